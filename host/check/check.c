@@ -1,0 +1,188 @@
+/* slab_check: results of a cast against the mirror, bit by bit. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mirror.h"
+
+/* What one comparison stands on. */
+typedef struct check {
+  const slab_scene *scene;
+  slab_query query;
+  const slab_ray *rays;
+  const void *results;
+  const uint64_t *offsets;
+  const slab_cast_options *options;
+  cast_uniforms uniforms;
+} check;
+
+static bool same_bits(const void *a, const void *b, size_t size) { return memcmp(a, b, size) == 0; }
+
+static const slab_hit *hits_of(const check *c, size_t i) { return (const slab_hit *)c->results + c->offsets[i]; }
+
+static bool is_same(const check *c, size_t i, const mirror_answer *m) {
+  switch (c->query) {
+    case SLAB_CLOSEST:
+      return same_bits((const slab_hit *)c->results + i, &m->closest, sizeof m->closest);
+    case SLAB_DISTANCE:
+      return same_bits((const float *)c->results + i, &m->distance, sizeof m->distance);
+    case SLAB_ANY:
+      return ((const uint8_t *)c->results)[i] == m->any;
+    case SLAB_COUNT:
+      return ((const uint32_t *)c->results)[i] == m->count;
+    case SLAB_INTERVAL:
+      return same_bits((const slab_interval *)c->results + i, &m->interval, sizeof m->interval);
+    case SLAB_ALL:
+      break;
+  }
+  return c->offsets[i + 1] - c->offsets[i] == m->count &&
+         (m->count == 0 || same_bits(hits_of(c, i), m->all, m->count * sizeof *m->all));
+}
+
+/* ---- naming a difference ---- */
+
+static uint32_t word_at(const void *values, size_t index) {
+  uint32_t bits;
+  memcpy(&bits, (const char *)values + index * sizeof bits, sizeof bits);
+  return bits;
+}
+
+static void describe_words(char *text, size_t size, size_t ray, const char *const *names, const void *got,
+                           const void *expected, size_t count, size_t primitive_at) {
+  for (size_t k = 0; k < count; k++) {
+    uint32_t a = word_at(got, k), b = word_at(expected, k);
+    if (a == b) continue;
+    float x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    snprintf(
+        text, size,
+        "ray %zu: %s is 0x%08x (%.9g), the mirror has 0x%08x (%.9g); primitive %u of geometry %u, the mirror has %u "
+        "of %u",
+        ray, names[k], a, (double)x, b, (double)y, word_at(got, primitive_at), word_at(got, primitive_at + 1),
+        word_at(expected, primitive_at), word_at(expected, primitive_at + 1));
+    return;
+  }
+}
+
+static const char *const hit_names[] = {"t", "normal[0]", "normal[1]", "normal[2]", "u", "v", "primitive", "geometry"};
+static const char *const interval_names[] = {"enter", "leave", "primitive", "geometry"};
+
+static void describe_list(const check *c, size_t i, const mirror_answer *m, char *text, size_t size) {
+  uint64_t count = c->offsets[i + 1] - c->offsets[i];
+  if (count != m->count) {
+    snprintf(text, size, "ray %zu: %llu hits, the mirror has %u", i, (unsigned long long)count, m->count);
+    return;
+  }
+  for (uint32_t k = 0; k < m->count; k++)
+    if (!same_bits(hits_of(c, i) + k, &m->all[k], sizeof *m->all)) {
+      int length = snprintf(text, size, "hit %u of ", k);
+      describe_words(text + length, size - (size_t)length, i, hit_names, hits_of(c, i) + k, &m->all[k], 8, 6);
+      return;
+    }
+}
+
+static void describe(const check *c, size_t i, const mirror_answer *m, char *text, size_t size) {
+  switch (c->query) {
+    case SLAB_CLOSEST:
+      describe_words(text, size, i, hit_names, (const slab_hit *)c->results + i, &m->closest, 8, 6);
+      break;
+    case SLAB_INTERVAL:
+      describe_words(text, size, i, interval_names, (const slab_interval *)c->results + i, &m->interval, 4, 2);
+      break;
+    case SLAB_DISTANCE: {
+      uint32_t got = word_at(c->results, i), expected = word_at(&m->distance, 0);
+      snprintf(text, size, "ray %zu: t is 0x%08x (%.9g), the mirror has 0x%08x (%.9g)", i, got,
+               (double)((const float *)c->results)[i], expected, (double)m->distance);
+      break;
+    }
+    case SLAB_ANY:
+      snprintf(text, size, "ray %zu: occluded is %u, the mirror has %u", i, ((const uint8_t *)c->results)[i], m->any);
+      break;
+    case SLAB_COUNT:
+      snprintf(text, size, "ray %zu: count is %u, the mirror has %u", i, ((const uint32_t *)c->results)[i], m->count);
+      break;
+    case SLAB_ALL:
+      describe_list(c, i, m, text, size);
+      break;
+  }
+}
+
+/* ---- comparing ---- */
+
+static slab_primitive_id skip_of(const check *c, size_t i) {
+  static const slab_primitive_id none = {SLAB_MISS, SLAB_MISS};
+  return c->options != NULL && c->options->skip != NULL ? c->options->skip[i] : none;
+}
+
+/* Rays [begin, end) into a report of their own. */
+static bool compare_range(const check *c, size_t begin, size_t end, mirror_answer *m, slab_check_report *report) {
+  for (size_t i = begin; i < end; i++) {
+    if (!mirror_cast(c->scene, &c->uniforms, c->query, &c->rays[i], skip_of(c, i), m)) return false;
+    if (is_same(c, i, m)) continue;
+    if (report->mismatches++ == 0) {
+      report->first = i;
+      describe(c, i, m, report->text, sizeof report->text);
+    }
+  }
+  return true;
+}
+
+static void merge(slab_check_report *into, const slab_check_report *from) {
+  if (from->mismatches > 0 && (into->mismatches == 0 || from->first < into->first)) {
+    into->first = from->first;
+    memcpy(into->text, from->text, sizeof into->text);
+  }
+  into->mismatches += from->mismatches;
+}
+
+#define RAYS_A_TASK 256
+
+static slab_status compare_all(const check *c, size_t n, slab_check_report *report) {
+  bool out_of_memory = false;
+  const size_t tasks = (n + RAYS_A_TASK - 1) / RAYS_A_TASK;
+#pragma omp parallel
+  {
+    mirror_answer m = {0};
+    slab_check_report own = {0};
+    bool complete = true;
+#pragma omp for schedule(dynamic)
+    for (size_t task = 0; task < tasks; task++) {
+      size_t begin = task * RAYS_A_TASK, end = n - begin < RAYS_A_TASK ? n : begin + RAYS_A_TASK;
+      complete = complete && compare_range(c, begin, end, &m, &own);
+    }
+#pragma omp critical
+    {
+      merge(report, &own);
+      out_of_memory = out_of_memory || !complete;
+    }
+    free(m.all);
+  }
+  return out_of_memory ? fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the mirror's hits") : SLAB_OK;
+}
+
+static slab_status check_arguments(const check *c, size_t n, const slab_check_report *report) {
+  const char *missing = c->scene == NULL                                                             ? "scene"
+                        : report == NULL                                                             ? "report"
+                        : n > 0 && c->rays == NULL                                                   ? "rays"
+                        : c->query == SLAB_ALL && c->offsets == NULL                                 ? "offsets"
+                        : n > 0 && c->results == NULL && (c->query != SLAB_ALL || c->offsets[n] > 0) ? "results"
+                                                                                                     : NULL;
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_check: %s is NULL", missing);
+  if ((unsigned)c->query > SLAB_INTERVAL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_check: query is %d, not a slab_query", (int)c->query);
+  if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "slab_check: the scene is not committed");
+  return SLAB_OK;
+}
+
+slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, const void *results,
+                       const uint64_t *offsets, const slab_cast_options *options, slab_check_report *report) {
+  check c = {scene, query, rays, results, offsets, options, {0}};
+  slab_status status = check_arguments(&c, n, report);
+  if (status != SLAB_OK) return status;
+  c.uniforms = cast_uniforms_of(scene, options);
+  slab_check_report filled = {.rays = n};
+  status = compare_all(&c, n, &filled);
+  if (status == SLAB_OK) *report = filled;
+  return status;
+}

@@ -1,0 +1,121 @@
+/* The kernels' maths as C11: every primitive, in order, without a limit that a better hit could have lowered. */
+#include "mirror.h"
+
+#include <stdlib.h>
+
+#include "answer.h"
+
+/* Clones for processors with fma in hardware: same bits, since contraction is off, and 3 times the speed. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define PER_PROCESSOR __attribute__((target_clones("default", "avx2,fma")))
+#else
+#define PER_PROCESSOR
+#endif
+
+typedef struct mirror_state {
+  slab_query query;
+  uint32_t skip;
+  uint32_t order, count;
+  float t, leave;
+  mirror_answer *answer;
+  bool out_of_memory;
+} mirror_state;
+
+static bool keep_hit(mirror_answer *a, uint32_t index, float t, uint32_t order) {
+  if (index == a->capacity) {
+    uint32_t capacity = a->capacity == 0 ? 64 : 2 * a->capacity;
+    slab_hit *grown = realloc(a->all, capacity * sizeof *grown);
+    if (grown == NULL) return false;
+    a->all = grown;
+    a->capacity = capacity;
+  }
+  a->all[index].t = t;
+  a->all[index].primitive = order;
+  return true;
+}
+
+static void take(mirror_state *m, float t, float leave, uint32_t order) {
+  if (order == m->skip) return;
+  if (m->query == SLAB_ALL && !keep_hit(m->answer, m->count, t, order)) {
+    m->out_of_memory = true;
+    return;
+  }
+  if (m->count == 0 || t < m->t) { /* ascending order: the first of equals stays */
+    m->t = t;
+    m->leave = leave;
+    m->order = order;
+  }
+  m->count++;
+}
+
+static inline __attribute__((always_inline)) void scan(uint kind, mirror_state *m, const ray_frame *ray,
+                                                       const geometry_entry *entry, const float *values,
+                                                       const cast_uniforms *cast) {
+  const uint rows = primitive_rows(kind);
+  for (uint i = 0; i < entry->count; i++, values += rows) {
+    float t, leave = 0.0f;
+    mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, &t, &leave)
+                                         : primitive_surface(kind, ray, values, ray->t_max, cast->cull, &t);
+    if (hit) take(m, t, leave, entry->order_base + i);
+  }
+}
+
+PER_PROCESSOR static void scan_scene(const slab_scene *scene, const cast_uniforms *cast, const ray_frame *ray,
+                                     mirror_state *m) {
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_entry *entry = &scene->table[g];
+    const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
+    if ((entry->mask & cast->mask) == 0) continue;
+    switch (entry->kind) {
+      case SLAB_BOX:
+        scan(SLAB_BOX, m, ray, entry, values, cast);
+        break;
+      case SLAB_TRIANGLE:
+        scan(SLAB_TRIANGLE, m, ray, entry, values, cast);
+        break;
+      case SLAB_SPHERE:
+        scan(SLAB_SPHERE, m, ray, entry, values, cast);
+        break;
+      case SLAB_OBB:
+        scan(SLAB_OBB, m, ray, entry, values, cast);
+        break;
+      default:
+        scan(SLAB_PLANE, m, ray, entry, values, cast);
+        break;
+    }
+  }
+}
+
+static int compare_hits(const void *a, const void *b) {
+  const slab_hit *x = a, *y = b;
+  if (x->t != y->t) return x->t < y->t ? -1 : 1;
+  return x->primitive < y->primitive ? -1 : x->primitive > y->primitive;
+}
+
+bool mirror_cast(const slab_scene *scene, const cast_uniforms *cast, slab_query query, const slab_ray *given,
+                 slab_primitive_id skip, mirror_answer *answer) {
+  const ray_frame ray = ray_prepare(given);
+  mirror_state m = {.query = query, .order = SLAB_MISS, .answer = answer};
+  m.skip = skipped_order(scene->table, scene->geometries, skip);
+  if (ray.state == RAY_LIVE) scan_scene(scene, cast, &ray, &m);
+  if (m.out_of_memory) return false;
+  const bool found = m.count > 0;
+  answer->count = m.count;
+  answer->any = found;
+  answer->distance = found ? ray_final_t(&ray, m.t) : INFINITY;
+  if (query == SLAB_CLOSEST)
+    answer->closest = found ? hit_of(&ray, scene->table, scene->blocks, cast, m.t, m.order) : hit_none(reason_of(&ray));
+  if (query == SLAB_INTERVAL) {
+    answer->interval = interval_none(reason_of(&ray));
+    if (found) {
+      uint geometry = geometry_of(scene->table, scene->geometries, m.order);
+      uint primitive = m.order - scene->table[geometry].order_base;
+      answer->interval = interval_of(&ray, given, m.t, m.leave, primitive, geometry);
+    }
+  }
+  if (query != SLAB_ALL || !found) return true;
+  qsort(answer->all, m.count, sizeof *answer->all, compare_hits);
+  for (uint32_t k = 0; k < m.count; k++)
+    answer->all[k] = hit_of(&ray, scene->table, scene->blocks, cast, answer->all[k].t, answer->all[k].primitive);
+  return true;
+}

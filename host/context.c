@@ -1,0 +1,232 @@
+/* Devices: listing, choosing and opening them. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "private.h"
+
+/* ---- what a device is ---- */
+
+static void device_text(cl_device_id id, cl_device_info what, char *text, size_t size) {
+  char buffer[1024] = "";
+  clGetDeviceInfo(id, what, sizeof buffer - 1, buffer, NULL);
+  const char *begin = buffer;
+  while (isspace((unsigned char)*begin)) begin++;
+  snprintf(text, size, "%s", begin);
+}
+
+static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size) {
+  uint64_t value = 0; /* the number may be 32 bits: low half on little-endian hosts, which is all OpenCL runs on */
+  clGetDeviceInfo(id, what, size, &value, NULL);
+  return value;
+}
+
+/* CPU devices test 16 or 8 primitives at once by explicit lanes, as wide as their registers; GPUs one. */
+static uint32_t native_lanes(cl_device_id id, slab_device_type type) {
+  if (type != SLAB_DEVICE_CPU) return 1;
+  return device_number(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint)) >= 16 ? 16 : 8;
+}
+
+static slab_device_info device_describe(cl_platform_id platform, cl_device_id id) {
+  slab_device_info info = {0};
+  device_text(id, CL_DEVICE_NAME, info.name, sizeof info.name);
+  device_text(id, CL_DEVICE_VENDOR, info.vendor, sizeof info.vendor);
+  device_text(id, CL_DRIVER_VERSION, info.driver, sizeof info.driver);
+  device_text(id, CL_DEVICE_VERSION, info.version, sizeof info.version);
+  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info.platform - 1, info.platform, NULL);
+  uint64_t type = device_number(id, CL_DEVICE_TYPE, sizeof(cl_device_type));
+  info.type = (type & CL_DEVICE_TYPE_GPU) != 0   ? SLAB_DEVICE_GPU
+              : (type & CL_DEVICE_TYPE_CPU) != 0 ? SLAB_DEVICE_CPU
+                                                 : SLAB_DEVICE_OTHER;
+  info.compute_units = (uint32_t)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+  info.clock_mhz = (uint32_t)device_number(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
+  info.memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+  info.allocation_bytes = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+  uint64_t floats = device_number(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
+  info.denormals = (floats & CL_FP_DENORM) != 0;
+  info.rounds_to_nearest = (floats & CL_FP_ROUND_TO_NEAREST) != 0;
+  info.exact_divide = (floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  info.lane_width = native_lanes(id, info.type);
+  return info;
+}
+
+/* ---- listing ---- */
+
+typedef struct found_device {
+  cl_platform_id platform;
+  cl_device_id id;
+} found_device;
+
+/* An unwritable kernel cache makes PoCL report that there is no device, without a word. */
+static slab_status fail_no_device(cl_int code) {
+  return fail(SLAB_NO_DEVICE,
+              "no OpenCL device found (code %d): install a driver, such as pocl-opencl-icd for the CPU; where PoCL is "
+              "installed, its kernel cache may not be writable: set POCL_CACHE_DIR to a writable directory",
+              code);
+}
+
+static slab_status append_devices(cl_platform_id platform, found_device **list, size_t *count, cl_int *code) {
+  cl_uint n = 0;
+  *code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
+  if (*code != CL_SUCCESS || n == 0) return SLAB_OK;
+  cl_device_id *ids = calloc(n, sizeof *ids);
+  found_device *grown = ids == NULL ? NULL : realloc(*list, (*count + n) * sizeof **list);
+  if (grown == NULL) {
+    free(ids);
+    return fail_memory((*count + n) * sizeof **list, "the device list");
+  }
+  *list = grown;
+  *code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, ids, NULL);
+  for (cl_uint i = 0; *code == CL_SUCCESS && i < n; i++) grown[(*count)++] = (found_device){platform, ids[i]};
+  free(ids);
+  return SLAB_OK;
+}
+
+/* Every device of every platform; *list is malloc'ed and NULL on failure. A platform that fails is passed over. */
+static slab_status find_devices(found_device **list, size_t *count) {
+  *list = NULL;
+  *count = 0;
+  cl_uint platforms = 0;
+  cl_int code = clGetPlatformIDs(0, NULL, &platforms);
+  if (code != CL_SUCCESS || platforms == 0) return fail_no_device(code);
+  cl_platform_id *ids = calloc(platforms, sizeof *ids);
+  if (ids == NULL) return fail_memory(platforms * sizeof *ids, "the platform list");
+  code = clGetPlatformIDs(platforms, ids, NULL);
+  slab_status status = SLAB_OK;
+  for (cl_uint i = 0; code == CL_SUCCESS && status == SLAB_OK && i < platforms; i++) {
+    cl_int device_code;
+    status = append_devices(ids[i], list, count, &device_code);
+    if (status == SLAB_OK && *count == 0 && i + 1 == platforms) code = device_code;
+  }
+  free(ids);
+  if (status == SLAB_OK && *count == 0) status = fail_no_device(code);
+  if (status != SLAB_OK) {
+    free(*list);
+    *list = NULL;
+  }
+  return status;
+}
+
+slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count) {
+  if (count == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: count is NULL");
+  if (list == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: list is NULL");
+  found_device *found;
+  slab_status status = find_devices(&found, count);
+  if (status != SLAB_OK) return status;
+  for (size_t i = 0; i < *count && i < capacity; i++) list[i] = device_describe(found[i].platform, found[i].id);
+  free(found);
+  return SLAB_OK;
+}
+
+/* ---- choosing ---- */
+
+static bool contains_ignoring_case(const char *text, const char *part) {
+  size_t length = strlen(part);
+  for (; *text != 0; text++) {
+    size_t i = 0;
+    while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) i++;
+    if (i == length) return true;
+  }
+  return false;
+}
+
+static bool device_matches(const slab_device_info *info, size_t index, const char *selector) {
+  char *end;
+  unsigned long number = strtoul(selector, &end, 10);
+  if (isdigit((unsigned char)*selector) && *end == 0) return number == index;
+  if (strcmp(selector, "cpu") == 0) return info->type == SLAB_DEVICE_CPU;
+  if (strcmp(selector, "gpu") == 0) return info->type == SLAB_DEVICE_GPU;
+  return contains_ignoring_case(info->name, selector) || contains_ignoring_case(info->platform, selector);
+}
+
+/* The first device that the selector names; without one a GPU where there is one, else the first. */
+static slab_status choose_device(const char *selector, found_device *chosen) {
+  found_device *found;
+  size_t count, best;
+  slab_status status = find_devices(&found, &count);
+  if (status != SLAB_OK) return status;
+  best = count;
+  for (size_t i = 0; i < count && best == count; i++) {
+    slab_device_info info = device_describe(found[i].platform, found[i].id);
+    if (device_matches(&info, i, selector == NULL ? "gpu" : selector)) best = i;
+  }
+  if (best == count && selector == NULL) best = 0;
+  if (best < count)
+    *chosen = found[best];
+  else
+    status = fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": there are %zu", selector, count);
+  free(found);
+  return status;
+}
+
+/* ---- opening ---- */
+
+static bool is_lane_width(uint32_t lanes) { return lanes == 0 || lanes == 1 || lanes == 8 || lanes == 16; }
+
+static slab_status device_configure(device *d, const slab_context_options *options) {
+  if (!d->info.rounds_to_nearest)
+    return fail(SLAB_UNSUPPORTED, "device \"%s\" does not round to nearest, so its answers would differ", d->info.name);
+  if (options->lane_width != 0) d->info.lane_width = options->lane_width;
+  d->in_place = d->info.type == SLAB_DEVICE_CPU && options->copy == 0;
+  d->launch_rays = options->launch_rays;
+  return SLAB_OK;
+}
+
+static slab_status device_open(device *d, found_device found) {
+  cl_int code;
+  d->id = found.id;
+  d->context = clCreateContext(NULL, 1, &found.id, NULL, NULL, &code);
+  if (d->context == NULL) return fail_cl(code, "clCreateContext", d->info.name);
+  d->queue = clCreateCommandQueue(d->context, found.id, 0, &code);
+  if (d->queue == NULL) return fail_cl(code, "clCreateCommandQueue", d->info.name);
+  return SLAB_OK;
+}
+
+static void device_close(device *d) {
+  programs_free(d->programs);
+  if (d->queue != NULL) clReleaseCommandQueue(d->queue);
+  if (d->context != NULL) clReleaseContext(d->context);
+  pthread_mutex_destroy(&d->lock);
+}
+
+slab_status slab_context_create(const slab_context_options *options, slab_context **context) {
+  static const slab_context_options defaults;
+  if (options == NULL) options = &defaults;
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_create: context is NULL");
+  if (!is_lane_width(options->lane_width))
+    return fail(SLAB_INVALID_ARGUMENT, "slab_context_create: lane_width is %u, not 0, 1, 8 or 16", options->lane_width);
+  found_device found;
+  slab_status status = choose_device(options->device, &found);
+  if (status != SLAB_OK) return status;
+  slab_context *created = calloc(1, sizeof *created);
+  if (created == NULL) return fail_memory(sizeof *created, "a context");
+  atomic_init(&created->references, 1);
+  pthread_mutex_init(&created->device.lock, NULL);
+  created->device.info = device_describe(found.platform, found.id);
+  status = device_configure(&created->device, options);
+  if (status == SLAB_OK) status = device_open(&created->device, found);
+  if (status != SLAB_OK) {
+    context_release(created);
+    return status;
+  }
+  *context = created;
+  return SLAB_OK;
+}
+
+void context_retain(slab_context *context) { atomic_fetch_add(&context->references, 1); }
+
+void context_release(slab_context *context) {
+  if (context == NULL || atomic_fetch_sub(&context->references, 1) != 1) return;
+  device_close(&context->device);
+  free(context);
+}
+
+void slab_context_destroy(slab_context *context) { context_release(context); }
+
+slab_status slab_context_device(const slab_context *context, slab_device_info *info) {
+  if (context == NULL || info == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_context_device: %s is NULL", context == NULL ? "context" : "info");
+  *info = context->device.info;
+  return SLAB_OK;
+}

@@ -1,0 +1,11 @@
+/* Kernel sources as bytes, generated from kernels/ by cmake/embed.cmake: includes are resolved, so that an installed
+ * library needs no file at run time. */
+#ifndef SLABCAST_EMBEDDED_H
+#define SLABCAST_EMBEDDED_H
+
+#include <stddef.h>
+
+extern const char embedded_flat[], embedded_pairs[];
+extern const size_t embedded_flat_length, embedded_pairs_length;
+
+#endif

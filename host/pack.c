@@ -1,0 +1,52 @@
+/* Geometry for a lane width: blocks of `lanes` primitives by component, so that one load fetches a component of all. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitive.h"
+#include "private.h"
+
+static size_t blocks_of(const geometry_entry *entry, uint32_t lanes) {
+  return ((size_t)entry->count + lanes - 1) / lanes;
+}
+
+static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
+  size_t floats = blocks_of(entry, lanes) * lanes * primitive_rows(entry->kind);
+  return (floats + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
+}
+
+/* Transposes one geometry; lanes beyond its end are void. */
+static void pack_geometry(const geometry_entry *entry, const float *values, uint32_t lanes, float *blocks) {
+  size_t rows = primitive_rows(entry->kind), padded = blocks_of(entry, lanes) * lanes;
+  float none[OBB_ROWS];
+  primitive_void((slab_shape)entry->kind, none);
+  for (size_t i = 0; i < padded; i++) {
+    const float *from = i < entry->count ? values + i * rows : none;
+    float *to = blocks + i / lanes * lanes * rows + i % lanes;
+    for (size_t r = 0; r < rows; r++) to[r * lanes] = from[r];
+  }
+}
+
+slab_status pack_scene(const slab_scene *scene, uint32_t lanes, geometry_entry **table, float **blocks,
+                       size_t *floats) {
+  *floats = 0;
+  for (uint32_t g = 0; g < scene->geometries; g++) *floats += floats_of(&scene->table[g], lanes);
+  if (*floats / BLOCK_UNIT > UINT32_MAX)
+    return fail(SLAB_OUT_OF_MEMORY, "the scene's geometry takes %zu bytes, more than the 256 GiB a scene may hold",
+                *floats * sizeof(float));
+  *table = malloc((scene->geometries + 1) * sizeof **table); /* + 1: an empty scene is no failure */
+  *blocks = calloc(*floats + 1, sizeof **blocks);
+  if (*table == NULL || *blocks == NULL) {
+    free(*table);
+    free(*blocks);
+    return fail_memory(*floats * sizeof **blocks, "the scene's geometry");
+  }
+  size_t at = 0;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_entry *entry = &scene->table[g];
+    (*table)[g] = *entry;
+    (*table)[g].first = (uint32_t)(at / BLOCK_UNIT);
+    pack_geometry(entry, scene->blocks + (size_t)entry->first * BLOCK_UNIT, lanes, *blocks + at);
+    at += floats_of(entry, lanes);
+  }
+  return SLAB_OK;
+}

@@ -1,0 +1,105 @@
+/* slab_pairs: ray i against shape i, without a scene. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitive.h"
+#include "private.h"
+
+#define WORK_GROUP 64
+#define LAUNCH_PAIRS (1u << 20)
+
+/* The shapes of one launch as the kernel wants them; refused by index where a scene would refuse them. */
+static slab_status prepare_shapes(slab_shape kind, const float *shapes, size_t first, uint32_t count, float *prepared) {
+  size_t rows = primitive_rows(kind);
+  for (size_t i = 0; i < count; i++) {
+    float value, *values = prepared + i * rows;
+    memcpy(values, shapes + (first + i) * rows, rows * sizeof *values);
+    const char *why = primitive_refusal(kind, values, &value);
+    if (why != NULL)
+      return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: shape %zu: %s (%g)", first + i, why, (double)value);
+    primitive_normalise(kind, values);
+  }
+  return SLAB_OK;
+}
+
+/* The device's buffers for LAUNCH_PAIRS pairs at most. */
+typedef struct pair_buffers {
+  cl_mem rays, shapes, intervals;
+} pair_buffers;
+
+static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t size, cl_mem *buffer) {
+  cl_int code;
+  *buffer = clCreateBuffer(d->context, flags, size, NULL, &code);
+  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", "pairs") : SLAB_OK;
+}
+
+static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers *b, size_t first, uint32_t count) {
+  cl_kernel kernel;
+  const cl_uint numbers[] = {(cl_uint)kind, count, (cl_uint)first};
+  const size_t local = WORK_GROUP, global = ((size_t)count + local - 1) / local * local;
+  slab_status status = program_find(d, PROGRAM_PAIRS, SLAB_INTERVAL, 1u << kind, &kernel);
+  if (status != SLAB_OK) return status;
+  cl_int code = clSetKernelArg(kernel, 0, sizeof(cl_mem), &b->rays);
+  if (code == CL_SUCCESS) code = clSetKernelArg(kernel, 1, sizeof(cl_mem), &b->shapes);
+  if (code == CL_SUCCESS) code = clSetKernelArg(kernel, 2, sizeof(cl_mem), &b->intervals);
+  for (cl_uint i = 0; code == CL_SUCCESS && i < 3; i++)
+    code = clSetKernelArg(kernel, 3 + i, sizeof numbers[i], &numbers[i]);
+  if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "pairs");
+  code = clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueNDRangeKernel", "pairs");
+}
+
+static slab_status run_pairs(device *d, slab_shape kind, const pair_buffers *b, const slab_ray *rays,
+                             const float *prepared, size_t first, uint32_t count, slab_interval *intervals) {
+  size_t shape_bytes = count * primitive_rows(kind) * sizeof *prepared;
+  cl_int code = clEnqueueWriteBuffer(d->queue, b->rays, CL_TRUE, 0, count * sizeof *rays, rays + first, 0, NULL, NULL);
+  if (code == CL_SUCCESS)
+    code = clEnqueueWriteBuffer(d->queue, b->shapes, CL_TRUE, 0, shape_bytes, prepared, 0, NULL, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueWriteBuffer", "pairs");
+  pthread_mutex_lock(&d->lock);
+  slab_status status = enqueue_pairs(d, kind, b, first, count);
+  pthread_mutex_unlock(&d->lock);
+  if (status != SLAB_OK) return status;
+  code = clEnqueueReadBuffer(d->queue, b->intervals, CL_TRUE, 0, count * sizeof *intervals, intervals + first, 0, NULL,
+                             NULL);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueReadBuffer", "pairs");
+}
+
+static slab_status check_pairs(const slab_context *context, slab_shape kind, const slab_ray *rays, const void *shapes,
+                               size_t n, const slab_interval *intervals) {
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: context is NULL");
+  if ((unsigned)kind > SLAB_TRIANGLE)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: kind is %d, not a slab_shape", (int)kind);
+  if (n >= SLAB_INVALID) return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: %zu pairs, at most %u", n, SLAB_INVALID - 1);
+  if (n > 0 && (rays == NULL || shapes == NULL || intervals == NULL))
+    return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: %s is NULL",
+                rays == NULL     ? "rays"
+                : shapes == NULL ? "shapes"
+                                 : "intervals");
+  return SLAB_OK;
+}
+
+slab_status slab_pairs(slab_context *context, slab_shape kind, const slab_ray *rays, const void *shapes, size_t n,
+                       slab_interval *intervals) {
+  slab_status status = check_pairs(context, kind, rays, shapes, n, intervals);
+  if (status != SLAB_OK || n == 0) return status;
+  device *d = &context->device;
+  pair_buffers b = {0};
+  const uint32_t most = n < LAUNCH_PAIRS ? (uint32_t)n : LAUNCH_PAIRS;
+  const size_t shape_bytes = most * primitive_rows(kind) * sizeof(float);
+  float *prepared = malloc(shape_bytes);
+  if (prepared == NULL) status = fail_memory(shape_bytes, "pairs");
+  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_ONLY, most * sizeof *rays, &b.rays);
+  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_ONLY, shape_bytes, &b.shapes);
+  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_WRITE_ONLY, most * sizeof *intervals, &b.intervals);
+  for (size_t first = 0; status == SLAB_OK && first < n; first += most) {
+    uint32_t count = n - first < most ? (uint32_t)(n - first) : most;
+    status = prepare_shapes(kind, shapes, first, count, prepared);
+    if (status == SLAB_OK) status = run_pairs(d, kind, &b, rays, prepared, first, count, intervals);
+  }
+  if (b.rays != NULL) clReleaseMemObject(b.rays);
+  if (b.shapes != NULL) clReleaseMemObject(b.shapes);
+  if (b.intervals != NULL) clReleaseMemObject(b.intervals);
+  free(prepared);
+  return status;
+}

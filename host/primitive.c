@@ -1,0 +1,95 @@
+/* Primitives as the caller gives them: what is refused, and what is stored. Values are the floats of the public
+ * struct, in its member order. */
+#include <math.h>
+#include <string.h>
+
+#include "primitive.h"
+#include "private.h"
+
+static bool all_within(const float *values, size_t count, float bound, float *offending) {
+  for (size_t i = 0; i < count; i++)
+    if (!is_within(values[i], bound)) {
+      *offending = values[i];
+      return false;
+    }
+  return true;
+}
+
+static const char *plane_refusal(const float *v, float *value) {
+  if (!all_within(v, 3, FLOAT_MAX, value)) return "normal is not finite";
+  if (!all_within(v + 3, 1, FLOAT_MAX, value)) return "offset is not finite";
+  *value = 0.0f;
+  return v[0] == 0.0f && v[1] == 0.0f && v[2] == 0.0f ? "normal is zero" : NULL;
+}
+
+static const char *sphere_refusal(const float *v, float *value) {
+  if (!all_within(v, 3, COORDINATE_MAX, value)) return "centre is not finite or beyond 2^60";
+  *value = v[3];
+  return v[3] >= 0.0f && v[3] <= COORDINATE_MAX ? NULL : "radius is negative, not finite or beyond 2^60";
+}
+
+/* axes * transpose(axes) within 1e-5 of the identity. */
+static const char *obb_refusal(const float *v, float *value) {
+  if (!all_within(v, 3, COORDINATE_MAX, value)) return "centre is not finite or beyond 2^60";
+  for (int i = 0; i < 3; i++) {
+    *value = v[3 + i];
+    if (!(v[3 + i] >= 0.0f && v[3 + i] <= COORDINATE_MAX)) return "half size is negative, not finite or beyond 2^60";
+  }
+  if (!all_within(v + 6, 9, 2.0f, value)) return "axes are not orthonormal within 1e-5";
+  for (int i = 0; i < 3; i++)
+    for (int j = i; j < 3; j++) {
+      const float *a = v + 6 + 3 * i, *b = v + 6 + 3 * j;
+      double product = (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2];
+      *value = (float)product;
+      if (fabs(product - (i == j ? 1.0 : 0.0)) > 1e-5) return "axes are not orthonormal within 1e-5";
+    }
+  return NULL;
+}
+
+const char *primitive_refusal(slab_shape kind, const float *values, float *value) {
+  switch (kind) {
+    case SLAB_PLANE:
+      return plane_refusal(values, value);
+    case SLAB_SPHERE:
+      return sphere_refusal(values, value);
+    case SLAB_OBB:
+      return obb_refusal(values, value);
+    case SLAB_TRIANGLE:
+      return all_within(values, 9, COORDINATE_MAX, value) ? NULL : "vertex is NaN, infinite or beyond 2^60";
+    case SLAB_BOX:
+      break;
+  }
+  return NULL;
+}
+
+void primitive_void(slab_shape kind, float *values) {
+  memset(values, 0, primitive_rows(kind) * sizeof *values); /* a zero normal, a triangle without area */
+  if (kind == SLAB_SPHERE) values[3] = NAN;
+  for (int i = 0; i < 3; i++) {
+    if (kind == SLAB_BOX) values[i] = INFINITY;
+    if (kind == SLAB_BOX) values[3 + i] = -INFINITY;
+    if (kind == SLAB_OBB) values[3 + i] = -INFINITY;
+    if (kind == SLAB_OBB) values[6 + 4 * i] = 1.0f;
+  }
+}
+
+bool primitive_is_void(slab_shape kind, const float *values) {
+  float none[OBB_ROWS];
+  primitive_void(kind, none);
+  return memcmp(values, none, primitive_rows(kind) * sizeof *none) == 0;
+}
+
+/* A power of two that brings the normal's largest component into [1, 2) changes no answer: the sums and the quotient
+ * scale with it. An offset that overflows belongs to a plane that no ray reaches. */
+static void plane_normalise(float *v) {
+  float largest = fmaxf(fmaxf(fabsf(v[0]), fabsf(v[1])), fabsf(v[2]));
+  int exponent = exponent_of(largest);
+  for (int i = 0; i < 4; i++) v[i] = ldexpf(v[i], -exponent);
+}
+
+void primitive_normalise(slab_shape kind, float *values) {
+  if (kind == SLAB_PLANE) plane_normalise(values);
+  bool ordered = true;
+  for (int i = 0; kind == SLAB_BOX && i < 3; i++) ordered = ordered && values[i] <= values[3 + i]; /* false for NaN */
+  if (!ordered) primitive_void(kind, values);
+}

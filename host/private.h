@@ -1,0 +1,108 @@
+/* What the library's files share. OpenCL types stay behind the public header. */
+#ifndef SLABCAST_PRIVATE_H
+#define SLABCAST_PRIVATE_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "slabcast.h"
+#include "types.h"
+
+/* ---- status.c: the calling thread's message ---- */
+
+/* Records the message and returns the status. */
+slab_status fail(slab_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for an OpenCL call: its name, its code by name, and what it was for. */
+slab_status fail_cl(cl_int code, const char *call, const char *purpose);
+slab_status fail_memory(size_t bytes, const char *purpose);
+
+static inline double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- context.c: devices ---- */
+
+typedef struct program program;
+
+/* One device of a context, with what casting on it needs. */
+typedef struct device {
+  cl_context context;
+  cl_device_id id;
+  cl_command_queue queue;
+  slab_device_info info;
+  bool in_place;        /* kernels can use host arrays without a copy */
+  uint32_t launch_rays; /* the caller's bound, 0: none */
+  pthread_mutex_t lock; /* guards programs, and a kernel from its arguments to its launch */
+  program *programs;    /* built so far */
+} device;
+
+struct slab_context {
+  atomic_uint references; /* its creator and its scenes */
+  device device;
+};
+
+void context_retain(slab_context *);
+/* Drops one reference; the last one frees. */
+void context_release(slab_context *);
+
+/* ---- program.c: kernels, built once for each specialisation ---- */
+
+typedef enum program_source { PROGRAM_FLAT, PROGRAM_PAIRS } program_source;
+
+struct program {
+  program_source source;
+  slab_query query;
+  uint32_t kinds; /* bit k: slab_shape k */
+  cl_program program;
+  cl_kernel kernel;
+  program *next;
+};
+
+/* The kernel for a query over these kinds, built where it was not yet. The device's lock must be held,
+ * and stay held while arguments are set and the kernel is launched. */
+slab_status program_find(device *, program_source, slab_query, uint32_t kinds, cl_kernel *kernel);
+void programs_free(program *);
+
+/* ---- scene.c ---- */
+
+/* Where a committed scene lies on a device. */
+typedef struct scene_buffers {
+  cl_mem table, blocks;
+} scene_buffers;
+
+struct slab_scene {
+  slab_context *context;
+  bool committed;
+  uint32_t kinds;        /* bit k: holds slab_shape k */
+  uint64_t primitives;   /* in all: the next order_base */
+  geometry_entry *table; /* one entry a geometry, blocks of one lane: the mirror's layout */
+  uint32_t geometries, table_capacity;
+  float *blocks; /* of one lane: the public structs as added, one geometry after the other */
+  size_t block_floats, block_capacity;
+  scene_buffers buffers;
+  slab_scene_stats stats;
+};
+
+/* The uniforms of a cast under these options (NULL: none). */
+cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
+
+/* A primitive that is never hit stands where one was dropped, and fills up blocks. */
+void primitive_void(slab_shape kind, float *values);
+bool primitive_is_void(slab_shape kind, const float *values);
+/* NULL, or what makes a primitive unacceptable; *value is the offending number. */
+const char *primitive_refusal(slab_shape kind, const float *values, float *value);
+/* The values as the kernels want them: planes scaled, inverted boxes made empty. */
+void primitive_normalise(slab_shape kind, float *values);
+
+/* ---- pack.c: geometry for a lane width ---- */
+
+/* Lays `geometries` out for `lanes`: *table and *blocks are malloc'ed, *floats the length of blocks. */
+slab_status pack_scene(const slab_scene *, uint32_t lanes, geometry_entry **table, float **blocks, size_t *floats);
+
+#endif

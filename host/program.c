@@ -1,0 +1,77 @@
+/* Kernels from their embedded source, built once for each specialisation. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embedded.h"
+#include "private.h"
+
+static const struct {
+  const char *text;
+  const size_t *length;
+  const char *kernel;
+} sources[] = {
+    [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_length, "flat"},
+    [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, "pairs"},
+};
+
+static void build_options(const device *d, program_source source, slab_query query, uint32_t kinds, char *text,
+                          size_t size) {
+  snprintf(text, size, "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u%s%s",
+           source == PROGRAM_PAIRS ? 1 : d->info.lane_width, (int)query, kinds,
+           d->info.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : " -DSLAB_DIVIDE_THROUGH_DOUBLE",
+           d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
+}
+
+static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {
+  char log[8192] = "(no log)";
+  clGetProgramBuildInfo(failed, d->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+  if (code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES) return fail_cl(code, "clBuildProgram", options);
+  return fail(SLAB_BUILD_FAILED, "clBuildProgram failed (%d) on \"%s\" with %s:\n%s", code, d->info.name, options, log);
+}
+
+static slab_status program_build(device *d, program *p) {
+  char options[256];
+  cl_int code;
+  const char *text = sources[p->source].text;
+  build_options(d, p->source, p->query, p->kinds, options, sizeof options);
+  p->program = clCreateProgramWithSource(d->context, 1, &text, sources[p->source].length, &code);
+  if (p->program == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
+  code = clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
+  if (code != CL_SUCCESS) return fail_build(d, p->program, code, options);
+  p->kernel = clCreateKernel(p->program, sources[p->source].kernel, &code);
+  if (p->kernel == NULL) return fail_cl(code, "clCreateKernel", options);
+  return SLAB_OK;
+}
+
+slab_status program_find(device *d, program_source source, slab_query query, uint32_t kinds, cl_kernel *kernel) {
+  for (program *p = d->programs; p != NULL; p = p->next)
+    if (p->source == source && p->query == query && p->kinds == kinds) {
+      *kernel = p->kernel;
+      return SLAB_OK;
+    }
+  program *p = calloc(1, sizeof *p);
+  if (p == NULL) return fail_memory(sizeof *p, "a program");
+  p->source = source;
+  p->query = query;
+  p->kinds = kinds;
+  slab_status status = program_build(d, p);
+  if (status != SLAB_OK) {
+    programs_free(p);
+    return status;
+  }
+  p->next = d->programs;
+  d->programs = p;
+  *kernel = p->kernel;
+  return SLAB_OK;
+}
+
+void programs_free(program *p) {
+  while (p != NULL) {
+    program *next = p->next;
+    if (p->kernel != NULL) clReleaseKernel(p->kernel);
+    if (p->program != NULL) clReleaseProgram(p->program);
+    free(p);
+    p = next;
+  }
+}

@@ -1,0 +1,308 @@
+/* Scenes: adding geometry, committing it to the device. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitive.h"
+#include "private.h"
+
+/* Orders of primitives must stay below SLAB_INVALID and SLAB_MISS. */
+#define PRIMITIVES_MAX 0xFFFFFFF0u
+
+/* ---- life ---- */
+
+slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: context is NULL");
+  if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: scene is NULL");
+  slab_scene *created = calloc(1, sizeof *created);
+  if (created == NULL) return fail_memory(sizeof *created, "a scene");
+  context_retain(context);
+  created->context = context;
+  for (int i = 0; i < 3; i++) {
+    created->stats.lower[i] = INFINITY;
+    created->stats.upper[i] = -INFINITY;
+  }
+  *scene = created;
+  return SLAB_OK;
+}
+
+void slab_scene_destroy(slab_scene *scene) {
+  if (scene == NULL) return;
+  if (scene->buffers.table != NULL) clReleaseMemObject(scene->buffers.table);
+  if (scene->buffers.blocks != NULL) clReleaseMemObject(scene->buffers.blocks);
+  free(scene->table);
+  free(scene->blocks);
+  context_release(scene->context);
+  free(scene);
+}
+
+/* ---- adding ---- */
+
+static slab_status reserve_entry(slab_scene *scene) {
+  if (scene->geometries < scene->table_capacity) return SLAB_OK;
+  uint32_t capacity = scene->table_capacity == 0 ? 16 : 2 * scene->table_capacity;
+  geometry_entry *grown = realloc(scene->table, capacity * sizeof *grown);
+  if (grown == NULL) return fail_memory(capacity * sizeof *grown, "the geometry table");
+  scene->table = grown;
+  scene->table_capacity = capacity;
+  return SLAB_OK;
+}
+
+static slab_status reserve_blocks(slab_scene *scene, size_t floats) {
+  size_t needed = scene->block_floats + floats;
+  if (needed <= scene->block_capacity) return SLAB_OK;
+  size_t capacity = needed > 2 * scene->block_capacity ? needed : 2 * scene->block_capacity;
+  float *grown = realloc(scene->blocks, capacity * sizeof *grown);
+  if (grown == NULL) return fail_memory(capacity * sizeof *grown, "geometry");
+  scene->blocks = grown;
+  scene->block_capacity = capacity;
+  return SLAB_OK;
+}
+
+/* One geometry of n primitives on its way in: where primitive i comes from, and what is to be said when it is refused.
+ */
+typedef struct addition {
+  const char *function, *noun;
+  slab_shape kind;
+  uint32_t count;
+  const float *values; /* the public structs; NULL for a mesh */
+  const slab_mesh *mesh;
+} addition;
+
+static slab_status refuse(const addition *a, uint32_t i, const char *why, float value) {
+  return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: %s (%g)", a->function, a->noun, i, why, (double)value);
+}
+
+/* Gathers triangle i; *bad_index is set where an index is out of range. */
+static bool gather_triangle(const slab_mesh *mesh, uint32_t i, float *values, uint32_t *bad_index) {
+  size_t stride = mesh->vertex_stride == 0 ? 3 * sizeof(float) : mesh->vertex_stride;
+  for (uint32_t k = 0; k < 3; k++) {
+    size_t corner = 3 * (size_t)i + k;
+    size_t index = mesh->indices == NULL ? corner : mesh->indices[corner];
+    if (index >= mesh->vertex_count) {
+      *bad_index = (uint32_t)index;
+      return false;
+    }
+    memcpy(values + 3 * k, (const char *)mesh->vertices + index * stride, 3 * sizeof(float));
+  }
+  return true;
+}
+
+/* Stores primitive i at `values`, or a void one where it is dropped. */
+static slab_status add_primitive(const addition *a, uint32_t i, bool drop, float *values, uint32_t *dropped) {
+  size_t rows = primitive_rows(a->kind);
+  uint32_t bad_index = 0;
+  float value = 0.0f;
+  const char *why = NULL;
+  bool gathered = true;
+  if (a->mesh != NULL)
+    gathered = gather_triangle(a->mesh, i, values, &bad_index);
+  else
+    memcpy(values, a->values + i * rows, rows * sizeof *values);
+  if (gathered) why = primitive_refusal(a->kind, values, &value);
+  if (gathered && why == NULL) {
+    primitive_normalise(a->kind, values);
+    return SLAB_OK;
+  }
+  if (drop) {
+    primitive_void(a->kind, values);
+    (*dropped)++;
+    return SLAB_OK;
+  }
+  if (gathered) return refuse(a, i, why, value);
+  return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: index %u is out of range (%u vertices)", a->function, a->noun, i,
+              bad_index, a->mesh->vertex_count);
+}
+
+static slab_status check_addition(const slab_scene *scene, const addition *a) {
+  if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", a->function);
+  if (scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is committed already", a->function);
+  if (a->mesh == NULL && a->values == NULL && a->count > 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", a->function, a->count);
+  if (scene->primitives + a->count > PRIMITIVES_MAX)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u more make %llu primitives, and a scene holds %u", a->function, a->count,
+                (unsigned long long)(scene->primitives + a->count), PRIMITIVES_MAX);
+  return SLAB_OK;
+}
+
+static uint64_t *kind_count(slab_scene_stats *stats, slab_shape kind) {
+  switch (kind) {
+    case SLAB_PLANE:
+      return &stats->planes;
+    case SLAB_SPHERE:
+      return &stats->spheres;
+    case SLAB_BOX:
+      return &stats->boxes;
+    case SLAB_OBB:
+      return &stats->obbs;
+    case SLAB_TRIANGLE:
+      break;
+  }
+  return &stats->triangles;
+}
+
+/* Nothing of the scene changes until every primitive is accepted. */
+static slab_status add(slab_scene *scene, const addition *a, const slab_geometry_options *options, uint32_t *geometry) {
+  static const slab_geometry_options defaults;
+  if (options == NULL) options = &defaults;
+  slab_status status = check_addition(scene, a);
+  if (status != SLAB_OK) return status;
+  size_t rows = primitive_rows(a->kind);
+  size_t floats = (a->count * rows + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
+  if ((status = reserve_entry(scene)) != SLAB_OK) return status;
+  if ((status = reserve_blocks(scene, floats)) != SLAB_OK) return status;
+  float *values = scene->blocks + scene->block_floats;
+  uint32_t dropped = 0;
+  for (uint32_t i = 0; i < a->count; i++) {
+    status = add_primitive(a, i, options->skip_invalid != 0, values + i * rows, &dropped);
+    if (status != SLAB_OK) return status;
+  }
+  memset(values + a->count * rows, 0, (floats - a->count * rows) * sizeof *values);
+  scene->table[scene->geometries] = (geometry_entry){.kind = (uint32_t)a->kind,
+                                                     .mask = options->mask == 0 ? UINT32_MAX : options->mask,
+                                                     .count = a->count,
+                                                     .order_base = (uint32_t)scene->primitives,
+                                                     .first = (uint32_t)(scene->block_floats / BLOCK_UNIT)};
+  if (geometry != NULL) *geometry = scene->geometries;
+  if (options->skipped != NULL) *options->skipped = dropped;
+  *kind_count(&scene->stats, a->kind) += a->count;
+  scene->geometries++;
+  scene->primitives += a->count;
+  scene->block_floats += floats;
+  if (a->count > 0) scene->kinds |= 1u << a->kind;
+  return SLAB_OK;
+}
+
+slab_status slab_scene_add_planes(slab_scene *scene, const slab_plane *planes, uint32_t n,
+                                  const slab_geometry_options *options, uint32_t *geometry) {
+  addition a = {"slab_scene_add_planes", "plane", SLAB_PLANE, n, (const float *)planes, NULL};
+  return add(scene, &a, options, geometry);
+}
+
+slab_status slab_scene_add_spheres(slab_scene *scene, const slab_sphere *spheres, uint32_t n,
+                                   const slab_geometry_options *options, uint32_t *geometry) {
+  addition a = {"slab_scene_add_spheres", "sphere", SLAB_SPHERE, n, (const float *)spheres, NULL};
+  return add(scene, &a, options, geometry);
+}
+
+slab_status slab_scene_add_boxes(slab_scene *scene, const slab_box *boxes, uint32_t n,
+                                 const slab_geometry_options *options, uint32_t *geometry) {
+  addition a = {"slab_scene_add_boxes", "box", SLAB_BOX, n, (const float *)boxes, NULL};
+  return add(scene, &a, options, geometry);
+}
+
+slab_status slab_scene_add_obbs(slab_scene *scene, const slab_obb *boxes, uint32_t n,
+                                const slab_geometry_options *options, uint32_t *geometry) {
+  addition a = {"slab_scene_add_obbs", "oriented box", SLAB_OBB, n, (const float *)boxes, NULL};
+  return add(scene, &a, options, geometry);
+}
+
+static slab_status check_mesh(const slab_mesh *mesh) {
+  const char *function = "slab_scene_add_mesh";
+  if (mesh == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: mesh is NULL", function);
+  if (mesh->triangle_count == 0) return SLAB_OK;
+  if (mesh->vertices == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: vertices is NULL", function);
+  if (mesh->vertex_stride != 0 && mesh->vertex_stride < 3 * sizeof(float))
+    return fail(SLAB_INVALID_ARGUMENT, "%s: vertex_stride is %zu, less than the 12 bytes of a vertex", function,
+                mesh->vertex_stride);
+  return SLAB_OK;
+}
+
+slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const slab_geometry_options *options,
+                                uint32_t *geometry) {
+  slab_status status = check_mesh(mesh);
+  if (status != SLAB_OK) return status;
+  addition a = {"slab_scene_add_mesh", "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh};
+  return add(scene, &a, options, geometry);
+}
+
+/* ---- committing ---- */
+
+static void grow_bounds(slab_scene_stats *stats, int axis, float lower, float upper) {
+  if (isfinite(lower)) stats->lower[axis] = fminf(stats->lower[axis], lower);
+  if (isfinite(upper)) stats->upper[axis] = fmaxf(stats->upper[axis], upper);
+}
+
+static void grow_by_primitive(slab_scene_stats *stats, slab_shape kind, const float *v) {
+  for (int i = 0; i < 3; i++) {
+    if (kind == SLAB_SPHERE) grow_bounds(stats, i, v[i] - v[3], v[i] + v[3]);
+    if (kind == SLAB_BOX) grow_bounds(stats, i, v[i], v[3 + i]);
+    if (kind == SLAB_OBB) {
+      float extent = fabsf(v[6 + i]) * v[3] + fabsf(v[9 + i]) * v[4] + fabsf(v[12 + i]) * v[5];
+      grow_bounds(stats, i, v[i] - extent, v[i] + extent);
+    }
+    for (int k = 0; kind == SLAB_TRIANGLE && k < 3; k++) grow_bounds(stats, i, v[3 * k + i], v[3 * k + i]);
+  }
+}
+
+static void measure_bounds(slab_scene *scene) {
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_entry *entry = &scene->table[g];
+    const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
+    slab_shape kind = (slab_shape)entry->kind;
+    for (uint32_t i = 0; i < entry->count; i++, values += primitive_rows(kind))
+      if (!primitive_is_void(kind, values)) grow_by_primitive(&scene->stats, kind, values);
+  }
+}
+
+/* A buffer with these bytes; empty scenes have one byte, since OpenCL has no empty buffer. */
+static slab_status upload(const device *d, const void *bytes, size_t size, const char *what, cl_mem *buffer) {
+  static const char nothing[BLOCK_UNIT];
+  if (size > d->info.allocation_bytes)
+    return fail(SLAB_OUT_OF_MEMORY, "%s takes %zu bytes, and \"%s\" allocates at most %llu at once", what, size,
+                d->info.name, (unsigned long long)d->info.allocation_bytes);
+  cl_int code;
+  union {
+    const void *in;
+    void *out;
+  } host = {.in = size == 0 ? nothing : bytes};
+  *buffer = clCreateBuffer(d->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, size == 0 ? sizeof nothing : size,
+                           host.out, &code);
+  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
+}
+
+static slab_status commit_flat(slab_scene *scene) {
+  const device *d = &scene->context->device;
+  geometry_entry *table = NULL;
+  float *blocks = NULL;
+  size_t floats = 0;
+  scene_buffers buffers = {0};
+  slab_status status = pack_scene(scene, d->info.lane_width, &table, &blocks, &floats);
+  if (status != SLAB_OK) return status;
+  status = upload(d, table, scene->geometries * sizeof *table, "the geometry table", &buffers.table);
+  if (status == SLAB_OK) status = upload(d, blocks, floats * sizeof *blocks, "the scene's geometry", &buffers.blocks);
+  if (status == SLAB_OK) {
+    scene->buffers = buffers;
+    scene->stats.device_bytes = scene->geometries * sizeof *table + floats * sizeof *blocks;
+  } else if (buffers.table != NULL) {
+    clReleaseMemObject(buffers.table);
+  }
+  free(table);
+  free(blocks);
+  return status;
+}
+
+slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *options) {
+  if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: scene is NULL");
+  if (scene->committed) return fail(SLAB_INVALID_STATE, "slab_scene_commit: the scene is committed already");
+  if (options != NULL && (unsigned)options->tree > SLAB_TREE_HIGH)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: tree is %d, not a slab_tree", (int)options->tree);
+  double begin = seconds_now();
+  slab_status status = commit_flat(scene);
+  if (status != SLAB_OK) return status;
+  measure_bounds(scene);
+  scene->stats.geometries = scene->geometries;
+  scene->stats.host_bytes =
+      scene->block_capacity * sizeof *scene->blocks + scene->table_capacity * sizeof *scene->table + sizeof *scene;
+  scene->stats.build_seconds = seconds_now() - begin;
+  scene->committed = true;
+  return SLAB_OK;
+}
+
+slab_status slab_scene_info(const slab_scene *scene, slab_scene_stats *stats) {
+  if (scene == NULL || stats == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_scene_info: %s is NULL", scene == NULL ? "scene" : "stats");
+  if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_scene_info: the scene is not committed");
+  *stats = scene->stats;
+  return SLAB_OK;
+}

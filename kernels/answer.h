@@ -1,0 +1,81 @@
+/* Turning crossings into a caller's results: what the kernels and the mirror write is written here. */
+#ifndef ANSWER_H
+#define ANSWER_H
+
+#include "primitive.h"
+
+/* The geometry a primitive's order belongs to: the last whose order_base is not above it. */
+INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uint order) {
+  uint first = 0, count = geometries;
+  while (count > 1) {
+    uint middle = count / 2;
+    bool above = table[first + middle].order_base > order;
+    first = above ? first : first + middle;
+    count = above ? middle : count - middle;
+  }
+  return first;
+}
+
+/* The order of the primitive a ray is not to see, SLAB_MISS for none: only planes and triangles can be skipped,
+ * since a ray may leave a solid through its far side. */
+INLINE uint skipped_order(GLOBAL const geometry_entry *table, uint geometries, slab_primitive_id skip) {
+  if (skip.geometry >= geometries || skip.primitive >= table[skip.geometry].count) return SLAB_MISS;
+  uint kind = table[skip.geometry].kind;
+  if (kind != SLAB_PLANE && kind != SLAB_TRIANGLE) return SLAB_MISS;
+  return table[skip.geometry].order_base + skip.primitive;
+}
+
+INLINE slab_hit hit_none(uint why) {
+  slab_hit hit = {INFINITY, {0.0f, 0.0f, 0.0f}, 0.0f, 0.0f, why, why};
+  return hit;
+}
+
+INLINE slab_interval interval_none(uint why) {
+  slab_interval interval = {INFINITY, -INFINITY, why, why};
+  return interval;
+}
+
+/* Nothing was hit, for the reason that the prepared ray gives. */
+INLINE uint reason_of(const ray_frame *ray) { return ray->state == RAY_INVALID ? SLAB_INVALID : SLAB_MISS; }
+
+INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table, GLOBAL const float *blocks,
+                       const cast_uniforms *cast, float t, uint order) {
+  slab_hit hit = hit_none(SLAB_MISS);
+  hit.geometry = geometry_of(table, cast->geometries, order);
+  geometry_entry entry = table[hit.geometry];
+  hit.primitive = order - entry.order_base;
+  hit.t = ray_final_t(ray, t);
+  size_t block =
+      (size_t)entry.first * BLOCK_UNIT + (size_t)(hit.primitive / LANES) * primitive_rows(entry.kind) * LANES;
+  primitive_attributes(entry.kind, ray, blocks + block, hit.primitive % LANES, t, cast->cull, &hit);
+  float along =
+      (hit.normal[0] * ray->direction[0] + hit.normal[1] * ray->direction[1]) + hit.normal[2] * ray->direction[2];
+  bool turn = cast->face_forward != 0 && along > 0.0f;
+  for (int i = 0; i < 3; i++) hit.normal[i] = (turn ? -hit.normal[i] : hit.normal[i]) + 0.0f;
+  hit.u = hit.u + 0.0f;
+  hit.v = hit.v + 0.0f;
+  return hit;
+}
+
+/* Ends that the ray's range clipped are given back as the caller wrote them. */
+INLINE slab_interval interval_of(const ray_frame *ray, const slab_ray *given, float enter, float leave, uint primitive,
+                                 uint geometry) {
+  slab_interval interval;
+  interval.primitive = primitive;
+  interval.geometry = geometry;
+  interval.enter = (enter == ray->t_min ? given->t_min : ray_final_t(ray, enter)) + 0.0f;
+  interval.leave = (leave == ray->t_max ? given->t_max : ray_final_t(ray, leave)) + 0.0f;
+  return interval;
+}
+
+/* One ray against one shape, by the first lane of the block: the answer of slab_pairs. */
+INLINE slab_interval pair_interval(uint kind, const slab_ray *given, GLOBAL const float *shape, uint primitive) {
+  const ray_frame ray = ray_prepare(given);
+  if (ray.state != RAY_LIVE) return interval_none(reason_of(&ray));
+  real enter, leave;
+  mask hit = primitive_solid(kind, &ray, shape, ray.t_max, &enter, &leave);
+  if ((lanes_bits(hit) & 1) == 0) return interval_none(SLAB_MISS);
+  return interval_of(&ray, given, lanes_at(enter, 0), lanes_at(leave, 0), primitive, 0);
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* Oriented boxes: the ray is turned into the box's frame, and meets the slab test there. */
+#ifndef ORIENTED_BOX_H
+#define ORIENTED_BOX_H
+
+#include "box.h"
+#include "gate.h"
+
+typedef struct obb_lanes {
+  real center[3], half_size[3], axes[3][3];
+} obb_lanes;
+
+/* The ray in the frame of each lane's box. */
+typedef struct obb_frame {
+  real origin[3], direction[3], inverse[3];
+} obb_frame;
+
+INLINE obb_lanes obb_load(GLOBAL const float *block) {
+  obb_lanes box;
+  for (int i = 0; i < 3; i++) {
+    box.center[i] = lanes_load(block + i * LANES);
+    box.half_size[i] = lanes_load(block + (3 + i) * LANES);
+    for (int j = 0; j < 3; j++) box.axes[i][j] = lanes_load(block + (6 + 3 * i + j) * LANES);
+  }
+  return box;
+}
+
+/* The box is centre + inverse(axes) [-half_size, half_size]. Axes are orthonormal within 1e-5, so their inverse is the
+ * transpose but for 1e-5 of each entry: 2^-14 of the summed half sizes pads for that (1.8e-5 of them) and for rounding.
+ */
+INLINE void obb_gate(const obb_lanes *box, real lower[3], real upper[3]) {
+  real sum = (box->half_size[0] + box->half_size[1]) + box->half_size[2];
+  for (int j = 0; j < 3; j++) {
+    real extent = (lanes_abs(box->axes[0][j]) * box->half_size[0] + lanes_abs(box->axes[1][j]) * box->half_size[1]) +
+                  lanes_abs(box->axes[2][j]) * box->half_size[2];
+    real slack = lanes_fma(lanes_abs(box->center[j]), (real)(0x1p-22f), sum * 0x1p-14f);
+    lower[j] = (box->center[j] - extent) - slack;
+    upper[j] = (box->center[j] + extent) + slack;
+  }
+}
+
+INLINE obb_frame obb_transform(const ray_frame *ray, const obb_lanes *box) {
+  obb_frame f;
+  real from[3];
+  for (int i = 0; i < 3; i++) from[i] = ray->origin[i] - box->center[i];
+  for (int i = 0; i < 3; i++) {
+    f.origin[i] = (from[0] * box->axes[i][0] + from[1] * box->axes[i][1]) + from[2] * box->axes[i][2];
+    real d = (ray->direction[0] * box->axes[i][0] + ray->direction[1] * box->axes[i][1]) +
+             ray->direction[2] * box->axes[i][2];
+    f.direction[i] = lanes_abs(d) >= FLOAT_MIN_NORMAL ? d : (real)(0.0f);
+    f.inverse[i] = lanes_divide((real)(1.0f), f.direction[i]);
+  }
+  return f;
+}
+
+INLINE mask obb_stretch(const ray_frame *ray, GLOBAL const float *block, float limit, real *lo, real *hi) {
+  obb_lanes box = obb_load(block);
+  real lower[3], upper[3], gate_lo, gate_leave, gate_hi, leave = (real)(INFINITY);
+  obb_gate(&box, lower, upper);
+  bounds_stretch(ray->origin, ray->inverse, lower, upper, &gate_lo, &gate_leave, &gate_hi);
+  mask hit = slab_touches(gate_lo, gate_leave, ray->t_min, limit);
+  if (!lanes_any(hit)) return hit;
+  obb_frame f = obb_transform(ray, &box);
+  *lo = (real)(-INFINITY);
+  for (int i = 0; i < 3; i++) {
+    real near = f.direction[i] < 0.0f ? box.half_size[i] : -box.half_size[i];
+    *lo = lanes_max((near - f.origin[i]) * f.inverse[i], *lo);
+    leave = lanes_min((-near - f.origin[i]) * f.inverse[i], leave);
+  }
+  hit = hit & slab_touches(*lo, leave, ray->t_min, ray->t_max);
+  *hi = clamp_into(lanes_max(leave, *lo), gate_lo, gate_hi);
+  *lo = clamp_into(*lo, gate_lo, gate_hi);
+  return hit;
+}
+
+INLINE mask obb_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
+  real lo = (real)(0.0f), hi = (real)(0.0f);
+  mask hit = obb_stretch(ray, block, limit, &lo, &hi);
+  return hit & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
+}
+
+INLINE mask obb_solid(const ray_frame *ray, GLOBAL const float *block, float limit, real *enter, real *leave) {
+  real lo = (real)(0.0f), hi = (real)(0.0f);
+  mask hit = obb_stretch(ray, block, limit, &lo, &hi);
+  return hit & solid_stretch(ray, lo, hi, limit, enter, leave);
+}
+
+INLINE void obb_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, uint cull, slab_hit *hit) {
+  obb_lanes box = obb_load(block);
+  obb_frame f = obb_transform(ray, &box);
+  float origin[3], direction[3], inverse[3], near[3], far[3], axis[3];
+  for (int i = 0; i < 3; i++) {
+    origin[i] = lanes_at(f.origin[i], lane);
+    direction[i] = lanes_at(f.direction[i], lane);
+    inverse[i] = lanes_at(f.inverse[i], lane);
+    float half_size = lanes_at(box.half_size[i], lane);
+    near[i] = direction[i] < 0.0f ? half_size : -half_size;
+    far[i] = -near[i];
+  }
+  uint face = box_face(origin, inverse, direction, near, far, ray->t_min, cull);
+  for (int i = 0; i < 3; i++) {
+    float component = block[(6 + 3 * (int)(face / 2) + i) * LANES + (int)lane];
+    axis[i] = (face & 1) != 0 ? component : -component;
+  }
+  unit_vector(axis, hit->normal);
+  hit->u = (float)face;
+}
+
+#endif

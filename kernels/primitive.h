@@ -1,0 +1,52 @@
+/* The three questions every primitive answers, by kind. A caller that names the kind as a constant pays for no
+ * other. `block` is the start of a block of LANES primitives of that kind; see types.h. */
+#ifndef PRIMITIVE_H
+#define PRIMITIVE_H
+
+#include "box.h"
+#include "oriented_box.h"
+#include "plane.h"
+#include "sphere.h"
+#include "triangle.h"
+
+INLINE uint primitive_rows(uint kind) {
+  return kind == SLAB_BOX        ? BOX_ROWS
+         : kind == SLAB_TRIANGLE ? TRIANGLE_ROWS
+         : kind == SLAB_OBB      ? OBB_ROWS
+         : kind == SLAB_SPHERE   ? SPHERE_ROWS
+                                 : PLANE_ROWS;
+}
+
+/* Lanes whose first crossing that is not culled lies in [t_min, limit], and that crossing's t there. */
+INLINE mask primitive_surface(uint kind, const ray_frame *ray, GLOBAL const float *block, float limit, uint cull,
+                              real *t) {
+  if (kind == SLAB_BOX) return box_surface(ray, block, limit, cull, t);
+  if (kind == SLAB_TRIANGLE) return triangle_surface(ray, block, limit, cull, t);
+  if (kind == SLAB_SPHERE) return sphere_surface(ray, block, limit, cull, t);
+  if (kind == SLAB_OBB) return obb_surface(ray, block, limit, cull, t);
+  return plane_surface(ray, block, limit, cull, t);
+}
+
+/* Lanes where the ray's range meets the solid, entered at limit or before, and the clipped stretch there. */
+INLINE mask primitive_solid(uint kind, const ray_frame *ray, GLOBAL const float *block, float limit, real *enter,
+                            real *leave) {
+  if (kind == SLAB_BOX) return box_solid(ray, block, limit, enter, leave);
+  if (kind == SLAB_SPHERE) return sphere_solid(ray, block, limit, enter, leave);
+  if (kind == SLAB_OBB) return obb_solid(ray, block, limit, enter, leave);
+  mask hit = primitive_surface(kind, ray, block, limit, SLAB_CULL_NONE, enter);
+  *leave = *enter;
+  return hit;
+}
+
+/* Fills in the normal, and u and v where the kind has them, of a crossing at t (in the frame's units) of the primitive
+ * in `lane`. */
+INLINE void primitive_attributes(uint kind, const ray_frame *ray, GLOBAL const float *block, uint lane, float t,
+                                 uint cull, slab_hit *hit) {
+  if (kind == SLAB_BOX) box_attributes(ray, block, lane, cull, hit);
+  if (kind == SLAB_TRIANGLE) triangle_attributes(ray, block, lane, hit);
+  if (kind == SLAB_SPHERE) sphere_attributes(ray, block, lane, t, hit);
+  if (kind == SLAB_OBB) obb_attributes(ray, block, lane, cull, hit);
+  if (kind == SLAB_PLANE) plane_attributes(block, lane, hit);
+}
+
+#endif
