@@ -5,9 +5,12 @@
 #include "private.h"
 
 #define WORK_GROUP 64
-#define FIRST_LAUNCH 16384u /* rays of the first launch, from whose time the next are sized */
-#define LAUNCH_SECONDS 0.1  /* short enough for display watchdogs and for cancelling */
+#define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
 #define LAUNCH_MAX (1u << 30)
+/* The first launch, from whose time the next are sized: at most so many rays, at most so many tests. PoCL compiles a
+ * kernel once more for launches of fewer work-items. */
+#define FIRST_LAUNCH 65536u
+#define FIRST_TESTS 1e9
 
 /* One call of the public API on its way through the device. */
 typedef struct cast {
@@ -263,79 +266,58 @@ static slab_status check_cast(const cast *c) {
   return SLAB_OK;
 }
 
-static slab_status cast_simple(cast *c) {
-  slab_status status = check_cast(c);
-  if (status == SLAB_OK && c->n > 0 && c->results == NULL)
-    status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", c->function);
-  c->progress_total = c->n;
-  if (status == SLAB_OK) status = cast_run(c);
-  if (status == SLAB_OK && c->options != NULL && c->options->invalid != NULL) *c->options->invalid = c->invalid;
+static size_t result_size(slab_query query) {
+  switch (query) {
+    case SLAB_DISTANCE:
+      return sizeof(float);
+    case SLAB_ANY:
+      return sizeof(uint8_t);
+    case SLAB_COUNT:
+      return sizeof(uint32_t);
+    case SLAB_INTERVAL:
+      return sizeof(slab_interval);
+    case SLAB_CLOSEST:
+    case SLAB_ALL:
+      break;
+  }
+  return sizeof(slab_hit);
+}
+
+/* Every query with one result a ray. */
+static slab_status cast_each(const char *function, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
+                             void *results, const slab_cast_options *options) {
+  cast c = {function, scene, query, rays, n, results, result_size(query), .options = options, .progress_total = n};
+  slab_status status = check_cast(&c);
+  if (status == SLAB_OK && n > 0 && results == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", function);
+  if (status == SLAB_OK) status = cast_run(&c);
+  if (status == SLAB_OK && options != NULL && options->invalid != NULL) *options->invalid = c.invalid;
   return status;
 }
 
 slab_status slab_closest(slab_scene *scene, const slab_ray *rays, size_t n, slab_hit *hits,
                          const slab_cast_options *options) {
-  cast c = {.function = "slab_closest",
-            .scene = scene,
-            .query = SLAB_CLOSEST,
-            .rays = rays,
-            .n = n,
-            .results = hits,
-            .result_size = sizeof *hits,
-            .options = options};
-  return cast_simple(&c);
+  return cast_each("slab_closest", SLAB_CLOSEST, scene, rays, n, hits, options);
 }
 
 slab_status slab_distance(slab_scene *scene, const slab_ray *rays, size_t n, float *t,
                           const slab_cast_options *options) {
-  cast c = {.function = "slab_distance",
-            .scene = scene,
-            .query = SLAB_DISTANCE,
-            .rays = rays,
-            .n = n,
-            .results = t,
-            .result_size = sizeof *t,
-            .options = options};
-  return cast_simple(&c);
+  return cast_each("slab_distance", SLAB_DISTANCE, scene, rays, n, t, options);
 }
 
 slab_status slab_any(slab_scene *scene, const slab_ray *rays, size_t n, uint8_t *occluded,
                      const slab_cast_options *options) {
-  cast c = {.function = "slab_any",
-            .scene = scene,
-            .query = SLAB_ANY,
-            .rays = rays,
-            .n = n,
-            .results = occluded,
-            .result_size = sizeof *occluded,
-            .options = options};
-  return cast_simple(&c);
+  return cast_each("slab_any", SLAB_ANY, scene, rays, n, occluded, options);
 }
 
 slab_status slab_count(slab_scene *scene, const slab_ray *rays, size_t n, uint32_t *counts,
                        const slab_cast_options *options) {
-  cast c = {.function = "slab_count",
-            .scene = scene,
-            .query = SLAB_COUNT,
-            .rays = rays,
-            .n = n,
-            .results = counts,
-            .result_size = sizeof *counts,
-            .options = options};
-  return cast_simple(&c);
+  return cast_each("slab_count", SLAB_COUNT, scene, rays, n, counts, options);
 }
 
 slab_status slab_interval_of(slab_scene *scene, const slab_ray *rays, size_t n, slab_interval *intervals,
                              const slab_cast_options *options) {
-  cast c = {.function = "slab_interval_of",
-            .scene = scene,
-            .query = SLAB_INTERVAL,
-            .rays = rays,
-            .n = n,
-            .results = intervals,
-            .result_size = sizeof *intervals,
-            .options = options};
-  return cast_simple(&c);
+  return cast_each("slab_interval_of", SLAB_INTERVAL, scene, rays, n, intervals, options);
 }
 
 /* Counts, and from them where each ray's hits begin. */
@@ -345,7 +327,7 @@ static slab_status count_offsets(cast *c, uint64_t *offsets) {
   cast counting = *c;
   counting.query = SLAB_COUNT;
   counting.results = counts;
-  counting.result_size = sizeof *counts;
+  counting.result_size = result_size(SLAB_COUNT);
   slab_status status = cast_run(&counting);
   if (status == SLAB_OK) {
     offsets[0] = 0;
@@ -359,15 +341,7 @@ static slab_status count_offsets(cast *c, uint64_t *offsets) {
 
 slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                      uint64_t capacity, uint64_t *required, const slab_cast_options *options) {
-  cast c = {.function = "slab_all",
-            .scene = scene,
-            .query = SLAB_ALL,
-            .rays = rays,
-            .n = n,
-            .results = hits,
-            .result_size = sizeof *hits,
-            .offsets = offsets,
-            .options = options};
+  cast c = {"slab_all", scene, SLAB_ALL, rays, n, hits, result_size(SLAB_ALL), offsets, options, 0, 0, 0};
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
   if (status == SLAB_OK && capacity > 0 && hits == NULL)

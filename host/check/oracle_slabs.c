@@ -1,0 +1,218 @@
+/* Boxes and oriented boxes.
+ *
+ * The contract's kernel computes near = fl(fl(plane - o) * fl(1 / d)) for each axis, that is the real time times
+ * (1 + e)^3 with |e| <= u, the far times alike, widens the least far time by 2^-21 = 8 u to w, and lets the line
+ * cross where enter = max near <= w. Hence:
+ *  - a real enter <= leave, touching included, is always accepted: the widening exceeds the six roundings,
+ *    ((1+u)/(1-u))^3 < 1 + 8u, and rounding w is monotone. (Needs times that are not subnormal.)
+ *  - it is rejected for certain where the least possible enter exceeds the greatest possible w;
+ *  - between the two (a relative gap below 15 u) it is undecided.
+ * An axis with direction 0 compares the origin with the planes, closed and without any rounding: the sign of a
+ * float difference is exact. */
+#include "oracle_parts.h"
+
+static void no_constraint(oracle_axis *axis) {
+  *axis = (oracle_axis){.near = {-INFINITY, -INFINITY}, .far = {INFINITY, INFINITY}};
+  axis->near_rise = -INFINITY;
+  axis->far_rise = INFINITY;
+  axis->speed = 1.0;
+  axis->sound = true;
+}
+
+/* Slab [lower, upper] whose four numbers are floats that the kernel has too. */
+static bool plain_axis(double lower, double upper, double origin, double direction, oracle_axis *axis) {
+  no_constraint(axis);
+  if (direction == 0.0) return lower <= origin && origin <= upper;
+  const double near = direction > 0.0 ? lower : upper, far = direction > 0.0 ? upper : lower;
+  axis->sign = direction > 0.0 ? 1 : -1;
+  axis->near = oracle_face_time(near, origin, direction);
+  axis->far = oracle_face_time(far, origin, direction);
+  axis->near_rise = (near - origin) * axis->sign;
+  axis->far_rise = (far - origin) * axis->sign;
+  axis->speed = fabs(direction);
+  axis->sound = (isinf(near) || oracle_sum_is_float(near, -origin)) && (isinf(far) || oracle_sum_is_float(far, -origin));
+  return true;
+}
+
+bool oracle_box_axes(const oracle_line *line, const slab_box *box, oracle_axis axis[3]) {
+  for (int i = 0; i < 3; i++) {
+    const double lower = (double)box->lower[i], upper = (double)box->upper[i];
+    if (!plain_axis(lower, upper, line->origin[i], line->direction[i], &axis[i])) return false;
+  }
+  return true;
+}
+
+/* ---- oriented boxes ------------------------------------------------------------ */
+
+/* What an axis knows of the ray in the box's frame: position p and direction q along it, with their errors. */
+typedef struct framed {
+  double p, p_error, q, q_error;
+} framed;
+
+/* The subtraction of the centre costs 1 u of each term, the dot product 3 u. */
+static framed to_frame(const oracle_line *line, const slab_obb *box, int row) {
+  double from[3], axis[3], extra = 0.0;
+  for (int i = 0; i < 3; i++) {
+    from[i] = line->origin[i] - (double)box->center[i];
+    axis[i] = (double)box->axes[row][i];
+    if (!oracle_sum_is_float(line->origin[i], -(double)box->center[i])) extra = 1.0;
+  }
+  framed f;
+  f.p = oracle_dot(axis, from, extra, &f.p_error);
+  f.q = oracle_dot(axis, line->direction, 0.0, &f.q_error);
+  return f;
+}
+
+/* [rise - e, rise + e] / [speed - f, speed + f], and the reciprocal's and the product's rounding; speed > f. */
+static oracle_span quotient(double rise, double e, double speed, double f) {
+  const double lo = rise - e, hi = rise + e;
+  const double a = lo / (lo < 0.0 ? speed - f : speed + f), b = hi / (hi < 0.0 ? speed + f : speed - f);
+  const double slack = 2.001 * ORACLE_U;
+  const oracle_span span = {a - slack * fabs(a) - ORACLE_TINY, b + slack * fabs(b) + ORACLE_TINY};
+  return span;
+}
+
+/* The direction along the axis may be of either sign or 0. From well inside the planes are beyond
+ * +-(h - |p|) / |q|, from well outside whichever counts is beyond (|p| - h) / |q|: a miss if the range ends before. */
+static bool parallel_axis(const oracle_line *line, double half, const framed *f, oracle_axis *axis) {
+  const double inside = half - fabs(f->p), error = f->p_error + ORACLE_U * (half + fabs(f->p)) + ORACLE_TINY;
+  const double speed = (fabs(f->q) + f->q_error) * (1.0 + 8.0 * ORACLE_U);
+  const double beyond = (fabs(inside) - error) / speed;
+  axis->near = (oracle_span){-INFINITY, INFINITY};
+  axis->far = axis->near;
+  axis->sound = false;
+  axis->sign = 0;
+  if (inside > error) {
+    axis->near.hi = -beyond;
+    axis->far.lo = beyond;
+  }
+  return !(inside < -error && beyond > fmax(fabs(line->t_min.lo), fabs(line->t_max.hi)));
+}
+
+static bool framed_axis(const oracle_line *line, double half, const framed *f, oracle_axis *axis) {
+  if (f->p_error == 0.0 && f->q_error == 0.0) return plain_axis(-half, half, f->p, f->q, axis);
+  no_constraint(axis);
+  if (fabs(f->q) <= f->q_error) return parallel_axis(line, half, f, axis);
+  axis->sign = f->q > 0.0 ? 1 : -1;
+  const double near = -half - axis->sign * f->p, far = half - axis->sign * f->p;
+  axis->near = quotient(near, f->p_error + 1.001 * ORACLE_U * fabs(near), fabs(f->q), f->q_error);
+  axis->far = quotient(far, f->p_error + 1.001 * ORACLE_U * fabs(far), fabs(f->q), f->q_error);
+  axis->sound = false;
+  return true;
+}
+
+bool oracle_obb_axes(const oracle_line *line, const slab_obb *box, oracle_axis axis[3]) {
+  for (int i = 0; i < 3; i++) {
+    const framed f = to_frame(line, box, i);
+    if (!framed_axis(line, (double)box->half_size[i], &f, &axis[i])) return false;
+  }
+  return true;
+}
+
+/* ---- the slab test ----------------------------------------------------------------- */
+
+/* The float product t (1 +- 8u), the greater of the two; `slack` is its rounding. */
+static double widened_end(double t, double slack) {
+  if (isinf(t)) return t;
+  const double wide = t + 8.0 * ORACLE_U * fabs(t);
+  return wide + slack * (1.001 * ORACLE_U * fabs(wide) + ORACLE_TINY);
+}
+
+static oracle_span widened(oracle_span leave) {
+  const oracle_span span = {widened_end(leave.lo, -1.0), widened_end(leave.hi, 1.0)};
+  return span;
+}
+
+/* Real near <= real far, by comparing near_rise_i * speed_j with far_rise_j * speed_i: exact products. */
+static bool really_before(const oracle_axis *i, const oracle_axis *j) {
+  if (!i->sound || !j->sound) return false;
+  if (i->near_rise != 0.0 && fabs(i->near_rise) < 0x1p-100 * i->speed) return false; /* subnormal times */
+  return i->near_rise * j->speed <= j->far_rise * i->speed;
+}
+
+static oracle_verdict crosses(const oracle_axis axis[3]) {
+  oracle_verdict verdict = ORACLE_HIT;
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      /* planes of one axis are in order by monotone rounding, once the direction's sign is known */
+      if (i == j && axis[i].sign != 0) continue;
+      if (really_before(&axis[i], &axis[j])) continue;
+      verdict = oracle_both(verdict, oracle_at_most(axis[i].near, widened(axis[j].far)));
+    }
+  }
+  return verdict;
+}
+
+/* Enter and leave as computed; the reported far end is never before the near one. */
+static bool slab_item(const oracle_line *line, const oracle_question *question, const oracle_axis axis[3],
+                      oracle_item *item) {
+  oracle_solid solid = {.crosses = ORACLE_HIT, .near = axis[0].near, .far = axis[0].far};
+  for (int i = 1; i < 3; i++) {
+    solid.near.lo = fmax(solid.near.lo, axis[i].near.lo);
+    solid.near.hi = fmax(solid.near.hi, axis[i].near.hi);
+    solid.far.lo = fmin(solid.far.lo, axis[i].far.lo);
+    solid.far.hi = fmin(solid.far.hi, axis[i].far.hi);
+  }
+  solid.reach = widened(solid.far);
+  if (solid.near.lo > solid.reach.hi || solid.near.lo > line->t_max.hi || solid.reach.hi < line->t_min.lo) return false;
+  solid.crosses = crosses(axis);
+  solid.far.lo = fmax(solid.far.lo, solid.near.lo);
+  solid.far.hi = fmax(solid.far.hi, solid.near.hi);
+  return oracle_solid_item(line, question, &solid, item);
+}
+
+/* Most boxes are missed by far: plain times with a slack of 64 u, over three times the 15 u above. */
+static bool clearly_missed(const oracle_line *line, const slab_box *box) {
+  double enter = line->t_min.lo, leave = line->t_max.hi;
+  for (int i = 0; i < 3; i++) {
+    if (line->direction[i] == 0.0) continue;
+    const bool up = line->direction[i] > 0.0;
+    const double near = (double)(up ? box->lower[i] : box->upper[i]), far = (double)(up ? box->upper[i] : box->lower[i]);
+    const double a = (near - line->origin[i]) / line->direction[i], b = (far - line->origin[i]) / line->direction[i];
+    if (a > enter) enter = a;
+    if (b < leave) leave = b;
+  }
+  return enter > leave && enter - leave > 64.0 * ORACLE_U * (fabs(enter) + fabs(leave)) + ORACLE_TINY;
+}
+
+bool oracle_box(const oracle_line *line, const oracle_question *question, const slab_box *box, oracle_item *item) {
+  oracle_axis axis[3];
+  if (clearly_missed(line, box)) return false;
+  for (int i = 0; i < 3; i++)
+    if (!(box->lower[i] <= box->upper[i])) return false; /* inverted or NaN */
+  return oracle_box_axes(line, box, axis) && slab_item(line, question, axis, item);
+}
+
+bool oracle_obb(const oracle_line *line, const oracle_question *question, const slab_obb *box, oracle_item *item) {
+  oracle_axis axis[3];
+  return oracle_obb_axes(line, box, axis) && slab_item(line, question, axis, item);
+}
+
+/* ---- who decided ----------------------------------------------------------------------- */
+
+/* The near plane of axis i may decide if its time can be the greatest and no lower axis is certainly as great. */
+unsigned oracle_near_axes(const oracle_axis axis[3]) {
+  unsigned may = 0;
+  for (int i = 0; i < 3; i++) {
+    bool possible = axis[i].near.hi > -INFINITY;
+    for (int j = 0; j < 3; j++) {
+      if (axis[i].near.hi < axis[j].near.lo) possible = false;
+      if (j < i && axis[i].near.hi <= axis[j].near.lo) possible = false;
+    }
+    if (possible) may |= 1u << i;
+  }
+  return may;
+}
+
+unsigned oracle_far_axes(const oracle_axis axis[3]) {
+  unsigned may = 0;
+  for (int i = 0; i < 3; i++) {
+    bool possible = axis[i].far.lo < INFINITY;
+    for (int j = 0; j < 3; j++) {
+      if (axis[i].far.lo > axis[j].far.hi) possible = false;
+      if (j < i && axis[i].far.lo >= axis[j].far.hi) possible = false;
+    }
+    if (possible) may |= 1u << i;
+  }
+  return may;
+}

@@ -1,0 +1,53 @@
+/* From the two ends of a line's stretch inside a solid to what the contract reports. */
+#include "oracle_parts.h"
+
+/* The crossing is near if near >= t_min, else far; then the range. Culling drops one of them. */
+static oracle_verdict pick_crossing(const oracle_line *line, slab_cull cull, const oracle_solid *solid,
+                                    oracle_item *item) {
+  const oracle_verdict starts = oracle_at_most(line->t_min, solid->near);
+  const oracle_verdict near_in = oracle_at_most(solid->near, line->t_max), far_in = oracle_in_range(line, solid->far);
+  item->side = starts == ORACLE_HIT ? ORACLE_NEAR : starts == ORACLE_MISS ? ORACLE_FAR : ORACLE_EITHER;
+  if (cull == SLAB_CULL_BACK) item->side = ORACLE_NEAR;
+  if (cull == SLAB_CULL_FRONT) item->side = ORACLE_FAR;
+  item->t = item->side == ORACLE_FAR ? solid->far : solid->near;
+  if (cull == SLAB_CULL_BACK) return oracle_both(starts, near_in);
+  if (item->side == ORACLE_FAR) return far_in;
+  if (item->side == ORACLE_NEAR) return near_in;
+  item->t.hi = fmax(solid->near.hi, solid->far.hi);
+  return near_in == ORACLE_MISS && far_in == ORACLE_MISS ? ORACLE_MISS : ORACLE_UNDECIDED;
+}
+
+/* max(near, t_min) and min(far, t_max); an end that is clipped comes back as the ray gave it. Where the far end may
+ * lie before the near one or t_min by rounding, a kernel may report either. */
+static void clip_stretch(const oracle_line *line, const oracle_solid *solid, oracle_item *item) {
+  const oracle_span near = oracle_final(line, solid->near), far = oracle_final(line, solid->far);
+  item->t.lo = solid->near.lo <= line->t_min.hi ? line->min_back.lo : near.lo;
+  item->t.hi = solid->near.hi <= line->t_min.lo ? line->min_back.hi : fmax(near.hi, line->min_back.lo);
+  item->leave.hi = solid->far.hi >= line->t_max.lo ? line->max_back.hi : far.hi;
+  item->leave.lo = solid->far.lo >= line->t_max.hi ? line->max_back.lo : fmin(far.lo, line->max_back.hi);
+  if (item->leave.lo < item->t.hi) item->leave.hi = fmax(item->leave.hi, item->t.hi);
+}
+
+static oracle_verdict stretch(const oracle_line *line, const oracle_solid *solid, oracle_item *item) {
+  const oracle_verdict starts = oracle_at_most(solid->near, line->t_max);
+  const oracle_verdict ends = oracle_at_most(line->t_min, solid->reach);
+  clip_stretch(line, solid, item);
+  oracle_verdict finite = ORACLE_HIT;
+  if (solid->near.hi > line->t_min.lo) finite = oracle_finite(item->t);
+  if (solid->far.lo < line->t_max.hi && oracle_finite(oracle_final(line, solid->far)) != ORACLE_HIT)
+    finite = oracle_both(finite, ORACLE_UNDECIDED);
+  return oracle_both(finite, oracle_both(starts, ends));
+}
+
+bool oracle_solid_item(const oracle_line *line, const oracle_question *question, const oracle_solid *solid,
+                       oracle_item *item) {
+  if (solid->crosses == ORACLE_MISS) return false;
+  if (question->solid) {
+    item->verdict = oracle_both(solid->crosses, stretch(line, solid, item));
+  } else {
+    item->verdict = oracle_both(solid->crosses, pick_crossing(line, question->cull, solid, item));
+    item->t = oracle_final(line, item->t);
+    item->verdict = oracle_both(item->verdict, oracle_finite(item->t));
+  }
+  return item->verdict != ORACLE_MISS;
+}

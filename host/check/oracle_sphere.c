@@ -1,0 +1,132 @@
+/* Spheres.
+ *
+ * The contract's kernel takes f = o - c, a = d.d, b = -f.d, the foot's offset p = f + (b / a) d, the discriminant
+ * D = r^2 - p.p, and with q = b +- sqrt(a D) (the sign of b) the roots q / a and c / q, c = f.f - r^2. Errors, each
+ * operation 1 u, vectors by their lengths, |f.d| <= |f||d|:
+ *  - f: u |f|. a: 3 u a. b: 4 u |f||d|.
+ *  - p: the error of b / a moves it along d only, across the first order of |p|^2; f itself, the product (b/a) d,
+ *    whose length is <= |f|, and the sum move it by up to 2u|f| + u|p|. So p.p is off by 2|p|(2u|f| + u|p|), 3u|p|^2
+ *    of its own, and the square of all p's errors, (12u|f|)^2. With r^2: D is off by less than
+ *        5u|f||p| + 6u|p|^2 + 2u r^2 + 200u^2 f.f                                                  (its band)
+ *    before the last subtraction, which keeps the sign.
+ *  - sqrt(a D): |sqrt(x + e) - sqrt(x)| <= |e| / max(sqrt(x), sqrt|e|), x = a D, e = a band + 6u x; and 1 u.
+ *  - c: 5u f.f + u r^2 + u|c|. Quotients: as for any first-order error, and 1 u.
+ * The gate's clamp may move t by 3 u |t| besides. Where q is lost in its error, the gate bounds the root: the points
+ * of a box around the sphere are within sqrt(3) r of the centre.
+ * Where all operations are exact (small dyadic numbers) a tangent is a hit and the roots are exact. */
+#include "oracle_parts.h"
+
+typedef struct chord {
+  double f[3], a, b, p2, f2, r, discriminant, band;
+  bool exact; /* the discriminant's sign */
+} chord;
+
+static double difference(const oracle_line *line, const slab_sphere *sphere, double f[3]) {
+  double extra = 0.0;
+  for (int i = 0; i < 3; i++) {
+    f[i] = line->origin[i] - (double)sphere->center[i];
+    if (!oracle_sum_is_float(line->origin[i], -(double)sphere->center[i])) extra = 1.0;
+  }
+  return extra;
+}
+
+static chord measure(const oracle_line *line, const slab_sphere *sphere) {
+  chord k;
+  double p[3], error[4];
+  const double extra = difference(line, sphere, k.f), *d = line->direction;
+  k.r = (double)sphere->radius;
+  k.a = oracle_dot(d, d, 0.0, &error[0]);
+  k.b = -oracle_dot(k.f, d, extra, &error[1]);
+  const double s = k.b / k.a;
+  k.exact = error[0] == 0.0 && error[1] == 0.0 && oracle_is_float(s) && s * k.a == k.b;
+  for (int i = 0; i < 3; i++) {
+    p[i] = k.f[i] + s * d[i];
+    k.exact = k.exact && oracle_is_float(s * d[i]) && oracle_sum_is_float(k.f[i], s * d[i]);
+  }
+  k.p2 = oracle_dot(p, p, 0.0, &error[2]);
+  k.f2 = oracle_dot(k.f, k.f, extra, &error[3]);
+  k.exact = k.exact && error[2] == 0.0 && oracle_is_float(k.r * k.r);
+  k.discriminant = k.r * k.r - k.p2;
+  k.band = ORACLE_U * (5.0 * sqrt(k.f2 * k.p2) + 6.0 * k.p2 + 2.0 * k.r * k.r + 200.0 * ORACLE_U * k.f2) + ORACLE_TINY;
+  return k;
+}
+
+/* All steps of both roots without rounding. */
+static bool exact_roots(const chord *k, double first, double second) {
+  const double x = k->a * k->discriminant, root = sqrt(x), q = k->b < 0.0 ? k->b - root : k->b + root;
+  double unused;
+  if (!k->exact || !oracle_sum_is_float(k->r * k->r, -k->p2) || !oracle_is_float(x) || !oracle_is_float(root) ||
+      root * root != x || !oracle_sum_is_float(k->b, q - k->b) || !oracle_is_float(q))
+    return false;
+  const double c = oracle_dot(k->f, k->f, 0.0, &unused) - k->r * k->r;
+  return unused == 0.0 && oracle_sum_is_float(c, k->r * k->r) && oracle_is_float(c) && oracle_is_float(first) &&
+         oracle_is_float(second) && first * k->a == q && second * q == c;
+}
+
+/* The roots q / a and c / q, each with its error. */
+static void roots(const oracle_line *line, const slab_sphere *sphere, const chord *k, oracle_span root[2]) {
+  const double x = k->a * fmax(k->discriminant, 0.0), e_x = k->a * k->band + 6.0 * ORACLE_U * x;
+  const double root_x = sqrt(x), q = k->b < 0.0 ? k->b - root_x : k->b + root_x;
+  const double c = k->f2 - k->r * k->r;
+  const double e_c = ORACLE_U * (6.0 * k->f2 + 3.0 * k->r * k->r) + ORACLE_TINY;
+  const double e_q = e_x / fmax(root_x, sqrt(e_x)) +
+                     ORACLE_U * (4.01 * sqrt(k->f2 * k->a) + 2.01 * root_x + 1.01 * fabs(q)) + ORACLE_TINY;
+  const double first = q / k->a, second = c / q;
+  if (q != 0.0 && exact_roots(k, first, second)) {
+    root[0] = oracle_around(first, 0.0);
+    root[1] = oracle_around(second, 0.0);
+    return;
+  }
+  root[0] = oracle_around(first, e_q / k->a * (1.0 + 8.0 * ORACLE_U) + 5.0 * ORACLE_U * fabs(first) + ORACLE_TINY);
+  const double least = fabs(q) - e_q;
+  if (least > 0.25 * fabs(q)) {
+    root[1] = oracle_around(second, (e_c + fabs(second) * e_q) / least + 3.1 * ORACLE_U * fabs(second) + ORACLE_TINY);
+    return;
+  }
+  double place = k->r;
+  for (int i = 0; i < 3; i++) place = fmax(place, fabs(line->origin[i]) + fabs((double)sphere->center[i]));
+  const double middle = k->b / k->a, reach = 1.75 * k->r + 16.0 * ORACLE_U * place;
+  root[1] = oracle_around(middle, reach / line->length + 8.0 * ORACLE_U * fabs(middle) + ORACLE_TINY);
+}
+
+static oracle_verdict crosses(const chord *k) {
+  if (k->exact) return k->discriminant >= 0.0 ? ORACLE_HIT : ORACLE_MISS;
+  if (k->discriminant > k->band) return ORACLE_HIT;
+  return k->discriminant < -k->band ? ORACLE_MISS : ORACLE_UNDECIDED;
+}
+
+/* q / a is the far root for b > 0 and the near one for b < 0; where the sign of b is open the bounds of both serve. */
+static void order_roots(const chord *k, const oracle_span root[2], oracle_solid *solid) {
+  const double e_b = 4.01 * ORACLE_U * sqrt(k->f2 * k->a) + ORACLE_TINY;
+  const int far = k->b < 0.0 ? 1 : 0;
+  solid->near = root[1 - far];
+  solid->far = root[far];
+  if (fabs(k->b) > e_b) return;
+  const double half = fmax(root[0].hi - root[0].lo, root[1].hi - root[1].lo) * 0.5;
+  solid->near = oracle_around((solid->near.lo + solid->near.hi) * 0.5, half);
+  solid->far = oracle_around((solid->far.lo + solid->far.hi) * 0.5, half);
+}
+
+static bool clearly_missed(const oracle_line *line, const slab_sphere *sphere) {
+  double f[3];
+  difference(line, sphere, f);
+  const double *d = line->direction, f2 = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+  const double x = f[1] * d[2] - f[2] * d[1], y = f[2] * d[0] - f[0] * d[2], z = f[0] * d[1] - f[1] * d[0];
+  const double r2 = (double)sphere->radius * (double)sphere->radius;
+  return x * x + y * y + z * z > (r2 + 32.0 * ORACLE_U * (f2 + r2) + ORACLE_TINY) * line->length * line->length;
+}
+
+bool oracle_sphere(const oracle_line *line, const oracle_question *question, const slab_sphere *sphere,
+                   oracle_item *item) {
+  if (clearly_missed(line, sphere)) return false;
+  const chord k = measure(line, sphere);
+  oracle_solid solid = {.crosses = crosses(&k)};
+  oracle_span root[2] = {{0.0, 0.0}, {0.0, 0.0}}; /* exact and q = 0: both roots are 0 */
+  const bool at_zero = k.exact && k.b == 0.0 && k.discriminant == 0.0;
+  if (!at_zero) {
+    roots(line, sphere, &k, root);
+    order_roots(&k, root, &solid);
+  }
+  solid.reach = solid.far;
+  return oracle_solid_item(line, question, &solid, item);
+}

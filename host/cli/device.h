@@ -1,0 +1,13 @@
+/* The device a command works on. */
+#ifndef SLABCAST_CLI_DEVICE_H
+#define SLABCAST_CLI_DEVICE_H
+
+#include "slabcast.h"
+
+/* Opens what --device names (NULL: the library's choice). Returns an exit code, errors printed. */
+int device_open(const char *selector, slab_context **context);
+
+/* "CPU", "GPU" or "other". */
+const char *device_type_name(slab_device_type type);
+
+#endif

@@ -1,0 +1,312 @@
+#include "files.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "input.h"
+#include "npy.h"
+#include "text.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "files hold little-endian numbers, which are read and written as they are"
+#endif
+
+struct row_source {
+  input in;
+  file_format format;
+  size_t columns;
+  uint64_t count, done; /* rows in all, rows taken */
+  int wide;             /* npy: float64 */
+  uint64_t line;        /* text: lines taken */
+  int ahead;            /* text: the first row is already in `first` */
+  double first[ROWS_COLUMNS_MAX];
+  double worst[ROWS_COLUMNS_MAX]; /* the largest rounding per column */
+};
+
+static int ends_with(const char *name, const char *ending) {
+  const size_t length = strlen(name), tail = strlen(ending);
+  return length > tail && !strcmp(name + length - tail, ending);
+}
+
+static file_format format_of_name(const char *name) {
+  if (ends_with(name, ".npy")) return FORMAT_NPY;
+  if (ends_with(name, ".raw") || ends_with(name, ".bin")) return FORMAT_RAW;
+  if (ends_with(name, ".csv")) return FORMAT_CSV;
+  if (ends_with(name, ".txt")) return FORMAT_TEXT;
+  return FORMAT_AUTO;
+}
+
+file_format format_of_output(const char *path) {
+  if (!strcmp(path, "-")) return isatty(STDOUT_FILENO) ? FORMAT_TEXT : FORMAT_NPY;
+  const file_format named = format_of_name(path);
+  return named == FORMAT_AUTO ? FORMAT_NPY : named;
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+/* How a shape reads in Python. */
+static const char *shape_text(const npy_header *header, char text[256]) {
+  char *at = text;
+  *at++ = '(';
+  for (int i = 0; i < header->dimensions; i++)
+    at += snprintf(at, 32, "%" PRIu64 "%s", header->shape[i], i + 1 < header->dimensions ? ", " : "");
+  strcpy(at, header->dimensions == 1 ? ",)" : ")");
+  return text;
+}
+
+static int check_npy_type(const row_source *source, const npy_header *header) {
+  const char *type = header->descr, *name = source->in.name;
+  if (!strcmp(type, "'<f4'") || !strcmp(type, "'<f8'") || !strcmp(type, "'=f4'") || !strcmp(type, "'=f8'")) return 0;
+  if (type[0] == '\'' && type[1] == '>')
+    complain("%s: dtype %s is big-endian; little-endian '<f4' or '<f8' is wanted", name, type);
+  else
+    complain("%s: dtype %.80s is not float32 or float64 ('<f4' or '<f8')", name, type);
+  return -1;
+}
+
+static int check_npy_shape(const row_source *source, const npy_header *header) {
+  char text[256];
+  const char *name = source->in.name;
+  if (header->dimensions != 2) {
+    complain("%s: shape %s is not two-dimensional: rows and columns are wanted", name, shape_text(header, text));
+  } else if (header->shape[1] < 1 || header->shape[1] > ROWS_COLUMNS_MAX) {
+    complain("%s: shape %s has %" PRIu64 " columns; 1 to %d can be read", name, shape_text(header, text),
+             header->shape[1], ROWS_COLUMNS_MAX);
+  } else if (header->fortran_order && header->shape[0] > 1 && header->shape[1] > 1) {
+    complain("%s: the array is in Fortran order; C order (numpy.ascontiguousarray) is wanted", name);
+  } else {
+    return 0;
+  }
+  return -1;
+}
+
+static int open_npy(row_source *source) {
+  npy_header header;
+  char text[256];
+  if (npy_read(&source->in, &header) || check_npy_type(source, &header) || check_npy_shape(source, &header)) return -1;
+  source->wide = header.item_size == sizeof(double);
+  source->columns = (size_t)header.shape[1];
+  source->count = header.shape[0];
+  const uint64_t row = source->columns * header.item_size;
+  const uint64_t held = source->in.size == INPUT_UNKNOWN ? INPUT_UNKNOWN : source->in.size - source->in.place;
+  if (source->count <= held / row) return 0;
+  complain("%s: truncated: shape %s of %s wants %" PRIu64 " rows of %" PRIu64 " bytes, %" PRIu64 " bytes are there",
+           source->in.name, shape_text(&header, text), header.descr, source->count, row, held);
+  return -1;
+}
+
+static int open_raw(row_source *source, size_t columns) {
+  const uint64_t row = columns * sizeof(float);
+  source->columns = columns;
+  if (source->in.size == INPUT_UNKNOWN) return 0;
+  source->count = source->in.size / row;
+  if (source->in.size % row == 0) return 0;
+  complain("%s: truncated: %" PRIu64 " bytes are not a multiple of a row's %" PRIu64 " (%zu little-endian float32)",
+           source->in.name, source->in.size, row, columns);
+  return -1;
+}
+
+static int open_text(row_source *source) {
+  int count = 0;
+  if (text_read(&source->in, &source->line, source->first, ROWS_COLUMNS_MAX, &count)) return -1;
+  source->columns = (size_t)count;
+  source->ahead = count > 0;
+  return 0;
+}
+
+int rows_open(const char *path, file_format format, size_t raw_columns, row_source **opened) {
+  row_source *source = calloc(1, sizeof *source);
+  *opened = NULL;
+  if (!source) {
+    complain("cannot read %s: out of memory", path);
+    return -1;
+  }
+  source->count = ROWS_UNKNOWN;
+  int failed = input_open(&source->in, path) || input_fill(&source->in, NPY_MAGIC);
+  if (!failed) {
+    const input *in = &source->in;
+    if (format == FORMAT_AUTO) format = format_of_name(path);
+    if (format == FORMAT_AUTO && npy_is(in->buffer + in->begin, in->end - in->begin)) format = FORMAT_NPY;
+    source->format = format;
+    failed = format == FORMAT_NPY   ? open_npy(source)
+             : format == FORMAT_RAW ? open_raw(source, raw_columns)
+                                    : open_text(source);
+  }
+  if (failed)
+    rows_close(source);
+  else
+    *opened = source;
+  return failed ? -1 : 0;
+}
+
+void rows_close(row_source *source) {
+  if (!source) return;
+  input_close(&source->in);
+  free(source);
+}
+
+const char *rows_name(const row_source *source) { return source->in.name; }
+size_t rows_columns(const row_source *source) { return source->columns; }
+uint64_t rows_count(const row_source *source) { return source->count; }
+
+double rows_worst_rounding(const row_source *source, size_t first, size_t last) {
+  double worst = 0;
+  for (size_t i = first; i < last; i++) worst = fmax(worst, source->worst[i]);
+  return worst;
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+static void round_row(row_source *source, const double *wide, float *values) {
+  for (size_t i = 0; i < source->columns; i++) {
+    values[i] = (float)wide[i];
+    const double moved = fabs((double)values[i] - wide[i]);
+    if (moved > source->worst[i]) source->worst[i] = moved; /* false for NaN, and for inf - inf */
+  }
+}
+
+/* Whole rows of binary data; a part of a row at the end is an error, as is an end before the count. */
+static int read_binary(row_source *source, size_t rows, size_t item, void *values, size_t *got) {
+  const size_t row = source->columns * item;
+  size_t bytes = 0;
+  if (input_read(&source->in, values, rows * row, &bytes)) return -1;
+  *got = bytes / row;
+  if (bytes == rows * row || (bytes % row == 0 && source->count == ROWS_UNKNOWN)) return 0;
+  complain("%s: truncated: it ends after %zu bytes of row %" PRIu64 ", a row has %zu", source->in.name, bytes % row,
+           source->done + *got, row);
+  return -1;
+}
+
+static int read_wide(row_source *source, size_t rows, float *values, size_t *got) {
+  enum { BLOCK = 256 };
+  double block[BLOCK * ROWS_COLUMNS_MAX];
+  for (*got = 0; *got < rows;) {
+    const size_t wanted = rows - *got < BLOCK ? rows - *got : BLOCK;
+    size_t read = 0;
+    if (read_binary(source, wanted, sizeof(double), block, &read)) return -1;
+    for (size_t i = 0; i < read; i++)
+      round_row(source, block + i * source->columns, values + (*got + i) * source->columns);
+    *got += read;
+    if (read < wanted) break;
+  }
+  return 0;
+}
+
+/* The next line's numbers; *count = 0 at the end. */
+static int next_text_row(row_source *source, double *wide, int *count) {
+  if (source->ahead) {
+    memcpy(wide, source->first, sizeof source->first);
+    *count = (int)source->columns;
+    source->ahead = 0;
+    return 0;
+  }
+  if (text_read(&source->in, &source->line, wide, ROWS_COLUMNS_MAX, count)) return -1;
+  if (*count == 0 || (size_t)*count == source->columns) return 0;
+  complain("%s: line %" PRIu64 " holds %d numbers, the lines before it %zu", source->in.name, source->line, *count,
+           source->columns);
+  return -1;
+}
+
+static int read_text(row_source *source, size_t rows, float *values, size_t *got) {
+  double wide[ROWS_COLUMNS_MAX];
+  int count = 0;
+  for (*got = 0; *got < rows; ++*got) {
+    if (next_text_row(source, wide, &count)) return -1;
+    if (count == 0) break;
+    round_row(source, wide, values + *got * source->columns);
+  }
+  return 0;
+}
+
+int rows_read(row_source *source, size_t capacity, float *values, size_t *got) {
+  const uint64_t left = source->count - source->done;
+  const size_t rows = left < capacity ? (size_t)left : capacity;
+  int failed = 0;
+  *got = 0;
+  if (rows == 0 || source->columns == 0) return 0;
+  if (source->format == FORMAT_NPY && source->wide)
+    failed = read_wide(source, rows, values, got);
+  else if (source->format == FORMAT_NPY || source->format == FORMAT_RAW)
+    failed = read_binary(source, rows, sizeof(float), values, got);
+  else
+    failed = read_text(source, rows, values, got);
+  source->done += *got;
+  return failed;
+}
+
+static int skip_text(row_source *source, uint64_t rows) {
+  double wide[ROWS_COLUMNS_MAX];
+  for (int count = 1; rows && count; rows--)
+    if (next_text_row(source, wide, &count)) return -1;
+  return 0;
+}
+
+int rows_skip(row_source *source, uint64_t rows) {
+  const uint64_t left = source->count - source->done;
+  if (rows > left) rows = left;
+  source->done += rows;
+  if (source->format != FORMAT_NPY && source->format != FORMAT_RAW) return skip_text(source, rows);
+  return input_skip(&source->in, rows * source->columns * (source->wide ? sizeof(double) : sizeof(float)));
+}
+
+/* ---- whole tables ---------------------------------------------------------- */
+
+static int check_columns(const row_source *source, size_t min_cols, size_t max_cols) {
+  const size_t columns = source->columns;
+  if (columns == 0 || (columns >= min_cols && columns <= max_cols)) return 0;
+  if (min_cols == max_cols)
+    complain("%s: rows of %zu numbers, %zu are wanted", source->in.name, columns, min_cols);
+  else
+    complain("%s: rows of %zu numbers, %zu to %zu are wanted", source->in.name, columns, min_cols, max_cols);
+  return -1;
+}
+
+/* Makes room for at least one more row. */
+static int grow(table *out, size_t *capacity, uint64_t count) {
+  size_t wanted = *capacity ? *capacity * 2 : 1024;
+  if (count != ROWS_UNKNOWN) wanted = (size_t)count;
+  if (wanted > SIZE_MAX / sizeof(float) / out->columns) return -1;
+  float *values = realloc(out->values, wanted * out->columns * sizeof(float));
+  if (!values) return -1;
+  out->values = values;
+  *capacity = wanted;
+  return 0;
+}
+
+static int read_all(row_source *source, table *out) {
+  size_t capacity = 0, got = 1;
+  while (got > 0 && out->rows != source->count) {
+    if (out->rows == capacity && grow(out, &capacity, source->count)) {
+      complain("%s: out of memory for %" PRIu64 " rows", source->in.name,
+               source->count == ROWS_UNKNOWN ? out->rows + 1 : source->count);
+      return -1;
+    }
+    if (rows_read(source, capacity - out->rows, out->values + out->rows * out->columns, &got)) return -1;
+    out->rows += got;
+  }
+  return 0;
+}
+
+int read_table(const char *path, size_t min_cols, size_t max_cols, table *out) {
+  row_source *source = NULL;
+  *out = (table){0};
+  int failed = rows_open(path, FORMAT_AUTO, max_cols, &source) || check_columns(source, min_cols, max_cols);
+  if (!failed) {
+    out->columns = source->columns ? source->columns : min_cols;
+    failed = source->columns && read_all(source, out);
+    out->worst_rounding = rows_worst_rounding(source, 0, source->columns);
+  }
+  rows_close(source);
+  if (failed) table_free(out);
+  return failed ? -1 : 0;
+}
+
+void table_free(table *out) {
+  free(out->values);
+  *out = (table){0};
+}

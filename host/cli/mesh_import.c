@@ -1,0 +1,261 @@
+/* The importer, in its child process: a file to triangles over shared vertices.
+ *
+ * The import library hands out one mesh per material, group and object, with every corner
+ * a vertex of its own, and its own clean-up steps merge positions that are merely close, move
+ * faces and turn their corners around. So it only reads here, with no clean-up at all, and
+ * vertices are shared again by equal position. OBJ files lose their groups and materials
+ * before they are read, which keeps their faces in one mesh and in file order. */
+#include "mesh.h"
+
+#include <stdio.h>
+
+#ifndef SLABCAST_ASSIMP
+
+int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size) {
+  (void)path;
+  *out = (mesh_data){0};
+  snprintf(error, error_size, "this build has no mesh importer (assimp was not found when it was configured)");
+  return -1;
+}
+
+#else
+
+#include <assimp/cimport.h>
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "polygon.h"
+
+/* ---- vertices shared by position ------------------------------------------ */
+
+typedef struct builder {
+  mesh_data mesh;
+  size_t vertex_capacity, triangle_capacity;
+  uint32_t *slots; /* open addressing: index of a vertex + 1; 0 free */
+  size_t slot_count;
+} builder;
+
+static const uint32_t most_per_geometry = 0xFFFFFFF0u; /* ids above mean a miss */
+
+static size_t hash_of(const float p[3]) {
+  uint64_t hash = 0;
+  for (int k = 0; k < 3; k++) {
+    uint32_t bits;
+    memcpy(&bits, &p[k], sizeof bits);
+    hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 29;
+  }
+  return (size_t)hash;
+}
+
+/* The slot of the vertex with these bits, or the free one where it belongs. */
+static uint32_t *find_slot(const builder *b, const float p[3]) {
+  size_t i = hash_of(p) & (b->slot_count - 1);
+  while (b->slots[i] != 0 && memcmp(b->mesh.vertices + 3 * (size_t)(b->slots[i] - 1), p, 3 * sizeof *p) != 0)
+    i = (i + 1) & (b->slot_count - 1);
+  return &b->slots[i];
+}
+
+static int grow_vertices(builder *b) {
+  const size_t capacity = b->vertex_capacity ? 2 * b->vertex_capacity : 1024;
+  float *vertices = realloc(b->mesh.vertices, capacity * 3 * sizeof *vertices);
+  if (vertices == NULL) return -1;
+  b->mesh.vertices = vertices;
+  b->vertex_capacity = capacity;
+  free(b->slots);
+  b->slot_count = 2 * capacity; /* at most half full */
+  b->slots = calloc(b->slot_count, sizeof *b->slots);
+  if (b->slots == NULL) return -1;
+  for (uint32_t i = 0; i < b->mesh.vertex_count; i++) *find_slot(b, vertices + 3 * (size_t)i) = i + 1;
+  return 0;
+}
+
+static int add_vertex(builder *b, const float point[3], uint32_t *index) {
+  const float p[3] = {point[0] + 0.0f, point[1] + 0.0f, point[2] + 0.0f}; /* -0 and 0 are one place */
+  if (b->mesh.vertex_count == b->vertex_capacity && grow_vertices(b) != 0) return -1;
+  uint32_t *slot = find_slot(b, p);
+  if (*slot == 0) {
+    memcpy(b->mesh.vertices + 3 * (size_t)b->mesh.vertex_count, p, sizeof p);
+    *slot = ++b->mesh.vertex_count;
+  }
+  *index = *slot - 1;
+  return 0;
+}
+
+static int add_triangle(builder *b, uint32_t i, uint32_t j, uint32_t k) {
+  if (b->mesh.triangle_count == most_per_geometry) return -1;
+  if (b->mesh.triangle_count == b->triangle_capacity) {
+    const size_t capacity = b->triangle_capacity ? 2 * b->triangle_capacity : 1024;
+    uint32_t *indices = realloc(b->mesh.indices, capacity * 3 * sizeof *indices);
+    if (indices == NULL) return -1;
+    b->mesh.indices = indices;
+    b->triangle_capacity = capacity;
+  }
+  uint32_t *triangle = b->mesh.indices + 3 * (size_t)b->mesh.triangle_count++;
+  triangle[0] = i;
+  triangle[1] = j;
+  triangle[2] = k;
+  return 0;
+}
+
+/* ---- faces ---------------------------------------------------------------- */
+
+/* Room for the largest face so far. */
+typedef struct polygon {
+  float *points;
+  uint32_t *shared, *triangles;
+  size_t capacity;
+} polygon;
+
+static void polygon_free(polygon *p) {
+  free(p->points);
+  free(p->shared);
+  free(p->triangles);
+}
+
+static int polygon_reserve(polygon *p, size_t n) {
+  if (n <= p->capacity) return 0;
+  polygon_free(p);
+  *p = (polygon){malloc(n * 3 * sizeof(float)), malloc(n * sizeof(uint32_t)), malloc(n * 3 * sizeof(uint32_t)), n};
+  if (p->points && p->shared && p->triangles) return 0;
+  p->capacity = 0;
+  return -1;
+}
+
+typedef struct placed_mesh {
+  const struct aiMesh *mesh;
+  struct aiMatrix4x4 place;
+  int moved, mirrored;
+} placed_mesh;
+
+static void place_vertex(const placed_mesh *placed, uint32_t index, float p[3]) {
+  const struct aiVector3D v = placed->mesh->mVertices[index];
+  const struct aiMatrix4x4 *m = &placed->place;
+  p[0] = placed->moved ? ((m->a1 * v.x + m->a2 * v.y) + m->a3 * v.z) + m->a4 : v.x;
+  p[1] = placed->moved ? ((m->b1 * v.x + m->b2 * v.y) + m->b3 * v.z) + m->b4 : v.y;
+  p[2] = placed->moved ? ((m->c1 * v.x + m->c2 * v.y) + m->c3 * v.z) + m->c4 : v.z;
+}
+
+/* 0, or what was wrong. Points and lines are no surface and are passed over. */
+static const char *add_face(builder *b, const placed_mesh *placed, const struct aiFace *face, polygon *room) {
+  static const char no_memory[] = "more triangles than fit in memory or in a geometry";
+  const uint32_t n = face->mNumIndices;
+  if (n < 3) return NULL;
+  if (polygon_reserve(room, n) != 0) return no_memory;
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t corner = placed->mirrored ? (n - i) % n : i; /* keeps fronts in front */
+    if (face->mIndices[corner] >= placed->mesh->mNumVertices)
+      return "a face names a vertex that the file does not have";
+    place_vertex(placed, face->mIndices[corner], room->points + 3 * (size_t)i);
+    if (add_vertex(b, room->points + 3 * (size_t)i, &room->shared[i]) != 0) return no_memory;
+  }
+  if (polygon_split(room->points, n, room->triangles) != 0) return no_memory;
+  for (const uint32_t *t = room->triangles; t < room->triangles + 3 * ((size_t)n - 2); t += 3)
+    if (add_triangle(b, room->shared[t[0]], room->shared[t[1]], room->shared[t[2]]) != 0) return no_memory;
+  return NULL;
+}
+
+static const char *add_mesh(builder *b, const placed_mesh *placed) {
+  const char *wrong = NULL;
+  polygon room = {0};
+  if (placed->mesh->mNumVertices > 0 && placed->mesh->mVertices == NULL) return "a mesh without vertices";
+  for (uint32_t i = 0; i < placed->mesh->mNumFaces && wrong == NULL; i++)
+    wrong = add_face(b, placed, &placed->mesh->mFaces[i], &room);
+  polygon_free(&room);
+  return wrong;
+}
+
+static const char *add_node(builder *b, const struct aiScene *scene, const struct aiNode *node,
+                            const struct aiMatrix4x4 *parent) {
+  placed_mesh placed = {.place = *parent};
+  const char *wrong = NULL;
+  aiMultiplyMatrix4(&placed.place, &node->mTransformation);
+  placed.moved = !aiMatrix4IsIdentity(&placed.place);
+  placed.mirrored = aiMatrix4Determinant(&placed.place) < 0;
+  for (uint32_t i = 0; i < node->mNumMeshes && wrong == NULL; i++) {
+    if (node->mMeshes[i] >= scene->mNumMeshes) return "a node names a mesh that the file does not have";
+    placed.mesh = scene->mMeshes[node->mMeshes[i]];
+    wrong = add_mesh(b, &placed);
+  }
+  for (uint32_t i = 0; i < node->mNumChildren && wrong == NULL; i++)
+    wrong = add_node(b, scene, node->mChildren[i], &placed.place);
+  return wrong;
+}
+
+/* ---- files ---------------------------------------------------------------- */
+
+static char *read_whole(const char *path, size_t *size) {
+  char *text = NULL;
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return NULL;
+  if (fseek(file, 0, SEEK_END) == 0) {
+    const long end = ftell(file);
+    if (end >= 0 && fseek(file, 0, SEEK_SET) == 0) text = malloc((size_t)end + 1);
+    *size = text ? fread(text, 1, (size_t)end, file) : 0;
+  }
+  fclose(file);
+  return text;
+}
+
+/* Keeps the lines of vertices and faces alone, each from its first letter to its end,
+ * those that a backslash continues in one; returns the new size, never larger. */
+static size_t keep_geometry_lines(char *text, size_t size) {
+  char *out = text;
+  for (size_t i = 0; i < size;) {
+    while (i < size && strchr(" \t\r\n", text[i]) != NULL) i++;
+    const int keep = i < size && (text[i] == 'v' || text[i] == 'f');
+    for (; i < size && text[i] != '\n' && text[i] != '\r'; i++) {
+      const size_t next = i + 1 < size && text[i + 1] == '\r' ? i + 2 : i + 1;
+      if (text[i] == '\\' && next < size && text[next] == '\n') {
+        i = next;
+        if (keep) *out++ = ' ';
+      } else if (keep) {
+        *out++ = text[i] ? text[i] : ' ';
+      }
+    }
+    if (keep && i < size) *out++ = '\n';
+  }
+  return (size_t)(out - text);
+}
+
+static const struct aiScene *import_obj(const char *path) {
+  size_t size = 0;
+  char *text = read_whole(path, &size);
+  if (text == NULL) return NULL;
+  size = keep_geometry_lines(text, size);
+  const struct aiScene *scene = NULL;
+  if (size > 0 && size <= UINT32_MAX) scene = aiImportFileFromMemory(text, (unsigned)size, 0, "obj");
+  free(text);
+  return scene;
+}
+
+static int is_obj(const char *path) {
+  const size_t length = strlen(path);
+  return length >= 4 && strcasecmp(path + length - 4, ".obj") == 0;
+}
+
+int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size) {
+  builder b = {0};
+  const struct aiMatrix4x4 here = {.a1 = 1, .b2 = 1, .c3 = 1, .d4 = 1};
+  const struct aiScene *scene = is_obj(path) ? import_obj(path) : aiImportFile(path, 0);
+  const char *wrong = NULL;
+  *out = (mesh_data){0};
+  if (scene == NULL || scene->mRootNode == NULL)
+    wrong = aiGetErrorString()[0] ? aiGetErrorString() : "it holds no faces, or more text than the importer takes";
+  else
+    wrong = add_node(&b, scene, scene->mRootNode, &here);
+  if (wrong == NULL && b.mesh.triangle_count == 0) wrong = "it holds no triangles";
+  free(b.slots);
+  if (wrong != NULL) {
+    snprintf(error, error_size, "%s", wrong);
+    mesh_free(&b.mesh);
+  }
+  *out = b.mesh;
+  aiReleaseImport(scene);
+  return wrong ? -1 : 0;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* The header of numpy's .npy format, versions 1.0 to 3.0. */
+#ifndef SLABCAST_CLI_NPY_H
+#define SLABCAST_CLI_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input.h"
+
+enum { NPY_DESCR_MAX = 1024, NPY_DIMENSIONS_MAX = 8, NPY_MAGIC = 6, NPY_HEADER_MAX = 2048 };
+
+typedef struct npy_header {
+  char descr[NPY_DESCR_MAX]; /* the dtype as written, blanks left out: '<f4' with its quotes, or [('t','<f4'),...] */
+  size_t item_size;          /* bytes of one item of that dtype */
+  int fortran_order;
+  uint64_t shape[NPY_DIMENSIONS_MAX];
+  int dimensions;
+} npy_header;
+
+/* 1 when the data begins with numpy's six magic bytes. */
+int npy_is(const char *data, size_t size);
+
+/* Parses the dictionary of a header. Returns NULL, or what is wrong with it. */
+const char *npy_parse(const char *text, size_t size, npy_header *header);
+
+/* Takes the header from the front of `in`. 0, or -1 with the error printed. */
+int npy_read(input *in, npy_header *header);
+
+/* Writes a header to `buffer` and returns its size. Its length does not depend on `rows`, so that it can be
+ * patched when the rows have been counted. columns 0: one dimension. `descr` as in npy_header. */
+size_t npy_write(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, uint64_t columns);
+
+#endif

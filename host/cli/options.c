@@ -1,0 +1,256 @@
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "scene.h"
+
+/* ---- values ---------------------------------------------------------------- */
+
+int parse_real(const char *text, double *value) {
+  char *end = NULL;
+  if (text[0] == '\0' || isspace((unsigned char)text[0])) return 0;
+  *value = strtod(text, &end);
+  return *end == '\0' && !isnan(*value);
+}
+
+/* The digits at `text` and where they end; 0 when there are none or the number does not fit. */
+static int parse_digits(const char *text, int base, char **end, uint64_t *value) {
+  if (!isxdigit((unsigned char)text[0])) return 0;
+  errno = 0;
+  *value = strtoull(text, end, base);
+  return errno == 0 && *end != text;
+}
+
+int parse_count(const char *text, uint64_t *value) {
+  char *end = NULL;
+  return parse_digits(text, 10, &end, value) && *end == '\0';
+}
+
+static int parse_mask(const char *text, uint32_t *mask) {
+  char *end = NULL;
+  uint64_t value = 0;
+  const int hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  if (!parse_digits(hexadecimal ? text + 2 : text, hexadecimal ? 16 : 10, &end, &value)) return 0;
+  *mask = (uint32_t)value;
+  return *end == '\0' && value > 0 && value <= UINT32_MAX;
+}
+
+static int parse_point(const char *text, point_option *point) {
+  for (int i = 0; i < 3; i++) {
+    char *end = NULL;
+    if (isspace((unsigned char)text[0])) return 0;
+    point->value[i] = strtof(text, &end);
+    if (end == text || !isfinite(point->value[i]) || *end != (i < 2 ? ',' : '\0')) return 0;
+    text = end + 1;
+  }
+  return point->given = 1;
+}
+
+/* FIRST mark SECOND, both decimal. */
+static int parse_pair(const char *text, char mark, uint64_t *first, uint64_t *second) {
+  char *end = NULL;
+  return parse_digits(text, 10, &end, first) && *end == mark && parse_count(end + 1, second);
+}
+
+static int parse_size(const char *text, size_option *size) {
+  uint64_t width = 0, height = 0;
+  if (!parse_pair(text, 'x', &width, &height)) return 0;
+  if (width < 1 || width > 65536 || height < 1 || height > 65536) return 0;
+  *size = (size_option){(uint32_t)width, (uint32_t)height};
+  return 1;
+}
+
+static int parse_shard(const char *text, shard_option *shard) {
+  return parse_pair(text, '/', &shard->index, &shard->count) && shard->index < shard->count &&
+         shard->count <= UINT32_MAX;
+}
+
+/* The index of `text` among words separated by |, or -1. */
+static int parse_choice(const char *text, const char *words) {
+  const size_t length = strlen(text);
+  for (int i = 0; *words; i++) {
+    const size_t word = strcspn(words, "|");
+    if (word == length && !strncmp(words, text, length)) return i;
+    words += word + (words[word] == '|');
+  }
+  return -1;
+}
+
+static int in_range(const option *row, double value) {
+  return (row->least == 0 && row->most == 0) || (value >= row->least && value <= row->most);
+}
+
+/* ---- one option ------------------------------------------------------------ */
+
+static const char *expectation(option_kind kind) {
+  switch (kind) {
+    case OPTION_TEXT:
+      return "a text";
+    case OPTION_REAL:
+      return "a number";
+    case OPTION_COUNT:
+      return "a whole number";
+    case OPTION_MASK:
+      return "a whole number from 1 to 4294967295, decimal or 0x...";
+    case OPTION_POINT:
+      return "three numbers X,Y,Z";
+    case OPTION_SIZE:
+      return "WxH, each from 1 to 65536";
+    case OPTION_SHARD:
+      return "I/N with I from 0 to N-1";
+    default:
+      return "a value";
+  }
+}
+
+static int refuse_value(const command_line *command, const option *row, const char *value) {
+  if (row->kind == OPTION_CHOICE)
+    return options_refuse(command, "option %s: \"%s\" is not one of %s", row->name, value, row->placeholder);
+  if ((row->kind == OPTION_REAL || row->kind == OPTION_COUNT) && (row->least != 0 || row->most != 0))
+    return options_refuse(command, "option %s: \"%s\" is not %s from %.15g to %.15g", row->name, value,
+                          expectation(row->kind), row->least, row->most);
+  return options_refuse(command, "option %s: \"%s\" is not %s", row->name, value, expectation(row->kind));
+}
+
+static int set_real(const option *row, const char *value, real_option *place) {
+  double number = 0;
+  if (!parse_real(value, &number) || !in_range(row, number)) return 0;
+  *place = (real_option){(float)number, 1};
+  return 1;
+}
+
+static int set_choice(const option *row, const char *value, int *place) {
+  const int index = parse_choice(value, row->placeholder);
+  if (index >= 0) *place = index;
+  return index >= 0;
+}
+
+/* 1 when the value was taken, 0 when it is not what the row expects, -1 when the refusal is printed. */
+static int set_option(const option *row, const char *value, void *values) {
+  char *place = (char *)values + row->place;
+  switch (row->kind) {
+    case OPTION_SWITCH:
+      return *(int *)(void *)place = 1;
+    case OPTION_TEXT:
+      *(const char **)(void *)place = value;
+      return value[0] != '\0';
+    case OPTION_CHOICE:
+      return set_choice(row, value, (int *)(void *)place);
+    case OPTION_REAL:
+      return set_real(row, value, (real_option *)(void *)place);
+    case OPTION_COUNT:
+      return parse_count(value, (uint64_t *)(void *)place) && in_range(row, (double)*(uint64_t *)(void *)place);
+    case OPTION_MASK:
+      return parse_mask(value, (uint32_t *)(void *)place);
+    case OPTION_POINT:
+      return parse_point(value, (point_option *)(void *)place);
+    case OPTION_SIZE:
+      return parse_size(value, (size_option *)(void *)place);
+    case OPTION_SHARD:
+      return parse_shard(value, (shard_option *)(void *)place);
+    case OPTION_SCENE:
+      return scene_source_option(*(scene_source **)(void *)place, row->name, value);
+  }
+  return 0;
+}
+
+/* ---- the command line ------------------------------------------------------ */
+
+/* The row that `argument` names, up to its '=' if it has one. */
+static const option *find_option(const command_line *command, const char *argument) {
+  const size_t length = strcspn(argument, "=");
+  for (size_t i = 0; i < command->option_count; i++) {
+    const char *name = command->options[i].name;
+    if (strlen(name) == length && !strncmp(name, argument, length)) return &command->options[i];
+  }
+  return NULL;
+}
+
+/* Takes argv[at] and its value; returns how many arguments that were, or 0 with the refusal printed. */
+static int take_option(const command_line *command, int argc, char **argv, int at, void *values) {
+  const option *row = find_option(command, argv[at]);
+  const char *equals = strchr(argv[at], '=');
+  if (!row) {
+    options_refuse(command, "unknown option %s", argv[at]);
+    return 0;
+  }
+  if (row->kind == OPTION_SWITCH && equals) {
+    options_refuse(command, "option %s takes no value", row->name);
+    return 0;
+  }
+  if (row->kind != OPTION_SWITCH && !equals && at + 1 >= argc) {
+    options_refuse(command, "option %s wants %s", row->name, row->placeholder);
+    return 0;
+  }
+  const int takes_next = row->kind != OPTION_SWITCH && !equals;
+  const char *value = equals ? equals + 1 : takes_next ? argv[at + 1] : "";
+  const int taken = set_option(row, value, values);
+  if (taken == 0) refuse_value(command, row, value);
+  return taken > 0 ? 1 + takes_next : 0;
+}
+
+static void print_help_text(const char *text, int indent) {
+  for (; *text; text++) {
+    putchar(*text);
+    if (*text == '\n') printf("%*s", indent, "");
+  }
+  putchar('\n');
+}
+
+static void print_help(const command_line *command) {
+  enum { INDENT = 28 };
+  printf("usage: slabcast %s\n\n%s\n\n", command->usage, command->about);
+  for (size_t i = 0; i < command->option_count; i++) {
+    const option *row = &command->options[i];
+    const int width =
+        printf("  %s%s%s", row->name, row->placeholder ? " " : "", row->placeholder ? row->placeholder : "");
+    if (width > INDENT - 2)
+      printf("\n%*s", INDENT, "");
+    else
+      printf("%*s", INDENT - width, "");
+    print_help_text(row->help, INDENT);
+  }
+  printf("  %-*s%s\n", INDENT - 2, "--help", "this text");
+  if (command->closing) printf("\n%s\n", command->closing);
+}
+
+int options_refuse(const command_line *command, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  complain("%s", text);
+  fprintf(stderr, "usage: slabcast %s\n", command->usage);
+  return EXIT_USAGE;
+}
+
+int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments) {
+  int kept = 0, only_arguments = 0;
+  for (int at = 1; at < argc;) {
+    const char *argument = argv[at];
+    if (only_arguments || argument[0] != '-' || argument[1] == '\0') {
+      if (kept >= command->arguments) return options_refuse(command, "unexpected argument \"%s\"", argument);
+      argv[++kept] = argv[at++];
+    } else if (!strcmp(argument, "--")) {
+      only_arguments = 1;
+      at++;
+    } else if (!strcmp(argument, "--help") || !strcmp(argument, "-h")) {
+      print_help(command);
+      return EXIT_DONE;
+    } else {
+      const int taken = take_option(command, argc, argv, at, values);
+      if (taken == 0) return EXIT_USAGE;
+      at += taken;
+    }
+  }
+  if (arguments) *arguments = kept;
+  return OPTIONS_RUN;
+}

@@ -1,0 +1,148 @@
+/* Command lines: a table of options per command, one parser, strict values.
+ *
+ * Accepted: `--name VALUE`, `--name=VALUE`, `--switch`, `-o VALUE`, `--help`, and `--` before arguments
+ * that begin with a dash. Every refusal names the option, the value and what was expected. */
+#ifndef SLABCAST_OPTIONS_H
+#define SLABCAST_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "slabcast.h"
+
+/* What stands at `place` in the command's struct of values; members keep their value when the option is absent. */
+typedef enum option_kind {
+  OPTION_SWITCH, /* int: 1 when given */
+  OPTION_TEXT,   /* const char *, not empty */
+  OPTION_CHOICE, /* int: index of the value among `placeholder`'s words, separated by | */
+  OPTION_REAL,   /* real_option; inf and -inf allowed, NaN not */
+  OPTION_COUNT,  /* uint64_t */
+  OPTION_MASK,   /* uint32_t, decimal or 0x..., not zero */
+  OPTION_POINT,  /* point_option: X,Y,Z, finite */
+  OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
+  OPTION_SHARD,  /* shard_option: I/N with I < N */
+  OPTION_SCENE   /* scene_source *: the option is handed to it */
+} option_kind;
+
+typedef struct real_option {
+  float value;
+  int given;
+} real_option;
+
+typedef struct point_option {
+  float value[3];
+  int given;
+} point_option;
+
+typedef struct size_option {
+  uint32_t width, height;
+} size_option;
+
+typedef struct shard_option {
+  uint64_t index, count; /* count 0: no shards */
+} shard_option;
+
+typedef struct option {
+  const char *name;        /* "--t-min", "-o" */
+  const char *placeholder; /* of the value in the help; NULL for switches */
+  option_kind kind;
+  size_t place;       /* offsetof the member it sets */
+  const char *help;   /* one sentence or two; lines are broken at \n */
+  double least, most; /* accepted range of OPTION_REAL and OPTION_COUNT; both 0: any */
+} option;
+
+typedef struct command_line {
+  const char *usage;   /* "cast SCENE... --rays FILE|- [options]"; the first word names the command */
+  const char *about;   /* a paragraph for the help */
+  const char *closing; /* the help's end: examples and notes; may be NULL */
+  const option *options;
+  size_t option_count;
+  int arguments; /* how many non-options are taken at most */
+} command_line;
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Rows shared by the commands; `type` is the struct of values, `member` its scene_source * or const char *. */
+#define OPTIONS_SCENE(type, member)                                                                                 \
+  {"--mesh", "FILE", OPTION_SCENE, offsetof(type, member), "a mesh file: OBJ, PLY, STL, OFF, glTF, ...", 0, 0},     \
+      {"--boxes",                                                                                                   \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "boxes, an array (n,6): lower x y z, upper x y z; (n,4) in 2D",                                              \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--spheres", "FILE", OPTION_SCENE, offsetof(type, member), "spheres, an array (n,4): centre, radius", 0, 0}, \
+      {"--planes",                                                                                                  \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "planes, an array (n,4): normal, offset; the points with normal . x = offset",                               \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--obbs",                                                                                                    \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "oriented boxes, an array (n,15): centre, half size, three axes",                                            \
+       0,                                                                                                           \
+       0},                                                                                                          \
+  {                                                                                                                 \
+    "--builtin", "NAME:COUNT", OPTION_SCENE, offsetof(type, member), "a generated scene of COUNT primitives", 0, 0  \
+  }
+#define OPTION_DEVICE(type, member)                                        \
+  {                                                                        \
+    "--device", "SEL", OPTION_TEXT, offsetof(type, member),                \
+        "an index of `slabcast devices`, a part of the name, cpu or gpu\n" \
+        "(default: a GPU where there is one)",                             \
+        0, 0                                                               \
+  }
+/* Sets an int, in the order of slab_tree. */
+#define OPTION_TREE(type, member)                                                     \
+  {                                                                                   \
+    "--tree", "default|flat|fast|high", OPTION_CHOICE, offsetof(type, member),        \
+        "how the scene is laid out; never changes an answer (default: default)", 0, 0 \
+  }
+#define OPTIONS_CAMERA(type, member)                                                     \
+  {"--from",                                                                             \
+   "X,Y,Z",                                                                              \
+   OPTION_POINT,                                                                         \
+   offsetof(type, member) + offsetof(camera_options, from),                              \
+   "where the rays start (default: outside the scene's bounds)",                         \
+   0,                                                                                    \
+   0},                                                                                   \
+      {"--to",                                                                           \
+       "X,Y,Z",                                                                          \
+       OPTION_POINT,                                                                     \
+       offsetof(type, member) + offsetof(camera_options, to),                            \
+       "the point looked at (default: the middle of the scene)",                         \
+       0,                                                                                \
+       0},                                                                               \
+      {"--up",                                                                           \
+       "X,Y,Z",                                                                          \
+       OPTION_POINT,                                                                     \
+       offsetof(type, member) + offsetof(camera_options, up),                            \
+       "the direction that is up in the image (default: 0,1,0)",                         \
+       0,                                                                                \
+       0},                                                                               \
+  {                                                                                      \
+    "--fov", "DEG", OPTION_REAL, offsetof(type, member) + offsetof(camera_options, fov), \
+        "vertical field of view in degrees", 0.01, 179.0                                 \
+  }
+
+/* Returned by options_parse when the command shall run; anything else is the exit code to return. */
+enum { OPTIONS_RUN = -1 };
+
+/* Fills `values`; moves the non-option arguments to argv[1] onwards and their number to *arguments (may be NULL
+ * when the command takes none). Prints the help to stdout or the refusal to stderr itself. */
+int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments);
+
+/* A refusal found after parsing: "slabcast: ..." followed by the command's usage line. Returns EXIT_USAGE. */
+int options_refuse(const command_line *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Parses a whole string as a finite or infinite number; 0 when it is none, or NaN. */
+int parse_real(const char *text, double *value);
+/* Parses a whole string as an unsigned number, decimal; 0 when it is none. */
+int parse_count(const char *text, uint64_t *value);
+
+#endif

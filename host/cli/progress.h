@@ -1,0 +1,25 @@
+/* A progress line on stderr: share done, rate, time left. Shown only on a terminal, four times a second at most. */
+#ifndef SLABCAST_CLI_PROGRESS_H
+#define SLABCAST_CLI_PROGRESS_H
+
+#include <stdint.h>
+
+typedef struct progress {
+  const char *what, *unit; /* "casting", "rays" */
+  uint64_t base;           /* done before the current call; progress_of_cast counts from here */
+  uint64_t first, total;   /* where this run started (a resumed one does not at 0); 0: total unknown */
+  double start, drawn;
+  int shown; /* stderr is a terminal */
+} progress;
+
+/* Seconds of a steady clock. */
+double seconds_now(void);
+
+progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total);
+void progress_at(progress *, uint64_t done);
+/* A slab_progress over a progress *: base + done. Never cancels. */
+int progress_of_cast(void *user, uint64_t done, uint64_t total);
+/* Wipes the line. */
+void progress_end(progress *);
+
+#endif

@@ -1,0 +1,37 @@
+/* Rays out of an array of numbers in a file or pipe. */
+#ifndef SLABCAST_CLI_RAY_FILE_H
+#define SLABCAST_CLI_RAY_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "files.h"
+#include "options.h"
+#include "slabcast.h"
+
+/* Columns: 8 (origin, t_min, direction, t_max), 6 (origin, direction), 4 (the same in 2D); of segments 6 or 4, two
+ * points. t_min and t_max, when given, replace every ray's. */
+typedef struct ray_options {
+  const char *path;
+  file_format format;
+  int segments;
+  real_option t_min, t_max;
+  shard_option shard;
+  int need_count; /* read everything into memory when the number of rays cannot be known otherwise */
+} ray_options;
+
+typedef struct ray_source ray_source;
+
+/* Functions of type int return 0, or -1 with the error printed. */
+int ray_source_open(const ray_options *options, ray_source **source);
+void ray_source_close(ray_source *source);
+/* How many rays the shard has; ROWS_UNKNOWN. */
+uint64_t ray_source_count(const ray_source *source);
+/* The index in the file of the shard's first ray. */
+uint64_t ray_source_first(const ray_source *source);
+int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got);
+int ray_source_skip(ray_source *source, uint64_t rays);
+/* The largest distance that rounding to float32 moved a point so far. */
+double ray_source_rounding(const ray_source *source);
+
+#endif
