@@ -51,7 +51,7 @@ INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table,
   float along =
       (hit.normal[0] * ray->direction[0] + hit.normal[1] * ray->direction[1]) + hit.normal[2] * ray->direction[2];
   bool turn = cast->face_forward != 0 && along > 0.0f;
-  for (int i = 0; i < 3; i++) hit.normal[i] = (turn ? -hit.normal[i] : hit.normal[i]) + 0.0f;
+  UNROLL for (int i = 0; i < 3; i++) hit.normal[i] = (turn ? -hit.normal[i] : hit.normal[i]) + 0.0f;
   hit.u = hit.u + 0.0f;
   hit.v = hit.v + 0.0f;
   return hit;

@@ -6,7 +6,7 @@
 
 /* Rows of the planes that a ray meets first and last: chosen by the direction's signs, so nothing is sorted. */
 INLINE void box_planes(const ray_frame *ray, GLOBAL const float *block, real near[3], real far[3]) {
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     int lower = i * LANES, upper = (i + 3) * LANES;
     bool down = ray->direction[i] < 0.0f;
     near[i] = lanes_load(block + (down ? upper : lower));
@@ -18,7 +18,7 @@ INLINE void box_planes(const ray_frame *ray, GLOBAL const float *block, real nea
 INLINE void box_stretch(const ray_frame *ray, const real near[3], const real far[3], real *lo, real *leave, real *hi) {
   *lo = (real)(-INFINITY);
   *leave = (real)(INFINITY);
-  for (int i = 0; i < 3; i++) slab_span(ray->origin[i], ray->inverse[i], near[i], far[i], lo, leave);
+  UNROLL for (int i = 0; i < 3; i++) slab_span(ray->origin[i], ray->inverse[i], near[i], far[i], lo, leave);
   *hi = lanes_max(*leave, *lo);
 }
 
@@ -43,14 +43,14 @@ INLINE mask box_solid(const ray_frame *ray, GLOBAL const float *block, float lim
 INLINE uint box_face(const float origin[3], const float inverse[3], const float direction[3], const float near[3],
                      const float far[3], float t_min, uint cull) {
   float enter[3], leave[3], lo = -INFINITY, out = INFINITY;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     enter[i] = (near[i] - origin[i]) * inverse[i];
     leave[i] = (far[i] - origin[i]) * inverse[i];
     lo = scalar_max(enter[i], lo);
     out = scalar_min(leave[i], out);
   }
   bool front = lo >= t_min && cull != SLAB_CULL_FRONT;
-  for (uint i = 0; i < 3; i++) {
+  UNROLL for (uint i = 0; i < 3; i++) {
     bool down = direction[i] < 0.0f;
     if (front && enter[i] == lo) return 2 * i + (down ? 1 : 0);
     if (!front && leave[i] == out) return 2 * i + (down ? 0 : 1);
@@ -60,14 +60,14 @@ INLINE uint box_face(const float origin[3], const float inverse[3], const float 
 
 INLINE void box_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, uint cull, slab_hit *hit) {
   float near[3], far[3];
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     float lower = block[i * LANES + (int)lane], upper = block[(i + 3) * LANES + (int)lane];
     bool down = ray->direction[i] < 0.0f;
     near[i] = down ? upper : lower;
     far[i] = down ? lower : upper;
   }
   uint face = box_face(ray->origin, ray->inverse, ray->direction, near, far, ray->t_min, cull);
-  for (uint i = 0; i < 3; i++) hit->normal[i] = face / 2 != i ? 0.0f : (face & 1) != 0 ? 1.0f : -1.0f;
+  UNROLL for (uint i = 0; i < 3; i++) hit->normal[i] = face / 2 != i ? 0.0f : (face & 1) != 0 ? 1.0f : -1.0f;
   hit->u = (float)face;
 }
 

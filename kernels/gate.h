@@ -15,7 +15,7 @@ INLINE void bounds_stretch(const float origin[3], const float inverse[3], const 
                            real *lo, real *leave, real *hi) {
   *lo = (real)(-INFINITY);
   *leave = (real)(INFINITY);
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     bool down = inverse[i] < 0.0f;
     slab_span(origin[i], inverse[i], down ? upper[i] : lower[i], down ? lower[i] : upper[i], lo, leave);
   }
@@ -28,20 +28,20 @@ INLINE real clamp_into(real t, real lo, real hi) { return lanes_min(lanes_max(t,
 /* v at unit length, whatever its scale. False when it is zero. */
 INLINE bool unit_vector(const float v[3], float unit[3]) {
   float largest = 0.0f, scaled[3], factor[2];
-  for (int i = 0; i < 3; i++) largest = scalar_max(v[i] < 0.0f ? -v[i] : v[i], largest);
+  UNROLL for (int i = 0; i < 3; i++) largest = scalar_max(v[i] < 0.0f ? -v[i] : v[i], largest);
   if (!(largest > 0.0f)) return false;
   power_of_two(-exponent_of(largest), factor);
-  for (int i = 0; i < 3; i++) scaled[i] = v[i] * factor[0] * factor[1];
+  UNROLL for (int i = 0; i < 3; i++) scaled[i] = v[i] * factor[0] * factor[1];
   float square = (scaled[0] * scaled[0] + scaled[1] * scaled[1]) + scaled[2] * scaled[2];
   float length = scalar_sqrt(square);
-  for (int i = 0; i < 3; i++) unit[i] = scalar_divide(scaled[i], length);
+  UNROLL for (int i = 0; i < 3; i++) unit[i] = scalar_divide(scaled[i], length);
   return true;
 }
 
 /* Against the ray: the normal of what has none of its own. */
 INLINE void normal_against(const ray_frame *ray, float normal[3]) {
   float against[3];
-  for (int i = 0; i < 3; i++) against[i] = -ray->direction[i];
+  UNROLL for (int i = 0; i < 3; i++) against[i] = -ray->direction[i];
   unit_vector(against, normal);
 }
 

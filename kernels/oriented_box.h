@@ -16,10 +16,10 @@ typedef struct obb_frame {
 
 INLINE obb_lanes obb_load(GLOBAL const float *block) {
   obb_lanes box;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     box.center[i] = lanes_load(block + i * LANES);
     box.half_size[i] = lanes_load(block + (3 + i) * LANES);
-    for (int j = 0; j < 3; j++) box.axes[i][j] = lanes_load(block + (6 + 3 * i + j) * LANES);
+    UNROLL for (int j = 0; j < 3; j++) box.axes[i][j] = lanes_load(block + (6 + 3 * i + j) * LANES);
   }
   return box;
 }
@@ -29,7 +29,7 @@ INLINE obb_lanes obb_load(GLOBAL const float *block) {
  */
 INLINE void obb_gate(const obb_lanes *box, real lower[3], real upper[3]) {
   real sum = (box->half_size[0] + box->half_size[1]) + box->half_size[2];
-  for (int j = 0; j < 3; j++) {
+  UNROLL for (int j = 0; j < 3; j++) {
     real extent = (lanes_abs(box->axes[0][j]) * box->half_size[0] + lanes_abs(box->axes[1][j]) * box->half_size[1]) +
                   lanes_abs(box->axes[2][j]) * box->half_size[2];
     real slack = lanes_fma(lanes_abs(box->center[j]), (real)(0x1p-22f), sum * 0x1p-14f);
@@ -41,8 +41,8 @@ INLINE void obb_gate(const obb_lanes *box, real lower[3], real upper[3]) {
 INLINE obb_frame obb_transform(const ray_frame *ray, const obb_lanes *box) {
   obb_frame f;
   real from[3];
-  for (int i = 0; i < 3; i++) from[i] = ray->origin[i] - box->center[i];
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) from[i] = ray->origin[i] - box->center[i];
+  UNROLL for (int i = 0; i < 3; i++) {
     f.origin[i] = (from[0] * box->axes[i][0] + from[1] * box->axes[i][1]) + from[2] * box->axes[i][2];
     real d = (ray->direction[0] * box->axes[i][0] + ray->direction[1] * box->axes[i][1]) +
              ray->direction[2] * box->axes[i][2];
@@ -61,7 +61,7 @@ INLINE mask obb_stretch(const ray_frame *ray, GLOBAL const float *block, float l
   if (!lanes_any(hit)) return hit;
   obb_frame f = obb_transform(ray, &box);
   *lo = (real)(-INFINITY);
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     real near = f.direction[i] < 0.0f ? box.half_size[i] : -box.half_size[i];
     *lo = lanes_max((near - f.origin[i]) * f.inverse[i], *lo);
     leave = lanes_min((-near - f.origin[i]) * f.inverse[i], leave);
@@ -88,7 +88,7 @@ INLINE void obb_attributes(const ray_frame *ray, GLOBAL const float *block, uint
   obb_lanes box = obb_load(block);
   obb_frame f = obb_transform(ray, &box);
   float origin[3], direction[3], inverse[3], near[3], far[3], axis[3];
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     origin[i] = lanes_at(f.origin[i], lane);
     direction[i] = lanes_at(f.direction[i], lane);
     inverse[i] = lanes_at(f.inverse[i], lane);
@@ -97,7 +97,7 @@ INLINE void obb_attributes(const ray_frame *ray, GLOBAL const float *block, uint
     far[i] = -near[i];
   }
   uint face = box_face(origin, inverse, direction, near, far, ray->t_min, cull);
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     float component = block[(6 + 3 * (int)(face / 2) + i) * LANES + (int)lane];
     axis[i] = (face & 1) != 0 ? component : -component;
   }

@@ -47,7 +47,7 @@ INLINE bool is_within(float x, float bound) { return x >= -bound && x <= bound; 
 INLINE bool ray_is_valid(const slab_ray *r) {
   bool valid = r->t_min == r->t_min && r->t_max == r->t_max;
   bool moves = false;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     valid = valid && is_within(r->origin[i], COORDINATE_MAX) && is_within(r->direction[i], FLOAT_MAX);
     moves = moves || r->direction[i] != 0.0f;
   }
@@ -72,7 +72,7 @@ INLINE void ray_shear(ray_frame *f) {
   f->k[0] = kx;
   f->k[1] = ky;
   f->k[2] = kz;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     uint k = f->k[i]; /* selects, not an indexed load: the arrays stay in registers */
     f->shear_origin[i] = k == 0 ? f->origin[0] : k == 1 ? f->origin[1] : f->origin[2];
     f->shear_inverse[i] = k == 0 ? f->inverse[0] : k == 1 ? f->inverse[1] : f->inverse[2];
@@ -97,7 +97,7 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
     return f;
   }
   float largest = 0.0f;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     float size = r->direction[i] < 0.0f ? -r->direction[i] : r->direction[i];
     largest = scalar_max(size, largest);
   }
@@ -106,7 +106,7 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
   power_of_two(-e, f.back);
   power_of_two(e, forth);
   f.state = RAY_LIVE;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     float d = r->direction[i] * f.back[0] * f.back[1];
     f.origin[i] = r->origin[i];
     f.direction[i] = d >= FLOAT_MIN_NORMAL || d <= -FLOAT_MIN_NORMAL ? d : 0.0f;

@@ -8,7 +8,7 @@
 /* centre -+ radius, padded by 2^-19 of the radius for the rounding of the discriminant, rounded outward. */
 INLINE void sphere_gate(const real center[3], real radius, real lower[3], real upper[3]) {
   real pad = radius * 0x1p-19f;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     real slack = lanes_fma(lanes_abs(center[i]), (real)(0x1p-22f), pad);
     lower[i] = (center[i] - radius) - slack;
     upper[i] = (center[i] + radius) + slack;
@@ -20,10 +20,10 @@ INLINE mask sphere_roots(const ray_frame *ray, const real center[3], real radius
   const float a = (ray->direction[0] * ray->direction[0] + ray->direction[1] * ray->direction[1]) +
                   ray->direction[2] * ray->direction[2];
   real f[3], l[3];
-  for (int i = 0; i < 3; i++) f[i] = ray->origin[i] - center[i];
+  UNROLL for (int i = 0; i < 3; i++) f[i] = ray->origin[i] - center[i];
   real b = -((f[0] * ray->direction[0] + f[1] * ray->direction[1]) + f[2] * ray->direction[2]);
   real nearest = lanes_divide(b, (real)(a));
-  for (int i = 0; i < 3; i++) l[i] = lanes_fma(nearest, (real)(ray->direction[i]), f[i]);
+  UNROLL for (int i = 0; i < 3; i++) l[i] = lanes_fma(nearest, (real)(ray->direction[i]), f[i]);
   real discriminant = radius * radius - ((l[0] * l[0] + l[1] * l[1]) + l[2] * l[2]);
   mask crossed = discriminant >= 0.0f; /* false for the NaN radius of a dropped sphere */
   real root = lanes_sqrt(a * lanes_max(discriminant, (real)(0.0f)));
@@ -39,7 +39,7 @@ INLINE mask sphere_roots(const ray_frame *ray, const real center[3], real radius
 /* The stretch inside, clamped into the gate's; false where the line misses or the gate is not touched. */
 INLINE mask sphere_stretch(const ray_frame *ray, GLOBAL const float *block, float limit, real *lo, real *hi) {
   real center[3], lower[3], upper[3], gate_lo, gate_leave, gate_hi;
-  for (int i = 0; i < 3; i++) center[i] = lanes_load(block + i * LANES);
+  UNROLL for (int i = 0; i < 3; i++) center[i] = lanes_load(block + i * LANES);
   real radius = lanes_load(block + 3 * LANES);
   sphere_gate(center, radius, lower, upper);
   bounds_stretch(ray->origin, ray->inverse, lower, upper, &gate_lo, &gate_leave, &gate_hi);
@@ -66,7 +66,7 @@ INLINE mask sphere_solid(const ray_frame *ray, GLOBAL const float *block, float 
 /* t in the frame's units. A point's normal is against the ray. */
 INLINE void sphere_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, float t, slab_hit *hit) {
   float n[3];
-  for (int i = 0; i < 3; i++) n[i] = scalar_fma(t, ray->direction[i], ray->origin[i] - block[i * LANES + (int)lane]);
+  UNROLL for (int i = 0; i < 3; i++) n[i] = scalar_fma(t, ray->direction[i], ray->origin[i] - block[i * LANES + (int)lane]);
   bool is_point = block[3 * LANES + (int)lane] == 0.0f;
   if (is_point || !unit_vector(n, hit->normal)) normal_against(ray, hit->normal);
 }

@@ -23,7 +23,7 @@ INLINE real triangle_row(const ray_frame *ray, GLOBAL const float *block, int ve
 
 INLINE triangle_shear triangle_sheared(const ray_frame *ray, GLOBAL const float *block) {
   triangle_shear s;
-  for (int v = 0; v < 3; v++) {
+  UNROLL for (int v = 0; v < 3; v++) {
     s.z[v] = triangle_row(ray, block, v, 2) - ray->shear_origin[2];
     s.x[v] = lanes_fma((real)(-ray->shear[0]), s.z[v], triangle_row(ray, block, v, 0) - ray->shear_origin[0]);
     s.y[v] = lanes_fma((real)(-ray->shear[1]), s.z[v], triangle_row(ray, block, v, 1) - ray->shear_origin[1]);
@@ -63,7 +63,7 @@ INLINE real triangle_sign(const triangle_shear *s, int i, int j, real difference
  * either side (product and reciprocal). Between the entering and the leaving axis that is at most 2(2 + 1)u D + 6us
  * plus terms in u^2; the widening gives 8u D, the pad 32us on either side. */
 INLINE void triangle_bounds(const ray_frame *ray, GLOBAL const float *block, real lower[3], real upper[3]) {
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     real a = triangle_row(ray, block, 0, i), b = triangle_row(ray, block, 1, i), c = triangle_row(ray, block, 2, i);
     lower[i] = lanes_min(lanes_min(a, b), c);
     upper[i] = lanes_max(lanes_max(a, b), c);
@@ -72,8 +72,8 @@ INLINE void triangle_bounds(const ray_frame *ray, GLOBAL const float *block, rea
 
 INLINE void triangle_gate(real lower[3], real upper[3]) {
   real side = upper[0] - lower[0];
-  for (int i = 1; i < 3; i++) side = lanes_max(upper[i] - lower[i], side);
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 1; i < 3; i++) side = lanes_max(upper[i] - lower[i], side);
+  UNROLL for (int i = 0; i < 3; i++) {
     lower[i] = gate_lower(lower[i], side * 0x1p-19f);
     upper[i] = gate_upper(upper[i], side * 0x1p-19f);
   }
@@ -95,12 +95,12 @@ INLINE mask triangle_pass_gate(const ray_frame *ray, GLOBAL const float *block, 
  * Only hits come here, so all three have one sign, which rounding must not undo. */
 INLINE void triangle_weights(const real value[3], mask front, real weight[3]) {
   real sum = (real)(0.0f);
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     weight[i] = lanes_max(front ? value[i] : -value[i], (real)(0.0f));
     sum = sum + weight[i];
   }
   real inverse = lanes_divide((real)(1.0f), sum);
-  for (int i = 0; i < 3; i++) weight[i] = lanes_min(lanes_max(weight[i] * inverse, (real)(0.0f)), (real)(1.0f));
+  UNROLL for (int i = 0; i < 3; i++) weight[i] = lanes_min(lanes_max(weight[i] * inverse, (real)(0.0f)), (real)(1.0f));
 }
 
 /* Lanes whose edge functions have one sign, by the rounded differences alone: no lane is lost. */
@@ -120,7 +120,7 @@ INLINE void triangle_edges(const triangle_shear *s, triangle_edge e[3]) {
 /* Exact: which lanes are hit, which of them from the front, and the weights of their vertices. */
 INLINE mask triangle_inside(const triangle_shear *s, const triangle_edge e[3], mask *front, real weight[3]) {
   real value[3], least, most;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
     real residual = triangle_residual(s, j, k, &e[i]);
     real sign = triangle_sign(s, j, k, e[i].difference, residual);
@@ -153,24 +153,24 @@ INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, fl
  * triangles and needles have a normal. What still has none gets one along the ray, by the side that was hit. */
 INLINE void triangle_normal(const ray_frame *ray, const slab_triangle *v, bool front, float normal[3]) {
   float e1[3], e2[3], n[3], factor[2], largest = 0.0f;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     e1[i] = v->b[i] - v->a[i];
     e2[i] = v->c[i] - v->a[i];
     largest = scalar_max(scalar_max(e1[i] < 0.0f ? -e1[i] : e1[i], e2[i] < 0.0f ? -e2[i] : e2[i]), largest);
   }
   power_of_two(largest > 0.0f ? -exponent_of(largest) : 0, factor);
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     e1[i] = e1[i] * factor[0] * factor[1];
     e2[i] = e2[i] * factor[0] * factor[1];
   }
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
     float p = e1[j] * e2[k], q = e1[k] * e2[j];
     n[i] = (p - q) + (scalar_fma(e1[j], e2[k], -p) - scalar_fma(e1[k], e2[j], -q));
   }
   if (unit_vector(n, normal)) return;
   normal_against(ray, normal);
-  for (int i = 0; i < 3; i++) normal[i] = front ? normal[i] : -normal[i];
+  UNROLL for (int i = 0; i < 3; i++) normal[i] = front ? normal[i] : -normal[i];
 }
 
 INLINE void triangle_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, slab_hit *hit) {
@@ -183,7 +183,7 @@ INLINE void triangle_attributes(const ray_frame *ray, GLOBAL const float *block,
   hit->u = lanes_at(weight[1], lane);
   hit->v = lanes_at(weight[2], lane);
   slab_triangle v;
-  for (int i = 0; i < 3; i++) {
+  UNROLL for (int i = 0; i < 3; i++) {
     v.a[i] = block[i * LANES + (int)lane];
     v.b[i] = block[(i + 3) * LANES + (int)lane];
     v.c[i] = block[(i + 6) * LANES + (int)lane];
