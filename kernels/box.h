@@ -22,18 +22,38 @@ INLINE void box_stretch(const ray_frame *ray, const real near[3], const real far
   *hi = lanes_max(*leave, *lo);
 }
 
+/* A shorter test that lets through all that the slab test does, and little else: 12 add/mul, 6 min/max, 1 compare.
+ *
+ * Against slab_touches: enter begins at t_min in both, so it is the same number. There, leave is widened by
+ * 1 + 2^-21 (of a leave below 0, and an enter of 0 or more, nothing can come); here each far plane is met with an
+ * inverse widened by 1 + 2^-19, whose product, rounded twice more, is not below the widened one, subnormal or not. NaN
+ * constrains nothing in either, since inverse and inverse_wide are infinite together. A range that begins below 0 is
+ * let through. */
+INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real far[3], float limit) {
+  real enter = (real)(ray->t_min), leave = (real)(limit);
+  UNROLL for (int i = 0; i < 3; i++) {
+    enter = lanes_max((near[i] - ray->origin[i]) * ray->inverse[i], enter);
+    leave = lanes_min((far[i] - ray->origin[i]) * ray->inverse_wide[i], leave);
+  }
+  return enter <= leave;
+}
+
+INLINE bool box_block_passes(const ray_frame *ray, const real near[3], const real far[3], float limit) {
+  return lanes_any(box_may_touch(ray, near, far, limit)) || ray->t_min < 0.0f;
+}
+
 INLINE mask box_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
   real near[3], far[3], lo, leave, hi;
   box_planes(ray, block, near, far);
+  if (!box_block_passes(ray, near, far, limit)) return (mask)0;
   box_stretch(ray, near, far, &lo, &leave, &hi);
-  mask touched = slab_touches(lo, leave, ray->t_min, limit);
-  if (!lanes_any(touched)) return touched;
-  return touched & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
+  return slab_touches(lo, leave, ray->t_min, limit) & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
 }
 
 INLINE mask box_solid(const ray_frame *ray, GLOBAL const float *block, float limit, real *enter, real *leave) {
   real near[3], far[3], lo, out, hi;
   box_planes(ray, block, near, far);
+  if (!box_block_passes(ray, near, far, limit)) return (mask)0;
   box_stretch(ray, near, far, &lo, &out, &hi);
   return slab_touches(lo, out, ray->t_min, limit) & solid_stretch(ray, lo, hi, limit, enter, leave);
 }

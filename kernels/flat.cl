@@ -4,8 +4,8 @@
 #include "query.h"
 
 /* One geometry, a block at a time. True when the ray is done. */
-static inline bool scan(const uint kind, query_state *q, const ray_frame *ray, const global float *block,
-                        const geometry_entry *entry, const cast_uniforms *cast) {
+INLINE bool scan(const uint kind, query_state *q, const ray_frame *ray, const global float *block,
+                 const geometry_entry *entry, const cast_uniforms *cast) {
   const uint step = primitive_rows(kind) * LANES;
   for (uint first = 0; first < entry->count; first += LANES, block += step) {
     real t, leave = (real)(0.0f);
@@ -16,8 +16,8 @@ static inline bool scan(const uint kind, query_state *q, const ray_frame *ray, c
   return false;
 }
 
-static inline bool scan_geometry(query_state *q, const ray_frame *ray, const global float *blocks,
-                                 const geometry_entry *entry, const cast_uniforms *cast) {
+INLINE bool scan_geometry(query_state *q, const ray_frame *ray, const global float *blocks, const geometry_entry *entry,
+                          const cast_uniforms *cast) {
   const global float *block = blocks + (size_t)entry->first * BLOCK_UNIT;
 #define SCAN_KIND(KIND) \
   if ((SLAB_KINDS >> KIND & 1) != 0 && entry->kind == KIND) return scan(KIND, q, ray, block, entry, cast)
@@ -30,11 +30,11 @@ static inline bool scan_geometry(query_state *q, const ray_frame *ray, const glo
   return false;
 }
 
-/* results: an array of the query's type; for SLAB_ALL the hits of ray i begin at offsets[i] (offsets is unused by others).
- * skips: one entry a ray where cast.skip; invalid: one counter where cast.invalid. */
+/* results: an array of the query's type; for SLAB_ALL the hits of ray i begin at offsets[i] (offsets is unused by
+ * others). skips: one entry a ray where cast.skip; invalid: one counter where cast.invalid. */
 kernel void flat(const global slab_ray *rays, global void *results, const global uint *offsets,
-                 const global geometry_entry *table, const global float *blocks,
-                 const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast) {
+                 const global geometry_entry *table, const global float *blocks, const global slab_primitive_id *skips,
+                 volatile global uint *invalid, const cast_uniforms cast) {
   const size_t i = get_global_id(0);
   if (i >= cast.rays) return;
   const slab_ray given = rays[i];

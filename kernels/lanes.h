@@ -16,8 +16,10 @@
 
 #pragma OPENCL FP_CONTRACT OFF
 #define GLOBAL global
-#define INLINE static inline
-/* For loops over axes and vertices: without it PoCL leaves them rolled and keeps their arrays in memory, half as fast. */
+/* A call would pass vectors through memory: PoCL leaves functions that are used twice out of line. */
+#define INLINE static inline __attribute__((always_inline))
+/* For loops over axes and vertices: without it PoCL leaves them rolled and keeps their arrays in memory, half as fast.
+ */
 #define UNROLL _Pragma("unroll")
 
 #if LANES == 1

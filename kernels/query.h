@@ -14,17 +14,17 @@ typedef struct query_state {
   uint capacity;         /* and how many there are by the count */
 } query_state;
 
-static inline query_state query_begin(const ray_frame *ray) {
+INLINE query_state query_begin(const ray_frame *ray) {
   query_state q = {ray->t_max, 0.0f, SLAB_MISS, 0, SLAB_MISS, 0, 0};
   return q;
 }
 
 /* Least (t, order). */
-static inline bool query_is_better(const query_state *q, float t, uint order) {
+INLINE bool query_is_better(const query_state *q, float t, uint order) {
   return t < q->t || (t == q->t && order < q->order);
 }
 
-static inline void query_take(query_state *q, float t, float leave, uint order) {
+INLINE void query_take(query_state *q, float t, float leave, uint order) {
   switch (SLAB_QUERY) {
     case SLAB_ALL:
       if (q->count < q->capacity) {
@@ -45,7 +45,7 @@ static inline void query_take(query_state *q, float t, float leave, uint order) 
 }
 
 /* Crossings of the lanes in `hit` of a block whose lane 0 has order `first`. True when the ray is done. */
-static inline bool query_offer(query_state *q, uint kind, mask hit, real t, real leave, uint first) {
+INLINE bool query_offer(query_state *q, uint kind, mask hit, real t, real leave, uint first) {
   uint bits = lanes_bits(hit);
   while (bits != 0) {
     uint lane = popcount(~bits & (bits - 1));
@@ -60,11 +60,11 @@ static inline bool query_offer(query_state *q, uint kind, mask hit, real t, real
 }
 
 /* Hits of one ray by (t, order): a heap sort in place, since a ray may meet any number. */
-static inline bool hit_is_after(const global slab_hit *a, float t, uint order) {
+INLINE bool hit_is_after(const global slab_hit *a, float t, uint order) {
   return a->t > t || (a->t == t && a->primitive > order);
 }
 
-static inline void sift_down(global slab_hit *hits, uint root, uint count) {
+INLINE void sift_down(global slab_hit *hits, uint root, uint count) {
   float t = hits[root].t;
   uint order = hits[root].primitive;
   for (uint child = 2 * root + 1; child < count; child = 2 * root + 1) {
@@ -78,7 +78,7 @@ static inline void sift_down(global slab_hit *hits, uint root, uint count) {
   hits[root].primitive = order;
 }
 
-static inline void sort_hits(global slab_hit *hits, uint count) {
+INLINE void sort_hits(global slab_hit *hits, uint count) {
   for (uint i = count / 2; i-- > 0;) sift_down(hits, i, count);
   for (uint last = count; last-- > 1;) {
     float t = hits[last].t;
@@ -92,9 +92,9 @@ static inline void sort_hits(global slab_hit *hits, uint count) {
 }
 
 /* Writes the result of ray i. */
-static inline void query_end(const query_state *q, const ray_frame *ray, const slab_ray *given,
-                             const global geometry_entry *table, const global float *blocks, const cast_uniforms *cast,
-                             global void *results, size_t i) {
+INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray *given,
+                      const global geometry_entry *table, const global float *blocks, const cast_uniforms *cast,
+                      global void *results, size_t i) {
   bool found = q->order != SLAB_MISS;
   if (SLAB_QUERY == SLAB_CLOSEST) {
     slab_hit hit = found ? hit_of(ray, table, blocks, cast, q->t, q->order) : hit_none(reason_of(ray));

@@ -16,6 +16,8 @@ typedef struct ray_frame {
   float origin[3];
   float direction[3]; /* scaled by a power of two: the largest component in [1, 2), no subnormal, no -0 */
   float inverse[3];   /* correctly rounded; +inf where the direction is 0 */
+  /* inverse * (1 + 2^-19): planes met with it are never met too early, widening included; see box_may_touch */
+  float inverse_wide[3];
   float t_min, t_max; /* scaled alike, finite, and such that t scaled back is finite */
   float back[2];      /* t * back[0] * back[1] is t in lengths of the caller's direction */
   /* Triangles are seen in shear space: axis k[2] is the direction's largest, k[0] and k[1] the others, in the
@@ -111,6 +113,7 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
     f.origin[i] = r->origin[i];
     f.direction[i] = d >= FLOAT_MIN_NORMAL || d <= -FLOAT_MIN_NORMAL ? d : 0.0f;
     f.inverse[i] = scalar_divide(1.0f, f.direction[i]);
+    f.inverse_wide[i] = f.inverse[i] * 0x1.00002p+0f;
   }
   ray_range(&f, r, forth, e);
   ray_shear(&f);

@@ -66,7 +66,8 @@ INLINE mask sphere_solid(const ray_frame *ray, GLOBAL const float *block, float 
 /* t in the frame's units. A point's normal is against the ray. */
 INLINE void sphere_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, float t, slab_hit *hit) {
   float n[3];
-  UNROLL for (int i = 0; i < 3; i++) n[i] = scalar_fma(t, ray->direction[i], ray->origin[i] - block[i * LANES + (int)lane]);
+  UNROLL for (int i = 0; i < 3; i++) n[i] =
+      scalar_fma(t, ray->direction[i], ray->origin[i] - block[i * LANES + (int)lane]);
   bool is_point = block[3 * LANES + (int)lane] == 0.0f;
   if (is_point || !unit_vector(n, hit->normal)) normal_against(ray, hit->normal);
 }

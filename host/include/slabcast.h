@@ -89,7 +89,7 @@ typedef struct slab_device_info {
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
 typedef struct slab_context_options {
-  const char *device;  /* index of slab_devices, part of a name, "cpu", "gpu"; NULL: a GPU, else the first */
+  const char *device;   /* index of slab_devices, part of a name, "cpu", "gpu"; NULL: a GPU, else the first */
   uint32_t lane_width;  /* 0: the device's own; 1, 8 or 16 to force it */
   uint32_t launch_rays; /* most rays a launch; 0: by the device's limits and about 100 ms */
   int copy;             /* 1: copy the caller's arrays even where the device could use them in place */
