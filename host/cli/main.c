@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "mesh.h"
 #include "output.h"
 
 typedef struct command {
@@ -52,6 +53,8 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  const int child = mesh_child_main(argc, argv);
+  if (child >= 0) return child;
   output_prepare();
   const int code = run(argc, argv);
   if (fflush(stdout) || ferror(stdout)) {

@@ -37,13 +37,13 @@ static int take_word(cursor *c, const char *word) {
   return 1;
 }
 
-/* A string in either kind of quotes, without escapes. */
+/* A string in either kind of quotes, of printable ASCII without escapes. */
 static int take_string(cursor *c, const char **text, size_t *length) {
   skip_blanks(c);
   if (c->at >= c->end || (*c->at != '\'' && *c->at != '"')) return 0;
   const char quote = *c->at;
   *text = ++c->at;
-  while (c->at < c->end && *c->at != quote && *c->at != '\\') c->at++;
+  while (c->at < c->end && *c->at != quote && *c->at != '\\' && *c->at >= ' ' && *c->at <= '~') c->at++;
   if (c->at >= c->end || *c->at != quote) return 0;
   *length = (size_t)(c->at++ - *text);
   return 1;
@@ -124,14 +124,17 @@ static int take_dtype(cursor *c, int depth, size_t *size) {
   return *size > 0;
 }
 
-/* Blanks are never part of a dtype that take_dtype accepts, but of a field's name. */
+/* Copies a dtype with the blanks that numpy itself writes: one after each comma that something follows. Those
+ * within quotes belong to a field's name. */
 static int copy_descr(const char *from, const char *to, char descr[NPY_DESCR_MAX]) {
   size_t length = 0;
-  char quote = 0;
+  char quote = 0, before = 0;
   for (; from < to; from++) {
-    if (quote ? *from == quote : (*from == '\'' || *from == '"')) quote = quote ? 0 : *from;
     if (!quote && isspace((unsigned char)*from)) continue;
-    if (length + 1 == NPY_DESCR_MAX) return 0;
+    if (length + 2 >= NPY_DESCR_MAX) return 0;
+    if (!quote && before == ',' && *from != ')' && *from != ']') descr[length++] = ' ';
+    before = quote ? 0 : *from;
+    if (quote ? *from == quote : (*from == '\'' || *from == '"')) quote = quote ? 0 : *from;
     descr[length++] = *from;
   }
   descr[length] = '\0';

@@ -10,7 +10,7 @@
 enum { NPY_DESCR_MAX = 1024, NPY_DIMENSIONS_MAX = 8, NPY_MAGIC = 6, NPY_HEADER_MAX = 2048 };
 
 typedef struct npy_header {
-  char descr[NPY_DESCR_MAX]; /* the dtype as written, blanks left out: '<f4' with its quotes, or [('t','<f4'),...] */
+  char descr[NPY_DESCR_MAX]; /* the dtype as numpy writes it: '<f4' with its quotes, or [('t', '<f4'), ...] */
   size_t item_size;          /* bytes of one item of that dtype */
   int fortran_order;
   uint64_t shape[NPY_DIMENSIONS_MAX];

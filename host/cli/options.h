@@ -98,10 +98,10 @@ typedef struct command_line {
         0, 0                                                               \
   }
 /* Sets an int, in the order of slab_tree. */
-#define OPTION_TREE(type, member)                                                     \
-  {                                                                                   \
-    "--tree", "default|flat|fast|high", OPTION_CHOICE, offsetof(type, member),        \
-        "how the scene is laid out; never changes an answer (default: default)", 0, 0 \
+#define OPTION_TREE(type, member)                                              \
+  {                                                                            \
+    "--tree", "default|flat|fast|high", OPTION_CHOICE, offsetof(type, member), \
+        "how the scene is laid out; never changes an answer", 0, 0             \
   }
 #define OPTIONS_CAMERA(type, member)                                                     \
   {"--from",                                                                             \

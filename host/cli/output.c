@@ -46,7 +46,7 @@ static void on_signal(int number) {
       if (!pending[i].keep) unlink(pending[i].part);
       say("slabcast: ");
       say(pending[i].part);
-      say(pending[i].keep ? " is kept: --resume goes on from it\n" : " removed, nothing was written\n");
+      say(pending[i].keep ? " is kept for --resume\n" : " removed, nothing was written\n");
     }
   }
   signal(number, SIG_DFL);
@@ -156,7 +156,8 @@ static int lock_part(const output *out) {
 
 /* A link keeps its place: what it leads to is replaced. */
 static char *final_name(const char *path) {
-  char *resolved = realpath(path, NULL);
+  struct stat link;
+  char *resolved = lstat(path, &link) == 0 && S_ISLNK(link.st_mode) ? realpath(path, NULL) : NULL;
   return resolved ? resolved : strdup(path);
 }
 
@@ -259,7 +260,7 @@ void output_discard(output *out) {
   if (!out) return;
   if (out->fd >= 0) close(out->fd);
   if (out->slot >= 0 && pending[out->slot].keep)
-    complain("%s is kept: --resume goes on from it", out->part);
+    complain("%s is kept for --resume", out->part);
   else if (out->slot >= 0)
     unlink(out->part);
   free_output(out);

@@ -1,0 +1,61 @@
+#include "camera.h"
+
+#include <math.h>
+
+#include "circle.h"
+#include "double3.h"
+
+void camera_bounds(const slab_scene_stats *stats, float lower[3], float upper[3]) {
+  for (int i = 0; i < 3; i++) {
+    const int bounded = stats && stats->lower[i] <= stats->upper[i];
+    lower[i] = bounded ? stats->lower[i] : -1.0f;
+    upper[i] = bounded ? stats->upper[i] : 1.0f;
+  }
+}
+
+/* `up` unless it lies along the view, which would leave right and left undefined; then another axis. */
+static vector usable_up(const camera_options *options, vector forward) {
+  const vector up = options->up.given ? vector_of(options->up.value) : (vector){0, 1, 0};
+  const vector side = vector_cross(forward, up);
+  if (vector_dot(side, side) > 1e-12 * vector_dot(forward, forward) * vector_dot(up, up)) return up;
+  return fabs(forward.z) < fabs(forward.y) ? (vector){0, 0, -1} : (vector){0, 1, 0};
+}
+
+/* The least distance from `target` against `forward` at which all eight corners are in view, and a little more. */
+static double framing_distance(const float lower[3], const float upper[3], vector target, vector forward, vector up,
+                               double tangent, double aspect) {
+  const double margin = 1.06;
+  const vector right = vector_unit(vector_cross(forward, up)), over = vector_cross(right, forward);
+  double distance = 0;
+  for (int i = 0; i < 8; i++) {
+    const float corner[3] = {(i & 1 ? upper : lower)[0], (i & 2 ? upper : lower)[1], (i & 4 ? upper : lower)[2]};
+    const vector v = vector_minus(vector_of(corner), target);
+    const double wide = fabs(vector_dot(v, right)) / (tangent * aspect), high = fabs(vector_dot(v, over)) / tangent;
+    distance = fmax(distance, margin * fmax(wide, high) - vector_dot(v, forward));
+  }
+  return distance > 0 ? distance : 1;
+}
+
+slab_camera camera_from_options(const camera_options *options, const slab_scene_stats *stats, uint32_t width,
+                                uint32_t height) {
+  const double fov = options->fov.given ? (double)options->fov.value : 40.0;
+  const double aspect = (double)width / (double)height;
+  float lower[3], upper[3], from[3], to[3], up[3];
+  camera_bounds(stats, lower, upper);
+  for (int i = 0; i < 3; i++) to[i] = options->to.given ? options->to.value[i] : 0.5f * lower[i] + 0.5f * upper[i];
+  vector forward = vector_unit((vector){-0.45, -0.4, -0.8}); /* from the front right, somewhat above */
+  vector eye = vector_of(options->from.value);
+  if (options->from.given) {
+    const vector view = vector_minus(vector_of(to), eye);
+    if (vector_dot(view, view) > 0) forward = view;
+  }
+  const vector eye_up = usable_up(options, forward);
+  if (!options->from.given)
+    eye = vector_add(vector_of(to),
+                     -framing_distance(lower, upper, vector_of(to), forward, eye_up, circle_tangent(0.5 * fov), aspect),
+                     forward);
+  vector_store(eye, from);
+  vector_store(vector_add(eye, 1.0, forward), to);
+  vector_store(eye_up, up);
+  return slab_camera_look_at(from, to, up, (float)fov, (float)aspect);
+}

@@ -1,0 +1,306 @@
+/* slabcast cast: rays from a file or pipe, at a scene, to a file or pipe, in constant memory. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "camera.h"
+#include "caster.h"
+#include "cli.h"
+#include "device.h"
+#include "files.h"
+#include "json_file.h"
+#include "options.h"
+#include "output.h"
+#include "ray_file.h"
+#include "result_file.h"
+#include "scene.h"
+
+/* Rays read, cast and written at a time: 32 MiB. */
+enum { BATCH = 1 << 20 };
+
+typedef struct cast_options {
+  const char *device, *rays, *out, *json;
+  scene_source *scene;
+  int query, tree, cull, in, out_format; /* out_format: file_format */
+  int segments, face_forward, points, check, resume;
+  real_option t_min, t_max;
+  uint32_t mask;
+  shard_option shard;
+} cast_options;
+
+#define QUERIES "closest|distance|any|count|all|interval"
+#define PLACE(member) offsetof(cast_options, member)
+
+static const option option_rows[] = {
+    OPTIONS_SCENE(cast_options, scene),
+    {"--rays", "FILE|-", OPTION_TEXT, PLACE(rays),
+     "the rays, - for stdin: an array of 8 columns (ox oy oz t_min dx dy dz t_max),\n"
+     "6 (origin, direction; range 0 to inf) or 4 (the same in 2D)",
+     0, 0},
+    {"-o", "FILE|-", OPTION_TEXT, PLACE(out),
+     "where results go, - for stdout; without it they are only counted and checked", 0, 0},
+    {"--query", QUERIES, OPTION_CHOICE, PLACE(query),
+     "closest: t, normal, u, v, primitive, geometry of the first hit (default)\n"
+     "distance: its t alone; any: 1 or 0; count: how many primitives are hit\n"
+     "all: every hit, sorted, and offsets of each ray's first in FILE.offsets.npy\n"
+     "interval: enter, leave, primitive, geometry of the first solid met",
+     0, 0},
+    OPTION_TREE(cast_options, tree),
+    {"--segments", NULL, OPTION_SWITCH, PLACE(segments),
+     "rows are two points, 6 columns or 4 in 2D; t is the fraction of the way.\n"
+     "A segment wholly inside a solid meets no surface: it has an interval, no hit",
+     0, 0},
+    {"--t-min", "T", OPTION_REAL, PLACE(t_min), "every ray's range begins here, whatever its row says", 0, 0},
+    {"--t-max", "T", OPTION_REAL, PLACE(t_max), "every ray's range ends here, whatever its row says", 0, 0},
+    {"--mask", "M", OPTION_MASK, PLACE(mask), "see only geometries with a common bit (default: all)", 0, 0},
+    {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
+    {"--face-forward", NULL, OPTION_SWITCH, PLACE(face_forward), "turn normals against the ray", 0, 0},
+    {"--points", NULL, OPTION_SWITCH, PLACE(points),
+     "add x, y, z of the hit, for intervals of enter and leave; inf on a miss", 0, 0},
+    {"--in", "auto|npy|raw|text", OPTION_CHOICE, PLACE(in),
+     "format of the rays (default: by name or first bytes, else text);\n"
+     "raw: rows of eight little-endian float32; text: lines of numbers",
+     0, 0},
+    {"--out", "auto|npy|raw|text|csv", OPTION_CHOICE, PLACE(out_format),
+     "format of the results (default: by name, else npy; text on a terminal)", 0, 0},
+    {"--check", NULL, OPTION_SWITCH, PLACE(check),
+     "compare every result with the CPU reference, bit by bit; exit code 3 if one differs", 0, 0},
+    {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
+     "go on from FILE.part of an interrupted cast (npy or raw, not --query all)", 0, 0},
+    {"--shard", "I/N", OPTION_SHARD, PLACE(shard), "cast only the I-th of N equal slices of the rays, counted from 0",
+     0, 0},
+    {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, rays, hits, seconds, mismatches, ...", 0,
+     0},
+    OPTION_DEVICE(cast_options, device),
+};
+
+static const command_line command = {
+    .usage = "cast SCENE... --rays FILE|- -o FILE|- [options]",
+    .about = "Casts rays at a scene: any mix of the first six options, numbered as geometries in their order.",
+    .closing =
+        "Results in npy have named fields: numpy.load(FILE)['t']. A miss has t = inf and primitive =\n"
+        "geometry = 4294967295, an invalid ray 4294967294. FILE appears when it is whole.\n\n"
+        "  slabcast cast --mesh room.obj --rays rays.npy -o hits.npy\n"
+        "  slabcast rays camera --mesh room.obj | slabcast cast --mesh room.obj --rays - --check\n"
+        "  echo 0 0 -5 0 0 1 | slabcast cast --builtin spheres:100 --rays - -o - --out csv",
+    .options = option_rows,
+    .option_count = COUNT_OF(option_rows),
+};
+
+/* ---- what is asked --------------------------------------------------------- */
+
+static int is_binary(int format) { return format == FORMAT_NPY || format == FORMAT_RAW; }
+
+/* What options allow one by one but not together. Returns OPTIONS_RUN or an exit code. */
+static int check_options(cast_options *options) {
+  const slab_query query = (slab_query)options->query;
+  if (!options->rays) return options_refuse(&command, "--rays is missing");
+  if (!scene_source_count(options->scene))
+    return options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
+  if (!options->out && !options->check && !options->json)
+    return options_refuse(&command, "nothing to do with the results: -o FILE, --check or --json FILE is missing");
+  if (options->points && (query == SLAB_ANY || query == SLAB_COUNT))
+    return options_refuse(&command, "--points does not go with --query any or count, which have no t");
+  if (options->out && options->out_format == FORMAT_AUTO) options->out_format = (int)format_of_output(options->out);
+  if (options->out && options->json && !strcmp(options->out, "-") && !strcmp(options->json, "-"))
+    return options_refuse(&command, "-o and --json cannot both go to stdout");
+  const int binary = is_binary(options->out_format);
+  if (options->out && query == SLAB_ALL && binary && output_is_direct(options->out))
+    return options_refuse(&command, "--query all writes two files: -o %s works with --out csv or text", options->out);
+  if (options->resume && (!options->out || query == SLAB_ALL || !binary || output_is_direct(options->out)))
+    return options_refuse(&command, "--resume wants -o FILE in npy or raw and not --query all");
+  return OPTIONS_RUN;
+}
+
+/* ---- the work -------------------------------------------------------------- */
+
+typedef struct cast_job {
+  const cast_options *options;
+  slab_context *context;
+  slab_scene *scene;
+  slab_scene_stats stats;
+  slab_device_info device;
+  ray_source *rays;
+  result_file *results;
+  caster cast;
+  double start;
+} cast_job;
+
+static int open_rays(cast_job *job) {
+  const cast_options *options = job->options;
+  const ray_options rays = {
+      .path = options->rays,
+      .format = (file_format)options->in,
+      .segments = options->segments,
+      .t_min = options->t_min,
+      .t_max = options->t_max,
+      .shard = options->shard,
+      .need_count = options->out && options->out_format == FORMAT_NPY && output_is_direct(options->out),
+  };
+  return ray_source_open(&rays, &job->rays) ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int open_scene(cast_job *job) {
+  int code = device_open(job->options->device, &job->context);
+  if (code == EXIT_DONE)
+    code = scene_source_load(job->options->scene, job->context, (slab_tree)job->options->tree, &job->scene);
+  if (code != EXIT_DONE) return code;
+  slab_status status = slab_scene_info(job->scene, &job->stats);
+  if (status == SLAB_OK) status = slab_context_device(job->context, &job->device);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene");
+}
+
+static int open_results(cast_job *job) {
+  const cast_options *options = job->options;
+  if (!options->out) return EXIT_DONE;
+  const result_options results = {
+      .path = options->out,
+      .format = (file_format)options->out_format,
+      .query = (slab_query)options->query,
+      .points = options->points,
+      .resume = options->resume,
+      .rays = ray_source_count(job->rays),
+      .first = ray_source_first(job->rays),
+  };
+  return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+  cast_job *job = user;
+  return job->results ? result_file_put(job->results, rays, results, offsets, n) : 0;
+}
+
+static void prepare_caster(cast_job *job) {
+  const cast_options *options = job->options;
+  const uint64_t count = ray_source_count(job->rays);
+  const uint64_t resumed = job->results ? result_file_resumed(job->results) : 0;
+  job->cast.scene = job->scene;
+  job->cast.query = (slab_query)options->query;
+  job->cast.options.mask = options->mask;
+  job->cast.options.cull = (slab_cull)options->cull;
+  job->cast.options.face_forward = options->face_forward;
+  job->cast.check = options->check;
+  job->cast.receive = receive;
+  job->cast.user = job;
+  job->cast.first = ray_source_first(job->rays) + resumed;
+  job->cast.line = progress_begin("casting", "rays", resumed, count == ROWS_UNKNOWN ? 0 : count);
+}
+
+static int run_batches(cast_job *job) {
+  const uint64_t count = ray_source_count(job->rays);
+  const size_t batch = count < BATCH ? (size_t)count + (count == 0) : BATCH;
+  slab_ray *rays = malloc(batch * sizeof *rays);
+  int code = caster_prepare(&job->cast, batch);
+  if (code == EXIT_DONE && !rays) {
+    complain("out of memory for batches of %zu rays", batch);
+    code = EXIT_FAILED;
+  }
+  while (code == EXIT_DONE) {
+    size_t got = 0;
+    if (ray_source_read(job->rays, batch, rays, &got)) code = EXIT_FAILED;
+    if (code != EXIT_DONE || got == 0) break;
+    code = caster_run(&job->cast, rays, got);
+    progress_at(&job->cast.line, job->cast.line.first + job->cast.tally.rays);
+  }
+  const uint64_t done = job->cast.line.first + job->cast.tally.rays;
+  if (code != EXIT_DONE && done > 0) complain("%" PRIu64 " rays were done before", done);
+  progress_end(&job->cast.line);
+  caster_release(&job->cast);
+  free(rays);
+  return code;
+}
+
+/* ---- what is told ---------------------------------------------------------- */
+
+static void warn_of_rounding(const cast_job *job) {
+  double size = 0;
+  for (int i = 0; i < 3; i++) size = fmax(size, (double)job->stats.upper[i] - (double)job->stats.lower[i]);
+  const double moved = ray_source_rounding(job->rays);
+  if (size > 0 && moved > 1e-6 * size)
+    complain(
+        "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
+        "coordinates nearer to 0 keep more",
+        job->options->rays, moved, size);
+}
+
+static void tell(const cast_job *job) {
+  const cast_tally *tally = &job->cast.tally;
+  warn_of_rounding(job);
+  if (tally->invalid)
+    complain("warning: %" PRIu64 " of %" PRIu64 " rays are invalid (NaN, infinite, zero direction) and hit nothing",
+             tally->invalid, tally->rays);
+  if (!job->options->out || isatty(STDERR_FILENO))
+    fprintf(stderr, "%" PRIu64 " rays, %" PRIu64 " hit, %.3g s on %s (%.4g rays/s)\n", tally->rays, tally->hits,
+            tally->seconds, job->device.name, tally->seconds > 0 ? (double)tally->rays / tally->seconds : 0.0);
+  if (!job->options->check) return;
+  fprintf(stderr, "%" PRIu64 " rays checked, %" PRIu64 " mismatches", tally->checked, tally->mismatches);
+  fprintf(stderr, " (oracle: %" PRIu64 " wrong, %" PRIu64 " too close to call)\n", tally->oracle_wrong,
+          tally->oracle_undecided);
+}
+
+static json_t *summary(const cast_job *job) {
+  const cast_tally *tally = &job->cast.tally;
+  static const char *const queries[] = {"closest", "distance", "any", "count", "all", "interval"};
+  json_t *root =
+      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "device", job->device.name, "query", queries[job->options->query],
+                "rays", (json_int_t)tally->rays, "resumed", (json_int_t)job->cast.line.first, "hits",
+                (json_int_t)tally->hits, "invalid", (json_int_t)tally->invalid);
+  if (!root) return NULL;
+  if (job->cast.query == SLAB_COUNT || job->cast.query == SLAB_ALL)
+    json_object_set_new(root, "crossings", json_integer((json_int_t)tally->crossings));
+  json_object_set_new(root, "seconds", json_real(tally->seconds));
+  json_object_set_new(root, "rays_per_second",
+                      json_number_or_null(tally->seconds > 0 ? (double)tally->rays / tally->seconds : NAN));
+  json_object_set_new(root, "build_seconds", json_real(job->stats.build_seconds));
+  json_object_set_new(root, "total_seconds", json_real(seconds_now() - job->start));
+  if (job->options->check)
+    json_object_update_missing_new(
+        root, json_pack("{s:I, s:I, s:I, s:I}", "checked", (json_int_t)tally->checked, "mismatches",
+                        (json_int_t)tally->mismatches, "oracle_wrong", (json_int_t)tally->oracle_wrong,
+                        "oracle_undecided", (json_int_t)tally->oracle_undecided));
+  return root;
+}
+
+static int finish(cast_job *job) {
+  result_file *results = job->results;
+  job->results = NULL;
+  if (results && result_file_commit(results)) return EXIT_FAILED;
+  tell(job);
+  if (job->options->json && json_save(job->options->json, summary(job))) return EXIT_FAILED;
+  return job->cast.tally.mismatches || job->cast.tally.oracle_wrong ? EXIT_MISMATCH : EXIT_DONE;
+}
+
+static int cast_rays(const cast_options *options) {
+  cast_job job = {.options = options, .start = seconds_now()};
+  int code = EXIT_FAILED;
+  if (options->out && output_probe(options->out)) goto done;
+  if (options->json && output_probe(options->json)) goto done;
+  if ((code = open_rays(&job)) != EXIT_DONE) goto done;
+  if ((code = open_scene(&job)) != EXIT_DONE) goto done;
+  if ((code = open_results(&job)) != EXIT_DONE) goto done;
+  prepare_caster(&job);
+  code = ray_source_skip(job.rays, job.cast.line.first) ? EXIT_FAILED : run_batches(&job);
+  if (code == EXIT_DONE) code = finish(&job);
+done:
+  result_file_discard(job.results);
+  ray_source_close(job.rays);
+  slab_scene_destroy(job.scene);
+  slab_context_destroy(job.context);
+  return code;
+}
+
+int command_cast(int argc, char **argv) {
+  cast_options options = {.scene = scene_source_create()};
+  if (!options.scene) {
+    complain("out of memory");
+    return EXIT_FAILED;
+  }
+  int code = options_parse(&command, argc, argv, &options, NULL);
+  if (code == OPTIONS_RUN) code = check_options(&options);
+  if (code == OPTIONS_RUN) code = cast_rays(&options);
+  scene_source_destroy(options.scene);
+  return code;
+}

@@ -1,0 +1,146 @@
+#include "caster.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "result_row.h"
+
+/* Hits of SLAB_ALL held at once (64 MiB); a batch with more is cast in pieces. */
+enum { HITS_AT_ONCE = 1 << 21 };
+
+int caster_prepare(caster *cast, size_t rays) {
+  const int all = cast->query == SLAB_ALL;
+  cast->capacity = all ? HITS_AT_ONCE : rays;
+  cast->results = malloc(cast->capacity * result_size(cast->query));
+  if (all) cast->offsets = malloc((rays + 1) * sizeof *cast->offsets);
+  if (all) cast->piece_offsets = malloc((rays + 1) * sizeof *cast->piece_offsets);
+  if (cast->results && (!all || (cast->offsets && cast->piece_offsets))) return EXIT_DONE;
+  complain("out of memory for batches of %zu rays", rays);
+  return EXIT_FAILED;
+}
+
+void caster_release(caster *cast) {
+  free(cast->results);
+  free(cast->offsets);
+  free(cast->piece_offsets);
+  cast->results = NULL;
+  cast->offsets = cast->piece_offsets = NULL;
+}
+
+/* ---- after the cast -------------------------------------------------------- */
+
+static void count_hits(caster *cast, const uint64_t *offsets, size_t n) {
+  const char *result = cast->results;
+  const size_t size = result_size(cast->query);
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t crossings = offsets ? offsets[i + 1] - offsets[i] : 0;
+    cast->tally.hits += offsets ? crossings > 0 : (uint64_t)result_is_hit(cast->query, result + i * size);
+    cast->tally.crossings += crossings;
+    if (cast->query == SLAB_COUNT) cast->tally.crossings += ((const uint32_t *)cast->results)[i];
+  }
+}
+
+static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n) {
+  slab_check_report report = {0};
+  slab_cast_options options = cast->options;
+  options.progress = NULL;
+  options.invalid = NULL;
+  const slab_status status = slab_check(cast->scene, cast->query, rays, n, cast->results, offsets, &options, &report);
+  if (status != SLAB_OK) return complain_status(status, "--check");
+  const cast_tally *tally = &cast->tally;
+  if ((report.mismatches || report.oracle_wrong) && !tally->mismatches && !tally->oracle_wrong)
+    complain("mismatch at ray %" PRIu64 ": %s", cast->first + tally->rays + report.first, report.text);
+  cast->tally.checked += report.rays;
+  cast->tally.mismatches += report.mismatches;
+  cast->tally.oracle_wrong += report.oracle_wrong;
+  cast->tally.oracle_undecided += report.oracle_undecided;
+  return EXIT_DONE;
+}
+
+/* What every batch goes through once its results are there. */
+static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, uint64_t invalid) {
+  count_hits(cast, offsets, n);
+  cast->tally.invalid += invalid;
+  const int code = cast->check ? check(cast, rays, offsets, n) : EXIT_DONE;
+  if (code != EXIT_DONE) return code;
+  if (cast->receive && cast->receive(cast->user, rays, cast->results, offsets, n)) return EXIT_FAILED;
+  cast->tally.rays += n;
+  return EXIT_DONE;
+}
+
+/* ---- the cast -------------------------------------------------------------- */
+
+static slab_status cast_fixed(caster *cast, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+  switch (cast->query) {
+    case SLAB_CLOSEST:
+      return slab_closest(cast->scene, rays, n, cast->results, options);
+    case SLAB_DISTANCE:
+      return slab_distance(cast->scene, rays, n, cast->results, options);
+    case SLAB_ANY:
+      return slab_any(cast->scene, rays, n, cast->results, options);
+    case SLAB_COUNT:
+      return slab_count(cast->scene, rays, n, cast->results, options);
+    default:
+      return slab_interval_of(cast->scene, rays, n, cast->results, options);
+  }
+}
+
+/* One cast of all hits, timed. SLAB_CAPACITY leaves the offsets complete. */
+static slab_status cast_all(caster *cast, const slab_ray *rays, size_t n, uint64_t *offsets,
+                            const slab_cast_options *options) {
+  const double start = seconds_now();
+  const slab_status status = slab_all(cast->scene, rays, n, offsets, cast->results, cast->capacity, NULL, options);
+  cast->tally.seconds += seconds_now() - start;
+  return status;
+}
+
+/* A single ray may hit more than the buffer holds. */
+static int hold(caster *cast, uint64_t hits) {
+  if (hits <= cast->capacity) return EXIT_DONE;
+  void *grown = hits <= SIZE_MAX / sizeof(slab_hit) ? realloc(cast->results, hits * sizeof(slab_hit)) : NULL;
+  if (!grown) {
+    complain("out of memory for the %" PRIu64 " hits of ray %" PRIu64, hits, cast->first + cast->tally.rays);
+    return EXIT_FAILED;
+  }
+  cast->results = grown;
+  cast->capacity = hits;
+  return EXIT_DONE;
+}
+
+/* The offsets of the whole batch are known: casts it again in pieces whose hits fit. */
+static int run_pieces(caster *cast, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+  for (size_t at = 0; at < n;) {
+    size_t end = at + 1;
+    while (end < n && cast->offsets[end + 1] - cast->offsets[at] <= cast->capacity) end++;
+    int code = hold(cast, cast->offsets[end] - cast->offsets[at]);
+    if (code != EXIT_DONE) return code;
+    cast->line.base = cast->line.first + cast->tally.rays;
+    const slab_status status = cast_all(cast, rays + at, end - at, cast->piece_offsets, options);
+    if (status != SLAB_OK) return complain_status(status, "the cast failed");
+    code = hand_on(cast, rays + at, cast->piece_offsets, end - at, *options->invalid);
+    if (code != EXIT_DONE) return code;
+    at = end;
+  }
+  return EXIT_DONE;
+}
+
+int caster_run(caster *cast, const slab_ray *rays, size_t n) {
+  uint64_t invalid = 0;
+  slab_cast_options options = cast->options;
+  slab_status status;
+  options.progress = progress_of_cast;
+  options.user = &cast->line;
+  options.invalid = &invalid;
+  cast->line.base = cast->line.first + cast->tally.rays;
+  if (cast->query == SLAB_ALL) {
+    status = cast_all(cast, rays, n, cast->offsets, &options);
+    if (status == SLAB_CAPACITY) return run_pieces(cast, rays, n, &options);
+  } else {
+    const double start = seconds_now();
+    status = cast_fixed(cast, rays, n, &options);
+    cast->tally.seconds += seconds_now() - start;
+  }
+  if (status != SLAB_OK) return complain_status(status, "the cast failed");
+  return hand_on(cast, rays, cast->offsets, n, invalid);
+}

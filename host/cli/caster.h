@@ -1,0 +1,43 @@
+/* Casts batches of rays of any query, checks them where asked, and keeps the tally. */
+#ifndef SLABCAST_CLI_CASTER_H
+#define SLABCAST_CLI_CASTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "progress.h"
+#include "slabcast.h"
+
+typedef struct cast_tally {
+  uint64_t rays, hits; /* cast; of them those that hit something */
+  uint64_t crossings;  /* SLAB_COUNT and SLAB_ALL: hits over all rays */
+  uint64_t invalid;
+  double seconds; /* within the casts */
+  uint64_t checked, mismatches, oracle_wrong, oracle_undecided;
+} cast_tally;
+
+/* Receives each batch as it is done; offsets: of SLAB_ALL, else NULL. Non-zero ends the cast. */
+typedef int cast_receiver(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);
+
+typedef struct caster {
+  slab_scene *scene;
+  slab_query query;
+  slab_cast_options options; /* progress and invalid are set by the caster */
+  int check;
+  cast_receiver *receive; /* NULL: results are only counted */
+  void *user;
+  progress line;
+  cast_tally tally;
+  uint64_t first; /* number of the first ray in the file, for messages */
+  /* buffers, made by caster_prepare */
+  void *results;
+  uint64_t capacity; /* in results */
+  uint64_t *offsets, *piece_offsets;
+} caster;
+
+/* Buffers for batches of up to `rays` rays. Returns an exit code, errors printed, as do the others. */
+int caster_prepare(caster *cast, size_t rays);
+int caster_run(caster *cast, const slab_ray *rays, size_t n);
+void caster_release(caster *cast);
+
+#endif

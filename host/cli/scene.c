@@ -1,0 +1,221 @@
+#include "scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../bench/scenes.h"
+#include "cli.h"
+#include "files.h"
+#include "mesh.h"
+#include "options.h"
+
+typedef struct scene_kind scene_kind;
+
+typedef struct scene_item {
+  const scene_kind *kind;
+  const char *value; /* of the option: a path, or NAME:COUNT */
+} scene_item;
+
+struct scene_source {
+  scene_item *items;
+  size_t count, capacity;
+};
+
+struct scene_kind {
+  const char *option;
+  int (*load)(const scene_item *, slab_scene *, double *worst_rounding); /* an exit code, errors printed */
+  size_t least_columns, most_columns;
+};
+
+/* ---- arrays ---------------------------------------------------------------- */
+
+/* The file's rows are the bytes of the structs, but for boxes of four columns. */
+static slab_status add_rows(slab_scene *scene, const char *kind, const void *rows, uint32_t n) {
+  if (!strcmp(kind, "--boxes")) return slab_scene_add_boxes(scene, rows, n, NULL, NULL);
+  if (!strcmp(kind, "--spheres")) return slab_scene_add_spheres(scene, rows, n, NULL, NULL);
+  if (!strcmp(kind, "--planes")) return slab_scene_add_planes(scene, rows, n, NULL, NULL);
+  return slab_scene_add_obbs(scene, rows, n, NULL, NULL);
+}
+
+/* Rectangles lx ly ux uy as boxes without an end in z; NULL without memory. */
+static slab_box *boxes_2d(const table *rows) {
+  slab_box *boxes = malloc((rows->rows + 1) * sizeof *boxes);
+  for (size_t i = 0; boxes && i < rows->rows; i++)
+    boxes[i] = slab_box_2d(rows->values + 4 * i, rows->values + 4 * i + 2);
+  return boxes;
+}
+
+static int load_rows(const scene_item *item, slab_scene *scene, double *worst_rounding) {
+  table rows = {0};
+  slab_box *boxes = NULL;
+  int code = EXIT_FAILED;
+  if (read_table(item->value, item->kind->least_columns, item->kind->most_columns, &rows) != 0) return code;
+  *worst_rounding = rows.worst_rounding;
+  const int flat = item->kind->least_columns != item->kind->most_columns && rows.columns == 4;
+  if (flat) boxes = boxes_2d(&rows);
+  if (rows.columns == 5) {
+    complain("%s: 5 columns; boxes have 6, or 4 in 2D", item->value);
+  } else if (rows.rows > UINT32_MAX) {
+    complain("%s: %zu rows are more than a geometry can have", item->value, rows.rows);
+  } else if (flat && boxes == NULL) {
+    complain("%s: no memory for %zu boxes", item->value, rows.rows);
+  } else {
+    const void *shapes = flat ? (const void *)boxes : rows.values;
+    const slab_status status = add_rows(scene, item->kind->option, shapes, (uint32_t)rows.rows);
+    code = status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
+  }
+  free(boxes);
+  table_free(&rows);
+  return code;
+}
+
+/* ---- meshes and generated scenes ------------------------------------------- */
+
+static int load_mesh(const scene_item *item, slab_scene *scene, double *worst_rounding) {
+  mesh_data data;
+  char error[1024];
+  *worst_rounding = 0;
+  if (mesh_read(item->value, &data, error, sizeof error) != 0) {
+    complain("%s", error);
+    return EXIT_FAILED;
+  }
+  const slab_mesh mesh = {.vertices = data.vertices,
+                          .vertex_count = data.vertex_count,
+                          .indices = data.indices,
+                          .triangle_count = data.triangle_count};
+  const slab_status status = slab_scene_add_mesh(scene, &mesh, NULL, NULL);
+  mesh_free(&data);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
+}
+
+enum { BUILTIN_NAME_MAX = 32 };
+
+/* Takes NAME:COUNT apart; 0 when it is not of that form. */
+static int parse_builtin(const char *value, char name[BUILTIN_NAME_MAX], uint32_t *count) {
+  const char *colon = strchr(value, ':');
+  uint64_t number = 0;
+  if (colon == NULL || colon - value >= BUILTIN_NAME_MAX || !parse_count(colon + 1, &number)) return 0;
+  if (number > UINT32_MAX - 15) return 0;
+  memcpy(name, value, (size_t)(colon - value));
+  name[colon - value] = '\0';
+  *count = (uint32_t)number;
+  return 1;
+}
+
+static int load_builtin(const scene_item *item, slab_scene *scene, double *worst_rounding) {
+  char name[BUILTIN_NAME_MAX];
+  uint32_t count = 0;
+  scene_geometry geometry;
+  *worst_rounding = 0;
+  if (!parse_builtin(item->value, name, &count) || scene_build(name, count, 1, &geometry) != 0) {
+    complain("--builtin %s: no memory for %u primitives", item->value, count);
+    return EXIT_FAILED;
+  }
+  const slab_status status = scene_geometry_add(scene, &geometry, NULL, NULL);
+  scene_geometry_free(&geometry);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
+}
+
+static int is_scene_name(const char *name) {
+  for (const scene_name *s = scene_names; s->name != NULL; s++)
+    if (!strcmp(s->name, name)) return 1;
+  return 0;
+}
+
+/* Refused while the command line is read, before any file is. */
+static int check_builtin(const char *value) {
+  char name[BUILTIN_NAME_MAX], known[512] = "";
+  uint32_t count = 0;
+  if (!parse_builtin(value, name, &count)) {
+    complain("option --builtin: \"%s\" is not NAME:COUNT with a COUNT from 0 to 4294967280", value);
+    return -1;
+  }
+  if (is_scene_name(name)) return 0;
+  for (const scene_name *s = scene_names; s->name != NULL; s++) {
+    strncat(known, s == scene_names ? "" : ", ", sizeof known - strlen(known) - 1);
+    strncat(known, s->name, sizeof known - strlen(known) - 1);
+  }
+  complain("option --builtin: there is no scene \"%s\"; there are %s", name, known);
+  return -1;
+}
+
+/* ---- the list -------------------------------------------------------------- */
+
+static const scene_kind kinds[] = {
+    {"--mesh", load_mesh, 0, 0},   {"--boxes", load_rows, 4, 6},  {"--spheres", load_rows, 4, 4},
+    {"--planes", load_rows, 4, 4}, {"--obbs", load_rows, 15, 15}, {"--builtin", load_builtin, 0, 0},
+};
+
+scene_source *scene_source_create(void) { return calloc(1, sizeof(scene_source)); }
+
+void scene_source_destroy(scene_source *source) {
+  if (source == NULL) return;
+  free(source->items);
+  free(source);
+}
+
+size_t scene_source_count(const scene_source *source) { return source->count; }
+
+static int append(scene_source *source, scene_item item) {
+  if (source->count == source->capacity) {
+    const size_t capacity = source->capacity ? 2 * source->capacity : 8;
+    scene_item *items = realloc(source->items, capacity * sizeof *items);
+    if (items == NULL) {
+      complain("no memory for scene option %zu", source->count);
+      return -1;
+    }
+    source->items = items;
+    source->capacity = capacity;
+  }
+  source->items[source->count++] = item;
+  return 1;
+}
+
+int scene_source_option(scene_source *source, const char *name, const char *value) {
+  for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+    if (strcmp(kinds[i].option, name) != 0) continue;
+    if (value[0] == '\0') return 0;
+    if (kinds[i].load == load_builtin && check_builtin(value) != 0) return -1;
+    return append(source, (scene_item){&kinds[i], value});
+  }
+  return 0;
+}
+
+/* Numbers that float32 moved by more than 1e-6 of the scene's size: the user may want to move the origin. */
+static void warn_of_rounding(const scene_source *source, const double *worst, const slab_scene *scene) {
+  slab_scene_stats stats;
+  double size = 0;
+  if (slab_scene_info(scene, &stats) != SLAB_OK) return;
+  for (int k = 0; k < 3; k++) {
+    const double extent = (double)stats.upper[k] - (double)stats.lower[k];
+    if (extent > size) size = extent;
+  }
+  for (size_t i = 0; i < source->count; i++)
+    if (worst[i] > 1e-6 * size)
+      complain("warning: %s: rounding to float32 moved a number by %g, in a scene of size %g", source->items[i].value,
+               worst[i], size);
+}
+
+int scene_source_load(const scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
+  const slab_build_options options = {.tree = tree};
+  slab_scene *loaded = NULL;
+  double *worst = calloc(source->count + 1, sizeof *worst);
+  slab_status status = worst ? slab_scene_create(context, &loaded) : SLAB_OUT_OF_MEMORY;
+  int code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "scene");
+  *scene = NULL;
+  for (size_t i = 0; i < source->count && code == EXIT_DONE; i++)
+    code = source->items[i].kind->load(&source->items[i], loaded, &worst[i]);
+  if (code == EXIT_DONE) {
+    status = slab_scene_commit(loaded, &options);
+    if (status != SLAB_OK) code = complain_status(status, "scene");
+  }
+  if (code == EXIT_DONE) {
+    warn_of_rounding(source, worst, loaded);
+    *scene = loaded;
+  } else {
+    slab_scene_destroy(loaded);
+  }
+  free(worst);
+  return code;
+}
