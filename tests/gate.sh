@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Offline gate: every kernel variant compiles without a warning for NVIDIA and AMD GPUs,
+# in the scalar form they get, with no GPU at hand. A missing compiler is a failure.
+#   gate.sh [--report]    --report adds registers and spills on an sm_90 where ptxas exists
+#                         (of clang's code, not of the vendor's compiler: a hint, no target)
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+clang=${CLANG:-clang-15}
+libclc=${LIBCLC:-/usr/lib/clc}
+queries=(0 1 2 3 4 5) # slab_query: closest, distance, any, count, all, interval
+kinds=(1 2 4 8 16 31) # bit k: the scene holds slab_shape k; each alone, and all
+exact=-cl-fp32-correctly-rounded-divide-sqrt
+double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
+
+# Query and kinds are constants of a variant, so "constant operand" is what we want.
+common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
+  -Wall -Wextra -Werror -Wno-constant-logical-operand -I "$root/kernels" -I "$root/host/include"
+  -DLANES=1 -DSLAB_FMAX)
+nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$libclc/nvptx64--nvidiacl.bc")
+amd=(-target amdgcn-- -mcpu=gfx906 -nogpulib -Xclang -mlink-builtin-bitcode -Xclang "$libclc/gfx906-amdgcn--.bc")
+
+die() {
+  echo "gate: $*" >&2
+  exit 1
+}
+
+# compile KERNEL QUERY KINDS DIVISION, for both makes
+compile() {
+  local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4")
+  name=$(basename "$1" .cl)-query$2-kinds$3
+  if [[ $4 == "$double" ]]; then name=$name-double; fi
+  "$clang" "${common[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
+  "$clang" "${common[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
+}
+
+# One line a variant: the arguments of compile.
+variants() {
+  local kernel query kind
+  for kernel in "$root"/kernels/*.cl; do
+    echo "$kernel 5 31 $double"
+    if [[ $(basename "$kernel") == pairs.cl ]]; then # asks for intervals, of any kind
+      echo "$kernel 5 31 $exact"
+      continue
+    fi
+    for query in "${queries[@]}"; do
+      for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
+    done
+  done
+}
+
+# As many at once as there are cores; the first failure ends it.
+compile_all() {
+  local kernel query kind division running=0
+  while read -r kernel query kind division; do
+    if ((running >= $(nproc))); then
+      wait -n || return 1
+      running=$((running - 1))
+    fi
+    compile "$kernel" "$query" "$kind" "$division" &
+    running=$((running + 1))
+  done < <(variants)
+  for (( ; running > 0; running--)); do wait -n || return 1; done
+}
+
+# The largest figure that ptxas prints before the given words.
+figure() { grep -o "[0-9]* $1" | sort -n | tail -1 | cut -d ' ' -f 1; }
+
+report() {
+  local ptx line
+  printf '%-32s %9s %11s %10s\n' "sm_90" registers "bytes spilt" "and loaded"
+  for ptx in "$work"/*.ptx; do
+    line=$(ptxas -arch=sm_90 -v -o /dev/null "$ptx" 2>&1) || die "ptxas refuses $(basename "$ptx"): $line"
+    printf '%-32s %9s %11s %10s\n' "$(basename "$ptx" .ptx)" "$(figure registers <<<"$line")" \
+      "$(figure 'bytes spill stores' <<<"$line")" "$(figure 'bytes spill loads' <<<"$line")"
+  done
+}
+
+command -v "$clang" >/dev/null || die "$clang is not installed"
+[[ -e $libclc/nvptx64--nvidiacl.bc && -e $libclc/gfx906-amdgcn--.bc ]] || die "no libclc for both targets in $libclc"
+compgen -G "$root/kernels/*.cl" >/dev/null || die "no kernels in $root/kernels"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+compile_all || { wait; die "not every kernel variant compiles"; }
+echo "gate: $(find "$work" -name '*.ptx' | wc -l) variants compile for nvptx64 and for gfx906"
+if [[ ${1:-} == --report ]] && command -v ptxas >/dev/null; then report; fi
