@@ -1,10 +1,8 @@
 /* Casting: rays from host memory through the kernel and back, in launches that the device can hold. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "private.h"
 
-#define WORK_GROUP 64
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
 #define LAUNCH_MAX (1u << 30)
 /* The first launch, from whose time the next are sized: at most so many rays, at most so many tests. PoCL compiles a
@@ -27,25 +25,14 @@ typedef struct cast {
   uint64_t invalid;
 } cast;
 
-/* The OpenCL objects of one launch. */
-typedef struct launch {
+/* A stretch of the rays on its way through the device. */
+typedef struct stretch {
   size_t first;
   uint32_t count;
-  cl_mem rays, results, offsets, skips, invalid;
+  launch launch;
   uint32_t *local_offsets;
   size_t result_bytes;
-} launch;
-
-cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options *options) {
-  cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};
-  if (options == NULL) return u;
-  if (options->mask != 0) u.mask = options->mask;
-  u.cull = (uint32_t)options->cull;
-  u.face_forward = options->face_forward != 0;
-  u.skip = options->skip != NULL;
-  u.invalid = options->invalid != NULL;
-  return u;
-}
+} stretch;
 
 /* ---- buffers ---- */
 
@@ -89,43 +76,45 @@ static slab_status read_back(const device *d, cl_mem buffer, void *bytes, size_t
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", what);
 }
 
-static void launch_release(launch *l) {
-  cl_mem buffers[] = {l->rays, l->results, l->offsets, l->skips, l->invalid};
+static void stretch_release(stretch *s) {
+  cl_mem buffers[] = {s->launch.rays, s->launch.results, s->launch.offsets, s->launch.skips, s->launch.invalid};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
     if (buffers[i] != NULL) clReleaseMemObject(buffers[i]);
-  free(l->local_offsets);
+  free(s->local_offsets);
 }
 
-/* Offsets of a launch count from its own first hit. */
-static slab_status launch_offsets(const cast *c, const device *d, launch *l) {
-  size_t size = ((size_t)l->count + 1) * sizeof *l->local_offsets;
-  l->local_offsets = malloc(size);
-  if (l->local_offsets == NULL) return fail_memory(size, "offsets");
-  for (size_t i = 0; i <= l->count; i++)
-    l->local_offsets[i] = (uint32_t)(c->offsets[l->first + i] - c->offsets[l->first]);
-  return input_buffer(d, l->local_offsets, size, "offsets", &l->offsets);
+/* Offsets of a stretch count from its own first hit. */
+static slab_status stretch_offsets(const cast *c, const device *d, stretch *s) {
+  size_t size = ((size_t)s->count + 1) * sizeof *s->local_offsets;
+  s->local_offsets = malloc(size);
+  if (s->local_offsets == NULL) return fail_memory(size, "offsets");
+  for (size_t i = 0; i <= s->count; i++)
+    s->local_offsets[i] = (uint32_t)(c->offsets[s->first + i] - c->offsets[s->first]);
+  return input_buffer(d, s->local_offsets, size, "offsets", &s->launch.offsets);
 }
 
-static void *launch_results(const cast *c, const launch *l) {
-  size_t first = c->query == SLAB_ALL ? c->offsets[l->first] : l->first;
+static void *stretch_results(const cast *c, const stretch *s) {
+  size_t first = c->query == SLAB_ALL ? c->offsets[s->first] : s->first;
   return (char *)c->results + first * c->result_size;
 }
 
-static slab_status launch_buffers(const cast *c, const device *d, launch *l) {
-  const cast_uniforms u = cast_uniforms_of(c->scene, c->options);
-  size_t results = c->query == SLAB_ALL ? c->offsets[l->first + l->count] - c->offsets[l->first] : l->count;
+static slab_status stretch_buffers(const cast *c, const device *d, stretch *s) {
   static const cl_uint zero = 0;
-  l->result_bytes = results * c->result_size;
-  slab_status status = input_buffer(d, c->rays + l->first, l->count * sizeof *c->rays, "rays", &l->rays);
-  if (status == SLAB_OK && l->result_bytes > 0)
-    status = output_buffer(d, launch_results(c, l), l->result_bytes, "results", &l->results);
-  if (status == SLAB_OK && c->query == SLAB_ALL) status = launch_offsets(c, d, l);
-  if (status == SLAB_OK && u.skip)
-    status = input_buffer(d, c->options->skip + l->first, l->count * sizeof *c->options->skip, "skips", &l->skips);
-  if (status == SLAB_OK && u.invalid) {
+  launch *l = &s->launch;
+  size_t results = c->query == SLAB_ALL ? c->offsets[s->first + s->count] - c->offsets[s->first] : s->count;
+  s->result_bytes = results * c->result_size;
+  l->uniforms = cast_uniforms_of(c->scene, c->options);
+  l->uniforms.rays = s->count;
+  slab_status status = input_buffer(d, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
+  if (status == SLAB_OK && s->result_bytes > 0)
+    status = output_buffer(d, stretch_results(c, s), s->result_bytes, "results", &l->results);
+  if (status == SLAB_OK && c->query == SLAB_ALL) status = stretch_offsets(c, d, s);
+  if (status == SLAB_OK && l->uniforms.skip)
+    status = input_buffer(d, c->options->skip + s->first, s->count * sizeof *c->options->skip, "skips", &l->skips);
+  if (status == SLAB_OK && l->uniforms.invalid) {
     cl_int code;
-    l->invalid =
-        clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zero, writable(&zero), &code);
+    cl_mem_flags flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+    l->invalid = clCreateBuffer(d->context, flags, sizeof zero, writable(&zero), &code);
     if (l->invalid == NULL) status = fail_cl(code, "clCreateBuffer", "the invalid count");
   }
   return status;
@@ -133,59 +122,26 @@ static slab_status launch_buffers(const cast *c, const device *d, launch *l) {
 
 /* ---- launching ---- */
 
-static slab_status set_arguments(cl_kernel kernel, const cast *c, const launch *l) {
-  cast_uniforms u = cast_uniforms_of(c->scene, c->options);
-  u.rays = l->count;
-  const struct {
-    size_t size;
-    const void *value;
-  } arguments[] = {
-      {sizeof(cl_mem), l->rays == NULL ? NULL : &l->rays},
-      {sizeof(cl_mem), l->results == NULL ? NULL : &l->results},
-      {sizeof(cl_mem), l->offsets == NULL ? NULL : &l->offsets},
-      {sizeof(cl_mem), &c->scene->buffers.table},
-      {sizeof(cl_mem), &c->scene->buffers.blocks},
-      {sizeof(cl_mem), l->skips == NULL ? NULL : &l->skips},
-      {sizeof(cl_mem), l->invalid == NULL ? NULL : &l->invalid},
-      {sizeof u, &u},
-  };
-  for (cl_uint i = 0; i < sizeof arguments / sizeof *arguments; i++) {
-    cl_int code = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
-    if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "a cast");
+/* Whatever was launched must end before the caller's arrays are the caller's again. */
+static slab_status stretch_finish(cast *c, const device *d, const stretch *s) {
+  slab_status status = SLAB_OK;
+  cl_uint invalid = 0;
+  if (s->result_bytes > 0) status = read_back(d, s->launch.results, stretch_results(c, s), s->result_bytes, "results");
+  if (s->launch.invalid != NULL) {
+    cl_int code = clEnqueueReadBuffer(d->queue, s->launch.invalid, CL_TRUE, 0, sizeof invalid, &invalid, 0, NULL, NULL);
+    if (code != CL_SUCCESS && status == SLAB_OK) status = fail_cl(code, "clEnqueueReadBuffer", "the invalid count");
   }
-  return SLAB_OK;
-}
-
-static slab_status launch_kernel(const cast *c, device *d, const launch *l) {
-  cl_kernel kernel;
-  const size_t local = WORK_GROUP, global = ((size_t)l->count + local - 1) / local * local;
-  pthread_mutex_lock(&d->lock);
-  slab_status status = program_find(d, PROGRAM_FLAT, c->query, c->scene->kinds, &kernel);
-  if (status == SLAB_OK) status = set_arguments(kernel, c, l);
-  if (status == SLAB_OK) {
-    cl_int code = clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
-    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueNDRangeKernel", "a cast");
-  }
-  pthread_mutex_unlock(&d->lock);
+  if (status != SLAB_OK || s->result_bytes == 0) clFinish(d->queue);
+  c->invalid += invalid;
   return status;
 }
 
-static slab_status launch_run(cast *c, device *d, size_t first, uint32_t count) {
-  launch l = {.first = first, .count = count};
-  cl_uint invalid = 0;
-  slab_status status = launch_buffers(c, d, &l);
-  if (status == SLAB_OK) status = launch_kernel(c, d, &l);
-  if (status == SLAB_OK) {
-    /* Whatever was launched must end before the caller's arrays are the caller's again. */
-    if (l.result_bytes > 0) status = read_back(d, l.results, launch_results(c, &l), l.result_bytes, "results");
-    if (l.invalid != NULL) {
-      cl_int code = clEnqueueReadBuffer(d->queue, l.invalid, CL_TRUE, 0, sizeof invalid, &invalid, 0, NULL, NULL);
-      if (code != CL_SUCCESS && status == SLAB_OK) status = fail_cl(code, "clEnqueueReadBuffer", "the invalid count");
-    }
-    if (status != SLAB_OK || l.result_bytes == 0) clFinish(d->queue);
-    c->invalid += invalid;
-  }
-  launch_release(&l);
+static slab_status stretch_run(cast *c, const device *d, size_t first, uint32_t count) {
+  stretch s = {.first = first, .count = count};
+  slab_status status = stretch_buffers(c, d, &s);
+  if (status == SLAB_OK) status = launch_enqueue(c->scene, c->query, &s.launch, d->queue, 0, NULL, NULL);
+  if (status == SLAB_OK) status = stretch_finish(c, d, &s);
+  stretch_release(&s);
   return status;
 }
 
@@ -238,7 +194,7 @@ static slab_status report_progress(cast *c, uint32_t count) {
 }
 
 static slab_status cast_run(cast *c) {
-  device *d = &c->scene->context->device;
+  const device *d = &c->scene->context->device;
   const uint32_t bound = launch_bound(c, d);
   uint32_t size = first_launch(c, bound);
   slab_status status = SLAB_OK;
@@ -246,7 +202,7 @@ static slab_status cast_run(cast *c) {
     uint32_t count = launch_size(c->n - first, size, bound);
     if (c->query == SLAB_ALL) status = bound_hits(c, d, first, &count);
     double begin = seconds_now();
-    if (status == SLAB_OK) status = launch_run(c, d, first, count);
+    if (status == SLAB_OK) status = stretch_run(c, d, first, count);
     size = next_launch(count, seconds_now() - begin, bound);
     first += count;
     if (status == SLAB_OK) status = report_progress(c, count);
@@ -264,23 +220,6 @@ static slab_status check_cast(const cast *c) {
   if (o != NULL && (unsigned)o->cull > SLAB_CULL_FRONT)
     return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", c->function, (int)o->cull);
   return SLAB_OK;
-}
-
-static size_t result_size(slab_query query) {
-  switch (query) {
-    case SLAB_DISTANCE:
-      return sizeof(float);
-    case SLAB_ANY:
-      return sizeof(uint8_t);
-    case SLAB_COUNT:
-      return sizeof(uint32_t);
-    case SLAB_INTERVAL:
-      return sizeof(slab_interval);
-    case SLAB_CLOSEST:
-    case SLAB_ALL:
-      break;
-  }
-  return sizeof(slab_hit);
 }
 
 /* Every query with one result a ray. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "private.h"
+#include "slabcast_cl.h"
 
 /* ---- what a device is ---- */
 
@@ -173,13 +174,31 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   return SLAB_OK;
 }
 
-static slab_status device_open(device *d, found_device found) {
+static slab_status open_queue(device *d) {
   cl_int code;
-  d->id = found.id;
-  d->context = clCreateContext(NULL, 1, &found.id, NULL, NULL, &code);
-  if (d->context == NULL) return fail_cl(code, "clCreateContext", d->info.name);
-  d->queue = clCreateCommandQueue(d->context, found.id, 0, &code);
-  if (d->queue == NULL) return fail_cl(code, "clCreateCommandQueue", d->info.name);
+  d->queue = clCreateCommandQueue(d->context, d->id, 0, &code);
+  return d->queue == NULL ? fail_cl(code, "clCreateCommandQueue", d->info.name) : SLAB_OK;
+}
+
+static slab_status open_device(device *d) {
+  cl_int code;
+  d->context = clCreateContext(NULL, 1, &d->id, NULL, NULL, &code);
+  return d->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : open_queue(d);
+}
+
+/* Takes the caller's objects; a queue that runs out of order is left alone for one of our own. */
+static slab_status adopt_device(device *d, cl_context context, cl_command_queue queue) {
+  cl_command_queue_properties properties = 0;
+  cl_int code = clRetainContext(context);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainContext", "slab_context_create_cl");
+  d->context = context;
+  if (queue == NULL) return open_queue(d);
+  code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", "slab_context_create_cl");
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return open_queue(d);
+  code = clRetainCommandQueue(queue);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "slab_context_create_cl");
+  d->queue = queue;
   return SLAB_OK;
 }
 
@@ -190,28 +209,65 @@ static void device_close(device *d) {
   pthread_mutex_destroy(&d->lock);
 }
 
-slab_status slab_context_create(const slab_context_options *options, slab_context **context) {
-  static const slab_context_options defaults;
-  if (options == NULL) options = &defaults;
-  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_create: context is NULL");
+static slab_status check_options(const slab_context_options *options, slab_context **context, const char *function) {
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: context is NULL", function);
   if (!is_lane_width(options->lane_width))
-    return fail(SLAB_INVALID_ARGUMENT, "slab_context_create: lane_width is %u, not 0, 1, 8 or 16", options->lane_width);
-  found_device found;
-  slab_status status = choose_device(options->device, &found);
-  if (status != SLAB_OK) return status;
+    return fail(SLAB_INVALID_ARGUMENT, "%s: lane_width is %u, not 0, 1, 8 or 16", function, options->lane_width);
+  return SLAB_OK;
+}
+
+/* A context for a device that is not opened yet. */
+static slab_status create_context(found_device found, const slab_context_options *options, slab_context **context) {
   slab_context *created = calloc(1, sizeof *created);
   if (created == NULL) return fail_memory(sizeof *created, "a context");
   atomic_init(&created->references, 1);
   pthread_mutex_init(&created->device.lock, NULL);
+  created->device.id = found.id;
   created->device.info = device_describe(found.platform, found.id);
-  status = device_configure(&created->device, options);
-  if (status == SLAB_OK) status = device_open(&created->device, found);
-  if (status != SLAB_OK) {
+  slab_status status = device_configure(&created->device, options);
+  if (status == SLAB_OK)
+    *context = created;
+  else
     context_release(created);
-    return status;
-  }
-  *context = created;
-  return SLAB_OK;
+  return status;
+}
+
+/* Hands over what was opened, or lets go of it. */
+static slab_status finish_context(slab_status status, slab_context *created, slab_context **context) {
+  if (status == SLAB_OK)
+    *context = created;
+  else
+    context_release(created);
+  return status;
+}
+
+static const slab_context_options default_options;
+
+slab_status slab_context_create(const slab_context_options *options, slab_context **context) {
+  if (options == NULL) options = &default_options;
+  slab_status status = check_options(options, context, "slab_context_create");
+  if (status != SLAB_OK) return status;
+  found_device found;
+  slab_context *created;
+  status = choose_device(options->device, &found);
+  if (status == SLAB_OK) status = create_context(found, options, &created);
+  if (status != SLAB_OK) return status;
+  return finish_context(open_device(&created->device), created, context);
+}
+
+slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_queue queue,
+                                   const slab_context_options *options, slab_context **context) {
+  if (options == NULL) options = &default_options;
+  slab_status status = check_options(options, context, "slab_context_create_cl");
+  if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
+  if (status != SLAB_OK) return status;
+  found_device found = {.id = id};
+  slab_context *created;
+  cl_int code = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof found.platform, &found.platform, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetDeviceInfo", "slab_context_create_cl");
+  status = create_context(found, options, &created);
+  if (status != SLAB_OK) return status;
+  return finish_context(adopt_device(&created->device, cl, queue), created, context);
 }
 
 void context_retain(slab_context *context) { atomic_fetch_add(&context->references, 1); }

@@ -5,7 +5,6 @@
 #include "primitive.h"
 #include "private.h"
 
-#define WORK_GROUP 64
 #define LAUNCH_PAIRS (1u << 20)
 
 /* The shapes of one launch as the kernel wants them; refused by index where a scene would refuse them. */

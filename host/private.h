@@ -18,6 +18,7 @@
 slab_status fail(slab_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for an OpenCL call: its name, its code by name, and what it was for. */
 slab_status fail_cl(cl_int code, const char *call, const char *purpose);
+/* The same for host memory. */
 slab_status fail_memory(size_t bytes, const char *purpose);
 
 static inline double seconds_now(void) {
@@ -46,6 +47,9 @@ struct slab_context {
   atomic_uint references; /* its creator and its scenes */
   device device;
 };
+
+/* enqueue.c: whether a queue (NULL: none) is of this context and device, which must not be NULL. */
+slab_status check_queue(const char *function, cl_context, cl_device_id, cl_command_queue);
 
 void context_retain(slab_context *);
 /* Drops one reference; the last one frees. */
@@ -89,9 +93,6 @@ struct slab_scene {
   slab_scene_stats stats;
 };
 
-/* The uniforms of a cast under these options (NULL: none). */
-cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
-
 /* A primitive that is never hit stands where one was dropped, and fills up blocks. */
 void primitive_void(slab_shape kind, float *values);
 bool primitive_is_void(slab_shape kind, const float *values);
@@ -99,6 +100,22 @@ bool primitive_is_void(slab_shape kind, const float *values);
 const char *primitive_refusal(slab_shape kind, const float *values, float *value);
 /* The values as the kernels want them: planes scaled, inverted boxes made empty. */
 void primitive_normalise(slab_shape kind, float *values);
+
+/* ---- launch.c: one launch of a cast ---- */
+
+#define WORK_GROUP 64
+
+typedef struct launch {
+  cl_mem rays, results, offsets, skips, invalid; /* NULL where the query or the options need none */
+  cast_uniforms uniforms;
+} launch;
+
+/* The uniforms of a cast under these options (NULL: none), but for the number of rays. */
+cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
+slab_status launch_enqueue(const slab_scene *, slab_query, const launch *, cl_command_queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done);
+/* Bytes of one result. */
+size_t result_size(slab_query);
 
 /* ---- pack.c: geometry for a lane width ---- */
 

@@ -37,6 +37,11 @@ kernel void flat(const global slab_ray *rays, global void *results, const global
                  volatile global uint *invalid, const cast_uniforms cast) {
   const size_t i = get_global_id(0);
   if (i >= cast.rays) return;
+  rays = (const global slab_ray *)((const global uint *)rays + cast.at[AT_RAYS]);
+  offsets = offsets + cast.at[AT_OFFSETS];
+  skips = (const global slab_primitive_id *)((const global uint *)skips + cast.at[AT_SKIPS]);
+  results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast.at[AT_RESULTS])
+                                   : (global void *)((global uint *)results + cast.at[AT_RESULTS]);
   const slab_ray given = rays[i];
   const ray_frame ray = ray_prepare(&given);
   query_state q = query_begin(&ray);
@@ -45,7 +50,7 @@ kernel void flat(const global slab_ray *rays, global void *results, const global
     q.hits = (global slab_hit *)results + offsets[i];
     q.capacity = offsets[i + 1] - offsets[i];
   }
-  if (ray.state == RAY_INVALID && cast.invalid != 0) atomic_inc(invalid);
+  if (ray.state == RAY_INVALID && cast.invalid != 0) atomic_inc(invalid + cast.at[AT_INVALID]);
   for (uint g = 0; ray.state == RAY_LIVE && g < cast.geometries; g++) {
     const geometry_entry entry = table[g];
     if ((entry.mask & cast.mask) != 0 && scan_geometry(&q, &ray, blocks, &entry, &cast)) break;

@@ -24,6 +24,8 @@ typedef struct geometry_entry {
   uint32_t first;      /* of its first block, in BLOCK_UNITs */
 } geometry_entry;
 
+enum { AT_RAYS, AT_RESULTS, AT_OFFSETS, AT_SKIPS, AT_INVALID };
+
 typedef struct cast_uniforms {
   uint32_t rays;         /* of this launch */
   uint32_t geometries;   /* entries in the table */
@@ -32,6 +34,8 @@ typedef struct cast_uniforms {
   uint32_t face_forward; /* 0 or 1 */
   uint32_t skip;         /* 1: the skip array holds an entry for each ray */
   uint32_t invalid;      /* 1: count invalid rays */
+  uint32_t at[5];        /* where in its buffer an argument begins: AT_RAYS .. AT_INVALID, in units of 4 bytes;
+                            AT_RESULTS of SLAB_ANY in bytes */
 } cast_uniforms;
 
 #endif

@@ -1,0 +1,90 @@
+/* Casts on the caller's queue and buffers. */
+#include "private.h"
+#include "slabcast_cl.h"
+
+#define WORD 4 /* spans begin at a multiple of this many bytes */
+
+slab_status check_queue(const char *function, cl_context cl, cl_device_id id, cl_command_queue queue) {
+  cl_context queue_context = NULL;
+  cl_device_id queue_device = NULL;
+  if (cl == NULL || id == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, cl ? "device" : "context");
+  if (queue == NULL) return SLAB_OK;
+  cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &queue_context, NULL);
+  if (code == CL_SUCCESS)
+    code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof queue_device, &queue_device, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", function);
+  if (queue_context != cl || queue_device != id)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the queue is of another %s", function,
+                queue_context != cl ? "context" : "device");
+  return SLAB_OK;
+}
+
+/* One span of a batch: where it begins in units of `unit`, or what is wrong with it. */
+static slab_status place_span(const char *name, const slab_span *span, size_t bytes, size_t unit, uint32_t *at) {
+  size_t size = 0;
+  if (span->buffer == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: buffer is NULL", name);
+  if (span->offset % unit != 0)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: offset %zu is no multiple of %zu", name, span->offset, unit);
+  if (span->offset / unit > UINT32_MAX)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: offset %zu is too large", name, span->offset);
+  cl_int code = clGetMemObjectInfo(span->buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetMemObjectInfo", name);
+  if (span->offset > size || size - span->offset < bytes)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: %zu bytes at %zu do not fit the buffer's %zu", name, bytes,
+                span->offset, size);
+  *at = (uint32_t)(span->offset / unit);
+  return SLAB_OK;
+}
+
+static slab_status place_spans(const slab_batch *b, launch *l) {
+  uint32_t *at = l->uniforms.at;
+  const bool lists = b->query == SLAB_ALL; /* whose hits only the offsets count */
+  const size_t n = b->count, result = lists ? 0 : n * result_size(b->query);
+  const size_t unit = b->query == SLAB_ANY ? 1 : WORD;
+  slab_status status = place_span("rays", &b->rays, n * sizeof(slab_ray), WORD, &at[AT_RAYS]);
+  if (status == SLAB_OK) status = place_span("results", &b->results, result, unit, &at[AT_RESULTS]);
+  if (status == SLAB_OK && lists)
+    status = place_span("offsets", &b->offsets, (n + 1) * sizeof(cl_uint), WORD, &at[AT_OFFSETS]);
+  if (status == SLAB_OK && b->skip.buffer != NULL)
+    status = place_span("skip", &b->skip, n * sizeof(slab_primitive_id), WORD, &at[AT_SKIPS]);
+  if (status == SLAB_OK && b->invalid.buffer != NULL)
+    status = place_span("invalid", &b->invalid, sizeof(cl_uint), WORD, &at[AT_INVALID]);
+  return status;
+}
+
+static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_command_queue queue) {
+  const char *missing = scene == NULL ? "scene" : b == NULL ? "batch" : queue == NULL ? "queue" : NULL;
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s is NULL", missing);
+  if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_enqueue: the scene is not committed");
+  if ((unsigned)b->query > SLAB_INTERVAL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
+  if ((unsigned)b->cull > SLAB_CULL_FRONT)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: cull is %d, not a slab_cull", (int)b->cull);
+  if (b->count >= UINT32_MAX - WORK_GROUP)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);
+  return check_queue("slab_enqueue", scene->context->device.context, scene->context->device.id, queue);
+}
+
+slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
+                         const cl_event *wait, cl_event *done) {
+  slab_status status = check_batch(scene, b, queue);
+  if (status != SLAB_OK) return status;
+  if (b->count == 0) {
+    cl_int code = clEnqueueMarkerWithWaitList(queue, wait_count, wait, done);
+    return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueMarkerWithWaitList", "an empty batch");
+  }
+  const slab_cast_options options = {.mask = b->mask, .cull = b->cull, .face_forward = b->face_forward};
+  launch l = {.uniforms = cast_uniforms_of(scene, &options)};
+  status = place_spans(b, &l);
+  if (status != SLAB_OK) return status;
+  l.rays = b->rays.buffer;
+  l.results = b->results.buffer;
+  l.offsets = b->query == SLAB_ALL ? b->offsets.buffer : NULL;
+  l.skips = b->skip.buffer;
+  l.invalid = b->invalid.buffer;
+  l.uniforms.rays = (uint32_t)b->count;
+  l.uniforms.skip = l.skips != NULL;
+  l.uniforms.invalid = l.invalid != NULL;
+  return launch_enqueue(scene, b->query, &l, queue, wait_count, wait, done);
+}
