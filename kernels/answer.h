@@ -57,14 +57,15 @@ INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table,
   return hit;
 }
 
-/* Ends that the ray's range clipped are given back as the caller wrote them. */
-INLINE slab_interval interval_of(const ray_frame *ray, const slab_ray *given, float enter, float leave, uint primitive,
-                                 uint geometry) {
+/* Ends of a solid that the ray's range clipped are given back as the caller wrote them. */
+INLINE slab_interval interval_of(uint kind, const ray_frame *ray, const slab_ray *given, float enter, float leave,
+                                 uint primitive, uint geometry) {
   slab_interval interval;
   interval.primitive = primitive;
   interval.geometry = geometry;
-  interval.enter = (enter == ray->t_min ? given->t_min : ray_final_t(ray, enter)) + 0.0f;
-  interval.leave = (leave == ray->t_max ? given->t_max : ray_final_t(ray, leave)) + 0.0f;
+  const bool solid = kind != SLAB_PLANE && kind != SLAB_TRIANGLE;
+  interval.enter = (solid && enter == ray->t_min ? given->t_min : ray_final_t(ray, enter)) + 0.0f;
+  interval.leave = (solid && leave == ray->t_max ? given->t_max : ray_final_t(ray, leave)) + 0.0f;
   return interval;
 }
 
@@ -75,7 +76,7 @@ INLINE slab_interval pair_interval(uint kind, const slab_ray *given, GLOBAL cons
   real enter, leave;
   mask hit = primitive_solid(kind, &ray, shape, ray.t_max, &enter, &leave);
   if ((lanes_bits(hit) & 1) == 0) return interval_none(SLAB_MISS);
-  return interval_of(&ray, given, lanes_at(enter, 0), lanes_at(leave, 0), primitive, 0);
+  return interval_of(kind, &ray, given, lanes_at(enter, 0), lanes_at(leave, 0), primitive, 0);
 }
 
 #endif

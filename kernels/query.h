@@ -109,7 +109,8 @@ INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray
     slab_interval interval = interval_none(reason_of(ray));
     if (found) {
       uint geometry = geometry_of(table, cast->geometries, q->order);
-      interval = interval_of(ray, given, q->t, q->leave, q->order - table[geometry].order_base, geometry);
+      const geometry_entry entry = table[geometry];
+      interval = interval_of(entry.kind, ray, given, q->t, q->leave, q->order - entry.order_base, geometry);
     }
     ((global slab_interval *)results)[i] = interval;
   } else {

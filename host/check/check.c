@@ -1,8 +1,9 @@
-/* slab_check: results of a cast against the mirror, bit by bit. */
+/* slab_check: results of a cast against the mirror, bit by bit, and before the oracle. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge.h"
 #include "mirror.h"
 
 /* What one comparison stands on. */
@@ -14,6 +15,7 @@ typedef struct check {
   const uint64_t *offsets;
   const slab_cast_options *options;
   cast_uniforms uniforms;
+  judge judge;
 } check;
 
 static bool same_bits(const void *a, const void *b, size_t size) { return memcmp(a, b, size) == 0; }
@@ -115,25 +117,56 @@ static slab_primitive_id skip_of(const check *c, size_t i) {
   return c->options != NULL && c->options->skip != NULL ? c->options->skip[i] : none;
 }
 
+/* The first ray that disagrees gives the report its text. */
+static bool is_first(const slab_check_report *report) { return report->mismatches + report->oracle_wrong == 0; }
+
+static void compare_with_mirror(const check *c, size_t i, const mirror_answer *m, slab_check_report *report) {
+  if (is_same(c, i, m)) return;
+  if (is_first(report)) {
+    report->first = i;
+    describe(c, i, m, report->text, sizeof report->text);
+  }
+  report->mismatches++;
+}
+
+static const void *result_at(const check *c, size_t i) {
+  return (const char *)c->results + (c->query == SLAB_ALL ? c->offsets[i] : i) * result_size(c->query);
+}
+
+static void compare_with_oracle(const check *c, size_t i, slab_check_report *report) {
+  char why[384] = "";
+  const uint64_t n = c->query == SLAB_ALL ? c->offsets[i + 1] - c->offsets[i] : 1;
+  oracle_judgement judgement = oracle_judge(&c->judge.scene, c->query, &c->rays[i], result_at(c, i), n, skip_of(c, i),
+                                            c->options, why, sizeof why);
+  report->oracle_rays++;
+  if (judgement == ORACLE_TOO_CLOSE) report->oracle_undecided++;
+  if (judgement != ORACLE_WRONG) return;
+  if (is_first(report)) {
+    report->first = i;
+    snprintf(report->text, sizeof report->text, "ray %zu: the oracle: %s", i, why);
+  }
+  report->oracle_wrong++;
+}
+
 /* Rays [begin, end) into a report of their own. */
 static bool compare_range(const check *c, size_t begin, size_t end, mirror_answer *m, slab_check_report *report) {
   for (size_t i = begin; i < end; i++) {
     if (!mirror_cast(c->scene, &c->uniforms, c->query, &c->rays[i], skip_of(c, i), m)) return false;
-    if (is_same(c, i, m)) continue;
-    if (report->mismatches++ == 0) {
-      report->first = i;
-      describe(c, i, m, report->text, sizeof report->text);
-    }
+    compare_with_mirror(c, i, m, report);
+    if (i % c->judge.stride == 0) compare_with_oracle(c, i, report);
   }
   return true;
 }
 
 static void merge(slab_check_report *into, const slab_check_report *from) {
-  if (from->mismatches > 0 && (into->mismatches == 0 || from->first < into->first)) {
+  if (!is_first(from) && (is_first(into) || from->first < into->first)) {
     into->first = from->first;
     memcpy(into->text, from->text, sizeof into->text);
   }
   into->mismatches += from->mismatches;
+  into->oracle_rays += from->oracle_rays;
+  into->oracle_wrong += from->oracle_wrong;
+  into->oracle_undecided += from->oracle_undecided;
 }
 
 #define RAYS_A_TASK 256
@@ -177,12 +210,14 @@ static slab_status check_arguments(const check *c, size_t n, const slab_check_re
 
 slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, const void *results,
                        const uint64_t *offsets, const slab_cast_options *options, slab_check_report *report) {
-  check c = {scene, query, rays, results, offsets, options, {0}};
+  check c = {.scene = scene, .query = query, .rays = rays, .results = results, .offsets = offsets, .options = options};
   slab_status status = check_arguments(&c, n, report);
   if (status != SLAB_OK) return status;
   c.uniforms = cast_uniforms_of(scene, options);
   slab_check_report filled = {.rays = n};
-  status = compare_all(&c, n, &filled);
+  status = judge_begin(scene, n, &c.judge);
+  if (status == SLAB_OK) status = compare_all(&c, n, &filled);
+  judge_end(&c.judge);
   if (status == SLAB_OK) *report = filled;
   return status;
 }

@@ -109,8 +109,8 @@ bool mirror_cast(const slab_scene *scene, const cast_uniforms *cast, slab_query 
     answer->interval = interval_none(reason_of(&ray));
     if (found) {
       uint geometry = geometry_of(scene->table, scene->geometries, m.order);
-      uint primitive = m.order - scene->table[geometry].order_base;
-      answer->interval = interval_of(&ray, given, m.t, m.leave, primitive, geometry);
+      const geometry_entry *entry = &scene->table[geometry];
+      answer->interval = interval_of(entry->kind, &ray, given, m.t, m.leave, m.order - entry->order_base, geometry);
     }
   }
   if (query != SLAB_ALL || !found) return true;

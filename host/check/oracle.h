@@ -48,7 +48,7 @@ oracle_judgement oracle_judge(const oracle_scene *scene, slab_query query, const
 
 /* The verdict on one primitive and, unless it is missed, the enclosure t[0] <= t <= t[1] of what a kernel may
  * report (for SLAB_INTERVAL: of enter). An invalid ray misses everything. */
-oracle_verdict oracle_decide(const oracle_geometry *geometry, uint32_t primitive, slab_query query,
-                             const slab_ray *ray, const slab_cast_options *options, double t[2]);
+oracle_verdict oracle_decide(const oracle_geometry *geometry, uint32_t primitive, slab_query query, const slab_ray *ray,
+                             const slab_cast_options *options, double t[2]);
 
 #endif

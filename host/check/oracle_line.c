@@ -43,9 +43,7 @@ oracle_span oracle_around(double value, double error) {
 }
 
 /* Scaling back is exact but for results below 2^-126, which are off by less than 2^-149. */
-static double final_end(double t, double slack) {
-  return oracle_is_float(t) || fabs(t) >= FLT_MIN ? t : t + slack;
-}
+static double final_end(double t, double slack) { return oracle_is_float(t) || fabs(t) >= FLT_MIN ? t : t + slack; }
 
 oracle_span oracle_final(const oracle_line *line, oracle_span t) {
   const oracle_span span = {final_end(t.lo * line->back, -0x1p-149), final_end(t.hi * line->back, 0x1p-149)};
@@ -58,7 +56,7 @@ oracle_verdict oracle_finite(oracle_span t) {
   return t.lo > -limit && t.hi < limit ? ORACLE_HIT : ORACLE_UNDECIDED;
 }
 
-static bool is_power_of_two(double x) {
+bool oracle_is_power_of_two(double x) {
   int exponent;
   return fabs(frexp(x, &exponent)) == 0.5;
 }
@@ -69,7 +67,7 @@ oracle_span oracle_face_time(double plane, double origin, double direction) {
   const double rise = plane - origin, t = rise / direction;
   if (rise == 0.0) return oracle_around(0.0, 0.0);
   if (isinf(t)) return (oracle_span){t, t};
-  const bool exact = oracle_sum_is_float(plane, -origin) && is_power_of_two(direction) && oracle_is_float(t);
+  const bool exact = oracle_sum_is_float(plane, -origin) && oracle_is_power_of_two(direction) && oracle_is_float(t);
   oracle_span span = oracle_around(t, exact ? 0.0 : 3.001 * ORACLE_U * fabs(t) + ORACLE_TINY);
   if (span.hi > FLT_MAX) span.hi = INFINITY;
   if (span.lo < -FLT_MAX) span.lo = -INFINITY;
@@ -90,6 +88,12 @@ double oracle_dot(const double a[3], const double b[3], double extra, double *er
   *error = exact ? 0.0 : (3.001 + 1.001 * extra) * ORACLE_U * size + ORACLE_TINY;
   if (!(size < 0x1p126)) *error = INFINITY; /* a partial sum may overflow */
   return sum;
+}
+
+double oracle_offset_square(const oracle_line *line, const double f[3]) {
+  const double *d = line->direction;
+  const double x = f[1] * d[2] - f[2] * d[1], y = f[2] * d[0] - f[0] * d[2], z = f[0] * d[1] - f[1] * d[0];
+  return x * x + y * y + z * z;
 }
 
 /* ---- preparing -------------------------------------------------------------- */
@@ -114,6 +118,7 @@ static void scale_direction(const slab_ray *ray, oracle_line *line) {
   for (int i = 0; i < 3; i++) {
     const double scaled = (double)ray->direction[i] * line->back;
     line->direction[i] = fabs(scaled) < FLT_MIN ? 0.0 : scaled;
+    line->inverse[i] = 1.0 / line->direction[i];
   }
   const double *d = line->direction;
   line->length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);

@@ -24,6 +24,7 @@ typedef struct oracle_span {
  * [1, 2). Times below are in units of this direction unless they are called final. */
 typedef struct oracle_line {
   double origin[3], direction[3];
+  double inverse[3];              /* of direction, rounded: for bounds with slack */
   double length;                  /* of direction */
   double back;                    /* final t = t * back, a power of two */
   oracle_span t_min, t_max;       /* the range as tested */
@@ -63,6 +64,7 @@ typedef struct oracle_item {
 
 oracle_state oracle_line_prepare(const slab_ray *ray, oracle_line *line);
 bool oracle_is_float(double x);
+bool oracle_is_power_of_two(double x);
 /* a + b is a float, computed without rounding. */
 bool oracle_sum_is_float(double a, double b);
 oracle_verdict oracle_both(oracle_verdict a, oracle_verdict b);
@@ -79,15 +81,17 @@ oracle_span oracle_face_time(double plane, double origin, double direction);
 /* The computed three-term product (a0 b0 + a1 b1) + a2 b2 and, in *error, how far it may be from the exact one;
  * `extra` is the relative error that the factors b bring along. */
 double oracle_dot(const double a[3], const double b[3], double extra, double *error);
+/* |f x direction|^2: how far the line through f passes the origin, times the direction's length, squared. */
+double oracle_offset_square(const oracle_line *line, const double f[3]);
 
 /* ---- oracle_slabs.c: boxes and oriented boxes ------------------------------ */
 
 typedef struct oracle_axis {
-  oracle_span near, far;       /* computed times of the two planes; -inf, inf: no constraint */
-  double near_rise, far_rise;  /* signed distances of the planes along the direction ... */
-  double speed;                /* ... and how fast the ray runs: near = near_rise / speed */
-  bool sound;                  /* the three are exact floats */
-  int sign;                    /* of the direction; 0 unknown */
+  oracle_span near, far;      /* computed times of the two planes; -inf, inf: no constraint */
+  double near_rise, far_rise; /* signed distances of the planes along the direction ... */
+  double speed;               /* ... and how fast the ray runs: near = near_rise / speed */
+  bool sound;                 /* the three are exact floats */
+  int sign;                   /* of the direction; 0 unknown */
 } oracle_axis;
 
 /* False when certainly missed. */
@@ -124,6 +128,7 @@ typedef struct oracle_view {
   double edge_error[3];            /* of the kernel's sign and value through its vertices */
   double edge_size[3];             /* |p| + |q| of the difference p - q */
   int sign[3];                     /* of the perturbed edge; 0 unknown */
+  bool has_area;                   /* false: two vertices certainly coincide there */
 } oracle_view;
 
 bool oracle_triangle(const oracle_line *, const oracle_question *, const slab_triangle *, oracle_item *);

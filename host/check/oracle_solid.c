@@ -25,12 +25,14 @@ static void clip_stretch(const oracle_line *line, const oracle_solid *solid, ora
   item->t.hi = solid->near.hi <= line->t_min.lo ? line->min_back.hi : fmax(near.hi, line->min_back.lo);
   item->leave.hi = solid->far.hi >= line->t_max.lo ? line->max_back.hi : far.hi;
   item->leave.lo = solid->far.lo >= line->t_max.hi ? line->max_back.lo : fmin(far.lo, line->max_back.hi);
+  if (oracle_finite(item->leave) != ORACLE_HIT) item->leave.hi = INFINITY;
   if (item->leave.lo < item->t.hi) item->leave.hi = fmax(item->leave.hi, item->t.hi);
 }
 
 static oracle_verdict stretch(const oracle_line *line, const oracle_solid *solid, oracle_item *item) {
   const oracle_verdict starts = oracle_at_most(solid->near, line->t_max);
   const oracle_verdict ends = oracle_at_most(line->t_min, solid->reach);
+  item->side = ORACLE_NEAR;
   clip_stretch(line, solid, item);
   oracle_verdict finite = ORACLE_HIT;
   if (solid->near.hi > line->t_min.lo) finite = oracle_finite(item->t);

@@ -18,7 +18,8 @@
 
 typedef struct chord {
   double f[3], a, b, p2, f2, r, discriminant, band;
-  bool exact; /* the discriminant's sign */
+  bool exact;   /* the discriminant's sign */
+  bool c_exact; /* f.f - r^2 */
 } chord;
 
 static double difference(const oracle_line *line, const slab_sphere *sphere, double f[3]) {
@@ -46,6 +47,7 @@ static chord measure(const oracle_line *line, const slab_sphere *sphere) {
   k.p2 = oracle_dot(p, p, 0.0, &error[2]);
   k.f2 = oracle_dot(k.f, k.f, extra, &error[3]);
   k.exact = k.exact && error[2] == 0.0 && oracle_is_float(k.r * k.r);
+  k.c_exact = error[3] == 0.0 && oracle_is_float(k.r * k.r) && oracle_sum_is_float(k.f2, -k.r * k.r);
   k.discriminant = k.r * k.r - k.p2;
   k.band = ORACLE_U * (5.0 * sqrt(k.f2 * k.p2) + 6.0 * k.p2 + 2.0 * k.r * k.r + 200.0 * ORACLE_U * k.f2) + ORACLE_TINY;
   return k;
@@ -54,13 +56,11 @@ static chord measure(const oracle_line *line, const slab_sphere *sphere) {
 /* All steps of both roots without rounding. */
 static bool exact_roots(const chord *k, double first, double second) {
   const double x = k->a * k->discriminant, root = sqrt(x), q = k->b < 0.0 ? k->b - root : k->b + root;
-  double unused;
   if (!k->exact || !oracle_sum_is_float(k->r * k->r, -k->p2) || !oracle_is_float(x) || !oracle_is_float(root) ||
       root * root != x || !oracle_sum_is_float(k->b, q - k->b) || !oracle_is_float(q))
     return false;
-  const double c = oracle_dot(k->f, k->f, 0.0, &unused) - k->r * k->r;
-  return unused == 0.0 && oracle_sum_is_float(c, k->r * k->r) && oracle_is_float(c) && oracle_is_float(first) &&
-         oracle_is_float(second) && first * k->a == q && second * q == c;
+  return k->c_exact && oracle_is_float(first) && oracle_is_float(second) && first * k->a == q &&
+         second * q == k->f2 - k->r * k->r;
 }
 
 /* The roots q / a and c / q, each with its error. */
@@ -68,7 +68,7 @@ static void roots(const oracle_line *line, const slab_sphere *sphere, const chor
   const double x = k->a * fmax(k->discriminant, 0.0), e_x = k->a * k->band + 6.0 * ORACLE_U * x;
   const double root_x = sqrt(x), q = k->b < 0.0 ? k->b - root_x : k->b + root_x;
   const double c = k->f2 - k->r * k->r;
-  const double e_c = ORACLE_U * (6.0 * k->f2 + 3.0 * k->r * k->r) + ORACLE_TINY;
+  const double e_c = k->c_exact ? 0.0 : ORACLE_U * (6.0 * k->f2 + 3.0 * k->r * k->r) + ORACLE_TINY;
   const double e_q = e_x / fmax(root_x, sqrt(e_x)) +
                      ORACLE_U * (4.01 * sqrt(k->f2 * k->a) + 2.01 * root_x + 1.01 * fabs(q)) + ORACLE_TINY;
   const double first = q / k->a, second = c / q;
@@ -80,7 +80,8 @@ static void roots(const oracle_line *line, const slab_sphere *sphere, const chor
   root[0] = oracle_around(first, e_q / k->a * (1.0 + 8.0 * ORACLE_U) + 5.0 * ORACLE_U * fabs(first) + ORACLE_TINY);
   const double least = fabs(q) - e_q;
   if (least > 0.25 * fabs(q)) {
-    root[1] = oracle_around(second, (e_c + fabs(second) * e_q) / least + 3.1 * ORACLE_U * fabs(second) + ORACLE_TINY);
+    const double error = (e_c + fabs(second) * e_q) / least + 3.1 * ORACLE_U * fabs(second);
+    root[1] = oracle_around(second, error > 0.0 ? error + ORACLE_TINY : 0.0); /* 0 / q is 0, whatever q */
     return;
   }
   double place = k->r;
@@ -107,13 +108,12 @@ static void order_roots(const chord *k, const oracle_span root[2], oracle_solid 
   solid->far = oracle_around((solid->far.lo + solid->far.hi) * 0.5, half);
 }
 
+/* D below -13 u (f.f + r^2) is a miss for certain; 32 u are asked for. */
 static bool clearly_missed(const oracle_line *line, const slab_sphere *sphere) {
-  double f[3];
-  difference(line, sphere, f);
-  const double *d = line->direction, f2 = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
-  const double x = f[1] * d[2] - f[2] * d[1], y = f[2] * d[0] - f[0] * d[2], z = f[0] * d[1] - f[1] * d[0];
-  const double r2 = (double)sphere->radius * (double)sphere->radius;
-  return x * x + y * y + z * z > (r2 + 32.0 * ORACLE_U * (f2 + r2) + ORACLE_TINY) * line->length * line->length;
+  double f[3], r2 = (double)sphere->radius * (double)sphere->radius;
+  for (int i = 0; i < 3; i++) f[i] = line->origin[i] - (double)sphere->center[i];
+  const double f2 = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+  return oracle_offset_square(line, f) > (r2 + 32.0 * ORACLE_U * (f2 + r2) + ORACLE_TINY) * line->length * line->length;
 }
 
 bool oracle_sphere(const oracle_line *line, const oracle_question *question, const slab_sphere *sphere,

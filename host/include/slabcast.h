@@ -218,6 +218,7 @@ SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray 
 typedef struct slab_check_report {
   uint64_t rays;             /* compared */
   uint64_t mismatches;       /* rays whose bits differ from the mirror's */
+  uint64_t oracle_rays;      /* judged by the oracle: all, or of large batches some, evenly spread */
   uint64_t oracle_wrong;     /* rays whose answer the oracle proves wrong */
   uint64_t oracle_undecided; /* rays too close to call within the oracle's error bound */
   uint64_t first;            /* index of the first ray that disagrees; meaningful when one does */

@@ -1,0 +1,38 @@
+/* A scene as the oracle sees it. */
+#include "judge.h"
+
+#include <stdlib.h>
+
+#include "primitive.h"
+
+/* Pairs of ray and primitive that the oracle decides in one check, about a second's work: of larger batches it judges
+ * rays evenly spread. */
+#define JUDGED_PAIRS 5e7
+
+static void describe_geometry(const slab_scene *scene, const geometry_entry *entry, uint8_t *dropped,
+                              oracle_geometry *out) {
+  slab_shape kind = (slab_shape)entry->kind;
+  const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
+  for (uint32_t i = 0; i < entry->count; i++)
+    dropped[i] = primitive_is_void(kind, values + (size_t)i * primitive_rows(kind));
+  *out = (oracle_geometry){kind, values, entry->count, entry->mask, dropped};
+}
+
+slab_status judge_begin(const slab_scene *scene, size_t n, judge *j) {
+  double pairs = (double)n * (double)scene->primitives;
+  *j = (judge){.stride = 1 + (uint64_t)(pairs / JUDGED_PAIRS)};
+  j->geometries = malloc((scene->geometries + 1) * sizeof *j->geometries);
+  j->dropped = malloc(scene->primitives + 1);
+  if (j->geometries == NULL || j->dropped == NULL) return fail_memory(scene->primitives, "the oracle");
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_entry *entry = &scene->table[g];
+    describe_geometry(scene, entry, j->dropped + entry->order_base, &j->geometries[g]);
+  }
+  j->scene = (oracle_scene){j->geometries, scene->geometries};
+  return SLAB_OK;
+}
+
+void judge_end(judge *j) {
+  free(j->geometries);
+  free(j->dropped);
+}

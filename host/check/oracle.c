@@ -1,0 +1,437 @@
+/* Judges one ray: gathers all primitives that are not certainly missed, then compares the answer with them.
+ *
+ * Wrong: what no choice of the undecided verdicts and of times within their enclosures can give. Too close: it could
+ * be given, but only by an undecided primitive that is hit (or missed) as the answer would have it. Right: all else. */
+#include "oracle.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle_parts.h"
+
+enum { ITEMS_AT_HAND = 64 };
+
+/* Items in the order of (geometry, primitive). */
+typedef struct item_list {
+  oracle_item *items;
+  size_t count, capacity;
+  oracle_item at_hand[ITEMS_AT_HAND];
+} item_list;
+
+typedef struct inquiry {
+  oracle_line line;
+  oracle_question question;
+  item_list list;
+  oracle_patch patches[ORACLE_PATCH_LIMIT];
+  uint32_t patch_count;
+  char *why;
+  size_t why_size;
+} inquiry;
+
+static oracle_judgement say(const inquiry *q, oracle_judgement judgement, const char *format, ...) {
+  va_list arguments;
+  if (q->why_size == 0) return judgement;
+  va_start(arguments, format);
+  (void)vsnprintf(q->why, q->why_size, format, arguments);
+  va_end(arguments);
+  return judgement;
+}
+
+/* ---- gathering ------------------------------------------------------------------- */
+
+static const void *shape_at(const oracle_geometry *geometry, uint32_t i) {
+  switch (geometry->kind) {
+    case SLAB_PLANE:
+      return (const slab_plane *)geometry->primitives + i;
+    case SLAB_SPHERE:
+      return (const slab_sphere *)geometry->primitives + i;
+    case SLAB_BOX:
+      return (const slab_box *)geometry->primitives + i;
+    case SLAB_OBB:
+      return (const slab_obb *)geometry->primitives + i;
+    case SLAB_TRIANGLE:
+      return (const slab_triangle *)geometry->primitives + i;
+  }
+  return NULL;
+}
+
+/* False when certainly missed. */
+static bool decide(const oracle_line *line, const oracle_question *question, oracle_item *item) {
+  switch (item->kind) {
+    case SLAB_PLANE:
+      return oracle_plane(line, question, item->shape, item);
+    case SLAB_SPHERE:
+      return oracle_sphere(line, question, item->shape, item);
+    case SLAB_BOX:
+      return oracle_box(line, question, item->shape, item);
+    case SLAB_OBB:
+      return oracle_obb(line, question, item->shape, item);
+    case SLAB_TRIANGLE:
+      return oracle_triangle(line, question, item->shape, item);
+  }
+  return false;
+}
+
+static bool append(item_list *list, const oracle_item *item) {
+  if (list->count == list->capacity) {
+    const size_t capacity = list->capacity * 2;
+    oracle_item *old = list->items == list->at_hand ? NULL : list->items;
+    oracle_item *grown = realloc(old, capacity * sizeof *grown);
+    if (!grown) return false;
+    if (!old) memcpy(grown, list->at_hand, sizeof list->at_hand);
+    list->items = grown;
+    list->capacity = capacity;
+  }
+  list->items[list->count++] = *item;
+  return true;
+}
+
+static bool gather_geometry(inquiry *q, const oracle_geometry *geometry, uint32_t id, slab_primitive_id skip) {
+  const bool skips = skip.geometry == id && (geometry->kind == SLAB_PLANE || geometry->kind == SLAB_TRIANGLE);
+  for (uint32_t i = 0; i < geometry->count; i++) {
+    oracle_item item = {.geometry = id, .primitive = i, .kind = geometry->kind, .patch = -1};
+    if (geometry->dropped && geometry->dropped[i]) continue;
+    if (skips && skip.primitive == i) continue;
+    item.shape = shape_at(geometry, i);
+    if (decide(&q->line, &q->question, &item) && !append(&q->list, &item)) return false;
+  }
+  return true;
+}
+
+/* False when memory is out. */
+static bool gather(inquiry *q, const oracle_scene *scene, slab_primitive_id skip, uint32_t mask) {
+  for (uint32_t g = 0; g < scene->count; g++) {
+    const oracle_geometry *geometry = &scene->geometries[g];
+    const uint32_t seen = (mask ? mask : ~0u) & (geometry->mask ? geometry->mask : ~0u);
+    if (seen != 0 && !gather_geometry(q, geometry, g, skip)) return false;
+  }
+  q->patch_count = oracle_patches(&q->line, q->list.items, q->list.count, q->patches);
+  return true;
+}
+
+static oracle_item *find(const item_list *list, uint32_t geometry, uint32_t primitive) {
+  size_t lo = 0, hi = list->count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    oracle_item *item = &list->items[middle];
+    if (item->geometry == geometry && item->primitive == primitive) return item;
+    if (item->geometry < geometry || (item->geometry == geometry && item->primitive < primitive))
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return NULL;
+}
+
+/* ---- misses --------------------------------------------------------------------------- */
+
+/* All bits of the struct for a ray that hits nothing; id: SLAB_MISS or SLAB_INVALID. */
+static bool is_miss_hit(const slab_hit *hit, uint32_t id) {
+  const slab_hit miss = {INFINITY, {0.0f, 0.0f, 0.0f}, 0.0f, 0.0f, id, id};
+  return memcmp(hit, &miss, sizeof miss) == 0;
+}
+
+static bool is_miss_interval(const slab_interval *interval, uint32_t id) {
+  const slab_interval miss = {INFINITY, -INFINITY, id, id};
+  return memcmp(interval, &miss, sizeof miss) == 0;
+}
+
+/* The answer of a ray that certainly meets nothing. */
+static oracle_judgement judge_nothing(const inquiry *q, slab_query query, const void *result, uint64_t n, uint32_t id) {
+  bool right = false;
+  switch (query) {
+    case SLAB_CLOSEST:
+      right = is_miss_hit(result, id);
+      break;
+    case SLAB_DISTANCE:
+      right = *(const float *)result == INFINITY;
+      break;
+    case SLAB_ANY:
+      right = *(const uint8_t *)result == 0;
+      break;
+    case SLAB_COUNT:
+      right = *(const uint32_t *)result == 0;
+      break;
+    case SLAB_ALL:
+      right = n == 0;
+      break;
+    case SLAB_INTERVAL:
+      right = is_miss_interval(result, id);
+      break;
+  }
+  const char *ray = id == SLAB_INVALID ? "an invalid ray" : "a ray without a range";
+  return right ? ORACLE_RIGHT : say(q, ORACLE_WRONG, "%s must give the encoding of a miss", ray);
+}
+
+/* How many primitives are hit: between lo and hi, in steps of `step`. */
+static oracle_patch tally(const inquiry *q) {
+  oracle_patch sum = {0, 0, 2};
+  for (size_t i = 0; i < q->list.count; i++) {
+    const oracle_item *item = &q->list.items[i];
+    if (item->patch >= 0) continue;
+    sum.lo += item->verdict == ORACLE_HIT;
+    sum.hi++;
+    if (item->verdict != ORACLE_HIT) sum.step = 1;
+  }
+  for (uint32_t i = 0; i < q->patch_count; i++) {
+    sum.lo += q->patches[i].lo;
+    sum.hi += q->patches[i].hi;
+    if (q->patches[i].lo < q->patches[i].hi && q->patches[i].step == 1) sum.step = 1;
+  }
+  return sum;
+}
+
+static const oracle_item *some_hit(const inquiry *q) {
+  for (size_t i = 0; i < q->list.count; i++) {
+    const oracle_item *item = &q->list.items[i];
+    if (item->patch >= 0 ? q->patches[item->patch].lo > 0 : item->verdict == ORACLE_HIT) return item;
+  }
+  return NULL;
+}
+
+static oracle_judgement judge_miss(const inquiry *q) {
+  const oracle_item *hit = some_hit(q);
+  if (hit && hit->patch >= 0)
+    return say(q, ORACLE_WRONG,
+               "a miss, but the ray cannot pass between primitive %u of geometry %u and its neighbours", hit->primitive,
+               hit->geometry);
+  if (hit)
+    return say(q, ORACLE_WRONG, "a miss, but primitive %u of geometry %u is hit at %.9g to %.9g", hit->primitive,
+               hit->geometry, hit->t.lo, hit->t.hi);
+  if (q->list.count == 0) return ORACLE_RIGHT;
+  return say(q, ORACLE_TOO_CLOSE, "a miss, and primitive %u of geometry %u is undecided", q->list.items[0].primitive,
+             q->list.items[0].geometry);
+}
+
+/* ---- the first ------------------------------------------------------------------------ */
+
+static bool is_clean(float x) { return !isnan(x) && !(x == 0.0f && signbit(x)); }
+
+static bool lower_id(const oracle_item *a, const oracle_item *b) {
+  return a->geometry < b->geometry || (a->geometry == b->geometry && a->primitive < b->primitive);
+}
+
+/* If `item` is hit, it certainly comes before `first`, reported at t. */
+static bool comes_before(const inquiry *q, const oracle_item *item, const oracle_item *first, float t) {
+  if (item->t.hi < (double)t) return true;
+  if (!lower_id(item, first)) return false;
+  return item->t.hi <= (double)t || (item->t.lo <= (double)t && oracle_same_t(&q->line, item, first));
+}
+
+/* Every member of a patch comes before, and one of them is certainly hit. */
+static bool patch_comes_before(const inquiry *q, uint32_t patch, const oracle_item *first, float t) {
+  if (q->patches[patch].lo == 0) return false;
+  for (size_t i = 0; i < q->list.count; i++) {
+    const oracle_item *item = &q->list.items[i];
+    if (item->patch == (int)patch && (item == first || !comes_before(q, item, first, t))) return false;
+  }
+  return true;
+}
+
+/* Of exactly one hit in the patch of `first` nothing else can come before it. */
+static bool excluded_by(const inquiry *q, const oracle_item *item, const oracle_item *first) {
+  return item->patch >= 0 && item->patch == first->patch && q->patches[item->patch].hi == 1;
+}
+
+/* `first` at t is possible in itself; does something come before it, is it certain? */
+static oracle_judgement judge_first(const inquiry *q, const oracle_item *first, float t) {
+  const oracle_item *rival = NULL;
+  for (size_t i = 0; i < q->list.count; i++) {
+    const oracle_item *item = &q->list.items[i];
+    if (item == first || excluded_by(q, item, first) || !comes_before(q, item, first, t)) continue;
+    if (item->verdict == ORACLE_HIT || (item->patch >= 0 && patch_comes_before(q, (uint32_t)item->patch, first, t)))
+      return say(q, ORACLE_WRONG, "primitive %u of geometry %u comes first, at %.9g to %.9g", item->primitive,
+                 item->geometry, item->t.lo, item->t.hi);
+    rival = item;
+  }
+  const bool certain = first->verdict == ORACLE_HIT || (first->patch >= 0 && q->patches[first->patch].lo > 0);
+  if (certain && !rival) return ORACLE_RIGHT;
+  const oracle_item *doubtful = rival ? rival : first;
+  return say(q, ORACLE_TOO_CLOSE, "primitive %u of geometry %u is undecided", doubtful->primitive, doubtful->geometry);
+}
+
+static bool encloses(oracle_span span, float t) { return span.lo <= (double)t && (double)t <= span.hi; }
+
+/* One hit by itself: its primitive may be hit, there, with that normal. */
+static oracle_judgement judge_hit(const inquiry *q, const slab_hit *hit, oracle_item **item) {
+  const float *x = &hit->t;
+  *item = find(&q->list, hit->geometry, hit->primitive);
+  if (!*item) return say(q, ORACLE_WRONG, "primitive %u of geometry %u is not hit", hit->primitive, hit->geometry);
+  if (!(is_clean(hit->t) && isfinite(hit->t)) || !is_clean(hit->u) || !is_clean(hit->v) || !is_clean(hit->normal[0]) ||
+      !is_clean(hit->normal[1]) || !is_clean(hit->normal[2]))
+    return say(q, ORACLE_WRONG, "a NaN, an infinity or a -0 in the hit on primitive %u of geometry %u", hit->primitive,
+               hit->geometry);
+  if (!encloses((*item)->t, hit->t))
+    return say(q, ORACLE_WRONG, "primitive %u of geometry %u: t %.9g is not in %.9g to %.9g", hit->primitive,
+               hit->geometry, (double)*x, (*item)->t.lo, (*item)->t.hi);
+  const char *wrong = oracle_detail(&q->line, &q->question, *item, hit);
+  if (wrong)
+    return say(q, ORACLE_WRONG, "primitive %u of geometry %u: %s (normal %.9g %.9g %.9g, u %.9g, v %.9g)",
+               hit->primitive, hit->geometry, wrong, (double)hit->normal[0], (double)hit->normal[1],
+               (double)hit->normal[2], (double)hit->u, (double)hit->v);
+  return ORACLE_RIGHT;
+}
+
+static oracle_judgement judge_closest(const inquiry *q, const slab_hit *hit) {
+  oracle_item *item;
+  if (is_miss_hit(hit, SLAB_MISS)) return judge_miss(q);
+  const oracle_judgement alone = judge_hit(q, hit, &item);
+  return alone == ORACLE_RIGHT ? judge_first(q, item, hit->t) : alone;
+}
+
+static oracle_judgement judge_interval(const inquiry *q, const slab_interval *result) {
+  if (is_miss_interval(result, SLAB_MISS)) return judge_miss(q);
+  const oracle_item *item = find(&q->list, result->geometry, result->primitive);
+  if (!item) return say(q, ORACLE_WRONG, "primitive %u of geometry %u is not met", result->primitive, result->geometry);
+  if (!is_clean(result->enter) || !is_clean(result->leave) || !(result->enter <= result->leave))
+    return say(q, ORACLE_WRONG, "enter %.9g, leave %.9g: a NaN, a -0 or out of order", (double)result->enter,
+               (double)result->leave);
+  if (!encloses(item->t, result->enter) || !encloses(item->leave, result->leave))
+    return say(q, ORACLE_WRONG, "primitive %u of geometry %u: %.9g to %.9g is not [%.9g..%.9g] to [%.9g..%.9g]",
+               result->primitive, result->geometry, (double)result->enter, (double)result->leave, item->t.lo,
+               item->t.hi, item->leave.lo, item->leave.hi);
+  return judge_first(q, item, result->enter);
+}
+
+/* ---- distance, any, count ------------------------------------------------------------------ */
+
+/* Any primitive may stand for t, as long as none comes before. */
+static oracle_judgement judge_distance(const inquiry *q, float t) {
+  oracle_judgement best = ORACLE_WRONG;
+  if (t == INFINITY) return judge_miss(q);
+  if (!is_clean(t) || !isfinite(t)) return say(q, ORACLE_WRONG, "distance %.9g", (double)t);
+  for (size_t i = 0; i < q->list.count && best != ORACLE_RIGHT; i++) {
+    const oracle_item *item = &q->list.items[i];
+    if (!encloses(item->t, t)) continue;
+    const oracle_judgement judgement = judge_first(q, item, t);
+    if (judgement == ORACLE_RIGHT || best == ORACLE_WRONG) best = judgement;
+  }
+  if (best == ORACLE_RIGHT && q->why_size > 0) q->why[0] = '\0';
+  return best == ORACLE_WRONG ? say(q, best, "no primitive is hit first at %.9g", (double)t) : best;
+}
+
+static oracle_judgement judge_any(const inquiry *q, uint8_t any) {
+  if (any > 1) return say(q, ORACLE_WRONG, "any is %u", (unsigned)any);
+  if (any == 0) return judge_miss(q);
+  if (some_hit(q)) return ORACLE_RIGHT;
+  if (q->list.count == 0) return say(q, ORACLE_WRONG, "a hit, but nothing is hit");
+  return say(q, ORACLE_TOO_CLOSE, "primitive %u of geometry %u is undecided", q->list.items[0].primitive,
+             q->list.items[0].geometry);
+}
+
+static bool allows(oracle_patch allowed, uint64_t n) {
+  return n >= allowed.lo && n <= allowed.hi && (n - allowed.lo) % allowed.step == 0;
+}
+
+static oracle_judgement judge_count(const inquiry *q, uint64_t n) {
+  const oracle_patch allowed = tally(q);
+  if (!allows(allowed, n))
+    return say(q, ORACLE_WRONG, "%llu hits, but there are %u to %u in steps of %u", (unsigned long long)n, allowed.lo,
+               allowed.hi, allowed.step);
+  if (allowed.lo == allowed.hi) return ORACLE_RIGHT;
+  return say(q, ORACLE_TOO_CLOSE, "%u to %u hits", allowed.lo, allowed.hi);
+}
+
+/* ---- all --------------------------------------------------------------------------------------- */
+
+static bool in_order(const slab_hit *a, const slab_hit *b) {
+  if (a->t != b->t) return a->t < b->t;
+  return a->geometry < b->geometry || (a->geometry == b->geometry && a->primitive < b->primitive);
+}
+
+/* Each patch lists as many of its members as it can have hit. */
+static oracle_judgement judge_patches(const inquiry *q) {
+  for (uint32_t p = 0; p < q->patch_count; p++) {
+    uint64_t listed = 0;
+    for (size_t i = 0; i < q->list.count; i++)
+      if (q->list.items[i].patch == (int)p) listed += q->list.items[i].listed;
+    if (!allows(q->patches[p], listed))
+      return say(q, ORACLE_WRONG, "%llu triangles listed where %u to %u around a seam are hit",
+                 (unsigned long long)listed, q->patches[p].lo, q->patches[p].hi);
+  }
+  return ORACLE_RIGHT;
+}
+
+static oracle_judgement judge_all(const inquiry *q, const slab_hit *hits, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++) {
+    oracle_item *item;
+    if (i > 0 && !in_order(&hits[i - 1], &hits[i]))
+      return say(q, ORACLE_WRONG, "hits %llu and %llu are out of order", (unsigned long long)(i - 1),
+                 (unsigned long long)i);
+    const oracle_judgement alone = judge_hit(q, &hits[i], &item);
+    if (alone != ORACLE_RIGHT) return alone;
+    if (item->listed++ > 0)
+      return say(q, ORACLE_WRONG, "primitive %u of geometry %u is listed twice", item->primitive, item->geometry);
+  }
+  for (size_t i = 0; i < q->list.count; i++) {
+    const oracle_item *item = &q->list.items[i];
+    if (item->verdict == ORACLE_HIT && item->listed == 0)
+      return say(q, ORACLE_WRONG, "primitive %u of geometry %u is hit and not listed", item->primitive, item->geometry);
+  }
+  const oracle_judgement patches = judge_patches(q);
+  return patches == ORACLE_RIGHT ? judge_count(q, n) : patches;
+}
+
+/* ---- the interface -------------------------------------------------------------------------------- */
+
+static oracle_judgement judge_gathered(const inquiry *q, slab_query query, const void *result, uint64_t n) {
+  switch (query) {
+    case SLAB_CLOSEST:
+      return judge_closest(q, result);
+    case SLAB_DISTANCE:
+      return judge_distance(q, *(const float *)result);
+    case SLAB_ANY:
+      return judge_any(q, *(const uint8_t *)result);
+    case SLAB_COUNT:
+      return judge_count(q, *(const uint32_t *)result);
+    case SLAB_ALL:
+      return judge_all(q, result, n);
+    case SLAB_INTERVAL:
+      return judge_interval(q, result);
+  }
+  return say(q, ORACLE_WRONG, "no such query: %d", (int)query);
+}
+
+static oracle_question make_question(slab_query query, const slab_cast_options *options) {
+  oracle_question question = {.solid = query == SLAB_INTERVAL, .cull = SLAB_CULL_NONE};
+  if (options && !question.solid) question.cull = options->cull;
+  if (options) question.face_forward = options->face_forward != 0;
+  return question;
+}
+
+oracle_judgement oracle_judge(const oracle_scene *scene, slab_query query, const slab_ray *ray, const void *result,
+                              uint64_t n, slab_primitive_id skip, const slab_cast_options *options, char *why,
+                              size_t why_size) {
+  inquiry q;
+  q.question = make_question(query, options);
+  q.list.items = q.list.at_hand;
+  q.list.count = 0;
+  q.list.capacity = ITEMS_AT_HAND;
+  q.why = why;
+  q.why_size = why_size;
+  if (why_size > 0) why[0] = '\0';
+  const oracle_state state = oracle_line_prepare(ray, &q.line);
+  if (state != ORACLE_RAY_VALID)
+    return judge_nothing(&q, query, result, n, state == ORACLE_RAY_INVALID ? SLAB_INVALID : SLAB_MISS);
+  oracle_judgement judgement;
+  if (gather(&q, scene, skip, options ? options->mask : 0))
+    judgement = judge_gathered(&q, query, result, n);
+  else
+    judgement = say(&q, ORACLE_TOO_CLOSE, "the oracle is out of memory");
+  if (q.list.items != q.list.at_hand) free(q.list.items);
+  return judgement;
+}
+
+oracle_verdict oracle_decide(const oracle_geometry *geometry, uint32_t primitive, slab_query query, const slab_ray *ray,
+                             const slab_cast_options *options, double t[2]) {
+  const oracle_question question = make_question(query, options);
+  oracle_item item = {.primitive = primitive, .kind = geometry->kind, .shape = shape_at(geometry, primitive)};
+  oracle_line line;
+  if (geometry->dropped && geometry->dropped[primitive]) return ORACLE_MISS;
+  if (oracle_line_prepare(ray, &line) != ORACLE_RAY_VALID || !decide(&line, &question, &item)) return ORACLE_MISS;
+  t[0] = item.t.lo;
+  t[1] = item.t.hi;
+  return item.verdict;
+}
