@@ -237,8 +237,8 @@ static void tell(const cast_job *job) {
             tally->seconds, job->device.name, tally->seconds > 0 ? (double)tally->rays / tally->seconds : 0.0);
   if (!job->options->check) return;
   fprintf(stderr, "%" PRIu64 " rays checked, %" PRIu64 " mismatches", tally->checked, tally->mismatches);
-  fprintf(stderr, " (oracle: %" PRIu64 " wrong, %" PRIu64 " too close to call)\n", tally->oracle_wrong,
-          tally->oracle_undecided);
+  fprintf(stderr, " (oracle: %" PRIu64 " judged, %" PRIu64 " wrong, %" PRIu64 " too close to call)\n",
+          tally->oracle_rays, tally->oracle_wrong, tally->oracle_undecided);
 }
 
 static json_t *summary(const cast_job *job) {
@@ -258,9 +258,9 @@ static json_t *summary(const cast_job *job) {
   json_object_set_new(root, "total_seconds", json_real(seconds_now() - job->start));
   if (job->options->check)
     json_object_update_missing_new(
-        root, json_pack("{s:I, s:I, s:I, s:I}", "checked", (json_int_t)tally->checked, "mismatches",
-                        (json_int_t)tally->mismatches, "oracle_wrong", (json_int_t)tally->oracle_wrong,
-                        "oracle_undecided", (json_int_t)tally->oracle_undecided));
+        root, json_pack("{s:I, s:I, s:I, s:I, s:I}", "checked", (json_int_t)tally->checked, "mismatches",
+                        (json_int_t)tally->mismatches, "oracle_rays", (json_int_t)tally->oracle_rays, "oracle_wrong",
+                        (json_int_t)tally->oracle_wrong, "oracle_undecided", (json_int_t)tally->oracle_undecided));
   return root;
 }
 

@@ -53,6 +53,7 @@ static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, si
     complain("mismatch at ray %" PRIu64 ": %s", cast->first + tally->rays + report.first, report.text);
   cast->tally.checked += report.rays;
   cast->tally.mismatches += report.mismatches;
+  cast->tally.oracle_rays += report.oracle_rays;
   cast->tally.oracle_wrong += report.oracle_wrong;
   cast->tally.oracle_undecided += report.oracle_undecided;
   return EXIT_DONE;

@@ -13,7 +13,7 @@ typedef struct cast_tally {
   uint64_t crossings;  /* SLAB_COUNT and SLAB_ALL: hits over all rays */
   uint64_t invalid;
   double seconds; /* within the casts */
-  uint64_t checked, mismatches, oracle_wrong, oracle_undecided;
+  uint64_t checked, mismatches, oracle_rays, oracle_wrong, oracle_undecided;
 } cast_tally;
 
 /* Receives each batch as it is done; offsets: of SLAB_ALL, else NULL. Non-zero ends the cast. */

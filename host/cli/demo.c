@@ -53,7 +53,7 @@ typedef struct demo {
 } demo;
 
 /* Rays checked at a time, so that the progress line moves. */
-enum { CHECK_BATCH = 1 << 16 };
+enum { CHECK_BATCH = 1 << 19 };
 
 static slab_status check(demo *d, pass *p, slab_query query, const slab_ray *rays, size_t n, const void *results,
                          const slab_primitive_id *skip) {
