@@ -217,9 +217,7 @@ static slab_status check_cast(const cast *c) {
   if (c->scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", c->function);
   if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", c->function);
   if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
-  if (o != NULL && (unsigned)o->cull > SLAB_CULL_FRONT)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", c->function, (int)o->cull);
-  return SLAB_OK;
+  return check_cull(c->function, o == NULL ? SLAB_CULL_NONE : o->cull);
 }
 
 /* Every query with one result a ray. */

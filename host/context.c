@@ -177,6 +177,8 @@ static slab_status device_configure(device *d, const slab_context_options *optio
 static slab_status open_queue(device *d) {
   cl_int code;
   d->queue = clCreateCommandQueue(d->context, d->id, 0, &code);
+  if (code == CL_INVALID_DEVICE) /* the driver knows better than its list of devices, which may lack parts of one */
+    return fail(SLAB_INVALID_ARGUMENT, "slab_context_create_cl: the device is not one of the context's");
   return d->queue == NULL ? fail_cl(code, "clCreateCommandQueue", d->info.name) : SLAB_OK;
 }
 
@@ -206,6 +208,7 @@ static void device_close(device *d) {
   programs_free(d->programs);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
   if (d->context != NULL) clReleaseContext(d->context);
+  clReleaseDevice(d->id);
   pthread_mutex_destroy(&d->lock);
 }
 
@@ -216,10 +219,16 @@ static slab_status check_options(const slab_context_options *options, slab_conte
   return SLAB_OK;
 }
 
-/* A context for a device that is not opened yet. */
+/* A context for a device that is not opened yet. The device is retained: it may be a part of one, which nothing else
+ * keeps alive. */
 static slab_status create_context(found_device found, const slab_context_options *options, slab_context **context) {
+  cl_int code = clRetainDevice(found.id);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainDevice", "a context");
   slab_context *created = calloc(1, sizeof *created);
-  if (created == NULL) return fail_memory(sizeof *created, "a context");
+  if (created == NULL) {
+    clReleaseDevice(found.id);
+    return fail_memory(sizeof *created, "a context");
+  }
   atomic_init(&created->references, 1);
   pthread_mutex_init(&created->device.lock, NULL);
   created->device.id = found.id;

@@ -21,15 +21,19 @@ slab_status check_queue(const char *function, cl_context cl, cl_device_id id, cl
 }
 
 /* One span of a batch: where it begins in units of `unit`, or what is wrong with it. */
-static slab_status place_span(const char *name, const slab_span *span, size_t bytes, size_t unit, uint32_t *at) {
+static slab_status place_span(cl_context cl, const char *name, const slab_span *span, size_t bytes, size_t unit,
+                              uint32_t *at) {
   size_t size = 0;
+  cl_context context = NULL;
   if (span->buffer == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: buffer is NULL", name);
   if (span->offset % unit != 0)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: offset %zu is no multiple of %zu", name, span->offset, unit);
   if (span->offset / unit > UINT32_MAX)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: offset %zu is too large", name, span->offset);
   cl_int code = clGetMemObjectInfo(span->buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
+  if (code == CL_SUCCESS) code = clGetMemObjectInfo(span->buffer, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetMemObjectInfo", name);
+  if (context != cl) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: the buffer is of another context", name);
   if (span->offset > size || size - span->offset < bytes)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: %zu bytes at %zu do not fit the buffer's %zu", name, bytes,
                 span->offset, size);
@@ -37,19 +41,19 @@ static slab_status place_span(const char *name, const slab_span *span, size_t by
   return SLAB_OK;
 }
 
-static slab_status place_spans(const slab_batch *b, launch *l) {
+static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
   uint32_t *at = l->uniforms.at;
   const bool lists = b->query == SLAB_ALL; /* whose hits only the offsets count */
   const size_t n = b->count, result = lists ? 0 : n * result_size(b->query);
   const size_t unit = b->query == SLAB_ANY ? 1 : WORD;
-  slab_status status = place_span("rays", &b->rays, n * sizeof(slab_ray), WORD, &at[AT_RAYS]);
-  if (status == SLAB_OK) status = place_span("results", &b->results, result, unit, &at[AT_RESULTS]);
+  slab_status status = place_span(cl, "rays", &b->rays, n * sizeof(slab_ray), WORD, &at[AT_RAYS]);
+  if (status == SLAB_OK) status = place_span(cl, "results", &b->results, result, unit, &at[AT_RESULTS]);
   if (status == SLAB_OK && lists)
-    status = place_span("offsets", &b->offsets, (n + 1) * sizeof(cl_uint), WORD, &at[AT_OFFSETS]);
+    status = place_span(cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), WORD, &at[AT_OFFSETS]);
   if (status == SLAB_OK && b->skip.buffer != NULL)
-    status = place_span("skip", &b->skip, n * sizeof(slab_primitive_id), WORD, &at[AT_SKIPS]);
+    status = place_span(cl, "skip", &b->skip, n * sizeof(slab_primitive_id), WORD, &at[AT_SKIPS]);
   if (status == SLAB_OK && b->invalid.buffer != NULL)
-    status = place_span("invalid", &b->invalid, sizeof(cl_uint), WORD, &at[AT_INVALID]);
+    status = place_span(cl, "invalid", &b->invalid, sizeof(cl_uint), WORD, &at[AT_INVALID]);
   return status;
 }
 
@@ -59,9 +63,9 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_enqueue: the scene is not committed");
   if ((unsigned)b->query > SLAB_INTERVAL)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
-  if ((unsigned)b->cull > SLAB_CULL_FRONT)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: cull is %d, not a slab_cull", (int)b->cull);
-  if (b->count >= UINT32_MAX - WORK_GROUP)
+  slab_status status = check_cull("slab_enqueue", b->cull);
+  if (status != SLAB_OK) return status;
+  if (b->count > UINT32_MAX - WORK_GROUP)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);
   return check_queue("slab_enqueue", scene->context->device.context, scene->context->device.id, queue);
 }
@@ -69,6 +73,8 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
 slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
                          const cl_event *wait, cl_event *done) {
   slab_status status = check_batch(scene, b, queue);
+  if (status == SLAB_OK && wait_count > 0 && wait == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: wait is NULL and wait_count %u", wait_count);
   if (status != SLAB_OK) return status;
   if (b->count == 0) {
     cl_int code = clEnqueueMarkerWithWaitList(queue, wait_count, wait, done);
@@ -76,7 +82,7 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   }
   const slab_cast_options options = {.mask = b->mask, .cull = b->cull, .face_forward = b->face_forward};
   launch l = {.uniforms = cast_uniforms_of(scene, &options)};
-  status = place_spans(b, &l);
+  status = place_spans(scene->context->device.context, b, &l);
   if (status != SLAB_OK) return status;
   l.rays = b->rays.buffer;
   l.results = b->results.buffer;

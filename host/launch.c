@@ -12,6 +12,11 @@ cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options 
   return u;
 }
 
+slab_status check_cull(const char *function, slab_cull cull) {
+  if ((unsigned)cull <= SLAB_CULL_FRONT) return SLAB_OK;
+  return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
+}
+
 static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, const launch *l) {
   const struct {
     size_t size;

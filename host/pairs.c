@@ -7,18 +7,22 @@
 
 #define LAUNCH_PAIRS (1u << 20)
 
-/* The shapes of one launch as the kernel wants them; refused by index where a scene would refuse them. */
-static slab_status prepare_shapes(slab_shape kind, const float *shapes, size_t first, uint32_t count, float *prepared) {
-  size_t rows = primitive_rows(kind);
-  for (size_t i = 0; i < count; i++) {
-    float value, *values = prepared + i * rows;
-    memcpy(values, shapes + (first + i) * rows, rows * sizeof *values);
-    const char *why = primitive_refusal(kind, values, &value);
-    if (why != NULL)
-      return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: shape %zu: %s (%g)", first + i, why, (double)value);
-    primitive_normalise(kind, values);
+/* Shapes that a scene would refuse are refused by index, before anything is computed. */
+static slab_status check_shapes(slab_shape kind, const float *shapes, size_t n) {
+  const size_t rows = primitive_rows(kind);
+  for (size_t i = 0; i < n; i++) {
+    float value;
+    const char *why = primitive_refusal(kind, shapes + i * rows, &value);
+    if (why != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: shape %zu: %s (%g)", i, why, (double)value);
   }
   return SLAB_OK;
+}
+
+/* The shapes of one launch as the kernel wants them. */
+static void prepare_shapes(slab_shape kind, const float *shapes, size_t first, uint32_t count, float *prepared) {
+  const size_t rows = primitive_rows(kind);
+  memcpy(prepared, shapes + first * rows, count * rows * sizeof *prepared);
+  for (size_t i = 0; i < count; i++) primitive_normalise(kind, prepared + i * rows);
 }
 
 /* The device's buffers for LAUNCH_PAIRS pairs at most. */
@@ -81,6 +85,7 @@ static slab_status check_pairs(const slab_context *context, slab_shape kind, con
 slab_status slab_pairs(slab_context *context, slab_shape kind, const slab_ray *rays, const void *shapes, size_t n,
                        slab_interval *intervals) {
   slab_status status = check_pairs(context, kind, rays, shapes, n, intervals);
+  if (status == SLAB_OK && n > 0) status = check_shapes(kind, shapes, n);
   if (status != SLAB_OK || n == 0) return status;
   device *d = &context->device;
   pair_buffers b = {0};
@@ -93,8 +98,8 @@ slab_status slab_pairs(slab_context *context, slab_shape kind, const slab_ray *r
   if (status == SLAB_OK) status = create_buffer(d, CL_MEM_WRITE_ONLY, most * sizeof *intervals, &b.intervals);
   for (size_t first = 0; status == SLAB_OK && first < n; first += most) {
     uint32_t count = n - first < most ? (uint32_t)(n - first) : most;
-    status = prepare_shapes(kind, shapes, first, count, prepared);
-    if (status == SLAB_OK) status = run_pairs(d, kind, &b, rays, prepared, first, count, intervals);
+    prepare_shapes(kind, shapes, first, count, prepared);
+    status = run_pairs(d, kind, &b, rays, prepared, first, count, intervals);
   }
   if (b.rays != NULL) clReleaseMemObject(b.rays);
   if (b.shapes != NULL) clReleaseMemObject(b.shapes);

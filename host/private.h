@@ -112,6 +112,7 @@ typedef struct launch {
 
 /* The uniforms of a cast under these options (NULL: none), but for the number of rays. */
 cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
+slab_status check_cull(const char *function, slab_cull);
 slab_status launch_enqueue(const slab_scene *, slab_query, const launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
 /* Bytes of one result. */

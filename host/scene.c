@@ -50,6 +50,7 @@ static slab_status reserve_entry(slab_scene *scene) {
 
 static slab_status reserve_blocks(slab_scene *scene, size_t floats) {
   size_t needed = scene->block_floats + floats;
+  if (needed < BLOCK_UNIT) needed = BLOCK_UNIT; /* blocks is never NULL once a geometry is added */
   if (needed <= scene->block_capacity) return SLAB_OK;
   size_t capacity = needed > 2 * scene->block_capacity ? needed : 2 * scene->block_capacity;
   float *grown = realloc(scene->blocks, capacity * sizeof *grown);

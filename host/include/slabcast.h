@@ -108,7 +108,7 @@ SLAB_API slab_status slab_context_device(const slab_context *context, slab_devic
 /* ---- scenes -------------------------------------------------------------- */
 
 /* Triangles over shared vertices. Vertex i is the three floats at byte
- * i * vertex_stride of `vertices` (stride 0: 12). Triangle i takes vertices
+ * i * vertex_stride of `vertices` (stride 0: 12; 1 to 11 are refused). Triangle i takes vertices
  * indices[3i .. 3i+2]; with indices NULL, vertices 3i .. 3i+2 (a soup). */
 typedef struct slab_mesh {
   const float *vertices;
@@ -127,15 +127,15 @@ typedef struct slab_geometry_options {
 SLAB_API slab_status slab_scene_create(slab_context *context, slab_scene **scene);
 SLAB_API void slab_scene_destroy(slab_scene *scene);
 
-/* Each adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in all), copies them, and writes
+/* Each adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in the scene), copies them, and writes
  * its id, counting from 0 in order of adding, to *geometry (may be NULL).
  * SLAB_INVALID_ARGUMENT names the first refused primitive by index, with its value:
  * planes with a zero or non-finite normal or offset; spheres with a non-finite centre or a
  * negative or non-finite radius; oriented boxes with axes not orthonormal within 1e-5, a
  * non-finite centre or a negative or non-finite half size; triangles with a vertex that is
- * NaN, infinite or beyond 2^60, or an index out of range; centres, radii and sizes beyond 2^60.
- * Inverted or NaN boxes are no error: they are never hit.
- * SLAB_INVALID_STATE after slab_scene_commit. */
+ * NaN, infinite or beyond 2^60, or an index out of range (vertices that no triangle uses may be anything); centres,
+ * radii and sizes beyond 2^60. Inverted or NaN boxes are no error: they are never hit. SLAB_INVALID_STATE after
+ * slab_scene_commit. */
 SLAB_API slab_status slab_scene_add_planes(slab_scene *, const slab_plane *, uint32_t n, const slab_geometry_options *,
                                            uint32_t *geometry);
 SLAB_API slab_status slab_scene_add_spheres(slab_scene *, const slab_sphere *, uint32_t n,
@@ -203,13 +203,15 @@ SLAB_API slab_status slab_count(slab_scene *, const slab_ray *rays, size_t n, ui
 SLAB_API slab_status slab_interval_of(slab_scene *, const slab_ray *rays, size_t n, slab_interval *intervals,
                                       const slab_cast_options *);
 /* Hits of ray i are hits[offsets[i] .. offsets[i+1]-1]; offsets has n + 1 entries. *required (may be NULL)
- * receives offsets[n]. capacity 0 asks for offsets and *required alone and returns SLAB_OK;
- * SLAB_CAPACITY when capacity > 0 does not hold the hits: offsets are complete, hits untouched. */
+ * receives offsets[n]; progress counts 2 n rays when there are hits to fill in. capacity 0 asks for offsets and
+ * *required alone and returns SLAB_OK; SLAB_CAPACITY when capacity > 0 does not hold the hits: offsets are complete,
+ * hits untouched. */
 SLAB_API slab_status slab_all(slab_scene *, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                               uint64_t capacity, uint64_t *required, const slab_cast_options *);
 
-/* Ray i against shape i, no scene: n intervals, primitive = i and geometry = 0 where hit. shapes: n values of
- * the struct of `kind` (slab_triangle for triangles). A shape that a scene would refuse is refused by index. */
+/* Ray i against shape i, no scene: n (below 2^32 - 2) intervals, primitive = i and geometry = 0 where hit. shapes: n
+ * values of the struct of `kind` (slab_triangle for triangles). A shape that a scene would refuse is refused by index.
+ */
 SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray *rays, const void *shapes, size_t n,
                                 slab_interval *intervals);
 

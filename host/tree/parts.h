@@ -1,0 +1,125 @@
+/* What the builder's files share. */
+#ifndef SLABCAST_TREE_PARTS_H
+#define SLABCAST_TREE_PARTS_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "build.h"
+#include "float4.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#define OMP(directive) _Pragma(#directive)
+#else
+#define OMP(directive)
+#endif
+
+/* Below this many primitives a subtree is one thread's work. */
+#define TASK_MIN 4096u
+
+/* A primitive while the tree is built: its bounds travel with its index, so that memory is read in order. */
+typedef union reference {
+  struct {
+    float lower[3];
+    uint32_t index;
+    float upper[3];
+    uint32_t tag; /* its kind, and REFERENCE_CLAMPED */
+  };
+  float4 side[2]; /* lower, upper; lane 3 is not a number */
+} reference;
+
+#define REFERENCE_CLAMPED 0x100u /* bounds differ from the input's */
+
+typedef struct span {
+  float4 lower, upper;
+} span;
+
+static inline span span_empty(void) { return (span){float4_all(INFINITY), float4_all(-INFINITY)}; }
+static inline span span_join(span a, span b) {
+  return (span){float4_min(a.lower, b.lower), float4_max(a.upper, b.upper)};
+}
+static inline span span_add(span a, float4 point) {
+  return (span){float4_min(a.lower, point), float4_max(a.upper, point)};
+}
+
+/* Twice the centre of a reference; 0 in lane 3. */
+static inline float4 reference_center(const reference *r) {
+  const int4 xyz = {-1, -1, -1, 0};
+  return (float4)((int4)(r->side[0] + r->side[1]) & xyz);
+}
+
+/* A node of the binary tree: 64 bytes. The root is 0, children are the neighbours 2 * pair and 2 * pair + 1. */
+typedef struct branch {
+  float lower[3];
+  uint32_t link; /* its children's pair; of a tip the first of its entries in `order` */
+  float upper[3];
+  uint32_t count;               /* primitives below */
+  float cost[TREE_WIDTH - 1];   /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
+  uint32_t tag;                 /* kind, BRANCH_TIP, BRANCH_MIXED, BRANCH_LEAF */
+} branch;
+
+#define BRANCH_KIND 0xFFu
+#define BRANCH_TIP 0x100u   /* has no children */
+#define BRANCH_MIXED 0x200u /* holds several kinds */
+#define BRANCH_LEAF 0x400u  /* becomes a leaf when it is a child of a wide node */
+
+/* How surfaces are measured in this scene. */
+typedef struct measure {
+  float4 least, most; /* bounds count as at most these */
+  float faces;        /* 1; 0 for 2D scenes: no faces across z, so that half the perimeter is left */
+  float scale;        /* a power of two that keeps areas within float */
+} measure;
+
+/* How many wide nodes and blocks the subtree of a wide node takes, itself not counted. */
+typedef struct extent {
+  uint32_t nodes, blocks;
+} extent;
+
+typedef struct bin_slot bin_slot;
+
+typedef struct builder {
+  const tree_input *input;
+  reference *references[2]; /* a node's are in one of them, in both in the same place */
+  uint32_t *order;          /* the tips' primitives */
+  branch *branches;         /* 2 * count */
+  extent *extents;          /* by branch */
+  bin_slot *slots;          /* for what is binned in parallel */
+  uint32_t next_pair;       /* atomic */
+  bool mixed;               /* several kinds in the scene */
+  int bins;
+  tree_quality quality;
+  measure measure;
+} builder;
+
+/* ---- split.c ---- */
+
+/* A node that is still to be divided. */
+typedef struct stem {
+  span centers; /* of its references; meaningless when they are few */
+  uint32_t branch, first, count;
+  uint32_t side;  /* which array of references */
+  uint32_t depth; /* of the root: 0 */
+} stem;
+
+#define SWEEP_MAX 32u /* so few are sorted, not binned */
+
+/* Parts the references of `whole`, 2 or more, into those of two stems, none of them empty. */
+void stem_divide(builder *, const stem *whole, stem parts[2]);
+size_t bin_slots_bytes(uint32_t count);
+
+/* ---- collapse.c ---- */
+
+double bounds_area(const measure *, const float lower[3], const float upper[3]);
+/* Fills cost and BRANCH_LEAF of a branch whose bounds, count, link, kind and children are known. */
+void collapse_tip(const measure *, branch *);
+void collapse_inner(const measure *, branch *, const branch children[2]);
+/* The children of the wide node that a branch becomes; returns how many. */
+int collapse_children(const branch *branches, uint32_t at, uint32_t children[TREE_WIDTH]);
+
+/* ---- wide.c ---- */
+
+/* Nodes and blocks from the branches; false when memory runs out. */
+bool wide_emit(builder *, tree *out);
+
+#endif

@@ -1,0 +1,17 @@
+/* A scene of every kind of primitive, and rays of every kind of fate, for comparisons between two ways of asking. */
+#ifndef MIXED_H
+#define MIXED_H
+
+#include "harness.h"
+
+/* Geometries in the order of adding; each has a mask bit of its own, MIXED_MASK(geometry). */
+enum { MIXED_PLANES, MIXED_SPHERES, MIXED_NOTHING, MIXED_BOXES, MIXED_OBBS, MIXED_MESH, MIXED_GEOMETRIES };
+#define MIXED_MASK(geometry) (1u << (geometry))
+
+/* Committed. Other variants are other scenes. The caller destroys it. */
+slab_scene *mixed_scene(slab_context *context, uint32_t variant);
+
+/* Malloc'ed rays at it: hits, misses, segments, invalid ones. */
+slab_ray *mixed_rays(const char *test, size_t n);
+
+#endif

@@ -1,0 +1,299 @@
+/* slab_check: clean results pass, and every single flipped bit is found and named. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "ladder.h"
+#include "mixed.h"
+
+enum { N = 32 };
+
+typedef struct world {
+  slab_context *context;
+  slab_scene *scene;
+  slab_ray *rays;
+} world;
+
+static int open_world(void **state) {
+  world *w = calloc(1, sizeof *w);
+  assert_non_null(w);
+  w->context = harness_context();
+  w->scene = mixed_scene(w->context, 3);
+  w->rays = mixed_rays("test_check", N);
+  *state = w;
+  return 0;
+}
+
+static int close_world(void **state) {
+  world *w = *state;
+  free(w->rays);
+  slab_scene_destroy(w->scene);
+  slab_context_destroy(w->context);
+  free(w);
+  return 0;
+}
+
+/* ---- results of any query ---- */
+
+typedef struct answer {
+  slab_query query;
+  unsigned char *results;
+  uint64_t offsets[N + 1];
+  size_t bytes; /* of results */
+} answer;
+
+static answer cast_on(const world *w, slab_query query, const slab_cast_options *options) {
+  answer a = {.query = query, .bytes = N * ladder_result_size(query)};
+  if (query == SLAB_ALL) {
+    assert_ok(slab_all(w->scene, w->rays, N, a.offsets, NULL, 0, NULL, options));
+    a.bytes = a.offsets[N] * sizeof(slab_hit);
+  }
+  a.results = malloc(a.bytes + 1);
+  assert_non_null(a.results);
+  if (query == SLAB_ALL)
+    assert_ok(slab_all(w->scene, w->rays, N, a.offsets, (slab_hit *)(void *)a.results, a.offsets[N], NULL, options));
+  else
+    assert_ok(cast_query(w->scene, query, w->rays, N, a.results, options));
+  return a;
+}
+
+static slab_check_report report_of(const world *w, const answer *a, const slab_cast_options *options) {
+  slab_check_report report;
+  memset(&report, 0xA5, sizeof report);
+  assert_ok(slab_check(w->scene, a->query, w->rays, N, a->results, a->query == SLAB_ALL ? a->offsets : NULL, options,
+                       &report));
+  assert_true(report.rays == N);
+  return report;
+}
+
+static void assert_clean(const world *w, const answer *a, const slab_cast_options *options) {
+  const slab_check_report report = report_of(w, a, options);
+  if (report.mismatches + report.oracle_wrong > 0) fail_msg("query %d: %s", (int)a->query, report.text);
+  assert_string_equal(report.text, "");
+}
+
+static void assert_text_has(const slab_check_report *report, const char *part) {
+  if (strstr(report->text, part) == NULL) fail_msg("\"%s\" does not have \"%s\"", report->text, part);
+}
+
+/* One ray is wrong, and named. */
+static void assert_found(const slab_check_report *report, size_t ray) {
+  char name[32];
+  snprintf(name, sizeof name, "ray %zu", ray);
+  assert_true(report->mismatches == 1);
+  assert_true(report->first == ray);
+  assert_text_has(report, name);
+}
+
+/* ---- flips ---- */
+
+static size_t ray_of_byte(const answer *a, size_t byte) {
+  if (a->query != SLAB_ALL) return byte / ladder_result_size(a->query);
+  size_t ray = 0;
+  while (a->offsets[ray + 1] <= byte / sizeof(slab_hit)) ray++;
+  return ray;
+}
+
+static uint32_t word_of(const unsigned char *bytes) {
+  uint32_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+/* Both patterns of the word that was hit; small numbers may stand in decimal. */
+static void assert_bits_named(const slab_check_report *report, const answer *a, uint32_t got, uint32_t want) {
+  char text[16];
+  const char *format = a->query == SLAB_ANY || a->query == SLAB_COUNT ? "%u" : "%08x";
+  snprintf(text, sizeof text, format, got);
+  assert_text_has(report, text);
+  snprintf(text, sizeof text, format, want);
+  assert_text_has(report, text);
+}
+
+/* Primitive and geometry of a result that has them, as they stand in it. */
+static void assert_primitive_named(const slab_check_report *report, const answer *a, size_t byte) {
+  if (a->query != SLAB_CLOSEST && a->query != SLAB_ALL && a->query != SLAB_INTERVAL) return;
+  const size_t size = ladder_result_size(a->query), at = byte / size * size + size - 8;
+  char text[32];
+  for (size_t i = 0; i < 2; i++) {
+    snprintf(text, sizeof text, "%u", word_of(a->results + at + 4 * i));
+    assert_text_has(report, text);
+  }
+}
+
+static void flip_and_find(const world *w, const answer *a, const slab_cast_options *options, size_t byte, int bit) {
+  const size_t word = a->query == SLAB_ANY ? byte : byte / 4 * 4;
+  const uint32_t want = a->query == SLAB_ANY ? a->results[word] : word_of(a->results + word);
+  a->results[byte] ^= (unsigned char)(1 << bit);
+  const uint32_t got = a->query == SLAB_ANY ? a->results[word] : word_of(a->results + word);
+  const slab_check_report report = report_of(w, a, options);
+  assert_found(&report, ray_of_byte(a, byte));
+  assert_bits_named(&report, a, got, want);
+  assert_primitive_named(&report, a, byte);
+  a->results[byte] ^= (unsigned char)(1 << bit);
+}
+
+/* Every bit of a result, each in a result of its own. */
+static void flip_all(const world *w, slab_query query, const slab_cast_options *options) {
+  harness_random random = harness_seeded("flips");
+  answer a = cast_on(w, query, options);
+  const size_t size = ladder_result_size(query), results = a.bytes / size;
+  assert_true(results > 0);
+  assert_clean(w, &a, options);
+  for (size_t byte = 0; byte < size; byte++)
+    for (int bit = 0; bit < 8; bit++)
+      flip_and_find(w, &a, options, harness_below(&random, (uint32_t)results) * size + byte, bit);
+  assert_clean(w, &a, options);
+  free(a.results);
+}
+
+static void flipped_bits_of_closest_are_found(void **state) { flip_all(*state, SLAB_CLOSEST, NULL); }
+static void flipped_bits_of_distance_are_found(void **state) { flip_all(*state, SLAB_DISTANCE, NULL); }
+static void flipped_bits_of_any_are_found(void **state) { flip_all(*state, SLAB_ANY, NULL); }
+static void flipped_bits_of_count_are_found(void **state) { flip_all(*state, SLAB_COUNT, NULL); }
+static void flipped_bits_of_interval_are_found(void **state) { flip_all(*state, SLAB_INTERVAL, NULL); }
+static void flipped_bits_of_all_are_found(void **state) { flip_all(*state, SLAB_ALL, NULL); }
+
+/* An offset belongs to two rays: the list before it and the one after it. */
+static void flipped_bits_of_offsets_are_found(void **state) {
+  const world *w = *state;
+  answer a = cast_on(w, SLAB_ALL, NULL);
+  for (int bit = 0; bit < 64; bit++) {
+    const size_t at = (size_t)(7 * bit) % (N + 1), rays = at == 0 || at == N ? 1 : 2;
+    a.offsets[at] ^= (uint64_t)1 << bit;
+    const slab_check_report report = report_of(w, &a, NULL);
+    assert_true(report.mismatches == rays);
+    assert_true(report.first == (at == 0 ? 0 : at - 1));
+    a.offsets[at] ^= (uint64_t)1 << bit;
+  }
+  assert_clean(w, &a, NULL);
+  free(a.results);
+}
+
+static void several_wrong_rays_are_counted_and_the_first_is_named(void **state) {
+  const world *w = *state;
+  answer a = cast_on(w, SLAB_CLOSEST, NULL);
+  const size_t wrong[] = {31, 5, 17, 20};
+  for (size_t i = 0; i < 4; i++) a.results[wrong[i] * sizeof(slab_hit)] ^= 1;
+  const slab_check_report report = report_of(w, &a, NULL);
+  assert_true(report.mismatches == 4 && report.first == 5);
+  assert_text_has(&report, "ray 5");
+  free(a.results);
+}
+
+static void swapped_hits_of_a_list_are_found(void **state) {
+  const world *w = *state;
+  answer a = cast_on(w, SLAB_ALL, NULL);
+  size_t ray = 0;
+  while (ray < N && a.offsets[ray + 1] - a.offsets[ray] < 2) ray++;
+  assert_true(ray < N);
+  slab_hit *list = (slab_hit *)(void *)a.results + a.offsets[ray], kept = list[0];
+  list[0] = list[1];
+  list[1] = kept;
+  const slab_check_report report = report_of(w, &a, NULL);
+  assert_found(&report, ray);
+  free(a.results);
+}
+
+/* ---- options ---- */
+
+static void check_answers_under_the_options_of_the_cast(void **state) {
+  const world *w = *state;
+  slab_primitive_id skip[N];
+  const answer plain = cast_on(w, SLAB_CLOSEST, NULL);
+  for (size_t i = 0; i < N; i++) { /* what each ray met: planes and triangles then vanish, boxes stay */
+    const slab_hit *hit = (const slab_hit *)(const void *)plain.results + i;
+    skip[i] = (slab_primitive_id){hit->primitive, hit->geometry};
+  }
+  const slab_cast_options options[] = {
+      {.mask = MIXED_MASK(MIXED_SPHERES) | MIXED_MASK(MIXED_MESH)},
+      {.skip = skip},
+      {.cull = SLAB_CULL_BACK},
+      {.cull = SLAB_CULL_FRONT, .face_forward = 1},
+      {.face_forward = 1},
+      {.mask = ~MIXED_MASK(MIXED_OBBS), .skip = skip, .cull = SLAB_CULL_FRONT, .face_forward = 1},
+  };
+  for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+    for (slab_query query = SLAB_CLOSEST; query <= SLAB_INTERVAL; query++) {
+      answer a = cast_on(w, query, &options[o]);
+      assert_clean(w, &a, &options[o]);
+      free(a.results);
+    }
+    answer a = cast_on(w, SLAB_CLOSEST, &options[o]);
+    assert_true(report_of(w, &a, NULL).mismatches > 0); /* and not under others */
+    assert_true(report_of(w, &plain, &options[o]).mismatches > 0);
+    free(a.results);
+  }
+  free(plain.results);
+}
+
+static void flipped_bits_under_options_are_found(void **state) {
+  slab_primitive_id skip[N];
+  for (uint32_t i = 0; i < N; i++) skip[i] = (slab_primitive_id){i % 40, MIXED_MESH};
+  const slab_cast_options options = {
+      .mask = ~MIXED_MASK(MIXED_BOXES), .skip = skip, .cull = SLAB_CULL_BACK, .face_forward = 1};
+  flip_all(*state, SLAB_INTERVAL, &options);
+  flip_all(*state, SLAB_ALL, &options);
+}
+
+/* ---- ends of the range ---- */
+
+static void no_rays_are_checked_as_clean(void **state) {
+  const world *w = *state;
+  const uint64_t offsets[] = {0};
+  for (slab_query query = SLAB_CLOSEST; query <= SLAB_INTERVAL; query++) {
+    slab_check_report report;
+    memset(&report, 0xA5, sizeof report);
+    assert_ok(slab_check(w->scene, query, NULL, 0, NULL, query == SLAB_ALL ? offsets : NULL, NULL, &report));
+    assert_true(report.rays + report.mismatches + report.oracle_rays + report.oracle_wrong + report.oracle_undecided ==
+                0);
+    assert_string_equal(report.text, "");
+  }
+}
+
+static void lists_without_a_hit_need_no_hits(void **state) {
+  const world *w = *state;
+  const uint64_t offsets[N + 1] = {0};
+  const slab_cast_options blind = {.mask = MIXED_MASK(MIXED_NOTHING)};
+  slab_check_report report;
+  assert_ok(slab_check(w->scene, SLAB_ALL, w->rays, N, NULL, offsets, &blind, &report));
+  assert_true(report.rays == N && report.mismatches == 0);
+}
+
+static void batch_of_many_tasks_names_its_last_ray(void **state) {
+  const world *w = *state;
+  enum { MANY = 3001 };
+  slab_ray *rays = mixed_rays(__func__, MANY);
+  uint32_t *counts = malloc(MANY * sizeof *counts);
+  slab_check_report report;
+  assert_non_null(counts);
+  assert_ok(slab_count(w->scene, rays, MANY, counts, NULL));
+  counts[MANY - 1] ^= 1u << 31;
+  assert_ok(slab_check(w->scene, SLAB_COUNT, rays, MANY, counts, NULL, NULL, &report));
+  assert_found(&report, MANY - 1);
+  assert_true(report.rays == MANY);
+  free(counts);
+  free(rays);
+}
+
+int main(void) {
+#define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, open_world, close_world)
+  const struct CMUnitTest tests[] = {
+      IN_A_WORLD(flipped_bits_of_closest_are_found),
+      IN_A_WORLD(flipped_bits_of_distance_are_found),
+      IN_A_WORLD(flipped_bits_of_any_are_found),
+      IN_A_WORLD(flipped_bits_of_count_are_found),
+      IN_A_WORLD(flipped_bits_of_interval_are_found),
+      IN_A_WORLD(flipped_bits_of_all_are_found),
+      IN_A_WORLD(several_wrong_rays_are_counted_and_the_first_is_named),
+      IN_A_WORLD(swapped_hits_of_a_list_are_found),
+      IN_A_WORLD(check_answers_under_the_options_of_the_cast),
+      IN_A_WORLD(flipped_bits_under_options_are_found),
+      IN_A_WORLD(no_rays_are_checked_as_clean),
+      IN_A_WORLD(lists_without_a_hit_need_no_hits),
+      IN_A_WORLD(batch_of_many_tasks_names_its_last_ray),
+      IN_A_WORLD(flipped_bits_of_offsets_are_found),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* The header's inline helpers and the camera, against values by hand. */
+#include "harness.h"
+
+static void assert_floats(const float *got, const float *want, size_t n) {
+  assert_same_bits(got, want, n, sizeof *got);
+}
+
+static void assert_near(const float got[3], float x, float y, float z) {
+  const float want[3] = {x, y, z};
+  for (int i = 0; i < 3; i++)
+    if (!(fabsf(got[i] - want[i]) <= 1e-6f))
+      fail_msg("component %d is %.9g, not %.9g", i, (double)got[i], (double)want[i]);
+}
+
+/* ---- values ---- */
+
+static void segment_runs_from_a_to_b(void **state) {
+  (void)state;
+  const float a[] = {1, -2, 3}, b[] = {4, -2, -5};
+  const slab_ray ray = slab_segment(a, b), want = {{1, -2, 3}, 0.0f, {3, 0, -8}, 1.0f};
+  float end[3];
+  assert_same_bits(&ray, &want, 1, sizeof ray);
+  slab_point_at(&ray, 1.0f, end);
+  assert_floats(end, b, 3);
+}
+
+static void ray_2d_lies_in_the_plane_z_0(void **state) {
+  (void)state;
+  const float origin[] = {1.5f, -2}, direction[] = {0.25f, 8};
+  const slab_ray ray = slab_ray_2d(origin, direction, -3.0f, INFINITY);
+  const slab_ray want = {{1.5f, -2, 0}, -3.0f, {0.25f, 8, 0}, INFINITY};
+  assert_same_bits(&ray, &want, 1, sizeof ray);
+}
+
+static void box_2d_is_unbounded_in_z(void **state) {
+  (void)state;
+  const float lower[] = {-1, 2}, upper[] = {3, 4};
+  const slab_box box = slab_box_2d(lower, upper), want = {{-1, 2, -INFINITY}, {3, 4, INFINITY}};
+  assert_same_bits(&box, &want, 1, sizeof box);
+}
+
+static void plane_through_a_point_holds_it(void **state) {
+  (void)state;
+  const float point[] = {1, 2, 3}, normal[] = {4, -5, 6};
+  const slab_plane plane = slab_plane_through(point, normal), want = {{4, -5, 6}, 12.0f}; /* 4 - 10 + 18 */
+  assert_same_bits(&plane, &want, 1, sizeof plane);
+}
+
+static void obb_takes_its_axes_from_the_columns(void **state) {
+  (void)state;
+  const float half_size[] = {1, 2, 3};
+  const float m[16] = {0, -1, 0, 10, 1, 0, 0, 20, 0, 0, 1, 30, 0, 0, 0, 1}; /* a quarter turn about z, moved */
+  const slab_obb box = slab_obb_from_matrix(m, half_size);
+  const slab_obb want = {{10, 20, 30}, {1, 2, 3}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
+  assert_same_bits(&box, &want, 1, sizeof box);
+}
+
+static void obb_tells_every_element_of_the_matrix_apart(void **state) {
+  (void)state;
+  const float half_size[] = {7, 8, 9};
+  float m[16];
+  for (int i = 0; i < 16; i++) m[i] = (float)i;
+  const slab_obb box = slab_obb_from_matrix(m, half_size);
+  const slab_obb want = {{3, 7, 11}, {7, 8, 9}, {{0, 4, 8}, {1, 5, 9}, {2, 6, 10}}};
+  assert_same_bits(&box, &want, 1, sizeof box);
+}
+
+static void point_at_t_is_origin_and_t_directions(void **state) {
+  (void)state;
+  const slab_ray ray = {{1, 2, 3}, 0, {2, -4, 0.5f}, INFINITY};
+  const float at_start[] = {1, 2, 3}, ahead[] = {6, -8, 4.25f}, behind[] = {-3, 10, 2};
+  float point[3];
+  slab_point_at(&ray, 0.0f, point);
+  assert_floats(point, at_start, 3);
+  slab_point_at(&ray, 2.5f, point);
+  assert_floats(point, ahead, 3);
+  slab_point_at(&ray, -2.0f, point);
+  assert_floats(point, behind, 3);
+}
+
+/* ---- the camera ---- */
+
+static void camera_axes_span_the_image(void **state) {
+  (void)state;
+  const float from[] = {1, 2, 3}, to[] = {1, 2, -7}, up[] = {0, 5, 0};
+  const slab_camera camera = slab_camera_look_at(from, to, up, 90.0f, 2.0f); /* tan 45 = 1 */
+  assert_floats(camera.origin, from, 3);
+  assert_near(camera.forward, 0, 0, -1);
+  assert_near(camera.right, 2, 0, 0);
+  assert_near(camera.up, 0, 1, 0);
+}
+
+static void narrow_view_from_the_side(void **state) {
+  (void)state;
+  const float from[] = {5, 0, 0}, to[] = {0, 0, 0}, up[] = {0, 0, 1};
+  const float half = 0.267949192f; /* tan 15 */
+  const slab_camera camera = slab_camera_look_at(from, to, up, 30.0f, 1.5f);
+  assert_near(camera.forward, -1, 0, 0);
+  assert_near(camera.right, 0, 1.5f * half, 0);
+  assert_near(camera.up, 0, 0, half);
+}
+
+/* An up that leans is made square to the view, without turning it. */
+static void leaning_up_is_made_square(void **state) {
+  (void)state;
+  const float from[] = {0, 0, 0}, to[] = {0, 3, 0}, up[] = {0, 7, 2};
+  const slab_camera camera = slab_camera_look_at(from, to, up, 90.0f, 1.0f);
+  assert_near(camera.forward, 0, 1, 0);
+  assert_near(camera.right, 1, 0, 0);
+  assert_near(camera.up, 0, 0, 1);
+}
+
+/* A camera of exact numbers, so that its rays are exact. */
+static const slab_camera exact = {{1, 2, 3}, {0, 0, -1}, {2, 0, 0}, {0, 1, 0}};
+
+static void middle_pixel_looks_forward(void **state) {
+  (void)state;
+  const slab_ray ray = slab_camera_ray(&exact, 1, 1, 3, 3), want = {{1, 2, 3}, 0.0f, {0, 0, -1}, INFINITY};
+  for (int i = 0; i < 3; i++) assert_true(ray.direction[i] == want.direction[i] && ray.origin[i] == want.origin[i]);
+  assert_true(ray.t_min == 0.0f && ray.t_max == INFINITY);
+}
+
+static void pixels_run_right_and_down_through_their_centres(void **state) {
+  (void)state;
+  const struct {
+    uint32_t x, y;
+    float dx, dy;
+  } cases[] = {{0, 0, -1.5f, 0.5f}, {3, 0, 1.5f, 0.5f}, {0, 1, -1.5f, -0.5f}, {1, 1, -0.5f, -0.5f}, {2, 0, 0.5f, 0.5f}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const slab_ray ray = slab_camera_ray(&exact, cases[i].x, cases[i].y, 4, 2);
+    assert_true(ray.direction[0] == cases[i].dx && ray.direction[1] == cases[i].dy && ray.direction[2] == -1.0f);
+  }
+}
+
+static void single_pixel_looks_forward(void **state) {
+  (void)state;
+  const slab_ray ray = slab_camera_ray(&exact, 0, 0, 1, 1);
+  assert_true(ray.direction[0] == 0.0f && ray.direction[1] == 0.0f && ray.direction[2] == -1.0f);
+}
+
+/* ---- in use ---- */
+
+typedef struct world {
+  slab_context *context;
+  slab_scene *scene;
+} world;
+
+static world world_of(const slab_box *box, const slab_plane *plane, const slab_obb *obb) {
+  world w = {NULL, NULL};
+  w.context = harness_context();
+  assert_ok(slab_scene_create(w.context, &w.scene));
+  if (box != NULL) assert_ok(slab_scene_add_boxes(w.scene, box, 1, NULL, NULL));
+  if (plane != NULL) assert_ok(slab_scene_add_planes(w.scene, plane, 1, NULL, NULL));
+  if (obb != NULL) assert_ok(slab_scene_add_obbs(w.scene, obb, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(w.scene, NULL));
+  return w;
+}
+
+static void world_end(world *w) {
+  slab_scene_destroy(w->scene);
+  slab_context_destroy(w->context);
+}
+
+static slab_hit closest(const world *w, const slab_ray *ray) {
+  slab_hit hit;
+  assert_ok(slab_closest(w->scene, ray, 1, &hit, NULL));
+  return hit;
+}
+
+/* Picking: the pixel whose centre looks at a box meets it where the camera says. */
+static void picked_pixel_meets_the_box(void **state) {
+  (void)state;
+  const slab_box box = {{12, 5, -6}, {14, 7, -5}}; /* 8 before the camera, around 8 times (1.5, 0.5) */
+  world w = world_of(&box, NULL, NULL);
+  const slab_ray picked = slab_camera_ray(&exact, 3, 0, 4, 2), other = slab_camera_ray(&exact, 2, 0, 4, 2);
+  const slab_hit hit = closest(&w, &picked);
+  float point[3];
+  assert_true(hit.t == 8.0f);
+  slab_point_at(&picked, hit.t, point);
+  assert_true(point[0] == 13.0f && point[1] == 6.0f && point[2] == -5.0f);
+  assert_int_equal(closest(&w, &other).primitive, SLAB_MISS);
+  world_end(&w);
+}
+
+static void flat_ray_meets_the_rectangle(void **state) {
+  (void)state;
+  const float lower[] = {2, -1}, upper[] = {4, 1}, origin[] = {0, 0}, ahead[] = {1, 0.25f}, past[] = {1, 1};
+  const slab_box box = slab_box_2d(lower, upper);
+  world w = world_of(&box, NULL, NULL);
+  const slab_ray meets = slab_ray_2d(origin, ahead, 0, INFINITY), misses = slab_ray_2d(origin, past, 0, INFINITY);
+  const slab_ray short_of = slab_ray_2d(origin, ahead, 0, 1.5f);
+  const slab_hit hit = closest(&w, &meets);
+  assert_true(hit.t == 2.0f && hit.normal[0] == -1.0f && hit.u == 0.0f);
+  assert_int_equal(closest(&w, &misses).primitive, SLAB_MISS);
+  assert_int_equal(closest(&w, &short_of).primitive, SLAB_MISS);
+  world_end(&w);
+}
+
+static void segment_meets_the_plane_at_its_fraction(void **state) {
+  (void)state;
+  const float point[] = {7, 7, 2}, normal[] = {0, 0, 4}, a[] = {0, 0, 10}, b[] = {0, 0, -6}, c[] = {0, 0, 3};
+  const slab_plane plane = slab_plane_through(point, normal);
+  world w = world_of(NULL, &plane, NULL);
+  const slab_ray through = slab_segment(a, b), above = slab_segment(a, c);
+  const slab_hit hit = closest(&w, &through);
+  assert_true(hit.t == 0.5f && hit.normal[2] == 1.0f);
+  assert_int_equal(closest(&w, &above).primitive, SLAB_MISS);
+  world_end(&w);
+}
+
+static void turned_box_is_met_on_its_turned_faces(void **state) {
+  (void)state;
+  const float m[16] = {0, -1, 0, 10, 1, 0, 0, 20, 0, 0, 1, 30, 0, 0, 0, 1}, half_size[] = {1, 2, 3};
+  const slab_obb box = slab_obb_from_matrix(m, half_size);
+  world w = world_of(NULL, NULL, &box);
+  const slab_ray along_x = {{0, 20, 30}, 0, {1, 0, 0}, INFINITY}, along_y = {{10, 0, 30}, 0, {0, 1, 0}, INFINITY};
+  slab_hit hit = closest(&w, &along_x); /* the box's y axis is -x: half size 2 */
+  assert_true(hit.t == 8.0f && hit.normal[0] == -1.0f && hit.u == 3.0f);
+  hit = closest(&w, &along_y);
+  assert_true(hit.t == 19.0f && hit.normal[1] == -1.0f && hit.u == 0.0f);
+  world_end(&w);
+}
+
+static void matrix_that_scales_is_refused_when_added(void **state) {
+  (void)state;
+  const float m[16] = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1}, half_size[] = {1, 1, 1};
+  const slab_obb box = slab_obb_from_matrix(m, half_size);
+  slab_context *context = harness_context();
+  slab_scene *scene = NULL;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_status(slab_scene_add_obbs(scene, &box, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(segment_runs_from_a_to_b),
+      cmocka_unit_test(ray_2d_lies_in_the_plane_z_0),
+      cmocka_unit_test(box_2d_is_unbounded_in_z),
+      cmocka_unit_test(plane_through_a_point_holds_it),
+      cmocka_unit_test(obb_takes_its_axes_from_the_columns),
+      cmocka_unit_test(obb_tells_every_element_of_the_matrix_apart),
+      cmocka_unit_test(point_at_t_is_origin_and_t_directions),
+      cmocka_unit_test(camera_axes_span_the_image),
+      cmocka_unit_test(narrow_view_from_the_side),
+      cmocka_unit_test(leaning_up_is_made_square),
+      cmocka_unit_test(middle_pixel_looks_forward),
+      cmocka_unit_test(pixels_run_right_and_down_through_their_centres),
+      cmocka_unit_test(single_pixel_looks_forward),
+      cmocka_unit_test(picked_pixel_meets_the_box),
+      cmocka_unit_test(flat_ray_meets_the_rectangle),
+      cmocka_unit_test(segment_meets_the_plane_at_its_fraction),
+      cmocka_unit_test(turned_box_is_met_on_its_turned_faces),
+      cmocka_unit_test(matrix_that_scales_is_refused_when_added),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* Several threads on one scene and on one context, and destruction in any order. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "ladder.h"
+#include "mixed.h"
+
+/* Rays of a thread, and how many rounds of all queries it casts. */
+enum { THREADS = 8, N = 400, ROUNDS = 4 };
+
+/* Results of every query on N rays. */
+typedef struct answers {
+  unsigned char each[EACH_QUERY_COUNT][N * sizeof(slab_hit)];
+  uint64_t offsets[N + 1];
+  slab_hit *hits;
+  uint64_t capacity, invalid;
+} answers;
+
+/* The first failure, or SLAB_OK. Threads report by status: cmocka's asserts belong to the main thread. */
+static slab_status cast_everything(slab_scene *scene, const slab_ray *rays, answers *a) {
+  const slab_cast_options options = {.invalid = &a->invalid};
+  slab_status status = SLAB_OK;
+  for (int q = 0; status == SLAB_OK && q < EACH_QUERY_COUNT; q++)
+    status = cast_query(scene, each_query(q), rays, N, a->each[q], &options);
+  if (status == SLAB_OK) status = slab_all(scene, rays, N, a->offsets, a->hits, a->capacity, NULL, &options);
+  return status;
+}
+
+static answers *answers_of(slab_scene *scene, const slab_ray *rays) {
+  answers *a = calloc(1, sizeof *a);
+  assert_non_null(a);
+  assert_ok(slab_all(scene, rays, N, a->offsets, NULL, 0, &a->capacity, NULL));
+  a->hits = calloc(a->capacity + 1, sizeof *a->hits);
+  assert_non_null(a->hits);
+  assert_ok(cast_everything(scene, rays, a));
+  return a;
+}
+
+static answers *room_like(const answers *other) {
+  answers *a = calloc(1, sizeof *a);
+  assert_non_null(a);
+  a->capacity = other->capacity;
+  a->hits = calloc(a->capacity + 1, sizeof *a->hits);
+  assert_non_null(a->hits);
+  return a;
+}
+
+static void answers_free(answers *a) {
+  free(a->hits);
+  free(a);
+}
+
+static void assert_same_answers(const answers *got, const answers *want) {
+  for (int q = 0; q < EACH_QUERY_COUNT; q++)
+    assert_same_bits(got->each[q], want->each[q], N, ladder_result_size(each_query(q)));
+  assert_same_bits(got->offsets, want->offsets, N + 1, sizeof *got->offsets);
+  assert_same_bits(got->hits, want->hits, want->offsets[N], sizeof *want->hits);
+  assert_true(got->invalid == want->invalid);
+}
+
+/* ---- threads at work ---- */
+
+typedef struct worker {
+  pthread_t thread;
+  pthread_barrier_t *start;
+  slab_context *context;
+  slab_scene *scene;
+  const slab_ray *rays;
+  const answers *want;
+  answers *got;
+  slab_status status;
+  uint64_t mismatches;
+  char message[256];
+} worker;
+
+static void *work(void *argument) {
+  worker *w = argument;
+  pthread_barrier_wait(w->start); /* all at once, so that programs are built at once too */
+  for (int round = 0; w->status == SLAB_OK && round < ROUNDS; round++) {
+    w->status = cast_everything(w->scene, w->rays, w->got);
+    slab_check_report report = {0};
+    if (w->status == SLAB_OK)
+      w->status = slab_check(w->scene, SLAB_CLOSEST, w->rays, N, w->got->each[0], NULL, NULL, &report);
+    w->mismatches += report.mismatches;
+  }
+  if (w->status != SLAB_OK) strncpy(w->message, slab_message(), sizeof w->message - 1);
+  return NULL;
+}
+
+/* Every worker at once, each on its scene and rays; results must be those of one thread. */
+static void run_workers(worker workers[THREADS]) {
+  pthread_barrier_t start;
+  assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
+  for (int i = 0; i < THREADS; i++) {
+    workers[i].start = &start;
+    workers[i].got = room_like(workers[i].want);
+    assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+  pthread_barrier_destroy(&start);
+  for (int i = 0; i < THREADS; i++) {
+    if (workers[i].status != SLAB_OK) fail_msg("thread %d: %s", i, workers[i].message);
+    assert_true(workers[i].mismatches == 0);
+    assert_same_answers(workers[i].got, workers[i].want);
+    answers_free(workers[i].got);
+  }
+}
+
+static void threads_on_one_scene_get_the_answers_of_one(void **state) {
+  (void)state;
+  slab_context *alone = harness_context(), *shared = harness_context();
+  slab_scene *reference = mixed_scene(alone, 4), *scene = mixed_scene(shared, 4);
+  slab_ray *rays = mixed_rays(__func__, THREADS * N);
+  worker workers[THREADS] = {0};
+  answers *wanted[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    wanted[i] = answers_of(reference, rays + i * N);
+    workers[i].scene = scene;
+    workers[i].rays = rays + i * N;
+    workers[i].want = wanted[i];
+  }
+  run_workers(workers);
+  for (int i = 0; i < THREADS; i++) answers_free(wanted[i]);
+  free(rays);
+  slab_scene_destroy(reference);
+  slab_scene_destroy(scene);
+  slab_context_destroy(alone);
+  slab_context_destroy(shared);
+}
+
+static void threads_on_scenes_of_one_context_get_the_answers_of_one(void **state) {
+  (void)state;
+  slab_context *alone = harness_context(), *shared = harness_context();
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_scene *scenes[THREADS], *references[THREADS];
+  worker workers[THREADS] = {0};
+  answers *wanted[THREADS];
+  for (uint32_t i = 0; i < THREADS; i++) {
+    references[i] = mixed_scene(alone, 5 + i);
+    scenes[i] = mixed_scene(shared, 5 + i);
+    wanted[i] = answers_of(references[i], rays);
+    workers[i].scene = scenes[i];
+    workers[i].rays = rays;
+    workers[i].want = wanted[i];
+  }
+  slab_context_destroy(shared); /* the scenes keep it alive */
+  run_workers(workers);
+  for (int i = 0; i < THREADS; i++) {
+    answers_free(wanted[i]);
+    slab_scene_destroy(scenes[i]);
+    slab_scene_destroy(references[i]);
+  }
+  free(rays);
+  slab_context_destroy(alone);
+}
+
+/* ---- threads that build, cast and destroy ---- */
+
+/* Each thread has scenes of its own on the common context, from creation to destruction, and pairs beside them. */
+static void *live_and_die(void *argument) {
+  worker *w = argument;
+  const slab_box box = {{-1, -1, -1}, {1, 1, 1}};
+  const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
+  pthread_barrier_wait(w->start);
+  for (int round = 0; w->status == SLAB_OK && round < 20; round++) {
+    slab_scene *scene = NULL;
+    slab_hit hit = {0};
+    slab_interval interval = {0};
+    w->status = slab_scene_create(w->context, &scene);
+    if (w->status == SLAB_OK) w->status = slab_scene_add_boxes(scene, &box, 1, NULL, NULL);
+    if (w->status == SLAB_OK) w->status = slab_scene_commit(scene, NULL);
+    if (w->status == SLAB_OK) w->status = slab_closest(scene, &ray, 1, &hit, NULL);
+    if (w->status == SLAB_OK) w->status = slab_pairs(w->context, SLAB_BOX, &ray, &box, 1, &interval);
+    w->mismatches += hit.t != 8.0f || interval.enter != 8.0f || interval.leave != 10.0f;
+    slab_scene_destroy(scene);
+  }
+  return NULL;
+}
+
+static void threads_build_and_destroy_scenes_side_by_side(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  worker workers[THREADS] = {0};
+  pthread_barrier_t start;
+  assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
+  for (int i = 0; i < THREADS; i++) {
+    workers[i].start = &start;
+    workers[i].context = context;
+    assert_int_equal(pthread_create(&workers[i].thread, NULL, live_and_die, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+  pthread_barrier_destroy(&start);
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(workers[i].status, SLAB_OK);
+    assert_true(workers[i].mismatches == 0);
+  }
+  slab_context_destroy(context);
+}
+
+/* ---- the order of destruction ---- */
+
+static void cast_and_verify(slab_scene *scene) {
+  slab_ray *rays = ladder_rays(N);
+  slab_hit hits[N];
+  assert_ok(slab_closest(scene, rays, N, hits, NULL));
+  ladder_verify(SLAB_CLOSEST, 0, N, hits);
+  free(rays);
+}
+
+static void context_may_go_before_its_scenes_in_any_order(void **state) {
+  (void)state;
+  static const int orders[][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 0, 3, 2}, {2, 3, 0, 1}}; /* 0: the context */
+  for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+    slab_context *context = harness_context();
+    slab_scene *scenes[4] = {NULL};
+    for (int i = 1; i < 4; i++) scenes[i] = ladder_scene(context);
+    for (int k = 0; k < 4; k++) {
+      const int gone = orders[o][k];
+      if (gone == 0) slab_context_destroy(context);
+      slab_scene_destroy(scenes[gone]);
+      scenes[gone] = NULL;
+      for (int i = 1; i < 4; i++)
+        if (scenes[i] != NULL) cast_and_verify(scenes[i]);
+    }
+  }
+}
+
+static void open_scene_keeps_its_context_for_adding_and_commit(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = NULL, *unused = NULL;
+  const slab_box box = {{-1, -1, -1}, {1, 1, 1}};
+  const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
+  slab_hit hit;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(slab_scene_create(context, &unused));
+  slab_context_destroy(context);
+  slab_scene_destroy(unused); /* never committed */
+  assert_ok(slab_scene_add_boxes(scene, &box, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
+  assert_true(hit.t == 8.0f);
+  slab_scene_destroy(scene);
+}
+
+static void contexts_are_independent(void **state) {
+  (void)state;
+  slab_context *contexts[3];
+  slab_scene *scenes[3];
+  for (int i = 0; i < 3; i++) {
+    contexts[i] = harness_context();
+    scenes[i] = ladder_scene(contexts[i]);
+  }
+  for (int i = 0; i < 3; i++) {
+    slab_scene_destroy(scenes[i]);
+    slab_context_destroy(contexts[i]);
+    for (int k = i + 1; k < 3; k++) cast_and_verify(scenes[k]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_on_one_scene_get_the_answers_of_one),
+      cmocka_unit_test(threads_on_scenes_of_one_context_get_the_answers_of_one),
+      cmocka_unit_test(threads_build_and_destroy_scenes_side_by_side),
+      cmocka_unit_test(context_may_go_before_its_scenes_in_any_order),
+      cmocka_unit_test(open_scene_keeps_its_context_for_adding_and_commit),
+      cmocka_unit_test(contexts_are_independent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
