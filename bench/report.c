@@ -1,0 +1,110 @@
+#include "report.h"
+
+#include "opponent.h"
+
+/* A hand-written opponent below this share of its ceiling is no measure for anything. */
+#define SHARE_MIN 0.70
+#define SHARE_MAX 1.03
+/* The ceiling itself: two vector operations a clock are what every such processor of today has. */
+#define PORTS 2.0
+#define CEILING_MIN 0.85
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+typedef struct figures {
+  timing_summary ours, opponent;
+  double our_rate, opponent_rate; /* tests a second, of the best rounds */
+  double ratio;
+  double share;                       /* of its ceiling that the opponent reaches */
+  double our_clocks, opponent_clocks; /* tests a clock and core */
+  double ceiling_clocks;              /* operations a clock and core, of the ceiling */
+} figures;
+
+static double over(double a, double b) { return b > 0.0 ? a / b : 0.0; }
+
+static figures figures_of(const report_row *r) {
+  figures f = {.ours = timing_summarise(&r->ours), .opponent = timing_summarise(&r->opponent)};
+  const double cycles = r->clock * r->threads;
+  f.our_rate = over(r->tests, f.ours.best);
+  f.opponent_rate = over(r->tests, f.opponent.best);
+  f.ratio = over(f.our_rate, f.opponent_rate);
+  f.share = over(f.opponent_rate, r->ceiling);
+  f.our_clocks = over(f.our_rate, cycles);
+  f.opponent_clocks = over(f.opponent_rate, cycles);
+  f.ceiling_clocks = r->lanes == 0 ? 0.0 : over(r->ceiling / r->lanes * OPPONENT_OPERATIONS, cycles);
+  return f;
+}
+
+static report_verdict verdict_of(const report_row *r, const figures *f) {
+  if (r->opponent.rounds == 0) return REPORT_SOUND;
+  if (f->share > SHARE_MAX || f->ratio * f->share > SHARE_MAX) return REPORT_WRONG;
+  return f->share < SHARE_MIN || f->ceiling_clocks < PORTS * CEILING_MIN ? REPORT_VOID : REPORT_SOUND;
+}
+
+void report_header(FILE *out, const slab_device_info *device, const char *against, int processor_time) {
+  fprintf(out, "device    %s, %u compute units, %s, %u lanes\n", device->name, device->compute_units, device->driver,
+          device->lane_width);
+  fprintf(out, "opponent  %s, %s, as many threads\n", against, COMPILER);
+  fprintf(out, "time      %s, best of the rounds; in brackets the median, and the spread of the middle half\n",
+          processor_time ? "processor seconds a thread" : "wall");
+  fprintf(out, "G/s       primitives tested; for any, up to the block of the first hit\n\n");
+  fprintf(out, "%-9s %6s %-6s %-8s %5s | %21s | %21s | %5s | %7s | %14s | %5s\n", "shape", "count", "rays", "query",
+          "hits", "ours G/s", "opponent G/s", "ratio", "ceiling", "tests a clock", "clock");
+}
+
+static void print_rate(FILE *out, double tests, const timing_summary *t) {
+  if (t->best > 0.0)
+    fprintf(out, " | %6.2f (%6.2f, %3.0f%%)", 1e-9 * tests / t->best, 1e-9 * tests / t->median, 100.0 * t->spread);
+  else
+    fprintf(out, " | %21s", "-");
+}
+
+report_verdict report_print(FILE *out, const report_row *r) {
+  const figures f = figures_of(r);
+  const report_verdict verdict = verdict_of(r, &f);
+  fprintf(out, "%-9s %6u %-6s %-8s %4.0f%%", r->shape, r->primitives, r->rays, r->query, 100.0 * r->hit_share);
+  print_rate(out, r->tests, &f.ours);
+  print_rate(out, r->tests, &f.opponent);
+  if (f.ratio > 0.0)
+    fprintf(out, " | %5.2f | %6.0f%% | %5.2f and %4.2f", f.ratio, 100.0 * f.share, f.our_clocks, f.opponent_clocks);
+  else
+    fprintf(out, " | %5s | %7s | %5.2f         ", "-", "-", f.our_clocks);
+  fprintf(out, " | %4.2f\n", 1e-9 * r->clock);
+  if (verdict == REPORT_VOID)
+    fprintf(out,
+            "  void: the opponent reaches %.0f%% of its ceiling (70 is due), which is %.2f operations a clock (%.2f)\n",
+            100.0 * f.share, f.ceiling_clocks, PORTS * CEILING_MIN);
+  if (verdict == REPORT_WRONG)
+    fprintf(out, "  error: faster than its ceiling (opponent %.0f%%, ours %.0f%%)\n", 100.0 * f.share,
+            100.0 * f.share * f.ratio);
+  fflush(out);
+  return verdict;
+}
+
+void report_csv_header(FILE *out) {
+  fprintf(out,
+          "date,device,driver,compiler,commit,opponent,time,threads,shape,primitives,ray_set,query,rays,hit_share,"
+          "ours_gtests,ours_median_gtests,ours_spread,opponent_gtests,opponent_median_gtests,opponent_spread,ratio,"
+          "opponent_share_of_ceiling,ceiling_operations_per_clock,ours_tests_per_clock,opponent_tests_per_clock,"
+          "clock_ghz\n");
+}
+
+void report_csv(FILE *out, const slab_device_info *device, const char *against, int processor_time,
+                const report_row *r) {
+  const figures f = figures_of(r);
+  char date[32] = "";
+  const time_t now = time(NULL);
+  struct tm parts;
+  if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  fprintf(out, "%s,\"%s\",\"%s\",\"%s\",%s,%s,%s,%u,%s,%u,%s,%s,%zu,%.4f", date, device->name, device->driver, COMPILER,
+          BENCH_COMMIT, against, processor_time ? "processor" : "wall", r->threads, r->shape, r->primitives, r->rays,
+          r->query, r->ray_count, r->hit_share);
+  fprintf(out, ",%.4f,%.4f,%.4f", 1e-9 * f.our_rate, 1e-9 * over(r->tests, f.ours.median), f.ours.spread);
+  fprintf(out, ",%.4f,%.4f,%.4f", 1e-9 * f.opponent_rate, 1e-9 * over(r->tests, f.opponent.median), f.opponent.spread);
+  fprintf(out, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", f.ratio, f.share, f.ceiling_clocks, f.our_clocks, f.opponent_clocks,
+          1e-9 * r->clock);
+}

@@ -1,0 +1,36 @@
+/* The table that a person reads, and the same as CSV. */
+#ifndef SLABCAST_BENCH_REPORT_H
+#define SLABCAST_BENCH_REPORT_H
+
+#include <stdio.h>
+
+#include "slabcast.h"
+#include "timing.h"
+
+/* One line: a scene, a set of rays, a query. */
+typedef struct report_row {
+  const char *shape, *rays, *query;
+  uint32_t primitives, threads;
+  size_t ray_count;
+  double hit_share;
+  double tests;          /* primitives tested by each side in one run; for any, up to the block of the first hit */
+  timing ours, opponent; /* opponent.rounds 0: there is none */
+  double ceiling;        /* tests a second; 0: not measured */
+  double clock;          /* cycles a second */
+  uint32_t lanes;        /* the opponent's */
+} report_row;
+
+typedef enum report_verdict {
+  REPORT_SOUND,
+  REPORT_VOID, /* the opponent or its ceiling is too slow to be compared with */
+  REPORT_WRONG /* faster than is possible: something is measured wrong */
+} report_verdict;
+
+void report_header(FILE *, const slab_device_info *, const char *against, int processor_time);
+/* Prints the row and judges it. */
+report_verdict report_print(FILE *, const report_row *);
+
+void report_csv_header(FILE *);
+void report_csv(FILE *, const slab_device_info *, const char *against, int processor_time, const report_row *);
+
+#endif
