@@ -9,6 +9,7 @@
  * kernel once more for launches of fewer work-items. */
 #define FIRST_LAUNCH 65536u
 #define FIRST_TESTS 1e9
+#define TREE_TESTS 1e3 /* of a ray through a tree, roughly */
 
 /* One call of the public API on its way through the device. */
 typedef struct cast {
@@ -165,7 +166,8 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
 }
 
 static uint32_t first_launch(const cast *c, uint32_t bound) {
-  double rays = FIRST_TESTS / (double)(c->scene->primitives + 1);
+  double tests = c->scene->buffers.nodes == NULL ? (double)c->scene->primitives + 1.0 : TREE_TESTS;
+  double rays = FIRST_TESTS / tests;
   uint32_t size = rays > FIRST_LAUNCH ? FIRST_LAUNCH : rays < WORK_GROUP ? WORK_GROUP : (uint32_t)rays;
   return size < bound ? size : bound;
 }

@@ -3,8 +3,12 @@
 
 cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options *options) {
   cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};
+  u.planes = scene->outside_planes;
+  u.boxes = scene->outside_boxes;
+  if (options != NULL && options->mask != 0) u.mask = options->mask;
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    if ((scene->table[g].mask & u.mask) == 0) u.masked = 1;
   if (options == NULL) return u;
-  if (options->mask != 0) u.mask = options->mask;
   u.cull = (uint32_t)options->cull;
   u.face_forward = options->face_forward != 0;
   u.skip = options->skip != NULL;
@@ -15,6 +19,21 @@ cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options 
 slab_status check_cull(const char *function, slab_cull cull) {
   if ((unsigned)cull <= SLAB_CULL_FRONT) return SLAB_OK;
   return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
+}
+
+#define CPU_RAYS 32
+#define CPU_GROUP 4 /* work-items of CPU_RAYS */
+
+uint32_t device_rays(const device *d) { return d->info.type == SLAB_DEVICE_CPU ? CPU_RAYS : 1; }
+
+/* Rays of a work-item, fewer where otherwise some cores had none, and work-items of a group. */
+static uint32_t rays_each(const device *d, const program_key *key, uint32_t rays, size_t *local) {
+  const uint32_t most = device_rays(d);
+  *local = WORK_GROUP;
+  if (key->source != PROGRAM_FLAT || most == 1) return 1;
+  *local = CPU_GROUP;
+  const uint32_t fair = rays / (8 * CPU_GROUP * (d->info.compute_units + 1)) + 1;
+  return fair < most ? fair : most;
 }
 
 static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, const launch *l) {
@@ -30,21 +49,28 @@ static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, cons
       {sizeof(cl_mem), l->skips == NULL ? NULL : &l->skips},
       {sizeof(cl_mem), l->invalid == NULL ? NULL : &l->invalid},
       {sizeof l->uniforms, &l->uniforms},
+      {sizeof(cl_mem), &scene->buffers.nodes}, /* of a tree alone */
   };
-  for (cl_uint i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+  const cl_uint count = sizeof arguments / sizeof *arguments - (scene->buffers.nodes == NULL ? 1 : 0);
+  for (cl_uint i = 0; i < count; i++) {
     cl_int code = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
     if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "a cast");
   }
   return SLAB_OK;
 }
 
-slab_status launch_enqueue(const slab_scene *scene, slab_query query, const launch *l, cl_command_queue queue,
+slab_status launch_enqueue(const slab_scene *scene, slab_query query, launch *l, cl_command_queue queue,
                            cl_uint wait_count, const cl_event *wait, cl_event *done) {
   device *d = &scene->context->device;
   cl_kernel kernel;
-  const size_t local = WORK_GROUP, global = ((size_t)l->uniforms.rays + local - 1) / local * local;
+  const program_key key = {scene->buffers.nodes == NULL ? PROGRAM_FLAT : PROGRAM_WIDE, query, scene->kinds,
+                           scene->stack};
+  size_t local;
+  l->uniforms.rays_each = rays_each(d, &key, l->uniforms.rays, &local);
+  const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
+  const size_t global = (items + local - 1) / local * local;
   pthread_mutex_lock(&d->lock);
-  slab_status status = program_find(d, PROGRAM_FLAT, query, scene->kinds, &kernel);
+  slab_status status = program_find(d, &key, &kernel);
   if (status == SLAB_OK) status = set_arguments(kernel, scene, l);
   if (status == SLAB_OK) {
     cl_int code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, wait_count, wait, done);

@@ -40,7 +40,8 @@ static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers 
   cl_kernel kernel;
   const cl_uint numbers[] = {(cl_uint)kind, count, (cl_uint)first};
   const size_t local = WORK_GROUP, global = ((size_t)count + local - 1) / local * local;
-  slab_status status = program_find(d, PROGRAM_PAIRS, SLAB_INTERVAL, 1u << kind, &kernel);
+  const program_key key = {PROGRAM_PAIRS, SLAB_INTERVAL, 1u << kind, 0};
+  slab_status status = program_find(d, &key, &kernel);
   if (status != SLAB_OK) return status;
   cl_int code = clSetKernelArg(kernel, 0, sizeof(cl_mem), &b->rays);
   if (code == CL_SUCCESS) code = clSetKernelArg(kernel, 1, sizeof(cl_mem), &b->shapes);

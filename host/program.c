@@ -12,13 +12,19 @@ static const struct {
   const char *kernel;
 } sources[] = {
     [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_length, "flat"},
+    [PROGRAM_WIDE] = {embedded_wide, &embedded_wide_length, "wide"},
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, "pairs"},
 };
 
-static void build_options(const device *d, program_source source, slab_query query, uint32_t kinds, char *text,
-                          size_t size) {
-  snprintf(text, size, "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u%s%s",
-           source == PROGRAM_PAIRS ? 1 : d->info.lane_width, (int)query, kinds,
+/* Trees are 8 wide, and pairs have nothing to put side by side. */
+static uint32_t lanes_of(const device *d, program_source source) {
+  if (source == PROGRAM_PAIRS) return 1;
+  return source == PROGRAM_WIDE && d->info.lane_width > TREE_WIDTH ? TREE_WIDTH : d->info.lane_width;
+}
+
+static void build_options(const device *d, const program_key *key, char *text, size_t size) {
+  snprintf(text, size, "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u%s%s",
+           lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, device_rays(d),
            d->info.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : " -DSLAB_DIVIDE_THROUGH_DOUBLE",
            d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
@@ -33,28 +39,30 @@ static slab_status fail_build(const device *d, cl_program failed, cl_int code, c
 static slab_status program_build(device *d, program *p) {
   char options[256];
   cl_int code;
-  const char *text = sources[p->source].text;
-  build_options(d, p->source, p->query, p->kinds, options, sizeof options);
-  p->program = clCreateProgramWithSource(d->context, 1, &text, sources[p->source].length, &code);
+  const char *text = sources[p->key.source].text;
+  build_options(d, &p->key, options, sizeof options);
+  p->program = clCreateProgramWithSource(d->context, 1, &text, sources[p->key.source].length, &code);
   if (p->program == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
   code = clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
   if (code != CL_SUCCESS) return fail_build(d, p->program, code, options);
-  p->kernel = clCreateKernel(p->program, sources[p->source].kernel, &code);
+  p->kernel = clCreateKernel(p->program, sources[p->key.source].kernel, &code);
   if (p->kernel == NULL) return fail_cl(code, "clCreateKernel", options);
   return SLAB_OK;
 }
 
-slab_status program_find(device *d, program_source source, slab_query query, uint32_t kinds, cl_kernel *kernel) {
+static bool same_key(const program_key *a, const program_key *b) {
+  return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack;
+}
+
+slab_status program_find(device *d, const program_key *key, cl_kernel *kernel) {
   for (program *p = d->programs; p != NULL; p = p->next)
-    if (p->source == source && p->query == query && p->kinds == kinds) {
+    if (same_key(&p->key, key)) {
       *kernel = p->kernel;
       return SLAB_OK;
     }
   program *p = calloc(1, sizeof *p);
   if (p == NULL) return fail_memory(sizeof *p, "a program");
-  p->source = source;
-  p->query = query;
-  p->kinds = kinds;
+  p->key = *key;
   slab_status status = program_build(d, p);
   if (status != SLAB_OK) {
     programs_free(p);

@@ -5,6 +5,7 @@
 
 #include "primitive.h"
 #include "private.h"
+#include "tree/layout.h"
 
 /* Orders of primitives must stay below SLAB_INVALID and SLAB_MISS. */
 #define PRIMITIVES_MAX 0xFFFFFFF0u
@@ -26,10 +27,16 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   return SLAB_OK;
 }
 
+static void release_buffers(scene_buffers *buffers) {
+  cl_mem all[] = {buffers->table, buffers->blocks, buffers->nodes};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i] != NULL) clReleaseMemObject(all[i]);
+  *buffers = (scene_buffers){0};
+}
+
 void slab_scene_destroy(slab_scene *scene) {
   if (scene == NULL) return;
-  if (scene->buffers.table != NULL) clReleaseMemObject(scene->buffers.table);
-  if (scene->buffers.blocks != NULL) clReleaseMemObject(scene->buffers.blocks);
+  release_buffers(&scene->buffers);
   free(scene->table);
   free(scene->blocks);
   context_release(scene->context);
@@ -267,19 +274,43 @@ static slab_status commit_flat(slab_scene *scene) {
   geometry_entry *table = NULL;
   float *blocks = NULL;
   size_t floats = 0;
-  scene_buffers buffers = {0};
   slab_status status = pack_scene(scene, d->info.lane_width, &table, &blocks, &floats);
   if (status != SLAB_OK) return status;
-  status = upload(d, table, scene->geometries * sizeof *table, "the geometry table", &buffers.table);
-  if (status == SLAB_OK) status = upload(d, blocks, floats * sizeof *blocks, "the scene's geometry", &buffers.blocks);
-  if (status == SLAB_OK) {
-    scene->buffers = buffers;
-    scene->stats.device_bytes = scene->geometries * sizeof *table + floats * sizeof *blocks;
-  } else if (buffers.table != NULL) {
-    clReleaseMemObject(buffers.table);
-  }
+  const size_t table_bytes = scene->geometries * sizeof *table, block_bytes = floats * sizeof *blocks;
+  status = upload(d, table, table_bytes, "the geometry table", &scene->buffers.table);
+  if (status == SLAB_OK) status = upload(d, blocks, block_bytes, "the scene's geometry", &scene->buffers.blocks);
+  scene->stats.device_bytes = table_bytes + block_bytes;
   free(table);
   free(blocks);
+  return status;
+}
+
+static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
+  const device *d = &scene->context->device;
+  tree_layout t;
+  slab_status status = tree_layout_build(scene, quality, &t);
+  const size_t table_bytes = scene->geometries * sizeof *scene->table;
+  const size_t block_bytes = t.floats * sizeof *t.blocks, node_bytes = t.node_count * sizeof *t.nodes;
+  if (status == SLAB_OK) status = upload(d, scene->table, table_bytes, "the geometry table", &scene->buffers.table);
+  if (status == SLAB_OK) status = upload(d, t.blocks, block_bytes, "the tree's blocks", &scene->buffers.blocks);
+  if (status == SLAB_OK) status = upload(d, t.nodes, node_bytes, "the tree's nodes", &scene->buffers.nodes);
+  scene->stack = t.stack;
+  scene->outside_planes = t.planes;
+  scene->outside_boxes = t.boxes;
+  scene->stats.device_bytes = table_bytes + block_bytes + node_bytes;
+  scene->stats.tree_depth = t.depth;
+  scene->stats.sah_cost = t.sah_cost;
+  tree_layout_free(&t);
+  return status;
+}
+
+/* Fewer primitives are tested about as fast as a tree is walked: SLAB_TREE_DEFAULT leaves them flat. */
+#define TREE_LEAST 1024
+
+static slab_status commit_as(slab_scene *scene, slab_tree tree) {
+  bool flat = tree == SLAB_TREE_FLAT || (tree == SLAB_TREE_DEFAULT && scene->primitives < TREE_LEAST);
+  slab_status status = flat ? commit_flat(scene) : commit_tree(scene, tree);
+  if (status != SLAB_OK) release_buffers(&scene->buffers);
   return status;
 }
 
@@ -289,7 +320,7 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   if (options != NULL && (unsigned)options->tree > SLAB_TREE_HIGH)
     return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: tree is %d, not a slab_tree", (int)options->tree);
   double begin = seconds_now();
-  slab_status status = commit_flat(scene);
+  slab_status status = commit_as(scene, options == NULL ? SLAB_TREE_DEFAULT : options->tree);
   if (status != SLAB_OK) return status;
   measure_bounds(scene);
   scene->stats.geometries = scene->geometries;

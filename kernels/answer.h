@@ -38,16 +38,14 @@ INLINE slab_interval interval_none(uint why) {
 /* Nothing was hit, for the reason that the prepared ray gives. */
 INLINE uint reason_of(const ray_frame *ray) { return ray->state == RAY_INVALID ? SLAB_INVALID : SLAB_MISS; }
 
-INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table, GLOBAL const float *blocks,
-                       const cast_uniforms *cast, float t, uint order) {
+/* The hit of a primitive that stands in `lane` of a block. */
+INLINE slab_hit hit_at(const ray_frame *ray, const geometry_entry *entry, uint geometry, GLOBAL const float *block,
+                       uint lane, const cast_uniforms *cast, float t, uint order) {
   slab_hit hit = hit_none(SLAB_MISS);
-  hit.geometry = geometry_of(table, cast->geometries, order);
-  geometry_entry entry = table[hit.geometry];
-  hit.primitive = order - entry.order_base;
+  hit.geometry = geometry;
+  hit.primitive = order - entry->order_base;
   hit.t = ray_final_t(ray, t);
-  size_t block =
-      (size_t)entry.first * BLOCK_UNIT + (size_t)(hit.primitive / LANES) * primitive_rows(entry.kind) * LANES;
-  primitive_attributes(entry.kind, ray, blocks + block, hit.primitive % LANES, t, cast->cull, &hit);
+  primitive_attributes(entry->kind, ray, block, lane, t, cast->cull, &hit);
   float along =
       (hit.normal[0] * ray->direction[0] + hit.normal[1] * ray->direction[1]) + hit.normal[2] * ray->direction[2];
   bool turn = cast->face_forward != 0 && along > 0.0f;
@@ -55,6 +53,16 @@ INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table,
   hit.u = hit.u + 0.0f;
   hit.v = hit.v + 0.0f;
   return hit;
+}
+
+/* The same of a flat scene, where the order tells the block. */
+INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table, GLOBAL const float *blocks,
+                       const cast_uniforms *cast, float t, uint order) {
+  uint geometry = geometry_of(table, cast->geometries, order);
+  geometry_entry entry = table[geometry];
+  uint primitive = order - entry.order_base;
+  size_t block = (size_t)entry.first * BLOCK_UNIT + (size_t)(primitive / LANES) * primitive_rows(entry.kind) * LANES;
+  return hit_at(ray, &entry, geometry, blocks + block, primitive % LANES, cast, t, order);
 }
 
 /* Ends of a solid that the ray's range clipped are given back as the caller wrote them. */

@@ -7,7 +7,7 @@
 /* Rows of the planes that a ray meets first and last: chosen by the direction's signs, so nothing is sorted. */
 INLINE void box_planes(const ray_frame *ray, GLOBAL const float *block, real near[3], real far[3]) {
   UNROLL for (int i = 0; i < 3; i++) {
-    int lower = i * LANES, upper = (i + 3) * LANES;
+    int lower = i * STRIDE, upper = (i + 3) * STRIDE;
     bool down = ray->direction[i] < 0.0f;
     near[i] = lanes_load(block + (down ? upper : lower));
     far[i] = lanes_load(block + (down ? lower : upper));
@@ -24,36 +24,40 @@ INLINE void box_stretch(const ray_frame *ray, const real near[3], const real far
 
 /* A shorter test that lets through all that the slab test does, and little else: 12 add/mul, 6 min/max, 1 compare.
  *
- * Against slab_touches: enter begins at t_min in both, so it is the same number. There, leave is widened by
- * 1 + 2^-21 (of a leave below 0, and an enter of 0 or more, nothing can come); here each far plane is met with an
- * inverse widened by 1 + 2^-19, whose product, rounded twice more, is not below the widened one, subnormal or not. NaN
- * constrains nothing in either, since inverse and inverse_wide are infinite together. A range that begins below 0 is
- * let through. */
-INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real far[3], float limit) {
-  real enter = (real)(ray->t_min), leave = (real)(limit);
+ * Against slab_touches: (o - p) * -inverse is (p - o) * inverse to the bit, and enter begins at t_min in both, so it is
+ * the same number. There, leave is widened by 1 + 2^-21 (of a leave below 0, and an enter of 0 or more, nothing can
+ * come); here each far plane is met with an inverse widened by 1 + 2^-19, whose product, rounded twice more, is not
+ * below the widened one, subnormal or not. NaN constrains nothing in either, since both inverses are infinite together.
+ * A ray whose range begins below 0 meets far planes at NaN. */
+INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real far[3], float limit, real *enter) {
+  real leave = (real)(limit);
+  *enter = (real)(ray->t_min);
   UNROLL for (int i = 0; i < 3; i++) {
-    enter = lanes_max((near[i] - ray->origin[i]) * ray->inverse[i], enter);
-    leave = lanes_min((far[i] - ray->origin[i]) * ray->inverse_wide[i], leave);
+    *enter = lanes_max((ray->origin[i] - near[i]) * ray->inverse_back[i], *enter);
+    leave = lanes_min((ray->origin[i] - far[i]) * ray->inverse_wide[i], leave);
   }
-  return enter <= leave;
+  return *enter <= leave;
 }
 
-INLINE bool box_block_passes(const ray_frame *ray, const real near[3], const real far[3], float limit) {
-  return lanes_any(box_may_touch(ray, near, far, limit)) || ray->t_min < 0.0f;
+/* The same for a block. */
+INLINE mask box_sieve(const ray_frame *ray, GLOBAL const float *block, float limit) {
+  real near[3], far[3], enter;
+  box_planes(ray, block, near, far);
+  return box_may_touch(ray, near, far, limit, &enter);
 }
 
 INLINE mask box_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
   real near[3], far[3], lo, leave, hi;
+  if (!lanes_any(box_sieve(ray, block, limit))) return (mask)0;
   box_planes(ray, block, near, far);
-  if (!box_block_passes(ray, near, far, limit)) return (mask)0;
   box_stretch(ray, near, far, &lo, &leave, &hi);
   return slab_touches(lo, leave, ray->t_min, limit) & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
 }
 
 INLINE mask box_solid(const ray_frame *ray, GLOBAL const float *block, float limit, real *enter, real *leave) {
   real near[3], far[3], lo, out, hi;
+  if (!lanes_any(box_sieve(ray, block, limit))) return (mask)0;
   box_planes(ray, block, near, far);
-  if (!box_block_passes(ray, near, far, limit)) return (mask)0;
   box_stretch(ray, near, far, &lo, &out, &hi);
   return slab_touches(lo, out, ray->t_min, limit) & solid_stretch(ray, lo, hi, limit, enter, leave);
 }
@@ -81,7 +85,7 @@ INLINE uint box_face(const float origin[3], const float inverse[3], const float 
 INLINE void box_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, uint cull, slab_hit *hit) {
   float near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {
-    float lower = block[i * LANES + (int)lane], upper = block[(i + 3) * LANES + (int)lane];
+    float lower = block[i * STRIDE + (int)lane], upper = block[(i + 3) * STRIDE + (int)lane];
     bool down = ray->direction[i] < 0.0f;
     near[i] = down ? upper : lower;
     far[i] = down ? lower : upper;

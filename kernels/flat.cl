@@ -1,26 +1,39 @@
 /* Brute force: every ray meets every primitive that its mask lets it see.
  *
- * Built with LANES (1, 8 or 16), SLAB_QUERY (a slab_query) and SLAB_KINDS (bit k: the scene holds slab_shape k). */
+ * Built with LANES (1, 8 or 16), SLAB_QUERY (a slab_query), SLAB_KINDS (bit k: the scene holds slab_shape k) and
+ * SLAB_RAYS: most rays of a work-item, which take turns over a tile of the geometry while it is in the cache. */
+#define SLAB_TREE 0
 #include "query.h"
 
-/* One geometry, a block at a time. True when the ray is done. */
+/* Blocks whose boxes go through the sieve together: one branch for all of them. */
+#define SIEVED 2
+
+INLINE bool sieve_blocks(const ray_frame *ray, const global float *block, float limit) {
+  mask touched = (mask)0;
+  UNROLL for (uint n = 0; n < SIEVED; n++) touched |= box_sieve(ray, block + n * BOX_ROWS * LANES, limit);
+  return lanes_any(touched);
+}
+
+/* Primitives [first, end) of one geometry, block by block; first is a multiple of LANES. True when the ray is done. */
 INLINE bool scan(const uint kind, query_state *q, const ray_frame *ray, const global float *block,
-                 const geometry_entry *entry, const cast_uniforms *cast) {
+                 const geometry_entry *entry, uint first, uint end, const cast_uniforms *cast) {
   const uint step = primitive_rows(kind) * LANES;
-  for (uint first = 0; first < entry->count; first += LANES, block += step) {
-    real t, leave = (real)(0.0f);
-    mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->t, &t, &leave)
-                                           : primitive_surface(kind, ray, block, q->t, cast->cull, &t);
-    if (lanes_any(hit) && query_offer(q, kind, hit, t, leave, entry->order_base + first)) return true;
+  block += (size_t)(first / LANES) * step;
+  for (; first < end; first += LANES, block += step) {
+    while (kind == SLAB_BOX && end - first > SIEVED * LANES && !sieve_blocks(ray, block, q->t)) {
+      first += SIEVED * LANES;
+      block += SIEVED * step;
+    }
+    if (query_block(q, kind, ray, block, entry->order_base + first, 0, 0, cast)) return true;
   }
   return false;
 }
 
-INLINE bool scan_geometry(query_state *q, const ray_frame *ray, const global float *blocks, const geometry_entry *entry,
-                          const cast_uniforms *cast) {
+INLINE bool scan_kind(query_state *q, const ray_frame *ray, const global float *blocks, const geometry_entry *entry,
+                      uint first, uint end, const cast_uniforms *cast) {
   const global float *block = blocks + (size_t)entry->first * BLOCK_UNIT;
 #define SCAN_KIND(KIND) \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && entry->kind == KIND) return scan(KIND, q, ray, block, entry, cast)
+  if ((SLAB_KINDS >> KIND & 1) != 0 && entry->kind == KIND) return scan(KIND, q, ray, block, entry, first, end, cast)
   SCAN_KIND(SLAB_BOX);
   SCAN_KIND(SLAB_TRIANGLE);
   SCAN_KIND(SLAB_SPHERE);
@@ -30,30 +43,40 @@ INLINE bool scan_geometry(query_state *q, const ray_frame *ray, const global flo
   return false;
 }
 
+/* Primitives of a geometry that a work-item's rays meet before the next are fetched: about 24 KiB, half of a
+ * first-level cache. One ray takes them all at once. */
+INLINE uint tile_of(const geometry_entry *entry) {
+  return SLAB_RAYS == 1 ? entry->count : 6144 / primitive_rows(entry->kind) / LANES * LANES;
+}
+
 /* results: an array of the query's type; for SLAB_ALL the hits of ray i begin at offsets[i] (offsets is unused by
  * others). skips: one entry a ray where cast.skip; invalid: one counter where cast.invalid. */
 kernel void flat(const global slab_ray *rays, global void *results, const global uint *offsets,
                  const global geometry_entry *table, const global float *blocks, const global slab_primitive_id *skips,
                  volatile global uint *invalid, const cast_uniforms cast) {
-  const size_t i = get_global_id(0);
-  if (i >= cast.rays) return;
-  rays = (const global slab_ray *)((const global uint *)rays + cast.at[AT_RAYS]);
-  offsets = offsets + cast.at[AT_OFFSETS];
-  skips = (const global slab_primitive_id *)((const global uint *)skips + cast.at[AT_SKIPS]);
-  results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast.at[AT_RESULTS])
-                                   : (global void *)((global uint *)results + cast.at[AT_RESULTS]);
-  const slab_ray given = rays[i];
-  const ray_frame ray = ray_prepare(&given);
-  query_state q = query_begin(&ray);
-  if (cast.skip != 0) q.skip = skipped_order(table, cast.geometries, skips[i]);
-  if (SLAB_QUERY == SLAB_ALL) {
-    q.hits = (global slab_hit *)results + offsets[i];
-    q.capacity = offsets[i + 1] - offsets[i];
+  const size_t begin = get_global_id(0) * cast.rays_each;
+  if (begin >= cast.rays) return;
+  const uint n = cast.rays - begin < cast.rays_each ? (uint)(cast.rays - begin) : cast.rays_each;
+  ray_frame ray[SLAB_RAYS];
+  query_state q[SLAB_RAYS];
+  for (uint r = 0; r < n; r++) {
+    const slab_ray given = query_ray(rays, &cast, begin + r);
+    ray[r] = ray_prepare(&given);
+    q[r] = query_begin(&ray[r], results, offsets, table, skips, invalid, &cast, begin + r);
   }
-  if (ray.state == RAY_INVALID && cast.invalid != 0) atomic_inc(invalid + cast.at[AT_INVALID]);
-  for (uint g = 0; ray.state == RAY_LIVE && g < cast.geometries; g++) {
+  for (uint g = 0; g < cast.geometries; g++) {
     const geometry_entry entry = table[g];
-    if ((entry.mask & cast.mask) != 0 && scan_geometry(&q, &ray, blocks, &entry, &cast)) break;
+    if ((entry.mask & cast.mask) == 0) continue;
+    const uint tile = tile_of(&entry);
+    for (uint first = 0; first < entry.count; first += tile) {
+      const uint end = entry.count - first < tile ? entry.count : first + tile;
+      for (uint r = 0; r < n; r++)
+        if (ray[r].state == RAY_LIVE && scan_kind(&q[r], &ray[r], blocks, &entry, first, end, &cast))
+          ray[r].state = RAY_DONE;
+    }
   }
-  query_end(&q, &ray, &given, table, blocks, &cast, results, i);
+  for (uint r = 0; r < n; r++) {
+    const slab_ray given = query_ray(rays, &cast, begin + r);
+    query_end(&q[r], &ray[r], &given, table, blocks, &cast, results, begin + r);
+  }
 }

@@ -12,6 +12,11 @@
 #define LANES 1
 #endif
 
+/* Floats from one row of a block to the next: more than LANES where a block is met in parts. */
+#ifndef STRIDE
+#define STRIDE LANES
+#endif
+
 #ifdef __OPENCL_C_VERSION__
 
 #pragma OPENCL FP_CONTRACT OFF
@@ -30,16 +35,19 @@ typedef uint word;
 #define lanes_any(m) ((m) != 0)
 #define lanes_bits(m) ((uint)((m)&1))
 #define lanes_at(v, i) (v)
+#define lanes_store(v, p) (*(p) = (v))
 #elif LANES == 8
 typedef float8 real;
 typedef int8 mask;
 typedef uint8 word;
 #define lanes_load(p) vload8(0, p)
+#define lanes_store(v, p) vstore8(v, 0, p)
 #else
 typedef float16 real;
 typedef int16 mask;
 typedef uint16 word;
 #define lanes_load(p) vload16(0, p)
+#define lanes_store(v, p) vstore16(v, 0, p)
 #endif
 
 #if LANES > 1
@@ -66,11 +74,7 @@ static inline bool lanes_any(mask m) { return lanes_bits(m) != 0; }
 
 static inline float lanes_at(real v, uint lane) {
   float values[LANES];
-#if LANES == 8
-  vstore8(v, 0, values);
-#else
-  vstore16(v, 0, values);
-#endif
+  lanes_store(v, values);
   return values[lane];
 }
 #endif

@@ -17,9 +17,9 @@ typedef struct obb_frame {
 INLINE obb_lanes obb_load(GLOBAL const float *block) {
   obb_lanes box;
   UNROLL for (int i = 0; i < 3; i++) {
-    box.center[i] = lanes_load(block + i * LANES);
-    box.half_size[i] = lanes_load(block + (3 + i) * LANES);
-    UNROLL for (int j = 0; j < 3; j++) box.axes[i][j] = lanes_load(block + (6 + 3 * i + j) * LANES);
+    box.center[i] = lanes_load(block + i * STRIDE);
+    box.half_size[i] = lanes_load(block + (3 + i) * STRIDE);
+    UNROLL for (int j = 0; j < 3; j++) box.axes[i][j] = lanes_load(block + (6 + 3 * i + j) * STRIDE);
   }
   return box;
 }
@@ -98,7 +98,7 @@ INLINE void obb_attributes(const ray_frame *ray, GLOBAL const float *block, uint
   }
   uint face = box_face(origin, inverse, direction, near, far, ray->t_min, cull);
   UNROLL for (int i = 0; i < 3; i++) {
-    float component = block[(6 + 3 * (int)(face / 2) + i) * LANES + (int)lane];
+    float component = block[(6 + 3 * (int)(face / 2) + i) * STRIDE + (int)lane];
     axis[i] = (face & 1) != 0 ? component : -component;
   }
   unit_vector(axis, hit->normal);

@@ -6,8 +6,8 @@
 
 INLINE mask plane_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
   real n[3];
-  UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_load(block + i * LANES);
-  real offset = lanes_load(block + 3 * LANES);
+  UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_load(block + i * STRIDE);
+  real offset = lanes_load(block + 3 * STRIDE);
   real along = (n[0] * ray->direction[0] + n[1] * ray->direction[1]) + n[2] * ray->direction[2];
   real from = (n[0] * ray->origin[0] + n[1] * ray->origin[1]) + n[2] * ray->origin[2];
   *t = lanes_divide(offset - from, along);
@@ -19,7 +19,7 @@ INLINE mask plane_surface(const ray_frame *ray, GLOBAL const float *block, float
 
 INLINE void plane_attributes(GLOBAL const float *block, uint lane, slab_hit *hit) {
   float n[3];
-  UNROLL for (int i = 0; i < 3; i++) n[i] = block[i * LANES + (int)lane];
+  UNROLL for (int i = 0; i < 3; i++) n[i] = block[i * STRIDE + (int)lane];
   unit_vector(n, hit->normal);
 }
 

@@ -6,16 +6,35 @@
 #include "answer.h"
 
 typedef struct query_state {
-  float t, leave;        /* the best so far; t is how far to look */
-  uint order;            /* of the best */
-  uint count;            /* crossings so far */
-  uint skip;             /* order of the primitive not to see */
+  float t, leave; /* the best so far; t is how far to look */
+  uint order;     /* of the best, */
+  uint where;     /* and its block in a tree, in BLOCK_UNITs */
+  uint count;     /* crossings so far */
+  uint skip;      /* order of the primitive not to see */
+  const global geometry_entry *table;
   global slab_hit *hits; /* SLAB_ALL: where this ray's hits go, */
   uint capacity;         /* and how many there are by the count */
 } query_state;
 
-INLINE query_state query_begin(const ray_frame *ray) {
-  query_state q = {ray->t_max, 0.0f, SLAB_MISS, 0, SLAB_MISS, 0, 0};
+/* The ray of work-item i. */
+INLINE slab_ray query_ray(const global slab_ray *rays, const cast_uniforms *cast, size_t i) {
+  return ((const global slab_ray *)((const global uint *)rays + cast->at[AT_RAYS]))[i];
+}
+
+INLINE query_state query_begin(const ray_frame *ray, global void *results, const global uint *offsets,
+                               const global geometry_entry *table, const global slab_primitive_id *skips,
+                               volatile global uint *invalid, const cast_uniforms *cast, size_t i) {
+  query_state q = {.t = ray->t_max, .order = SLAB_MISS, .skip = SLAB_MISS, .table = table};
+  if (cast->skip != 0) {
+    skips = (const global slab_primitive_id *)((const global uint *)skips + cast->at[AT_SKIPS]);
+    q.skip = skipped_order(table, cast->geometries, skips[i]);
+  }
+  if (SLAB_QUERY == SLAB_ALL) {
+    offsets = offsets + cast->at[AT_OFFSETS];
+    q.hits = (global slab_hit *)((global uint *)results + cast->at[AT_RESULTS]) + offsets[i];
+    q.capacity = offsets[i + 1] - offsets[i];
+  }
+  if (ray->state == RAY_INVALID && cast->invalid != 0) atomic_inc(invalid + cast->at[AT_INVALID]);
   return q;
 }
 
@@ -24,12 +43,13 @@ INLINE bool query_is_better(const query_state *q, float t, uint order) {
   return t < q->t || (t == q->t && order < q->order);
 }
 
-INLINE void query_take(query_state *q, float t, float leave, uint order) {
+INLINE void query_take(query_state *q, float t, float leave, uint order, uint where) {
   switch (SLAB_QUERY) {
     case SLAB_ALL:
       if (q->count < q->capacity) {
         q->hits[q->count].t = t;
         q->hits[q->count].primitive = order;
+        q->hits[q->count].geometry = where;
       }
       q->count++;
       break;
@@ -41,22 +61,41 @@ INLINE void query_take(query_state *q, float t, float leave, uint order) {
       q->t = t;
       q->leave = leave;
       q->order = order;
+      q->where = where;
   }
 }
 
-/* Crossings of the lanes in `hit` of a block whose lane 0 has order `first`. True when the ray is done. */
-INLINE bool query_offer(query_state *q, uint kind, mask hit, real t, real leave, uint first) {
-  uint bits = lanes_bits(hit);
-  while (bits != 0) {
-    uint lane = popcount(~bits & (bits - 1));
-    bits &= bits - 1;
-    uint order = first + lane;
-    bool skipped = (kind == SLAB_PLANE || kind == SLAB_TRIANGLE) && order == q->skip;
-    if (skipped) continue;
-    query_take(q, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, order);
+/* Bit of the lowest lane in bits, which are not 0: OpenCL C 1.2 has no ctz. */
+INLINE uint lowest_lane(uint bits) { return popcount(~bits & (bits - 1)); }
+
+/* What this cast does not see: a flat scene passes over whole geometries instead. */
+INLINE bool query_hides(const query_state *q, uint kind, uint order, const cast_uniforms *cast) {
+  if ((kind == SLAB_PLANE || kind == SLAB_TRIANGLE) && order == q->skip) return true;
+  if (!SLAB_TREE || cast->masked == 0) return false;
+  return (q->table[geometry_of(q->table, cast->geometries, order)].mask & cast->mask) == 0;
+}
+
+/* Crossings of the lanes in `hit` of a block. The order of lane k is orders[k], or first + k where orders is NULL. True
+ * when the ray is done. */
+INLINE bool query_offer(query_state *q, uint kind, mask hit, real t, real leave, uint first, const global uint *orders,
+                        uint where, const cast_uniforms *cast) {
+  for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
+    uint lane = lowest_lane(bits);
+    uint order = orders != 0 ? orders[lane] : first + lane;
+    if (query_hides(q, kind, order, cast)) continue;
+    query_take(q, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, order, where);
     if (SLAB_QUERY == SLAB_ANY) return true;
   }
   return false;
+}
+
+/* What a block offers a query. True when the ray is done. */
+INLINE bool query_block(query_state *q, const uint kind, const ray_frame *ray, const global float *block, uint first,
+                        const global uint *orders, uint where, const cast_uniforms *cast) {
+  real t, leave = (real)(0.0f);
+  mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->t, &t, &leave)
+                                         : primitive_surface(kind, ray, block, q->t, cast->cull, &t);
+  return lanes_any(hit) && query_offer(q, kind, hit, t, leave, first, orders, where, cast);
 }
 
 /* Hits of one ray by (t, order): a heap sort in place, since a ray may meet any number. */
@@ -64,31 +103,46 @@ INLINE bool hit_is_after(const global slab_hit *a, float t, uint order) {
   return a->t > t || (a->t == t && a->primitive > order);
 }
 
+/* While hits are sorted only t, order (in primitive) and where (in geometry) count. */
+INLINE void hit_move(global slab_hit *to, float t, uint order, uint where) {
+  to->t = t;
+  to->primitive = order;
+  to->geometry = where;
+}
+
 INLINE void sift_down(global slab_hit *hits, uint root, uint count) {
-  float t = hits[root].t;
-  uint order = hits[root].primitive;
+  const float t = hits[root].t;
+  const uint order = hits[root].primitive, where = hits[root].geometry;
   for (uint child = 2 * root + 1; child < count; child = 2 * root + 1) {
     if (child + 1 < count && hit_is_after(&hits[child + 1], hits[child].t, hits[child].primitive)) child++;
     if (!hit_is_after(&hits[child], t, order)) break;
-    hits[root].t = hits[child].t;
-    hits[root].primitive = hits[child].primitive;
+    hit_move(&hits[root], hits[child].t, hits[child].primitive, hits[child].geometry);
     root = child;
   }
-  hits[root].t = t;
-  hits[root].primitive = order;
+  hit_move(&hits[root], t, order, where);
 }
 
 INLINE void sort_hits(global slab_hit *hits, uint count) {
   for (uint i = count / 2; i-- > 0;) sift_down(hits, i, count);
   for (uint last = count; last-- > 1;) {
-    float t = hits[last].t;
-    uint order = hits[last].primitive;
-    hits[last].t = hits[0].t;
-    hits[last].primitive = hits[0].primitive;
-    hits[0].t = t;
-    hits[0].primitive = order;
+    const float t = hits[last].t;
+    const uint order = hits[last].primitive, where = hits[last].geometry;
+    hit_move(&hits[last], hits[0].t, hits[0].primitive, hits[0].geometry);
+    hit_move(&hits[0], t, order, where);
     sift_down(hits, 0, last);
   }
+}
+
+/* The hit of a primitive, whose block a tree names and a flat scene's order tells. */
+INLINE slab_hit query_hit(const ray_frame *ray, const global geometry_entry *table, const global float *blocks,
+                          const cast_uniforms *cast, float t, uint order, uint where) {
+  if (!SLAB_TREE) return hit_of(ray, table, blocks, cast, t, order);
+  uint geometry = geometry_of(table, cast->geometries, order), lane = 0;
+  geometry_entry entry = table[geometry];
+  const global float *block = blocks + (size_t)where * BLOCK_UNIT;
+  const global uint *orders = (const global uint *)(block + primitive_rows(entry.kind) * STRIDE);
+  while (lane + 1 < TREE_WIDTH && orders[lane] != order) lane++;
+  return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, cast, t, order);
 }
 
 /* Writes the result of ray i. */
@@ -96,8 +150,10 @@ INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray
                       const global geometry_entry *table, const global float *blocks, const cast_uniforms *cast,
                       global void *results, size_t i) {
   bool found = q->order != SLAB_MISS;
+  results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
+                                   : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
   if (SLAB_QUERY == SLAB_CLOSEST) {
-    slab_hit hit = found ? hit_of(ray, table, blocks, cast, q->t, q->order) : hit_none(reason_of(ray));
+    slab_hit hit = found ? query_hit(ray, table, blocks, cast, q->t, q->order, q->where) : hit_none(reason_of(ray));
     ((global slab_hit *)results)[i] = hit;
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     ((global float *)results)[i] = found ? ray_final_t(ray, q->t) : INFINITY;
@@ -116,7 +172,10 @@ INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray
   } else {
     uint count = q->count < q->capacity ? q->count : q->capacity;
     sort_hits(q->hits, count);
-    for (uint k = 0; k < count; k++) q->hits[k] = hit_of(ray, table, blocks, cast, q->hits[k].t, q->hits[k].primitive);
+    for (uint k = 0; k < count; k++) {
+      const slab_hit found_one = q->hits[k];
+      q->hits[k] = query_hit(ray, table, blocks, cast, found_one.t, found_one.primitive, found_one.geometry);
+    }
   }
 }
 

@@ -7,17 +7,24 @@
 
 #define FLOAT_MAX 0x1.fffffep+127f
 #define FLOAT_MIN_NORMAL 0x1p-126f
+#define FLOAT_MAX_SUBNORMAL 0x1.fffffcp-127f
 #define COORDINATE_MAX 0x1p60f
 
-enum { RAY_LIVE, RAY_EMPTY /* a range that holds nothing: a plain miss */, RAY_INVALID };
+enum {
+  RAY_LIVE,
+  RAY_DONE /* needs no more tests */,
+  RAY_EMPTY /* a range that holds nothing: a plain miss */,
+  RAY_INVALID
+};
 
 typedef struct ray_frame {
   uint state;
   float origin[3];
   float direction[3]; /* scaled by a power of two: the largest component in [1, 2), no subnormal, no -0 */
   float inverse[3];   /* correctly rounded; +inf where the direction is 0 */
-  /* inverse * (1 + 2^-19): planes met with it are never met too early, widening included; see box_may_touch */
-  float inverse_wide[3];
+  /* For box_may_touch: -inverse, and -inverse * (1 + 2^-19), which meets planes never too early, the slab test's
+   * widening included; NaN, which constrains nothing, where the range begins below 0. */
+  float inverse_back[3], inverse_wide[3];
   float t_min, t_max; /* scaled alike, finite, and such that t scaled back is finite */
   float back[2];      /* t * back[0] * back[1] is t in lengths of the caller's direction */
   /* Triangles are seen in shear space: axis k[2] is the direction's largest, k[0] and k[1] the others, in the
@@ -44,16 +51,15 @@ INLINE int exponent_of(float x) {
 }
 
 /* False for NaN too. */
-INLINE bool is_within(float x, float bound) { return x >= -bound && x <= bound; }
+INLINE int is_within(float x, float bound) { return (x >= -bound) & (x <= bound); }
 
 INLINE bool ray_is_valid(const slab_ray *r) {
-  bool valid = r->t_min == r->t_min && r->t_max == r->t_max;
-  bool moves = false;
+  int valid = (r->t_min == r->t_min) & (r->t_max == r->t_max), moves = 0; /* & and |: no branches */
   UNROLL for (int i = 0; i < 3; i++) {
-    valid = valid && is_within(r->origin[i], COORDINATE_MAX) && is_within(r->direction[i], FLOAT_MAX);
-    moves = moves || r->direction[i] != 0.0f;
+    valid &= is_within(r->origin[i], COORDINATE_MAX) & is_within(r->direction[i], FLOAT_MAX);
+    moves |= r->direction[i] != 0.0f;
   }
-  return valid && moves;
+  return (valid & moves) != 0;
 }
 
 /* Woop, Benthin, Wald 2013: the axis of the largest component becomes the shear's third; the other two follow
@@ -86,10 +92,10 @@ INLINE void ray_shear(ray_frame *f) {
  * whose final t is not finite fails the range test in every query. */
 INLINE void ray_range(ray_frame *f, const slab_ray *r, const float factor[2], int e) {
   float limit = e < 0 ? FLOAT_MAX * factor[0] * factor[1] : FLOAT_MAX;
-  bool empty = !(r->t_min <= r->t_max) || r->t_min > FLOAT_MAX || r->t_max < -FLOAT_MAX;
+  int empty = !(r->t_min <= r->t_max) | (r->t_min > FLOAT_MAX) | (r->t_max < -FLOAT_MAX);
   f->t_min = scalar_min(scalar_max(r->t_min * factor[0] * factor[1], -limit), limit);
   f->t_max = scalar_min(scalar_max(r->t_max * factor[0] * factor[1], -limit), limit);
-  if (empty) f->state = RAY_EMPTY;
+  if (empty != 0) f->state = RAY_EMPTY;
 }
 
 INLINE ray_frame ray_prepare(const slab_ray *r) {
@@ -111,12 +117,13 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
   UNROLL for (int i = 0; i < 3; i++) {
     float d = r->direction[i] * f.back[0] * f.back[1];
     f.origin[i] = r->origin[i];
-    f.direction[i] = d >= FLOAT_MIN_NORMAL || d <= -FLOAT_MIN_NORMAL ? d : 0.0f;
+    f.direction[i] = is_within(d, FLOAT_MAX_SUBNORMAL) != 0 ? 0.0f : d;
     f.inverse[i] = scalar_divide(1.0f, f.direction[i]);
-    f.inverse_wide[i] = f.inverse[i] * 0x1.00002p+0f;
+    f.inverse_back[i] = -f.inverse[i];
+    f.inverse_wide[i] = r->t_min < 0.0f ? NAN : f.inverse_back[i] * 0x1.00002p+0f;
   }
   ray_range(&f, r, forth, e);
-  ray_shear(&f);
+  if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) ray_shear(&f);
   return f;
 }
 

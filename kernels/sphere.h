@@ -39,8 +39,8 @@ INLINE mask sphere_roots(const ray_frame *ray, const real center[3], real radius
 /* The stretch inside, clamped into the gate's; false where the line misses or the gate is not touched. */
 INLINE mask sphere_stretch(const ray_frame *ray, GLOBAL const float *block, float limit, real *lo, real *hi) {
   real center[3], lower[3], upper[3], gate_lo, gate_leave, gate_hi;
-  UNROLL for (int i = 0; i < 3; i++) center[i] = lanes_load(block + i * LANES);
-  real radius = lanes_load(block + 3 * LANES);
+  UNROLL for (int i = 0; i < 3; i++) center[i] = lanes_load(block + i * STRIDE);
+  real radius = lanes_load(block + 3 * STRIDE);
   sphere_gate(center, radius, lower, upper);
   bounds_stretch(ray->origin, ray->inverse, lower, upper, &gate_lo, &gate_leave, &gate_hi);
   mask hit = slab_touches(gate_lo, gate_leave, ray->t_min, limit);
@@ -67,8 +67,8 @@ INLINE mask sphere_solid(const ray_frame *ray, GLOBAL const float *block, float 
 INLINE void sphere_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, float t, slab_hit *hit) {
   float n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] =
-      scalar_fma(t, ray->direction[i], ray->origin[i] - block[i * LANES + (int)lane]);
-  bool is_point = block[3 * LANES + (int)lane] == 0.0f;
+      scalar_fma(t, ray->direction[i], ray->origin[i] - block[i * STRIDE + (int)lane]);
+  bool is_point = block[3 * STRIDE + (int)lane] == 0.0f;
   if (is_point || !unit_vector(n, hit->normal)) normal_against(ray, hit->normal);
 }
 

@@ -18,7 +18,7 @@ typedef struct triangle_edge {
 } triangle_edge;
 
 INLINE real triangle_row(const ray_frame *ray, GLOBAL const float *block, int vertex, int axis) {
-  return lanes_load(block + (3 * vertex + (int)ray->k[axis]) * LANES);
+  return lanes_load(block + (3 * vertex + (int)ray->k[axis]) * STRIDE);
 }
 
 INLINE triangle_shear triangle_sheared(const ray_frame *ray, GLOBAL const float *block) {
@@ -184,9 +184,9 @@ INLINE void triangle_attributes(const ray_frame *ray, GLOBAL const float *block,
   hit->v = lanes_at(weight[2], lane);
   slab_triangle v;
   UNROLL for (int i = 0; i < 3; i++) {
-    v.a[i] = block[i * LANES + (int)lane];
-    v.b[i] = block[(i + 3) * LANES + (int)lane];
-    v.c[i] = block[(i + 6) * LANES + (int)lane];
+    v.a[i] = block[i * STRIDE + (int)lane];
+    v.b[i] = block[(i + 3) * STRIDE + (int)lane];
+    v.c[i] = block[(i + 6) * STRIDE + (int)lane];
   }
   triangle_normal(ray, &v, (lanes_bits(front) >> lane & 1) != 0, hit->normal);
 }

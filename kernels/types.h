@@ -12,6 +12,11 @@
 #define OBB_ROWS 15
 #define TRIANGLE_ROWS 9
 
+/* Bit k: the scene holds slab_shape k. */
+#ifndef SLAB_KINDS
+#define SLAB_KINDS 31
+#endif
+
 /* Where a geometry begins is counted in units of 16 floats, so that 32 bits reach 256 GiB. */
 #define BLOCK_UNIT 16
 
@@ -24,10 +29,38 @@ typedef struct geometry_entry {
   uint32_t first;      /* of its first block, in BLOCK_UNITs */
 } geometry_entry;
 
+/* ---- trees ---- */
+
+#define TREE_WIDTH 8
+
+/* Eight children, their bounds by component (lower x, y, z, upper x, y, z), the exact union of what lies below. Used
+ * slots come first; the bounds of the others are +inf to -inf, which no ray hits. */
+typedef struct tree_node {
+  float bounds[6][TREE_WIDTH];
+  uint32_t child[TREE_WIDTH]; /* index of a node, or of a leaf's first block: on the device its place in BLOCK_UNITs */
+  uint32_t meta[TREE_WIDTH];  /* 0: unused; TREE_INNER: a node; else a leaf */
+} tree_node;
+
+#define TREE_INNER 0x80000000u
+#define TREE_LEAF(kind, blocks) ((uint32_t)(kind) << 16 | (uint32_t)(blocks)) /* blocks >= 1 */
+#define TREE_LEAF_KIND(meta) ((meta) >> 16 & 0xFFu)
+#define TREE_LEAF_BLOCK_COUNT(meta) ((meta)&0xFFFFu)
+
+/* A block of a tree: the rows of TREE_WIDTH primitives of one kind, then their orders, padded to a BLOCK_UNIT. Lanes
+ * without a primitive hold one that is never hit. */
+#define TREE_BLOCK_UNITS(rows) ((((rows) + 1) * TREE_WIDTH + BLOCK_UNIT - 1) / BLOCK_UNIT)
+
+/* Primitives that no box holds stand outside the tree, in blocks of their own: planes, and boxes infinite in x or y. */
+typedef struct tree_outside {
+  uint32_t first; /* of the first block, in BLOCK_UNITs */
+  uint32_t blocks;
+} tree_outside;
+
 enum { AT_RAYS, AT_RESULTS, AT_OFFSETS, AT_SKIPS, AT_INVALID };
 
 typedef struct cast_uniforms {
   uint32_t rays;         /* of this launch */
+  uint32_t rays_each;    /* of them a work-item takes so many, one after the other: 1 to SLAB_RAYS */
   uint32_t geometries;   /* entries in the table */
   uint32_t mask;         /* the cast's */
   uint32_t cull;         /* slab_cull */
@@ -36,6 +69,8 @@ typedef struct cast_uniforms {
   uint32_t invalid;      /* 1: count invalid rays */
   uint32_t at[5];        /* where in its buffer an argument begins: AT_RAYS .. AT_INVALID, in units of 4 bytes;
                             AT_RESULTS of SLAB_ANY in bytes */
+  uint32_t masked;       /* trees: 1 where the mask hides some geometry from this cast */
+  tree_outside planes, boxes;
 } cast_uniforms;
 
 #endif

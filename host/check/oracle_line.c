@@ -124,11 +124,14 @@ static void scale_direction(const slab_ray *ray, oracle_line *line) {
   line->length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
+static double clamp_to_floats(double x) { return fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX); }
+
 /* One end of the range: as tested, and as an interval gives it back. An end that the scaling rounds or clamps
- * although it is finite may come back as given or as scaled. */
+ * although it is finite may come back as given or as scaled. An infinite end stands for +-FLT_MAX in the caller's
+ * units already: a solid entered at a t that is no float, and left at one that is, is hit where it is left, as it is
+ * for a range that begins at -FLT_MAX. */
 static void scale_end(const oracle_line *line, float given, oracle_span *tested, oracle_span *reported) {
-  const double scaled = (double)given / line->back;
-  double t = fmin(fmax(scaled, -(double)FLT_MAX), (double)FLT_MAX);
+  const double scaled = clamp_to_floats((double)given) / line->back, t = clamp_to_floats(scaled);
   *tested = oracle_around(t, oracle_is_float(t) ? 0.0 : 0x1p-148);
   *reported = (oracle_span){given, given};
   if (isinf(given) || oracle_is_float(scaled)) return;
@@ -156,7 +159,8 @@ static void shear_axes(oracle_line *line) {
 
 oracle_state oracle_line_prepare(const slab_ray *ray, oracle_line *line) {
   if (is_invalid(ray)) return ORACLE_RAY_INVALID;
-  if (ray->t_min > ray->t_max) return ORACLE_RAY_EMPTY;
+  /* a range of +inf or -inf alone is empty too: nothing is hit at infinity */
+  if (ray->t_min > ray->t_max || ray->t_min == INFINITY || ray->t_max == -INFINITY) return ORACLE_RAY_EMPTY;
   scale_direction(ray, line);
   for (int i = 0; i < 3; i++) line->origin[i] = (double)ray->origin[i];
   scale_end(line, ray->t_min, &line->t_min, &line->min_back);

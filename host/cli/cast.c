@@ -37,25 +37,29 @@ typedef struct cast_options {
 static const option option_rows[] = {
     OPTIONS_SCENE(cast_options, scene),
     {"--rays", "FILE|-", OPTION_TEXT, PLACE(rays),
-     "the rays, - for stdin: an array of 8 columns (ox oy oz t_min dx dy dz t_max),\n"
+     "the rays, - for stdin: 8 columns, ox oy oz t_min dx dy dz t_max,\n"
      "6 (origin, direction; range 0 to inf) or 4 (the same in 2D)",
      0, 0},
     {"-o", "FILE|-", OPTION_TEXT, PLACE(out),
-     "where results go, - for stdout; without it they are only counted and checked", 0, 0},
+     "where results go, - for stdout; without it they are only counted\nand checked", 0, 0},
     {"--query", QUERIES, OPTION_CHOICE, PLACE(query),
      "closest: t, normal, u, v, primitive, geometry of the first hit (default)\n"
      "distance: its t alone; any: 1 or 0; count: how many primitives are hit\n"
-     "all: every hit, sorted, and offsets of each ray's first in FILE.offsets.npy\n"
+     "all: every hit, sorted; FILE.offsets.npy says where each ray's begin\n"
      "interval: enter, leave, primitive, geometry of the first solid met",
      0, 0},
     OPTION_TREE(cast_options, tree),
     {"--segments", NULL, OPTION_SWITCH, PLACE(segments),
      "rows are two points, 6 columns or 4 in 2D; t is the fraction of the way.\n"
-     "A segment wholly inside a solid meets no surface: it has an interval, no hit",
+     "A segment wholly inside a solid has an interval and no hit: it meets no\n"
+     "surface",
      0, 0},
     {"--t-min", "T", OPTION_REAL, PLACE(t_min), "every ray's range begins here, whatever its row says", 0, 0},
     {"--t-max", "T", OPTION_REAL, PLACE(t_max), "every ray's range ends here, whatever its row says", 0, 0},
-    {"--mask", "M", OPTION_MASK, PLACE(mask), "see only geometries with a common bit (default: all)", 0, 0},
+    {"--mask", "M", OPTION_MASK, PLACE(mask),
+     "see only some geometries: 1 is the first, 2 the second, 4 the third,\n"
+     "their sum several; the 33rd is 1 again (default: all)",
+     0, 0},
     {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
     {"--face-forward", NULL, OPTION_SWITCH, PLACE(face_forward), "turn normals against the ray", 0, 0},
     {"--points", NULL, OPTION_SWITCH, PLACE(points),
@@ -67,9 +71,9 @@ static const option option_rows[] = {
     {"--out", "auto|npy|raw|text|csv", OPTION_CHOICE, PLACE(out_format),
      "format of the results (default: by name, else npy; text on a terminal)", 0, 0},
     {"--check", NULL, OPTION_SWITCH, PLACE(check),
-     "compare every result with the CPU reference, bit by bit; exit code 3 if one differs", 0, 0},
+     "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
     {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
-     "go on from FILE.part of an interrupted cast (npy or raw, not --query all)", 0, 0},
+     "go on from FILE.part of an interrupted cast: npy or raw, not --query all", 0, 0},
     {"--shard", "I/N", OPTION_SHARD, PLACE(shard), "cast only the I-th of N equal slices of the rays, counted from 0",
      0, 0},
     {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, rays, hits, seconds, mismatches, ...", 0,

@@ -28,8 +28,8 @@ static const option option_rows[] = {
 static const command_line command = {
     .usage = "demo [-o picture.png] [--size WxH] [--device SEL]",
     .about =
-        "Casts a million rays and more at boxes and a mesh, checks every one against the CPU reference, bit by\n"
-        "bit, and draws a picture. Exit code 3 if a single bit differs.",
+        "Casts a million rays and more at boxes and a mesh, checks every one against the CPU reference,\n"
+        "bit by bit, and draws a picture. Exit code 3 if a single bit differs.",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };

@@ -27,6 +27,7 @@ int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size
 #include <string.h>
 #include <strings.h>
 
+#include "obj_fault.h"
 #include "polygon.h"
 
 /* ---- vertices shared by position ------------------------------------------ */
@@ -36,6 +37,7 @@ typedef struct builder {
   size_t vertex_capacity, triangle_capacity;
   uint32_t *slots; /* open addressing: index of a vertex + 1; 0 free */
   size_t slot_count;
+  char wrong[120]; /* names the face that was refused */
 } builder;
 
 static const uint32_t most_per_geometry = 0xFFFFFFF0u; /* ids above mean a miss */
@@ -147,8 +149,11 @@ static const char *add_face(builder *b, const placed_mesh *placed, const struct 
   if (polygon_reserve(room, n) != 0) return no_memory;
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t corner = placed->mirrored ? (n - i) % n : i; /* keeps fronts in front */
-    if (face->mIndices[corner] >= placed->mesh->mNumVertices)
-      return "a face names a vertex that the file does not have";
+    if (face->mIndices[corner] >= placed->mesh->mNumVertices) {
+      snprintf(b->wrong, sizeof b->wrong, "face %td names vertex %u, and there are %u (counted from 0)",
+               face - placed->mesh->mFaces, face->mIndices[corner], placed->mesh->mNumVertices);
+      return b->wrong;
+    }
     place_vertex(placed, face->mIndices[corner], room->points + 3 * (size_t)i);
     if (add_vertex(b, room->points + 3 * (size_t)i, &room->shared[i]) != 0) return no_memory;
   }
@@ -195,6 +200,7 @@ static char *read_whole(const char *path, size_t *size) {
     const long end = ftell(file);
     if (end >= 0 && fseek(file, 0, SEEK_SET) == 0) text = malloc((size_t)end + 1);
     *size = text ? fread(text, 1, (size_t)end, file) : 0;
+    if (text) text[*size] = '\0';
   }
   fclose(file);
   return text;
@@ -221,7 +227,18 @@ static size_t keep_geometry_lines(char *text, size_t size) {
   return (size_t)(out - text);
 }
 
-static const struct aiScene *import_obj(const char *path) {
+/* What the library only logs when it goes on with a damaged file, having put another vertex or face in the place of
+ * one that it could not read; or what it does not tell exactly. */
+enum { DAMAGE_MAX = 200 };
+
+static void describe_obj_fault(const char *path, char damage[DAMAGE_MAX]) {
+  size_t size = 0;
+  char *text = read_whole(path, &size);
+  if (text) obj_find_fault(text, damage, DAMAGE_MAX);
+  free(text);
+}
+
+static const struct aiScene *import_obj(const char *path, char damage[DAMAGE_MAX]) {
   size_t size = 0;
   char *text = read_whole(path, &size);
   if (text == NULL) return NULL;
@@ -229,6 +246,7 @@ static const struct aiScene *import_obj(const char *path) {
   const struct aiScene *scene = NULL;
   if (size > 0 && size <= UINT32_MAX) scene = aiImportFileFromMemory(text, (unsigned)size, 0, "obj");
   free(text);
+  if (scene == NULL) describe_obj_fault(path, damage);
   return scene;
 }
 
@@ -237,13 +255,32 @@ static int is_obj(const char *path) {
   return length >= 4 && strcasecmp(path + length - 4, ".obj") == 0;
 }
 
+static void note_damage(const char *message, char *damage) {
+  const int found = !strncmp(message, "Error", 5) || strstr(message, "Unable to parse property") != NULL;
+  const char *text = strstr(message, ": ");
+  if (!found || damage[0] != '\0') return;
+  snprintf(damage, DAMAGE_MAX, "%s", text ? text + 2 : message);
+  damage[strcspn(damage, "\n")] = '\0';
+}
+
+static const struct aiScene *import_file(const char *path, char damage[DAMAGE_MAX]) {
+  const struct aiLogStream log = {note_damage, damage};
+  aiAttachLogStream(&log);
+  const struct aiScene *scene = is_obj(path) ? import_obj(path, damage) : aiImportFile(path, 0);
+  aiDetachLogStream(&log);
+  return scene;
+}
+
 int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size) {
   builder b = {0};
+  char damage[DAMAGE_MAX] = "";
   const struct aiMatrix4x4 here = {.a1 = 1, .b2 = 1, .c3 = 1, .d4 = 1};
-  const struct aiScene *scene = is_obj(path) ? import_obj(path) : aiImportFile(path, 0);
+  const struct aiScene *scene = import_file(path, damage);
   const char *wrong = NULL;
   *out = (mesh_data){0};
-  if (scene == NULL || scene->mRootNode == NULL)
+  if (damage[0])
+    wrong = damage;
+  else if (scene == NULL || scene->mRootNode == NULL)
     wrong = aiGetErrorString()[0] ? aiGetErrorString() : "it holds no faces, or more text than the importer takes";
   else
     wrong = add_node(&b, scene, scene->mRootNode, &here);

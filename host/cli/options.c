@@ -205,7 +205,7 @@ static void print_help_text(const char *text, int indent) {
 }
 
 static void print_help(const command_line *command) {
-  enum { INDENT = 28 };
+  enum { INDENT = 26 };
   printf("usage: slabcast %s\n\n%s\n\n", command->usage, command->about);
   for (size_t i = 0; i < command->option_count; i++) {
     const option *row = &command->options[i];

@@ -77,7 +77,7 @@ typedef struct command_line {
        "FILE",                                                                                                      \
        OPTION_SCENE,                                                                                                \
        offsetof(type, member),                                                                                      \
-       "planes, an array (n,4): normal, offset; the points with normal . x = offset",                               \
+       "planes, an array (n,4): normal, offset; points with normal . x = offset",                                   \
        0,                                                                                                           \
        0},                                                                                                          \
       {"--obbs",                                                                                                    \
@@ -88,7 +88,10 @@ typedef struct command_line {
        0,                                                                                                           \
        0},                                                                                                          \
   {                                                                                                                 \
-    "--builtin", "NAME:COUNT", OPTION_SCENE, offsetof(type, member), "a generated scene of COUNT primitives", 0, 0  \
+    "--builtin", "NAME:COUNT", OPTION_SCENE, offsetof(type, member),                                                \
+        "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "  \
+        "soup, hair, terrain,\ntorus, knot, lattice, room",                                                         \
+        0, 0                                                                                                        \
   }
 #define OPTION_DEVICE(type, member)                                        \
   {                                                                        \
@@ -127,7 +130,7 @@ typedef struct command_line {
        0},                                                                               \
   {                                                                                      \
     "--fov", "DEG", OPTION_REAL, offsetof(type, member) + offsetof(camera_options, fov), \
-        "vertical field of view in degrees", 0.01, 179.0                                 \
+        "vertical field of view in degrees (default: 40)", 0.01, 179.0                   \
   }
 
 /* Returned by options_parse when the command shall run; anything else is the exit code to return. */

@@ -31,7 +31,7 @@ typedef struct rays_options {
 static const option option_rows[] = {
     OPTIONS_CAMERA(rays_options, camera),
     {"--size", "WxH", OPTION_SIZE, PLACE(size),
-     "camera: the image, 640x480 by default; lidar: steps around and beams, 1024x64", 0, 0},
+     "camera: the image (default: 640x480)\nlidar: steps around and beams (default: 1024x64)", 0, 0},
     {"--count", "N", OPTION_COUNT, PLACE(count), "hemisphere, random: how many rays (default: 10000)", 1, 1e15},
     {"--seed", "S", OPTION_COUNT, PLACE(seed), "hemisphere, random: another seed, another set (default: 0)", 0, 0},
     {"-o", "FILE|-", OPTION_TEXT, PLACE(out), "where the rays go (default: -, stdout)", 0, 0},
@@ -46,7 +46,7 @@ static const command_line command = {
     .about =
         "Makes a set of rays: rows of ox oy oz t_min dx dy dz t_max, float32, with range 0 to inf.\n"
         "  camera      one ray a pixel, rows from the top\n"
-        "  lidar       a full turn about --up at --from, beams spread over --fov (default: 30)\n"
+        "  lidar       a full turn about --up at --from, beams spread over --fov (30 here)\n"
         "  hemisphere  from --from towards --to (without it: up), density as the cosine of the angle\n"
         "  random      from anywhere in the scene's bounds enlarged by half (or --from), any direction",
     .closing = "With a SCENE, what is not given is chosen from its bounds; without, from the cube -1 to 1.",

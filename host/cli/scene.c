@@ -15,6 +15,7 @@ typedef struct scene_kind scene_kind;
 typedef struct scene_item {
   const scene_kind *kind;
   const char *value; /* of the option: a path, or NAME:COUNT */
+  uint32_t mask;     /* the bit that --mask knows it by */
 } scene_item;
 
 struct scene_source {
@@ -31,11 +32,13 @@ struct scene_kind {
 /* ---- arrays ---------------------------------------------------------------- */
 
 /* The file's rows are the bytes of the structs, but for boxes of four columns. */
-static slab_status add_rows(slab_scene *scene, const char *kind, const void *rows, uint32_t n) {
-  if (!strcmp(kind, "--boxes")) return slab_scene_add_boxes(scene, rows, n, NULL, NULL);
-  if (!strcmp(kind, "--spheres")) return slab_scene_add_spheres(scene, rows, n, NULL, NULL);
-  if (!strcmp(kind, "--planes")) return slab_scene_add_planes(scene, rows, n, NULL, NULL);
-  return slab_scene_add_obbs(scene, rows, n, NULL, NULL);
+static slab_status add_rows(slab_scene *scene, const scene_item *item, const void *rows, uint32_t n) {
+  const slab_geometry_options options = {.mask = item->mask};
+  const char *kind = item->kind->option;
+  if (!strcmp(kind, "--boxes")) return slab_scene_add_boxes(scene, rows, n, &options, NULL);
+  if (!strcmp(kind, "--spheres")) return slab_scene_add_spheres(scene, rows, n, &options, NULL);
+  if (!strcmp(kind, "--planes")) return slab_scene_add_planes(scene, rows, n, &options, NULL);
+  return slab_scene_add_obbs(scene, rows, n, &options, NULL);
 }
 
 /* Rectangles lx ly ux uy as boxes without an end in z; NULL without memory. */
@@ -62,7 +65,7 @@ static int load_rows(const scene_item *item, slab_scene *scene, double *worst_ro
     complain("%s: no memory for %zu boxes", item->value, rows.rows);
   } else {
     const void *shapes = flat ? (const void *)boxes : rows.values;
-    const slab_status status = add_rows(scene, item->kind->option, shapes, (uint32_t)rows.rows);
+    const slab_status status = add_rows(scene, item, shapes, (uint32_t)rows.rows);
     code = status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
   }
   free(boxes);
@@ -84,7 +87,8 @@ static int load_mesh(const scene_item *item, slab_scene *scene, double *worst_ro
                           .vertex_count = data.vertex_count,
                           .indices = data.indices,
                           .triangle_count = data.triangle_count};
-  const slab_status status = slab_scene_add_mesh(scene, &mesh, NULL, NULL);
+  const slab_geometry_options options = {.mask = item->mask};
+  const slab_status status = slab_scene_add_mesh(scene, &mesh, &options, NULL);
   mesh_free(&data);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
 }
@@ -112,7 +116,8 @@ static int load_builtin(const scene_item *item, slab_scene *scene, double *worst
     complain("--builtin %s: no memory for %u primitives", item->value, count);
     return EXIT_FAILED;
   }
-  const slab_status status = scene_geometry_add(scene, &geometry, NULL, NULL);
+  const slab_geometry_options options = {.mask = item->mask};
+  const slab_status status = scene_geometry_add(scene, &geometry, &options, NULL);
   scene_geometry_free(&geometry);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
 }
@@ -177,7 +182,7 @@ int scene_source_option(scene_source *source, const char *name, const char *valu
     if (strcmp(kinds[i].option, name) != 0) continue;
     if (value[0] == '\0') return 0;
     if (kinds[i].load == load_builtin && check_builtin(value) != 0) return -1;
-    return append(source, (scene_item){&kinds[i], value});
+    return append(source, (scene_item){&kinds[i], value, (uint32_t)1 << source->count % 32});
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 /* The scene that a command line describes: meshes, arrays of primitives and generated scenes in any mix;
- * geometry ids follow the order of the options. */
+ * geometry ids follow the order of the options; geometry i has the mask of bit i mod 32 alone. */
 #ifndef SLABCAST_CLI_SCENE_H
 #define SLABCAST_CLI_SCENE_H
 

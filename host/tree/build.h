@@ -17,13 +17,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TREE_WIDTH 8
+#include "types.h"
+
 #define TREE_COST_NODE 1.0f
 #define TREE_COST_BLOCK 1.2f
 #define TREE_LEAF_BLOCKS 4 /* most blocks of a leaf */
 /* Most inner levels, whatever the input: the binary tree is cut into halves where it would become deeper than
  * TREE_DEPTH_MAX - 8, and the last 8 levels part primitives of different kinds. */
-#define TREE_DEPTH_MAX 56
+#define TREE_DEPTH_MAX 48
 
 typedef enum tree_quality { TREE_FAST, TREE_DEFAULT, TREE_HIGH } tree_quality;
 
@@ -41,19 +42,6 @@ typedef struct tree_options {
   tree_quality quality;
   int threads; /* 0: all. The tree does not depend on it */
 } tree_options;
-
-/* Eight children, their bounds by component (lower x, y, z, upper x, y, z), the exact union of what lies below.
- * Used slots come first; the bounds of the others are +inf to -inf, which no ray hits. */
-typedef struct tree_node {
-  float bounds[6][TREE_WIDTH];
-  uint32_t child[TREE_WIDTH]; /* index of a node, or of a leaf's first block */
-  uint32_t meta[TREE_WIDTH];  /* 0: unused; TREE_INNER: a node; else a leaf */
-} tree_node;
-
-#define TREE_INNER 0x80000000u
-#define TREE_LEAF(kind, blocks) ((uint32_t)(kind) << 16 | (uint32_t)(blocks)) /* blocks >= 1 */
-#define TREE_LEAF_KIND(meta) ((meta) >> 16 & 0xFFu)
-#define TREE_LEAF_BLOCK_COUNT(meta) ((meta)&0xFFFFu)
 
 #define TREE_NONE 0xFFFFFFFFu
 typedef struct tree_block {

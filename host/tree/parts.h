@@ -54,9 +54,9 @@ typedef struct branch {
   float lower[3];
   uint32_t link; /* its children's pair; of a tip the first of its entries in `order` */
   float upper[3];
-  uint32_t count;               /* primitives below */
-  float cost[TREE_WIDTH - 1];   /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
-  uint32_t tag;                 /* kind, BRANCH_TIP, BRANCH_MIXED, BRANCH_LEAF */
+  uint32_t count;             /* primitives below */
+  float cost[TREE_WIDTH - 1]; /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
+  uint32_t tag;               /* kind, BRANCH_TIP, BRANCH_MIXED, BRANCH_LEAF */
 } branch;
 
 #define BRANCH_KIND 0xFFu
@@ -72,9 +72,9 @@ typedef struct measure {
 } measure;
 
 /* How many wide nodes and blocks the subtree of a wide node takes, itself not counted. */
-typedef struct extent {
+typedef struct footprint {
   uint32_t nodes, blocks;
-} extent;
+} footprint;
 
 typedef struct bin_slot bin_slot;
 
@@ -83,14 +83,25 @@ typedef struct builder {
   reference *references[2]; /* a node's are in one of them, in both in the same place */
   uint32_t *order;          /* the tips' primitives */
   branch *branches;         /* 2 * count */
-  extent *extents;          /* by branch */
+  footprint *footprints;    /* by branch */
   bin_slot *slots;          /* for what is binned in parallel */
   uint32_t next_pair;       /* atomic */
   bool mixed;               /* several kinds in the scene */
-  int bins;
+  int bins, threads;
+  uint32_t tip_most; /* no tip holds more primitives, of which there may be none of another kind */
   tree_quality quality;
   measure measure;
 } builder;
+
+/* ---- build.c ---- */
+
+/* Bounds, count, kind and costs of an inner branch from its children. */
+void branch_finish(const builder *, uint32_t at, uint32_t pair);
+
+/* ---- memory.c ---- */
+
+/* Uninitialised; NULL when it cannot be had. For free(). */
+void *tree_allocate(size_t count, size_t size);
 
 /* ---- split.c ---- */
 
@@ -105,8 +116,9 @@ typedef struct stem {
 #define SWEEP_MAX 32u /* so few are sorted, not binned */
 
 /* Parts the references of `whole`, 2 or more, into those of two stems, none of them empty. */
-void stem_divide(builder *, const stem *whole, stem parts[2]);
-size_t bin_slots_bytes(uint32_t count);
+void stem_divide(const builder *, const stem *whole, stem parts[2]);
+size_t bin_slot_count(uint32_t count);
+size_t bin_slot_size(void);
 
 /* ---- collapse.c ---- */
 
@@ -117,9 +129,15 @@ void collapse_inner(const measure *, branch *, const branch children[2]);
 /* The children of the wide node that a branch becomes; returns how many. */
 int collapse_children(const branch *branches, uint32_t at, uint32_t children[TREE_WIDTH]);
 
+/* ---- reinsert.c ---- */
+
+/* A better tree of the same tips, perhaps a deeper one; false when memory runs out. */
+bool reinsert(builder *);
+
 /* ---- wide.c ---- */
 
 /* Nodes and blocks from the branches; false when memory runs out. */
-bool wide_emit(builder *, tree *out);
+bool wide_emit(const builder *, tree *out);
+void node_clear(tree_node *);
 
 #endif

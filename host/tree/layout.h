@@ -1,0 +1,21 @@
+/* A scene as a tree in the device's layout: nodes, and blocks with the primitives' values and orders. */
+#ifndef SLABCAST_TREE_LAYOUT_H
+#define SLABCAST_TREE_LAYOUT_H
+
+#include "../private.h"
+
+typedef struct tree_layout {
+  tree_node *nodes; /* the root first */
+  size_t node_count;
+  float *blocks;
+  size_t floats;
+  tree_outside planes, boxes;
+  uint32_t depth, stack; /* stack: entries a traversal can need */
+  double sah_cost;
+} tree_layout;
+
+/* Frees nothing on failure: tree_layout_free does, always. */
+slab_status tree_layout_build(const slab_scene *, slab_tree quality, tree_layout *);
+void tree_layout_free(tree_layout *);
+
+#endif

@@ -1,0 +1,260 @@
+/* Reinsertion: subtrees are taken out and put where they enlarge the other nodes least. Meister, Bittner, Parallel
+ * Reinsertion for Bounding Volume Hierarchy Optimization (2018): every place is sought in one and the same tree, in
+ * parallel; then the moves are made one by one, the best first, those that touch what was touched already left out.
+ * So the result does not depend on the number of threads.
+ *
+ * The tree may become deeper; whoever calls checks that. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "parts.h"
+
+/* What moves as a whole, as do its parts: tips, and what the collapse has joined into leaves, since the blocks of those
+ * are best as they are. */
+#define UNIT (BRANCH_TIP | BRANCH_LEAF)
+
+enum { ROUNDS = 6, VISITS_MAX = 2000, STACK_MAX = 256 };
+
+typedef struct move {
+  float gain; /* in area of all inner nodes; 0: stays */
+  uint32_t from, to;
+} move;
+
+typedef struct optimizer {
+  builder *b;
+  uint32_t *parent; /* by branch */
+  uint8_t *touched; /* by a move of this round; by branch */
+  uint32_t *list;   /* all branches but the root, down to units */
+  uint32_t listed;
+  move *moves;
+} optimizer;
+
+typedef struct place {
+  float gain; /* were the subtree put here, before this node is enlarged */
+  uint32_t at;
+} place;
+
+static span branch_span(const branch *b) { return (span){float4_xyz(b->lower), float4_xyz(b->upper)}; }
+
+static float span_area(const measure *m, span s) {
+  const float4 extent = (float4_min(s.upper, m->most) - float4_max(s.lower, m->least)) * m->scale;
+  return extent[0] * extent[1] * m->faces + (extent[0] + extent[1]) * extent[2];
+}
+
+static float branch_area(const measure *m, const branch *b) { return span_area(m, branch_span(b)); }
+
+static void branch_set_span(branch *b, span s) {
+  for (int axis = 0; axis < 3; axis++) {
+    b->lower[axis] = s.lower[axis];
+    b->upper[axis] = s.upper[axis];
+  }
+}
+
+/* ---- search ---- */
+
+/* The best place at or below `start`, where `gain` is what taking the subtree out has gained up to there. */
+static void search_below(const optimizer *o, span moved, float moved_area, place start, move *best, uint32_t *visits) {
+  const branch *branches = o->b->branches;
+  const measure *m = &o->b->measure;
+  place stack[STACK_MAX];
+  int depth = 0;
+  stack[depth++] = start;
+  while (depth > 0 && *visits < VISITS_MAX) {
+    const place here = stack[--depth];
+    const branch *b = &branches[here.at];
+    if (!(here.gain - moved_area > best->gain)) continue;
+    (*visits)++;
+    const float gain = here.gain - span_area(m, span_join(branch_span(b), moved));
+    if (gain > best->gain) {
+      best->gain = gain;
+      best->to = here.at;
+    }
+    if ((b->tag & UNIT) || depth + 2 > STACK_MAX) continue;
+    const float below = gain + span_area(m, branch_span(b));
+    stack[depth++] = (place){below, 2 * b->link};
+    stack[depth++] = (place){below, 2 * b->link + 1};
+  }
+}
+
+/* From the subtree's sibling upward, into every other subtree on the way. */
+static move find_move(const optimizer *o, uint32_t from) {
+  const branch *branches = o->b->branches;
+  const measure *m = &o->b->measure;
+  const span moved = branch_span(&branches[from]);
+  const float moved_area = span_area(m, moved);
+  const uint32_t parent = o->parent[from];
+  move best = {0.0f, from, from};
+  span rest = branch_span(&branches[from ^ 1]); /* of the ancestor without the subtree */
+  float gain = span_area(m, branch_span(&branches[parent]));
+  uint32_t visits = 0;
+  for (uint32_t at = from, up = parent;; at = up, up = o->parent[up]) {
+    search_below(o, moved, moved_area, (place){gain, at ^ 1}, &best, &visits);
+    if (up != parent) {
+      rest = span_join(rest, branch_span(&branches[at ^ 1]));
+      gain += span_area(m, branch_span(&branches[up])) - span_area(m, rest);
+    }
+    if (up == 0) break;
+  }
+  if (best.to == (from ^ 1) || best.to == parent) best.gain = 0.0f;
+  return best;
+}
+
+/* ---- moves ---- */
+
+static void adopt(optimizer *o, uint32_t at) {
+  const branch *b = &o->b->branches[at];
+  if (b->tag & UNIT) return;
+  o->parent[2 * b->link] = o->parent[2 * b->link + 1] = at;
+}
+
+/* Whether `to` lies outside the subtree that moves, as it did when the place was sought. */
+static bool lies_outside(const optimizer *o, uint32_t to, uint32_t from) {
+  while (to != 0 && to != from) to = o->parent[to];
+  return to == 0;
+}
+
+/* Takes the subtree out of its ancestors' bounds, its parent becoming as large as its sibling; returns the area that
+ * they lose, the parent all of its own. */
+static float shrink_ancestors(optimizer *o, uint32_t from) {
+  branch *branches = o->b->branches;
+  const measure *m = &o->b->measure;
+  uint32_t at = o->parent[from];
+  float lost = branch_area(m, &branches[at]);
+  branch_set_span(&branches[at], branch_span(&branches[from ^ 1]));
+  while (at != 0) {
+    const span less = span_join(branch_span(&branches[at]), branch_span(&branches[at ^ 1]));
+    at = o->parent[at];
+    lost += branch_area(m, &branches[at]) - span_area(m, less);
+    branch_set_span(&branches[at], less);
+  }
+  return lost;
+}
+
+/* The area that the ancestors of `to`, but for one, gain by the subtree; with a new node around it and `to`. */
+static float area_to_insert(const optimizer *o, span moved, uint32_t to, uint32_t but) {
+  const branch *branches = o->b->branches;
+  const measure *m = &o->b->measure;
+  float gained = span_area(m, span_join(branch_span(&branches[to]), moved));
+  while (to != 0) {
+    to = o->parent[to];
+    if (to == but) continue;
+    gained += span_area(m, span_join(branch_span(&branches[to]), moved)) - branch_area(m, &branches[to]);
+  }
+  return gained;
+}
+
+static void grow_ancestors(optimizer *o, uint32_t at, span moved) {
+  for (;;) {
+    branch *b = &o->b->branches[at];
+    branch_set_span(b, span_join(branch_span(b), moved));
+    if (at == 0) return;
+    at = o->parent[at];
+  }
+}
+
+/* The sibling takes the parent's place; the pair, now with `to` in the sibling's stead, that of `to`. */
+static void relink(optimizer *o, const move *m) {
+  branch *branches = o->b->branches;
+  const uint32_t sibling = m->from ^ 1, parent = o->parent[m->from];
+  const branch kept = branches[sibling];
+  branches[sibling] = branches[m->to];
+  branches[m->to].link = m->from / 2;
+  branches[m->to].tag = 0;
+  branches[parent] = kept;
+  adopt(o, sibling);
+  adopt(o, parent);
+  adopt(o, m->to);
+}
+
+/* Unless it touches what was touched, or no longer gains. */
+static void make_move(optimizer *o, const move *m) {
+  const span moved = branch_span(&o->b->branches[m->from]);
+  const uint32_t parent = o->parent[m->from];
+  const uint32_t touches[] = {m->from, m->from ^ 1, parent, m->to, o->parent[m->to]};
+  for (int i = 0; i < 5; i++)
+    if (o->touched[touches[i]]) return;
+  if (!lies_outside(o, m->to, m->from)) return;
+  const float lost = shrink_ancestors(o, m->from);
+  if (!(area_to_insert(o, moved, m->to, parent) < lost)) {
+    grow_ancestors(o, parent, moved);
+    return;
+  }
+  for (int i = 0; i < 5; i++) o->touched[touches[i]] = 1;
+  relink(o, m);
+  grow_ancestors(o, m->to, moved);
+}
+
+static int move_order(const void *a, const void *b) {
+  const move *x = a, *y = b;
+  if (x->gain != y->gain) return x->gain > y->gain ? -1 : 1;
+  return (x->from > y->from) - (x->from < y->from);
+}
+
+static uint32_t keep_gaining(move *moves, uint32_t count) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (moves[i].gain > 0.0f) moves[kept++] = moves[i];
+  return kept;
+}
+
+/* ---- rounds ---- */
+
+static void refit(builder *b, uint32_t at) {
+  const branch *whole = &b->branches[at];
+  if (whole->tag & UNIT) return;
+  const uint32_t pair = whole->link;
+  if (whole->count >= TASK_MIN) {
+    OMP(omp task default(none) firstprivate(b, pair))
+    refit(b, 2 * pair);
+    refit(b, 2 * pair + 1);
+    OMP(omp taskwait)
+  } else {
+    refit(b, 2 * pair);
+    refit(b, 2 * pair + 1);
+  }
+  branch_finish(b, at, pair);
+}
+
+static void list_below(optimizer *o, uint32_t at) {
+  const branch *b = &o->b->branches[at];
+  if (b->tag & UNIT) return;
+  adopt(o, at);
+  for (uint32_t i = 0; i < 2; i++) {
+    o->touched[2 * b->link + i] = 0;
+    o->list[o->listed++] = 2 * b->link + i;
+    list_below(o, 2 * b->link + i);
+  }
+}
+
+static void round_of_moves(optimizer *o) {
+  o->listed = 0;
+  list_below(o, 0);
+  OMP(omp parallel for num_threads(o->b->threads) schedule(dynamic, 64))
+  for (uint32_t i = 0; i < o->listed; i++) o->moves[i] = find_move(o, o->list[i]);
+  const uint32_t gaining = keep_gaining(o->moves, o->listed);
+  qsort(o->moves, gaining, sizeof *o->moves, move_order);
+  for (uint32_t i = 0; i < gaining; i++) make_move(o, &o->moves[i]);
+  OMP(omp parallel num_threads(o->b->threads))
+  OMP(omp single)
+  refit(o->b, 0);
+}
+
+bool reinsert(builder *b) {
+  optimizer o = {.b = b};
+  const size_t branches = 2 * (size_t)b->next_pair;
+  o.parent = tree_allocate(branches, sizeof *o.parent);
+  o.touched = tree_allocate(branches, sizeof *o.touched);
+  o.list = tree_allocate(branches, sizeof *o.list);
+  o.moves = tree_allocate(branches, sizeof *o.moves);
+  const bool allocated = o.parent && o.touched && o.list && o.moves;
+  if (allocated) {
+    o.parent[0] = 0;
+    o.touched[0] = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) round_of_moves(&o);
+  }
+  free(o.parent);
+  free(o.touched);
+  free(o.list);
+  free(o.moves);
+  return allocated;
+}

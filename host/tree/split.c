@@ -1,0 +1,415 @@
+/* Where to cut a node of the binary tree: between bins of centres, where few are left between any two of them, and in
+ * halves where surfaces say nothing or the tree would grow too deep. */
+#include <string.h>
+
+#include "parts.h"
+
+#define BINS_MAX 32
+#define CHUNK 16384u             /* references that one task bins or parts */
+#define PARALLEL_MIN (4 * CHUNK) /* so many are binned by several tasks */
+#define DEPTH_LIMIT (TREE_DEPTH_MAX - 8)
+
+/* What lies in each bin of each axis. */
+typedef struct bin_set {
+  span bounds[3][BINS_MAX];
+  uint4 count[BINS_MAX]; /* by axis */
+} bin_set;
+
+struct bin_slot {
+  bin_set set;
+  span centers[2]; /* of the chunk's references left and right of the cut */
+  uint32_t left;   /* of the node's references, how many come left before the chunk's */
+};
+
+/* Bin of a centre c on each axis: (c - offset) * scale, rounded down. */
+typedef struct mapping {
+  float4 offset, scale;
+  int bins;
+} mapping;
+
+/* Bins below `bin` of `axis` go left. */
+typedef struct cut {
+  float cost; /* INFINITY: there is none */
+  int axis, bin;
+  uint32_t left; /* how many go there */
+} cut;
+
+size_t bin_slot_count(uint32_t count) { return count / CHUNK + 1; }
+size_t bin_slot_size(void) { return sizeof(bin_slot); }
+
+/* ---- bins ---- */
+
+/* The largest centre falls just short of the number of bins: it is scaled by less than (1 - 2^-20)(1 + 2^-22) of it. An
+ * axis without extent has one bin. */
+static mapping map_centers(span centers, int bins) {
+  mapping map = {centers.lower, float4_all(0.0f), bins};
+  const float4 extent = centers.upper - centers.lower;
+  for (int axis = 0; axis < 3; axis++)
+    if (extent[axis] > 0x1p-110f) map.scale[axis] = (float)bins * (1.0f - 0x1p-20f) / extent[axis];
+  return map;
+}
+
+static void bins_clear(bin_set *set, int bins) {
+  for (int bin = 0; bin < bins; bin++) {
+    for (int axis = 0; axis < 3; axis++) set->bounds[axis][bin] = span_empty();
+    set->count[bin] = (uint4){0, 0, 0, 0};
+  }
+}
+
+static inline void bin_add(bin_set *set, int bin, int axis, const reference *r) {
+  span *bounds = &set->bounds[axis][bin];
+  bounds->lower = float4_min(bounds->lower, r->side[0]);
+  bounds->upper = float4_max(bounds->upper, r->side[1]);
+  ((uint32_t *)&set->count[bin])[axis]++;
+}
+
+static inline void bins_add(bin_set *set, float4 offset, float4 scale, const reference *r) {
+  const int4 bin = __builtin_convertvector((reference_center(r) - offset) * scale, int4);
+  for (int axis = 0; axis < 3; axis++) bin_add(set, bin[axis], axis, r);
+}
+
+static void bins_join(bin_set *set, const bin_set *other, int bins) {
+  for (int bin = 0; bin < bins; bin++) {
+    for (int axis = 0; axis < 3; axis++)
+      set->bounds[axis][bin] = span_join(set->bounds[axis][bin], other->bounds[axis][bin]);
+    set->count[bin] += other->count[bin];
+  }
+}
+
+/* Neighbours in memory often fall into one bin, and a store is slow to come back as a load: so references are taken
+ * from both halves in turn, into bins of their own. */
+static void bins_fill(bin_set *set, const mapping *map, const reference *from, uint32_t count) {
+  const float4 offset = map->offset, scale = map->scale;
+  const uint32_t half = count < 256 ? 0 : count / 2;
+  bins_clear(set, map->bins);
+  if (half > 0) {
+    bin_set other;
+    bins_clear(&other, map->bins);
+    for (uint32_t i = 0; i < half; i++) {
+      bins_add(set, offset, scale, &from[i]);
+      bins_add(&other, offset, scale, &from[half + i]);
+    }
+    bins_join(set, &other, map->bins);
+  }
+  for (uint32_t i = 2 * half; i < count; i++) bins_add(set, offset, scale, &from[i]);
+}
+
+/* ---- costs ---- */
+
+/* The areas of three boxes; of an empty one infinity or NaN. */
+static inline float4 areas(const measure *m, const span box[3]) {
+  const float4 a = box[0].upper - box[0].lower, b = box[1].upper - box[1].lower, c = box[2].upper - box[2].lower;
+  const float4 x = (float4){a[0], b[0], c[0], 0.0f} * m->scale, y = (float4){a[1], b[1], c[1], 0.0f} * m->scale,
+               z = (float4){a[2], b[2], c[2], 0.0f} * m->scale;
+  return x * y * m->faces + (x + y) * z;
+}
+
+static inline float4 block_counts(uint4 count) {
+  return __builtin_convertvector((int4)((count + (TREE_WIDTH - 1)) / TREE_WIDTH), float4);
+}
+
+/* The cheapest cut on each axis: sum of area * blocks. Where a side is empty the cost is NaN, which is not less. */
+static cut cheapest_cut(const bin_set *set, int bins, const measure *m) {
+  float4 right_cost[BINS_MAX], best = float4_all(INFINITY);
+  int4 best_bin = {0, 0, 0, 0};
+  uint4 count = {0, 0, 0, 0}, best_left = count;
+  span box[3] = {span_empty(), span_empty(), span_empty()};
+  for (int bin = bins - 1; bin > 0; bin--) {
+    for (int axis = 0; axis < 3; axis++) box[axis] = span_join(box[axis], set->bounds[axis][bin]);
+    count += set->count[bin];
+    right_cost[bin] = areas(m, box) * block_counts(count);
+  }
+  count = (uint4){0, 0, 0, 0};
+  for (int axis = 0; axis < 3; axis++) box[axis] = span_empty();
+  for (int bin = 1; bin < bins; bin++) {
+    for (int axis = 0; axis < 3; axis++) box[axis] = span_join(box[axis], set->bounds[axis][bin - 1]);
+    count += set->count[bin - 1];
+    const float4 cost = areas(m, box) * block_counts(count) + right_cost[bin];
+    const int4 better = cost < best, bin4 = {bin, bin, bin, bin};
+    best = float4_select(better, cost, best);
+    best_bin = (better & bin4) | (~better & best_bin);
+    best_left = ((uint4)better & count) | (~(uint4)better & best_left);
+  }
+  int axis = best[1] < best[0] ? 1 : 0;
+  if (best[2] < best[axis]) axis = 2;
+  return (cut){best[axis], axis, best_bin[axis], best_left[axis]};
+}
+
+/* ---- parting ---- */
+
+/* Copies references to either side of a cut, in order, and bounds the centres of both. */
+static void part_range(const mapping *map, const cut *where, const reference *from, uint32_t count,
+                       reference *const to[2], span centers[2]) {
+  const int axis = where->axis;
+  const float offset = map->offset[axis], scale = map->scale[axis], limit = (float)where->bin;
+  reference *next[2] = {to[0], to[1]};
+  span left = span_empty(), right = span_empty();
+  for (uint32_t i = 0; i < count; i++) {
+    const int goes_right = !((from[i].lower[axis] + from[i].upper[axis] - offset) * scale < limit);
+    const float4 center = reference_center(&from[i]);
+    const int4 mask = (int4){-goes_right, -goes_right, -goes_right, -goes_right};
+    left.lower = float4_min(left.lower, float4_select(mask, left.lower, center));
+    left.upper = float4_max(left.upper, float4_select(mask, left.upper, center));
+    right.lower = float4_min(right.lower, float4_select(mask, center, right.lower));
+    right.upper = float4_max(right.upper, float4_select(mask, center, right.upper));
+    *next[goes_right] = from[i];
+    next[goes_right]++;
+  }
+  centers[0] = left;
+  centers[1] = right;
+}
+
+static void make_parts(const stem *whole, uint32_t left, uint32_t side, stem parts[2]) {
+  for (int i = 0; i < 2; i++) {
+    parts[i].first = whole->first + (i ? left : 0);
+    parts[i].count = i ? whole->count - left : left;
+    parts[i].side = side;
+    parts[i].depth = whole->depth + 1;
+  }
+}
+
+/* The slots of a node do not meet those of its neighbours: there are floor(count / CHUNK) of them, from
+ * ceil(first / CHUNK) on. The last task takes what does not fill a chunk. */
+static bin_slot *stem_slots(const builder *b, const stem *whole, int *chunks) {
+  *chunks = (int)(whole->count / CHUNK);
+  return b->slots + ((size_t)whole->first + CHUNK - 1) / CHUNK;
+}
+static uint32_t chunk_count(const stem *whole, int chunks, int chunk) {
+  return chunk + 1 < chunks ? CHUNK : whole->count - (uint32_t)chunk * CHUNK;
+}
+
+static void bins_fill_parallel(const builder *b, const stem *whole, const mapping *map, bin_set *set) {
+  const reference *from = b->references[whole->side] + whole->first;
+  int chunks;
+  bin_slot *slots = stem_slots(b, whole, &chunks);
+  for (int i = 0; i < chunks; i++) {
+    OMP(omp task default(shared) firstprivate(i))
+    bins_fill(&slots[i].set, map, from + (size_t)i * CHUNK, chunk_count(whole, chunks, i));
+  }
+  OMP(omp taskwait)
+  bins_clear(set, map->bins);
+  for (int i = 0; i < chunks; i++) bins_join(set, &slots[i].set, map->bins);
+}
+
+static uint32_t chunk_left(const bin_set *set, const cut *where) {
+  uint32_t left = 0;
+  for (int bin = 0; bin < where->bin; bin++) left += set->count[bin][where->axis];
+  return left;
+}
+
+static void part_chunk(const mapping *map, const cut *where, const reference *from, reference *to, bin_slot *slot,
+                       int chunk, uint32_t count) {
+  const size_t first = (size_t)chunk * CHUNK;
+  reference *const sides[2] = {to + slot->left, to + where->left + (first - slot->left)};
+  part_range(map, where, from + first, count, sides, slot->centers);
+}
+
+/* Each chunk's bins tell how many it sends left, and so where its own go. */
+static void part_parallel(const builder *b, const stem *whole, const mapping *map, const cut *where, stem parts[2]) {
+  const reference *from = b->references[whole->side] + whole->first;
+  reference *to = b->references[!whole->side] + whole->first;
+  int chunks;
+  bin_slot *slots = stem_slots(b, whole, &chunks);
+  uint32_t left = 0;
+  for (int i = 0; i < chunks; i++) {
+    slots[i].left = left;
+    left += chunk_left(&slots[i].set, where);
+  }
+  for (int i = 0; i < chunks; i++) {
+    OMP(omp task default(shared) firstprivate(i))
+    part_chunk(map, where, from, to, &slots[i], i, chunk_count(whole, chunks, i));
+  }
+  OMP(omp taskwait)
+  for (int side = 0; side < 2; side++) {
+    parts[side].centers = span_empty();
+    for (int i = 0; i < chunks; i++) parts[side].centers = span_join(parts[side].centers, slots[i].centers[side]);
+  }
+}
+
+/* False where no cut has a cost that means something. */
+static bool divide_binned(const builder *b, const stem *whole, stem parts[2]) {
+  const bool parallel = whole->count >= PARALLEL_MIN;
+  const reference *from = b->references[whole->side] + whole->first;
+  const mapping map = map_centers(whole->centers, b->bins);
+  bin_set set;
+  if (parallel)
+    bins_fill_parallel(b, whole, &map, &set);
+  else
+    bins_fill(&set, &map, from, whole->count);
+  const cut where = cheapest_cut(&set, map.bins, &b->measure);
+  if (!(where.cost > 0.0f && where.cost < INFINITY)) return false;
+  make_parts(whole, where.left, !whole->side, parts);
+  if (parallel) {
+    part_parallel(b, whole, &map, &where, parts);
+  } else {
+    span centers[2];
+    reference *const to[2] = {b->references[!whole->side] + parts[0].first,
+                              b->references[!whole->side] + parts[1].first};
+    part_range(&map, &where, from, whole->count, to, centers);
+    parts[0].centers = centers[0];
+    parts[1].centers = centers[1];
+  }
+  return true;
+}
+
+/* ---- few references: every cut between two of them ---- */
+
+/* order: the references by centre, ties by place. */
+static void sort_few(const float *key, uint32_t count, uint8_t *order) {
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t rank = 0;
+    for (uint32_t k = 0; k < i; k++) rank += key[k] <= key[i];
+    for (uint32_t k = i + 1; k < count; k++) rank += key[k] < key[i];
+    order[rank] = (uint8_t)i;
+  }
+}
+
+/* Bins of one reference each, in the order of every axis. */
+static void bins_of_few(const reference *from, uint32_t count, bin_set *set, uint8_t order[3][SWEEP_MAX]) {
+  float key[3][SWEEP_MAX];
+  for (uint32_t i = 0; i < count; i++) {
+    const float4 center = reference_center(&from[i]);
+    for (int axis = 0; axis < 3; axis++) key[axis][i] = center[axis];
+    set->count[i] = (uint4){1, 1, 1, 1};
+  }
+  for (int axis = 0; axis < 3; axis++) {
+    sort_few(key[axis], count, order[axis]);
+    for (uint32_t i = 0; i < count; i++) {
+      const reference *r = &from[order[axis][i]];
+      set->bounds[axis][i] = (span){r->side[0], r->side[1]};
+    }
+  }
+}
+
+static uint32_t blocks_of(const reference *const *list, uint32_t count) {
+  uint8_t per_kind[256] = {0};
+  uint32_t blocks = 0;
+  for (uint32_t i = 0; i < count; i++) blocks += per_kind[list[i]->tag & BRANCH_KIND]++ % TREE_WIDTH == 0;
+  return blocks;
+}
+
+static float cost_of(const measure *m, const reference *const *list, uint32_t count) {
+  span box[3] = {span_empty(), span_empty(), span_empty()};
+  for (uint32_t i = 0; i < count; i++) box[0] = span_join(box[0], (span){list[i]->side[0], list[i]->side[1]});
+  return areas(m, box)[0] * (float)blocks_of(list, count);
+}
+
+/* The references, those of the first one's kind in front; returns how many these are. */
+static uint32_t list_by_kind(const reference *from, uint32_t count, const reference **list) {
+  uint32_t left = 0, listed;
+  for (uint32_t i = 0; i < count; i++)
+    if (((from[i].tag ^ from[0].tag) & BRANCH_KIND) == 0) list[left++] = &from[i];
+  listed = left;
+  for (uint32_t i = 0; i < count; i++)
+    if (((from[i].tag ^ from[0].tag) & BRANCH_KIND) != 0) list[listed++] = &from[i];
+  return left;
+}
+
+static float cost_of_both(const measure *m, const reference *const *list, uint32_t left, uint32_t count) {
+  return cost_of(m, list, left) + cost_of(m, list + left, count - left);
+}
+
+static void part_list(const builder *b, const stem *whole, const reference *const *list, uint32_t left, stem parts[2]) {
+  reference *to = b->references[!whole->side] + whole->first;
+  for (uint32_t i = 0; i < whole->count; i++) to[i] = *list[i];
+  make_parts(whole, left, !whole->side, parts);
+}
+
+/* A tip that holds several kinds. */
+static void divide_kinds(const builder *b, const stem *whole, stem parts[2]) {
+  const reference *list[SWEEP_MAX];
+  const uint32_t left = list_by_kind(b->references[whole->side] + whole->first, whole->count, list);
+  part_list(b, whole, list, left, parts);
+}
+
+static bool divide_few(const builder *b, const stem *whole, stem parts[2]) {
+  const reference *from = b->references[whole->side] + whole->first, *list[SWEEP_MAX], *by_kind[SWEEP_MAX];
+  const uint32_t count = whole->count;
+  uint8_t order[3][SWEEP_MAX];
+  bin_set set;
+  bins_of_few(from, count, &set, order);
+  const cut where = cheapest_cut(&set, (int)count, &b->measure);
+  if (!(where.cost > 0.0f && where.cost < INFINITY)) return false;
+  for (uint32_t i = 0; i < count; i++) list[i] = &from[order[where.axis][i]];
+  if (b->mixed) {
+    const uint32_t left = list_by_kind(from, count, by_kind);
+    if (left < count &&
+        cost_of_both(&b->measure, by_kind, left, count) <= cost_of_both(&b->measure, list, where.left, count)) {
+      part_list(b, whole, by_kind, left, parts);
+      return true;
+    }
+  }
+  part_list(b, whole, list, where.left, parts);
+  return true;
+}
+
+/* ---- halves ---- */
+
+static bool center_less(const reference *a, const reference *b, int axis) {
+  const float x = a->lower[axis] + a->upper[axis], y = b->lower[axis] + b->upper[axis];
+  return x < y || (x == y && a->index < b->index);
+}
+
+static void swap_references(reference *a, reference *b) {
+  const reference kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Hoare's selection: the `left` first ones in front. Centres with indices are a total order, and the middle element is
+ * the pivot, so that sorted input is no bad case. */
+static void select_first(reference *r, uint32_t count, uint32_t left, int axis) {
+  int64_t low = 0, high = (int64_t)count - 1;
+  while (low < high) {
+    const reference pivot = r[low + (high - low) / 2];
+    int64_t i = low, k = high;
+    while (i <= k) {
+      while (center_less(&r[i], &pivot, axis)) i++;
+      while (center_less(&pivot, &r[k], axis)) k--;
+      if (i <= k) swap_references(&r[i++], &r[k--]);
+    }
+    if (left > k && left < i) return;
+    if (left <= k)
+      high = k;
+    else
+      low = i;
+  }
+}
+
+static span bound_centers(const reference *r, uint32_t count) {
+  span centers = span_empty();
+  for (uint32_t i = 0; i < count; i++) centers = span_add(centers, reference_center(&r[i]));
+  return centers;
+}
+
+/* Half of the full tips to either side along the longest axis; by place where all centres are equal. */
+static void divide_halves(const builder *b, const stem *whole, stem parts[2]) {
+  reference *r = b->references[whole->side] + whole->first;
+  const span centers = bound_centers(r, whole->count);
+  const float4 extent = centers.upper - centers.lower;
+  const uint32_t tips = (whole->count - 1) / b->tip_most + 1, left = (tips + 1) / 2 * b->tip_most;
+  int axis = extent[1] > extent[0] ? 1 : 0;
+  if (extent[2] > extent[axis]) axis = 2;
+  if (extent[axis] > 0.0f) select_first(r, whole->count, left, axis);
+  make_parts(whole, left, whole->side, parts);
+  for (int i = 0; i < 2; i++)
+    parts[i].centers = bound_centers(b->references[whole->side] + parts[i].first, parts[i].count);
+}
+
+/* Whether halving from here on would just keep within the limit. */
+static bool depth_is_short(const builder *b, const stem *whole) {
+  uint32_t depth = whole->depth;
+  for (uint32_t tips = (whole->count - 1) / b->tip_most + 1; tips > 1; tips -= tips / 2) depth++;
+  return depth >= DEPTH_LIMIT;
+}
+
+void stem_divide(const builder *b, const stem *whole, stem parts[2]) {
+  if (whole->count <= b->tip_most) {
+    divide_kinds(b, whole, parts);
+    return;
+  }
+  bool divided = false;
+  if (!depth_is_short(b, whole))
+    divided = whole->count <= SWEEP_MAX ? divide_few(b, whole, parts) : divide_binned(b, whole, parts);
+  if (!divided) divide_halves(b, whole, parts);
+}
