@@ -16,7 +16,7 @@ double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
 # Query and kinds are constants of a variant, so "constant operand" is what we want.
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Werror -Wno-constant-logical-operand -I "$root/kernels" -I "$root/host/include"
-  -DLANES=1 -DSLAB_FMAX)
+  -DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=1 -DSLAB_STACK=64)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$libclc/nvptx64--nvidiacl.bc")
 amd=(-target amdgcn-- -mcpu=gfx906 -nogpulib -Xclang -mlink-builtin-bitcode -Xclang "$libclc/gfx906-amdgcn--.bc")
 
