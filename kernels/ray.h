@@ -88,13 +88,17 @@ INLINE void ray_shear(ray_frame *f) {
   }
 }
 
-/* The range in scaled units. limit is the largest t that is finite when scaled back, so a crossing
- * whose final t is not finite fails the range test in every query. */
+/* The range in scaled units. Ends that underflow are rounded inward, so that t is in one range where it is in the
+ * other. limit is the largest t that is finite when scaled back, so a crossing whose final t is not finite fails the
+ * range test in every query. */
 INLINE void ray_range(ray_frame *f, const slab_ray *r, const float factor[2], int e) {
-  float limit = e < 0 ? FLOAT_MAX * factor[0] * factor[1] : FLOAT_MAX;
+  const float smallest = 0x1p-149f, limit = e < 0 ? FLOAT_MAX * factor[0] * factor[1] : FLOAT_MAX;
   int empty = !(r->t_min <= r->t_max) | (r->t_min > FLOAT_MAX) | (r->t_max < -FLOAT_MAX);
-  f->t_min = scalar_min(scalar_max(r->t_min * factor[0] * factor[1], -limit), limit);
-  f->t_max = scalar_min(scalar_max(r->t_max * factor[0] * factor[1], -limit), limit);
+  float first = r->t_min * factor[0] * factor[1], last = r->t_max * factor[0] * factor[1];
+  first = first * f->back[0] * f->back[1] < r->t_min ? first + smallest : first;
+  last = last * f->back[0] * f->back[1] > r->t_max ? last - smallest : last;
+  f->t_min = scalar_min(scalar_max(first, -limit), limit);
+  f->t_max = scalar_min(scalar_max(last, -limit), limit);
   if (empty != 0) f->state = RAY_EMPTY;
 }
 

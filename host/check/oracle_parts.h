@@ -109,7 +109,6 @@ unsigned oracle_far_axes(const oracle_axis axis[3]);
 typedef struct oracle_solid {
   oracle_verdict crosses; /* the whole line meets it */
   oracle_span near, far;
-  oracle_span reach; /* what a solid's end is compared with: far, for boxes widened */
 } oracle_solid;
 
 bool oracle_sphere(const oracle_line *, const oracle_question *, const slab_sphere *, oracle_item *);

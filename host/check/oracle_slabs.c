@@ -146,11 +146,11 @@ static oracle_verdict crosses(const oracle_axis axis[3]) {
 
 /* An oriented box that the line passes by less than the widening may be clamped into its gate, whose ends then lie
  * anywhere between (and, rounded outward, around) the two planes that fail to meet. */
-static void allow_gate(oracle_solid *solid) {
+static void allow_gate(oracle_solid *solid, oracle_span reach) {
   const double slack = 16.0 * ORACLE_U * fmax(fabs(solid->near.hi), fabs(solid->far.lo));
-  solid->near.lo = fmin(solid->near.lo, solid->reach.lo) - slack;
+  solid->near.lo = fmin(solid->near.lo, reach.lo) - slack;
   solid->near.hi += slack;
-  solid->far.lo = fmin(solid->far.lo, solid->reach.lo) - slack;
+  solid->far.lo = fmin(solid->far.lo, reach.lo) - slack;
   solid->far.hi += slack;
 }
 
@@ -164,12 +164,12 @@ static bool slab_item(const oracle_line *line, const oracle_question *question, 
     solid.far.lo = fmin(solid.far.lo, axis[i].far.lo);
     solid.far.hi = fmin(solid.far.hi, axis[i].far.hi);
   }
-  solid.reach = widened(solid.far);
-  if (solid.near.lo > solid.reach.hi || solid.near.lo > line->t_max.hi || solid.reach.hi < line->t_min.lo) return false;
+  const oracle_span reach = widened(solid.far);
+  if (solid.near.lo > reach.hi || solid.near.lo > line->t_max.hi || reach.hi < line->t_min.lo) return false;
   solid.crosses = crosses(axis);
   solid.far.lo = fmax(solid.far.lo, solid.near.lo);
   solid.far.hi = fmax(solid.far.hi, solid.near.hi);
-  if (gated && solid.crosses != ORACLE_HIT) allow_gate(&solid);
+  if (gated && solid.crosses != ORACLE_HIT) allow_gate(&solid, reach);
   return oracle_solid_item(line, question, &solid, item);
 }
 

@@ -22,7 +22,8 @@ static oracle_verdict pick_crossing(const oracle_line *line, slab_cull cull, con
 static void clip_stretch(const oracle_line *line, const oracle_solid *solid, oracle_item *item) {
   const oracle_span near = oracle_final(line, solid->near), far = oracle_final(line, solid->far);
   item->t.lo = solid->near.lo <= line->t_min.hi ? line->min_back.lo : near.lo;
-  item->t.hi = solid->near.hi <= line->t_min.lo ? line->min_back.hi : fmax(near.hi, line->min_back.lo);
+  item->t.hi = solid->near.lo <= line->t_min.hi ? fmax(near.hi, line->min_back.hi) : near.hi;
+  if (solid->near.hi <= line->t_min.lo) item->t.hi = line->min_back.hi;
   item->leave.hi = solid->far.hi >= line->t_max.lo ? line->max_back.hi : far.hi;
   item->leave.lo = solid->far.lo >= line->t_max.hi ? line->max_back.lo : fmin(far.lo, line->max_back.hi);
   if (oracle_finite(item->leave) != ORACLE_HIT) item->leave.hi = INFINITY;
@@ -31,7 +32,7 @@ static void clip_stretch(const oracle_line *line, const oracle_solid *solid, ora
 
 static oracle_verdict stretch(const oracle_line *line, const oracle_solid *solid, oracle_item *item) {
   const oracle_verdict starts = oracle_at_most(solid->near, line->t_max);
-  const oracle_verdict ends = oracle_at_most(line->t_min, solid->reach);
+  const oracle_verdict ends = oracle_at_most(line->t_min, solid->far); /* as reported: not widened */
   item->side = ORACLE_NEAR;
   clip_stretch(line, solid, item);
   oracle_verdict finite = ORACLE_HIT;

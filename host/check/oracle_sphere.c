@@ -127,6 +127,5 @@ bool oracle_sphere(const oracle_line *line, const oracle_question *question, con
     roots(line, sphere, &k, root);
     order_roots(&k, root, &solid);
   }
-  solid.reach = solid.far;
   return oracle_solid_item(line, question, &solid, item);
 }

@@ -219,7 +219,7 @@ static int open_offsets(join_job *job, const char *path) {
 
 static int join(join_job *job, const char *path) {
   npy_header common;
-  if (survey(job->shards, job->count, job->rows, &common)) return -1;
+  if (output_probe(path) || survey(job->shards, job->count, job->rows, &common)) return -1;
   if (!(job->out = output_open(path, OUTPUT_NEW)) || open_offsets(job, path)) return -1;
   if (join_results(job->shards, job->rows, job->count, &common, job->out)) return -1;
   if (job->offsets_out && join_offsets(job->offsets, job->entries, job->rows, job->count, job->offsets_out)) return -1;

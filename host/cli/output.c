@@ -118,8 +118,8 @@ int output_probe(const char *path) {
   } else if (stat(path, &target) == 0 && S_ISDIR(target.st_mode)) {
     failure = EISDIR;
   } else {
-    if (slash) memcpy(directory, length ? path : "/", length ? length : 1);
-    if (slash) directory[length ? length : 1] = '\0';
+    if (slash) memcpy(directory, path, length);
+    if (slash) strcpy(directory + length, "/."); /* so that a file in its place is told from a folder */
     if (access(directory, W_OK | X_OK)) failure = errno;
   }
   if (failure) complain("cannot write %s: %s", path, strerror(failure));

@@ -229,11 +229,11 @@ static void grow(builder *b, supply *common, const stem *s) {
   branch_finish(b, s->branch, pair);
 }
 
-static bool builder_create(builder *b, const tree_input *input, const tree_options *options) {
+static bool builder_create(builder *b, tree_quality quality, const tree_input *input, const tree_options *options) {
   static const int bins[] = {[TREE_FAST] = 8, [TREE_DEFAULT] = 16, [TREE_HIGH] = 32};
-  static const uint32_t tip_most[] = {[TREE_FAST] = 8, [TREE_DEFAULT] = 8, [TREE_HIGH] = 2};
+  static const uint32_t tip_most[] = {[TREE_FAST] = 8, [TREE_DEFAULT] = 8, [TREE_HIGH] = 4};
   const size_t count = input->count;
-  *b = (builder){.input = input, .next_pair = 1, .quality = options->quality, .bins = bins[options->quality], .tip_most = tip_most[options->quality]};
+  *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality], .tip_most = tip_most[quality]};
   b->threads = options->threads;
 #ifdef _OPENMP
   if (b->threads <= 0) b->threads = omp_get_max_threads();
@@ -276,17 +276,22 @@ static bool build_nothing(tree *out) {
   return true;
 }
 
+static bool build_as(tree_quality quality, const tree_input *input, const tree_options *options, tree *out) {
+  builder b = {0};
+  const bool built = builder_create(&b, quality, input, options) && build_branches(&b) &&
+                     (quality != TREE_HIGH || reinsert(&b)) && wide_emit(&b, out);
+  builder_free(&b);
+  return built;
+}
+
 bool tree_build(const tree_input *input, const tree_options *options, tree *out) {
   const double start = now();
-  builder b = {0};
   *out = (tree){0};
-  bool built;
-  if (input->count == 0)
-    built = build_nothing(out);
-  else
-    built = builder_create(&b, input, options) && build_branches(&b) &&
-            (options->quality != TREE_HIGH || reinsert(&b)) && wide_emit(&b, out);
-  builder_free(&b);
+  bool built = input->count == 0 ? build_nothing(out) : build_as(options->quality, input, options, out);
+  if (built && out->depth > TREE_DEPTH_MAX) { /* by reinsertion: nothing else can */
+    tree_free(out);
+    built = build_as(TREE_DEFAULT, input, options, out);
+  }
   if (!built) tree_free(out);
   out->seconds = now() - start;
   return built;

@@ -89,7 +89,6 @@ typedef struct builder {
   bool mixed;               /* several kinds in the scene */
   int bins, threads;
   uint32_t tip_most; /* no tip holds more primitives, of which there may be none of another kind */
-  tree_quality quality;
   measure measure;
 } builder;
 

@@ -13,11 +13,12 @@
  * are best as they are. */
 #define UNIT (BRANCH_TIP | BRANCH_LEAF)
 
-enum { ROUNDS = 6, VISITS_MAX = 2000, STACK_MAX = 256 };
+enum { ROUNDS = 8, VISITS_MAX = 2000, STACK_MAX = 256 };
 
 typedef struct move {
   float gain; /* in area of all inner nodes; 0: stays */
   uint32_t from, to;
+  uint32_t rank; /* of `from` in the list: names of branches depend on the threads, the tree's shape does not */
 } move;
 
 typedef struct optimizer {
@@ -77,13 +78,14 @@ static void search_below(const optimizer *o, span moved, float moved_area, place
 }
 
 /* From the subtree's sibling upward, into every other subtree on the way. */
-static move find_move(const optimizer *o, uint32_t from) {
+static move find_move(const optimizer *o, uint32_t rank) {
   const branch *branches = o->b->branches;
   const measure *m = &o->b->measure;
+  const uint32_t from = o->list[rank];
   const span moved = branch_span(&branches[from]);
   const float moved_area = span_area(m, moved);
   const uint32_t parent = o->parent[from];
-  move best = {0.0f, from, from};
+  move best = {0.0f, from, from, rank};
   span rest = branch_span(&branches[from ^ 1]); /* of the ancestor without the subtree */
   float gain = span_area(m, branch_span(&branches[parent]));
   uint32_t visits = 0;
@@ -187,7 +189,7 @@ static void make_move(optimizer *o, const move *m) {
 static int move_order(const void *a, const void *b) {
   const move *x = a, *y = b;
   if (x->gain != y->gain) return x->gain > y->gain ? -1 : 1;
-  return (x->from > y->from) - (x->from < y->from);
+  return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 static uint32_t keep_gaining(move *moves, uint32_t count) {
@@ -230,13 +232,23 @@ static void round_of_moves(optimizer *o) {
   o->listed = 0;
   list_below(o, 0);
   OMP(omp parallel for num_threads(o->b->threads) schedule(dynamic, 64))
-  for (uint32_t i = 0; i < o->listed; i++) o->moves[i] = find_move(o, o->list[i]);
+  for (uint32_t i = 0; i < o->listed; i++) o->moves[i] = find_move(o, i);
   const uint32_t gaining = keep_gaining(o->moves, o->listed);
   qsort(o->moves, gaining, sizeof *o->moves, move_order);
   for (uint32_t i = 0; i < gaining; i++) make_move(o, &o->moves[i]);
   OMP(omp parallel num_threads(o->b->threads))
   OMP(omp single)
   refit(o->b, 0);
+}
+
+/* Rounds for as long as one saves more than a thousandth of the wide tree's cost. */
+static void optimize(optimizer *o) {
+  const float *cost = &o->b->branches[0].cost[0];
+  float before = INFINITY;
+  for (int round = 0; round < ROUNDS && *cost < before * 0.999f; round++) {
+    before = *cost;
+    round_of_moves(o);
+  }
 }
 
 bool reinsert(builder *b) {
@@ -250,7 +262,7 @@ bool reinsert(builder *b) {
   if (allocated) {
     o.parent[0] = 0;
     o.touched[0] = 0;
-    for (uint32_t round = 0; round < ROUNDS; round++) round_of_moves(&o);
+    optimize(&o);
   }
   free(o.parent);
   free(o.touched);

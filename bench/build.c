@@ -1,0 +1,272 @@
+/* bench_build: triangles a second of our tree builder and of Embree's, in turn, and what their trees cost.
+ *
+ * Both begin with vertices and indices. Embree commits a scene, whose leaves hold copies of the triangles; ours
+ * computes the triangles' bounds and builds nodes and blocks of numbers. Embree does not show the tree it commits: its
+ * cost is that of its builder called for a tree like ours, 8 children, leaves in blocks of 8, under our costs. */
+#include <embree3/rtcore.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenes.h"
+#include "timing.h"
+#include "tree/build.h"
+
+enum { QUALITIES = 3, SCENES_MAX = 16 };
+
+typedef struct options {
+  const char *scenes[SCENES_MAX]; /* NAME:COUNT */
+  int scene_count, rounds, threads, processor_time;
+} options;
+
+typedef struct bench {
+  options options;
+  RTCDevice device;
+  scene_geometry mesh;
+  tree_bounds *bounds;
+  timing ours[QUALITIES], theirs[QUALITIES];
+  tree trees[QUALITIES]; /* of the last round */
+} bench;
+
+static const char *const ours_names[] = {"fast", "default", "high"};
+static const char *const theirs_names[] = {"low", "medium", "high"};
+
+/* ---- ours ---- */
+
+static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, tree_bounds *b) {
+  for (int k = 0; k < 3; k++) {
+    b->lower[k] = INFINITY;
+    b->upper[k] = -INFINITY;
+    for (int corner = 0; corner < 3; corner++) {
+      const float x = mesh->vertices[3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner] + (size_t)k];
+      b->lower[k] = x < b->lower[k] ? x : b->lower[k];
+      b->upper[k] = x > b->upper[k] ? x : b->upper[k];
+    }
+  }
+}
+
+static bool build_ours(bench *b, int quality) {
+  const tree_input input = {b->mesh.count, b->bounds, NULL};
+  const tree_options settings = {(tree_quality)quality, b->options.threads};
+  tree_free(&b->trees[quality]);
+  const double begin = timing_now(b->options.processor_time);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(b->options.threads)
+#endif
+  for (uint32_t i = 0; i < b->mesh.count; i++) triangle_bounds(&b->mesh, i, &b->bounds[i]);
+  const bool built = tree_build(&input, &settings, &b->trees[quality]);
+  timing *t = &b->ours[quality];
+  t->seconds[t->rounds++] = timing_now(b->options.processor_time) - begin;
+  if (!built) fprintf(stderr, "bench_build: out of memory for %u triangles\n", b->mesh.count);
+  return built;
+}
+
+/* ---- theirs ---- */
+
+static void build_theirs(bench *b, int quality) {
+  RTCScene scene = rtcNewScene(b->device);
+  RTCGeometry mesh = rtcNewGeometry(b->device, RTC_GEOMETRY_TYPE_TRIANGLE);
+  rtcSetSceneBuildQuality(scene, (enum RTCBuildQuality)quality);
+  rtcSetGeometryBuildQuality(mesh, (enum RTCBuildQuality)quality);
+  memcpy(rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, b->mesh.vertex_count),
+         b->mesh.vertices, 12 * (size_t)b->mesh.vertex_count);
+  memcpy(rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, b->mesh.count), b->mesh.indices,
+         12 * (size_t)b->mesh.count);
+  rtcCommitGeometry(mesh);
+  rtcAttachGeometry(scene, mesh);
+  rtcReleaseGeometry(mesh);
+  const double begin = timing_now(b->options.processor_time);
+  rtcCommitScene(scene);
+  timing *t = &b->theirs[quality];
+  t->seconds[t->rounds++] = timing_now(b->options.processor_time) - begin;
+  rtcReleaseScene(scene);
+}
+
+/* ---- the cost of theirs ---- */
+
+/* A node, or with no children a leaf. */
+typedef struct item {
+  uint32_t children, primitives;
+  struct item *child[TREE_WIDTH];
+  struct RTCBounds bounds[TREE_WIDTH];
+} item;
+
+static void *new_node(RTCThreadLocalAllocator allocator, unsigned int children, void *user) {
+  (void)user;
+  item *node = rtcThreadLocalAlloc(allocator, sizeof *node, 16);
+  node->children = children;
+  return node;
+}
+
+static void *new_leaf(RTCThreadLocalAllocator allocator, const struct RTCBuildPrimitive *primitives, size_t count,
+                      void *user) {
+  (void)primitives, (void)user;
+  item *leaf = rtcThreadLocalAlloc(allocator, sizeof *leaf, 16);
+  leaf->children = 0;
+  leaf->primitives = (uint32_t)count;
+  return leaf;
+}
+
+static void set_children(void *node, void **children, unsigned int count, void *user) {
+  (void)user;
+  for (unsigned int i = 0; i < count; i++) ((item *)node)->child[i] = children[i];
+}
+
+static void set_bounds(void *node, const struct RTCBounds **bounds, unsigned int count, void *user) {
+  (void)user;
+  for (unsigned int i = 0; i < count; i++) ((item *)node)->bounds[i] = *bounds[i];
+}
+
+static double area(const struct RTCBounds *b) {
+  const double x = (double)b->upper_x - (double)b->lower_x, y = (double)b->upper_y - (double)b->lower_y,
+               z = (double)b->upper_z - (double)b->lower_z;
+  return x * y + (x + y) * z;
+}
+
+static double cost_below(const item *at, double at_area) {
+  if (at->children == 0) return (double)TREE_COST_BLOCK * ((at->primitives + TREE_WIDTH - 1) / TREE_WIDTH) * at_area;
+  double cost = (double)TREE_COST_NODE * at_area;
+  for (uint32_t i = 0; i < at->children; i++) cost += cost_below(at->child[i], area(&at->bounds[i]));
+  return cost;
+}
+
+static struct RTCBounds bounds_of_all(const bench *b) {
+  struct RTCBounds all = {INFINITY, INFINITY, INFINITY, 0, -INFINITY, -INFINITY, -INFINITY, 0};
+  for (uint32_t i = 0; i < b->mesh.count; i++) {
+    const tree_bounds *p = &b->bounds[i];
+    all.lower_x = fminf(all.lower_x, p->lower[0]), all.upper_x = fmaxf(all.upper_x, p->upper[0]);
+    all.lower_y = fminf(all.lower_y, p->lower[1]), all.upper_y = fmaxf(all.upper_y, p->upper[1]);
+    all.lower_z = fminf(all.lower_z, p->lower[2]), all.upper_z = fmaxf(all.upper_z, p->upper[2]);
+  }
+  return all;
+}
+
+/* NaN when memory runs out. */
+static double cost_of_theirs(const bench *b, int quality) {
+  const uint32_t count = b->mesh.count;
+  struct RTCBuildPrimitive *primitives = aligned_alloc(32, count * sizeof *primitives);
+  if (primitives == NULL) return NAN;
+  for (uint32_t i = 0; i < count; i++) {
+    const tree_bounds *p = &b->bounds[i];
+    primitives[i] =
+        (struct RTCBuildPrimitive){p->lower[0], p->lower[1], p->lower[2], 0, p->upper[0], p->upper[1], p->upper[2], i};
+  }
+  struct RTCBuildArguments arguments = rtcDefaultBuildArguments();
+  arguments.buildQuality = (enum RTCBuildQuality)quality;
+  arguments.maxBranchingFactor = arguments.sahBlockSize = TREE_WIDTH;
+  arguments.traversalCost = TREE_COST_NODE;
+  arguments.intersectionCost = TREE_COST_BLOCK;
+  arguments.bvh = rtcNewBVH(b->device);
+  arguments.primitives = primitives;
+  arguments.primitiveCount = arguments.primitiveArrayCapacity = count;
+  arguments.createNode = new_node;
+  arguments.createLeaf = new_leaf;
+  arguments.setNodeChildren = set_children;
+  arguments.setNodeBounds = set_bounds;
+  const item *root = rtcBuildBVH(&arguments);
+  const struct RTCBounds all = bounds_of_all(b);
+  const double cost = root ? cost_below(root, area(&all)) / area(&all) : NAN;
+  rtcReleaseBVH(arguments.bvh);
+  free(primitives);
+  return cost;
+}
+
+/* ---- a scene ---- */
+
+/* Soups get indices too, which is what both sides read. */
+static bool make_mesh(bench *b, const char *name, uint32_t count) {
+  if (scene_build(name, count, 1, &b->mesh) != 0 || b->mesh.kind != SLAB_TRIANGLE || b->mesh.count == 0) {
+    fprintf(stderr, "bench_build: no triangles from scene %s:%u\n", name, count);
+    return false;
+  }
+  if (b->mesh.indices == NULL) {
+    b->mesh.indices = malloc(12 * (size_t)b->mesh.count);
+    for (uint32_t i = 0; b->mesh.indices && i < 3 * b->mesh.count; i++) b->mesh.indices[i] = i;
+  }
+  b->bounds = malloc(b->mesh.count * sizeof *b->bounds);
+  return b->mesh.indices && b->bounds;
+}
+
+static void print_row(const bench *b, const char *side, const char *quality, const timing *t, double cost) {
+  const timing_summary s = timing_summarise(t), reference = timing_summarise(&b->theirs[RTC_BUILD_QUALITY_MEDIUM]);
+  printf("  %-7s %-8s %8.1f ms %8.1f ms %7.2f M/s %6.2fx", side, quality, s.best * 1e3, s.median * 1e3,
+         b->mesh.count / s.best * 1e-6, reference.best / s.best);
+  if (isnan(cost))
+    printf("        -");
+  else
+    printf(" %8.2f", cost);
+}
+
+static void print_results(const bench *b, const char *name) {
+  printf("%s, %u triangles, %d threads%s\n", name, b->mesh.count, b->options.threads,
+         b->options.processor_time ? ", processor time" : "");
+  printf("  %-7s %-8s %11s %11s %11s %7s %8s\n", "", "", "best", "median", "triangles", "medium", "cost");
+  for (int quality = 0; quality < QUALITIES; quality++) {
+    const tree *t = &b->trees[quality];
+    print_row(b, "ours", ours_names[quality], &b->ours[quality], t->sah_cost);
+    printf("  depth %u, %.1f of 8 children, %.1f of 8 triangles\n", t->depth, t->occupancy_nodes * TREE_WIDTH,
+           t->occupancy_blocks * TREE_WIDTH);
+  }
+  for (int quality = 0; quality < QUALITIES; quality++) {
+    const bool splits = quality == RTC_BUILD_QUALITY_HIGH; /* of primitives: not the same measure */
+    print_row(b, "Embree", theirs_names[quality], &b->theirs[quality], splits ? NAN : cost_of_theirs(b, quality));
+    printf("\n");
+  }
+}
+
+static bool run_scene(const options *o, RTCDevice device, const char *scene) {
+  bench b = {.options = *o, .device = device};
+  char name[64];
+  unsigned count = 0;
+  bool done = sscanf(scene, "%63[^:]:%u", name, &count) == 2 && make_mesh(&b, name, count);
+  for (int round = -1; done && round < o->rounds; round++) {
+    for (int quality = 0; done && quality < QUALITIES; quality++) {
+      build_theirs(&b, quality);
+      done = build_ours(&b, quality);
+      if (round < 0) b.ours[quality].rounds = b.theirs[quality].rounds = 0; /* warming up */
+    }
+  }
+  if (done) print_results(&b, scene);
+  for (int quality = 0; quality < QUALITIES; quality++) tree_free(&b.trees[quality]);
+  scene_geometry_free(&b.mesh);
+  free(b.bounds);
+  return done;
+}
+
+static bool parse_options(int count, char **words, options *o) {
+  *o = (options){.scenes = {"soup:1000000", "terrain:2000000", "hair:1000000"}, .rounds = 5, .threads = 2};
+  int scenes = 0;
+  for (int i = 1; i < count; i++) {
+    if (strcmp(words[i], "--processor-time") == 0)
+      o->processor_time = 1;
+    else if (strcmp(words[i], "--rounds") == 0 && i + 1 < count)
+      o->rounds = atoi(words[++i]);
+    else if (strcmp(words[i], "--threads") == 0 && i + 1 < count)
+      o->threads = atoi(words[++i]);
+    else if (words[i][0] != '-' && strchr(words[i], ':') && scenes < SCENES_MAX)
+      o->scenes[scenes++] = words[i];
+    else
+      scenes = SCENES_MAX + 1;
+  }
+  o->scene_count = scenes ? scenes : 3;
+  if (scenes <= SCENES_MAX && o->rounds > 0 && o->rounds <= ROUNDS_MAX && o->threads > 0) return true;
+  fprintf(stderr, "usage: bench_build [--rounds R] [--threads T] [--processor-time] [SCENE:TRIANGLES ...]\n");
+  return false;
+}
+
+int main(int count, char **words) {
+  options o;
+  char settings[64];
+  bool done = true;
+  if (!parse_options(count, words, &o)) return 2;
+  snprintf(settings, sizeof settings, "threads=%d,set_affinity=0", o.threads);
+  RTCDevice device = rtcNewDevice(settings);
+  if (device == NULL) {
+    fprintf(stderr, "bench_build: Embree gives no device (error %d)\n", (int)rtcGetDeviceError(NULL));
+    return 1;
+  }
+  for (int i = 0; done && i < o.scene_count; i++) done = run_scene(&o, device, o.scenes[i]);
+  rtcReleaseDevice(device);
+  return done ? 0 : 1;
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# bad_meshes.sh MAKE_NPY: mesh files that are damaged, wrong or too much are rejected with the file and the reason; a
+# crash of the importer is its child's and no more than that.
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+echo 0 0 0 1 0 0 >ray.txt
+
+# rejected FILE TEXT...: by cast, code 1, no result.
+rejected() {
+  local mesh=$1 text
+  expect_refusal 1 "$mesh: " slabcast cast --mesh "$mesh" --rays ray.txt -o hits.npy
+  shift
+  for text in "$@"; do expect_stderr "$text"; done
+  expect_no hits.npy
+}
+
+# ---- files that cannot be read ----
+rejected nowhere.obj "No such file or directory"
+rejected . "not a regular file"
+mkfifo fifo.obj
+rejected fifo.obj "not a regular file"
+: >empty.obj
+rejected empty.obj "the file is empty"
+echo hello >words.obj
+rejected words.obj rejected
+echo hello >words.xyz
+rejected words.xyz rejected "No suitable reader"
+head -c 5000 /dev/zero >zeros.ply
+rejected zeros.ply rejected
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\n' >faceless.obj
+rejected faceless.obj rejected
+
+# ---- indices and vertices ----
+triangle() { printf 'v 0 0 0\nv 1 0 %s\nv 0 1 0\nvt 0 0\nf %s\n' "$1" "$2"; }
+triangle 0 "1 2 3" >good.obj
+expect_exit 0 slabcast info --mesh good.obj
+triangle 0 "1 2 4" >index.obj
+rejected index.obj "rejected: line 5: a face names vertex 4, and there are 3"
+triangle 0 "1/1 2/1 400/1" >index.obj
+rejected index.obj "line 5: a face names vertex 400, and there are 3"
+triangle 0 "-1 -2 -4" >index.obj
+rejected index.obj "line 5: a face names vertex -4, and there are 3"
+triangle 0 "0 1 2" >index.obj
+rejected index.obj "line 5: a face names vertex 0, and there are 3"
+for value in nan inf 1e40 1e30; do
+  triangle "$value" "1 2 3" >vertex.obj
+  rejected vertex.obj "triangle 0" "NaN, infinite or beyond 2^60"
+done
+printf 'OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 9\n' >index.off
+rejected index.off "rejected: OFF: Vertex index is out of range"
+printf 'OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2' >count.off
+rejected count.off rejected
+
+ply() {
+  printf 'ply\nformat %s 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n' "$1"
+  printf 'element face %s\nproperty list uchar int vertex_indices\n%s\n' "$2" "$3"
+}
+{ ply ascii 1 end_header && printf '0 0 0\n1 0 0\n0 1 0\n3 0 1 9\n'; } >index.ply
+rejected index.ply "rejected: face 0 names vertex 9, and there are 3"
+{ ply ascii 1 end_header && printf '0 0 0\n1 0 0\n0 1 0\n3 0 1\n'; } >short.ply
+rejected short.ply rejected
+{ ply ascii 4000000000 end_header && printf '0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n'; } >many.ply
+rejected many.ply rejected
+
+# This crashes the import library (5.2.5); what matters is that another may reject it and ours goes on.
+{ ply binary_little_endian 1 end_headeX && echo 0 0 0 1 0 0 0 1 0 | "$1" f && printf '\3' && echo 0 1 2 | "$1" u; } >crash.ply
+rejected crash.ply rejected
+expect_exit 1 slabcast info --mesh good.obj --mesh crash.ply --json
+[[ ! -s out ]] || fail "info describes a scene with a rejected mesh"
+expect_exit 1 slabcast render --mesh crash.ply -o picture.png
+expect_stderr "crash.ply: rejected"
+expect_exit 1 slabcast rays camera --mesh crash.ply -o rays.npy
+expect_stderr "crash.ply: rejected"
+expect_no picture.png rays.npy

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# interrupted.sh: a cast that is killed or interrupted leaves nothing under the final name, and --resume goes on from
+# FILE.part to the same bytes.
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+# Two batches of a cast and a rest; the first stays for --resume.
+count=1500000 first=1100000
+scene=(--builtin boxes:1)
+slabcast rays random "${scene[@]}" --count "$count" -o rays.npy
+slabcast cast "${scene[@]}" --rays rays.npy --query distance -o whole.npy
+mkfifo fifo
+
+has_bytes() { [[ -e $1 && $(stat -c %s "$1") -ge $2 ]]; }
+
+# start RESULT QUERY: a cast that has read $feed bytes of its rays and waits for more; its id is $job. A shell lets what
+# runs in the background ignore SIGINT.
+start() {
+  local result=$1 query=$2
+  { head -c "$feed" rays.npy && exec sleep 60; } >fifo &
+  writer=$!
+  env --default-signal=INT "$SLABCAST" cast "${scene[@]}" --rays fifo --query "$query" -o "$result" >/dev/null 2>err &
+  job=$!
+}
+
+# stop SIGNAL CODE: what the cast ends with.
+stop() {
+  local got=0
+  kill "-$1" "$job"
+  wait "$job" 2>/dev/null || got=$?
+  kill "$writer" 2>/dev/null || true
+  wait "$writer" 2>/dev/null || true
+  [[ $got == "$2" ]] || fail "after $1 it ended with $got, not $2: $(cat err)"
+}
+
+# ---- killed: no message, the part stays, nothing looks finished ----
+feed=$((first * 32))
+start killed.npy distance
+wait_until 30 has_bytes killed.npy.part 4000000
+stop KILL 137
+[[ ! -e killed.npy ]] || fail "killed.npy is there although the cast was killed"
+expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy --query distance -o killed.npy --resume --json summary.json
+expect_same whole.npy killed.npy
+grep -qE '"resumed": [1-9]' summary.json || fail "it did not go on from the part: $(cat summary.json)"
+[[ ! -e killed.npy.part ]] || fail "the part is still there"
+
+# ---- interrupted after some batches: the part is kept and said to be ----
+start kept.npy distance
+wait_until 30 has_bytes kept.npy.part 4000000
+stop INT 130
+expect_stderr "slabcast: interrupted" "kept.npy.part is kept for --resume"
+[[ ! -e kept.npy ]] || fail "kept.npy is there although the cast was interrupted"
+# A row cut in two is cast again.
+truncate -s -3 kept.npy.part
+expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy --query distance -o kept.npy --resume
+expect_same whole.npy kept.npy
+
+# ---- interrupted before anything is worth keeping ----
+feed=32000
+for signal in INT:130 TERM:143 HUP:129; do
+  start early.npy closest
+  wait_until 30 test -e early.npy.part
+  stop "${signal%:*}" "${signal#*:}"
+  expect_stderr "slabcast: interrupted" "early.npy.part removed, nothing was written"
+  expect_no early.npy
+done
+
+# Both files of --query all go.
+start early.npy all
+wait_until 30 test -e early.npy.offsets.npy.part
+stop INT 130
+expect_no early.npy early.npy.offsets.npy
+
+# An older result stays until the new one is whole.
+cp whole.npy older.npy
+start older.npy distance
+wait_until 30 test -e older.npy.part
+stop TERM 143
+expect_same whole.npy older.npy
+[[ ! -e older.npy.part ]] || fail "older.npy.part is still there"
+
+# ---- two jobs on one output; --resume with nothing there, with other results, with too many rows ----
+start twice.npy distance
+wait_until 30 test -e twice.npy.part
+expect_refusal 1 "twice.npy: another process is writing" slabcast cast "${scene[@]}" --rays rays.npy --query distance -o twice.npy
+stop TERM 143
+expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy --query distance -o new.npy --resume
+expect_same whole.npy new.npy
+head -c 4000000 whole.npy >other.npy.part
+expect_exit 1 slabcast cast --builtin boxes:2 --rays rays.npy --query distance -o other.npy --resume
+expect_stderr "other.npy.part holds other results" "run without --resume to start anew"
+[[ ! -e other.npy ]] || fail "other.npy is there"
+head -c 4000000 /dev/zero >raw.raw.part
+slabcast rays random --count 10 -o ten.raw
+expect_exit 1 slabcast cast "${scene[@]}" --rays ten.raw --query distance -o raw.raw --resume
+expect_stderr "raw.raw.part holds 1000000 rows, more than there are rays (10)"

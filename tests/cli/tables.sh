@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# tables.sh: devices, info and the summary of cast, as tables and as JSON that a parser takes.
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+
+# expect_json FILE KEY...: it is JSON, and holds the keys. Without python3 only the keys are looked for.
+expect_json() {
+  local file=$1 key
+  shift
+  if command -v python3 >/dev/null; then python3 -m json.tool "$file" >/dev/null || fail "$file is not JSON: $(cat "$file")"; fi
+  for key in "$@"; do grep -q "\"$key\":" "$file" || fail "$file does not have \"$key\": $(cat "$file")"; done
+}
+expect_value() { grep -qE "\"$2\": $3,?$" "$1" || fail "$1: $2 is not $3: $(grep "\"$2\"" "$1")"; }
+
+# ---- devices ----
+expect_exit 0 slabcast devices
+[[ ! -s err ]] || fail "devices says something on stderr: $(cat err)"
+head -n 1 out | grep -qE '^ *# +name +type +units +MHz +memory +lanes +exact +platform, driver$' || fail "devices has another head"
+grep -qE '^ *0  .+ (CPU|GPU|other) +[0-9]+ ' out || fail "devices lists no device 0"
+table=$(($(wc -l <out) - 1))
+expect_exit 0 slabcast devices --json
+expect_json out index name type vendor driver version platform compute_units clock_mhz memory_bytes allocation_bytes \
+  lane_width denormals rounds_to_nearest exact_divide
+[[ $(grep -c '"index":' out) == "$table" ]] || fail "the table has $table devices, JSON $(grep -c '"index":' out)"
+
+# A device by its number, by a part of its name in any case, by its type.
+name=$(sed -n 's/^ *"name": "\(.*\)",$/\1/p' out | sed -n 1p)
+type=$(sed -n 's/^ *"type": "\(.*\)",$/\1/p' out | sed -n 1p)
+for device in 0 "$name" "${name:0:5}" "${name^^}" "${type,,}"; do
+  expect_exit 0 slabcast info --builtin boxes:1 --device "$device"
+  expect_stdout "$name"
+done
+
+# ---- info ----
+scene=(--builtin boxes:40 --builtin spheres:30 --builtin obbs:20 --builtin planes:10 --builtin soup:50)
+expect_exit 0 slabcast info "${scene[@]}"
+for row in 'geometries +5' 'triangles +50' 'boxes +40' 'obbs +20' 'spheres +30' 'planes +10' \
+  'lower( +[-+.0-9e]+){3}' 'upper( +[-+.0-9e]+){3}' 'host +[0-9.]+ KiB' 'device +[0-9.]+ KiB' 'built in +[0-9.]+ s'; do
+  grep -qE "^$row\$" out || fail "info has no row \"$row\": $(cat out)"
+done
+awk 'length > 80 { exit 1 }' out || fail "info has lines longer than 80"
+expect_exit 0 slabcast info "${scene[@]}" --json
+expect_json out device geometries triangles boxes obbs spheres planes lower upper host_bytes device_bytes tree_depth \
+  sah_cost build_seconds
+for value in geometries:5 triangles:50 boxes:40 obbs:20 spheres:30 planes:10; do
+  expect_value out "${value%:*}" "${value#*:}"
+done
+expect_exit 0 slabcast info --builtin planes:3
+grep -qE '^bounds +none$' out || fail "planes have bounds: $(cat out)"
+expect_exit 0 slabcast info --builtin planes:3 --json
+expect_value out lower null
+
+# ---- the summary of a cast ----
+printf '0 0 -9 0 0 1\n5 0 -9 0 0 1\n0 0 0 0 0 0\n' >rays.txt
+printf '%s\n' '-1 -1 -1 1 1 1' '-1 -1 2 1 1 3' >box.txt
+expect_exit 0 slabcast cast --boxes box.txt --rays rays.txt --query count --check --json summary.json
+expect_json summary.json device query rays resumed hits invalid crossings seconds rays_per_second build_seconds \
+  total_seconds checked mismatches oracle_rays oracle_wrong oracle_undecided
+for value in query:'"count"' rays:3 invalid:1 checked:3 mismatches:0 oracle_wrong:0 resumed:0 hits:1 crossings:2; do
+  expect_value summary.json "${value%%:*}" "${value#*:}"
+done
+for query in closest distance any all interval; do
+  expect_exit 0 slabcast cast --boxes box.txt --rays rays.txt --query "$query" --json -
+  expect_json out device query rays hits
+  expect_value out query "\"$query\""
+done
+expect_exit 0 slabcast cast --boxes box.txt --rays /dev/null --json -
+expect_json out rays
+expect_value out rays 0
+expect_exit 0 slabcast cast --boxes box.txt --rays rays.txt -o - --out csv --json summary.json
+expect_stdout t,normal_x
+expect_json summary.json rays

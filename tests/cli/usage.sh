@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# usage.sh: help of every command; command lines that are refused, with code 2 and what is wrong. Needs no device.
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+
+scene="--mesh --boxes --spheres --planes --obbs --builtin"
+camera="--from --to --up --fov --size"
+declare -A options=(
+  [demo]="-o --size --device"
+  [cast]="$scene --rays -o --query --tree --segments --t-min --t-max --mask --cull --face-forward --points --in --out
+          --check --resume --shard --json --device"
+  [join]="-o"
+  [rays]="$scene $camera --count --seed -o --out --device"
+  [render]="$scene $camera -o --shade --tree --device"
+  [devices]="--json"
+  [info]="$scene --tree --json --device"
+)
+
+# ---- help ----
+for command in "${!options[@]}"; do
+  expect_exit 0 slabcast "$command" --help
+  [[ ! -s err ]] || fail "$command --help says something on stderr"
+  expect_stdout "usage: slabcast $command" "  --help"
+  for option in ${options[$command]}; do
+    grep -qE -- "^  $option( |$)" out || fail "$command --help does not list $option"
+  done
+  listed=$(grep -oE '^  -[-a-z]+' out | wc -l)
+  expected=$(wc -w <<<"${options[$command]} --help")
+  [[ $listed == "$expected" ]] || fail "$command --help lists $listed options, not $expected"
+  awk 'length > 100 { exit 1 }' out || fail "$command --help has lines longer than 100"
+  mv out long
+  expect_exit 0 slabcast "$command" -h
+  expect_same long out
+done
+
+expect_exit 0 slabcast --help
+expect_stdout "${!options[@]}" "Exit codes"
+mv out long
+expect_exit 0 slabcast help
+expect_same long out
+expect_exit 0 slabcast --version
+grep -qE '^slabcast [0-9]+\.[0-9]+\.[0-9]+$' out || fail "--version says $(cat out)"
+expect_exit 2 slabcast
+[[ ! -s out ]] || fail "without a command something is printed on stdout"
+expect_same long err
+
+# ---- refusals: code 2, what is wrong, the usage line ----
+refused() {
+  local text=$1
+  shift
+  expect_refusal 2 "$text" slabcast "$@"
+}
+refused 'unknown command "dance"' dance
+refused 'unknown command ""' ""
+for command in "${!options[@]}"; do
+  refused "unknown option --dance" "$command" --dance
+  expect_stderr "usage: slabcast $command"
+done
+refused 'unknown option --dance=3' cast --dance=3
+refused 'option --query: "what" is not one of closest|distance|any|count|all|interval' cast --query what
+refused 'option --query: "" is not one of' cast --query=
+refused 'option --query wants' cast --query
+refused 'option --check takes no value' cast --check=1
+refused 'option --tree: "tall" is not one of' cast --tree tall
+refused 'option --cull: "side" is not one of' cast --cull side
+refused 'option --mask: "0" is not' cast --mask 0
+refused 'option --mask: "4294967296" is not' cast --mask 4294967296
+refused 'option --mask: "0xg" is not' cast --mask 0xg
+refused 'option --mask: "-1" is not' cast --mask -1
+refused 'option --t-min: "nan" is not a number' cast --t-min nan
+refused 'option --t-max: "1x" is not a number' cast --t-max 1x
+refused 'option --t-max: "" is not a number' cast --t-max ""
+for shard in 3/3 4/3 0/0 1 1/ /2 a/2 -1/2 1/2/3; do refused "option --shard: \"$shard\" is not I/N" cast --shard "$shard"; done
+for value in boxes boxes: boxes:x boxes:-1 boxes:4294967281 :3; do
+  refused "option --builtin" cast --builtin "$value"
+  expect_stderr "${value%:3}"
+done
+refused 'option --builtin: there is no scene "castle"; there are boxes, city' info --builtin castle:3
+for size in 0x4 4x0 4x 4 x4 65537x1 1x65537 -1x4 4x4x4 ax4; do
+  refused "option --size: \"$size\" is not WxH, each from 1 to 65536" demo --size "$size"
+done
+for point in 1,2 1,2,3,4 1,2,x inf,0,0 nan,0,0 "1, 2,3" ""; do
+  refused "option --from: \"$point\" is not three numbers X,Y,Z" rays camera --from "$point"
+done
+for degrees in 0 180 -1 nan wide; do refused "option --fov: \"$degrees\" is not a number from 0.01 to 179" render --fov "$degrees"; done
+for count in 0 -1 1.5 1e3 99999999999999999999; do refused "option --count: \"$count\" is not" rays random --count "$count"; done
+refused 'option --seed: "x" is not a whole number' rays random --seed x
+refused 'option --shade: "dark" is not one of normal|depth|id' render --shade dark
+refused 'option --out: "png" is not one of' rays random --out png
+
+# ---- what is missing, what does not go together ----
+refused '--rays is missing' cast --builtin boxes:3
+refused 'the scene is missing' cast --rays rays.npy
+refused 'nothing to do with the results' cast --builtin boxes:3 --rays rays.npy
+refused '--points does not go with --query any or count' cast --builtin boxes:3 --rays r.npy -o o --query any --points
+refused '--points does not go with' cast --builtin boxes:3 --rays r.npy -o o --query count --points
+refused '--query all writes two files: -o -' cast --builtin boxes:3 --rays r.npy -o - --query all --out npy
+refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy --check --resume
+refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o o.csv --resume
+refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o - --resume
+refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o o.npy --query all --resume
+refused '-o and --json cannot both go to stdout' cast --builtin boxes:3 --rays r.npy -o - --json -
+refused 'the kind of rays is missing' rays
+refused '"sun" is not one of camera, lidar, hemisphere, random' rays sun
+refused 'unexpected argument "lidar"' rays camera lidar
+refused 'camera takes --size WxH, not --count' rays camera --count 3
+refused 'random takes --count N, not --size' rays random --size 4x4
+refused '--from and --to are the same point' rays camera --from 1,2,3 --to 1,2,3
+refused '--up has no length' rays camera --up 0,0,0
+refused 'no shards are named' join -o o.npy
+refused '-o FILE is missing' join a.npy
+refused '-o is missing' render --builtin boxes:3
+refused 'the scene is missing' render -o o.png
+refused 'the scene is missing' info
+refused 'unexpected argument "more"' devices more
+refused 'unexpected argument "more"' cast more
+refused 'unexpected argument "--json"' devices -- --json
+
+[[ -z $(find . -type f ! -name out ! -name err ! -name long) ]] || fail "a refused command left a file"

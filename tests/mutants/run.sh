@@ -1,0 +1,278 @@
+#!/usr/bin/env bash
+# Plants the faults of mutants.txt, one at a time, in a copy of the tree, and asks the tests: run.sh [NAME...]
+#
+#   run.sh            every fault; writes RESULTS.md; exit code 1 when one survives
+#   run.sh NAME...    these, and says what became of them
+#   run.sh --check    only that every fault can still be planted
+#
+# What became of a fault is kept under build/mutants until sources or tests change: an interrupted run goes on where it
+# stopped. Every processor takes a share, with a tree, a build and a kernel cache of its own.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+table=$root/tests/mutants/mutants.txt
+kept=$root/build/mutants
+sources=(CMakeLists.txt CMakePresets.json .clang-format cmake bench host kernels examples tests)
+test_seconds=240   # of one test program; the slowest takes a tenth when the machine is idle
+mutant_seconds=900 # of one fault
+# The tests that are asked: those of answers, not of texts and objects, at the width with the most ways to go wrong.
+width=w8
+telling="^test_.*_$width\$"
+
+say() { echo "mutants: $*" >&2; }
+
+die() {
+  say "$*"
+  exit 2
+}
+
+# ---- the table ----
+
+names=()
+declare -A row by edits # edits: FILE, OLD, NEW, ... each ended by \1
+
+end_edit() {
+  [[ -n $old ]] || return 0
+  edits[$name]+=$file$'\1'$old$'\1'$new$'\1'
+  old='' new=''
+}
+
+begin_mutant() {
+  end_edit
+  [[ -z ${edits[$1]+there} ]] || die "$1 stands in the table twice"
+  name=$1 file=''
+  names+=("$name")
+  row[$name]='' by[$name]='' edits[$name]=''
+}
+
+read_table() {
+  local line name='' file='' old='' new=''
+  while IFS= read -r line; do
+    case $line in
+      '' | '#'*) ;;
+      'mutant '*) begin_mutant "${line#mutant }" ;;
+      'row    '*) row[$name]=${line#row    } ;;
+      'by     '*) by[$name]=${line#by     } ;;
+      'file   '*)
+        end_edit
+        file=${line#file   }
+        ;;
+      '- '*)
+        [[ -z $new ]] || end_edit
+        old+=${old:+$'\n'}${line#- }
+        ;;
+      '+ '*) new+=${new:+$'\n'}${line#+ } ;;
+      *) die "$table: what is \"$line\"?" ;;
+    esac
+  done <"$table"
+  end_edit
+}
+
+# replace_once FILE OLD NEW: exact text, which must stand there once, so that the table cannot rot.
+replace_once() {
+  local text rest
+  text=$(<"$1")
+  rest=${text#*"$2"}
+  [[ $rest != "$text" ]] || die "$name: not found in $1: $2"
+  [[ $rest != *"$2"* ]] || die "$name: more than once in $1: $2"
+  printf '%s\n' "${text%%"$2"*}$3$rest" >"$1"
+}
+
+# plant NAME TREE
+plant() {
+  local name=$1 tree=$2 file old new
+  while IFS= read -r -d $'\1' file && IFS= read -r -d $'\1' old && IFS= read -r -d $'\1' new; do
+    replace_once "$tree/$file" "$old" "$new"
+  done <<<"${edits[$name]}"
+}
+
+# unplant NAME TREE
+unplant() {
+  local file old new
+  while IFS= read -r -d $'\1' file && IFS= read -r -d $'\1' old && IFS= read -r -d $'\1' new; do
+    mkdir -p "$(dirname "$2/$file")"
+    cp "$originals/$file" "$2/$file"
+  done <<<"${edits[$1]}"
+}
+
+check_table() {
+  local name
+  mkdir -p "$scratch/checked"
+  for name in "${names[@]}"; do
+    [[ -n ${row[$name]} && -n ${by[$name]} && -n ${edits[$name]} ]] || die "$name lacks a row, a test or a fault"
+    unplant "$name" "$scratch/checked" # a fresh copy of what is mutated
+    plant "$name" "$scratch/checked"
+    unplant "$name" "$scratch/checked"
+  done
+}
+
+# ---- building and testing ----
+
+# copy_sources FOLDER
+copy_sources() {
+  mkdir -p "$1"
+  (cd "$root" && tar -c "${sources[@]}") | tar -x -C "$1"
+}
+
+# configure WORKER
+configure() {
+  copy_sources "$scratch/$1/tree"
+  cmake -S "$scratch/$1/tree" -B "$scratch/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLABCAST_TESTS=ON \
+    -DSLABCAST_BENCH=OFF >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
+  build "$1" || die "the tree does not build: $(tail "$scratch/$1/log")"
+}
+
+# build WORKER: the tests and the library, not the program.
+build() { ninja -C "$scratch/$1/build" tests/all >"$scratch/$1/log" 2>&1; }
+
+# ask WORKER CTEST_OPTION...
+ask() {
+  local worker=$1
+  shift
+  ctest --test-dir "$scratch/$worker/build" --timeout "$test_seconds" --no-tests=error "$@" \
+    >"$scratch/$worker/log" 2>&1 </dev/null
+}
+
+# Without a fault every test that is asked passes: else it would seem to notice all of them.
+check_baseline() {
+  [[ -e $results/baseline ]] && return 0
+  say "the tests without a fault"
+  ask 0 -R "$telling" --output-on-failure -j "$(nproc)" ||
+    die "tests fail without a fault: $(grep -E 'ERROR|FAILED' "$scratch/0/log")"
+  touch "$results/baseline"
+}
+
+# What the log says of the first test program that failed: its name, and the cases in it.
+noticed() {
+  local program cases
+  program=$(sed -nE 's/^[[:space:]]*[0-9]+ - ([A-Za-z0-9_]+) \(.*/\1/p' "$1" | head -n 1)
+  grep -q '(Timeout)' "$1" && program+=" (ran past $test_seconds s)"
+  mapfile -t cases < <(sed -nE 's/.*\[  FAILED  \] ([a-z_0-9]+)$/\1/p' "$1" | awk '!seen[$0]++')
+  printf '%s' "$program"
+  ((${#cases[@]} == 0)) || printf ': %s' "${cases[0]}"
+  ((${#cases[@]} < 2)) || printf ' and %d more' $((${#cases[@]} - 1))
+}
+
+# try WORKER NAME: prints what became of the fault.
+try() {
+  local worker=$1 name=$2 test began=$SECONDS
+  local log=$scratch/$worker/log
+  if ! build "$worker"; then
+    echo "BROKEN: does not compile: $(grep -m 1 error "$log")"
+    return
+  fi
+  for test in ${by[$name]} rest; do
+    if ((SECONDS - began > mutant_seconds)); then
+      echo "SURVIVED $mutant_seconds s of tests"
+      return
+    fi
+    if [[ $test == rest ]]; then
+      ask "$worker" -R "$telling" -E "^(${by[$name]// /|})_$width\$" --output-on-failure --stop-on-failure && continue
+    else
+      ask "$worker" -R "^${test}_$width\$" --output-on-failure && continue
+    fi
+    if grep -q 'No tests were found' "$log"; then
+      echo "BROKEN: there is no test $test"
+    elif grep -q 'clBuildProgram failed' "$log"; then
+      echo "BROKEN: the kernel does not compile: $(grep -m 1 -A 3 'clBuildProgram failed' "$log" | tr '\n' ' ')"
+    else
+      echo "killed by $(noticed "$log")"
+    fi
+    return
+  done
+  echo SURVIVED
+}
+
+# work WORKER NAME...
+work() {
+  local worker=$1 name outcome began
+  shift
+  ((worker == 0)) || configure "$worker"
+  for name in "$@"; do
+    began=$SECONDS
+    plant "$name" "$scratch/$worker/tree"
+    outcome=$(try "$worker" "$name")
+    cp "$scratch/$worker/log" "$results/$name.log"
+    unplant "$name" "$scratch/$worker/tree"
+    echo "$outcome" >"$results/$name.part"
+    mv "$results/$name.part" "$results/$name"
+    say "$name: $outcome ($((SECONDS - began)) s)"
+  done
+}
+
+# ---- the run ----
+
+# Changes with whatever an outcome depends on, but for the faults themselves.
+fingerprint() {
+  (cd "$scratch/0/tree" && find . -type f ! -path './tests/mutants/*' ! -path './host/cli/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum) |
+    cut -c 1-16
+}
+
+# The chosen faults without an outcome so far.
+list_left() {
+  local name
+  for name in "${chosen[@]}"; do
+    [[ -e $results/$name && $(<"$results/$name.fault") == "${edits[$name]}" ]] || echo "$name"
+    printf '%s\n' "${edits[$name]}" >"$results/$name.fault"
+  done
+}
+
+run_left() {
+  local left workers=() share worker i pids=()
+  mapfile -t left < <(list_left)
+  say "${#chosen[@]} faults, ${#left[@]} of them to be tried"
+  ((${#left[@]})) || return 0
+  check_baseline
+  mapfile -t workers < <(seq 0 $(($(nproc) - 1)))
+  for worker in "${workers[@]}"; do
+    share=()
+    for ((i = worker; i < ${#left[@]}; i += ${#workers[@]})); do share+=("${left[i]}"); done
+    ((${#share[@]} == 0)) && continue
+    work "$worker" "${share[@]}" &
+    pids+=($!)
+  done
+  for i in "${pids[@]}"; do wait "$i" || die "a worker failed"; done
+}
+
+write_results() {
+  local name killed=0
+  for name in "${names[@]}"; do [[ $(<"$results/$name") == killed* ]] && killed=$((killed + 1)); done
+  echo "# Mutants"
+  echo
+  echo "Written by \`./dev mutants\`: each fault of mutants.txt, planted alone, and the first test that notices it."
+  echo
+  echo "${#names[@]} faults, $killed killed, $((${#names[@]} - killed)) survived."
+  echo
+  echo "| fault | row of the contract | outcome |"
+  echo "| --- | --- | --- |"
+  for name in "${names[@]}"; do echo "| $name | ${row[$name]//|/\\|} | $(<"$results/$name") |"; done
+}
+
+scratch=$(mktemp -d)
+originals=$root
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+read_table
+check_table
+[[ ${1:-} == --check ]] && exit 0
+chosen=("$@")
+(($#)) || chosen=("${names[@]}")
+for name in "${chosen[@]}"; do [[ -n ${edits[$name]+there} ]] || die "no fault is called $name"; done
+
+mkdir -p "$scratch/0"
+configure 0
+originals=$scratch/original
+copy_sources "$originals"
+results=$kept/$(fingerprint)
+mkdir -p "$results"
+find "$kept" -mindepth 1 -maxdepth 1 ! -path "$results" -exec rm -rf {} +
+run_left
+bad=0
+for name in "${chosen[@]}"; do
+  [[ $(<"$results/$name") == killed* ]] && continue
+  bad=$((bad + 1))
+  say "$name: $(<"$results/$name")"
+done
+(($#)) || write_results >"$root/tests/mutants/RESULTS.md"
+say "$((${#chosen[@]} - bad)) of ${#chosen[@]} killed, in $SECONDS s"
+((bad == 0))

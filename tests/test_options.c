@@ -1,0 +1,231 @@
+/* Options and ties: culling, face_forward, masks, skip, and which of equals is named, alike for every kind. */
+#include <math.h>
+#include <string.h>
+
+#include "specimen.h"
+
+/* Front: met from outside, or from the side that the normal points to. The second ray comes from behind. */
+static void culling_drops_one_side(void **state) {
+  static const slab_cast_options back = {.cull = SLAB_CULL_BACK}, front = {.cull = SLAB_CULL_FRONT};
+  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+    const slab_ray behind = {{0, 0, s->solid ? 0 : 4}, 0, {0, 0, -1}, INFINITY};
+    const float t = s->solid ? 1 : 5;
+    const expect_want from_behind = specimen_near(s, t, s->solid ? 0 : t, t);
+    const expect_want gone = specimen_inside(3, s->solid ? 5 : 3), gone_behind = specimen_inside(s->solid ? 0 : t, t);
+    const expect_row without_back[] = {{specimen_ray(-4, 0, INFINITY), specimen_near(s, 3, 3, s->solid ? 5 : 3)},
+                                       {behind, gone_behind}};
+    const expect_row without_front[] = {{specimen_ray(-4, 0, INFINITY), s->solid ? specimen_far(s, 5, 3, 5) : gone},
+                                        {behind, from_behind}};
+    expect_shape(*state, s->kind, s->shape, without_back, &back, 0);
+    expect_shape(*state, s->kind, s->shape, without_front, &front, 0);
+  }
+}
+
+static void exit_beyond_t_max_is_not_reported_with_front_faces_culled(void **state) {
+  static const slab_cast_options front = {.cull = SLAB_CULL_FRONT};
+  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+    const expect_row rows[] = {{specimen_ray(-4, 0, 4), specimen_inside(3, 4)},
+                               {specimen_ray(-4, 0, 5), specimen_far(s, 5, 3, 5)}};
+    if (s->solid) expect_shape(*state, s->kind, s->shape, rows, &front, 0);
+  }
+}
+
+static void face_forward_turns_normals_against_the_ray(void **state) {
+  static const slab_cast_options forward = {.face_forward = 1};
+  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+    const slab_ray behind = {{0, 0, s->solid ? 0 : 4}, 0, {0, 0, -1}, INFINITY};
+    const float t = s->solid ? 1 : 5;
+    expect_want turned = specimen_near(s, t, s->solid ? 0 : t, t);
+    turned.normal[2] = 1;
+    const expect_row rows[] = {{specimen_ray(-4, 0, INFINITY), specimen_near(s, 3, 3, s->solid ? 5 : 3)},
+                               {behind, turned}};
+    expect_shape(*state, s->kind, s->shape, rows, &forward, 0);
+  }
+}
+
+/* A specimen moved by z. */
+static void moved(const specimen *s, float z, float shape[15]) {
+  memcpy(shape, s->shape, sizeof s->shape);
+  if (s->kind == SLAB_PLANE) shape[3] -= z; /* -z = offset */
+  if (s->kind != SLAB_PLANE) shape[2] += z;
+  if (s->kind == SLAB_BOX || s->kind == SLAB_TRIANGLE) shape[5] += z;
+  if (s->kind == SLAB_TRIANGLE) shape[8] += z;
+}
+
+/* Geometries 0 .. 4 with masks 1, 2, 4, 8 and, by 0, all bits; each 4 behind the one before. */
+static void mask_hides_a_geometry_from_every_query(void **state) {
+  slab_scene *scene = NULL;
+  assert_ok(slab_scene_create(*state, &scene));
+  for (uint32_t k = 0; k < SPECIMENS; k++) {
+    const slab_geometry_options options = {.mask = k < 4 ? 1u << k : 0};
+    float shape[15];
+    moved(&specimens[k], 4 * (float)k, shape);
+    assert_ok(expect_add(scene, specimens[k].kind, shape, 1, &options));
+  }
+  assert_ok(slab_scene_commit(scene, NULL));
+  static const struct {
+    uint32_t mask, first, count;
+  } cases[] = {{0, 0, 5},  {1, 0, 2},  {2, 1, 2},           {4, 2, 2},           {8, 3, 2},
+               {16, 4, 1}, {12, 2, 3}, {0x80000000u, 4, 1}, {0xFFFFFFFFu, 0, 5}, {6, 1, 3}};
+  const slab_ray ray = specimen_ray(-4, 0, INFINITY);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const slab_cast_options options = {.mask = cases[i].mask};
+    expect_answers a;
+    expect_cast(scene, &ray, 1, &options, &a);
+    assert_int_equal(a.closest[0].geometry, cases[i].first);
+    assert_int_equal(a.interval[0].geometry, cases[i].first);
+    assert_true(a.closest[0].t == 3 + 4 * (float)cases[i].first);
+    assert_int_equal(a.count[0], cases[i].count);
+    expect_release(&a);
+  }
+  slab_scene_destroy(scene);
+}
+
+/* Each ray skips another of the five specimens, which all lie at t = 3: planes and triangles go, solids stay. */
+static void skip_hides_planes_and_triangles_and_not_solids(void **state) {
+  slab_scene *scene = specimen_scene(*state);
+  slab_ray rays[SPECIMENS + 2];
+  slab_primitive_id skip[SPECIMENS + 2];
+  for (uint32_t k = 0; k < SPECIMENS + 2; k++) {
+    rays[k] = specimen_ray(-4, 0, INFINITY);
+    skip[k] = (slab_primitive_id){k < SPECIMENS ? 0 : SLAB_MISS, k < SPECIMENS ? k : SLAB_MISS};
+  }
+  const slab_cast_options options = {.skip = skip};
+  expect_answers a;
+  expect_cast(scene, rays, SPECIMENS + 2, &options, &a);
+  for (uint32_t k = 0; k < SPECIMENS + 2; k++) {
+    const int goes = k < SPECIMENS && !specimens[k].solid;
+    assert_int_equal(a.count[k], goes ? SPECIMENS - 1 : SPECIMENS);
+    for (uint64_t h = a.offsets[k]; goes && h < a.offsets[k + 1]; h++) assert_true(a.all[h].geometry != k);
+  }
+  expect_release(&a);
+  slab_scene_destroy(scene);
+}
+
+static void skip_leaves_the_neighbours_of_what_it_hides(void **state) {
+  float triangles[20][9];
+  for (int i = 0; i < 20; i++) {
+    memcpy(triangles[i], specimens[SPECIMEN_TRIANGLE].shape, sizeof triangles[i]);
+    for (int v = 0; v < 3; v++) triangles[i][3 * v + 2] = (float)(i / 2); /* two at each height */
+  }
+  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, triangles, 20);
+  slab_ray rays[20];
+  slab_primitive_id skip[20];
+  for (uint32_t i = 0; i < 20; i++) {
+    rays[i] = specimen_ray(-4, 0, INFINITY);
+    skip[i] = (slab_primitive_id){i, 0};
+  }
+  const slab_cast_options options = {.skip = skip};
+  expect_answers a;
+  expect_cast(scene, rays, 20, &options, &a);
+  for (uint32_t i = 0; i < 20; i++) {
+    assert_int_equal(a.count[i], 19);
+    assert_int_equal(a.closest[i].primitive, i == 0 ? 1 : 0);
+    assert_int_equal(a.interval[i].primitive, i == 0 ? 1 : 0);
+    for (uint32_t k = 0; k < 19; k++) assert_int_equal(a.all[a.offsets[i] + k].primitive, k < i ? k : k + 1);
+  }
+  expect_release(&a);
+  slab_scene_destroy(scene);
+}
+
+/* ---- ties ---- */
+
+/* All five specimens at t = 3, added in every rotation: the first added wins, and `all` names them in that order. */
+static void of_equal_t_the_lowest_geometry_wins(void **state) {
+  const slab_ray ray = specimen_ray(-4, 0, INFINITY);
+  for (uint32_t turn = 0; turn < SPECIMENS; turn++) {
+    slab_scene *scene = NULL;
+    assert_ok(slab_scene_create(*state, &scene));
+    for (uint32_t k = 0; k < SPECIMENS; k++) {
+      const specimen *s = &specimens[(k + turn) % SPECIMENS];
+      assert_ok(expect_add(scene, s->kind, s->shape, 1, NULL));
+    }
+    assert_ok(slab_scene_commit(scene, NULL));
+    expect_answers a;
+    expect_cast(scene, &ray, 1, NULL, &a);
+    assert_int_equal(a.count[0], SPECIMENS);
+    assert_true(a.interval[0].geometry == 0 && a.interval[0].enter == 3);
+    for (uint32_t k = 0; k < SPECIMENS; k++) {
+      const specimen *s = &specimens[(k + turn) % SPECIMENS];
+      assert_true(a.all[k].geometry == k && a.all[k].t == 3);
+      assert_true(a.all[k].u == specimen_near(s, 3, 3, 9).u); /* and its own attributes */
+    }
+    expect_release(&a);
+    slab_scene_destroy(scene);
+  }
+}
+
+/* x = 2^-52 and 2^-53 with a direction of 2^100: both t are below the least float and reported as 0. */
+static void of_t_that_underflow_to_one_value_the_lowest_geometry_wins(void **state) {
+  static const slab_plane planes[] = {{{1, 0, 0}, 0x1p-52f}, {{1, 0, 0}, 0x1p-53f}};
+  static const slab_ray ray = {{0, 0, 0}, 0, {0x1p100f, 0, 0}, INFINITY};
+  slab_scene *scene = expect_scene(*state, SLAB_PLANE, planes, 2);
+  expect_answers a;
+  expect_cast(scene, &ray, 1, NULL, &a);
+  assert_int_equal(a.count[0], 2);
+  assert_true(a.all[0].t == 0 && a.all[1].t == 0);
+  assert_int_equal(a.closest[0].primitive, 0);
+  expect_release(&a);
+  slab_scene_destroy(scene);
+}
+
+/* 37 copies in two geometries, so that ties cross lanes and blocks of every width. */
+static void of_equal_t_the_lowest_primitive_wins(void **state) {
+  enum { N = 37 };
+  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+    const size_t floats = expect_floats(s->kind);
+    float copies[N * 15];
+    for (size_t i = 0; i < N; i++) memcpy(copies + i * floats, s->shape, floats * sizeof *copies);
+    slab_scene *scene = NULL;
+    assert_ok(slab_scene_create(*state, &scene));
+    assert_ok(expect_add(scene, s->kind, copies, N, NULL));
+    assert_ok(expect_add(scene, s->kind, copies, N, NULL));
+    assert_ok(slab_scene_commit(scene, NULL));
+    const slab_ray ray = specimen_ray(-4, 0, INFINITY);
+    expect_answers a;
+    expect_cast(scene, &ray, 1, NULL, &a);
+    assert_int_equal(a.count[0], 2 * N);
+    for (uint32_t k = 0; k < 2 * N; k++) assert_true(a.all[k].primitive == k % N && a.all[k].geometry == k / N);
+    assert_true(a.interval[0].primitive == 0 && a.interval[0].geometry == 0);
+    expect_release(&a);
+    slab_scene_destroy(scene);
+  }
+}
+
+/* Solids around the origin have one clipped enter, t_min, whatever their own: the first is named though the last is
+ * the smallest and its surface the closest. A surface nearer than t = 0 there is none, so distance differs from enter.
+ */
+static void interval_compares_clipped_enters(void **state) {
+  static const slab_box boxes[] = {{{-9, -9, -9}, {9, 9, 9}}, {{-7, -7, -7}, {5, 5, 5}}, {{-1, -1, -1}, {1, 1, 1}}};
+  slab_scene *scene = expect_scene(*state, SLAB_BOX, boxes, 3);
+  static const slab_ray rays[] = {{{0, 0, 0}, 0, {1, 0, 0}, INFINITY},
+                                  {{-8, 0, 0}, 0, {1, 0, 0}, INFINITY},
+                                  {{-10, 0, 0}, 2, {1, 0, 0}, INFINITY},
+                                  {{0, 0, 0}, -INFINITY, {1, 0, 0}, INFINITY}};
+  static const slab_interval want[] = {{0, 9, 0, 0}, {0, 17, 0, 0}, {2, 19, 0, 0}, {-9, 9, 0, 0}};
+  static const uint32_t closest[] = {2, 1, 1, 0};
+  expect_answers a;
+  expect_cast(scene, rays, 4, NULL, &a);
+  for (int i = 0; i < 4; i++) {
+    assert_same_bits(&a.interval[i], &want[i], 1, sizeof *want);
+    assert_int_equal(a.closest[i].primitive, closest[i]);
+  }
+  expect_release(&a);
+  slab_scene_destroy(scene);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(culling_drops_one_side),
+      cmocka_unit_test(exit_beyond_t_max_is_not_reported_with_front_faces_culled),
+      cmocka_unit_test(face_forward_turns_normals_against_the_ray),
+      cmocka_unit_test(mask_hides_a_geometry_from_every_query),
+      cmocka_unit_test(skip_hides_planes_and_triangles_and_not_solids),
+      cmocka_unit_test(skip_leaves_the_neighbours_of_what_it_hides),
+      cmocka_unit_test(of_equal_t_the_lowest_geometry_wins),
+      cmocka_unit_test(of_t_that_underflow_to_one_value_the_lowest_geometry_wins),
+      cmocka_unit_test(of_equal_t_the_lowest_primitive_wins),
+      cmocka_unit_test(interval_compares_clipped_enters),
+  };
+  return cmocka_run_group_tests(tests, expect_setup, expect_teardown);
+}

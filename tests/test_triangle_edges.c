@@ -1,0 +1,174 @@
+/* Rays exactly on edges and vertices of triangles: a point belongs to one side. Closed meshes are in test_watertight.c.
+ */
+#include <math.h>
+
+#include "expect.h"
+
+/* Counts of rays along axis z (turned to any axis) through points of a plane, with triangles in it. */
+typedef struct sheet {
+  int axis; /* that stands for z */
+  float side;
+  slab_triangle triangles[16];
+  uint32_t count;
+} sheet;
+
+static void place(const sheet *s, float x, float y, float z, float to[3]) {
+  to[(s->axis + 1) % 3] = x;
+  to[(s->axis + 2) % 3] = y;
+  to[s->axis] = z;
+}
+
+static void add_flat(sheet *s, const float a[2], const float b[2], const float c[2]) {
+  slab_triangle *t = &s->triangles[s->count++];
+  place(s, a[0], a[1], 0, t->a);
+  place(s, b[0], b[1], 0, t->b);
+  place(s, c[0], c[1], 0, t->c);
+}
+
+static slab_ray through(const sheet *s, float x, float y) {
+  slab_ray ray = {{0}, 0, {0}, INFINITY};
+  place(s, x, y, 5 * s->side, ray.origin);
+  place(s, 0, 0, -s->side, ray.direction);
+  return ray;
+}
+
+/* That rays[i] counts want[i]. */
+static void check_counts(void **state, const sheet *s, const slab_ray *rays, const uint32_t *want, size_t n) {
+  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, s->triangles, s->count);
+  expect_answers a;
+  expect_cast(scene, rays, n, NULL, &a);
+  for (size_t i = 0; i < n; i++) assert_int_equal(a.count[i], want[i]);
+  expect_release(&a);
+  slab_scene_destroy(scene);
+}
+
+/* An edge from (0, 0) to e with a triangle on each side, in all directions, wound alike or not. */
+static void ray_on_shared_edge_hits_once(void **state) {
+  for (int axis = 0; axis < 6; axis++)
+    for (int dx = -4; dx <= 4; dx += 2)
+      for (int dy = -4; dy <= 4; dy += 2)
+        for (int winding = 0; winding < 4 && (dx || dy); winding++) {
+          const float p[2] = {0, 0}, q[2] = {4 * (float)dx, 4 * (float)dy};
+          const float left[2] = {q[0] / 4 - (float)dy, q[1] / 2 + (float)dx};
+          const float right[2] = {q[0] / 2 + (float)dy, q[1] / 4 - (float)dx};
+          sheet s = {.axis = axis % 3, .side = axis < 3 ? 1.0f : -1.0f};
+          add_flat(&s, winding & 1 ? q : p, winding & 1 ? p : q, left);
+          add_flat(&s, winding & 2 ? p : q, winding & 2 ? q : p, right);
+          slab_ray rays[15];
+          uint32_t want[15];
+          for (int i = 0; i < 15; i++) {
+            rays[i] = through(&s, q[0] * (float)(i + 1) / 16, q[1] * (float)(i + 1) / 16);
+            want[i] = 1;
+          }
+          check_counts(state, &s, rays, want, 15);
+        }
+}
+
+/* Mirrored in x and y, and at the diagonal. */
+static void flip(int flips, float point[2]) {
+  const float x = flips & 1 ? -point[0] : point[0], y = flips & 2 ? -point[1] : point[1];
+  point[0] = flips & 4 ? y : x;
+  point[1] = flips & 4 ? x : y;
+}
+
+/* The edge from (n + 1, n) to (-n, 1 - n) passes the ray on the side of (-n, n): its function there is
+ * (n + 1)(1 - n) + n n = 1, yet for n = 2^23 both products round to n n. The exact sign decides, not the rule for
+ * points on an edge: the triangle towards (n, -n) is hit and the one towards (-n, n) is not. */
+static void edge_function_that_rounds_to_zero_keeps_its_exact_sign(void **state) {
+  static const float n = 0x1p23f;
+  for (int axis = 0; axis < 6; axis++)
+    for (int flips = 0; flips < 8; flips++)
+      for (uint32_t hit = 0; hit < 2; hit++) {
+        float p[2] = {n + 1, n}, q[2] = {-n, 1 - n}, corner[2] = {hit ? n : -n, hit ? -n : n};
+        flip(flips, p);
+        flip(flips, q);
+        flip(flips, corner);
+        sheet s = {.axis = axis % 3, .side = axis < 3 ? 1.0f : -1.0f};
+        add_flat(&s, p, q, corner);
+        const slab_ray ray = through(&s, 0, 0);
+        check_counts(state, &s, &ray, &hit, 1);
+      }
+}
+
+static void ray_on_a_vertex_of_a_closed_fan_hits_once(void **state) {
+  static const float rings[3][8][2] = {
+      {{4, 0}, {4, 4}, {0, 4}, {-4, 4}, {-4, 0}, {-4, -4}, {0, -4}, {4, -4}},
+      {{5, 1}, {1, 5}, {-3, 2}, {-1, -4}, {3, -3}},
+      {{0, 4}, {-4, -4}, {4, -4}},
+  };
+  static const int sizes[3] = {8, 5, 3};
+  for (int axis = 0; axis < 6; axis++)
+    for (int ring = 0; ring < 3; ring++)
+      for (int turn = 0; turn < sizes[ring]; turn++) {
+        sheet s = {.axis = axis % 3, .side = axis < 3 ? 1.0f : -1.0f};
+        static const float centre[2] = {0, 0};
+        for (int i = 0; i < sizes[ring]; i++) {
+          const int from = (i + turn) % sizes[ring], to = (from + 1) % sizes[ring];
+          const float *corners[3] = {centre, rings[ring][from], rings[ring][to]};
+          add_flat(&s, corners[i % 3], corners[(i + 1) % 3], corners[(i + 2) % 3]); /* any corner may come first */
+        }
+        const slab_ray rays[] = {through(&s, 0, 0), through(&s, -0.0f, 0x1p-20f), through(&s, 0.125f, 0.25f)};
+        static const uint32_t want[] = {1, 1, 1};
+        check_counts(state, &s, rays, want, 3);
+      }
+}
+
+/* A triangle and, point-mirrored at an edge's middle, its twin: the border points of one are not lost to both. */
+static void border_edge_is_half_open(void **state) {
+  static const float a[2] = {0, 0}, b[2] = {8, 0}, c[2] = {0, 8}, d[2] = {8, 8};
+  for (int axis = 0; axis < 6; axis++) {
+    uint32_t hits[2][7];
+    for (int half = 0; half < 2; half++) {
+      sheet s = {.axis = axis % 3, .side = axis < 3 ? 1.0f : -1.0f};
+      add_flat(&s, half ? d : a, half ? c : b, half ? b : c);
+      slab_ray rays[7];
+      for (int i = 0; i < 7; i++) rays[i] = through(&s, (float)(i + 1), (float)(7 - i)); /* on b - c */
+      slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, s.triangles, 1);
+      assert_ok(slab_count(scene, rays, 7, hits[half], NULL));
+      slab_scene_destroy(scene);
+    }
+    for (int i = 0; i < 7; i++) assert_true(hits[0][i] == hits[0][0] && hits[0][i] + hits[1][i] == 1);
+  }
+}
+
+/* Two triangles that fold at an edge, seen along the fold: a point of it belongs to the side they are on or to the
+ * other, so one of the two folds counts 2 and its mirror image 0. */
+static void ray_on_a_fold_hits_twice_or_not_at_all(void **state) {
+  for (int axis = 0; axis < 6; axis++)
+    for (int dx = -2; dx <= 2; dx++)
+      for (int dy = -2; dy <= 2; dy++) {
+        if (!dx && !dy) continue;
+        uint32_t counts[2][7];
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
+          sheet s = {.axis = axis % 3, .side = axis < 3 ? 1.0f : -1.0f, .count = 2};
+          const float away = mirrored ? -1.0f : 1.0f, x = 8 * (float)dx, y = 8 * (float)dy;
+          for (int k = 0; k < 2; k++) {
+            slab_triangle *t = &s.triangles[k];
+            place(&s, 0, 0, 0, k ? t->b : t->a);
+            place(&s, x, y, 0, k ? t->a : t->b);
+            place(&s, x / 4 - away * (float)dy * (float)(k + 1), y / 4 + away * (float)dx * (float)(k + 1),
+                  k ? 1.0f : -1.0f, t->c);
+          }
+          slab_ray rays[7];
+          for (int i = 0; i < 7; i++) rays[i] = through(&s, x * (float)(i + 1) / 8, y * (float)(i + 1) / 8);
+          slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, s.triangles, 2);
+          assert_ok(slab_count(scene, rays, 7, counts[mirrored], NULL));
+          slab_scene_destroy(scene);
+        }
+        for (int i = 0; i < 7; i++) {
+          assert_true(counts[0][i] == 0 || counts[0][i] == 2);
+          assert_int_equal(counts[0][i] + counts[1][i], 2);
+        }
+      }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ray_on_shared_edge_hits_once),
+      cmocka_unit_test(edge_function_that_rounds_to_zero_keeps_its_exact_sign),
+      cmocka_unit_test(ray_on_a_vertex_of_a_closed_fan_hits_once),
+      cmocka_unit_test(border_edge_is_half_open),
+      cmocka_unit_test(ray_on_a_fold_hits_twice_or_not_at_all),
+  };
+  return cmocka_run_group_tests(tests, expect_setup, expect_teardown);
+}
