@@ -356,7 +356,7 @@ static void no_ray_through_an_exact_corner_misses(void **state) {
 
 /* The same at the width under test: each ray in a scene of the box it is aimed at. */
 static void no_ray_through_an_exact_corner_misses_in_a_scene(void **state) {
-  enum { N = 1 << 14, SCENES = 16 };
+  enum { N = 1 << 12, SCENES = 16 };
   harness_random r = harness_seeded("no_ray_through_an_exact_corner_misses_in_a_scene");
   slab_ray *rays = malloc(N * sizeof *rays);
   int *at = malloc(N * sizeof *at);

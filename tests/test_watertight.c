@@ -11,7 +11,7 @@
 
 #include "expect.h"
 
-#define CASTS 10000    /* rays that go through every query */
+#define CASTS 3000     /* rays that go through every query */
 #define COUNTED 100000 /* rays of which the counts are looked at */
 #define GRID 16        /* origins lie on multiples of 1 / GRID */
 

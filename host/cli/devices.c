@@ -22,7 +22,8 @@ static const command_line command = {
     .about = "Lists the OpenCL devices in the order in which --device counts them.",
     .closing =
         "lanes: primitives tested at once by one work-item. exact: subnormal numbers are kept and division\n"
-        "is correctly rounded by the device itself, so that answers equal the CPU reference for any input.",
+        "is correctly rounded by the device itself, so that answers equal the CPU reference for any input.\n"
+        "Below each device stand its platform and driver.",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
@@ -57,15 +58,15 @@ static void print_table(const slab_device_info *list, size_t count) {
   int width = 4;
   for (size_t i = 0; i < count; i++)
     if ((int)strlen(list[i].name) > width) width = (int)strlen(list[i].name);
-  if (width > 56) width = 56;
-  printf("%3s  %-*s  %-5s  %5s  %5s  %9s  %5s  %-8s  %s\n", "#", width, "name", "type", "units", "MHz", "memory",
-         "lanes", "exact", "platform, driver");
+  if (width > 48) width = 48;
+  printf("%3s  %-*s  %-5s  %5s  %5s  %9s  %5s  %s\n", "#", width, "name", "type", "units", "MHz", "memory", "lanes",
+         "exact");
   for (size_t i = 0; i < count; i++) {
     const slab_device_info *device = &list[i];
-    printf("%3zu  %-*.*s  %-5s  %5" PRIu32 "  %5" PRIu32 "  %5.1f GiB  %5" PRIu32 "  %-8s  %s, %s\n", i, width, width,
+    printf("%3zu  %-*.*s  %-5s  %5" PRIu32 "  %5" PRIu32 "  %5.1f GiB  %5" PRIu32 "  %s\n", i, width, width,
            device->name, device_type_name(device->type), device->compute_units, device->clock_mhz,
-           (double)device->memory_bytes / (double)(1 << 30), device->lane_width, exactness(device), device->platform,
-           device->driver);
+           (double)device->memory_bytes / (double)(1 << 30), device->lane_width, exactness(device));
+    printf("     %s, %s\n", device->platform, device->driver);
   }
 }
 

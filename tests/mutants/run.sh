@@ -15,9 +15,8 @@ kept=$root/build/mutants
 sources=(CMakeLists.txt CMakePresets.json .clang-format cmake bench host kernels examples tests)
 test_seconds=240   # of one test program; the slowest takes a tenth when the machine is idle
 mutant_seconds=900 # of one fault
-# The tests that are asked: those of answers, not of texts and objects, at the width with the most ways to go wrong.
+# The tests of answers are those that run at every lane width; they are asked at the one with the most ways to go wrong.
 width=w8
-telling="^test_.*_$width\$"
 
 say() { echo "mutants: $*" >&2; }
 
@@ -118,65 +117,60 @@ copy_sources() {
 configure() {
   copy_sources "$scratch/$1/tree"
   cmake -S "$scratch/$1/tree" -B "$scratch/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLABCAST_TESTS=ON \
-    -DSLABCAST_BENCH=OFF >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
-  build "$1" || die "the tree does not build: $(tail "$scratch/$1/log")"
+    -DSLABCAST_BENCH=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
 }
 
-# build WORKER: the tests and the library, not the program.
-build() { ninja -C "$scratch/$1/build" tests/all >"$scratch/$1/log" 2>&1; }
-
-# ask WORKER CTEST_OPTION...
-ask() {
-  local worker=$1
-  shift
-  ctest --test-dir "$scratch/$worker/build" --timeout "$test_seconds" --no-tests=error "$@" \
-    >"$scratch/$worker/log" 2>&1 </dev/null
-}
+# build WORKER TARGET
+build() { ninja -C "$scratch/$1/build" "$2" >"$scratch/$1/log" 2>&1; }
 
 # Without a fault every test that is asked passes: else it would seem to notice all of them.
 check_baseline() {
   [[ -e $results/baseline ]] && return 0
   say "the tests without a fault"
-  ask 0 -R "$telling" --output-on-failure -j "$(nproc)" ||
-    die "tests fail without a fault: $(grep -E 'ERROR|FAILED' "$scratch/0/log")"
+  build 0 tests/all || die "the tests do not build: $(tail "$scratch/0/log")"
+  ctest --test-dir "$scratch/0/build" -R "_$width\$" --timeout "$test_seconds" --no-tests=error --output-on-failure \
+    -j "$(nproc)" >"$scratch/0/log" 2>&1 </dev/null ||
+    die "tests fail without a fault: $(grep -E 'ERROR|FAILED|Failed' "$scratch/0/log")"
   touch "$results/baseline"
 }
 
-# What the log says of the first test program that failed: its name, and the cases in it.
+# ask WORKER TEST: stopped at its first failure.
+ask() {
+  local folder=$scratch/$1
+  # shellcheck disable=SC2016 # awk's own $0
+  SLABCAST_TEST_WIDTH=${width#w} POCL_CACHE_DIR=$folder/build/pocl-cache timeout "$test_seconds" \
+    stdbuf -oL "$folder/build/tests/$2" 2>&1 </dev/null |
+    awk '{ print } /^\[  FAILED  \]/ { exit 1 }' >"$folder/log"
+}
+
+# What the log of a test that failed with this status says.
 noticed() {
-  local program cases
-  program=$(sed -nE 's/^[[:space:]]*[0-9]+ - ([A-Za-z0-9_]+) \(.*/\1/p' "$1" | head -n 1)
-  grep -q '(Timeout)' "$1" && program+=" (ran past $test_seconds s)"
-  mapfile -t cases < <(sed -nE 's/.*\[  FAILED  \] ([a-z_0-9]+)$/\1/p' "$1" | awk '!seen[$0]++')
-  printf '%s' "$program"
-  ((${#cases[@]} == 0)) || printf ': %s' "${cases[0]}"
-  ((${#cases[@]} < 2)) || printf ' and %d more' $((${#cases[@]} - 1))
+  local failed
+  failed=$(sed -nE 's/^\[  FAILED  \] ([a-z_0-9]+)$/\1/p' "$2")
+  [[ $1 != 124 ]] || failed="ran past $test_seconds s"
+  echo "${failed:-died with status $1}"
 }
 
 # try WORKER NAME: prints what became of the fault.
 try() {
-  local worker=$1 name=$2 test began=$SECONDS
+  local worker=$1 name=$2 test status began=$SECONDS
   local log=$scratch/$worker/log
-  if ! build "$worker"; then
-    echo "BROKEN: does not compile: $(grep -m 1 error "$log")"
-    return
-  fi
-  for test in ${by[$name]} rest; do
+  for test in ${by[$name]} "${tests[@]}"; do
     if ((SECONDS - began > mutant_seconds)); then
       echo "SURVIVED $mutant_seconds s of tests"
       return
     fi
-    if [[ $test == rest ]]; then
-      ask "$worker" -R "$telling" -E "^(${by[$name]// /|})_$width\$" --output-on-failure --stop-on-failure && continue
-    else
-      ask "$worker" -R "^${test}_$width\$" --output-on-failure && continue
+    if ! build "$worker" "$test"; then
+      echo "BROKEN: $(grep -m 1 error "$log")"
+      return
     fi
-    if grep -q 'No tests were found' "$log"; then
-      echo "BROKEN: there is no test $test"
-    elif grep -q 'clBuildProgram failed' "$log"; then
-      echo "BROKEN: the kernel does not compile: $(grep -m 1 -A 3 'clBuildProgram failed' "$log" | tr '\n' ' ')"
+    status=0
+    ask "$worker" "$test" || status=$?
+    ((status)) || continue
+    if grep -q 'clBuildProgram failed' "$log"; then
+      echo "BROKEN: $(grep -m 1 -A 3 'clBuildProgram failed' "$log" | tr '\n' ' ')"
     else
-      echo "killed by $(noticed "$log")"
+      echo "killed by $test: $(noticed "$status" "$log")"
     fi
     return
   done
@@ -263,6 +257,7 @@ mkdir -p "$scratch/0"
 configure 0
 originals=$scratch/original
 copy_sources "$originals"
+mapfile -t tests < <(ctest --test-dir "$scratch/0/build" -N | sed -nE "s/.* (test_[a-z_]+)_$width\$/\\1/p")
 results=$kept/$(fingerprint)
 mkdir -p "$results"
 find "$kept" -mindepth 1 -maxdepth 1 ! -path "$results" -exec rm -rf {} +
