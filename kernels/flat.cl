@@ -20,7 +20,7 @@ INLINE bool scan(const uint kind, query_state *q, const ray_frame *ray, const gl
   const uint step = primitive_rows(kind) * LANES;
   block += (size_t)(first / LANES) * step;
   for (; first < end; first += LANES, block += step) {
-    while (kind == SLAB_BOX && end - first > SIEVED * LANES && !sieve_blocks(ray, block, q->t)) {
+    while (kind == SLAB_BOX && end - first > SIEVED * LANES && !sieve_blocks(ray, block, q->limit)) {
       first += SIEVED * LANES;
       block += SIEVED * step;
     }

@@ -6,7 +6,8 @@
 #include "answer.h"
 
 typedef struct query_state {
-  float t, leave; /* the best so far; t is how far to look */
+  float t, leave; /* the best so far */
+  float limit;    /* how far to look: as far as another could be as good */
   uint order;     /* of the best, */
   uint where;     /* and its block in a tree, in BLOCK_UNITs */
   uint count;     /* crossings so far */
@@ -24,7 +25,7 @@ INLINE slab_ray query_ray(const global slab_ray *rays, const cast_uniforms *cast
 INLINE query_state query_begin(const ray_frame *ray, global void *results, const global uint *offsets,
                                const global geometry_entry *table, const global slab_primitive_id *skips,
                                volatile global uint *invalid, const cast_uniforms *cast, size_t i) {
-  query_state q = {.t = ray->t_max, .order = SLAB_MISS, .skip = SLAB_MISS, .table = table};
+  query_state q = {.t = ray->t_max, .limit = ray->t_max, .order = SLAB_MISS, .skip = SLAB_MISS, .table = table};
   if (cast->skip != 0) {
     skips = (const global slab_primitive_id *)((const global uint *)skips + cast->at[AT_SKIPS]);
     q.skip = skipped_order(table, cast->geometries, skips[i]);
@@ -43,7 +44,8 @@ INLINE bool query_is_better(const query_state *q, float t, uint order) {
   return t < q->t || (t == q->t && order < q->order);
 }
 
-INLINE void query_take(query_state *q, float t, float leave, uint order, uint where) {
+INLINE void query_take(query_state *q, const ray_frame *ray, float crossing, float leave, uint order, uint where) {
+  const float t = ray_t_told(ray, crossing);
   switch (SLAB_QUERY) {
     case SLAB_ALL:
       if (q->count < q->capacity) {
@@ -59,6 +61,7 @@ INLINE void query_take(query_state *q, float t, float leave, uint order, uint wh
     default:
       if (!query_is_better(q, t, order)) break;
       q->t = t;
+      q->limit = ray_tie_limit(ray, t);
       q->leave = leave;
       q->order = order;
       q->where = where;
@@ -77,13 +80,13 @@ INLINE bool query_hides(const query_state *q, uint kind, uint order, const cast_
 
 /* Crossings of the lanes in `hit` of a block. The order of lane k is orders[k], or first + k where orders is NULL. True
  * when the ray is done. */
-INLINE bool query_offer(query_state *q, uint kind, mask hit, real t, real leave, uint first, const global uint *orders,
-                        uint where, const cast_uniforms *cast) {
+INLINE bool query_offer(query_state *q, uint kind, const ray_frame *ray, mask hit, real t, real leave, uint first,
+                        const global uint *orders, uint where, const cast_uniforms *cast) {
   for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
     uint lane = lowest_lane(bits);
     uint order = orders != 0 ? orders[lane] : first + lane;
     if (query_hides(q, kind, order, cast)) continue;
-    query_take(q, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, order, where);
+    query_take(q, ray, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, order, where);
     if (SLAB_QUERY == SLAB_ANY) return true;
   }
   return false;
@@ -93,9 +96,9 @@ INLINE bool query_offer(query_state *q, uint kind, mask hit, real t, real leave,
 INLINE bool query_block(query_state *q, const uint kind, const ray_frame *ray, const global float *block, uint first,
                         const global uint *orders, uint where, const cast_uniforms *cast) {
   real t, leave = (real)(0.0f);
-  mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->t, &t, &leave)
-                                         : primitive_surface(kind, ray, block, q->t, cast->cull, &t);
-  return lanes_any(hit) && query_offer(q, kind, hit, t, leave, first, orders, where, cast);
+  mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->limit, &t, &leave)
+                                         : primitive_surface(kind, ray, block, q->limit, cast->cull, &t);
+  return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, orders, where, cast);
 }
 
 /* Hits of one ray by (t, order): a heap sort in place, since a ray may meet any number. */

@@ -27,6 +27,7 @@ typedef struct ray_frame {
   float inverse_back[3], inverse_wide[3];
   float t_min, t_max; /* scaled alike, finite, and such that t scaled back is finite */
   float back[2];      /* t * back[0] * back[1] is t in lengths of the caller's direction */
+  float forth[2];     /* and the other way */
   /* Triangles are seen in shear space: axis k[2] is the direction's largest, k[0] and k[1] the others, in the
    * order that keeps windings; origin and inverse in that order; shear = direction / largest component. */
   uint k[3];
@@ -114,9 +115,8 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
     largest = scalar_max(size, largest);
   }
   int e = exponent_of(largest);
-  float forth[2];
   power_of_two(-e, f.back);
-  power_of_two(e, forth);
+  power_of_two(e, f.forth);
   f.state = RAY_LIVE;
   UNROLL for (int i = 0; i < 3; i++) {
     float d = r->direction[i] * f.back[0] * f.back[1];
@@ -126,12 +126,22 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
     f.inverse_back[i] = -f.inverse[i];
     f.inverse_wide[i] = r->t_min < 0.0f ? NAN : f.inverse_back[i] * 0x1.00002p+0f;
   }
-  ray_range(&f, r, forth, e);
+  ray_range(&f, r, f.forth, e);
   if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) ray_shear(&f);
   return f;
 }
 
 /* t in lengths of the caller's direction; + 0 turns -0 into 0. */
 INLINE float ray_final_t(const ray_frame *f, float t) { return t * f->back[0] * f->back[1] + 0.0f; }
+
+/* Crossings are ordered by their final t. It differs from t by a power of two, and only where it is subnormal can it
+ * tie two that differ: t as the final one tells it, */
+INLINE float ray_t_told(const ray_frame *f, float t) { return t * f->back[0] * f->back[1] * f->forth[0] * f->forth[1]; }
+
+/* and how far another crossing may lie and still tie with it. */
+INLINE float ray_tie_limit(const ray_frame *f, float t) {
+  float next = t * f->back[0] * f->back[1] + 0x1p-149f;
+  return scalar_min(next * f->forth[0] * f->forth[1], f->t_max);
+}
 
 #endif

@@ -89,14 +89,14 @@ INLINE void traverse(query_state *q, const ray_frame *ray, const global tree_nod
     if (v.meta == TREE_INNER) {
       float enter[TREE_WIDTH];
       const global tree_node *node = nodes + v.child;
-      top = push_children(node, node_children(ray, node, q->t, enter), enter, stack, top);
+      top = push_children(node, node_children(ray, node, q->limit, enter), enter, stack, top);
     } else if (scan_leaf(q, ray, blocks, v.child, v.meta, cast)) {
       return;
     }
     do {
       if (top == 0) return;
       v = stack[--top];
-    } while (v.enter > q->t);
+    } while (v.enter > q->limit);
   }
 }
 

@@ -34,8 +34,9 @@ static bool keep_hit(mirror_answer *a, uint32_t index, float t, uint32_t order) 
   return true;
 }
 
-static void take(mirror_state *m, float t, float leave, uint32_t order) {
+static void take(mirror_state *m, const ray_frame *ray, float crossing, float leave, uint32_t order) {
   if (order == m->skip) return;
+  const float t = ray_t_told(ray, crossing);
   if (m->query == SLAB_ALL && !keep_hit(m->answer, m->count, t, order)) {
     m->out_of_memory = true;
     return;
@@ -56,7 +57,7 @@ static inline __attribute__((always_inline)) void scan(uint kind, mirror_state *
     float t, leave = 0.0f;
     mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, &t, &leave)
                                          : primitive_surface(kind, ray, values, ray->t_max, cast->cull, &t);
-    if (hit) take(m, t, leave, entry->order_base + i);
+    if (hit) take(m, ray, t, leave, entry->order_base + i);
   }
 }
 
