@@ -25,6 +25,15 @@ die() {
   exit 2
 }
 
+# Ends the workers before what they stand on goes.
+leave() {
+  local status=$? worker
+  for worker in "${workers[@]}"; do kill -- "-$worker" 2>/dev/null || true; done
+  wait
+  rm -rf "$scratch"
+  exit "$status"
+}
+
 # ---- the table ----
 
 names=()
@@ -212,20 +221,21 @@ list_left() {
 }
 
 run_left() {
-  local left workers=() share worker i pids=()
+  local left share worker i count
   mapfile -t left < <(list_left)
   say "${#chosen[@]} faults, ${#left[@]} of them to be tried"
   ((${#left[@]})) || return 0
   check_baseline
-  mapfile -t workers < <(seq 0 $(($(nproc) - 1)))
-  for worker in "${workers[@]}"; do
+  count=$(nproc)
+  for ((worker = 0; worker < count && worker < ${#left[@]}; worker++)); do
     share=()
-    for ((i = worker; i < ${#left[@]}; i += ${#workers[@]})); do share+=("${left[i]}"); done
-    ((${#share[@]} == 0)) && continue
+    for ((i = worker; i < ${#left[@]}; i += count)); do share+=("${left[i]}"); done
+    set -m # a process group each, which ends as one
     work "$worker" "${share[@]}" &
-    pids+=($!)
+    set +m
+    workers+=($!)
   done
-  for i in "${pids[@]}"; do wait "$i" || die "a worker failed"; done
+  for worker in "${workers[@]}"; do wait "$worker" || die "a worker failed: $?"; done
 }
 
 write_results() {
@@ -244,8 +254,9 @@ write_results() {
 
 scratch=$(mktemp -d)
 originals=$root
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
+workers=()
+trap 'leave' EXIT
+trap 'say interrupted; exit 130' INT TERM HUP
 read_table
 check_table
 [[ ${1:-} == --check ]] && exit 0
