@@ -186,7 +186,7 @@ const scene_name scene_names[] = {
     {"planes", "random planes", 0},
     {"soup", "random triangles that share nothing", 0},
     {"hair", "strands of thin triangles", 0},
-    {"terrain", "hills, closed below; at most COUNT triangles, 6 or more", 1},
+    {"terrain", "hills, closed below; at most COUNT triangles, 12 or more", 1},
     {"torus", "a torus; at most COUNT triangles, 36 or more", 1},
     {"knot", "a trefoil knot; at most COUNT triangles, 216 or more", 1},
     {"lattice", "unit cubes at small integers; about COUNT triangles, 12 or more", 1},

@@ -46,15 +46,93 @@ static float terrain_height(uint64_t seed, float x, float y) {
   return height;
 }
 
-/* n * n squares; the border's edges are joined to one vertex far below, which closes it with 4n triangles. */
+#define TERRAIN_BASE (-0.25f)
+
+/* The grid of n * n squares is closed by walls of n segments a side and a floor of rings, each with half as many as the
+ * one around it, so that no triangle is much longer than wide. */
+typedef struct terrain_size {
+  size_t vertices, triangles;
+} terrain_size;
+
+static terrain_size terrain_measure(uint32_t n) {
+  terrain_size size = {((size_t)n + 1) * (n + 1) + 4 * (size_t)n, 2 * (size_t)n * n + 8 * (size_t)n + 2};
+  for (uint32_t m = n; m > 1; m = (m + 1) / 2) {
+    size.vertices += 4 * (((size_t)m + 1) / 2);
+    size.triangles += 4 * (m + ((size_t)m + 1) / 2);
+  }
+  return size;
+}
+
+/* Corner, then along x, z, -x, -z: vertex i of the 4n around the grid. */
+static uint32_t border_vertex(uint32_t n, uint32_t i) {
+  const uint32_t at = i % n, side = i / n % 4;
+  const uint32_t x = side == 0 ? at : side == 1 ? n : side == 2 ? n - at : 0;
+  const uint32_t z = side == 0 ? 0 : side == 1 ? at : side == 2 ? n : n - at;
+  return z * (n + 1) + x;
+}
+
+/* The same around a square of the floor. */
+static void ring_vertices(uint32_t n, float half, float *vertex) {
+  for (uint32_t i = 0; i < 4 * n; i++) {
+    const float along = half * (2.0f * (float)(i % n) / (float)n - 1.0f);
+    const uint32_t side = i / n;
+    *vertex++ = side == 0 ? along : side == 1 ? half : side == 2 ? -along : -half;
+    *vertex++ = TERRAIN_BASE;
+    *vertex++ = side == 0 ? -half : side == 1 ? along : side == 2 ? half : -along;
+  }
+}
+
+/* Between one side of a ring and that of the next: whichever is behind goes on. */
+static uint32_t *zip_side(uint32_t *to, const uint32_t *outer, uint32_t n, const uint32_t *inner, uint32_t m) {
+  for (uint32_t i = 0, k = 0; i < n || k < m;) {
+    if (k == m || (i < n && (uint64_t)(2 * i + 1) * m <= (uint64_t)(2 * k + 1) * n)) {
+      to = put_triangle(to, outer[i], outer[i + 1], inner[k]);
+      i++;
+    } else {
+      to = put_triangle(to, outer[i], inner[k + 1], inner[k]);
+      k++;
+    }
+  }
+  return to;
+}
+
+/* rings: room for two of 4n + 1 indices. */
+static void close_terrain(uint32_t n, float *vertex, uint32_t first, uint32_t *to, uint32_t *rings) {
+  uint32_t *outer = rings, *inner = rings + 4 * (size_t)n + 1;
+  float half = 1.0f;
+  for (uint32_t i = 0; i <= 4 * n; i++) outer[i] = border_vertex(n, i);
+  for (uint32_t segments = n, next = n;; next = (segments + 1) / 2) { /* the walls first */
+    ring_vertices(next, half, vertex);
+    for (uint32_t i = 0; i <= 4 * next; i++) inner[i] = first + i % (4 * next);
+    for (uint32_t side = 0; side < 4; side++)
+      to = zip_side(to, outer + side * segments, segments, inner + side * next, next);
+    first += 4 * next;
+    vertex += 12 * (size_t)next;
+    uint32_t *swap = outer;
+    outer = inner;
+    inner = swap;
+    segments = next;
+    half -= 0.25f * (2.0f / (float)((segments + 1) / 2));
+    if (segments == 1) break;
+  }
+  put_square(to, outer[0], outer[1], outer[2], outer[3]);
+}
+
 void scene_terrain(uint32_t count, random_state *random, scene_geometry *out) {
-  const uint32_t root = scene_square_root(count / 2 + 1); /* 2nn + 4n <= count */
-  const uint32_t n = root > 2 ? root - 1 : 1, row = n + 1;
   const uint64_t seed = (uint64_t)random_next(random) << 32;
-  float *vertex = scene_vertices(out, (size_t)row * row + 1);
-  uint32_t *to = scene_indices(out, 2 * (size_t)n * n + 4 * (size_t)n);
-  const uint32_t below = row * row;
-  if (vertex == NULL || to == NULL) return;
+  uint32_t n = scene_square_root(count / 2 + 1);
+  while (n > 1 && terrain_measure(n).triangles > count) n--;
+  if (n < 1) n = 1;
+  const terrain_size size = terrain_measure(n);
+  const uint32_t row = n + 1;
+  float *vertex = scene_vertices(out, size.vertices);
+  uint32_t *to = scene_indices(out, size.triangles), *rings = malloc(2 * (4 * (size_t)n + 1) * sizeof *rings);
+  if (vertex == NULL || to == NULL || rings == NULL) {
+    free(rings);
+    free(out->indices);
+    out->indices = NULL;
+    return;
+  }
   for (uint32_t j = 0; j < row; j++)
     for (uint32_t i = 0; i < row; i++) {
       const float x = (float)i / (float)n, z = (float)j / (float)n;
@@ -62,19 +140,13 @@ void scene_terrain(uint32_t count, random_state *random, scene_geometry *out) {
       *vertex++ = terrain_height(seed, x, z);
       *vertex++ = 2.0f * z - 1.0f;
     }
-  vertex[0] = vertex[2] = 0.0f;
-  vertex[1] = -1.0f;
   for (uint32_t j = 0; j < n; j++)
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t a = j * row + i;
       to = put_square(to, a, a + row, a + row + 1, a + 1);
     }
-  for (uint32_t i = 0; i < n; i++) {
-    to = put_triangle(to, i, i + 1, below);
-    to = put_triangle(to, n * row + i + 1, n * row + i, below);
-    to = put_triangle(to, (i + 1) * row, i * row, below);
-    to = put_triangle(to, i * row + n, (i + 1) * row + n, below);
-  }
+  close_terrain(n, vertex, row * row, to, rings);
+  free(rings);
 }
 
 /* ---- soup and hair --------------------------------------------------------- */

@@ -1,0 +1,205 @@
+#include "embree.h"
+
+#include <embree3/rtcore.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xmmintrin.h>
+
+#include "threads.h"
+
+enum { CHUNK = 2048, PACKET = 16 };
+
+const char *const embree_call_names[EMBREE_CALLS] = {"single", "packet 16", "robust"};
+
+struct embree {
+  RTCDevice device;
+  RTCScene fast, robust;
+  uint32_t threads;
+};
+
+/* ---- the scene ---- */
+
+static void *new_buffer(RTCGeometry geometry, enum RTCBufferType type, enum RTCFormat format, size_t stride,
+                        size_t count) {
+  return rtcSetNewGeometryBuffer(geometry, type, 0, format, stride, count);
+}
+
+static RTCGeometry triangles(RTCDevice device, const scene_geometry *g) {
+  RTCGeometry mesh = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_TRIANGLE);
+  float *vertices = new_buffer(mesh, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3, 12, g->vertex_count);
+  uint32_t *indices = new_buffer(mesh, RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT3, 12, g->count);
+  if (vertices == NULL || indices == NULL) return mesh;
+  memcpy(vertices, g->vertices, 12 * (size_t)g->vertex_count);
+  for (size_t i = 0; i < 3 * (size_t)g->count; i++) indices[i] = g->indices != NULL ? g->indices[i] : (uint32_t)i;
+  return mesh;
+}
+
+static RTCGeometry spheres(RTCDevice device, const scene_geometry *g) {
+  RTCGeometry points = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_SPHERE_POINT);
+  void *vertices = new_buffer(points, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT4, sizeof(slab_sphere), g->count);
+  if (vertices != NULL) memcpy(vertices, g->shapes, sizeof(slab_sphere) * (size_t)g->count);
+  return points;
+}
+
+static RTCGeometry boxes(RTCDevice device, const scene_geometry *g) {
+  static const uint8_t corners[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                        {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+  RTCGeometry quads = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_QUAD);
+  float *vertices = new_buffer(quads, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3, 12, 8 * (size_t)g->count);
+  uint32_t *indices = new_buffer(quads, RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT4, 16, 6 * (size_t)g->count);
+  const slab_box *box = g->shapes;
+  for (uint32_t i = 0; vertices != NULL && indices != NULL && i < g->count; i++) {
+    for (uint32_t c = 0; c < 8; c++)
+      for (uint32_t k = 0; k < 3; k++) *vertices++ = (c >> k & 1) != 0 ? box[i].upper[k] : box[i].lower[k];
+    for (uint32_t f = 0; f < 6; f++)
+      for (uint32_t c = 0; c < 4; c++) *indices++ = 8 * i + corners[f][c];
+  }
+  return quads;
+}
+
+static RTCScene scene_of(RTCDevice device, const scene_geometry *g, enum RTCSceneFlags flags) {
+  RTCScene scene = rtcNewScene(device);
+  RTCGeometry geometry = g->kind == SLAB_TRIANGLE ? triangles(device, g)
+                         : g->kind == SLAB_SPHERE ? spheres(device, g)
+                                                  : boxes(device, g);
+  rtcSetSceneFlags(scene, flags);
+  rtcCommitGeometry(geometry);
+  rtcAttachGeometry(scene, geometry);
+  rtcReleaseGeometry(geometry);
+  rtcCommitScene(scene);
+  return scene;
+}
+
+embree *embree_open(const scene_geometry *g, uint32_t threads) {
+  char settings[64];
+  if (g->kind == SLAB_PLANE || g->kind == SLAB_OBB) {
+    fprintf(stderr, "bench_trace: Embree has no planes and no oriented boxes\n");
+    return NULL;
+  }
+  embree *e = calloc(1, sizeof *e);
+  if (e == NULL) return NULL;
+  snprintf(settings, sizeof settings, "threads=%u,set_affinity=0", threads);
+  e->threads = threads;
+  e->device = rtcNewDevice(settings);
+  if (e->device != NULL) e->fast = scene_of(e->device, g, RTC_SCENE_FLAG_NONE);
+  if (e->device != NULL) e->robust = scene_of(e->device, g, RTC_SCENE_FLAG_ROBUST);
+  const enum RTCError error = rtcGetDeviceError(e->device);
+  if (error == RTC_ERROR_NONE) return e;
+  fprintf(stderr, "bench_trace: Embree fails with error %d\n", (int)error);
+  embree_close(e);
+  return NULL;
+}
+
+void embree_close(embree *e) {
+  if (e == NULL) return;
+  if (e->fast != NULL) rtcReleaseScene(e->fast);
+  if (e->robust != NULL) rtcReleaseScene(e->robust);
+  if (e->device != NULL) rtcReleaseDevice(e->device);
+  free(e);
+}
+
+/* ---- casting ---- */
+
+typedef struct job {
+  RTCScene scene;
+  embree_call call;
+  int any;
+  const slab_ray *rays;
+  size_t n;
+  void *results;
+  atomic_size_t next;
+} job;
+
+static struct RTCRay ray_of(const slab_ray *r) {
+  return (struct RTCRay){.org_x = r->origin[0],
+                         .org_y = r->origin[1],
+                         .org_z = r->origin[2],
+                         .tnear = r->t_min,
+                         .dir_x = r->direction[0],
+                         .dir_y = r->direction[1],
+                         .dir_z = r->direction[2],
+                         .tfar = r->t_max,
+                         .mask = UINT32_MAX};
+}
+
+static void cast_single(const job *j, struct RTCIntersectContext *context, size_t i) {
+  struct RTCRayHit r = {.ray = ray_of(&j->rays[i]), .hit = {.primID = SLAB_MISS, .geomID = SLAB_MISS}};
+  if (j->any) {
+    rtcOccluded1(j->scene, context, &r.ray);
+    ((uint8_t *)j->results)[i] = r.ray.tfar < 0.0f;
+    return;
+  }
+  rtcIntersect1(j->scene, context, &r);
+  const int hit = r.hit.geomID != SLAB_MISS;
+  ((embree_hit *)j->results)[i] = (embree_hit){.t = hit ? r.ray.tfar : INFINITY,
+                                               .normal = {r.hit.Ng_x, r.hit.Ng_y, r.hit.Ng_z},
+                                               .u = r.hit.u,
+                                               .v = r.hit.v,
+                                               .primitive = r.hit.primID,
+                                               .geometry = r.hit.geomID};
+}
+
+static void load_packet(const job *j, size_t first, size_t count, struct RTCRayHit16 *p, int valid[PACKET]) {
+  for (size_t k = 0; k < PACKET; k++) {
+    const slab_ray *r = &j->rays[first + (k < count ? k : 0)];
+    valid[k] = k < count ? -1 : 0;
+    p->ray.org_x[k] = r->origin[0];
+    p->ray.org_y[k] = r->origin[1];
+    p->ray.org_z[k] = r->origin[2];
+    p->ray.tnear[k] = r->t_min;
+    p->ray.dir_x[k] = r->direction[0];
+    p->ray.dir_y[k] = r->direction[1];
+    p->ray.dir_z[k] = r->direction[2];
+    p->ray.tfar[k] = r->t_max;
+    p->ray.time[k] = 0.0f;
+    p->ray.mask[k] = UINT32_MAX;
+    p->ray.id[k] = 0;
+    p->ray.flags[k] = 0;
+    p->hit.geomID[k] = p->hit.primID[k] = p->hit.instID[0][k] = SLAB_MISS;
+  }
+}
+
+static void cast_packet(const job *j, struct RTCIntersectContext *context, size_t first, size_t count) {
+  struct RTCRayHit16 p;
+  _Alignas(64) int valid[PACKET];
+  load_packet(j, first, count, &p, valid);
+  if (j->any) {
+    rtcOccluded16(valid, j->scene, context, &p.ray);
+    for (size_t k = 0; k < count; k++) ((uint8_t *)j->results)[first + k] = p.ray.tfar[k] < 0.0f;
+    return;
+  }
+  rtcIntersect16(valid, j->scene, context, &p);
+  for (size_t k = 0; k < count; k++)
+    ((embree_hit *)j->results)[first + k] = (embree_hit){.t = p.hit.geomID[k] != SLAB_MISS ? p.ray.tfar[k] : INFINITY,
+                                                         .normal = {p.hit.Ng_x[k], p.hit.Ng_y[k], p.hit.Ng_z[k]},
+                                                         .u = p.hit.u[k],
+                                                         .v = p.hit.v[k],
+                                                         .primitive = p.hit.primID[k],
+                                                         .geometry = p.hit.geomID[k]};
+}
+
+static void cast_chunks(void *argument) {
+  job *j = argument;
+  const unsigned int modes = _mm_getcsr();
+  _mm_setcsr(modes | _MM_FLUSH_ZERO_MASK | 0x0040u); /* and denormals are zero */
+  struct RTCIntersectContext context;
+  rtcInitIntersectContext(&context);
+  context.flags =
+      j->call == EMBREE_PACKET ? RTC_INTERSECT_CONTEXT_FLAG_COHERENT : RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT;
+  for (size_t first; (first = atomic_fetch_add(&j->next, CHUNK)) < j->n;) {
+    const size_t end = first + CHUNK < j->n ? first + CHUNK : j->n;
+    if (j->call == EMBREE_PACKET)
+      for (size_t i = first; i < end; i += PACKET) cast_packet(j, &context, i, end - i < PACKET ? end - i : PACKET);
+    else
+      for (size_t i = first; i < end; i++) cast_single(j, &context, i);
+  }
+  _mm_setcsr(modes);
+}
+
+int embree_cast(embree *e, embree_call call, int any, const slab_ray *rays, size_t n, void *results) {
+  job j = {call == EMBREE_ROBUST ? e->robust : e->fast, call, any, rays, n, results, 0};
+  return threads_run(e->threads, cast_chunks, &j);
+}

@@ -1,0 +1,310 @@
+/* The tree benchmark: our casts against Embree's on the same scenes, rays and threads, in one run.
+ *
+ *   bench_trace [OPTION...] [SCENE...]      (--help lists them)
+ *
+ * The sides take turns, warm-up is discarded; ours goes from host array to host array through the public API. A sample
+ * of our answers is compared with the mirror and the oracle, all of them with Embree's, which rounds otherwise: the
+ * share of rays that differ is printed. */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "embree.h"
+#include "timing.h"
+#include "trace_rays.h"
+#include "trace_report.h"
+#include "trace_scene.h"
+
+enum { SCENES_MAX = 16 };
+#define SEED 20260711u
+#define SAMPLE_TESTS 2e8 /* of the mirror, which is scalar: a second or so */
+#define SAMPLE_MAX 256
+#define DIFFER_MAX 0.02 /* Embree's fast mode loses rays at edges; more than that is another scene */
+
+typedef struct options {
+  const char *scenes[SCENES_MAX], *csv, *device;
+  size_t scene_count;
+  uint32_t side;
+  int rounds, processor_time;
+  slab_tree tree;
+  unsigned sets, queries; /* bits: trace_set; 1 closest, 2 any */
+} options;
+
+typedef struct bench {
+  options options;
+  slab_context *context;
+  slab_device_info device;
+  trace_report report;
+} bench;
+
+/* A scene on both sides, and a set of rays. */
+typedef struct match {
+  const char *name;
+  slab_scene *scene;
+  embree *opponent;
+  uint32_t primitives;
+  slab_ray *rays;
+  size_t n;
+  slab_hit *ours;
+  embree_hit *theirs;
+} match;
+
+static bool failed_call(const char *what) {
+  fprintf(stderr, "bench_trace: %s: %s\n", what, slab_message());
+  return false;
+}
+
+/* ---- one run of each side ---- */
+
+/* A thread's seconds: the wall's, or its part of the processor's. */
+static double lap(const bench *b, double begin) {
+  const double seconds = timing_now(b->options.processor_time) - begin;
+  return b->options.processor_time ? seconds / b->device.compute_units : seconds;
+}
+
+static bool run_ours(const bench *b, const match *m, int any, double *seconds) {
+  const double begin = timing_now(b->options.processor_time);
+  const slab_status status = any ? slab_any(m->scene, m->rays, m->n, (uint8_t *)m->ours, NULL)
+                                 : slab_closest(m->scene, m->rays, m->n, m->ours, NULL);
+  *seconds = lap(b, begin);
+  return status == SLAB_OK ? true : failed_call("cast");
+}
+
+static bool run_theirs(const bench *b, const match *m, embree_call call, int any, double *seconds) {
+  const double begin = timing_now(b->options.processor_time);
+  const int all = embree_cast(m->opponent, call, any, m->rays, m->n, m->theirs);
+  *seconds = lap(b, begin);
+  if (!all) fprintf(stderr, "bench_trace: the system refused Embree its %u threads\n", b->device.compute_units);
+  return all != 0;
+}
+
+/* ---- agreement ---- */
+
+static bool ray_differs(const match *m, int any, size_t i) {
+  if (any) return ((const uint8_t *)m->ours)[i] != ((const uint8_t *)m->theirs)[i];
+  const float ours = m->ours[i].t, theirs = m->theirs[i].t;
+  if (isinf(ours) || isinf(theirs)) return isinf(ours) != isinf(theirs);
+  return !(fabsf(ours - theirs) <= 1e-3f * fmaxf(ours, theirs));
+}
+
+static double differing_share(const match *m, int any) {
+  size_t differ = 0;
+  for (size_t i = 0; i < m->n; i++) differ += ray_differs(m, any, i);
+  return (double)differ / (double)m->n;
+}
+
+static double hit_share(const match *m, int any) {
+  size_t hits = 0;
+  for (size_t i = 0; i < m->n; i++) hits += any ? ((const uint8_t *)m->ours)[i] : m->ours[i].primitive != SLAB_MISS;
+  return (double)hits / (double)m->n;
+}
+
+/* Rays from all over the set, with the answers they got, through slab_check. */
+static bool sample_is_proved(const match *m, int any) {
+  slab_ray rays[SAMPLE_MAX];
+  slab_hit results[SAMPLE_MAX]; /* or bytes */
+  slab_check_report report;
+  size_t count = (size_t)(SAMPLE_TESTS / m->primitives);
+  count = count < 8 ? 8 : count > SAMPLE_MAX ? SAMPLE_MAX : count;
+  count = count < m->n ? count : m->n;
+  for (size_t k = 0; k < count; k++) {
+    const size_t i = k * (m->n / count);
+    rays[k] = m->rays[i];
+    if (any)
+      ((uint8_t *)results)[k] = ((const uint8_t *)m->ours)[i];
+    else
+      results[k] = m->ours[i];
+  }
+  if (slab_check(m->scene, any ? SLAB_ANY : SLAB_CLOSEST, rays, count, results, NULL, NULL, &report) != SLAB_OK)
+    return failed_call("check");
+  if (report.mismatches == 0 && report.oracle_wrong == 0) return true;
+  fprintf(stderr, "bench_trace: %s: %llu of %zu rays are wrong: %s\n", m->name,
+          (unsigned long long)(report.mismatches + report.oracle_wrong), count, report.text);
+  return false;
+}
+
+/* ---- a row ---- */
+
+static void note(timing *t, int round, double seconds) {
+  if (round >= 0) t->seconds[t->rounds++] = seconds;
+}
+
+/* Packets where neighbours go one way. */
+static bool worth_packets(trace_set set) { return set == TRACE_PRIMARY || set == TRACE_SHADOW; }
+
+static bool run_round(const bench *b, const match *m, trace_set set, int any, int round, trace_row *row) {
+  double seconds;
+  if (!run_ours(b, m, any, &seconds)) return false;
+  note(&row->ours, round, seconds);
+  for (embree_call call = 0; call < EMBREE_CALLS; call++) {
+    if (call == EMBREE_PACKET && !worth_packets(set)) continue;
+    if (!run_theirs(b, m, call, any, &seconds)) return false;
+    note(&row->theirs[call], round, seconds);
+    row->differ = fmax(row->differ, differing_share(m, any));
+  }
+  return true;
+}
+
+static bool run_row(bench *b, const match *m, trace_set set, int any) {
+  trace_row row = {.scene = m->name,
+                   .primitives = m->primitives,
+                   .set = trace_set_names[set],
+                   .query = any ? "any" : "closest",
+                   .rays = m->n};
+  for (int round = -1; round < b->options.rounds; round++)
+    if (!run_round(b, m, set, any, round, &row)) return false;
+  row.hit_share = hit_share(m, any);
+  if (!sample_is_proved(m, any)) return false;
+  trace_report_row(&b->report, &row);
+  if (row.differ <= DIFFER_MAX) return true;
+  fprintf(stderr, "bench_trace: %s, %s: %.1f %% of the rays differ from Embree's: these are not the same scenes\n",
+          m->name, row.set, 100.0 * row.differ);
+  return false;
+}
+
+static bool run_set(bench *b, match *m, trace_set set) {
+  if (trace_rays_fill(m->scene, set, SEED, b->options.side, m->rays, m->ours, &m->n) != SLAB_OK)
+    return failed_call("rays");
+  if (m->n == 0) return true;
+  for (int any = 0; any <= 1; any++)
+    if ((b->options.queries >> any & 1) != 0 && !run_row(b, m, set, any)) return false;
+  return true;
+}
+
+/* ---- a match ---- */
+
+static void match_free(match *m) {
+  slab_scene_destroy(m->scene);
+  embree_close(m->opponent);
+  free(m->rays);
+  free(m->ours);
+  free(m->theirs);
+}
+
+static bool match_open(const bench *b, const char *scene, match *m) {
+  scene_geometry geometry;
+  const size_t n = (size_t)b->options.side * b->options.side;
+  *m = (match){.name = scene, .n = n};
+  if (!trace_scene_read(scene, SEED, &geometry)) return false;
+  m->primitives = geometry.count;
+  bool done = slab_scene_create(b->context, &m->scene) == SLAB_OK &&
+              scene_geometry_add(m->scene, &geometry, NULL, NULL) == SLAB_OK &&
+              slab_scene_commit(m->scene, &(slab_build_options){b->options.tree}) == SLAB_OK;
+  if (!done) failed_call(scene);
+  if (done) m->opponent = embree_open(&geometry, b->device.compute_units);
+  scene_geometry_free(&geometry);
+  m->rays = malloc(n * sizeof *m->rays);
+  m->ours = malloc(n * sizeof *m->ours);
+  m->theirs = malloc(n * sizeof *m->theirs);
+  if (m->rays != NULL && m->ours != NULL && m->theirs != NULL) return done && m->opponent != NULL;
+  fprintf(stderr, "bench_trace: no memory for %zu rays\n", n);
+  return false;
+}
+
+static bool run_scene(bench *b, const char *scene) {
+  match m;
+  bool done = match_open(b, scene, &m);
+  for (trace_set set = 0; done && set < TRACE_SETS; set++)
+    if ((b->options.sets >> set & 1) != 0) done = run_set(b, &m, set);
+  match_free(&m);
+  return done;
+}
+
+/* ---- options ---- */
+
+static int usage(FILE *out) {
+  fprintf(out,
+          "usage: bench_trace [OPTION...] [SCENE...]\n"
+          "SCENE is NAME:COUNT, a generated scene (city-mesh: the city as triangles), or a mesh file\n"
+          "  --rays SIDE        pictures of SIDE x SIDE pixels, a power of two (default 1024)\n"
+          "  --rounds R         of each side (default 5)\n"
+          "  --sets LIST        of primary,shadow,diffuse,random (default all)\n"
+          "  --queries LIST     of closest,any (default both)\n"
+          "  --tree T           fast, default or high (default high)\n"
+          "  --device SEL       as in slabcast (default cpu)\n"
+          "  --processor-time   measure processor time: for machines that are not quiet\n"
+          "  --csv FILE\n");
+  return 2;
+}
+
+/* The bits of the words of `text` among `count` names; 0 where one is none of them. */
+static unsigned parse_list(const char *text, const char *const *names, unsigned count) {
+  unsigned bits = 0;
+  while (*text != 0) {
+    const size_t length = strcspn(text, ",");
+    unsigned k = 0;
+    while (k < count && (strlen(names[k]) != length || strncmp(names[k], text, length) != 0)) k++;
+    if (k == count) return 0;
+    bits |= 1u << k;
+    text += length + (text[length] == ',');
+  }
+  return bits;
+}
+
+static bool parse_value(const char *name, const char *value, options *o) {
+  static const char *const queries[] = {"closest", "any"}, *const trees[] = {"default", "flat", "fast", "high"};
+  if (strcmp(name, "--csv") == 0) return (o->csv = value) != NULL;
+  if (strcmp(name, "--device") == 0) return (o->device = value) != NULL;
+  if (strcmp(name, "--sets") == 0) return (o->sets = parse_list(value, trace_set_names, TRACE_SETS)) != 0;
+  if (strcmp(name, "--queries") == 0) return (o->queries = parse_list(value, queries, 2)) != 0;
+  if (strcmp(name, "--rounds") == 0) return (o->rounds = atoi(value)) > 0 && o->rounds <= ROUNDS_MAX;
+  if (strcmp(name, "--rays") == 0) {
+    o->side = (uint32_t)atoi(value);
+    return o->side >= 1 && o->side <= 8192 && (o->side & (o->side - 1)) == 0;
+  }
+  for (unsigned k = 0; strcmp(name, "--tree") == 0 && k < 4; k++)
+    if (strcmp(value, trees[k]) == 0) return o->tree = (slab_tree)k, true;
+  return false;
+}
+
+static bool parse_options(int count, char **words, options *o) {
+  static const char *const defaults[] = {"terrain:2000000", "soup:1000000",     "hair:1000000",
+                                         "city:100000",     "city-mesh:100000", "flake:597871"};
+  *o = (options){.device = "cpu", .side = 1024, .rounds = 5, .tree = SLAB_TREE_HIGH, .sets = 15, .queries = 3};
+  for (int i = 1; i < count; i++) {
+    if (words[i][0] != '-' && o->scene_count < SCENES_MAX)
+      o->scenes[o->scene_count++] = words[i];
+    else if (strcmp(words[i], "--processor-time") == 0)
+      o->processor_time = 1;
+    else if (i + 1 < count && parse_value(words[i], words[i + 1], o))
+      i++;
+    else
+      return false;
+  }
+  if (o->scene_count > 0) return true;
+  o->scene_count = sizeof defaults / sizeof *defaults;
+  memcpy(o->scenes, defaults, sizeof defaults);
+  return true;
+}
+
+/* ---- the run ---- */
+
+static bool bench_open(bench *b) {
+  if (slab_context_create(&(slab_context_options){.device = b->options.device}, &b->context) != SLAB_OK ||
+      slab_context_device(b->context, &b->device) != SLAB_OK)
+    return failed_call("device");
+  FILE *csv = b->options.csv == NULL ? NULL : fopen(b->options.csv, "w");
+  if (b->options.csv != NULL && csv == NULL) {
+    fprintf(stderr, "bench_trace: %s: %s\n", b->options.csv, strerror(errno));
+    return false;
+  }
+  trace_report_begin(&b->report, &b->device, b->options.processor_time, csv);
+  return true;
+}
+
+int main(int count, char **words) {
+  bench b = {0};
+  const int child = trace_scene_child(count, words);
+  if (child >= 0) return child;
+  if (!parse_options(count, words, &b.options)) return usage(stderr);
+  bool done = bench_open(&b);
+  for (size_t i = 0; done && i < b.options.scene_count; i++) done = run_scene(&b, b.options.scenes[i]);
+  if (!trace_report_end(&b.report)) {
+    fprintf(stderr, "bench_trace: %s: not all of it was written\n", b.options.csv);
+    done = false;
+  }
+  slab_context_destroy(b.context);
+  return done ? 0 : 1;
+}
