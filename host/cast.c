@@ -5,10 +5,12 @@
 
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
 #define LAUNCH_MAX (1u << 30)
-/* The first launch, from whose time the next are sized: at most so many rays, at most so many tests. PoCL compiles a
- * kernel once more for launches of fewer work-items. */
+/* PoCL compiles a kernel once more for launches of so many work-items. */
+#define SMALL_GRID 65536u
+/* The first launch, from whose time the next are sized: at most so many rays, at most so many tests. */
 #define FIRST_LAUNCH 65536u
 #define FIRST_TESTS 1e9
+#define TURNS 8        /* rays of SLAB_TACTIC_TURNS: fewer leave memory idle, more leave the cache */
 #define TREE_TESTS 1e3 /* of a ray through a tree, roughly */
 
 /* One call of the public API on its way through the device. */
@@ -24,12 +26,15 @@ typedef struct cast {
   const slab_cast_options *options;
   uint64_t progress_done, progress_total;
   uint64_t invalid;
+  tactics tactics;
+  bool first_use; /* of a kernel, by the last stretch: its time tells nothing */
 } cast;
 
 /* A stretch of the rays on its way through the device. */
 typedef struct stretch {
   size_t first;
   uint32_t count;
+  slab_tactic tactic;
   launch launch;
   uint32_t *local_offsets;
   size_t result_bytes;
@@ -78,7 +83,8 @@ static slab_status read_back(const device *d, cl_mem buffer, void *bytes, size_t
 }
 
 static void stretch_release(stretch *s) {
-  cl_mem buffers[] = {s->launch.rays, s->launch.results, s->launch.offsets, s->launch.skips, s->launch.invalid};
+  cl_mem buffers[] = {s->launch.rays,  s->launch.results, s->launch.offsets,
+                      s->launch.skips, s->launch.invalid, s->launch.left};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
     if (buffers[i] != NULL) clReleaseMemObject(buffers[i]);
   free(s->local_offsets);
@@ -106,6 +112,9 @@ static slab_status stretch_buffers(const cast *c, const device *d, stretch *s) {
   s->result_bytes = results * c->result_size;
   l->uniforms = cast_uniforms_of(c->scene, c->options);
   l->uniforms.rays = s->count;
+  if (c->query == SLAB_ALL) l->uniforms.invalid = 0; /* they were counted with the hits */
+  l->uniforms.packet = s->tactic == SLAB_TACTIC_PACKETS ? packet_rays(c->scene, c->query) : 0;
+  l->walks = s->tactic == SLAB_TACTIC_TURNS ? TURNS : 1;
   slab_status status = input_buffer(d, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
   if (status == SLAB_OK && s->result_bytes > 0)
     status = output_buffer(d, stretch_results(c, s), s->result_bytes, "results", &l->results);
@@ -118,30 +127,57 @@ static slab_status stretch_buffers(const cast *c, const device *d, stretch *s) {
     l->invalid = clCreateBuffer(d->context, flags, sizeof zero, writable(&zero), &code);
     if (l->invalid == NULL) status = fail_cl(code, "clCreateBuffer", "the invalid count");
   }
+  if (status == SLAB_OK && l->uniforms.packet != 0) {
+    cl_int code;
+    l->left = clCreateBuffer(d->context, CL_MEM_READ_WRITE, s->count / l->uniforms.packet + 1, NULL, &code);
+    if (l->left == NULL) status = fail_cl(code, "clCreateBuffer", "the packets that are left");
+  }
   return status;
 }
 
 /* ---- launching ---- */
 
-/* Whatever was launched must end before the caller's arrays are the caller's again. */
-static slab_status stretch_finish(cast *c, const device *d, const stretch *s) {
+/* Whatever was launched must end before the caller's arrays are the caller's again. A kernel that fails while it runs
+ * tells nobody but those who wait for its event. */
+static slab_status stretch_finish(cast *c, const device *d, const stretch *s, cl_event launched) {
   slab_status status = SLAB_OK;
   cl_uint invalid = 0;
-  if (s->result_bytes > 0) status = read_back(d, s->launch.results, stretch_results(c, s), s->result_bytes, "results");
-  if (s->launch.invalid != NULL) {
-    cl_int code = clEnqueueReadBuffer(d->queue, s->launch.invalid, CL_TRUE, 0, sizeof invalid, &invalid, 0, NULL, NULL);
-    if (code != CL_SUCCESS && status == SLAB_OK) status = fail_cl(code, "clEnqueueReadBuffer", "the invalid count");
+  cl_int code = clWaitForEvents(1, &launched);
+  if (code != CL_SUCCESS) status = fail_cl(code, "clWaitForEvents", "a cast's kernel");
+  if (status == SLAB_OK && s->result_bytes > 0)
+    status = read_back(d, s->launch.results, stretch_results(c, s), s->result_bytes, "results");
+  if (status == SLAB_OK && s->launch.invalid != NULL) {
+    code = clEnqueueReadBuffer(d->queue, s->launch.invalid, CL_TRUE, 0, sizeof invalid, &invalid, 0, NULL, NULL);
+    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueReadBuffer", "the invalid count");
   }
-  if (status != SLAB_OK || s->result_bytes == 0) clFinish(d->queue);
+  if (status != SLAB_OK) clFinish(d->queue);
   c->invalid += invalid;
   return status;
 }
 
-static slab_status stretch_run(cast *c, const device *d, size_t first, uint32_t count) {
-  stretch s = {.first = first, .count = count};
+/* The kernels of a stretch; the last one's event tells of the others, which it waits for. */
+static slab_status stretch_launch(const cast *c, const device *d, stretch *s, cl_event *launched) {
+  cl_event packets = NULL;
+  slab_status status = SLAB_OK;
+  if (s->launch.left != NULL) status = launch_packets(c->scene, c->query, &s->launch, d->queue, &packets);
+  if (status == SLAB_OK)
+    status = launch_enqueue(c->scene, c->query, &s->launch, d->queue, packets != NULL,
+                            packets != NULL ? &packets : NULL, launched);
+  if (status != SLAB_OK) clFinish(d->queue);
+  if (packets != NULL) clReleaseEvent(packets);
+  return status;
+}
+
+static slab_status stretch_run(cast *c, const device *d, size_t first, uint32_t count, slab_tactic how) {
+  stretch s = {.first = first, .count = count, .tactic = how};
+  cl_event launched = NULL;
   slab_status status = stretch_buffers(c, d, &s);
-  if (status == SLAB_OK) status = launch_enqueue(c->scene, c->query, &s.launch, d->queue, 0, NULL, NULL);
-  if (status == SLAB_OK) status = stretch_finish(c, d, &s);
+  const double begin = seconds_now();
+  if (status == SLAB_OK) status = stretch_launch(c, d, &s, &launched);
+  if (status == SLAB_OK) status = stretch_finish(c, d, &s, launched);
+  c->first_use = s.launch.first_use;
+  if (status == SLAB_OK && !c->first_use) tactics_note(&c->tactics, how, count, seconds_now() - begin);
+  if (launched != NULL) clReleaseEvent(launched);
   stretch_release(&s);
   return status;
 }
@@ -151,6 +187,8 @@ static uint32_t launch_bound(const cast *c, const device *d) {
   size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);
   uint64_t bound = d->info.allocation_bytes / widest;
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
+  const uint64_t small = (uint64_t)(SMALL_GRID - 1) * d->info.lane_width;
+  if (packet_rays(c->scene, c->query) != 0 && small < bound) bound = small;
   return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
 }
 
@@ -200,12 +238,14 @@ static slab_status cast_run(cast *c) {
   const uint32_t bound = launch_bound(c, d);
   uint32_t size = first_launch(c, bound);
   slab_status status = SLAB_OK;
+  c->tactics = tactics_begin(c->scene, c->query, c->n);
   for (size_t first = 0; status == SLAB_OK && first < c->n;) {
     uint32_t count = launch_size(c->n - first, size, bound);
+    const slab_tactic how = tactics_next(&c->tactics, &count);
     if (c->query == SLAB_ALL) status = bound_hits(c, d, first, &count);
     double begin = seconds_now();
-    if (status == SLAB_OK) status = stretch_run(c, d, first, count);
-    size = next_launch(count, seconds_now() - begin, bound);
+    if (status == SLAB_OK) status = stretch_run(c, d, first, count, how);
+    if (!c->first_use) size = next_launch(count, seconds_now() - begin, bound);
     first += count;
     if (status == SLAB_OK) status = report_progress(c, count);
   }
@@ -280,7 +320,7 @@ static slab_status count_offsets(cast *c, uint64_t *offsets) {
 
 slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                      uint64_t capacity, uint64_t *required, const slab_cast_options *options) {
-  cast c = {"slab_all", scene, SLAB_ALL, rays, n, hits, result_size(SLAB_ALL), offsets, options, 0, 0, 0};
+  cast c = {"slab_all", scene, SLAB_ALL, rays, n, hits, result_size(SLAB_ALL), .offsets = offsets, .options = options};
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
   if (status == SLAB_OK && capacity > 0 && hits == NULL)

@@ -171,6 +171,7 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   if (options->lane_width != 0) d->info.lane_width = options->lane_width;
   d->in_place = d->info.type == SLAB_DEVICE_CPU && options->copy == 0;
   d->launch_rays = options->launch_rays;
+  d->tactic = options->tactic;
   return SLAB_OK;
 }
 

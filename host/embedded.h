@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-extern const char embedded_flat[], embedded_wide[], embedded_pairs[];
-extern const size_t embedded_flat_length, embedded_wide_length, embedded_pairs_length;
+extern const char embedded_flat[], embedded_wide[], embedded_packet[], embedded_pairs[];
+extern const size_t embedded_flat_length, embedded_wide_length, embedded_packet_length, embedded_pairs_length;
 
 #endif

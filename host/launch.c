@@ -27,10 +27,10 @@ slab_status check_cull(const char *function, slab_cull cull) {
 uint32_t device_rays(const device *d) { return d->info.type == SLAB_DEVICE_CPU ? CPU_RAYS : 1; }
 
 /* Rays of a work-item, fewer where otherwise some cores had none, and work-items of a group. */
-static uint32_t rays_each(const device *d, const program_key *key, uint32_t rays, size_t *local) {
+static uint32_t rays_each(const device *d, uint32_t rays, size_t *local) {
   const uint32_t most = device_rays(d);
   *local = WORK_GROUP;
-  if (key->source != PROGRAM_FLAT || most == 1) return 1;
+  if (most == 1) return 1;
   *local = CPU_GROUP;
   const uint32_t fair = rays / (8 * CPU_GROUP * (d->info.compute_units + 1)) + 1;
   return fair < most ? fair : most;
@@ -49,9 +49,10 @@ static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, cons
       {sizeof(cl_mem), l->skips == NULL ? NULL : &l->skips},
       {sizeof(cl_mem), l->invalid == NULL ? NULL : &l->invalid},
       {sizeof l->uniforms, &l->uniforms},
-      {sizeof(cl_mem), &scene->buffers.nodes}, /* of a tree alone */
+      {sizeof(cl_mem), &scene->buffers.nodes}, /* of a tree alone, as the next */
+      {sizeof(cl_mem), l->left == NULL ? NULL : &l->left},
   };
-  const cl_uint count = sizeof arguments / sizeof *arguments - (scene->buffers.nodes == NULL ? 1 : 0);
+  const cl_uint count = sizeof arguments / sizeof *arguments - (scene->buffers.nodes == NULL ? 2 : 0);
   for (cl_uint i = 0; i < count; i++) {
     cl_int code = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
     if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "a cast");
@@ -59,18 +60,15 @@ static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, cons
   return SLAB_OK;
 }
 
-slab_status launch_enqueue(const slab_scene *scene, slab_query query, launch *l, cl_command_queue queue,
-                           cl_uint wait_count, const cl_event *wait, cl_event *done) {
+static slab_status enqueue(const slab_scene *scene, const program_key *key, launch *l, size_t items, size_t local,
+                           cl_command_queue queue, cl_uint wait_count, const cl_event *wait, cl_event *done) {
   device *d = &scene->context->device;
   cl_kernel kernel;
-  const program_key key = {scene->buffers.nodes == NULL ? PROGRAM_FLAT : PROGRAM_WIDE, query, scene->kinds,
-                           scene->stack};
-  size_t local;
-  l->uniforms.rays_each = rays_each(d, &key, l->uniforms.rays, &local);
-  const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
+  bool first_use = false;
   const size_t global = (items + local - 1) / local * local;
   pthread_mutex_lock(&d->lock);
-  slab_status status = program_find(d, &key, &kernel);
+  slab_status status = program_find(d, key, &kernel, &first_use);
+  l->first_use = l->first_use || first_use;
   if (status == SLAB_OK) status = set_arguments(kernel, scene, l);
   if (status == SLAB_OK) {
     cl_int code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, wait_count, wait, done);
@@ -78,6 +76,29 @@ slab_status launch_enqueue(const slab_scene *scene, slab_query query, launch *l,
   }
   pthread_mutex_unlock(&d->lock);
   return status;
+}
+
+slab_status launch_enqueue(const slab_scene *scene, slab_query query, launch *l, cl_command_queue queue,
+                           cl_uint wait_count, const cl_event *wait, cl_event *done) {
+  const program_key key = {scene->buffers.nodes == NULL ? PROGRAM_FLAT : PROGRAM_WIDE, query, scene->kinds,
+                           scene->stack, l->walks == 0 ? 1 : l->walks};
+  size_t local;
+  l->uniforms.rays_each = rays_each(&scene->context->device, l->uniforms.rays, &local);
+  const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
+  return enqueue(scene, &key, l, items, local, queue, wait_count, wait, done);
+}
+
+uint32_t packet_rays(const slab_scene *scene, slab_query query) {
+  const device *d = &scene->context->device;
+  if (scene->buffers.nodes == NULL || d->info.lane_width == 1) return 0;
+  return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
+}
+
+slab_status launch_packets(const slab_scene *scene, slab_query query, launch *l, cl_command_queue queue,
+                           cl_event *done) {
+  const program_key key = {PROGRAM_PACKET, query, scene->kinds, scene->stack, 1};
+  const size_t items = ((size_t)l->uniforms.rays + l->uniforms.packet - 1) / l->uniforms.packet;
+  return enqueue(scene, &key, l, items, CPU_GROUP, queue, 0, NULL, done);
 }
 
 size_t result_size(slab_query query) {

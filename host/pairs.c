@@ -38,10 +38,11 @@ static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t siz
 
 static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers *b, size_t first, uint32_t count) {
   cl_kernel kernel;
+  bool first_use;
   const cl_uint numbers[] = {(cl_uint)kind, count, (cl_uint)first};
   const size_t local = WORK_GROUP, global = ((size_t)count + local - 1) / local * local;
-  const program_key key = {PROGRAM_PAIRS, SLAB_INTERVAL, 1u << kind, 0};
-  slab_status status = program_find(d, &key, &kernel);
+  const program_key key = {PROGRAM_PAIRS, SLAB_INTERVAL, 1u << kind, 0, 1};
+  slab_status status = program_find(d, &key, &kernel, &first_use);
   if (status != SLAB_OK) return status;
   cl_int code = clSetKernelArg(kernel, 0, sizeof(cl_mem), &b->rays);
   if (code == CL_SUCCESS) code = clSetKernelArg(kernel, 1, sizeof(cl_mem), &b->shapes);

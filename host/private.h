@@ -39,6 +39,7 @@ typedef struct device {
   slab_device_info info;
   bool in_place;        /* kernels can use host arrays without a copy */
   uint32_t launch_rays; /* the caller's bound, 0: none */
+  slab_tactic tactic;   /* how the caller wants trees to be traversed */
   pthread_mutex_t lock; /* guards programs, and a kernel from its arguments to its launch */
   program *programs;    /* built so far */
 } device;
@@ -57,26 +58,28 @@ void context_release(slab_context *);
 
 /* ---- program.c: kernels, built once for each specialisation ---- */
 
-typedef enum program_source { PROGRAM_FLAT, PROGRAM_WIDE, PROGRAM_PAIRS } program_source;
+typedef enum program_source { PROGRAM_FLAT, PROGRAM_WIDE, PROGRAM_PACKET, PROGRAM_PAIRS } program_source;
 
 /* What a program is specialised by. */
 typedef struct program_key {
   program_source source;
   slab_query query;
   uint32_t kinds; /* bit k: slab_shape k */
-  uint32_t stack; /* PROGRAM_WIDE: entries of the traversal's stack */
+  uint32_t stack; /* PROGRAM_WIDE, PROGRAM_PACKET: entries of the traversal's stack */
+  uint32_t walks; /* PROGRAM_WIDE: rays that a work-item takes in turns */
 } program_key;
 
 struct program {
   program_key key;
   cl_program program;
   cl_kernel kernel;
+  bool used;
   program *next;
 };
 
 /* The kernel of a program, built where it was not yet. The device's lock must be held, and stay held while arguments
  * are set and the kernel is launched. */
-slab_status program_find(device *, const program_key *, cl_kernel *kernel);
+slab_status program_find(device *, const program_key *, cl_kernel *kernel, bool *first_use);
 void programs_free(program *);
 
 /* ---- scene.c ---- */
@@ -119,6 +122,9 @@ uint32_t device_rays(const device *);
 
 typedef struct launch {
   cl_mem rays, results, offsets, skips, invalid; /* NULL where the query or the options need none */
+  cl_mem left;    /* of each packet whether its rays are still to be cast, where uniforms.packet; else NULL */
+  uint32_t walks; /* trees: rays that a work-item takes in turns; 0 is 1 */
+  bool first_use; /* told: of some kernel, which a driver may finish compiling only then */
   cast_uniforms uniforms;
 } launch;
 
@@ -128,8 +134,30 @@ slab_status check_cull(const char *function, slab_cull);
 /* Fills in rays_each. */
 slab_status launch_enqueue(const slab_scene *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
+/* Rays of a packet, 0 where this query on this scene has none. */
+uint32_t packet_rays(const slab_scene *, slab_query);
+/* Casts the packets that agree and marks in launch.left those that launch_enqueue is then to cast, on the same queue,
+ * which is in order. */
+slab_status launch_packets(const slab_scene *, slab_query, launch *, cl_command_queue, cl_event *done);
 /* Bytes of one result. */
 size_t result_size(slab_query);
+
+/* ---- tactics.c: how rays are taken through a tree, by measurement: answers do not depend on it ---- */
+
+enum { TACTICS = SLAB_TACTIC_TURNS + 1 };
+
+typedef struct tactics {
+  bool open;               /* there is a choice, */
+  slab_tactic best;        /* and this is it so far */
+  double seconds[TACTICS]; /* a ray; 0: not measured yet */
+  uint32_t casts;          /* with the best since all were measured */
+} tactics;
+
+/* For `rays` rays in all: a small batch is no place for trials. */
+tactics tactics_begin(const slab_scene *, slab_query, size_t rays);
+/* The tactic of the next stretch, of which at most *rays, reduced for a trial. */
+slab_tactic tactics_next(const tactics *, uint32_t *rays);
+void tactics_note(tactics *, slab_tactic, uint32_t rays, double seconds);
 
 /* ---- pack.c: geometry for a lane width ---- */
 

@@ -13,6 +13,7 @@ static const struct {
 } sources[] = {
     [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_length, "flat"},
     [PROGRAM_WIDE] = {embedded_wide, &embedded_wide_length, "wide"},
+    [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_length, "packets"},
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, "pairs"},
 };
 
@@ -23,10 +24,12 @@ static uint32_t lanes_of(const device *d, program_source source) {
 }
 
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
-  snprintf(text, size, "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u%s%s",
-           lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, device_rays(d),
-           d->info.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : " -DSLAB_DIVIDE_THROUGH_DOUBLE",
-           d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
+  snprintf(
+      text, size,
+      "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_WALKS=%u%s%s",
+      lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, device_rays(d), key->walks,
+      d->info.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : " -DSLAB_DIVIDE_THROUGH_DOUBLE",
+      d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
 
 static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {
@@ -51,13 +54,16 @@ static slab_status program_build(device *d, program *p) {
 }
 
 static bool same_key(const program_key *a, const program_key *b) {
-  return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack;
+  return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
+         a->walks == b->walks;
 }
 
-slab_status program_find(device *d, const program_key *key, cl_kernel *kernel) {
+slab_status program_find(device *d, const program_key *key, cl_kernel *kernel, bool *first_use) {
   for (program *p = d->programs; p != NULL; p = p->next)
     if (same_key(&p->key, key)) {
       *kernel = p->kernel;
+      *first_use = !p->used;
+      p->used = true;
       return SLAB_OK;
     }
   program *p = calloc(1, sizeof *p);
@@ -70,6 +76,7 @@ slab_status program_find(device *d, const program_key *key, cl_kernel *kernel) {
   }
   p->next = d->programs;
   d->programs = p;
+  p->used = *first_use = true;
   *kernel = p->kernel;
   return SLAB_OK;
 }

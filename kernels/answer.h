@@ -36,22 +36,39 @@ INLINE slab_interval interval_none(uint why) {
 }
 
 /* Nothing was hit, for the reason that the prepared ray gives. */
-INLINE uint reason_of(const ray_frame *ray) { return ray->state == RAY_INVALID ? SLAB_INVALID : SLAB_MISS; }
+INLINE ray_word reason_of(const ray_frame *ray) {
+  return ray->state == RAY_INVALID ? (ray_word)(SLAB_INVALID) : (ray_word)(SLAB_MISS);
+}
+
+/* t, normal, u and v of a crossing at t (in the frame's units) of a primitive with components v. */
+INLINE void hit_describe(const uint kind, const ray_frame *ray, const ray_real v[OBB_ROWS], const cast_uniforms *cast,
+                         ray_real t, ray_hit *hit) {
+  hit->t = ray_final_t(ray, t);
+  hit->u = hit->v = (ray_real)(0.0f);
+  primitive_attributes(kind, ray, v, t, cast->cull, hit);
+  ray_real along =
+      (hit->normal[0] * ray->direction[0] + hit->normal[1] * ray->direction[1]) + hit->normal[2] * ray->direction[2];
+  ray_mask turn = along > 0.0f;
+  UNROLL for (int i = 0; i < 3; i++) {
+    ray_real against = turn ? -hit->normal[i] : hit->normal[i];
+    hit->normal[i] = (cast->face_forward != 0 ? against : hit->normal[i]) + 0.0f;
+  }
+  hit->u = hit->u + 0.0f;
+  hit->v = hit->v + 0.0f;
+}
+
+#ifndef SLAB_PACKET
 
 /* The hit of a primitive that stands in `lane` of a block. */
 INLINE slab_hit hit_at(const ray_frame *ray, const geometry_entry *entry, uint geometry, GLOBAL const float *block,
                        uint lane, const cast_uniforms *cast, float t, uint order) {
   slab_hit hit = hit_none(SLAB_MISS);
+  float v[OBB_ROWS];
+  const uint rows = primitive_rows(entry->kind);
+  for (uint r = 0; r < rows; r++) v[r] = block[r * STRIDE + lane];
   hit.geometry = geometry;
   hit.primitive = order - entry->order_base;
-  hit.t = ray_final_t(ray, t);
-  primitive_attributes(entry->kind, ray, block, lane, t, cast->cull, &hit);
-  float along =
-      (hit.normal[0] * ray->direction[0] + hit.normal[1] * ray->direction[1]) + hit.normal[2] * ray->direction[2];
-  bool turn = cast->face_forward != 0 && along > 0.0f;
-  UNROLL for (int i = 0; i < 3; i++) hit.normal[i] = (turn ? -hit.normal[i] : hit.normal[i]) + 0.0f;
-  hit.u = hit.u + 0.0f;
-  hit.v = hit.v + 0.0f;
+  hit_describe(entry->kind, ray, v, cast, t, &hit);
   return hit;
 }
 
@@ -86,5 +103,7 @@ INLINE slab_interval pair_interval(uint kind, const slab_ray *given, GLOBAL cons
   if ((lanes_bits(hit) & 1) == 0) return interval_none(SLAB_MISS);
   return interval_of(kind, &ray, given, lanes_at(enter, 0), lanes_at(leave, 0), primitive, 0);
 }
+
+#endif
 
 #endif

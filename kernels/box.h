@@ -8,7 +8,7 @@
 INLINE void box_planes(const ray_frame *ray, GLOBAL const float *block, real near[3], real far[3]) {
   UNROLL for (int i = 0; i < 3; i++) {
     int lower = i * STRIDE, upper = (i + 3) * STRIDE;
-    bool down = ray->direction[i] < 0.0f;
+    bool down = ray->down[i] != 0;
     near[i] = lanes_load(block + (down ? upper : lower));
     far[i] = lanes_load(block + (down ? lower : upper));
   }
@@ -29,7 +29,7 @@ INLINE void box_stretch(const ray_frame *ray, const real near[3], const real far
  * come); here each far plane is met with an inverse widened by 1 + 2^-19, whose product, rounded twice more, is not
  * below the widened one, subnormal or not. NaN constrains nothing in either, since both inverses are infinite together.
  * A ray whose range begins below 0 meets far planes at NaN. */
-INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real far[3], float limit, real *enter) {
+INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real far[3], ray_real limit, real *enter) {
   real leave = (real)(limit);
   *enter = (real)(ray->t_min);
   UNROLL for (int i = 0; i < 3; i++) {
@@ -40,13 +40,13 @@ INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real f
 }
 
 /* The same for a block. */
-INLINE mask box_sieve(const ray_frame *ray, GLOBAL const float *block, float limit) {
+INLINE mask box_sieve(const ray_frame *ray, GLOBAL const float *block, ray_real limit) {
   real near[3], far[3], enter;
   box_planes(ray, block, near, far);
   return box_may_touch(ray, near, far, limit, &enter);
 }
 
-INLINE mask box_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
+INLINE mask box_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real near[3], far[3], lo, leave, hi;
   if (!lanes_any(box_sieve(ray, block, limit))) return (mask)0;
   box_planes(ray, block, near, far);
@@ -54,7 +54,7 @@ INLINE mask box_surface(const ray_frame *ray, GLOBAL const float *block, float l
   return slab_touches(lo, leave, ray->t_min, limit) & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
 }
 
-INLINE mask box_solid(const ray_frame *ray, GLOBAL const float *block, float limit, real *enter, real *leave) {
+INLINE mask box_solid(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
   real near[3], far[3], lo, out, hi;
   if (!lanes_any(box_sieve(ray, block, limit))) return (mask)0;
   box_planes(ray, block, near, far);
@@ -64,35 +64,45 @@ INLINE mask box_solid(const ray_frame *ray, GLOBAL const float *block, float lim
 
 /* The face of the crossing at t, 0 to 5 for -x, +x, -y, +y, -z, +z: of several planes at t, the lowest axis.
  * origin, inverse and direction as in the frame where the box has these planes. */
-INLINE uint box_face(const float origin[3], const float inverse[3], const float direction[3], const float near[3],
-                     const float far[3], float t_min, uint cull) {
-  float enter[3], leave[3], lo = -INFINITY, out = INFINITY;
+INLINE ray_word box_face(const ray_real origin[3], const ray_real inverse[3], const ray_real direction[3],
+                         const ray_real near[3], const ray_real far[3], ray_real t_min, uint cull) {
+  ray_real enter[3], leave[3], lo = (ray_real)(-INFINITY), out = (ray_real)(INFINITY);
   UNROLL for (int i = 0; i < 3; i++) {
     enter[i] = (near[i] - origin[i]) * inverse[i];
     leave[i] = (far[i] - origin[i]) * inverse[i];
-    lo = scalar_max(enter[i], lo);
-    out = scalar_min(leave[i], out);
+    lo = ray_max(enter[i], lo);
+    out = ray_min(leave[i], out);
   }
-  bool front = lo >= t_min && cull != SLAB_CULL_FRONT;
-  UNROLL for (uint i = 0; i < 3; i++) {
-    bool down = direction[i] < 0.0f;
-    if (front && enter[i] == lo) return 2 * i + (down ? 1 : 0);
-    if (!front && leave[i] == out) return 2 * i + (down ? 0 : 1);
+  ray_mask front = cull == SLAB_CULL_FRONT ? (ray_mask)(0) : lo >= t_min;
+  ray_word face = (ray_word)(0);
+  UNROLL for (int i = 2; i >= 0; i--) {
+    ray_word lower = (ray_word)(2u * (uint)i), upper = (ray_word)(2u * (uint)i + 1u);
+    ray_mask down = direction[i] < 0.0f, decides = front ? enter[i] == lo : leave[i] == out;
+    ray_word entered = down ? upper : lower, left = down ? lower : upper;
+    face = decides ? (front ? entered : left) : face;
   }
-  return 0;
+  return face;
 }
 
-INLINE void box_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, uint cull, slab_hit *hit) {
-  float near[3], far[3];
+INLINE ray_real face_as_real(ray_word face) {
+  ray_real u = (ray_real)(0.0f);
+  UNROLL for (uint i = 1; i < 6; i++) u = face == i ? (ray_real)((float)i) : u;
+  return u;
+}
+
+INLINE void box_attributes(const ray_frame *ray, const ray_real v[BOX_ROWS], uint cull, ray_hit *hit) {
+  ray_real near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {
-    float lower = block[i * STRIDE + (int)lane], upper = block[(i + 3) * STRIDE + (int)lane];
-    bool down = ray->direction[i] < 0.0f;
-    near[i] = down ? upper : lower;
-    far[i] = down ? lower : upper;
+    bool down = ray->down[i] != 0;
+    near[i] = down ? v[i + 3] : v[i];
+    far[i] = down ? v[i] : v[i + 3];
   }
-  uint face = box_face(ray->origin, ray->inverse, ray->direction, near, far, ray->t_min, cull);
-  UNROLL for (uint i = 0; i < 3; i++) hit->normal[i] = face / 2 != i ? 0.0f : (face & 1) != 0 ? 1.0f : -1.0f;
-  hit->u = (float)face;
+  ray_word face = box_face(ray->origin, ray->inverse, ray->direction, near, far, ray->t_min, cull);
+  UNROLL for (uint i = 0; i < 3; i++) {
+    ray_real upper = face == 2 * i + 1 ? (ray_real)(1.0f) : (ray_real)(0.0f);
+    hit->normal[i] = face == 2 * i ? (ray_real)(-1.0f) : upper;
+  }
+  hit->u = face_as_real(face);
 }
 
 #endif

@@ -1,7 +1,11 @@
 /* One lane type for all geometry maths: a scalar on GPUs and in C11 (the mirror),
- * 8 or 16 floats wide on CPU devices, where one ray meets LANES primitives at once.
+ * 8 or 16 floats wide on CPU devices, where one ray meets LANES primitives at once,
+ * or (SLAB_PACKET) LANES rays meet one primitive.
  *
- * Code written with real, mask and word reads like scalar code and means the same at
+ * real, mask and word are what a ray and a primitive make together; ray_real, ray_mask
+ * and ray_word are a ray's own: as wide in packets, else scalars.
+ *
+ * Code written with them reads like scalar code and means the same at
  * every width: + - *, comparisons, ?: and & | ! work on all of them, and a mask is
  * zero or all ones per lane (1 in scalars). Nothing here rounds differently from C11:
  * contraction is off, and no function of the common-function or native kind is used. */
@@ -41,35 +45,84 @@ typedef float8 real;
 typedef int8 mask;
 typedef uint8 word;
 #define lanes_load(p) vload8(0, p)
+#define lanes_from(p) vload8(0, p)
+#define lanes_eight(p) vload8(0, p)
+#define lanes_of_two(p, q) ((void)(q), vload8(0, p))
+#define lanes_low(v) (v)
+#define lanes_high(v) (v)
 #define lanes_store(v, p) vstore8(v, 0, p)
+#define lanes_as_word(x) as_uint8(x)
+#define lanes_as_mask(x) as_int8(x)
+#define lanes_as_real(x) as_float8(x)
 #else
 typedef float16 real;
 typedef int16 mask;
 typedef uint16 word;
 #define lanes_load(p) vload16(0, p)
+#define lanes_from(p) vload16(0, p)
+#define lanes_eight(p) ((float16)(vload8(0, p), vload8(0, p)))
+#define lanes_of_two(p, q) ((float16)(vload8(0, p), vload8(0, q)))
+#define lanes_low(v) ((v).lo)
+#define lanes_high(v) ((v).hi)
 #define lanes_store(v, p) vstore16(v, 0, p)
+#define lanes_as_word(x) as_uint16(x)
+#define lanes_as_mask(x) as_int16(x)
+#define lanes_as_real(x) as_float16(x)
 #endif
 
-#if LANES > 1
-/* The sign bit of every lane, lane 0 lowest: one instruction where the compiler offers it. */
-static inline uint lanes_bits(mask m) {
-#if LANES == 8 && defined(__AVX__)
-  return (uint)__builtin_ia32_movmskps256(as_float8(m));
-#elif LANES == 16 && defined(__AVX512DQ__)
-  return (uint)(ushort)__builtin_ia32_cvtd2mask512(m);
+#ifdef SLAB_PACKET
+#undef lanes_load
+#define lanes_load(p) ((real)(*(p)))
+typedef real ray_real;
+typedef mask ray_mask;
+typedef word ray_word;
+#define ray_bits(x) lanes_as_word(x)
+#define ray_float(bits) lanes_as_real(bits)
+#define ray_signed(x) lanes_as_mask(x)
+#define ray_unsigned(x) lanes_as_word(x)
+#define ray_any(m) lanes_any(m)
+#define lanes_first(v) (v)
 #else
-  const int8 weights = (int8)(1, 2, 4, 8, 16, 32, 64, 128);
-#if LANES == 16
-  int8 w = (m.lo & weights) | ((m.hi & weights) << 8);
+typedef float ray_real;
+typedef int ray_mask;
+typedef uint ray_word;
+#define ray_bits(x) as_uint(x)
+#define ray_float(bits) as_float(bits)
+#define ray_signed(x) as_int(x)
+#define ray_unsigned(x) as_uint(x)
+#define ray_any(m) ((m) != 0)
+#if LANES == 1
+#define lanes_first(v) (v)
 #else
-  int8 w = m & weights;
+#define lanes_first(v) ((v).s0) /* of values that a ray and one primitive made, the same in all lanes */
 #endif
-  int4 x = w.lo | w.hi;
-  int2 y = x.lo | x.hi;
+#endif
+
+/* The sign bit of every lane, lane 0 lowest: one instruction where the compiler offers it. */
+INLINE uint eight_bits(int8 m) {
+#ifdef __AVX__
+  return (uint)__builtin_ia32_movmskps256(as_float8(m));
+#else
+  const int8 w = m & (int8)(1, 2, 4, 8, 16, 32, 64, 128);
+  const int4 x = w.lo | w.hi;
+  const int2 y = x.lo | x.hi;
   return (uint)(y.x | y.y);
 #endif
 }
 
+#if LANES == 8
+INLINE uint lanes_bits(mask m) { return eight_bits(m); }
+#elif LANES == 16
+INLINE uint lanes_bits(mask m) {
+#ifdef __AVX512DQ__
+  return (uint)(ushort)__builtin_ia32_cvtd2mask512(m);
+#else
+  return eight_bits(m.lo) | eight_bits(m.hi) << 8;
+#endif
+}
+#endif
+
+#if LANES > 1
 static inline bool lanes_any(mask m) { return lanes_bits(m) != 0; }
 
 static inline float lanes_at(real v, uint lane) {
@@ -79,11 +132,20 @@ static inline float lanes_at(real v, uint lane) {
 }
 #endif
 
-#define bits_of(x) as_uint(x)
-#define float_of(x) as_float(x)
-#define scalar_fma(a, b, c) fma(a, b, c)
+/* Bit of the lowest lane in bits, which are not 0: OpenCL C 1.2 has no ctz. */
+INLINE uint lowest_lane(uint bits) { return popcount(~bits & (bits - 1)); }
+
 #define lanes_fma(a, b, c) fma(a, b, c)
 #define lanes_abs(x) fabs(x)
+
+/* Asks for memory that is read soon. */
+INLINE void memory_fetch(size_t address, uint bytes) {
+#if LANES > 1 && __has_builtin(__builtin_prefetch)
+  for (uint line = 0; line < bytes; line += 64) __builtin_prefetch((const void *)(address + line));
+#else
+  (void)address, (void)bytes;
+#endif
+}
 
 /* Correctly rounded quotient and root. The host states how the device gets them: by its own instructions
  * (it reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), or through double, which is exact for both. */
@@ -108,6 +170,14 @@ static inline float lanes_at(real v, uint lane) {
 #define lanes_sqrt(a) sqrt(a)
 #endif
 
+#ifdef SLAB_PACKET
+#define ray_divide(a, b) lanes_divide(a, b)
+#define ray_sqrt(a) lanes_sqrt(a)
+#else
+#define ray_divide(a, b) scalar_divide(a, b)
+#define ray_sqrt(a) scalar_sqrt(a)
+#endif
+
 #else /* C11: the mirror and the host's use of the same formulas */
 
 #include <math.h>
@@ -117,36 +187,42 @@ static inline float lanes_at(real v, uint lane) {
 #include <string.h>
 
 #define GLOBAL
-#define INLINE static inline
+#define INLINE static inline __attribute__((always_inline))
 #define UNROLL
 typedef unsigned int uint;
 typedef float real;
 typedef int32_t mask;
 typedef uint32_t word;
+typedef float ray_real;
+typedef int32_t ray_mask;
+typedef uint32_t ray_word;
 #define lanes_load(p) (*(p))
 #define lanes_any(m) ((m) != 0)
 #define lanes_bits(m) ((uint)((m)&1))
 #define lanes_at(v, i) ((void)(i), (v))
 
-static inline uint bits_of(float x) {
+static inline uint ray_bits(float x) {
   uint bits;
   memcpy(&bits, &x, sizeof bits);
   return bits;
 }
 
-static inline float float_of(uint bits) {
+static inline float ray_float(uint bits) {
   float x;
   memcpy(&x, &bits, sizeof x);
   return x;
 }
 
-#define scalar_fma(a, b, c) fmaf(a, b, c)
+#define ray_signed(x) ((int32_t)(x))
+#define ray_unsigned(x) ((uint32_t)(x))
+#define ray_any(m) ((m) != 0)
+#define lanes_first(v) (v)
 #define lanes_fma(a, b, c) fmaf(a, b, c)
 #define lanes_abs(x) fabsf(x)
-#define scalar_divide(a, b) ((a) / (b))
-#define scalar_sqrt(a) sqrtf(a)
 #define lanes_divide(a, b) ((a) / (b))
 #define lanes_sqrt(a) sqrtf(a)
+#define ray_divide(a, b) ((a) / (b))
+#define ray_sqrt(a) sqrtf(a)
 
 #endif
 
@@ -159,7 +235,7 @@ INLINE real lanes_min(real fresh, real kept) { return fmin(fresh, kept); }
 INLINE real lanes_max(real fresh, real kept) { return fresh > kept ? fresh : kept; }
 INLINE real lanes_min(real fresh, real kept) { return fresh < kept ? fresh : kept; }
 #endif
-INLINE float scalar_max(float fresh, float kept) { return fresh > kept ? fresh : kept; }
-INLINE float scalar_min(float fresh, float kept) { return fresh < kept ? fresh : kept; }
+INLINE ray_real ray_max(ray_real fresh, ray_real kept) { return fresh > kept ? fresh : kept; }
+INLINE ray_real ray_min(ray_real fresh, ray_real kept) { return fresh < kept ? fresh : kept; }
 
 #endif

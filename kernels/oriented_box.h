@@ -14,14 +14,20 @@ typedef struct obb_frame {
   real origin[3], direction[3], inverse[3];
 } obb_frame;
 
-INLINE obb_lanes obb_load(GLOBAL const float *block) {
+INLINE obb_lanes obb_of(const real rows[OBB_ROWS]) {
   obb_lanes box;
   UNROLL for (int i = 0; i < 3; i++) {
-    box.center[i] = lanes_load(block + i * STRIDE);
-    box.half_size[i] = lanes_load(block + (3 + i) * STRIDE);
-    UNROLL for (int j = 0; j < 3; j++) box.axes[i][j] = lanes_load(block + (6 + 3 * i + j) * STRIDE);
+    box.center[i] = rows[i];
+    box.half_size[i] = rows[3 + i];
+    UNROLL for (int j = 0; j < 3; j++) box.axes[i][j] = rows[6 + 3 * i + j];
   }
   return box;
+}
+
+INLINE obb_lanes obb_load(GLOBAL const float *block) {
+  real rows[OBB_ROWS];
+  UNROLL for (int r = 0; r < OBB_ROWS; r++) rows[r] = lanes_load(block + r * STRIDE);
+  return obb_of(rows);
 }
 
 /* The box is centre + inverse(axes) [-half_size, half_size]. Axes are orthonormal within 1e-5, so their inverse is the
@@ -52,7 +58,7 @@ INLINE obb_frame obb_transform(const ray_frame *ray, const obb_lanes *box) {
   return f;
 }
 
-INLINE mask obb_stretch(const ray_frame *ray, GLOBAL const float *block, float limit, real *lo, real *hi) {
+INLINE mask obb_stretch(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *lo, real *hi) {
   obb_lanes box = obb_load(block);
   real lower[3], upper[3], gate_lo, gate_leave, gate_hi, leave = (real)(INFINITY);
   obb_gate(&box, lower, upper);
@@ -72,37 +78,38 @@ INLINE mask obb_stretch(const ray_frame *ray, GLOBAL const float *block, float l
   return hit;
 }
 
-INLINE mask obb_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
+INLINE mask obb_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
   mask hit = obb_stretch(ray, block, limit, &lo, &hi);
   return hit & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
 }
 
-INLINE mask obb_solid(const ray_frame *ray, GLOBAL const float *block, float limit, real *enter, real *leave) {
+INLINE mask obb_solid(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
   mask hit = obb_stretch(ray, block, limit, &lo, &hi);
   return hit & solid_stretch(ray, lo, hi, limit, enter, leave);
 }
 
-INLINE void obb_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, uint cull, slab_hit *hit) {
-  obb_lanes box = obb_load(block);
+INLINE void obb_attributes(const ray_frame *ray, const ray_real v[OBB_ROWS], uint cull, ray_hit *hit) {
+  real rows[OBB_ROWS];
+  UNROLL for (int r = 0; r < OBB_ROWS; r++) rows[r] = (real)(v[r]);
+  obb_lanes box = obb_of(rows);
   obb_frame f = obb_transform(ray, &box);
-  float origin[3], direction[3], inverse[3], near[3], far[3], axis[3];
+  ray_real origin[3], direction[3], inverse[3], near[3], far[3], axis[3];
   UNROLL for (int i = 0; i < 3; i++) {
-    origin[i] = lanes_at(f.origin[i], lane);
-    direction[i] = lanes_at(f.direction[i], lane);
-    inverse[i] = lanes_at(f.inverse[i], lane);
-    float half_size = lanes_at(box.half_size[i], lane);
-    near[i] = direction[i] < 0.0f ? half_size : -half_size;
+    origin[i] = lanes_first(f.origin[i]);
+    direction[i] = lanes_first(f.direction[i]);
+    inverse[i] = lanes_first(f.inverse[i]);
+    near[i] = direction[i] < 0.0f ? v[3 + i] : -v[3 + i];
     far[i] = -near[i];
   }
-  uint face = box_face(origin, inverse, direction, near, far, ray->t_min, cull);
+  ray_word face = box_face(origin, inverse, direction, near, far, ray->t_min, cull);
   UNROLL for (int i = 0; i < 3; i++) {
-    float component = block[(6 + 3 * (int)(face / 2) + i) * STRIDE + (int)lane];
+    ray_real component = face >= 4 ? v[12 + i] : face >= 2 ? v[9 + i] : v[6 + i];
     axis[i] = (face & 1) != 0 ? component : -component;
   }
   unit_vector(axis, hit->normal);
-  hit->u = (float)face;
+  hit->u = face_as_real(face);
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "gate.h"
 
-INLINE mask plane_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
+INLINE mask plane_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_load(block + i * STRIDE);
   real offset = lanes_load(block + 3 * STRIDE);
@@ -17,10 +17,6 @@ INLINE mask plane_surface(const ray_frame *ray, GLOBAL const float *block, float
   return hit;
 }
 
-INLINE void plane_attributes(GLOBAL const float *block, uint lane, slab_hit *hit) {
-  float n[3];
-  UNROLL for (int i = 0; i < 3; i++) n[i] = block[i * STRIDE + (int)lane];
-  unit_vector(n, hit->normal);
-}
+INLINE void plane_attributes(const ray_real v[PLANE_ROWS], ray_hit *hit) { unit_vector(v, hit->normal); }
 
 #endif

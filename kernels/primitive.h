@@ -18,7 +18,7 @@ INLINE uint primitive_rows(uint kind) {
 }
 
 /* Lanes whose first crossing that is not culled lies in [t_min, limit], and that crossing's t there. */
-INLINE mask primitive_surface(uint kind, const ray_frame *ray, GLOBAL const float *block, float limit, uint cull,
+INLINE mask primitive_surface(uint kind, const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull,
                               real *t) {
   if (kind == SLAB_BOX) return box_surface(ray, block, limit, cull, t);
   if (kind == SLAB_TRIANGLE) return triangle_surface(ray, block, limit, cull, t);
@@ -28,7 +28,7 @@ INLINE mask primitive_surface(uint kind, const ray_frame *ray, GLOBAL const floa
 }
 
 /* Lanes where the ray's range meets the solid, entered at limit or before, and the clipped stretch there. */
-INLINE mask primitive_solid(uint kind, const ray_frame *ray, GLOBAL const float *block, float limit, real *enter,
+INLINE mask primitive_solid(uint kind, const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *enter,
                             real *leave) {
   if (kind == SLAB_BOX) return box_solid(ray, block, limit, enter, leave);
   if (kind == SLAB_SPHERE) return sphere_solid(ray, block, limit, enter, leave);
@@ -39,14 +39,14 @@ INLINE mask primitive_solid(uint kind, const ray_frame *ray, GLOBAL const float 
 }
 
 /* Fills in the normal, and u and v where the kind has them, of a crossing at t (in the frame's units) of the primitive
- * in `lane`. */
-INLINE void primitive_attributes(uint kind, const ray_frame *ray, GLOBAL const float *block, uint lane, float t,
-                                 uint cull, slab_hit *hit) {
-  if (kind == SLAB_BOX) box_attributes(ray, block, lane, cull, hit);
-  if (kind == SLAB_TRIANGLE) triangle_attributes(ray, block, lane, hit);
-  if (kind == SLAB_SPHERE) sphere_attributes(ray, block, lane, t, hit);
-  if (kind == SLAB_OBB) obb_attributes(ray, block, lane, cull, hit);
-  if (kind == SLAB_PLANE) plane_attributes(block, lane, hit);
+ * with components v. */
+INLINE void primitive_attributes(uint kind, const ray_frame *ray, const ray_real v[OBB_ROWS], ray_real t, uint cull,
+                                 ray_hit *hit) {
+  if (kind == SLAB_BOX) box_attributes(ray, v, cull, hit);
+  if (kind == SLAB_TRIANGLE) triangle_attributes(ray, v, hit);
+  if (kind == SLAB_SPHERE) sphere_attributes(ray, v, t, hit);
+  if (kind == SLAB_OBB) obb_attributes(ray, v, cull, hit);
+  if (kind == SLAB_PLANE) plane_attributes(v, hit);
 }
 
 #endif

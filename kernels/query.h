@@ -68,9 +68,6 @@ INLINE void query_take(query_state *q, const ray_frame *ray, float crossing, flo
   }
 }
 
-/* Bit of the lowest lane in bits, which are not 0: OpenCL C 1.2 has no ctz. */
-INLINE uint lowest_lane(uint bits) { return popcount(~bits & (bits - 1)); }
-
 /* What this cast does not see: a flat scene passes over whole geometries instead. */
 INLINE bool query_hides(const query_state *q, uint kind, uint order, const cast_uniforms *cast) {
   if ((kind == SLAB_PLANE || kind == SLAB_TRIANGLE) && order == q->skip) return true;

@@ -11,7 +11,7 @@
 
 /* The stretch between two planes, met with [*enter, *leave]. A direction of 0 gives -inf and +inf inside,
  * an empty stretch outside and NaN on a plane, which constrains nothing: lanes_max and lanes_min see to it. */
-INLINE void slab_span(float origin, float inverse, real near, real far, real *enter, real *leave) {
+INLINE void slab_span(ray_real origin, ray_real inverse, real near, real far, real *enter, real *leave) {
   *enter = lanes_max((near - origin) * inverse, *enter);
   *leave = lanes_min((far - origin) * inverse, *leave);
 }
@@ -19,14 +19,14 @@ INLINE void slab_span(float origin, float inverse, real near, real far, real *en
 INLINE real slab_widened(real leave) { return lanes_max(leave * WIDEN_UP, leave * WIDEN_DOWN); }
 
 /* Whether the unclipped stretch [lo, leave] touches [t_min, limit]. limit is not widened. */
-INLINE mask slab_touches(real lo, real leave, float t_min, float limit) {
+INLINE mask slab_touches(real lo, real leave, ray_real t_min, ray_real limit) {
   real enter = lanes_max(lo, (real)(t_min));
   return (enter <= slab_widened(leave)) & (enter <= limit);
 }
 
 /* The first surface crossing of a solid whose ray is inside for [lo, hi]: lo, or hi from inside and where front
  * faces are culled. False where none lies in [t_min, limit]. */
-INLINE mask solid_crossing(real lo, real hi, float t_min, float limit, uint cull, real *t) {
+INLINE mask solid_crossing(real lo, real hi, ray_real t_min, ray_real limit, uint cull, real *t) {
   mask front = cull == SLAB_CULL_FRONT ? lo != lo : lo >= t_min;
   *t = front ? lo : hi;
   mask kept = (*t >= t_min) & (*t <= limit);
@@ -34,7 +34,7 @@ INLINE mask solid_crossing(real lo, real hi, float t_min, float limit, uint cull
 }
 
 /* The part of [lo, hi] in the ray's range; false where there is none, or it begins beyond limit. */
-INLINE mask solid_stretch(const ray_frame *ray, real lo, real hi, float limit, real *enter, real *leave) {
+INLINE mask solid_stretch(const ray_frame *ray, real lo, real hi, ray_real limit, real *enter, real *leave) {
   *enter = lanes_max(lo, (real)(ray->t_min));
   *leave = lanes_min(hi, (real)(ray->t_max));
   return (*enter <= *leave) & (*enter <= limit);

@@ -17,8 +17,8 @@ INLINE void sphere_gate(const real center[3], real radius, real lower[3], real u
 
 /* Where the line of the ray crosses: t = q/a and c/q for q = b + sign(b) sqrt(a * discriminant), b = -f.d. */
 INLINE mask sphere_roots(const ray_frame *ray, const real center[3], real radius, real *lo, real *hi) {
-  const float a = (ray->direction[0] * ray->direction[0] + ray->direction[1] * ray->direction[1]) +
-                  ray->direction[2] * ray->direction[2];
+  const ray_real a = (ray->direction[0] * ray->direction[0] + ray->direction[1] * ray->direction[1]) +
+                     ray->direction[2] * ray->direction[2];
   real f[3], l[3];
   UNROLL for (int i = 0; i < 3; i++) f[i] = ray->origin[i] - center[i];
   real b = -((f[0] * ray->direction[0] + f[1] * ray->direction[1]) + f[2] * ray->direction[2]);
@@ -37,7 +37,7 @@ INLINE mask sphere_roots(const ray_frame *ray, const real center[3], real radius
 }
 
 /* The stretch inside, clamped into the gate's; false where the line misses or the gate is not touched. */
-INLINE mask sphere_stretch(const ray_frame *ray, GLOBAL const float *block, float limit, real *lo, real *hi) {
+INLINE mask sphere_stretch(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *lo, real *hi) {
   real center[3], lower[3], upper[3], gate_lo, gate_leave, gate_hi;
   UNROLL for (int i = 0; i < 3; i++) center[i] = lanes_load(block + i * STRIDE);
   real radius = lanes_load(block + 3 * STRIDE);
@@ -51,25 +51,24 @@ INLINE mask sphere_stretch(const ray_frame *ray, GLOBAL const float *block, floa
   return hit;
 }
 
-INLINE mask sphere_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
+INLINE mask sphere_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
   mask hit = sphere_stretch(ray, block, limit, &lo, &hi);
   return hit & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
 }
 
-INLINE mask sphere_solid(const ray_frame *ray, GLOBAL const float *block, float limit, real *enter, real *leave) {
+INLINE mask sphere_solid(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
   mask hit = sphere_stretch(ray, block, limit, &lo, &hi);
   return hit & solid_stretch(ray, lo, hi, limit, enter, leave);
 }
 
 /* t in the frame's units. A point's normal is against the ray. */
-INLINE void sphere_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, float t, slab_hit *hit) {
-  float n[3];
-  UNROLL for (int i = 0; i < 3; i++) n[i] =
-      scalar_fma(t, ray->direction[i], ray->origin[i] - block[i * STRIDE + (int)lane]);
-  bool is_point = block[3 * STRIDE + (int)lane] == 0.0f;
-  if (is_point || !unit_vector(n, hit->normal)) normal_against(ray, hit->normal);
+INLINE void sphere_attributes(const ray_frame *ray, const ray_real v[SPHERE_ROWS], ray_real t, ray_hit *hit) {
+  ray_real n[3];
+  UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_fma(t, ray->direction[i], ray->origin[i] - v[i]);
+  ray_mask has = unit_vector(n, hit->normal);
+  normal_against(ray, (v[3] == 0.0f) | !has, hit->normal);
 }
 
 #endif

@@ -17,16 +17,24 @@ typedef struct triangle_edge {
   real p, q, difference;
 } triangle_edge;
 
-INLINE real triangle_row(const ray_frame *ray, GLOBAL const float *block, int vertex, int axis) {
-  return lanes_load(block + (3 * vertex + (int)ray->k[axis]) * STRIDE);
+/* Vertices in shear order: row[v][i] is axis k[i] of vertex v. */
+typedef struct triangle_rows {
+  real row[3][3];
+} triangle_rows;
+
+INLINE triangle_rows triangle_load(const ray_frame *ray, GLOBAL const float *block) {
+  triangle_rows t;
+  UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) t.row[v][i] =
+      lanes_load(block + (3 * v + (int)ray->k[i]) * STRIDE);
+  return t;
 }
 
-INLINE triangle_shear triangle_sheared(const ray_frame *ray, GLOBAL const float *block) {
+INLINE triangle_shear triangle_sheared(const ray_frame *ray, const triangle_rows *t) {
   triangle_shear s;
   UNROLL for (int v = 0; v < 3; v++) {
-    s.z[v] = triangle_row(ray, block, v, 2) - ray->shear_origin[2];
-    s.x[v] = lanes_fma((real)(-ray->shear[0]), s.z[v], triangle_row(ray, block, v, 0) - ray->shear_origin[0]);
-    s.y[v] = lanes_fma((real)(-ray->shear[1]), s.z[v], triangle_row(ray, block, v, 1) - ray->shear_origin[1]);
+    s.z[v] = t->row[v][2] - ray->shear_origin[2];
+    s.x[v] = lanes_fma((real)(-ray->shear[0]), s.z[v], t->row[v][0] - ray->shear_origin[0]);
+    s.y[v] = lanes_fma((real)(-ray->shear[1]), s.z[v], t->row[v][1] - ray->shear_origin[1]);
   }
   return s;
 }
@@ -62,11 +70,10 @@ INLINE real triangle_sign(const triangle_shear *s, int i, int j, real difference
  * u |S Z| + 2us <= u D + 3us a vertex, so of u D + 3us for any point of the triangle. The slab test is off by 2u D on
  * either side (product and reciprocal). Between the entering and the leaving axis that is at most 2(2 + 1)u D + 6us
  * plus terms in u^2; the widening gives 8u D, the pad 32us on either side. */
-INLINE void triangle_bounds(const ray_frame *ray, GLOBAL const float *block, real lower[3], real upper[3]) {
+INLINE void triangle_bounds(const triangle_rows *t, real lower[3], real upper[3]) {
   UNROLL for (int i = 0; i < 3; i++) {
-    real a = triangle_row(ray, block, 0, i), b = triangle_row(ray, block, 1, i), c = triangle_row(ray, block, 2, i);
-    lower[i] = lanes_min(lanes_min(a, b), c);
-    upper[i] = lanes_max(lanes_max(a, b), c);
+    lower[i] = lanes_min(lanes_min(t->row[0][i], t->row[1][i]), t->row[2][i]);
+    upper[i] = lanes_max(lanes_max(t->row[0][i], t->row[1][i]), t->row[2][i]);
   }
 }
 
@@ -80,9 +87,9 @@ INLINE void triangle_gate(real lower[3], real upper[3]) {
 }
 
 /* Clamps t into the bounds, then into the gate; false where the gate is not touched. */
-INLINE mask triangle_pass_gate(const ray_frame *ray, GLOBAL const float *block, float limit, real *t) {
+INLINE mask triangle_pass_gate(const ray_frame *ray, const triangle_rows *rows, ray_real limit, real *t) {
   real lower[3], upper[3], lo, leave, hi;
-  triangle_bounds(ray, block, lower, upper);
+  triangle_bounds(rows, lower, upper);
   bounds_stretch(ray->shear_origin, ray->shear_inverse, lower, upper, &lo, &leave, &hi);
   *t = clamp_into(*t, lo, hi);
   triangle_gate(lower, upper);
@@ -133,8 +140,9 @@ INLINE mask triangle_inside(const triangle_shear *s, const triangle_edge e[3], m
   return *front | (most < 0.0f);
 }
 
-INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, float limit, uint cull, real *t) {
-  triangle_shear s = triangle_sheared(ray, block);
+INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+  triangle_rows rows = triangle_load(ray, block);
+  triangle_shear s = triangle_sheared(ray, &rows);
   triangle_edge e[3];
   triangle_edges(&s, e);
   mask hit = triangle_candidates(e), front;
@@ -145,50 +153,49 @@ INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, fl
   if (cull == SLAB_CULL_FRONT) hit = hit & !front;
   *t = (weight[0] * (s.z[0] * ray->shear_inverse[2]) + weight[1] * (s.z[1] * ray->shear_inverse[2])) +
        weight[2] * (s.z[2] * ray->shear_inverse[2]);
-  hit = hit & triangle_pass_gate(ray, block, limit, t);
+  hit = hit & triangle_pass_gate(ray, &rows, limit, t);
   return hit & (*t >= ray->t_min) & (*t <= limit);
 }
 
 /* The vertices' own plane: edges scaled by a power of two, cross product with its rounding errors kept, so that tiny
  * triangles and needles have a normal. What still has none gets one along the ray, by the side that was hit. */
-INLINE void triangle_normal(const ray_frame *ray, const slab_triangle *v, bool front, float normal[3]) {
-  float e1[3], e2[3], n[3], factor[2], largest = 0.0f;
+INLINE void triangle_normal(const ray_frame *ray, const ray_real v[TRIANGLE_ROWS], ray_mask front, ray_real normal[3]) {
+  ray_real e1[3], e2[3], n[3], factor[2], largest = (ray_real)(0.0f);
   UNROLL for (int i = 0; i < 3; i++) {
-    e1[i] = v->b[i] - v->a[i];
-    e2[i] = v->c[i] - v->a[i];
-    largest = scalar_max(scalar_max(e1[i] < 0.0f ? -e1[i] : e1[i], e2[i] < 0.0f ? -e2[i] : e2[i]), largest);
+    e1[i] = v[3 + i] - v[i];
+    e2[i] = v[6 + i] - v[i];
+    largest = ray_max(ray_max(e1[i] < 0.0f ? -e1[i] : e1[i], e2[i] < 0.0f ? -e2[i] : e2[i]), largest);
   }
-  power_of_two(largest > 0.0f ? -exponent_of(largest) : 0, factor);
+  power_of_two(largest > 0.0f ? -exponent_of(largest) : (ray_mask)(0), factor);
   UNROLL for (int i = 0; i < 3; i++) {
     e1[i] = e1[i] * factor[0] * factor[1];
     e2[i] = e2[i] * factor[0] * factor[1];
   }
   UNROLL for (int i = 0; i < 3; i++) {
     int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
-    float p = e1[j] * e2[k], q = e1[k] * e2[j];
-    n[i] = (p - q) + (scalar_fma(e1[j], e2[k], -p) - scalar_fma(e1[k], e2[j], -q));
+    ray_real p = e1[j] * e2[k], q = e1[k] * e2[j];
+    n[i] = (p - q) + (lanes_fma(e1[j], e2[k], -p) - lanes_fma(e1[k], e2[j], -q));
   }
-  if (unit_vector(n, normal)) return;
-  normal_against(ray, normal);
-  UNROLL for (int i = 0; i < 3; i++) normal[i] = front ? normal[i] : -normal[i];
+  ray_mask lacks = !unit_vector(n, normal);
+  normal_against(ray, lacks, normal);
+  UNROLL for (int i = 0; i < 3; i++) normal[i] = (lacks & !front) ? -normal[i] : normal[i];
 }
 
-INLINE void triangle_attributes(const ray_frame *ray, GLOBAL const float *block, uint lane, slab_hit *hit) {
-  triangle_shear s = triangle_sheared(ray, block);
+INLINE void triangle_attributes(const ray_frame *ray, const ray_real v[TRIANGLE_ROWS], ray_hit *hit) {
+  triangle_rows rows;
+  UNROLL for (int c = 0; c < 3; c++) UNROLL for (int i = 0; i < 3; i++) {
+    const uint k = ray->k[i];
+    rows.row[c][i] = (real)(k == 0 ? v[3 * c] : k == 1 ? v[3 * c + 1] : v[3 * c + 2]);
+  }
+  triangle_shear s = triangle_sheared(ray, &rows);
   triangle_edge e[3];
   triangle_edges(&s, e);
   mask front;
   real weight[3];
   triangle_inside(&s, e, &front, weight);
-  hit->u = lanes_at(weight[1], lane);
-  hit->v = lanes_at(weight[2], lane);
-  slab_triangle v;
-  UNROLL for (int i = 0; i < 3; i++) {
-    v.a[i] = block[i * STRIDE + (int)lane];
-    v.b[i] = block[(i + 3) * STRIDE + (int)lane];
-    v.c[i] = block[(i + 6) * STRIDE + (int)lane];
-  }
-  triangle_normal(ray, &v, (lanes_bits(front) >> lane & 1) != 0, hit->normal);
+  hit->u = lanes_first(weight[1]);
+  hit->v = lanes_first(weight[2]);
+  triangle_normal(ray, v, lanes_first(front), hit->normal);
 }
 
 #endif

@@ -69,6 +69,7 @@ typedef struct cast_uniforms {
   uint32_t invalid;      /* 1: count invalid rays */
   uint32_t at[5];        /* where in its buffer an argument begins: AT_RAYS .. AT_INVALID, in units of 4 bytes;
                             AT_RESULTS of SLAB_ANY in bytes */
+  uint32_t packet;       /* trees: 1 where some rays have been cast in packets */
   uint32_t masked;       /* trees: 1 where the mask hides some geometry from this cast */
   tree_outside planes, boxes;
 } cast_uniforms;

@@ -1,17 +1,23 @@
 /* An 8-wide bounding volume hierarchy: a ray meets eight child boxes, or eight primitives of a leaf's block, at once,
  * or one after the other where LANES is 1.
  *
- * Built with LANES (1 or 8), SLAB_QUERY, SLAB_KINDS as flat.cl, and SLAB_STACK: entries that the deepest way through
- * the tree can leave on the stack, so that it never overflows. */
+ * Built with LANES (1 or 8), SLAB_QUERY, SLAB_KINDS as flat.cl, SLAB_STACK: entries that the deepest way through the
+ * tree can leave on the stack, so that it never overflows; and SLAB_WALKS: rays that a work-item takes through the tree
+ * in turns, one step each. Several hide the time that memory takes where rays go different ways; where they go the same
+ * way, one after the other is faster. */
 #define STRIDE 8
 #define SLAB_TREE 1
 #include "query.h"
+#include "tree.h"
 
-/* Where a ray goes on: a child, its meta, and where the ray enters it. */
-typedef struct visit {
-  uint child, meta;
-  float enter;
-} visit;
+/* A ray on its way. */
+typedef struct walk {
+  ray_frame ray;
+  query_state q;
+  bool begun, more; /* there is a ray; it has a next visit */
+  size_t number;    /* of the ray */
+  tree_path path;
+} walk;
 
 /* Children that the ray may touch at limit or before, as bits; enter[k] for those. A child's stretch contains that of
  * every gate below it, since rounding is monotone, so whatever a primitive's gate lets through gets through here. */
@@ -32,19 +38,6 @@ INLINE uint node_children(const ray_frame *ray, const global tree_node *node, fl
     lanes_store(from, enter + part);
   }
   return bits;
-}
-
-/* Pushes the children in bits, nearest last, so that it is taken first. */
-INLINE uint push_children(const global tree_node *node, uint bits, const float enter[TREE_WIDTH], visit *stack,
-                          uint top) {
-  const uint base = top;
-  for (; bits != 0; bits &= bits - 1) {
-    uint lane = lowest_lane(bits), at = top++;
-    visit v = {node->child[lane], node->meta[lane], enter[lane]};
-    for (; SLAB_QUERY != SLAB_ANY && at > base && stack[at - 1].enter < v.enter; at--) stack[at] = stack[at - 1];
-    stack[at] = v;
-  }
-  return top;
 }
 
 /* Blocks of one kind, one after the other. True when the ray is done. */
@@ -80,35 +73,76 @@ INLINE bool scan_outside(query_state *q, const ray_frame *ray, const global floa
   return (SLAB_KINDS >> SLAB_BOX & 1) != 0 && scan_blocks(SLAB_BOX, q, ray, blocks, b.first, b.blocks, cast);
 }
 
-INLINE void traverse(query_state *q, const ray_frame *ray, const global tree_node *nodes, const global float *blocks,
-                     const cast_uniforms *cast) {
-  visit stack[SLAB_STACK];
-  uint top = 0;
-  visit v = {0, TREE_INNER, ray->t_min};
-  for (;;) {
-    if (v.meta == TREE_INNER) {
-      float enter[TREE_WIDTH];
-      const global tree_node *node = nodes + v.child;
-      top = push_children(node, node_children(ray, node, q->limit, enter), enter, stack, top);
-    } else if (scan_leaf(q, ray, blocks, v.child, v.meta, cast)) {
-      return;
-    }
-    do {
-      if (top == 0) return;
-      v = stack[--top];
-    } while (v.enter > q->limit);
+/* ---- steps ---- */
+
+/* One node, or one leaf. False when the ray is done. */
+INLINE bool walk_on(walk *w, const global tree_node *nodes, const global float *blocks, const cast_uniforms *cast) {
+  const uint at = w->path.next.child, meta = w->path.next.meta;
+  if (meta == TREE_INNER) {
+    float enter[TREE_WIDTH];
+    const uint bits = node_children(&w->ray, nodes + at, w->q.limit, enter);
+    return tree_down(&w->path, nodes, blocks, at, bits, enter, w->q.limit);
   }
+  return !scan_leaf(&w->q, &w->ray, blocks, at, meta, cast) && tree_pop(&w->path, w->q.limit);
 }
 
-/* As `flat`; nodes: the tree, its root first. */
+/* ---- the whole ---- */
+
+INLINE void walk_begin(walk *w, size_t number, const global slab_ray *rays, global void *results,
+                       const global uint *offsets, const global geometry_entry *table, const global float *blocks,
+                       const global slab_primitive_id *skips, volatile global uint *invalid,
+                       const cast_uniforms *cast) {
+  const slab_ray given = query_ray(rays, cast, number);
+  w->number = number;
+  w->ray = ray_prepare(&given);
+  w->q = query_begin(&w->ray, results, offsets, table, skips, invalid, cast, number);
+  tree_begin(&w->path);
+  w->more = w->ray.state == RAY_LIVE && !scan_outside(&w->q, &w->ray, blocks, cast);
+}
+
+INLINE void walk_end(walk *w, const global slab_ray *rays, global void *results, const global geometry_entry *table,
+                     const global float *blocks, const cast_uniforms *cast) {
+  const slab_ray given = query_ray(rays, cast, w->number);
+  query_end(&w->q, &w->ray, &given, table, blocks, cast, results, w->number);
+}
+
+/* As `flat`; nodes: the tree, its root first; left: of each packet whether its rays are still to be cast, where
+ * cast.packet says how many it has. */
 kernel void wide(const global slab_ray *rays, global void *results, const global uint *offsets,
                  const global geometry_entry *table, const global float *blocks, const global slab_primitive_id *skips,
-                 volatile global uint *invalid, const cast_uniforms cast, const global tree_node *nodes) {
-  const size_t i = get_global_id(0);
-  if (i >= cast.rays) return;
-  const slab_ray given = query_ray(rays, &cast, i);
-  const ray_frame ray = ray_prepare(&given);
-  query_state q = query_begin(&ray, results, offsets, table, skips, invalid, &cast, i);
-  if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, blocks, &cast)) traverse(&q, &ray, nodes, blocks, &cast);
-  query_end(&q, &ray, &given, table, blocks, &cast, results, i);
+                 volatile global uint *invalid, const cast_uniforms cast, const global tree_node *nodes,
+                 const global uchar *left) {
+  size_t next = get_global_id(0) * cast.rays_each;
+  const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
+#if SLAB_WALKS == 1
+  for (; next < end; next++) {
+    walk w;
+    if (cast.packet != 0 && left[next / cast.packet] == 0) continue;
+    walk_begin(&w, next, rays, results, offsets, table, blocks, skips, invalid, &cast);
+    while (w.more) w.more = walk_on(&w, nodes, blocks, &cast);
+    walk_end(&w, rays, results, table, blocks, &cast);
+  }
+#else
+  walk walks[SLAB_WALKS];
+  uint walking[SLAB_WALKS], count = SLAB_WALKS; /* the first `count` entries name the walks that go on */
+  for (uint k = 0; k < SLAB_WALKS; k++) {
+    walking[k] = k;
+    walks[k].begun = walks[k].more = false;
+  }
+  while (count > 0)
+    for (uint k = 0; k < count; k++) {
+      walk *w = &walks[walking[k]];
+      if (w->more) {
+        w->more = walk_on(w, nodes, blocks, &cast);
+        continue;
+      }
+      if (w->begun) walk_end(w, rays, results, table, blocks, &cast);
+      while (cast.packet != 0 && next < end && left[next / cast.packet] == 0) next++;
+      w->begun = next < end;
+      if (w->begun)
+        walk_begin(w, next++, rays, results, offsets, table, blocks, skips, invalid, &cast);
+      else
+        walking[k] = walking[--count];
+    }
+#endif
 }

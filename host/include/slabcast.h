@@ -88,11 +88,20 @@ typedef struct slab_device_info {
  * and the total to *count. SLAB_NO_DEVICE when there is none; *count is then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
+/* How rays are taken through a tree on a CPU device. Never changes an answer, only how fast it comes. */
+typedef enum slab_tactic {
+  SLAB_TACTIC_MEASURED, /* whichever is the fastest for the rays at hand, found by trying where there are many */
+  SLAB_TACTIC_PACKETS,  /* neighbours together where they go one way, else one by one */
+  SLAB_TACTIC_SINGLE,   /* one by one */
+  SLAB_TACTIC_TURNS     /* several in turns: while one waits for memory the others go on */
+} slab_tactic;
+
 typedef struct slab_context_options {
   const char *device;   /* index of slab_devices, part of a name, "cpu", "gpu"; NULL: a GPU, else the first */
   uint32_t lane_width;  /* 0: the device's own; 1, 8 or 16 to force it */
   uint32_t launch_rays; /* most rays a launch; 0: by the device's limits and about 100 ms */
   int copy;             /* 1: copy the caller's arrays even where the device could use them in place */
+  slab_tactic tactic;
 } slab_context_options;
 
 typedef struct slab_context slab_context;

@@ -162,9 +162,8 @@ static slab_status write_blocks(const slab_scene *scene, const gathered *g, cons
 
 /* ---- the whole ---- */
 
-/* Each inner node taken from the stack leaves at most TREE_WIDTH - 1 more than it took. Rounded up, so that scenes
- * share programs. */
-static uint32_t stack_entries(uint32_t depth) { return ((TREE_WIDTH - 1) * depth + 1 + 63) / 64 * 64; }
+/* A traversal keeps what is left to visit of one node a level. Rounded up, so that scenes share programs. */
+static uint32_t stack_entries(uint32_t depth) { return (7 * depth + 1 + 63) / 64 * 64; }
 
 slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, tree_layout *out) {
   gathered g;

@@ -1,0 +1,390 @@
+/* Rays that go one way, LANES at a time through the tree that wide.cl takes them through one by one.
+ *
+ * A node's children, and a leaf's triangles, meet all rays of a packet at once, as the hull of their origins and
+ * inverses; what is left meets every ray. A product of intervals takes its ends from their ends, and rounding is
+ * monotone, so the hull lets through whatever a ray does. Packets whose rays differ in the signs or the largest axis of
+ * their directions are left to wide.cl.
+ *
+ * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count. */
+#define STRIDE 8
+#define SLAB_PACKET
+#include "answer.h"
+#include "tree.h"
+
+typedef struct packet {
+  ray_frame ray;
+  mask live;     /* rays that still look for something */
+  real t, limit; /* as in query_state, */
+  word order, where, count, skip;
+  word lane; /* of the best in its block */
+} packet;
+
+/* Every ray of a packet at once. */
+typedef struct packet_hull {
+  float near_origin[3], far_origin[3];         /* which put planes nearest, and farthest */
+  float near_inverse[3][2], far_inverse[3][2]; /* least and most of inverse_back, and of inverse_wide */
+  float t_min, limit;
+} packet_hull;
+
+/* ---- rays in ---- */
+
+/* Elements of a and b in turn, of each eight the first or the last four. */
+#if LANES == 16
+#define WEAVE(a, b, i, j, k, l, I, J, K, L) \
+  ((real)(a.i, b.i, a.j, b.j, a.k, b.k, a.l, b.l, a.I, b.I, a.J, b.J, a.K, b.K, a.L, b.L))
+#else
+#define WEAVE(a, b, i, j, k, l, I, J, K, L) ((real)(a.i, b.i, a.j, b.j, a.k, b.k, a.l, b.l))
+#endif
+
+/* Eight rows of eight become columns; where LANES is 16, twice side by side. Three perfect shuffles. */
+INLINE void transpose(real row[8]) {
+  UNROLL for (int step = 0; step < 3; step++) {
+    real from[8];
+    UNROLL for (int i = 0; i < 8; i++) from[i] = row[i];
+    UNROLL for (int i = 0; i < 4; i++) {
+      row[2 * i] = WEAVE(from[i], from[i + 4], s0, s1, s2, s3, s8, s9, sa, sb);
+      row[2 * i + 1] = WEAVE(from[i], from[i + 4], s4, s5, s6, s7, sc, sd, se, sf);
+    }
+  }
+}
+
+/* `count` rays from `first` on; the last stands in for those beyond it. */
+INLINE ray_given packet_load(const global slab_ray *rays, const cast_uniforms *cast, size_t first, uint count) {
+  const global float *from = (const global float *)rays + cast->at[AT_RAYS] + first * 8;
+  real field[8];
+  ray_given given;
+  UNROLL for (uint i = 0; i < 8; i++) {
+    const uint a = i < count ? i : count - 1, b = i + 8 < count ? i + 8 : count - 1;
+    field[i] = lanes_of_two(from + a * 8, from + b * 8);
+  }
+  transpose(field);
+  UNROLL for (int i = 0; i < 3; i++) {
+    given.origin[i] = field[i];
+    given.direction[i] = field[4 + i];
+  }
+  given.t_min = field[3];
+  given.t_max = field[7];
+  return given;
+}
+
+/* Orders of the primitives that the rays are not to see. */
+INLINE word packet_skips(const global geometry_entry *table, const global slab_primitive_id *skips,
+                         const cast_uniforms *cast, size_t first, uint count) {
+  uint orders[LANES];
+  if (cast->skip == 0) return (word)(SLAB_MISS);
+  skips = (const global slab_primitive_id *)((const global uint *)skips + cast->at[AT_SKIPS]) + first;
+  for (uint lane = 0; lane < LANES; lane++)
+    orders[lane] = skipped_order(table, cast->geometries, skips[lane < count ? lane : 0]);
+  return lanes_from(orders);
+}
+
+/* True where all live rays go one way, which is told, and begin at 0 or later: before it box_may_touch holds nothing
+ * back. */
+INLINE bool packet_agrees(const packet *p, uint *way) {
+  uint ways[LANES];
+  lanes_store(p->ray.way, ways);
+  *way = ways[lowest_lane(lanes_bits(p->live))];
+  return !lanes_any(p->live & ((p->ray.way != *way) | (p->ray.t_min < 0.0f)));
+}
+
+/* ---- the hull ---- */
+
+/* A hull meets TREE_WIDTH boxes, whatever LANES is. */
+#define HULL_ALL ((1u << TREE_WIDTH) - 1)
+
+INLINE float least_of(real v) {
+#if LANES == 16
+  float8 a = v.lo < v.hi ? v.lo : v.hi;
+#else
+  float8 a = v;
+#endif
+  float4 b = a.lo < a.hi ? a.lo : a.hi;
+  float2 c = b.lo < b.hi ? b.lo : b.hi;
+  return c.x < c.y ? c.x : c.y;
+}
+
+INLINE float least_live(const packet *p, real v) { return least_of(p->live ? v : (real)(INFINITY)); }
+INLINE float most_live(const packet *p, real v) { return -least_live(p, -v); }
+
+INLINE packet_hull hull_of(const packet *p) {
+  packet_hull h;
+  UNROLL for (int i = 0; i < 3; i++) {
+    const float least = least_live(p, p->ray.origin[i]), most = most_live(p, p->ray.origin[i]);
+    const bool down = p->ray.down[i] != 0;
+    h.near_origin[i] = down ? least : most;
+    h.far_origin[i] = down ? most : least;
+    h.near_inverse[i][0] = least_live(p, p->ray.inverse_back[i]);
+    h.near_inverse[i][1] = most_live(p, p->ray.inverse_back[i]);
+    h.far_inverse[i][0] = least_live(p, p->ray.inverse_wide[i]);
+    h.far_inverse[i][1] = most_live(p, p->ray.inverse_wide[i]);
+  }
+  h.t_min = least_live(p, p->ray.t_min);
+  h.limit = most_live(p, p->limit);
+  return h;
+}
+
+/* Which of TREE_WIDTH boxes some ray may touch, as box_may_touch would say of each. A ray that runs in a plane gives
+ * NaN, which constrains nothing: since -inf is the least inverse then, NaN is what both choices below keep. */
+INLINE mask hull_may_touch(const packet_hull *h, const real near[3], const real far[3], real *enter) {
+  real leave = (real)(h->limit);
+  *enter = (real)(h->t_min);
+  UNROLL for (int i = 0; i < 3; i++) {
+    const real to_near = h->near_origin[i] - near[i], to_far = h->far_origin[i] - far[i];
+    *enter = lanes_max(lanes_min(to_near * h->near_inverse[i][1], to_near * h->near_inverse[i][0]), *enter);
+    leave = lanes_min(lanes_max(to_far * h->far_inverse[i][1], to_far * h->far_inverse[i][0]), leave);
+  }
+  return *enter <= leave;
+}
+
+/* Of boxes whose rows stand as in a box's block. */
+INLINE mask hull_boxes(const packet *p, const packet_hull *h, const global float *bounds, real *enter) {
+  real near[3], far[3];
+  UNROLL for (int i = 0; i < 3; i++) {
+    const bool down = p->ray.down[i] != 0;
+    near[i] = lanes_eight(bounds + (down ? i + 3 : i) * TREE_WIDTH);
+    far[i] = lanes_eight(bounds + (down ? i : i + 3) * TREE_WIDTH);
+  }
+  return hull_may_touch(h, near, far, enter);
+}
+
+INLINE mask hull_triangles(const packet *p, const packet_hull *h, const global float *block) {
+  triangle_rows rows;
+  real lower[3], upper[3], near[3], far[3], enter;
+  UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
+      lanes_eight(block + (3 * v + i) * TREE_WIDTH);
+  triangle_bounds(&rows, lower, upper);
+  triangle_gate(lower, upper);
+  UNROLL for (int i = 0; i < 3; i++) {
+    const bool down = p->ray.down[i] != 0;
+    near[i] = down ? upper[i] : lower[i];
+    far[i] = down ? lower[i] : upper[i];
+  }
+  return hull_may_touch(h, near, far, &enter);
+}
+
+/* Primitives of a block that some ray may touch; those that nothing is known of stay. */
+INLINE uint hull_block(const uint kind, const packet *p, const packet_hull *h, const global float *block) {
+  real enter;
+  if (kind == SLAB_BOX) return lanes_bits(hull_boxes(p, h, block, &enter)) & HULL_ALL;
+  if (kind == SLAB_TRIANGLE) return lanes_bits(hull_triangles(p, h, block)) & HULL_ALL;
+  return HULL_ALL;
+}
+
+/* ---- the query ---- */
+
+INLINE void packet_take(packet *p, mask hit, real crossing, uint order, uint where, uint lane) {
+  if (SLAB_QUERY == SLAB_COUNT) {
+    p->count += hit ? (word)(1) : (word)(0);
+    return;
+  }
+  const real t = ray_t_told(&p->ray, crossing);
+  const mask better = hit & ((t < p->t) | ((t == p->t) & (order < p->order)));
+  p->t = better ? t : p->t;
+  p->limit = better ? ray_tie_limit(&p->ray, t) : p->limit;
+  p->order = better ? (word)(order) : p->order;
+  p->where = better ? (word)(where) : p->where;
+  p->lane = better ? (word)(lane) : p->lane;
+  if (SLAB_QUERY == SLAB_ANY) p->live = p->live & !better;
+}
+
+/* Rays of `touched` against the primitives of a block in `bits`. */
+INLINE void packet_block(const uint kind, packet *p, mask touched, uint bits, const global float *block, uint where,
+                         const global geometry_entry *table, const cast_uniforms *cast) {
+  const global uint *orders = (const global uint *)(block + primitive_rows(kind) * TREE_WIDTH);
+  for (; bits != 0; bits &= bits - 1) {
+    const uint lane = lowest_lane(bits), order = orders[lane];
+    real t;
+    if (order == SLAB_MISS) continue;
+    mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, cast->cull, &t) & touched & p->live;
+    if (kind == SLAB_PLANE || kind == SLAB_TRIANGLE) hit = hit & (p->skip != order);
+    if (!lanes_any(hit)) continue;
+    if (cast->masked != 0 && (table[geometry_of(table, cast->geometries, order)].mask & cast->mask) == 0) continue;
+    packet_take(p, hit, t, order, where, lane);
+  }
+}
+
+INLINE void packet_blocks(const uint kind, packet *p, const packet_hull *h, mask touched, const global float *blocks,
+                          uint first, uint count, const global geometry_entry *table, const cast_uniforms *cast) {
+  for (uint n = 0; n < count; n++, first += TREE_BLOCK_UNITS(primitive_rows(kind))) {
+    const global float *block = blocks + (size_t)first * BLOCK_UNIT;
+    packet_block(kind, p, touched, hull_block(kind, p, h, block), block, first, table, cast);
+  }
+}
+
+INLINE void packet_leaf(packet *p, const packet_hull *h, mask touched, const global float *blocks, uint first,
+                        uint meta, const global geometry_entry *table, const cast_uniforms *cast) {
+  const uint kind = TREE_LEAF_KIND(meta), count = TREE_LEAF_BLOCK_COUNT(meta);
+#define SCAN_KIND(KIND)                              \
+  if ((SLAB_KINDS >> KIND & 1) != 0 && kind == KIND) \
+  packet_blocks(KIND, p, h, touched, blocks, first, count, table, cast)
+  SCAN_KIND(SLAB_TRIANGLE);
+  SCAN_KIND(SLAB_BOX);
+  SCAN_KIND(SLAB_SPHERE);
+  SCAN_KIND(SLAB_OBB);
+#undef SCAN_KIND
+}
+
+INLINE void packet_outside(packet *p, const packet_hull *h, const global float *blocks,
+                           const global geometry_entry *table, const cast_uniforms *cast) {
+  const tree_outside planes = cast->planes, boxes = cast->boxes;
+  if ((SLAB_KINDS >> SLAB_PLANE & 1) != 0)
+    packet_blocks(SLAB_PLANE, p, h, p->live, blocks, planes.first, planes.blocks, table, cast);
+  if ((SLAB_KINDS >> SLAB_BOX & 1) != 0)
+    packet_blocks(SLAB_BOX, p, h, p->live, blocks, boxes.first, boxes.blocks, table, cast);
+}
+
+/* ---- the traversal ---- */
+
+/* Rays that may touch the child at a place. */
+INLINE mask packet_touches(const packet *p, const global tree_node *nodes, uint place) {
+  real near[3], far[3], enter;
+  box_planes(&p->ray, &nodes[place / TREE_WIDTH].bounds[0][0] + place % TREE_WIDTH, near, far);
+  return box_may_touch(&p->ray, near, far, p->limit, &enter) & p->live;
+}
+
+INLINE void packet_traverse(packet *p, packet_hull *h, const global tree_node *nodes, const global float *blocks,
+                            const global geometry_entry *table, const cast_uniforms *cast) {
+  tree_path path;
+  mask touched = p->live;
+  bool more = true;
+  tree_begin(&path);
+  while (more && lanes_any(p->live)) {
+    const uint at = path.next.child, meta = path.next.meta;
+    if (!lanes_any(touched)) {
+      more = tree_pop(&path, h->limit);
+    } else if (meta == TREE_INNER) {
+      float enter[LANES];
+      real entered;
+      const uint bits = lanes_bits(hull_boxes(p, h, &nodes[at].bounds[0][0], &entered)) & HULL_ALL;
+      lanes_store(entered, enter);
+      more = tree_down(&path, nodes, blocks, at, bits, enter, h->limit);
+    } else {
+      packet_leaf(p, h, touched, blocks, at, meta, table, cast);
+      h->limit = most_live(p, p->limit);
+      more = tree_pop(&path, h->limit);
+    }
+    if (more) touched = packet_touches(p, nodes, path.next.place);
+  }
+}
+
+/* ---- results out ---- */
+
+/* Components of each ray's own primitive. */
+INLINE void packet_gather(const uint kind, const packet *p, mask of, const global float *blocks, real v[OBB_ROWS]) {
+  const uint rows = primitive_rows(kind);
+  uint wheres[LANES], lanes[LANES];
+  float values[OBB_ROWS][LANES];
+  lanes_store(p->where, wheres);
+  lanes_store(p->lane, lanes);
+  const uint any = lowest_lane(lanes_bits(of)); /* stands in for the others */
+  const uint bits = lanes_bits(of);
+  for (uint lane = 0; lane < LANES; lane++) {
+    const uint from = (bits >> lane & 1) != 0 ? lane : any;
+    const global float *primitive = blocks + (size_t)wheres[from] * BLOCK_UNIT + lanes[from];
+    UNROLL for (uint r = 0; r < rows; r++) values[r][lane] = primitive[r * TREE_WIDTH];
+  }
+  UNROLL for (uint r = 0; r < rows; r++) v[r] = lanes_from(values[r]);
+}
+
+/* What kind's rays among `of` hit. */
+INLINE void packet_describe(const uint kind, const packet *p, mask of, const global float *blocks,
+                            const cast_uniforms *cast, ray_hit *hit) {
+  real v[OBB_ROWS];
+  ray_hit one = {0};
+  packet_gather(kind, p, of, blocks, v);
+  hit_describe(kind, &p->ray, v, cast, p->t, &one);
+  hit->t = of ? one.t : hit->t;
+  UNROLL for (int i = 0; i < 3; i++) hit->normal[i] = of ? one.normal[i] : hit->normal[i];
+  hit->u = of ? one.u : hit->u;
+  hit->v = of ? one.v : hit->v;
+}
+
+INLINE void packet_write_hits(const ray_hit *hit, word primitive, word geometry, global slab_hit *out, uint count) {
+  real row[8] = {hit->t, hit->normal[0], hit->normal[1],           hit->normal[2],
+                 hit->u, hit->v,         lanes_as_real(primitive), lanes_as_real(geometry)};
+  global float *to = (global float *)out;
+  transpose(row);
+  UNROLL for (uint i = 0; i < 8; i++) {
+    if (i < count) vstore8(lanes_low(row[i]), i, to);
+    if (i + 8 < count) vstore8(lanes_high(row[i]), i + 8, to);
+  }
+}
+
+INLINE void packet_closest(const packet *p, const global geometry_entry *table, const global float *blocks,
+                           const cast_uniforms *cast, global slab_hit *out, uint count) {
+  uint orders[LANES], geometries[LANES], bases[LANES], kinds[LANES];
+  ray_hit hit = {.t = (real)(INFINITY)};
+  lanes_store(p->order, orders);
+  for (uint lane = 0; lane < LANES; lane++) {
+    geometries[lane] = orders[lane] == SLAB_MISS ? 0 : geometry_of(table, cast->geometries, orders[lane]);
+    bases[lane] = table[geometries[lane]].order_base;
+    kinds[lane] = table[geometries[lane]].kind;
+  }
+  const word kind = lanes_from(kinds);
+  const mask found = p->order != SLAB_MISS;
+#define DESCRIBE_KIND(KIND)                                               \
+  if ((SLAB_KINDS >> KIND & 1) != 0 && lanes_any(found & (kind == KIND))) \
+  packet_describe(KIND, p, found &(kind == KIND), blocks, cast, &hit)
+  DESCRIBE_KIND(SLAB_TRIANGLE);
+  DESCRIBE_KIND(SLAB_BOX);
+  DESCRIBE_KIND(SLAB_SPHERE);
+  DESCRIBE_KIND(SLAB_OBB);
+  DESCRIBE_KIND(SLAB_PLANE);
+#undef DESCRIBE_KIND
+  const word reason = reason_of(&p->ray);
+  packet_write_hits(&hit, found ? p->order - lanes_from(bases) : reason, found ? lanes_from(geometries) : reason, out,
+                    count);
+}
+
+INLINE void packet_end(const packet *p, const global geometry_entry *table, const global float *blocks,
+                       const cast_uniforms *cast, global void *results, size_t first, uint count) {
+  const mask found = p->order != SLAB_MISS;
+  uint words[LANES];
+  float values[LANES];
+  results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
+                                   : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
+  if (SLAB_QUERY == SLAB_CLOSEST) {
+    packet_closest(p, table, blocks, cast, (global slab_hit *)results + first, count);
+  } else if (SLAB_QUERY == SLAB_DISTANCE) {
+    lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
+    for (uint i = 0; i < count; i++) ((global float *)results)[first + i] = values[i];
+  } else if (SLAB_QUERY == SLAB_ANY) {
+    const uint bits = lanes_bits(found);
+    for (uint i = 0; i < count; i++) ((global uchar *)results)[first + i] = bits >> i & 1;
+  } else {
+    lanes_store(p->count, words);
+    for (uint i = 0; i < count; i++) ((global uint *)results)[first + i] = words[i];
+  }
+}
+
+/* The arguments of `wide`. left: a byte for each packet, not 0 where it is left to wide. */
+kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
+                    const global geometry_entry *table, const global float *blocks,
+                    const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast,
+                    const global tree_node *nodes, global uchar *left) {
+  const size_t first = get_global_id(0) * LANES;
+  (void)offsets;
+  if (first >= cast.rays) return;
+  const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
+  const ray_given given = packet_load(rays, &cast, first, count);
+  packet p = {.ray = ray_scale(&given)};
+  uint way = 0;
+  p.live = p.ray.state == RAY_LIVE;
+  const bool leave = lanes_any(p.live) && !packet_agrees(&p, &way);
+  left[get_global_id(0)] = leave;
+  if (leave) return;
+  if (cast.invalid != 0) {
+    const uint bits = lanes_bits(p.ray.state == RAY_INVALID) & ((1u << count) - 1);
+    if (bits != 0) atomic_add(invalid + cast.at[AT_INVALID], popcount(bits));
+  }
+  p.t = p.limit = p.ray.t_max;
+  p.order = (word)(SLAB_MISS);
+  p.skip = packet_skips(table, skips, &cast, first, count);
+  if (lanes_any(p.live)) {
+    ray_turn(&p.ray, way);
+    packet_hull h = hull_of(&p);
+    packet_outside(&p, &h, blocks, table, &cast);
+    packet_traverse(&p, &h, nodes, blocks, table, &cast);
+  }
+  packet_end(&p, table, blocks, &cast, results, first, count);
+}

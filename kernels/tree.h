@@ -1,0 +1,68 @@
+/* The way through a tree: what is visited next, and what is left for later on a stack. */
+#ifndef TREE_H
+#define TREE_H
+
+#include "lanes.h"
+#include "types.h"
+
+/* A child of a node, and where it is entered. */
+typedef struct tree_visit {
+  uint child, meta;
+  float enter;
+  uint place; /* TREE_WIDTH * its parent + its lane there */
+} tree_visit;
+
+typedef struct tree_path {
+  tree_visit next;
+  uint top;
+  tree_visit stack[SLAB_STACK];
+} tree_path;
+
+INLINE void tree_begin(tree_path *path) {
+  path->next.child = 0;
+  path->next.meta = TREE_INNER;
+  path->top = 0;
+}
+
+/* The last on the stack becomes the next. False when there is none that is entered at limit or before. */
+INLINE bool tree_pop(tree_path *path, float limit) {
+  do {
+    if (path->top == 0) return false;
+    path->next = path->stack[--path->top];
+  } while (path->next.enter > limit);
+  return true;
+}
+
+INLINE tree_visit tree_child(const global tree_node *nodes, const global float *blocks, uint node, uint lane,
+                             const float enter[TREE_WIDTH]) {
+  const tree_visit v = {nodes[node].child[lane], nodes[node].meta[lane], enter[lane], node * TREE_WIDTH + lane};
+  memory_fetch(v.meta == TREE_INNER ? (size_t)(nodes + v.child) : (size_t)(blocks + (size_t)v.child * BLOCK_UNIT),
+               sizeof(tree_node));
+  return v;
+}
+
+/* The nearest of a node's children in bits becomes the next; the others are pushed, nearest last. Without any, pops. */
+INLINE bool tree_down(tree_path *path, const global tree_node *nodes, const global float *blocks, uint node, uint bits,
+                      const float enter[TREE_WIDTH], float limit) {
+  const uint base = path->top;
+  if (bits == 0) return tree_pop(path, limit);
+  tree_visit nearest = tree_child(nodes, blocks, node, lowest_lane(bits), enter);
+  for (bits &= bits - 1; bits != 0; bits &= bits - 1) {
+    const tree_visit v = tree_child(nodes, blocks, node, lowest_lane(bits), enter);
+    const bool nearer = v.enter < nearest.enter;
+    const tree_visit later = {nearer ? nearest.child : v.child, nearer ? nearest.meta : v.meta,
+                              nearer ? nearest.enter : v.enter, nearer ? nearest.place : v.place};
+    nearest.child = nearer ? v.child : nearest.child;
+    nearest.meta = nearer ? v.meta : nearest.meta;
+    nearest.enter = nearer ? v.enter : nearest.enter;
+    nearest.place = nearer ? v.place : nearest.place;
+    uint at = path->top++;
+    for (; SLAB_QUERY != SLAB_ANY && at > base && path->stack[at - 1].enter < later.enter; at--)
+      path->stack[at] = path->stack[at - 1];
+    path->stack[at] = later;
+  }
+  path->next = nearest;
+  return true;
+}
+
+#endif
