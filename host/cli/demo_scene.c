@@ -2,74 +2,148 @@
 
 #include <stdlib.h>
 
-#include "random.h"
+#include "circle.h"
 
-/* ---- geometry -------------------------------------------------------------- */
+/* ---- water, city ----------------------------------------------------------- */
 
-enum { REACH = 5, KNOT_TRIANGLES = 384, KNOT_SIDES = 4 };
-
-/* Goes round from 0 to 4 as the angle does, without its tangent. */
-static float turn_of(float x, float z) {
-  const float sum = fabsf(x) + fabsf(z);
-  const float p = z / sum;
-  return x >= 0.0f ? (z >= 0.0f ? p : 4.0f + p) : 2.0f - p;
+static int build_water(scene_geometry *out) {
+  slab_plane *plane = malloc(sizeof *plane);
+  *out = (scene_geometry){.kind = SLAB_PLANE, .count = 1, .shapes = plane};
+  if (plane == NULL) return -1;
+  *plane = (slab_plane){{0.0f, 1.0f, 0.0f}, 0.0f};
+  return 0;
 }
 
-/* Stairs that wind up around a court in the middle, lowest in front of the camera. */
-static float column_height(float x, float z, float jitter) {
-  const float distance = sqrtf(x * x + z * z);
-  if (distance < 1.9f) return 0.16f + 0.12f * jitter;
-  const float turn = turn_of(x - z, x + z) / 4.0f; /* starts on the diagonal at the front */
-  return 0.3f + (3.9f * (turn * turn)) * (0.4f + 0.12f * distance) + 0.5f * jitter;
+enum { STREETS_X = 34, STREETS_Z = 22, CITY_MOST = STREETS_X * STREETS_Z * 2 + 1 };
+
+/* A house, and on some a narrower storey; higher towards the middle. distance: 0 there, 1 at the city's end. */
+static uint32_t build_house(slab_box *box, random_state *random, float x, float z, float distance) {
+  const float u = random_float(random), u2 = u * u, middle = 1.0f - distance;
+  const float half_x = random_between(random, 0.05f, 0.078f), half_z = random_between(random, 0.05f, 0.078f);
+  const float height = 0.14f + 0.22f * u + 2.6f * (middle * middle) * (0.12f + u2 * u2);
+  box[0] = (slab_box){{x - half_x, 0.0f, z - half_z}, {x + half_x, height, z + half_z}};
+  if (height < 0.55f || random_float(random) < 0.3f) return 1;
+  const float top = height * random_between(random, 1.08f, 1.25f), narrow = random_between(random, 0.4f, 0.75f);
+  box[1] =
+      (slab_box){{x - half_x * narrow, height, z - half_z * narrow}, {x + half_x * narrow, top, z + half_z * narrow}};
+  return 2;
 }
 
-static int build_columns(demo_scene *out) {
-  const float limit = (float)REACH + 0.7f;
-  random_state random = random_seed(7);
-  out->boxes = malloc((2 * REACH + 1) * (2 * REACH + 1) * sizeof *out->boxes + sizeof *out->boxes);
-  if (out->boxes == NULL) return -1;
-  out->boxes[out->box_count++] = (slab_box){{-400.0f, -1.0f, -400.0f}, {400.0f, 0.0f, 400.0f}};
-  for (int j = -REACH; j <= REACH; j++)
-    for (int i = -REACH; i <= REACH; i++) {
-      const float x = (float)i, z = (float)j, jitter = random_float(&random);
-      if (x * x + z * z > limit * limit) continue;
-      const float half = 0.485f;
-      out->boxes[out->box_count++] =
-          (slab_box){{x - half, 0.0f, z - half}, {x + half, column_height(x, z, jitter), z + half}};
+/* Box 0 is the quay. */
+static int build_city(scene_geometry *out) {
+  const float *place = demo_city_place;
+  const float x0 = place[CITY_X], z0 = place[CITY_Z], half_x = place[CITY_HALF_X], half_z = place[CITY_HALF_Z];
+  random_state random = random_seed(11);
+  slab_box *box = malloc(CITY_MOST * sizeof *box);
+  *out = (scene_geometry){.kind = SLAB_BOX, .shapes = box};
+  if (box == NULL) return -1;
+  box[out->count++] = (slab_box){{x0 - half_x, -1.0f, z0 - half_z}, {x0 + half_x, 0.07f, z0 + half_z}};
+  for (int j = 0; j < STREETS_Z; j++)
+    for (int i = 0; i < STREETS_X; i++) {
+      const float u = 2.0f * ((float)i + 0.5f) / STREETS_X - 1.0f, v = 2.0f * ((float)j + 0.5f) / STREETS_Z - 1.0f;
+      const int is_avenue = i % 6 == 5 || j % 5 == 4;
+      const float distance = sqrtf(u * u + v * v);
+      if (is_avenue || distance > 1.3f) continue;
+      out->count +=
+          build_house(box + out->count, &random, x0 + u * half_x, z0 + v * half_z, distance < 1.0f ? distance : 1.0f);
     }
   return 0;
 }
 
-/* Upright, facing the camera a little turned, over the middle. */
-static void place_knot(scene_geometry *knot) {
-  for (uint32_t i = 0; i < knot->vertex_count; i++) {
-    float *p = knot->vertices + 3 * (size_t)i;
-    const vec3 v = vec_scale(vec_of(p), 2.3f);
-    vec_store(vec(0.8f * v.x + 0.6f * v.z, v.y + 3.0f, 0.8f * v.z - 0.6f * v.x), p);
+/* ---- oriented boxes -------------------------------------------------------- */
+
+enum { STONES = 420 };
+
+/* A frame from a unit vector and an angle around it. */
+static void turn_frame(vec3 w, double degrees, float axes[3][3]) {
+  const vec3 aside = fabsf(w.y) < 0.7f ? vec(0.0f, 1.0f, 0.0f) : vec(1.0f, 0.0f, 0.0f);
+  const vec3 u = vec_unit(vec_cross(aside, w)), v = vec_cross(w, u);
+  double c, s;
+  circle_at(degrees, &c, &s);
+  vec_store(vec_add(vec_scale(u, (float)c), vec_scale(v, (float)s)), axes[0]);
+  vec_store(vec_sub(vec_scale(v, (float)c), vec_scale(u, (float)s)), axes[1]);
+  vec_store(w, axes[2]);
+}
+
+/* One number after the other: compilers differ in the order of a call's arguments. */
+static vec3 random_unit(random_state *random) {
+  vec3 v = {0.0f, 0.0f, 0.0f};
+  float length2 = 0.0f;
+  while (!(length2 > 0.01f && length2 <= 1.0f)) {
+    v.x = random_between(random, -1.0f, 1.0f);
+    v.y = random_between(random, -1.0f, 1.0f);
+    v.z = random_between(random, -1.0f, 1.0f);
+    length2 = vec_dot(v, v);
   }
+  return vec_unit(v);
 }
 
-/* The knot is a bent bar with four sides: each is smooth along the bar and has sharp edges to the next. */
-static int side_normals(demo_scene *out) {
-  const uint32_t m = KNOT_SIDES, rings = out->knot.vertex_count / m;
-  const float *vertices = out->knot.vertices;
-  out->normals = malloc((size_t)out->knot.vertex_count * sizeof *out->normals);
-  if (out->normals == NULL) return -1;
-  for (uint32_t i = 0; i < rings; i++)
-    for (uint32_t j = 0; j < m; j++) {
-      const uint32_t before = (i + rings - 1) % rings, after = (i + 1) % rings, j1 = (j + 1) % m;
-      const vec3 across = vec_sub(vec_of(vertices + 3 * (i * m + j1)), vec_of(vertices + 3 * (i * m + j)));
-      const vec3 one = vec_sub(vec_of(vertices + 3 * (after * m + j)), vec_of(vertices + 3 * (before * m + j)));
-      const vec3 other = vec_sub(vec_of(vertices + 3 * (after * m + j1)), vec_of(vertices + 3 * (before * m + j1)));
-      out->normals[i * m + j] = vec_unit(vec_cross(across, vec_add(one, other)));
-    }
+/* Boulders along the shore, where the land is about as high as the water. */
+static int build_stones(const demo_noise *noise, scene_geometry *out) {
+  random_state random = random_seed(5);
+  slab_obb *box = calloc(STONES, sizeof *box);
+  *out = (scene_geometry){.kind = SLAB_OBB, .shapes = box};
+  if (box == NULL) return -1;
+  for (int tries = 0; tries < 100 * STONES && out->count < STONES; tries++) {
+    const float depth = random_between(&random, 4.0f, 26.0f);
+    const float x = random_between(&random, -1.0f, 1.0f) * (0.6f * depth + 1.0f);
+    const float height = demo_terrain_height(noise, x, -depth);
+    if (!(height > -0.16f && height < 0.06f)) continue;
+    slab_obb *stone = &box[out->count++];
+    const float u = random_float(&random), size = 0.035f + 0.17f * (u * u * u);
+    vec_store(vec(x, height + 0.3f * size, -depth), stone->center);
+    for (int k = 0; k < 3; k++) stone->half_size[k] = size * random_between(&random, 0.45f, 1.0f);
+    const double turn = 360.0 * (double)random_float(&random);
+    turn_frame(random_unit(&random), turn, stone->axes);
+  }
   return 0;
 }
+
+/* ---- the ring and the flake ------------------------------------------------ */
+
+static const vec3 flake_center = {2.0f, 1.42f, -7.6f};
+
+/* Blocks around the flake; from each to the next they turn a little more about the ring's line. */
+static int build_ring(scene_geometry *out) {
+  const vec3 right = vec_unit(vec(1.0f, 0.22f, -0.42f)), ahead = {0.36f, -0.2f, 0.9f};
+  const vec3 up = vec_unit(vec_cross(ahead, right));
+  slab_obb *box = malloc(DEMO_RING_BLOCKS * sizeof *box);
+  *out = (scene_geometry){.kind = SLAB_OBB, .count = DEMO_RING_BLOCKS, .shapes = box};
+  if (box == NULL) return -1;
+  for (int i = 0; i < DEMO_RING_BLOCKS; i++) {
+    double c, s;
+    circle_at(360.0 * i / DEMO_RING_BLOCKS, &c, &s);
+    const vec3 outward = vec_add(vec_scale(right, (float)c), vec_scale(up, (float)s));
+    const vec3 along = vec_unit(vec_sub(vec_scale(up, (float)c), vec_scale(right, (float)s)));
+    box[i] = (slab_obb){.half_size = {0.155f, 0.045f, 0.036f}};
+    vec_store(vec_along(flake_center, 1.42f, outward), box[i].center);
+    turn_frame(along, 540.0 * i / DEMO_RING_BLOCKS, box[i].axes);
+  }
+  return 0;
+}
+
+/* A sphere, 9 around it, 81 and 729. */
+static int build_flake(scene_geometry *out) {
+  const vec3 pole = vec_unit(vec(0.25f, 0.45f, -0.86f));
+  const vec3 u = vec_unit(vec_cross(pole, vec(0.0f, 1.0f, 0.0f))), v = vec_cross(pole, u);
+  if (scene_build("flake", 820, 1, out) != 0) return -1;
+  slab_sphere *spheres = out->shapes;
+  for (uint32_t i = 0; i < out->count; i++) {
+    const vec3 p = vec_scale(vec_of(spheres[i].center), 0.96f);
+    vec3 turned = vec_along(flake_center, p.x, u);
+    turned = vec_along(turned, p.y, pole);
+    vec_store(vec_along(turned, p.z, v), spheres[i].center);
+    spheres[i].radius *= 0.96f;
+  }
+  return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------- */
 
 /* By hand: the library's camera takes an angle's tangent, whose last bit is not the same everywhere. */
 static slab_camera camera_for(uint32_t width, uint32_t height) {
-  const vec3 from = {3.2f, 4.9f, 13.4f}, to = {0.0f, 2.45f, 0.0f};
-  const float half_height = 0.31f, half_width = half_height * ((float)width / (float)height);
+  const vec3 from = {0.0f, 1.55f, 0.0f}, to = {0.0f, 2.0f, -10.0f};
+  const float half_height = 0.325f, half_width = half_height * ((float)width / (float)height);
   const vec3 forward = vec_unit(vec_sub(to, from));
   const vec3 right = vec_unit(vec_cross(forward, vec(0.0f, 1.0f, 0.0f)));
   slab_camera camera;
@@ -82,162 +156,21 @@ static slab_camera camera_for(uint32_t width, uint32_t height) {
 
 int demo_scene_build(uint32_t width, uint32_t height, demo_scene *out) {
   *out = (demo_scene){.camera = camera_for(width, height)};
-  if (build_columns(out) != 0 || scene_build("knot", KNOT_TRIANGLES, 1, &out->knot) != 0) return -1;
-  place_knot(&out->knot);
-  return side_normals(out);
+  noise_fill(&out->noise, 3);
+  if (demo_terrain_build(&out->noise, &out->parts[DEMO_LAND], &out->land_normals) != 0) return -1;
+  if (build_water(&out->parts[DEMO_WATER]) != 0 || build_city(&out->parts[DEMO_CITY]) != 0) return -1;
+  if (build_stones(&out->noise, &out->parts[DEMO_STONES]) != 0 || build_ring(&out->parts[DEMO_RING]) != 0) return -1;
+  return build_flake(&out->parts[DEMO_FLAKE]);
 }
 
 void demo_scene_free(demo_scene *scene) {
-  free(scene->boxes);
-  free(scene->normals);
-  scene_geometry_free(&scene->knot);
-  *scene = (demo_scene){0};
+  free(scene->land_normals);
+  for (int i = 0; i < DEMO_GEOMETRIES; i++) scene_geometry_free(&scene->parts[i]);
 }
 
-/* ---- surfaces -------------------------------------------------------------- */
-
-static const vec3 ground_color = {0.34f, 0.33f, 0.34f};
-
-/* From deep teal at the ground to sand at the top of the stairs. */
-static vec3 column_color(const slab_box *box, uint32_t number) {
-  const vec3 stops[4] = {{0.015f, 0.09f, 0.19f}, {0.02f, 0.30f, 0.36f}, {0.72f, 0.43f, 0.17f}, {0.76f, 0.18f, 0.12f}};
-  const float at = box->upper[1] * (3.0f / 4.4f);
-  const int stop = at < 1.0f ? 0 : at < 2.0f ? 1 : 2;
-  const vec3 color = vec_mix(stops[stop], stops[stop + 1], at - (float)stop);
-  return vec_scale(color, 0.92f + 0.02f * (float)(number * 7 % 9));
-}
-
-uint32_t demo_knot_side(uint32_t primitive) { return primitive / 2 % KNOT_SIDES; }
-
-/* Two triangles make a square from ring i to the next: a b c and a c d, with a and b on ring i. */
-static vec3 knot_normal(const demo_scene *scene, const slab_hit *hit) {
-  const uint32_t square = hit->primitive / 2, next = (square + KNOT_SIDES) % scene->knot.vertex_count;
-  const float along = hit->primitive % 2 ? hit->u + hit->v : hit->v;
-  return vec_unit(vec_mix(scene->normals[square], scene->normals[next], along));
-}
-
-demo_surface demo_surface_at(const demo_scene *scene, const slab_ray *ray, const slab_hit *hit) {
-  demo_surface s = {.id = {hit->primitive, hit->geometry}};
-  float position[3];
-  const vec3 direction = vec_of(ray->direction);
-  const float length = sqrtf(vec_dot(direction, direction));
-  slab_point_at(ray, hit->t, position);
-  s.position = vec_of(position);
-  s.view = vec_scale(direction, 1.0f / length);
-  s.distance = hit->t * length;
-  s.facet = s.normal = vec_of(hit->normal);
-  if (hit->geometry == DEMO_KNOT) {
-    s.normal = knot_normal(scene, hit);
-    s.color = vec(0.95f, 0.60f, 0.25f);
-    s.part = UINT32_MAX - demo_knot_side(hit->primitive);
-  } else {
-    s.color = hit->primitive == 0 ? ground_color : column_color(&scene->boxes[hit->primitive], hit->primitive);
-    s.part = hit->primitive * 6 + (uint32_t)hit->u;
-  }
-  return s;
-}
-
-/* ---- light ----------------------------------------------------------------- */
-
-static const vec3 sun_direction = {-0.7427f, 0.5199f, 0.4221f};
-static const vec3 sun_color = {3.6f, 2.75f, 1.85f};
-
-/* A spiral over the unit disc with equal area to each, in an order that spreads neighbours. */
-static const float disc[DEMO_PATTERN][2] = {
-    {0.1768f, 0.0000f},  {-0.6727f, 0.5404f}, {0.0346f, -0.3937f},  {0.9681f, -0.0232f},
-    {-0.2258f, 0.2068f}, {0.5870f, 0.5409f},  {-0.6019f, -0.4273f}, {0.3415f, -0.8590f},
-    {0.2845f, 0.3711f},  {-0.2621f, 0.7227f}, {-0.5223f, -0.0923f}, {-0.1430f, -0.8919f},
-    {0.4958f, -0.3166f}, {0.7868f, 0.2020f},  {-0.1862f, -0.6567f}, {-0.9106f, 0.1325f},
-};
-
-/* Off the surface far enough to be outside of it, near enough not to show. */
-static slab_ray leave(const demo_surface *surface, vec3 direction, float t_max) {
-  slab_ray ray = {.t_max = t_max};
-  vec_store(vec_along(surface->position, 1e-3f, surface->facet), ray.origin);
-  vec_store(direction, ray.direction);
-  return ray;
-}
-
-slab_ray demo_sun_ray(const demo_surface *surface, uint32_t pattern) {
-  const float radius = 0.045f;
-  const vec3 side = vec_unit(vec_cross(sun_direction, vec(0.0f, 1.0f, 0.0f)));
-  const vec3 up = vec_cross(side, sun_direction);
-  vec3 direction = vec_along(sun_direction, radius * disc[pattern][0], side);
-  direction = vec_along(direction, radius * disc[pattern][1], up);
-  return leave(surface, direction, INFINITY);
-}
-
-/* A disc lifted onto the half-sphere: as many rays as light from there counts. */
-slab_ray demo_sky_ray(const demo_surface *surface, uint32_t pattern) {
-  const float x = disc[pattern][0], y = disc[pattern][1], z = sqrtf((1.0f - x * x) - y * y);
-  const vec3 n = surface->facet;
-  const vec3 axis = fabsf(n.y) < 0.7f ? vec(0.0f, 1.0f, 0.0f) : vec(1.0f, 0.0f, 0.0f);
-  const vec3 u = vec_unit(vec_cross(axis, n)), v = vec_cross(n, u);
-  return leave(surface, vec_along(vec_along(vec_scale(n, z), x, u), y, v), 5.0f);
-}
-
-slab_ray demo_mirror_ray(const demo_surface *surface) {
-  const vec3 n = surface->normal;
-  vec3 direction = vec_along(surface->view, -2.0f * vec_dot(surface->view, n), n);
-  const float rising = vec_dot(direction, surface->facet);
-  if (rising < 0.02f) direction = vec_along(direction, 0.02f - rising, surface->facet); /* smoothed below the facet */
-  return leave(surface, vec_unit(direction), INFINITY);
-}
-
-vec3 demo_sky_color(vec3 direction) {
-  const vec3 horizon = {1.05f, 0.70f, 0.46f}, middle = {0.40f, 0.55f, 0.78f}, zenith = {0.10f, 0.22f, 0.50f};
-  const float y = direction.y > 0.0f ? direction.y : 0.0f;
-  const vec3 sky = vec_mix(vec_mix(horizon, middle, y * 5.0f), zenith, y * 1.8f - 0.2f);
-  const float near_sun = vec_dot(direction, sun_direction);
-  const float n2 = near_sun > 0.0f ? near_sun * near_sun : 0.0f, n8 = (n2 * n2) * (n2 * n2);
-  return vec_along(sky, 0.5f * n8, vec(1.0f, 0.7f, 0.4f));
-}
-
-int demo_faces_sun(const demo_surface *surface) { return vec_dot(surface->normal, sun_direction) > 0.0f; }
-
-static float power5(float x) { return ((x * x) * (x * x)) * x; }
-
-/* The ground fades into the horizon, so that its end does not show. */
-static vec3 haze(const demo_surface *surface, vec3 light) {
-  const float far = (surface->distance - 14.0f) / 130.0f, near = 1.0f - (far > 0.0f ? far : 0.0f);
-  const vec3 horizon = demo_sky_color(vec_unit(vec(surface->view.x, 0.0f, surface->view.z)));
-  return vec_mix(light, horizon, near > 0.0f ? 1.0f - near * near : 1.0f);
-}
-
-/* The sun itself in a polished surface. */
-static float glint(const demo_surface *surface) {
-  const slab_ray mirror = demo_mirror_ray(surface);
-  const float near_sun = vec_dot(vec_of(mirror.direction), sun_direction);
-  const float x = near_sun > 0.0f ? near_sun * near_sun : 0.0f, x4 = (x * x) * (x * x), x16 = (x4 * x4) * (x4 * x4);
-  return x16;
-}
-
-vec3 demo_shade(const demo_surface *surface, float sun, float sky, const vec3 *reflected) {
-  const vec3 sky_light = vec_mix(vec(0.22f, 0.17f, 0.15f), vec(0.30f, 0.42f, 0.66f), 0.5f + 0.5f * surface->normal.y);
-  const float facing = vec_dot(surface->normal, sun_direction);
-  vec3 light = vec_scale(sky_light, sky);
-  if (facing > 0.0f) light = vec_along(light, facing * sun, sun_color);
-  light = vec_times(light, surface->color);
-  if (reflected != NULL) {
-    const float grazing = 1.0f + vec_dot(surface->view, surface->normal);
-    const float fresnel = power5(grazing > 0.0f ? grazing : 0.0f);
-    const vec3 tint = vec_mix(surface->color, vec(1.0f, 1.0f, 1.0f), fresnel);
-    light = vec_add(vec_scale(light, 0.45f), vec_scale(vec_times(*reflected, tint), 0.75f * (0.4f + 0.6f * sky)));
-    light = vec_along(light, 0.7f * sun * glint(surface), sun_color);
-  }
-  return haze(surface, light);
-}
-
-/* Bright light is compressed; the square root stands for the screen's gamma; then some contrast. */
-static uint8_t develop_one(float light) {
-  const float toned = light * (1.0f + light * 0.12f) / (1.0f + light * 0.75f);
-  const float value = sqrtf(toned < 1.0f ? toned : 1.0f);
-  const float steep = value * value * (3.0f - 2.0f * value);
-  return (uint8_t)((0.45f * value + 0.55f * steep) * 255.0f + 0.5f);
-}
-
-void demo_develop(vec3 light, uint8_t pixel[3]) {
-  pixel[0] = develop_one(light.x);
-  pixel[1] = develop_one(light.y);
-  pixel[2] = develop_one(light.z);
+slab_status demo_scene_add(const demo_scene *scene, slab_scene *to) {
+  slab_status status = SLAB_OK;
+  for (int i = 0; i < DEMO_GEOMETRIES && status == SLAB_OK; i++)
+    status = scene_geometry_add(to, &scene->parts[i], NULL, NULL);
+  return status;
 }

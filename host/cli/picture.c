@@ -3,6 +3,7 @@
 #include <png.h>
 #include <setjmp.h>
 #include <stddef.h>
+#include <zlib.h>
 
 #include "cli.h"
 #include "output.h"
@@ -27,6 +28,9 @@ static int encode(png_structp png, png_infop info, uint32_t width, uint32_t heig
   if (setjmp(png_jmpbuf(png))) return -1;
   png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
+  /* Of shaded pictures runs are all that is worth looking for: a fifth of the time for 4 % more bytes. */
+  png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);
+  png_set_compression_strategy(png, Z_RLE);
   png_write_info(png, info);
   for (uint32_t y = 0; y < height; y++) png_write_row(png, pixels + (size_t)y * width * 3);
   png_write_end(png, NULL);

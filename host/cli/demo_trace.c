@@ -1,0 +1,338 @@
+#include "demo_trace.h"
+
+#include <stdlib.h>
+
+#include "progress.h"
+
+enum { EDGE_SAMPLES = 4 };
+enum light { LIGHT_SUN = 1, LIGHT_SKY = 2 }; /* arrives */
+
+demo_trace demo_trace_begin(const demo_scene *scene, slab_scene *cast, uint32_t width, uint32_t height,
+                            demo_proof *closest, demo_proof *any) {
+  closest->query = SLAB_CLOSEST;
+  any->query = SLAB_ANY;
+  return (demo_trace){.scene = scene,
+                      .cast = cast,
+                      .width = width,
+                      .height = height,
+                      .closest = closest,
+                      .any = any,
+                      .casts = {{.what = "camera", .query = SLAB_CLOSEST, .checked = 250},
+                                {.what = "edges", .query = SLAB_CLOSEST, .checked = 150},
+                                {.what = "mirror", .query = SLAB_CLOSEST, .checked = 200},
+                                {.what = "again", .query = SLAB_CLOSEST, .checked = 50},
+                                {.what = "sun", .query = SLAB_ANY, .checked = 200},
+                                {.what = "sky", .query = SLAB_ANY, .checked = 150}}};
+}
+
+void demo_trace_end(demo_trace *t) {
+  free(t->rays);
+  free(t->hits);
+  free(t->lights);
+  free(t->colors);
+  free(t->edges);
+  free(t->parents);
+}
+
+/* ---- nodes ----------------------------------------------------------------- */
+
+static int resize(void *array, size_t count, size_t size) {
+  void **place = array, *resized = realloc(*place, count * size + 1);
+  if (resized != NULL) *place = resized;
+  return resized != NULL;
+}
+
+/* Room for n nodes of a level. */
+static slab_status add_level(demo_trace *t, int level, size_t n) {
+  const size_t count = t->starts[level] + n;
+  t->starts[level + 1] = count;
+  const int room = resize(&t->rays, count, sizeof *t->rays) && resize(&t->hits, count, sizeof *t->hits) &&
+                   resize(&t->lights, count, 1) && resize(&t->colors, count, sizeof *t->colors);
+  return room ? SLAB_OK : SLAB_OUT_OF_MEMORY;
+}
+
+/* ---- casting --------------------------------------------------------------- */
+
+static slab_status call(const demo_trace *t, slab_query query, const slab_ray *rays, size_t n, void *results,
+                        const slab_cast_options *options) {
+  return query == SLAB_CLOSEST ? slab_closest(t->cast, rays, n, results, options)
+                               : slab_any(t->cast, rays, n, results, options);
+}
+
+/* skip: the surface that each ray leaves, or NULL. */
+static slab_status run_cast(demo_trace *t, int number, const slab_ray *rays, size_t n, void *results,
+                            const slab_primitive_id *skip) {
+  demo_cast *c = &t->casts[number];
+  progress line = progress_begin("casting", "rays", 0, n);
+  const slab_cast_options options = {.skip = skip, .progress = progress_of_cast, .user = &line};
+  const double begin = seconds_now();
+  const slab_status status = call(t, c->query, rays, n, results, &options);
+  c->seconds = seconds_now() - begin;
+  c->rays = n;
+  progress_end(&line);
+  if (status == SLAB_OK)
+    demo_proof_keep(c->query == SLAB_CLOSEST ? t->closest : t->any, c->checked, rays, n, results, skip);
+  return status;
+}
+
+/* Rays without a direction hit nothing, which takes no time. As many as the first launch of a cast has, since drivers
+ * compile small launches apart. */
+slab_status demo_trace_prepare(const demo_trace *t) {
+  const size_t pixels = (size_t)t->width * t->height, n = pixels < 65536 ? pixels : 65536;
+  slab_ray *rays = calloc(n, sizeof *rays);
+  slab_hit *hits = malloc(n * sizeof *hits);
+  slab_status status = rays && hits ? SLAB_OK : SLAB_OUT_OF_MEMORY;
+  if (status == SLAB_OK) status = call(t, SLAB_CLOSEST, rays, n, hits, NULL);
+  if (status == SLAB_OK) status = call(t, SLAB_ANY, rays, n, hits, NULL);
+  free(rays);
+  free(hits);
+  return status;
+}
+
+static slab_status cast_level(demo_trace *t, int level, const slab_primitive_id *skip) {
+  const size_t begin = t->starts[level], end = t->starts[level + 1];
+  const slab_status status = run_cast(t, level, t->rays + begin, end - begin, t->hits + begin, skip);
+  if (status != SLAB_OK) return status;
+#pragma omp parallel for schedule(dynamic, 4096)
+  for (size_t i = begin; i < end; i++) {
+    t->lights[i] = 0;
+    demo_smooth(t->scene, &t->rays[i], &t->hits[i]);
+  }
+  return SLAB_OK;
+}
+
+/* ---- camera rays ----------------------------------------------------------- */
+
+static slab_status cast_camera(demo_trace *t) {
+  const slab_status status = add_level(t, CAST_CAMERA, (size_t)t->width * t->height);
+  if (status != SLAB_OK) return status;
+#pragma omp parallel for
+  for (uint32_t y = 0; y < t->height; y++)
+    for (uint32_t x = 0; x < t->width; x++)
+      t->rays[(size_t)y * t->width + x] = slab_camera_ray(&t->scene->camera, x, y, t->width, t->height);
+  return cast_level(t, CAST_CAMERA, NULL);
+}
+
+/* Do two neighbouring pixels show different things? On the land: does one hill stand before another? */
+static int differ(const slab_hit *a, const slab_hit *b) {
+  if (a->geometry != b->geometry) return 1;
+  if (a->geometry == DEMO_LAND) return fabsf(a->t - b->t) > 0.05f * (a->t + b->t);
+  if (a->geometry == DEMO_WATER || a->geometry == SLAB_MISS) return 0;
+  return a->primitive != b->primitive || a->u != b->u;
+}
+
+static int on_edge(const demo_trace *t, uint32_t x, uint32_t y) {
+  const slab_hit *hit = &t->hits[(size_t)y * t->width + x];
+  return (x > 0 && differ(hit, hit - 1)) || (x + 1 < t->width && differ(hit, hit + 1)) ||
+         (y > 0 && differ(hit, hit - t->width)) || (y + 1 < t->height && differ(hit, hit + t->width));
+}
+
+static slab_status find_edges(demo_trace *t, size_t *count) {
+  const size_t pixels = (size_t)t->width * t->height;
+  uint8_t *edge = malloc(pixels);
+  size_t n = 0;
+  if (edge == NULL) return SLAB_OUT_OF_MEMORY;
+#pragma omp parallel for reduction(+ : n)
+  for (uint32_t y = 0; y < t->height; y++)
+    for (uint32_t x = 0; x < t->width; x++) n += edge[(size_t)y * t->width + x] = (uint8_t)on_edge(t, x, y);
+  t->edges = malloc(n * sizeof *t->edges + 1);
+  *count = 0;
+  for (size_t i = 0; i < pixels && t->edges; i++)
+    if (edge[i]) t->edges[(*count)++] = (uint32_t)i;
+  free(edge);
+  return t->edges ? SLAB_OK : SLAB_OUT_OF_MEMORY;
+}
+
+/* Four more samples to every pixel on an edge: those of a grid of four times the size that share no row or column. */
+static slab_status cast_edges(demo_trace *t) {
+  static const uint32_t places[EDGE_SAMPLES][2] = {{1, 0}, {3, 1}, {0, 2}, {2, 3}};
+  size_t edges = 0;
+  slab_status status = find_edges(t, &edges);
+  if (status == SLAB_OK) status = add_level(t, CAST_EDGES, EDGE_SAMPLES * edges);
+  if (status != SLAB_OK) return status;
+  slab_ray *rays = t->rays + t->starts[CAST_EDGES];
+#pragma omp parallel for
+  for (size_t k = 0; k < EDGE_SAMPLES * edges; k++) {
+    const uint32_t x = t->edges[k / EDGE_SAMPLES] % t->width, y = t->edges[k / EDGE_SAMPLES] / t->width;
+    const uint32_t *place = places[k % EDGE_SAMPLES];
+    rays[k] = slab_camera_ray(&t->scene->camera, 4 * x + place[0], 4 * y + place[1], 4 * t->width, 4 * t->height);
+  }
+  return cast_level(t, CAST_EDGES, NULL);
+}
+
+/* ---- mirrors --------------------------------------------------------------- */
+
+static slab_primitive_id id_of(const slab_hit *hit) { return (slab_primitive_id){hit->primitive, hit->geometry}; }
+
+/* Those of nodes begin .. end - 1 that mirror become the parents of the next level. */
+static size_t find_mirrors(demo_trace *t, size_t begin, size_t end, size_t *parents) {
+  size_t n = 0;
+  for (size_t i = begin; i < end; i++)
+    if (demo_is_hit(&t->hits[i]) && demo_is_polished(&t->hits[i])) parents[n++] = i;
+  return n;
+}
+
+/* What nodes from `begin` to the level's start mirror. */
+static slab_status cast_mirror(demo_trace *t, int level, size_t begin) {
+  const size_t end = t->starts[level], before = end - t->starts[CAST_MIRROR];
+  if (!resize(&t->parents, before + (end - begin), sizeof *t->parents)) return SLAB_OUT_OF_MEMORY;
+  const size_t *parents = t->parents + before;
+  const size_t n = find_mirrors(t, begin, end, t->parents + before);
+  slab_primitive_id *skip = malloc(n * sizeof *skip + 1);
+  slab_status status = skip ? add_level(t, level, n) : SLAB_OUT_OF_MEMORY;
+  if (status == SLAB_OK) {
+#pragma omp parallel for
+    for (size_t k = 0; k < n; k++) {
+      const size_t parent = parents[k];
+      t->rays[end + k] = demo_mirror_ray(&t->rays[parent], &t->hits[parent]);
+      skip[k] = id_of(&t->hits[parent]);
+    }
+    status = cast_level(t, level, skip);
+  }
+  free(skip);
+  return status;
+}
+
+/* ---- light ----------------------------------------------------------------- */
+
+/* The light of pixels' centres does for the samples at edges; what is mirrored takes no sky. */
+static int wants_light(const demo_trace *t, int number, size_t i) {
+  if (!demo_is_hit(&t->hits[i]) || demo_is_polished(&t->hits[i])) return 0;
+  if (number == CAST_SKY) return i < t->starts[CAST_EDGES];
+  return (i < t->starts[CAST_EDGES] || i >= t->starts[CAST_MIRROR]) && demo_faces_sun(&t->hits[i]);
+}
+
+/* Which of 16 directions a pixel takes: any 4 x 4 square of pixels has them all. */
+static uint32_t pattern_of(const demo_trace *t, size_t i) {
+  if (i >= t->starts[CAST_EDGES]) return 0;
+  const uint32_t pixel = (uint32_t)i;
+  return pixel % t->width % 4 + 4 * (pixel / t->width % 4);
+}
+
+/* Rays that leave nodes. */
+typedef struct departure {
+  size_t count, *nodes;
+  slab_ray *rays;
+  slab_primitive_id *skip;
+  uint8_t *occluded;
+} departure;
+
+static void depart(const demo_trace *t, int number, departure *out) {
+  out->count = 0;
+  for (size_t i = 0; i < t->starts[LEVEL_COUNT]; i++)
+    if (wants_light(t, number, i)) out->nodes[out->count++] = i;
+#pragma omp parallel for
+  for (size_t k = 0; k < out->count; k++) {
+    const size_t i = out->nodes[k];
+    const uint32_t pattern = pattern_of(t, i);
+    out->rays[k] = number == CAST_SUN ? demo_sun_ray(&t->rays[i], &t->hits[i], pattern)
+                                      : demo_sky_ray(&t->rays[i], &t->hits[i], pattern);
+    out->skip[k] = id_of(&t->hits[i]);
+  }
+}
+
+static slab_status cast_light(demo_trace *t, int number, departure *from) {
+  depart(t, number, from);
+  const slab_status status = run_cast(t, number, from->rays, from->count, from->occluded, from->skip);
+  for (size_t k = 0; k < from->count && status == SLAB_OK; k++)
+    if (!from->occluded[k]) t->lights[from->nodes[k]] |= number == CAST_SUN ? LIGHT_SUN : LIGHT_SKY;
+  return status;
+}
+
+static slab_status cast_lights(demo_trace *t) {
+  const size_t n = t->starts[LEVEL_COUNT];
+  departure from = {.nodes = malloc(n * sizeof *from.nodes),
+                    .rays = malloc(n * sizeof *from.rays),
+                    .skip = malloc(n * sizeof *from.skip),
+                    .occluded = malloc(n)};
+  const int room = from.nodes && from.rays && from.skip && from.occluded;
+  slab_status status = room ? cast_light(t, CAST_SUN, &from) : SLAB_OUT_OF_MEMORY;
+  if (status == SLAB_OK) status = cast_light(t, CAST_SKY, &from);
+  free(from.nodes);
+  free(from.rays);
+  free(from.skip);
+  free(from.occluded);
+  return status;
+}
+
+slab_status demo_trace_run(demo_trace *t) {
+  slab_status status = cast_camera(t);
+  if (status == SLAB_OK) status = cast_edges(t);
+  if (status == SLAB_OK) status = cast_mirror(t, CAST_MIRROR, 0);
+  if (status == SLAB_OK) status = cast_mirror(t, CAST_AGAIN, t->starts[CAST_MIRROR]);
+  if (status == SLAB_OK) status = cast_lights(t);
+  return status;
+}
+
+/* ---- the picture ----------------------------------------------------------- */
+
+typedef struct arrived {
+  float sun, sky; /* shares */
+} arrived;
+
+static int is_alike(const demo_trace *t, size_t a, size_t b) {
+  const slab_hit *x = &t->hits[a], *y = &t->hits[b];
+  return x->geometry == y->geometry && fabsf(x->t - y->t) < 0.03f * x->t &&
+         vec_dot(vec_of(x->normal), vec_of(y->normal)) > 0.8f;
+}
+
+/* The mean over the 4 x 4 square of pixels around `pixel`, as far as they show something like node i; where none does,
+ * it is the bottom of a gap. */
+static arrived gather(const demo_trace *t, size_t i, uint32_t pixel) {
+  const int64_t width = t->width, height = t->height, x0 = pixel % width - 1, y0 = pixel / width - 1;
+  float sun = 0.0f, sky = 0.0f, count = 0.0f;
+  for (int64_t y = y0 > 0 ? y0 : 0; y < y0 + 4 && y < height; y++)
+    for (int64_t x = x0 > 0 ? x0 : 0; x < x0 + 4 && x < width; x++) {
+      const size_t k = (size_t)(y * width + x);
+      if (!is_alike(t, k, i)) continue;
+      sun += t->lights[k] & LIGHT_SUN ? 1.0f : 0.0f;
+      sky += t->lights[k] & LIGHT_SKY ? 1.0f : 0.0f;
+      count += 1.0f;
+    }
+  return count > 0.0f ? (arrived){sun / count, sky / count} : (arrived){0.0f, 0.2f};
+}
+
+static arrived light_of(const demo_trace *t, size_t i) {
+  if (demo_is_polished(&t->hits[i])) return (arrived){0.0f, 0.0f};
+  if (i >= t->starts[CAST_MIRROR]) return (arrived){t->lights[i] & LIGHT_SUN ? 1.0f : 0.0f, 0.75f};
+  const size_t edges = t->starts[CAST_EDGES];
+  return gather(t, i, i < edges ? (uint32_t)i : t->edges[(i - edges) / EDGE_SAMPLES]);
+}
+
+/* Colours of a level's nodes; those that mirror hold already what they do. */
+static void shade_level(demo_trace *t, int level) {
+#pragma omp parallel for schedule(dynamic, 4096)
+  for (size_t i = t->starts[level]; i < t->starts[level + 1]; i++) {
+    if (!demo_is_hit(&t->hits[i])) {
+      t->colors[i] = demo_sky(t->scene, &t->rays[i]);
+    } else {
+      const arrived light = light_of(t, i);
+      t->colors[i] = demo_shade(t->scene, &t->rays[i], &t->hits[i], light.sun, light.sky, t->colors[i]);
+    }
+    if (level >= CAST_MIRROR) t->colors[t->parents[i - t->starts[CAST_MIRROR]]] = t->colors[i];
+  }
+}
+
+/* The last level's mirrors show the sky. */
+static void begin_colors(demo_trace *t) {
+  for (size_t i = t->starts[CAST_AGAIN]; i < t->starts[CAST_AGAIN + 1]; i++) {
+    if (!demo_is_hit(&t->hits[i]) || !demo_is_polished(&t->hits[i])) continue;
+    const slab_ray ray = demo_mirror_ray(&t->rays[i], &t->hits[i]);
+    t->colors[i] = demo_sky(t->scene, &ray);
+  }
+}
+
+void demo_trace_paint(demo_trace *t, uint8_t *pixels) {
+  const size_t edges = (t->starts[CAST_MIRROR] - t->starts[CAST_EDGES]) / EDGE_SAMPLES;
+  begin_colors(t);
+  for (int level = CAST_AGAIN; level >= CAST_CAMERA; level--) shade_level(t, level);
+#pragma omp parallel for
+  for (size_t k = 0; k < edges; k++) {
+    vec3 sum = t->colors[t->edges[k]];
+    for (size_t i = 0; i < EDGE_SAMPLES; i++)
+      sum = vec_add(sum, t->colors[t->starts[CAST_EDGES] + EDGE_SAMPLES * k + i]);
+    t->colors[t->edges[k]] = vec_scale(sum, 1.0f / (EDGE_SAMPLES + 1));
+  }
+#pragma omp parallel for
+  for (size_t i = 0; i < t->starts[CAST_EDGES]; i++) demo_develop(t->colors[i], pixels + 3 * i);
+}

@@ -1,0 +1,49 @@
+/* The demo's rays. One for each pixel, more where the scene has edges; from water and gold what they mirror, twice;
+ * from all else one ray to the sun and one to the sky, in another direction for each pixel of a 4 x 4 square,
+ * averaged over the square: 16 directions for one. */
+#ifndef SLABCAST_CLI_DEMO_TRACE_H
+#define SLABCAST_CLI_DEMO_TRACE_H
+
+#include "demo_light.h"
+#include "demo_proof.h"
+
+/* Each a call of the library. */
+enum { CAST_CAMERA, CAST_EDGES, CAST_MIRROR, CAST_AGAIN, CAST_SUN, CAST_SKY, CAST_COUNT };
+/* The first four add a level of nodes: a ray, what it met and the light that comes back along it. */
+enum { LEVEL_COUNT = CAST_SUN };
+
+typedef struct demo_cast {
+  const char *what;
+  slab_query query;
+  size_t checked; /* rays that are kept for the proof */
+  uint64_t rays;
+  double seconds;
+} demo_cast;
+
+typedef struct demo_trace {
+  const demo_scene *scene;
+  slab_scene *cast;
+  uint32_t width, height;
+  demo_cast casts[CAST_COUNT];
+  demo_proof *closest, *any;
+  size_t starts[LEVEL_COUNT + 1]; /* nodes of each level, one after the other */
+  slab_ray *rays;
+  slab_hit *hits;
+  uint8_t *lights; /* bits of enum light */
+  vec3 *colors;
+  uint32_t *edges; /* the pixel that four nodes of CAST_EDGES belong to */
+  size_t *parents; /* of each node of CAST_MIRROR and CAST_AGAIN: the one that it is mirrored in */
+} demo_trace;
+
+demo_trace demo_trace_begin(const demo_scene *, slab_scene *, uint32_t width, uint32_t height, demo_proof *closest,
+                            demo_proof *any);
+void demo_trace_end(demo_trace *);
+
+/* Has the device's compiler make the kernels, where the driver has not kept them. */
+slab_status demo_trace_prepare(const demo_trace *);
+/* All casts. */
+slab_status demo_trace_run(demo_trace *);
+/* Three bytes a pixel. */
+void demo_trace_paint(demo_trace *, uint8_t *pixels);
+
+#endif
