@@ -263,10 +263,10 @@ static void ray_aimed_inside_hits_the_face_it_names(void **state) {
       rays[i].t_max = INFINITY;
     }
     slab_scene *scene = expect_scene(*state, SLAB_OBB, &box, 1);
-    expect_answers a;
+    answers a;
     expect_cast(scene, rays, RAYS, NULL, &a);
     for (int i = 0; i < RAYS; i++) assert_true(a.any[i] && names_its_face(&box, &rays[i], &a.closest[i]));
-    expect_release(&a);
+    answers_free(&a);
     slab_scene_destroy(scene);
   }
 }
@@ -289,10 +289,10 @@ static void line_beside_a_face_misses(void **state) {
       rays[i] = slab_segment(from, to);
     }
     slab_scene *scene = expect_scene(*state, SLAB_OBB, &box, 1);
-    expect_answers a;
+    answers a;
     expect_cast(scene, rays, RAYS, NULL, &a);
     for (int i = 0; i < RAYS; i++) assert_true(!a.any[i] && a.interval[i].primitive == SLAB_MISS);
-    expect_release(&a);
+    answers_free(&a);
     slab_scene_destroy(scene);
   }
 }
