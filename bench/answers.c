@@ -84,15 +84,19 @@ const void *answers_of(const answers *a, slab_query query) {
 
 /* ---- casting ---- */
 
+/* A device whose two passes count differently is cast on again, so that its answers can be judged. */
 static slab_status cast_hits(answers *a, slab_scene *scene, const slab_ray *rays, size_t n,
                              const slab_cast_options *options) {
   uint64_t required = 0;
   memset(a->offsets, UNWRITTEN, (n + 1) * sizeof *a->offsets);
-  const slab_status status = slab_all(scene, rays, n, a->offsets, NULL, 0, &required, options);
-  if (status != SLAB_OK || required == 0) return status;
+  slab_status status = slab_all(scene, rays, n, a->offsets, NULL, 0, &a->asked, options);
+  if (status != SLAB_OK || a->asked == 0) return status;
+  if (!make_room_for_hits(a, a->asked)) return SLAB_OUT_OF_MEMORY;
+  memset(a->all, UNWRITTEN, a->hits_room * sizeof *a->all);
+  status = slab_all(scene, rays, n, a->offsets, a->all, a->hits_room, &required, options);
+  if (status != SLAB_CAPACITY) return status;
   if (!make_room_for_hits(a, required)) return SLAB_OUT_OF_MEMORY;
-  memset(a->all, UNWRITTEN, required * sizeof *a->all);
-  return slab_all(scene, rays, n, a->offsets, a->all, required, NULL, options);
+  return slab_all(scene, rays, n, a->offsets, a->all, a->hits_room, NULL, options);
 }
 
 slab_status answers_cast(answers *a, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,

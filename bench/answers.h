@@ -25,6 +25,7 @@ typedef struct answers {
   uint32_t *count;
   uint64_t *offsets; /* n + 1 */
   slab_hit *all;
+  uint64_t asked; /* what SLAB_ALL said that it would need: offsets[n] */
   slab_interval *interval;
   uint64_t invalid[ANSWER_QUERIES]; /* how many rays each query called invalid */
   size_t room;                      /* rays that the arrays hold */

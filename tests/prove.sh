@@ -28,11 +28,22 @@ steps=(edges rooms mirror trees verdicts mutants invalid garbage faults memory f
 
 say() { echo "prove: $*" >&2; }
 
+# What stands here changed, but for the pages that proofs write.
 commit_now() {
-  git -C "$root" describe --always --dirty --exclude '*' -- 2>/dev/null || echo unknown
+  local commit changes
+  commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null) || { echo unknown && return; }
+  changes=$(git -C "$root" status --porcelain -uno -- . ':!tests/PROOF.md' ':!tests/mutants/RESULTS.md')
+  echo "$commit${changes:+-dirty}"
 }
 
-default_runtime() { "$SLABCAST" devices | sed -n '2s/^ *0 *\(.*[^ ]\)  \(cpu\|gpu\|other\) .*/\1/p; 3s/^ */, /p' | tr -d '\n'; }
+# The device that the program takes by itself: a GPU, else the first.
+default_runtime() {
+  "$SLABCAST" devices --json | awk -F '"' '
+    $2 == "name" { name = $4 } $2 == "type" { type = $4 } $2 == "driver" { driver = $4 }
+    $2 == "platform" { line = name ", " $4 " " driver; if (first == "" || (type == "GPU" && !gpu)) first = line
+                       gpu = gpu || type == "GPU" }
+    END { print first }'
+}
 
 # kept_value STEP NAME: what the head of a kept result says of NAME.
 kept_value() { sed -n "s/^$2: //p;/^\$/q" "$kept/$1"; }
