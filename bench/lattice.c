@@ -203,18 +203,37 @@ lattice_aim lattice_aim_at(random_state *random, const lattice_mesh *mesh, const
   return a;
 }
 
-slab_ray lattice_rounded_ray(random_state *random, const lattice_mesh *m, const int size[3], const int place[3]) {
+/* A point of the mesh: on an edge, a vertex, in a diagonal's middle, or anywhere. */
+static void point_of_wall(random_state *random, const lattice_mesh *m, float point[3]) {
   const uint32_t *t = m->indices[random_below(random, m->triangle_count)];
   float u = random_float(random), v = random_between(random, 0, 1 - u);
-  if (random_below(random, 2)) v = 0;             /* on an edge */
-  if (random_below(random, 8) == 0) u = v = 0;    /* on a vertex */
-  if (random_below(random, 8) == 0) u = v = 0.5f; /* in a diagonal's middle */
-  float from[3], to[3];
+  if (random_below(random, 2)) v = 0;
+  if (random_below(random, 8) == 0) u = v = 0;
+  if (random_below(random, 8) == 0) u = v = 0.5f;
   for (int i = 0; i < 3; i++) {
     const int *a = m->vertices[t[0]], *b = m->vertices[t[1]], *c = m->vertices[t[2]];
-    const float wall = (float)a[i] + u * (float)(b[i] - a[i]) + v * (float)(c[i] - a[i]);
-    to[i] = wall + (float)place[i];
-    from[i] = random_between(random, 0.1f, 0.9f) * (float)size[i] + (float)place[i];
+    point[i] = (float)a[i] + u * (float)(b[i] - a[i]) + v * (float)(c[i] - a[i]);
+  }
+}
+
+/* Beside an edge, and near along the longest axis: distant vertices are sheared by much, and rounded by as much. */
+static void move_near(random_state *random, const int size[3], const float from[3], float point[3]) {
+  int longest = 0;
+  for (int i = 0; i < 3; i++) {
+    if (size[i] > size[longest]) longest = i;
+    point[i] += random_between(random, -4e-5f, 4e-5f);
+  }
+  point[longest] = from[longest] + random_between(random, -3.0f, 3.0f);
+}
+
+slab_ray lattice_rounded_ray(random_state *random, const lattice_mesh *m, const int size[3], const int place[3]) {
+  float from[3], to[3];
+  for (int i = 0; i < 3; i++) from[i] = random_between(random, 0.1f, 0.9f) * (float)size[i];
+  point_of_wall(random, m, to);
+  if (random_below(random, 2)) move_near(random, size, from, to);
+  for (int i = 0; i < 3; i++) {
+    from[i] += (float)place[i];
+    to[i] += (float)place[i];
   }
   slab_ray ray = slab_segment(from, to);
   ray.t_max = INFINITY;

@@ -63,8 +63,8 @@ bool lattice_is_exact(const lattice_aim *aim);
 /* range: [0, inf). */
 slab_ray lattice_ray(const lattice_aim *aim, const int place[3]);
 
-/* A point anywhere in the box `size` and one on its walls, one in two on an edge, a vertex or a diagonal's middle;
- * rounded, so that few meet a zero. mesh: that of the box. */
+/* From anywhere in the box `size` to its walls, edges and vertices, one in two to within 4e-5 of them nearby; rounded,
+ * so that few meet a zero. mesh: that of the box. */
 slab_ray lattice_rounded_ray(random_state *random, const lattice_mesh *mesh, const int size[3], const int place[3]);
 
 #endif
