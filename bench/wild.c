@@ -84,7 +84,8 @@ void wild_shape(random_state *r, slab_shape kind, const wild *p, float shape[SHA
     for (int i = 3; i < 6; i++) shape[i] = random_below(r, 6) ? fabsf(shape[i]) : 0.0f;
     turned_axes(r, (float(*)[3])(shape + 6));
   }
-  if (kind == SLAB_TRIANGLE && random_below(r, 8) == 0) memcpy(shape + 6, shape, 3 * sizeof(float));
+  if (kind == SLAB_TRIANGLE && random_below(r, 8) == 0)
+    for (int i = 0; i < 3; i++) shape[6 + i] = shape[i]; /* without area */
   if (random_below(r, 30) == 0) shape[random_below(r, (uint32_t)shape_floats(kind))] = NAN;
 }
 
