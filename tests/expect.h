@@ -3,31 +3,17 @@
 #ifndef EXPECT_H
 #define EXPECT_H
 
+#include "answers.h"
 #include "harness.h"
-
-/* Every query's answers to n rays. */
-typedef struct expect_answers {
-  size_t n;
-  slab_hit *closest;
-  float *distance;
-  uint8_t *any;
-  uint32_t *count;
-  uint64_t *offsets; /* n + 1 */
-  slab_hit *all;
-  slab_interval *interval;
-  uint64_t invalid;
-} expect_answers;
+#include "shapes.h"
 
 /* Fails the test where a query differs from the mirror, is proved wrong by the oracle, contradicts another query, or
- * breaks a form that all answers have: no NaN, no -0, unit normals, lists in order. Release the answers with
- * expect_release. */
-void expect_cast(slab_scene *scene, const slab_ray *rays, size_t n, const slab_cast_options *options,
-                 expect_answers *answers);
+ * breaks a form that all answers have (answers_fault). Release the answers with answers_free. */
+void expect_cast(slab_scene *scene, const slab_ray *rays, size_t n, const slab_cast_options *options, answers *a);
 /* The same without the oracle: for numbers beyond those the contract promises exact signs for (products of a
  * triangle's coordinates below 2^-102), where the mirror still holds. */
 void expect_cast_in_extremes(slab_scene *scene, const slab_ray *rays, size_t n, const slab_cast_options *options,
-                             expect_answers *answers);
-void expect_release(expect_answers *answers);
+                             answers *a);
 
 /* What one ray and one primitive give. */
 typedef struct expect_want {
@@ -68,12 +54,8 @@ expect_want expect_face(float t, unsigned face, float enter, float leave);
 void expect_rows(slab_context *context, slab_shape kind, const void *shape, const expect_row *rows, size_t n,
                  const slab_cast_options *options, float within, const char *file, int line);
 
-/* n shapes of a kind as one geometry; triangles as a soup of slab_triangle. */
-slab_status expect_add(slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
-                       const slab_geometry_options *options);
 /* A committed scene of one geometry. */
 slab_scene *expect_scene(slab_context *context, slab_shape kind, const void *shapes, uint32_t n);
-size_t expect_floats(slab_shape kind);
 
 /* ---- cmocka's fixtures: *state is a context ---- */
 int expect_setup(void **state);

@@ -50,6 +50,8 @@ harness_random harness_seeded(const char *test) {
   return (harness_random){seed ^ hash_of(test)};
 }
 
+random_state harness_stream(const char *test) { return random_seed(harness_seeded(test).state); }
+
 uint64_t harness_bits(harness_random *random) {
   uint64_t z = random->state += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -65,30 +67,6 @@ float harness_uniform(harness_random *random, float low, float high) {
   const float unit = (float)(harness_bits(random) >> 40) * 0x1p-24f;
   const float value = low + unit * (high - low);
   return value < high ? value : low; /* rounding may reach high */
-}
-
-static float scaled(harness_random *random, int exponent) {
-  return ldexpf(harness_uniform(random, 1.0f, 2.0f), exponent);
-}
-
-float harness_extreme(harness_random *random) {
-  const float sign = harness_bits(random) & 1 ? -1.0f : 1.0f;
-  switch (harness_below(random, 8)) {
-    case 0:
-      return sign * 0.0f;
-    case 1:
-      return sign * scaled(random, -127 - (int)harness_below(random, 22)); /* subnormal */
-    case 2:
-      return sign * scaled(random, -40 - (int)harness_below(random, 80));
-    case 3:
-      return sign * scaled(random, 20 + (int)harness_below(random, 39));
-    case 4:
-      return sign * ldexpf(1.0f, (int)harness_below(random, 100) - 50);
-    case 5:
-      return sign * (float)harness_below(random, 5);
-    default:
-      return sign * harness_uniform(random, 0.0f, 10.0f);
-  }
 }
 
 static void print_words(const char *label, const unsigned char *bytes, size_t size) {

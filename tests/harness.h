@@ -13,6 +13,7 @@
 /* cmocka wants the four above first. */
 #include <cmocka.h>
 
+#include "../host/cli/random.h"
 #include "slabcast.h"
 
 /* Fails the test with slab_message() unless the call returns SLAB_OK. */
@@ -34,14 +35,12 @@ typedef struct harness_random {
 
 /* A stream for the test of this name, from the seed, which is printed. */
 harness_random harness_seeded(const char *test);
+/* The same for the generators that tests share with the program. */
+random_state harness_stream(const char *test);
 uint64_t harness_bits(harness_random *random);
 uint32_t harness_below(harness_random *random, uint32_t limit);
 /* Uniform in [low, high). */
 float harness_uniform(harness_random *random, float low, float high);
-/* Finite, extremes over-represented: zeros of both signs, subnormals, small integers, powers of two; magnitudes below
- * 2^60. */
-float harness_extreme(harness_random *random);
-
 /* Fails the test at the first of n elements of `size` bytes that differs, and prints both as words in hexadecimal. */
 #define assert_same_bits(got, want, n, size) harness_same_bits((got), (want), (n), (size), #got, __FILE__, __LINE__)
 void harness_same_bits(const void *got, const void *want, size_t n, size_t size, const char *what, const char *file,

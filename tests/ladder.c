@@ -72,13 +72,6 @@ static slab_interval interval_of(size_t i) {
   return (slab_interval){hit.t, leave, hit.primitive, hit.geometry};
 }
 
-size_t ladder_result_size(slab_query query) {
-  static const size_t sizes[] = {
-      [SLAB_CLOSEST] = sizeof(slab_hit), [SLAB_DISTANCE] = sizeof(float),         [SLAB_ANY] = sizeof(uint8_t),
-      [SLAB_COUNT] = sizeof(uint32_t),   [SLAB_INTERVAL] = sizeof(slab_interval), [SLAB_ALL] = sizeof(slab_hit)};
-  return sizes[query];
-}
-
 static void expected_of(slab_query query, size_t i, void *result) {
   const slab_hit hit = closest_of(i);
   const slab_interval interval = interval_of(i);
@@ -86,11 +79,11 @@ static void expected_of(slab_query query, size_t i, void *result) {
   const uint8_t any = count > 0;
   const void *const values[] = {[SLAB_CLOSEST] = &hit, [SLAB_DISTANCE] = &hit.t, [SLAB_ANY] = &any,
                                 [SLAB_COUNT] = &count, [SLAB_ALL] = &hit,        [SLAB_INTERVAL] = &interval};
-  memcpy(result, values[query], ladder_result_size(query));
+  memcpy(result, values[query], answer_size(query));
 }
 
 void ladder_verify(slab_query query, size_t first, size_t n, const void *results) {
-  const size_t size = ladder_result_size(query);
+  const size_t size = answer_size(query);
   unsigned char expected[sizeof(slab_hit)];
   for (size_t i = 0; i < n; i++) {
     const unsigned char *got = (const unsigned char *)results + i * size;
@@ -99,26 +92,6 @@ void ladder_verify(slab_query query, size_t first, size_t n, const void *results
     print_error("query %d, ray %zu (result %zu of %zu):\n", (int)query, first + i, i, n);
     assert_same_bits(got, expected, 1, size);
   }
-}
-
-slab_status cast_query(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, void *results,
-                       const slab_cast_options *options) {
-  switch (query) {
-    case SLAB_CLOSEST:
-      return slab_closest(scene, rays, n, results, options);
-    case SLAB_DISTANCE:
-      return slab_distance(scene, rays, n, results, options);
-    case SLAB_ANY:
-      return slab_any(scene, rays, n, results, options);
-    case SLAB_COUNT:
-      return slab_count(scene, rays, n, results, options);
-    case SLAB_INTERVAL:
-      return slab_interval_of(scene, rays, n, results, options);
-    case SLAB_ALL:
-      break;
-  }
-  fail_msg("cast_query does not know query %d", (int)query);
-  return SLAB_INVALID_ARGUMENT;
 }
 
 slab_query each_query(int i) {

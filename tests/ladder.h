@@ -4,6 +4,7 @@
 #ifndef LADDER_H
 #define LADDER_H
 
+#include "answers.h"
 #include "harness.h"
 
 enum { LADDER_COLUMNS = 12, LADDER_BOXES = LADDER_COLUMNS * (LADDER_COLUMNS + 1) / 2 };
@@ -26,14 +27,9 @@ slab_hit ladder_hit(size_t i, uint32_t j);
 /* How many of the first n rays are invalid. */
 uint64_t ladder_invalid(size_t n);
 
-/* Bytes of one result of a query. */
-size_t ladder_result_size(slab_query query);
 /* Fails the test unless results[0 .. n-1] are what rays `first`, first + 1, ... must give. Not for SLAB_ALL. */
 void ladder_verify(slab_query query, size_t first, size_t n, const void *results);
 
-/* Every query but SLAB_ALL through one door. */
-slab_status cast_query(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, void *results,
-                       const slab_cast_options *options);
 /* The queries with one result a ray. */
 #define EACH_QUERY_COUNT 5
 slab_query each_query(int i);

@@ -36,7 +36,7 @@ void specimen_check(void **state, const specimen *s, slab_ray ray, expect_want w
 slab_scene *specimen_scene(slab_context *context) {
   slab_scene *scene = NULL;
   assert_ok(slab_scene_create(context, &scene));
-  for (int k = 0; k < SPECIMENS; k++) assert_ok(expect_add(scene, specimens[k].kind, specimens[k].shape, 1, NULL));
+  for (int k = 0; k < SPECIMENS; k++) assert_ok(shape_add(scene, specimens[k].kind, specimens[k].shape, 1, NULL));
   assert_ok(slab_scene_commit(scene, NULL));
   return scene;
 }

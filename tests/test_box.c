@@ -364,12 +364,12 @@ static void no_ray_through_an_exact_corner_misses_in_a_scene(void **state) {
     const slab_box box = integer_box(&r);
     for (size_t i = 0; i < N; i++) at[i] = aim_at_corner(&r, &box, &rays[i]);
     slab_scene *scene = expect_scene(*state, SLAB_BOX, &box, 1);
-    expect_answers a;
+    answers a;
     expect_cast(scene, rays, N, NULL, &a);
     size_t missed = 0;
     for (size_t i = 0; i < N; i++) missed += a.count[i] != 1 || !holds(&a.interval[i], at[i]);
     assert_int_equal(missed, 0);
-    expect_release(&a);
+    answers_free(&a);
     slab_scene_destroy(scene);
   }
   free(rays);

@@ -211,14 +211,14 @@ static void shared_face_belongs_to_both_boxes(void **state) {
                                   {{-1, 0.5f, 0.5f}, 0, {1, 0, 0}, INFINITY},
                                   {{1, 0.5f, 0.5f}, 0, {1, 0, 0}, INFINITY}};
   slab_scene *scene = expect_scene(*state, SLAB_BOX, pair, 2);
-  expect_answers a;
+  answers a;
   expect_cast(scene, rays, 3, NULL, &a);
   for (int i = 0; i < 3; i++) assert_int_equal(a.count[i], 2);
   assert_true(a.all[0].primitive == 0 && a.all[1].primitive == 1 && a.all[0].t == 1 && a.all[1].t == 1);
   assert_true(a.all[2].t == 1 && a.all[3].t == 2 && a.all[3].u == 0);
   /* from the shared plane: the left box is left at t = 0 (+x), the right one entered at t = 0 (-x) */
   assert_true(a.all[4].t == 0 && a.all[4].u == 1 && a.all[5].t == 0 && a.all[5].u == 0);
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 

@@ -51,7 +51,7 @@ static void check_clamped(void **state, slab_shape kind, const void *shape, size
   static float want[CLAMPED];
   for (size_t i = 0; i < CLAMPED; i++) rays[i] = ray_to_the_centre(&r, &want[i]);
   slab_scene *scene = expect_scene(*state, kind, shape, 1);
-  expect_answers a;
+  answers a;
   expect_cast(scene, rays, CLAMPED, NULL, &a);
   size_t met = 0, moved = 0;
   for (size_t i = 0; i < CLAMPED; i++) {
@@ -61,7 +61,7 @@ static void check_clamped(void **state, slab_shape kind, const void *shape, size
     assert_same_bits(&a.distance[i], &want[i], 1, sizeof want[i]);
   }
   assert_true(met >= least && moved > 0);
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 
@@ -91,13 +91,13 @@ static void flat_triangle_is_met_where_its_bounds_are(void **state) {
     rays[i].direction[2] = -harness_uniform(&r, 1, 2);
   }
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &t, 1);
-  expect_answers a;
+  answers a;
   expect_cast(scene, rays, CLAMPED, NULL, &a);
   for (size_t i = 0; i < CLAMPED; i++) {
     const float reciprocal = 1.0f / rays[i].direction[2], want = (0 - rays[i].origin[2]) * reciprocal;
     assert_same_bits(&a.distance[i], &want, 1, sizeof want);
   }
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 
@@ -157,11 +157,11 @@ static void facing_is_that_of_the_edges_not_of_the_rounded_normal(void **state) 
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, triangles, N);
   for (uint32_t front = 0; front < 2; front++) {
     const slab_cast_options options = {.cull = front ? SLAB_CULL_BACK : SLAB_CULL_FRONT};
-    expect_answers a;
+    answers a;
     expect_cast(scene, &ray, 1, &options, &a);
     assert_int_equal(a.count[0], N / 2);
     for (uint32_t k = 0; k < N / 2; k++) assert_int_equal(a.all[k].primitive % 2, front);
-    expect_release(&a);
+    answers_free(&a);
   }
   slab_scene_destroy(scene);
 }

@@ -60,7 +60,7 @@ static void mask_hides_a_geometry_from_every_query(void **state) {
     const slab_geometry_options options = {.mask = k < 4 ? 1u << k : 0};
     float shape[15];
     moved(&specimens[k], 4 * (float)k, shape);
-    assert_ok(expect_add(scene, specimens[k].kind, shape, 1, &options));
+    assert_ok(shape_add(scene, specimens[k].kind, shape, 1, &options));
   }
   assert_ok(slab_scene_commit(scene, NULL));
   static const struct {
@@ -70,13 +70,13 @@ static void mask_hides_a_geometry_from_every_query(void **state) {
   const slab_ray ray = specimen_ray(-4, 0, INFINITY);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const slab_cast_options options = {.mask = cases[i].mask};
-    expect_answers a;
+    answers a;
     expect_cast(scene, &ray, 1, &options, &a);
     assert_int_equal(a.closest[0].geometry, cases[i].first);
     assert_int_equal(a.interval[0].geometry, cases[i].first);
     assert_true(a.closest[0].t == 3 + 4 * (float)cases[i].first);
     assert_int_equal(a.count[0], cases[i].count);
-    expect_release(&a);
+    answers_free(&a);
   }
   slab_scene_destroy(scene);
 }
@@ -91,14 +91,14 @@ static void skip_hides_planes_and_triangles_and_not_solids(void **state) {
     skip[k] = (slab_primitive_id){k < SPECIMENS ? 0 : SLAB_MISS, k < SPECIMENS ? k : SLAB_MISS};
   }
   const slab_cast_options options = {.skip = skip};
-  expect_answers a;
+  answers a;
   expect_cast(scene, rays, SPECIMENS + 2, &options, &a);
   for (uint32_t k = 0; k < SPECIMENS + 2; k++) {
     const int goes = k < SPECIMENS && !specimens[k].solid;
     assert_int_equal(a.count[k], goes ? SPECIMENS - 1 : SPECIMENS);
     for (uint64_t h = a.offsets[k]; goes && h < a.offsets[k + 1]; h++) assert_true(a.all[h].geometry != k);
   }
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 
@@ -116,7 +116,7 @@ static void skip_leaves_the_neighbours_of_what_it_hides(void **state) {
     skip[i] = (slab_primitive_id){i, 0};
   }
   const slab_cast_options options = {.skip = skip};
-  expect_answers a;
+  answers a;
   expect_cast(scene, rays, 20, &options, &a);
   for (uint32_t i = 0; i < 20; i++) {
     assert_int_equal(a.count[i], 19);
@@ -124,7 +124,7 @@ static void skip_leaves_the_neighbours_of_what_it_hides(void **state) {
     assert_int_equal(a.interval[i].primitive, i == 0 ? 1 : 0);
     for (uint32_t k = 0; k < 19; k++) assert_int_equal(a.all[a.offsets[i] + k].primitive, k < i ? k : k + 1);
   }
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 
@@ -138,10 +138,10 @@ static void of_equal_t_the_lowest_geometry_wins(void **state) {
     assert_ok(slab_scene_create(*state, &scene));
     for (uint32_t k = 0; k < SPECIMENS; k++) {
       const specimen *s = &specimens[(k + turn) % SPECIMENS];
-      assert_ok(expect_add(scene, s->kind, s->shape, 1, NULL));
+      assert_ok(shape_add(scene, s->kind, s->shape, 1, NULL));
     }
     assert_ok(slab_scene_commit(scene, NULL));
-    expect_answers a;
+    answers a;
     expect_cast(scene, &ray, 1, NULL, &a);
     assert_int_equal(a.count[0], SPECIMENS);
     assert_true(a.interval[0].geometry == 0 && a.interval[0].enter == 3);
@@ -150,7 +150,7 @@ static void of_equal_t_the_lowest_geometry_wins(void **state) {
       assert_true(a.all[k].geometry == k && a.all[k].t == 3);
       assert_true(a.all[k].u == specimen_near(s, 3, 3, 9).u); /* and its own attributes */
     }
-    expect_release(&a);
+    answers_free(&a);
     slab_scene_destroy(scene);
   }
 }
@@ -160,12 +160,12 @@ static void of_t_that_underflow_to_one_value_the_lowest_geometry_wins(void **sta
   static const slab_plane planes[] = {{{1, 0, 0}, 0x1p-52f}, {{1, 0, 0}, 0x1p-53f}};
   static const slab_ray ray = {{0, 0, 0}, 0, {0x1p100f, 0, 0}, INFINITY};
   slab_scene *scene = expect_scene(*state, SLAB_PLANE, planes, 2);
-  expect_answers a;
+  answers a;
   expect_cast(scene, &ray, 1, NULL, &a);
   assert_int_equal(a.count[0], 2);
   assert_true(a.all[0].t == 0 && a.all[1].t == 0);
   assert_int_equal(a.closest[0].primitive, 0);
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 
@@ -173,21 +173,21 @@ static void of_t_that_underflow_to_one_value_the_lowest_geometry_wins(void **sta
 static void of_equal_t_the_lowest_primitive_wins(void **state) {
   enum { N = 37 };
   for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
-    const size_t floats = expect_floats(s->kind);
+    const size_t floats = shape_floats(s->kind);
     float copies[N * 15];
     for (size_t i = 0; i < N; i++) memcpy(copies + i * floats, s->shape, floats * sizeof *copies);
     slab_scene *scene = NULL;
     assert_ok(slab_scene_create(*state, &scene));
-    assert_ok(expect_add(scene, s->kind, copies, N, NULL));
-    assert_ok(expect_add(scene, s->kind, copies, N, NULL));
+    assert_ok(shape_add(scene, s->kind, copies, N, NULL));
+    assert_ok(shape_add(scene, s->kind, copies, N, NULL));
     assert_ok(slab_scene_commit(scene, NULL));
     const slab_ray ray = specimen_ray(-4, 0, INFINITY);
-    expect_answers a;
+    answers a;
     expect_cast(scene, &ray, 1, NULL, &a);
     assert_int_equal(a.count[0], 2 * N);
     for (uint32_t k = 0; k < 2 * N; k++) assert_true(a.all[k].primitive == k % N && a.all[k].geometry == k / N);
     assert_true(a.interval[0].primitive == 0 && a.interval[0].geometry == 0);
-    expect_release(&a);
+    answers_free(&a);
     slab_scene_destroy(scene);
   }
 }
@@ -204,13 +204,13 @@ static void interval_compares_clipped_enters(void **state) {
                                   {{0, 0, 0}, -INFINITY, {1, 0, 0}, INFINITY}};
   static const slab_interval want[] = {{0, 9, 0, 0}, {0, 17, 0, 0}, {2, 19, 0, 0}, {-9, 9, 0, 0}};
   static const uint32_t closest[] = {2, 1, 1, 0};
-  expect_answers a;
+  answers a;
   expect_cast(scene, rays, 4, NULL, &a);
   for (int i = 0; i < 4; i++) {
     assert_same_bits(&a.interval[i], &want[i], 1, sizeof *want);
     assert_int_equal(a.closest[i].primitive, closest[i]);
   }
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 

@@ -164,11 +164,11 @@ static void dropped_planes_keep_the_numbering(void **state) {
   assert_ok(slab_scene_commit(scene, NULL));
   assert_int_equal(skipped, 3);
   static const slab_ray ray = {{0, 0, 0}, 0, {0, 0, 1}, INFINITY};
-  expect_answers a;
+  answers a;
   expect_cast(scene, &ray, 1, NULL, &a);
   assert_int_equal(a.count[0], 2);
   assert_true(a.all[0].primitive == 2 && a.all[0].t == 3 && a.all[1].primitive == 4 && a.all[1].t == 5);
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 

@@ -121,11 +121,11 @@ static void distance_to_the_line_decides_not_b_squared(void **state) {
   static const slab_sphere unit = {{0, 0, 0}, 1};
   static const slab_ray ray = {{-0x1p30f, 0.25f, 0}, 0, {1, 0, 0}, INFINITY};
   slab_scene *scene = expect_scene(*state, SLAB_SPHERE, &unit, 1);
-  expect_answers a;
+  answers a;
   expect_cast(scene, &ray, 1, NULL, &a);
   assert_int_equal(a.count[0], 1);
   assert_true(fabs((double)a.closest[0].t - 0x1p30) <= 2);
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 

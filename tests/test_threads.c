@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers.h"
 #include "harness.h"
 #include "ladder.h"
 #include "mixed.h"
@@ -10,54 +11,24 @@
 /* Rays of a thread, and how many rounds of all queries it casts. */
 enum { THREADS = 8, N = 400, ROUNDS = 4 };
 
-/* Results of every query on N rays. */
-typedef struct answers {
-  unsigned char each[EACH_QUERY_COUNT][N * sizeof(slab_hit)];
-  uint64_t offsets[N + 1];
-  slab_hit *hits;
-  uint64_t capacity, invalid;
-} answers;
-
-/* The first failure, or SLAB_OK. Threads report by status: cmocka's asserts belong to the main thread. */
-static slab_status cast_everything(slab_scene *scene, const slab_ray *rays, answers *a) {
-  const slab_cast_options options = {.invalid = &a->invalid};
-  slab_status status = SLAB_OK;
-  for (int q = 0; status == SLAB_OK && q < EACH_QUERY_COUNT; q++)
-    status = cast_query(scene, each_query(q), rays, N, a->each[q], &options);
-  if (status == SLAB_OK) status = slab_all(scene, rays, N, a->offsets, a->hits, a->capacity, NULL, &options);
-  return status;
-}
-
-static answers *answers_of(slab_scene *scene, const slab_ray *rays) {
+static answers *answers_to(slab_scene *scene, const slab_ray *rays) {
   answers *a = calloc(1, sizeof *a);
   assert_non_null(a);
-  assert_ok(slab_all(scene, rays, N, a->offsets, NULL, 0, &a->capacity, NULL));
-  a->hits = calloc(a->capacity + 1, sizeof *a->hits);
-  assert_non_null(a->hits);
-  assert_ok(cast_everything(scene, rays, a));
+  assert_ok(answers_cast_all(a, scene, rays, N, NULL));
   return a;
 }
 
-static answers *room_like(const answers *other) {
-  answers *a = calloc(1, sizeof *a);
-  assert_non_null(a);
-  a->capacity = other->capacity;
-  a->hits = calloc(a->capacity + 1, sizeof *a->hits);
-  assert_non_null(a->hits);
-  return a;
-}
-
-static void answers_free(answers *a) {
-  free(a->hits);
+static void forget(answers *a) {
+  answers_free(a);
   free(a);
 }
 
 static void assert_same_answers(const answers *got, const answers *want) {
-  for (int q = 0; q < EACH_QUERY_COUNT; q++)
-    assert_same_bits(got->each[q], want->each[q], N, ladder_result_size(each_query(q)));
-  assert_same_bits(got->offsets, want->offsets, N + 1, sizeof *got->offsets);
-  assert_same_bits(got->hits, want->hits, want->offsets[N], sizeof *want->hits);
-  assert_true(got->invalid == want->invalid);
+  size_t first;
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    assert_true(answers_differ(got, want, (slab_query)q, &first) == 0);
+    assert_true(got->invalid[q] == want->invalid[q]);
+  }
 }
 
 /* ---- threads at work ---- */
@@ -69,7 +40,7 @@ typedef struct worker {
   slab_scene *scene;
   const slab_ray *rays;
   const answers *want;
-  answers *got;
+  answers got;
   slab_status status;
   uint64_t mismatches;
   char message[256];
@@ -79,10 +50,10 @@ static void *work(void *argument) {
   worker *w = argument;
   pthread_barrier_wait(w->start); /* all at once, so that programs are built at once too */
   for (int round = 0; w->status == SLAB_OK && round < ROUNDS; round++) {
-    w->status = cast_everything(w->scene, w->rays, w->got);
+    w->status = answers_cast_all(&w->got, w->scene, w->rays, N, NULL);
     slab_check_report report = {0};
     if (w->status == SLAB_OK)
-      w->status = slab_check(w->scene, SLAB_CLOSEST, w->rays, N, w->got->each[0], NULL, NULL, &report);
+      w->status = slab_check(w->scene, SLAB_CLOSEST, w->rays, N, w->got.closest, NULL, NULL, &report);
     w->mismatches += report.mismatches;
   }
   if (w->status != SLAB_OK) strncpy(w->message, slab_message(), sizeof w->message - 1);
@@ -95,7 +66,6 @@ static void run_workers(worker workers[THREADS]) {
   assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
   for (int i = 0; i < THREADS; i++) {
     workers[i].start = &start;
-    workers[i].got = room_like(workers[i].want);
     assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
   }
   for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
@@ -103,8 +73,8 @@ static void run_workers(worker workers[THREADS]) {
   for (int i = 0; i < THREADS; i++) {
     if (workers[i].status != SLAB_OK) fail_msg("thread %d: %s", i, workers[i].message);
     assert_true(workers[i].mismatches == 0);
-    assert_same_answers(workers[i].got, workers[i].want);
-    answers_free(workers[i].got);
+    assert_same_answers(&workers[i].got, workers[i].want);
+    answers_free(&workers[i].got);
   }
 }
 
@@ -116,13 +86,13 @@ static void threads_on_one_scene_get_the_answers_of_one(void **state) {
   worker workers[THREADS] = {0};
   answers *wanted[THREADS];
   for (int i = 0; i < THREADS; i++) {
-    wanted[i] = answers_of(reference, rays + i * N);
+    wanted[i] = answers_to(reference, rays + i * N);
     workers[i].scene = scene;
     workers[i].rays = rays + i * N;
     workers[i].want = wanted[i];
   }
   run_workers(workers);
-  for (int i = 0; i < THREADS; i++) answers_free(wanted[i]);
+  for (int i = 0; i < THREADS; i++) forget(wanted[i]);
   free(rays);
   slab_scene_destroy(reference);
   slab_scene_destroy(scene);
@@ -140,7 +110,7 @@ static void threads_on_scenes_of_one_context_get_the_answers_of_one(void **state
   for (uint32_t i = 0; i < THREADS; i++) {
     references[i] = mixed_scene(alone, 5 + i);
     scenes[i] = mixed_scene(shared, 5 + i);
-    wanted[i] = answers_of(references[i], rays);
+    wanted[i] = answers_to(references[i], rays);
     workers[i].scene = scenes[i];
     workers[i].rays = rays;
     workers[i].want = wanted[i];
@@ -148,7 +118,7 @@ static void threads_on_scenes_of_one_context_get_the_answers_of_one(void **state
   slab_context_destroy(shared); /* the scenes keep it alive */
   run_workers(workers);
   for (int i = 0; i < THREADS; i++) {
-    answers_free(wanted[i]);
+    forget(wanted[i]);
     slab_scene_destroy(scenes[i]);
     slab_scene_destroy(references[i]);
   }

@@ -7,6 +7,7 @@
 
 #include "build.h"
 #include "harness.h"
+#include "wild.h"
 
 /* ---- an independent look at a tree ---- */
 
@@ -324,12 +325,12 @@ static void growing_distances_do_not_grow_the_depth(void **state) {
 
 static void extreme_coordinates_survive(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_stream(__func__);
   const uint32_t count = 20000;
   tree_bounds *b = new_bounds(count);
   for (uint32_t i = 0; i < count; i++)
     for (int k = 0; k < 3; k++) {
-      const float x = harness_extreme(&random), y = harness_extreme(&random);
+      const float x = wild_number(&random), y = wild_number(&random);
       b[i].lower[k] = x < y ? x : y;
       b[i].upper[k] = x < y ? y : x;
     }

@@ -226,7 +226,7 @@ static void weights_and_t_name_the_same_point(void **state) {
     random_triangle(&r, &t);
     for (int i = 0; i < RAYS; i++) rays[i] = aimed_at(&r, &t, 30);
     slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &t, 1);
-    expect_answers a;
+    answers a;
     expect_cast(scene, rays, RAYS, NULL, &a);
     double n[3];
     double_normal(&t, n);
@@ -244,7 +244,7 @@ static void weights_and_t_name_the_same_point(void **state) {
         assert_true(fabs((double)h->normal[j] - n[j]) < 1e-4);
       }
     }
-    expect_release(&a);
+    answers_free(&a);
     slab_scene_destroy(scene);
   }
 }

@@ -35,10 +35,10 @@ static slab_ray through(const sheet *s, float x, float y) {
 /* That rays[i] counts want[i]. */
 static void check_counts(void **state, const sheet *s, const slab_ray *rays, const uint32_t *want, size_t n) {
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, s->triangles, s->count);
-  expect_answers a;
+  answers a;
   expect_cast(scene, rays, n, NULL, &a);
   for (size_t i = 0; i < n; i++) assert_int_equal(a.count[i], want[i]);
-  expect_release(&a);
+  answers_free(&a);
   slab_scene_destroy(scene);
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "../../bench/answers.h"
 #include "cli.h"
 #include "result_row.h"
 
@@ -72,21 +73,6 @@ static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, 
 
 /* ---- the cast -------------------------------------------------------------- */
 
-static slab_status cast_fixed(caster *cast, const slab_ray *rays, size_t n, const slab_cast_options *options) {
-  switch (cast->query) {
-    case SLAB_CLOSEST:
-      return slab_closest(cast->scene, rays, n, cast->results, options);
-    case SLAB_DISTANCE:
-      return slab_distance(cast->scene, rays, n, cast->results, options);
-    case SLAB_ANY:
-      return slab_any(cast->scene, rays, n, cast->results, options);
-    case SLAB_COUNT:
-      return slab_count(cast->scene, rays, n, cast->results, options);
-    default:
-      return slab_interval_of(cast->scene, rays, n, cast->results, options);
-  }
-}
-
 /* One cast of all hits, timed. SLAB_CAPACITY leaves the offsets complete. */
 static slab_status cast_all(caster *cast, const slab_ray *rays, size_t n, uint64_t *offsets,
                             const slab_cast_options *options) {
@@ -139,7 +125,7 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
     if (status == SLAB_CAPACITY) return run_pieces(cast, rays, n, &options);
   } else {
     const double start = seconds_now();
-    status = cast_fixed(cast, rays, n, &options);
+    status = cast_query(cast->scene, cast->query, rays, n, cast->results, &options);
     cast->tally.seconds += seconds_now() - start;
   }
   if (status != SLAB_OK) return complain_status(status, "the cast failed");

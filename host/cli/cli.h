@@ -14,6 +14,7 @@ int command_devices(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_join(int argc, char **argv);
 int command_render(int argc, char **argv);
+int command_verify(int argc, char **argv);
 int command_demo(int argc, char **argv);
 
 /* One line "slabcast: ..." on stderr; over a progress line if one is shown. */

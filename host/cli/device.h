@@ -6,6 +6,8 @@
 
 /* Opens what --device names (NULL: the library's choice). Returns an exit code, errors printed. */
 int device_open(const char *selector, slab_context **context);
+/* The same with all that a context can be told. */
+int device_open_with(const slab_context_options *options, slab_context **context);
 
 /* "CPU", "GPU" or "other". */
 const char *device_type_name(slab_device_type type);

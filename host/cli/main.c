@@ -19,6 +19,7 @@ static const command commands[] = {
     {"join", command_join, "put the shards of a cast together"},
     {"rays", command_rays, "make a set of rays: camera, lidar, hemisphere, random"},
     {"render", command_render, "draw a scene"},
+    {"verify", command_verify, "check that a device keeps the contract"},
     {"devices", command_devices, "list the OpenCL devices"},
     {"info", command_info, "describe a scene"},
 };

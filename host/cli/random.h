@@ -32,6 +32,11 @@ static inline uint32_t random_next(random_state *random) {
   return (shifted >> turn) | (shifted << ((32u - turn) & 31u));
 }
 
+/* Uniform in 0 .. limit - 1; limit > 0. */
+static inline uint32_t random_below(random_state *random, uint32_t limit) {
+  return (uint32_t)(((uint64_t)random_next(random) * limit) >> 32);
+}
+
 /* Uniform in [0, 1), a multiple of 2^-24. */
 static inline float random_float(random_state *random) { return (float)(random_next(random) >> 8) * 0x1p-24f; }
 

@@ -11,6 +11,7 @@ for device in 99 nvidium gpu,cpu; do
   expect_refusal 4 "no OpenCL device matches" slabcast render --builtin boxes:3 -o picture.png --device "$device"
   expect_refusal 4 "no OpenCL device matches" slabcast rays camera --builtin boxes:3 -o rays.npy --device "$device"
   expect_refusal 4 "no OpenCL device matches" slabcast demo -o picture.png --device "$device"
+  expect_refusal 4 "no OpenCL device matches" slabcast verify --device "$device"
 done
 expect_no hits.npy picture.png rays.npy
 
@@ -20,8 +21,9 @@ without() {
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" devices --json
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" "${cast[@]}"
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" demo -o picture.png
+  expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" verify --json report.json
   expect_stderr "install a driver" "POCL_CACHE_DIR"
-  expect_no hits.npy picture.png
+  expect_no hits.npy picture.png report.json
 }
 mkdir empty
 without env OCL_ICD_VENDORS="$work/empty/"

@@ -12,6 +12,7 @@ declare -A options=(
   [join]="-o"
   [rays]="$scene $camera --count --seed -o --out --device"
   [render]="$scene $camera -o --shade --tree --device"
+  [verify]="--rays --seed --group --lanes --json --device"
   [devices]="--json"
   [info]="$scene --tree --json --device"
 )

@@ -1,0 +1,37 @@
+/* Random scenes of every kind and rays at them, extremes over-represented: faces that touch, vertices that coincide,
+ * origins on planes, zeros of both signs, subnormal and huge numbers, shapes and rays that are none. */
+#ifndef SLABCAST_BENCH_WILD_H
+#define SLABCAST_BENCH_WILD_H
+
+#include "../host/cli/random.h"
+#include "shapes.h"
+
+enum { WILD_MOST = 40, WILD_ALL_KINDS = (1 << SHAPE_KINDS) - 1 };
+
+/* Finite, below 2^60: zeros of both signs, subnormals, small integers, powers of two among others. */
+float wild_number(random_state *random);
+
+/* What shapes and rays of a scene share. */
+typedef struct wild {
+  float values[8]; /* coordinates that come again and again */
+  int extreme;     /* whether numbers far from 1 occur: beyond those that the oracle can judge */
+  float known[WILD_MOST][SHAPE_FLOATS_MOST]; /* shapes of the scene, for rays to aim at */
+} wild;
+
+wild wild_begin(random_state *random, int extreme);
+
+/* Anything, also what a scene refuses. */
+void wild_shape(random_state *random, slab_shape kind, const wild *, float shape[SHAPE_FLOATS_MOST]);
+/* Remembers it as shape i of those that rays aim at. */
+void wild_know(wild *, uint32_t i, const float shape[SHAPE_FLOATS_MOST]);
+
+/* Geometries of each of the kinds (bit k: slab_shape k) in random order and a few more, up to WILD_MOST shapes each,
+ * with random masks; what is refused is dropped. */
+slab_status wild_fill(random_state *random, wild *, unsigned kinds, slab_scene *scene);
+
+slab_ray wild_ray(random_state *random, const wild *);
+slab_primitive_id wild_skip(random_state *random);
+/* skip: an entry for each ray, taken or not. */
+slab_cast_options wild_options(random_state *random, const slab_primitive_id *skip);
+
+#endif

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# verify.sh FLIP_LAYER: the conformance run passes here, says what it did, does the same again by its seed; and each of
+# its groups fails, with code 3, where one bit of the answers flips.
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+layer=$1
+groups=(closest distance any count all interval agreement planes spheres boxes obbs triangles mask skip cull segments
+  ranges pairs trees edges rooms invalid garbage)
+
+# ---- a run ----
+expect_exit 0 slabcast verify --rays 20000 --json report.json
+[[ ! -s err ]] || fail "it says on stderr: $(cat err)"
+cp out table
+for group in "${groups[@]}"; do
+  grep -qE "^$group +[0-9]+ +[0-9]+ +0 +[0-9.]+( |$)" table || fail "no row of $group without failures: $(cat table)"
+  grep -q "\"name\": \"$group\"" report.json || fail "$group is not in the JSON"
+done
+grep -qE '^together +[0-9]+ +[0-9]+ +0 ' table || fail "no sum: $(cat table)"
+[[ $(grep -c '"failures": 0' report.json) == $((${#groups[@]} + 1)) ]] || fail "failures in the JSON"
+zeros=$(sed -nE 's/^edges .* ([0-9]+)\.[0-9] % exactly zero edge functions.*/\1/p' table)
+((zeros >= 30)) || fail "of the edges only $zeros % are exact"
+
+# ---- seeds ----
+# answers FILE: the JSON without times.
+answers() { grep -vE '"(seconds|x time.*|infinite|zero direction|subnormal .*)":' "$1"; }
+again=(verify --rays 3000 --group "closest,edges,garbage")
+expect_exit 0 slabcast "${again[@]}" --seed 7 --json one.json
+expect_exit 0 slabcast "${again[@]}" --seed 7 --json two.json
+expect_exit 0 slabcast "${again[@]}" --seed 8 --json other.json
+expect_text "$(answers one.json)" <(answers two.json)
+expect_other <(answers one.json) <(answers other.json)
+[[ $(grep -c '"name"' one.json) == 3 ]] || fail "other groups than the three ran"
+
+# ---- every group can fail ----
+# The bit is of the first answer: of the first read-back, or of the first after one that a group casts to aim with.
+flipped() {
+  local group=$1 read=$2
+  rm -f flips
+  OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$layer SLAB_FLIP=$read:0 SLAB_FLIP_FILE=$work/flips \
+    expect_exit 3 slabcast verify --group "$group" --rays 400 --json flipped.json
+  grep -q ' 1 flipped' flips || fail "$group: the layer flipped nothing: $(cat flips)"
+  expect_stderr "slabcast: verify: $group: " "again: slabcast verify --group $group --rays "
+  grep -qE "^$group +[0-9]+ +[0-9]+ +[1-9]" out || fail "the table does not count the failure: $(cat out)"
+  grep -q '"first_failure": ".*again: ' flipped.json || fail "the JSON does not name the failure"
+}
+for group in "${groups[@]}"; do
+  case $group in
+    skip | ranges) flipped "$group" 3 ;;
+    *) flipped "$group" 1 ;;
+  esac
+done
+
+# ---- refusals ----
+expect_refusal 2 'option --group: there is no group "edge"' slabcast verify --group rooms,edge
+expect_refusal 2 'option --group: there is no group ""' slabcast verify --group rooms,
+expect_refusal 2 'option --lanes: 4 is not 1, 8 or 16' slabcast verify --lanes 4
+expect_refusal 2 'option --rays: "0" is not' slabcast verify --rays 0
