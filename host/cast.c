@@ -106,6 +106,7 @@ static slab_status stretch_buffers(const cast *c, const device *d, stretch *s) {
   s->result_bytes = results * c->result_size;
   l->uniforms = cast_uniforms_of(c->scene, c->options);
   l->uniforms.rays = s->count;
+  if (c->query == SLAB_ALL) l->uniforms.invalid = 0; /* they were counted with the hits */
   slab_status status = input_buffer(d, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
   if (status == SLAB_OK && s->result_bytes > 0)
     status = output_buffer(d, stretch_results(c, s), s->result_bytes, "results", &l->results);
@@ -123,25 +124,31 @@ static slab_status stretch_buffers(const cast *c, const device *d, stretch *s) {
 
 /* ---- launching ---- */
 
-/* Whatever was launched must end before the caller's arrays are the caller's again. */
-static slab_status stretch_finish(cast *c, const device *d, const stretch *s) {
+/* Whatever was launched must end before the caller's arrays are the caller's again. A kernel that fails while it runs
+ * tells nobody but those who wait for its event. */
+static slab_status stretch_finish(cast *c, const device *d, const stretch *s, cl_event launched) {
   slab_status status = SLAB_OK;
   cl_uint invalid = 0;
-  if (s->result_bytes > 0) status = read_back(d, s->launch.results, stretch_results(c, s), s->result_bytes, "results");
-  if (s->launch.invalid != NULL) {
-    cl_int code = clEnqueueReadBuffer(d->queue, s->launch.invalid, CL_TRUE, 0, sizeof invalid, &invalid, 0, NULL, NULL);
-    if (code != CL_SUCCESS && status == SLAB_OK) status = fail_cl(code, "clEnqueueReadBuffer", "the invalid count");
+  cl_int code = clWaitForEvents(1, &launched);
+  if (code != CL_SUCCESS) status = fail_cl(code, "clWaitForEvents", "a cast's kernel");
+  if (status == SLAB_OK && s->result_bytes > 0)
+    status = read_back(d, s->launch.results, stretch_results(c, s), s->result_bytes, "results");
+  if (status == SLAB_OK && s->launch.invalid != NULL) {
+    code = clEnqueueReadBuffer(d->queue, s->launch.invalid, CL_TRUE, 0, sizeof invalid, &invalid, 0, NULL, NULL);
+    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueReadBuffer", "the invalid count");
   }
-  if (status != SLAB_OK || s->result_bytes == 0) clFinish(d->queue);
+  if (status != SLAB_OK) clFinish(d->queue);
   c->invalid += invalid;
   return status;
 }
 
 static slab_status stretch_run(cast *c, const device *d, size_t first, uint32_t count) {
   stretch s = {.first = first, .count = count};
+  cl_event launched = NULL;
   slab_status status = stretch_buffers(c, d, &s);
-  if (status == SLAB_OK) status = launch_enqueue(c->scene, c->query, &s.launch, d->queue, 0, NULL, NULL);
-  if (status == SLAB_OK) status = stretch_finish(c, d, &s);
+  if (status == SLAB_OK) status = launch_enqueue(c->scene, c->query, &s.launch, d->queue, 0, NULL, &launched);
+  if (status == SLAB_OK) status = stretch_finish(c, d, &s, launched);
+  if (launched != NULL) clReleaseEvent(launched);
   stretch_release(&s);
   return status;
 }
