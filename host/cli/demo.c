@@ -402,10 +402,10 @@ static int draw(demo *d, const char *path) {
   int code = EXIT_FAILED;
   uint8_t *bytes = malloc((size_t)d->width * d->height * 3);
   const slab_status status = bytes ? cast_all(d, &f) : SLAB_OUT_OF_MEMORY;
-  if (status == SLAB_OUT_OF_MEMORY || (status == SLAB_OK && !paint(d, &f, bytes)))
+  if (status != SLAB_OK)
+    code = complain_status(status, "demo"); /* what the library says, or else that our own arrays have no memory */
+  else if (!paint(d, &f, bytes))
     complain("no memory for a picture of %ux%u", d->width, d->height);
-  else if (status != SLAB_OK)
-    code = complain_status(status, "demo");
   else if (picture_write(path, d->width, d->height, bytes) == 0)
     code = print_table(d, path) == 0 ? EXIT_DONE : EXIT_MISMATCH;
   frame_free(&f);
