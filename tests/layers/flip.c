@@ -1,0 +1,72 @@
+/* An OpenCL layer that flips one bit in what comes back to the host, by a read or a mapping.
+ *
+ * A test of the same process orders flips (flip.h); a program gets one from SLAB_FLIP=N:BIT: the Nth read-back, the bit
+ * BIT modulo its length in bits. SLAB_FLIP_FILE receives the report; without it stderr. */
+#include "flip.h"
+
+#include "layer.h"
+
+static struct {
+  unsigned nth, reads, flipped;
+  unsigned long long bit;
+} order;
+
+static void flip(void *bytes, size_t size) {
+  if (++order.reads != order.nth || size == 0) return;
+  const unsigned long long bit = order.bit % (8 * (unsigned long long)size);
+  ((unsigned char *)bytes)[bit / 8] ^= (unsigned char)(1u << bit % 8);
+  order.flipped++;
+}
+
+/* Blocking whatever was asked for, since the bit flips afterwards. */
+static cl_int CL_API_CALL read_flipped(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                       size_t size, void *to, cl_uint waits, const cl_event *wait, cl_event *event) {
+  (void)blocking;
+  const cl_int code = layer.target->clEnqueueReadBuffer(queue, buffer, CL_TRUE, offset, size, to, waits, wait, event);
+  if (code == CL_SUCCESS) flip(to, size);
+  return code;
+}
+
+static void *CL_API_CALL map_flipped(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
+                                     size_t offset, size_t size, cl_uint waits, const cl_event *wait, cl_event *event,
+                                     cl_int *status) {
+  (void)blocking;
+  void *mapped =
+      layer.target->clEnqueueMapBuffer(queue, buffer, CL_TRUE, flags, offset, size, waits, wait, event, status);
+  if (mapped && (flags & CL_MAP_READ)) flip(mapped, size);
+  return mapped;
+}
+
+/* ---- orders and reports ------------------------------------------------------ */
+
+EXPORT void slab_flip_arm(unsigned nth, unsigned long long bit) {
+  order.reads = order.flipped = 0;
+  order.bit = bit;
+  order.nth = nth;
+}
+
+EXPORT flip_report slab_flip_disarm(void) {
+  order.nth = 0;
+  return (flip_report){order.reads, order.flipped};
+}
+
+static void layer_hook(cl_icd_dispatch *d) {
+  const char *text = getenv("SLAB_FLIP");
+  unsigned nth;
+  unsigned long long bit;
+  if (text && sscanf(text, "%u:%llu", &nth, &bit) != 2) {
+    fprintf(stderr, "flipping layer: SLAB_FLIP=%s is not N:BIT\n", text);
+    abort();
+  }
+  if (text) slab_flip_arm(nth, bit);
+  d->clEnqueueReadBuffer = read_flipped;
+  d->clEnqueueMapBuffer = map_flipped;
+}
+
+static const char *const layer_report_file = "SLAB_FLIP_FILE";
+
+static size_t layer_report(char *text, size_t capacity) {
+  const int used =
+      snprintf(text, capacity, "slabcast flipping layer: %u read-backs, %u flipped\n", order.reads, order.flipped);
+  return used > 0 && (size_t)used < capacity ? (size_t)used : capacity;
+}

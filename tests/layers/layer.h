@@ -1,0 +1,68 @@
+/* What every OpenCL layer here is made of: the loader's two entry points, and a report that says that it was there.
+ *
+ * OPENCL_LAYERS names layers to the loader, which ignores a wrong path in silence: whoever uses one must see its report
+ * or find it loaded (layer_find in tests/faults). A layer includes this text once and defines layer_hook and
+ * layer_report. */
+#ifndef LAYER_H
+#define LAYER_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 200
+#endif
+#include <CL/cl_layer.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The loader hands a layer no user pointer, so its state can only stand here. */
+static struct {
+  const cl_icd_dispatch *target;
+  cl_icd_dispatch dispatch;
+  pid_t process;
+} layer;
+
+/* Puts the layer's own calls into the table. */
+static void layer_hook(cl_icd_dispatch *);
+/* Writes what there is to say when the process ends; returns the length. */
+static size_t layer_report(char *text, size_t capacity);
+/* The environment variable that names the file which receives the report (appended, one block a process, so that
+ * children have theirs); without it stderr. */
+static const char *const layer_report_file;
+
+/* A forked child inherits a layer's state without owning its objects: only the process that loaded it reports. */
+__attribute__((destructor)) static void report_at_exit(void) {
+  if (!layer.target || getpid() != layer.process) return;
+  char text[2048];
+  const size_t size = layer_report(text, sizeof text);
+  const char *path = getenv(layer_report_file);
+  const int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : STDERR_FILENO;
+  if (file < 0 || write(file, text, size) != (ssize_t)size) perror("a layer's report");
+  if (path && file >= 0) close(file);
+}
+
+EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret) {
+  const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+  if (name != CL_LAYER_API_VERSION || (value && size < sizeof version)) return CL_INVALID_VALUE;
+  if (value) memcpy(value, &version, sizeof version);
+  if (size_ret) *size_ret = sizeof version;
+  return CL_SUCCESS;
+}
+
+EXPORT cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret,
+                                      const cl_icd_dispatch **dispatch_ret) {
+  const cl_uint entries = sizeof layer.dispatch / sizeof(void *);
+  if (!target || !n_ret || !dispatch_ret || n < entries) return CL_INVALID_VALUE;
+  layer.target = target;
+  layer.dispatch = *target;
+  layer.process = getpid();
+  layer_hook(&layer.dispatch);
+  *n_ret = entries;
+  *dispatch_ret = &layer.dispatch;
+  return CL_SUCCESS;
+}
+
+#endif
