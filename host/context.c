@@ -9,47 +9,68 @@
 
 /* ---- what a device is ---- */
 
-static void device_text(cl_device_id id, cl_device_info what, char *text, size_t size) {
+/* Questions to a device; after one that failed, which `property` and `code` tell, no more are asked. */
+typedef struct inquiry {
+  cl_device_id id;
+  cl_device_info property;
+  cl_int code;
+} inquiry;
+
+static void ask(inquiry *q, cl_device_info property, size_t size, void *value) {
+  if (q->code != CL_SUCCESS) return;
+  q->property = property;
+  q->code = clGetDeviceInfo(q->id, property, size, value, NULL);
+}
+
+static void device_text(inquiry *q, cl_device_info property, char *text, size_t size) {
   char buffer[1024] = "";
-  clGetDeviceInfo(id, what, sizeof buffer - 1, buffer, NULL);
+  ask(q, property, sizeof buffer - 1, buffer);
   const char *begin = buffer;
   while (isspace((unsigned char)*begin)) begin++;
   snprintf(text, size, "%s", begin);
 }
 
-static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size) {
+static uint64_t device_number(inquiry *q, cl_device_info property, size_t size) {
   uint64_t value = 0; /* the number may be 32 bits: low half on little-endian hosts, which is all OpenCL runs on */
-  clGetDeviceInfo(id, what, size, &value, NULL);
+  ask(q, property, size, &value);
   return value;
 }
 
 /* CPU devices test 16 or 8 primitives at once by explicit lanes, as wide as their registers; GPUs one. */
-static uint32_t native_lanes(cl_device_id id, slab_device_type type) {
+static uint32_t native_lanes(inquiry *q, slab_device_type type) {
   if (type != SLAB_DEVICE_CPU) return 1;
-  return device_number(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint)) >= 16 ? 16 : 8;
+  return device_number(q, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint)) >= 16 ? 16 : 8;
 }
 
-static slab_device_info device_describe(cl_platform_id platform, cl_device_id id) {
+static slab_status device_describe(cl_platform_id platform, cl_device_id id, slab_device_info *described) {
   slab_device_info info = {0};
-  device_text(id, CL_DEVICE_NAME, info.name, sizeof info.name);
-  device_text(id, CL_DEVICE_VENDOR, info.vendor, sizeof info.vendor);
-  device_text(id, CL_DRIVER_VERSION, info.driver, sizeof info.driver);
-  device_text(id, CL_DEVICE_VERSION, info.version, sizeof info.version);
-  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info.platform - 1, info.platform, NULL);
-  uint64_t type = device_number(id, CL_DEVICE_TYPE, sizeof(cl_device_type));
+  inquiry q = {.id = id};
+  device_text(&q, CL_DEVICE_NAME, info.name, sizeof info.name);
+  device_text(&q, CL_DEVICE_VENDOR, info.vendor, sizeof info.vendor);
+  device_text(&q, CL_DRIVER_VERSION, info.driver, sizeof info.driver);
+  device_text(&q, CL_DEVICE_VERSION, info.version, sizeof info.version);
+  uint64_t type = device_number(&q, CL_DEVICE_TYPE, sizeof(cl_device_type));
   info.type = (type & CL_DEVICE_TYPE_GPU) != 0   ? SLAB_DEVICE_GPU
               : (type & CL_DEVICE_TYPE_CPU) != 0 ? SLAB_DEVICE_CPU
                                                  : SLAB_DEVICE_OTHER;
-  info.compute_units = (uint32_t)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
-  info.clock_mhz = (uint32_t)device_number(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
-  info.memory_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
-  info.allocation_bytes = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
-  uint64_t floats = device_number(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
+  info.compute_units = (uint32_t)device_number(&q, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+  info.clock_mhz = (uint32_t)device_number(&q, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
+  info.memory_bytes = device_number(&q, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+  info.allocation_bytes = device_number(&q, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+  uint64_t floats = device_number(&q, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
   info.denormals = (floats & CL_FP_DENORM) != 0;
   info.rounds_to_nearest = (floats & CL_FP_ROUND_TO_NEAREST) != 0;
   info.exact_divide = (floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
-  info.lane_width = native_lanes(id, info.type);
-  return info;
+  info.lane_width = native_lanes(&q, info.type);
+  if (q.code != CL_SUCCESS) {
+    char purpose[64];
+    snprintf(purpose, sizeof purpose, "property 0x%x of a device", q.property);
+    return fail_cl(q.code, "clGetDeviceInfo", purpose);
+  }
+  cl_int code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info.platform - 1, info.platform, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetPlatformInfo", "a platform's name");
+  *described = info;
+  return SLAB_OK;
 }
 
 /* ---- listing ---- */
@@ -60,11 +81,12 @@ typedef struct found_device {
 } found_device;
 
 /* An unwritable kernel cache makes PoCL report that there is no device, without a word. */
-static slab_status fail_no_device(cl_int code) {
-  return fail(SLAB_NO_DEVICE,
-              "no OpenCL device found (code %d): install a driver, such as pocl-opencl-icd for the CPU; where PoCL is "
-              "installed, its kernel cache may not be writable: set POCL_CACHE_DIR to a writable directory",
-              code);
+static slab_status fail_no_device(const char *call, cl_int code) {
+  return fail(
+      SLAB_NO_DEVICE,
+      "no OpenCL device found (%s gave %d): install a driver, such as pocl-opencl-icd for the CPU; where PoCL is "
+      "installed, its kernel cache may not be writable: set POCL_CACHE_DIR to a writable directory",
+      call, code);
 }
 
 static slab_status append_devices(cl_platform_id platform, found_device **list, size_t *count, cl_int *code) {
@@ -89,8 +111,9 @@ static slab_status find_devices(found_device **list, size_t *count) {
   *list = NULL;
   *count = 0;
   cl_uint platforms = 0;
+  const char *call = "clGetPlatformIDs";
   cl_int code = clGetPlatformIDs(0, NULL, &platforms);
-  if (code != CL_SUCCESS || platforms == 0) return fail_no_device(code);
+  if (code != CL_SUCCESS || platforms == 0) return fail_no_device(call, code);
   cl_platform_id *ids = calloc(platforms, sizeof *ids);
   if (ids == NULL) return fail_memory(platforms * sizeof *ids, "the platform list");
   code = clGetPlatformIDs(platforms, ids, NULL);
@@ -98,10 +121,12 @@ static slab_status find_devices(found_device **list, size_t *count) {
   for (cl_uint i = 0; code == CL_SUCCESS && status == SLAB_OK && i < platforms; i++) {
     cl_int device_code;
     status = append_devices(ids[i], list, count, &device_code);
-    if (status == SLAB_OK && *count == 0 && i + 1 == platforms) code = device_code;
+    if (*count > 0 || i + 1 < platforms) continue;
+    call = "clGetDeviceIDs";
+    code = device_code;
   }
   free(ids);
-  if (status == SLAB_OK && *count == 0) status = fail_no_device(code);
+  if (status == SLAB_OK && *count == 0) status = fail_no_device(call, code);
   if (status != SLAB_OK) {
     free(*list);
     *list = NULL;
@@ -109,15 +134,32 @@ static slab_status find_devices(found_device **list, size_t *count) {
   return status;
 }
 
+static slab_status describe_devices(const found_device *found, size_t count, slab_device_info *list) {
+  slab_status status = SLAB_OK;
+  for (size_t i = 0; status == SLAB_OK && i < count; i++)
+    status = device_describe(found[i].platform, found[i].id, &list[i]);
+  return status;
+}
+
 slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count) {
   if (count == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: count is NULL");
   if (list == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: list is NULL");
   found_device *found;
-  slab_status status = find_devices(&found, count);
+  size_t total;
+  slab_status status = find_devices(&found, &total);
+  if (status == SLAB_NO_DEVICE) *count = 0;
   if (status != SLAB_OK) return status;
-  for (size_t i = 0; i < *count && i < capacity; i++) list[i] = device_describe(found[i].platform, found[i].id);
+  const size_t listed = total < capacity ? total : capacity;
+  slab_device_info *described = calloc(listed + 1, sizeof *described);
+  status = described == NULL ? fail_memory((listed + 1) * sizeof *described, "the device list")
+                             : describe_devices(found, listed, described);
+  if (status == SLAB_OK) {
+    if (listed > 0) memcpy(list, described, listed * sizeof *list);
+    *count = total;
+  }
+  free(described);
   free(found);
-  return SLAB_OK;
+  return status;
 }
 
 /* ---- choosing ---- */
@@ -141,22 +183,31 @@ static bool device_matches(const slab_device_info *info, size_t index, const cha
   return contains_ignoring_case(info->name, selector) || contains_ignoring_case(info->platform, selector);
 }
 
-/* The first device that the selector names; without one a GPU where there is one, else the first. */
+/* The first device that the selector names; without one a GPU where there is one, else the first. A device that cannot
+ * be described is passed over, and is the reason where there is no other. */
 static slab_status choose_device(const char *selector, found_device *chosen) {
   found_device *found;
-  size_t count, best;
+  size_t count;
   slab_status status = find_devices(&found, &count);
   if (status != SLAB_OK) return status;
-  best = count;
+  size_t best = count, usable = count;
   for (size_t i = 0; i < count && best == count; i++) {
-    slab_device_info info = device_describe(found[i].platform, found[i].id);
+    slab_device_info info;
+    const slab_status described = device_describe(found[i].platform, found[i].id, &info);
+    if (described != SLAB_OK) {
+      status = described;
+      continue;
+    }
+    if (usable == count) usable = i;
     if (device_matches(&info, i, selector == NULL ? "gpu" : selector)) best = i;
   }
-  if (best == count && selector == NULL) best = 0;
-  if (best < count)
+  if (selector == NULL && best == count) best = usable;
+  if (best < count) {
     *chosen = found[best];
-  else
+    status = SLAB_OK;
+  } else if (status == SLAB_OK) {
     status = fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": there are %zu", selector, count);
+  }
   free(found);
   return status;
 }
@@ -233,8 +284,8 @@ static slab_status create_context(found_device found, const slab_context_options
   atomic_init(&created->references, 1);
   pthread_mutex_init(&created->device.lock, NULL);
   created->device.id = found.id;
-  created->device.info = device_describe(found.platform, found.id);
-  slab_status status = device_configure(&created->device, options);
+  slab_status status = device_describe(found.platform, found.id, &created->device.info);
+  if (status == SLAB_OK) status = device_configure(&created->device, options);
   if (status == SLAB_OK)
     *context = created;
   else

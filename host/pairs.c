@@ -36,7 +36,8 @@ static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t siz
   return *buffer == NULL ? fail_cl(code, "clCreateBuffer", "pairs") : SLAB_OK;
 }
 
-static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers *b, size_t first, uint32_t count) {
+static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers *b, size_t first, uint32_t count,
+                                 cl_event *launched) {
   cl_kernel kernel;
   bool first_use;
   const cl_uint numbers[] = {(cl_uint)kind, count, (cl_uint)first};
@@ -50,7 +51,7 @@ static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers 
   for (cl_uint i = 0; code == CL_SUCCESS && i < 3; i++)
     code = clSetKernelArg(kernel, 3 + i, sizeof numbers[i], &numbers[i]);
   if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "pairs");
-  code = clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+  code = clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &global, &local, 0, NULL, launched);
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueNDRangeKernel", "pairs");
 }
 
@@ -62,9 +63,13 @@ static slab_status run_pairs(device *d, slab_shape kind, const pair_buffers *b, 
     code = clEnqueueWriteBuffer(d->queue, b->shapes, CL_TRUE, 0, shape_bytes, prepared, 0, NULL, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueWriteBuffer", "pairs");
   pthread_mutex_lock(&d->lock);
-  slab_status status = enqueue_pairs(d, kind, b, first, count);
+  cl_event launched = NULL;
+  slab_status status = enqueue_pairs(d, kind, b, first, count, &launched);
   pthread_mutex_unlock(&d->lock);
   if (status != SLAB_OK) return status;
+  code = clWaitForEvents(1, &launched); /* a kernel that fails while it runs tells nobody else */
+  clReleaseEvent(launched);
+  if (code != CL_SUCCESS) return fail_cl(code, "clWaitForEvents", "pairs");
   code = clEnqueueReadBuffer(d->queue, b->intervals, CL_TRUE, 0, count * sizeof *intervals, intervals + first, 0, NULL,
                              NULL);
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueReadBuffer", "pairs");

@@ -21,27 +21,27 @@ tactics tactics_begin(const slab_scene *scene, slab_query query, size_t rays) {
 }
 
 /* The first tactic that is still to be measured, TACTICS when there is none. */
-static slab_tactic untried(const tactics *t) {
-  slab_tactic next = SLAB_TACTIC_PACKETS;
+static unsigned untried(const tactics *t) {
+  unsigned next = SLAB_TACTIC_PACKETS;
   while (next < TACTICS && t->seconds[next] > 0.0) next++;
   return next;
 }
 
 slab_tactic tactics_next(const tactics *t, uint32_t *rays) {
-  const slab_tactic next = untried(t);
+  const unsigned next = untried(t);
   if (!t->open || next == TACTICS) return t->best;
   if (*rays > TRIAL_RAYS) *rays = TRIAL_RAYS;
-  return next;
+  return (slab_tactic)next;
 }
 
 void tactics_note(tactics *t, slab_tactic used, uint32_t rays, double seconds) {
   if (!t->open) return;
   t->seconds[used] = seconds / rays;
   if (untried(t) != TACTICS) return;
-  for (slab_tactic k = SLAB_TACTIC_PACKETS; k < TACTICS; k++)
-    if (t->seconds[k] < t->seconds[t->best]) t->best = k;
+  for (unsigned k = SLAB_TACTIC_PACKETS; k < TACTICS; k++)
+    if (t->seconds[k] < t->seconds[t->best]) t->best = (slab_tactic)k;
   if (++t->casts < TRIALS_AGAIN) return;
   t->casts = 0;
-  for (slab_tactic k = SLAB_TACTIC_PACKETS; k < TACTICS; k++)
+  for (unsigned k = SLAB_TACTIC_PACKETS; k < TACTICS; k++)
     if (!isinf(t->seconds[k])) t->seconds[k] = 0.0;
 }

@@ -141,28 +141,33 @@ static const void *result_at(const check *c, size_t i) {
   return (const char *)c->results + (c->query == SLAB_ALL ? c->offsets[i] : i) * result_size(c->query);
 }
 
-static void compare_with_oracle(const check *c, size_t i, slab_check_report *report) {
+/* False without memory. */
+static bool compare_with_oracle(const check *c, size_t i, slab_check_report *report) {
   char why[384] = "";
   const uint64_t n = c->query == SLAB_ALL ? c->offsets[i + 1] - c->offsets[i] : 1;
   oracle_judgement judgement = oracle_judge(&c->judge.scene, c->query, &c->rays[i], result_at(c, i), n, skip_of(c, i),
                                             c->options, why, sizeof why);
+  if (judgement == ORACLE_NO_MEMORY) return false;
   report->oracle_rays++;
   if (judgement == ORACLE_TOO_CLOSE) report->oracle_undecided++;
-  if (judgement != ORACLE_WRONG) return;
+  if (judgement != ORACLE_WRONG) return true;
   if (is_first(report)) {
     report->first = i;
     snprintf(report->text, sizeof report->text, "ray %zu: the oracle: %s", i, why);
   }
   report->oracle_wrong++;
+  return true;
 }
 
-/* Rays [begin, end) into a report of their own. */
-static bool compare_range(const check *c, size_t begin, size_t end, mirror_answer *m, slab_check_report *report) {
+/* Rays [begin, end) into a report of their own; *invalid grows by how many of them are. */
+static bool compare_range(const check *c, size_t begin, size_t end, mirror_answer *m, slab_check_report *report,
+                          uint64_t *invalid) {
   for (size_t i = begin; i < end; i++) {
     if (!mirror_cast(c->scene, &c->uniforms, c->query, &c->rays[i], skip_of(c, i), m)) return false;
     compare_with_mirror(c, i, m, report);
+    *invalid += m->invalid;
     const bool readable = c->query != SLAB_ALL || list_fits(c, i, m->count);
-    if (readable && i % c->judge.stride == 0) compare_with_oracle(c, i, report);
+    if (readable && i % c->judge.stride == 0 && !compare_with_oracle(c, i, report)) return false;
   }
   return true;
 }
@@ -178,30 +183,44 @@ static void merge(slab_check_report *into, const slab_check_report *from) {
   into->oracle_undecided += from->oracle_undecided;
 }
 
+/* What the cast counted, where it did. */
+static void compare_invalid(const check *c, uint64_t invalid, slab_check_report *report) {
+  if (c->options == NULL || c->options->invalid == NULL || *c->options->invalid == invalid) return;
+  if (is_first(report))
+    snprintf(report->text, sizeof report->text, "%llu rays were counted as invalid, the mirror has %llu",
+             (unsigned long long)*c->options->invalid, (unsigned long long)invalid);
+  report->mismatches++;
+}
+
 #define RAYS_A_TASK 256
 
 static slab_status compare_all(const check *c, slab_check_report *report) {
   const size_t n = c->n;
+  uint64_t invalid = 0;
   bool out_of_memory = false;
   const size_t tasks = (n + RAYS_A_TASK - 1) / RAYS_A_TASK;
 #pragma omp parallel
   {
     mirror_answer m = {0};
     slab_check_report own = {0};
+    uint64_t own_invalid = 0;
     bool complete = true;
 #pragma omp for schedule(dynamic)
     for (size_t task = 0; task < tasks; task++) {
       size_t begin = task * RAYS_A_TASK, end = n - begin < RAYS_A_TASK ? n : begin + RAYS_A_TASK;
-      complete = complete && compare_range(c, begin, end, &m, &own);
+      complete = complete && compare_range(c, begin, end, &m, &own, &own_invalid);
     }
 #pragma omp critical
     {
       merge(report, &own);
+      invalid += own_invalid;
       out_of_memory = out_of_memory || !complete;
     }
     free(m.all);
   }
-  return out_of_memory ? fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the mirror's hits") : SLAB_OK;
+  if (!out_of_memory) compare_invalid(c, invalid, report);
+  return out_of_memory ? fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the hits of the mirror and the oracle")
+                       : SLAB_OK;
 }
 
 static slab_status check_arguments(const check *c, const slab_check_report *report) {

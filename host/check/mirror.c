@@ -103,6 +103,7 @@ bool mirror_cast(const slab_scene *scene, const cast_uniforms *cast, slab_query 
   const bool found = m.count > 0;
   answer->count = m.count;
   answer->any = found;
+  answer->invalid = ray.state == RAY_INVALID;
   answer->distance = found ? ray_final_t(&ray, m.t) : INFINITY;
   if (query == SLAB_CLOSEST)
     answer->closest = found ? hit_of(&ray, scene->table, scene->blocks, cast, m.t, m.order) : hit_none(reason_of(&ray));

@@ -10,6 +10,7 @@ typedef struct mirror_answer {
   slab_hit closest;
   float distance;
   uint8_t any;
+  bool invalid; /* the ray is: set whatever the query */
   uint32_t count;
   slab_interval interval;
   slab_hit *all; /* SLAB_ALL: count hits, malloc'ed when capacity grows; reused from call to call */

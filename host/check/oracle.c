@@ -419,7 +419,7 @@ oracle_judgement oracle_judge(const oracle_scene *scene, slab_query query, const
   if (gather(&q, scene, skip, options ? options->mask : 0))
     judgement = judge_gathered(&q, query, result, n);
   else
-    judgement = say(&q, ORACLE_TOO_CLOSE, "the oracle is out of memory");
+    judgement = ORACLE_NO_MEMORY;
   if (q.list.items != q.list.at_hand) free(q.list.items);
   return judgement;
 }

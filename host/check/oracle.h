@@ -28,16 +28,16 @@ typedef struct oracle_scene {
 } oracle_scene;
 
 typedef enum oracle_judgement {
-  ORACLE_RIGHT,    /* certainly an answer that the contract allows */
-  ORACLE_WRONG,    /* certainly not */
-  ORACLE_TOO_CLOSE /* depends on a primitive that is undecided within the error bound */
+  ORACLE_RIGHT,     /* certainly an answer that the contract allows */
+  ORACLE_WRONG,     /* certainly not */
+  ORACLE_TOO_CLOSE, /* depends on a primitive that is undecided within the error bound */
+  ORACLE_NO_MEMORY  /* no memory was left to judge it */
 } oracle_judgement;
 
 /* Judges the result of one ray. result: the query's struct (slab_hit, float, uint8_t, uint32_t, slab_interval), for
  * SLAB_ALL an array of n slab_hit; n is read for SLAB_ALL alone. skip: the primitive this ray does not see
  * ({SLAB_MISS, SLAB_MISS}: none); options->skip is not read. options may be NULL. `why` receives what was wrong or
- * too close, "" when right; it may be NULL with size 0. Safe from several threads. When no memory is left
- * the judgement is ORACLE_TOO_CLOSE, and `why` says so.
+ * too close, "" when right; it may be NULL with size 0. Safe from several threads.
  *
  * Hits that are certain but whose t cannot be told apart within the error bound are right in either order. A ray
  * along the seam of a mesh is judged by the whole patch around the seam: which of its triangles is hit may

@@ -42,11 +42,11 @@ static void count_hits(caster *cast, const uint64_t *offsets, size_t n) {
   }
 }
 
-static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n) {
+static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, uint64_t invalid) {
   slab_check_report report = {0};
   slab_cast_options options = cast->options;
   options.progress = NULL;
-  options.invalid = NULL;
+  options.invalid = &invalid;
   const slab_status status = slab_check(cast->scene, cast->query, rays, n, cast->results, offsets, &options, &report);
   if (status != SLAB_OK) return complain_status(status, "--check");
   const cast_tally *tally = &cast->tally;
@@ -64,7 +64,7 @@ static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, si
 static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, uint64_t invalid) {
   count_hits(cast, offsets, n);
   cast->tally.invalid += invalid;
-  const int code = cast->check ? check(cast, rays, offsets, n) : EXIT_DONE;
+  const int code = cast->check ? check(cast, rays, offsets, n, invalid) : EXIT_DONE;
   if (code != EXIT_DONE) return code;
   if (cast->receive && cast->receive(cast->user, rays, cast->results, offsets, n)) return EXIT_FAILED;
   cast->tally.rays += n;

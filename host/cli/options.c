@@ -132,7 +132,8 @@ static int set_choice(const option *row, const char *value, int *place) {
   return index >= 0;
 }
 
-/* 1 when the value was taken, 0 when it is not what the row expects, -1 when the refusal is printed. */
+/* 1 when the value was taken, 0 when it is not what the row expects, -1 when the refusal is printed, -2 when
+ * there was no memory for it, which is printed too. */
 static int set_option(const option *row, const char *value, void *values) {
   char *place = (char *)values + row->place;
   switch (row->kind) {
@@ -173,7 +174,8 @@ static const option *find_option(const command_line *command, const char *argume
   return NULL;
 }
 
-/* Takes argv[at] and its value; returns how many arguments that were, or 0 with the refusal printed. */
+/* Takes argv[at] and its value; returns how many arguments that were, or 0 with the refusal printed, or -1 with
+ * the failure. */
 static int take_option(const command_line *command, int argc, char **argv, int at, void *values) {
   const option *row = find_option(command, argv[at]);
   const char *equals = strchr(argv[at], '=');
@@ -193,6 +195,7 @@ static int take_option(const command_line *command, int argc, char **argv, int a
   const char *value = equals ? equals + 1 : takes_next ? argv[at + 1] : "";
   const int taken = set_option(row, value, values);
   if (taken == 0) refuse_value(command, row, value);
+  if (taken < -1) return -1;
   return taken > 0 ? 1 + takes_next : 0;
 }
 
@@ -247,7 +250,7 @@ int options_parse(const command_line *command, int argc, char **argv, void *valu
       return EXIT_DONE;
     } else {
       const int taken = take_option(command, argc, argv, at, values);
-      if (taken == 0) return EXIT_USAGE;
+      if (taken <= 0) return taken < 0 ? EXIT_FAILED : EXIT_USAGE;
       at += taken;
     }
   }

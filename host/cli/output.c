@@ -188,6 +188,7 @@ output *output_open(const char *path, output_mode mode) {
   out->fd = out->slot = -1;
   out->name = strdup(is_stdout(path) ? "standard output" : path);
   const int direct = output_is_direct(path);
+  if (!out->name) complain("cannot write %s: out of memory", path);
   if (out->name && (direct ? open_direct(out, path) : open_part(out, path, mode)) == 0) return out;
   if (out->fd >= 0) close(out->fd);
   free_output(out);

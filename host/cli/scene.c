@@ -168,7 +168,7 @@ static int append(scene_source *source, scene_item item) {
     scene_item *items = realloc(source->items, capacity * sizeof *items);
     if (items == NULL) {
       complain("no memory for scene option %zu", source->count);
-      return -1;
+      return -2;
     }
     source->items = items;
     source->capacity = capacity;

@@ -13,7 +13,8 @@ typedef struct scene_source scene_source;
 scene_source *scene_source_create(void);
 void scene_source_destroy(scene_source *);
 
-/* 1: taken; 0: no scene option, or no value that it can have; -1: the refusal is printed. */
+/* 1: taken; 0: no scene option, or no value that it can have; -1: the refusal is printed;
+ * -2: there was no memory for it, which is printed. */
 int scene_source_option(scene_source *, const char *name, const char *value);
 /* How many scene options were taken. */
 size_t scene_source_count(const scene_source *);

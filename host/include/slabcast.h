@@ -237,7 +237,8 @@ typedef struct slab_check_report {
 } slab_check_report;
 
 /* Compares results of a cast with the mirror (the kernels' maths in C, brute force: bit by bit) and with the
- * oracle (independent formulas), under the options of that cast. results: n entries of the query's type;
+ * oracle (independent formulas), under the options of that cast; where they have `invalid`, the count that the cast
+ * left there is compared too, and is one mismatch more where it differs. results: n entries of the query's type;
  * offsets: n + 1 for SLAB_ALL, else NULL. Mismatches are reported, not a failure: SLAB_OK. */
 SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, size_t n, const void *results,
                                 const uint64_t *offsets, const slab_cast_options *, slab_check_report *report);

@@ -1,46 +1,31 @@
 /* An OpenCL layer that counts objects: at exit every kind must have been created
  * and retained as often as it was released.
  *
- * OPENCL_LAYERS names this library to the loader, which ignores a wrong path in
- * silence: whoever uses it must see its report. SLAB_COUNT_FILE receives the report
- * (appended, one block a process, so that children have theirs); without it stderr.
- * Images, samplers, pipes and shared virtual memory are not counted: an image
- * shows up as a buffer released but never created. */
-#define CL_TARGET_OPENCL_VERSION 200
-#include <CL/cl_layer.h>
-#include <fcntl.h>
+ * SLAB_COUNT_FILE receives the report; without it stderr. Images, samplers, pipes and shared virtual memory are not
+ * counted: an image shows up as a buffer released but never created. */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#include "count.h"
+#include "layer.h"
 
-enum kind { CONTEXT, QUEUE, BUFFER, PROGRAM, KERNEL, EVENT, DEVICE, KINDS };
+enum kind { CONTEXT, QUEUE, BUFFER, PROGRAM, KERNEL, EVENT, DEVICE, KINDS = COUNT_KINDS };
 
 static const char *const kind_names[KINDS] = {"context", "queue", "buffer", "program", "kernel", "event", "sub-device"};
 
-/* The loader hands a layer no user pointer, so its state can only stand here. */
-static struct {
-  const cl_icd_dispatch *target;
-  cl_icd_dispatch dispatch;
-  atomic_ullong created[KINDS], retained[KINDS], released[KINDS];
-  pid_t process;
-} layer;
+static struct { atomic_ullong created[KINDS], retained[KINDS], released[KINDS]; } tally;
 
 static void *created(enum kind kind, void *object) {
-  if (object) atomic_fetch_add(&layer.created[kind], 1);
+  if (object) atomic_fetch_add(&tally.created[kind], 1);
   return object;
 }
 
 static cl_int created_several(enum kind kind, cl_int status, const void *list, unsigned long long n) {
-  if (status == CL_SUCCESS && list) atomic_fetch_add(&layer.created[kind], n);
+  if (status == CL_SUCCESS && list) atomic_fetch_add(&tally.created[kind], n);
   return status;
 }
 
-static cl_int referenced(atomic_ullong *tally, cl_int status) {
-  if (status == CL_SUCCESS) atomic_fetch_add(tally, 1);
+static cl_int referenced(atomic_ullong *count, cl_int status) {
+  if (status == CL_SUCCESS) atomic_fetch_add(count, 1);
   return status;
 }
 
@@ -48,10 +33,10 @@ static cl_int referenced(atomic_ullong *tally, cl_int status) {
 
 #define REFERENCES(kind, Name, type)                                                 \
   static cl_int CL_API_CALL retain_##type(type object) {                             \
-    return referenced(&layer.retained[kind], layer.target->clRetain##Name(object));  \
+    return referenced(&tally.retained[kind], layer.target->clRetain##Name(object));  \
   }                                                                                  \
   static cl_int CL_API_CALL release_##type(type object) {                            \
-    return referenced(&layer.released[kind], layer.target->clRelease##Name(object)); \
+    return referenced(&tally.released[kind], layer.target->clRelease##Name(object)); \
   }
 
 REFERENCES(CONTEXT, Context, cl_context)
@@ -234,50 +219,31 @@ static void hook_enqueues(cl_icd_dispatch *d) {
   d->clEnqueueBarrierWithWaitList = enqueue_BarrierWithWaitList;
 }
 
+static void layer_hook(cl_icd_dispatch *d) {
+  hook_references(d);
+  hook_creation(d);
+  hook_enqueues(d);
+}
+
 /* ---- report --------------------------------------------------------------- */
 
-static size_t report(char *text, size_t capacity) {
+static const char *const layer_report_file = "SLAB_COUNT_FILE";
+
+static size_t layer_report(char *text, size_t capacity) {
   int used = snprintf(text, capacity, "slabcast counting layer, process %ld\n", (long)layer.process);
   for (int kind = 0; kind < KINDS && used > 0 && (size_t)used < capacity; kind++) {
-    const unsigned long long made = layer.created[kind], kept = layer.retained[kind], freed = layer.released[kind];
+    const unsigned long long made = tally.created[kind], kept = tally.retained[kind], freed = tally.released[kind];
     used += snprintf(text + used, capacity - (size_t)used, "%-10s created %llu + retained %llu, released %llu: %s\n",
                      kind_names[kind], made, kept, freed, made + kept == freed ? "balanced" : "UNBALANCED");
   }
   return used > 0 && (size_t)used < capacity ? (size_t)used : capacity;
 }
 
-/* A forked child inherits the tallies without owning the objects: only the process that loaded the layer reports. */
-__attribute__((destructor)) static void report_at_exit(void) {
-  if (!layer.target || getpid() != layer.process) return;
-  char text[1024];
-  const size_t size = report(text, sizeof text);
-  const char *path = getenv("SLAB_COUNT_FILE");
-  const int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : STDERR_FILENO;
-  if (file < 0 || write(file, text, size) != (ssize_t)size) perror("counting layer: report");
-  if (path && file >= 0) close(file);
-}
-
-/* ---- what the loader calls -------------------------------------------------- */
-
-EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret) {
-  const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-  if (name != CL_LAYER_API_VERSION || (value && size < sizeof version)) return CL_INVALID_VALUE;
-  if (value) memcpy(value, &version, sizeof version);
-  if (size_ret) *size_ret = sizeof version;
-  return CL_SUCCESS;
-}
-
-EXPORT cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret,
-                                      const cl_icd_dispatch **dispatch_ret) {
-  const cl_uint entries = sizeof layer.dispatch / sizeof(void *);
-  if (!target || !n_ret || !dispatch_ret || n < entries) return CL_INVALID_VALUE;
-  layer.target = target;
-  layer.dispatch = *target;
-  layer.process = getpid();
-  hook_references(&layer.dispatch);
-  hook_creation(&layer.dispatch);
-  hook_enqueues(&layer.dispatch);
-  *n_ret = entries;
-  *dispatch_ret = &layer.dispatch;
-  return CL_SUCCESS;
+/* For a test that counts in between (count.h). */
+EXPORT count_live slab_count_now(void) {
+  count_live now = {{0}};
+  for (int kind = 0; kind < KINDS; kind++)
+    now.references[kind] =
+        (long long)tally.created[kind] + (long long)tally.retained[kind] - (long long)tally.released[kind];
+  return now;
 }

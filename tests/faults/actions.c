@@ -1,0 +1,364 @@
+/* Every call of the public API, as something that a fault can strike. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene.h"
+#include "world.h"
+
+enum {
+  PAIRS = 100,
+  LAUNCH = 64,
+  CHECKED = 24,
+  BATCH_BYTES = 1 << 18,
+  RESULTS_AT = 1 << 14,
+  HITS = WORLD_OUTCOME / 32 - 64
+};
+
+/* ---- what stands before ------------------------------------------------------- */
+
+static void begin_nothing(world *w) { (void)w; }
+
+static void begin_context(world *w) {
+  const slab_context_options options = {.launch_rays = LAUNCH, .copy = w->action->with.copy};
+  assert_ok(slab_context_create(&options, &w->context));
+}
+
+static void begin_scene(world *w) {
+  begin_context(w);
+  assert_ok(slab_scene_create(w->context, &w->scene));
+}
+
+/* The table of geometries is full, so that one more has to grow it. */
+static void begin_full_table(world *w) {
+  begin_scene(w);
+  for (int i = 0; i < 16; i++) assert_ok(slab_scene_add_boxes(w->scene, NULL, 0, NULL, NULL));
+}
+
+static void begin_filled(world *w) {
+  begin_scene(w);
+  scene_fill(w->scene, w->action->with.boxes);
+}
+
+static void begin_committed(world *w) {
+  const slab_build_options options = {.tree = w->action->with.tree};
+  begin_filled(w);
+  assert_ok(slab_scene_commit(w->scene, &options));
+}
+
+static void begin_opencl(world *w) {
+  w->device = opencl_device();
+  w->cl = opencl_context(&w->device, 1);
+  if (w->action->with.queue != WITHOUT_QUEUE)
+    w->queue = opencl_queue(w->cl, w->device, w->action->with.queue == OUT_OF_ORDER_QUEUE ? OUT_OF_ORDER : 0);
+}
+
+/* On the caller's objects, one buffer for all spans: the rays, and from RESULTS_AT on the results. */
+static void begin_batch(world *w) {
+  const slab_build_options options = {.tree = w->action->with.tree};
+  begin_opencl(w);
+  w->buffer = opencl_buffer(w->cl, NULL, BATCH_BYTES);
+  assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, 0, sizeof w->rays, w->rays, 0, NULL, NULL));
+  assert_ok(slab_context_create_cl(w->cl, w->device, w->queue, NULL, &w->context));
+  assert_ok(slab_scene_create(w->context, &w->scene));
+  scene_fill(w->scene, 0);
+  assert_ok(slab_scene_commit(w->scene, &options));
+}
+
+static slab_cast_options options_of(world *w, uint64_t *invalid) {
+  return (slab_cast_options){.skip = w->skips, .invalid = invalid};
+}
+
+/* Casts into an array of n of the query's results. */
+static slab_status cast_fixed(world *w, void *results, const slab_cast_options *options) {
+  const size_t n = w->action->with.empty ? 0 : WORLD_RAYS;
+  switch (w->action->with.query) {
+    case SLAB_CLOSEST:
+      return slab_closest(w->scene, w->rays, n, results, options);
+    case SLAB_DISTANCE:
+      return slab_distance(w->scene, w->rays, n, results, options);
+    case SLAB_ANY:
+      return slab_any(w->scene, w->rays, n, results, options);
+    case SLAB_COUNT:
+      return slab_count(w->scene, w->rays, n, results, options);
+    case SLAB_INTERVAL:
+    case SLAB_ALL:
+      break;
+  }
+  return slab_interval_of(w->scene, w->rays, n, results, options);
+}
+
+static void begin_results(world *w) {
+  begin_committed(w);
+  w->results = malloc(HITS * sizeof(slab_hit));
+  assert_non_null(w->results);
+  const slab_cast_options options = options_of(w, NULL);
+  if (w->action->with.query == SLAB_ALL)
+    assert_ok(slab_all(w->scene, w->rays, WORLD_RAYS, w->offsets, (slab_hit *)w->results, HITS, NULL, &options));
+  else
+    assert_ok(cast_fixed(w, w->results, &options));
+}
+
+void world_begin(world *w, const action *a) {
+  memset(w, 0, sizeof *w);
+  w->action = a;
+  scene_rays(w->rays, w->skips, WORLD_RAYS);
+  a->begin(w);
+}
+
+void world_end(world *w) {
+  slab_scene_destroy(w->scene);
+  slab_context_destroy(w->context);
+  free(w->results);
+  if (w->buffer) assert_cl(clReleaseMemObject(w->buffer));
+  if (w->queue) assert_cl(clReleaseCommandQueue(w->queue));
+  if (w->cl) assert_cl(clReleaseContext(w->cl));
+}
+
+/* ---- devices, contexts, scenes ------------------------------------------------- */
+
+typedef struct devices_outcome {
+  size_t count;
+  slab_device_info list[4];
+} devices_outcome;
+
+static slab_status run_devices(world *w) {
+  devices_outcome *to = (void *)w->outcome;
+  return slab_devices(to->list, 4, &to->count);
+}
+
+/* An object that a call makes is an outcome as well: it stands here, untouched where the call fails. */
+typedef struct made {
+  slab_context *context;
+  slab_scene *scene;
+  uint32_t lane_width, geometries;
+} made;
+
+static slab_status told(world *w, slab_status status) {
+  made *to = (void *)w->outcome;
+  slab_device_info info;
+  if (status != SLAB_OK) return status;
+  assert_ok(slab_context_device(to->context, &info));
+  to->lane_width = info.lane_width;
+  return status;
+}
+
+static slab_status run_context_create(world *w) {
+  return told(w, slab_context_create(NULL, &((made *)(void *)w->outcome)->context));
+}
+
+static slab_status run_context_create_cl(world *w) {
+  return told(w, slab_context_create_cl(w->cl, w->device, w->queue, NULL, &((made *)(void *)w->outcome)->context));
+}
+
+static slab_status run_context_device(world *w) { return slab_context_device(w->context, (void *)w->outcome); }
+
+static slab_status run_scene_create(world *w) {
+  return slab_scene_create(w->context, &((made *)(void *)w->outcome)->scene);
+}
+
+/* Pointers differ from call to call. */
+static void undo_made(world *w) {
+  made *to = (void *)w->outcome;
+  if (w->action->run == run_scene_create)
+    slab_scene_destroy(to->scene);
+  else
+    slab_context_destroy(to->context);
+  to->scene = NULL;
+  to->context = NULL;
+}
+
+static slab_status run_add(world *w) {
+  return scene_add(w->scene, w->action->with.shape, 0, (uint32_t *)(void *)w->outcome);
+}
+
+static slab_status run_commit(world *w) {
+  const slab_build_options options = {.tree = w->action->with.tree};
+  return slab_scene_commit(w->scene, &options);
+}
+
+static slab_status run_scene_info(world *w) { return slab_scene_info(w->scene, (void *)w->outcome); }
+
+/* ---- casts ----------------------------------------------------------------------- */
+
+typedef struct cast_outcome {
+  uint64_t invalid, required, offsets[WORLD_RAYS + 1];
+  _Alignas(64) unsigned char results[HITS * sizeof(slab_hit)];
+} cast_outcome;
+_Static_assert(sizeof(cast_outcome) <= WORLD_OUTCOME, "an outcome holds a cast's results");
+
+static slab_status run_fixed(world *w) {
+  cast_outcome *to = (void *)w->outcome;
+  const slab_cast_options options = options_of(w, &to->invalid);
+  return cast_fixed(w, to->results, &options);
+}
+
+static slab_status run_all(world *w) {
+  cast_outcome *to = (void *)w->outcome;
+  const slab_cast_options options = options_of(w, &to->invalid);
+  return slab_all(w->scene, w->rays, WORLD_RAYS, to->offsets, (slab_hit *)(void *)to->results,
+                  w->action->with.required_only ? 0 : HITS, &to->required, &options);
+}
+
+static slab_status run_pairs(world *w) {
+  unsigned char shapes[PAIRS * sizeof(slab_box)];
+  scene_shapes(w->action->with.shape, PAIRS, shapes);
+  return slab_pairs(w->context, w->action->with.shape, w->rays, shapes, PAIRS, (void *)w->outcome);
+}
+
+static slab_status run_check(world *w) {
+  const slab_cast_options options = options_of(w, NULL);
+  return slab_check(w->scene, w->action->with.query, w->rays, CHECKED, w->results,
+                    w->action->with.query == SLAB_ALL ? w->offsets : NULL, &options, (void *)w->outcome);
+}
+
+/* The results are read by the caller's own calls once the event says that they are there: they are no part of it. */
+static slab_status run_enqueue(world *w) {
+  const slab_batch batch = {.query = w->action->with.query,
+                            .count = w->action->with.empty ? 0 : WORLD_RAYS,
+                            .rays = {w->buffer, 0},
+                            .results = {w->buffer, RESULTS_AT},
+                            .invalid = {w->buffer, BATCH_BYTES - sizeof(cl_uint)}};
+  return slab_enqueue(w->scene, &batch, w->queue, 0, NULL, (cl_event *)(void *)w->outcome);
+}
+
+static void undo_enqueue(world *w) {
+  cl_event *done = (void *)w->outcome;
+  assert_cl(clWaitForEvents(1, done));
+  assert_cl(clReleaseEvent(*done));
+  *done = NULL;
+  if (w->action->with.empty) return;
+  assert_cl(clEnqueueReadBuffer(w->queue, w->buffer, CL_TRUE, RESULTS_AT, WORLD_RAYS * sizeof(slab_hit),
+                                w->outcome + 64, 0, NULL, NULL));
+}
+
+static bool tells_late(world *w) {
+  cl_event *done = (void *)w->outcome;
+  const cl_int code = clWaitForEvents(1, done);
+  assert_cl(clReleaseEvent(*done));
+  return code != CL_SUCCESS;
+}
+
+/* ---- the table -------------------------------------------------------------------- */
+
+#define ADD(text, kind)                                                                                             \
+  {                                                                                                                 \
+    .name = "slab_scene_add_" text, .begin = begin_full_table, .run = run_add, .fresh = 1, .with = {.shape = kind } \
+  }
+#define COMMIT(text, ...)                                                                                             \
+  {                                                                                                                   \
+    .name = "slab_scene_commit, " text, .begin = begin_filled, .run = run_commit, .fresh = 1, .with = { __VA_ARGS__ } \
+  }
+#define CAST(text, ...)                                                                               \
+  {                                                                                                   \
+    .name = text, .begin = begin_committed, .run = run_fixed, .may_write = 1, .with = { __VA_ARGS__ } \
+  }
+#define CHECK(text, kind)                                                                           \
+  {                                                                                                 \
+    .name = "slab_check, " text, .begin = begin_results, .run = run_check, .with = {.query = kind } \
+  }
+#define IN_A_TREE .tree = SLAB_TREE_HIGH
+
+const action actions[] = {
+    {.name = "slab_devices", .begin = begin_nothing, .run = run_devices},
+    {.name = "slab_context_create", .begin = begin_nothing, .run = run_context_create, .undo = undo_made},
+    {.name = "slab_context_create_cl", .begin = begin_opencl, .run = run_context_create_cl, .undo = undo_made},
+    {.name = "slab_context_create_cl, no queue",
+     .begin = begin_opencl,
+     .run = run_context_create_cl,
+     .undo = undo_made,
+     .with = {.queue = WITHOUT_QUEUE}},
+    {.name = "slab_context_create_cl, queue out of order",
+     .begin = begin_opencl,
+     .run = run_context_create_cl,
+     .undo = undo_made,
+     .with = {.queue = OUT_OF_ORDER_QUEUE}},
+    {.name = "slab_context_device", .begin = begin_context, .run = run_context_device},
+    {.name = "slab_scene_create", .begin = begin_context, .run = run_scene_create, .undo = undo_made},
+    ADD("planes", SLAB_PLANE),
+    ADD("spheres", SLAB_SPHERE),
+    ADD("boxes", SLAB_BOX),
+    ADD("obbs", SLAB_OBB),
+    ADD("mesh", SLAB_TRIANGLE),
+    COMMIT("flat", .tree = SLAB_TREE_FLAT),
+    COMMIT("fast", .tree = SLAB_TREE_FAST),
+    {.name = "slab_scene_commit, large",
+     .begin = begin_filled,
+     .run = run_commit,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.boxes = 36000}},
+    COMMIT("high", .tree = SLAB_TREE_HIGH),
+    {.name = "slab_scene_info", .begin = begin_committed, .run = run_scene_info},
+    CAST("slab_closest", .query = SLAB_CLOSEST),
+    CAST("slab_closest, copied", .query = SLAB_CLOSEST, .copy = 1),
+    CAST("slab_closest, tree", .query = SLAB_CLOSEST, IN_A_TREE),
+    CAST("slab_closest, tree, copied", .query = SLAB_CLOSEST, IN_A_TREE, .copy = 1),
+    CAST("slab_closest, no rays", .query = SLAB_CLOSEST, .empty = 1),
+    CAST("slab_distance", .query = SLAB_DISTANCE),
+    CAST("slab_distance, tree, copied", .query = SLAB_DISTANCE, IN_A_TREE, .copy = 1),
+    CAST("slab_any", .query = SLAB_ANY),
+    CAST("slab_any, tree, copied", .query = SLAB_ANY, IN_A_TREE, .copy = 1),
+    CAST("slab_count", .query = SLAB_COUNT),
+    CAST("slab_count, tree, copied", .query = SLAB_COUNT, IN_A_TREE, .copy = 1),
+    CAST("slab_interval_of", .query = SLAB_INTERVAL),
+    CAST("slab_interval_of, tree, copied", .query = SLAB_INTERVAL, IN_A_TREE, .copy = 1),
+    {.name = "slab_closest, first of its kind",
+     .begin = begin_committed,
+     .run = run_fixed,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1},
+    {.name = "slab_closest, first of its kind in a tree",
+     .begin = begin_committed,
+     .run = run_fixed,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1,
+     .with = {IN_A_TREE}},
+    {.name = "slab_all", .begin = begin_committed, .run = run_all, .may_write = 1, .with = {.query = SLAB_ALL}},
+    {.name = "slab_all, tree, copied",
+     .begin = begin_committed,
+     .run = run_all,
+     .may_write = 1,
+     .with = {.query = SLAB_ALL, IN_A_TREE, .copy = 1}},
+    {.name = "slab_all, offsets alone",
+     .begin = begin_committed,
+     .run = run_all,
+     .may_write = 1,
+     .with = {.query = SLAB_ALL, .required_only = 1}},
+    {.name = "slab_pairs, spheres", .begin = begin_context, .run = run_pairs, .with = {.shape = SLAB_SPHERE}},
+    {.name = "slab_pairs, boxes", .begin = begin_context, .run = run_pairs, .with = {.shape = SLAB_BOX}},
+    {.name = "slab_pairs, first of their kind",
+     .begin = begin_context,
+     .run = run_pairs,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.shape = SLAB_BOX}},
+    CHECK("closest", SLAB_CLOSEST),
+    CHECK("distance", SLAB_DISTANCE),
+    CHECK("any", SLAB_ANY),
+    CHECK("count", SLAB_COUNT),
+    CHECK("all", SLAB_ALL),
+    CHECK("interval", SLAB_INTERVAL),
+    {.name = "slab_enqueue", .begin = begin_batch, .run = run_enqueue, .undo = undo_enqueue, .tells_late = tells_late},
+    {.name = "slab_enqueue, tree",
+     .begin = begin_batch,
+     .run = run_enqueue,
+     .undo = undo_enqueue,
+     .tells_late = tells_late,
+     .with = {IN_A_TREE}},
+    {.name = "slab_enqueue, no rays",
+     .begin = begin_batch,
+     .run = run_enqueue,
+     .undo = undo_enqueue,
+     .tells_late = tells_late,
+     .with = {.empty = 1}},
+    {.name = "slab_enqueue, first of its kind",
+     .begin = begin_batch,
+     .run = run_enqueue,
+     .undo = undo_enqueue,
+     .tells_late = tells_late,
+     .fresh = 1,
+     .slow = 1},
+};
+const size_t action_count = sizeof actions / sizeof *actions;

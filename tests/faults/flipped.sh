@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# flipped.sh [FLIPS] [SEED]: `cast --check` ends with 3 and names a ray when a bit of what it reads back is flipped, every
+# time. Runs under the flipping layer (OPENCL_LAYERS).
+# shellcheck source=tests/cli/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
+flips=${1:-6} seed=${2:-20260101}
+RANDOM=$seed
+queries=(closest distance any count interval)
+export SLAB_FLIP_FILE=$work/report
+slabcast rays random --builtin boxes:40 --count 300 --seed "$((seed % 1000))" -o rays.npy
+
+# cast CODE: of $query, that ends so.
+cast() {
+  rm -f report
+  expect_exit "$1" slabcast cast --builtin boxes:40 --rays rays.npy --query "$query" --check -o out.npy
+  grep -q '^slabcast flipping layer' report || fail "the flipping layer was not there"
+}
+
+for ((i = 0; i < flips; i++)); do
+  query=${queries[i % ${#queries[@]}]}
+  unset SLAB_FLIP
+  cast 0
+  reads=$(sed -n 's/.*: \([0-9]*\) read-backs.*/\1/p' report)
+  export SLAB_FLIP=$((1 + RANDOM % reads)):$((RANDOM * 32768 + RANDOM))
+  cast 3
+  grep -q ' 1 flipped$' report || fail "nothing was flipped by SLAB_FLIP=$SLAB_FLIP: $(<report)"
+  expect_stderr "slabcast: mismatch at ray"
+done
+echo "$flips bits flipped, $flips seen by --check"

@@ -1,0 +1,42 @@
+#include "layers.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl.h"
+
+/* dlsym's object pointer as the function pointer that POSIX promises it to be. */
+typedef union symbol {
+  void *object;
+  count_now *count;
+  fail_arm *fail;
+  fail_disarm *fail_end;
+  flip_arm *flip;
+  flip_disarm *flip_end;
+} symbol;
+
+static symbol find(void *loaded, const char *name) { return (symbol){dlsym(loaded, name)}; }
+
+/* Adds what this layer has, if the loader took it. */
+static void add(layers *all, const char *path) {
+  void *loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (!loaded) return;
+  if (!all->count) all->count = find(loaded, "slab_count_now").count;
+  if (!all->fail) all->fail = find(loaded, "slab_fail_arm").fail;
+  if (!all->fail_end) all->fail_end = find(loaded, "slab_fail_disarm").fail_end;
+  if (!all->flip) all->flip = find(loaded, "slab_flip_arm").flip;
+  if (!all->flip_end) all->flip_end = find(loaded, "slab_flip_disarm").flip_end;
+  dlclose(loaded); /* the loader keeps it */
+}
+
+layers layers_load(void) {
+  layers all = {0};
+  char paths[4096] = "";
+  cl_uint platforms;
+  const char *given = getenv("OPENCL_LAYERS");
+  if (given) strncat(paths, given, sizeof paths - 1);
+  clGetPlatformIDs(0, NULL, &platforms); /* the loader takes its layers at the first call */
+  for (char *rest = NULL, *path = strtok_r(paths, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) add(&all, path);
+  return all;
+}

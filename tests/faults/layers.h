@@ -1,0 +1,21 @@
+/* The OpenCL layers that this process runs under. */
+#ifndef FAULTS_LAYERS_H
+#define FAULTS_LAYERS_H
+
+#include "count.h"
+#include "fail.h"
+#include "flip.h"
+
+typedef struct layers {
+  count_now *count;
+  fail_arm *fail;
+  fail_disarm *fail_end;
+  flip_arm *flip;
+  flip_disarm *flip_end;
+} layers;
+
+/* Those of OPENCL_LAYERS; NULL, what no layer has. The loader ignores a wrong path in silence: whoever needs one looks.
+ * To be called before any OpenCL, since ocl-icd cuts the variable to pieces. */
+layers layers_load(void);
+
+#endif

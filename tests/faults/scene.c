@@ -1,0 +1,80 @@
+/* The scene of every fault: all kinds of primitives, and more hits on a ray than anything holds at first. */
+#include "scene.h"
+
+#include <stdlib.h>
+
+enum { SPHERES = 120, BOXES = 12, CORNERS = 24, TRIANGLES = 16 };
+
+static const slab_plane planes[] = {{{0, 0, 1}, -9}, {{1, 2, 3}, 40}};
+static const slab_obb obbs[] = {{{2, 2, 2}, {1, 1, 1}, {{0.6f, 0.8f, 0}, {-0.8f, 0.6f, 0}, {0, 0, 1}}},
+                                {{-3, 0, 1}, {1, 2, 0.5f}, {{1, 0, 0}, {0, 0.6f, 0.8f}, {0, -0.8f, 0.6f}}}};
+
+static void place(harness_random *random, float point[3]) {
+  for (int i = 0; i < 3; i++) point[i] = harness_uniform(random, -6.0f, 6.0f);
+}
+
+slab_status scene_add(slab_scene *scene, slab_shape shape, uint32_t count, uint32_t *geometry) {
+  harness_random random = {1};
+  slab_sphere spheres[SPHERES];
+  float corners[CORNERS][3];
+  uint32_t indices[3 * TRIANGLES];
+  switch (shape) {
+    case SLAB_PLANE:
+      return slab_scene_add_planes(scene, planes, 2, NULL, geometry);
+    case SLAB_SPHERE:
+      for (int i = 0; i < SPHERES; i++) spheres[i] = (slab_sphere){{0, 0, 0}, 0.02f * (float)(i + 1)};
+      return slab_scene_add_spheres(scene, spheres, SPHERES, NULL, geometry);
+    case SLAB_OBB:
+      return slab_scene_add_obbs(scene, obbs, 2, NULL, geometry);
+    case SLAB_TRIANGLE: {
+      const slab_mesh mesh = {corners[0], 0, CORNERS, indices, TRIANGLES};
+      for (int i = 0; i < CORNERS; i++) place(&random, corners[i]);
+      for (int i = 0; i < 3 * TRIANGLES; i++) indices[i] = harness_below(&random, CORNERS);
+      return slab_scene_add_mesh(scene, &mesh, NULL, geometry);
+    }
+    case SLAB_BOX:
+      break;
+  }
+  slab_box few[BOXES], *boxes = count > BOXES ? calloc(count, sizeof *boxes) : few;
+  assert_non_null(boxes);
+  count = count > BOXES ? count : BOXES;
+  for (uint32_t i = 0; i < count; i++) {
+    place(&random, boxes[i].lower);
+    for (int k = 0; k < 3; k++) boxes[i].upper[k] = boxes[i].lower[k] + harness_uniform(&random, 0.0f, 1.0f);
+  }
+  const slab_status status = slab_scene_add_boxes(scene, boxes, count, NULL, geometry);
+  if (boxes != few) free(boxes);
+  return status;
+}
+
+void scene_fill(slab_scene *scene, uint32_t boxes) {
+  for (int shape = SLAB_PLANE; shape <= SLAB_TRIANGLE; shape++)
+    assert_ok(scene_add(scene, (slab_shape)shape, boxes, NULL));
+}
+
+void scene_rays(slab_ray *rays, slab_primitive_id *skips, size_t n) {
+  harness_random random = {2};
+  for (size_t i = 0; i < n; i++) {
+    float from[3], to[3];
+    place(&random, from);
+    for (int k = 0; k < 3; k++) to[k] = harness_uniform(&random, -2.0f, 2.0f);
+    rays[i] = slab_segment(from, to);
+    if (i % 4) rays[i].t_max = INFINITY;
+    if (i % 16 == 5) rays[i].direction[1] = NAN;
+    skips[i] = i % 3 ? (slab_primitive_id){SLAB_MISS, SLAB_MISS} : (slab_primitive_id){(uint32_t)i % TRIANGLES, 4};
+  }
+}
+
+void scene_shapes(slab_shape shape, size_t n, void *shapes) {
+  slab_sphere *spheres = shapes;
+  slab_box *boxes = shapes;
+  harness_random random = {3};
+  for (size_t i = 0; i < n; i++) {
+    if (shape == SLAB_SPHERE) {
+      place(&random, spheres[i].center);
+      spheres[i].radius = 2.0f;
+    } else {
+      for (int k = 0; k < 3; k++) boxes[i].upper[k] = 2.0f + (boxes[i].lower[k] = harness_uniform(&random, -3, 1));
+    }
+  }
+}

@@ -1,0 +1,230 @@
+/* sweep opencl|memory [--all]: strikes every call of the public API with every fault there is.
+ *
+ * A fault is the nth OpenCL call, or the nth allocation, that fails: alone, from then on, or with all that follow it.
+ * Whatever the fault, the call ends with the status that goes with it and a message that names it, leaves what it must
+ * not touch, gives back every object and all memory, and succeeds with the right answer when it is called again.
+ * Without --all each fault has one of its codes, and of those before which a kernel is built a fifth is tried. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "layers.h"
+#include "memory.h"
+#include "world.h"
+
+enum { UNTOUCHED = 0xA5, HANG_SECONDS = 60, SLOW_STEP = 5 };
+
+/* Where faults come from. */
+typedef struct source {
+  const char *name;
+  fail_arm *arm;
+  fail_disarm *disarm;
+  fail_mode modes[4];
+  int mode_count;
+  int codes[2];
+} source;
+
+typedef struct sweep {
+  source source;
+  count_now *count;
+  bool all;
+  unsigned points;
+  world world;
+  unsigned char want[WORLD_OUTCOME];
+} sweep;
+
+static const char *const mode_names[] = {"once", "and that function from then on", "and everything from then on",
+                                         "while it runs"};
+
+/* ---- where a crash or a hang happened -------------------------------------------- */
+
+static char point[256]; /* for the signal handler, which can be handed nothing */
+
+static void on_signal(int number) {
+  static const char hung[] = "this hung: ", crashed[] = "this crashed: ";
+  const char *text = number == SIGALRM ? hung : crashed;
+  if (write(STDERR_FILENO, text, strlen(text)) >= 0 && write(STDERR_FILENO, point, strlen(point)) >= 0) _exit(1);
+  _exit(1);
+}
+
+static void catch_signals(void) {
+  static const int caught[] = {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
+  for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) signal(caught[i], on_signal);
+}
+
+/* ---- one fault --------------------------------------------------------------------- */
+
+typedef struct fault {
+  unsigned nth;
+  fail_mode mode;
+  int code;
+} fault;
+
+#define REQUIRE(condition, ...)   \
+  do {                            \
+    if (condition) break;         \
+    print_error("%s\n  ", point); \
+    print_error(__VA_ARGS__);     \
+    print_error("\n");            \
+    fail();                       \
+  } while (0)
+
+static bool is_memory(int code) {
+  return code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY || code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
+static slab_status expected(const char *first, const fault *f) {
+  if (strcmp(first, "memory") == 0) return SLAB_OUT_OF_MEMORY;
+  if (strcmp(first, "clGetPlatformIDs") == 0 || strcmp(first, "clGetDeviceIDs") == 0) return SLAB_NO_DEVICE;
+  if (f->mode == FAIL_LATE) return SLAB_DEVICE_FAILED;
+  if (is_memory(f->code)) return SLAB_OUT_OF_MEMORY;
+  return strcmp(first, "clBuildProgram") == 0 ? SLAB_BUILD_FAILED : SLAB_DEVICE_FAILED;
+}
+
+static void check_failure(const sweep *s, slab_status status, const fail_report *report, const fault *f) {
+  const slab_status want = expected(report->first, f);
+  const char *message = slab_message();
+  REQUIRE(status == want, "gave \"%s\", not \"%s\": %s", slab_status_text(status), slab_status_text(want), message);
+  REQUIRE(f->mode == FAIL_LATE || strstr(message, report->first), "the message does not name %s: %s", report->first,
+          message);
+  REQUIRE(!strstr(message, "slab_scene_create: context is NULL"), "no message of its own");
+  if (s->world.action->may_write) return;
+  for (size_t i = 0; i < WORLD_OUTCOME; i++)
+    REQUIRE(s->world.outcome[i] == UNTOUCHED || (status == SLAB_NO_DEVICE && s->world.outcome[i] == 0),
+            "wrote byte %zu of its outputs although it failed", i);
+}
+
+/* A message of an earlier failure, so that one that was forgotten can be told. */
+static void leave_message(void) { assert_status(slab_scene_create(NULL, NULL), SLAB_INVALID_ARGUMENT); }
+
+static slab_status strike(sweep *s, const fault *f, fail_report *report) {
+  memset(s->world.outcome, UNTOUCHED, sizeof s->world.outcome);
+  leave_message();
+  s->source.arm(f->nth, f->mode, f->code);
+  const slab_status status = s->world.action->run(&s->world);
+  *report = s->source.disarm();
+  return status;
+}
+
+static void check_success(sweep *s, const char *what) {
+  if (s->world.action->undo) s->world.action->undo(&s->world);
+  for (size_t i = 0; memcmp(s->world.outcome, s->want, WORLD_OUTCOME) != 0; i++)
+    REQUIRE(s->world.outcome[i] == s->want[i], "%s: outcome differs at byte %zu", what, i);
+}
+
+static void call_again(sweep *s) {
+  memset(s->world.outcome, UNTOUCHED, sizeof s->world.outcome);
+  const slab_status status = s->world.action->run(&s->world);
+  REQUIRE(status == SLAB_OK, "the next call failed: %s", slab_message());
+  check_success(s, "the next call");
+}
+
+static void check_leaks(const sweep *s, const count_live *objects, long long blocks) {
+  const count_live left = s->count();
+  REQUIRE(memcmp(objects, &left, sizeof left) == 0, "OpenCL objects leak");
+  REQUIRE(memory_live() == blocks, "%lld blocks of memory leak", memory_live() - blocks);
+}
+
+/* False when the call has no nth step that could fail. */
+static bool try_fault(sweep *s, const action *a, const fault *f) {
+  fail_report report;
+  snprintf(point, sizeof point, "%s: %s call %u fails with %d, %s", a->name, s->source.name, f->nth, f->code,
+           mode_names[f->mode]);
+  alarm(HANG_SECONDS);
+  const count_live objects = s->count();
+  const long long blocks = memory_live();
+  if (a->fresh) world_begin(&s->world, a);
+  const slab_status status = strike(s, f, &report);
+  if (report.failed > 0) snprintf(point + strlen(point), sizeof point - strlen(point), " (%s)", report.first);
+  if (report.failed > 0 && (status != SLAB_OK || (f->mode == FAIL_LATE && a->tells_late))) {
+    if (f->mode == FAIL_LATE && a->tells_late)
+      REQUIRE(status == SLAB_OK && a->tells_late(&s->world), "the event does not tell that the launch failed");
+    else
+      check_failure(s, status, &report, f);
+    if (!a->fresh) check_leaks(s, &objects, blocks);
+    s->points++;
+    call_again(s);
+  } else {
+    REQUIRE(status == SLAB_OK, "failed without a fault: %s", slab_message());
+    REQUIRE(report.failed == 0, "went well in spite of it");
+    check_success(s, "without a fault");
+  }
+  if (a->fresh) world_end(&s->world);
+  check_leaks(s, &objects, blocks);
+  alarm(0);
+  return report.failed > 0;
+}
+
+/* ---- all of them ------------------------------------------------------------------- */
+
+static void sweep_modes(sweep *s, const action *a) {
+  const unsigned step = a->slow && !s->all ? SLOW_STEP : 1;
+  for (int m = 0; m < s->source.mode_count; m++)
+    for (int c = 0; c < 2; c++) {
+      if (!s->all && c != m % 2) continue; /* each code with every other mode */
+      fault f = {1 + (unsigned)m % step, s->source.modes[m], s->source.codes[c]};
+      while (try_fault(s, a, &f)) f.nth += step;
+    }
+}
+
+/* What the call gives when nothing fails. */
+static void learn(sweep *s, const action *a) {
+  snprintf(point, sizeof point, "%s: without any fault", a->name);
+  if (a->fresh) world_begin(&s->world, a);
+  memset(s->world.outcome, UNTOUCHED, sizeof s->world.outcome);
+  assert_ok(a->run(&s->world));
+  if (a->undo) a->undo(&s->world);
+  memcpy(s->want, s->world.outcome, sizeof s->want);
+  if (a->fresh) world_end(&s->world);
+}
+
+static void sweep_action(sweep *s, const action *a) {
+  const count_live objects = s->count();
+  const long long blocks = memory_live();
+  const unsigned before = s->points;
+  if (!a->fresh) world_begin(&s->world, a);
+  learn(s, a);
+  sweep_modes(s, a);
+  if (!a->fresh) world_end(&s->world);
+  snprintf(point, sizeof point, "%s: after all faults", a->name);
+  check_leaks(s, &objects, blocks);
+  print_message("%-45s %6u faults\n", a->name, s->points - before);
+}
+
+static void sweep_all(void **state) {
+  sweep *s = *state;
+  catch_signals(); /* here, since cmocka has its own for each test */
+  for (size_t i = 0; i < action_count; i++) sweep_action(s, &actions[i]);
+  print_message("%u faults of %s handled\n", s->points, s->source.name);
+}
+
+static source source_of(const char *name, const layers *under) {
+  if (strcmp(name, "memory") == 0)
+    return (source){"memory", memory_arm, memory_disarm, {FAIL_ONCE, FAIL_ALL}, 2, {1, 1}};
+  return (source){"OpenCL",
+                  under->fail,
+                  under->fail_end,
+                  {FAIL_ONCE, FAIL_ENTRY, FAIL_ALL, FAIL_LATE},
+                  4,
+                  {CL_INVALID_OPERATION, CL_OUT_OF_RESOURCES}};
+}
+
+int main(int argc, char **argv) {
+  static sweep s;
+  if (argc < 2) {
+    fprintf(stderr, "usage: sweep opencl|memory [--all]\n");
+    return 2;
+  }
+  const layers under = layers_load();
+  s.source = source_of(argv[1], &under);
+  s.count = under.count;
+  if (!s.source.arm || !s.count) {
+    fprintf(stderr, "sweep: the layers are not there: OPENCL_LAYERS names other files\n");
+    return 1;
+  }
+  s.all = argc > 2 && strcmp(argv[2], "--all") == 0;
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(sweep_all, &s)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
