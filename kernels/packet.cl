@@ -252,7 +252,7 @@ INLINE void packet_traverse(packet *p, packet_hull *h, const global tree_node *n
     const uint at = path.next.child, meta = path.next.meta;
     if (!lanes_any(touched)) {
       more = tree_pop(&path, h->limit);
-    } else if (meta == TREE_INNER) {
+    } else if (TREE_IS_INNER(meta)) {
       float enter[LANES];
       real entered;
       const uint bits = lanes_bits(hull_boxes(p, h, &nodes[at].bounds[0][0], &entered)) & HULL_ALL;

@@ -12,6 +12,10 @@ typedef struct tree_visit {
   uint place; /* TREE_WIDTH * its parent + its lane there */
 } tree_visit;
 
+#ifndef TREE_MUCH_LESS
+#define TREE_MUCH_LESS 2 /* a quarter */
+#endif
+
 typedef struct tree_path {
   tree_visit next;
   uint top;
@@ -36,12 +40,27 @@ INLINE bool tree_pop(tree_path *path, float limit) {
 INLINE tree_visit tree_child(const global tree_node *nodes, const global float *blocks, uint node, uint lane,
                              const float enter[TREE_WIDTH]) {
   const tree_visit v = {nodes[node].child[lane], nodes[node].meta[lane], enter[lane], node * TREE_WIDTH + lane};
-  memory_fetch(v.meta == TREE_INNER ? (size_t)(nodes + v.child) : (size_t)(blocks + (size_t)v.child * BLOCK_UNIT),
+  memory_fetch(TREE_IS_INNER(v.meta) ? (size_t)(nodes + v.child) : (size_t)(blocks + (size_t)v.child * BLOCK_UNIT),
                sizeof(tree_node));
   return v;
 }
 
-/* The nearest of a node's children in bits becomes the next; the others are pushed, nearest last. Without any, pops. */
+/* The binary logarithm of how many primitives are below, about. */
+INLINE uint tree_size(uint meta) { return TREE_IS_INNER(meta) ? meta & 0xFFu : 3; }
+
+/* Which of two children is visited first: the nearer; where any hit will do, one with much less to go through, since
+ * where large and small primitives are mixed it is the large that stand alone. */
+INLINE bool tree_before(const tree_visit *a, const tree_visit *b) {
+  if (SLAB_QUERY == SLAB_ANY) {
+    const uint size = tree_size(a->meta), other = tree_size(b->meta);
+    if (size + TREE_MUCH_LESS <= other) return true;
+    if (other + TREE_MUCH_LESS <= size) return false;
+  }
+  return a->enter < b->enter;
+}
+
+/* The nearest of a node's children in bits becomes the next; the others are pushed, nearest last. Without children,
+ * pops. */
 INLINE bool tree_down(tree_path *path, const global tree_node *nodes, const global float *blocks, uint node, uint bits,
                       const float enter[TREE_WIDTH], float limit) {
   const uint base = path->top;
@@ -49,7 +68,7 @@ INLINE bool tree_down(tree_path *path, const global tree_node *nodes, const glob
   tree_visit nearest = tree_child(nodes, blocks, node, lowest_lane(bits), enter);
   for (bits &= bits - 1; bits != 0; bits &= bits - 1) {
     const tree_visit v = tree_child(nodes, blocks, node, lowest_lane(bits), enter);
-    const bool nearer = v.enter < nearest.enter;
+    const bool nearer = tree_before(&v, &nearest);
     const tree_visit later = {nearer ? nearest.child : v.child, nearer ? nearest.meta : v.meta,
                               nearer ? nearest.enter : v.enter, nearer ? nearest.place : v.place};
     nearest.child = nearer ? v.child : nearest.child;

@@ -38,10 +38,11 @@ typedef struct geometry_entry {
 typedef struct tree_node {
   float bounds[6][TREE_WIDTH];
   uint32_t child[TREE_WIDTH]; /* index of a node, or of a leaf's first block: on the device its place in BLOCK_UNITs */
-  uint32_t meta[TREE_WIDTH];  /* 0: unused; TREE_INNER: a node; else a leaf */
+  uint32_t meta[TREE_WIDTH];  /* 0: unused; TREE_INNER and up: a node; else a leaf */
 } tree_node;
 
-#define TREE_INNER 0x80000000u
+#define TREE_INNER 0x80000000u /* + the binary logarithm of how many primitives are below */
+#define TREE_IS_INNER(meta) (((meta)&TREE_INNER) != 0)
 #define TREE_LEAF(kind, blocks) ((uint32_t)(kind) << 16 | (uint32_t)(blocks)) /* blocks >= 1 */
 #define TREE_LEAF_KIND(meta) ((meta) >> 16 & 0xFFu)
 #define TREE_LEAF_BLOCK_COUNT(meta) ((meta)&0xFFFFu)

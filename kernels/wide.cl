@@ -78,7 +78,7 @@ INLINE bool scan_outside(query_state *q, const ray_frame *ray, const global floa
 /* One node, or one leaf. False when the ray is done. */
 INLINE bool walk_on(walk *w, const global tree_node *nodes, const global float *blocks, const cast_uniforms *cast) {
   const uint at = w->path.next.child, meta = w->path.next.meta;
-  if (meta == TREE_INNER) {
+  if (TREE_IS_INNER(meta)) {
     float enter[TREE_WIDTH];
     const uint bits = node_children(&w->ray, nodes + at, w->q.limit, enter);
     return tree_down(&w->path, nodes, blocks, at, bits, enter, w->q.limit);

@@ -123,7 +123,7 @@ static void look_at_node(look *l, uint32_t index, uint32_t depth, tree_bounds *a
     ended = ended || node->meta[slot] == 0;
     if (ended) {
       assert_int_equal(node->meta[slot], 0);
-    } else if (node->meta[slot] == TREE_INNER) {
+    } else if (TREE_IS_INNER(node->meta[slot])) {
       assert_true(node->child[slot] > index);
       look_at_node(l, node->child[slot], depth + 1, &below);
     } else {

@@ -129,7 +129,7 @@ static void write_tree_block(const slab_scene *scene, const gathered *g, const t
 static void place_leaves(const tree *t, const uint32_t *places, tree_node *nodes) {
   for (uint32_t n = 0; n < t->node_count; n++)
     for (int k = 0; k < TREE_WIDTH; k++)
-      if (nodes[n].meta[k] != 0 && nodes[n].meta[k] != TREE_INNER) nodes[n].child[k] = places[nodes[n].child[k]];
+      if (nodes[n].meta[k] != 0 && !TREE_IS_INNER(nodes[n].meta[k])) nodes[n].child[k] = places[nodes[n].child[k]];
 }
 
 static slab_status write_blocks(const slab_scene *scene, const gathered *g, const tree *t, tree_layout *out) {

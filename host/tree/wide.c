@@ -103,6 +103,12 @@ static void fill_leaf(const builder *b, const branch *leaf, uint32_t first, tree
   }
 }
 
+static uint32_t logarithm(uint32_t count) {
+  uint32_t log = 0;
+  while (count >>= 1) log++;
+  return log;
+}
+
 static void fill_slot(tree_node *node, int slot, const branch *child, uint32_t index, uint32_t meta) {
   for (int axis = 0; axis < 3; axis++) {
     node->bounds[axis][slot] = child->lower[axis];
@@ -121,7 +127,7 @@ static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint 
   for (int i = 0; i < count; i++) {
     const branch *child = &b->branches[children[i]];
     if (!(child->tag & BRANCH_LEAF)) {
-      fill_slot(node, i, child, next.nodes++, TREE_INNER);
+      fill_slot(node, i, child, next.nodes++, TREE_INNER + logarithm(child->count));
       continue;
     }
     const uint32_t blocks = branch_blocks(child);
