@@ -29,6 +29,7 @@ typedef struct options {
   uint32_t side;
   int rounds, processor_time;
   slab_tree tree;
+  slab_tactic tactic;
   unsigned sets, queries; /* bits: trace_set; 1 closest, 2 any */
 } options;
 
@@ -223,6 +224,7 @@ static int usage(FILE *out) {
           "  --sets LIST        of primary,shadow,diffuse,random (default all)\n"
           "  --queries LIST     of closest,any (default both)\n"
           "  --tree T           fast, default or high (default high)\n"
+          "  --tactic T         packets, single or turns (default: measured)\n"
           "  --device SEL       as in slabcast (default cpu)\n"
           "  --processor-time   measure processor time: for machines that are not quiet\n"
           "  --csv FILE\n");
@@ -245,6 +247,7 @@ static unsigned parse_list(const char *text, const char *const *names, unsigned 
 
 static bool parse_value(const char *name, const char *value, options *o) {
   static const char *const queries[] = {"closest", "any"}, *const trees[] = {"default", "flat", "fast", "high"};
+  static const char *const tactics[] = {"measured", "packets", "single", "turns"};
   if (strcmp(name, "--csv") == 0) return (o->csv = value) != NULL;
   if (strcmp(name, "--device") == 0) return (o->device = value) != NULL;
   if (strcmp(name, "--sets") == 0) return (o->sets = parse_list(value, trace_set_names, TRACE_SETS)) != 0;
@@ -256,6 +259,8 @@ static bool parse_value(const char *name, const char *value, options *o) {
   }
   for (unsigned k = 0; strcmp(name, "--tree") == 0 && k < 4; k++)
     if (strcmp(value, trees[k]) == 0) return o->tree = (slab_tree)k, true;
+  for (unsigned k = 0; strcmp(name, "--tactic") == 0 && k < 4; k++)
+    if (strcmp(value, tactics[k]) == 0) return o->tactic = (slab_tactic)k, true;
   return false;
 }
 
@@ -282,7 +287,8 @@ static bool parse_options(int count, char **words, options *o) {
 /* ---- the run ---- */
 
 static bool bench_open(bench *b) {
-  if (slab_context_create(&(slab_context_options){.device = b->options.device}, &b->context) != SLAB_OK ||
+  if (slab_context_create(&(slab_context_options){.device = b->options.device, .tactic = b->options.tactic},
+                          &b->context) != SLAB_OK ||
       slab_context_device(b->context, &b->device) != SLAB_OK)
     return failed_call("device");
   FILE *csv = b->options.csv == NULL ? NULL : fopen(b->options.csv, "w");

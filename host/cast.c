@@ -176,7 +176,7 @@ static slab_status stretch_run(cast *c, const device *d, size_t first, uint32_t 
   if (status == SLAB_OK) status = stretch_launch(c, d, &s, &launched);
   if (status == SLAB_OK) status = stretch_finish(c, d, &s, launched);
   c->first_use = s.launch.first_use;
-  if (status == SLAB_OK && !c->first_use) tactics_note(&c->tactics, how, count, seconds_now() - begin);
+  if (status == SLAB_OK && !c->first_use) tactics_note(&c->tactics, count, seconds_now() - begin);
   if (launched != NULL) clReleaseEvent(launched);
   stretch_release(&s);
   return status;

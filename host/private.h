@@ -147,17 +147,19 @@ size_t result_size(slab_query);
 enum { TACTICS = SLAB_TACTIC_TURNS + 1 };
 
 typedef struct tactics {
+  bool packets;            /* can be cast */
   bool open;               /* there is a choice, */
   slab_tactic best;        /* and this is it so far */
-  double seconds[TACTICS]; /* a ray; 0: not measured yet */
-  uint32_t casts;          /* with the best since all were measured */
+  double seconds[TACTICS]; /* a ray, the best of the trials */
+  uint32_t trials, casts;  /* trials so far; stretches since */
 } tactics;
 
 /* For `rays` rays in all: a small batch is no place for trials. */
 tactics tactics_begin(const slab_scene *, slab_query, size_t rays);
 /* The tactic of the next stretch, of which at most *rays, reduced for a trial. */
 slab_tactic tactics_next(const tactics *, uint32_t *rays);
-void tactics_note(tactics *, slab_tactic, uint32_t rays, double seconds);
+/* How long the last one's rays took. */
+void tactics_note(tactics *, uint32_t rays, double seconds);
 
 /* ---- pack.c: geometry for a lane width ---- */
 
