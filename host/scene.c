@@ -300,6 +300,8 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   scene->stats.device_bytes = table_bytes + block_bytes + node_bytes;
   scene->stats.tree_depth = t.depth;
   scene->stats.sah_cost = t.sah_cost;
+  scene->stats.node_occupancy = t.node_occupancy;
+  scene->stats.block_occupancy = t.block_occupancy;
   tree_layout_free(&t);
   return status;
 }

@@ -16,7 +16,8 @@ double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
 # Query and kinds are constants of a variant, so "constant operand" is what we want.
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Werror -Wno-constant-logical-operand -I "$root/kernels" -I "$root/host/include"
-  -DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=1 -DSLAB_STACK=64)
+  -DSLAB_RAYS=1 -DSLAB_STACK=64 -DSLAB_WALKS=1)
+gpu=(-DLANES=1 -DSLAB_FMAX)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$libclc/nvptx64--nvidiacl.bc")
 amd=(-target amdgcn-- -mcpu=gfx906 -nogpulib -Xclang -mlink-builtin-bitcode -Xclang "$libclc/gfx906-amdgcn--.bc")
 
@@ -30,14 +31,15 @@ compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4")
   name=$(basename "$1" .cl)-query$2-kinds$3
   if [[ $4 == "$double" ]]; then name=$name-double; fi
-  "$clang" "${common[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
-  "$clang" "${common[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
+  "$clang" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
+  "$clang" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
 }
 
 # One line a variant: the arguments of compile.
 variants() {
   local kernel query kind
   for kernel in "$root"/kernels/*.cl; do
+    [[ $(basename "$kernel") != packet.cl ]] || continue # of CPU devices alone
     echo "$kernel 5 31 $double"
     if [[ $(basename "$kernel") == pairs.cl ]]; then # asks for intervals, of any kind
       echo "$kernel 5 31 $exact"
@@ -76,12 +78,26 @@ report() {
   done
 }
 
+# The forms that CPU devices get: drivers do not warn.
+check_wide() {
+  local kernel lanes walks
+  for kernel in flat wide packet; do
+    for lanes in 8 16; do
+      for walks in 1 8; do
+        "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS \
+          -DSLAB_WALKS="$walks" "$root/kernels/$kernel.cl" || die "$kernel.cl fails at $lanes lanes"
+      done
+    done
+  done
+}
+
 command -v "$clang" >/dev/null || die "$clang is not installed"
 [[ -e $libclc/nvptx64--nvidiacl.bc && -e $libclc/gfx906-amdgcn--.bc ]] || die "no libclc for both targets in $libclc"
 compgen -G "$root/kernels/*.cl" >/dev/null || die "no kernels in $root/kernels"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+check_wide
 compile_all || { wait; die "not every kernel variant compiles"; }
 echo "gate: $(find "$work" -name '*.ptx' | wc -l) variants compile for nvptx64 and for gfx906"
 if [[ ${1:-} == --report ]] && command -v ptxas >/dev/null; then report; fi

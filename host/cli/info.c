@@ -61,6 +61,8 @@ static void print_table(const slab_scene_stats *stats, const slab_device_info *d
   if (stats->tree_depth) {
     printf("%-12s %15" PRIu32 "\n", "tree depth", stats->tree_depth);
     printf("%-12s %15.4f\n", "SAH cost", stats->sah_cost);
+    printf("%-12s %13.1f %% of nodes, %.1f %% of blocks\n", "occupancy", 100.0 * stats->node_occupancy,
+           100.0 * stats->block_occupancy);
   } else {
     printf("%-12s %15s\n", "tree", "flat");
   }
@@ -74,13 +76,14 @@ static json_t *bound(const slab_scene_stats *stats, const float *corner) {
 }
 
 static json_t *describe(const slab_scene_stats *stats, const slab_device_info *device) {
-  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:f, s:f}", "device", device->name,
-                   "geometries", (json_int_t)stats->geometries, "triangles", (json_int_t)stats->triangles, "boxes",
-                   (json_int_t)stats->boxes, "obbs", (json_int_t)stats->obbs, "spheres", (json_int_t)stats->spheres,
-                   "planes", (json_int_t)stats->planes, "lower", bound(stats, stats->lower), "upper",
-                   bound(stats, stats->upper), "host_bytes", (json_int_t)stats->host_bytes, "device_bytes",
+  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "device",
+                   device->name, "geometries", (json_int_t)stats->geometries, "triangles", (json_int_t)stats->triangles,
+                   "boxes", (json_int_t)stats->boxes, "obbs", (json_int_t)stats->obbs, "spheres",
+                   (json_int_t)stats->spheres, "planes", (json_int_t)stats->planes, "lower", bound(stats, stats->lower),
+                   "upper", bound(stats, stats->upper), "host_bytes", (json_int_t)stats->host_bytes, "device_bytes",
                    (json_int_t)stats->device_bytes, "tree_depth", (json_int_t)stats->tree_depth, "sah_cost",
-                   stats->sah_cost, "build_seconds", stats->build_seconds);
+                   stats->sah_cost, "node_occupancy", stats->node_occupancy, "block_occupancy", stats->block_occupancy,
+                   "build_seconds", stats->build_seconds);
 }
 
 static int show(const info_options *options) {

@@ -172,9 +172,10 @@ typedef struct slab_scene_stats {
   uint64_t planes, spheres, boxes, obbs, triangles; /* as added, dropped ones included */
   float lower[3], upper[3];                         /* of all finite bounds; lower > upper when there are none */
   uint64_t host_bytes, device_bytes;
-  uint32_t tree_depth;  /* 0: flat */
-  double sah_cost;      /* 0: flat */
-  double build_seconds; /* of commit */
+  uint32_t tree_depth;                    /* 0: flat */
+  double sah_cost;                        /* 0: flat */
+  double node_occupancy, block_occupancy; /* used share of the tree's slots for children and for primitives; 0: flat */
+  double build_seconds;                   /* of commit */
 } slab_scene_stats;
 
 /* SLAB_INVALID_STATE before commit. */

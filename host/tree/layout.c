@@ -184,6 +184,8 @@ slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, tree_l
     out->depth = t.depth;
     out->stack = stack_entries(t.depth);
     out->sah_cost = t.sah_cost;
+    out->node_occupancy = t.occupancy_nodes;
+    out->block_occupancy = t.occupancy_blocks;
     t.nodes = NULL;
   }
   tree_free(&t);

@@ -10,8 +10,8 @@ typedef struct tree_layout {
   float *blocks;
   size_t floats;
   tree_outside planes, boxes;
-  uint32_t depth, stack; /* stack: entries a traversal can need */
-  double sah_cost;
+  uint32_t depth, stack;                            /* stack: entries a traversal can need */
+  double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
 } tree_layout;
 
 /* Frees nothing on failure: tree_layout_free does, always. */
