@@ -5,6 +5,7 @@
 
 #include "scenes.h"
 #include "scenes_private.h"
+#include "shapes.h"
 
 const char *tree_scene_name(tree_scene which) {
   static const char *const names[TREE_SCENES] = {
@@ -137,6 +138,16 @@ slab_status tree_scene_fill(tree_scene which, uint32_t count, uint64_t seed, sla
     default:
       return fill_slivers(scene, count, seed);
   }
+}
+
+slab_status tree_scene_add_nothing(slab_scene *scene) {
+  static const slab_geometry_options drop = {.skip_invalid = 1};
+  slab_status status = SLAB_OK;
+  float nothing[SHAPE_FLOATS_MOST];
+  for (int i = 0; i < SHAPE_FLOATS_MOST; i++) nothing[i] = NAN;
+  for (int kind = 0; status == SLAB_OK && kind < SHAPE_KINDS; kind++)
+    status = shape_add(scene, (slab_shape)kind, nothing, 1, &drop);
+  return status;
 }
 
 /* ---- rays ---- */

@@ -22,6 +22,9 @@ const char *tree_scene_name(tree_scene which);
 /* About `count` primitives. SLAB_OUT_OF_MEMORY also, without a message, where the generator finds no room. */
 slab_status tree_scene_fill(tree_scene which, uint32_t count, uint64_t seed, slab_scene *scene);
 
+/* A dropped primitive of every kind, so that all scenes share one program for each query. */
+slab_status tree_scene_add_nothing(slab_scene *scene);
+
 /* Through the bounds of a committed scene: on a lattice of few coordinates or anywhere, along axes, segments, whole
  * lines. */
 slab_ray tree_scene_ray(random_state *random, const slab_scene_stats *stats);

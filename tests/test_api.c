@@ -179,6 +179,26 @@ static void lane_widths_are_1_8_16_or_the_devices_own(void **state) {
   }
 }
 
+static void tactic_that_is_none_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    int tactic;
+    const char *says;
+  } wrong[] = {{SLAB_TACTIC_TURNS + 1, "tactic is 4"}, {-1, "tactic is -1"}, {999, "tactic is 999"}};
+  for (int i = 0; i < 3; i++) {
+    const slab_context_options options = {.tactic = (slab_tactic)wrong[i].tactic};
+    slab_context *const untouched = (slab_context *)(void *)&options, *context = untouched;
+    assert_refused(slab_context_create(&options, &context), SLAB_INVALID_ARGUMENT, wrong[i].says);
+    assert_ptr_equal(context, untouched);
+  }
+  for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) {
+    const slab_context_options options = {.tactic = (slab_tactic)tactic};
+    slab_context *context = NULL;
+    assert_ok(slab_context_create(&options, &context));
+    slab_context_destroy(context);
+  }
+}
+
 static void context_calls_name_a_missing_argument(void **state) {
   (void)state;
   slab_context *context = harness_context();
@@ -453,6 +473,7 @@ int main(int argc, char **argv) {
     cmocka_unit_test(type_selectors_find_a_device_of_the_type),
     cmocka_unit_test(selector_that_matches_nothing_is_no_device),
     cmocka_unit_test(lane_widths_are_1_8_16_or_the_devices_own),
+    cmocka_unit_test(tactic_that_is_none_is_refused),
     cmocka_unit_test(context_calls_name_a_missing_argument),
     cmocka_unit_test(adding_names_a_missing_argument),
     cmocka_unit_test(commit_and_info_check_their_arguments),

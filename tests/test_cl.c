@@ -268,10 +268,11 @@ static void refuse_context(cl_context context, cl_device_id device, cl_command_q
 static void contexts_on_what_is_not_there_are_refused(void **state) {
   const caller *c = *state;
   const caller other = caller_on(c->device);
-  const slab_context_options odd = {.lane_width = 3};
+  const slab_context_options odd = {.lane_width = 3}, tactless = {.tactic = (slab_tactic)77};
   refuse_context(NULL, c->device, c->in_order, NULL, "context is NULL");
   refuse_context(c->context, NULL, c->in_order, NULL, "device is NULL");
   refuse_context(c->context, c->device, c->in_order, &odd, "lane_width is 3");
+  refuse_context(c->context, c->device, c->in_order, &tactless, "tactic is 77");
   refuse_context(c->context, c->device, other.in_order, NULL, "queue is of another context");
   refuse_context(c->context, c->device, other.out_of_order, NULL, "queue is of another context");
   assert_status(slab_context_create_cl(c->context, c->device, NULL, NULL, NULL), SLAB_INVALID_ARGUMENT);

@@ -41,8 +41,8 @@ const verify_group verify_groups[] = {
     OPTION("segments", FLAVOUR_SEGMENTS, "t from 0 to 1"),
     OPTION("ranges", FLAVOUR_RANGES, "that begin and end at crossings"),
     {"pairs", "slab_pairs against intervals", 0.25, 32, 5, verify_pairs, NULL, 0, 0, FLAVOUR_ANY},
-    {"trees", "FAST, DEFAULT and HIGH against flat, 10,000 primitives", 3, 16384, 12, verify_trees, NULL, 0, 0,
-     FLAVOUR_ANY},
+    {"trees", "FAST, DEFAULT and HIGH, each under a tactic of its own, against flat, 10,000 primitives", 3, 16384, 12,
+     verify_trees, NULL, 0, 0, FLAVOUR_ANY},
     {"edges", "closed meshes, through edges and vertices", 20, 65536, 16, verify_edges, verify_enough_zeros, 0, 0,
      FLAVOUR_ANY},
     {"rooms", "1x1x1000 and 10x3x1000, through edges and vertices", 10, 65536, 12, verify_rooms, verify_enough_zeros, 0,
@@ -308,10 +308,14 @@ static int save_json(const char *path, const verify_run *run, const verify_tally
 /* ---- the command ----------------------------------------------------------------- */
 
 static int open_run(const verify_options *o, verify_run *run) {
-  const slab_context_options options = {.device = o->device, .lane_width = (uint32_t)o->lanes};
   uint32_t largest = 0;
-  const int code = device_open_with(&options, &run->context);
-  if (code != EXIT_DONE) return code;
+  for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) {
+    const slab_context_options options = {
+        .device = o->device, .lane_width = (uint32_t)o->lanes, .tactic = (slab_tactic)tactic};
+    const int code = device_open_with(&options, &run->contexts[tactic]);
+    if (code != EXIT_DONE) return code;
+  }
+  run->context = run->contexts[SLAB_TACTIC_MEASURED];
   const slab_status status = slab_context_device(run->context, &run->device);
   if (status != SLAB_OK) return complain_status(status, "verify");
   for (int g = 0; g < GROUPS; g++)
@@ -331,7 +335,7 @@ static void close_run(verify_run *run) {
   answers_free(&run->others);
   free(run->rays);
   free(run->skip);
-  slab_context_destroy(run->context);
+  for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) slab_context_destroy(run->contexts[tactic]);
 }
 
 int command_verify(int argc, char **argv) {

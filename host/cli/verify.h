@@ -58,7 +58,7 @@ typedef struct verify_tally {
 } verify_tally;
 
 struct verify_run {
-  slab_context *context;
+  slab_context *contexts[SLAB_TACTIC_TURNS + 1], *context; /* one a tactic; that of SLAB_TACTIC_MEASURED */
   slab_device_info device;
   uint64_t seed;
   int extremes; /* numbers whose products are subnormal may occur: the device keeps them */

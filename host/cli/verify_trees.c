@@ -1,7 +1,7 @@
-/* Trees against brute force: every query, every quality, bit by bit. */
+/* Trees against brute force: every query, every quality, each under another tactic, bit by bit. */
 #include <math.h>
 
-#include "../../bench/shapes.h"
+#include "../../bench/bundles.h"
 #include "../../bench/tree_scenes.h"
 #include "verify.h"
 
@@ -11,34 +11,27 @@
 
 static const struct {
   slab_tree tree;
+  slab_tactic tactic;
   const char *name;
-} qualities[] = {
-    {SLAB_TREE_FLAT, "flat"}, {SLAB_TREE_FAST, "fast"}, {SLAB_TREE_DEFAULT, "default"}, {SLAB_TREE_HIGH, "high"}};
+} qualities[] = {{SLAB_TREE_FLAT, SLAB_TACTIC_MEASURED, "flat"},
+                 {SLAB_TREE_FAST, SLAB_TACTIC_SINGLE, "fast"},
+                 {SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, "default"},
+                 {SLAB_TREE_HIGH, SLAB_TACTIC_TURNS, "high"}};
 enum { QUALITIES = sizeof qualities / sizeof *qualities };
 
-/* A dropped primitive of every kind, so that all scenes share one program for each query. */
-static slab_status add_nothing_of_each_kind(slab_scene *scene) {
-  static const slab_geometry_options drop = {.skip_invalid = 1};
-  slab_status status = SLAB_OK;
-  float nothing[SHAPE_FLOATS_MOST];
-  for (int i = 0; i < SHAPE_FLOATS_MOST; i++) nothing[i] = NAN;
-  for (int kind = 0; status == SLAB_OK && kind < SHAPE_KINDS; kind++)
-    status = shape_add(scene, (slab_shape)kind, nothing, 1, &drop);
-  return status;
-}
-
-static slab_status make_scene(const verify_run *run, tree_scene which, uint64_t seed, slab_tree tree,
-                              slab_scene **scene) {
-  const slab_build_options options = {.tree = tree};
-  slab_status status = slab_scene_create(run->context, scene);
+static slab_status make_scene(const verify_run *run, tree_scene which, uint64_t seed, int quality, slab_scene **scene) {
+  const slab_build_options options = {.tree = qualities[quality].tree};
+  slab_status status = slab_scene_create(run->contexts[qualities[quality].tactic], scene);
   if (status == SLAB_OK) status = tree_scene_fill(which, PRIMITIVES, seed, *scene);
-  if (status == SLAB_OK) status = add_nothing_of_each_kind(*scene);
+  if (status == SLAB_OK) status = tree_scene_add_nothing(*scene);
   return status == SLAB_OK ? slab_scene_commit(*scene, &options) : status;
 }
 
+/* Half of them in bundles, which packets are made of. */
 static void make_rays(verify_run *run, random_state *random, const slab_scene_stats *stats, size_t n) {
+  bundles_fill(random, stats, n, run->rays);
   for (size_t i = 0; i < n; i++) {
-    run->rays[i] = tree_scene_ray(random, stats);
+    if (i >= n / 2) run->rays[i] = tree_scene_ray(random, stats);
     run->skip[i] = (slab_primitive_id){random_below(random, PRIMITIVES), random_below(random, 7)};
   }
 }
@@ -70,7 +63,7 @@ int verify_trees(verify_run *run, random_state *random, size_t n) {
   for (int k = 0; code == EXIT_DONE && status == SLAB_OK && k < QUALITIES; k++) {
     slab_scene *scene = NULL;
     answers *a = k == 0 ? &run->answers : &run->others;
-    status = make_scene(run, which, seed, qualities[k].tree, &scene);
+    status = make_scene(run, which, seed, k, &scene);
     if (status == SLAB_OK && k == 0) {
       status = slab_scene_info(scene, &stats);
       make_rays(run, random, &stats, n);

@@ -1,0 +1,304 @@
+/* No tactic can change an answer: rays of which neighbours go one way, and others, cast on flat scenes and through
+ * trees under each tactic; the four queries that packets answer, bit by bit. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "bundles.h"
+#include "harness.h"
+#include "ray.h"
+#include "tree_scenes.h"
+
+/* Neither is a multiple of any packet's rays. */
+enum { RAYS = 3001, MANY = 200003 };
+
+static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT};
+enum { QUERIES = sizeof queries / sizeof *queries, TACTICS = SLAB_TACTIC_TURNS + 1 };
+
+/* Contexts that the tests share, one a tactic, so that programs are built once. */
+typedef struct contexts {
+  slab_context *of[TACTICS];
+} contexts;
+
+/* One scene: flat under SLAB_TACTIC_MEASURED, else as a tree. */
+typedef struct scenes {
+  slab_scene *of[TACTICS];
+  slab_scene_stats stats;
+} scenes;
+
+/* Few where each level of the tree sets one giant apart: of a deeper one the stack, and so the programs, would be
+ * others than the rest have. */
+static uint32_t shapes_of(tree_scene which) { return which == TREE_SCALES ? 250 : 1500; }
+
+static void release(scenes *s) {
+  for (int k = 0; k < TACTICS; k++) slab_scene_destroy(s->of[k]);
+}
+
+static scenes scenes_of(const contexts *c, tree_scene which, slab_tree quality) {
+  scenes s;
+  random_state random = harness_stream(tree_scene_name(which));
+  const uint64_t seed = random_next(&random);
+  for (int k = 0; k < TACTICS; k++) {
+    const slab_build_options options = {.tree = k == SLAB_TACTIC_MEASURED ? SLAB_TREE_FLAT : quality};
+    assert_ok(slab_scene_create(c->of[k], &s.of[k]));
+    assert_ok(tree_scene_fill(which, shapes_of(which), seed, s.of[k]));
+    assert_ok(tree_scene_add_nothing(s.of[k]));
+    assert_ok(slab_scene_commit(s.of[k], &options));
+    assert_ok(slab_scene_info(s.of[k], &s.stats));
+    assert_true((s.stats.tree_depth > 0) == (k != SLAB_TACTIC_MEASURED));
+  }
+  return s;
+}
+
+/* ---- comparing ---- */
+
+static const char *tactic_name(int tactic) {
+  static const char *const names[TACTICS] = {"measured", "packets", "single", "turns"};
+  return names[tactic];
+}
+
+static void compare(const scenes *s, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+  answers flat = {0}, tree = {0};
+  for (int q = 0; q < QUERIES; q++) {
+    const slab_query query = queries[q];
+    assert_ok(answers_cast(&flat, query, s->of[0], rays, n, options));
+    for (int k = 1; k < TACTICS; k++) {
+      size_t first = 0;
+      assert_ok(answers_cast(&tree, query, s->of[k], rays, n, options));
+      const size_t differing = answers_differ(&tree, &flat, query, &first);
+      const float *r = (const float *)&rays[first];
+      if (differing)
+        fail_msg("%s, %s: %zu rays differ from flat, ray %zu is {{%a, %a, %a}, %a, {%a, %a, %a}, %a}",
+                 answer_name(query), tactic_name(k), differing, first, (double)r[0], (double)r[1], (double)r[2],
+                 (double)r[3], (double)r[4], (double)r[5], (double)r[6], (double)r[7]);
+      assert_true(tree.invalid[query] == flat.invalid[query]);
+    }
+  }
+  answers_free(&flat);
+  answers_free(&tree);
+}
+
+/* ---- the sets ---- */
+
+/* Whether the rays of a packet go one way, as kernels/packet.cl wants it. */
+static bool agree(const slab_ray *rays, size_t n) {
+  ray_word way = UINT32_MAX;
+  bool one = true;
+  for (size_t i = 0; i < n; i++) {
+    const ray_frame f = ray_scale(&rays[i]);
+    if (f.state != RAY_LIVE) continue;
+    one = one && (way == UINT32_MAX || f.way == way) && f.t_min >= 0.0f;
+    way = f.way;
+  }
+  return one;
+}
+
+/* A set of which no packet agreed, or every one, would leave half of the code in the dark. */
+static void assert_mixed(const slab_ray *rays, size_t n) {
+  const size_t lanes = harness_width();
+  size_t agreeing = 0;
+  for (size_t i = 0; i + lanes <= n; i += lanes) agreeing += agree(rays + i, lanes);
+  assert_in_range(agreeing, n / lanes / 2, n / lanes - n / lanes / 20);
+}
+
+/* Half of the rays do not see what they hit first. */
+static void skip_what_is_hit(const scenes *s, const slab_ray *rays, slab_primitive_id skip[RAYS]) {
+  answers a = {0};
+  size_t hits = 0;
+  assert_ok(answers_cast(&a, SLAB_CLOSEST, s->of[0], rays, RAYS, NULL));
+  for (size_t i = 0; i < RAYS; i++) {
+    hits += a.closest[i].geometry < SLAB_INVALID;
+    skip[i] = (slab_primitive_id){i % 2 ? a.closest[i].primitive : SLAB_MISS, a.closest[i].geometry};
+  }
+  assert_true(hits > RAYS / 10); /* a set that hits nothing would prove nothing */
+  answers_free(&a);
+}
+
+static void tactics_change_nothing(const contexts *c, tree_scene which) {
+  static const slab_tree qualities[] = {SLAB_TREE_HIGH, SLAB_TREE_FAST};
+  static slab_ray rays[RAYS];
+  static slab_primitive_id skip[RAYS];
+  scenes s = scenes_of(c, which, qualities[which % 2]);
+  random_state random = harness_stream("tactics");
+  const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
+  const slab_cast_options others = {.mask = 2, .cull = SLAB_CULL_BACK, .skip = skip};
+  bundles_fill(&random, &s.stats, RAYS, rays);
+  assert_mixed(rays, RAYS);
+  skip_what_is_hit(&s, rays, skip);
+  compare(&s, rays, RAYS, NULL);
+  compare(&s, rays, RAYS, &some);
+  compare(&s, rays, RAYS, &others);
+  for (size_t i = 0; i < RAYS; i++) rays[i] = tree_scene_ray(&random, &s.stats);
+  compare(&s, rays, RAYS, NULL);
+  compare(&s, rays, RAYS, &some);
+  release(&s);
+}
+
+#define TACTICS_TEST(name, which) \
+  static void tactics_equal_flat_on_##name(void **state) { tactics_change_nothing(*state, which); }
+TACTICS_TEST(mixed, TREE_MIXED)
+TACTICS_TEST(touching, TREE_TOUCHING)
+TACTICS_TEST(flatland, TREE_FLATLAND)
+TACTICS_TEST(far, TREE_FAR)
+TACTICS_TEST(scales, TREE_SCALES)
+TACTICS_TEST(slivers, TREE_SLIVERS)
+
+/* ---- what random sets hardly meet ---- */
+
+/* Directions of 2^127 make a final t of 2^-22 a subnormal one of 2^-149, and crossings that differ tie: a later one of
+ * a lower id wins, so none may be dropped for being a little farther. */
+static void tied_subnormal_t_goes_to_the_lower_id(void **state) {
+  enum { LAYERS = 300 };
+  const contexts *c = *state;
+  static slab_box layers[LAYERS];
+  slab_device_info info;
+  assert_ok(slab_context_device(c->of[0], &info));
+  if (!info.denormals) skip();
+  random_state random = harness_stream("tied_subnormal_t_goes_to_the_lower_id");
+  for (int i = 0; i < LAYERS; i++) {
+    const float x = random_between(&random, 0, 8), y = random_between(&random, 0, 8);
+    const float z = 0x1p-24f * (float)(1 + random_below(&random, 64));
+    layers[i] = (slab_box){{x - 2, y - 2, z}, {x + 2, y + 2, z + 0x1p-26f}};
+  }
+  scenes s;
+  for (int k = 0; k < TACTICS; k++) {
+    const slab_build_options options = {.tree = k == 0 ? SLAB_TREE_FLAT : SLAB_TREE_FAST};
+    assert_ok(slab_scene_create(c->of[k], &s.of[k]));
+    assert_ok(slab_scene_add_boxes(s.of[k], layers, LAYERS, NULL, NULL));
+    assert_ok(tree_scene_add_nothing(s.of[k]));
+    assert_ok(slab_scene_commit(s.of[k], &options));
+  }
+  static slab_ray rays[RAYS];
+  for (size_t i = 0; i < RAYS; i++)
+    rays[i] = (slab_ray){
+        {random_between(&random, 0, 8), random_between(&random, 0, 8), 0}, 0, {0, 0, ldexpf(1, 123 + (int)(i % 5))}, 1};
+  compare(&s, rays, RAYS, NULL);
+  release(&s);
+}
+
+/* Rays that a packet lacks have no results. */
+static void nothing_is_written_beyond_the_last_ray(void **state) {
+  enum { MOST = 40, GUARD = 16 };
+  scenes s = scenes_of(*state, TREE_MIXED, SLAB_TREE_DEFAULT);
+  random_state random = harness_stream("nothing_is_written_beyond_the_last_ray");
+  static slab_ray rays[MOST];
+  static unsigned char flat[(MOST + GUARD) * sizeof(slab_hit)], tree[sizeof flat];
+  bundles_fill(&random, &s.stats, MOST, rays);
+  for (size_t n = 1; n < MOST; n++)
+    for (int q = 0; q < QUERIES; q++)
+      for (int k = 1; k < TACTICS; k++) {
+        const size_t size = answer_size(queries[q]);
+        memset(flat, 0xA5, sizeof flat);
+        memset(tree, 0xA5, sizeof tree);
+        assert_ok(cast_query(s.of[0], queries[q], rays, n, flat, NULL));
+        assert_ok(cast_query(s.of[k], queries[q], rays, n, tree, NULL));
+        assert_same_bits(tree, flat, n + GUARD, size);
+      }
+  release(&s);
+}
+
+static void scene_of_nothing_is_missed_by_every_tactic(void **state) {
+  const contexts *c = *state;
+  static slab_ray rays[RAYS];
+  static slab_hit hits[RAYS];
+  const slab_build_options options = {.tree = SLAB_TREE_FAST};
+  const slab_scene_stats bounds = {.upper = {1, 1, 1}};
+  random_state random = harness_stream("scene_of_nothing_is_missed_by_every_tactic");
+  bundles_fill(&random, &bounds, RAYS, rays);
+  for (int k = 1; k < TACTICS; k++) {
+    slab_scene *scene;
+    assert_ok(slab_scene_create(c->of[k], &scene));
+    assert_ok(slab_scene_commit(scene, &options));
+    assert_ok(slab_closest(scene, rays, RAYS, hits, NULL));
+    for (size_t i = 0; i < RAYS; i++) {
+      const uint32_t why = ray_scale(&rays[i]).state == RAY_INVALID ? SLAB_INVALID : SLAB_MISS;
+      const slab_hit want = {INFINITY, {0, 0, 0}, 0, 0, why, why};
+      assert_same_bits(&hits[i], &want, 1, sizeof want);
+    }
+    slab_scene_destroy(scene);
+  }
+}
+
+/* ---- trials ---- */
+
+enum { TRIAL_RAYS = 16384 };
+
+typedef struct steps {
+  uint64_t done;
+  uint32_t trials;
+} steps;
+
+static int note_step(void *user, uint64_t done, uint64_t total) {
+  steps *s = user;
+  (void)total;
+  s->trials += done - s->done == TRIAL_RAYS;
+  s->done = done;
+  return 0;
+}
+
+/* So many rays that every tactic is tried on some of them, and one is chosen. */
+static void trials_change_nothing(void **state) {
+  const contexts *c = *state;
+  scenes s = scenes_of(c, TREE_MIXED, SLAB_TREE_DEFAULT);
+  slab_scene *measured;
+  random_state random = harness_stream(tree_scene_name(TREE_MIXED));
+  assert_ok(slab_scene_create(c->of[SLAB_TACTIC_MEASURED], &measured));
+  assert_ok(tree_scene_fill(TREE_MIXED, shapes_of(TREE_MIXED), random_next(&random), measured));
+  assert_ok(tree_scene_add_nothing(measured));
+  assert_ok(slab_scene_commit(measured, NULL));
+  slab_ray *rays = malloc(MANY * sizeof *rays);
+  assert_non_null(rays);
+  bundles_fill(&random, &s.stats, MANY, rays);
+  answers flat = {0}, tree = {0};
+  for (int q = 0; q < QUERIES; q++) {
+    size_t first = 0;
+    steps seen = {0};
+    const slab_cast_options watched = {.progress = note_step, .user = &seen};
+    assert_ok(answers_cast(&flat, queries[q], s.of[0], rays, MANY, NULL));
+    assert_ok(answers_cast(&tree, queries[q], measured, rays, MANY, &watched));
+    assert_int_equal(answers_differ(&tree, &flat, queries[q], &first), 0);
+    assert_true(tree.invalid[queries[q]] == flat.invalid[queries[q]]);
+    assert_int_equal(seen.done, MANY);
+    assert_true(seen.trials >= TACTICS - 1);
+  }
+  answers_free(&flat);
+  answers_free(&tree);
+  free(rays);
+  slab_scene_destroy(measured);
+  release(&s);
+}
+
+/* ---- fixtures ---- */
+
+static int setup(void **state) {
+  static contexts c;
+  for (int k = 0; k < TACTICS; k++) {
+    const slab_context_options options = {.lane_width = harness_width(), .tactic = (slab_tactic)k};
+    assert_ok(slab_context_create(&options, &c.of[k]));
+  }
+  *state = &c;
+  return 0;
+}
+
+static int teardown(void **state) {
+  const contexts *c = *state;
+  for (int k = 0; k < TACTICS; k++) slab_context_destroy(c->of[k]);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tactics_equal_flat_on_mixed),
+      cmocka_unit_test(tactics_equal_flat_on_touching),
+      cmocka_unit_test(tactics_equal_flat_on_flatland),
+      cmocka_unit_test(tactics_equal_flat_on_far),
+      cmocka_unit_test(tactics_equal_flat_on_scales),
+      cmocka_unit_test(tactics_equal_flat_on_slivers),
+      cmocka_unit_test(tied_subnormal_t_goes_to_the_lower_id),
+      cmocka_unit_test(nothing_is_written_beyond_the_last_ray),
+      cmocka_unit_test(scene_of_nothing_is_missed_by_every_tactic),
+      cmocka_unit_test(trials_change_nothing),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
