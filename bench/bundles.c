@@ -117,10 +117,18 @@ static slab_ray ray_of(random_state *random, const bundle *b, uint32_t i) {
   return ray;
 }
 
+/* The same way from too far away. */
+static void move_away(slab_ray *ray) {
+  int along = 0;
+  for (int k = 1; k < 3; k++)
+    if (fabsf(ray->direction[k]) > fabsf(ray->direction[along])) along = k;
+  ray->origin[along] = ray->direction[along] < 0.0f ? 0x1p61f : -0x1p61f;
+}
+
 /* Unlike its neighbours. */
 static void make_odd(random_state *random, slab_ray *ray) {
-  const float factor = ldexpf(1.0f, (int)random_below(random, 41) - 20);
-  switch (random_below(random, 6)) {
+  const float factor = ldexpf(1.0f, (int)random_below(random, 41) - 20), first = ray->direction[0];
+  switch (random_below(random, 8)) {
     case 0:
       ray->direction[random_below(random, 3)] = NAN;
       break;
@@ -128,13 +136,20 @@ static void make_odd(random_state *random, slab_ray *ray) {
       memset(ray->direction, 0, sizeof ray->direction);
       break;
     case 2:
-      ray->t_max = ray->t_min - 1.0f;
+      move_away(ray);
       break;
     case 3:
-      ray->t_max = ray->t_min + random_float(random);
+      ray->t_max = ray->t_min - 1.0f;
       break;
     case 4:
+      ray->t_max = ray->t_min + random_float(random);
+      break;
+    case 5:
       for (int k = 0; k < 3; k++) ray->direction[k] *= factor;
+      break;
+    case 6: /* along other axes */
+      for (int k = 0; k < 2; k++) ray->direction[k] = ray->direction[k + 1];
+      ray->direction[2] = first;
       break;
     default:
       for (int k = 0; k < 3; k++) ray->direction[k] = -ray->direction[k];

@@ -7,6 +7,7 @@
 #include "answers.h"
 #include "bundles.h"
 #include "harness.h"
+#include "lattice.h"
 #include "ray.h"
 #include "tree_scenes.h"
 
@@ -35,20 +36,27 @@ static void release(scenes *s) {
   for (int k = 0; k < TACTICS; k++) slab_scene_destroy(s->of[k]);
 }
 
-static scenes scenes_of(const contexts *c, tree_scene which, slab_tree quality) {
+typedef slab_status scene_filler(slab_scene *scene, const void *user);
+
+/* Every scene holds every kind, if only in a dropped primitive, so that all share their programs. */
+static scenes scenes_made(const contexts *c, slab_tree quality, scene_filler *fill, const void *user) {
   scenes s;
-  random_state random = harness_stream(tree_scene_name(which));
-  const uint64_t seed = random_next(&random);
   for (int k = 0; k < TACTICS; k++) {
     const slab_build_options options = {.tree = k == SLAB_TACTIC_MEASURED ? SLAB_TREE_FLAT : quality};
     assert_ok(slab_scene_create(c->of[k], &s.of[k]));
-    assert_ok(tree_scene_fill(which, shapes_of(which), seed, s.of[k]));
+    assert_ok(fill(s.of[k], user));
     assert_ok(tree_scene_add_nothing(s.of[k]));
     assert_ok(slab_scene_commit(s.of[k], &options));
     assert_ok(slab_scene_info(s.of[k], &s.stats));
     assert_true((s.stats.tree_depth > 0) == (k != SLAB_TACTIC_MEASURED));
   }
   return s;
+}
+
+static slab_status fill_tree_scene(slab_scene *scene, const void *user) {
+  const tree_scene *which = user;
+  random_state random = harness_stream(tree_scene_name(*which));
+  return tree_scene_fill(*which, shapes_of(*which), random_next(&random), scene);
 }
 
 /* ---- comparing ---- */
@@ -119,7 +127,7 @@ static void tactics_change_nothing(const contexts *c, tree_scene which) {
   static const slab_tree qualities[] = {SLAB_TREE_HIGH, SLAB_TREE_FAST};
   static slab_ray rays[RAYS];
   static slab_primitive_id skip[RAYS];
-  scenes s = scenes_of(c, which, qualities[which % 2]);
+  scenes s = scenes_made(c, qualities[which % 2], fill_tree_scene, &which);
   random_state random = harness_stream("tactics");
   const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
   const slab_cast_options others = {.mask = 2, .cull = SLAB_CULL_BACK, .skip = skip};
@@ -146,41 +154,125 @@ TACTICS_TEST(slivers, TREE_SLIVERS)
 
 /* ---- what random sets hardly meet ---- */
 
-/* Directions of 2^127 make a final t of 2^-22 a subnormal one of 2^-149, and crossings that differ tie: a later one of
- * a lower id wins, so none may be dropped for being a little farther. */
-static void tied_subnormal_t_goes_to_the_lower_id(void **state) {
-  enum { LAYERS = 300 };
-  const contexts *c = *state;
-  static slab_box layers[LAYERS];
-  slab_device_info info;
-  assert_ok(slab_context_device(c->of[0], &info));
-  if (!info.denormals) skip();
-  random_state random = harness_stream("tied_subnormal_t_goes_to_the_lower_id");
+enum { LAYERS = 300 };
+
+/* Near z = 0. */
+static slab_status fill_layers(slab_scene *scene, const void *user) {
+  slab_box layers[LAYERS];
+  random_state random = random_seed(LAYERS);
+  (void)user;
   for (int i = 0; i < LAYERS; i++) {
     const float x = random_between(&random, 0, 8), y = random_between(&random, 0, 8);
     const float z = 0x1p-24f * (float)(1 + random_below(&random, 64));
     layers[i] = (slab_box){{x - 2, y - 2, z}, {x + 2, y + 2, z + 0x1p-26f}};
   }
-  scenes s;
-  for (int k = 0; k < TACTICS; k++) {
-    const slab_build_options options = {.tree = k == 0 ? SLAB_TREE_FLAT : SLAB_TREE_FAST};
-    assert_ok(slab_scene_create(c->of[k], &s.of[k]));
-    assert_ok(slab_scene_add_boxes(s.of[k], layers, LAYERS, NULL, NULL));
-    assert_ok(tree_scene_add_nothing(s.of[k]));
-    assert_ok(slab_scene_commit(s.of[k], &options));
-  }
+  return slab_scene_add_boxes(scene, layers, LAYERS, NULL, NULL);
+}
+
+/* Directions of 2^127 make a final t of 2^-22 a subnormal one of 2^-149, and crossings that differ tie: a later one of
+ * a lower id wins, so none may be dropped for being a little farther. */
+static void tied_subnormal_t_goes_to_the_lower_id(void **state) {
+  const contexts *c = *state;
   static slab_ray rays[RAYS];
-  for (size_t i = 0; i < RAYS; i++)
-    rays[i] = (slab_ray){
-        {random_between(&random, 0, 8), random_between(&random, 0, 8), 0}, 0, {0, 0, ldexpf(1, 123 + (int)(i % 5))}, 1};
+  slab_device_info info;
+  assert_ok(slab_context_device(c->of[0], &info));
+  if (!info.denormals) skip();
+  random_state random = harness_stream("tied_subnormal_t_goes_to_the_lower_id");
+  scenes s = scenes_made(c, SLAB_TREE_FAST, fill_layers, NULL);
+  for (size_t i = 0; i < RAYS; i++) {
+    const float x = random_between(&random, 0, 8), y = random_between(&random, 0, 8);
+    rays[i] = (slab_ray){{x, y, 0}, 0, {0, 0, ldexpf(1, 123 + (int)(i % 5))}, 1};
+  }
   compare(&s, rays, RAYS, NULL);
   release(&s);
 }
 
+/* ---- rays that meet what they are aimed at by rounding alone ---- */
+
+enum { CORNERED = 96 };
+
+static slab_box cornered_box(random_state *random) {
+  slab_box box;
+  for (int k = 0; k < 3; k++) {
+    box.lower[k] = (float)random_below(random, 64);
+    box.upper[k] = box.lower[k] + (float)(1 + random_below(random, 3));
+  }
+  return box;
+}
+
+static slab_status fill_cornered(slab_scene *scene, const void *user) {
+  slab_box boxes[CORNERED];
+  random_state random = random_seed(CORNERED);
+  (void)user;
+  for (int i = 0; i < CORNERED; i++) boxes[i] = cornered_box(&random);
+  return slab_scene_add_boxes(scene, boxes, CORNERED, NULL, NULL);
+}
+
+/* Exactly through a corner: origin = corner - k d, small integers all. The slab test rounds, and holds by its widening,
+ * as a node whose corner this is must. */
+static slab_ray ray_through_corner(random_state *random) {
+  random_state boxes = random_seed(CORNERED);
+  slab_box box = {{0}, {0}};
+  slab_ray ray = {.t_max = INFINITY};
+  for (uint32_t i = random_below(random, CORNERED) + 1; i > 0; i--) box = cornered_box(&boxes);
+  const float t = (float)(1 + random_below(random, 40));
+  for (int k = 0; k < 3; k++) {
+    const float corner = random_below(random, 2) ? box.upper[k] : box.lower[k];
+    ray.direction[k] = (float)(1 + random_below(random, 30)) / (random_below(random, 2) ? 8.0f : -8.0f);
+    ray.origin[k] = corner - t * ray.direction[k];
+  }
+  return ray;
+}
+
+static const int room_size[3] = {1, 1, 1000};
+
+static slab_status fill_room(slab_scene *scene, const void *user) {
+  lattice_mesh mesh = {0};
+  (void)user;
+  lattice_box(&mesh, room_size);
+  return lattice_add(scene, &mesh, lattice_places[0]);
+}
+
+/* A packet of copies has no slack of its own: its hull is one ray, and must hold what that ray holds. One in four
+ * begins below 0, where packets do not go. */
+static void check_copies(const contexts *c, scene_filler *fill, const char *name, slab_ray make(random_state *random)) {
+  enum { PACKETS = 4000 };
+  const size_t copies = harness_width(), n = PACKETS * copies;
+  slab_ray *rays = malloc(n * sizeof *rays);
+  assert_non_null(rays);
+  random_state random = harness_stream(name);
+  for (size_t i = 0; i < n; i++) {
+    rays[i] = i % copies == 0 ? make(&random) : rays[i - 1];
+    if (i / copies % 4 == 0) rays[i].t_min = -INFINITY;
+  }
+  scenes s = scenes_made(c, SLAB_TREE_HIGH, fill, NULL);
+  compare(&s, rays, n, NULL);
+  release(&s);
+  free(rays);
+}
+
+static void rays_through_corners_meet_their_nodes(void **state) {
+  check_copies(*state, fill_cornered, "rays_through_corners_meet_their_nodes", ray_through_corner);
+}
+
+static slab_ray ray_in_room(random_state *random) {
+  lattice_mesh mesh = {0};
+  lattice_box(&mesh, room_size);
+  return lattice_rounded_ray(random, &mesh, room_size, lattice_places[0]);
+}
+
+/* Distant vertices are sheared by much, so that rays hit beside the bounds: the gate's pad holds them. */
+static void rays_in_a_thin_room_meet_its_walls(void **state) {
+  check_copies(*state, fill_room, "rays_in_a_thin_room_meet_its_walls", ray_in_room);
+}
+
+/* ---- ends ---- */
+
 /* Rays that a packet lacks have no results. */
 static void nothing_is_written_beyond_the_last_ray(void **state) {
   enum { MOST = 40, GUARD = 16 };
-  scenes s = scenes_of(*state, TREE_MIXED, SLAB_TREE_DEFAULT);
+  const tree_scene which = TREE_MIXED;
+  scenes s = scenes_made(*state, SLAB_TREE_HIGH, fill_tree_scene, &which);
   random_state random = harness_stream("nothing_is_written_beyond_the_last_ray");
   static slab_ray rays[MOST];
   static unsigned char flat[(MOST + GUARD) * sizeof(slab_hit)], tree[sizeof flat];
@@ -240,15 +332,17 @@ static int note_step(void *user, uint64_t done, uint64_t total) {
 /* So many rays that every tactic is tried on some of them, and one is chosen. */
 static void trials_change_nothing(void **state) {
   const contexts *c = *state;
-  scenes s = scenes_of(c, TREE_MIXED, SLAB_TREE_DEFAULT);
+  const tree_scene which = TREE_MIXED;
+  const slab_build_options options = {.tree = SLAB_TREE_HIGH};
+  scenes s = scenes_made(c, SLAB_TREE_HIGH, fill_tree_scene, &which);
   slab_scene *measured;
-  random_state random = harness_stream(tree_scene_name(TREE_MIXED));
   assert_ok(slab_scene_create(c->of[SLAB_TACTIC_MEASURED], &measured));
-  assert_ok(tree_scene_fill(TREE_MIXED, shapes_of(TREE_MIXED), random_next(&random), measured));
+  assert_ok(fill_tree_scene(measured, &which));
   assert_ok(tree_scene_add_nothing(measured));
-  assert_ok(slab_scene_commit(measured, NULL));
+  assert_ok(slab_scene_commit(measured, &options));
   slab_ray *rays = malloc(MANY * sizeof *rays);
   assert_non_null(rays);
+  random_state random = harness_stream("trials_change_nothing");
   bundles_fill(&random, &s.stats, MANY, rays);
   answers flat = {0}, tree = {0};
   for (int q = 0; q < QUERIES; q++) {
@@ -296,6 +390,8 @@ int main(void) {
       cmocka_unit_test(tactics_equal_flat_on_scales),
       cmocka_unit_test(tactics_equal_flat_on_slivers),
       cmocka_unit_test(tied_subnormal_t_goes_to_the_lower_id),
+      cmocka_unit_test(rays_through_corners_meet_their_nodes),
+      cmocka_unit_test(rays_in_a_thin_room_meet_its_walls),
       cmocka_unit_test(nothing_is_written_beyond_the_last_ray),
       cmocka_unit_test(scene_of_nothing_is_missed_by_every_tactic),
       cmocka_unit_test(trials_change_nothing),
