@@ -1,5 +1,6 @@
 /* What mutants showed the other tests to be blind to: each test here kills a fault of tests/mutants/mutants.txt that
  * survived them. Expectations are worked out by hand in the comments. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,27 @@ static void range_reversed_by_the_least_step_is_a_plain_miss(void **state) {
   expect_shape(*state, SLAB_PLANE, &plane, rows, NULL, 0);
   expect_shape(*state, SLAB_SPHERE, &sphere, rows, NULL, 0);
   expect_shape(*state, SLAB_TRIANGLE, &triangle, rows, NULL, 0);
+}
+
+/* Scaled by the direction's 2^10 both ends overflow and become FLT_MAX, where this plane is. */
+static void reversed_range_that_overflows_is_a_plain_miss(void **state) {
+  static const expect_row rows[] = {{{{0, 0, 0}, 0x1.8p127f, {0, 0, 0x1p10f}, 0x1p127f}, EXPECT_MISS}};
+  static const slab_plane plane = {{0, 0, 1}, FLT_MAX};
+  expect_shape(*state, SLAB_PLANE, &plane, rows, NULL, 0);
+}
+
+/* ---- planes ---- */
+
+/* e = 1 + 2^-23, and e e rounds to 1 + 2^-22: n.o = e e - (1 + 2^-22) is 0. Were the product not rounded, 2^-46 would
+ * be left, and the crossing lie before the start. */
+static void plane_sum_rounds_its_products(void **state) {
+  static const float e = 1 + 0x1p-23f, f = -(1 + 0x1p-22f);
+  const slab_plane last = {{1, 0, e}, 0}, first = {{e, 1, 0}, 0};
+  const float part = sqrtf(0.5f);
+  const expect_row at_last[] = {{{{f, 0, e}, 0, {0, 0, 1}, INFINITY}, {0, {part, 0, part}, 0, 0, 0, 0}}};
+  const expect_row at_first[] = {{{{e, f, 0}, 0, {1, 0, 0}, INFINITY}, {0, {part, part, 0}, 0, 0, 0, 0}}};
+  expect_shape(*state, SLAB_PLANE, &last, at_last, NULL, 0x1p-22f);
+  expect_shape(*state, SLAB_PLANE, &first, at_first, NULL, 0x1p-22f);
 }
 
 /* ---- t lies in the stretch of the bounds ---- */
@@ -69,6 +91,32 @@ static void check_clamped(void **state, slab_shape kind, const void *shape, size
 static void sphere_is_met_within_its_bounds(void **state) {
   static const slab_sphere s = {{0, 0, 0}, 0x1p-40f};
   check_clamped(state, SLAB_SPHERE, &s, CLAMPED, "sphere_is_met_within_its_bounds");
+}
+
+/* A point has no side: its normal is against the ray, also where the clamped t is not the one that leads into it. The
+ * oracle, which knows no gate, would have t at the point itself. */
+static void point_faces_the_ray_although_t_is_clamped(void **state) {
+  harness_random r = harness_seeded("point_faces_the_ray_although_t_is_clamped");
+  static const slab_sphere point = {{0, 0, 0}, 0};
+  static slab_ray rays[CLAMPED];
+  size_t moved = 0;
+  slab_scene *scene = expect_scene(*state, SLAB_SPHERE, &point, 1);
+  answers a;
+  for (size_t i = 0; i < CLAMPED; i++) {
+    float t;
+    rays[i] = ray_to_the_centre(&r, &t);
+    moved += t != rintf(t);
+  }
+  assert_true(moved > 0);
+  expect_cast_in_extremes(scene, rays, CLAMPED, NULL, &a);
+  for (size_t i = 0; i < CLAMPED; i++) {
+    const float *d = rays[i].direction;
+    const double length = sqrt((double)d[0] * d[0] + (double)d[1] * d[1] + (double)d[2] * d[2]);
+    assert_int_equal(a.count[i], 1);
+    for (int k = 0; k < 3; k++) assert_true(fabs((double)a.closest[i].normal[k] + (double)d[k] / length) < 0x1p-22);
+  }
+  answers_free(&a);
+  slab_scene_destroy(scene);
 }
 
 /* The rotation rounds, so that some rays miss a box so small. */
@@ -166,40 +214,77 @@ static void facing_is_that_of_the_edges_not_of_the_rounded_normal(void **state) 
   slab_scene_destroy(scene);
 }
 
+/* Of (0, b, c), unrounded. */
+static void exact_normal(const float b[3], const float c[3], double n[3]) {
+  double square = 0;
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    n[i] = (double)b[j] * (double)c[k] - (double)b[k] * (double)c[j];
+    square += n[i] * n[i];
+  }
+  for (int i = 0; i < 3; i++) n[i] /= sqrt(square);
+}
+
+/* The normal of (0, b, c), which a ray that passes inside finds. */
+static void check_normal(slab_context *context, const slab_triangle *t, const slab_ray *ray, const double want[3],
+                         double within) {
+  slab_scene *scene = expect_scene(context, SLAB_TRIANGLE, t, 1);
+  slab_hit hit;
+  assert_ok(slab_closest(scene, ray, 1, &hit, NULL));
+  assert_int_equal(hit.primitive, 0);
+  for (int i = 0; i < 3; i++) assert_true(fabs((double)hit.normal[i] - want[i]) < within);
+  slab_scene_destroy(scene);
+}
+
 /* Of sides of 2^-68 the products lie below every float that keeps its bits. */
 static void triangle_too_small_for_products_has_its_normal(void **state) {
   static const float b[3] = {3.3f, 0.7f, 1.9f}, c[3] = {-1.1f, 2.9f, 0.6f};
   slab_triangle t = {{0}, {0}, {0}};
   slab_ray ray = {{0}, 0, {0, 0, -1}, INFINITY};
+  double n[3];
   for (int i = 0; i < 3; i++) {
     t.b[i] = ldexpf(b[i], -70);
     t.c[i] = ldexpf(c[i], -70);
     ray.origin[i] = i < 2 ? (t.b[i] + t.c[i]) / 4 : 1;
   }
-  double n[3], length = 0;
-  for (int i = 0; i < 3; i++) {
-    const int j = (i + 1) % 3, k = (i + 2) % 3;
-    n[i] = (double)b[j] * (double)c[k] - (double)b[k] * (double)c[j];
-    length += n[i] * n[i];
+  exact_normal(b, c, n);
+  check_normal(*state, &t, &ray, n, 0x1p-23);
+}
+
+/* The products of needles cancel to 2^-12 of themselves: rounded alone they would leave a normal good to 2^-12. */
+static void needle_has_the_normal_of_its_vertices(void **state) {
+  harness_random r = harness_seeded("needle_has_the_normal_of_its_vertices");
+  for (int trial = 0; trial < 100; trial++) {
+    slab_triangle t = {{0}, {0}, {0}};
+    slab_ray ray = {{0}, 0, {0}, INFINITY};
+    double n[3];
+    for (int i = 0; i < 3; i++) {
+      t.b[i] = harness_uniform(&r, 1, 2);
+      t.c[i] = t.b[i] * 0.75f + harness_uniform(&r, -0x1p-12f, 0x1p-12f);
+    }
+    exact_normal(t.b, t.c, n);
+    for (int i = 0; i < 3; i++) {
+      ray.direction[i] = (float)-n[i];
+      ray.origin[i] = (t.b[i] + t.c[i]) / 3 - ray.direction[i];
+    }
+    check_normal(*state, &t, &ray, n, 0x1p-20);
   }
-  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &t, 1);
-  slab_hit hit;
-  assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
-  assert_int_equal(hit.primitive, 0);
-  for (int i = 0; i < 3; i++) assert_true(fabs((double)hit.normal[i] - n[i] / sqrt(length)) < 0x1p-23);
-  slab_scene_destroy(scene);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(range_reversed_by_the_least_step_is_a_plain_miss),
+      cmocka_unit_test(reversed_range_that_overflows_is_a_plain_miss),
+      cmocka_unit_test(plane_sum_rounds_its_products),
       cmocka_unit_test(sphere_is_met_within_its_bounds),
+      cmocka_unit_test(point_faces_the_ray_although_t_is_clamped),
       cmocka_unit_test(oriented_box_is_met_within_its_bounds),
       cmocka_unit_test(flat_triangle_is_met_where_its_bounds_are),
       cmocka_unit_test(tangent_that_begins_where_it_touches_hits_at_zero),
       cmocka_unit_test(roots_do_not_cancel_beside_the_surface),
       cmocka_unit_test(facing_is_that_of_the_edges_not_of_the_rounded_normal),
       cmocka_unit_test(triangle_too_small_for_products_has_its_normal),
+      cmocka_unit_test(needle_has_the_normal_of_its_vertices),
   };
   return cmocka_run_group_tests(tests, expect_setup, expect_teardown);
 }
