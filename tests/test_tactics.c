@@ -314,7 +314,7 @@ static void scene_of_nothing_is_missed_by_every_tactic(void **state) {
 
 /* ---- trials ---- */
 
-enum { TRIAL_RAYS = 16384 };
+enum { TRIAL_MOST = 16384 }; /* rays; other launches are larger, but for the last */
 
 typedef struct steps {
   uint64_t done;
@@ -324,7 +324,7 @@ typedef struct steps {
 static int note_step(void *user, uint64_t done, uint64_t total) {
   steps *s = user;
   (void)total;
-  s->trials += done - s->done == TRIAL_RAYS;
+  s->trials += done - s->done <= TRIAL_MOST;
   s->done = done;
   return 0;
 }
@@ -354,7 +354,7 @@ static void trials_change_nothing(void **state) {
     assert_int_equal(answers_differ(&tree, &flat, queries[q], &first), 0);
     assert_true(tree.invalid[queries[q]] == flat.invalid[queries[q]]);
     assert_int_equal(seen.done, MANY);
-    assert_true(seen.trials >= TACTICS - 1);
+    assert_true(seen.trials > TACTICS - 1);
   }
   answers_free(&flat);
   answers_free(&tree);
