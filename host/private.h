@@ -147,8 +147,8 @@ size_t result_size(slab_query);
 enum { TACTICS = SLAB_TACTIC_TURNS + 1 };
 
 typedef struct tactics {
-  bool packets;            /* can be cast */
   bool open;               /* there is a choice, */
+  slab_tactic first, last; /* among these, */
   slab_tactic best;        /* and this is it so far */
   double seconds[TACTICS]; /* a ray, the best of the trials */
   uint32_t trials, casts;  /* trials so far; stretches since */

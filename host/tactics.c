@@ -6,7 +6,10 @@
 #define TRIAL_RAYS 4096u
 #define TRIALS 2           /* of each tactic, in turns: something else may use the processor meanwhile */
 #define TRIALS_PAY 131072u /* rays from which on */
-#define TRIALS_AGAIN 64    /* stretches after which the rays may be others */
+/* The same of tactics whose kernels may have to be compiled first; what packets leave is cast one by one anyway. */
+#define PACKETS_PAY 4096u
+#define TURNS_PAY 1048576u
+#define TRIALS_AGAIN 64 /* stretches after which the rays may be others */
 
 static void start_over(tactics *t) {
   t->trials = t->casts = 0;
@@ -15,25 +18,23 @@ static void start_over(tactics *t) {
 
 tactics tactics_begin(const slab_scene *scene, slab_query query, size_t rays) {
   const device *d = &scene->context->device;
-  tactics t = {.best = d->tactic, .packets = packet_rays(scene, query) != 0};
+  const bool packets = packet_rays(scene, query) != 0;
+  tactics t = {.best = d->tactic};
+  t.first = packets ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
+  t.last = rays >= TURNS_PAY ? SLAB_TACTIC_TURNS : SLAB_TACTIC_SINGLE;
   if (scene->buffers.nodes == NULL || d->info.lane_width == 1) t.best = SLAB_TACTIC_SINGLE;
   if (t.best == SLAB_TACTIC_MEASURED) {
     t.open = rays >= TRIALS_PAY;
-    t.best = t.packets ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
+    t.best = packets && rays >= PACKETS_PAY ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
   }
   start_over(&t);
   return t;
 }
 
-/* Trials go through the tactics in turn, from the first that there is. */
-static slab_tactic tried(const tactics *t) {
-  const unsigned first = t->packets ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
-  return (slab_tactic)(first + t->trials % (TACTICS - first));
-}
+/* Trials go through the tactics in turn. */
+static slab_tactic tried(const tactics *t) { return (slab_tactic)(t->first + t->trials % (t->last - t->first + 1)); }
 
-static bool is_trying(const tactics *t) {
-  return t->open && t->trials < TRIALS * (t->packets ? TACTICS - SLAB_TACTIC_PACKETS : TACTICS - SLAB_TACTIC_SINGLE);
-}
+static bool is_trying(const tactics *t) { return t->open && t->trials < TRIALS * (t->last - t->first + 1); }
 
 slab_tactic tactics_next(const tactics *t, uint32_t *rays) {
   if (!is_trying(t)) return t->best;
