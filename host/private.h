@@ -37,6 +37,7 @@ typedef struct device {
   cl_device_id id;
   cl_command_queue queue;
   slab_device_info info;
+  bool has_double;
   bool in_place;        /* kernels can use host arrays without a copy */
   uint32_t launch_rays; /* the caller's bound, 0: none */
   slab_tactic tactic;   /* how the caller wants trees to be traversed */

@@ -12,6 +12,7 @@ queries=(0 1 2 3 4 5) # slab_query: closest, distance, any, count, all, interval
 kinds=(1 2 4 8 16 31) # bit k: the scene holds slab_shape k; each alone, and all
 exact=-cl-fp32-correctly-rounded-divide-sqrt
 double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
+integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
 
 # Query and kinds are constants of a variant, so "constant operand" is what we want.
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
@@ -30,7 +31,10 @@ die() {
 compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4")
   name=$(basename "$1" .cl)-query$2-kinds$3
-  if [[ $4 == "$double" ]]; then name=$name-double; fi
+  case $4 in
+    "$double") name=$name-double ;;
+    "$integers") name=$name-integers ;;
+  esac
   "$clang" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
   "$clang" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
 }
@@ -41,6 +45,7 @@ variants() {
   for kernel in "$root"/kernels/*.cl; do
     [[ $(basename "$kernel") != packet.cl ]] || continue # of CPU devices alone
     echo "$kernel 5 31 $double"
+    echo "$kernel 5 31 $integers"
     if [[ $(basename "$kernel") == pairs.cl ]]; then # asks for intervals, of any kind
       echo "$kernel 5 31 $exact"
       continue
