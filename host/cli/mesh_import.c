@@ -119,9 +119,10 @@ static void polygon_free(polygon *p) {
 }
 
 static int polygon_reserve(polygon *p, size_t n) {
-  if (n <= p->capacity) return 0;
-  polygon_free(p);
-  *p = (polygon){malloc(n * 3 * sizeof(float)), malloc(n * sizeof(uint32_t)), malloc(n * 3 * sizeof(uint32_t)), n};
+  if (n > p->capacity) {
+    polygon_free(p);
+    *p = (polygon){malloc(n * 3 * sizeof(float)), malloc(n * sizeof(uint32_t)), malloc(n * 3 * sizeof(uint32_t)), n};
+  }
   if (p->points && p->shared && p->triangles) return 0;
   p->capacity = 0;
   return -1;

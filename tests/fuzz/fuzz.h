@@ -14,7 +14,7 @@ long fuzz_one(const uint8_t *data, size_t size);
 
 /* Ends the process, and says what did not hold, unless it holds. */
 #define claim(holds) ((holds) ? (void)0 : claim_failed(#holds, __FILE__, __LINE__))
-void claim_failed(const char *what, const char *file, int line);
+_Noreturn void claim_failed(const char *what, const char *file, int line);
 
 /* The input as the program meets it, until the next of the same kind: the name of a file with these bytes, */
 const char *fuzz_file(const uint8_t *data, size_t size);

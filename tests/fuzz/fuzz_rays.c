@@ -95,13 +95,14 @@ static void read_other_ways(ray_options options, const uint8_t *data, size_t siz
 }
 
 long fuzz_one(const uint8_t *data, size_t size) {
-  ray_options options = {.format = FUZZ_FORMAT};
+  const file_format format = FUZZ_FORMAT;
+  ray_options options = {.format = format};
   if (size > FUZZ_INPUT_MAX) return FUZZ_REFUSED;
   slab_ray *rays = rays_for(size);
   options.path = fuzz_file(data, size);
   const long count = read_rays(&options, 0, room_for(size), rays, room_for(size));
-  if (FUZZ_FORMAT == FORMAT_RAW && count > 0) claim(memcmp(rays, data, size) == 0);
-  if (FUZZ_FORMAT == FORMAT_NPY) header_survives(data, size);
+  if (format == FORMAT_RAW && count > 0) claim(memcmp(rays, data, size) == 0);
+  if (format == FORMAT_NPY) header_survives(data, size);
   read_other_ways(options, data, size, rays, count);
   free(rays);
   return count < 0 ? FUZZ_REFUSED : count;
