@@ -103,7 +103,7 @@ static void close_terrain(uint32_t n, float *vertex, uint32_t first, uint32_t *t
   for (uint32_t i = 0; i <= 4 * n; i++) outer[i] = border_vertex(n, i);
   for (uint32_t segments = n, next = n;; next = (segments + 1) / 2) { /* the walls first */
     ring_vertices(next, half, vertex);
-    for (uint32_t i = 0; i <= 4 * next; i++) inner[i] = first + i % (4 * next);
+    for (uint32_t i = 0; i <= 4 * next; i++) inner[i] = first + (i < 4 * next ? i : 0);
     for (uint32_t side = 0; side < 4; side++)
       to = zip_side(to, outer + side * segments, segments, inner + side * next, next);
     first += 4 * next;

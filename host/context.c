@@ -36,10 +36,12 @@ static uint64_t device_number(inquiry *q, cl_device_info property, size_t size) 
   return value;
 }
 
-/* CPU devices test 16 or 8 primitives at once by explicit lanes, as wide as their registers; GPUs one. */
+/* CPU devices test 16 or 8 primitives at once by explicit lanes, as wide as their registers; GPUs one, as do drivers
+ * that put neighbouring work-items side by side themselves and call their native width 1 (Mesa's llvmpipe). */
 static uint32_t native_lanes(inquiry *q, slab_device_type type) {
   if (type != SLAB_DEVICE_CPU) return 1;
-  return device_number(q, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint)) >= 16 ? 16 : 8;
+  const uint64_t width = device_number(q, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint));
+  return width >= 16 ? 16 : width > 1 ? 8 : 1;
 }
 
 static slab_status device_describe(cl_platform_id platform, cl_device_id id, slab_device_info *described) {
@@ -216,6 +218,14 @@ static slab_status choose_device(const char *selector, found_device *chosen) {
 
 static bool is_lane_width(uint32_t lanes) { return lanes == 0 || lanes == 1 || lanes == 8 || lanes == 16; }
 
+/* Whether kernels may use double; a driver that does not know the question has none. */
+static slab_status find_double(device *d) {
+  inquiry q = {.id = d->id};
+  d->has_double = device_number(&q, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config)) != 0;
+  if (q.code == CL_SUCCESS || q.code == CL_INVALID_VALUE) return SLAB_OK;
+  return fail_cl(q.code, "clGetDeviceInfo", d->info.name);
+}
+
 static slab_status device_configure(device *d, const slab_context_options *options) {
   if (!d->info.rounds_to_nearest)
     return fail(SLAB_UNSUPPORTED, "device \"%s\" does not round to nearest, so its answers would differ", d->info.name);
@@ -223,7 +233,7 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   d->in_place = d->info.type == SLAB_DEVICE_CPU && options->copy == 0;
   d->launch_rays = options->launch_rays;
   d->tactic = options->tactic;
-  return SLAB_OK;
+  return d->info.exact_divide ? SLAB_OK : find_double(d);
 }
 
 static slab_status open_queue(device *d) {

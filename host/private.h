@@ -14,12 +14,20 @@
 
 /* ---- status.c: the calling thread's message ---- */
 
-/* Records the message and returns the status. */
-slab_status fail(slab_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for an OpenCL call: its name, its code by name, and what it was for. */
-slab_status fail_cl(cl_int code, const char *call, const char *purpose);
+void record_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Records the message; its value is the status, which compilers and analysers then know. */
+#define fail(status, ...) (record_failure(__VA_ARGS__), (slab_status)(status))
 /* The same for host memory. */
-slab_status fail_memory(size_t bytes, const char *purpose);
+#define fail_memory(bytes, purpose) \
+  fail(SLAB_OUT_OF_MEMORY, "no %zu bytes of host memory for %s", (size_t)(bytes), purpose)
+/* The same for an OpenCL call: its name, its code by name, and what it was for. */
+const char *cl_code_name(cl_int code);
+static inline slab_status fail_cl(cl_int code, const char *call, const char *purpose) {
+  bool memory =
+      code == CL_OUT_OF_HOST_MEMORY || code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES;
+  return fail(memory ? SLAB_OUT_OF_MEMORY : SLAB_DEVICE_FAILED, "%s failed with %s (%d) for %s", call,
+              cl_code_name(code), code, purpose);
+}
 
 static inline double seconds_now(void) {
   struct timespec now;
@@ -37,6 +45,7 @@ typedef struct device {
   cl_device_id id;
   cl_command_queue queue;
   slab_device_info info;
+  bool has_double;
   bool in_place;        /* kernels can use host arrays without a copy */
   uint32_t launch_rays; /* the caller's bound, 0: none */
   slab_tactic tactic;   /* how the caller wants trees to be traversed */

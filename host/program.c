@@ -23,12 +23,17 @@ static uint32_t lanes_of(const device *d, program_source source) {
   return source == PROGRAM_WIDE && d->info.lane_width > TREE_WIDTH ? TREE_WIDTH : d->info.lane_width;
 }
 
+/* How kernels get correctly rounded quotients and roots: lanes.h. */
+static const char *division_of(const device *d) {
+  if (d->info.exact_divide) return " -cl-fp32-correctly-rounded-divide-sqrt";
+  return d->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
+}
+
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(
       text, size,
       "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_WALKS=%u%s%s",
-      lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, device_rays(d), key->walks,
-      d->info.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : " -DSLAB_DIVIDE_THROUGH_DOUBLE",
+      lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, device_rays(d), key->walks, division_of(d),
       d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
 

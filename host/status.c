@@ -19,15 +19,14 @@ const char *slab_status_text(slab_status status) {
 
 const char *slab_message(void) { return message; }
 
-slab_status fail(slab_status status, const char *format, ...) {
+void record_failure(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  return status;
 }
 
-static const char *cl_code_name(cl_int code) {
+const char *cl_code_name(cl_int code) {
   static const struct {
     cl_int code;
     const char *name;
@@ -68,15 +67,4 @@ static const char *cl_code_name(cl_int code) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (names[i].code == code) return names[i].name;
   return "error";
-}
-
-slab_status fail_cl(cl_int code, const char *call, const char *purpose) {
-  bool memory =
-      code == CL_OUT_OF_HOST_MEMORY || code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES;
-  return fail(memory ? SLAB_OUT_OF_MEMORY : SLAB_DEVICE_FAILED, "%s failed with %s (%d) for %s", call,
-              cl_code_name(code), code, purpose);
-}
-
-slab_status fail_memory(size_t bytes, const char *purpose) {
-  return fail(SLAB_OUT_OF_MEMORY, "no %zu bytes of host memory for %s", bytes, purpose);
 }

@@ -148,8 +148,31 @@ INLINE void memory_fetch(size_t address, uint bytes) {
 }
 
 /* Correctly rounded quotient and root. The host states how the device gets them: by its own instructions
- * (it reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), or through double, which is exact for both. */
-#ifdef SLAB_DIVIDE_THROUGH_DOUBLE
+ * (it reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), through double, which is exact for both, or by whole numbers. */
+#if defined(SLAB_DIVIDE_BY_INTEGERS)
+#include "exact.h"
+#define scalar_divide(a, b) exact_divide(a, b)
+#define scalar_sqrt(a) exact_sqrt(a)
+#if LANES == 1
+#define lanes_divide(a, b) exact_divide(a, b)
+#define lanes_sqrt(a) exact_sqrt(a)
+#else
+static inline real lanes_divide(real a, real b) {
+  float x[LANES], y[LANES];
+  lanes_store(a, x);
+  lanes_store(b, y);
+  for (int i = 0; i < LANES; i++) x[i] = exact_divide(x[i], y[i]);
+  return lanes_from(x);
+}
+
+static inline real lanes_sqrt(real a) {
+  float x[LANES];
+  lanes_store(a, x);
+  for (int i = 0; i < LANES; i++) x[i] = exact_sqrt(x[i]);
+  return lanes_from(x);
+}
+#endif
+#elif defined(SLAB_DIVIDE_THROUGH_DOUBLE)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define scalar_divide(a, b) ((float)((double)(a) / (double)(b)))
 #define scalar_sqrt(a) ((float)sqrt((double)(a)))

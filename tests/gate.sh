@@ -8,10 +8,12 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 clang=${CLANG:-clang-15}
 libclc=${LIBCLC:-/usr/lib/clc}
+ptxas=${PTXAS:-ptxas}
 queries=(0 1 2 3 4 5) # slab_query: closest, distance, any, count, all, interval
 kinds=(1 2 4 8 16 31) # bit k: the scene holds slab_shape k; each alone, and all
 exact=-cl-fp32-correctly-rounded-divide-sqrt
 double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
+integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
 
 # Query and kinds are constants of a variant, so "constant operand" is what we want.
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
@@ -30,7 +32,10 @@ die() {
 compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4")
   name=$(basename "$1" .cl)-query$2-kinds$3
-  if [[ $4 == "$double" ]]; then name=$name-double; fi
+  case $4 in
+    "$double") name=$name-double ;;
+    "$integers") name=$name-integers ;;
+  esac
   "$clang" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
   "$clang" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
 }
@@ -41,6 +46,7 @@ variants() {
   for kernel in "$root"/kernels/*.cl; do
     [[ $(basename "$kernel") != packet.cl ]] || continue # of CPU devices alone
     echo "$kernel 5 31 $double"
+    echo "$kernel 5 31 $integers"
     if [[ $(basename "$kernel") == pairs.cl ]]; then # asks for intervals, of any kind
       echo "$kernel 5 31 $exact"
       continue
@@ -72,7 +78,7 @@ report() {
   local ptx line
   printf '%-32s %9s %11s %10s\n' "sm_90" registers "bytes spilt" "and loaded"
   for ptx in "$work"/*.ptx; do
-    line=$(ptxas -arch=sm_90 -v -o /dev/null "$ptx" 2>&1) || die "ptxas refuses $(basename "$ptx"): $line"
+    line=$("$ptxas" -arch=sm_90 -v -o /dev/null "$ptx" 2>&1) || die "$ptxas refuses $(basename "$ptx"): $line"
     printf '%-32s %9s %11s %10s\n' "$(basename "$ptx" .ptx)" "$(figure registers <<<"$line")" \
       "$(figure 'bytes spill stores' <<<"$line")" "$(figure 'bytes spill loads' <<<"$line")"
   done
@@ -80,12 +86,14 @@ report() {
 
 # The forms that CPU devices get: drivers do not warn.
 check_wide() {
-  local kernel lanes walks
+  local kernel lanes walks division
   for kernel in flat wide packet; do
     for lanes in 8 16; do
       for walks in 1 8; do
-        "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS \
-          -DSLAB_WALKS="$walks" "$root/kernels/$kernel.cl" || die "$kernel.cl fails at $lanes lanes"
+        for division in "$exact" "$double" "$integers"; do
+          "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS \
+            -DSLAB_WALKS="$walks" "$division" "$root/kernels/$kernel.cl" || die "$kernel.cl fails at $lanes lanes"
+        done
       done
     done
   done
@@ -100,4 +108,4 @@ trap 'rm -rf "$work"' EXIT
 check_wide
 compile_all || { wait; die "not every kernel variant compiles"; }
 echo "gate: $(find "$work" -name '*.ptx' | wc -l) variants compile for nvptx64 and for gfx906"
-if [[ ${1:-} == --report ]] && command -v ptxas >/dev/null; then report; fi
+if [[ ${1:-} == --report ]] && command -v "$ptxas" >/dev/null; then report; fi

@@ -37,6 +37,12 @@ slab_context *harness_context(void) {
   return context;
 }
 
+void *harness_room(size_t bytes) {
+  void *room = malloc(bytes + !bytes);
+  assert_non_null(room);
+  return room;
+}
+
 /* FNV-1a, so that tests of one seed do not share numbers. */
 static uint64_t hash_of(const char *text) {
   uint64_t hash = 0xcbf29ce484222325u;

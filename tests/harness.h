@@ -28,6 +28,9 @@ uint32_t harness_width(void);
 /* The first device at harness_width(); no device fails the test. The caller destroys it. */
 slab_context *harness_context(void);
 
+/* So many bytes, or the test fails. The caller frees them. */
+void *harness_room(size_t bytes);
+
 /* Splitmix64: any state is a good one, and streams of different states are independent. */
 typedef struct harness_random {
   uint64_t state;

@@ -70,7 +70,8 @@ static void fill(job *j, slab_scene *scene, const slab_ray *rays, const slab_cas
 job job_create(cl_context context, slab_scene *scene, slab_query query, const slab_ray *rays, size_t n,
                const slab_cast_options *options) {
   job j = {.batch = {.query = query, .count = n}};
-  slab_cast_options counting = options == NULL ? (slab_cast_options){0} : *options;
+  slab_cast_options counting = {0};
+  if (options != NULL) counting = *options;
   counting.invalid = &j.invalid;
   j.batch.mask = counting.mask;
   j.batch.cull = counting.cull;

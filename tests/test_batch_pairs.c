@@ -152,10 +152,9 @@ static void shape_that_a_scene_refuses_is_refused_by_index(void **state) {
 /* More pairs than one launch takes, the count odd: indices run on. */
 static void a_million_pairs_and_one_are_answered(void **state) {
   const uint32_t n = 1100001;
-  slab_sphere *spheres = malloc(n * sizeof *spheres);
-  slab_ray *rays = malloc(n * sizeof *rays);
-  slab_interval *intervals = malloc(n * sizeof *intervals);
-  assert_true(spheres != NULL && rays != NULL && intervals != NULL);
+  slab_sphere *spheres = harness_room(n * sizeof *spheres);
+  slab_ray *rays = harness_room(n * sizeof *rays);
+  slab_interval *intervals = harness_room(n * sizeof *intervals);
   for (uint32_t i = 0; i < n; i++) {
     spheres[i] = (slab_sphere){{0, 0, 0}, 1.0f + (float)(i % 7)};
     rays[i] = (slab_ray){{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
@@ -172,10 +171,10 @@ static void a_million_pairs_and_one_are_answered(void **state) {
 
 static void refusal_of_the_last_of_a_million_changes_nothing(void **state) {
   const uint32_t n = 1100001;
-  slab_sphere *spheres = calloc(n, sizeof *spheres);
-  slab_ray *rays = malloc(n * sizeof *rays);
-  slab_interval *intervals = malloc(n * sizeof *intervals);
-  assert_true(spheres != NULL && rays != NULL && intervals != NULL);
+  slab_sphere *spheres = harness_room(n * sizeof *spheres);
+  slab_ray *rays = harness_room(n * sizeof *rays);
+  slab_interval *intervals = harness_room(n * sizeof *intervals);
+  memset(spheres, 0, n * sizeof *spheres);
   memset(intervals, UNTOUCHED, n * sizeof *intervals);
   for (uint32_t i = 0; i < n; i++) rays[i] = (slab_ray){{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   spheres[n - 1].radius = -1.0f;

@@ -199,6 +199,8 @@ static slab_status compare_all(const check *c, slab_check_report *report) {
   uint64_t invalid = 0;
   bool out_of_memory = false;
   const size_t tasks = (n + RAYS_A_TASK - 1) / RAYS_A_TASK;
+  pthread_mutex_t merging; /* of this call alone, which an OpenMP critical section is not */
+  if (pthread_mutex_init(&merging, NULL) != 0) return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for a lock");
 #pragma omp parallel
   {
     mirror_answer m = {0};
@@ -210,14 +212,14 @@ static slab_status compare_all(const check *c, slab_check_report *report) {
       size_t begin = task * RAYS_A_TASK, end = n - begin < RAYS_A_TASK ? n : begin + RAYS_A_TASK;
       complete = complete && compare_range(c, begin, end, &m, &own, &own_invalid);
     }
-#pragma omp critical
-    {
-      merge(report, &own);
-      invalid += own_invalid;
-      out_of_memory = out_of_memory || !complete;
-    }
+    pthread_mutex_lock(&merging);
+    merge(report, &own);
+    invalid += own_invalid;
+    out_of_memory = out_of_memory || !complete;
+    pthread_mutex_unlock(&merging);
     free(m.all);
   }
+  pthread_mutex_destroy(&merging);
   if (!out_of_memory) compare_invalid(c, invalid, report);
   return out_of_memory ? fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the hits of the mirror and the oracle")
                        : SLAB_OK;

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "answer.h"
+#include "sanitized.h"
 
 /* Clones for processors with fma in hardware: same bits, since contraction is off, and 3 times the speed. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GLIBC__) && !SANITIZED
 #define PER_PROCESSOR __attribute__((target_clones("default", "fma")))
 #else
 #define PER_PROCESSOR

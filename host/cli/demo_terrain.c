@@ -54,7 +54,10 @@ float demo_terrain_height(const demo_noise *noise, float x, float z) {
  * picture wherever it is. */
 static void place_rows(float depth[ROWS + 1]) {
   float at = 3.2f;
-  for (int j = 0; j <= ROWS; j++, at *= 1.0037f) depth[j] = at;
+  for (int j = 0; j <= ROWS; j++) {
+    depth[j] = at;
+    at *= 1.0037f;
+  }
 }
 
 static size_t vertex_at(int i, int j) { return (size_t)j * (COLUMNS + 1) + (size_t)i; }

@@ -129,7 +129,7 @@ static int on_edge(const demo_trace *t, uint32_t x, uint32_t y) {
 
 static slab_status find_edges(demo_trace *t, size_t *count) {
   const size_t pixels = (size_t)t->width * t->height;
-  uint8_t *edge = malloc(pixels);
+  uint8_t *edge = malloc(pixels + 1);
   size_t n = 0;
   if (edge == NULL) return SLAB_OUT_OF_MEMORY;
 #pragma omp parallel for reduction(+ : n)

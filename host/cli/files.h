@@ -20,7 +20,7 @@ typedef struct row_source row_source;
 
 /* path "-" is stdin. FORMAT_AUTO: npy by its first bytes or by .npy, raw by .raw or .bin, else text. raw_columns:
  * the columns of raw rows. Returns 0, or -1 with the error printed. */
-int rows_open(const char *path, file_format format, size_t raw_columns, row_source **source);
+int rows_open(const char *path, file_format format, size_t raw_columns, row_source **opened);
 void rows_close(row_source *source);
 const char *rows_name(const row_source *source);
 /* 0 when the text has no line with numbers. */

@@ -6,7 +6,10 @@
 #include <stdint.h>
 
 #define INPUT_UNKNOWN UINT64_MAX
-enum { INPUT_BUFFER = 1 << 18 };
+#ifndef INPUT_BUFFER_BYTES /* fuzzing asks for few, so that small inputs meet the buffer's end */
+#define INPUT_BUFFER_BYTES (1 << 18)
+#endif
+enum { INPUT_BUFFER = INPUT_BUFFER_BYTES };
 
 typedef struct input {
   int fd;

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../sanitized.h"
+
 extern char **environ;
 
 static const char child_option[] = "--import-mesh";
@@ -63,22 +65,11 @@ static void limit_resource(int resource, rlim_t value) {
   setrlimit(resource, &limit);
 }
 
-/* The sanitizers take terabytes of addresses for themselves. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SHADOW_MEMORY
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SHADOW_MEMORY
-#endif
-#endif
-
 static void apply_limits(const import_limits *limits) {
   limit_resource(RLIMIT_CORE, 0);
   limit_resource(RLIMIT_FSIZE, 0); /* it has nothing to write; pipes are not counted */
   limit_resource(RLIMIT_CPU, limits->cpu_seconds);
-#ifndef SHADOW_MEMORY
-  limit_resource(RLIMIT_AS, (rlim_t)limits->memory_bytes);
-#endif
+  if (!SANITIZED) limit_resource(RLIMIT_AS, (rlim_t)limits->memory_bytes);
   alarm(limits->wall_seconds);
 }
 

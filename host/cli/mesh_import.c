@@ -27,7 +27,7 @@ int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size
 #include <string.h>
 #include <strings.h>
 
-#include "obj_fault.h"
+#include "obj_text.h"
 #include "polygon.h"
 
 /* ---- vertices shared by position ------------------------------------------ */
@@ -119,9 +119,10 @@ static void polygon_free(polygon *p) {
 }
 
 static int polygon_reserve(polygon *p, size_t n) {
-  if (n <= p->capacity) return 0;
-  polygon_free(p);
-  *p = (polygon){malloc(n * 3 * sizeof(float)), malloc(n * sizeof(uint32_t)), malloc(n * 3 * sizeof(uint32_t)), n};
+  if (n > p->capacity) {
+    polygon_free(p);
+    *p = (polygon){malloc(n * 3 * sizeof(float)), malloc(n * sizeof(uint32_t)), malloc(n * 3 * sizeof(uint32_t)), n};
+  }
   if (p->points && p->shared && p->triangles) return 0;
   p->capacity = 0;
   return -1;
@@ -206,27 +207,6 @@ static char *read_whole(const char *path, size_t *size) {
   return text;
 }
 
-/* Keeps the lines of vertices and faces alone, each from its first letter to its end,
- * those that a backslash continues in one; returns the new size, never larger. */
-static size_t keep_geometry_lines(char *text, size_t size) {
-  char *out = text;
-  for (size_t i = 0; i < size;) {
-    while (i < size && strchr(" \t\r\n", text[i]) != NULL) i++;
-    const int keep = i < size && (text[i] == 'v' || text[i] == 'f');
-    for (; i < size && text[i] != '\n' && text[i] != '\r'; i++) {
-      const size_t next = i + 1 < size && text[i + 1] == '\r' ? i + 2 : i + 1;
-      if (text[i] == '\\' && next < size && text[next] == '\n') {
-        i = next;
-        if (keep) *out++ = ' ';
-      } else if (keep) {
-        *out++ = text[i] ? text[i] : ' ';
-      }
-    }
-    if (keep && i < size) *out++ = '\n';
-  }
-  return (size_t)(out - text);
-}
-
 /* What the library only logs when it goes on with a damaged file, having put another vertex or face in the place of
  * one that it could not read; or what it does not tell exactly. */
 enum { DAMAGE_MAX = 200 };
@@ -242,7 +222,7 @@ static const struct aiScene *import_obj(const char *path, char damage[DAMAGE_MAX
   size_t size = 0;
   char *text = read_whole(path, &size);
   if (text == NULL) return NULL;
-  size = keep_geometry_lines(text, size);
+  size = obj_keep_geometry(text, size);
   const struct aiScene *scene = NULL;
   if (size > 0 && size <= UINT32_MAX) scene = aiImportFileFromMemory(text, (unsigned)size, 0, "obj");
   free(text);
@@ -250,9 +230,35 @@ static const struct aiScene *import_obj(const char *path, char damage[DAMAGE_MAX
   return scene;
 }
 
-static int is_obj(const char *path) {
-  const size_t length = strlen(path);
-  return length >= 4 && strcasecmp(path + length - 4, ".obj") == 0;
+/* Whether a line begins with end_header, blanks aside; lines may end as on any system. */
+static int has_header_end(FILE *file) {
+  static const char mark[] = "end_header";
+  size_t matched = 0;
+  int fresh = 1; /* nothing but blanks and the mark's beginning in this line */
+  for (int c; (c = getc(file)) != EOF;) {
+    if (c == '\n' || c == '\r') {
+      matched = 0;
+      fresh = 1;
+    } else if (fresh && c == mark[matched]) {
+      if (mark[++matched] == '\0') return 1;
+    } else {
+      fresh = fresh && matched == 0 && (c == ' ' || c == '\t');
+    }
+  }
+  return 0;
+}
+
+/* The library looks for the end of a PLY header for ever, and crashes where it is not at the start of a line. */
+static void check_ply(const char *path, char damage[DAMAGE_MAX]) {
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return; /* the library's to tell */
+  if (!has_header_end(file)) snprintf(damage, DAMAGE_MAX, "its header does not end: no line is end_header");
+  fclose(file);
+}
+
+static int has_ending(const char *path, const char *ending) {
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
 static void note_damage(const char *message, char *damage) {
@@ -265,8 +271,10 @@ static void note_damage(const char *message, char *damage) {
 
 static const struct aiScene *import_file(const char *path, char damage[DAMAGE_MAX]) {
   const struct aiLogStream log = {note_damage, damage};
+  if (has_ending(path, ".ply")) check_ply(path, damage);
+  if (damage[0] != '\0') return NULL;
   aiAttachLogStream(&log);
-  const struct aiScene *scene = is_obj(path) ? import_obj(path, damage) : aiImportFile(path, 0);
+  const struct aiScene *scene = has_ending(path, ".obj") ? import_obj(path, damage) : aiImportFile(path, 0);
   aiDetachLogStream(&log);
   return scene;
 }

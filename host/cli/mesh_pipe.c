@@ -123,7 +123,7 @@ static int receive_arrays(int fd, const pipe_header *header, mesh_data *out, cha
   }
   out->vertex_count = (uint32_t)header->vertex_count;
   out->triangle_count = (uint32_t)header->triangle_count;
-  for (size_t i = 0; i < (size_t)out->triangle_count * 3; i++) {
+  for (size_t i = 0; i < index_bytes / sizeof *out->indices; i++) {
     if (out->indices[i] < out->vertex_count) continue;
     snprintf(error, error_size, "triangle %zu has vertex index %u of %u vertices", i / 3, out->indices[i],
              out->vertex_count);

@@ -23,7 +23,7 @@ typedef struct ray_options {
 typedef struct ray_source ray_source;
 
 /* Functions of type int return 0, or -1 with the error printed. */
-int ray_source_open(const ray_options *options, ray_source **source);
+int ray_source_open(const ray_options *options, ray_source **opened);
 void ray_source_close(ray_source *source);
 /* How many rays the shard has; ROWS_UNKNOWN. */
 uint64_t ray_source_count(const ray_source *source);

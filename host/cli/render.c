@@ -146,7 +146,7 @@ static int draw(render_job *job) {
   job->rays = malloc(batch * sizeof *job->rays);
   job->hits = malloc(batch * sizeof *job->hits);
   job->pixels = malloc(pixels * 3);
-  if (depth) job->depths = malloc(pixels * sizeof *job->depths);
+  if (depth) job->depths = calloc(pixels, sizeof *job->depths);
   if (!job->rays || !job->hits || !job->pixels || (depth && !job->depths))
     complain("no memory for a picture of %ux%u", size.width, size.height);
   else

@@ -21,7 +21,7 @@ typedef struct result_options {
 typedef struct result_file result_file;
 
 /* Functions of type int return 0, or -1 with the error printed. */
-int result_file_open(const result_options *options, result_file **file);
+int result_file_open(const result_options *options, result_file **opened);
 /* With `resume`, how many rays need not be cast again. Those that follow are compared with the rows that are there,
  * so that a FILE.part of other rays, another scene or other options is noticed. */
 uint64_t result_file_resumed(const result_file *file);

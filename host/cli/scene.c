@@ -206,9 +206,13 @@ int scene_source_load(const scene_source *source, slab_context *context, slab_tr
   const slab_build_options options = {.tree = tree};
   slab_scene *loaded = NULL;
   double *worst = calloc(source->count + 1, sizeof *worst);
-  slab_status status = worst ? slab_scene_create(context, &loaded) : SLAB_OUT_OF_MEMORY;
-  int code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "scene");
   *scene = NULL;
+  if (worst == NULL) {
+    complain("scene: out of memory");
+    return EXIT_FAILED;
+  }
+  slab_status status = slab_scene_create(context, &loaded);
+  int code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "scene");
   for (size_t i = 0; i < source->count && code == EXIT_DONE; i++)
     code = source->items[i].kind->load(&source->items[i], loaded, &worst[i]);
   if (code == EXIT_DONE) {

@@ -18,7 +18,7 @@
 #define QUERY(name, which, about) \
   { name, about, 2, 4096, 4, verify_row, NULL, which, WILD_ALL_KINDS, FLAVOUR_ANY }
 #define KIND(name, kind, about) \
-  { name, about, 1, 4096, 4, verify_row, NULL, -1, 1u << kind, FLAVOUR_ANY }
+  { name, about, 1, 4096, 4, verify_row, NULL, -1, 1u << (kind), FLAVOUR_ANY }
 #define OPTION(name, flavour, about) \
   { name, about, 1, 2048, 12, verify_row, NULL, -1, WILD_ALL_KINDS, flavour }
 

@@ -174,7 +174,7 @@ static slab_status offer(verify_run *run, slab_scene *scene, slab_shape kind, co
         mesh ? slab_scene_add_mesh(scene, mesh, options, NULL) : shape_add(scene, kind, shapes, n, options);
     verify_figure_add(run, FIGURE_COUNT, status == SLAB_OK ? "taken" : "refused", 1);
     run->tally->cases++;
-    if (status == SLAB_OK || status != SLAB_INVALID_ARGUMENT || dropping) return status;
+    if (status != SLAB_INVALID_ARGUMENT || dropping) return status;
     if (!slab_message()[0]) verify_fail(run, 1, NULL, "a refusal of garbage without a message");
   }
   return SLAB_OK;

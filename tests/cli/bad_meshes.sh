@@ -62,8 +62,15 @@ rejected short.ply rejected
 { ply ascii 4000000000 end_header && printf '0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n'; } >many.ply
 rejected many.ply rejected
 
+# The import library would read on for ever behind a header without an end.
+ply ascii 1 end_headeX >endless.ply
+rejected endless.ply "rejected: its header does not end"
+{ ply ascii 1 end_header && printf '0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n'; } >good.ply
+tr '\n' '\r' <good.ply >mac.ply
+expect_exit 0 slabcast info --mesh good.ply --mesh mac.ply
+
 # This crashes the import library (5.2.5); what matters is that another may reject it and ours goes on.
-{ ply binary_little_endian 1 end_headeX && echo 0 0 0 1 0 0 0 1 0 | "$1" f && printf '\3' && echo 0 1 2 | "$1" u; } >crash.ply
+{ ply binary_little_endian 1 end_headerX && echo 0 0 0 1 0 0 0 1 0 | "$1" f && printf '\3' && echo 0 1 2 | "$1" u; } >crash.ply
 rejected crash.ply rejected
 expect_exit 1 slabcast info --mesh good.obj --mesh crash.ply --json
 [[ ! -s out ]] || fail "info describes a scene with a rejected mesh"

@@ -240,9 +240,9 @@ static bool tells_late(world *w) {
 
 /* ---- the table -------------------------------------------------------------------- */
 
-#define ADD(text, kind)                                                                                             \
-  {                                                                                                                 \
-    .name = "slab_scene_add_" text, .begin = begin_full_table, .run = run_add, .fresh = 1, .with = {.shape = kind } \
+#define ADD(text, kind)                                                                                               \
+  {                                                                                                                   \
+    .name = "slab_scene_add_" text, .begin = begin_full_table, .run = run_add, .fresh = 1, .with = {.shape = (kind) } \
   }
 #define COMMIT(text, ...)                                                                                             \
   {                                                                                                                   \
@@ -252,9 +252,9 @@ static bool tells_late(world *w) {
   {                                                                                                   \
     .name = text, .begin = begin_committed, .run = run_fixed, .may_write = 1, .with = { __VA_ARGS__ } \
   }
-#define CHECK(text, kind)                                                                           \
-  {                                                                                                 \
-    .name = "slab_check, " text, .begin = begin_results, .run = run_check, .with = {.query = kind } \
+#define CHECK(text, kind)                                                                             \
+  {                                                                                                   \
+    .name = "slab_check, " text, .begin = begin_results, .run = run_check, .with = {.query = (kind) } \
   }
 #define IN_A_TREE .tree = SLAB_TREE_HIGH
 

@@ -1,6 +1,7 @@
 #include "layers.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +33,10 @@ static void add(layers *all, const char *path) {
 
 layers layers_load(void) {
   layers all = {0};
-  char paths[4096] = "";
+  char paths[4096];
   cl_uint platforms;
   const char *given = getenv("OPENCL_LAYERS");
-  if (given) strncat(paths, given, sizeof paths - 1);
+  snprintf(paths, sizeof paths, "%s", given ? given : "");
   clGetPlatformIDs(0, NULL, &platforms); /* the loader takes its layers at the first call */
   for (char *rest = NULL, *path = strtok_r(paths, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) add(&all, path);
   return all;

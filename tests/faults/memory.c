@@ -35,7 +35,8 @@ static void *handed_out(void *memory) {
   return memory;
 }
 
-/* The names are the linker's: __real_X is what X was, __wrap_X what is called instead. */
+/* The names are the linker's: __real_X is what X was, __wrap_X what is called instead.
+ * NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
 void *__real_realloc(void *, size_t);
@@ -48,6 +49,7 @@ void *__wrap_realloc(void *memory, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *memory);
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 void *__wrap_malloc(size_t size) { return refuse() ? NULL : handed_out(__real_malloc(size)); }
 

@@ -52,16 +52,16 @@ EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *
   return CL_SUCCESS;
 }
 
-EXPORT cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret,
-                                      const cl_icd_dispatch **dispatch_ret) {
+EXPORT cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
+                                      cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret) {
   const cl_uint entries = sizeof layer.dispatch / sizeof(void *);
-  if (!target || !n_ret || !dispatch_ret || n < entries) return CL_INVALID_VALUE;
-  layer.target = target;
-  layer.dispatch = *target;
+  if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret || num_entries < entries) return CL_INVALID_VALUE;
+  layer.target = target_dispatch;
+  layer.dispatch = *target_dispatch;
   layer.process = getpid();
   layer_hook(&layer.dispatch);
-  *n_ret = entries;
-  *dispatch_ret = &layer.dispatch;
+  *num_entries_ret = entries;
+  *layer_dispatch_ret = &layer.dispatch;
   return CL_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-#include "obj_fault.h"
+#include "obj_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,4 +46,28 @@ void obj_find_fault(const char *text, char *fault, size_t size) {
              index < 0 ? before : total);
     return;
   }
+}
+
+/* Bytes of the end of a line, however it is marked, that a backslash at `at` continues; 0: it continues none. */
+static size_t continued(const char *at, const char *end) {
+  if (*at != '\\' || at + 1 == end) return 0;
+  if (at[1] == '\n') return 2;
+  if (at[1] != '\r') return 0;
+  return at + 2 < end && at[2] == '\n' ? 3 : 2;
+}
+
+size_t obj_keep_geometry(char *text, size_t size) {
+  const char *at = text, *end = text + size;
+  char *out = text;
+  while (at < end) {
+    while (at < end && strchr(" \t\r\n", *at) != NULL) at++; /* NUL too */
+    const int keep = at < end && (*at == 'v' || *at == 'f');
+    while (at < end && *at != '\n' && *at != '\r') {
+      const size_t passed = continued(at, end);
+      if (keep) *out++ = passed || *at == '\0' ? ' ' : *at;
+      at += passed ? passed : 1;
+    }
+    if (keep && at < end) *out++ = '\n';
+  }
+  return (size_t)(out - text);
 }

@@ -1,0 +1,57 @@
+/* What every fuzz target shares. */
+#define _GNU_SOURCE /* memfd_create */
+#include "fuzz.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../host/cli/cli.h"
+
+/* libFuzzer calls a function and hands it no state. */
+static struct {
+  unsigned complaints;
+  int pipe_end;
+  char file[64], pipe[64];
+} shared;
+
+void claim_failed(const char *what, const char *file, int line) {
+  fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
+  abort();
+}
+
+const char *fuzz_file(const uint8_t *data, size_t size) {
+  static int fd = -1;
+  if (fd < 0) {
+    fd = memfd_create("fuzz", MFD_CLOEXEC);
+    claim(fd >= 0);
+    snprintf(shared.file, sizeof shared.file, "/proc/self/fd/%d", fd);
+  }
+  claim(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+  return shared.file;
+}
+
+const char *fuzz_pipe(const uint8_t *data, size_t size) {
+  int ends[2];
+  if (shared.pipe_end > 0) close(shared.pipe_end);
+  claim(size <= FUZZ_PIPE_MAX && pipe(ends) == 0);
+  claim(write(ends[1], data, size) == (ssize_t)size);
+  close(ends[1]);
+  shared.pipe_end = ends[0];
+  snprintf(shared.pipe, sizeof shared.pipe, "/proc/self/fd/%d", ends[0]);
+  return shared.pipe;
+}
+
+unsigned fuzz_complaints(void) { return shared.complaints; }
+
+/* In the place of the program's own: formats, as that does, and prints nothing. */
+void complain(const char *format, ...) {
+  char text[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  claim(vsnprintf(text, sizeof text, format, arguments) > 0);
+  va_end(arguments);
+  shared.complaints++;
+}

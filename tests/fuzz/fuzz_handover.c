@@ -1,0 +1,110 @@
+/* The parent's side of the importer's pipe. The first byte says what the rest is:
+ *   r   the stream itself
+ *   m   a mesh that a sound child sends: vertices, triangles, then a place and a mask to flip one byte of the stream
+ * with, the bytes of the coordinates and one byte for each index, all taken in turn e   a message of a child that
+ * failed */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../host/cli/mesh.h"
+#include "fuzz.h"
+
+enum { STREAM_MAX = 8192, BYTES_MAX = 1 << 16 };
+
+typedef struct reader {
+  const uint8_t *at, *end;
+} reader;
+
+/* 0 beyond the end. */
+static uint8_t next_byte(reader *r) { return r->at < r->end ? *r->at++ : 0; }
+
+/* Triangles received, or FUZZ_REFUSED; what was received is sound. *mesh is the caller's to free. */
+static long receive(const uint8_t *stream, size_t size, mesh_data *mesh, char error[200]) {
+  const int fd = open(fuzz_pipe(stream, size), O_RDONLY);
+  claim(fd >= 0);
+  memset(error, 'x', 200);
+  const int failed = mesh_receive(fd, BYTES_MAX, mesh, error, 200);
+  close(fd);
+  claim(memchr(error, '\0', 200) != NULL);
+  if (failed) {
+    claim(mesh->vertices == NULL && mesh->indices == NULL && mesh->triangle_count == 0);
+    claim(error[0] != '\0' || size == 0);
+    return FUZZ_REFUSED;
+  }
+  for (size_t i = 0; i < (size_t)mesh->triangle_count * 3; i++) claim(mesh->indices[i] < mesh->vertex_count);
+  return (long)mesh->triangle_count;
+}
+
+/* What the child sends, taken from the pipe it sends it through. */
+static size_t stream_of(const mesh_data *mesh, const char *message, uint8_t stream[STREAM_MAX]) {
+  int ends[2];
+  claim(pipe(ends) == 0);
+  claim((message ? mesh_send_error(ends[1], message) : mesh_send(ends[1], mesh)) == 0);
+  close(ends[1]);
+  const ssize_t size = read(ends[0], stream, STREAM_MAX);
+  close(ends[0]);
+  claim(size > 0 && size < STREAM_MAX);
+  return (size_t)size;
+}
+
+static mesh_data make_mesh(uint32_t vertices, uint32_t triangles, reader *r) {
+  mesh_data mesh = {calloc(3 * vertices + 1, sizeof(float)), vertices, calloc(3 * triangles + 1, sizeof(uint32_t)),
+                    triangles};
+  claim(mesh.vertices != NULL && mesh.indices != NULL);
+  uint8_t *bytes = (uint8_t *)mesh.vertices;
+  for (size_t i = 0; i < vertices * 3 * sizeof(float); i++) bytes[i] = next_byte(r);
+  for (size_t i = 0; i < (size_t)triangles * 3; i++) mesh.indices[i] = next_byte(r);
+  return mesh;
+}
+
+static int indices_in_range(const mesh_data *mesh) {
+  for (size_t i = 0; i < (size_t)mesh->triangle_count * 3; i++)
+    if (mesh->indices[i] >= mesh->vertex_count) return 0;
+  return 1;
+}
+
+/* A sound stream arrives as it was sent; one with a flipped byte does not arrive. */
+static long send_mesh(reader r) {
+  uint8_t stream[STREAM_MAX];
+  char error[200];
+  const uint32_t vertices = next_byte(&r), triangles = next_byte(&r);
+  const size_t place = next_byte(&r) + 256u * next_byte(&r);
+  const uint8_t mask = next_byte(&r);
+  mesh_data sent = make_mesh(vertices, triangles, &r), got;
+  const size_t size = stream_of(&sent, NULL, stream);
+  stream[place % size] ^= mask;
+  const long outcome = receive(stream, size, &got, error);
+  claim(outcome == (mask == 0 && indices_in_range(&sent) ? (long)triangles : FUZZ_REFUSED));
+  if (outcome != FUZZ_REFUSED) {
+    claim(got.vertex_count == vertices);
+    claim(memcmp(got.vertices, sent.vertices, vertices * 3 * sizeof(float)) == 0);
+    claim(memcmp(got.indices, sent.indices, (size_t)triangles * 3 * sizeof(uint32_t)) == 0);
+  }
+  mesh_free(&got);
+  mesh_free(&sent);
+  return outcome;
+}
+
+static long send_message(const uint8_t *data, size_t size) {
+  uint8_t stream[STREAM_MAX];
+  char message[400] = "", error[200];
+  mesh_data got;
+  memcpy(message, data, size < sizeof message ? size : sizeof message - 1);
+  const long outcome = receive(stream, stream_of(NULL, message, stream), &got, error);
+  for (const char *c = error; *c; c++) claim(*c >= ' ' && *c <= '~');
+  mesh_free(&got);
+  return outcome;
+}
+
+long fuzz_one(const uint8_t *data, size_t size) {
+  char error[200];
+  mesh_data got;
+  if (size == 0 || size > STREAM_MAX) return FUZZ_REFUSED;
+  if (data[0] == 'm') return send_mesh((reader){data + 1, data + size});
+  if (data[0] == 'e') return send_message(data + 1, size - 1);
+  const long outcome = receive(data + 1, size - 1, &got, error);
+  mesh_free(&got);
+  return outcome;
+}

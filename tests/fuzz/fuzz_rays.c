@@ -1,0 +1,109 @@
+/* The reader of ray files. FUZZ_FORMAT is what the bytes are taken for: npy, raw, text. Whatever they hold, the file
+ * read whole, in pieces, in shards and through a pipe gives the same rays, or one complaint each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../host/cli/npy.h"
+#include "../../host/cli/ray_file.h"
+#include "fuzz.h"
+
+enum { FUZZ_INPUT_MAX = 4096 };
+
+/* Room for the rays of an input and one more: a ray takes at least the seven bytes of "0,0,0,0". */
+static size_t room_for(size_t size) { return size / 7 + 2; }
+
+static slab_ray *rays_for(size_t size) {
+  slab_ray *rays = malloc(room_for(size) * sizeof *rays);
+  claim(rays != NULL);
+  return rays;
+}
+
+/* Reads rays to the end, at most `step` at a time. -1: it complained. */
+static long read_rays(const ray_options *options, uint64_t skipped, size_t step, slab_ray *rays, size_t room) {
+  const unsigned before = fuzz_complaints();
+  ray_source *source = NULL;
+  size_t count = 0, got = 1;
+  int failed = ray_source_open(options, &source);
+  if (!failed) failed = ray_source_skip(source, skipped);
+  while (!failed && got > 0) {
+    const size_t wanted = room - count < step ? room - count : step;
+    claim(wanted > 0);
+    failed = ray_source_read(source, wanted, rays + count, &got);
+    claim(got <= wanted);
+    count += got;
+  }
+  if (!failed) claim(ray_source_rounding(source) >= 0);
+  ray_source_close(source);
+  claim(failed ? fuzz_complaints() == before + 1 : fuzz_complaints() - before <= (count == 0));
+  return failed ? -1 : (long)count;
+}
+
+/* The rays from `first` on, read in another way, are the same. */
+static void reads_same(const ray_options *options, uint64_t skipped, size_t size, const slab_ray *want, long count) {
+  slab_ray *rays = rays_for(size);
+  claim(read_rays(options, skipped, size % 7 + 1, rays, room_for(size)) == count);
+  claim(count <= 0 || memcmp(rays, want, (size_t)count * sizeof *rays) == 0);
+  free(rays);
+}
+
+static void read_as_table(const char *path) {
+  const unsigned before = fuzz_complaints();
+  table rows;
+  if (read_table(path, 4, ROWS_COLUMNS_MAX, &rows) != 0) {
+    claim(rows.values == NULL && fuzz_complaints() == before + 1);
+    return;
+  }
+  claim(rows.columns >= 4 && rows.columns <= ROWS_COLUMNS_MAX && rows.rows <= FUZZ_INPUT_MAX);
+  claim(fuzz_complaints() == before && rows.worst_rounding >= 0);
+  table_free(&rows);
+}
+
+/* A header that is understood is written and understood again as the same. */
+static void header_survives(const uint8_t *data, size_t size) {
+  npy_header header, again;
+  char text[NPY_HEADER_MAX];
+  const size_t front = 10; /* bytes in front of the dictionary */
+  if (size < front || npy_parse((const char *)data + front, size - front, &header)) return;
+  const size_t length = npy_write(text, header.descr, header.shape[0], header.shape[1]);
+  claim(length % 64 == 0 && length <= NPY_HEADER_MAX && text[length - 1] == '\n');
+  claim(npy_parse(text + front, length - front, &again) == NULL);
+  claim(strcmp(again.descr, header.descr) == 0 && again.item_size == header.item_size);
+  claim(again.shape[0] == header.shape[0] && again.shape[1] == header.shape[1]);
+}
+
+static void read_other_ways(ray_options options, const uint8_t *data, size_t size, const slab_ray *rays, long count) {
+  switch (size % 4) {
+    case 0: /* a pipe, read to the end before its length is known */
+      options.path = fuzz_pipe(data, size);
+      options.need_count = 1;
+      reads_same(&options, 0, size, rays, count);
+      break;
+    case 1: /* one shard of three */
+      options.shard = (shard_option){size / 4 % 3, 3};
+      if (count >= 0) {
+        const uint64_t n = (uint64_t)count, begin = n * options.shard.index / 3,
+                       end = n * (options.shard.index + 1) / 3;
+        reads_same(&options, 0, size, rays + begin, (long)(end - begin));
+      }
+      break;
+    case 2: /* from the middle on */
+      if (count >= 0) reads_same(&options, (uint64_t)count / 2, size, rays + count / 2, count - count / 2);
+      break;
+    default:
+      if (options.format != FORMAT_RAW) read_as_table(options.path);
+  }
+}
+
+long fuzz_one(const uint8_t *data, size_t size) {
+  const file_format format = FUZZ_FORMAT;
+  ray_options options = {.format = format};
+  if (size > FUZZ_INPUT_MAX) return FUZZ_REFUSED;
+  slab_ray *rays = rays_for(size);
+  options.path = fuzz_file(data, size);
+  const long count = read_rays(&options, 0, room_for(size), rays, room_for(size));
+  if (format == FORMAT_RAW && count > 0) claim(memcmp(rays, data, size) == 0);
+  if (format == FORMAT_NPY) header_survives(data, size);
+  read_other_ways(options, data, size, rays, count);
+  free(rays);
+  return count < 0 ? FUZZ_REFUSED : count;
+}

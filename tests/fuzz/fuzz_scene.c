@@ -1,0 +1,265 @@
+/* The scene API by sequences of calls: the bytes choose calls and arguments, in any order, sound or not. Each call must
+ * give the status that its place in the sequence asks for, and each answer must equal the mirror's and be no error by
+ * the oracle. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../bench/answers.h"
+#include "fuzz.h"
+
+enum {
+  PRIMITIVES_MAX = 5,
+  RAYS_MAX = 11,
+  CALLS_MAX = 24,
+  HITS_MAX = RAYS_MAX * CALLS_MAX * PRIMITIVES_MAX,
+  GUARD = 64
+};
+
+typedef struct player {
+  const uint8_t *at, *end;
+  slab_scene *scene;
+  int committed;
+  uint32_t geometries;
+  long done; /* calls that returned SLAB_OK */
+} player;
+
+/* One for all sequences: opening a device and building kernels takes a second. */
+static slab_context *shared_context;
+
+static void close_context(void) { slab_context_destroy(shared_context); }
+
+/* Five rays a launch, so that a cast takes several. */
+static slab_context *context(void) {
+  const slab_context_options options = {.launch_rays = 5};
+  if (shared_context) return shared_context;
+  claim(slab_context_create(&options, &shared_context) == SLAB_OK);
+  atexit(close_context);
+  return shared_context;
+}
+
+/* ---- arguments ---- */
+
+static uint32_t byte(player *p) { return p->at < p->end ? *p->at++ : 0; }
+
+/* Mostly small multiples of an eighth, which meet each other's edges; else extremes, or any bits. */
+static float number(player *p) {
+  static const float extremes[] = {0.0f,      -0.0f,      INFINITY,  -INFINITY, NAN,   0x1p60f,
+                                   -0x1p60f,  0x1.8p60f,  0x1p-140f, 0x1p-30f,  1e38f, -1e38f,
+                                   0x1p-126f, 1048577.0f, 1e-20f,    0x1p-149f};
+  const uint32_t first = byte(p);
+  uint32_t bits = 0;
+  if (first >= 32) return ((float)first - 144.0f) * 0.125f;
+  if (first >= 16) return extremes[first - 16];
+  if (first >= 12) return (float)first;
+  for (int i = 0; i < 4; i++) bits = bits << 8 | byte(p);
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static void numbers(player *p, float *values, size_t n) {
+  for (size_t i = 0; i < n; i++) values[i] = number(p);
+}
+
+/* Axes that a scene accepts: a turn about z, with its sine from a Pythagorean triple, and a swap of axes. */
+static void sound_axes(player *p, float axes[3][3]) {
+  const uint32_t turn = byte(p) % 3;
+  const float c = turn == 0 ? 1.0f : turn == 1 ? 0.6f : 0.0f, s = turn == 0 ? 0.0f : turn == 1 ? 0.8f : 1.0f;
+  const float rows[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
+  memcpy(axes, rows, sizeof rows);
+}
+
+static slab_ray make_ray(player *p) {
+  slab_ray ray = {.t_max = INFINITY};
+  numbers(p, ray.origin, 3);
+  numbers(p, ray.direction, 3);
+  if (byte(p) % 4 == 0) {
+    ray.t_min = number(p);
+    ray.t_max = number(p);
+  }
+  return ray;
+}
+
+/* ---- calls ---- */
+
+/* A failure leaves a message. */
+static slab_status said(player *p, slab_status status) {
+  claim(status == SLAB_OK || slab_message()[0] != '\0');
+  p->done += status == SLAB_OK;
+  return status;
+}
+
+static void renew(player *p) {
+  slab_scene_destroy(p->scene);
+  p->scene = NULL;
+  p->committed = 0;
+  p->geometries = 0;
+  claim(said(p, slab_scene_create(context(), &p->scene)) == SLAB_OK);
+}
+
+static slab_status add_mesh(player *p, const slab_geometry_options *options, uint32_t *geometry) {
+  float vertices[3 * 4 * 4];
+  uint32_t indices[3 * PRIMITIVES_MAX];
+  const uint32_t shape = byte(p);
+  slab_mesh mesh = {vertices,
+                    shape % 2         ? 16
+                    : shape % 16 == 2 ? 4
+                                      : 0,
+                    1 + shape / 16 % 8, indices, byte(p) % (PRIMITIVES_MAX + 1)};
+  numbers(p, vertices, mesh.vertex_count * (mesh.vertex_stride == 16 ? 4 : 3));
+  for (uint32_t i = 0; i < 3 * mesh.triangle_count; i++) indices[i] = byte(p) % 9;
+  if (shape % 8 == 4) mesh.indices = NULL;
+  return slab_scene_add_mesh(p->scene, &mesh, options, geometry);
+}
+
+static slab_status add_kind(player *p, slab_shape kind, const slab_geometry_options *options, uint32_t *geometry) {
+  union {
+    slab_plane planes[PRIMITIVES_MAX];
+    slab_sphere spheres[PRIMITIVES_MAX];
+    slab_box boxes[PRIMITIVES_MAX];
+    slab_obb obbs[PRIMITIVES_MAX];
+    float values[PRIMITIVES_MAX * 15];
+  } u;
+  if (kind == SLAB_TRIANGLE) return add_mesh(p, options, geometry);
+  const uint32_t n = byte(p) % (PRIMITIVES_MAX + 1), size = kind == SLAB_OBB ? 15 : kind == SLAB_BOX ? 6 : 4;
+  numbers(p, u.values, (size_t)n * size);
+  for (uint32_t i = 0; kind == SLAB_OBB && i < n; i++) sound_axes(p, u.obbs[i].axes);
+  if (kind == SLAB_PLANE) return slab_scene_add_planes(p->scene, u.planes, n, options, geometry);
+  if (kind == SLAB_SPHERE) return slab_scene_add_spheres(p->scene, u.spheres, n, options, geometry);
+  if (kind == SLAB_BOX) return slab_scene_add_boxes(p->scene, u.boxes, n, options, geometry);
+  return slab_scene_add_obbs(p->scene, u.obbs, n, options, geometry);
+}
+
+static void add(player *p, slab_shape kind) {
+  const uint32_t choice = byte(p);
+  uint32_t geometry = 12345, skipped = 12345;
+  const slab_geometry_options options = {choice / 4 % 4, choice % 2, &skipped};
+  const slab_status status = said(p, add_kind(p, kind, choice % 4 == 2 ? NULL : &options, &geometry));
+  if (status == SLAB_OK) {
+    claim(!p->committed && geometry == p->geometries);
+    p->geometries++;
+  } else {
+    claim(status == SLAB_INVALID_ARGUMENT || (p->committed && status == SLAB_INVALID_STATE));
+    claim(geometry == 12345 && skipped == 12345);
+    claim(p->committed || kind == SLAB_TRIANGLE || choice % 2 == 0);
+  }
+}
+
+static void commit(player *p) {
+  const slab_build_options options = {(slab_tree)(byte(p) % 5)};
+  const int unknown = (unsigned)options.tree > SLAB_TREE_HIGH;
+  const slab_status status = said(p, slab_scene_commit(p->scene, &options));
+  claim(status == (p->committed ? SLAB_INVALID_STATE : unknown ? SLAB_INVALID_ARGUMENT : SLAB_OK));
+  p->committed = p->committed || !unknown;
+}
+
+static void ask_info(player *p) {
+  slab_scene_stats stats;
+  const slab_status status = said(p, slab_scene_info(p->scene, &stats));
+  claim(status == (p->committed ? SLAB_OK : SLAB_INVALID_STATE));
+  if (status == SLAB_OK) claim(stats.geometries == p->geometries);
+}
+
+static int cancel(void *user, uint64_t done, uint64_t total) {
+  claim(done <= total);
+  return *(const int *)user;
+}
+
+static void judge(player *p, slab_query query, const slab_ray *rays, size_t n, const void *results,
+                  const uint64_t *offsets, const slab_cast_options *options) {
+  slab_check_report report;
+  claim(said(p, slab_check(p->scene, query, rays, n, results, offsets, options, &report)) == SLAB_OK);
+  claim(report.rays == n && report.mismatches == 0 && report.oracle_wrong == 0);
+}
+
+/* Bytes for `size` of results, with guards on both sides that nobody may write. */
+typedef struct guarded {
+  unsigned char *bytes;
+  size_t size;
+} guarded;
+
+static guarded guarded_room(size_t size) {
+  guarded room = {malloc(size + 2 * GUARD), size};
+  claim(room.bytes != NULL);
+  memset(room.bytes, 0xA5, size + 2 * GUARD);
+  return room;
+}
+
+static void guarded_free(guarded room) {
+  for (size_t i = 0; i < GUARD; i++) claim(room.bytes[i] == 0xA5 && room.bytes[GUARD + room.size + i] == 0xA5);
+  free(room.bytes);
+}
+
+static slab_status cast_all(player *p, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+  uint64_t offsets[RAYS_MAX + 1], required = 0;
+  slab_status status = said(p, slab_all(p->scene, rays, n, offsets, NULL, 0, &required, options));
+  if (status != SLAB_OK) return status;
+  claim(required <= HITS_MAX && offsets[n] == required);
+  const uint64_t capacity = required > 1 && byte(p) % 4 == 0 ? required - 1 : required;
+  const guarded hits = guarded_room((size_t)capacity * sizeof(slab_hit));
+  status = said(p, slab_all(p->scene, rays, n, offsets, (slab_hit *)(hits.bytes + GUARD), capacity, NULL, options));
+  if (capacity < required)
+    claim(status == SLAB_CAPACITY);
+  else if (status == SLAB_OK)
+    judge(p, SLAB_ALL, rays, n, hits.bytes + GUARD, offsets, options);
+  guarded_free(hits);
+  return capacity < required ? SLAB_OK : status;
+}
+
+static slab_status cast_one(player *p, slab_query query, const slab_ray *rays, size_t n,
+                            const slab_cast_options *options) {
+  const guarded results = guarded_room(n * answer_size(query));
+  const slab_status status = said(p, cast_query(p->scene, query, rays, n, results.bytes + GUARD, options));
+  if (status == SLAB_OK) judge(p, query, rays, n, results.bytes + GUARD, NULL, options);
+  guarded_free(results);
+  return status;
+}
+
+static void cast(player *p) {
+  const slab_query query = (slab_query)(byte(p) % 6);
+  const uint32_t choice = byte(p), n = byte(p) % (RAYS_MAX + 1);
+  slab_ray rays[RAYS_MAX];
+  slab_primitive_id skips[RAYS_MAX];
+  uint64_t invalid = 0;
+  int cancels = choice % 16 == 9;
+  const slab_cast_options options = {.mask = choice / 16 % 4,
+                                     .skip = choice % 8 == 3 ? skips : NULL,
+                                     .cull = (slab_cull)(choice / 64),
+                                     .face_forward = choice % 2,
+                                     .progress = choice % 4 == 1 ? cancel : NULL,
+                                     .user = &cancels,
+                                     .invalid = &invalid};
+  for (uint32_t i = 0; i < n; i++) {
+    rays[i] = make_ray(p);
+    if (options.skip) skips[i] = (slab_primitive_id){byte(p) % 8, byte(p) % 8};
+  }
+  const slab_status status = query == SLAB_ALL ? cast_all(p, rays, n, &options) : cast_one(p, query, rays, n, &options);
+  if ((unsigned)options.cull > SLAB_CULL_FRONT)
+    claim(status == SLAB_INVALID_ARGUMENT || (!p->committed && status == SLAB_INVALID_STATE));
+  else if (!p->committed)
+    claim(status == SLAB_INVALID_STATE);
+  else
+    claim(status == SLAB_OK || (cancels && status == SLAB_CANCELLED));
+  claim(invalid <= n);
+}
+
+long fuzz_one(const uint8_t *data, size_t size) {
+  player p = {.at = data, .end = data + size};
+  renew(&p);
+  for (int calls = 0; p.at < p.end && calls < CALLS_MAX; calls++) {
+    const uint32_t call = byte(&p) % 12;
+    if (call < 5)
+      add(&p, (slab_shape)call);
+    else if (call == 5)
+      commit(&p);
+    else if (call == 6)
+      ask_info(&p);
+    else if (call == 7)
+      renew(&p);
+    else
+      cast(&p);
+  }
+  slab_scene_destroy(p.scene);
+  return p.done;
+}

@@ -1,0 +1,9 @@
+/* What libFuzzer calls. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  fuzz_one(data, size);
+  return 0;
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# run.sh BUILD NAME LIMIT: fuzzes one target of a build with SLABCAST_FUZZ, from its corpus and from what earlier runs
+# found, and says how many executions that were, and how fast. LIMIT: seconds, or executions as in 1000000x.
+# Exit code 1 on a finding, which lies in BUILD/fuzz/NAME then.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$1 name=$2 limit=$3
+work=$build/fuzz/$name
+seeds=$root/tests/fuzz/corpus/$name
+log=$work/log
+
+case $limit in
+  *x) limit=-runs=${limit%x} ;;
+  *) limit=-max_total_time=$limit ;;
+esac
+[[ -d $seeds ]] || {
+  echo "fuzz: no target $name" >&2
+  exit 2
+}
+mkdir -p "$work/corpus"
+
+# The drivers' compilers leak; the counting layer and the sanitizer runs watch over what is ours.
+leaks=1
+if [[ $name == scene ]]; then leaks=0; fi
+export ASAN_OPTIONS=detect_leaks=$leaks
+export POCL_CACHE_DIR=$build/pocl-cache
+
+# A file that takes longer than a minute hangs.
+if ! "$build/bin/fuzz_$name" "$limit" -timeout=60 -report_slow_units=60 -rss_limit_mb=4096 -print_final_stats=1 \
+  -artifact_prefix="$work/" "$work/corpus" "$seeds" >"$log" 2>&1; then
+  tail -n 40 "$log" >&2
+  echo "fuzz: $name: a finding, in $work" >&2
+  exit 1
+fi
+awk -v name="$name" '
+  /^Done/ { seconds = $(NF - 1) }
+  /number_of_executed_units/ { runs = $2 }
+  /cov:/ { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
+  END {
+    if (runs == 0) exit 1
+    printf "fuzz: %-9s %9d executions, %7.0f a second, %5d edges, no finding\n", name, runs, runs / (seconds + !seconds), edges
+  }' "$log"
