@@ -268,24 +268,28 @@ static void rays_in_a_thin_room_meet_its_walls(void **state) {
 
 /* ---- ends ---- */
 
-/* Rays that a packet lacks have no results. */
+/* Rays that a packet lacks have no results, nor are they counted as invalid where those that stand in for them are. */
 static void nothing_is_written_beyond_the_last_ray(void **state) {
   enum { MOST = 40, GUARD = 16 };
   const tree_scene which = TREE_MIXED;
   scenes s = scenes_made(*state, SLAB_TREE_HIGH, fill_tree_scene, &which);
   random_state random = harness_stream("nothing_is_written_beyond_the_last_ray");
   static slab_ray rays[MOST];
+  uint64_t invalid[2];
+  const slab_cast_options once = {.invalid = &invalid[0]}, again = {.invalid = &invalid[1]};
   static unsigned char flat[(MOST + GUARD) * sizeof(slab_hit)], tree[sizeof flat];
   bundles_fill(&random, &s.stats, MOST, rays);
+  for (size_t i = 2; i < MOST; i += 3) rays[i].t_min = NAN;
   for (size_t n = 1; n < MOST; n++)
     for (int q = 0; q < QUERIES; q++)
       for (int k = 1; k < TACTICS; k++) {
         const size_t size = answer_size(queries[q]);
         memset(flat, 0xA5, sizeof flat);
         memset(tree, 0xA5, sizeof tree);
-        assert_ok(cast_query(s.of[0], queries[q], rays, n, flat, NULL));
-        assert_ok(cast_query(s.of[k], queries[q], rays, n, tree, NULL));
+        assert_ok(cast_query(s.of[0], queries[q], rays, n, flat, &once));
+        assert_ok(cast_query(s.of[k], queries[q], rays, n, tree, &again));
         assert_same_bits(tree, flat, n + GUARD, size);
+        assert_true(invalid[0] == invalid[1] && invalid[0] >= n / 3);
       }
   release(&s);
 }
