@@ -110,7 +110,7 @@ INLINE void ray_turn(ray_frame *f, uint way) {
 
 /* The range in scaled units. Ends that underflow are rounded inward, so that t is in one range where it is in the
  * other. limit is the largest t that is finite when scaled back, so a crossing whose final t is not finite fails the
- * range test in every query. False where nothing is in range. */
+ * range test in every query. False where nothing is in range, which a range beyond limit is. */
 INLINE ray_mask ray_range(ray_frame *f, const ray_given *r, const ray_real factor[2], ray_mask e) {
   const float smallest = 0x1p-149f;
   const ray_real limit = e < 0 ? factor[0] * FLOAT_MAX * factor[1] : (ray_real)(FLOAT_MAX);
@@ -119,7 +119,7 @@ INLINE ray_mask ray_range(ray_frame *f, const ray_given *r, const ray_real facto
   last = last * f->back[0] * f->back[1] > r->t_max ? last - smallest : last;
   f->t_min = ray_min(ray_max(first, -limit), limit);
   f->t_max = ray_min(ray_max(last, -limit), limit);
-  return (r->t_min <= r->t_max) & (r->t_min <= FLOAT_MAX) & (r->t_max >= -FLOAT_MAX);
+  return (r->t_min <= r->t_max) & (first <= limit) & (last >= -limit);
 }
 
 /* All but what follows of the way. */

@@ -22,9 +22,16 @@ static void range_reversed_by_the_least_step_is_a_plain_miss(void **state) {
   expect_shape(*state, SLAB_TRIANGLE, &triangle, rows, NULL, 0);
 }
 
-/* Scaled by the direction's 2^10 both ends overflow and become FLT_MAX, where this plane is. */
-static void reversed_range_that_overflows_is_a_plain_miss(void **state) {
-  static const expect_row rows[] = {{{{0, 0, 0}, 0x1.8p127f, {0, 0, 0x1p10f}, 0x1p127f}, EXPECT_MISS}};
+/* Scaled by the direction's 2^10 both ends overflow, and clamped they would be FLT_MAX, where this plane is. */
+static void range_that_overflows_holds_nothing(void **state) {
+  static const expect_row rows[] = {
+      {{{0, 0, 0}, 0x1.8p127f, {0, 0, 0x1p10f}, 0x1p127f}, EXPECT_MISS},
+      {{{0, 0, 0}, 0x1p127f, {0, 0, 0x1p10f}, 0x1.8p127f}, EXPECT_MISS},
+      {{{0, 0, 0}, 0x1p127f, {0, 0, 0x1p10f}, INFINITY}, EXPECT_MISS},
+      {{{0, 0, 0}, -INFINITY, {0, 0, -0x1p10f}, -0x1p127f}, EXPECT_MISS},
+      {{{0, 0, 0}, 0x1.fffffep117f, {0, 0, 0x1p10f}, INFINITY},
+       {0x1.fffffep117f, {0, 0, 1}, 0, 0, 0x1.fffffep117f, 0x1.fffffep117f}},
+  };
   static const slab_plane plane = {{0, 0, 1}, FLT_MAX};
   expect_shape(*state, SLAB_PLANE, &plane, rows, NULL, 0);
 }
@@ -274,7 +281,7 @@ static void needle_has_the_normal_of_its_vertices(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(range_reversed_by_the_least_step_is_a_plain_miss),
-      cmocka_unit_test(reversed_range_that_overflows_is_a_plain_miss),
+      cmocka_unit_test(range_that_overflows_holds_nothing),
       cmocka_unit_test(plane_sum_rounds_its_products),
       cmocka_unit_test(sphere_is_met_within_its_bounds),
       cmocka_unit_test(point_faces_the_ray_although_t_is_clamped),

@@ -162,6 +162,8 @@ oracle_state oracle_line_prepare(const slab_ray *ray, oracle_line *line) {
   /* a range of +inf or -inf alone is empty too: nothing is hit at infinity */
   if (ray->t_min > ray->t_max || ray->t_min == INFINITY || ray->t_max == -INFINITY) return ORACLE_RAY_EMPTY;
   scale_direction(ray, line);
+  /* and so is one beyond the floats once it is scaled */
+  if ((double)ray->t_min / line->back > FLT_MAX || (double)ray->t_max / line->back < -FLT_MAX) return ORACLE_RAY_EMPTY;
   for (int i = 0; i < 3; i++) line->origin[i] = (double)ray->origin[i];
   scale_end(line, ray->t_min, &line->t_min, &line->min_back);
   scale_end(line, ray->t_max, &line->t_max, &line->max_back);
