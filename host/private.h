@@ -93,6 +93,9 @@ void programs_free(program *);
 
 /* ---- scene.c ---- */
 
+/* Fewer primitives are one thread's work. */
+#define PARALLEL_LEAST 4096u
+
 /* Where a committed scene lies on a device. */
 typedef struct scene_buffers {
   cl_mem table, blocks;
@@ -109,6 +112,7 @@ struct slab_scene {
   float *blocks; /* of one lane: the public structs as added, one geometry after the other */
   size_t block_floats, block_capacity;
   scene_buffers buffers;
+  void *kept[2];  /* what the buffers lie in, on devices that use host memory in place */
   uint32_t stack; /* entries a traversal can need */
   tree_outside outside_planes, outside_boxes;
   slab_scene_stats stats;

@@ -19,24 +19,25 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   if (created == NULL) return fail_memory(sizeof *created, "a scene");
   context_retain(context);
   created->context = context;
-  for (int i = 0; i < 3; i++) {
-    created->stats.lower[i] = INFINITY;
-    created->stats.upper[i] = -INFINITY;
-  }
   *scene = created;
   return SLAB_OK;
 }
 
-static void release_buffers(scene_buffers *buffers) {
-  cl_mem all[] = {buffers->table, buffers->blocks, buffers->nodes};
+static void release_buffers(slab_scene *scene) {
+  const scene_buffers *b = &scene->buffers;
+  cl_mem all[] = {b->table, b->blocks, b->nodes};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i] != NULL) clReleaseMemObject(all[i]);
-  *buffers = (scene_buffers){0};
+  scene->buffers = (scene_buffers){0};
+  for (int i = 0; i < 2; i++) {
+    free(scene->kept[i]);
+    scene->kept[i] = NULL;
+  }
 }
 
 void slab_scene_destroy(slab_scene *scene) {
   if (scene == NULL) return;
-  release_buffers(&scene->buffers);
+  release_buffers(scene);
   free(scene->table);
   free(scene->blocks);
   context_release(scene->context);
@@ -77,18 +78,14 @@ typedef struct addition {
   const slab_mesh *mesh;
 } addition;
 
-static slab_status refuse(const addition *a, uint32_t i, const char *why, float value) {
-  return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: %s (%g)", a->function, a->noun, i, why, (double)value);
-}
-
-/* Gathers triangle i; *bad_index is set where an index is out of range. */
-static bool gather_triangle(const slab_mesh *mesh, uint32_t i, float *values, uint32_t *bad_index) {
+/* Gathers triangle i. False where an index is out of range: *bad. */
+static bool gather_triangle(const slab_mesh *mesh, uint32_t i, float *values, uint32_t *bad) {
   size_t stride = mesh->vertex_stride == 0 ? 3 * sizeof(float) : mesh->vertex_stride;
   for (uint32_t k = 0; k < 3; k++) {
     size_t corner = 3 * (size_t)i + k;
     size_t index = mesh->indices == NULL ? corner : mesh->indices[corner];
     if (index >= mesh->vertex_count) {
-      *bad_index = (uint32_t)index;
+      *bad = (uint32_t)index;
       return false;
     }
     memcpy(values + 3 * k, (const char *)mesh->vertices + index * stride, 3 * sizeof(float));
@@ -96,30 +93,52 @@ static bool gather_triangle(const slab_mesh *mesh, uint32_t i, float *values, ui
   return true;
 }
 
-/* Stores primitive i at `values`, or a void one where it is dropped. */
-static slab_status add_primitive(const addition *a, uint32_t i, bool drop, float *values, uint32_t *dropped) {
+/* Why a primitive cannot be taken. */
+typedef struct refusal {
+  const char *why; /* NULL: a vertex's index is out of range */
+  float value;
+  uint32_t index;
+} refusal;
+
+/* Stores primitive i at `values`; false where it is refused. */
+static bool take_primitive(const addition *a, uint32_t i, float *values, refusal *r) {
   size_t rows = primitive_rows(a->kind);
-  uint32_t bad_index = 0;
-  float value = 0.0f;
-  const char *why = NULL;
-  bool gathered = true;
-  if (a->mesh != NULL)
-    gathered = gather_triangle(a->mesh, i, values, &bad_index);
-  else
-    memcpy(values, a->values + i * rows, rows * sizeof *values);
-  if (gathered) why = primitive_refusal(a->kind, values, &value);
-  if (gathered && why == NULL) {
-    primitive_normalise(a->kind, values);
-    return SLAB_OK;
-  }
-  if (drop) {
-    primitive_void(a->kind, values);
-    (*dropped)++;
-    return SLAB_OK;
-  }
-  if (gathered) return refuse(a, i, why, value);
+  *r = (refusal){0};
+  if (a->mesh != NULL && !gather_triangle(a->mesh, i, values, &r->index)) return false;
+  if (a->mesh == NULL) memcpy(values, a->values + i * rows, rows * sizeof *values);
+  r->why = primitive_refusal(a->kind, values, &r->value);
+  if (r->why != NULL) return false;
+  primitive_normalise(a->kind, values);
+  return true;
+}
+
+static slab_status refuse(const addition *a, uint32_t i) {
+  float values[OBB_ROWS];
+  refusal r;
+  if (take_primitive(a, i, values, &r)) return SLAB_OK;
+  if (r.why != NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: %s (%g)", a->function, a->noun, i, r.why, (double)r.value);
   return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: index %u is out of range (%u vertices)", a->function, a->noun, i,
-              bad_index, a->mesh->vertex_count);
+              r.index, a->mesh->vertex_count);
+}
+
+/* Stores all primitives at `values`, void ones in place of those that are dropped; else the first that is refused
+ * fails. */
+static slab_status take_primitives(const addition *a, bool drop, float *values, uint32_t *dropped) {
+  const size_t rows = primitive_rows(a->kind);
+  uint32_t refused = a->count, voids = 0;
+#pragma omp parallel for reduction(min : refused) reduction(+ : voids) if (a->count >= PARALLEL_LEAST)
+  for (uint32_t i = 0; i < a->count; i++) {
+    refusal unused;
+    if (take_primitive(a, i, values + i * rows, &unused)) continue;
+    if (drop)
+      primitive_void(a->kind, values + i * rows);
+    else if (i < refused)
+      refused = i;
+    voids++;
+  }
+  *dropped = voids;
+  return refused < a->count ? refuse(a, refused) : SLAB_OK;
 }
 
 static slab_status check_addition(const slab_scene *scene, const addition *a) {
@@ -161,10 +180,8 @@ static slab_status add(slab_scene *scene, const addition *a, const slab_geometry
   if ((status = reserve_blocks(scene, floats)) != SLAB_OK) return status;
   float *values = scene->blocks + scene->block_floats;
   uint32_t dropped = 0;
-  for (uint32_t i = 0; i < a->count; i++) {
-    status = add_primitive(a, i, options->skip_invalid != 0, values + i * rows, &dropped);
-    if (status != SLAB_OK) return status;
-  }
+  status = take_primitives(a, options->skip_invalid != 0, values, &dropped);
+  if (status != SLAB_OK) return status;
   memset(values + a->count * rows, 0, (floats - a->count * rows) * sizeof *values);
   scene->table[scene->geometries] = (geometry_entry){.kind = (uint32_t)a->kind,
                                                      .mask = options->mask == 0 ? UINT32_MAX : options->mask,
@@ -226,34 +243,40 @@ slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const 
 
 /* ---- committing ---- */
 
-static void grow_bounds(slab_scene_stats *stats, int axis, float lower, float upper) {
-  if (isfinite(lower)) stats->lower[axis] = fminf(stats->lower[axis], lower);
-  if (isfinite(upper)) stats->upper[axis] = fmaxf(stats->upper[axis], upper);
+static void grow_bounds(float *lower, float *upper, float from, float to) {
+  if (isfinite(from)) *lower = fminf(*lower, from);
+  if (isfinite(to)) *upper = fmaxf(*upper, to);
 }
 
-static void grow_by_primitive(slab_scene_stats *stats, slab_shape kind, const float *v) {
+static void grow_by_primitive(float lower[3], float upper[3], slab_shape kind, const float *v) {
   for (int i = 0; i < 3; i++) {
-    if (kind == SLAB_SPHERE) grow_bounds(stats, i, v[i] - v[3], v[i] + v[3]);
-    if (kind == SLAB_BOX) grow_bounds(stats, i, v[i], v[3 + i]);
+    if (kind == SLAB_SPHERE) grow_bounds(&lower[i], &upper[i], v[i] - v[3], v[i] + v[3]);
+    if (kind == SLAB_BOX) grow_bounds(&lower[i], &upper[i], v[i], v[3 + i]);
     if (kind == SLAB_OBB) {
       float extent = fabsf(v[6 + i]) * v[3] + fabsf(v[9 + i]) * v[4] + fabsf(v[12 + i]) * v[5];
-      grow_bounds(stats, i, v[i] - extent, v[i] + extent);
+      grow_bounds(&lower[i], &upper[i], v[i] - extent, v[i] + extent);
     }
-    for (int k = 0; kind == SLAB_TRIANGLE && k < 3; k++) grow_bounds(stats, i, v[3 * k + i], v[3 * k + i]);
+    for (int k = 0; kind == SLAB_TRIANGLE && k < 3; k++) grow_bounds(&lower[i], &upper[i], v[3 * k + i], v[3 * k + i]);
   }
 }
 
 static void measure_bounds(slab_scene *scene) {
+  float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
     const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
-    slab_shape kind = (slab_shape)entry->kind;
-    for (uint32_t i = 0; i < entry->count; i++, values += primitive_rows(kind))
-      if (!primitive_is_void(kind, values)) grow_by_primitive(&scene->stats, kind, values);
+    const slab_shape kind = (slab_shape)entry->kind;
+    const size_t rows = primitive_rows(kind);
+#pragma omp parallel for reduction(min : lower[:3]) reduction(max : upper[:3]) if (entry->count >= PARALLEL_LEAST)
+    for (uint32_t i = 0; i < entry->count; i++)
+      if (!primitive_is_void(kind, values + i * rows)) grow_by_primitive(lower, upper, kind, values + i * rows);
   }
+  memcpy(scene->stats.lower, lower, sizeof lower);
+  memcpy(scene->stats.upper, upper, sizeof upper);
 }
 
-/* A buffer with these bytes; empty scenes have one byte, since OpenCL has no empty buffer. */
+/* A buffer with these bytes, which must outlive it where the device uses them in place; empty scenes have some, since
+ * OpenCL has no empty buffer. */
 static slab_status upload(const device *d, const void *bytes, size_t size, const char *what, cl_mem *buffer) {
   static const char nothing[BLOCK_UNIT];
   if (size > d->info.allocation_bytes)
@@ -264,9 +287,20 @@ static slab_status upload(const device *d, const void *bytes, size_t size, const
     const void *in;
     void *out;
   } host = {.in = size == 0 ? nothing : bytes};
-  *buffer = clCreateBuffer(d->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, size == 0 ? sizeof nothing : size,
-                           host.out, &code);
+  const cl_mem_flags flags = CL_MEM_READ_ONLY | (d->in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR);
+  *buffer = clCreateBuffer(d->context, flags, size == 0 ? sizeof nothing : size, host.out, &code);
   return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
+}
+
+/* Arrays that buffers were made of. */
+static void keep(slab_scene *scene, void *first, void *second) {
+  if (scene->context->device.in_place) {
+    scene->kept[0] = first;
+    scene->kept[1] = second;
+    return;
+  }
+  free(first);
+  free(second);
 }
 
 static slab_status commit_flat(slab_scene *scene) {
@@ -280,8 +314,7 @@ static slab_status commit_flat(slab_scene *scene) {
   status = upload(d, table, table_bytes, "the geometry table", &scene->buffers.table);
   if (status == SLAB_OK) status = upload(d, blocks, block_bytes, "the scene's geometry", &scene->buffers.blocks);
   scene->stats.device_bytes = table_bytes + block_bytes;
-  free(table);
-  free(blocks);
+  keep(scene, table, blocks);
   return status;
 }
 
@@ -302,7 +335,7 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   scene->stats.sah_cost = t.sah_cost;
   scene->stats.node_occupancy = t.node_occupancy;
   scene->stats.block_occupancy = t.block_occupancy;
-  tree_layout_free(&t);
+  keep(scene, t.nodes, t.blocks);
   return status;
 }
 
@@ -312,7 +345,7 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
 static slab_status commit_as(slab_scene *scene, slab_tree tree) {
   bool flat = tree == SLAB_TREE_FLAT || (tree == SLAB_TREE_DEFAULT && scene->primitives < TREE_LEAST);
   slab_status status = flat ? commit_flat(scene) : commit_tree(scene, tree);
-  if (status != SLAB_OK) release_buffers(&scene->buffers);
+  if (status != SLAB_OK) release_buffers(scene);
   return status;
 }
 

@@ -202,31 +202,63 @@ void branch_finish(const builder *b, uint32_t at, uint32_t pair) {
   collapse_inner(&b->measure, whole, parts);
 }
 
-static void grow(builder *b, supply *common, const stem *s) {
-  const reference *r = b->references[s->side] + s->first;
-  if (s->count <= b->tip_most) {
-    const uint32_t kind = common_kind(b, r, s->count);
-    if (kind != BRANCH_MIXED) {
-      finish_tip(b, s, r, kind);
-      return;
-    }
+/* A branch's part of the tree is complete: the later of two siblings completes their parent, and so on up. Nobody waits
+ * for anybody, since a thread that waits may only do what its own task has begun. */
+static void complete(builder *b, uint32_t at) {
+  while (at != 0) {
+    at = b->footprints[at].nodes;
+    uint32_t arrived;
+    OMP(omp atomic capture seq_cst)
+    arrived = ++b->footprints[at].blocks;
+    if (arrived < 2) return;
+    branch_finish(b, at, b->branches[at].link);
   }
-  supply own = {0, 0, s->count - 1};
-  if (common == NULL && s->count < TASK_MIN) common = &own;
+}
+
+static void grow(builder *b, supply *common, const stem *s);
+
+/* One thread's work. */
+static void grow_small(builder *b, supply *common, const stem *s) {
   stem parts[2];
   stem_divide(b, s, parts);
-  const uint32_t pair = common ? next_pair(b, common) : take_pairs(b, 1);
-  for (uint32_t i = 0; i < 2; i++) parts[i].branch = 2 * pair + i;
-  if (common) {
-    grow(b, common, &parts[0]);
-    grow(b, common, &parts[1]);
-  } else {
-    OMP(omp task default(none) firstprivate(b) shared(parts))
-    grow(b, NULL, &parts[1]);
-    grow(b, NULL, &parts[0]);
-    OMP(omp taskwait)
+  const uint32_t pair = next_pair(b, common);
+  for (uint32_t i = 0; i < 2; i++) {
+    parts[i].branch = 2 * pair + i;
+    grow(b, common, &parts[i]);
   }
   branch_finish(b, s->branch, pair);
+}
+
+/* The footprints, not filled in yet, tell a part its parent, and the parent how many of its parts are complete. */
+static void grow_large(builder *b, const stem *s) {
+  stem parts[2];
+  stem_divide(b, s, parts);
+  const uint32_t pair = take_pairs(b, 1);
+  b->branches[s->branch].link = pair;
+  b->footprints[s->branch].blocks = 0;
+  for (uint32_t i = 0; i < 2; i++) {
+    parts[i].branch = 2 * pair + i;
+    b->footprints[parts[i].branch].nodes = s->branch;
+  }
+  const stem part = parts[1];
+  OMP(omp task default(none) firstprivate(b, part))
+  grow(b, NULL, &part);
+  grow(b, NULL, &parts[0]);
+}
+
+/* common: NULL for what may be several threads' work. */
+static void grow(builder *b, supply *common, const stem *s) {
+  const reference *r = b->references[s->side] + s->first;
+  const bool small = s->count < TASK_MIN;
+  const uint32_t kind = s->count <= b->tip_most ? common_kind(b, r, s->count) : BRANCH_MIXED;
+  supply own = {0, 0, s->count - 1};
+  if (kind != BRANCH_MIXED)
+    finish_tip(b, s, r, kind);
+  else if (small)
+    grow_small(b, common ? common : &own, s);
+  else
+    grow_large(b, s);
+  if (common == NULL && small) complete(b, s->branch);
 }
 
 static bool builder_create(builder *b, tree_quality quality, const tree_input *input, const tree_options *options) {

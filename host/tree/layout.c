@@ -7,6 +7,7 @@
 
 #include "answer.h"
 #include "build.h"
+#include "memory.h"
 
 /* The primitives of a scene on their way into a tree. */
 typedef struct gathered {
@@ -39,22 +40,34 @@ static void gate_of(slab_shape kind, const float *v, float lower[3], float upper
   }
 }
 
+/* What becomes of a primitive that is not in the tree, in the place of its kind. */
+enum { GATHERED_VOID = 0x10, GATHERED_OUTSIDE };
+
+/* Of a primitive by its order. */
 static void gather_one(gathered *g, slab_shape kind, const float *values, uint32_t order) {
+  tree_bounds *b = &g->bounds[order];
+  bool bounded = kind != SLAB_PLANE;
+  g->kinds[order] = GATHERED_VOID;
   if (primitive_is_void(kind, values)) return;
-  if (kind == SLAB_PLANE) {
-    g->planes[g->plane_count++] = order;
-    return;
+  if (bounded) gate_of(kind, values, b->lower, b->upper);
+  for (int i = 0; bounded && i < 2; i++) bounded = isfinite(b->lower[i]) && isfinite(b->upper[i]);
+  g->kinds[order] = bounded ? (uint8_t)kind : GATHERED_OUTSIDE;
+}
+
+/* Closes the gaps that the others leave between those of the tree. */
+static void gather_close(gathered *g, const geometry_entry *entry) {
+  for (uint32_t order = entry->order_base; order < entry->order_base + entry->count; order++) {
+    const uint8_t kind = g->kinds[order];
+    if (kind == GATHERED_VOID) continue;
+    if (kind == GATHERED_OUTSIDE) {
+      if (entry->kind == SLAB_PLANE) g->planes[g->plane_count++] = order;
+      if (entry->kind == SLAB_BOX) g->boxes[g->box_count++] = order;
+      continue;
+    }
+    if (g->count < order) g->bounds[g->count] = g->bounds[order];
+    g->kinds[g->count] = kind;
+    g->orders[g->count++] = order;
   }
-  tree_bounds *b = &g->bounds[g->count];
-  gate_of(kind, values, b->lower, b->upper);
-  bool bounded = true;
-  for (int i = 0; i < 2; i++) bounded = bounded && isfinite(b->lower[i]) && isfinite(b->upper[i]);
-  if (!bounded) {
-    g->boxes[g->box_count++] = order;
-    return;
-  }
-  g->kinds[g->count] = (uint8_t)kind;
-  g->orders[g->count++] = order;
 }
 
 static void gather_free(gathered *g) {
@@ -68,9 +81,9 @@ static void gather_free(gathered *g) {
 static slab_status gather(const slab_scene *scene, gathered *g) {
   const size_t n = scene->primitives + 1;
   *g = (gathered){0};
-  g->bounds = malloc(n * sizeof *g->bounds);
-  g->kinds = malloc(n);
-  g->orders = malloc(n * sizeof *g->orders);
+  g->bounds = tree_allocate(n, sizeof *g->bounds);
+  g->kinds = tree_allocate(n, sizeof *g->kinds);
+  g->orders = tree_allocate(n, sizeof *g->orders);
   g->planes = malloc((scene->stats.planes + 1) * sizeof *g->planes);
   g->boxes = malloc((scene->stats.boxes + 1) * sizeof *g->boxes);
   if (g->bounds == NULL || g->kinds == NULL || g->orders == NULL || g->planes == NULL || g->boxes == NULL)
@@ -79,8 +92,10 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
     const geometry_entry *entry = &scene->table[i];
     const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
     const size_t rows = primitive_rows(entry->kind);
+#pragma omp parallel for if (entry->count >= PARALLEL_LEAST)
     for (uint32_t k = 0; k < entry->count; k++)
       gather_one(g, (slab_shape)entry->kind, values + k * rows, entry->order_base + k);
+    gather_close(g, entry);
   }
   return SLAB_OK;
 }
@@ -99,6 +114,8 @@ static void write_block(const slab_scene *scene, slab_shape kind, const uint32_t
     for (uint32_t r = 0; r < rows; r++) block[r * TREE_WIDTH + lane] = values[r];
     memcpy(&block[rows * TREE_WIDTH + lane], &order, sizeof order);
   }
+  const size_t used = (rows + 1) * TREE_WIDTH, all = TREE_BLOCK_UNITS(rows) * BLOCK_UNIT;
+  memset(block + used, 0, (all - used) * sizeof *block);
 }
 
 static uint32_t block_units(uint32_t kind) { return TREE_BLOCK_UNITS(primitive_rows(kind)); }
@@ -145,7 +162,7 @@ static slab_status write_blocks(const slab_scene *scene, const gathered *g, cons
   const size_t plane_end = units;
   units += (size_t)blocks_for(g->box_count) * block_units(SLAB_BOX);
   out->floats = units * BLOCK_UNIT;
-  out->blocks = units > UINT32_MAX ? NULL : calloc(out->floats + 1, sizeof *out->blocks);
+  out->blocks = units > UINT32_MAX ? NULL : tree_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->blocks == NULL) {
     free(places);
     return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
@@ -191,10 +208,4 @@ slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, tree_l
   tree_free(&t);
   gather_free(&g);
   return status;
-}
-
-void tree_layout_free(tree_layout *layout) {
-  free(layout->nodes);
-  free(layout->blocks);
-  *layout = (tree_layout){0};
 }

@@ -14,8 +14,7 @@ typedef struct tree_layout {
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
 } tree_layout;
 
-/* Frees nothing on failure: tree_layout_free does, always. */
+/* nodes and blocks are the caller's to free, whatever the status. */
 slab_status tree_layout_build(const slab_scene *, slab_tree quality, tree_layout *);
-void tree_layout_free(tree_layout *);
 
 #endif

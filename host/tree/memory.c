@@ -1,15 +1,16 @@
-/* Large memory of the builder. Written once from end to end, it costs mostly page faults: a quarter of the whole build
- * with small pages (measured), so the system is asked for large ones. */
 #define _DEFAULT_SOURCE /* madvise */
+#include "memory.h"
+
+#include <stdint.h>
 #include <stdlib.h>
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
 
-#include "parts.h"
-
 #define LARGE_PAGE ((size_t)1 << 21)
 
+/* Written once, it costs mostly page faults: a quarter of the whole build with small pages (measured), so the system
+ * is asked for large ones. */
 void *tree_allocate(size_t count, size_t size) {
   if (count > SIZE_MAX / 2 / size) return NULL;
   const size_t bytes = count * size;

@@ -7,6 +7,7 @@
 
 #include "build.h"
 #include "float4.h"
+#include "memory.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -96,11 +97,6 @@ typedef struct builder {
 
 /* Bounds, count, kind and costs of an inner branch from its children. */
 void branch_finish(const builder *, uint32_t at, uint32_t pair);
-
-/* ---- memory.c ---- */
-
-/* Uninitialised; NULL when it cannot be had. For free(). */
-void *tree_allocate(size_t count, size_t size);
 
 /* ---- split.c ---- */
 
