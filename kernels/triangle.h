@@ -86,19 +86,16 @@ INLINE void triangle_gate(real lower[3], real upper[3]) {
   }
 }
 
-/* Where the line is within the bounds, and within the gate. */
-typedef struct triangle_stretch {
-  real lo, hi, gate_lo, gate_hi;
-} triangle_stretch;
-
-/* False where the gate is not touched. */
-INLINE mask triangle_pass_gate(const ray_frame *ray, const triangle_rows *rows, ray_real limit, triangle_stretch *s) {
-  real lower[3], upper[3], leave;
+/* Clamps t into the bounds, then into the gate; false where the gate is not touched. */
+INLINE mask triangle_pass_gate(const ray_frame *ray, const triangle_rows *rows, ray_real limit, real *t) {
+  real lower[3], upper[3], lo, leave, hi;
   triangle_bounds(rows, lower, upper);
-  bounds_stretch(ray->shear_origin, ray->shear_inverse, lower, upper, &s->lo, &leave, &s->hi);
+  bounds_stretch(ray->shear_origin, ray->shear_inverse, lower, upper, &lo, &leave, &hi);
+  *t = clamp_into(*t, lo, hi);
   triangle_gate(lower, upper);
-  bounds_stretch(ray->shear_origin, ray->shear_inverse, lower, upper, &s->gate_lo, &leave, &s->gate_hi);
-  return slab_touches(s->gate_lo, leave, ray->t_min, limit);
+  bounds_stretch(ray->shear_origin, ray->shear_inverse, lower, upper, &lo, &leave, &hi);
+  *t = clamp_into(*t, lo, hi);
+  return slab_touches(lo, leave, ray->t_min, limit);
 }
 
 /* Weights of the three vertices from the compensated edge functions, of either winding; never NaN, since 0/0 becomes 0.
@@ -150,16 +147,13 @@ INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, ra
   triangle_edges(&s, e);
   mask hit = triangle_candidates(e), front;
   if (!lanes_any(hit)) return hit;
-  triangle_stretch within;
   real weight[3];
-  hit = hit & triangle_pass_gate(ray, &rows, limit, &within);
-  if (!lanes_any(hit)) return hit;
   hit = hit & triangle_inside(&s, e, &front, weight);
   if (cull == SLAB_CULL_BACK) hit = hit & front;
   if (cull == SLAB_CULL_FRONT) hit = hit & !front;
   *t = (weight[0] * (s.z[0] * ray->shear_inverse[2]) + weight[1] * (s.z[1] * ray->shear_inverse[2])) +
        weight[2] * (s.z[2] * ray->shear_inverse[2]);
-  *t = clamp_into(clamp_into(*t, within.lo, within.hi), within.gate_lo, within.gate_hi);
+  hit = hit & triangle_pass_gate(ray, &rows, limit, t);
   return hit & (*t >= ray->t_min) & (*t <= limit);
 }
 
