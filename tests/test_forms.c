@@ -64,6 +64,7 @@ static void other_forms_are_wrong_where_they_are_known_to_be(void **state) {
       {"form_clamped", FORMS_AXIS, offsetof(forms_errors, misses)}, /* one face exclusive */
       {"form_signs_fma", FORMS_AXIS, offsetof(forms_errors, misses)},
       {"form_center", FORMS_AXIS, offsetof(forms_errors, hits)},
+      {"form_front_faces", FORMS_CORNER, offsetof(forms_errors, misses)},
       {"form_separating_axes", FORMS_SHARED, offsetof(forms_errors, misses)},
       {"form_moller_trumbore", FORMS_RANDOM, offsetof(forms_errors, misses)}, /* small triangles */
       {"form_moller_trumbore_exact", FORMS_SHARED, offsetof(forms_errors, leaks)},

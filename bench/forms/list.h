@@ -20,7 +20,8 @@
   X(clamped, SLAB_BOX, FORM_BOUNDS, "signs, clamped", "Aila-Laine 2009", 12, 6, 1, 0, 19)                       \
   X(signs_fma, SLAB_BOX, FORM_BOUNDS, "clamped, fma", "Embree 2014", 6, 6, 1, 0, 13)                            \
   X(widened, SLAB_BOX, FORM_BOUNDS, "signs, 2 ulp wider", "Ize 2013", 13, 6, 2, 0, 21)                          \
-  X(center, SLAB_BOX, FORM_CENTER, "centre and extent", "Majercik 2018", 15, 6, 1, 0, 22)                       \
+  X(center, SLAB_BOX, FORM_CENTER, "centre and extent", "Quilez", 15, 6, 1, 0, 22)                              \
+  X(front_faces, SLAB_BOX, FORM_CENTER, "front faces", "Majercik 2018", 21, 0, 19, 0, 40)                       \
   X(separating_axes, SLAB_BOX, FORM_CENTER, "separating axes", "Ericson 2005", 24, 0, 9, 0, 33)                 \
   X(ours_box, SLAB_BOX, FORM_BOUNDS, "ours", "kernels/box.h", 26, 15, 7, 0, 19)                                 \
   X(moller_trumbore, SLAB_TRIANGLE, FORM_VERTICES, "eps 1e-6", "Moller-Trumbore 1997", 51, 0, 7, 1, 21)         \

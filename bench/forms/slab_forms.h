@@ -216,8 +216,8 @@ INLINE mask form_widened(const form_ray *ray, GLOBAL const float *block, float l
 
 /* ---- by centre and half size ---- */
 
-/* Distance to the centre's plane, minus and plus half the slab's length along the ray; as in Majercik, Crassin,
- * Shirley, McGuire 2018, "A ray-box intersection algorithm and efficient dynamic voxel rendering". */
+/* Distance to the centre's plane, minus and plus half the slab's length along the ray: in many shaders, after Quilez,
+ * "Box intersection". */
 INLINE mask form_center(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   real enter = (real)(ray->t_min), leave = (real)(limit);
   UNROLL for (int i = 0; i < 3; i++) {
@@ -228,6 +228,30 @@ INLINE mask form_center(const form_ray *ray, GLOBAL const float *block, float li
   }
   *t = enter;
   return enter <= leave;
+}
+
+/* Majercik, Crassin, Shirley, McGuire 2018, "A ray-box intersection algorithm and efficient dynamic voxel rendering":
+ * the planes of the three faces that look at the origin (from inside, the three others), and whether the ray meets one
+ * of them within its face, exclusively. */
+INLINE mask form_front_faces(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
+  real from[3], size[3];
+  mask outside = (mask)(0), met = (mask)(0);
+  UNROLL for (int i = 0; i < 3; i++) {
+    from[i] = ray->origin[i] - form_row(block, i);
+    size[i] = form_row(block, i + 3);
+    outside |= lanes_abs(from[i]) >= size[i];
+  }
+  *t = (real)(limit);
+  UNROLL for (int i = 2; i >= 0; i--) {
+    const int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
+    real front = ray->falls[i] != 0 ? size[i] : -size[i], plane = outside ? front : -front;
+    real distance = (plane - from[i]) * ray->inverse[i];
+    mask face = (distance >= ray->t_min) & (lanes_abs(from[j] + ray->direction[j] * distance) < size[j]) &
+                (lanes_abs(from[k] + ray->direction[k] * distance) < size[k]);
+    *t = face ? distance : *t;
+    met |= face;
+  }
+  return met & (*t <= limit);
 }
 
 /* Separating axes, no division and no t: three faces against the half-line, three cross products of the direction with
