@@ -79,14 +79,14 @@ static void add_closed(const forms_truth *truth, uint32_t bits, forms_errors *e)
   }
 }
 
-forms_errors forms_errors_of(const forms_set *set, const uint32_t *found) {
+forms_errors forms_errors_of(const forms_set *set, const uint32_t *bits) {
   forms_errors e = {0};
   for (size_t i = 0; i < set->rays; i++) {
     const forms_truth *truth = &set->truth[i];
-    const uint32_t bits = found[i] & ((1u << set->used[i / FORMS_RAYS_PER_GROUP]) - 1u);
-    e.misses += (truth->hit & ~bits) != 0;
-    e.hits += (truth->miss & bits) != 0;
-    add_closed(truth, bits, &e);
+    const uint32_t found = bits[i] & ((1u << set->used[i / FORMS_RAYS_PER_GROUP]) - 1u);
+    e.misses += (truth->hit & ~found) != 0;
+    e.hits += (truth->miss & found) != 0;
+    add_closed(truth, found, &e);
   }
   return e;
 }

@@ -101,7 +101,7 @@ static void pack_one(form_layout layout, const float *shape, double rows[FORM_RO
 void form_pack(form_layout layout, unsigned lanes, const float *shapes, size_t count, float *blocks) {
   const size_t floats = layout == FORM_BOUNDS || layout == FORM_CENTER ? 6 : 9, row_count = form_rows(layout);
   for (size_t i = 0; i < count; i++) {
-    double rows[FORM_ROWS_MOST];
+    double rows[FORM_ROWS_MOST] = {0.0};
     float *block = blocks + i / lanes * lanes * row_count;
     pack_one(layout, shapes + i * floats, rows);
     for (size_t r = 0; r < row_count; r++) block[r * lanes + i % lanes] = (float)rows[r];
