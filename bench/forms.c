@@ -1,9 +1,10 @@
 /* Every known formulation of the box and the triangle test against the others, on an OpenCL device:
  *
- *   bench_forms [--device SEL] [--rays N] [--rounds R] [--seconds S] [--processor-time] [--seed S] [--csv FILE]
+ *   bench_forms [--device SEL] [--rays N] [--rounds R] [--seconds S] [--processor-time] [--lanes L]
+ *               [--seed S] [--csv FILE]
  *
  * How wrong each is, by the oracle, on four sets of N rays each (1,000,000); and how fast, in R rounds (9) in which all
- * take turns, S seconds a turn (0.02). */
+ * take turns, S seconds a turn (0.02). L is 1, 8 or 16 primitives at once in place of the device's own width. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ enum { BOXES = 1024, TRIANGLES = 512, BATCH = 1 << 18, CALIBRATION = 1024, COMPA
 typedef struct options {
   const char *device, *csv;
   double rays, rounds, seconds, seed;
+  double lanes; /* 0: the device's own */
   int processor_time;
 } options;
 
@@ -56,11 +58,16 @@ static bool parse_number(const char *text, double low, double high, double *valu
   return end != text && *end == 0 && *value >= low && *value <= high;
 }
 
+static bool parse_lanes(const char *text, double *lanes) {
+  return parse_number(text, 1.0, 16.0, lanes) && (*lanes == 1.0 || *lanes == 8.0 || *lanes == 16.0);
+}
+
 static bool parse_value(const char *name, const char *value, options *o) {
   if (strcmp(name, "--rays") == 0) return parse_number(value, 16.0, 1e8, &o->rays);
   if (strcmp(name, "--rounds") == 0) return parse_number(value, 1.0, ROUNDS_MAX, &o->rounds);
   if (strcmp(name, "--seconds") == 0) return parse_number(value, 1e-4, 60.0, &o->seconds);
   if (strcmp(name, "--seed") == 0) return parse_number(value, 0.0, 0x1p53, &o->seed);
+  if (strcmp(name, "--lanes") == 0) return parse_lanes(value, &o->lanes);
   if (strcmp(name, "--device") == 0) o->device = value;
   if (strcmp(name, "--csv") == 0) o->csv = value;
   return strcmp(name, "--device") == 0 || strcmp(name, "--csv") == 0;
@@ -76,8 +83,8 @@ static bool parse_options(int count, char **words, options *o) {
     } else {
       fprintf(stderr,
               "bench_forms: %s is no option, or its value does not fit\n"
-              "usage: bench_forms [--device SEL] [--rays N] [--rounds R] [--seconds S] [--processor-time] [--seed S] "
-              "[--csv FILE]\n",
+              "usage: bench_forms [--device SEL] [--rays N] [--rounds R] [--seconds S] [--processor-time] [--lanes L] "
+              "[--seed S] [--csv FILE]\n",
               words[i]);
       return false;
     }
@@ -129,7 +136,7 @@ static bool run_set(bench *b, slab_shape shape, forms_kind kind) {
     forms_judge(&set);
     b->heading.rays = set.rays;
     b->heading.undecided[shape == SLAB_TRIANGLE][kind] = forms_undecided(&set);
-    if (shape == SLAB_BOX) b->heading.compared += compared_pairs(&set);
+    b->heading.compared[shape == SLAB_TRIANGLE] += compared_pairs(&set);
     done = judge_forms(b, &set);
   }
   free(b->bits);
@@ -194,7 +201,8 @@ static bool prepare(const bench *b, const form *f, unsigned lanes, runner *r, fo
 }
 
 static bool prepare_all(bench *b) {
-  const unsigned lanes = b->device.info.lane_width;
+  const unsigned lanes = b->options.lanes > 0.0 ? (unsigned)b->options.lanes : b->device.info.lane_width;
+  b->heading.lanes = lanes;
   for (size_t i = 0; i < forms_count; i++) {
     const form *f = b->rows[i].form = &forms_list[i];
     if (!prepare(b, f, lanes, &b->wide[i], &b->rows[i].wide)) return false;

@@ -27,9 +27,10 @@ typedef struct forms_row {
 typedef struct forms_heading {
   const slab_device_info *device;
   int processor_time;
+  unsigned lanes; /* primitives at once */
   uint64_t seed;
   size_t rays;          /* of a set */
-  size_t compared;      /* pairs looked at for forms_row.differs */
+  size_t compared[2];   /* pairs looked at for forms_row.differs: of boxes, of triangles */
   size_t primitives[2]; /* that are timed: boxes, triangles */
   double undecided[2][FORMS_KINDS];
 } forms_heading;
