@@ -62,7 +62,8 @@ do for [half = 0:1] {
 
 set label "missed: the oracle is certain of a hit, the test says none; false hit: the other way round; what is within a few \
 units in the last place of a border does not count.  Grey: closed boxes share their faces by definition.\n\
-Operations are those of a whole test: of ours most boxes take 12 | 6 | 1, most triangles 24 | 4 | 2." \
+A ray exactly at an edge or vertex is judged by the closed mesh alone, on the right.  Operations are those of a whole \
+test: of ours most boxes take 12 | 6 | 1, most triangles 24 | 4 | 2." \
   at 0, -B_records - T_records - 4.6 font ",9" tc rgb grey
 
 set xrange [-0.15:cell(9) + 1.1]

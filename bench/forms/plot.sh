@@ -16,10 +16,10 @@ awk -F '"' '{ for (i = 1; i <= NF; i++) { if (i % 2) gsub(",", "\t", $i); printf
 # Device, driver, lanes, rays and commit, from the first row.
 device=$(awk -F '\t' 'NR == 2 { print $2 ", OpenCL driver " $3 ", " $7 " lanes, " $9 " rays a set, commit " $5 }' "$table")
 
-# draw TERMINAL FONT SUFFIX
+# draw TERMINAL FONT SUFFIX SCALE
 draw() {
-  gnuplot -e "set terminal $1 size 1640,960 background rgb 'white' font '$2,10'; set output '${csv%.csv}.$3'" \
+  gnuplot -e "set terminal $1 fontscale $4 size 1640,960 background rgb 'white' font '$2,10'; set output '${csv%.csv}.$3'" \
     -e "data = '$table'; device = '$device'" "$script"
 }
-draw pngcairo "DejaVu Sans" png
-draw svg "DejaVu Sans, Verdana, sans-serif" svg
+draw pngcairo "DejaVu Sans" png 1
+draw svg "DejaVu Sans, Verdana, sans-serif" svg 1.25
