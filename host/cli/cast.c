@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "camera.h"
+#include "batches.h"
 #include "caster.h"
 #include "cli.h"
 #include "device.h"
@@ -17,9 +17,6 @@
 #include "ray_file.h"
 #include "result_file.h"
 #include "scene.h"
-
-/* Rays read, cast and written at a time: 32 MiB. */
-enum { BATCH = 1 << 20 };
 
 typedef struct cast_options {
   const char *device, *rays, *out, *json;
@@ -172,11 +169,6 @@ static int open_results(cast_job *job) {
   return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
-  cast_job *job = user;
-  return job->results ? result_file_put(job->results, rays, results, offsets, n) : 0;
-}
-
 static void prepare_caster(cast_job *job) {
   const cast_options *options = job->options;
   const uint64_t count = ray_source_count(job->rays);
@@ -187,34 +179,8 @@ static void prepare_caster(cast_job *job) {
   job->cast.options.cull = (slab_cull)options->cull;
   job->cast.options.face_forward = options->face_forward;
   job->cast.check = options->check;
-  job->cast.receive = receive;
-  job->cast.user = job;
   job->cast.first = ray_source_first(job->rays) + resumed;
   job->cast.line = progress_begin("casting", "rays", resumed, count == ROWS_UNKNOWN ? 0 : count);
-}
-
-static int run_batches(cast_job *job) {
-  const uint64_t count = ray_source_count(job->rays);
-  const size_t batch = count < BATCH ? (size_t)count + (count == 0) : BATCH;
-  slab_ray *rays = malloc(batch * sizeof *rays);
-  int code = caster_prepare(&job->cast, batch);
-  if (code == EXIT_DONE && !rays) {
-    complain("out of memory for batches of %zu rays", batch);
-    code = EXIT_FAILED;
-  }
-  while (code == EXIT_DONE) {
-    size_t got = 0;
-    if (ray_source_read(job->rays, batch, rays, &got)) code = EXIT_FAILED;
-    if (code != EXIT_DONE || got == 0) break;
-    code = caster_run(&job->cast, rays, got);
-    progress_at(&job->cast.line, job->cast.line.first + job->cast.tally.rays);
-  }
-  const uint64_t done = job->cast.line.first + job->cast.tally.rays;
-  if (code != EXIT_DONE && done > 0) complain("%" PRIu64 " rays were done before", done);
-  progress_end(&job->cast.line);
-  caster_release(&job->cast);
-  free(rays);
-  return code;
 }
 
 /* ---- what is told ---------------------------------------------------------- */
@@ -286,7 +252,7 @@ static int cast_rays(const cast_options *options) {
   if ((code = open_scene(&job)) != EXIT_DONE) goto done;
   if ((code = open_results(&job)) != EXIT_DONE) goto done;
   prepare_caster(&job);
-  code = ray_source_skip(job.rays, job.cast.line.first) ? EXIT_FAILED : run_batches(&job);
+  code = ray_source_skip(job.rays, job.cast.line.first) ? EXIT_FAILED : batches_run(job.rays, &job.cast, job.results);
   if (code == EXIT_DONE) code = finish(&job);
 done:
   result_file_discard(job.results);

@@ -38,7 +38,14 @@ static slab_ray segment_of_row(const float *row, size_t columns) {
   return slab_segment(a, b);
 }
 
+/* Rows that are rays as they stand. */
+static int is_plain(const ray_source *source) {
+  const ray_options *options = &source->options;
+  return rows_columns(source->rows) == 8 && !options->t_min.given && !options->t_max.given;
+}
+
 static int read_rows(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
+  if (is_plain(source)) return rows_read(source->rows, capacity, (float *)(void *)rays, got);
   enum { BLOCK = 512 };
   float block[BLOCK * ROWS_COLUMNS_MAX];
   const size_t columns = rows_columns(source->rows);
