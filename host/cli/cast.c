@@ -70,7 +70,7 @@ static const option option_rows[] = {
     {"--check", NULL, OPTION_SWITCH, PLACE(check),
      "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
     {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
-     "go on from FILE.part of an interrupted cast: npy or raw, not --query all", 0, 0},
+     "go on from FILE.part of an interrupted cast of the same rays at the\nsame scene: the same bytes come out", 0, 0},
     {"--shard", "I/N", OPTION_SHARD, PLACE(shard), "cast only the I-th of N equal slices of the rays, counted from 0",
      0, 0},
     {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, rays, hits, seconds, mismatches, ...", 0,
@@ -108,11 +108,11 @@ static int check_options(cast_options *options) {
   if (options->out && options->out_format == FORMAT_AUTO) options->out_format = (int)format_of_output(options->out);
   if (options->out && options->json && !strcmp(options->out, "-") && !strcmp(options->json, "-"))
     return options_refuse(&command, "-o and --json cannot both go to stdout");
-  const int binary = is_binary(options->out_format);
-  if (options->out && query == SLAB_ALL && binary && output_is_direct(options->out))
+  const int direct = options->out && output_is_direct(options->out);
+  if (direct && query == SLAB_ALL && is_binary(options->out_format))
     return options_refuse(&command, "--query all writes two files: -o %s works with --out csv or text", options->out);
-  if (options->resume && (!options->out || query == SLAB_ALL || !binary || output_is_direct(options->out)))
-    return options_refuse(&command, "--resume wants -o FILE in npy or raw and not --query all");
+  if (options->resume && (!options->out || direct))
+    return options_refuse(&command, "--resume wants -o FILE, which neither stdout nor a pipe is");
   return OPTIONS_RUN;
 }
 

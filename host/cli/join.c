@@ -224,10 +224,8 @@ static int join(join_job *job, const char *path) {
   if (join_results(job->shards, job->rows, job->count, &common, job->out)) return -1;
   if (job->offsets_out && join_offsets(job->offsets, job->entries, job->rows, job->count, job->offsets_out)) return -1;
   output *out = job->out, *offsets_out = job->offsets_out;
-  job->out = NULL;
-  if (output_commit(out)) return -1;
-  job->offsets_out = NULL;
-  return output_commit(offsets_out);
+  job->out = job->offsets_out = NULL;
+  return output_commit_pair(out, offsets_out);
 }
 
 int command_join(int argc, char **argv) {

@@ -97,9 +97,8 @@ refused '--points does not go with --query any or count' cast --builtin boxes:3 
 refused '--points does not go with' cast --builtin boxes:3 --rays r.npy -o o --query count --points
 refused '--query all writes two files: -o -' cast --builtin boxes:3 --rays r.npy -o - --query all --out npy
 refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy --check --resume
-refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o o.csv --resume
 refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o - --resume
-refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o o.npy --query all --resume
+refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o /dev/stdout --query all --out csv --resume
 refused '-o and --json cannot both go to stdout' cast --builtin boxes:3 --rays r.npy -o - --json -
 refused 'the kind of rays is missing' rays
 refused '"sun" is not one of camera, lidar, hemisphere, random' rays sun
