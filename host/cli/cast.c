@@ -165,6 +165,7 @@ static int open_results(cast_job *job) {
       .resume = options->resume,
       .rays = ray_source_count(job->rays),
       .first = ray_source_first(job->rays),
+      .shard = ray_source_shard(job->rays),
   };
   return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
 }

@@ -62,13 +62,12 @@ static int count_there(const part *p, size_t size, uint64_t *rows) {
   return 0;
 }
 
-int part_put_header(part *p, const char *descr, uint64_t rows) {
+int part_put_header(part *p, const char *descr, uint64_t rows, const char *note) {
   char header[NPY_HEADER_MAX];
-  const uint64_t unknown = 0;
-  size_t size = npy_write(header, descr, rows == ROWS_UNKNOWN ? unknown : rows, 0);
+  size_t size = npy_write_noted(header, descr, rows, note);
   if (rows == ROWS_UNKNOWN) {
     if (count_there(p, size, &rows)) return -1;
-    size = npy_write(header, descr, rows, 0);
+    size = npy_write_noted(header, descr, rows, note);
   }
   if (put(p, header, size, other_header)) return -1;
   p->start = p->place;

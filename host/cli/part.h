@@ -17,8 +17,9 @@ typedef struct part {
 
 /* All of these: 0, or -1 with the error printed. */
 int part_put(part *, const void *bytes, size_t size);
-/* The header of an npy file; rows ROWS_UNKNOWN: 0 for now, and whatever count an earlier run came to is let be. */
-int part_put_header(part *, const char *descr, uint64_t rows);
+/* The header of an npy file (note: npy_write_noted); rows ROWS_UNKNOWN: 0 for now, and whatever count an earlier run
+ * came to is let be. */
+int part_put_header(part *, const char *descr, uint64_t rows, const char *note);
 /* The names of the columns, with the line's end. */
 int part_put_names(part *, const char *line);
 /* Once all results were put: that nothing else is there. */

@@ -11,6 +11,7 @@ struct ray_source {
   ray_options options;
   row_source *rows;
   uint64_t first, count, done; /* of the shard: where it begins, rays in it, rays given out */
+  uint64_t total;              /* of all shards */
   slab_ray *memory;            /* all rays of the file, where they had to be read to be counted */
 };
 
@@ -96,7 +97,7 @@ static int find_slice(ray_source *source) {
   const shard_option shard = source->options.shard;
   uint64_t count = rows_count(source->rows);
   if (count == ROWS_UNKNOWN && (source->options.need_count || shard.count) && read_to_memory(source, &count)) return -1;
-  source->count = count;
+  source->count = source->total = count;
   if (shard.count == 0) return 0;
   source->first = shard_begin(count, shard.index, shard.count);
   source->count = shard_begin(count, shard.index + 1, shard.count) - source->first;
@@ -131,6 +132,11 @@ void ray_source_close(ray_source *source) {
 
 uint64_t ray_source_count(const ray_source *source) { return source->count; }
 uint64_t ray_source_first(const ray_source *source) { return source->first; }
+
+shard_label ray_source_shard(const ray_source *source) {
+  const shard_option shard = source->options.shard;
+  return (shard_label){shard.index, shard.count, source->first, source->count, source->total};
+}
 
 int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
   const uint64_t left = source->count - source->done;

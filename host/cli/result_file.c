@@ -18,7 +18,8 @@ struct result_file {
   part rows, offsets; /* offsets: of SLAB_ALL in binary formats */
   uint64_t rays, put; /* rays and rows put so far, resumed ones included */
   uint64_t resumed;
-  char *block; /* BLOCK_BYTES on their way out */
+  char note[NPY_NOTE_MAX]; /* of npy headers */
+  char *block;             /* BLOCK_BYTES on their way out */
   size_t filled;
 };
 
@@ -46,7 +47,7 @@ static int write_header(result_file *file) {
   char descr[NPY_DESCR_MAX], names[RESULT_TEXT_MAX];
   result_descr(&file->row, descr, sizeof descr);
   if (options->format == FORMAT_NPY)
-    return part_put_header(&file->rows, descr, options->query == SLAB_ALL ? ROWS_UNKNOWN : options->rays);
+    return part_put_header(&file->rows, descr, options->query == SLAB_ALL ? ROWS_UNKNOWN : options->rays, file->note);
   if (options->format != FORMAT_CSV) return 0;
   result_names(&file->row, names);
   return part_put_names(&file->rows, names);
@@ -76,7 +77,7 @@ static int open_offsets(result_file *file, output_mode mode) {
   if (name) file->offsets.out = output_open(name, mode);
   free(name);
   if (!file->offsets.out) return -1;
-  if (part_put_header(&file->offsets, "'<u8'", rays == ROWS_UNKNOWN ? rays : rays + 1)) return -1;
+  if (part_put_header(&file->offsets, "'<u8'", rays == ROWS_UNKNOWN ? rays : rays + 1, file->note)) return -1;
   return part_put(&file->offsets, &zero, sizeof zero);
 }
 
@@ -90,6 +91,7 @@ int result_file_open(const result_options *options, result_file **opened) {
     goto failed;
   }
   file->options = *options;
+  if (options->shard.count) shard_label_write(&options->shard, file->note);
   file->row = result_row_of(options->query, options->points, hits && !is_binary(options));
   file->rows.out = output_open(options->path, mode);
   if (!file->rows.out || write_header(file)) goto failed;
@@ -162,9 +164,9 @@ int result_file_put(result_file *file, const slab_ray *rays, const void *results
 
 /* ---- the end --------------------------------------------------------------- */
 
-static int patch_count(output *out, const char *descr, uint64_t rows) {
+static int patch_count(const result_file *file, output *out, const char *descr, uint64_t rows) {
   char header[NPY_HEADER_MAX];
-  const size_t size = npy_write(header, descr, rows, 0);
+  const size_t size = npy_write_noted(header, descr, rows, file->note);
   return output_patch(out, 0, header, size);
 }
 
@@ -174,9 +176,9 @@ static int complete_headers(result_file *file) {
   const int unknown = file->options.rays == ROWS_UNKNOWN;
   result_descr(&file->row, descr, sizeof descr);
   if (file->options.format == FORMAT_NPY && (unknown || file->options.query == SLAB_ALL) &&
-      patch_count(file->rows.out, descr, file->put))
+      patch_count(file, file->rows.out, descr, file->put))
     return -1;
-  return file->offsets.out && unknown ? patch_count(file->offsets.out, "'<u8'", file->rays + 1) : 0;
+  return file->offsets.out && unknown ? patch_count(file, file->offsets.out, "'<u8'", file->rays + 1) : 0;
 }
 
 int result_file_commit(result_file *file) {
