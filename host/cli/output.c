@@ -12,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "behind.h"
 #include "cli.h"
 
 struct output {
   int fd;
   int slot;      /* in `pending`; -1 when written directly */
   uint64_t size; /* written so far */
+  uint64_t sent; /* of it, on its way to the disk */
   char *name;    /* as the user knows it */
   char *final;   /* NULL when written directly */
   char *part;
@@ -228,6 +230,7 @@ static int write_direct(output *out, const char *next, size_t size) {
 int output_write(output *out, const void *bytes, size_t size) {
   const int failed = out->slot >= 0 ? output_patch(out, out->size, bytes, size) : write_direct(out, bytes, size);
   if (!failed) out->size += size;
+  if (!failed && out->slot >= 0) behind_write(out->fd, out->size, &out->sent);
   return failed;
 }
 
