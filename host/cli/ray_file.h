@@ -18,7 +18,7 @@ typedef struct ray_options {
   int segments;
   real_option t_min, t_max;
   shard_option shard;
-  int need_count; /* read everything into memory when the number of rays cannot be known otherwise */
+  int need_count; /* of lines, and of what comes through a pipe: read it all once to know the number of rays */
 } ray_options;
 
 typedef struct ray_source ray_source;
