@@ -74,6 +74,12 @@ static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, 
 
 /* ---- the cast -------------------------------------------------------------- */
 
+/* A call of slab_all counts each ray twice. */
+static void begin_span(caster *cast, size_t n) {
+  cast->line.base = cast->line.first + cast->tally.rays;
+  cast->line.span = n;
+}
+
 /* One cast of all hits, timed. SLAB_CAPACITY leaves the offsets complete. */
 static slab_status cast_all(caster *cast, const slab_ray *rays, size_t n, uint64_t *offsets,
                             const slab_cast_options *options) {
@@ -104,7 +110,7 @@ static int run_pieces(caster *cast, const slab_ray *rays, size_t n, const slab_c
     while (end < n && cast->buffers.offsets[end + 1] - cast->buffers.offsets[at] <= cast->buffers.capacity) end++;
     int code = hold(cast, cast->buffers.offsets[end] - cast->buffers.offsets[at]);
     if (code != EXIT_DONE) return code;
-    cast->line.base = cast->line.first + cast->tally.rays;
+    begin_span(cast, end - at);
     const slab_status status = cast_all(cast, rays + at, end - at, cast->buffers.piece_offsets, options);
     if (status != SLAB_OK) return complain_status(status, "the cast failed");
     code = hand_on(cast, rays + at, cast->buffers.piece_offsets, end - at, *options->invalid);
@@ -121,7 +127,7 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
   options.progress = progress_of_cast;
   options.user = &cast->line;
   options.invalid = &invalid;
-  cast->line.base = cast->line.first + cast->tally.rays;
+  begin_span(cast, n);
   if (cast->query == SLAB_ALL) {
     status = cast_all(cast, rays, n, cast->buffers.offsets, &options);
     if (status == SLAB_CAPACITY) return run_pieces(cast, rays, n, &options);
