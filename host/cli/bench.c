@@ -76,7 +76,7 @@ static const option option_rows[] = {
     {"--group", "NAME,...", OPTION_TEXT, offsetof(bench_options, groups),
      "these casts alone: work, batch, scene; ceilings are always measured", 0, 0},
     {"--seconds", "S", OPTION_REAL, offsetof(bench_options, seconds),
-     "how long each figure is measured (default: 0.25), three rounds\nat least", 0, 60},
+     "how long each figure is measured (default: 0.25)", 0, 60},
     {"--quick", NULL, OPTION_SWITCH, offsetof(bench_options, quick), "small scenes and batches", 0, 0},
     {"--full", NULL, OPTION_SWITCH, offsetof(bench_options, full),
      "10^8 rays, 10^7 boxes and triangles, as far as memory goes", 0, 0},
