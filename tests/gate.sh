@@ -91,7 +91,10 @@ report() {
 # The forms that CPU devices get: drivers do not warn.
 check_wide() {
   local kernel lanes walks division
-  for kernel in flat wide packet ceiling; do
+  for lanes in 8 16; do
+    "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" "$root/kernels/ceiling.cl" || die "ceiling.cl fails at $lanes lanes"
+  done
+  for kernel in flat wide packet; do
     for lanes in 8 16; do
       for walks in 1 8; do
         for division in "$exact" "$double" "$integers"; do
