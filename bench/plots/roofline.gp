@@ -20,9 +20,9 @@ set key bottom right
 set format y "%g"
 
 lower(a, b) = a < b ? a : b
-set label 1 sprintf("add, multiply  %.0f", add_mul) at 4.5, add_mul right textcolor rgb grey font ",10"
-set label 2 sprintf("slab test  %.0f", slab) at 4.5, slab right textcolor rgb "#222222" font ",10"
-set label 3 sprintf("min, max  %.0f", min_max) at 3, min_max right textcolor rgb grey font ",10"
+set label 1 sprintf("add, multiply  %.0f", add_mul) at 0.75 * add_mul / memory, add_mul right textcolor rgb grey font ",10"
+set label 2 sprintf("slab test  %.0f", slab) at 0.75 * slab / memory, slab right textcolor rgb "#222222" font ",10"
+set label 3 sprintf("min, max  %.0f", min_max) at 0.75 * min_max / memory, min_max right textcolor rgb grey font ",10"
 set label 4 sprintf("memory  %.0f GB/s", memory) at 0.3, memory * 0.3 * 1.35 rotate by 48 textcolor rgb "#222222" font ",10"
 
 x_of(on) = on ? column("operations_per_byte") : NaN
@@ -38,7 +38,7 @@ plot memory * x > add_mul ? NaN : memory * x with lines linecolor rgb grey dasht
      csv using (counted(0, 5e4)):(column("share") * slab):(count_of(column("primitives"))) \
        with labels offset 1, -0.9 font ",9" textcolor rgb blue notitle, \
      csv using (counted(5e4, 5e5)):(column("share") * slab):(count_of(column("primitives"))) \
-       with labels offset -1.5, 0.8 font ",9" textcolor rgb blue notitle, \
+       with labels offset -2.2, 0.2 font ",9" textcolor rgb blue notitle, \
      csv using (counted(5e5, 1e9)):(column("share") * slab):(count_of(column("primitives"))) \
        with labels offset -2, -0.5 font ",9" textcolor rgb blue notitle, \
      csv using (x_of(is("work", "flat", "boxes"))):(column("share") * slab) \
