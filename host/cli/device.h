@@ -1,4 +1,4 @@
-/* The device a command works on. */
+/* The devices a command works on. */
 #ifndef SLABCAST_CLI_DEVICE_H
 #define SLABCAST_CLI_DEVICE_H
 
