@@ -301,6 +301,7 @@ slab_status device_queue(const device *d, cl_command_queue *queue) {
 
 static slab_status open_device(device *d) {
   cl_int code;
+  d->scene_in_place = d->in_place;
   d->context = clCreateContext(NULL, 1, &d->id, NULL, NULL, &code);
   return d->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : device_queue(d, &d->queue);
 }

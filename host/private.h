@@ -49,6 +49,7 @@ typedef struct device {
   slab_device_info info;
   bool has_double;
   bool in_place;        /* kernels can use host arrays without a copy */
+  bool scene_in_place;  /* and scenes lie in them: not in a caller's context, where scenes may go before their casts */
   uint32_t launch_rays; /* the caller's bound, 0: none */
   slab_tactic tactic;   /* how the caller wants trees to be traversed */
   pthread_mutex_t lock; /* guards programs, a kernel from its arguments to its launch, and slots */

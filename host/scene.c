@@ -294,7 +294,7 @@ static slab_status upload(const device *d, const void *bytes, size_t size, const
     const void *in;
     void *out;
   } host = {.in = size == 0 ? nothing : bytes};
-  const cl_mem_flags flags = CL_MEM_READ_ONLY | (d->in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR);
+  const cl_mem_flags flags = CL_MEM_READ_ONLY | (d->scene_in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR);
   *buffer = clCreateBuffer(d->context, flags, size == 0 ? sizeof nothing : size, host.out, &code);
   return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
 }
@@ -322,7 +322,7 @@ static slab_status commit_flat_on(slab_scene *scene, uint32_t nth) {
   status = upload(d, table, table_bytes, "the geometry table", &to->table);
   if (status == SLAB_OK) status = upload(d, blocks, block_bytes, "the scene's geometry", &to->blocks);
   scene->stats.device_bytes += table_bytes + block_bytes;
-  keep(to, d->in_place, table, blocks);
+  keep(to, d->scene_in_place, table, blocks);
   return status;
 }
 
@@ -351,7 +351,7 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   slab_status status = tree_layout_build(scene, quality, &t);
   for (uint32_t i = 0; i < scene->context->device_count; i++) {
     if (status == SLAB_OK) status = upload_tree(scene, &t, i);
-    in_place = in_place || scene->context->devices[i].in_place;
+    in_place = in_place || scene->context->devices[i].scene_in_place;
   }
   scene->stack = t.stack;
   scene->outside_planes = t.planes;

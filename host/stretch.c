@@ -45,10 +45,7 @@ void slots_free(slot *s) {
     for (int p = 0; p < PARTS; p++) staging_free(&s->staged[p], s->queue);
     release_buffer(&s->invalid);
     release_buffer(&s->left);
-    if (s->queue != NULL) {
-      clFinish(s->queue);
-      clReleaseCommandQueue(s->queue);
-    }
+    if (s->queue != NULL) clReleaseCommandQueue(s->queue); /* not waited for: it may be the caller's, and held back */
     free(s);
     s = next;
   }
