@@ -361,7 +361,8 @@ static slab_status context_allocate(size_t devices, slab_context **context) {
 }
 
 static slab_status context_add(slab_context *context, found_device found, const slab_context_options *options) {
-  device *d = &context->devices[context->device_count++];
+  device *d = &context->devices[context->device_count];
+  d->nth = context->device_count++;
   pthread_mutex_init(&d->lock, NULL);
   return device_prepare(d, found, options);
 }

@@ -94,10 +94,11 @@ uint32_t packet_rays(const site *on, slab_query query) {
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 
-slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
+slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done) {
   const program_key key = {PROGRAM_PACKET, query, on->scene->kinds, on->scene->stack, 1};
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.packet - 1) / l->uniforms.packet;
-  return enqueue(on, &key, l, items, CPU_GROUP, queue, 0, NULL, done);
+  return enqueue(on, &key, l, items, CPU_GROUP, queue, wait_count, wait, done);
 }
 
 size_t result_size(slab_query query) {

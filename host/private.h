@@ -44,8 +44,9 @@ typedef struct slot slot;
 typedef struct device {
   cl_context context;
   cl_device_id id;
-  cl_command_queue queue; /* in order */
-  bool queue_is_callers;  /* then everything runs on it */
+  cl_command_queue queue; /* in order: every kernel runs on it */
+  bool queue_is_callers;  /* then transfers run on it too */
+  uint32_t nth;           /* of its context */
   slab_device_info info;
   bool has_double;
   bool in_place;        /* kernels can use host arrays without a copy */
@@ -168,7 +169,8 @@ slab_status launch_enqueue(const site *, slab_query, launch *, cl_command_queue,
 uint32_t packet_rays(const site *, slab_query);
 /* Casts the packets that agree and marks in launch.left those that launch_enqueue is then to cast, on the same queue,
  * which is in order. */
-slab_status launch_packets(const site *, slab_query, launch *, cl_command_queue, cl_event *done);
+slab_status launch_packets(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done);
 /* Bytes of one result. */
 size_t result_size(slab_query);
 

@@ -15,7 +15,9 @@
 #define TREE_TESTS 1e3 /* of a ray through a tree, roughly */
 /* Several devices: near the end each takes less, but not so little that launching takes longer than casting. */
 #define LEAST_SECONDS 0.004
-/* On their way at once: one is cast, one waits for that to end, one comes or goes. */
+/* On their way at once, on a device: one is cast and one waits for that to end; where memory is copied, one comes or
+ * goes beside them. More would be cast in vain after a cancel. */
+#define STRETCHES_IN_PLACE 2
 #define STRETCHES 3
 
 typedef struct flow flow;
@@ -221,14 +223,18 @@ static bool flow_goes_on(flow *f) {
 }
 
 /* A trial has the device for itself. */
+static uint32_t most_in_flight(const stream *s) {
+  return tactics_trying(&s->tactics) ? 1 : s->on.device->in_place ? STRETCHES_IN_PLACE : STRETCHES;
+}
+
 static void *stream_run(void *argument) {
   stream *s = argument;
   for (bool more = true; flow_goes_on(s->flow) && (more || s->in_flight > 0);) {
-    while (more && s->in_flight < (tactics_trying(&s->tactics) ? 1 : STRETCHES)) more = begin_next(s);
+    while (more && s->in_flight < most_in_flight(s)) more = begin_next(s);
     if (s->in_flight > 0) end_oldest(s);
   }
   for (; s->in_flight > 0; s->in_flight--) {
-    stretch_abandon(&s->stretches[s->first]);
+    stretch_abandon(&s->on, &s->stretches[s->first]);
     s->first = (s->first + 1) % STRETCHES;
   }
   for (int i = STRETCHES - 1; i >= 0; i--) { /* the next call's first finds the slot of this one's first */

@@ -28,7 +28,7 @@ slab_status stream_rays(cast *);
 /* What a stretch reads and writes in host memory. */
 typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PARTS } part;
 
-enum { STRETCH_EVENTS = 4 };
+enum { STRETCH_EVENTS = 5 };
 
 /* Some of the rays on their way through a device. Zero before the first of a call. */
 typedef struct stretch {
@@ -56,7 +56,7 @@ slab_status stretch_begin(const cast *, const site *, stretch *);
 /* Waits for it: its results are then in the caller's array. In either case the next may begin. */
 slab_status stretch_end(const cast *, const site *, stretch *, uint32_t *invalid);
 /* Instead of its end: waits for whatever is in flight. */
-void stretch_abandon(stretch *);
+void stretch_abandon(const site *, stretch *);
 /* After the last of a call: the caller's memory is the caller's again. */
 slab_status stretch_settle(const site *, stretch *);
 

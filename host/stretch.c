@@ -1,5 +1,5 @@
-/* A stretch of rays: to the device, through the kernels and back, on a queue of its own, so that of several stretches
- * one is cast while others are on their way. */
+/* A stretch of rays: to the device, through the kernels and back. Kernels are on the device's one queue; copies are on
+ * a queue of each stretch's own, so that one is cast while others are on their way. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct staging {
 
 struct slot {
   slot *next;
-  cl_command_queue queue; /* in order */
+  cl_command_queue queue; /* in order: for transfers; the device's own where nothing is copied */
   staging staged[PARTS];  /* where the caller's memory cannot be used in place */
   cl_mem invalid;         /* counts invalid rays */
   cl_mem left;            /* of each packet whether its rays are still to be cast */
@@ -52,7 +52,7 @@ void slots_free(slot *s) {
 }
 
 static slab_status slot_queue(const device *d, slot *s) {
-  if (!d->queue_is_callers) return device_queue(d, &s->queue);
+  if (!d->in_place && !d->queue_is_callers) return device_queue(d, &s->queue);
   cl_int code = clRetainCommandQueue(d->queue);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "a cast");
   s->queue = d->queue;
@@ -220,21 +220,37 @@ static slab_status send(const cast *c, const site *on, stretch *s) {
 
 static cl_event *next_event(stretch *s) { return &s->events[s->event_count]; }
 
+/* Whether transfers have a queue of their own, so that kernels and they have to wait for each other. */
+static bool is_apart(const device *d, const stretch *s) { return s->slot->queue != d->queue; }
+
+static slab_status mark_sent(stretch *s) {
+  cl_int code = clEnqueueMarkerWithWaitList(s->slot->queue, 0, NULL, next_event(s));
+  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueMarkerWithWaitList", "a cast");
+  s->event_count++;
+  return SLAB_OK;
+}
+
 static slab_status launch_stretch(const cast *c, const site *on, stretch *s) {
-  slab_status status = SLAB_OK;
-  if (s->launch.left != NULL) {
-    status = launch_packets(on, c->query, &s->launch, s->slot->queue, next_event(s));
+  const cl_command_queue queue = on->device->queue;
+  slab_status status = is_apart(on->device, s) ? mark_sent(s) : SLAB_OK;
+  const cl_uint waits = s->event_count;
+  const cl_event *sent = waits == 0 ? NULL : &s->events[0];
+  if (status == SLAB_OK && s->launch.left != NULL) {
+    status = launch_packets(on, c->query, &s->launch, queue, waits, sent, next_event(s));
     if (status == SLAB_OK) s->event_count++;
   }
-  if (status == SLAB_OK) status = launch_enqueue(on, c->query, &s->launch, s->slot->queue, 0, NULL, next_event(s));
+  if (status == SLAB_OK) status = launch_enqueue(on, c->query, &s->launch, queue, waits, sent, next_event(s));
   if (status == SLAB_OK) s->event_count++;
   return status;
 }
 
 /* ---- and back ---- */
 
-static slab_status read_buffer(stretch *s, cl_mem buffer, void *bytes, size_t size, const char *what) {
-  cl_int code = clEnqueueReadBuffer(s->slot->queue, buffer, CL_FALSE, 0, size, bytes, 0, NULL, next_event(s));
+/* Behind `after`, the last kernel's event, where that is on another queue; NULL: on the same. */
+static slab_status read_buffer(stretch *s, const cl_event *after, cl_mem buffer, void *bytes, size_t size,
+                               const char *what) {
+  cl_int code =
+      clEnqueueReadBuffer(s->slot->queue, buffer, CL_FALSE, 0, size, bytes, after != NULL, after, next_event(s));
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueReadBuffer", what);
   s->event_count++;
   return SLAB_OK;
@@ -255,14 +271,20 @@ static slab_status map_results(stretch *s) {
 }
 
 static slab_status fetch(const device *d, stretch *s) {
+  const cl_event *after = is_apart(d, s) ? &s->events[s->event_count - 1] : NULL;
   slab_status status = SLAB_OK;
-  if (s->result_bytes > 0)
-    status = d->in_place
-                 ? map_results(s)
-                 : read_buffer(s, s->launch.results, s->slot->staged[PART_RESULTS].host, s->result_bytes, "results");
+  if (s->result_bytes > 0 && d->in_place) status = map_results(s);
+  if (s->result_bytes > 0 && !d->in_place)
+    status = read_buffer(s, after, s->launch.results, s->slot->staged[PART_RESULTS].host, s->result_bytes, "results");
   if (status == SLAB_OK && s->launch.invalid != NULL)
-    status = read_buffer(s, s->launch.invalid, &s->invalid, sizeof s->invalid, "the invalid count");
+    status = read_buffer(s, after, s->launch.invalid, &s->invalid, sizeof s->invalid, "the invalid count");
   return status;
+}
+
+static slab_status flush(const device *d, const stretch *s) {
+  cl_int code = clFlush(s->slot->queue);
+  if (code == CL_SUCCESS && is_apart(d, s)) code = clFlush(d->queue);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFlush", "a cast");
 }
 
 /* What it has in flight is waited for already, but for the unmapping, which keeps what it needs. */
@@ -273,7 +295,8 @@ static void release(stretch *s) {
   *s = (stretch){.slot = s->slot};
 }
 
-void stretch_abandon(stretch *s) {
+void stretch_abandon(const site *on, stretch *s) {
+  clFinish(on->device->queue);
   clFinish(s->slot->queue);
   if (s->mapped != NULL) clEnqueueUnmapMemObject(s->slot->queue, s->launch.results, s->mapped, 0, NULL, NULL);
   if (s->mapped != NULL) clFinish(s->slot->queue);
@@ -286,11 +309,8 @@ slab_status stretch_begin(const cast *c, const site *on, stretch *s) {
   status = send(c, on, s);
   if (status == SLAB_OK) status = launch_stretch(c, on, s);
   if (status == SLAB_OK) status = fetch(on->device, s);
-  if (status == SLAB_OK) {
-    cl_int code = clFlush(s->slot->queue);
-    if (code != CL_SUCCESS) status = fail_cl(code, "clFlush", "a cast");
-  }
-  if (status != SLAB_OK) stretch_abandon(s);
+  if (status == SLAB_OK) status = flush(on->device, s);
+  if (status != SLAB_OK) stretch_abandon(on, s);
   return status;
 }
 
@@ -298,7 +318,7 @@ slab_status stretch_begin(const cast *c, const site *on, stretch *s) {
 slab_status stretch_end(const cast *c, const site *on, stretch *s, uint32_t *invalid) {
   cl_int code = clWaitForEvents(s->event_count, s->events);
   if (code != CL_SUCCESS) {
-    stretch_abandon(s);
+    stretch_abandon(on, s);
     return fail_cl(code, "clWaitForEvents", "a cast");
   }
   if (!on->device->in_place && s->result_bytes > 0)

@@ -1,8 +1,9 @@
-/* An OpenCL layer that makes one device slow, as a machine has whose devices differ.
+/* An OpenCL layer that makes devices as slow as it is told, so that a machine has some that differ, whatever else it
+ * does.
  *
- * A test of the same process orders it by slab_slow_arm (slow.h); a program gets it from SLAB_SLOW=DEVICE:FACTOR. A
- * launch on that device returns only when its kernel has ended and FACTOR times that time has passed. SLAB_SLOW_FILE
- * receives the report; without it stderr. */
+ * A test of the same process orders it by slab_slow_arm (slow.h); a program gets it from SLAB_SLOW=NANOSECONDS,...: of
+ * each device, for a work-item. A launch on such a device returns when its kernel has ended and so much time has
+ * passed. SLAB_SLOW_FILE receives the report; without it stderr. */
 #include "slow.h"
 
 #include <stdatomic.h>
@@ -11,8 +12,7 @@
 #include "layer.h"
 
 static struct {
-  unsigned device;
-  double factor;
+  double seconds[SLOW_DEVICES]; /* of a work-item */
   atomic_ullong items[SLOW_DEVICES];
 } order;
 
@@ -22,7 +22,9 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void rest(double seconds) {
+static void rest_until(double end) {
+  const double seconds = end - now();
+  if (!(seconds > 0.0)) return;
   const struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
   nanosleep(&time, NULL);
 }
@@ -49,10 +51,10 @@ static cl_int CL_API_CALL slow_enqueue(cl_command_queue queue, cl_kernel kernel,
   const double begin = now();
   const cl_int code =
       layer.target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait, done);
-  if (code == CL_SUCCESS && device < SLOW_DEVICES) atomic_fetch_add(&order.items[device], global[0]);
-  if (code == CL_SUCCESS && device == order.device && order.factor > 1.0) {
-    layer.target->clWaitForEvents(1, done);
-    rest((order.factor - 1.0) * (now() - begin));
+  if (code == CL_SUCCESS && device < SLOW_DEVICES) {
+    atomic_fetch_add(&order.items[device], global[0]);
+    if (order.seconds[device] > 0.0) layer.target->clWaitForEvents(1, done);
+    rest_until(begin + order.seconds[device] * (double)global[0]);
   }
   if (own) layer.target->clReleaseEvent(own);
   return code;
@@ -60,9 +62,8 @@ static cl_int CL_API_CALL slow_enqueue(cl_command_queue queue, cl_kernel kernel,
 
 /* ---- orders and reports ------------------------------------------------------ */
 
-EXPORT void slab_slow_arm(unsigned device, double factor) {
-  order.device = device;
-  order.factor = factor;
+EXPORT void slab_slow_arm(unsigned device, double nanoseconds) {
+  order.seconds[device % SLOW_DEVICES] = 1e-9 * nanoseconds;
   for (int i = 0; i < SLOW_DEVICES; i++) order.items[i] = 0;
 }
 
@@ -70,13 +71,16 @@ EXPORT unsigned long long slab_slow_items(unsigned device) { return order.items[
 
 static void layer_hook(cl_icd_dispatch *d) {
   const char *text = getenv("SLAB_SLOW");
-  unsigned device;
-  double factor;
-  if (text && sscanf(text, "%u:%lf", &device, &factor) != 2) {
-    fprintf(stderr, "slowing layer: SLAB_SLOW=%s is not DEVICE:FACTOR\n", text);
-    abort();
+  for (unsigned i = 0; text && i < SLOW_DEVICES; i++) {
+    char *end;
+    const double nanoseconds = strtod(text, &end);
+    if (end == text || (*end && *end != ',')) {
+      fprintf(stderr, "slowing layer: SLAB_SLOW=...%s is not NANOSECONDS,...\n", text);
+      abort();
+    }
+    slab_slow_arm(i, nanoseconds);
+    text = *end ? end + 1 : NULL;
   }
-  if (text) slab_slow_arm(device, factor);
   d->clEnqueueNDRangeKernel = slow_enqueue;
 }
 
@@ -84,7 +88,7 @@ static const char *const layer_report_file = "SLAB_SLOW_FILE";
 
 static size_t layer_report(char *text, size_t capacity) {
   const int used =
-      snprintf(text, capacity, "slabcast slowing layer: device %u by %g, %llu and %llu work-items\n", order.device,
-               order.factor, (unsigned long long)order.items[0], (unsigned long long)order.items[1]);
+      snprintf(text, capacity, "slabcast slowing layer: %llu and %llu work-items on the first two devices\n",
+               (unsigned long long)order.items[0], (unsigned long long)order.items[1]);
   return used > 0 && (size_t)used < capacity ? (size_t)used : capacity;
 }

@@ -4,9 +4,9 @@
 
 enum { SLOW_DEVICES = 8 };
 
-/* From now on kernels of this device, counted as its platform lists them, take `factor` times as long; the counts of
- * launches begin anew. */
-typedef void slow_arm(unsigned device, double factor);
+/* From now on a launch on this device, counted as its platform lists them, lasts so many nanoseconds a work-item at
+ * least (0: as long as it lasts); the counts of launches begin anew. */
+typedef void slow_arm(unsigned device, double nanoseconds);
 /* Work-items launched on this device since. */
 typedef unsigned long long slow_items(unsigned device);
 
