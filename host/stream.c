@@ -51,8 +51,8 @@ struct flow {
 
 /* ---- how many rays at once ---- */
 
-/* Most rays that fit the device's allocations, and what is kept for copies, at most as many as the caller bounds
- * launches to. */
+/* Most rays that fit the device's allocations, and the buffers that are kept for copies, at most as many as the caller
+ * bounds launches to. */
 static uint32_t launch_bound(const cast *c, const site *on) {
   const device *d = on->device;
   const size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);

@@ -46,8 +46,8 @@ typedef struct stretch {
   cl_uint invalid;
 } stretch;
 
-/* Bytes of rays or of results that a stretch may have where they are copied: long enough for transfers to run at full
- * speed, and little enough to be kept. */
+/* Bytes of rays or of results that a stretch may have where they are copied: enough for transfers to run at full speed,
+ * and little enough for the buffers to be kept. */
 #define STAGED_BYTES ((size_t)32 << 20)
 
 /* Sends `count` rays from `first` on their way by `tactic`; does not wait. After a failure nothing of it is in flight.

@@ -1,7 +1,6 @@
 /* A stretch of rays: to the device, through the kernels and back. Kernels are on the device's one queue; copies are on
  * a queue of each stretch's own, so that one is cast while others are on their way. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "stream.h"
 
@@ -9,10 +8,9 @@
 
 /* ---- slots: what a device keeps for the stretches to come ---- */
 
-/* A device's memory, and memory of the host that it fetches from without the driver's help. */
+/* A device's memory for what cannot be used in place. */
 typedef struct staging {
-  cl_mem buffer, pinned;
-  void *host; /* pinned, mapped */
+  cl_mem buffer;
   size_t size;
 } staging;
 
@@ -30,22 +28,13 @@ static void release_buffer(cl_mem *buffer) {
   *buffer = NULL;
 }
 
-static cl_int staging_free(staging *s, cl_command_queue queue) {
-  cl_int code = CL_SUCCESS;
-  if (s->host != NULL) code = clEnqueueUnmapMemObject(queue, s->pinned, s->host, 0, NULL, NULL);
-  release_buffer(&s->buffer);
-  release_buffer(&s->pinned);
-  *s = (staging){0};
-  return code;
-}
-
 void slots_free(slot *s) {
   while (s != NULL) {
     slot *next = s->next;
-    for (int p = 0; p < PARTS; p++) staging_free(&s->staged[p], s->queue);
+    for (int p = 0; p < PARTS; p++) release_buffer(&s->staged[p].buffer);
     release_buffer(&s->invalid);
     release_buffer(&s->left);
-    if (s->queue != NULL) clReleaseCommandQueue(s->queue); /* not waited for: it may be the caller's, and held back */
+    if (s->queue != NULL) clReleaseCommandQueue(s->queue);
     free(s);
     s = next;
   }
@@ -99,17 +88,9 @@ static slab_status staging_reserve(const device *d, slot *s, part p, size_t size
   if (size <= to->size) return SLAB_OK;
   size_t room = 2 * to->size > size ? 2 * to->size : size;
   if (room > d->info.allocation_bytes) room = size;
-  cl_int code = staging_free(to, s->queue);
-  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueUnmapMemObject", what);
+  release_buffer(&to->buffer);
   slab_status status = create_buffer(d, CL_MEM_READ_WRITE, room, NULL, what, &to->buffer);
-  if (status == SLAB_OK)
-    status = create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, room, NULL, what, &to->pinned);
-  if (status == SLAB_OK) {
-    to->host = clEnqueueMapBuffer(s->queue, to->pinned, CL_TRUE, CL_MAP_WRITE, 0, room, 0, NULL, NULL, &code);
-    if (to->host == NULL) status = fail_cl(code, "clEnqueueMapBuffer", what);
-  }
-  to->size = room;
-  if (status != SLAB_OK) staging_free(to, s->queue);
+  to->size = status == SLAB_OK ? room : 0;
   return status;
 }
 
@@ -139,10 +120,8 @@ static slab_status input(const device *d, stretch *s, part p, const void *bytes,
   }
   slab_status status = staging_reserve(d, s->slot, p, size, what);
   if (status != SLAB_OK) return status;
-  const staging *to = &s->slot->staged[p];
-  memcpy(to->host, bytes, size);
-  *buffer = to->buffer;
-  return write_buffer(s->slot, to->buffer, to->host, size, what);
+  *buffer = s->slot->staged[p].buffer;
+  return write_buffer(s->slot, *buffer, bytes, size, what);
 }
 
 static void *results_of(const cast *c, const stretch *s) {
@@ -246,11 +225,8 @@ static slab_status launch_stretch(const cast *c, const site *on, stretch *s) {
 
 /* ---- and back ---- */
 
-/* Behind `after`, the last kernel's event, where that is on another queue; NULL: on the same. */
-static slab_status read_buffer(stretch *s, const cl_event *after, cl_mem buffer, void *bytes, size_t size,
-                               const char *what) {
-  cl_int code =
-      clEnqueueReadBuffer(s->slot->queue, buffer, CL_FALSE, 0, size, bytes, after != NULL, after, next_event(s));
+static slab_status read_buffer(stretch *s, cl_mem buffer, void *bytes, size_t size, const char *what) {
+  cl_int code = clEnqueueReadBuffer(s->slot->queue, buffer, CL_FALSE, 0, size, bytes, 0, NULL, next_event(s));
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueReadBuffer", what);
   s->event_count++;
   return SLAB_OK;
@@ -270,14 +246,13 @@ static slab_status map_results(stretch *s) {
   return SLAB_OK;
 }
 
-static slab_status fetch(const device *d, stretch *s) {
-  const cl_event *after = is_apart(d, s) ? &s->events[s->event_count - 1] : NULL;
+static slab_status fetch(const cast *c, const device *d, stretch *s) {
   slab_status status = SLAB_OK;
-  if (s->result_bytes > 0 && d->in_place) status = map_results(s);
-  if (s->result_bytes > 0 && !d->in_place)
-    status = read_buffer(s, after, s->launch.results, s->slot->staged[PART_RESULTS].host, s->result_bytes, "results");
+  if (s->result_bytes > 0)
+    status =
+        d->in_place ? map_results(s) : read_buffer(s, s->launch.results, results_of(c, s), s->result_bytes, "results");
   if (status == SLAB_OK && s->launch.invalid != NULL)
-    status = read_buffer(s, after, s->launch.invalid, &s->invalid, sizeof s->invalid, "the invalid count");
+    status = read_buffer(s, s->launch.invalid, &s->invalid, sizeof s->invalid, "the invalid count");
   return status;
 }
 
@@ -287,9 +262,21 @@ static slab_status flush(const device *d, const stretch *s) {
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFlush", "a cast");
 }
 
+static void forget_events(stretch *s) {
+  for (cl_uint i = 0; i < s->event_count; i++) clReleaseEvent(s->events[i]);
+  s->event_count = 0;
+}
+
+/* A kernel that fails while it runs tells nobody but those who wait for its event. */
+static slab_status await(stretch *s) {
+  cl_int code = clWaitForEvents(s->event_count, s->events);
+  forget_events(s);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", "a cast");
+}
+
 /* What it has in flight is waited for already, but for the unmapping, which keeps what it needs. */
 static void release(stretch *s) {
-  for (cl_uint i = 0; i < s->event_count; i++) clReleaseEvent(s->events[i]);
+  forget_events(s);
   for (int p = 0; p < PARTS; p++) release_buffer(&s->in_place[p]);
   free(s->local_offsets);
   *s = (stretch){.slot = s->slot};
@@ -308,21 +295,24 @@ slab_status stretch_begin(const cast *c, const site *on, stretch *s) {
   if (status != SLAB_OK) return status;
   status = send(c, on, s);
   if (status == SLAB_OK) status = launch_stretch(c, on, s);
-  if (status == SLAB_OK) status = fetch(on->device, s);
+  if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch(c, on->device, s);
   if (status == SLAB_OK) status = flush(on->device, s);
   if (status != SLAB_OK) stretch_abandon(on, s);
   return status;
 }
 
-/* A kernel that fails while it runs tells nobody but those who wait for its event. */
+/* On a queue of its own nothing waits for a kernel's event but the host: not every driver tells those who wait for one
+ * that fails. */
 slab_status stretch_end(const cast *c, const site *on, stretch *s, uint32_t *invalid) {
-  cl_int code = clWaitForEvents(s->event_count, s->events);
-  if (code != CL_SUCCESS) {
-    stretch_abandon(on, s);
-    return fail_cl(code, "clWaitForEvents", "a cast");
+  slab_status status = await(s);
+  if (status == SLAB_OK && is_apart(on->device, s)) {
+    status = fetch(c, on->device, s);
+    if (status == SLAB_OK && s->event_count > 0) status = await(s);
   }
-  if (!on->device->in_place && s->result_bytes > 0)
-    memcpy(results_of(c, s), s->slot->staged[PART_RESULTS].host, s->result_bytes);
+  if (status != SLAB_OK) {
+    stretch_abandon(on, s);
+    return status;
+  }
   *invalid = s->invalid;
   release(s);
   return SLAB_OK;
