@@ -4,7 +4,11 @@
  * The kernel alone is slab_enqueue on buffers that are there, by the profile of its event; the call is the one of
  * slabcast.h on the same context. Both take trees ray by ray, since slab_enqueue does. They alternate, and every call's
  * results are compared with the kernel's, bit by bit. Processor time, which other work on the machine leaves alone,
- * stands beside the wall's; what waits shows in the latter only. */
+ * stands beside the wall's; what waits shows in the latter only.
+ *
+ * --split SEL,SEL,...: a context of these devices against each of them alone. On a machine that is not quiet, let the
+ * layer tests/layers/slow.c make two devices as slow as they are to be: POCL_DEVICES="basic basic"
+ * OPENCL_LAYERS=.../libslab_slow_layer.so SLAB_SLOW=64000,256000 --rays 1000000 --split 0,1. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
