@@ -187,11 +187,8 @@ static bool device_matches(const slab_device_info *info, size_t index, const cha
 
 /* The first device that the selector names; without one a GPU where there is one, else the first. A device that cannot
  * be described is passed over, and is the reason where there is no other. */
-static slab_status choose_device(const char *selector, found_device *chosen) {
-  found_device *found;
-  size_t count;
-  slab_status status = find_devices(&found, &count);
-  if (status != SLAB_OK) return status;
+static slab_status choose_one(const found_device *found, size_t count, const char *selector, size_t *chosen) {
+  slab_status status = SLAB_OK;
   size_t best = count, usable = count;
   for (size_t i = 0; i < count && best == count; i++) {
     slab_device_info info;
@@ -204,12 +201,70 @@ static slab_status choose_device(const char *selector, found_device *chosen) {
     if (device_matches(&info, i, selector == NULL ? "gpu" : selector)) best = i;
   }
   if (selector == NULL && best == count) best = usable;
-  if (best < count) {
-    *chosen = found[best];
-    status = SLAB_OK;
-  } else if (status == SLAB_OK) {
-    status = fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": there are %zu", selector, count);
+  *chosen = best;
+  if (best < count) return SLAB_OK;
+  return status != SLAB_OK ? status
+                           : fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": there are %zu", selector, count);
+}
+
+/* One more of a list: its next word. Neither none nor one that is chosen already. */
+static slab_status choose_next(const char *list, const char **rest, const found_device *found, size_t count,
+                               size_t *chosen, size_t *n) {
+  const size_t length = strcspn(*rest, ",");
+  char word[sizeof((slab_device_info *)0)->name];
+  snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), *rest);
+  if (length == 0) return fail(SLAB_INVALID_ARGUMENT, "the list of devices \"%s\" has an empty entry", list);
+  *rest += length + ((*rest)[length] == ',' && (*rest)[length + 1] != 0);
+  slab_status status = choose_one(found, count, word, &chosen[*n]);
+  for (size_t i = 0; status == SLAB_OK && i < *n; i++)
+    if (chosen[i] == chosen[*n])
+      return fail(SLAB_INVALID_ARGUMENT, "the list of devices \"%s\" names device %zu twice, by \"%s\" again", list,
+                  chosen[i], word);
+  (*n)++;
+  return status;
+}
+
+static slab_status choose_list(const char *list, const found_device *found, size_t count, size_t *chosen, size_t *n) {
+  slab_status status = SLAB_OK;
+  const char *rest = list;
+  while (status == SLAB_OK && *rest != 0) status = choose_next(list, &rest, found, count, chosen, n);
+  return status;
+}
+
+/* Every device that can keep the contract. */
+static slab_status choose_all(const found_device *found, size_t count, size_t *chosen, size_t *n) {
+  for (size_t i = 0; i < count; i++) {
+    slab_device_info info;
+    slab_status status = device_describe(found[i].platform, found[i].id, &info);
+    if (status != SLAB_OK) return status;
+    if (info.rounds_to_nearest) chosen[(*n)++] = i;
   }
+  return *n > 0 ? SLAB_OK : fail(SLAB_UNSUPPORTED, "none of the %zu devices rounds to nearest", count);
+}
+
+/* What a selector names: *chosen is malloc'ed, and NULL on failure. */
+static slab_status choose_devices(const char *selector, found_device **chosen, size_t *n) {
+  found_device *found;
+  size_t count;
+  *chosen = NULL;
+  *n = 0;
+  slab_status status = find_devices(&found, &count);
+  if (status != SLAB_OK) return status;
+  size_t *indices = calloc(count + 1, sizeof *indices);
+  if (indices == NULL) {
+    status = fail_memory((count + 1) * sizeof *indices, "the device list");
+  } else if (selector != NULL && strcmp(selector, "all") == 0) {
+    status = choose_all(found, count, indices, n);
+  } else if (selector != NULL && strchr(selector, ',') != NULL) {
+    status = choose_list(selector, found, count, indices, n);
+  } else {
+    status = choose_one(found, count, selector, indices);
+    *n = 1;
+  }
+  if (status == SLAB_OK && (*chosen = calloc(*n, sizeof **chosen)) == NULL)
+    status = fail_memory(*n * sizeof **chosen, "the device list");
+  for (size_t i = 0; status == SLAB_OK && i < *n; i++) (*chosen)[i] = found[indices[i]];
+  free(indices);
   free(found);
   return status;
 }
@@ -236,18 +291,19 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   return d->info.exact_divide ? SLAB_OK : find_double(d);
 }
 
-static slab_status open_queue(device *d) {
+slab_status device_queue(const device *d, cl_command_queue *queue) {
   cl_int code;
-  d->queue = clCreateCommandQueue(d->context, d->id, 0, &code);
+  *queue = clCreateCommandQueue(d->context, d->id, 0, &code);
   if (code == CL_INVALID_DEVICE) /* the driver knows better than its list of devices, which may lack parts of one */
     return fail(SLAB_INVALID_ARGUMENT, "slab_context_create_cl: the device is not one of the context's");
-  return d->queue == NULL ? fail_cl(code, "clCreateCommandQueue", d->info.name) : SLAB_OK;
+  return *queue == NULL ? fail_cl(code, "clCreateCommandQueue", d->info.name) : SLAB_OK;
 }
 
 static slab_status open_device(device *d) {
   cl_int code;
+  d->scene_in_place = d->in_place;
   d->context = clCreateContext(NULL, 1, &d->id, NULL, NULL, &code);
-  return d->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : open_queue(d);
+  return d->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : device_queue(d, &d->queue);
 }
 
 /* Takes the caller's objects; a queue that runs out of order is left alone for one of our own. */
@@ -256,21 +312,23 @@ static slab_status adopt_device(device *d, cl_context context, cl_command_queue 
   cl_int code = clRetainContext(context);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainContext", "slab_context_create_cl");
   d->context = context;
-  if (queue == NULL) return open_queue(d);
+  if (queue == NULL) return device_queue(d, &d->queue);
   code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", "slab_context_create_cl");
-  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return open_queue(d);
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return device_queue(d, &d->queue);
   code = clRetainCommandQueue(queue);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "slab_context_create_cl");
   d->queue = queue;
+  d->queue_is_callers = true;
   return SLAB_OK;
 }
 
 static void device_close(device *d) {
+  slots_free(d->slots);
   programs_free(d->programs);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
   if (d->context != NULL) clReleaseContext(d->context);
-  clReleaseDevice(d->id);
+  if (d->id != NULL) clReleaseDevice(d->id);
   pthread_mutex_destroy(&d->lock);
 }
 
@@ -283,26 +341,30 @@ static slab_status check_options(const slab_context_options *options, slab_conte
   return SLAB_OK;
 }
 
-/* A context for a device that is not opened yet. The device is retained: it may be a part of one, which nothing else
- * keeps alive. */
-static slab_status create_context(found_device found, const slab_context_options *options, slab_context **context) {
+/* Describes a device that is not opened yet. It is retained: it may be a part of one, which nothing else keeps alive.
+ */
+static slab_status device_prepare(device *d, found_device found, const slab_context_options *options) {
   cl_int code = clRetainDevice(found.id);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainDevice", "a context");
-  slab_context *created = calloc(1, sizeof *created);
-  if (created == NULL) {
-    clReleaseDevice(found.id);
-    return fail_memory(sizeof *created, "a context");
-  }
-  atomic_init(&created->references, 1);
-  pthread_mutex_init(&created->device.lock, NULL);
-  created->device.id = found.id;
-  slab_status status = device_describe(found.platform, found.id, &created->device.info);
-  if (status == SLAB_OK) status = device_configure(&created->device, options);
-  if (status == SLAB_OK)
-    *context = created;
-  else
-    context_release(created);
-  return status;
+  d->id = found.id;
+  slab_status status = device_describe(found.platform, found.id, &d->info);
+  return status == SLAB_OK ? device_configure(d, options) : status;
+}
+
+/* Room for so many devices, of which none is prepared: device_count counts those that are. */
+static slab_status context_allocate(size_t devices, slab_context **context) {
+  const size_t size = sizeof **context + devices * sizeof *(*context)->devices;
+  *context = calloc(1, size);
+  if (*context == NULL) return fail_memory(size, "a context");
+  atomic_init(&(*context)->references, 1);
+  return SLAB_OK;
+}
+
+static slab_status context_add(slab_context *context, found_device found, const slab_context_options *options) {
+  device *d = &context->devices[context->device_count];
+  d->nth = context->device_count++;
+  pthread_mutex_init(&d->lock, NULL);
+  return device_prepare(d, found, options);
 }
 
 /* Hands over what was opened, or lets go of it. */
@@ -320,12 +382,17 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
   if (options == NULL) options = &default_options;
   slab_status status = check_options(options, context, "slab_context_create");
   if (status != SLAB_OK) return status;
-  found_device found;
-  slab_context *created;
-  status = choose_device(options->device, &found);
-  if (status == SLAB_OK) status = create_context(found, options, &created);
-  if (status != SLAB_OK) return status;
-  return finish_context(open_device(&created->device), created, context);
+  found_device *chosen = NULL;
+  size_t count = 0;
+  slab_context *created = NULL;
+  status = choose_devices(options->device, &chosen, &count);
+  if (status == SLAB_OK) status = context_allocate(count, &created);
+  for (size_t i = 0; status == SLAB_OK && i < count; i++) {
+    status = context_add(created, chosen[i], options);
+    if (status == SLAB_OK) status = open_device(&created->devices[i]);
+  }
+  free(chosen);
+  return finish_context(status, created, context);
 }
 
 slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_queue queue,
@@ -335,19 +402,20 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
   if (status != SLAB_OK) return status;
   found_device found = {.id = id};
-  slab_context *created;
+  slab_context *created = NULL;
   cl_int code = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof found.platform, &found.platform, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetDeviceInfo", "slab_context_create_cl");
-  status = create_context(found, options, &created);
-  if (status != SLAB_OK) return status;
-  return finish_context(adopt_device(&created->device, cl, queue), created, context);
+  status = context_allocate(1, &created);
+  if (status == SLAB_OK) status = context_add(created, found, options);
+  if (status == SLAB_OK) status = adopt_device(&created->devices[0], cl, queue);
+  return finish_context(status, created, context);
 }
 
 void context_retain(slab_context *context) { atomic_fetch_add(&context->references, 1); }
 
 void context_release(slab_context *context) {
   if (context == NULL || atomic_fetch_sub(&context->references, 1) != 1) return;
-  device_close(&context->device);
+  for (uint32_t i = 0; i < context->device_count; i++) device_close(&context->devices[i]);
   free(context);
 }
 
@@ -356,13 +424,22 @@ void slab_context_destroy(slab_context *context) { context_release(context); }
 slab_status slab_context_device(const slab_context *context, slab_device_info *info) {
   if (context == NULL || info == NULL)
     return fail(SLAB_INVALID_ARGUMENT, "slab_context_device: %s is NULL", context == NULL ? "context" : "info");
-  *info = context->device.info;
+  *info = context->devices[0].info;
+  return SLAB_OK;
+}
+
+slab_status slab_context_devices(const slab_context *context, slab_device_info *list, size_t capacity, size_t *count) {
+  if (context == NULL || count == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_context_devices: %s is NULL", context == NULL ? "context" : "count");
+  if (list == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_context_devices: list is NULL");
+  *count = context->device_count;
+  for (size_t i = 0; i < capacity && i < *count; i++) list[i] = context->devices[i].info;
   return SLAB_OK;
 }
 
 slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl_device_id *id) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_objects: context is NULL");
-  if (cl != NULL) *cl = context->device.context;
-  if (id != NULL) *id = context->device.id;
+  if (cl != NULL) *cl = context->devices[0].context;
+  if (id != NULL) *id = context->devices[0].id;
   return SLAB_OK;
 }

@@ -67,9 +67,11 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   if (status != SLAB_OK) return status;
   if (b->count > UINT32_MAX - WORK_GROUP)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);
-  return check_queue("slab_enqueue", scene->context->device.context, scene->context->device.id, queue);
+  const device *d = &scene->context->devices[0];
+  return check_queue("slab_enqueue", d->context, d->id, queue);
 }
 
+/* A context that has the caller's objects has one device. */
 slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
                          const cl_event *wait, cl_event *done) {
   slab_status status = check_batch(scene, b, queue);
@@ -80,9 +82,10 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
     cl_int code = clEnqueueMarkerWithWaitList(queue, wait_count, wait, done);
     return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueMarkerWithWaitList", "an empty batch");
   }
+  const site on = scene_site(scene, 0);
   const slab_cast_options options = {.mask = b->mask, .cull = b->cull, .face_forward = b->face_forward};
   launch l = {.uniforms = cast_uniforms_of(scene, &options)};
-  status = place_spans(scene->context->device.context, b, &l);
+  status = place_spans(on.device->context, b, &l);
   if (status != SLAB_OK) return status;
   l.rays = b->rays.buffer;
   l.results = b->results.buffer;
@@ -92,5 +95,5 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   l.uniforms.rays = (uint32_t)b->count;
   l.uniforms.skip = l.skips != NULL;
   l.uniforms.invalid = l.invalid != NULL;
-  return launch_enqueue(scene, b->query, &l, queue, wait_count, wait, done);
+  return launch_enqueue(&on, b->query, &l, queue, wait_count, wait, done);
 }

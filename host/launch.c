@@ -36,7 +36,7 @@ static uint32_t rays_each(const device *d, uint32_t rays, size_t *local) {
   return fair < most ? fair : most;
 }
 
-static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, const launch *l) {
+static slab_status set_arguments(cl_kernel kernel, const scene_buffers *scene, const launch *l) {
   const struct {
     size_t size;
     const void *value;
@@ -44,15 +44,15 @@ static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, cons
       {sizeof(cl_mem), l->rays == NULL ? NULL : &l->rays},
       {sizeof(cl_mem), l->results == NULL ? NULL : &l->results},
       {sizeof(cl_mem), l->offsets == NULL ? NULL : &l->offsets},
-      {sizeof(cl_mem), &scene->buffers.table},
-      {sizeof(cl_mem), &scene->buffers.blocks},
+      {sizeof(cl_mem), &scene->table},
+      {sizeof(cl_mem), &scene->blocks},
       {sizeof(cl_mem), l->skips == NULL ? NULL : &l->skips},
       {sizeof(cl_mem), l->invalid == NULL ? NULL : &l->invalid},
       {sizeof l->uniforms, &l->uniforms},
-      {sizeof(cl_mem), &scene->buffers.nodes}, /* of a tree alone, as the next */
+      {sizeof(cl_mem), &scene->nodes}, /* of a tree alone, as the next */
       {sizeof(cl_mem), l->left == NULL ? NULL : &l->left},
   };
-  const cl_uint count = sizeof arguments / sizeof *arguments - (scene->buffers.nodes == NULL ? 2 : 0);
+  const cl_uint count = sizeof arguments / sizeof *arguments - (scene->nodes == NULL ? 2 : 0);
   for (cl_uint i = 0; i < count; i++) {
     cl_int code = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
     if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "a cast");
@@ -60,16 +60,16 @@ static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, cons
   return SLAB_OK;
 }
 
-static slab_status enqueue(const slab_scene *scene, const program_key *key, launch *l, size_t items, size_t local,
+static slab_status enqueue(const site *on, const program_key *key, launch *l, size_t items, size_t local,
                            cl_command_queue queue, cl_uint wait_count, const cl_event *wait, cl_event *done) {
-  device *d = &scene->context->device;
+  device *d = on->device;
   cl_kernel kernel;
   bool first_use = false;
   const size_t global = (items + local - 1) / local * local;
   pthread_mutex_lock(&d->lock);
   slab_status status = program_find(d, key, &kernel, &first_use);
   l->first_use = l->first_use || first_use;
-  if (status == SLAB_OK) status = set_arguments(kernel, scene, l);
+  if (status == SLAB_OK) status = set_arguments(kernel, on->buffers, l);
   if (status == SLAB_OK) {
     cl_int code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, wait_count, wait, done);
     if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueNDRangeKernel", "a cast");
@@ -78,27 +78,27 @@ static slab_status enqueue(const slab_scene *scene, const program_key *key, laun
   return status;
 }
 
-slab_status launch_enqueue(const slab_scene *scene, slab_query query, launch *l, cl_command_queue queue,
-                           cl_uint wait_count, const cl_event *wait, cl_event *done) {
-  const program_key key = {scene->buffers.nodes == NULL ? PROGRAM_FLAT : PROGRAM_WIDE, query, scene->kinds,
-                           scene->stack, l->walks == 0 ? 1 : l->walks};
+slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done) {
+  const program_key key = {on->buffers->nodes == NULL ? PROGRAM_FLAT : PROGRAM_WIDE, query, on->scene->kinds,
+                           on->scene->stack, l->walks == 0 ? 1 : l->walks};
   size_t local;
-  l->uniforms.rays_each = rays_each(&scene->context->device, l->uniforms.rays, &local);
+  l->uniforms.rays_each = rays_each(on->device, l->uniforms.rays, &local);
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
-  return enqueue(scene, &key, l, items, local, queue, wait_count, wait, done);
+  return enqueue(on, &key, l, items, local, queue, wait_count, wait, done);
 }
 
-uint32_t packet_rays(const slab_scene *scene, slab_query query) {
-  const device *d = &scene->context->device;
-  if (scene->buffers.nodes == NULL || d->info.lane_width == 1) return 0;
+uint32_t packet_rays(const site *on, slab_query query) {
+  const device *d = on->device;
+  if (on->buffers->nodes == NULL || d->info.lane_width == 1) return 0;
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 
-slab_status launch_packets(const slab_scene *scene, slab_query query, launch *l, cl_command_queue queue,
-                           cl_event *done) {
-  const program_key key = {PROGRAM_PACKET, query, scene->kinds, scene->stack, 1};
+slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done) {
+  const program_key key = {PROGRAM_PACKET, query, on->scene->kinds, on->scene->stack, 1};
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.packet - 1) / l->uniforms.packet;
-  return enqueue(scene, &key, l, items, CPU_GROUP, queue, 0, NULL, done);
+  return enqueue(on, &key, l, items, CPU_GROUP, queue, wait_count, wait, done);
 }
 
 size_t result_size(slab_query query) {

@@ -94,7 +94,7 @@ slab_status slab_pairs(slab_context *context, slab_shape kind, const slab_ray *r
   slab_status status = check_pairs(context, kind, rays, shapes, n, intervals);
   if (status == SLAB_OK && n > 0) status = check_shapes(kind, shapes, n);
   if (status != SLAB_OK || n == 0) return status;
-  device *d = &context->device;
+  device *d = &context->devices[0];
   pair_buffers b = {0};
   const uint32_t most = n < LAUNCH_PAIRS ? (uint32_t)n : LAUNCH_PAIRS;
   const size_t shape_bytes = most * primitive_rows(kind) * sizeof(float);

@@ -38,25 +38,34 @@ static inline double seconds_now(void) {
 /* ---- context.c: devices ---- */
 
 typedef struct program program;
+typedef struct slot slot;
 
 /* One device of a context, with what casting on it needs. */
 typedef struct device {
   cl_context context;
   cl_device_id id;
-  cl_command_queue queue;
+  cl_command_queue queue; /* in order: every kernel runs on it */
+  bool queue_is_callers;  /* then transfers run on it too */
+  uint32_t nth;           /* of its context */
   slab_device_info info;
   bool has_double;
   bool in_place;        /* kernels can use host arrays without a copy */
+  bool scene_in_place;  /* and scenes lie in them: not in a caller's context, where scenes may go before their casts */
   uint32_t launch_rays; /* the caller's bound, 0: none */
   slab_tactic tactic;   /* how the caller wants trees to be traversed */
-  pthread_mutex_t lock; /* guards programs, and a kernel from its arguments to its launch */
+  pthread_mutex_t lock; /* guards programs, a kernel from its arguments to its launch, and slots */
   program *programs;    /* built so far */
+  slot *slots;          /* those that no cast uses */
 } device;
 
 struct slab_context {
   atomic_uint references; /* its creator and its scenes */
-  device device;
+  uint32_t device_count;
+  device devices[]; /* at least one */
 };
+
+/* An in-order queue of the library's own. */
+slab_status device_queue(const device *, cl_command_queue *queue);
 
 /* enqueue.c: whether a queue (NULL: none) is of this context and device, which must not be NULL. */
 slab_status check_queue(const char *function, cl_context, cl_device_id, cl_command_queue);
@@ -99,7 +108,8 @@ void programs_free(program *);
 /* Where a committed scene lies on a device. */
 typedef struct scene_buffers {
   cl_mem table, blocks;
-  cl_mem nodes; /* NULL: flat */
+  cl_mem nodes;  /* NULL: flat */
+  void *kept[2]; /* what the buffers lie in, on devices that use host memory in place; a tree's stand with the first */
 } scene_buffers;
 
 struct slab_scene {
@@ -111,12 +121,20 @@ struct slab_scene {
   uint32_t geometries, table_capacity;
   float *blocks; /* of one lane: the public structs as added, one geometry after the other */
   size_t block_floats, block_capacity;
-  scene_buffers buffers;
-  void *kept[2];  /* what the buffers lie in, on devices that use host memory in place */
-  uint32_t stack; /* entries a traversal can need */
+  scene_buffers *buffers; /* one a device of the context; NULL before commit */
+  uint32_t stack;         /* entries a traversal can need */
   tree_outside outside_planes, outside_boxes;
   slab_scene_stats stats;
 };
+
+/* A committed scene where it lies on one device. */
+typedef struct site {
+  const slab_scene *scene;
+  device *device;
+  const scene_buffers *buffers;
+} site;
+
+site scene_site(const slab_scene *, uint32_t nth);
 
 /* A primitive that is never hit stands where one was dropped, and fills up blocks. */
 void primitive_void(slab_shape kind, float *values);
@@ -145,15 +163,20 @@ typedef struct launch {
 cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
 slab_status check_cull(const char *function, slab_cull);
 /* Fills in rays_each. */
-slab_status launch_enqueue(const slab_scene *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
+slab_status launch_enqueue(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
 /* Rays of a packet, 0 where this query on this scene has none. */
-uint32_t packet_rays(const slab_scene *, slab_query);
+uint32_t packet_rays(const site *, slab_query);
 /* Casts the packets that agree and marks in launch.left those that launch_enqueue is then to cast, on the same queue,
  * which is in order. */
-slab_status launch_packets(const slab_scene *, slab_query, launch *, cl_command_queue, cl_event *done);
+slab_status launch_packets(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done);
 /* Bytes of one result. */
 size_t result_size(slab_query);
+
+/* ---- stretch.c: what a device needs for one stretch of rays at a time, kept from cast to cast ---- */
+
+void slots_free(slot *);
 
 /* ---- tactics.c: how rays are taken through a tree, by measurement: answers do not depend on it ---- */
 
@@ -168,7 +191,9 @@ typedef struct tactics {
 } tactics;
 
 /* For `rays` rays in all: a small batch is no place for trials. */
-tactics tactics_begin(const slab_scene *, slab_query, size_t rays);
+tactics tactics_begin(const site *, slab_query, size_t rays);
+/* Whether the next stretch is a trial, which needs the device for itself. */
+bool tactics_trying(const tactics *);
 /* The tactic of the next stretch, of which at most *rays, reduced for a trial. */
 slab_tactic tactics_next(const tactics *, uint32_t *rays);
 /* How long the last one's rays took. */

@@ -29,12 +29,15 @@ static const char *division_of(const device *d) {
   return d->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
+/* SLAB_DEVICE tells the programs of a context's devices apart where a driver has several of one kind: PoCL counts how
+ * many launches use a compiled kernel, and loses count (and aborts) when launches of one program and of different sizes
+ * overlap. Those of one device do not: they are on one queue. */
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
-  snprintf(
-      text, size,
-      "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_WALKS=%u%s%s",
-      lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, device_rays(d), key->walks, division_of(d),
-      d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
+  snprintf(text, size,
+           "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_WALKS=%u "
+           "-DSLAB_DEVICE=%u%s%s",
+           lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, device_rays(d), key->walks, d->nth,
+           division_of(d), d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
 
 static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {

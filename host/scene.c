@@ -24,15 +24,22 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
 }
 
 static void release_buffers(slab_scene *scene) {
-  const scene_buffers *b = &scene->buffers;
-  cl_mem all[] = {b->table, b->blocks, b->nodes};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (all[i] != NULL) clReleaseMemObject(all[i]);
-  scene->buffers = (scene_buffers){0};
-  for (int i = 0; i < 2; i++) {
-    free(scene->kept[i]);
-    scene->kept[i] = NULL;
+  for (uint32_t d = 0; scene->buffers != NULL && d < scene->context->device_count; d++) {
+    const scene_buffers *b = &scene->buffers[d];
+    cl_mem all[] = {b->table, b->blocks, b->nodes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+      if (all[i] != NULL) clReleaseMemObject(all[i]);
   }
+  for (uint32_t d = 0; scene->buffers != NULL && d < scene->context->device_count; d++) {
+    free(scene->buffers[d].kept[0]);
+    free(scene->buffers[d].kept[1]);
+  }
+  free(scene->buffers);
+  scene->buffers = NULL;
+}
+
+site scene_site(const slab_scene *scene, uint32_t nth) {
+  return (site){scene, &scene->context->devices[nth], &scene->buffers[nth]};
 }
 
 void slab_scene_destroy(slab_scene *scene) {
@@ -287,55 +294,73 @@ static slab_status upload(const device *d, const void *bytes, size_t size, const
     const void *in;
     void *out;
   } host = {.in = size == 0 ? nothing : bytes};
-  const cl_mem_flags flags = CL_MEM_READ_ONLY | (d->in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR);
+  const cl_mem_flags flags = CL_MEM_READ_ONLY | (d->scene_in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR);
   *buffer = clCreateBuffer(d->context, flags, size == 0 ? sizeof nothing : size, host.out, &code);
   return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
 }
 
 /* Arrays that buffers were made of. */
-static void keep(slab_scene *scene, void *first, void *second) {
-  if (scene->context->device.in_place) {
-    scene->kept[0] = first;
-    scene->kept[1] = second;
+static void keep(scene_buffers *buffers, bool in_place, void *first, void *second) {
+  if (in_place) {
+    buffers->kept[0] = first;
+    buffers->kept[1] = second;
     return;
   }
   free(first);
   free(second);
 }
 
-static slab_status commit_flat(slab_scene *scene) {
-  const device *d = &scene->context->device;
+static slab_status commit_flat_on(slab_scene *scene, uint32_t nth) {
+  const device *d = &scene->context->devices[nth];
+  scene_buffers *to = &scene->buffers[nth];
   geometry_entry *table = NULL;
   float *blocks = NULL;
   size_t floats = 0;
   slab_status status = pack_scene(scene, d->info.lane_width, &table, &blocks, &floats);
   if (status != SLAB_OK) return status;
   const size_t table_bytes = scene->geometries * sizeof *table, block_bytes = floats * sizeof *blocks;
-  status = upload(d, table, table_bytes, "the geometry table", &scene->buffers.table);
-  if (status == SLAB_OK) status = upload(d, blocks, block_bytes, "the scene's geometry", &scene->buffers.blocks);
-  scene->stats.device_bytes = table_bytes + block_bytes;
-  keep(scene, table, blocks);
+  status = upload(d, table, table_bytes, "the geometry table", &to->table);
+  if (status == SLAB_OK) status = upload(d, blocks, block_bytes, "the scene's geometry", &to->blocks);
+  scene->stats.device_bytes += table_bytes + block_bytes;
+  keep(to, d->scene_in_place, table, blocks);
   return status;
 }
 
-static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
-  const device *d = &scene->context->device;
-  tree_layout t;
-  slab_status status = tree_layout_build(scene, quality, &t);
+static slab_status commit_flat(slab_scene *scene) {
+  slab_status status = SLAB_OK;
+  for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++) status = commit_flat_on(scene, i);
+  return status;
+}
+
+static slab_status upload_tree(slab_scene *scene, const tree_layout *t, uint32_t nth) {
+  const device *d = &scene->context->devices[nth];
+  scene_buffers *to = &scene->buffers[nth];
   const size_t table_bytes = scene->geometries * sizeof *scene->table;
-  const size_t block_bytes = t.floats * sizeof *t.blocks, node_bytes = t.node_count * sizeof *t.nodes;
-  if (status == SLAB_OK) status = upload(d, scene->table, table_bytes, "the geometry table", &scene->buffers.table);
-  if (status == SLAB_OK) status = upload(d, t.blocks, block_bytes, "the tree's blocks", &scene->buffers.blocks);
-  if (status == SLAB_OK) status = upload(d, t.nodes, node_bytes, "the tree's nodes", &scene->buffers.nodes);
+  const size_t block_bytes = t->floats * sizeof *t->blocks, node_bytes = t->node_count * sizeof *t->nodes;
+  slab_status status = upload(d, scene->table, table_bytes, "the geometry table", &to->table);
+  if (status == SLAB_OK) status = upload(d, t->blocks, block_bytes, "the tree's blocks", &to->blocks);
+  if (status == SLAB_OK) status = upload(d, t->nodes, node_bytes, "the tree's nodes", &to->nodes);
+  scene->stats.device_bytes += table_bytes + block_bytes + node_bytes;
+  return status;
+}
+
+/* Built once, for all devices. */
+static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
+  tree_layout t;
+  bool in_place = false;
+  slab_status status = tree_layout_build(scene, quality, &t);
+  for (uint32_t i = 0; i < scene->context->device_count; i++) {
+    if (status == SLAB_OK) status = upload_tree(scene, &t, i);
+    in_place = in_place || scene->context->devices[i].scene_in_place;
+  }
   scene->stack = t.stack;
   scene->outside_planes = t.planes;
   scene->outside_boxes = t.boxes;
-  scene->stats.device_bytes = table_bytes + block_bytes + node_bytes;
   scene->stats.tree_depth = t.depth;
   scene->stats.sah_cost = t.sah_cost;
   scene->stats.node_occupancy = t.node_occupancy;
   scene->stats.block_occupancy = t.block_occupancy;
-  keep(scene, t.nodes, t.blocks);
+  keep(&scene->buffers[0], in_place, t.nodes, t.blocks);
   return status;
 }
 
@@ -344,6 +369,10 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
 
 static slab_status commit_as(slab_scene *scene, slab_tree tree) {
   bool flat = tree == SLAB_TREE_FLAT || (tree == SLAB_TREE_DEFAULT && scene->primitives < TREE_LEAST);
+  scene->buffers = calloc(scene->context->device_count, sizeof *scene->buffers);
+  if (scene->buffers == NULL)
+    return fail_memory(scene->context->device_count * sizeof *scene->buffers, "a scene's buffers");
+  scene->stats.device_bytes = 0;
   slab_status status = flat ? commit_flat(scene) : commit_tree(scene, tree);
   if (status != SLAB_OK) release_buffers(scene);
   return status;

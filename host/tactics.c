@@ -16,13 +16,13 @@ static void start_over(tactics *t) {
   for (unsigned k = 0; k < TACTICS; k++) t->seconds[k] = INFINITY;
 }
 
-tactics tactics_begin(const slab_scene *scene, slab_query query, size_t rays) {
-  const device *d = &scene->context->device;
-  const bool packets = packet_rays(scene, query) != 0;
+tactics tactics_begin(const site *on, slab_query query, size_t rays) {
+  const device *d = on->device;
+  const bool packets = packet_rays(on, query) != 0;
   tactics t = {.best = d->tactic};
   t.first = packets ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
   t.last = rays >= TURNS_PAY ? SLAB_TACTIC_TURNS : SLAB_TACTIC_SINGLE;
-  if (scene->buffers.nodes == NULL || d->info.lane_width == 1) t.best = SLAB_TACTIC_SINGLE;
+  if (on->buffers->nodes == NULL || d->info.lane_width == 1) t.best = SLAB_TACTIC_SINGLE;
   if (t.best == SLAB_TACTIC_MEASURED) {
     t.open = rays >= TRIALS_PAY;
     t.best = packets && rays >= PACKETS_PAY ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
@@ -34,17 +34,17 @@ tactics tactics_begin(const slab_scene *scene, slab_query query, size_t rays) {
 /* Trials go through the tactics in turn. */
 static slab_tactic tried(const tactics *t) { return (slab_tactic)(t->first + t->trials % (t->last - t->first + 1)); }
 
-static bool is_trying(const tactics *t) { return t->open && t->trials < TRIALS * (t->last - t->first + 1); }
+bool tactics_trying(const tactics *t) { return t->open && t->trials < TRIALS * (t->last - t->first + 1); }
 
 slab_tactic tactics_next(const tactics *t, uint32_t *rays) {
-  if (!is_trying(t)) return t->best;
+  if (!tactics_trying(t)) return t->best;
   if (*rays > TRIAL_RAYS) *rays = TRIAL_RAYS;
   return tried(t);
 }
 
 void tactics_note(tactics *t, uint32_t rays, double seconds) {
   if (!t->open) return;
-  if (!is_trying(t)) {
+  if (!tactics_trying(t)) {
     if (++t->casts == TRIALS_AGAIN) start_over(t);
     return;
   }

@@ -5,7 +5,8 @@
 set -euo pipefail
 
 build=$1
-tests=(test_threads test_cl test_enqueue test_check test_tree test_trees)
+layers=$build/tests/faults
+tests=(test_threads test_devices test_cl test_enqueue test_check test_tree test_trees)
 export POCL_CACHE_DIR=$build/pocl-cache SLABCAST_TEST_WIDTH=8
 archer=$(dirname "$(ldd "$build/bin/test_threads" | awk '/libomp/ { print $3 }')")/libarcher.so
 [[ -e $archer ]] || {
@@ -39,9 +40,19 @@ judge() {
     }' "$log"
 }
 
+# Several devices, and the layers that make one of them slow or fail.
+run() {
+  if [[ $1 != test_devices ]]; then
+    "$build/bin/$1"
+  else
+    OPENCL_LAYERS=$layers/libslab_fail_layer.so:$layers/libslab_slow_layer.so SLABCAST=$build/bin/slabcast \
+      "$(dirname "$0")/two_devices.sh" "$build/bin/$1"
+  fi
+}
+
 failed=0
 for test in "${tests[@]}"; do
-  if ! "$build/bin/$test" >"$log" 2>&1; then
+  if ! run "$test" >"$log" 2>&1; then
     cat "$log"
     echo "tsan: $test fails" >&2
     exit 1

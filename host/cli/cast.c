@@ -151,6 +151,7 @@ static int open_scene(cast_job *job) {
   if (code != EXIT_DONE) return code;
   slab_status status = slab_scene_info(job->scene, &job->stats);
   if (status == SLAB_OK) status = slab_context_device(job->context, &job->device);
+  device_names(job->context, job->device.name, sizeof job->device.name);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene");
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "options.h"
 
 int device_open_with(const slab_context_options *options, slab_context **context) {
   const slab_status status = slab_context_create(options, context);
@@ -15,6 +16,14 @@ int device_open_with(const slab_context_options *options, slab_context **context
 int device_open(const char *selector, slab_context **context) {
   const slab_context_options options = {.device = selector};
   return device_open_with(&options, context);
+}
+
+void device_names(const slab_context *context, char *text, size_t size) {
+  slab_device_info list[8];
+  size_t count = 0, used = 0;
+  if (slab_context_devices(context, list, COUNT_OF(list), &count) != SLAB_OK) return;
+  for (size_t i = 0; i < count && i < COUNT_OF(list) && used < size; i++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : " + ", list[i].name);
 }
 
 const char *device_type_name(slab_device_type type) {

@@ -93,12 +93,12 @@ typedef struct command_line {
         "soup, hair, terrain,\ntorus, knot, lattice, room",                                                         \
         0, 0                                                                                                        \
   }
-#define OPTION_DEVICE(type, member)                                        \
-  {                                                                        \
-    "--device", "SEL", OPTION_TEXT, offsetof(type, member),                \
-        "an index of `slabcast devices`, a part of the name, cpu or gpu\n" \
-        "(default: a GPU where there is one)",                             \
-        0, 0                                                               \
+#define OPTION_DEVICE(type, member)                                           \
+  {                                                                           \
+    "--device", "SEL", OPTION_TEXT, offsetof(type, member),                   \
+        "an index of `slabcast devices`, a part of the name, cpu or gpu;\n"   \
+        "several with commas between, or all (default: a GPU, or the first)", \
+        0, 0                                                                  \
   }
 /* Sets an int, in the order of slab_tree. */
 #define OPTION_TREE(type, member)                                              \

@@ -97,7 +97,8 @@ typedef enum slab_tactic {
 } slab_tactic;
 
 typedef struct slab_context_options {
-  const char *device;   /* index of slab_devices, part of a name, "cpu", "gpu"; NULL: a GPU, else the first */
+  const char *device;   /* index of slab_devices, part of a name, "cpu", "gpu"; NULL: a GPU, else the first. Or several:
+                           a list of these with commas between, or "all" that can keep the contract */
   uint32_t lane_width;  /* 0: the device's own; 1, 8 or 16 to force it */
   uint32_t launch_rays; /* most rays a launch; 0: by the device's limits and about 100 ms */
   int copy;             /* 1: copy the caller's arrays even where the device could use them in place */
@@ -107,12 +108,18 @@ typedef struct slab_context_options {
 typedef struct slab_context slab_context;
 typedef struct slab_scene slab_scene;
 
-/* Opens a device. SLAB_NO_DEVICE when none matches, SLAB_UNSUPPORTED when it
- * does not round to nearest. The caller destroys *context. */
+/* Opens a device, or several: a scene is then laid out on each, and the rays of a cast go to whichever is free. Which
+ * one casts a ray changes no answer. SLAB_NO_DEVICE when none matches, SLAB_UNSUPPORTED when it does not round to
+ * nearest; SLAB_INVALID_ARGUMENT when a list has an empty entry or names a device twice. The caller destroys *context.
+ */
 SLAB_API slab_status slab_context_create(const slab_context_options *options, slab_context **context);
 SLAB_API void slab_context_destroy(slab_context *context);
-/* What device a context stands on. */
+/* What device a context stands on; of several the first, which slab_pairs uses. */
 SLAB_API slab_status slab_context_device(const slab_context *context, slab_device_info *info);
+/* All of them, in the order in which they were named ("all": of slab_devices). Writes at most `capacity` entries (list
+ * may be NULL with capacity 0) and how many there are to *count. */
+SLAB_API slab_status slab_context_devices(const slab_context *context, slab_device_info *list, size_t capacity,
+                                          size_t *count);
 
 /* ---- scenes -------------------------------------------------------------- */
 
@@ -171,9 +178,9 @@ typedef struct slab_scene_stats {
   uint32_t geometries;
   uint64_t planes, spheres, boxes, obbs, triangles; /* as added, dropped ones included */
   float lower[3], upper[3];                         /* of all finite bounds; lower > upper when there are none */
-  uint64_t host_bytes, device_bytes;
-  uint32_t tree_depth;                    /* 0: flat */
-  double sah_cost;                        /* 0: flat */
+  uint64_t host_bytes, device_bytes;                /* device_bytes: on all devices together */
+  uint32_t tree_depth;                              /* 0: flat */
+  double sah_cost;                                  /* 0: flat */
   double node_occupancy, block_occupancy; /* used share of the tree's slots for children and for primitives; 0: flat */
   double build_seconds;                   /* of commit */
 } slab_scene_stats;
@@ -183,7 +190,8 @@ SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
 
 /* ---- casts --------------------------------------------------------------- */
 
-/* Called between launches from the casting thread; a non-zero return cancels. */
+/* Called from the casting thread while launches are under way; a non-zero return cancels: what is under way ends, no
+ * more is launched. */
 typedef int slab_progress(void *user, uint64_t rays_done, uint64_t rays_total);
 
 typedef struct slab_cast_options {
@@ -198,9 +206,11 @@ typedef struct slab_cast_options {
 } slab_cast_options;
 
 /* Host memory in, host memory out, blocking, n of any size including 0 (arrays may then be NULL).
- * rays: n; results: n, owned by the caller, must not overlap the rays. On a CPU device no copies are made.
- * SLAB_INVALID_STATE before commit; SLAB_BUILD_FAILED with the build log; SLAB_CANCELLED:
- * results of rays not yet done are then unspecified, as after SLAB_DEVICE_FAILED. */
+ * rays: n; results: n, owned by the caller, must not overlap the rays. On a CPU device no copies are
+ * made; on others rays go there and results come back while other rays are cast. When the call returns nothing is under
+ * way any more. SLAB_INVALID_STATE before commit; SLAB_BUILD_FAILED with the build log; SLAB_CANCELLED:
+ * results of rays not yet done are then unspecified, as after SLAB_DEVICE_FAILED, whose message names the device and
+ * how many rays were done. */
 SLAB_API slab_status slab_closest(slab_scene *, const slab_ray *rays, size_t n, slab_hit *hits,
                                   const slab_cast_options *);
 SLAB_API slab_status slab_distance(slab_scene *, const slab_ray *rays, size_t n, float *t, const slab_cast_options *);

@@ -5,8 +5,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 echo 0 0 0 1 0 0 >ray.txt
 cast=(cast --builtin boxes:3 --rays ray.txt -o hits.npy)
 
-for device in 99 nvidium gpu,cpu; do
-  expect_refusal 4 "--device $device: no OpenCL device matches \"$device\"" slabcast "${cast[@]}" --device "$device"
+for device in 99 nvidium cpu,nvidium 0,99; do
+  expect_refusal 4 "--device $device: no OpenCL device matches \"${device#*,}\"" slabcast "${cast[@]}" --device "$device"
   expect_refusal 4 "no OpenCL device matches" slabcast info --builtin boxes:3 --device "$device"
   expect_refusal 4 "no OpenCL device matches" slabcast render --builtin boxes:3 -o picture.png --device "$device"
   expect_refusal 4 "no OpenCL device matches" slabcast rays camera --builtin boxes:3 -o rays.npy --device "$device"
@@ -14,6 +14,8 @@ for device in 99 nvidium gpu,cpu; do
   expect_refusal 4 "no OpenCL device matches" slabcast verify --device "$device"
   expect_refusal 4 "no OpenCL device matches" slabcast bench --device "$device"
 done
+expect_refusal 1 "--device 0,0: the list of devices \"0,0\" names device 0 twice" slabcast "${cast[@]}" --device 0,0
+expect_refusal 1 "--device 0,: the list of devices \"0,\" has an empty entry" slabcast "${cast[@]}" --device 0,
 expect_no hits.npy picture.png rays.npy
 
 # without COMMAND...: each of these ends with code 4, saying what may help.

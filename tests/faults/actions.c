@@ -19,7 +19,8 @@ enum {
 static void begin_nothing(world *w) { (void)w; }
 
 static void begin_context(world *w) {
-  const slab_context_options options = {.launch_rays = LAUNCH, .copy = w->action->with.copy};
+  const slab_context_options options = {
+      .launch_rays = LAUNCH, .copy = w->action->with.copy, .device = w->action->with.devices};
   assert_ok(slab_context_create(&options, &w->context));
 }
 
@@ -143,7 +144,8 @@ static slab_status told(world *w, slab_status status) {
 }
 
 static slab_status run_context_create(world *w) {
-  return told(w, slab_context_create(NULL, &((made *)(void *)w->outcome)->context));
+  const slab_context_options options = {.device = w->action->with.devices};
+  return told(w, slab_context_create(&options, &((made *)(void *)w->outcome)->context));
 }
 
 static slab_status run_context_create_cl(world *w) {
@@ -159,6 +161,11 @@ static slab_status run_context_objects(world *w) {
   const slab_status status = slab_context_objects(w->context, &cl, &id);
   w->outcome[0] = cl != NULL && id != NULL;
   return status;
+}
+
+static slab_status run_context_devices(world *w) {
+  devices_outcome *to = (void *)w->outcome;
+  return slab_context_devices(w->context, to->list, 4, &to->count);
 }
 
 static slab_status run_scene_create(world *w) {
@@ -283,6 +290,7 @@ const action actions[] = {
      .with = {.queue = OUT_OF_ORDER_QUEUE}},
     {.name = "slab_context_device", .begin = begin_context, .run = run_context_device},
     {.name = "slab_context_objects", .begin = begin_context, .run = run_context_objects},
+    {.name = "slab_context_devices", .begin = begin_context, .run = run_context_devices},
     {.name = "slab_scene_create", .begin = begin_context, .run = run_scene_create, .undo = undo_made},
     ADD("planes", SLAB_PLANE),
     ADD("spheres", SLAB_SPHERE),
@@ -370,5 +378,29 @@ const action actions[] = {
      .tells_late = tells_late,
      .fresh = 1,
      .slow = 1},
+    {.name = "slab_context_create, all devices",
+     .begin = begin_nothing,
+     .run = run_context_create,
+     .undo = undo_made,
+     .with = {.devices = "all"}},
+    {.name = "slab_scene_commit, all devices",
+     .begin = begin_filled,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.tree = SLAB_TREE_FAST, .devices = "all"}},
+    {.name = "slab_closest, all devices, copied",
+     .begin = begin_committed,
+     .run = run_fixed,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.query = SLAB_CLOSEST, IN_A_TREE, .copy = 1, .devices = "all"}},
+    {.name = "slab_all, all devices",
+     .begin = begin_committed,
+     .run = run_all,
+     .may_write = 1,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.query = SLAB_ALL, .devices = "all"}},
 };
 const size_t action_count = sizeof actions / sizeof *actions;

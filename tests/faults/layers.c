@@ -15,6 +15,8 @@ typedef union symbol {
   fail_disarm *fail_end;
   flip_arm *flip;
   flip_disarm *flip_end;
+  slow_arm *slow;
+  slow_items *slow_items;
 } symbol;
 
 static symbol find(void *loaded, const char *name) { return (symbol){dlsym(loaded, name)}; }
@@ -28,6 +30,8 @@ static void add(layers *all, const char *path) {
   if (!all->fail_end) all->fail_end = find(loaded, "slab_fail_disarm").fail_end;
   if (!all->flip) all->flip = find(loaded, "slab_flip_arm").flip;
   if (!all->flip_end) all->flip_end = find(loaded, "slab_flip_disarm").flip_end;
+  if (!all->slow) all->slow = find(loaded, "slab_slow_arm").slow;
+  if (!all->slow_items) all->slow_items = find(loaded, "slab_slow_items").slow_items;
   dlclose(loaded); /* the loader keeps it */
 }
 

@@ -5,6 +5,7 @@
 #include "count.h"
 #include "fail.h"
 #include "flip.h"
+#include "slow.h"
 
 typedef struct layers {
   count_now *count;
@@ -12,6 +13,8 @@ typedef struct layers {
   fail_disarm *fail_end;
   flip_arm *flip;
   flip_disarm *flip_end;
+  slow_arm *slow;
+  slow_items *slow_items;
 } layers;
 
 /* Those of OPENCL_LAYERS; NULL, what no layer has. The loader ignores a wrong path in silence: whoever needs one looks.

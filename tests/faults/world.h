@@ -30,11 +30,12 @@ typedef struct setting {
   slab_query query;
   slab_tree tree;
   slab_shape shape;
-  int copy;          /* the option of the context */
-  uint32_t boxes;    /* more of them, so that the tree's arrays are large */
-  int queue;         /* slab_context_create_cl: WITHOUT_QUEUE, ... */
-  int empty;         /* no rays */
-  int required_only; /* slab_all without hits */
+  int copy;            /* the option of the context */
+  uint32_t boxes;      /* more of them, so that the tree's arrays are large */
+  int queue;           /* slab_context_create_cl: WITHOUT_QUEUE, ... */
+  int empty;           /* no rays */
+  int required_only;   /* slab_all without hits */
+  const char *devices; /* several, for where there are some; NULL: one */
 } setting;
 
 enum { WITH_QUEUE, WITHOUT_QUEUE, OUT_OF_ORDER_QUEUE };

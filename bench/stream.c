@@ -1,0 +1,381 @@
+/* What a cast from host arrays to host arrays costs beside its kernel alone; and of several devices, how near a cast on
+ * all of them comes to the ideal split.
+ *
+ * The kernel alone is slab_enqueue on buffers that are there, by the profile of its event; the call is the one of
+ * slabcast.h on the same context. Both take trees ray by ray, since slab_enqueue does. They alternate, and every call's
+ * results are compared with the kernel's, bit by bit. Processor time, which other work on the machine leaves alone,
+ * stands beside the wall's; what waits shows in the latter only.
+ *
+ * --split SEL,SEL,...: a context of these devices against each of them alone. On a machine that is not quiet, let the
+ * layer tests/layers/slow.c make two devices as slow as they are to be: POCL_DEVICES="basic basic"
+ * OPENCL_LAYERS=.../libslab_slow_layer.so SLAB_SLOW=64000,256000 --rays 1000000 --split 0,1. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "ray_sets.h"
+#include "scenes.h"
+#include "slabcast_cl.h"
+#include "timing.h"
+
+typedef struct options {
+  const char *split, *csv;
+  uint32_t device;
+  size_t rays;
+  int rounds;
+} options;
+
+static const struct {
+  const char *name;
+  uint32_t count;
+  slab_tree tree;
+} scenes[] = {{"boxes", 512, SLAB_TREE_FLAT}, {"terrain", 200000, SLAB_TREE_HIGH}};
+
+static const slab_query queries[] = {SLAB_CLOSEST, SLAB_ANY, SLAB_DISTANCE, SLAB_ALL};
+
+typedef struct bench {
+  options options;
+  cl_device_id device;
+  cl_context cl;
+  cl_command_queue queue;
+  cl_mem rays_buffer, results_buffer, offsets_buffer;
+  slab_ray *rays;
+  unsigned char *wanted, *results;
+  uint64_t *offsets;
+  cl_uint *local_offsets;
+  size_t hits; /* of SLAB_ALL */
+  FILE *csv;
+  char name[128];
+} bench;
+
+/* ---- failures ---- */
+
+static bool failed(const char *what) {
+  fprintf(stderr, "bench_stream: %s: %s\n", what, slab_message());
+  return false;
+}
+
+static bool good(cl_int code, const char *what) {
+  if (code != CL_SUCCESS) fprintf(stderr, "bench_stream: %s failed with %d\n", what, (int)code);
+  return code == CL_SUCCESS;
+}
+
+/* ---- the kernel alone ---- */
+
+static bool find_device(bench *b) {
+  cl_platform_id platforms[16];
+  cl_uint platform_count = 0;
+  uint32_t skip = b->options.device;
+  if (!good(clGetPlatformIDs(16, platforms, &platform_count), "clGetPlatformIDs")) return false;
+  for (cl_uint p = 0; p < platform_count && p < 16; p++) {
+    cl_device_id ids[64];
+    cl_uint n = 0;
+    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 64, ids, &n) != CL_SUCCESS) continue;
+    if (skip < n) {
+      b->device = ids[skip];
+      return true;
+    }
+    skip -= n;
+  }
+  fprintf(stderr, "bench_stream: there is no device %u\n", b->options.device);
+  return false;
+}
+
+static bool open_device(bench *b) {
+  cl_int code = CL_SUCCESS;
+  if (!find_device(b)) return false;
+  b->cl = clCreateContext(NULL, 1, &b->device, NULL, NULL, &code);
+  if (!good(code, "clCreateContext")) return false;
+  b->queue = clCreateCommandQueue(b->cl, b->device, CL_QUEUE_PROFILING_ENABLE, &code);
+  if (!good(code, "clCreateCommandQueue")) return false;
+  return good(clGetDeviceInfo(b->device, CL_DEVICE_NAME, sizeof b->name - 1, b->name, NULL), "clGetDeviceInfo");
+}
+
+static bool make_buffer(const bench *b, size_t size, cl_mem *buffer) {
+  cl_int code;
+  if (*buffer != NULL) clReleaseMemObject(*buffer);
+  *buffer = clCreateBuffer(b->cl, CL_MEM_READ_WRITE, size, NULL, &code);
+  return good(code, "clCreateBuffer");
+}
+
+/* The seconds of a kernel, and the processor's for it. */
+static bool time_kernel(const bench *b, slab_scene *scene, slab_query query, double *wall, double *processor) {
+  const slab_batch batch = {.query = query,
+                            .count = b->options.rays,
+                            .rays = {b->rays_buffer, 0},
+                            .results = {b->results_buffer, 0},
+                            .offsets = {b->offsets_buffer, 0}};
+  cl_event done;
+  cl_ulong from = 0, to = 0;
+  const double begin = timing_now(1);
+  if (slab_enqueue(scene, &batch, b->queue, 0, NULL, &done) != SLAB_OK) return failed("slab_enqueue");
+  bool ok = good(clFinish(b->queue), "clFinish");
+  *processor += timing_now(1) - begin;
+  ok = ok && good(clGetEventProfilingInfo(done, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL), "profiling") &&
+       good(clGetEventProfilingInfo(done, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL), "profiling");
+  clReleaseEvent(done);
+  *wall += 1e-9 * (double)(to - from);
+  return ok;
+}
+
+/* Of SLAB_ALL the counts' as well. */
+static bool time_kernels(const bench *b, slab_scene *scene, slab_query query, double *wall, double *processor) {
+  *wall = *processor = 0.0;
+  if (query == SLAB_ALL && !time_kernel(b, scene, SLAB_COUNT, wall, processor)) return false;
+  return time_kernel(b, scene, query, wall, processor);
+}
+
+static size_t result_bytes(const bench *b, slab_query query) {
+  return (query == SLAB_ALL ? b->hits : b->options.rays) * answer_size(query);
+}
+
+/* ---- the call ---- */
+
+static bool call(const bench *b, slab_scene *scene, slab_query query) {
+  const size_t n = b->options.rays;
+  slab_status status;
+  if (query == SLAB_ALL)
+    status = slab_all(scene, b->rays, n, b->offsets, (slab_hit *)(void *)b->results, b->hits, NULL, NULL);
+  else
+    status = cast_query(scene, query, b->rays, n, b->results, NULL);
+  return status == SLAB_OK || failed(answer_name(query));
+}
+
+static bool compare(const bench *b, slab_query query) {
+  if (memcmp(b->results, b->wanted, result_bytes(b, query)) == 0) return true;
+  fprintf(stderr, "bench_stream: %s: the call's results differ from the kernel's\n", answer_name(query));
+  return false;
+}
+
+/* ---- a scene ---- */
+
+/* Rays, room for what they hit, and the offsets of SLAB_ALL, in host memory and on the device. */
+static bool prepare(bench *b, slab_scene *scene) {
+  const size_t n = b->options.rays;
+  if (slab_all(scene, b->rays, n, b->offsets, NULL, 0, NULL, NULL) != SLAB_OK) return failed("slab_all");
+  b->hits = b->offsets[n];
+  for (size_t i = 0; i <= n; i++) b->local_offsets[i] = (cl_uint)b->offsets[i];
+  const size_t bytes = (b->hits > n ? b->hits : n) * sizeof(slab_hit);
+  free(b->results);
+  free(b->wanted);
+  b->results = malloc(bytes);
+  b->wanted = malloc(bytes);
+  if (b->results == NULL || b->wanted == NULL) return good(CL_OUT_OF_HOST_MEMORY, "malloc");
+  return make_buffer(b, n * sizeof *b->rays, &b->rays_buffer) && make_buffer(b, bytes, &b->results_buffer) &&
+         make_buffer(b, (n + 1) * sizeof *b->local_offsets, &b->offsets_buffer) &&
+         good(clEnqueueWriteBuffer(b->queue, b->rays_buffer, CL_TRUE, 0, n * sizeof *b->rays, b->rays, 0, NULL, NULL),
+              "clEnqueueWriteBuffer") &&
+         good(clEnqueueWriteBuffer(b->queue, b->offsets_buffer, CL_TRUE, 0, (n + 1) * sizeof *b->local_offsets,
+                                   b->local_offsets, 0, NULL, NULL),
+              "clEnqueueWriteBuffer");
+}
+
+static void print_row(const bench *b, const char *scene, const char *memory, slab_query query, const timing t[4]) {
+  timing_summary s[4];
+  for (int i = 0; i < 4; i++) s[i] = timing_summarise(&t[i]);
+  const double rate = 1e-6 * (double)b->options.rays;
+  printf("%-8s %-8s %-8s | %8.2f %8.2f (spread %3.0f%%) | %5.2f %5.2f | %5.2f\n", scene, memory, answer_name(query),
+         rate / s[0].best, rate / s[2].best, 100.0 * s[2].spread, s[0].best / s[2].best, s[0].median / s[2].median,
+         s[1].best / s[3].best);
+  fflush(stdout);
+  if (b->csv != NULL)
+    fprintf(b->csv, "\"%s\",%s,%s,%s,%zu,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", b->name, scene, memory,
+            answer_name(query), b->options.rays, b->options.rounds, s[0].best, s[0].median, s[2].best, s[2].median,
+            s[1].best, s[3].best);
+}
+
+/* One row: the kernel and the call in turns. The first round warms up. */
+static bool run_query(bench *b, const char *name, const char *memory, slab_scene *scene, slab_query query) {
+  timing t[4] = {0}; /* kernel: wall, processor; call: the same */
+  for (int r = -1; r < b->options.rounds; r++) {
+    double wall, processor;
+    if (!time_kernels(b, scene, query, &wall, &processor)) return false;
+    if (r < 0 && !good(clEnqueueReadBuffer(b->queue, b->results_buffer, CL_TRUE, 0, result_bytes(b, query), b->wanted,
+                                           0, NULL, NULL),
+                       "clEnqueueReadBuffer"))
+      return false;
+    memset(b->results, 0xA5, result_bytes(b, query));
+    const double begin = timing_now(0), processor_begin = timing_now(1);
+    if (!call(b, scene, query)) return false;
+    const double call_wall = timing_now(0) - begin, call_processor = timing_now(1) - processor_begin;
+    if (!compare(b, query)) return false;
+    const double all[4] = {wall, processor, call_wall, call_processor};
+    for (int i = 0; r >= 0 && i < 4; i++) t[i].seconds[t[i].rounds++] = all[i];
+  }
+  print_row(b, name, memory, query, t);
+  return true;
+}
+
+static bool make_scene(slab_context *context, size_t which, slab_scene **scene) {
+  scene_geometry geometry;
+  const slab_build_options build = {.tree = scenes[which].tree};
+  if (scene_build(scenes[which].name, scenes[which].count, 1, &geometry) != 0)
+    return good(CL_OUT_OF_HOST_MEMORY, scenes[which].name);
+  slab_status status = slab_scene_create(context, scene);
+  if (status == SLAB_OK) status = scene_geometry_add(*scene, &geometry, NULL, NULL);
+  if (status == SLAB_OK) status = slab_scene_commit(*scene, &build);
+  scene_geometry_free(&geometry);
+  return status == SLAB_OK || failed(scenes[which].name);
+}
+
+static bool run_scene(bench *b, size_t which, int copy) {
+  const slab_context_options with = {.copy = copy, .tactic = SLAB_TACTIC_SINGLE};
+  slab_context *context = NULL;
+  slab_scene *scene = NULL;
+  if (slab_context_create_cl(b->cl, b->device, NULL, &with, &context) != SLAB_OK) return failed("the context");
+  bool done = make_scene(context, which, &scene) && prepare(b, scene);
+  for (size_t q = 0; done && q < sizeof queries / sizeof *queries; q++)
+    done = run_query(b, scenes[which].name, copy ? "copied" : "in place", scene, queries[q]);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  return done;
+}
+
+static bool run_overlap(bench *b) {
+  if (!open_device(b)) return false;
+  printf("%s, %zu rays; kernel alone and call from host arrays to host arrays in millions of rays a second,\n", b->name,
+         b->options.rays);
+  printf("what of the kernel's speed is left by best and median wall time, and by processor time\n\n");
+  printf("%-8s %-8s %-8s | %8s %8s               | %5s %5s | %5s\n", "scene", "arrays", "query", "kernel", "call",
+         "best", "med.", "proc.");
+  if (b->csv != NULL)
+    fprintf(b->csv,
+            "device,scene,arrays,query,rays,rounds,kernel_best_s,kernel_median_s,call_best_s,call_median_s,"
+            "kernel_processor_s,call_processor_s\n");
+  bool done = true;
+  for (size_t s = 0; done && s < sizeof scenes / sizeof *scenes; s++) done = run_scene(b, s, 0) && run_scene(b, s, 1);
+  return done;
+}
+
+/* ---- several devices ---- */
+
+/* One context and scene on these devices; the seconds of a cast. */
+typedef struct crew {
+  slab_context *context;
+  slab_scene *scene;
+  timing seconds;
+} crew;
+
+enum { CREWS = 9 };
+
+static bool crew_open(crew *c, const char *devices) {
+  const slab_context_options with = {.device = devices};
+  if (slab_context_create(&with, &c->context) != SLAB_OK) return failed(devices);
+  return make_scene(c->context, 0, &c->scene);
+}
+
+static bool crew_cast(bench *b, crew *c, bool counts) {
+  memset(b->results, 0xA5, b->options.rays * sizeof(slab_hit));
+  const double begin = timing_now(0);
+  if (!call(b, c->scene, SLAB_CLOSEST)) return false;
+  if (counts) c->seconds.seconds[c->seconds.rounds++] = timing_now(0) - begin;
+  return compare(b, SLAB_CLOSEST);
+}
+
+/* The list, and each of its devices alone. Speeds change from round to round where a machine is busy: each round has an
+ * ideal of its own. */
+static bool run_crews(bench *b, crew crews[CREWS], int devices) {
+  timing ratio = {0};
+  for (int r = -1; r < b->options.rounds; r++) {
+    double rate = 0.0;
+    for (int i = 0; i <= devices; i++) {
+      if (r < 0 && i == 0 && cast_query(crews[0].scene, SLAB_CLOSEST, b->rays, b->options.rays, b->wanted, NULL))
+        return failed("closest");
+      if (!crew_cast(b, &crews[i], r >= 0)) return false;
+      if (r >= 0 && i > 0) rate += 1.0 / crews[i].seconds.seconds[r];
+    }
+    if (r >= 0) ratio.seconds[ratio.rounds++] = crews[0].seconds.seconds[r] * rate;
+  }
+  const timing_summary s = timing_summarise(&ratio);
+  for (int i = 0; i <= devices; i++)
+    printf("%s%d: median %.3f s\n", i == 0 ? "all of " : "alone, device ", i == 0 ? devices : i - 1,
+           timing_summarise(&crews[i].seconds).median);
+  printf("wall time to the ideal split: median %.3f, best %.3f, spread %.0f%%\n", s.median, s.best, 100.0 * s.spread);
+  return true;
+}
+
+static bool run_split(bench *b) {
+  crew crews[CREWS] = {0};
+  char list[1024];
+  int devices = 0;
+  bool done = crew_open(&crews[0], b->options.split);
+  b->results = malloc(b->options.rays * sizeof(slab_hit));
+  b->wanted = malloc(b->options.rays * sizeof(slab_hit));
+  if (b->results == NULL || b->wanted == NULL) return good(CL_OUT_OF_HOST_MEMORY, "malloc");
+  snprintf(list, sizeof list, "%s", b->options.split);
+  for (char *rest = NULL, *word = strtok_r(list, ",", &rest); done && word != NULL && devices + 1 < CREWS;
+       word = strtok_r(NULL, ",", &rest))
+    done = crew_open(&crews[++devices], word);
+  done = done && run_crews(b, crews, devices);
+  for (int i = 0; i < CREWS; i++) {
+    slab_scene_destroy(crews[i].scene);
+    slab_context_destroy(crews[i].context);
+  }
+  return done;
+}
+
+/* ---- the run ---- */
+
+static bool parse_options(int count, char **words, options *o) {
+  *o = (options){.rays = 4000000, .rounds = 7};
+  for (int i = 1; i + 1 < count; i += 2) {
+    const char *value = words[i + 1];
+    if (strcmp(words[i], "--split") == 0)
+      o->split = value;
+    else if (strcmp(words[i], "--csv") == 0)
+      o->csv = value;
+    else if (strcmp(words[i], "--device") == 0)
+      o->device = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(words[i], "--rays") == 0)
+      o->rays = strtoul(value, NULL, 10);
+    else if (strcmp(words[i], "--rounds") == 0)
+      o->rounds = atoi(value);
+    else
+      return false;
+  }
+  return count % 2 == 1 && o->rays > 0 && o->rays <= 100000000 && o->rounds > 0 && o->rounds <= ROUNDS_MAX;
+}
+
+static bool bench_open(bench *b) {
+  const size_t n = b->options.rays;
+  random_state random = random_seed(1);
+  b->rays = malloc(n * sizeof *b->rays);
+  b->offsets = malloc((n + 1) * sizeof *b->offsets);
+  b->local_offsets = malloc((n + 1) * sizeof *b->local_offsets);
+  if (b->rays == NULL || b->offsets == NULL || b->local_offsets == NULL) return good(CL_OUT_OF_HOST_MEMORY, "malloc");
+  ray_set_fill(RAYS_INSIDE, &random, n, b->rays);
+  if (b->options.csv != NULL && (b->csv = fopen(b->options.csv, "w")) == NULL) {
+    perror(b->options.csv);
+    return false;
+  }
+  return true;
+}
+
+static bool bench_close(bench *b) {
+  const cl_mem buffers[] = {b->rays_buffer, b->results_buffer, b->offsets_buffer};
+  for (int i = 0; i < 3; i++)
+    if (buffers[i] != NULL) clReleaseMemObject(buffers[i]);
+  if (b->queue != NULL) clReleaseCommandQueue(b->queue);
+  if (b->cl != NULL) clReleaseContext(b->cl);
+  free(b->rays);
+  free(b->offsets);
+  free(b->local_offsets);
+  free(b->results);
+  free(b->wanted);
+  if (b->csv == NULL || fclose(b->csv) == 0) return true;
+  perror(b->options.csv);
+  return false;
+}
+
+int main(int count, char **words) {
+  bench b = {0};
+  if (!parse_options(count, words, &b.options)) {
+    fprintf(stderr, "usage: bench_stream [--device N] [--rays N] [--rounds R] [--csv FILE] [--split SEL,SEL...]\n");
+    return 2;
+  }
+  bool done = bench_open(&b);
+  if (done) done = b.options.split != NULL ? run_split(&b) : run_overlap(&b);
+  return bench_close(&b) && done ? 0 : 1;
+}

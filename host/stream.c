@@ -1,0 +1,285 @@
+/* Stretches of the rays go to whichever device is free, several of each on their way at once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+
+#define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
+#define LAUNCH_MAX (1u << 30)
+/* PoCL compiles a kernel once more for launches of so many work-items. */
+#define SMALL_GRID 65536u
+/* The first launch, from whose time the next are sized: at most so many rays, at most so many tests. */
+#define FIRST_LAUNCH 65536u
+#define FIRST_TESTS 1e9
+#define TREE_TESTS 1e3 /* of a ray through a tree, roughly */
+/* Several devices: near the end each takes less, but not so little that launching takes longer than casting. */
+#define LEAST_SECONDS 0.004
+/* On their way at once, on a device: one is cast and one waits for that to end; where memory is copied, one comes or
+ * goes beside them. More would be cast in vain after a cancel. */
+#define STRETCHES_IN_PLACE 2
+#define STRETCHES 3
+
+typedef struct flow flow;
+
+/* A device's share of a call. */
+typedef struct stream {
+  flow *flow;
+  site on;
+  pthread_t thread;
+  tactics tactics;
+  uint32_t bound, size; /* rays of a launch: at most, and of the next */
+  double rate;          /* rays a second; 0: not known yet */
+  double ended;         /* when the last stretch ended */
+  stretch stretches[STRETCHES];
+  double begun[STRETCHES];
+  bool trial[STRETCHES];
+  uint32_t first, in_flight; /* a ring */
+} stream;
+
+/* A call, as all its streams see it. The lock guards everything that changes. */
+struct flow {
+  cast *cast;
+  uint32_t count;
+  stream *streams; /* the first is the caller's thread's */
+  pthread_mutex_t lock;
+  size_t next; /* the first ray that no stream has taken */
+  slab_status status;
+  char message[8192]; /* of the first failure */
+  uint64_t reported;  /* to the progress callback, by the caller's thread */
+};
+
+/* ---- how many rays at once ---- */
+
+/* Most rays that fit the device's allocations, and the buffers that are kept for copies, at most as many as the caller
+ * bounds launches to. */
+static uint32_t launch_bound(const cast *c, const site *on) {
+  const device *d = on->device;
+  const size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);
+  uint64_t bound = d->info.allocation_bytes / widest;
+  if (!d->in_place && bound > STAGED_BYTES / widest) bound = STAGED_BYTES / widest;
+  if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
+  const uint64_t small = (uint64_t)(SMALL_GRID - 1) * d->info.lane_width;
+  if (packet_rays(on, c->query) != 0 && small < bound) bound = small;
+  return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
+}
+
+/* Of `wanted` rays from `first`, those whose hits fit one buffer; where hits are copied, what is kept for them too, but
+ * for a single ray that has more. */
+static slab_status bound_hits(const cast *c, const device *d, size_t first, uint32_t *wanted) {
+  uint64_t bound = d->info.allocation_bytes / sizeof(slab_hit);
+  if (bound > UINT32_MAX) bound = UINT32_MAX;
+  const uint64_t kept = STAGED_BYTES / sizeof(slab_hit), several = !d->in_place && kept < bound ? kept : bound;
+  while (*wanted > 1 && c->offsets[first + *wanted] - c->offsets[first] > several) *wanted /= 2;
+  uint64_t hits = c->offsets[first + *wanted] - c->offsets[first];
+  if (hits <= bound) return SLAB_OK;
+  return fail(SLAB_OUT_OF_MEMORY, "ray %zu has %llu hits, and \"%s\" holds %llu at once", first,
+              (unsigned long long)hits, d->info.name, (unsigned long long)bound);
+}
+
+static uint32_t first_launch(const site *on, uint32_t bound) {
+  double tests = on->buffers->nodes == NULL ? (double)on->scene->primitives + 1.0 : TREE_TESTS;
+  double rays = FIRST_TESTS / tests;
+  uint32_t size = rays > FIRST_LAUNCH ? FIRST_LAUNCH : rays < WORK_GROUP ? WORK_GROUP : (uint32_t)rays;
+  return size < bound ? size : bound;
+}
+
+/* Aims the next launch at LAUNCH_SECONDS, growing or shrinking by at most 8. */
+static uint32_t next_launch(uint32_t size, double rate, uint32_t bound) {
+  double next = rate * LAUNCH_SECONDS;
+  const double most = 8.0 * size, least = 0.125 * size;
+  next = next > most ? most : next < least ? least : next;
+  return next > (double)bound ? bound : next < WORK_GROUP ? (bound < WORK_GROUP ? bound : WORK_GROUP) : (uint32_t)next;
+}
+
+/* `size` of the rays that remain, or all of them where what is left over would be a small launch. */
+static uint32_t launch_size(size_t remaining, uint32_t size, uint32_t bound) {
+  if (remaining > bound || size < FIRST_LAUNCH || remaining >= (size_t)size + FIRST_LAUNCH)
+    return remaining < size ? (uint32_t)remaining : size;
+  return (uint32_t)remaining;
+}
+
+/* Where devices share the rays, none may sit on some that another could have cast meanwhile: of those that remain each
+ * takes what is its part by its speed, divided among the stretches that it has in flight. */
+static uint32_t shared_size(const stream *s, size_t remaining) {
+  const flow *f = s->flow;
+  double all = 0.0;
+  for (uint32_t i = 0; i < f->count; i++) all += f->streams[i].rate;
+  const double share = s->rate > 0.0 ? s->rate / all : 1.0 / f->count;
+  const double rays = share * (double)remaining / STRETCHES, least = s->rate * LEAST_SECONDS;
+  double size = rays < least ? least : rays;
+  if (size < WORK_GROUP) size = WORK_GROUP;
+  if (size > s->size) size = s->size;
+  return size < (double)remaining ? (uint32_t)size : (uint32_t)remaining;
+}
+
+/* ---- one device ---- */
+
+/* The first failure is the call's. */
+static void flow_fail(flow *f, slab_status status) {
+  pthread_mutex_lock(&f->lock);
+  if (f->status == SLAB_OK) {
+    f->status = status;
+    snprintf(f->message, sizeof f->message, "%s", slab_message());
+  }
+  pthread_mutex_unlock(&f->lock);
+}
+
+static void stream_fail(const stream *s, slab_status status) {
+  const cast *c = s->flow->cast;
+  char why[sizeof s->flow->message - 512];
+  snprintf(why, sizeof why, "%s", slab_message());
+  pthread_mutex_lock(&s->flow->lock);
+  const uint64_t done = c->progress_done;
+  pthread_mutex_unlock(&s->flow->lock);
+  flow_fail(s->flow, fail(status, "%s: \"%s\" failed after %llu of %llu rays: %s", c->function, s->on.device->info.name,
+                          (unsigned long long)done, (unsigned long long)c->progress_total, why));
+}
+
+/* The next rays, where there are some and nothing has failed. */
+static bool take(stream *s, stretch *to, bool *trial) {
+  flow *f = s->flow;
+  const cast *c = f->cast;
+  slab_status status = SLAB_OK;
+  pthread_mutex_lock(&f->lock);
+  const size_t remaining = c->n - f->next;
+  const bool more = f->status == SLAB_OK && remaining > 0;
+  if (more) {
+    to->first = f->next;
+    to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
+    *trial = tactics_trying(&s->tactics);
+    to->tactic = tactics_next(&s->tactics, &to->count);
+    if (c->query == SLAB_ALL) status = bound_hits(c, s->on.device, to->first, &to->count);
+    f->next += to->count;
+  }
+  pthread_mutex_unlock(&f->lock);
+  if (status != SLAB_OK) stream_fail(s, status);
+  return more && status == SLAB_OK;
+}
+
+static bool begin_next(stream *s) {
+  const uint32_t at = (s->first + s->in_flight) % STRETCHES;
+  if (!take(s, &s->stretches[at], &s->trial[at])) return false;
+  s->begun[at] = seconds_now();
+  slab_status status = stretch_begin(s->flow->cast, &s->on, &s->stretches[at]);
+  if (status == SLAB_OK) s->in_flight++;
+  if (status != SLAB_OK) stream_fail(s, status);
+  return status == SLAB_OK;
+}
+
+/* What a stretch's time tells of the next. Kernels of a stretch do not run before those of the one before have ended.
+ */
+static void learn(stream *s, uint32_t at, uint32_t count, bool first_use) {
+  const double now = seconds_now(), from = s->ended > s->begun[at] ? s->ended : s->begun[at], seconds = now - from;
+  s->ended = now;
+  if (first_use || !(seconds > 0.0)) return;
+  if (s->trial[at] == tactics_trying(&s->tactics)) tactics_note(&s->tactics, count, seconds);
+  s->size = next_launch(s->size, count / seconds, s->bound);
+  pthread_mutex_lock(&s->flow->lock);
+  s->rate = count / seconds;
+  pthread_mutex_unlock(&s->flow->lock);
+}
+
+static void report_progress(flow *f) {
+  const cast *c = f->cast;
+  if (c->options == NULL || c->options->progress == NULL) return;
+  pthread_mutex_lock(&f->lock);
+  const uint64_t done = c->progress_done;
+  const bool ok = f->status == SLAB_OK;
+  pthread_mutex_unlock(&f->lock);
+  const bool news = ok && done > f->reported;
+  f->reported = done;
+  if (news && c->options->progress(c->options->user, done, c->progress_total) != 0)
+    flow_fail(f, fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu rays", c->function, (unsigned long long)done,
+                      (unsigned long long)c->progress_total));
+}
+
+/* Waits for the oldest stretch. */
+static void end_oldest(stream *s) {
+  const uint32_t at = s->first, count = s->stretches[at].count;
+  const bool first_use = s->stretches[at].launch.first_use;
+  cast *c = s->flow->cast;
+  uint32_t invalid = 0;
+  slab_status status = stretch_end(c, &s->on, &s->stretches[at], &invalid);
+  s->first = (s->first + 1) % STRETCHES;
+  s->in_flight--;
+  if (status != SLAB_OK) {
+    stream_fail(s, status);
+    return;
+  }
+  learn(s, at, count, first_use);
+  pthread_mutex_lock(&s->flow->lock);
+  c->progress_done += count;
+  c->invalid += invalid;
+  pthread_mutex_unlock(&s->flow->lock);
+  if (s == s->flow->streams) report_progress(s->flow);
+}
+
+static bool flow_goes_on(flow *f) {
+  pthread_mutex_lock(&f->lock);
+  const bool ok = f->status == SLAB_OK;
+  pthread_mutex_unlock(&f->lock);
+  return ok;
+}
+
+/* A trial has the device for itself. */
+static uint32_t most_in_flight(const stream *s) {
+  return tactics_trying(&s->tactics) ? 1 : s->on.device->in_place ? STRETCHES_IN_PLACE : STRETCHES;
+}
+
+static void *stream_run(void *argument) {
+  stream *s = argument;
+  for (bool more = true; flow_goes_on(s->flow) && (more || s->in_flight > 0);) {
+    while (more && s->in_flight < most_in_flight(s)) more = begin_next(s);
+    if (s->in_flight > 0) end_oldest(s);
+  }
+  for (; s->in_flight > 0; s->in_flight--) {
+    stretch_abandon(&s->on, &s->stretches[s->first]);
+    s->first = (s->first + 1) % STRETCHES;
+  }
+  for (int i = STRETCHES - 1; i >= 0; i--) { /* the next call's first finds the slot of this one's first */
+    slab_status status = stretch_settle(&s->on, &s->stretches[i]);
+    if (status != SLAB_OK) stream_fail(s, status);
+  }
+  return NULL;
+}
+
+/* ---- all of them ---- */
+
+static void open_stream(flow *f, uint32_t i) {
+  stream *s = &f->streams[i];
+  const cast *c = f->cast;
+  s->flow = f;
+  s->on = scene_site(c->scene, i);
+  s->bound = launch_bound(c, &s->on);
+  s->size = first_launch(&s->on, s->bound);
+  s->tactics = tactics_begin(&s->on, c->query, c->n / f->count);
+}
+
+/* The caller's thread takes the first device, which is why progress can be reported from it. */
+static void run_all(flow *f) {
+  uint32_t started = 1;
+  for (; started < f->count; started++) {
+    const int code = pthread_create(&f->streams[started].thread, NULL, stream_run, &f->streams[started]);
+    if (code == 0) continue;
+    flow_fail(f, fail(SLAB_OUT_OF_MEMORY, "%s: no thread for \"%s\" (%s)", f->cast->function,
+                      f->streams[started].on.device->info.name, strerror(code)));
+    break;
+  }
+  stream_run(&f->streams[0]);
+  for (uint32_t i = 1; i < started; i++) pthread_join(f->streams[i].thread, NULL);
+  report_progress(f); /* of what other devices did last */
+}
+
+slab_status stream_rays(cast *c) {
+  const uint32_t devices = c->scene->context->device_count;
+  if (c->n == 0) return SLAB_OK;
+  flow f = {.cast = c, .count = devices, .streams = calloc(devices, sizeof *f.streams)};
+  if (f.streams == NULL) return fail_memory(devices * sizeof *f.streams, "a cast");
+  pthread_mutex_init(&f.lock, NULL);
+  for (uint32_t i = 0; i < devices; i++) open_stream(&f, i);
+  run_all(&f);
+  pthread_mutex_destroy(&f.lock);
+  free(f.streams);
+  return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);
+}

@@ -1,0 +1,63 @@
+/* Rays from host memory through the devices and back: cast.c asks, stream.c hands stretches of the rays to the devices,
+ * stretch.c takes one there and back. */
+#ifndef SLABCAST_STREAM_H
+#define SLABCAST_STREAM_H
+
+#include "private.h"
+
+/* One call of the public API. */
+typedef struct cast {
+  const char *function;
+  slab_scene *scene;
+  slab_query query;
+  const slab_ray *rays;
+  size_t n;
+  void *results; /* n of result_size; the hits of SLAB_ALL */
+  size_t result_size;
+  const uint64_t *offsets; /* SLAB_ALL: where each ray's hits go */
+  const slab_cast_options *options;
+  uint64_t progress_done, progress_total;
+  uint64_t invalid;
+} cast;
+
+/* Casts all rays, on every device of the context. When it returns nothing is in flight, whatever the status. */
+slab_status stream_rays(cast *);
+
+/* ---- stretch.c ---- */
+
+/* What a stretch reads and writes in host memory. */
+typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PARTS } part;
+
+enum { STRETCH_EVENTS = 5 };
+
+/* Some of the rays on their way through a device. Zero before the first of a call. */
+typedef struct stretch {
+  slot *slot; /* what it runs with, until stretch_settle */
+  size_t first;
+  uint32_t count;
+  slab_tactic tactic;
+  launch launch;
+  cl_mem in_place[PARTS]; /* buffers over the caller's memory */
+  uint32_t *local_offsets;
+  size_t result_bytes;
+  void *mapped;                    /* results in place */
+  cl_event events[STRETCH_EVENTS]; /* of everything that can fail while it runs */
+  cl_uint event_count;
+  cl_uint invalid;
+} stretch;
+
+/* Bytes of rays or of results that a stretch may have where they are copied: enough for transfers to run at full speed,
+ * and little enough for the buffers to be kept. */
+#define STAGED_BYTES ((size_t)32 << 20)
+
+/* Sends `count` rays from `first` on their way by `tactic`; does not wait. After a failure nothing of it is in flight.
+ */
+slab_status stretch_begin(const cast *, const site *, stretch *);
+/* Waits for it: its results are then in the caller's array. In either case the next may begin. */
+slab_status stretch_end(const cast *, const site *, stretch *, uint32_t *invalid);
+/* Instead of its end: waits for whatever is in flight. */
+void stretch_abandon(const site *, stretch *);
+/* After the last of a call: the caller's memory is the caller's again. */
+slab_status stretch_settle(const site *, stretch *);
+
+#endif

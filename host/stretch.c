@@ -1,0 +1,327 @@
+/* A stretch of rays: to the device, through the kernels and back. Kernels are on the device's one queue; copies are on
+ * a queue of each stretch's own, so that one is cast while others are on their way. */
+#include <stdlib.h>
+
+#include "stream.h"
+
+#define TURNS 8 /* rays of SLAB_TACTIC_TURNS: fewer leave memory idle, more leave the cache */
+
+/* ---- slots: what a device keeps for the stretches to come ---- */
+
+/* A device's memory for what cannot be used in place. */
+typedef struct staging {
+  cl_mem buffer;
+  size_t size;
+} staging;
+
+struct slot {
+  slot *next;
+  cl_command_queue queue; /* in order: for transfers; the device's own where nothing is copied */
+  staging staged[PARTS];  /* where the caller's memory cannot be used in place */
+  cl_mem invalid;         /* counts invalid rays */
+  cl_mem left;            /* of each packet whether its rays are still to be cast */
+  size_t left_size;
+};
+
+static void release_buffer(cl_mem *buffer) {
+  if (*buffer != NULL) clReleaseMemObject(*buffer);
+  *buffer = NULL;
+}
+
+void slots_free(slot *s) {
+  while (s != NULL) {
+    slot *next = s->next;
+    for (int p = 0; p < PARTS; p++) release_buffer(&s->staged[p].buffer);
+    release_buffer(&s->invalid);
+    release_buffer(&s->left);
+    if (s->queue != NULL) clReleaseCommandQueue(s->queue);
+    free(s);
+    s = next;
+  }
+}
+
+static slab_status slot_queue(const device *d, slot *s) {
+  if (!d->in_place && !d->queue_is_callers) return device_queue(d, &s->queue);
+  cl_int code = clRetainCommandQueue(d->queue);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "a cast");
+  s->queue = d->queue;
+  return SLAB_OK;
+}
+
+/* One that no other stretch uses. */
+static slab_status slot_take(device *d, slot **taken) {
+  pthread_mutex_lock(&d->lock);
+  slot *s = d->slots;
+  if (s != NULL) d->slots = s->next;
+  pthread_mutex_unlock(&d->lock);
+  slab_status status = SLAB_OK;
+  if (s == NULL) {
+    s = calloc(1, sizeof *s);
+    if (s == NULL) return fail_memory(sizeof *s, "a cast");
+    status = slot_queue(d, s);
+  }
+  s->next = NULL;
+  if (status == SLAB_OK)
+    *taken = s;
+  else
+    slots_free(s);
+  return status;
+}
+
+static void slot_give_back(device *d, slot *s) {
+  pthread_mutex_lock(&d->lock);
+  s->next = d->slots;
+  d->slots = s;
+  pthread_mutex_unlock(&d->lock);
+}
+
+static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t size, void *host, const char *what,
+                                 cl_mem *buffer) {
+  cl_int code;
+  *buffer = clCreateBuffer(d->context, flags, size, host, &code);
+  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
+}
+
+/* Twice as large as before at least, so that stretches that grow do not make it anew each time. */
+static slab_status staging_reserve(const device *d, slot *s, part p, size_t size, const char *what) {
+  staging *to = &s->staged[p];
+  if (size <= to->size) return SLAB_OK;
+  size_t room = 2 * to->size > size ? 2 * to->size : size;
+  if (room > d->info.allocation_bytes) room = size;
+  release_buffer(&to->buffer);
+  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, room, NULL, what, &to->buffer);
+  to->size = status == SLAB_OK ? room : 0;
+  return status;
+}
+
+/* ---- there ---- */
+
+static void *writable(const void *bytes) {
+  union {
+    const void *in;
+    void *out;
+  } cast_away = {.in = bytes};
+  return cast_away.out;
+}
+
+static slab_status write_buffer(const slot *s, cl_mem buffer, const void *bytes, size_t size, const char *what) {
+  cl_int code = clEnqueueWriteBuffer(s->queue, buffer, CL_FALSE, 0, size, bytes, 0, NULL, NULL);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueWriteBuffer", what);
+}
+
+/* In place where the device can, else a copy. */
+static slab_status input(const device *d, stretch *s, part p, const void *bytes, size_t size, const char *what,
+                         cl_mem *buffer) {
+  if (d->in_place) {
+    slab_status status =
+        create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size, writable(bytes), what, &s->in_place[p]);
+    *buffer = s->in_place[p];
+    return status;
+  }
+  slab_status status = staging_reserve(d, s->slot, p, size, what);
+  if (status != SLAB_OK) return status;
+  *buffer = s->slot->staged[p].buffer;
+  return write_buffer(s->slot, *buffer, bytes, size, what);
+}
+
+static void *results_of(const cast *c, const stretch *s) {
+  size_t first = c->query == SLAB_ALL ? c->offsets[s->first] : s->first;
+  return (char *)c->results + first * c->result_size;
+}
+
+static slab_status output(const cast *c, const device *d, stretch *s) {
+  const size_t results = c->query == SLAB_ALL ? c->offsets[s->first + s->count] - c->offsets[s->first] : s->count;
+  s->result_bytes = results * c->result_size;
+  if (s->result_bytes == 0) return SLAB_OK;
+  slab_status status;
+  if (d->in_place) {
+    status = create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, s->result_bytes, results_of(c, s), "results",
+                           &s->in_place[PART_RESULTS]);
+    s->launch.results = s->in_place[PART_RESULTS];
+  } else {
+    status = staging_reserve(d, s->slot, PART_RESULTS, s->result_bytes, "results");
+    s->launch.results = s->slot->staged[PART_RESULTS].buffer;
+  }
+  return status;
+}
+
+/* Offsets of a stretch count from its own first hit. */
+static slab_status input_offsets(const cast *c, const device *d, stretch *s) {
+  const size_t size = ((size_t)s->count + 1) * sizeof *s->local_offsets;
+  s->local_offsets = malloc(size);
+  if (s->local_offsets == NULL) return fail_memory(size, "offsets");
+  for (size_t i = 0; i <= s->count; i++)
+    s->local_offsets[i] = (uint32_t)(c->offsets[s->first + i] - c->offsets[s->first]);
+  return input(d, s, PART_OFFSETS, s->local_offsets, size, "offsets", &s->launch.offsets);
+}
+
+static slab_status clear_invalid(const device *d, stretch *s) {
+  static const cl_uint zero = 0;
+  slab_status status = SLAB_OK;
+  if (s->slot->invalid == NULL)
+    status = create_buffer(d, CL_MEM_READ_WRITE, sizeof zero, NULL, "the invalid count", &s->slot->invalid);
+  s->launch.invalid = s->slot->invalid;
+  return status == SLAB_OK ? write_buffer(s->slot, s->slot->invalid, &zero, sizeof zero, "the invalid count") : status;
+}
+
+static slab_status reserve_left(const device *d, stretch *s) {
+  const size_t size = s->count / s->launch.uniforms.packet + 1;
+  slab_status status = SLAB_OK;
+  if (s->slot->left_size < size) {
+    release_buffer(&s->slot->left);
+    status = create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "the packets that are left", &s->slot->left);
+    s->slot->left_size = status == SLAB_OK ? size : 0;
+  }
+  s->launch.left = s->slot->left;
+  return status;
+}
+
+static slab_status send(const cast *c, const site *on, stretch *s) {
+  const device *d = on->device;
+  launch *l = &s->launch;
+  l->uniforms = cast_uniforms_of(c->scene, c->options);
+  l->uniforms.rays = s->count;
+  if (c->query == SLAB_ALL) l->uniforms.invalid = 0; /* they were counted with the hits */
+  l->uniforms.packet = s->tactic == SLAB_TACTIC_PACKETS ? packet_rays(on, c->query) : 0;
+  l->walks = s->tactic == SLAB_TACTIC_TURNS ? TURNS : 1;
+  slab_status status = input(d, s, PART_RAYS, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
+  if (status == SLAB_OK) status = output(c, d, s);
+  if (status == SLAB_OK && c->query == SLAB_ALL) status = input_offsets(c, d, s);
+  if (status == SLAB_OK && l->uniforms.skip)
+    status =
+        input(d, s, PART_SKIPS, c->options->skip + s->first, s->count * sizeof *c->options->skip, "skips", &l->skips);
+  if (status == SLAB_OK && l->uniforms.invalid) status = clear_invalid(d, s);
+  if (status == SLAB_OK && l->uniforms.packet != 0) status = reserve_left(d, s);
+  return status;
+}
+
+/* ---- the kernels ---- */
+
+static cl_event *next_event(stretch *s) { return &s->events[s->event_count]; }
+
+/* Whether transfers have a queue of their own, so that kernels and they have to wait for each other. */
+static bool is_apart(const device *d, const stretch *s) { return s->slot->queue != d->queue; }
+
+static slab_status mark_sent(stretch *s) {
+  cl_int code = clEnqueueMarkerWithWaitList(s->slot->queue, 0, NULL, next_event(s));
+  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueMarkerWithWaitList", "a cast");
+  s->event_count++;
+  return SLAB_OK;
+}
+
+static slab_status launch_stretch(const cast *c, const site *on, stretch *s) {
+  const cl_command_queue queue = on->device->queue;
+  slab_status status = is_apart(on->device, s) ? mark_sent(s) : SLAB_OK;
+  const cl_uint waits = s->event_count;
+  const cl_event *sent = waits == 0 ? NULL : &s->events[0];
+  if (status == SLAB_OK && s->launch.left != NULL) {
+    status = launch_packets(on, c->query, &s->launch, queue, waits, sent, next_event(s));
+    if (status == SLAB_OK) s->event_count++;
+  }
+  if (status == SLAB_OK) status = launch_enqueue(on, c->query, &s->launch, queue, waits, sent, next_event(s));
+  if (status == SLAB_OK) s->event_count++;
+  return status;
+}
+
+/* ---- and back ---- */
+
+static slab_status read_buffer(stretch *s, cl_mem buffer, void *bytes, size_t size, const char *what) {
+  cl_int code = clEnqueueReadBuffer(s->slot->queue, buffer, CL_FALSE, 0, size, bytes, 0, NULL, next_event(s));
+  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueReadBuffer", what);
+  s->event_count++;
+  return SLAB_OK;
+}
+
+/* Unmapped at once: by then the results stand in the caller's array, and nobody changes them any more. */
+static slab_status map_results(stretch *s) {
+  const cl_command_queue queue = s->slot->queue;
+  cl_int code;
+  s->mapped = clEnqueueMapBuffer(queue, s->launch.results, CL_FALSE, CL_MAP_READ, 0, s->result_bytes, 0, NULL,
+                                 next_event(s), &code);
+  if (s->mapped == NULL) return fail_cl(code, "clEnqueueMapBuffer", "results");
+  s->event_count++;
+  code = clEnqueueUnmapMemObject(queue, s->launch.results, s->mapped, 0, NULL, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueUnmapMemObject", "results");
+  s->mapped = NULL;
+  return SLAB_OK;
+}
+
+static slab_status fetch(const cast *c, const device *d, stretch *s) {
+  slab_status status = SLAB_OK;
+  if (s->result_bytes > 0)
+    status =
+        d->in_place ? map_results(s) : read_buffer(s, s->launch.results, results_of(c, s), s->result_bytes, "results");
+  if (status == SLAB_OK && s->launch.invalid != NULL)
+    status = read_buffer(s, s->launch.invalid, &s->invalid, sizeof s->invalid, "the invalid count");
+  return status;
+}
+
+static slab_status flush(const device *d, const stretch *s) {
+  cl_int code = clFlush(s->slot->queue);
+  if (code == CL_SUCCESS && is_apart(d, s)) code = clFlush(d->queue);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFlush", "a cast");
+}
+
+static void forget_events(stretch *s) {
+  for (cl_uint i = 0; i < s->event_count; i++) clReleaseEvent(s->events[i]);
+  s->event_count = 0;
+}
+
+/* A kernel that fails while it runs tells nobody but those who wait for its event. */
+static slab_status await(stretch *s) {
+  cl_int code = clWaitForEvents(s->event_count, s->events);
+  forget_events(s);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", "a cast");
+}
+
+/* What it has in flight is waited for already, but for the unmapping, which keeps what it needs. */
+static void release(stretch *s) {
+  forget_events(s);
+  for (int p = 0; p < PARTS; p++) release_buffer(&s->in_place[p]);
+  free(s->local_offsets);
+  *s = (stretch){.slot = s->slot};
+}
+
+void stretch_abandon(const site *on, stretch *s) {
+  clFinish(on->device->queue);
+  clFinish(s->slot->queue);
+  if (s->mapped != NULL) clEnqueueUnmapMemObject(s->slot->queue, s->launch.results, s->mapped, 0, NULL, NULL);
+  if (s->mapped != NULL) clFinish(s->slot->queue);
+  release(s);
+}
+
+slab_status stretch_begin(const cast *c, const site *on, stretch *s) {
+  slab_status status = s->slot == NULL ? slot_take(on->device, &s->slot) : SLAB_OK;
+  if (status != SLAB_OK) return status;
+  status = send(c, on, s);
+  if (status == SLAB_OK) status = launch_stretch(c, on, s);
+  if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch(c, on->device, s);
+  if (status == SLAB_OK) status = flush(on->device, s);
+  if (status != SLAB_OK) stretch_abandon(on, s);
+  return status;
+}
+
+/* On a queue of its own nothing waits for a kernel's event but the host: not every driver tells those who wait for one
+ * that fails. */
+slab_status stretch_end(const cast *c, const site *on, stretch *s, uint32_t *invalid) {
+  slab_status status = await(s);
+  if (status == SLAB_OK && is_apart(on->device, s)) {
+    status = fetch(c, on->device, s);
+    if (status == SLAB_OK && s->event_count > 0) status = await(s);
+  }
+  if (status != SLAB_OK) {
+    stretch_abandon(on, s);
+    return status;
+  }
+  *invalid = s->invalid;
+  release(s);
+  return SLAB_OK;
+}
+
+slab_status stretch_settle(const site *on, stretch *s) {
+  if (s->slot == NULL) return SLAB_OK;
+  cl_int code = clFinish(s->slot->queue);
+  slot_give_back(on->device, s->slot);
+  s->slot = NULL;
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFinish", "a cast");
+}
