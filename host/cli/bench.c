@@ -275,8 +275,13 @@ static extent extent_of(const bench_options *o, const slab_device_info *device) 
 static int open_run(const bench_options *o, bench_run *run) {
   int code = device_open(o->device, &run->context);
   if (code != EXIT_DONE) return code;
-  const slab_status status = slab_context_device(run->context, &run->device);
+  size_t devices = 0;
+  slab_status status = slab_context_device(run->context, &run->device);
+  if (status == SLAB_OK) status = slab_context_devices(run->context, NULL, 0, &devices);
   if (status != SLAB_OK) return complain_status(status, "bench");
+  if (devices > 1)
+    return options_refuse(&command, "--device %s: these are %zu devices, of which bench measures one at a time",
+                          o->device, devices);
   run->processor_time = o->processor_time;
   run->seconds = o->seconds.given ? (double)o->seconds.value : 0.25;
   if (run->processor_time && run->device.type != SLAB_DEVICE_CPU) {

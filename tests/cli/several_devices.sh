@@ -12,3 +12,4 @@ for query in closest all; do
     [[ $query != all ]] || cmp one.npy.offsets.npy several.npy.offsets.npy || fail "--device $devices: other offsets"
   done
 done
+expect_refusal 2 "--device all: these are 2 devices, of which bench measures one at a time" slabcast bench --device all
