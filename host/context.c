@@ -36,12 +36,14 @@ static uint64_t device_number(inquiry *q, cl_device_info property, size_t size) 
   return value;
 }
 
-/* CPU devices test 16 or 8 primitives at once by explicit lanes, as wide as their registers; GPUs one, as do drivers
- * that put neighbouring work-items side by side themselves and call their native width 1 (Mesa's llvmpipe). */
+/* Explicit lanes, as wide as the device's registers; one where drivers put neighbouring work-items side by side
+ * themselves and call their native width 1 (Mesa's llvmpipe). */
 static uint32_t native_lanes(inquiry *q, slab_device_type type) {
-  if (type != SLAB_DEVICE_CPU) return 1;
+  const uint32_t most = tuning_of(type)->lanes_most;
+  if (most == 1) return 1;
   const uint64_t width = device_number(q, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint));
-  return width >= 16 ? 16 : width > 1 ? 8 : 1;
+  const uint32_t lanes = width >= 16 ? 16 : width > 1 ? 8 : 1;
+  return lanes < most ? lanes : most;
 }
 
 static slab_status device_describe(cl_platform_id platform, cl_device_id id, slab_device_info *described) {
@@ -288,6 +290,7 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   d->in_place = d->info.type == SLAB_DEVICE_CPU && options->copy == 0;
   d->launch_rays = options->launch_rays;
   d->tactic = options->tactic;
+  d->tuning = tuning_of(d->info.type);
   return d->info.exact_divide ? SLAB_OK : find_double(d);
 }
 

@@ -21,19 +21,11 @@ slab_status check_cull(const char *function, slab_cull cull) {
   return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
 }
 
-#define CPU_RAYS 32
-#define CPU_GROUP 4 /* work-items of CPU_RAYS */
-
-uint32_t device_rays(const device *d) { return d->info.type == SLAB_DEVICE_CPU ? CPU_RAYS : 1; }
-
-/* Rays of a work-item, fewer where otherwise some cores had none, and work-items of a group. */
-static uint32_t rays_each(const device *d, uint32_t rays, size_t *local) {
-  const uint32_t most = device_rays(d);
-  *local = WORK_GROUP;
-  if (most == 1) return 1;
-  *local = CPU_GROUP;
-  const uint32_t fair = rays / (8 * CPU_GROUP * (d->info.compute_units + 1)) + 1;
-  return fair < most ? fair : most;
+/* Rays of a work-item, fewer where otherwise some cores had none. */
+static uint32_t rays_each(const device *d, uint32_t rays) {
+  const tuning *t = d->tuning;
+  const uint32_t fair = rays / (t->groups_a_unit * t->group * (d->info.compute_units + 1)) + 1;
+  return fair < t->rays_each ? fair : t->rays_each;
 }
 
 static slab_status set_arguments(cl_kernel kernel, const scene_buffers *scene, const launch *l) {
@@ -82,10 +74,9 @@ slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_comma
                            const cl_event *wait, cl_event *done) {
   const program_key key = {on->buffers->nodes == NULL ? PROGRAM_FLAT : PROGRAM_WIDE, query, on->scene->kinds,
                            on->scene->stack, l->walks == 0 ? 1 : l->walks};
-  size_t local;
-  l->uniforms.rays_each = rays_each(on->device, l->uniforms.rays, &local);
+  l->uniforms.rays_each = rays_each(on->device, l->uniforms.rays);
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
-  return enqueue(on, &key, l, items, local, queue, wait_count, wait, done);
+  return enqueue(on, &key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
 }
 
 uint32_t packet_rays(const site *on, slab_query query) {
@@ -98,7 +89,7 @@ slab_status launch_packets(const site *on, slab_query query, launch *l, cl_comma
                            const cl_event *wait, cl_event *done) {
   const program_key key = {PROGRAM_PACKET, query, on->scene->kinds, on->scene->stack, 1};
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.packet - 1) / l->uniforms.packet;
-  return enqueue(on, &key, l, items, CPU_GROUP, queue, wait_count, wait, done);
+  return enqueue(on, &key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
 }
 
 size_t result_size(slab_query query) {

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "slabcast.h"
+#include "tuning.h"
 #include "types.h"
 
 /* ---- status.c: the calling thread's message ---- */
@@ -53,6 +54,7 @@ typedef struct device {
   bool scene_in_place;  /* and scenes lie in them: not in a caller's context, where scenes may go before their casts */
   uint32_t launch_rays; /* the caller's bound, 0: none */
   slab_tactic tactic;   /* how the caller wants trees to be traversed */
+  const tuning *tuning; /* what suits its class */
   pthread_mutex_t lock; /* guards programs, a kernel from its arguments to its launch, and slots */
   program *programs;    /* built so far */
   slot *slots;          /* those that no cast uses */
@@ -146,10 +148,8 @@ void primitive_normalise(slab_shape kind, float *values);
 
 /* ---- launch.c: one launch of a cast ---- */
 
+/* The largest group of work-items that tuning.c has. */
 #define WORK_GROUP 64
-/* Rays that a work-item of a flat cast takes at most. On a CPU they share what it has in its cache (measured: 1.35
- * times the speed of one); on a GPU the work-items of a group do. */
-uint32_t device_rays(const device *);
 
 typedef struct launch {
   cl_mem rays, results, offsets, skips, invalid; /* NULL where the query or the options need none */

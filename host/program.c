@@ -36,7 +36,7 @@ static void build_options(const device *d, const program_key *key, char *text, s
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_WALKS=%u "
            "-DSLAB_DEVICE=%u%s%s",
-           lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, device_rays(d), key->walks, d->nth,
+           lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each, key->walks, d->nth,
            division_of(d), d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
 

@@ -4,8 +4,6 @@
 
 #include "stream.h"
 
-#define TURNS 8 /* rays of SLAB_TACTIC_TURNS: fewer leave memory idle, more leave the cache */
-
 /* ---- slots: what a device keeps for the stretches to come ---- */
 
 /* A device's memory for what cannot be used in place. */
@@ -183,7 +181,7 @@ static slab_status send(const cast *c, const site *on, stretch *s) {
   l->uniforms.rays = s->count;
   if (c->query == SLAB_ALL) l->uniforms.invalid = 0; /* they were counted with the hits */
   l->uniforms.packet = s->tactic == SLAB_TACTIC_PACKETS ? packet_rays(on, c->query) : 0;
-  l->walks = s->tactic == SLAB_TACTIC_TURNS ? TURNS : 1;
+  l->walks = s->tactic == SLAB_TACTIC_TURNS ? d->tuning->turns : 1;
   slab_status status = input(d, s, PART_RAYS, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
   if (status == SLAB_OK) status = output(c, d, s);
   if (status == SLAB_OK && c->query == SLAB_ALL) status = input_offsets(c, d, s);

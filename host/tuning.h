@@ -1,0 +1,17 @@
+/* What suits each class of devices: numbers that change no answer, only how fast it comes. */
+#ifndef SLABCAST_TUNING_H
+#define SLABCAST_TUNING_H
+
+#include "slabcast.h"
+
+typedef struct tuning {
+  uint32_t lanes_most; /* primitives that one work-item tests at once: no more than this, or the device's registers */
+  uint32_t rays_each;  /* rays that a work-item of a flat cast takes at most */
+  uint32_t group;      /* work-items of a group */
+  uint32_t groups_a_unit; /* fewer rays a work-item before there are fewer groups than this for each compute unit */
+  uint32_t turns;         /* rays that a work-item of SLAB_TACTIC_TURNS takes at once */
+} tuning;
+
+const tuning *tuning_of(slab_device_type);
+
+#endif
