@@ -141,6 +141,7 @@ usage() {
 }
 
 export PROVE_SCALE=1 PROVE_SEED=${PROVE_SEED:-20260101} PROVE_BIN=$root/build/release/bin
+export OMP_WAIT_POLICY=passive # threads that wait leave the cores to the others
 export SLABCAST=$PROVE_BIN/slabcast POCL_CACHE_DIR=$root/build/release/pocl-cache
 case ${1:-} in
   --list) list_steps && exit ;;

@@ -45,7 +45,7 @@ int verify_invalid(verify_run *run, random_state *random, size_t n) {
   slab_scene *scene = NULL;
   wild w = wild_begin(random, 0);
   slab_status status = slab_scene_create(run->context, &scene);
-  if (status == SLAB_OK) status = wild_fill(random, &w, WILD_ALL_KINDS, scene);
+  if (status == SLAB_OK) status = wild_fill(random, &w, WILD_ALL_KINDS, WILD_MOST, scene);
   if (status == SLAB_OK) status = slab_scene_commit(scene, &options);
   for (size_t i = 0; i < n; i++) {
     run->rays[i] = wild_ray(random, &w);
