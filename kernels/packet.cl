@@ -244,10 +244,11 @@ INLINE mask packet_touches(const packet *p, const global tree_node *nodes, uint 
 
 INLINE void packet_traverse(packet *p, packet_hull *h, const global tree_node *nodes, const global float *blocks,
                             const global geometry_entry *table, const cast_uniforms *cast) {
+  tree_visit stack[SLAB_STACK];
   tree_path path;
   mask touched = p->live;
   bool more = true;
-  tree_begin(&path);
+  tree_begin(&path, stack);
   while (more && lanes_any(p->live)) {
     const uint at = path.next.child, meta = path.next.meta;
     if (!lanes_any(touched)) {

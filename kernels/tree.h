@@ -16,13 +16,15 @@ typedef struct tree_visit {
 #define TREE_MUCH_LESS 2 /* a quarter */
 #endif
 
+/* The stack stands apart: compilers keep a struct that holds an array in memory as a whole. */
 typedef struct tree_path {
   tree_visit next;
   uint top;
-  tree_visit stack[SLAB_STACK];
+  tree_visit *stack; /* SLAB_STACK */
 } tree_path;
 
-INLINE void tree_begin(tree_path *path) {
+INLINE void tree_begin(tree_path *path, tree_visit *stack) {
+  path->stack = stack;
   path->next.child = 0;
   path->next.meta = TREE_INNER;
   path->top = 0;

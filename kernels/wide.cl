@@ -90,13 +90,13 @@ INLINE bool walk_on(walk *w, const global tree_node *nodes, const global float *
 
 INLINE void walk_begin(walk *w, size_t number, const global slab_ray *rays, global void *results,
                        const global uint *offsets, const global geometry_entry *table, const global float *blocks,
-                       const global slab_primitive_id *skips, volatile global uint *invalid,
-                       const cast_uniforms *cast) {
+                       const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms *cast,
+                       tree_visit *stack) {
   const slab_ray given = query_ray(rays, cast, number);
   w->number = number;
   w->ray = ray_prepare(&given);
   w->q = query_begin(&w->ray, results, offsets, table, skips, invalid, cast, number);
-  tree_begin(&w->path);
+  tree_begin(&w->path, stack);
   w->more = w->ray.state == RAY_LIVE && !scan_outside(&w->q, &w->ray, blocks, cast);
 }
 
@@ -114,11 +114,12 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
                  const global uchar *left) {
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
+  tree_visit stacks[SLAB_WALKS][SLAB_STACK];
 #if SLAB_WALKS == 1
   for (; next < end; next++) {
     walk w;
     if (cast.packet != 0 && left[next / cast.packet] == 0) continue;
-    walk_begin(&w, next, rays, results, offsets, table, blocks, skips, invalid, &cast);
+    walk_begin(&w, next, rays, results, offsets, table, blocks, skips, invalid, &cast, stacks[0]);
     while (w.more) w.more = walk_on(&w, nodes, blocks, &cast);
     walk_end(&w, rays, results, table, blocks, &cast);
   }
@@ -137,10 +138,9 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
         continue;
       }
       if (w->begun) walk_end(w, rays, results, table, blocks, &cast);
-      while (cast.packet != 0 && next < end && left[next / cast.packet] == 0) next++;
       w->begun = next < end;
       if (w->begun)
-        walk_begin(w, next++, rays, results, offsets, table, blocks, skips, invalid, &cast);
+        walk_begin(w, next++, rays, results, offsets, table, blocks, skips, invalid, &cast, stacks[walking[k]]);
       else
         walking[k] = walking[--count];
     }
