@@ -343,6 +343,18 @@ static void triangles_without_area_are_missed(void **state) {
 }
 
 /* A slanted needle 1e-6 wide: the areas are compensated, so that t stays within a few 1e-6 of its length. */
+/* Vertices and areas are floats, but the areas' products are not: t may be off by its last bit. */
+static void areas_of_rounded_products_may_move_t(void **state) {
+  (void)state;
+  const slab_triangle triangle = {{0, 4, -4}, {0, -4, 4}, {-4, 4, 0}};
+  const oracle_geometry g = geometry(SLAB_TRIANGLE, &triangle, 1);
+  const slab_ray r = within(ray(1, 1, -0x1.a857p-5f, 4, -4, 4), -INFINITY, INFINITY);
+  const float exact = -0x1.f2bd48p-2f, told = nextafterf(exact, -INFINITY), beyond = exact * (1.0f + 0x1p-19f);
+  assert_int_equal(judge(&g, SLAB_DISTANCE, r, &exact), ORACLE_RIGHT);
+  assert_int_equal(judge(&g, SLAB_DISTANCE, r, &told), ORACLE_RIGHT);
+  assert_int_equal(judge(&g, SLAB_DISTANCE, r, &beyond), ORACLE_WRONG);
+}
+
 static void needles_keep_their_t(void **state) {
   (void)state;
   const slab_triangle needle = {{-1, -1e-6f, 4}, {-1, 1e-6f, 4}, {1, 0, 6}};
@@ -456,6 +468,7 @@ int main(void) {
       cmocka_unit_test(tie_rule_swaps_axes_down_z),
       cmocka_unit_test(wrong_answers_on_a_triangle_are_seen),
       cmocka_unit_test(triangles_without_area_are_missed),
+      cmocka_unit_test(areas_of_rounded_products_may_move_t),
       cmocka_unit_test(needles_keep_their_t),
       cmocka_unit_test(ties_go_to_the_lower_id),
       cmocka_unit_test(lists_are_complete_and_sorted),
