@@ -6,28 +6,7 @@
 #include "timing.h"
 
 enum { BURSTS = 20 };
-#define CHAIN 2000000u /* additions a burst: about 0.5 ms */
 #define BLOCKS 500000u /* a thread and burst: about 1 ms */
-
-static double chain_seconds(void) {
-  uint64_t sum = 0, one = 1;
-  /* Unknown to the compiler, and no constant: some processors add those for nothing. */
-  __asm__ volatile("" : "+r"(one));
-  const double begin = timing_now(0);
-  for (uint32_t i = 0; i < CHAIN; i += 10) {
-    for (int k = 0; k < 10; k++) {
-      sum += one;
-      __asm__ volatile("" : "+r"(sum));
-    }
-  }
-  return timing_now(0) - begin;
-}
-
-double ceiling_clock(void) {
-  timing t = {.rounds = BURSTS};
-  for (int i = 0; i < BURSTS; i++) t.seconds[i] = chain_seconds();
-  return CHAIN / timing_summarise(&t).best;
-}
 
 typedef struct bursts {
   const opponent *opponent;

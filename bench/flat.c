@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ceiling.h"
+#include "clock_rate.h"
 #include "opponent.h"
 #include "ray_sets.h"
 #include "report.h"
@@ -227,7 +228,7 @@ static bool run_round(const bench *b, const match *m, slab_query query, bool war
     if (!warm_up) row->opponent.seconds[row->opponent.rounds++] = theirs;
     row->ceiling = larger(row->ceiling, ceiling_tests(b->opponent, b->threads));
   }
-  row->clock = larger(row->clock, ceiling_clock());
+  row->clock = larger(row->clock, clock_rate());
   return true;
 }
 

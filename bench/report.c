@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include "compiler.h"
 #include "opponent.h"
 
 /* A hand-written opponent below this share of its ceiling is no measure for anything. */
@@ -8,12 +9,6 @@
 /* The ceiling itself: two vector operations a clock are what every such processor of today has. */
 #define PORTS 2.0
 #define CEILING_MIN 0.85
-
-#ifdef __clang__
-#define COMPILER "clang " __clang_version__
-#else
-#define COMPILER "gcc " __VERSION__
-#endif
 
 typedef struct figures {
   timing_summary ours, opponent;

@@ -2,6 +2,7 @@
 #ifndef SLABCAST_BENCH_TIMING_H
 #define SLABCAST_BENCH_TIMING_H
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 

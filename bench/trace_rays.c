@@ -34,11 +34,12 @@ static void fill_primary(const slab_scene_stats *stats, uint32_t side, slab_ray 
     rays[i] = slab_camera_ray(&camera, morton_half(i), morton_half(i >> 1), side, side);
 }
 
-static void fill_random(const slab_scene_stats *stats, random_state *random, size_t n, slab_ray *rays) {
+void trace_random_fill(const slab_scene_stats *stats, uint64_t seed, size_t n, slab_ray *rays) {
+  random_state random = random_seed(seed);
   for (size_t i = 0; i < n; i++) {
     rays[i] = (slab_ray){.t_max = INFINITY};
-    for (int k = 0; k < 3; k++) rays[i].origin[k] = random_between(random, stats->lower[k], stats->upper[k]);
-    scene_random_direction(random, rays[i].direction);
+    for (int k = 0; k < 3; k++) rays[i].origin[k] = random_between(&random, stats->lower[k], stats->upper[k]);
+    scene_random_direction(&random, rays[i].direction);
   }
 }
 
@@ -94,7 +95,7 @@ slab_status trace_rays_fill(slab_scene *scene, trace_set set, uint64_t seed, uin
   *n = (size_t)side * side;
   if (status != SLAB_OK) return status;
   if (set == TRACE_RANDOM) {
-    fill_random(&stats, &random, *n, rays);
+    trace_random_fill(&stats, seed, *n, rays);
     return SLAB_OK;
   }
   fill_primary(&stats, side, rays);

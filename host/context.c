@@ -359,3 +359,10 @@ slab_status slab_context_device(const slab_context *context, slab_device_info *i
   *info = context->device.info;
   return SLAB_OK;
 }
+
+slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl_device_id *id) {
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_objects: context is NULL");
+  if (cl != NULL) *cl = context->device.context;
+  if (id != NULL) *id = context->device.id;
+  return SLAB_OK;
+}

@@ -124,6 +124,7 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
     walk_end(&w, rays, results, table, blocks, &cast);
   }
 #else
+  (void)left; /* a cast has no packets then */
   walk walks[SLAB_WALKS];
   uint walking[SLAB_WALKS], count = SLAB_WALKS; /* the first `count` entries name the walks that go on */
   for (uint k = 0; k < SLAB_WALKS; k++) {

@@ -18,7 +18,7 @@ integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
 # Query and kinds are constants of a variant, so "constant operand" is what we want.
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Werror -Wno-constant-logical-operand -I "$root/kernels" -I "$root/host/include"
-  -DSLAB_RAYS=1 -DSLAB_STACK=64 -DSLAB_WALKS=1)
+  -DSLAB_RAYS=1 -DSLAB_STACK=64 -DSLAB_WALKS=1 -DCHAINS=12)
 gpu=(-DLANES=1 -DSLAB_FMAX)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$libclc/nvptx64--nvidiacl.bc")
 amd=(-target amdgcn-- -mcpu=gfx906 -nogpulib -Xclang -mlink-builtin-bitcode -Xclang "$libclc/gfx906-amdgcn--.bc")
@@ -45,6 +45,10 @@ variants() {
   local kernel query kind
   for kernel in "$root"/kernels/*.cl; do
     [[ $(basename "$kernel") != packet.cl ]] || continue # of CPU devices alone
+    if [[ $(basename "$kernel") == ceiling.cl ]]; then # casts nothing
+      echo "$kernel 0 0 $exact"
+      continue
+    fi
     echo "$kernel 5 31 $double"
     echo "$kernel 5 31 $integers"
     if [[ $(basename "$kernel") == pairs.cl ]]; then # asks for intervals, of any kind
@@ -87,6 +91,9 @@ report() {
 # The forms that CPU devices get: drivers do not warn.
 check_wide() {
   local kernel lanes walks division
+  for lanes in 8 16; do
+    "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" "$root/kernels/ceiling.cl" || die "ceiling.cl fails at $lanes lanes"
+  done
   for kernel in flat wide packet; do
     for lanes in 8 16; do
       for walks in 1 8; do

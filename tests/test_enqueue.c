@@ -415,6 +415,32 @@ static void threads_enqueue_on_one_scene(void **state) {
   slab_context_destroy(slab);
 }
 
+/* The library's own objects serve as a caller's, and those of a caller are given back as they came. */
+static void objects_of_a_context_serve_for_enqueueing(void **state) {
+  const fixture *f = *state;
+  slab_context *theirs = opencl_slab(f->context, f->device, NULL), *ours = NULL;
+  cl_context context = NULL;
+  cl_device_id device = NULL;
+  assert_ok(slab_context_objects(theirs, &context, &device));
+  assert_ptr_equal(context, f->context);
+  assert_ptr_equal(device, f->device);
+  assert_status(slab_context_objects(NULL, &context, &device), SLAB_INVALID_ARGUMENT);
+  assert_ok(slab_context_create(NULL, &ours));
+  assert_ok(slab_context_objects(ours, &context, NULL));
+  assert_ok(slab_context_objects(ours, NULL, &device));
+  slab_scene *scene = mixed_scene(ours, 11);
+  cl_command_queue queue = opencl_queue(context, device, 0);
+  job j = job_create(context, scene, SLAB_CLOSEST, f->rays, N, NULL);
+  assert_ok(slab_enqueue(scene, &j.batch, queue, 0, NULL, NULL));
+  assert_cl(clFinish(queue));
+  job_verify(&j, queue, 1);
+  job_destroy(&j);
+  assert_cl(clReleaseCommandQueue(queue));
+  slab_scene_destroy(scene);
+  slab_context_destroy(theirs);
+  slab_context_destroy(ours);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_query_and_option_gives_the_bits_of_the_call),
@@ -432,6 +458,7 @@ int main(void) {
       cmocka_unit_test(counts_give_the_offsets_of_all),
       cmocka_unit_test(queues_of_one_context_share_a_scene),
       cmocka_unit_test(threads_enqueue_on_one_scene),
+      cmocka_unit_test(objects_of_a_context_serve_for_enqueueing),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

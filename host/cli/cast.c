@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "camera.h"
+#include "batches.h"
 #include "caster.h"
 #include "cli.h"
 #include "device.h"
@@ -17,9 +17,6 @@
 #include "ray_file.h"
 #include "result_file.h"
 #include "scene.h"
-
-/* Rays read, cast and written at a time: 32 MiB. */
-enum { BATCH = 1 << 20 };
 
 typedef struct cast_options {
   const char *device, *rays, *out, *json;
@@ -73,7 +70,7 @@ static const option option_rows[] = {
     {"--check", NULL, OPTION_SWITCH, PLACE(check),
      "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
     {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
-     "go on from FILE.part of an interrupted cast: npy or raw, not --query all", 0, 0},
+     "go on from FILE.part of an interrupted cast of the same rays at the\nsame scene: the same bytes come out", 0, 0},
     {"--shard", "I/N", OPTION_SHARD, PLACE(shard), "cast only the I-th of N equal slices of the rays, counted from 0",
      0, 0},
     {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, rays, hits, seconds, mismatches, ...", 0,
@@ -111,11 +108,11 @@ static int check_options(cast_options *options) {
   if (options->out && options->out_format == FORMAT_AUTO) options->out_format = (int)format_of_output(options->out);
   if (options->out && options->json && !strcmp(options->out, "-") && !strcmp(options->json, "-"))
     return options_refuse(&command, "-o and --json cannot both go to stdout");
-  const int binary = is_binary(options->out_format);
-  if (options->out && query == SLAB_ALL && binary && output_is_direct(options->out))
+  const int direct = options->out && output_is_direct(options->out);
+  if (direct && query == SLAB_ALL && is_binary(options->out_format))
     return options_refuse(&command, "--query all writes two files: -o %s works with --out csv or text", options->out);
-  if (options->resume && (!options->out || query == SLAB_ALL || !binary || output_is_direct(options->out)))
-    return options_refuse(&command, "--resume wants -o FILE in npy or raw and not --query all");
+  if (options->resume && (!options->out || direct))
+    return options_refuse(&command, "--resume wants -o FILE, which neither stdout nor a pipe is");
   return OPTIONS_RUN;
 }
 
@@ -168,13 +165,9 @@ static int open_results(cast_job *job) {
       .resume = options->resume,
       .rays = ray_source_count(job->rays),
       .first = ray_source_first(job->rays),
+      .shard = ray_source_shard(job->rays),
   };
   return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
-}
-
-static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
-  cast_job *job = user;
-  return job->results ? result_file_put(job->results, rays, results, offsets, n) : 0;
 }
 
 static void prepare_caster(cast_job *job) {
@@ -187,34 +180,8 @@ static void prepare_caster(cast_job *job) {
   job->cast.options.cull = (slab_cull)options->cull;
   job->cast.options.face_forward = options->face_forward;
   job->cast.check = options->check;
-  job->cast.receive = receive;
-  job->cast.user = job;
   job->cast.first = ray_source_first(job->rays) + resumed;
   job->cast.line = progress_begin("casting", "rays", resumed, count == ROWS_UNKNOWN ? 0 : count);
-}
-
-static int run_batches(cast_job *job) {
-  const uint64_t count = ray_source_count(job->rays);
-  const size_t batch = count < BATCH ? (size_t)count + (count == 0) : BATCH;
-  slab_ray *rays = malloc(batch * sizeof *rays);
-  int code = caster_prepare(&job->cast, batch);
-  if (code == EXIT_DONE && !rays) {
-    complain("out of memory for batches of %zu rays", batch);
-    code = EXIT_FAILED;
-  }
-  while (code == EXIT_DONE) {
-    size_t got = 0;
-    if (ray_source_read(job->rays, batch, rays, &got)) code = EXIT_FAILED;
-    if (code != EXIT_DONE || got == 0) break;
-    code = caster_run(&job->cast, rays, got);
-    progress_at(&job->cast.line, job->cast.line.first + job->cast.tally.rays);
-  }
-  const uint64_t done = job->cast.line.first + job->cast.tally.rays;
-  if (code != EXIT_DONE && done > 0) complain("%" PRIu64 " rays were done before", done);
-  progress_end(&job->cast.line);
-  caster_release(&job->cast);
-  free(rays);
-  return code;
 }
 
 /* ---- what is told ---------------------------------------------------------- */
@@ -286,7 +253,7 @@ static int cast_rays(const cast_options *options) {
   if ((code = open_scene(&job)) != EXIT_DONE) goto done;
   if ((code = open_results(&job)) != EXIT_DONE) goto done;
   prepare_caster(&job);
-  code = ray_source_skip(job.rays, job.cast.line.first) ? EXIT_FAILED : run_batches(&job);
+  code = ray_source_skip(job.rays, job.cast.line.first) ? EXIT_FAILED : batches_run(job.rays, &job.cast, job.results);
   if (code == EXIT_DONE) code = finish(&job);
 done:
   result_file_discard(job.results);

@@ -12,33 +12,33 @@ enum { HITS_AT_ONCE = 1 << 21 };
 
 int caster_prepare(caster *cast, size_t rays) {
   const int all = cast->query == SLAB_ALL;
-  cast->capacity = all ? HITS_AT_ONCE : rays;
-  cast->results = malloc(cast->capacity * result_size(cast->query));
-  if (all) cast->offsets = malloc((rays + 1) * sizeof *cast->offsets);
-  if (all) cast->piece_offsets = malloc((rays + 1) * sizeof *cast->piece_offsets);
-  if (cast->results && (!all || (cast->offsets && cast->piece_offsets))) return EXIT_DONE;
+  cast_buffers *buffers = &cast->buffers;
+  *buffers = (cast_buffers){.capacity = all ? HITS_AT_ONCE : rays};
+  buffers->results = malloc(buffers->capacity * result_size(cast->query));
+  if (all) buffers->offsets = malloc((rays + 1) * sizeof *buffers->offsets);
+  if (all) buffers->piece_offsets = malloc((rays + 1) * sizeof *buffers->piece_offsets);
+  if (buffers->results && (!all || (buffers->offsets && buffers->piece_offsets))) return EXIT_DONE;
   complain("out of memory for batches of %zu rays", rays);
   return EXIT_FAILED;
 }
 
 void caster_release(caster *cast) {
-  free(cast->results);
-  free(cast->offsets);
-  free(cast->piece_offsets);
-  cast->results = NULL;
-  cast->offsets = cast->piece_offsets = NULL;
+  free(cast->buffers.results);
+  free(cast->buffers.offsets);
+  free(cast->buffers.piece_offsets);
+  cast->buffers = (cast_buffers){0};
 }
 
 /* ---- after the cast -------------------------------------------------------- */
 
 static void count_hits(caster *cast, const uint64_t *offsets, size_t n) {
-  const char *result = cast->results;
+  const char *result = cast->buffers.results;
   const size_t size = result_size(cast->query);
   for (size_t i = 0; i < n; i++) {
     const uint64_t crossings = offsets ? offsets[i + 1] - offsets[i] : 0;
     cast->tally.hits += offsets ? crossings > 0 : (uint64_t)result_is_hit(cast->query, result + i * size);
     cast->tally.crossings += crossings;
-    if (cast->query == SLAB_COUNT) cast->tally.crossings += ((const uint32_t *)cast->results)[i];
+    if (cast->query == SLAB_COUNT) cast->tally.crossings += ((const uint32_t *)cast->buffers.results)[i];
   }
 }
 
@@ -47,7 +47,8 @@ static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, si
   slab_cast_options options = cast->options;
   options.progress = NULL;
   options.invalid = &invalid;
-  const slab_status status = slab_check(cast->scene, cast->query, rays, n, cast->results, offsets, &options, &report);
+  const slab_status status =
+      slab_check(cast->scene, cast->query, rays, n, cast->buffers.results, offsets, &options, &report);
   if (status != SLAB_OK) return complain_status(status, "--check");
   const cast_tally *tally = &cast->tally;
   if ((report.mismatches || report.oracle_wrong) && !tally->mismatches && !tally->oracle_wrong)
@@ -66,32 +67,39 @@ static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, 
   cast->tally.invalid += invalid;
   const int code = cast->check ? check(cast, rays, offsets, n, invalid) : EXIT_DONE;
   if (code != EXIT_DONE) return code;
-  if (cast->receive && cast->receive(cast->user, rays, cast->results, offsets, n)) return EXIT_FAILED;
+  if (cast->receive && cast->receive(cast->user, rays, cast->buffers.results, offsets, n)) return EXIT_FAILED;
   cast->tally.rays += n;
   return EXIT_DONE;
 }
 
 /* ---- the cast -------------------------------------------------------------- */
 
+/* A call of slab_all counts each ray twice. */
+static void begin_span(caster *cast, size_t n) {
+  cast->line.base = cast->line.first + cast->tally.rays;
+  cast->line.span = n;
+}
+
 /* One cast of all hits, timed. SLAB_CAPACITY leaves the offsets complete. */
 static slab_status cast_all(caster *cast, const slab_ray *rays, size_t n, uint64_t *offsets,
                             const slab_cast_options *options) {
   const double start = seconds_now();
-  const slab_status status = slab_all(cast->scene, rays, n, offsets, cast->results, cast->capacity, NULL, options);
+  const slab_status status =
+      slab_all(cast->scene, rays, n, offsets, cast->buffers.results, cast->buffers.capacity, NULL, options);
   cast->tally.seconds += seconds_now() - start;
   return status;
 }
 
 /* A single ray may hit more than the buffer holds. */
 static int hold(caster *cast, uint64_t hits) {
-  if (hits <= cast->capacity) return EXIT_DONE;
-  void *grown = hits <= SIZE_MAX / sizeof(slab_hit) ? realloc(cast->results, hits * sizeof(slab_hit)) : NULL;
+  if (hits <= cast->buffers.capacity) return EXIT_DONE;
+  void *grown = hits <= SIZE_MAX / sizeof(slab_hit) ? realloc(cast->buffers.results, hits * sizeof(slab_hit)) : NULL;
   if (!grown) {
     complain("out of memory for the %" PRIu64 " hits of ray %" PRIu64, hits, cast->first + cast->tally.rays);
     return EXIT_FAILED;
   }
-  cast->results = grown;
-  cast->capacity = hits;
+  cast->buffers.results = grown;
+  cast->buffers.capacity = hits;
   return EXIT_DONE;
 }
 
@@ -99,13 +107,13 @@ static int hold(caster *cast, uint64_t hits) {
 static int run_pieces(caster *cast, const slab_ray *rays, size_t n, const slab_cast_options *options) {
   for (size_t at = 0; at < n;) {
     size_t end = at + 1;
-    while (end < n && cast->offsets[end + 1] - cast->offsets[at] <= cast->capacity) end++;
-    int code = hold(cast, cast->offsets[end] - cast->offsets[at]);
+    while (end < n && cast->buffers.offsets[end + 1] - cast->buffers.offsets[at] <= cast->buffers.capacity) end++;
+    int code = hold(cast, cast->buffers.offsets[end] - cast->buffers.offsets[at]);
     if (code != EXIT_DONE) return code;
-    cast->line.base = cast->line.first + cast->tally.rays;
-    const slab_status status = cast_all(cast, rays + at, end - at, cast->piece_offsets, options);
+    begin_span(cast, end - at);
+    const slab_status status = cast_all(cast, rays + at, end - at, cast->buffers.piece_offsets, options);
     if (status != SLAB_OK) return complain_status(status, "the cast failed");
-    code = hand_on(cast, rays + at, cast->piece_offsets, end - at, *options->invalid);
+    code = hand_on(cast, rays + at, cast->buffers.piece_offsets, end - at, *options->invalid);
     if (code != EXIT_DONE) return code;
     at = end;
   }
@@ -119,15 +127,15 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
   options.progress = progress_of_cast;
   options.user = &cast->line;
   options.invalid = &invalid;
-  cast->line.base = cast->line.first + cast->tally.rays;
+  begin_span(cast, n);
   if (cast->query == SLAB_ALL) {
-    status = cast_all(cast, rays, n, cast->offsets, &options);
+    status = cast_all(cast, rays, n, cast->buffers.offsets, &options);
     if (status == SLAB_CAPACITY) return run_pieces(cast, rays, n, &options);
   } else {
     const double start = seconds_now();
-    status = cast_query(cast->scene, cast->query, rays, n, cast->results, &options);
+    status = cast_query(cast->scene, cast->query, rays, n, cast->buffers.results, &options);
     cast->tally.seconds += seconds_now() - start;
   }
   if (status != SLAB_OK) return complain_status(status, "the cast failed");
-  return hand_on(cast, rays, cast->offsets, n, invalid);
+  return hand_on(cast, rays, cast->buffers.offsets, n, invalid);
 }

@@ -16,8 +16,16 @@ typedef struct cast_tally {
   uint64_t checked, mismatches, oracle_rays, oracle_wrong, oracle_undecided;
 } cast_tally;
 
-/* Receives each batch as it is done; offsets: of SLAB_ALL, else NULL. Non-zero ends the cast. */
+/* Receives each batch as it is done, or piece by piece where its hits are too many; offsets: of SLAB_ALL, else NULL.
+ * Non-zero ends the cast. */
 typedef int cast_receiver(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);
+
+/* What the results of a batch are cast into. */
+typedef struct cast_buffers {
+  void *results;
+  uint64_t capacity;                 /* in results */
+  uint64_t *offsets, *piece_offsets; /* of SLAB_ALL */
+} cast_buffers;
 
 typedef struct caster {
   slab_scene *scene;
@@ -28,14 +36,12 @@ typedef struct caster {
   void *user;
   progress line;
   cast_tally tally;
-  uint64_t first; /* number of the first ray in the file, for messages */
-  /* buffers, made by caster_prepare */
-  void *results;
-  uint64_t capacity; /* in results */
-  uint64_t *offsets, *piece_offsets;
+  uint64_t first;       /* number of the first ray in the file, for messages */
+  cast_buffers buffers; /* made by caster_prepare; others of that size may take their place between two runs */
 } caster;
 
-/* Buffers for batches of up to `rays` rays. Returns an exit code, errors printed, as do the others. */
+/* Makes buffers for batches of up to `rays` rays; what caster_release frees. Returns an exit code, errors printed, as
+ * do the others. */
 int caster_prepare(caster *cast, size_t rays);
 int caster_run(caster *cast, const slab_ray *rays, size_t n);
 void caster_release(caster *cast);

@@ -16,6 +16,7 @@ int command_join(int argc, char **argv);
 int command_render(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_demo(int argc, char **argv);
+int command_bench(int argc, char **argv);
 
 /* One line "slabcast: ..." on stderr; over a progress line if one is shown. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

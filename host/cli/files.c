@@ -153,6 +153,7 @@ void rows_close(row_source *source) {
 const char *rows_name(const row_source *source) { return source->in.name; }
 size_t rows_columns(const row_source *source) { return source->columns; }
 uint64_t rows_count(const row_source *source) { return source->count; }
+int rows_is_file(const row_source *source) { return source->in.size != INPUT_UNKNOWN; }
 
 double rows_worst_rounding(const row_source *source, size_t first, size_t last) {
   double worst = 0;

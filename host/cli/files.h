@@ -27,6 +27,8 @@ const char *rows_name(const row_source *source);
 size_t rows_columns(const row_source *source);
 /* ROWS_UNKNOWN for text, and for raw data from a pipe. */
 uint64_t rows_count(const row_source *source);
+/* 1 when it could be opened and read once more. */
+int rows_is_file(const row_source *source);
 /* Reads up to `capacity` rows; *got = 0 at the end. Returns 0, or -1 with the error printed. */
 int rows_read(row_source *source, size_t capacity, float *values, size_t *got);
 /* Leaves out `rows` rows; fewer when the end comes before. */

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "behind.h"
 #include "cli.h"
 
 static int fail(const input *in, int failure) {
@@ -50,12 +52,17 @@ void input_close(input *in) {
   in->buffer = NULL;
 }
 
-/* What one read gives, 0 at the end. */
+/* What one read gives, 0 at the end. A thread that waits here may be cancelled, and nowhere else in this program: who
+ * writes to a pipe may take any time. */
 static ssize_t read_some(input *in, void *bytes, size_t size) {
   ssize_t got;
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel);
   do got = read(in->fd, bytes, size);
   while (got < 0 && errno == EINTR);
+  pthread_setcancelstate(cancel, NULL);
   if (got < 0) fail(in, errno);
+  if (got > 0 && in->size != INPUT_UNKNOWN) behind_read(in->fd, in->size, (size_t)got, &in->held);
   return got;
 }
 

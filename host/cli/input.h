@@ -18,6 +18,7 @@ typedef struct input {
   size_t begin, end; /* what is buffered and not yet taken */
   uint64_t place;    /* of buffer[begin], counted from where reading began */
   uint64_t size;     /* of the whole data, INPUT_UNKNOWN for pipes */
+  uint64_t held;     /* bytes read that the page cache may still hold */
 } input;
 
 /* "-" is stdin. All return 0, or -1 with the error printed. */

@@ -1,4 +1,4 @@
-/* slabcast join: the outputs of `cast --shard 0/N` to `N-1/N`, in this order, as one. */
+/* slabcast join: the outputs of `cast --shard 0/N` to `N-1/N` as one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "output.h"
 #include "progress.h"
 #include "result_file.h"
+#include "shard.h"
 
 typedef struct join_options {
   const char *out;
@@ -23,15 +24,24 @@ static const option option_rows[] = {
 static const command_line command = {
     .usage = "join SHARD... -o FILE",
     .about =
-        "Puts the npy outputs of `slabcast cast --shard` together, in the order given; offsets of\n"
-        "--query all (SHARD.offsets.npy) are found and joined too.",
-    .closing = "  slabcast join hits.0.npy hits.1.npy hits.2.npy -o hits.npy",
+        "Puts the npy outputs of `slabcast cast --shard` together; offsets of --query all\n"
+        "(SHARD.offsets.npy) are found and joined too. Each shard knows its place: they may be named in any\n"
+        "order, and one that is missing, named twice or of another cast is refused. Arrays that are no shards\n"
+        "are joined in the order given. Slices in raw or text are put together by cat.",
+    .closing = "  slabcast join hits.?.npy hits.??.npy -o hits.npy",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
     .arguments = 1 << 20,
 };
 
 /* ---- one shard ------------------------------------------------------------- */
+
+typedef struct piece {
+  const char *path;
+  char *offsets;          /* the name they would have */
+  uint64_t rows, entries; /* entries: of the offsets */
+  shard_label label;
+} piece;
 
 /* Opens an array of one dimension and checks that all of it is there. 0, or -1 with the error printed. */
 static int open_array(const char *path, input *in, npy_header *header) {
@@ -67,49 +77,98 @@ static int copy(input *in, output *out, uint64_t bytes, uint64_t add) {
   return 0;
 }
 
-/* ---- results --------------------------------------------------------------- */
+/* ---- which shards ---------------------------------------------------------- */
 
-/* Rows of each shard and the dtype they share. */
-static int survey(char **shards, int count, uint64_t *rows, npy_header *common) {
+/* Rows and label of each shard, and the dtype they share. */
+static int survey(piece *pieces, int count, npy_header *common) {
   for (int i = 0; i < count; i++) {
     input in;
     npy_header header;
-    if (open_array(shards[i], &in, &header)) return -1;
+    if (open_array(pieces[i].path, &in, &header)) return -1;
     input_close(&in);
     if (i == 0) *common = header;
-    if (strcmp(header.descr, common->descr)) {
-      complain("%s: dtype %.200s differs from that of %s: %.200s", shards[i], header.descr, shards[0], common->descr);
+    if (strcmp(header.descr, common->descr) != 0) {
+      complain("%s: dtype %.200s differs from that of %s: %.200s", pieces[i].path, header.descr, pieces[0].path,
+               common->descr);
       return -1;
     }
-    rows[i] = header.shape[0];
+    pieces[i].rows = header.shape[0];
+    shard_label_read(header.note, &pieces[i].label);
   }
   return 0;
 }
 
-static uint64_t sum(const uint64_t *rows, int count) {
-  uint64_t total = 0;
-  for (int i = 0; i < count; i++) total += rows[i];
-  return total;
+/* All are shards of one cast. */
+static int check_family(const piece *pieces, int count) {
+  const piece *first = &pieces[0];
+  for (const piece *other = first + 1; other < first + count; other++) {
+    if (other->label.count == first->label.count && other->label.total == first->label.total) continue;
+    const piece *shard = first->label.count ? first : other, *alien = first->label.count ? other : first;
+    if (alien->label.count == 0)
+      complain("%s is no shard, %s is shard %" PRIu64 " of %" PRIu64, alien->path, shard->path, shard->label.index,
+               shard->label.count);
+    else
+      complain("%s is a shard of another cast, one of %" PRIu64 " of %" PRIu64 " rays; %s is one of %" PRIu64
+               " of %" PRIu64 " rays",
+               alien->path, alien->label.count, alien->label.total, shard->path, shard->label.count,
+               shard->label.total);
+    return -1;
+  }
+  return 0;
 }
+
+static int by_index(const void *a, const void *b) {
+  const uint64_t x = ((const piece *)a)->label.index, y = ((const piece *)b)->label.index;
+  return x < y ? -1 : x > y;
+}
+
+/* Shards of a cast are put in order; each must be there once. */
+static int sort_shards(piece *pieces, int count) {
+  const uint64_t shards = pieces[0].label.count;
+  if (check_family(pieces, count)) return -1;
+  if (shards == 0) return 0;
+  qsort(pieces, (size_t)count, sizeof *pieces, by_index);
+  for (int i = 1; i < count; i++) {
+    if (pieces[i].label.index != pieces[i - 1].label.index) continue;
+    complain("%s and %s are the same shard, %" PRIu64 " of %" PRIu64 " (counted from 0)", pieces[i - 1].path,
+             pieces[i].path, pieces[i].label.index, shards);
+    return -1;
+  }
+  for (uint64_t i = 0; i < shards; i++) {
+    if (i < (uint64_t)count && pieces[i].label.index == i) continue;
+    complain("shard %" PRIu64 " of %" PRIu64 " (counted from 0) is missing", i, shards);
+    return -1;
+  }
+  return 0;
+}
+
+/* That a shard holds the results of as many rays as its label says. */
+static int check_rays(const char *name, const shard_label *label, uint64_t rays) {
+  if (label->count == 0 || label->rays == rays) return 0;
+  complain("%s holds the results of %" PRIu64 " rays, its label says %" PRIu64, name, rays, label->rays);
+  return -1;
+}
+
+/* ---- results --------------------------------------------------------------- */
 
 static int write_header(output *out, const char *descr, uint64_t rows) {
   char header[NPY_HEADER_MAX];
   return output_write(out, header, npy_write(header, descr, rows, 0));
 }
 
-static int join_results(char **shards, const uint64_t *rows, int count, const npy_header *common, output *out) {
-  const uint64_t total = sum(rows, count);
+static int join_results(const piece *pieces, int count, const npy_header *common, output *out) {
+  uint64_t total = 0, done = 0;
+  for (int i = 0; i < count; i++) total += pieces[i].rows;
   progress line = progress_begin("joining", "rows", 0, total);
-  uint64_t done = 0;
   if (write_header(out, common->descr, total)) return -1;
   for (int i = 0; i < count; i++) {
     input in;
     npy_header header;
-    if (open_array(shards[i], &in, &header)) return -1;
-    const int failed = copy(&in, out, rows[i] * common->item_size, 0);
+    if (open_array(pieces[i].path, &in, &header)) return -1;
+    const int failed = copy(&in, out, pieces[i].rows * common->item_size, 0);
     input_close(&in);
     if (failed) return -1;
-    progress_at(&line, done += rows[i]);
+    progress_at(&line, done += pieces[i].rows);
   }
   progress_end(&line);
   return 0;
@@ -118,24 +177,35 @@ static int join_results(char **shards, const uint64_t *rows, int count, const np
 /* ---- offsets --------------------------------------------------------------- */
 
 /* How many of the shards have offsets. */
-static int count_offsets(char **names, int count) {
+static int count_offsets(const piece *pieces, int count) {
   int found = 0;
-  for (int i = 0; i < count; i++) found += access(names[i], F_OK) == 0;
+  for (int i = 0; i < count; i++) found += access(pieces[i].offsets, F_OK) == 0;
   return found;
 }
 
-static int check_offsets(char **names, int count, uint64_t *entries) {
-  npy_header common;
-  if (survey(names, count, entries, &common)) return -1;
-  if (strcmp(common.descr, "'<u8'")) {
-    complain("%s: dtype %.200s is not that of offsets, '<u8'", names[0], common.descr);
-    return -1;
-  }
-  for (int i = 0; i < count; i++)
-    if (entries[i] == 0) {
-      complain("%s: offsets have at least one entry", names[i]);
+static int survey_offsets(piece *pieces, int count) {
+  for (piece *at = pieces; at < pieces + count; at++) {
+    input in;
+    npy_header header;
+    shard_label label;
+    if (open_array(at->offsets, &in, &header)) return -1;
+    input_close(&in);
+    at->entries = header.shape[0];
+    shard_label_read(header.note, &label);
+    if (strcmp(header.descr, "'<u8'") != 0) {
+      complain("%s: dtype %.200s is not that of offsets, '<u8'", at->offsets, header.descr);
       return -1;
     }
+    if (at->entries == 0) {
+      complain("%s: offsets have at least one entry", at->offsets);
+      return -1;
+    }
+    if (memcmp(&label, &at->label, sizeof label) != 0) {
+      complain("%s does not belong to its shard: the offsets are of another slice or cast", at->offsets);
+      return -1;
+    }
+    if (check_rays(at->offsets, &label, at->entries - 1)) return -1;
+  }
   return 0;
 }
 
@@ -150,20 +220,21 @@ static int check_last(const char *name, uint64_t expected, output *out) {
 }
 
 /* Every shard's offsets begin with 0, which only the first one's keep. */
-static int join_offsets(char **names, const uint64_t *entries, const uint64_t *rows, int count, output *out) {
-  uint64_t before = 0;
-  if (write_header(out, "'<u8'", sum(entries, count) - (uint64_t)count + 1)) return -1;
+static int join_offsets(const piece *pieces, int count, output *out) {
+  uint64_t before = 0, entries = 1;
+  for (int i = 0; i < count; i++) entries += pieces[i].entries - 1;
+  if (write_header(out, "'<u8'", entries)) return -1;
   for (int i = 0; i < count; i++) {
     input in;
     npy_header header;
     const uint64_t skipped = i > 0;
-    if (open_array(names[i], &in, &header)) return -1;
+    if (open_array(pieces[i].offsets, &in, &header)) return -1;
     const int failed = input_skip(&in, skipped * sizeof(uint64_t)) ||
-                       copy(&in, out, (entries[i] - skipped) * sizeof(uint64_t), before);
+                       copy(&in, out, (pieces[i].entries - skipped) * sizeof(uint64_t), before);
     input_close(&in);
     if (failed) return -1;
-    before += rows[i];
-    if (check_last(names[i], before, out)) return -1;
+    before += pieces[i].rows;
+    if (check_last(pieces[i].offsets, before, out)) return -1;
   }
   return 0;
 }
@@ -171,20 +242,19 @@ static int join_offsets(char **names, const uint64_t *entries, const uint64_t *r
 /* ---- both ------------------------------------------------------------------ */
 
 typedef struct join_job {
-  char **shards, **offsets; /* offsets: the names they would have */
+  piece *pieces;
   int count;
-  uint64_t *rows, *entries;
   output *out, *offsets_out;
 } join_job;
 
-static int allocate(join_job *job) {
-  const size_t count = (size_t)job->count;
-  job->rows = calloc(count, sizeof *job->rows);
-  job->entries = calloc(count, sizeof *job->entries);
-  job->offsets = calloc(count, sizeof *job->offsets);
-  for (size_t i = 0; job->offsets && i < count; i++)
-    if (!(job->offsets[i] = offsets_name(job->shards[i]))) break;
-  if (job->rows && job->entries && job->offsets && job->offsets[count - 1]) return 0;
+static int name_pieces(join_job *job, char **paths) {
+  job->pieces = calloc((size_t)job->count, sizeof *job->pieces);
+  for (int i = 0; job->pieces && i < job->count; i++) {
+    job->pieces[i].path = paths[i];
+    job->pieces[i].offsets = offsets_name(paths[i]);
+    if (!job->pieces[i].offsets) break;
+  }
+  if (job->pieces && job->pieces[job->count - 1].offsets) return 0;
   complain("out of memory");
   return -1;
 }
@@ -192,18 +262,23 @@ static int allocate(join_job *job) {
 static void release(join_job *job) {
   output_discard(job->out);
   output_discard(job->offsets_out);
-  for (int i = 0; job->offsets && i < job->count; i++) free(job->offsets[i]);
-  free(job->offsets);
-  free(job->rows);
-  free(job->entries);
+  for (int i = 0; job->pieces && i < job->count; i++) free(job->pieces[i].offsets);
+  free(job->pieces);
+}
+
+/* Without offsets there is a row for each ray. */
+static int check_rows(const piece *pieces, int count) {
+  for (int i = 0; i < count; i++)
+    if (check_rays(pieces[i].path, &pieces[i].label, pieces[i].rows)) return -1;
+  return 0;
 }
 
 static int open_offsets(join_job *job, const char *path) {
-  const int found = count_offsets(job->offsets, job->count);
-  if (found == 0) return 0;
+  const int found = count_offsets(job->pieces, job->count);
+  if (found == 0) return check_rows(job->pieces, job->count);
   if (found < job->count) {
     for (int i = 0; i < job->count; i++)
-      if (access(job->offsets[i], F_OK)) complain("%s is missing", job->offsets[i]);
+      if (access(job->pieces[i].offsets, F_OK)) complain("%s is missing", job->pieces[i].offsets);
     return -1;
   }
   if (output_is_direct(path)) {
@@ -212,32 +287,30 @@ static int open_offsets(join_job *job, const char *path) {
   }
   char *name = offsets_name(path);
   if (!name) complain("out of memory");
-  if (name && !check_offsets(job->offsets, job->count, job->entries)) job->offsets_out = output_open(name, OUTPUT_NEW);
+  if (name && !survey_offsets(job->pieces, job->count)) job->offsets_out = output_open(name, OUTPUT_NEW);
   free(name);
   return job->offsets_out ? 0 : -1;
 }
 
 static int join(join_job *job, const char *path) {
   npy_header common;
-  if (output_probe(path) || survey(job->shards, job->count, job->rows, &common)) return -1;
+  if (output_probe(path) || survey(job->pieces, job->count, &common) || sort_shards(job->pieces, job->count)) return -1;
   if (!(job->out = output_open(path, OUTPUT_NEW)) || open_offsets(job, path)) return -1;
-  if (join_results(job->shards, job->rows, job->count, &common, job->out)) return -1;
-  if (job->offsets_out && join_offsets(job->offsets, job->entries, job->rows, job->count, job->offsets_out)) return -1;
+  if (join_results(job->pieces, job->count, &common, job->out)) return -1;
+  if (job->offsets_out && join_offsets(job->pieces, job->count, job->offsets_out)) return -1;
   output *out = job->out, *offsets_out = job->offsets_out;
-  job->out = NULL;
-  if (output_commit(out)) return -1;
-  job->offsets_out = NULL;
-  return output_commit(offsets_out);
+  job->out = job->offsets_out = NULL;
+  return output_commit_pair(out, offsets_out);
 }
 
 int command_join(int argc, char **argv) {
   join_options options = {0};
-  join_job job = {.shards = argv + 1};
+  join_job job = {0};
   int code = options_parse(&command, argc, argv, &options, &job.count);
   if (code != OPTIONS_RUN) return code;
   if (job.count == 0) return options_refuse(&command, "no shards are named");
   if (!options.out) return options_refuse(&command, "-o FILE is missing");
-  code = allocate(&job) || join(&job, options.out) ? EXIT_FAILED : EXIT_DONE;
+  code = name_pieces(&job, argv + 1) || join(&job, options.out) ? EXIT_FAILED : EXIT_DONE;
   release(&job);
   return code;
 }

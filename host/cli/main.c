@@ -20,6 +20,7 @@ static const command commands[] = {
     {"rays", command_rays, "make a set of rays: camera, lidar, hemisphere, random"},
     {"render", command_render, "draw a scene"},
     {"verify", command_verify, "check that a device keeps the contract"},
+    {"bench", command_bench, "measure a device, and casts against what it can do"},
     {"devices", command_devices, "list the OpenCL devices"},
     {"info", command_info, "describe a scene"},
 };

@@ -165,6 +165,16 @@ static const char *take_entry(cursor *c, npy_header *header, unsigned *found) {
   return "it has an unknown key";
 }
 
+/* The rest of the line behind "#", without the blanks around it. */
+static void copy_note(cursor *c, char note[NPY_NOTE_MAX]) {
+  if (!take(c, '#')) return;
+  skip_blanks(c);
+  const char *end = c->at;
+  while (end < c->end && *end != '\n') end++;
+  while (end > c->at && isspace((unsigned char)end[-1])) end--;
+  snprintf(note, NPY_NOTE_MAX, "%.*s", (int)(end - c->at), c->at);
+}
+
 const char *npy_parse(const char *text, size_t size, npy_header *header) {
   cursor c = {text, text + size};
   unsigned found = 0;
@@ -177,6 +187,7 @@ const char *npy_parse(const char *text, size_t size, npy_header *header) {
     if (!take(&c, '}')) return "it does not end with }";
     break;
   }
+  copy_note(&c, header->note);
   return found == 7 ? NULL : "descr, fortran_order or shape is missing";
 }
 
@@ -214,17 +225,13 @@ int npy_read(input *in, npy_header *header) {
   return input_skip(in, start + size);
 }
 
-size_t npy_write(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, uint64_t columns) {
-  /* The blanks after the count make room for 20 digits, the others bring the data to a multiple of 64 bytes. */
-  char shape[64], digits[24];
-  snprintf(digits, sizeof digits, "%" PRIu64, rows);
-  if (columns)
-    snprintf(shape, sizeof shape, "(%s, %" PRIu64 ")", digits, columns);
-  else
-    snprintf(shape, sizeof shape, "(%s,)", digits);
+/* `digits` of the shape's first number stand in a field of 20, so that the length does not depend on them. */
+static size_t write_header(char buffer[NPY_HEADER_MAX], const char *descr, const char *shape, size_t digits,
+                           const char *note) {
   const int length =
-      snprintf(buffer + 10, NPY_HEADER_MAX - 10, "{'descr': %s, 'fortran_order': False, 'shape': %s, }%*s", descr,
-               shape, 20 - (int)strlen(digits), "");
+      snprintf(buffer + 10, NPY_HEADER_MAX - 10, "{'descr': %s, 'fortran_order': False, 'shape': %s, }%*s%s%s", descr,
+               shape, 20 - (int)digits, "", note[0] ? "# " : "", note);
+  /* Blanks bring the data to a multiple of 64 bytes. */
   const size_t total = (10 + (size_t)length + 1 + 63) / 64 * 64;
   memset(buffer + 10 + length, ' ', total - 10 - (size_t)length - 1);
   buffer[total - 1] = '\n';
@@ -234,4 +241,21 @@ size_t npy_write(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, 
   buffer[8] = (char)((total - 10) & 0xff);
   buffer[9] = (char)((total - 10) >> 8);
   return total;
+}
+
+size_t npy_write(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, uint64_t columns) {
+  char shape[64];
+  const int digits = snprintf(shape, sizeof shape, "(%" PRIu64, rows) - 1;
+  const size_t at = (size_t)digits + 1;
+  if (columns)
+    snprintf(shape + at, sizeof shape - at, ", %" PRIu64 ")", columns);
+  else
+    snprintf(shape + at, sizeof shape - at, ",)");
+  return write_header(buffer, descr, shape, (size_t)digits, "");
+}
+
+size_t npy_write_noted(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, const char *note) {
+  char shape[64];
+  const int digits = snprintf(shape, sizeof shape, "(%" PRIu64 ",)", rows) - 3;
+  return write_header(buffer, descr, shape, (size_t)digits, note);
 }

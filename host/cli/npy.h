@@ -7,7 +7,7 @@
 
 #include "input.h"
 
-enum { NPY_DESCR_MAX = 1024, NPY_DIMENSIONS_MAX = 8, NPY_MAGIC = 6, NPY_HEADER_MAX = 2048 };
+enum { NPY_DESCR_MAX = 1024, NPY_DIMENSIONS_MAX = 8, NPY_MAGIC = 6, NPY_HEADER_MAX = 2048, NPY_NOTE_MAX = 160 };
 
 typedef struct npy_header {
   char descr[NPY_DESCR_MAX]; /* the dtype as numpy writes it: '<f4' with its quotes, or [('t', '<f4'), ...] */
@@ -15,6 +15,7 @@ typedef struct npy_header {
   int fortran_order;
   uint64_t shape[NPY_DIMENSIONS_MAX];
   int dimensions;
+  char note[NPY_NOTE_MAX]; /* the comment behind the dictionary, which numpy passes over; empty where there is none */
 } npy_header;
 
 /* 1 when the data begins with numpy's six magic bytes. */
@@ -29,5 +30,7 @@ int npy_read(input *in, npy_header *header);
 /* Writes a header to `buffer` and returns its size. Its length does not depend on `rows`, so that it can be
  * patched when the rows have been counted. columns 0: one dimension. `descr` as in npy_header. */
 size_t npy_write(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, uint64_t columns);
+/* The same of one dimension, with a note of less than NPY_NOTE_MAX bytes; "": none. */
+size_t npy_write_noted(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, const char *note);
 
 #endif

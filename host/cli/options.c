@@ -33,6 +33,22 @@ int parse_count(const char *text, uint64_t *value) {
   return parse_digits(text, 10, &end, value) && *end == '\0';
 }
 
+int list_next(const char **list, char *name, size_t size) {
+  if (!*list) return 0;
+  const size_t length = strcspn(*list, ",");
+  snprintf(name, size, "%.*s", (int)length, *list);
+  *list = (*list)[length] ? *list + length + 1 : NULL;
+  return 1;
+}
+
+int list_has(const char *list, const char *name) {
+  char listed[64];
+  if (!list) return 1;
+  while (list_next(&list, listed, sizeof listed))
+    if (!strcmp(listed, name)) return 1;
+  return 0;
+}
+
 static int parse_mask(const char *text, uint32_t *mask) {
   char *end = NULL;
   uint64_t value = 0;

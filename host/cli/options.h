@@ -143,6 +143,11 @@ int options_parse(const command_line *command, int argc, char **argv, void *valu
 /* A refusal found after parsing: "slabcast: ..." followed by the command's usage line. Returns EXIT_USAGE. */
 int options_refuse(const command_line *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A list of names separated by commas: the name at *list, cut to what fits, and *list on to the next; 0 at the end. */
+int list_next(const char **list, char *name, size_t size);
+/* Whether the list holds the name; NULL holds all. */
+int list_has(const char *list, const char *name);
+
 /* Parses a whole string as a finite or infinite number; 0 when it is none, or NaN. */
 int parse_real(const char *text, double *value);
 /* Parses a whole string as an unsigned number, decimal; 0 when it is none. */

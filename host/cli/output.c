@@ -12,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "behind.h"
 #include "cli.h"
 
 struct output {
   int fd;
   int slot;      /* in `pending`; -1 when written directly */
   uint64_t size; /* written so far */
+  uint64_t sent; /* of it, on its way to the disk */
   char *name;    /* as the user knows it */
   char *final;   /* NULL when written directly */
   char *part;
@@ -228,6 +230,7 @@ static int write_direct(output *out, const char *next, size_t size) {
 int output_write(output *out, const void *bytes, size_t size) {
   const int failed = out->slot >= 0 ? output_patch(out, out->size, bytes, size) : write_direct(out, bytes, size);
   if (!failed) out->size += size;
+  if (!failed && out->slot >= 0) behind_write(out->fd, out->size, &out->sent);
   return failed;
 }
 
@@ -242,12 +245,6 @@ int output_read_back(output *out, uint64_t place, void *bytes, size_t size) {
     place += (uint64_t)got;
     size -= (size_t)got;
   }
-  return 0;
-}
-
-int output_truncate(output *out, uint64_t size) {
-  if (ftruncate(out->fd, (off_t)size)) return fail(out, "write");
-  out->size = size;
   return 0;
 }
 
@@ -267,10 +264,12 @@ void output_discard(output *out) {
   free_output(out);
 }
 
+/* To the disk, which may find only now that it is full. */
+static int sync_part(const output *out) { return out->slot >= 0 && fsync(out->fd) ? fail(out, "write") : 0; }
+
 int output_commit(output *out) {
   if (!out) return 0;
-  int failed = 0;
-  if (out->slot >= 0 && fsync(out->fd)) failed = fail(out, "write");
+  int failed = sync_part(out);
   if (close(out->fd) && !failed) failed = fail(out, "write");
   out->fd = -1;
   if (!failed && out->slot >= 0 && rename(out->part, out->final)) failed = fail(out, "rename the finished");
@@ -280,4 +279,18 @@ int output_commit(output *out) {
   }
   free_output(out);
   return 0;
+}
+
+int output_commit_pair(output *first, output *second) {
+  if (second && (sync_part(first) || sync_part(second) ||
+                 (unlink(second->final) && errno != ENOENT && fail(second, "replace")))) {
+    output_discard(first);
+    output_discard(second);
+    return -1;
+  }
+  if (output_commit(first)) {
+    output_discard(second);
+    return -1;
+  }
+  return output_commit(second);
 }

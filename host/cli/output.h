@@ -35,7 +35,6 @@ uint64_t output_size(const output *);
 int output_write(output *, const void *bytes, size_t size);                 /* appends */
 int output_patch(output *, uint64_t place, const void *bytes, size_t size); /* only where output_is_file */
 int output_read_back(output *, uint64_t place, void *bytes, size_t size);   /* only where output_is_file */
-int output_truncate(output *, uint64_t size);                               /* only where output_is_file */
 
 /* From now on FILE.part stays when the program fails or is interrupted, for --resume. */
 void output_keep(output *);
@@ -43,6 +42,9 @@ void output_keep(output *);
 /* The end of an output, NULL allowed: commit gives it its name (0, or -1 with the error printed and the output
  * discarded), discard removes FILE.part unless it is to be kept. Both free it. */
 int output_commit(output *);
+/* Commits two files that belong together, `second` may be NULL: where there is a second, the first is whole and its
+ * own. An older second goes before the first gets its name. */
+int output_commit_pair(output *first, output *second);
 void output_discard(output *);
 
 #endif

@@ -61,8 +61,8 @@ void progress_at(progress *line, uint64_t done) {
 
 int progress_of_cast(void *user, uint64_t done, uint64_t total) {
   progress *line = user;
-  (void)total;
-  progress_at(line, line->base + done);
+  const double share = total ? (double)done / (double)total : 0;
+  progress_at(line, line->base + (line->span ? (uint64_t)(share * (double)line->span) : done));
   return 0;
 }
 

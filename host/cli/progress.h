@@ -7,6 +7,7 @@
 typedef struct progress {
   const char *what, *unit; /* "casting", "rays" */
   uint64_t base;           /* done before the current call; progress_of_cast counts from here */
+  uint64_t span;           /* what the current call comes to, which may count its work in other units; 0: in these */
   uint64_t first, total;   /* where this run started (a resumed one does not at 0); 0: total unknown */
   double start, drawn;
   int shown; /* stderr is a terminal */
@@ -17,7 +18,7 @@ double seconds_now(void);
 
 progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total);
 void progress_at(progress *, uint64_t done);
-/* A slab_progress over a progress *: base + done. Never cancels. */
+/* A slab_progress over a progress *: base and the share of span, or base + done. Never cancels. */
 int progress_of_cast(void *user, uint64_t done, uint64_t total);
 /* Wipes the line. */
 void progress_end(progress *);

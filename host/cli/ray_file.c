@@ -1,7 +1,9 @@
 #include "ray_file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,8 @@ struct ray_source {
   ray_options options;
   row_source *rows;
   uint64_t first, count, done; /* of the shard: where it begins, rays in it, rays given out */
-  slab_ray *memory;            /* all rays of the file, where they had to be read to be counted */
+  uint64_t total;              /* of all shards */
+  FILE *spool;                 /* all rays of a pipe that had to be read to be counted */
 };
 
 static int check_columns(const ray_source *source) {
@@ -38,7 +41,14 @@ static slab_ray segment_of_row(const float *row, size_t columns) {
   return slab_segment(a, b);
 }
 
+/* Rows that are rays as they stand. */
+static int is_plain(const ray_source *source) {
+  const ray_options *options = &source->options;
+  return rows_columns(source->rows) == 8 && !options->t_min.given && !options->t_max.given;
+}
+
 static int read_rows(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
+  if (is_plain(source)) return rows_read(source->rows, capacity, (float *)(void *)rays, got);
   enum { BLOCK = 512 };
   float block[BLOCK * ROWS_COLUMNS_MAX];
   const size_t columns = rows_columns(source->rows);
@@ -60,24 +70,35 @@ static int read_rows(ray_source *source, size_t capacity, slab_ray *rays, size_t
 
 /* ---- opening --------------------------------------------------------------- */
 
-/* Reads all there is; afterwards the count is known. */
-static int read_to_memory(ray_source *source, uint64_t *count) {
-  size_t capacity = 0, rays = 0, got = 1;
-  while (got > 0) {
-    if (rays == capacity) {
-      capacity = capacity ? 2 * capacity : 4096;
-      slab_ray *memory = realloc(source->memory, capacity * sizeof *memory);
-      if (!memory) {
-        complain("%s: out of memory for more than %zu rays", rows_name(source->rows), rays);
-        return -1;
-      }
-      source->memory = memory;
-    }
-    if (read_rows(source, capacity - rays, source->memory + rays, &got)) return -1;
-    rays += got;
+enum { COUNT_BLOCK = 512 };
+
+static int fail_spool(const ray_source *source, const char *verb) {
+  complain("%s: cannot %s the temporary file that its rays are counted in: %s", rows_name(source->rows), verb,
+           errno ? strerror(errno) : "it ends too early");
+  return -1;
+}
+
+/* Rays of a pipe wait in a temporary file until their number is known. */
+static int spool_rays(ray_source *source, uint64_t *count) {
+  slab_ray block[COUNT_BLOCK];
+  size_t got = 1;
+  if (!(source->spool = tmpfile())) return fail_spool(source, "make");
+  for (*count = 0; got > 0; *count += got) {
+    if (read_rows(source, COUNT_BLOCK, block, &got)) return -1;
+    if (fwrite(block, sizeof *block, got, source->spool) < got) return fail_spool(source, "write");
   }
-  *count = rays;
-  return 0;
+  return fflush(source->spool) ? fail_spool(source, "write") : 0;
+}
+
+/* A file is read twice. */
+static int count_rays(ray_source *source, uint64_t *count) {
+  slab_ray block[COUNT_BLOCK];
+  size_t got = 1;
+  for (*count = 0; got > 0; *count += got)
+    if (read_rows(source, COUNT_BLOCK, block, &got)) return -1;
+  rows_close(source->rows);
+  source->rows = NULL;
+  return rows_open(source->options.path, source->options.format, 8, &source->rows);
 }
 
 /* floor(count * index / shards) without overflow. */
@@ -85,15 +106,25 @@ static uint64_t shard_begin(uint64_t count, uint64_t index, uint64_t shards) {
   return count / shards * index + count % shards * index / shards;
 }
 
+static int skip(ray_source *source, uint64_t rays) {
+  if (!source->spool) return rows_skip(source->rows, rays);
+  errno = 0;
+  return fseeko(source->spool, (off_t)(rays * sizeof(slab_ray)), SEEK_CUR) ? fail_spool(source, "read") : 0;
+}
+
 static int find_slice(ray_source *source) {
   const shard_option shard = source->options.shard;
   uint64_t count = rows_count(source->rows);
-  if (count == ROWS_UNKNOWN && (source->options.need_count || shard.count) && read_to_memory(source, &count)) return -1;
-  source->count = count;
+  if (count == ROWS_UNKNOWN && (source->options.need_count || shard.count)) {
+    const int again = rows_is_file(source->rows) && strcmp(source->options.path, "-") != 0;
+    if (again ? count_rays(source, &count) : spool_rays(source, &count)) return -1;
+  }
+  if (source->spool) rewind(source->spool);
+  source->count = source->total = count;
   if (shard.count == 0) return 0;
   source->first = shard_begin(count, shard.index, shard.count);
   source->count = shard_begin(count, shard.index + 1, shard.count) - source->first;
-  return source->memory ? 0 : rows_skip(source->rows, source->first);
+  return skip(source, source->first);
 }
 
 int ray_source_open(const ray_options *options, ray_source **opened) {
@@ -116,7 +147,7 @@ int ray_source_open(const ray_options *options, ray_source **opened) {
 void ray_source_close(ray_source *source) {
   if (!source) return;
   rows_close(source->rows);
-  free(source->memory);
+  if (source->spool) fclose(source->spool);
   free(source);
 }
 
@@ -125,22 +156,30 @@ void ray_source_close(ray_source *source) {
 uint64_t ray_source_count(const ray_source *source) { return source->count; }
 uint64_t ray_source_first(const ray_source *source) { return source->first; }
 
+shard_label ray_source_shard(const ray_source *source) {
+  const shard_option shard = source->options.shard;
+  return (shard_label){shard.index, shard.count, source->first, source->count, source->total};
+}
+
 int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
   const uint64_t left = source->count - source->done;
   const size_t wanted = left < capacity ? (size_t)left : capacity;
   int failed = 0;
-  *got = wanted;
-  if (!source->memory)
+  errno = 0;
+  if (!source->spool)
     failed = read_rows(source, wanted, rays, got);
-  else if (wanted)
-    memcpy(rays, source->memory + source->first + source->done, wanted * sizeof *rays);
+  else if ((*got = fread(rays, sizeof *rays, wanted, source->spool)) < wanted)
+    failed = fail_spool(source, "read");
   source->done += *got;
-  return failed;
+  if (failed || *got == wanted || source->count == ROWS_UNKNOWN) return failed;
+  complain("%s: truncated: it ends after %" PRIu64 " of %" PRIu64 " rays", rows_name(source->rows),
+           source->first + source->done, source->first + source->count);
+  return -1;
 }
 
 int ray_source_skip(ray_source *source, uint64_t rays) {
   source->done += rays;
-  return source->memory ? 0 : rows_skip(source->rows, rays);
+  return skip(source, rays);
 }
 
 double ray_source_rounding(const ray_source *source) {

@@ -7,6 +7,7 @@
 
 #include "files.h"
 #include "options.h"
+#include "shard.h"
 #include "slabcast.h"
 
 /* Columns: 8 (origin, t_min, direction, t_max), 6 (origin, direction), 4 (the same in 2D); of segments 6 or 4, two
@@ -17,7 +18,7 @@ typedef struct ray_options {
   int segments;
   real_option t_min, t_max;
   shard_option shard;
-  int need_count; /* read everything into memory when the number of rays cannot be known otherwise */
+  int need_count; /* of lines, and of what comes through a pipe: read it all once to know the number of rays */
 } ray_options;
 
 typedef struct ray_source ray_source;
@@ -29,6 +30,8 @@ void ray_source_close(ray_source *source);
 uint64_t ray_source_count(const ray_source *source);
 /* The index in the file of the shard's first ray. */
 uint64_t ray_source_first(const ray_source *source);
+/* Which slice of the file's rays these are; count 0: all of them. */
+shard_label ray_source_shard(const ray_source *source);
 int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got);
 int ray_source_skip(ray_source *source, uint64_t rays);
 /* The largest distance that rounding to float32 moved a point so far. */

@@ -7,21 +7,19 @@
 #include "cli.h"
 #include "npy.h"
 #include "options.h"
+#include "part.h"
 #include "result_row.h"
 
 enum { BLOCK_BYTES = 1 << 18 };
-/* Rows of an interrupted run that are cast again and compared. */
-enum { OVERLAP = 1 << 16 };
 
 struct result_file {
   result_options options;
   result_row row;
-  output *out, *offsets; /* offsets: of SLAB_ALL in binary formats */
-  uint64_t rays, rows;   /* put so far, resumed ones included */
+  part rows, offsets; /* offsets: of SLAB_ALL in binary formats */
+  uint64_t rays, put; /* rays and rows put so far, resumed ones included */
   uint64_t resumed;
-  uint64_t place; /* in `out`; below its size while rows of an earlier run are compared */
-  size_t header;  /* bytes before the first row */
-  char *block;    /* BLOCK_BYTES on their way out */
+  char note[NPY_NOTE_MAX]; /* of npy headers */
+  char *block;             /* BLOCK_BYTES on their way out */
   size_t filled;
 };
 
@@ -32,84 +30,60 @@ char *offsets_name(const char *path) {
   return name;
 }
 
-/* ---- bytes ----------------------------------------------------------------- */
-
-/* Compares with what an earlier run left, or appends. */
-static int emit(result_file *file, const char *bytes, size_t size) {
-  char there[4096];
-  while (size && file->place < output_size(file->out)) {
-    const uint64_t left = output_size(file->out) - file->place;
-    size_t piece = size < sizeof there ? size : sizeof there;
-    if (piece > left) piece = (size_t)left;
-    if (output_read_back(file->out, file->place, there, piece)) return -1;
-    if (memcmp(there, bytes, piece)) {
-      complain(
-          "%s.part holds other results: it was made from other rays, another scene or other options; "
-          "run without --resume to start anew",
-          output_name(file->out));
-      return -1;
-    }
-    file->place += piece;
-    bytes += piece;
-    size -= piece;
-  }
-  if (size && output_write(file->out, bytes, size)) return -1;
-  file->place += size;
-  return 0;
+static int is_binary(const result_options *options) {
+  return options->format == FORMAT_NPY || options->format == FORMAT_RAW;
 }
 
 static int flush_block(result_file *file) {
   const size_t size = file->filled;
   file->filled = 0;
-  return emit(file, file->block, size);
+  return part_put(&file->rows, file->block, size);
 }
 
 /* ---- opening --------------------------------------------------------------- */
 
-static int write_start(result_file *file, output *out, const char *descr, uint64_t rows) {
-  char header[NPY_HEADER_MAX];
-  const size_t size = npy_write(header, descr, rows == ROWS_UNKNOWN ? 0 : rows, 0);
-  if (out == file->out) file->header = size;
-  return out == file->out ? emit(file, header, size) : output_write(out, header, size);
-}
-
 static int write_header(result_file *file) {
+  const result_options *options = &file->options;
   char descr[NPY_DESCR_MAX], names[RESULT_TEXT_MAX];
   result_descr(&file->row, descr, sizeof descr);
-  if (file->options.format == FORMAT_NPY)
-    return write_start(file, file->out, descr, file->options.query == SLAB_ALL ? ROWS_UNKNOWN : file->options.rays);
-  if (file->options.format != FORMAT_CSV) return 0;
+  if (options->format == FORMAT_NPY)
+    return part_put_header(&file->rows, descr, options->query == SLAB_ALL ? ROWS_UNKNOWN : options->rays, file->note);
+  if (options->format != FORMAT_CSV) return 0;
   result_names(&file->row, names);
-  return emit(file, names, strlen(names));
+  return part_put_names(&file->rows, names);
 }
 
-/* Finds where an earlier run stopped; a row cut in two is cut off. */
+/* Finds where an earlier run stopped. */
 static int find_resumed(result_file *file) {
-  const uint64_t size = output_size(file->out);
-  if (size <= file->header) return 0;
-  const uint64_t rows = (size - file->header) / file->row.size;
-  if (rows > file->options.rays) {
-    complain("%s.part holds %" PRIu64 " rows, more than there are rays (%" PRIu64 ")", output_name(file->out), rows,
-             file->options.rays);
-    return -1;
-  }
-  file->resumed = file->rays = file->rows = rows > OVERLAP ? rows - OVERLAP : 0;
-  file->place = file->header + file->resumed * file->row.size;
-  return output_truncate(file->out, file->header + rows * file->row.size);
+  const result_options *options = &file->options;
+  int failed = 0;
+  if (file->offsets.out)
+    failed = part_resume_hits(&file->rows, &file->offsets, file->row.size, options->rays, &file->resumed, &file->put);
+  else if (is_binary(options))
+    failed = part_resume_rows(&file->rows, file->row.size, options->rays, &file->resumed);
+  else if (file->row.numbered)
+    failed = part_resume_numbered(&file->rows, options->first, options->rays, &file->resumed);
+  else
+    failed = part_resume_lines(&file->rows, options->rays, &file->resumed);
+  file->rays = file->resumed;
+  if (options->query != SLAB_ALL) file->put = file->resumed;
+  return failed;
 }
 
-static int open_offsets(result_file *file) {
+static int open_offsets(result_file *file, output_mode mode) {
   const uint64_t zero = 0, rays = file->options.rays;
   char *name = offsets_name(file->options.path);
   if (!name) complain("cannot write %s: out of memory", file->options.path);
-  if (name) file->offsets = output_open(name, OUTPUT_NEW);
+  if (name) file->offsets.out = output_open(name, mode);
   free(name);
-  if (!file->offsets || write_start(file, file->offsets, "'<u8'", rays == ROWS_UNKNOWN ? rays : rays + 1)) return -1;
-  return output_write(file->offsets, &zero, sizeof zero);
+  if (!file->offsets.out) return -1;
+  if (part_put_header(&file->offsets, "'<u8'", rays == ROWS_UNKNOWN ? rays : rays + 1, file->note)) return -1;
+  return part_put(&file->offsets, &zero, sizeof zero);
 }
 
 int result_file_open(const result_options *options, result_file **opened) {
-  const int binary = options->format == FORMAT_NPY || options->format == FORMAT_RAW;
+  const int hits = options->query == SLAB_ALL;
+  const output_mode mode = options->resume ? OUTPUT_RESUME : OUTPUT_NEW;
   result_file *file = calloc(1, sizeof *file);
   *opened = NULL;
   if (!file || !(file->block = malloc(BLOCK_BYTES))) {
@@ -117,11 +91,12 @@ int result_file_open(const result_options *options, result_file **opened) {
     goto failed;
   }
   file->options = *options;
-  file->row = result_row_of(options->query, options->points, options->query == SLAB_ALL && !binary);
-  file->out = output_open(options->path, options->resume ? OUTPUT_RESUME : OUTPUT_NEW);
-  if (!file->out || write_header(file)) goto failed;
+  if (options->shard.count) shard_label_write(&options->shard, file->note);
+  file->row = result_row_of(options->query, options->points, hits && !is_binary(options));
+  file->rows.out = output_open(options->path, mode);
+  if (!file->rows.out || write_header(file)) goto failed;
+  if (hits && is_binary(options) && open_offsets(file, mode)) goto failed;
   if (options->resume && find_resumed(file)) goto failed;
-  if (options->query == SLAB_ALL && binary && open_offsets(file)) goto failed;
   *opened = file;
   return 0;
 failed:
@@ -150,7 +125,7 @@ static int put_row(result_file *file, uint64_t index, const slab_ray *ray, const
 
 /* Binary rows that are the result itself go out as they are. */
 static int put_plain(result_file *file, const void *results, uint64_t count) {
-  return emit(file, results, (size_t)count * result_size(file->options.query));
+  return part_put(&file->rows, results, (size_t)count * result_size(file->options.query));
 }
 
 static int put_rows(result_file *file, const slab_ray *rays, const char *results, const uint64_t *offsets, size_t n) {
@@ -165,32 +140,33 @@ static int put_rows(result_file *file, const slab_ray *rays, const char *results
 
 /* Offsets of a batch begin with 0; in the file they go on from the rows before. */
 static int put_offsets(result_file *file, const uint64_t *offsets, size_t n) {
-  uint64_t block[512];
+  uint64_t block[4096];
   for (size_t i = 0; i < n;) {
     size_t filled = 0;
-    for (; i < n && filled < COUNT_OF(block); i++) block[filled++] = file->rows + offsets[i + 1];
-    if (output_write(file->offsets, block, filled * sizeof *block)) return -1;
+    for (; i < n && filled < COUNT_OF(block); i++) block[filled++] = file->put + offsets[i + 1];
+    if (part_put(&file->offsets, block, filled * sizeof *block)) return -1;
   }
   return 0;
 }
 
 int result_file_put(result_file *file, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
-  const int binary = file->options.format == FORMAT_NPY || file->options.format == FORMAT_RAW;
   const uint64_t count = offsets ? offsets[n] : n;
-  if (binary && !file->row.points ? put_plain(file, results, count) : put_rows(file, rays, results, offsets, n))
+  if (is_binary(&file->options) && !file->row.points ? put_plain(file, results, count)
+                                                     : put_rows(file, rays, results, offsets, n))
     return -1;
-  if (file->offsets && put_offsets(file, offsets, n)) return -1;
+  if (offsets && file->offsets.out && put_offsets(file, offsets, n)) return -1;
   file->rays += n;
-  file->rows += count;
-  if (!offsets && binary) output_keep(file->out); /* a later --resume can go on from here */
+  file->put += count;
+  output_keep(file->rows.out); /* a later --resume can go on from here */
+  if (file->offsets.out) output_keep(file->offsets.out);
   return 0;
 }
 
 /* ---- the end --------------------------------------------------------------- */
 
-static int patch_count(output *out, const char *descr, uint64_t rows) {
+static int patch_count(const result_file *file, output *out, const char *descr, uint64_t rows) {
   char header[NPY_HEADER_MAX];
-  const size_t size = npy_write(header, descr, rows, 0);
+  const size_t size = npy_write_noted(header, descr, rows, file->note);
   return output_patch(out, 0, header, size);
 }
 
@@ -200,31 +176,26 @@ static int complete_headers(result_file *file) {
   const int unknown = file->options.rays == ROWS_UNKNOWN;
   result_descr(&file->row, descr, sizeof descr);
   if (file->options.format == FORMAT_NPY && (unknown || file->options.query == SLAB_ALL) &&
-      patch_count(file->out, descr, file->rows))
+      patch_count(file, file->rows.out, descr, file->put))
     return -1;
-  return file->offsets && unknown ? patch_count(file->offsets, "'<u8'", file->rays + 1) : 0;
+  return file->offsets.out && unknown ? patch_count(file, file->offsets.out, "'<u8'", file->rays + 1) : 0;
 }
 
 int result_file_commit(result_file *file) {
-  if (complete_headers(file)) {
-    result_file_discard(file);
-    return -1;
-  }
-  /* Offsets last: where they are, the hits are whole. */
-  int failed = output_commit(file->out);
-  file->out = NULL;
+  int failed =
+      part_check_end(&file->rows) || (file->offsets.out && part_check_end(&file->offsets)) || complete_headers(file);
   if (!failed) {
-    failed = output_commit(file->offsets);
-    file->offsets = NULL;
+    failed = output_commit_pair(file->rows.out, file->offsets.out);
+    file->rows.out = file->offsets.out = NULL;
   }
   result_file_discard(file);
-  return failed;
+  return failed ? -1 : 0;
 }
 
 void result_file_discard(result_file *file) {
   if (!file) return;
-  output_discard(file->out);
-  output_discard(file->offsets);
+  output_discard(file->rows.out);
+  output_discard(file->offsets.out);
   free(file->block);
   free(file);
 }

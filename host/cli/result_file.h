@@ -7,6 +7,7 @@
 
 #include "files.h"
 #include "output.h"
+#include "shard.h"
 #include "slabcast.h"
 
 typedef struct result_options {
@@ -14,8 +15,9 @@ typedef struct result_options {
   file_format format;
   slab_query query;
   int points, resume;
-  uint64_t rays;  /* ROWS_UNKNOWN: the npy header is completed at the end; the output must then be a file */
-  uint64_t first; /* number of the first ray, for rows that carry it */
+  uint64_t rays;     /* ROWS_UNKNOWN: the npy header is completed at the end; the output must then be a file */
+  uint64_t first;    /* number of the first ray, for rows that carry it */
+  shard_label shard; /* count 0: all of the rays, and no label */
 } result_options;
 
 typedef struct result_file result_file;

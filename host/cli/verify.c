@@ -192,19 +192,10 @@ static int run_group(verify_run *run) {
   return code;
 }
 
-/* Whether the group stands in a list of names separated by commas; NULL: all do. */
-static int is_chosen(const char *list, const char *name) {
-  const size_t length = strlen(name);
-  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-    if (!strncmp(at, name, length) && (at[length] == ',' || at[length] == '\0')) return 1;
-  return list == NULL;
-}
-
 /* The first name of the list that is no group's, or NULL. */
 static const char *unknown_group(const char *list, char name[32]) {
-  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+  while (list_next(&list, name, 32)) {
     int known = 0;
-    snprintf(name, 32, "%.*s", (int)strcspn(at, ","), at);
     for (int g = 0; g < GROUPS; g++) known |= !strcmp(verify_groups[g].name, name);
     if (!known) return name;
   }
@@ -215,11 +206,11 @@ static const char *unknown_group(const char *list, char name[32]) {
 static void share_out(const verify_options *o, uint64_t shares[GROUPS]) {
   double sum = 0;
   for (int g = 0; g < GROUPS; g++)
-    if (is_chosen(o->groups, verify_groups[g].name)) sum += verify_groups[g].weight;
+    if (list_has(o->groups, verify_groups[g].name)) sum += verify_groups[g].weight;
   for (int g = 0; g < GROUPS; g++) {
     const verify_group *group = &verify_groups[g];
     const uint64_t part = (uint64_t)((double)o->rays * (group->weight / sum));
-    shares[g] = !is_chosen(o->groups, group->name) ? 0 : part < group->least ? group->least : part;
+    shares[g] = !list_has(o->groups, group->name) ? 0 : part < group->least ? group->least : part;
   }
 }
 

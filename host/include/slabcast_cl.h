@@ -23,6 +23,10 @@ extern "C" {
 SLAB_API slab_status slab_context_create_cl(cl_context, cl_device_id, cl_command_queue, const slab_context_options *,
                                             slab_context **context);
 
+/* The OpenCL context and device that a slab_context stands on, for making buffers and queues for slab_enqueue; either
+ * pointer may be NULL. They stay the slab_context's: retain what is to outlive it. SLAB_INVALID_ARGUMENT. */
+SLAB_API slab_status slab_context_objects(const slab_context *, cl_context *, cl_device_id *);
+
 /* Part of a buffer: it begins `offset` bytes in, a multiple of 4 (of 1 for the results of SLAB_ANY) and below 16 GiB.
  */
 typedef struct slab_span {

@@ -12,6 +12,7 @@ for device in 99 nvidium gpu,cpu; do
   expect_refusal 4 "no OpenCL device matches" slabcast rays camera --builtin boxes:3 -o rays.npy --device "$device"
   expect_refusal 4 "no OpenCL device matches" slabcast demo -o picture.png --device "$device"
   expect_refusal 4 "no OpenCL device matches" slabcast verify --device "$device"
+  expect_refusal 4 "no OpenCL device matches" slabcast bench --device "$device"
 done
 expect_no hits.npy picture.png rays.npy
 
@@ -22,6 +23,7 @@ without() {
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" "${cast[@]}"
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" demo -o picture.png
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" verify --json report.json
+  expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" bench --json report.json
   expect_stderr "install a driver" "POCL_CACHE_DIR"
   expect_no hits.npy picture.png report.json
 }

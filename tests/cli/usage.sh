@@ -13,6 +13,7 @@ declare -A options=(
   [rays]="$scene $camera --count --seed -o --out --device"
   [render]="$scene $camera -o --shade --tree --device"
   [verify]="--rays --seed --group --lanes --json --device"
+  [bench]="--csv --json --compare --group --seconds --quick --full --processor-time --device"
   [devices]="--json"
   [info]="$scene --tree --json --device"
 )
@@ -97,9 +98,8 @@ refused '--points does not go with --query any or count' cast --builtin boxes:3 
 refused '--points does not go with' cast --builtin boxes:3 --rays r.npy -o o --query count --points
 refused '--query all writes two files: -o -' cast --builtin boxes:3 --rays r.npy -o - --query all --out npy
 refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy --check --resume
-refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o o.csv --resume
 refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o - --resume
-refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o o.npy --query all --resume
+refused '--resume wants -o FILE' cast --builtin boxes:3 --rays r.npy -o /dev/stdout --query all --out csv --resume
 refused '-o and --json cannot both go to stdout' cast --builtin boxes:3 --rays r.npy -o - --json -
 refused 'the kind of rays is missing' rays
 refused '"sun" is not one of camera, lidar, hemisphere, random' rays sun
@@ -108,6 +108,11 @@ refused 'camera takes --size WxH, not --count' rays camera --count 3
 refused 'random takes --count N, not --size' rays random --size 4x4
 refused '--from and --to are the same point' rays camera --from 1,2,3 --to 1,2,3
 refused '--up has no length' rays camera --up 0,0,0
+refused '--quick and --full do not go together' bench --quick --full
+refused '--csv and --json cannot both go to stdout' bench --csv - --json -
+refused 'option --group: there is no group "trees"' bench --group work,trees
+refused 'option --group: there is no group ""' bench --group work,
+for seconds in -1 61 nan long; do refused "option --seconds: \"$seconds\" is not a number from 0 to 60" bench --seconds "$seconds"; done
 refused 'no shards are named' join -o o.npy
 refused '-o FILE is missing' join a.npy
 refused '-o is missing' render --builtin boxes:3

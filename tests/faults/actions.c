@@ -152,11 +152,20 @@ static slab_status run_context_create_cl(world *w) {
 
 static slab_status run_context_device(world *w) { return slab_context_device(w->context, (void *)w->outcome); }
 
+/* Pointers differ from call to call. */
+static slab_status run_context_objects(world *w) {
+  cl_context cl = NULL;
+  cl_device_id id = NULL;
+  const slab_status status = slab_context_objects(w->context, &cl, &id);
+  w->outcome[0] = cl != NULL && id != NULL;
+  return status;
+}
+
 static slab_status run_scene_create(world *w) {
   return slab_scene_create(w->context, &((made *)(void *)w->outcome)->scene);
 }
 
-/* Pointers differ from call to call. */
+/* As above. */
 static void undo_made(world *w) {
   made *to = (void *)w->outcome;
   if (w->action->run == run_scene_create)
@@ -273,6 +282,7 @@ const action actions[] = {
      .undo = undo_made,
      .with = {.queue = OUT_OF_ORDER_QUEUE}},
     {.name = "slab_context_device", .begin = begin_context, .run = run_context_device},
+    {.name = "slab_context_objects", .begin = begin_context, .run = run_context_objects},
     {.name = "slab_scene_create", .begin = begin_context, .run = run_scene_create, .undo = undo_made},
     ADD("planes", SLAB_PLANE),
     ADD("spheres", SLAB_SPHERE),

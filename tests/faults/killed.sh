@@ -8,12 +8,13 @@ rounds=${1:-6} seed=${2:-20260101}
 echo "killed.sh $rounds $seed"
 RANDOM=$seed
 scene=(--builtin boxes:1)
-count=2300000 # two batches and a rest
+count=1400000 # a batch and a rest
 slabcast rays random "${scene[@]}" --count $count --seed "$((seed % 1000))" -o rays.npy
 
-# The four ways to write a file that can be gone on with.
-formats=(npy raw npy raw)
-options=("--query distance" "--query distance" "--query interval" "--query any")
+# The ways to write a file that can be gone on with: rows of one size, hits with offsets, lines, lines with numbers.
+formats=(npy raw csv npy csv txt raw raw)
+options=("--query distance" "--query any" "--query distance" "--query all" "--query all" "--query count"
+  "--query all --points" "--query interval --points")
 
 # cast K OUT [OPTION...]: in the background, its id in $job; a shell lets what runs there ignore SIGINT.
 cast() {
@@ -37,9 +38,9 @@ milliseconds() {
   echo $(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
 }
 
-# pause: for a random share of $span milliseconds.
+# pause K: for a random share of the milliseconds that this cast takes.
 pause() {
-  local wait=$((RANDOM * (span + 1) / 32768))
+  local wait=$((RANDOM * (${spans[$1]} + 1) / 32768))
   sleep "$((wait / 1000)).$(printf %03d $((wait % 1000)))"
 }
 
@@ -49,10 +50,30 @@ run_undisturbed() {
   [[ $code == 0 ]] || fail "the cast failed: $(cat err)"
 }
 
-# check_final K OUT: nothing, the older file, or the whole.
+has_offsets() { [[ ${options[$1]} == *all* && ${formats[$1]} != csv ]]; }
+
+# check_final K OUT: nothing, the older file, or the whole; offsets stand by the hits that they belong to.
 check_final() {
+  [[ -e $2 ]] || [[ ! -e $2.offsets.npy ]] || fail "$2.offsets.npy is there without $2"
   [[ -e $2 ]] || return 0
   cmp -s "$2" older || cmp -s "$2" "whole.$1" || fail "$2 is there, and neither the older file nor the whole"
+  [[ -e $2.offsets.npy ]] || return 0
+  if cmp -s "$2" older; then expect_same "$2.offsets.npy" older; else expect_same "$2.offsets.npy" "whole.$1.offsets"; fi
+}
+
+is_whole() { cmp -s "$2" "whole.$1" && { ! has_offsets "$1" || cmp -s "$2.offsets.npy" "whole.$1.offsets"; }; }
+
+# expect_whole K OUT
+expect_whole() {
+  expect_same "$2" "whole.$1"
+  if has_offsets "$1"; then expect_same "$2.offsets.npy" "whole.$1.offsets"; fi
+}
+
+remove() { rm -f "$1" "$1.part" "$1.offsets.npy" "$1.offsets.npy.part"; }
+
+make_older() {
+  cp older "$2"
+  if has_offsets "$1"; then cp older "$2.offsets.npy"; fi
 }
 
 # disturb SIGNAL CODE K OUT [OPTION...]: 1 when it was too late.
@@ -60,25 +81,26 @@ disturb() {
   local signal=$1 want=$2 k=$3 out=$4
   shift 4
   cast "$k" "$out" "$@"
-  pause
+  pause "$k"
   kill "-$signal" "$job" 2>/dev/null || true
   ended
   check_final "$k" "$out"
   [[ $code == 0 || $code == "$want" ]] || fail "after $signal it ended with $code, not $want: $(cat err)"
-  [[ $code == "$want" ]] || span=$((span * 9 / 10 + 1))
+  [[ $code == "$want" ]] || spans[k]=$((spans[k] * 9 / 10 + 1))
   [[ $code == "$want" ]]
 }
 
 # ---- the undisturbed ----
 
-span=0
+spans=()
 for k in "${!options[@]}"; do
-  run_undisturbed "$k" "first.$k.${formats[k]}" # builds the kernel, where the cache has none
-  took=$(milliseconds run_undisturbed "$k" "whole.$k.${formats[k]}")
-  ((took <= span)) || span=$took
-  mv "whole.$k.${formats[k]}" "whole.$k"
-  expect_same "whole.$k" "first.$k.${formats[k]}"
-  rm "first.$k.${formats[k]}"
+  out=whole.${formats[k]}
+  run_undisturbed "$k" "$out" # builds the kernel, where the cache has none
+  mv "$out" "whole.$k"
+  if has_offsets "$k"; then mv "$out.offsets.npy" "whole.$k.offsets"; fi
+  spans[k]=$(milliseconds run_undisturbed "$k" "$out")
+  expect_whole "$k" "$out"
+  remove "$out"
 done
 echo "an earlier result" >older
 
@@ -87,8 +109,8 @@ echo "an earlier result" >older
 kills=0 resumed=0
 for ((round = 0; round < rounds; round++)); do
   k=$((round % ${#options[@]})) out=out.${formats[round % ${#options[@]}]}
-  rm -f "$out" "$out.part"
-  ((round % 3)) || cp older "$out"
+  remove "$out"
+  ((round % 3)) || make_older "$k" "$out"
   resume=()
   # A third kill at most, so that slow machines come to an end.
   while ((kills < 3 * round + 3)) && disturb KILL 137 "$k" "$out" "${resume[@]}"; do
@@ -96,12 +118,12 @@ for ((round = 0; round < rounds; round++)); do
     if [[ -e $out.part && $(stat -c %s "$out.part") -gt 1000 ]]; then resumed=$((resumed + 1)); fi
     resume=(--resume)
   done
-  if ! cmp -s "$out" "whole.$k"; then
+  if ! is_whole "$k" "$out"; then
     cast "$k" "$out" --resume
     ended
     [[ $code == 0 ]] || fail "--resume fails: $(cat err)"
   fi
-  expect_same "$out" "whole.$k"
+  expect_whole "$k" "$out"
   [[ ! -e $out.part ]] || fail "$out.part is still there"
 done
 ((kills > 0)) || fail "no cast was killed in time"
@@ -111,7 +133,7 @@ done
 interrupts=0
 for ((round = 0; round < rounds; round++)); do
   k=$((round % ${#options[@]})) out=out.${formats[round % ${#options[@]}]}
-  rm -f "$out" "$out.part"
+  remove "$out"
   disturb INT 130 "$k" "$out" || continue
   interrupts=$((interrupts + 1))
   # Before the program listens, the signal ends it without a word, and there is nothing to say yet.

@@ -1,0 +1,11 @@
+/* What compiled this, for the reports of benchmarks. */
+#ifndef SLABCAST_BENCH_COMPILER_H
+#define SLABCAST_BENCH_COMPILER_H
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#endif

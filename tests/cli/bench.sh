@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# bench.sh FLIP_LAYER STRETCH_LAYER: the benchmark prints and writes what it measured, compares it with another run, and
+# has no figures where an answer is wrong, or a ceiling slower than what is under it.
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+flip=$1 stretch=$2
+quick=(bench --quick --seconds 0 --processor-time)
+ceilings=(add-mul min-max slab-test memory-read memory-copy upload download launch)
+
+# ---- a run ----
+expect_exit 0 slabcast "${quick[@]}" --group scene --csv a.csv --json a.json
+[[ ! -s err ]] || fail "it says on stderr: $(cat err)"
+for name in "${ceilings[@]}"; do
+  grep -qE "^$name .* \| +[0-9.]+ \( +[0-9.]+, +[0-9]+%\) \| (Gop|GB|k)/s" out || fail "no row of $name: $(cat out)"
+  grep -q "\"name\": \"$name\"" a.json || fail "$name is not in the JSON"
+  grep -q ",ceiling,$name,.*,[1-9][0-9.]*," a.csv || fail "$name is not in the CSV"
+done
+rate='[0-9.]+ \( +[0-9.]+, +[0-9]+%\)'
+rows=("flat boxes +1000 random +closest +10000 | [0-9.]+ | +[0-9.]+ % " "tree boxes +10000 random +closest +16384 | +- | +- "
+  "tree triangles +9788 random +closest +16384 | +- | +- ")
+for row in "${rows[@]}"; do
+  IFS='|' read -r what tests share <<<"$row"
+  grep -qE "^$what\| +$rate \| +$rate \| +$tests\|$share\| (arithmetic|memory|launch|waiting) +\| +[0-9]+ %$" out ||
+    fail "no row \"$what\": $(cat out)"
+done
+[[ $(grep -c '"layout"' a.json) == 10 ]] || fail "not 10 casts in the JSON"
+for key in device platform driver version compiler commit date time clock_hz verdict; do
+  grep -qE "^  \"$key\": (\"[^\"]+\"|[0-9.e+]+)" a.json || fail "no $key in the JSON"
+done
+[[ $(grep -c '"checked": [1-9]' a.json) == 10 && $(grep -c '"wrong": false' a.json) == 10 ]] || fail "casts are not checked"
+[[ $(grep -vc '"' a.csv) == 1 && $(wc -l <a.csv) == 19 ]] || fail "the CSV has not a head, 8 ceilings and 10 casts"
+[[ $(sed 's/"[^"]*"//g; s/[^,]//g' a.csv | sort -u | wc -l) == 1 ]] || fail "rows of the CSV differ in length"
+
+# ---- against another run ----
+expect_exit 0 slabcast "${quick[@]}" --group scene,batch --compare a.json
+expect_stdout "Compared with 20" "6 casts were not measured then"
+[[ $(grep -cE "^scene (flat|tree) .*( \| +[0-9.]+ +[0-9.]+ +[0-9.]+){2}$" out) == 10 ]] || fail "not 10 ratios: $(cat out)"
+for name in "${ceilings[@]}"; do
+  grep -qE "^$name +[A-Za-z]+/s +\| +[0-9.]+ +[0-9.]+ +[0-9.]+$" out || fail "no ratio of $name: $(cat out)"
+done
+echo '{"cells": 3}' >other.json
+head -c 300 a.json >torn.json
+expect_refusal 1 'cannot compare with other.json: it is no JSON of' slabcast bench --compare other.json
+expect_refusal 1 'cannot compare with torn.json: line ' slabcast bench --compare torn.json
+expect_refusal 1 'cannot compare with none.json: ' slabcast bench --compare none.json
+
+# ---- wrong answers ----
+# The reads before casts: the mapping that bytes are moved by, and four downloads.
+flipped() {
+  OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$flip SLAB_FLIP=$1:0 SLAB_FLIP_FILE=$work/flips \
+    expect_exit 3 slabcast "${quick[@]}" --group batch --csv b.csv --json b.json
+  grep -q ' 1 flipped' flips || fail "the layer flipped nothing: $(cat flips)"
+  rm flips
+}
+flipped 5
+expect_stderr "bench: memory: word 0 went to the device as 0x1 and came back as 0x0"
+expect_no b.csv b.json
+flipped 6
+expect_stderr "bench: flat distance of 1000 boxes, random rays: the check: "
+expect_stdout "wrong answers: the figures do not count"
+[[ $(grep -c '"wrong": true' b.json) == 1 && $(grep -c ',batch,' b.csv) == 5 ]] || fail "it is not marked: $(cat b.csv)"
+grep -q '"verdict": "wrong"' b.json || fail "no such verdict"
+flipped 7
+expect_stderr "the second warm-up: other answers than"
+
+# ---- ceilings that are none ----
+stretched() {
+  OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$stretch SLAB_STRETCH=$2 SLAB_STRETCH_FILE=$work/stretches \
+    expect_exit "$1" slabcast "${quick[@]}" --group batch --json c.json
+  grep -qE ' [1-9][0-9]* launches stretched' stretches || fail "the layer stretched nothing"
+}
+stretched 1 slab_mix:16
+expect_stderr "bench: faster than a ceiling allows"
+expect_stdout "error: faster than its ceiling"
+grep -q '"verdict": "error"' c.json || fail "no such verdict"
+if grep -q '"name": "add-mul".*"clock_x_width": [0-9]' <(tr -d '\n' <a.json); then
+  stretched 0 add_mul:4
+  expect_stdout "void: less than 85 % of clock x width"
+  grep -q '"verdict": "void"' c.json || fail "no such verdict"
+fi
