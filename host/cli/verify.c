@@ -65,7 +65,7 @@ static const option option_rows[] = {
     {"--group", "NAME,...", OPTION_TEXT, offsetof(verify_options, groups), "these groups alone; they share the rays", 0,
      0},
     {"--lanes", "1|8|16|all", OPTION_TEXT, offsetof(verify_options, lanes),
-     "primitives tested at once (default: the device's); all: trees at each width", 0, 0},
+     "primitives tested at once (default: the device's); all: trees at all", 0, 0},
     {"--json", "FILE", OPTION_TEXT, offsetof(verify_options, json), "the table as JSON", 0, 0},
     OPTION_DEVICE(verify_options, device),
 };
