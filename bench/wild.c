@@ -105,6 +105,7 @@ static void random_direction(random_state *r, const wild *p, slab_ray *ray, cons
 
 void wild_know(wild *p, uint32_t i, const float shape[SHAPE_FLOATS_MOST]) {
   memcpy(p->known[i], shape, sizeof p->known[i]);
+  if (p->known_count <= i) p->known_count = i + 1;
 }
 
 /* ---- scenes ---- */
@@ -116,20 +117,20 @@ static slab_status add_geometry(random_state *r, wild *p, slab_shape kind, uint3
     float shape[SHAPE_FLOATS_MOST] = {0};
     wild_shape(r, kind, p, shape);
     memcpy(shapes + i * floats, shape, floats * sizeof *shapes);
-    wild_know(p, random_below(r, WILD_MOST), shape);
+    wild_know(p, p->known_count < WILD_MOST ? p->known_count : random_below(r, WILD_MOST), shape);
   }
   const slab_geometry_options options = {.mask = random_below(r, 3) ? 0 : random_next(r), .skip_invalid = 1};
   return shape_add(scene, kind, shapes, n, &options);
 }
 
-slab_status wild_fill(random_state *r, wild *p, unsigned kinds, slab_scene *scene) {
+slab_status wild_fill(random_state *r, wild *p, unsigned kinds, uint32_t most, slab_scene *scene) {
   const uint32_t more = random_below(r, 4), first = random_below(r, SHAPE_KINDS);
   slab_status status = SLAB_OK;
   for (uint32_t g = 0; status == SLAB_OK && g < SHAPE_KINDS + more; g++) {
     const uint32_t kind = (g + first) % SHAPE_KINDS;
     const uint32_t least = g < SHAPE_KINDS; /* so that a scene of given kinds has each */
     if (kinds >> kind & 1)
-      status = add_geometry(r, p, (slab_shape)kind, least + random_below(r, WILD_MOST + 1 - least), scene);
+      status = add_geometry(r, p, (slab_shape)kind, least + random_below(r, most + 1 - least), scene);
   }
   return status;
 }
@@ -138,7 +139,8 @@ slab_status wild_fill(random_state *r, wild *p, unsigned kinds, slab_scene *scen
 
 slab_ray wild_ray(random_state *r, const wild *p) {
   slab_ray ray = {{0}, 0, {0}, INFINITY};
-  const float *corner = p->known[random_below(r, WILD_MOST)]; /* three coordinates of some shape: often a corner */
+  const uint32_t known = p->known_count ? p->known_count : 1;
+  const float *corner = p->known[random_below(r, known)]; /* three coordinates of some shape: often a corner */
   for (int i = 0; i < 3; i++) ray.origin[i] = coordinate(r, p);
   random_direction(r, p, &ray, random_below(r, 2) ? corner : corner + 3);
   switch (random_below(r, 8)) {

@@ -16,6 +16,7 @@ typedef struct wild {
   float values[8]; /* coordinates that come again and again */
   int extreme;     /* whether numbers far from 1 occur: beyond those that the oracle can judge */
   float known[WILD_MOST][SHAPE_FLOATS_MOST]; /* shapes of the scene, for rays to aim at */
+  uint32_t known_count;
 } wild;
 
 wild wild_begin(random_state *random, int extreme);
@@ -25,9 +26,9 @@ void wild_shape(random_state *random, slab_shape kind, const wild *, float shape
 /* Remembers it as shape i of those that rays aim at. */
 void wild_know(wild *, uint32_t i, const float shape[SHAPE_FLOATS_MOST]);
 
-/* Geometries of each of the kinds (bit k: slab_shape k) in random order and a few more, up to WILD_MOST shapes each,
- * with random masks; what is refused is dropped. */
-slab_status wild_fill(random_state *random, wild *, unsigned kinds, slab_scene *scene);
+/* Geometries of each of the kinds (bit k: slab_shape k) in random order and a few more, of up to `most` shapes each
+ * (WILD_MOST at the most), with random masks; what is refused is dropped. */
+slab_status wild_fill(random_state *random, wild *, unsigned kinds, uint32_t most, slab_scene *scene);
 
 slab_ray wild_ray(random_state *random, const wild *);
 slab_primitive_id wild_skip(random_state *random);

@@ -48,10 +48,11 @@ default_runtime() {
 # kept_value STEP NAME: what the head of a kept result says of NAME.
 kept_value() { sed -n "s/^$2: //p;/^\$/q" "$kept/$1"; }
 
-# keep STEP STATUS SECONDS ROWS: writes the result, unless a larger one stands.
+# keep STEP STATUS SECONDS ROWS: writes the result, unless a larger one stands; one that ended early is none.
 keep() {
   local runtime
   runtime=$(sed -n 's/^runtime: //p' "$4")
+  if [[ -e $kept/$1 ]] && grep -q 'the step ended early$' "$kept/$1"; then rm "$kept/$1"; fi
   if [[ -e $kept/$1 ]] && awk -v new="$PROVE_SCALE" -v old="$(kept_value "$1" scale)" 'BEGIN { exit !(new < old) }'; then
     say "$1: not kept, a run at scale $(kept_value "$1" scale) is"
     return 0
@@ -141,6 +142,7 @@ usage() {
 }
 
 export PROVE_SCALE=1 PROVE_SEED=${PROVE_SEED:-20260101} PROVE_BIN=$root/build/release/bin
+export OMP_WAIT_POLICY=passive # threads that wait leave the cores to the others
 export SLABCAST=$PROVE_BIN/slabcast POCL_CACHE_DIR=$root/build/release/pocl-cache
 case ${1:-} in
   --list) list_steps && exit ;;

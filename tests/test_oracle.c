@@ -237,6 +237,29 @@ static void crossings_of_a_sphere(void **state) {
   assert_int_equal(closest(&p, ray(0, 0, 5, 0, 0, -1), hit(0, 0, 0, 1, 0, 0, 0)), ORACLE_RIGHT); /* on the point */
 }
 
+/* A point, and a ball that is small for its distance: the roots are exact, the gate's times (plane - origin) * (1 / d)
+ * are not, and what they clamp is right too. */
+static void gate_of_a_far_small_sphere_may_move_its_crossing(void **state) {
+  (void)state;
+  const float radii[] = {0.0f, 1.0f};
+  for (size_t k = 0; k < 2; k++) {
+    const slab_sphere sphere = {{0, 0, 0}, radii[k]};
+    const oracle_geometry g = geometry(SLAB_SPHERE, &sphere, 1);
+    int moved = 0;
+    for (int i = 1; i <= 512; i++) {
+      const float distance = 7.0f * (float)i, inverse = 1.0f / 1.75f;
+      const slab_ray r = ray(-distance - radii[k], 0, 0, 1.75f, 0, 0);
+      const float exact = 4.0f * (float)i, told = (-radii[k] - r.origin[0]) * inverse;
+      const float beyond = exact * (1.0f + 0x1p-20f);
+      assert_int_equal(closest(&g, r, hit(exact, -1, 0, 0, 0, 0, 0)), ORACLE_RIGHT);
+      assert_int_equal(closest(&g, r, hit(told, -1, 0, 0, 0, 0, 0)), ORACLE_RIGHT);
+      assert_int_equal(closest(&g, r, hit(beyond, -1, 0, 0, 0, 0, 0)), ORACLE_WRONG);
+      moved += told != exact;
+    }
+    assert_true(moved > 0);
+  }
+}
+
 static void planes_and_coplanar_rays(void **state) {
   (void)state;
   const slab_plane plane = {{0, 3, 4}, 20};
@@ -320,6 +343,18 @@ static void triangles_without_area_are_missed(void **state) {
 }
 
 /* A slanted needle 1e-6 wide: the areas are compensated, so that t stays within a few 1e-6 of its length. */
+/* Vertices and areas are floats, but the areas' products are not: t may be off by its last bit. */
+static void areas_of_rounded_products_may_move_t(void **state) {
+  (void)state;
+  const slab_triangle triangle = {{0, 4, -4}, {0, -4, 4}, {-4, 4, 0}};
+  const oracle_geometry g = geometry(SLAB_TRIANGLE, &triangle, 1);
+  const slab_ray r = within(ray(1, 1, -0x1.a857p-5f, 4, -4, 4), -INFINITY, INFINITY);
+  const float exact = -0x1.f2bd48p-2f, told = nextafterf(exact, -INFINITY), beyond = exact * (1.0f + 0x1p-19f);
+  assert_int_equal(judge(&g, SLAB_DISTANCE, r, &exact), ORACLE_RIGHT);
+  assert_int_equal(judge(&g, SLAB_DISTANCE, r, &told), ORACLE_RIGHT);
+  assert_int_equal(judge(&g, SLAB_DISTANCE, r, &beyond), ORACLE_WRONG);
+}
+
 static void needles_keep_their_t(void **state) {
   (void)state;
   const slab_triangle needle = {{-1, -1e-6f, 4}, {-1, 1e-6f, 4}, {1, 0, 6}};
@@ -427,11 +462,13 @@ int main(void) {
       cmocka_unit_test(oriented_boxes_in_their_frame),
       cmocka_unit_test(tangents_touch),
       cmocka_unit_test(crossings_of_a_sphere),
+      cmocka_unit_test(gate_of_a_far_small_sphere_may_move_its_crossing),
       cmocka_unit_test(planes_and_coplanar_rays),
       cmocka_unit_test(edges_and_corners_by_the_tie_rule),
       cmocka_unit_test(tie_rule_swaps_axes_down_z),
       cmocka_unit_test(wrong_answers_on_a_triangle_are_seen),
       cmocka_unit_test(triangles_without_area_are_missed),
+      cmocka_unit_test(areas_of_rounded_products_may_move_t),
       cmocka_unit_test(needles_keep_their_t),
       cmocka_unit_test(ties_go_to_the_lower_id),
       cmocka_unit_test(lists_are_complete_and_sorted),

@@ -21,7 +21,7 @@ static void check_scenes(void **state, const char *name, int scenes, int extreme
     wild w = wild_begin(&r, extreme);
     slab_scene *scene = NULL;
     assert_ok(slab_scene_create(*state, &scene));
-    assert_ok(wild_fill(&r, &w, WILD_ALL_KINDS, scene));
+    assert_ok(wild_fill(&r, &w, WILD_ALL_KINDS, WILD_MOST, scene));
     assert_ok(slab_scene_commit(scene, NULL));
     for (int i = 0; i < RAYS; i++) {
       rays[i] = wild_ray(&r, &w);

@@ -36,18 +36,18 @@ static void bounds_add(tree_bounds *to, const tree_bounds *b) {
   }
 }
 
+static double within(double value, double least, double most) { return fmin(fmax(value, least), most); }
+
 static double side(const look *l, const tree_bounds *b, int k) {
-  double lower = (double)b->lower[k], upper = (double)b->upper[k];
-  if (k == 2) {
-    lower = fmax(lower, (double)l->z[0]);
-    upper = fmin(upper, (double)l->z[1]);
-  }
-  return fmin(upper, 0x1p125) - fmax(lower, -0x1p125);
+  const double least = k == 2 ? fmax(-0x1p125, (double)l->z[0]) : -0x1p125;
+  const double most = k == 2 ? fmin(0x1p125, (double)l->z[1]) : 0x1p125;
+  return within((double)b->upper[k], least, most) - within((double)b->lower[k], least, most);
 }
 
 static double area(const look *l, const tree_bounds *b) {
   const double x = side(l, b, 0), y = side(l, b, 1);
-  return l->flat ? x + y : x * y + (x + y) * side(l, b, 2);
+  if (l->flat) return b->lower[2] < b->upper[2] ? x + y : 0.0; /* else at infinity */
+  return x * y + (x + y) * side(l, b, 2);
 }
 
 /* The extent of all finite z. */
@@ -387,6 +387,18 @@ static void unbounded_z_among_bounded(void **state) {
   check_unbounded_z(&random, false);
 }
 
+/* Both z at one infinity: a box that stands nowhere, but in the tree. */
+static void boxes_at_infinity_survive(void **state) {
+  (void)state;
+  harness_random random = harness_seeded(__func__);
+  for (uint32_t count = 1; count < 400; count = 3 * count / 2 + 1)
+    for (uint32_t each = 1; each < 4; each++) {
+      tree_bounds *b = random_boxes(&random, count, 0.5f);
+      for (uint32_t i = 0; i < count; i += each) b[i].lower[2] = b[i].upper[2] = i % 2 ? INFINITY : -INFINITY;
+      check_bounds(b, count);
+    }
+}
+
 static void check_kinds(harness_random *random, uint32_t count, uint32_t kinds, float size) {
   tree_bounds *b = random_boxes(random, count, size);
   uint8_t *kind = malloc(count);
@@ -470,6 +482,7 @@ int main(void) {
       cmocka_unit_test(slivers_survive),
       cmocka_unit_test(scenes_in_2d_get_a_real_tree),
       cmocka_unit_test(unbounded_z_among_bounded),
+      cmocka_unit_test(boxes_at_infinity_survive),
       cmocka_unit_test(blocks_hold_one_kind),
       cmocka_unit_test(kinds_part_equal_boxes),
       cmocka_unit_test(the_cost_is_that_of_a_good_tree),

@@ -154,26 +154,11 @@ static void allow_gate(oracle_solid *solid, oracle_span reach) {
   solid->far.hi += slack;
 }
 
-/* Ends of the gate of an oriented box: lo, the least far time, and hi, the greatest near one, that its bounds can be
- * computed to. The kernel pads them, but by less than its times are rounded where the box is tiny and far away: then
- * the clamp moves an end that is exact in the box's frame. */
-static oracle_span gate_ends(const oracle_line *line, const slab_obb *box) {
-  oracle_span ends = {INFINITY, -INFINITY};
-  for (int j = 0; j < 3; j++) {
-    const double d = line->direction[j], center = (double)box->center[j];
-    double extent = 0.0;
-    for (int i = 0; i < 3; i++) extent += fabs((double)box->axes[i][j]) * (double)box->half_size[i];
-    if (d == 0.0) continue;
-    const double side = d > 0.0 ? extent : -extent;
-    ends.lo = fmin(ends.lo, oracle_face_time(center + side, line->origin[j], d).lo);
-    ends.hi = fmax(ends.hi, oracle_face_time(center - side, line->origin[j], d).hi);
-  }
-  return ends;
-}
-
-static void clamp_by(oracle_span gate, oracle_span *end) {
-  end->lo = fmin(end->lo, gate.lo);
-  end->hi = fmax(end->hi, gate.hi);
+static oracle_span gate_of(const oracle_line *line, const slab_obb *box) {
+  double extent[3] = {0.0, 0.0, 0.0};
+  for (int j = 0; j < 3; j++)
+    for (int i = 0; i < 3; i++) extent[j] += fabs((double)box->axes[i][j]) * (double)box->half_size[i];
+  return oracle_gate_ends(line, box->center, extent);
 }
 
 /* Enter and leave as computed; the reported far end is never before the near one. gate: of an oriented box, or NULL. */
@@ -192,8 +177,8 @@ static bool slab_item(const oracle_line *line, const oracle_question *question, 
   solid.far.lo = fmax(solid.far.lo, solid.near.lo);
   solid.far.hi = fmax(solid.far.hi, solid.near.hi);
   if (gate != NULL) {
-    clamp_by(*gate, &solid.near);
-    clamp_by(*gate, &solid.far);
+    oracle_clamp(*gate, &solid.near);
+    oracle_clamp(*gate, &solid.far);
     if (solid.crosses != ORACLE_HIT) allow_gate(&solid, reach);
   }
   return oracle_solid_item(line, question, &solid, item);
@@ -236,7 +221,7 @@ static bool misses_ball(const oracle_line *line, const slab_obb *box) {
 bool oracle_obb(const oracle_line *line, const oracle_question *question, const slab_obb *box, oracle_item *item) {
   oracle_axis axis[3];
   if (misses_ball(line, box) || !oracle_obb_axes(line, box, axis)) return false;
-  const oracle_span gate = gate_ends(line, box);
+  const oracle_span gate = gate_of(line, box);
   return slab_item(line, question, axis, &gate, item);
 }
 

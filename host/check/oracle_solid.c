@@ -54,3 +54,21 @@ bool oracle_solid_item(const oracle_line *line, const oracle_question *question,
   }
   return item->verdict != ORACLE_MISS;
 }
+
+/* ---- the gate ---------------------------------------------------------------------- */
+
+oracle_span oracle_gate_ends(const oracle_line *line, const float center[3], const double extent[3]) {
+  oracle_span ends = {INFINITY, -INFINITY};
+  for (int j = 0; j < 3; j++) {
+    const double d = line->direction[j], side = d > 0.0 ? extent[j] : -extent[j];
+    if (d == 0.0) continue;
+    ends.lo = fmin(ends.lo, oracle_face_time((double)center[j] + side, line->origin[j], d).lo);
+    ends.hi = fmax(ends.hi, oracle_face_time((double)center[j] - side, line->origin[j], d).hi);
+  }
+  return ends;
+}
+
+void oracle_clamp(oracle_span gate, oracle_span *end) {
+  end->lo = fmin(end->lo, gate.lo);
+  end->hi = fmax(end->hi, gate.hi);
+}

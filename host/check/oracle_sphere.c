@@ -11,9 +11,10 @@
  *    before the last subtraction, which keeps the sign.
  *  - sqrt(a D): |sqrt(x + e) - sqrt(x)| <= |e| / max(sqrt(x), sqrt|e|), x = a D, e = a band + 6u x; and 1 u.
  *  - c: 5u f.f + u r^2 + u|c|. Quotients: as for any first-order error, and 1 u.
- * The gate's clamp may move t by 3 u |t| besides. Where q is lost in its error, the gate bounds the root: the points
+ * Where q is lost in its error, the gate bounds the root: the points
  * of a box around the sphere are within sqrt(3) r of the centre.
- * Where all operations are exact (small dyadic numbers) a tangent is a hit and the roots are exact. */
+ * Where all operations are exact (small dyadic numbers) a tangent is a hit and the roots are exact; but for the gate's
+ * clamp, which may move t besides. */
 #include "oracle_parts.h"
 
 typedef struct chord {
@@ -127,5 +128,9 @@ bool oracle_sphere(const oracle_line *line, const oracle_question *question, con
     roots(line, sphere, &k, root);
     order_roots(&k, root, &solid);
   }
+  const double extent[3] = {k.r, k.r, k.r};
+  const oracle_span gate = oracle_gate_ends(line, sphere->center, extent);
+  oracle_clamp(gate, &solid.near);
+  oracle_clamp(gate, &solid.far);
   return oracle_solid_item(line, question, &solid, item);
 }

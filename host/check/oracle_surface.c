@@ -190,15 +190,18 @@ double oracle_view_area(const oracle_view *view, double error[3], double *sum) {
 
 /* ---- t of a triangle ----------------------------------------------------------------- */
 
-/* Every step of the weighted mean without rounding: exact vertices, areas, reciprocals, products and sums. */
+/* Every step of the weighted mean without rounding: exact vertices, the products and sums of areas, reciprocals,
+ * products and sums. An area whose products round is compensated, but not for the rounding of their difference. */
 static bool is_exact_mean(const oracle_line *line, const oracle_view *view, double sum, double *t) {
   double term[3];
   const double *u = view->edge;
   bool exact = oracle_is_power_of_two(sum) && line->direction[line->kz] * line->direction[line->kz] == 1.0 &&
                oracle_sum_is_float(u[0], u[1]) && oracle_sum_is_float(u[0] + u[1], u[2]);
   for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
     term[i] = u[i] / sum * view->rise[i];
-    exact = exact && view->edge_error[i] == 0.0 && oracle_is_float(u[i]) && oracle_is_float(u[i] / sum) &&
+    exact = exact && oracle_is_float(view->x[j] * view->y[k]) && oracle_is_float(view->y[j] * view->x[k]) &&
+            view->edge_error[i] == 0.0 && oracle_is_float(u[i]) && oracle_is_float(u[i] / sum) &&
             oracle_is_float(view->rise[i]) && oracle_is_float(term[i]);
   }
   *t = (term[0] + term[1]) + term[2];

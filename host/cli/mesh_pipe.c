@@ -78,6 +78,7 @@ static int receive_message(int fd, const pipe_header *header, char *error, size_
   char text[512];
   if (header->message_size >= sizeof text ||
       read_all(fd, text, (size_t)header->message_size) != (size_t)header->message_size ||
+      memchr(text, '\0', (size_t)header->message_size) != NULL ||
       checksum(checksum_start, text, (size_t)header->message_size) != header->checksum) {
     snprintf(error, error_size, "the importer failed and its message is damaged");
     return -1;

@@ -55,8 +55,8 @@ const verify_group verify_groups[] = {
 enum { GROUPS = sizeof verify_groups / sizeof *verify_groups - 1 };
 
 typedef struct verify_options {
-  uint64_t rays, seed, lanes;
-  const char *groups, *json, *device;
+  uint64_t rays, seed;
+  const char *lanes, *groups, *json, *device;
 } verify_options;
 
 static const option option_rows[] = {
@@ -64,8 +64,8 @@ static const option option_rows[] = {
     {"--seed", "S", OPTION_COUNT, offsetof(verify_options, seed), "another seed, other rays (default: 1)", 0, 0},
     {"--group", "NAME,...", OPTION_TEXT, offsetof(verify_options, groups), "these groups alone; they share the rays", 0,
      0},
-    {"--lanes", "1|8|16", OPTION_COUNT, offsetof(verify_options, lanes),
-     "primitives tested at once (default: what suits the device)", 1, 16},
+    {"--lanes", "1|8|16|all", OPTION_TEXT, offsetof(verify_options, lanes),
+     "primitives tested at once (default: the device's); all: trees at all", 0, 0},
     {"--json", "FILE", OPTION_TEXT, offsetof(verify_options, json), "the table as JSON", 0, 0},
     OPTION_DEVICE(verify_options, device),
 };
@@ -298,14 +298,27 @@ static int save_json(const char *path, const verify_run *run, const verify_tally
 
 /* ---- the command ----------------------------------------------------------------- */
 
+static int open_contexts(const verify_options *o, verify_run *run) {
+  const int all = o->lanes && !strcmp(o->lanes, "all");
+  const uint32_t lanes = o->lanes && !all ? (uint32_t)strtoul(o->lanes, NULL, 10) : 0;
+  slab_context_options options = {.device = o->device, .lane_width = lanes};
+  int code = EXIT_DONE;
+  for (int tactic = 0; code == EXIT_DONE && tactic <= SLAB_TACTIC_TURNS; tactic++) {
+    options.tactic = (slab_tactic)tactic;
+    code = device_open_with(&options, &run->contexts[tactic]);
+  }
+  options.tactic = SLAB_TACTIC_PACKETS;
+  for (int k = 0; all && code == EXIT_DONE && k < NARROWS; k++) {
+    options.lane_width = k == NARROW_8 ? 8 : 1;
+    code = device_open_with(&options, &run->narrow[k]);
+  }
+  return code;
+}
+
 static int open_run(const verify_options *o, verify_run *run) {
   uint32_t largest = 0;
-  for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) {
-    const slab_context_options options = {
-        .device = o->device, .lane_width = (uint32_t)o->lanes, .tactic = (slab_tactic)tactic};
-    const int code = device_open_with(&options, &run->contexts[tactic]);
-    if (code != EXIT_DONE) return code;
-  }
+  const int code = open_contexts(o, run);
+  if (code != EXIT_DONE) return code;
   run->context = run->contexts[SLAB_TACTIC_MEASURED];
   const slab_status status = slab_context_device(run->context, &run->device);
   if (status != SLAB_OK) return complain_status(status, "verify");
@@ -327,6 +340,14 @@ static void close_run(verify_run *run) {
   free(run->rays);
   free(run->skip);
   for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) slab_context_destroy(run->contexts[tactic]);
+  for (int k = 0; k < NARROWS; k++) slab_context_destroy(run->narrow[k]);
+}
+
+static int are_lanes(const char *text) {
+  static const char *const known[] = {"1", "8", "16", "all"};
+  for (size_t i = 0; i < COUNT_OF(known); i++)
+    if (!strcmp(text, known[i])) return 1;
+  return 0;
 }
 
 int command_verify(int argc, char **argv) {
@@ -338,8 +359,8 @@ int command_verify(int argc, char **argv) {
   int code = options_parse(&command, argc, argv, &o, NULL);
   if (code != OPTIONS_RUN) return code;
   if (unknown_group(o.groups, name)) return options_refuse(&command, "option --group: there is no group \"%s\"", name);
-  if (o.lanes != 0 && o.lanes != 1 && o.lanes != 8 && o.lanes != 16)
-    return options_refuse(&command, "option --lanes: %" PRIu64 " is not 1, 8 or 16", o.lanes);
+  if (o.lanes && !are_lanes(o.lanes))
+    return options_refuse(&command, "option --lanes: \"%s\" is not 1, 8, 16 or all", o.lanes);
   share_out(&o, shares);
   code = open_run(&o, &run);
   if (code == EXIT_DONE) code = run_groups(&run, shares, tallies);

@@ -57,8 +57,12 @@ typedef struct verify_tally {
   char first[1024]; /* the first failure; "" for none */
 } verify_tally;
 
+/* With --lanes all: 8 lanes wide, in packets, and one. */
+enum { NARROW_8, NARROW_1, NARROWS };
+
 struct verify_run {
   slab_context *contexts[SLAB_TACTIC_TURNS + 1], *context; /* one a tactic; that of SLAB_TACTIC_MEASURED */
+  slab_context *narrow[NARROWS];                           /* NULL but with --lanes all */
   slab_device_info device;
   uint64_t seed;
   int extremes; /* numbers whose products are subnormal may occur: the device keeps them */

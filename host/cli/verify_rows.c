@@ -26,12 +26,16 @@ static slab_tree layout_of(const verify_run *run) {
   return (turn + round) % 2 ? SLAB_TREE_FAST : SLAB_TREE_FLAT;
 }
 
+/* Most scenes are small: a ray then costs a fraction, and there are more scenes. */
+#define FEW 8
+
 static slab_status make_scene(const verify_run *run, random_state *random, unsigned kinds, slab_tree tree, wild *w,
                               slab_scene **scene) {
   const slab_build_options options = {.tree = tree};
+  const uint32_t most = random_below(random, 4) ? FEW : WILD_MOST;
   *w = wild_begin(random, is_extreme(run));
   slab_status status = slab_scene_create(run->context, scene);
-  if (status == SLAB_OK) status = wild_fill(random, w, kinds, *scene);
+  if (status == SLAB_OK) status = wild_fill(random, w, kinds, most, *scene);
   return status == SLAB_OK ? slab_scene_commit(*scene, &options) : status;
 }
 

@@ -1,4 +1,5 @@
-/* Trees against brute force: every query, every quality, each under another tactic, bit by bit. */
+/* Trees against brute force: every query, every quality, each under another tactic, bit by bit. Brute force answers
+ * once for all that are held against it. */
 #include <math.h>
 
 #include "../../bench/bundles.h"
@@ -8,48 +9,81 @@
 #define PRIMITIVES 10000u
 /* Of a batch, so many rays are held against the mirror too. */
 #define MIRRORED 16
+/* In thorough runs one ray in so many gets every query, the others closest alone. */
+#define EVERY_QUERY 8
 
-static const struct {
+/* The scene one way; every `share`th ray. The first is what the others are held against. With --lanes all other widths
+ * than the device's own take part. */
+static const struct contestant {
+  const char *name;
   slab_tree tree;
   slab_tactic tactic;
-  const char *name;
-} qualities[] = {{SLAB_TREE_FLAT, SLAB_TACTIC_MEASURED, "flat"},
-                 {SLAB_TREE_FAST, SLAB_TACTIC_SINGLE, "fast"},
-                 {SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, "default"},
-                 {SLAB_TREE_HIGH, SLAB_TACTIC_TURNS, "high"}};
-enum { QUALITIES = sizeof qualities / sizeof *qualities };
+  int narrow; /* of run->narrow; -1: run->contexts[tactic] */
+  unsigned share;
+} contestants[] = {
+    {"flat", SLAB_TREE_FLAT, SLAB_TACTIC_MEASURED, -1, 1},
+    {"fast", SLAB_TREE_FAST, SLAB_TACTIC_SINGLE, -1, 1},
+    {"default", SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, -1, 1},
+    {"high", SLAB_TREE_HIGH, SLAB_TACTIC_TURNS, -1, 1},
+    {"default, 8 lanes wide", SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, NARROW_8, 8},
+    {"high, one lane wide", SLAB_TREE_HIGH, SLAB_TACTIC_SINGLE, NARROW_1, 8},
+    {"flat, 8 lanes wide", SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, NARROW_8, 64},
+    {"flat, one lane wide", SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, NARROW_1, 64},
+};
+enum { CONTESTANTS = sizeof contestants / sizeof *contestants };
 
-static slab_status make_scene(const verify_run *run, tree_scene which, uint64_t seed, int quality, slab_scene **scene) {
-  const slab_build_options options = {.tree = qualities[quality].tree};
-  slab_status status = slab_scene_create(run->contexts[qualities[quality].tactic], scene);
+/* NULL: takes no part. */
+static slab_context *context_of(const verify_run *run, const struct contestant *c) {
+  return c->narrow < 0 ? run->contexts[c->tactic] : run->narrow[c->narrow];
+}
+
+static slab_status make_scene(const verify_run *run, tree_scene which, uint64_t seed, const struct contestant *c,
+                              slab_scene **scene) {
+  const slab_build_options options = {.tree = c->tree};
+  slab_status status = slab_scene_create(context_of(run, c), scene);
   if (status == SLAB_OK) status = tree_scene_fill(which, PRIMITIVES, seed, *scene);
   if (status == SLAB_OK) status = tree_scene_add_nothing(*scene);
   return status == SLAB_OK ? slab_scene_commit(*scene, &options) : status;
 }
 
-/* Half of them in bundles, which packets are made of. */
+/* Half of them in bundles, which packets are made of; by turns, so that a part has both. */
 static void make_rays(verify_run *run, random_state *random, const slab_scene_stats *stats, size_t n) {
+  const size_t turn = n < 2 * BUNDLE_RAYS ? (n + 1) / 2 : BUNDLE_RAYS;
   bundles_fill(random, stats, n, run->rays);
   for (size_t i = 0; i < n; i++) {
-    if (i >= n / 2) run->rays[i] = tree_scene_ray(random, stats);
+    if (i / turn % 2) run->rays[i] = tree_scene_ray(random, stats);
     run->skip[i] = (slab_primitive_id){random_below(random, PRIMITIVES), random_below(random, 7)};
   }
 }
 
-/* run->answers are those of the flat scene. */
-static void compare(verify_run *run, tree_scene which, int quality, size_t n) {
-  for (int q = 0; q < ANSWER_QUERIES; q++) {
-    size_t first = 0;
-    if (run->others.invalid[q] != run->answers.invalid[q])
-      verify_fail(run, 1, NULL, "%s, tree %s, %s: another number of invalid rays than flat", tree_scene_name(which),
-                  qualities[quality].name, answer_name((slab_query)q));
-    const size_t differing = answers_differ(&run->others, &run->answers, (slab_query)q, &first);
-    if (differing)
-      verify_fail(run, differing, &run->rays[first],
-                  "%s, tree %s, %s: %zu of %zu rays differ from flat, the first is %zu", tree_scene_name(which),
-                  qualities[quality].name, answer_name((slab_query)q), differing, n, first);
+/* Holds run->others against the first so many of run->answers, those of brute force. */
+static void compare(verify_run *run, tree_scene which, const struct contestant *c, slab_query query) {
+  const size_t n = run->others.n;
+  size_t first = 0;
+  if (c->share == 1 && run->others.invalid[query] != run->answers.invalid[query])
+    verify_fail(run, 1, NULL, "%s, tree %s, %s: another number of invalid rays than flat", tree_scene_name(which),
+                c->name, answer_name(query));
+  const size_t differing = answers_differ(&run->others, &run->answers, query, &first);
+  if (differing)
+    verify_fail(run, differing, &run->rays[first],
+                "%s, tree %s, %s: %zu of %zu rays differ from flat, the first is %zu", tree_scene_name(which), c->name,
+                answer_name(query), differing, n, first);
+  run->tally->cases += n;
+  if (c->narrow == NARROW_8) verify_figure_add(run, FIGURE_COUNT, "8 lanes wide", (double)n);
+  if (c->narrow == NARROW_1) verify_figure_add(run, FIGURE_COUNT, "one lane wide", (double)n);
+}
+
+static slab_status cast_share(verify_run *run, tree_scene which, const struct contestant *c, slab_scene *scene,
+                              size_t n, const slab_cast_options *options) {
+  const int is_first = c == contestants;
+  slab_status status = SLAB_OK;
+  for (int q = 0; status == SLAB_OK && q < ANSWER_QUERIES; q++) {
+    const size_t share = run->thorough && q != SLAB_CLOSEST ? c->share * EVERY_QUERY : c->share;
+    status = answers_cast(is_first ? &run->answers : &run->others, (slab_query)q, scene, run->rays,
+                          (n + share - 1) / share, options);
+    if (status == SLAB_OK && !is_first) compare(run, which, c, (slab_query)q);
   }
-  run->tally->cases += n * ANSWER_QUERIES;
+  return status;
 }
 
 int verify_trees(verify_run *run, random_state *random, size_t n) {
@@ -60,18 +94,18 @@ int verify_trees(verify_run *run, random_state *random, size_t n) {
   slab_scene_stats stats;
   slab_status status = SLAB_OK;
   int code = EXIT_DONE;
-  for (int k = 0; code == EXIT_DONE && status == SLAB_OK && k < QUALITIES; k++) {
+  for (int k = 0; code == EXIT_DONE && status == SLAB_OK && k < CONTESTANTS; k++) {
+    const struct contestant *c = &contestants[k];
     slab_scene *scene = NULL;
-    answers *a = k == 0 ? &run->answers : &run->others;
-    status = make_scene(run, which, seed, k, &scene);
+    if (context_of(run, c) == NULL) continue;
+    status = make_scene(run, which, seed, c, &scene);
     if (status == SLAB_OK && k == 0) {
       status = slab_scene_info(scene, &stats);
       make_rays(run, random, &stats, n);
     }
-    if (status == SLAB_OK) status = answers_cast_all(a, scene, run->rays, n, options);
+    if (status == SLAB_OK) status = cast_share(run, which, c, scene, n, options);
     if (status == SLAB_OK && k == 0)
-      code = verify_check(run, scene, SLAB_CLOSEST, a, n < MIRRORED ? n : MIRRORED, options, 0);
-    if (status == SLAB_OK && k > 0) compare(run, which, k, n);
+      code = verify_check(run, scene, SLAB_CLOSEST, &run->answers, n < MIRRORED ? n : MIRRORED, options, 0);
     slab_scene_destroy(scene);
   }
   return code == EXIT_DONE ? verify_status(run, status) : code;

@@ -51,8 +51,8 @@ static bool is_moderate(const reference *r) {
 static span finite_bounds(const reference *r) {
   span bounds = {r->side[0], r->side[1]};
   for (int axis = 0; axis < 3; axis++) {
-    if (r->lower[axis] == -INFINITY) bounds.lower[axis] = r->upper[axis] == INFINITY ? INFINITY : r->upper[axis];
-    if (r->upper[axis] == INFINITY) bounds.upper[axis] = r->lower[axis] == -INFINITY ? -INFINITY : r->lower[axis];
+    if (r->lower[axis] == -INFINITY) bounds.lower[axis] = isinf(r->upper[axis]) ? INFINITY : r->upper[axis];
+    if (r->upper[axis] == INFINITY) bounds.upper[axis] = isinf(r->lower[axis]) ? -INFINITY : r->lower[axis];
   }
   return bounds;
 }

@@ -10,14 +10,15 @@
 
 double bounds_area(const measure *m, const float lower[3], const float upper[3]) {
   double extent[3];
-  for (int axis = 0; axis < 3; axis++)
-    extent[axis] = fmin((double)upper[axis], (double)m->most[axis]) - fmax((double)lower[axis], (double)m->least[axis]);
+  for (int axis = 0; axis < 3; axis++) {
+    const double least = (double)m->least[axis], most = (double)m->most[axis];
+    extent[axis] = fmax(fmin((double)upper[axis], most), least) - fmin(fmax((double)lower[axis], least), most);
+  }
   return extent[0] * extent[1] * (double)m->faces + (extent[0] + extent[1]) * extent[2];
 }
 
 static float scaled_area(const measure *m, const branch *b) {
-  const float4 lower = float4_max(float4_xyz(b->lower), m->least), upper = float4_min(float4_xyz(b->upper), m->most);
-  const float4 extent = (upper - lower) * m->scale;
+  const float4 extent = measured_extent(m, (span){float4_xyz(b->lower), float4_xyz(b->upper)}) * m->scale;
   return extent[0] * extent[1] * m->faces + (extent[0] + extent[1]) * extent[2];
 }
 

@@ -72,6 +72,11 @@ typedef struct measure {
   float scale;        /* a power of two that keeps areas within float */
 } measure;
 
+/* How large bounds count as: 0 where they lie beyond, a box with both z at infinity for one. */
+static inline float4 measured_extent(const measure *m, span s) {
+  return float4_max(float4_min(s.upper, m->most), m->least) - float4_min(float4_max(s.lower, m->least), m->most);
+}
+
 /* How many wide nodes and blocks the subtree of a wide node takes, itself not counted. */
 typedef struct footprint {
   uint32_t nodes, blocks;

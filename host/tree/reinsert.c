@@ -38,7 +38,7 @@ typedef struct place {
 static span branch_span(const branch *b) { return (span){float4_xyz(b->lower), float4_xyz(b->upper)}; }
 
 static float span_area(const measure *m, span s) {
-  const float4 extent = (float4_min(s.upper, m->most) - float4_max(s.lower, m->least)) * m->scale;
+  const float4 extent = measured_extent(m, s) * m->scale;
   return extent[0] * extent[1] * m->faces + (extent[0] + extent[1]) * extent[2];
 }
 

@@ -22,7 +22,7 @@ zeros=$(sed -nE 's/^edges .* ([0-9]+)\.[0-9] % exactly zero edge functions.*/\1/
 
 # ---- seeds ----
 # answers FILE: the JSON without times.
-answers() { grep -vE '"(seconds|x time.*|infinite|zero direction|subnormal .*)":' "$1"; }
+answers() { grep -vE '"(seconds|x time.*|infinite|zero direction|subnormal .*|tiny origin)":' "$1"; }
 again=(verify --rays 3000 --group "closest,edges,garbage")
 expect_exit 0 slabcast "${again[@]}" --seed 7 --json one.json
 expect_exit 0 slabcast "${again[@]}" --seed 7 --json two.json
@@ -30,6 +30,10 @@ expect_exit 0 slabcast "${again[@]}" --seed 8 --json other.json
 expect_text "$(answers one.json)" <(answers two.json)
 expect_other <(answers one.json) <(answers other.json)
 [[ $(grep -c '"name"' one.json) == 3 ]] || fail "other groups than the three ran"
+
+# ---- lanes ----
+expect_exit 0 slabcast verify --rays 200 --group trees --lanes all
+grep -qE '^trees .* 0 .* [1-9][0-9]* 8 lanes wide, [1-9][0-9]* one lane wide' out || fail "not every width took part: $(cat out)"
 
 # ---- every group can fail ----
 # The bit is of the first answer: of the first read-back, or of the first after one that a group casts to aim with.
@@ -53,5 +57,5 @@ done
 # ---- refusals ----
 expect_refusal 2 'option --group: there is no group "edge"' slabcast verify --group rooms,edge
 expect_refusal 2 'option --group: there is no group ""' slabcast verify --group rooms,
-expect_refusal 2 'option --lanes: 4 is not 1, 8 or 16' slabcast verify --lanes 4
+expect_refusal 2 'option --lanes: "4" is not 1, 8, 16 or all' slabcast verify --lanes 4
 expect_refusal 2 'option --rays: "0" is not' slabcast verify --rays 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # complete.sh LIBRARY FAILING_LAYER SWEEP FLIPS SLABCAST_FAULTY: nothing is left out of the sweeps. Every OpenCL function that
-# the library calls can fail, every call of the public header is struck, and without its layer no sweep passes.
+# the library calls can fail, every call of the public header and every command of the program is struck, and without
+# its layer no sweep passes.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 library=$1 layer=$2 sweep=$3 flips=$4 faulty=$5
@@ -19,6 +20,12 @@ mapfile -t calls < <(sed -nE 's/^SLAB_API slab_status ?(slab_[a-z_]*)\(.*/\1/p' 
 ((${#calls[@]} > 15)) || fail "the headers have hardly any calls: ${calls[*]}"
 for name in "${calls[@]}"; do
   grep -q "[^a-z_]$name(" "$here/actions.c" "$here/scene.c" || fail "no fault strikes $name"
+done
+
+mapfile -t commands < <(slabcast --help | sed -nE 's/^  ([a-z]+)  +[a-z].*/\1/p')
+((${#commands[@]} > 5)) || fail "the program has hardly any commands: ${commands[*]}"
+for name in "${commands[@]}"; do
+  grep -qE "^ *strike $name( |\$)" "$here/program.sh" || fail "no fault strikes slabcast $name"
 done
 
 # The loader ignores a wrong path in silence; the checks must not.
