@@ -8,6 +8,9 @@
 #include "progress.h"
 #include "slabcast.h"
 
+/* Most rays of a batch: 32 MiB, and as much for their hits. */
+enum { CAST_BATCH = 1 << 20 };
+
 typedef struct cast_tally {
   uint64_t rays, hits; /* cast; of them those that hit something */
   uint64_t crossings;  /* SLAB_COUNT and SLAB_ALL: hits over all rays */
