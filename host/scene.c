@@ -7,9 +7,6 @@
 #include "private.h"
 #include "tree/layout.h"
 
-/* Orders of primitives must stay below SLAB_INVALID and SLAB_MISS. */
-#define PRIMITIVES_MAX 0xFFFFFFF0u
-
 /* ---- life ---- */
 
 slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
@@ -146,10 +143,14 @@ static slab_status check_addition(const slab_scene *scene, const addition *a) {
   if (scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is committed already", a->function);
   if (a->mesh == NULL && a->values == NULL && a->count > 0)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", a->function, a->count);
-  if (scene->primitives + a->count > PRIMITIVES_MAX)
+  if (scene->primitives + a->count > SCENE_PRIMITIVES)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u more make %llu primitives, and a scene holds %u", a->function, a->count,
-                (unsigned long long)(scene->primitives + a->count), PRIMITIVES_MAX);
+                (unsigned long long)(scene->primitives + a->count), SCENE_PRIMITIVES);
   return SLAB_OK;
+}
+
+static size_t entry_floats(uint32_t kind, uint32_t count) {
+  return ((size_t)count * primitive_rows(kind) + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
 
 static uint64_t *kind_count(slab_scene_stats *stats, slab_shape kind) {
@@ -168,6 +169,18 @@ static uint64_t *kind_count(slab_scene_stats *stats, slab_shape kind) {
   return &stats->triangles;
 }
 
+void scene_append(slab_scene *scene, uint32_t kind, uint32_t seen_by, uint32_t count) {
+  scene->table[scene->geometries++] = (geometry_entry){.kind = kind,
+                                                       .mask = seen_by,
+                                                       .count = count,
+                                                       .order_base = (uint32_t)scene->primitives,
+                                                       .first = (uint32_t)(scene->block_floats / BLOCK_UNIT)};
+  *kind_count(&scene->stats, (slab_shape)kind) += count;
+  scene->primitives += count;
+  scene->block_floats += entry_floats(kind, count);
+  if (count > 0) scene->kinds |= 1u << kind;
+}
+
 /* Nothing of the scene changes until every primitive is accepted. */
 static slab_status add(slab_scene *scene, const addition *a, const slab_geometry_options *options, uint32_t *geometry) {
   static const slab_geometry_options defaults;
@@ -175,7 +188,7 @@ static slab_status add(slab_scene *scene, const addition *a, const slab_geometry
   slab_status status = check_addition(scene, a);
   if (status != SLAB_OK) return status;
   size_t rows = primitive_rows(a->kind);
-  size_t floats = (a->count * rows + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
+  size_t floats = entry_floats(a->kind, a->count);
   if ((status = reserve_entry(scene)) != SLAB_OK) return status;
   if ((status = reserve_blocks(scene, floats)) != SLAB_OK) return status;
   float *values = scene->blocks + scene->block_floats;
@@ -183,18 +196,9 @@ static slab_status add(slab_scene *scene, const addition *a, const slab_geometry
   status = take_primitives(a, options->skip_invalid != 0, values, &dropped);
   if (status != SLAB_OK) return status;
   memset(values + a->count * rows, 0, (floats - a->count * rows) * sizeof *values);
-  scene->table[scene->geometries] = (geometry_entry){.kind = (uint32_t)a->kind,
-                                                     .mask = options->mask == 0 ? UINT32_MAX : options->mask,
-                                                     .count = a->count,
-                                                     .order_base = (uint32_t)scene->primitives,
-                                                     .first = (uint32_t)(scene->block_floats / BLOCK_UNIT)};
   if (geometry != NULL) *geometry = scene->geometries;
   if (options->skipped != NULL) *options->skipped = dropped;
-  *kind_count(&scene->stats, a->kind) += a->count;
-  scene->geometries++;
-  scene->primitives += a->count;
-  scene->block_floats += floats;
-  if (a->count > 0) scene->kinds |= 1u << a->kind;
+  scene_append(scene, (uint32_t)a->kind, options->mask == 0 ? UINT32_MAX : options->mask, a->count);
   return SLAB_OK;
 }
 
@@ -303,7 +307,7 @@ static void keep(slab_scene *scene, void *first, void *second) {
   free(second);
 }
 
-static slab_status commit_flat(slab_scene *scene) {
+slab_status scene_upload_flat(slab_scene *scene) {
   const device *d = &scene->context->device;
   geometry_entry *table = NULL;
   float *blocks = NULL;
@@ -318,24 +322,33 @@ static slab_status commit_flat(slab_scene *scene) {
   return status;
 }
 
-static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
+slab_status scene_upload_tree(slab_scene *scene, tree_layout *t) {
   const device *d = &scene->context->device;
+  const size_t table_bytes = scene->geometries * sizeof *scene->table;
+  const size_t block_bytes = t->floats * sizeof *t->blocks, node_bytes = t->node_count * sizeof *t->nodes;
+  slab_status status = upload(d, scene->table, table_bytes, "the geometry table", &scene->buffers.table);
+  if (status == SLAB_OK) status = upload(d, t->blocks, block_bytes, "the tree's blocks", &scene->buffers.blocks);
+  if (status == SLAB_OK) status = upload(d, t->nodes, node_bytes, "the tree's nodes", &scene->buffers.nodes);
+  scene->tree_nodes = t->node_count;
+  scene->tree_floats = t->floats;
+  scene->stack = t->stack;
+  scene->outside_planes = t->planes;
+  scene->outside_boxes = t->boxes;
+  scene->stats.device_bytes = table_bytes + block_bytes + node_bytes;
+  scene->stats.tree_depth = t->depth;
+  scene->stats.sah_cost = t->sah_cost;
+  scene->stats.node_occupancy = t->node_occupancy;
+  scene->stats.block_occupancy = t->block_occupancy;
+  keep(scene, t->nodes, t->blocks);
+  return status;
+}
+
+static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   tree_layout t;
   slab_status status = tree_layout_build(scene, quality, &t);
-  const size_t table_bytes = scene->geometries * sizeof *scene->table;
-  const size_t block_bytes = t.floats * sizeof *t.blocks, node_bytes = t.node_count * sizeof *t.nodes;
-  if (status == SLAB_OK) status = upload(d, scene->table, table_bytes, "the geometry table", &scene->buffers.table);
-  if (status == SLAB_OK) status = upload(d, t.blocks, block_bytes, "the tree's blocks", &scene->buffers.blocks);
-  if (status == SLAB_OK) status = upload(d, t.nodes, node_bytes, "the tree's nodes", &scene->buffers.nodes);
-  scene->stack = t.stack;
-  scene->outside_planes = t.planes;
-  scene->outside_boxes = t.boxes;
-  scene->stats.device_bytes = table_bytes + block_bytes + node_bytes;
-  scene->stats.tree_depth = t.depth;
-  scene->stats.sah_cost = t.sah_cost;
-  scene->stats.node_occupancy = t.node_occupancy;
-  scene->stats.block_occupancy = t.block_occupancy;
-  keep(scene, t.nodes, t.blocks);
+  if (status == SLAB_OK) return scene_upload_tree(scene, &t);
+  free(t.nodes);
+  free(t.blocks);
   return status;
 }
 
@@ -344,9 +357,18 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
 
 static slab_status commit_as(slab_scene *scene, slab_tree tree) {
   bool flat = tree == SLAB_TREE_FLAT || (tree == SLAB_TREE_DEFAULT && scene->primitives < TREE_LEAST);
-  slab_status status = flat ? commit_flat(scene) : commit_tree(scene, tree);
+  slab_status status = flat ? scene_upload_flat(scene) : commit_tree(scene, tree);
   if (status != SLAB_OK) release_buffers(scene);
   return status;
+}
+
+void scene_finish(slab_scene *scene, double begin) {
+  measure_bounds(scene);
+  scene->stats.geometries = scene->geometries;
+  scene->stats.host_bytes =
+      scene->block_capacity * sizeof *scene->blocks + scene->table_capacity * sizeof *scene->table + sizeof *scene;
+  scene->stats.build_seconds = seconds_now() - begin;
+  scene->committed = true;
 }
 
 slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *options) {
@@ -357,12 +379,7 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   double begin = seconds_now();
   slab_status status = commit_as(scene, options == NULL ? SLAB_TREE_DEFAULT : options->tree);
   if (status != SLAB_OK) return status;
-  measure_bounds(scene);
-  scene->stats.geometries = scene->geometries;
-  scene->stats.host_bytes =
-      scene->block_capacity * sizeof *scene->blocks + scene->table_capacity * sizeof *scene->table + sizeof *scene;
-  scene->stats.build_seconds = seconds_now() - begin;
-  scene->committed = true;
+  scene_finish(scene, begin);
   return SLAB_OK;
 }
 
