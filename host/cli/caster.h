@@ -30,12 +30,16 @@ typedef struct cast_buffers {
   uint64_t *offsets, *piece_offsets; /* of SLAB_ALL */
 } cast_buffers;
 
+/* Told how many hits a batch of SLAB_ALL has before any of them is received. Non-zero ends the cast. */
+typedef int cast_placer(void *user, uint64_t hits);
+
 typedef struct caster {
   slab_scene *scene;
   slab_query query;
   slab_cast_options options; /* progress and invalid are set by the caster */
   int check;
   cast_receiver *receive; /* NULL: results are only counted */
+  cast_placer *place;     /* NULL: nobody asks */
   void *user;
   progress line;
   cast_tally tally;
