@@ -46,6 +46,7 @@ int main(int argc, char **argv) {
     code = code == EXIT_DONE ? EXIT_FAILED : code;
   }
   code = team_agree(&t, code);
+  signal(SIGTERM, SIG_IGN); /* with which launchers hurry the others when the first one ends with a code */
   MPI_Finalize();
   return code;
 }
