@@ -106,6 +106,8 @@ void programs_free(program *);
 
 /* Fewer primitives are one thread's work. */
 #define PARALLEL_LEAST 4096u
+/* Most primitives of a scene: their orders must stay below SLAB_INVALID and SLAB_MISS. */
+#define SCENE_PRIMITIVES 0xFFFFFFF0u
 
 /* Where a committed scene lies on a device. */
 typedef struct scene_buffers {
@@ -123,11 +125,22 @@ struct slab_scene {
   uint32_t geometries, table_capacity;
   float *blocks; /* of one lane: the public structs as added, one geometry after the other */
   size_t block_floats, block_capacity;
-  scene_buffers *buffers; /* one a device of the context; NULL before commit */
-  uint32_t stack;         /* entries a traversal can need */
+  scene_buffers *buffers;         /* one a device of the context; NULL before commit */
+  size_t tree_nodes, tree_floats; /* of the tree's buffers: nodes, and floats of blocks */
+  uint32_t stack;                 /* entries a traversal can need */
   tree_outside outside_planes, outside_boxes;
   slab_scene_stats stats;
 };
+
+/* Enters the next geometry, for which the table has room and whose primitives stand, or will, at block_floats. */
+void scene_append(slab_scene *, uint32_t kind, uint32_t seen_by, uint32_t count);
+/* The scene's buffers; release_buffers or slab_scene_destroy clears away what there is of them after a failure. */
+typedef struct tree_layout tree_layout;
+slab_status scene_upload_flat(slab_scene *);
+/* Takes over the layout's arrays, whatever comes of it. */
+slab_status scene_upload_tree(slab_scene *, tree_layout *);
+/* The buffers are there: measures the scene, which is committed from now on. begin: seconds_now() when that began. */
+void scene_finish(slab_scene *, double begin);
 
 /* A committed scene where it lies on one device. */
 typedef struct site {

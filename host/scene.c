@@ -7,9 +7,6 @@
 #include "private.h"
 #include "tree/layout.h"
 
-/* Orders of primitives must stay below SLAB_INVALID and SLAB_MISS. */
-#define PRIMITIVES_MAX 0xFFFFFFF0u
-
 /* ---- life ---- */
 
 slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
@@ -153,10 +150,14 @@ static slab_status check_addition(const slab_scene *scene, const addition *a) {
   if (scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is committed already", a->function);
   if (a->mesh == NULL && a->values == NULL && a->count > 0)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", a->function, a->count);
-  if (scene->primitives + a->count > PRIMITIVES_MAX)
+  if (scene->primitives + a->count > SCENE_PRIMITIVES)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u more make %llu primitives, and a scene holds %u", a->function, a->count,
-                (unsigned long long)(scene->primitives + a->count), PRIMITIVES_MAX);
+                (unsigned long long)(scene->primitives + a->count), SCENE_PRIMITIVES);
   return SLAB_OK;
+}
+
+static size_t entry_floats(uint32_t kind, uint32_t count) {
+  return ((size_t)count * primitive_rows(kind) + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
 
 static uint64_t *kind_count(slab_scene_stats *stats, slab_shape kind) {
@@ -175,6 +176,18 @@ static uint64_t *kind_count(slab_scene_stats *stats, slab_shape kind) {
   return &stats->triangles;
 }
 
+void scene_append(slab_scene *scene, uint32_t kind, uint32_t seen_by, uint32_t count) {
+  scene->table[scene->geometries++] = (geometry_entry){.kind = kind,
+                                                       .mask = seen_by,
+                                                       .count = count,
+                                                       .order_base = (uint32_t)scene->primitives,
+                                                       .first = (uint32_t)(scene->block_floats / BLOCK_UNIT)};
+  *kind_count(&scene->stats, (slab_shape)kind) += count;
+  scene->primitives += count;
+  scene->block_floats += entry_floats(kind, count);
+  if (count > 0) scene->kinds |= 1u << kind;
+}
+
 /* Nothing of the scene changes until every primitive is accepted. */
 static slab_status add(slab_scene *scene, const addition *a, const slab_geometry_options *options, uint32_t *geometry) {
   static const slab_geometry_options defaults;
@@ -182,7 +195,7 @@ static slab_status add(slab_scene *scene, const addition *a, const slab_geometry
   slab_status status = check_addition(scene, a);
   if (status != SLAB_OK) return status;
   size_t rows = primitive_rows(a->kind);
-  size_t floats = (a->count * rows + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
+  size_t floats = entry_floats(a->kind, a->count);
   if ((status = reserve_entry(scene)) != SLAB_OK) return status;
   if ((status = reserve_blocks(scene, floats)) != SLAB_OK) return status;
   float *values = scene->blocks + scene->block_floats;
@@ -190,18 +203,9 @@ static slab_status add(slab_scene *scene, const addition *a, const slab_geometry
   status = take_primitives(a, options->skip_invalid != 0, values, &dropped);
   if (status != SLAB_OK) return status;
   memset(values + a->count * rows, 0, (floats - a->count * rows) * sizeof *values);
-  scene->table[scene->geometries] = (geometry_entry){.kind = (uint32_t)a->kind,
-                                                     .mask = options->mask == 0 ? UINT32_MAX : options->mask,
-                                                     .count = a->count,
-                                                     .order_base = (uint32_t)scene->primitives,
-                                                     .first = (uint32_t)(scene->block_floats / BLOCK_UNIT)};
   if (geometry != NULL) *geometry = scene->geometries;
   if (options->skipped != NULL) *options->skipped = dropped;
-  *kind_count(&scene->stats, a->kind) += a->count;
-  scene->geometries++;
-  scene->primitives += a->count;
-  scene->block_floats += floats;
-  if (a->count > 0) scene->kinds |= 1u << a->kind;
+  scene_append(scene, (uint32_t)a->kind, options->mask == 0 ? UINT32_MAX : options->mask, a->count);
   return SLAB_OK;
 }
 
@@ -310,7 +314,14 @@ static void keep(scene_buffers *buffers, bool in_place, void *first, void *secon
   free(second);
 }
 
-static slab_status commit_flat_on(slab_scene *scene, uint32_t nth) {
+static slab_status make_buffers(slab_scene *scene) {
+  const uint32_t count = scene->context->device_count;
+  scene->stats.device_bytes = 0;
+  scene->buffers = calloc(count, sizeof *scene->buffers);
+  return scene->buffers == NULL ? fail_memory(count * sizeof *scene->buffers, "a scene's buffers") : SLAB_OK;
+}
+
+static slab_status upload_flat(slab_scene *scene, uint32_t nth) {
   const device *d = &scene->context->devices[nth];
   scene_buffers *to = &scene->buffers[nth];
   geometry_entry *table = NULL;
@@ -326,9 +337,9 @@ static slab_status commit_flat_on(slab_scene *scene, uint32_t nth) {
   return status;
 }
 
-static slab_status commit_flat(slab_scene *scene) {
-  slab_status status = SLAB_OK;
-  for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++) status = commit_flat_on(scene, i);
+slab_status scene_upload_flat(slab_scene *scene) {
+  slab_status status = make_buffers(scene);
+  for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++) status = upload_flat(scene, i);
   return status;
 }
 
@@ -344,23 +355,38 @@ static slab_status upload_tree(slab_scene *scene, const tree_layout *t, uint32_t
   return status;
 }
 
+slab_status scene_upload_tree(slab_scene *scene, tree_layout *t) {
+  bool in_place = false;
+  slab_status status = make_buffers(scene);
+  if (status != SLAB_OK) {
+    free(t->nodes);
+    free(t->blocks);
+    return status;
+  }
+  for (uint32_t i = 0; i < scene->context->device_count; i++) {
+    if (status == SLAB_OK) status = upload_tree(scene, t, i);
+    in_place = in_place || scene->context->devices[i].scene_in_place;
+  }
+  scene->tree_nodes = t->node_count;
+  scene->tree_floats = t->floats;
+  scene->stack = t->stack;
+  scene->outside_planes = t->planes;
+  scene->outside_boxes = t->boxes;
+  scene->stats.tree_depth = t->depth;
+  scene->stats.sah_cost = t->sah_cost;
+  scene->stats.node_occupancy = t->node_occupancy;
+  scene->stats.block_occupancy = t->block_occupancy;
+  keep(&scene->buffers[0], in_place, t->nodes, t->blocks);
+  return status;
+}
+
 /* Built once, for all devices. */
 static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   tree_layout t;
-  bool in_place = false;
   slab_status status = tree_layout_build(scene, quality, &t);
-  for (uint32_t i = 0; i < scene->context->device_count; i++) {
-    if (status == SLAB_OK) status = upload_tree(scene, &t, i);
-    in_place = in_place || scene->context->devices[i].scene_in_place;
-  }
-  scene->stack = t.stack;
-  scene->outside_planes = t.planes;
-  scene->outside_boxes = t.boxes;
-  scene->stats.tree_depth = t.depth;
-  scene->stats.sah_cost = t.sah_cost;
-  scene->stats.node_occupancy = t.node_occupancy;
-  scene->stats.block_occupancy = t.block_occupancy;
-  keep(&scene->buffers[0], in_place, t.nodes, t.blocks);
+  if (status == SLAB_OK) return scene_upload_tree(scene, &t);
+  free(t.nodes);
+  free(t.blocks);
   return status;
 }
 
@@ -369,13 +395,18 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
 
 static slab_status commit_as(slab_scene *scene, slab_tree tree) {
   bool flat = tree == SLAB_TREE_FLAT || (tree == SLAB_TREE_DEFAULT && scene->primitives < TREE_LEAST);
-  scene->buffers = calloc(scene->context->device_count, sizeof *scene->buffers);
-  if (scene->buffers == NULL)
-    return fail_memory(scene->context->device_count * sizeof *scene->buffers, "a scene's buffers");
-  scene->stats.device_bytes = 0;
-  slab_status status = flat ? commit_flat(scene) : commit_tree(scene, tree);
+  slab_status status = flat ? scene_upload_flat(scene) : commit_tree(scene, tree);
   if (status != SLAB_OK) release_buffers(scene);
   return status;
+}
+
+void scene_finish(slab_scene *scene, double begin) {
+  measure_bounds(scene);
+  scene->stats.geometries = scene->geometries;
+  scene->stats.host_bytes =
+      scene->block_capacity * sizeof *scene->blocks + scene->table_capacity * sizeof *scene->table + sizeof *scene;
+  scene->stats.build_seconds = seconds_now() - begin;
+  scene->committed = true;
 }
 
 slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *options) {
@@ -386,12 +417,7 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   double begin = seconds_now();
   slab_status status = commit_as(scene, options == NULL ? SLAB_TREE_DEFAULT : options->tree);
   if (status != SLAB_OK) return status;
-  measure_bounds(scene);
-  scene->stats.geometries = scene->geometries;
-  scene->stats.host_bytes =
-      scene->block_capacity * sizeof *scene->blocks + scene->table_capacity * sizeof *scene->table + sizeof *scene;
-  scene->stats.build_seconds = seconds_now() - begin;
-  scene->committed = true;
+  scene_finish(scene, begin);
   return SLAB_OK;
 }
 

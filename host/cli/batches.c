@@ -9,8 +9,8 @@
 #include "cli.h"
 #include "relay.h"
 
-/* Rays at a time: 32 MiB, and as much for their hits. */
-enum { BATCH = 1 << 20, BATCH_MIN = 1 << 12 };
+/* Fewest rays of a batch that shrinks for its hits. */
+enum { BATCH_MIN = 1 << 12 };
 /* One batch is read, one cast, one written. */
 enum { CARRIERS = 3 };
 enum { STAGE_READ, STAGE_CAST, STAGE_WRITE };
@@ -169,11 +169,11 @@ int batches_run(ray_source *rays, caster *cast, result_file *results) {
   const uint64_t count = ray_source_count(rays);
   carrier carriers[CARRIERS] = {0};
   batches all = {.rays = rays, .cast = cast, .results = results};
-  all.capacity = count < BATCH ? (size_t)count + (count == 0) : BATCH;
+  all.capacity = count < CAST_BATCH ? (size_t)count + (count == 0) : CAST_BATCH;
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
   /* Rays of one batch need no second carrier to read the next. */
-  const int wanted = count <= BATCH ? 1 : CARRIERS;
+  const int wanted = count <= CAST_BATCH ? 1 : CARRIERS;
   int made = 0, code = EXIT_DONE;
   while (made < wanted && code == EXIT_DONE) code = make_carrier(&all, &carriers[made++]);
   if (code == EXIT_DONE) code = run_carriers(&all, carriers, wanted);

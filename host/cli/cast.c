@@ -7,26 +7,9 @@
 #include <unistd.h>
 
 #include "batches.h"
-#include "caster.h"
+#include "cast.h"
 #include "cli.h"
 #include "device.h"
-#include "files.h"
-#include "json_file.h"
-#include "options.h"
-#include "output.h"
-#include "ray_file.h"
-#include "result_file.h"
-#include "scene.h"
-
-typedef struct cast_options {
-  const char *device, *rays, *out, *json;
-  scene_source *scene;
-  int query, tree, cull, in, out_format; /* out_format: file_format */
-  int segments, face_forward, points, check, resume;
-  real_option t_min, t_max;
-  uint32_t mask;
-  shard_option shard;
-} cast_options;
 
 #define QUERIES "closest|distance|any|count|all|interval"
 #define PLACE(member) offsetof(cast_options, member)
@@ -116,21 +99,14 @@ static int check_options(cast_options *options) {
   return OPTIONS_RUN;
 }
 
+int cast_parse(int argc, char **argv, cast_options *options) {
+  const int code = options_parse(&command, argc, argv, options, NULL);
+  return code == OPTIONS_RUN ? check_options(options) : code;
+}
+
 /* ---- the work -------------------------------------------------------------- */
 
-typedef struct cast_job {
-  const cast_options *options;
-  slab_context *context;
-  slab_scene *scene;
-  slab_scene_stats stats;
-  slab_device_info device;
-  ray_source *rays;
-  result_file *results;
-  caster cast;
-  double start;
-} cast_job;
-
-static int open_rays(cast_job *job) {
+int cast_open_rays(cast_job *job) {
   const cast_options *options = job->options;
   const ray_options rays = {
       .path = options->rays,
@@ -171,7 +147,7 @@ static int open_results(cast_job *job) {
   return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
 }
 
-static void prepare_caster(cast_job *job) {
+void cast_prepare(cast_job *job) {
   const cast_options *options = job->options;
   const uint64_t count = ray_source_count(job->rays);
   const uint64_t resumed = job->results ? result_file_resumed(job->results) : 0;
@@ -190,15 +166,14 @@ static void prepare_caster(cast_job *job) {
 static void warn_of_rounding(const cast_job *job) {
   double size = 0;
   for (int i = 0; i < 3; i++) size = fmax(size, (double)job->stats.upper[i] - (double)job->stats.lower[i]);
-  const double moved = ray_source_rounding(job->rays);
-  if (size > 0 && moved > 1e-6 * size)
+  if (size > 0 && job->rounding > 1e-6 * size)
     complain(
         "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
         "coordinates nearer to 0 keep more",
-        job->options->rays, moved, size);
+        job->options->rays, job->rounding, size);
 }
 
-static void tell(const cast_job *job) {
+void cast_tell(const cast_job *job) {
   const cast_tally *tally = &job->cast.tally;
   warn_of_rounding(job);
   if (tally->invalid)
@@ -213,7 +188,7 @@ static void tell(const cast_job *job) {
           tally->oracle_rays, tally->oracle_wrong, tally->oracle_undecided);
 }
 
-static json_t *summary(const cast_job *job) {
+json_t *cast_summary(const cast_job *job) {
   const cast_tally *tally = &job->cast.tally;
   static const char *const queries[] = {"closest", "distance", "any", "count", "all", "interval"};
   json_t *root =
@@ -240,8 +215,9 @@ static int finish(cast_job *job) {
   result_file *results = job->results;
   job->results = NULL;
   if (results && result_file_commit(results)) return EXIT_FAILED;
-  tell(job);
-  if (job->options->json && json_save(job->options->json, summary(job))) return EXIT_FAILED;
+  job->rounding = ray_source_rounding(job->rays);
+  cast_tell(job);
+  if (job->options->json && json_save(job->options->json, cast_summary(job))) return EXIT_FAILED;
   return job->cast.tally.mismatches || job->cast.tally.oracle_wrong ? EXIT_MISMATCH : EXIT_DONE;
 }
 
@@ -250,10 +226,10 @@ static int cast_rays(const cast_options *options) {
   int code = EXIT_FAILED;
   if (options->out && output_probe(options->out)) goto done;
   if (options->json && output_probe(options->json)) goto done;
-  if ((code = open_rays(&job)) != EXIT_DONE) goto done;
+  if ((code = cast_open_rays(&job)) != EXIT_DONE) goto done;
   if ((code = open_scene(&job)) != EXIT_DONE) goto done;
   if ((code = open_results(&job)) != EXIT_DONE) goto done;
-  prepare_caster(&job);
+  cast_prepare(&job);
   code = ray_source_skip(job.rays, job.cast.line.first) ? EXIT_FAILED : batches_run(job.rays, &job.cast, job.results);
   if (code == EXIT_DONE) code = finish(&job);
 done:
@@ -270,8 +246,7 @@ int command_cast(int argc, char **argv) {
     complain("out of memory");
     return EXIT_FAILED;
   }
-  int code = options_parse(&command, argc, argv, &options, NULL);
-  if (code == OPTIONS_RUN) code = check_options(&options);
+  int code = cast_parse(argc, argv, &options);
   if (code == OPTIONS_RUN) code = cast_rays(&options);
   scene_source_destroy(options.scene);
   return code;

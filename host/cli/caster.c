@@ -130,6 +130,8 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
   begin_span(cast, n);
   if (cast->query == SLAB_ALL) {
     status = cast_all(cast, rays, n, cast->buffers.offsets, &options);
+    const int counted = status == SLAB_OK || status == SLAB_CAPACITY;
+    if (counted && cast->place && cast->place(cast->user, cast->buffers.offsets[n])) return EXIT_FAILED;
     if (status == SLAB_CAPACITY) return run_pieces(cast, rays, n, &options);
   } else {
     const double start = seconds_now();

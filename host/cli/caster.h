@@ -8,6 +8,9 @@
 #include "progress.h"
 #include "slabcast.h"
 
+/* Most rays of a batch: 32 MiB, and as much for their hits. */
+enum { CAST_BATCH = 1 << 20 };
+
 typedef struct cast_tally {
   uint64_t rays, hits; /* cast; of them those that hit something */
   uint64_t crossings;  /* SLAB_COUNT and SLAB_ALL: hits over all rays */
@@ -27,12 +30,16 @@ typedef struct cast_buffers {
   uint64_t *offsets, *piece_offsets; /* of SLAB_ALL */
 } cast_buffers;
 
+/* Told how many hits a batch of SLAB_ALL has before any of them is received. Non-zero ends the cast. */
+typedef int cast_placer(void *user, uint64_t hits);
+
 typedef struct caster {
   slab_scene *scene;
   slab_query query;
   slab_cast_options options; /* progress and invalid are set by the caster */
   int check;
   cast_receiver *receive; /* NULL: results are only counted */
+  cast_placer *place;     /* NULL: nobody asks */
   void *user;
   progress line;
   cast_tally tally;

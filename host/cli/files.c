@@ -154,6 +154,13 @@ const char *rows_name(const row_source *source) { return source->in.name; }
 size_t rows_columns(const row_source *source) { return source->columns; }
 uint64_t rows_count(const row_source *source) { return source->count; }
 int rows_is_file(const row_source *source) { return source->in.size != INPUT_UNKNOWN; }
+uint64_t rows_place(const row_source *source) { return source->in.place; }
+
+static int is_binary(const row_source *source) { return source->format == FORMAT_NPY || source->format == FORMAT_RAW; }
+
+size_t rows_bytes(const row_source *source) {
+  return is_binary(source) ? source->columns * (source->wide ? sizeof(double) : sizeof(float)) : 0;
+}
 
 double rows_worst_rounding(const row_source *source, size_t first, size_t last) {
   double worst = 0;
@@ -169,6 +176,13 @@ static void round_row(row_source *source, const double *wide, float *values) {
     const double moved = fabs((double)values[i] - wide[i]);
     if (moved > source->worst[i]) source->worst[i] = moved; /* false for NaN, and for inf - inf */
   }
+}
+
+void rows_convert(row_source *source, const void *bytes, size_t rows, float *values) {
+  const double *wide = bytes;
+  for (size_t i = 0; source->wide && i < rows; i++)
+    round_row(source, wide + i * source->columns, values + i * source->columns);
+  if (!source->wide) memcpy(values, bytes, rows * source->columns * sizeof *values);
 }
 
 /* Whole rows of binary data; a part of a row at the end is an error, as is an end before the count. */
@@ -190,8 +204,7 @@ static int read_wide(row_source *source, size_t rows, float *values, size_t *got
     const size_t wanted = rows - *got < BLOCK ? rows - *got : BLOCK;
     size_t read = 0;
     if (read_binary(source, wanted, sizeof(double), block, &read)) return -1;
-    for (size_t i = 0; i < read; i++)
-      round_row(source, block + i * source->columns, values + (*got + i) * source->columns);
+    rows_convert(source, block, read, values + *got * source->columns);
     *got += read;
     if (read < wanted) break;
   }
@@ -232,7 +245,7 @@ int rows_read(row_source *source, size_t capacity, float *values, size_t *got) {
   if (rows == 0 || source->columns == 0) return 0;
   if (source->format == FORMAT_NPY && source->wide)
     failed = read_wide(source, rows, values, got);
-  else if (source->format == FORMAT_NPY || source->format == FORMAT_RAW)
+  else if (is_binary(source))
     failed = read_binary(source, rows, sizeof(float), values, got);
   else
     failed = read_text(source, rows, values, got);
@@ -251,8 +264,7 @@ int rows_skip(row_source *source, uint64_t rows) {
   const uint64_t left = source->count - source->done;
   if (rows > left) rows = left;
   source->done += rows;
-  if (source->format != FORMAT_NPY && source->format != FORMAT_RAW) return skip_text(source, rows);
-  return input_skip(&source->in, rows * source->columns * (source->wide ? sizeof(double) : sizeof(float)));
+  return is_binary(source) ? input_skip(&source->in, rows * rows_bytes(source)) : skip_text(source, rows);
 }
 
 /* ---- whole tables ---------------------------------------------------------- */

@@ -33,6 +33,11 @@ int rows_is_file(const row_source *source);
 int rows_read(row_source *source, size_t capacity, float *values, size_t *got);
 /* Leaves out `rows` rows; fewer when the end comes before. */
 int rows_skip(row_source *source, uint64_t rows);
+/* For those who fetch the rows of a binary file themselves: where the next one begins in it, the bytes of one (0:
+ * text), and the numbers of rows whose bytes, aligned as malloc does, are at hand. */
+uint64_t rows_place(const row_source *source);
+size_t rows_bytes(const row_source *source);
+void rows_convert(row_source *source, const void *bytes, size_t rows, float *values);
 /* The largest distance that rounding to float32 moved a number of columns first .. last - 1 so far. */
 double rows_worst_rounding(const row_source *source, size_t first, size_t last);
 

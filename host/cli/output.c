@@ -156,6 +156,11 @@ static int lock_part(const output *out) {
   return -1;
 }
 
+int output_unlock(const output *out) {
+  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+  return fcntl(out->fd, F_SETLK, &lock) == 0 || errno == ENOLCK || errno == EINVAL ? 0 : fail(out, "unlock");
+}
+
 /* A link keeps its place: what it leads to is replaced. */
 static char *final_name(const char *path) {
   struct stat link;
@@ -198,6 +203,7 @@ output *output_open(const char *path, output_mode mode) {
 }
 
 const char *output_name(const output *out) { return out->name; }
+const char *output_part(const output *out) { return out->part; }
 int output_is_file(const output *out) { return out->slot >= 0; }
 uint64_t output_size(const output *out) { return out->size; }
 

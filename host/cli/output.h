@@ -28,6 +28,10 @@ const char *output_name(const output *);
 int output_is_file(const output *);
 /* 1 when data written to `path` goes straight to a pipe, a device or stdout. */
 int output_is_direct(const char *path);
+/* FILE.part, which others are to write too; NULL when written directly. */
+const char *output_part(const output *);
+/* Lets other processes lock parts of FILE.part, as file systems do on their behalf. 0, or -1 with the error printed. */
+int output_unlock(const output *);
 /* Bytes in FILE.part, those found by OUTPUT_RESUME included. */
 uint64_t output_size(const output *);
 

@@ -41,29 +41,32 @@ static slab_ray segment_of_row(const float *row, size_t columns) {
   return slab_segment(a, b);
 }
 
+static void make_rays(const ray_source *source, const float *row, size_t n, slab_ray *rays) {
+  const size_t columns = rows_columns(source->rows);
+  const ray_options *options = &source->options;
+  for (size_t i = 0; i < n; i++, row += columns) {
+    rays[i] = options->segments ? segment_of_row(row, columns) : ray_of_row(row, columns);
+    if (options->t_min.given) rays[i].t_min = options->t_min.value;
+    if (options->t_max.given) rays[i].t_max = options->t_max.value;
+  }
+}
+
 /* Rows that are rays as they stand. */
 static int is_plain(const ray_source *source) {
   const ray_options *options = &source->options;
   return rows_columns(source->rows) == 8 && !options->t_min.given && !options->t_max.given;
 }
 
+enum { BLOCK = 512 };
+
 static int read_rows(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
   if (is_plain(source)) return rows_read(source->rows, capacity, (float *)(void *)rays, got);
-  enum { BLOCK = 512 };
   float block[BLOCK * ROWS_COLUMNS_MAX];
-  const size_t columns = rows_columns(source->rows);
-  const ray_options *options = &source->options;
   size_t read = 1;
   for (*got = 0; *got < capacity && read > 0; *got += read) {
     const size_t wanted = capacity - *got < BLOCK ? capacity - *got : BLOCK;
     if (rows_read(source->rows, wanted, block, &read)) return -1;
-    for (size_t i = 0; i < read; i++) {
-      slab_ray *ray = &rays[*got + i];
-      const float *row = block + i * columns;
-      *ray = options->segments ? segment_of_row(row, columns) : ray_of_row(row, columns);
-      if (options->t_min.given) ray->t_min = options->t_min.value;
-      if (options->t_max.given) ray->t_max = options->t_max.value;
-    }
+    make_rays(source, block, read, rays + *got);
   }
   return 0;
 }
@@ -180,6 +183,23 @@ int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t 
 int ray_source_skip(ray_source *source, uint64_t rays) {
   source->done += rays;
   return skip(source, rays);
+}
+
+uint64_t ray_source_place(const ray_source *source) { return rows_place(source->rows); }
+size_t ray_source_bytes(const ray_source *source) { return rows_bytes(source->rows); }
+
+void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ray *rays) {
+  if (is_plain(source)) {
+    rows_convert(source->rows, bytes, n, (float *)(void *)rays);
+    return;
+  }
+  float block[BLOCK * ROWS_COLUMNS_MAX];
+  const size_t row = rows_bytes(source->rows);
+  for (size_t at = 0; at < n; at += BLOCK) {
+    const size_t piece = n - at < BLOCK ? n - at : BLOCK;
+    rows_convert(source->rows, (const char *)bytes + at * row, piece, block);
+    make_rays(source, block, piece, rays + at);
+  }
 }
 
 double ray_source_rounding(const ray_source *source) {

@@ -34,6 +34,11 @@ uint64_t ray_source_first(const ray_source *source);
 shard_label ray_source_shard(const ray_source *source);
 int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got);
 int ray_source_skip(ray_source *source, uint64_t rays);
+/* For those who fetch the rows of a binary file themselves: where the next ray's begins in it, the bytes of one (0:
+ * text), and the rays of rows whose bytes, aligned as malloc does, are at hand. */
+uint64_t ray_source_place(const ray_source *source);
+size_t ray_source_bytes(const ray_source *source);
+void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ray *rays);
 /* The largest distance that rounding to float32 moved a point so far. */
 double ray_source_rounding(const ray_source *source);
 

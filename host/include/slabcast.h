@@ -188,6 +188,18 @@ typedef struct slab_scene_stats {
 /* SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
 
+/* A committed scene with its tree as `*size` bytes, for other processes and machines of the same byte order: what
+ * slab_scene_unpack makes of them gives the same bits to every cast. capacity 0 (bytes may then be NULL) asks for *size
+ * alone; SLAB_CAPACITY when there is room for less: *size is complete, bytes untouched. bytes are aligned to 8, as
+ * malloc does. Equal scenes give equal bytes. Other versions of the library may refuse them. SLAB_INVALID_STATE before
+ * commit. */
+SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t capacity, size_t *size);
+/* A committed scene on this context, which the caller destroys; the bytes (aligned to 8) are copied, not kept.
+ * SLAB_INVALID_ARGUMENT when they are not a packed scene of this version, not all of it, or damaged: a checksum tells.
+ * Bytes that someone made up on purpose, checksum included, may give wrong answers, but lead no cast out of its
+ * memory. slab_scene_info tells the seconds that unpacking took as build_seconds. */
+SLAB_API slab_status slab_scene_unpack(slab_context *, const void *bytes, size_t size, slab_scene **scene);
+
 /* ---- casts --------------------------------------------------------------- */
 
 /* Called from the casting thread while launches are under way; a non-zero return cancels: what is under way ends, no

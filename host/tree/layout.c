@@ -180,7 +180,7 @@ static slab_status write_blocks(const slab_scene *scene, const gathered *g, cons
 /* ---- the whole ---- */
 
 /* A traversal keeps what is left to visit of one node a level. Rounded up, so that scenes share programs. */
-static uint32_t stack_entries(uint32_t depth) { return (7 * depth + 1 + 63) / 64 * 64; }
+uint32_t tree_stack(uint32_t depth) { return (7 * depth + 1 + 63) / 64 * 64; }
 
 slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, tree_layout *out) {
   gathered g;
@@ -199,7 +199,7 @@ slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, tree_l
     out->nodes = t.nodes;
     out->node_count = t.node_count;
     out->depth = t.depth;
-    out->stack = stack_entries(t.depth);
+    out->stack = tree_stack(t.depth);
     out->sah_cost = t.sah_cost;
     out->node_occupancy = t.occupancy_nodes;
     out->block_occupancy = t.occupancy_blocks;

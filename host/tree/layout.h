@@ -17,4 +17,9 @@ typedef struct tree_layout {
 /* nodes and blocks are the caller's to free, whatever the status. */
 slab_status tree_layout_build(const slab_scene *, slab_tree quality, tree_layout *);
 
+/* Entries that the traversal of a tree of this depth can need. */
+uint32_t tree_stack(uint32_t depth);
+/* A layout of this scene that was not built here: checks that no traversal leaves it, and fills in depth and stack. */
+slab_status tree_layout_trust(const slab_scene *, tree_layout *);
+
 #endif

@@ -172,10 +172,28 @@ static slab_status run_scene_create(world *w) {
   return slab_scene_create(w->context, &((made *)(void *)w->outcome)->scene);
 }
 
+/* A committed scene, and beside it its bytes. */
+static void begin_packed(world *w) {
+  begin_committed(w);
+  assert_ok(slab_scene_pack(w->scene, NULL, 0, &w->packed));
+  w->results = malloc(w->packed);
+  assert_non_null(w->results);
+  assert_ok(slab_scene_pack(w->scene, w->results, w->packed, &w->packed));
+}
+
+static slab_status run_pack(world *w) {
+  size_t size = 0;
+  return slab_scene_pack(w->scene, w->outcome, sizeof w->outcome, &size);
+}
+
+static slab_status run_unpack(world *w) {
+  return slab_scene_unpack(w->context, w->results, w->packed, &((made *)(void *)w->outcome)->scene);
+}
+
 /* As above. */
 static void undo_made(world *w) {
   made *to = (void *)w->outcome;
-  if (w->action->run == run_scene_create)
+  if (w->action->run == run_scene_create || w->action->run == run_unpack)
     slab_scene_destroy(to->scene);
   else
     slab_context_destroy(to->context);
@@ -264,6 +282,12 @@ static bool tells_late(world *w) {
   {                                                                                                                   \
     .name = "slab_scene_commit, " text, .begin = begin_filled, .run = run_commit, .fresh = 1, .with = { __VA_ARGS__ } \
   }
+#define UNPACK(text, ...)                                                                                      \
+  {                                                                                                            \
+    .name = "slab_scene_unpack, " text, .begin = begin_packed, .run = run_unpack, .undo = undo_made, .with = { \
+      __VA_ARGS__                                                                                              \
+    }                                                                                                          \
+  }
 #define CAST(text, ...)                                                                               \
   {                                                                                                   \
     .name = text, .begin = begin_committed, .run = run_fixed, .may_write = 1, .with = { __VA_ARGS__ } \
@@ -307,6 +331,9 @@ const action actions[] = {
      .with = {.boxes = 36000}},
     COMMIT("high", .tree = SLAB_TREE_HIGH),
     {.name = "slab_scene_info", .begin = begin_committed, .run = run_scene_info},
+    {.name = "slab_scene_pack, tree", .begin = begin_committed, .run = run_pack, .may_write = 1, .with = {IN_A_TREE}},
+    UNPACK("flat", .tree = SLAB_TREE_FLAT),
+    UNPACK("tree", IN_A_TREE),
     CAST("slab_closest", .query = SLAB_CLOSEST),
     CAST("slab_closest, copied", .query = SLAB_CLOSEST, .copy = 1),
     CAST("slab_closest, tree", .query = SLAB_CLOSEST, IN_A_TREE),

@@ -19,7 +19,8 @@ typedef struct world {
   slab_scene *scene;
   slab_ray rays[WORLD_RAYS];
   slab_primitive_id skips[WORLD_RAYS];
-  unsigned char *results; /* of an earlier cast, for slab_check */
+  unsigned char *results; /* of an earlier cast, for slab_check; or a packed scene, */
+  size_t packed;          /* and its bytes */
   uint64_t offsets[WORLD_RAYS + 1];
   /* What the call gives: everything is written here, so that two outcomes can be compared as bytes. */
   _Alignas(64) unsigned char outcome[WORLD_OUTCOME];

@@ -1,0 +1,51 @@
+/* The cast command's parts, for each program that casts the rays of a file: `slabcast cast` and `slabcast-mpi cast`. */
+#ifndef SLABCAST_CLI_CAST_H
+#define SLABCAST_CLI_CAST_H
+
+#include <stdint.h>
+
+#include "caster.h"
+#include "json_file.h"
+#include "options.h"
+#include "ray_file.h"
+#include "result_file.h"
+#include "scene.h"
+#include "slabcast.h"
+
+typedef struct cast_options {
+  const char *device, *rays, *out, *json;
+  scene_source *scene;
+  int query, tree, cull, in, out_format; /* out_format: file_format */
+  int segments, face_forward, points, check, resume;
+  real_option t_min, t_max;
+  uint32_t mask;
+  shard_option shard;
+} cast_options;
+
+typedef struct cast_job {
+  const cast_options *options;
+  slab_context *context;
+  slab_scene *scene;
+  slab_scene_stats stats;
+  slab_device_info device;
+  ray_source *rays;
+  result_file *results;
+  caster cast;
+  double rounding; /* the largest distance that float32 moved a point of a ray */
+  double start;
+} cast_job;
+
+/* The command line into *options, whose scene is there already. OPTIONS_RUN, or the exit code to return. */
+int cast_parse(int argc, char **argv, cast_options *options);
+
+/* Opens the rays that job->options name: the shard that they ask for. Returns an exit code. */
+int cast_open_rays(cast_job *job);
+/* Sets up job->cast for what is opened already: rays, scene and, where they are wanted, results. */
+void cast_prepare(cast_job *job);
+
+/* What the tally says: warnings and, where it is asked for, the counts. */
+void cast_tell(const cast_job *job);
+/* The same for --json; NULL without memory. */
+json_t *cast_summary(const cast_job *job);
+
+#endif

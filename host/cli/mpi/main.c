@@ -1,0 +1,52 @@
+#define _XOPEN_SOURCE 700 /* SIGXFSZ */
+/* The program `slabcast-mpi`: the cast command on every rank of an MPI job. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../cli.h"
+#include "../mesh.h"
+#include "../output.h"
+#include "cast.h"
+
+static void tell_usage(FILE *stream) {
+  fputs(
+      "usage: mpirun [-n RANKS] slabcast-mpi cast SCENE... --rays FILE -o FILE [options]\n\n"
+      "`slabcast cast` on the ranks of an MPI job: one reads the scene and builds its tree, all cast the rays, and "
+      "the\n"
+      "file that comes out is the same. Rays and results are files, npy or raw. Local rank i takes the i-th device of\n"
+      "those that --device names: all, a list, cpu, gpu (the default, where there are GPUs).\n\n"
+      "`slabcast-mpi cast --help` tells the options. Exit codes are those of slabcast, the same from every rank.\n",
+      stream);
+}
+
+/* What needs no team is said by rank 0 alone. */
+static int run(team *t, int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "cast")) return team_cast(t, argc - 1, argv + 1);
+  const char *word = argc > 1 ? argv[1] : "";
+  const int help = !strcmp(word, "--help") || !strcmp(word, "-h"), version = !strcmp(word, "--version");
+  if (t->rank == 0 && version)
+    printf("slabcast %d.%d.%d\n", SLAB_VERSION_MAJOR, SLAB_VERSION_MINOR, SLAB_VERSION_PATCH);
+  else if (t->rank == 0)
+    tell_usage(help ? stdout : stderr);
+  return help || version ? EXIT_DONE : EXIT_USAGE;
+}
+
+int main(int argc, char **argv) {
+  const int child = mesh_child_main(argc, argv);
+  if (child >= 0) return child;
+  MPI_Init(&argc, &argv);
+  team t = team_begin();
+  signal(SIGXFSZ, SIG_IGN);          /* a full disk is an error of write() on every rank */
+  if (t.rank == 0) output_prepare(); /* the one that has something to clean away */
+  int code = run(&t, argc, argv);
+  if (fflush(stdout) || ferror(stdout)) {
+    complain("cannot write to standard output: %s", strerror(errno));
+    code = code == EXIT_DONE ? EXIT_FAILED : code;
+  }
+  code = team_agree(&t, code);
+  signal(SIGTERM, SIG_IGN); /* with which launchers hurry the others when the first one ends with a code */
+  MPI_Finalize();
+  return code;
+}

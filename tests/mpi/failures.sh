@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# failures.sh MPIRUN SLABCAST_MPI SLOW_LAYER FLIP_LAYER: what cannot be done, or fails on one rank alone, is said once, with rank
+# and reason; the job ends with a code, and no file is there but the one that was before.
+# shellcheck source=tests/mpi/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+flip_layer=$4
+scene=(--builtin boxes:40)
+slabcast rays random "${scene[@]}" --count 300 -o rays.npy
+cast=(cast "${scene[@]}" --rays rays.npy)
+
+# expect_failure CODE TEXT COMMAND...: and one line of the program says TEXT; what mpirun adds is its own.
+expect_failure() {
+  local code=$1 text=$2
+  shift 2
+  expect_exit "$code" "$@"
+  expect_stderr "$text"
+  (($(grep -c '^slabcast: ' err) == 1)) || fail "\"$*\" says it more than once: $(cat err)"
+  expect_no out.npy out.npy.offsets.npy
+}
+
+# ---- what cannot be asked for ----
+slabcast rays random "${scene[@]}" --count 9 --out text -o rays.txt
+expect_failure 2 "rank 0 of 2: --rays wants a file" on 2 cast "${scene[@]}" --rays - -o out.npy
+expect_failure 2 "rank 0 of 2: results are npy or raw" on 2 "${cast[@]}" -o out.csv
+expect_failure 2 "rank 0 of 2: -o wants a file" on 2 "${cast[@]}" -o -
+expect_failure 2 "rank 0 of 2: --resume is for one process" on 2 "${cast[@]}" -o out.npy --resume
+expect_failure 2 "rank 0 of 2: unknown option --rais" on 2 cast "${scene[@]}" --rais rays.npy -o out.npy
+expect_failure 1 "rank 0 of 2: rays.txt: lines of text" on 2 cast "${scene[@]}" --rays rays.txt -o out.npy
+expect_failure 1 "rank 0 of 3: cannot read nowhere.npy" on 3 cast "${scene[@]}" --rays nowhere.npy -o out.npy
+expect_failure 1 "rank 0 of 2: cannot write nowhere/out.npy" on 2 "${cast[@]}" -o nowhere/out.npy
+expect_failure 1 "rank 0 of 2: cannot read nowhere.npy" on 2 cast --boxes nowhere.npy --rays rays.npy -o out.npy
+expect_failure 4 "rank 0 of 2: --device nothing" on 2 "${cast[@]}" --device nothing -o out.npy
+
+# ---- what fails on one rank alone ----
+expect_failure 4 "rank 1 of 2: --device nothing" on 2 "${cast[@]}" --device cpu,nothing -o out.npy
+special 1 "export OPENCL_LAYERS=$flip_layer SLAB_FLIP=1:12345 SLAB_FLIP_FILE=report"
+expect_exit 3 on_special 3 "${cast[@]}" --query any --check
+expect_stderr "rank 1 of 3: mismatch at ray 1"
+
+# It lets MPI and the driver write files of their own, but not the last of 900,000 rows of 32 bytes.
+slabcast rays random "${scene[@]}" --count 900000 -o large.npy
+limit='ulimit -f 12000'
+for rank in 0 1; do
+  special $rank "$limit"
+  expect_exit 1 on_special 2 cast "${scene[@]}" --rays large.npy -o out.npy
+  expect_stderr "rank $rank of 2: cannot write out.npy: File too large" " rays were done before"
+  expect_no out.npy
+done
+special 1 'ulimit -f 6500' # less than the offsets take
+echo before >out.npy
+expect_exit 1 on_special 2 cast "${scene[@]}" --rays large.npy --query all -o out.npy
+expect_stderr "rank 1 of 2: cannot write out.npy: File too large"
+[[ $(cat out.npy) == before ]] || fail "the older file is gone"
+rm out.npy
+expect_no out.npy out.npy.offsets.npy
+
+# ---- killed and interrupted, while all wait for a slow file system ----
+export SLAB_SLOW_READ=60:1e9
+special any "export LD_PRELOAD=$slow_layer"
+has_parts() { [[ -e out.npy.part ]]; }
+for who in 0 1 mpirun; do
+  rm -f pid.*
+  "$mpirun" -n 2 ./special.sh "$program" "${cast[@]}" -o out.npy >out 2>err &
+  job=$!
+  wait_until 60 has_parts
+  code=0
+  if [[ $who == mpirun ]]; then kill -TERM "$job"; else kill -KILL "$(cat "pid.$who")"; fi
+  wait "$job" || code=$?
+  ((code != 0)) || fail "a job whose $who was killed ended well"
+  [[ $who == mpirun ]] || grep -qE "rank $who .*signal 9" err || fail "nobody says that rank $who was killed: $(cat err)"
+  [[ ! -e out.npy ]] || fail "out.npy is there"
+  # Who made the part takes it away, unless it was killed itself.
+  no_part() { [[ ! -e out.npy.part ]]; }
+  if [[ $who == 0 ]]; then rm out.npy.part; else wait_until 20 no_part; fi
+done

@@ -1,0 +1,32 @@
+# shellcheck shell=bash disable=SC2034 # what is set here is used there
+# What the scripts of this folder share: source it with the arguments MPIRUN SLABCAST_MPI SLOW_LAYER [MAKE_NPY]; then
+# on N PROGRAM_OPTION... runs slabcast-mpi on so many ranks.
+# shellcheck source=tests/cli/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
+mpirun=$1 program=$2 slow_layer=$3 make_npy=${4-}
+
+# Open MPI's leave to run as root and with more ranks than cores, and its own warnings about small machines.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_mpi_yield_when_idle=1
+# The ranks share the cores.
+export POCL_MAX_PTHREAD_COUNT=1 OMP_NUM_THREADS=1
+
+on() { "$mpirun" -n "$1" "$program" "${@:2}"; }
+
+# The same by special.sh.
+on_special() { "$mpirun" -n "$1" ./special.sh "$program" "${@:2}"; }
+
+# special RANK TEXT: special.sh leaves its process's number in pid.RANK and becomes the program; on rank RANK (any: on
+# each) it does what TEXT says before.
+special() {
+  cat >special.sh <<END
+#!/usr/bin/env bash
+rank=\${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-0}}
+echo \$\$ >pid.\$rank
+if [[ $1 == any || \$rank == $1 ]]; then
+  $2
+fi
+exec "\$@"
+END
+  chmod +x special.sh
+}

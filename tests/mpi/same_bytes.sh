@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# same_bytes.sh MPIRUN SLABCAST_MPI SLOW_LAYER MAKE_NPY: any number of ranks writes the bytes of one process, whatever the query,
+# the scene, the options and the shares of the ranks.
+# shellcheck source=tests/mpi/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+
+# same RANKS NAME OPTION...: of a cast to NAME.
+same() {
+  local ranks=$1 name=$2
+  shift 2
+  [[ -e one.$name ]] || expect_exit 0 slabcast cast "$@" -o "one.$name"
+  expect_exit 0 on "$ranks" cast "$@" --check -o "many.$name"
+  expect_stderr " rays checked, 0 mismatches"
+  expect_same "one.$name" "many.$name"
+  if [[ -e one.$name.offsets.npy ]]; then expect_same "one.$name.offsets.npy" "many.$name.offsets.npy"; fi
+  [[ ! -e many.$name.part && ! -e many.$name.offsets.npy.part ]] || fail "a part of many.$name is left"
+}
+
+# ---- every query, on scenes of every kind, flat and in trees; 1003 rays are no multiple of anything ----
+make_row "$make_npy"
+flat=("${row[@]}" --builtin boxes:40) tree=("${row[@]}" --builtin soup:1500 --tree fast)
+slabcast rays random "${flat[@]}" --count 1003 -o rays.npy
+for query in closest distance any count all interval; do
+  same 2 "$query.npy" "${flat[@]}" --rays rays.npy --query $query
+  same 4 "$query.npy" "${flat[@]}" --rays rays.npy --query $query
+done
+same 1 closest.npy "${flat[@]}" --rays rays.npy
+same 1 all.npy "${flat[@]}" --rays rays.npy --query all
+same 2 tree.npy "${tree[@]}" --rays rays.npy
+same 4 tree_all.raw "${tree[@]}" --rays rays.npy --query all --points
+
+# ---- rows of every form, and every option ----
+slabcast rays random "${flat[@]}" --count 501 -o rays.raw
+same 2 cut.raw "${flat[@]}" --rays rays.raw --t-min 0.5 --t-max 40 --mask 21 --cull back --face-forward
+same 2 points.npy "${flat[@]}" --rays rays.raw --query interval --points --shard 1/3
+tr ' ' '\n' <<<"0 0.3 0.5 9 0.5 0.5 1 0.5 0 8 0.5 1" | "$make_npy" d '<f8' '(2, 6)' False >segments.npy
+same 2 segments.npy "${flat[@]}" --rays segments.npy --segments --query count
+
+# ---- fewer rays than ranks, none at all ----
+head -c 96 rays.raw >three.raw
+same 4 three.npy "${flat[@]}" --rays three.raw --query all
+: >none.raw
+for query in closest all; do
+  expect_exit 0 slabcast cast "${flat[@]}" --rays none.raw --query $query -o one.npy
+  expect_exit 0 on 2 cast "${flat[@]}" --rays none.raw --query $query -o many.npy
+  expect_same one.npy many.npy
+done
+expect_same one.npy.offsets.npy many.npy.offsets.npy
+
+# ---- several rounds of batches: more rays than two ranks take at once ----
+slabcast rays random --builtin boxes:1 --count 2200000 -o many_rays.npy
+for query in any all; do
+  slabcast cast --builtin boxes:1 --rays many_rays.npy --query $query -o one.npy
+  expect_exit 0 on 2 cast --builtin boxes:1 --rays many_rays.npy --query $query -o many.npy --json many.json
+  expect_same one.npy many.npy
+done
+expect_same one.npy.offsets.npy many.npy.offsets.npy
+for text in '"ranks": 2' '"rays": 2200000'; do grep -q "$text" many.json || fail "no $text in $(cat many.json)"; done
+
+# ---- results that are only counted ----
+expect_exit 0 on 2 cast "${flat[@]}" --rays rays.npy --json -
+expect_stdout '"rays": 1003' '"ranks": 2'
