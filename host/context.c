@@ -233,6 +233,9 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   d->in_place = d->info.type == SLAB_DEVICE_CPU && options->copy == 0;
   d->launch_rays = options->launch_rays;
   d->tactic = options->tactic;
+  d->layout = options->layout;
+  if (d->layout == SLAB_LAYOUT_DEFAULT)
+    d->layout = d->info.type == SLAB_DEVICE_CPU ? SLAB_LAYOUT_WIDE : SLAB_LAYOUT_COMPRESSED;
   return d->info.exact_divide ? SLAB_OK : find_double(d);
 }
 
@@ -280,6 +283,8 @@ static slab_status check_options(const slab_context_options *options, slab_conte
     return fail(SLAB_INVALID_ARGUMENT, "%s: lane_width is %u, not 0, 1, 8 or 16", function, options->lane_width);
   if ((unsigned)options->tactic > SLAB_TACTIC_TURNS)
     return fail(SLAB_INVALID_ARGUMENT, "%s: tactic is %d, not a slab_tactic", function, (int)options->tactic);
+  if ((unsigned)options->layout > SLAB_LAYOUT_COMPRESSED)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: layout is %d, not a slab_layout", function, (int)options->layout);
   return SLAB_OK;
 }
 

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-extern const char embedded_flat[], embedded_wide[], embedded_packet[], embedded_pairs[];
-extern const size_t embedded_flat_length, embedded_wide_length, embedded_packet_length, embedded_pairs_length;
+extern const char embedded_flat[], embedded_wide[], embedded_compressed[], embedded_packet[], embedded_pairs[];
+extern const size_t embedded_flat_length, embedded_wide_length, embedded_compressed_length, embedded_packet_length,
+    embedded_pairs_length;
 
 #endif

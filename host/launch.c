@@ -49,10 +49,11 @@ static slab_status set_arguments(cl_kernel kernel, const slab_scene *scene, cons
       {sizeof(cl_mem), l->skips == NULL ? NULL : &l->skips},
       {sizeof(cl_mem), l->invalid == NULL ? NULL : &l->invalid},
       {sizeof l->uniforms, &l->uniforms},
-      {sizeof(cl_mem), &scene->buffers.nodes}, /* of a tree alone, as the next */
-      {sizeof(cl_mem), l->left == NULL ? NULL : &l->left},
+      {sizeof(cl_mem), &scene->buffers.nodes},             /* of a tree alone, */
+      {sizeof(cl_mem), l->left == NULL ? NULL : &l->left}, /* and of one that packets are led through */
   };
-  const cl_uint count = sizeof arguments / sizeof *arguments - (scene->buffers.nodes == NULL ? 2 : 0);
+  const cl_uint without = scene->buffers.nodes == NULL ? 2 : !has_tactics(scene);
+  const cl_uint count = sizeof arguments / sizeof *arguments - without;
   for (cl_uint i = 0; i < count; i++) {
     cl_int code = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
     if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "a cast");
@@ -78,10 +79,18 @@ static slab_status enqueue(const slab_scene *scene, const program_key *key, laun
   return status;
 }
 
+bool has_tactics(const slab_scene *scene) {
+  return scene->buffers.nodes != NULL && scene->context->device.layout == SLAB_LAYOUT_WIDE;
+}
+
+static program_source source_of(const slab_scene *scene) {
+  if (scene->buffers.nodes == NULL) return PROGRAM_FLAT;
+  return has_tactics(scene) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
+}
+
 slab_status launch_enqueue(const slab_scene *scene, slab_query query, launch *l, cl_command_queue queue,
                            cl_uint wait_count, const cl_event *wait, cl_event *done) {
-  const program_key key = {scene->buffers.nodes == NULL ? PROGRAM_FLAT : PROGRAM_WIDE, query, scene->kinds,
-                           scene->stack, l->walks == 0 ? 1 : l->walks};
+  const program_key key = {source_of(scene), query, scene->kinds, scene->stack, l->walks == 0 ? 1 : l->walks};
   size_t local;
   l->uniforms.rays_each = rays_each(&scene->context->device, l->uniforms.rays, &local);
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
@@ -90,7 +99,7 @@ slab_status launch_enqueue(const slab_scene *scene, slab_query query, launch *l,
 
 uint32_t packet_rays(const slab_scene *scene, slab_query query) {
   const device *d = &scene->context->device;
-  if (scene->buffers.nodes == NULL || d->info.lane_width == 1) return 0;
+  if (!has_tactics(scene) || d->info.lane_width == 1) return 0;
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 

@@ -49,6 +49,7 @@ typedef struct device {
   bool in_place;        /* kernels can use host arrays without a copy */
   uint32_t launch_rays; /* the caller's bound, 0: none */
   slab_tactic tactic;   /* how the caller wants trees to be traversed */
+  slab_layout layout;   /* of trees: not SLAB_LAYOUT_DEFAULT */
   pthread_mutex_t lock; /* guards programs, and a kernel from its arguments to its launch */
   program *programs;    /* built so far */
 } device;
@@ -67,14 +68,20 @@ void context_release(slab_context *);
 
 /* ---- program.c: kernels, built once for each specialisation ---- */
 
-typedef enum program_source { PROGRAM_FLAT, PROGRAM_WIDE, PROGRAM_PACKET, PROGRAM_PAIRS } program_source;
+typedef enum program_source {
+  PROGRAM_FLAT,
+  PROGRAM_WIDE,
+  PROGRAM_COMPRESSED,
+  PROGRAM_PACKET,
+  PROGRAM_PAIRS
+} program_source;
 
 /* What a program is specialised by. */
 typedef struct program_key {
   program_source source;
   slab_query query;
   uint32_t kinds; /* bit k: slab_shape k */
-  uint32_t stack; /* PROGRAM_WIDE, PROGRAM_PACKET: entries of the traversal's stack */
+  uint32_t stack; /* of trees: entries of the traversal's stack */
   uint32_t walks; /* PROGRAM_WIDE: rays that a work-item takes in turns */
 } program_key;
 
@@ -147,6 +154,8 @@ slab_status check_cull(const char *function, slab_cull);
 /* Fills in rays_each. */
 slab_status launch_enqueue(const slab_scene *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
+/* Whether the scene is a tree through which a CPU device's tactics lead. */
+bool has_tactics(const slab_scene *);
 /* Rays of a packet, 0 where this query on this scene has none. */
 uint32_t packet_rays(const slab_scene *, slab_query);
 /* Casts the packets that agree and marks in launch.left those that launch_enqueue is then to cast, on the same queue,

@@ -321,16 +321,16 @@ static slab_status commit_flat(slab_scene *scene) {
 static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   const device *d = &scene->context->device;
   tree_layout t;
-  slab_status status = tree_layout_build(scene, quality, &t);
+  slab_status status = tree_layout_build(scene, quality, d->layout, &t);
   const size_t table_bytes = scene->geometries * sizeof *scene->table;
-  const size_t block_bytes = t.floats * sizeof *t.blocks, node_bytes = t.node_count * sizeof *t.nodes;
+  const size_t block_bytes = t.floats * sizeof *t.blocks;
   if (status == SLAB_OK) status = upload(d, scene->table, table_bytes, "the geometry table", &scene->buffers.table);
   if (status == SLAB_OK) status = upload(d, t.blocks, block_bytes, "the tree's blocks", &scene->buffers.blocks);
-  if (status == SLAB_OK) status = upload(d, t.nodes, node_bytes, "the tree's nodes", &scene->buffers.nodes);
+  if (status == SLAB_OK) status = upload(d, t.nodes, t.node_bytes, "the tree's nodes", &scene->buffers.nodes);
   scene->stack = t.stack;
   scene->outside_planes = t.planes;
   scene->outside_boxes = t.boxes;
-  scene->stats.device_bytes = table_bytes + block_bytes + node_bytes;
+  scene->stats.device_bytes = table_bytes + block_bytes + t.node_bytes;
   scene->stats.tree_depth = t.depth;
   scene->stats.sah_cost = t.sah_cost;
   scene->stats.node_occupancy = t.node_occupancy;

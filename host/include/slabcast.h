@@ -96,12 +96,21 @@ typedef enum slab_tactic {
   SLAB_TACTIC_TURNS     /* several in turns: while one waits for memory the others go on */
 } slab_tactic;
 
+/* How trees lie on the device. Never changes an answer, only how fast it comes. */
+typedef enum slab_layout {
+  SLAB_LAYOUT_DEFAULT,   /* SLAB_LAYOUT_WIDE on CPU devices, SLAB_LAYOUT_COMPRESSED on others */
+  SLAB_LAYOUT_WIDE,      /* exact bounds, eight primitives side by side; alone has tactics */
+  SLAB_LAYOUT_COMPRESSED /* nodes of 80 bytes, primitives one by one, a ray to a work-item; lane_width does not matter
+                          */
+} slab_layout;
+
 typedef struct slab_context_options {
   const char *device;   /* index of slab_devices, part of a name, "cpu", "gpu"; NULL: a GPU, else the first */
   uint32_t lane_width;  /* 0: the device's own; 1, 8 or 16 to force it */
   uint32_t launch_rays; /* most rays a launch; 0: by the device's limits and about 100 ms */
   int copy;             /* 1: copy the caller's arrays even where the device could use them in place */
   slab_tactic tactic;
+  slab_layout layout;
 } slab_context_options;
 
 typedef struct slab_context slab_context;
