@@ -1,7 +1,8 @@
 /* A committed scene as one run of bytes, for other processes and machines, and back.
  *
- * header, geometry table, primitives of one lane; of trees their nodes and blocks as they lie on every device. Flat
- * scenes are laid out anew, since how they lie depends on the device's lanes. Each part begins at a multiple of ALIGN.
+ * header, geometry table, primitives of one lane; of wide trees their nodes and blocks as they lie on every device.
+ * Flat scenes are laid out anew, since how they lie depends on the device's lanes, and where either side has compressed
+ * trees they are built anew. Each part begins at a multiple of ALIGN.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ typedef struct blob_header {
   uint32_t version, byte_order;
   uint64_t bytes, checksum; /* of all; it counts as 0 itself */
   uint64_t geometries, floats;
-  uint64_t nodes, tree_floats; /* no nodes: flat */
+  uint64_t tree;               /* slab_tree */
+  uint64_t nodes, tree_floats; /* no nodes: flat, or not a wide tree */
   tree_outside planes, boxes;
   double sah_cost, node_occupancy, block_occupancy;
 } blob_header;
@@ -71,6 +73,7 @@ static blob_header describe(const slab_scene *scene) {
   h.byte_order = BLOB_BYTE_ORDER;
   h.geometries = scene->geometries;
   h.floats = scene->block_floats;
+  h.tree = (uint64_t)scene->tree;
   h.nodes = scene->tree_nodes;
   h.tree_floats = scene->tree_floats;
   h.planes = scene->outside_planes;
@@ -136,7 +139,7 @@ static slab_status check_header(const char *bytes, size_t size, blob_header *h) 
                 (unsigned long long)h->bytes);
   /* None is beyond the whole, so that sums of a few do not overflow. */
   if (h->geometries > size || h->floats > size || h->nodes > size || h->tree_floats > size ||
-      h->geometries > UINT32_MAX || h->nodes > UINT32_MAX || parts_of(h).end != size ||
+      h->geometries > UINT32_MAX || h->nodes > UINT32_MAX || h->tree > SLAB_TREE_HIGH || parts_of(h).end != size ||
       checksum_of(bytes, size) != h->checksum)
     return refuse("the packed scene is damaged");
   return SLAB_OK;
@@ -166,20 +169,20 @@ static slab_status take_blocks(slab_scene *scene, const blob_header *h, const ch
 
 /* The scene takes over copies of the tree's parts. */
 static slab_status take_tree(slab_scene *scene, const blob_header *h, const char *nodes, const char *blocks) {
-  tree_layout t = {.node_count = (size_t)h->nodes,
+  tree_layout t = {.node_bytes = (size_t)h->nodes * sizeof(tree_node),
                    .floats = (size_t)h->tree_floats,
                    .planes = h->planes,
                    .boxes = h->boxes,
                    .sah_cost = h->sah_cost,
                    .node_occupancy = h->node_occupancy,
                    .block_occupancy = h->block_occupancy};
-  t.nodes = tree_allocate(t.node_count, sizeof *t.nodes);
+  t.nodes = tree_allocate(t.node_bytes, 1);
   t.blocks = tree_allocate(t.floats, sizeof *t.blocks);
   slab_status status = SLAB_OK;
   if (t.nodes == NULL || t.blocks == NULL) {
-    status = fail_memory(t.node_count * sizeof *t.nodes + t.floats * sizeof *t.blocks, "the tree");
+    status = fail_memory(t.node_bytes + t.floats * sizeof *t.blocks, "the tree");
   } else {
-    memcpy(t.nodes, nodes, t.node_count * sizeof *t.nodes);
+    memcpy(t.nodes, nodes, t.node_bytes);
     memcpy(t.blocks, blocks, t.floats * sizeof *t.blocks);
     status = tree_layout_trust(scene, &t);
   }
@@ -195,7 +198,11 @@ static slab_status take(slab_scene *scene, const blob_header *h, const char *byt
   slab_status status = take_table(scene, h, (const geometry_entry *)(const void *)(bytes + p.table));
   if (status == SLAB_OK) status = take_blocks(scene, h, bytes + p.blocks);
   if (status != SLAB_OK) return status;
-  status = h->nodes == 0 ? scene_upload_flat(scene) : take_tree(scene, h, bytes + p.nodes, bytes + p.tree_blocks);
+  scene->tree = (slab_tree)h->tree;
+  if (h->nodes > 0 && scene->context->layout == SLAB_LAYOUT_WIDE)
+    status = take_tree(scene, h, bytes + p.nodes, bytes + p.tree_blocks);
+  else
+    status = scene_upload(scene, (slab_tree)h->tree);
   if (status == SLAB_OK) scene_finish(scene, begin);
   return status;
 }

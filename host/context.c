@@ -341,6 +341,8 @@ static slab_status check_options(const slab_context_options *options, slab_conte
     return fail(SLAB_INVALID_ARGUMENT, "%s: lane_width is %u, not 0, 1, 8 or 16", function, options->lane_width);
   if ((unsigned)options->tactic > SLAB_TACTIC_TURNS)
     return fail(SLAB_INVALID_ARGUMENT, "%s: tactic is %d, not a slab_tactic", function, (int)options->tactic);
+  if ((unsigned)options->layout > SLAB_LAYOUT_COMPRESSED)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: layout is %d, not a slab_layout", function, (int)options->layout);
   return SLAB_OK;
 }
 
@@ -370,8 +372,18 @@ static slab_status context_add(slab_context *context, found_device found, const 
   return device_prepare(d, found, options);
 }
 
+/* One for all devices, since a tree is built once. */
+static slab_layout layout_for(const slab_context *context, const slab_context_options *options) {
+  if (options->layout != SLAB_LAYOUT_DEFAULT) return options->layout;
+  for (uint32_t i = 0; i < context->device_count; i++)
+    if (context->devices[i].info.type == SLAB_DEVICE_CPU) return SLAB_LAYOUT_WIDE;
+  return SLAB_LAYOUT_COMPRESSED;
+}
+
 /* Hands over what was opened, or lets go of it. */
-static slab_status finish_context(slab_status status, slab_context *created, slab_context **context) {
+static slab_status finish_context(slab_status status, const slab_context_options *options, slab_context *created,
+                                  slab_context **context) {
+  if (status == SLAB_OK) created->layout = layout_for(created, options);
   if (status == SLAB_OK)
     *context = created;
   else
@@ -395,7 +407,7 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
     if (status == SLAB_OK) status = open_device(&created->devices[i]);
   }
   free(chosen);
-  return finish_context(status, created, context);
+  return finish_context(status, options, created, context);
 }
 
 slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_queue queue,
@@ -411,7 +423,7 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   status = context_allocate(1, &created);
   if (status == SLAB_OK) status = context_add(created, found, options);
   if (status == SLAB_OK) status = adopt_device(&created->devices[0], cl, queue);
-  return finish_context(status, created, context);
+  return finish_context(status, options, created, context);
 }
 
 void context_retain(slab_context *context) { atomic_fetch_add(&context->references, 1); }

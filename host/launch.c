@@ -28,7 +28,12 @@ static uint32_t rays_each(const device *d, uint32_t rays) {
   return fair < t->rays_each ? fair : t->rays_each;
 }
 
-static slab_status set_arguments(cl_kernel kernel, const scene_buffers *scene, const launch *l) {
+bool has_tactics(const site *on) {
+  return on->buffers->nodes != NULL && on->scene->context->layout == SLAB_LAYOUT_WIDE;
+}
+
+static slab_status set_arguments(cl_kernel kernel, const site *on, const launch *l) {
+  const scene_buffers *scene = on->buffers;
   const struct {
     size_t size;
     const void *value;
@@ -41,10 +46,11 @@ static slab_status set_arguments(cl_kernel kernel, const scene_buffers *scene, c
       {sizeof(cl_mem), l->skips == NULL ? NULL : &l->skips},
       {sizeof(cl_mem), l->invalid == NULL ? NULL : &l->invalid},
       {sizeof l->uniforms, &l->uniforms},
-      {sizeof(cl_mem), &scene->nodes}, /* of a tree alone, as the next */
-      {sizeof(cl_mem), l->left == NULL ? NULL : &l->left},
+      {sizeof(cl_mem), &scene->nodes},                     /* of a tree alone, */
+      {sizeof(cl_mem), l->left == NULL ? NULL : &l->left}, /* and of one that packets are led through */
   };
-  const cl_uint count = sizeof arguments / sizeof *arguments - (scene->nodes == NULL ? 2 : 0);
+  const cl_uint without = scene->nodes == NULL ? 2 : !has_tactics(on);
+  const cl_uint count = sizeof arguments / sizeof *arguments - without;
   for (cl_uint i = 0; i < count; i++) {
     cl_int code = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
     if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "a cast");
@@ -61,7 +67,7 @@ static slab_status enqueue(const site *on, const program_key *key, launch *l, si
   pthread_mutex_lock(&d->lock);
   slab_status status = program_find(d, key, &kernel, &first_use);
   l->first_use = l->first_use || first_use;
-  if (status == SLAB_OK) status = set_arguments(kernel, on->buffers, l);
+  if (status == SLAB_OK) status = set_arguments(kernel, on, l);
   if (status == SLAB_OK) {
     cl_int code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, wait_count, wait, done);
     if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueNDRangeKernel", "a cast");
@@ -70,10 +76,14 @@ static slab_status enqueue(const site *on, const program_key *key, launch *l, si
   return status;
 }
 
+static program_source source_of(const site *on) {
+  if (on->buffers->nodes == NULL) return PROGRAM_FLAT;
+  return has_tactics(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
+}
+
 slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
-  const program_key key = {on->buffers->nodes == NULL ? PROGRAM_FLAT : PROGRAM_WIDE, query, on->scene->kinds,
-                           on->scene->stack, l->walks == 0 ? 1 : l->walks};
+  const program_key key = {source_of(on), query, on->scene->kinds, on->scene->stack, l->walks == 0 ? 1 : l->walks};
   l->uniforms.rays_each = rays_each(on->device, l->uniforms.rays);
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
   return enqueue(on, &key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
@@ -81,7 +91,7 @@ slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_comma
 
 uint32_t packet_rays(const site *on, slab_query query) {
   const device *d = on->device;
-  if (on->buffers->nodes == NULL || d->info.lane_width == 1) return 0;
+  if (!has_tactics(on) || d->info.lane_width == 1) return 0;
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 

@@ -62,6 +62,7 @@ typedef struct device {
 
 struct slab_context {
   atomic_uint references; /* its creator and its scenes */
+  slab_layout layout;     /* of trees: not SLAB_LAYOUT_DEFAULT */
   uint32_t device_count;
   device devices[]; /* at least one */
 };
@@ -78,14 +79,20 @@ void context_release(slab_context *);
 
 /* ---- program.c: kernels, built once for each specialisation ---- */
 
-typedef enum program_source { PROGRAM_FLAT, PROGRAM_WIDE, PROGRAM_PACKET, PROGRAM_PAIRS } program_source;
+typedef enum program_source {
+  PROGRAM_FLAT,
+  PROGRAM_WIDE,
+  PROGRAM_COMPRESSED,
+  PROGRAM_PACKET,
+  PROGRAM_PAIRS
+} program_source;
 
 /* What a program is specialised by. */
 typedef struct program_key {
   program_source source;
   slab_query query;
   uint32_t kinds; /* bit k: slab_shape k */
-  uint32_t stack; /* PROGRAM_WIDE, PROGRAM_PACKET: entries of the traversal's stack */
+  uint32_t stack; /* of trees: entries of the traversal's stack */
   uint32_t walks; /* PROGRAM_WIDE: rays that a work-item takes in turns */
 } program_key;
 
@@ -126,7 +133,8 @@ struct slab_scene {
   float *blocks; /* of one lane: the public structs as added, one geometry after the other */
   size_t block_floats, block_capacity;
   scene_buffers *buffers;         /* one a device of the context; NULL before commit */
-  size_t tree_nodes, tree_floats; /* of the tree's buffers: nodes, and floats of blocks */
+  slab_tree tree;                 /* as it was committed, SLAB_TREE_FLAT where that became of SLAB_TREE_DEFAULT */
+  size_t tree_nodes, tree_floats; /* of a wide tree's buffers: nodes, and floats of blocks */
   uint32_t stack;                 /* entries a traversal can need */
   tree_outside outside_planes, outside_boxes;
   slab_scene_stats stats;
@@ -136,7 +144,7 @@ struct slab_scene {
 void scene_append(slab_scene *, uint32_t kind, uint32_t seen_by, uint32_t count);
 /* The scene's buffers; release_buffers or slab_scene_destroy clears away what there is of them after a failure. */
 typedef struct tree_layout tree_layout;
-slab_status scene_upload_flat(slab_scene *);
+slab_status scene_upload(slab_scene *, slab_tree);
 /* Takes over the layout's arrays, whatever comes of it. */
 slab_status scene_upload_tree(slab_scene *, tree_layout *);
 /* The buffers are there: measures the scene, which is committed from now on. begin: seconds_now() when that began. */
@@ -178,6 +186,8 @@ slab_status check_cull(const char *function, slab_cull);
 /* Fills in rays_each. */
 slab_status launch_enqueue(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
+/* Whether the scene is a tree through which a CPU device's tactics lead. */
+bool has_tactics(const site *);
 /* Rays of a packet, 0 where this query on this scene has none. */
 uint32_t packet_rays(const site *, slab_query);
 /* Casts the packets that agree and marks in launch.left those that launch_enqueue is then to cast, on the same queue,

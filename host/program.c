@@ -13,13 +13,14 @@ static const struct {
 } sources[] = {
     [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_length, "flat"},
     [PROGRAM_WIDE] = {embedded_wide, &embedded_wide_length, "wide"},
+    [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_length, "compressed"},
     [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_length, "packets"},
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, "pairs"},
 };
 
-/* Trees are 8 wide, and pairs have nothing to put side by side. */
+/* Wide trees are 8 wide; compressed ones, and pairs, have nothing to put side by side. */
 static uint32_t lanes_of(const device *d, program_source source) {
-  if (source == PROGRAM_PAIRS) return 1;
+  if (source == PROGRAM_PAIRS || source == PROGRAM_COMPRESSED) return 1;
   return source == PROGRAM_WIDE && d->info.lane_width > TREE_WIDTH ? TREE_WIDTH : d->info.lane_width;
 }
 

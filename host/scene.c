@@ -337,7 +337,7 @@ static slab_status upload_flat(slab_scene *scene, uint32_t nth) {
   return status;
 }
 
-slab_status scene_upload_flat(slab_scene *scene) {
+static slab_status commit_flat(slab_scene *scene) {
   slab_status status = make_buffers(scene);
   for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++) status = upload_flat(scene, i);
   return status;
@@ -347,7 +347,7 @@ static slab_status upload_tree(slab_scene *scene, const tree_layout *t, uint32_t
   const device *d = &scene->context->devices[nth];
   scene_buffers *to = &scene->buffers[nth];
   const size_t table_bytes = scene->geometries * sizeof *scene->table;
-  const size_t block_bytes = t->floats * sizeof *t->blocks, node_bytes = t->node_count * sizeof *t->nodes;
+  const size_t block_bytes = t->floats * sizeof *t->blocks, node_bytes = t->node_bytes;
   slab_status status = upload(d, scene->table, table_bytes, "the geometry table", &to->table);
   if (status == SLAB_OK) status = upload(d, t->blocks, block_bytes, "the tree's blocks", &to->blocks);
   if (status == SLAB_OK) status = upload(d, t->nodes, node_bytes, "the tree's nodes", &to->nodes);
@@ -367,8 +367,9 @@ slab_status scene_upload_tree(slab_scene *scene, tree_layout *t) {
     if (status == SLAB_OK) status = upload_tree(scene, t, i);
     in_place = in_place || scene->context->devices[i].scene_in_place;
   }
-  scene->tree_nodes = t->node_count;
-  scene->tree_floats = t->floats;
+  const bool wide = scene->context->layout == SLAB_LAYOUT_WIDE;
+  scene->tree_nodes = wide ? t->node_bytes / sizeof(tree_node) : 0;
+  scene->tree_floats = wide ? t->floats : 0;
   scene->stack = t->stack;
   scene->outside_planes = t->planes;
   scene->outside_boxes = t->boxes;
@@ -383,7 +384,7 @@ slab_status scene_upload_tree(slab_scene *scene, tree_layout *t) {
 /* Built once, for all devices. */
 static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   tree_layout t;
-  slab_status status = tree_layout_build(scene, quality, &t);
+  slab_status status = tree_layout_build(scene, quality, scene->context->layout, &t);
   if (status == SLAB_OK) return scene_upload_tree(scene, &t);
   free(t.nodes);
   free(t.blocks);
@@ -393,9 +394,10 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
 /* Fewer primitives are tested about as fast as a tree is walked: SLAB_TREE_DEFAULT leaves them flat. */
 #define TREE_LEAST 1024
 
-static slab_status commit_as(slab_scene *scene, slab_tree tree) {
-  bool flat = tree == SLAB_TREE_FLAT || (tree == SLAB_TREE_DEFAULT && scene->primitives < TREE_LEAST);
-  slab_status status = flat ? scene_upload_flat(scene) : commit_tree(scene, tree);
+slab_status scene_upload(slab_scene *scene, slab_tree tree) {
+  if (tree == SLAB_TREE_DEFAULT && scene->primitives < TREE_LEAST) tree = SLAB_TREE_FLAT;
+  scene->tree = tree;
+  slab_status status = tree == SLAB_TREE_FLAT ? commit_flat(scene) : commit_tree(scene, tree);
   if (status != SLAB_OK) release_buffers(scene);
   return status;
 }
@@ -415,7 +417,7 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   if (options != NULL && (unsigned)options->tree > SLAB_TREE_HIGH)
     return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: tree is %d, not a slab_tree", (int)options->tree);
   double begin = seconds_now();
-  slab_status status = commit_as(scene, options == NULL ? SLAB_TREE_DEFAULT : options->tree);
+  slab_status status = scene_upload(scene, options == NULL ? SLAB_TREE_DEFAULT : options->tree);
   if (status != SLAB_OK) return status;
   scene_finish(scene, begin);
   return SLAB_OK;

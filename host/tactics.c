@@ -22,7 +22,7 @@ tactics tactics_begin(const site *on, slab_query query, size_t rays) {
   tactics t = {.best = d->tactic};
   t.first = packets ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
   t.last = rays >= TURNS_PAY ? SLAB_TACTIC_TURNS : SLAB_TACTIC_SINGLE;
-  if (on->buffers->nodes == NULL || d->info.lane_width == 1) t.best = SLAB_TACTIC_SINGLE;
+  if (!has_tactics(on) || d->info.lane_width == 1) t.best = SLAB_TACTIC_SINGLE;
   if (t.best == SLAB_TACTIC_MEASURED) {
     t.open = rays >= TRIALS_PAY;
     t.best = packets && rays >= PACKETS_PAY ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;

@@ -5,11 +5,15 @@
 
 #include "answer.h"
 
+#ifndef TREE_UNIT
+#define TREE_UNIT BLOCK_UNIT /* of a flat scene, which has no tree */
+#endif
+
 typedef struct query_state {
   float t, leave; /* the best so far */
   float limit;    /* how far to look: as far as another could be as good */
   uint order;     /* of the best, */
-  uint where;     /* and its block in a tree, in BLOCK_UNITs */
+  uint where;     /* and its block in a tree, in units of TREE_UNIT floats */
   uint count;     /* crossings so far */
   uint skip;      /* order of the primitive not to see */
   const global geometry_entry *table;
@@ -139,9 +143,9 @@ INLINE slab_hit query_hit(const ray_frame *ray, const global geometry_entry *tab
   if (!SLAB_TREE) return hit_of(ray, table, blocks, cast, t, order);
   uint geometry = geometry_of(table, cast->geometries, order), lane = 0;
   geometry_entry entry = table[geometry];
-  const global float *block = blocks + (size_t)where * BLOCK_UNIT;
+  const global float *block = blocks + (size_t)where * TREE_UNIT;
   const global uint *orders = (const global uint *)(block + primitive_rows(entry.kind) * STRIDE);
-  while (lane + 1 < TREE_WIDTH && orders[lane] != order) lane++;
+  while (lane + 1 < STRIDE && orders[lane] != order) lane++;
   return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, cast, t, order);
 }
 

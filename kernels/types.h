@@ -49,7 +49,29 @@ typedef struct tree_node {
 
 /* A block of a tree: the rows of TREE_WIDTH primitives of one kind, then their orders, padded to a BLOCK_UNIT. Lanes
  * without a primitive hold one that is never hit. */
-#define TREE_BLOCK_UNITS(rows) ((((rows) + 1) * TREE_WIDTH + BLOCK_UNIT - 1) / BLOCK_UNIT)
+#define TREE_BLOCK_UNITS(rows) BLOCK_UNITS(rows, TREE_WIDTH, BLOCK_UNIT)
+/* The same of any number of lanes and any unit. */
+#define BLOCK_UNITS(rows, lanes, unit) ((((rows) + 1) * (lanes) + (unit)-1) / (unit))
+
+/* The same tree for devices whose work-items take a ray each (Ylitie, Karras, Laine 2017): nodes of 80 bytes, which are
+ * five rows of four words. Bounds are bytes that count steps from an origin, and hold the exact ones: quantised.h.
+ * Child k is met before child j by rays whose directions fall along the axes in `way` (a bit each) where k ^ way <
+ * j ^ way. Blocks hold one primitive: its rows, then its order, padded to COMPRESSED_UNIT. */
+typedef struct compressed_node {
+  float origin[3];
+  uint32_t scales;       /* bytes 0 to 2: the step along each axis, as a float's exponent; byte 3: which children are
+                            nodes, as bits */
+  uint32_t child;        /* index of the first child that is a node; the others follow */
+  uint32_t leaf;         /* place of the first child that is a leaf, in COMPRESSED_UNITs; the others follow */
+  uint32_t meta[2];      /* a byte a child: 0 unused, COMPRESSED_INNER a node, else COMPRESSED_LEAF */
+  uint32_t planes[6][2]; /* as tree_node's bounds, a byte a child */
+} compressed_node;
+
+#define COMPRESSED_UNIT 4
+#define COMPRESSED_INNER 0x40u
+#define COMPRESSED_LEAF(kind, count) (((uint32_t)(kind)-SLAB_SPHERE) << 6 | (uint32_t)(count)) /* 1 to 63 */
+#define COMPRESSED_LEAF_KIND(meta) (((meta) >> 6) + SLAB_SPHERE)
+#define COMPRESSED_LEAF_COUNT(meta) ((meta)&0x3Fu) /* 0 of what is no leaf */
 
 /* Primitives that no box holds stand outside the tree, in blocks of their own: planes, and boxes infinite in x or y. */
 typedef struct tree_outside {

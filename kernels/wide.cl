@@ -6,8 +6,9 @@
  * in turns, one step each. Several hide the time that memory takes where rays go different ways; where they go the same
  * way, one after the other is faster. */
 #define STRIDE 8
+#define TREE_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
-#include "query.h"
+#include "nodes.h"
 #include "tree.h"
 
 /* A ray on its way. */
@@ -19,61 +20,17 @@ typedef struct walk {
   tree_path path;
 } walk;
 
-/* Children that the ray may touch at limit or before, as bits; enter[k] for those. A child's stretch contains that of
- * every gate below it, since rounding is monotone, so whatever a primitive's gate lets through gets through here. */
+/* Children that the ray may touch at limit or before, as bits; enter[k] for those. */
 INLINE uint node_children(const ray_frame *ray, const global tree_node *node, float limit, float enter[TREE_WIDTH]) {
   uint bits = 0;
   for (uint part = 0; part < TREE_WIDTH; part += LANES) {
-    real near[3], far[3], from, leave, hi;
-    mask touched;
+    real near[3], far[3], from;
     box_planes(ray, &node->bounds[0][0] + part, near, far);
-    if (ray->t_min < 0.0f) { /* for which box_may_touch holds nothing back */
-      box_stretch(ray, near, far, &from, &leave, &hi);
-      touched = slab_touches(from, leave, ray->t_min, limit);
-      from = lanes_max(from, (real)(ray->t_min));
-    } else {
-      touched = box_may_touch(ray, near, far, limit, &from);
-    }
-    bits |= lanes_bits(touched) << part;
+    bits |= lanes_bits(bounds_met(ray, near, far, limit, &from)) << part;
     lanes_store(from, enter + part);
   }
   return bits;
 }
-
-/* Blocks of one kind, one after the other. True when the ray is done. */
-INLINE bool scan_blocks(const uint kind, query_state *q, const ray_frame *ray, const global float *blocks, uint first,
-                        uint count, const cast_uniforms *cast) {
-  const uint rows = primitive_rows(kind);
-  for (uint n = 0; n < count; n++, first += TREE_BLOCK_UNITS(rows)) {
-    const global float *block = blocks + (size_t)first * BLOCK_UNIT;
-    const global uint *orders = (const global uint *)(block + rows * STRIDE);
-    for (uint part = 0; part < TREE_WIDTH; part += LANES)
-      if (query_block(q, kind, ray, block + part, 0, orders + part, first, cast)) return true;
-  }
-  return false;
-}
-
-INLINE bool scan_leaf(query_state *q, const ray_frame *ray, const global float *blocks, uint first, uint meta,
-                      const cast_uniforms *cast) {
-  const uint kind = TREE_LEAF_KIND(meta), count = TREE_LEAF_BLOCK_COUNT(meta);
-#define SCAN_KIND(KIND) \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && kind == KIND) return scan_blocks(KIND, q, ray, blocks, first, count, cast)
-  SCAN_KIND(SLAB_TRIANGLE);
-  SCAN_KIND(SLAB_BOX);
-  SCAN_KIND(SLAB_SPHERE);
-  SCAN_KIND(SLAB_OBB);
-#undef SCAN_KIND
-  return false;
-}
-
-INLINE bool scan_outside(query_state *q, const ray_frame *ray, const global float *blocks, const cast_uniforms *cast) {
-  const tree_outside p = cast->planes, b = cast->boxes;
-  if ((SLAB_KINDS >> SLAB_PLANE & 1) != 0 && scan_blocks(SLAB_PLANE, q, ray, blocks, p.first, p.blocks, cast))
-    return true;
-  return (SLAB_KINDS >> SLAB_BOX & 1) != 0 && scan_blocks(SLAB_BOX, q, ray, blocks, b.first, b.blocks, cast);
-}
-
-/* ---- steps ---- */
 
 /* One node, or one leaf. False when the ray is done. */
 INLINE bool walk_on(walk *w, const global tree_node *nodes, const global float *blocks, const cast_uniforms *cast) {
@@ -83,7 +40,8 @@ INLINE bool walk_on(walk *w, const global tree_node *nodes, const global float *
     const uint bits = node_children(&w->ray, nodes + at, w->q.limit, enter);
     return tree_down(&w->path, nodes, blocks, at, bits, enter, w->q.limit);
   }
-  return !scan_leaf(&w->q, &w->ray, blocks, at, meta, cast) && tree_pop(&w->path, w->q.limit);
+  return !scan_leaf(&w->q, &w->ray, blocks, TREE_LEAF_KIND(meta), at, TREE_LEAF_BLOCK_COUNT(meta), cast) &&
+         tree_pop(&w->path, w->q.limit);
 }
 
 /* ---- the whole ---- */

@@ -10,7 +10,7 @@
 
 enum { SHAPES = 1200, RAYS = 1000, FLIPS = 2000, FORGERIES = 300 };
 /* Where the header holds its length and checksum, and how long it is: slabcast.h promises nothing of it. */
-enum { LENGTH_AT = 16, CHECKSUM_AT = 24, HEADER = 104 };
+enum { LENGTH_AT = 16, CHECKSUM_AT = 24, HEADER = 112 };
 
 typedef struct blob {
   unsigned char *bytes;
@@ -125,27 +125,41 @@ static void unpacked_scenes_can_be_checked(void **state) {
   slab_context_destroy(context);
 }
 
-/* A GPU may get what a CPU packed. */
-static void flat_scenes_suit_other_lanes(void **state) {
-  (void)state;
-  const slab_context_options one_lane = {.lane_width = 1};
-  slab_context *here = harness_context(), *there = NULL;
-  slab_scene *scene = mixed_scene(here, 7), *copy = NULL;
-  slab_ray *rays = mixed_rays("flat_scenes_suit_other_lanes", RAYS);
-  slab_hit *hits = harness_room(2 * RAYS * sizeof *hits);
+static void suits_another(const slab_context_options *from, const slab_context_options *to, slab_tree tree) {
+  const slab_build_options build = {.tree = tree};
+  slab_context *here = NULL, *there = NULL;
+  slab_scene *scene = NULL, *copy = NULL;
+  slab_scene_stats stats;
+  slab_ray rays[RAYS];
+  random_state random = harness_stream("suits_another");
+  assert_ok(slab_context_create(from, &here));
+  assert_ok(slab_context_create(to, &there));
+  assert_ok(slab_scene_create(here, &scene));
+  assert_ok(tree_scene_fill(0, SHAPES, random_next(&random), scene));
+  assert_ok(slab_scene_commit(scene, &build));
+  assert_ok(slab_scene_info(scene, &stats));
+  for (uint32_t i = 0; i < RAYS; i++) rays[i] = tree_scene_ray(&random, &stats);
   blob b = packed(scene);
-  assert_ok(slab_context_create(&one_lane, &there));
   assert_ok(slab_scene_unpack(there, b.bytes, b.size, &copy));
-  assert_ok(slab_closest(scene, rays, RAYS, hits, NULL));
-  assert_ok(slab_closest(copy, rays, RAYS, hits + RAYS, NULL));
-  assert_same_bits(hits + RAYS, hits, RAYS, sizeof *hits);
+  assert_same_answers(scene, copy, rays, NULL);
   free(b.bytes);
-  free(hits);
-  free(rays);
   slab_scene_destroy(copy);
   slab_scene_destroy(scene);
   slab_context_destroy(there);
   slab_context_destroy(here);
+}
+
+/* A GPU may get what a CPU packed. */
+static void flat_scenes_suit_other_lanes(void **state) {
+  (void)state;
+  suits_another(NULL, &(slab_context_options){.lane_width = 1}, SLAB_TREE_FLAT);
+}
+
+static void trees_of_another_layout_are_built_again(void **state) {
+  const slab_context_options wide = {.layout = SLAB_LAYOUT_WIDE}, compressed = {.layout = SLAB_LAYOUT_COMPRESSED};
+  (void)state;
+  suits_another(&wide, &compressed, SLAB_TREE_HIGH);
+  suits_another(&compressed, &wide, SLAB_TREE_FAST);
 }
 
 static void an_empty_scene_can_be_packed(void **state) {
@@ -302,13 +316,10 @@ static void forgeries_harm_nobody(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(unpacked_scenes_answer_alike),
-      cmocka_unit_test(unpacked_scenes_can_be_checked),
-      cmocka_unit_test(flat_scenes_suit_other_lanes),
-      cmocka_unit_test(an_empty_scene_can_be_packed),
-      cmocka_unit_test(packing_refuses_what_it_cannot_do),
-      cmocka_unit_test(damaged_bytes_are_refused),
-      cmocka_unit_test(forgeries_harm_nobody),
+      cmocka_unit_test(unpacked_scenes_answer_alike), cmocka_unit_test(unpacked_scenes_can_be_checked),
+      cmocka_unit_test(flat_scenes_suit_other_lanes), cmocka_unit_test(trees_of_another_layout_are_built_again),
+      cmocka_unit_test(an_empty_scene_can_be_packed), cmocka_unit_test(packing_refuses_what_it_cannot_do),
+      cmocka_unit_test(damaged_bytes_are_refused),    cmocka_unit_test(forgeries_harm_nobody),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

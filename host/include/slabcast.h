@@ -96,6 +96,14 @@ typedef enum slab_tactic {
   SLAB_TACTIC_TURNS     /* several in turns: while one waits for memory the others go on */
 } slab_tactic;
 
+/* How trees lie on the device. Never changes an answer, only how fast it comes. */
+typedef enum slab_layout {
+  SLAB_LAYOUT_DEFAULT,   /* SLAB_LAYOUT_WIDE where one of the context's devices is a CPU, else SLAB_LAYOUT_COMPRESSED */
+  SLAB_LAYOUT_WIDE,      /* exact bounds, eight primitives side by side; alone has tactics */
+  SLAB_LAYOUT_COMPRESSED /* nodes of 80 bytes, primitives one by one, a ray to a work-item; lane_width does not matter
+                          */
+} slab_layout;
+
 typedef struct slab_context_options {
   const char *device;   /* index of slab_devices, part of a name, "cpu", "gpu"; NULL: a GPU, else the first. Or several:
                            a list of these with commas between, or "all" that can keep the contract */
@@ -103,6 +111,7 @@ typedef struct slab_context_options {
   uint32_t launch_rays; /* most rays a launch; 0: by the device's limits and about 100 ms */
   int copy;             /* 1: copy the caller's arrays even where the device could use them in place */
   slab_tactic tactic;
+  slab_layout layout;
 } slab_context_options;
 
 typedef struct slab_context slab_context;
@@ -188,16 +197,17 @@ typedef struct slab_scene_stats {
 /* SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
 
-/* A committed scene with its tree as `*size` bytes, for other processes and machines of the same byte order: what
- * slab_scene_unpack makes of them gives the same bits to every cast. capacity 0 (bytes may then be NULL) asks for *size
- * alone; SLAB_CAPACITY when there is room for less: *size is complete, bytes untouched. bytes are aligned to 8, as
- * malloc does. Equal scenes give equal bytes. Other versions of the library may refuse them. SLAB_INVALID_STATE before
- * commit. */
+/* A committed scene, with its tree where that is SLAB_LAYOUT_WIDE, as `*size` bytes, for other processes and machines
+ * of the same byte order: what slab_scene_unpack makes of them gives the same bits to every cast. capacity 0 (bytes may
+ * then be NULL) asks for *size alone; SLAB_CAPACITY when there is room for less: *size is complete, bytes untouched.
+ * bytes are aligned to 8, as malloc does. Equal scenes give equal bytes. Other versions of the library may refuse them.
+ * SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t capacity, size_t *size);
 /* A committed scene on this context, which the caller destroys; the bytes (aligned to 8) are copied, not kept.
  * SLAB_INVALID_ARGUMENT when they are not a packed scene of this version, not all of it, or damaged: a checksum tells.
  * Bytes that someone made up on purpose, checksum included, may give wrong answers, but lead no cast out of its
- * memory. slab_scene_info tells the seconds that unpacking took as build_seconds. */
+ * memory. A tree that is not among the bytes, or of another layout than this context's, is built again.
+ * slab_scene_info tells the seconds that unpacking took as build_seconds. */
 SLAB_API slab_status slab_scene_unpack(slab_context *, const void *bytes, size_t size, slab_scene **scene);
 
 /* ---- casts --------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "answer.h"
 #include "build.h"
+#include "compressed.h"
 #include "memory.h"
 
 /* The primitives of a scene on their way into a tree. */
@@ -102,45 +103,61 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
 
 /* ---- blocks ---- */
 
-/* One block of up to TREE_WIDTH primitives by their orders. */
-static void write_block(const slab_scene *scene, slab_shape kind, const uint32_t *orders, uint32_t count,
+/* How primitives lie on the device: so many to a block, blocks placed in units of so many floats. */
+typedef struct form {
+  uint32_t width, unit;
+} form;
+
+static form form_of(slab_layout layout) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? (form){1, COMPRESSED_UNIT} : (form){TREE_WIDTH, BLOCK_UNIT};
+}
+
+static uint32_t block_units(form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
+
+static uint32_t blocks_for(form f, uint32_t count) { return (count + f.width - 1) / f.width; }
+
+/* One block of up to f.width primitives by their orders. */
+static void write_block(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
                         float *block) {
   const uint32_t rows = primitive_rows(kind);
   float none[OBB_ROWS];
   primitive_void(kind, none);
-  for (uint32_t lane = 0; lane < TREE_WIDTH; lane++) {
+  for (uint32_t lane = 0; lane < f.width; lane++) {
     uint32_t unused, order = lane < count ? orders[lane] : SLAB_MISS;
     const float *values = lane < count ? values_of(scene, order, &unused) : none;
-    for (uint32_t r = 0; r < rows; r++) block[r * TREE_WIDTH + lane] = values[r];
-    memcpy(&block[rows * TREE_WIDTH + lane], &order, sizeof order);
+    for (uint32_t r = 0; r < rows; r++) block[r * f.width + lane] = values[r];
+    memcpy(&block[rows * f.width + lane], &order, sizeof order);
   }
-  const size_t used = (rows + 1) * TREE_WIDTH, all = TREE_BLOCK_UNITS(rows) * BLOCK_UNIT;
+  const size_t used = (rows + 1) * f.width, all = (size_t)block_units(f, kind) * f.unit;
   memset(block + used, 0, (all - used) * sizeof *block);
 }
 
-static uint32_t block_units(uint32_t kind) { return TREE_BLOCK_UNITS(primitive_rows(kind)); }
-
-static uint32_t blocks_for(uint32_t count) { return (count + TREE_WIDTH - 1) / TREE_WIDTH; }
-
-/* Blocks of what stands outside, from unit `first` on. */
-static tree_outside write_outside(const slab_scene *scene, slab_shape kind, const uint32_t *orders, uint32_t count,
-                                  float *blocks, uint32_t first) {
-  for (uint32_t i = 0; i < count; i += TREE_WIDTH) {
-    float *block = blocks + (size_t)(first + i / TREE_WIDTH * block_units(kind)) * BLOCK_UNIT;
-    write_block(scene, kind, orders + i, count - i < TREE_WIDTH ? count - i : TREE_WIDTH, block);
-  }
-  return (tree_outside){first, blocks_for(count)};
+/* Blocks of one kind, the first of them at `place`. */
+static void write_run(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
+                      float *blocks, uint32_t place) {
+  for (uint32_t i = 0; i < count; i += f.width, place += block_units(f, kind))
+    write_block(scene, f, kind, orders + i, count - i < f.width ? count - i : f.width, blocks + (size_t)place * f.unit);
 }
 
-static void write_tree_block(const slab_scene *scene, const gathered *g, const tree_block *b, uint32_t kind,
-                             float *block) {
-  uint32_t orders[TREE_WIDTH], count = 0;
-  while (count < TREE_WIDTH && b->primitives[count] != TREE_NONE) {
-    orders[count] = g->orders[b->primitives[count]];
-    count++;
-  }
-  write_block(scene, (slab_shape)kind, orders, count, block);
+static void write_tree_block(const slab_scene *scene, const gathered *g, form f, const tree *t, uint32_t b,
+                             uint32_t place, float *blocks) {
+  uint32_t orders[TREE_WIDTH];
+  const uint32_t count = tree_block_count(t, b);
+  for (uint32_t i = 0; i < count; i++) orders[i] = g->orders[t->blocks[b].primitives[i]];
+  write_run(scene, f, (slab_shape)t->block_kinds[b], orders, count, blocks, place);
 }
+
+/* Where blocks of the tree lie, one after the other, in units. Their sum. */
+static size_t place_blocks(const tree *t, form f, uint32_t *places) {
+  size_t units = 0;
+  for (uint32_t b = 0; b < t->block_count; b++) {
+    places[b] = (uint32_t)units;
+    units += (size_t)blocks_for(f, tree_block_count(t, b)) * block_units(f, t->block_kinds[b]);
+  }
+  return units;
+}
+
+/* ---- nodes ---- */
 
 /* Leaves name their first block by its place on the device. */
 static void place_leaves(const tree *t, const uint32_t *places, tree_node *nodes) {
@@ -149,40 +166,59 @@ static void place_leaves(const tree *t, const uint32_t *places, tree_node *nodes
       if (nodes[n].meta[k] != 0 && !TREE_IS_INNER(nodes[n].meta[k])) nodes[n].child[k] = places[nodes[n].child[k]];
 }
 
-static slab_status write_blocks(const slab_scene *scene, const gathered *g, const tree *t, tree_layout *out) {
-  uint32_t *places = malloc((t->block_count + 1) * sizeof *places);
-  size_t units = 0;
-  if (places == NULL) return fail_memory(t->block_count * sizeof *places, "the tree's blocks");
-  for (uint32_t b = 0; b < t->block_count; b++) {
-    places[b] = (uint32_t)units;
-    units += block_units(t->block_kinds[b]);
+/* The nodes as the device reads them; out->nodes may be t->nodes. */
+static slab_status write_nodes(tree *t, slab_layout layout, uint32_t *places, tree_layout *out) {
+  if (layout == SLAB_LAYOUT_WIDE) {
+    place_leaves(t, places, t->nodes);
+    out->nodes = t->nodes;
+    out->node_bytes = t->node_count * sizeof *t->nodes;
+    t->nodes = NULL;
+    return SLAB_OK;
   }
-  const size_t tree_units = units;
-  units += (size_t)blocks_for(g->plane_count) * block_units(SLAB_PLANE);
-  const size_t plane_end = units;
-  units += (size_t)blocks_for(g->box_count) * block_units(SLAB_BOX);
-  out->floats = units * BLOCK_UNIT;
-  out->blocks = units > UINT32_MAX ? NULL : tree_allocate(out->floats + 1, sizeof *out->blocks);
-  if (out->blocks == NULL) {
-    free(places);
-    return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
-  }
-#pragma omp parallel for
-  for (uint32_t b = 0; b < t->block_count; b++)
-    write_tree_block(scene, g, &t->blocks[b], t->block_kinds[b], out->blocks + (size_t)places[b] * BLOCK_UNIT);
-  out->planes = write_outside(scene, SLAB_PLANE, g->planes, g->plane_count, out->blocks, (uint32_t)tree_units);
-  out->boxes = write_outside(scene, SLAB_BOX, g->boxes, g->box_count, out->blocks, (uint32_t)plane_end);
-  place_leaves(t, places, t->nodes);
-  free(places);
+  out->node_bytes = t->node_count * sizeof(compressed_node);
+  out->nodes = tree_allocate(t->node_count, sizeof(compressed_node));
+  if (out->nodes == NULL || !compressed_emit(t, places, out->nodes)) return fail_memory(out->node_bytes, "the tree");
   return SLAB_OK;
+}
+
+static slab_status write_blocks(const slab_scene *scene, const gathered *g, const tree *t, form f,
+                                const uint32_t *places, size_t units, tree_layout *out) {
+  const size_t planes = units, boxes = planes + (size_t)blocks_for(f, g->plane_count) * block_units(f, SLAB_PLANE);
+  units = boxes + (size_t)blocks_for(f, g->box_count) * block_units(f, SLAB_BOX);
+  out->floats = units * f.unit;
+  out->blocks = units > UINT32_MAX ? NULL : tree_allocate(out->floats + 1, sizeof *out->blocks);
+  if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
+#pragma omp parallel for
+  for (uint32_t b = 0; b < t->block_count; b++) write_tree_block(scene, g, f, t, b, places[b], out->blocks);
+  out->planes = (tree_outside){(uint32_t)planes, blocks_for(f, g->plane_count)};
+  out->boxes = (tree_outside){(uint32_t)boxes, blocks_for(f, g->box_count)};
+  write_run(scene, f, SLAB_PLANE, g->planes, g->plane_count, out->blocks, out->planes.first);
+  write_run(scene, f, SLAB_BOX, g->boxes, g->box_count, out->blocks, out->boxes.first);
+  return SLAB_OK;
+}
+
+/* Takes what it can of the tree. */
+static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_layout layout, tree *t,
+                              tree_layout *out) {
+  const form f = form_of(layout);
+  uint32_t *places = malloc((t->block_count + 1) * sizeof *places);
+  if (places == NULL) return fail_memory(t->block_count * sizeof *places, "the tree's blocks");
+  const size_t units = place_blocks(t, f, places);
+  slab_status status = write_nodes(t, layout, places, out);
+  if (status == SLAB_OK) status = write_blocks(scene, g, t, f, places, units, out);
+  free(places);
+  return status;
 }
 
 /* ---- the whole ---- */
 
-/* A traversal keeps what is left to visit of one node a level. Rounded up, so that scenes share programs. */
-uint32_t tree_stack(uint32_t depth) { return (7 * depth + 1 + 63) / 64 * 64; }
+/* A traversal keeps what is left to visit of one node a level: up to seven children, rounded up, so that scenes share
+ * programs; or, compressed, one entry for all of them. */
+uint32_t tree_stack(slab_layout layout, uint32_t depth) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? TREE_DEPTH_MAX : (7 * depth + 1 + 63) / 64 * 64;
+}
 
-slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, tree_layout *out) {
+slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, slab_layout layout, tree_layout *out) {
   gathered g;
   tree t = {0};
   *out = (tree_layout){0};
@@ -194,16 +230,13 @@ slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, tree_l
                                                                          : TREE_DEFAULT};
     status = tree_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof *g.bounds, "the tree");
   }
-  if (status == SLAB_OK) status = write_blocks(scene, &g, &t, out);
+  if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, out);
   if (status == SLAB_OK) {
-    out->nodes = t.nodes;
-    out->node_count = t.node_count;
     out->depth = t.depth;
-    out->stack = tree_stack(t.depth);
+    out->stack = tree_stack(layout, t.depth);
     out->sah_cost = t.sah_cost;
     out->node_occupancy = t.occupancy_nodes;
-    out->block_occupancy = t.occupancy_blocks;
-    t.nodes = NULL;
+    out->block_occupancy = layout == SLAB_LAYOUT_COMPRESSED && g.count > 0 ? 1.0 : t.occupancy_blocks;
   }
   tree_free(&t);
   gather_free(&g);

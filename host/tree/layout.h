@@ -5,8 +5,8 @@
 #include "../private.h"
 
 typedef struct tree_layout {
-  tree_node *nodes; /* the root first */
-  size_t node_count;
+  void *nodes; /* tree_nodes or compressed_nodes, the root first */
+  size_t node_bytes;
   float *blocks;
   size_t floats;
   tree_outside planes, boxes;
@@ -15,11 +15,11 @@ typedef struct tree_layout {
 } tree_layout;
 
 /* nodes and blocks are the caller's to free, whatever the status. */
-slab_status tree_layout_build(const slab_scene *, slab_tree quality, tree_layout *);
+slab_status tree_layout_build(const slab_scene *, slab_tree quality, slab_layout, tree_layout *);
 
 /* Entries that the traversal of a tree of this depth can need. */
-uint32_t tree_stack(uint32_t depth);
-/* A layout of this scene that was not built here: checks that no traversal leaves it, and fills in depth and stack. */
+uint32_t tree_stack(slab_layout, uint32_t depth);
+/* A wide layout of this scene that was not built here: checks that no traversal leaves it, and fills in depth and stack. */
 slab_status tree_layout_trust(const slab_scene *, tree_layout *);
 
 #endif

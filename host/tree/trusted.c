@@ -7,6 +7,10 @@
 #include "build.h"
 #include "layout.h"
 
+static const tree_node *nodes_of(const tree_layout *t) { return t->nodes; }
+
+static size_t node_count(const tree_layout *t) { return t->node_bytes / sizeof(tree_node); }
+
 /* Whether `count` blocks of a kind, from a unit on, are there and hold primitives of that kind alone. */
 static bool blocks_hold(const slab_scene *scene, const tree_layout *t, uint32_t kind, uint64_t unit, uint32_t count) {
   const uint32_t rows = primitive_rows(kind);
@@ -33,30 +37,31 @@ static bool lane_is_void(const tree_node *node, int lane) {
 /* Children of a node stand behind it and have one parent, so there is no way round in circles. depths: 0 where a node
  * has not been met. */
 static bool lane_is_sound(const slab_scene *scene, const tree_layout *t, uint32_t index, int lane, uint8_t *depths) {
-  const tree_node *node = &t->nodes[index];
+  const tree_node *node = &nodes_of(t)[index];
   const uint32_t child = node->child[lane], meta = node->meta[lane];
   if (meta == 0) return lane_is_void(node, lane);
   if (!TREE_IS_INNER(meta))
     return TREE_LEAF_KIND(meta) <= SLAB_TRIANGLE && TREE_LEAF_BLOCK_COUNT(meta) > 0 &&
            blocks_hold(scene, t, TREE_LEAF_KIND(meta), child, TREE_LEAF_BLOCK_COUNT(meta));
-  if (child <= index || child >= t->node_count || depths[child] != 0 || depths[index] >= TREE_DEPTH_MAX) return false;
+  if (child <= index || child >= node_count(t) || depths[child] != 0 || depths[index] >= TREE_DEPTH_MAX) return false;
   depths[child] = (uint8_t)(depths[index] + 1);
   return true;
 }
 
 slab_status tree_layout_trust(const slab_scene *scene, tree_layout *t) {
-  uint8_t *depths = calloc(t->node_count + 1, 1);
-  if (depths == NULL) return fail_memory(t->node_count, "the tree's depths");
+  const size_t count = node_count(t);
+  uint8_t *depths = calloc(count + 1, 1);
+  if (depths == NULL) return fail_memory(count, "the tree's depths");
   slab_status status = SLAB_OK;
   depths[0] = 1;
   t->depth = 1;
-  for (uint32_t n = 0; n < t->node_count && status == SLAB_OK; n++) {
+  for (uint32_t n = 0; n < count && status == SLAB_OK; n++) {
     bool sound = depths[n] != 0;
     for (int lane = 0; lane < TREE_WIDTH && sound; lane++) sound = lane_is_sound(scene, t, n, lane, depths);
     if (!sound) status = fail(SLAB_INVALID_ARGUMENT, "node %u of the tree leads astray", n);
     if (depths[n] > t->depth) t->depth = depths[n];
   }
-  t->stack = tree_stack(t->depth);
+  t->stack = tree_stack(SLAB_LAYOUT_WIDE, t->depth);
   if (status == SLAB_OK && (!blocks_hold(scene, t, SLAB_PLANE, t->planes.first, t->planes.blocks) ||
                             !blocks_hold(scene, t, SLAB_BOX, t->boxes.first, t->boxes.blocks)))
     status = fail(SLAB_INVALID_ARGUMENT, "what stands outside the tree is not in its blocks");

@@ -1,0 +1,115 @@
+/* An 8-wide tree in nodes of 80 bytes, one ray a work-item: for GPUs, where what is read from memory and kept in
+ * registers counts, and lanes are work-items already.
+ *
+ * Children stand where rays of any direction meet them about in order of (child ^ way), so nothing is sorted: what is
+ * left to visit of a node is a byte, and the stack holds one entry a level. The leaves of a node are met before its
+ * inner children.
+ *
+ * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, and SLAB_STACK: the most levels of inner nodes. */
+#define TREE_UNIT COMPRESSED_UNIT
+#define SLAB_TREE 1
+#include "nodes.h"
+#include "quantised.h"
+
+/* Nodes that lie together: the inner children of one. */
+typedef struct siblings {
+  uint first; /* index of the first */
+  uint lanes; /* bits 0 to 7: still to be visited, bit k ^ way for child k; bits 8 to 15: which children they are */
+} siblings;
+
+/* Bit k becomes bit k ^ way. */
+INLINE uint turned(uint bits, uint way) {
+  bits = (way & 1) != 0 ? (bits & 0x55) << 1 | (bits >> 1 & 0x55) : bits;
+  bits = (way & 2) != 0 ? (bits & 0x33) << 2 | (bits >> 2 & 0x33) : bits;
+  return (way & 4) != 0 ? (bits & 0x0F) << 4 | (bits >> 4 & 0x0F) : bits;
+}
+
+/* A node in registers, read as rows of 16 bytes. */
+typedef struct node_rows {
+  uint4 row[5];
+} node_rows;
+
+INLINE node_rows node_load(const global compressed_node *nodes, uint index) {
+  const global uint4 *rows = (const global uint4 *)nodes + (size_t)index * 5;
+  node_rows n;
+  UNROLL for (int i = 0; i < 5; i++) n.row[i] = rows[i];
+  return n;
+}
+
+/* Children that the ray may touch at limit or before, as bits. One that is unused is hardly ever among them, and then
+ * is a leaf of nothing. */
+INLINE uint node_children(const ray_frame *ray, const node_rows *n, float limit) {
+  const uint4 a = n->row[2], b = n->row[3], c = n->row[4];
+  const uint lower[3][2] = {{a.x, a.y}, {a.z, a.w}, {b.x, b.y}}, upper[3][2] = {{b.z, b.w}, {c.x, c.y}, {c.z, c.w}};
+  const uint origin[3] = {n->row[0].x, n->row[0].y, n->row[0].z};
+  uint bits = 0;
+  UNROLL for (uint part = 0; part < 2; part++) {
+    UNROLL for (uint k = 0; k < 4; k++) {
+      float near[3], far[3], enter;
+      UNROLL for (int i = 0; i < 3; i++) {
+        const float step = compressed_step(compressed_byte(n->row[0].w, (uint)i)), from = ray_float(origin[i]);
+        const bool down = ray->down[i] != 0;
+        near[i] = compressed_plane(compressed_byte(down ? upper[i][part] : lower[i][part], k), step, from);
+        far[i] = compressed_plane(compressed_byte(down ? lower[i][part] : upper[i][part], k), step, from);
+      }
+      bits |= bounds_met(ray, near, far, limit, &enter) != 0 ? 1u << (4 * part + k) : 0u;
+    }
+  }
+  return bits;
+}
+
+INLINE uint node_meta(const node_rows *n, uint k) { return compressed_byte(k < 4 ? n->row[1].z : n->row[1].w, k % 4); }
+
+/* The leaves among the children in `bits`, bit k ^ way for child k. True when the ray is done. */
+INLINE bool scan_leaves(query_state *q, const ray_frame *ray, const node_rows *n, uint bits, uint way,
+                        const global float *blocks, const cast_uniforms *cast) {
+  for (; bits != 0; bits &= bits - 1) {
+    const uint lane = lowest_lane(bits) ^ way;
+    uint place = n->row[1].y;
+    for (uint k = 0; k < lane; k++) {
+      const uint before = node_meta(n, k), rows = primitive_rows(COMPRESSED_LEAF_KIND(before));
+      place += COMPRESSED_LEAF_COUNT(before) * BLOCK_UNITS(rows, STRIDE, TREE_UNIT);
+    }
+    const uint meta = node_meta(n, lane);
+    if (scan_leaf(q, ray, blocks, COMPRESSED_LEAF_KIND(meta), place, COMPRESSED_LEAF_COUNT(meta), cast)) return true;
+  }
+  return false;
+}
+
+INLINE void descend(query_state *q, const ray_frame *ray, const global compressed_node *nodes,
+                    const global float *blocks, const cast_uniforms *cast) {
+  const uint way = ray->way & 7;
+  siblings stack[SLAB_STACK], next = {0, 0x100u | 1u << way}; /* the root is child 0 of nothing */
+  uint top = 0;
+  for (;;) {
+    if ((next.lanes & 0xFF) == 0) {
+      if (top == 0) return;
+      next = stack[--top];
+    }
+    const uint lane = lowest_lane(next.lanes) ^ way;
+    const uint index = next.first + popcount(next.lanes >> 8 & ((1u << lane) - 1));
+    next.lanes &= next.lanes - 1;
+    if ((next.lanes & 0xFF) != 0) stack[top++] = next;
+    const node_rows n = node_load(nodes, index);
+    const uint bits = node_children(ray, &n, q->limit), inner = compressed_byte(n.row[0].w, 3);
+    if (scan_leaves(q, ray, &n, turned(bits & ~inner, way), way, blocks, cast)) return;
+    next.first = n.row[1].x;
+    next.lanes = inner << 8 | turned(bits & inner, way);
+  }
+}
+
+/* As `flat`; nodes: the tree, its root first. */
+kernel void compressed(const global slab_ray *rays, global void *results, const global uint *offsets,
+                       const global geometry_entry *table, const global float *blocks,
+                       const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast,
+                       const global compressed_node *nodes) {
+  size_t i = get_global_id(0) * cast.rays_each;
+  const size_t end = i + cast.rays_each < cast.rays ? i + cast.rays_each : cast.rays;
+  for (; i < end; i++) {
+    const slab_ray given = query_ray(rays, &cast, i);
+    const ray_frame ray = ray_prepare(&given);
+    query_state q = query_begin(&ray, results, offsets, table, skips, invalid, &cast, i);
+    if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, blocks, &cast)) descend(&q, &ray, nodes, blocks, &cast);
+    query_end(&q, &ray, &given, table, blocks, &cast, results, i);
+  }
+}

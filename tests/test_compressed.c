@@ -1,0 +1,371 @@
+/* Compressed trees change no answer: scenes of every kind, flat and in nodes of 80 bytes, every query and option, bit
+ * by bit, also against the mirror and through slab_enqueue. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "bundles.h"
+#include "job.h"
+#include "tree_scenes.h"
+#include "types.h"
+#include "wild.h"
+
+enum { SHAPES = 1500, RAYS = 3000, MIRRORED = 60, PAIRS = 40, WILD_RAYS = 300 };
+
+/* Shared by the tests, so that programs are built once. */
+typedef struct contexts {
+  slab_context *plain, *compressed;
+} contexts;
+
+/* One scene both ways. */
+typedef struct twins {
+  slab_scene *flat, *tree;
+  slab_scene_stats stats; /* of the tree */
+} twins;
+
+typedef slab_status scene_filler(slab_scene *scene, const void *user);
+
+/* Every scene holds every kind, if only in a dropped primitive: all share their programs. */
+static slab_scene *scene_made(slab_context *context, slab_tree tree, scene_filler *fill, const void *user) {
+  const slab_build_options options = {.tree = tree};
+  slab_scene *scene;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(fill(scene, user));
+  assert_ok(tree_scene_add_nothing(scene));
+  assert_ok(slab_scene_commit(scene, &options));
+  return scene;
+}
+
+static twins twins_made(const contexts *c, slab_tree quality, scene_filler *fill, const void *user) {
+  twins t = {.flat = scene_made(c->plain, SLAB_TREE_FLAT, fill, user),
+             .tree = scene_made(c->compressed, quality, fill, user)};
+  assert_ok(slab_scene_info(t.tree, &t.stats));
+  assert_true(t.stats.tree_depth > 0);
+  return t;
+}
+
+static void release(twins *t) {
+  slab_scene_destroy(t->flat);
+  slab_scene_destroy(t->tree);
+}
+
+/* ---- comparing ---- */
+
+/* How many hits there were in all. */
+static uint64_t compare(const twins *t, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+  answers flat = {0}, tree = {0};
+  assert_ok(answers_cast_all(&flat, t->flat, rays, n, options));
+  assert_ok(answers_cast_all(&tree, t->tree, rays, n, options));
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    size_t first = 0;
+    const size_t differing = answers_differ(&tree, &flat, (slab_query)q, &first);
+    const float *r = (const float *)&rays[first];
+    if (differing)
+      fail_msg("%s: %zu rays differ from flat, ray %zu is {{%a, %a, %a}, %a, {%a, %a, %a}, %a}",
+               answer_name((slab_query)q), differing, first, (double)r[0], (double)r[1], (double)r[2], (double)r[3],
+               (double)r[4], (double)r[5], (double)r[6], (double)r[7]);
+    assert_true(tree.invalid[q] == flat.invalid[q]);
+  }
+  const uint64_t hits = tree.offsets[n];
+  answers_free(&flat);
+  answers_free(&tree);
+  return hits;
+}
+
+static void compare_with_mirror(const twins *t, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+  answers a = {0};
+  assert_ok(answers_cast_all(&a, t->tree, rays, n, options));
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    slab_check_report report;
+    assert_ok(slab_check(t->tree, (slab_query)q, rays, n, answers_of(&a, (slab_query)q),
+                         q == SLAB_ALL ? a.offsets : NULL, options, &report));
+    if (report.mismatches) fail_msg("%s: %s", answer_name((slab_query)q), report.text);
+  }
+  answers_free(&a);
+}
+
+/* ---- the sets ---- */
+
+static slab_status fill_tree_scene(slab_scene *scene, const void *user) {
+  const tree_scene *which = user;
+  random_state random = harness_stream(tree_scene_name(*which));
+  return tree_scene_fill(*which, SHAPES, random_next(&random), scene);
+}
+
+/* Rays in bundles, and rays that have nothing in common. */
+static void make_rays(random_state *random, const slab_scene_stats *stats, slab_ray rays[RAYS],
+                      slab_primitive_id skip[RAYS]) {
+  bundles_fill(random, stats, RAYS, rays);
+  for (uint32_t i = 0; i < RAYS; i++) {
+    if (i >= RAYS / 2) rays[i] = tree_scene_ray(random, stats);
+    skip[i] = (slab_primitive_id){random_below(random, SHAPES), random_below(random, 7)};
+  }
+}
+
+static void compressed_changes_nothing(const contexts *c, tree_scene which) {
+  static const slab_tree qualities[] = {SLAB_TREE_FAST, SLAB_TREE_HIGH};
+  static slab_ray rays[RAYS];
+  static slab_primitive_id skip[RAYS];
+  const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
+  const slab_cast_options others = {.mask = 2, .cull = SLAB_CULL_BACK, .skip = skip};
+  random_state random = harness_stream("compressed");
+  for (int q = 0; q < 2; q++) {
+    twins t = twins_made(c, qualities[q], fill_tree_scene, &which);
+    make_rays(&random, &t.stats, rays, skip);
+    assert_true(compare(&t, rays, RAYS, NULL) > RAYS / 20); /* a set that hits nothing would prove nothing */
+    compare(&t, rays, RAYS, q == 0 ? &some : &others);
+    compare_with_mirror(&t, rays + RAYS / 2 - MIRRORED / 2, MIRRORED, NULL);
+    release(&t);
+  }
+}
+
+#define COMPRESSED_TEST(name, which) \
+  static void compressed_equals_flat_on_##name(void **state) { compressed_changes_nothing(*state, which); }
+COMPRESSED_TEST(mixed, TREE_MIXED)
+COMPRESSED_TEST(touching, TREE_TOUCHING)
+COMPRESSED_TEST(flatland, TREE_FLATLAND)
+COMPRESSED_TEST(far, TREE_FAR)
+COMPRESSED_TEST(scales, TREE_SCALES)
+COMPRESSED_TEST(slivers, TREE_SLIVERS)
+
+/* Shapes and rays that share coordinates, zeros of both signs, subnormal and huge numbers. */
+typedef struct wild_set {
+  random_state random;
+  wild values;
+  int extreme;
+} wild_set;
+
+/* Both twins are filled from one state; `user` keeps what rays aim at. */
+static slab_status fill_wild(slab_scene *scene, const void *user) {
+  wild_set *set = *(wild_set *const *)user;
+  random_state random = set->random;
+  set->values = wild_begin(&random, set->extreme);
+  return wild_fill(&random, &set->values, WILD_ALL_KINDS, WILD_MOST, scene);
+}
+
+static void compressed_equals_flat_on_wild_scenes(void **state) {
+  const contexts *c = *state;
+  random_state random = harness_stream("compressed_equals_flat_on_wild_scenes");
+  slab_device_info info;
+  assert_ok(slab_context_device(c->plain, &info));
+  uint64_t hits = 0;
+  for (int i = 0; i < PAIRS; i++) {
+    slab_ray rays[WILD_RAYS];
+    slab_primitive_id skip[WILD_RAYS];
+    wild_set set = {.random = random_seed(random_next(&random)), .extreme = info.denormals != 0 && i % 2};
+    const wild_set *user = &set;
+    twins t = twins_made(c, SLAB_TREE_FAST, fill_wild, &user);
+    for (int k = 0; k < WILD_RAYS; k++) {
+      rays[k] = wild_ray(&random, &set.values);
+      skip[k] = wild_skip(&random);
+    }
+    const slab_cast_options options = wild_options(&random, skip);
+    hits += compare(&t, rays, WILD_RAYS, i % 4 < 2 ? NULL : &options);
+    release(&t);
+  }
+  assert_true(hits > PAIRS * WILD_RAYS / 10);
+}
+
+/* ---- sizes, places, counts ---- */
+
+enum { EACH_SIZE = 101, AT_A_SIZE = 3 };
+
+/* Boxes of every size from 2^-40 to 2^60 around places at the same scale, in one tree. */
+static slab_status fill_sizes(slab_scene *scene, const void *user) {
+  slab_box boxes[EACH_SIZE * AT_A_SIZE];
+  random_state random = random_seed(EACH_SIZE);
+  (void)user;
+  for (int i = 0; i < EACH_SIZE * AT_A_SIZE; i++) {
+    const float size = ldexpf(1, i / AT_A_SIZE - 40);
+    for (int k = 0; k < 3; k++) {
+      boxes[i].lower[k] = size * (float)random_below(&random, 16) / 16;
+      boxes[i].upper[k] = boxes[i].lower[k] + size * (float)random_below(&random, 4) / 4;
+    }
+  }
+  return slab_scene_add_boxes(scene, boxes, EACH_SIZE * AT_A_SIZE, NULL, NULL);
+}
+
+static void sizes_from_2_to_minus_40_to_2_to_60(void **state) {
+  static slab_ray rays[RAYS];
+  random_state random = harness_stream("sizes_from_2_to_minus_40_to_2_to_60");
+  twins t = twins_made(*state, SLAB_TREE_FAST, fill_sizes, NULL);
+  for (int i = 0; i < RAYS; i++) {
+    const float size = ldexpf(1, i % EACH_SIZE - 40);
+    rays[i] = (slab_ray){.t_min = i % 5 ? 0 : -INFINITY, .t_max = INFINITY};
+    for (int k = 0; k < 3; k++) {
+      rays[i].origin[k] = size * random_between(&random, -1, 2) / 2;
+      rays[i].direction[k] = random_below(&random, 4) ? random_between(&random, -1, 1) : 0.0f;
+    }
+    rays[i].direction[i % 3] = 1;
+  }
+  assert_true(compare(&t, rays, RAYS, NULL) > RAYS / 2);
+  release(&t);
+}
+
+/* `*user` spheres around one point, or no primitive that could be met. */
+static slab_status fill_onions(slab_scene *scene, const void *user) {
+  const uint32_t count = *(const uint32_t *)user;
+  slab_sphere spheres[100];
+  for (uint32_t i = 0; i < count; i++) spheres[i] = (slab_sphere){{1, 2, 3}, 1.0f + (float)(i % 50)};
+  return slab_scene_add_spheres(scene, spheres, count, NULL, NULL);
+}
+
+static void none_one_and_many_of_one_centre(void **state) {
+  const contexts *c = *state;
+  slab_ray rays[64];
+  random_state random = harness_stream("none_one_and_many_of_one_centre");
+  for (int i = 0; i < 64; i++) {
+    rays[i] = (slab_ray){.t_max = INFINITY, .direction = {0, 0, 1}};
+    for (int k = 0; k < 3; k++) rays[i].origin[k] = (float)random_below(&random, 8) - 4.0f;
+  }
+  for (uint32_t count = 0; count <= 100; count = count == 0 ? 1 : count == 1 ? 9 : count + 91) {
+    twins t = twins_made(c, SLAB_TREE_FAST, fill_onions, &count);
+    assert_true((compare(&t, rays, 64, NULL) > 0) == (count > 0));
+    release(&t);
+  }
+}
+
+/* ---- what the caller chooses ---- */
+
+/* Nodes of 80 bytes, triangles of 48: the table, and at most a node for each two triangles. */
+static void bytes_are_told(void **state) {
+  const contexts *c = *state;
+  const tree_scene which = TREE_FAR;
+  twins t = twins_made(c, SLAB_TREE_HIGH, fill_tree_scene, &which);
+  const uint64_t table = t.stats.geometries * sizeof(geometry_entry), rows = 48 * (t.stats.triangles - 1);
+  assert_true(t.stats.device_bytes >= table + rows + sizeof(compressed_node));
+  assert_int_equal((t.stats.device_bytes - table - rows) % sizeof(compressed_node), 0);
+  assert_true(t.stats.device_bytes < table + rows * 3 / 2);
+  assert_true(t.stats.block_occupancy == 1.0);
+  release(&t);
+}
+
+/* Wide trees lay eight side by side, so the two are told apart by their bytes. */
+static void layout_is_by_the_device_s_type(void **state) {
+  const contexts *c = *state;
+  const tree_scene which = TREE_MIXED;
+  const slab_layout layouts[] = {SLAB_LAYOUT_DEFAULT, SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
+  uint64_t bytes[3];
+  slab_device_info info;
+  assert_ok(slab_context_device(c->plain, &info));
+  for (int i = 0; i < 3; i++) {
+    const slab_context_options options = {.layout = layouts[i]};
+    slab_context *context;
+    slab_scene_stats stats;
+    assert_ok(slab_context_create(&options, &context));
+    slab_scene *scene = scene_made(context, SLAB_TREE_FAST, fill_tree_scene, &which);
+    assert_ok(slab_scene_info(scene, &stats));
+    bytes[i] = stats.device_bytes;
+    slab_scene_destroy(scene);
+    slab_context_destroy(context);
+  }
+  assert_true(bytes[1] > bytes[2]);
+  assert_true(bytes[0] == bytes[info.type == SLAB_DEVICE_CPU ? 1 : 2]);
+}
+
+static void unknown_layouts_are_refused(void **state) {
+  (void)state;
+  const slab_context_options odd = {.layout = (slab_layout)3};
+  slab_context *context = NULL;
+  assert_status(slab_context_create(&odd, &context), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "layout is 3"));
+  assert_null(context);
+}
+
+/* Enough rays that a wide tree would be tried with every tactic, and asked for one that it alone has. */
+static void tactics_do_not_apply(void **state) {
+  const contexts *c = *state;
+  enum { MANY = 140000 };
+  const tree_scene which = TREE_FAR;
+  const slab_context_options turns = {.layout = SLAB_LAYOUT_COMPRESSED, .tactic = SLAB_TACTIC_TURNS};
+  slab_context *context;
+  random_state random = harness_stream("tactics_do_not_apply");
+  slab_ray *rays = harness_room(MANY * sizeof *rays);
+  float *measured = harness_room(MANY * sizeof *measured), *turned = harness_room(MANY * sizeof *turned);
+  assert_ok(slab_context_create(&turns, &context));
+  twins t = twins_made(c, SLAB_TREE_FAST, fill_tree_scene, &which);
+  slab_scene *other = scene_made(context, SLAB_TREE_FAST, fill_tree_scene, &which);
+  bundles_fill(&random, &t.stats, MANY, rays);
+  assert_ok(slab_distance(t.tree, rays, MANY, measured, NULL));
+  assert_ok(slab_distance(other, rays, MANY, turned, NULL));
+  assert_same_bits(turned, measured, MANY, sizeof *turned);
+  slab_scene_destroy(other);
+  release(&t);
+  slab_context_destroy(context);
+  free(rays);
+  free(measured);
+  free(turned);
+}
+
+/* ---- the caller's own buffers ---- */
+
+static void enqueue_gives_the_bits_of_the_call(void **state) {
+  (void)state;
+  static slab_ray rays[RAYS];
+  static slab_primitive_id skip[RAYS];
+  const tree_scene which = TREE_MIXED;
+  const slab_context_options options = {.layout = SLAB_LAYOUT_COMPRESSED};
+  const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_BACK, .skip = skip, .face_forward = 1};
+  random_state random = harness_stream("enqueue_gives_the_bits_of_the_call");
+  cl_device_id device = opencl_device();
+  cl_context context = opencl_context(&device, 1);
+  cl_command_queue queue = opencl_queue(context, device, 0);
+  slab_context *slab;
+  slab_scene_stats stats;
+  assert_ok(slab_context_create_cl(context, device, queue, &options, &slab));
+  slab_scene *scene = scene_made(slab, SLAB_TREE_HIGH, fill_tree_scene, &which);
+  assert_ok(slab_scene_info(scene, &stats));
+  make_rays(&random, &stats, rays, skip);
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    job j = job_create(context, scene, (slab_query)q, rays, RAYS, q % 2 ? &some : NULL);
+    cl_event done = NULL;
+    assert_ok(slab_enqueue(scene, &j.batch, queue, 0, NULL, &done));
+    assert_cl(clWaitForEvents(1, &done));
+    assert_cl(clReleaseEvent(done));
+    job_verify(&j, queue, 1);
+    job_destroy(&j);
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(slab);
+  assert_cl(clReleaseCommandQueue(queue));
+  assert_cl(clReleaseContext(context));
+}
+
+/* ---- fixtures ---- */
+
+static int setup(void **state) {
+  static contexts c;
+  const slab_context_options compressed = {.layout = SLAB_LAYOUT_COMPRESSED};
+  assert_ok(slab_context_create(NULL, &c.plain));
+  assert_ok(slab_context_create(&compressed, &c.compressed));
+  *state = &c;
+  return 0;
+}
+
+static int teardown(void **state) {
+  const contexts *c = *state;
+  slab_context_destroy(c->plain);
+  slab_context_destroy(c->compressed);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(compressed_equals_flat_on_mixed),
+      cmocka_unit_test(compressed_equals_flat_on_touching),
+      cmocka_unit_test(compressed_equals_flat_on_flatland),
+      cmocka_unit_test(compressed_equals_flat_on_far),
+      cmocka_unit_test(compressed_equals_flat_on_scales),
+      cmocka_unit_test(compressed_equals_flat_on_slivers),
+      cmocka_unit_test(compressed_equals_flat_on_wild_scenes),
+      cmocka_unit_test(sizes_from_2_to_minus_40_to_2_to_60),
+      cmocka_unit_test(none_one_and_many_of_one_centre),
+      cmocka_unit_test(bytes_are_told),
+      cmocka_unit_test(layout_is_by_the_device_s_type),
+      cmocka_unit_test(unknown_layouts_are_refused),
+      cmocka_unit_test(tactics_do_not_apply),
+      cmocka_unit_test(enqueue_gives_the_bits_of_the_call),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
