@@ -19,7 +19,8 @@ slab_status tree_layout_build(const slab_scene *, slab_tree quality, slab_layout
 
 /* Entries that the traversal of a tree of this depth can need. */
 uint32_t tree_stack(slab_layout, uint32_t depth);
-/* A wide layout of this scene that was not built here: checks that no traversal leaves it, and fills in depth and stack. */
+/* A wide layout of this scene that was not built here: checks that no traversal leaves it, and fills in depth and
+ * stack. */
 slab_status tree_layout_trust(const slab_scene *, tree_layout *);
 
 #endif
