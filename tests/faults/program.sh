@@ -160,7 +160,7 @@ strike rays camera --builtin boxes:40 --size 16x9 -o out.npy
 strike render --builtin boxes:40 --size 16x9 --shade depth -o out.png
 strike demo --size 16x9 -o out.png
 strike verify --group closest,garbage --rays 8 --json out.json
-strike bench --quick --seconds 0 --group batch --csv out.json --json more.json
+strike bench --quick --seconds 0 --processor-time --group batch --csv out.json --json more.json
 if [[ $kind == memory ]]; then
   strike join ../distance.0.npy ../distance.1.npy -o out.npy
   strike join ../all.0.npy ../all.1.npy -o out.npy

@@ -6,10 +6,10 @@ tests=$PROVE_BIN/../tests
 export OPENCL_LAYERS=$tests/libslab_count_layer.so:$tests/faults/libslab_fail_layer.so
 export SLAB_COUNT_FILE=/dev/null SLAB_FAIL_FILE=/dev/null
 
-handled=$("$PROVE_BIN/sweep" memory --all | tee /dev/stderr | sed -n 's/^\([0-9]*\) faults of memory handled$/\1/p')
+handled=$("$PROVE_BIN/sweep" memory --all | tee >(cat >&2) | sed -n 's/^\([0-9]*\) faults of memory handled$/\1/p')
 row "failing allocations, library: wrong status, no message, leak, crash, or no next call" 0 "0 of $handled"
 samples=all
 [[ $PROVE_SCALE == 1 ]] || samples=$(scaled 50)
-handled=$(tests/faults/program.sh memory "$PROVE_BIN/slabcast_faulty" "$samples" | tee /dev/stderr |
+handled=$(tests/faults/program.sh memory "$PROVE_BIN/slabcast_faulty" "$samples" | tee >(cat >&2) |
   sed -n 's/^\([0-9]*\) faults of memory handled by the program$/\1/p')
 row "failing allocations, program: wrong exit code, no message, leak, partial file" 0 "0 of $handled"
