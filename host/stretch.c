@@ -230,18 +230,22 @@ static slab_status read_buffer(stretch *s, cl_mem buffer, void *bytes, size_t si
   return SLAB_OK;
 }
 
-/* Unmapped at once: by then the results stand in the caller's array, and nobody changes them any more. */
+/* The results stand in the caller's array once this is done. */
 static slab_status map_results(stretch *s) {
-  const cl_command_queue queue = s->slot->queue;
   cl_int code;
-  s->mapped = clEnqueueMapBuffer(queue, s->launch.results, CL_FALSE, CL_MAP_READ, 0, s->result_bytes, 0, NULL,
+  s->mapped = clEnqueueMapBuffer(s->slot->queue, s->launch.results, CL_FALSE, CL_MAP_READ, 0, s->result_bytes, 0, NULL,
                                  next_event(s), &code);
   if (s->mapped == NULL) return fail_cl(code, "clEnqueueMapBuffer", "results");
   s->event_count++;
-  code = clEnqueueUnmapMemObject(queue, s->launch.results, s->mapped, 0, NULL, NULL);
-  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueUnmapMemObject", "results");
-  s->mapped = NULL;
   return SLAB_OK;
+}
+
+/* Not before the map is done, though nobody changes the results any more: some drivers refuse that. */
+static slab_status unmap_results(stretch *s) {
+  if (s->mapped == NULL) return SLAB_OK;
+  const cl_int code = clEnqueueUnmapMemObject(s->slot->queue, s->launch.results, s->mapped, 0, NULL, NULL);
+  s->mapped = NULL;
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueUnmapMemObject", "results");
 }
 
 static slab_status fetch(const cast *c, const device *d, stretch *s) {
@@ -307,6 +311,7 @@ slab_status stretch_end(const cast *c, const site *on, stretch *s, uint32_t *inv
     status = fetch(c, on->device, s);
     if (status == SLAB_OK && s->event_count > 0) status = await(s);
   }
+  if (status == SLAB_OK) status = unmap_results(s);
   if (status != SLAB_OK) {
     stretch_abandon(on, s);
     return status;
