@@ -12,9 +12,7 @@ typedef struct tree_visit {
   uint place; /* TREE_WIDTH * its parent + its lane there */
 } tree_visit;
 
-#ifndef TREE_MUCH_LESS
 #define TREE_MUCH_LESS 2 /* a quarter */
-#endif
 
 /* The stack stands apart: compilers keep a struct that holds an array in memory as a whole. */
 typedef struct tree_path {

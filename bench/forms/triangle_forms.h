@@ -100,17 +100,23 @@ INLINE mask form_moller_trumbore_exact(const form_ray *ray, GLOBAL const float *
   return form_moller_trumbore_from(ray, det != 0.0f, p, det, a, e1, e2, limit, t);
 }
 
+/* Weights times det, whatever its sign, against its size. */
+INLINE mask form_in_scaled_triangle(real det, real u, real v) {
+  mask back = det < 0.0f;
+  real size = lanes_abs(det);
+  u = back ? -u : u;
+  v = back ? -v : v;
+  return (size > 0.0f) & (u >= 0.0f) & (v >= 0.0f) & (u + v <= size);
+}
+
 /* The same with nothing divided before a hit: weights of the determinant's sign are compared with its size, as Embree's
  * fast mode does. */
 INLINE mask form_moller_trumbore_late(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   form_vector a = form_vertex(block, 0), s = form_to_origin(ray, a);
   form_vector e1 = form_between(a, form_vertex(block, 1)), e2 = form_between(a, form_vertex(block, 2));
   form_vector p = form_cross(form_direction(ray), e2), q = form_cross(s, e1);
-  real det = form_dot(e1, p), size = lanes_abs(det), u = form_dot(s, p), v = form_dot(form_direction(ray), q);
-  mask back = det < 0.0f;
-  u = back ? -u : u;
-  v = back ? -v : v;
-  mask met = (size > 0.0f) & (u >= 0.0f) & (v >= 0.0f) & (u + v <= size);
+  real det = form_dot(e1, p), u = form_dot(s, p), v = form_dot(form_direction(ray), q);
+  mask met = form_in_scaled_triangle(det, u, v);
   if (!lanes_any(met)) return met;
   *t = lanes_divide(form_dot(e2, q), det);
   return met & form_in_range(ray, limit, *t);
@@ -149,16 +155,13 @@ INLINE mask form_unit_triangle(const form_ray *ray, GLOBAL const float *block, f
 /* Havel, Herout 2010, "Yet faster ray-triangle intersection (using SSE4)": the point in the plane times the
  * determinant, so that nothing is divided before a hit. */
 INLINE mask form_havel_herout(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
-  real det = form_of_direction(ray, block, 2), rise = -form_of_origin(ray, block, 2), size = lanes_abs(det), point[3];
+  real det = form_of_direction(ray, block, 2), rise = -form_of_origin(ray, block, 2), point[3];
   UNROLL for (int i = 0; i < 3; i++) point[i] = ray->origin[i] * det + ray->direction[i] * rise;
   real u = form_row(block, 0) * point[0] + form_row(block, 1) * point[1] + form_row(block, 2) * point[2];
   real v = form_row(block, 4) * point[0] + form_row(block, 5) * point[1] + form_row(block, 6) * point[2];
   u = u + form_row(block, 3) * det;
   v = v + form_row(block, 7) * det;
-  mask back = det < 0.0f;
-  u = back ? -u : u;
-  v = back ? -v : v;
-  mask met = (size > 0.0f) & (u >= 0.0f) & (v >= 0.0f) & (u + v <= size);
+  mask met = form_in_scaled_triangle(det, u, v);
   if (!lanes_any(met)) return met;
   *t = lanes_divide(rise, det);
   return met & form_in_range(ray, limit, *t);

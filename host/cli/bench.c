@@ -242,22 +242,13 @@ static int report(const bench_run *run, const bench_options *o, json_t *earlier)
   return code;
 }
 
-/* The first name of the list that is no group's, or NULL. */
-static const char *unknown_group(const char *list, char name[32]) {
-  while (list_next(&list, name, 32)) {
-    int known = 0;
-    for (int g = 0; g < GROUPS; g++) known |= !strcmp(groups[g].name, name);
-    if (!known) return name;
-  }
-  return NULL;
-}
-
 static int refuse(const bench_options *o) {
   char name[32];
   if (o->quick && o->full) return options_refuse(&command, "--quick and --full do not go together");
   if (o->csv && o->json && !strcmp(o->csv, "-") && !strcmp(o->json, "-"))
     return options_refuse(&command, "--csv and --json cannot both go to stdout");
-  if (unknown_group(o->groups, name)) return options_refuse(&command, "option --group: there is no group \"%s\"", name);
+  if (list_unknown(o->groups, groups, GROUPS, sizeof *groups, name, sizeof name))
+    return options_refuse(&command, "option --group: there is no group \"%s\"", name);
   return OPTIONS_RUN;
 }
 

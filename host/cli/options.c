@@ -49,6 +49,19 @@ int list_has(const char *list, const char *name) {
   return 0;
 }
 
+const char *list_unknown(const char *list, const void *things, size_t count, size_t stride, char *name, size_t size) {
+  while (list_next(&list, name, size)) {
+    int known = 0;
+    for (size_t i = 0; i < count; i++) {
+      const char *thing;
+      memcpy(&thing, (const char *)things + i * stride, sizeof thing);
+      known |= !strcmp(thing, name);
+    }
+    if (!known) return name;
+  }
+  return NULL;
+}
+
 static int parse_mask(const char *text, uint32_t *mask) {
   char *end = NULL;
   uint64_t value = 0;

@@ -147,6 +147,9 @@ int options_refuse(const command_line *command, const char *format, ...) __attri
 int list_next(const char **list, char *name, size_t size);
 /* Whether the list holds the name; NULL holds all. */
 int list_has(const char *list, const char *name);
+/* The first word of the list that names none of `count` things, which begin with their names, `stride` bytes apart; it
+ * is copied to `name`. NULL: all are known. */
+const char *list_unknown(const char *list, const void *things, size_t count, size_t stride, char *name, size_t size);
 
 /* Parses a whole string as a finite or infinite number; 0 when it is none, or NaN. */
 int parse_real(const char *text, double *value);

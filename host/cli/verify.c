@@ -192,16 +192,6 @@ static int run_group(verify_run *run) {
   return code;
 }
 
-/* The first name of the list that is no group's, or NULL. */
-static const char *unknown_group(const char *list, char name[32]) {
-  while (list_next(&list, name, 32)) {
-    int known = 0;
-    for (int g = 0; g < GROUPS; g++) known |= !strcmp(verify_groups[g].name, name);
-    if (!known) return name;
-  }
-  return NULL;
-}
-
 /* Each group's part of the rays; at least one for every batch it must make. */
 static void share_out(const verify_options *o, uint64_t shares[GROUPS]) {
   double sum = 0;
@@ -358,7 +348,8 @@ int command_verify(int argc, char **argv) {
   char name[32];
   int code = options_parse(&command, argc, argv, &o, NULL);
   if (code != OPTIONS_RUN) return code;
-  if (unknown_group(o.groups, name)) return options_refuse(&command, "option --group: there is no group \"%s\"", name);
+  if (list_unknown(o.groups, verify_groups, GROUPS, sizeof *verify_groups, name, sizeof name))
+    return options_refuse(&command, "option --group: there is no group \"%s\"", name);
   if (o.lanes && !are_lanes(o.lanes))
     return options_refuse(&command, "option --lanes: \"%s\" is not 1, 8, 16 or all", o.lanes);
   share_out(&o, shares);

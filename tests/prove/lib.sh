@@ -8,6 +8,15 @@ scaled() { awk -v n="$1" -v s="$PROVE_SCALE" 'BEGIN { x = int(n * s + 0.5); prin
 # row FIGURE TARGET RESULT
 row() { printf '%s | %s | %s\n' "$1" "$2" "$3"; }
 
+# on_runtime RUNTIME NAME: the row of another runtime, which ends the step.
+on_runtime() {
+  local status=0 result
+  result=$(tests/runtimes.sh --rays "$(scaled 40000)" "$1") || status=$?
+  echo "runtime: $2"
+  row "rays bit-equal between device and mirror, $2" "1e6, 0 differ" "${result:-the run failed}"
+  exit "$status"
+}
+
 # ---- steps that are groups of `slabcast verify` ----
 
 # verify GROUPS RAYS [OPTION...]: its table goes to stderr, its JSON to $PROVE_WORK/verify.json. Failures make the step

@@ -4,8 +4,4 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-status=0
-result=$(tests/runtimes.sh --rays "$(scaled 40000)" oclgrind) || status=$?
-echo "runtime: Oclgrind"
-row "rays bit-equal between device and mirror, Oclgrind" "1e6, 0 differ" "${result:-the run failed}"
-exit "$status"
+on_runtime oclgrind Oclgrind

@@ -3,8 +3,4 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-status=0
-result=$(tests/runtimes.sh --rays "$(scaled 40000)" rusticl) || status=$?
-echo "runtime: Mesa rusticl on llvmpipe"
-row "rays bit-equal between device and mirror, Mesa rusticl on llvmpipe" "1e6, 0 differ" "${result:-the run failed}"
-exit "$status"
+on_runtime rusticl "Mesa rusticl on llvmpipe"
