@@ -12,21 +12,13 @@
 /* Fewest rays of a batch that shrinks for its hits. */
 enum { BATCH_MIN = 1 << 12 };
 /* One batch is read, one cast, one written. */
-enum { CARRIERS = 3 };
+enum { SLOTS = 3 };
 enum { STAGE_READ, STAGE_CAST, STAGE_WRITE };
 
-typedef struct batches {
-  relay relay;
-  ray_source *rays;
-  caster *cast; /* belongs to the batch whose turn it is to be cast */
-  result_file *results;
-  size_t capacity;    /* rays in a buffer */
-  atomic_size_t size; /* rays of the next batch */
-  uint64_t done;      /* rays written, of this run */
-} batches;
+typedef struct batches batches;
 
-/* A thread with the buffers of one batch. */
-typedef struct carrier {
+/* The buffers of a batch. */
+typedef struct slot {
   batches *all;
   uint64_t batch;
   slab_ray *rays;
@@ -34,20 +26,31 @@ typedef struct carrier {
   cast_buffers buffers;
   const void *results; /* cast and not yet written; NULL: nothing */
   const uint64_t *offsets;
-  pthread_t thread;
-} carrier;
+} slot;
+
+struct batches {
+  relay relay;
+  ray_source *rays;
+  caster *cast;
+  result_file *results;
+  slot slots[SLOTS]; /* batch b lies in slot b % slot_count */
+  uint64_t slot_count;
+  size_t capacity;    /* rays in a buffer */
+  atomic_size_t size; /* rays of the next batch */
+  uint64_t done;      /* rays written, of this run */
+};
 
 /* ---- the stages ------------------------------------------------------------ */
 
-/* A producer that is waited for must not hold up the end of a cast that has failed: reading can be cancelled. */
-static int read_batch(carrier *c) {
-  batches *all = c->all;
-  if (ray_source_read(all->rays, atomic_load(&all->size), c->rays, &c->count)) return EXIT_FAILED;
-  return c->count ? EXIT_DONE : RELAY_NO_MORE;
+static int read_batch(slot *s) {
+  batches *all = s->all;
+  if (ray_source_read(all->rays, atomic_load(&all->size), s->rays, &s->count)) return EXIT_FAILED;
+  if (s->count == 0) relay_end(&all->relay, s->batch, EXIT_DONE);
+  return EXIT_DONE;
 }
 
-static int write_rays(carrier *c, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
-  batches *all = c->all;
+static int write_rays(slot *s, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+  batches *all = s->all;
   if (all->results && result_file_put(all->results, rays, results, offsets, n)) return -1;
   all->done += n;
   return 0;
@@ -55,11 +58,12 @@ static int write_rays(carrier *c, const slab_ray *rays, const void *results, con
 
 /* A whole batch is left for its turn to be written; a piece of one makes room for the next piece at once. */
 static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
-  carrier *c = user;
-  if (n < c->count)
-    return relay_enter(&c->all->relay, STAGE_WRITE, c->batch) || write_rays(c, rays, results, offsets, n) ? -1 : 0;
-  c->results = results;
-  c->offsets = offsets;
+  slot *s = user;
+  if (n < s->count)
+    return relay_wait(&s->all->relay, s->batch, STAGE_WRITE, s->batch) || write_rays(s, rays, results, offsets, n) ? -1
+                                                                                                                   : 0;
+  s->results = results;
+  s->offsets = offsets;
   return 0;
 }
 
@@ -70,88 +74,94 @@ static size_t next_size(const batches *all, uint64_t hits, size_t rays, uint64_t
   return fit > BATCH_MIN ? (size_t)fit : all->capacity < BATCH_MIN ? all->capacity : BATCH_MIN;
 }
 
-static int cast_batch(carrier *c) {
-  batches *all = c->all;
+static int cast_batch(slot *s) {
+  batches *all = s->all;
   caster *cast = all->cast;
   const uint64_t crossings = cast->tally.crossings;
-  cast->buffers = c->buffers;
-  cast->user = c;
-  const int code = caster_run(cast, c->rays, c->count);
-  c->buffers = cast->buffers;
+  cast->buffers = s->buffers;
+  cast->user = s;
+  const int code = caster_run(cast, s->rays, s->count);
+  s->buffers = cast->buffers;
   if (cast->query == SLAB_ALL)
-    atomic_store(&all->size, next_size(all, cast->tally.crossings - crossings, c->count, c->buffers.capacity));
+    atomic_store(&all->size, next_size(all, cast->tally.crossings - crossings, s->count, s->buffers.capacity));
   progress_at(&cast->line, cast->line.first + cast->tally.rays);
   return code;
 }
 
-static int write_batch(carrier *c) {
-  if (c->results && write_rays(c, c->rays, c->results, c->offsets, c->count)) return EXIT_FAILED;
-  c->results = NULL;
+static int write_batch(slot *s) {
+  if (s->results && write_rays(s, s->rays, s->results, s->offsets, s->count)) return EXIT_FAILED;
+  s->results = NULL;
   return EXIT_DONE;
 }
 
-static int carry(carrier *c) {
-  static int (*const stages[RELAY_STAGES])(carrier *) = {read_batch, cast_batch, write_batch};
-  relay *way = &c->all->relay;
-  c->batch = relay_begin(way);
-  for (int stage = 0; stage < RELAY_STAGES; stage++) {
-    if (relay_enter(way, stage, c->batch)) return -1;
-    const int code = stages[stage](c);
-    relay_leave(way, stage, code);
-    if (code != EXIT_DONE) return -1;
-  }
-  return 0;
+/* A batch enters a stage when it has left the one before; it is read into the slot of one that is written. */
+static int wait_to_enter(batches *all, int stage, uint64_t batch) {
+  const uint64_t gone = batch < all->slot_count ? 0 : batch + 1 - all->slot_count;
+  if (stage == STAGE_READ) return relay_wait(&all->relay, batch, STAGE_WRITE, gone);
+  return relay_wait(&all->relay, batch, stage - 1, batch + 1);
 }
 
-static void *run_carrier(void *user) {
-  carrier *c = user;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL); /* but where input.c reads */
-  while (carry(c) == 0) continue;
-  relay_retire(&c->all->relay);
-  return NULL;
+/* Takes batch after batch through a stage, until there is none left or something fails. */
+static void run_stage(batches *all, int stage) {
+  static int (*const stages[RELAY_STAGES])(slot *) = {read_batch, cast_batch, write_batch};
+  for (uint64_t batch = 0; wait_to_enter(all, stage, batch) == 0; batch++) {
+    slot *s = &all->slots[batch % all->slot_count];
+    s->batch = batch;
+    const int code = stages[stage](s);
+    if (code != EXIT_DONE) relay_end(&all->relay, batch, code);
+    relay_pass(&all->relay, stage);
+  }
 }
 
 /* ---- the threads ----------------------------------------------------------- */
 
-static int make_carrier(batches *all, carrier *c) {
-  c->all = all;
-  c->rays = malloc(all->capacity * sizeof *c->rays);
-  const int code = caster_prepare(all->cast, all->capacity);
-  c->buffers = all->cast->buffers;
-  if (code == EXIT_DONE && !c->rays) complain("out of memory for batches of %zu rays", all->capacity);
-  return code == EXIT_DONE && !c->rays ? EXIT_FAILED : code;
+/* Reading can be cancelled, where input.c waits for bytes: a producer that takes its time must not hold up the end of a
+ * cast that has failed. */
+static void *run_reader(void *user) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+  run_stage(user, STAGE_READ);
+  return NULL;
 }
 
-static void free_carrier(carrier *c) {
-  c->all->cast->buffers = c->buffers;
-  caster_release(c->all->cast);
-  free(c->rays);
+static void *run_writer(void *user) {
+  run_stage(user, STAGE_WRITE);
+  return NULL;
 }
 
-static int start(batches *all, carrier *carriers, int count, int *started) {
-  int failure = 0;
-  for (*started = 0; *started < count && !failure; *started += !failure)
-    failure = pthread_create(&carriers[*started].thread, NULL, run_carrier, &carriers[*started]);
-  if (!failure) return EXIT_DONE;
+static int cannot_start(int failure) {
   complain("cannot start a thread: %s", strerror(failure));
-  relay_stop(&all->relay, EXIT_FAILED);
   return EXIT_FAILED;
 }
 
-static int run_carriers(batches *all, carrier *carriers, int count) {
-  int started = 0;
-  const int failure = relay_make(&all->relay, count);
-  if (failure) {
-    complain("cannot start threads: %s", strerror(failure));
-    return EXIT_FAILED;
-  }
-  int code = start(all, carriers, count, &started);
-  if (code == EXIT_DONE) code = relay_wait(&all->relay);
-  for (int i = 0; code != EXIT_DONE && i < started; i++) pthread_cancel(carriers[i].thread);
-  for (int i = 0; i < started; i++) pthread_join(carriers[i].thread, NULL);
-  if (code == EXIT_DONE) code = all->relay.code;
-  relay_free(&all->relay);
-  return code;
+/* Casting stays in the thread that made the context: not every OpenCL bears calls from another. */
+static int run_stages(batches *all) {
+  pthread_t reader, writer;
+  int failure = pthread_create(&reader, NULL, run_reader, all);
+  if (failure) return cannot_start(failure);
+  failure = pthread_create(&writer, NULL, run_writer, all);
+  if (failure)
+    relay_end(&all->relay, 0, cannot_start(failure));
+  else
+    run_stage(all, STAGE_CAST);
+  pthread_cancel(reader); /* which has come to its end but for a failure */
+  pthread_join(reader, NULL);
+  if (!failure) pthread_join(writer, NULL);
+  return all->relay.code;
+}
+
+static int make_slot(batches *all, slot *s) {
+  s->all = all;
+  s->rays = malloc(all->capacity * sizeof *s->rays);
+  const int code = caster_prepare(all->cast, all->capacity);
+  s->buffers = all->cast->buffers;
+  if (code == EXIT_DONE && !s->rays) complain("out of memory for batches of %zu rays", all->capacity);
+  return code == EXIT_DONE && !s->rays ? EXIT_FAILED : code;
+}
+
+static void free_slot(slot *s) {
+  s->all->cast->buffers = s->buffers;
+  caster_release(s->all->cast);
+  free(s->rays);
 }
 
 /* Of a failure, what was done before it and is not lost. */
@@ -167,18 +177,20 @@ static void tell_progress(const batches *all) {
 
 int batches_run(ray_source *rays, caster *cast, result_file *results) {
   const uint64_t count = ray_source_count(rays);
-  carrier carriers[CARRIERS] = {0};
   batches all = {.rays = rays, .cast = cast, .results = results};
   all.capacity = count < CAST_BATCH ? (size_t)count + (count == 0) : CAST_BATCH;
+  all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* rays of one batch need no second slot to read the next */
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
-  /* Rays of one batch need no second carrier to read the next. */
-  const int wanted = count <= CAST_BATCH ? 1 : CARRIERS;
-  int made = 0, code = EXIT_DONE;
-  while (made < wanted && code == EXIT_DONE) code = make_carrier(&all, &carriers[made++]);
-  if (code == EXIT_DONE) code = run_carriers(&all, carriers, wanted);
+  const int failure = relay_make(&all.relay);
+  if (failure) return cannot_start(failure);
+  int code = EXIT_DONE;
+  uint64_t made = 0;
+  while (made < all.slot_count && code == EXIT_DONE) code = make_slot(&all, &all.slots[made++]);
+  if (code == EXIT_DONE) code = run_stages(&all);
   if (code != EXIT_DONE) tell_progress(&all);
   progress_end(&cast->line);
-  for (int i = 0; i < made; i++) free_carrier(&carriers[i]);
+  while (made > 0) free_slot(&all.slots[--made]);
+  relay_free(&all.relay);
   return code;
 }

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-int relay_make(relay *r, int carriers) {
+int relay_make(relay *r) {
   memset(r, 0, sizeof *r);
-  r->carriers = carriers;
+  r->end = UINT64_MAX;
   int failure = pthread_mutex_init(&r->mutex, NULL);
   if (failure) return failure;
   failure = pthread_cond_init(&r->moved, NULL);
@@ -17,49 +17,25 @@ void relay_free(relay *r) {
   pthread_mutex_destroy(&r->mutex);
 }
 
-uint64_t relay_begin(relay *r) {
+int relay_wait(relay *r, uint64_t batch, int stage, uint64_t batches) {
   pthread_mutex_lock(&r->mutex);
-  const uint64_t batch = r->tickets++;
+  while (batch < r->end && r->left[stage] < batches) pthread_cond_wait(&r->moved, &r->mutex);
+  const int goes_on = batch < r->end;
   pthread_mutex_unlock(&r->mutex);
-  return batch;
+  return goes_on ? 0 : -1;
 }
 
-int relay_enter(relay *r, int stage, uint64_t batch) {
+void relay_pass(relay *r, int stage) {
   pthread_mutex_lock(&r->mutex);
-  while (!r->ended[stage] && r->next[stage] != batch) pthread_cond_wait(&r->moved, &r->mutex);
-  const int ended = r->ended[stage];
-  pthread_mutex_unlock(&r->mutex);
-  return ended ? -1 : 0;
-}
-
-void relay_leave(relay *r, int stage, int code) {
-  pthread_mutex_lock(&r->mutex);
-  r->next[stage]++;
-  for (int i = 0; code && i <= stage; i++) r->ended[i] = 1;
-  if (code != RELAY_NO_MORE && !r->code) r->code = code;
+  r->left[stage]++;
   pthread_cond_broadcast(&r->moved);
   pthread_mutex_unlock(&r->mutex);
 }
 
-void relay_stop(relay *r, int code) {
+void relay_end(relay *r, uint64_t batch, int code) {
   pthread_mutex_lock(&r->mutex);
-  for (int i = 0; i < RELAY_STAGES; i++) r->ended[i] = 1;
-  r->code = code;
+  if (batch < r->end) r->end = batch;
+  if (!r->code) r->code = code;
   pthread_cond_broadcast(&r->moved);
   pthread_mutex_unlock(&r->mutex);
-}
-
-void relay_retire(relay *r) {
-  pthread_mutex_lock(&r->mutex);
-  r->carriers--;
-  pthread_cond_broadcast(&r->moved);
-  pthread_mutex_unlock(&r->mutex);
-}
-
-int relay_wait(relay *r) {
-  pthread_mutex_lock(&r->mutex);
-  while (r->carriers && !r->code) pthread_cond_wait(&r->moved, &r->mutex);
-  const int code = r->code;
-  pthread_mutex_unlock(&r->mutex);
-  return code;
 }
