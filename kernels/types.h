@@ -70,7 +70,12 @@ typedef struct compressed_node {
 #define COMPRESSED_UNIT 4
 #define COMPRESSED_INNER 0x40u
 #define COMPRESSED_LEAF(kind, count) (((uint32_t)(kind)-SLAB_SPHERE) << 6 | (uint32_t)(count)) /* 1 to 63 */
-#define COMPRESSED_LEAF_KIND(meta) (((meta) >> 6) + SLAB_SPHERE)
+/* By comparisons: Oclgrind 21.10 goes astray in a switch over two bits, which compilers make of a shift. */
+#define COMPRESSED_LEAF_KIND(meta)                             \
+  ((meta) >= COMPRESSED_LEAF(SLAB_TRIANGLE, 0) ? SLAB_TRIANGLE \
+   : (meta) >= COMPRESSED_LEAF(SLAB_OBB, 0)    ? SLAB_OBB      \
+   : (meta) >= COMPRESSED_LEAF(SLAB_BOX, 0)    ? SLAB_BOX      \
+                                               : SLAB_SPHERE)
 #define COMPRESSED_LEAF_COUNT(meta) ((meta)&0x3Fu) /* 0 of what is no leaf */
 
 /* Primitives that no box holds stand outside the tree, in blocks of their own: planes, and boxes infinite in x or y. */
