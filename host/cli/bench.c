@@ -229,6 +229,19 @@ static int run_groups(bench_run *run, const bench_options *o, const extent *e) {
   return code;
 }
 
+enum { SECOND_LOOKS = 5 };
+
+/* What is faster than its ceiling may have met a quieter machine than that did: the ceiling is measured again. */
+static int judge(bench_run *run) {
+  int code = EXIT_DONE;
+  bench_judge(run);
+  for (int i = 0; code == EXIT_DONE && i < SECOND_LOOKS && bench_verdict_of(run) == BENCH_ERROR; i++) {
+    code = bench_arithmetic(run);
+    bench_judge(run);
+  }
+  return code;
+}
+
 /* ---- the command ---- */
 
 static int report(const bench_run *run, const bench_options *o, json_t *earlier) {
@@ -300,10 +313,8 @@ int command_bench(int argc, char **argv) {
     const extent e = extent_of(&o, &run->device);
     code = run_groups(run, &o, &e);
   }
-  if (code == EXIT_DONE) {
-    bench_judge(run);
-    code = report(run, &o, earlier);
-  }
+  if (code == EXIT_DONE) code = judge(run);
+  if (code == EXIT_DONE) code = report(run, &o, earlier);
   json_decref(earlier);
   if (run) {
     bench_device_close(&run->cl);
