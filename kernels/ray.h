@@ -122,12 +122,10 @@ INLINE ray_mask ray_range(ray_frame *f, const ray_given *r, const ray_real facto
   return (r->t_min <= r->t_max) & (first <= limit) & (last >= -limit);
 }
 
-/* All but what follows of the way. */
+/* All but what follows of the way; of a ray that is invalid only that. Without branches: see frames.h. */
 INLINE ray_frame ray_scale(const ray_given *r) {
   ray_frame f = {0};
   const ray_mask valid = ray_is_valid(r);
-  f.state = (ray_word)(RAY_INVALID);
-  if (!ray_any(valid)) return f;
   ray_real largest = (ray_real)(0.0f);
   UNROLL for (int i = 0; i < 3; i++) {
     ray_real size = r->direction[i] < 0.0f ? -r->direction[i] : r->direction[i];
@@ -145,7 +143,7 @@ INLINE ray_frame ray_scale(const ray_given *r) {
     f.inverse_wide[i] = r->t_min < 0.0f ? (ray_real)(NAN) : f.inverse_back[i] * 0x1.00002p+0f;
   }
   const ray_mask some = ray_range(&f, r, f.forth, e);
-  f.state = valid ? (some ? (ray_word)(RAY_LIVE) : (ray_word)(RAY_EMPTY)) : f.state;
+  f.state = valid ? (some ? (ray_word)(RAY_LIVE) : (ray_word)(RAY_EMPTY)) : (ray_word)(RAY_INVALID);
   f.way = ray_way(&f);
   return f;
 }
@@ -153,7 +151,7 @@ INLINE ray_frame ray_scale(const ray_given *r) {
 #ifndef SLAB_PACKET
 INLINE ray_frame ray_prepare(const slab_ray *r) {
   ray_frame f = ray_scale(r);
-  if (f.state == RAY_LIVE) ray_turn(&f, f.way);
+  ray_turn(&f, f.way);
   return f;
 }
 #endif

@@ -8,6 +8,7 @@
 #define STRIDE 8
 #define TREE_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
+#include "frames.h"
 #include "nodes.h"
 #include "tree.h"
 
@@ -46,13 +47,12 @@ INLINE bool walk_on(walk *w, const global tree_node *nodes, const global float *
 
 /* ---- the whole ---- */
 
-INLINE void walk_begin(walk *w, size_t number, const global slab_ray *rays, global void *results,
-                       const global uint *offsets, const global geometry_entry *table, const global float *blocks,
+INLINE void walk_begin(walk *w, size_t number, const ray_frame *ray, global void *results, const global uint *offsets,
+                       const global geometry_entry *table, const global float *blocks,
                        const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms *cast,
                        tree_visit *stack) {
-  const slab_ray given = query_ray(rays, cast, number);
   w->number = number;
-  w->ray = ray_prepare(&given);
+  w->ray = *ray;
   w->q = query_begin(&w->ray, results, offsets, table, skips, invalid, cast, number);
   tree_begin(&w->path, stack);
   w->more = w->ray.state == RAY_LIVE && !scan_outside(&w->q, &w->ray, blocks, cast);
@@ -73,11 +73,13 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   tree_visit stacks[SLAB_WALKS][SLAB_STACK];
+  frames prepared = {.count = 0};
 #if SLAB_WALKS == 1
   for (; next < end; next++) {
     walk w;
     if (cast.packet != 0 && left[next / cast.packet] == 0) continue;
-    walk_begin(&w, next, rays, results, offsets, table, blocks, skips, invalid, &cast, stacks[0]);
+    const ray_frame ray = frames_take(&prepared, rays, &cast, next, end);
+    walk_begin(&w, next, &ray, results, offsets, table, blocks, skips, invalid, &cast, stacks[0]);
     while (w.more) w.more = walk_on(&w, nodes, blocks, &cast);
     walk_end(&w, rays, results, table, blocks, &cast);
   }
@@ -98,10 +100,12 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
       }
       if (w->begun) walk_end(w, rays, results, table, blocks, &cast);
       w->begun = next < end;
-      if (w->begun)
-        walk_begin(w, next++, rays, results, offsets, table, blocks, skips, invalid, &cast, stacks[walking[k]]);
-      else
+      if (!w->begun) {
         walking[k] = walking[--count];
+        continue;
+      }
+      const ray_frame ray = frames_take(&prepared, rays, &cast, next, end);
+      walk_begin(w, next++, &ray, results, offsets, table, blocks, skips, invalid, &cast, stacks[walking[k]]);
     }
 #endif
 }
