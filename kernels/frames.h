@@ -22,7 +22,7 @@ INLINE void frames_prepare(frames *f, const global slab_ray *rays, const cast_un
                            size_t count) {
   f->first = first;
   f->count = count;
-  VECTORIZE for (size_t k = 0; k < count; k++) {
+  for (size_t k = 0; k < count; k++) {
     const slab_ray given = query_ray(rays, cast, first + k);
     const frame_words w = {.frame = ray_prepare(&given)};
     UNROLL for (uint i = 0; i < FRAME_WORDS; i++) f->word[i][k] = w.word[i];

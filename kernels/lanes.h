@@ -30,14 +30,6 @@
 /* For loops over axes and vertices: without it PoCL leaves them rolled and keeps their arrays in memory, half as fast.
  */
 #define UNROLL _Pragma("unroll")
-/* For a loop whose rounds are alike and independent of each other: asks for as many at once as there are lanes. */
-#if LANES == 1 || !defined(__clang__)
-#define VECTORIZE
-#elif LANES == 8
-#define VECTORIZE _Pragma("clang loop vectorize_width(8) interleave_count(1)")
-#else
-#define VECTORIZE _Pragma("clang loop vectorize_width(16) interleave_count(1)")
-#endif
 
 #if LANES == 1
 typedef float real;
