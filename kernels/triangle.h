@@ -140,9 +140,8 @@ INLINE mask triangle_inside(const triangle_shear *s, const triangle_edge e[3], m
   return *front | (most < 0.0f);
 }
 
-INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
-  triangle_rows rows = triangle_load(ray, block);
-  triangle_shear s = triangle_sheared(ray, &rows);
+INLINE mask triangle_met(const ray_frame *ray, const triangle_rows *rows, ray_real limit, uint cull, real *t) {
+  triangle_shear s = triangle_sheared(ray, rows);
   triangle_edge e[3];
   triangle_edges(&s, e);
   mask hit = triangle_candidates(e), front;
@@ -153,8 +152,13 @@ INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, ra
   if (cull == SLAB_CULL_FRONT) hit = hit & !front;
   *t = (weight[0] * (s.z[0] * ray->shear_inverse[2]) + weight[1] * (s.z[1] * ray->shear_inverse[2])) +
        weight[2] * (s.z[2] * ray->shear_inverse[2]);
-  hit = hit & triangle_pass_gate(ray, &rows, limit, t);
+  hit = hit & triangle_pass_gate(ray, rows, limit, t);
   return hit & (*t >= ray->t_min) & (*t <= limit);
+}
+
+INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+  const triangle_rows rows = triangle_load(ray, block);
+  return triangle_met(ray, &rows, limit, cull, t);
 }
 
 /* The vertices' own plane: edges scaled by a power of two, cross product with its rounding errors kept, so that tiny
