@@ -62,7 +62,7 @@ compressed_slots compressed_arrange(const tree_node *node) {
         best = k;
         place = p;
       }
-    slots.child[place] = (int8_t)best;
+    slots.child[place] = best;
     left[best] = false;
   }
   return slots;
