@@ -190,7 +190,10 @@ try() {
 work() {
   local worker=$1 name outcome began
   shift
-  ((worker == 0)) || configure "$worker"
+  if ((worker > 0)); then
+    configure "$worker"
+    if [[ -d $scratch/0/build/pocl-cache ]]; then cp -r "$scratch/0/build/pocl-cache" "$scratch/$worker/build/"; fi
+  fi
   for name in "$@"; do
     began=$SECONDS
     plant "$name" "$scratch/$worker/tree"
