@@ -129,6 +129,11 @@ configure() {
     -DSLABCAST_BENCH=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
 }
 
+# take_kernels WORKER FOLDER: those that were built there before.
+take_kernels() {
+  if [[ -d $2/pocl-cache ]]; then cp -r "$2/pocl-cache" "$scratch/$1/build/"; fi
+}
+
 # build WORKER TARGET
 build() { ninja -C "$scratch/$1/build" "$2" >"$scratch/$1/log" 2>&1; }
 
@@ -192,7 +197,7 @@ work() {
   shift
   if ((worker > 0)); then
     configure "$worker"
-    if [[ -d $scratch/0/build/pocl-cache ]]; then cp -r "$scratch/0/build/pocl-cache" "$scratch/$worker/build/"; fi
+    take_kernels "$worker" "$scratch/0/build"
   fi
   for name in "$@"; do
     began=$SECONDS
@@ -269,6 +274,7 @@ for name in "${chosen[@]}"; do [[ -n ${edits[$name]+there} ]] || die "no fault i
 
 mkdir -p "$scratch/0"
 configure 0
+take_kernels 0 "$root/build/release"
 originals=$scratch/original
 copy_sources "$originals"
 mapfile -t tests < <(ctest --test-dir "$scratch/0/build" -N | sed -nE "s/.* (test_[a-z_]+)_$width\$/\\1/p")
