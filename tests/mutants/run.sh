@@ -130,10 +130,8 @@ configure() {
     -DSLABCAST_BENCH=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
 }
 
-# take_kernels WORKER FOLDER: those that were built there before.
-take_kernels() {
-  if [[ -d $2/pocl-cache ]]; then cp -r "$2/pocl-cache" "$scratch/$1/build/"; fi
-}
+# take_kernels WORKER FOLDER: those that were built there before; but for what comes and goes there meanwhile.
+take_kernels() { cp -r "$2/pocl-cache" "$scratch/$1/build/" 2>/dev/null || true; }
 
 # build WORKER TARGET
 build() { ninja -C "$scratch/$1/build" "$2" >"$scratch/$1/log" 2>&1; }
