@@ -157,7 +157,7 @@ static bool prepare(bench *b, slab_scene *scene) {
   if (slab_all(scene, b->rays, n, b->offsets, NULL, 0, NULL, NULL) != SLAB_OK) return failed("slab_all");
   b->hits = b->offsets[n];
   for (size_t i = 0; i <= n; i++) b->local_offsets[i] = (cl_uint)b->offsets[i];
-  const size_t bytes = (b->hits > n ? b->hits : n) * sizeof(slab_hit);
+  const size_t bytes = ((b->hits > n ? b->hits : n) + 1) * sizeof(slab_hit); /* never none */
   free(b->results);
   free(b->wanted);
   b->results = malloc(bytes);

@@ -227,9 +227,10 @@ static slab_status choose_next(const char *list, const char **rest, const found_
 }
 
 static slab_status choose_list(const char *list, const found_device *found, size_t count, size_t *chosen, size_t *n) {
-  slab_status status = SLAB_OK;
+  slab_status status;
   const char *rest = list;
-  while (status == SLAB_OK && *rest != 0) status = choose_next(list, &rest, found, count, chosen, n);
+  do status = choose_next(list, &rest, found, count, chosen, n);
+  while (status == SLAB_OK && *rest != 0);
   return status;
 }
 

@@ -2,8 +2,12 @@
 
 #include <stdlib.h>
 
+#ifndef DEMO_COLUMNS /* fault sweeps, which run the demo again and again, ask for a small land */
+#define DEMO_COLUMNS 640
+#define DEMO_ROWS 840
+#endif
 /* COLUMNS x ROWS squares of two triangles. */
-enum { COLUMNS = 640, ROWS = 840 };
+enum { COLUMNS = DEMO_COLUMNS, ROWS = DEMO_ROWS };
 
 const float demo_city_place[4] = {-3.75f, -14.4f, 3.1f, 2.2f};
 

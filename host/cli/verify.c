@@ -135,7 +135,10 @@ int verify_status(const verify_run *run, slab_status status) {
   char what[64];
   if (status == SLAB_OK) return EXIT_DONE;
   snprintf(what, sizeof what, "verify: %s", run->group->name);
-  return complain_status(status, what);
+  /* Room for answers that is not there leaves no message of its own. */
+  if (strncmp(slab_message(), run->refusal, sizeof run->refusal - 1) != 0) return complain_status(status, what);
+  complain("%s: %s", what, slab_status_text(status));
+  return EXIT_FAILED;
 }
 
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,

@@ -75,6 +75,7 @@ struct verify_run {
   slab_ray *rays;        /* as many as the largest batch, for the steps, as are */
   slab_primitive_id *skip;
   answers answers, others;
+  char refusal[256]; /* what the library last said of geometry that is to be refused */
 };
 
 /* Adds failures; the first of a group is named on stderr and kept, with its ray (NULL: none) and how to see it again.

@@ -1,5 +1,6 @@
 /* Rays that are none, geometry that is none: answers are defined or refused, and nothing takes long. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -180,6 +181,7 @@ static slab_status offer(verify_run *run, slab_scene *scene, slab_shape kind, co
     run->tally->cases++;
     if (status != SLAB_INVALID_ARGUMENT || dropping) return status;
     if (!slab_message()[0]) verify_fail(run, 1, NULL, "a refusal of garbage without a message");
+    snprintf(run->refusal, sizeof run->refusal, "%s", slab_message());
   }
   return SLAB_OK;
 }

@@ -54,15 +54,17 @@ compressed_slots compressed_arrange(const tree_node *node) {
     count += left[k];
   }
   for (; count > 0; count--) {
-    int best = -1, place = -1;
+    int best = 0, place = 0;
+    double most = -INFINITY; /* what fits is a finite number */
     for (int k = 0; k < TREE_WIDTH; k++)
       for (int p = 0; left[k] && p < TREE_WIDTH; p++) {
-        if (slots.child[p] >= 0) continue;
-        if (best >= 0 && !(fitness(middle[k], p) > fitness(middle[best], place))) continue;
+        const double fit = fitness(middle[k], p);
+        if (slots.child[p] >= 0 || !(fit > most)) continue;
         best = k;
         place = p;
+        most = fit;
       }
-    slots.child[place] = (int8_t)best;
+    slots.child[place] = best;
     left[best] = false;
   }
   return slots;

@@ -6,7 +6,7 @@
 
 /* Which child of a node stands in each place of a compressed one. */
 typedef struct compressed_slots {
-  int8_t child[TREE_WIDTH]; /* -1: none */
+  int child[TREE_WIDTH]; /* -1: none */
 } compressed_slots;
 
 /* Each child near the corner from which rays that meet its place first come. */

@@ -4,11 +4,12 @@
 # A fault is the Nth OpenCL call or the Nth allocation that fails: alone, with all later calls of that function, with all
 # that follow, or, of a kernel, while it runs. The program then ends with an exit code that is not 0, says on stderr what
 # failed, and leaves no file but whole ones, no OpenCL object and no memory. It runs under the counting and the failing
-# layer (OPENCL_LAYERS), whose reports must be there. SAMPLES: faults of each mode and command, spread evenly.
+# layer (OPENCL_LAYERS), whose reports must be there. SAMPLES: faults of each mode and command, spread evenly; all: each
+# one, but of verify every 3rd and of bench every 7th, which make the same calls some hundred times.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 kind=$1 faulty=$2 samples=${3:-2}
-faults=0
+faults=0 every=1
 out_of_resources=-5 invalid_operation=-59
 
 # ---- one run ----
@@ -95,7 +96,7 @@ sweep() {
   n=0 struck "$@"
   [[ $code == 0 ]] || fail "\"slabcast $*\" fails without a fault: $(cat said)"
   calls=$(reported calls)
-  step=1
+  step=$every
   if [[ $samples != all ]]; then step=$(((calls + samples - 1) / samples)); fi
   ((step > 0)) || step=1
   # Where the samples begin differs from mode to mode.
@@ -159,8 +160,8 @@ strike cast --mesh ../mesh.obj --rays ../rays.npy --points -o out.csv
 strike rays camera --builtin boxes:40 --size 16x9 -o out.npy
 strike render --builtin boxes:40 --size 16x9 --shade depth -o out.png
 strike demo --size 16x9 -o out.png
-strike verify --group closest,garbage --rays 8 --json out.json
-strike bench --quick --seconds 0 --processor-time --group batch --csv out.json --json more.json
+every=3 strike verify --group closest,garbage --rays 8 --json out.json
+every=7 strike bench --quick --seconds 0 --processor-time --group batch --csv out.json --json more.json
 if [[ $kind == memory ]]; then
   strike join ../distance.0.npy ../distance.1.npy -o out.npy
   strike join ../all.0.npy ../all.1.npy -o out.npy

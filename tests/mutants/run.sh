@@ -13,8 +13,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 table=$root/tests/mutants/mutants.txt
 kept=$root/build/mutants
 sources=(CMakeLists.txt CMakePresets.json .clang-format cmake bench host kernels examples tests)
-test_seconds=240   # of one test program; the slowest takes a tenth when the machine is idle
-mutant_seconds=900 # of one fault
+test_seconds=240   # of the processor, of one test program; the slowest takes a tenth
+still_seconds=1800 # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
+mutant_seconds=3600 # of that clock, of one fault
 # The tests of answers are those that run at every lane width; they are asked at the one with the most ways to go wrong.
 width=w8
 
@@ -129,6 +130,9 @@ configure() {
     -DSLABCAST_BENCH=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
 }
 
+# take_kernels WORKER FOLDER: those that were built there before; but for what comes and goes there meanwhile.
+take_kernels() { cp -r "$2/pocl-cache" "$scratch/$1/build/" 2>/dev/null || true; }
+
 # build WORKER TARGET
 build() { ninja -C "$scratch/$1/build" "$2" >"$scratch/$1/log" 2>&1; }
 
@@ -137,7 +141,7 @@ check_baseline() {
   [[ -e $results/baseline ]] && return 0
   say "the tests without a fault"
   build 0 tests/all || die "the tests do not build: $(tail "$scratch/0/log")"
-  ctest --test-dir "$scratch/0/build" -R "_$width\$" --timeout "$test_seconds" --no-tests=error --output-on-failure \
+  ctest --test-dir "$scratch/0/build" -R "_$width\$" --timeout "$still_seconds" --no-tests=error --output-on-failure \
     -j "$(nproc)" >"$scratch/0/log" 2>&1 </dev/null ||
     die "tests fail without a fault: $(grep -E 'ERROR|FAILED|Failed' "$scratch/0/log")"
   touch "$results/baseline"
@@ -147,16 +151,21 @@ check_baseline() {
 ask() {
   local folder=$scratch/$1
   # shellcheck disable=SC2016 # awk's own $0
-  SLABCAST_TEST_WIDTH=${width#w} POCL_CACHE_DIR=$folder/build/pocl-cache timeout "$test_seconds" \
-    stdbuf -oL "$folder/build/tests/$2" 2>&1 </dev/null |
-    awk '{ print } /^\[  FAILED  \]/ { exit 1 }' >"$folder/log"
+  (
+    ulimit -t "$test_seconds"
+    SLABCAST_TEST_WIDTH=${width#w} POCL_CACHE_DIR=$folder/build/pocl-cache timeout --foreground "$still_seconds" \
+      stdbuf -oL "$folder/build/tests/$2" 2>&1 </dev/null
+  ) | awk '{ print } /^\[  FAILED  \]/ { exit 1 }' >"$folder/log"
 }
 
 # What the log of a test that failed with this status says.
 noticed() {
   local failed
   failed=$(sed -nE 's/^\[  FAILED  \] ([a-z_0-9]+)$/\1/p' "$2")
-  [[ $1 != 124 ]] || failed="ran past $test_seconds s"
+  case $1 in
+    124) failed="stood still for $still_seconds s" ;;
+    137 | 152) failed="ran past $test_seconds s" ;;
+  esac
   echo "${failed:-died with status $1}"
 }
 
@@ -190,7 +199,10 @@ try() {
 work() {
   local worker=$1 name outcome began
   shift
-  ((worker == 0)) || configure "$worker"
+  if ((worker > 0)); then
+    configure "$worker"
+    take_kernels "$worker" "$scratch/0/build"
+  fi
   for name in "$@"; do
     began=$SECONDS
     plant "$name" "$scratch/$worker/tree"
@@ -266,6 +278,7 @@ for name in "${chosen[@]}"; do [[ -n ${edits[$name]+there} ]] || die "no fault i
 
 mkdir -p "$scratch/0"
 configure 0
+take_kernels 0 "$root/build/release"
 originals=$scratch/original
 copy_sources "$originals"
 mapfile -t tests < <(ctest --test-dir "$scratch/0/build" -N | sed -nE "s/.* (test_[a-z_]+)_$width\$/\\1/p")

@@ -87,7 +87,7 @@ int team_results_open(team *t, const result_options *options, team_results **ope
     complain("cannot write %s: out of memory", options->path);
     code = EXIT_FAILED;
   }
-  if ((code = team_agree(t, code)) != EXIT_DONE) goto failed;
+  if ((code = team_agree(t, code)) != EXIT_DONE || !r) goto failed; /* without r there is a code: for the analyser */
   const int all = options->query == SLAB_ALL;
   r->options = *options;
   r->row = result_row_of(options->query, options->points, 0);
