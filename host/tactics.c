@@ -6,6 +6,10 @@
 #define TRIAL_RAYS 4096u
 #define TRIALS 2           /* of each tactic, in turns: something else may use the processor meanwhile */
 #define TRIALS_PAY 131072u /* rays from which on */
+/* Where the first tactic's trial is shorter than this it was mostly launching, and tells less: as of rays that meet
+ * nothing, with which a picture may begin. Then another has to win by so much. */
+#define TRIAL_SECONDS 3e-4
+#define CLEARLY 0.75
 /* The same of tactics whose kernels may have to be compiled first; what packets leave is cast one by one anyway. */
 #define PACKETS_PAY 4096u
 #define TURNS_PAY 1048576u
@@ -51,6 +55,8 @@ void tactics_note(tactics *t, uint32_t rays, double seconds) {
   const slab_tactic used = tried(t);
   t->seconds[used] = fmin(t->seconds[used], seconds / rays);
   t->trials++;
+  const double margin = t->seconds[t->first] * TRIAL_RAYS < TRIAL_SECONDS ? CLEARLY : 1.0;
+  t->best = t->first;
   for (unsigned k = 0; k < TACTICS; k++)
-    if (t->seconds[k] < t->seconds[t->best]) t->best = (slab_tactic)k;
+    if (t->seconds[k] < margin * t->seconds[t->best]) t->best = (slab_tactic)k;
 }
