@@ -1,5 +1,7 @@
 #include "tuning.h"
 
+#include "tree/build.h"
+
 /* Where each number is from stands beside it. */
 static const tuning cpu = {
     /* PoCL 3.1, EPYC (Zen 5, AVX-512): explicit lanes 6 G tests/s, 0.33 where the compiler is left to vectorise. */
@@ -12,6 +14,8 @@ static const tuning cpu = {
     /* The same, soup of a million triangles, random rays: 8 in turns 2.3 Mrays/s, one 1.1; 2, 4 and 16 are slower:
      * fewer leave memory idle, more leave the cache. */
     .turns = 8,
+    /* The same: leaf blocks of 8 beat 4 and 16 everywhere, since one costs hardly more than a primitive. */
+    .leaves = {TREE_WIDTH, TREE_LEAF_BLOCKS, TREE_COST_BLOCK},
 };
 
 /* Not measured yet. */
@@ -26,6 +30,8 @@ static const tuning gpu = {
     /* Two groups of 32 that run in step, or one of 64. */
     .group = 64,
     .groups_a_unit = 1,
+    /* Three at the most: Ylitie, Karras, Laine 2017. The cost: docs/gpu.md. */
+    .leaves = {1, 3, 0.3f},
     .turns = 8, /* met only where lanes are forced */
 };
 

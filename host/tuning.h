@@ -3,6 +3,7 @@
 #define SLABCAST_TUNING_H
 
 #include "slabcast.h"
+#include "tree/leaves.h"
 
 typedef struct tuning {
   uint32_t lanes_most; /* primitives that one work-item tests at once: no more than this, or the device's registers */
@@ -12,6 +13,7 @@ typedef struct tuning {
                      work-items read them themselves. Those are of one lane */
   uint32_t group; /* work-items of a group */
   uint32_t groups_a_unit; /* fewer rays a work-item before there are fewer groups than this for each compute unit */
+  tree_leaves leaves;     /* of the trees that its layout has */
   uint32_t turns;         /* rays that a work-item of SLAB_TACTIC_TURNS takes at once */
 } tuning;
 
