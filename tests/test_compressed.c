@@ -236,7 +236,8 @@ static slab_status fill_row(slab_scene *scene, const void *user) {
 }
 
 /* Flat boxes pass in tiles of 256, in steps of 4, by groups of 64: rays through the first and the last, and past them,
- * that go one way or several. */
+ * that go one way or several; and one along all of them through the origin, where zeros behind the last would be met.
+ */
 static void tiles_of_every_filling(void **state) {
   const contexts *c = *state;
   static const uint32_t counts[] = {1, 3, 4, 5, 251, 252, 255, 256, 257, 259, 511, 512, 513, 600};
@@ -249,6 +250,7 @@ static void tiles_of_every_filling(void **state) {
       const float down = i % 2 ? -1 : 1, side = i / 8 % 2 && i % 4 == 0 ? -0.001f : 0.001f;
       rays[i] = (slab_ray){{(float)box + 0.5f, 0.5f, 4 - 20 * down}, 0, {side, 0, down}, INFINITY};
     }
+    rays[0] = (slab_ray){{-1, 0, 0}, 0, {1, 0, 0}, INFINITY};
     assert_true(compare(&t, rays, n, NULL) > n / 8);
     release(&t);
   }
