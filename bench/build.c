@@ -48,7 +48,7 @@ static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, tree_
 
 static bool build_ours(bench *b, int quality) {
   const tree_input input = {b->mesh.count, b->bounds, NULL};
-  const tree_options settings = {(tree_quality)quality, b->options.threads};
+  const tree_options settings = {.quality = (tree_quality)quality, .threads = b->options.threads};
   tree_free(&b->trees[quality]);
   const double begin = timing_now(b->options.processor_time);
 #ifdef _OPENMP

@@ -291,7 +291,7 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   d->in_place = d->info.type == SLAB_DEVICE_CPU && options->copy == 0;
   d->launch_rays = options->launch_rays;
   d->tactic = options->tactic;
-  d->tuning = tuning_of(d->info.type);
+  d->tuning = tuning_of(options->layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : d->info.type);
   return d->info.exact_divide ? SLAB_OK : find_double(d);
 }
 

@@ -22,10 +22,11 @@ slab_status check_cull(const char *function, slab_cull cull) {
 }
 
 /* Rays of a work-item, fewer where otherwise some cores had none. */
-static uint32_t rays_each(const device *d, uint32_t rays) {
-  const tuning *t = d->tuning;
-  const uint32_t fair = rays / (t->groups_a_unit * t->group * (d->info.compute_units + 1)) + 1;
-  return fair < t->rays_each ? fair : t->rays_each;
+static uint32_t rays_each(const site *on, uint32_t rays) {
+  const tuning *t = on->device->tuning;
+  const uint32_t most = on->buffers->nodes == NULL ? t->rays_each : t->tree_rays;
+  const uint32_t fair = rays / (t->groups_a_unit * t->group * (on->device->info.compute_units + 1)) + 1;
+  return fair < most ? fair : most;
 }
 
 bool has_tactics(const site *on) {
@@ -84,7 +85,7 @@ static program_source source_of(const site *on) {
 slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
   const program_key key = {source_of(on), query, on->scene->kinds, on->scene->stack, l->walks == 0 ? 1 : l->walks};
-  l->uniforms.rays_each = rays_each(on->device, l->uniforms.rays);
+  l->uniforms.rays_each = rays_each(on, l->uniforms.rays);
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
   return enqueue(on, &key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
 }

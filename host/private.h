@@ -108,6 +108,9 @@ struct program {
  * are set and the kernel is launched. */
 slab_status program_find(device *, const program_key *, cl_kernel *kernel, bool *first_use);
 void programs_free(program *);
+/* Primitives that stand side by side in the blocks it reads: wide trees are 8 wide; compressed ones, tiles in local
+ * memory, and pairs have nothing to put side by side. */
+uint32_t program_lanes(const device *, program_source);
 
 /* ---- scene.c ---- */
 

@@ -18,9 +18,9 @@ static const struct {
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, "pairs"},
 };
 
-/* Wide trees are 8 wide; compressed ones, and pairs, have nothing to put side by side. */
-static uint32_t lanes_of(const device *d, program_source source) {
+uint32_t program_lanes(const device *d, program_source source) {
   if (source == PROGRAM_PAIRS || source == PROGRAM_COMPRESSED) return 1;
+  if (source == PROGRAM_FLAT && d->tuning->tile > 0) return 1;
   return source == PROGRAM_WIDE && d->info.lane_width > TREE_WIDTH ? TREE_WIDTH : d->info.lane_width;
 }
 
@@ -35,10 +35,10 @@ static const char *division_of(const device *d) {
  * overlap. Those of one device do not: they are on one queue. */
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
-           "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_WALKS=%u "
-           "-DSLAB_DEVICE=%u%s%s",
-           lanes_of(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each, key->walks, d->nth,
-           division_of(d), d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
+           "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
+           "-DSLAB_WALKS=%u -DSLAB_DEVICE=%u%s%s",
+           program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
+           d->tuning->tile, key->walks, d->nth, division_of(d), d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
 
 static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {

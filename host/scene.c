@@ -327,7 +327,7 @@ static slab_status upload_flat(slab_scene *scene, uint32_t nth) {
   geometry_entry *table = NULL;
   float *blocks = NULL;
   size_t floats = 0;
-  slab_status status = pack_scene(scene, d->info.lane_width, &table, &blocks, &floats);
+  slab_status status = pack_scene(scene, program_lanes(d, PROGRAM_FLAT), &table, &blocks, &floats);
   if (status != SLAB_OK) return status;
   const size_t table_bytes = scene->geometries * sizeof *table, block_bytes = floats * sizeof *blocks;
   status = upload(d, table, table_bytes, "the geometry table", &to->table);

@@ -1,20 +1,38 @@
 #include "tuning.h"
 
+#include "tree/build.h"
+
 /* Where each number is from stands beside it. */
 static const tuning cpu = {
     /* PoCL 3.1, EPYC (Zen 5, AVX-512): explicit lanes 6 G tests/s, 0.33 where the compiler is left to vectorise. */
     .lanes_most = 16,
     /* The same: 32 rays share a tile of the geometry in the first-level cache, 1.35 times the speed of one. */
     .rays_each = 32,
+    .tree_rays = 32,
     .group = 4,
     .groups_a_unit = 8,
     /* The same, soup of a million triangles, random rays: 8 in turns 2.3 Mrays/s, one 1.1; 2, 4 and 16 are slower:
      * fewer leave memory idle, more leave the cache. */
     .turns = 8,
+    /* The same: leaf blocks of 8 beat 4 and 16 everywhere, since one costs hardly more than a primitive. */
+    .leaves = {TREE_WIDTH, TREE_LEAF_BLOCKS, TREE_COST_BLOCK},
 };
 
-/* Not measured yet: a work-item a ray, as published kernels for GPUs have it; two groups of 32 that run in step, or one
- * of 64. Turns are met only where lanes are forced. */
-static const tuning gpu = {.lanes_most = 1, .rays_each = 1, .group = 64, .groups_a_unit = 1, .turns = 8};
+/* Not measured yet. */
+static const tuning gpu = {
+    .lanes_most = 1,
+    /* By the code for sm_90: what is read of a box serves four rays, and their slab tests fit the registers
+       (docs/gpu.md). */
+    .rays_each = 4,
+    .tile = 256,
+    /* A work-item a ray, as published kernels for GPUs have it. */
+    .tree_rays = 1,
+    /* Two groups of 32 that run in step, or one of 64. */
+    .group = 64,
+    .groups_a_unit = 1,
+    /* Three at the most: Ylitie, Karras, Laine 2017. The cost: docs/gpu.md. */
+    .leaves = {1, 3, 0.3f},
+    .turns = 8, /* met only where lanes are forced */
+};
 
 const tuning *tuning_of(slab_device_type type) { return type == SLAB_DEVICE_CPU ? &cpu : &gpu; }

@@ -4,15 +4,18 @@
 
 #include "slab.h"
 
-/* Rows of the planes that a ray meets first and last: chosen by the direction's signs, so nothing is sorted. */
-INLINE void box_planes(const ray_frame *ray, GLOBAL const float *block, real near[3], real far[3]) {
-  UNROLL for (int i = 0; i < 3; i++) {
-    int lower = i * STRIDE, upper = (i + 3) * STRIDE;
-    bool down = ray->down[i] != 0;
-    near[i] = lanes_load(block + (down ? upper : lower));
-    far[i] = lanes_load(block + (down ? lower : upper));
+/* Rows of the planes that a ray meets first and last: chosen by the direction's signs, so nothing is sorted. Once for
+ * each kind of memory that blocks lie in, since pointers of OpenCL C 1.2 name theirs. */
+#define BOX_PLANES(name, memory)                                                                 \
+  INLINE void name(const ray_frame *ray, memory const float *block, real near[3], real far[3]) { \
+    UNROLL for (int i = 0; i < 3; i++) {                                                         \
+      int lower = i * STRIDE, upper = (i + 3) * STRIDE;                                          \
+      bool down = ray->down[i] != 0;                                                             \
+      near[i] = lanes_load(block + (down ? upper : lower));                                      \
+      far[i] = lanes_load(block + (down ? lower : upper));                                       \
+    }                                                                                            \
   }
-}
+BOX_PLANES(box_planes, GLOBAL)
 
 /* The unclipped stretch inside: [*lo, *hi], and *leave before it is raised to lo. */
 INLINE void box_stretch(const ray_frame *ray, const real near[3], const real far[3], real *lo, real *leave, real *hi) {

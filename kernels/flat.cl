@@ -1,7 +1,9 @@
 /* Brute force: every ray meets every primitive that its mask lets it see.
  *
- * Built with LANES (1, 8 or 16), SLAB_QUERY (a slab_query), SLAB_KINDS (bit k: the scene holds slab_shape k) and
- * SLAB_RAYS: most rays of a work-item, which take turns over a tile of the geometry while it is in the cache. */
+ * Built with LANES (1, 8 or 16), SLAB_QUERY (a slab_query), SLAB_KINDS (bit k: the scene holds slab_shape k);
+ * SLAB_RAYS: most rays of a work-item, which take turns over a tile of the geometry while it is in the cache; and
+ * SLAB_TILE: boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0: none, each
+ * work-item reads them itself. A tile is of LANES 1. */
 #define SLAB_TREE 0
 #include "query.h"
 
@@ -43,9 +45,82 @@ INLINE bool scan_kind(query_state *q, const ray_frame *ray, const global float *
   return false;
 }
 
-/* Primitives of a geometry that a work-item's rays meet before the next are fetched: about 24 KiB, half of a
- * first-level cache. One ray takes them all at once. */
+#if SLAB_TILE > 0
+/* ---- boxes in local memory: through the sieve there; what it lets through is met where it lies otherwise ---- */
+
+#define TILE_STEP 4 /* boxes from one branch to the next */
+
+BOX_PLANES(tile_planes, local)
+
+/* By the whole group; filled up with boxes that no ray touches. */
+INLINE void tile_fetch(local float *tile, const global float *boxes, uint count) {
+  const uint used = count * BOX_ROWS, all = (count + TILE_STEP - 1) / TILE_STEP * TILE_STEP * BOX_ROWS;
+  barrier(CLK_LOCAL_MEM_FENCE); /* none reads what was there */
+  for (uint i = (uint)get_local_id(0); i < all; i += (uint)get_local_size(0))
+    tile[i] = i < used ? boxes[i] : i % BOX_ROWS < 3 ? INFINITY : -INFINITY;
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* From box `at` on the first step of which a ray may touch one; touched: which rays may. Rays that are alike see the
+ * same planes near and far, which are read once for all of them. */
+INLINE uint tile_search(const bool alike, const ray_frame ray[SLAB_RAYS], const float limit[SLAB_RAYS],
+                        const local float *tile, uint at, uint count, bool touched[SLAB_RAYS]) {
+  for (; at < count; at += TILE_STEP) {
+    const local float *box = tile + at * BOX_ROWS;
+    bool any = false;
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) touched[r] = false;
+    UNROLL for (uint k = 0; k < TILE_STEP; k++) {
+      float near[3], far[3], enter;
+      UNROLL for (uint r = 0; r < SLAB_RAYS; r++) {
+        if (r == 0 || !alike) tile_planes(&ray[r], box + k * BOX_ROWS, near, far);
+        touched[r] |= box_may_touch(&ray[r], near, far, limit[r], &enter) != 0;
+      }
+    }
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) any |= touched[r];
+    if (any) break;
+  }
+  return at;
+}
+
+/* How far the sieve looks along a ray: nowhere once that is done. */
+INLINE float tile_limit(const query_state *q, const ray_frame *ray) {
+  return ray->state == RAY_LIVE ? q->limit : -INFINITY;
+}
+
+/* A work-item's n rays meet boxes [first, end) of a geometry, which are in the tile. Also where n is 0: a condition of
+ * one work-item between two barriers ended in rays that were not there (PoCL 3.1). */
+INLINE void tile_meet(query_state q[SLAB_RAYS], ray_frame ray[SLAB_RAYS], uint n, const local float *tile,
+                      const global float *block, const geometry_entry *entry, uint first, uint end,
+                      const cast_uniforms *cast) {
+  ray_frame seen[SLAB_RAYS]; /* in registers, as is what follows: they are indexed by constants alone */
+  float limit[SLAB_RAYS];
+  bool touched[SLAB_RAYS];
+  bool alike = true;
+  UNROLL for (uint r = 0; r < SLAB_RAYS; r++) {
+    seen[r] = ray[r < n ? r : 0];
+    limit[r] = r < n ? tile_limit(&q[r], &ray[r]) : -INFINITY;
+    UNROLL for (int i = 0; i < 3; i++) alike = alike && seen[r].down[i] == seen[0].down[i];
+  }
+  for (uint at = 0;; at += TILE_STEP) {
+    at = alike ? tile_search(true, seen, limit, tile, at, end - first, touched)
+               : tile_search(false, seen, limit, tile, at, end - first, touched);
+    if (at >= end - first) return;
+    uint bits = 0;
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) bits |= touched[r] ? 1u << r : 0u;
+    const uint from = first + at, to = end - from < TILE_STEP ? end : from + TILE_STEP;
+    for (; bits != 0; bits &= bits - 1) {
+      const uint r = lowest_lane(bits);
+      if (scan(SLAB_BOX, &q[r], &ray[r], block, entry, from, to, cast)) ray[r].state = RAY_DONE;
+    }
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) limit[r] = r < n ? tile_limit(&q[r], &ray[r]) : -INFINITY;
+  }
+}
+#endif
+
+/* Primitives of a geometry that a work-item's rays meet before the next are fetched: a tile of boxes in local memory,
+ * else about 24 KiB, half of a first-level cache. One ray takes them all at once. */
 INLINE uint tile_of(const geometry_entry *entry) {
+  if (SLAB_TILE > 0 && entry->kind == SLAB_BOX) return SLAB_TILE;
   return SLAB_RAYS == 1 ? entry->count : 6144 / primitive_rows(entry->kind) / LANES * LANES;
 }
 
@@ -54,11 +129,15 @@ INLINE uint tile_of(const geometry_entry *entry) {
 kernel void flat(const global slab_ray *rays, global void *results, const global uint *offsets,
                  const global geometry_entry *table, const global float *blocks, const global slab_primitive_id *skips,
                  volatile global uint *invalid, const cast_uniforms cast) {
+#if SLAB_TILE > 0
+  local float boxes[SLAB_TILE * BOX_ROWS];
+#endif
   const size_t begin = get_global_id(0) * cast.rays_each;
-  if (begin >= cast.rays) return;
-  const uint n = cast.rays - begin < cast.rays_each ? (uint)(cast.rays - begin) : cast.rays_each;
+  uint n = 0; /* a work-item without a ray still helps its group */
+  while (n < cast.rays_each && begin + n < cast.rays) n++;
   ray_frame ray[SLAB_RAYS];
   query_state q[SLAB_RAYS];
+  ray[0] = (ray_frame){.state = RAY_DONE}; /* goes through tiles where there is no other */
   for (uint r = 0; r < n; r++) {
     const slab_ray given = query_ray(rays, &cast, begin + r);
     ray[r] = ray_prepare(&given);
@@ -70,6 +149,14 @@ kernel void flat(const global slab_ray *rays, global void *results, const global
     const uint tile = tile_of(&entry);
     for (uint first = 0; first < entry.count; first += tile) {
       const uint end = entry.count - first < tile ? entry.count : first + tile;
+#if SLAB_TILE > 0
+      if ((SLAB_KINDS >> SLAB_BOX & 1) != 0 && entry.kind == SLAB_BOX) {
+        const global float *block = blocks + (size_t)entry.first * BLOCK_UNIT;
+        tile_fetch(boxes, block + (size_t)first * BOX_ROWS, end - first);
+        tile_meet(q, ray, n, boxes, block, &entry, first, end, &cast);
+        continue;
+      }
+#endif
       for (uint r = 0; r < n; r++)
         if (ray[r].state == RAY_LIVE && scan_kind(&q[r], &ray[r], blocks, &entry, first, end, &cast))
           ray[r].state = RAY_DONE;

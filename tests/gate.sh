@@ -18,8 +18,9 @@ integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
 # Query and kinds are constants of a variant, so "constant operand" is what we want.
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Werror -Wno-constant-logical-operand -I "$root/kernels" -I "$root/host/include"
-  -DSLAB_RAYS=1 -DSLAB_STACK=64 -DSLAB_WALKS=1 -DCHAINS=12)
-gpu=(-DLANES=1 -DSLAB_FMAX)
+  -DSLAB_STACK=64 -DSLAB_WALKS=1 -DCHAINS=12)
+gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=256) # host/tuning.c
+cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$libclc/nvptx64--nvidiacl.bc")
 amd=(-target amdgcn-- -mcpu=gfx906 -nogpulib -Xclang -mlink-builtin-bitcode -Xclang "$libclc/gfx906-amdgcn--.bc")
 
@@ -99,7 +100,7 @@ check_wide() {
       for walks in 1 8; do
         for division in "$exact" "$double" "$integers"; do
           "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS \
-            -DSLAB_WALKS="$walks" "$division" "$root/kernels/$kernel.cl" || die "$kernel.cl fails at $lanes lanes"
+            -DSLAB_WALKS="$walks" "${cpu[@]}" "$division" "$root/kernels/$kernel.cl" || die "$kernel.cl fails at $lanes lanes"
         done
       done
     done

@@ -20,6 +20,7 @@ typedef struct look {
   uint64_t used_slots;
   uint32_t depth;
   double cost; /* times the root's area */
+  tree_leaves leaves;
 } look;
 
 static void bounds_empty(tree_bounds *b) {
@@ -87,12 +88,15 @@ static uint32_t look_at_block(look *l, uint32_t block, uint32_t kind, tree_bound
 
 static void look_at_leaf(look *l, uint32_t first, uint32_t meta, tree_bounds *all) {
   const uint32_t blocks = TREE_LEAF_BLOCK_COUNT(meta);
-  assert_in_range(blocks, 1, TREE_LEAF_BLOCKS);
+  uint32_t primitives = 0;
   for (uint32_t i = 0; i < blocks; i++) {
     const uint32_t count = look_at_block(l, first + i, TREE_LEAF_KIND(meta), all);
     if (i + 1 < blocks) assert_int_equal(count, TREE_WIDTH);
+    primitives += count;
   }
-  l->cost += (double)TREE_COST_BLOCK * blocks * area(l, all);
+  const uint32_t met = (primitives + l->leaves.together - 1) / l->leaves.together;
+  assert_in_range(met, 1, l->leaves.most);
+  l->cost += (double)l->leaves.cost * met * area(l, all);
 }
 
 static tree_bounds slot_bounds(const tree_node *node, int slot) {
@@ -144,8 +148,8 @@ static void assert_close(double got, double want) {
   if (!(fabs(got - want) <= 1e-9 * fabs(want))) fail_msg("%.17g is not %.17g", got, want);
 }
 
-static void assert_sound(const tree_input *input, const tree *t) {
-  look l = {.input = input, .tree = t};
+static void assert_sound(const tree_input *input, const tree *t, tree_leaves leaves) {
+  look l = {.input = input, .tree = t, .leaves = leaves};
   tree_bounds all;
   bounds_empty(&all);
   l.seen_primitive = calloc(input->count + (size_t)1, 1);
@@ -180,23 +184,38 @@ static void assert_same_tree(const tree *a, const tree *b) {
   assert_same_bits(&a->sah_cost, &b->sah_cost, 1, sizeof a->sah_cost);
 }
 
+static const tree_leaves in_blocks = {TREE_WIDTH, TREE_LEAF_BLOCKS, TREE_COST_BLOCK};
+
+/* Of more it tells nothing new, and takes long. */
+#define MANY 20000
+
+/* Where primitives are met one by one, leaves are small. */
+static void check_one_by_one(const tree_input *input, tree_quality quality) {
+  const tree_options options = {.quality = quality, .leaves = {1, 3, 0.3f}};
+  tree t;
+  assert_true(tree_build(input, &options, &t));
+  assert_sound(input, &t, options.leaves);
+  tree_free(&t);
+}
+
 /* Every quality, sound and the same for any number of threads. Returns the default tree's depth. */
 static uint32_t check(const tree_input *input) {
   uint32_t depth = 0;
   for (int quality = TREE_FAST; quality <= TREE_HIGH; quality++) {
     tree first = {0};
     for (int threads = 1; threads <= 4; threads *= 2) {
-      const tree_options options = {(tree_quality)quality, threads};
+      const tree_options options = {.quality = (tree_quality)quality, .threads = threads};
       tree t;
       assert_true(tree_build(input, &options, &t));
       if (threads == 1) {
-        assert_sound(input, &t);
+        assert_sound(input, &t, in_blocks);
         first = t;
         continue;
       }
       assert_same_tree(&first, &t);
       tree_free(&t);
     }
+    if (input->count <= MANY) check_one_by_one(input, (tree_quality)quality);
     if (quality == TREE_DEFAULT) depth = first.depth;
     tree_free(&first);
   }
@@ -437,7 +456,7 @@ static void the_cost_is_that_of_a_good_tree(void **state) {
   const tree_input input = {count, b, NULL};
   double cost[3];
   for (int quality = TREE_FAST; quality <= TREE_HIGH; quality++) {
-    const tree_options options = {(tree_quality)quality, 0};
+    const tree_options options = {.quality = (tree_quality)quality};
     tree t;
     assert_true(tree_build(&input, &options, &t));
     cost[quality] = t.sah_cost;
@@ -458,10 +477,10 @@ static void ten_million_primitives(void **state) {
   if (getenv("SLABCAST_TEST_LONG") == NULL) skip();
   tree_bounds *b = random_boxes(&random, count, 0.003f);
   const tree_input input = {count, b, NULL};
-  const tree_options options = {TREE_DEFAULT, 0};
+  const tree_options options = {.quality = TREE_DEFAULT};
   tree t;
   assert_true(tree_build(&input, &options, &t));
-  assert_sound(&input, &t);
+  assert_sound(&input, &t, in_blocks);
   print_message("%.2f s, depth %u, cost %.1f\n", t.seconds, t.depth, t.sah_cost);
   tree_free(&t);
   free(b);

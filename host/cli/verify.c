@@ -16,7 +16,7 @@
 #define THOROUGH_RAYS 20000000u
 
 #define QUERY(name, which, about) \
-  { name, about, 2, 4096, 4, verify_row, NULL, which, WILD_ALL_KINDS, FLAVOUR_ANY }
+  { name, about, 2, 4096, 6, verify_row, NULL, which, WILD_ALL_KINDS, FLAVOUR_ANY }
 #define KIND(name, kind, about) \
   { name, about, 1, 4096, 4, verify_row, NULL, -1, 1u << (kind), FLAVOUR_ANY }
 #define OPTION(name, flavour, about) \
@@ -25,11 +25,11 @@
 const verify_group verify_groups[] = {
     QUERY("closest", SLAB_CLOSEST, "against mirror and oracle, as the rows below"),
     QUERY("distance", SLAB_DISTANCE, "scenes of every kind, random options"),
-    QUERY("any", SLAB_ANY, "flat and as trees"),
+    QUERY("any", SLAB_ANY, "flat and as trees of either layout"),
     QUERY("count", SLAB_COUNT, ""),
     QUERY("all", SLAB_ALL, ""),
     QUERY("interval", SLAB_INTERVAL, ""),
-    {"agreement", "the six queries against each other", 1, 4096, 4, verify_agreement, NULL, 0, 0, FLAVOUR_ANY},
+    {"agreement", "the six queries against each other", 1, 4096, 6, verify_agreement, NULL, 0, 0, FLAVOUR_ANY},
     KIND("planes", SLAB_PLANE, "one kind alone"),
     KIND("spheres", SLAB_SPHERE, ""),
     KIND("boxes", SLAB_BOX, ""),
@@ -41,15 +41,15 @@ const verify_group verify_groups[] = {
     OPTION("segments", FLAVOUR_SEGMENTS, "t from 0 to 1"),
     OPTION("ranges", FLAVOUR_RANGES, "that begin and end at crossings"),
     {"pairs", "slab_pairs against intervals", 0.25, 32, 5, verify_pairs, NULL, 0, 0, FLAVOUR_ANY},
-    {"trees", "FAST, DEFAULT and HIGH, each under a tactic of its own, against flat, 10,000 primitives", 3, 16384, 12,
-     verify_trees, NULL, 0, 0, FLAVOUR_ANY},
-    {"edges", "closed meshes, through edges and vertices", 20, 65536, 16, verify_edges, verify_enough_zeros, 0, 0,
+    {"trees", "each quality and tactic of the wide layout, and the compressed one, against flat, 10,000 primitives", 3,
+     16384, 12, verify_trees, NULL, 0, 0, FLAVOUR_ANY},
+    {"edges", "closed meshes, through edges and vertices", 20, 65536, 24, verify_edges, verify_enough_zeros, 0, 0,
      FLAVOUR_ANY},
     {"rooms", "1x1x1000 and 10x3x1000, through edges and vertices", 10, 65536, 12, verify_rooms, verify_enough_zeros, 0,
      0, FLAVOUR_ANY},
     {"invalid", "NaN, infinite, zero-direction rays", 1, 4096, 4, verify_invalid, verify_time_invalid, 0, 0,
      FLAVOUR_ANY},
-    {"garbage", "geometry and rays of random bits", 1, 64, 12, verify_garbage, NULL, 0, 0, FLAVOUR_ANY},
+    {"garbage", "geometry and rays of random bits", 1, 64, 18, verify_garbage, NULL, 0, 0, FLAVOUR_ANY},
     {0},
 };
 enum { GROUPS = sizeof verify_groups / sizeof *verify_groups - 1 };
@@ -75,7 +75,8 @@ static const command_line command = {
     .about =
         "Checks that a device and its driver keep the contract: every answer against a reference in C, bit\n"
         "by bit, trees against brute force, closed meshes for leaks, invalid rays, geometry of random bits.\n"
-        "Prints a table of groups; exit code 3 when anything failed.",
+        "Prints a table of groups, with how many of the rays met flat scenes, wide trees (which CPUs get)\n"
+        "and compressed ones (GPUs); exit code 3 when anything failed.",
     .closing =
         "Groups: closest, distance, any, count, all, interval, agreement, planes, spheres, boxes, obbs,\n"
         "triangles, mask, skip, cull, segments, ranges, pairs, trees, edges, rooms, invalid, garbage.\n"
@@ -159,6 +160,19 @@ int verify_check(verify_run *run, slab_scene *scene, slab_query query, const ans
   return EXIT_DONE;
 }
 
+/* ---- scenes, in every layout ------------------------------------------------ */
+
+slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene) {
+  slab_context *const contexts[WAYS] = {run->context, run->wide[SLAB_TACTIC_MEASURED], run->compressed};
+  return slab_scene_create(contexts[way], scene);
+}
+
+slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n) {
+  const slab_build_options options = {.tree = way == WAY_FLAT ? SLAB_TREE_FLAT : tree};
+  run->tally->met[way] += n;
+  return slab_scene_commit(scene, &options);
+}
+
 /* ---- running ---------------------------------------------------------------- */
 
 /* FNV-1a, so that groups of one seed do not share numbers. */
@@ -224,11 +238,15 @@ static int run_groups(verify_run *run, const uint64_t shares[GROUPS], verify_tal
 
 /* ---- telling ------------------------------------------------------------------ */
 
+static const char *const way_names[WAYS] = {"flat", "wide", "compressed"};
+
 static void describe_figures(const verify_tally *t, char *text, size_t size) {
   text[0] = '\0';
+  for (int way = 0; way < WAYS; way++)
+    if (t->met[way]) append(text, size, "%s%" PRIu64 " %s", text[0] ? ", " : "", t->met[way], way_names[way]);
   for (int i = 0; i < VERIFY_FIGURES && t->figures[i].name; i++) {
     const verify_figure *f = &t->figures[i];
-    const char *comma = i ? ", " : "";
+    const char *comma = text[0] ? ", " : "";
     if (f->kind == FIGURE_COUNT) append(text, size, "%s%.0f %s", comma, f->value, f->name);
     if (f->kind == FIGURE_SHARE) append(text, size, "%s%.1f %% %s", comma, 100.0 * f->value / (double)t->rays, f->name);
     if (f->kind == FIGURE_RATIO) append(text, size, "%s%.2f %s", comma, f->value, f->name);
@@ -267,6 +285,8 @@ static void print_table(const verify_run *run, const verify_tally tallies[GROUPS
 
 static json_t *describe_group(const verify_group *group, const verify_tally *t) {
   json_t *figures = json_object();
+  for (int way = 0; figures && way < WAYS; way++)
+    if (t->met[way]) json_object_set_new(figures, way_names[way], json_integer((json_int_t)t->met[way]));
   for (int i = 0; figures && i < VERIFY_FIGURES && t->figures[i].name; i++)
     json_object_set_new(figures, t->figures[i].name, json_number_or_null(t->figures[i].value));
   return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:s}", "name", group->name, "about", group->about, "rays",
@@ -294,11 +314,12 @@ static int save_json(const char *path, const verify_run *run, const verify_tally
 static int open_contexts(const verify_options *o, verify_run *run) {
   const int all = o->lanes && !strcmp(o->lanes, "all");
   const uint32_t lanes = o->lanes && !all ? (uint32_t)strtoul(o->lanes, NULL, 10) : 0;
-  slab_context_options options = {.device = o->device, .lane_width = lanes};
-  int code = EXIT_DONE;
+  slab_context_options options = {.device = o->device, .lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED};
+  int code = device_open_with(&options, &run->compressed);
+  options.layout = SLAB_LAYOUT_WIDE;
   for (int tactic = 0; code == EXIT_DONE && tactic <= SLAB_TACTIC_TURNS; tactic++) {
     options.tactic = (slab_tactic)tactic;
-    code = device_open_with(&options, &run->contexts[tactic]);
+    code = device_open_with(&options, &run->wide[tactic]);
   }
   options.tactic = SLAB_TACTIC_PACKETS;
   for (int k = 0; all && code == EXIT_DONE && k < NARROWS; k++) {
@@ -312,9 +333,9 @@ static int open_run(const verify_options *o, verify_run *run) {
   uint32_t largest = 0;
   const int code = open_contexts(o, run);
   if (code != EXIT_DONE) return code;
-  run->context = run->contexts[SLAB_TACTIC_MEASURED];
-  const slab_status status = slab_context_device(run->context, &run->device);
+  const slab_status status = slab_context_device(run->compressed, &run->device);
   if (status != SLAB_OK) return complain_status(status, "verify");
+  run->context = run->device.type == SLAB_DEVICE_CPU ? run->wide[SLAB_TACTIC_MEASURED] : run->compressed;
   for (int g = 0; g < GROUPS; g++)
     if (verify_groups[g].batch > largest) largest = verify_groups[g].batch;
   run->extremes = run->device.denormals;
@@ -332,7 +353,8 @@ static void close_run(verify_run *run) {
   answers_free(&run->others);
   free(run->rays);
   free(run->skip);
-  for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) slab_context_destroy(run->contexts[tactic]);
+  slab_context_destroy(run->compressed);
+  for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) slab_context_destroy(run->wide[tactic]);
   for (int k = 0; k < NARROWS; k++) slab_context_destroy(run->narrow[k]);
 }
 

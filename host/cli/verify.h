@@ -40,6 +40,9 @@ struct verify_group {
 /* The groups in the order of the table, ended by one without a name. */
 extern const verify_group verify_groups[];
 
+/* How scenes lie on the device: each of these can run on any, whichever it would choose. */
+typedef enum verify_way { WAY_FLAT, WAY_WIDE, WAY_COMPRESSED, WAYS } verify_way;
+
 typedef enum figure_kind { FIGURE_COUNT, FIGURE_SHARE /* of the rays */, FIGURE_RATIO } figure_kind;
 
 typedef struct verify_figure {
@@ -52,6 +55,7 @@ enum { VERIFY_FIGURES = 8 };
 
 typedef struct verify_tally {
   uint64_t rays, batches, cases, failures;
+  uint64_t met[WAYS]; /* rays that met scenes of each way */
   double seconds;
   verify_figure figures[VERIFY_FIGURES];
   char first[1024]; /* the first failure; "" for none */
@@ -61,8 +65,10 @@ typedef struct verify_tally {
 enum { NARROW_8, NARROW_1, NARROWS };
 
 struct verify_run {
-  slab_context *contexts[SLAB_TACTIC_TURNS + 1], *context; /* one a tactic; that of SLAB_TACTIC_MEASURED */
-  slab_context *narrow[NARROWS];                           /* NULL but with --lanes all */
+  slab_context *wide[SLAB_TACTIC_TURNS + 1],
+      *compressed;               /* of the two layouts of trees; one a tactic where there are */
+  slab_context *context;         /* of these, that with the layout that the device chooses */
+  slab_context *narrow[NARROWS]; /* NULL but with --lanes all */
   slab_device_info device;
   uint64_t seed;
   int extremes; /* numbers whose products are subnormal may occur: the device keeps them */
@@ -91,6 +97,11 @@ int verify_status(const verify_run *run, slab_status status);
 /* Holds n answers to one query against the mirror, and, with `judged`, before the oracle. */
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,
                  const slab_cast_options *options, int judged);
+
+/* A scene, empty, that is to lie this way. */
+slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene);
+/* Commits it, a tree as `tree` says; n rays will meet it. */
+slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n);
 
 /* ---- the steps ---- */
 verify_step verify_row, verify_agreement, verify_pairs; /* verify_rows.c */

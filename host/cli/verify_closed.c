@@ -76,12 +76,11 @@ static int check_counts(verify_run *run, slab_scene *scene, const closed_set *se
 }
 
 /* The rays, then the whole lines through them. */
-static int check_set(verify_run *run, const closed_set *set, const int place[3], slab_tree tree, size_t n) {
-  const slab_build_options options = {.tree = tree};
+static int check_set(verify_run *run, const closed_set *set, const int place[3], verify_way way, size_t n) {
   slab_scene *scene = NULL;
-  slab_status status = slab_scene_create(run->context, &scene);
+  slab_status status = verify_scene(run, way, &scene);
   if (status == SLAB_OK) status = lattice_add(scene, &set->mesh, place);
-  if (status == SLAB_OK) status = slab_scene_commit(scene, &options);
+  if (status == SLAB_OK) status = verify_commit(run, way, SLAB_TREE_FAST, scene, n);
   int code = verify_status(run, status);
   if (code == EXIT_DONE) code = check_counts(run, scene, set, n, 0);
   if (code == EXIT_DONE) code = check_any(run, scene, set, n);
@@ -121,7 +120,7 @@ int verify_edges(verify_run *run, random_state *random, size_t n) {
   }
   const int *place = lattice_places[run->batch / 4 % LATTICE_PLACES];
   aim_rays(run, random, &set, place, n);
-  return check_set(run, &set, place, run->batch / 8 % 2 ? SLAB_TREE_FAST : SLAB_TREE_FLAT, n);
+  return check_set(run, &set, place, (verify_way)(run->batch / 8 % WAYS), n);
 }
 
 /* ---- rooms ---- */
@@ -143,7 +142,7 @@ int verify_rooms(verify_run *run, random_state *random, size_t n) {
   } else {
     for (size_t i = 0; i < n; i++) run->rays[i] = lattice_rounded_ray(random, &set.mesh, size, place);
   }
-  return check_set(run, &set, place, run->batch / 4 % 2 ? SLAB_TREE_FAST : SLAB_TREE_FLAT, n);
+  return check_set(run, &set, place, (verify_way)(run->batch / 4 % WAYS), n);
 }
 
 int verify_enough_zeros(verify_run *run) {

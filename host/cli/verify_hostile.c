@@ -42,12 +42,12 @@ static int is_answered(const answers *a, size_t i) {
 }
 
 int verify_invalid(verify_run *run, random_state *random, size_t n) {
-  const slab_build_options options = {.tree = run->batch % 2 ? SLAB_TREE_FAST : SLAB_TREE_FLAT};
+  const verify_way way = (verify_way)(run->batch % WAYS);
   slab_scene *scene = NULL;
   wild w = wild_begin(random, 0);
-  slab_status status = slab_scene_create(run->context, &scene);
+  slab_status status = verify_scene(run, way, &scene);
   if (status == SLAB_OK) status = wild_fill(random, &w, WILD_ALL_KINDS, WILD_MOST, scene);
-  if (status == SLAB_OK) status = slab_scene_commit(scene, &options);
+  if (status == SLAB_OK) status = verify_commit(run, way, SLAB_TREE_FAST, scene, n);
   for (size_t i = 0; i < n; i++) {
     run->rays[i] = wild_ray(random, &w);
     spoilers[random_below(random, sizeof spoilers / sizeof *spoilers)](random, &run->rays[i]);
@@ -215,15 +215,15 @@ static slab_status offer_shapes(verify_run *run, random_state *random, slab_scen
 }
 
 int verify_garbage(verify_run *run, random_state *random, size_t n) {
-  const slab_query query = (slab_query)(run->batch / 2 % ANSWER_QUERIES);
-  const slab_build_options options = {.tree = run->batch % 2 ? SLAB_TREE_FAST : SLAB_TREE_FLAT};
+  const slab_query query = (slab_query)(run->batch / WAYS % ANSWER_QUERIES);
+  const verify_way way = (verify_way)(run->batch % WAYS);
   float vertices[3 * VERTICES];
   slab_scene *scene = NULL;
-  slab_status status = slab_scene_create(run->context, &scene);
+  slab_status status = verify_scene(run, way, &scene);
   if (status == SLAB_OK) status = offer_mesh(run, random, scene, vertices);
   for (int kind = 0; status == SLAB_OK && kind < SHAPE_KINDS; kind++)
     if (kind != SLAB_TRIANGLE) status = offer_shapes(run, random, scene, (slab_shape)kind);
-  if (status == SLAB_OK) status = slab_scene_commit(scene, &options);
+  if (status == SLAB_OK) status = verify_commit(run, way, SLAB_TREE_FAST, scene, n);
   for (size_t i = 0; i < n; i++) run->rays[i] = garbage_ray(random, vertices);
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, scene, run->rays, n, NULL);
   int code = verify_status(run, status);

@@ -18,25 +18,24 @@ static slab_query query_of(const verify_run *run) {
   return few[turn % 2];
 }
 
-/* Every query gets both layouts; a kind alone stays flat where a program more for each tells. */
-static slab_tree layout_of(const verify_run *run) {
+/* Every query gets every layout; a kind alone stays flat where a program more for each tells. */
+static verify_way way_of(const verify_run *run) {
   const uint64_t turn = run->batch / 2;
-  if (run->group->kinds != WILD_ALL_KINDS && !run->thorough) return SLAB_TREE_FLAT;
+  if (run->group->kinds != WILD_ALL_KINDS && !run->thorough) return WAY_FLAT;
   const uint64_t round = run->group->query >= 0 ? 0 : turn / ANSWER_QUERIES;
-  return (turn + round) % 2 ? SLAB_TREE_FAST : SLAB_TREE_FLAT;
+  return (verify_way)((turn + round) % WAYS);
 }
 
 /* Most scenes are small: a ray then costs a fraction, and there are more scenes. */
 #define FEW 8
 
-static slab_status make_scene(const verify_run *run, random_state *random, unsigned kinds, slab_tree tree, wild *w,
+static slab_status make_scene(verify_run *run, random_state *random, unsigned kinds, verify_way way, size_t n, wild *w,
                               slab_scene **scene) {
-  const slab_build_options options = {.tree = tree};
   const uint32_t most = random_below(random, 4) ? FEW : WILD_MOST;
   *w = wild_begin(random, is_extreme(run));
-  slab_status status = slab_scene_create(run->context, scene);
+  slab_status status = verify_scene(run, way, scene);
   if (status == SLAB_OK) status = wild_fill(random, w, kinds, most, *scene);
-  return status == SLAB_OK ? slab_scene_commit(*scene, &options) : status;
+  return status == SLAB_OK ? verify_commit(run, way, SLAB_TREE_FAST, *scene, n) : status;
 }
 
 static void make_rays(verify_run *run, random_state *random, const wild *w, size_t n) {
@@ -112,7 +111,7 @@ int verify_row(verify_run *run, random_state *random, size_t n) {
   slab_scene *scene = NULL;
   slab_cast_options options;
   wild w;
-  slab_status status = make_scene(run, random, run->group->kinds, layout_of(run), &w, &scene);
+  slab_status status = make_scene(run, random, run->group->kinds, way_of(run), n, &w, &scene);
   if (status == SLAB_OK) {
     make_rays(run, random, &w, n);
     status = add_flavour(run, random, scene, n, &options);
@@ -130,8 +129,8 @@ int verify_agreement(verify_run *run, random_state *random, size_t n) {
   slab_scene *scene = NULL;
   slab_cast_options options = {0};
   wild w;
-  const slab_tree tree = run->batch / 2 % 2 ? SLAB_TREE_FAST : SLAB_TREE_FLAT;
-  slab_status status = make_scene(run, random, WILD_ALL_KINDS, tree, &w, &scene);
+  const verify_way way = (verify_way)(run->batch / 2 % WAYS);
+  slab_status status = make_scene(run, random, WILD_ALL_KINDS, way, n, &w, &scene);
   if (status == SLAB_OK) {
     make_rays(run, random, &w, n);
     options = wild_options(random, run->skip);

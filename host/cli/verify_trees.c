@@ -1,5 +1,5 @@
-/* Trees against brute force: every query, every quality, each under another tactic, bit by bit. Brute force answers
- * once for all that are held against it. */
+/* Trees against brute force: every query and layout, every quality, each under another tactic, bit by bit. Brute force
+ * answers once for all that are held against it. */
 #include <math.h>
 
 #include "../../bench/bundles.h"
@@ -16,34 +16,37 @@
  * than the device's own take part. */
 static const struct contestant {
   const char *name;
+  verify_way way;
   slab_tree tree;
-  slab_tactic tactic;
-  int narrow; /* of run->narrow; -1: run->contexts[tactic] */
+  slab_tactic tactic; /* of wide trees */
+  int narrow;         /* of run->narrow; -1: the device's own width */
   unsigned share;
 } contestants[] = {
-    {"flat", SLAB_TREE_FLAT, SLAB_TACTIC_MEASURED, -1, 1},
-    {"fast", SLAB_TREE_FAST, SLAB_TACTIC_SINGLE, -1, 1},
-    {"default", SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, -1, 1},
-    {"high", SLAB_TREE_HIGH, SLAB_TACTIC_TURNS, -1, 1},
-    {"default, 8 lanes wide", SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, NARROW_8, 8},
-    {"high, one lane wide", SLAB_TREE_HIGH, SLAB_TACTIC_SINGLE, NARROW_1, 8},
-    {"flat, 8 lanes wide", SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, NARROW_8, 64},
-    {"flat, one lane wide", SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, NARROW_1, 64},
+    {"flat", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_MEASURED, -1, 1},
+    {"fast", WAY_WIDE, SLAB_TREE_FAST, SLAB_TACTIC_SINGLE, -1, 1},
+    {"default", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, -1, 1},
+    {"high", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_TURNS, -1, 1},
+    {"fast, compressed", WAY_COMPRESSED, SLAB_TREE_FAST, SLAB_TACTIC_MEASURED, -1, 2},
+    {"high, compressed", WAY_COMPRESSED, SLAB_TREE_HIGH, SLAB_TACTIC_MEASURED, -1, 2},
+    {"default, 8 lanes wide", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, NARROW_8, 8},
+    {"high, one lane wide", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_SINGLE, NARROW_1, 8},
+    {"flat, 8 lanes wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, NARROW_8, 64},
+    {"flat, one lane wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, NARROW_1, 64},
 };
 enum { CONTESTANTS = sizeof contestants / sizeof *contestants };
 
 /* NULL: takes no part. */
 static slab_context *context_of(const verify_run *run, const struct contestant *c) {
-  return c->narrow < 0 ? run->contexts[c->tactic] : run->narrow[c->narrow];
+  if (c->narrow >= 0) return run->narrow[c->narrow];
+  return c->way == WAY_FLAT ? run->context : c->way == WAY_WIDE ? run->wide[c->tactic] : run->compressed;
 }
 
-static slab_status make_scene(const verify_run *run, tree_scene which, uint64_t seed, const struct contestant *c,
+static slab_status make_scene(verify_run *run, tree_scene which, uint64_t seed, const struct contestant *c, size_t n,
                               slab_scene **scene) {
-  const slab_build_options options = {.tree = c->tree};
   slab_status status = slab_scene_create(context_of(run, c), scene);
   if (status == SLAB_OK) status = tree_scene_fill(which, PRIMITIVES, seed, *scene);
   if (status == SLAB_OK) status = tree_scene_add_nothing(*scene);
-  return status == SLAB_OK ? slab_scene_commit(*scene, &options) : status;
+  return status == SLAB_OK ? verify_commit(run, c->way, c->tree, *scene, (n + c->share - 1) / c->share) : status;
 }
 
 /* Half of them in bundles, which packets are made of; by turns, so that a part has both. */
@@ -98,7 +101,7 @@ int verify_trees(verify_run *run, random_state *random, size_t n) {
     const struct contestant *c = &contestants[k];
     slab_scene *scene = NULL;
     if (context_of(run, c) == NULL) continue;
-    status = make_scene(run, which, seed, c, &scene);
+    status = make_scene(run, which, seed, c, n, &scene);
     if (status == SLAB_OK && k == 0) {
       status = slab_scene_info(scene, &stats);
       make_rays(run, random, &stats, n);

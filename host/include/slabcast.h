@@ -96,12 +96,13 @@ typedef enum slab_tactic {
   SLAB_TACTIC_TURNS     /* several in turns: while one waits for memory the others go on */
 } slab_tactic;
 
-/* How trees lie on the device. Never changes an answer, only how fast it comes. */
+/* How scenes lie on the device, and with that how they are traversed. Never changes an answer, only how fast it comes.
+ */
 typedef enum slab_layout {
   SLAB_LAYOUT_DEFAULT,   /* SLAB_LAYOUT_WIDE where one of the context's devices is a CPU, else SLAB_LAYOUT_COMPRESSED */
   SLAB_LAYOUT_WIDE,      /* exact bounds, eight primitives side by side; alone has tactics */
-  SLAB_LAYOUT_COMPRESSED /* nodes of 80 bytes, primitives one by one, a ray to a work-item; lane_width does not matter
-                          */
+  SLAB_LAYOUT_COMPRESSED /* as GPUs have it: trees of nodes of 80 bytes, primitives one by one, a ray to a work-item;
+                            boxes of flat scenes through local memory. lane_width does not matter */
 } slab_layout;
 
 typedef struct slab_context_options {

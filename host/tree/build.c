@@ -108,9 +108,14 @@ static void survey_all(builder *b, survey_pass *pass, survey *chunks, survey *to
 }
 
 /* Scenes without a finite z get the depth of their largest side, and no faces across z. */
-static measure measure_scene(span bounds) {
-  measure m = {float4_max(bounds.lower, float4_all(-COORDINATE_MOST)),
-               float4_min(bounds.upper, float4_all(COORDINATE_MOST)), 1.0f, 1.0f};
+static measure measure_scene(span bounds, const tree_leaves *leaves) {
+  measure m = {.least = float4_max(bounds.lower, float4_all(-COORDINATE_MOST)),
+               .most = float4_min(bounds.upper, float4_all(COORDINATE_MOST)),
+               .faces = 1.0f,
+               .scale = 1.0f,
+               .together = (uint32_t)__builtin_ctz(leaves->together),
+               .leaf_most = leaves->most,
+               .leaf_cost = leaves->cost};
   float4 extent = m.most - m.least;
   float side = fmaxf(extent[0], extent[1]);
   if (!(extent[2] >= 0.0f)) {
@@ -125,10 +130,10 @@ static measure measure_scene(span bounds) {
 }
 
 /* The references, how to measure, and the bounds of all centres. */
-static void survey_input(builder *b, survey *chunks, span *centers) {
+static void survey_input(builder *b, const tree_leaves *leaves, survey *chunks, span *centers) {
   survey seen = survey_empty();
   survey_all(b, take_references, chunks, &seen);
-  b->measure = measure_scene(seen.bounds);
+  b->measure = measure_scene(seen.bounds, leaves);
   b->mixed = ((seen.tags_or ^ seen.tags_and) & BRANCH_KIND) != 0;
   if (seen.tags_or & REFERENCE_CLAMPED) survey_all(b, clamp_references, chunks, &seen);
   *centers = seen.centers;
@@ -261,12 +266,13 @@ static void grow(builder *b, supply *common, const stem *s) {
   if (common == NULL && small) complete(b, s->branch);
 }
 
-static bool builder_create(builder *b, tree_quality quality, const tree_input *input, const tree_options *options) {
+static bool builder_create(builder *b, tree_quality quality, const tree_input *input, int threads,
+                           const tree_leaves *leaves) {
   static const int bins[] = {[TREE_FAST] = 8, [TREE_DEFAULT] = 16, [TREE_HIGH] = 32};
   static const uint32_t tip_most[] = {[TREE_FAST] = 8, [TREE_DEFAULT] = 8, [TREE_HIGH] = 4};
   const size_t count = input->count;
-  *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality], .tip_most = tip_most[quality]};
-  b->threads = options->threads;
+  *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality], .threads = threads};
+  b->tip_most = leaves->together < tip_most[quality] ? leaves->together : tip_most[quality];
 #ifdef _OPENMP
   if (b->threads <= 0) b->threads = omp_get_max_threads();
 #endif
@@ -286,12 +292,12 @@ static void builder_free(builder *b) {
   free(b->slots);
 }
 
-static bool build_branches(builder *b) {
+static bool build_branches(builder *b, const tree_leaves *leaves) {
   const uint32_t count = b->input->count;
   survey *chunks = tree_allocate(survey_chunks(count), sizeof *chunks);
   stem root = {.count = count};
   if (chunks == NULL) return false;
-  survey_input(b, chunks, &root.centers);
+  survey_input(b, leaves, chunks, &root.centers);
   free(chunks);
   OMP(omp parallel num_threads(b->threads) if (count >= TASK_MIN))
   OMP(omp single)
@@ -309,8 +315,10 @@ static bool build_nothing(tree *out) {
 }
 
 static bool build_as(tree_quality quality, const tree_input *input, const tree_options *options, tree *out) {
+  static const tree_leaves blocks = {TREE_WIDTH, TREE_LEAF_BLOCKS, TREE_COST_BLOCK};
+  const tree_leaves *leaves = options->leaves.together == 0 ? &blocks : &options->leaves;
   builder b = {0};
-  const bool built = builder_create(&b, quality, input, options) && build_branches(&b) &&
+  const bool built = builder_create(&b, quality, input, options->threads, leaves) && build_branches(&b, leaves) &&
                      (quality != TREE_HIGH || reinsert(&b)) && wide_emit(&b, out);
   builder_free(&b);
   return built;

@@ -8,15 +8,16 @@
  *
  * The cost of a tree is the expected work of a ray that meets its root,
  *     sum over nodes of TREE_COST_NODE * area / root area + sum over leaves of TREE_COST_BLOCK * blocks * area / root
- * area, area being half the surface. Infinite z bounds count as the ends of the finite ones; where there are none (2D),
- * area is half the perimeter in x and y. Coordinates count as at most 2^125. A root without area counts as 1, and so
- * do the areas below it. */
+ * area, area being half the surface; blocks and their cost are as the options' tree_leaves say. Infinite z bounds count
+ * as the ends of the finite ones; where there are none (2D), area is half the perimeter in x and y. Coordinates count
+ * as at most 2^125. A root without area counts as 1, and so do the areas below it. */
 #ifndef SLABCAST_TREE_BUILD_H
 #define SLABCAST_TREE_BUILD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "leaves.h"
 #include "types.h"
 
 #define TREE_COST_NODE 1.0f
@@ -40,7 +41,9 @@ typedef struct tree_input {
 
 typedef struct tree_options {
   tree_quality quality;
-  int threads; /* 0: all. The tree does not depend on it */
+  int threads;        /* 0: all. The tree does not depend on it */
+  tree_leaves leaves; /* zero: TREE_WIDTH, TREE_LEAF_BLOCKS, TREE_COST_BLOCK. The tree has blocks of TREE_WIDTH all the
+                         same, some with empty lanes */
 } tree_options;
 
 #define TREE_NONE 0xFFFFFFFFu

@@ -23,14 +23,14 @@ static float scaled_area(const measure *m, const branch *b) {
 }
 
 /* INFINITY where it can be no leaf. */
-static float leaf_cost(const branch *b, float area) {
-  const uint32_t blocks = (b->count - 1) / TREE_WIDTH + 1;
-  if ((b->tag & BRANCH_MIXED) || blocks > TREE_LEAF_BLOCKS) return INFINITY;
-  return area * (TREE_COST_BLOCK * (float)blocks);
+static float leaf_cost(const measure *m, const branch *b, float area) {
+  const uint32_t blocks = measured_blocks(m, b->count);
+  if ((b->tag & BRANCH_MIXED) || blocks > m->leaf_most) return INFINITY;
+  return area * (m->leaf_cost * (float)blocks);
 }
 
 void collapse_tip(const measure *m, branch *b) {
-  const float cost = leaf_cost(b, scaled_area(m, b));
+  const float cost = leaf_cost(m, b, scaled_area(m, b));
   b->tag |= BRANCH_LEAF;
   for (int i = 0; i < TREE_WIDTH - 1; i++) b->cost[i] = cost;
 }
@@ -51,7 +51,7 @@ static float share(const branch children[2], int roots, int *left) {
 }
 
 void collapse_inner(const measure *m, branch *b, const branch children[2]) {
-  const float area = scaled_area(m, b), as_leaf = leaf_cost(b, area);
+  const float area = scaled_area(m, b), as_leaf = leaf_cost(m, b, area);
   int left;
   const float as_node = share(children, TREE_WIDTH, &left) + area * TREE_COST_NODE;
   if (as_leaf <= as_node) b->tag |= BRANCH_LEAF;

@@ -225,9 +225,11 @@ slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, slab_l
   slab_status status = gather(scene, &g);
   if (status == SLAB_OK) {
     const tree_input input = {g.count, g.bounds, g.kinds};
-    const tree_options options = {.quality = quality == SLAB_TREE_FAST   ? TREE_FAST
-                                             : quality == SLAB_TREE_HIGH ? TREE_HIGH
-                                                                         : TREE_DEFAULT};
+    const tree_options options = {
+        .quality = quality == SLAB_TREE_FAST   ? TREE_FAST
+                   : quality == SLAB_TREE_HIGH ? TREE_HIGH
+                                               : TREE_DEFAULT,
+        .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
     status = tree_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof *g.bounds, "the tree");
   }
   if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, out);

@@ -65,12 +65,20 @@ typedef struct branch {
 #define BRANCH_MIXED 0x200u /* holds several kinds */
 #define BRANCH_LEAF 0x400u  /* becomes a leaf when it is a child of a wide node */
 
-/* How surfaces are measured in this scene. */
+/* How surfaces and leaves are measured in this scene. */
 typedef struct measure {
   float4 least, most; /* bounds count as at most these */
   float faces;        /* 1; 0 for 2D scenes: no faces across z, so that half the perimeter is left */
   float scale;        /* a power of two that keeps areas within float */
+  uint32_t together;  /* the binary logarithm of how many primitives a ray meets at once; */
+  uint32_t leaf_most; /* so many times that are in a leaf at the most, */
+  float leaf_cost;    /* and each time costs this */
 } measure;
+
+/* How many times a ray has to meet some of the primitives of a leaf. */
+static inline uint32_t measured_blocks(const measure *m, uint32_t count) {
+  return (count + (1u << m->together) - 1) >> m->together;
+}
 
 /* How large bounds count as: 0 where they lie beyond, a box with both z at infinity for one. */
 static inline float4 measured_extent(const measure *m, span s) {

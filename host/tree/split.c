@@ -104,8 +104,8 @@ static inline float4 areas(const measure *m, const span box[3]) {
   return x * y * m->faces + (x + y) * z;
 }
 
-static inline float4 block_counts(uint4 count) {
-  return __builtin_convertvector((int4)((count + (TREE_WIDTH - 1)) / TREE_WIDTH), float4);
+static inline float4 block_counts(const measure *m, uint4 count) {
+  return __builtin_convertvector((int4)((count + ((1u << m->together) - 1)) >> m->together), float4);
 }
 
 /* The cheapest cut on each axis: sum of area * blocks. Where a side is empty the cost is NaN, which is not less. */
@@ -117,14 +117,14 @@ static cut cheapest_cut(const bin_set *set, int bins, const measure *m) {
   for (int bin = bins - 1; bin > 0; bin--) {
     for (int axis = 0; axis < 3; axis++) box[axis] = span_join(box[axis], set->bounds[axis][bin]);
     count += set->count[bin];
-    right_cost[bin] = areas(m, box) * block_counts(count);
+    right_cost[bin] = areas(m, box) * block_counts(m, count);
   }
   count = (uint4){0, 0, 0, 0};
   for (int axis = 0; axis < 3; axis++) box[axis] = span_empty();
   for (int bin = 1; bin < bins; bin++) {
     for (int axis = 0; axis < 3; axis++) box[axis] = span_join(box[axis], set->bounds[axis][bin - 1]);
     count += set->count[bin - 1];
-    const float4 cost = areas(m, box) * block_counts(count) + right_cost[bin];
+    const float4 cost = areas(m, box) * block_counts(m, count) + right_cost[bin];
     const int4 better = cost < best, bin4 = {bin, bin, bin, bin};
     best = float4_select(better, cost, best);
     best_bin = (better & bin4) | (~better & best_bin);
@@ -281,17 +281,18 @@ static void bins_of_few(const reference *from, uint32_t count, bin_set *set, uin
   }
 }
 
-static uint32_t blocks_of(const reference *const *list, uint32_t count) {
+static uint32_t blocks_of(const measure *m, const reference *const *list, uint32_t count) {
   uint8_t per_kind[256] = {0};
   uint32_t blocks = 0;
-  for (uint32_t i = 0; i < count; i++) blocks += per_kind[list[i]->tag & BRANCH_KIND]++ % TREE_WIDTH == 0;
+  for (uint32_t i = 0; i < count; i++)
+    blocks += (per_kind[list[i]->tag & BRANCH_KIND]++ & ((1u << m->together) - 1)) == 0;
   return blocks;
 }
 
 static float cost_of(const measure *m, const reference *const *list, uint32_t count) {
   span box[3] = {span_empty(), span_empty(), span_empty()};
   for (uint32_t i = 0; i < count; i++) box[0] = span_join(box[0], (span){list[i]->side[0], list[i]->side[1]});
-  return areas(m, box)[0] * (float)blocks_of(list, count);
+  return areas(m, box)[0] * (float)blocks_of(m, list, count);
 }
 
 /* The references, those of the first one's kind in front; returns how many these are. */

@@ -49,7 +49,7 @@ static yield count_below(const builder *b, uint32_t at) {
     const branch *child = &b->branches[children[i]];
     if (child->tag & BRANCH_LEAF) {
       all.blocks += branch_blocks(child);
-      all.cost += (double)TREE_COST_BLOCK * branch_blocks(child) * weight(b, child);
+      all.cost += (double)b->measure.leaf_cost * measured_blocks(&b->measure, child->count) * weight(b, child);
       continue;
     }
     all.nodes += below[i].nodes + 1;

@@ -17,6 +17,9 @@ for group in "${groups[@]}"; do
 done
 grep -qE '^together +[0-9]+ +[0-9]+ +0 ' table || fail "no sum: $(cat table)"
 [[ $(grep -c '"failures": 0' report.json) == $((${#groups[@]} + 1)) ]] || fail "failures in the JSON"
+for group in closest distance any count all interval agreement mask skip cull segments ranges trees edges rooms invalid garbage; do
+  grep -qE "^$group .* [1-9][0-9]* flat, [1-9][0-9]* wide, [1-9][0-9]* compressed" table || fail "$group does not meet every layout"
+done
 zeros=$(sed -nE 's/^edges .* ([0-9]+)\.[0-9] % exactly zero edge functions.*/\1/p' table)
 ((zeros >= 30)) || fail "of the edges only $zeros % are exact"
 
