@@ -5,7 +5,7 @@
  * SLAB_TILE: boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0: none, each
  * work-item reads them itself. A tile is of LANES 1. */
 #define SLAB_TREE 0
-#include "query.h"
+#include "frames.h"
 
 /* Blocks whose boxes go through the sieve together: one branch for all of them. */
 #define SIEVED 2
@@ -135,12 +135,13 @@ kernel void flat(const global slab_ray *rays, global void *results, const global
   const size_t begin = get_global_id(0) * cast.rays_each;
   uint n = 0; /* a work-item without a ray still helps its group */
   while (n < cast.rays_each && begin + n < cast.rays) n++;
+  frames prepared;
   ray_frame ray[SLAB_RAYS];
   query_state q[SLAB_RAYS];
+  prepared.first = prepared.count = 0;
   ray[0] = (ray_frame){.state = RAY_DONE}; /* goes through tiles where there is no other */
   for (uint r = 0; r < n; r++) {
-    const slab_ray given = query_ray(rays, &cast, begin + r);
-    ray[r] = ray_prepare(&given);
+    ray[r] = frames_take(&prepared, rays, &cast, begin + r, begin + n);
     q[r] = query_begin(&ray[r], results, offsets, table, skips, invalid, &cast, begin + r);
   }
   for (uint g = 0; g < cast.geometries; g++) {

@@ -29,10 +29,14 @@ INLINE void frames_prepare(frames *f, const global slab_ray *rays, const cast_un
   }
 }
 
-/* Ray `number`, the next or one after it; `end`: how many there are. */
+/* Ray `number`, the next or one after it, of those before `end`. */
 INLINE ray_frame frames_take(frames *f, const global slab_ray *rays, const cast_uniforms *cast, size_t number,
                              size_t end) {
   frame_words w;
+  if (LANES == 1) {
+    const slab_ray given = query_ray(rays, cast, number);
+    return ray_prepare(&given);
+  }
   if (number - f->first >= f->count) frames_prepare(f, rays, cast, number, end - number < LANES ? end - number : LANES);
   UNROLL for (uint i = 0; i < FRAME_WORDS; i++) w.word[i] = f->word[i][number - f->first];
   return w.frame;

@@ -73,7 +73,8 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   tree_visit stacks[SLAB_WALKS][SLAB_STACK];
-  frames prepared = {.count = 0};
+  frames prepared;
+  prepared.first = prepared.count = 0;
 #if SLAB_WALKS == 1
   for (; next < end; next++) {
     walk w;
