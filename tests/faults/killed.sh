@@ -115,6 +115,7 @@ for ((round = 0; round < rounds; round++)); do
   # A third kill at most, so that slow machines come to an end.
   while ((kills < 3 * round + 3)) && disturb KILL 137 "$k" "$out" "${resume[@]}"; do
     kills=$((kills + 1))
+    if is_whole "$k" "$out"; then break; fi # killed after its last word
     if [[ -e $out.part && $(stat -c %s "$out.part") -gt 1000 ]]; then resumed=$((resumed + 1)); fi
     resume=(--resume)
   done

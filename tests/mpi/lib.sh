@@ -8,6 +8,8 @@ mpirun=$1 program=$2 slow_layer=$3 make_npy=${4-}
 # Open MPI's leave to run as root and with more ranks than cores, and its own warnings about small machines.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_mpi_yield_when_idle=1
+# mpirun itself is not to look for OpenCL devices: the tests' layers may need a sanitizer, which it has not.
+export HWLOC_COMPONENTS=-opencl
 # The ranks share the cores.
 export POCL_MAX_PTHREAD_COUNT=1 OMP_NUM_THREADS=1
 
