@@ -25,7 +25,7 @@ done
 mapfile -t commands < <(slabcast --help | sed -nE 's/^  ([a-z]+)  +[a-z].*/\1/p')
 ((${#commands[@]} > 5)) || fail "the program has hardly any commands: ${commands[*]}"
 for name in "${commands[@]}"; do
-  grep -qE "^ *strike $name( |\$)" "$here/program.sh" || fail "no fault strikes slabcast $name"
+  grep -qE "^ *(every=[0-9]+ )?strike $name( |\$)" "$here/program.sh" || fail "no fault strikes slabcast $name"
 done
 
 # The loader ignores a wrong path in silence; the checks must not.
