@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void on_signal(int number) {
   if (getpid() == pending_owner) {
     say("\nslabcast: interrupted\n");
     for (int i = 0; i < PENDING_MAX; i++) {
-      if (!pending[i].used) continue;
+      if (!pending[i].used || access(pending[i].part, F_OK)) continue;
       if (!pending[i].keep) unlink(pending[i].part);
       say("slabcast: ");
       say(pending[i].part);
@@ -67,27 +67,18 @@ void output_prepare(void) {
   }
 }
 
-static void block_signals(sigset_t *old) {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, old);
-}
-
-/* Opens the part file and enters it in the table, with no signal in between. */
+/* Opens the part file, which stands in the table before: a signal may come at any time, to any thread. */
 static int open_pending(output *out, mode_t mode) {
-  sigset_t old;
-  block_signals(&old);
-  out->fd = open(out->part, O_RDWR | O_CREAT | O_CLOEXEC, mode);
-  const int failure = errno;
-  for (int i = 0; out->fd >= 0 && i < PENDING_MAX && out->slot < 0; i++) {
+  for (int i = 0; i < PENDING_MAX && out->slot < 0; i++) {
     if (pending[i].used || strlen(out->part) >= PATH_MAX) continue;
     strcpy(pending[i].part, out->part);
     pending[i].keep = 1; /* until it is known to be ours alone */
+    atomic_thread_fence(memory_order_release);
     pending[i].used = 1;
     out->slot = i;
   }
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
-  errno = failure;
+  if (out->slot < 0) errno = ENAMETOOLONG;
+  if (out->slot >= 0) out->fd = open(out->part, O_RDWR | O_CREAT | O_CLOEXEC, mode);
   return out->fd >= 0 ? 0 : -1;
 }
 
@@ -176,8 +167,6 @@ static int open_part(output *out, const char *path, output_mode mode) {
   strcpy(out->part, out->final);
   strcat(out->part, ".part");
   if (open_pending(out, 0666)) return fail(out, "write");
-  if (out->slot < 0) errno = ENAMETOOLONG;
-  if (out->slot < 0) return fail(out, "write");
   if (lock_part(out)) return -1;
   if (mode == OUTPUT_NEW && ftruncate(out->fd, 0)) return fail(out, "write");
   if (fstat(out->fd, &found)) return fail(out, "write");

@@ -58,7 +58,7 @@ expect_same whole.npy kept.npy
 feed=32000
 for signal in INT:130 TERM:143 HUP:129; do
   start early.npy closest
-  wait_until 30 test -e early.npy.part
+  wait_until 30 has_bytes early.npy.part 1
   stop "${signal%:*}" "${signal#*:}"
   expect_stderr "slabcast: interrupted" "early.npy.part removed, nothing was written"
   expect_no early.npy
