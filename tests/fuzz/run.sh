@@ -2,14 +2,30 @@
 # run.sh BUILD NAME LIMIT: fuzzes one target of a build with SLABCAST_FUZZ, from its corpus and from what earlier runs
 # found, and says how many executions that were, and how fast. LIMIT: seconds, or executions as in 1000000x.
 # Exit code 1 on a finding, which lies in BUILD/fuzz/NAME then.
+#   run.sh BUILD NAME   says only what the last run of this very program came to; nothing where it was broken off
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$1 name=$2 limit=$3
+build=$1 name=$2 limit=${3-}
 work=$build/fuzz/$name
 seeds=$root/tests/fuzz/corpus/$name
 log=$work/log
 
+say_outcome() {
+  awk -v name="$name" '
+    /^Done/ { seconds = $(NF - 1); ended = 1 }
+    /number_of_executed_units/ { runs = $2 }
+    /cov:/ { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
+    END {
+      if (!ended || runs == 0) exit 1
+      printf "fuzz: %-9s %9d executions, %7.0f a second, %5d edges, no finding\n", name, runs, runs / (seconds + !seconds), edges
+    }' "$log"
+}
+
+if [[ -z $limit ]]; then
+  [[ ! $log -nt $build/bin/fuzz_$name ]] || say_outcome || true
+  exit 0
+fi
 case $limit in
   *x) limit=-runs=${limit%x} ;;
   *) limit=-max_total_time=$limit ;;
@@ -34,11 +50,4 @@ if ! "$build/bin/fuzz_$name" "$limit" -timeout=60 -report_slow_units=60 -rss_lim
   echo "fuzz: $name: a finding, in $work" >&2
   exit 1
 fi
-awk -v name="$name" '
-  /^Done/ { seconds = $(NF - 1) }
-  /number_of_executed_units/ { runs = $2 }
-  /cov:/ { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
-  END {
-    if (runs == 0) exit 1
-    printf "fuzz: %-9s %9d executions, %7.0f a second, %5d edges, no finding\n", name, runs, runs / (seconds + !seconds), edges
-  }' "$log"
+say_outcome
