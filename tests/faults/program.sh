@@ -20,7 +20,7 @@ run() {
   mkdir run
   code=0
   (cd run && SLAB_COUNT_FILE=../reports SLAB_FAIL_FILE=../reports SLAB_FAIL_MEMORY_FILE=../reports \
-    timeout 60 "$faulty" "$@") >printed 2>said || code=$?
+    timeout 600 "$faulty" "$@") >printed 2>said || code=$?
 }
 
 # struck COMMAND...: the same under the fault $n of $mode.
