@@ -76,7 +76,8 @@ static const option option_rows[] = {
     {"--group", "NAME,...", OPTION_TEXT, offsetof(bench_options, groups),
      "these casts alone: work, batch, scene; ceilings are always measured", 0, 0},
     {"--seconds", "S", OPTION_REAL, offsetof(bench_options, seconds),
-     "how long each figure is measured (default: 0.25)", 0, 60},
+     "how long each figure is measured (default: 0.25; 0: once, which shows\nthat all works and is no benchmark)", 0,
+     60},
     {"--quick", NULL, OPTION_SWITCH, offsetof(bench_options, quick), "small scenes and batches", 0, 0},
     {"--full", NULL, OPTION_SWITCH, offsetof(bench_options, full),
      "10^8 rays, 10^7 boxes and triangles, as far as memory goes", 0, 0},
@@ -94,7 +95,8 @@ static const command_line command = {
         "them. Without --quick or --full it takes two or three minutes on two cores.",
     .closing =
         "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
-        "is faster than its ceiling allows, 103 % and more, since then the benchmark is wrong.",
+        "is faster than its ceiling allows, 103 % and more, since then the benchmark is wrong; not so of\n"
+        "--seconds 0.",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };

@@ -117,7 +117,8 @@ void bench_judge(bench_run *);
 /* What becomes of a run: the worst that is true of it. */
 typedef enum bench_verdict {
   BENCH_SOUND,
-  BENCH_VOID,  /* a ceiling is well below clock x width: the machine was not quiet, and shares are too high */
+  BENCH_VOID,  /* a ceiling is well below clock x width, or below what was measured once: the machine was not quiet, and
+                  shares are too high */
   BENCH_ERROR, /* something is faster than it can be: the benchmark is wrong */
   BENCH_WRONG  /* answers were */
 } bench_verdict;

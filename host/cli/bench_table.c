@@ -49,7 +49,7 @@ static void print_share(const bench_cell *c) {
     printf(" | %8s | %7s", "-", "-");
 }
 
-static void print_cell(const bench_cell *c) {
+static void print_cell(const bench_run *run, const bench_cell *c) {
   printf("%-4s %-9s %8" PRIu32 " %-7s %-8s %10" PRIu64, c->layout, c->shape, c->primitives, c->set, c->query, c->rays);
   if (c->wrong) {
     printf(" | wrong answers: the figures do not count\n");
@@ -59,7 +59,7 @@ static void print_cell(const bench_cell *c) {
   print_rate(1e-6 * (double)c->rays, &c->kernel);
   print_share(c);
   printf(" | %-10s | %3.0f %%\n", c->bound, 100 * c->hit_share);
-  if (c->share > SHARE_MOST) printf("  error: faster than its ceiling\n");
+  if (c->share > SHARE_MOST) printf("  %s: faster than its ceiling\n", bench_verdict_names[bench_verdict_of(run)]);
 }
 
 static void print_group(const char *group) {
@@ -77,7 +77,7 @@ void bench_print(const bench_run *run) {
   print_ceilings(run);
   for (size_t i = 0; i < run->cell_count; i++) {
     if (i == 0 || strcmp(run->cells[i].group, run->cells[i - 1].group) != 0) print_group(run->cells[i].group);
-    print_cell(&run->cells[i]);
+    print_cell(run, &run->cells[i]);
   }
   if (run->cell_count == 0) return;
   fputs(
