@@ -149,19 +149,27 @@ static int run_stages(batches *all) {
   return all->relay.code;
 }
 
-static int make_slot(batches *all, slot *s) {
-  s->all = all;
-  s->rays = malloc(all->capacity * sizeof *s->rays);
+/* rays: for those of a batch. */
+static int make_slot(batches *all, slot *s, slab_ray *rays) {
   const int code = caster_prepare(all->cast, all->capacity);
-  s->buffers = all->cast->buffers;
-  if (code == EXIT_DONE && !s->rays) complain("out of memory for batches of %zu rays", all->capacity);
-  return code == EXIT_DONE && !s->rays ? EXIT_FAILED : code;
+  *s = (slot){.all = all, .rays = rays, .buffers = all->cast->buffers};
+  return code;
 }
 
 static void free_slot(slot *s) {
   s->all->cast->buffers = s->buffers;
   caster_release(s->all->cast);
-  free(s->rays);
+}
+
+/* Runs with one slot after the other made, in the memory for all their rays. */
+static int run_slots(batches *all, slab_ray *rays) {
+  uint64_t made = 0;
+  int code = EXIT_DONE;
+  for (; made < all->slot_count && code == EXIT_DONE; made++)
+    code = make_slot(all, &all->slots[made], rays + made * all->capacity);
+  if (code == EXIT_DONE) code = run_stages(all);
+  while (made > 0) free_slot(&all->slots[--made]);
+  return code;
 }
 
 /* Of a failure, what was done before it and is not lost. */
@@ -182,15 +190,17 @@ int batches_run(ray_source *rays, caster *cast, result_file *results) {
   all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* rays of one batch need no second slot to read the next */
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
-  const int failure = relay_make(&all.relay);
-  if (failure) return cannot_start(failure);
-  int code = EXIT_DONE;
-  uint64_t made = 0;
-  while (made < all.slot_count && code == EXIT_DONE) code = make_slot(&all, &all.slots[made++]);
-  if (code == EXIT_DONE) code = run_stages(&all);
+  slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
+  if (!memory) complain("out of memory for batches of %zu rays", all.capacity);
+  const int failure = memory ? relay_make(&all.relay) : 0;
+  int code = EXIT_FAILED;
+  if (failure) cannot_start(failure);
+  if (memory && !failure) {
+    code = run_slots(&all, memory);
+    relay_free(&all.relay);
+  }
   if (code != EXIT_DONE) tell_progress(&all);
   progress_end(&cast->line);
-  while (made > 0) free_slot(&all.slots[--made]);
-  relay_free(&all.relay);
+  free(memory);
   return code;
 }
