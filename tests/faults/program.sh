@@ -14,13 +14,20 @@ out_of_resources=-5 invalid_operation=-59
 
 # ---- one run ----
 
-# run COMMAND...: in the empty folder `run`; sets $code. What it says goes to `said`, the layers' reports to `reports`.
-run() {
+# run_once COMMAND...: in the empty folder `run`; sets $code. What it says goes to `said`, the layers' reports to `reports`.
+run_once() {
   rm -rf run reports
   mkdir run
   code=0
   (cd run && SLAB_COUNT_FILE=../reports SLAB_FAIL_FILE=../reports SLAB_FAIL_MEMORY_FILE=../reports \
     timeout 600 "$faulty" "$@") >printed 2>said || code=$?
+}
+
+# run COMMAND...: again where bench says of its own measurement, which neighbours disturb, that it is wrong.
+run() {
+  local tries=0
+  run_once "$@"
+  while grep -q 'faster than a ceiling allows' said && ((++tries < 10)); do run_once "$@"; done
 }
 
 # struck COMMAND...: the same under the fault $n of $mode.
