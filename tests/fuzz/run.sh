@@ -2,7 +2,7 @@
 # run.sh BUILD NAME LIMIT: fuzzes one target of a build with SLABCAST_FUZZ, from its corpus and from what earlier runs
 # found, and says how many executions that were, and how fast. LIMIT: seconds, or executions as in 1000000x.
 # Exit code 1 on a finding, which lies in BUILD/fuzz/NAME then.
-#   run.sh BUILD NAME   says only what the last run of this very program came to; nothing where it was broken off
+#   run.sh BUILD NAME   says only what the last run of this program came to; nothing where it was broken off
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -10,6 +10,17 @@ build=$1 name=$2 limit=${3-}
 work=$build/fuzz/$name
 seeds=$root/tests/fuzz/corpus/$name
 log=$work/log
+
+# What is executed: instructions and constants, not what debuggers and sanitizers know of lines.
+fingerprint() {
+  local file files=("$build/bin/fuzz_$name")
+  if [[ $name == scene ]]; then files+=("$build/libslabcast.so"); fi
+  for file in "${files[@]}"; do
+    objcopy -O binary -j .text -j .rodata "$file" "$work/executed"
+    sha256sum <"$work/executed"
+  done
+  rm "$work/executed"
+}
 
 say_outcome() {
   awk -v name="$name" '
@@ -23,7 +34,7 @@ say_outcome() {
 }
 
 if [[ -z $limit ]]; then
-  [[ ! $log -nt $build/bin/fuzz_$name ]] || say_outcome || true
+  if [[ -e $work/program && $(fingerprint) == "$(<"$work/program")" ]]; then say_outcome || true; fi
   exit 0
 fi
 case $limit in
@@ -35,6 +46,7 @@ esac
   exit 2
 }
 mkdir -p "$work/corpus"
+fingerprint >"$work/program"
 
 # The drivers' compilers leak; the counting layer and the sanitizer runs watch over what is ours.
 leaks=1 timeout=60
