@@ -59,9 +59,10 @@ static int write_rays(slot *s, const slab_ray *rays, const void *results, const 
 /* A whole batch is left for its turn to be written; a piece of one makes room for the next piece at once. */
 static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
   slot *s = user;
-  if (n < s->count)
-    return relay_wait(&s->all->relay, s->batch, STAGE_WRITE, s->batch) || write_rays(s, rays, results, offsets, n) ? -1
-                                                                                                                   : 0;
+  if (n < s->count) {
+    if (relay_wait(&s->all->relay, s->batch, STAGE_WRITE, s->batch)) return -1;
+    return write_rays(s, rays, results, offsets, n);
+  }
   s->results = results;
   s->offsets = offsets;
   return 0;

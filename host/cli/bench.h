@@ -123,6 +123,8 @@ typedef enum bench_verdict {
   BENCH_WRONG  /* answers were */
 } bench_verdict;
 extern const char *const bench_verdict_names[];
+/* Of what is faster than its ceiling: measured once it tells too little of a machine with other work to be an error. */
+bench_verdict bench_too_fast(const bench_run *);
 bench_verdict bench_verdict_of(const bench_run *);
 
 /* bench_table.c: everything, on stdout. */

@@ -267,9 +267,10 @@ static void judge(const bench_run *run, bench_cell *cell) {
 
 const char *const bench_verdict_names[] = {"sound", "void", "error", "wrong"};
 
+bench_verdict bench_too_fast(const bench_run *run) { return run->seconds > 0 ? BENCH_ERROR : BENCH_VOID; }
+
 bench_verdict bench_verdict_of(const bench_run *run) {
-  /* What is measured once tells too little of a machine with other work to call anything wrong. */
-  const bench_verdict too_fast = run->seconds > 0 ? BENCH_ERROR : BENCH_VOID;
+  const bench_verdict too_fast = bench_too_fast(run);
   bench_verdict worst = BENCH_SOUND;
   for (int k = 0; k < CEILINGS; k++) {
     const double share = ceiling_share(run, (ceiling_kind)k);

@@ -59,7 +59,7 @@ static void print_cell(const bench_run *run, const bench_cell *c) {
   print_rate(1e-6 * (double)c->rays, &c->kernel);
   print_share(c);
   printf(" | %-10s | %3.0f %%\n", c->bound, 100 * c->hit_share);
-  if (c->share > SHARE_MOST) printf("  %s: faster than its ceiling\n", bench_verdict_names[bench_verdict_of(run)]);
+  if (c->share > SHARE_MOST) printf("  %s: faster than its ceiling\n", bench_verdict_names[bench_too_fast(run)]);
 }
 
 static void print_group(const char *group) {
