@@ -224,7 +224,7 @@ static int usage(FILE *out) {
           "  --sets LIST        of primary,shadow,diffuse,random (default all)\n"
           "  --queries LIST     of closest,any (default both)\n"
           "  --tree T           fast, default or high (default high)\n"
-          "  --tactic T         packets, single or turns (default: measured)\n"
+          "  --tactic T         packets, single, turns or sorted (default: measured)\n"
           "  --device SEL       as in slabcast (default cpu)\n"
           "  --processor-time   measure processor time: for machines that are not quiet\n"
           "  --csv FILE\n");
@@ -247,7 +247,7 @@ static unsigned parse_list(const char *text, const char *const *names, unsigned 
 
 static bool parse_value(const char *name, const char *value, options *o) {
   static const char *const queries[] = {"closest", "any"}, *const trees[] = {"default", "flat", "fast", "high"};
-  static const char *const tactics[] = {"measured", "packets", "single", "turns"};
+  static const char *const tactics[] = {"measured", "packets", "single", "turns", "sorted"};
   if (strcmp(name, "--csv") == 0) return (o->csv = value) != NULL;
   if (strcmp(name, "--device") == 0) return (o->device = value) != NULL;
   if (strcmp(name, "--sets") == 0) return (o->sets = parse_list(value, trace_set_names, TRACE_SETS)) != 0;
@@ -259,7 +259,7 @@ static bool parse_value(const char *name, const char *value, options *o) {
   }
   for (unsigned k = 0; strcmp(name, "--tree") == 0 && k < 4; k++)
     if (strcmp(value, trees[k]) == 0) return o->tree = (slab_tree)k, true;
-  for (unsigned k = 0; strcmp(name, "--tactic") == 0 && k < 4; k++)
+  for (unsigned k = 0; strcmp(name, "--tactic") == 0 && k < 5; k++)
     if (strcmp(value, tactics[k]) == 0) return o->tactic = (slab_tactic)k, true;
   return false;
 }

@@ -340,7 +340,7 @@ static slab_status check_options(const slab_context_options *options, slab_conte
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: context is NULL", function);
   if (!is_lane_width(options->lane_width))
     return fail(SLAB_INVALID_ARGUMENT, "%s: lane_width is %u, not 0, 1, 8 or 16", function, options->lane_width);
-  if ((unsigned)options->tactic > SLAB_TACTIC_TURNS)
+  if ((unsigned)options->tactic > SLAB_TACTIC_SORTED)
     return fail(SLAB_INVALID_ARGUMENT, "%s: tactic is %d, not a slab_tactic", function, (int)options->tactic);
   if ((unsigned)options->layout > SLAB_LAYOUT_COMPRESSED)
     return fail(SLAB_INVALID_ARGUMENT, "%s: layout is %d, not a slab_layout", function, (int)options->layout);

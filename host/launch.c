@@ -48,9 +48,10 @@ static slab_status set_arguments(cl_kernel kernel, const site *on, const launch 
       {sizeof(cl_mem), l->invalid == NULL ? NULL : &l->invalid},
       {sizeof l->uniforms, &l->uniforms},
       {sizeof(cl_mem), &scene->nodes},                     /* of a tree alone, */
-      {sizeof(cl_mem), l->left == NULL ? NULL : &l->left}, /* and of one that packets are led through */
+      {sizeof(cl_mem), l->left == NULL ? NULL : &l->left}, /* and of one that tactics lead through */
+      {sizeof(cl_mem), l->sorted == NULL ? NULL : &l->sorted},
   };
-  const cl_uint without = scene->nodes == NULL ? 2 : !has_tactics(on);
+  const cl_uint without = scene->nodes == NULL ? 3 : has_tactics(on) ? 0 : 2;
   const cl_uint count = sizeof arguments / sizeof *arguments - without;
   for (cl_uint i = 0; i < count; i++) {
     cl_int code = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);

@@ -178,6 +178,7 @@ void primitive_normalise(slab_shape kind, float *values);
 typedef struct launch {
   cl_mem rays, results, offsets, skips, invalid; /* NULL where the query or the options need none */
   cl_mem left;    /* of each packet whether its rays are still to be cast, where uniforms.packet; else NULL */
+  cl_mem sorted;  /* trees: the order in which rays are cast, as their numbers; NULL: as they stand */
   uint32_t walks; /* trees: rays that a work-item takes in turns; 0 is 1 */
   bool first_use; /* told: of some kernel, which a driver may finish compiling only then */
   cast_uniforms uniforms;
@@ -206,10 +207,11 @@ void slots_free(slot *);
 
 /* ---- tactics.c: how rays are taken through a tree, by measurement: answers do not depend on it ---- */
 
-enum { TACTICS = SLAB_TACTIC_TURNS + 1 };
+enum { TACTICS = SLAB_TACTIC_SORTED + 1 };
 
 typedef struct tactics {
   bool open;               /* there is a choice, */
+  bool sorts;              /* to which sorting belongs, */
   slab_tactic first, last; /* among these, */
   slab_tactic best;        /* and this is it so far */
   double seconds[TACTICS]; /* a ray, the best of the trials */
@@ -220,10 +222,12 @@ typedef struct tactics {
 tactics tactics_begin(const site *, slab_query, size_t rays);
 /* Whether the next stretch is a trial, which needs the device for itself. */
 bool tactics_trying(const tactics *);
-/* The tactic of the next stretch, of which at most *rays, reduced for a trial. */
-slab_tactic tactics_next(const tactics *, uint32_t *rays);
-/* How long the last one's rays took. */
-void tactics_note(tactics *, uint32_t rays, double seconds);
+/* The tactic of the next stretch, which begins with `rays`, and of which there are at most `most`. *count: as it would
+ * be; fewer for a trial, and as many as can be for sorting. */
+slab_tactic tactics_next(const tactics *, const slab_scene_stats *, const slab_ray *rays, uint32_t most,
+                         uint32_t *count);
+/* How long rays took that were cast by a tactic. */
+void tactics_note(tactics *, slab_tactic, uint32_t rays, double seconds);
 
 /* ---- pack.c: geometry for a lane width ---- */
 

@@ -148,7 +148,8 @@ static bool take(stream *s, stretch *to, bool *trial) {
     to->first = f->next;
     to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
     *trial = tactics_trying(&s->tactics);
-    to->tactic = tactics_next(&s->tactics, &to->count);
+    const uint32_t most = f->count > 1 ? to->count : remaining < s->bound ? (uint32_t)remaining : s->bound;
+    to->tactic = tactics_next(&s->tactics, &c->scene->stats, c->rays + to->first, most, &to->count);
     if (c->query == SLAB_ALL) status = bound_hits(c, s->on.device, to->first, &to->count);
     f->next += to->count;
   }
@@ -169,11 +170,11 @@ static bool begin_next(stream *s) {
 
 /* What a stretch's time tells of the next. Kernels of a stretch do not run before those of the one before have ended.
  */
-static void learn(stream *s, uint32_t at, uint32_t count, bool first_use) {
+static void learn(stream *s, uint32_t at, slab_tactic tactic, uint32_t count, bool first_use) {
   const double now = seconds_now(), from = s->ended > s->begun[at] ? s->ended : s->begun[at], seconds = now - from;
   s->ended = now;
   if (first_use || !(seconds > 0.0)) return;
-  if (s->trial[at] == tactics_trying(&s->tactics)) tactics_note(&s->tactics, count, seconds);
+  if (s->trial[at] == tactics_trying(&s->tactics)) tactics_note(&s->tactics, tactic, count, seconds);
   s->size = next_launch(s->size, count / seconds, s->bound);
   pthread_mutex_lock(&s->flow->lock);
   s->rate = count / seconds;
@@ -197,6 +198,7 @@ static void report_progress(flow *f) {
 /* Waits for the oldest stretch. */
 static void end_oldest(stream *s) {
   const uint32_t at = s->first, count = s->stretches[at].count;
+  const slab_tactic tactic = s->stretches[at].tactic;
   const bool first_use = s->stretches[at].launch.first_use;
   cast *c = s->flow->cast;
   uint32_t invalid = 0;
@@ -207,7 +209,7 @@ static void end_oldest(stream *s) {
     stream_fail(s, status);
     return;
   }
-  learn(s, at, count, first_use);
+  learn(s, at, tactic, count, first_use);
   pthread_mutex_lock(&s->flow->lock);
   c->progress_done += count;
   c->invalid += invalid;

@@ -26,7 +26,7 @@ slab_status stream_rays(cast *);
 /* ---- stretch.c ---- */
 
 /* What a stretch reads and writes in host memory. */
-typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PARTS } part;
+typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PART_SORTED, PARTS } part;
 
 enum { STRETCH_EVENTS = 5 };
 
@@ -38,7 +38,7 @@ typedef struct stretch {
   slab_tactic tactic;
   launch launch;
   cl_mem in_place[PARTS]; /* buffers over the caller's memory */
-  uint32_t *local_offsets;
+  uint32_t *local_offsets, *sorted;
   size_t result_bytes;
   void *mapped;                    /* results in place */
   cl_event events[STRETCH_EVENTS]; /* of everything that can fail while it runs */

@@ -2,6 +2,7 @@
  * a queue of each stretch's own, so that one is cast while others are on their way. */
 #include <stdlib.h>
 
+#include "sort.h"
 #include "stream.h"
 
 /* ---- slots: what a device keeps for the stretches to come ---- */
@@ -174,6 +175,13 @@ static slab_status reserve_left(const device *d, stretch *s) {
   return status;
 }
 
+static slab_status input_sorted(const cast *c, const device *d, stretch *s) {
+  const slab_scene_stats *bounds = &c->scene->stats;
+  s->sorted = rays_sorted(c->rays + s->first, s->count, bounds->lower, bounds->upper);
+  if (s->sorted == NULL) return fail_memory(s->count * sizeof *s->sorted, "sorting rays");
+  return input(d, s, PART_SORTED, s->sorted, s->count * sizeof *s->sorted, "the order of rays", &s->launch.sorted);
+}
+
 static slab_status send(const cast *c, const site *on, stretch *s) {
   const device *d = on->device;
   launch *l = &s->launch;
@@ -181,9 +189,11 @@ static slab_status send(const cast *c, const site *on, stretch *s) {
   l->uniforms.rays = s->count;
   if (c->query == SLAB_ALL) l->uniforms.invalid = 0; /* they were counted with the hits */
   l->uniforms.packet = s->tactic == SLAB_TACTIC_PACKETS ? packet_rays(on, c->query) : 0;
-  l->walks = s->tactic == SLAB_TACTIC_TURNS ? d->tuning->turns : 1;
+  const bool sorted = s->tactic == SLAB_TACTIC_SORTED;
+  l->walks = sorted || s->tactic == SLAB_TACTIC_TURNS ? d->tuning->turns : 1;
   slab_status status = input(d, s, PART_RAYS, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
   if (status == SLAB_OK) status = output(c, d, s);
+  if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);
   if (status == SLAB_OK && c->query == SLAB_ALL) status = input_offsets(c, d, s);
   if (status == SLAB_OK && l->uniforms.skip)
     status =
@@ -281,6 +291,7 @@ static void release(stretch *s) {
   forget_events(s);
   for (int p = 0; p < PARTS; p++) release_buffer(&s->in_place[p]);
   free(s->local_offsets);
+  free(s->sorted);
   *s = (stretch){.slot = s->slot};
 }
 

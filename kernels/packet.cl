@@ -409,9 +409,9 @@ INLINE void packet_end(const packet *p, const global geometry_entry *table, cons
 kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
                     const global geometry_entry *table, const global float *blocks,
                     const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast,
-                    const global tree_node *nodes, global uchar *left) {
+                    const global tree_node *nodes, global uchar *left, const global uint *sorted) {
   const size_t first = get_global_id(0) * LANES;
-  (void)offsets;
+  (void)offsets, (void)sorted; /* which packets are not */
   if (first >= cast.rays) return;
   const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
   const ray_given given = packet_load(rays, &cast, first, count);

@@ -64,22 +64,33 @@ INLINE void walk_end(walk *w, const global slab_ray *rays, global void *results,
   query_end(&w->q, &w->ray, &given, table, blocks, cast, results, w->number);
 }
 
+#if SLAB_WALKS > 1
+/* Of rays that are sorted results lie anywhere; the small ones in the cache. */
+INLINE void walk_fetch_result(const walk *w, const global void *results, const cast_uniforms *cast) {
+  const size_t size = SLAB_QUERY == SLAB_CLOSEST ? sizeof(slab_hit) : sizeof(slab_interval);
+  if (SLAB_QUERY == SLAB_CLOSEST || SLAB_QUERY == SLAB_INTERVAL)
+    memory_fetch((size_t)((const global uint *)results + cast->at[AT_RESULTS]) + w->number * size, (uint)size);
+  if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)w->q.hits, sizeof(slab_hit));
+}
+#endif
+
 /* As `flat`; nodes: the tree, its root first; left: of each packet whether its rays are still to be cast, where
- * cast.packet says how many it has. */
+ * cast.packet says how many it has; sorted: as of frames.h, of rays in turns. */
 kernel void wide(const global slab_ray *rays, global void *results, const global uint *offsets,
                  const global geometry_entry *table, const global float *blocks, const global slab_primitive_id *skips,
                  volatile global uint *invalid, const cast_uniforms cast, const global tree_node *nodes,
-                 const global uchar *left) {
+                 const global uchar *left, const global uint *sorted) {
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   tree_visit stacks[SLAB_WALKS][SLAB_STACK];
   frames prepared;
   prepared.first = prepared.count = 0;
 #if SLAB_WALKS == 1
+  (void)sorted;
   for (; next < end; next++) {
     walk w;
     if (cast.packet != 0 && left[next / cast.packet] == 0) continue;
-    const ray_frame ray = frames_take(&prepared, rays, &cast, next, end);
+    const ray_frame ray = frames_take(&prepared, rays, 0, &cast, next, end);
     walk_begin(&w, next, &ray, results, offsets, table, blocks, skips, invalid, &cast, stacks[0]);
     while (w.more) w.more = walk_on(&w, nodes, blocks, &cast);
     walk_end(&w, rays, results, table, blocks, &cast);
@@ -105,8 +116,10 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
         walking[k] = walking[--count];
         continue;
       }
-      const ray_frame ray = frames_take(&prepared, rays, &cast, next, end);
-      walk_begin(w, next++, &ray, results, offsets, table, blocks, skips, invalid, &cast, stacks[walking[k]]);
+      const ray_frame ray = frames_take(&prepared, rays, sorted, &cast, next, end);
+      walk_begin(w, ray_number(sorted, next++), &ray, results, offsets, table, blocks, skips, invalid, &cast,
+                 stacks[walking[k]]);
+      if (sorted != 0) walk_fetch_result(w, results, &cast);
     }
 #endif
 }

@@ -184,14 +184,14 @@ static void tactic_that_is_none_is_refused(void **state) {
   static const struct {
     int tactic;
     const char *says;
-  } wrong[] = {{SLAB_TACTIC_TURNS + 1, "tactic is 4"}, {-1, "tactic is -1"}, {999, "tactic is 999"}};
+  } wrong[] = {{SLAB_TACTIC_SORTED + 1, "tactic is 5"}, {-1, "tactic is -1"}, {999, "tactic is 999"}};
   for (int i = 0; i < 3; i++) {
     const slab_context_options options = {.tactic = (slab_tactic)wrong[i].tactic};
     slab_context *const untouched = (slab_context *)(void *)&options, *context = untouched;
     assert_refused(slab_context_create(&options, &context), SLAB_INVALID_ARGUMENT, wrong[i].says);
     assert_ptr_equal(context, untouched);
   }
-  for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) {
+  for (int tactic = 0; tactic <= SLAB_TACTIC_SORTED; tactic++) {
     const slab_context_options options = {.tactic = (slab_tactic)tactic};
     slab_context *context = NULL;
     assert_ok(slab_context_create(&options, &context));

@@ -317,7 +317,7 @@ static int open_contexts(const verify_options *o, verify_run *run) {
   slab_context_options options = {.device = o->device, .lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED};
   int code = device_open_with(&options, &run->compressed);
   options.layout = SLAB_LAYOUT_WIDE;
-  for (int tactic = 0; code == EXIT_DONE && tactic <= SLAB_TACTIC_TURNS; tactic++) {
+  for (int tactic = 0; code == EXIT_DONE && tactic <= SLAB_TACTIC_SORTED; tactic++) {
     options.tactic = (slab_tactic)tactic;
     code = device_open_with(&options, &run->wide[tactic]);
   }
@@ -354,7 +354,7 @@ static void close_run(verify_run *run) {
   free(run->rays);
   free(run->skip);
   slab_context_destroy(run->compressed);
-  for (int tactic = 0; tactic <= SLAB_TACTIC_TURNS; tactic++) slab_context_destroy(run->wide[tactic]);
+  for (int tactic = 0; tactic <= SLAB_TACTIC_SORTED; tactic++) slab_context_destroy(run->wide[tactic]);
   for (int k = 0; k < NARROWS; k++) slab_context_destroy(run->narrow[k]);
 }
 

@@ -65,7 +65,7 @@ typedef struct verify_tally {
 enum { NARROW_8, NARROW_1, NARROWS };
 
 struct verify_run {
-  slab_context *wide[SLAB_TACTIC_TURNS + 1],
+  slab_context *wide[SLAB_TACTIC_SORTED + 1],
       *compressed;               /* of the two layouts of trees; one a tactic where there are */
   slab_context *context;         /* of these, that with the layout that the device chooses */
   slab_context *narrow[NARROWS]; /* NULL but with --lanes all */

@@ -26,6 +26,7 @@ static const struct contestant {
     {"fast", WAY_WIDE, SLAB_TREE_FAST, SLAB_TACTIC_SINGLE, -1, 1},
     {"default", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, -1, 1},
     {"high", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_TURNS, -1, 1},
+    {"high, rays sorted", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_SORTED, -1, 4},
     {"fast, compressed", WAY_COMPRESSED, SLAB_TREE_FAST, SLAB_TACTIC_MEASURED, -1, 2},
     {"high, compressed", WAY_COMPRESSED, SLAB_TREE_HIGH, SLAB_TACTIC_MEASURED, -1, 2},
     {"default, 8 lanes wide", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, NARROW_8, 8},

@@ -93,7 +93,8 @@ typedef enum slab_tactic {
   SLAB_TACTIC_MEASURED, /* whichever is the fastest for the rays at hand, found by trying where there are many */
   SLAB_TACTIC_PACKETS,  /* neighbours together where they go one way, else one by one */
   SLAB_TACTIC_SINGLE,   /* one by one */
-  SLAB_TACTIC_TURNS     /* several in turns: while one waits for memory the others go on */
+  SLAB_TACTIC_TURNS,    /* several in turns: while one waits for memory the others go on */
+  SLAB_TACTIC_SORTED    /* as in turns, those that begin near each other and go one way after each other */
 } slab_tactic;
 
 /* How scenes lie on the device, and with that how they are traversed. Never changes an answer, only how fast it comes.

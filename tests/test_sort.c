@@ -1,0 +1,137 @@
+/* The order in which scattered rays are cast. */
+#include "sort.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "harness.h"
+
+enum { RAYS = 40009 };
+
+static const float lower[3] = {-1.0f, 2.0f, 0.0f}, upper[3] = {3.0f, 2.5f, 100.0f};
+
+static slab_ray ray_at(float x, float y, float z, float dx, float dy, float dz) {
+  return (slab_ray){.origin = {x, y, z}, .direction = {dx, dy, dz}, .t_max = INFINITY};
+}
+
+/* From anywhere in the bounds to anywhere; every 16th from outside or of odd numbers. */
+static void scatter(harness_random *random, slab_ray *rays) {
+  static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e30f, -1e30f, 0x1p-149f};
+  for (size_t i = 0; i < RAYS; i++) {
+    float v[6];
+    for (int k = 0; k < 3; k++) {
+      v[k] = harness_uniform(random, lower[k], upper[k]);
+      v[3 + k] = harness_uniform(random, -1.0f, 1.0f);
+    }
+    if (i % 16 == 0) v[harness_below(random, 6)] = odd[harness_below(random, sizeof odd / sizeof *odd)];
+    rays[i] = ray_at(v[0], v[1], v[2], v[3], v[4], v[5]);
+  }
+}
+
+static unsigned octant_of(const slab_ray *ray) {
+  unsigned octant = 0;
+  for (int k = 0; k < 3; k++) octant |= (unsigned)(ray->direction[k] < 0.0f) << k;
+  return octant;
+}
+
+static void every_ray_is_there_once(void **state) {
+  (void)state;
+  harness_random random = harness_seeded("every_ray_is_there_once");
+  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  unsigned char *seen = harness_room(RAYS);
+  scatter(&random, rays);
+  for (size_t n = 0; n <= RAYS; n = n < 40 ? n + 1 : n == RAYS ? n + 1 : RAYS) {
+    uint32_t *sorted = rays_sorted(rays, n, lower, upper);
+    assert_non_null(sorted);
+    for (size_t i = 0; i < n; i++) seen[i] = 0;
+    for (size_t i = 0; i < n; i++) {
+      assert_true(sorted[i] < n);
+      assert_false(seen[sorted[i]]);
+      seen[sorted[i]] = 1;
+    }
+    free(sorted);
+  }
+  free(seen);
+  free(rays);
+}
+
+/* By octant; within one, neighbours begin near each other: a quarter as far apart as they were, at most. */
+static void neighbours_go_one_way_and_begin_near(void **state) {
+  (void)state;
+  harness_random random = harness_seeded("neighbours_go_one_way_and_begin_near");
+  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  scatter(&random, rays);
+  uint32_t *sorted = rays_sorted(rays, RAYS, lower, upper);
+  assert_non_null(sorted);
+  double apart = 0.0, apart_before = 0.0;
+  for (size_t i = 1; i < RAYS; i++) {
+    const slab_ray *last = &rays[sorted[i - 1]], *next = &rays[sorted[i]];
+    assert_true(octant_of(last) <= octant_of(next));
+    if (i % 16 == 0 || sorted[i] % 16 == 0 || sorted[i - 1] % 16 == 0 || (i - 1) % 16 == 0) continue; /* odd ones */
+    for (int k = 0; k < 3; k++) {
+      apart += (double)fabsf(next->origin[k] - last->origin[k]) / (double)(upper[k] - lower[k]);
+      apart_before += (double)fabsf(rays[i].origin[k] - rays[i - 1].origin[k]) / (double)(upper[k] - lower[k]);
+    }
+  }
+  assert_true(apart > 0.0);
+  assert_true(apart < 0.25 * apart_before);
+  free(sorted);
+  free(rays);
+}
+
+static void rays_alike_keep_their_order(void **state) {
+  (void)state;
+  enum { ALIKE = 5000 };
+  static slab_ray rays[ALIKE];
+  for (size_t i = 0; i < ALIKE; i++) rays[i] = ray_at(0.0f, 2.2f, 50.0f, i % 2 ? 1.0f : -1.0f, 0.0f, 0.0f);
+  uint32_t *sorted = rays_sorted(rays, ALIKE, lower, upper);
+  assert_non_null(sorted);
+  for (size_t i = 0; i < ALIKE; i++) assert_int_equal(sorted[i], i < ALIKE / 2 ? 2 * i + 1 : 2 * (i - ALIKE / 2));
+  free(sorted);
+}
+
+/* A scene of nothing has bounds that are none. */
+static void bounds_may_be_none(void **state) {
+  (void)state;
+  static const float none[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  harness_random random = harness_seeded("bounds_may_be_none");
+  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  scatter(&random, rays);
+  uint32_t *sorted = rays_sorted(rays, RAYS, none[0], none[1]);
+  assert_non_null(sorted);
+  for (size_t i = 1; i < RAYS; i++) assert_true(octant_of(&rays[sorted[i - 1]]) <= octant_of(&rays[sorted[i]]));
+  free(sorted);
+  free(rays);
+}
+
+static void scattered_rays_are_told_from_others(void **state) {
+  (void)state;
+  harness_random random = harness_seeded("scattered_rays_are_told_from_others");
+  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  scatter(&random, rays);
+  assert_true(rays_are_scattered(rays, RAYS, lower, upper));
+  assert_false(rays_are_scattered(rays, 1, lower, upper)); /* one ray lies with itself */
+  for (size_t i = 0; i < RAYS; i++) {                      /* pixels of a picture */
+    const float x = (float)(i % 200) / 200.0f - 0.5f, y = (float)(i / 200) / 200.0f - 0.5f;
+    rays[i] = ray_at(1.0f, 2.2f, 200.0f, x, y, -1.0f);
+  }
+  assert_false(rays_are_scattered(rays, RAYS, lower, upper));
+  for (size_t i = 0; i < RAYS; i++) { /* what leaves their hits, any way */
+    float d[3];
+    for (int k = 0; k < 3; k++) d[k] = harness_uniform(&random, -1.0f, 1.0f);
+    rays[i] = ray_at(-1.0f + (float)(i % 200) / 50.0f, 2.0f + (float)(i / 200) / 400.0f, 50.0f, d[0], d[1], d[2]);
+  }
+  assert_false(rays_are_scattered(rays, RAYS, lower, upper));
+  free(rays);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_ray_is_there_once),
+      cmocka_unit_test(neighbours_go_one_way_and_begin_near),
+      cmocka_unit_test(rays_alike_keep_their_order),
+      cmocka_unit_test(bounds_may_be_none),
+      cmocka_unit_test(scattered_rays_are_told_from_others),
+  };
+  return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
+}
