@@ -4,7 +4,11 @@
 #include "private.h"
 #include "sort.h"
 
-#define TRIAL_RAYS 4096u
+/* Rays of a trial: of so many rays one in TRIAL_SHARE, but enough that launching and the last group that is still at
+ * work hide less than what is to be told apart. */
+#define TRIAL_LEAST 4096u
+#define TRIAL_MOST 16384u
+#define TRIAL_SHARE 64
 #define TRIALS 2           /* of each tactic, in turns: something else may use the processor meanwhile */
 #define TRIALS_PAY 131072u /* rays from which on */
 /* Where the first tactic's trial is shorter than this it was mostly launching, and tells less: as of rays that meet
@@ -15,10 +19,14 @@
 #define PACKETS_PAY 4096u
 #define TURNS_PAY 1048576u
 #define TRIALS_AGAIN 64 /* stretches after which the rays may be others */
-/* Rays that are sorted at once. Where rays in turns are the fastest, memory is what they wait for. Measured with PoCL
- * 3.1 on Zen 5, random rays of large meshes: fewer gain less, more take longer to cancel. */
+/* Rays that are sorted at once: fewer gain less, more take longer to cancel. Where rays in turns are the fastest,
+ * memory is what they wait for, and sorting gains some 15 % of their time; it costs 40 ns of a compute unit a ray, what
+ * then lies anywhere in memory included. So it pays from some time a ray on, in turns: measured with PoCL 3.1 on Zen 5,
+ * random rays, soup and hair of a million primitives (0.7 to 1.1 us, 1.05 to 1.15 times as fast) and terrain of two
+ * million (0.3 us, 0.9 to 1.0). */
 #define SORT_LEAST 131072u
 #define SORT_MOST 1048576u
+#define SORT_PAYS 5e-7
 
 static void start_over(tactics *t) {
   t->trials = t->casts = 0;
@@ -33,6 +41,9 @@ tactics tactics_begin(const site *on, slab_query query, size_t rays) {
   t.first = packets ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
   t.last = rays >= TURNS_PAY ? SLAB_TACTIC_TURNS : SLAB_TACTIC_SINGLE;
   if (!has_tactics(on) || d->info.lane_width == 1) t.best = SLAB_TACTIC_SINGLE;
+  t.sorting_pays = SORT_PAYS / d->info.compute_units;
+  const size_t share = rays / TRIAL_SHARE;
+  t.trial_rays = share > TRIAL_MOST ? TRIAL_MOST : share < TRIAL_LEAST ? TRIAL_LEAST : (uint32_t)share;
   if (t.best == SLAB_TACTIC_MEASURED) {
     t.open = rays >= TRIALS_PAY;
     t.best = packets && rays >= PACKETS_PAY ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
@@ -48,14 +59,14 @@ bool tactics_trying(const tactics *t) { return t->open && t->trials < TRIALS * (
 
 static bool sorting_may_pay(const tactics *t, const slab_scene_stats *stats, const slab_ray *rays, uint32_t most) {
   if (t->best == SLAB_TACTIC_SORTED) return true;
-  return t->sorts && t->best == SLAB_TACTIC_TURNS && most >= SORT_LEAST &&
+  return t->sorts && t->best == SLAB_TACTIC_TURNS && t->seconds[t->best] > t->sorting_pays && most >= SORT_LEAST &&
          rays_are_scattered(rays, most, stats->lower, stats->upper);
 }
 
 slab_tactic tactics_next(const tactics *t, const slab_scene_stats *stats, const slab_ray *rays, uint32_t most,
                          uint32_t *count) {
   if (tactics_trying(t)) {
-    if (*count > TRIAL_RAYS) *count = TRIAL_RAYS;
+    if (*count > t->trial_rays) *count = t->trial_rays;
     return tried(t);
   }
   if (!sorting_may_pay(t, stats, rays, most)) return t->best;
@@ -72,7 +83,7 @@ void tactics_note(tactics *t, slab_tactic used, uint32_t rays, double seconds) {
   }
   t->seconds[used] = fmin(t->seconds[used], seconds / rays);
   t->trials++;
-  const double margin = t->seconds[t->first] * TRIAL_RAYS < TRIAL_SECONDS ? CLEARLY : 1.0;
+  const double margin = t->seconds[t->first] * t->trial_rays < TRIAL_SECONDS ? CLEARLY : 1.0;
   t->best = t->first;
   for (unsigned k = 0; k < TACTICS; k++)
     if (t->seconds[k] < margin * t->seconds[t->best]) t->best = (slab_tactic)k;

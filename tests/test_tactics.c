@@ -367,6 +367,43 @@ static void trials_change_nothing(void **state) {
   release(&s);
 }
 
+/* So many scattered rays that turns are tried too, and may be followed by sorting. */
+static void turns_are_tried_and_change_nothing(void **state) {
+  enum { MILLION = 1100003 };
+  const contexts *c = *state;
+  const tree_scene which = TREE_MIXED;
+  const slab_build_options options = {.tree = SLAB_TREE_HIGH};
+  slab_scene *scenes_of[2];
+  slab_scene_stats stats;
+  random_state random = harness_stream("turns_are_tried_and_change_nothing");
+  const uint64_t seed = random_next(&random);
+  slab_ray *rays = harness_room(MILLION * sizeof *rays);
+  uint8_t *occluded[2];
+  steps seen = {0};
+  for (int k = 0; k < 2; k++) {
+    random_state same = random_seed(seed);
+    occluded[k] = harness_room(MILLION);
+    memset(occluded[k], 0xEE, MILLION);
+    assert_ok(slab_scene_create(c->of[k == 0 ? SLAB_TACTIC_MEASURED : SLAB_TACTIC_SINGLE], &scenes_of[k]));
+    assert_ok(tree_scene_fill(which, shapes_of(which), random_next(&same), scenes_of[k]));
+    assert_ok(tree_scene_add_nothing(scenes_of[k]));
+    assert_ok(slab_scene_commit(scenes_of[k], &options));
+  }
+  assert_ok(slab_scene_info(scenes_of[0], &stats));
+  for (size_t i = 0; i < MILLION; i++) rays[i] = tree_scene_ray(&random, &stats);
+  const slab_cast_options watched = {.progress = note_step, .user = &seen};
+  assert_ok(slab_any(scenes_of[0], rays, MILLION, occluded[0], &watched));
+  assert_ok(slab_any(scenes_of[1], rays, MILLION, occluded[1], NULL));
+  assert_memory_equal(occluded[0], occluded[1], MILLION);
+  assert_int_equal(seen.done, MILLION);
+  assert_true(seen.trials >= 6); /* packets, single rays and turns, twice each */
+  for (int k = 0; k < 2; k++) {
+    slab_scene_destroy(scenes_of[k]);
+    free(occluded[k]);
+  }
+  free(rays);
+}
+
 /* ---- fixtures ---- */
 
 /* Rays are sorted a launch at a time, of which there are several then; and where arrays are copied, their order is. */
@@ -403,6 +440,7 @@ int main(void) {
       cmocka_unit_test(nothing_is_written_beyond_the_last_ray),
       cmocka_unit_test(scene_of_nothing_is_missed_by_every_tactic),
       cmocka_unit_test(trials_change_nothing),
+      cmocka_unit_test(turns_are_tried_and_change_nothing),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
