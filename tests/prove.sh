@@ -24,7 +24,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kept=$root/build/prove
 page=$root/tests/PROOF.md
-steps=(edges rooms mirror trees verdicts mutants invalid garbage faults memory flips fuzz meshes killed oclgrind rusticl)
+steps=(edges rooms mirror trees verdicts mutants invalid garbage faults plants memory flips fuzz meshes killed oclgrind
+  rusticl)
 
 say() { echo "prove: $*" >&2; }
 

@@ -15,7 +15,7 @@
 #include "memory.h"
 #include "world.h"
 
-enum { UNTOUCHED = 0xA5, HANG_SECONDS = 60, SLOW_STEP = 5 };
+enum { UNTOUCHED = 0xA5, HANG_SECONDS = 240, SLOW_STEP = 5 };
 
 /* Where faults come from. */
 typedef struct source {

@@ -56,7 +56,7 @@ expect_no out.npy out.npy.offsets.npy
 
 # ---- killed and interrupted, while all wait for a slow file system ----
 export SLAB_SLOW_READ=60:1e9
-special any "export LD_PRELOAD=$slow_layer"
+special any "export LD_PRELOAD=$slow_preload"
 has_parts() { [[ -e out.npy.part ]]; }
 for who in 0 1 mpirun; do
   rm -f pid.*

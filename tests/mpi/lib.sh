@@ -4,6 +4,8 @@
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.sh" || exit 1
 mpirun=$1 program=$2 slow_layer=$3 make_npy=${4-}
+# What LD_PRELOAD has to be for the slow layer: the address sanitizer, where the program has it, wants to be the first.
+slow_preload=$(ldd "$program" | awk '/libasan/ { print $3 ":" }')$slow_layer
 
 # Open MPI's leave to run as root and with more ranks than cores, and its own warnings about small machines.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1

@@ -24,7 +24,7 @@ told() { sed -n "s/^ *\"$1\": \([-0-9.e]*\),\?$/\1/p" summary.json; }
 # cast_on RANKS
 cast_on() {
   rm -f slow.txt
-  expect_exit 0 "$mpirun" -n "$1" env LD_PRELOAD="$slow_layer" SLAB_SLOW_FILE="$work/slow.txt" "$program" cast \
+  expect_exit 0 "$mpirun" -n "$1" env LD_PRELOAD="$slow_preload" SLAB_SLOW_FILE="$work/slow.txt" "$program" cast \
     "${scene[@]}" --t-max 0.001 --rays rays.npy --query interval -o out.npy --json summary.json
 }
 
