@@ -216,7 +216,7 @@ typedef struct tactics {
   slab_tactic best;        /* and this is it so far */
   double seconds[TACTICS]; /* a ray, the best of the trials, */
   double sorting_pays;     /* and the same from which on in turns */
-  uint32_t trial_rays;     /* of a trial */
+  uint32_t trial_rays;     /* of a trial of the second round */
   uint32_t trials, casts;  /* trials so far; stretches since */
 } tactics;
 

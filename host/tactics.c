@@ -4,12 +4,14 @@
 #include "private.h"
 #include "sort.h"
 
-/* Rays of a trial: of so many rays one in TRIAL_SHARE, but enough that launching and the last group that is still at
- * work hide less than what is to be told apart. */
+/* Two rounds of trials, of each tactic in turns: something else may use the processor meanwhile. A first of few rays
+ * tells what is far behind; a second of the others, in which launching and the last group that is still at work hide
+ * less: of all rays one in TRIAL_SHARE each, within bounds. */
+#define ROUNDS 2
 #define TRIAL_LEAST 4096u
 #define TRIAL_MOST 16384u
 #define TRIAL_SHARE 64
-#define TRIALS 2           /* of each tactic, in turns: something else may use the processor meanwhile */
+#define FAR_BEHIND 1.5
 #define TRIALS_PAY 131072u /* rays from which on */
 /* Where the first tactic's trial is shorter than this it was mostly launching, and tells less: as of rays that meet
  * nothing, with which a picture may begin. Then another has to win by so much. */
@@ -52,10 +54,22 @@ tactics tactics_begin(const site *on, slab_query query, size_t rays) {
   return t;
 }
 
-/* Trials go through the tactics in turn. */
-static slab_tactic tried(const tactics *t) { return (slab_tactic)(t->first + t->trials % (t->last - t->first + 1)); }
+/* Tactics that there are to be tried. */
+static uint32_t choices(const tactics *t) { return t->last - t->first + 1; }
 
-bool tactics_trying(const tactics *t) { return t->open && t->trials < TRIALS * (t->last - t->first + 1); }
+static slab_tactic tried(const tactics *t) { return (slab_tactic)(t->first + t->trials % choices(t)); }
+
+bool tactics_trying(const tactics *t) { return t->open && t->trials < ROUNDS * choices(t); }
+
+/* The first has a second trial whatever the first one was like: all others are held against it. */
+static bool is_far_behind(const tactics *t) {
+  return tried(t) != t->first && t->seconds[tried(t)] > FAR_BEHIND * t->seconds[t->best];
+}
+
+static void next_trial(tactics *t) {
+  t->trials++;
+  while (t->trials >= choices(t) && tactics_trying(t) && is_far_behind(t)) t->trials++;
+}
 
 static bool sorting_may_pay(const tactics *t, const slab_scene_stats *stats, const slab_ray *rays, uint32_t most) {
   if (t->best == SLAB_TACTIC_SORTED) return true;
@@ -66,7 +80,8 @@ static bool sorting_may_pay(const tactics *t, const slab_scene_stats *stats, con
 slab_tactic tactics_next(const tactics *t, const slab_scene_stats *stats, const slab_ray *rays, uint32_t most,
                          uint32_t *count) {
   if (tactics_trying(t)) {
-    if (*count > t->trial_rays) *count = t->trial_rays;
+    const uint32_t trial_rays = t->trials < choices(t) ? TRIAL_LEAST : t->trial_rays;
+    if (*count > trial_rays) *count = trial_rays;
     return tried(t);
   }
   if (!sorting_may_pay(t, stats, rays, most)) return t->best;
@@ -82,9 +97,9 @@ void tactics_note(tactics *t, slab_tactic used, uint32_t rays, double seconds) {
     return;
   }
   t->seconds[used] = fmin(t->seconds[used], seconds / rays);
-  t->trials++;
-  const double margin = t->seconds[t->first] * t->trial_rays < TRIAL_SECONDS ? CLEARLY : 1.0;
+  const double margin = t->seconds[t->first] * rays < TRIAL_SECONDS ? CLEARLY : 1.0;
   t->best = t->first;
   for (unsigned k = 0; k < TACTICS; k++)
     if (t->seconds[k] < margin * t->seconds[t->best]) t->best = (slab_tactic)k;
+  next_trial(t);
 }

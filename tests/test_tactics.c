@@ -333,7 +333,7 @@ static int note_step(void *user, uint64_t done, uint64_t total) {
   return 0;
 }
 
-/* So many rays that packets and single rays are tried on some of them twice, and one is chosen. */
+/* So many rays that packets and single rays are tried on some of them, the better again, and one is chosen. */
 static void trials_change_nothing(void **state) {
   const contexts *c = *state;
   const tree_scene which = TREE_MIXED;
@@ -358,7 +358,7 @@ static void trials_change_nothing(void **state) {
     assert_int_equal(answers_differ(&tree, &flat, queries[q], &first), 0);
     assert_true(tree.invalid[queries[q]] == flat.invalid[queries[q]]);
     assert_int_equal(seen.done, MANY);
-    assert_true(seen.trials >= 4);
+    assert_true(seen.trials >= 3);
   }
   answers_free(&flat);
   answers_free(&tree);
@@ -396,7 +396,7 @@ static void turns_are_tried_and_change_nothing(void **state) {
   assert_ok(slab_any(scenes_of[1], rays, MILLION, occluded[1], NULL));
   assert_memory_equal(occluded[0], occluded[1], MILLION);
   assert_int_equal(seen.done, MILLION);
-  assert_true(seen.trials >= 6); /* packets, single rays and turns, twice each */
+  assert_true(seen.trials >= 4); /* packets, single rays and turns, and the best again */
   for (int k = 0; k < 2; k++) {
     slab_scene_destroy(scenes_of[k]);
     free(occluded[k]);
