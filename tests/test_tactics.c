@@ -39,14 +39,20 @@ static void release(scenes *s) {
 typedef slab_status scene_filler(slab_scene *scene, const void *user);
 
 /* Every scene holds every kind, if only in a dropped primitive, so that all share their programs. */
+static slab_scene *scene_made(slab_context *context, slab_tree quality, scene_filler *fill, const void *user) {
+  const slab_build_options options = {.tree = quality};
+  slab_scene *scene;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(fill(scene, user));
+  assert_ok(tree_scene_add_nothing(scene));
+  assert_ok(slab_scene_commit(scene, &options));
+  return scene;
+}
+
 static scenes scenes_made(const contexts *c, slab_tree quality, scene_filler *fill, const void *user) {
   scenes s;
   for (int k = 0; k < TACTICS; k++) {
-    const slab_build_options options = {.tree = k == SLAB_TACTIC_MEASURED ? SLAB_TREE_FLAT : quality};
-    assert_ok(slab_scene_create(c->of[k], &s.of[k]));
-    assert_ok(fill(s.of[k], user));
-    assert_ok(tree_scene_add_nothing(s.of[k]));
-    assert_ok(slab_scene_commit(s.of[k], &options));
+    s.of[k] = scene_made(c->of[k], k == SLAB_TACTIC_MEASURED ? SLAB_TREE_FLAT : quality, fill, user);
     assert_ok(slab_scene_info(s.of[k], &s.stats));
     assert_true((s.stats.tree_depth > 0) == (k != SLAB_TACTIC_MEASURED));
   }
@@ -337,13 +343,8 @@ static int note_step(void *user, uint64_t done, uint64_t total) {
 static void trials_change_nothing(void **state) {
   const contexts *c = *state;
   const tree_scene which = TREE_MIXED;
-  const slab_build_options options = {.tree = SLAB_TREE_HIGH};
   scenes s = scenes_made(c, SLAB_TREE_HIGH, fill_tree_scene, &which);
-  slab_scene *measured;
-  assert_ok(slab_scene_create(c->of[SLAB_TACTIC_MEASURED], &measured));
-  assert_ok(fill_tree_scene(measured, &which));
-  assert_ok(tree_scene_add_nothing(measured));
-  assert_ok(slab_scene_commit(measured, &options));
+  slab_scene *measured = scene_made(c->of[SLAB_TACTIC_MEASURED], SLAB_TREE_HIGH, fill_tree_scene, &which);
   slab_ray *rays = malloc(MANY * sizeof *rays);
   assert_non_null(rays);
   random_state random = harness_stream("trials_change_nothing");
@@ -372,22 +373,17 @@ static void turns_are_tried_and_change_nothing(void **state) {
   enum { MILLION = 1100003 };
   const contexts *c = *state;
   const tree_scene which = TREE_MIXED;
-  const slab_build_options options = {.tree = SLAB_TREE_HIGH};
+  static const slab_tactic tactic_of[2] = {SLAB_TACTIC_MEASURED, SLAB_TACTIC_SINGLE};
   slab_scene *scenes_of[2];
   slab_scene_stats stats;
   random_state random = harness_stream("turns_are_tried_and_change_nothing");
-  const uint64_t seed = random_next(&random);
   slab_ray *rays = harness_room(MILLION * sizeof *rays);
   uint8_t *occluded[2];
   steps seen = {0};
   for (int k = 0; k < 2; k++) {
-    random_state same = random_seed(seed);
     occluded[k] = harness_room(MILLION);
     memset(occluded[k], 0xEE, MILLION);
-    assert_ok(slab_scene_create(c->of[k == 0 ? SLAB_TACTIC_MEASURED : SLAB_TACTIC_SINGLE], &scenes_of[k]));
-    assert_ok(tree_scene_fill(which, shapes_of(which), random_next(&same), scenes_of[k]));
-    assert_ok(tree_scene_add_nothing(scenes_of[k]));
-    assert_ok(slab_scene_commit(scenes_of[k], &options));
+    scenes_of[k] = scene_made(c->of[tactic_of[k]], SLAB_TREE_HIGH, fill_tree_scene, &which);
   }
   assert_ok(slab_scene_info(scenes_of[0], &stats));
   for (size_t i = 0; i < MILLION; i++) rays[i] = tree_scene_ray(&random, &stats);
