@@ -19,8 +19,9 @@ enum {
 static void begin_nothing(world *w) { (void)w; }
 
 static void begin_context(world *w) {
+  const setting *with = &w->action->with;
   const slab_context_options options = {
-      .launch_rays = LAUNCH, .copy = w->action->with.copy, .device = w->action->with.devices};
+      .launch_rays = LAUNCH, .copy = with->copy, .device = with->devices, .tactic = with->tactic};
   assert_ok(slab_context_create(&options, &w->context));
 }
 
@@ -338,6 +339,9 @@ const action actions[] = {
     CAST("slab_closest, copied", .query = SLAB_CLOSEST, .copy = 1),
     CAST("slab_closest, tree", .query = SLAB_CLOSEST, IN_A_TREE),
     CAST("slab_closest, tree, copied", .query = SLAB_CLOSEST, IN_A_TREE, .copy = 1),
+    CAST("slab_closest, rays sorted", .query = SLAB_CLOSEST, IN_A_TREE, .tactic = SLAB_TACTIC_SORTED),
+    CAST("slab_closest, rays sorted, copied", .query = SLAB_CLOSEST, IN_A_TREE, .tactic = SLAB_TACTIC_SORTED,
+         .copy = 1),
     CAST("slab_closest, no rays", .query = SLAB_CLOSEST, .empty = 1),
     CAST("slab_distance", .query = SLAB_DISTANCE),
     CAST("slab_distance, tree, copied", .query = SLAB_DISTANCE, IN_A_TREE, .copy = 1),

@@ -31,7 +31,8 @@ typedef struct setting {
   slab_query query;
   slab_tree tree;
   slab_shape shape;
-  int copy;            /* the option of the context */
+  int copy; /* the options of the context */
+  slab_tactic tactic;
   uint32_t boxes;      /* more of them, so that the tree's arrays are large */
   int queue;           /* slab_context_create_cl: WITHOUT_QUEUE, ... */
   int empty;           /* no rays */
