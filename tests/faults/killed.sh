@@ -123,7 +123,7 @@ for ((round = 0; round < rounds || (rows_resumed == 0 && round < 5 * rounds); ro
     if is_whole "$k" "$out"; then break; fi # killed after its last word
     if has_rows "$k" "$out.part"; then
       resumed=$((resumed + 1))
-      [[ $out == *.csv || $out == *.txt ]] || rows_resumed=$((rows_resumed + 1))
+      [[ $out == *.csv || $out == *.txt ]] || has_offsets "$k" || rows_resumed=$((rows_resumed + 1))
     fi
     resume=(--resume)
   done
