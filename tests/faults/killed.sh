@@ -124,6 +124,8 @@ for ((round = 0; round < rounds || (rows_resumed == 0 && round < 5 * rounds); ro
     if has_rows "$k" "$out.part"; then
       resumed=$((resumed + 1))
       [[ $out == *.csv || $out == *.txt ]] || has_offsets "$k" || rows_resumed=$((rows_resumed + 1))
+    else
+      spans[k]=$((spans[k] * 11 / 10 + 1)) # too early, where the machine has got busier
     fi
     resume=(--resume)
   done
