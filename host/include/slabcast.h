@@ -110,7 +110,8 @@ typedef struct slab_context_options {
   const char *device;   /* index of slab_devices, part of a name, "cpu", "gpu"; NULL: a GPU, else the first. Or several:
                            a list of these with commas between, or "all" that can keep the contract */
   uint32_t lane_width;  /* 0: the device's own; 1, 8 or 16 to force it */
-  uint32_t launch_rays; /* most rays a launch; 0: by the device's limits and about 100 ms */
+  uint32_t launch_rays; /* most rays a launch; 0: by the device's limits and about 100 ms, or a million
+                           rays where they are sorted */
   int copy;             /* 1: copy the caller's arrays even where the device could use them in place */
   slab_tactic tactic;
   slab_layout layout;
