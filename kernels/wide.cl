@@ -67,8 +67,10 @@ INLINE void walk_end(walk *w, const global slab_ray *rays, global void *results,
 #if SLAB_WALKS > 1
 /* Of rays that are sorted results lie anywhere; the small ones in the cache. */
 INLINE void walk_fetch_result(const walk *w, const global void *results, const cast_uniforms *cast) {
-  const size_t size = SLAB_QUERY == SLAB_CLOSEST ? sizeof(slab_hit) : sizeof(slab_interval);
-  if (SLAB_QUERY == SLAB_CLOSEST || SLAB_QUERY == SLAB_INTERVAL)
+  const size_t size = SLAB_QUERY == SLAB_CLOSEST    ? sizeof(slab_hit)
+                      : SLAB_QUERY == SLAB_INTERVAL ? sizeof(slab_interval)
+                                                    : 0;
+  if (size != 0)
     memory_fetch((size_t)((const global uint *)results + cast->at[AT_RESULTS]) + w->number * size, (uint)size);
   if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)w->q.hits, sizeof(slab_hit));
 }

@@ -15,9 +15,8 @@ exact=-cl-fp32-correctly-rounded-divide-sqrt
 double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
 integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
 
-# Query and kinds are constants of a variant, so "constant operand" is what we want.
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
-  -Wall -Wextra -Werror -Wno-constant-logical-operand -I "$root/kernels" -I "$root/host/include"
+  -Wall -Wextra -Werror -I "$root/kernels" -I "$root/host/include"
   -DSLAB_STACK=64 -DSLAB_WALKS=1 -DCHAINS=12)
 gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=256) # host/tuning.c
 cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
