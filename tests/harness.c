@@ -16,6 +16,12 @@ static uint64_t number_from(const char *variable, uint64_t fallback) {
   return value;
 }
 
+/* Before main, so that it holds for every program. */
+__attribute__((constructor)) static void choose_tests(void) {
+  const char *only = getenv("SLABCAST_TEST_ONLY");
+  if (only && *only) cmocka_set_test_filter(only);
+}
+
 uint32_t harness_width(void) { return (uint32_t)number_from("SLABCAST_TEST_WIDTH", 0); }
 
 void harness_status(slab_status got, slab_status want, const char *call, const char *file, int line) {

@@ -2,7 +2,8 @@
  * seeded numbers, and comparisons that know no tolerance.
  *
  * SLABCAST_TEST_WIDTH (1, 8, 16; 0 or unset: the device's own) chooses the width,
- * SLABCAST_TEST_SEED the seed: a failure is repeated with the seed it printed. */
+ * SLABCAST_TEST_SEED the seed: a failure is repeated with the seed it printed. SLABCAST_TEST_ONLY
+ * names the tests that run, others are left out; * stands for anything. */
 #ifndef HARNESS_H
 #define HARNESS_H
 

@@ -11,6 +11,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 table=$root/tests/mutants/mutants.txt
+page=$root/tests/mutants/RESULTS.md
 kept=$root/build/mutants
 sources=(CMakeLists.txt CMakePresets.json .clang-format cmake bench host kernels examples tests)
 test_seconds=240   # of the processor, of one test program; the slowest takes a tenth
@@ -39,6 +40,7 @@ leave() {
 
 names=()
 declare -A row by edits # edits: FILE, OLD, NEW, ... each ended by \1
+declare -A last         # PROGRAM TEST: what noticed the fault in the last run
 
 end_edit() {
   [[ -n $old ]] || return 0
@@ -75,6 +77,14 @@ read_table() {
     esac
   done <"$table"
   end_edit
+}
+
+# The last run's outcomes, of its page.
+read_last() {
+  local name outcome
+  while read -r name outcome; do last[$name]=$outcome; done < <(
+    sed -nE 's/^\| ([a-z_0-9]+) \|.*\| killed by (test_[a-z_]+): ([a-z_0-9]+) \|$/\1 \2 \3/p' "$page"
+  )
 }
 
 # replace_once FILE OLD NEW: exact text, which must stand there once, so that the table cannot rot.
@@ -144,17 +154,22 @@ check_baseline() {
   ctest --test-dir "$scratch/0/build" -R "_$width\$" --timeout "$still_seconds" --no-tests=error --output-on-failure \
     -j "$(nproc)" >"$scratch/0/log" 2>&1 </dev/null ||
     die "tests fail without a fault: $(grep -E 'ERROR|FAILED|Failed' "$scratch/0/log")"
+  local name program test
+  for name in "${chosen[@]}"; do [[ -z ${last[$name]-} ]] || echo "${last[$name]}"; done | sort -u >"$scratch/last"
+  while read -r program test; do
+    ask 0 "$program" "$test" || die "$test of $program fails alone, without a fault: $(noticed $? "$scratch/0/log")"
+  done <"$scratch/last"
   touch "$results/baseline"
 }
 
-# ask WORKER TEST: stopped at its first failure.
+# ask WORKER PROGRAM [TEST]: all its tests, or one; stopped at the first failure.
 ask() {
   local folder=$scratch/$1
   # shellcheck disable=SC2016 # awk's own $0
   (
     ulimit -t "$test_seconds"
-    SLABCAST_TEST_WIDTH=${width#w} POCL_CACHE_DIR=$folder/build/pocl-cache timeout --foreground "$still_seconds" \
-      stdbuf -oL "$folder/build/tests/$2" 2>&1 </dev/null
+    SLABCAST_TEST_WIDTH=${width#w} SLABCAST_TEST_ONLY=${3-} POCL_CACHE_DIR=$folder/build/pocl-cache \
+      timeout --foreground "$still_seconds" stdbuf -oL "$folder/build/tests/$2" 2>&1 </dev/null
   ) | awk '{ print } /^\[  FAILED  \]/ { exit 1 }' >"$folder/log"
 }
 
@@ -169,21 +184,25 @@ noticed() {
   echo "${failed:-died with status $1}"
 }
 
-# try WORKER NAME: prints what became of the fault.
+# try WORKER NAME: prints what became of the fault. What noticed it the last time is asked first, alone: most of the
+# time of a program's tests goes into compiling kernels that others of them use.
 try() {
-  local worker=$1 name=$2 test status began=$SECONDS
+  local worker=$1 name=$2 asked test status began=$SECONDS
   local log=$scratch/$worker/log
-  for test in ${by[$name]} "${tests[@]}"; do
+  for asked in "${last[$name]-}" ${by[$name]} "${tests[@]}"; do
+    [[ -n $asked ]] || continue
     if ((SECONDS - began > mutant_seconds)); then
       echo "SURVIVED $mutant_seconds s of tests"
       return
     fi
+    test=${asked% *}
     if ! build "$worker" "$test"; then
       echo "BROKEN: $(grep -m 1 error "$log")"
       return
     fi
     status=0
-    ask "$worker" "$test" || status=$?
+    # shellcheck disable=SC2086 # a program, or a program and a test
+    ask "$worker" $asked || status=$?
     ((status)) || continue
     if grep -q 'clBuildProgram failed' "$log"; then
       echo "BROKEN: $(grep -m 1 -A 3 'clBuildProgram failed' "$log" | tr '\n' ' ')"
@@ -271,6 +290,7 @@ trap 'leave' EXIT
 trap 'say interrupted; exit 130' INT TERM HUP
 read_table
 check_table
+[[ ! -e $page ]] || read_last
 [[ ${1:-} == --check ]] && exit 0
 chosen=("$@")
 (($#)) || chosen=("${names[@]}")
@@ -292,6 +312,6 @@ for name in "${chosen[@]}"; do
   bad=$((bad + 1))
   say "$name: $(<"$results/$name")"
 done
-(($#)) || write_results >"$root/tests/mutants/RESULTS.md"
+(($#)) || write_results >"$page"
 say "$((${#chosen[@]} - bad)) of ${#chosen[@]} killed, in $SECONDS s"
 ((bad == 0))
