@@ -3,13 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t answer_size(slab_query query) {
-  static const size_t sizes[ANSWER_QUERIES] = {
-      [SLAB_CLOSEST] = sizeof(slab_hit), [SLAB_DISTANCE] = sizeof(float), [SLAB_ANY] = sizeof(uint8_t),
-      [SLAB_COUNT] = sizeof(uint32_t),   [SLAB_ALL] = sizeof(slab_hit),   [SLAB_INTERVAL] = sizeof(slab_interval)};
-  return sizes[query];
-}
-
 const char *answer_name(slab_query query) {
   static const char *const names[ANSWER_QUERIES] = {
       [SLAB_CLOSEST] = "closest", [SLAB_DISTANCE] = "distance", [SLAB_ANY] = "any",
@@ -107,7 +100,7 @@ slab_status answers_cast(answers *a, slab_query query, slab_scene *scene, const 
   if (!make_room(a, n)) return SLAB_OUT_OF_MEMORY;
   a->n = n;
   if (query == SLAB_ALL) return cast_hits(a, scene, rays, n, &counted);
-  memset(array_of(a, query), UNWRITTEN, n * answer_size(query));
+  memset(array_of(a, query), UNWRITTEN, n * slab_result_size(query));
   return cast_query(scene, query, rays, n, array_of(a, query), &counted);
 }
 
@@ -129,7 +122,7 @@ static bool same_hits(const answers *a, const answers *b, size_t i) {
 
 size_t answers_differ(const answers *a, const answers *b, slab_query query, size_t *first) {
   const char *x = array_of(a, query), *y = array_of(b, query);
-  const size_t size = answer_size(query);
+  const size_t size = slab_result_size(query);
   size_t differing = 0;
   for (size_t i = 0; i < a->n; i++) {
     if (query == SLAB_ALL ? same_hits(a, b, i) : memcmp(x + i * size, y + i * size, size) == 0) continue;

@@ -8,8 +8,6 @@
 
 enum { ANSWER_QUERIES = 6 };
 
-/* Bytes of one result; of SLAB_ALL of one hit. */
-size_t answer_size(slab_query query);
 const char *answer_name(slab_query query);
 
 /* Every query but SLAB_ALL, for which it returns SLAB_INVALID_ARGUMENT. */

@@ -128,7 +128,7 @@ static bool time_kernels(const bench *b, slab_scene *scene, slab_query query, do
 }
 
 static size_t result_bytes(const bench *b, slab_query query) {
-  return (query == SLAB_ALL ? b->hits : b->options.rays) * answer_size(query);
+  return (query == SLAB_ALL ? b->hits : b->options.rays) * slab_result_size(query);
 }
 
 /* ---- the call ---- */

@@ -3,6 +3,23 @@
 
 #include "stream.h"
 
+size_t slab_result_size(slab_query query) {
+  switch (query) {
+    case SLAB_CLOSEST:
+    case SLAB_ALL:
+      return sizeof(slab_hit);
+    case SLAB_DISTANCE:
+      return sizeof(float);
+    case SLAB_ANY:
+      return sizeof(uint8_t);
+    case SLAB_COUNT:
+      return sizeof(uint32_t);
+    case SLAB_INTERVAL:
+      return sizeof(slab_interval);
+  }
+  return 0;
+}
+
 static slab_status check_cast(const cast *c) {
   const slab_cast_options *o = c->options;
   if (c->scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", c->function);
@@ -14,7 +31,7 @@ static slab_status check_cast(const cast *c) {
 /* Every query with one result a ray. */
 static slab_status cast_each(const char *function, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                              void *results, const slab_cast_options *options) {
-  cast c = {function, scene, query, rays, n, results, result_size(query), .options = options, .progress_total = n};
+  cast c = {function, scene, query, rays, n, results, slab_result_size(query), .options = options, .progress_total = n};
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && n > 0 && results == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", function);
@@ -55,7 +72,7 @@ static slab_status count_offsets(cast *c, uint64_t *offsets) {
   cast counting = *c;
   counting.query = SLAB_COUNT;
   counting.results = counts;
-  counting.result_size = result_size(SLAB_COUNT);
+  counting.result_size = slab_result_size(SLAB_COUNT);
   slab_status status = stream_rays(&counting);
   if (status == SLAB_OK) {
     offsets[0] = 0;
@@ -69,7 +86,8 @@ static slab_status count_offsets(cast *c, uint64_t *offsets) {
 
 slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                      uint64_t capacity, uint64_t *required, const slab_cast_options *options) {
-  cast c = {"slab_all", scene, SLAB_ALL, rays, n, hits, result_size(SLAB_ALL), .offsets = offsets, .options = options};
+  cast c = {"slab_all",        scene, SLAB_ALL, rays, n, hits, slab_result_size(SLAB_ALL), .offsets = offsets,
+            .options = options};
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
   if (status == SLAB_OK && capacity > 0 && hits == NULL)

@@ -44,7 +44,7 @@ static slab_status place_span(cl_context cl, const char *name, const slab_span *
 static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
   uint32_t *at = l->uniforms.at;
   const bool lists = b->query == SLAB_ALL; /* whose hits only the offsets count */
-  const size_t n = b->count, result = lists ? 0 : n * result_size(b->query);
+  const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
   const size_t unit = b->query == SLAB_ANY ? 1 : WORD;
   slab_status status = place_span(cl, "rays", &b->rays, n * sizeof(slab_ray), WORD, &at[AT_RAYS]);
   if (status == SLAB_OK) status = place_span(cl, "results", &b->results, result, unit, &at[AT_RESULTS]);

@@ -103,20 +103,3 @@ slab_status launch_packets(const site *on, slab_query query, launch *l, cl_comma
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.packet - 1) / l->uniforms.packet;
   return enqueue(on, &key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
 }
-
-size_t result_size(slab_query query) {
-  switch (query) {
-    case SLAB_DISTANCE:
-      return sizeof(float);
-    case SLAB_ANY:
-      return sizeof(uint8_t);
-    case SLAB_COUNT:
-      return sizeof(uint32_t);
-    case SLAB_INTERVAL:
-      return sizeof(slab_interval);
-    case SLAB_CLOSEST:
-    case SLAB_ALL:
-      break;
-  }
-  return sizeof(slab_hit);
-}

@@ -198,8 +198,6 @@ uint32_t packet_rays(const site *, slab_query);
  * which is in order. */
 slab_status launch_packets(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
-/* Bytes of one result. */
-size_t result_size(slab_query);
 
 /* ---- stretch.c: what a device needs for one stretch of rays at a time, kept from cast to cast ---- */
 

@@ -29,7 +29,7 @@ static slab_span append(job *j, size_t unit, const void *bytes, size_t size) {
 }
 
 static void want_each(job *j, slab_scene *scene, const slab_ray *rays, const slab_cast_options *options) {
-  j->want_size = j->batch.count * answer_size(j->batch.query);
+  j->want_size = j->batch.count * slab_result_size(j->batch.query);
   j->want = room(j->want_size);
   assert_ok(cast_query(scene, j->batch.query, rays, j->batch.count, j->want, options));
 }

@@ -79,11 +79,11 @@ static void expected_of(slab_query query, size_t i, void *result) {
   const uint8_t any = count > 0;
   const void *const values[] = {[SLAB_CLOSEST] = &hit, [SLAB_DISTANCE] = &hit.t, [SLAB_ANY] = &any,
                                 [SLAB_COUNT] = &count, [SLAB_ALL] = &hit,        [SLAB_INTERVAL] = &interval};
-  memcpy(result, values[query], answer_size(query));
+  memcpy(result, values[query], slab_result_size(query));
 }
 
 void ladder_verify(slab_query query, size_t first, size_t n, const void *results) {
-  const size_t size = answer_size(query);
+  const size_t size = slab_result_size(query);
   unsigned char expected[sizeof(slab_hit)];
   for (size_t i = 0; i < n; i++) {
     const unsigned char *got = (const unsigned char *)results + i * size;

@@ -38,6 +38,18 @@ static void every_status_has_its_text(void **state) {
   assert_string_equal(slab_status_text((slab_status)-1), "unknown status");
 }
 
+static void every_query_has_its_size(void **state) {
+  (void)state;
+  assert_int_equal(slab_result_size(SLAB_CLOSEST), 32);
+  assert_int_equal(slab_result_size(SLAB_DISTANCE), 4);
+  assert_int_equal(slab_result_size(SLAB_ANY), 1);
+  assert_int_equal(slab_result_size(SLAB_COUNT), 4);
+  assert_int_equal(slab_result_size(SLAB_ALL), 32);
+  assert_int_equal(slab_result_size(SLAB_INTERVAL), 16);
+  assert_int_equal(slab_result_size((slab_query)(SLAB_INTERVAL + 1)), 0);
+  assert_int_equal(slab_result_size((slab_query)-1), 0);
+}
+
 typedef struct fresh_thread {
   char before[64], after[512];
 } fresh_thread;
@@ -465,6 +477,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "without-drivers") == 0) return without_drivers();
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_status_has_its_text),
+    cmocka_unit_test(every_query_has_its_size),
     cmocka_unit_test(message_belongs_to_its_thread),
     cmocka_unit_test(message_outlives_a_success),
     cmocka_unit_test(devices_are_counted_and_listed),

@@ -44,7 +44,7 @@ static void assert_guards(const guarded *g) {
 static void cast_ladder(slab_scene *scene, slab_query query, size_t first, size_t n, size_t ray_offset,
                         size_t result_offset) {
   guarded rays = guarded_bytes(n * sizeof(slab_ray), ray_offset);
-  guarded results = guarded_bytes(n * answer_size(query), result_offset);
+  guarded results = guarded_bytes(n * slab_result_size(query), result_offset);
   for (size_t i = 0; i < n; i++) {
     const slab_ray ray = ladder_ray(first + i);
     memcpy(rays.bytes + i * sizeof ray, &ray, sizeof ray);
@@ -259,7 +259,7 @@ static void assert_same_casts(slab_scene *one, slab_scene *other, const slab_ray
     memset(b, 0xEE, n * sizeof(slab_hit));
     assert_ok(cast_query(one, each_query(q), rays, n, a, options));
     assert_ok(cast_query(other, each_query(q), rays, n, b, options));
-    assert_same_bits(a, b, n, answer_size(each_query(q)));
+    assert_same_bits(a, b, n, slab_result_size(each_query(q)));
   }
   uint64_t *offsets_a = malloc((n + 1) * sizeof *offsets_a), *offsets_b = malloc((n + 1) * sizeof *offsets_b);
   slab_hit *hits_a = NULL, *hits_b = NULL;

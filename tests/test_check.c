@@ -44,7 +44,7 @@ typedef struct answer {
 } answer;
 
 static answer cast_on(const world *w, slab_query query, const slab_cast_options *options) {
-  answer a = {.query = query, .bytes = N * answer_size(query)};
+  answer a = {.query = query, .bytes = N * slab_result_size(query)};
   if (query == SLAB_ALL) {
     assert_ok(slab_all(w->scene, w->rays, N, a.offsets, NULL, 0, NULL, options));
     a.bytes = a.offsets[N] * sizeof(slab_hit);
@@ -89,7 +89,7 @@ static void assert_found(const slab_check_report *report, size_t ray) {
 /* ---- flips ---- */
 
 static size_t ray_of_byte(const answer *a, size_t byte) {
-  if (a->query != SLAB_ALL) return byte / answer_size(a->query);
+  if (a->query != SLAB_ALL) return byte / slab_result_size(a->query);
   size_t ray = 0;
   while (a->offsets[ray + 1] <= byte / sizeof(slab_hit)) ray++;
   return ray;
@@ -114,7 +114,7 @@ static void assert_bits_named(const slab_check_report *report, const answer *a, 
 /* Primitive and geometry of a result that has them, as they stand in it. */
 static void assert_primitive_named(const slab_check_report *report, const answer *a, size_t byte) {
   if (a->query != SLAB_CLOSEST && a->query != SLAB_ALL && a->query != SLAB_INTERVAL) return;
-  const size_t size = answer_size(a->query), at = byte / size * size + size - 8;
+  const size_t size = slab_result_size(a->query), at = byte / size * size + size - 8;
   char text[32];
   for (size_t i = 0; i < 2; i++) {
     snprintf(text, sizeof text, "%u", word_of(a->results + at + 4 * i));
@@ -138,7 +138,7 @@ static void flip_and_find(const world *w, const answer *a, const slab_cast_optio
 static void flip_all(const world *w, slab_query query, const slab_cast_options *options) {
   harness_random random = harness_seeded("flips");
   answer a = cast_on(w, query, options);
-  const size_t size = answer_size(query), results = a.bytes / size;
+  const size_t size = slab_result_size(query), results = a.bytes / size;
   assert_true(results > 0);
   assert_clean(w, &a, options);
   for (size_t byte = 0; byte < size; byte++)

@@ -447,7 +447,7 @@ static void buffers_that_are_a_byte_too_small_are_refused(void **state) {
     if (query == SLAB_ALL)
       refuse_small(&b, &batch->offsets, (N + 1) * sizeof(cl_uint), "offsets: 1204 bytes at");
     else
-      refuse_small(&b, &batch->results, N * answer_size(batch->query), "results: ");
+      refuse_small(&b, &batch->results, N * slab_result_size(batch->query), "results: ");
     refuse_small(&b, &batch->skip, N * sizeof(slab_primitive_id), "skip: 2400 bytes at");
     refuse_small(&b, &batch->invalid, sizeof(cl_uint), "invalid: 4 bytes at");
     bench_destroy(&b);

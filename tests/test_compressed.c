@@ -6,6 +6,7 @@
 
 #include "answers.h"
 #include "bundles.h"
+#include "filled.h"
 #include "job.h"
 #include "tree_scenes.h"
 #include "types.h"
@@ -24,22 +25,9 @@ typedef struct twins {
   slab_scene_stats stats; /* of the tree */
 } twins;
 
-typedef slab_status scene_filler(slab_scene *scene, const void *user);
-
-/* Every scene holds every kind, if only in a dropped primitive: all share their programs. */
-static slab_scene *scene_made(slab_context *context, slab_tree tree, scene_filler *fill, const void *user) {
-  const slab_build_options options = {.tree = tree};
-  slab_scene *scene;
-  assert_ok(slab_scene_create(context, &scene));
-  assert_ok(fill(scene, user));
-  assert_ok(tree_scene_add_nothing(scene));
-  assert_ok(slab_scene_commit(scene, &options));
-  return scene;
-}
-
 static twins twins_made(const contexts *c, slab_tree quality, scene_filler *fill, const void *user) {
-  twins t = {.flat = scene_made(c->plain, SLAB_TREE_FLAT, fill, user),
-             .tree = scene_made(c->compressed, quality, fill, user)};
+  twins t = {.flat = filled_scene(c->plain, SLAB_TREE_FLAT, fill, user),
+             .tree = filled_scene(c->compressed, quality, fill, user)};
   assert_ok(slab_scene_info(t.tree, &t.stats));
   assert_true(t.stats.tree_depth > 0 || quality == SLAB_TREE_FLAT);
   return t;
@@ -284,7 +272,7 @@ static void layout_is_by_the_device_s_type(void **state) {
     slab_context *context;
     slab_scene_stats stats;
     assert_ok(slab_context_create(&options, &context));
-    slab_scene *scene = scene_made(context, SLAB_TREE_FAST, fill_tree_scene, &which);
+    slab_scene *scene = filled_scene(context, SLAB_TREE_FAST, fill_tree_scene, &which);
     assert_ok(slab_scene_info(scene, &stats));
     bytes[i] = stats.device_bytes;
     slab_scene_destroy(scene);
@@ -315,7 +303,7 @@ static void tactics_do_not_apply(void **state) {
   float *measured = harness_room(MANY * sizeof *measured), *turned = harness_room(MANY * sizeof *turned);
   assert_ok(slab_context_create(&turns, &context));
   twins t = twins_made(c, SLAB_TREE_FAST, fill_tree_scene, &which);
-  slab_scene *other = scene_made(context, SLAB_TREE_FAST, fill_tree_scene, &which);
+  slab_scene *other = filled_scene(context, SLAB_TREE_FAST, fill_tree_scene, &which);
   bundles_fill(&random, &t.stats, MANY, rays);
   assert_ok(slab_distance(t.tree, rays, MANY, measured, NULL));
   assert_ok(slab_distance(other, rays, MANY, turned, NULL));
@@ -344,7 +332,7 @@ static void enqueue_gives_the_bits_of_the_call(void **state) {
   slab_context *slab;
   slab_scene_stats stats;
   assert_ok(slab_context_create_cl(context, device, queue, &options, &slab));
-  slab_scene *scene = scene_made(slab, SLAB_TREE_HIGH, fill_tree_scene, &which);
+  slab_scene *scene = filled_scene(slab, SLAB_TREE_HIGH, fill_tree_scene, &which);
   assert_ok(slab_scene_info(scene, &stats));
   make_rays(&random, &stats, rays, skip);
   for (int q = 0; q < ANSWER_QUERIES; q++) {

@@ -6,6 +6,7 @@
 
 #include "answers.h"
 #include "bundles.h"
+#include "filled.h"
 #include "harness.h"
 #include "lattice.h"
 #include "ray.h"
@@ -36,23 +37,10 @@ static void release(scenes *s) {
   for (int k = 0; k < TACTICS; k++) slab_scene_destroy(s->of[k]);
 }
 
-typedef slab_status scene_filler(slab_scene *scene, const void *user);
-
-/* Every scene holds every kind, if only in a dropped primitive, so that all share their programs. */
-static slab_scene *scene_made(slab_context *context, slab_tree quality, scene_filler *fill, const void *user) {
-  const slab_build_options options = {.tree = quality};
-  slab_scene *scene;
-  assert_ok(slab_scene_create(context, &scene));
-  assert_ok(fill(scene, user));
-  assert_ok(tree_scene_add_nothing(scene));
-  assert_ok(slab_scene_commit(scene, &options));
-  return scene;
-}
-
 static scenes scenes_made(const contexts *c, slab_tree quality, scene_filler *fill, const void *user) {
   scenes s;
   for (int k = 0; k < TACTICS; k++) {
-    s.of[k] = scene_made(c->of[k], k == SLAB_TACTIC_MEASURED ? SLAB_TREE_FLAT : quality, fill, user);
+    s.of[k] = filled_scene(c->of[k], k == SLAB_TACTIC_MEASURED ? SLAB_TREE_FLAT : quality, fill, user);
     assert_ok(slab_scene_info(s.of[k], &s.stats));
     assert_true((s.stats.tree_depth > 0) == (k != SLAB_TACTIC_MEASURED));
   }
@@ -289,7 +277,7 @@ static void nothing_is_written_beyond_the_last_ray(void **state) {
   for (size_t n = 1; n < MOST; n++)
     for (int q = 0; q < QUERIES; q++)
       for (int k = 1; k < TACTICS; k++) {
-        const size_t size = answer_size(queries[q]);
+        const size_t size = slab_result_size(queries[q]);
         memset(flat, 0xA5, sizeof flat);
         memset(tree, 0xA5, sizeof tree);
         assert_ok(cast_query(s.of[0], queries[q], rays, n, flat, &once));
@@ -344,7 +332,7 @@ static void trials_change_nothing(void **state) {
   const contexts *c = *state;
   const tree_scene which = TREE_MIXED;
   scenes s = scenes_made(c, SLAB_TREE_HIGH, fill_tree_scene, &which);
-  slab_scene *measured = scene_made(c->of[SLAB_TACTIC_MEASURED], SLAB_TREE_HIGH, fill_tree_scene, &which);
+  slab_scene *measured = filled_scene(c->of[SLAB_TACTIC_MEASURED], SLAB_TREE_HIGH, fill_tree_scene, &which);
   slab_ray *rays = malloc(MANY * sizeof *rays);
   assert_non_null(rays);
   random_state random = harness_stream("trials_change_nothing");
@@ -383,7 +371,7 @@ static void turns_are_tried_and_change_nothing(void **state) {
   for (int k = 0; k < 2; k++) {
     occluded[k] = harness_room(MILLION);
     memset(occluded[k], 0xEE, MILLION);
-    scenes_of[k] = scene_made(c->of[tactic_of[k]], SLAB_TREE_HIGH, fill_tree_scene, &which);
+    scenes_of[k] = filled_scene(c->of[tactic_of[k]], SLAB_TREE_HIGH, fill_tree_scene, &which);
   }
   assert_ok(slab_scene_info(scenes_of[0], &stats));
   for (size_t i = 0; i < MILLION; i++) rays[i] = tree_scene_ray(&random, &stats);

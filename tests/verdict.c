@@ -122,7 +122,7 @@ void verdict_close(verdict_world *w) {
 
 verdict_answer verdict_cast(const verdict_world *w, slab_query query) {
   verdict_answer a = {.query = query};
-  size_t bytes = w->n * answer_size(query);
+  size_t bytes = w->n * slab_result_size(query);
   if (query == SLAB_ALL) {
     a.offsets = malloc((w->n + 1) * sizeof *a.offsets);
     assert_non_null(a.offsets);

@@ -138,7 +138,7 @@ static void compare_with_mirror(const check *c, size_t i, const mirror_answer *m
 
 static const void *result_at(const check *c, size_t i) {
   if (c->results == NULL) return NULL; /* no ray has a hit */
-  return (const char *)c->results + (c->query == SLAB_ALL ? c->offsets[i] : i) * result_size(c->query);
+  return (const char *)c->results + (c->query == SLAB_ALL ? c->offsets[i] : i) * slab_result_size(c->query);
 }
 
 /* False without memory. */

@@ -65,7 +65,7 @@ static int check_sample(casting *c) {
   slab_ray rays[SAMPLE_MAX];
   slab_hit results[SAMPLE_MAX]; /* the largest result there is */
   slab_check_report report;
-  const size_t size = answer_size(c->query);
+  const size_t size = slab_result_size(c->query);
   size_t count = SAMPLE_TESTS / c->scene->primitives;
   count = count < SAMPLE_MIN ? SAMPLE_MIN : count > SAMPLE_MAX ? SAMPLE_MAX : count;
   if (count > c->n) count = c->n;
@@ -217,7 +217,7 @@ int bench_cast(bench_run *run, const char *group, const bench_scene *scene, cons
   }
   bench_cell *cell = &run->cells[run->cell_count];
   *cell = (bench_cell){group, scene->layout, scene->shape, set, answer_name(query), scene->primitives, n, .bound = ""};
-  casting c = {run, cell, scene, query, rays, n, n * answer_size(query), NULL, NULL};
+  casting c = {run, cell, scene, query, rays, n, n * slab_result_size(query), NULL, NULL};
   c.results = malloc(c.bytes);
   c.reference = malloc(c.bytes);
   int code = c.results && c.reference ? EXIT_DONE : EXIT_FAILED;

@@ -14,7 +14,7 @@ int caster_prepare(caster *cast, size_t rays) {
   const int all = cast->query == SLAB_ALL;
   cast_buffers *buffers = &cast->buffers;
   *buffers = (cast_buffers){.capacity = all ? HITS_AT_ONCE : rays};
-  buffers->results = malloc(buffers->capacity * result_size(cast->query));
+  buffers->results = malloc(buffers->capacity * slab_result_size(cast->query));
   if (all) buffers->offsets = malloc((rays + 1) * sizeof *buffers->offsets);
   if (all) buffers->piece_offsets = malloc((rays + 1) * sizeof *buffers->piece_offsets);
   if (buffers->results && (!all || (buffers->offsets && buffers->piece_offsets))) return EXIT_DONE;
@@ -33,7 +33,7 @@ void caster_release(caster *cast) {
 
 static void count_hits(caster *cast, const uint64_t *offsets, size_t n) {
   const char *result = cast->buffers.results;
-  const size_t size = result_size(cast->query);
+  const size_t size = slab_result_size(cast->query);
   for (size_t i = 0; i < n; i++) {
     const uint64_t crossings = offsets ? offsets[i + 1] - offsets[i] : 0;
     cast->tally.hits += offsets ? crossings > 0 : (uint64_t)result_is_hit(cast->query, result + i * size);

@@ -125,11 +125,11 @@ static int put_row(result_file *file, uint64_t index, const slab_ray *ray, const
 
 /* Binary rows that are the result itself go out as they are. */
 static int put_plain(result_file *file, const void *results, uint64_t count) {
-  return part_put(&file->rows, results, (size_t)count * result_size(file->options.query));
+  return part_put(&file->rows, results, (size_t)count * slab_result_size(file->options.query));
 }
 
 static int put_rows(result_file *file, const slab_ray *rays, const char *results, const uint64_t *offsets, size_t n) {
-  const size_t size = result_size(file->options.query);
+  const size_t size = slab_result_size(file->options.query);
   for (size_t i = 0; i < n; i++) {
     const uint64_t begin = offsets ? offsets[i] : i, end = offsets ? offsets[i + 1] : i + 1;
     for (uint64_t k = begin; k < end; k++)

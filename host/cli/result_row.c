@@ -7,23 +7,6 @@
 
 /* ---- queries --------------------------------------------------------------- */
 
-size_t result_size(slab_query query) {
-  switch (query) {
-    case SLAB_CLOSEST:
-    case SLAB_ALL:
-      return sizeof(slab_hit);
-    case SLAB_DISTANCE:
-      return sizeof(float);
-    case SLAB_ANY:
-      return sizeof(uint8_t);
-    case SLAB_COUNT:
-      return sizeof(uint32_t);
-    case SLAB_INTERVAL:
-      return sizeof(slab_interval);
-  }
-  return 0;
-}
-
 static int is_primitive(uint32_t primitive) { return primitive != SLAB_MISS && primitive != SLAB_INVALID; }
 
 int result_is_hit(slab_query query, const void *result) {
@@ -131,7 +114,7 @@ static void put_point(const slab_ray *ray, float t, int hit, unsigned char *plac
 
 void result_pack(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
                  unsigned char packed[RESULT_ROW_MAX]) {
-  const size_t size = result_size(row->query);
+  const size_t size = slab_result_size(row->query);
   if (row->numbered) memcpy(packed, &index, sizeof index);
   if (row->numbered) packed += sizeof index;
   memcpy(packed, result, size);

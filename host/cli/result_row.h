@@ -23,8 +23,6 @@ typedef struct result_row {
   size_t size; /* bytes of a row */
 } result_row;
 
-/* Bytes of one result of a query, hits for SLAB_ALL. */
-size_t result_size(slab_query query);
 /* 1 when the result says that something is hit; of counts, when they are not 0. */
 int result_is_hit(slab_query query, const void *result);
 

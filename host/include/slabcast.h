@@ -230,6 +230,9 @@ typedef struct slab_cast_options {
   uint64_t *invalid;       /* receives how many rays were invalid; NULL: not wanted */
 } slab_cast_options;
 
+/* Bytes of one result of a query, of SLAB_ALL of one hit; 0 for what is no query. */
+SLAB_API size_t slab_result_size(slab_query);
+
 /* Host memory in, host memory out, blocking, n of any size including 0 (arrays may then be NULL).
  * rays: n; results: n, owned by the caller, must not overlap the rays. On a CPU device no copies are
  * made; on others rays go there and results come back while other rays are cast. When the call returns nothing is under

@@ -209,7 +209,7 @@ static slab_status cast_all(player *p, const slab_ray *rays, size_t n, const sla
 
 static slab_status cast_one(player *p, slab_query query, const slab_ray *rays, size_t n,
                             const slab_cast_options *options) {
-  const guarded results = guarded_room(n * answer_size(query));
+  const guarded results = guarded_room(n * slab_result_size(query));
   const slab_status status = said(p, cast_query(p->scene, query, rays, n, results.bytes + GUARD, options));
   if (status == SLAB_OK) judge(p, query, rays, n, results.bytes + GUARD, NULL, options);
   guarded_free(results);

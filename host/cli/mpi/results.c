@@ -115,7 +115,7 @@ static int write_rows(team_results *r, uint64_t row, const void *rows, uint64_t 
 /* Rows with points are put together block by block. */
 static int put_points(team_results *r, uint64_t row, const slab_ray *rays, const char *results, const uint64_t *offsets,
                       size_t n) {
-  const size_t size = result_size(r->options.query), capacity = BLOCK_BYTES / RESULT_ROW_MAX;
+  const size_t size = slab_result_size(r->options.query), capacity = BLOCK_BYTES / RESULT_ROW_MAX;
   size_t filled = 0;
   for (size_t i = 0; i < n; i++) {
     const uint64_t begin = offsets ? offsets[i] : i, end = offsets ? offsets[i + 1] : i + 1;
