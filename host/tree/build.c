@@ -332,7 +332,6 @@ bool tree_build(const tree_input *input, const tree_options *options, tree *out)
     tree_free(out);
     built = build_as(TREE_DEFAULT, input, options, out);
   }
-  if (!built) tree_free(out);
   out->seconds = now() - start;
   return built;
 }

@@ -144,7 +144,7 @@ bool reinsert(builder *);
 
 /* ---- wide.c ---- */
 
-/* Nodes and blocks from the branches; false when memory runs out. */
+/* Nodes and blocks from the branches; false, and nothing in *out, when memory runs out. */
 bool wide_emit(const builder *, tree *out);
 void node_clear(tree_node *);
 

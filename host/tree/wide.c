@@ -166,7 +166,10 @@ bool wide_emit(const builder *b, tree *out) {
   OMP(omp parallel num_threads(b->threads) if (parallel))
   OMP(omp single)
   all = count_below(b, 0);
-  if (!allocate(&all, out)) return false;
+  if (!allocate(&all, out)) {
+    tree_free(out);
+    return false;
+  }
   OMP(omp parallel num_threads(b->threads) if (parallel))
   OMP(omp single)
   fill_below(b, 0, 0, (footprint){1, 0}, out);

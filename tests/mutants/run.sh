@@ -15,7 +15,7 @@ page=$root/tests/mutants/RESULTS.md
 kept=$root/build/mutants
 sources=(CMakeLists.txt CMakePresets.json .clang-format cmake bench host kernels examples tests)
 test_seconds=240   # of the processor, of one test program; the slowest takes a tenth
-still_seconds=1800 # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
+still_seconds=600  # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
 mutant_seconds=3600 # of that clock, of one fault
 # The tests of answers are those that run at every lane width; they are asked at the one with the most ways to go wrong.
 width=w8
