@@ -86,12 +86,15 @@ INLINE void triangle_gate(real lower[3], real upper[3]) {
   }
 }
 
-/* Clamps t into the bounds, then into the gate; false where the gate is not touched. */
-INLINE mask triangle_pass_gate(const ray_frame *ray, const triangle_rows *rows, ray_real limit, real *t) {
+/* Of the lanes in hit: clamps t into the bounds, then into the gate; false where the gate is not touched. Its stretch
+ * contains that of the bounds. So where the ray is within the bounds for a stretch, the gate leaves t as it is, and is
+ * touched if t is in range: it is worked out only where rounding leaves no such stretch. */
+INLINE mask triangle_pass_gate(const ray_frame *ray, const triangle_rows *rows, mask hit, ray_real limit, real *t) {
   real lower[3], upper[3], lo, leave, hi;
   triangle_bounds(rows, lower, upper);
   bounds_stretch(ray->shear_origin, ray->shear_inverse, lower, upper, &lo, &leave, &hi);
   *t = clamp_into(*t, lo, hi);
+  if (!lanes_any(hit & (leave < lo))) return hit;
   triangle_gate(lower, upper);
   bounds_stretch(ray->shear_origin, ray->shear_inverse, lower, upper, &lo, &leave, &hi);
   *t = clamp_into(*t, lo, hi);
@@ -110,10 +113,17 @@ INLINE void triangle_weights(const real value[3], mask front, real weight[3]) {
   UNROLL for (int i = 0; i < 3; i++) weight[i] = lanes_min(lanes_max(weight[i] * inverse, (real)(0.0f)), (real)(1.0f));
 }
 
+/* The least and the most of three numbers. */
+INLINE void triangle_range(const real value[3], real *least, real *most) {
+  *least = lanes_min(lanes_min(value[0], value[1]), value[2]);
+  *most = lanes_max(lanes_max(value[0], value[1]), value[2]);
+}
+
 /* Lanes whose edge functions have one sign, by the rounded differences alone: no lane is lost. */
 INLINE mask triangle_candidates(const triangle_edge e[3]) {
-  real least = lanes_min(lanes_min(e[0].difference, e[1].difference), e[2].difference);
-  real most = lanes_max(lanes_max(e[0].difference, e[1].difference), e[2].difference);
+  const real value[3] = {e[0].difference, e[1].difference, e[2].difference};
+  real least, most;
+  triangle_range(value, &least, &most);
   return (least >= 0.0f) | (most <= 0.0f);
 }
 
@@ -124,20 +134,25 @@ INLINE void triangle_edges(const triangle_shear *s, triangle_edge e[3]) {
   e[2] = triangle_edge_of(s, 0, 1);
 }
 
-/* Exact: which lanes are hit, which of them from the front, and the weights of their vertices. */
-INLINE mask triangle_inside(const triangle_shear *s, const triangle_edge e[3], mask *front, real weight[3]) {
-  real value[3], least, most;
+/* Exact, of the candidates: which are hit, which of them from the front, and the weights of their vertices. The signs
+ * of differences do but for a ray that meets an edge, where one is zero. */
+INLINE mask triangle_inside(const triangle_shear *s, const triangle_edge e[3], mask candidates, mask *front,
+                            real weight[3]) {
+  real sign[3], residual[3], value[3], least, most;
   UNROLL for (int i = 0; i < 3; i++) {
-    int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
-    real residual = triangle_residual(s, j, k, &e[i]);
-    real sign = triangle_sign(s, j, k, e[i].difference, residual);
-    value[i] = e[i].difference + residual;
-    least = i == 0 ? sign : lanes_min(sign, least);
-    most = i == 0 ? sign : lanes_max(sign, most);
+    residual[i] = triangle_residual(s, i == 2 ? 0 : i + 1, i == 0 ? 2 : i - 1, &e[i]);
+    sign[i] = e[i].difference;
+    value[i] = e[i].difference + residual[i];
+  }
+  triangle_range(sign, &least, &most);
+  if (lanes_any(candidates & !((least > 0.0f) | (most < 0.0f)))) {
+    UNROLL for (int i = 0; i < 3; i++) sign[i] =
+        triangle_sign(s, i == 2 ? 0 : i + 1, i == 0 ? 2 : i - 1, e[i].difference, residual[i]);
+    triangle_range(sign, &least, &most);
   }
   *front = least > 0.0f;
   triangle_weights(value, *front, weight);
-  return *front | (most < 0.0f);
+  return candidates & (*front | (most < 0.0f));
 }
 
 INLINE mask triangle_met(const ray_frame *ray, const triangle_rows *rows, ray_real limit, uint cull, real *t) {
@@ -147,12 +162,12 @@ INLINE mask triangle_met(const ray_frame *ray, const triangle_rows *rows, ray_re
   mask hit = triangle_candidates(e), front;
   if (!lanes_any(hit)) return hit;
   real weight[3];
-  hit = hit & triangle_inside(&s, e, &front, weight);
+  hit = triangle_inside(&s, e, hit, &front, weight);
   if (cull == SLAB_CULL_BACK) hit = hit & front;
   if (cull == SLAB_CULL_FRONT) hit = hit & !front;
   *t = (weight[0] * (s.z[0] * ray->shear_inverse[2]) + weight[1] * (s.z[1] * ray->shear_inverse[2])) +
        weight[2] * (s.z[2] * ray->shear_inverse[2]);
-  hit = hit & triangle_pass_gate(ray, rows, limit, t);
+  hit = hit & triangle_pass_gate(ray, rows, hit, limit, t);
   return hit & (*t >= ray->t_min) & (*t <= limit);
 }
 
@@ -196,7 +211,7 @@ INLINE void triangle_attributes(const ray_frame *ray, const ray_real v[TRIANGLE_
   triangle_edges(&s, e);
   mask front;
   real weight[3];
-  triangle_inside(&s, e, &front, weight);
+  triangle_inside(&s, e, triangle_candidates(e), &front, weight);
   hit->u = lanes_first(weight[1]);
   hit->v = lanes_first(weight[2]);
   triangle_normal(ray, v, lanes_first(front), hit->normal);
