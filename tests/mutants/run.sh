@@ -290,8 +290,8 @@ trap 'leave' EXIT
 trap 'say interrupted; exit 130' INT TERM HUP
 read_table
 check_table
-[[ ! -e $page ]] || read_last
 [[ ${1:-} == --check ]] && exit 0
+[[ ! -e $page ]] || read_last
 chosen=("$@")
 (($#)) || chosen=("${names[@]}")
 for name in "${chosen[@]}"; do [[ -n ${edits[$name]+there} ]] || die "no fault is called $name"; done
