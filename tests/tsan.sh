@@ -46,7 +46,7 @@ run() {
     "$build/bin/$1"
   else
     OPENCL_LAYERS=$layers/libslab_fail_layer.so:$layers/libslab_slow_layer.so SLABCAST=$build/bin/slabcast \
-      "$(dirname "$0")/two_devices.sh" "$build/bin/$1"
+      "$(dirname "$0")/one_driver.sh" 2 "$build/bin/$1"
   fi
 }
 
