@@ -141,7 +141,7 @@ INLINE uint lowest_lane(uint bits) { return popcount(~bits & (bits - 1)); }
 /* Asks for memory that is read soon. */
 INLINE void memory_fetch(size_t address, uint bytes) {
 #if LANES > 1 && __has_builtin(__builtin_prefetch)
-  for (uint line = 0; line < bytes; line += 64) __builtin_prefetch((const void *)(address + line));
+  UNROLL for (uint line = 0; line < bytes; line += 64) __builtin_prefetch((const void *)(address + line));
 #else
   (void)address, (void)bytes;
 #endif

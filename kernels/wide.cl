@@ -3,23 +3,98 @@
  *
  * Built with LANES (1 or 8), SLAB_QUERY, SLAB_KINDS as flat.cl, SLAB_STACK: entries that the deepest way through the
  * tree can leave on the stack, so that it never overflows; and SLAB_WALKS: rays that a work-item takes through the tree
- * in turns, one step each. Several hide the time that memory takes where rays go different ways; where they go the same
- * way, one after the other is faster. */
+ * in turns, one step each; 1 where LANES is 1. Several hide the time that memory takes where rays go different ways;
+ * where they go the same way, one after the other is faster. */
 #define STRIDE 8
 #define TREE_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
 #include "frames.h"
 #include "nodes.h"
 #include "tree.h"
+#if SLAB_WALKS > 1
+#include "turns.h"
+#endif
 
 /* A ray on its way. */
 typedef struct walk {
   ray_frame ray;
   query_state q;
+  uint number;      /* of the ray */
   bool begun, more; /* there is a ray; it has a next visit */
-  size_t number;    /* of the ray */
+#if SLAB_WALKS > 1
+  turns_path path;
+  uint nearest[3]; /* the row of the plane that is met first along each axis */
+#else
   tree_path path;
+#endif
 } walk;
+
+/* False when the ray is done. */
+INLINE bool walk_leaf(walk *w, const global float *blocks, uint first, uint meta, const cast_uniforms *cast) {
+  return !scan_leaf(&w->q, &w->ray, blocks, TREE_LEAF_KIND(meta), first, TREE_LEAF_BLOCK_COUNT(meta), cast);
+}
+
+INLINE void walk_begin(walk *w, uint number, const ray_frame *ray, global void *results, const global uint *offsets,
+                       const global geometry_entry *table, const global float *blocks,
+                       const global slab_primitive_id *skips, volatile global uint *invalid,
+                       const cast_uniforms *cast) {
+  w->number = number;
+  w->ray = *ray;
+  w->q = query_begin(&w->ray, results, offsets, table, skips, invalid, cast, number);
+  w->more = w->ray.state == RAY_LIVE && !scan_outside(&w->q, &w->ray, blocks, cast);
+}
+
+INLINE void walk_end(walk *w, const global slab_ray *rays, global void *results, const global geometry_entry *table,
+                     const global float *blocks, const cast_uniforms *cast) {
+  const slab_ray given = query_ray(rays, cast, w->number);
+  query_end(&w->q, &w->ray, &given, table, blocks, cast, results, w->number);
+}
+
+#if SLAB_WALKS > 1
+
+/* ---- in turns ---- */
+
+INLINE void walk_root(walk *w, turns_stack *stack) {
+  turns_begin(&w->path, stack);
+  if (!w->more) w->path.meta = 0;
+  UNROLL for (uint i = 0; i < 3; i++) w->nearest[i] = (w->ray.down[i] != 0 ? i + 3 : i) * STRIDE;
+}
+
+INLINE void walk_node(walk *w, const global tree_node *nodes, const global float *blocks) {
+  const uint at = w->path.child;
+  const global float *bounds = &nodes[at].bounds[0][0];
+  real near[3], far[3], enter;
+  UNROLL for (uint i = 0; i < 3; i++) {
+    near[i] = lanes_load(bounds + w->nearest[i]);
+    far[i] = lanes_load(bounds + ((2 * i + 3) * STRIDE - w->nearest[i]));
+  }
+  const mask touched = bounds_met(&w->ray, near, far, w->q.limit, &enter);
+  turns_push(&w->path, nodes, at, enter, touched);
+  turns_pop(&w->path, nodes, blocks, w->q.limit);
+}
+
+/* Walk k goes on the list of those that come to a node next, or on that of the others: without a branch, since which it
+ * is nobody can foresee. */
+INLINE void walk_enlist(uint k, uint meta, uint *inner, uint *inners, uint *other, uint *others) {
+  const uint again = TREE_IS_INNER(meta) ? 1 : 0;
+  inner[*inners] = other[*others] = k;
+  *inners += again;
+  *others += 1 - again;
+}
+
+/* Of rays that are sorted results lie anywhere; the small ones in the cache. */
+INLINE void walk_fetch_result(const walk *w, const global void *results, const cast_uniforms *cast) {
+  const size_t size = SLAB_QUERY == SLAB_CLOSEST    ? sizeof(slab_hit)
+                      : SLAB_QUERY == SLAB_INTERVAL ? sizeof(slab_interval)
+                                                    : 0;
+  if (size != 0)
+    memory_fetch((size_t)((const global uint *)results + cast->at[AT_RESULTS]) + (size_t)w->number * size, (uint)size);
+  if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)w->q.hits, sizeof(slab_hit));
+}
+
+#else
+
+/* ---- one after the other ---- */
 
 /* Children that the ray may touch at limit or before, as bits; enter[k] for those. */
 INLINE uint node_children(const ray_frame *ray, const global tree_node *node, float limit, float enter[TREE_WIDTH]) {
@@ -41,40 +116,12 @@ INLINE bool walk_on(walk *w, const global tree_node *nodes, const global float *
     const uint bits = node_children(&w->ray, nodes + at, w->q.limit, enter);
     return tree_down(&w->path, nodes, blocks, at, bits, enter, w->q.limit);
   }
-  return !scan_leaf(&w->q, &w->ray, blocks, TREE_LEAF_KIND(meta), at, TREE_LEAF_BLOCK_COUNT(meta), cast) &&
-         tree_pop(&w->path, w->q.limit);
+  return walk_leaf(w, blocks, at, meta, cast) && tree_pop(&w->path, w->q.limit);
 }
+
+#endif
 
 /* ---- the whole ---- */
-
-INLINE void walk_begin(walk *w, size_t number, const ray_frame *ray, global void *results, const global uint *offsets,
-                       const global geometry_entry *table, const global float *blocks,
-                       const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms *cast,
-                       tree_visit *stack) {
-  w->number = number;
-  w->ray = *ray;
-  w->q = query_begin(&w->ray, results, offsets, table, skips, invalid, cast, number);
-  tree_begin(&w->path, stack);
-  w->more = w->ray.state == RAY_LIVE && !scan_outside(&w->q, &w->ray, blocks, cast);
-}
-
-INLINE void walk_end(walk *w, const global slab_ray *rays, global void *results, const global geometry_entry *table,
-                     const global float *blocks, const cast_uniforms *cast) {
-  const slab_ray given = query_ray(rays, cast, w->number);
-  query_end(&w->q, &w->ray, &given, table, blocks, cast, results, w->number);
-}
-
-#if SLAB_WALKS > 1
-/* Of rays that are sorted results lie anywhere; the small ones in the cache. */
-INLINE void walk_fetch_result(const walk *w, const global void *results, const cast_uniforms *cast) {
-  const size_t size = SLAB_QUERY == SLAB_CLOSEST    ? sizeof(slab_hit)
-                      : SLAB_QUERY == SLAB_INTERVAL ? sizeof(slab_interval)
-                                                    : 0;
-  if (size != 0)
-    memory_fetch((size_t)((const global uint *)results + cast->at[AT_RESULTS]) + w->number * size, (uint)size);
-  if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)w->q.hits, sizeof(slab_hit));
-}
-#endif
 
 /* As `flat`; nodes: the tree, its root first; left: of each packet whether its rays are still to be cast, where
  * cast.packet says how many it has; sorted: as of frames.h, of rays in turns. */
@@ -84,44 +131,60 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
                  const global uchar *left, const global uint *sorted) {
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
-  tree_visit stacks[SLAB_WALKS][SLAB_STACK];
   frames prepared;
   prepared.first = prepared.count = 0;
 #if SLAB_WALKS == 1
   (void)sorted;
+  tree_visit stack[SLAB_STACK];
   for (; next < end; next++) {
     walk w;
     if (cast.packet != 0 && left[next / cast.packet] == 0) continue;
     const ray_frame ray = frames_take(&prepared, rays, 0, &cast, next, end);
-    walk_begin(&w, next, &ray, results, offsets, table, blocks, skips, invalid, &cast, stacks[0]);
+    walk_begin(&w, (uint)next, &ray, results, offsets, table, blocks, skips, invalid, &cast);
+    tree_begin(&w.path, stack);
     while (w.more) w.more = walk_on(&w, nodes, blocks, &cast);
     walk_end(&w, rays, results, table, blocks, &cast);
   }
 #else
   (void)left; /* a cast has no packets then */
   walk walks[SLAB_WALKS];
-  uint walking[SLAB_WALKS], count = SLAB_WALKS; /* the first `count` entries name the walks that go on */
+  turns_stack stacks[SLAB_WALKS];
+  /* Which walks come to a node next, and which to a leaf or to their end: these wait until they are some, since a loop
+   * costs at its end. */
+  uint inner[SLAB_WALKS], other[SLAB_WALKS], inners = 0, others = SLAB_WALKS;
   for (uint k = 0; k < SLAB_WALKS; k++) {
-    walking[k] = k;
-    walks[k].begun = walks[k].more = false;
+    other[k] = k;
+    walks[k].begun = false;
+    walks[k].path.meta = 0;
   }
-  while (count > 0)
-    for (uint k = 0; k < count; k++) {
-      walk *w = &walks[walking[k]];
-      if (w->more) {
-        w->more = walk_on(w, nodes, blocks, &cast);
-        continue;
-      }
-      if (w->begun) walk_end(w, rays, results, table, blocks, &cast);
-      w->begun = next < end;
-      if (!w->begun) {
-        walking[k] = walking[--count];
-        continue;
-      }
-      const ray_frame ray = frames_take(&prepared, rays, sorted, &cast, next, end);
-      walk_begin(w, ray_number(sorted, next++), &ray, results, offsets, table, blocks, skips, invalid, &cast,
-                 stacks[walking[k]]);
-      if (sorted != 0) walk_fetch_result(w, results, &cast);
+  while (inners + others > 0) {
+    uint count = inners;
+    inners = 0;
+    for (uint n = 0; n < count; n++) {
+      const uint k = inner[n];
+      walk_node(&walks[k], nodes, blocks);
+      walk_enlist(k, walks[k].path.meta, inner, &inners, other, &others);
     }
+    if (others < SLAB_WALKS / 4 && inners != 0) continue;
+    count = others;
+    others = 0;
+    for (uint n = 0; n < count; n++) {
+      const uint k = other[n];
+      walk *w = &walks[k];
+      if (w->path.meta != 0) {
+        if (!walk_leaf(w, blocks, w->path.child, w->path.meta, &cast)) w->path.top = 0;
+        turns_pop(&w->path, nodes, blocks, w->q.limit);
+      } else {
+        if (w->begun) walk_end(w, rays, results, table, blocks, &cast);
+        w->begun = next < end;
+        if (!w->begun) continue;
+        const ray_frame ray = frames_take(&prepared, rays, sorted, &cast, next, end);
+        walk_begin(w, (uint)ray_number(sorted, next++), &ray, results, offsets, table, blocks, skips, invalid, &cast);
+        walk_root(w, &stacks[k]);
+        if (sorted != 0) walk_fetch_result(w, results, &cast);
+      }
+      walk_enlist(k, w->path.meta, inner, &inners, other, &others);
+    }
+  }
 #endif
 }

@@ -88,21 +88,25 @@ report() {
   done
 }
 
+# check_lanes KERNEL LANES WALKS: with the division of the caller.
+check_lanes() {
+  "$clang" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS -DSLAB_WALKS="$3" \
+    "${cpu[@]}" "$division" "$root/kernels/$1.cl" || die "$1.cl fails at $2 lanes, $3 in turns"
+}
+
 # The forms that CPU devices get: drivers do not warn.
 check_wide() {
-  local kernel lanes walks division
+  local lanes division
   for lanes in 8 16; do
     "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" "$root/kernels/ceiling.cl" || die "ceiling.cl fails at $lanes lanes"
   done
-  for kernel in flat wide packet; do
+  for division in "$exact" "$double" "$integers"; do
     for lanes in 8 16; do
-      for walks in 1 8; do
-        for division in "$exact" "$double" "$integers"; do
-          "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS \
-            -DSLAB_WALKS="$walks" "${cpu[@]}" "$division" "$root/kernels/$kernel.cl" || die "$kernel.cl fails at $lanes lanes"
-        done
-      done
+      check_lanes flat "$lanes" 1
+      check_lanes packet "$lanes" 1
     done
+    check_lanes wide 8 1
+    check_lanes wide 8 16
   done
 }
 

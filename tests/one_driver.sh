@@ -9,7 +9,8 @@ drivers=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OCL_ICD_VENDORS="$work"
-for driver in "$drivers"/*.icd; do
+for driver in "$drivers" "$drivers"/*.icd; do
+  [ -f "$driver" ] || continue
   cp "$driver" "$work/only.icd"
   for shown in "" "pthread pthread" "cpu cpu"; do
     export POCL_DEVICES="$shown"
