@@ -31,8 +31,9 @@ INLINE void turns_begin(turns_path *path, turns_stack *stack) {
   path->stack = stack;
 }
 
-/* The key of a child that is entered there: floats from 0 on have the order of their bits. One entered before, of a
- * range that begins below 0, is as if at 0. Where any hit will do, size comes first, as in tree_before. */
+/* The keys of children, 0 of those that the ray does not touch. Rank is where a child is entered, since floats from 0
+ * on have the order of their bits; one entered before, of a range that begins below 0, is as if at 0. Where any hit
+ * will do, size comes first, as in tree_before. */
 INLINE int8 turns_keys(const global tree_node *node, real enter, mask touched) {
   int8 rank = max(as_int8(enter), 0);
   if (SLAB_QUERY == SLAB_ANY) {
@@ -40,7 +41,7 @@ INLINE int8 turns_keys(const global tree_node *node, real enter, mask touched) {
     const int8 size = meta < 0 ? meta & 0xFF : 3;
     rank = (size >> 1) << 26 | rank >> 5;
   }
-  return (((rank & ~LANE_BITS) | (int8)(0, 1, 2, 3, 4, 5, 6, 7)) & touched) | ~touched;
+  return ((rank & ~LANE_BITS) | (int8)(0, 1, 2, 3, 4, 5, 6, 7)) & touched;
 }
 
 /* A layer of a sorting network: each lane and its partner, whose place is in `order`; where `first` the greater stays.
