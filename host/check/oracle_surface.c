@@ -105,7 +105,16 @@ static bool one_sided(const double x[3], const double size[3]) {
   return above || below;
 }
 
-/* The coordinates; false when one of them alone shows a miss. */
+static bool is_small(double product) { return product != 0.0 && fabs(product) < 0x1p-102; }
+
+static bool has_small_product(const oracle_view *view) {
+  bool small = false;
+  for (int j = 0; j < 3; j++)
+    for (int k = 0; k < 3; k++) small = small || (j != k && is_small(view->x[j] * view->y[k]));
+  return small;
+}
+
+/* The coordinates; false when one of them alone shows a miss: where products are small, signs may not show it. */
 static bool shear(const oracle_line *line, const slab_triangle *triangle, oracle_view *view) {
   double x_size[3], y_size[3];
   for (int i = 0; i < 3; i++) {
@@ -120,7 +129,7 @@ static bool shear(const oracle_line *line, const slab_triangle *triangle, oracle
     x_size[i] = fabs(big_x) + fabs(line->sx * deep) + faint;
     y_size[i] = fabs(big_y) + fabs(line->sy * deep) + faint;
   }
-  return !one_sided(view->x, x_size) && !one_sided(view->y, y_size);
+  return !(one_sided(view->x, x_size) || one_sided(view->y, y_size)) || has_small_product(view);
 }
 
 static void coordinate_errors(const oracle_line *line, const slab_triangle *triangle, oracle_view *view) {
@@ -141,8 +150,6 @@ int oracle_edge_sign(double xj, double yj, double xk, double yk) {
   if (p != q) return p > q ? 1 : -1;
   return yj != yk ? sign_of(yj - yk) : sign_of(xk - xj);
 }
-
-static bool is_small(double product) { return product != 0.0 && fabs(product) < 0x1p-102; }
 
 /* Area and sign of the edge from vertex j to vertex k. */
 static void view_edge(oracle_view *view, int i) {

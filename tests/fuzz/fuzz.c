@@ -15,10 +15,25 @@ static struct {
   unsigned complaints;
   int pipe_end;
   char file[64], pipe[64];
+  const uint8_t *input;
+  size_t input_size;
 } shared;
+
+void fuzz_input(const uint8_t *data, size_t size) {
+  shared.input = data;
+  shared.input_size = size;
+}
+
+static void leave_input(const char *path) {
+  FILE *file = path ? fopen(path, "wb") : NULL;
+  if (!file) return;
+  fwrite(shared.input, 1, shared.input_size, file);
+  fclose(file);
+}
 
 void claim_failed(const char *what, const char *file, int line) {
   fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
+  leave_input(getenv("FUZZ_FINDING"));
   abort();
 }
 

@@ -12,6 +12,10 @@
 /* The target: any bytes may be given. It ends the process where something holds that must not. */
 long fuzz_one(const uint8_t *data, size_t size);
 
+/* The input at hand, which claim_failed leaves in the file that FUZZ_FINDING names. A fuzzer would do so by itself,
+ * were its handlers of signals not lost to compilers of kernels. */
+void fuzz_input(const uint8_t *data, size_t size);
+
 /* Ends the process, and says what did not hold, unless it holds. */
 #define claim(holds) ((holds) ? (void)0 : claim_failed(#holds, __FILE__, __LINE__))
 _Noreturn void claim_failed(const char *what, const char *file, int line);

@@ -4,6 +4,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  fuzz_input(data, size);
   fuzz_one(data, size);
   return 0;
 }

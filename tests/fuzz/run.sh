@@ -53,7 +53,7 @@ leaks=1 timeout=60
 if [[ $name == scene ]]; then leaks=0 timeout=600; fi
 # A quarantine of 8 MB holds what many executions freed; the usual 256 MB take most of the time, in page faults.
 export ASAN_OPTIONS=detect_leaks=$leaks:quarantine_size_mb=8:thread_local_quarantine_size_kb=256:malloc_context_size=8
-export POCL_CACHE_DIR=$build/pocl-cache
+export POCL_CACHE_DIR=$build/pocl-cache FUZZ_FINDING=$work/finding
 
 # A file that takes longer than that hangs; scenes wait for kernels that are compiled.
 if ! "$build/bin/fuzz_$name" "$limit" -timeout="$timeout" -report_slow_units=60 -rss_limit_mb=4096 -print_final_stats=1 \
