@@ -60,6 +60,7 @@ INLINE void walk_root(walk *w, turns_stack *stack) {
   UNROLL for (uint i = 0; i < 3; i++) w->nearest[i] = (w->ray.down[i] != 0 ? i + 3 : i) * STRIDE;
 }
 
+/* The planes as box_planes has them, by rows that are chosen once a ray: chosen here they cost 1 to 6 %. */
 INLINE void walk_node(walk *w, const global tree_node *nodes, const global float *blocks) {
   const uint at = w->path.child;
   const global float *bounds = &nodes[at].bounds[0][0];
