@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.22)
-# Turns a kernel into a C array, its includes written out in place, each once.
+# Turns a kernel into a C array, its includes written out in place, each .h once.
 #   cmake -DNAME=flat -DSOURCE=kernels/flat.cl -DINCLUDES=kernels,host/include -DOUTPUT=embedded_flat.c -P embed.cmake
 # OUTPUT.d tells make or ninja what was included.
 # '#line' keeps the device compiler's messages pointing at the real files.
@@ -19,7 +19,7 @@ function(flatten path result)
   set(number 0)
   foreach(line IN LISTS lines)
     math(EXPR number "${number} + 1")
-    if(line MATCHES "^#include \"([a-z_]+\\.h)\"")
+    if(line MATCHES "^#include \"([a-z_]+\\.(h|inc))\"")
       set(included "${CMAKE_MATCH_1}")
       set(found "")
       foreach(folder IN LISTS INCLUDES)
@@ -30,7 +30,7 @@ function(flatten path result)
       if(NOT found)
         message(FATAL_ERROR "${path}:${number}: ${included} not found in ${INCLUDES}")
       endif()
-      if(NOT found IN_LIST seen)
+      if(found MATCHES "\\.inc$" OR NOT found IN_LIST seen)
         list(APPEND seen "${found}")
         flatten("${found}" inner)
         string(APPEND out "${inner}")

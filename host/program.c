@@ -30,15 +30,22 @@ static const char *division_of(const device *d) {
   return d->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
+/* Rays in turns meet triangles two abreast where registers hold the lanes of both. With the device's own division: that
+ * by other means is written for LANES. */
+static uint32_t rays_abreast(const device *d, const program_key *key) {
+  return key->walks > 1 && d->info.lane_width >= 2 * TREE_WIDTH && d->info.exact_divide ? 2 : 1;
+}
+
 /* SLAB_DEVICE tells the programs of a context's devices apart where a driver has several of one kind: PoCL counts how
  * many launches use a compiled kernel, and loses count (and aborts) when launches of one program and of different sizes
  * overlap. Those of one device do not: they are on one queue. */
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
-           "-DSLAB_WALKS=%u -DSLAB_DEVICE=%u%s%s",
+           "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_DEVICE=%u%s%s",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, key->walks, d->nth, division_of(d), d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
+           d->tuning->tile, key->walks, rays_abreast(d, key), d->nth, division_of(d),
+           d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
 
 static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {

@@ -5,6 +5,7 @@
 
 #include "query.h"
 
+#define RAY_WORDS 8
 #define FRAME_WORDS (sizeof(ray_frame) / sizeof(uint))
 
 typedef union frame_words {
@@ -21,16 +22,33 @@ typedef struct frames {
 /* The number of the nth ray that is cast. sorted: all numbers in that order; NULL: as rays stand. */
 INLINE size_t ray_number(const global uint *sorted, size_t nth) { return sorted != 0 ? sorted[nth] : nth; }
 
+#if LANES > 1
+/* Lane k's ray of `count`; the last stands in for those beyond it. */
+INLINE size_t frames_number(const global uint *sorted, size_t first, size_t count, size_t k) {
+  return ray_number(sorted, first + (k < count ? k : count - 1));
+}
+
+/* Rays are turned into columns first: left to themselves, compilers gather each number alone. */
 INLINE void frames_prepare(frames *f, const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast,
                            size_t first, size_t count) {
+  const global float *from = (const global float *)rays + cast->at[AT_RAYS];
+  real row[RAY_WORDS];
+  float field[RAY_WORDS][LANES];
   f->first = first;
   f->count = count;
-  for (size_t k = 0; k < count; k++) {
-    const slab_ray given = query_ray(rays, cast, ray_number(sorted, first + k));
+  UNROLL for (size_t k = 0; k < 8; k++) row[k] =
+      lanes_of_two(from + RAY_WORDS * frames_number(sorted, first, count, k),
+                   from + RAY_WORDS * frames_number(sorted, first, count, k + 8));
+  lanes_transpose(row);
+  UNROLL for (uint i = 0; i < RAY_WORDS; i++) lanes_store(row[i], field[i]);
+  for (size_t k = 0; k < LANES; k++) {
+    const slab_ray given = {
+        {field[0][k], field[1][k], field[2][k]}, field[3][k], {field[4][k], field[5][k], field[6][k]}, field[7][k]};
     const frame_words w = {.frame = ray_prepare(&given)};
     UNROLL for (uint i = 0; i < FRAME_WORDS; i++) f->word[i][k] = w.word[i];
   }
 }
+#endif
 
 /* Rays to come, that lie anywhere. */
 INLINE void frames_fetch(const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast, size_t from,
@@ -43,17 +61,19 @@ INLINE void frames_fetch(const global slab_ray *rays, const global uint *sorted,
 /* The nth ray, the next or one after it, of those before `end`. */
 INLINE ray_frame frames_take(frames *f, const global slab_ray *rays, const global uint *sorted,
                              const cast_uniforms *cast, size_t nth, size_t end) {
+#if LANES == 1
+  (void)f, (void)end;
+  const slab_ray given = query_ray(rays, cast, ray_number(sorted, nth));
+  return ray_prepare(&given);
+#else
   frame_words w;
-  if (LANES == 1) {
-    const slab_ray given = query_ray(rays, cast, ray_number(sorted, nth));
-    return ray_prepare(&given);
-  }
   if (nth - f->first >= f->count) {
     frames_prepare(f, rays, sorted, cast, nth, end - nth < LANES ? end - nth : LANES);
     if (sorted != 0) frames_fetch(rays, sorted, cast, nth + LANES, end);
   }
   UNROLL for (uint i = 0; i < FRAME_WORDS; i++) w.word[i] = f->word[i][nth - f->first];
   return w.frame;
+#endif
 }
 
 #endif

@@ -6,24 +6,7 @@
 
 #include "slab.h"
 
-/* lower - pad and upper + pad, rounded outward: 2^-22 of the coordinate exceeds the rounding of both operations. */
-INLINE real gate_lower(real lower, real pad) { return lower - lanes_fma(lanes_abs(lower), (real)(0x1p-22f), pad); }
-INLINE real gate_upper(real upper, real pad) { return upper + lanes_fma(lanes_abs(upper), (real)(0x1p-22f), pad); }
-
-/* The stretch of a ray between bounds: *lo, *leave, and *hi = leave raised to lo. */
-INLINE void bounds_stretch(const ray_real origin[3], const ray_real inverse[3], const real lower[3],
-                           const real upper[3], real *lo, real *leave, real *hi) {
-  *lo = (real)(-INFINITY);
-  *leave = (real)(INFINITY);
-  UNROLL for (int i = 0; i < 3; i++) {
-    ray_mask down = inverse[i] < 0.0f;
-    slab_span(origin[i], inverse[i], down ? upper[i] : lower[i], down ? lower[i] : upper[i], lo, leave);
-  }
-  *hi = lanes_max(*leave, *lo);
-}
-
-/* NaN becomes lo. */
-INLINE real clamp_into(real t, real lo, real hi) { return lanes_min(lanes_max(t, lo), hi); }
+#include "gate.inc"
 
 /* v at unit length, whatever its scale. False, and NaN, when it is zero. */
 INLINE ray_mask unit_vector(const ray_real v[3], ray_real unit[3]) {

@@ -21,12 +21,21 @@
 #define STRIDE LANES
 #endif
 
+/* Rays that meet a block of triangles each at once: 1 or 2. */
+#ifndef SLAB_ABREAST
+#define SLAB_ABREAST 1
+#endif
+
 #ifdef __OPENCL_C_VERSION__
 
 #pragma OPENCL FP_CONTRACT OFF
 #define GLOBAL global
 /* A call would pass vectors through memory: PoCL leaves functions that are used twice out of line. */
+#if SLAB_ABREAST > 1
+#define INLINE static inline __attribute__((always_inline, overloadable)) /* two.h */
+#else
 #define INLINE static inline __attribute__((always_inline))
+#endif
 /* For loops over axes and vertices: without it PoCL leaves them rolled and keeps their arrays in memory, half as fast.
  */
 #define UNROLL _Pragma("unroll")
@@ -110,25 +119,49 @@ INLINE uint eight_bits(int8 m) {
 #endif
 }
 
-#if LANES == 8
-INLINE uint lanes_bits(mask m) { return eight_bits(m); }
-#elif LANES == 16
-INLINE uint lanes_bits(mask m) {
+INLINE uint sixteen_bits(int16 m) {
 #ifdef __AVX512DQ__
   return (uint)(ushort)__builtin_ia32_cvtd2mask512(m);
 #else
   return eight_bits(m.lo) | eight_bits(m.hi) << 8;
 #endif
 }
-#endif
 
 #if LANES > 1
-static inline bool lanes_any(mask m) { return lanes_bits(m) != 0; }
+#if LANES == 8
+INLINE uint lanes_bits(mask m) { return eight_bits(m); }
+#else
+INLINE uint lanes_bits(mask m) { return sixteen_bits(m); }
+#endif
+
+INLINE bool lanes_any(mask m) { return lanes_bits(m) != 0; }
 
 static inline float lanes_at(real v, uint lane) {
   float values[LANES];
   lanes_store(v, values);
   return values[lane];
+}
+#endif
+
+#if LANES > 1
+/* Elements of a and b in turn, of each eight the first or the last four. */
+#if LANES == 16
+#define WEAVE(a, b, i, j, k, l, I, J, K, L) \
+  ((real)(a.i, b.i, a.j, b.j, a.k, b.k, a.l, b.l, a.I, b.I, a.J, b.J, a.K, b.K, a.L, b.L))
+#else
+#define WEAVE(a, b, i, j, k, l, I, J, K, L) ((real)(a.i, b.i, a.j, b.j, a.k, b.k, a.l, b.l))
+#endif
+
+/* Eight rows of eight become columns; where LANES is 16, twice side by side. Three perfect shuffles. */
+INLINE void lanes_transpose(real row[8]) {
+  UNROLL for (int step = 0; step < 3; step++) {
+    real from[8];
+    UNROLL for (int i = 0; i < 8; i++) from[i] = row[i];
+    UNROLL for (int i = 0; i < 4; i++) {
+      row[2 * i] = WEAVE(from[i], from[i + 4], s0, s1, s2, s3, s8, s9, sa, sb);
+      row[2 * i + 1] = WEAVE(from[i], from[i + 4], s4, s5, s6, s7, sc, sd, se, sf);
+    }
+  }
 }
 #endif
 

@@ -28,27 +28,11 @@ typedef struct packet_hull {
 
 /* ---- rays in ---- */
 
-/* Elements of a and b in turn, of each eight the first or the last four. */
 #if LANES == 16
 #define LANE_NUMBERS ((word)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
-#define WEAVE(a, b, i, j, k, l, I, J, K, L) \
-  ((real)(a.i, b.i, a.j, b.j, a.k, b.k, a.l, b.l, a.I, b.I, a.J, b.J, a.K, b.K, a.L, b.L))
 #else
 #define LANE_NUMBERS ((word)(0, 1, 2, 3, 4, 5, 6, 7))
-#define WEAVE(a, b, i, j, k, l, I, J, K, L) ((real)(a.i, b.i, a.j, b.j, a.k, b.k, a.l, b.l))
 #endif
-
-/* Eight rows of eight become columns; where LANES is 16, twice side by side. Three perfect shuffles. */
-INLINE void transpose(real row[8]) {
-  UNROLL for (int step = 0; step < 3; step++) {
-    real from[8];
-    UNROLL for (int i = 0; i < 8; i++) from[i] = row[i];
-    UNROLL for (int i = 0; i < 4; i++) {
-      row[2 * i] = WEAVE(from[i], from[i + 4], s0, s1, s2, s3, s8, s9, sa, sb);
-      row[2 * i + 1] = WEAVE(from[i], from[i + 4], s4, s5, s6, s7, sc, sd, se, sf);
-    }
-  }
-}
 
 /* `count` rays from `first` on; the last stands in for those beyond it. */
 INLINE ray_given packet_load(const global slab_ray *rays, const cast_uniforms *cast, size_t first, uint count) {
@@ -59,7 +43,7 @@ INLINE ray_given packet_load(const global slab_ray *rays, const cast_uniforms *c
     const uint a = i < count ? i : count - 1, b = i + 8 < count ? i + 8 : count - 1;
     field[i] = lanes_of_two(from + a * 8, from + b * 8);
   }
-  transpose(field);
+  lanes_transpose(field);
   UNROLL for (int i = 0; i < 3; i++) {
     given.origin[i] = field[i];
     given.direction[i] = field[4 + i];
@@ -351,7 +335,7 @@ INLINE void packet_write_hits(const ray_hit *hit, word primitive, word geometry,
   real row[8] = {hit->t, hit->normal[0], hit->normal[1],           hit->normal[2],
                  hit->u, hit->v,         lanes_as_real(primitive), lanes_as_real(geometry)};
   global float *to = (global float *)out;
-  transpose(row);
+  lanes_transpose(row);
   UNROLL for (uint i = 0; i < 8; i++) {
     if (i < count) vstore8(lanes_low(row[i]), i, to);
     if (i + 8 < count) vstore8(lanes_high(row[i]), i + 8, to);

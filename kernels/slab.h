@@ -9,20 +9,7 @@
 #define WIDEN_UP 0x1.000008p+0f
 #define WIDEN_DOWN 0x1.fffffp-1f
 
-/* The stretch between two planes, met with [*enter, *leave]. A direction of 0 gives -inf and +inf inside,
- * an empty stretch outside and NaN on a plane, which constrains nothing: lanes_max and lanes_min see to it. */
-INLINE void slab_span(ray_real origin, ray_real inverse, real near, real far, real *enter, real *leave) {
-  *enter = lanes_max((near - origin) * inverse, *enter);
-  *leave = lanes_min((far - origin) * inverse, *leave);
-}
-
-INLINE real slab_widened(real leave) { return lanes_max(leave * WIDEN_UP, leave * WIDEN_DOWN); }
-
-/* Whether the unclipped stretch [lo, leave] touches [t_min, limit]. limit is not widened. */
-INLINE mask slab_touches(real lo, real leave, ray_real t_min, ray_real limit) {
-  real enter = lanes_max(lo, (real)(t_min));
-  return (enter <= slab_widened(leave)) & (enter <= limit);
-}
+#include "slab.inc"
 
 /* The first surface crossing of a solid whose ray is inside for [lo, hi]: lo, or hi from inside and where front
  * faces are culled. False where none lies in [t_min, limit]. */

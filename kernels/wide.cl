@@ -2,9 +2,10 @@
  * or one after the other where LANES is 1.
  *
  * Built with LANES (1 or 8), SLAB_QUERY, SLAB_KINDS as flat.cl, SLAB_STACK: entries that the deepest way through the
- * tree can leave on the stack, so that it never overflows; and SLAB_WALKS: rays that a work-item takes through the tree
- * in turns, one step each; 1 where LANES is 1. Several hide the time that memory takes where rays go different ways;
- * where they go the same way, one after the other is faster. */
+ * tree can leave on the stack, so that it never overflows; SLAB_WALKS: rays that a work-item takes through the tree in
+ * turns, one step each; 1 where LANES is 1; and SLAB_ABREAST: of these, how many meet triangles at once, 1 or 2.
+ * Several hide the time that memory takes where rays go different ways; where they go the same way, one after the other
+ * is faster. */
 #define STRIDE 8
 #define TREE_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
@@ -13,6 +14,9 @@
 #include "tree.h"
 #if SLAB_WALKS > 1
 #include "turns.h"
+#endif
+#if SLAB_ABREAST > 1
+#include "two.h"
 #endif
 
 /* A ray on its way. */
@@ -93,6 +97,44 @@ INLINE void walk_fetch_result(const walk *w, const global void *results, const c
   if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)w->q.hits, sizeof(slab_hit));
 }
 
+/* The leaf that is next, then what comes after it. */
+INLINE void walk_through_leaf(walk *w, const global tree_node *nodes, const global float *blocks,
+                              const cast_uniforms *cast) {
+  if (!walk_leaf(w, blocks, w->path.child, w->path.meta, cast)) w->path.top = 0;
+  turns_pop(&w->path, nodes, blocks, w->q.limit);
+}
+
+#if SLAB_ABREAST > 1
+
+/* What the next block of its leaf offers a ray, then what comes after it. */
+INLINE void walk_take(walk *w, mask hit, real t, const global tree_node *nodes, const global float *blocks,
+                      const cast_uniforms *cast) {
+  const global float *block = blocks + (size_t)w->path.child * TREE_UNIT;
+  const global uint *orders = (const global uint *)(block + TRIANGLE_ROWS * STRIDE);
+  const bool done =
+      lanes_any(hit) && query_offer(&w->q, SLAB_TRIANGLE, &w->ray, hit, t, t, 0, orders, w->path.child, cast);
+  w->path.child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, TREE_UNIT);
+  w->path.meta--; /* which counts blocks */
+  if (done) w->path.top = 0;
+  if (done || TREE_LEAF_BLOCK_COUNT(w->path.meta) == 0) turns_pop(&w->path, nodes, blocks, w->q.limit);
+}
+
+/* A block of triangles each. */
+INLINE void walk_abreast(walk *a, walk *b, const global tree_node *nodes, const global float *blocks,
+                         const cast_uniforms *cast) {
+  const triangle_rows rows_a = triangle_load(&a->ray, blocks + (size_t)a->path.child * TREE_UNIT),
+                      rows_b = triangle_load(&b->ray, blocks + (size_t)b->path.child * TREE_UNIT);
+  const two_frame rays = two_rays(&a->ray, &b->ray);
+  const two_rows rows = two_load(&rows_a, &rows_b);
+  const uint cull = SLAB_QUERY == SLAB_INTERVAL ? SLAB_CULL_NONE : cast->cull;
+  two_real t;
+  const two_mask hit = triangle_met(&rays, &rows, two_of(a->q.limit, b->q.limit), cull, &t);
+  walk_take(a, hit.lo, t.lo, nodes, blocks, cast);
+  walk_take(b, hit.hi, t.hi, nodes, blocks, cast);
+}
+
+#endif
+
 #else
 
 /* ---- one after the other ---- */
@@ -169,13 +211,11 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
     if (others < SLAB_WALKS / 4 && inners != 0) continue;
     count = others;
     others = 0;
+    uint alone = SLAB_WALKS; /* the walk that came to triangles, and waits for another that does */
     for (uint n = 0; n < count; n++) {
       const uint k = other[n];
       walk *w = &walks[k];
-      if (w->path.meta != 0) {
-        if (!walk_leaf(w, blocks, w->path.child, w->path.meta, &cast)) w->path.top = 0;
-        turns_pop(&w->path, nodes, blocks, w->q.limit);
-      } else {
+      if (w->path.meta == 0) {
         if (w->begun) walk_end(w, rays, results, table, blocks, &cast);
         w->begun = next < end;
         if (!w->begun) continue;
@@ -183,9 +223,23 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
         walk_begin(w, (uint)ray_number(sorted, next++), &ray, results, offsets, table, blocks, skips, invalid, &cast);
         walk_root(w, &stacks[k]);
         if (sorted != 0) walk_fetch_result(w, results, &cast);
+#if SLAB_ABREAST > 1
+      } else if (TREE_LEAF_KIND(w->path.meta) == SLAB_TRIANGLE && alone == SLAB_WALKS) {
+        alone = k;
+        continue;
+      } else if (TREE_LEAF_KIND(w->path.meta) == SLAB_TRIANGLE) {
+        walk_abreast(&walks[alone], w, nodes, blocks, &cast);
+        walk_enlist(alone, walks[alone].path.meta, inner, &inners, other, &others);
+        alone = SLAB_WALKS;
+#endif
+      } else {
+        walk_through_leaf(w, nodes, blocks, &cast);
       }
       walk_enlist(k, w->path.meta, inner, &inners, other, &others);
     }
+    if (alone == SLAB_WALKS) continue;
+    if (inners + others == 0) walk_through_leaf(&walks[alone], nodes, blocks, &cast);
+    walk_enlist(alone, walks[alone].path.meta, inner, &inners, other, &others);
   }
 #endif
 }

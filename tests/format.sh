@@ -5,4 +5,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 mode=(--dry-run --Werror)
 if [[ ${1:-} == --write ]]; then mode=(-i); fi
-find host kernels tests bench examples \( -name '*.[ch]' -o -name '*.cl' \) -exec clang-format-14 "${mode[@]}" {} +
+find host kernels tests bench examples \( -name '*.[ch]' -o -name '*.inc' -o -name '*.cl' \) -exec clang-format-14 "${mode[@]}" {} +

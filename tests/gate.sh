@@ -88,10 +88,10 @@ report() {
   done
 }
 
-# check_lanes KERNEL LANES WALKS: with the division of the caller.
+# check_lanes KERNEL LANES WALKS [ABREAST]: with the division of the caller.
 check_lanes() {
   "$clang" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS -DSLAB_WALKS="$3" \
-    "${cpu[@]}" "$division" "$root/kernels/$1.cl" || die "$1.cl fails at $2 lanes, $3 in turns"
+    -DSLAB_ABREAST="${4-1}" "${cpu[@]}" "$division" "$root/kernels/$1.cl" || die "$1.cl fails at $2 lanes, $3 in turns"
 }
 
 # The forms that CPU devices get: drivers do not warn.
@@ -106,8 +106,10 @@ check_wide() {
       check_lanes packet "$lanes" 1
     done
     check_lanes wide 8 1
-    check_lanes wide 8 16
+    check_lanes wide 8 32
   done
+  division=$exact
+  check_lanes wide 8 32 2
 }
 
 command -v "$clang" >/dev/null || die "$clang is not installed"
