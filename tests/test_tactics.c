@@ -15,8 +15,12 @@
 /* Neither is a multiple of any packet's rays. */
 enum { RAYS = 3001, MANY = 200003 };
 
-static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT};
-enum { QUERIES = sizeof queries / sizeof *queries, TACTICS = SLAB_TACTIC_SORTED + 1 };
+static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT, SLAB_INTERVAL, SLAB_ALL};
+enum {
+  QUERIES = sizeof queries / sizeof *queries,
+  SINGLE_RESULTS = QUERIES - 1, /* those of one result a ray */
+  TACTICS = SLAB_TACTIC_SORTED + 1
+};
 
 /* Contexts that the tests share, one a tactic, so that programs are built once. */
 typedef struct contexts {
@@ -275,7 +279,7 @@ static void nothing_is_written_beyond_the_last_ray(void **state) {
   bundles_fill(&random, &s.stats, MOST, rays);
   for (size_t i = 2; i < MOST; i += 3) rays[i].t_min = NAN;
   for (size_t n = 1; n < MOST; n++)
-    for (int q = 0; q < QUERIES; q++)
+    for (int q = 0; q < SINGLE_RESULTS; q++)
       for (int k = 1; k < TACTICS; k++) {
         const size_t size = slab_result_size(queries[q]);
         memset(flat, 0xA5, sizeof flat);
@@ -338,7 +342,7 @@ static void trials_change_nothing(void **state) {
   random_state random = harness_stream("trials_change_nothing");
   bundles_fill(&random, &s.stats, MANY, rays);
   answers flat = {0}, tree = {0};
-  for (int q = 0; q < QUERIES; q++) {
+  for (int q = 0; q < SINGLE_RESULTS; q++) {
     size_t first = 0;
     steps seen = {0};
     const slab_cast_options watched = {.progress = note_step, .user = &seen};

@@ -18,7 +18,7 @@ test_seconds=240   # of the processor, of one test program; the slowest takes a 
 still_seconds=600  # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
 mutant_seconds=3600 # of that clock, of one fault
 # The tests of answers are those that run at every lane width; they are asked at the one with the most ways to go wrong.
-width=w8
+width=w16
 
 say() { echo "mutants: $*" >&2; }
 
