@@ -21,11 +21,15 @@ slab_status check_cull(const char *function, slab_cull cull) {
   return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
 }
 
+/* Work-items of a group. One with rays in turns stands alone: drivers keep what all of a group hold apart, and theirs
+ * would push each other's out of the cache. */
+static uint32_t group_of(const site *on, uint32_t walks) { return walks > 1 ? 1 : on->device->tuning->group; }
+
 /* Rays of a work-item, fewer where otherwise some cores had none. */
-static uint32_t rays_each(const site *on, uint32_t rays) {
+static uint32_t rays_each(const site *on, uint32_t rays, uint32_t walks) {
   const tuning *t = on->device->tuning;
-  const uint32_t most = on->buffers->nodes == NULL ? t->rays_each : t->tree_rays;
-  const uint32_t fair = rays / (t->groups_a_unit * t->group * (on->device->info.compute_units + 1)) + 1;
+  const uint32_t most = on->buffers->nodes == NULL ? t->rays_each : walks > 1 ? t->turns_rays : t->tree_rays;
+  const uint32_t fair = rays / (t->groups_a_unit * group_of(on, walks) * (on->device->info.compute_units + 1)) + 1;
   return fair < most ? fair : most;
 }
 
@@ -86,9 +90,9 @@ static program_source source_of(const site *on) {
 slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
   const program_key key = {source_of(on), query, on->scene->kinds, on->scene->stack, l->walks == 0 ? 1 : l->walks};
-  l->uniforms.rays_each = rays_each(on, l->uniforms.rays);
+  l->uniforms.rays_each = rays_each(on, l->uniforms.rays, key.walks);
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
-  return enqueue(on, &key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
+  return enqueue(on, &key, l, items, group_of(on, key.walks), queue, wait_count, wait, done);
 }
 
 uint32_t packet_rays(const site *on, slab_query query) {

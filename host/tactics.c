@@ -19,7 +19,7 @@
 #define CLEARLY 0.75
 /* The same of tactics whose kernels may have to be compiled first; what packets leave is cast one by one anyway. */
 #define PACKETS_PAY 4096u
-#define TURNS_PAY 1048576u
+#define TURNS_PAY 262144u
 #define TRIALS_AGAIN 64 /* stretches after which the rays may be others */
 /* Rays that are sorted at once: fewer gain less, more take longer to cancel. Where rays in turns are the fastest,
  * memory is what they wait for, and sorting gains some 15 % of their time; it costs 40 ns of a compute unit a ray, what

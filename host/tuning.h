@@ -14,7 +14,8 @@ typedef struct tuning {
   uint32_t group; /* work-items of a group */
   uint32_t groups_a_unit; /* fewer rays a work-item before there are fewer groups than this for each compute unit */
   tree_leaves leaves;     /* of the trees that its layout has */
-  uint32_t turns;         /* rays that a work-item of SLAB_TACTIC_TURNS takes at once */
+  uint32_t turns;         /* rays that a work-item of SLAB_TACTIC_TURNS has on their way at once, */
+  uint32_t turns_rays;    /* and all that it takes at most */
 } tuning;
 
 const tuning *tuning_of(slab_device_type);

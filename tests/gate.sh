@@ -106,10 +106,10 @@ check_wide() {
       check_lanes packet "$lanes" 1
     done
     check_lanes wide 8 1
-    check_lanes wide 8 32
+    check_lanes wide 8 16
   done
   division=$exact
-  check_lanes wide 8 32 2
+  check_lanes wide 8 16 2
 }
 
 command -v "$clang" >/dev/null || die "$clang is not installed"
