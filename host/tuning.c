@@ -11,9 +11,11 @@ static const tuning cpu = {
     .tree_rays = 32,
     .group = 4,
     .groups_a_unit = 8,
-    /* EPYC (Zen 4): alone in its group with 128 rays a work-item is 0.96 to 1.07 times as fast as four with 32 each,
-       1.05 in the middle; 64 and 256 rays, 24 and 32 at once are up to 0.02 behind. */
+    /* Xeon (Emerald Rapids), before rays met triangles two abreast: 16 are 1.03 to 1.07 times as fast as 8 and 12, 32
+       no faster. EPYC (Zen 4): 24 and 32 are 0.94 to 1.03 times as fast as 16. */
     .turns = 16,
+    /* The latter: alone in its group with 128 rays a work-item is 0.96 to 1.07 times as fast as four with 32 rays each,
+       1.05 in the middle; with 64 and 256 rays 0.98 to 1.02 times as fast as with 128. */
     .turns_rays = 128,
     /* The EPYC again: leaf blocks of 8 beat 4 and 16 everywhere, since one costs hardly more than a primitive. */
     .leaves = {TREE_WIDTH, TREE_LEAF_BLOCKS, TREE_COST_BLOCK},

@@ -3,9 +3,9 @@
 #ifndef FRAMES_H
 #define FRAMES_H
 
+#include "columns.h"
 #include "query.h"
 
-#define RAY_WORDS 8
 #define FRAME_WORDS (sizeof(ray_frame) / sizeof(uint))
 
 typedef union frame_words {
@@ -19,28 +19,15 @@ typedef struct frames {
   uint word[FRAME_WORDS][LANES];
 } frames;
 
-/* The number of the nth ray that is cast. sorted: all numbers in that order; NULL: as rays stand. */
-INLINE size_t ray_number(const global uint *sorted, size_t nth) { return sorted != 0 ? sorted[nth] : nth; }
-
 #if LANES > 1
-/* Lane k's ray of `count`; the last stands in for those beyond it. */
-INLINE size_t frames_number(const global uint *sorted, size_t first, size_t count, size_t k) {
-  return ray_number(sorted, first + (k < count ? k : count - 1));
-}
-
-/* Rays are turned into columns first: left to themselves, compilers gather each number alone. */
 INLINE void frames_prepare(frames *f, const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast,
                            size_t first, size_t count) {
-  const global float *from = (const global float *)rays + cast->at[AT_RAYS];
-  real row[RAY_WORDS];
+  real column[RAY_WORDS];
   float field[RAY_WORDS][LANES];
   f->first = first;
   f->count = count;
-  UNROLL for (size_t k = 0; k < 8; k++) row[k] =
-      lanes_of_two(from + RAY_WORDS * frames_number(sorted, first, count, k),
-                   from + RAY_WORDS * frames_number(sorted, first, count, k + 8));
-  lanes_transpose(row);
-  UNROLL for (uint i = 0; i < RAY_WORDS; i++) lanes_store(row[i], field[i]);
+  columns_load(rays, sorted, cast, first, count, column);
+  UNROLL for (uint i = 0; i < RAY_WORDS; i++) lanes_store(column[i], field[i]);
   for (size_t k = 0; k < LANES; k++) {
     const slab_ray given = {
         {field[0][k], field[1][k], field[2][k]}, field[3][k], {field[4][k], field[5][k], field[6][k]}, field[7][k]};

@@ -141,9 +141,7 @@ static inline float lanes_at(real v, uint lane) {
   lanes_store(v, values);
   return values[lane];
 }
-#endif
 
-#if LANES > 1
 /* Elements of a and b in turn, of each eight the first or the last four. */
 #if LANES == 16
 #define WEAVE(a, b, i, j, k, l, I, J, K, L) \

@@ -9,6 +9,7 @@
 #define STRIDE 8
 #define SLAB_PACKET
 #include "answer.h"
+#include "columns.h"
 #include "tree.h"
 
 typedef struct packet {
@@ -36,14 +37,9 @@ typedef struct packet_hull {
 
 /* `count` rays from `first` on; the last stands in for those beyond it. */
 INLINE ray_given packet_load(const global slab_ray *rays, const cast_uniforms *cast, size_t first, uint count) {
-  const global float *from = (const global float *)rays + cast->at[AT_RAYS] + first * 8;
-  real field[8];
+  real field[RAY_WORDS];
   ray_given given;
-  UNROLL for (uint i = 0; i < 8; i++) {
-    const uint a = i < count ? i : count - 1, b = i + 8 < count ? i + 8 : count - 1;
-    field[i] = lanes_of_two(from + a * 8, from + b * 8);
-  }
-  lanes_transpose(field);
+  columns_load(rays, 0, cast, first, count, field);
   UNROLL for (int i = 0; i < 3; i++) {
     given.origin[i] = field[i];
     given.direction[i] = field[4 + i];

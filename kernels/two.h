@@ -1,6 +1,7 @@
 /* Two rays at once against a block of triangles each: the test of triangle.h once more, in lanes of which the first
  * half is of the one ray and the second of the other. So a processor with registers for both spends half the
- * instructions, and branches of which one is as good as foreseen.
+ * instructions, and half the branches, which it foresees more often: that one of the two rays is inside of a triangle
+ * is likely.
  *
  * The .inc files are the same for any number of lanes; their functions are told apart by their types. */
 #ifndef TWO_H
