@@ -4,12 +4,32 @@
 
 #include "gate.h"
 
+INLINE real plane_dot(const real n[3], const ray_real v[3]) { return (n[0] * v[0] + n[1] * v[1]) + n[2] * v[2]; }
+
+/* n . o, as far as offset - n . o shows it. An origin's subnormal components make subnormal products, below 2^-125, at
+ * which many processors are slow. With 0 in their place n . o stays the float it was, or it is below 2^-65 either way:
+ * a term of 2^-96 swallows such products, one of 2^-66 whatever they make of lesser terms. So where n . o or the offset
+ * reaches 2^-36 no answer shows them; elsewhere they count. */
+INLINE real plane_from(const ray_frame *ray, const real n[3], real offset, mask met) {
+  ray_mask any = (ray_mask)(0);
+  ray_real origin[3];
+  UNROLL for (int i = 0; i < 3; i++) {
+    const ray_mask faint = is_within(ray->origin[i], FLOAT_MAX_SUBNORMAL);
+    any |= faint & (ray->origin[i] != 0.0f);
+    origin[i] = faint ? (ray_real)(0.0f) : ray->origin[i];
+  }
+  if (!ray_any(any)) return plane_dot(n, ray->origin);
+  const real from = plane_dot(n, origin);
+  const mask near = (lanes_abs(from) < 0x1p-36f) & (lanes_abs(offset) < 0x1p-36f) & met;
+  return lanes_any(near) ? plane_dot(n, ray->origin) : from;
+}
+
 INLINE mask plane_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_load(block + i * STRIDE);
   real offset = lanes_load(block + 3 * STRIDE);
-  real along = (n[0] * ray->direction[0] + n[1] * ray->direction[1]) + n[2] * ray->direction[2];
-  real from = (n[0] * ray->origin[0] + n[1] * ray->origin[1]) + n[2] * ray->origin[2];
+  const real along = plane_dot(n, ray->direction);
+  const real from = plane_from(ray, n, offset, along != 0.0f);
   *t = lanes_divide(offset - from, along);
   mask hit = (along != 0.0f) & (*t >= ray->t_min) & (*t <= limit);
   if (cull == SLAB_CULL_BACK) hit = hit & (along < 0.0f);

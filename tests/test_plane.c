@@ -140,6 +140,59 @@ static void plane_through_a_point_passes_it(void **state) {
   CHECK_WITHIN(&plane, rows, 0x1p-23f);
 }
 
+enum { FAINT_PLANES = 64, FAINT_RAYS = 512 };
+
+/* Of any magnitude from 2^least, which may be subnormal, to 2^most, of either sign, or 0. */
+static float any_magnitude(harness_random *r, int least, int most) {
+  const float size = ldexpf(harness_uniform(r, 1, 2), least + (int)harness_below(r, (uint32_t)(most - least) + 1));
+  return harness_below(r, 8) == 0 ? 0.0f : harness_bits(r) & 1 ? size : -size;
+}
+
+/* The formula as it stands in the contract, for directions and normals whose largest component is in [1, 2). */
+static float plain_quotient(const slab_plane *p, const slab_ray *ray) {
+  const float *n = p->normal, *o = ray->origin, *d = ray->direction;
+  const volatile float from[3] = {n[0] * o[0], n[1] * o[1], n[2] * o[2]},
+                       along = (n[0] * d[0] + n[1] * d[1]) + n[2] * d[2];
+  const float t = (p->offset - ((from[0] + from[1]) + from[2])) / along;
+  return along == 0 || !isfinite(t) ? INFINITY : t + 0.0f;
+}
+
+/* Their products are left out where no answer shows them, and only there: so offsets, normals and the origin's other
+ * components are as small, in every combination. Some answers would be others without, else this proved nothing. */
+static void subnormal_components_of_the_origin_count(void **state) {
+  harness_random r = harness_seeded("subnormal_components_of_the_origin_count");
+  slab_ray rays[FAINT_RAYS];
+  size_t told = 0;
+  for (uint32_t k = 0; k < FAINT_PLANES; k++) {
+    const int least = -10 * (int)harness_below(&r, 15);
+    slab_plane plane = {{0}, any_magnitude(&r, least - 9, least)};
+    for (int i = 0; i < 3; i++) plane.normal[i] = any_magnitude(&r, least, 0);
+    plane.normal[harness_below(&r, 3)] = harness_uniform(&r, 1, 2);
+    float want[FAINT_RAYS];
+    for (size_t i = 0; i < FAINT_RAYS; i++) {
+      slab_ray *ray = &rays[i], without;
+      *ray = (slab_ray){.t_min = -INFINITY, .t_max = INFINITY};
+      for (int c = 0; c < 3; c++) {
+        ray->direction[c] = harness_uniform(&r, 1, 2) * (harness_bits(&r) & 1 ? 1.0f : -1.0f);
+        ray->origin[c] = any_magnitude(&r, least - 9, least);
+      }
+      ray->origin[harness_below(&r, 3)] = any_magnitude(&r, -149, -127);
+      without = *ray;
+      for (int c = 0; c < 3; c++)
+        if (fabsf(without.origin[c]) < FLT_MIN) without.origin[c] = 0;
+      want[i] = plain_quotient(&plane, ray);
+      told += want[i] != plain_quotient(&plane, &without);
+    }
+    slab_scene *scene = expect_scene(*state, SLAB_PLANE, &plane, 1);
+    answers a;
+    expect_cast(scene, rays, FAINT_RAYS, NULL, &a);
+    assert_same_bits(a.distance, want, FAINT_RAYS, sizeof *want);
+    answers_free(&a);
+    slab_scene_destroy(scene);
+  }
+  assert_true(told > FAINT_RAYS);
+}
+
 static void zero_and_non_finite_planes_are_refused_by_index(void **state) {
   static const slab_plane bad[] = {{{0, 0, 0}, 1},        {{0, -0.0f, 0}, 0},     {{NAN, 0, 1}, 0},
                                    {{0, INFINITY, 0}, 0}, {{0, 0, -INFINITY}, 0}, {{0, 0, 1}, NAN},
@@ -186,6 +239,7 @@ int main(void) {
       cmocka_unit_test(culling_looks_at_the_side_of_the_normal),
       cmocka_unit_test(face_forward_turns_the_back),
       cmocka_unit_test(plane_through_a_point_passes_it),
+      cmocka_unit_test(subnormal_components_of_the_origin_count),
       cmocka_unit_test(zero_and_non_finite_planes_are_refused_by_index),
       cmocka_unit_test(dropped_planes_keep_the_numbering),
   };
