@@ -203,32 +203,6 @@ slab_status launch_packets(const site *, slab_query, launch *, cl_command_queue,
 
 void slots_free(slot *);
 
-/* ---- tactics.c: how rays are taken through a tree, by measurement: answers do not depend on it ---- */
-
-enum { TACTICS = SLAB_TACTIC_SORTED + 1 };
-
-typedef struct tactics {
-  bool open;               /* there is a choice, */
-  bool sorts;              /* to which sorting belongs, */
-  slab_tactic first, last; /* among these, */
-  slab_tactic best;        /* and this is it so far */
-  double seconds[TACTICS]; /* a ray, the best of the trials, */
-  double sorting_pays;     /* and the same from which on in turns */
-  uint32_t trial_rays;     /* of a trial of the second round */
-  uint32_t trials, casts;  /* trials so far; stretches since */
-} tactics;
-
-/* For `rays` rays in all: a small batch is no place for trials. */
-tactics tactics_begin(const site *, slab_query, size_t rays);
-/* Whether the next stretch is a trial, which needs the device for itself. */
-bool tactics_trying(const tactics *);
-/* The tactic of the next stretch, which begins with `rays`, and of which there are at most `most`. *count: as it would
- * be; fewer for a trial, and as many as can be for sorting. */
-slab_tactic tactics_next(const tactics *, const slab_scene_stats *, const slab_ray *rays, uint32_t most,
-                         uint32_t *count);
-/* How long rays took that were cast by a tactic. */
-void tactics_note(tactics *, slab_tactic, uint32_t rays, double seconds);
-
 /* ---- pack.c: geometry for a lane width ---- */
 
 /* Lays `geometries` out for `lanes`: *table and *blocks are malloc'ed, *floats the length of blocks. */

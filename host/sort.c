@@ -1,5 +1,6 @@
 #include "sort.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,11 @@
 #define PIECES 16
 /* Pairs of neighbours that are looked at, of which so many lie together in rays that come in some order. */
 #define SAMPLES 64
-#define SAMPLES_TOGETHER 4
+#define SAMPLES_NEAR 4
 #define SAMPLE_BITS 3 /* an axis, of the cells for which that is asked */
+/* Squared tangents of the angles up to which two directions are much the same, 20 degrees, and those of two pixels. */
+#define ALIKE 0.13f
+#define OF_A_POINT 2e-5f
 
 typedef struct keyed {
   uint32_t key, number;
@@ -58,15 +62,28 @@ static uint32_t key_of(const grid *g, const slab_ray *ray) {
   return octant << 3 * CELL_BITS | cell;
 }
 
-int rays_are_scattered(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+/* Of the angle between two rays; infinite from a right angle on, and where there is none. */
+static float tangent_squared(const slab_ray *a, const slab_ray *b) {
+  const float *d = a->direction, *e = b->direction;
+  const float x = d[1] * e[2] - d[2] * e[1], y = d[2] * e[0] - d[0] * e[2], z = d[0] * e[1] - d[1] * e[0];
+  const float along = d[0] * e[0] + d[1] * e[1] + d[2] * e[2];
+  return along > 0.0f ? (x * x + y * y + z * z) / (along * along) : INFINITY;
+}
+
+rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
   const grid g = grid_of(lower, upper);
   const int shift = 3 * (CELL_BITS - SAMPLE_BITS);
-  int together = 0;
+  int near = 0, alike = 0, of_a_point = 0;
   for (size_t i = 0; i < SAMPLES; i++) {
-    const size_t at = (n - 1) / SAMPLES * i;
-    together += key_of(&g, &rays[at]) >> shift == key_of(&g, &rays[at + (at + 1 < n)]) >> shift;
+    const slab_ray *ray = &rays[(n - 1) / SAMPLES * i], *next = n > 1 ? ray + 1 : ray;
+    const float tangent = tangent_squared(ray, next);
+    near += key_of(&g, ray) >> shift == key_of(&g, next) >> shift;
+    alike += tangent < ALIKE;
+    of_a_point += tangent < OF_A_POINT && memcmp(ray->origin, next->origin, sizeof ray->origin) == 0;
   }
-  return together < SAMPLES_TOGETHER;
+  if (of_a_point > SAMPLES - SAMPLES_NEAR) return RAYS_OF_A_POINT;
+  if (near < SAMPLES_NEAR) return RAYS_SCATTERED;
+  return alike < SAMPLES / 2 ? RAYS_DIVERGING : RAYS_ALIKE;
 }
 
 /* Of piece p: its first, where p is PIECES the end. */

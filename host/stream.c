@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stream.h"
+#include "tactics.h"
 
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
 #define LAUNCH_MAX (1u << 30)
@@ -149,7 +150,7 @@ static bool take(stream *s, stretch *to, bool *trial) {
     to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
     *trial = tactics_trying(&s->tactics);
     const uint32_t most = f->count > 1 ? to->count : remaining < s->bound ? (uint32_t)remaining : s->bound;
-    to->tactic = tactics_next(&s->tactics, &c->scene->stats, c->rays + to->first, most, &to->count);
+    to->tactic = tactics_next(&s->tactics, most, &to->count);
     if (c->query == SLAB_ALL) status = bound_hits(c, s->on.device, to->first, &to->count);
     f->next += to->count;
   }
@@ -174,7 +175,7 @@ static void learn(stream *s, uint32_t at, slab_tactic tactic, uint32_t count, bo
   const double now = seconds_now(), from = s->ended > s->begun[at] ? s->ended : s->begun[at], seconds = now - from;
   s->ended = now;
   if (first_use || !(seconds > 0.0)) return;
-  if (s->trial[at] == tactics_trying(&s->tactics)) tactics_note(&s->tactics, tactic, count, seconds);
+  tactics_note(&s->tactics, s->trial[at], tactic, count, seconds);
   s->size = next_launch(s->size, count / seconds, s->bound);
   pthread_mutex_lock(&s->flow->lock);
   s->rate = count / seconds;
@@ -248,6 +249,13 @@ static void *stream_run(void *argument) {
 
 /* ---- all of them ---- */
 
+static tactics tactics_for(const cast *c, const site *on, size_t rays) {
+  const slab_device_info *info = &on->device->info;
+  const slab_scene_stats *s = &on->scene->stats;
+  const slab_tactic wanted = has_tactics(on) && info->lane_width > 1 ? on->device->tactic : SLAB_TACTIC_SINGLE;
+  return tactics_begin(wanted, packet_rays(on, c->query) != 0, info->compute_units, c->rays, rays, s->lower, s->upper);
+}
+
 static void open_stream(flow *f, uint32_t i) {
   stream *s = &f->streams[i];
   const cast *c = f->cast;
@@ -255,7 +263,7 @@ static void open_stream(flow *f, uint32_t i) {
   s->on = scene_site(c->scene, i);
   s->bound = launch_bound(c, &s->on);
   s->size = first_launch(&s->on, s->bound);
-  s->tactics = tactics_begin(&s->on, c->query, c->n / f->count);
+  s->tactics = tactics_for(c, &s->on, c->n / f->count);
 }
 
 /* The caller's thread takes the first device, which is why progress can be reported from it. */

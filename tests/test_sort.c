@@ -1,4 +1,4 @@
-/* The order in which scattered rays are cast. */
+/* The order in which rays come, and that in which scattered ones are cast. */
 #include "sort.h"
 
 #include <math.h>
@@ -104,24 +104,46 @@ static void bounds_may_be_none(void **state) {
   free(rays);
 }
 
-static void scattered_rays_are_told_from_others(void **state) {
+/* ---- what order rays come in ---- */
+
+/* From one place, pixels of a picture so many degrees wide. */
+static void frame(slab_ray *rays, float degrees) {
+  const float wide = 2.0f * tanf(degrees / 2 * 0.017453293f);
+  for (size_t i = 0; i < RAYS; i++)
+    rays[i] = ray_at(1.0f, 2.2f, 200.0f, wide * ((float)(i % 200) / 200.0f - 0.5f),
+                     wide * ((float)(i / 200) / 200.0f - 0.5f), -1.0f);
+}
+
+/* Row by row over a floor. */
+static slab_ray from_floor(size_t i, float dx, float dy, float dz) {
+  return ray_at(-1.0f + (float)(i % 200) / 50.0f, 2.0f + (float)(i / 200) / 400.0f, 50.0f, dx, dy, dz);
+}
+
+static void order_is_told(void **state) {
   (void)state;
-  harness_random random = harness_seeded("scattered_rays_are_told_from_others");
+  harness_random random = harness_seeded("order_is_told");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   scatter(&random, rays);
-  assert_true(rays_are_scattered(rays, RAYS, lower, upper));
-  assert_false(rays_are_scattered(rays, 1, lower, upper)); /* one ray lies with itself */
-  for (size_t i = 0; i < RAYS; i++) {                      /* pixels of a picture */
-    const float x = (float)(i % 200) / 200.0f - 0.5f, y = (float)(i / 200) / 200.0f - 0.5f;
-    rays[i] = ray_at(1.0f, 2.2f, 200.0f, x, y, -1.0f);
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_SCATTERED);
+  frame(rays, 40);
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_OF_A_POINT);
+  assert_int_equal(rays_order_of(rays, 1, lower, upper), RAYS_OF_A_POINT); /* a ray and itself */
+  frame(rays, 110); /* pixels too far apart for neighbours to meet the same */
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_ALIKE);
+  for (size_t i = 0; i < RAYS; i++) { /* to a light */
+    slab_ray *ray = &rays[i];
+    *ray = from_floor(i, 0, 0, 0);
+    for (int k = 0; k < 3; k++) ray->direction[k] = (k == 2 ? 60.0f : 1.0f) - ray->origin[k];
   }
-  assert_false(rays_are_scattered(rays, RAYS, lower, upper));
-  for (size_t i = 0; i < RAYS; i++) { /* what leaves their hits, any way */
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_ALIKE);
+  for (size_t i = 0; i < RAYS; i++) { /* what leaves a hit, any way */
     float d[3];
     for (int k = 0; k < 3; k++) d[k] = harness_uniform(&random, -1.0f, 1.0f);
-    rays[i] = ray_at(-1.0f + (float)(i % 200) / 50.0f, 2.0f + (float)(i / 200) / 400.0f, 50.0f, d[0], d[1], d[2]);
+    rays[i] = from_floor(i, d[0], d[1], d[2]);
   }
-  assert_false(rays_are_scattered(rays, RAYS, lower, upper));
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_DIVERGING);
+  for (size_t i = 0; i < RAYS; i++) rays[i] = ray_at(NAN, NAN, NAN, NAN, 0, INFINITY);
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_DIVERGING); /* some answer */
   free(rays);
 }
 
@@ -131,7 +153,7 @@ int main(void) {
       cmocka_unit_test(neighbours_go_one_way_and_begin_near),
       cmocka_unit_test(rays_alike_keep_their_order),
       cmocka_unit_test(bounds_may_be_none),
-      cmocka_unit_test(scattered_rays_are_told_from_others),
+      cmocka_unit_test(order_is_told),
   };
   return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
 }
