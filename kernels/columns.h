@@ -24,6 +24,7 @@ INLINE void columns_load(const global slab_ray *rays, const global uint *sorted,
   UNROLL for (size_t k = 0; k < 8; k++) column[k] =
       lanes_of_two(from + RAY_WORDS * columns_number(sorted, first, count, k),
                    from + RAY_WORDS * columns_number(sorted, first, count, k + 8));
+  if (sorted == 0) memory_fetch((size_t)(from + RAY_WORDS * (first + LANES)), LANES * sizeof(slab_ray)); /* the next */
   lanes_transpose(column);
 }
 #endif

@@ -31,8 +31,8 @@
 #pragma OPENCL FP_CONTRACT OFF
 #define GLOBAL global
 /* A call would pass vectors through memory: PoCL leaves functions that are used twice out of line. */
-#if SLAB_ABREAST > 1
-#define INLINE static inline __attribute__((always_inline, overloadable)) /* two.h */
+#if SLAB_ABREAST > 1 || defined(SLAB_PACKET)
+#define INLINE static inline __attribute__((always_inline, overloadable)) /* two.h, hull.h */
 #else
 #define INLINE static inline __attribute__((always_inline))
 #endif

@@ -10,6 +10,7 @@
 #define SLAB_PACKET
 #include "answer.h"
 #include "columns.h"
+#include "hull.h"
 #include "tree.h"
 
 typedef struct packet {
@@ -19,13 +20,6 @@ typedef struct packet {
   word order, where, count, skip;
   word lane; /* of the best in its block */
 } packet;
-
-/* Every ray of a packet at once. */
-typedef struct packet_hull {
-  float near_origin[3], far_origin[3];         /* which put planes nearest, and farthest */
-  float near_inverse[3][2], far_inverse[3][2]; /* least and most of inverse_back, and of inverse_wide */
-  float t_min, limit;
-} packet_hull;
 
 /* ---- rays in ---- */
 
@@ -71,7 +65,6 @@ INLINE bool packet_agrees(const packet *p, uint *way) {
 
 /* ---- the hull ---- */
 
-/* A hull meets TREE_WIDTH boxes, whatever LANES is. */
 #define EIGHT_BITS ((1u << TREE_WIDTH) - 1)
 
 INLINE float least_of(real v) {
@@ -93,6 +86,7 @@ INLINE packet_hull hull_of(const packet *p) {
   UNROLL for (int i = 0; i < 3; i++) {
     const float least = least_live(p, p->ray.origin[i]), most = most_live(p, p->ray.origin[i]);
     const bool down = p->ray.down[i] != 0;
+    h.down[i] = p->ray.down[i];
     h.near_origin[i] = down ? least : most;
     h.far_origin[i] = down ? most : least;
     h.near_inverse[i][0] = least_live(p, p->ray.inverse_back[i]);
@@ -105,54 +99,15 @@ INLINE packet_hull hull_of(const packet *p) {
   return h;
 }
 
-/* Which of TREE_WIDTH boxes some ray may touch, as box_may_touch would say of each. A ray that runs in a plane gives
- * NaN, which constrains nothing: since -inf is the least inverse then, NaN is what both choices below keep. */
-INLINE mask hull_may_touch(const packet_hull *h, const real near[3], const real far[3], real *enter) {
-  real leave = (real)(h->limit);
-  *enter = (real)(h->t_min);
-  UNROLL for (int i = 0; i < 3; i++) {
-    const real to_near = h->near_origin[i] - near[i], to_far = h->far_origin[i] - far[i];
-    *enter = lanes_max(lanes_min(to_near * h->near_inverse[i][1], to_near * h->near_inverse[i][0]), *enter);
-    leave = lanes_min(lanes_max(to_far * h->far_inverse[i][1], to_far * h->far_inverse[i][0]), leave);
-  }
-  return *enter <= leave;
-}
-
-/* Of boxes whose rows stand as in a box's block. */
-INLINE mask hull_boxes(const packet *p, const packet_hull *h, const global float *bounds, real *enter) {
-  real near[3], far[3];
-  UNROLL for (int i = 0; i < 3; i++) {
-    const bool down = p->ray.down[i] != 0;
-    near[i] = lanes_eight(bounds + (down ? i + 3 : i) * TREE_WIDTH);
-    far[i] = lanes_eight(bounds + (down ? i : i + 3) * TREE_WIDTH);
-  }
-  return hull_may_touch(h, near, far, enter);
-}
-
-INLINE mask hull_triangles(const packet *p, const packet_hull *h, const global float *block) {
-  triangle_rows rows;
-  real lower[3], upper[3], near[3], far[3], enter;
-  UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
-      lanes_eight(block + (3 * v + i) * TREE_WIDTH);
-  triangle_bounds(&rows, lower, upper);
-  triangle_gate(lower, upper);
-  UNROLL for (int i = 0; i < 3; i++) {
-    const bool down = p->ray.down[i] != 0;
-    near[i] = down ? upper[i] : lower[i];
-    far[i] = down ? lower[i] : upper[i];
-  }
-  return hull_may_touch(h, near, far, &enter);
-}
-
-/* Of so few rays it is not asked which triangles their hull may touch. Measured with PoCL 3.1 on Zen 5: 2 to 5 are
- * about as fast, and 8 to 20 % faster than none on shadow rays of large meshes. */
-#define HULL_PAYS 3
+/* Of so few rays it is not asked which triangles their hull may touch. Measured with PoCL 3.1: 2 to 5 on Zen 5, and 3
+ * to 8 on Zen 4, are about as fast; 8 to 20 % faster than none on shadow rays of large meshes (Zen 5). */
+#define HULL_PAYS 4
 
 /* Primitives of a block that some ray may touch; those that nothing is known of stay. */
-INLINE uint hull_block(const uint kind, const packet *p, const packet_hull *h, const global float *block) {
-  real enter;
-  if (kind == SLAB_BOX) return lanes_bits(hull_boxes(p, h, block, &enter)) & EIGHT_BITS;
-  if (kind == SLAB_TRIANGLE) return lanes_bits(hull_triangles(p, h, block)) & EIGHT_BITS;
+INLINE uint hull_block(const uint kind, const packet_hull *h, const global float *block) {
+  hull_real enter;
+  if (kind == SLAB_BOX) return hull_boxes(h, block, &enter);
+  if (kind == SLAB_TRIANGLE) return hull_triangles(h, block);
   return EIGHT_BITS;
 }
 
@@ -191,59 +146,88 @@ INLINE void packet_block(const uint kind, packet *p, mask touched, uint bits, co
   }
 }
 
-/* What triangles ask of a frame, of one ray in all lanes. */
-INLINE ray_frame packet_ray(const packet *p, uint k) {
+/* What triangles ask of a frame, to be read ray by ray. It stands apart from the packet: see tree_path. */
+typedef struct packet_rows {
+  float shear_origin[3][LANES], shear_inverse[3][LANES], shear[2][LANES], t_min[LANES];
+} packet_rows;
+
+INLINE void packet_store(const packet *p, packet_rows *rows) {
+  UNROLL for (int i = 0; i < 3; i++) {
+    lanes_store(p->ray.shear_origin[i], rows->shear_origin[i]);
+    lanes_store(p->ray.shear_inverse[i], rows->shear_inverse[i]);
+    if (i < 2) lanes_store(p->ray.shear[i], rows->shear[i]);
+  }
+  lanes_store(p->ray.t_min, rows->t_min);
+}
+
+/* Rays that meet a block of triangles at once. */
+#define SINGLY (LANES / TREE_WIDTH)
+#if SINGLY == 2
+#define packet_pair(a, b) ((real)((float8)(a), (float8)(b)))
+#else
+#define packet_pair(a, b) ((real)(a))
+#endif
+
+/* What triangles ask of a frame, of two rays, half of the lanes each. */
+INLINE ray_frame packet_ray(const packet *p, const packet_rows *rows, uint a, uint b) {
   ray_frame f = p->ray;
   UNROLL for (int i = 0; i < 3; i++) {
-    f.shear_origin[i] = (real)(lanes_at(p->ray.shear_origin[i], k));
-    f.shear_inverse[i] = (real)(lanes_at(p->ray.shear_inverse[i], k));
-    if (i < 2) f.shear[i] = (real)(lanes_at(p->ray.shear[i], k));
+    f.shear_origin[i] = packet_pair(rows->shear_origin[i][a], rows->shear_origin[i][b]);
+    f.shear_inverse[i] = packet_pair(rows->shear_inverse[i][a], rows->shear_inverse[i][b]);
+    if (i < 2) f.shear[i] = packet_pair(rows->shear[i][a], rows->shear[i][b]);
   }
-  f.t_min = (real)(lanes_at(p->ray.t_min, k));
+  f.t_min = packet_pair(rows->t_min[a], rows->t_min[b]);
   return f;
 }
 
-/* Rays in `bits`, one after the other, against all triangles of a block: where fewer rays meet it than triangles. */
-INLINE void packet_singly(packet *p, uint bits, const global float *block, uint where,
+/* Rays in `bits`, SINGLY at once, against all triangles of a block. */
+INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const global float *block, uint where,
                           const global geometry_entry *table, const cast_uniforms *cast) {
   const global uint *orders = (const global uint *)(block + TRIANGLE_ROWS * TREE_WIDTH);
   triangle_rows rows;
   UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
       lanes_eight(block + (3 * v + (int)p->ray.k[i]) * TREE_WIDTH);
-  for (; bits != 0; bits &= bits - 1) {
-    const uint k = lowest_lane(bits);
-    const ray_frame ray = packet_ray(p, k);
-    const mask own = (word)(k) == LANE_NUMBERS;
+  while (bits != 0) {
+    const uint a = lowest_lane(bits), others = bits & (bits - 1);
+    const bool both = SINGLY == 2 && others != 0;
+    const uint b = both ? lowest_lane(others) : a;
+    bits = both ? others & (others - 1) : others;
+    const ray_frame ray = packet_ray(p, each, a, b);
+    float limits[LANES];
+    lanes_store(p->limit, limits);
     real t;
-    const mask hit = triangle_met(&ray, &rows, (real)(lanes_at(p->limit, k)), cast->cull, &t);
-    for (uint hits = lanes_bits(hit) & EIGHT_BITS; hits != 0; hits &= hits - 1) {
-      const uint lane = lowest_lane(hits), order = orders[lane];
+    const mask hit = triangle_met(&ray, &rows, packet_pair(limits[a], limits[b]), cast->cull, &t);
+    for (uint hits = lanes_bits(hit) & (both ? 0xFFFFu : EIGHT_BITS); hits != 0; hits &= hits - 1) {
+      const uint at = lowest_lane(hits), lane = at % TREE_WIDTH, order = orders[lane];
+      const mask own = (word)(at < TREE_WIDTH ? a : b) == LANE_NUMBERS;
       if (!packet_hides(order, table, cast))
-        packet_take(p, own & (p->skip != order), (real)(lanes_at(t, lane)), order, where, lane);
+        packet_take(p, own & (p->skip != order), (real)(lanes_at(t, at)), order, where, lane);
     }
   }
 }
 
-INLINE void packet_blocks(const uint kind, packet *p, const packet_hull *h, mask touched, const global float *blocks,
-                          uint first, uint count, const global geometry_entry *table, const cast_uniforms *cast) {
+INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_hull *h, mask touched,
+                          const global float *blocks, uint first, uint count, const global geometry_entry *table,
+                          const cast_uniforms *cast) {
   for (uint n = 0; n < count; n++, first += TREE_BLOCK_UNITS(primitive_rows(kind))) {
     const global float *block = blocks + (size_t)first * BLOCK_UNIT;
     const uint rays = lanes_bits(touched & p->live);
     const bool few = kind == SLAB_TRIANGLE && popcount(rays) <= HULL_PAYS;
-    const uint primitives = few ? EIGHT_BITS : hull_block(kind, p, h, block);
-    if (kind == SLAB_TRIANGLE && popcount(rays) < popcount(primitives))
-      packet_singly(p, rays, block, first, table, cast);
+    const uint primitives = few ? EIGHT_BITS : hull_block(kind, h, block);
+    if (kind == SLAB_TRIANGLE && (popcount(rays) + SINGLY - 1) / SINGLY < popcount(primitives))
+      packet_singly(p, each, rays, block, first, table, cast);
     else
       packet_block(kind, p, touched, primitives, block, first, table, cast);
   }
 }
 
-INLINE void packet_leaf(packet *p, const packet_hull *h, mask touched, const global float *blocks, uint first,
-                        uint meta, const global geometry_entry *table, const cast_uniforms *cast) {
+INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_hull *h, mask touched,
+                        const global float *blocks, uint first, uint meta, const global geometry_entry *table,
+                        const cast_uniforms *cast) {
   const uint kind = TREE_LEAF_KIND(meta), count = TREE_LEAF_BLOCK_COUNT(meta);
 #define SCAN_KIND(KIND)                              \
   if ((SLAB_KINDS >> KIND & 1) != 0 && kind == KIND) \
-  packet_blocks(KIND, p, h, touched, blocks, first, count, table, cast)
+  packet_blocks(KIND, p, each, h, touched, blocks, first, count, table, cast)
   SCAN_KIND(SLAB_TRIANGLE);
   SCAN_KIND(SLAB_BOX);
   SCAN_KIND(SLAB_SPHERE);
@@ -251,13 +235,13 @@ INLINE void packet_leaf(packet *p, const packet_hull *h, mask touched, const glo
 #undef SCAN_KIND
 }
 
-INLINE void packet_outside(packet *p, const packet_hull *h, const global float *blocks,
+INLINE void packet_outside(packet *p, const packet_rows *each, const packet_hull *h, const global float *blocks,
                            const global geometry_entry *table, const cast_uniforms *cast) {
   const tree_outside planes = cast->planes, boxes = cast->boxes;
   if ((SLAB_KINDS >> SLAB_PLANE & 1) != 0)
-    packet_blocks(SLAB_PLANE, p, h, p->live, blocks, planes.first, planes.blocks, table, cast);
+    packet_blocks(SLAB_PLANE, p, each, h, p->live, blocks, planes.first, planes.blocks, table, cast);
   if ((SLAB_KINDS >> SLAB_BOX & 1) != 0)
-    packet_blocks(SLAB_BOX, p, h, p->live, blocks, boxes.first, boxes.blocks, table, cast);
+    packet_blocks(SLAB_BOX, p, each, h, p->live, blocks, boxes.first, boxes.blocks, table, cast);
 }
 
 /* ---- the traversal ---- */
@@ -269,8 +253,8 @@ INLINE mask packet_touches(const packet *p, const global tree_node *nodes, uint 
   return box_may_touch(&p->ray, near, far, p->limit, &enter) & p->live;
 }
 
-INLINE void packet_traverse(packet *p, packet_hull *h, const global tree_node *nodes, const global float *blocks,
-                            const global geometry_entry *table, const cast_uniforms *cast) {
+INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, const global tree_node *nodes,
+                            const global float *blocks, const global geometry_entry *table, const cast_uniforms *cast) {
   tree_visit stack[SLAB_STACK];
   tree_path path;
   mask touched = p->live;
@@ -281,13 +265,13 @@ INLINE void packet_traverse(packet *p, packet_hull *h, const global tree_node *n
     if (!lanes_any(touched)) {
       more = tree_pop(&path, h->limit);
     } else if (TREE_IS_INNER(meta)) {
-      float enter[LANES];
-      real entered;
-      const uint bits = lanes_bits(hull_boxes(p, h, &nodes[at].bounds[0][0], &entered)) & EIGHT_BITS;
-      lanes_store(entered, enter);
+      float enter[TREE_WIDTH];
+      hull_real entered;
+      const uint bits = hull_boxes(h, &nodes[at].bounds[0][0], &entered);
+      vstore8(entered, 0, enter);
       more = tree_down(&path, nodes, blocks, at, bits, enter, h->limit);
     } else {
-      packet_leaf(p, h, touched, blocks, at, meta, table, cast);
+      packet_leaf(p, each, h, touched, blocks, at, meta, table, cast);
       h->limit = most_live(p, p->limit);
       more = tree_pop(&path, h->limit);
     }
@@ -411,8 +395,10 @@ kernel void packets(const global slab_ray *rays, global void *results, const glo
   if (lanes_any(p.live)) {
     ray_turn(&p.ray, way);
     packet_hull h = hull_of(&p);
-    packet_outside(&p, &h, blocks, table, &cast);
-    packet_traverse(&p, &h, nodes, blocks, table, &cast);
+    packet_rows each;
+    if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) packet_store(&p, &each);
+    packet_outside(&p, &each, &h, blocks, table, &cast);
+    packet_traverse(&p, &each, &h, nodes, blocks, table, &cast);
   }
   packet_end(&p, table, blocks, &cast, results, first, count);
 }

@@ -4,6 +4,8 @@
 
 #include "gate.h"
 
+#include "bounds.inc"
+
 #include "triangle.inc"
 
 INLINE triangle_rows triangle_load(const ray_frame *ray, GLOBAL const float *block) {

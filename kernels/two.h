@@ -38,6 +38,8 @@ INLINE bool lanes_any(two_mask m) { return sixteen_bits(m) != 0; }
 
 #include "gate.inc"
 
+#include "bounds.inc"
+
 #include "triangle.inc"
 
 #undef real
