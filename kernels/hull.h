@@ -35,7 +35,8 @@ INLINE hull_real lanes_min(hull_real fresh, hull_real kept) { return fresh < kep
 typedef struct packet_hull {
   uint down[3];                                /* the directions', by axis */
   float near_origin[3], far_origin[3];         /* which put planes nearest, and farthest */
-  float near_inverse[3][2], far_inverse[3][2]; /* least and most of inverse_back, and of inverse_wide */
+  float near_inverse[3][2], far_inverse[3][2]; /* least and most of inverse_back, and of inverse_wide: rounding is
+                                                  monotone, so these are those times INVERSE_WIDE */
   float t_min, limit;
 } packet_hull;
 

@@ -91,8 +91,7 @@ INLINE packet_hull hull_of(const packet *p) {
     h.far_origin[i] = down ? most : least;
     h.near_inverse[i][0] = least_live(p, p->ray.inverse_back[i]);
     h.near_inverse[i][1] = most_live(p, p->ray.inverse_back[i]);
-    h.far_inverse[i][0] = least_live(p, p->ray.inverse_wide[i]);
-    h.far_inverse[i][1] = most_live(p, p->ray.inverse_wide[i]);
+    UNROLL for (int k = 0; k < 2; k++) h.far_inverse[i][k] = h.near_inverse[i][k] * INVERSE_WIDE;
   }
   h.t_min = least_live(p, p->ray.t_min);
   h.limit = most_live(p, p->limit);

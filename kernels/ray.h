@@ -9,6 +9,7 @@
 #define FLOAT_MIN_NORMAL 0x1p-126f
 #define FLOAT_MAX_SUBNORMAL 0x1.fffffcp-127f
 #define COORDINATE_MAX 0x1p60f
+#define INVERSE_WIDE 0x1.00002p+0f /* 1 + 2^-19, of inverse_wide */
 
 enum {
   RAY_LIVE,
@@ -35,7 +36,7 @@ typedef struct ray_frame {
   ray_real origin[3];
   ray_real direction[3]; /* scaled by a power of two: the largest component in [1, 2), no subnormal, no -0 */
   ray_real inverse[3];   /* correctly rounded; +inf where the direction is 0 */
-  /* For box_may_touch: -inverse, and -inverse * (1 + 2^-19), which meets planes never too early, the slab test's
+  /* For box_may_touch: -inverse, and -inverse * INVERSE_WIDE, which meets planes never too early, the slab test's
    * widening included; NaN, which constrains nothing, where the range begins below 0. */
   ray_real inverse_back[3], inverse_wide[3];
   ray_real t_min, t_max; /* scaled alike, finite, and such that t scaled back is finite */
@@ -140,7 +141,7 @@ INLINE ray_frame ray_scale(const ray_given *r) {
     f.direction[i] = is_within(d, FLOAT_MAX_SUBNORMAL) ? (ray_real)(0.0f) : d;
     f.inverse[i] = ray_divide((ray_real)(1.0f), f.direction[i]);
     f.inverse_back[i] = -f.inverse[i];
-    f.inverse_wide[i] = r->t_min < 0.0f ? (ray_real)(NAN) : f.inverse_back[i] * 0x1.00002p+0f;
+    f.inverse_wide[i] = r->t_min < 0.0f ? (ray_real)(NAN) : f.inverse_back[i] * INVERSE_WIDE;
   }
   const ray_mask some = ray_range(&f, r, f.forth, e);
   f.state = valid ? (some ? (ray_word)(RAY_LIVE) : (ray_word)(RAY_EMPTY)) : (ray_word)(RAY_INVALID);
