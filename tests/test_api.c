@@ -1,12 +1,7 @@
 /* Arguments, states, statuses and messages. */
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "harness.h"
 #include "ladder.h"
@@ -404,102 +399,28 @@ static void check_refuses_options_that_a_cast_refuses(void **state) {
   slab_context_destroy(context);
 }
 
-/* ---- statuses that the machine decides ---- */
-
-/* Sanitizers end a process that is refused memory. */
-#if defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
-#if !SANITIZED
-/* With no address space left, a gigabyte of boxes cannot be copied. */
-static void scene_that_does_not_fit_memory_is_refused_whole(void **state) {
-  (void)state;
-  const uint32_t n = 1u << 25;
-  const size_t bytes = n * sizeof(slab_box);
-  slab_context *context = harness_context();
-  slab_scene *scene = NULL;
-  uint32_t geometry = 77;
-  assert_ok(slab_scene_create(context, &scene));
-  const int zeros = open("/dev/zero", O_RDONLY);
-  void *boxes = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, zeros, 0);
-  assert_true(boxes != MAP_FAILED);
-  struct rlimit limit;
-  assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
-  const struct rlimit none = {bytes, limit.rlim_max};
-  assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
-  const slab_status status = slab_scene_add_boxes(scene, boxes, n, NULL, &geometry);
-  assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
-  assert_status(status, SLAB_OUT_OF_MEMORY);
-  assert_int_equal(geometry, 77);
-  assert_ok(slab_scene_add_boxes(scene, boxes, 1, NULL, &geometry));
-  assert_int_equal(geometry, 0);
-  munmap(boxes, bytes);
-  close(zeros);
-  slab_scene_destroy(scene);
-  slab_context_destroy(context);
-}
-#endif
-
-/* What a machine without a driver sees; run in a child, since the loader looks for drivers once. */
-static int without_drivers(void) {
-  size_t count = 77;
-  slab_device_info info;
-  slab_context *context = NULL;
-  if (slab_devices(&info, 1, &count) != SLAB_NO_DEVICE || count != 0) return 1;
-  if (*slab_message() == 0) return 2;
-  if (slab_context_create(NULL, &context) != SLAB_NO_DEVICE || context != NULL) return 3;
-  return 0;
-}
-
-static void machine_without_drivers_has_no_device(void **state) {
-  char empty[] = "no-drivers-XXXXXX";
-  assert_non_null(mkdtemp(empty));
-  const pid_t child = fork();
-  assert_true(child >= 0);
-  if (child == 0) {
-    setenv("OCL_ICD_VENDORS", empty, 1);
-    execl(*state, *state, "without-drivers", (char *)NULL);
-    _exit(127);
-  }
-  int status = 0;
-  assert_int_equal(waitpid(child, &status, 0), child);
-  rmdir(empty);
-  assert_true(WIFEXITED(status));
-  assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "without-drivers") == 0) return without_drivers();
+int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_status_has_its_text),
-    cmocka_unit_test(every_query_has_its_size),
-    cmocka_unit_test(message_belongs_to_its_thread),
-    cmocka_unit_test(message_outlives_a_success),
-    cmocka_unit_test(devices_are_counted_and_listed),
-    cmocka_unit_test(device_list_without_a_place_is_refused),
-    cmocka_unit_test(context_stands_on_the_device_that_was_selected),
-    cmocka_unit_test(type_selectors_find_a_device_of_the_type),
-    cmocka_unit_test(selector_that_matches_nothing_is_no_device),
-    cmocka_unit_test(lane_widths_are_1_8_16_or_the_devices_own),
-    cmocka_unit_test(tactic_that_is_none_is_refused),
-    cmocka_unit_test(context_calls_name_a_missing_argument),
-    cmocka_unit_test(adding_names_a_missing_argument),
-    cmocka_unit_test(commit_and_info_check_their_arguments),
-    cmocka_unit_test(committed_scene_takes_no_more),
-    cmocka_unit_test(casting_before_commit_is_out_of_order),
-    cmocka_unit_test(casts_check_their_arguments),
-    cmocka_unit_test(pairs_check_their_arguments),
-    cmocka_unit_test(check_checks_its_arguments),
-    cmocka_unit_test(check_refuses_options_that_a_cast_refuses),
-#if !SANITIZED
-    cmocka_unit_test(scene_that_does_not_fit_memory_is_refused_whole),
-#endif
-    cmocka_unit_test_prestate(machine_without_drivers_has_no_device, argv[0]),
+      cmocka_unit_test(every_status_has_its_text),
+      cmocka_unit_test(every_query_has_its_size),
+      cmocka_unit_test(message_belongs_to_its_thread),
+      cmocka_unit_test(message_outlives_a_success),
+      cmocka_unit_test(devices_are_counted_and_listed),
+      cmocka_unit_test(device_list_without_a_place_is_refused),
+      cmocka_unit_test(context_stands_on_the_device_that_was_selected),
+      cmocka_unit_test(type_selectors_find_a_device_of_the_type),
+      cmocka_unit_test(selector_that_matches_nothing_is_no_device),
+      cmocka_unit_test(lane_widths_are_1_8_16_or_the_devices_own),
+      cmocka_unit_test(tactic_that_is_none_is_refused),
+      cmocka_unit_test(context_calls_name_a_missing_argument),
+      cmocka_unit_test(adding_names_a_missing_argument),
+      cmocka_unit_test(commit_and_info_check_their_arguments),
+      cmocka_unit_test(committed_scene_takes_no_more),
+      cmocka_unit_test(casting_before_commit_is_out_of_order),
+      cmocka_unit_test(casts_check_their_arguments),
+      cmocka_unit_test(pairs_check_their_arguments),
+      cmocka_unit_test(check_checks_its_arguments),
+      cmocka_unit_test(check_refuses_options_that_a_cast_refuses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
