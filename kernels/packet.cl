@@ -161,11 +161,8 @@ INLINE void packet_store(const packet *p, packet_rows *rows) {
 
 /* Rays that meet a block of triangles at once. */
 #define SINGLY (LANES / TREE_WIDTH)
-#if SINGLY == 2
-#define packet_pair(a, b) ((real)((float8)(a), (float8)(b)))
-#else
-#define packet_pair(a, b) ((real)(a))
-#endif
+
+INLINE real packet_pair(float a, float b) { return LANE_NUMBERS < (word)(TREE_WIDTH) ? (real)(a) : (real)(b); }
 
 /* What triangles ask of a frame, of two rays, half of the lanes each. */
 INLINE ray_frame packet_ray(const packet *p, const packet_rows *rows, uint a, uint b) {
