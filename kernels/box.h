@@ -39,7 +39,7 @@ INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real f
     *enter = lanes_max((ray->origin[i] - near[i]) * ray->inverse_back[i], *enter);
     leave = lanes_min((ray->origin[i] - far[i]) * ray->inverse_wide[i], leave);
   }
-  return *enter <= leave;
+  return lanes_kept(*enter <= leave);
 }
 
 /* The same for a block. */

@@ -92,7 +92,7 @@ INLINE ray_word ray_way(const ray_frame *f) {
 /* Woop, Benthin, Wald 2013: the axis of the largest component becomes the shear's third; the other two follow
  * in cyclic order, swapped when looking down the axis, so that windings are seen alike from both sides. */
 INLINE void ray_turn(ray_frame *f, uint way) {
-  const uint z = way >> 3, x = z == 2 ? 0 : z + 1, y = x == 2 ? 0 : x + 1;
+  const uint z = way >> 3, x = (uint)next_of_three((int)z), y = (uint)next_of_three((int)x);
   const bool swap = (way >> z & 1) != 0;
   f->k[0] = swap ? y : x;
   f->k[1] = swap ? x : y;

@@ -37,7 +37,7 @@ INLINE void triangle_normal(const ray_frame *ray, const ray_real v[TRIANGLE_ROWS
     e2[i] = e2[i] * factor[0] * factor[1];
   }
   UNROLL for (int i = 0; i < 3; i++) {
-    int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
+    const int j = next_of_three(i), k = next_of_three(j);
     ray_real p = e1[j] * e2[k], q = e1[k] * e2[j];
     n[i] = (p - q) + (lanes_fma(e1[j], e2[k], -p) - lanes_fma(e1[k], e2[j], -q));
   }
