@@ -253,7 +253,7 @@ static tactics tactics_for(const cast *c, const site *on, size_t rays) {
   const slab_device_info *info = &on->device->info;
   const slab_scene_stats *s = &on->scene->stats;
   const slab_tactic wanted = has_tactics(on) && info->lane_width > 1 ? on->device->tactic : SLAB_TACTIC_SINGLE;
-  return tactics_begin(wanted, packet_rays(on, c->query) != 0, info->compute_units, c->rays, rays, s->lower, s->upper);
+  return tactics_begin(wanted, packet_rays(on, c->query) != 0, info, c->rays, rays, s->lower, s->upper);
 }
 
 static void open_stream(flow *f, uint32_t i) {

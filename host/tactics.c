@@ -8,8 +8,10 @@
  * Those that begin near each other and go apart: turns, 0.9 to 1.5 times as fast, and packets only where a trial says
  * so by more than it may be wrong. For others (shadows) either may be 2.5 times as fast: there trials decide.
  *
- * One by one is for few rays, and for queries without packets. Of many, turns took 0.65 to 1.1 of its time. */
+ * One by one is for few rays, and for queries without packets. Of many, turns took 0.65 to 1.1 of its time; but where
+ * registers are too narrow for two rays abreast 0.8 to 1.25 (Zen 3): there these two are tried. */
 #define APART_MARGIN 0.9
+#define ABREAST_LANES 16
 /* Tactics whose kernels may have to be compiled first; what packets leave is cast one by one anyway. */
 #define PACKETS_PAY 4096u
 #define TURNS_PAY 262144u
@@ -56,9 +58,9 @@ static void choose_between(tactics *t, slab_tactic usual, slab_tactic other, dou
   t->until = until;
 }
 
-tactics tactics_begin(slab_tactic wanted, bool packets, uint32_t compute_units, const slab_ray *rays, size_t n,
+tactics tactics_begin(slab_tactic wanted, bool packets, const slab_device_info *device, const slab_ray *rays, size_t n,
                       const float lower[3], const float upper[3]) {
-  tactics t = {.best = wanted, .steps = STEPS, .probe_rays = PROBE, .sorting_pays = SORT_PAYS / compute_units};
+  tactics t = {.best = wanted, .steps = STEPS, .probe_rays = PROBE, .sorting_pays = SORT_PAYS / device->compute_units};
   if (wanted != SLAB_TACTIC_MEASURED) return t;
   const slab_tactic together = packets && n >= PACKETS_PAY ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
   const slab_tactic apart = n >= TURNS_PAY ? SLAB_TACTIC_TURNS : SLAB_TACTIC_SINGLE;
@@ -74,7 +76,10 @@ tactics tactics_begin(slab_tactic wanted, bool packets, uint32_t compute_units, 
       choose_between(&t, together, apart, 1.0, first);
       break;
     case RAYS_DIVERGING:
-      choose_between(&t, apart, together, APART_MARGIN, first);
+      if (device->lane_width < ABREAST_LANES)
+        choose_between(&t, apart, SLAB_TACTIC_SINGLE, 1.0, first);
+      else
+        choose_between(&t, apart, together, APART_MARGIN, first);
       t.again = UINT32_MAX;
       break;
     case RAYS_SCATTERED: /* one trial tells whether sorting may pay */

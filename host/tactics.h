@@ -23,9 +23,9 @@ typedef struct tactics {
   double sorting_pays;                    /* where a ray takes longer than this in turns */
 } tactics;
 
-/* For n rays, which lie in a scene of these bounds, on a device of so many compute units. wanted: SLAB_TACTIC_MEASURED,
- * or the one to use; packets: whether there are any for this query. */
-tactics tactics_begin(slab_tactic wanted, bool packets, uint32_t compute_units, const slab_ray *rays, size_t n,
+/* For n rays, which lie in a scene of these bounds. wanted: SLAB_TACTIC_MEASURED, or the one to use; packets: whether
+ * there are any for this query. Of the device its compute units and its lanes count. */
+tactics tactics_begin(slab_tactic wanted, bool packets, const slab_device_info *, const slab_ray *rays, size_t n,
                       const float lower[3], const float upper[3]);
 /* Whether the next stretch is a trial, which needs the device for itself. */
 bool tactics_trying(const tactics *);

@@ -16,9 +16,11 @@ typedef struct outcome {
   unsigned trials;
 } outcome;
 
-static outcome cast(slab_tactic wanted, bool packets, const slab_ray *rays, size_t n, pace_of *pace) {
+static outcome cast_in_lanes(uint32_t lanes, slab_tactic wanted, bool packets, const slab_ray *rays, size_t n,
+                             pace_of *pace) {
   outcome o = {0};
-  tactics t = tactics_begin(wanted, packets, 2, rays, n, lower, upper);
+  const slab_device_info device = {.compute_units = 2, .lane_width = lanes};
+  tactics t = tactics_begin(wanted, packets, &device, rays, n, lower, upper);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
     const bool trial = tactics_trying(&t);
@@ -30,6 +32,10 @@ static outcome cast(slab_tactic wanted, bool packets, const slab_ray *rays, size
     at += count;
   }
   return o;
+}
+
+static outcome cast(slab_tactic wanted, bool packets, const slab_ray *rays, size_t n, pace_of *pace) {
+  return cast_in_lanes(16, wanted, packets, rays, n, pace);
 }
 
 /* ---- rays ---- */
@@ -120,6 +126,21 @@ static void small_lead_of_packets_is_not_believed(void **state) {
   assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS - RAYS / 32, RAYS - 1);
 }
 
+static double one_by_one_lead(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_SINGLE ? 110 : 120; }
+static double one_by_one_lag(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_SINGLE ? 130 : 120; }
+
+/* Where turns meet triangles one ray at a time, they may be the slower ones. */
+static void narrow_devices_try_one_by_one(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(ANY_WAY);
+  outcome o = cast_in_lanes(8, SLAB_TACTIC_MEASURED, true, rays, RAYS, one_by_one_lead);
+  assert_in_range(o.rays[SLAB_TACTIC_SINGLE], RAYS / 16 * 15, RAYS - 1);
+  o = cast_in_lanes(8, SLAB_TACTIC_MEASURED, true, rays, RAYS, one_by_one_lag);
+  assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS / 16 * 15, RAYS - 1);
+  assert_int_equal(o.rays[SLAB_TACTIC_PACKETS], 0);
+  free(rays);
+}
+
 static double slow(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_SORTED ? 300 : 400; }
 static double slow_for_nothing(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_SORTED ? 500 : 400; }
 
@@ -189,6 +210,7 @@ int main(void) {
       cmocka_unit_test(trials_of_hardly_any_time_need_a_clear_win),
       cmocka_unit_test(rays_that_go_any_way_go_in_turns_unless_packets_win),
       cmocka_unit_test(small_lead_of_packets_is_not_believed),
+      cmocka_unit_test(narrow_devices_try_one_by_one),
       cmocka_unit_test(scattered_rays_are_sorted_where_they_are_slow),
       cmocka_unit_test(sorting_ends_where_it_does_not_help),
       cmocka_unit_test(few_rays_are_not_tried),
