@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "private.h"
 #include "slabcast_cl.h"
@@ -327,9 +328,25 @@ static slab_status adopt_device(device *d, cl_context context, cl_command_queue 
   return SLAB_OK;
 }
 
+/* PoCL (3.1) frees a part of a device with the last reference to it, though a queue is on it, and still puts the last
+ * command of a queue away when clFinish returns. A command holds its queue: when nobody else does, PoCL is through. */
+static void wait_for_driver(const device *d) {
+  const struct timespec moment = {.tv_nsec = 20000};
+  cl_device_id whole = NULL;
+  cl_uint holders = 0;
+  if (d->id == NULL || d->queue == NULL) return;
+  clGetDeviceInfo(d->id, CL_DEVICE_PARENT_DEVICE, sizeof whole, &whole, NULL);
+  for (int i = 0; whole != NULL && i < 500; i++) { /* 10 ms and more: the caller may hold its own queue for ever */
+    if (clGetCommandQueueInfo(d->queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
+    if (holders <= 1) return;
+    nanosleep(&moment, NULL);
+  }
+}
+
 static void device_close(device *d) {
   slots_free(d->slots);
   programs_free(d->programs);
+  wait_for_driver(d);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
   if (d->context != NULL) clReleaseContext(d->context);
   if (d->id != NULL) clReleaseDevice(d->id);
