@@ -37,16 +37,15 @@ INLINE bool tree_pop(tree_path *path, float limit) {
   return true;
 }
 
-/* A child that is visited soon. */
-INLINE void tree_fetch(const global tree_node *nodes, const global float *blocks, uint child, uint meta) {
-  memory_fetch(TREE_IS_INNER(meta) ? (size_t)(nodes + child) : (size_t)(blocks + (size_t)child * BLOCK_UNIT),
-               sizeof(tree_node));
+/* A child that is visited soon, `bytes` of it. */
+INLINE void tree_fetch(const global tree_node *nodes, const global float *blocks, uint child, uint meta, uint bytes) {
+  memory_fetch(TREE_IS_INNER(meta) ? (size_t)(nodes + child) : (size_t)(blocks + (size_t)child * BLOCK_UNIT), bytes);
 }
 
 INLINE tree_visit tree_child(const global tree_node *nodes, const global float *blocks, uint node, uint lane,
                              const float enter[TREE_WIDTH]) {
   const tree_visit v = {nodes[node].child[lane], nodes[node].meta[lane], enter[lane], node * TREE_WIDTH + lane};
-  tree_fetch(nodes, blocks, v.child, v.meta);
+  tree_fetch(nodes, blocks, v.child, v.meta, sizeof(tree_node));
   return v;
 }
 
