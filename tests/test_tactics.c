@@ -264,6 +264,25 @@ static void rays_in_a_thin_room_meet_its_walls(void **state) {
   check_copies(*state, fill_room, "rays_in_a_thin_room_meet_its_walls", ray_in_room);
 }
 
+/* NaN is in every place of some packet, and would hide from a hull what the rays beside it need. */
+static void invalid_rays_are_no_part_of_a_hull(void **state) {
+  enum { TIMES = 8 };
+  const tree_scene which = TREE_MIXED;
+  static slab_ray rays[RAYS];
+  const size_t lanes = harness_width();
+  scenes s = scenes_made(*state, SLAB_TREE_HIGH, fill_tree_scene, &which);
+  random_state random = harness_stream("invalid_rays_are_no_part_of_a_hull");
+  for (int time = 0; time < TIMES; time++) {
+    bundles_fill(&random, &s.stats, RAYS, rays);
+    for (size_t i = 0; i < RAYS; i++) {
+      float *spoilt = random_below(&random, 2) ? rays[i].origin : rays[i].direction;
+      if (i % lanes / (lanes / 4 + 1) == i / lanes % 4) spoilt[random_below(&random, 3)] = NAN;
+    }
+    compare(&s, rays, RAYS, NULL);
+  }
+  release(&s);
+}
+
 /* ---- ends ---- */
 
 /* Rays that a packet lacks have no results, nor are they counted as invalid where those that stand in for them are. */
@@ -454,6 +473,7 @@ int main(void) {
       cmocka_unit_test(tied_subnormal_t_goes_to_the_lower_id),
       cmocka_unit_test(rays_through_corners_meet_their_nodes),
       cmocka_unit_test(rays_in_a_thin_room_meet_its_walls),
+      cmocka_unit_test(invalid_rays_are_no_part_of_a_hull),
       cmocka_unit_test(nothing_is_written_beyond_the_last_ray),
       cmocka_unit_test(scene_of_nothing_is_missed_by_every_tactic),
       cmocka_unit_test(trials_change_nothing),
