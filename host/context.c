@@ -336,7 +336,8 @@ static void wait_for_driver(const device *d) {
   cl_uint holders = 0;
   if (d->id == NULL || d->queue == NULL) return;
   clGetDeviceInfo(d->id, CL_DEVICE_PARENT_DEVICE, sizeof whole, &whole, NULL);
-  for (int i = 0; whole != NULL && i < 500; i++) { /* 10 ms and more: the caller may hold its own queue for ever */
+  if (whole == NULL) return;
+  for (int i = 0; i < 500; i++) { /* 10 ms and more: the caller may hold its own queue for ever */
     if (clGetCommandQueueInfo(d->queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
     if (holders <= 1) return;
     nanosleep(&moment, NULL);

@@ -1,6 +1,7 @@
 #include "tactics.h"
 
 #include "sort.h"
+#include "types.h"
 
 /* What rays come in some order is told by it at once, since on every scene so far it decided (bench_trace, PoCL 3.1 on
  * Zen 4: terrain, soup, hair, city, flake, two scanned meshes). Rays of a camera: packets, 1.6 to 4 times as fast as
@@ -11,7 +12,6 @@
  * One by one is for few rays, and for queries without packets. Of many, turns took 0.65 to 1.1 of its time; but where
  * registers are too narrow for two rays abreast 0.8 to 1.25 (Zen 3): there these two are tried. */
 #define APART_MARGIN 0.9
-#define ABREAST_LANES 16
 /* Tactics whose kernels may have to be compiled first; what packets leave is cast one by one anyway. */
 #define PACKETS_PAY 4096u
 #define TURNS_PAY 262144u
@@ -58,6 +58,10 @@ static void choose_between(tactics *t, slab_tactic usual, slab_tactic other, dou
   t->until = until;
 }
 
+bool turns_go_abreast(const slab_device_info *device) {
+  return device->lane_width >= 2 * TREE_WIDTH && device->exact_divide;
+}
+
 tactics tactics_begin(slab_tactic wanted, bool packets, const slab_device_info *device, const slab_ray *rays, size_t n,
                       const float lower[3], const float upper[3]) {
   tactics t = {.best = wanted, .steps = STEPS, .probe_rays = PROBE, .sorting_pays = SORT_PAYS / device->compute_units};
@@ -76,10 +80,10 @@ tactics tactics_begin(slab_tactic wanted, bool packets, const slab_device_info *
       choose_between(&t, together, apart, 1.0, first);
       break;
     case RAYS_DIVERGING:
-      if (device->lane_width < ABREAST_LANES)
-        choose_between(&t, apart, SLAB_TACTIC_SINGLE, 1.0, first);
-      else
+      if (turns_go_abreast(device))
         choose_between(&t, apart, together, APART_MARGIN, first);
+      else
+        choose_between(&t, apart, SLAB_TACTIC_SINGLE, 1.0, first);
       t.again = UINT32_MAX;
       break;
     case RAYS_SCATTERED: /* one trial tells whether sorting may pay */

@@ -23,8 +23,12 @@ typedef struct tactics {
   double sorting_pays;                    /* where a ray takes longer than this in turns */
 } tactics;
 
+/* Whether rays in turns meet triangles two abreast: where registers hold the lanes of both. With the device's own
+ * division, since that by other means is written for one ray's lanes. */
+bool turns_go_abreast(const slab_device_info *);
+
 /* For n rays, which lie in a scene of these bounds. wanted: SLAB_TACTIC_MEASURED, or the one to use; packets: whether
- * there are any for this query. Of the device its compute units and its lanes count. */
+ * there are any for this query. Of the device its compute units count, and whether turns go abreast. */
 tactics tactics_begin(slab_tactic wanted, bool packets, const slab_device_info *, const slab_ray *rays, size_t n,
                       const float lower[3], const float upper[3]);
 /* Whether the next stretch is a trial, which needs the device for itself. */

@@ -19,7 +19,7 @@ typedef struct turns_stack {
 #define LANE_BITS (TREE_WIDTH - 1)
 
 /* Of the next child: a node, or a block of triangles, which is a line longer. Without that line random rays take 1.03
- * to 1.27 times as long (PoCL 3.1, Zen 3); rays one by one are as fast without it. */
+ * to 1.34 times as long (PoCL 3.1, Zen 3); rays one by one are as fast without it. */
 #define TURNS_FETCHED \
   ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0 ? BLOCK_UNIT * TREE_BLOCK_UNITS(TRIANGLE_ROWS) * 4 : (uint)sizeof(tree_node))
 

@@ -276,7 +276,8 @@ static void invalid_rays_are_no_part_of_a_hull(void **state) {
     bundles_fill(&random, &s.stats, RAYS, rays);
     for (size_t i = 0; i < RAYS; i++) {
       float *spoilt = random_below(&random, 2) ? rays[i].origin : rays[i].direction;
-      if (i % lanes / (lanes / 4 + 1) == i / lanes % 4) spoilt[random_below(&random, 3)] = NAN;
+      const bool quarter = i % lanes / (lanes / 4 + 1) == i / lanes % 4; /* of a packet, another in the next */
+      if (quarter) spoilt[random_below(&random, 3)] = NAN;
     }
     compare(&s, rays, RAYS, NULL);
   }

@@ -19,7 +19,7 @@ typedef struct outcome {
 static outcome cast_in_lanes(uint32_t lanes, slab_tactic wanted, bool packets, const slab_ray *rays, size_t n,
                              pace_of *pace) {
   outcome o = {0};
-  const slab_device_info device = {.compute_units = 2, .lane_width = lanes};
+  const slab_device_info device = {.compute_units = 2, .lane_width = lanes, .exact_divide = 1};
   tactics t = tactics_begin(wanted, packets, &device, rays, n, lower, upper);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
