@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "slabcast.h"
+#include "tactics.h"
 #include "tuning.h"
 #include "types.h"
 
@@ -55,7 +56,7 @@ typedef struct device {
   uint32_t launch_rays; /* the caller's bound, 0: none */
   slab_tactic tactic;   /* how the caller wants trees to be traversed */
   const tuning *tuning; /* what suits its class */
-  pthread_mutex_t lock; /* guards programs, a kernel from its arguments to its launch, and slots */
+  pthread_mutex_t lock; /* guards programs, a kernel from its arguments to its launch, slots, and what tactics learn */
   program *programs;    /* built so far */
   slot *slots;          /* those that no cast uses */
 } device;
@@ -124,6 +125,7 @@ typedef struct scene_buffers {
   cl_mem table, blocks;
   cl_mem nodes;  /* NULL: flat */
   void *kept[2]; /* what the buffers lie in, on devices that use host memory in place; a tree's stand with the first */
+  tactics_memory learned; /* the device's lock guards it */
 } scene_buffers;
 
 struct slab_scene {
@@ -158,6 +160,7 @@ typedef struct site {
   const slab_scene *scene;
   device *device;
   const scene_buffers *buffers;
+  tactics_memory *learned;
 } site;
 
 site scene_site(const slab_scene *, uint32_t nth);

@@ -36,7 +36,8 @@ static void release_buffers(slab_scene *scene) {
 }
 
 site scene_site(const slab_scene *scene, uint32_t nth) {
-  return (site){scene, &scene->context->devices[nth], &scene->buffers[nth]};
+  scene_buffers *buffers = &scene->buffers[nth];
+  return (site){scene, &scene->context->devices[nth], buffers, &buffers->learned};
 }
 
 void slab_scene_destroy(slab_scene *scene) {

@@ -148,9 +148,8 @@ static bool take(stream *s, stretch *to, bool *trial) {
   if (more) {
     to->first = f->next;
     to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
-    *trial = tactics_trying(&s->tactics);
     const uint32_t most = f->count > 1 ? to->count : remaining < s->bound ? (uint32_t)remaining : s->bound;
-    to->tactic = tactics_next(&s->tactics, most, &to->count);
+    to->tactic = tactics_next(&s->tactics, most, &to->count, trial);
     if (c->query == SLAB_ALL) status = bound_hits(c, s->on.device, to->first, &to->count);
     f->next += to->count;
   }
@@ -249,11 +248,26 @@ static void *stream_run(void *argument) {
 
 /* ---- all of them ---- */
 
-static tactics tactics_for(const cast *c, const site *on, size_t rays) {
-  const slab_device_info *info = &on->device->info;
-  const slab_scene_stats *s = &on->scene->stats;
-  const slab_tactic wanted = has_tactics(on) && info->lane_width > 1 ? on->device->tactic : SLAB_TACTIC_SINGLE;
-  return tactics_begin(wanted, packet_rays(on, c->query) != 0, info, c->rays, rays, s->lower, s->upper);
+static void tactics_open(stream *s) {
+  const cast *c = s->flow->cast;
+  const slab_scene_stats *stats = &s->on.scene->stats;
+  const bool choice = has_tactics(&s->on) && s->on.device->info.lane_width > 1;
+  const tactics_task task = {.query = c->query,
+                             .wanted = choice ? s->on.device->tactic : SLAB_TACTIC_SINGLE,
+                             .packets = packet_rays(&s->on, c->query) != 0,
+                             .rays = c->rays,
+                             .n = c->n / s->flow->count,
+                             .lower = stats->lower,
+                             .upper = stats->upper};
+  pthread_mutex_lock(&s->on.device->lock);
+  s->tactics = tactics_begin(&task, &s->on.device->info, s->on.learned);
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+static void tactics_close(stream *s) {
+  pthread_mutex_lock(&s->on.device->lock);
+  tactics_end(&s->tactics, s->flow->cast->query, s->on.learned);
+  pthread_mutex_unlock(&s->on.device->lock);
 }
 
 static void open_stream(flow *f, uint32_t i) {
@@ -263,7 +277,7 @@ static void open_stream(flow *f, uint32_t i) {
   s->on = scene_site(c->scene, i);
   s->bound = launch_bound(c, &s->on);
   s->size = first_launch(&s->on, s->bound);
-  s->tactics = tactics_for(c, &s->on, c->n / f->count);
+  tactics_open(s);
 }
 
 /* The caller's thread takes the first device, which is why progress can be reported from it. */
@@ -289,6 +303,7 @@ slab_status stream_rays(cast *c) {
   pthread_mutex_init(&f.lock, NULL);
   for (uint32_t i = 0; i < devices; i++) open_stream(&f, i);
   run_all(&f);
+  for (uint32_t i = 0; i < devices; i++) tactics_close(&f.streams[i]);
   pthread_mutex_destroy(&f.lock);
   free(f.streams);
   return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);

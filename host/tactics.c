@@ -1,40 +1,42 @@
 #include "tactics.h"
 
-#include "sort.h"
+#include <math.h>
+#include <string.h>
+
 #include "types.h"
 
 /* What rays come in some order is told by it at once, since on every scene so far it decided (bench_trace, PoCL 3.1 on
  * Zen 4: terrain, soup, hair, city, flake, two scanned meshes). Rays of a camera: packets, 1.6 to 4 times as fast as
  * turns. Scattered ones: turns, 1.0 to 2.5 times as fast as packets. For both a trial is only a loss, of 2 to 15 %.
- * Those that begin near each other and go apart: turns, 0.9 to 1.5 times as fast, and packets only where a trial says
- * so by more than it may be wrong. For others (shadows) either may be 2.5 times as fast: there trials decide.
- *
- * One by one is for few rays, and for queries without packets. Of many, turns took 0.65 to 1.1 of its time; but where
- * registers are too narrow for two rays abreast 0.8 to 1.25 (Zen 3): there these two are tried. */
-#define APART_MARGIN 0.9
-/* Tactics whose kernels may have to be compiled first; what packets leave is cast one by one anyway. */
+ * Those that begin near each other and go apart: turns, 0.9 to 1.5 times as fast as the others, of which one has to win
+ * by a little more than a trial may be wrong by. For others (shadows) packets or turns may be 2.5 times as fast, and
+ * one by one 1.2 times as fast as either: there trials decide. */
+#define APART_MARGIN 0.95
+/* Tactics whose kernels may have to be compiled first; what packets leave is cast one by one anyway. Rays of earlier
+ * casts count where these were not few. */
 #define PACKETS_PAY 4096u
 #define TURNS_PAY 262144u
 
-/* Trials, on neighbouring rays. A few by each tell what is far behind; else more follow, in the other order: of all
- * rays one in TRIAL_SHARE, within bounds. */
-#define STEPS 4
+/* Trials, on neighbouring rays. A few by each tell what is far behind; of what remains more follow, in the other
+ * order: of all rays one in TRIAL_SHARE, within bounds. */
 #define PROBE 4096u
 #define TRIAL_MOST 8192u
 #define TRIAL_SHARE 128
 #define FAR_BEHIND 1.5
 #define TRIALS_PAY 131072u /* rays from which on */
-/* Where the usual tactic's trial is shorter than this it was mostly launching, and tells less: as of rays that meet
- * nothing. Then the other has to win by so much. */
-#define TRIAL_SECONDS 3e-4
+/* Where the usual tactic's first trial is shorter than this it was mostly launching, and tells less: as of rays that
+ * meet nothing. Then another has to win by so much. */
+#define TRIAL_SECONDS 1.5e-4
 #define CLEARLY 0.75
 /* Rays are not alike everywhere: half of a picture's shadows may be for packets, the other for turns. Nor is the edge,
  * where a picture begins, like the rest. So after so much of the rays, and again after every quarter of them, within
- * bounds; where one is far behind, not for long. */
+ * bounds. Where all others are far behind, or trials agreed at so many places, not for long: so trials took 3 to 10 %
+ * of casts of 350,000 rays, and hardly anything of the casts that follow (Zen 3). */
 #define FIRST_SHARE 20
 #define AGAIN_SHARE 4
 #define AGAIN_LEAST 262144u
 #define AGAIN_MOST 4194304u
+#define AGREED 2
 #define SETTLED 16
 
 /* Rays that are sorted at once: fewer gain less, more take longer to cancel. Where rays in turns are the fastest,
@@ -50,96 +52,144 @@ static uint32_t within(size_t x, uint32_t least, uint32_t most) {
   return x < least ? least : x > most ? most : (uint32_t)x;
 }
 
-static void choose_between(tactics *t, slab_tactic usual, slab_tactic other, double margin, uint32_t until) {
-  t->open = usual != other;
-  t->best = t->usual = usual;
-  t->other = other;
-  t->margin = margin;
-  t->until = until;
-}
-
 bool turns_go_abreast(const slab_device_info *device) {
   return device->lane_width >= 2 * TREE_WIDTH && device->exact_divide;
 }
 
-tactics tactics_begin(slab_tactic wanted, bool packets, const slab_device_info *device, const slab_ray *rays, size_t n,
-                      const float lower[3], const float upper[3]) {
-  tactics t = {.best = wanted, .steps = STEPS, .probe_rays = PROBE, .sorting_pays = SORT_PAYS / device->compute_units};
-  if (wanted != SLAB_TACTIC_MEASURED) return t;
-  const slab_tactic together = packets && n >= PACKETS_PAY ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE;
-  const slab_tactic apart = n >= TURNS_PAY ? SLAB_TACTIC_TURNS : SLAB_TACTIC_SINGLE;
-  const rays_order order = n >= TRIALS_PAY ? rays_order_of(rays, n, lower, upper) : RAYS_OF_A_POINT;
-  const uint32_t first = (uint32_t)(n / FIRST_SHARE < AGAIN_MOST ? n / FIRST_SHARE : AGAIN_MOST);
-  t.trial_rays = within(n / TRIAL_SHARE, PROBE, TRIAL_MOST);
-  t.again = within(n / AGAIN_SHARE, AGAIN_LEAST, AGAIN_MOST);
+static void try_too(tactics *t, slab_tactic tactic) {
+  for (uint32_t k = 0; k < t->candidates; k++)
+    if (t->tried[k] == tactic) return;
+  t->tried[t->candidates++] = tactic;
+}
+
+/* What rays in this order go by, as if nothing were known of them yet. */
+static tactics tactics_anew(rays_order order, slab_tactic together, slab_tactic apart, uint32_t first) {
+  tactics t = {.ordered = true, .order = order, .margin = 1.0, .until = first};
   switch (order) {
     case RAYS_OF_A_POINT:
-      choose_between(&t, together, together, 1.0, 0);
+      try_too(&t, together);
       break;
     case RAYS_ALIKE:
-      choose_between(&t, together, apart, 1.0, first);
+      try_too(&t, together);
+      try_too(&t, apart);
+      try_too(&t, SLAB_TACTIC_SINGLE);
       break;
     case RAYS_DIVERGING:
-      if (turns_go_abreast(device))
-        choose_between(&t, apart, together, APART_MARGIN, first);
-      else
-        choose_between(&t, apart, SLAB_TACTIC_SINGLE, 1.0, first);
-      t.again = UINT32_MAX;
+      try_too(&t, apart);
+      try_too(&t, SLAB_TACTIC_SINGLE);
+      try_too(&t, together);
+      t.margin = APART_MARGIN;
       break;
     case RAYS_SCATTERED: /* one trial tells whether sorting may pay */
-      choose_between(&t, apart, apart, 1.0, 0);
-      t.open = t.sorts = apart == SLAB_TACTIC_TURNS;
-      t.steps = 1;
-      t.probe_rays = 2 * TRIAL_MOST;
-      t.again = UINT32_MAX;
+      try_too(&t, apart);
+      t.sorts = apart == SLAB_TACTIC_TURNS;
+      t.until = 0;
       break;
   }
+  t.best = t.tried[0];
+  t.open = t.candidates > 1 || t.sorts;
   return t;
 }
 
-static double pace(const tactics *t, slab_tactic k) { return t->seconds[k] / t->rays[k]; }
+static bool asks_the_same(const tactics *a, const tactics *b) {
+  return a->ordered && a->candidates == b->candidates && memcmp(a->tried, b->tried, sizeof a->tried) == 0;
+}
+
+tactics tactics_begin(const tactics_task *task, const slab_device_info *device, const tactics_memory *memory) {
+  const size_t n = task->n;
+  tactics t = {.best = task->wanted};
+  if (task->wanted != SLAB_TACTIC_MEASURED) return t;
+  t.best = SLAB_TACTIC_SINGLE;
+  if (n < PACKETS_PAY) return t;
+  const rays_order order = rays_order_of(task->rays, n, task->lower, task->upper);
+  const tactics *earlier = &memory->of[task->query][order];
+  const uint64_t met = earlier->met + n;
+  t = tactics_anew(order, task->packets ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE,
+                   met >= TURNS_PAY ? SLAB_TACTIC_TURNS : SLAB_TACTIC_SINGLE, within(n / FIRST_SHARE, 0, AGAIN_MOST));
+  if (asks_the_same(earlier, &t)) t = *earlier;
+  t.met = met;
+  t.open = (t.candidates > 1 || t.sorts) && met >= TRIALS_PAY;
+  t.trial_rays = within(n / TRIAL_SHARE, PROBE, TRIAL_MOST);
+  t.again = within(order == RAYS_ALIKE ? n / AGAIN_SHARE : n, AGAIN_LEAST, AGAIN_MOST);
+  t.sorting_pays = SORT_PAYS / device->compute_units;
+  return t;
+}
+
+void tactics_end(const tactics *t, slab_query query, tactics_memory *memory) {
+  if (t->ordered) memory->of[query][t->order] = *t;
+}
 
 bool tactics_trying(const tactics *t) { return t->open && t->until == 0; }
 
 static bool sorting_may_pay(const tactics *t, uint32_t most) {
   if (t->best == SLAB_TACTIC_SORTED) return true;
-  return t->sorts && pace(t, t->best) > t->sorting_pays && most >= SORT_LEAST;
+  return t->sorts && most >= SORT_LEAST && t->pace[SLAB_TACTIC_TURNS] > t->sorting_pays;
 }
 
-slab_tactic tactics_next(tactics *t, uint32_t most, uint32_t *count) {
-  if (tactics_trying(t)) {
-    const uint32_t rays = t->step < 2 ? t->probe_rays : t->trial_rays;
+/* The first round is of all candidates, the second of those that are left, the last first. */
+static slab_tactic tactic_of_step(const tactics *t) {
+  if (t->step < t->candidates) return t->tried[t->step];
+  return t->left[t->lefts - 1 - (t->step - t->candidates)];
+}
+
+slab_tactic tactics_next(tactics *t, uint32_t most, uint32_t *count, bool *trial) {
+  const uint32_t probe = t->candidates == 1 ? 2 * TRIAL_MOST : PROBE;
+  const uint32_t rays = t->step < t->candidates ? probe : t->trial_rays;
+  *trial = tactics_trying(t) && most >= rays;
+  if (*trial) {
     if (*count > rays) *count = rays;
-    return t->step == 0 || t->step == 3 ? t->usual : t->other;
+    return tactic_of_step(t);
   }
   if (sorting_may_pay(t, most)) {
     *count = most < SORT_MOST ? most : SORT_MOST;
     return SLAB_TACTIC_SORTED;
   }
-  if (t->open && *count > t->until) *count = t->until;
-  if (t->open) t->until -= *count;
+  if (t->until > 0 && t->open) {
+    if (*count > t->until) *count = t->until;
+    t->until -= *count;
+  }
   return t->best;
 }
 
-/* Once the trials at a place have told, or one tactic is far behind. */
+/* After the first round: who is not far behind. */
+static void leave_behind(tactics *t) {
+  double least = INFINITY;
+  for (uint32_t k = 0; k < t->candidates; k++) least = fmin(least, t->here[t->tried[k]]);
+  t->lefts = 0;
+  for (uint32_t k = 0; k < t->candidates; k++)
+    if (t->here[t->tried[k]] <= FAR_BEHIND * least) t->left[t->lefts++] = t->tried[k];
+}
+
+/* Once the trials at a place have told. */
 static void decide(tactics *t) {
-  const double ratio = pace(t, t->other) / pace(t, t->usual);
-  const bool clear = ratio > FAR_BEHIND || ratio < 1.0 / FAR_BEHIND;
-  if (t->step < t->steps && !clear) return;
-  const double margin = t->seconds[t->usual] < TRIAL_SECONDS ? CLEARLY : t->margin;
-  t->best = ratio < margin ? t->other : t->usual;
-  t->until = clear && t->again <= AGAIN_MOST ? t->again * SETTLED : t->again;
+  for (uint32_t k = 0; k < t->candidates; k++) {
+    double *pace = &t->pace[t->tried[k]], *here = &t->here[t->tried[k]];
+    *pace = *pace > 0.0 ? (*pace + *here) / 2 : *here;
+    *here = 0.0;
+  }
+  const slab_tactic usual = t->tried[0];
+  slab_tactic best = usual;
+  double least = (t->pace[usual] * PROBE < TRIAL_SECONDS ? CLEARLY : t->margin) * t->pace[usual];
+  for (uint32_t k = 1; k < t->candidates; k++) {
+    if (t->pace[t->tried[k]] >= least) continue;
+    best = t->tried[k];
+    least = t->pace[best];
+  }
+  t->agreed = best == t->best ? t->agreed + 1 : 1;
+  t->best = best;
+  uint32_t patience = t->candidates > 1 && t->lefts == 1 ? SETTLED : 1;
+  for (uint32_t k = AGREED; k < t->agreed && patience < SETTLED; k++) patience *= 2;
+  t->until = t->again * patience;
   t->step = 0;
 }
 
 void tactics_note(tactics *t, bool trial, slab_tactic used, uint32_t rays, double seconds) {
-  if (used == SLAB_TACTIC_SORTED && t->sorts && seconds / rays > pace(t, SLAB_TACTIC_TURNS)) t->sorts = false;
+  const double pace = seconds / rays;
+  if (used == SLAB_TACTIC_SORTED && t->sorts && pace > t->pace[SLAB_TACTIC_TURNS]) t->sorts = false;
   if (!trial) return;
-  for (int k = 0; t->step == 0 && k < TACTICS; k++) {
-    t->seconds[k] /= 2;
-    t->rays[k] /= 2;
-  }
-  t->seconds[used] += seconds;
-  t->rays[used] += rays;
-  if (++t->step % 2 == 0 || t->steps == 1) decide(t);
+  double *here = &t->here[used];
+  *here = *here > 0.0 && *here < pace ? *here : pace;
+  t->step++;
+  if (t->step == t->candidates) leave_behind(t);
+  if (t->step == t->candidates + (t->lefts > 1 ? t->lefts : 0)) decide(t);
 }

@@ -16,26 +16,35 @@ typedef struct outcome {
   unsigned trials;
 } outcome;
 
-static outcome cast_in_lanes(uint32_t lanes, slab_tactic wanted, bool packets, const slab_ray *rays, size_t n,
-                             pace_of *pace) {
+/* What is asked for: of the closest hits, unless said. */
+typedef struct wish {
+  slab_query query;
+  slab_tactic tactic;
+  bool no_packets;
+} wish;
+
+static outcome cast_again(tactics_memory *memory, wish w, const slab_ray *rays, size_t n, pace_of *pace) {
   outcome o = {0};
-  const slab_device_info device = {.compute_units = 2, .lane_width = lanes, .exact_divide = 1};
-  tactics t = tactics_begin(wanted, packets, &device, rays, n, lower, upper);
+  const slab_device_info device = {.compute_units = 2, .lane_width = 16, .exact_divide = 1};
+  const tactics_task task = {w.query, w.tactic, !w.no_packets, rays, n, lower, upper};
+  tactics t = tactics_begin(&task, &device, memory);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
-    const bool trial = tactics_trying(&t);
+    bool trial;
+    const slab_tactic tactic = tactics_next(&t, (uint32_t)(n - at), &count, &trial);
     o.trials += trial;
-    const slab_tactic tactic = tactics_next(&t, (uint32_t)(n - at), &count);
     assert_in_range(count, 1, n - at);
     o.rays[tactic] += count;
     tactics_note(&t, trial, tactic, count, 1e-5 + 1e-9 * count * pace(tactic, at)); /* and launching */
     at += count;
   }
+  tactics_end(&t, w.query, memory);
   return o;
 }
 
-static outcome cast(slab_tactic wanted, bool packets, const slab_ray *rays, size_t n, pace_of *pace) {
-  return cast_in_lanes(16, wanted, packets, rays, n, pace);
+static outcome cast(wish w, const slab_ray *rays, size_t n, pace_of *pace) {
+  tactics_memory memory = {0};
+  return cast_again(&memory, w, rays, n, pace);
 }
 
 /* ---- rays ---- */
@@ -62,17 +71,21 @@ static slab_ray *rays_of(set which) {
 
 static outcome cast_set(set which, pace_of *pace) {
   slab_ray *rays = rays_of(which);
-  const outcome o = cast(SLAB_TACTIC_MEASURED, true, rays, RAYS, pace);
+  const outcome o = cast((wish){0}, rays, RAYS, pace);
   free(rays);
   return o;
 }
 
+/* Of a tactic that is not said: 120. */
 static double packets_lead(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_PACKETS ? 100 : 120; }
-static double packets_lag(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_PACKETS ? 400 : 120; }
+static double packets_lag(slab_tactic k, size_t at) {
+  return (void)at, k == SLAB_TACTIC_PACKETS ? 400 : k == SLAB_TACTIC_SINGLE ? 200 : 120;
+}
 static double packets_win(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_PACKETS ? 50 : 120; }
 static double packets_lead_first(slab_tactic k, size_t at) {
-  return at < RAYS / 2 ? packets_lead(k, at) : k == SLAB_TACTIC_PACKETS ? 150 : 120;
+  return at < RAYS / 2 ? packets_lead(k, at) : k == SLAB_TACTIC_PACKETS ? 150 : k == SLAB_TACTIC_SINGLE ? 130 : 120;
 }
+static double one_by_one_leads(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_SINGLE ? 100 : 120; }
 static double rays_meet_nothing(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_PACKETS ? 3 : 2; }
 
 /* ---- */
@@ -87,26 +100,28 @@ static void rays_of_a_camera_go_in_packets_untried(void **state) {
 static void rays_that_go_one_way_go_as_trials_say(void **state) {
   (void)state;
   outcome o = cast_set(LIGHT, packets_lead);
-  assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS - RAYS / 16, RAYS - 1);
-  assert_int_equal(o.trials, 16); /* four at each of four places */
+  assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS / 16 * 14, RAYS - 1);
+  assert_int_equal(o.trials, 18); /* six at each of three places */
   o = cast_set(LIGHT, packets_lag);
   assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS - RAYS / 16, RAYS - 1);
-  assert_int_equal(o.trials, 2); /* what is far behind is seen soon, and not asked again */
+  assert_int_equal(o.trials, 3); /* what is far behind is seen soon, and not asked again */
+  o = cast_set(LIGHT, one_by_one_leads);
+  assert_in_range(o.rays[SLAB_TACTIC_SINGLE], RAYS / 16 * 13, RAYS - 1); /* after the first twentieth */
 }
 
-/* Trials at 0.05, 0.33, 0.6 and 0.88 of the rays. */
+/* Trials at 0.05, 0.33, 0.65 and 0.96 of the rays. */
 static void change_on_the_way_is_noticed(void **state) {
   (void)state;
   const outcome o = cast_set(LIGHT, packets_lead_first);
-  assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS / 2, RAYS / 8 * 5);
-  assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS / 8 * 3, RAYS / 2);
+  assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS / 2, RAYS / 16 * 11);
+  assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS / 4, RAYS / 2);
 }
 
 /* What launching takes would say that they are equals. */
 static void trials_of_hardly_any_time_need_a_clear_win(void **state) {
   (void)state;
   const outcome o = cast_set(LIGHT, rays_meet_nothing);
-  assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS - RAYS / 16, RAYS - 1);
+  assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS / 16 * 14, RAYS - 1);
 }
 
 static void rays_that_go_any_way_go_in_turns_unless_packets_win(void **state) {
@@ -117,28 +132,15 @@ static void rays_that_go_any_way_go_in_turns_unless_packets_win(void **state) {
   assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS - RAYS / 16, RAYS - 1);
 }
 
-static double near_lead(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_PACKETS ? 110 : 120; }
+static double near_lead(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_TURNS ? 120 : 116; }
 
 /* By less than a trial may be wrong by. */
-static void small_lead_of_packets_is_not_believed(void **state) {
+static void small_lead_over_turns_is_not_believed(void **state) {
   (void)state;
-  const outcome o = cast_set(ANY_WAY, near_lead);
-  assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS - RAYS / 32, RAYS - 1);
-}
-
-static double one_by_one_lead(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_SINGLE ? 110 : 120; }
-static double one_by_one_lag(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_SINGLE ? 130 : 120; }
-
-/* Where turns meet triangles one ray at a time, they may be the slower ones. */
-static void narrow_devices_try_one_by_one(void **state) {
-  (void)state;
-  slab_ray *rays = rays_of(ANY_WAY);
-  outcome o = cast_in_lanes(8, SLAB_TACTIC_MEASURED, true, rays, RAYS, one_by_one_lead);
-  assert_in_range(o.rays[SLAB_TACTIC_SINGLE], RAYS / 16 * 15, RAYS - 1);
-  o = cast_in_lanes(8, SLAB_TACTIC_MEASURED, true, rays, RAYS, one_by_one_lag);
+  outcome o = cast_set(ANY_WAY, near_lead);
   assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS / 16 * 15, RAYS - 1);
-  assert_int_equal(o.rays[SLAB_TACTIC_PACKETS], 0);
-  free(rays);
+  o = cast_set(ANY_WAY, one_by_one_leads);
+  assert_in_range(o.rays[SLAB_TACTIC_SINGLE], RAYS / 16 * 14, RAYS - 1);
 }
 
 static double slow(slab_tactic k, size_t at) { return (void)at, k == SLAB_TACTIC_SORTED ? 300 : 400; }
@@ -160,7 +162,7 @@ static void sorting_ends_where_it_does_not_help(void **state) {
   enum { MANY = 3 * RAYS };
   slab_ray *rays = rays_of(ANYWHERE), *many = harness_room(MANY * sizeof *many);
   for (size_t i = 0; i < MANY; i++) many[i] = rays[i % RAYS];
-  const outcome o = cast(SLAB_TACTIC_MEASURED, true, many, MANY, slow_for_nothing);
+  const outcome o = cast((wish){0}, many, MANY, slow_for_nothing);
   assert_int_equal(o.rays[SLAB_TACTIC_SORTED], RAYS); /* once */
   assert_int_equal(o.rays[SLAB_TACTIC_TURNS], MANY - RAYS);
   free(many);
@@ -170,21 +172,27 @@ static void sorting_ends_where_it_does_not_help(void **state) {
 static void few_rays_are_not_tried(void **state) {
   (void)state;
   static const size_t few[] = {1, 63, 4095, 4096, 131071};
-  slab_ray *rays = rays_of(ANY_WAY);
-  for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
-    const outcome o = cast(SLAB_TACTIC_MEASURED, true, rays, few[i], packets_lag);
-    assert_int_equal(o.rays[few[i] < 4096 ? SLAB_TACTIC_SINGLE : SLAB_TACTIC_PACKETS], few[i]);
-    assert_int_equal(o.trials, 0);
+  static const slab_tactic usual[] = {[CAMERA] = SLAB_TACTIC_PACKETS,
+                                      [LIGHT] = SLAB_TACTIC_PACKETS,
+                                      [ANY_WAY] = SLAB_TACTIC_SINGLE,
+                                      [ANYWHERE] = SLAB_TACTIC_SINGLE};
+  for (set which = CAMERA; which <= ANYWHERE; which++) {
+    slab_ray *rays = rays_of(which);
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+      const outcome o = cast((wish){0}, rays, few[i], packets_lag);
+      assert_int_equal(o.rays[few[i] < 4096 ? SLAB_TACTIC_SINGLE : usual[which]], few[i]);
+      assert_int_equal(o.trials, 0);
+    }
+    free(rays);
   }
-  free(rays);
 }
 
 static void queries_without_packets_have_none(void **state) {
   (void)state;
   for (set which = CAMERA; which <= ANYWHERE; which++) {
     slab_ray *rays = rays_of(which);
-    const outcome many = cast(SLAB_TACTIC_MEASURED, false, rays, RAYS, packets_lead);
-    const outcome few = cast(SLAB_TACTIC_MEASURED, false, rays, 200000, packets_lead);
+    const outcome many = cast((wish){.no_packets = true}, rays, RAYS, packets_lead);
+    const outcome few = cast((wish){.no_packets = true}, rays, 200000, packets_lead);
     assert_int_equal(many.rays[SLAB_TACTIC_PACKETS], 0);
     assert_int_equal(few.rays[SLAB_TACTIC_SINGLE], 200000);
     free(rays);
@@ -195,10 +203,72 @@ static void tactic_that_is_wanted_is_kept(void **state) {
   (void)state;
   slab_ray *rays = rays_of(LIGHT);
   for (slab_tactic k = SLAB_TACTIC_PACKETS; k <= SLAB_TACTIC_SORTED; k++) {
-    const outcome o = cast(k, true, rays, RAYS, packets_lag);
+    const outcome o = cast((wish){.tactic = k}, rays, RAYS, packets_lag);
     assert_int_equal(o.rays[k], RAYS);
     assert_int_equal(o.trials, 0);
   }
+  free(rays);
+}
+
+/* ---- from cast to cast ---- */
+
+static void later_casts_know_what_earlier_ones_found(void **state) {
+  (void)state;
+  tactics_memory memory = {0};
+  slab_ray *rays = rays_of(LIGHT), *others = rays_of(ANY_WAY);
+  unsigned trials = 0;
+  assert_int_not_equal(cast_again(&memory, (wish){0}, rays, RAYS, one_by_one_leads).trials, 0);
+  for (int k = 0; k < 16; k++) {
+    const outcome o = cast_again(&memory, (wish){0}, rays, RAYS, one_by_one_leads);
+    assert_in_range(o.rays[SLAB_TACTIC_SINGLE], RAYS / 32 * 30, RAYS);
+    trials += o.trials;
+  }
+  assert_in_range(trials, 6, 48); /* they are asked again, ever more seldom */
+  /* Other queries, and rays in another order, are other questions. */
+  assert_in_range(cast_again(&memory, (wish){.query = SLAB_ANY}, rays, RAYS, packets_lead).trials, 6, 24);
+  assert_int_equal(cast_again(&memory, (wish){0}, others, RAYS, packets_lag).trials, 3);
+  free(rays);
+  free(others);
+}
+
+static void change_between_casts_is_noticed(void **state) {
+  (void)state;
+  tactics_memory memory = {0};
+  slab_ray *rays = rays_of(LIGHT);
+  outcome o = {0};
+  for (int k = 0; k < 8; k++) o = cast_again(&memory, (wish){0}, rays, RAYS, packets_lead);
+  assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS / 32 * 31, RAYS);
+  for (int k = 0; k < 8; k++) o = cast_again(&memory, (wish){0}, rays, RAYS, packets_lag);
+  assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS / 32 * 31, RAYS);
+  free(rays);
+}
+
+/* A trial needs so many rays, whatever is left of a cast. */
+static void small_casts_are_tried_once_there_were_many(void **state) {
+  (void)state;
+  enum { SMALL = 10000 };
+  tactics_memory memory = {0};
+  slab_ray *rays = rays_of(LIGHT);
+  unsigned trials = 0;
+  outcome o = {0};
+  for (int k = 0; k < 200; k++) {
+    o = cast_again(&memory, (wish){0}, rays, SMALL, packets_lag);
+    trials += o.trials;
+    assert_true(k > 12 || trials == 0);
+  }
+  assert_in_range(trials, 3, 12);
+  assert_int_equal(o.rays[SLAB_TACTIC_TURNS], SMALL);
+  free(rays);
+}
+
+static void slow_rays_are_sorted_from_the_first_on_next_time(void **state) {
+  (void)state;
+  tactics_memory memory = {0};
+  slab_ray *rays = rays_of(ANYWHERE);
+  cast_again(&memory, (wish){0}, rays, RAYS, slow);
+  const outcome o = cast_again(&memory, (wish){0}, rays, RAYS, slow);
+  assert_int_equal(o.rays[SLAB_TACTIC_SORTED], RAYS);
+  assert_int_equal(o.trials, 0);
   free(rays);
 }
 
@@ -209,13 +279,16 @@ int main(void) {
       cmocka_unit_test(change_on_the_way_is_noticed),
       cmocka_unit_test(trials_of_hardly_any_time_need_a_clear_win),
       cmocka_unit_test(rays_that_go_any_way_go_in_turns_unless_packets_win),
-      cmocka_unit_test(small_lead_of_packets_is_not_believed),
-      cmocka_unit_test(narrow_devices_try_one_by_one),
+      cmocka_unit_test(small_lead_over_turns_is_not_believed),
       cmocka_unit_test(scattered_rays_are_sorted_where_they_are_slow),
       cmocka_unit_test(sorting_ends_where_it_does_not_help),
       cmocka_unit_test(few_rays_are_not_tried),
       cmocka_unit_test(queries_without_packets_have_none),
       cmocka_unit_test(tactic_that_is_wanted_is_kept),
+      cmocka_unit_test(later_casts_know_what_earlier_ones_found),
+      cmocka_unit_test(change_between_casts_is_noticed),
+      cmocka_unit_test(small_casts_are_tried_once_there_were_many),
+      cmocka_unit_test(slow_rays_are_sorted_from_the_first_on_next_time),
   };
   return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
 }

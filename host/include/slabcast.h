@@ -91,7 +91,7 @@ SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_
 /* How rays are taken through a tree on a CPU device. Never changes an answer, only how fast it comes. */
 typedef enum slab_tactic {
   SLAB_TACTIC_MEASURED, /* whichever is the fastest for the rays at hand: where there are many, told by the order in
-                           which they come, or found by trying */
+                           which they come, or found by trying, which later casts on the scene profit by */
   SLAB_TACTIC_PACKETS,  /* neighbours together where they go one way, else one by one */
   SLAB_TACTIC_SINGLE,   /* one by one */
   SLAB_TACTIC_TURNS,    /* several in turns: while one waits for memory the others go on */
