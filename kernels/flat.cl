@@ -141,7 +141,7 @@ kernel void flat(const global slab_ray *rays, global void *results, const global
   prepared.first = prepared.count = 0;
   ray[0] = (ray_frame){.state = RAY_DONE}; /* goes through tiles where there is no other */
   for (uint r = 0; r < n; r++) {
-    ray[r] = frames_take(&prepared, rays, 0, &cast, begin + r, begin + n);
+    ray[r] = *frames_take(&prepared, rays, 0, &cast, begin + r, begin + n);
     q[r] = query_begin(&ray[r], results, offsets, table, skips, invalid, &cast, begin + r);
   }
   for (uint g = 0; g < cast.geometries; g++) {

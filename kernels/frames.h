@@ -6,24 +6,48 @@
 #include "columns.h"
 #include "query.h"
 
+/* A ray that is read from memory wherever it is needed: compilers would keep each number of it in the lanes of a
+ * register, for which there is no room, and so in memory at eight times its size. */
+#if LANES > 1 && defined(__x86_64__)
+INLINE const ray_frame *frame_kept(const ray_frame *ray) {
+  __asm__("" : "+r"(ray));
+  return ray;
+}
+#else
+#define frame_kept(ray) (ray)
+#endif
+
 #define FRAME_WORDS (sizeof(ray_frame) / sizeof(uint))
+#define FRAME_PARTS ((FRAME_WORDS + 7) / 8) /* as transposed */
 
 typedef union frame_words {
   ray_frame frame;
   uint word[FRAME_WORDS];
+  float part[8 * FRAME_PARTS];
 } frame_words;
 
 typedef struct frames {
   size_t first; /* n of the ray in lane 0 */
   size_t count;
-  uint word[FRAME_WORDS][LANES];
+  frame_words of[LANES];
 } frames;
 
 #if LANES > 1
+/* As a whole: compilers would store the halves and quarters that a transposition puts together one by one, and a load
+ * of them all has to wait for such stores. */
+INLINE void frames_store(float8 part, float *to) {
+#ifdef __AVX__
+  __asm__("" : "+x"(part));
+#endif
+  vstore8(part, 0, to);
+}
+
+/* Transposed, so that a ray is copied by a few loads: number by number rays in turns take 1.05 to 1.15 times as long
+ * (PoCL 3.1, Zen 3). */
 INLINE void frames_prepare(frames *f, const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast,
                            size_t first, size_t count) {
   real column[RAY_WORDS];
-  float field[RAY_WORDS][LANES];
+  float field[RAY_WORDS][LANES], word[FRAME_WORDS][LANES];
   f->first = first;
   f->count = count;
   columns_load(rays, sorted, cast, first, count, column);
@@ -32,7 +56,16 @@ INLINE void frames_prepare(frames *f, const global slab_ray *rays, const global 
     const slab_ray given = {
         {field[0][k], field[1][k], field[2][k]}, field[3][k], {field[4][k], field[5][k], field[6][k]}, field[7][k]};
     const frame_words w = {.frame = ray_prepare(&given)};
-    UNROLL for (uint i = 0; i < FRAME_WORDS; i++) f->word[i][k] = w.word[i];
+    UNROLL for (uint i = 0; i < FRAME_WORDS; i++) word[i][k] = as_float(w.word[i]);
+  }
+  UNROLL for (uint p = 0; p < FRAME_PARTS; p++) {
+    UNROLL for (uint i = 0; i < 8; i++) column[i] =
+        8 * p + i < FRAME_WORDS ? lanes_load(word[8 * p + i]) : (real)(0.0f);
+    lanes_transpose(column);
+    UNROLL for (uint i = 0; i < 8; i++) {
+      frames_store(lanes_low(column[i]), f->of[i].part + 8 * p);
+      if (LANES > 8) frames_store(lanes_high(column[i]), f->of[(i + 8) % LANES].part + 8 * p);
+    }
   }
 }
 #endif
@@ -46,20 +79,19 @@ INLINE void frames_fetch(const global slab_ray *rays, const global uint *sorted,
 }
 
 /* The nth ray, the next or one after it, of those before `end`. */
-INLINE ray_frame frames_take(frames *f, const global slab_ray *rays, const global uint *sorted,
-                             const cast_uniforms *cast, size_t nth, size_t end) {
+INLINE const ray_frame *frames_take(frames *f, const global slab_ray *rays, const global uint *sorted,
+                                    const cast_uniforms *cast, size_t nth, size_t end) {
 #if LANES == 1
-  (void)f, (void)end;
+  (void)end;
   const slab_ray given = query_ray(rays, cast, ray_number(sorted, nth));
-  return ray_prepare(&given);
+  f->of[0].frame = ray_prepare(&given);
+  return &f->of[0].frame;
 #else
-  frame_words w;
   if (nth - f->first >= f->count) {
     frames_prepare(f, rays, sorted, cast, nth, end - nth < LANES ? end - nth : LANES);
     if (sorted != 0) frames_fetch(rays, sorted, cast, nth + LANES, end);
   }
-  UNROLL for (uint i = 0; i < FRAME_WORDS; i++) w.word[i] = f->word[i][nth - f->first];
-  return w.frame;
+  return &f->of[nth - f->first].frame;
 #endif
 }
 

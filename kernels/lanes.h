@@ -159,23 +159,31 @@ static inline float lanes_at(real v, uint lane) {
   return values[lane];
 }
 
-/* Elements of a and b in turn, of each eight the first or the last four. */
+/* Of each eight elements of a and b those at i to l, where 8 and up are b's. */
 #if LANES == 16
-#define WEAVE(a, b, i, j, k, l, I, J, K, L) \
-  ((real)(a.i, b.i, a.j, b.j, a.k, b.k, a.l, b.l, a.I, b.I, a.J, b.J, a.K, b.K, a.L, b.L))
+#define PICK(a, b, i, j, k, l, m, n, o, p)                                                                      \
+  __builtin_shufflevector(a, b, PICK16(i), PICK16(j), PICK16(k), PICK16(l), PICK16(m), PICK16(n), PICK16(o),    \
+                          PICK16(p), PICK16(i) + 8, PICK16(j) + 8, PICK16(k) + 8, PICK16(l) + 8, PICK16(m) + 8, \
+                          PICK16(n) + 8, PICK16(o) + 8, PICK16(p) + 8)
+#define PICK16(i) ((i) < 8 ? (i) : (i) + 8)
 #else
-#define WEAVE(a, b, i, j, k, l, I, J, K, L) ((real)(a.i, b.i, a.j, b.j, a.k, b.k, a.l, b.l))
+#define PICK(a, b, i, j, k, l, m, n, o, p) __builtin_shufflevector(a, b, i, j, k, l, m, n, o, p)
 #endif
 
-/* Eight rows of eight become columns; where LANES is 16, twice side by side. Three perfect shuffles. */
+/* Eight rows of eight become columns; where LANES is 16, twice side by side. Only the last step crosses halves. */
 INLINE void lanes_transpose(real row[8]) {
-  UNROLL for (int step = 0; step < 3; step++) {
-    real from[8];
-    UNROLL for (int i = 0; i < 8; i++) from[i] = row[i];
-    UNROLL for (int i = 0; i < 4; i++) {
-      row[2 * i] = WEAVE(from[i], from[i + 4], s0, s1, s2, s3, s8, s9, sa, sb);
-      row[2 * i + 1] = WEAVE(from[i], from[i + 4], s4, s5, s6, s7, sc, sd, se, sf);
-    }
+  real two[8], four[8];
+  UNROLL for (int i = 0; i < 8; i += 2) {
+    two[i] = PICK(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    two[i + 1] = PICK(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  UNROLL for (int i = 0; i < 8; i += 4) UNROLL for (int k = 0; k < 2; k++) {
+    four[i + 2 * k] = PICK(two[i + k], two[i + k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    four[i + 2 * k + 1] = PICK(two[i + k], two[i + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  UNROLL for (int i = 0; i < 4; i++) {
+    row[i] = PICK(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    row[i + 4] = PICK(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
 }
 #endif

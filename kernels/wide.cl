@@ -19,23 +19,22 @@
 #include "two.h"
 #endif
 
-/* A ray on its way. */
+/* What a ray has met on its way, and where that goes on. */
 typedef struct walk {
-  ray_frame ray;
   query_state q;
-  uint number;      /* of the ray */
-  bool begun, more; /* there is a ray; it has a next visit */
+  uint number; /* of the ray */
+  bool more;   /* it has a next visit */
 #if SLAB_WALKS > 1
   turns_path path;
-  uint nearest[3]; /* the row of the plane that is met first along each axis */
 #else
   tree_path path;
 #endif
 } walk;
 
 /* False when the ray is done. */
-INLINE bool walk_leaf(walk *w, const global float *blocks, uint first, uint meta, const cast_uniforms *cast) {
-  return !scan_leaf(&w->q, &w->ray, blocks, TREE_LEAF_KIND(meta), first, TREE_LEAF_BLOCK_COUNT(meta), cast);
+INLINE bool walk_leaf(walk *w, const ray_frame *ray, const global float *blocks, uint first, uint meta,
+                      const cast_uniforms *cast) {
+  return !scan_leaf(&w->q, ray, blocks, TREE_LEAF_KIND(meta), first, TREE_LEAF_BLOCK_COUNT(meta), cast);
 }
 
 INLINE void walk_begin(walk *w, uint number, const ray_frame *ray, global void *results, const global uint *offsets,
@@ -43,44 +42,55 @@ INLINE void walk_begin(walk *w, uint number, const ray_frame *ray, global void *
                        const global slab_primitive_id *skips, volatile global uint *invalid,
                        const cast_uniforms *cast) {
   w->number = number;
-  w->ray = *ray;
-  w->q = query_begin(&w->ray, results, offsets, table, skips, invalid, cast, number);
-  w->more = w->ray.state == RAY_LIVE && !scan_outside(&w->q, &w->ray, blocks, cast);
+  w->q = query_begin(ray, results, offsets, table, skips, invalid, cast, number);
+  w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, blocks, cast);
 }
 
-INLINE void walk_end(walk *w, const global slab_ray *rays, global void *results, const global geometry_entry *table,
-                     const global float *blocks, const cast_uniforms *cast) {
+INLINE void walk_end(const walk *w, const ray_frame *ray, const global slab_ray *rays, global void *results,
+                     const global geometry_entry *table, const global float *blocks, const cast_uniforms *cast) {
   const slab_ray given = query_ray(rays, cast, w->number);
-  query_end(&w->q, &w->ray, &given, table, blocks, cast, results, w->number);
+  query_end(&w->q, ray, &given, table, blocks, cast, results, w->number);
 }
 
 #if SLAB_WALKS > 1
 
 /* ---- in turns ---- */
 
-INLINE void walk_root(walk *w, turns_stack *stack) {
-  turns_begin(&w->path, stack);
-  if (!w->more) w->path.meta = 0;
-  UNROLL for (uint i = 0; i < 3; i++) w->nearest[i] = (w->ray.down[i] != 0 ? i + 3 : i) * STRIDE;
+/* One of the rays that take turns. */
+typedef struct turn {
+  ray_frame ray;
+  walk on;
+  uint nearest[3]; /* the row of the plane that is met first along each axis */
+  bool begun;      /* there is a ray */
+} turn;
+
+INLINE void turn_root(turn *t, turns_stack *stack) {
+  turns_begin(&t->on.path, stack);
+  if (!t->on.more) t->on.path.meta = 0;
+  UNROLL for (uint i = 0; i < 3; i++) t->nearest[i] = (t->ray.down[i] != 0 ? i + 3 : i) * STRIDE;
 }
 
 /* The planes as box_planes has them, by rows that are chosen once a ray: chosen here they cost 1 to 6 %. */
-INLINE void walk_node(walk *w, const global tree_node *nodes, const global float *blocks) {
-  const uint at = w->path.child;
+INLINE void turn_node(turn *t, const global tree_node *nodes) {
+  const uint at = t->on.path.child;
   const global float *bounds = &nodes[at].bounds[0][0];
   real near[3], far[3], enter;
   UNROLL for (uint i = 0; i < 3; i++) {
-    near[i] = lanes_load(bounds + w->nearest[i]);
-    far[i] = lanes_load(bounds + ((2 * i + 3) * STRIDE - w->nearest[i]));
+    near[i] = lanes_load(bounds + t->nearest[i]);
+    far[i] = lanes_load(bounds + ((2 * i + 3) * STRIDE - t->nearest[i]));
   }
-  const mask touched = bounds_met(&w->ray, near, far, w->q.limit, &enter);
-  turns_push(&w->path, nodes, at, enter, touched);
-  turns_pop(&w->path, nodes, blocks, w->q.limit);
+  const mask touched = bounds_met(&t->ray, near, far, t->on.q.limit, &enter);
+  turns_push(&t->on.path, nodes, at, enter, touched);
 }
 
-/* Walk k goes on the list of those that come to a node next, or on that of the others: without a branch, since which it
+/* Goes on with what was left for later. */
+INLINE void turn_pop(turn *t, const global tree_node *nodes, const global float *blocks) {
+  turns_pop(&t->on.path, nodes, blocks, t->on.q.limit);
+}
+
+/* Turn k goes on the list of those that come to a node next, or on that of the others: without a branch, since which it
  * is nobody can foresee. */
-INLINE void walk_enlist(uint k, uint meta, uint *inner, uint *inners, uint *other, uint *others) {
+INLINE void turn_enlist(uint k, uint meta, uint *inner, uint *inners, uint *other, uint *others) {
   const uint again = TREE_IS_INNER(meta) ? 1 : 0;
   inner[*inners] = other[*others] = k;
   *inners += again;
@@ -88,49 +98,51 @@ INLINE void walk_enlist(uint k, uint meta, uint *inner, uint *inners, uint *othe
 }
 
 /* Of rays that are sorted results lie anywhere; the small ones in the cache. */
-INLINE void walk_fetch_result(const walk *w, const global void *results, const cast_uniforms *cast) {
+INLINE void turn_fetch_result(const turn *t, const global void *results, const cast_uniforms *cast) {
   const size_t size = SLAB_QUERY == SLAB_CLOSEST    ? sizeof(slab_hit)
                       : SLAB_QUERY == SLAB_INTERVAL ? sizeof(slab_interval)
                                                     : 0;
   if (size != 0)
-    memory_fetch((size_t)((const global uint *)results + cast->at[AT_RESULTS]) + (size_t)w->number * size, (uint)size);
-  if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)w->q.hits, sizeof(slab_hit));
+    memory_fetch((size_t)((const global uint *)results + cast->at[AT_RESULTS]) + (size_t)t->on.number * size,
+                 (uint)size);
+  if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)t->on.q.hits, sizeof(slab_hit));
 }
 
 /* The leaf that is next, then what comes after it. */
-INLINE void walk_through_leaf(walk *w, const global tree_node *nodes, const global float *blocks,
-                              const cast_uniforms *cast) {
-  if (!walk_leaf(w, blocks, w->path.child, w->path.meta, cast)) w->path.top = 0;
-  turns_pop(&w->path, nodes, blocks, w->q.limit);
+INLINE void turn_leaf(turn *t, const global tree_node *nodes, const global float *blocks, const cast_uniforms *cast) {
+  walk *w = &t->on;
+  if (!walk_leaf(w, &t->ray, blocks, w->path.child, w->path.meta, cast)) w->path.top = 0;
+  turn_pop(t, nodes, blocks);
 }
 
 #if SLAB_ABREAST > 1
 
 /* What the next block of its leaf offers a ray, then what comes after it. */
-INLINE void walk_take(walk *w, mask hit, real t, const global tree_node *nodes, const global float *blocks,
+INLINE void turn_take(turn *t, mask hit, real at, const global tree_node *nodes, const global float *blocks,
                       const cast_uniforms *cast) {
-  const global float *block = blocks + (size_t)w->path.child * TREE_UNIT;
+  turns_path *path = &t->on.path;
+  const global float *block = blocks + (size_t)path->child * TREE_UNIT;
   const global uint *orders = (const global uint *)(block + TRIANGLE_ROWS * STRIDE);
   const bool done =
-      lanes_any(hit) && query_offer(&w->q, SLAB_TRIANGLE, &w->ray, hit, t, t, 0, orders, w->path.child, cast);
-  w->path.child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, TREE_UNIT);
-  w->path.meta--; /* which counts blocks */
-  if (done) w->path.top = 0;
-  if (done || TREE_LEAF_BLOCK_COUNT(w->path.meta) == 0) turns_pop(&w->path, nodes, blocks, w->q.limit);
+      lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, &t->ray, hit, at, at, 0, orders, path->child, cast);
+  path->child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, TREE_UNIT);
+  path->meta--; /* which counts blocks */
+  if (done) path->top = 0;
+  if (done || TREE_LEAF_BLOCK_COUNT(path->meta) == 0) turn_pop(t, nodes, blocks);
 }
 
 /* A block of triangles each. */
-INLINE void walk_abreast(walk *a, walk *b, const global tree_node *nodes, const global float *blocks,
-                         const cast_uniforms *cast) {
-  const triangle_rows rows_a = triangle_load(&a->ray, blocks + (size_t)a->path.child * TREE_UNIT),
-                      rows_b = triangle_load(&b->ray, blocks + (size_t)b->path.child * TREE_UNIT);
+INLINE void turns_abreast(turn *a, turn *b, const global tree_node *nodes, const global float *blocks,
+                          const cast_uniforms *cast) {
+  const triangle_rows rows_a = triangle_load(&a->ray, blocks + (size_t)a->on.path.child * TREE_UNIT),
+                      rows_b = triangle_load(&b->ray, blocks + (size_t)b->on.path.child * TREE_UNIT);
   const two_frame rays = two_rays(&a->ray, &b->ray);
   const two_rows rows = two_load(&rows_a, &rows_b);
   const uint cull = SLAB_QUERY == SLAB_INTERVAL ? SLAB_CULL_NONE : cast->cull;
   two_real t;
-  const two_mask hit = triangle_met(&rays, &rows, two_of(a->q.limit, b->q.limit), cull, &t);
-  walk_take(a, hit.lo, t.lo, nodes, blocks, cast);
-  walk_take(b, hit.hi, t.hi, nodes, blocks, cast);
+  const two_mask hit = triangle_met(&rays, &rows, two_of(a->on.q.limit, b->on.q.limit), cull, &t);
+  turn_take(a, hit.lo, t.lo, nodes, blocks, cast);
+  turn_take(b, hit.hi, t.hi, nodes, blocks, cast);
 }
 
 #endif
@@ -152,14 +164,15 @@ INLINE uint node_children(const ray_frame *ray, const global tree_node *node, fl
 }
 
 /* One node, or one leaf. False when the ray is done. */
-INLINE bool walk_on(walk *w, const global tree_node *nodes, const global float *blocks, const cast_uniforms *cast) {
+INLINE bool walk_on(walk *w, const ray_frame *ray, const global tree_node *nodes, const global float *blocks,
+                    const cast_uniforms *cast) {
   const uint at = w->path.next.child, meta = w->path.next.meta;
   if (TREE_IS_INNER(meta)) {
     float enter[TREE_WIDTH];
-    const uint bits = node_children(&w->ray, nodes + at, w->q.limit, enter);
+    const uint bits = node_children(ray, nodes + at, w->q.limit, enter);
     return tree_down(&w->path, nodes, blocks, at, bits, enter, w->q.limit);
   }
-  return walk_leaf(w, blocks, at, meta, cast) && tree_pop(&w->path, w->q.limit);
+  return walk_leaf(w, ray, blocks, at, meta, cast) && tree_pop(&w->path, w->q.limit);
 }
 
 #endif
@@ -182,64 +195,68 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
   for (; next < end; next++) {
     walk w;
     if (cast.packet != 0 && left[next / cast.packet] == 0) continue;
-    const ray_frame ray = frames_take(&prepared, rays, 0, &cast, next, end);
-    walk_begin(&w, (uint)next, &ray, results, offsets, table, blocks, skips, invalid, &cast);
+    const ray_frame *ray = frames_take(&prepared, rays, 0, &cast, next, end);
+    walk_begin(&w, (uint)next, ray, results, offsets, table, blocks, skips, invalid, &cast);
     tree_begin(&w.path, stack);
-    while (w.more) w.more = walk_on(&w, nodes, blocks, &cast);
-    walk_end(&w, rays, results, table, blocks, &cast);
+    while (w.more) w.more = walk_on(&w, frame_kept(ray), nodes, blocks, &cast);
+    walk_end(&w, ray, rays, results, table, blocks, &cast);
   }
 #else
   (void)left; /* a cast has no packets then */
-  walk walks[SLAB_WALKS];
+  turn turns[SLAB_WALKS];
   turns_stack stacks[SLAB_WALKS];
-  /* Which walks come to a node next, and which to a leaf or to their end: these wait until they are some, since a loop
+  /* Which turns come to a node next, and which to a leaf or to their end: these wait until they are some, since a loop
    * costs at its end. */
   uint inner[SLAB_WALKS], other[SLAB_WALKS], inners = 0, others = SLAB_WALKS;
   for (uint k = 0; k < SLAB_WALKS; k++) {
     other[k] = k;
-    walks[k].begun = false;
-    walks[k].path.meta = 0;
+    turns[k].begun = false;
+    turns[k].on.path.meta = 0;
   }
   while (inners + others > 0) {
+    /* In two loops, of either of which processors have several rounds in hand at once: of one for both they have less
+     * than two, and rays take 1.03 to 1.07 times as long (PoCL 3.1, Zen 3). */
     uint count = inners;
     inners = 0;
+    for (uint n = 0; n < count; n++) turn_node(&turns[inner[n]], nodes);
     for (uint n = 0; n < count; n++) {
       const uint k = inner[n];
-      walk_node(&walks[k], nodes, blocks);
-      walk_enlist(k, walks[k].path.meta, inner, &inners, other, &others);
+      turn_pop(&turns[k], nodes, blocks);
+      turn_enlist(k, turns[k].on.path.meta, inner, &inners, other, &others);
     }
     if (others < SLAB_WALKS / 4 && inners != 0) continue;
     count = others;
     others = 0;
-    uint alone = SLAB_WALKS; /* the walk that came to triangles, and waits for another that does */
+    uint alone = SLAB_WALKS; /* the turn that came to triangles, and waits for another that does */
     for (uint n = 0; n < count; n++) {
       const uint k = other[n];
-      walk *w = &walks[k];
-      if (w->path.meta == 0) {
-        if (w->begun) walk_end(w, rays, results, table, blocks, &cast);
-        w->begun = next < end;
-        if (!w->begun) continue;
-        const ray_frame ray = frames_take(&prepared, rays, sorted, &cast, next, end);
-        walk_begin(w, (uint)ray_number(sorted, next++), &ray, results, offsets, table, blocks, skips, invalid, &cast);
-        walk_root(w, &stacks[k]);
-        if (sorted != 0) walk_fetch_result(w, results, &cast);
+      turn *t = &turns[k];
+      if (t->on.path.meta == 0) {
+        if (t->begun) walk_end(&t->on, &t->ray, rays, results, table, blocks, &cast);
+        t->begun = next < end;
+        if (!t->begun) continue;
+        t->ray = *frames_take(&prepared, rays, sorted, &cast, next, end);
+        walk_begin(&t->on, (uint)ray_number(sorted, next++), &t->ray, results, offsets, table, blocks, skips, invalid,
+                   &cast);
+        turn_root(t, &stacks[k]);
+        if (sorted != 0) turn_fetch_result(t, results, &cast);
 #if SLAB_ABREAST > 1
-      } else if (TREE_LEAF_KIND(w->path.meta) == SLAB_TRIANGLE && alone == SLAB_WALKS) {
+      } else if (TREE_LEAF_KIND(t->on.path.meta) == SLAB_TRIANGLE && alone == SLAB_WALKS) {
         alone = k;
         continue;
-      } else if (TREE_LEAF_KIND(w->path.meta) == SLAB_TRIANGLE) {
-        walk_abreast(&walks[alone], w, nodes, blocks, &cast);
-        walk_enlist(alone, walks[alone].path.meta, inner, &inners, other, &others);
+      } else if (TREE_LEAF_KIND(t->on.path.meta) == SLAB_TRIANGLE) {
+        turns_abreast(&turns[alone], t, nodes, blocks, &cast);
+        turn_enlist(alone, turns[alone].on.path.meta, inner, &inners, other, &others);
         alone = SLAB_WALKS;
 #endif
       } else {
-        walk_through_leaf(w, nodes, blocks, &cast);
+        turn_leaf(t, nodes, blocks, &cast);
       }
-      walk_enlist(k, w->path.meta, inner, &inners, other, &others);
+      turn_enlist(k, t->on.path.meta, inner, &inners, other, &others);
     }
     if (alone == SLAB_WALKS) continue;
-    if (inners + others == 0) walk_through_leaf(&walks[alone], nodes, blocks, &cast);
-    walk_enlist(alone, walks[alone].path.meta, inner, &inners, other, &others);
+    if (inners + others == 0) turn_leaf(&turns[alone], nodes, blocks, &cast);
+    turn_enlist(alone, turns[alone].on.path.meta, inner, &inners, other, &others);
   }
 #endif
 }

@@ -212,10 +212,10 @@ static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_l
 
 /* ---- the whole ---- */
 
-/* A traversal keeps what is left to visit of one node a level: up to seven children, and of the last one all eight for
- * a moment (turns.h); rounded up, so that scenes share programs. Or, compressed, one entry for all of them. */
+/* A traversal keeps what is left to visit of one node a level: up to seven children; rounded up, so that scenes share
+ * programs. Or, compressed, one entry for all of them. */
 uint32_t tree_stack(slab_layout layout, uint32_t depth) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? TREE_DEPTH_MAX : (7 * depth + 1 + 63) / 64 * 64;
+  return layout == SLAB_LAYOUT_COMPRESSED ? TREE_DEPTH_MAX : (7 * depth + 63) / 64 * 64;
 }
 
 slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, slab_layout layout, tree_layout *out) {
