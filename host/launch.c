@@ -87,12 +87,30 @@ static program_source source_of(const site *on) {
   return has_tactics(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
+/* Whether rays through a tree leave their closest hits as kernels/describe.cl wants them. */
+static bool described_later(const site *on, slab_query query) {
+  return query == SLAB_CLOSEST && has_tactics(on) && on->device->info.lane_width > 1;
+}
+
+/* On the queue of the rays, which have ended where this fails. */
+static slab_status describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
+  const program_key key = {PROGRAM_DESCRIBE, query, on->scene->kinds, 0, 1};
+  const uint32_t lanes = on->device->info.lane_width;
+  const size_t items = ((size_t)l->uniforms.rays + lanes - 1) / lanes;
+  slab_status status = enqueue(on, &key, l, items, on->device->tuning->group, queue, 0, NULL, done);
+  if (status != SLAB_OK) clFinish(queue);
+  return status;
+}
+
 slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
   const program_key key = {source_of(on), query, on->scene->kinds, on->scene->stack, l->walks == 0 ? 1 : l->walks};
   l->uniforms.rays_each = rays_each(on, l->uniforms.rays, key.walks);
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
-  return enqueue(on, &key, l, items, group_of(on, key.walks), queue, wait_count, wait, done);
+  const bool later = described_later(on, query);
+  slab_status status =
+      enqueue(on, &key, l, items, group_of(on, key.walks), queue, wait_count, wait, later ? NULL : done);
+  return status == SLAB_OK && later ? describe(on, query, l, queue, done) : status;
 }
 
 uint32_t packet_rays(const site *on, slab_query query) {

@@ -85,6 +85,7 @@ typedef enum program_source {
   PROGRAM_WIDE,
   PROGRAM_COMPRESSED,
   PROGRAM_PACKET,
+  PROGRAM_DESCRIBE,
   PROGRAM_PAIRS
 } program_source;
 

@@ -16,6 +16,7 @@ static const struct {
     [PROGRAM_WIDE] = {embedded_wide, &embedded_wide_length, "wide"},
     [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_length, "compressed"},
     [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_length, "packets"},
+    [PROGRAM_DESCRIBE] = {embedded_describe, &embedded_describe_length, "describe"},
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, "pairs"},
 };
 

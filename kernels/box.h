@@ -4,6 +4,7 @@
 
 #include "slab.h"
 
+#ifndef SLAB_APART
 /* Rows of the planes that a ray meets first and last: chosen by the direction's signs, so nothing is sorted. Once for
  * each kind of memory that blocks lie in, since pointers of OpenCL C 1.2 name theirs. */
 #define BOX_PLANES(name, memory)                                                                 \
@@ -16,6 +17,7 @@
     }                                                                                            \
   }
 BOX_PLANES(box_planes, GLOBAL)
+#endif
 
 /* The unclipped stretch inside: [*lo, *hi], and *leave before it is raised to lo. */
 INLINE void box_stretch(const ray_frame *ray, const real near[3], const real far[3], real *lo, real *leave, real *hi) {
@@ -42,6 +44,7 @@ INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real f
   return lanes_kept(*enter <= leave);
 }
 
+#ifndef SLAB_APART
 /* The same for a block. */
 INLINE mask box_sieve(const ray_frame *ray, GLOBAL const float *block, ray_real limit) {
   real near[3], far[3], enter;
@@ -64,6 +67,7 @@ INLINE mask box_solid(const ray_frame *ray, GLOBAL const float *block, ray_real 
   box_stretch(ray, near, far, &lo, &out, &hi);
   return slab_touches(lo, out, ray->t_min, limit) & solid_stretch(ray, lo, hi, limit, enter, leave);
 }
+#endif
 
 /* The face of the crossing at t, 0 to 5 for -x, +x, -y, +y, -z, +z: of several planes at t, the lowest axis.
  * origin, inverse and direction as in the frame where the box has these planes. */
@@ -96,7 +100,7 @@ INLINE ray_real face_as_real(ray_word face) {
 INLINE void box_attributes(const ray_frame *ray, const ray_real v[BOX_ROWS], uint cull, ray_hit *hit) {
   ray_real near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {
-    bool down = ray->down[i] != 0;
+    const way_mask down = ray->down[i] != 0;
     near[i] = down ? v[i + 3] : v[i];
     far[i] = down ? v[i] : v[i + 3];
   }

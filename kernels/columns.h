@@ -27,6 +27,13 @@ INLINE void columns_load(const global slab_ray *rays, const global uint *sorted,
   if (sorted == 0) memory_fetch((size_t)(from + RAY_WORDS * (first + LANES)), LANES * sizeof(slab_ray)); /* the next */
   lanes_transpose(column);
 }
+
+/* The same of eight numbers each that stand together, `count` of them. */
+INLINE void columns_of(const global float *from, size_t count, real column[8]) {
+  UNROLL for (size_t k = 0; k < 8; k++) column[k] =
+      lanes_of_two(from + 8 * (k < count ? k : count - 1), from + 8 * (k + 8 < count ? k + 8 : count - 1));
+  lanes_transpose(column);
+}
 #endif
 
 #endif

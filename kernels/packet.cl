@@ -8,8 +8,7 @@
  * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count. */
 #define STRIDE 8
 #define SLAB_PACKET
-#include "answer.h"
-#include "columns.h"
+#include "describe.h"
 #include "hull.h"
 #include "tree.h"
 
@@ -28,20 +27,6 @@ typedef struct packet {
 #else
 #define LANE_NUMBERS ((word)(0, 1, 2, 3, 4, 5, 6, 7))
 #endif
-
-/* `count` rays from `first` on; the last stands in for those beyond it. */
-INLINE ray_given packet_load(const global slab_ray *rays, const cast_uniforms *cast, size_t first, uint count) {
-  real field[RAY_WORDS];
-  ray_given given;
-  columns_load(rays, 0, cast, first, count, field);
-  UNROLL for (int i = 0; i < 3; i++) {
-    given.origin[i] = field[i];
-    given.direction[i] = field[4 + i];
-  }
-  given.t_min = field[3];
-  given.t_max = field[7];
-  return given;
-}
 
 /* Orders of the primitives that the rays are not to see. */
 INLINE word packet_skips(const global geometry_entry *table, const global slab_primitive_id *skips,
@@ -277,73 +262,6 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, 
 
 /* ---- results out ---- */
 
-/* Components of each ray's own primitive. */
-INLINE void packet_gather(const uint kind, const packet *p, mask of, const global float *blocks, real v[OBB_ROWS]) {
-  const uint rows = primitive_rows(kind);
-  uint wheres[LANES], lanes[LANES];
-  float values[OBB_ROWS][LANES];
-  lanes_store(p->where, wheres);
-  lanes_store(p->lane, lanes);
-  const uint any = lowest_lane(lanes_bits(of)); /* stands in for the others */
-  const uint bits = lanes_bits(of);
-  for (uint lane = 0; lane < LANES; lane++) {
-    const uint from = (bits >> lane & 1) != 0 ? lane : any;
-    const global float *primitive = blocks + (size_t)wheres[from] * BLOCK_UNIT + lanes[from];
-    UNROLL for (uint r = 0; r < rows; r++) values[r][lane] = primitive[r * TREE_WIDTH];
-  }
-  UNROLL for (uint r = 0; r < rows; r++) v[r] = lanes_from(values[r]);
-}
-
-/* What kind's rays among `of` hit. */
-INLINE void packet_describe(const uint kind, const packet *p, mask of, const global float *blocks,
-                            const cast_uniforms *cast, ray_hit *hit) {
-  real v[OBB_ROWS];
-  ray_hit one = {0};
-  packet_gather(kind, p, of, blocks, v);
-  hit_describe(kind, &p->ray, v, cast, p->t, &one);
-  hit->t = of ? one.t : hit->t;
-  UNROLL for (int i = 0; i < 3; i++) hit->normal[i] = of ? one.normal[i] : hit->normal[i];
-  hit->u = of ? one.u : hit->u;
-  hit->v = of ? one.v : hit->v;
-}
-
-INLINE void packet_write_hits(const ray_hit *hit, word primitive, word geometry, global slab_hit *out, uint count) {
-  real row[8] = {hit->t, hit->normal[0], hit->normal[1],           hit->normal[2],
-                 hit->u, hit->v,         lanes_as_real(primitive), lanes_as_real(geometry)};
-  global float *to = (global float *)out;
-  lanes_transpose(row);
-  UNROLL for (uint i = 0; i < 8; i++) {
-    if (i < count) vstore8(lanes_low(row[i]), i, to);
-    if (i + 8 < count) vstore8(lanes_high(row[i]), i + 8, to);
-  }
-}
-
-INLINE void packet_closest(const packet *p, const global geometry_entry *table, const global float *blocks,
-                           const cast_uniforms *cast, global slab_hit *out, uint count) {
-  uint orders[LANES], geometries[LANES], bases[LANES], kinds[LANES];
-  ray_hit hit = {.t = (real)(INFINITY)};
-  lanes_store(p->order, orders);
-  for (uint lane = 0; lane < LANES; lane++) {
-    geometries[lane] = orders[lane] == SLAB_MISS ? 0 : geometry_of(table, cast->geometries, orders[lane]);
-    bases[lane] = table[geometries[lane]].order_base;
-    kinds[lane] = table[geometries[lane]].kind;
-  }
-  const word kind = lanes_from(kinds);
-  const mask found = p->order != SLAB_MISS;
-#define DESCRIBE_KIND(KIND)                                               \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && lanes_any(found & (kind == KIND))) \
-  packet_describe(KIND, p, found &(kind == KIND), blocks, cast, &hit)
-  DESCRIBE_KIND(SLAB_TRIANGLE);
-  DESCRIBE_KIND(SLAB_BOX);
-  DESCRIBE_KIND(SLAB_SPHERE);
-  DESCRIBE_KIND(SLAB_OBB);
-  DESCRIBE_KIND(SLAB_PLANE);
-#undef DESCRIBE_KIND
-  const word reason = reason_of(&p->ray);
-  packet_write_hits(&hit, found ? p->order - lanes_from(bases) : reason, found ? lanes_from(geometries) : reason, out,
-                    count);
-}
-
 INLINE void packet_end(const packet *p, const global geometry_entry *table, const global float *blocks,
                        const cast_uniforms *cast, global void *results, size_t first, uint count) {
   const mask found = p->order != SLAB_MISS;
@@ -352,7 +270,8 @@ INLINE void packet_end(const packet *p, const global geometry_entry *table, cons
   results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
                                    : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
   if (SLAB_QUERY == SLAB_CLOSEST) {
-    packet_closest(p, table, blocks, cast, (global slab_hit *)results + first, count);
+    const met m = {&p->ray, p->t, p->order, p->where, p->lane};
+    describe_met(&m, table, blocks, cast, (global slab_hit *)results + first, count);
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
     for (uint i = 0; i < count; i++) ((global float *)results)[first + i] = values[i];
@@ -374,7 +293,7 @@ kernel void packets(const global slab_ray *rays, global void *results, const glo
   (void)offsets, (void)sorted; /* which packets are not */
   if (first >= cast.rays) return;
   const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
-  const ray_given given = packet_load(rays, &cast, first, count);
+  const ray_given given = rays_load(rays, &cast, first, count);
   packet p = {.ray = ray_scale(&given)};
   uint way = 0;
   p.live = p.ray.state == RAY_LIVE;

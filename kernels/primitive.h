@@ -17,6 +17,7 @@ INLINE uint primitive_rows(uint kind) {
                                  : PLANE_ROWS;
 }
 
+#ifndef SLAB_APART
 /* Lanes whose first crossing that is not culled lies in [t_min, limit], and that crossing's t there. */
 INLINE mask primitive_surface(uint kind, const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull,
                               real *t) {
@@ -37,6 +38,7 @@ INLINE mask primitive_solid(uint kind, const ray_frame *ray, GLOBAL const float 
   *leave = *enter;
   return hit;
 }
+#endif
 
 /* Fills in the normal, and u and v where the kind has them, of a crossing at t (in the frame's units) of the primitive
  * with components v. */

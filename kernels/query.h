@@ -9,11 +9,16 @@
 #define TREE_UNIT BLOCK_UNIT /* of a flat scene, which has no tree */
 #endif
 
+#ifndef SLAB_LATER
+#define SLAB_LATER 0 /* 1: closest hits are described by another kernel */
+#endif
+
 typedef struct query_state {
   float t, leave; /* the best so far */
   float limit;    /* how far to look: as far as another could be as good */
   uint order;     /* of the best, */
-  uint where;     /* and its block in a tree, in units of TREE_UNIT floats */
+  uint where;     /* its block in a tree, in units of TREE_UNIT floats, */
+  uint lane;      /* and its lane there */
   uint count;     /* crossings so far */
   uint skip;      /* order of the primitive not to see */
   const global geometry_entry *table;
@@ -48,7 +53,8 @@ INLINE bool query_is_better(const query_state *q, float t, uint order) {
   return t < q->t || (t == q->t && order < q->order);
 }
 
-INLINE void query_take(query_state *q, const ray_frame *ray, float crossing, float leave, uint order, uint where) {
+INLINE void query_take(query_state *q, const ray_frame *ray, float crossing, float leave, uint order, uint where,
+                       uint lane) {
   const float t = ray_t_told(ray, crossing);
   switch (SLAB_QUERY) {
     case SLAB_ALL:
@@ -69,6 +75,7 @@ INLINE void query_take(query_state *q, const ray_frame *ray, float crossing, flo
       q->leave = leave;
       q->order = order;
       q->where = where;
+      q->lane = lane;
   }
 }
 
@@ -87,7 +94,8 @@ INLINE bool query_offer(query_state *q, uint kind, const ray_frame *ray, mask hi
     uint lane = lowest_lane(bits);
     uint order = orders != 0 ? orders[lane] : first + lane;
     if (query_hides(q, kind, order, cast)) continue;
-    query_take(q, ray, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, order, where);
+    query_take(q, ray, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, order, where,
+               lane);
     if (SLAB_QUERY == SLAB_ANY) return true;
   }
   return false;
@@ -156,7 +164,10 @@ INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray
   bool found = q->order != SLAB_MISS;
   results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
                                    : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
-  if (SLAB_QUERY == SLAB_CLOSEST) {
+  if (SLAB_QUERY == SLAB_CLOSEST && SLAB_LATER && found) {
+    const slab_hit met = {q->t, {0.0f, 0.0f, 0.0f}, as_float(q->lane), 0.0f, q->order, q->where}; /* describe.cl */
+    ((global slab_hit *)results)[i] = met;
+  } else if (SLAB_QUERY == SLAB_CLOSEST) {
     slab_hit hit = found ? query_hit(ray, table, blocks, cast, q->t, q->order, q->where) : hit_none(reason_of(ray));
     ((global slab_hit *)results)[i] = hit;
   } else if (SLAB_QUERY == SLAB_DISTANCE) {

@@ -31,6 +31,16 @@ typedef slab_ray ray_given;
 typedef slab_hit ray_hit;
 #endif
 
+/* What follows of a ray's way: a number, since the rays of a packet have one way in common. Or, SLAB_APART, each lane's
+ * own: such rays meet nothing any more, they are told what they hit. */
+#ifdef SLAB_APART
+typedef word way_word;
+typedef mask way_mask;
+#else
+typedef uint way_word;
+typedef bool way_mask;
+#endif
+
 typedef struct ray_frame {
   ray_word state;
   ray_real origin[3];
@@ -43,10 +53,10 @@ typedef struct ray_frame {
   ray_real back[2];      /* t * back[0] * back[1] is t in lengths of the caller's direction */
   ray_real forth[2];     /* and the other way */
   ray_word way;          /* bits 0 to 2: the direction falls along x, y, z; above: the axis of its largest component */
-  /* What follows of a way, so that a packet's rays must have one in common. Triangles are seen in shear space: axis
+  /* What follows of a way. Triangles are seen in shear space: axis
    * k[2] is the direction's largest, k[0] and k[1] the others, in the order that keeps windings; origin and inverse
    * in that order; shear = direction / largest component. */
-  uint down[3], k[3];
+  way_word down[3], k[3];
   ray_real shear_origin[3], shear_inverse[3], shear[2];
 } ray_frame;
 
@@ -91,9 +101,9 @@ INLINE ray_word ray_way(const ray_frame *f) {
 
 /* Woop, Benthin, Wald 2013: the axis of the largest component becomes the shear's third; the other two follow
  * in cyclic order, swapped when looking down the axis, so that windings are seen alike from both sides. */
-INLINE void ray_turn(ray_frame *f, uint way) {
-  const uint z = way >> 3, x = (uint)next_of_three((int)z), y = (uint)next_of_three((int)x);
-  const bool swap = (way >> z & 1) != 0;
+INLINE void ray_turn(ray_frame *f, way_word way) {
+  const way_word z = way >> 3, x = z == 2 ? (way_word)(0) : z + 1, y = x == 2 ? (way_word)(0) : x + 1;
+  const way_mask swap = (way >> z & 1) != 0;
   f->k[0] = swap ? y : x;
   f->k[1] = swap ? x : y;
   f->k[2] = z;
@@ -101,7 +111,7 @@ INLINE void ray_turn(ray_frame *f, uint way) {
   if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) == 0) return;
   const ray_real largest = z == 0 ? f->direction[0] : z == 1 ? f->direction[1] : f->direction[2];
   UNROLL for (int i = 0; i < 3; i++) {
-    uint k = f->k[i]; /* selects, not an indexed load: the arrays stay in registers */
+    const way_word k = f->k[i]; /* selects, not an indexed load: the arrays stay in registers */
     f->shear_origin[i] = k == 0 ? f->origin[0] : k == 1 ? f->origin[1] : f->origin[2];
     f->shear_inverse[i] = k == 0 ? f->inverse[0] : k == 1 ? f->inverse[1] : f->inverse[2];
     const ray_real along = k == 0 ? f->direction[0] : k == 1 ? f->direction[1] : f->direction[2];

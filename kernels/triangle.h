@@ -8,6 +8,7 @@
 
 #include "triangle.inc"
 
+#ifndef SLAB_APART
 INLINE triangle_rows triangle_load(const ray_frame *ray, GLOBAL const float *block) {
   triangle_rows t;
   UNROLL for (int i = 0; i < 3; i++) {
@@ -21,6 +22,7 @@ INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, ra
   const triangle_rows rows = triangle_load(ray, block);
   return triangle_met(ray, &rows, limit, cull, t);
 }
+#endif
 
 /* The vertices' own plane: edges scaled by a power of two, cross product with its rounding errors kept, so that tiny
  * triangles and needles have a normal. What still has none gets one along the ray, by the side that was hit. */
@@ -49,7 +51,7 @@ INLINE void triangle_normal(const ray_frame *ray, const ray_real v[TRIANGLE_ROWS
 INLINE void triangle_attributes(const ray_frame *ray, const ray_real v[TRIANGLE_ROWS], ray_hit *hit) {
   triangle_rows rows;
   UNROLL for (int c = 0; c < 3; c++) UNROLL for (int i = 0; i < 3; i++) {
-    const uint k = ray->k[i];
+    const way_word k = ray->k[i];
     rows.row[c][i] = (real)(k == 0 ? v[3 * c] : k == 1 ? v[3 * c + 1] : v[3 * c + 2]);
   }
   triangle_shear s = triangle_sheared(ray, &rows);

@@ -44,7 +44,7 @@ compile() {
 variants() {
   local kernel query kind
   for kernel in "$root"/kernels/*.cl; do
-    [[ $(basename "$kernel") != packet.cl ]] || continue # of CPU devices alone
+    case $(basename "$kernel") in packet.cl | describe.cl) continue ;; esac # of CPU devices alone
     if [[ $(basename "$kernel") == ceiling.cl ]]; then # casts nothing
       echo "$kernel 0 0 $exact"
       continue
@@ -104,6 +104,7 @@ check_wide() {
     for lanes in 8 16; do
       check_lanes flat "$lanes" 1
       check_lanes packet "$lanes" 1
+      check_lanes describe "$lanes" 1
     done
     check_lanes wide 8 1
     check_lanes wide 8 16

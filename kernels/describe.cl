@@ -1,0 +1,29 @@
+/* Closest hits that rays came to one by one, LANES at once: wide.cl leaves of each its t, order, block and lane. Told
+ * there, each from one lane, they took 60 to 200 ns more (PoCL 3.1, Zen 3).
+ *
+ * Built as packet.cl. */
+#define STRIDE 8
+#define SLAB_PACKET
+#define SLAB_APART
+#include "describe.h"
+
+/* The arguments of `wide`. */
+kernel void describe(const global slab_ray *rays, global void *results, const global uint *offsets,
+                     const global geometry_entry *table, const global float *blocks,
+                     const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast,
+                     const global tree_node *nodes, const global uchar *left, const global uint *sorted) {
+  const size_t first = get_global_id(0) * LANES;
+  (void)offsets, (void)skips, (void)invalid, (void)nodes, (void)sorted;
+  if (first >= cast.rays || (cast.packet != 0 && left[get_global_id(0)] == 0)) return;
+  const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
+  global slab_hit *hits = (global slab_hit *)((global uint *)results + cast.at[AT_RESULTS]) + first;
+  real row[8];
+  columns_of((const global float *)hits, count, row);
+  const word order = lanes_as_word(row[6]);
+  if (!lanes_any(order < SLAB_INVALID)) return;
+  const ray_given given = rays_load(rays, &cast, first, count);
+  ray_frame ray = ray_scale(&given);
+  ray_turn(&ray, ray.way);
+  const met m = {&ray, row[0], order < SLAB_INVALID ? order : SLAB_MISS, lanes_as_word(row[7]), lanes_as_word(row[4])};
+  describe_met(&m, table, blocks, &cast, hits, count);
+}

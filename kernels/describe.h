@@ -1,0 +1,97 @@
+/* What LANES rays hit, told at once. */
+#ifndef DESCRIBE_H
+#define DESCRIBE_H
+
+#include "answer.h"
+#include "columns.h"
+
+/* `count` rays from `first` on; the last stands in for those beyond it. */
+INLINE ray_given rays_load(const global slab_ray *rays, const cast_uniforms *cast, size_t first, uint count) {
+  real field[RAY_WORDS];
+  ray_given given;
+  columns_load(rays, 0, cast, first, count, field);
+  UNROLL for (int i = 0; i < 3; i++) {
+    given.origin[i] = field[i];
+    given.direction[i] = field[4 + i];
+  }
+  given.t_min = field[3];
+  given.t_max = field[7];
+  return given;
+}
+
+/* The closest hits of LANES rays. */
+typedef struct met {
+  const ray_frame *ray;
+  real t;           /* in the frame's units */
+  word order;       /* SLAB_MISS: none */
+  word where, lane; /* the block in units of BLOCK_UNIT floats, and the lane there */
+} met;
+
+/* Components of each ray's own primitive. */
+INLINE void describe_gather(const uint kind, const met *m, mask of, const global float *blocks, real v[OBB_ROWS]) {
+  const uint rows = primitive_rows(kind);
+  uint wheres[LANES], lanes[LANES];
+  float values[OBB_ROWS][LANES];
+  lanes_store(m->where, wheres);
+  lanes_store(m->lane, lanes);
+  const uint any = lowest_lane(lanes_bits(of)); /* stands in for the others */
+  const uint bits = lanes_bits(of);
+  for (uint lane = 0; lane < LANES; lane++) {
+    const uint from = (bits >> lane & 1) != 0 ? lane : any;
+    const global float *primitive = blocks + (size_t)wheres[from] * BLOCK_UNIT + lanes[from];
+    UNROLL for (uint r = 0; r < rows; r++) values[r][lane] = primitive[r * TREE_WIDTH];
+  }
+  UNROLL for (uint r = 0; r < rows; r++) v[r] = lanes_from(values[r]);
+}
+
+/* What kind's rays among `of` hit. */
+INLINE void describe_kind(const uint kind, const met *m, mask of, const global float *blocks, const cast_uniforms *cast,
+                          ray_hit *hit) {
+  real v[OBB_ROWS];
+  ray_hit one = {0};
+  describe_gather(kind, m, of, blocks, v);
+  hit_describe(kind, m->ray, v, cast, m->t, &one);
+  hit->t = of ? one.t : hit->t;
+  UNROLL for (int i = 0; i < 3; i++) hit->normal[i] = of ? one.normal[i] : hit->normal[i];
+  hit->u = of ? one.u : hit->u;
+  hit->v = of ? one.v : hit->v;
+}
+
+INLINE void describe_write(const ray_hit *hit, word primitive, word geometry, global slab_hit *out, uint count) {
+  real row[8] = {hit->t, hit->normal[0], hit->normal[1],           hit->normal[2],
+                 hit->u, hit->v,         lanes_as_real(primitive), lanes_as_real(geometry)};
+  global float *to = (global float *)out;
+  lanes_transpose(row);
+  UNROLL for (uint i = 0; i < 8; i++) {
+    if (i < count) vstore8(lanes_low(row[i]), i, to);
+    if (i + 8 < count) vstore8(lanes_high(row[i]), i + 8, to);
+  }
+}
+
+INLINE void describe_met(const met *m, const global geometry_entry *table, const global float *blocks,
+                         const cast_uniforms *cast, global slab_hit *out, uint count) {
+  uint orders[LANES], geometries[LANES], bases[LANES], kinds[LANES];
+  ray_hit hit = {.t = (real)(INFINITY)};
+  lanes_store(m->order, orders);
+  for (uint lane = 0; lane < LANES; lane++) {
+    geometries[lane] = orders[lane] == SLAB_MISS ? 0 : geometry_of(table, cast->geometries, orders[lane]);
+    bases[lane] = table[geometries[lane]].order_base;
+    kinds[lane] = table[geometries[lane]].kind;
+  }
+  const word kind = lanes_from(kinds);
+  const mask found = m->order != SLAB_MISS;
+#define DESCRIBE_KIND(KIND)                                               \
+  if ((SLAB_KINDS >> KIND & 1) != 0 && lanes_any(found & (kind == KIND))) \
+  describe_kind(KIND, m, found &(kind == KIND), blocks, cast, &hit)
+  DESCRIBE_KIND(SLAB_TRIANGLE);
+  DESCRIBE_KIND(SLAB_BOX);
+  DESCRIBE_KIND(SLAB_SPHERE);
+  DESCRIBE_KIND(SLAB_OBB);
+  DESCRIBE_KIND(SLAB_PLANE);
+#undef DESCRIBE_KIND
+  const word reason = reason_of(m->ray);
+  describe_write(&hit, found ? m->order - lanes_from(bases) : reason, found ? lanes_from(geometries) : reason, out,
+                 count);
+}
+
+#endif
