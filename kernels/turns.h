@@ -91,7 +91,7 @@ constant ushort8 turns_taken[TREE_WIDTH] = {
 /* The first of those left on the deepest level becomes the next, if it is entered at limit or before, as far as its
  * rank tells. */
 INLINE void turns_pop(turns_path *path, const global tree_node *nodes, const global float *blocks, float limit) {
-  const uint last = SLAB_QUERY == SLAB_ANY ? TURNS_NONE - 1 : as_uint(limit > 0.0f ? limit : 0.0f) >> 15;
+  const uint last = SLAB_QUERY == SLAB_ANY ? TURNS_NONE : as_uint(limit) >> 15; /* which below 0 drops none */
   uint level = path->top, least;
   do {
     if (level == 0) {
