@@ -44,14 +44,11 @@ INLINE uint turns_least(ushort8 v) {
   typedef short eight __attribute__((vector_size(16)));
   return as_uint4(__builtin_ia32_phminposuw128((eight)as_short8(v))).x;
 #else
-  ushort values[8];
-  uint least = 0xFFFFFFFFu;
-  vstore8(v, 0, values);
-  for (uint i = 0; i < 8; i++) {
-    const uint one = i << 16 | values[i];
-    least = (one & 0xFFFFu) < (least & 0xFFFFu) ? one : least;
-  }
-  return least;
+  const uint8 all = convert_uint8(v) << 3 | (uint8)(0, 1, 2, 3, 4, 5, 6, 7);
+  const uint4 four = min(all.lo, all.hi);
+  const uint2 two = min(four.lo, four.hi);
+  const uint least = min(two.x, two.y);
+  return (least & 7) << 16 | least >> 3;
 #endif
 }
 
