@@ -5,6 +5,7 @@ cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options 
   cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};
   u.planes = scene->outside_planes;
   u.boxes = scene->outside_boxes;
+  u.units = (uint32_t)(scene->tree_floats / BLOCK_UNIT);
   if (options != NULL && options->mask != 0) u.mask = options->mask;
   for (uint32_t g = 0; g < scene->geometries; g++)
     if ((scene->table[g].mask & u.mask) == 0) u.masked = 1;
@@ -87,30 +88,28 @@ static program_source source_of(const site *on) {
   return has_tactics(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
-/* Whether rays through a tree leave their closest hits as kernels/describe.cl wants them. */
-static bool described_later(const site *on, slab_query query) {
+slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done) {
+  const program_key key = {.source = source_of(on),
+                           .query = query,
+                           .kinds = on->scene->kinds,
+                           .stack = on->scene->stack,
+                           .walks = l->walks == 0 ? 1 : l->walks,
+                           .later = l->later};
+  l->uniforms.rays_each = rays_each(on, l->uniforms.rays, key.walks);
+  const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
+  return enqueue(on, &key, l, items, group_of(on, key.walks), queue, wait_count, wait, done);
+}
+
+bool describes_later(const site *on, slab_query query) {
   return query == SLAB_CLOSEST && has_tactics(on) && on->device->info.lane_width > 1;
 }
 
-/* On the queue of the rays, which have ended where this fails. */
-static slab_status describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
-  const program_key key = {PROGRAM_DESCRIBE, query, on->scene->kinds, 0, 1};
+slab_status launch_describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
+  const program_key key = {.source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds, .walks = 1};
   const uint32_t lanes = on->device->info.lane_width;
   const size_t items = ((size_t)l->uniforms.rays + lanes - 1) / lanes;
-  slab_status status = enqueue(on, &key, l, items, on->device->tuning->group, queue, 0, NULL, done);
-  if (status != SLAB_OK) clFinish(queue);
-  return status;
-}
-
-slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
-                           const cl_event *wait, cl_event *done) {
-  const program_key key = {source_of(on), query, on->scene->kinds, on->scene->stack, l->walks == 0 ? 1 : l->walks};
-  l->uniforms.rays_each = rays_each(on, l->uniforms.rays, key.walks);
-  const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
-  const bool later = described_later(on, query);
-  slab_status status =
-      enqueue(on, &key, l, items, group_of(on, key.walks), queue, wait_count, wait, later ? NULL : done);
-  return status == SLAB_OK && later ? describe(on, query, l, queue, done) : status;
+  return enqueue(on, &key, l, items, on->device->tuning->group, queue, 0, NULL, done);
 }
 
 uint32_t packet_rays(const site *on, slab_query query) {
@@ -121,7 +120,8 @@ uint32_t packet_rays(const site *on, slab_query query) {
 
 slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
-  const program_key key = {PROGRAM_PACKET, query, on->scene->kinds, on->scene->stack, 1};
+  const program_key key = {
+      .source = PROGRAM_PACKET, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack, .walks = 1};
   const size_t items = ((size_t)l->uniforms.rays + l->uniforms.packet - 1) / l->uniforms.packet;
   return enqueue(on, &key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
 }

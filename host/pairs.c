@@ -42,7 +42,7 @@ static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers 
   bool first_use;
   const cl_uint numbers[] = {(cl_uint)kind, count, (cl_uint)first};
   const size_t local = WORK_GROUP, global = ((size_t)count + local - 1) / local * local;
-  const program_key key = {PROGRAM_PAIRS, SLAB_INTERVAL, 1u << kind, 0, 1};
+  const program_key key = {.source = PROGRAM_PAIRS, .query = SLAB_INTERVAL, .kinds = 1u << kind, .walks = 1};
   slab_status status = program_find(d, &key, &kernel, &first_use);
   if (status != SLAB_OK) return status;
   cl_int code = clSetKernelArg(kernel, 0, sizeof(cl_mem), &b->rays);

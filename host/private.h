@@ -96,6 +96,7 @@ typedef struct program_key {
   uint32_t kinds; /* bit k: slab_shape k */
   uint32_t stack; /* of trees: entries of the traversal's stack */
   uint32_t walks; /* PROGRAM_WIDE: rays that a work-item takes in turns */
+  bool later;     /* the same: closest hits are left to PROGRAM_DESCRIBE */
 } program_key;
 
 struct program {
@@ -184,6 +185,7 @@ typedef struct launch {
   cl_mem left;    /* of each packet whether its rays are still to be cast, where uniforms.packet; else NULL */
   cl_mem sorted;  /* trees: the order in which rays are cast, as their numbers; NULL: as they stand */
   uint32_t walks; /* trees: rays that a work-item takes in turns; 0 is 1 */
+  bool later;     /* launch_describe is to follow */
   bool first_use; /* told: of some kernel, which a driver may finish compiling only then */
   cast_uniforms uniforms;
 } launch;
@@ -198,6 +200,10 @@ slab_status launch_enqueue(const site *, slab_query, launch *, cl_command_queue,
 bool has_tactics(const site *);
 /* Rays of a packet, 0 where this query on this scene has none. */
 uint32_t packet_rays(const site *, slab_query);
+/* Whether launches of this query may leave their hits to launch_describe. */
+bool describes_later(const site *, slab_query);
+/* Describes the closest hits that launch_enqueue left, on the same queue, which is in order. */
+slab_status launch_describe(const site *, slab_query, launch *, cl_command_queue, cl_event *done);
 /* Casts the packets that agree and marks in launch.left those that launch_enqueue is then to cast, on the same queue,
  * which is in order. */
 slab_status launch_packets(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,

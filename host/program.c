@@ -42,9 +42,9 @@ static uint32_t rays_abreast(const device *d, const program_key *key) {
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
-           "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_DEVICE=%u%s%s",
+           "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_LATER=%d -DSLAB_DEVICE=%u%s%s",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, key->walks, rays_abreast(d, key), d->nth, division_of(d),
+           d->tuning->tile, key->walks, rays_abreast(d, key), key->later, d->nth, division_of(d),
            d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
 
@@ -71,7 +71,7 @@ static slab_status program_build(device *d, program *p) {
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
-         a->walks == b->walks;
+         a->walks == b->walks && a->later == b->later;
 }
 
 slab_status program_find(device *d, const program_key *key, cl_kernel *kernel, bool *first_use) {

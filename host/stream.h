@@ -28,7 +28,7 @@ slab_status stream_rays(cast *);
 /* What a stretch reads and writes in host memory. */
 typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PART_SORTED, PARTS } part;
 
-enum { STRETCH_EVENTS = 5 };
+enum { STRETCH_EVENTS = 6 };
 
 /* Some of the rays on their way through a device. Zero before the first of a call. */
 typedef struct stretch {

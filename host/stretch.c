@@ -190,6 +190,7 @@ static slab_status send(const cast *c, const site *on, stretch *s) {
   if (c->query == SLAB_ALL) l->uniforms.invalid = 0; /* they were counted with the hits */
   l->uniforms.packet = s->tactic == SLAB_TACTIC_PACKETS ? packet_rays(on, c->query) : 0;
   const bool sorted = s->tactic == SLAB_TACTIC_SORTED;
+  l->later = describes_later(on, c->query);
   l->walks = sorted || s->tactic == SLAB_TACTIC_TURNS ? d->tuning->turns : 1;
   slab_status status = input(d, s, PART_RAYS, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
   if (status == SLAB_OK) status = output(c, d, s);
@@ -228,6 +229,10 @@ static slab_status launch_stretch(const cast *c, const site *on, stretch *s) {
   }
   if (status == SLAB_OK) status = launch_enqueue(on, c->query, &s->launch, queue, waits, sent, next_event(s));
   if (status == SLAB_OK) s->event_count++;
+  if (status == SLAB_OK && s->launch.later) {
+    status = launch_describe(on, c->query, &s->launch, queue, next_event(s));
+    if (status == SLAB_OK) s->event_count++;
+  }
   return status;
 }
 

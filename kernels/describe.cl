@@ -24,6 +24,7 @@ kernel void describe(const global slab_ray *rays, global void *results, const gl
   const ray_given given = rays_load(rays, &cast, first, count);
   ray_frame ray = ray_scale(&given);
   ray_turn(&ray, ray.way);
-  const met m = {&ray, row[0], order < SLAB_INVALID ? order : SLAB_MISS, lanes_as_word(row[7]), lanes_as_word(row[4])};
+  const met m = {&ray, row[0], order < SLAB_INVALID ? order : SLAB_MISS, lanes_as_word(row[7]),
+                 lanes_as_word(row[4]) & (TREE_WIDTH - 1)};
   describe_met(&m, table, blocks, &cast, hits, count);
 }

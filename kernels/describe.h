@@ -80,14 +80,18 @@ INLINE void describe_met(const met *m, const global geometry_entry *table, const
   }
   const word kind = lanes_from(kinds);
   const mask found = m->order != SLAB_MISS;
-#define DESCRIBE_KIND(KIND)                                               \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && lanes_any(found & (kind == KIND))) \
-  describe_kind(KIND, m, found &(kind == KIND), blocks, cast, &hit)
-  DESCRIBE_KIND(SLAB_TRIANGLE);
-  DESCRIBE_KIND(SLAB_BOX);
-  DESCRIBE_KIND(SLAB_SPHERE);
-  DESCRIBE_KIND(SLAB_OBB);
-  DESCRIBE_KIND(SLAB_PLANE);
+  /* Where the kernel that met them failed as it ran, these are no hits: nothing may be read that is not there. */
+#define DESCRIBE_KIND(KIND)                                                 \
+  if ((SLAB_KINDS >> KIND & 1) != 0) {                                      \
+    const uint last = cast->units - TREE_BLOCK_UNITS(primitive_rows(KIND)); \
+    const mask of = found & (kind == KIND) & (m->where <= last);            \
+    if (lanes_any(of)) describe_kind(KIND, m, of, blocks, cast, &hit);      \
+  }
+  DESCRIBE_KIND(SLAB_TRIANGLE)
+  DESCRIBE_KIND(SLAB_BOX)
+  DESCRIBE_KIND(SLAB_SPHERE)
+  DESCRIBE_KIND(SLAB_OBB)
+  DESCRIBE_KIND(SLAB_PLANE)
 #undef DESCRIBE_KIND
   const word reason = reason_of(m->ray);
   describe_write(&hit, found ? m->order - lanes_from(bases) : reason, found ? lanes_from(geometries) : reason, out,

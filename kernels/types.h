@@ -99,6 +99,7 @@ typedef struct cast_uniforms {
                             AT_RESULTS of SLAB_ANY in bytes */
   uint32_t packet;       /* trees: 1 where some rays have been cast in packets */
   uint32_t masked;       /* trees: 1 where the mask hides some geometry from this cast */
+  uint32_t units;        /* wide trees: BLOCK_UNITs of all blocks */
   tree_outside planes, boxes;
 } cast_uniforms;
 

@@ -9,7 +9,6 @@
 #define STRIDE 8
 #define TREE_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
-#define SLAB_LATER (LANES > 1)
 #include "frames.h"
 #include "nodes.h"
 #include "tree.h"
