@@ -101,27 +101,30 @@ slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_comma
   return enqueue(on, &key, l, items, group_of(on, key.walks), queue, wait_count, wait, done);
 }
 
-bool describes_later(const site *on, slab_query query) {
-  return query == SLAB_CLOSEST && has_tactics(on) && on->device->info.lane_width > 1;
-}
-
-slab_status launch_describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
-  const program_key key = {.source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds, .walks = 1};
-  const uint32_t lanes = on->device->info.lane_width;
-  const size_t items = ((size_t)l->uniforms.rays + lanes - 1) / lanes;
-  return enqueue(on, &key, l, items, on->device->tuning->group, queue, 0, NULL, done);
-}
-
 uint32_t packet_rays(const site *on, slab_query query) {
   const device *d = on->device;
   if (!has_tactics(on) || d->info.lane_width == 1) return 0;
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 
+/* A work-item for each packet of rays. */
+static slab_status enqueue_packets(const site *on, const program_key *key, launch *l, cl_command_queue queue,
+                                   cl_uint wait_count, const cl_event *wait, cl_event *done) {
+  const uint32_t packet = packet_rays(on, key->query);
+  const size_t items = ((size_t)l->uniforms.rays + packet - 1) / packet;
+  return enqueue(on, key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
+}
+
 slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
   const program_key key = {
       .source = PROGRAM_PACKET, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack, .walks = 1};
-  const size_t items = ((size_t)l->uniforms.rays + l->uniforms.packet - 1) / l->uniforms.packet;
-  return enqueue(on, &key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
+  return enqueue_packets(on, &key, l, queue, wait_count, wait, done);
+}
+
+bool describes_later(const site *on, slab_query query) { return query == SLAB_CLOSEST && packet_rays(on, query) != 0; }
+
+slab_status launch_describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
+  const program_key key = {.source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds, .walks = 1};
+  return enqueue_packets(on, &key, l, queue, 0, NULL, done);
 }

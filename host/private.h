@@ -161,8 +161,7 @@ void scene_finish(slab_scene *, double begin);
 typedef struct site {
   const slab_scene *scene;
   device *device;
-  const scene_buffers *buffers;
-  tactics_memory *learned;
+  scene_buffers *buffers;
 } site;
 
 site scene_site(const slab_scene *, uint32_t nth);

@@ -5,7 +5,6 @@
 
 #include "embedded.h"
 #include "private.h"
-#include "tactics.h"
 
 static const struct {
   const char *text;
@@ -32,8 +31,10 @@ static const char *division_of(const device *d) {
   return d->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
+/* Rays in turns meet triangles two abreast where registers hold the lanes of both. With the device's own division: that
+ * by other means is written for one ray's lanes. */
 static uint32_t rays_abreast(const device *d, const program_key *key) {
-  return key->walks > 1 && turns_go_abreast(&d->info) ? 2 : 1;
+  return key->walks > 1 && d->info.lane_width >= 2 * TREE_WIDTH && d->info.exact_divide ? 2 : 1;
 }
 
 /* SLAB_DEVICE tells the programs of a context's devices apart where a driver has several of one kind: PoCL counts how

@@ -36,8 +36,7 @@ static void release_buffers(slab_scene *scene) {
 }
 
 site scene_site(const slab_scene *scene, uint32_t nth) {
-  scene_buffers *buffers = &scene->buffers[nth];
-  return (site){scene, &scene->context->devices[nth], buffers, &buffers->learned};
+  return (site){scene, &scene->context->devices[nth], &scene->buffers[nth]};
 }
 
 void slab_scene_destroy(slab_scene *scene) {

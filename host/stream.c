@@ -258,15 +258,16 @@ static void tactics_open(stream *s) {
                              .rays = c->rays,
                              .n = c->n / s->flow->count,
                              .lower = stats->lower,
-                             .upper = stats->upper};
+                             .upper = stats->upper,
+                             .compute_units = s->on.device->info.compute_units};
   pthread_mutex_lock(&s->on.device->lock);
-  s->tactics = tactics_begin(&task, &s->on.device->info, s->on.learned);
+  s->tactics = tactics_begin(&task, &s->on.buffers->learned);
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
 static void tactics_close(stream *s) {
   pthread_mutex_lock(&s->on.device->lock);
-  tactics_end(&s->tactics, s->flow->cast->query, s->on.learned);
+  tactics_end(&s->tactics, s->flow->cast->query, &s->on.buffers->learned);
   pthread_mutex_unlock(&s->on.device->lock);
 }
 

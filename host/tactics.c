@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "types.h"
-
 /* What rays come in some order is told by it at once, since on every scene so far it decided (bench_trace, PoCL 3.1 on
  * Zen 4: terrain, soup, hair, city, flake, two scanned meshes). Rays of a camera: packets, 1.6 to 4 times as fast as
  * turns. Scattered ones: turns, 1.0 to 2.5 times as fast as packets. For both a trial is only a loss, of 2 to 15 %.
@@ -52,10 +50,6 @@ static uint32_t within(size_t x, uint32_t least, uint32_t most) {
   return x < least ? least : x > most ? most : (uint32_t)x;
 }
 
-bool turns_go_abreast(const slab_device_info *device) {
-  return device->lane_width >= 2 * TREE_WIDTH && device->exact_divide;
-}
-
 static void try_too(tactics *t, slab_tactic tactic) {
   for (uint32_t k = 0; k < t->candidates; k++)
     if (t->tried[k] == tactic) return;
@@ -87,7 +81,6 @@ static tactics tactics_anew(rays_order order, slab_tactic together, slab_tactic 
       break;
   }
   t.best = t.tried[0];
-  t.open = t.candidates > 1 || t.sorts;
   return t;
 }
 
@@ -95,7 +88,7 @@ static bool asks_the_same(const tactics *a, const tactics *b) {
   return a->ordered && a->candidates == b->candidates && memcmp(a->tried, b->tried, sizeof a->tried) == 0;
 }
 
-tactics tactics_begin(const tactics_task *task, const slab_device_info *device, const tactics_memory *memory) {
+tactics tactics_begin(const tactics_task *task, const tactics_memory *memory) {
   const size_t n = task->n;
   tactics t = {.best = task->wanted};
   if (task->wanted != SLAB_TACTIC_MEASURED) return t;
@@ -111,7 +104,7 @@ tactics tactics_begin(const tactics_task *task, const slab_device_info *device, 
   t.open = (t.candidates > 1 || t.sorts) && met >= TRIALS_PAY;
   t.trial_rays = within(n / TRIAL_SHARE, PROBE, TRIAL_MOST);
   t.again = within(order == RAYS_ALIKE ? n / AGAIN_SHARE : n, AGAIN_LEAST, AGAIN_MOST);
-  t.sorting_pays = SORT_PAYS / device->compute_units;
+  t.sorting_pays = SORT_PAYS / task->compute_units;
   return t;
 }
 

@@ -47,14 +47,10 @@ typedef struct tactics_task {
   const slab_ray *rays;
   size_t n;                   /* how many rays */
   const float *lower, *upper; /* 3 each: the scene's bounds */
+  uint32_t compute_units;     /* the device's */
 } tactics_task;
 
-/* Whether rays in turns meet triangles two abreast: where registers hold the lanes of both. With the device's own
- * division, since that by other means is written for one ray's lanes. */
-bool turns_go_abreast(const slab_device_info *);
-
-/* Of the device its compute units count, and whether turns go abreast. */
-tactics tactics_begin(const tactics_task *, const slab_device_info *, const tactics_memory *);
+tactics tactics_begin(const tactics_task *, const tactics_memory *);
 /* Keeps what was found out. */
 void tactics_end(const tactics *, slab_query, tactics_memory *);
 /* Whether the next stretch may be a trial, which needs the device for itself. */

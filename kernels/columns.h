@@ -16,11 +16,10 @@ INLINE size_t columns_number(const global uint *sorted, size_t first, size_t cou
   return ray_number(sorted, first + (k < count ? k : count - 1));
 }
 
-/* `count` rays, LANES at most, from the first on. By shuffles: left to themselves, compilers gather each number alone.
- */
-INLINE void columns_load(const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast,
-                         size_t first, size_t count, real column[RAY_WORDS]) {
-  const global float *from = (const global float *)rays + cast->at[AT_RAYS];
+/* `count` records of eight numbers, rays or hits, LANES at most, from the first on. By shuffles: left to themselves,
+ * compilers gather each number alone. */
+INLINE void columns_load(const global float *from, const global uint *sorted, size_t first, size_t count,
+                         real column[RAY_WORDS]) {
   UNROLL for (size_t k = 0; k < 8; k++) column[k] =
       lanes_of_two(from + RAY_WORDS * columns_number(sorted, first, count, k),
                    from + RAY_WORDS * columns_number(sorted, first, count, k + 8));
@@ -28,11 +27,10 @@ INLINE void columns_load(const global slab_ray *rays, const global uint *sorted,
   lanes_transpose(column);
 }
 
-/* The same of eight numbers each that stand together, `count` of them. */
-INLINE void columns_of(const global float *from, size_t count, real column[8]) {
-  UNROLL for (size_t k = 0; k < 8; k++) column[k] =
-      lanes_of_two(from + 8 * (k < count ? k : count - 1), from + 8 * (k + 8 < count ? k + 8 : count - 1));
-  lanes_transpose(column);
+/* Of rays. */
+INLINE void columns_of_rays(const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast,
+                            size_t first, size_t count, real column[RAY_WORDS]) {
+  columns_load((const global float *)rays + cast->at[AT_RAYS], sorted, first, count, column);
 }
 #endif
 

@@ -16,9 +16,9 @@ kernel void describe(const global slab_ray *rays, global void *results, const gl
   (void)offsets, (void)skips, (void)invalid, (void)nodes, (void)sorted;
   if (first >= cast.rays || (cast.packet != 0 && left[get_global_id(0)] == 0)) return;
   const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
-  global slab_hit *hits = (global slab_hit *)((global uint *)results + cast.at[AT_RESULTS]) + first;
+  global slab_hit *hits = (global slab_hit *)((global uint *)results + cast.at[AT_RESULTS]);
   real row[8];
-  columns_of((const global float *)hits, count, row);
+  columns_load((const global float *)hits, 0, first, count, row);
   const word order = lanes_as_word(row[6]);
   if (!lanes_any(order < SLAB_INVALID)) return;
   const ray_given given = rays_load(rays, &cast, first, count);
@@ -26,5 +26,5 @@ kernel void describe(const global slab_ray *rays, global void *results, const gl
   ray_turn(&ray, ray.way);
   const met m = {&ray, row[0], order < SLAB_INVALID ? order : SLAB_MISS, lanes_as_word(row[7]),
                  lanes_as_word(row[4]) & (TREE_WIDTH - 1)};
-  describe_met(&m, table, blocks, &cast, hits, count);
+  describe_met(&m, table, blocks, &cast, hits + first, count);
 }

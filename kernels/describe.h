@@ -9,7 +9,7 @@
 INLINE ray_given rays_load(const global slab_ray *rays, const cast_uniforms *cast, size_t first, uint count) {
   real field[RAY_WORDS];
   ray_given given;
-  columns_load(rays, 0, cast, first, count, field);
+  columns_of_rays(rays, 0, cast, first, count, field);
   UNROLL for (int i = 0; i < 3; i++) {
     given.origin[i] = field[i];
     given.direction[i] = field[4 + i];

@@ -50,7 +50,7 @@ INLINE void frames_prepare(frames *f, const global slab_ray *rays, const global 
   float field[RAY_WORDS][LANES], word[FRAME_WORDS][LANES];
   f->first = first;
   f->count = count;
-  columns_load(rays, sorted, cast, first, count, column);
+  columns_of_rays(rays, sorted, cast, first, count, column);
   UNROLL for (uint i = 0; i < RAY_WORDS; i++) lanes_store(column[i], field[i]);
   for (size_t k = 0; k < LANES; k++) {
     const slab_ray given = {

@@ -88,10 +88,11 @@ report() {
   done
 }
 
-# check_lanes KERNEL LANES WALKS [ABREAST]: with the division of the caller.
+# check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division of the caller.
 check_lanes() {
   "$clang" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS -DSLAB_WALKS="$3" \
-    -DSLAB_ABREAST="${4-1}" "${cpu[@]}" "$division" "$root/kernels/$1.cl" || die "$1.cl fails at $2 lanes, $3 in turns"
+    -DSLAB_ABREAST="${4-1}" -DSLAB_LATER="${5-0}" "${cpu[@]}" "$division" "$root/kernels/$1.cl" ||
+    die "$1.cl fails at $2 lanes, $3 in turns"
 }
 
 # The forms that CPU devices get: drivers do not warn.
@@ -108,6 +109,7 @@ check_wide() {
     done
     check_lanes wide 8 1
     check_lanes wide 8 16
+    check_lanes wide 8 16 1 1
   done
   division=$exact
   check_lanes wide 8 16 2

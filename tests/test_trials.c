@@ -25,9 +25,8 @@ typedef struct wish {
 
 static outcome cast_again(tactics_memory *memory, wish w, const slab_ray *rays, size_t n, pace_of *pace) {
   outcome o = {0};
-  const slab_device_info device = {.compute_units = 2, .lane_width = 16, .exact_divide = 1};
-  const tactics_task task = {w.query, w.tactic, !w.no_packets, rays, n, lower, upper};
-  tactics t = tactics_begin(&task, &device, memory);
+  const tactics_task task = {w.query, w.tactic, !w.no_packets, rays, n, lower, upper, 2};
+  tactics t = tactics_begin(&task, memory);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
     bool trial;
