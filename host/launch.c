@@ -65,11 +65,13 @@ static slab_status set_arguments(cl_kernel kernel, const site *on, const launch 
   return SLAB_OK;
 }
 
-static slab_status enqueue(const site *on, const program_key *key, launch *l, size_t items, size_t local,
+/* A work-item for each so many rays. */
+static slab_status enqueue(const site *on, const program_key *key, launch *l, uint32_t rays, size_t local,
                            cl_command_queue queue, cl_uint wait_count, const cl_event *wait, cl_event *done) {
   device *d = on->device;
   cl_kernel kernel;
   bool first_use = false;
+  const size_t items = ((size_t)l->uniforms.rays + rays - 1) / rays;
   const size_t global = (items + local - 1) / local * local;
   pthread_mutex_lock(&d->lock);
   slab_status status = program_find(d, key, &kernel, &first_use);
@@ -97,8 +99,7 @@ slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_comma
                            .walks = l->walks == 0 ? 1 : l->walks,
                            .later = l->later};
   l->uniforms.rays_each = rays_each(on, l->uniforms.rays, key.walks);
-  const size_t items = ((size_t)l->uniforms.rays + l->uniforms.rays_each - 1) / l->uniforms.rays_each;
-  return enqueue(on, &key, l, items, group_of(on, key.walks), queue, wait_count, wait, done);
+  return enqueue(on, &key, l, l->uniforms.rays_each, group_of(on, key.walks), queue, wait_count, wait, done);
 }
 
 uint32_t packet_rays(const site *on, slab_query query) {
@@ -107,24 +108,18 @@ uint32_t packet_rays(const site *on, slab_query query) {
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 
-/* A work-item for each packet of rays. */
-static slab_status enqueue_packets(const site *on, const program_key *key, launch *l, cl_command_queue queue,
-                                   cl_uint wait_count, const cl_event *wait, cl_event *done) {
-  const uint32_t packet = packet_rays(on, key->query);
-  const size_t items = ((size_t)l->uniforms.rays + packet - 1) / packet;
-  return enqueue(on, key, l, items, on->device->tuning->group, queue, wait_count, wait, done);
-}
-
 slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
   const program_key key = {
       .source = PROGRAM_PACKET, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack, .walks = 1};
-  return enqueue_packets(on, &key, l, queue, wait_count, wait, done);
+  const uint32_t packet = packet_rays(on, query);
+  l->uniforms.rays_each = (rays_each(on, l->uniforms.rays, 1) + packet - 1) / packet * packet;
+  return enqueue(on, &key, l, l->uniforms.rays_each, on->device->tuning->group, queue, wait_count, wait, done);
 }
 
 bool describes_later(const site *on, slab_query query) { return query == SLAB_CLOSEST && packet_rays(on, query) != 0; }
 
 slab_status launch_describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
   const program_key key = {.source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds, .walks = 1};
-  return enqueue_packets(on, &key, l, queue, 0, NULL, done);
+  return enqueue(on, &key, l, packet_rays(on, query), on->device->tuning->group, queue, 0, NULL, done);
 }

@@ -10,6 +10,7 @@
 #define SLAB_PACKET
 #include "describe.h"
 #include "hull.h"
+#include "occluder.h"
 #include "tree.h"
 
 typedef struct packet {
@@ -225,6 +226,39 @@ INLINE void packet_outside(packet *p, const packet_rows *each, const packet_hull
     packet_blocks(SLAB_BOX, p, each, h, p->live, blocks, boxes.first, boxes.blocks, table, cast);
 }
 
+/* ---- what blocked rays before ---- */
+
+/* The primitive that blocked a ray before, where any hit will do: it does well if it blocks one of these. */
+INLINE void packet_occluder(packet *p, occluder *last, const global float *blocks, const global geometry_entry *table,
+                            const cast_uniforms *cast) {
+  if (SLAB_QUERY != SLAB_ANY || !occluder_is_asked(last)) return;
+  const uint before = lanes_bits(p->live);
+  const global float *block = blocks + (size_t)last->where * BLOCK_UNIT;
+#define ASK_KIND(KIND)                                     \
+  if ((SLAB_KINDS >> KIND & 1) != 0 && last->kind == KIND) \
+  packet_block(KIND, p, p->live, 1u << last->lane, block, last->where, table, cast)
+  ASK_KIND(SLAB_TRIANGLE);
+  ASK_KIND(SLAB_BOX);
+  ASK_KIND(SLAB_SPHERE);
+  ASK_KIND(SLAB_OBB);
+  ASK_KIND(SLAB_PLANE);
+#undef ASK_KIND
+  occluder_judge(last, lanes_bits(p->live) != before);
+}
+
+/* Of the last ray that is blocked. */
+INLINE void packet_remember(const packet *p, occluder *last, const global geometry_entry *table,
+                            const cast_uniforms *cast) {
+  const uint found = lanes_bits(p->order != SLAB_MISS);
+  if (SLAB_QUERY != SLAB_ANY || found == 0 || !occluder_is_next(last)) return;
+  const uint ray = 31 - clz(found);
+  uint orders[LANES], wheres[LANES], lanes[LANES];
+  lanes_store(p->order, orders);
+  lanes_store(p->where, wheres);
+  lanes_store(p->lane, lanes);
+  occluder_remember(last, table[geometry_of(table, cast->geometries, orders[ray])].kind, wheres[ray], lanes[ray]);
+}
+
 /* ---- the traversal ---- */
 
 /* Rays that may touch the child at a place. */
@@ -284,36 +318,50 @@ INLINE void packet_end(const packet *p, const global geometry_entry *table, cons
   }
 }
 
-/* The arguments of `wide`. left: a byte for each packet, not 0 where it is left to wide. */
+/* The rays from first on, LANES at most. Whether they are left to wide. */
+INLINE bool packet_cast(const global slab_ray *rays, global void *results, const global geometry_entry *table,
+                        const global float *blocks, const global slab_primitive_id *skips,
+                        volatile global uint *invalid, const cast_uniforms *cast, const global tree_node *nodes,
+                        size_t first, uint count, occluder *last) {
+  const ray_given given = rays_load(rays, cast, first, count);
+  packet p = {.ray = ray_scale(&given)};
+  uint way = 0;
+  p.live = p.ray.state == RAY_LIVE;
+  if (lanes_any(p.live) && !packet_agrees(&p, &way)) return true;
+  if (cast->invalid != 0) {
+    const uint bits = lanes_bits(p.ray.state == RAY_INVALID) & ((1u << count) - 1);
+    if (bits != 0) atomic_add(invalid + cast->at[AT_INVALID], popcount(bits));
+  }
+  p.t = p.limit = p.ray.t_max;
+  p.order = (word)(SLAB_MISS);
+  p.skip = packet_skips(table, skips, cast, first, count);
+  if (lanes_any(p.live)) {
+    ray_turn(&p.ray, way);
+    packet_occluder(&p, last, blocks, table, cast);
+  }
+  if (lanes_any(p.live)) {
+    packet_hull h = hull_of(&p);
+    packet_rows each;
+    if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) packet_store(&p, &each);
+    packet_outside(&p, &each, &h, blocks, table, cast);
+    packet_traverse(&p, &each, &h, nodes, blocks, table, cast);
+    packet_remember(&p, last, table, cast);
+  }
+  packet_end(&p, table, blocks, cast, results, first, count);
+  return false;
+}
+
+/* The arguments of `wide`; cast.rays_each is a multiple of LANES. left: a byte for each packet, not 0 where it is left
+ * to wide. */
 kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
                     const global geometry_entry *table, const global float *blocks,
                     const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast,
                     const global tree_node *nodes, global uchar *left, const global uint *sorted) {
-  const size_t first = get_global_id(0) * LANES;
+  size_t next = get_global_id(0) * cast.rays_each;
+  const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
+  occluder last = occluder_none();
   (void)offsets, (void)sorted; /* which packets are not */
-  if (first >= cast.rays) return;
-  const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
-  const ray_given given = rays_load(rays, &cast, first, count);
-  packet p = {.ray = ray_scale(&given)};
-  uint way = 0;
-  p.live = p.ray.state == RAY_LIVE;
-  const bool leave = lanes_any(p.live) && !packet_agrees(&p, &way);
-  left[get_global_id(0)] = leave;
-  if (leave) return;
-  if (cast.invalid != 0) {
-    const uint bits = lanes_bits(p.ray.state == RAY_INVALID) & ((1u << count) - 1);
-    if (bits != 0) atomic_add(invalid + cast.at[AT_INVALID], popcount(bits));
-  }
-  p.t = p.limit = p.ray.t_max;
-  p.order = (word)(SLAB_MISS);
-  p.skip = packet_skips(table, skips, &cast, first, count);
-  if (lanes_any(p.live)) {
-    ray_turn(&p.ray, way);
-    packet_hull h = hull_of(&p);
-    packet_rows each;
-    if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) packet_store(&p, &each);
-    packet_outside(&p, &each, &h, blocks, table, &cast);
-    packet_traverse(&p, &each, &h, nodes, blocks, table, &cast);
-  }
-  packet_end(&p, table, blocks, &cast, results, first, count);
+  for (; next < end; next += LANES)
+    left[next / LANES] = packet_cast(rays, results, table, blocks, skips, invalid, &cast, nodes, next,
+                                     end - next < LANES ? (uint)(end - next) : LANES, &last);
 }

@@ -11,6 +11,7 @@
 #define SLAB_TREE 1
 #include "frames.h"
 #include "nodes.h"
+#include "occluder.h"
 #include "tree.h"
 #if SLAB_WALKS > 1
 #include "turns.h"
@@ -175,6 +176,24 @@ INLINE bool walk_on(walk *w, const ray_frame *ray, const global tree_node *nodes
   return walk_leaf(w, ray, blocks, at, meta, cast) && tree_pop(&w->path, w->q.limit);
 }
 
+/* The block that blocked the ray before, where any hit will do. */
+INLINE void walk_occluder(walk *w, occluder *last, const ray_frame *ray, const global float *blocks,
+                          const cast_uniforms *cast) {
+  if (SLAB_QUERY != SLAB_ANY || !w->more || !occluder_is_asked(last)) return;
+  w->more = walk_leaf(w, ray, blocks, last->where, TREE_LEAF(last->kind, 1), cast);
+  occluder_judge(last, !w->more);
+}
+
+/* The whole tree. */
+INLINE void walk_all(walk *w, occluder *last, const ray_frame *ray, const global tree_node *nodes,
+                     const global float *blocks, const cast_uniforms *cast, tree_visit *stack) {
+  if (!w->more) return;
+  tree_begin(&w->path, stack);
+  while (w->more) w->more = walk_on(w, frame_kept(ray), nodes, blocks, cast);
+  if (SLAB_QUERY == SLAB_ANY && w->q.order != SLAB_MISS)
+    occluder_remember(last, TREE_LEAF_KIND(w->path.next.meta), w->q.where, w->q.lane);
+}
+
 #endif
 
 /* ---- the whole ---- */
@@ -192,13 +211,14 @@ kernel void wide(const global slab_ray *rays, global void *results, const global
 #if SLAB_WALKS == 1
   (void)sorted;
   tree_visit stack[SLAB_STACK];
+  occluder last = occluder_none();
   for (; next < end; next++) {
     walk w;
     if (cast.packet != 0 && left[next / cast.packet] == 0) continue;
     const ray_frame *ray = frames_take(&prepared, rays, 0, &cast, next, end);
     walk_begin(&w, (uint)next, ray, results, offsets, table, blocks, skips, invalid, &cast);
-    tree_begin(&w.path, stack);
-    while (w.more) w.more = walk_on(&w, frame_kept(ray), nodes, blocks, &cast);
+    walk_occluder(&w, &last, frame_kept(ray), blocks, &cast);
+    walk_all(&w, &last, ray, nodes, blocks, &cast, stack);
     walk_end(&w, ray, rays, results, table, blocks, &cast);
   }
 #else

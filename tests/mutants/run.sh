@@ -153,7 +153,7 @@ check_baseline() {
   build 0 tests/all || die "the tests do not build: $(tail "$scratch/0/log")"
   ctest --test-dir "$scratch/0/build" -R "_$width\$" --timeout "$still_seconds" --no-tests=error --output-on-failure \
     -j "$(nproc)" >"$scratch/0/log" 2>&1 </dev/null ||
-    die "tests fail without a fault: $(grep -E 'ERROR|FAILED|Failed' "$scratch/0/log")"
+    die "tests fail without a fault: $(grep -E 'ERROR|FAILED|Failed|Timeout' "$scratch/0/log")"
   local name program test
   for name in "${chosen[@]}"; do [[ -z ${last[$name]-} ]] || echo "${last[$name]}"; done | sort -u >"$scratch/last"
   while read -r program test; do
