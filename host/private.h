@@ -192,7 +192,7 @@ typedef struct launch {
 /* The uniforms of a cast under these options (NULL: none), but for the number of rays. */
 cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
 slab_status check_cull(const char *function, slab_cull);
-/* Fills in rays_each. */
+/* Fills in rays_each, as launch_packets does. */
 slab_status launch_enqueue(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
 /* Whether the scene is a tree through which a CPU device's tactics lead. */

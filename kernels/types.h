@@ -88,7 +88,7 @@ enum { AT_RAYS, AT_RESULTS, AT_OFFSETS, AT_SKIPS, AT_INVALID };
 
 typedef struct cast_uniforms {
   uint32_t rays;         /* of this launch */
-  uint32_t rays_each;    /* of them a work-item takes so many, one after the other: 1 to SLAB_RAYS */
+  uint32_t rays_each;    /* of them a work-item takes so many, one after the other; of flat scenes SLAB_RAYS at most */
   uint32_t geometries;   /* entries in the table */
   uint32_t mask;         /* the cast's */
   uint32_t cull;         /* slab_cull */
@@ -97,7 +97,7 @@ typedef struct cast_uniforms {
   uint32_t invalid;      /* 1: count invalid rays */
   uint32_t at[5];        /* where in its buffer an argument begins: AT_RAYS .. AT_INVALID, in units of 4 bytes;
                             AT_RESULTS of SLAB_ANY in bytes */
-  uint32_t packet;       /* trees: 1 where some rays have been cast in packets */
+  uint32_t packet;       /* trees: rays of a packet where some have been cast in packets, else 0 */
   uint32_t masked;       /* trees: 1 where the mask hides some geometry from this cast */
   uint32_t units;        /* wide trees: BLOCK_UNITs of all blocks */
   tree_outside planes, boxes;
