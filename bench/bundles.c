@@ -17,6 +17,7 @@ typedef struct bundle {
   float direction[3];       /* of ray 0 */
   uint32_t signs;           /* bit k: directions fall along axis k */
   float t_min, t_max;
+  bool apart; /* each ray begins, and ends, by a share of its own of these */
 } bundle;
 
 /* ---- what a bundle has in common ---- */
@@ -68,6 +69,7 @@ static void aim(random_state *random, bundle *b) {
 static void limit(random_state *random, const slab_scene_stats *stats, bundle *b) {
   const float length = extent_of(stats, b->along) / 10.0f; /* in lengths of the direction */
   b->t_max = INFINITY;
+  b->apart = random_below(random, 2) != 0;
   switch (random_below(random, 16)) {
     case 0:
       b->t_min = random_below(random, 2) ? -INFINITY : -length;
@@ -105,6 +107,10 @@ static bundle begin_bundle(random_state *random, const slab_scene_stats *stats) 
 static slab_ray ray_of(random_state *random, const bundle *b, uint32_t i) {
   slab_ray ray = {.t_min = b->t_min, .t_max = b->t_max};
   const float place[2] = {(float)(i % SIDE), (float)(i / SIDE)};
+  if (b->apart) { /* above 0, since infinity times 0 is none */
+    ray.t_min *= 1.0f - random_float(random);
+    ray.t_max *= 1.0f - random_float(random);
+  }
   for (int k = 0; k < 3; k++) {
     ray.origin[k] = b->origin[k];
     ray.direction[k] = b->form == FAN ? component(random, b, k) : b->direction[k];
