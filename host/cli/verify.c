@@ -311,9 +311,10 @@ static int save_json(const char *path, const verify_run *run, const verify_tally
 
 /* ---- the command ----------------------------------------------------------------- */
 
+static int are_all(const char *lanes) { return !strcmp(lanes, "all"); }
+
 static int open_contexts(const verify_options *o, verify_run *run) {
-  const int all = o->lanes && !strcmp(o->lanes, "all");
-  const uint32_t lanes = o->lanes && !all ? (uint32_t)strtoul(o->lanes, NULL, 10) : 0;
+  const uint32_t lanes = o->lanes && !are_all(o->lanes) ? (uint32_t)strtoul(o->lanes, NULL, 10) : 0;
   slab_context_options options = {.device = o->device, .lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED};
   int code = device_open_with(&options, &run->compressed);
   options.layout = SLAB_LAYOUT_WIDE;
@@ -321,20 +322,28 @@ static int open_contexts(const verify_options *o, verify_run *run) {
     options.tactic = (slab_tactic)tactic;
     code = device_open_with(&options, &run->wide[tactic]);
   }
-  options.tactic = SLAB_TACTIC_PACKETS;
-  for (int k = 0; all && code == EXIT_DONE && k < NARROWS; k++) {
-    options.lane_width = k == NARROW_8 ? 8 : 1;
-    code = device_open_with(&options, &run->narrow[k]);
+  return code;
+}
+
+static int open_other_widths(const verify_options *o, verify_run *run) {
+  static const uint32_t widths[WIDTHS] = {1, 8, 16};
+  int code = EXIT_DONE;
+  for (int w = 0; code == EXIT_DONE && w < WIDTHS; w++) {
+    const slab_context_options options = {
+        .device = o->device, .lane_width = widths[w], .layout = SLAB_LAYOUT_WIDE, .tactic = SLAB_TACTIC_PACKETS};
+    if (widths[w] != run->device.lane_width) code = device_open_with(&options, &run->other[w]);
   }
   return code;
 }
 
 static int open_run(const verify_options *o, verify_run *run) {
   uint32_t largest = 0;
-  const int code = open_contexts(o, run);
+  int code = open_contexts(o, run);
   if (code != EXIT_DONE) return code;
   const slab_status status = slab_context_device(run->compressed, &run->device);
   if (status != SLAB_OK) return complain_status(status, "verify");
+  if (o->lanes && are_all(o->lanes)) code = open_other_widths(o, run);
+  if (code != EXIT_DONE) return code;
   run->context = run->device.type == SLAB_DEVICE_CPU ? run->wide[SLAB_TACTIC_MEASURED] : run->compressed;
   for (int g = 0; g < GROUPS; g++)
     if (verify_groups[g].batch > largest) largest = verify_groups[g].batch;
@@ -355,7 +364,7 @@ static void close_run(verify_run *run) {
   free(run->skip);
   slab_context_destroy(run->compressed);
   for (int tactic = 0; tactic <= SLAB_TACTIC_SORTED; tactic++) slab_context_destroy(run->wide[tactic]);
-  for (int k = 0; k < NARROWS; k++) slab_context_destroy(run->narrow[k]);
+  for (int w = 0; w < WIDTHS; w++) slab_context_destroy(run->other[w]);
 }
 
 static int are_lanes(const char *text) {

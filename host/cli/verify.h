@@ -61,14 +61,14 @@ typedef struct verify_tally {
   char first[1024]; /* the first failure; "" for none */
 } verify_tally;
 
-/* With --lanes all: 8 lanes wide, in packets, and one. */
-enum { NARROW_8, NARROW_1, NARROWS };
+/* Of kernels. With --lanes all those that are not the device's own take part. */
+typedef enum verify_width { ONE_LANE, LANES_8, LANES_16, WIDTHS, OWN_WIDTH = WIDTHS } verify_width;
 
 struct verify_run {
   slab_context *wide[SLAB_TACTIC_SORTED + 1],
-      *compressed;               /* of the two layouts of trees; one a tactic where there are */
-  slab_context *context;         /* of these, that with the layout that the device chooses */
-  slab_context *narrow[NARROWS]; /* NULL but with --lanes all */
+      *compressed;             /* of the two layouts of trees; one a tactic where there are */
+  slab_context *context;       /* of these, that with the layout that the device chooses */
+  slab_context *other[WIDTHS]; /* wide trees, in packets; NULL but with --lanes all, and for the device's own width */
   slab_device_info device;
   uint64_t seed;
   int extremes; /* numbers whose products are subnormal may occur: the device keeps them */

@@ -12,33 +12,35 @@
 /* In thorough runs one ray in so many gets every query, the others closest alone. */
 #define EVERY_QUERY 8
 
-/* The scene one way; every `share`th ray. The first is what the others are held against. With --lanes all other widths
- * than the device's own take part. */
+/* The scene one way; every `share`th ray. The first is what the others are held against. */
 static const struct contestant {
   const char *name;
   verify_way way;
   slab_tree tree;
   slab_tactic tactic; /* of wide trees */
-  int narrow;         /* of run->narrow; -1: the device's own width */
+  verify_width width;
   unsigned share;
 } contestants[] = {
-    {"flat", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_MEASURED, -1, 1},
-    {"fast", WAY_WIDE, SLAB_TREE_FAST, SLAB_TACTIC_SINGLE, -1, 1},
-    {"default", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, -1, 1},
-    {"high", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_TURNS, -1, 1},
-    {"high, rays sorted", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_SORTED, -1, 4},
-    {"fast, compressed", WAY_COMPRESSED, SLAB_TREE_FAST, SLAB_TACTIC_MEASURED, -1, 2},
-    {"high, compressed", WAY_COMPRESSED, SLAB_TREE_HIGH, SLAB_TACTIC_MEASURED, -1, 2},
-    {"default, 8 lanes wide", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, NARROW_8, 8},
-    {"high, one lane wide", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_SINGLE, NARROW_1, 8},
-    {"flat, 8 lanes wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, NARROW_8, 64},
-    {"flat, one lane wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, NARROW_1, 64},
+    {"flat", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_MEASURED, OWN_WIDTH, 1},
+    {"fast", WAY_WIDE, SLAB_TREE_FAST, SLAB_TACTIC_SINGLE, OWN_WIDTH, 1},
+    {"default", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, OWN_WIDTH, 1},
+    {"high", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_TURNS, OWN_WIDTH, 1},
+    {"high, rays sorted", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_SORTED, OWN_WIDTH, 4},
+    {"fast, compressed", WAY_COMPRESSED, SLAB_TREE_FAST, SLAB_TACTIC_MEASURED, OWN_WIDTH, 2},
+    {"high, compressed", WAY_COMPRESSED, SLAB_TREE_HIGH, SLAB_TACTIC_MEASURED, OWN_WIDTH, 2},
+    {"default, 8 lanes wide", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, LANES_8, 8},
+    {"default, 16 lanes wide", WAY_WIDE, SLAB_TREE_DEFAULT, SLAB_TACTIC_PACKETS, LANES_16, 8},
+    {"high, one lane wide", WAY_WIDE, SLAB_TREE_HIGH, SLAB_TACTIC_SINGLE, ONE_LANE, 8},
+    {"flat, 8 lanes wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, LANES_8, 64},
+    {"flat, 16 lanes wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, LANES_16, 64},
+    {"flat, one lane wide", WAY_FLAT, SLAB_TREE_FLAT, SLAB_TACTIC_SINGLE, ONE_LANE, 64},
 };
+static const char *const widths[WIDTHS] = {"one lane wide", "8 lanes wide", "16 lanes wide"};
 enum { CONTESTANTS = sizeof contestants / sizeof *contestants };
 
 /* NULL: takes no part. */
 static slab_context *context_of(const verify_run *run, const struct contestant *c) {
-  if (c->narrow >= 0) return run->narrow[c->narrow];
+  if (c->width != OWN_WIDTH) return run->other[c->width];
   return c->way == WAY_FLAT ? run->context : c->way == WAY_WIDE ? run->wide[c->tactic] : run->compressed;
 }
 
@@ -73,8 +75,7 @@ static void compare(verify_run *run, tree_scene which, const struct contestant *
                 "%s, tree %s, %s: %zu of %zu rays differ from flat, the first is %zu", tree_scene_name(which), c->name,
                 answer_name(query), differing, n, first);
   run->tally->cases += n;
-  if (c->narrow == NARROW_8) verify_figure_add(run, FIGURE_COUNT, "8 lanes wide", (double)n);
-  if (c->narrow == NARROW_1) verify_figure_add(run, FIGURE_COUNT, "one lane wide", (double)n);
+  if (c->width != OWN_WIDTH) verify_figure_add(run, FIGURE_COUNT, widths[c->width], (double)n);
 }
 
 static slab_status cast_share(verify_run *run, tree_scene which, const struct contestant *c, slab_scene *scene,
