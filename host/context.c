@@ -277,10 +277,10 @@ static slab_status choose_devices(const char *selector, found_device **chosen, s
 
 static bool is_lane_width(uint32_t lanes) { return lanes == 0 || lanes == 1 || lanes == 8 || lanes == 16; }
 
-/* Whether kernels may use double; a driver that does not know the question has none. */
-static slab_status find_double(device *d) {
+/* A driver that does not know the question says no. */
+static slab_status ask_whether(const device *d, cl_device_info property, size_t size, bool *answer) {
   inquiry q = {.id = d->id};
-  d->has_double = device_number(&q, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config)) != 0;
+  *answer = device_number(&q, property, size) != 0;
   if (q.code == CL_SUCCESS || q.code == CL_INVALID_VALUE) return SLAB_OK;
   return fail_cl(q.code, "clGetDeviceInfo", d->info.name);
 }
@@ -293,7 +293,9 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   d->launch_rays = options->launch_rays;
   d->tactic = options->tactic;
   d->tuning = tuning_of(options->layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : d->info.type);
-  return d->info.exact_divide ? SLAB_OK : find_double(d);
+  const slab_status status = ask_whether(d, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id), &d->is_part);
+  if (status != SLAB_OK || d->info.exact_divide) return status;
+  return ask_whether(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), &d->has_double);
 }
 
 slab_status device_queue(const device *d, cl_command_queue *queue) {
@@ -332,11 +334,8 @@ static slab_status adopt_device(device *d, cl_context context, cl_command_queue 
  * command of a queue away when clFinish returns. A command holds its queue: when nobody else does, PoCL is through. */
 static void wait_for_driver(const device *d) {
   const struct timespec moment = {.tv_nsec = 20000};
-  cl_device_id whole = NULL;
   cl_uint holders = 0;
-  if (d->id == NULL || d->queue == NULL) return;
-  clGetDeviceInfo(d->id, CL_DEVICE_PARENT_DEVICE, sizeof whole, &whole, NULL);
-  if (whole == NULL) return;
+  if (!d->is_part || d->queue == NULL) return;
   for (int i = 0; i < 500; i++) { /* 10 ms and more: the caller may hold its own queue for ever */
     if (clGetCommandQueueInfo(d->queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
     if (holders <= 1) return;

@@ -50,6 +50,7 @@ typedef struct device {
   bool queue_is_callers;  /* then transfers run on it too */
   uint32_t nth;           /* of its context */
   slab_device_info info;
+  bool is_part; /* of another device */
   bool has_double;
   bool in_place;        /* kernels can use host arrays without a copy */
   bool scene_in_place;  /* and scenes lie in them: not in a caller's context, where scenes may go before their casts */
