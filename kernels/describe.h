@@ -68,23 +68,35 @@ INLINE void describe_write(const ray_hit *hit, word primitive, word geometry, gl
   }
 }
 
+/* Each ray's geometry; of a miss the first. */
+typedef struct met_geometry {
+  word number, order_base, kind;
+} met_geometry;
+
+INLINE met_geometry describe_geometry(word order, const global geometry_entry *table, uint count) {
+  const met_geometry first = {(word)(0), (word)(table[0].order_base), (word)(table[0].kind)};
+  if (count == 1) return first; /* rays in packets that hit little take 1.05 times as long one by one */
+  uint orders[LANES], numbers[LANES], bases[LANES], kinds[LANES];
+  lanes_store(order, orders);
+  for (uint lane = 0; lane < LANES; lane++) {
+    numbers[lane] = orders[lane] == SLAB_MISS ? 0 : geometry_of(table, count, orders[lane]);
+    bases[lane] = table[numbers[lane]].order_base;
+    kinds[lane] = table[numbers[lane]].kind;
+  }
+  const met_geometry each = {lanes_from(numbers), lanes_from(bases), lanes_from(kinds)};
+  return each;
+}
+
 INLINE void describe_met(const met *m, const global geometry_entry *table, const global float *blocks,
                          const cast_uniforms *cast, global slab_hit *out, uint count) {
-  uint orders[LANES], geometries[LANES], bases[LANES], kinds[LANES];
+  const met_geometry geometry = describe_geometry(m->order, table, cast->geometries);
   ray_hit hit = {.t = (real)(INFINITY)};
-  lanes_store(m->order, orders);
-  for (uint lane = 0; lane < LANES; lane++) {
-    geometries[lane] = orders[lane] == SLAB_MISS ? 0 : geometry_of(table, cast->geometries, orders[lane]);
-    bases[lane] = table[geometries[lane]].order_base;
-    kinds[lane] = table[geometries[lane]].kind;
-  }
-  const word kind = lanes_from(kinds);
   const mask found = m->order != SLAB_MISS;
   /* Where the kernel that met them failed as it ran, these are no hits: nothing may be read that is not there. */
 #define DESCRIBE_KIND(KIND)                                                 \
   if ((SLAB_KINDS >> KIND & 1) != 0) {                                      \
     const uint last = cast->units - TREE_BLOCK_UNITS(primitive_rows(KIND)); \
-    const mask of = found & (kind == KIND) & (m->where <= last);            \
+    const mask of = found & (geometry.kind == KIND) & (m->where <= last);   \
     if (lanes_any(of)) describe_kind(KIND, m, of, blocks, cast, &hit);      \
   }
   DESCRIBE_KIND(SLAB_TRIANGLE)
@@ -94,8 +106,7 @@ INLINE void describe_met(const met *m, const global geometry_entry *table, const
   DESCRIBE_KIND(SLAB_PLANE)
 #undef DESCRIBE_KIND
   const word reason = reason_of(m->ray);
-  describe_write(&hit, found ? m->order - lanes_from(bases) : reason, found ? lanes_from(geometries) : reason, out,
-                 count);
+  describe_write(&hit, found ? m->order - geometry.order_base : reason, found ? geometry.number : reason, out, count);
 }
 
 #endif
