@@ -24,13 +24,13 @@ slab_status check_cull(const char *function, slab_cull cull) {
 
 /* Work-items of a group. One with rays in turns stands alone: drivers keep what all of a group hold apart, and theirs
  * would push each other's out of the cache. */
-static uint32_t group_of(const site *on, uint32_t walks) { return walks > 1 ? 1 : on->device->tuning->group; }
+static uint32_t group_of(const site *on, bool turns) { return turns ? 1 : on->device->tuning->group; }
 
 /* Rays of a work-item, fewer where otherwise some cores had none. */
-static uint32_t rays_each(const site *on, uint32_t rays, uint32_t walks) {
+static uint32_t rays_each(const site *on, uint32_t rays, bool turns) {
   const tuning *t = on->device->tuning;
-  const uint32_t most = on->buffers->nodes == NULL ? t->rays_each : walks > 1 ? t->turns_rays : t->tree_rays;
-  const uint32_t fair = rays / (t->groups_a_unit * group_of(on, walks) * (on->device->info.compute_units + 1)) + 1;
+  const uint32_t most = on->buffers->nodes == NULL ? t->rays_each : turns ? t->turns_rays : t->tree_rays;
+  const uint32_t fair = rays / (t->groups_a_unit * group_of(on, turns) * (on->device->info.compute_units + 1)) + 1;
   return fair < most ? fair : most;
 }
 
@@ -66,7 +66,7 @@ static slab_status set_arguments(cl_kernel kernel, const site *on, const launch 
 }
 
 /* A work-item for each so many rays. */
-static slab_status enqueue(const site *on, const program_key *key, launch *l, uint32_t rays, size_t local,
+static slab_status enqueue(const site *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays, size_t local,
                            cl_command_queue queue, cl_uint wait_count, const cl_event *wait, cl_event *done) {
   device *d = on->device;
   cl_kernel kernel;
@@ -74,7 +74,7 @@ static slab_status enqueue(const site *on, const program_key *key, launch *l, ui
   const size_t items = ((size_t)l->uniforms.rays + rays - 1) / rays;
   const size_t global = (items + local - 1) / local * local;
   pthread_mutex_lock(&d->lock);
-  slab_status status = program_find(d, key, &kernel, &first_use);
+  slab_status status = program_find(d, key, nth, &kernel, &first_use);
   l->first_use = l->first_use || first_use;
   if (status == SLAB_OK) status = set_arguments(kernel, on, l);
   if (status == SLAB_OK) {
@@ -92,14 +92,11 @@ static program_source source_of(const site *on) {
 
 slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
-  const program_key key = {.source = source_of(on),
-                           .query = query,
-                           .kinds = on->scene->kinds,
-                           .stack = on->scene->stack,
-                           .walks = l->walks == 0 ? 1 : l->walks,
-                           .later = l->later};
-  l->uniforms.rays_each = rays_each(on, l->uniforms.rays, key.walks);
-  return enqueue(on, &key, l, l->uniforms.rays_each, group_of(on, key.walks), queue, wait_count, wait, done);
+  const program_key key = {
+      .source = source_of(on), .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack, .later = l->later};
+  l->uniforms.rays_each = rays_each(on, l->uniforms.rays, l->turns);
+  return enqueue(on, &key, l->turns ? KERNEL_TURNS : KERNEL_MAIN, l, l->uniforms.rays_each, group_of(on, l->turns),
+                 queue, wait_count, wait, done);
 }
 
 uint32_t packet_rays(const site *on, slab_query query) {
@@ -111,15 +108,16 @@ uint32_t packet_rays(const site *on, slab_query query) {
 slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
   const program_key key = {
-      .source = PROGRAM_PACKET, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack, .walks = 1};
+      .source = PROGRAM_PACKET, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack};
   const uint32_t packet = packet_rays(on, query);
-  l->uniforms.rays_each = (rays_each(on, l->uniforms.rays, 1) + packet - 1) / packet * packet;
-  return enqueue(on, &key, l, l->uniforms.rays_each, on->device->tuning->group, queue, wait_count, wait, done);
+  l->uniforms.rays_each = (rays_each(on, l->uniforms.rays, false) + packet - 1) / packet * packet;
+  return enqueue(on, &key, KERNEL_MAIN, l, l->uniforms.rays_each, on->device->tuning->group, queue, wait_count, wait,
+                 done);
 }
 
 bool describes_later(const site *on, slab_query query) { return query == SLAB_CLOSEST && packet_rays(on, query) != 0; }
 
 slab_status launch_describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
-  const program_key key = {.source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds, .walks = 1};
-  return enqueue(on, &key, l, packet_rays(on, query), on->device->tuning->group, queue, 0, NULL, done);
+  const program_key key = {.source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds};
+  return enqueue(on, &key, KERNEL_MAIN, l, packet_rays(on, query), on->device->tuning->group, queue, 0, NULL, done);
 }

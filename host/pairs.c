@@ -42,8 +42,8 @@ static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers 
   bool first_use;
   const cl_uint numbers[] = {(cl_uint)kind, count, (cl_uint)first};
   const size_t local = WORK_GROUP, global = ((size_t)count + local - 1) / local * local;
-  const program_key key = {.source = PROGRAM_PAIRS, .query = SLAB_INTERVAL, .kinds = 1u << kind, .walks = 1};
-  slab_status status = program_find(d, &key, &kernel, &first_use);
+  const program_key key = {.source = PROGRAM_PAIRS, .query = SLAB_INTERVAL, .kinds = 1u << kind};
+  slab_status status = program_find(d, &key, KERNEL_MAIN, &kernel, &first_use);
   if (status != SLAB_OK) return status;
   cl_int code = clSetKernelArg(kernel, 0, sizeof(cl_mem), &b->rays);
   if (code == CL_SUCCESS) code = clSetKernelArg(kernel, 1, sizeof(cl_mem), &b->shapes);

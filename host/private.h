@@ -96,21 +96,22 @@ typedef struct program_key {
   slab_query query;
   uint32_t kinds; /* bit k: slab_shape k */
   uint32_t stack; /* of trees: entries of the traversal's stack */
-  uint32_t walks; /* PROGRAM_WIDE: rays that a work-item takes in turns */
-  bool later;     /* the same: closest hits are left to PROGRAM_DESCRIBE */
+  bool later;     /* PROGRAM_WIDE: closest hits are left to PROGRAM_DESCRIBE */
 } program_key;
+
+/* The kernels of PROGRAM_WIDE; other programs have one. */
+enum { KERNEL_MAIN, KERNEL_TURNS, PROGRAM_KERNELS };
 
 struct program {
   program_key key;
   cl_program program;
-  cl_kernel kernel;
-  bool used;
+  cl_kernel kernels[PROGRAM_KERNELS]; /* NULL: not used yet */
   program *next;
 };
 
-/* The kernel of a program, built where it was not yet. The device's lock must be held, and stay held while arguments
- * are set and the kernel is launched. */
-slab_status program_find(device *, const program_key *, cl_kernel *kernel, bool *first_use);
+/* The nth kernel of a program, built where it was not yet. The device's lock must be held, and stay held while
+ * arguments are set and the kernel is launched. */
+slab_status program_find(device *, const program_key *, uint32_t nth, cl_kernel *kernel, bool *first_use);
 void programs_free(program *);
 /* Primitives that stand side by side in the blocks it reads: wide trees are 8 wide; compressed ones, tiles in local
  * memory, and pairs have nothing to put side by side. */
@@ -184,7 +185,7 @@ typedef struct launch {
   cl_mem rays, results, offsets, skips, invalid; /* NULL where the query or the options need none */
   cl_mem left;    /* of each packet whether its rays are still to be cast, where uniforms.packet; else NULL */
   cl_mem sorted;  /* trees: the order in which rays are cast, as their numbers; NULL: as they stand */
-  uint32_t walks; /* trees: rays that a work-item takes in turns; 0 is 1 */
+  bool turns;     /* trees: work-items take rays in turns */
   bool later;     /* launch_describe is to follow */
   bool first_use; /* told: of some kernel, which a driver may finish compiling only then */
   cast_uniforms uniforms;

@@ -9,14 +9,14 @@
 static const struct {
   const char *text;
   const size_t *length;
-  const char *kernel;
+  const char *kernels[PROGRAM_KERNELS];
 } sources[] = {
-    [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_length, "flat"},
-    [PROGRAM_WIDE] = {embedded_wide, &embedded_wide_length, "wide"},
-    [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_length, "compressed"},
-    [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_length, "packets"},
-    [PROGRAM_DESCRIBE] = {embedded_describe, &embedded_describe_length, "describe"},
-    [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, "pairs"},
+    [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_length, {"flat"}},
+    [PROGRAM_WIDE] = {embedded_wide, &embedded_wide_length, {[KERNEL_MAIN] = "wide", [KERNEL_TURNS] = "turns"}},
+    [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_length, {"compressed"}},
+    [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_length, {"packets"}},
+    [PROGRAM_DESCRIBE] = {embedded_describe, &embedded_describe_length, {"describe"}},
+    [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, {"pairs"}},
 };
 
 uint32_t program_lanes(const device *d, program_source source) {
@@ -31,10 +31,15 @@ static const char *division_of(const device *d) {
   return d->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
-/* Rays in turns meet triangles two abreast where registers hold the lanes of both. With the device's own division: that
- * by other means is written for one ray's lanes. */
+/* Rays take turns where lanes hold a node's children. */
+static uint32_t rays_in_turns(const device *d, const program_key *key) {
+  return key->source == PROGRAM_WIDE && program_lanes(d, PROGRAM_WIDE) == TREE_WIDTH ? d->tuning->turns : 1;
+}
+
+/* They meet triangles two abreast where registers hold the lanes of both. With the device's own division: that by other
+ * means is written for one ray's lanes. */
 static uint32_t rays_abreast(const device *d, const program_key *key) {
-  return key->walks > 1 && d->info.lane_width >= 2 * TREE_WIDTH && d->info.exact_divide ? 2 : 1;
+  return rays_in_turns(d, key) > 1 && d->info.lane_width >= 2 * TREE_WIDTH && d->info.exact_divide ? 2 : 1;
 }
 
 /* SLAB_DEVICE tells the programs of a context's devices apart where a driver has several of one kind: PoCL counts how
@@ -45,7 +50,7 @@ static void build_options(const device *d, const program_key *key, char *text, s
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
            "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_LATER=%d -DSLAB_DEVICE=%u%s%s",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, key->walks, rays_abreast(d, key), key->later, d->nth, division_of(d),
+           d->tuning->tile, rays_in_turns(d, key), rays_abreast(d, key), key->later, d->nth, division_of(d),
            d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
 }
 
@@ -64,25 +69,16 @@ static slab_status program_build(device *d, program *p) {
   p->program = clCreateProgramWithSource(d->context, 1, &text, sources[p->key.source].length, &code);
   if (p->program == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
   code = clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
-  if (code != CL_SUCCESS) return fail_build(d, p->program, code, options);
-  p->kernel = clCreateKernel(p->program, sources[p->key.source].kernel, &code);
-  if (p->kernel == NULL) return fail_cl(code, "clCreateKernel", options);
-  return SLAB_OK;
+  return code == CL_SUCCESS ? SLAB_OK : fail_build(d, p->program, code, options);
 }
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
-         a->walks == b->walks && a->later == b->later;
+         a->later == b->later;
 }
 
-slab_status program_find(device *d, const program_key *key, cl_kernel *kernel, bool *first_use) {
-  for (program *p = d->programs; p != NULL; p = p->next)
-    if (same_key(&p->key, key)) {
-      *kernel = p->kernel;
-      *first_use = !p->used;
-      p->used = true;
-      return SLAB_OK;
-    }
+/* Added to the device's. */
+static slab_status program_add(device *d, const program_key *key, program **added) {
   program *p = calloc(1, sizeof *p);
   if (p == NULL) return fail_memory(sizeof *p, "a program");
   p->key = *key;
@@ -92,16 +88,28 @@ slab_status program_find(device *d, const program_key *key, cl_kernel *kernel, b
     return status;
   }
   p->next = d->programs;
-  d->programs = p;
-  p->used = *first_use = true;
-  *kernel = p->kernel;
+  *added = d->programs = p;
   return SLAB_OK;
+}
+
+slab_status program_find(device *d, const program_key *key, uint32_t nth, cl_kernel *kernel, bool *first_use) {
+  program *p = d->programs;
+  cl_int code = CL_SUCCESS;
+  while (p != NULL && !same_key(&p->key, key)) p = p->next;
+  slab_status status = p == NULL ? program_add(d, key, &p) : SLAB_OK;
+  if (status != SLAB_OK) return status;
+  const char *name = sources[key->source].kernels[nth];
+  *first_use = p->kernels[nth] == NULL;
+  if (*first_use) p->kernels[nth] = clCreateKernel(p->program, name, &code);
+  *kernel = p->kernels[nth];
+  return *kernel == NULL ? fail_cl(code, "clCreateKernel", name) : SLAB_OK;
 }
 
 void programs_free(program *p) {
   while (p != NULL) {
     program *next = p->next;
-    if (p->kernel != NULL) clReleaseKernel(p->kernel);
+    for (int k = 0; k < PROGRAM_KERNELS; k++)
+      if (p->kernels[k] != NULL) clReleaseKernel(p->kernels[k]);
     if (p->program != NULL) clReleaseProgram(p->program);
     free(p);
     p = next;

@@ -191,7 +191,7 @@ static slab_status send(const cast *c, const site *on, stretch *s) {
   l->uniforms.packet = s->tactic == SLAB_TACTIC_PACKETS ? packet_rays(on, c->query) : 0;
   const bool sorted = s->tactic == SLAB_TACTIC_SORTED;
   l->later = describes_later(on, c->query);
-  l->walks = sorted || s->tactic == SLAB_TACTIC_TURNS ? d->tuning->turns : 1;
+  l->turns = sorted || s->tactic == SLAB_TACTIC_TURNS;
   slab_status status = input(d, s, PART_RAYS, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
   if (status == SLAB_OK) status = output(c, d, s);
   if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);

@@ -107,7 +107,6 @@ check_wide() {
       check_lanes packet "$lanes" 1
       check_lanes describe "$lanes" 1
     done
-    check_lanes wide 8 1
     check_lanes wide 8 16
     check_lanes wide 8 16 1 1
   done
