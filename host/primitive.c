@@ -62,21 +62,22 @@ const char *primitive_refusal(slab_shape kind, const float *values, float *value
   return NULL;
 }
 
+static const float voids[][OBB_ROWS] = {
+    [SLAB_PLANE] = {0.0f}, /* without a normal */
+    [SLAB_SPHERE] = {[3] = NAN},
+    [SLAB_BOX] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY},
+    [SLAB_OBB] = {[3] = -INFINITY, -INFINITY, -INFINITY, [6] = 1.0f, [10] = 1.0f, [14] = 1.0f},
+    [SLAB_TRIANGLE] = {0.0f}, /* without an area */
+};
+
 void primitive_void(slab_shape kind, float *values) {
-  memset(values, 0, primitive_rows(kind) * sizeof *values); /* a zero normal, a triangle without area */
-  if (kind == SLAB_SPHERE) values[3] = NAN;
-  for (int i = 0; i < 3; i++) {
-    if (kind == SLAB_BOX) values[i] = INFINITY;
-    if (kind == SLAB_BOX) values[3 + i] = -INFINITY;
-    if (kind == SLAB_OBB) values[3 + i] = -INFINITY;
-    if (kind == SLAB_OBB) values[6 + 4 * i] = 1.0f;
-  }
+  memcpy(values, voids[kind], primitive_rows(kind) * sizeof *values);
 }
 
+/* To the bit: nearly all differ in the first value. */
 bool primitive_is_void(slab_shape kind, const float *values) {
-  float none[OBB_ROWS];
-  primitive_void(kind, none);
-  return memcmp(values, none, primitive_rows(kind) * sizeof *none) == 0;
+  return memcmp(values, voids[kind], sizeof *values) == 0 &&
+         memcmp(values, voids[kind], primitive_rows(kind) * sizeof *values) == 0;
 }
 
 /* A power of two that brings the normal's largest component into [1, 2) changes no answer: the sums and the quotient

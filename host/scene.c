@@ -255,8 +255,8 @@ slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const 
 /* ---- committing ---- */
 
 static void grow_bounds(float *lower, float *upper, float from, float to) {
-  if (isfinite(from)) *lower = fminf(*lower, from);
-  if (isfinite(to)) *upper = fmaxf(*upper, to);
+  if (from < *lower && isfinite(from)) *lower = from;
+  if (to > *upper && isfinite(to)) *upper = to;
 }
 
 static void grow_by_primitive(float lower[3], float upper[3], slab_shape kind, const float *v) {

@@ -28,11 +28,16 @@ static const float *values_of(const slab_scene *scene, uint32_t order, uint32_t 
 }
 
 static void gate_of(slab_shape kind, const float *v, float lower[3], float upper[3]) {
-  for (int i = 0; i < 3; i++) {
-    lower[i] = kind == SLAB_TRIANGLE ? fminf(fminf(v[i], v[3 + i]), v[6 + i]) : v[i];
-    upper[i] = kind == SLAB_TRIANGLE ? fmaxf(fmaxf(v[i], v[3 + i]), v[6 + i]) : v[3 + i];
+  if (kind == SLAB_BOX) {
+    memcpy(lower, v, 3 * sizeof *v);
+    memcpy(upper, v + 3, 3 * sizeof *v);
   }
-  if (kind == SLAB_TRIANGLE) triangle_gate(lower, upper);
+  if (kind == SLAB_TRIANGLE) {
+    triangle_rows rows;
+    memcpy(&rows, v, sizeof rows);
+    triangle_bounds(&rows, lower, upper);
+    triangle_gate(lower, upper);
+  }
   if (kind == SLAB_SPHERE) sphere_gate(v, v[3], lower, upper);
   if (kind == SLAB_OBB) {
     obb_lanes box;
