@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "demo_prepare.h"
 #include "demo_trace.h"
 #include "device.h"
 #include "options.h"
@@ -48,6 +48,7 @@ typedef struct demo {
   const demo_options *options;
   FILE *to; /* the report: stdout, unless the picture goes there */
   slab_context *context;
+  demo_prepare prepare;
   demo_scene scene;
   slab_scene *cast;
   demo_proof closest, any;
@@ -70,8 +71,13 @@ static void print_scene(const demo *d) {
           d->options->size.height, d->ends[STAGE_WRITE].wall - d->begin.wall);
 }
 
-/* Loading kept kernels takes a tenth of it, compiling them five times as much. */
-static const double COMPILED_SECONDS = 0.5;
+/* Loading kept kernels takes a third of it, compiling them five times as much. */
+static const double COMPILED_SECONDS = 1.0;
+
+static const char *kernels_note(const demo *d) {
+  if (d->prepare.seconds > COMPILED_SECONDS) return "   compiled; the driver keeps them, so next time they are ready";
+  return "   what was left of loading them, begun beside the scene";
+}
 
 static void print_stages(const demo *d) {
   moment begin = d->begin;
@@ -79,9 +85,7 @@ static void print_stages(const demo *d) {
   for (int i = 0; i < STAGE_COUNT; i++) {
     const moment end = d->ends[i];
     const double wall = end.wall - begin.wall, processor = end.processor - begin.processor;
-    const int compiled = i == STAGE_KERNELS && processor > COMPILED_SECONDS;
-    fprintf(d->to, "%-10s %9.3f %9.3f%s\n", stage_names[i], wall, processor,
-            compiled ? "   compiled; the driver keeps them, so next time they are ready" : "");
+    fprintf(d->to, "%-10s %9.3f %9.3f%s\n", stage_names[i], wall, processor, i == STAGE_KERNELS ? kernels_note(d) : "");
     begin = end;
   }
   fprintf(d->to, "%-10s %9.3f %9.3f\n\n", "all", begin.wall - d->begin.wall, begin.processor - d->begin.processor);
@@ -137,26 +141,19 @@ static slab_status commit(demo *d) {
   return status;
 }
 
-/* Whether the driver has kept the kernels shows only in the time that this takes. */
-static slab_status prepare(const demo *d) {
-  const int shown = isatty(STDERR_FILENO);
-  if (shown) fputs("preparing the kernels: compiled once, which takes some seconds, then kept by the driver", stderr);
-  const slab_status status = demo_trace_prepare(&d->trace);
-  if (shown) fputs("\r\033[K", stderr);
+static slab_status build(demo *d) {
+  const size_option size = d->options->size;
+  if (demo_scene_build(size.width, size.height, &d->scene) != 0) return SLAB_OUT_OF_MEMORY;
+  end_stage(d, STAGE_SCENE);
+  const slab_status status = commit(d);
+  end_stage(d, STAGE_TREE);
   return status;
 }
 
 static slab_status trace(demo *d, uint8_t *pixels) {
   const size_option size = d->options->size;
-  if (demo_scene_build(size.width, size.height, &d->scene) != 0) return SLAB_OUT_OF_MEMORY;
-  end_stage(d, STAGE_SCENE);
-  slab_status status = commit(d);
-  end_stage(d, STAGE_TREE);
-  if (status != SLAB_OK) return status;
   d->trace = demo_trace_begin(&d->scene, d->cast, size.width, size.height, &d->closest, &d->any);
-  status = prepare(d);
-  end_stage(d, STAGE_KERNELS);
-  if (status == SLAB_OK) status = demo_trace_run(&d->trace);
+  const slab_status status = demo_trace_run(&d->trace);
   end_stage(d, STAGE_CAST);
   if (status == SLAB_OK) demo_trace_paint(&d->trace, pixels);
   end_stage(d, STAGE_SHADE);
@@ -165,13 +162,17 @@ static slab_status trace(demo *d, uint8_t *pixels) {
 
 static int draw(demo *d) {
   const size_option size = d->options->size;
-  uint8_t *pixels = malloc((size_t)size.width * size.height * 3);
-  const slab_status status = pixels ? trace(d, pixels) : SLAB_OUT_OF_MEMORY;
-  int code = EXIT_FAILED;
+  const size_t count = (size_t)size.width * size.height;
+  uint8_t *pixels = malloc(count * 3);
+  demo_prepare_begin(&d->prepare, d->context, count);
+  slab_status status = pixels ? build(d) : SLAB_OUT_OF_MEMORY;
+  int code = demo_prepare_end(&d->prepare);
+  end_stage(d, STAGE_KERNELS);
+  if (status == SLAB_OK && code == EXIT_DONE) status = trace(d, pixels);
   if (status != SLAB_OK)
     code = complain_status(status, "demo"); /* what the library says, or else that our own arrays have no memory */
-  else if (picture_write(d->options->out, size.width, size.height, pixels) == 0)
-    code = EXIT_DONE;
+  else if (code == EXIT_DONE && picture_write(d->options->out, size.width, size.height, pixels) != 0)
+    code = EXIT_FAILED;
   end_stage(d, STAGE_WRITE);
   free(pixels);
   return code;

@@ -30,10 +30,6 @@ void demo_smooth(const demo_scene *scene, const slab_ray *ray, slab_hit *hit) {
   if (hit->geometry == DEMO_WATER) vec_store(water_normal(scene, position_of(ray, hit), hit->t), hit->normal);
 }
 
-int demo_is_hit(const slab_hit *hit) { return hit->geometry < DEMO_GEOMETRIES; }
-
-int demo_is_polished(const slab_hit *hit) { return hit->geometry == DEMO_WATER || hit->geometry == DEMO_FLAKE; }
-
 /* ---- rays ------------------------------------------------------------------ */
 
 static const vec3 sun_direction = {-0.70215f, 0.36310f, 0.61248f};

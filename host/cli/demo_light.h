@@ -8,9 +8,13 @@
  * below want hits so prepared. */
 void demo_smooth(const demo_scene *, const slab_ray *, slab_hit *);
 
-int demo_is_hit(const slab_hit *);
+static inline int demo_is_hit(const slab_hit *hit) { return hit->geometry < DEMO_GEOMETRIES; }
+
 /* Is it a mirror: water, gold? */
-int demo_is_polished(const slab_hit *);
+static inline int demo_is_polished(const slab_hit *hit) {
+  return hit->geometry == DEMO_WATER || hit->geometry == DEMO_FLAKE;
+}
+
 int demo_faces_sun(const slab_hit *);
 
 enum { DEMO_PATTERN = 16 };

@@ -1,6 +1,10 @@
 #include "demo_trace.h"
 
 #include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "progress.h"
 
@@ -31,24 +35,49 @@ void demo_trace_end(demo_trace *t) {
   free(t->lights);
   free(t->colors);
   free(t->edges);
-  free(t->parents);
+  for (int i = 0; i < LEVEL_COUNT - CAST_MIRROR; i++) free(t->parents[i]);
 }
 
 /* ---- nodes ----------------------------------------------------------------- */
 
 static int resize(void *array, size_t count, size_t size) {
-  void **place = array, *resized = realloc(*place, count * size + 1);
+  void **place = array, *resized = realloc(*place, count * size);
   if (resized != NULL) *place = resized;
   return resized != NULL;
 }
 
-/* Room for n nodes of a level. */
+/* Room for n nodes of a level; when that runs out, for as many again as there are: most often once. */
 static slab_status add_level(demo_trace *t, int level, size_t n) {
   const size_t count = t->starts[level] + n;
   t->starts[level + 1] = count;
-  const int room = resize(&t->rays, count, sizeof *t->rays) && resize(&t->hits, count, sizeof *t->hits) &&
-                   resize(&t->lights, count, 1) && resize(&t->colors, count, sizeof *t->colors);
+  if (count <= t->room) return SLAB_OK;
+  t->room = 2 * count;
+  const int room = resize(&t->rays, t->room, sizeof *t->rays) && resize(&t->hits, t->room, sizeof *t->hits) &&
+                   resize(&t->lights, t->room, 1) && resize(&t->colors, t->room, sizeof *t->colors);
   return room ? SLAB_OK : SLAB_OUT_OF_MEMORY;
+}
+
+typedef int node_test(const demo_trace *, size_t node);
+
+enum { FIND_CHUNKS = 64 };
+
+/* Those of nodes begin .. end - 1 that pass a test, in order. They are the caller's to free. */
+static slab_status find(const demo_trace *t, size_t begin, size_t end, node_test *passes, size_t **found,
+                        size_t *count) {
+  const size_t chunk = (end - begin) / FIND_CHUNKS + 1;
+  size_t counts[FIND_CHUNKS] = {0};
+  size_t *nodes = *found = malloc(FIND_CHUNKS * chunk * sizeof *nodes);
+  *count = 0;
+  if (nodes == NULL) return SLAB_OUT_OF_MEMORY;
+#pragma omp parallel for schedule(dynamic)
+  for (size_t c = 0; c < FIND_CHUNKS; c++)
+    for (size_t i = begin + c * chunk; i < begin + (c + 1) * chunk && i < end; i++)
+      if (passes(t, i)) nodes[c * chunk + counts[c]++] = i;
+  for (size_t c = 0; c < FIND_CHUNKS; c++) {
+    memmove(nodes + *count, nodes + c * chunk, counts[c] * sizeof *nodes);
+    *count += counts[c];
+  }
+  return SLAB_OK;
 }
 
 /* ---- casting --------------------------------------------------------------- */
@@ -59,6 +88,13 @@ static slab_status call(const demo_trace *t, slab_query query, const slab_ray *r
                                : slab_any(t->cast, rays, n, results, options);
 }
 
+/* Threads of OpenMP that wait for more to do are busy for a while, and would take cores from the device's. */
+static void rest_threads(void) {
+#ifdef _OPENMP
+  omp_pause_resource_all(omp_pause_soft);
+#endif
+}
+
 /* skip: the surface that each ray leaves, or NULL. */
 static slab_status run_cast(demo_trace *t, int number, const slab_ray *rays, size_t n, void *results,
                             const slab_primitive_id *skip) {
@@ -66,26 +102,13 @@ static slab_status run_cast(demo_trace *t, int number, const slab_ray *rays, siz
   progress line = progress_begin("casting", "rays", 0, n);
   const slab_cast_options options = {.skip = skip, .progress = progress_of_cast, .user = &line};
   const double begin = seconds_now();
+  rest_threads();
   const slab_status status = call(t, c->query, rays, n, results, &options);
   c->seconds = seconds_now() - begin;
   c->rays = n;
   progress_end(&line);
   if (status == SLAB_OK)
     demo_proof_keep(c->query == SLAB_CLOSEST ? t->closest : t->any, c->checked, rays, n, results, skip);
-  return status;
-}
-
-/* Rays without a direction hit nothing, which takes no time. As many as the first launch of a cast has, since drivers
- * compile small launches apart. */
-slab_status demo_trace_prepare(const demo_trace *t) {
-  const size_t pixels = (size_t)t->width * t->height, n = pixels < 65536 ? pixels : 65536;
-  slab_ray *rays = calloc(n, sizeof *rays);
-  slab_hit *hits = malloc(n * sizeof *hits);
-  slab_status status = rays && hits ? SLAB_OK : SLAB_OUT_OF_MEMORY;
-  if (status == SLAB_OK) status = call(t, SLAB_CLOSEST, rays, n, hits, NULL);
-  if (status == SLAB_OK) status = call(t, SLAB_ANY, rays, n, hits, NULL);
-  free(rays);
-  free(hits);
   return status;
 }
 
@@ -121,39 +144,25 @@ static int differ(const slab_hit *a, const slab_hit *b) {
   return a->primitive != b->primitive || a->u != b->u;
 }
 
-static int on_edge(const demo_trace *t, uint32_t x, uint32_t y) {
-  const slab_hit *hit = &t->hits[(size_t)y * t->width + x];
+static int is_on_edge(const demo_trace *t, size_t pixel) {
+  const slab_hit *hit = &t->hits[pixel];
+  const uint32_t x = (uint32_t)(pixel % t->width), y = (uint32_t)(pixel / t->width);
   return (x > 0 && differ(hit, hit - 1)) || (x + 1 < t->width && differ(hit, hit + 1)) ||
          (y > 0 && differ(hit, hit - t->width)) || (y + 1 < t->height && differ(hit, hit + t->width));
-}
-
-static slab_status find_edges(demo_trace *t, size_t *count) {
-  const size_t pixels = (size_t)t->width * t->height;
-  uint8_t *edge = malloc(pixels + 1);
-  size_t n = 0;
-  if (edge == NULL) return SLAB_OUT_OF_MEMORY;
-#pragma omp parallel for reduction(+ : n)
-  for (uint32_t y = 0; y < t->height; y++)
-    for (uint32_t x = 0; x < t->width; x++) n += edge[(size_t)y * t->width + x] = (uint8_t)on_edge(t, x, y);
-  t->edges = malloc(n * sizeof *t->edges + 1);
-  *count = 0;
-  for (size_t i = 0; i < pixels && t->edges; i++)
-    if (edge[i]) t->edges[(*count)++] = (uint32_t)i;
-  free(edge);
-  return t->edges ? SLAB_OK : SLAB_OUT_OF_MEMORY;
 }
 
 /* Four more samples to every pixel on an edge: those of a grid of four times the size that share no row or column. */
 static slab_status cast_edges(demo_trace *t) {
   static const uint32_t places[EDGE_SAMPLES][2] = {{1, 0}, {3, 1}, {0, 2}, {2, 3}};
   size_t edges = 0;
-  slab_status status = find_edges(t, &edges);
+  slab_status status = find(t, 0, t->starts[CAST_EDGES], is_on_edge, &t->edges, &edges);
   if (status == SLAB_OK) status = add_level(t, CAST_EDGES, EDGE_SAMPLES * edges);
   if (status != SLAB_OK) return status;
   slab_ray *rays = t->rays + t->starts[CAST_EDGES];
 #pragma omp parallel for
   for (size_t k = 0; k < EDGE_SAMPLES * edges; k++) {
-    const uint32_t x = t->edges[k / EDGE_SAMPLES] % t->width, y = t->edges[k / EDGE_SAMPLES] / t->width;
+    const size_t pixel = t->edges[k / EDGE_SAMPLES];
+    const uint32_t x = (uint32_t)(pixel % t->width), y = (uint32_t)(pixel / t->width);
     const uint32_t *place = places[k % EDGE_SAMPLES];
     rays[k] = slab_camera_ray(&t->scene->camera, 4 * x + place[0], 4 * y + place[1], 4 * t->width, 4 * t->height);
   }
@@ -164,23 +173,19 @@ static slab_status cast_edges(demo_trace *t) {
 
 static slab_primitive_id id_of(const slab_hit *hit) { return (slab_primitive_id){hit->primitive, hit->geometry}; }
 
-/* Those of nodes begin .. end - 1 that mirror become the parents of the next level. */
-static size_t find_mirrors(demo_trace *t, size_t begin, size_t end, size_t *parents) {
-  size_t n = 0;
-  for (size_t i = begin; i < end; i++)
-    if (demo_is_hit(&t->hits[i]) && demo_is_polished(&t->hits[i])) parents[n++] = i;
-  return n;
+static int is_mirror(const demo_trace *t, size_t node) {
+  return demo_is_hit(&t->hits[node]) && demo_is_polished(&t->hits[node]);
 }
 
 /* What nodes from `begin` to the level's start mirror. */
 static slab_status cast_mirror(demo_trace *t, int level, size_t begin) {
-  const size_t end = t->starts[level], before = end - t->starts[CAST_MIRROR];
-  if (!resize(&t->parents, before + (end - begin), sizeof *t->parents)) return SLAB_OUT_OF_MEMORY;
-  const size_t *parents = t->parents + before;
-  const size_t n = find_mirrors(t, begin, end, t->parents + before);
+  const size_t end = t->starts[level];
+  size_t **parents_of_level = &t->parents[level - CAST_MIRROR], n = 0;
+  slab_status status = find(t, begin, end, is_mirror, parents_of_level, &n);
   slab_primitive_id *skip = malloc(n * sizeof *skip + 1);
-  slab_status status = skip ? add_level(t, level, n) : SLAB_OUT_OF_MEMORY;
+  if (status == SLAB_OK) status = skip ? add_level(t, level, n) : SLAB_OUT_OF_MEMORY;
   if (status == SLAB_OK) {
+    const size_t *parents = *parents_of_level;
 #pragma omp parallel for
     for (size_t k = 0; k < n; k++) {
       const size_t parent = parents[k];
@@ -195,11 +200,14 @@ static slab_status cast_mirror(demo_trace *t, int level, size_t begin) {
 
 /* ---- light ----------------------------------------------------------------- */
 
-/* The light of pixels' centres does for the samples at edges; what is mirrored takes no sky. */
-static int wants_light(const demo_trace *t, int number, size_t i) {
-  if (!demo_is_hit(&t->hits[i]) || demo_is_polished(&t->hits[i])) return 0;
-  if (number == CAST_SKY) return i < t->starts[CAST_EDGES];
-  return (i < t->starts[CAST_EDGES] || i >= t->starts[CAST_MIRROR]) && demo_faces_sun(&t->hits[i]);
+static int takes_light(const demo_trace *t, size_t node) {
+  return demo_is_hit(&t->hits[node]) && !demo_is_polished(&t->hits[node]);
+}
+
+/* The light of pixels' centres does for the samples at edges; */
+static int takes_sun(const demo_trace *t, size_t node) {
+  const int here = node < t->starts[CAST_EDGES] || node >= t->starts[CAST_MIRROR];
+  return here && takes_light(t, node) && demo_faces_sun(&t->hits[node]);
 }
 
 /* Which of 16 directions a pixel takes: any 4 x 4 square of pixels has them all. */
@@ -217,37 +225,32 @@ typedef struct departure {
   uint8_t *occluded;
 } departure;
 
-static void depart(const demo_trace *t, int number, departure *out) {
-  out->count = 0;
-  for (size_t i = 0; i < t->starts[LEVEL_COUNT]; i++)
-    if (wants_light(t, number, i)) out->nodes[out->count++] = i;
+static slab_status depart(const demo_trace *t, int number, departure *out) {
+  const int sun = number == CAST_SUN;
+  const size_t end = t->starts[sun ? LEVEL_COUNT : CAST_EDGES]; /* what is mirrored takes no sky */
+  const slab_status status = find(t, 0, end, sun ? takes_sun : takes_light, &out->nodes, &out->count);
+  if (status != SLAB_OK) return status;
+  out->rays = malloc(out->count * sizeof *out->rays + 1);
+  out->skip = malloc(out->count * sizeof *out->skip + 1);
+  out->occluded = malloc(out->count + 1);
+  if (!out->rays || !out->skip || !out->occluded) return SLAB_OUT_OF_MEMORY;
 #pragma omp parallel for
   for (size_t k = 0; k < out->count; k++) {
     const size_t i = out->nodes[k];
     const uint32_t pattern = pattern_of(t, i);
-    out->rays[k] = number == CAST_SUN ? demo_sun_ray(&t->rays[i], &t->hits[i], pattern)
-                                      : demo_sky_ray(&t->rays[i], &t->hits[i], pattern);
+    out->rays[k] =
+        sun ? demo_sun_ray(&t->rays[i], &t->hits[i], pattern) : demo_sky_ray(&t->rays[i], &t->hits[i], pattern);
     out->skip[k] = id_of(&t->hits[i]);
   }
+  return SLAB_OK;
 }
 
-static slab_status cast_light(demo_trace *t, int number, departure *from) {
-  depart(t, number, from);
-  const slab_status status = run_cast(t, number, from->rays, from->count, from->occluded, from->skip);
-  for (size_t k = 0; k < from->count && status == SLAB_OK; k++)
-    if (!from->occluded[k]) t->lights[from->nodes[k]] |= number == CAST_SUN ? LIGHT_SUN : LIGHT_SKY;
-  return status;
-}
-
-static slab_status cast_lights(demo_trace *t) {
-  const size_t n = t->starts[LEVEL_COUNT];
-  departure from = {.nodes = malloc(n * sizeof *from.nodes),
-                    .rays = malloc(n * sizeof *from.rays),
-                    .skip = malloc(n * sizeof *from.skip),
-                    .occluded = malloc(n)};
-  const int room = from.nodes && from.rays && from.skip && from.occluded;
-  slab_status status = room ? cast_light(t, CAST_SUN, &from) : SLAB_OUT_OF_MEMORY;
-  if (status == SLAB_OK) status = cast_light(t, CAST_SKY, &from);
+static slab_status cast_light(demo_trace *t, int number, uint8_t light) {
+  departure from = {0};
+  slab_status status = depart(t, number, &from);
+  if (status == SLAB_OK) status = run_cast(t, number, from.rays, from.count, from.occluded, from.skip);
+  for (size_t k = 0; k < from.count && status == SLAB_OK; k++)
+    if (!from.occluded[k]) t->lights[from.nodes[k]] |= light;
   free(from.nodes);
   free(from.rays);
   free(from.skip);
@@ -260,7 +263,8 @@ slab_status demo_trace_run(demo_trace *t) {
   if (status == SLAB_OK) status = cast_edges(t);
   if (status == SLAB_OK) status = cast_mirror(t, CAST_MIRROR, 0);
   if (status == SLAB_OK) status = cast_mirror(t, CAST_AGAIN, t->starts[CAST_MIRROR]);
-  if (status == SLAB_OK) status = cast_lights(t);
+  if (status == SLAB_OK) status = cast_light(t, CAST_SUN, LIGHT_SUN);
+  if (status == SLAB_OK) status = cast_light(t, CAST_SKY, LIGHT_SKY);
   return status;
 }
 
@@ -278,25 +282,27 @@ static int is_alike(const demo_trace *t, size_t a, size_t b) {
 
 /* The mean over the 4 x 4 square of pixels around `pixel`, as far as they show something like node i; where none does,
  * it is the bottom of a gap. */
-static arrived gather(const demo_trace *t, size_t i, uint32_t pixel) {
-  const int64_t width = t->width, height = t->height, x0 = pixel % width - 1, y0 = pixel / width - 1;
-  float sun = 0.0f, sky = 0.0f, count = 0.0f;
+static arrived gather(const demo_trace *t, size_t i, size_t pixel) {
+  const int64_t width = t->width, height = t->height;
+  const int64_t x0 = (int64_t)pixel % width - 1, y0 = (int64_t)pixel / width - 1;
+  uint32_t sun = 0, sky = 0, count = 0;
   for (int64_t y = y0 > 0 ? y0 : 0; y < y0 + 4 && y < height; y++)
     for (int64_t x = x0 > 0 ? x0 : 0; x < x0 + 4 && x < width; x++) {
       const size_t k = (size_t)(y * width + x);
       if (!is_alike(t, k, i)) continue;
-      sun += t->lights[k] & LIGHT_SUN ? 1.0f : 0.0f;
-      sky += t->lights[k] & LIGHT_SKY ? 1.0f : 0.0f;
-      count += 1.0f;
+      sun += (t->lights[k] & LIGHT_SUN) != 0;
+      sky += (t->lights[k] & LIGHT_SKY) != 0;
+      count++;
     }
-  return count > 0.0f ? (arrived){sun / count, sky / count} : (arrived){0.0f, 0.2f};
+  if (count == 0) return (arrived){0.0f, 0.2f};
+  return (arrived){(float)sun / (float)count, (float)sky / (float)count};
 }
 
 static arrived light_of(const demo_trace *t, size_t i) {
   if (demo_is_polished(&t->hits[i])) return (arrived){0.0f, 0.0f};
   if (i >= t->starts[CAST_MIRROR]) return (arrived){t->lights[i] & LIGHT_SUN ? 1.0f : 0.0f, 0.75f};
   const size_t edges = t->starts[CAST_EDGES];
-  return gather(t, i, i < edges ? (uint32_t)i : t->edges[(i - edges) / EDGE_SAMPLES]);
+  return gather(t, i, i < edges ? i : t->edges[(i - edges) / EDGE_SAMPLES]);
 }
 
 /* Colours of a level's nodes; those that mirror hold already what they do. */
@@ -307,9 +313,10 @@ static void shade_level(demo_trace *t, int level) {
       t->colors[i] = demo_sky(t->scene, &t->rays[i]);
     } else {
       const arrived light = light_of(t, i);
-      t->colors[i] = demo_shade(t->scene, &t->rays[i], &t->hits[i], light.sun, light.sky, t->colors[i]);
+      const vec3 reflected = demo_is_polished(&t->hits[i]) ? t->colors[i] : vec(0.0f, 0.0f, 0.0f);
+      t->colors[i] = demo_shade(t->scene, &t->rays[i], &t->hits[i], light.sun, light.sky, reflected);
     }
-    if (level >= CAST_MIRROR) t->colors[t->parents[i - t->starts[CAST_MIRROR]]] = t->colors[i];
+    if (level >= CAST_MIRROR) t->colors[t->parents[level - CAST_MIRROR][i - t->starts[level]]] = t->colors[i];
   }
 }
 

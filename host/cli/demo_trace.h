@@ -26,21 +26,20 @@ typedef struct demo_trace {
   uint32_t width, height;
   demo_cast casts[CAST_COUNT];
   demo_proof *closest, *any;
-  size_t starts[LEVEL_COUNT + 1]; /* nodes of each level, one after the other */
+  size_t starts[LEVEL_COUNT + 1]; /* nodes of each level, one after the other, */
+  size_t room;                    /* and for how many the arrays have room */
   slab_ray *rays;
   slab_hit *hits;
   uint8_t *lights; /* bits of enum light */
   vec3 *colors;
-  uint32_t *edges; /* the pixel that four nodes of CAST_EDGES belong to */
-  size_t *parents; /* of each node of CAST_MIRROR and CAST_AGAIN: the one that it is mirrored in */
+  size_t *edges;                              /* the pixel that four nodes of CAST_EDGES belong to */
+  size_t *parents[LEVEL_COUNT - CAST_MIRROR]; /* of each node of CAST_MIRROR and CAST_AGAIN: what it is mirrored in */
 } demo_trace;
 
 demo_trace demo_trace_begin(const demo_scene *, slab_scene *, uint32_t width, uint32_t height, demo_proof *closest,
                             demo_proof *any);
 void demo_trace_end(demo_trace *);
 
-/* Has the device's compiler make the kernels, where the driver has not kept them. */
-slab_status demo_trace_prepare(const demo_trace *);
 /* All casts. */
 slab_status demo_trace_run(demo_trace *);
 /* Three bytes a pixel. */
