@@ -5,14 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "radix.h"
+
 /* The key: octant, then the cell of the origin along a Morton curve (Morton 1966). More cells, and directions within an
  * octant, gave nothing on a million rays. */
 #define CELL_BITS 6 /* an axis */
 #define KEY_BITS (3 + 3 * CELL_BITS)
-/* Sorted by digits, the lowest first, each in pieces that threads share. */
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
-#define PIECES 16
 /* Pairs of neighbours that are looked at, of which so many lie together in rays that come in some order. */
 #define SAMPLES 64
 #define SAMPLES_NEAR 4
@@ -20,10 +18,6 @@
 /* Squared tangents of the angles up to which two directions are much the same, 20 degrees, and those of two pixels. */
 #define ALIKE 0.13f
 #define OF_A_POINT 2e-5f
-
-typedef struct keyed {
-  uint32_t key, number;
-} keyed;
 
 /* What turns an origin into a cell. */
 typedef struct grid {
@@ -44,13 +38,6 @@ static grid grid_of(const float lower[3], const float upper[3]) {
 static uint32_t cell_along(const grid *g, int k, float x) {
   const float cell = (x - g->lower[k]) * g->scale[k], last = (float)((1 << CELL_BITS) - 1);
   return cell >= last ? (uint32_t)last : cell > 0.0f ? (uint32_t)cell : 0;
-}
-
-/* Two zeros before each of the CELL_BITS bits. */
-static uint32_t bits_apart(uint32_t v) {
-  v = (v | v << 8) & 0x0300Fu;
-  v = (v | v << 4) & 0x030C3u;
-  return (v | v << 2) & 0x09249u;
 }
 
 static uint32_t key_of(const grid *g, const slab_ray *ray) {
@@ -86,30 +73,6 @@ rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], c
   return alike < SAMPLES / 2 ? RAYS_DIVERGING : RAYS_ALIKE;
 }
 
-/* Of piece p: its first, where p is PIECES the end. */
-static size_t piece_begin(size_t n, size_t p) { return n / PIECES * p + (p < n % PIECES ? p : n % PIECES); }
-
-static uint32_t digit_of(const keyed *k, int shift) { return k->key >> shift & (DIGITS - 1); }
-
-/* By one digit, those of the same in their order. counts: PIECES * DIGITS. */
-static void sort_by_digit(const keyed *from, keyed *to, size_t n, int shift, uint32_t (*counts)[DIGITS]) {
-  memset(counts, 0, PIECES * sizeof *counts);
-#pragma omp parallel for schedule(static)
-  for (size_t p = 0; p < PIECES; p++)
-    for (size_t i = piece_begin(n, p); i < piece_begin(n, p + 1); i++) counts[p][digit_of(&from[i], shift)]++;
-  uint32_t place = 0;
-  for (uint32_t d = 0; d < DIGITS; d++)
-    for (size_t p = 0; p < PIECES; p++) {
-      const uint32_t count = counts[p][d];
-      counts[p][d] = place;
-      place += count;
-    }
-#pragma omp parallel for schedule(static)
-  for (size_t p = 0; p < PIECES; p++)
-    for (size_t i = piece_begin(n, p); i < piece_begin(n, p + 1); i++)
-      to[counts[p][digit_of(&from[i], shift)]++] = from[i];
-}
-
 static void fill_keys(const slab_ray *rays, size_t n, const grid *g, keyed *keys) {
 #pragma omp parallel for schedule(static)
   for (size_t i = 0; i < n; i++) keys[i] = (keyed){key_of(g, &rays[i]), (uint32_t)i};
@@ -119,23 +82,18 @@ uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], cons
   const grid g = grid_of(lower, upper);
   uint32_t *numbers = malloc(n * sizeof *numbers + 1);
   keyed *keys = malloc(n * sizeof *keys + 1), *others = malloc(n * sizeof *others + 1);
-  uint32_t(*counts)[DIGITS] = malloc(PIECES * sizeof *counts);
-  const bool room = numbers != NULL && keys != NULL && others != NULL && counts != NULL;
-  if (room) {
+  bool sorted = numbers != NULL && keys != NULL && others != NULL;
+  if (sorted) {
     fill_keys(rays, n, &g, keys);
-    for (int shift = 0; shift < KEY_BITS; shift += DIGIT_BITS) {
-      sort_by_digit(keys, others, n, shift, counts);
-      keyed *swapped = keys;
-      keys = others;
-      others = swapped;
-    }
+    sorted = radix_sort(&keys, &others, n, KEY_BITS, 0);
+  }
+  if (sorted) {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++) numbers[i] = keys[i].number;
   }
-  free(counts);
   free(keys);
   free(others);
-  if (room) return numbers;
+  if (sorted) return numbers;
   free(numbers);
   return NULL;
 }

@@ -176,6 +176,9 @@ SLAB_API slab_status slab_scene_add_obbs(slab_scene *, const slab_obb *, uint32_
 SLAB_API slab_status slab_scene_add_mesh(slab_scene *, const slab_mesh *, const slab_geometry_options *,
                                          uint32_t *geometry);
 
+/* FAST is built 2 to 2.5 times as fast as DEFAULT, for scenes that change: rays take 1.05 to 1.5 times as long, so that
+ * it pays for up to about three rays a primitive. HIGH is built a quarter as fast, and rays take 0.9 to 1 of the time.
+ * DEFAULT is FLAT below about a thousand primitives. */
 typedef enum slab_tree { SLAB_TREE_DEFAULT, SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_HIGH } slab_tree;
 
 typedef struct slab_build_options {

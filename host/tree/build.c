@@ -268,7 +268,7 @@ static void grow(builder *b, supply *common, const stem *s) {
 
 static bool builder_create(builder *b, tree_quality quality, const tree_input *input, int threads,
                            const tree_leaves *leaves) {
-  static const int bins[] = {[TREE_FAST] = 8, [TREE_DEFAULT] = 16, [TREE_HIGH] = 32};
+  static const int bins[] = {[TREE_FAST] = 16, [TREE_DEFAULT] = 16, [TREE_HIGH] = 32};
   static const uint32_t tip_most[] = {[TREE_FAST] = 8, [TREE_DEFAULT] = 8, [TREE_HIGH] = 4};
   const size_t count = input->count;
   *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality], .threads = threads};
@@ -290,15 +290,17 @@ static void builder_free(builder *b) {
   free(b->branches);
   free(b->footprints);
   free(b->slots);
+  free(b->curve);
 }
 
-static bool build_branches(builder *b, const tree_leaves *leaves) {
+static bool build_branches(builder *b, tree_quality quality, const tree_leaves *leaves) {
   const uint32_t count = b->input->count;
   survey *chunks = tree_allocate(survey_chunks(count), sizeof *chunks);
   stem root = {.count = count};
   if (chunks == NULL) return false;
   survey_input(b, leaves, chunks, &root.centers);
   free(chunks);
+  if (quality == TREE_FAST && !curve_sort(b, &root)) return false;
   OMP(omp parallel num_threads(b->threads) if (count >= TASK_MIN))
   OMP(omp single)
   grow(b, NULL, &root);
@@ -318,8 +320,9 @@ static bool build_as(tree_quality quality, const tree_input *input, const tree_o
   static const tree_leaves blocks = {TREE_WIDTH, TREE_LEAF_BLOCKS, TREE_COST_BLOCK};
   const tree_leaves *leaves = options->leaves.together == 0 ? &blocks : &options->leaves;
   builder b = {0};
-  const bool built = builder_create(&b, quality, input, options->threads, leaves) && build_branches(&b, leaves) &&
-                     (quality != TREE_HIGH || reinsert(&b)) && wide_emit(&b, out);
+  const bool built = builder_create(&b, quality, input, options->threads, leaves) &&
+                     build_branches(&b, quality, leaves) && (quality != TREE_HIGH || reinsert(&b)) &&
+                     wide_emit(&b, out);
   builder_free(&b);
   return built;
 }

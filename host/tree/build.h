@@ -2,6 +2,7 @@
  *
  * build.c    bounds -> binary tree: top-down, binned surface area heuristic (SAH), cost counted in blocks
  * split.c    where to cut one node
+ * curve.c    the same by cells along a curve (TREE_FAST)
  * reinsert.c binary tree -> a better one (TREE_HIGH)
  * collapse.c binary tree -> which of its nodes become wide ones: the cheapest choice, by dynamic programming
  * wide.c     that choice -> nodes and blocks, in the order that traversal reads them

@@ -8,6 +8,7 @@
 #include "build.h"
 #include "float4.h"
 #include "memory.h"
+#include "radix.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -99,6 +100,7 @@ typedef struct builder {
   branch *branches;         /* 2 * count */
   footprint *footprints;    /* by branch */
   bin_slot *slots;          /* for what is binned in parallel */
+  keyed *curve;             /* TREE_FAST: what the references are sorted by; those of one cell may leave their order */
   uint32_t next_pair;       /* atomic */
   bool mixed;               /* several kinds in the scene */
   int bins, threads;
@@ -123,10 +125,20 @@ typedef struct stem {
 
 #define SWEEP_MAX 32u /* so few are sorted, not binned */
 
+/* Those left of a cut, and those right of it. Their centers are the caller's to fill in, by stem_centers for one. */
+void stem_parts(const stem *whole, uint32_t left, uint32_t side, stem parts[2]);
+span stem_centers(const builder *, const stem *);
 /* Parts the references of `whole`, 2 or more, into those of two stems, none of them empty. */
 void stem_divide(const builder *, const stem *whole, stem parts[2]);
 size_t bin_slot_count(uint32_t count);
 size_t bin_slot_size(void);
+
+/* ---- curve.c ---- */
+
+/* Brings all references into the order of the curve; false when memory runs out. */
+bool curve_sort(builder *, stem *root);
+/* Parts those of `whole` between two cells; false where there is no curve, or where all are in one cell. */
+bool curve_divide(const builder *, const stem *whole, stem parts[2]);
 
 /* ---- collapse.c ---- */
 

@@ -159,7 +159,7 @@ static void part_range(const mapping *map, const cut *where, const reference *fr
   centers[1] = right;
 }
 
-static void make_parts(const stem *whole, uint32_t left, uint32_t side, stem parts[2]) {
+void stem_parts(const stem *whole, uint32_t left, uint32_t side, stem parts[2]) {
   for (int i = 0; i < 2; i++) {
     parts[i].first = whole->first + (i ? left : 0);
     parts[i].count = i ? whole->count - left : left;
@@ -238,7 +238,7 @@ static bool divide_binned(const builder *b, const stem *whole, stem parts[2]) {
     bins_fill(&set, &map, from, whole->count);
   const cut where = cheapest_cut(&set, map.bins, &b->measure);
   if (!(where.cost > 0.0f && where.cost < INFINITY)) return false;
-  make_parts(whole, where.left, !whole->side, parts);
+  stem_parts(whole, where.left, !whole->side, parts);
   if (parallel) {
     part_parallel(b, whole, &map, &where, parts);
   } else {
@@ -313,7 +313,7 @@ static float cost_of_both(const measure *m, const reference *const *list, uint32
 static void part_list(const builder *b, const stem *whole, const reference *const *list, uint32_t left, stem parts[2]) {
   reference *to = b->references[!whole->side] + whole->first;
   for (uint32_t i = 0; i < whole->count; i++) to[i] = *list[i];
-  make_parts(whole, left, !whole->side, parts);
+  stem_parts(whole, left, !whole->side, parts);
 }
 
 /* A tip that holds several kinds. */
@@ -377,24 +377,24 @@ static void select_first(reference *r, uint32_t count, uint32_t left, int axis) 
   }
 }
 
-static span bound_centers(const reference *r, uint32_t count) {
+span stem_centers(const builder *b, const stem *s) {
+  const reference *r = b->references[s->side] + s->first;
   span centers = span_empty();
-  for (uint32_t i = 0; i < count; i++) centers = span_add(centers, reference_center(&r[i]));
+  for (uint32_t i = 0; i < s->count; i++) centers = span_add(centers, reference_center(&r[i]));
   return centers;
 }
 
 /* Half of the full tips to either side along the longest axis; by place where all centres are equal. */
 static void divide_halves(const builder *b, const stem *whole, stem parts[2]) {
   reference *r = b->references[whole->side] + whole->first;
-  const span centers = bound_centers(r, whole->count);
+  const span centers = stem_centers(b, whole);
   const float4 extent = centers.upper - centers.lower;
   const uint32_t tips = (whole->count - 1) / b->tip_most + 1, left = (tips + 1) / 2 * b->tip_most;
   int axis = extent[1] > extent[0] ? 1 : 0;
   if (extent[2] > extent[axis]) axis = 2;
   if (extent[axis] > 0.0f) select_first(r, whole->count, left, axis);
-  make_parts(whole, left, whole->side, parts);
-  for (int i = 0; i < 2; i++)
-    parts[i].centers = bound_centers(b->references[whole->side] + parts[i].first, parts[i].count);
+  stem_parts(whole, left, whole->side, parts);
+  for (int i = 0; i < 2; i++) parts[i].centers = stem_centers(b, &parts[i]);
 }
 
 /* Whether halving from here on would just keep within the limit. */
@@ -411,6 +411,7 @@ void stem_divide(const builder *b, const stem *whole, stem parts[2]) {
   }
   bool divided = false;
   if (!depth_is_short(b, whole))
-    divided = whole->count <= SWEEP_MAX ? divide_few(b, whole, parts) : divide_binned(b, whole, parts);
+    divided = curve_divide(b, whole, parts) ||
+              (whole->count <= SWEEP_MAX ? divide_few(b, whole, parts) : divide_binned(b, whole, parts));
   if (!divided) divide_halves(b, whole, parts);
 }
