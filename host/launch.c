@@ -109,7 +109,7 @@ slab_status launch_packets(const site *on, slab_query query, launch *l, cl_comma
                            const cl_event *wait, cl_event *done) {
   const program_key key = {
       .source = PROGRAM_PACKET, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack};
-  const uint32_t packet = packet_rays(on, query);
+  const uint32_t packet = on->device->info.lane_width;
   l->uniforms.rays_each = (rays_each(on, l->uniforms.rays, false) + packet - 1) / packet * packet;
   return enqueue(on, &key, KERNEL_MAIN, l, l->uniforms.rays_each, on->device->tuning->group, queue, wait_count, wait,
                  done);
@@ -119,5 +119,6 @@ bool describes_later(const site *on, slab_query query) { return query == SLAB_CL
 
 slab_status launch_describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
   const program_key key = {.source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds};
-  return enqueue(on, &key, KERNEL_MAIN, l, packet_rays(on, query), on->device->tuning->group, queue, 0, NULL, done);
+  return enqueue(on, &key, KERNEL_MAIN, l, on->device->info.lane_width, on->device->tuning->group, queue, 0, NULL,
+                 done);
 }

@@ -28,14 +28,20 @@ static slab_status small_scene(slab_context *context, slab_scene **scene) {
 }
 
 /* Rays from a point, as a camera's, to the sky, where nothing is. */
+static void aim(slab_ray *rays, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    rays[i] = (slab_ray){{0.0f, 2.0f, 0.0f}, 0.0f, {(float)i / (float)n, 1.0f, 0.0f}, 1.0f};
+}
+
 static slab_status cast_at(slab_scene *scene, size_t n) {
   slab_ray *rays = malloc(n * sizeof *rays);
   slab_hit *hits = malloc(n * sizeof *hits);
-  slab_status status = rays && hits ? SLAB_OK : SLAB_OUT_OF_MEMORY;
-  for (size_t i = 0; i < n && rays; i++)
-    rays[i] = (slab_ray){{0.0f, 2.0f, 0.0f}, 0.0f, {(float)i / (float)n, 1.0f, 0.0f}, 1.0f};
-  if (status == SLAB_OK) status = slab_closest(scene, rays, n, hits, NULL);
-  if (status == SLAB_OK) status = slab_any(scene, rays, n, (uint8_t *)hits, NULL);
+  slab_status status = SLAB_OUT_OF_MEMORY;
+  if (rays != NULL && hits != NULL) {
+    aim(rays, n);
+    status = slab_closest(scene, rays, n, hits, NULL);
+    if (status == SLAB_OK) status = slab_any(scene, rays, n, (uint8_t *)hits, NULL);
+  }
   free(rays);
   free(hits);
   return status;

@@ -307,8 +307,10 @@ static arrived light_of(const demo_trace *t, size_t i) {
 
 /* Colours of a level's nodes; those that mirror hold already what they do. */
 static void shade_level(demo_trace *t, int level) {
+  const size_t begin = t->starts[level], end = t->starts[level + 1];
+  const size_t *parents = level < CAST_MIRROR ? NULL : t->parents[level - CAST_MIRROR];
 #pragma omp parallel for schedule(dynamic, 4096)
-  for (size_t i = t->starts[level]; i < t->starts[level + 1]; i++) {
+  for (size_t i = begin; i < end; i++) {
     if (!demo_is_hit(&t->hits[i])) {
       t->colors[i] = demo_sky(t->scene, &t->rays[i]);
     } else {
@@ -316,7 +318,7 @@ static void shade_level(demo_trace *t, int level) {
       const vec3 reflected = demo_is_polished(&t->hits[i]) ? t->colors[i] : vec(0.0f, 0.0f, 0.0f);
       t->colors[i] = demo_shade(t->scene, &t->rays[i], &t->hits[i], light.sun, light.sky, reflected);
     }
-    if (level >= CAST_MIRROR) t->colors[t->parents[level - CAST_MIRROR][i - t->starts[level]]] = t->colors[i];
+    if (parents != NULL) t->colors[parents[i - begin]] = t->colors[i];
   }
 }
 
