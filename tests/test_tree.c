@@ -304,12 +304,14 @@ static void ten_million_primitives(void **state) {
   if (getenv("SLABCAST_TEST_LONG") == NULL) skip();
   tree_bounds *b = random_boxes(&random, count, 0.003f);
   const tree_input input = {count, b, NULL};
-  const tree_options options = {.quality = TREE_DEFAULT};
-  tree t;
-  assert_true(tree_build(&input, &options, &t));
-  assert_tree_sound(&input, &t, in_blocks);
-  print_message("%.2f s, depth %u, cost %.1f\n", t.seconds, t.depth, t.sah_cost);
-  tree_free(&t);
+  for (int quality = TREE_FAST; quality <= TREE_HIGH; quality++) {
+    const tree_options options = {.quality = (tree_quality)quality};
+    tree t;
+    assert_true(tree_build(&input, &options, &t));
+    assert_tree_sound(&input, &t, in_blocks);
+    print_message("%.2f s, depth %u, cost %.1f\n", t.seconds, t.depth, t.sah_cost);
+    tree_free(&t);
+  }
   free(b);
 }
 
