@@ -3,7 +3,7 @@
  *
  * `wide` takes rays through one after the other, `turns` several of them in turns, one step each, which hides the time
  * that memory takes where rays go different ways; where they go the same way, one after the other is faster. Both are
- * in one program, since drivers take as long to load two as to load one twice (PoCL 3.1: 55 ms).
+ * in one program, which takes a driver as long to load as one with either alone (PoCL 3.1: 55 ms).
  *
  * Built with LANES (1 or 8), SLAB_QUERY, SLAB_KINDS as flat.cl, SLAB_STACK: entries that the deepest way through the
  * tree can leave on the stack, so that it never overflows; SLAB_WALKS: rays that take turns; 1 where LANES is 1, and

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "parts.h"
-#include "radix.h"
 
 #define CELL_BITS 10 /* an axis */
 
@@ -65,6 +64,7 @@ bool curve_divide(const builder *b, const stem *whole, stem parts[2]) {
   const uint32_t bit = 1u << (31 - __builtin_clz(differ));
   stem_parts(whole, first_with(b->curve, whole->first, whole->count, bit) - whole->first, whole->side, parts);
   for (int i = 0; i < 2; i++)
-    if (difference(b->curve, &parts[i]) == 0) parts[i].centers = stem_centers(b, &parts[i]);
+    if (parts[i].count > SWEEP_MAX && difference(b->curve, &parts[i]) == 0)
+      parts[i].centers = stem_centers(b, &parts[i]);
   return true;
 }
