@@ -76,7 +76,7 @@ static const double COMPILED_SECONDS = 1.0;
 
 static const char *kernels_note(const demo *d) {
   if (d->prepare.seconds > COMPILED_SECONDS) return "   compiled; the driver keeps them, so next time they are ready";
-  return "   what was left of loading them, begun beside the scene";
+  return "   what was left of loading them, begun before the scene";
 }
 
 static void print_stages(const demo *d) {
