@@ -36,6 +36,7 @@ expect_other <(answers one.json) <(answers other.json)
 
 # ---- lanes ----
 expect_exit 0 slabcast verify --rays 200 --group trees --lanes all --json lanes.json
+[[ ! -s err ]] || fail "with all lanes it says on stderr: $(cat err)"
 own=$(sed -n 's/^ *"lanes": \([0-9]*\),$/\1/p' lanes.json)
 for width in 1 8 16; do
   name="$width lanes wide"
