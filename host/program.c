@@ -42,16 +42,29 @@ static uint32_t rays_abreast(const device *d, const program_key *key) {
   return rays_in_turns(d, key) > 1 && d->info.lane_width >= 2 * TREE_WIDTH && d->info.exact_divide ? 2 : 1;
 }
 
+/* PoCL alone is known to bear inline assembly, and not each: from 4.0 on up to before 7.0 its pass over local memory
+ * takes it for a call of a function, and aborts the process (seen with 6.0). */
+static bool bears_assembly(const device *d) {
+#ifdef __x86_64__
+  const double version = strtod(d->info.driver, NULL);
+  return strstr(d->info.platform, "Portable Computing Language") != NULL && version > 0.0 &&
+         (version < 4.0 || version >= 7.0);
+#else
+  (void)d;
+  return false;
+#endif
+}
+
 /* SLAB_DEVICE tells the programs of a context's devices apart where a driver has several of one kind: PoCL counts how
  * many launches use a compiled kernel, and loses count (and aborts) when launches of one program and of different sizes
  * overlap. Those of one device do not: they are on one queue. */
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
-           "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_LATER=%d -DSLAB_DEVICE=%u%s%s",
+           "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_LATER=%d -DSLAB_DEVICE=%u%s%s%s",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
            d->tuning->tile, rays_in_turns(d, key), rays_abreast(d, key), key->later, d->nth, division_of(d),
-           d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
+           d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "", bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
 }
 
 static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {

@@ -8,7 +8,7 @@
 
 /* A ray that is read from memory wherever it is needed: compilers would keep each number of it in the lanes of a
  * register, for which there is no room, and so in memory at eight times its size. */
-#if LANES > 1 && defined(__x86_64__)
+#if LANES > 1 && defined(SLAB_ASSEMBLY)
 INLINE const ray_frame *frame_kept(const ray_frame *ray) {
   __asm__("" : "+r"(ray));
   return ray;
@@ -36,7 +36,7 @@ typedef struct frames {
 /* As a whole: compilers would store the halves and quarters that a transposition puts together one by one, and a load
  * of them all has to wait for such stores. */
 INLINE void frames_store(float8 part, float *to) {
-#ifdef __AVX__
+#if defined(SLAB_ASSEMBLY) && defined(__AVX__)
   __asm__("" : "+x"(part));
 #endif
   vstore8(part, 0, to);

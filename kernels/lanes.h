@@ -35,6 +35,12 @@
 #pragma clang diagnostic ignored "-Wpsabi"
 #endif
 #endif
+/* Not every compiler knows the question: within an #if it would be a syntax error. */
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#define HAS_PREFETCH
+#endif
+#endif
 #define GLOBAL global
 /* A call would pass vectors through memory: PoCL leaves functions that are used twice out of line. */
 #if SLAB_ABREAST > 1 || defined(SLAB_PACKET)
@@ -113,10 +119,12 @@ typedef uint ray_word;
 #endif
 #endif
 
+/* SLAB_ASSEMBLY: the driver bears inline assembly (program.c). */
+
 /* A mask that outlives a branch, kept as it is: where processors have no masks of bits, LLVM packs it to 16 bits a lane
  * before the branch and unpacks it after, eight instructions in all. So without this rays are 3 to 10 % slower
  * (PoCL 3.1, Zen 3). */
-#if LANES == 8 && SLAB_ABREAST == 1 && defined(__AVX__) && !defined(__AVX512VL__)
+#if LANES == 8 && SLAB_ABREAST == 1 && defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
 INLINE int8 lanes_kept(int8 m) {
   __asm__("" : "+x"(m));
   return m;
@@ -128,11 +136,11 @@ INLINE int8 lanes_kept(int8 m) {
 /* The sign bit of every lane, lane 0 lowest: one instruction where the compiler offers it, and said so that it cannot
  * take it apart. */
 INLINE uint eight_bits(int8 m) {
-#if defined(__AVX__) && !defined(__AVX512VL__)
+#if defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
   uint bits;
   __asm__("vmovmskps %1, %0" : "=r"(bits) : "x"(m));
   return bits;
-#elif defined(__AVX__)
+#elif defined(__clang__) && defined(__AVX__)
   return (uint)__builtin_ia32_movmskps256(as_float8(m));
 #else
   const int8 w = m & (int8)(1, 2, 4, 8, 16, 32, 64, 128);
@@ -143,7 +151,7 @@ INLINE uint eight_bits(int8 m) {
 }
 
 INLINE uint sixteen_bits(int16 m) {
-#ifdef __AVX512DQ__
+#if defined(__clang__) && defined(__AVX512DQ__)
   return (uint)(ushort)__builtin_ia32_cvtd2mask512(m);
 #else
   return eight_bits(m.lo) | eight_bits(m.hi) << 8;
@@ -165,15 +173,22 @@ static inline float lanes_at(real v, uint lane) {
   return values[lane];
 }
 
-/* Of each eight elements of a and b those at i to l, where 8 and up are b's. */
+/* Of each eight elements of a and b those at i to p, where 8 and up are b's. */
+#ifdef __clang__
+#define SHUFFLE8(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define SHUFFLE16(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE8(a, b, ...) shuffle2(a, b, (uint8)(__VA_ARGS__))
+#define SHUFFLE16(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))
+#endif
 #if LANES == 16
-#define PICK(a, b, i, j, k, l, m, n, o, p)                                                                      \
-  __builtin_shufflevector(a, b, PICK16(i), PICK16(j), PICK16(k), PICK16(l), PICK16(m), PICK16(n), PICK16(o),    \
-                          PICK16(p), PICK16(i) + 8, PICK16(j) + 8, PICK16(k) + 8, PICK16(l) + 8, PICK16(m) + 8, \
-                          PICK16(n) + 8, PICK16(o) + 8, PICK16(p) + 8)
+#define PICK(a, b, i, j, k, l, m, n, o, p)                                                                           \
+  SHUFFLE16(a, b, PICK16(i), PICK16(j), PICK16(k), PICK16(l), PICK16(m), PICK16(n), PICK16(o), PICK16(p),            \
+            PICK16(i) + 8, PICK16(j) + 8, PICK16(k) + 8, PICK16(l) + 8, PICK16(m) + 8, PICK16(n) + 8, PICK16(o) + 8, \
+            PICK16(p) + 8)
 #define PICK16(i) ((i) < 8 ? (i) : (i) + 8)
 #else
-#define PICK(a, b, i, j, k, l, m, n, o, p) __builtin_shufflevector(a, b, i, j, k, l, m, n, o, p)
+#define PICK(a, b, i, j, k, l, m, n, o, p) SHUFFLE8(a, b, i, j, k, l, m, n, o, p)
 #endif
 
 /* Eight rows of eight become columns; where LANES is 16, twice side by side. Only the last step crosses halves. */
@@ -202,7 +217,7 @@ INLINE uint lowest_lane(uint bits) { return popcount(~bits & (bits - 1)); }
 
 /* Asks for memory that is read soon. */
 INLINE void memory_fetch(size_t address, uint bytes) {
-#if LANES > 1 && __has_builtin(__builtin_prefetch)
+#if LANES > 1 && defined(HAS_PREFETCH)
   UNROLL for (uint line = 0; line < bytes; line += 64) __builtin_prefetch((const void *)(address + line));
 #else
   (void)address, (void)bytes;

@@ -40,7 +40,7 @@ INLINE void turns_begin(turns_path *path, turns_stack *stack) {
 
 /* The least of eight numbers, and its place in bits 16 to 18. */
 INLINE uint turns_least(ushort8 v) {
-#ifdef __SSE4_1__
+#if defined(__clang__) && defined(__SSE4_1__)
   typedef short eight __attribute__((vector_size(16)));
   return as_uint4(__builtin_ia32_phminposuw128((eight)as_short8(v))).x;
 #else
@@ -63,7 +63,7 @@ INLINE ushort8 turns_ranks(const global tree_node *node, real enter, mask touche
     rank = as_uint8(size >> 1) << 12 | rank >> 4;
   }
   const int8 told = touched ? as_int8(rank) : INT_MAX; /* which becomes TURNS_NONE */
-#ifdef __SSE4_1__
+#if defined(__clang__) && defined(__SSE4_1__)
   typedef int four __attribute__((vector_size(16)));
   return as_ushort8(__builtin_ia32_packusdw128((four)told.lo, (four)told.hi));
 #else
