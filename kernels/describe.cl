@@ -8,10 +8,11 @@
 #include "describe.h"
 
 /* The arguments of `wide`. */
-kernel void describe(const global slab_ray *rays, global void *results, const global uint *offsets,
-                     const global geometry_entry *table, const global float *blocks,
-                     const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast,
-                     const global tree_node *nodes, const global uchar *left, const global uint *sorted) {
+KERNEL_HINT kernel void describe(const global slab_ray *rays, global void *results, const global uint *offsets,
+                                 const global geometry_entry *table, const global float *blocks,
+                                 const global slab_primitive_id *skips, volatile global uint *invalid,
+                                 const cast_uniforms cast, const global tree_node *nodes, const global uchar *left,
+                                 const global uint *sorted) {
   const size_t first = get_global_id(0) * LANES;
   (void)offsets, (void)skips, (void)invalid, (void)nodes, (void)sorted;
   if (first >= cast.rays || (cast.packet != 0 && left[get_global_id(0)] == 0)) return;

@@ -126,9 +126,10 @@ INLINE uint tile_of(const geometry_entry *entry) {
 
 /* results: an array of the query's type; for SLAB_ALL the hits of ray i begin at offsets[i] (offsets is unused by
  * others). skips: one entry a ray where cast.skip; invalid: one counter where cast.invalid. */
-kernel void flat(const global slab_ray *rays, global void *results, const global uint *offsets,
-                 const global geometry_entry *table, const global float *blocks, const global slab_primitive_id *skips,
-                 volatile global uint *invalid, const cast_uniforms cast) {
+KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, const global uint *offsets,
+                             const global geometry_entry *table, const global float *blocks,
+                             const global slab_primitive_id *skips, volatile global uint *invalid,
+                             const cast_uniforms cast) {
 #if SLAB_TILE > 0
   local float boxes[SLAB_TILE * BOX_ROWS];
 #endif

@@ -353,10 +353,11 @@ INLINE bool packet_cast(const global slab_ray *rays, global void *results, const
 
 /* The arguments of `wide`; cast.rays_each is a multiple of LANES. left: a byte for each packet, not 0 where it is left
  * to wide. */
-kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
-                    const global geometry_entry *table, const global float *blocks,
-                    const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast,
-                    const global tree_node *nodes, global uchar *left, const global uint *sorted) {
+KERNEL_HINT kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
+                                const global geometry_entry *table, const global float *blocks,
+                                const global slab_primitive_id *skips, volatile global uint *invalid,
+                                const cast_uniforms cast, const global tree_node *nodes, global uchar *left,
+                                const global uint *sorted) {
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();

@@ -38,19 +38,25 @@ INLINE void turns_begin(turns_path *path, turns_stack *stack) {
   path->stack = stack;
 }
 
-/* The least of eight numbers, and its place in bits 16 to 18. */
-INLINE uint turns_least(ushort8 v) {
+/* The least of eight numbers, and its place in bits 16 to 18; and whether one of them is left. */
 #if defined(__clang__) && defined(__SSE4_1__)
+INLINE uint turns_least(ushort8 v) {
   typedef short eight __attribute__((vector_size(16)));
   return as_uint4(__builtin_ia32_phminposuw128((eight)as_short8(v))).x;
+}
+
+INLINE bool turns_some(ushort8 v) { return (turns_least(v) & 0xFFFFu) != TURNS_NONE; }
 #else
+INLINE uint turns_least(ushort8 v) {
   const uint8 all = convert_uint8(v) << 3 | (uint8)(0, 1, 2, 3, 4, 5, 6, 7);
   const uint4 four = min(all.lo, all.hi);
   const uint2 two = min(four.lo, four.hi);
   const uint least = min(two.x, two.y);
   return (least & 7) << 16 | least >> 3;
-#endif
 }
+
+INLINE bool turns_some(ushort8 v) { return any(v != (ushort8)(TURNS_NONE)) != 0; }
+#endif
 
 /* A rank is where a child is entered, since floats from 0 on have the order of their bits, of which sixteen do; one
  * entered before, of a range that begins below 0, is as if at 0. Where any hit will do, size comes first, as in
@@ -101,7 +107,7 @@ INLINE void turns_pop(turns_path *path, const global tree_node *nodes, const glo
   const uint lane = least >> 16;
   const ushort8 left = path->stack->left[level] | turns_taken[lane];
   path->stack->left[level] = left;
-  path->top = level + ((turns_least(left) & 0xFFFFu) != TURNS_NONE ? 1 : 0);
+  path->top = level + (turns_some(left) ? 1 : 0);
   path->child = owner->child[lane];
   path->meta = owner->meta[lane];
   tree_fetch(nodes, blocks, path->child, path->meta, TURNS_FETCHED);

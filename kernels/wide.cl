@@ -97,10 +97,11 @@ INLINE void walk_all(walk *w, occluder *last, const ray_frame *ray, const global
 
 /* As `flat`; nodes: the tree, its root first; left: of each packet whether its rays are still to be cast, where
  * cast.packet says how many it has; sorted: of `turns`. */
-kernel void wide(const global slab_ray *rays, global void *results, const global uint *offsets,
-                 const global geometry_entry *table, const global float *blocks, const global slab_primitive_id *skips,
-                 volatile global uint *invalid, const cast_uniforms cast, const global tree_node *nodes,
-                 const global uchar *left, const global uint *sorted) {
+KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, const global uint *offsets,
+                             const global geometry_entry *table, const global float *blocks,
+                             const global slab_primitive_id *skips, volatile global uint *invalid,
+                             const cast_uniforms cast, const global tree_node *nodes, const global uchar *left,
+                             const global uint *sorted) {
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   tree_visit stack[SLAB_STACK];
@@ -215,10 +216,11 @@ INLINE void turns_abreast(turn *a, turn *b, const global tree_node *nodes, const
 #endif
 
 /* The arguments of `wide`; sorted: as of frames.h. */
-kernel void turns(const global slab_ray *rays, global void *results, const global uint *offsets,
-                  const global geometry_entry *table, const global float *blocks, const global slab_primitive_id *skips,
-                  volatile global uint *invalid, const cast_uniforms cast, const global tree_node *nodes,
-                  const global uchar *left, const global uint *sorted) {
+KERNEL_HINT kernel void turns(const global slab_ray *rays, global void *results, const global uint *offsets,
+                              const global geometry_entry *table, const global float *blocks,
+                              const global slab_primitive_id *skips, volatile global uint *invalid,
+                              const cast_uniforms cast, const global tree_node *nodes, const global uchar *left,
+                              const global uint *sorted) {
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   frames prepared;
