@@ -17,6 +17,10 @@ typedef union symbol {
   flip_disarm *flip_end;
   slow_arm *slow;
   slow_items *slow_items;
+  pretend_as *pretend;
+  pretend_seen *pretend_seen;
+  builds_hold *builds_hold;
+  builds_seen *builds_seen;
 } symbol;
 
 static symbol find(void *loaded, const char *name) { return (symbol){dlsym(loaded, name)}; }
@@ -32,6 +36,10 @@ static void add(layers *all, const char *path) {
   if (!all->flip_end) all->flip_end = find(loaded, "slab_flip_disarm").flip_end;
   if (!all->slow) all->slow = find(loaded, "slab_slow_arm").slow;
   if (!all->slow_items) all->slow_items = find(loaded, "slab_slow_items").slow_items;
+  if (!all->pretend) all->pretend = find(loaded, "slab_pretend_as").pretend;
+  if (!all->pretend_seen) all->pretend_seen = find(loaded, "slab_pretend_seen").pretend_seen;
+  if (!all->builds_hold) all->builds_hold = find(loaded, "slab_builds_hold").builds_hold;
+  if (!all->builds_seen) all->builds_seen = find(loaded, "slab_builds_seen").builds_seen;
   dlclose(loaded); /* the loader keeps it */
 }
 

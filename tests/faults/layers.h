@@ -2,9 +2,11 @@
 #ifndef FAULTS_LAYERS_H
 #define FAULTS_LAYERS_H
 
+#include "builds.h"
 #include "count.h"
 #include "fail.h"
 #include "flip.h"
+#include "pretend.h"
 #include "slow.h"
 
 typedef struct layers {
@@ -15,6 +17,10 @@ typedef struct layers {
   flip_disarm *flip_end;
   slow_arm *slow;
   slow_items *slow_items;
+  pretend_as *pretend;
+  pretend_seen *pretend_seen;
+  builds_hold *builds_hold;
+  builds_seen *builds_seen;
 } layers;
 
 /* Those of OPENCL_LAYERS; NULL, what no layer has. The loader ignores a wrong path in silence: whoever needs one looks.

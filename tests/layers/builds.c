@@ -1,0 +1,77 @@
+/* An OpenCL layer that counts what is built, and holds builds until it is told to let them go on: a compiler as slow as
+ * a test needs it.
+ *
+ * Orders: builds.h. SLAB_BUILDS_FILE receives the report; without it stderr. */
+#include "builds.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "layer.h"
+
+enum { HELD_SECONDS = 20 }; /* a build that waits for one that waits for it must not hang */
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  char held[64]; /* "": none is */
+  builds_report seen;
+} builds = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, "", {0, 0, 0, 0}};
+
+static void hold(const char *options) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += HELD_SECONDS;
+  int code = 0;
+  builds.seen.held++;
+  while (code == 0 && builds.held[0] && strstr(options, builds.held))
+    code = pthread_cond_timedwait(&builds.changed, &builds.lock, &until);
+  builds.seen.held--;
+  builds.seen.overdue += code != 0;
+}
+
+/* Programs of a binary have no source, or an empty one. */
+static int has_source(cl_program program) {
+  size_t size = 0;
+  return layer.target->clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &size) == CL_SUCCESS && size > 1;
+}
+
+static cl_int CL_API_CALL watch_build(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                                      void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
+  const int source = has_source(program);
+  pthread_mutex_lock(&builds.lock);
+  if (source)
+    builds.seen.sources++;
+  else
+    builds.seen.binaries++;
+  hold(options ? options : "");
+  pthread_mutex_unlock(&builds.lock);
+  return layer.target->clBuildProgram(program, n, devices, options, notify, user);
+}
+
+/* ---- orders and reports ------------------------------------------------------ */
+
+EXPORT void slab_builds_hold(const char *options) {
+  pthread_mutex_lock(&builds.lock);
+  snprintf(builds.held, sizeof builds.held, "%s", options ? options : "");
+  builds.seen = (builds_report){.held = builds.seen.held};
+  pthread_cond_broadcast(&builds.changed);
+  pthread_mutex_unlock(&builds.lock);
+}
+
+EXPORT builds_report slab_builds_seen(void) {
+  pthread_mutex_lock(&builds.lock);
+  const builds_report now = builds.seen;
+  pthread_mutex_unlock(&builds.lock);
+  return now;
+}
+
+static void layer_hook(cl_icd_dispatch *d) { d->clBuildProgram = watch_build; }
+
+static const char *const layer_report_file = "SLAB_BUILDS_FILE";
+
+static size_t layer_report(char *text, size_t capacity) {
+  const int used = snprintf(text, capacity, "slabcast layer of builds: %u of sources and %u of binaries\n",
+                            builds.seen.sources, builds.seen.binaries);
+  return used > 0 && (size_t)used < capacity ? (size_t)used : capacity;
+}
