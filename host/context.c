@@ -10,15 +10,23 @@
 
 /* ---- what a device is ---- */
 
-/* Questions to a device; after one that failed, which `property` and `code` tell, no more are asked. */
+/* Questions to a device; after one that failed, which `call`, `property` and `code` tell, no more are asked. */
 typedef struct inquiry {
   cl_device_id id;
-  cl_device_info property;
+  const char *call;
+  cl_uint property;
   cl_int code;
 } inquiry;
 
+static slab_status fail_inquiry(const inquiry *q) {
+  char purpose[64];
+  snprintf(purpose, sizeof purpose, "property 0x%x of a device", q->property);
+  return fail_cl(q->code, q->call, purpose);
+}
+
 static void ask(inquiry *q, cl_device_info property, size_t size, void *value) {
   if (q->code != CL_SUCCESS) return;
+  q->call = "clGetDeviceInfo";
   q->property = property;
   q->code = clGetDeviceInfo(q->id, property, size, value, NULL);
 }
@@ -47,7 +55,15 @@ static uint32_t native_lanes(inquiry *q, slab_device_type type) {
   return lanes < most ? lanes : most;
 }
 
-static slab_status device_describe(cl_platform_id platform, cl_device_id id, slab_device_info *described) {
+static void ask_platform(inquiry *q, cl_platform_id platform, char *name, size_t size) {
+  if (q->code != CL_SUCCESS) return;
+  q->call = "clGetPlatformInfo";
+  q->property = CL_PLATFORM_NAME;
+  q->code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, size - 1, name, NULL);
+}
+
+/* The inquiry tells whether it could be described. */
+static inquiry device_describe(cl_platform_id platform, cl_device_id id, slab_device_info *described) {
   slab_device_info info = {0};
   inquiry q = {.id = id};
   device_text(&q, CL_DEVICE_NAME, info.name, sizeof info.name);
@@ -67,15 +83,9 @@ static slab_status device_describe(cl_platform_id platform, cl_device_id id, sla
   info.rounds_to_nearest = (floats & CL_FP_ROUND_TO_NEAREST) != 0;
   info.exact_divide = (floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
   info.lane_width = native_lanes(&q, info.type);
-  if (q.code != CL_SUCCESS) {
-    char purpose[64];
-    snprintf(purpose, sizeof purpose, "property 0x%x of a device", q.property);
-    return fail_cl(q.code, "clGetDeviceInfo", purpose);
-  }
-  cl_int code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info.platform - 1, info.platform, NULL);
-  if (code != CL_SUCCESS) return fail_cl(code, "clGetPlatformInfo", "a platform's name");
+  ask_platform(&q, platform, info.platform, sizeof info.platform);
   *described = info;
-  return SLAB_OK;
+  return q;
 }
 
 /* ---- listing ---- */
@@ -83,7 +93,16 @@ static slab_status device_describe(cl_platform_id platform, cl_device_id id, sla
 typedef struct found_device {
   cl_platform_id platform;
   cl_device_id id;
+  slab_device_info info;
 } found_device;
+
+/* As selectors count them. A device that cannot be described is left out everywhere, so that an index names one device
+ * wherever it is used. */
+typedef struct device_list {
+  found_device *devices; /* malloc'ed */
+  size_t count;
+  inquiry refused; /* of the last that was left out; code CL_SUCCESS: none was */
+} device_list;
 
 /* An unwritable kernel cache makes PoCL report that there is no device, without a word. */
 static slab_status fail_no_device(const char *call, cl_int code) {
@@ -94,27 +113,38 @@ static slab_status fail_no_device(const char *call, cl_int code) {
       call, code);
 }
 
-static slab_status append_devices(cl_platform_id platform, found_device **list, size_t *count, cl_int *code) {
+static void append_device(device_list *list, cl_platform_id platform, cl_device_id id) {
+  found_device *next = &list->devices[list->count];
+  *next = (found_device){.platform = platform, .id = id};
+  const inquiry q = device_describe(platform, id, &next->info);
+  if (q.code == CL_SUCCESS)
+    list->count++;
+  else
+    list->refused = q;
+}
+
+static slab_status append_devices(cl_platform_id platform, device_list *list, cl_int *code) {
   cl_uint n = 0;
   *code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
   if (*code != CL_SUCCESS || n == 0) return SLAB_OK;
+  const size_t size = (list->count + n) * sizeof *list->devices;
   cl_device_id *ids = calloc(n, sizeof *ids);
-  found_device *grown = ids == NULL ? NULL : realloc(*list, (*count + n) * sizeof **list);
+  found_device *grown = ids == NULL ? NULL : realloc(list->devices, size);
   if (grown == NULL) {
     free(ids);
-    return fail_memory((*count + n) * sizeof **list, "the device list");
+    return fail_memory(size, "the device list");
   }
-  *list = grown;
+  list->devices = grown;
   *code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, ids, NULL);
-  for (cl_uint i = 0; *code == CL_SUCCESS && i < n; i++) grown[(*count)++] = (found_device){platform, ids[i]};
+  for (cl_uint i = 0; *code == CL_SUCCESS && i < n; i++) append_device(list, platform, ids[i]);
   free(ids);
   return SLAB_OK;
 }
 
-/* Every device of every platform; *list is malloc'ed and NULL on failure. A platform that fails is passed over. */
-static slab_status find_devices(found_device **list, size_t *count) {
-  *list = NULL;
-  *count = 0;
+/* Every device of every platform that can be described; on failure there are none, and nothing to free. A platform that
+ * fails is passed over. */
+static slab_status find_devices(device_list *list) {
+  *list = (device_list){0};
   cl_uint platforms = 0;
   const char *call = "clGetPlatformIDs";
   cl_int code = clGetPlatformIDs(0, NULL, &platforms);
@@ -125,46 +155,32 @@ static slab_status find_devices(found_device **list, size_t *count) {
   slab_status status = SLAB_OK;
   for (cl_uint i = 0; code == CL_SUCCESS && status == SLAB_OK && i < platforms; i++) {
     cl_int device_code;
-    status = append_devices(ids[i], list, count, &device_code);
-    if (*count > 0 || i + 1 < platforms) continue;
+    status = append_devices(ids[i], list, &device_code);
+    if (list->count > 0 || i + 1 < platforms) continue;
     call = "clGetDeviceIDs";
     code = device_code;
   }
   free(ids);
-  if (status == SLAB_OK && *count == 0) status = fail_no_device(call, code);
+  if (status == SLAB_OK && list->count == 0)
+    status = list->refused.code != CL_SUCCESS ? fail_inquiry(&list->refused) : fail_no_device(call, code);
   if (status != SLAB_OK) {
-    free(*list);
-    *list = NULL;
+    free(list->devices);
+    list->devices = NULL;
   }
-  return status;
-}
-
-static slab_status describe_devices(const found_device *found, size_t count, slab_device_info *list) {
-  slab_status status = SLAB_OK;
-  for (size_t i = 0; status == SLAB_OK && i < count; i++)
-    status = device_describe(found[i].platform, found[i].id, &list[i]);
   return status;
 }
 
 slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count) {
   if (count == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: count is NULL");
   if (list == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: list is NULL");
-  found_device *found;
-  size_t total;
-  slab_status status = find_devices(&found, &total);
+  device_list found;
+  slab_status status = find_devices(&found);
   if (status == SLAB_NO_DEVICE) *count = 0;
   if (status != SLAB_OK) return status;
-  const size_t listed = total < capacity ? total : capacity;
-  slab_device_info *described = calloc(listed + 1, sizeof *described);
-  status = described == NULL ? fail_memory((listed + 1) * sizeof *described, "the device list")
-                             : describe_devices(found, listed, described);
-  if (status == SLAB_OK) {
-    if (listed > 0) memcpy(list, described, listed * sizeof *list);
-    *count = total;
-  }
-  free(described);
-  free(found);
-  return status;
+  for (size_t i = 0; i < found.count && i < capacity; i++) list[i] = found.devices[i].info;
+  *count = found.count;
+  free(found.devices);
+  return SLAB_OK;
 }
 
 /* ---- choosing ---- */
@@ -188,37 +204,37 @@ static bool device_matches(const slab_device_info *info, size_t index, const cha
   return contains_ignoring_case(info->name, selector) || contains_ignoring_case(info->platform, selector);
 }
 
-/* The first device that the selector names; without one a GPU where there is one, else the first. A device that cannot
- * be described is passed over, and is the reason where there is no other. */
-static slab_status choose_one(const found_device *found, size_t count, const char *selector, size_t *chosen) {
-  slab_status status = SLAB_OK;
-  size_t best = count, usable = count;
-  for (size_t i = 0; i < count && best == count; i++) {
-    slab_device_info info;
-    const slab_status described = device_describe(found[i].platform, found[i].id, &info);
-    if (described != SLAB_OK) {
-      status = described;
-      continue;
+static slab_status fail_no_match(const device_list *found, const char *selector) {
+  const inquiry *q = &found->refused;
+  if (q->code == CL_SUCCESS)
+    return fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": there are %zu", selector, found->count);
+  return fail(
+      SLAB_NO_DEVICE,
+      "no OpenCL device matches \"%s\": there are %zu, and one that cannot be described (%s failed with %s (%d) "
+      "for property 0x%x)",
+      selector, found->count, q->call, cl_code_name(q->code), q->code, q->property);
+}
+
+/* The first device that the selector names; without one a GPU where there is one, else the first. */
+static slab_status choose_one(const device_list *found, const char *selector, size_t *chosen) {
+  for (size_t i = 0; i < found->count; i++)
+    if (device_matches(&found->devices[i].info, i, selector == NULL ? "gpu" : selector)) {
+      *chosen = i;
+      return SLAB_OK;
     }
-    if (usable == count) usable = i;
-    if (device_matches(&info, i, selector == NULL ? "gpu" : selector)) best = i;
-  }
-  if (selector == NULL && best == count) best = usable;
-  *chosen = best;
-  if (best < count) return SLAB_OK;
-  return status != SLAB_OK ? status
-                           : fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": there are %zu", selector, count);
+  *chosen = 0;
+  return selector == NULL ? SLAB_OK : fail_no_match(found, selector);
 }
 
 /* One more of a list: its next word. Neither none nor one that is chosen already. */
-static slab_status choose_next(const char *list, const char **rest, const found_device *found, size_t count,
-                               size_t *chosen, size_t *n) {
+static slab_status choose_next(const char *list, const char **rest, const device_list *found, size_t *chosen,
+                               size_t *n) {
   const size_t length = strcspn(*rest, ",");
   char word[sizeof((slab_device_info *)0)->name];
   snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), *rest);
   if (length == 0) return fail(SLAB_INVALID_ARGUMENT, "the list of devices \"%s\" has an empty entry", list);
   *rest += length + ((*rest)[length] == ',' && (*rest)[length + 1] != 0);
-  slab_status status = choose_one(found, count, word, &chosen[*n]);
+  slab_status status = choose_one(found, word, &chosen[*n]);
   for (size_t i = 0; status == SLAB_OK && i < *n; i++)
     if (chosen[i] == chosen[*n])
       return fail(SLAB_INVALID_ARGUMENT, "the list of devices \"%s\" names device %zu twice, by \"%s\" again", list,
@@ -227,49 +243,44 @@ static slab_status choose_next(const char *list, const char **rest, const found_
   return status;
 }
 
-static slab_status choose_list(const char *list, const found_device *found, size_t count, size_t *chosen, size_t *n) {
+static slab_status choose_list(const char *list, const device_list *found, size_t *chosen, size_t *n) {
   slab_status status;
   const char *rest = list;
-  do status = choose_next(list, &rest, found, count, chosen, n);
+  do status = choose_next(list, &rest, found, chosen, n);
   while (status == SLAB_OK && *rest != 0);
   return status;
 }
 
 /* Every device that can keep the contract. */
-static slab_status choose_all(const found_device *found, size_t count, size_t *chosen, size_t *n) {
-  for (size_t i = 0; i < count; i++) {
-    slab_device_info info;
-    slab_status status = device_describe(found[i].platform, found[i].id, &info);
-    if (status != SLAB_OK) return status;
-    if (info.rounds_to_nearest) chosen[(*n)++] = i;
-  }
-  return *n > 0 ? SLAB_OK : fail(SLAB_UNSUPPORTED, "none of the %zu devices rounds to nearest", count);
+static slab_status choose_all(const device_list *found, size_t *chosen, size_t *n) {
+  for (size_t i = 0; i < found->count; i++)
+    if (found->devices[i].info.rounds_to_nearest) chosen[(*n)++] = i;
+  return *n > 0 ? SLAB_OK : fail(SLAB_UNSUPPORTED, "none of the %zu devices rounds to nearest", found->count);
 }
 
 /* What a selector names: *chosen is malloc'ed, and NULL on failure. */
 static slab_status choose_devices(const char *selector, found_device **chosen, size_t *n) {
-  found_device *found;
-  size_t count;
+  device_list found;
   *chosen = NULL;
   *n = 0;
-  slab_status status = find_devices(&found, &count);
+  slab_status status = find_devices(&found);
   if (status != SLAB_OK) return status;
-  size_t *indices = calloc(count + 1, sizeof *indices);
+  size_t *indices = calloc(found.count + 1, sizeof *indices);
   if (indices == NULL) {
-    status = fail_memory((count + 1) * sizeof *indices, "the device list");
+    status = fail_memory((found.count + 1) * sizeof *indices, "the device list");
   } else if (selector != NULL && strcmp(selector, "all") == 0) {
-    status = choose_all(found, count, indices, n);
+    status = choose_all(&found, indices, n);
   } else if (selector != NULL && strchr(selector, ',') != NULL) {
-    status = choose_list(selector, found, count, indices, n);
+    status = choose_list(selector, &found, indices, n);
   } else {
-    status = choose_one(found, count, selector, indices);
+    status = choose_one(&found, selector, indices);
     *n = 1;
   }
   if (status == SLAB_OK && (*chosen = calloc(*n, sizeof **chosen)) == NULL)
     status = fail_memory(*n * sizeof **chosen, "the device list");
-  for (size_t i = 0; status == SLAB_OK && i < *n; i++) (*chosen)[i] = found[indices[i]];
+  for (size_t i = 0; status == SLAB_OK && i < *n; i++) (*chosen)[i] = found.devices[indices[i]];
   free(indices);
-  free(found);
+  free(found.devices);
   return status;
 }
 
@@ -364,14 +375,14 @@ static slab_status check_options(const slab_context_options *options, slab_conte
   return SLAB_OK;
 }
 
-/* Describes a device that is not opened yet. It is retained: it may be a part of one, which nothing else keeps alive.
- */
-static slab_status device_prepare(device *d, found_device found, const slab_context_options *options) {
-  cl_int code = clRetainDevice(found.id);
+/* A device that is not opened yet is retained: it may be a part of one, which nothing else keeps alive. */
+static slab_status device_prepare(device *d, const found_device *found, const slab_context_options *options) {
+  cl_int code = clRetainDevice(found->id);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainDevice", "a context");
-  d->id = found.id;
-  slab_status status = device_describe(found.platform, found.id, &d->info);
-  return status == SLAB_OK ? device_configure(d, options) : status;
+  d->id = found->id;
+  d->platform = found->platform;
+  d->info = found->info;
+  return device_configure(d, options);
 }
 
 /* Room for so many devices, of which none is prepared: device_count counts those that are. */
@@ -383,7 +394,7 @@ static slab_status context_allocate(size_t devices, slab_context **context) {
   return SLAB_OK;
 }
 
-static slab_status context_add(slab_context *context, found_device found, const slab_context_options *options) {
+static slab_status context_add(slab_context *context, const found_device *found, const slab_context_options *options) {
   device *d = &context->devices[context->device_count];
   d->nth = context->device_count++;
   pthread_mutex_init(&d->lock, NULL);
@@ -421,7 +432,7 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
   status = choose_devices(options->device, &chosen, &count);
   if (status == SLAB_OK) status = context_allocate(count, &created);
   for (size_t i = 0; status == SLAB_OK && i < count; i++) {
-    status = context_add(created, chosen[i], options);
+    status = context_add(created, &chosen[i], options);
     if (status == SLAB_OK) status = open_device(&created->devices[i]);
   }
   free(chosen);
@@ -438,8 +449,10 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   slab_context *created = NULL;
   cl_int code = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof found.platform, &found.platform, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetDeviceInfo", "slab_context_create_cl");
+  const inquiry q = device_describe(found.platform, id, &found.info);
+  if (q.code != CL_SUCCESS) return fail_inquiry(&q);
   status = context_allocate(1, &created);
-  if (status == SLAB_OK) status = context_add(created, found, options);
+  if (status == SLAB_OK) status = context_add(created, &found, options);
   if (status == SLAB_OK) status = adopt_device(&created->devices[0], cl, queue);
   return finish_context(status, options, created, context);
 }

@@ -45,6 +45,7 @@ typedef struct slot slot;
 /* One device of a context, with what casting on it needs. */
 typedef struct device {
   cl_context context;
+  cl_platform_id platform;
   cl_device_id id;
   cl_command_queue queue; /* in order: every kernel runs on it */
   bool queue_is_callers;  /* then transfers run on it too */

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# several_devices.sh: run where there are two: whichever devices cast, the files are the same bytes.
+# several_devices.sh PRETENDING_LAYER: run where there are two: whichever devices cast, the files are the same bytes.
+# One that cannot be described is counted nowhere.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 scene=(--builtin city:3000 --builtin soup:2000)
@@ -13,3 +14,16 @@ for query in closest all; do
   done
 done
 expect_refusal 2 "--device all: these are 2 devices, of which bench measures one at a time" slabcast bench --device all
+
+# Devices are told apart by their compute units.
+pretend=(env OPENCL_LAYERS="$OPENCL_LAYERS:$1" SLAB_PRETEND_FILE=/dev/null)
+expect_exit 0 "${pretend[@]}" SLAB_PRETEND=0.units:5,1.units:7,0.mute:-33 "$SLABCAST" devices
+[[ $(grep -c ' [57] ' out) == 1 ]] || fail "not one device: $(<out)"
+grep -qE '^ *0  .* 7 ' out || fail "device 0 is not the one that can be described: $(<out)"
+expect_exit 0 "${pretend[@]}" SLAB_PRETEND=0.mute:-33 "$SLABCAST" cast "${scene[@]}" --rays rays.npy -o left.npy --device 0
+expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy -o one.npy
+cmp one.npy left.npy || fail "the device that is left gives another file"
+expect_refusal 4 "there are 1, and one that cannot be described" "${pretend[@]}" SLAB_PRETEND=0.mute:-33 \
+  "$SLABCAST" cast "${scene[@]}" --rays rays.npy -o left.npy --device 1
+expect_refusal 1 "clGetDeviceInfo failed with CL_INVALID_DEVICE (-33)" "${pretend[@]}" SLAB_PRETEND=mute:-33 \
+  "$SLABCAST" devices

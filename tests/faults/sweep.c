@@ -132,6 +132,12 @@ static void check_leaks(const sweep *s, const count_live *objects, long long blo
   REQUIRE(memory_live() == blocks, "%lld blocks of memory leak", memory_live() - blocks);
 }
 
+/* Where there are several devices, one that cannot be described is left out. */
+static bool is_left_out(const sweep *s, const fail_report *report) {
+  if (s->world.action->with.devices == NULL || report->failed == 0) return false;
+  return strcmp(report->first, "clGetDeviceInfo") == 0 || strcmp(report->first, "clGetPlatformInfo") == 0;
+}
+
 /* False when the call has no nth step that could fail. */
 static bool try_fault(sweep *s, const action *a, const fault *f) {
   fail_report report;
@@ -153,7 +159,7 @@ static bool try_fault(sweep *s, const action *a, const fault *f) {
     call_again(s);
   } else {
     REQUIRE(status == SLAB_OK, "failed without a fault: %s", slab_message());
-    REQUIRE(report.failed == 0, "went well in spite of it");
+    REQUIRE(report.failed == 0 || is_left_out(s, &report), "went well in spite of it");
     check_success(s, "without a fault");
   }
   if (a->fresh) world_end(&s->world);
