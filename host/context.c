@@ -296,6 +296,16 @@ static slab_status ask_whether(const device *d, cl_device_info property, size_t 
   return fail_cl(q.code, "clGetDeviceInfo", d->info.name);
 }
 
+/* Work-items that a group can have, whatever the kernel. */
+static slab_status ask_group(device *d) {
+  inquiry q = {.id = d->id};
+  size_t items[16] = {0}; /* of each dimension: devices have three */
+  const size_t group = (size_t)device_number(&q, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group);
+  ask(&q, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items);
+  d->group_most = items[0] < group ? items[0] : group;
+  return q.code == CL_SUCCESS ? SLAB_OK : fail_inquiry(&q);
+}
+
 static slab_status device_configure(device *d, const slab_context_options *options) {
   if (!d->info.rounds_to_nearest)
     return fail(SLAB_UNSUPPORTED, "device \"%s\" does not round to nearest, so its answers would differ", d->info.name);
@@ -304,7 +314,8 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   d->launch_rays = options->launch_rays;
   d->tactic = options->tactic;
   d->tuning = tuning_of(options->layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : d->info.type);
-  const slab_status status = ask_whether(d, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id), &d->is_part);
+  slab_status status = ask_group(d);
+  if (status == SLAB_OK) status = ask_whether(d, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id), &d->is_part);
   if (status != SLAB_OK || d->info.exact_divide) return status;
   return ask_whether(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), &d->has_double);
 }

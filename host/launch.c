@@ -65,20 +65,19 @@ static slab_status set_arguments(cl_kernel kernel, const site *on, const launch 
   return SLAB_OK;
 }
 
-/* A work-item for each so many rays. */
-static slab_status enqueue(const site *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays, size_t local,
+/* A work-item for each so many rays, in groups of so many where the kernel allows that. */
+static slab_status enqueue(const site *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays, size_t group,
                            cl_command_queue queue, cl_uint wait_count, const cl_event *wait, cl_event *done) {
   device *d = on->device;
-  cl_kernel kernel;
-  bool first_use = false;
+  ready_kernel ready = {0};
   const size_t items = ((size_t)l->uniforms.rays + rays - 1) / rays;
-  const size_t global = (items + local - 1) / local * local;
   pthread_mutex_lock(&d->lock);
-  slab_status status = program_find(d, key, nth, &kernel, &first_use);
-  l->first_use = l->first_use || first_use;
-  if (status == SLAB_OK) status = set_arguments(kernel, on, l);
+  slab_status status = program_find(d, key, nth, &ready);
+  l->first_use = l->first_use || ready.first_use;
+  if (status == SLAB_OK) status = set_arguments(ready.kernel, on, l);
   if (status == SLAB_OK) {
-    cl_int code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, wait_count, wait, done);
+    const size_t local = program_group(&ready, group), global = (items + local - 1) / local * local;
+    cl_int code = clEnqueueNDRangeKernel(queue, ready.kernel, 1, NULL, &global, &local, wait_count, wait, done);
     if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueNDRangeKernel", "a cast");
   }
   pthread_mutex_unlock(&d->lock);

@@ -38,13 +38,13 @@ static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t siz
 
 static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers *b, size_t first, uint32_t count,
                                  cl_event *launched) {
-  cl_kernel kernel;
-  bool first_use;
+  ready_kernel ready;
   const cl_uint numbers[] = {(cl_uint)kind, count, (cl_uint)first};
-  const size_t local = WORK_GROUP, global = ((size_t)count + local - 1) / local * local;
   const program_key key = {.source = PROGRAM_PAIRS, .query = SLAB_INTERVAL, .kinds = 1u << kind};
-  slab_status status = program_find(d, &key, KERNEL_MAIN, &kernel, &first_use);
+  slab_status status = program_find(d, &key, KERNEL_MAIN, &ready);
   if (status != SLAB_OK) return status;
+  const cl_kernel kernel = ready.kernel;
+  const size_t local = program_group(&ready, WORK_GROUP), global = ((size_t)count + local - 1) / local * local;
   cl_int code = clSetKernelArg(kernel, 0, sizeof(cl_mem), &b->rays);
   if (code == CL_SUCCESS) code = clSetKernelArg(kernel, 1, sizeof(cl_mem), &b->shapes);
   if (code == CL_SUCCESS) code = clSetKernelArg(kernel, 2, sizeof(cl_mem), &b->intervals);

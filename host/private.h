@@ -55,6 +55,7 @@ typedef struct device {
   bool has_double;
   bool in_place;        /* kernels can use host arrays without a copy */
   bool scene_in_place;  /* and scenes lie in them: not in a caller's context, where scenes may go before their casts */
+  size_t group_most;    /* work-items of a group, whatever the kernel */
   uint32_t launch_rays; /* the caller's bound, 0: none */
   slab_tactic tactic;   /* how the caller wants trees to be traversed */
   const tuning *tuning; /* what suits its class */
@@ -103,16 +104,18 @@ typedef struct program_key {
 /* The kernels of PROGRAM_WIDE; other programs have one. */
 enum { KERNEL_MAIN, KERNEL_TURNS, PROGRAM_KERNELS };
 
-struct program {
-  program_key key;
-  cl_program program;
-  cl_kernel kernels[PROGRAM_KERNELS]; /* NULL: not used yet */
-  program *next;
-};
+/* A kernel, ready for its arguments. */
+typedef struct ready_kernel {
+  cl_kernel kernel;
+  size_t group; /* work-items that a group of it can have */
+  bool first_use;
+} ready_kernel;
 
 /* The nth kernel of a program, built where it was not yet. The device's lock must be held, and stay held while
  * arguments are set and the kernel is launched. */
-slab_status program_find(device *, const program_key *, uint32_t nth, cl_kernel *kernel, bool *first_use);
+slab_status program_find(device *, const program_key *, uint32_t nth, ready_kernel *found);
+/* Work-items for a group: as many as are wanted, or the largest power of two that the kernel allows. */
+size_t program_group(const ready_kernel *, size_t wanted);
 void programs_free(program *);
 /* Primitives that stand side by side in the blocks it reads: wide trees are 8 wide; compressed ones, tiles in local
  * memory, and pairs have nothing to put side by side. */

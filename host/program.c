@@ -74,6 +74,13 @@ static slab_status fail_build(const device *d, cl_program failed, cl_int code, c
   return fail(SLAB_BUILD_FAILED, "clBuildProgram failed (%d) on \"%s\" with %s:\n%s", code, d->info.name, options, log);
 }
 
+struct program {
+  program_key key;
+  cl_program program;
+  ready_kernel kernels[PROGRAM_KERNELS]; /* kernel NULL: not used yet */
+  program *next;
+};
+
 static slab_status program_build(device *d, program *p) {
   char options[256];
   cl_int code;
@@ -105,24 +112,45 @@ static slab_status program_add(device *d, const program_key *key, program **adde
   return SLAB_OK;
 }
 
-slab_status program_find(device *d, const program_key *key, uint32_t nth, cl_kernel *kernel, bool *first_use) {
+/* What a large kernel needs of registers may leave it smaller groups than the device has. */
+static slab_status create_kernel(const device *d, const program *p, const char *name, ready_kernel *made) {
+  cl_int code;
+  size_t most = 0;
+  cl_kernel kernel = clCreateKernel(p->program, name, &code);
+  if (kernel == NULL) return fail_cl(code, "clCreateKernel", name);
+  code = clGetKernelWorkGroupInfo(kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+  if (code != CL_SUCCESS) {
+    clReleaseKernel(kernel);
+    return fail_cl(code, "clGetKernelWorkGroupInfo", name);
+  }
+  *made = (ready_kernel){.kernel = kernel, .group = most < d->group_most ? most : d->group_most};
+  return SLAB_OK;
+}
+
+slab_status program_find(device *d, const program_key *key, uint32_t nth, ready_kernel *found) {
   program *p = d->programs;
-  cl_int code = CL_SUCCESS;
   while (p != NULL && !same_key(&p->key, key)) p = p->next;
   slab_status status = p == NULL ? program_add(d, key, &p) : SLAB_OK;
   if (status != SLAB_OK) return status;
-  const char *name = sources[key->source].kernels[nth];
-  *first_use = p->kernels[nth] == NULL;
-  if (*first_use) p->kernels[nth] = clCreateKernel(p->program, name, &code);
-  *kernel = p->kernels[nth];
-  return *kernel == NULL ? fail_cl(code, "clCreateKernel", name) : SLAB_OK;
+  const bool first_use = p->kernels[nth].kernel == NULL;
+  if (first_use) status = create_kernel(d, p, sources[key->source].kernels[nth], &p->kernels[nth]);
+  *found = p->kernels[nth];
+  found->first_use = first_use;
+  return status;
+}
+
+size_t program_group(const ready_kernel *k, size_t wanted) {
+  size_t group = 1;
+  if (k->group >= wanted) return wanted;
+  while (2 * group <= k->group) group *= 2;
+  return group;
 }
 
 void programs_free(program *p) {
   while (p != NULL) {
     program *next = p->next;
     for (int k = 0; k < PROGRAM_KERNELS; k++)
-      if (p->kernels[k] != NULL) clReleaseKernel(p->kernels[k]);
+      if (p->kernels[k].kernel != NULL) clReleaseKernel(p->kernels[k].kernel);
     if (p->program != NULL) clReleaseProgram(p->program);
     free(p);
     p = next;

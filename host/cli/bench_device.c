@@ -38,6 +38,18 @@ static int build(bench_device *d, const slab_device_info *info) {
   return EXIT_DONE;
 }
 
+/* As many work-items as every kernel allows. */
+static int fit_groups(bench_device *d) {
+  for (int k = 0; k < BENCH_KERNELS; k++) {
+    size_t most = 0;
+    const cl_int code =
+        clGetKernelWorkGroupInfo(d->kernels[k], d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (code != CL_SUCCESS) return bench_failed("clGetKernelWorkGroupInfo", code);
+    while (d->local > 1 && d->local > most) d->local /= 2;
+  }
+  return EXIT_DONE;
+}
+
 int bench_device_open(slab_context *context, int processor_time, bench_device *d) {
   slab_device_info info;
   cl_int code;
@@ -51,7 +63,8 @@ int bench_device_open(slab_context *context, int processor_time, bench_device *d
   d->sharers = processor_time ? info.compute_units : 0;
   d->queue = clCreateCommandQueue(d->context, d->id, CL_QUEUE_PROFILING_ENABLE, &code);
   if (!d->queue) return bench_failed("clCreateCommandQueue", code);
-  return build(d, &info);
+  const int built = build(d, &info);
+  return built == EXIT_DONE ? fit_groups(d) : built;
 }
 
 void bench_device_close(bench_device *d) {

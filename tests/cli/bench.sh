@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# bench.sh FLIP_LAYER STRETCH_LAYER: the benchmark prints and writes what it measured, compares it with another run, and
+# bench.sh FLIP_LAYER STRETCH_LAYER PRETENDING_LAYER: the benchmark prints and writes what it measured, compares it with another run, and
 # has no figures where an answer is wrong, or a ceiling slower than what is under it.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
-flip=$1 stretch=$2
+flip=$1 stretch=$2 pretend=$3
 quick=(bench --quick --seconds 0 --processor-time)
 ceilings=(add-mul min-max slab-test memory-read memory-copy upload download launch)
 
@@ -62,6 +62,11 @@ expect_stdout "wrong answers: the figures do not count"
 grep -q '"verdict": "wrong"' b.json || fail "no such verdict"
 flipped 7
 expect_stderr "the second warm-up: other answers than"
+
+# ---- a GPU that allows small groups ----
+OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$pretend SLAB_PRETEND=0.type:gpu,kernel-group:100 \
+  SLAB_PRETEND_FILE=$work/pretences expect_exit 0 slabcast bench --quick --seconds 0 --group batch
+grep -q 'groups of 1 to 64; .* refused: 0$' pretences || fail "$(cat pretences)"
 
 # ---- ceilings that are none ----
 stretched() {
