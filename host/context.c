@@ -372,6 +372,7 @@ static void device_close(device *d) {
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
   if (d->context != NULL) clReleaseContext(d->context);
   if (d->id != NULL) clReleaseDevice(d->id);
+  pthread_cond_destroy(&d->built);
   pthread_mutex_destroy(&d->lock);
 }
 
@@ -409,6 +410,7 @@ static slab_status context_add(slab_context *context, const found_device *found,
   device *d = &context->devices[context->device_count];
   d->nth = context->device_count++;
   pthread_mutex_init(&d->lock, NULL);
+  pthread_cond_init(&d->built, NULL);
   return device_prepare(d, found, options);
 }
 

@@ -60,7 +60,8 @@ typedef struct device {
   slab_tactic tactic;   /* how the caller wants trees to be traversed */
   const tuning *tuning; /* what suits its class */
   pthread_mutex_t lock; /* guards programs, a kernel from its arguments to its launch, slots, and what tactics learn */
-  program *programs;    /* built so far */
+  program *programs;    /* built so far, and those that some thread builds */
+  pthread_cond_t built; /* one of those is done */
   slot *slots;          /* those that no cast uses */
 } device;
 
@@ -107,12 +108,13 @@ enum { KERNEL_MAIN, KERNEL_TURNS, PROGRAM_KERNELS };
 /* A kernel, ready for its arguments. */
 typedef struct ready_kernel {
   cl_kernel kernel;
-  size_t group; /* work-items that a group of it can have */
-  bool first_use;
+  size_t group;   /* work-items that a group of it can have */
+  bool first_use; /* or the caller has waited for its program */
 } ready_kernel;
 
 /* The nth kernel of a program, built where it was not yet. The device's lock must be held, and stay held while
- * arguments are set and the kernel is launched. */
+ * arguments are set and the kernel is launched; meanwhile it is released for as long as the program is being built,
+ * here or by another thread. */
 slab_status program_find(device *, const program_key *, uint32_t nth, ready_kernel *found);
 /* Work-items for a group: as many as are wanted, or the largest power of two that the kernel allows. */
 size_t program_group(const ready_kernel *, size_t wanted);

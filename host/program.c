@@ -1,10 +1,15 @@
-/* Kernels from their embedded source, built once for each specialisation. */
+/* Kernels from their embedded source, built once for each specialisation.
+ *
+ * Building takes seconds, so the device's lock is not held meanwhile: casts whose kernels are ready go on, and threads
+ * that need different programs build them side by side. Who needs one that is being built waits for that one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "embedded.h"
 #include "private.h"
+
+#define OPTIONS_SIZE 512
 
 static const struct {
   const char *text;
@@ -76,40 +81,78 @@ static slab_status fail_build(const device *d, cl_program failed, cl_int code, c
 
 struct program {
   program_key key;
-  cl_program program;
+  bool building;                         /* by a thread that does not hold the lock meanwhile */
+  slab_status status;                    /* of the last build, */
+  char message[2048];                    /* and why it failed, for those who have waited for it */
+  cl_program program;                    /* NULL: not built yet, or not well */
   ready_kernel kernels[PROGRAM_KERNELS]; /* kernel NULL: not used yet */
   program *next;
 };
 
-static slab_status program_build(device *d, program *p) {
-  char options[256];
+/* ---- building: without the lock ---- */
+
+static slab_status build(const device *d, const program_key *key, cl_program *built) {
+  char options[OPTIONS_SIZE];
   cl_int code;
-  const char *text = sources[p->key.source].text;
-  build_options(d, &p->key, options, sizeof options);
-  p->program = clCreateProgramWithSource(d->context, 1, &text, sources[p->key.source].length, &code);
-  if (p->program == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
-  code = clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
-  return code == CL_SUCCESS ? SLAB_OK : fail_build(d, p->program, code, options);
+  const char *text = sources[key->source].text;
+  build_options(d, key, options, sizeof options);
+  cl_program created = clCreateProgramWithSource(d->context, 1, &text, sources[key->source].length, &code);
+  if (created == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
+  code = clBuildProgram(created, 1, &d->id, options, NULL, NULL);
+  const slab_status status = code == CL_SUCCESS ? SLAB_OK : fail_build(d, created, code, options);
+  if (status == SLAB_OK)
+    *built = created;
+  else
+    clReleaseProgram(created);
+  return status;
 }
+
+/* ---- the programs of a device: with its lock ---- */
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
          a->later == b->later;
 }
 
-/* Added to the device's. */
-static slab_status program_add(device *d, const program_key *key, program **added) {
-  program *p = calloc(1, sizeof *p);
-  if (p == NULL) return fail_memory(sizeof *p, "a program");
+/* An entry stays where it is until the device is closed, whatever comes of its builds. NULL: no memory. */
+static program *program_entry(device *d, const program_key *key) {
+  program *p = d->programs;
+  while (p != NULL && !same_key(&p->key, key)) p = p->next;
+  if (p != NULL) return p;
+  p = calloc(1, sizeof *p);
+  if (p == NULL) return NULL;
   p->key = *key;
-  slab_status status = program_build(d, p);
-  if (status != SLAB_OK) {
-    programs_free(p);
-    return status;
-  }
   p->next = d->programs;
-  *added = d->programs = p;
-  return SLAB_OK;
+  return d->programs = p;
+}
+
+static slab_status program_build(device *d, program *p) {
+  cl_program built = NULL;
+  p->building = true;
+  pthread_mutex_unlock(&d->lock);
+  const slab_status status = build(d, &p->key, &built);
+  pthread_mutex_lock(&d->lock);
+  p->building = false;
+  p->program = built;
+  p->status = status;
+  snprintf(p->message, sizeof p->message, "%s", status == SLAB_OK ? "" : slab_message());
+  pthread_cond_broadcast(&d->built);
+  return status;
+}
+
+/* Another thread's failure is that of all who waited for it; a later call tries again. */
+static slab_status program_await(device *d, const program *p) {
+  while (p->building) pthread_cond_wait(&d->built, &d->lock);
+  return p->status == SLAB_OK ? SLAB_OK : fail(p->status, "%s", p->message);
+}
+
+/* Built, and waited for where it was not. */
+static slab_status program_get(device *d, const program_key *key, program **got, bool *waited) {
+  program *p = *got = program_entry(d, key);
+  if (p == NULL) return fail_memory(sizeof *p, "a program");
+  *waited = p->program == NULL;
+  if (p->program != NULL) return SLAB_OK;
+  return p->building ? program_await(d, p) : program_build(d, p);
 }
 
 /* What a large kernel needs of registers may leave it smaller groups than the device has. */
@@ -128,12 +171,12 @@ static slab_status create_kernel(const device *d, const program *p, const char *
 }
 
 slab_status program_find(device *d, const program_key *key, uint32_t nth, ready_kernel *found) {
-  program *p = d->programs;
-  while (p != NULL && !same_key(&p->key, key)) p = p->next;
-  slab_status status = p == NULL ? program_add(d, key, &p) : SLAB_OK;
+  program *p;
+  bool waited = false;
+  slab_status status = program_get(d, key, &p, &waited);
   if (status != SLAB_OK) return status;
-  const bool first_use = p->kernels[nth].kernel == NULL;
-  if (first_use) status = create_kernel(d, p, sources[key->source].kernels[nth], &p->kernels[nth]);
+  const bool first_use = waited || p->kernels[nth].kernel == NULL;
+  if (p->kernels[nth].kernel == NULL) status = create_kernel(d, p, sources[key->source].kernels[nth], &p->kernels[nth]);
   *found = p->kernels[nth];
   found->first_use = first_use;
   return status;

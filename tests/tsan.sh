@@ -6,7 +6,7 @@ set -euo pipefail
 
 build=$1
 layers=$build/tests/faults
-tests=(test_threads test_devices test_cl test_enqueue test_check test_sort test_tree test_trees)
+tests=(test_threads test_devices test_hosts test_cl test_enqueue test_check test_sort test_tree test_trees)
 export POCL_CACHE_DIR=$build/pocl-cache SLABCAST_TEST_WIDTH=8
 archer=$(dirname "$(ldd "$build/bin/test_threads" | awk '/libomp/ { print $3 }')")/libarcher.so
 [[ -e $archer ]] || {
@@ -42,12 +42,19 @@ judge() {
 
 # Several devices, and the layers that make one of them slow or fail.
 run() {
-  if [[ $1 != test_devices ]]; then
-    "$build/bin/$1"
-  else
-    OPENCL_LAYERS=$layers/libslab_fail_layer.so:$layers/libslab_slow_layer.so SLABCAST=$build/bin/slabcast \
-      "$(dirname "$0")/one_driver.sh" 2 "$build/bin/$1"
-  fi
+  local above=()
+  case $1 in
+    test_devices) above=(fail slow) ;;
+    test_hosts) above=(fail slow builds pretend) ;;
+    *)
+      "$build/bin/$1"
+      return
+      ;;
+  esac
+  above=("${above[@]/#/$layers/libslab_}")
+  above=("${above[@]/%/_layer.so}")
+  OPENCL_LAYERS=$(IFS=: && echo "${above[*]}") SLABCAST=$build/bin/slabcast \
+    "$(dirname "$0")/one_driver.sh" 2 "$build/bin/$1"
 }
 
 failed=0

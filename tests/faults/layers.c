@@ -12,6 +12,7 @@ typedef union symbol {
   void *object;
   count_now *count;
   fail_arm *fail;
+  fail_call *fail_call;
   fail_disarm *fail_end;
   flip_arm *flip;
   flip_disarm *flip_end;
@@ -20,6 +21,7 @@ typedef union symbol {
   pretend_as *pretend;
   pretend_seen *pretend_seen;
   builds_hold *builds_hold;
+  builds_begin *builds_begin;
   builds_seen *builds_seen;
 } symbol;
 
@@ -31,6 +33,7 @@ static void add(layers *all, const char *path) {
   if (!loaded) return;
   if (!all->count) all->count = find(loaded, "slab_count_now").count;
   if (!all->fail) all->fail = find(loaded, "slab_fail_arm").fail;
+  if (!all->fail_call) all->fail_call = find(loaded, "slab_fail_call").fail_call;
   if (!all->fail_end) all->fail_end = find(loaded, "slab_fail_disarm").fail_end;
   if (!all->flip) all->flip = find(loaded, "slab_flip_arm").flip;
   if (!all->flip_end) all->flip_end = find(loaded, "slab_flip_disarm").flip_end;
@@ -39,6 +42,7 @@ static void add(layers *all, const char *path) {
   if (!all->pretend) all->pretend = find(loaded, "slab_pretend_as").pretend;
   if (!all->pretend_seen) all->pretend_seen = find(loaded, "slab_pretend_seen").pretend_seen;
   if (!all->builds_hold) all->builds_hold = find(loaded, "slab_builds_hold").builds_hold;
+  if (!all->builds_begin) all->builds_begin = find(loaded, "slab_builds_begin").builds_begin;
   if (!all->builds_seen) all->builds_seen = find(loaded, "slab_builds_seen").builds_seen;
   dlclose(loaded); /* the loader keeps it */
 }

@@ -12,6 +12,7 @@
 typedef struct layers {
   count_now *count;
   fail_arm *fail;
+  fail_call *fail_call;
   fail_disarm *fail_end;
   flip_arm *flip;
   flip_disarm *flip_end;
@@ -20,6 +21,7 @@ typedef struct layers {
   pretend_as *pretend;
   pretend_seen *pretend_seen;
   builds_hold *builds_hold;
+  builds_begin *builds_begin;
   builds_seen *builds_seen;
 } layers;
 

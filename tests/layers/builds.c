@@ -30,20 +30,30 @@ static void hold(const char *options) {
   builds.seen.overdue += code != 0;
 }
 
-/* Programs of a binary have no source, or an empty one. */
-static int has_source(cl_program program) {
-  size_t size = 0;
-  return layer.target->clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &size) == CL_SUCCESS && size > 1;
+static void count(unsigned *programs, cl_program created) {
+  pthread_mutex_lock(&builds.lock);
+  *programs += created != NULL;
+  pthread_mutex_unlock(&builds.lock);
+}
+
+static cl_program CL_API_CALL watch_source(cl_context context, cl_uint n, const char **texts, const size_t *lengths,
+                                           cl_int *status) {
+  cl_program created = layer.target->clCreateProgramWithSource(context, n, texts, lengths, status);
+  count(&builds.seen.sources, created);
+  return created;
+}
+
+static cl_program CL_API_CALL watch_binary(cl_context context, cl_uint n, const cl_device_id *devices,
+                                           const size_t *lengths, const unsigned char **binaries, cl_int *taken,
+                                           cl_int *status) {
+  cl_program created = layer.target->clCreateProgramWithBinary(context, n, devices, lengths, binaries, taken, status);
+  count(&builds.seen.binaries, created);
+  return created;
 }
 
 static cl_int CL_API_CALL watch_build(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
                                       void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
-  const int source = has_source(program);
   pthread_mutex_lock(&builds.lock);
-  if (source)
-    builds.seen.sources++;
-  else
-    builds.seen.binaries++;
   hold(options ? options : "");
   pthread_mutex_unlock(&builds.lock);
   return layer.target->clBuildProgram(program, n, devices, options, notify, user);
@@ -54,8 +64,13 @@ static cl_int CL_API_CALL watch_build(cl_program program, cl_uint n, const cl_de
 EXPORT void slab_builds_hold(const char *options) {
   pthread_mutex_lock(&builds.lock);
   snprintf(builds.held, sizeof builds.held, "%s", options ? options : "");
-  builds.seen = (builds_report){.held = builds.seen.held};
   pthread_cond_broadcast(&builds.changed);
+  pthread_mutex_unlock(&builds.lock);
+}
+
+EXPORT void slab_builds_begin(void) {
+  pthread_mutex_lock(&builds.lock);
+  builds.seen = (builds_report){.held = builds.seen.held};
   pthread_mutex_unlock(&builds.lock);
 }
 
@@ -66,7 +81,11 @@ EXPORT builds_report slab_builds_seen(void) {
   return now;
 }
 
-static void layer_hook(cl_icd_dispatch *d) { d->clBuildProgram = watch_build; }
+static void layer_hook(cl_icd_dispatch *d) {
+  d->clCreateProgramWithSource = watch_source;
+  d->clCreateProgramWithBinary = watch_binary;
+  d->clBuildProgram = watch_build;
+}
 
 static const char *const layer_report_file = "SLAB_BUILDS_FILE";
 

@@ -11,7 +11,7 @@
 
 static struct {
   atomic_uint nth, calls, failed;
-  _Atomic(const char *) first;
+  _Atomic(const char *) first, only;
   fail_mode mode;
   cl_int code;
 } order;
@@ -19,7 +19,8 @@ static struct {
 /* Whether this call is to fail: CL_SUCCESS, or the code. */
 static cl_int strike(const char *name) {
   const unsigned nth = order.nth;
-  if (order.mode == FAIL_LATE && strcmp(name, "clEnqueueNDRangeKernel") != 0) return CL_SUCCESS;
+  const char *only = order.only;
+  if (only && strcmp(name, only) != 0) return CL_SUCCESS;
   const unsigned call = 1 + atomic_fetch_add(&order.calls, 1);
   if (nth == 0 || call < nth) return CL_SUCCESS;
   if (call == nth) order.first = name;
@@ -180,6 +181,13 @@ EXPORT void slab_fail_arm(unsigned nth, fail_mode mode, int code) {
   order.code = code;
   order.calls = order.failed = 0;
   order.first = NULL;
+  order.only = mode == FAIL_LATE ? "clEnqueueNDRangeKernel" : NULL;
+  order.nth = nth;
+}
+
+EXPORT void slab_fail_call(const char *name, unsigned nth, int code) {
+  slab_fail_arm(0, FAIL_ONCE, code);
+  order.only = name;
   order.nth = nth;
 }
 

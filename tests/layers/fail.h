@@ -17,6 +17,8 @@ typedef struct fail_report {
 /* Fails the nth call from now on, counted from 1 over all functions (over launches for FAIL_LATE), with this OpenCL
  * code; 0: counts alone. */
 typedef void fail_arm(unsigned nth, fail_mode mode, int code);
+/* The same, once, for the nth call of one function, whose name must last. */
+typedef void fail_call(const char *name, unsigned nth, int code);
 typedef fail_report fail_disarm(void);
 
 #endif

@@ -1,0 +1,345 @@
+/* Hosts of other kinds: kernels that allow small groups only, devices that cannot be described, compilers that take
+ * long. Run where there are two devices, under the layers that pretend to be such, that hold
+ * builds, and that fail and slow calls. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults/layers.h"
+#include "harness.h"
+#include "mixed.h"
+#include "opencl.h"
+#include "tree_scenes.h"
+
+enum { N = 1024, LAUNCH = 64 };
+
+static layers under;
+
+static void pretend(const char *text) { assert_int_equal(under.pretend(text), 0); }
+
+/* A test that failed may leave its orders behind. */
+static int be_honest(void **state) {
+  (void)state;
+  under.builds_hold(NULL);
+  under.fail_end();
+  pretend("");
+  for (unsigned i = 0; i < 2; i++) under.slow(i, 0.0);
+  return 0;
+}
+
+static slab_context *open_as(const char *devices, slab_layout layout) {
+  const slab_context_options options = {.device = devices, .layout = layout, .launch_rays = LAUNCH};
+  slab_context *context = NULL;
+  assert_ok(slab_context_create(&options, &context));
+  return context;
+}
+
+static slab_scene *tree_of(slab_context *context) {
+  const slab_build_options high = {.tree = SLAB_TREE_HIGH};
+  slab_scene *scene = NULL;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(tree_scene_fill(TREE_MIXED, 500, 1, scene));
+  assert_ok(slab_scene_commit(scene, &high));
+  return scene;
+}
+
+static void assert_mentions(const char *part) {
+  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
+}
+
+/* ---- groups --------------------------------------------------------------------- */
+
+/* A flat scene, a tree, and pairs. */
+typedef struct outcome {
+  slab_hit flat[N], tree[N];
+  slab_interval pairs[N];
+} outcome;
+
+static void cast_everything(const slab_ray *rays, slab_layout layout, outcome *to) {
+  const slab_box box = {{-4, -4, -4}, {4, 4, 4}};
+  slab_box *boxes = harness_room(N * sizeof *boxes);
+  slab_context *context = open_as("0", layout);
+  slab_scene *flat = mixed_scene(context, 1), *tree = tree_of(context);
+  for (int i = 0; i < N; i++) boxes[i] = box;
+  assert_ok(slab_closest(flat, rays, N, to->flat, NULL));
+  assert_ok(slab_closest(tree, rays, N, to->tree, NULL));
+  assert_ok(slab_pairs(context, SLAB_BOX, rays, boxes, N, to->pairs));
+  free(boxes);
+  slab_scene_destroy(flat);
+  slab_scene_destroy(tree);
+  slab_context_destroy(context);
+}
+
+/* Launches of 64 rays have a group of as many work-items in the layout of GPUs, of fewer in that of CPUs. */
+static void groups_are_as_large_as_the_kernel_allows(void **state) {
+  (void)state;
+  static const struct {
+    const char *limit;
+    slab_layout layout;
+    size_t most;
+  } limits[] = {
+      {"kernel-group:1", SLAB_LAYOUT_COMPRESSED, 1}, {"kernel-group:48", SLAB_LAYOUT_COMPRESSED, 32},
+      {"group:16", SLAB_LAYOUT_COMPRESSED, 16},      {"items:48", SLAB_LAYOUT_COMPRESSED, 32},
+      {"kernel-group:2", SLAB_LAYOUT_WIDE, 2},       {"kernel-group:0", SLAB_LAYOUT_WIDE, 1},
+      {"kernel-group:64", SLAB_LAYOUT_WIDE, 64}, /* of pairs */
+  };
+  slab_ray *rays = mixed_rays(__func__, N);
+  outcome *want = harness_room(sizeof *want), *got = harness_room(sizeof *got);
+  cast_everything(rays, SLAB_LAYOUT_COMPRESSED, want);
+  assert_true(under.pretend_seen().most == 64);
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    pretend(limits[i].limit);
+    cast_everything(rays, limits[i].layout, got);
+    const pretend_report seen = under.pretend_seen();
+    if (seen.refused > 0 || seen.most != limits[i].most)
+      fail_msg("%s: %u of %u launches refused, groups of %zu to %zu", limits[i].limit, seen.refused, seen.launches,
+               seen.least, seen.most);
+    assert_same_bits(got->flat, want->flat, N, sizeof *got->flat);
+    assert_same_bits(got->tree, want->tree, N, sizeof *got->tree);
+    assert_same_bits(got->pairs, want->pairs, N, sizeof *got->pairs);
+  }
+  free(want);
+  free(got);
+  free(rays);
+}
+
+/* ---- devices that cannot be described ------------------------------------------- */
+
+/* Opens what the selector names and compares how many compute units the devices have. */
+static void assert_selects(const char *selector, uint32_t units) {
+  const slab_context_options options = {.device = selector};
+  slab_context *context = NULL;
+  slab_device_info info;
+  size_t count = 0;
+  assert_ok(slab_context_create(&options, &context));
+  assert_ok(slab_context_devices(context, &info, 1, &count));
+  assert_true(count == 1);
+  assert_int_equal(info.compute_units, units);
+  slab_context_destroy(context);
+}
+
+static void assert_no_match(const char *selector) {
+  const slab_context_options options = {.device = selector};
+  slab_context *context = NULL;
+  assert_status(slab_context_create(&options, &context), SLAB_NO_DEVICE);
+  assert_mentions("there are 1, and one that cannot be described (clGetDeviceInfo failed with CL_INVALID_DEVICE");
+  assert_null(context);
+}
+
+/* Devices are told apart by their compute units. */
+static void device_that_cannot_be_described_is_left_out_everywhere(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint32_t units;
+  } cases[] = {{"0.units:5,1.units:7,0.mute:-33", 7}, {"0.units:5,1.units:7,1.mute:-33", 5}};
+  slab_device_info list[2];
+  for (int c = 0; c < 2; c++) {
+    size_t count = 77;
+    pretend(cases[c].text);
+    assert_status(slab_scene_create(NULL, NULL), SLAB_INVALID_ARGUMENT);
+    memset(list, 0xA5, sizeof list);
+    assert_ok(slab_devices(NULL, 0, &count));
+    assert_true(count == 1);
+    assert_ok(slab_devices(list, 2, &count));
+    assert_mentions("slab_scene_create"); /* what is passed over leaves no message */
+    assert_true(count == 1);
+    assert_int_equal(list[0].compute_units, cases[c].units);
+    assert_true(list[1].compute_units == 0xA5A5A5A5u); /* nothing was written there */
+    assert_selects(NULL, cases[c].units);
+    assert_selects("0", cases[c].units);
+    assert_selects("cpu", cases[c].units);
+    assert_selects("all", cases[c].units);
+    assert_no_match("1");
+    assert_no_match("0,1");
+    assert_no_match("nvidium");
+  }
+}
+
+static void no_device_that_can_be_described_is_a_failure(void **state) {
+  (void)state;
+  slab_context *context = NULL;
+  size_t count = 77;
+  pretend("mute:-33");
+  assert_status(slab_devices(NULL, 0, &count), SLAB_DEVICE_FAILED);
+  assert_mentions("clGetDeviceInfo failed with CL_INVALID_DEVICE (-33)");
+  assert_true(count == 77);
+  assert_status(slab_context_create(NULL, &context), SLAB_DEVICE_FAILED);
+  assert_mentions("clGetDeviceInfo failed with CL_INVALID_DEVICE (-33)");
+  assert_null(context);
+}
+
+/* ---- compilers that take long ---------------------------------------------------- */
+
+typedef struct caster {
+  pthread_t thread;
+  slab_scene *scene;
+  slab_query query; /* SLAB_DISTANCE or SLAB_COUNT */
+  const slab_ray *rays;
+  float distances[N];
+  uint32_t counts[N];
+  slab_status status;
+  char message[256];
+} caster;
+
+static void *cast_one(void *argument) {
+  caster *c = argument;
+  c->status = c->query == SLAB_DISTANCE ? slab_distance(c->scene, c->rays, N, c->distances, NULL)
+                                        : slab_count(c->scene, c->rays, N, c->counts, NULL);
+  if (c->status != SLAB_OK) snprintf(c->message, sizeof c->message, "%s", slab_message());
+  return NULL;
+}
+
+static void start(caster *c, slab_scene *scene, slab_query query, const slab_ray *rays) {
+  *c = (caster){.scene = scene, .query = query, .rays = rays};
+  assert_int_equal(pthread_create(&c->thread, NULL, cast_one, c), 0);
+}
+
+static void join(caster *c) { assert_int_equal(pthread_join(c->thread, NULL), 0); }
+
+static void rest(void) {
+  const struct timespec moment = {.tv_nsec = 5 * 1000 * 1000};
+  nanosleep(&moment, NULL);
+}
+
+/* Until so many builds are held, but not for ever: whether they are. */
+static bool wait_for_held(unsigned wanted) {
+  for (int i = 0; i < 2000 && under.builds_seen().held < wanted; i++) rest();
+  return under.builds_seen().held >= wanted;
+}
+
+/* A flat scene on the first device, one program a query, and what it gives where nothing is held. */
+typedef struct stage {
+  slab_context *context;
+  slab_scene *scene;
+  slab_ray *rays;
+  slab_hit want[N];
+  char distance[32], any_query[32]; /* the options of its programs */
+} stage;
+
+static void set(stage *s, const char *test) {
+  s->context = open_as("0", SLAB_LAYOUT_COMPRESSED);
+  s->scene = mixed_scene(s->context, 1);
+  s->rays = mixed_rays(test, N);
+  assert_ok(slab_closest(s->scene, s->rays, N, s->want, NULL));
+  snprintf(s->distance, sizeof s->distance, "-DSLAB_QUERY=%d ", (int)SLAB_DISTANCE);
+  snprintf(s->any_query, sizeof s->any_query, "-DSLAB_QUERY=");
+  under.builds_begin();
+}
+
+static void strike(stage *s) {
+  free(s->rays);
+  slab_scene_destroy(s->scene);
+  slab_context_destroy(s->context);
+}
+
+static void assert_distances(const caster *c, const stage *s) {
+  if (c->status != SLAB_OK) fail_msg("%s", c->message);
+  for (int i = 0; i < N; i++) assert_same_bits(&c->distances[i], &s->want[i].t, 1, sizeof(float));
+}
+
+static void cast_with_a_ready_kernel_does_not_wait_for_a_build(void **state) {
+  (void)state;
+  stage s;
+  caster slow;
+  slab_hit hits[N];
+  set(&s, __func__);
+  under.builds_hold(s.distance);
+  start(&slow, s.scene, SLAB_DISTANCE, s.rays);
+  assert_true(wait_for_held(1));
+  const slab_status status = slab_closest(s.scene, s.rays, N, hits, NULL);
+  const builds_report meanwhile = under.builds_seen();
+  under.builds_hold(NULL);
+  join(&slow);
+  assert_ok(status);
+  assert_true(meanwhile.held == 1 && meanwhile.overdue == 0);
+  assert_same_bits(hits, s.want, N, sizeof *hits);
+  assert_distances(&slow, &s);
+  strike(&s);
+}
+
+static void different_programs_are_built_side_by_side(void **state) {
+  (void)state;
+  stage s;
+  caster one, other;
+  set(&s, __func__);
+  under.builds_hold(s.any_query);
+  start(&one, s.scene, SLAB_DISTANCE, s.rays);
+  start(&other, s.scene, SLAB_COUNT, s.rays);
+  const bool both = wait_for_held(2);
+  under.builds_hold(NULL);
+  join(&one);
+  join(&other);
+  assert_true(both);
+  assert_distances(&one, &s);
+  assert_int_equal(other.status, SLAB_OK);
+  for (int i = 0; i < N; i++) assert_true((other.counts[i] > 0) == (s.want[i].primitive < SLAB_INVALID));
+  strike(&s);
+}
+
+static void one_program_is_built_once_for_all_who_need_it(void **state) {
+  (void)state;
+  enum { CASTERS = 3 };
+  stage s;
+  caster casters[CASTERS];
+  set(&s, __func__);
+  under.builds_hold(s.distance);
+  for (int i = 0; i < CASTERS; i++) start(&casters[i], s.scene, SLAB_DISTANCE, s.rays);
+  assert_true(wait_for_held(1));
+  for (int i = 0; i < 20; i++) rest();
+  const builds_report meanwhile = under.builds_seen();
+  under.builds_hold(NULL);
+  for (int i = 0; i < CASTERS; i++) join(&casters[i]);
+  assert_true(meanwhile.held == 1 && meanwhile.sources == 1);
+  assert_true(under.builds_seen().sources == 1);
+  for (int i = 0; i < CASTERS; i++) assert_distances(&casters[i], &s);
+  strike(&s);
+}
+
+static void build_that_fails_fails_all_who_wait_and_is_tried_again(void **state) {
+  (void)state;
+  enum { CASTERS = 3 };
+  stage s;
+  caster casters[CASTERS], again;
+  set(&s, __func__);
+  under.builds_hold(s.distance);
+  under.fail_call("clBuildProgram", 1, CL_BUILD_PROGRAM_FAILURE); /* beneath the layer that holds */
+  for (int i = 0; i < CASTERS; i++) start(&casters[i], s.scene, SLAB_DISTANCE, s.rays);
+  assert_true(wait_for_held(1));
+  for (int i = 0; i < 100; i++) rest(); /* the others have come to wait */
+  under.builds_hold(NULL);
+  for (int i = 0; i < CASTERS; i++) join(&casters[i]);
+  assert_int_equal(under.fail_end().failed, 1);
+  assert_true(under.builds_seen().sources == 1);
+  for (int i = 0; i < CASTERS; i++) {
+    assert_int_equal(casters[i].status, SLAB_BUILD_FAILED);
+    if (strstr(casters[i].message, "clBuildProgram failed (-11)") == NULL) fail_msg("%s", casters[i].message);
+  }
+  start(&again, s.scene, SLAB_DISTANCE, s.rays);
+  join(&again);
+  assert_distances(&again, &s);
+  assert_true(under.builds_seen().sources == 2);
+  strike(&s);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, be_honest)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(groups_are_as_large_as_the_kernel_allows),
+      TEST(device_that_cannot_be_described_is_left_out_everywhere),
+      TEST(no_device_that_can_be_described_is_a_failure),
+      TEST(cast_with_a_ready_kernel_does_not_wait_for_a_build),
+      TEST(different_programs_are_built_side_by_side),
+      TEST(one_program_is_built_once_for_all_who_need_it),
+      TEST(build_that_fails_fails_all_who_wait_and_is_tried_again),
+  };
+  under = layers_load();
+  if (!under.fail_call || !under.slow || !under.pretend || !under.builds_hold) {
+    fprintf(stderr, "test_hosts: the layers are not there: OPENCL_LAYERS names other files\n");
+    return 1;
+  }
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
