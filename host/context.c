@@ -406,12 +406,24 @@ static slab_status context_allocate(size_t devices, slab_context **context) {
   return SLAB_OK;
 }
 
+/* GPUs of one kind under one driver, which can run each other's binaries. */
+static bool are_equal_gpus(const device *a, const device *b) {
+  const slab_device_info *x = &a->info, *y = &b->info;
+  return x->type == SLAB_DEVICE_GPU && y->type == SLAB_DEVICE_GPU && a->platform == b->platform &&
+         strcmp(x->name, y->name) == 0 && strcmp(x->vendor, y->vendor) == 0 && strcmp(x->driver, y->driver) == 0 &&
+         strcmp(x->version, y->version) == 0;
+}
+
 static slab_status context_add(slab_context *context, const found_device *found, const slab_context_options *options) {
   device *d = &context->devices[context->device_count];
   d->nth = context->device_count++;
+  d->builder = d;
   pthread_mutex_init(&d->lock, NULL);
   pthread_cond_init(&d->built, NULL);
-  return device_prepare(d, found, options);
+  const slab_status status = device_prepare(d, found, options);
+  for (uint32_t i = d->nth; i-- > 0;)
+    if (are_equal_gpus(&context->devices[i], d)) d->builder = &context->devices[i];
+  return status;
 }
 
 /* One for all devices, since a tree is built once. */

@@ -50,6 +50,7 @@ typedef struct device {
   cl_command_queue queue; /* in order: every kernel runs on it */
   bool queue_is_callers;  /* then transfers run on it too */
   uint32_t nth;           /* of its context */
+  struct device *builder; /* the first of its context that is an equal GPU, often itself: programs come from there */
   slab_device_info info;
   bool is_part; /* of another device */
   bool has_double;

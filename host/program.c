@@ -51,9 +51,8 @@ static uint32_t rays_abreast(const device *d, const program_key *key) {
  * takes it for a call of a function, and aborts the process (seen with 6.0). */
 static bool bears_assembly(const device *d) {
 #ifdef __x86_64__
-  const double version = strtod(d->info.driver, NULL);
-  return strstr(d->info.platform, "Portable Computing Language") != NULL && version > 0.0 &&
-         (version < 4.0 || version >= 7.0);
+  const unsigned long version = strtoul(d->info.driver, NULL, 10);
+  return strstr(d->info.platform, "Portable Computing Language") != NULL && (version < 4 || version >= 7);
 #else
   (void)d;
   return false;
@@ -62,13 +61,13 @@ static bool bears_assembly(const device *d) {
 
 /* SLAB_DEVICE tells the programs of a context's devices apart where a driver has several of one kind: PoCL counts how
  * many launches use a compiled kernel, and loses count (and aborts) when launches of one program and of different sizes
- * overlap. Those of one device do not: they are on one queue. */
+ * overlap. Those of one device do not: they are on one queue. Equal GPUs share their programs: theirs is the same. */
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
            "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_LATER=%d -DSLAB_DEVICE=%u%s%s%s",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, rays_in_turns(d, key), rays_abreast(d, key), key->later, d->nth, division_of(d),
+           d->tuning->tile, rays_in_turns(d, key), rays_abreast(d, key), key->later, d->builder->nth, division_of(d),
            d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "", bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
 }
 
@@ -91,11 +90,9 @@ struct program {
 
 /* ---- building: without the lock ---- */
 
-static slab_status build(const device *d, const program_key *key, cl_program *built) {
-  char options[OPTIONS_SIZE];
+static slab_status build_source(const device *d, const program_key *key, const char *options, cl_program *built) {
   cl_int code;
   const char *text = sources[key->source].text;
-  build_options(d, key, options, sizeof options);
   cl_program created = clCreateProgramWithSource(d->context, 1, &text, sources[key->source].length, &code);
   if (created == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
   code = clBuildProgram(created, 1, &d->id, options, NULL, NULL);
@@ -105,6 +102,55 @@ static slab_status build(const device *d, const program_key *key, cl_program *bu
   else
     clReleaseProgram(created);
   return status;
+}
+
+/* Of a program that is of one device; malloc'ed, NULL where there is none to be had. */
+static unsigned char *binary_of(cl_program of, size_t *size) {
+  *size = 0;
+  if (clGetProgramInfo(of, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) != CL_SUCCESS || *size == 0) return NULL;
+  unsigned char *binary = malloc(*size);
+  if (binary != NULL && clGetProgramInfo(of, CL_PROGRAM_BINARIES, sizeof(unsigned char *), &binary, NULL) == CL_SUCCESS)
+    return binary;
+  free(binary);
+  return NULL;
+}
+
+/* NULL where the driver refuses, or anything else is in the way: there is the source. */
+static cl_program build_binary(const device *d, cl_program of, const char *options) {
+  size_t size;
+  cl_int code, taken = CL_SUCCESS;
+  unsigned char *binary = binary_of(of, &size);
+  if (binary == NULL) return NULL;
+  const unsigned char *bytes = binary;
+  cl_program created = clCreateProgramWithBinary(d->context, 1, &d->id, &size, &bytes, &taken, &code);
+  free(binary);
+  if (created == NULL) return NULL;
+  if (taken == CL_SUCCESS && clBuildProgram(created, 1, &d->id, options, NULL, NULL) == CL_SUCCESS) return created;
+  clReleaseProgram(created);
+  return NULL;
+}
+
+static slab_status program_get(device *, const program_key *, program **got, bool *waited);
+
+/* From the builder of an equal GPU, which builds it first where it has not yet: whichever of them needs a program
+ * first, it is compiled once. NULL where that cannot be. */
+static cl_program build_as_builder(const device *d, const program_key *key, const char *options) {
+  char theirs[OPTIONS_SIZE];
+  program *p = NULL;
+  bool waited;
+  build_options(d->builder, key, theirs, sizeof theirs);
+  if (strcmp(options, theirs) != 0) return NULL;
+  pthread_mutex_lock(&d->builder->lock);
+  const slab_status status = program_get(d->builder, key, &p, &waited);
+  pthread_mutex_unlock(&d->builder->lock);
+  return status == SLAB_OK ? build_binary(d, p->program, options) : NULL;
+}
+
+static slab_status build(const device *d, const program_key *key, cl_program *built) {
+  char options[OPTIONS_SIZE];
+  build_options(d, key, options, sizeof options);
+  if (d->builder != d) *built = build_as_builder(d, key, options);
+  return *built == NULL ? build_source(d, key, options, built) : SLAB_OK;
 }
 
 /* ---- the programs of a device: with its lock ---- */

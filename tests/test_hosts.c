@@ -1,5 +1,5 @@
 /* Hosts of other kinds: kernels that allow small groups only, devices that cannot be described, compilers that take
- * long. Run where there are two devices, under the layers that pretend to be such, that hold
+ * long, several equal GPUs. Run where there are two devices, under the layers that pretend to be such, that hold
  * builds, and that fail and slow calls. */
 #include <pthread.h>
 #include <stdbool.h>
@@ -324,6 +324,86 @@ static void build_that_fails_fails_all_who_wait_and_is_tried_again(void **state)
   strike(&s);
 }
 
+/* ---- equal GPUs ----------------------------------------------------------------- */
+
+/* Casts on two devices, which both take their share: each launch has as many rays, since PoCL, which they are,
+ * may lose count of launches that differ. */
+static slab_status cast_on_two(const slab_ray *rays, slab_hit *hits) {
+  slab_context *both = open_as("all", SLAB_LAYOUT_COMPRESSED);
+  slab_scene *scene = tree_of(both);
+  for (unsigned i = 0; i < 2; i++) under.slow(i, 200e3);
+  under.builds_begin();
+  const slab_status status = slab_closest(scene, rays, N, hits, NULL);
+  const unsigned long long items[] = {under.slow_items(0), under.slow_items(1)};
+  for (unsigned i = 0; i < 2; i++) under.slow(i, 0.0);
+  slab_scene_destroy(scene);
+  slab_context_destroy(both);
+  if (status == SLAB_OK && (items[0] == 0 || items[1] == 0)) fail_msg("one device has done everything");
+  return status;
+}
+
+/* A call that fails, once. */
+typedef struct refusal {
+  const char *call;
+  unsigned nth;
+  int code;
+} refusal;
+
+/* What is cast on two such devices equals what one gives; and how their programs came about. */
+static void assert_built(const char *as, const refusal *refused, unsigned sources, unsigned binaries) {
+  slab_ray *rays = mixed_rays(as, N);
+  slab_hit *want = harness_room(N * sizeof *want), *got = harness_room(N * sizeof *got);
+  slab_context *alone = open_as("0", SLAB_LAYOUT_DEFAULT);
+  slab_scene *scene = tree_of(alone);
+  assert_ok(slab_closest(scene, rays, N, want, NULL));
+  slab_scene_destroy(scene);
+  slab_context_destroy(alone);
+  pretend(as);
+  if (refused != NULL) under.fail_call(refused->call, refused->nth, refused->code);
+  assert_ok(cast_on_two(rays, got));
+  if (refused != NULL) assert_int_equal(under.fail_end().failed, 1);
+  const builds_report seen = under.builds_seen();
+  if (seen.sources != sources || seen.binaries != binaries)
+    fail_msg("\"%s\": %u programs of sources and %u of binaries", as, seen.sources, seen.binaries);
+  assert_same_bits(got, want, N, sizeof *got);
+  free(got);
+  free(want);
+  free(rays);
+}
+
+static void equal_gpus_share_one_compilation(void **state) {
+  (void)state;
+  assert_built("type:gpu", NULL, 1, 1);
+}
+
+/* A driver without correctly rounded division on one of them: their kernels are others. */
+static void gpus_that_differ_have_programs_of_their_own(void **state) {
+  (void)state;
+  assert_built("type:gpu,1.floats:0x3F", NULL, 2, 0);
+}
+
+static void cpus_have_programs_of_their_own(void **state) {
+  (void)state;
+  assert_built("", NULL, 2, 0);
+}
+
+static void source_is_compiled_where_the_binary_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    refusal refused;
+    unsigned binaries;
+  } cases[] = {
+      {{"clGetProgramInfo", 1, CL_INVALID_PROGRAM}, 0},
+      {{"clGetProgramInfo", 2, CL_OUT_OF_HOST_MEMORY}, 0},
+      {{"clCreateProgramWithBinary", 1, CL_INVALID_BINARY}, 0},
+      {{"clBuildProgram", 2, CL_BUILD_PROGRAM_FAILURE}, 1}, /* the first is the source's */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    pretend("");
+    assert_built("type:gpu", &cases[i].refused, 2, cases[i].binaries);
+  }
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, be_honest)
 
 int main(void) {
@@ -335,6 +415,10 @@ int main(void) {
       TEST(different_programs_are_built_side_by_side),
       TEST(one_program_is_built_once_for_all_who_need_it),
       TEST(build_that_fails_fails_all_who_wait_and_is_tried_again),
+      TEST(equal_gpus_share_one_compilation),
+      TEST(gpus_that_differ_have_programs_of_their_own),
+      TEST(cpus_have_programs_of_their_own),
+      TEST(source_is_compiled_where_the_binary_is_refused),
   };
   under = layers_load();
   if (!under.fail_call || !under.slow || !under.pretend || !under.builds_hold) {
