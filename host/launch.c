@@ -89,10 +89,14 @@ static program_source source_of(const site *on) {
   return has_tactics(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
+static program_key key_of(const site *on, program_source source, slab_query query, bool later) {
+  return (program_key){
+      .source = source, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack, .later = later};
+}
+
 slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
-  const program_key key = {
-      .source = source_of(on), .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack, .later = l->later};
+  const program_key key = key_of(on, source_of(on), query, l->later);
   l->uniforms.rays_each = rays_each(on, l->uniforms.rays, l->turns);
   return enqueue(on, &key, l->turns ? KERNEL_TURNS : KERNEL_MAIN, l, l->uniforms.rays_each, group_of(on, l->turns),
                  queue, wait_count, wait, done);
@@ -104,10 +108,22 @@ uint32_t packet_rays(const site *on, slab_query query) {
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 
+uint32_t launch_tactics(const site *on, slab_query query) {
+  device *d = on->device;
+  uint32_t offered = 1u << SLAB_TACTIC_SINGLE;
+  if (!has_tactics(on) || d->info.lane_width == 1) return offered;
+  const program_key packets = key_of(on, PROGRAM_PACKET, query, false),
+                    wide = key_of(on, PROGRAM_WIDE, query, describes_later(on, query));
+  pthread_mutex_lock(&d->lock);
+  if (packet_rays(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN)) offered |= 1u << SLAB_TACTIC_PACKETS;
+  if (program_pays(d, &wide, KERNEL_TURNS)) offered |= 1u << SLAB_TACTIC_TURNS;
+  pthread_mutex_unlock(&d->lock);
+  return offered;
+}
+
 slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
-  const program_key key = {
-      .source = PROGRAM_PACKET, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack};
+  const program_key key = key_of(on, PROGRAM_PACKET, query, false);
   const uint32_t packet = on->device->info.lane_width;
   l->uniforms.rays_each = (rays_each(on, l->uniforms.rays, false) + packet - 1) / packet * packet;
   return enqueue(on, &key, KERNEL_MAIN, l, l->uniforms.rays_each, on->device->tuning->group, queue, wait_count, wait,

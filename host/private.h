@@ -64,6 +64,8 @@ typedef struct device {
   program *programs;    /* built so far, and those that some thread builds */
   pthread_cond_t built; /* one of those is done */
   slot *slots;          /* those that no cast uses */
+  double building;      /* seconds: the last stretch of rays for which kernels had to be built, 0: none yet */
+  double casting;       /* those since */
 } device;
 
 struct slab_context {
@@ -117,6 +119,9 @@ typedef struct ready_kernel {
  * arguments are set and the kernel is launched; meanwhile it is released for as long as the program is being built,
  * here or by another thread. */
 slab_status program_find(device *, const program_key *, uint32_t nth, ready_kernel *found);
+/* Whether a cast may use a kernel without which it would be slower: where it is there, or where building it pays. The
+ * device's lock must be held. */
+bool program_pays(const device *, const program_key *, uint32_t nth);
 /* Work-items for a group: as many as are wanted, or the largest power of two that the kernel allows. */
 size_t program_group(const ready_kernel *, size_t wanted);
 void programs_free(program *);
@@ -208,6 +213,9 @@ slab_status launch_enqueue(const site *, slab_query, launch *, cl_command_queue,
 bool has_tactics(const site *);
 /* Rays of a packet, 0 where this query on this scene has none. */
 uint32_t packet_rays(const site *, slab_query);
+/* Ways through a tree that a cast may choose among: bit t for slab_tactic t. SLAB_TACTIC_SINGLE always is one; others
+ * where the device has them and their kernels pay by now. */
+uint32_t launch_tactics(const site *, slab_query);
 /* Whether launches of this query may leave their hits to launch_describe. */
 bool describes_later(const site *, slab_query);
 /* Describes the closest hits that launch_enqueue left, on the same queue, which is in order. */

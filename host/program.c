@@ -228,6 +228,18 @@ slab_status program_find(device *d, const program_key *key, uint32_t nth, ready_
   return status;
 }
 
+/* Shorter than this is loading what the driver has kept (PoCL 3.1: 0.06 s a program, and 1.5 to 3 to compile one). */
+#define LOADING_SECONDS 0.25
+
+/* A process that casts little gets its answers by the fewest programs, and one that casts much waits for at most twice
+ * as long as it has to: kernels are compiled once casts without them have taken as long as the last compiling. */
+bool program_pays(const device *d, const program_key *key, uint32_t nth) {
+  const program *p = d->programs;
+  while (p != NULL && !same_key(&p->key, key)) p = p->next;
+  if (p != NULL && p->kernels[nth].kernel != NULL) return true;
+  return d->building > 0.0 && (d->building < LOADING_SECONDS || d->casting >= d->building);
+}
+
 size_t program_group(const ready_kernel *k, size_t wanted) {
   size_t group = 1;
   if (k->group >= wanted) return wanted;

@@ -29,6 +29,7 @@ typedef struct stream {
   site on;
   pthread_t thread;
   tactics tactics;
+  uint32_t offered;     /* the tactics that it chooses among */
   uint32_t bound, size; /* rays of a launch: at most, and of the next */
   double rate;          /* rays a second; 0: not known yet */
   double ended;         /* when the last stretch ended */
@@ -114,7 +115,7 @@ static uint32_t shared_size(const stream *s, size_t remaining) {
   return size < (double)remaining ? (uint32_t)size : (uint32_t)remaining;
 }
 
-/* ---- one device ---- */
+/* ---- what fails ---- */
 
 /* The first failure is the call's. */
 static void flow_fail(flow *f, slab_status status) {
@@ -137,6 +138,39 @@ static void stream_fail(const stream *s, slab_status status) {
                           (unsigned long long)done, (unsigned long long)c->progress_total, why));
 }
 
+/* ---- by which tactic ---- */
+
+static void tactics_open(stream *s) {
+  const cast *c = s->flow->cast;
+  const slab_scene_stats *stats = &s->on.scene->stats;
+  const bool choice = has_tactics(&s->on) && s->on.device->info.lane_width > 1;
+  s->offered = launch_tactics(&s->on, c->query);
+  const tactics_task task = {.query = c->query,
+                             .wanted = choice ? s->on.device->tactic : SLAB_TACTIC_SINGLE,
+                             .tactics = s->offered,
+                             .rays = c->rays,
+                             .n = c->n / s->flow->count,
+                             .lower = stats->lower,
+                             .upper = stats->upper,
+                             .compute_units = s->on.device->info.compute_units};
+  pthread_mutex_lock(&s->on.device->lock);
+  s->tactics = tactics_begin(&task, &s->on.buffers->learned);
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+static void tactics_close(stream *s) {
+  pthread_mutex_lock(&s->on.device->lock);
+  tactics_end(&s->tactics, s->flow->cast->query, &s->on.buffers->learned);
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+/* Kernels may have come to pay meanwhile. */
+static void tactics_look_again(stream *s) {
+  if (launch_tactics(&s->on, s->flow->cast->query) != s->offered) tactics_open(s);
+}
+
+/* ---- one device ---- */
+
 /* The next rays, where there are some and nothing has failed. */
 static bool take(stream *s, stretch *to, bool *trial) {
   flow *f = s->flow;
@@ -146,6 +180,7 @@ static bool take(stream *s, stretch *to, bool *trial) {
   const size_t remaining = c->n - f->next;
   const bool more = f->status == SLAB_OK && remaining > 0;
   if (more) {
+    tactics_look_again(s);
     to->first = f->next;
     to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
     const uint32_t most = f->count > 1 ? to->count : remaining < s->bound ? (uint32_t)remaining : s->bound;
@@ -168,11 +203,20 @@ static bool begin_next(stream *s) {
   return status == SLAB_OK;
 }
 
+/* What program_pays goes by. */
+static void note_kernels(device *d, bool built, double seconds) {
+  pthread_mutex_lock(&d->lock);
+  d->casting = built ? 0.0 : d->casting + seconds;
+  if (built) d->building = seconds;
+  pthread_mutex_unlock(&d->lock);
+}
+
 /* What a stretch's time tells of the next. Kernels of a stretch do not run before those of the one before have ended.
  */
 static void learn(stream *s, uint32_t at, slab_tactic tactic, uint32_t count, bool first_use) {
   const double now = seconds_now(), from = s->ended > s->begun[at] ? s->ended : s->begun[at], seconds = now - from;
   s->ended = now;
+  note_kernels(s->on.device, first_use, seconds);
   if (first_use || !(seconds > 0.0)) return;
   tactics_note(&s->tactics, s->trial[at], tactic, count, seconds);
   s->size = next_launch(s->size, count / seconds, s->bound);
@@ -247,29 +291,6 @@ static void *stream_run(void *argument) {
 }
 
 /* ---- all of them ---- */
-
-static void tactics_open(stream *s) {
-  const cast *c = s->flow->cast;
-  const slab_scene_stats *stats = &s->on.scene->stats;
-  const bool choice = has_tactics(&s->on) && s->on.device->info.lane_width > 1;
-  const tactics_task task = {.query = c->query,
-                             .wanted = choice ? s->on.device->tactic : SLAB_TACTIC_SINGLE,
-                             .packets = packet_rays(&s->on, c->query) != 0,
-                             .rays = c->rays,
-                             .n = c->n / s->flow->count,
-                             .lower = stats->lower,
-                             .upper = stats->upper,
-                             .compute_units = s->on.device->info.compute_units};
-  pthread_mutex_lock(&s->on.device->lock);
-  s->tactics = tactics_begin(&task, &s->on.buffers->learned);
-  pthread_mutex_unlock(&s->on.device->lock);
-}
-
-static void tactics_close(stream *s) {
-  pthread_mutex_lock(&s->on.device->lock);
-  tactics_end(&s->tactics, s->flow->cast->query, &s->on.buffers->learned);
-  pthread_mutex_unlock(&s->on.device->lock);
-}
 
 static void open_stream(flow *f, uint32_t i) {
   stream *s = &f->streams[i];

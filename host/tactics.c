@@ -10,8 +10,8 @@
  * by a little more than a trial may be wrong by. For others (shadows) packets or turns may be 2.5 times as fast, and
  * one by one 1.2 times as fast as either: there trials decide. */
 #define APART_MARGIN 0.95
-/* Tactics whose kernels may have to be compiled first; what packets leave is cast one by one anyway. Rays of earlier
- * casts count where these were not few. */
+/* Tactics whose kernels may have to be loaded first; what packets leave is cast one by one anyway. Rays of earlier casts
+ * count where these were not few. */
 #define PACKETS_PAY 4096u
 #define TURNS_PAY 262144u
 
@@ -88,6 +88,11 @@ static bool asks_the_same(const tactics *a, const tactics *b) {
   return a->ordered && a->candidates == b->candidates && memcmp(a->tried, b->tried, sizeof a->tried) == 0;
 }
 
+/* The wanted one where there is it. */
+static slab_tactic or_single(const tactics_task *task, slab_tactic wanted) {
+  return (task->tactics >> wanted & 1) != 0 ? wanted : SLAB_TACTIC_SINGLE;
+}
+
 tactics tactics_begin(const tactics_task *task, const tactics_memory *memory) {
   const size_t n = task->n;
   tactics t = {.best = task->wanted};
@@ -97,8 +102,9 @@ tactics tactics_begin(const tactics_task *task, const tactics_memory *memory) {
   const rays_order order = rays_order_of(task->rays, n, task->lower, task->upper);
   const tactics *earlier = &memory->of[task->query][order];
   const uint64_t met = earlier->met + n;
-  t = tactics_anew(order, task->packets ? SLAB_TACTIC_PACKETS : SLAB_TACTIC_SINGLE,
-                   met >= TURNS_PAY ? SLAB_TACTIC_TURNS : SLAB_TACTIC_SINGLE, within(n / FIRST_SHARE, 0, AGAIN_MOST));
+  t = tactics_anew(order, or_single(task, SLAB_TACTIC_PACKETS),
+                   met >= TURNS_PAY ? or_single(task, SLAB_TACTIC_TURNS) : SLAB_TACTIC_SINGLE,
+                   within(n / FIRST_SHARE, 0, AGAIN_MOST));
   if (asks_the_same(earlier, &t)) t = *earlier;
   t.met = met;
   t.open = (t.candidates > 1 || t.sorts) && met >= TRIALS_PAY;

@@ -43,7 +43,7 @@ typedef struct tactics_memory {
 typedef struct tactics_task {
   slab_query query;
   slab_tactic wanted; /* SLAB_TACTIC_MEASURED, or the one to use */
-  bool packets;       /* whether there are any for this query */
+  uint32_t tactics;   /* those there are: bit t for slab_tactic t */
   const slab_ray *rays;
   size_t n;                   /* how many rays */
   const float *lower, *upper; /* 3 each: the scene's bounds */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "faults/layers.h"
 #include "harness.h"
@@ -324,6 +325,56 @@ static void build_that_fails_fails_all_who_wait_and_is_tried_again(void **state)
   strike(&s);
 }
 
+/* ---- the first answer ------------------------------------------------------------ */
+
+enum { COHERENT = 8192 };
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double cast_for_seconds(slab_scene *scene, const slab_ray *rays, slab_hit *hits) {
+  const double begin = now();
+  assert_ok(slab_closest(scene, rays, COHERENT, hits, NULL));
+  return now() - begin;
+}
+
+/* Rays of a point, which are for packets: their program and those of rays one by one are two, then the hits' own. Each
+ * launch takes so long that compiling does not matter: the kernels of packets are built by the first cast that begins
+ * when those since the first have taken as long as that. */
+static void packets_are_built_once_casts_have_taken_as_long(void **state) {
+  (void)state;
+  const slab_context_options options = {.device = "0", .lane_width = 16};
+  slab_context *context = NULL;
+  slab_ray *rays = harness_room(COHERENT * sizeof *rays);
+  slab_hit *first = harness_room(COHERENT * sizeof *first), *later = harness_room(COHERENT * sizeof *later);
+  for (int i = 0; i < COHERENT; i++)
+    rays[i] = (slab_ray){{0, 0, 9}, 0, {(float)(i % 64 - 32) / 64, (float)(i / 64 - 64) / 128, -1}, INFINITY};
+  assert_ok(slab_context_create(&options, &context));
+  slab_scene *scene = tree_of(context);
+  under.slow(0, 6e5);
+  under.builds_begin();
+  const double building = cast_for_seconds(scene, rays, first);
+  assert_int_equal(under.builds_seen().sources, 2);
+  double casting = 0.0, last = 0.0, before = 0.0;
+  for (int i = 0; i < 1000 && under.builds_seen().sources == 2; i++) {
+    before = last;
+    casting += last;
+    last = cast_for_seconds(scene, rays, later);
+    assert_same_bits(later, first, COHERENT, sizeof *first);
+  }
+  assert_int_equal(under.builds_seen().sources, 3);
+  if (casting < 0.9 * building || casting - before > building)
+    fail_msg("built after %.3f s, the last %.3f, and the first cast took %.3f s", casting, before, building);
+  free(rays);
+  free(first);
+  free(later);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 /* ---- equal GPUs ----------------------------------------------------------------- */
 
 /* Casts on two devices, which both take their share: each launch has as many rays, since PoCL, which they are,
@@ -415,6 +466,7 @@ int main(void) {
       TEST(different_programs_are_built_side_by_side),
       TEST(one_program_is_built_once_for_all_who_need_it),
       TEST(build_that_fails_fails_all_who_wait_and_is_tried_again),
+      TEST(packets_are_built_once_casts_have_taken_as_long),
       TEST(equal_gpus_share_one_compilation),
       TEST(gpus_that_differ_have_programs_of_their_own),
       TEST(cpus_have_programs_of_their_own),

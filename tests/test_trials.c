@@ -25,7 +25,15 @@ typedef struct wish {
 
 static outcome cast_again(tactics_memory *memory, wish w, const slab_ray *rays, size_t n, pace_of *pace) {
   outcome o = {0};
-  const tactics_task task = {w.query, w.tactic, !w.no_packets, rays, n, lower, upper, 2};
+  const tactics_task task = {
+      w.query,
+      w.tactic,
+      (w.no_packets ? 0u : 1u << SLAB_TACTIC_PACKETS) | 1u << SLAB_TACTIC_TURNS | 1u << SLAB_TACTIC_SINGLE,
+      rays,
+      n,
+      lower,
+      upper,
+      2};
   tactics t = tactics_begin(&task, memory);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
