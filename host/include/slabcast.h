@@ -85,7 +85,9 @@ typedef struct slab_device_info {
 
 /* Lists OpenCL devices over all platforms, in the order that device selectors
  * count them. Writes at most `capacity` entries (list may be NULL with capacity 0)
- * and the total to *count. SLAB_NO_DEVICE when there is none; *count is then 0. */
+ * and the total to *count. A device that cannot be described is left out here and
+ * by selectors; SLAB_DEVICE_FAILED where none can be. SLAB_NO_DEVICE when there is
+ * none; *count is then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
 /* How rays are taken through a tree on a CPU device. Never changes an answer, only how fast it comes. */
