@@ -3,6 +3,7 @@
 #define ANSWER_H
 
 #include "primitive.h"
+#include "scene_memory.h"
 
 /* The geometry a primitive's order belongs to: the last whose order_base is not above it. */
 INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uint order) {
@@ -73,13 +74,13 @@ INLINE slab_hit hit_at(const ray_frame *ray, const geometry_entry *entry, uint g
 }
 
 /* The same of a flat scene, where the order tells the block. */
-INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table, GLOBAL const float *blocks,
+INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table, scene_blocks blocks,
                        const cast_uniforms *cast, float t, uint order) {
   uint geometry = geometry_of(table, cast->geometries, order);
   geometry_entry entry = table[geometry];
   uint primitive = order - entry.order_base;
   size_t block = (size_t)entry.first * BLOCK_UNIT + (size_t)(primitive / LANES) * primitive_rows(entry.kind) * LANES;
-  return hit_at(ray, &entry, geometry, blocks + block, primitive % LANES, cast, t, order);
+  return hit_at(ray, &entry, geometry, block_at(blocks, block), primitive % LANES, cast, t, order);
 }
 
 /* Ends of a solid that the ray's range clipped are given back as the caller wrote them. */

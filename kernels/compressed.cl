@@ -7,6 +7,7 @@
  *
  * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, and SLAB_STACK: the most levels of inner nodes. */
 #define TREE_UNIT COMPRESSED_UNIT
+#define SCENE_NODE compressed_node
 #define SLAB_TREE 1
 #include "nodes.h"
 #include "quantised.h"
@@ -29,8 +30,8 @@ typedef struct node_rows {
   uint4 row[5];
 } node_rows;
 
-INLINE node_rows node_load(const global compressed_node *nodes, uint index) {
-  const global uint4 *rows = (const global uint4 *)nodes + (size_t)index * 5;
+INLINE node_rows node_load(scene_nodes nodes, uint index) {
+  const global uint4 *rows = (const global uint4 *)node_at(nodes, index);
   node_rows n;
   UNROLL for (int i = 0; i < 5; i++) n.row[i] = rows[i];
   return n;
@@ -62,7 +63,7 @@ INLINE uint node_meta(const node_rows *n, uint k) { return compressed_byte(k < 4
 
 /* The leaves among the children in `bits`, bit k ^ way for child k. True when the ray is done. */
 INLINE bool scan_leaves(query_state *q, const ray_frame *ray, const node_rows *n, uint bits, uint way,
-                        const global float *blocks, const cast_uniforms *cast) {
+                        scene_blocks blocks, const cast_uniforms *cast) {
   for (; bits != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits) ^ way;
     uint place = n->row[1].y;
@@ -76,8 +77,8 @@ INLINE bool scan_leaves(query_state *q, const ray_frame *ray, const node_rows *n
   return false;
 }
 
-INLINE void descend(query_state *q, const ray_frame *ray, const global compressed_node *nodes,
-                    const global float *blocks, const cast_uniforms *cast) {
+INLINE void descend(query_state *q, const ray_frame *ray, scene_nodes nodes, scene_blocks blocks,
+                    const cast_uniforms *cast) {
   const uint way = ray->way & 7;
   siblings stack[SLAB_STACK], next = {0, 0x100u | 1u << way}; /* the root is child 0 of nothing */
   uint top = 0;
@@ -100,9 +101,10 @@ INLINE void descend(query_state *q, const ray_frame *ray, const global compresse
 
 /* As `flat`; nodes: the tree, its root first. */
 kernel void compressed(const global slab_ray *rays, global void *results, const global uint *offsets,
-                       const global geometry_entry *table, const global float *blocks,
-                       const global slab_primitive_id *skips, volatile global uint *invalid, const cast_uniforms cast,
-                       const global compressed_node *nodes) {
+                       const global geometry_entry *table, BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
+                       volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS) {
+  const scene_blocks blocks = BLOCKS_GIVEN;
+  const scene_nodes nodes = NODES_GIVEN;
   size_t i = get_global_id(0) * cast.rays_each;
   const size_t end = i + cast.rays_each < cast.rays ? i + cast.rays_each : cast.rays;
   for (; i < end; i++) {

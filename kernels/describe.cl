@@ -9,10 +9,12 @@
 
 /* The arguments of `wide`. */
 KERNEL_HINT kernel void describe(const global slab_ray *rays, global void *results, const global uint *offsets,
-                                 const global geometry_entry *table, const global float *blocks,
+                                 const global geometry_entry *table, BLOCKS_PARAMETERS,
                                  const global slab_primitive_id *skips, volatile global uint *invalid,
-                                 const cast_uniforms cast, const global tree_node *nodes, const global uchar *left,
+                                 const cast_uniforms cast, NODES_PARAMETERS, const global uchar *left,
                                  const global uint *sorted) {
+  const scene_blocks blocks = BLOCKS_GIVEN;
+  const scene_nodes nodes = NODES_GIVEN;
   const size_t first = get_global_id(0) * LANES;
   (void)offsets, (void)skips, (void)invalid, (void)nodes, (void)sorted;
   if (first >= cast.rays || (cast.packet != 0 && left[get_global_id(0)] == 0)) return;

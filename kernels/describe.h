@@ -28,7 +28,7 @@ typedef struct met {
 } met;
 
 /* Components of each ray's own primitive. */
-INLINE void describe_gather(const uint kind, const met *m, mask of, const global float *blocks, real v[OBB_ROWS]) {
+INLINE void describe_gather(const uint kind, const met *m, mask of, scene_blocks blocks, real v[OBB_ROWS]) {
   const uint rows = primitive_rows(kind);
   uint wheres[LANES], lanes[LANES];
   float values[OBB_ROWS][LANES];
@@ -38,14 +38,14 @@ INLINE void describe_gather(const uint kind, const met *m, mask of, const global
   const uint bits = lanes_bits(of);
   for (uint lane = 0; lane < LANES; lane++) {
     const uint from = (bits >> lane & 1) != 0 ? lane : any;
-    const global float *primitive = blocks + (size_t)wheres[from] * BLOCK_UNIT + lanes[from];
+    const global float *primitive = block_at(blocks, (size_t)wheres[from] * BLOCK_UNIT) + lanes[from];
     UNROLL for (uint r = 0; r < rows; r++) values[r][lane] = primitive[r * TREE_WIDTH];
   }
   UNROLL for (uint r = 0; r < rows; r++) v[r] = lanes_from(values[r]);
 }
 
 /* What kind's rays among `of` hit. */
-INLINE void describe_kind(const uint kind, const met *m, mask of, const global float *blocks, const cast_uniforms *cast,
+INLINE void describe_kind(const uint kind, const met *m, mask of, scene_blocks blocks, const cast_uniforms *cast,
                           ray_hit *hit) {
   real v[OBB_ROWS];
   ray_hit one = {0};
@@ -87,7 +87,7 @@ INLINE met_geometry describe_geometry(word order, const global geometry_entry *t
   return each;
 }
 
-INLINE void describe_met(const met *m, const global geometry_entry *table, const global float *blocks,
+INLINE void describe_met(const met *m, const global geometry_entry *table, scene_blocks blocks,
                          const cast_uniforms *cast, global slab_hit *out, uint count) {
   const met_geometry geometry = describe_geometry(m->order, table, cast->geometries);
   ray_hit hit = {.t = (real)(INFINITY)};

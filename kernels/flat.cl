@@ -17,10 +17,10 @@ INLINE bool sieve_blocks(const ray_frame *ray, const global float *block, float 
 }
 
 /* Primitives [first, end) of one geometry, block by block; first is a multiple of LANES. True when the ray is done. */
-INLINE bool scan(const uint kind, query_state *q, const ray_frame *ray, const global float *block,
+INLINE bool scan(const uint kind, query_state *q, const ray_frame *ray, geometry_blocks blocks,
                  const geometry_entry *entry, uint first, uint end, const cast_uniforms *cast) {
   const uint step = primitive_rows(kind) * LANES;
-  block += (size_t)(first / LANES) * step;
+  const global float *block = geometry_block(blocks, (size_t)(first / LANES) * step);
   for (; first < end; first += LANES, block += step) {
     while (kind == SLAB_BOX && end - first > SIEVED * LANES && !sieve_blocks(ray, block, q->limit)) {
       first += SIEVED * LANES;
@@ -31,11 +31,11 @@ INLINE bool scan(const uint kind, query_state *q, const ray_frame *ray, const gl
   return false;
 }
 
-INLINE bool scan_kind(query_state *q, const ray_frame *ray, const global float *blocks, const geometry_entry *entry,
+INLINE bool scan_kind(query_state *q, const ray_frame *ray, scene_blocks blocks, const geometry_entry *entry,
                       uint first, uint end, const cast_uniforms *cast) {
-  const global float *block = blocks + (size_t)entry->first * BLOCK_UNIT;
+  const geometry_blocks own = geometry_begin(blocks, entry);
 #define SCAN_KIND(KIND) \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && entry->kind == KIND) return scan(KIND, q, ray, block, entry, first, end, cast)
+  if ((SLAB_KINDS >> KIND & 1) != 0 && entry->kind == KIND) return scan(KIND, q, ray, own, entry, first, end, cast)
   SCAN_KIND(SLAB_BOX);
   SCAN_KIND(SLAB_TRIANGLE);
   SCAN_KIND(SLAB_SPHERE);
@@ -90,7 +90,7 @@ INLINE float tile_limit(const query_state *q, const ray_frame *ray) {
 /* A work-item's n rays meet boxes [first, end) of a geometry, which are in the tile. Also where n is 0: a condition of
  * one work-item between two barriers ended in rays that were not there (PoCL 3.1). */
 INLINE void tile_meet(query_state q[SLAB_RAYS], ray_frame ray[SLAB_RAYS], uint n, const local float *tile,
-                      const global float *block, const geometry_entry *entry, uint first, uint end,
+                      geometry_blocks blocks, const geometry_entry *entry, uint first, uint end,
                       const cast_uniforms *cast) {
   ray_frame seen[SLAB_RAYS]; /* in registers, as is what follows: they are indexed by constants alone */
   float limit[SLAB_RAYS];
@@ -110,7 +110,7 @@ INLINE void tile_meet(query_state q[SLAB_RAYS], ray_frame ray[SLAB_RAYS], uint n
     const uint from = first + at, to = end - from < TILE_STEP ? end : from + TILE_STEP;
     for (; bits != 0; bits &= bits - 1) {
       const uint r = lowest_lane(bits);
-      if (scan(SLAB_BOX, &q[r], &ray[r], block, entry, from, to, cast)) ray[r].state = RAY_DONE;
+      if (scan(SLAB_BOX, &q[r], &ray[r], blocks, entry, from, to, cast)) ray[r].state = RAY_DONE;
     }
     UNROLL for (uint r = 0; r < SLAB_RAYS; r++) limit[r] = r < n ? tile_limit(&q[r], &ray[r]) : -INFINITY;
   }
@@ -124,12 +124,20 @@ INLINE uint tile_of(const geometry_entry *entry) {
   return SLAB_RAYS == 1 ? entry->count : 6144 / primitive_rows(entry->kind) / LANES * LANES;
 }
 
+/* Of these the ones from `first` on that lie in one buffer. */
+INLINE uint tile_held(scene_blocks blocks, const geometry_entry *entry, uint first, uint tile) {
+  const uint step = primitive_rows(entry->kind) * LANES;
+  const uint held = geometry_held(geometry_begin(blocks, entry), (size_t)(first / LANES) * step, step);
+  return held < (tile + LANES - 1) / LANES ? held * LANES : tile;
+}
+
 /* results: an array of the query's type; for SLAB_ALL the hits of ray i begin at offsets[i] (offsets is unused by
  * others). skips: one entry a ray where cast.skip; invalid: one counter where cast.invalid. */
 KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, const global uint *offsets,
-                             const global geometry_entry *table, const global float *blocks,
+                             const global geometry_entry *table, BLOCKS_PARAMETERS,
                              const global slab_primitive_id *skips, volatile global uint *invalid,
                              const cast_uniforms cast) {
+  const scene_blocks blocks = BLOCKS_GIVEN;
 #if SLAB_TILE > 0
   local float boxes[SLAB_TILE * BOX_ROWS];
 #endif
@@ -148,14 +156,15 @@ KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, 
   for (uint g = 0; g < cast.geometries; g++) {
     const geometry_entry entry = table[g];
     if ((entry.mask & cast.mask) == 0) continue;
-    const uint tile = tile_of(&entry);
-    for (uint first = 0; first < entry.count; first += tile) {
+    const uint most = tile_of(&entry);
+    for (uint first = 0, tile; first < entry.count; first += tile) {
+      tile = tile_held(blocks, &entry, first, most);
       const uint end = entry.count - first < tile ? entry.count : first + tile;
 #if SLAB_TILE > 0
       if ((SLAB_KINDS >> SLAB_BOX & 1) != 0 && entry.kind == SLAB_BOX) {
-        const global float *block = blocks + (size_t)entry.first * BLOCK_UNIT;
-        tile_fetch(boxes, block + (size_t)first * BOX_ROWS, end - first);
-        tile_meet(q, ray, n, boxes, block, &entry, first, end, &cast);
+        const geometry_blocks own = geometry_begin(blocks, &entry);
+        tile_fetch(boxes, geometry_block(own, (size_t)first * BOX_ROWS), end - first);
+        tile_meet(q, ray, n, boxes, own, &entry, first, end, &cast);
         continue;
       }
 #endif

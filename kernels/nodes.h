@@ -18,11 +18,11 @@ INLINE mask bounds_met(const ray_frame *ray, const real near[3], const real far[
 }
 
 /* Blocks of one kind, one after the other. True when the ray is done. */
-INLINE bool scan_blocks(const uint kind, query_state *q, const ray_frame *ray, const global float *blocks, uint first,
+INLINE bool scan_blocks(const uint kind, query_state *q, const ray_frame *ray, scene_blocks blocks, uint first,
                         uint count, const cast_uniforms *cast) {
   const uint rows = primitive_rows(kind);
   for (uint n = 0; n < count; n++, first += BLOCK_UNITS(rows, STRIDE, TREE_UNIT)) {
-    const global float *block = blocks + (size_t)first * TREE_UNIT;
+    const global float *block = block_at(blocks, (size_t)first * TREE_UNIT);
     const global uint *orders = (const global uint *)(block + rows * STRIDE);
     for (uint part = 0; part < STRIDE; part += LANES)
       if (query_block(q, kind, ray, block + part, 0, orders + part, first, cast)) return true;
@@ -30,8 +30,8 @@ INLINE bool scan_blocks(const uint kind, query_state *q, const ray_frame *ray, c
   return false;
 }
 
-INLINE bool scan_leaf(query_state *q, const ray_frame *ray, const global float *blocks, uint kind, uint first,
-                      uint count, const cast_uniforms *cast) {
+INLINE bool scan_leaf(query_state *q, const ray_frame *ray, scene_blocks blocks, uint kind, uint first, uint count,
+                      const cast_uniforms *cast) {
 #define SCAN_KIND(KIND) \
   if ((SLAB_KINDS >> KIND & 1) != 0 && kind == KIND) return scan_blocks(KIND, q, ray, blocks, first, count, cast)
   SCAN_KIND(SLAB_TRIANGLE);
@@ -42,7 +42,7 @@ INLINE bool scan_leaf(query_state *q, const ray_frame *ray, const global float *
   return false;
 }
 
-INLINE bool scan_outside(query_state *q, const ray_frame *ray, const global float *blocks, const cast_uniforms *cast) {
+INLINE bool scan_outside(query_state *q, const ray_frame *ray, scene_blocks blocks, const cast_uniforms *cast) {
   const tree_outside p = cast->planes, b = cast->boxes;
   if ((SLAB_KINDS >> SLAB_PLANE & 1) != 0 && scan_blocks(SLAB_PLANE, q, ray, blocks, p.first, p.blocks, cast))
     return true;

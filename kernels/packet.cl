@@ -189,10 +189,10 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const g
 }
 
 INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_hull *h, mask touched,
-                          const global float *blocks, uint first, uint count, const global geometry_entry *table,
+                          scene_blocks blocks, uint first, uint count, const global geometry_entry *table,
                           const cast_uniforms *cast) {
   for (uint n = 0; n < count; n++, first += TREE_BLOCK_UNITS(primitive_rows(kind))) {
-    const global float *block = blocks + (size_t)first * BLOCK_UNIT;
+    const global float *block = block_at(blocks, (size_t)first * BLOCK_UNIT);
     const uint rays = lanes_bits(touched & p->live);
     const bool few = kind == SLAB_TRIANGLE && popcount(rays) <= HULL_PAYS;
     const uint primitives = few ? EIGHT_BITS : hull_block(kind, h, block);
@@ -203,9 +203,8 @@ INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, c
   }
 }
 
-INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_hull *h, mask touched,
-                        const global float *blocks, uint first, uint meta, const global geometry_entry *table,
-                        const cast_uniforms *cast) {
+INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_hull *h, mask touched, scene_blocks blocks,
+                        uint first, uint meta, const global geometry_entry *table, const cast_uniforms *cast) {
   const uint kind = TREE_LEAF_KIND(meta), count = TREE_LEAF_BLOCK_COUNT(meta);
 #define SCAN_KIND(KIND)                              \
   if ((SLAB_KINDS >> KIND & 1) != 0 && kind == KIND) \
@@ -217,7 +216,7 @@ INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_hull *h
 #undef SCAN_KIND
 }
 
-INLINE void packet_outside(packet *p, const packet_rows *each, const packet_hull *h, const global float *blocks,
+INLINE void packet_outside(packet *p, const packet_rows *each, const packet_hull *h, scene_blocks blocks,
                            const global geometry_entry *table, const cast_uniforms *cast) {
   const tree_outside planes = cast->planes, boxes = cast->boxes;
   if ((SLAB_KINDS >> SLAB_PLANE & 1) != 0)
@@ -229,11 +228,11 @@ INLINE void packet_outside(packet *p, const packet_rows *each, const packet_hull
 /* ---- what blocked rays before ---- */
 
 /* The primitive that blocked a ray before, where any hit will do: it does well if it blocks one of these. */
-INLINE void packet_occluder(packet *p, occluder *last, const global float *blocks, const global geometry_entry *table,
+INLINE void packet_occluder(packet *p, occluder *last, scene_blocks blocks, const global geometry_entry *table,
                             const cast_uniforms *cast) {
   if (SLAB_QUERY != SLAB_ANY || !occluder_is_asked(last)) return;
   const uint before = lanes_bits(p->live);
-  const global float *block = blocks + (size_t)last->where * BLOCK_UNIT;
+  const global float *block = block_at(blocks, (size_t)last->where * BLOCK_UNIT);
 #define ASK_KIND(KIND)                                     \
   if ((SLAB_KINDS >> KIND & 1) != 0 && last->kind == KIND) \
   packet_block(KIND, p, p->live, 1u << last->lane, block, last->where, table, cast)
@@ -262,14 +261,14 @@ INLINE void packet_remember(const packet *p, occluder *last, const global geomet
 /* ---- the traversal ---- */
 
 /* Rays that may touch the child at a place. */
-INLINE mask packet_touches(const packet *p, const global tree_node *nodes, uint place) {
+INLINE mask packet_touches(const packet *p, scene_nodes nodes, uint place) {
   real near[3], far[3], enter;
-  box_planes(&p->ray, &nodes[place / TREE_WIDTH].bounds[0][0] + place % TREE_WIDTH, near, far);
+  box_planes(&p->ray, &node_at(nodes, place / TREE_WIDTH)->bounds[0][0] + place % TREE_WIDTH, near, far);
   return box_may_touch(&p->ray, near, far, p->limit, &enter) & p->live;
 }
 
-INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, const global tree_node *nodes,
-                            const global float *blocks, const global geometry_entry *table, const cast_uniforms *cast) {
+INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, scene_nodes nodes, scene_blocks blocks,
+                            const global geometry_entry *table, const cast_uniforms *cast) {
   tree_visit stack[SLAB_STACK];
   tree_path path;
   mask touched = p->live;
@@ -282,7 +281,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, 
     } else if (TREE_IS_INNER(meta)) {
       float enter[TREE_WIDTH];
       hull_real entered;
-      const uint bits = hull_boxes(h, &nodes[at].bounds[0][0], &entered);
+      const uint bits = hull_boxes(h, &node_at(nodes, at)->bounds[0][0], &entered);
       vstore8(entered, 0, enter);
       more = tree_down(&path, nodes, blocks, at, bits, enter, h->limit);
     } else {
@@ -296,7 +295,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, 
 
 /* ---- results out ---- */
 
-INLINE void packet_end(const packet *p, const global geometry_entry *table, const global float *blocks,
+INLINE void packet_end(const packet *p, const global geometry_entry *table, scene_blocks blocks,
                        const cast_uniforms *cast, global void *results, size_t first, uint count) {
   const mask found = p->order != SLAB_MISS;
   uint words[LANES];
@@ -320,9 +319,8 @@ INLINE void packet_end(const packet *p, const global geometry_entry *table, cons
 
 /* The rays from first on, LANES at most. Whether they are left to wide. */
 INLINE bool packet_cast(const global slab_ray *rays, global void *results, const global geometry_entry *table,
-                        const global float *blocks, const global slab_primitive_id *skips,
-                        volatile global uint *invalid, const cast_uniforms *cast, const global tree_node *nodes,
-                        size_t first, uint count, occluder *last) {
+                        scene_blocks blocks, const global slab_primitive_id *skips, volatile global uint *invalid,
+                        const cast_uniforms *cast, scene_nodes nodes, size_t first, uint count, occluder *last) {
   const ray_given given = rays_load(rays, cast, first, count);
   packet p = {.ray = ray_scale(&given)};
   uint way = 0;
@@ -354,10 +352,12 @@ INLINE bool packet_cast(const global slab_ray *rays, global void *results, const
 /* The arguments of `wide`; cast.rays_each is a multiple of LANES. left: a byte for each packet, not 0 where it is left
  * to wide. */
 KERNEL_HINT kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
-                                const global geometry_entry *table, const global float *blocks,
+                                const global geometry_entry *table, BLOCKS_PARAMETERS,
                                 const global slab_primitive_id *skips, volatile global uint *invalid,
-                                const cast_uniforms cast, const global tree_node *nodes, global uchar *left,
+                                const cast_uniforms cast, NODES_PARAMETERS, global uchar *left,
                                 const global uint *sorted) {
+  const scene_blocks blocks = BLOCKS_GIVEN;
+  const scene_nodes nodes = NODES_GIVEN;
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();

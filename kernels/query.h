@@ -146,12 +146,12 @@ INLINE void sort_hits(global slab_hit *hits, uint count) {
 }
 
 /* The hit of a primitive, whose block a tree names and a flat scene's order tells. */
-INLINE slab_hit query_hit(const ray_frame *ray, const global geometry_entry *table, const global float *blocks,
+INLINE slab_hit query_hit(const ray_frame *ray, const global geometry_entry *table, scene_blocks blocks,
                           const cast_uniforms *cast, float t, uint order, uint where) {
   if (!SLAB_TREE) return hit_of(ray, table, blocks, cast, t, order);
   uint geometry = geometry_of(table, cast->geometries, order), lane = 0;
   geometry_entry entry = table[geometry];
-  const global float *block = blocks + (size_t)where * TREE_UNIT;
+  const global float *block = block_at(blocks, (size_t)where * TREE_UNIT);
   const global uint *orders = (const global uint *)(block + primitive_rows(entry.kind) * STRIDE);
   while (lane + 1 < STRIDE && orders[lane] != order) lane++;
   return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, cast, t, order);
@@ -159,7 +159,7 @@ INLINE slab_hit query_hit(const ray_frame *ray, const global geometry_entry *tab
 
 /* Writes the result of ray i. */
 INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray *given,
-                      const global geometry_entry *table, const global float *blocks, const cast_uniforms *cast,
+                      const global geometry_entry *table, scene_blocks blocks, const cast_uniforms *cast,
                       global void *results, size_t i) {
   bool found = q->order != SLAB_MISS;
   results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])

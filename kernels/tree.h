@@ -2,8 +2,7 @@
 #ifndef TREE_H
 #define TREE_H
 
-#include "lanes.h"
-#include "types.h"
+#include "scene_memory.h"
 
 /* A child of a node, and where it is entered. */
 typedef struct tree_visit {
@@ -38,13 +37,16 @@ INLINE bool tree_pop(tree_path *path, float limit) {
 }
 
 /* A child that is visited soon, `bytes` of it. */
-INLINE void tree_fetch(const global tree_node *nodes, const global float *blocks, uint child, uint meta, uint bytes) {
-  memory_fetch(TREE_IS_INNER(meta) ? (size_t)(nodes + child) : (size_t)(blocks + (size_t)child * BLOCK_UNIT), bytes);
+INLINE void tree_fetch(scene_nodes nodes, scene_blocks blocks, uint child, uint meta, uint bytes) {
+  memory_fetch(
+      TREE_IS_INNER(meta) ? (size_t)node_at(nodes, child) : (size_t)block_at(blocks, (size_t)child * BLOCK_UNIT),
+      bytes);
 }
 
-INLINE tree_visit tree_child(const global tree_node *nodes, const global float *blocks, uint node, uint lane,
+INLINE tree_visit tree_child(scene_nodes nodes, scene_blocks blocks, uint node, uint lane,
                              const float enter[TREE_WIDTH]) {
-  const tree_visit v = {nodes[node].child[lane], nodes[node].meta[lane], enter[lane], node * TREE_WIDTH + lane};
+  const tree_visit v = {node_at(nodes, node)->child[lane], node_at(nodes, node)->meta[lane], enter[lane],
+                        node * TREE_WIDTH + lane};
   tree_fetch(nodes, blocks, v.child, v.meta, sizeof(tree_node));
   return v;
 }
@@ -65,7 +67,7 @@ INLINE bool tree_before(const tree_visit *a, const tree_visit *b) {
 
 /* The nearest of a node's children in bits becomes the next; the others are pushed, nearest last. Without children,
  * pops. */
-INLINE bool tree_down(tree_path *path, const global tree_node *nodes, const global float *blocks, uint node, uint bits,
+INLINE bool tree_down(tree_path *path, scene_nodes nodes, scene_blocks blocks, uint node, uint bits,
                       const float enter[TREE_WIDTH], float limit) {
   const uint base = path->top;
   if (bits == 0) return tree_pop(path, limit);

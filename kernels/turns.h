@@ -78,9 +78,9 @@ INLINE ushort8 turns_ranks(const global tree_node *node, real enter, mask touche
 }
 
 /* The children of a node that the ray touches. */
-INLINE void turns_push(turns_path *path, const global tree_node *nodes, uint node, real enter, mask touched) {
+INLINE void turns_push(turns_path *path, scene_nodes nodes, uint node, real enter, mask touched) {
   const uint top = path->top;
-  path->stack->left[top] = turns_ranks(nodes + node, enter, touched);
+  path->stack->left[top] = turns_ranks(node_at(nodes, node), enter, touched);
   path->stack->owner[top] = node;
   path->top = top + (lanes_any(touched) ? 1 : 0);
 }
@@ -93,7 +93,7 @@ constant ushort8 turns_taken[TREE_WIDTH] = {
 
 /* The first of those left on the deepest level becomes the next, if it is entered at limit or before, as far as its
  * rank tells. */
-INLINE void turns_pop(turns_path *path, const global tree_node *nodes, const global float *blocks, float limit) {
+INLINE void turns_pop(turns_path *path, scene_nodes nodes, scene_blocks blocks, float limit) {
   const uint last = SLAB_QUERY == SLAB_ANY ? TURNS_NONE : as_uint(limit) >> 15; /* which below 0 drops none */
   uint level = path->top, least;
   do {
@@ -103,7 +103,7 @@ INLINE void turns_pop(turns_path *path, const global tree_node *nodes, const glo
     }
     least = turns_least(path->stack->left[--level]);
   } while ((least & 0xFFFFu) > last);
-  const global tree_node *owner = nodes + path->stack->owner[level];
+  const global tree_node *owner = node_at(nodes, path->stack->owner[level]);
   const uint lane = least >> 16;
   const ushort8 left = path->stack->left[level] | turns_taken[lane];
   path->stack->left[level] = left;

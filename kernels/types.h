@@ -20,6 +20,10 @@
 /* Where a geometry begins is counted in units of 16 floats, so that 32 bits reach 256 GiB. */
 #define BLOCK_UNIT 16
 
+/* Floats that a buffer repeats of the next one's where a scene lies in several: as many as the longest block has, of
+ * oriented boxes and their orders in the most lanes there are, so that a block is in the buffer in which it begins. */
+#define BLOCK_TAIL ((OBB_ROWS + 1) * 16)
+
 /* `order` of a primitive is order_base + its index: ascending in (geometry, primitive) over the scene. */
 typedef struct geometry_entry {
   uint32_t kind;       /* slab_shape */

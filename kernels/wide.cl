@@ -30,22 +30,21 @@ typedef struct walk {
 } walk;
 
 /* False when the ray is done. */
-INLINE bool walk_leaf(walk *w, const ray_frame *ray, const global float *blocks, uint first, uint meta,
+INLINE bool walk_leaf(walk *w, const ray_frame *ray, scene_blocks blocks, uint first, uint meta,
                       const cast_uniforms *cast) {
   return !scan_leaf(&w->q, ray, blocks, TREE_LEAF_KIND(meta), first, TREE_LEAF_BLOCK_COUNT(meta), cast);
 }
 
 INLINE void walk_begin(walk *w, uint number, const ray_frame *ray, global void *results, const global uint *offsets,
-                       const global geometry_entry *table, const global float *blocks,
-                       const global slab_primitive_id *skips, volatile global uint *invalid,
-                       const cast_uniforms *cast) {
+                       const global geometry_entry *table, scene_blocks blocks, const global slab_primitive_id *skips,
+                       volatile global uint *invalid, const cast_uniforms *cast) {
   w->number = number;
   w->q = query_begin(ray, results, offsets, table, skips, invalid, cast, number);
   w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, blocks, cast);
 }
 
 INLINE void walk_end(const walk *w, const ray_frame *ray, const global slab_ray *rays, global void *results,
-                     const global geometry_entry *table, const global float *blocks, const cast_uniforms *cast) {
+                     const global geometry_entry *table, scene_blocks blocks, const cast_uniforms *cast) {
   const slab_ray given = query_ray(rays, cast, w->number);
   query_end(&w->q, ray, &given, table, blocks, cast, results, w->number);
 }
@@ -65,19 +64,19 @@ INLINE uint node_children(const ray_frame *ray, const global tree_node *node, fl
 }
 
 /* One node, or one leaf. False when the ray is done. */
-INLINE bool walk_on(walk *w, tree_path *path, const ray_frame *ray, const global tree_node *nodes,
-                    const global float *blocks, const cast_uniforms *cast) {
+INLINE bool walk_on(walk *w, tree_path *path, const ray_frame *ray, scene_nodes nodes, scene_blocks blocks,
+                    const cast_uniforms *cast) {
   const uint at = path->next.child, meta = path->next.meta;
   if (TREE_IS_INNER(meta)) {
     float enter[TREE_WIDTH];
-    const uint bits = node_children(ray, nodes + at, w->q.limit, enter);
+    const uint bits = node_children(ray, node_at(nodes, at), w->q.limit, enter);
     return tree_down(path, nodes, blocks, at, bits, enter, w->q.limit);
   }
   return walk_leaf(w, ray, blocks, at, meta, cast) && tree_pop(path, w->q.limit);
 }
 
 /* The block that blocked the ray before, where any hit will do. */
-INLINE void walk_occluder(walk *w, occluder *last, const ray_frame *ray, const global float *blocks,
+INLINE void walk_occluder(walk *w, occluder *last, const ray_frame *ray, scene_blocks blocks,
                           const cast_uniforms *cast) {
   if (SLAB_QUERY != SLAB_ANY || !w->more || !occluder_is_asked(last)) return;
   w->more = walk_leaf(w, ray, blocks, last->where, TREE_LEAF(last->kind, 1), cast);
@@ -85,8 +84,8 @@ INLINE void walk_occluder(walk *w, occluder *last, const ray_frame *ray, const g
 }
 
 /* The whole tree. */
-INLINE void walk_all(walk *w, occluder *last, const ray_frame *ray, const global tree_node *nodes,
-                     const global float *blocks, const cast_uniforms *cast, tree_visit *stack) {
+INLINE void walk_all(walk *w, occluder *last, const ray_frame *ray, scene_nodes nodes, scene_blocks blocks,
+                     const cast_uniforms *cast, tree_visit *stack) {
   tree_path path;
   if (!w->more) return;
   tree_begin(&path, stack);
@@ -98,10 +97,12 @@ INLINE void walk_all(walk *w, occluder *last, const ray_frame *ray, const global
 /* As `flat`; nodes: the tree, its root first; left: of each packet whether its rays are still to be cast, where
  * cast.packet says how many it has; sorted: of `turns`. */
 KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, const global uint *offsets,
-                             const global geometry_entry *table, const global float *blocks,
+                             const global geometry_entry *table, BLOCKS_PARAMETERS,
                              const global slab_primitive_id *skips, volatile global uint *invalid,
-                             const cast_uniforms cast, const global tree_node *nodes, const global uchar *left,
+                             const cast_uniforms cast, NODES_PARAMETERS, const global uchar *left,
                              const global uint *sorted) {
+  const scene_blocks blocks = BLOCKS_GIVEN;
+  const scene_nodes nodes = NODES_GIVEN;
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   tree_visit stack[SLAB_STACK];
@@ -140,9 +141,9 @@ INLINE void turn_root(turn *t, turns_stack *stack) {
 }
 
 /* The planes as box_planes has them, by rows that are chosen once a ray: chosen here they cost 1 to 6 %. */
-INLINE void turn_node(turn *t, const global tree_node *nodes) {
+INLINE void turn_node(turn *t, scene_nodes nodes) {
   const uint at = t->path.child;
-  const global float *bounds = &nodes[at].bounds[0][0];
+  const global float *bounds = &node_at(nodes, at)->bounds[0][0];
   real near[3], far[3], enter;
   UNROLL for (uint i = 0; i < 3; i++) {
     near[i] = lanes_load(bounds + t->nearest[i]);
@@ -153,7 +154,7 @@ INLINE void turn_node(turn *t, const global tree_node *nodes) {
 }
 
 /* Goes on with what was left for later. */
-INLINE void turn_pop(turn *t, const global tree_node *nodes, const global float *blocks) {
+INLINE void turn_pop(turn *t, scene_nodes nodes, scene_blocks blocks) {
   turns_pop(&t->path, nodes, blocks, t->on.q.limit);
 }
 
@@ -178,7 +179,7 @@ INLINE void turn_fetch_result(const turn *t, const global void *results, const c
 }
 
 /* The leaf that is next, then what comes after it. */
-INLINE void turn_leaf(turn *t, const global tree_node *nodes, const global float *blocks, const cast_uniforms *cast) {
+INLINE void turn_leaf(turn *t, scene_nodes nodes, scene_blocks blocks, const cast_uniforms *cast) {
   if (!walk_leaf(&t->on, &t->ray, blocks, t->path.child, t->path.meta, cast)) t->path.top = 0;
   turn_pop(t, nodes, blocks);
 }
@@ -186,10 +187,9 @@ INLINE void turn_leaf(turn *t, const global tree_node *nodes, const global float
 #if SLAB_ABREAST > 1
 
 /* What the next block of its leaf offers a ray, then what comes after it. */
-INLINE void turn_take(turn *t, mask hit, real at, const global tree_node *nodes, const global float *blocks,
-                      const cast_uniforms *cast) {
+INLINE void turn_take(turn *t, mask hit, real at, scene_nodes nodes, scene_blocks blocks, const cast_uniforms *cast) {
   turns_path *path = &t->path;
-  const global float *block = blocks + (size_t)path->child * TREE_UNIT;
+  const global float *block = block_at(blocks, (size_t)path->child * TREE_UNIT);
   const global uint *orders = (const global uint *)(block + TRIANGLE_ROWS * STRIDE);
   const bool done =
       lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, &t->ray, hit, at, at, 0, orders, path->child, cast);
@@ -200,10 +200,9 @@ INLINE void turn_take(turn *t, mask hit, real at, const global tree_node *nodes,
 }
 
 /* A block of triangles each. */
-INLINE void turns_abreast(turn *a, turn *b, const global tree_node *nodes, const global float *blocks,
-                          const cast_uniforms *cast) {
-  const triangle_rows rows_a = triangle_load(&a->ray, blocks + (size_t)a->path.child * TREE_UNIT),
-                      rows_b = triangle_load(&b->ray, blocks + (size_t)b->path.child * TREE_UNIT);
+INLINE void turns_abreast(turn *a, turn *b, scene_nodes nodes, scene_blocks blocks, const cast_uniforms *cast) {
+  const triangle_rows rows_a = triangle_load(&a->ray, block_at(blocks, (size_t)a->path.child * TREE_UNIT)),
+                      rows_b = triangle_load(&b->ray, block_at(blocks, (size_t)b->path.child * TREE_UNIT));
   const two_frame rays = two_rays(&a->ray, &b->ray);
   const two_rows rows = two_load(&rows_a, &rows_b);
   const uint cull = SLAB_QUERY == SLAB_INTERVAL ? SLAB_CULL_NONE : cast->cull;
@@ -217,10 +216,12 @@ INLINE void turns_abreast(turn *a, turn *b, const global tree_node *nodes, const
 
 /* The arguments of `wide`; sorted: as of frames.h. */
 KERNEL_HINT kernel void turns(const global slab_ray *rays, global void *results, const global uint *offsets,
-                              const global geometry_entry *table, const global float *blocks,
+                              const global geometry_entry *table, BLOCKS_PARAMETERS,
                               const global slab_primitive_id *skips, volatile global uint *invalid,
-                              const cast_uniforms cast, const global tree_node *nodes, const global uchar *left,
+                              const cast_uniforms cast, NODES_PARAMETERS, const global uchar *left,
                               const global uint *sorted) {
+  const scene_blocks blocks = BLOCKS_GIVEN;
+  const scene_nodes nodes = NODES_GIVEN;
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   frames prepared;

@@ -1,0 +1,109 @@
+/* Where a scene lies: its blocks, and the nodes of its tree. Each of the two arrays is one buffer. Where the device
+ * allocates less at once it is several (SLAB_BUFFERS: 1 or 4), which the host cuts (scene.c) and kernels choose from by
+ * the place of what they read. So a scene that fits compiles to pointers and nothing else.
+ *
+ * Of several, a buffer has BLOCK_PART floats or NODE_PART nodes of its own. After its floats it repeats the BLOCK_TAIL
+ * floats that come next: a block that begins in a buffer is read from it, though the cut may go through it. */
+#ifndef SCENE_MEMORY_H
+#define SCENE_MEMORY_H
+
+#include "lanes.h"
+#include "types.h"
+
+#ifndef SLAB_BUFFERS
+#define SLAB_BUFFERS 1
+#endif
+
+#ifndef SCENE_NODE
+#define SCENE_NODE tree_node /* of the layout that is traversed */
+#endif
+
+#if SLAB_BUFFERS == 1
+
+typedef GLOBAL const float *scene_blocks;
+typedef GLOBAL const SCENE_NODE *scene_nodes;
+
+/* A kernel's parameters, and what it makes of them. */
+#define BLOCKS_PARAMETERS GLOBAL const float *blocks_0
+#define NODES_PARAMETERS GLOBAL const SCENE_NODE *nodes_0
+#define BLOCKS_GIVEN blocks_0
+#define NODES_GIVEN nodes_0
+
+#define block_at(blocks, at) ((blocks) + (at)) /* the block that begins `at` floats from the first */
+#define node_at(nodes, at) ((nodes) + (at))
+
+/* The blocks of one geometry of a flat scene, and the block that begins `at` floats from its first. */
+typedef scene_blocks geometry_blocks;
+#define geometry_begin(blocks, entry) ((blocks) + (size_t)(entry)->first * BLOCK_UNIT)
+#define geometry_block(geometry, at) ((geometry) + (at))
+/* How many blocks of `step` floats lie one after the other there: all. */
+#define geometry_held(geometry, at, step) ((void)(geometry), (void)(at), (void)(step), 0xFFFFFFFFu)
+
+#elif SLAB_BUFFERS == 4
+
+/* SLAB_PART_UNITS and SLAB_PART_NODES come from the host. */
+#define BLOCK_PART ((size_t)(SLAB_PART_UNITS)*BLOCK_UNIT)
+#define NODE_PART ((size_t)(SLAB_PART_NODES))
+
+typedef struct scene_blocks {
+  GLOBAL const float *part[SLAB_BUFFERS];
+} scene_blocks;
+
+typedef struct scene_nodes {
+  GLOBAL const SCENE_NODE *part[SLAB_BUFFERS];
+} scene_nodes;
+
+#define BLOCKS_PARAMETERS \
+  GLOBAL const float *blocks_0, GLOBAL const float *blocks_1, GLOBAL const float *blocks_2, GLOBAL const float *blocks_3
+#define NODES_PARAMETERS                                                                                \
+  GLOBAL const SCENE_NODE *nodes_0, GLOBAL const SCENE_NODE *nodes_1, GLOBAL const SCENE_NODE *nodes_2, \
+      GLOBAL const SCENE_NODE *nodes_3
+#define BLOCKS_GIVEN                           \
+  {                                            \
+    { blocks_0, blocks_1, blocks_2, blocks_3 } \
+  }
+#define NODES_GIVEN                        \
+  {                                        \
+    { nodes_0, nodes_1, nodes_2, nodes_3 } \
+  }
+
+/* By comparisons: an array that is indexed by a variable would lie in a GPU's slow memory. */
+INLINE GLOBAL const float *block_at(scene_blocks blocks, size_t at) {
+  return at < BLOCK_PART       ? blocks.part[0] + at
+         : at < 2 * BLOCK_PART ? blocks.part[1] + (at - BLOCK_PART)
+         : at < 3 * BLOCK_PART ? blocks.part[2] + (at - 2 * BLOCK_PART)
+                               : blocks.part[3] + (at - 3 * BLOCK_PART);
+}
+
+INLINE GLOBAL const SCENE_NODE *node_at(scene_nodes nodes, size_t at) {
+  return at < NODE_PART       ? nodes.part[0] + at
+         : at < 2 * NODE_PART ? nodes.part[1] + (at - NODE_PART)
+         : at < 3 * NODE_PART ? nodes.part[2] + (at - 2 * NODE_PART)
+                              : nodes.part[3] + (at - 3 * NODE_PART);
+}
+
+typedef struct geometry_blocks {
+  scene_blocks blocks;
+  size_t first;
+} geometry_blocks;
+
+INLINE geometry_blocks geometry_begin(scene_blocks blocks, const geometry_entry *entry) {
+  const geometry_blocks geometry = {blocks, (size_t)entry->first * BLOCK_UNIT};
+  return geometry;
+}
+
+INLINE GLOBAL const float *geometry_block(geometry_blocks geometry, size_t at) {
+  return block_at(geometry.blocks, geometry.first + at);
+}
+
+/* Those that begin in the same buffer: the last may end in its tail. */
+INLINE uint geometry_held(geometry_blocks geometry, size_t at, uint step) {
+  const size_t left = BLOCK_PART - (geometry.first + at) % BLOCK_PART, held = (left + step - 1) / step;
+  return held < 0xFFFFFFFFu ? (uint)held : 0xFFFFFFFFu;
+}
+
+#else
+#error "a scene lies in 1 or 4 buffers"
+#endif
+
+#endif
