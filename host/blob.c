@@ -85,12 +85,14 @@ static blob_header describe(const slab_scene *scene) {
   return h;
 }
 
-/* Reads what a device holds; every device of a scene holds the same. */
-static slab_status fetch(const slab_scene *scene, cl_mem buffer, uint64_t size, char *bytes) {
-  if (size == 0) return SLAB_OK;
+/* Reads the wide tree that a device holds, if any; every device of a scene holds the same. */
+static slab_status fetch_tree(const slab_scene *scene, char *nodes, char *blocks) {
   const device *d = &scene->context->devices[0];
-  const cl_int code = clEnqueueReadBuffer(d->queue, buffer, CL_TRUE, 0, (size_t)size, bytes, 0, NULL, NULL);
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueReadBuffer", "a scene's tree");
+  const scene_buffers *from = &scene->buffers[0];
+  const scene_array node_array = array_of_nodes(d, SLAB_LAYOUT_WIDE, NULL, scene->tree_nodes * sizeof(tree_node));
+  const scene_array block_array = array_of_blocks(d, "the tree's blocks", NULL, scene->tree_floats);
+  slab_status status = array_read(d, &node_array, from->cut, from->nodes, nodes);
+  return status == SLAB_OK ? array_read(d, &block_array, from->cut, from->blocks, blocks) : status;
 }
 
 static slab_status write_blob(const slab_scene *scene, blob_header *h, char *bytes) {
@@ -99,9 +101,7 @@ static slab_status write_blob(const slab_scene *scene, blob_header *h, char *byt
   memcpy(bytes, h, sizeof *h);
   if (h->geometries > 0) memcpy(bytes + p.table, scene->table, (size_t)h->geometries * sizeof *scene->table);
   if (h->floats > 0) memcpy(bytes + p.blocks, scene->blocks, (size_t)h->floats * sizeof *scene->blocks);
-  slab_status status = fetch(scene, scene->buffers[0].nodes, h->nodes * sizeof(tree_node), bytes + p.nodes);
-  if (status == SLAB_OK)
-    status = fetch(scene, scene->buffers[0].blocks, h->tree_floats * sizeof(float), bytes + p.tree_blocks);
+  slab_status status = fetch_tree(scene, bytes + p.nodes, bytes + p.tree_blocks);
   h->checksum = checksum_of(bytes, h->bytes);
   memcpy(bytes, h, sizeof *h);
   return status;

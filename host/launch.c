@@ -29,37 +29,51 @@ static uint32_t group_of(const site *on, bool turns) { return turns ? 1 : on->de
 /* Rays of a work-item, fewer where otherwise some cores had none. */
 static uint32_t rays_each(const site *on, uint32_t rays, bool turns) {
   const tuning *t = on->device->tuning;
-  const uint32_t most = on->buffers->nodes == NULL ? t->rays_each : turns ? t->turns_rays : t->tree_rays;
+  const uint32_t most = on->buffers->nodes[0] == NULL ? t->rays_each : turns ? t->turns_rays : t->tree_rays;
   const uint32_t fair = rays / (t->groups_a_unit * group_of(on, turns) * (on->device->info.compute_units + 1)) + 1;
   return fair < most ? fair : most;
 }
 
 bool has_tactics(const site *on) {
-  return on->buffers->nodes != NULL && on->scene->context->layout == SLAB_LAYOUT_WIDE;
+  return on->buffers->nodes[0] != NULL && on->scene->context->layout == SLAB_LAYOUT_WIDE;
+}
+
+typedef struct argument {
+  size_t size;
+  const void *value;
+} argument;
+
+static argument buffer_argument(const cl_mem *buffer) {
+  return (argument){sizeof *buffer, *buffer == NULL ? NULL : buffer};
+}
+
+/* In the order of the kernels' parameters, of which a flat scene lacks the last, and a compressed tree some of those.
+ * Returns how many. */
+static cl_uint list_arguments(const site *on, const launch *l, argument list[9 + 2 * SCENE_BUFFERS]) {
+  const scene_buffers *scene = on->buffers;
+  const int buffers = scene->cut ? SCENE_BUFFERS : 1;
+  cl_uint n = 0;
+  list[n++] = buffer_argument(&l->rays);
+  list[n++] = buffer_argument(&l->results);
+  list[n++] = buffer_argument(&l->offsets);
+  list[n++] = buffer_argument(&scene->table);
+  for (int k = 0; k < buffers; k++) list[n++] = buffer_argument(&scene->blocks[k]);
+  list[n++] = buffer_argument(&l->skips);
+  list[n++] = buffer_argument(&l->invalid);
+  list[n++] = (argument){sizeof l->uniforms, &l->uniforms};
+  if (scene->nodes[0] == NULL) return n;
+  for (int k = 0; k < buffers; k++) list[n++] = buffer_argument(&scene->nodes[k]);
+  if (!has_tactics(on)) return n;
+  list[n++] = buffer_argument(&l->left);
+  list[n++] = buffer_argument(&l->sorted);
+  return n;
 }
 
 static slab_status set_arguments(cl_kernel kernel, const site *on, const launch *l) {
-  const scene_buffers *scene = on->buffers;
-  const struct {
-    size_t size;
-    const void *value;
-  } arguments[] = {
-      {sizeof(cl_mem), l->rays == NULL ? NULL : &l->rays},
-      {sizeof(cl_mem), l->results == NULL ? NULL : &l->results},
-      {sizeof(cl_mem), l->offsets == NULL ? NULL : &l->offsets},
-      {sizeof(cl_mem), &scene->table},
-      {sizeof(cl_mem), &scene->blocks},
-      {sizeof(cl_mem), l->skips == NULL ? NULL : &l->skips},
-      {sizeof(cl_mem), l->invalid == NULL ? NULL : &l->invalid},
-      {sizeof l->uniforms, &l->uniforms},
-      {sizeof(cl_mem), &scene->nodes},                     /* of a tree alone, */
-      {sizeof(cl_mem), l->left == NULL ? NULL : &l->left}, /* and of one that tactics lead through */
-      {sizeof(cl_mem), l->sorted == NULL ? NULL : &l->sorted},
-  };
-  const cl_uint without = scene->nodes == NULL ? 3 : has_tactics(on) ? 0 : 2;
-  const cl_uint count = sizeof arguments / sizeof *arguments - without;
+  argument list[9 + 2 * SCENE_BUFFERS];
+  const cl_uint count = list_arguments(on, l, list);
   for (cl_uint i = 0; i < count; i++) {
-    cl_int code = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
+    cl_int code = clSetKernelArg(kernel, i, list[i].size, list[i].value);
     if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "a cast");
   }
   return SLAB_OK;
@@ -85,13 +99,17 @@ static slab_status enqueue(const site *on, const program_key *key, uint32_t nth,
 }
 
 static program_source source_of(const site *on) {
-  if (on->buffers->nodes == NULL) return PROGRAM_FLAT;
+  if (on->buffers->nodes[0] == NULL) return PROGRAM_FLAT;
   return has_tactics(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
 static program_key key_of(const site *on, program_source source, slab_query query, bool later) {
-  return (program_key){
-      .source = source, .query = query, .kinds = on->scene->kinds, .stack = on->scene->stack, .later = later};
+  return (program_key){.source = source,
+                       .query = query,
+                       .kinds = on->scene->kinds,
+                       .stack = on->scene->stack,
+                       .later = later,
+                       .cut = on->buffers->cut};
 }
 
 slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
@@ -133,7 +151,8 @@ slab_status launch_packets(const site *on, slab_query query, launch *l, cl_comma
 bool describes_later(const site *on, slab_query query) { return query == SLAB_CLOSEST && packet_rays(on, query) != 0; }
 
 slab_status launch_describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
-  const program_key key = {.source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds};
+  const program_key key = {
+      .source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds, .cut = on->buffers->cut};
   return enqueue(on, &key, KERNEL_MAIN, l, on->device->info.lane_width, on->device->tuning->group, queue, 0, NULL,
                  done);
 }

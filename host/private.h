@@ -103,6 +103,7 @@ typedef struct program_key {
   uint32_t kinds; /* bit k: slab_shape k */
   uint32_t stack; /* of trees: entries of the traversal's stack */
   bool later;     /* PROGRAM_WIDE: closest hits are left to PROGRAM_DESCRIBE */
+  bool cut;       /* the scene lies in several buffers */
 } program_key;
 
 /* The kernels of PROGRAM_WIDE; other programs have one. */
@@ -136,10 +137,16 @@ uint32_t program_lanes(const device *, program_source);
 /* Most primitives of a scene: their orders must stay below SLAB_INVALID and SLAB_MISS. */
 #define SCENE_PRIMITIVES 0xFFFFFFF0u
 
+/* Buffers that each of a scene's arrays may lie in: OpenCL 1.2 lets a device allocate no less than a quarter of its
+ * memory at once, so that as many hold all there is. */
+#define SCENE_BUFFERS 4
+
 /* Where a committed scene lies on a device. */
 typedef struct scene_buffers {
-  cl_mem table, blocks;
-  cl_mem nodes;  /* NULL: flat */
+  cl_mem table;
+  cl_mem blocks[SCENE_BUFFERS];
+  cl_mem nodes[SCENE_BUFFERS]; /* the first NULL: flat */
+  bool cut;                    /* in several buffers, which are copies; else each array is the first one */
   void *kept[2]; /* what the buffers lie in, on devices that use host memory in place; a tree's stand with the first */
   tactics_memory learned; /* the device's lock guards it */
 } scene_buffers;
@@ -187,6 +194,29 @@ bool primitive_is_void(slab_shape kind, const float *values);
 const char *primitive_refusal(slab_shape kind, const float *values, float *value);
 /* The values as the kernels want them: planes scaled, inverted boxes made empty. */
 void primitive_normalise(slab_shape kind, float *values);
+
+/* ---- buffers.c: a scene's arrays on a device ---- */
+
+/* Of an array that is cut, how much each buffer has of its own: BLOCK_UNITs of blocks, and nodes. */
+uint32_t part_units(const device *);
+uint32_t part_nodes(const device *, slab_layout);
+
+typedef struct scene_array {
+  const char *what;
+  const void *bytes;
+  size_t size, own, tail; /* where it is cut, a buffer has `own` bytes and repeats `tail` of the next one's */
+} scene_array;
+
+scene_array array_of_blocks(const device *, const char *what, const float *blocks, size_t floats);
+scene_array array_of_nodes(const device *, slab_layout, const void *nodes, size_t size);
+/* Whether the device allocates as much at once. */
+bool array_fits(const device *, const scene_array *);
+/* As one buffer, in_place: in which the array's memory is used where it lies; and as several, which are copies. Buffers
+ * made before a failure are the caller's too. */
+slab_status array_upload(const device *, const scene_array *, bool in_place, cl_mem *buffer);
+slab_status array_upload_cut(const device *, const scene_array *, cl_mem buffers[SCENE_BUFFERS]);
+/* What was uploaded, as it stood in the array; array.bytes is not looked at. */
+slab_status array_read(const device *, const scene_array *, bool cut, const cl_mem buffers[SCENE_BUFFERS], void *bytes);
 
 /* ---- launch.c: one launch of a cast ---- */
 

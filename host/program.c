@@ -59,6 +59,15 @@ static bool bears_assembly(const device *d) {
 #endif
 }
 
+/* Of a scene in several buffers: scene_memory.h. */
+static void cut_options(const device *d, const program_key *key, char *text, size_t size) {
+  const slab_layout layout = key->source == PROGRAM_COMPRESSED ? SLAB_LAYOUT_COMPRESSED : SLAB_LAYOUT_WIDE;
+  const size_t used = strlen(text);
+  if (!key->cut) return;
+  snprintf(text + used, size - used, " -DSLAB_BUFFERS=%d -DSLAB_PART_UNITS=%u -DSLAB_PART_NODES=%u", SCENE_BUFFERS,
+           part_units(d), part_nodes(d, layout));
+}
+
 /* SLAB_DEVICE tells the programs of a context's devices apart where a driver has several of one kind: PoCL counts how
  * many launches use a compiled kernel, and loses count (and aborts) when launches of one program and of different sizes
  * overlap. Those of one device do not: they are on one queue. Equal GPUs share their programs: theirs is the same. */
@@ -69,6 +78,7 @@ static void build_options(const device *d, const program_key *key, char *text, s
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
            d->tuning->tile, rays_in_turns(d, key), rays_abreast(d, key), key->later, d->builder->nth, division_of(d),
            d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "", bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
+  cut_options(d, key, text, size);
 }
 
 static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {
@@ -157,7 +167,7 @@ static slab_status build(const device *d, const program_key *key, cl_program *bu
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
-         a->later == b->later;
+         a->later == b->later && a->cut == b->cut;
 }
 
 /* An entry stays where it is until the device is closed, whatever comes of its builds. NULL: no memory. */

@@ -23,9 +23,11 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
 static void release_buffers(slab_scene *scene) {
   for (uint32_t d = 0; scene->buffers != NULL && d < scene->context->device_count; d++) {
     const scene_buffers *b = &scene->buffers[d];
-    cl_mem all[] = {b->table, b->blocks, b->nodes};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-      if (all[i] != NULL) clReleaseMemObject(all[i]);
+    if (b->table != NULL) clReleaseMemObject(b->table);
+    for (int k = 0; k < SCENE_BUFFERS; k++) {
+      if (b->blocks[k] != NULL) clReleaseMemObject(b->blocks[k]);
+      if (b->nodes[k] != NULL) clReleaseMemObject(b->nodes[k]);
+    }
   }
   for (uint32_t d = 0; scene->buffers != NULL && d < scene->context->device_count; d++) {
     free(scene->buffers[d].kept[0]);
@@ -286,23 +288,6 @@ static void measure_bounds(slab_scene *scene) {
   memcpy(scene->stats.upper, upper, sizeof upper);
 }
 
-/* A buffer with these bytes, which must outlive it where the device uses them in place; empty scenes have some, since
- * OpenCL has no empty buffer. */
-static slab_status upload(const device *d, const void *bytes, size_t size, const char *what, cl_mem *buffer) {
-  static const char nothing[BLOCK_UNIT];
-  if (size > d->info.allocation_bytes)
-    return fail(SLAB_OUT_OF_MEMORY, "%s takes %zu bytes, and \"%s\" allocates at most %llu at once", what, size,
-                d->info.name, (unsigned long long)d->info.allocation_bytes);
-  cl_int code;
-  union {
-    const void *in;
-    void *out;
-  } host = {.in = size == 0 ? nothing : bytes};
-  const cl_mem_flags flags = CL_MEM_READ_ONLY | (d->scene_in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR);
-  *buffer = clCreateBuffer(d->context, flags, size == 0 ? sizeof nothing : size, host.out, &code);
-  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
-}
-
 /* Arrays that buffers were made of. */
 static void keep(scene_buffers *buffers, bool in_place, void *first, void *second) {
   if (in_place) {
@@ -321,6 +306,21 @@ static slab_status make_buffers(slab_scene *scene) {
   return scene->buffers == NULL ? fail_memory(count * sizeof *scene->buffers, "a scene's buffers") : SLAB_OK;
 }
 
+/* Never cut. */
+static slab_status upload_table(slab_scene *scene, const device *d, const geometry_entry *table, bool in_place,
+                                cl_mem *buffer) {
+  const scene_array a = {.what = "the geometry table", .bytes = table, .size = scene->geometries * sizeof *table};
+  scene->stats.device_bytes += a.size;
+  return array_upload(d, &a, in_place, buffer);
+}
+
+/* Where one array of a scene is cut all are. */
+static slab_status upload_array(slab_scene *scene, const device *d, bool cut, const scene_array *a,
+                                cl_mem buffers[SCENE_BUFFERS]) {
+  scene->stats.device_bytes += a->size;
+  return cut ? array_upload_cut(d, a, buffers) : array_upload(d, a, d->scene_in_place, buffers);
+}
+
 static slab_status upload_flat(slab_scene *scene, uint32_t nth) {
   const device *d = &scene->context->devices[nth];
   scene_buffers *to = &scene->buffers[nth];
@@ -329,11 +329,12 @@ static slab_status upload_flat(slab_scene *scene, uint32_t nth) {
   size_t floats = 0;
   slab_status status = pack_scene(scene, program_lanes(d, PROGRAM_FLAT), &table, &blocks, &floats);
   if (status != SLAB_OK) return status;
-  const size_t table_bytes = scene->geometries * sizeof *table, block_bytes = floats * sizeof *blocks;
-  status = upload(d, table, table_bytes, "the geometry table", &to->table);
-  if (status == SLAB_OK) status = upload(d, blocks, block_bytes, "the scene's geometry", &to->blocks);
-  scene->stats.device_bytes += table_bytes + block_bytes;
-  keep(to, d->scene_in_place, table, blocks);
+  const scene_array all = array_of_blocks(d, "the scene's geometry", blocks, floats);
+  to->cut = !array_fits(d, &all);
+  const bool in_place = d->scene_in_place && !to->cut;
+  status = upload_table(scene, d, table, in_place, &to->table);
+  if (status == SLAB_OK) status = upload_array(scene, d, to->cut, &all, to->blocks);
+  keep(to, in_place, table, blocks);
   return status;
 }
 
@@ -346,12 +347,12 @@ static slab_status commit_flat(slab_scene *scene) {
 static slab_status upload_tree(slab_scene *scene, const tree_layout *t, uint32_t nth) {
   const device *d = &scene->context->devices[nth];
   scene_buffers *to = &scene->buffers[nth];
-  const size_t table_bytes = scene->geometries * sizeof *scene->table;
-  const size_t block_bytes = t->floats * sizeof *t->blocks, node_bytes = t->node_bytes;
-  slab_status status = upload(d, scene->table, table_bytes, "the geometry table", &to->table);
-  if (status == SLAB_OK) status = upload(d, t->blocks, block_bytes, "the tree's blocks", &to->blocks);
-  if (status == SLAB_OK) status = upload(d, t->nodes, node_bytes, "the tree's nodes", &to->nodes);
-  scene->stats.device_bytes += table_bytes + block_bytes + node_bytes;
+  const scene_array blocks = array_of_blocks(d, "the tree's blocks", t->blocks, t->floats);
+  const scene_array nodes = array_of_nodes(d, scene->context->layout, t->nodes, t->node_bytes);
+  to->cut = !array_fits(d, &blocks) || !array_fits(d, &nodes);
+  slab_status status = upload_table(scene, d, scene->table, d->scene_in_place, &to->table);
+  if (status == SLAB_OK) status = upload_array(scene, d, to->cut, &blocks, to->blocks);
+  if (status == SLAB_OK) status = upload_array(scene, d, to->cut, &nodes, to->nodes);
   return status;
 }
 
@@ -365,7 +366,7 @@ slab_status scene_upload_tree(slab_scene *scene, tree_layout *t) {
   }
   for (uint32_t i = 0; i < scene->context->device_count; i++) {
     if (status == SLAB_OK) status = upload_tree(scene, t, i);
-    in_place = in_place || scene->context->devices[i].scene_in_place;
+    in_place = in_place || (scene->context->devices[i].scene_in_place && !scene->buffers[i].cut);
   }
   const bool wide = scene->context->layout == SLAB_LAYOUT_WIDE;
   scene->tree_nodes = wide ? t->node_bytes / sizeof(tree_node) : 0;

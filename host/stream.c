@@ -80,7 +80,7 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
 }
 
 static uint32_t first_launch(const site *on, uint32_t bound) {
-  double tests = on->buffers->nodes == NULL ? (double)on->scene->primitives + 1.0 : TREE_TESTS;
+  double tests = on->buffers->nodes[0] == NULL ? (double)on->scene->primitives + 1.0 : TREE_TESTS;
   double rays = FIRST_TESTS / tests;
   uint32_t size = rays > FIRST_LAUNCH ? FIRST_LAUNCH : rays < WORK_GROUP ? WORK_GROUP : (uint32_t)rays;
   return size < bound ? size : bound;

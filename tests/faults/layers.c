@@ -23,6 +23,8 @@ typedef union symbol {
   builds_hold *builds_hold;
   builds_begin *builds_begin;
   builds_seen *builds_seen;
+  small_arm *small;
+  small_now *small_now;
 } symbol;
 
 static symbol find(void *loaded, const char *name) { return (symbol){dlsym(loaded, name)}; }
@@ -44,6 +46,8 @@ static void add(layers *all, const char *path) {
   if (!all->builds_hold) all->builds_hold = find(loaded, "slab_builds_hold").builds_hold;
   if (!all->builds_begin) all->builds_begin = find(loaded, "slab_builds_begin").builds_begin;
   if (!all->builds_seen) all->builds_seen = find(loaded, "slab_builds_seen").builds_seen;
+  if (!all->small) all->small = find(loaded, "slab_small_arm").small;
+  if (!all->small_now) all->small_now = find(loaded, "slab_small_now").small_now;
   dlclose(loaded); /* the loader keeps it */
 }
 
@@ -56,4 +60,12 @@ layers layers_load(void) {
   clGetPlatformIDs(0, NULL, &platforms); /* the loader takes its layers at the first call */
   for (char *rest = NULL, *path = strtok_r(paths, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) add(&all, path);
   return all;
+}
+
+layers layers_with(const char *path) {
+  const char *others = getenv("OPENCL_LAYERS");
+  char paths[4096];
+  snprintf(paths, sizeof paths, "%s%s%s", others ? others : "", others ? ":" : "", path);
+  setenv("OPENCL_LAYERS", paths, 1);
+  return layers_load();
 }

@@ -8,6 +8,7 @@
 #include "flip.h"
 #include "pretend.h"
 #include "slow.h"
+#include "small.h"
 
 typedef struct layers {
   count_now *count;
@@ -23,10 +24,14 @@ typedef struct layers {
   builds_hold *builds_hold;
   builds_begin *builds_begin;
   builds_seen *builds_seen;
+  small_arm *small;
+  small_now *small_now;
 } layers;
 
 /* Those of OPENCL_LAYERS; NULL, what no layer has. The loader ignores a wrong path in silence: whoever needs one looks.
  * To be called before any OpenCL, since ocl-icd cuts the variable to pieces. */
 layers layers_load(void);
+/* The same with one more, for a test that always needs it. */
+layers layers_with(const char *path);
 
 #endif

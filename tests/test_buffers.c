@@ -1,0 +1,336 @@
+/* A scene larger than what a device allocates at once lies in several buffers, and answers are those of one: on a layer
+ * that pretends to be such a device, scenes of every kind of primitive, in every layout, under every tactic and query,
+ * in two, three and four buffers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "bundles.h"
+#include "faults/layers.h"
+#include "filled.h"
+#include "harness.h"
+#include "tree_scenes.h"
+#include "types.h"
+
+/* Bytes at once, and of them a buffer's own. One number for all tests, since programs for several buffers are built for
+ * it. It is no multiple of a box, a triangle, an oriented box or a block of a tree: cuts go through them. */
+enum {
+  ALLOCATION = 49200,
+  OWN = (ALLOCATION - BLOCK_TAIL * 4) / 64 * 64,
+  RAYS = 1601,
+  TABLE_ROW = sizeof(geometry_entry)
+};
+
+static layers under;
+
+typedef struct way {
+  const char *name;
+  slab_context_options options;
+} way;
+
+/* How scenes are cast where lanes hold several primitives; where they hold one there are no tactics, and the compressed
+ * layout, which has one whatever the width, is cast then. */
+enum { IN_PLACE, COPIED, PACKETS, TURNS, SORTED, WIDE_WAYS, COMPRESSED = WIDE_WAYS, WAYS };
+
+static const way ways[WAYS] = {
+    [IN_PLACE] = {"in place", {.tactic = SLAB_TACTIC_SINGLE}},
+    [COPIED] = {"copied", {.tactic = SLAB_TACTIC_SINGLE, .copy = 1}},
+    [PACKETS] = {"packets", {.tactic = SLAB_TACTIC_PACKETS}},
+    [TURNS] = {"turns", {.tactic = SLAB_TACTIC_TURNS, .copy = 1}},
+    [SORTED] = {"sorted", {.tactic = SLAB_TACTIC_SORTED}},
+    [COMPRESSED] = {"compressed", {.layout = SLAB_LAYOUT_COMPRESSED}},
+};
+
+static bool is_cast(int w) {
+  if (w == IN_PLACE || w == COPIED) return true;
+  return (w == COMPRESSED) == (harness_width() == 1);
+}
+
+/* small: of devices that allocate ALLOCATION at once. Shared by the tests, so that programs are built once. */
+typedef struct contexts {
+  slab_context *small[WAYS], *large[WAYS];
+} contexts;
+
+static slab_context *open_way(int w, unsigned long long allocation) {
+  slab_context_options options = ways[w].options;
+  slab_context *context = NULL;
+  options.lane_width = harness_width();
+  under.small(allocation);
+  assert_ok(slab_context_create(&options, &context));
+  under.small(0);
+  return context;
+}
+
+static int open_all(void **state) {
+  static contexts c;
+  for (int w = 0; w < WAYS; w++) {
+    if (!is_cast(w)) continue;
+    c.small[w] = open_way(w, ALLOCATION);
+    c.large[w] = open_way(w, 0);
+  }
+  *state = &c;
+  return 0;
+}
+
+static int close_all(void **state) {
+  const contexts *c = *state;
+  for (int w = 0; w < WAYS; w++) {
+    slab_context_destroy(c->small[w]);
+    slab_context_destroy(c->large[w]);
+  }
+  return 0;
+}
+
+/* ---- scenes ---- */
+
+typedef struct shapes {
+  tree_scene which;
+  uint32_t count;
+  uint64_t seed;
+} shapes;
+
+static slab_status fill(slab_scene *scene, const void *user) {
+  const shapes *s = user;
+  return tree_scene_fill(s->which, s->count, s->seed, scene);
+}
+
+/* Bytes of the largest array that such a scene has. */
+static unsigned long long largest_of(slab_context *large, slab_tree tree, const shapes *s) {
+  under.small(0);
+  slab_scene *scene = filled_scene(large, tree, fill, s);
+  const unsigned long long bytes = under.small_now().largest;
+  slab_scene_destroy(scene);
+  return bytes;
+}
+
+/* As many shapes as make the largest array fill so many buffers and about half of the last. */
+static shapes shapes_for(slab_context *large, slab_tree tree, tree_scene which, unsigned buffers) {
+  random_state random = harness_stream(tree_scene_name(which));
+  shapes s = {which, 1000, random_next(&random)};
+  for (int again = 0; again < 3; again++) {
+    const double bytes = (double)largest_of(large, tree, &s);
+    s.count = (uint32_t)(s.count * (buffers - 0.5) * OWN / bytes);
+  }
+  return s;
+}
+
+static void fill_rays(const char *test, slab_scene *scene, slab_ray *rays) {
+  slab_scene_stats stats;
+  random_state random = harness_stream(test);
+  assert_ok(slab_scene_info(scene, &stats));
+  bundles_fill(&random, &stats, RAYS, rays);
+  for (int i = 0; i < RAYS; i++)
+    if (i % 128 >= 64) rays[i] = tree_scene_ray(&random, &stats);
+}
+
+/* ---- comparing ---- */
+
+/* cut: got_scene lies in several buffers. */
+static void compare(const char *how, bool cut, slab_scene *got_scene, slab_scene *want_scene, const slab_ray *rays,
+                    const slab_cast_options *options) {
+  answers want = {0}, got = {0};
+  under.small(0);
+  assert_ok(answers_cast_all(&want, want_scene, rays, RAYS, options));
+  assert_true(want.offsets[RAYS] > RAYS / 20); /* a set that hits nothing would prove nothing */
+  assert_int_equal(under.small_now().cut, 0);
+  under.small(ALLOCATION);
+  assert_ok(answers_cast_all(&got, got_scene, rays, RAYS, options));
+  const small_counts counts = under.small_now();
+  assert_true(counts.launches > 0 && counts.cut == (cut ? counts.launches : 0) && counts.refused == 0);
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    size_t first = 0;
+    const size_t differing = answers_differ(&got, &want, (slab_query)q, &first);
+    if (differing)
+      fail_msg("%s, %s: %zu rays differ, the first is %zu", how, answer_name((slab_query)q), differing, first);
+    assert_true(got.invalid[q] == want.invalid[q]);
+  }
+  answers_free(&want);
+  answers_free(&got);
+  under.small(0);
+}
+
+/* A scene on the small device, after a look at how many buffers it lies in; against the same, flat, in one each. */
+static void cast_in(const contexts *c, int w, slab_tree tree, const shapes *s, unsigned buffers) {
+  char how[64];
+  slab_primitive_id skip[RAYS];
+  slab_ray rays[RAYS];
+  under.small(0);
+  slab_scene *want = filled_scene(c->large[IN_PLACE], SLAB_TREE_FLAT, fill, s);
+  under.small(ALLOCATION);
+  slab_scene *got = filled_scene(c->small[w], tree, fill, s);
+  const small_counts counts = under.small_now();
+  snprintf(how, sizeof how, "%s, tree %d in %u buffers", ways[w].name, (int)tree, buffers);
+  print_message("%s: %u shapes in %u buffers of %llu bytes at most\n", how, s->count, counts.buffers, counts.largest);
+  if (tree == SLAB_TREE_FLAT)
+    assert_int_equal(counts.buffers, 1 + buffers); /* the table */
+  else
+    assert_true(counts.buffers >= 2 + buffers); /* and one of nodes at least */
+  fill_rays(__func__, want, rays);
+  for (uint32_t i = 0; i < RAYS; i++) skip[i] = (slab_primitive_id){i % (s->count / 5), i % 7};
+  const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
+  compare(how, true, got, want, rays, NULL);
+  compare(how, true, got, want, rays, &some);
+  slab_scene_destroy(got);
+  slab_scene_destroy(want);
+}
+
+static void cast_cut(const contexts *c, slab_tree tree, unsigned least, const int *chosen, int n) {
+  for (unsigned buffers = least; buffers <= 4; buffers++) {
+    for (int i = 0; i < n; i++) {
+      if (!is_cast(chosen[i])) continue;
+      const shapes s = shapes_for(c->large[chosen[i]], tree, TREE_MIXED, buffers);
+      cast_in(c, chosen[i], tree, &s, buffers);
+    }
+  }
+}
+
+static const int all_ways[WAYS] = {IN_PLACE, COPIED, PACKETS, TURNS, SORTED, COMPRESSED};
+static const int flat_ways[] = {IN_PLACE, COPIED, COMPRESSED};
+
+static void flat_scenes_are_cut(void **state) { cast_cut(*state, SLAB_TREE_FLAT, 2, flat_ways, 3); }
+static void fast_trees_are_cut(void **state) { cast_cut(*state, SLAB_TREE_FAST, 2, all_ways, WAYS); }
+static void high_trees_are_cut(void **state) { cast_cut(*state, SLAB_TREE_HIGH, 2, all_ways, WAYS); }
+/* Which fewer primitives do not become. */
+static void default_trees_are_cut(void **state) { cast_cut(*state, SLAB_TREE_DEFAULT, 3, flat_ways, 3); }
+
+/* The nodes of compressed trees are a quarter of them and more: those of wide ones are in test_buffers_nodes. */
+static void compressed_nodes_are_cut(void **state) {
+  const contexts *c = *state;
+  if (!is_cast(COMPRESSED)) skip();
+  const shapes s = shapes_for(c->large[COMPRESSED], SLAB_TREE_FAST, TREE_SCALES, 4);
+  under.small(ALLOCATION);
+  slab_scene *scene = filled_scene(c->small[COMPRESSED], SLAB_TREE_FAST, fill, &s);
+  assert_int_equal(under.small_now().buffers, 1 + 4 + 2);
+  slab_scene_destroy(scene);
+  cast_in(c, COMPRESSED, SLAB_TREE_FAST, &s, 4);
+}
+
+/* ---- how much fits ---- */
+
+static slab_status commit(slab_context *context, slab_tree tree, const shapes *s) {
+  const slab_build_options options = {.tree = tree};
+  slab_scene *scene;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(fill(scene, s));
+  const slab_status status = slab_scene_commit(scene, &options);
+  slab_scene_destroy(scene);
+  return status;
+}
+
+static void one_byte_more_than_an_allocation_is_cut(void **state) {
+  const contexts *c = *state;
+  const shapes s = {TREE_MIXED, 1000, 1};
+  const unsigned long long bytes = largest_of(c->large[IN_PLACE], SLAB_TREE_FLAT, &s);
+  for (unsigned less = 0; less < 2; less++) {
+    slab_context *context = open_way(IN_PLACE, bytes - less);
+    under.small(bytes - less);
+    slab_scene *scene = filled_scene(context, SLAB_TREE_FLAT, fill, &s);
+    assert_int_equal(under.small_now().buffers, 2 + less);
+    assert_true(less == 1 || under.small_now().largest == bytes);
+    under.small(0);
+    slab_scene_destroy(scene);
+    slab_context_destroy(context);
+  }
+}
+
+/* On a device that has scenes in several besides. */
+static void scenes_that_fit_are_in_one_buffer_each(void **state) {
+  const contexts *c = *state;
+  const shapes s = {TREE_MIXED, 300, 1};
+  slab_ray rays[RAYS];
+  slab_scene *whole = filled_scene(c->large[IN_PLACE], SLAB_TREE_FLAT, fill, &s);
+  under.small(ALLOCATION);
+  slab_scene *small = filled_scene(c->small[IN_PLACE], SLAB_TREE_FLAT, fill, &s);
+  assert_int_equal(under.small_now().buffers, 2);
+  fill_rays(__func__, whole, rays);
+  compare("small", false, small, whole, rays, NULL);
+  slab_scene_destroy(small);
+  slab_scene_destroy(whole);
+}
+
+static void what_four_buffers_cannot_hold_is_refused(void **state) {
+  const contexts *c = *state;
+  static const slab_tree trees[] = {SLAB_TREE_FLAT, SLAB_TREE_FAST};
+  for (int t = 0; t < 2; t++) {
+    const shapes s = shapes_for(c->large[IN_PLACE], trees[t], TREE_MIXED, 5);
+    char bytes[32];
+    slab_scene *large = NULL;
+    assert_ok(slab_scene_create(c->large[IN_PLACE], &large));
+    assert_ok(fill(large, &s));
+    under.small(0);
+    const slab_build_options options = {.tree = trees[t]};
+    assert_ok(slab_scene_commit(large, &options));
+    snprintf(bytes, sizeof bytes, "takes %llu bytes", under.small_now().largest);
+    slab_scene_destroy(large);
+    under.small(ALLOCATION);
+    assert_status(commit(c->small[IN_PLACE], trees[t], &s), SLAB_OUT_OF_MEMORY);
+    assert_int_equal(under.small_now().refused, 0); /* the library knew */
+    if (strstr(slab_message(), bytes) == NULL) fail_msg("no \"%s\" in \"%s\"", bytes, slab_message());
+    under.small(0);
+  }
+}
+
+static void a_table_is_not_cut(void **state) {
+  const contexts *c = *state;
+  slab_scene *scene;
+  assert_ok(slab_scene_create(c->small[IN_PLACE], &scene));
+  for (uint32_t g = 0; g <= ALLOCATION / TABLE_ROW; g++) assert_ok(slab_scene_add_boxes(scene, NULL, 0, NULL, NULL));
+  under.small(ALLOCATION);
+  assert_status(slab_scene_commit(scene, NULL), SLAB_OUT_OF_MEMORY);
+  assert_non_null(strstr(slab_message(), "the geometry table takes 49220 bytes"));
+  under.small(0);
+  slab_scene_destroy(scene);
+}
+
+/* ---- packed scenes ---- */
+
+static char *packed(const slab_scene *scene, size_t *size) {
+  assert_ok(slab_scene_pack(scene, NULL, 0, size));
+  char *bytes = harness_room(*size);
+  assert_ok(slab_scene_pack(scene, bytes, *size, size));
+  return bytes;
+}
+
+static void packed_scenes_are_the_same_bytes(void **state) {
+  const contexts *c = *state;
+  size_t size, again;
+  const shapes s = shapes_for(c->large[IN_PLACE], SLAB_TREE_HIGH, TREE_MIXED, 4);
+  slab_scene *whole = filled_scene(c->large[IN_PLACE], SLAB_TREE_HIGH, fill, &s);
+  slab_scene *cut = NULL;
+  char *bytes = packed(whole, &size);
+  under.small(ALLOCATION);
+  assert_ok(slab_scene_unpack(c->small[IN_PLACE], bytes, size, &cut));
+  assert_true(under.small_now().buffers >= 1 + 4 + 1);
+  char *same = packed(cut, &again);
+  assert_int_equal(again, size);
+  assert_memory_equal(same, bytes, size);
+  slab_ray rays[RAYS];
+  fill_rays(__func__, whole, rays);
+  compare("unpacked", true, cut, whole, rays, NULL);
+  free(bytes);
+  free(same);
+  slab_scene_destroy(cut);
+  slab_scene_destroy(whole);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(flat_scenes_are_cut),
+      cmocka_unit_test(fast_trees_are_cut),
+      cmocka_unit_test(high_trees_are_cut),
+      cmocka_unit_test(default_trees_are_cut),
+      cmocka_unit_test(compressed_nodes_are_cut),
+      cmocka_unit_test(one_byte_more_than_an_allocation_is_cut),
+      cmocka_unit_test(scenes_that_fit_are_in_one_buffer_each),
+      cmocka_unit_test(what_four_buffers_cannot_hold_is_refused),
+      cmocka_unit_test(a_table_is_not_cut),
+      cmocka_unit_test(packed_scenes_are_the_same_bytes),
+  };
+  under = layers_with(SMALL_LAYER);
+  if (!under.small || !under.small_now) {
+    fprintf(stderr, "test_buffers: %s was not loaded\n", SMALL_LAYER);
+    return 1;
+  }
+  return cmocka_run_group_tests(tests, open_all, close_all);
+}
