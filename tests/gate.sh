@@ -14,6 +14,7 @@ kinds=(1 2 4 8 16 31) # bit k: the scene holds slab_shape k; each alone, and all
 exact=-cl-fp32-correctly-rounded-divide-sqrt
 double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
 integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
+cut=(-DSLAB_BUFFERS=4 -DSLAB_PART_UNITS=300000000 -DSLAB_PART_NODES=4294967295) # of a scene in several buffers
 
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Werror -I "$root/kernels" -I "$root/host/include"
@@ -28,7 +29,7 @@ die() {
   exit 1
 }
 
-# compile KERNEL QUERY KINDS DIVISION, for both makes
+# compile KERNEL QUERY KINDS DIVISION [cut], for both makes
 compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4")
   name=$(basename "$1" .cl)-query$2-kinds$3
@@ -36,6 +37,10 @@ compile() {
     "$double") name=$name-double ;;
     "$integers") name=$name-integers ;;
   esac
+  if [[ ${5-} == cut ]]; then
+    name=$name-cut
+    define+=("${cut[@]}")
+  fi
   "$clang" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
   "$clang" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
 }
@@ -56,6 +61,7 @@ variants() {
       continue
     fi
     for query in "${queries[@]}"; do
+      echo "$kernel $query 31 $exact cut"
       for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
     done
   done
@@ -63,13 +69,13 @@ variants() {
 
 # As many at once as there are cores; the first failure ends it.
 compile_all() {
-  local kernel query kind division running=0
-  while read -r kernel query kind division; do
+  local kernel query kind division whether running=0
+  while read -r kernel query kind division whether; do
     if ((running >= $(nproc))); then
       wait -n || return 1
       running=$((running - 1))
     fi
-    compile "$kernel" "$query" "$kind" "$division" &
+    compile "$kernel" "$query" "$kind" "$division" "$whether" &
     running=$((running + 1))
   done < <(variants)
   for (( ; running > 0; running--)); do wait -n || return 1; done
@@ -88,16 +94,16 @@ report() {
   done
 }
 
-# check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division of the caller.
+# check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
 check_lanes() {
   "$clang" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS -DSLAB_WALKS="$3" \
-    -DSLAB_ABREAST="${4-1}" -DSLAB_LATER="${5-0}" "${cpu[@]}" "$division" "$root/kernels/$1.cl" ||
+    -DSLAB_ABREAST="${4-1}" -DSLAB_LATER="${5-0}" "${cpu[@]}" "$division" "${buffers[@]}" "$root/kernels/$1.cl" ||
     die "$1.cl fails at $2 lanes, $3 in turns"
 }
 
 # The forms that CPU devices get: drivers do not warn.
 check_wide() {
-  local lanes division
+  local lanes division buffers=()
   for lanes in 8 16; do
     "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" "$root/kernels/ceiling.cl" || die "ceiling.cl fails at $lanes lanes"
   done
@@ -111,6 +117,14 @@ check_wide() {
     check_lanes wide 8 16 1 1
   done
   division=$exact
+  check_lanes wide 8 16 2
+  buffers=("${cut[@]}")
+  for lanes in 8 16; do
+    check_lanes flat "$lanes" 1
+    check_lanes packet "$lanes" 1
+    check_lanes describe "$lanes" 1
+  done
+  check_lanes wide 8 16
   check_lanes wide 8 16 2
 }
 
