@@ -354,21 +354,21 @@ static slab_status adopt_device(device *d, cl_context context, cl_command_queue 
 
 /* PoCL (3.1) frees a part of a device with the last reference to it, though a queue is on it, and still puts the last
  * command of a queue away when clFinish returns. A command holds its queue: when nobody else does, PoCL is through. */
-static void wait_for_driver(const device *d) {
+void wait_for_driver(const device *d, cl_command_queue queue) {
   const struct timespec moment = {.tv_nsec = 20000};
   cl_uint holders = 0;
-  if (!d->is_part || d->queue == NULL) return;
+  if (!d->is_part || queue == NULL) return;
   for (int i = 0; i < 500; i++) { /* 10 ms and more: the caller may hold its own queue for ever */
-    if (clGetCommandQueueInfo(d->queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
+    if (clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
     if (holders <= 1) return;
     nanosleep(&moment, NULL);
   }
 }
 
 static void device_close(device *d) {
-  slots_free(d->slots);
+  slots_free(d, d->slots);
   programs_free(d->programs);
-  wait_for_driver(d);
+  wait_for_driver(d, d->queue);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
   if (d->context != NULL) clReleaseContext(d->context);
   if (d->id != NULL) clReleaseDevice(d->id);

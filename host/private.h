@@ -77,6 +77,8 @@ struct slab_context {
 
 /* An in-order queue of the library's own. */
 slab_status device_queue(const device *, cl_command_queue *queue);
+/* Until the driver is through with a queue whose commands have ended, before the queue is released. */
+void wait_for_driver(const device *, cl_command_queue);
 
 /* enqueue.c: whether a queue (NULL: none) is of this context and device, which must not be NULL. */
 slab_status check_queue(const char *function, cl_context, cl_device_id, cl_command_queue);
@@ -257,7 +259,7 @@ slab_status launch_packets(const site *, slab_query, launch *, cl_command_queue,
 
 /* ---- stretch.c: what a device needs for one stretch of rays at a time, kept from cast to cast ---- */
 
-void slots_free(slot *);
+void slots_free(const device *, slot *);
 
 /* ---- pack.c: geometry for a lane width ---- */
 

@@ -1,16 +1,20 @@
 /* A stretch of rays: to the device, through the kernels and back. Kernels are on the device's one queue; copies are on
  * a queue of each stretch's own, so that one is cast while others are on their way. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sort.h"
 #include "stream.h"
 
 /* ---- slots: what a device keeps for the stretches to come ---- */
 
-/* A device's memory for what cannot be used in place. */
+/* A device's memory for what cannot be used in place, and pinned host memory of the same size that copies go through:
+ * from pageable memory a GPU's copies run at half the bus, and hold up the thread that asks for them. */
 typedef struct staging {
   cl_mem buffer;
   size_t size;
+  cl_mem host;  /* NULL: there is none, and copies are direct */
+  void *pinned; /* host, mapped until it is released */
 } staging;
 
 struct slot {
@@ -27,14 +31,33 @@ static void release_buffer(cl_mem *buffer) {
   *buffer = NULL;
 }
 
-void slots_free(slot *s) {
+/* Drivers keep the buffer until the unmapping is done. */
+static void unpin(const slot *s, staging *from) {
+  if (from->pinned != NULL) clEnqueueUnmapMemObject(s->queue, from->host, from->pinned, 0, NULL, NULL);
+  from->pinned = NULL;
+  release_buffer(&from->host);
+}
+
+/* The caller's queue is not waited for: it may hold work that waits for the caller. */
+static void slot_free(const device *d, slot *s) {
+  for (int p = 0; p < PARTS; p++) {
+    unpin(s, &s->staged[p]);
+    release_buffer(&s->staged[p].buffer);
+  }
+  release_buffer(&s->invalid);
+  release_buffer(&s->left);
+  if (s->queue != NULL) {
+    if (s->queue != d->queue) clFinish(s->queue);
+    if (s->queue != d->queue) wait_for_driver(d, s->queue);
+    clReleaseCommandQueue(s->queue);
+  }
+  free(s);
+}
+
+void slots_free(const device *d, slot *s) {
   while (s != NULL) {
     slot *next = s->next;
-    for (int p = 0; p < PARTS; p++) release_buffer(&s->staged[p].buffer);
-    release_buffer(&s->invalid);
-    release_buffer(&s->left);
-    if (s->queue != NULL) clReleaseCommandQueue(s->queue);
-    free(s);
+    slot_free(d, s);
     s = next;
   }
 }
@@ -63,7 +86,7 @@ static slab_status slot_take(device *d, slot **taken) {
   if (status == SLAB_OK)
     *taken = s;
   else
-    slots_free(s);
+    slot_free(d, s);
   return status;
 }
 
@@ -81,15 +104,33 @@ static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t siz
   return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
 }
 
-/* Twice as large as before at least, so that stretches that grow do not make it anew each time. */
+/* Twice as large as before, so that stretches that grow do not make it anew each time; more than STAGED_BYTES only for
+ * a single ray's hits. */
+static size_t staging_room(const device *d, size_t had, size_t size) {
+  size_t room = 2 * had < STAGED_BYTES ? 2 * had : STAGED_BYTES;
+  if (room > d->info.allocation_bytes) room = d->info.allocation_bytes;
+  return room > size ? room : size;
+}
+
+/* A luxury, of which a system may have little: without it the cast goes on. */
+static void pin(const device *d, const slot *s, staging *to) {
+  if (to->size > STAGED_BYTES) return;
+  to->host = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, to->size, NULL, NULL);
+  if (to->host == NULL) return;
+  to->pinned =
+      clEnqueueMapBuffer(s->queue, to->host, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, to->size, 0, NULL, NULL, NULL);
+  if (to->pinned == NULL) release_buffer(&to->host);
+}
+
 static slab_status staging_reserve(const device *d, slot *s, part p, size_t size, const char *what) {
   staging *to = &s->staged[p];
   if (size <= to->size) return SLAB_OK;
-  size_t room = 2 * to->size > size ? 2 * to->size : size;
-  if (room > d->info.allocation_bytes) room = size;
+  const size_t room = staging_room(d, to->size, size);
+  unpin(s, to);
   release_buffer(&to->buffer);
   slab_status status = create_buffer(d, CL_MEM_READ_WRITE, room, NULL, what, &to->buffer);
   to->size = status == SLAB_OK ? room : 0;
+  if (status == SLAB_OK) pin(d, s, to);
   return status;
 }
 
@@ -119,7 +160,9 @@ static slab_status input(const device *d, stretch *s, part p, const void *bytes,
   }
   slab_status status = staging_reserve(d, s->slot, p, size, what);
   if (status != SLAB_OK) return status;
-  *buffer = s->slot->staged[p].buffer;
+  const staging *to = &s->slot->staged[p];
+  *buffer = to->buffer;
+  if (to->pinned != NULL) bytes = memcpy(to->pinned, bytes, size);
   return write_buffer(s->slot, *buffer, bytes, size, what);
 }
 
@@ -263,11 +306,20 @@ static slab_status unmap_results(stretch *s) {
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueUnmapMemObject", "results");
 }
 
+static slab_status read_results(const cast *c, stretch *s) {
+  void *pinned = s->slot->staged[PART_RESULTS].pinned;
+  return read_buffer(s, s->launch.results, pinned != NULL ? pinned : results_of(c, s), s->result_bytes, "results");
+}
+
+/* Once they are there. */
+static void hand_over_results(const cast *c, const stretch *s) {
+  const void *pinned = s->slot->staged[PART_RESULTS].pinned;
+  if (pinned != NULL && s->result_bytes > 0) memcpy(results_of(c, s), pinned, s->result_bytes);
+}
+
 static slab_status fetch(const cast *c, const device *d, stretch *s) {
   slab_status status = SLAB_OK;
-  if (s->result_bytes > 0)
-    status =
-        d->in_place ? map_results(s) : read_buffer(s, s->launch.results, results_of(c, s), s->result_bytes, "results");
+  if (s->result_bytes > 0) status = d->in_place ? map_results(s) : read_results(c, s);
   if (status == SLAB_OK && s->launch.invalid != NULL)
     status = read_buffer(s, s->launch.invalid, &s->invalid, sizeof s->invalid, "the invalid count");
   return status;
@@ -332,6 +384,7 @@ slab_status stretch_end(const cast *c, const site *on, stretch *s, uint32_t *inv
     stretch_abandon(on, s);
     return status;
   }
+  hand_over_results(c, s);
   *invalid = s->invalid;
   release(s);
   return SLAB_OK;

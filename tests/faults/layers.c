@@ -25,6 +25,8 @@ typedef union symbol {
   builds_seen *builds_seen;
   small_arm *small;
   small_now *small_now;
+  pinned_arm *pinned;
+  pinned_now *pinned_now;
 } symbol;
 
 static symbol find(void *loaded, const char *name) { return (symbol){dlsym(loaded, name)}; }
@@ -48,6 +50,8 @@ static void add(layers *all, const char *path) {
   if (!all->builds_seen) all->builds_seen = find(loaded, "slab_builds_seen").builds_seen;
   if (!all->small) all->small = find(loaded, "slab_small_arm").small;
   if (!all->small_now) all->small_now = find(loaded, "slab_small_now").small_now;
+  if (!all->pinned) all->pinned = find(loaded, "slab_pinned_arm").pinned;
+  if (!all->pinned_now) all->pinned_now = find(loaded, "slab_pinned_now").pinned_now;
   dlclose(loaded); /* the loader keeps it */
 }
 

@@ -6,6 +6,7 @@
 #include "count.h"
 #include "fail.h"
 #include "flip.h"
+#include "pinned.h"
 #include "pretend.h"
 #include "slow.h"
 #include "small.h"
@@ -26,6 +27,8 @@ typedef struct layers {
   builds_seen *builds_seen;
   small_arm *small;
   small_now *small_now;
+  pinned_arm *pinned;
+  pinned_now *pinned_now;
 } layers;
 
 /* Those of OPENCL_LAYERS; NULL, what no layer has. The loader ignores a wrong path in silence: whoever needs one looks.

@@ -83,7 +83,7 @@ void memory_arm(unsigned nth, fail_mode mode, int code) {
 
 fail_report memory_disarm(void) {
   order.nth = 0;
-  return (fail_report){order.calls, order.failed, order.failed ? "memory" : NULL};
+  return (fail_report){order.calls, order.failed, 0, order.failed ? "memory" : NULL};
 }
 
 long long memory_live(void) { return order.live; }

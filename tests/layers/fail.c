@@ -10,14 +10,15 @@
 #include "layer.h"
 
 static struct {
-  atomic_uint nth, calls, failed;
-  _Atomic(const char *) first, only;
+  atomic_uint nth, calls, failed, spared;
+  _Atomic(const char *) first, told; /* that failed first; and of those that were not spared */
+  _Atomic(const char *) only;        /* no other call is counted, or fails; NULL: any */
   fail_mode mode;
   cl_int code;
 } order;
 
-/* Whether this call is to fail: CL_SUCCESS, or the code. */
-static cl_int strike(const char *name) {
+/* Whether this call is to fail: CL_SUCCESS, or the code. spared: nobody hears of it. */
+static cl_int strike_spared(const char *name, int spared) {
   const unsigned nth = order.nth;
   const char *only = order.only;
   if (only && strcmp(name, only) != 0) return CL_SUCCESS;
@@ -28,8 +29,13 @@ static cl_int strike(const char *name) {
   const int again = order.mode == FAIL_ALL || (order.mode == FAIL_ENTRY && first && strcmp(name, first) == 0);
   if (call > nth && !again) return CL_SUCCESS;
   atomic_fetch_add(&order.failed, 1);
+  if (spared) atomic_fetch_add(&order.spared, 1);
+  const char *none = NULL;
+  if (!spared) atomic_compare_exchange_strong(&order.told, &none, name);
   return order.code;
 }
+
+static cl_int strike(const char *name) { return strike_spared(name, 0); }
 
 /* ---- the calls ------------------------------------------------------------- */
 
@@ -81,8 +87,6 @@ typedef void(CL_CALLBACK *event_notify)(cl_event, cl_int, void *);
   OBJECT(CreateCommandQueue, cl_command_queue,                                                                         \
          (cl_context in, cl_device_id on, cl_command_queue_properties properties, cl_int * status),                    \
          (in, on, properties, status))                                                                                 \
-  OBJECT(CreateBuffer, cl_mem, (cl_context in, cl_mem_flags flags, size_t size, void *host, cl_int *status),           \
-         (in, flags, size, host, status))                                                                              \
   OBJECT(CreateSubBuffer, cl_mem,                                                                                      \
          (cl_mem of, cl_mem_flags flags, cl_buffer_create_type type, const void *region, cl_int *status),              \
          (of, flags, type, region, status))                                                                            \
@@ -114,10 +118,6 @@ typedef void(CL_CALLBACK *event_notify)(cl_event, cl_int, void *);
          (cl_command_queue queue, cl_mem of, const void *pattern, size_t pattern_size, size_t offset, size_t size,     \
           WAITS),                                                                                                      \
          (queue, of, pattern, pattern_size, offset, size, WAITED))                                                     \
-  OBJECT(EnqueueMapBuffer, void *,                                                                                     \
-         (cl_command_queue queue, cl_mem of, cl_bool blocking, cl_map_flags flags, size_t offset, size_t size, WAITS,  \
-          cl_int * status),                                                                                            \
-         (queue, of, blocking, flags, offset, size, WAITED, status))                                                   \
   STATUS(EnqueueMigrateMemObjects,                                                                                     \
          (cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_mem_migration_flags flags, WAITS),              \
          (queue, n, objects, flags, WAITED))                                                                           \
@@ -139,6 +139,28 @@ typedef void(CL_CALLBACK *event_notify)(cl_event, cl_int, void *);
     return NULL;                                   \
   }
 CALLS(DEFINE_STATUS, DEFINE_OBJECT)
+
+static cl_mem CL_API_CALL fail_CreateBuffer(cl_context in, cl_mem_flags flags, size_t size, void *host,
+                                            cl_int *status) {
+  const cl_int code = strike_spared("clCreateBuffer", (flags & CL_MEM_ALLOC_HOST_PTR) != 0);
+  if (!code) return layer.target->clCreateBuffer(in, flags, size, host, status);
+  if (status) *status = code;
+  return NULL;
+}
+
+static int is_pinned(cl_mem buffer) {
+  cl_mem_flags flags = 0;
+  layer.target->clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+  return (flags & CL_MEM_ALLOC_HOST_PTR) != 0;
+}
+
+static void *CL_API_CALL fail_EnqueueMapBuffer(cl_command_queue queue, cl_mem of, cl_bool blocking, cl_map_flags flags,
+                                               size_t offset, size_t size, WAITS, cl_int *status) {
+  const cl_int code = strike_spared("clEnqueueMapBuffer", is_pinned(of));
+  if (!code) return layer.target->clEnqueueMapBuffer(queue, of, blocking, flags, offset, size, WAITED, status);
+  if (status) *status = code;
+  return NULL;
+}
 
 /* Even a lost device lets go of the caller's memory, and so must the one beneath before that memory goes. */
 static cl_int CL_API_CALL fail_Finish(cl_command_queue queue) {
@@ -179,8 +201,8 @@ static cl_int CL_API_CALL fail_EnqueueNDRangeKernel(cl_command_queue queue, cl_k
 EXPORT void slab_fail_arm(unsigned nth, fail_mode mode, int code) {
   order.mode = mode;
   order.code = code;
-  order.calls = order.failed = 0;
-  order.first = NULL;
+  order.calls = order.failed = order.spared = 0;
+  order.first = order.told = NULL;
   order.only = mode == FAIL_LATE ? "clEnqueueNDRangeKernel" : NULL;
   order.nth = nth;
 }
@@ -193,7 +215,7 @@ EXPORT void slab_fail_call(const char *name, unsigned nth, int code) {
 
 EXPORT fail_report slab_fail_disarm(void) {
   order.nth = 0;
-  return (fail_report){order.calls, order.failed, order.first};
+  return (fail_report){order.calls, order.failed, order.spared, order.told};
 }
 
 /* An order that cannot be read must not look like a program that nothing can harm. */
@@ -215,6 +237,8 @@ static void obey_environment(void) {
 
 static void layer_hook(cl_icd_dispatch *d) {
   CALLS(HOOK_STATUS, HOOK_OBJECT)
+  d->clCreateBuffer = fail_CreateBuffer;
+  d->clEnqueueMapBuffer = fail_EnqueueMapBuffer;
   d->clFinish = fail_Finish;
   d->clEnqueueUnmapMemObject = fail_EnqueueUnmapMemObject;
   d->clEnqueueNDRangeKernel = fail_EnqueueNDRangeKernel;

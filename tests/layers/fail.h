@@ -11,7 +11,8 @@ typedef enum fail_mode {
 
 typedef struct fail_report {
   unsigned calls, failed; /* since fail_arm */
-  const char *first;      /* the function that failed first; NULL: none did */
+  unsigned spared;        /* of the failed: calls for pinned memory, without which a cast goes on */
+  const char *first;      /* the function that failed first, of those that were not spared; NULL: none did */
 } fail_report;
 
 /* Fails the nth call from now on, counted from 1 over all functions (over launches for FAIL_LATE), with this OpenCL

@@ -1,4 +1,5 @@
-/* An OpenCL layer that flips one bit in what comes back to the host, by a read or a mapping.
+/* An OpenCL layer that flips one bit in what comes back to the host, by a read or a mapping for reading alone: what is
+ * mapped for writing as well is staging memory, which answers are only read into.
  *
  * A test of the same process orders flips (flip.h); a program gets one from SLAB_FLIP=N:BIT: the Nth read-back, the bit
  * BIT modulo its length in bits. SLAB_FLIP_FILE receives the report; without it stderr. */
@@ -33,7 +34,7 @@ static void *CL_API_CALL map_flipped(cl_command_queue queue, cl_mem buffer, cl_b
   (void)blocking;
   void *mapped =
       layer.target->clEnqueueMapBuffer(queue, buffer, CL_TRUE, flags, offset, size, waits, wait, event, status);
-  if (mapped && (flags & CL_MAP_READ)) flip(mapped, size);
+  if (mapped && (flags & (CL_MAP_READ | CL_MAP_WRITE)) == CL_MAP_READ) flip(mapped, size);
   return mapped;
 }
 

@@ -1,0 +1,365 @@
+/* Copies to and from a device go through pinned memory, and what happens where there is none. Run under the layer that
+ * pretends to be a GPU and watches every copy. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "faults/layers.h"
+#include "harness.h"
+#include "mixed.h"
+#include "opencl.h"
+#include "tree_scenes.h"
+
+enum { N = 3000, THREADS = 4, ROUNDS = 2 };
+
+static layers under;
+
+static slab_context *open_device(uint32_t launch_rays, int copy, slab_tactic tactic) {
+  const slab_context_options options = {.launch_rays = launch_rays, .copy = copy, .tactic = tactic};
+  slab_context *context = NULL;
+  assert_ok(slab_context_create(&options, &context));
+  return context;
+}
+
+static slab_scene *tree_of(slab_context *context) {
+  const slab_build_options high = {.tree = SLAB_TREE_HIGH};
+  slab_scene *scene = NULL;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(tree_scene_fill(TREE_MIXED, 500, 1, scene));
+  assert_ok(slab_scene_commit(scene, &high));
+  return scene;
+}
+
+static slab_scene *scene_of(slab_context *context, int tree) {
+  return tree ? tree_of(context) : mixed_scene(context, 1);
+}
+
+/* Every ray leaves a primitive, which it must not meet again. */
+static slab_primitive_id *skips(size_t n) {
+  slab_primitive_id *list = harness_room(n * sizeof *list);
+  for (size_t i = 0; i < n; i++) list[i] = (slab_primitive_id){.geometry = MIXED_MESH, .primitive = (uint32_t)(i % 40)};
+  return list;
+}
+
+static void assert_same_answers(const answers *got, const answers *want) {
+  size_t first;
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    assert_true(answers_differ(got, want, (slab_query)q, &first) == 0);
+    assert_true(got->invalid[q] == want->invalid[q]);
+  }
+}
+
+static void assert_checked(slab_scene *scene, const answers *a, const slab_ray *rays,
+                           const slab_cast_options *options) {
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    slab_check_report report = {0};
+    slab_cast_options checked = *options;
+    uint64_t invalid = a->invalid[q];
+    checked.invalid = &invalid;
+    assert_ok(slab_check(scene, (slab_query)q, rays, a->n, answers_of(a, (slab_query)q),
+                         q == SLAB_ALL ? a->offsets : NULL, &checked, &report));
+    if (report.mismatches > 0) fail_msg("%s: %s", answer_name((slab_query)q), report.text);
+  }
+}
+
+/* Nothing of pinned memory is left, and none of it went while it was mapped. */
+static void assert_gone(void) {
+  const pinned_report left = under.pinned_now();
+  assert_int_equal(left.mappings, 0);
+  assert_int_equal(left.buffers, 0);
+  assert_int_equal(left.lost, 0);
+}
+
+/* What one cast of each query answers where arrays are used in place. */
+static void answer_in_place(int tree, const slab_ray *rays, const slab_cast_options *options, answers *want) {
+  under.pinned(0, PINNED_GIVEN);
+  slab_context *context = open_device(0, 0, SLAB_TACTIC_MEASURED);
+  slab_scene *scene = scene_of(context, tree);
+  assert_ok(answers_cast_all(want, scene, rays, N, options));
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  const pinned_report seen = under.pinned_now();
+  assert_true(seen.staged == 0 && seen.direct == 0); /* nor is there anything to copy */
+}
+
+/* ---- every copy ---- */
+
+/* A way to run on a device that copies. */
+typedef struct way {
+  int gpu, copy;
+  slab_tactic tactic;
+  uint32_t launch_rays;
+} way;
+
+/* A GPU copies whatever the options say; sorted rays send their order along. */
+static const way ways[] = {{1, 0, SLAB_TACTIC_MEASURED, 0},
+                           {1, 0, SLAB_TACTIC_MEASURED, 7 * 64},
+                           {0, 1, SLAB_TACTIC_MEASURED, 7 * 64},
+                           {0, 1, SLAB_TACTIC_SORTED, 1024}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static void cast_staged(const way *w, int tree, const slab_ray *rays, const slab_cast_options *options,
+                        const answers *want) {
+  answers got = {0};
+  under.pinned(w->gpu, PINNED_GIVEN);
+  slab_context *context = open_device(w->launch_rays, w->copy, w->tactic);
+  slab_scene *scene = scene_of(context, tree);
+  assert_ok(answers_cast_all(&got, scene, rays, N, options));
+  const pinned_report seen = under.pinned_now();
+  if (seen.direct > 0) fail_msg("%llu copies of %llu are direct", seen.direct, seen.staged + seen.direct);
+  assert_true(seen.staged >= 2 * ANSWER_QUERIES); /* rays and results at least */
+  assert_true(seen.mappings > 0 && seen.mappings == seen.buffers);
+  assert_same_answers(&got, want);
+  assert_checked(scene, &got, rays, options);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  assert_gone();
+  answers_free(&got);
+}
+
+static void every_copy_goes_through_pinned_memory(void **state) {
+  (void)state;
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_primitive_id *skip = skips(N);
+  const slab_cast_options options = {.skip = skip};
+  for (int tree = 0; tree < 2; tree++) {
+    answers want = {0};
+    answer_in_place(tree, rays, &options, &want);
+    for (int w = 0; w < WAYS; w++) cast_staged(&ways[w], tree, rays, &options, &want);
+    answers_free(&want);
+  }
+  free(skip);
+  free(rays);
+}
+
+/* ---- casts that grow ---- */
+
+/* Memory of one size is kept from cast to cast, and grows with them; an array that is shorter than the last cast's
+ * leaves what stands behind it alone. */
+static void pinned_memory_grows_and_is_kept(void **state) {
+  (void)state;
+  static const size_t counts[] = {1, 2, 100, 100, 2000, 17, N, N, 1};
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_hit *want = harness_room(N * sizeof *want), *got = harness_room((N + 1) * sizeof *got);
+  under.pinned(1, PINNED_GIVEN);
+  slab_context *context = open_device(0, 0, SLAB_TACTIC_MEASURED);
+  slab_scene *scene = mixed_scene(context, 1);
+  assert_ok(slab_closest(scene, rays, N, want, NULL));
+  slab_context_destroy(context);
+  slab_scene_destroy(scene);
+  assert_gone();
+  context = open_device(0, 0, SLAB_TACTIC_MEASURED);
+  scene = mixed_scene(context, 1);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    memset(got, 0x5A, (N + 1) * sizeof *got);
+    assert_ok(slab_closest(scene, rays, counts[i], got, NULL));
+    assert_same_bits(got, want, counts[i], sizeof *got);
+    assert_true(((unsigned char *)&got[counts[i]])[0] == 0x5A);
+    assert_true(under.pinned_now().buffers == 2); /* of rays and of results, whatever the number of casts */
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  assert_gone();
+  free(rays);
+  free(want);
+  free(got);
+}
+
+/* ---- without pinned memory ---- */
+
+static void casts_go_on_without_pinned_memory(void **state) {
+  (void)state;
+  static const pinned_refusal refusals[] = {PINNED_NOT_CREATED, PINNED_NOT_MAPPED};
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_primitive_id *skip = skips(N);
+  const slab_cast_options options = {.skip = skip};
+  answers want = {0};
+  answer_in_place(0, rays, &options, &want);
+  for (int r = 0; r < 2; r++) {
+    answers got = {0};
+    under.pinned(1, refusals[r]);
+    slab_context *context = open_device(500, 0, SLAB_TACTIC_MEASURED);
+    slab_scene *scene = mixed_scene(context, 1);
+    assert_ok(answers_cast_all(&got, scene, rays, N, &options));
+    const pinned_report seen = under.pinned_now();
+    assert_true(seen.staged == 0 && seen.direct > 0 && seen.buffers == 0);
+    assert_same_answers(&got, &want);
+    under.pinned(1, PINNED_GIVEN); /* what has grown by then is pinned */
+    slab_scene_destroy(scene);
+    slab_context_destroy(context);
+    assert_gone();
+    answers_free(&got);
+  }
+  answers_free(&want);
+  free(skip);
+  free(rays);
+}
+
+/* ---- threads ---- */
+
+typedef struct worker {
+  pthread_t thread;
+  slab_scene *scene;
+  slab_ray *rays;
+  answers want, got;
+  slab_status status;
+} worker;
+
+static void *work(void *argument) {
+  worker *w = argument;
+  for (int round = 0; w->status == SLAB_OK && round < ROUNDS; round++)
+    w->status = answers_cast_all(&w->got, w->scene, w->rays, N, NULL);
+  return NULL;
+}
+
+/* Each has rays of its own, so that answers that went astray would be seen. */
+static void threads_share_no_pinned_memory(void **state) {
+  (void)state;
+  worker workers[THREADS] = {{0}};
+  for (int i = 0; i < THREADS; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "%s %d", "thread", i);
+    workers[i].rays = mixed_rays(name, N);
+    answer_in_place(0, workers[i].rays, NULL, &workers[i].want);
+  }
+  under.pinned(1, PINNED_GIVEN);
+  slab_context *context = open_device(500, 0, SLAB_TACTIC_MEASURED);
+  slab_scene *scene = mixed_scene(context, 1);
+  for (int i = 0; i < THREADS; i++) {
+    workers[i].scene = scene;
+    assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+  assert_true(under.pinned_now().direct == 0);
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(workers[i].status, SLAB_OK);
+    assert_same_answers(&workers[i].got, &workers[i].want);
+    answers_free(&workers[i].got);
+    answers_free(&workers[i].want);
+    free(workers[i].rays);
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  assert_gone();
+}
+
+/* ---- an end midway ---- */
+
+static int stop_at(void *user, uint64_t done, uint64_t total) {
+  (void)total;
+  return done >= *(const uint64_t *)user;
+}
+
+/* What is on its way at a cancel is waited for: neither does it come to the next cast, nor to the caller later. */
+static void cancelled_casts_leave_nothing_on_its_way(void **state) {
+  (void)state;
+  slab_ray *rays = mixed_rays(__func__, 2 * N);
+  slab_hit *want = harness_room(2 * N * sizeof *want), *got = harness_room(N * sizeof *got);
+  under.pinned(1, PINNED_GIVEN);
+  slab_context *context = open_device(200, 0, SLAB_TACTIC_MEASURED);
+  slab_scene *scene = mixed_scene(context, 1);
+  assert_ok(slab_closest(scene, rays, 2 * N, want, NULL));
+  for (uint64_t at = 1; at < N; at += 777) {
+    const slab_cast_options cancelled = {.progress = stop_at, .user = &at};
+    memset(got, 0x5A, N * sizeof *got);
+    assert_status(slab_closest(scene, rays, N, got, &cancelled), SLAB_CANCELLED);
+    memset(got, 0x5A, N * sizeof *got);
+    opencl_pause();
+    for (size_t i = 0; i < N * sizeof *got; i++) assert_true(((unsigned char *)got)[i] == 0x5A);
+    assert_ok(slab_closest(scene, rays + N, N, got, NULL));
+    assert_same_bits(got, want + N, N, sizeof *got);
+  }
+  assert_true(under.pinned_now().direct == 0);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  assert_gone();
+  free(rays);
+  free(want);
+  free(got);
+}
+
+/* ---- the caller's queue ---- */
+
+/* Copies run on it, and it may hold work that waits for the caller when the context goes. */
+static void callers_queue_is_not_waited_for(void **state) {
+  (void)state;
+  const slab_context_options options = {.launch_rays = 500};
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_hit *want = harness_room(N * sizeof *want), *got = harness_room(N * sizeof *got);
+  slab_context *context = NULL;
+  under.pinned(1, PINNED_GIVEN);
+  const cl_device_id device = opencl_device();
+  cl_context cl = opencl_context(&device, 1);
+  cl_command_queue queue = opencl_queue(cl, device, 0);
+  assert_ok(slab_context_create_cl(cl, device, NULL, &options, &context));
+  slab_scene *scene = mixed_scene(context, 1);
+  assert_ok(slab_closest(scene, rays, N, want, NULL));
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  assert_ok(slab_context_create_cl(cl, device, queue, &options, &context));
+  scene = mixed_scene(context, 1);
+  assert_ok(slab_closest(scene, rays, N, got, NULL));
+  assert_same_bits(got, want, N, sizeof *got);
+  assert_true(under.pinned_now().direct == 0 && under.pinned_now().mappings > 0);
+  cl_event gate = opencl_gate(cl), passed = NULL;
+  assert_cl(clEnqueueMarkerWithWaitList(queue, 1, &gate, &passed));
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  assert_gone();
+  opencl_open_gate(gate);
+  assert_cl(clFinish(queue));
+  assert_true(opencl_is_complete(passed));
+  assert_cl(clReleaseEvent(passed));
+  assert_cl(clReleaseEvent(gate));
+  assert_cl(clReleaseCommandQueue(queue));
+  assert_cl(clReleaseContext(cl));
+  free(rays);
+  free(want);
+  free(got);
+}
+
+/* A part of a device goes with its last reference, whatever its queues still do. */
+static void parts_of_a_device_take_pinned_memory(void **state) {
+  (void)state;
+  const slab_context_options options = {.launch_rays = 500, .copy = 1};
+  slab_ray *rays = mixed_rays(__func__, N);
+  float want[N], got[N];
+  under.pinned(0, PINNED_GIVEN);
+  slab_context *context = open_device(0, 0, SLAB_TACTIC_MEASURED);
+  slab_scene *scene = mixed_scene(context, 1);
+  assert_ok(slab_distance(scene, rays, N, want, NULL));
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  for (int i = 0; i < 20; i++) {
+    const cl_device_id part = opencl_part();
+    if (part == NULL) break;
+    cl_context cl = opencl_context(&part, 1);
+    assert_ok(slab_context_create_cl(cl, part, NULL, &options, &context));
+    scene = mixed_scene(context, 1);
+    assert_ok(slab_distance(scene, rays, N, got, NULL));
+    assert_same_bits(got, want, N, sizeof *got);
+    slab_scene_destroy(scene);
+    assert_cl(clReleaseContext(cl));
+    assert_cl(clReleaseDevice(part));
+    slab_context_destroy(context);
+    assert_gone();
+  }
+  free(rays);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_copy_goes_through_pinned_memory),    cmocka_unit_test(pinned_memory_grows_and_is_kept),
+      cmocka_unit_test(casts_go_on_without_pinned_memory),        cmocka_unit_test(threads_share_no_pinned_memory),
+      cmocka_unit_test(cancelled_casts_leave_nothing_on_its_way), cmocka_unit_test(callers_queue_is_not_waited_for),
+      cmocka_unit_test(parts_of_a_device_take_pinned_memory),
+  };
+  under = layers_load();
+  if (under.pinned == NULL || under.pinned_now == NULL) {
+    fprintf(stderr, "test_pinned: the layer is not there: OPENCL_LAYERS names other files\n");
+    return 1;
+  }
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
