@@ -101,7 +101,9 @@ static int cast_once(casting *c, void *results, double *seconds) {
 /* Two rounds are warm-up: in the first drivers compile, in the second they may do so again for the size. */
 static int time_host(casting *c) {
   double seconds = 0, sum = 0;
+  progress_await(&c->run->line, c->run->device.name);
   int code = cast_once(c, c->reference, &seconds);
+  progress_answered(&c->run->line);
   if (code == EXIT_DONE) code = check_sample(c);
   if (code == EXIT_DONE) code = cast_once(c, c->results, &seconds);
   if (code == EXIT_DONE) compare(c, "the second warm-up");

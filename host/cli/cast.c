@@ -152,6 +152,7 @@ void cast_prepare(cast_job *job) {
   const uint64_t count = ray_source_count(job->rays);
   const uint64_t resumed = job->results ? result_file_resumed(job->results) : 0;
   job->cast.scene = job->scene;
+  job->cast.device = job->device.name;
   job->cast.query = (slab_query)options->query;
   job->cast.options.mask = options->mask;
   job->cast.options.cull = (slab_cull)options->cull;

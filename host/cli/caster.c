@@ -128,6 +128,7 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
   options.user = &cast->line;
   options.invalid = &invalid;
   begin_span(cast, n);
+  progress_await(&cast->line, cast->device);
   if (cast->query == SLAB_ALL) {
     status = cast_all(cast, rays, n, cast->buffers.offsets, &options);
     const int counted = status == SLAB_OK || status == SLAB_CAPACITY;

@@ -35,6 +35,7 @@ typedef int cast_placer(void *user, uint64_t hits);
 
 typedef struct caster {
   slab_scene *scene;
+  const char *device; /* its name, for who waits for it */
   slab_query query;
   slab_cast_options options; /* progress and invalid are set by the caster */
   int check;

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "device.h"
+#include "progress.h"
 
 /* Drivers compile small launches apart, so the rays are as many as the first launch of a cast has. */
 enum { RAYS_MOST = 65536 };
@@ -62,24 +64,24 @@ static void *prepare(void *argument) {
   p->code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "demo");
   slab_scene_destroy(scene);
   p->seconds = thread_seconds() - begin;
-  atomic_store(&p->running, 0);
   return NULL;
 }
 
 void demo_prepare_begin(demo_prepare *p, slab_context *context, size_t rays) {
   p->context = context;
   p->rays = rays;
-  atomic_init(&p->running, 1);
   p->begun = pthread_create(&p->thread, NULL, prepare, p) == 0;
   if (!p->begun) prepare(p); /* first one, then the other */
 }
 
 int demo_prepare_end(demo_prepare *p) {
+  char device[80] = "";
   if (!p->begun) return p->code;
-  const int shown = isatty(STDERR_FILENO) && atomic_load(&p->running);
-  if (shown) fputs("preparing the kernels: compiled once, which takes some seconds, then kept by the driver", stderr);
+  device_names(p->context, device, sizeof device);
+  progress line = progress_begin("preparing", "kernels", 0, 0);
+  progress_await(&line, device);
   pthread_join(p->thread, NULL);
-  if (shown) fputs("\r\033[K", stderr);
+  progress_end(&line);
   p->begun = 0;
   return p->code;
 }

@@ -4,7 +4,6 @@
 #define SLABCAST_CLI_DEMO_PREPARE_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "cli.h"
 
@@ -12,8 +11,7 @@ typedef struct demo_prepare {
   slab_context *context;
   size_t rays;
   pthread_t thread;
-  int begun; /* the thread is to be joined */
-  atomic_int running;
+  int begun;      /* the thread is to be joined */
   int code;       /* an exit code: what failed is told already */
   double seconds; /* that a processor worked for it */
 } demo_prepare;

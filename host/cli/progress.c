@@ -26,6 +26,70 @@ progress progress_begin(const char *what, const char *unit, uint64_t first, uint
                     .shown = isatty(STDERR_FILENO)};
 }
 
+/* ---- before the first answers ---- */
+
+/* Nobody but the driver knows whether it compiles or has kept what it compiled before: the line says what a first run
+ * does. It fits 80 columns, since no more than a terminal's last row can be wiped. */
+static void *tell_of_wait(void *user) {
+  progress *line = user;
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_nsec += (long)(1e9 * QUIET_SECONDS);
+  end.tv_sec += end.tv_nsec / 1000000000;
+  end.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&line->lock);
+  while (line->waits && pthread_cond_timedwait(&line->answered, &line->lock, &end) == 0) {
+  }
+  line->told = line->waits;
+  if (line->told) fprintf(stderr, "\r\033[Kwaiting for \"%.29s\": the first run compiles its kernels", line->device);
+  pthread_mutex_unlock(&line->lock);
+  return NULL;
+}
+
+/* A condition whose waits end by the steady clock. */
+static int make_condition(pthread_cond_t *condition) {
+  pthread_condattr_t attributes;
+  int failure = pthread_condattr_init(&attributes);
+  if (failure) return failure;
+  failure = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  if (!failure) failure = pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+  return failure;
+}
+
+/* Without a thread there is no line, which nobody misses. */
+static int begin_wait(progress *line) {
+  if (pthread_mutex_init(&line->lock, NULL)) return 0;
+  if (!make_condition(&line->answered)) {
+    line->waits = 1;
+    if (!pthread_create(&line->thread, NULL, tell_of_wait, line)) return 1;
+    pthread_cond_destroy(&line->answered);
+  }
+  pthread_mutex_destroy(&line->lock);
+  return 0;
+}
+
+void progress_await(progress *line, const char *device) {
+  if (!line->shown || line->wait != WAIT_NONE) return;
+  line->device = device;
+  line->wait = begin_wait(line) ? WAIT_BEGUN : WAIT_OVER;
+}
+
+void progress_answered(progress *line) {
+  if (line->wait != WAIT_BEGUN) return;
+  pthread_mutex_lock(&line->lock);
+  line->waits = 0;
+  pthread_cond_signal(&line->answered);
+  pthread_mutex_unlock(&line->lock);
+  pthread_join(line->thread, NULL);
+  pthread_cond_destroy(&line->answered);
+  pthread_mutex_destroy(&line->lock);
+  line->wait = WAIT_OVER;
+  if (line->told) fputs("\r\033[K", stderr);
+}
+
+/* ---- the line ---- */
+
 /* 12.3 M and the like. */
 static const char *short_number(double value, char text[16]) {
   static const char *const units[] = {"", " k", " M", " G", " T"};
@@ -46,6 +110,7 @@ static const char *clock_time(double seconds, char text[24]) {
 
 void progress_at(progress *line, uint64_t done) {
   if (!line->shown) return;
+  progress_answered(line);
   const double now = seconds_now();
   if (now - line->drawn < REDRAW_SECONDS) return;
   line->drawn = now;
@@ -67,5 +132,6 @@ int progress_of_cast(void *user, uint64_t done, uint64_t total) {
 }
 
 void progress_end(progress *line) {
+  progress_answered(line);
   if (line->shown) fputs("\r\033[K", stderr);
 }

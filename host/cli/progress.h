@@ -1,8 +1,12 @@
-/* A progress line on stderr: share done, rate, time left. Shown only on a terminal, four times a second at most. */
+/* A progress line on stderr: share done, rate, time left. Shown only on a terminal, four times a second at most. Until
+ * the first answers are there, which takes seconds where a driver compiles kernels, it says what is waited for. */
 #ifndef SLABCAST_CLI_PROGRESS_H
 #define SLABCAST_CLI_PROGRESS_H
 
+#include <pthread.h>
 #include <stdint.h>
+
+typedef enum progress_wait { WAIT_NONE, WAIT_BEGUN, WAIT_OVER } progress_wait;
 
 typedef struct progress {
   const char *what, *unit; /* "casting", "rays" */
@@ -11,12 +15,24 @@ typedef struct progress {
   uint64_t first, total;   /* where this run started (a resumed one does not at 0); 0: total unknown */
   double start, drawn;
   int shown; /* stderr is a terminal */
+  progress_wait wait; /* for the first answers */
+  int waits, told;    /* the wait goes on, its line is shown: the lock guards both */
+  const char *device;
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t answered;
 } progress;
 
 /* Seconds of a steady clock. */
 double seconds_now(void);
 
 progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total);
+/* Before a cast on this device, whose name must stay: where half a second goes by until progress_answered, progress_at
+ * or progress_end, the line says what is waited for. The progress must not move meanwhile. From the second time on
+ * nothing. */
+void progress_await(progress *, const char *device);
+/* The first answers are there. */
+void progress_answered(progress *);
 void progress_at(progress *, uint64_t done);
 /* A slab_progress over a progress *: base and the share of span, or base + done. Never cancels. */
 int progress_of_cast(void *user, uint64_t done, uint64_t total);

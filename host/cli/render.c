@@ -93,6 +93,7 @@ static void paint_depths(const float *depths, size_t count, uint8_t *pixels) {
 /* ---- the work -------------------------------------------------------------- */
 
 typedef struct render_job {
+  slab_device_info device;
   const render_options *options;
   slab_scene *scene;
   slab_camera camera;
@@ -130,6 +131,7 @@ static int cast_rows(const render_job *job) {
     const size_t first = (size_t)row * size.width, count = (size_t)rows * size.width;
     line.base = first;
     make_rays(job, row, rows);
+    progress_await(&line, job->device.name);
     status = slab_closest(job->scene, job->rays, count, job->hits, &options);
     if (status == SLAB_OK) paint_hits(job, first, count);
   }
@@ -168,6 +170,7 @@ static int render(const render_options *options) {
   int code = device_open(options->device, &context);
   if (code == EXIT_DONE) code = scene_source_load(options->scene, context, (slab_tree)options->tree, &job.scene);
   if (code == EXIT_DONE) {
+    device_names(context, job.device.name, sizeof job.device.name);
     const slab_status status = slab_scene_info(job.scene, &stats);
     if (status != SLAB_OK) code = complain_status(status, "scene");
   }

@@ -145,6 +145,7 @@ int verify_status(const verify_run *run, slab_status status) {
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,
                  const slab_cast_options *options, int judged) {
   slab_check_report report;
+  progress_answered(&run->line);
   const slab_status status = slab_check(scene, query, run->rays, n, answers_of(a, query),
                                         query == SLAB_ALL ? a->offsets : NULL, options, &report);
   if (status != SLAB_OK) return verify_status(run, status);
@@ -170,7 +171,9 @@ slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **sce
 slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n) {
   const slab_build_options options = {.tree = way == WAY_FLAT ? SLAB_TREE_FLAT : tree};
   run->tally->met[way] += n;
-  return slab_scene_commit(scene, &options);
+  const slab_status status = slab_scene_commit(scene, &options);
+  if (status == SLAB_OK) progress_await(&run->line, run->device.name);
+  return status;
 }
 
 /* ---- running ---------------------------------------------------------------- */

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# progress.sh: on a terminal a long cast shows rays, their rate, the share done and the time left, which never go back
-# although --query all casts each ray twice; elsewhere nothing.
+# progress.sh FAILING_LAYER: on a terminal a long cast shows rays, their rate, the share done and the time left, which
+# never go back although --query all casts each ray twice; and, until its first answers are there, that kernels are
+# compiled on a first run. Elsewhere nothing.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
+failing=$1
 scene=(--builtin boxes:30)
 slabcast rays random "${scene[@]}" --count 3000000 -o rays.npy
 mkfifo fifo
@@ -27,3 +29,72 @@ tail -c 200 shown | tr '\r' '\n' | grep -q $'^\x1b\\[K3000000 rays, ' || fail "t
 feed
 expect_exit 0 slabcast cast "${scene[@]}" --rays fifo --query all -o out.npy
 [[ ! -s err ]] || fail "without a terminal it says: $(cat err)"
+
+# ---- until the first answers ----
+# A cache of its own, so that it is known what the driver has compiled before.
+make_cold() {
+  POCL_CACHE_DIR=$(mktemp -d -p "$work")
+  export POCL_CACHE_DIR
+}
+
+# on_terminal COMMAND: what it shows goes to the file shown, what of that is left in the end to the file left.
+on_terminal() {
+  local status=0
+  script -qec "$1" /dev/null </dev/null >shown || status=$?
+  sed -E 's/\r$//; s/.*\r\x1b\[K//' shown >left
+  return "$status"
+}
+
+waited() { grep -qE 'waiting for "[^"]+": the first run compiles its kernels' shown; }
+
+# It is shown, within the 80 columns that can be wiped, and nothing of it or of any control code is left.
+expect_waited() {
+  waited || fail "it is not told what is waited for: $(cat -v shown)"
+  tr '\r' '\n' <shown | sed 's/\x1b\[K//' | grep '^waiting' | grep -q '.\{80\}' && fail "the line is too long: $(cat -v shown)"
+  ! grep -qE $'waiting|casting|drawing|\x1b' left || fail "more is left than there should be: $(cat -v left)"
+}
+
+head -c 64128 rays.npy >few.rows
+tail -c 64000 few.rows >few.raw
+cast="\"$SLABCAST\" cast ${scene[*]} --rays few.raw --in raw --query any -o few.npy"
+make_cold
+on_terminal "$cast" || fail "the cast failed: $(cat shown)"
+expect_waited
+grep -q '^2000 rays, ' left || fail "the summary is not what is left: $(cat -v left)"
+# A busy machine may take its time once, but not always.
+for try in 1 2 3 4 5; do
+  on_terminal "$cast" || fail "the cast failed: $(cat shown)"
+  waited || break
+  ((try < 5)) || fail "a first run is told of although the kernels are there: $(cat -v shown)"
+done
+
+make_cold
+expect_exit 0 slabcast cast "${scene[@]}" --rays few.raw --in raw --query any -o few.npy
+[[ ! -s err ]] || fail "without a terminal it says: $(cat err)"
+
+# A cast that fails before there is any answer: its message is all that is left.
+make_cold
+OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$failing SLAB_FAIL=1:late:-5 SLAB_FAIL_FILE=$work/report \
+  on_terminal "$cast" && fail "the cast did not fail: $(cat shown)"
+grep -q ', 1 failed, ' report || fail "no launch failed: $(cat report)"
+expect_waited
+[[ $(grep -c . left) == 1 ]] || fail "not only the message is left: $(cat -v left)"
+grep -q '^slabcast: the cast failed: .*clWaitForEvents failed' left || fail "another message is left: $(cat -v left)"
+
+# ---- every command that casts ----
+make_cold
+on_terminal "\"$SLABCAST\" render ${scene[*]} --size 64x48 -o picture.png" || fail "render failed: $(cat shown)"
+expect_waited
+
+# expect_wait COMMAND: the line comes, after which nobody waits for the end.
+expect_wait() {
+  make_cold
+  script -qefc "exec $1" /dev/null </dev/null >shown &
+  local job=$!
+  wait_until 120 waited
+  kill -KILL -- "-$(pgrep -P "$job")" # a session of its own: what it started ends as well
+  wait "$job" 2>/dev/null || true
+}
+expect_wait "\"$SLABCAST\" demo --size 8x4 -o demo.png"
+expect_wait "\"$SLABCAST\" verify --rays 2000 --group closest"
+expect_wait "\"$SLABCAST\" bench --quick --seconds 0 --group work"
