@@ -1,0 +1,30 @@
+/* What devices there are, and which of them a selector names. */
+#ifndef SLABCAST_DEVICE_LIST_H
+#define SLABCAST_DEVICE_LIST_H
+
+#include "private.h"
+
+/* Questions to a device; after one that failed, which `call`, `property` and `code` tell, no more are asked. */
+typedef struct inquiry {
+  cl_device_id id;
+  const char *call;
+  cl_uint property;
+  cl_int code;
+} inquiry;
+
+slab_status fail_inquiry(const inquiry *);
+void device_ask(inquiry *, cl_device_info property, size_t size, void *value);
+uint64_t device_number(inquiry *, cl_device_info property, size_t size);
+/* The inquiry tells whether it could be described. */
+inquiry device_describe(cl_platform_id, cl_device_id, slab_device_info *);
+
+typedef struct found_device {
+  cl_platform_id platform;
+  cl_device_id id;
+  slab_device_info info;
+} found_device;
+
+/* What a selector names: *chosen is malloc'ed, and NULL on failure. */
+slab_status choose_devices(const char *selector, found_device **chosen, size_t *n);
+
+#endif
