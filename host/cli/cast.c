@@ -29,6 +29,7 @@ static const option option_rows[] = {
      "interval: enter, leave, primitive, geometry of the first solid met",
      0, 0},
     OPTION_TREE(cast_options, tree),
+    OPTION_LAYOUT(cast_options, layout),
     {"--segments", NULL, OPTION_SWITCH, PLACE(segments),
      "rows are two points, 6 columns or 4 in 2D; t is the fraction of the way.\n"
      "A segment wholly inside a solid has an interval and no hit: it meets no\n"
@@ -121,7 +122,8 @@ int cast_open_rays(cast_job *job) {
 }
 
 static int open_scene(cast_job *job) {
-  int code = device_open(job->options->device, &job->context);
+  const slab_context_options context = {.device = job->options->device, .layout = (slab_layout)job->options->layout};
+  int code = device_open_with(&context, &job->context);
   if (code == EXIT_DONE)
     code = scene_source_load(job->options->scene, job->context, (slab_tree)job->options->tree, &job->scene);
   if (code != EXIT_DONE) return code;
@@ -203,6 +205,7 @@ json_t *cast_summary(const cast_job *job) {
   json_object_set_new(root, "rays_per_second",
                       json_number_or_null(tally->seconds > 0 ? (double)tally->rays / tally->seconds : NAN));
   json_object_set_new(root, "build_seconds", json_real(job->stats.build_seconds));
+  json_object_set_new(root, "device_bytes", json_integer((json_int_t)job->stats.device_bytes));
   json_object_set_new(root, "total_seconds", json_real(seconds_now() - job->start));
   if (job->options->check)
     json_object_update_missing_new(

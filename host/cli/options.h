@@ -106,6 +106,15 @@ typedef struct command_line {
     "--tree", "default|flat|fast|high", OPTION_CHOICE, offsetof(type, member), \
         "how the scene is laid out; never changes an answer", 0, 0             \
   }
+/* Sets an int, in the order of slab_layout. */
+#define OPTION_LAYOUT(type, member)                                               \
+  {                                                                               \
+    "--layout", "default|wide|compressed", OPTION_CHOICE, offsetof(type, member), \
+        "how primitives and trees lie on the device: wide as CPUs have them,\n"   \
+        "compressed as GPUs have them; never changes an answer (default: the\n"   \
+        "device's)",                                                              \
+        0, 0                                                                      \
+  }
 #define OPTIONS_CAMERA(type, member)                                                     \
   {"--from",                                                                             \
    "X,Y,Z",                                                                              \

@@ -89,6 +89,14 @@ for tree in default flat fast high; do
   slabcast cast "${row[@]}" --rays rays.npy --tree "$tree" -o other.npy
   expect_same plain.npy other.npy
 done
+for tree in flat high; do # layouts take other room on the device, and that is all
+  for layout in wide compressed; do
+    slabcast cast "${row[@]}" --rays rays.npy --tree "$tree" --layout "$layout" -o other.npy --json "$layout.json"
+    expect_same plain.npy other.npy
+    grep '"device_bytes"' "$layout.json" >"$layout.bytes"
+  done
+  expect_other wide.bytes compressed.bytes
+done
 for option in --check "--json $work/o.json" "--device 0" "--mask 31" "--cull none" "--t-min 0" "--t-max inf" "--out=npy"; do
   # shellcheck disable=SC2086 # several words
   expect_exit 0 slabcast cast $option "${row[@]}" --rays rays.npy -o other.npy

@@ -7,7 +7,7 @@ scene="--mesh --boxes --spheres --planes --obbs --builtin"
 camera="--from --to --up --fov --size"
 declare -A options=(
   [demo]="-o --size --device"
-  [cast]="$scene --rays -o --query --tree --segments --t-min --t-max --mask --cull --face-forward --points --in --out
+  [cast]="$scene --rays -o --query --tree --layout --segments --t-min --t-max --mask --cull --face-forward --points --in --out
           --check --resume --shard --json --device"
   [join]="-o"
   [rays]="$scene $camera --count --seed -o --out --device"
@@ -64,6 +64,7 @@ refused 'option --query: "" is not one of' cast --query=
 refused 'option --query wants' cast --query
 refused 'option --check takes no value' cast --check=1
 refused 'option --tree: "tall" is not one of' cast --tree tall
+refused 'option --layout: "tall" is not one of' cast --layout tall
 refused 'option --cull: "side" is not one of' cast --cull side
 refused 'option --mask: "0" is not' cast --mask 0
 refused 'option --mask: "4294967296" is not' cast --mask 4294967296

@@ -50,9 +50,10 @@ static const char *select_device(const char *selector, int local, char word[SELE
   return word;
 }
 
-int team_device(const team *t, const char *selector, slab_context **context) {
+int team_device(const team *t, const char *selector, slab_layout layout, slab_context **context) {
   char word[SELECTOR_MAX];
-  return device_open(select_device(selector, t->local, word), context);
+  const slab_context_options options = {.device = select_device(selector, t->local, word), .layout = layout};
+  return device_open_with(&options, context);
 }
 
 /* ---- the scene ------------------------------------------------------------- */
