@@ -92,7 +92,9 @@ static slab_status fail_no_device(const char *call, cl_int code) {
   return fail(
       SLAB_NO_DEVICE,
       "no OpenCL device found (%s gave %d): install a driver, such as pocl-opencl-icd for the CPU; where PoCL is "
-      "installed, its kernel cache may not be writable: set POCL_CACHE_DIR to a writable directory",
+      "installed, its kernel cache may not be writable: set POCL_CACHE_DIR to a writable directory; where Intel's "
+      "driver is installed, libintelocl.so stays silent without the libraries of intel-cmplr-lib-rt and tbb: name "
+      "their folder in LD_LIBRARY_PATH",
       call, code);
 }
 

@@ -26,7 +26,7 @@ without() {
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" demo -o picture.png
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" verify --json report.json
   expect_refusal 4 "no OpenCL device" "$@" "$SLABCAST" bench --json report.json
-  expect_stderr "install a driver" "POCL_CACHE_DIR"
+  expect_stderr "install a driver" "POCL_CACHE_DIR" "libintelocl.so stays silent without" intel-cmplr-lib-rt
   expect_no hits.npy picture.png report.json
 }
 mkdir empty
