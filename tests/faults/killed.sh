@@ -74,6 +74,9 @@ remove() { rm -f "$1" "$1.part" "$1.offsets.npy" "$1.offsets.npy.part"; }
 # has_rows K PART: the half of them, more than what is cast again.
 has_rows() { [[ -e $2 ]] && (($(stat -c %s "$2") * 2 > $(stat -c %s "whole.$1"))); }
 
+# await_rows K PART: for as long as the job runs.
+await_rows() { while ! has_rows "$@" && kill -0 "$job" 2>/dev/null; do sleep 0.002; done; }
+
 make_older() {
   cp older "$2"
   if has_offsets "$1"; then cp older "$2.offsets.npy"; fi
@@ -84,7 +87,7 @@ disturb() {
   local signal=$1 want=$2 k=$3 out=$4
   shift 4
   cast "$k" "$out" "$@"
-  pause "$k"
+  if ((round < rounds)); then pause "$k"; else await_rows "$k" "$out.part"; fi
   kill "-$signal" "$job" 2>/dev/null || true
   ended
   check_final "$k" "$out"
@@ -110,8 +113,8 @@ echo "an earlier result" >older
 # ---- killed ----
 
 kills=0 resumed=0 rows_resumed=0
-# Random moments may all be early or late: some rows of one size have to be gone on with, or who goes on from the wrong
-# one is not seen.
+# Random moments may all be early or late, where a driver takes longer to load than this to cast: some rows of one size
+# have to be gone on with, or who goes on from the wrong one is not seen. Further rounds wait for rows.
 for ((round = 0; round < rounds || (rows_resumed == 0 && round < 5 * rounds); round++)); do
   k=$((round % ${#options[@]})) out=out.${formats[round % ${#options[@]}]}
   remove "$out"

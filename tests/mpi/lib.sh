@@ -7,8 +7,10 @@ mpirun=$1 program=$2 slow_layer=$3 make_npy=${4-}
 # What LD_PRELOAD has to be for the slow layer: the address sanitizer, where the program has it, wants to be the first.
 slow_preload=$(ldd "$program" | awk '/libasan/ { print $3 ":" }')$slow_layer
 
-# Open MPI's leave to run as root and with more ranks than cores, and its own warnings about small machines.
+# Open MPI's leave to run as root and with more ranks than cores, which the mpirun of its version 5 calls otherwise, and
+# its own warnings about small machines.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_mpi_yield_when_idle=1
 # mpirun itself is not to look for OpenCL devices: the tests' layers may need a sanitizer, which it has not.
 export HWLOC_COMPONENTS=-opencl
