@@ -1,93 +1,115 @@
 #!/usr/bin/env bash
-# runtimes.sh [--rays N] [RUNTIME...]: casts at every kind of primitive, with every query, flat and through a tree, on each
-# of the OpenCL runtimes pocl, oclgrind and rusticl (or those named) and compares N answers of each cast (500) with the
-# mirror and the oracle. Says which it ran on; one that is not there is a failure. Kernels run as GPUs get them, one
-# lane wide, on oclgrind and rusticl. Oclgrind reports errors of the API, races and uninitialised values besides.
-# $SLABCAST is the program.
+# The program on other OpenCL runtimes, and that all return the same bytes.
+#
+#   runtimes.sh [--write] [RUNTIME...]         `slabcast verify` with 200,000 rays (Oclgrind: fewer), and casts of each
+#                                              query at each kind of primitive, flat and through a BVH, in both layouts:
+#                                              checked, and their bytes compared with those of the first runtime. Then
+#                                              the first answer from an empty kernel cache, and the speed. Prints a
+#                                              table; --write puts it into docs/runtimes.md
+#   runtimes.sh --share                        a share of that, without times, for every change: fails below `floor`
+#   runtimes.sh --fetch                        only what the share needs from elsewhere
+#   runtimes.sh --rays N RUNTIME...            the casts alone, with N rays each, for the long proof: a line a runtime
+#
+# A runtime that is not there is a failure. This distribution's own are those that are installed; newer ones run in
+# folders of their own (tests/roots.sh). Older ones are not to be had, since their C library is too old for what is
+# built here: so Debian 13 has fewer rows. $SLABCAST is the program.
 set -euo pipefail
 
-rays=500
-if [[ ${1:-} == --rays ]]; then
-  rays=$2
-  shift 2
-fi
-runtimes=("$@")
-((${#runtimes[@]})) || runtimes=(pocl oclgrind rusticl)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=tests/toolchain.sh
+source "$root/tests/toolchain.sh"
+page=$root/docs/runtimes.md
+# Rays that the share casts on each runtime, at least.
+floor=100000
 
-# What an .icd file would name, in the order of trying; a path or what the loader finds.
-libraries_of() {
-  case $1 in
-    pocl) echo "libpocl.so.2 libpocl.so" ;;
-    oclgrind) echo "/usr/lib/oclgrind/liboclgrind-rt-icd.so /usr/local/lib/oclgrind/liboclgrind-rt-icd.so" ;;
-    rusticl) echo "libRusticlOpenCL.so.1 libRusticlOpenCL.so" ;;
-    *)
-      echo "runtimes: $1 is none of pocl, oclgrind, rusticl" >&2
-      exit 2
-      ;;
-  esac
+# RUNTIME: the name, where it comes from (a distribution, or a folder of roots.sh), what its version must begin with, and
+# its library in the order of trying.
+declare -A about=(
+  [pocl3]="PoCL|bookworm|3.1|libpocl.so.2"
+  [pocl5]="PoCL|noble|5.|libpocl.so.2"
+  [pocl6]="PoCL|trixie|6.|libpocl.so.2"
+  [pocl7]="PoCL|sid|7.|libpocl.so.2"
+  [intel]="Intel OpenCL for CPUs|intel|20|libintelocl.so"
+  [oclgrind]="Oclgrind|bookworm|Oclgrind|/usr/lib/oclgrind/liboclgrind-rt-icd.so"
+  [rusticl22]="rusticl on llvmpipe|bookworm|22.|libRusticlOpenCL.so.1"
+  [rusticl25]="rusticl on llvmpipe|trixie|25.|libRusticlOpenCL.so.1"
+)
+# What is asked where nothing is named; the first is what the others are held against.
+case $codename in
+  bookworm) usual=(pocl3 pocl6 intel oclgrind rusticl22 rusticl25) shared=(pocl3 pocl6 intel) ;;
+  noble) usual=(pocl5 pocl6 intel rusticl25) shared=(pocl5 pocl6 intel) ;;
+  *) usual=(pocl6 intel rusticl25) shared=(pocl6 intel) ;;
+esac
+kinds=(planes:2 spheres:5 boxes:5 obbs:5 torus:60)
+mixed=(--builtin planes:2 --builtin spheres:3 --builtin boxes:4 --builtin obbs:3 --builtin soup:8)
+queries=(closest distance any count all interval)
+trees=(flat high)
+layouts=(wide compressed)
+
+say() { echo "runtimes: $*" >&2; }
+
+die() {
+  say "$*"
+  exit 1
 }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
-export OCL_ICD_VENDORS=$work/vendors RUSTICL_ENABLE=llvmpipe POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl}
-export OCLGRIND_CHECK_API=1 OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_LOG=$work/oclgrind.log
-mkdir -p vendors "$POCL_CACHE_DIR"
 
-# Leaves this runtime alone to the loader; fails where it shows no device.
+# ---- one runtime at a time ----
+
+field() { cut -d '|' -f "$1" <<<"${about[$runtime]}"; }
+
+# What the program needs besides the C library and that folder has not, since it was built here.
+lend_libraries() {
+  local path
+  mkdir -p "$own/lent"
+  ldd "$SLABCAST" | awk '$3 ~ "^/" { print $3 }' | while read -r path; do
+    compgen -G "$1/usr/lib/*-linux-gnu/${path##*/}" >/dev/null || [[ $path == "$root"/* ]] ||
+      cp -L "$path" "$own/lent"
+  done
+}
+
+# choose RUNTIME: `run` runs the program on it and nothing else; fails where it shows no device, or another version.
 choose() {
-  local library
-  for library in $(libraries_of "$1"); do
-    echo "$library" >vendors/only.icd
-    if "$SLABCAST" devices >list 2>/dev/null; then
-      echo "runtimes: $1:" >&2
-      sed 1d list >&2
-      return
-    fi
-  done
-  echo "runtimes: no device of $1" >&2
-  exit 1
+  local from
+  runtime=$1 inside=() libraries='' own=$work/$1
+  [[ -n ${about[$runtime]-} ]] || die "$runtime is none of ${!about[*]}"
+  from=$(field 2)
+  if [[ $from == intel ]]; then
+    libraries=$("$root/tests/roots.sh" get intel)/lib || die "$runtime cannot be fetched"
+  elif [[ $from == bookworm && $codename != bookworm ]]; then
+    die "$runtime is Debian 12's, whose C library is older than the one that this program is built with"
+  elif [[ $from != "$codename" ]]; then
+    folder=$("$root/tests/roots.sh" get "$from") || die "$runtime cannot be fetched"
+    inside=("$root/tests/roots.sh" enter "$folder")
+    lend_libraries "$folder"
+    libraries=$own/lent
+  fi
+  cache=$own/cache
+  if [[ $runtime == "${shared[0]}" && -n ${POCL_CACHE_DIR-} ]]; then cache=$POCL_CACHE_DIR; fi
+  mkdir -p "$cache" "$own/vendors" "$own/hits"
+  field 4 >"$own/vendors/only.icd"
+  run devices --json >"$own/list" 2>"$own/said" || die "$runtime: no device: $(cat "$own/said")"
+  version=$(sed -n 's/^ *"driver": "\(.*\)",*$/\1/p' "$own/list" | head -n 1)
+  [[ $version == "$(field 3)"* ]] || die "$runtime should be $(field 3), and is $version"
 }
 
-# cast NAME OPTION...: one cast, checked.
-cast() {
-  local name=$1 found
-  shift
-  : >oclgrind.log
-  if ! "$SLABCAST" cast --check "$@" -o hits.raw >said 2>&1; then
-    echo "runtimes: $name: slabcast cast $*" >&2
-    cat said >&2
-    exit 1
-  fi
-  if [[ -s oclgrind.log ]]; then
-    echo "runtimes: $name: slabcast cast $*" >&2
-    head -n 40 oclgrind.log >&2
-    exit 1
-  fi
-  found=$(sed -n 's/^\([0-9]*\) rays checked, 0 mismatches.*/\1/p' said)
-  compared=$((compared + ${found:-0}))
-  casts=$((casts + 1))
+# run ARGUMENT...: the program. Oclgrind reports errors of the API, races and uninitialised values besides.
+run() {
+  OCL_ICD_VENDORS=$own/vendors LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    POCL_CACHE_DIR=$cache MESA_SHADER_CACHE_DIR=$cache RUSTICL_ENABLE=llvmpipe \
+    OCLGRIND_CHECK_API=1 OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=${uninitialized-1} OCLGRIND_LOG=$own/oclgrind.log \
+    "${inside[@]}" "$SLABCAST" "$@"
 }
 
-# Every kind alone for the closest hit, all in one scene for every query; flat and through a tree, with options.
-cast_everything() {
-  local name=$1 query tree kind
-  local mixed=(--builtin planes:2 --builtin spheres:3 --builtin boxes:4 --builtin obbs:3 --builtin soup:8)
-  "$SLABCAST" rays random "${mixed[@]}" --count "$rays" --seed 7 -o rays.npy 2>/dev/null
-  special_rays >special.txt
-  for tree in flat high; do
-    for kind in planes:2 spheres:5 boxes:5 obbs:5 torus:60; do
-      cast "$name" --builtin "$kind" --rays rays.npy --tree "$tree"
-    done
-    for query in closest distance any count interval; do
-      cast "$name" "${mixed[@]}" --rays rays.npy --query "$query" --tree "$tree"
-    done
-    cast "$name" "${mixed[@]}" --rays rays.npy --tree "$tree" --cull back --face-forward --mask 0x15 --t-min 0.1
-    cast "$name" "${mixed[@]}" --rays special.txt --tree "$tree"
-    # Oclgrind 21.10 takes a buffer with the number of a released one for uninitialised: so the hits of a second pass.
-    OCLGRIND_UNINITIALIZED='' cast "$name" "${mixed[@]}" --rays rays.npy --query all --tree "$tree"
-  done
-}
+# Oclgrind interprets each instruction, hundreds of times slower.
+is_slow() { [[ $runtime == oclgrind ]]; }
+
+# number NAME FILE: of its first line in a file of JSON.
+number() { sed -n "s/^ *\"$1\": \([-+.0-9e]*\),*\$/\1/p" "$2" | head -n 1; }
+
+# ---- what is cast ----
 
 # Rays along axes, with ranges that end early, begin behind or hold nothing, and invalid ones; no subnormal numbers,
 # which not every device keeps.
@@ -110,13 +132,278 @@ nan 0 0 0 1 0 0 inf
 RAYS
 }
 
-for runtime in "${runtimes[@]}"; do
-  compared=0 casts=0
-  choose "$runtime"
-  cast_everything "$runtime"
-  ((compared > 0)) || {
-    echo "runtimes: $runtime: nothing was compared" >&2
-    exit 1
-  }
-  echo "$runtime: $compared rays in $casts casts, 0 differ from the mirror"
-done
+# One line a cast: its name, and its options.
+list_casts() {
+  local kind query tree layout common
+  for tree in "${trees[@]}"; do
+    for layout in "${layouts[@]}"; do
+      common="--tree $tree --layout $layout"
+      for kind in "${kinds[@]}"; do
+        for query in "${queries[@]}"; do
+          echo "${kind%:*}.$query.$tree.$layout --builtin $kind --rays $own/rays.npy --query $query $common"
+        done
+      done
+      echo "mixed.options.$tree.$layout ${mixed[*]} --rays $own/rays.npy --cull back --face-forward --mask 0x15 --t-min 0.1 $common"
+      echo "mixed.special.$tree.$layout ${mixed[*]} --rays $own/special.txt $common"
+    done
+  done
+}
+
+# Each kind flat and through a BVH, in one of the layouts, with one of the queries.
+list_share() {
+  local i kind
+  for i in "${!kinds[@]}"; do
+    kind=${kinds[i]}
+    echo "${kind%:*}.flat --builtin $kind --rays $own/rays.npy --query ${queries[i]} --tree flat --layout ${layouts[i % 2]}"
+    echo "${kind%:*}.high --builtin $kind --rays $own/rays.npy --query ${queries[5 - i]} --tree high --layout ${layouts[1 - i % 2]}"
+  done
+}
+
+# cast NAME OPTION...: checked; its bytes stay for the comparison.
+cast() {
+  local name=$1 uninitialized=1 checked
+  shift
+  # Oclgrind 21.10 takes a buffer with the number of a released one for uninitialised: so the hits of a second pass.
+  if [[ $name == *.all.* ]]; then uninitialized=''; fi
+  : >"$own/oclgrind.log"
+  if ! run cast --check "$@" --out raw -o "$own/hits/$name" >"$own/said" 2>&1; then
+    say "$runtime: slabcast cast $*"
+    cat "$own/said" >&2
+    differ=$((differ + $(sed -n 's/^.* rays checked, \([0-9]*\) mismatches.*/\1/p' "$own/said" | grep . || echo 1)))
+  elif [[ -s $own/oclgrind.log ]]; then
+    say "$runtime: slabcast cast $*"
+    head -n 40 "$own/oclgrind.log" >&2
+    differ=$((differ + 1))
+  fi
+  checked=$(sed -n 's/^\([0-9]*\) rays checked, 0 mismatches.*/\1/p' "$own/said")
+  cast_rays=$((cast_rays + ${checked:-0}))
+}
+
+# differing NAME: how many of its casts have other bytes than those of the first runtime. Fewer rays are the first of those.
+differing() {
+  local runtime=$1 ours length=() others=0
+  for ours in "$work/$runtime/hits"/*; do
+    if is_slow && [[ $ours == *.offsets.npy ]]; then continue; fi # which begins with their number
+    if is_slow; then length=(-n "$(stat -c %s "$ours")"); fi
+    cmp -s "${length[@]}" "$ours" "$work/$first/hits/${ours##*/}" && continue
+    say "$runtime: ${ours##*/}: other bytes than $first"
+    others=$((others + 1))
+  done
+  echo "$others"
+}
+
+# cast_all LIST: of this runtime; a failure shows in `differ`.
+cast_all() {
+  local name options
+  cast_rays=0
+  while read -r name options; do
+    # shellcheck disable=SC2086 # several words
+    cast "$name" $options </dev/null
+  done < <("$1")
+  ((cast_rays > 0)) || die "$runtime: nothing was compared"
+}
+
+# make_rays N
+make_rays() {
+  run rays random "${mixed[@]}" --count "$1" --seed 7 -o "$own/rays.npy" 2>/dev/null
+  special_rays >"$own/special.txt"
+}
+
+# verify OPTION...: adds to `verified` and `differ`.
+verify() {
+  local status=0
+  run verify "$@" --json "$own/verify.json" >"$own/table" 2>"$own/said" || status=$?
+  if ((status != 0)); then
+    say "$runtime: slabcast verify $*"
+    cat "$own/said" >&2
+    ((status == 3)) || die "$runtime: slabcast verify ended with $status"
+    differ=$((differ + $(number failures "$own/verify.json")))
+  fi
+  verified=$(number rays "$own/verify.json")
+}
+
+# ---- what is measured ----
+
+# The middle of three: seconds from the start of the process to its end, with kernels compiled anew.
+cold_seconds() {
+  local round cache begin
+  run rays camera --builtin city:400 --size 40x25 -o "$own/few.npy" 2>/dev/null
+  for round in 1 2 3; do
+    cache=$own/cold.$round
+    mkdir -p "$cache"
+    begin=${EPOCHREALTIME/[.,]/}
+    run cast --builtin city:400 --rays "$own/few.npy" -o "$own/few.hits" 2>/dev/null
+    echo $(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
+  done | sort -n | awk 'NR == 2 { printf "%.1f", $1 / 1000 }'
+}
+
+# Two numbers: the geometric means of what `slabcast bench` measures, flat scenes and BVHs, in Mrays a second.
+measure_speed() {
+  # Exit code 1: faster than a ceiling that was measured while the machine had other work, which is no matter here.
+  run bench --quick --group work --seconds 0.1 --json "$own/bench.json" >/dev/null 2>&1 || (($? == 1))
+  awk -F '[:,] *' '
+    $1 ~ "\"layout\"" { layout = $2 }
+    $1 ~ "\"host_mrays\"" { inside = 1 }
+    $1 ~ "\"best\"" && inside { sum[layout] += log($2); count[layout]++; inside = 0 }
+    END { print exp(sum["\"flat\""] / count["\"flat\""]), exp(sum["\"tree\""] / count["\"tree\""]) }' "$own/bench.json"
+}
+
+# Every runtime once a round, so that all have the same weather; FILE has: round, runtime, flat, BVH.
+measure_speeds() {
+  local round name
+  for round in 1 2 3; do
+    for name in "${chosen[@]}"; do
+      choose "$name"
+      is_slow || echo "$round $name $(measure_speed)" >>"$work/speeds"
+    done
+  done
+}
+
+# ratio RUNTIME COLUMN: to the first runtime of the same round; the middle of the rounds.
+ratio() {
+  awk -v name="$1" -v first="$first" -v column="$2" '
+    $2 == first { one[$1] = $column } $2 == name { other[$1] = $column }
+    END { for (round in other) print other[round] / one[round] }' "$work/speeds" | sort -n |
+    awk '{ all[NR] = $1 } END { if (NR) printf "%.2f", all[int((NR + 1) / 2)]; else printf "-" }'
+}
+
+# ---- the three uses ----
+
+# at_once COMMAND...: with each of the chosen runtimes, as many at once as there are cores; what it found is in
+# $work/RUNTIME/found: rays of verify, rays of casts, and how many answers or casts were wrong.
+at_once() {
+  local name running=0
+  for name in "${chosen[@]}"; do
+    if ((running >= $(nproc))); then wait -n || true; fi
+    (
+      differ=0 verified=0 cast_rays=0
+      choose "$name"
+      say "$name: $version"
+      "$@"
+      echo "$verified $cast_rays $differ $version" >"$own/found"
+    ) &
+    running=$((running + 1))
+  done
+  wait
+  for name in "${chosen[@]}"; do
+    [[ -e $work/$name/found ]] || die "$name did not come to its end"
+  done
+}
+
+# found NAME: sets verified, cast_rays, differ and version.
+found() {
+  read -r verified cast_rays differ version <"$work/$1/found"
+  differ=$((differ + $(differing "$1")))
+}
+
+cast_and_verify() {
+  local rays=200000 groups=()
+  make_rays 2000
+  # A simulator: without the groups of large scenes.
+  if is_slow; then
+    rays=2000 groups=(--group "closest,distance,any,count,all,interval,agreement,planes,spheres,boxes,obbs,triangles,invalid")
+    make_rays 100
+  fi
+  cast_all list_casts
+  verify --rays "$rays" "${groups[@]}"
+}
+
+# The rows, and how many answers differ in all in the file `differ`.
+print_table() {
+  local name verified cast_rays differ version sum=0
+  echo "| runtime | version | rays: verify, casts | differ | first answer, s | speed, flat | speed, BVH |"
+  echo "| --- | --- | --- | --- | --- | --- | --- |"
+  for name in "${chosen[@]}"; do
+    found "$name"
+    choose "$name"
+    sum=$((sum + differ))
+    echo "| $(field 1) | $version | $verified, $cast_rays | $differ | $(cold_seconds) | $(ratio "$name" 3) | $(ratio "$name" 4) |"
+  done
+  echo "$sum" >"$work/differ"
+}
+
+# Between the marks of the page.
+write_page() {
+  {
+    sed '/^<!-- table -->$/q' "$page"
+    echo
+    cat "$work/printed"
+    echo
+    echo "Measured $(date -u +%F) at $(git -C "$root" describe --always --dirty), on $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores; speed against $first."
+    echo
+    sed -n '/^<!-- end of table -->$/,$p' "$page"
+  } >"$page.new"
+  mv "$page.new" "$page"
+}
+
+# survey [RUNTIME...]: exit code 1 where anything differs.
+survey() {
+  chosen=("$@")
+  ((${#chosen[@]})) || chosen=("${usual[@]}")
+  first=${chosen[0]}
+  at_once cast_and_verify
+  measure_speeds
+  print_table | tee "$work/printed"
+  if ((write)); then write_page; fi
+  (($(<"$work/differ") == 0)) || die "$(<"$work/differ") answers differ"
+}
+
+cast_share() {
+  make_rays 5000
+  cast_all list_share
+  verify --group edges --rays 50000
+}
+
+share() {
+  local name verified cast_rays differ version failed=0
+  chosen=("${shared[@]}") first=${shared[0]}
+  at_once cast_share
+  for name in "${chosen[@]}"; do
+    found "$name"
+    echo "runtimes: $name, $version: $((verified + cast_rays)) rays, $differ differ"
+    ((differ == 0)) || failed=1
+    ((verified + cast_rays >= floor)) || { say "$name: fewer than $floor rays" && failed=1; }
+  done
+  return "$failed"
+}
+
+# Those of the share that this distribution does not have, at once.
+fetch() {
+  local runtime from
+  for runtime in "${shared[@]}"; do
+    from=$(field 2)
+    [[ $from == "$codename" ]] || "$root/tests/roots.sh" get "$from" &
+  done
+  wait
+}
+
+cast_many() {
+  make_rays "$1"
+  cast_all list_casts
+}
+
+# prove RAYS RUNTIME...
+prove() {
+  local name verified cast_rays differ version failed=0
+  chosen=("${@:2}") first=${2-}
+  at_once cast_many "$1"
+  for name in "${chosen[@]}"; do
+    found "$name"
+    echo "$name $version: $cast_rays rays in $(own='' list_casts | wc -l) casts, $differ differ from the mirror"
+    ((differ == 0)) || failed=1
+  done
+  return "$failed"
+}
+
+write=0
+case ${1-} in
+  --share) share ;;
+  --fetch) fetch ;;
+  --rays) prove "${@:2}" ;;
+  --write)
+    write=1
+    survey "${@:2}"
+    ;;
+  --*) die "there is no option $1" ;;
+  *) survey "$@" ;;
+esac

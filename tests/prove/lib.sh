@@ -11,7 +11,7 @@ row() { printf '%s | %s | %s\n' "$1" "$2" "$3"; }
 # on_runtime RUNTIME NAME: the row of another runtime, which ends the step.
 on_runtime() {
   local status=0 result
-  result=$(tests/runtimes.sh --rays "$(scaled 42000)" "$1") || status=$?
+  result=$(tests/runtimes.sh --rays "$(scaled 8400)" "$1") || status=$?
   echo "runtime: $2"
   row "rays bit-equal between device and mirror, $2" "1e6, 0 differ" "${result:-the run failed}"
   exit "$status"

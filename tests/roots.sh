@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# OpenCL drivers that this machine's distribution does not have, each in a folder of its own.
+#
+#   roots.sh get NAME                  makes it unless it is there, and prints its folder. NAME is one of
+#     trixie     PoCL 6.0 and Mesa's rusticl 25 of Debian 13, with the libraries that they need
+#     sid        PoCL of Debian unstable, likewise
+#     intel      Intel's driver for CPUs, and its libraries, from PyPI
+#     system     a whole Debian 13, as small as it can be; needs root, which the others do not
+#   roots.sh enter FOLDER COMMAND...   runs it with this folder as its root, in which the checkout and the folder of
+#                                      temporary files are where they are outside
+#
+# They lie in $SLABCAST_ROOTS (~/.cache/slabcast/roots), outside of every checkout, and are made once, again only where
+# this script has changed. One appears under its name when it is whole. Packages are unpacked, not installed, and mounts
+# are made in a namespace that goes with the command: so no privilege is needed, where users may make namespaces.
+set -euo pipefail
+
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+self=$checkout/tests/roots.sh
+roots=${SLABCAST_ROOTS:-${XDG_CACHE_HOME:-$HOME/.cache}/slabcast/roots}
+mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+
+die() {
+  echo "roots: $*" >&2
+  exit 1
+}
+
+# ---- making them ----
+
+# fetch FOLDER SUITE PACKAGE...: their archives and those of all that they depend on, into FOLDER/cache/archives.
+fetch() {
+  local state=$1 suite=$2
+  shift 2
+  command -v apt-get >/dev/null || die "Debian's packages are fetched by apt-get, which is not here"
+  [[ -e $keys ]] || die "there is no $keys: the package debian-archive-keyring has it"
+  mkdir -p "$state"/{lists,cache/archives}/partial
+  : >"$state/status"
+  echo "deb [signed-by=$keys] $mirror $suite main" >"$state/sources"
+  local apt=(apt-get -q -o Dir::State="$state" -o Dir::State::status="$state/status" -o Dir::Cache="$state/cache"
+    -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null
+    -o Dir::Etc::preferencesparts=/dev/null -o APT::Sandbox::User=root -o Acquire::Retries=3)
+  "${apt[@]}" update
+  "${apt[@]}" install -y --no-install-recommends --download-only "$@"
+}
+
+# unpack FOLDER SUITE PACKAGE...
+unpack() {
+  local folder=$1 place state=$1.apt
+  rm -rf "$state"
+  fetch "$state" "${@:2}"
+  for place in bin sbin lib lib64; do
+    mkdir -p "$folder/usr/$place"
+    ln -s "usr/$place" "$folder/$place"
+  done
+  # shellcheck disable=SC2016 # $FOLDER is that shell's
+  find "$state/cache/archives" -name '*.deb' -print0 |
+    FOLDER=$folder xargs -0 -P "$(nproc)" -I{} sh -c 'dpkg-deb --fsys-tarfile {} |
+      tar -x -C "$FOLDER" --keep-directory-symlink --no-same-owner --exclude=./usr/share/doc'
+  rm -rf "$state"
+}
+
+make_trixie() { unpack "$1" trixie pocl-opencl-icd mesa-opencl-icd; }
+make_sid() { unpack "$1" sid pocl-opencl-icd; }
+
+make_system() {
+  ((EUID == 0)) || die "a whole Debian is for root to make"
+  debootstrap --variant=minbase trixie "$1" "$mirror"
+}
+
+# Its own list of what it needs leaves out the libraries of the compiler; without them the driver says nothing.
+make_intel() {
+  local wheel
+  mkdir -p "$1"
+  python3 -m pip download --disable-pip-version-check -q --no-deps -d "$1/wheels" \
+    intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 tbb==2023.0.0
+  for wheel in "$1"/wheels/*.whl; do python3 -m zipfile -e "$wheel" "$1"; done
+  rm -r "$1/wheels"
+  mkdir "$1/lib"
+  mv "$1"/*.data/data/lib/* "$1/lib"
+}
+
+recipe() { cksum <"$self"; }
+
+# One that another process makes is waited for.
+get() {
+  local folder=$roots/$1
+  [[ $1 =~ ^(trixie|sid|intel|system)$ ]] || die "there is no $1: trixie, sid, intel, system"
+  mkdir -p "$roots"
+  (
+    flock 9
+    if [[ ! -e $folder/.recipe || $(<"$folder/.recipe") != "$(recipe)" ]]; then
+      rm -rf "$folder" "$folder.new"
+      "make_$1" "$folder.new" >&2
+      recipe >"$folder.new/.recipe"
+      mv "$folder.new" "$folder"
+    fi
+  ) 9>"$folder.lock"
+  echo "$folder"
+}
+
+# ---- being in one ----
+
+# In namespaces of its own already.
+enter() {
+  local folder=$1 place
+  shift
+  for place in /proc /sys /dev "${TMPDIR:-/tmp}" "$checkout"; do
+    mkdir -p "$folder$place"
+    mount --rbind "$place" "$folder$place"
+  done
+  exec chroot "$folder" "$@"
+}
+
+case ${1-} in
+  get) get "$2" ;;
+  enter)
+    as=()
+    if ((EUID != 0)); then as=(--user --map-root-user); fi
+    exec unshare "${as[@]}" --mount "$self" within "${@:2}"
+    ;;
+  within) enter "${@:2}" ;;
+  *) die "usage: roots.sh get NAME | enter FOLDER COMMAND..." ;;
+esac
