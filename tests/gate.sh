@@ -6,8 +6,8 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-clang=${CLANG:-clang-15}
-libclc=${LIBCLC:-/usr/lib/clc}
+# shellcheck source=tests/toolchain.sh
+source "$root/tests/toolchain.sh"
 ptxas=${PTXAS:-ptxas}
 queries=(0 1 2 3 4 5) # slab_query: closest, distance, any, count, all, interval
 kinds=(1 2 4 8 16 31) # bit k: the scene holds slab_shape k; each alone, and all
@@ -21,8 +21,8 @@ common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -DSLAB_STACK=64 -DSLAB_WALKS=1 -DCHAINS=12)
 gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=256) # host/tuning.c
 cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
-nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$libclc/nvptx64--nvidiacl.bc")
-amd=(-target amdgcn-- -mcpu=gfx906 -nogpulib -Xclang -mlink-builtin-bitcode -Xclang "$libclc/gfx906-amdgcn--.bc")
+nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/nvptx64--nvidiacl.bc")
+amd=(-target amdgcn-- -mcpu=gfx906 -nogpulib -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/gfx906-amdgcn--.bc")
 
 die() {
   echo "gate: $*" >&2
@@ -41,8 +41,8 @@ compile() {
     name=$name-cut
     define+=("${cut[@]}")
   fi
-  "$clang" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
-  "$clang" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
+  "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
+  "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
 }
 
 # One line a variant: the arguments of compile.
@@ -96,7 +96,7 @@ report() {
 
 # check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
 check_lanes() {
-  "$clang" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS -DSLAB_WALKS="$3" \
+  "$CLANG" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS -DSLAB_WALKS="$3" \
     -DSLAB_ABREAST="${4-1}" -DSLAB_LATER="${5-0}" "${cpu[@]}" "$division" "${buffers[@]}" "$root/kernels/$1.cl" ||
     die "$1.cl fails at $2 lanes, $3 in turns"
 }
@@ -105,7 +105,7 @@ check_lanes() {
 check_wide() {
   local lanes division buffers=()
   for lanes in 8 16; do
-    "$clang" "${common[@]}" -fsyntax-only -DLANES="$lanes" "$root/kernels/ceiling.cl" || die "ceiling.cl fails at $lanes lanes"
+    "$CLANG" "${common[@]}" -fsyntax-only -DLANES="$lanes" "$root/kernels/ceiling.cl" || die "ceiling.cl fails at $lanes lanes"
   done
   for division in "$exact" "$double" "$integers"; do
     for lanes in 8 16; do
@@ -128,8 +128,8 @@ check_wide() {
   check_lanes wide 8 16 2
 }
 
-command -v "$clang" >/dev/null || die "$clang is not installed"
-[[ -e $libclc/nvptx64--nvidiacl.bc && -e $libclc/gfx906-amdgcn--.bc ]] || die "no libclc for both targets in $libclc"
+command -v "$CLANG" >/dev/null || die "$CLANG is not installed"
+[[ -e $LIBCLC/nvptx64--nvidiacl.bc && -e $LIBCLC/gfx906-amdgcn--.bc ]] || die "no libclc for both targets in $LIBCLC"
 compgen -G "$root/kernels/*.cl" >/dev/null || die "no kernels in $root/kernels"
 
 work=$(mktemp -d)

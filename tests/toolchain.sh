@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# The LLVM of this machine's distribution; the one place that knows it. Sourced by dev and by the scripts that run clang, it
+# exports
+#   LLVM           its version: 15 on Debian 12, 18 on Ubuntu 24.04, 19 on Debian 13; elsewhere the newest that is here.
+#                  Of several the one that the distribution's PoCL and Mesa are built with: their libclc excludes others.
+#   CLANG, CLANG_TIDY, LIBCLC   the compiler, the linter, the folder of libclc's bitcode
+#   CLANG_FORMAT   the one whose output the sources stand in. Another version's differs, so it is not asked at all.
+#   LACKS          packages that are wanted and that this distribution does not have
+# What is set already stays: LLVM=19 ./dev lint takes another version.
+codename=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME-}")
+
+newest_clang() {
+  local version
+  for version in 22 21 20 19 18 17 16 15; do
+    if command -v "clang-$version" >/dev/null; then break; fi
+  done
+  echo "$version"
+}
+
+case $codename in
+  bookworm) llvm=15 lacks='' ;;
+  noble) llvm=18 lacks='clang-format-14 oclgrind libembree-dev' ;; # by the names of packages: not tried
+  trixie) llvm=19 lacks='clang-format-14 oclgrind libembree-dev' ;; # its Embree is 4, the benchmarks know 3
+  *) llvm=$(newest_clang) lacks='clang-format-14 oclgrind libembree-dev' ;;
+esac
+export LLVM=${LLVM:-$llvm} LACKS=${LACKS-$lacks} CLANG_FORMAT=clang-format-14
+export CLANG=${CLANG:-clang-$LLVM} CLANG_TIDY=${CLANG_TIDY:-clang-tidy-$LLVM} LIBCLC=${LIBCLC:-/usr/lib/clc}
