@@ -188,8 +188,9 @@ typedef struct slab_build_options {
 } slab_build_options;
 
 /* Lays the scene out on the device; an empty scene is valid and every ray misses
- * it. After it the scene can be cast on and no longer be added to.
- * SLAB_INVALID_STATE when committed already. */
+ * it. After it the scene can be cast on and no longer be added to. What is larger than one allocation of the device is
+ * laid out in several buffers, of primitives and of nodes four each at most: SLAB_OUT_OF_MEMORY says how many bytes
+ * there are when they hold no more. SLAB_INVALID_STATE when committed already. */
 SLAB_API slab_status slab_scene_commit(slab_scene *, const slab_build_options *);
 
 typedef struct slab_scene_stats {
