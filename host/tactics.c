@@ -10,8 +10,8 @@
  * by a little more than a trial may be wrong by. For others (shadows) packets or turns may be 2.5 times as fast, and
  * one by one 1.2 times as fast as either: there trials decide. */
 #define APART_MARGIN 0.95
-/* Tactics whose kernels may have to be loaded first; what packets leave is cast one by one anyway. Rays of earlier casts
- * count where these were not few. */
+/* Tactics whose kernels may have to be loaded first; what packets leave is cast one by one anyway. Rays of earlier
+ * casts count where these were not few. */
 #define PACKETS_PAY 4096u
 #define TURNS_PAY 262144u
 

@@ -14,7 +14,7 @@ typedef struct progress {
   uint64_t span;           /* what the current call comes to, which may count its work in other units; 0: in these */
   uint64_t first, total;   /* where this run started (a resumed one does not at 0); 0: total unknown */
   double start, drawn;
-  int shown; /* stderr is a terminal */
+  int shown;          /* stderr is a terminal */
   progress_wait wait; /* for the first answers */
   int waits, told;    /* the wait goes on, its line is shown: the lock guards both */
   const char *device;
