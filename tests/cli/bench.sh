@@ -45,22 +45,22 @@ expect_refusal 1 'cannot compare with torn.json: line ' slabcast bench --compare
 expect_refusal 1 'cannot compare with none.json: ' slabcast bench --compare none.json
 
 # ---- wrong answers ----
-# The reads before casts: the mapping that bytes are moved by, and four downloads.
+# The reads before casts: four downloads.
 flipped() {
   OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$flip SLAB_FLIP=$1:0 SLAB_FLIP_FILE=$work/flips \
     expect_exit 3 slabcast "${quick[@]}" --group batch --csv b.csv --json b.json
   grep -q ' 1 flipped' flips || fail "the layer flipped nothing: $(cat flips)"
   rm flips
 }
-flipped 5
+flipped 4
 expect_stderr "bench: memory: word 0 went to the device as 0x1 and came back as 0x0"
 expect_no b.csv b.json
-flipped 6
+flipped 5
 expect_stderr "bench: flat distance of 1000 boxes, random rays: the check: "
 expect_stdout "wrong answers: the figures do not count"
 [[ $(grep -c '"wrong": true' b.json) == 1 && $(grep -c ',batch,' b.csv) == 5 ]] || fail "it is not marked: $(cat b.csv)"
 grep -q '"verdict": "wrong"' b.json || fail "no such verdict"
-flipped 7
+flipped 6
 expect_stderr "the second warm-up: other answers than"
 
 # ---- a GPU that allows small groups ----

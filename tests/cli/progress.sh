@@ -92,7 +92,8 @@ expect_wait() {
   script -qefc "exec $1" /dev/null </dev/null >shown &
   local job=$!
   wait_until 120 waited
-  kill -KILL -- "-$(pgrep -P "$job")" # a session of its own: what it started ends as well
+  # A session of its own, so that what it started ends as well; but for one that has come to its end meanwhile.
+  pgrep -P "$job" | xargs -r -I '{}' kill -KILL -- '-{}' || true
   wait "$job" 2>/dev/null || true
 }
 expect_wait "\"$SLABCAST\" demo --size 8x4 -o demo.png"
