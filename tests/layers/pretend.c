@@ -22,12 +22,8 @@ static const struct {
     {"type", CL_DEVICE_TYPE, sizeof(cl_device_type)},
     {"group", CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)},
     {"items", CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(size_t)},
-    {"allocation", CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong)},
-    {"memory", CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong)},
     {"units", CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint)},
     {"floats", CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config)},
-    {"doubles", CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config)},
-    {"lanes", CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint)},
 };
 enum { PROPERTIES = sizeof properties / sizeof *properties };
 
@@ -138,20 +134,6 @@ static cl_int CL_API_CALL pretend_launch(cl_command_queue queue, cl_kernel kerne
   return layer.target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait, event);
 }
 
-static cl_mem CL_API_CALL pretend_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host,
-                                         cl_int *status) {
-  cl_device_id ids[LISTED];
-  size_t bytes = 0;
-  const cl_int code = layer.target->clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof ids, ids, &bytes);
-  for (size_t i = 0; code == CL_SUCCESS && i < bytes / sizeof *ids; i++)
-    if (exceeds(ids[i], number_of("allocation"), size)) {
-      atomic_fetch_add(&seen.refused, 1);
-      if (status) *status = CL_INVALID_BUFFER_SIZE;
-      return NULL;
-    }
-  return layer.target->clCreateBuffer(context, flags, size, host, status);
-}
-
 /* ---- orders and reports ------------------------------------------------------ */
 
 static int read_value(const char *text, long long *value) {
@@ -202,7 +184,6 @@ static void layer_hook(cl_icd_dispatch *d) {
   d->clGetDeviceInfo = pretend_device;
   d->clGetKernelWorkGroupInfo = pretend_kernel;
   d->clEnqueueNDRangeKernel = pretend_launch;
-  d->clCreateBuffer = pretend_buffer;
 }
 
 static const char *const layer_report_file = "SLAB_PRETEND_FILE";
