@@ -9,9 +9,9 @@ log=$PROVE_WORK/log
 cp -a "$base" "$system"
 git clone -q . "$system/root/slabcast"
 
-# inside COMMAND: by the shell of that Debian, in its clone.
+# inside COMMAND: by the shell of that Debian, in its clone, with nothing of what is set here.
 inside() {
-  tests/roots.sh enter "$system" /usr/bin/env -u POCL_CACHE_DIR -u SLABCAST -u OMP_WAIT_POLICY HOME=/root \
+  tests/roots.sh enter "$system" /usr/bin/env -i ${http_proxy+"http_proxy=$http_proxy"} HOME=/root \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -c "cd /root/slabcast && $1"
 }
 
