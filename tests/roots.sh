@@ -17,7 +17,6 @@ set -euo pipefail
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 self=$checkout/tests/roots.sh
 roots=${SLABCAST_ROOTS:-${XDG_CACHE_HOME:-$HOME/.cache}/slabcast/roots}
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
 die() {
@@ -27,15 +26,24 @@ die() {
 
 # ---- making them ----
 
+# $DEBIAN_MIRROR, or the mirror of Debian that this machine's own packages come from.
+mirror() {
+  local own
+  own=$(apt-get --print-uris update 2>/dev/null | sed -n "s|^'\(.*/debian\)/dists/.*|\1|p" | head -n 1)
+  [[ -n ${DEBIAN_MIRROR:-$own} ]] || die "no mirror of Debian is known here: set DEBIAN_MIRROR to one"
+  echo "${DEBIAN_MIRROR:-$own}"
+}
+
 # fetch FOLDER SUITE PACKAGE...: their archives and those of all that they depend on, into FOLDER/cache/archives.
 fetch() {
-  local state=$1 suite=$2
+  local state=$1 suite=$2 from
   shift 2
   command -v apt-get >/dev/null || die "Debian's packages are fetched by apt-get, which is not here"
   [[ -e $keys ]] || die "there is no $keys: the package debian-archive-keyring has it"
+  from=$(mirror)
   mkdir -p "$state"/{lists,cache/archives}/partial
   : >"$state/status"
-  echo "deb [signed-by=$keys] $mirror $suite main" >"$state/sources"
+  echo "deb [signed-by=$keys] $from $suite main" >"$state/sources"
   local apt=(apt-get -q -o Dir::State="$state" -o Dir::State::status="$state/status" -o Dir::Cache="$state/cache"
     -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null
     -o Dir::Etc::preferencesparts=/dev/null -o APT::Sandbox::User=root -o Acquire::Retries=3)
@@ -64,7 +72,7 @@ make_sid() { unpack "$1" sid pocl-opencl-icd; }
 
 make_system() {
   ((EUID == 0)) || die "a whole Debian is for root to make"
-  debootstrap --variant=minbase trixie "$1" "$mirror"
+  debootstrap --variant=minbase trixie "$1" "$(mirror)"
 }
 
 # Its own list of what it needs leaves out the libraries of the compiler; without them the driver says nothing.
