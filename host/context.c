@@ -5,6 +5,7 @@
 
 #include "device_list.h"
 #include "private.h"
+#include "probe.h"
 #include "slabcast_cl.h"
 
 /* ---- opening ---- */
@@ -39,7 +40,7 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   d->tuning = tuning_of(options->layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : d->info.type);
   slab_status status = ask_group(d);
   if (status == SLAB_OK) status = ask_whether(d, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id), &d->is_part);
-  if (status != SLAB_OK || d->info.exact_divide) return status;
+  if (status != SLAB_OK) return status;
   return ask_whether(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), &d->has_double);
 }
 
@@ -149,6 +150,30 @@ static slab_status context_add(slab_context *context, const found_device *found,
   return status;
 }
 
+static slab_status context_open_one(slab_context *context, const found_device *found,
+                                    const slab_context_options *options) {
+  slab_status status = context_add(context, found, options);
+  device *d = &context->devices[context->device_count - 1];
+  if (status == SLAB_OK) status = open_device(d);
+  return status == SLAB_OK ? probe_device(d) : status;
+}
+
+/* Of "all", one that turns out to be unable to keep the contract is passed over while there is another. */
+static slab_status context_open(slab_context *context, const found_device *chosen, size_t count,
+                                const slab_context_options *options) {
+  const bool all = options->device != NULL && strcmp(options->device, "all") == 0;
+  slab_status status = SLAB_OK;
+  for (size_t i = 0; status == SLAB_OK && i < count; i++) {
+    status = context_open_one(context, &chosen[i], options);
+    if (status != SLAB_UNSUPPORTED || !all || (context->device_count == 1 && i + 1 == count)) continue;
+    device *last = &context->devices[--context->device_count];
+    device_close(last);
+    memset(last, 0, sizeof *last);
+    status = SLAB_OK;
+  }
+  return status;
+}
+
 /* One for all devices, since a tree is built once. */
 static slab_layout layout_for(const slab_context *context, const slab_context_options *options) {
   if (options->layout != SLAB_LAYOUT_DEFAULT) return options->layout;
@@ -179,10 +204,7 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
   slab_context *created = NULL;
   status = choose_devices(options->device, &chosen, &count);
   if (status == SLAB_OK) status = context_allocate(count, &created);
-  for (size_t i = 0; status == SLAB_OK && i < count; i++) {
-    status = context_add(created, &chosen[i], options);
-    if (status == SLAB_OK) status = open_device(&created->devices[i]);
-  }
+  if (status == SLAB_OK) status = context_open(created, chosen, count, options);
   free(chosen);
   return finish_context(status, options, created, context);
 }
@@ -202,6 +224,7 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   status = context_allocate(1, &created);
   if (status == SLAB_OK) status = context_add(created, &found, options);
   if (status == SLAB_OK) status = adopt_device(&created->devices[0], cl, queue);
+  if (status == SLAB_OK) status = probe_device(&created->devices[0]);
   return finish_context(status, options, created, context);
 }
 

@@ -52,8 +52,8 @@ typedef struct device {
   uint32_t nth;           /* of its context */
   struct device *builder; /* the first of its context that is an equal GPU, often itself: programs come from there */
   slab_device_info info;
-  bool is_part; /* of another device */
-  bool has_double;
+  bool is_part;         /* of another device */
+  bool has_double;      /* and may divide through it where info.exact_divide does not hold */
   bool in_place;        /* kernels can use host arrays without a copy */
   bool scene_in_place;  /* and scenes lie in them: not in a caller's context, where scenes may go before their casts */
   size_t group_most;    /* work-items of a group, whatever the kernel */
@@ -128,6 +128,8 @@ bool program_pays(const device *, const program_key *, uint32_t nth);
 /* Work-items for a group: as many as are wanted, or the largest power of two that the kernel allows. */
 size_t program_group(const ready_kernel *, size_t wanted);
 void programs_free(program *);
+/* The probe (probe.h), built as the device's kernels are; the caller releases it. */
+slab_status program_of_probe(const device *, cl_program *);
 /* Primitives that stand side by side in the blocks it reads: wide trees are 8 wide; compressed ones, tiles in local
  * memory, and pairs have nothing to put side by side. */
 uint32_t program_lanes(const device *, program_source);

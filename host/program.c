@@ -59,6 +59,13 @@ static bool bears_assembly(const device *d) {
 #endif
 }
 
+/* What changes the operations of lanes.h. */
+static void lane_options(const device *d, char *text, size_t size) {
+  const size_t used = strlen(text);
+  snprintf(text + used, size - used, "%s%s%s", division_of(d), d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "",
+           bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
+}
+
 /* Of a scene in several buffers: scene_memory.h. */
 static void cut_options(const device *d, const program_key *key, char *text, size_t size) {
   const slab_layout layout = key->source == PROGRAM_COMPRESSED ? SLAB_LAYOUT_COMPRESSED : SLAB_LAYOUT_WIDE;
@@ -74,10 +81,10 @@ static void cut_options(const device *d, const program_key *key, char *text, siz
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
-           "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_LATER=%d -DSLAB_DEVICE=%u%s%s%s",
+           "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_LATER=%d -DSLAB_DEVICE=%u",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, rays_in_turns(d, key), rays_abreast(d, key), key->later, d->builder->nth, division_of(d),
-           d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "", bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
+           d->tuning->tile, rays_in_turns(d, key), rays_abreast(d, key), key->later, d->builder->nth);
+  lane_options(d, text, size);
   cut_options(d, key, text, size);
 }
 
@@ -100,10 +107,10 @@ struct program {
 
 /* ---- building: without the lock ---- */
 
-static slab_status build_source(const device *d, const program_key *key, const char *options, cl_program *built) {
+static slab_status build_text(const device *d, const char *text, const size_t *length, const char *options,
+                              cl_program *built) {
   cl_int code;
-  const char *text = sources[key->source].text;
-  cl_program created = clCreateProgramWithSource(d->context, 1, &text, sources[key->source].length, &code);
+  cl_program created = clCreateProgramWithSource(d->context, 1, &text, length, &code);
   if (created == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
   code = clBuildProgram(created, 1, &d->id, options, NULL, NULL);
   const slab_status status = code == CL_SUCCESS ? SLAB_OK : fail_build(d, created, code, options);
@@ -112,6 +119,13 @@ static slab_status build_source(const device *d, const program_key *key, const c
   else
     clReleaseProgram(created);
   return status;
+}
+
+slab_status program_of_probe(const device *d, cl_program *probe) {
+  char options[OPTIONS_SIZE];
+  snprintf(options, sizeof options, "-cl-std=CL1.2 -DLANES=%u -DSLAB_DEVICE=%u", d->info.lane_width, d->nth);
+  lane_options(d, options, sizeof options);
+  return build_text(d, embedded_probe, &embedded_probe_length, options, probe);
 }
 
 /* Of a program that is of one device; malloc'ed, NULL where there is none to be had. */
@@ -160,7 +174,8 @@ static slab_status build(const device *d, const program_key *key, cl_program *bu
   char options[OPTIONS_SIZE];
   build_options(d, key, options, sizeof options);
   if (d->builder != d) *built = build_as_builder(d, key, options);
-  return *built == NULL ? build_source(d, key, options, built) : SLAB_OK;
+  if (*built != NULL) return SLAB_OK;
+  return build_text(d, sources[key->source].text, sources[key->source].length, options, built);
 }
 
 /* ---- the programs of a device: with its lock ---- */

@@ -56,7 +56,7 @@ variants() {
     fi
     echo "$kernel 5 31 $double"
     echo "$kernel 5 31 $integers"
-    if [[ $(basename "$kernel") == pairs.cl ]]; then # asks for intervals, of any kind
+    if [[ $(basename "$kernel") == pairs.cl || $(basename "$kernel") == probe.cl ]]; then # of any query and kind
       echo "$kernel 5 31 $exact"
       continue
     fi
@@ -112,6 +112,7 @@ check_wide() {
       check_lanes flat "$lanes" 1
       check_lanes packet "$lanes" 1
       check_lanes describe "$lanes" 1
+      check_lanes probe "$lanes" 1
     done
     check_lanes wide 8 16
     check_lanes wide 8 16 1 1

@@ -80,14 +80,16 @@ typedef struct slab_device_info {
   uint32_t lane_width;       /* primitives tested at once by one work-item: 1, 8 or 16 */
   int denormals;             /* keeps subnormal numbers: answers then equal the mirror for every input */
   int rounds_to_nearest;     /* a device that does not is refused */
-  int exact_divide;          /* correctly rounded division and square root in hardware or compiler */
+  int exact_divide;          /* correctly rounded division and square root in hardware or compiler; else the kernels
+                                emulate them, and answers are the same */
 } slab_device_info;
 
 /* Lists OpenCL devices over all platforms, in the order that device selectors
- * count them. Writes at most `capacity` entries (list may be NULL with capacity 0)
- * and the total to *count. A device that cannot be described is left out here and
- * by selectors; SLAB_DEVICE_FAILED where none can be. SLAB_NO_DEVICE when there is
- * none; *count is then 0. */
+ * count them, as they describe themselves: nothing runs on them. Writes at most
+ * `capacity` entries (list may be NULL with capacity 0) and the total to *count. A
+ * device that cannot be described is left out here and by selectors;
+ * SLAB_DEVICE_FAILED where none can be. SLAB_NO_DEVICE when there is none; *count is
+ * then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
 /* How rays are taken through a tree on a CPU device. Never changes an answer, only how fast it comes. */
@@ -124,12 +126,15 @@ typedef struct slab_context slab_context;
 typedef struct slab_scene slab_scene;
 
 /* Opens a device, or several: a scene is then laid out on each, and the rays of a cast go to whichever is free. Which
- * one casts a ray changes no answer. SLAB_NO_DEVICE when none matches, SLAB_UNSUPPORTED when it does not round to
- * nearest; SLAB_INVALID_ARGUMENT when a list has an empty entry or names a device twice. The caller destroys *context.
- */
+ * one casts a ray changes no answer. A tiny kernel asks each device what it really does, once in the life of the
+ * process and for each lane width. SLAB_NO_DEVICE when none matches; SLAB_UNSUPPORTED when it does not round to
+ * nearest, or the kernel saw an operation with another result than it must have, which the message quotes;
+ * SLAB_INVALID_ARGUMENT when a list has an empty entry or names a device twice; SLAB_BUILD_FAILED. The caller destroys
+ * *context. */
 SLAB_API slab_status slab_context_create(const slab_context_options *options, slab_context **context);
 SLAB_API void slab_context_destroy(slab_context *context);
-/* What device a context stands on; of several the first, which slab_pairs uses. */
+/* What device a context stands on; of several the first, which slab_pairs uses. denormals and exact_divide hold where
+ * the device reports them and was not seen to do otherwise. */
 SLAB_API slab_status slab_context_device(const slab_context *context, slab_device_info *info);
 /* All of them, in the order in which they were named ("all": of slab_devices). Writes at most `capacity` entries (list
  * may be NULL with capacity 0) and how many there are to *count. */

@@ -19,7 +19,8 @@ extern "C" {
 /* A slab_context on the caller's context and device. queue: where the calls of slabcast.h run, in order; NULL, or a
  * queue that runs out of order: a queue of the library's own in that context. `device` of the options is ignored.
  * SLAB_INVALID_ARGUMENT: the device is not one of the context's, the queue is of another context or device.
- * SLAB_UNSUPPORTED: the device does not round to nearest. */
+ * SLAB_UNSUPPORTED: the device does not round to nearest, or is seen to compute otherwise than it must. It is asked on
+ * a queue of the library's own, so that commands which wait on the caller's do not matter. */
 SLAB_API slab_status slab_context_create_cl(cl_context, cl_device_id, cl_command_queue, const slab_context_options *,
                                             slab_context **context);
 

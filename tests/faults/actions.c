@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe.h"
 #include "scene.h"
 #include "world.h"
 
@@ -149,8 +150,19 @@ static slab_status run_context_create(world *w) {
   return told(w, slab_context_create(&options, &((made *)(void *)w->outcome)->context));
 }
 
+/* The device has not been asked what it does (probe.h). */
+static slab_status run_first_context(world *w) {
+  probe_forget();
+  return run_context_create(w);
+}
+
 static slab_status run_context_create_cl(world *w) {
   return told(w, slab_context_create_cl(w->cl, w->device, w->queue, NULL, &((made *)(void *)w->outcome)->context));
+}
+
+static slab_status run_first_context_cl(world *w) {
+  probe_forget();
+  return run_context_create_cl(w);
 }
 
 static slab_status run_context_device(world *w) { return slab_context_device(w->context, (void *)w->outcome); }
@@ -302,6 +314,14 @@ static bool tells_late(world *w) {
 const action actions[] = {
     {.name = "slab_devices", .begin = begin_nothing, .run = run_devices},
     {.name = "slab_context_create", .begin = begin_nothing, .run = run_context_create, .undo = undo_made},
+    {.name = "slab_context_create, first of its device",
+     .begin = begin_nothing,
+     .run = run_first_context,
+     .undo = undo_made},
+    {.name = "slab_context_create_cl, first of its device",
+     .begin = begin_opencl,
+     .run = run_first_context_cl,
+     .undo = undo_made},
     {.name = "slab_context_create_cl", .begin = begin_opencl, .run = run_context_create_cl, .undo = undo_made},
     {.name = "slab_context_create_cl, no queue",
      .begin = begin_opencl,

@@ -1,5 +1,6 @@
 /* An OpenCL layer that flips one bit in what comes back to the host, by a read or a mapping for reading alone: what is
- * mapped for writing as well is staging memory, which answers are only read into.
+ * mapped for writing as well is staging memory, which answers are only read into. What the probe of a new context reads
+ * is no answer: it comes back as it is, and is not counted.
  *
  * A test of the same process orders flips (flip.h); a program gets one from SLAB_FLIP=N:BIT: the Nth read-back, the bit
  * BIT modulo its length in bits. SLAB_FLIP_FILE receives the report; without it stderr. */
@@ -10,6 +11,7 @@
 static struct {
   unsigned nth, reads, flipped;
   unsigned long long bit;
+  cl_command_queue probed; /* what is read on it next is of the probe */
 } order;
 
 static void flip(void *bytes, size_t size) {
@@ -24,8 +26,21 @@ static cl_int CL_API_CALL read_flipped(cl_command_queue queue, cl_mem buffer, cl
                                        size_t size, void *to, cl_uint waits, const cl_event *wait, cl_event *event) {
   (void)blocking;
   const cl_int code = layer.target->clEnqueueReadBuffer(queue, buffer, CL_TRUE, offset, size, to, waits, wait, event);
-  if (code == CL_SUCCESS) flip(to, size);
+  if (queue == order.probed)
+    order.probed = NULL;
+  else if (code == CL_SUCCESS)
+    flip(to, size);
   return code;
+}
+
+static cl_int CL_API_CALL launch_noticed(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                         const size_t *offset, const size_t *global, const size_t *local, cl_uint waits,
+                                         const cl_event *wait, cl_event *event) {
+  char name[64] = "";
+  if (!layer.target->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) &&
+      !strcmp(name, "probe"))
+    order.probed = queue;
+  return layer.target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait, event);
 }
 
 static void *CL_API_CALL map_flipped(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
@@ -60,6 +75,7 @@ static void layer_hook(cl_icd_dispatch *d) {
     abort();
   }
   if (text) slab_flip_arm(nth, bit);
+  d->clEnqueueNDRangeKernel = launch_noticed;
   d->clEnqueueReadBuffer = read_flipped;
   d->clEnqueueMapBuffer = map_flipped;
 }
