@@ -35,8 +35,8 @@ copy_tree() {
 }
 
 build() {
-  ninja -C "$scratch/build" -j "$(nproc)" sweep flips test_hosts slabcast slabcast_faulty fuzz_text \
-    slab_{count,fail,flip,slow,builds,pretend}_layer >"$scratch/log" 2>&1
+  ninja -C "$scratch/build" -j "$(nproc)" sweep flips test_hosts test_probe slabcast slabcast_faulty fuzz_text \
+    slab_{count,fail,flip,slow,builds,pretend,lie}_layer >"$scratch/log" 2>&1
 }
 
 # check TEST: green or not; what it says goes to the log.
