@@ -140,7 +140,7 @@ static const refusal refused[] = {
     {"scalars alone", "a + b of scalars "},
     {"0 * inf is 0", "(a * b)"},
     {"contracts differences", "c - (a * b)"},
-    {"contracts two products", "(a * b) - (b * c)"},
+    {"a lane is lost", "lanes_bits(a < b)"},
     {"reassociates", "a + b + c"},
     {"distributes", "(a - b) * c"},
     {"NaN is less", "relations("},
@@ -149,7 +149,7 @@ static const refusal refused[] = {
     {"shifts keep the sign", ">> 23"},
     {"halves round down", "/ 2"},
     {"counts one too many", "lowest"},
-    {"a lane is lost", "lanes_bits(a < b)"},
+    {"contracts two products", "(a * b) - (b * c)"},
     {"magnitudes keep the sign", "lanes_abs(a)"},
 };
 
@@ -175,6 +175,9 @@ static const excuse excused[] = {
     {"flushes residuals", true, true, false},
 };
 
+/* A lie has to be compiled, and widths have most of the text in common: at others than 8 every fourth is told. */
+static bool is_told(size_t nth) { return harness_width() == 8 || nth % 4 == 0; }
+
 static void assert_planted(const liar *l, const char *name) {
   if (l->told().planted == 0) fail_msg("the lie \"%s\" was not planted", name);
 }
@@ -187,6 +190,7 @@ static void device_that_computes_wrongly_is_refused(void **state) {
   const liar *l = *state;
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     const refusal *e = &refused[i];
+    if (!is_told(i)) continue;
     slab_context *context = NULL;
     lie(l, e->lie, -1);
     const slab_status status = open_first(&context);
@@ -232,6 +236,7 @@ static void device_that_divides_or_flushes_is_known(void **state) {
   const slab_device_info own = reported();
   for (size_t i = 0; i < sizeof excused / sizeof *excused; i++) {
     const excuse *e = &excused[i];
+    if (!is_told(i)) continue;
     slab_context *context = NULL;
     lie(l, e->lie, -1);
     const slab_status status = open_first(&context);
