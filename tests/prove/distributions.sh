@@ -7,12 +7,12 @@ base=$(tests/roots.sh get system)
 system=$PROVE_WORK/system
 log=$PROVE_WORK/log
 cp -a "$base" "$system"
-git clone -q . "$system/root/slabcast"
+git clone -q . "$system/srv/slabcast"
 
 # inside COMMAND: by the shell of that Debian, in its clone, with nothing of what is set here.
 inside() {
   tests/roots.sh enter "$system" /usr/bin/env -i ${http_proxy+"http_proxy=$http_proxy"} HOME=/root \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -c "cd /root/slabcast && $1"
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -c "cd /srv/slabcast && $1"
 }
 
 # follow COMMAND: its log goes to stderr and to $log; sets status and minutes.
@@ -25,7 +25,7 @@ follow() {
 
 follow './dev demo'
 drawn='no picture'
-if [[ -s $system/root/slabcast/slabcast-demo.png ]]; then drawn=slabcast-demo.png; fi
+if [[ -s $system/srv/slabcast/slabcast-demo.png ]]; then drawn=slabcast-demo.png; fi
 ((status == 0)) && [[ $drawn == slabcast-demo.png ]] || failed=1
 echo "runtime: $(inside 'build/release/bin/slabcast devices' | sed -n 's/^     //p' | head -n 1), Debian 13"
 row "./dev demo from a clean clone, Debian 13" "exit code 0, a picture" "exit code $status, $drawn, $minutes"
