@@ -4,9 +4,13 @@
 
 #include "cli.h"
 #include "options.h"
+#include "progress.h"
 
 int device_open_with(const slab_context_options *options, slab_context **context) {
+  progress line = progress_begin("opening", "devices", 0, 0);
+  progress_await(&line, options->device ? options->device : "OpenCL"); /* a kernel asks the device what it does */
   const slab_status status = slab_context_create(options, context);
+  progress_end(&line);
   if (status == SLAB_OK) return EXIT_DONE;
   char what[160] = "opening a device";
   if (options->device) snprintf(what, sizeof what, "--device %s", options->device);

@@ -72,9 +72,9 @@ make_cold
 expect_exit 0 slabcast cast "${scene[@]}" --rays few.raw --in raw --query any -o few.npy
 [[ ! -s err ]] || fail "without a terminal it says: $(cat err)"
 
-# A cast that fails before there is any answer: its message is all that is left.
+# A cast that fails before there is any answer: its message is all that is left. The first launch is the probe's.
 make_cold
-OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$failing SLAB_FAIL=1:late:-5 SLAB_FAIL_FILE=$work/report \
+OPENCL_LAYERS=${OPENCL_LAYERS:+$OPENCL_LAYERS:}$failing SLAB_FAIL=2:late:-5 SLAB_FAIL_FILE=$work/report \
   on_terminal "$cast" && fail "the cast did not fail: $(cat shown)"
 grep -q ', 1 failed, ' report || fail "no launch failed: $(cat report)"
 expect_waited
