@@ -367,6 +367,10 @@ static void fill_alike(random_state *random, const slab_scene_stats *stats, size
   }
 }
 
+/* Kernels that are to be tried are compiled once casts without them have taken as long as that: so tests of trials cast
+ * until they have seen some. */
+enum { CASTS_MOST = 2000 };
+
 /* So many that packets and single rays are tried on some of them, and one is chosen. */
 static void trials_change_nothing(void **state) {
   const contexts *c = *state;
@@ -383,11 +387,15 @@ static void trials_change_nothing(void **state) {
     steps seen = {0};
     const slab_cast_options watched = {.progress = note_step, .user = &seen};
     assert_ok(answers_cast(&flat, queries[q], s.of[0], rays, MANY, NULL));
-    assert_ok(answers_cast(&tree, queries[q], measured, rays, MANY, &watched));
-    assert_int_equal(answers_differ(&tree, &flat, queries[q], &first), 0);
-    assert_true(tree.invalid[queries[q]] == flat.invalid[queries[q]]);
-    assert_int_equal(seen.done, MANY);
-    assert_true(seen.trials >= 2 || queries[q] == SLAB_INTERVAL); /* which has no packets */
+    const uint32_t trials = queries[q] == SLAB_INTERVAL ? 0 : 2; /* which has no packets */
+    for (int k = 0; k == 0 || (k < CASTS_MOST && seen.trials < trials); k++) {
+      seen = (steps){0};
+      assert_ok(answers_cast(&tree, queries[q], measured, rays, MANY, &watched));
+      assert_int_equal(answers_differ(&tree, &flat, queries[q], &first), 0);
+      assert_true(tree.invalid[queries[q]] == flat.invalid[queries[q]]);
+      assert_int_equal(seen.done, MANY);
+    }
+    assert_true(seen.trials >= trials);
   }
   answers_free(&flat);
   answers_free(&tree);
@@ -416,10 +424,13 @@ static void check_million(const contexts *c, const char *name, uint32_t trials,
   assert_ok(slab_scene_info(scenes_of[0], &stats));
   fill(&random, &stats, MILLION, rays);
   const slab_cast_options watched = {.progress = note_step, .user = &seen};
-  assert_ok(slab_any(scenes_of[0], rays, MILLION, occluded[0], &watched));
   assert_ok(slab_any(scenes_of[1], rays, MILLION, occluded[1], NULL));
-  assert_memory_equal(occluded[0], occluded[1], MILLION);
-  assert_int_equal(seen.done, MILLION);
+  for (int k = 0; k < CASTS_MOST && seen.trials < trials; k++) {
+    seen = (steps){0};
+    assert_ok(slab_any(scenes_of[0], rays, MILLION, occluded[0], &watched));
+    assert_memory_equal(occluded[0], occluded[1], MILLION);
+    assert_int_equal(seen.done, MILLION);
+  }
   assert_true(seen.trials >= trials);
   for (int k = 0; k < 2; k++) {
     slab_scene_destroy(scenes_of[k]);
