@@ -185,10 +185,16 @@ static bool same_key(const program_key *a, const program_key *b) {
          a->later == b->later && a->cut == b->cut;
 }
 
-/* An entry stays where it is until the device is closed, whatever comes of its builds. NULL: no memory. */
-static program *program_entry(device *d, const program_key *key) {
+/* NULL: nobody has asked for it yet. */
+static program *program_known(const device *d, const program_key *key) {
   program *p = d->programs;
   while (p != NULL && !same_key(&p->key, key)) p = p->next;
+  return p;
+}
+
+/* An entry stays where it is until the device is closed, whatever comes of its builds. NULL: no memory. */
+static program *program_entry(device *d, const program_key *key) {
+  program *p = program_known(d, key);
   if (p != NULL) return p;
   p = calloc(1, sizeof *p);
   if (p == NULL) return NULL;
@@ -259,8 +265,7 @@ slab_status program_find(device *d, const program_key *key, uint32_t nth, ready_
 /* A process that casts little gets its answers by the fewest programs, and one that casts much waits for at most twice
  * as long as it has to: kernels are compiled once casts without them have taken as long as the last compiling. */
 bool program_pays(const device *d, const program_key *key, uint32_t nth) {
-  const program *p = d->programs;
-  while (p != NULL && !same_key(&p->key, key)) p = p->next;
+  const program *p = program_known(d, key);
   if (p != NULL && p->kernels[nth].kernel != NULL) return true;
   return d->building > 0.0 && (d->building < LOADING_SECONDS || d->casting >= d->building);
 }

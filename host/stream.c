@@ -164,9 +164,9 @@ static void tactics_close(stream *s) {
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
-/* Kernels may have come to pay meanwhile. */
+/* Kernels may have come to pay meanwhile, where there is a choice. */
 static void tactics_look_again(stream *s) {
-  if (launch_tactics(&s->on, s->flow->cast->query) != s->offered) tactics_open(s);
+  if (s->tactics.ordered && launch_tactics(&s->on, s->flow->cast->query) != s->offered) tactics_open(s);
 }
 
 /* ---- one device ---- */

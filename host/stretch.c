@@ -46,11 +46,11 @@ static void slot_free(const device *d, slot *s) {
   }
   release_buffer(&s->invalid);
   release_buffer(&s->left);
-  if (s->queue != NULL) {
-    if (s->queue != d->queue) clFinish(s->queue);
-    if (s->queue != d->queue) wait_for_driver(d, s->queue);
-    clReleaseCommandQueue(s->queue);
+  if (s->queue != NULL && s->queue != d->queue) {
+    clFinish(s->queue);
+    wait_for_driver(d, s->queue);
   }
+  if (s->queue != NULL) clReleaseCommandQueue(s->queue);
   free(s);
 }
 

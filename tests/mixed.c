@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "tree_scenes.h"
+
 enum { SPHERES = 13, BOXES = 21, OBBS = 5, VERTICES = 30, TRIANGLES = 40 };
 
 static void place(harness_random *random, float point[3]) {
@@ -78,6 +80,15 @@ static slab_ray ray_at(harness_random *random) {
   if (fate == 14) ray.t_max = -1.0f; /* below t_min: a plain miss */
   if (fate == 15) ray.origin[harness_below(random, 3)] = NAN;
   return ray;
+}
+
+slab_scene *mixed_tree(slab_context *context, uint32_t shapes) {
+  const slab_build_options high = {.tree = SLAB_TREE_HIGH};
+  slab_scene *scene = NULL;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(tree_scene_fill(TREE_MIXED, shapes, 1, scene));
+  assert_ok(slab_scene_commit(scene, &high));
+  return scene;
 }
 
 slab_ray *mixed_rays(const char *test, size_t n) {

@@ -11,6 +11,9 @@ enum { MIXED_PLANES, MIXED_SPHERES, MIXED_NOTHING, MIXED_BOXES, MIXED_OBBS, MIXE
 /* Committed. Other variants are other scenes. The caller destroys it. */
 slab_scene *mixed_scene(slab_context *context, uint32_t variant);
 
+/* Committed, through a tree of high quality: `shapes` of every kind. The caller destroys it. */
+slab_scene *mixed_tree(slab_context *context, uint32_t shapes);
+
 /* Malloc'ed rays at it: hits, misses, segments, invalid ones. */
 slab_ray *mixed_rays(const char *test, size_t n);
 

@@ -10,9 +10,8 @@
 #include "harness.h"
 #include "mixed.h"
 #include "opencl.h"
-#include "tree_scenes.h"
 
-enum { N = 3000 };
+enum { N = 3000, SHAPES = 2000 };
 
 static layers under;
 
@@ -22,15 +21,6 @@ static slab_context *open_devices(const char *devices, uint32_t launch_rays, int
   slab_context *context = NULL;
   assert_ok(slab_context_create(&options, &context));
   return context;
-}
-
-static slab_scene *tree_of(slab_context *context) {
-  const slab_build_options high = {.tree = SLAB_TREE_HIGH};
-  slab_scene *scene = NULL;
-  assert_ok(slab_scene_create(context, &scene));
-  assert_ok(tree_scene_fill(TREE_MIXED, 2000, 1, scene));
-  assert_ok(slab_scene_commit(scene, &high));
-  return scene;
 }
 
 /* ---- choosing ---- */
@@ -94,11 +84,11 @@ static void assert_same_answers(const answers *got, const answers *want) {
 static void answers_are_those_of_one_device(void **state) {
   (void)state;
   slab_context *alone = open_devices("0", 0, 0);
-  slab_scene *references[] = {mixed_scene(alone, 1), tree_of(alone)};
+  slab_scene *references[] = {mixed_scene(alone, 1), mixed_tree(alone, SHAPES)};
   slab_ray *rays = mixed_rays(__func__, N);
   for (int copy = 0; copy < 2; copy++) {
     slab_context *both = open_devices("all", 64, copy);
-    slab_scene *scenes[] = {mixed_scene(both, 1), tree_of(both)};
+    slab_scene *scenes[] = {mixed_scene(both, 1), mixed_tree(both, SHAPES)};
     for (int s = 0; s < 2; s++) {
       answers want = {0}, got = {0};
       assert_ok(answers_cast_all(&want, references[s], rays, N, NULL));

@@ -12,9 +12,8 @@
 #include "harness.h"
 #include "mixed.h"
 #include "opencl.h"
-#include "tree_scenes.h"
 
-enum { N = 1024, LAUNCH = 64 };
+enum { N = 1024, SHAPES = 500, LAUNCH = 64 };
 
 static layers under;
 
@@ -37,15 +36,6 @@ static slab_context *open_as(const char *devices, slab_layout layout) {
   return context;
 }
 
-static slab_scene *tree_of(slab_context *context) {
-  const slab_build_options high = {.tree = SLAB_TREE_HIGH};
-  slab_scene *scene = NULL;
-  assert_ok(slab_scene_create(context, &scene));
-  assert_ok(tree_scene_fill(TREE_MIXED, 500, 1, scene));
-  assert_ok(slab_scene_commit(scene, &high));
-  return scene;
-}
-
 static void assert_mentions(const char *part) {
   if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
 }
@@ -62,7 +52,7 @@ static void cast_everything(const slab_ray *rays, slab_layout layout, outcome *t
   const slab_box box = {{-4, -4, -4}, {4, 4, 4}};
   slab_box *boxes = harness_room(N * sizeof *boxes);
   slab_context *context = open_as("0", layout);
-  slab_scene *flat = mixed_scene(context, 1), *tree = tree_of(context);
+  slab_scene *flat = mixed_scene(context, 1), *tree = mixed_tree(context, SHAPES);
   for (int i = 0; i < N; i++) boxes[i] = box;
   assert_ok(slab_closest(flat, rays, N, to->flat, NULL));
   assert_ok(slab_closest(tree, rays, N, to->tree, NULL));
@@ -353,7 +343,7 @@ static void packets_are_built_once_casts_have_taken_as_long(void **state) {
   for (int i = 0; i < COHERENT; i++)
     rays[i] = (slab_ray){{0, 0, 9}, 0, {(float)(i % 64 - 32) / 64, (float)(i / 64 - 64) / 128, -1}, INFINITY};
   assert_ok(slab_context_create(&options, &context));
-  slab_scene *scene = tree_of(context);
+  slab_scene *scene = mixed_tree(context, SHAPES);
   under.slow(0, 6e5);
   under.builds_begin();
   const double building = cast_for_seconds(scene, rays, first);
@@ -381,7 +371,7 @@ static void packets_are_built_once_casts_have_taken_as_long(void **state) {
  * may lose count of launches that differ. */
 static slab_status cast_on_two(const slab_ray *rays, slab_hit *hits) {
   slab_context *both = open_as("all", SLAB_LAYOUT_COMPRESSED);
-  slab_scene *scene = tree_of(both);
+  slab_scene *scene = mixed_tree(both, SHAPES);
   for (unsigned i = 0; i < 2; i++) under.slow(i, 200e3);
   under.builds_begin();
   const slab_status status = slab_closest(scene, rays, N, hits, NULL);
@@ -405,7 +395,7 @@ static void assert_built(const char *as, const refusal *refused, unsigned source
   slab_ray *rays = mixed_rays(as, N);
   slab_hit *want = harness_room(N * sizeof *want), *got = harness_room(N * sizeof *got);
   slab_context *alone = open_as("0", SLAB_LAYOUT_DEFAULT);
-  slab_scene *scene = tree_of(alone);
+  slab_scene *scene = mixed_tree(alone, SHAPES);
   assert_ok(slab_closest(scene, rays, N, want, NULL));
   slab_scene_destroy(scene);
   slab_context_destroy(alone);

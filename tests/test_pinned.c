@@ -10,9 +10,8 @@
 #include "harness.h"
 #include "mixed.h"
 #include "opencl.h"
-#include "tree_scenes.h"
 
-enum { N = 3000, THREADS = 4, ROUNDS = 2 };
+enum { N = 3000, SHAPES = 500, THREADS = 4, ROUNDS = 2 };
 
 static layers under;
 
@@ -23,17 +22,8 @@ static slab_context *open_device(uint32_t launch_rays, int copy, slab_tactic tac
   return context;
 }
 
-static slab_scene *tree_of(slab_context *context) {
-  const slab_build_options high = {.tree = SLAB_TREE_HIGH};
-  slab_scene *scene = NULL;
-  assert_ok(slab_scene_create(context, &scene));
-  assert_ok(tree_scene_fill(TREE_MIXED, 500, 1, scene));
-  assert_ok(slab_scene_commit(scene, &high));
-  return scene;
-}
-
 static slab_scene *scene_of(slab_context *context, int tree) {
-  return tree ? tree_of(context) : mixed_scene(context, 1);
+  return tree ? mixed_tree(context, SHAPES) : mixed_scene(context, 1);
 }
 
 /* Every ray leaves a primitive, which it must not meet again. */

@@ -1,12 +1,11 @@
 /* A new context asks its device what it really does: whatever a device computes otherwise than it must is seen. */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "faults/layers.h"
 #include "lanes.h"
-#include "lie.h"
 #include "mixed.h"
 #include "opencl.h"
 #include "probe.h"
@@ -16,32 +15,14 @@ enum { N = 2000, SPHERES = 20 };
 
 /* ---- the layer ---- */
 
-typedef union symbol {
-  void *object;
-  lie_arm *arm;
-  lie_told *told;
-} symbol;
-
 typedef struct liar {
   lie_arm *arm;
   lie_told *told;
 } liar;
 
 static liar find_liar(void) {
-  liar found = {0};
-  char paths[4096];
-  cl_uint platforms;
-  const char *given = getenv("OPENCL_LAYERS");
-  snprintf(paths, sizeof paths, "%s", given ? given : ""); /* the loader cuts it to pieces, at the first call */
-  clGetPlatformIDs(0, NULL, &platforms);
-  for (char *rest = NULL, *path = strtok_r(paths, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) {
-    void *loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (!loaded) continue;
-    if (!found.arm) found.arm = (symbol){dlsym(loaded, "slab_lie_arm")}.arm;
-    if (!found.told) found.told = (symbol){dlsym(loaded, "slab_lie_told")}.told;
-    dlclose(loaded); /* the loader keeps it */
-  }
-  return found;
+  const layers under = layers_load();
+  return (liar){under.lie, under.lie_told};
 }
 
 /* From now on the device does so, and has not been asked. */

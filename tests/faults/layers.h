@@ -6,29 +6,38 @@
 #include "count.h"
 #include "fail.h"
 #include "flip.h"
+#include "lie.h"
 #include "pinned.h"
 #include "pretend.h"
 #include "slow.h"
 #include "small.h"
 
+/* X(TYPE, MEMBER): what a test orders of its layers, which is the symbol slab_TYPE of one of them. */
+#define LAYER_CALLS(X)          \
+  X(count_now, count)           \
+  X(fail_arm, fail)             \
+  X(fail_call, fail_call)       \
+  X(fail_disarm, fail_end)      \
+  X(flip_arm, flip)             \
+  X(flip_disarm, flip_end)      \
+  X(slow_arm, slow)             \
+  X(slow_items, slow_items)     \
+  X(pretend_as, pretend)        \
+  X(pretend_seen, pretend_seen) \
+  X(builds_hold, builds_hold)   \
+  X(builds_begin, builds_begin) \
+  X(builds_seen, builds_seen)   \
+  X(small_arm, small)           \
+  X(small_now, small_now)       \
+  X(pinned_arm, pinned)         \
+  X(pinned_now, pinned_now)     \
+  X(lie_arm, lie)               \
+  X(lie_told, lie_told)
+
 typedef struct layers {
-  count_now *count;
-  fail_arm *fail;
-  fail_call *fail_call;
-  fail_disarm *fail_end;
-  flip_arm *flip;
-  flip_disarm *flip_end;
-  slow_arm *slow;
-  slow_items *slow_items;
-  pretend_as *pretend;
-  pretend_seen *pretend_seen;
-  builds_hold *builds_hold;
-  builds_begin *builds_begin;
-  builds_seen *builds_seen;
-  small_arm *small;
-  small_now *small_now;
-  pinned_arm *pinned;
-  pinned_now *pinned_now;
+#define LAYER_MEMBER(type, member) type *member;
+  LAYER_CALLS(LAYER_MEMBER)
+#undef LAYER_MEMBER
 } layers;
 
 /* Those of OPENCL_LAYERS; NULL, what no layer has. The loader ignores a wrong path in silence: whoever needs one looks.
