@@ -52,10 +52,10 @@ INLINE void hit_describe(const uint kind, const ray_frame *ray, const ray_real v
   ray_mask turn = along > 0.0f;
   UNROLL for (int i = 0; i < 3; i++) {
     ray_real against = turn ? -hit->normal[i] : hit->normal[i];
-    hit->normal[i] = (cast->face_forward != 0 ? against : hit->normal[i]) + 0.0f;
+    hit->normal[i] = without_minus_zero(cast->face_forward != 0 ? against : hit->normal[i]);
   }
-  hit->u = hit->u + 0.0f;
-  hit->v = hit->v + 0.0f;
+  hit->u = without_minus_zero(hit->u);
+  hit->v = without_minus_zero(hit->v);
 }
 
 #ifndef SLAB_PACKET
@@ -90,8 +90,8 @@ INLINE slab_interval interval_of(uint kind, const ray_frame *ray, const slab_ray
   interval.primitive = primitive;
   interval.geometry = geometry;
   const bool solid = kind != SLAB_PLANE && kind != SLAB_TRIANGLE;
-  interval.enter = (solid && enter == ray->t_min ? given->t_min : ray_final_t(ray, enter)) + 0.0f;
-  interval.leave = (solid && leave == ray->t_max ? given->t_max : ray_final_t(ray, leave)) + 0.0f;
+  interval.enter = without_minus_zero(solid && enter == ray->t_min ? given->t_min : ray_final_t(ray, enter));
+  interval.leave = without_minus_zero(solid && leave == ray->t_max ? given->t_max : ray_final_t(ray, leave));
   return interval;
 }
 

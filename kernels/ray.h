@@ -167,8 +167,14 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
 }
 #endif
 
-/* t in lengths of the caller's direction; + 0 turns -0 into 0. */
-INLINE ray_real ray_final_t(const ray_frame *f, ray_real t) { return t * f->back[0] * f->back[1] + 0.0f; }
+/* x, and 0 for -0. By its bits: Mesa's compiler takes x + 0 for x. */
+INLINE ray_real without_minus_zero(ray_real x) {
+  const ray_word bits = ray_bits(x), none = (ray_word)(0);
+  return ray_float(bits == (ray_word)(0x80000000u) ? none : bits);
+}
+
+/* t in lengths of the caller's direction. */
+INLINE ray_real ray_final_t(const ray_frame *f, ray_real t) { return without_minus_zero(t * f->back[0] * f->back[1]); }
 
 /* Crossings are ordered by their final t. It differs from t by a power of two, and only where it is subnormal can it
  * tie two that differ: t as the final one tells it, */
