@@ -8,6 +8,10 @@ system=$PROVE_WORK/system
 log=$PROVE_WORK/log
 cp -a "$base" "$system"
 git clone -q . "$system/srv/slabcast"
+# Intel's driver, fetched by this machine: that Debian may reach no registry but its own.
+drivers=$(tests/roots.sh get intel)
+mkdir -p "$system/root/.cache/slabcast/roots"
+cp -a "$drivers" "$system/root/.cache/slabcast/roots/intel"
 
 # inside COMMAND: by the shell of that Debian, in its clone, with nothing of what is set here.
 inside() {
