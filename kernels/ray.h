@@ -167,11 +167,8 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
 }
 #endif
 
-/* x, and 0 for -0. By its bits: Mesa's compiler takes x + 0 for x. */
-INLINE ray_real without_minus_zero(ray_real x) {
-  const ray_word bits = ray_bits(x), none = (ray_word)(0);
-  return ray_float(bits == (ray_word)(0x80000000u) ? none : bits);
-}
+/* x, and 0 for -0. Not by adding 0: Mesa's compiler takes x + 0 for x. */
+INLINE ray_real without_minus_zero(ray_real x) { return x == (ray_real)(0.0f) ? (ray_real)(0.0f) : x; }
 
 /* t in lengths of the caller's direction. */
 INLINE ray_real ray_final_t(const ray_frame *f, ray_real t) { return without_minus_zero(t * f->back[0] * f->back[1]); }
