@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "faults/layers.h"
 #include "lanes.h"
@@ -20,8 +21,8 @@ typedef struct liar {
   lie_told *told;
 } liar;
 
-static liar find_liar(void) {
-  const layers under = layers_load();
+static liar load_liar(void) {
+  const layers under = layers_with(LIE_LAYER);
   return (liar){under.lie, under.lie_told};
 }
 
@@ -284,6 +285,18 @@ static void part_of_a_device_is_asked_each_time(void **state) {
   assert_cl(clReleaseDevice(part));
 }
 
+static void callers_context_is_asked_too(void **state) {
+  cl_device_id id = opencl_device();
+  cl_context context = opencl_context(&id, 1);
+  const slab_context_options options = {.lane_width = harness_width()};
+  slab_context *slab = NULL;
+  lie(*state, "reassociates", -1);
+  assert_status(slab_context_create_cl(context, id, NULL, &options, &slab), SLAB_UNSUPPORTED);
+  assert_says("on the caller's context", "a + b + c");
+  assert_null(slab);
+  assert_cl(clReleaseContext(context));
+}
+
 static void blocked_queue_of_the_caller_is_left_alone(void **state) {
   cl_device_id device = opencl_device();
   cl_context context = opencl_context(&device, 1);
@@ -291,7 +304,9 @@ static void blocked_queue_of_the_caller_is_left_alone(void **state) {
   cl_event gate = opencl_gate(context), behind = NULL;
   lie(*state, NULL, -1);
   assert_cl(clEnqueueBarrierWithWaitList(queue, 1, &gate, &behind));
+  alarm(120); /* a probe on that queue would wait for ever */
   slab_context *slab = opencl_slab(context, device, queue);
+  alarm(0);
   assert_false(opencl_is_complete(behind));
   opencl_open_gate(gate);
   cast_and_check(slab);
@@ -327,9 +342,9 @@ static void all_are_those_that_compute_rightly(void **state) {
 
 int main(void) {
   static liar l;
-  l = find_liar();
+  l = load_liar();
   if (!l.arm || !l.told) {
-    fprintf(stderr, "test_probe: the layer is not there: OPENCL_LAYERS names another file\n");
+    fprintf(stderr, "test_probe: the loader does not take %s\n", LIE_LAYER);
     return 1;
   }
 #define TEST(function) cmocka_unit_test_prestate_setup_teardown(function, NULL, tell_the_truth, &l)
@@ -341,6 +356,7 @@ int main(void) {
       TEST(device_is_asked_once),
       TEST(lies_are_remembered),
       TEST(part_of_a_device_is_asked_each_time),
+      TEST(callers_context_is_asked_too),
       TEST(blocked_queue_of_the_caller_is_left_alone),
       TEST(all_are_those_that_compute_rightly),
   };
