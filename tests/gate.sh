@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Offline gate: every kernel variant compiles without a warning for NVIDIA and AMD GPUs,
 # in the scalar form they get, with no GPU at hand. A missing compiler is a failure.
-#   gate.sh [--report]    --report adds registers and spills on an sm_90 where ptxas exists
-#                         (of clang's code, not of the vendor's compiler: a hint, no target)
+#   gate.sh             of kernels for one kind of primitive only the front end, which warns: their code is part of
+#                       that of kernels for all kinds
+#   gate.sh --report    all code, and registers and spills on an sm_90 where ptxas exists
+#                       (of clang's code, not of the vendor's compiler: a hint, no target)
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -12,6 +14,7 @@ ptxas=${PTXAS:-ptxas}
 queries=(0 1 2 3 4 5) # slab_query: closest, distance, any, count, all, interval
 kinds=(1 2 4 8 16 31) # bit k: the scene holds slab_shape k; each alone, and all
 exact=-cl-fp32-correctly-rounded-divide-sqrt
+report=${1:-}
 double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
 integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
 cut=(-DSLAB_BUFFERS=4 -DSLAB_PART_UNITS=300000000 -DSLAB_PART_NODES=4294967295) # of a scene in several buffers
@@ -31,7 +34,7 @@ die() {
 
 # compile KERNEL QUERY KINDS DIVISION [cut], for both makes
 compile() {
-  local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4")
+  local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4") ptx=() gcn=()
   name=$(basename "$1" .cl)-query$2-kinds$3
   case $4 in
     "$double") name=$name-double ;;
@@ -41,8 +44,10 @@ compile() {
     name=$name-cut
     define+=("${cut[@]}")
   fi
-  "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" -S -o "$work/$name.ptx" "$1" || die "$name fails for nvptx64"
-  "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" -S -o "$work/$name.s" "$1" || die "$name fails for gfx906"
+  ptx=(-S -o "$work/$name.ptx") gcn=(-S -o "$work/$name.s")
+  if [[ -z $report && $3 =~ ^(1|2|4|8|16)$ ]]; then ptx=(-fsyntax-only) gcn=(-fsyntax-only); fi
+  "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" "${ptx[@]}" "$1" || die "$name fails for nvptx64"
+  "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" "${gcn[@]}" "$1" || die "$name fails for gfx906"
 }
 
 # One line a variant: the arguments of compile.
@@ -137,5 +142,5 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 check_wide
 compile_all || { wait; die "not every kernel variant compiles"; }
-echo "gate: $(find "$work" -name '*.ptx' | wc -l) variants compile for nvptx64 and for gfx906"
-if [[ ${1:-} == --report ]] && command -v "$ptxas" >/dev/null; then report; fi
+echo "gate: $(variants | wc -l) variants compile for nvptx64 and for gfx906, code of $(find "$work" -name '*.ptx' | wc -l)"
+if [[ $report == --report ]] && command -v "$ptxas" >/dev/null; then report; fi
