@@ -23,6 +23,11 @@
 
 typedef struct flow flow;
 
+/* Seconds of the wall's clock, and those for which a device worked. */
+typedef struct moment {
+  double wall, work;
+} moment;
+
 /* A device's share of a call. */
 typedef struct stream {
   flow *flow;
@@ -32,9 +37,9 @@ typedef struct stream {
   uint32_t offered;     /* the tactics that it chooses among */
   uint32_t bound, size; /* rays of a launch: at most, and of the next */
   double rate;          /* rays a second; 0: not known yet */
-  double ended;         /* when the last stretch ended */
+  moment ended;         /* when the last stretch ended */
   stretch stretches[STRETCHES];
-  double begun[STRETCHES];
+  moment begun[STRETCHES];
   bool trial[STRETCHES];
   uint32_t first, in_flight; /* a ring */
 } stream;
@@ -140,6 +145,17 @@ static void stream_fail(const stream *s, slab_status status) {
 
 /* ---- by which tactic ---- */
 
+/* A CPU device works when this process has a processor: where others want it too, the wall's clock tells of them, and
+ * may say that a tactic takes ten times as long as it does. Of other devices the wall's clock tells. */
+static moment moment_now(const device *d) {
+  moment now = {.wall = seconds_now()};
+  struct timespec spent;
+  now.work = now.wall;
+  if (d->info.type != SLAB_DEVICE_CPU || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent) != 0) return now;
+  now.work = ((double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec) / d->info.compute_units;
+  return now;
+}
+
 static void tactics_open(stream *s) {
   const cast *c = s->flow->cast;
   const slab_scene_stats *stats = &s->on.scene->stats;
@@ -196,7 +212,7 @@ static bool take(stream *s, stretch *to, bool *trial) {
 static bool begin_next(stream *s) {
   const uint32_t at = (s->first + s->in_flight) % STRETCHES;
   if (!take(s, &s->stretches[at], &s->trial[at])) return false;
-  s->begun[at] = seconds_now();
+  s->begun[at] = moment_now(s->on.device);
   slab_status status = stretch_begin(s->flow->cast, &s->on, &s->stretches[at]);
   if (status == SLAB_OK) s->in_flight++;
   if (status != SLAB_OK) stream_fail(s, status);
@@ -214,11 +230,13 @@ static void note_kernels(device *d, bool built, double seconds) {
 /* What a stretch's time tells of the next. Kernels of a stretch do not run before those of the one before have ended.
  */
 static void learn(stream *s, uint32_t at, slab_tactic tactic, uint32_t count, bool first_use) {
-  const double now = seconds_now(), from = s->ended > s->begun[at] ? s->ended : s->begun[at], seconds = now - from;
+  const moment now = moment_now(s->on.device), begun = s->begun[at], ended = s->ended;
+  const double seconds = now.wall - (ended.wall > begun.wall ? ended.wall : begun.wall);
+  const double work = now.work - (ended.work > begun.work ? ended.work : begun.work);
   s->ended = now;
   note_kernels(s->on.device, first_use, seconds);
   if (first_use || !(seconds > 0.0)) return;
-  tactics_note(&s->tactics, s->trial[at], tactic, count, seconds);
+  tactics_note(&s->tactics, s->trial[at], tactic, count, work);
   s->size = next_launch(s->size, count / seconds, s->bound);
   pthread_mutex_lock(&s->flow->lock);
   s->rate = count / seconds;

@@ -26,7 +26,7 @@ typedef struct tactics {
   bool open;                     /* they are tried; one candidate: only its pace is asked for */
   double margin;                 /* of the first one's time, which another has to stay below */
   double here[TACTICS];          /* seconds of a ray at this place: the least of its trials; 0: none yet */
-  double pace[TACTICS];          /* the same of all places, earlier ones at half the weight each time */
+  double pace[TACTICS];          /* the same of all places: at once where it is less, else by half */
   uint32_t step;                 /* of the trials at this place */
   uint32_t trial_rays;           /* of those in the second round */
   uint32_t until, again, agreed; /* rays until there are trials; between places; places of one opinion */

@@ -110,8 +110,8 @@ static void rays_that_go_one_way_go_as_trials_say(void **state) {
   assert_in_range(o.rays[SLAB_TACTIC_PACKETS], RAYS / 16 * 14, RAYS - 1);
   assert_int_equal(o.trials, 18); /* six at each of three places */
   o = cast_set(LIGHT, packets_lag);
-  assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS - RAYS / 16, RAYS - 1);
-  assert_int_equal(o.trials, 3); /* what is far behind is seen soon, and not asked again */
+  assert_in_range(o.rays[SLAB_TACTIC_TURNS], RAYS / 16 * 14, RAYS - 1);
+  assert_int_equal(o.trials, 6); /* what is far behind is seen soon, and asked once more */
   o = cast_set(LIGHT, one_by_one_leads);
   assert_in_range(o.rays[SLAB_TACTIC_SINGLE], RAYS / 16 * 13, RAYS - 1); /* after the first twentieth */
 }
@@ -174,6 +174,34 @@ static void sorting_ends_where_it_does_not_help(void **state) {
   assert_int_equal(o.rays[SLAB_TACTIC_TURNS], MANY - RAYS);
   free(many);
   free(rays);
+}
+
+static unsigned disturbed; /* stretches to come */
+static double disturbed_pace(double pace) { return disturbed == 0 ? pace : (disturbed--, 10 * pace); }
+static double sorting_is_slow(slab_tactic k, size_t at) {
+  return (void)at, disturbed_pace(k == SLAB_TACTIC_SORTED ? 150 : 50);
+}
+static double turns_are_slow(slab_tactic k, size_t at) {
+  return (void)at, disturbed_pace(k == SLAB_TACTIC_PACKETS ? 50 : k == SLAB_TACTIC_TURNS ? 150 : 400);
+}
+
+/* Rays of twelve casts that went by `wrong`, where the first trial of all, which is the nth stretch, and what went
+ * before it took ten times as long as they do else. */
+static size_t wrong_after_one_slow_trial(set which, unsigned first_trial, pace_of *pace, slab_tactic wrong) {
+  tactics_memory memory = {0};
+  slab_ray *rays = rays_of(which);
+  size_t sum = 0;
+  disturbed = first_trial;
+  for (int k = 0; k < 12; k++) sum += cast_again(&memory, (wish){0}, rays, RAYS, pace).rays[wrong];
+  free(rays);
+  return sum;
+}
+
+/* It may until the next trials, but not for ever. */
+static void one_slow_trial_does_not_decide_for_ever(void **state) {
+  (void)state;
+  assert_in_range(wrong_after_one_slow_trial(ANYWHERE, 1, sorting_is_slow, SLAB_TACTIC_SORTED), 1, 2 * RAYS);
+  assert_in_range(wrong_after_one_slow_trial(LIGHT, 2, turns_are_slow, SLAB_TACTIC_TURNS), 1, RAYS / 2);
 }
 
 static void few_rays_are_not_tried(void **state) {
@@ -289,6 +317,7 @@ int main(void) {
       cmocka_unit_test(small_lead_over_turns_is_not_believed),
       cmocka_unit_test(scattered_rays_are_sorted_where_they_are_slow),
       cmocka_unit_test(sorting_ends_where_it_does_not_help),
+      cmocka_unit_test(one_slow_trial_does_not_decide_for_ever),
       cmocka_unit_test(few_rays_are_not_tried),
       cmocka_unit_test(queries_without_packets_have_none),
       cmocka_unit_test(tactic_that_is_wanted_is_kept),
