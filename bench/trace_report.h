@@ -29,7 +29,7 @@ typedef struct trace_report {
   const slab_device_info *device;
   int processor_time, cells;
   FILE *csv; /* owned; NULL: none */
-  trace_total fast, robust;
+  trace_total fast, medians, robust;
 } trace_report;
 
 void trace_report_begin(trace_report *, const slab_device_info *, int processor_time, FILE *csv);

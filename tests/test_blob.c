@@ -59,9 +59,9 @@ static void assert_same_stats(const slab_scene *a, const slab_scene *b) {
   assert_same_bits(&of_b, &of_a, 1, sizeof of_a);
 }
 
-static void unpacked_answers_alike(tree_scene which, slab_tree tree) {
+/* A scene of one context, unpacked on another. */
+static void unpacked_answers_alike(slab_context *here, slab_context *there, tree_scene which, slab_tree tree) {
   const slab_build_options build = {.tree = tree};
-  slab_context *here = harness_context(), *there = harness_context();
   slab_scene *scene = NULL, *copy = NULL;
   random_state random = harness_stream(tree_scene_name(which));
   assert_ok(slab_scene_create(here, &scene));
@@ -90,14 +90,16 @@ static void unpacked_answers_alike(tree_scene which, slab_tree tree) {
   free(b.bytes);
   slab_scene_destroy(copy);
   slab_scene_destroy(scene);
-  slab_context_destroy(there);
-  slab_context_destroy(here);
 }
 
 static void unpacked_scenes_answer_alike(void **state) {
   (void)state;
+  slab_context *here = harness_context(), *there = harness_context();
   for (int which = 0; which < TREE_SCENES; which++)
-    for (int tree = 0; tree <= SLAB_TREE_HIGH; tree++) unpacked_answers_alike((tree_scene)which, (slab_tree)tree);
+    for (int tree = 0; tree <= SLAB_TREE_HIGH; tree++)
+      unpacked_answers_alike(here, there, (tree_scene)which, (slab_tree)tree);
+  slab_context_destroy(there);
+  slab_context_destroy(here);
 }
 
 /* slab_check goes to the primitives themselves. */
