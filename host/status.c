@@ -1,8 +1,14 @@
-/* Status texts and the message of each thread's last failure. */
+/* The version, status texts and the message of each thread's last failure. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "private.h"
+
+#define TEXT_OF(number) #number
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *slab_version(void) { return VERSION_TEXT(SLAB_VERSION_MAJOR, SLAB_VERSION_MINOR, SLAB_VERSION_PATCH); }
+uint32_t slab_version_number(void) { return SLAB_VERSION_NUMBER; }
 
 static _Thread_local char message[16384];
 

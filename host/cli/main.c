@@ -45,7 +45,7 @@ static int run(int argc, char **argv) {
     return EXIT_DONE;
   }
   if (!strcmp(argv[1], "--version")) {
-    printf("slabcast %d.%d.%d\n", SLAB_VERSION_MAJOR, SLAB_VERSION_MINOR, SLAB_VERSION_PATCH);
+    printf("slabcast %s\n", slab_version());
     return EXIT_DONE;
   }
   for (int i = 0; i < COMMAND_COUNT; i++)

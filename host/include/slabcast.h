@@ -39,6 +39,13 @@ extern "C" {
 #define SLAB_VERSION_MAJOR 0
 #define SLAB_VERSION_MINOR 1
 #define SLAB_VERSION_PATCH 0
+/* Of this header, for #if: 100 is version 0.1.0. Grows with the version. */
+#define SLAB_VERSION_NUMBER (SLAB_VERSION_MAJOR * 10000 + SLAB_VERSION_MINOR * 100 + SLAB_VERSION_PATCH)
+
+/* Of the library that runs, which a shared one's header may differ from: "0.1.0", a constant, and SLAB_VERSION_NUMBER.
+ * Neither fails; any thread may call them at any time. */
+SLAB_API const char *slab_version(void);
+SLAB_API uint32_t slab_version_number(void);
 
 /* X(name, text): every status with the text slab_status_text() gives. */
 #define SLAB_STATUSES(X)                                         \

@@ -27,7 +27,7 @@ static int run(team *t, int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
   const int help = !strcmp(word, "--help") || !strcmp(word, "-h"), version = !strcmp(word, "--version");
   if (t->rank == 0 && version)
-    printf("slabcast %d.%d.%d\n", SLAB_VERSION_MAJOR, SLAB_VERSION_MINOR, SLAB_VERSION_PATCH);
+    printf("slabcast %s\n", slab_version());
   else if (t->rank == 0)
     tell_usage(help ? stdout : stderr);
   return help || version ? EXIT_DONE : EXIT_USAGE;
