@@ -1,5 +1,7 @@
 /* Slabcast on the caller's own OpenCL objects: context, device, queue, buffers and events.
  *
+ * This header needs the OpenCL headers (Debian: opencl-c-headers), and who makes such objects links the loader,
+ * OpenCL::OpenCL in CMake; slabcast.h alone needs neither.
  * Everything of slabcast.h applies. The caller's objects are retained where they are kept, and may be released in any
  * order, with work in flight. */
 #ifndef SLABCAST_CL_H

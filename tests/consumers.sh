@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# consumers.sh WHAT BUILD|PREFIX: those who use the library, and machines that have little.
+#
+#   installed BUILD    what BUILD installs is enough for strangers' projects, and its program runs
+#   embedded BUILD     a project that takes this one in gets the library and nothing else; its archive defines no names but
+#                      ours, and is enough for strangers once it is installed
+#   bare BUILD         without any optional need the library is configured and built, and what is missing is told
+#   strangers PREFIX   strangers' projects on an installation: in C, in C++ alone, by pkg-config; with no file of this
+#                      repository at hand but what they compile
+#
+# What is built here again is built without optimisation, by the compiler and the generator of BUILD.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  echo "consumers: $*" >&2
+  exit 1
+}
+
+# quietly COMMAND...: its output, kept as $work/log, is shown where it fails.
+quietly() {
+  "$@" >"$work/log" 2>&1 || {
+    cat "$work/log" >&2
+    fail "failed: $*"
+  }
+}
+
+# refused TEXT COMMAND...: it fails, and says TEXT.
+refused() {
+  if "${@:2}" >"$work/log" 2>&1; then fail "did not fail: ${*:2}"; fi
+  tr -s '\n ' ' ' <"$work/log" | grep -qF -- "$1" || fail "\"$1\" is not said by ${*:2}: $(<"$work/log")"
+}
+
+# hide PACKAGE...: the options by which CMake does not find them.
+hide() { printf -- '-DCMAKE_DISABLE_FIND_PACKAGE_%s=ON\n' "$@"; }
+
+# from_cache NAME: a value of BUILD's configuration.
+from_cache() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+
+# ---- strangers ----
+
+write_strangers() {
+  cp "$root/examples/closest.c" "$work"
+  cat >"$work/version.cpp" <<'END'
+#include <slabcast.h>
+
+#include <cstdio>
+
+int main() {
+  size_t count = 0;
+  if (slab_devices(nullptr, 0, &count) != SLAB_OK) std::fprintf(stderr, "%s\n", slab_message());
+  std::puts(slab_version());
+  return count == 0 || slab_version_number() != SLAB_VERSION_NUMBER;
+}
+END
+}
+
+# by_cmake LANGUAGE SOURCE PREFIX: the program of a project in that language alone, on a machine without what the library
+# was built with. Leaves it as $work/LANGUAGE/build/stranger.
+by_cmake() {
+  local language=$1 hidden
+  mapfile -t hidden < <(hide OpenCL OpenMP Threads)
+  mkdir "$work/$language"
+  cat >"$work/$language/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(stranger $language)
+find_package(slabcast 0.1 REQUIRED)
+add_executable(stranger $work/$2)
+target_link_libraries(stranger PRIVATE slabcast::slabcast)
+END
+  quietly cmake -S "$work/$language" -B "$work/$language/build" -DCMAKE_PREFIX_PATH="$3" \
+    -DCMAKE_"$language"_FLAGS="$flags" "${hidden[@]}"
+  quietly cmake --build "$work/$language/build"
+}
+
+# strangers PREFIX [FLAGS]: FLAGS of the compiler, which those of sanitizers have to be given to all.
+strangers() {
+  local prefix=$1 flags=${2-} libraries version kind=()
+  write_strangers
+  libraries=$(dirname "$(find "$prefix" -name slabcast.pc)")
+  [[ -e ${libraries%/pkgconfig}/libslabcast.so ]] || kind=(--static)
+  export PKG_CONFIG_LIBDIR=$libraries # nothing else is found: of the shared library, nothing else is needed
+  version=$(pkg-config --modversion slabcast)
+  [[ -s $prefix/share/doc/slabcast/LICENSE ]] || fail "the licence is not installed"
+
+  by_cmake C closest.c "$prefix"
+  by_cmake CXX version.cpp "$prefix"
+  # shellcheck disable=SC2046,SC2086 # several words
+  quietly "${CC:-cc}" $flags -o "$work/by_pkg_config" "$work/closest.c" $(pkg-config "${kind[@]}" --cflags --libs slabcast)
+  (
+    cd "$work"
+    C/build/stranger >by_cmake
+    grep -q '^ray 2: nothing' by_cmake || fail "the program in C says $(<by_cmake)"
+    [[ $(CXX/build/stranger) == "$version" ]] || fail "the program in C++ says another version than $version"
+    LD_LIBRARY_PATH=${libraries%/pkgconfig} ./by_pkg_config | cmp by_cmake -
+  )
+  echo "strangers in C, in C++ alone, by pkg-config${kind[*]:+ ${kind[*]}}: built and run"
+}
+
+installed() {
+  quietly cmake --install "$build" --prefix "$work/prefix"
+  strangers "$work/prefix" "$(from_cache CMAKE_C_FLAGS)"
+  "$work/prefix/bin/slabcast" devices
+  [[ $("$work/prefix/bin/slabcast" --version) == "slabcast $(pkg-config --modversion slabcast)" ]] ||
+    fail "slabcast --version says another version than slabcast.pc"
+}
+
+# ---- a project that takes this one in ----
+
+embedded() {
+  local made=$work/parent/build name
+  write_strangers
+  mkdir "$work/parent"
+  cat >"$work/parent/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(parent CXX)
+include(FetchContent)
+FetchContent_Declare(slabcast SOURCE_DIR $root)
+FetchContent_MakeAvailable(slabcast)
+add_executable(parent $work/version.cpp)
+target_link_libraries(parent PRIVATE slabcast::slabcast)
+END
+  quietly cmake -S "$work/parent" -B "$made" -DCMAKE_C_FLAGS=-flto
+  quietly cmake --build "$made" -j 2
+  "$made/parent"
+  for name in CMAKE_BUILD_TYPE:STRING=. BUILD_SHARED_LIBS CMAKE_INSTALL_LIBDIR PNG_ JANSSON_ MPI_ PKG_CONFIG; do
+    if grep "^$name" "$made/CMakeCache.txt"; then fail "the parent's cache has that"; fi
+  done
+  name=$(find "$made" -name CMakeFiles -prune -o -type f -perm /111 -print)
+  [[ $name == "$made/parent" ]] || fail "not the parent's program alone was built: $name"
+  quietly cmake --install "$made" --prefix "$work/prefix"
+  [[ ! -e $work/prefix ]] || fail "the parent installs something of ours unasked"
+
+  quietly cmake -DSLABCAST_INSTALL=ON "$made"
+  quietly cmake --build "$made" -j 2
+  quietly cmake --install "$made" --prefix "$work/prefix"
+  nm -g --defined-only "$(find "$work/prefix" -name libslabcast.a)" | awk 'NF == 3 { print $3 }' >"$work/names"
+  (($(grep -c ^slab_ "$work/names") > 20)) || fail "the archive has hardly any functions: $(<"$work/names")"
+  if grep -v ^slab_ "$work/names" >&2; then fail "the archive defines these global names"; fi
+  strangers "$work/prefix"
+}
+
+# ---- a machine that has nothing ----
+
+bare() {
+  local made=$work/made need package option
+  mapfile -t option < <(hide PkgConfig PNG assimp MPI OpenMP embree)
+  quietly cmake -S "$root" -B "$made" -DCMAKE_C_FLAGS_RELEASE="-O0 -Werror" "${option[@]}"
+  while read -r need package; do
+    grep -qE "^--   $need .* NO +.* $package" "$work/log" || fail "not told that $package brings $need: $(<"$work/log")"
+  done <<'END'
+OpenMP libomp-dev
+pkg-config pkg-config
+libpng libpng-dev
+jansson libjansson-dev
+MPI libopenmpi-dev
+assimp libassimp-dev
+Embree libembree-dev
+cmocka libcmocka-dev
+GMP libgmp-dev
+END
+  grep -q '^-- It builds: library, benchmarks$' "$work/log" || fail "what is built is not told: $(<"$work/log")"
+  [[ $(sed -n 's/^CMAKE_BUILD_TYPE:STRING=//p' "$made/CMakeCache.txt") == Release ]] || fail "it is no release"
+  quietly cmake --build "$made" -j 2
+  [[ -e $made/libslabcast.so ]] || fail "no library was built"
+
+  refused "SLABCAST_PROGRAM is ON and needs what is not here: pkg-config, libpng, jansson. Debian's packages: \
+pkg-config libpng-dev libjansson-dev" cmake -DSLABCAST_PROGRAM=ON "$made"
+  refused "pkg-config, libpng, jansson, assimp, cmocka, GMP. Debian's packages: \
+pkg-config libpng-dev libjansson-dev libassimp-dev libcmocka-dev libgmp-dev" \
+    cmake -DSLABCAST_PROGRAM=AUTO -DSLABCAST_TESTS=ON "$made"
+  refused "not here: BUILD_SHARED_LIBS" cmake -DBUILD_SHARED_LIBS=OFF "$made"
+  refused "ocl-icd-opencl-dev" cmake -S "$root" -B "$work/nothing" "$(hide OpenCL)"
+}
+
+what=${1-}
+case $what in
+  installed | embedded | bare)
+    build=$2
+    CC=$(from_cache CMAKE_C_COMPILER)
+    CMAKE_GENERATOR=$(from_cache CMAKE_GENERATOR)
+    export CC CMAKE_GENERATOR
+    "$what"
+    ;;
+  strangers) strangers "$2" ;;
+  *) fail "usage: consumers.sh installed|embedded|bare BUILD | strangers PREFIX" ;;
+esac
