@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The library on a Debian 13 of its own that has nothing of ours: built with a compiler, CMake and OpenCL's headers and
+# loader alone, then used where neither OpenCL's headers nor OpenMP are. Needs root: packages are installed.
+# shellcheck source=tests/prove/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+base=$(tests/roots.sh get system)
+system=$PROVE_WORK/system
+log=$PROVE_WORK/log
+cp -a "$base" "$system"
+git clone -q . "$system/srv/slabcast"
+
+# inside COMMAND: tells in `seen` how it ended there, by a shell in the clone; its log goes to stderr and to $log.
+inside() {
+  local begin=$SECONDS status=0
+  tests/roots.sh enter "$system" /usr/bin/env -i ${http_proxy+"http_proxy=$http_proxy"} HOME=/root DEBIAN_FRONTEND=noninteractive \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd /srv/slabcast; $1" 2>&1 |
+    tee "$log" >&2 || status=$?
+  seen="exit code $status, $((SECONDS - begin)) s"
+  return "$status"
+}
+
+install='apt-get install -q -y --no-install-recommends'
+inside "apt-get update -q; $install gcc g++ libc6-dev cmake ninja-build pkg-config"
+if inside 'cmake -S . -B build -G Ninja'; then failed=1; fi
+grep -q ocl-icd-opencl-dev "$log" || failed=1
+row "cmake without OpenCL, Debian 13" "says which package brings it" "$(tr -s '\n ' ' ' <"$log" | grep -o 'Slabcast needs.*-dev')"
+
+inside "$install ocl-icd-opencl-dev"
+inside 'cmake -S . -B build -G Ninja; cmake --build build; cmake --install build --prefix /opt/slabcast' || failed=1
+row "configure, build and install with OpenCL alone, Debian 13" "exit code 0" \
+  "$seen; $(sed -n 's/^-- It builds: /builds /p; s/^-- It leaves/leaves/p' "$log" | paste -s | sed 's/\t/; /')"
+
+# OpenMP is part of gcc there: what makes -fopenmp work is taken away.
+inside "$install pocl-opencl-icd; apt-get purge -q -y ocl-icd-opencl-dev 'opencl-*headers'
+  rm -f /usr/lib/gcc/*/*/include/omp.h /usr/lib/gcc/*/*/libgomp.*"
+inside 'if test -e /usr/include/CL/cl.h || echo "int main(void) { return 0; }" | gcc -fopenmp -o /dev/null -xc -; then exit 1; fi'
+inside 'CMAKE_GENERATOR=Ninja tests/consumers.sh strangers /opt/slabcast' || failed=1
+row "users of that library where neither OpenCL's headers nor OpenMP are" "build and run" "$seen; $(tail -n 1 "$log")"
+
+inside './dev install /opt/whole; /opt/whole/bin/slabcast --version; diff <(ls build/release/bin) <(echo slabcast)' || failed=1
+row "./dev install there" "exit code 0, the program alone is built" \
+  "$seen; installs $(sed -n 's/^dev: installing //p' "$log")"
+inside './dev bench flat --boxes 64 --seconds 0.01 --rounds 1; ./dev plot' || failed=1
+row "./dev bench flat and ./dev plot there" "exit code 0" "$seen; installs $(sed -n 's/^dev: installing //p' "$log")"
+echo "runtime: PoCL of Debian 13"
+finish
