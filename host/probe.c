@@ -178,6 +178,8 @@ typedef struct finding {
 
 typedef struct verdict {
   finding division, other; /* of QUOTIENT and ROOT, of all others */
+  bool loops;              /* one of PROBED_ROUNDS made what it had to, */
+  uint32_t rounds;         /* and went so many */
 } verdict;
 
 /* Each case in each column: row r has case r + k in column k. */
@@ -193,8 +195,15 @@ static void judge_one(verdict *v, size_t nth, uint32_t column, uint32_t got) {
     *f = (finding){f->flushes, true, nth, column, got};
 }
 
+static uint32_t looped(uint32_t rounds) {
+  uint32_t made = 1;
+  for (uint32_t i = 0; i < rounds; i++) made = PROBED_ROUND(made);
+  return made;
+}
+
 static verdict judge(const uint32_t *results, uint32_t columns) {
-  verdict v = {{0}, {0}};
+  const uint32_t *of_loop = results + probe_case_count * PROBED_OPERATIONS * columns;
+  verdict v = {.loops = of_loop[1] == looped(PROBED_ROUNDS), .rounds = of_loop[0]};
   for (size_t row = 0; row < probe_case_count; row++)
     for (uint32_t k = 0; k < columns; k++) {
       const size_t nth = case_of(row, k);
@@ -224,6 +233,11 @@ static slab_status refuse(const device *d, const finding *f) {
               d->info.name, in_lane ? operation_texts[c->operation].of_lanes : operation_texts[c->operation].of_scalars,
               where, (double)c->operands[0], (double)c->operands[1], (double)c->operands[2], f->got, c->right.word,
               values);
+}
+
+static slab_status refuse_loops(const device *d, uint32_t rounds) {
+  return fail(SLAB_UNSUPPORTED, "device \"%s\" ends a loop of %u rounds after %u, so rays would miss what they hit",
+              d->info.name, PROBED_ROUNDS, rounds);
 }
 
 /* ---- one run ---- */
@@ -266,8 +280,10 @@ static slab_status run_begin(run *r, const device *d, float *operands, size_t op
 
 static slab_status run_kernel(run *r, uint32_t *results, size_t result_bytes) {
   const size_t global = probe_case_count, local = 1;
+  const cl_uint rounds = PROBED_ROUNDS;
   cl_int code = clSetKernelArg(r->kernel, 0, sizeof(cl_mem), &r->operands);
   if (code == CL_SUCCESS) code = clSetKernelArg(r->kernel, 1, sizeof(cl_mem), &r->results);
+  if (code == CL_SUCCESS) code = clSetKernelArg(r->kernel, 2, sizeof rounds, &rounds);
   if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "the probe");
   code = clEnqueueNDRangeKernel(r->queue, r->kernel, 1, NULL, &global, &local, 0, NULL, &r->done);
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueNDRangeKernel", "the probe");
@@ -286,7 +302,7 @@ static void fill_operands(float *operands, uint32_t columns) {
 static slab_status ask(const device *d, verdict *v) {
   const uint32_t columns = d->info.lane_width + 1;
   const size_t cells = probe_case_count * columns, operand_bytes = cells * 3 * sizeof(float),
-               result_bytes = cells * PROBED_OPERATIONS * sizeof(uint32_t);
+               result_bytes = (cells * PROBED_OPERATIONS + 2) * sizeof(uint32_t);
   unsigned char *room = malloc(operand_bytes + result_bytes);
   if (room == NULL) return fail_memory(operand_bytes + result_bytes, "the probe");
   float *operands = (float *)(void *)room;
@@ -346,6 +362,7 @@ static slab_status ask_or_remember(const device *d, verdict *v) {
 static slab_status heed(device *d, const verdict *v, bool *again) {
   *again = false;
   if (v->other.flushes || (v->division.flushes && !v->division.wrong)) d->info.denormals = 0;
+  if (!v->loops) return refuse_loops(d, v->rounds);
   if (v->other.wrong) return refuse(d, &v->other);
   if (!v->division.wrong) return SLAB_OK;
   if (!d->info.exact_divide && !d->has_double) return refuse(d, &v->division);

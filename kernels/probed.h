@@ -32,6 +32,12 @@
     as_uint(((int)(as_uint(a) >> 23) - 127) / 2))                                               \
   X(LOWEST, lowest(lanes_as_word(a)), lowest_lane(as_uint(a)))
 
+/* Rounds of a loop, which casts need as many of as a scene has primitives. Mesa 22's llvmpipe ends all after 65,535. */
+#define PROBED_ROUNDS 100000u
+
+/* What a round makes of x, so that no compiler can do without it. */
+#define PROBED_ROUND(x) (((x)*1664525u + 1013904223u) ^ (x) >> 3)
+
 enum {
 #define PROBED_NUMBER(name, of_lanes, of_scalars) PROBED_##name,
   PROBED_REALS(PROBED_NUMBER) PROBED_WORDS(PROBED_NUMBER) PROBED_OPERATIONS

@@ -133,6 +133,7 @@ static const refusal refused[] = {
     {"counts one too many", "lowest"},
     {"contracts two products", "(a * b) - (b * c)"},
     {"magnitudes keep the sign", "lanes_abs(a)"},
+    {"loops end", "after 65535"},
 };
 
 /* What a device is known by that is taken in spite of it. */
@@ -182,7 +183,6 @@ static void device_that_computes_wrongly_is_refused(void **state) {
     assert_planted(l, e->lie);
     assert_says(e->lie, e->says);
     assert_says(e->lie, reported().name);
-    assert_says(e->lie, " gave 0x");
   }
 }
 

@@ -52,6 +52,8 @@ static const lie lies[] = {
     {"max keeps NaN", NULL, {{"fresh > kept ? fresh : kept", "fresh < kept ? kept : fresh"}}},
     {"min keeps NaN", NULL, {{"fresh < kept ? fresh : kept", "fresh > kept ? kept : fresh"}}},
 
+    {"loops end", NULL, {{"i < rounds", "i < min(rounds, 65535u)"}}},
+
     /* what hardware may do */
     {"sums toward 0", NULL, {{"a + b, a + b)", "lie_sum(a, b), lie_sum(a, b))"}}},
     {"sums away from ties", NULL, {{"a + b, a + b)", "lie_away(a, b), lie_away(a, b))"}}},
