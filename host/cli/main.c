@@ -1,5 +1,4 @@
 /* The program: finds the command and runs it. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,9 +58,5 @@ int main(int argc, char **argv) {
   if (child >= 0) return child;
   output_prepare();
   const int code = run(argc, argv);
-  if (fflush(stdout) || ferror(stdout)) {
-    complain("cannot write to standard output: %s", strerror(errno));
-    return code == EXIT_DONE ? EXIT_FAILED : code;
-  }
-  return code;
+  return output_flush_stdout() && code == EXIT_DONE ? EXIT_FAILED : code;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,56 +32,88 @@ struct output {
 /* What a signal handler has to remove: it can be handed nothing, so this stands outside of any object. */
 enum { PENDING_MAX = 4 };
 static struct pending {
-  volatile sig_atomic_t used, keep;
+  int used, keep;
   char part[PATH_MAX];
 } pending[PENDING_MAX];
+static atomic_flag pending_lock = ATOMIC_FLAG_INIT;
 static volatile pid_t pending_owner;
+static int pipe_was_ignored; /* SIGPIPE, by who started the program */
 
 static void say(const char *text) {
   if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
 }
 
-/* Only calls that are safe in a handler. A child of this process inherits the handler but owns no output. */
+static void take_lock(void) {
+  while (atomic_flag_test_and_set_explicit(&pending_lock, memory_order_acquire)) poll(NULL, 0, 1);
+}
+
+/* The table and the part files in it change together, and no handler sees one without the other: whoever holds the lock
+ * lets no signal interrupt its thread, and a handler in another thread waits for it. Nothing is printed under the lock,
+ * since that thread may have been interrupted in the middle of a line. */
+static void lock_pending(sigset_t *before) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, before);
+  take_lock();
+}
+
+static void unlock_pending(const sigset_t *before) {
+  const int failure = errno; /* of what was done under the lock */
+  atomic_flag_clear_explicit(&pending_lock, memory_order_release);
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+  errno = failure;
+}
+
+/* Only calls that are safe in a handler. The lock is kept: what is pending is the handler's until the program ends. A
+ * child of this process inherits the handler but owns no output. */
 static void on_signal(int number) {
   if (getpid() == pending_owner) {
+    take_lock();
     say("\nslabcast: interrupted\n");
     for (int i = 0; i < PENDING_MAX; i++) {
-      if (!pending[i].used || access(pending[i].part, F_OK)) continue;
-      if (!pending[i].keep) unlink(pending[i].part);
+      if (!pending[i].used) continue;
+      const int removed = !pending[i].keep && unlink(pending[i].part) == 0;
       say("slabcast: ");
       say(pending[i].part);
-      say(pending[i].keep ? " is kept for --resume\n" : " removed, nothing was written\n");
+      say(removed           ? " removed, nothing was written\n"
+          : pending[i].keep ? " is kept for --resume\n"
+                            : " could not be removed\n");
     }
   }
   signal(number, SIG_DFL);
   raise(number); /* delivered on return, the signal being blocked in here */
 }
 
+/* A reader that has gone away, as `head` does, is no failure: the program ends as those do that leave SIGPIPE alone.
+ * Who ignores that signal wants to hear of it. */
+static void end_if_reader_is_gone(void) {
+  sigset_t before;
+  if (errno != EPIPE || pipe_was_ignored) return;
+  lock_pending(&before);
+  for (int i = 0; i < PENDING_MAX; i++)
+    if (pending[i].used && !pending[i].keep) unlink(pending[i].part);
+  signal(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
+  unlock_pending(&before); /* which lets the signal end the program */
+}
+
+int output_flush_stdout(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+  end_if_reader_is_gone();
+  complain("cannot write to standard output: %s", strerror(errno));
+  return -1;
+}
+
 void output_prepare(void) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   pending_owner = getpid();
-  signal(SIGPIPE, SIG_IGN);
+  pipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   signal(SIGXFSZ, SIG_IGN);
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
     struct sigaction old, action = {.sa_handler = on_signal};
     sigfillset(&action.sa_mask);
     if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(ends[i], &action, NULL);
   }
-}
-
-/* Opens the part file, which stands in the table before: a signal may come at any time, to any thread. */
-static int open_pending(output *out, mode_t mode) {
-  for (int i = 0; i < PENDING_MAX && out->slot < 0; i++) {
-    if (pending[i].used || strlen(out->part) >= PATH_MAX) continue;
-    strcpy(pending[i].part, out->part);
-    pending[i].keep = 1; /* until it is known to be ours alone */
-    atomic_thread_fence(memory_order_release);
-    pending[i].used = 1;
-    out->slot = i;
-  }
-  if (out->slot < 0) errno = ENAMETOOLONG;
-  if (out->slot >= 0) out->fd = open(out->part, O_RDWR | O_CREAT | O_CLOEXEC, mode);
-  return out->fd >= 0 ? 0 : -1;
 }
 
 /* ---- names ----------------------------------------------------------------- */
@@ -121,8 +155,8 @@ int output_probe(const char *path) {
 
 /* ---- opening --------------------------------------------------------------- */
 
+/* Its part file, if it has one, is renamed or removed already. */
 static void free_output(output *out) {
-  if (out->slot >= 0) pending[out->slot].used = 0;
   free(out->name);
   free(out->final);
   free(out->part);
@@ -140,11 +174,11 @@ static int open_direct(output *out, const char *path) {
 }
 
 /* Two jobs on one output would mix their rows. File systems without locks are let through. */
+static int is_locked(int failure) { return failure == EACCES || failure == EAGAIN; }
+
 static int lock_part(const output *out) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(out->fd, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN)) return 0;
-  complain("cannot write %s: another process is writing %s", out->name, out->part);
-  return -1;
+  return fcntl(out->fd, F_SETLK, &lock) && is_locked(errno) ? -1 : 0;
 }
 
 int output_unlock(const output *out) {
@@ -159,20 +193,39 @@ static char *final_name(const char *path) {
   return resolved ? resolved : strdup(path);
 }
 
-static int open_part(output *out, const char *path, output_mode mode) {
+/* Opens the part file and, once it is known to be ours alone, puts it into the table. 0, or -1 with errno. Under the
+ * lock. */
+static int open_pending(output *out, output_mode mode) {
   struct stat found;
+  int slot = 0;
+  while (slot < PENDING_MAX && pending[slot].used) slot++;
+  errno = ENAMETOOLONG;
+  if (slot == PENDING_MAX || strlen(out->part) >= PATH_MAX) return -1;
+  out->fd = open(out->part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (out->fd < 0 || lock_part(out)) return -1;
+  if ((mode == OUTPUT_NEW && ftruncate(out->fd, 0)) || fstat(out->fd, &found)) return -1;
+  out->size = (uint64_t)found.st_size;
+  out->slot = slot;
+  strcpy(pending[slot].part, out->part);
+  pending[slot].keep = mode == OUTPUT_RESUME;
+  pending[slot].used = 1;
+  return 0;
+}
+
+static int open_part(output *out, const char *path, output_mode mode) {
+  sigset_t before;
   out->final = final_name(path);
   out->part = out->final ? malloc(strlen(out->final) + sizeof ".part") : NULL;
   if (!out->part) return fail(out, "open");
   strcpy(out->part, out->final);
   strcat(out->part, ".part");
-  if (open_pending(out, 0666)) return fail(out, "write");
-  if (lock_part(out)) return -1;
-  if (mode == OUTPUT_NEW && ftruncate(out->fd, 0)) return fail(out, "write");
-  if (fstat(out->fd, &found)) return fail(out, "write");
-  out->size = (uint64_t)found.st_size;
-  pending[out->slot].keep = mode == OUTPUT_RESUME;
-  return 0;
+  lock_pending(&before);
+  const int failed = open_pending(out, mode);
+  unlock_pending(&before);
+  if (!failed) return 0;
+  if (out->fd < 0 || !is_locked(errno)) return fail(out, "write");
+  complain("cannot write %s: another process is writing %s", out->name, out->part);
+  return -1;
 }
 
 output *output_open(const char *path, output_mode mode) {
@@ -215,6 +268,7 @@ static int write_direct(output *out, const char *next, size_t size) {
   while (size) {
     const ssize_t put = write(out->fd, next, size);
     if (put < 0 && errno == EINTR) continue;
+    if (put < 0) end_if_reader_is_gone();
     if (put < 0) return fail(out, "write");
     next += put;
     size -= (size_t)put;
@@ -246,46 +300,79 @@ int output_read_back(output *out, uint64_t place, void *bytes, size_t size) {
 /* ---- the end --------------------------------------------------------------- */
 
 void output_keep(output *out) {
-  if (out->slot >= 0) pending[out->slot].keep = 1;
+  sigset_t before;
+  if (out->slot < 0) return;
+  lock_pending(&before);
+  pending[out->slot].keep = 1;
+  unlock_pending(&before);
+}
+
+/* Takes the part file out of the table; 1 when it stays for --resume. Under the lock. */
+static int leave_pending(output *out) {
+  const int kept = pending[out->slot].keep;
+  pending[out->slot].used = 0;
+  out->slot = -1;
+  return kept;
 }
 
 void output_discard(output *out) {
+  sigset_t before;
+  int kept = 0;
   if (!out) return;
   if (out->fd >= 0) close(out->fd);
-  if (out->slot >= 0 && pending[out->slot].keep)
-    complain("%s is kept for --resume", out->part);
-  else if (out->slot >= 0)
-    unlink(out->part);
+  if (out->slot >= 0) {
+    lock_pending(&before);
+    kept = leave_pending(out);
+    if (!kept) unlink(out->part);
+    unlock_pending(&before);
+  }
+  if (kept) complain("%s is kept for --resume", out->part);
   free_output(out);
 }
 
 /* To the disk, which may find only now that it is full. */
 static int sync_part(const output *out) { return out->slot >= 0 && fsync(out->fd) ? fail(out, "write") : 0; }
 
-int output_commit(output *out) {
-  if (!out) return 0;
-  int failed = sync_part(out);
-  if (close(out->fd) && !failed) failed = fail(out, "write");
+static int close_part(output *out) {
+  const int failed = close(out->fd);
   out->fd = -1;
-  if (!failed && out->slot >= 0 && rename(out->part, out->final)) failed = fail(out, "rename the finished");
-  if (failed) {
-    output_discard(out);
-    return -1;
-  }
-  free_output(out);
+  return failed ? fail(out, "write") : 0;
+}
+
+/* Gives it its name. 0, or -1 with errno. Under the lock. */
+static int rename_part(output *out) {
+  if (out->slot < 0) return 0;
+  if (rename(out->part, out->final)) return -1;
+  leave_pending(out);
   return 0;
 }
 
-int output_commit_pair(output *first, output *second) {
-  if (second && (sync_part(first) || sync_part(second) ||
-                 (unlink(second->final) && errno != ENOENT && fail(second, "replace")))) {
-    output_discard(first);
-    output_discard(second);
-    return -1;
-  }
-  if (output_commit(first)) {
-    output_discard(second);
-    return -1;
-  }
-  return output_commit(second);
+/* One after the other, so that no signal comes between; `second` may be NULL. What failed, and at what; NULL: nothing.
+ * Under the lock. */
+static const output *rename_pair(output *first, output *second, const char **verb) {
+  *verb = "replace";
+  if (second && unlink(second->final) && errno != ENOENT) return second;
+  *verb = "rename the finished";
+  if (rename_part(first)) return first;
+  return second && rename_part(second) ? second : NULL;
 }
+
+static int rename_both(output *first, output *second) {
+  sigset_t before;
+  const char *verb;
+  lock_pending(&before);
+  const output *failed = rename_pair(first, second, &verb);
+  unlock_pending(&before);
+  return failed ? fail(failed, verb) : 0;
+}
+
+int output_commit_pair(output *first, output *second) {
+  int failed = sync_part(first) || (second && sync_part(second));
+  if (!failed) failed = close_part(first) || (second && close_part(second));
+  if (!failed) failed = rename_both(first, second);
+  output_discard(first);
+  output_discard(second);
+  return failed ? -1 : 0;
+}
+
+int output_commit(output *out) { return out ? output_commit_pair(out, NULL) : 0; }

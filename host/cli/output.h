@@ -1,7 +1,9 @@
 /* Output files that appear whole or not at all.
  *
  * A regular file is written to FILE.part and renamed when finished; pipes, devices and stdout ("-") are written
- * directly. SIGINT, SIGTERM and SIGHUP remove what is unfinished, say so, and end the program by that signal. */
+ * directly. SIGINT, SIGTERM and SIGHUP remove what is unfinished, say so, and end the program by that signal. Writing
+ * to a pipe that nobody reads any more ends it by SIGPIPE, without a word; where that signal is ignored, with an error.
+ */
 #ifndef SLABCAST_CLI_OUTPUT_H
 #define SLABCAST_CLI_OUTPUT_H
 
@@ -15,8 +17,11 @@ typedef enum output_mode {
   OUTPUT_RESUME, /* keeps what FILE.part holds, where there is one */
 } output_mode;
 
-/* Once, before anything is opened: signal handlers, and a full disk or closed pipe becomes an error of write(). */
+/* Once, before anything is opened: signal handlers, and a full disk becomes an error of write(). */
 void output_prepare(void);
+
+/* Once, at the end: whatever of stdout's buffer is left. 0, or -1 with the error printed. */
+int output_flush_stdout(void);
 
 /* A cheap look at whether `path` could be opened, before work starts. 0, or -1 with the error printed. */
 int output_probe(const char *path);

@@ -31,6 +31,10 @@ done
 [[ $(grep -vc '"' a.csv) == 1 && $(wc -l <a.csv) == 19 ]] || fail "the CSV has not a head, 8 ceilings and 10 casts"
 [[ $(sed 's/"[^"]*"//g; s/[^,]//g' a.csv | sort -u | wc -l) == 1 ]] || fail "rows of the CSV differ in length"
 
+# ---- to a reader that has gone away ----
+expect_exit 141 to_nobody default "$SLABCAST" "${quick[@]}" --group scene
+[[ ! -s err ]] || fail "to nobody it says on stderr: $(cat err)"
+
 # ---- against another run ----
 expect_exit 0 slabcast "${quick[@]}" --group scene,batch --compare a.json
 expect_stdout "Compared with 20" "6 casts were not measured then"

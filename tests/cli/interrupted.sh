@@ -45,7 +45,8 @@ grep -qE '"resumed": [1-9]' summary.json || fail "it did not go on from the part
 
 # ---- interrupted after some batches: the part is kept and said to be ----
 start kept.npy distance
-wait_until 30 has_bytes kept.npy.part 4000000
+wait_until 30 has_bytes kept.npy.part $((1048576 * 4))
+sleep 0.5 # all of the first batch is there, and nothing is written any more
 stop INT 130
 expect_stderr "slabcast: interrupted" "kept.npy.part is kept for --resume"
 [[ ! -e kept.npy ]] || fail "kept.npy is there although the cast was interrupted"
@@ -53,6 +54,36 @@ expect_stderr "slabcast: interrupted" "kept.npy.part is kept for --resume"
 truncate -s -3 kept.npy.part
 expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy --query distance -o kept.npy --resume
 expect_same whole.npy kept.npy
+
+# ---- interrupted while the first batch is being written, which is when the part comes to be kept: what is said of it
+# is what becomes of it. Its stderr is a pipe with room for the first line alone, so that there is time between
+# the file's fate and the word of it. ----
+is_begun() { [[ -e $1 && $(stat -c %s "$1") -gt 1000 ]]; }
+mkfifo says
+for ((kill = 0; kill < 10; kill++)); do
+  exec 7<>says
+  head -c $((65536 - 23)) /dev/zero >&7
+  rm -f race.npy.part err
+  ln -s says err
+  start race.npy closest
+  until is_begun race.npy.part; do kill -0 "$job" || fail "the cast ended"; done
+  (sleep 0.2; timeout 0.5 cat <&7 | tr -d '\0' >said) &
+  reader=$!
+  stop TERM 143
+  wait "$reader" || true # which waits for more
+  exec 7>&-
+  rm err
+  mv said err
+  expect_stderr "slabcast: interrupted"
+  [[ ! -e race.npy ]] || fail "race.npy is there although the cast was interrupted"
+  if grep -qF "race.npy.part is kept for --resume" err; then
+    [[ -e race.npy.part ]] || fail "kill $kill: race.npy.part is said to be kept, and is not there"
+  else
+    expect_stderr "race.npy.part removed, nothing was written"
+    [[ ! -e race.npy.part ]] || fail "kill $kill: race.npy.part is said to be removed, and is there"
+  fi
+done
+rm -f race.npy.part
 
 # ---- interrupted before anything is worth keeping ----
 feed=32000
@@ -71,7 +102,8 @@ stop INT 130
 expect_no early.npy early.npy.offsets.npy
 feed=$((first * 32))
 start kept.npy all
-wait_until 30 has_bytes kept.npy.offsets.npy.part 8000000
+wait_until 30 has_bytes kept.npy.offsets.npy.part $((1048576 * 8))
+sleep 0.5
 stop INT 130
 expect_stderr "kept.npy.part is kept for --resume" "kept.npy.offsets.npy.part is kept for --resume"
 rm kept.npy.part kept.npy.offsets.npy.part

@@ -84,6 +84,9 @@ wait_until() {
   done
 }
 
+# to_nobody default|ignore COMMAND...: its stdout is a pipe whose reader has gone away; what it makes of SIGPIPE is that.
+to_nobody() { { sleep 0.1 && exec env "--$1-signal=PIPE" "${@:2}"; } | true; }
+
 # npy_data FILE: the array behind the header.
 npy_data() { tail -c "+$(($(od -An -tu2 -j8 -N2 "$1") + 11))" "$1"; }
 

@@ -14,9 +14,9 @@ mkdir folder
 writers=("${cast[*]}" "${cast[*]} --query all" "rays random" "render ${scene[*]} --size 16x9" "demo --size 16x9" "join hits.npy")
 for writer in "${writers[@]}"; do
   read -ra command <<<"$writer"
-  expect_refusal 1 "cannot write nowhere/out.npy: No such file or directory" slabcast "${command[@]}" -o nowhere/out.npy
+  expect_refusal 1 "cannot write nowhere/out: No such file or directory" slabcast "${command[@]}" -o nowhere/out
   expect_refusal 1 "cannot write folder: Is a directory" slabcast "${command[@]}" -o folder
-  expect_refusal 1 "cannot write rays.npy/out.npy: Not a directory" slabcast "${command[@]}" -o rays.npy/out.npy
+  expect_refusal 1 "cannot write rays.npy/out: Not a directory" slabcast "${command[@]}" -o rays.npy/out
   expect_refusal 1 "cannot write $(printf 'a%.0s' {1..300})" slabcast "${command[@]}" -o "$(printf 'a%.0s' {1..300})"
 done
 expect_exit 1 slabcast "${cast[@]}" --check --json nowhere/summary.json
@@ -40,10 +40,15 @@ if [[ -c /dev/full ]]; then
   done
 fi
 
-# ---- a reader that goes away ----
-closed_pipe() { slabcast "${cast[@]}" -o - | true; }
-expect_exit 1 closed_pipe
-expect_stderr "cannot write standard output: Broken pipe"
+# ---- a reader that has gone away: the end of others, by SIGPIPE and without a word, and no part is left ----
+for writer in "--help" "cast --help" "devices" "devices --json" "info ${scene[*]}" "info ${scene[*]} --json" "rays random" \
+  "${cast[*]} -o -" "${cast[*]} -o - --out csv" "${cast[*]} -o hits.npy --json -" "verify --rays 1 --group closest"; do
+  read -ra command <<<"$writer"
+  expect_exit 141 to_nobody default "$SLABCAST" "${command[@]}"
+  [[ ! -s err ]] || fail "\"$writer\" to nobody says: $(cat err)"
+  expect_exit 1 to_nobody ignore "$SLABCAST" "${command[@]}"
+  expect_stderr "standard output: Broken pipe"
+done
 
 # ---- a limit on the size of files: the old result stays ----
 # It lets the driver's compiler write its kernels, but not 300,000 rows of 32 bytes.
