@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -30,7 +31,7 @@ struct row_source {
 
 static int ends_with(const char *name, const char *ending) {
   const size_t length = strlen(name), tail = strlen(ending);
-  return length > tail && !strcmp(name + length - tail, ending);
+  return length > tail && !strcasecmp(name + length - tail, ending);
 }
 
 static file_format format_of_name(const char *name) {
@@ -95,8 +96,9 @@ static int open_npy(row_source *source) {
   const uint64_t row = source->columns * header.item_size;
   const uint64_t held = source->in.size == INPUT_UNKNOWN ? INPUT_UNKNOWN : source->in.size - source->in.place;
   if (source->count <= held / row) return 0;
-  complain("%s: truncated: shape %s of %s wants %" PRIu64 " rows of %" PRIu64 " bytes, %" PRIu64 " bytes are there",
-           source->in.name, shape_text(&header, text), header.descr, source->count, row, held);
+  complain("%s: truncated: shape %s of %s wants %" PRIu64 " %s of %" PRIu64 " bytes, %" PRIu64 " %s there",
+           source->in.name, shape_text(&header, text), header.descr, source->count,
+           plural(source->count, "row", "rows"), row, held, plural(held, "byte is", "bytes are"));
   return -1;
 }
 
@@ -106,14 +108,14 @@ static int open_raw(row_source *source, size_t columns) {
   if (source->in.size == INPUT_UNKNOWN) return 0;
   source->count = source->in.size / row;
   if (source->in.size % row == 0) return 0;
-  complain("%s: truncated: %" PRIu64 " bytes are not a multiple of a row's %" PRIu64 " (%zu little-endian float32)",
-           source->in.name, source->in.size, row, columns);
+  complain("%s: truncated: %" PRIu64 " %s not a multiple of a row's %" PRIu64 " (%zu little-endian float32)",
+           source->in.name, source->in.size, plural(source->in.size, "byte is", "bytes are"), row, columns);
   return -1;
 }
 
 static int open_text(row_source *source) {
   int count = 0;
-  if (text_read(&source->in, &source->line, source->first, ROWS_COLUMNS_MAX, &count)) return -1;
+  if (text_read_first(&source->in, &source->line, source->first, ROWS_COLUMNS_MAX, &count)) return -1;
   source->columns = (size_t)count;
   source->ahead = count > 0;
   return 0;
@@ -192,8 +194,8 @@ static int read_binary(row_source *source, size_t rows, size_t item, void *value
   if (input_read(&source->in, values, rows * row, &bytes)) return -1;
   *got = bytes / row;
   if (bytes == rows * row || (bytes % row == 0 && source->count == ROWS_UNKNOWN)) return 0;
-  complain("%s: truncated: it ends after %zu bytes of row %" PRIu64 ", a row has %zu", source->in.name, bytes % row,
-           source->done + *got, row);
+  complain("%s: truncated: it ends after %zu %s of row %" PRIu64 ", a row has %zu", source->in.name, bytes % row,
+           plural(bytes % row, "byte", "bytes"), source->done + *got, row);
   return -1;
 }
 
@@ -221,8 +223,8 @@ static int next_text_row(row_source *source, double *wide, int *count) {
   }
   if (text_read(&source->in, &source->line, wide, ROWS_COLUMNS_MAX, count)) return -1;
   if (*count == 0 || (size_t)*count == source->columns) return 0;
-  complain("%s: line %" PRIu64 " holds %d numbers, the lines before it %zu", source->in.name, source->line, *count,
-           source->columns);
+  complain("%s: line %" PRIu64 " holds %d %s, the lines before it %zu", source->in.name, source->line, *count,
+           plural((uint64_t)*count, "number", "numbers"), source->columns);
   return -1;
 }
 
@@ -271,11 +273,12 @@ int rows_skip(row_source *source, uint64_t rows) {
 
 static int check_columns(const row_source *source, size_t min_cols, size_t max_cols) {
   const size_t columns = source->columns;
+  const char *numbers = plural(columns, "number", "numbers");
   if (columns == 0 || (columns >= min_cols && columns <= max_cols)) return 0;
   if (min_cols == max_cols)
-    complain("%s: rows of %zu numbers, %zu are wanted", source->in.name, columns, min_cols);
+    complain("%s: rows of %zu %s, %zu are wanted", source->in.name, columns, numbers, min_cols);
   else
-    complain("%s: rows of %zu numbers, %zu to %zu are wanted", source->in.name, columns, min_cols, max_cols);
+    complain("%s: rows of %zu %s, %zu to %zu are wanted", source->in.name, columns, numbers, min_cols, max_cols);
   return -1;
 }
 
@@ -295,8 +298,8 @@ static int read_all(row_source *source, table *out) {
   size_t capacity = 0, got = 1;
   while (got > 0 && out->rows != source->count) {
     if (out->rows == capacity && grow(out, &capacity, source->count)) {
-      complain("%s: out of memory for %" PRIu64 " rows", source->in.name,
-               source->count == ROWS_UNKNOWN ? out->rows + 1 : source->count);
+      const uint64_t rows = source->count == ROWS_UNKNOWN ? out->rows + 1 : source->count;
+      complain("%s: out of memory for %" PRIu64 " %s", source->in.name, rows, plural(rows, "row", "rows"));
       return -1;
     }
     if (rows_read(source, capacity - out->rows, out->values + out->rows * out->columns, &got)) return -1;

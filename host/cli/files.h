@@ -7,15 +7,18 @@
 
 typedef enum file_format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT, FORMAT_CSV } file_format;
 
-/* The format that a name's ending or "-" asks for in output: .npy, .raw and .bin, .txt, .csv; npy otherwise, but
- * text where `path` is "-" and stdout a terminal. */
+/* The format that a name's ending, in any case, or "-" asks for in output: .npy, .raw and .bin, .txt, .csv; npy
+ * otherwise, but text where `path` is "-" and stdout a terminal. */
 file_format format_of_output(const char *path);
+/* Those endings, for options_check_ending. */
+#define OUTPUT_ENDINGS "npy|raw|bin|txt|csv"
 
 enum { ROWS_COLUMNS_MAX = 16 };
 #define ROWS_UNKNOWN UINT64_MAX
 
 /* Rows of numbers read one after the other. Text: lines of numbers between blanks or commas; # begins a comment;
- * the first line fixes the columns. npy: versions 1 to 3, two dimensions, C order, <f4 or <f8. */
+ * a first line may name the columns (csv), the first with numbers fixes how many they are. npy: versions 1 to 3, two
+ * dimensions, C order, <f4 or <f8. */
 typedef struct row_source row_source;
 
 /* path "-" is stdin. FORMAT_AUTO: npy by its first bytes or by .npy, raw by .raw or .bin, else text. raw_columns:

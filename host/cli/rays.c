@@ -35,8 +35,10 @@ static const option option_rows[] = {
     {"--count", "N", OPTION_COUNT, PLACE(count), "hemisphere, random: how many rays (default: 10000)", 1, 1e15},
     {"--seed", "S", OPTION_COUNT, PLACE(seed), "hemisphere, random: another seed, another set (default: 0)", 0, 0},
     {"-o", "FILE|-", OPTION_TEXT, PLACE(out), "where the rays go (default: -, stdout)", 0, 0},
-    {"--out", "auto|npy|raw|text", OPTION_CHOICE, PLACE(format),
-     "their format (default: by name, else npy; text on a terminal)", 0, 0},
+    {"--out", "auto|npy|raw|text|csv", OPTION_CHOICE, PLACE(format),
+     "their format (default: by the name's ending, .npy, .raw or .bin, .txt,\n"
+     ".csv; without one npy, on a terminal text)",
+     0, 0},
     OPTIONS_SCENE(rays_options, scene),
     OPTION_DEVICE(rays_options, device),
 };
@@ -216,10 +218,12 @@ static int write_text(output *out, const slab_ray *rays, size_t n, char separato
 
 static int write_rays(ray_set *set, make_ray *make, output *out, int format) {
   enum { BATCH = 4096 };
+  static const char names[] = "ox,oy,oz,t_min,dx,dy,dz,t_max\n";
   slab_ray rays[BATCH];
   char header[NPY_HEADER_MAX];
   progress line = progress_begin("making", "rays", 0, set->count);
   if (format == FORMAT_NPY && output_write(out, header, npy_write(header, "'<f4'", set->count, 8))) return -1;
+  if (format == FORMAT_CSV && output_write(out, names, sizeof names - 1)) return -1;
   for (uint64_t at = 0; at < set->count;) {
     size_t n = 0;
     for (; n < BATCH && at < set->count; n++) rays[n] = make(set, at++);

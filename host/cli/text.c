@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,18 @@ static int next_line(input *in, uint64_t number, char **text) {
   }
 }
 
-int text_read(input *in, uint64_t *line, double *values, int capacity, int *count) {
+static int are_names(const char *text) {
+  int commas = 0;
+  for (const char *at = skip_blanks(text);; at = skip_blanks(at + 1)) {
+    const int quoted = *at == '"';
+    if (!isalpha((unsigned char)at[quoted]) && at[quoted] != '_') return 0;
+    at += strcspn(at, ",");
+    if (*at == '\0') return commas > 0;
+    commas++;
+  }
+}
+
+static int read_row(input *in, uint64_t *line, double *values, int capacity, int *count, int names_allowed) {
   const char *wrong = NULL;
   char *text = NULL;
   do {
@@ -63,6 +75,9 @@ int text_read(input *in, uint64_t *line, double *values, int capacity, int *coun
     if (!text) return 0;
     ++*line;
     *count = text_numbers(text, values, capacity, &wrong);
+    if (*count != TEXT_NO_NUMBER || !names_allowed || !are_names(text)) continue;
+    names_allowed = 0;
+    *count = 0;
   } while (*count == 0);
   if (*count > 0) return 0;
   if (*count == TEXT_TOO_MANY)
@@ -71,4 +86,12 @@ int text_read(input *in, uint64_t *line, double *values, int capacity, int *coun
     complain("%s: line %" PRIu64 ": \"%.*s\" is not a number", in->name, *line, (int)strcspn(wrong, " \t\r\f\v#"),
              wrong);
   return -1;
+}
+
+int text_read(input *in, uint64_t *line, double *values, int capacity, int *count) {
+  return read_row(in, line, values, capacity, count, 0);
+}
+
+int text_read_first(input *in, uint64_t *line, double *values, int capacity, int *count) {
+  return read_row(in, line, values, capacity, count, 1);
 }

@@ -1,4 +1,4 @@
-/* Lines of numbers. */
+/* Lines of numbers; and the words that go with numbers in lines for people. */
 #ifndef SLABCAST_CLI_TEXT_H
 #define SLABCAST_CLI_TEXT_H
 
@@ -6,6 +6,9 @@
 #include <stdint.h>
 
 #include "input.h"
+
+/* The word that goes with so many. */
+static inline const char *plural(uint64_t count, const char *one, const char *many) { return count == 1 ? one : many; }
 
 enum { TEXT_NO_NUMBER = -1, TEXT_TOO_MANY = -2 };
 
@@ -16,5 +19,8 @@ int text_numbers(const char *line, double *values, int capacity, const char **wr
 /* Takes the next line that holds numbers and counts *line on. *count = 0 at the end of the data. Returns 0, or -1
  * with the error printed. */
 int text_read(input *in, uint64_t *line, double *values, int capacity, int *count);
+/* The same for the first such line, which one with the names of the columns may precede, as csv has it: two or more
+ * between commas, each begun by a letter. */
+int text_read_first(input *in, uint64_t *line, double *values, int capacity, int *count);
 
 #endif

@@ -40,6 +40,29 @@ expect_same hits.npy other.npy
 slabcast cast "${scene[@]}" --rays <(cat rays.txt) -o other.npy
 expect_same hits.npy other.npy
 
+# csv names its columns, as rays and as primitives; files without that line, and with blanks, say the same.
+slabcast rays random "${scene[@]}" --count 3000 --seed 7 -o rays.csv
+expect_text 'ox,oy,oz,t_min,dx,dy,dz,t_max' <(head -n 1 rays.csv)
+tail -n +2 rays.csv | tr , ' ' | cmp - rays.txt || fail "rays.csv and rays.txt hold other rays"
+slabcast rays random "${scene[@]}" --count 3000 --seed 7 --out csv -o other.txt
+expect_same rays.csv other.txt
+tail -n +2 rays.csv >bare.csv
+sed '1s/.*/# made by hand\n\n"ox", "oy" ,oz,t_min,dx,_dy,dz,t.max/' rays.csv >quoted.csv
+for rays in rays.csv bare.csv quoted.csv; do
+  slabcast cast "${scene[@]}" --rays "$rays" -o other.npy
+  expect_same hits.npy other.npy
+done
+slabcast cast "${scene[@]}" --rays - --shard 1/2 -o other.npy <rays.csv
+slabcast cast "${scene[@]}" --rays rays.npy --shard 1/2 -o shard.npy
+expect_same shard.npy other.npy
+printf 'lx,ly,lz,ux,uy,uz\n0,0,0,1,1,1\n' >box.csv
+expect_exit 0 slabcast info --boxes box.csv
+grep -qE '^boxes +1$' out || fail "not one box in box.csv: $(cat out)"
+printf 'x,y\nz,w\n1,2,3,4\n' >twice.csv
+expect_refusal 1 'twice.csv: line 2: "z,w" is not a number' slabcast info --boxes twice.csv
+printf 'lower\n0,0,0,1,1,1\n' >word.csv
+expect_refusal 1 'word.csv: line 1: "lower" is not a number' slabcast info --boxes word.csv
+
 # Rows of six are rays from 0 to infinity.
 awk '{ print $1, $2, $3, $5, $6, $7 }' rays.txt | slabcast cast "${scene[@]}" --rays - -o other.npy
 expect_same hits.npy other.npy
