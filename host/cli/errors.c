@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "progress.h"
 
 void complain(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   flockfile(stderr); /* a line is a line, whichever thread it comes from */
-  fputs(isatty(STDERR_FILENO) ? "\r\033[Kslabcast: " : "slabcast: ", stderr);
+  fprintf(stderr, "%sslabcast: ", isatty(STDERR_FILENO) ? terminal_wipe() : "");
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   funlockfile(stderr);

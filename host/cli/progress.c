@@ -1,6 +1,8 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,12 +16,19 @@ double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+const char *terminal_wipe(void) {
+  const char *set = getenv("NO_COLOR");
+  return set && set[0] ? "\r                                                                               \r"
+                       : "\r\033[K";
+}
+
 progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total) {
   const double now = seconds_now();
   return (progress){.what = what,
                     .unit = unit,
                     .base = first,
                     .first = first,
+                    .from = first,
                     .total = total,
                     .start = now,
                     .drawn = now + QUIET_SECONDS - REDRAW_SECONDS,
@@ -41,7 +50,8 @@ static void *tell_of_wait(void *user) {
   while (line->waits && pthread_cond_timedwait(&line->answered, &line->lock, &end) == 0) {
   }
   line->told = line->waits;
-  if (line->told) fprintf(stderr, "\r\033[Kwaiting for \"%.29s\": the first run compiles its kernels", line->device);
+  if (line->told)
+    fprintf(stderr, "%swaiting for \"%.29s\": the first run compiles its kernels", terminal_wipe(), line->device);
   pthread_mutex_unlock(&line->lock);
   return NULL;
 }
@@ -85,7 +95,7 @@ void progress_answered(progress *line) {
   pthread_cond_destroy(&line->answered);
   pthread_mutex_destroy(&line->lock);
   line->wait = WAIT_OVER;
-  if (line->told) fputs("\r\033[K", stderr);
+  if (line->told) fputs(terminal_wipe(), stderr);
 }
 
 /* ---- the line ---- */
@@ -108,16 +118,27 @@ static const char *clock_time(double seconds, char text[24]) {
   return text;
 }
 
+/* What waited for the first answers counts from those, so that its rate is that of the work. */
+static int counts_anew(progress *line, uint64_t done, double now) {
+  if (line->wait == WAIT_NONE || line->answers) return 0;
+  line->answers = 1;
+  line->from = done;
+  line->start = now;
+  return 1;
+}
+
 void progress_at(progress *line, uint64_t done) {
   if (!line->shown) return;
   progress_answered(line);
   const double now = seconds_now();
+  if (counts_anew(line, done, now)) return;
   if (now - line->drawn < REDRAW_SECONDS) return;
   line->drawn = now;
   char number[16], rate_text[16], left[24];
-  const double rate = (double)(done - line->first) / (now - line->start);
-  fprintf(stderr, "\r\033[K%s: %s %s, %s/s", line->what, short_number((double)done, number), line->unit,
-          short_number(rate, rate_text));
+  const double rate = (double)(done - line->from) / (now - line->start);
+  const int unit = (int)strlen(line->unit) - (done == 1); /* less the s of the plural */
+  fprintf(stderr, "%s%s: %s %.*s, %s/s", terminal_wipe(), line->what, short_number((double)done, number), unit,
+          line->unit, short_number(rate, rate_text));
   if (line->total && done <= line->total) fprintf(stderr, ", %.1f %%", 100.0 * (double)done / (double)line->total);
   if (line->total && rate > 0 && done <= line->total)
     fprintf(stderr, ", %s left", clock_time((double)(line->total - done) / rate, left));
@@ -133,5 +154,5 @@ int progress_of_cast(void *user, uint64_t done, uint64_t total) {
 
 void progress_end(progress *line) {
   progress_answered(line);
-  if (line->shown) fputs("\r\033[K", stderr);
+  if (line->shown) fputs(terminal_wipe(), stderr);
 }

@@ -26,6 +26,17 @@ awk '$1 > 100 || $1 <= 0 { exit 1 }' shares || fail "a share is none: $(cat shar
 # The last line is wiped before the summary.
 tail -c 200 shown | tr '\r' '\n' | grep -q $'^\x1b\\[K3000000 rays, ' || fail "the line is not wiped: $(tail -c 200 shown)"
 
+# NO_COLOR, unless it is empty: the same lines without escape sequences.
+feed
+NO_COLOR=1 script -qec "$command" /dev/null </dev/null >shown || fail "the cast failed: $(cat shown)"
+grep -q $'\x1b' shown && fail "NO_COLOR: there are escape sequences: $(cat -v shown)"
+tr '\r' '\n' <shown >lines
+grep -q '^casting: [0-9.]* [kM] rays, ' lines || fail "NO_COLOR: no progress line was shown: $(cat -v shown)"
+grep -q '^3000000 rays, ' lines || fail "NO_COLOR: the line is not wiped: $(cat -v shown)"
+feed
+NO_COLOR='' script -qec "$command" /dev/null </dev/null >shown || fail "the cast failed: $(cat shown)"
+grep -q $'\x1b' shown || fail "an empty NO_COLOR changes something: $(cat -v shown)"
+
 feed
 expect_exit 0 slabcast cast "${scene[@]}" --rays fifo --query all -o out.npy
 [[ ! -s err ]] || fail "without a terminal it says: $(cat err)"
