@@ -19,7 +19,8 @@ typedef struct mesh_data {
   uint32_t triangle_count;
 } mesh_data;
 
-/* 0, or -1 with `error` saying what was wrong with the file. Release with mesh_free. */
+/* path "-" is stdin. The format is that of the name's ending; without one, told by the bytes: PLY, STL, OFF, binary
+ * glTF, OBJ. 0, or -1 with `error` saying what was wrong with the file. Release with mesh_free. */
 int mesh_read(const char *path, mesh_data *out, char *error, size_t error_size);
 void mesh_free(mesh_data *mesh);
 

@@ -29,6 +29,7 @@ int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size
 
 #include "obj_text.h"
 #include "polygon.h"
+#include "text.h"
 
 /* ---- vertices shared by position ------------------------------------------ */
 
@@ -151,8 +152,9 @@ static const char *add_face(builder *b, const placed_mesh *placed, const struct 
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t corner = placed->mirrored ? (n - i) % n : i; /* keeps fronts in front */
     if (face->mIndices[corner] >= placed->mesh->mNumVertices) {
-      snprintf(b->wrong, sizeof b->wrong, "face %td names vertex %u, and there are %u (counted from 0)",
-               face - placed->mesh->mFaces, face->mIndices[corner], placed->mesh->mNumVertices);
+      snprintf(b->wrong, sizeof b->wrong, "face %td names vertex %u, and there %s %u (counted from 0)",
+               face - placed->mesh->mFaces, face->mIndices[corner], plural(placed->mesh->mNumVertices, "is", "are"),
+               placed->mesh->mNumVertices);
       return b->wrong;
     }
     place_vertex(placed, face->mIndices[corner], room->points + 3 * (size_t)i);
@@ -256,9 +258,43 @@ static void check_ply(const char *path, char damage[DAMAGE_MAX]) {
   fclose(file);
 }
 
-static int has_ending(const char *path, const char *ending) {
-  const size_t length = strlen(path), tail = strlen(ending);
-  return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+/* Behind the last dot of a file's name; NULL: it has none. */
+static const char *ending_of(const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+  return dot ? dot + 1 : NULL;
+}
+
+/* ---- files without an ending, and stdin ------------------------------------- */
+
+enum { BINARY_STL_FRONT = 84, BINARY_STL_FACET = 50 };
+
+static int is_binary_stl(const char *bytes, size_t size) {
+  uint32_t facets = 0;
+  if (size < BINARY_STL_FRONT) return 0;
+  memcpy(&facets, bytes + BINARY_STL_FRONT - sizeof facets, sizeof facets);
+  return size == BINARY_STL_FRONT + (uint64_t)facets * BINARY_STL_FACET;
+}
+
+/* Whether a line is a vertex of OBJ. `text` ends with NUL. */
+static int has_obj_vertex(const char *text) {
+  for (const char *line = text; *line;) {
+    line += strspn(line, " \t\r\n");
+    if (line[0] == 'v' && (line[1] == ' ' || line[1] == '\t')) return 1;
+    line += strcspn(line, "\n");
+  }
+  return 0;
+}
+
+/* The ending that a file with these bytes would have, NUL behind them; NULL: none of those that can be told. */
+static const char *told_by_bytes(const char *bytes, size_t size) {
+  const char *word = bytes + strspn(bytes, " \t\r\n");
+  const size_t length = strcspn(word, " \t\r\n");
+  if (is_binary_stl(bytes, size)) return "stl";
+  if (length == 3 && !strncmp(word, "ply", 3)) return "ply";
+  if (!strncmp(bytes, "glTF", 4)) return "glb";
+  if (length == 5 && !strncmp(word, "solid", 5)) return "stl";
+  if (length >= 3 && length <= 6 && !strncmp(word + length - 3, "OFF", 3)) return "off";
+  return has_obj_vertex(bytes) ? "obj" : NULL;
 }
 
 static void note_damage(const char *message, char *damage) {
@@ -269,12 +305,41 @@ static void note_damage(const char *message, char *damage) {
   damage[strcspn(damage, "\n")] = '\0';
 }
 
+static const struct aiScene *import_bytes(const char *path, const char *ending, char damage[DAMAGE_MAX]) {
+  size_t size = 0;
+  char *bytes = read_whole(path, &size);
+  const struct aiScene *scene = NULL;
+  if (size > UINT32_MAX)
+    snprintf(damage, DAMAGE_MAX, "%zu bytes are more than can be read without a file's name", size);
+  else if (bytes)
+    scene = aiImportFileFromMemory(bytes, (unsigned)size, 0, ending);
+  free(bytes);
+  return scene;
+}
+
+/* The ending that says how the file is read; NULL with the reason in `damage`. */
+static const char *choose_ending(const char *path, char damage[DAMAGE_MAX]) {
+  const char *ending = ending_of(path);
+  if (ending) return ending;
+  size_t size = 0;
+  char *bytes = read_whole(path, &size);
+  if (bytes) ending = told_by_bytes(bytes, size);
+  free(bytes);
+  if (!ending) snprintf(damage, DAMAGE_MAX, "its bytes are not those of OBJ, PLY, STL, OFF or binary glTF");
+  return ending;
+}
+
 static const struct aiScene *import_file(const char *path, char damage[DAMAGE_MAX]) {
   const struct aiLogStream log = {note_damage, damage};
-  if (has_ending(path, ".ply")) check_ply(path, damage);
-  if (damage[0] != '\0') return NULL;
+  const struct aiScene *scene = NULL;
+  const char *ending = choose_ending(path, damage);
+  if (ending && !strcasecmp(ending, "ply")) check_ply(path, damage);
+  if (!ending || damage[0] != '\0') return NULL;
   aiAttachLogStream(&log);
-  const struct aiScene *scene = has_ending(path, ".obj") ? import_obj(path, damage) : aiImportFile(path, 0);
+  if (!strcasecmp(ending, "obj"))
+    scene = import_obj(path, damage);
+  else
+    scene = ending_of(path) ? aiImportFile(path, 0) : import_bytes(path, ending, damage);
   aiDetachLogStream(&log);
   return scene;
 }

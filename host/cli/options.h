@@ -63,35 +63,36 @@ typedef struct command_line {
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Rows shared by the commands; `type` is the struct of values, `member` its scene_source * or const char *. */
-#define OPTIONS_SCENE(type, member)                                                                                 \
-  {"--mesh", "FILE", OPTION_SCENE, offsetof(type, member), "a mesh file: OBJ, PLY, STL, OFF, glTF, ...", 0, 0},     \
-      {"--boxes",                                                                                                   \
-       "FILE",                                                                                                      \
-       OPTION_SCENE,                                                                                                \
-       offsetof(type, member),                                                                                      \
-       "boxes, an array (n,6): lower x y z, upper x y z; (n,4) in 2D",                                              \
-       0,                                                                                                           \
-       0},                                                                                                          \
-      {"--spheres", "FILE", OPTION_SCENE, offsetof(type, member), "spheres, an array (n,4): centre, radius", 0, 0}, \
-      {"--planes",                                                                                                  \
-       "FILE",                                                                                                      \
-       OPTION_SCENE,                                                                                                \
-       offsetof(type, member),                                                                                      \
-       "planes, an array (n,4): normal, offset; points with normal . x = offset",                                   \
-       0,                                                                                                           \
-       0},                                                                                                          \
-      {"--obbs",                                                                                                    \
-       "FILE",                                                                                                      \
-       OPTION_SCENE,                                                                                                \
-       offsetof(type, member),                                                                                      \
-       "oriented boxes, an array (n,15): centre, half size, three axes",                                            \
-       0,                                                                                                           \
-       0},                                                                                                          \
-  {                                                                                                                 \
-    "--builtin", "NAME:COUNT", OPTION_SCENE, offsetof(type, member),                                                \
-        "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "  \
-        "soup, hair, terrain,\ntorus, knot, lattice, room",                                                         \
-        0, 0                                                                                                        \
+#define OPTIONS_SCENE(type, member)                                                                                  \
+  {"--mesh", "FILE", OPTION_SCENE, offsetof(type, member), "a mesh file: OBJ, PLY, STL, OFF, glTF, ...; - is stdin", \
+   0,        0},                                                                                                     \
+      {"--boxes",                                                                                                    \
+       "FILE",                                                                                                       \
+       OPTION_SCENE,                                                                                                 \
+       offsetof(type, member),                                                                                       \
+       "boxes, an array (n,6): lower x y z, upper x y z; (n,4) in 2D",                                               \
+       0,                                                                                                            \
+       0},                                                                                                           \
+      {"--spheres", "FILE", OPTION_SCENE, offsetof(type, member), "spheres, an array (n,4): centre, radius", 0, 0},  \
+      {"--planes",                                                                                                   \
+       "FILE",                                                                                                       \
+       OPTION_SCENE,                                                                                                 \
+       offsetof(type, member),                                                                                       \
+       "planes, an array (n,4): normal, offset; points with normal . x = offset",                                    \
+       0,                                                                                                            \
+       0},                                                                                                           \
+      {"--obbs",                                                                                                     \
+       "FILE",                                                                                                       \
+       OPTION_SCENE,                                                                                                 \
+       offsetof(type, member),                                                                                       \
+       "oriented boxes, an array (n,15): centre, half size, three axes",                                             \
+       0,                                                                                                            \
+       0},                                                                                                           \
+  {                                                                                                                  \
+    "--builtin", "NAME:COUNT", OPTION_SCENE, offsetof(type, member),                                                 \
+        "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "   \
+        "soup, hair, terrain,\ntorus, knot, lattice, room",                                                          \
+        0, 0                                                                                                         \
   }
 #define OPTION_DEVICE(type, member)                                           \
   {                                                                           \

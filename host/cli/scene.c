@@ -9,6 +9,7 @@
 #include "files.h"
 #include "mesh.h"
 #include "options.h"
+#include "text.h"
 
 typedef struct scene_kind scene_kind;
 
@@ -22,6 +23,11 @@ struct scene_source {
   scene_item *items;
   size_t count, capacity;
 };
+
+static int is_stdin(const char *value) { return !strcmp(value, "-"); }
+
+/* As messages have it. */
+static const char *name_of(const scene_item *item) { return is_stdin(item->value) ? "standard input" : item->value; }
 
 struct scene_kind {
   const char *option;
@@ -58,15 +64,15 @@ static int load_rows(const scene_item *item, slab_scene *scene, double *worst_ro
   const int flat = item->kind->least_columns != item->kind->most_columns && rows.columns == 4;
   if (flat) boxes = boxes_2d(&rows);
   if (rows.columns == 5) {
-    complain("%s: 5 columns; boxes have 6, or 4 in 2D", item->value);
+    complain("%s: 5 columns; boxes have 6, or 4 in 2D", name_of(item));
   } else if (rows.rows > UINT32_MAX) {
-    complain("%s: %zu rows are more than a geometry can have", item->value, rows.rows);
+    complain("%s: %zu rows are more than a geometry can have", name_of(item), rows.rows);
   } else if (flat && boxes == NULL) {
-    complain("%s: no memory for %zu boxes", item->value, rows.rows);
+    complain("%s: no memory for %zu %s", name_of(item), rows.rows, plural(rows.rows, "box", "boxes"));
   } else {
     const void *shapes = flat ? (const void *)boxes : rows.values;
     const slab_status status = add_rows(scene, item, shapes, (uint32_t)rows.rows);
-    code = status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
+    code = status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item));
   }
   free(boxes);
   table_free(&rows);
@@ -90,7 +96,7 @@ static int load_mesh(const scene_item *item, slab_scene *scene, double *worst_ro
   const slab_geometry_options options = {.mask = item->mask};
   const slab_status status = slab_scene_add_mesh(scene, &mesh, &options, NULL);
   mesh_free(&data);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item));
 }
 
 enum { BUILTIN_NAME_MAX = 32 };
@@ -113,13 +119,13 @@ static int load_builtin(const scene_item *item, slab_scene *scene, double *worst
   scene_geometry geometry;
   *worst_rounding = 0;
   if (!parse_builtin(item->value, name, &count) || scene_build(name, count, 1, &geometry) != 0) {
-    complain("--builtin %s: no memory for %u primitives", item->value, count);
+    complain("--builtin %s: no memory for %u %s", item->value, count, plural(count, "primitive", "primitives"));
     return EXIT_FAILED;
   }
   const slab_geometry_options options = {.mask = item->mask};
   const slab_status status = scene_geometry_add(scene, &geometry, &options, NULL);
   scene_geometry_free(&geometry);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, item->value);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item));
 }
 
 static int is_scene_name(const char *name) {
@@ -177,11 +183,24 @@ static int append(scene_source *source, scene_item item) {
   return 1;
 }
 
+const char *scene_source_stdin(const scene_source *source) {
+  for (size_t i = 0; i < source->count; i++)
+    if (is_stdin(source->items[i].value)) return source->items[i].kind->option;
+  return NULL;
+}
+
+static int check_stdin(const scene_source *source, const char *name) {
+  const char *reader = scene_source_stdin(source);
+  if (reader) complain("%s - and %s - cannot both come from stdin", reader, name);
+  return reader ? -1 : 0;
+}
+
 int scene_source_option(scene_source *source, const char *name, const char *value) {
   for (size_t i = 0; i < COUNT_OF(kinds); i++) {
     if (strcmp(kinds[i].option, name) != 0) continue;
     if (value[0] == '\0') return 0;
     if (kinds[i].load == load_builtin && check_builtin(value) != 0) return -1;
+    if (is_stdin(value) && check_stdin(source, name) != 0) return -1;
     return append(source, (scene_item){&kinds[i], value, (uint32_t)1 << source->count % 32});
   }
   return 0;
@@ -198,8 +217,8 @@ static void warn_of_rounding(const scene_source *source, const double *worst, co
   }
   for (size_t i = 0; i < source->count; i++)
     if (worst[i] > 1e-6 * size)
-      complain("warning: %s: rounding to float32 moved a number by %g, in a scene of size %g", source->items[i].value,
-               worst[i], size);
+      complain("warning: %s: rounding to float32 moved a number by %g, in a scene of size %g",
+               name_of(&source->items[i]), worst[i], size);
 }
 
 int scene_source_load(const scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {

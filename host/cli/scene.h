@@ -16,6 +16,8 @@ void scene_source_destroy(scene_source *);
 /* 1: taken; 0: no scene option, or no value that it can have; -1: the refusal is printed;
  * -2: there was no memory for it, which is printed. */
 int scene_source_option(scene_source *, const char *name, const char *value);
+/* The option that reads stdin, by the value "-", which one alone may have; NULL: none. */
+const char *scene_source_stdin(const scene_source *);
 /* How many scene options were taken. */
 size_t scene_source_count(const scene_source *);
 

@@ -69,6 +69,22 @@ for mesh in mesh.off mesh.ply mesh.stl binary.ply binary.stl grouped.obj; do
   expect_checked --mesh "$mesh" --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
 done
+# From stdin, and without an ending, a mesh is told by its bytes.
+for mesh in mesh.obj mesh.off mesh.ply mesh.stl binary.ply binary.stl grouped.obj; do
+  expect_checked --mesh - --rays rays.npy --query all -o other.csv <"$mesh"
+  expect_same hits.csv other.csv
+  # shellcheck disable=SC2002 # a pipe is what is tested
+  cat "$mesh" | slabcast cast --mesh - --rays rays.npy --query all -o other.csv
+  expect_same hits.csv other.csv
+  cp "$mesh" without
+  expect_checked --mesh without --rays rays.npy --query all -o other.csv
+  expect_same hits.csv other.csv
+done
+expect_refusal 1 "standard input is empty" slabcast info --mesh - </dev/null
+expect_refusal 1 "standard input: rejected: its bytes are not those of OBJ, PLY, STL, OFF or binary glTF" \
+  slabcast info --mesh - <rays.npy
+expect_refusal 1 "standard input: rejected" slabcast info --mesh - < <(printf 'v 0 0 0\nf 1 2 3\n')
+
 for mesh in mesh.obj binary.stl grouped.obj; do
   expect_exit 0 slabcast info --mesh "$mesh" --json
   expect_stdout '"triangles": 4'
