@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "relay.h"
+#include "text.h"
 
 /* Fewest rays of a batch that shrinks for its hits. */
 enum { BATCH_MIN = 1 << 12 };
@@ -176,12 +177,12 @@ static int run_slots(batches *all, slab_ray *rays) {
 /* Of a failure, what was done before it and is not lost. */
 static void tell_progress(const batches *all) {
   const uint64_t done = all->cast->line.first + all->done, total = all->cast->line.total;
-  const char *verb = all->results ? "written" : "done";
+  const char *verb = all->results ? "written" : "done", *were = plural(done, "was", "were");
   if (done == 0) return;
   if (total)
-    complain("%" PRIu64 " of %" PRIu64 " rays were %s before", done, total, verb);
+    complain("%" PRIu64 " of %" PRIu64 " %s %s %s before", done, total, plural(total, "ray", "rays"), were, verb);
   else
-    complain("%" PRIu64 " rays were %s before", done, verb);
+    complain("%" PRIu64 " %s %s %s before", done, plural(done, "ray", "rays"), were, verb);
 }
 
 int batches_run(ray_source *rays, caster *cast, result_file *results) {
@@ -192,7 +193,7 @@ int batches_run(ray_source *rays, caster *cast, result_file *results) {
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
   slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
-  if (!memory) complain("out of memory for batches of %zu rays", all.capacity);
+  if (!memory) complain("out of memory for batches of %zu %s", all.capacity, plural(all.capacity, "ray", "rays"));
   const int failure = memory ? relay_make(&all.relay) : 0;
   int code = EXIT_FAILED;
   if (failure) cannot_start(failure);

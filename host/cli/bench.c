@@ -10,6 +10,7 @@
 #include "device.h"
 #include "options.h"
 #include "output.h"
+#include "text.h"
 
 #define SEED 20240607u
 #define MIB ((size_t)1 << 20)
@@ -118,7 +119,7 @@ static int make_random_rays(const bench_scene *s, size_t n, slab_ray **rays) {
   slab_scene_stats stats;
   *rays = malloc(n * sizeof **rays);
   if (!*rays) {
-    complain("bench: no memory for %zu rays", n);
+    complain("bench: no memory for %zu %s", n, plural(n, "ray", "rays"));
     return EXIT_FAILED;
   }
   const slab_status status = slab_scene_info(s->scene, &stats);

@@ -7,6 +7,7 @@
 #include "../../bench/answers.h"
 #include "../../bench/scenes.h"
 #include "bench.h"
+#include "text.h"
 
 #define SEED 20240607u
 #define SAMPLE_TESTS (1u << 21) /* the mirror is brute force, so that large scenes have fewer rays checked */
@@ -181,7 +182,8 @@ static int count_tests_of_any(casting *c) {
   if (status == SLAB_OK) hits = malloc((required + 1) * sizeof *hits);
   if (hits) status = slab_all(c->scene->scene, sample, rays, offsets, hits, required, NULL, NULL);
   if (hits && status == SLAB_OK) c->cell->tests = (double)c->n * mean_tests_of_any(c, rays, offsets, hits);
-  if (!hits && status == SLAB_OK) complain("bench: no memory for %" PRIu64 " hits", required);
+  if (!hits && status == SLAB_OK)
+    complain("bench: no memory for %" PRIu64 " %s", required, plural(required, "hit", "hits"));
   const int failed = !hits || status != SLAB_OK;
   free(hits);
   return status != SLAB_OK ? complain_status(status, "bench: all") : failed ? EXIT_FAILED : EXIT_DONE;
@@ -223,7 +225,7 @@ int bench_cast(bench_run *run, const char *group, const bench_scene *scene, cons
   c.results = malloc(c.bytes);
   c.reference = malloc(c.bytes);
   int code = c.results && c.reference ? EXIT_DONE : EXIT_FAILED;
-  if (code != EXIT_DONE) complain("bench: no memory for the results of %zu rays", n);
+  if (code != EXIT_DONE) complain("bench: no memory for the results of %zu %s", n, plural(n, "ray", "rays"));
   if (code == EXIT_DONE) code = time_host(&c);
   if (code == EXIT_DONE) code = time_kernel(&c);
   if (code == EXIT_DONE) code = count_work(&c);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "text.h"
 
 json_t *bench_load(const char *path) {
   json_error_t error;
@@ -82,5 +83,5 @@ void bench_compare(const json_t *earlier, const bench_run *run) {
   compare_ceilings(json_object_get(earlier, "ceilings"), run);
   for (size_t i = 0; i < run->cell_count; i++)
     alone += !compare_cell(json_object_get(earlier, "cells"), &run->cells[i]);
-  if (alone) printf("%zu casts were not measured then\n", alone);
+  if (alone) printf("%zu %s not measured then\n", alone, plural(alone, "cast was", "casts were"));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "text.h"
 
 /* "17.21 (16.90, 2 %)": best, median, spread of the middle half. */
 static void print_rate(double work, const timing *t) {
@@ -16,8 +17,9 @@ static void print_rate(double work, const timing *t) {
 
 static void print_head(const bench_run *run) {
   const slab_device_info *d = &run->device;
-  printf("device   %s, %s, %s, %" PRIu32 " compute units, %" PRIu32 " lanes\n", d->name, d->platform, d->driver,
-         d->compute_units, d->lane_width);
+  printf("device   %s, %s, %s, %" PRIu32 " compute %s, %" PRIu32 " %s\n", d->name, d->platform, d->driver,
+         d->compute_units, plural(d->compute_units, "unit", "units"), d->lane_width,
+         plural(d->lane_width, "lane", "lanes"));
   printf("time     %s: best of the rounds; in brackets the median, and the spread of the middle half\n",
          run->processor_time ? "processor seconds, a compute unit's part" : "wall");
 }

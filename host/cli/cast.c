@@ -10,6 +10,7 @@
 #include "cast.h"
 #include "cli.h"
 #include "device.h"
+#include "text.h"
 
 #define QUERIES "closest|distance|any|count|all|interval"
 #define PLACE(member) offsetof(cast_options, member)
@@ -20,8 +21,7 @@ static const option option_rows[] = {
      "the rays, - for stdin: 8 columns, ox oy oz t_min dx dy dz t_max,\n"
      "6 (origin, direction; range 0 to inf) or 4 (the same in 2D)",
      0, 0},
-    {"-o", "FILE|-", OPTION_TEXT, PLACE(out),
-     "where results go, - for stdout; without it they are only counted\nand checked", 0, 0},
+    {"-o", "FILE|-", OPTION_TEXT, PLACE(out), "where results go, - for stdout; without it they are only counted", 0, 0},
     {"--query", QUERIES, OPTION_CHOICE, PLACE(query),
      "closest: t, normal, u, v, primitive, geometry of the first hit (default)\n"
      "distance: its t alone; any: 1 or 0; count: how many primitives are hit\n"
@@ -47,10 +47,12 @@ static const option option_rows[] = {
      "add x, y, z of the hit, for intervals of enter and leave; inf on a miss", 0, 0},
     {"--in", "auto|npy|raw|text", OPTION_CHOICE, PLACE(in),
      "format of the rays (default: by name or first bytes, else text);\n"
-     "raw: rows of eight little-endian float32; text: lines of numbers",
+     "raw: rows of eight little-endian float32; text: lines of numbers, csv too",
      0, 0},
     {"--out", "auto|npy|raw|text|csv", OPTION_CHOICE, PLACE(out_format),
-     "format of the results (default: by name, else npy; text on a terminal)", 0, 0},
+     "format of the results (default: by the name's ending, .npy, .raw or\n"
+     ".bin, .txt, .csv; without one npy, on a terminal text)",
+     0, 0},
     {"--check", NULL, OPTION_SWITCH, PLACE(check),
      "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
     {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
@@ -63,11 +65,14 @@ static const option option_rows[] = {
 };
 
 static const command_line command = {
-    .usage = "cast SCENE... --rays FILE|- -o FILE|- [options]",
-    .about = "Casts rays at a scene: any mix of the first six options, numbered as geometries in their order.",
+    .usage = "cast SCENE... --rays FILE|- [-o FILE|-] [options]",
+    .about =
+        "Casts rays at a scene: any mix of the first six options, numbered as geometries in their order.\n"
+        "Without -o, and on a terminal, a line on stderr says how many hit and how long it took.",
     .closing =
         "Results in npy have named fields: numpy.load(FILE)['t']. A miss has t = inf and primitive =\n"
-        "geometry = 4294967295, an invalid ray 4294967294. FILE appears when it is whole.\n\n"
+        "geometry = 4294967295, an invalid ray 4294967294. FILE appears when it is whole. The first line of\n"
+        "csv names its columns.\n\n"
         "  slabcast cast --mesh room.obj --rays rays.npy -o hits.npy\n"
         "  slabcast rays camera --mesh room.obj | slabcast cast --mesh room.obj --rays - --check\n"
         "  echo 0 0 -5 0 0 1 | slabcast cast --builtin spheres:100 --rays - -o - --out csv",
@@ -85,8 +90,6 @@ static int check_options(cast_options *options) {
   if (!options->rays) return options_refuse(&command, "--rays is missing");
   if (!scene_source_count(options->scene))
     return options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
-  if (!options->out && !options->check && !options->json)
-    return options_refuse(&command, "nothing to do with the results: -o FILE, --check or --json FILE is missing");
   if (options->points && (query == SLAB_ANY || query == SLAB_COUNT))
     return options_refuse(&command, "--points does not go with --query any or count, which have no t");
   if (options->out && options->out_format == FORMAT_AUTO) options->out_format = (int)format_of_output(options->out);
@@ -160,6 +163,7 @@ void cast_prepare(cast_job *job) {
   job->cast.options.cull = (slab_cull)options->cull;
   job->cast.options.face_forward = options->face_forward;
   job->cast.check = options->check;
+  job->cast.tally.first_invalid = UINT64_MAX;
   job->cast.first = ray_source_first(job->rays) + resumed;
   job->cast.line = progress_begin("casting", "rays", resumed, count == ROWS_UNKNOWN ? 0 : count);
 }
@@ -176,17 +180,48 @@ static void warn_of_rounding(const cast_job *job) {
         job->options->rays, job->rounding, size);
 }
 
+/* How many for each reason, and which is the first, where the host has seen as many as the device. */
+static void warn_of_invalid(const cast_tally *tally) {
+  const uint64_t *f = tally->faults;
+  char rest[160] = " (NaN, infinite, zero direction, origin beyond 2^60)";
+  if (!tally->invalid) return;
+  if (f[FAULT_NAN] + f[FAULT_INFINITE] + f[FAULT_DIRECTION] + f[FAULT_FAR] == tally->invalid)
+    snprintf(rest, sizeof rest,
+             " (NaN: %" PRIu64 ", infinite: %" PRIu64 ", zero direction: %" PRIu64 ", origin beyond 2^60: %" PRIu64
+             "); the first is ray %" PRIu64 ", counted from 0",
+             f[FAULT_NAN], f[FAULT_INFINITE], f[FAULT_DIRECTION], f[FAULT_FAR], tally->first_invalid);
+  complain("warning: %" PRIu64 " of %" PRIu64 " %s %s nothing%s", tally->invalid, tally->rays,
+           plural(tally->rays, "ray", "rays"), plural(tally->invalid, "is invalid and hits", "are invalid and hit"),
+           rest);
+}
+
+/* Rays a second of casting alone. The first answers have waited for the driver to load or compile kernels; NaN where
+ * all came with them. */
+static double cast_rate(const cast_tally *tally) {
+  const uint64_t rays = tally->rays - tally->prepare_rays;
+  return rays > 0 && tally->cast_seconds > 0 ? (double)rays / tally->cast_seconds : NAN;
+}
+
+static void tell_counts(const cast_job *job) {
+  const cast_tally *tally = &job->cast.tally;
+  const double rate = cast_rate(tally);
+  fprintf(stderr, "%" PRIu64 " %s, %" PRIu64 " hit on %s: ", tally->rays, plural(tally->rays, "ray", "rays"),
+          tally->hits, job->device.name);
+  if (isnan(rate))
+    fprintf(stderr, "answers after %.3g s\n", tally->prepare_seconds + tally->cast_seconds);
+  else
+    fprintf(stderr, "first answers after %.3g s, the others in %.3g s, %.4g Mrays/s\n", tally->prepare_seconds,
+            tally->cast_seconds, 1e-6 * rate);
+}
+
 void cast_tell(const cast_job *job) {
   const cast_tally *tally = &job->cast.tally;
   warn_of_rounding(job);
-  if (tally->invalid)
-    complain("warning: %" PRIu64 " of %" PRIu64 " rays are invalid (NaN, infinite, zero direction) and hit nothing",
-             tally->invalid, tally->rays);
-  if (!job->options->out || isatty(STDERR_FILENO))
-    fprintf(stderr, "%" PRIu64 " rays, %" PRIu64 " hit, %.3g s on %s (%.4g rays/s)\n", tally->rays, tally->hits,
-            tally->seconds, job->device.name, tally->seconds > 0 ? (double)tally->rays / tally->seconds : 0.0);
+  warn_of_invalid(tally);
+  if (!job->options->out || isatty(STDERR_FILENO)) tell_counts(job);
   if (!job->options->check) return;
-  fprintf(stderr, "%" PRIu64 " rays checked, %" PRIu64 " mismatches", tally->checked, tally->mismatches);
+  fprintf(stderr, "%" PRIu64 " %s checked, %" PRIu64 " %s", tally->checked, plural(tally->checked, "ray", "rays"),
+          tally->mismatches, plural(tally->mismatches, "mismatch", "mismatches"));
   fprintf(stderr, " (oracle: %" PRIu64 " judged, %" PRIu64 " wrong, %" PRIu64 " too close to call)\n",
           tally->oracle_rays, tally->oracle_wrong, tally->oracle_undecided);
 }
@@ -201,9 +236,9 @@ json_t *cast_summary(const cast_job *job) {
   if (!root) return NULL;
   if (job->cast.query == SLAB_COUNT || job->cast.query == SLAB_ALL)
     json_object_set_new(root, "crossings", json_integer((json_int_t)tally->crossings));
-  json_object_set_new(root, "seconds", json_real(tally->seconds));
-  json_object_set_new(root, "rays_per_second",
-                      json_number_or_null(tally->seconds > 0 ? (double)tally->rays / tally->seconds : NAN));
+  json_object_set_new(root, "seconds", json_real(tally->prepare_seconds + tally->cast_seconds));
+  json_object_set_new(root, "prepare_seconds", json_real(tally->prepare_seconds));
+  json_object_set_new(root, "rays_per_second", json_number_or_null(cast_rate(tally)));
   json_object_set_new(root, "build_seconds", json_real(job->stats.build_seconds));
   json_object_set_new(root, "device_bytes", json_integer((json_int_t)job->stats.device_bytes));
   json_object_set_new(root, "total_seconds", json_real(seconds_now() - job->start));

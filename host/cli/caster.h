@@ -11,11 +11,23 @@
 /* Most rays of a batch: 32 MiB, and as much for their hits. */
 enum { CAST_BATCH = 1 << 20 };
 
+/* Why a ray is invalid: the contract's reasons, of which the first that holds is told. */
+typedef enum ray_fault {
+  FAULT_NAN,       /* anywhere */
+  FAULT_INFINITE,  /* origin or direction */
+  FAULT_DIRECTION, /* of length zero */
+  FAULT_FAR,       /* an origin beyond 2^60 */
+  RAY_FAULTS
+} ray_fault;
+
 typedef struct cast_tally {
   uint64_t rays, hits; /* cast; of them those that hit something */
   uint64_t crossings;  /* SLAB_COUNT and SLAB_ALL: hits over all rays */
   uint64_t invalid;
-  double seconds; /* within the casts */
+  uint64_t faults[RAY_FAULTS], first_invalid; /* as the host sees them; the number of the first, or UINT64_MAX */
+  uint64_t prepare_rays;                      /* those whose answers came first, */
+  double prepare_seconds; /* and the seconds within casts until then, in which drivers load or compile kernels */
+  double cast_seconds;    /* within casts from then on */
   uint64_t checked, mismatches, oracle_rays, oracle_wrong, oracle_undecided;
 } cast_tally;
 
@@ -43,6 +55,8 @@ typedef struct caster {
   cast_placer *place;     /* NULL: nobody asks */
   void *user;
   progress line;
+  double begun; /* when the casts' clock was read last */
+  int answered; /* the first answers were there */
   cast_tally tally;
   uint64_t first;       /* number of the first ray in the file, for messages */
   cast_buffers buffers; /* made by caster_prepare; others of that size may take their place between two runs */

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "picture.h"
 #include "progress.h"
+#include "text.h"
 
 typedef struct demo_options {
   const char *device, *out;
@@ -119,8 +120,9 @@ static int prove(demo *d) {
   slab_status status = demo_proof_check(&d->closest, d->cast, &wrong);
   if (status == SLAB_OK) status = demo_proof_check(&d->any, d->cast, &wrong);
   if (status != SLAB_OK) return complain_status(status, "demo");
-  fprintf(d->to, "\n%zu rays checked against the CPU reference bit by bit in %.1f s: %llu mismatches\n", rays,
-          seconds_now() - begin, (unsigned long long)wrong);
+  fprintf(d->to, "\n%zu %s checked against the CPU reference bit by bit in %.1f s: %llu %s\n", rays,
+          plural(rays, "ray", "rays"), seconds_now() - begin, (unsigned long long)wrong,
+          plural(wrong, "mismatch", "mismatches"));
   return wrong == 0 ? EXIT_DONE : EXIT_MISMATCH;
 }
 

@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "result_file.h"
 #include "shard.h"
+#include "text.h"
 
 typedef struct join_options {
   const char *out;
@@ -52,8 +53,10 @@ static int open_array(const char *path, input *in, npy_header *header) {
     goto failed;
   }
   if (in->size == INPUT_UNKNOWN || header->shape[0] <= (in->size - in->place) / header->item_size) return 0;
-  complain("%s: truncated: %" PRIu64 " items of %zu bytes are promised, %" PRIu64 " bytes are there", path,
-           header->shape[0], header->item_size, in->size - in->place);
+  const uint64_t there = in->size - in->place;
+  complain("%s: truncated: %" PRIu64 " %s of %zu %s %s promised, %" PRIu64 " %s there", path, header->shape[0],
+           plural(header->shape[0], "item", "items"), header->item_size, plural(header->item_size, "byte", "bytes"),
+           plural(header->shape[0], "is", "are"), there, plural(there, "byte is", "bytes are"));
 failed:
   input_close(in);
   return -1;
@@ -108,10 +111,10 @@ static int check_family(const piece *pieces, int count) {
       complain("%s is no shard, %s is shard %" PRIu64 " of %" PRIu64, alien->path, shard->path, shard->label.index,
                shard->label.count);
     else
-      complain("%s is a shard of another cast, one of %" PRIu64 " of %" PRIu64 " rays; %s is one of %" PRIu64
-               " of %" PRIu64 " rays",
-               alien->path, alien->label.count, alien->label.total, shard->path, shard->label.count,
-               shard->label.total);
+      complain("%s is a shard of another cast, one of %" PRIu64 " of %" PRIu64 " %s; %s is one of %" PRIu64
+               " of %" PRIu64 " %s",
+               alien->path, alien->label.count, alien->label.total, plural(alien->label.total, "ray", "rays"),
+               shard->path, shard->label.count, shard->label.total, plural(shard->label.total, "ray", "rays"));
     return -1;
   }
   return 0;
@@ -145,7 +148,8 @@ static int sort_shards(piece *pieces, int count) {
 /* That a shard holds the results of as many rays as its label says. */
 static int check_rays(const char *name, const shard_label *label, uint64_t rays) {
   if (label->count == 0 || label->rays == rays) return 0;
-  complain("%s holds the results of %" PRIu64 " rays, its label says %" PRIu64, name, rays, label->rays);
+  complain("%s holds the results of %" PRIu64 " %s, its label says %" PRIu64, name, rays, plural(rays, "ray", "rays"),
+           label->rays);
   return -1;
 }
 

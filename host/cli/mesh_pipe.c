@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "mesh.h"
+#include "text.h"
 
 static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '1'};
 
@@ -89,16 +90,24 @@ static int receive_message(int fd, const pipe_header *header, char *error, size_
   return -1;
 }
 
+enum { COUNTS_MAX = 80 };
+
+static void describe_counts(const pipe_header *header, char text[COUNTS_MAX]) {
+  snprintf(text, COUNTS_MAX, "%llu %s and %llu %s", (unsigned long long)header->vertex_count,
+           plural(header->vertex_count, "vertex", "vertices"), (unsigned long long)header->triangle_count,
+           plural(header->triangle_count, "triangle", "triangles"));
+}
+
 static int check_header(const pipe_header *header, uint64_t max_bytes, char *error, size_t error_size) {
   const uint64_t most = UINT32_MAX - 15; /* 2^32 - 16: ids above mean a miss */
+  char counts[COUNTS_MAX];
+  describe_counts(header, counts);
   if (memcmp(header->magic, magic, sizeof magic) != 0) {
     snprintf(error, error_size, "the importer sent something else than a mesh");
   } else if (header->triangle_count > most || header->vertex_count > most) {
-    snprintf(error, error_size, "%llu vertices and %llu triangles are more than the 2^32 - 16 that fit in a geometry",
-             (unsigned long long)header->vertex_count, (unsigned long long)header->triangle_count);
+    snprintf(error, error_size, "%s are more than the 2^32 - 16 that fit in a geometry", counts);
   } else if ((header->triangle_count + header->vertex_count) * 12 > max_bytes) {
-    snprintf(error, error_size, "%llu vertices and %llu triangles are more than the importer had memory for",
-             (unsigned long long)header->vertex_count, (unsigned long long)header->triangle_count);
+    snprintf(error, error_size, "%s are more than the importer had memory for", counts);
   } else {
     return 0;
   }
@@ -108,12 +117,12 @@ static int check_header(const pipe_header *header, uint64_t max_bytes, char *err
 static int receive_arrays(int fd, const pipe_header *header, mesh_data *out, char *error, size_t error_size) {
   const size_t vertex_bytes = (size_t)header->vertex_count * 3 * sizeof(float);
   const size_t index_bytes = (size_t)header->triangle_count * 3 * sizeof(uint32_t);
-  char beyond;
+  char beyond, counts[COUNTS_MAX];
   out->vertices = malloc(vertex_bytes + 1);
   out->indices = malloc(index_bytes + 1);
   if (out->vertices == NULL || out->indices == NULL) {
-    snprintf(error, error_size, "no memory for %llu vertices and %llu triangles",
-             (unsigned long long)header->vertex_count, (unsigned long long)header->triangle_count);
+    describe_counts(header, counts);
+    snprintf(error, error_size, "no memory for %s", counts);
     return -1;
   }
   if (read_all(fd, out->vertices, vertex_bytes) != vertex_bytes ||
@@ -126,8 +135,8 @@ static int receive_arrays(int fd, const pipe_header *header, mesh_data *out, cha
   out->triangle_count = (uint32_t)header->triangle_count;
   for (size_t i = 0; i < index_bytes / sizeof *out->indices; i++) {
     if (out->indices[i] < out->vertex_count) continue;
-    snprintf(error, error_size, "triangle %zu has vertex index %u of %u vertices", i / 3, out->indices[i],
-             out->vertex_count);
+    snprintf(error, error_size, "triangle %zu has vertex index %u of %u %s", i / 3, out->indices[i], out->vertex_count,
+             plural(out->vertex_count, "vertex", "vertices"));
     return -1;
   }
   return 0;
@@ -140,7 +149,7 @@ int mesh_receive(int fd, uint64_t max_bytes, mesh_data *out, char *error, size_t
   const size_t got = read_all(fd, &header, sizeof header);
   if (got == 0) return -1;
   if (got != sizeof header) {
-    snprintf(error, error_size, "the importer sent %zu bytes and ended", got);
+    snprintf(error, error_size, "the importer sent %zu %s and ended", got, plural(got, "byte", "bytes"));
     return -1;
   }
   if (check_header(&header, max_bytes, error, error_size) != 0) return -1;

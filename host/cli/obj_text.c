@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 static const char blanks[] = " \t\r";
 
 /* What follows the keyword, or NULL when the line has another one. */
@@ -42,8 +44,9 @@ void obj_find_fault(const char *text, char *fault, size_t size) {
     const char *corners = after_keyword(text, 'f');
     before += after_keyword(text, 'v') != NULL;
     if (!corners || !find_in_face(corners, before, total, &index)) continue;
-    snprintf(fault, size, "line %ld: a face names vertex %ld, and there are %ld", number, index,
-             index < 0 ? before : total);
+    const long there = index < 0 ? before : total;
+    snprintf(fault, size, "line %ld: a face names vertex %ld, and there %s %ld", number, index,
+             plural((uint64_t)there, "is", "are"), there);
     return;
   }
 }

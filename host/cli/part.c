@@ -9,6 +9,7 @@
 #include "files.h"
 #include "npy.h"
 #include "result_row.h"
+#include "text.h"
 
 /* Rays of an interrupted run that are cast again and compared; of numbered lines, bytes. */
 enum { OVERLAP = 1 << 16, OVERLAP_BYTES = 1 << 20 };
@@ -85,7 +86,8 @@ static uint64_t bytes_there(const part *p) {
 
 static int check_limit(const part *p, uint64_t rows, uint64_t limit) {
   if (rows <= limit) return 0;
-  complain("%s.part holds %" PRIu64 " rows, more than there are rays (%" PRIu64 ")", output_name(p->out), rows, limit);
+  complain("%s.part holds %" PRIu64 " %s, more than there are rays (%" PRIu64 ")", output_name(p->out), rows,
+           plural(rows, "row", "rows"), limit);
   return -1;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "text.h"
 
 struct ray_source {
   ray_options options;
@@ -21,7 +22,7 @@ static int check_columns(const ray_source *source) {
   const size_t columns = rows_columns(source->rows);
   const int segments = source->options.segments;
   if (columns == 0 || columns == 4 || columns == 6 || (columns == 8 && !segments)) return 0;
-  complain("%s: rows of %zu numbers; %s", rows_name(source->rows), columns,
+  complain("%s: rows of %zu %s; %s", rows_name(source->rows), columns, plural(columns, "number", "numbers"),
            segments ? "segments have 6 (two points) or 4 (in 2D)"
                     : "rays have 8 (ox oy oz t_min dx dy dz t_max), 6 (origin, direction) or 4 (in 2D)");
   return -1;
@@ -175,8 +176,9 @@ int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t 
     failed = fail_spool(source, "read");
   source->done += *got;
   if (failed || *got == wanted || source->count == ROWS_UNKNOWN) return failed;
-  complain("%s: truncated: it ends after %" PRIu64 " of %" PRIu64 " rays", rows_name(source->rows),
-           source->first + source->done, source->first + source->count);
+  const uint64_t end = source->first + source->count;
+  complain("%s: truncated: it ends after %" PRIu64 " of %" PRIu64 " %s", rows_name(source->rows),
+           source->first + source->done, end, plural(end, "ray", "rays"));
   return -1;
 }
 

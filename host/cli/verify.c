@@ -11,6 +11,7 @@
 #include "device.h"
 #include "json_file.h"
 #include "options.h"
+#include "text.h"
 
 /* From so many rays on, each kind of primitive is met by every query and in trees too. */
 #define THOROUGH_RAYS 20000000u
@@ -151,8 +152,8 @@ int verify_check(verify_run *run, slab_scene *scene, slab_query query, const ans
   if (status != SLAB_OK) return verify_status(run, status);
   const uint64_t wrong = judged ? report.oracle_wrong : 0;
   if (query == SLAB_ALL && a->asked != a->offsets[a->n])
-    verify_fail(run, 1, NULL, "all: asked for room for %llu hits, then gave %llu", (unsigned long long)a->asked,
-                (unsigned long long)a->offsets[a->n]);
+    verify_fail(run, 1, NULL, "all: asked for room for %llu %s, then gave %llu", (unsigned long long)a->asked,
+                plural(a->asked, "hit", "hits"), (unsigned long long)a->offsets[a->n]);
   if (report.mismatches || wrong)
     verify_fail(run, report.mismatches + wrong, &run->rays[report.first], "%s: %s", answer_name(query), report.text);
   if (judged) verify_figure_add(run, FIGURE_COUNT, "judged", (double)report.oracle_rays);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "../../bench/lattice.h"
+#include "text.h"
 #include "verify.h"
 
 /* Of a batch, so many rays are held against the mirror too. */
@@ -27,7 +28,8 @@ static slab_status count(verify_run *run, slab_scene *scene, size_t n, slab_cull
 }
 
 static void fail_count(verify_run *run, const closed_set *set, size_t i, const char *what, uint32_t crossings) {
-  verify_fail(run, 1, &run->rays[i], "%s: %s: %u crossings", set->name, what, (unsigned)crossings);
+  verify_fail(run, 1, &run->rays[i], "%s: %s: %u %s", set->name, what, (unsigned)crossings,
+              plural(crossings, "crossing", "crossings"));
 }
 
 static void judge_counts(verify_run *run, const closed_set *set, size_t n, int lines) {

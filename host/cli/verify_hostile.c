@@ -6,6 +6,7 @@
 
 #include "../../bench/tree_scenes.h"
 #include "../../bench/wild.h"
+#include "text.h"
 #include "verify.h"
 
 /* ---- invalid rays: the answers ---- */
@@ -59,8 +60,8 @@ int verify_invalid(verify_run *run, random_state *random, size_t n) {
     if (!is_answered(&run->answers, i)) verify_fail(run, 1, &run->rays[i], "an invalid ray is not answered as such");
   for (int q = 0; q < ANSWER_QUERIES; q++)
     if (run->answers.invalid[q] != n)
-      verify_fail(run, 1, NULL, "%s counts %llu invalid rays of %zu", answer_name((slab_query)q),
-                  (unsigned long long)run->answers.invalid[q], n);
+      verify_fail(run, 1, NULL, "%s counts %llu invalid %s of %zu", answer_name((slab_query)q),
+                  (unsigned long long)run->answers.invalid[q], plural(run->answers.invalid[q], "ray", "rays"), n);
   run->tally->cases += n * ANSWER_QUERIES;
   return EXIT_DONE;
 }

@@ -4,6 +4,7 @@
 
 #include "../../bench/bundles.h"
 #include "../../bench/tree_scenes.h"
+#include "text.h"
 #include "verify.h"
 
 #define PRIMITIVES 10000u
@@ -71,9 +72,9 @@ static void compare(verify_run *run, tree_scene which, const struct contestant *
                 c->name, answer_name(query));
   const size_t differing = answers_differ(&run->others, &run->answers, query, &first);
   if (differing)
-    verify_fail(run, differing, &run->rays[first],
-                "%s, tree %s, %s: %zu of %zu rays differ from flat, the first is %zu", tree_scene_name(which), c->name,
-                answer_name(query), differing, n, first);
+    verify_fail(run, differing, &run->rays[first], "%s, tree %s, %s: %zu of %zu %s from flat, the first is %zu",
+                tree_scene_name(which), c->name, answer_name(query), differing, n,
+                plural(differing, "rays differs", "rays differ"), first);
   run->tally->cases += n;
   if (c->width != OWN_WIDTH) verify_figure_add(run, FIGURE_COUNT, widths[c->width], (double)n);
 }

@@ -86,7 +86,7 @@ head -c 33 /dev/zero >odd.raw
 as_rays odd.raw "odd.raw: truncated: 33 bytes are not a multiple of a row's 32"
 # shellcheck disable=SC2002 # a pipe is what is tested
 odd_pipe() { cat odd.raw | slabcast cast --builtin boxes:3 --rays - --in raw -o hits.npy; }
-expect_refusal 1 "standard input: truncated: it ends after 1 bytes of row 1, a row has 32" odd_pipe
+expect_refusal 1 "standard input: truncated: it ends after 1 byte of row 1, a row has 32" odd_pipe
 expect_no hits.npy
 cp good.npy good.dat
 refused "good.dat: line 1" --builtin boxes:3 --rays good.dat --in text

@@ -36,7 +36,8 @@ answers interval 'enter,leave,primitive,geometry
 # A miss, an invalid ray.
 printf -- '-5 0.5 0.5 -1 1e-9 0\n0 0 0 0 0 0\nnan 0 0 1 0 0\n' >lost.txt
 expect_exit 0 slabcast cast --boxes box.npy --rays lost.txt --out csv -o - --check
-expect_stderr "warning: 2 of 3 rays are invalid"
+expect_stderr "warning: 2 of 3 rays are invalid and hit nothing (NaN: 1, infinite: 0, zero direction: 1, origin beyond 2^60: 0); \
+the first is ray 1, counted from 0"
 expect_text 't,normal_x,normal_y,normal_z,u,v,primitive,geometry
 inf,0,0,0,0,0,4294967295,4294967295
 inf,0,0,0,0,0,4294967294,4294967294
@@ -46,6 +47,24 @@ expect_text 'enter,leave,primitive,geometry
 inf,-inf,4294967295,4294967295
 inf,-inf,4294967294,4294967294
 inf,-inf,4294967294,4294967294' out
+
+# Every reason that a ray is invalid for, in each place: 2^60 itself is none, nor is an infinite end.
+{
+  printf -- '-5 %s 0 1 0 0\n' 0 1152921504606846976 1152921504606846977 -1.2e18
+  for value in nan inf; do printf -- '-5 0 0 1 0 %s\n%s 0 0 1 0 0\n' $value $value; done
+  echo 0 nan 0 0 0 0
+  echo 2e18 0 0 0 -0 0
+} >invalid.txt
+sed 's/^\([^ ]* [^ ]* [^ ]*\) \(.*\)/\1 0 \2 inf/' invalid.txt >eight.txt
+printf '0 0 0 %s 1 0 0 %s\n' nan 1 0 nan -inf inf >>eight.txt
+for query in closest any all; do
+  expect_exit 0 slabcast cast --boxes box.npy --rays invalid.txt --query $query --check
+  expect_stderr "warning: 7 of 10 rays are invalid and hit nothing (NaN: 3, infinite: 2, zero direction: 1, origin beyond 2^60: 1); \
+the first is ray 3, counted from 0"
+  expect_exit 0 slabcast cast --boxes box.npy --rays eight.txt --query $query --check --shard 1/2
+  expect_stderr "warning: 6 of 7 rays are invalid and hit nothing (NaN: 3, infinite: 2, zero direction: 1, origin beyond 2^60: 0); \
+the first is ray 6, counted from 0"
+done
 
 # ---- random rays, every answer against the reference ----
 slabcast rays random "${row[@]}" --count 2000 --seed 3 -o row_rays.npy

@@ -103,5 +103,5 @@ expect_refusal 1 "shard.0.npy.offsets.npy does not belong to its shard: the offs
 cast_shards any 3 three.txt
 rm ./*.offsets.npy
 sed -i 's|shard 2/3: 1 rays from 2 on|shard 2/3: 2 rays from 1 on|' shard.2.npy
-expect_refusal 1 "shard.2.npy holds the results of 1 rays, its label says 2" slabcast join "${shards[@]}" -o bad.npy
+expect_refusal 1 "shard.2.npy holds the results of 1 ray, its label says 2" slabcast join "${shards[@]}" -o bad.npy
 expect_no bad.npy bad.npy.offsets.npy

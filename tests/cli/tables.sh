@@ -55,7 +55,7 @@ expect_value out lower null
 printf '0 0 -9 0 0 1\n5 0 -9 0 0 1\n0 0 0 0 0 0\n' >rays.txt
 printf '%s\n' '-1 -1 -1 1 1 1' '-1 -1 2 1 1 3' >box.txt
 expect_exit 0 slabcast cast --boxes box.txt --rays rays.txt --query count --check --json summary.json
-expect_json summary.json device query rays resumed hits invalid crossings seconds rays_per_second build_seconds \
+expect_json summary.json device query rays resumed hits invalid crossings seconds prepare_seconds rays_per_second build_seconds \
   total_seconds checked mismatches oracle_rays oracle_wrong oracle_undecided
 for value in query:'"count"' rays:3 invalid:1 checked:3 mismatches:0 oracle_wrong:0 resumed:0 hits:1 crossings:2; do
   expect_value summary.json "${value%%:*}" "${value#*:}"
@@ -71,3 +71,36 @@ expect_value out rays 0
 expect_exit 0 slabcast cast --boxes box.txt --rays rays.txt -o - --out csv --json summary.json
 expect_stdout t,normal_x
 expect_json summary.json rays
+
+# ---- the lines of a cast: without -o they are all that comes ----
+echo 0 0 -9 0 0 1 >one.txt
+expect_exit 0 slabcast cast --boxes box.txt --rays one.txt
+[[ ! -s out ]] || fail "without -o something is printed on stdout: $(cat out)"
+grep -qE '^1 ray, 1 hit on .+: answers after [0-9.e-]+ s$' err || fail "another summary of one ray: $(cat err)"
+[[ $(wc -l <err) == 1 ]] || fail "more is told than the summary: $(cat err)"
+expect_exit 0 slabcast cast --boxes box.txt --rays one.txt --check
+grep -qE '^1 ray checked, 0 mismatches \(' err || fail "another line of the check: $(cat err)"
+echo 0 0 0 0 0 0 >none.txt
+expect_exit 0 slabcast cast --boxes box.txt --rays none.txt
+expect_stderr "warning: 1 of 1 ray is invalid and hits nothing (" "); the first is ray 0"
+expect_exit 0 slabcast cast --boxes box.txt --rays rays.txt
+expect_stderr "3 rays, 1 hit on " "1 of 3 rays is invalid and hits nothing"
+echo 1 2 >short.txt
+expect_refusal 1 "short.txt: rows of 2 numbers" slabcast cast --boxes box.txt --rays short.txt
+echo 1 >short.txt
+expect_refusal 1 "short.txt: rows of 1 number; " slabcast cast --boxes box.txt --rays short.txt
+printf '1 2 3 4\n1\n' >short.txt
+expect_refusal 1 "short.txt: line 2 holds 1 number, the lines before it 4" slabcast cast --boxes box.txt --rays short.txt
+
+# A rate is that of casting, without what it takes until the first answers are there: compiling, here.
+slabcast rays random --boxes box.txt --count 600000 -o many.npy
+POCL_CACHE_DIR=$(mktemp -d -p "$work")
+export POCL_CACHE_DIR
+expect_exit 0 slabcast cast --boxes box.txt --rays many.npy --json summary.json
+number='[0-9.e+-]+'
+grep -qE "^600000 rays, [0-9]+ hit on .+: first answers after $number s, the others in $number s, $number Mrays/s\$" err ||
+  fail "another summary: $(cat err)"
+told() { sed -nE "s/^ *\"$1\": ($number),?\$/\1/p" summary.json; }
+awk -v rate="$(told rays_per_second)" -v seconds="$(told seconds)" -v prepare="$(told prepare_seconds)" 'BEGIN {
+  exit !(prepare > 0 && seconds > prepare && rate * seconds > 1.2 * 600000 && rate * (seconds - prepare) < 600000) }' ||
+  fail "the rate is not that of casting alone: $(cat summary.json)"

@@ -13,6 +13,7 @@
 #include "../cast.h"
 #include "../cli.h"
 #include "../output.h"
+#include "../text.h"
 #include "complaints.h"
 #include "results.h"
 #include "scene.h"
@@ -90,7 +91,7 @@ static int share_out(team_job *job) {
   job->rays = malloc((size_t)job->batch * sizeof *job->rays);
   job->bytes = malloc((size_t)job->batch * ray_source_bytes(job->cast.rays));
   if (job->rays && job->bytes) return EXIT_DONE;
-  complain("out of memory for batches of %" PRIu64 " rays", job->batch);
+  complain("out of memory for batches of %" PRIu64 " %s", job->batch, plural(job->batch, "ray", "rays"));
   return EXIT_FAILED;
 }
 
@@ -229,10 +230,22 @@ static int run(team_job *job) {
 /* Rank 0 gets the sums of all, and of what takes time the slowest's. */
 static void gather(team_job *job) {
   cast_tally *t = &job->cast.cast.tally;
-  uint64_t *const sums[] = {&t->rays,       &t->hits,        &t->crossings,    &t->invalid,         &t->checked,
-                            &t->mismatches, &t->oracle_rays, &t->oracle_wrong, &t->oracle_undecided};
-  double *const most[] = {&t->seconds, &job->cast.rounding, &job->read_seconds, &job->write_seconds,
-                          &job->scene_seconds};
+  uint64_t *const sums[] = {&t->rays,
+                            &t->hits,
+                            &t->crossings,
+                            &t->invalid,
+                            &t->checked,
+                            &t->prepare_rays,
+                            &t->faults[FAULT_NAN],
+                            &t->faults[FAULT_INFINITE],
+                            &t->faults[FAULT_DIRECTION],
+                            &t->faults[FAULT_FAR],
+                            &t->mismatches,
+                            &t->oracle_rays,
+                            &t->oracle_wrong,
+                            &t->oracle_undecided};
+  double *const most[] = {&t->prepare_seconds, &t->cast_seconds,    &job->cast.rounding,
+                          &job->read_seconds,  &job->write_seconds, &job->scene_seconds};
   const MPI_Comm comm = job->team->comm;
   job->cast.rounding = ray_source_rounding(job->cast.rays);
   for (size_t i = 0; i < COUNT_OF(sums); i++) {
@@ -243,6 +256,8 @@ static void gather(team_job *job) {
     const double mine = *most[i];
     MPI_Reduce(&mine, most[i], 1, MPI_DOUBLE, MPI_MAX, 0, comm);
   }
+  const uint64_t first = t->first_invalid;
+  MPI_Reduce(&first, &t->first_invalid, 1, MPI_UINT64_T, MPI_MIN, 0, comm);
 }
 
 static json_t *summary(const team_job *job) {
@@ -262,7 +277,8 @@ static int finish(team_job *job, int code) {
   const char *json = job->cast.options->json;
   gather(job);
   if (code != EXIT_DONE) {
-    if (job->team->rank == 0 && tally->rays > 0) complain("%" PRIu64 " rays were done before", tally->rays);
+    if (job->team->rank == 0 && tally->rays > 0)
+      complain("%" PRIu64 " %s done before", tally->rays, plural(tally->rays, "ray was", "rays were"));
     if (job->team->rank == 0) complaints_say();
     return code;
   }
