@@ -235,7 +235,7 @@ cold_seconds() {
     cache=$own/cold.$round
     mkdir -p "$cache"
     begin=${EPOCHREALTIME/[.,]/}
-    run cast --builtin city:400 --rays "$own/few.npy" -o "$own/few.hits" 2>/dev/null
+    run cast --builtin city:400 --rays "$own/few.npy" -o "$own/few.hits" --out npy 2>/dev/null
     echo $(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
   done | sort -n | awk 'NR == 2 { printf "%.1f", $1 / 1000 }'
 }

@@ -84,7 +84,7 @@ static const option option_rows[] = {
      "10^8 rays, 10^7 boxes and triangles, as far as memory goes", 0, 0},
     {"--processor-time", NULL, OPTION_SWITCH, offsetof(bench_options, processor_time),
      "seconds of the processor instead of the wall's: for CPU devices\nof a machine with other work on it", 0, 0},
-    OPTION_DEVICE(bench_options, device),
+    OPTIONS_DEVICE(bench_options, device),
 };
 
 static const command_line command = {

@@ -13,6 +13,16 @@ void camera_bounds(const slab_scene_stats *stats, float lower[3], float upper[3]
   }
 }
 
+int camera_check(const command_line *command, const camera_options *options) {
+  const float *from = options->from.value, *to = options->to.value, *up = options->up.value;
+  if (options->from.given && options->to.given && from[0] == to[0] && from[1] == to[1] && from[2] == to[2])
+    return options_refuse(command, "--from %.9g,%.9g,%.9g and --to %.9g,%.9g,%.9g are the same point", (double)from[0],
+                          (double)from[1], (double)from[2], (double)to[0], (double)to[1], (double)to[2]);
+  if (options->up.given && up[0] == 0 && up[1] == 0 && up[2] == 0)
+    return options_refuse(command, "--up %.9g,%.9g,%.9g has no length", (double)up[0], (double)up[1], (double)up[2]);
+  return OPTIONS_RUN;
+}
+
 /* `up` unless it lies along the view, which would leave right and left undefined; then another axis. */
 static vector usable_up(const camera_options *options, vector forward) {
   const vector up = options->up.given ? vector_of(options->up.value) : (vector){0, 1, 0};

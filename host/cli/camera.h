@@ -10,6 +10,10 @@ typedef struct camera_options {
   real_option fov;           /* vertical, in degrees; default 40 */
 } camera_options;
 
+/* That what is given makes a camera: a point to look at apart from the one it is seen from, and an up that points
+ * somewhere. OPTIONS_RUN, or a refusal. */
+int camera_check(const command_line *command, const camera_options *);
+
 /* Without `from` the whole scene is in view, seen from the front, somewhat above and to the right. stats may be
  * NULL: the cube from -1 to 1 then stands for the scene. */
 slab_camera camera_from_options(const camera_options *options, const slab_scene_stats *stats, uint32_t width,

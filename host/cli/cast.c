@@ -61,7 +61,7 @@ static const option option_rows[] = {
      0, 0},
     {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, rays, hits, seconds, mismatches, ...", 0,
      0},
-    OPTION_DEVICE(cast_options, device),
+    OPTIONS_DEVICE(cast_options, device),
 };
 
 static const command_line command = {
@@ -84,15 +84,41 @@ static const command_line command = {
 
 static int is_binary(int format) { return format == FORMAT_NPY || format == FORMAT_RAW; }
 
+static int check_range(const cast_options *options) {
+  const real_option *least = &options->t_min, *most = &options->t_max;
+  if (!least->given || !most->given || least->value <= most->value) return OPTIONS_RUN;
+  return options_refuse(&command, "--t-max %.9g is below --t-min %.9g", (double)most->value, (double)least->value);
+}
+
+/* Stdin holds one thing. */
+static int check_stdin(const cast_options *options) {
+  const char *scene = scene_source_stdin(options->scene);
+  if (!scene || strcmp(options->rays, "-") != 0) return OPTIONS_RUN;
+  return options_refuse(&command, "%s - and --rays - cannot both come from stdin", scene);
+}
+
+/* The format of the results, by the option or the name. */
+static int choose_format(cast_options *options) {
+  if (options->out_format != FORMAT_AUTO)
+    return options->out ? OPTIONS_RUN : options_refuse(&command, "--out is the format of -o FILE, which is missing");
+  if (!options->out) return OPTIONS_RUN;
+  options->out_format = (int)format_of_output(options->out);
+  return options_check_ending(&command, options->out, OUTPUT_ENDINGS);
+}
+
 /* What options allow one by one but not together. Returns OPTIONS_RUN or an exit code. */
 static int check_options(cast_options *options) {
   const slab_query query = (slab_query)options->query;
+  int code = OPTIONS_RUN;
   if (!options->rays) return options_refuse(&command, "--rays is missing");
   if (!scene_source_count(options->scene))
     return options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
   if (options->points && (query == SLAB_ANY || query == SLAB_COUNT))
     return options_refuse(&command, "--points does not go with --query any or count, which have no t");
-  if (options->out && options->out_format == FORMAT_AUTO) options->out_format = (int)format_of_output(options->out);
+  if (code == OPTIONS_RUN) code = check_range(options);
+  if (code == OPTIONS_RUN) code = check_stdin(options);
+  if (code == OPTIONS_RUN) code = choose_format(options);
+  if (code != OPTIONS_RUN) return code;
   if (options->out && options->json && !strcmp(options->out, "-") && !strcmp(options->json, "-"))
     return options_refuse(&command, "-o and --json cannot both go to stdout");
   const int direct = options->out && output_is_direct(options->out);

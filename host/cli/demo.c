@@ -22,7 +22,7 @@ typedef struct demo_options {
 static const option option_rows[] = {
     {"-o", "FILE", OPTION_TEXT, offsetof(demo_options, out), "the picture, a PNG (default: slabcast-demo.png)", 0, 0},
     {"--size", "WxH", OPTION_SIZE, offsetof(demo_options, size), "pixels (default: 1280x720)", 0, 0},
-    OPTION_DEVICE(demo_options, device),
+    OPTIONS_DEVICE(demo_options, device),
 };
 
 static const command_line command = {
@@ -210,7 +210,8 @@ static int run(const demo_options *options) {
 
 int command_demo(int argc, char **argv) {
   demo_options options = {.out = "slabcast-demo.png", .size = {1280, 720}};
-  const int code = options_parse(&command, argc, argv, &options, NULL);
+  int code = options_parse(&command, argc, argv, &options, NULL);
+  if (code == OPTIONS_RUN) code = options_check_ending(&command, options.out, "png");
   if (code != OPTIONS_RUN) return code;
   return output_probe(options.out) ? EXIT_FAILED : run(&options);
 }

@@ -18,7 +18,7 @@ static const option option_rows[] = {
     OPTIONS_SCENE(info_options, scene),
     OPTION_TREE(info_options, tree),
     {"--json", NULL, OPTION_SWITCH, offsetof(info_options, json), "as JSON", 0, 0},
-    OPTION_DEVICE(info_options, device),
+    OPTIONS_DEVICE(info_options, device),
 };
 
 static const command_line command = {

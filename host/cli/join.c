@@ -314,6 +314,8 @@ int command_join(int argc, char **argv) {
   if (code != OPTIONS_RUN) return code;
   if (job.count == 0) return options_refuse(&command, "no shards are named");
   if (!options.out) return options_refuse(&command, "-o FILE is missing");
+  code = options_check_ending(&command, options.out, "npy");
+  if (code != OPTIONS_RUN) return code;
   code = name_pieces(&job, argv + 1) || join(&job, options.out) ? EXIT_FAILED : EXIT_DONE;
   release(&job);
   return code;

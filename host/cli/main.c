@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "mesh.h"
+#include "options.h"
 #include "output.h"
 
 typedef struct command {
@@ -13,7 +14,7 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
-    {"demo", command_demo, "cast a million rays, check every one, draw a picture"},
+    {"demo", command_demo, "draw a scene of a million triangles, then check 1,000 of its rays"},
     {"cast", command_cast, "cast rays from a file or pipe at a scene"},
     {"join", command_join, "put the shards of a cast together"},
     {"rays", command_rays, "make a set of rays: camera, lidar, hemisphere, random"},
@@ -29,9 +30,38 @@ static void list_commands(FILE *stream) {
   fputs("usage: slabcast COMMAND [options]\n\nCasts massive batches of rays on any OpenCL device.\n\n", stream);
   for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-9s %s\n", commands[i].name, commands[i].about);
   fputs(
-      "\n`slabcast COMMAND --help` tells each command's options, `slabcast --version` the version.\n"
+      "\n`slabcast COMMAND --help` or `slabcast help COMMAND` tells a command's options, `slabcast --version`\n"
+      "or -V the version.\n"
       "Exit codes: 0 done, 1 failed, 2 usage, 3 a check found a mismatch, 4 no device.\n",
       stream);
+}
+
+static int is_one_of(const char *word, const char *first, const char *second) {
+  return !strcmp(word, first) || !strcmp(word, second);
+}
+
+/* argv[0] names the command. */
+static int run_command(int argc, char **argv) {
+  for (int i = 0; i < COMMAND_COUNT; i++)
+    if (!strcmp(argv[0], commands[i].name)) return commands[i].run(argc, argv);
+  const char *near = options_near(argv[0], commands, COMMAND_COUNT, sizeof *commands);
+  if (near)
+    complain("unknown command \"%s\": did you mean \"%s\"?", argv[0], near);
+  else
+    complain("unknown command \"%s\"; `slabcast --help` lists them", argv[0]);
+  return EXIT_USAGE;
+}
+
+/* `help` alone lists the commands, `help COMMAND` is `COMMAND --help`. */
+static int help(int argc, char **argv) {
+  char word[] = "--help", *of_command[] = {argc > 1 ? argv[1] : NULL, word, NULL};
+  if (argc > 2) {
+    complain("unexpected argument \"%s\": `slabcast help` takes one command", argv[2]);
+    return EXIT_USAGE;
+  }
+  if (argc == 2 && strcmp(argv[1], "help") != 0) return run_command(2, of_command);
+  list_commands(stdout);
+  return EXIT_DONE;
 }
 
 static int run(int argc, char **argv) {
@@ -39,18 +69,14 @@ static int run(int argc, char **argv) {
     list_commands(stderr);
     return EXIT_USAGE;
   }
-  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-    list_commands(stdout);
-    return EXIT_DONE;
-  }
-  if (!strcmp(argv[1], "--version")) {
+  if (!strcmp(argv[1], "help")) return help(argc - 1, argv + 1);
+  if (!is_one_of(argv[1], "--help", "-h") && !is_one_of(argv[1], "--version", "-V"))
+    return run_command(argc - 1, argv + 1);
+  if (is_one_of(argv[1], "--version", "-V"))
     printf("slabcast %s\n", slab_version());
-    return EXIT_DONE;
-  }
-  for (int i = 0; i < COMMAND_COUNT; i++)
-    if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 1, argv + 1);
-  complain("unknown command \"%s\"; `slabcast --help` lists them", argv[1]);
-  return EXIT_USAGE;
+  else
+    list_commands(stdout);
+  return EXIT_DONE;
 }
 
 int main(int argc, char **argv) {

@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "cli.h"
+#include "output.h"
 #include "scene.h"
 
 /* ---- values ---------------------------------------------------------------- */
@@ -60,6 +64,41 @@ const char *list_unknown(const char *list, const void *things, size_t count, siz
     if (!known) return name;
   }
   return NULL;
+}
+
+/* Letters changed, left out, added or exchanged with their neighbour; of long words none is told. */
+enum { NEAR_LETTERS = 32 };
+
+static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
+
+static size_t edits_between(const char *from, const char *to) {
+  size_t edits[NEAR_LETTERS + 1][NEAR_LETTERS + 1]; /* of the first i letters to the first k */
+  const size_t rows = strlen(from), columns = strlen(to);
+  if (rows > NEAR_LETTERS || columns > NEAR_LETTERS) return SIZE_MAX;
+  for (size_t i = 0; i <= rows; i++)
+    for (size_t k = 0; k <= columns; k++) {
+      edits[i][k] = i + k;
+      if (i == 0 || k == 0) continue;
+      edits[i][k] = least_of(edits[i - 1][k], edits[i][k - 1]) + 1;
+      edits[i][k] = least_of(edits[i][k], edits[i - 1][k - 1] + (from[i - 1] != to[k - 1]));
+      if (i > 1 && k > 1 && from[i - 1] == to[k - 2] && from[i - 2] == to[k - 1])
+        edits[i][k] = least_of(edits[i][k], edits[i - 2][k - 2] + 1);
+    }
+  return edits[rows][columns];
+}
+
+const char *options_near(const char *word, const void *things, size_t count, size_t stride) {
+  size_t fewest = (strlen(word) + 1) / 3 + 1; /* more would make any word of another */
+  const char *near = NULL;
+  for (size_t i = 0; i < count; i++) {
+    const char *thing;
+    memcpy(&thing, (const char *)things + i * stride, sizeof thing);
+    const size_t edits = edits_between(word, thing);
+    if (edits >= fewest) continue;
+    fewest = edits;
+    near = thing;
+  }
+  return near;
 }
 
 static int parse_mask(const char *text, uint32_t *mask) {
@@ -125,6 +164,7 @@ static const char *expectation(option_kind kind) {
     case OPTION_REAL:
       return "a number";
     case OPTION_COUNT:
+    case OPTION_THREADS:
       return "a whole number";
     case OPTION_MASK:
       return "a whole number from 1 to 4294967295, decimal or 0x...";
@@ -142,7 +182,7 @@ static const char *expectation(option_kind kind) {
 static int refuse_value(const command_line *command, const option *row, const char *value) {
   if (row->kind == OPTION_CHOICE)
     return options_refuse(command, "option %s: \"%s\" is not one of %s", row->name, value, row->placeholder);
-  if ((row->kind == OPTION_REAL || row->kind == OPTION_COUNT) && (row->least != 0 || row->most != 0))
+  if (row->least != 0 || row->most != 0)
     return options_refuse(command, "option %s: \"%s\" is not %s from %.15g to %.15g", row->name, value,
                           expectation(row->kind), row->least, row->most);
   return options_refuse(command, "option %s: \"%s\" is not %s", row->name, value, expectation(row->kind));
@@ -152,6 +192,15 @@ static int set_real(const option *row, const char *value, real_option *place) {
   double number = 0;
   if (!parse_real(value, &number) || !in_range(row, number)) return 0;
   *place = (real_option){(float)number, 1};
+  return 1;
+}
+
+static int set_threads(const option *row, const char *value) {
+  uint64_t threads = 0;
+  if (!parse_count(value, &threads) || !in_range(row, (double)threads)) return 0;
+#ifdef _OPENMP
+  omp_set_num_threads((int)threads);
+#endif
   return 1;
 }
 
@@ -187,15 +236,20 @@ static int set_option(const option *row, const char *value, void *values) {
       return parse_shard(value, (shard_option *)(void *)place);
     case OPTION_SCENE:
       return scene_source_option(*(scene_source **)(void *)place, row->name, value);
+    case OPTION_THREADS:
+      return set_threads(row, value);
   }
   return 0;
 }
 
 /* ---- the command line ------------------------------------------------------ */
 
-/* The row that `argument` names, up to its '=' if it has one. */
+/* A name of one letter may have its value right behind it. */
+static size_t name_length(const char *argument) { return argument[1] == '-' ? strcspn(argument, "=") : 2; }
+
+/* The row that `argument` names. */
 static const option *find_option(const command_line *command, const char *argument) {
-  const size_t length = strcspn(argument, "=");
+  const size_t length = name_length(argument);
   for (size_t i = 0; i < command->option_count; i++) {
     const char *name = command->options[i].name;
     if (strlen(name) == length && !strncmp(name, argument, length)) return &command->options[i];
@@ -203,25 +257,35 @@ static const option *find_option(const command_line *command, const char *argume
   return NULL;
 }
 
+static void refuse_unknown(const command_line *command, const char *argument) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
+  const char *near = options_near(name, command->options, command->option_count, sizeof *command->options);
+  if (near)
+    options_refuse(command, "unknown option %s: did you mean %s?", argument, near);
+  else
+    options_refuse(command, "unknown option %s", argument);
+}
+
 /* Takes argv[at] and its value; returns how many arguments that were, or 0 with the refusal printed, or -1 with
  * the failure. */
 static int take_option(const command_line *command, int argc, char **argv, int at, void *values) {
   const option *row = find_option(command, argv[at]);
-  const char *equals = strchr(argv[at], '=');
+  const char *attached = argv[at] + name_length(argv[at]);
   if (!row) {
-    options_refuse(command, "unknown option %s", argv[at]);
+    refuse_unknown(command, argv[at]);
     return 0;
   }
-  if (row->kind == OPTION_SWITCH && equals) {
+  if (row->kind == OPTION_SWITCH && *attached) {
     options_refuse(command, "option %s takes no value", row->name);
     return 0;
   }
-  if (row->kind != OPTION_SWITCH && !equals && at + 1 >= argc) {
+  if (row->kind != OPTION_SWITCH && !*attached && at + 1 >= argc) {
     options_refuse(command, "option %s wants %s", row->name, row->placeholder);
     return 0;
   }
-  const int takes_next = row->kind != OPTION_SWITCH && !equals;
-  const char *value = equals ? equals + 1 : takes_next ? argv[at + 1] : "";
+  const int takes_next = row->kind != OPTION_SWITCH && !*attached;
+  const char *value = takes_next ? argv[at + 1] : attached + (*attached == '=');
   const int taken = set_option(row, value, values);
   if (taken == 0) refuse_value(command, row, value);
   if (taken < -1) return -1;
@@ -262,6 +326,20 @@ int options_refuse(const command_line *command, const char *format, ...) {
   complain("%s", text);
   fprintf(stderr, "usage: slabcast %s\n", command->usage);
   return EXIT_USAGE;
+}
+
+int options_check_ending(const command_line *command, const char *path, const char *endings) {
+  char ending[32];
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  if (!dot || dot == name || strlen(dot + 1) >= sizeof ending || output_is_direct(path)) return OPTIONS_RUN;
+  size_t letters = 0;
+  for (size_t i = 0; i <= strlen(dot + 1); i++) {
+    ending[i] = (char)tolower((unsigned char)dot[1 + i]);
+    letters += isalpha((unsigned char)ending[i]) != 0;
+  }
+  if (letters == 0 || parse_choice(ending, endings) >= 0) return OPTIONS_RUN;
+  return options_refuse(command, "-o %s: the format \"%s\" is not one of %s%s", path, dot + 1, endings,
+                        find_option(command, "--out") ? "; --out FORMAT is for any name" : "");
 }
 
 int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments) {

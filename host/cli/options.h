@@ -1,6 +1,6 @@
 /* Command lines: a table of options per command, one parser, strict values.
  *
- * Accepted: `--name VALUE`, `--name=VALUE`, `--switch`, `-o VALUE`, `--help`, and `--` before arguments
+ * Accepted: `--name VALUE`, `--name=VALUE`, `--switch`, `-o VALUE`, `-oVALUE`, `--help`, and `--` before arguments
  * that begin with a dash. Every refusal names the option, the value and what was expected. */
 #ifndef SLABCAST_OPTIONS_H
 #define SLABCAST_OPTIONS_H
@@ -21,7 +21,8 @@ typedef enum option_kind {
   OPTION_POINT,  /* point_option: X,Y,Z, finite */
   OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
   OPTION_SHARD,  /* shard_option: I/N with I < N */
-  OPTION_SCENE   /* scene_source *: the option is handed to it */
+  OPTION_SCENE,  /* scene_source *: the option is handed to it */
+  OPTION_THREADS /* nothing: the threads of the host that work for whoever parses are this many from then on */
 } option_kind;
 
 typedef struct real_option {
@@ -94,12 +95,23 @@ typedef struct command_line {
         "soup, hair, terrain,\ntorus, knot, lattice, room",                                                          \
         0, 0                                                                                                         \
   }
-#define OPTION_DEVICE(type, member)                                           \
-  {                                                                           \
-    "--device", "SEL", OPTION_TEXT, offsetof(type, member),                   \
-        "an index of `slabcast devices`, a part of the name, cpu or gpu;\n"   \
-        "several with commas between, or all (default: a GPU, or the first)", \
-        0, 0                                                                  \
+/* --threads is for OpenMP's threads of the one that parses, and of no other: of several devices the first one's rays
+ * are sorted by so many. */
+#define OPTIONS_DEVICE(type, member)                                              \
+  {"--device",                                                                    \
+   "SEL",                                                                         \
+   OPTION_TEXT,                                                                   \
+   offsetof(type, member),                                                        \
+   "an index of `slabcast devices`, a part of the name, cpu or gpu;\n"            \
+   "several with commas between, or all (default: a GPU, or the first)",          \
+   0,                                                                             \
+   0},                                                                            \
+  {                                                                               \
+    "--threads", "N", OPTION_THREADS, 0,                                          \
+        "at most N threads of the host build trees, sort rays and check\n"        \
+        "answers (default: one a core); those of a CPU device are its driver's\n" \
+        "to set (PoCL: POCL_MAX_PTHREAD_COUNT)",                                  \
+        1, 1024                                                                   \
   }
 /* Sets an int, in the order of slab_tree. */
 #define OPTION_TREE(type, member)                                              \
@@ -152,6 +164,14 @@ int options_parse(const command_line *command, int argc, char **argv, void *valu
 
 /* A refusal found after parsing: "slabcast: ..." followed by the command's usage line. Returns EXIT_USAGE. */
 int options_refuse(const command_line *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Before anything is done: that the name of the file for -o has no ending, or one of `endings` ("npy|raw"), in any
+ * case. What is no file can have any name, and an ending without a letter is none. OPTIONS_RUN, or a refusal. */
+int options_check_ending(const command_line *command, const char *path, const char *endings);
+
+/* What `word` may have been meant to be, of `count` things which begin with their names, `stride` bytes apart: a name
+ * that a few letters changed, left out, added or exchanged make of it. NULL: none. */
+const char *options_near(const char *word, const void *things, size_t count, size_t stride);
 
 /* A list of names separated by commas: the name at *list, cut to what fits, and *list on to the next; 0 at the end. */
 int list_next(const char **list, char *name, size_t size);

@@ -40,7 +40,7 @@ static const option option_rows[] = {
      ".csv; without one npy, on a terminal text)",
      0, 0},
     OPTIONS_SCENE(rays_options, scene),
-    OPTION_DEVICE(rays_options, device),
+    OPTIONS_DEVICE(rays_options, device),
 };
 
 static const command_line command = {
@@ -278,15 +278,6 @@ static int make_rays(const rays_options *options, const ray_kind *kind) {
   return save_rays(&set, kind->make);
 }
 
-/* A point must lie apart from the one it is seen from, and up must point somewhere. */
-static int check_camera(const camera_options *camera) {
-  const float *up = camera->up.value;
-  if (camera->from.given && camera->to.given && !memcmp(camera->from.value, camera->to.value, sizeof(float[3])))
-    return options_refuse(&command, "--from and --to are the same point");
-  if (camera->up.given && up[0] == 0 && up[1] == 0 && up[2] == 0) return options_refuse(&command, "--up has no length");
-  return OPTIONS_RUN;
-}
-
 static const ray_kind *find_kind(const char *name) {
   for (size_t i = 0; i < COUNT_OF(kinds); i++)
     if (!strcmp(kinds[i].name, name)) return &kinds[i];
@@ -299,7 +290,9 @@ static int run(rays_options *options, const char *name) {
   if (!kind) return options_refuse(&command, "\"%s\" is not one of camera, lidar, hemisphere, random", name);
   if (kind->sized && options->count) return options_refuse(&command, "%s takes --size WxH, not --count", name);
   if (!kind->sized && options->size.width) return options_refuse(&command, "%s takes --count N, not --size", name);
-  const int code = check_camera(&options->camera);
+  int code = camera_check(&command, &options->camera);
+  if (code == OPTIONS_RUN && options->out && options->format == FORMAT_AUTO)
+    code = options_check_ending(&command, options->out, OUTPUT_ENDINGS);
   return code == OPTIONS_RUN ? make_rays(options, kind) : code;
 }
 

@@ -37,7 +37,7 @@ static const option option_rows[] = {
      "depth: near is bright; id: a colour for each primitive",
      0, 0},
     OPTION_TREE(render_options, tree),
-    OPTION_DEVICE(render_options, device),
+    OPTIONS_DEVICE(render_options, device),
 };
 
 static const command_line command = {
@@ -198,8 +198,10 @@ int command_render(int argc, char **argv) {
     else if (!scene_source_count(options.scene))
       code = options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
     else
-      code = output_probe(options.out) ? EXIT_FAILED : render(&options);
+      code = camera_check(&command, &options.camera);
   }
+  if (code == OPTIONS_RUN) code = options_check_ending(&command, options.out, "png");
+  if (code == OPTIONS_RUN) code = output_probe(options.out) ? EXIT_FAILED : render(&options);
   scene_source_destroy(options.scene);
   return code;
 }

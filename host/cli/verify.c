@@ -68,7 +68,7 @@ static const option option_rows[] = {
     {"--lanes", "1|8|16|all", OPTION_TEXT, offsetof(verify_options, lanes),
      "primitives tested at once (default: the device's); all: trees at all", 0, 0},
     {"--json", "FILE", OPTION_TEXT, offsetof(verify_options, json), "the table as JSON", 0, 0},
-    OPTION_DEVICE(verify_options, device),
+    OPTIONS_DEVICE(verify_options, device),
 };
 
 static const command_line command = {

@@ -23,7 +23,8 @@ gives 9 "${ray[@]}" --query distance --t-min 9
 gives inf "${ray[@]}" --query distance --t-max 1.5
 gives 2 "${ray[@]}" --query distance --t-max 2
 gives 3 "${ray[@]}" --query count --t-min 5 --t-max=12.5
-gives inf "${ray[@]}" --query distance --t-min 5 --t-max 2
+echo -5 0.5 0.5 5 1 0 0 2 >empty.txt
+gives inf "${row[@]}" --rays empty.txt --query distance
 echo 20 0.5 0.5 0 1 0 0 5 >behind.txt
 gives inf "${row[@]}" --rays behind.txt --query distance
 gives -23 "${row[@]}" --rays behind.txt --query distance --t-min -inf
@@ -106,3 +107,16 @@ slabcast cast --rays=rays.npy -o other.npy "${row[@]}"
 expect_same plain.npy other.npy
 expect_exit 0 slabcast cast "${row[@]}" --rays rays.npy --cull front -o other.npy
 expect_other plain.npy other.npy
+
+# ---- threads of the host: so many build a tree, where OpenMP is there and tells of teams ----
+# teams OPTION...: the sizes of the teams that work, one alone being none.
+teams() {
+  OMP_NUM_THREADS=4 OMP_DISPLAY_AFFINITY=true OMP_AFFINITY_FORMAT='team of %N' "$SLABCAST" info --builtin terrain:60000 "$@" 2>&1 |
+    grep '^team of' | sort -u || true
+}
+if [[ $(teams) == "team of 4" ]]; then
+  [[ $(teams --threads 3) == "team of 3" ]] || fail "--threads 3: $(teams --threads 3)"
+  [[ -z $(teams --threads 1) ]] || fail "--threads 1: $(teams --threads 1)"
+else
+  echo "options.sh: OpenMP tells of no teams: --threads is not tested"
+fi

@@ -6,16 +6,16 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 scene="--mesh --boxes --spheres --planes --obbs --builtin"
 camera="--from --to --up --fov --size"
 declare -A options=(
-  [demo]="-o --size --device"
+  [demo]="-o --size --device --threads"
   [cast]="$scene --rays -o --query --tree --layout --segments --t-min --t-max --mask --cull --face-forward --points --in --out
-          --check --resume --shard --json --device"
+          --check --resume --shard --json --device --threads"
   [join]="-o"
-  [rays]="$scene $camera --count --seed -o --out --device"
-  [render]="$scene $camera -o --shade --tree --device"
-  [verify]="--rays --seed --group --lanes --json --device"
-  [bench]="--csv --json --compare --group --seconds --quick --full --processor-time --device"
+  [rays]="$scene $camera --count --seed -o --out --device --threads"
+  [render]="$scene $camera -o --shade --tree --device --threads"
+  [verify]="--rays --seed --group --lanes --json --device --threads"
+  [bench]="--csv --json --compare --group --seconds --quick --full --processor-time --device --threads"
   [devices]="--json"
-  [info]="$scene --tree --json --device"
+  [info]="$scene --tree --json --device --threads"
 )
 
 # ---- help ----
@@ -33,6 +33,8 @@ for command in "${!options[@]}"; do
   mv out long
   expect_exit 0 slabcast "$command" -h
   expect_same long out
+  expect_exit 0 slabcast help "$command"
+  expect_same long out
 done
 
 expect_exit 0 slabcast --help
@@ -40,8 +42,15 @@ expect_stdout "${!options[@]}" "Exit codes"
 mv out long
 expect_exit 0 slabcast help
 expect_same long out
+expect_exit 0 slabcast help help
+expect_same long out
+grep -q 'every one' out && fail "--help promises that the demo checks every ray, of which it checks 1,000"
 expect_exit 0 slabcast --version
 grep -qE '^slabcast [0-9]+\.[0-9]+\.[0-9]+$' out || fail "--version says $(cat out)"
+mv out version
+expect_exit 0 slabcast -V
+expect_same version out
+rm version
 expect_exit 2 slabcast
 [[ ! -s out ]] || fail "without a command something is printed on stdout"
 expect_same long err
@@ -54,6 +63,26 @@ refused() {
 }
 refused 'unknown command "dance"' dance
 refused 'unknown command ""' ""
+refused 'unknown command "dance"' help dance
+refused 'unexpected argument "rays"' help cast rays
+
+# ---- what may have been meant: a letter changed, left out, added, or two exchanged ----
+refused 'unknown command "randr": did you mean "render"?' randr
+refused 'unknown command "csat": did you mean "cast"?' csat
+refused 'unknown command "infos": did you mean "info"?' help infos
+refused 'unknown option --qurey: did you mean --query?' cast --qurey any
+refused 'unknown option --sed=3: did you mean --seed?' rays --sed=3
+refused 'unknown option -size: did you mean --size?' demo -size 4x4
+for unknown in dance "" x verifydemobench "$(printf 'cast%.0s' {1..20})"; do
+  refused "unknown command \"$unknown\"; \`slabcast --help\` lists them" "$unknown"
+done
+
+# ---- a value may stand right behind -o, and behind any other option's = ----
+expect_refusal 1 'cannot write nowhere/o.npy' slabcast cast -onowhere/o.npy --builtin=boxes:3 --rays=r.npy
+expect_exit 0 slabcast rays random -oone.npy --count=2
+expect_exit 0 slabcast rays random -o two.npy --count 2
+expect_same one.npy two.npy
+rm one.npy two.npy
 for command in "${!options[@]}"; do
   refused "unknown option --dance" "$command" --dance
   expect_stderr "usage: slabcast $command"
@@ -94,7 +123,6 @@ refused 'option --out: "png" is not one of' rays random --out png
 # ---- what is missing, what does not go together ----
 refused '--rays is missing' cast --builtin boxes:3
 refused 'the scene is missing' cast --rays rays.npy
-refused 'nothing to do with the results' cast --builtin boxes:3 --rays rays.npy
 refused '--points does not go with --query any or count' cast --builtin boxes:3 --rays r.npy -o o --query any --points
 refused '--points does not go with' cast --builtin boxes:3 --rays r.npy -o o --query count --points
 refused '--query all writes two files: -o -' cast --builtin boxes:3 --rays r.npy -o - --query all --out npy
@@ -107,8 +135,48 @@ refused '"sun" is not one of camera, lidar, hemisphere, random' rays sun
 refused 'unexpected argument "lidar"' rays camera lidar
 refused 'camera takes --size WxH, not --count' rays camera --count 3
 refused 'random takes --count N, not --size' rays random --size 4x4
-refused '--from and --to are the same point' rays camera --from 1,2,3 --to 1,2,3
-refused '--up has no length' rays camera --up 0,0,0
+for command in "rays camera" "rays hemisphere" "render --builtin boxes:3 -o o.png"; do
+  # shellcheck disable=SC2086 # several words
+  {
+    refused '--from 1,-0.5,0 and --to 1,-0.5,0 are the same point' $command --from 1,-0.5,0 --to 1.0,-.5,0
+    refused '--up 0,0,0 has no length' $command --up 0,0,0
+  }
+done
+refused '--t-max 2 is below --t-min 5' cast --builtin boxes:3 --rays r.npy --t-min 5 --t-max 2
+refused '--t-max -inf is below --t-min 0' cast --builtin boxes:3 --rays r.npy --t-max -inf --t-min 0
+
+# ---- formats that are not offered ----
+for name in o.parquet o.JPG folder.npy/o.h5 o.npy.gz; do
+  ending=${name##*.}
+  refused "-o $name: the format \"$ending\" is not one of npy|raw|bin|txt|csv; --out" cast --builtin boxes:3 --rays r.npy -o "$name"
+  refused "-o $name: the format \"$ending\" is not one of npy|raw|bin|txt|csv; --out" rays random -o "$name"
+  refused "-o $name: the format \"$ending\" is not one of npy" join a.npy -o "$name"
+done
+for name in o.jpg o.npy; do
+  refused "-o $name: the format \"${name##*.}\" is not one of png" render --builtin boxes:3 -o "$name"
+  refused "-o $name: the format \"${name##*.}\" is not one of png" demo -o "$name"
+done
+refused '--out is the format of -o FILE, which is missing' cast --builtin boxes:3 --rays r.npy --out csv
+# Names of other files, or none, are no formats; --out is.
+expect_exit 0 slabcast rays random --count 2 -o /dev/null
+mkdir a.parquet
+for name in o o.2 a.parquet/o .hidden; do
+  expect_exit 0 slabcast rays random --count 2 -o "$name"
+  head -c 6 "$name" | grep -aq NUMPY || fail "$name is not npy"
+done
+expect_exit 0 slabcast rays random --count 2 -o o.parquet --out text
+expect_exit 0 slabcast rays random --count 2 -o O.CSV
+[[ $(wc -l <O.CSV) == 3 ]] || fail "O.CSV is not csv"
+rm -r o o.2 a.parquet .hidden o.parquet O.CSV
+
+# ---- one thing at a time from stdin ----
+refused '--mesh - and --rays - cannot both come from stdin' cast --mesh - --rays -
+refused '--boxes - and --rays - cannot both come from stdin' cast --rays - --boxes -
+refused '--mesh - and --spheres - cannot both come from stdin' info --mesh - --spheres -
+
+for threads in 0 -1 1025 two 1.5 ""; do
+  refused "option --threads: \"$threads\" is not a whole number from 1 to 1024" info --builtin boxes:3 --threads "$threads"
+done
 refused '--quick and --full do not go together' bench --quick --full
 refused '--csv and --json cannot both go to stdout' bench --csv - --json -
 refused 'option --group: there is no group "trees"' bench --group work,trees

@@ -150,7 +150,7 @@ expect_same cut.out.npy older
 cp rays.npy cut.npy
 expect_exit 0 slabcast cast --boxes box.txt --rays cut.npy -o cut.out.npy --resume --json summary.json
 grep -qE '"resumed": [1-9]' summary.json || fail "it does not go on from the part: $(cat summary.json)"
-expect_exit 0 slabcast cast --boxes box.txt --rays rays.npy -o whole.cut
+expect_exit 0 slabcast cast --boxes box.txt --rays rays.npy -o whole.cut --out npy
 expect_same cut.out.npy whole.cut
 
 # Lines that were counted before are missed.

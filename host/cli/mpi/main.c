@@ -25,7 +25,8 @@ static void tell_usage(FILE *stream) {
 static int run(team *t, int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "cast")) return team_cast(t, argc - 1, argv + 1);
   const char *word = argc > 1 ? argv[1] : "";
-  const int help = !strcmp(word, "--help") || !strcmp(word, "-h"), version = !strcmp(word, "--version");
+  const int help = !strcmp(word, "--help") || !strcmp(word, "-h"),
+            version = !strcmp(word, "--version") || !strcmp(word, "-V");
   if (t->rank == 0 && version)
     printf("slabcast %s\n", slab_version());
   else if (t->rank == 0)
