@@ -192,12 +192,11 @@ static bool device_matches(const slab_device_info *info, size_t index, const cha
 static slab_status fail_no_match(const device_list *found, const char *selector) {
   const inquiry *q = &found->refused;
   if (q->code == CL_SUCCESS)
-    return fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": there are %zu", selector, found->count);
-  return fail(
-      SLAB_NO_DEVICE,
-      "no OpenCL device matches \"%s\": there are %zu, and one that cannot be described (%s failed with %s (%d) "
-      "for property 0x%x)",
-      selector, found->count, q->call, cl_code_name(q->code), q->code, q->property);
+    return fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": the list has %zu", selector, found->count);
+  return fail(SLAB_NO_DEVICE,
+              "no OpenCL device matches \"%s\": the list has %zu, and lacks one that cannot be described (%s failed "
+              "with %s (%d) for property 0x%x)",
+              selector, found->count, q->call, cl_code_name(q->code), q->code, q->property);
 }
 
 /* The first device that the selector names; without one a GPU where there is one, else the first. */
@@ -240,7 +239,7 @@ static slab_status choose_list(const char *list, const device_list *found, size_
 static slab_status choose_all(const device_list *found, size_t *chosen, size_t *n) {
   for (size_t i = 0; i < found->count; i++)
     if (found->devices[i].info.rounds_to_nearest) chosen[(*n)++] = i;
-  return *n > 0 ? SLAB_OK : fail(SLAB_UNSUPPORTED, "none of the %zu devices rounds to nearest", found->count);
+  return *n > 0 ? SLAB_OK : fail(SLAB_UNSUPPORTED, "no device rounds to nearest: the list has %zu", found->count);
 }
 
 slab_status choose_devices(const char *selector, found_device **chosen, size_t *n) {

@@ -35,8 +35,8 @@ static slab_status place_span(cl_context cl, const char *name, const slab_span *
   if (code != CL_SUCCESS) return fail_cl(code, "clGetMemObjectInfo", name);
   if (context != cl) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: the buffer is of another context", name);
   if (span->offset > size || size - span->offset < bytes)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: %zu bytes at %zu do not fit the buffer's %zu", name, bytes,
-                span->offset, size);
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: %zu byte%s at %zu, more than the buffer's %zu", name, bytes,
+                PLURAL(bytes), span->offset, size);
   *at = (uint32_t)(span->offset / unit);
   return SLAB_OK;
 }

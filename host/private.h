@@ -30,6 +30,8 @@ static inline slab_status fail_cl(cl_int code, const char *call, const char *pur
   return fail(memory ? SLAB_OUT_OF_MEMORY : SLAB_DEVICE_FAILED, "%s failed with %s (%d) for %s", call,
               cl_code_name(code), code, purpose);
 }
+/* Ends the noun after a number: "1 ray", "2 rays". */
+#define PLURAL(n) ((n) == 1 ? "" : "s")
 
 static inline double seconds_now(void) {
   struct timespec now;

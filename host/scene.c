@@ -124,8 +124,8 @@ static slab_status refuse(const addition *a, uint32_t i) {
   if (take_primitive(a, i, values, &r)) return SLAB_OK;
   if (r.why != NULL)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: %s (%g)", a->function, a->noun, i, r.why, (double)r.value);
-  return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: index %u is out of range (%u vertices)", a->function, a->noun, i,
-              r.index, a->mesh->vertex_count);
+  return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: index %u is out of range (vertex_count is %u)", a->function, a->noun,
+              i, r.index, a->mesh->vertex_count);
 }
 
 /* Stores all primitives at `values`, void ones in place of those that are dropped; else the first that is refused
@@ -153,8 +153,8 @@ static slab_status check_addition(const slab_scene *scene, const addition *a) {
   if (a->mesh == NULL && a->values == NULL && a->count > 0)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", a->function, a->count);
   if (scene->primitives + a->count > SCENE_PRIMITIVES)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: %u more make %llu primitives, and a scene holds %u", a->function, a->count,
-                (unsigned long long)(scene->primitives + a->count), SCENE_PRIMITIVES);
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u more are too many: the scene has %llu of at most %u primitives",
+                a->function, a->count, (unsigned long long)scene->primitives, SCENE_PRIMITIVES);
   return SLAB_OK;
 }
 

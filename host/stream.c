@@ -139,8 +139,9 @@ static void stream_fail(const stream *s, slab_status status) {
   pthread_mutex_lock(&s->flow->lock);
   const uint64_t done = c->progress_done;
   pthread_mutex_unlock(&s->flow->lock);
-  flow_fail(s->flow, fail(status, "%s: \"%s\" failed after %llu of %llu rays: %s", c->function, s->on.device->info.name,
-                          (unsigned long long)done, (unsigned long long)c->progress_total, why));
+  flow_fail(s->flow,
+            fail(status, "%s: \"%s\" failed after %llu of %llu ray%s: %s", c->function, s->on.device->info.name,
+                 (unsigned long long)done, (unsigned long long)c->progress_total, PLURAL(c->progress_total), why));
 }
 
 /* ---- by which tactic ---- */
@@ -253,8 +254,8 @@ static void report_progress(flow *f) {
   const bool news = ok && done > f->reported;
   f->reported = done;
   if (news && c->options->progress(c->options->user, done, c->progress_total) != 0)
-    flow_fail(f, fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu rays", c->function, (unsigned long long)done,
-                      (unsigned long long)c->progress_total));
+    flow_fail(f, fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu ray%s", c->function, (unsigned long long)done,
+                      (unsigned long long)c->progress_total, PLURAL(c->progress_total)));
 }
 
 /* Waits for the oldest stretch. */

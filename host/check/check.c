@@ -187,7 +187,7 @@ static void merge(slab_check_report *into, const slab_check_report *from) {
 static void compare_invalid(const check *c, uint64_t invalid, slab_check_report *report) {
   if (c->options == NULL || c->options->invalid == NULL || *c->options->invalid == invalid) return;
   if (is_first(report))
-    snprintf(report->text, sizeof report->text, "%llu rays were counted as invalid, the mirror has %llu",
+    snprintf(report->text, sizeof report->text, "the count of invalid rays is %llu, the mirror has %llu",
              (unsigned long long)*c->options->invalid, (unsigned long long)invalid);
   report->mismatches++;
 }

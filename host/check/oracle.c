@@ -328,8 +328,8 @@ static bool allows(oracle_patch allowed, uint64_t n) {
 static oracle_judgement judge_count(const inquiry *q, uint64_t n) {
   const oracle_patch allowed = tally(q);
   if (!allows(allowed, n))
-    return say(q, ORACLE_WRONG, "%llu hits, but there are %u to %u in steps of %u", (unsigned long long)n, allowed.lo,
-               allowed.hi, allowed.step);
+    return say(q, ORACLE_WRONG, "the list has %llu, but there are %u to %u hits in steps of %u", (unsigned long long)n,
+               allowed.lo, allowed.hi, allowed.step);
   if (allowed.lo == allowed.hi) return ORACLE_RIGHT;
   return say(q, ORACLE_TOO_CLOSE, "%u to %u hits", allowed.lo, allowed.hi);
 }
@@ -348,7 +348,7 @@ static oracle_judgement judge_patches(const inquiry *q) {
     for (size_t i = 0; i < q->list.count; i++)
       if (q->list.items[i].patch == (int)p) listed += q->list.items[i].listed;
     if (!allows(q->patches[p], listed))
-      return say(q, ORACLE_WRONG, "%llu triangles listed where %u to %u around a seam are hit",
+      return say(q, ORACLE_WRONG, "the list has %llu triangles around a seam, of which %u to %u are hit",
                  (unsigned long long)listed, q->patches[p].lo, q->patches[p].hi);
   }
   return ORACLE_RIGHT;
