@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "primitive.h"
 #include "private.h"
 #include "tree/layout.h"
@@ -112,6 +113,7 @@ slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacit
     return fail(SLAB_INVALID_ARGUMENT, "slab_scene_pack: %s is NULL", scene == NULL ? "scene" : "size");
   if (bytes == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_pack: bytes is NULL");
   if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_scene_pack: the scene is not committed");
+  ARITHMETIC callers = arithmetic_begin();
   blob_header h = describe(scene);
   *size = (size_t)h.bytes;
   if (capacity == 0) return SLAB_OK;
@@ -216,6 +218,7 @@ slab_status slab_scene_unpack(slab_context *context, const void *bytes, size_t s
   if ((uintptr_t)bytes % sizeof(uint64_t) != 0) return refuse("bytes are not aligned to 8");
   blob_header h;
   slab_scene *created = NULL;
+  ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_header(bytes, size, &h);
   if (status == SLAB_OK) status = slab_scene_create(context, &created);
   if (status == SLAB_OK) status = take(created, &h, bytes);

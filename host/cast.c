@@ -28,10 +28,19 @@ static slab_status check_cast(const cast *c) {
   return check_cull(c->function, o == NULL ? SLAB_CULL_NONE : o->cull);
 }
 
+int cast_report(const cast *c, uint64_t done) {
+  arithmetic_end(c->callers);
+  const int stop = c->options->progress(c->options->user, done, c->progress_total);
+  *c->callers = arithmetic_begin();
+  return stop;
+}
+
 /* Every query with one result a ray. */
 static slab_status cast_each(const char *function, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                              void *results, const slab_cast_options *options) {
+  ARITHMETIC callers = arithmetic_begin();
   cast c = {function, scene, query, rays, n, results, slab_result_size(query), .options = options, .progress_total = n};
+  c.callers = &callers;
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && n > 0 && results == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", function);
@@ -86,8 +95,10 @@ static slab_status count_offsets(cast *c, uint64_t *offsets) {
 
 slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                      uint64_t capacity, uint64_t *required, const slab_cast_options *options) {
+  ARITHMETIC callers = arithmetic_begin();
   cast c = {"slab_all",        scene, SLAB_ALL, rays, n, hits, slab_result_size(SLAB_ALL), .offsets = offsets,
             .options = options};
+  c.callers = &callers;
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
   if (status == SLAB_OK && capacity > 0 && hits == NULL)

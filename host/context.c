@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "arithmetic.h"
 #include "device_list.h"
 #include "private.h"
 #include "probe.h"
@@ -199,6 +200,7 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
   if (options == NULL) options = &default_options;
   slab_status status = check_options(options, context, "slab_context_create");
   if (status != SLAB_OK) return status;
+  ARITHMETIC callers = arithmetic_begin(); /* which threads that the driver starts inherit */
   found_device *chosen = NULL;
   size_t count = 0;
   slab_context *created = NULL;
@@ -212,6 +214,7 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
 slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_queue queue,
                                    const slab_context_options *options, slab_context **context) {
   if (options == NULL) options = &default_options;
+  ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_options(options, context, "slab_context_create_cl");
   if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
   if (status != SLAB_OK) return status;

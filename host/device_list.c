@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
+
 /* ---- what a device is ---- */
 
 slab_status fail_inquiry(const inquiry *q) {
@@ -158,6 +160,7 @@ static slab_status find_devices(device_list *list) {
 slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count) {
   if (count == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: count is NULL");
   if (list == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: list is NULL");
+  ARITHMETIC callers = arithmetic_begin(); /* which threads that the driver starts inherit */
   device_list found;
   slab_status status = find_devices(&found);
   if (status == SLAB_NO_DEVICE) *count = 0;

@@ -1,4 +1,5 @@
 /* Casts on the caller's queue and buffers. */
+#include "arithmetic.h"
 #include "private.h"
 #include "slabcast_cl.h"
 
@@ -74,6 +75,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
 /* A context that has the caller's objects has one device. */
 slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
                          const cl_event *wait, cl_event *done) {
+  ARITHMETIC callers = arithmetic_begin(); /* a driver may run kernels on this thread */
   slab_status status = check_batch(scene, b, queue);
   if (status == SLAB_OK && wait_count > 0 && wait == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: wait is NULL and wait_count %u", wait_count);

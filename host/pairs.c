@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "primitive.h"
 #include "private.h"
 
@@ -91,6 +92,7 @@ static slab_status check_pairs(const slab_context *context, slab_shape kind, con
 
 slab_status slab_pairs(slab_context *context, slab_shape kind, const slab_ray *rays, const void *shapes, size_t n,
                        slab_interval *intervals) {
+  ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_pairs(context, kind, rays, shapes, n, intervals);
   if (status == SLAB_OK && n > 0) status = check_shapes(kind, shapes, n);
   if (status != SLAB_OK || n == 0) return status;

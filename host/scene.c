@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "primitive.h"
 #include "private.h"
 #include "tree/layout.h"
@@ -133,15 +134,19 @@ static slab_status refuse(const addition *a, uint32_t i) {
 static slab_status take_primitives(const addition *a, bool drop, float *values, uint32_t *dropped) {
   const size_t rows = primitive_rows(a->kind);
   uint32_t refused = a->count, voids = 0;
-#pragma omp parallel for reduction(min : refused) reduction(+ : voids) if (a->count >= PARALLEL_LEAST)
-  for (uint32_t i = 0; i < a->count; i++) {
-    refusal unused;
-    if (take_primitive(a, i, values + i * rows, &unused)) continue;
-    if (drop)
-      primitive_void(a->kind, values + i * rows);
-    else if (i < refused)
-      refused = i;
-    voids++;
+#pragma omp parallel if (a->count >= PARALLEL_LEAST)
+  {
+    ARITHMETIC callers = arithmetic_begin();
+#pragma omp for reduction(min : refused) reduction(+ : voids)
+    for (uint32_t i = 0; i < a->count; i++) {
+      refusal unused;
+      if (take_primitive(a, i, values + i * rows, &unused)) continue;
+      if (drop)
+        primitive_void(a->kind, values + i * rows);
+      else if (i < refused)
+        refused = i;
+      voids++;
+    }
   }
   *dropped = voids;
   return refused < a->count ? refuse(a, refused) : SLAB_OK;
@@ -196,6 +201,7 @@ static slab_status add(slab_scene *scene, const addition *a, const slab_geometry
   if (options == NULL) options = &defaults;
   slab_status status = check_addition(scene, a);
   if (status != SLAB_OK) return status;
+  ARITHMETIC callers = arithmetic_begin();
   size_t rows = primitive_rows(a->kind);
   size_t floats = entry_floats(a->kind, a->count);
   if ((status = reserve_entry(scene)) != SLAB_OK) return status;
@@ -280,9 +286,13 @@ static void measure_bounds(slab_scene *scene) {
     const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
     const slab_shape kind = (slab_shape)entry->kind;
     const size_t rows = primitive_rows(kind);
-#pragma omp parallel for reduction(min : lower[:3]) reduction(max : upper[:3]) if (entry->count >= PARALLEL_LEAST)
-    for (uint32_t i = 0; i < entry->count; i++)
-      if (!primitive_is_void(kind, values + i * rows)) grow_by_primitive(lower, upper, kind, values + i * rows);
+#pragma omp parallel if (entry->count >= PARALLEL_LEAST)
+    {
+      ARITHMETIC callers = arithmetic_begin();
+#pragma omp for reduction(min : lower[:3]) reduction(max : upper[:3])
+      for (uint32_t i = 0; i < entry->count; i++)
+        if (!primitive_is_void(kind, values + i * rows)) grow_by_primitive(lower, upper, kind, values + i * rows);
+    }
   }
   memcpy(scene->stats.lower, lower, sizeof lower);
   memcpy(scene->stats.upper, upper, sizeof upper);
@@ -413,6 +423,7 @@ void scene_finish(slab_scene *scene, double begin) {
 }
 
 slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *options) {
+  ARITHMETIC callers = arithmetic_begin();
   if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: scene is NULL");
   if (scene->committed) return fail(SLAB_INVALID_STATE, "slab_scene_commit: the scene is committed already");
   if (options != NULL && (unsigned)options->tree > SLAB_TREE_HIGH)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "radix.h"
 
 /* The key: octant, then the cell of the origin along a Morton curve (Morton 1966). More cells, and directions within an
@@ -74,8 +75,12 @@ rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], c
 }
 
 static void fill_keys(const slab_ray *rays, size_t n, const grid *g, keyed *keys) {
-#pragma omp parallel for schedule(static)
-  for (size_t i = 0; i < n; i++) keys[i] = (keyed){key_of(g, &rays[i]), (uint32_t)i};
+#pragma omp parallel
+  {
+    ARITHMETIC callers = arithmetic_begin();
+#pragma omp for schedule(static)
+    for (size_t i = 0; i < n; i++) keys[i] = (keyed){key_of(g, &rays[i]), (uint32_t)i};
+  }
 }
 
 uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {

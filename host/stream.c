@@ -253,7 +253,7 @@ static void report_progress(flow *f) {
   pthread_mutex_unlock(&f->lock);
   const bool news = ok && done > f->reported;
   f->reported = done;
-  if (news && c->options->progress(c->options->user, done, c->progress_total) != 0)
+  if (news && cast_report(c, done) != 0)
     flow_fail(f, fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu ray%s", c->function, (unsigned long long)done,
                       (unsigned long long)c->progress_total, PLURAL(c->progress_total)));
 }

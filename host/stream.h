@@ -3,6 +3,7 @@
 #ifndef SLABCAST_STREAM_H
 #define SLABCAST_STREAM_H
 
+#include "arithmetic.h"
 #include "private.h"
 
 /* One call of the public API. */
@@ -18,7 +19,11 @@ typedef struct cast {
   const slab_cast_options *options;
   uint64_t progress_done, progress_total;
   uint64_t invalid;
+  arithmetic *callers; /* how the casting thread computes outside of the library, progress callbacks included */
 } cast;
+
+/* Calls the progress callback, which there is. */
+int cast_report(const cast *, uint64_t done);
 
 /* Casts all rays, on every device of the context. When it returns nothing is in flight, whatever the status. */
 slab_status stream_rays(cast *);

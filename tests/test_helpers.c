@@ -1,4 +1,4 @@
-/* The header's inline helpers and the camera, against values by hand. */
+/* The header's helpers and the camera, against values by hand. */
 #include "harness.h"
 
 static void assert_floats(const float *got, const float *want, size_t n) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "judge.h"
 #include "mirror.h"
 
@@ -203,6 +204,7 @@ static slab_status compare_all(const check *c, slab_check_report *report) {
   if (pthread_mutex_init(&merging, NULL) != 0) return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for a lock");
 #pragma omp parallel
   {
+    ARITHMETIC callers = arithmetic_begin();
     mirror_answer m = {0};
     slab_check_report own = {0};
     uint64_t own_invalid = 0;
@@ -242,6 +244,7 @@ static slab_status check_arguments(const check *c, const slab_check_report *repo
 
 slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, const void *results,
                        const uint64_t *offsets, const slab_cast_options *options, slab_check_report *report) {
+  ARITHMETIC callers = arithmetic_begin();
   check c = {
       .scene = scene, .query = query, .rays = rays, .n = n, .results = results, .offsets = offsets, .options = options};
   slab_status status = check_arguments(&c, report);

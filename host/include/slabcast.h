@@ -16,7 +16,14 @@
  * Threads: different contexts are independent. A scene is built (add, commit) by
  * one thread at a time; a committed scene may be cast on, checked and queried by
  * several threads at once. Destroying needs that no other call still uses the object;
- * a scene keeps its context alive, so the order of destruction does not matter. */
+ * a scene keeps its context alive, so the order of destruction does not matter.
+ *
+ * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps, whatever the
+ * calling thread has set (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked with
+ * -ffast-math flushes from its start). On return the thread has its control bits and exception flags as they were;
+ * progress callbacks run with them too. So it is on x86-64, and elsewhere where FE_DFL_ENV flushes nothing (glibc).
+ * What slab_enqueue enqueues runs later, as the driver has it. Answers and helpers do not depend on the flags that the
+ * caller is compiled with. */
 #ifndef SLABCAST_H
 #define SLABCAST_H
 
@@ -303,12 +310,12 @@ SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, 
 
 /* ---- helpers ------------------------------------------------------------- */
 
+/* Those that compute are the library's, since a caller's compiler may contract, flush or reorder what is inline. Any
+ * thread may call them at any time. */
+
 /* The segment from a to b: t is the fraction of the way. Where b lies exactly on a slanted
  * surface, rounding may put t just beyond 1. */
-static inline slab_ray slab_segment(const float a[3], const float b[3]) {
-  slab_ray ray = {{a[0], a[1], a[2]}, 0.0f, {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, 1.0f};
-  return ray;
-}
+SLAB_API slab_ray slab_segment(const float a[3], const float b[3]);
 
 /* A ray in the plane z = 0. */
 static inline slab_ray slab_ray_2d(const float origin[2], const float direction[2], float t_min, float t_max) {
@@ -323,11 +330,7 @@ static inline slab_box slab_box_2d(const float lower[2], const float upper[2]) {
 }
 
 /* The plane through a point; offset = normal . point. */
-static inline slab_plane slab_plane_through(const float point[3], const float normal[3]) {
-  slab_plane plane = {{normal[0], normal[1], normal[2]},
-                      (normal[0] * point[0] + normal[1] * point[1]) + normal[2] * point[2]};
-  return plane;
-}
+SLAB_API slab_plane slab_plane_through(const float point[3], const float normal[3]);
 
 /* The box -half_size .. +half_size under a rigid 4x4 matrix, row-major, points as columns: axis i is
  * column i of the upper 3x3, the centre column 3. A matrix that scales is refused when the box is added. */
@@ -349,22 +352,10 @@ SLAB_API slab_camera slab_camera_look_at(const float from[3], const float to[3],
                                          float aspect);
 
 /* The ray through the centre of pixel (x, y) of a width x height image, y downward: range [0, inf). */
-static inline slab_ray slab_camera_ray(const slab_camera *camera, uint32_t x, uint32_t y, uint32_t width,
-                                       uint32_t height) {
-  const float sx = (2.0f * (float)x + 1.0f) / (float)width - 1.0f;
-  const float sy = 1.0f - (2.0f * (float)y + 1.0f) / (float)height;
-  slab_ray ray = {{0}, 0.0f, {0}, INFINITY};
-  for (int i = 0; i < 3; i++) {
-    ray.origin[i] = camera->origin[i];
-    ray.direction[i] = camera->forward[i] + (sx * camera->right[i] + sy * camera->up[i]);
-  }
-  return ray;
-}
+SLAB_API slab_ray slab_camera_ray(const slab_camera *camera, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
 
-/* origin + t * direction. */
-static inline void slab_point_at(const slab_ray *ray, float t, float point[3]) {
-  for (int i = 0; i < 3; i++) point[i] = ray->origin[i] + t * ray->direction[i];
-}
+/* origin + t * direction; `point` may be the ray's own origin or direction. */
+SLAB_API void slab_point_at(const slab_ray *ray, float t, float point[3]);
 
 #ifdef __cplusplus
 }

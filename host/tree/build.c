@@ -98,11 +98,14 @@ static uint32_t survey_chunks(uint32_t count) { return count / SURVEY_CHUNK + 1;
 
 static void survey_all(builder *b, survey_pass *pass, survey *chunks, survey *total) {
   const uint32_t count = b->input->count, n = survey_chunks(count);
-  OMP(omp parallel for num_threads(b->threads) schedule(dynamic) if (n > 1))
-  for (uint32_t i = 0; i < n; i++) {
-    const uint32_t first = i * SURVEY_CHUNK, rest = count - first;
-    chunks[i] = survey_empty();
-    pass(b, first, rest < SURVEY_CHUNK ? rest : SURVEY_CHUNK, &chunks[i]);
+  OMP(omp parallel num_threads(b->threads) if (n > 1)) {
+    ARITHMETIC callers = arithmetic_begin();
+    OMP(omp for schedule(dynamic))
+    for (uint32_t i = 0; i < n; i++) {
+      const uint32_t first = i * SURVEY_CHUNK, rest = count - first;
+      chunks[i] = survey_empty();
+      pass(b, first, rest < SURVEY_CHUNK ? rest : SURVEY_CHUNK, &chunks[i]);
+    }
   }
   for (uint32_t i = 0; i < n; i++) survey_join(total, &chunks[i]);
 }
@@ -301,9 +304,11 @@ static bool build_branches(builder *b, tree_quality quality, const tree_leaves *
   survey_input(b, leaves, chunks, &root.centers);
   free(chunks);
   if (quality == TREE_FAST && !curve_sort(b, &root)) return false;
-  OMP(omp parallel num_threads(b->threads) if (count >= TASK_MIN))
-  OMP(omp single)
-  grow(b, NULL, &root);
+  OMP(omp parallel num_threads(b->threads) if (count >= TASK_MIN)) {
+    ARITHMETIC callers = arithmetic_begin(); /* for the tasks of others too, taken while it waits for the single one */
+    OMP(omp single)
+    grow(b, NULL, &root);
+  }
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "arithmetic.h"
 #include "primitive.h"
 #include "quantised.h"
 
@@ -201,10 +202,14 @@ bool compressed_emit(const tree *t, uint32_t *places, compressed_node *nodes) {
   uint32_t *index = malloc(t->node_count * sizeof *index);
   if (index == NULL) return false;
   index[0] = 0;
-#pragma omp parallel for
-  for (uint32_t n = 0; n < t->node_count; n++) place_children(t, n, index, places);
-#pragma omp parallel for
-  for (uint32_t n = 0; n < t->node_count; n++) write_node(t, n, index, places, &nodes[index[n]]);
+#pragma omp parallel
+  {
+    ARITHMETIC callers = arithmetic_begin();
+#pragma omp for
+    for (uint32_t n = 0; n < t->node_count; n++) place_children(t, n, index, places);
+#pragma omp for
+    for (uint32_t n = 0; n < t->node_count; n++) write_node(t, n, index, places, &nodes[index[n]]);
+  }
   free(index);
   return true;
 }

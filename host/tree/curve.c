@@ -15,13 +15,16 @@ static float cell_scale(span centers) {
 
 static void fill_keys(const builder *b, span centers, keyed *keys) {
   const float scale = cell_scale(centers);
-  OMP(omp parallel for num_threads(b->threads) schedule(static) if (b->input->count >= TASK_MIN))
-  for (uint32_t i = 0; i < b->input->count; i++) {
-    const int4 cell =
-        __builtin_convertvector((reference_center(&b->references[0][i]) - centers.lower) * float4_all(scale), int4);
-    uint32_t key = 0;
-    for (int axis = 0; axis < 3; axis++) key |= bits_apart((uint32_t)cell[axis]) << axis;
-    keys[i] = (keyed){key, i};
+  OMP(omp parallel num_threads(b->threads) if (b->input->count >= TASK_MIN)) {
+    ARITHMETIC callers = arithmetic_begin();
+    OMP(omp for schedule(static))
+    for (uint32_t i = 0; i < b->input->count; i++) {
+      const int4 cell =
+          __builtin_convertvector((reference_center(&b->references[0][i]) - centers.lower) * float4_all(scale), int4);
+      uint32_t key = 0;
+      for (int axis = 0; axis < 3; axis++) key |= bits_apart((uint32_t)cell[axis]) << axis;
+      keys[i] = (keyed){key, i};
+    }
   }
 }
 

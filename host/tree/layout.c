@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "arithmetic.h"
 #include "build.h"
 #include "compressed.h"
 #include "memory.h"
@@ -98,9 +99,13 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
     const geometry_entry *entry = &scene->table[i];
     const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
     const size_t rows = primitive_rows(entry->kind);
-#pragma omp parallel for if (entry->count >= PARALLEL_LEAST)
-    for (uint32_t k = 0; k < entry->count; k++)
-      gather_one(g, (slab_shape)entry->kind, values + k * rows, entry->order_base + k);
+#pragma omp parallel if (entry->count >= PARALLEL_LEAST)
+    {
+      ARITHMETIC callers = arithmetic_begin();
+#pragma omp for
+      for (uint32_t k = 0; k < entry->count; k++)
+        gather_one(g, (slab_shape)entry->kind, values + k * rows, entry->order_base + k);
+    }
     gather_close(g, entry);
   }
   return SLAB_OK;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "arithmetic.h"
 #include "build.h"
 #include "float4.h"
 #include "memory.h"

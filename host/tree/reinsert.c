@@ -231,14 +231,19 @@ static void list_below(optimizer *o, uint32_t at) {
 static void round_of_moves(optimizer *o) {
   o->listed = 0;
   list_below(o, 0);
-  OMP(omp parallel for num_threads(o->b->threads) schedule(dynamic, 64))
-  for (uint32_t i = 0; i < o->listed; i++) o->moves[i] = find_move(o, i);
+  OMP(omp parallel num_threads(o->b->threads)) {
+    ARITHMETIC callers = arithmetic_begin();
+    OMP(omp for schedule(dynamic, 64))
+    for (uint32_t i = 0; i < o->listed; i++) o->moves[i] = find_move(o, i);
+  }
   const uint32_t gaining = keep_gaining(o->moves, o->listed);
   qsort(o->moves, gaining, sizeof *o->moves, move_order);
   for (uint32_t i = 0; i < gaining; i++) make_move(o, &o->moves[i]);
-  OMP(omp parallel num_threads(o->b->threads))
-  OMP(omp single)
-  refit(o->b, 0);
+  OMP(omp parallel num_threads(o->b->threads)) {
+    ARITHMETIC callers = arithmetic_begin();
+    OMP(omp single)
+    refit(o->b, 0);
+  }
 }
 
 /* Rounds for as long as one saves more than a thousandth of the wide tree's cost. */

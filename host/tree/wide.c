@@ -163,16 +163,20 @@ bool wide_emit(const builder *b, tree *out) {
   const double root = weight(b, &b->branches[0]);
   yield all = {0};
   (void)parallel; /* where there is no OpenMP */
-  OMP(omp parallel num_threads(b->threads) if (parallel))
-  OMP(omp single)
-  all = count_below(b, 0);
+  OMP(omp parallel num_threads(b->threads) if (parallel)) {
+    ARITHMETIC callers = arithmetic_begin();
+    OMP(omp single)
+    all = count_below(b, 0);
+  }
   if (!allocate(&all, out)) {
     tree_free(out);
     return false;
   }
-  OMP(omp parallel num_threads(b->threads) if (parallel))
-  OMP(omp single)
-  fill_below(b, 0, 0, (footprint){1, 0}, out);
+  OMP(omp parallel num_threads(b->threads) if (parallel)) {
+    ARITHMETIC callers = arithmetic_begin();
+    OMP(omp single)
+    fill_below(b, 0, 0, (footprint){1, 0}, out);
+  }
   out->depth = all.depth;
   out->sah_cost = all.cost / root;
   out->occupancy_nodes = (double)all.used / ((double)out->node_count * TREE_WIDTH);

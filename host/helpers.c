@@ -1,0 +1,38 @@
+/* The header's helpers that compute, but for the camera. */
+#include "arithmetic.h"
+#include "slabcast.h"
+
+ARITHMETIC_BODY static void segment(slab_ray *ray, const float a[3], const float b[3]) {
+  for (int i = 0; i < 3; i++) {
+    ray->origin[i] = a[i];
+    ray->direction[i] = b[i] - a[i];
+  }
+}
+
+slab_ray slab_segment(const float a[3], const float b[3]) {
+  ARITHMETIC callers = arithmetic_begin();
+  slab_ray ray = {.t_max = 1.0f};
+  segment(&ray, a, b);
+  return ray;
+}
+
+ARITHMETIC_BODY static void plane_through(slab_plane *plane, const float point[3], const float normal[3]) {
+  for (int i = 0; i < 3; i++) plane->normal[i] = normal[i];
+  plane->offset = (normal[0] * point[0] + normal[1] * point[1]) + normal[2] * point[2];
+}
+
+slab_plane slab_plane_through(const float point[3], const float normal[3]) {
+  ARITHMETIC callers = arithmetic_begin();
+  slab_plane plane;
+  plane_through(&plane, point, normal);
+  return plane;
+}
+
+ARITHMETIC_BODY static void point_at(const slab_ray *ray, float t, float point[3]) {
+  for (int i = 0; i < 3; i++) point[i] = ray->origin[i] + t * ray->direction[i];
+}
+
+void slab_point_at(const slab_ray *ray, float t, float point[3]) {
+  ARITHMETIC callers = arithmetic_begin();
+  point_at(ray, t, point);
+}

@@ -1,0 +1,358 @@
+/* Whatever way the caller's thread computes (tests/modes.h), the library gives the same bytes, and the thread computes
+ * that way afterwards. */
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "answers.h"
+#include "harness.h"
+#include "modes.h"
+#include "wild.h"
+
+/* Shapes of a kind: wild ones, then some that are so small that products of their sizes are subnormal. Spheres are
+ * enough to be added by several threads, and all together to be built into a tree by several. */
+enum { WILD = 40, SMALL = 600, SPHERES = 5000, RAYS = 64, TREES = 4, KINDS = 5 };
+#define SIZE 0x1p-63f
+
+typedef struct world {
+  slab_context *context, *compressed;
+  slab_plane planes[WILD];
+  slab_sphere spheres[SPHERES];
+  slab_box boxes[WILD + SMALL];
+  slab_obb obbs[WILD + SMALL];
+  slab_triangle triangles[WILD + SMALL];
+  slab_ray rays[RAYS];
+} world;
+
+/* The call, as a thread that computes in mode m makes it. */
+#define IN_MODE(call) (mode_set(m), (void)(call), assert_holds(m, #call))
+#define OK_IN_MODE(call)                                     \
+  do {                                                       \
+    slab_status got;                                         \
+    IN_MODE(got = (call));                                   \
+    harness_status(got, SLAB_OK, #call, __FILE__, __LINE__); \
+  } while (0)
+
+static void assert_holds(const mode *m, const char *call) {
+  const bool holds = mode_holds(m);
+  mode_end();
+  if (!holds) fail_msg("%s: another mode after %s", m->name, call);
+}
+
+/* ---- what there is to compute with ---- */
+
+static void small_point(harness_random *random, float point[3]) {
+  for (int i = 0; i < 3; i++) point[i] = SIZE * harness_uniform(random, -1, 1);
+}
+
+static void small_shapes(harness_random *random, world *w) {
+  static const slab_obb turned = {.axes = {{0.6f, 0.8f, 0}, {-0.8f, 0.6f, 0}, {0, 0, 1}}};
+  for (int i = WILD; i < SPHERES; i++) {
+    small_point(random, w->spheres[i].center);
+    w->spheres[i].radius = SIZE * harness_uniform(random, 0, 0.05f);
+  }
+  for (int i = WILD; i < WILD + SMALL; i++) {
+    slab_box *box = &w->boxes[i];
+    slab_obb *obb = &w->obbs[i];
+    slab_triangle *triangle = &w->triangles[i];
+    *obb = turned;
+    small_point(random, box->lower);
+    small_point(random, obb->center);
+    small_point(random, triangle->a);
+    for (int k = 0; k < 3; k++) {
+      box->upper[k] = box->lower[k] + SIZE * harness_uniform(random, 0, 0.1f);
+      obb->half_size[k] = SIZE * harness_uniform(random, 0, 0.05f);
+      triangle->b[k] = triangle->a[k] + SIZE * harness_uniform(random, -0.2f, 0.2f);
+      triangle->c[k] = triangle->a[k] + SIZE * harness_uniform(random, -0.2f, 0.2f);
+    }
+  }
+}
+
+static void wild_shapes(world *w, wild *with, random_state *random) {
+  struct {
+    void *values;
+    size_t size;
+  } const kinds[KINDS] = {[SLAB_PLANE] = {w->planes, sizeof *w->planes},
+                          [SLAB_SPHERE] = {w->spheres, sizeof *w->spheres},
+                          [SLAB_BOX] = {w->boxes, sizeof *w->boxes},
+                          [SLAB_OBB] = {w->obbs, sizeof *w->obbs},
+                          [SLAB_TRIANGLE] = {w->triangles, sizeof *w->triangles}};
+  for (uint32_t i = 0; i < WILD; i++)
+    for (int kind = 0; kind < KINDS; kind++) {
+      float shape[SHAPE_FLOATS_MOST];
+      wild_shape(random, (slab_shape)kind, with, shape);
+      if (i % KINDS == (uint32_t)kind) wild_know(with, i, shape);
+      memcpy((char *)kinds[kind].values + i * kinds[kind].size, shape, kinds[kind].size);
+    }
+}
+
+/* Wild ones, and at the small shapes from among them and from around. */
+static void fill_rays(world *w, const wild *with, random_state *random, harness_random *numbers) {
+  for (int i = 0; i < RAYS; i++) {
+    slab_ray *ray = &w->rays[i];
+    float from[3], to[3];
+    *ray = (slab_ray){.t_max = INFINITY};
+    small_point(numbers, from);
+    small_point(numbers, to);
+    for (int k = 0; k < 3; k++) {
+      ray->origin[k] = (float)(i % 4) * from[k];
+      ray->direction[k] = to[k] - from[k];
+      if (i % 2 == 0) ray->direction[k] *= 1 / SIZE;
+    }
+    if (i % 5 == 0) *ray = wild_ray(random, with);
+  }
+}
+
+/* Opened by a thread that computes in this mode. */
+static world *world_begin(const mode *m) {
+  static world w;
+  harness_random numbers = harness_seeded("arithmetic");
+  random_state random = harness_stream("arithmetic, wild");
+  const slab_context_options wide = {.lane_width = harness_width()},
+                             compressed = {.lane_width = harness_width(), .layout = SLAB_LAYOUT_COMPRESSED};
+  wild with = wild_begin(&random, 1);
+  wild_shapes(&w, &with, &random);
+  small_shapes(&numbers, &w);
+  fill_rays(&w, &with, &random, &numbers);
+  OK_IN_MODE(slab_context_create(&wide, &w.context));
+  OK_IN_MODE(slab_context_create(&compressed, &w.compressed));
+  return &w;
+}
+
+static void world_end(world *w) {
+  slab_context_destroy(w->context);
+  slab_context_destroy(w->compressed);
+}
+
+/* ---- what comes of it ---- */
+
+typedef struct outcome {
+  unsigned char *packed[TREES]; /* of each quality */
+  size_t packed_size[TREES];
+  float lower[3], upper[3];
+  answers answers;
+  slab_hit compressed[RAYS];
+  slab_interval pairs[KINDS][WILD];
+  slab_check_report reports[ANSWER_QUERIES];
+  slab_camera camera;
+  slab_ray seen[64], segment;
+  slab_plane plane;
+  float point[3];
+} outcome;
+
+static slab_scene *fill_scene(const mode *m, const world *w, slab_context *context, bool small) {
+  const uint32_t n = small ? WILD + SMALL : WILD;
+  const slab_geometry_options drop = {.skip_invalid = 1};
+  const slab_mesh mesh = {.vertices = w->triangles[0].a, .vertex_count = 3 * n, .triangle_count = n};
+  slab_scene *scene = NULL;
+  OK_IN_MODE(slab_scene_create(context, &scene));
+  OK_IN_MODE(slab_scene_add_planes(scene, w->planes, WILD, &drop, NULL));
+  OK_IN_MODE(slab_scene_add_spheres(scene, w->spheres, small ? SPHERES : WILD, &drop, NULL));
+  OK_IN_MODE(slab_scene_add_boxes(scene, w->boxes, n, &drop, NULL));
+  OK_IN_MODE(slab_scene_add_obbs(scene, w->obbs, n, &drop, NULL));
+  OK_IN_MODE(slab_scene_add_mesh(scene, &mesh, &drop, NULL));
+  return scene;
+}
+
+static void pack(const mode *m, const slab_scene *scene, slab_context *context, int tree, outcome *o) {
+  OK_IN_MODE(slab_scene_pack(scene, NULL, 0, &o->packed_size[tree]));
+  o->packed[tree] = harness_room(o->packed_size[tree]);
+  memset(o->packed[tree], 0, o->packed_size[tree]);
+  OK_IN_MODE(slab_scene_pack(scene, o->packed[tree], o->packed_size[tree], &o->packed_size[tree]));
+  slab_scene *again = NULL;
+  OK_IN_MODE(slab_scene_unpack(context, o->packed[tree], o->packed_size[tree], &again));
+  slab_scene_destroy(again);
+}
+
+static void cast_and_check(const mode *m, const world *w, slab_scene *scene, outcome *o) {
+  OK_IN_MODE(answers_cast_all(&o->answers, scene, w->rays, RAYS, NULL));
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    const uint64_t *offsets = q == SLAB_ALL ? o->answers.offsets : NULL;
+    OK_IN_MODE(slab_check(scene, (slab_query)q, w->rays, RAYS, answers_of(&o->answers, (slab_query)q), offsets, NULL,
+                          &o->reports[q]));
+    if (o->reports[q].mismatches != 0) fail_msg("%s: %s", m->name, o->reports[q].text);
+  }
+}
+
+static void build_and_cast(const mode *m, const world *w, outcome *o) {
+  for (int tree = 0; tree < TREES; tree++) {
+    const slab_build_options options = {.tree = (slab_tree)tree};
+    slab_scene *scene = fill_scene(m, w, w->context, tree != SLAB_TREE_FLAT);
+    OK_IN_MODE(slab_scene_commit(scene, &options));
+    slab_scene_stats stats;
+    assert_ok(slab_scene_info(scene, &stats));
+    memcpy(o->lower, stats.lower, sizeof o->lower);
+    memcpy(o->upper, stats.upper, sizeof o->upper);
+    pack(m, scene, w->context, tree, o);
+    if (tree == SLAB_TREE_DEFAULT) cast_and_check(m, w, scene, o);
+    slab_scene_destroy(scene);
+  }
+  slab_scene *scene = fill_scene(m, w, w->compressed, true);
+  OK_IN_MODE(slab_scene_commit(scene, NULL));
+  OK_IN_MODE(slab_closest(scene, w->rays, RAYS, o->compressed, NULL));
+  slab_scene_destroy(scene);
+}
+
+/* Wild shapes that are refused are replaced by ones that are not. */
+static void cast_pairs(const mode *m, const world *w, outcome *o) {
+  OK_IN_MODE(slab_pairs(w->context, SLAB_SPHERE, w->rays, w->spheres + WILD, WILD, o->pairs[SLAB_SPHERE]));
+  OK_IN_MODE(slab_pairs(w->context, SLAB_BOX, w->rays, w->boxes, WILD, o->pairs[SLAB_BOX]));
+  OK_IN_MODE(slab_pairs(w->context, SLAB_OBB, w->rays, w->obbs + WILD, WILD, o->pairs[SLAB_OBB]));
+  OK_IN_MODE(slab_pairs(w->context, SLAB_TRIANGLE, w->rays, w->triangles + WILD, WILD, o->pairs[SLAB_TRIANGLE]));
+}
+
+static void use_helpers(const mode *m, outcome *o) {
+  const float from[] = {0x1.234p-127f, 0x1.8p-126f, 1}, to[] = {3, 0x1p-126f, 5}, up[] = {0.1f, 1, 0.3f};
+  IN_MODE(o->camera = slab_camera_look_at(from, to, up, 37, 1.3f));
+  for (uint32_t i = 0; i < 64; i++) IN_MODE(o->seen[i] = slab_camera_ray(&o->camera, i, 63 - i, 97, 71));
+  IN_MODE(o->segment = slab_segment(from, to));
+  IN_MODE(o->plane = slab_plane_through(from, up));
+  IN_MODE(slab_point_at(&o->segment, 1.0f / 3, o->point));
+}
+
+static outcome *outcome_of(const mode *m, const world *w) {
+  outcome *o = calloc(1, sizeof *o);
+  assert_non_null(o);
+  build_and_cast(m, w, o);
+  cast_pairs(m, w, o);
+  use_helpers(m, o);
+  return o;
+}
+
+static void outcome_end(outcome *o) {
+  for (int tree = 0; tree < TREES; tree++) free(o->packed[tree]);
+  answers_free(&o->answers);
+  free(o);
+}
+
+#define SAME(member) assert_same_bits(&got->member, &want->member, 1, sizeof got->member)
+
+static void assert_same_outcome(const outcome *got, const outcome *want) {
+  SAME(seen);
+  SAME(camera);
+  SAME(segment);
+  SAME(plane);
+  SAME(point);
+  SAME(lower);
+  SAME(upper);
+  SAME(packed_size);
+  for (int tree = 0; tree < TREES; tree++)
+    assert_same_bits(got->packed[tree], want->packed[tree], got->packed_size[tree], 1);
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    size_t first;
+    assert_true(answers_differ(&got->answers, &want->answers, (slab_query)q, &first) == 0);
+  }
+  assert_same_bits(got->compressed, want->compressed, RAYS, sizeof *got->compressed);
+  for (int kind = 0; kind < KINDS; kind++)
+    assert_same_bits(got->pairs[kind], want->pairs[kind], WILD, sizeof **got->pairs);
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    assert_int_equal(got->reports[q].oracle_rays, want->reports[q].oracle_rays);
+    assert_int_equal(got->reports[q].oracle_undecided, want->reports[q].oracle_undecided);
+    assert_int_equal(got->reports[q].oracle_wrong, want->reports[q].oracle_wrong);
+  }
+}
+
+/* ---- the tests ---- */
+
+/* The first of all: the threads that a driver starts inherit what the thread that opens it has. */
+static void driver_opened_while_flushing_keeps_the_contract(void **state) {
+  (void)state;
+  world *w = world_begin(&worst_mode);
+  outcome *o = outcome_of(&modes[0], w);
+  outcome_end(o);
+  world_end(w);
+}
+
+static void every_mode_gives_the_same_bytes(void **state) {
+  (void)state;
+  world *w = world_begin(&modes[0]);
+  outcome *want = outcome_of(&modes[0], w);
+  for (size_t i = 1; i <= mode_count; i++) {
+    const mode *m = i < mode_count ? &modes[i] : &worst_mode;
+    print_message("%s\n", m->name);
+    outcome *got = outcome_of(m, w);
+    assert_same_outcome(got, want);
+    outcome_end(got);
+  }
+  outcome_end(want);
+  world_end(w);
+}
+
+#ifdef _OPENMP
+/* OpenMP keeps its threads, so that they compute as some parallel region of the program's own has left them. */
+static void openmp_threads_that_flush_give_the_same_bytes_and_go_on_flushing(void **state) {
+  (void)state;
+  world *w = world_begin(&modes[0]);
+  outcome *want = outcome_of(&modes[0], w);
+  const int before = omp_get_max_threads();
+  int others = 0, kept = 0;
+  omp_set_num_threads(4);
+#pragma omp parallel
+  if (omp_get_thread_num() > 0) mode_set(&worst_mode);
+  outcome *got = outcome_of(&modes[0], w);
+#pragma omp parallel reduction(+ : others, kept)
+  if (omp_get_thread_num() > 0) {
+    others++;
+    kept += mode_holds(&worst_mode);
+    mode_end();
+  }
+  omp_set_num_threads(before);
+  assert_same_outcome(got, want);
+  assert_true(others > 0);
+  assert_int_equal(kept, others);
+  outcome_end(got);
+  outcome_end(want);
+  world_end(w);
+}
+#endif
+
+typedef struct witness {
+  const mode *mode;
+  int calls, kept;
+} witness;
+
+static int note_mode(void *user, uint64_t done, uint64_t total) {
+  witness *w = user;
+  (void)done, (void)total;
+  w->calls++;
+  w->kept += mode_holds(w->mode);
+  return 0;
+}
+
+static void progress_is_called_in_the_callers_mode(void **state) {
+  (void)state;
+  world *w = world_begin(&modes[0]);
+  slab_scene *scene = fill_scene(&modes[0], w, w->context, false);
+  slab_hit hits[RAYS];
+  uint64_t offsets[RAYS + 1];
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_ok(slab_all(scene, w->rays, RAYS, offsets, NULL, 0, NULL, NULL));
+  const uint64_t room = offsets[RAYS] + 1;
+  slab_hit *all = harness_room(room * sizeof *all);
+  for (size_t i = 0; i < mode_count; i++) {
+    const mode *m = &modes[i];
+    witness seen = {.mode = m};
+    const slab_cast_options options = {.progress = note_mode, .user = &seen};
+    OK_IN_MODE(slab_closest(scene, w->rays, RAYS, hits, &options));
+    OK_IN_MODE(slab_all(scene, w->rays, RAYS, offsets, all, room, NULL, &options));
+    assert_true(seen.calls >= 3);
+    assert_int_equal(seen.kept, seen.calls);
+  }
+  free(all);
+  slab_scene_destroy(scene);
+  world_end(w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(driver_opened_while_flushing_keeps_the_contract),
+      cmocka_unit_test(every_mode_gives_the_same_bytes),
+#ifdef _OPENMP
+      cmocka_unit_test(openmp_threads_that_flush_give_the_same_bytes_and_go_on_flushing),
+#endif
+      cmocka_unit_test(progress_is_called_in_the_callers_mode),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
