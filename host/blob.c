@@ -11,6 +11,7 @@
 #include "arithmetic.h"
 #include "primitive.h"
 #include "private.h"
+#include "process.h"
 #include "tree/layout.h"
 #include "tree/memory.h"
 
@@ -88,11 +89,14 @@ static blob_header describe(const slab_scene *scene) {
 
 /* Reads the wide tree that a device holds, if any; every device of a scene holds the same. */
 static slab_status fetch_tree(const slab_scene *scene, char *nodes, char *blocks) {
+  if (scene->tree_nodes == 0) return SLAB_OK;
+  slab_status status = process_check("slab_scene_pack");
+  if (status != SLAB_OK) return status;
   const device *d = &scene->context->devices[0];
   const scene_buffers *from = &scene->buffers[0];
   const scene_array node_array = array_of_nodes(d, SLAB_LAYOUT_WIDE, NULL, scene->tree_nodes * sizeof(tree_node));
   const scene_array block_array = array_of_blocks(d, "the tree's blocks", NULL, scene->tree_floats);
-  slab_status status = array_read(d, &node_array, from->cut, from->nodes, nodes);
+  status = array_read(d, &node_array, from->cut, from->nodes, nodes);
   return status == SLAB_OK ? array_read(d, &block_array, from->cut, from->blocks, blocks) : status;
 }
 
@@ -219,7 +223,8 @@ slab_status slab_scene_unpack(slab_context *context, const void *bytes, size_t s
   blob_header h;
   slab_scene *created = NULL;
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_header(bytes, size, &h);
+  slab_status status = process_check("slab_scene_unpack");
+  if (status == SLAB_OK) status = check_header(bytes, size, &h);
   if (status == SLAB_OK) status = slab_scene_create(context, &created);
   if (status == SLAB_OK) status = take(created, &h, bytes);
   if (status == SLAB_OK)

@@ -1,6 +1,7 @@
 /* The public calls that cast: their arguments, and what is counted before hits are listed. */
 #include <stdlib.h>
 
+#include "process.h"
 #include "stream.h"
 
 size_t slab_result_size(slab_query query) {
@@ -23,6 +24,8 @@ size_t slab_result_size(slab_query query) {
 static slab_status check_cast(const cast *c) {
   const slab_cast_options *o = c->options;
   if (c->scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", c->function);
+  slab_status status = process_check(c->function);
+  if (status != SLAB_OK) return status;
   if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", c->function);
   if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
   return check_cull(c->function, o == NULL ? SLAB_CULL_NONE : o->cull);

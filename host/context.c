@@ -7,6 +7,7 @@
 #include "device_list.h"
 #include "private.h"
 #include "probe.h"
+#include "process.h"
 #include "slabcast_cl.h"
 
 /* ---- opening ---- */
@@ -90,9 +91,12 @@ void wait_for_driver(const device *d, cl_command_queue queue) {
   }
 }
 
+/* In a forked process the driver's objects are left alone: releasing one may wait for threads that are not there, and
+ * so may destroying what such a thread waits for or holds. */
 static void device_close(device *d) {
   slots_free(d, d->slots);
   programs_free(d->programs);
+  if (process_is_forked()) return;
   wait_for_driver(d, d->queue);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
   if (d->context != NULL) clReleaseContext(d->context);
@@ -199,6 +203,7 @@ static const slab_context_options default_options;
 slab_status slab_context_create(const slab_context_options *options, slab_context **context) {
   if (options == NULL) options = &default_options;
   slab_status status = check_options(options, context, "slab_context_create");
+  if (status == SLAB_OK) status = process_begin("slab_context_create");
   if (status != SLAB_OK) return status;
   ARITHMETIC callers = arithmetic_begin(); /* which threads that the driver starts inherit */
   found_device *chosen = NULL;
@@ -216,6 +221,7 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   if (options == NULL) options = &default_options;
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_options(options, context, "slab_context_create_cl");
+  if (status == SLAB_OK) status = process_begin("slab_context_create_cl");
   if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
   if (status != SLAB_OK) return status;
   found_device found = {.id = id};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "process.h"
 
 /* ---- what a device is ---- */
 
@@ -162,7 +163,8 @@ slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count)
   if (list == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: list is NULL");
   ARITHMETIC callers = arithmetic_begin(); /* which threads that the driver starts inherit */
   device_list found;
-  slab_status status = find_devices(&found);
+  slab_status status = process_begin("slab_devices");
+  if (status == SLAB_OK) status = find_devices(&found);
   if (status == SLAB_NO_DEVICE) *count = 0;
   if (status != SLAB_OK) return status;
   for (size_t i = 0; i < found.count && i < capacity; i++) list[i] = found.devices[i].info;

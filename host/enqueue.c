@@ -1,6 +1,7 @@
 /* Casts on the caller's queue and buffers. */
 #include "arithmetic.h"
 #include "private.h"
+#include "process.h"
 #include "slabcast_cl.h"
 
 #define WORD 4 /* spans begin at a multiple of this many bytes */
@@ -61,10 +62,12 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
 static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_command_queue queue) {
   const char *missing = scene == NULL ? "scene" : b == NULL ? "batch" : queue == NULL ? "queue" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s is NULL", missing);
+  slab_status status = process_check("slab_enqueue");
+  if (status != SLAB_OK) return status;
   if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_enqueue: the scene is not committed");
   if ((unsigned)b->query > SLAB_INTERVAL)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
-  slab_status status = check_cull("slab_enqueue", b->cull);
+  status = check_cull("slab_enqueue", b->cull);
   if (status != SLAB_OK) return status;
   if (b->count > UINT32_MAX - WORK_GROUP)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);

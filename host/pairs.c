@@ -5,6 +5,7 @@
 #include "arithmetic.h"
 #include "primitive.h"
 #include "private.h"
+#include "process.h"
 
 #define LAUNCH_PAIRS (1u << 20)
 
@@ -87,7 +88,7 @@ static slab_status check_pairs(const slab_context *context, slab_shape kind, con
                 rays == NULL     ? "rays"
                 : shapes == NULL ? "shapes"
                                  : "intervals");
-  return SLAB_OK;
+  return process_check("slab_pairs");
 }
 
 slab_status slab_pairs(slab_context *context, slab_shape kind, const slab_ray *rays, const void *shapes, size_t n,

@@ -8,6 +8,7 @@
 
 #include "embedded.h"
 #include "private.h"
+#include "process.h"
 
 #define OPTIONS_SIZE 512
 
@@ -281,9 +282,10 @@ size_t program_group(const ready_kernel *k, size_t wanted) {
 void programs_free(program *p) {
   while (p != NULL) {
     program *next = p->next;
+    const bool ours = !process_is_forked();
     for (int k = 0; k < PROGRAM_KERNELS; k++)
-      if (p->kernels[k].kernel != NULL) clReleaseKernel(p->kernels[k].kernel);
-    if (p->program != NULL) clReleaseProgram(p->program);
+      if (ours && p->kernels[k].kernel != NULL) clReleaseKernel(p->kernels[k].kernel);
+    if (ours && p->program != NULL) clReleaseProgram(p->program);
     free(p);
     p = next;
   }

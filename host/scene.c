@@ -6,6 +6,7 @@
 #include "arithmetic.h"
 #include "primitive.h"
 #include "private.h"
+#include "process.h"
 #include "tree/layout.h"
 
 /* ---- life ---- */
@@ -13,6 +14,8 @@
 slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: context is NULL");
   if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: scene is NULL");
+  slab_status status = process_check("slab_scene_create");
+  if (status != SLAB_OK) return status;
   slab_scene *created = calloc(1, sizeof *created);
   if (created == NULL) return fail_memory(sizeof *created, "a scene");
   context_retain(context);
@@ -22,7 +25,8 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
 }
 
 static void release_buffers(slab_scene *scene) {
-  for (uint32_t d = 0; scene->buffers != NULL && d < scene->context->device_count; d++) {
+  const bool ours = scene->buffers != NULL && !process_is_forked();
+  for (uint32_t d = 0; ours && d < scene->context->device_count; d++) {
     const scene_buffers *b = &scene->buffers[d];
     if (b->table != NULL) clReleaseMemObject(b->table);
     for (int k = 0; k < SCENE_BUFFERS; k++) {
@@ -154,6 +158,8 @@ static slab_status take_primitives(const addition *a, bool drop, float *values, 
 
 static slab_status check_addition(const slab_scene *scene, const addition *a) {
   if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", a->function);
+  slab_status status = process_check(a->function);
+  if (status != SLAB_OK) return status;
   if (scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is committed already", a->function);
   if (a->mesh == NULL && a->values == NULL && a->count > 0)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", a->function, a->count);
@@ -425,11 +431,13 @@ void scene_finish(slab_scene *scene, double begin) {
 slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *options) {
   ARITHMETIC callers = arithmetic_begin();
   if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: scene is NULL");
+  slab_status status = process_check("slab_scene_commit");
+  if (status != SLAB_OK) return status;
   if (scene->committed) return fail(SLAB_INVALID_STATE, "slab_scene_commit: the scene is committed already");
   if (options != NULL && (unsigned)options->tree > SLAB_TREE_HIGH)
     return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: tree is %d, not a slab_tree", (int)options->tree);
   double begin = seconds_now();
-  slab_status status = scene_upload(scene, options == NULL ? SLAB_TREE_DEFAULT : options->tree);
+  status = scene_upload(scene, options == NULL ? SLAB_TREE_DEFAULT : options->tree);
   if (status != SLAB_OK) return status;
   scene_finish(scene, begin);
   return SLAB_OK;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process.h"
 #include "sort.h"
 #include "stream.h"
 
@@ -40,6 +41,10 @@ static void unpin(const slot *s, staging *from) {
 
 /* The caller's queue is not waited for: it may hold work that waits for the caller. */
 static void slot_free(const device *d, slot *s) {
+  if (process_is_forked()) {
+    free(s);
+    return;
+  }
   for (int p = 0; p < PARTS; p++) {
     unpin(s, &s->staged[p]);
     release_buffer(&s->staged[p].buffer);

@@ -6,6 +6,7 @@
 #include "arithmetic.h"
 #include "judge.h"
 #include "mirror.h"
+#include "process.h"
 
 /* What one comparison stands on. */
 typedef struct check {
@@ -238,6 +239,8 @@ static slab_status check_arguments(const check *c, const slab_check_report *repo
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_check: %s is NULL", missing);
   if ((unsigned)c->query > SLAB_INTERVAL)
     return fail(SLAB_INVALID_ARGUMENT, "slab_check: query is %d, not a slab_query", (int)c->query);
+  slab_status status = process_check("slab_check");
+  if (status != SLAB_OK) return status;
   if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "slab_check: the scene is not committed");
   return check_cull("slab_check", c->options == NULL ? SLAB_CULL_NONE : c->options->cull);
 }

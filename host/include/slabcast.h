@@ -11,12 +11,21 @@
  * Statuses any function may return besides those it lists: SLAB_OK,
  * SLAB_INVALID_ARGUMENT (a pointer is NULL that must not be, a value is out of
  * range), SLAB_OUT_OF_MEMORY (host or device), SLAB_DEVICE_FAILED (an OpenCL
- * call failed; the message names it and its code).
+ * call failed; the message names it and its code), SLAB_INVALID_STATE (in a forked
+ * process, below).
  *
  * Threads: different contexts are independent. A scene is built (add, commit) by
  * one thread at a time; a committed scene may be cast on, checked and queried by
  * several threads at once. Destroying needs that no other call still uses the object;
  * a scene keeps its context alive, so the order of destruction does not matter.
+ *
+ * Processes: fork() copies no threads, neither an OpenCL driver's nor OpenMP's. In a child that was forked after the
+ * parent's first slab_devices, slab_context_create or slab_context_create_cl, every call that needs them returns
+ * SLAB_INVALID_STATE at once: these three, and those that take a context or a scene. What only reads host memory goes
+ * on: slab_context_device(s), slab_context_objects, slab_scene_info, slab_scene_pack where no SLAB_LAYOUT_WIDE tree has
+ * to be read back, the helpers, the texts. Destroying frees host memory and leaves the driver's objects to the parent.
+ * A child that was forked before works in full, as does one that calls exec. What the program itself does with OpenCL
+ * or OpenMP before it forks is not seen.
  *
  * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps, whatever the
  * calling thread has set (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked with
