@@ -251,8 +251,6 @@ measure_speed() {
     END { print exp(sum["\"flat\""] / count["\"flat\""]), exp(sum["\"tree\""] / count["\"tree\""]) }' "$own/bench.json"
 }
 
-# Mesa 22 takes gigabytes and many minutes to compile what measures ceilings.
-is_timed() { ! is_slow && [[ $runtime != rusticl22 ]]; }
 
 # Every runtime once a round, so that all have the same weather; the file has: round, runtime, flat, BVH.
 measure_speeds() {
@@ -260,7 +258,7 @@ measure_speeds() {
   for round in 1 2 3; do
     for name in "${chosen[@]}"; do
       choose "$name"
-      if is_timed; then echo "$round $name $(measure_speed)" >>"$work/speeds"; fi
+      if ! is_slow; then echo "$round $name $(measure_speed)" >>"$work/speeds"; fi
     done
   done
 }
@@ -325,6 +323,7 @@ print_table() {
     sum=$((sum + differ))
     echo "| $(field 1) | $version | $verified, $cast_rays | $differ | $(cold_seconds) | $(ratio "$name" 3) | $(ratio "$name" 4) |"
   done
+  cat "$work/refused"
   echo "$sum" >"$work/differ"
 }
 
@@ -342,10 +341,31 @@ write_page() {
   mv "$page.new" "$page"
 }
 
+# What the program says where it refuses a runtime's device, whose answers would be wrong; else nothing.
+refusal() { run verify --rays 1 --group pairs 2>&1 >/dev/null | sed -n 's/^slabcast: .* device "[^"]*" //p'; }
+
+# Leaves those out of `chosen`; a row of the table each.
+leave_refused() {
+  local name why left=()
+  for name in "${chosen[@]}"; do
+    choose "$name"
+    why=$(refusal)
+    if [[ -z $why ]]; then
+      left+=("$name")
+    else
+      say "$name: $version: refused: it $why"
+      echo "| $(field 1) | $version | - | - | refused: it ${why%%,*} | - | - |" >>"$work/refused"
+    fi
+  done
+  chosen=("${left[@]}")
+}
+
 # survey [RUNTIME...]: exit code 1 where anything differs.
 survey() {
   chosen=("$@")
   ((${#chosen[@]})) || chosen=("${usual[@]}")
+  : >"$work/refused"
+  leave_refused
   first=${chosen[0]}
   at_once cast_and_verify
   measure_speeds

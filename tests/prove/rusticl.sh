@@ -3,4 +3,4 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-on_runtime rusticl22 "Mesa rusticl on llvmpipe"
+on_runtime rusticl25 "Mesa rusticl on llvmpipe"
