@@ -42,7 +42,8 @@ int cast_report(const cast *c, uint64_t done) {
 static slab_status cast_each(const char *function, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
-  cast c = {function, scene, query, rays, n, results, slab_result_size(query), .options = options, .progress_total = n};
+  cast c = {function,           scene, query, rays, n, 0, results, slab_result_size(query), .options = options,
+            .progress_total = n};
   c.callers = &callers;
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && n > 0 && results == NULL)
@@ -77,30 +78,73 @@ slab_status slab_interval_of(slab_scene *scene, const slab_ray *rays, size_t n, 
   return cast_each("slab_interval_of", SLAB_INTERVAL, scene, rays, n, intervals, options);
 }
 
-/* Counts, and from them where each ray's hits begin. */
-static slab_status count_offsets(cast *c, uint64_t *offsets) {
-  uint32_t *counts = malloc(c->n * sizeof *counts + 1);
-  if (counts == NULL) return fail_memory(c->n * sizeof *counts, "hit counts");
-  cast counting = *c;
-  counting.query = SLAB_COUNT;
-  counting.results = counts;
-  counting.result_size = slab_result_size(SLAB_COUNT);
-  slab_status status = stream_rays(&counting);
-  if (status == SLAB_OK) {
-    offsets[0] = 0;
-    for (size_t i = 0; i < c->n; i++) offsets[i + 1] = offsets[i] + counts[i];
-    c->progress_done = counting.progress_done;
-    c->invalid = counting.invalid;
-  }
-  free(counts);
+/* ---- all hits ---- */
+
+/* The n rays from `first` on, by themselves. offsets: of SLAB_ALL, theirs. */
+static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, void *results,
+                             const uint64_t *offsets) {
+  slab_cast_options options = {0};
+  if (c->options != NULL) options = *c->options;
+  if (options.skip != NULL) options.skip += first;
+  cast some = *c;
+  some.query = query;
+  some.rays += first;
+  some.n = n;
+  some.before = first;
+  some.results = results;
+  some.result_size = slab_result_size(query);
+  some.offsets = offsets;
+  some.collected = NULL;
+  some.options = &options;
+  const slab_status status = stream_rays(&some);
+  c->progress_done = some.progress_done;
+  c->invalid = some.invalid;
   return status;
+}
+
+/* From `first` on, by a cast that keeps no hits. */
+static slab_status count_rest(cast *c, size_t first, uint64_t *counts) {
+  const size_t n = c->n - first;
+  uint32_t *counted = malloc(n * sizeof *counted + 1);
+  if (counted == NULL) return fail_memory(n * sizeof *counted, "hit counts");
+  const slab_status status = cast_some(c, SLAB_COUNT, first, n, counted, NULL);
+  for (size_t i = 0; status == SLAB_OK && i < n; i++) counts[first + i] = counted[i];
+  free(counted);
+  return status;
+}
+
+/* All hits are counted; where there is room for some, those of as many rays as memory is for are collected. */
+static slab_status count_offsets(cast *c, collection *to, uint64_t *offsets) {
+  cast collecting = *c;
+  collecting.collected = to;
+  slab_status status = to->most > 0 ? stream_rays(&collecting) : SLAB_OK;
+  c->progress_done = collecting.progress_done;
+  c->invalid = collecting.invalid;
+  if (status == SLAB_OK && to->rays < c->n) status = count_rest(c, to->rays, to->counts);
+  if (status != SLAB_OK) return status;
+  offsets[0] = 0;
+  for (size_t i = 0; i < c->n; i++) offsets[i + 1] += offsets[i];
+  return SLAB_OK;
+}
+
+/* What is collected goes where it belongs; rays whose hits are not are cast again. */
+static slab_status fill_in(cast *c, const collection *from, const uint64_t *offsets) {
+  slab_status status = SLAB_OK;
+  size_t end = c->n;
+  batches_place(from->batches, offsets, c->results);
+  for (const hit_batch *b = from->batches; b != NULL && status == SLAB_OK; b = b->next) {
+    if (b->lost) continue;
+    const size_t next = b->first + b->rays;
+    if (next < end) status = cast_some(c, SLAB_ALL, next, end - next, c->results, offsets + next);
+    end = b->first;
+  }
+  return status == SLAB_OK && end > 0 ? cast_some(c, SLAB_ALL, 0, end, c->results, offsets) : status;
 }
 
 slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                      uint64_t capacity, uint64_t *required, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
-  cast c = {"slab_all",        scene, SLAB_ALL, rays, n, hits, slab_result_size(SLAB_ALL), .offsets = offsets,
-            .options = options};
+  cast c = {"slab_all", scene, SLAB_ALL, rays, n, 0, hits, slab_result_size(SLAB_ALL), .options = options};
   c.callers = &callers;
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
@@ -108,13 +152,14 @@ slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t
     status = fail(SLAB_INVALID_ARGUMENT, "slab_all: hits is NULL and capacity %llu", (unsigned long long)capacity);
   if (status != SLAB_OK) return status;
   c.progress_total = capacity > 0 ? 2 * (uint64_t)n : n;
-  status = count_offsets(&c, offsets);
-  if (status != SLAB_OK) return status;
-  if (required != NULL) *required = offsets[n];
-  if (options != NULL && options->invalid != NULL) *options->invalid = c.invalid;
-  if (capacity == 0) return SLAB_OK;
-  if (capacity < offsets[n])
-    return fail(SLAB_CAPACITY, "slab_all: %llu hits, and capacity is %llu", (unsigned long long)offsets[n],
-                (unsigned long long)capacity);
-  return stream_rays(&c);
+  collection collected = {.counts = offsets + 1, .most = capacity};
+  status = count_offsets(&c, &collected, offsets);
+  if (status == SLAB_OK && required != NULL) *required = offsets[n];
+  if (status == SLAB_OK && options != NULL && options->invalid != NULL) *options->invalid = c.invalid;
+  if (status == SLAB_OK && capacity > 0 && capacity < offsets[n])
+    status = fail(SLAB_CAPACITY, "slab_all: %llu hits, and capacity is %llu", (unsigned long long)offsets[n],
+                  (unsigned long long)capacity);
+  if (status == SLAB_OK && capacity > 0) status = fill_in(&c, &collected, offsets);
+  batches_free(collected.batches);
+  return status;
 }

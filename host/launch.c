@@ -112,6 +112,18 @@ static program_key key_of(const site *on, program_source source, slab_query quer
                        .cut = on->buffers->cut};
 }
 
+/* Those of flat scenes are at all that they take, those with rays in turns at some, others at one. */
+uint32_t launch_walks(const site *on, const launch *l) {
+  const uint32_t rays = l->uniforms.rays, each = rays_each(on, rays, l->turns), items = (rays + each - 1) / each;
+  if (on->buffers->nodes[0] == NULL) return rays;
+  return l->turns ? items * on->device->tuning->turns : items;
+}
+
+double launch_walks_each(const site *on) {
+  const tuning *t = on->device->tuning;
+  return has_tactics(on) ? (double)t->turns / t->turns_rays : 1.0;
+}
+
 slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done) {
   const program_key key = key_of(on, source_of(on), query, l->later);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "collect.h"
 #include "slabcast.h"
 #include "tactics.h"
 #include "tuning.h"
@@ -154,7 +155,8 @@ typedef struct scene_buffers {
   cl_mem nodes[SCENE_BUFFERS]; /* the first NULL: flat */
   bool cut;                    /* in several buffers, which are copies; else each array is the first one */
   void *kept[2]; /* what the buffers lie in, on devices that use host memory in place; a tree's stand with the first */
-  tactics_memory learned; /* the device's lock guards it */
+  tactics_memory learned; /* the device's lock guards it, */
+  hits_known hits;        /* and this */
 } scene_buffers;
 
 struct slab_scene {
@@ -242,6 +244,9 @@ typedef struct launch {
 /* The uniforms of a cast under these options (NULL: none), but for the number of rays. */
 cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
 slab_status check_cull(const char *function, slab_cull);
+/* Rays that work-items of launch_enqueue are at together, and what part of the rays that is at the most. */
+uint32_t launch_walks(const site *, const launch *);
+double launch_walks_each(const site *);
 /* Fills in rays_each, as launch_packets does. */
 slab_status launch_enqueue(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);

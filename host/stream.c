@@ -34,6 +34,7 @@ typedef struct stream {
   site on;
   pthread_t thread;
   tactics tactics;
+  hits_known hits;      /* that rays have, where they are collected */
   uint32_t offered;     /* the tactics that it chooses among */
   uint32_t bound, size; /* rays of a launch: at most, and of the next */
   double rate;          /* rays a second; 0: not known yet */
@@ -80,8 +81,15 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
   while (*wanted > 1 && c->offsets[first + *wanted] - c->offsets[first] > several) *wanted /= 2;
   uint64_t hits = c->offsets[first + *wanted] - c->offsets[first];
   if (hits <= bound) return SLAB_OK;
-  return fail(SLAB_OUT_OF_MEMORY, "ray %zu has %llu hits, and \"%s\" holds %llu at once", first,
+  return fail(SLAB_OUT_OF_MEMORY, "ray %zu has %llu hits, and \"%s\" holds %llu at once", c->before + first,
               (unsigned long long)hits, d->info.name, (unsigned long long)bound);
+}
+
+/* Those whose hits can be collected; all where none are. */
+static uint32_t bound_collected(const stream *s, uint32_t rays) {
+  if (s->flow->cast->collected == NULL) return rays;
+  const uint32_t most = room_rays(&s->hits, stretch_room(s->on.device), launch_walks_each(&s->on));
+  return rays < most ? rays : most;
 }
 
 static uint32_t first_launch(const site *on, uint32_t bound) {
@@ -188,21 +196,31 @@ static void tactics_look_again(stream *s) {
 
 /* ---- one device ---- */
 
+/* The hits are not wanted any more, or too many to be kept. */
+static bool is_full(const cast *c) {
+  return c->collected != NULL && (c->collected->found > c->collected->most || c->collected->bytes > COLLECTED_BYTES);
+}
+
 /* The next rays, where there are some and nothing has failed. */
 static bool take(stream *s, stretch *to, bool *trial) {
   flow *f = s->flow;
   const cast *c = f->cast;
   slab_status status = SLAB_OK;
   pthread_mutex_lock(&f->lock);
-  const size_t remaining = c->n - f->next;
+  const size_t remaining = is_full(c) ? 0 : c->n - f->next;
   const bool more = f->status == SLAB_OK && remaining > 0;
   if (more) {
     tactics_look_again(s);
     to->first = f->next;
     to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
-    const uint32_t most = f->count > 1 ? to->count : remaining < s->bound ? (uint32_t)remaining : s->bound;
+    to->count = bound_collected(s, to->count);
+    const uint32_t all = f->count > 1           ? to->count
+                         : remaining < s->bound ? (uint32_t)remaining
+                                                : s->bound,
+                   most = bound_collected(s, all);
     to->tactic = tactics_next(&s->tactics, most, &to->count, trial);
-    if (c->query == SLAB_ALL) status = bound_hits(c, s->on.device, to->first, &to->count);
+    to->known = s->hits;
+    if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
     f->next += to->count;
   }
   pthread_mutex_unlock(&f->lock);
@@ -258,14 +276,28 @@ static void report_progress(flow *f) {
                       (unsigned long long)c->progress_total, PLURAL(c->progress_total)));
 }
 
+/* Of several devices any may end first. */
+static void collect(stream *s, hit_batch *b) {
+  collection *to = s->flow->cast->collected;
+  batch_count(b, to->counts + b->first, &s->hits);
+  pthread_mutex_lock(&s->flow->lock);
+  hit_batch **at = &to->batches;
+  while (*at != NULL && (*at)->first > b->first) at = &(*at)->next;
+  b->next = *at;
+  *at = b;
+  to->found += b->found;
+  to->bytes += batch_bytes(b);
+  pthread_mutex_unlock(&s->flow->lock);
+}
+
 /* Waits for the oldest stretch. */
 static void end_oldest(stream *s) {
   const uint32_t at = s->first, count = s->stretches[at].count;
   const slab_tactic tactic = s->stretches[at].tactic;
   const bool first_use = s->stretches[at].launch.first_use;
   cast *c = s->flow->cast;
-  uint32_t invalid = 0;
-  slab_status status = stretch_end(c, &s->on, &s->stretches[at], &invalid);
+  stretch_outcome outcome = {0};
+  slab_status status = stretch_end(c, &s->on, &s->stretches[at], &outcome);
   s->first = (s->first + 1) % STRETCHES;
   s->in_flight--;
   if (status != SLAB_OK) {
@@ -273,9 +305,12 @@ static void end_oldest(stream *s) {
     return;
   }
   learn(s, at, tactic, count, first_use);
+  /* Hits are counted and listed: two passes in one. */
+  const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
+  if (outcome.batch != NULL) collect(s, outcome.batch);
   pthread_mutex_lock(&s->flow->lock);
-  c->progress_done += count;
-  c->invalid += invalid;
+  c->progress_done += passes * count;
+  c->invalid += outcome.invalid;
   pthread_mutex_unlock(&s->flow->lock);
   if (s == s->flow->streams) report_progress(s->flow);
 }
@@ -287,9 +322,10 @@ static bool flow_goes_on(flow *f) {
   return ok;
 }
 
-/* A trial has the device for itself. */
+/* A trial has the device for itself, and what is to tell how many hits there are comes before all others. */
 static uint32_t most_in_flight(const stream *s) {
-  return tactics_trying(&s->tactics) ? 1 : s->on.device->in_place ? STRETCHES_IN_PLACE : STRETCHES;
+  const bool asks = s->flow->cast->collected != NULL && !hits_are_known(&s->hits);
+  return asks || tactics_trying(&s->tactics) ? 1 : s->on.device->in_place ? STRETCHES_IN_PLACE : STRETCHES;
 }
 
 static void *stream_run(void *argument) {
@@ -319,6 +355,17 @@ static void open_stream(flow *f, uint32_t i) {
   s->bound = launch_bound(c, &s->on);
   s->size = first_launch(&s->on, s->bound);
   tactics_open(s);
+  pthread_mutex_lock(&s->on.device->lock);
+  s->hits = s->on.buffers->hits;
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+/* Keeps what was found out. */
+static void close_stream(stream *s) {
+  tactics_close(s);
+  pthread_mutex_lock(&s->on.device->lock);
+  s->on.buffers->hits = s->hits;
+  pthread_mutex_unlock(&s->on.device->lock);
 }
 
 /* The caller's thread takes the first device, which is why progress can be reported from it. */
@@ -344,7 +391,8 @@ slab_status stream_rays(cast *c) {
   pthread_mutex_init(&f.lock, NULL);
   for (uint32_t i = 0; i < devices; i++) open_stream(&f, i);
   run_all(&f);
-  for (uint32_t i = 0; i < devices; i++) tactics_close(&f.streams[i]);
+  for (uint32_t i = 0; i < devices; i++) close_stream(&f.streams[i]);
+  if (c->collected != NULL) c->collected->rays = f.next;
   pthread_mutex_destroy(&f.lock);
   free(f.streams);
   return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);

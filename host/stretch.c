@@ -154,6 +154,13 @@ static slab_status write_buffer(const slot *s, cl_mem buffer, const void *bytes,
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueWriteBuffer", what);
 }
 
+/* To where it has been reserved for. */
+static slab_status copy_in(const slot *s, part p, const void *bytes, size_t size, const char *what) {
+  const staging *to = &s->staged[p];
+  if (to->pinned != NULL) bytes = memcpy(to->pinned, bytes, size);
+  return write_buffer(s, to->buffer, bytes, size, what);
+}
+
 /* In place where the device can, else a copy. */
 static slab_status input(const device *d, stretch *s, part p, const void *bytes, size_t size, const char *what,
                          cl_mem *buffer) {
@@ -164,23 +171,40 @@ static slab_status input(const device *d, stretch *s, part p, const void *bytes,
     return status;
   }
   slab_status status = staging_reserve(d, s->slot, p, size, what);
-  if (status != SLAB_OK) return status;
-  const staging *to = &s->slot->staged[p];
-  *buffer = to->buffer;
-  if (to->pinned != NULL) bytes = memcpy(to->pinned, bytes, size);
-  return write_buffer(s->slot, *buffer, bytes, size, what);
+  *buffer = s->slot->staged[p].buffer;
+  return status == SLAB_OK ? copy_in(s->slot, p, bytes, size, what) : status;
 }
 
-static void *results_of(const cast *c, const stretch *s) {
+size_t stretch_room(const device *d) {
+  const size_t most = d->in_place ? ROOM_BYTES : STAGED_BYTES;
+  return most < d->info.allocation_bytes ? most : d->info.allocation_bytes;
+}
+
+static bool collects(const cast *c) { return c->collected != NULL; }
+
+static unsigned char *results_of(const cast *c, const stretch *s) {
+  if (collects(c)) return s->batch->results;
   size_t first = c->query == SLAB_ALL ? c->offsets[s->first] : s->first;
-  return (char *)c->results + first * c->result_size;
+  return (unsigned char *)c->results + first * c->result_size;
 }
 
-static slab_status output(const cast *c, const device *d, stretch *s) {
-  const size_t results = c->query == SLAB_ALL ? c->offsets[s->first + s->count] - c->offsets[s->first] : s->count;
+/* Host memory for the hits that are to come. */
+static slab_status make_room(const site *on, stretch *s) {
+  const device *d = on->device;
+  cast_uniforms *u = &s->launch.uniforms;
+  u->room = room_of(&s->known, stretch_room(d), s->count, launch_walks(on, &s->launch));
+  u->at[AT_RESULTS] = (uint32_t)(room_begin(s->count) / sizeof(uint32_t));
+  s->result_bytes = room_size(s->count, &u->room);
+  s->batch = batch_create(s->first, s->count, &u->room, d->in_place);
+  return s->batch == NULL ? fail_memory(s->result_bytes, "hits") : SLAB_OK;
+}
+
+static slab_status output(const cast *c, const site *on, stretch *s) {
+  const device *d = on->device;
+  const size_t results = c->offsets != NULL ? c->offsets[s->first + s->count] - c->offsets[s->first] : s->count;
   s->result_bytes = results * c->result_size;
-  if (s->result_bytes == 0) return SLAB_OK;
-  slab_status status;
+  slab_status status = collects(c) ? make_room(on, s) : SLAB_OK;
+  if (status != SLAB_OK || s->result_bytes == 0) return status;
   if (d->in_place) {
     status = create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, s->result_bytes, results_of(c, s), "results",
                            &s->in_place[PART_RESULTS]);
@@ -188,6 +212,8 @@ static slab_status output(const cast *c, const device *d, stretch *s) {
   } else {
     status = staging_reserve(d, s->slot, PART_RESULTS, s->result_bytes, "results");
     s->launch.results = s->slot->staged[PART_RESULTS].buffer;
+    if (status == SLAB_OK && collects(c))
+      status = copy_in(s->slot, PART_RESULTS, s->batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
   }
   return status;
 }
@@ -235,15 +261,15 @@ static slab_status send(const cast *c, const site *on, stretch *s) {
   launch *l = &s->launch;
   l->uniforms = cast_uniforms_of(c->scene, c->options);
   l->uniforms.rays = s->count;
-  if (c->query == SLAB_ALL) l->uniforms.invalid = 0; /* they were counted with the hits */
+  if (c->offsets != NULL) l->uniforms.invalid = 0; /* they were counted with the hits */
   l->uniforms.packet = s->tactic == SLAB_TACTIC_PACKETS ? packet_rays(on, c->query) : 0;
   const bool sorted = s->tactic == SLAB_TACTIC_SORTED;
   l->later = describes_later(on, c->query);
   l->turns = sorted || s->tactic == SLAB_TACTIC_TURNS;
   slab_status status = input(d, s, PART_RAYS, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
-  if (status == SLAB_OK) status = output(c, d, s);
+  if (status == SLAB_OK) status = output(c, on, s);
   if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);
-  if (status == SLAB_OK && c->query == SLAB_ALL) status = input_offsets(c, d, s);
+  if (status == SLAB_OK && c->offsets != NULL) status = input_offsets(c, d, s);
   if (status == SLAB_OK && l->uniforms.skip)
     status =
         input(d, s, PART_SKIPS, c->options->skip + s->first, s->count * sizeof *c->options->skip, "skips", &l->skips);
@@ -286,48 +312,74 @@ static slab_status launch_stretch(const cast *c, const site *on, stretch *s) {
 
 /* ---- and back ---- */
 
-static slab_status read_buffer(stretch *s, cl_mem buffer, void *bytes, size_t size, const char *what) {
-  cl_int code = clEnqueueReadBuffer(s->slot->queue, buffer, CL_FALSE, 0, size, bytes, 0, NULL, next_event(s));
+static slab_status read_buffer(stretch *s, cl_mem buffer, size_t at, void *bytes, size_t size, const char *what) {
+  cl_int code = clEnqueueReadBuffer(s->slot->queue, buffer, CL_FALSE, at, size, bytes, 0, NULL, next_event(s));
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueReadBuffer", what);
   s->event_count++;
   return SLAB_OK;
 }
 
-/* The results stand in the caller's array once this is done. */
-static slab_status map_results(stretch *s) {
+/* They stand where they belong once this is done. */
+static slab_status map_results(stretch *s, fetch *f) {
   cl_int code;
-  s->mapped = clEnqueueMapBuffer(s->slot->queue, s->launch.results, CL_FALSE, CL_MAP_READ, 0, s->result_bytes, 0, NULL,
+  f->mapped = clEnqueueMapBuffer(s->slot->queue, s->launch.results, CL_FALSE, CL_MAP_READ, f->at, f->size, 0, NULL,
                                  next_event(s), &code);
-  if (s->mapped == NULL) return fail_cl(code, "clEnqueueMapBuffer", "results");
+  if (f->mapped == NULL) return fail_cl(code, "clEnqueueMapBuffer", "results");
   s->event_count++;
   return SLAB_OK;
 }
 
-/* Not before the map is done, though nobody changes the results any more: some drivers refuse that. */
-static slab_status unmap_results(stretch *s) {
-  if (s->mapped == NULL) return SLAB_OK;
-  const cl_int code = clEnqueueUnmapMemObject(s->slot->queue, s->launch.results, s->mapped, 0, NULL, NULL);
-  s->mapped = NULL;
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueUnmapMemObject", "results");
+/* Not before the maps are done, though nobody changes the results any more: some drivers refuse that. */
+static cl_int unmap_results(stretch *s) {
+  cl_int code = CL_SUCCESS;
+  for (fetch *f = s->fetches; f < s->fetches + s->fetch_count; f++) {
+    if (f->mapped == NULL) continue;
+    const cl_int unmapped = clEnqueueUnmapMemObject(s->slot->queue, s->launch.results, f->mapped, 0, NULL, NULL);
+    if (unmapped != CL_SUCCESS) code = unmapped;
+    f->mapped = NULL;
+  }
+  return code;
 }
 
-static slab_status read_results(const cast *c, stretch *s) {
-  void *pinned = s->slot->staged[PART_RESULTS].pinned;
-  return read_buffer(s, s->launch.results, pinned != NULL ? pinned : results_of(c, s), s->result_bytes, "results");
+static slab_status read_results(const cast *c, stretch *s, const fetch *f) {
+  unsigned char *pinned = s->slot->staged[PART_RESULTS].pinned;
+  return read_buffer(s, s->launch.results, f->at, (pinned != NULL ? pinned : results_of(c, s)) + f->at, f->size,
+                     "results");
+}
+
+static slab_status fetch_results(const cast *c, const device *d, stretch *s, size_t at, size_t size) {
+  if (size == 0) return SLAB_OK;
+  fetch *f = &s->fetches[s->fetch_count++];
+  *f = (fetch){.at = at, .size = size};
+  return d->in_place ? map_results(s, f) : read_results(c, s, f);
 }
 
 /* Once they are there. */
-static void hand_over_results(const cast *c, const stretch *s) {
-  const void *pinned = s->slot->staged[PART_RESULTS].pinned;
-  if (pinned != NULL && s->result_bytes > 0) memcpy(results_of(c, s), pinned, s->result_bytes);
+static void hand_over_results(const cast *c, const stretch *s, const fetch *f) {
+  const unsigned char *pinned = s->slot->staged[PART_RESULTS].pinned;
+  if (pinned != NULL) memcpy(results_of(c, s) + f->at, pinned + f->at, f->size);
 }
 
-static slab_status fetch(const cast *c, const device *d, stretch *s) {
-  slab_status status = SLAB_OK;
-  if (s->result_bytes > 0) status = d->in_place ? map_results(s) : read_results(c, s);
+/* Of hits that are collected and copied their lists, which tell what else there is. */
+static slab_status fetch_all(const cast *c, const device *d, stretch *s) {
+  const size_t taken = collects(c) ? TAKEN_NUMBERS * sizeof(uint32_t) : 0;
+  const size_t size = !collects(c)  ? s->result_bytes
+                      : d->in_place ? s->batch->size - taken
+                                    : s->count * sizeof(hit_list);
+  slab_status status = fetch_results(c, d, s, taken, size);
   if (status == SLAB_OK && s->launch.invalid != NULL)
-    status = read_buffer(s, s->launch.invalid, &s->invalid, sizeof s->invalid, "the invalid count");
+    status = read_buffer(s, s->launch.invalid, 0, &s->invalid, sizeof s->invalid, "the invalid count");
   return status;
+}
+
+/* What else there is, once the lists are there. */
+static slab_status fetch_hits(const cast *c, const site *on, stretch *s) {
+  hit_batch *b = s->batch;
+  hand_over_results(c, s, &s->fetches[0]);
+  if (!batch_look(b, on->scene->primitives))
+    return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
+  const size_t hits = b->lost || on->device->in_place ? 0 : b->used;
+  return fetch_results(c, on->device, s, room_begin(b->rays), hits * sizeof(slab_hit));
 }
 
 static slab_status flush(const device *d, const stretch *s) {
@@ -343,6 +395,7 @@ static void forget_events(stretch *s) {
 
 /* A kernel that fails while it runs tells nobody but those who wait for its event. */
 static slab_status await(stretch *s) {
+  if (s->event_count == 0) return SLAB_OK;
   cl_int code = clWaitForEvents(s->event_count, s->events);
   forget_events(s);
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", "a cast");
@@ -354,14 +407,15 @@ static void release(stretch *s) {
   for (int p = 0; p < PARTS; p++) release_buffer(&s->in_place[p]);
   free(s->local_offsets);
   free(s->sorted);
+  batches_free(s->batch);
   *s = (stretch){.slot = s->slot};
 }
 
 void stretch_abandon(const site *on, stretch *s) {
   clFinish(on->device->queue);
   clFinish(s->slot->queue);
-  if (s->mapped != NULL) clEnqueueUnmapMemObject(s->slot->queue, s->launch.results, s->mapped, 0, NULL, NULL);
-  if (s->mapped != NULL) clFinish(s->slot->queue);
+  unmap_results(s);
+  clFinish(s->slot->queue);
   release(s);
 }
 
@@ -370,7 +424,7 @@ slab_status stretch_begin(const cast *c, const site *on, stretch *s) {
   if (status != SLAB_OK) return status;
   status = send(c, on, s);
   if (status == SLAB_OK) status = launch_stretch(c, on, s);
-  if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch(c, on->device, s);
+  if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch_all(c, on->device, s);
   if (status == SLAB_OK) status = flush(on->device, s);
   if (status != SLAB_OK) stretch_abandon(on, s);
   return status;
@@ -378,19 +432,27 @@ slab_status stretch_begin(const cast *c, const site *on, stretch *s) {
 
 /* On a queue of its own nothing waits for a kernel's event but the host: not every driver tells those who wait for one
  * that fails. */
-slab_status stretch_end(const cast *c, const site *on, stretch *s, uint32_t *invalid) {
+slab_status stretch_end(const cast *c, const site *on, stretch *s, stretch_outcome *outcome) {
   slab_status status = await(s);
   if (status == SLAB_OK && is_apart(on->device, s)) {
-    status = fetch(c, on->device, s);
-    if (status == SLAB_OK && s->event_count > 0) status = await(s);
+    status = fetch_all(c, on->device, s);
+    if (status == SLAB_OK) status = await(s);
   }
-  if (status == SLAB_OK) status = unmap_results(s);
+  if (status == SLAB_OK && collects(c)) {
+    status = fetch_hits(c, on, s);
+    if (status == SLAB_OK) status = await(s);
+  }
+  if (status == SLAB_OK) {
+    const cl_int code = unmap_results(s);
+    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueUnmapMemObject", "results");
+  }
   if (status != SLAB_OK) {
     stretch_abandon(on, s);
     return status;
   }
-  hand_over_results(c, s);
-  *invalid = s->invalid;
+  for (int i = collects(c) ? 1 : 0; i < s->fetch_count; i++) hand_over_results(c, s, &s->fetches[i]);
+  *outcome = (stretch_outcome){s->invalid, s->batch};
+  s->batch = NULL;
   release(s);
   return SLAB_OK;
 }

@@ -107,11 +107,12 @@ kernel void compressed(const global slab_ray *rays, global void *results, const 
   const scene_nodes nodes = NODES_GIVEN;
   size_t i = get_global_id(0) * cast.rays_each;
   const size_t end = i + cast.rays_each < cast.rays ? i + cast.rays_each : cast.rays;
+  hit_share share = {0, 0};
   for (; i < end; i++) {
     const slab_ray given = query_ray(rays, &cast, i);
     const ray_frame ray = ray_prepare(&given);
-    query_state q = query_begin(&ray, results, offsets, table, skips, invalid, &cast, i);
+    query_state q = query_begin(&ray, results, offsets, table, skips, invalid, &cast, i, get_global_id(0));
     if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, blocks, &cast)) descend(&q, &ray, nodes, blocks, &cast);
-    query_end(&q, &ray, &given, table, blocks, &cast, results, i);
+    query_end(&q, &ray, &given, table, blocks, &cast, results, i, &share);
   }
 }

@@ -145,13 +145,14 @@ KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, 
   uint n = 0; /* a work-item without a ray still helps its group */
   while (n < cast.rays_each && begin + n < cast.rays) n++;
   frames prepared;
+  hit_share share = {0, 0};
   ray_frame ray[SLAB_RAYS];
   query_state q[SLAB_RAYS];
   prepared.first = prepared.count = 0;
   ray[0] = (ray_frame){.state = RAY_DONE}; /* goes through tiles where there is no other */
   for (uint r = 0; r < n; r++) {
     ray[r] = *frames_take(&prepared, rays, 0, &cast, begin + r, begin + n);
-    q[r] = query_begin(&ray[r], results, offsets, table, skips, invalid, &cast, begin + r);
+    q[r] = query_begin(&ray[r], results, offsets, table, skips, invalid, &cast, begin + r, begin + r);
   }
   for (uint g = 0; g < cast.geometries; g++) {
     const geometry_entry entry = table[g];
@@ -175,6 +176,6 @@ KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, 
   }
   for (uint r = 0; r < n; r++) {
     const slab_ray given = query_ray(rays, &cast, begin + r);
-    query_end(&q[r], &ray[r], &given, table, blocks, &cast, results, begin + r);
+    query_end(&q[r], &ray[r], &given, table, blocks, &cast, results, begin + r, &share);
   }
 }

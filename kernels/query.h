@@ -4,6 +4,7 @@
 #define QUERY_H
 
 #include "answer.h"
+#include "listing.h"
 
 #ifndef TREE_UNIT
 #define TREE_UNIT BLOCK_UNIT /* of a flat scene, which has no tree */
@@ -22,8 +23,7 @@ typedef struct query_state {
   uint count;     /* crossings so far */
   uint skip;      /* order of the primitive not to see */
   const global geometry_entry *table;
-  global slab_hit *hits; /* SLAB_ALL: where this ray's hits go, */
-  uint capacity;         /* and how many there are by the count */
+  listing list; /* SLAB_ALL */
 } query_state;
 
 /* The ray of work-item i. */
@@ -31,19 +31,16 @@ INLINE slab_ray query_ray(const global slab_ray *rays, const cast_uniforms *cast
   return ((const global slab_ray *)((const global uint *)rays + cast->at[AT_RAYS]))[i];
 }
 
+/* Of ray i; walk: which one it is of those that work-items are at. */
 INLINE query_state query_begin(const ray_frame *ray, global void *results, const global uint *offsets,
                                const global geometry_entry *table, const global slab_primitive_id *skips,
-                               volatile global uint *invalid, const cast_uniforms *cast, size_t i) {
+                               volatile global uint *invalid, const cast_uniforms *cast, size_t i, size_t walk) {
   query_state q = {.t = ray->t_max, .limit = ray->t_max, .order = SLAB_MISS, .skip = SLAB_MISS, .table = table};
   if (cast->skip != 0) {
     skips = (const global slab_primitive_id *)((const global uint *)skips + cast->at[AT_SKIPS]);
     q.skip = skipped_order(table, cast->geometries, skips[i]);
   }
-  if (SLAB_QUERY == SLAB_ALL) {
-    offsets = offsets + cast->at[AT_OFFSETS];
-    q.hits = (global slab_hit *)((global uint *)results + cast->at[AT_RESULTS]) + offsets[i];
-    q.capacity = offsets[i + 1] - offsets[i];
-  }
+  if (SLAB_QUERY == SLAB_ALL) q.list = listing_begin(results, offsets, cast, i, walk);
   if (ray->state == RAY_INVALID && cast->invalid != 0) atomic_inc(invalid + cast->at[AT_INVALID]);
   return q;
 }
@@ -54,16 +51,11 @@ INLINE bool query_is_better(const query_state *q, float t, uint order) {
 }
 
 INLINE void query_take(query_state *q, const ray_frame *ray, float crossing, float leave, uint order, uint where,
-                       uint lane) {
+                       uint lane, const cast_uniforms *cast) {
   const float t = ray_t_told(ray, crossing);
   switch (SLAB_QUERY) {
     case SLAB_ALL:
-      if (q->count < q->capacity) {
-        q->hits[q->count].t = t;
-        q->hits[q->count].primitive = order;
-        q->hits[q->count].geometry = where;
-      }
-      q->count++;
+      listing_take(&q->list, t, order, where, cast);
       break;
     case SLAB_COUNT:
       q->count++;
@@ -95,7 +87,7 @@ INLINE bool query_offer(query_state *q, uint kind, const ray_frame *ray, mask hi
     uint order = orders != 0 ? orders[lane] : first + lane;
     if (query_hides(q, kind, order, cast)) continue;
     query_take(q, ray, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, order, where,
-               lane);
+               lane, cast);
     if (SLAB_QUERY == SLAB_ANY) return true;
   }
   return false;
@@ -110,41 +102,6 @@ INLINE bool query_block(query_state *q, const uint kind, const ray_frame *ray, c
   return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, orders, where, cast);
 }
 
-/* Hits of one ray by (t, order): a heap sort in place, since a ray may meet any number. */
-INLINE bool hit_is_after(const global slab_hit *a, float t, uint order) {
-  return a->t > t || (a->t == t && a->primitive > order);
-}
-
-/* While hits are sorted only t, order (in primitive) and where (in geometry) count. */
-INLINE void hit_move(global slab_hit *to, float t, uint order, uint where) {
-  to->t = t;
-  to->primitive = order;
-  to->geometry = where;
-}
-
-INLINE void sift_down(global slab_hit *hits, uint root, uint count) {
-  const float t = hits[root].t;
-  const uint order = hits[root].primitive, where = hits[root].geometry;
-  for (uint child = 2 * root + 1; child < count; child = 2 * root + 1) {
-    if (child + 1 < count && hit_is_after(&hits[child + 1], hits[child].t, hits[child].primitive)) child++;
-    if (!hit_is_after(&hits[child], t, order)) break;
-    hit_move(&hits[root], hits[child].t, hits[child].primitive, hits[child].geometry);
-    root = child;
-  }
-  hit_move(&hits[root], t, order, where);
-}
-
-INLINE void sort_hits(global slab_hit *hits, uint count) {
-  for (uint i = count / 2; i-- > 0;) sift_down(hits, i, count);
-  for (uint last = count; last-- > 1;) {
-    const float t = hits[last].t;
-    const uint order = hits[last].primitive, where = hits[last].geometry;
-    hit_move(&hits[last], hits[0].t, hits[0].primitive, hits[0].geometry);
-    hit_move(&hits[0], t, order, where);
-    sift_down(hits, 0, last);
-  }
-}
-
 /* The hit of a primitive, whose block a tree names and a flat scene's order tells. */
 INLINE slab_hit query_hit(const ray_frame *ray, const global geometry_entry *table, scene_blocks blocks,
                           const cast_uniforms *cast, float t, uint order, uint where) {
@@ -157,10 +114,10 @@ INLINE slab_hit query_hit(const ray_frame *ray, const global geometry_entry *tab
   return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, cast, t, order);
 }
 
-/* Writes the result of ray i. */
+/* Writes the result of ray i. share: the work-item's, of SLAB_ALL. */
 INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray *given,
                       const global geometry_entry *table, scene_blocks blocks, const cast_uniforms *cast,
-                      global void *results, size_t i) {
+                      global void *results, size_t i, hit_share *share) {
   bool found = q->order != SLAB_MISS;
   results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
                                    : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
@@ -185,11 +142,11 @@ INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray
     }
     ((global slab_interval *)results)[i] = interval;
   } else {
-    uint count = q->count < q->capacity ? q->count : q->capacity;
-    sort_hits(q->hits, count);
-    for (uint k = 0; k < count; k++) {
-      const slab_hit found_one = q->hits[k];
-      q->hits[k] = query_hit(ray, table, blocks, cast, found_one.t, found_one.primitive, found_one.geometry);
+    global slab_hit *hits = listing_end(&q->list, share, cast, i);
+    const uint held = hits == 0 ? 0 : min(q->list.count, q->list.capacity);
+    for (uint k = 0; k < held; k++) {
+      const slab_hit met = q->list.hits[k];
+      hits[k] = query_hit(ray, table, blocks, cast, met.t, met.primitive, met.geometry);
     }
   }
 }

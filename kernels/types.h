@@ -88,6 +88,30 @@ typedef struct tree_outside {
   uint32_t blocks;
 } tree_outside;
 
+/* SLAB_ALL where it is not known yet where hits go. Its results begin with TAKEN_NUMBERS, and a hit_list a ray. From
+ * AT_RESULTS on there is room for hits: of lists that have ended, which lie in any order and apart; of those that
+ * work-items are at; and of those again once they outgrow that. */
+typedef struct hit_room {
+  uint32_t hits;   /* of lists that have ended; 0: the offsets are given */
+  uint32_t walks;  /* lists that work-items are at, all together */
+  uint32_t walk;   /* hits of one of those */
+  uint32_t larger; /* hits of those that have outgrown it */
+} hit_room;
+
+enum { TAKEN_HITS, TAKEN_LARGER, TAKEN_NUMBERS }; /* what is taken of the room */
+
+/* A ray's hits: where they begin among those that have ended, LIST_LOST where there was no room, and, in either case,
+ * how many there are. */
+typedef struct hit_list {
+  uint32_t begin, count;
+} hit_list;
+
+#define LIST_LOST 0xFFFFFFFFu
+
+/* Hits that a work-item takes at once for short lists to come, but no more than it has rays: cores wait for each other
+ * where each list counts up a number that all of them share. */
+#define HIT_SHARE 64u
+
 enum { AT_RAYS, AT_RESULTS, AT_OFFSETS, AT_SKIPS, AT_INVALID };
 
 typedef struct cast_uniforms {
@@ -104,6 +128,7 @@ typedef struct cast_uniforms {
   uint32_t packet;       /* trees: rays of a packet where some have been cast in packets, else 0 */
   uint32_t masked;       /* trees: 1 where the mask hides some geometry from this cast */
   uint32_t units;        /* wide trees: BLOCK_UNITs of all blocks */
+  hit_room room;         /* SLAB_ALL */
   tree_outside planes, boxes;
 } cast_uniforms;
 

@@ -35,18 +35,21 @@ INLINE bool walk_leaf(walk *w, const ray_frame *ray, scene_blocks blocks, uint f
   return !scan_leaf(&w->q, ray, blocks, TREE_LEAF_KIND(meta), first, TREE_LEAF_BLOCK_COUNT(meta), cast);
 }
 
-INLINE void walk_begin(walk *w, uint number, const ray_frame *ray, global void *results, const global uint *offsets,
-                       const global geometry_entry *table, scene_blocks blocks, const global slab_primitive_id *skips,
-                       volatile global uint *invalid, const cast_uniforms *cast) {
+/* nth: of query_begin. */
+INLINE void walk_begin(walk *w, uint number, size_t nth, const ray_frame *ray, global void *results,
+                       const global uint *offsets, const global geometry_entry *table, scene_blocks blocks,
+                       const global slab_primitive_id *skips, volatile global uint *invalid,
+                       const cast_uniforms *cast) {
   w->number = number;
-  w->q = query_begin(ray, results, offsets, table, skips, invalid, cast, number);
+  w->q = query_begin(ray, results, offsets, table, skips, invalid, cast, number, nth);
   w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, blocks, cast);
 }
 
 INLINE void walk_end(const walk *w, const ray_frame *ray, const global slab_ray *rays, global void *results,
-                     const global geometry_entry *table, scene_blocks blocks, const cast_uniforms *cast) {
+                     const global geometry_entry *table, scene_blocks blocks, const cast_uniforms *cast,
+                     hit_share *share) {
   const slab_ray given = query_ray(rays, cast, w->number);
-  query_end(&w->q, ray, &given, table, blocks, cast, results, w->number);
+  query_end(&w->q, ray, &given, table, blocks, cast, results, w->number, share);
 }
 
 /* ---- one after the other ---- */
@@ -107,6 +110,7 @@ KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, 
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   tree_visit stack[SLAB_STACK];
   occluder last = occluder_none();
+  hit_share share = {0, 0};
   frames prepared;
   prepared.first = prepared.count = 0;
   (void)sorted;
@@ -114,10 +118,10 @@ KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, 
     walk w;
     if (cast.packet != 0 && left[next / cast.packet] == 0) continue;
     const ray_frame *ray = frames_take(&prepared, rays, 0, &cast, next, end);
-    walk_begin(&w, (uint)next, ray, results, offsets, table, blocks, skips, invalid, &cast);
+    walk_begin(&w, (uint)next, get_global_id(0), ray, results, offsets, table, blocks, skips, invalid, &cast);
     walk_occluder(&w, &last, frame_kept(ray), blocks, &cast);
     walk_all(&w, &last, ray, nodes, blocks, &cast, stack);
-    walk_end(&w, ray, rays, results, table, blocks, &cast);
+    walk_end(&w, ray, rays, results, table, blocks, &cast, &share);
   }
 }
 
@@ -175,7 +179,7 @@ INLINE void turn_fetch_result(const turn *t, const global void *results, const c
   if (size != 0)
     memory_fetch((size_t)((const global uint *)results + cast->at[AT_RESULTS]) + (size_t)t->on.number * size,
                  (uint)size);
-  if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)t->on.q.hits, sizeof(slab_hit));
+  if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)t->on.q.list.hits, sizeof(slab_hit));
 }
 
 /* The leaf that is next, then what comes after it. */
@@ -227,6 +231,7 @@ KERNEL_HINT kernel void turns(const global slab_ray *rays, global void *results,
   frames prepared;
   prepared.first = prepared.count = 0;
   (void)left; /* a cast has no packets then */
+  hit_share share = {0, 0};
   turn turns[SLAB_WALKS];
   turns_stack stacks[SLAB_WALKS];
   /* Which turns come to a node next, and which to a leaf or to their end: these wait until they are some, since a loop
@@ -256,12 +261,12 @@ KERNEL_HINT kernel void turns(const global slab_ray *rays, global void *results,
       const uint k = other[n];
       turn *t = &turns[k];
       if (t->path.meta == 0) {
-        if (t->begun) walk_end(&t->on, &t->ray, rays, results, table, blocks, &cast);
+        if (t->begun) walk_end(&t->on, &t->ray, rays, results, table, blocks, &cast, &share);
         t->begun = next < end;
         if (!t->begun) continue;
         t->ray = *frames_take(&prepared, rays, sorted, &cast, next, end);
-        walk_begin(&t->on, (uint)ray_number(sorted, next++), &t->ray, results, offsets, table, blocks, skips, invalid,
-                   &cast);
+        walk_begin(&t->on, (uint)ray_number(sorted, next++), get_global_id(0) * SLAB_WALKS + k, &t->ray, results,
+                   offsets, table, blocks, skips, invalid, &cast);
         turn_root(t, &stacks[k]);
         if (sorted != 0) turn_fetch_result(t, results, &cast);
 #if SLAB_ABREAST > 1

@@ -191,13 +191,215 @@ static void ray_may_have_very_many_hits(void **state) {
   slab_context_destroy(context);
 }
 
+/* ---- in one pass ---- */
+
+/* The least that a launch has however slow the machine is, so that launches can be counted. */
+enum { LAUNCH = 64, FEW = 24 * LAUNCH, RAYS = 8000, STACK = 600, STACK_HITS = 704 * STACK + 1 };
+
+/* How a cast went. */
+typedef struct journal {
+  unsigned calls;
+  uint64_t first, done, total;
+} journal;
+
+static int note(void *user, uint64_t done, uint64_t total) {
+  journal *j = user;
+  if (j->calls++ == 0) j->first = done;
+  j->done = done;
+  j->total = total;
+  return 0;
+}
+
+/* A scene of which it is known what rays meet, flat and in a tree, on arrays in place and copied. */
+typedef struct stack {
+  slab_context *context;
+  slab_scene *scene;
+  slab_ray rays[RAYS];
+  uint64_t offsets[RAYS + 1];
+  slab_hit *hits, *again; /* of STACK_HITS */
+} stack;
+
+/* Triangles one above the other, twice each: added from the bottom, met from the top. */
+static void stack_open(stack *s, int way, uint32_t launch) {
+  const slab_context_options options = {.lane_width = harness_width(), .launch_rays = launch, .copy = way & 1};
+  slab_triangle soup[STACK];
+  for (int i = 0; i < STACK; i++) {
+    const float z = (float)(i / 2);
+    soup[i] = (slab_triangle){{-2, -2, z}, {2, -2, z}, {0, 2, z}};
+  }
+  s->hits = harness_room(STACK_HITS * sizeof *s->hits);
+  s->again = harness_room(STACK_HITS * sizeof *s->again);
+  assert_ok(slab_context_create(&options, &s->context));
+  assert_ok(slab_scene_create(s->context, &s->scene));
+  assert_ok(
+      slab_scene_add_mesh(s->scene, &(slab_mesh){soup[0].a, 3 * sizeof(float), 3 * STACK, NULL, STACK}, NULL, NULL));
+  assert_ok(slab_scene_commit(s->scene, &(slab_build_options){way & 2 ? SLAB_TREE_DEFAULT : SLAB_TREE_FLAT}));
+}
+
+static void stack_close(stack *s) {
+  slab_scene_destroy(s->scene);
+  slab_context_destroy(s->context);
+  free(s->hits);
+  free(s->again);
+}
+
+/* A ray that meets the lowest triangles, 2 for each height from 0 on. */
+static slab_ray up_to(int height) {
+  if (height == 0) return (slab_ray){{0, 0, -1}, 0, {0, 0, -1}, INFINITY};
+  return (slab_ray){{0, 0, (float)height - 0.25f}, 0, {0, 0, -1}, INFINITY};
+}
+
+/* Lists what the rays meet, which must be so many each, and compares it with arithmetic. */
+static journal stack_cast(stack *s, size_t n, const slab_cast_options *given) {
+  journal j = {0};
+  slab_cast_options options = *given;
+  options.progress = note;
+  options.user = &j;
+  memset(s->hits, UNTOUCHED, STACK_HITS * sizeof *s->hits);
+  assert_ok(slab_all(s->scene, s->rays, n, s->offsets, s->hits, STACK_HITS, NULL, &options));
+  for (size_t i = 0, at = 0; i < n; i++) {
+    const int height = s->rays[i].origin[2] < 0.0f ? 0 : (int)(s->rays[i].origin[2] + 0.25f);
+    assert_true(s->offsets[i] == at);
+    for (int k = 0; k < 2 * height; k++) {
+      const uint32_t from_top = (uint32_t)k / 2, primitive = 2 * ((uint32_t)height - 1 - from_top) + (uint32_t)k % 2;
+      if (given->skip != NULL && given->skip[i].primitive == primitive) continue;
+      assert_true(s->hits[at].t == (float)from_top + 0.75f);
+      assert_int_equal(s->hits[at++].primitive, primitive);
+    }
+    assert_true(s->offsets[i + 1] == at);
+  }
+  assert_untouched(&s->hits[s->offsets[n]], sizeof *s->hits);
+  assert_true(j.done == j.total && j.total == 2 * n);
+  return j;
+}
+
+static void on_each_way(uint32_t launch, void (*run)(stack *)) {
+  for (int way = 0; way < 4; way++) {
+    stack *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    stack_open(s, way, launch);
+    run(s);
+    stack_close(s);
+    free(s);
+  }
+}
+
+static void cast_a_few(stack *s) {
+  for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to((int)(i % 7));
+  for (int round = 0; round < 2; round++) { /* the second knows how many hits there are */
+    const journal j = stack_cast(s, FEW, &(slab_cast_options){0});
+    assert_int_equal(j.calls, FEW / LAUNCH);
+    assert_true(j.first == 2 * LAUNCH);
+  }
+}
+
+static void hits_that_fit_are_listed_as_they_are_counted(void **state) {
+  (void)state;
+  on_each_way(LAUNCH, cast_a_few);
+}
+
+/* What a cast of rays that meet nothing has taught is wrong. */
+static void cast_many_after_none(stack *s) {
+  for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to(0);
+  assert_int_equal(stack_cast(s, FEW, &(slab_cast_options){0}).calls, FEW / LAUNCH);
+  for (size_t i = 0; i < 704; i++) s->rays[i] = up_to(STACK / 2);
+  assert_true(stack_cast(s, 704, &(slab_cast_options){0}).calls > 704 / LAUNCH);
+  assert_int_equal(stack_cast(s, 704, &(slab_cast_options){0}).calls, 704 / LAUNCH); /* and it has learned */
+}
+
+static void hits_that_do_not_fit_are_cast_again(void **state) {
+  (void)state;
+  on_each_way(LAUNCH, cast_many_after_none);
+}
+
+/* Their lists move, more than once, and those of their neighbours stay. */
+static void cast_few_that_have_many(stack *s) {
+  for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to(i % 50 == 7 ? STACK / 2 : (int)(i % 3));
+  for (int round = 0; round < 2; round++)
+    assert_int_equal(stack_cast(s, FEW, &(slab_cast_options){0}).calls, FEW / LAUNCH);
+}
+
+static void few_rays_may_have_far_more_hits_than_most(void **state) {
+  (void)state;
+  on_each_way(LAUNCH, cast_few_that_have_many);
+}
+
+static void cast_with_options(stack *s) {
+  uint64_t invalid = 0;
+  slab_primitive_id skip[FEW];
+  for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to(0);
+  assert_int_equal(stack_cast(s, FEW, &(slab_cast_options){0}).calls, FEW / LAUNCH);
+  for (size_t i = 0; i < 704; i++) {
+    s->rays[i] = up_to(i >= 200 && i < 500 && i % 10 != 0 ? STACK / 2 : 0);
+    if (i % 10 == 0) s->rays[i].direction[2] = NAN;
+    skip[i] = (slab_primitive_id){.geometry = 0, .primitive = (uint32_t)i % STACK};
+  }
+  for (int round = 0; round < 2; round++) {
+    stack_cast(s, 704, &(slab_cast_options){.invalid = &invalid, .skip = skip});
+    assert_true(invalid == 71);
+  }
+}
+
+/* Invalid rays are counted once, and each ray keeps what it is not to see, whichever pass its hits come from. */
+static void rays_keep_their_options_in_either_pass(void **state) {
+  (void)state;
+  on_each_way(LAUNCH, cast_with_options);
+}
+
+/* Where hits are too many to be kept no more are, and where they do not fit none are touched. */
+static void cast_into_too_little(stack *s) {
+  uint64_t required = 0;
+  for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to((int)(i % 7));
+  stack_cast(s, FEW, &(slab_cast_options){0});
+  const uint64_t all = s->offsets[FEW], capacities[] = {1, all / 2, all - 1};
+  for (int k = 0; k < 3; k++) {
+    memset(s->again, UNTOUCHED, (all + 1) * sizeof *s->again);
+    memset(s->offsets, UNTOUCHED, sizeof s->offsets);
+    assert_status(slab_all(s->scene, s->rays, FEW, s->offsets, s->again, capacities[k], &required, NULL),
+                  SLAB_CAPACITY);
+    assert_true(required == all && s->offsets[FEW] == all && s->offsets[0] == 0);
+    for (size_t i = 0; i < FEW; i++) assert_true(s->offsets[i + 1] - s->offsets[i] == 2 * (i % 7));
+    assert_untouched(s->again, (all + 1) * sizeof *s->again);
+  }
+  assert_ok(slab_all(s->scene, s->rays, FEW, s->offsets, s->again, all, &required, NULL));
+  assert_same_bits(s->again, s->hits, all, sizeof *s->hits);
+}
+
+static void hits_that_are_collected_in_vain_go_nowhere(void **state) {
+  (void)state;
+  on_each_way(LAUNCH, cast_into_too_little);
+}
+
+/* Work-items of many rays take room for several lists at once, and lists of all lengths come between. */
+static void cast_in_large_launches(stack *s) {
+  for (int round = 0; round < 2; round++) {
+    for (size_t i = 0; i < RAYS; i++) s->rays[i] = up_to((int)(i * (1 + (size_t)round) % (i % 97 == 0 ? 40 : 4)));
+    stack_cast(s, RAYS, &(slab_cast_options){0});
+  }
+}
+
+static void lists_of_a_work_item_stay_apart(void **state) {
+  (void)state;
+  on_each_way(0, cast_in_large_launches);
+}
+
 int main(void) {
 #define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, open_world, close_world)
   const struct CMUnitTest tests[] = {
-      IN_A_WORLD(capacity_zero_asks_for_offsets_and_size),        IN_A_WORLD(capacity_zero_leaves_hits_alone),
-      IN_A_WORLD(capacity_too_small_still_gives_offsets),         IN_A_WORLD(exact_capacity_is_filled),
-      IN_A_WORLD(larger_capacity_is_not_touched_beyond_the_hits), IN_A_WORLD(rays_without_hits_have_empty_lists),
-      IN_A_WORLD(ties_are_listed_by_geometry_and_primitive),      IN_A_WORLD(ray_may_have_very_many_hits),
+      IN_A_WORLD(capacity_zero_asks_for_offsets_and_size),
+      IN_A_WORLD(capacity_zero_leaves_hits_alone),
+      IN_A_WORLD(capacity_too_small_still_gives_offsets),
+      IN_A_WORLD(exact_capacity_is_filled),
+      IN_A_WORLD(larger_capacity_is_not_touched_beyond_the_hits),
+      IN_A_WORLD(rays_without_hits_have_empty_lists),
+      IN_A_WORLD(ties_are_listed_by_geometry_and_primitive),
+      IN_A_WORLD(ray_may_have_very_many_hits),
+      cmocka_unit_test(hits_that_fit_are_listed_as_they_are_counted),
+      cmocka_unit_test(hits_that_do_not_fit_are_cast_again),
+      cmocka_unit_test(few_rays_may_have_far_more_hits_than_most),
+      cmocka_unit_test(rays_keep_their_options_in_either_pass),
+      cmocka_unit_test(hits_that_are_collected_in_vain_go_nowhere),
+      cmocka_unit_test(lists_of_a_work_item_stay_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

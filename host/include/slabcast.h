@@ -286,9 +286,12 @@ SLAB_API slab_status slab_count(slab_scene *, const slab_ray *rays, size_t n, ui
 SLAB_API slab_status slab_interval_of(slab_scene *, const slab_ray *rays, size_t n, slab_interval *intervals,
                                       const slab_cast_options *);
 /* Hits of ray i are hits[offsets[i] .. offsets[i+1]-1]; offsets has n + 1 entries. *required (may be NULL)
- * receives offsets[n]; progress counts 2 n rays when there are hits to fill in. capacity 0 asks for offsets and
- * *required alone and returns SLAB_OK; SLAB_CAPACITY when capacity > 0 does not hold the hits: offsets are complete,
- * hits untouched. */
+ * receives offsets[n]. capacity 0 asks for offsets and *required alone and returns SLAB_OK; SLAB_CAPACITY when
+ * capacity > 0 does not hold the hits: offsets are complete, hits untouched.
+ * With capacity > 0 hits are listed as they are counted, and wait in memory of the library's own until it is known
+ * where they go: about 512 MiB at the most. Rays whose hits find no room there are counted and then cast again.
+ * So progress counts 2 n rays then, once when its hits are counted and once when they are listed, mostly both at once.
+ */
 SLAB_API slab_status slab_all(slab_scene *, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                               uint64_t capacity, uint64_t *required, const slab_cast_options *);
 

@@ -1,0 +1,159 @@
+#include "collect.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tree/memory.h"
+
+/* ---- room ---- */
+
+/* A stretch of so many rays tells enough for the next. Until then rays are given room for so many hits. */
+#define PROBE 4096u
+#define KNOWN 1024u
+#define UNKNOWN_HITS 48.0
+/* What is likely enough, above the mean, and for what is left of shares. */
+#define ROOM_MORE 1.25
+#define ROOM_DEVIATIONS 3.0
+#define ROOM_LEFT 1.0
+/* A list that a work-item is at: fewer hits outgrow it often, and more need memory that is hardly used. */
+#define WALK_LEAST 4.0
+#define WALK_MOST 1024.0
+/* Of the room: lists that have ended, those that work-items are at, and the rest, of those that have outgrown that. */
+#define ENDED_PARTS 4
+#define WALKS_PARTS 3
+#define PARTS_OF_ROOM 8
+#define RAYS_MOST 0x1p20
+
+bool hits_are_known(const hits_known *k) { return k->rays >= KNOWN; }
+
+/* Of a ray. */
+static double likely_hits(const hits_known *k) {
+  return ROOM_MORE * (hits_are_known(k) ? k->mean : fmax(k->mean, UNKNOWN_HITS)) + ROOM_LEFT;
+}
+
+static double likely_walk(const hits_known *k) {
+  return fmin(fmax(k->mean + ROOM_DEVIATIONS * k->deviation, WALK_LEAST), WALK_MOST);
+}
+
+static uint32_t at_most(double wanted, double most) { return (uint32_t)fmin(wanted, most); }
+
+size_t room_begin(uint32_t rays) {
+  const size_t lists = TAKEN_NUMBERS * sizeof(uint32_t) + rays * sizeof(hit_list);
+  return (lists + sizeof(slab_hit) - 1) / sizeof(slab_hit) * sizeof(slab_hit);
+}
+
+size_t room_size(uint32_t rays, const hit_room *r) {
+  return room_begin(rays) + ((size_t)r->hits + (size_t)r->walks * r->walk + r->larger) * sizeof(slab_hit);
+}
+
+uint32_t room_rays(const hits_known *k, size_t bytes, double walks_each) {
+  const double ended = likely_hits(k) / ENDED_PARTS, walks = walks_each * likely_walk(k) / WALKS_PARTS;
+  const double rays = (double)bytes / (PARTS_OF_ROOM * fmax(ended, walks) * sizeof(slab_hit) + sizeof(hit_list));
+  return at_most(fmax(rays, 1.0), hits_are_known(k) ? RAYS_MOST : PROBE);
+}
+
+/* No number of what is taken comes round: a ray asks once in vain at most, for a share, or twice what it has, which is
+ * WALK_MOST or lies in the room itself. */
+hit_room room_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walks) {
+  const double begin = (double)room_begin(rays), all = ((double)bytes - begin) / sizeof(slab_hit);
+  const double part = (all > PARTS_OF_ROOM ? all : PARTS_OF_ROOM) / PARTS_OF_ROOM;
+  const double hits = likely_hits(k) * rays + ROOM_DEVIATIONS * k->deviation * sqrt(rays) + HIT_SHARE;
+  hit_room r = {.walks = walks};
+  r.hits = at_most(ceil(hits), ENDED_PARTS * part);
+  r.walk = at_most(ceil(likely_walk(k)), WALKS_PARTS * part / walks);
+  const double rest = PARTS_OF_ROOM * part - r.hits - (double)r.walk * walks;
+  r.larger = at_most(2.0 * r.hits, rest); /* a list moves to twice its size, and again */
+  return r;
+}
+
+/* ---- batches ---- */
+
+/* Fewer rays are one thread's work. */
+#define PARALLEL_LEAST 65536u
+
+hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *room, bool in_place) {
+  hit_batch *b = malloc(sizeof *b);
+  if (b == NULL) return NULL;
+  *b = (hit_batch){.first = first, .rays = rays, .room = *room};
+  b->size = room_begin(rays) + room->hits * sizeof(slab_hit);
+  b->results = tree_allocate(in_place ? room_size(rays, room) : b->size, 1);
+  if (b->results == NULL) {
+    free(b);
+    return NULL;
+  }
+  memset(b->results, 0, TAKEN_NUMBERS * sizeof(uint32_t));
+  return b;
+}
+
+void batches_free(hit_batch *b) {
+  while (b != NULL) {
+    hit_batch *next = b->next;
+    free(b->results);
+    free(b);
+    b = next;
+  }
+}
+
+const hit_list *batch_lists(const hit_batch *b) {
+  return (const hit_list *)(const void *)(b->results + TAKEN_NUMBERS * sizeof(uint32_t));
+}
+
+static const slab_hit *batch_hits(const hit_batch *b) {
+  return (const slab_hit *)(const void *)(b->results + room_begin(b->rays));
+}
+
+bool batch_look(hit_batch *b, uint64_t most) {
+  const hit_list *lists = batch_lists(b);
+  for (uint32_t i = 0; i < b->rays; i++) {
+    const uint32_t begin = lists[i].begin, count = lists[i].count;
+    b->found += count;
+    if (count > most || (count == 0 && begin != 0)) return false;
+    if (begin == LIST_LOST) {
+      b->lost = true;
+      continue;
+    }
+    if (begin > b->room.hits || count > b->room.hits - begin) return false;
+    if (begin + count > b->used) b->used = begin + count;
+  }
+  return true;
+}
+
+/* More hits count at once, fewer in the long run: room that is too little costs a pass. */
+static double follow(double known, double seen) { return fmax(seen, known + (seen - known) / 8.0); }
+
+static void hits_note(hits_known *known, const hit_batch *b) {
+  const hit_list *lists = batch_lists(b);
+  const double mean = (double)b->found / b->rays;
+  double squares = 0.0;
+  for (uint32_t i = 0; i < b->rays; i++) squares += (lists[i].count - mean) * (lists[i].count - mean);
+  const double deviation = sqrt(squares / b->rays);
+  known->mean = follow(known->mean, mean);
+  known->deviation = follow(known->deviation, deviation);
+  known->rays += b->rays;
+}
+
+void batch_count(const hit_batch *b, uint64_t *counts, hits_known *known) {
+  const hit_list *lists = batch_lists(b);
+  for (uint32_t i = 0; i < b->rays; i++) counts[i] = lists[i].count;
+  hits_note(known, b);
+}
+
+size_t batch_bytes(const hit_batch *b) {
+  return room_begin(b->rays) + ((size_t)b->room.walks * b->room.walk + b->used) * sizeof(slab_hit);
+}
+
+/* Threads of one region, since between two of them those that wait would take what the device casts with. */
+void batches_place(const hit_batch *batches, const uint64_t *offsets, slab_hit *hits) {
+  uint64_t rays = 0;
+  for (const hit_batch *b = batches; b != NULL; b = b->next) rays += b->rays;
+#pragma omp parallel if (rays >= PARALLEL_LEAST)
+  for (const hit_batch *b = batches; b != NULL; b = b->next) {
+    const hit_list *lists = batch_lists(b);
+    const slab_hit *from = batch_hits(b);
+    if (b->lost) continue;
+#pragma omp for schedule(static) nowait
+    for (uint32_t i = 0; i < b->rays; i++)
+      for (uint32_t k = 0; k < lists[i].count; k++) hits[offsets[b->first + i] + k] = from[lists[i].begin + k];
+  }
+}

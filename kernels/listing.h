@@ -1,0 +1,133 @@
+/* All hits of a ray: collected while it is cast, then sorted and written to where they go.
+ *
+ * Where offsets say where that is, hits are collected there too. Where they do not, since counting would take a cast of
+ * its own, each list takes what it needs of a room that all work-items share (hit_room), and tells where it is. */
+#ifndef LISTING_H
+#define LISTING_H
+
+#include "lanes.h"
+#include "types.h"
+
+typedef struct listing {
+  global slab_hit *hits; /* as they are met: t, order (in primitive) and where (in geometry) alone are set */
+  uint count, capacity;
+  volatile global uint *taken; /* of the room; NULL: offsets are given */
+} listing;
+
+/* Hits that a work-item has taken for lists to come. */
+typedef struct hit_share {
+  uint next, left;
+} hit_share;
+
+/* `wanted` hits of `room`; LIST_LOST where so many are not left. *taken grows in either case, and does not come round:
+ * see room_of. */
+INLINE uint room_take(volatile global uint *taken, uint wanted, uint room) {
+  const uint at = atomic_add(taken, wanted);
+  return at <= room && wanted <= room - at ? at : LIST_LOST;
+}
+
+/* A long list takes what it needs itself: of what is left of a share before the next one an eighth is lost at most. */
+INLINE uint share_take(hit_share *share, volatile global uint *taken, uint count, const cast_uniforms *cast) {
+  const uint size = min(cast->rays_each, HIT_SHARE);
+  if (count > share->left) {
+    if (count >= size / 8) return room_take(taken, count, cast->room.hits);
+    share->next = room_take(taken, size, cast->room.hits);
+    share->left = share->next == LIST_LOST ? 0 : size;
+    if (share->left == 0) return LIST_LOST;
+  }
+  const uint at = share->next;
+  share->next += count;
+  share->left -= count;
+  return at;
+}
+
+/* The room for hits. */
+INLINE global slab_hit *listing_room(global void *results, const cast_uniforms *cast) {
+  return (global slab_hit *)((global uint *)results + cast->at[AT_RESULTS]);
+}
+
+/* Of ray i, the walk-th of those that work-items are at. */
+INLINE listing listing_begin(global void *results, const global uint *offsets, const cast_uniforms *cast, size_t i,
+                             size_t walk) {
+  listing l = {.hits = listing_room(results, cast)};
+  if (cast->room.hits == 0) {
+    offsets += cast->at[AT_OFFSETS];
+    l.hits += offsets[i];
+    l.capacity = offsets[i + 1] - offsets[i];
+  } else {
+    l.hits += cast->room.hits + walk * cast->room.walk;
+    l.capacity = cast->room.walk;
+    l.taken = (volatile global uint *)results;
+  }
+  return l;
+}
+
+INLINE void hit_move(global slab_hit *to, float t, uint order, uint where) {
+  to->t = t;
+  to->primitive = order;
+  to->geometry = where;
+}
+
+/* Moves to where there is room for twice as many, if there is. */
+INLINE void listing_grow(listing *l, const cast_uniforms *cast) {
+  const hit_room room = cast->room;
+  const uint wanted = 2 * l->capacity, at = room_take(l->taken + TAKEN_LARGER, wanted, room.larger);
+  if (at == LIST_LOST) return;
+  global slab_hit *to = listing_room((global void *)l->taken, cast) + room.hits + (size_t)room.walks * room.walk + at;
+  for (uint k = 0; k < l->count; k++) hit_move(&to[k], l->hits[k].t, l->hits[k].primitive, l->hits[k].geometry);
+  l->hits = to;
+  l->capacity = wanted;
+}
+
+INLINE void listing_take(listing *l, float t, uint order, uint where, const cast_uniforms *cast) {
+  if (l->count == l->capacity && l->taken != 0) listing_grow(l, cast);
+  if (l->count < l->capacity) hit_move(&l->hits[l->count], t, order, where);
+  l->count++;
+}
+
+/* ---- sorted by (t, order): a heap sort in place, since a ray may meet any number ---- */
+
+INLINE bool hit_is_after(const global slab_hit *a, float t, uint order) {
+  return a->t > t || (a->t == t && a->primitive > order);
+}
+
+INLINE void sift_down(global slab_hit *hits, uint root, uint count) {
+  const float t = hits[root].t;
+  const uint order = hits[root].primitive, where = hits[root].geometry;
+  for (uint child = 2 * root + 1; child < count; child = 2 * root + 1) {
+    if (child + 1 < count && hit_is_after(&hits[child + 1], hits[child].t, hits[child].primitive)) child++;
+    if (!hit_is_after(&hits[child], t, order)) break;
+    hit_move(&hits[root], hits[child].t, hits[child].primitive, hits[child].geometry);
+    root = child;
+  }
+  hit_move(&hits[root], t, order, where);
+}
+
+INLINE void sort_hits(global slab_hit *hits, uint count) {
+  for (uint i = count / 2; i-- > 0;) sift_down(hits, i, count);
+  for (uint last = count; last-- > 1;) {
+    const float t = hits[last].t;
+    const uint order = hits[last].primitive, where = hits[last].geometry;
+    hit_move(&hits[last], hits[0].t, hits[0].primitive, hits[0].geometry);
+    hit_move(&hits[0], t, order, where);
+    sift_down(hits, 0, last);
+  }
+}
+
+/* Sorts what has been collected of ray i. Where the hits go; NULL: nowhere. */
+INLINE global slab_hit *listing_end(const listing *l, hit_share *share, const cast_uniforms *cast, size_t i) {
+  const uint held = l->count < l->capacity ? l->count : l->capacity;
+  global slab_hit *to = l->hits;
+  if (l->taken != 0) {
+    global hit_list *list = (global hit_list *)(l->taken + TAKEN_NUMBERS) + i;
+    const uint begin = l->count > held ? LIST_LOST : l->count == 0 ? 0 : share_take(share, l->taken, l->count, cast);
+    list->begin = begin;
+    list->count = l->count;
+    if (begin == LIST_LOST) return 0;
+    to = listing_room((global void *)l->taken, cast) + begin;
+  }
+  sort_hits(l->hits, held);
+  return to;
+}
+
+#endif

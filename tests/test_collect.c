@@ -1,0 +1,117 @@
+/* How much room hits are given before they are counted, and what is believed of lists that come back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect.h"
+#include "harness.h"
+
+enum { RAYS = 100, ROOM = 400, MOST = 50 };
+
+/* ---- room ---- */
+
+/* Whatever is known, rays whose hits are to have room leave some of each kind, within the bytes. */
+static void room_is_within_the_bytes(void **state) {
+  (void)state;
+  static const size_t sizes[] = {3000, 100000, (size_t)32 << 20, ROOM_BYTES};
+  static const double means[] = {0.0, 0.1, 1.5, 20.0, 5000.0, 1e7}, each[] = {0.125, 1.0};
+  for (int i = 0; i < 4 * 6 * 6 * 2; i++) {
+    const hits_known known = {100000, means[i / 2 % 6], means[i / 12 % 6]};
+    const double walks_each = each[i % 2];
+    const uint32_t most = room_rays(&known, sizes[i / 72], walks_each);
+    for (uint32_t rays = most; rays >= 1; rays /= 3) {
+      const uint32_t walks = (uint32_t)(walks_each * rays) + 1;
+      const hit_room r = room_of(&known, sizes[i / 72], rays, walks);
+      assert_true(room_size(rays, &r) <= sizes[i / 72]);
+      assert_true(r.hits >= 1 && r.walks == walks);
+      if (rays > 1) assert_true(r.hits >= known.mean * rays && r.walk >= 1);
+    }
+  }
+}
+
+/* What rays ask for in vain is counted too: no number may come round. */
+static void what_is_taken_stays_below_2_to_32(void **state) {
+  (void)state;
+  static const double means[] = {0.0, 1.0, 30.0, 900.0, 1e6};
+  for (int i = 0; i < 25; i++) {
+    const hits_known known = {100000, means[i % 5], means[i / 5]};
+    const uint32_t rays = room_rays(&known, ROOM_BYTES, 0.125);
+    const hit_room r = room_of(&known, ROOM_BYTES, rays, rays / 8 + 1);
+    const double listed = (double)rays * (r.walk > HIT_SHARE ? r.walk : HIT_SHARE) + r.larger;
+    assert_true(r.hits + listed < 0x1p32);
+    assert_true(r.larger + 2.0 * r.walk * rays + 2.0 * r.larger < 0x1p32);
+  }
+}
+
+static void nothing_is_known_of_few_rays(void **state) {
+  (void)state;
+  const hits_known none = {0}, few = {100, 0.0, 0.0}, many = {100000, 0.0, 0.0};
+  assert_false(hits_are_known(&none) || hits_are_known(&few));
+  assert_true(hits_are_known(&many));
+  assert_true(room_rays(&few, ROOM_BYTES, 1.0) <= 4096);
+  assert_true(room_rays(&many, ROOM_BYTES, 1.0) > 4096);
+}
+
+/* ---- lists ---- */
+
+/* Ray i has i % 4 hits, each in a place of its own. */
+static hit_batch *batch_of(void) {
+  const hit_room room = {.hits = ROOM, .walks = 1, .walk = 4, .larger = 4};
+  hit_batch *b = batch_create(7, RAYS, &room, true);
+  assert_non_null(b);
+  hit_list *lists = (hit_list *)(void *)(b->results + TAKEN_NUMBERS * sizeof(uint32_t));
+  slab_hit *hits = (slab_hit *)(void *)(b->results + room_begin(RAYS));
+  for (uint32_t i = 0; i < RAYS; i++) {
+    lists[i] = (hit_list){i % 4 == 0 ? 0 : 4 * (RAYS - 1 - i), i % 4};
+    for (uint32_t k = 0; k < i % 4; k++) hits[lists[i].begin + k] = (slab_hit){.t = (float)i, .primitive = k};
+  }
+  return b;
+}
+
+static void hits_go_where_offsets_say(void **state) {
+  (void)state;
+  hit_batch *b = batch_of();
+  hits_known known = {0};
+  uint64_t counts[RAYS], offsets[7 + RAYS + 1] = {0};
+  slab_hit hits[2 * RAYS];
+  assert_true(batch_look(b, MOST));
+  assert_true(!b->lost && b->found == 150 && b->used <= ROOM);
+  batch_count(b, counts, &known);
+  assert_true(known.rays == RAYS && known.mean == 1.5 && known.deviation > 1.11 && known.deviation < 1.12);
+  for (uint32_t i = 0; i < RAYS; i++) offsets[7 + i + 1] = offsets[7 + i] + counts[i];
+  batches_place(b, offsets, hits);
+  for (uint32_t i = 0, at = 0; i < RAYS; i++)
+    for (uint32_t k = 0; k < i % 4; k++, at++) assert_true(hits[at].t == (float)i && hits[at].primitive == k);
+  batches_free(b);
+}
+
+static void lists_that_cannot_be_are_refused(void **state) {
+  (void)state;
+  static const hit_list wrong[] = {{ROOM, 1},     {ROOM - 1, 2}, {ROOM + 1, 0},  {0xFFFFFFF0u, 20},
+                                   {0, MOST + 1}, {1, 0},        {LIST_LOST, 0}, {LIST_LOST, MOST + 1}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    hit_batch *b = batch_of();
+    memcpy(b->results + TAKEN_NUMBERS * sizeof(uint32_t) + 50 * sizeof *wrong, &wrong[i], sizeof *wrong);
+    assert_false(batch_look(b, MOST));
+    batches_free(b);
+  }
+}
+
+static void lost_hits_are_counted(void **state) {
+  (void)state;
+  hit_batch *b = batch_of();
+  hit_list *lists = (hit_list *)(void *)(b->results + TAKEN_NUMBERS * sizeof(uint32_t));
+  lists[3].begin = LIST_LOST;
+  lists[3].count = MOST;
+  assert_true(batch_look(b, MOST));
+  assert_true(b->lost && b->found == 150 - 3 + MOST);
+  batches_free(b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(room_is_within_the_bytes),         cmocka_unit_test(what_is_taken_stays_below_2_to_32),
+      cmocka_unit_test(nothing_is_known_of_few_rays),     cmocka_unit_test(hits_go_where_offsets_say),
+      cmocka_unit_test(lists_that_cannot_be_are_refused), cmocka_unit_test(lost_hits_are_counted),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
