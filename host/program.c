@@ -260,8 +260,8 @@ slab_status program_find(device *d, const program_key *key, uint32_t nth, ready_
   return status;
 }
 
-/* Shorter than this is loading what the driver has kept (PoCL 3.1: 0.06 s a program, on a busy machine 0.3, and 1.5 to 3
- * to compile one). */
+/* Shorter than this is loading what the driver has kept (PoCL 3.1: 0.06 s a program, on a busy machine 0.3, and 1.5 to
+ * 3 to compile one). */
 #define LOADING_SECONDS 0.5
 
 /* A process that casts little gets its answers by the fewest programs, and one that casts much waits for at most twice

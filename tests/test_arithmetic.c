@@ -337,7 +337,7 @@ static void progress_is_called_in_the_callers_mode(void **state) {
     const slab_cast_options options = {.progress = note_mode, .user = &seen};
     OK_IN_MODE(slab_closest(scene, w->rays, RAYS, hits, &options));
     OK_IN_MODE(slab_all(scene, w->rays, RAYS, offsets, all, room, NULL, &options));
-    assert_true(seen.calls >= 3);
+    assert_true(seen.calls >= 2); /* one a cast at least */
     assert_int_equal(seen.kept, seen.calls);
   }
   free(all);
