@@ -345,7 +345,7 @@ static void packets_are_built_once_casts_have_taken_as_long(void **state) {
     rays[i] = (slab_ray){{0, 0, 9}, 0, {(float)(i % 64 - 32) / 64, (float)(i / 64 - 64) / 128, -1}, INFINITY};
   assert_ok(slab_context_create(&options, &context));
   slab_scene *scene = mixed_tree(context, SHAPES);
-  under.slow(0, 6e5);
+  under.slow(0, 1.5e6);
   under.builds_begin();
   const double building = cast_for_seconds(scene, rays, first);
   assert_int_equal(under.builds_seen().sources, 2);
