@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Offline gate: every kernel variant compiles without a warning for NVIDIA and AMD GPUs,
 # in the scalar form they get, with no GPU at hand. A missing compiler is a failure.
-#   gate.sh             of kernels for one kind of primitive only the front end, which warns: their code is part of
-#                       that of kernels for all kinds
+#   gate.sh             of kernels whose code is part of others' only the front end, which warns
 #   gate.sh --report    all code, and registers and spills on an sm_90 where ptxas exists
 #                       (of clang's code, not of the vendor's compiler: a hint, no target)
 set -euo pipefail
@@ -32,6 +31,10 @@ die() {
   exit 1
 }
 
+# Whether a variant's code is but part of another's: of one kind of primitive, or of a query for a scene in several
+# buffers, of which what is read of the scene is the same for all.
+is_part() { [[ $3 =~ ^(1|2|4|8|16)$ || (${5-} == cut && $2 != 0) ]]; }
+
 # compile KERNEL QUERY KINDS DIVISION [cut], for both makes
 compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4") ptx=() gcn=()
@@ -45,7 +48,7 @@ compile() {
     define+=("${cut[@]}")
   fi
   ptx=(-S -o "$work/$name.ptx") gcn=(-S -o "$work/$name.s")
-  if [[ -z $report && $3 =~ ^(1|2|4|8|16)$ ]]; then ptx=(-fsyntax-only) gcn=(-fsyntax-only); fi
+  if [[ -z $report ]] && is_part "$@"; then ptx=(-fsyntax-only) gcn=(-fsyntax-only); fi
   "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" "${ptx[@]}" "$1" || die "$name fails for nvptx64"
   "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" "${gcn[@]}" "$1" || die "$name fails for gfx906"
 }

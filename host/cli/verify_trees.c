@@ -8,6 +8,9 @@
 #include "verify.h"
 
 #define PRIMITIVES 10000u
+/* For a few rays building large trees would take most of the time. */
+#define FEW_RAYS 1000u
+#define FEW_PRIMITIVES 2000u
 /* Of a batch, so many rays are held against the mirror too. */
 #define MIRRORED 16
 /* In thorough runs one ray in so many gets every query, the others closest alone. */
@@ -45,10 +48,12 @@ static slab_context *context_of(const verify_run *run, const struct contestant *
   return c->way == WAY_FLAT ? run->context : c->way == WAY_WIDE ? run->wide[c->tactic] : run->compressed;
 }
 
+static uint32_t primitives_for(size_t rays) { return rays < FEW_RAYS ? FEW_PRIMITIVES : PRIMITIVES; }
+
 static slab_status make_scene(verify_run *run, tree_scene which, uint64_t seed, const struct contestant *c, size_t n,
                               slab_scene **scene) {
   slab_status status = slab_scene_create(context_of(run, c), scene);
-  if (status == SLAB_OK) status = tree_scene_fill(which, PRIMITIVES, seed, *scene);
+  if (status == SLAB_OK) status = tree_scene_fill(which, primitives_for(n), seed, *scene);
   if (status == SLAB_OK) status = tree_scene_add_nothing(*scene);
   return status == SLAB_OK ? verify_commit(run, c->way, c->tree, *scene, (n + c->share - 1) / c->share) : status;
 }
@@ -59,7 +64,7 @@ static void make_rays(verify_run *run, random_state *random, const slab_scene_st
   bundles_fill(random, stats, n, run->rays);
   for (size_t i = 0; i < n; i++) {
     if (i / turn % 2) run->rays[i] = tree_scene_ray(random, stats);
-    run->skip[i] = (slab_primitive_id){random_below(random, PRIMITIVES), random_below(random, 7)};
+    run->skip[i] = (slab_primitive_id){random_below(random, primitives_for(n)), random_below(random, 7)};
   }
 }
 
