@@ -229,7 +229,7 @@ verify() {
 
 # The middle of three: seconds from the start of the process to its end, with kernels compiled anew.
 cold_seconds() {
-  local round cache begin
+  local round begin cache=$cache
   run rays camera --builtin city:400 --size 40x25 -o "$own/few.npy" 2>/dev/null
   for round in 1 2 3; do
     cache=$own/cold.$round
