@@ -4,19 +4,13 @@
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-base=$(tests/roots.sh get system)
-system=$PROVE_WORK/system
-log=$PROVE_WORK/log
-cp -a "$base" "$system"
-git clone -q . "$system/srv/slabcast"
+debian_begin
 
-# inside COMMAND: tells in `seen` how it ended there, by a shell in the clone; its log goes to stderr and to $log.
+# inside COMMAND: tells in `seen` how it ended there.
 inside() {
-  local begin=$SECONDS status=0
-  tests/roots.sh enter "$system" /usr/bin/env -i ${http_proxy+"http_proxy=$http_proxy"} HOME=/root DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd /srv/slabcast; $1" 2>&1 |
-    tee "$log" >&2 || status=$?
-  seen="exit code $status, $((SECONDS - begin)) s"
+  local status=0
+  in_debian "$1" || status=$?
+  seen="exit code $status, $seconds s"
   return "$status"
 }
 

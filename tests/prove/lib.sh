@@ -17,6 +17,29 @@ on_runtime() {
   exit "$status"
 }
 
+# ---- steps in a Debian 13 of their own ----
+
+# debian_begin: that Debian lies in $system, with a clean clone of what is committed here. Needs root.
+debian_begin() {
+  local base
+  base=$(tests/roots.sh get system)
+  system=$PROVE_WORK/system log=$PROVE_WORK/log
+  cp -a "$base" "$system"
+  git clone -q . "$system/srv/slabcast"
+}
+
+# in_debian COMMAND: by a shell there, in the clone, with nothing of what is set here, up to what fails. Its output goes to
+# stderr and to $log; sets `seconds`; returns how it ended.
+in_debian() {
+  local begin=$SECONDS status=0
+  tests/roots.sh enter "$system" /usr/bin/env -i ${http_proxy+"http_proxy=$http_proxy"} HOME=/root DEBIAN_FRONTEND=noninteractive \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd /srv/slabcast; $1" 2>&1 |
+    tee "$log" >&2 || status=$?
+  # shellcheck disable=SC2034 # the caller's
+  seconds=$((SECONDS - begin))
+  return "$status"
+}
+
 # ---- steps that are groups of `slabcast verify` ----
 
 # verify GROUPS RAYS [OPTION...]: its table goes to stderr, its JSON to $PROVE_WORK/verify.json. Failures make the step
