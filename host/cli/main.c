@@ -70,9 +70,9 @@ static int run(int argc, char **argv) {
     return EXIT_USAGE;
   }
   if (!strcmp(argv[1], "help")) return help(argc - 1, argv + 1);
-  if (!is_one_of(argv[1], "--help", "-h") && !is_one_of(argv[1], "--version", "-V"))
-    return run_command(argc - 1, argv + 1);
-  if (is_one_of(argv[1], "--version", "-V"))
+  const int version = is_one_of(argv[1], "--version", "-V");
+  if (!version && !is_one_of(argv[1], "--help", "-h")) return run_command(argc - 1, argv + 1);
+  if (version)
     printf("slabcast %s\n", slab_version());
   else
     list_commands(stdout);

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "../../bench/timing.h"
 #include "../../bench/tree_scenes.h"
 #include "../../bench/wild.h"
 #include "text.h"
@@ -112,12 +112,7 @@ static void make_timed(verify_run *run, const slab_scene_stats *stats, make_inva
 }
 
 /* On a CPU device the processor's time, so that other work on the machine counts little. */
-static double device_seconds(const verify_run *run) {
-  struct timespec now;
-  if (run->device.type != SLAB_DEVICE_CPU) return seconds_now();
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+static double device_seconds(const verify_run *run) { return timing_now(run->device.type == SLAB_DEVICE_CPU); }
 
 /* The least of several rounds, in which the classes alternate. */
 int verify_time_invalid(verify_run *run) {
