@@ -126,20 +126,31 @@ static void fill_rays(const char *test, slab_scene *scene, slab_ray *rays) {
 
 /* ---- comparing ---- */
 
+/* What is read of a scene is the same for all queries: at one width all of them, at others of one hit and of all. */
+static bool is_asked(slab_query query) {
+  return harness_width() == 8 || query == SLAB_CLOSEST || query == SLAB_ALL;
+}
+
+static void cast_asked(answers *a, slab_scene *scene, const slab_ray *rays, const slab_cast_options *options) {
+  for (int q = 0; q < ANSWER_QUERIES; q++)
+    if (is_asked((slab_query)q)) assert_ok(answers_cast(a, (slab_query)q, scene, rays, RAYS, options));
+}
+
 /* cut: got_scene lies in several buffers. */
 static void compare(const char *how, bool cut, slab_scene *got_scene, slab_scene *want_scene, const slab_ray *rays,
                     const slab_cast_options *options) {
   answers want = {0}, got = {0};
   under.small(0);
-  assert_ok(answers_cast_all(&want, want_scene, rays, RAYS, options));
+  cast_asked(&want, want_scene, rays, options);
   assert_true(want.offsets[RAYS] > RAYS / 20); /* a set that hits nothing would prove nothing */
   assert_int_equal(under.small_now().cut, 0);
   under.small(ALLOCATION);
-  assert_ok(answers_cast_all(&got, got_scene, rays, RAYS, options));
+  cast_asked(&got, got_scene, rays, options);
   const small_counts counts = under.small_now();
   assert_true(counts.launches > 0 && counts.cut == (cut ? counts.launches : 0) && counts.refused == 0);
   for (int q = 0; q < ANSWER_QUERIES; q++) {
     size_t first = 0;
+    if (!is_asked((slab_query)q)) continue;
     const size_t differing = answers_differ(&got, &want, (slab_query)q, &first);
     if (differing)
       fail_msg("%s, %s: %zu rays differ, the first is %zu", how, answer_name((slab_query)q), differing, first);

@@ -46,6 +46,7 @@ static void trees_change_nothing(tree_scene which) {
     const slab_build_options options = {.tree = qualities[q]};
     assert_ok(slab_scene_create(context, &scenes[q]));
     assert_ok(tree_scene_fill(which, SHAPES, seed, scenes[q]));
+    if (harness_width() == 1) assert_ok(tree_scene_add_nothing(scenes[q])); /* so that scenes share programs */
     assert_ok(slab_scene_commit(scenes[q], &options));
     assert_ok(slab_scene_info(scenes[q], &stats));
     assert_true((stats.tree_depth > 0) == (qualities[q] != SLAB_TREE_FLAT));
