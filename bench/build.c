@@ -1,8 +1,8 @@
-/* bench_build: triangles a second of our tree builder and of Embree's, in turn, and what their trees cost.
+/* bench_build: triangles a second of our BVH builder and of Embree's, in turn, and what their BVHs cost.
  *
  * Both begin with vertices and indices. Embree commits a scene, whose leaves hold copies of the triangles; ours
- * computes the triangles' bounds and builds nodes and blocks of numbers. Embree does not show the tree it commits: its
- * cost is that of its builder called for a tree like ours, 8 children, leaves in blocks of 8, under our costs. */
+ * computes the triangles' bounds and builds nodes and blocks of numbers. Embree does not show the BVH it commits: its
+ * cost is that of its builder called for a BVH like ours, 8 children, leaves in blocks of 8, under our costs. */
 #include <embree3/rtcore.h>
 #include <math.h>
 #include <stdbool.h>
@@ -24,9 +24,9 @@ typedef struct bench {
   options options;
   RTCDevice device;
   scene_geometry mesh;
-  tree_bounds *bounds;
+  bvh_bounds *bounds;
   timing ours[QUALITIES], theirs[QUALITIES];
-  tree trees[QUALITIES]; /* of the last round */
+  bvh trees[QUALITIES]; /* of the last round */
 } bench;
 
 static const char *const ours_names[] = {"fast", "default", "high"};
@@ -34,7 +34,7 @@ static const char *const theirs_names[] = {"low", "medium", "high"};
 
 /* ---- ours ---- */
 
-static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, tree_bounds *b) {
+static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, bvh_bounds *b) {
   for (int k = 0; k < 3; k++) {
     b->lower[k] = INFINITY;
     b->upper[k] = -INFINITY;
@@ -47,15 +47,15 @@ static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, tree_
 }
 
 static bool build_ours(bench *b, int quality) {
-  const tree_input input = {b->mesh.count, b->bounds, NULL};
-  const tree_options settings = {.quality = (tree_quality)quality, .threads = b->options.threads};
-  tree_free(&b->trees[quality]);
+  const bvh_input input = {b->mesh.count, b->bounds, NULL};
+  const bvh_options settings = {.quality = (bvh_quality)quality, .threads = b->options.threads};
+  bvh_free(&b->trees[quality]);
   const double begin = timing_now(b->options.processor_time);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(b->options.threads)
 #endif
   for (uint32_t i = 0; i < b->mesh.count; i++) triangle_bounds(&b->mesh, i, &b->bounds[i]);
-  const bool built = tree_build(&input, &settings, &b->trees[quality]);
+  const bool built = bvh_build(&input, &settings, &b->trees[quality]);
   timing *t = &b->ours[quality];
   t->seconds[t->rounds++] = timing_now(b->options.processor_time) - begin;
   if (!built) fprintf(stderr, "bench_build: out of memory for %u triangles\n", b->mesh.count);
@@ -88,8 +88,8 @@ static void build_theirs(bench *b, int quality) {
 /* A node, or with no children a leaf. */
 typedef struct item {
   uint32_t children, primitives;
-  struct item *child[TREE_WIDTH];
-  struct RTCBounds bounds[TREE_WIDTH];
+  struct item *child[BVH_WIDTH];
+  struct RTCBounds bounds[BVH_WIDTH];
 } item;
 
 static void *new_node(RTCThreadLocalAllocator allocator, unsigned int children, void *user) {
@@ -125,8 +125,8 @@ static double area(const struct RTCBounds *b) {
 }
 
 static double cost_below(const item *at, double at_area) {
-  if (at->children == 0) return (double)TREE_COST_BLOCK * ((at->primitives + TREE_WIDTH - 1) / TREE_WIDTH) * at_area;
-  double cost = (double)TREE_COST_NODE * at_area;
+  if (at->children == 0) return (double)BVH_COST_BLOCK * ((at->primitives + BVH_WIDTH - 1) / BVH_WIDTH) * at_area;
+  double cost = (double)BVH_COST_NODE * at_area;
   for (uint32_t i = 0; i < at->children; i++) cost += cost_below(at->child[i], area(&at->bounds[i]));
   return cost;
 }
@@ -134,7 +134,7 @@ static double cost_below(const item *at, double at_area) {
 static struct RTCBounds bounds_of_all(const bench *b) {
   struct RTCBounds all = {INFINITY, INFINITY, INFINITY, 0, -INFINITY, -INFINITY, -INFINITY, 0};
   for (uint32_t i = 0; i < b->mesh.count; i++) {
-    const tree_bounds *p = &b->bounds[i];
+    const bvh_bounds *p = &b->bounds[i];
     all.lower_x = fminf(all.lower_x, p->lower[0]), all.upper_x = fmaxf(all.upper_x, p->upper[0]);
     all.lower_y = fminf(all.lower_y, p->lower[1]), all.upper_y = fmaxf(all.upper_y, p->upper[1]);
     all.lower_z = fminf(all.lower_z, p->lower[2]), all.upper_z = fmaxf(all.upper_z, p->upper[2]);
@@ -148,15 +148,15 @@ static double cost_of_theirs(const bench *b, int quality) {
   struct RTCBuildPrimitive *primitives = aligned_alloc(32, count * sizeof *primitives);
   if (primitives == NULL) return NAN;
   for (uint32_t i = 0; i < count; i++) {
-    const tree_bounds *p = &b->bounds[i];
+    const bvh_bounds *p = &b->bounds[i];
     primitives[i] =
         (struct RTCBuildPrimitive){p->lower[0], p->lower[1], p->lower[2], 0, p->upper[0], p->upper[1], p->upper[2], i};
   }
   struct RTCBuildArguments arguments = rtcDefaultBuildArguments();
   arguments.buildQuality = (enum RTCBuildQuality)quality;
-  arguments.maxBranchingFactor = arguments.sahBlockSize = TREE_WIDTH;
-  arguments.traversalCost = TREE_COST_NODE;
-  arguments.intersectionCost = TREE_COST_BLOCK;
+  arguments.maxBranchingFactor = arguments.sahBlockSize = BVH_WIDTH;
+  arguments.traversalCost = BVH_COST_NODE;
+  arguments.intersectionCost = BVH_COST_BLOCK;
   arguments.bvh = rtcNewBVH(b->device);
   arguments.primitives = primitives;
   arguments.primitiveCount = arguments.primitiveArrayCapacity = count;
@@ -203,10 +203,10 @@ static void print_results(const bench *b, const char *name) {
          b->options.processor_time ? ", processor time" : "");
   printf("  %-7s %-8s %11s %11s %11s %7s %8s\n", "", "", "best", "median", "triangles", "medium", "cost");
   for (int quality = 0; quality < QUALITIES; quality++) {
-    const tree *t = &b->trees[quality];
+    const bvh *t = &b->trees[quality];
     print_row(b, "ours", ours_names[quality], &b->ours[quality], t->sah_cost);
-    printf("  depth %u, %.1f of 8 children, %.1f of 8 triangles\n", t->depth, t->occupancy_nodes * TREE_WIDTH,
-           t->occupancy_blocks * TREE_WIDTH);
+    printf("  depth %u, %.1f of 8 children, %.1f of 8 triangles\n", t->depth, t->occupancy_nodes * BVH_WIDTH,
+           t->occupancy_blocks * BVH_WIDTH);
   }
   for (int quality = 0; quality < QUALITIES; quality++) {
     const bool splits = quality == RTC_BUILD_QUALITY_HIGH; /* of primitives: not the same measure */
@@ -228,7 +228,7 @@ static bool run_scene(const options *o, RTCDevice device, const char *scene) {
     }
   }
   if (done) print_results(&b, scene);
-  for (int quality = 0; quality < QUALITIES; quality++) tree_free(&b.trees[quality]);
+  for (int quality = 0; quality < QUALITIES; quality++) bvh_free(&b.trees[quality]);
   scene_geometry_free(&b.mesh);
   free(b.bounds);
   return done;

@@ -9,7 +9,7 @@ enum { BURSTS = 20 };
 #define BLOCKS 500000u /* a thread and burst: about 1 ms */
 
 typedef struct bursts {
-  const opponent *opponent;
+  const simd_baseline *simd_baseline;
   pthread_mutex_t lock;
   double tests; /* a second, of the threads that are done */
 } bursts;
@@ -19,16 +19,16 @@ static void run_bursts(void *argument) {
   timing t = {.rounds = BURSTS};
   for (int i = 0; i < BURSTS; i++) {
     const double begin = timing_now(0);
-    b->opponent->arithmetic(BLOCKS);
+    b->simd_baseline->arithmetic(BLOCKS);
     t.seconds[i] = timing_now(0) - begin;
   }
   pthread_mutex_lock(&b->lock);
-  b->tests += (double)BLOCKS * b->opponent->lanes / timing_summarise(&t).best;
+  b->tests += (double)BLOCKS * b->simd_baseline->lanes / timing_summarise(&t).best;
   pthread_mutex_unlock(&b->lock);
 }
 
-double ceiling_tests(const opponent *o, uint32_t threads) {
-  bursts b = {.opponent = o};
+double ceiling_tests(const simd_baseline *o, uint32_t threads) {
+  bursts b = {.simd_baseline = o};
   pthread_mutex_init(&b.lock, NULL);
   threads_run(threads, run_bursts, &b);
   pthread_mutex_destroy(&b.lock);

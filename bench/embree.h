@@ -1,4 +1,5 @@
-/* The opponent of the tree benchmark: Embree 3, as its manual asks: denormals flushed, threads that share the rays. */
+/* The SIMD baseline of the BVH benchmark: Embree 3, as its manual asks: denormals flushed, threads that share the rays.
+ */
 #ifndef SLABCAST_BENCH_EMBREE_H
 #define SLABCAST_BENCH_EMBREE_H
 

@@ -2,8 +2,8 @@
  *
  *   bench_flat [--device SEL] [--boxes N,N,...] [--rounds R] [--seconds S] [--processor-time] [--csv FILE]
  *
- * Both sides take turns, warm-up is discarded, and no time is printed before the answers of every run agreed bit
- * for bit and a sample of them with the mirror and the oracle. Ours is timed from host array to host array. */
+ * Both sides are interleaved, warm-up is discarded, and no time is printed before the answers of every run agreed bit
+ * for bit and a sample of them with the CPU reference and the oracle. Ours is timed from host array to host array. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 
 #include "ceiling.h"
 #include "clock_rate.h"
-#include "opponent.h"
 #include "ray_sets.h"
 #include "report.h"
 #include "scenes.h"
+#include "simd_baseline.h"
 
 enum { SIZES_MAX = 16, SAMPLE_MAX = 256 };
 #define SEED 20240607u
-#define SAMPLE_TESTS (1u << 21) /* the mirror is scalar: as many tests as it does in a second or so */
+#define SAMPLE_TESTS (1u << 21) /* the CPU reference is scalar: as many tests as it does in a second or so */
 #define RAYS_MAX (16u << 20)
 
 typedef struct options {
@@ -34,7 +34,7 @@ typedef struct bench {
   options options;
   slab_context *context;
   slab_device_info device;
-  const opponent *opponent; /* NULL: none for this machine */
+  const simd_baseline *simd_baseline; /* NULL: none for this machine */
   uint32_t threads;
   FILE *csv;
   int voids;
@@ -43,13 +43,13 @@ typedef struct bench {
 /* A scene on both sides, and rays. */
 typedef struct match {
   slab_scene *scene;
-  opponent_boxes boxes; /* rows NULL: ours alone */
+  simd_baseline_boxes boxes; /* rows NULL: ours alone */
   slab_shape shape;
   uint32_t primitives;
   slab_ray *rays;
   size_t ray_count;
-  void *results;            /* of ray_count slab_hit, the largest */
-  opponent_answer *answers; /* of ray_count */
+  void *results;                 /* of ray_count slab_hit, the largest */
+  simd_baseline_answer *answers; /* of ray_count */
 } match;
 
 static const char *const query_names[] = {"closest", "distance", "any"};
@@ -145,11 +145,11 @@ static bool time_ours(const bench *b, const match *m, slab_query query, size_t n
   return status == SLAB_OK ? true : failed_call("cast");
 }
 
-static bool time_opponent(const bench *b, const match *m, slab_query query, double *seconds) {
+static bool time_simd_baseline(const bench *b, const match *m, slab_query query, double *seconds) {
   const double begin = timing_now(b->options.processor_time);
-  const int all = opponent_cast(b->opponent, &m->boxes, query, m->rays, m->ray_count, b->threads, m->answers);
+  const int all = simd_baseline_cast(b->simd_baseline, &m->boxes, query, m->rays, m->ray_count, b->threads, m->answers);
   *seconds = lap(b, begin);
-  if (!all) fprintf(stderr, "bench_flat: the system refused the opponent its %u threads\n", b->threads);
+  if (!all) fprintf(stderr, "bench_flat: the system refused the simd_baseline its %u threads\n", b->threads);
   return all != 0;
 }
 
@@ -158,7 +158,7 @@ static bool time_opponent(const bench *b, const match *m, slab_query query, doub
 static bool same_bits(float a, float b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 static bool ray_agrees(const match *m, slab_query query, size_t i) {
-  const opponent_answer *theirs = &m->answers[i];
+  const simd_baseline_answer *theirs = &m->answers[i];
   if (query == SLAB_ANY) return ((const uint8_t *)m->results)[i] == (theirs->primitive != SLAB_MISS);
   if (query == SLAB_DISTANCE) return same_bits(((const float *)m->results)[i], theirs->t);
   const slab_hit *ours = &((const slab_hit *)m->results)[i];
@@ -168,7 +168,7 @@ static bool ray_agrees(const match *m, slab_query query, size_t i) {
 static bool sides_agree(const match *m, slab_query query) {
   for (size_t i = 0; i < m->ray_count; i++) {
     if (ray_agrees(m, query, i)) continue;
-    fprintf(stderr, "bench_flat: %s over %u boxes: ray %zu: the opponent has t %a of box %u and ours differs\n",
+    fprintf(stderr, "bench_flat: %s over %u boxes: ray %zu: the simd_baseline has t %a of box %u and ours differs\n",
             query_names[query], m->primitives, i, (double)m->answers[i].t, m->answers[i].primitive);
     return false;
   }
@@ -224,9 +224,9 @@ static bool run_round(const bench *b, const match *m, slab_query query, bool war
   if (!time_ours(b, m, query, m->ray_count, &ours)) return false;
   if (!warm_up) row->ours.seconds[row->ours.rounds++] = ours;
   if (m->boxes.rows != NULL) {
-    if (!time_opponent(b, m, query, &theirs) || !sides_agree(m, query)) return false;
-    if (!warm_up) row->opponent.seconds[row->opponent.rounds++] = theirs;
-    row->ceiling = larger(row->ceiling, ceiling_tests(b->opponent, b->threads));
+    if (!time_simd_baseline(b, m, query, &theirs) || !sides_agree(m, query)) return false;
+    if (!warm_up) row->simd_baseline.seconds[row->simd_baseline.rounds++] = theirs;
+    row->ceiling = larger(row->ceiling, ceiling_tests(b->simd_baseline, b->threads));
   }
   row->clock = larger(row->clock, clock_rate());
   return true;
@@ -239,14 +239,14 @@ static bool run_row(bench *b, const match *m, ray_set set, slab_query query) {
                     .primitives = m->primitives,
                     .threads = b->threads,
                     .ray_count = m->ray_count,
-                    .lanes = m->boxes.rows == NULL ? 0 : b->opponent->lanes};
+                    .lanes = m->boxes.rows == NULL ? 0 : b->simd_baseline->lanes};
   for (int i = 0; i <= b->options.rounds; i++)
     if (!run_round(b, m, query, i == 0, &row)) return false;
   if (!sample_is_proved(m, query)) return false;
   count_tests(m, query, &row);
-  const char *opponent_name = m->boxes.rows == NULL ? "none" : b->opponent->name;
+  const char *simd_baseline_name = m->boxes.rows == NULL ? "none" : b->simd_baseline->name;
   const report_verdict verdict = report_print(stdout, &row);
-  if (b->csv != NULL) report_csv(b->csv, &b->device, opponent_name, b->options.processor_time, &row);
+  if (b->csv != NULL) report_csv(b->csv, &b->device, simd_baseline_name, b->options.processor_time, &row);
   b->voids += verdict == REPORT_VOID;
   return verdict != REPORT_WRONG;
 }
@@ -271,9 +271,9 @@ static bool match_scene(const bench *b, const char *name, uint32_t count, match 
       scene_geometry_add(m->scene, &geometry, NULL, NULL) != SLAB_OK ||
       slab_scene_commit(m->scene, &(slab_build_options){SLAB_TREE_FLAT}) != SLAB_OK)
     done = failed_call("scene");
-  else if (m->shape == SLAB_BOX && b->opponent != NULL &&
-           !opponent_pack(b->opponent, geometry.shapes, geometry.count, &m->boxes))
-    done = failed_memory("the opponent's boxes");
+  else if (m->shape == SLAB_BOX && b->simd_baseline != NULL &&
+           !simd_baseline_pack(b->simd_baseline, geometry.shapes, geometry.count, &m->boxes))
+    done = failed_memory("the simd_baseline's boxes");
   scene_geometry_free(&geometry);
   return done;
 }
@@ -322,7 +322,7 @@ static bool bench_open(bench *b) {
   if (slab_context_create(&(slab_context_options){.device = b->options.device}, &b->context) != SLAB_OK ||
       slab_context_device(b->context, &b->device) != SLAB_OK)
     return failed_call("device");
-  b->opponent = opponent_widest();
+  b->simd_baseline = simd_baseline_widest();
   b->threads = b->device.compute_units;
   if (b->options.csv == NULL) return true;
   b->csv = fopen(b->options.csv, "w");
@@ -342,7 +342,7 @@ static bool bench_close(bench *b) {
 
 static bool bench_run(bench *b) {
   bool done = true;
-  report_header(stdout, &b->device, b->opponent == NULL ? "none for this machine" : b->opponent->name,
+  report_header(stdout, &b->device, b->simd_baseline == NULL ? "none for this machine" : b->simd_baseline->name,
                 b->options.processor_time);
   for (size_t i = 0; done && i < b->options.size_count; i++)
     for (ray_set set = RAYS_FAR; done && set <= RAYS_INSIDE; set++)
@@ -350,7 +350,7 @@ static bool bench_run(bench *b) {
   for (ray_set set = RAYS_FAR; done && set <= RAYS_INSIDE; set++)
     done = run_match(b, "soup", b->options.sizes[0], set, SLAB_CLOSEST);
   if (done && b->voids > 0)
-    printf("\n%d comparisons are void: this machine was not quiet, or the opponent does not suit it\n", b->voids);
+    printf("\n%d comparisons are void: this machine was not quiet, or the simd_baseline does not suit it\n", b->voids);
   return done;
 }
 

@@ -4,7 +4,7 @@
  *               [--seed S] [--csv FILE]
  *
  * How wrong each is, by the oracle, on four sets of N rays each (1,000,000); and how fast, in R rounds (9) in which all
- * take turns, S seconds a turn (0.02). L is 1, 8 or 16 primitives at once in place of the device's own width. */
+ * are interleaved, S seconds a turn (0.02). L is 1, 8 or 16 primitives at once in place of the device's own width. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "forms_device.h"
-#include "forms_mirror.h"
+#include "forms_reference.h"
 #include "forms_report.h"
 #include "ray_sets.h"
 #include "scenes.h"
@@ -103,7 +103,7 @@ static size_t count_differences(const form *f, const forms_set *set, const uint3
     const size_t group = i / FORMS_RAYS_PER_GROUP;
     if (i % FORMS_RAYS_PER_GROUP == 0)
       form_pack(f->layout, 1, set->shapes + group * FORMS_GROUP * floats, FORMS_GROUP, blocks);
-    uint32_t other = (bits[i] ^ form_mirror(f, &set->ray[i], blocks, FORMS_GROUP)) & ((1u << set->used[group]) - 1u);
+    uint32_t other = (bits[i] ^ form_reference(f, &set->ray[i], blocks, FORMS_GROUP)) & ((1u << set->used[group]) - 1u);
     for (; other != 0; other &= other - 1) differences++;
   }
   return differences;

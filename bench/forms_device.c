@@ -100,7 +100,7 @@ static void build_options(const forms_device *d, const form *f, unsigned lanes, 
   snprintf(text, size, "-cl-std=CL1.2 -DLANES=%u -DSLAB_KINDS=%u -DFORM=%s -DFORM_ROWS=%u %s%s%s", lanes,
            1u << f->shape, f->function, form_rows(f->layout), division,
            d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "",
-           strcmp(f->function, "form_ours_box") == 0 ? " -DFORM_SIEVE=form_ours_box_sieve" : "");
+           strcmp(f->function, "form_ours_box") == 0 ? " -DFORM_REJECT=form_ours_box_reject" : "");
 }
 
 static bool failed_build(const forms_device *d, const forms_program *p, const char *options, cl_int code) {

@@ -1,9 +1,9 @@
 #include "report.h"
 
 #include "compiler.h"
-#include "opponent.h"
+#include "simd_baseline.h"
 
-/* A hand-written opponent below this share of its ceiling is no measure for anything. */
+/* A hand-written SIMD baseline below this share of its ceiling is no measure for anything. */
 #define SHARE_MIN 0.70
 #define SHARE_MAX 1.03
 /* The ceiling itself: two vector operations a clock are what every such processor of today has. */
@@ -11,31 +11,31 @@
 #define CEILING_MIN 0.85
 
 typedef struct figures {
-  timing_summary ours, opponent;
-  double our_rate, opponent_rate; /* tests a second, of the best rounds */
+  timing_summary ours, simd_baseline;
+  double our_rate, simd_baseline_rate; /* tests a second, of the best rounds */
   double ratio;
-  double share;                       /* of its ceiling that the opponent reaches */
-  double our_clocks, opponent_clocks; /* tests a clock and core */
-  double ceiling_clocks;              /* operations a clock and core, of the ceiling */
+  double share;                            /* of its ceiling that the SIMD baseline reaches */
+  double our_clocks, simd_baseline_clocks; /* tests a clock and core */
+  double ceiling_clocks;                   /* operations a clock and core, of the ceiling */
 } figures;
 
 static double over(double a, double b) { return b > 0.0 ? a / b : 0.0; }
 
 static figures figures_of(const report_row *r) {
-  figures f = {.ours = timing_summarise(&r->ours), .opponent = timing_summarise(&r->opponent)};
+  figures f = {.ours = timing_summarise(&r->ours), .simd_baseline = timing_summarise(&r->simd_baseline)};
   const double cycles = r->clock * r->threads;
   f.our_rate = over(r->tests, f.ours.best);
-  f.opponent_rate = over(r->tests, f.opponent.best);
-  f.ratio = over(f.our_rate, f.opponent_rate);
-  f.share = over(f.opponent_rate, r->ceiling);
+  f.simd_baseline_rate = over(r->tests, f.simd_baseline.best);
+  f.ratio = over(f.our_rate, f.simd_baseline_rate);
+  f.share = over(f.simd_baseline_rate, r->ceiling);
   f.our_clocks = over(f.our_rate, cycles);
-  f.opponent_clocks = over(f.opponent_rate, cycles);
-  f.ceiling_clocks = r->lanes == 0 ? 0.0 : over(r->ceiling / r->lanes * OPPONENT_OPERATIONS, cycles);
+  f.simd_baseline_clocks = over(f.simd_baseline_rate, cycles);
+  f.ceiling_clocks = r->lanes == 0 ? 0.0 : over(r->ceiling / r->lanes * SIMD_BASELINE_OPERATIONS, cycles);
   return f;
 }
 
 static report_verdict verdict_of(const report_row *r, const figures *f) {
-  if (r->opponent.rounds == 0) return REPORT_SOUND;
+  if (r->simd_baseline.rounds == 0) return REPORT_SOUND;
   if (f->share > SHARE_MAX || f->ratio * f->share > SHARE_MAX) return REPORT_WRONG;
   return f->share < SHARE_MIN || f->ceiling_clocks < PORTS * CEILING_MIN ? REPORT_VOID : REPORT_SOUND;
 }
@@ -43,12 +43,12 @@ static report_verdict verdict_of(const report_row *r, const figures *f) {
 void report_header(FILE *out, const slab_device_info *device, const char *against, int processor_time) {
   fprintf(out, "device    %s, %u compute units, %s, %u lanes\n", device->name, device->compute_units, device->driver,
           device->lane_width);
-  fprintf(out, "opponent  %s, %s, as many threads\n", against, COMPILER);
+  fprintf(out, "simd_baseline  %s, %s, as many threads\n", against, COMPILER);
   fprintf(out, "time      %s, best of the rounds; in brackets the median, and the spread of the middle half\n",
           processor_time ? "processor seconds a thread" : "wall");
   fprintf(out, "G/s       primitives tested; for any, up to the block of the first hit\n\n");
   fprintf(out, "%-9s %6s %-6s %-8s %5s | %21s | %21s | %5s | %7s | %14s | %5s\n", "shape", "count", "rays", "query",
-          "hits", "ours G/s", "opponent G/s", "ratio", "ceiling", "tests a clock", "clock");
+          "hits", "ours G/s", "simd_baseline G/s", "ratio", "ceiling", "tests a clock", "clock");
 }
 
 static void print_rate(FILE *out, double tests, const timing_summary *t) {
@@ -63,18 +63,20 @@ report_verdict report_print(FILE *out, const report_row *r) {
   const report_verdict verdict = verdict_of(r, &f);
   fprintf(out, "%-9s %6u %-6s %-8s %4.0f%%", r->shape, r->primitives, r->rays, r->query, 100.0 * r->hit_share);
   print_rate(out, r->tests, &f.ours);
-  print_rate(out, r->tests, &f.opponent);
+  print_rate(out, r->tests, &f.simd_baseline);
   if (f.ratio > 0.0)
-    fprintf(out, " | %5.2f | %6.0f%% | %5.2f and %4.2f", f.ratio, 100.0 * f.share, f.our_clocks, f.opponent_clocks);
+    fprintf(out, " | %5.2f | %6.0f%% | %5.2f and %4.2f", f.ratio, 100.0 * f.share, f.our_clocks,
+            f.simd_baseline_clocks);
   else
     fprintf(out, " | %5s | %7s | %5.2f         ", "-", "-", f.our_clocks);
   fprintf(out, " | %4.2f\n", 1e-9 * r->clock);
   if (verdict == REPORT_VOID)
     fprintf(out,
-            "  void: the opponent reaches %.0f%% of its ceiling (70 is due), which is %.2f operations a clock (%.2f)\n",
+            "  void: the simd_baseline reaches %.0f%% of its ceiling (70 is due), which is %.2f operations a clock "
+            "(%.2f)\n",
             100.0 * f.share, f.ceiling_clocks, PORTS * CEILING_MIN);
   if (verdict == REPORT_WRONG)
-    fprintf(out, "  error: faster than its ceiling (opponent %.0f%%, ours %.0f%%)\n", 100.0 * f.share,
+    fprintf(out, "  error: faster than its ceiling (simd_baseline %.0f%%, ours %.0f%%)\n", 100.0 * f.share,
             100.0 * f.share * f.ratio);
   fflush(out);
   return verdict;
@@ -82,7 +84,7 @@ report_verdict report_print(FILE *out, const report_row *r) {
 
 void report_csv_header(FILE *out) {
   fprintf(out,
-          "date,device,driver,compiler,commit,opponent,time,threads,shape,primitives,ray_set,query,rays,hit_share,"
+          "date,device,driver,compiler,commit,simd_baseline,time,threads,shape,primitives,ray_set,query,rays,hit_share,"
           "ours_gtests,ours_median_gtests,ours_spread,opponent_gtests,opponent_median_gtests,opponent_spread,ratio,"
           "opponent_share_of_ceiling,ceiling_operations_per_clock,ours_tests_per_clock,opponent_tests_per_clock,"
           "clock_ghz\n");
@@ -99,7 +101,8 @@ void report_csv(FILE *out, const slab_device_info *device, const char *against, 
           BENCH_COMMIT, against, processor_time ? "processor" : "wall", r->threads, r->shape, r->primitives, r->rays,
           r->query, r->ray_count, r->hit_share);
   fprintf(out, ",%.4f,%.4f,%.4f", 1e-9 * f.our_rate, 1e-9 * over(r->tests, f.ours.median), f.ours.spread);
-  fprintf(out, ",%.4f,%.4f,%.4f", 1e-9 * f.opponent_rate, 1e-9 * over(r->tests, f.opponent.median), f.opponent.spread);
-  fprintf(out, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", f.ratio, f.share, f.ceiling_clocks, f.our_clocks, f.opponent_clocks,
-          1e-9 * r->clock);
+  fprintf(out, ",%.4f,%.4f,%.4f", 1e-9 * f.simd_baseline_rate, 1e-9 * over(r->tests, f.simd_baseline.median),
+          f.simd_baseline.spread);
+  fprintf(out, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", f.ratio, f.share, f.ceiling_clocks, f.our_clocks,
+          f.simd_baseline_clocks, 1e-9 * r->clock);
 }

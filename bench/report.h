@@ -13,16 +13,16 @@ typedef struct report_row {
   uint32_t primitives, threads;
   size_t ray_count;
   double hit_share;
-  double tests;          /* primitives tested by each side in one run; for any, up to the block of the first hit */
-  timing ours, opponent; /* opponent.rounds 0: there is none */
-  double ceiling;        /* tests a second; 0: not measured */
-  double clock;          /* cycles a second */
-  uint32_t lanes;        /* the opponent's */
+  double tests;               /* primitives tested by each side in one run; for any, up to the block of the first hit */
+  timing ours, simd_baseline; /* simd_baseline.rounds 0: there is none */
+  double ceiling;             /* tests a second; 0: not measured */
+  double clock;               /* cycles a second */
+  uint32_t lanes;             /* the SIMD baseline's */
 } report_row;
 
 typedef enum report_verdict {
   REPORT_SOUND,
-  REPORT_VOID, /* the opponent or its ceiling is too slow to be compared with */
+  REPORT_VOID, /* the SIMD baseline or its ceiling is too slow to be compared with */
   REPORT_WRONG /* faster than is possible: something is measured wrong */
 } report_verdict;
 

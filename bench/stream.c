@@ -2,7 +2,7 @@
  * all of them comes to the ideal split.
  *
  * The kernel alone is slab_enqueue on buffers that are there, by the profile of its event; the call is the one of
- * slabcast.h on the same context. Both take trees ray by ray, since slab_enqueue does. They alternate, and every call's
+ * slabcast.h on the same context. Both take BVHs ray by ray, since slab_enqueue does. They alternate, and every call's
  * results are compared with the kernel's, bit by bit. Processor time, which other work on the machine leaves alone,
  * stands beside the wall's; what waits shows in the latter only.
  *
@@ -186,7 +186,7 @@ static void print_row(const bench *b, const char *scene, const char *memory, sla
             s[1].best, s[3].best);
 }
 
-/* One row: the kernel and the call in turns. The first round warms up. */
+/* One row: the kernel and the call interleaved. The first round warms up. */
 static bool run_query(bench *b, const char *name, const char *memory, slab_scene *scene, slab_query query) {
   timing t[4] = {0}; /* kernel: wall, processor; call: the same */
   for (int r = -1; r < b->options.rounds; r++) {
@@ -221,7 +221,7 @@ static bool make_scene(slab_context *context, size_t which, slab_scene **scene) 
 }
 
 static bool run_scene(bench *b, size_t which, int copy) {
-  const slab_context_options with = {.copy = copy, .tactic = SLAB_TACTIC_SINGLE};
+  const slab_context_options with = {.copy = copy, .traversal = SLAB_TRAVERSAL_SINGLE};
   slab_context *context = NULL;
   slab_scene *scene = NULL;
   if (slab_context_create_cl(b->cl, b->device, NULL, &with, &context) != SLAB_OK) return failed("the context");

@@ -1,10 +1,10 @@
-/* The tree benchmark: our casts against Embree's on the same scenes, rays and threads, in one run.
+/* The BVH benchmark: our casts against Embree's on the same scenes, rays and threads, in one run.
  *
  *   bench_trace [OPTION...] [SCENE...]      (--help lists them)
  *
- * The sides take turns, warm-up is discarded; ours goes from host array to host array through the public API. A sample
- * of our answers is compared with the mirror and the oracle, all of them with Embree's, which rounds otherwise: the
- * share of rays that differ is printed. */
+ * The sides are interleaved, warm-up is discarded; ours goes from host array to host array through the public API. A
+ * sample of our answers is compared with the CPU reference and the oracle, all of them with Embree's, which rounds
+ * otherwise: the share of rays that differ is printed. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 
 enum { SCENES_MAX = 16 };
 #define SEED 20260711u
-#define SAMPLE_TESTS 2e8 /* of the mirror, which is scalar: a second or so */
+#define SAMPLE_TESTS 2e8 /* of the CPU reference, which is scalar: a second or so */
 #define SAMPLE_MAX 256
 #define DIFFER_MAX 0.02 /* Embree's fast mode loses rays at edges; more than that is another scene */
 
@@ -29,7 +29,7 @@ typedef struct options {
   uint32_t side;
   int rounds, processor_time;
   slab_tree tree;
-  slab_tactic tactic;
+  slab_traversal traversal;
   unsigned sets, queries; /* bits: trace_set; 1 closest, 2 any */
 } options;
 
@@ -44,7 +44,7 @@ typedef struct bench {
 typedef struct match {
   const char *name;
   slab_scene *scene;
-  embree *opponent;
+  embree *simd_baseline;
   uint32_t primitives;
   slab_ray *rays;
   size_t n;
@@ -75,7 +75,7 @@ static bool run_ours(const bench *b, const match *m, int any, double *seconds) {
 
 static bool run_theirs(const bench *b, const match *m, embree_call call, int any, double *seconds) {
   const double begin = timing_now(b->options.processor_time);
-  const int all = embree_cast(m->opponent, call, any, m->rays, m->n, m->theirs);
+  const int all = embree_cast(m->simd_baseline, call, any, m->rays, m->n, m->theirs);
   *seconds = lap(b, begin);
   if (!all) fprintf(stderr, "bench_trace: the system refused Embree its %u threads\n", b->device.compute_units);
   return all != 0;
@@ -178,7 +178,7 @@ static bool run_set(bench *b, match *m, trace_set set) {
 
 static void match_free(match *m) {
   slab_scene_destroy(m->scene);
-  embree_close(m->opponent);
+  embree_close(m->simd_baseline);
   free(m->rays);
   free(m->ours);
   free(m->theirs);
@@ -194,12 +194,12 @@ static bool match_open(const bench *b, const char *scene, match *m) {
               scene_geometry_add(m->scene, &geometry, NULL, NULL) == SLAB_OK &&
               slab_scene_commit(m->scene, &(slab_build_options){b->options.tree}) == SLAB_OK;
   if (!done) failed_call(scene);
-  if (done) m->opponent = embree_open(&geometry, b->device.compute_units);
+  if (done) m->simd_baseline = embree_open(&geometry, b->device.compute_units);
   scene_geometry_free(&geometry);
   m->rays = malloc(n * sizeof *m->rays);
   m->ours = malloc(n * sizeof *m->ours);
   m->theirs = malloc(n * sizeof *m->theirs);
-  if (m->rays != NULL && m->ours != NULL && m->theirs != NULL) return done && m->opponent != NULL;
+  if (m->rays != NULL && m->ours != NULL && m->theirs != NULL) return done && m->simd_baseline != NULL;
   fprintf(stderr, "bench_trace: no memory for %zu rays\n", n);
   return false;
 }
@@ -224,7 +224,7 @@ static int usage(FILE *out) {
           "  --sets LIST        of primary,shadow,diffuse,random (default all)\n"
           "  --queries LIST     of closest,any (default both)\n"
           "  --tree T           fast, default or high (default high)\n"
-          "  --tactic T         packets, single, turns or sorted (default: measured)\n"
+          "  --traversal T      packets, single, interleaved or sorted (default: auto)\n"
           "  --device SEL       as in slabcast (default cpu)\n"
           "  --processor-time   measure processor time: for machines that are not quiet\n"
           "  --csv FILE\n");
@@ -247,7 +247,7 @@ static unsigned parse_list(const char *text, const char *const *names, unsigned 
 
 static bool parse_value(const char *name, const char *value, options *o) {
   static const char *const queries[] = {"closest", "any"}, *const trees[] = {"default", "flat", "fast", "high"};
-  static const char *const tactics[] = {"measured", "packets", "single", "turns", "sorted"};
+  static const char *const traversals[] = {"auto", "packets", "single", "interleaved", "sorted"};
   if (strcmp(name, "--csv") == 0) return (o->csv = value) != NULL;
   if (strcmp(name, "--device") == 0) return (o->device = value) != NULL;
   if (strcmp(name, "--sets") == 0) return (o->sets = parse_list(value, trace_set_names, TRACE_SETS)) != 0;
@@ -259,8 +259,8 @@ static bool parse_value(const char *name, const char *value, options *o) {
   }
   for (unsigned k = 0; strcmp(name, "--tree") == 0 && k < 4; k++)
     if (strcmp(value, trees[k]) == 0) return o->tree = (slab_tree)k, true;
-  for (unsigned k = 0; strcmp(name, "--tactic") == 0 && k < 5; k++)
-    if (strcmp(value, tactics[k]) == 0) return o->tactic = (slab_tactic)k, true;
+  for (unsigned k = 0; strcmp(name, "--traversal") == 0 && k < 5; k++)
+    if (strcmp(value, traversals[k]) == 0) return o->traversal = (slab_traversal)k, true;
   return false;
 }
 
@@ -287,7 +287,7 @@ static bool parse_options(int count, char **words, options *o) {
 /* ---- the run ---- */
 
 static bool bench_open(bench *b) {
-  if (slab_context_create(&(slab_context_options){.device = b->options.device, .tactic = b->options.tactic},
+  if (slab_context_create(&(slab_context_options){.device = b->options.device, .traversal = b->options.traversal},
                           &b->context) != SLAB_OK ||
       slab_context_device(b->context, &b->device) != SLAB_OK)
     return failed_call("device");

@@ -14,7 +14,8 @@ void trace_report_begin(trace_report *r, const slab_device_info *device, int pro
   r->fast.worst = r->medians.worst = r->robust.worst = INFINITY;
   printf("device    %s, %u compute units, %s\n", device->name, device->compute_units, device->driver);
   printf(
-      "opponent  Embree 3, %u threads, denormals flushed: the faster of its single rays and its packets (p), and its "
+      "simd_baseline  Embree 3, %u threads, denormals flushed: the faster of its single rays and its packets (p), and "
+      "its "
       "robust mode\n",
       device->compute_units);
   printf("time      %s\n", processor_time ? "processor seconds a thread" : "wall");

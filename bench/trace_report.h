@@ -1,4 +1,4 @@
-/* The tree benchmark's table, the same as CSV, and what it comes to. */
+/* The BVH benchmark's table, the same as CSV, and what it comes to. */
 #ifndef SLABCAST_BENCH_TRACE_REPORT_H
 #define SLABCAST_BENCH_TRACE_REPORT_H
 

@@ -1,4 +1,4 @@
-/* Scenes of the tree benchmark by their names. */
+/* Scenes of the BVH benchmark by their names. */
 #ifndef SLABCAST_BENCH_TRACE_SCENE_H
 #define SLABCAST_BENCH_TRACE_SCENE_H
 

@@ -13,7 +13,7 @@ uint32_t part_units(const device *d) {
 }
 
 static size_t node_size(slab_layout layout) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? sizeof(compressed_node) : sizeof(tree_node);
+  return layout == SLAB_LAYOUT_COMPRESSED ? sizeof(compressed_node) : sizeof(bvh_node);
 }
 
 uint32_t part_nodes(const device *d, slab_layout layout) {

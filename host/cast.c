@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "process.h"
-#include "stream.h"
+#include "scheduler.h"
 
 size_t slab_result_size(slab_query query) {
   switch (query) {
@@ -48,7 +48,7 @@ static slab_status cast_each(const char *function, slab_query query, slab_scene 
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && n > 0 && results == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", function);
-  if (status == SLAB_OK) status = stream_rays(&c);
+  if (status == SLAB_OK) status = schedule_rays(&c);
   if (status == SLAB_OK && options != NULL && options->invalid != NULL) *options->invalid = c.invalid;
   return status;
 }
@@ -96,7 +96,7 @@ static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, 
   some.offsets = offsets;
   some.collected = NULL;
   some.options = &options;
-  const slab_status status = stream_rays(&some);
+  const slab_status status = schedule_rays(&some);
   c->progress_done = some.progress_done;
   c->invalid = some.invalid;
   return status;
@@ -117,7 +117,7 @@ static slab_status count_rest(cast *c, size_t first, uint64_t *counts) {
 static slab_status count_offsets(cast *c, collection *to, uint64_t *offsets) {
   cast collecting = *c;
   collecting.collected = to;
-  slab_status status = to->most > 0 ? stream_rays(&collecting) : SLAB_OK;
+  slab_status status = to->most > 0 ? schedule_rays(&collecting) : SLAB_OK;
   c->progress_done = collecting.progress_done;
   c->invalid = collecting.invalid;
   if (status == SLAB_OK && to->rays < c->n) status = count_rest(c, to->rays, to->counts);

@@ -77,7 +77,7 @@ hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *room, bool 
   if (b == NULL) return NULL;
   *b = (hit_batch){.first = first, .rays = rays, .room = *room};
   b->size = room_begin(rays) + room->hits * sizeof(slab_hit);
-  b->results = tree_allocate(in_place ? room_size(rays, room) : b->size, 1);
+  b->results = bvh_allocate(in_place ? room_size(rays, room) : b->size, 1);
   if (b->results == NULL) {
     free(b);
     return NULL;

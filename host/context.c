@@ -38,7 +38,7 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   if (options->lane_width != 0) d->info.lane_width = options->lane_width;
   d->in_place = d->info.type == SLAB_DEVICE_CPU && options->copy == 0;
   d->launch_rays = options->launch_rays;
-  d->tactic = options->tactic;
+  d->traversal = options->traversal;
   d->tuning = tuning_of(options->layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : d->info.type);
   slab_status status = ask_group(d);
   if (status == SLAB_OK) status = ask_whether(d, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id), &d->is_part);
@@ -94,7 +94,7 @@ void wait_for_driver(const device *d, cl_command_queue queue) {
 /* In a forked process the driver's objects are left alone: releasing one may wait for threads that are not there, and
  * so may destroying what such a thread waits for or holds. */
 static void device_close(device *d) {
-  slots_free(d, d->slots);
+  staging_buffers_free_all(d, d->idle_buffers);
   programs_free(d->programs);
   if (process_is_forked()) return;
   wait_for_driver(d, d->queue);
@@ -109,8 +109,8 @@ static slab_status check_options(const slab_context_options *options, slab_conte
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: context is NULL", function);
   if (!is_lane_width(options->lane_width))
     return fail(SLAB_INVALID_ARGUMENT, "%s: lane_width is %u, not 0, 1, 8 or 16", function, options->lane_width);
-  if ((unsigned)options->tactic > SLAB_TACTIC_SORTED)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: tactic is %d, not a slab_tactic", function, (int)options->tactic);
+  if ((unsigned)options->traversal > SLAB_TRAVERSAL_SORTED)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: traversal is %d, not a slab_traversal", function, (int)options->traversal);
   if ((unsigned)options->layout > SLAB_LAYOUT_COMPRESSED)
     return fail(SLAB_INVALID_ARGUMENT, "%s: layout is %d, not a slab_layout", function, (int)options->layout);
   return SLAB_OK;
@@ -179,7 +179,7 @@ static slab_status context_open(slab_context *context, const found_device *chose
   return status;
 }
 
-/* One for all devices, since a tree is built once. */
+/* One for all devices, since a BVH is built once. */
 static slab_layout layout_for(const slab_context *context, const slab_context_options *options) {
   if (options->layout != SLAB_LAYOUT_DEFAULT) return options->layout;
   for (uint32_t i = 0; i < context->device_count; i++)

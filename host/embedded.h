@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-extern const char embedded_flat[], embedded_wide[], embedded_compressed[], embedded_packet[], embedded_describe[],
+extern const char embedded_flat[], embedded_wide[], embedded_compressed[], embedded_packet[], embedded_attributes[],
     embedded_pairs[], embedded_probe[], embedded_ceiling[];
 extern const size_t embedded_flat_length, embedded_wide_length, embedded_compressed_length, embedded_packet_length,
-    embedded_describe_length, embedded_pairs_length, embedded_probe_length, embedded_ceiling_length;
+    embedded_attributes_length, embedded_pairs_length, embedded_probe_length, embedded_ceiling_length;
 
 #endif

@@ -87,7 +87,7 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
     cl_int code = clEnqueueMarkerWithWaitList(queue, wait_count, wait, done);
     return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueMarkerWithWaitList", "an empty batch");
   }
-  const site on = scene_site(scene, 0);
+  const device_scene on = device_scene_of(scene, 0);
   const slab_cast_options options = {.mask = b->mask, .cull = b->cull, .face_forward = b->face_forward};
   launch l = {.uniforms = cast_uniforms_of(scene, &options)};
   status = place_spans(on.device->context, b, &l);

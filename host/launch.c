@@ -5,7 +5,7 @@ cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options 
   cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};
   u.planes = scene->outside_planes;
   u.boxes = scene->outside_boxes;
-  u.units = (uint32_t)(scene->tree_floats / BLOCK_UNIT);
+  u.units = (uint32_t)(scene->bvh_floats / BLOCK_UNIT);
   if (options != NULL && options->mask != 0) u.mask = options->mask;
   for (uint32_t g = 0; g < scene->geometries; g++)
     if ((scene->table[g].mask & u.mask) == 0) u.masked = 1;
@@ -22,19 +22,24 @@ slab_status check_cull(const char *function, slab_cull cull) {
   return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
 }
 
-/* Work-items of a group. One with rays in turns stands alone: drivers keep what all of a group hold apart, and theirs
- * would push each other's out of the cache. */
-static uint32_t group_of(const site *on, bool turns) { return turns ? 1 : on->device->tuning->group; }
+/* Work-items of a group. One with interleaved rays stands alone: drivers keep what all of a group hold apart, and
+ * theirs would push each other's out of the cache. */
+static uint32_t group_of(const device_scene *on, bool interleaved) {
+  return interleaved ? 1 : on->device->tuning->group;
+}
 
 /* Rays of a work-item, fewer where otherwise some cores had none. */
-static uint32_t rays_each(const site *on, uint32_t rays, bool turns) {
+static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleaved) {
   const tuning *t = on->device->tuning;
-  const uint32_t most = on->buffers->nodes[0] == NULL ? t->rays_each : turns ? t->turns_rays : t->tree_rays;
-  const uint32_t fair = rays / (t->groups_a_unit * group_of(on, turns) * (on->device->info.compute_units + 1)) + 1;
+  const uint32_t most = on->buffers->nodes[0] == NULL ? t->rays_each
+                        : interleaved                 ? t->rays_per_interleaved_item
+                                                      : t->bvh_rays;
+  const uint32_t fair =
+      rays / (t->groups_a_unit * group_of(on, interleaved) * (on->device->info.compute_units + 1)) + 1;
   return fair < most ? fair : most;
 }
 
-bool has_tactics(const site *on) {
+bool has_traversals(const device_scene *on) {
   return on->buffers->nodes[0] != NULL && on->scene->context->layout == SLAB_LAYOUT_WIDE;
 }
 
@@ -47,9 +52,9 @@ static argument buffer_argument(const cl_mem *buffer) {
   return (argument){sizeof *buffer, *buffer == NULL ? NULL : buffer};
 }
 
-/* In the order of the kernels' parameters, of which a flat scene lacks the last, and a compressed tree some of those.
+/* In the order of the kernels' parameters, of which a flat scene lacks the last, and a compressed BVH some of those.
  * Returns how many. */
-static cl_uint list_arguments(const site *on, const launch *l, argument list[9 + 2 * SCENE_BUFFERS]) {
+static cl_uint list_arguments(const device_scene *on, const launch *l, argument list[9 + 2 * SCENE_BUFFERS]) {
   const scene_buffers *scene = on->buffers;
   const int buffers = scene->cut ? SCENE_BUFFERS : 1;
   cl_uint n = 0;
@@ -63,13 +68,13 @@ static cl_uint list_arguments(const site *on, const launch *l, argument list[9 +
   list[n++] = (argument){sizeof l->uniforms, &l->uniforms};
   if (scene->nodes[0] == NULL) return n;
   for (int k = 0; k < buffers; k++) list[n++] = buffer_argument(&scene->nodes[k]);
-  if (!has_tactics(on)) return n;
-  list[n++] = buffer_argument(&l->left);
+  if (!has_traversals(on)) return n;
+  list[n++] = buffer_argument(&l->fallback);
   list[n++] = buffer_argument(&l->sorted);
   return n;
 }
 
-static slab_status set_arguments(cl_kernel kernel, const site *on, const launch *l) {
+static slab_status set_arguments(cl_kernel kernel, const device_scene *on, const launch *l) {
   argument list[9 + 2 * SCENE_BUFFERS];
   const cl_uint count = list_arguments(on, l, list);
   for (cl_uint i = 0; i < count; i++) {
@@ -80,8 +85,9 @@ static slab_status set_arguments(cl_kernel kernel, const site *on, const launch 
 }
 
 /* A work-item for each so many rays, in groups of so many where the kernel allows that. */
-static slab_status enqueue(const site *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays, size_t group,
-                           cl_command_queue queue, cl_uint wait_count, const cl_event *wait, cl_event *done) {
+static slab_status enqueue(const device_scene *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays,
+                           size_t group, cl_command_queue queue, cl_uint wait_count, const cl_event *wait,
+                           cl_event *done) {
   device *d = on->device;
   ready_kernel ready = {0};
   const size_t items = ((size_t)l->uniforms.rays + rays - 1) / rays;
@@ -98,61 +104,61 @@ static slab_status enqueue(const site *on, const program_key *key, uint32_t nth,
   return status;
 }
 
-static program_source source_of(const site *on) {
+static program_source source_of(const device_scene *on) {
   if (on->buffers->nodes[0] == NULL) return PROGRAM_FLAT;
-  return has_tactics(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
+  return has_traversals(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
-static program_key key_of(const site *on, program_source source, slab_query query, bool later) {
+static program_key key_of(const device_scene *on, program_source source, slab_query query, bool deferred) {
   return (program_key){.source = source,
                        .query = query,
                        .kinds = on->scene->kinds,
                        .stack = on->scene->stack,
-                       .later = later,
+                       .deferred = deferred,
                        .cut = on->buffers->cut};
 }
 
-/* Those of flat scenes are at all that they take, those with rays in turns at some, others at one. */
-uint32_t launch_walks(const site *on, const launch *l) {
-  const uint32_t rays = l->uniforms.rays, each = rays_each(on, rays, l->turns), items = (rays + each - 1) / each;
+/* Those of flat scenes are at all that they take, those with interleaved rays at some, others at one. */
+uint32_t launch_in_flight(const device_scene *on, const launch *l) {
+  const uint32_t rays = l->uniforms.rays, each = rays_each(on, rays, l->interleaved), items = (rays + each - 1) / each;
   if (on->buffers->nodes[0] == NULL) return rays;
-  return l->turns ? items * on->device->tuning->turns : items;
+  return l->interleaved ? items * on->device->tuning->in_flight : items;
 }
 
-double launch_walks_each(const site *on) {
+double launch_in_flight_each(const device_scene *on) {
   const tuning *t = on->device->tuning;
-  return has_tactics(on) ? (double)t->turns / t->turns_rays : 1.0;
+  return has_traversals(on) ? (double)t->in_flight / t->rays_per_interleaved_item : 1.0;
 }
 
-slab_status launch_enqueue(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
-                           const cl_event *wait, cl_event *done) {
-  const program_key key = key_of(on, source_of(on), query, l->later);
-  l->uniforms.rays_each = rays_each(on, l->uniforms.rays, l->turns);
-  return enqueue(on, &key, l->turns ? KERNEL_TURNS : KERNEL_MAIN, l, l->uniforms.rays_each, group_of(on, l->turns),
-                 queue, wait_count, wait, done);
+slab_status launch_enqueue(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
+                           cl_uint wait_count, const cl_event *wait, cl_event *done) {
+  const program_key key = key_of(on, source_of(on), query, l->deferred);
+  l->uniforms.rays_each = rays_each(on, l->uniforms.rays, l->interleaved);
+  return enqueue(on, &key, l->interleaved ? KERNEL_INTERLEAVED : KERNEL_MAIN, l, l->uniforms.rays_each,
+                 group_of(on, l->interleaved), queue, wait_count, wait, done);
 }
 
-uint32_t packet_rays(const site *on, slab_query query) {
+uint32_t packet_rays(const device_scene *on, slab_query query) {
   const device *d = on->device;
-  if (!has_tactics(on) || d->info.lane_width == 1) return 0;
+  if (!has_traversals(on) || d->info.lane_width == 1) return 0;
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 
-uint32_t launch_tactics(const site *on, slab_query query) {
+uint32_t launch_traversals(const device_scene *on, slab_query query) {
   device *d = on->device;
-  uint32_t offered = 1u << SLAB_TACTIC_SINGLE;
-  if (!has_tactics(on) || d->info.lane_width == 1) return offered;
+  uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
+  if (!has_traversals(on) || d->info.lane_width == 1) return offered;
   const program_key packets = key_of(on, PROGRAM_PACKET, query, false),
-                    wide = key_of(on, PROGRAM_WIDE, query, describes_later(on, query));
+                    wide = key_of(on, PROGRAM_WIDE, query, defers_attributes(on, query));
   pthread_mutex_lock(&d->lock);
-  if (packet_rays(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN)) offered |= 1u << SLAB_TACTIC_PACKETS;
-  if (program_pays(d, &wide, KERNEL_TURNS)) offered |= 1u << SLAB_TACTIC_TURNS;
+  if (packet_rays(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN)) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
+  if (program_pays(d, &wide, KERNEL_INTERLEAVED)) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
   pthread_mutex_unlock(&d->lock);
   return offered;
 }
 
-slab_status launch_packets(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_uint wait_count,
-                           const cl_event *wait, cl_event *done) {
+slab_status launch_packets(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
+                           cl_uint wait_count, const cl_event *wait, cl_event *done) {
   const program_key key = key_of(on, PROGRAM_PACKET, query, false);
   const uint32_t packet = on->device->info.lane_width;
   l->uniforms.rays_each = (rays_each(on, l->uniforms.rays, false) + packet - 1) / packet * packet;
@@ -160,11 +166,14 @@ slab_status launch_packets(const site *on, slab_query query, launch *l, cl_comma
                  done);
 }
 
-bool describes_later(const site *on, slab_query query) { return query == SLAB_CLOSEST && packet_rays(on, query) != 0; }
+bool defers_attributes(const device_scene *on, slab_query query) {
+  return query == SLAB_CLOSEST && packet_rays(on, query) != 0;
+}
 
-slab_status launch_describe(const site *on, slab_query query, launch *l, cl_command_queue queue, cl_event *done) {
+slab_status launch_attributes(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
+                              cl_event *done) {
   const program_key key = {
-      .source = PROGRAM_DESCRIBE, .query = query, .kinds = on->scene->kinds, .cut = on->buffers->cut};
+      .source = PROGRAM_ATTRIBUTES, .query = query, .kinds = on->scene->kinds, .cut = on->buffers->cut};
   return enqueue(on, &key, KERNEL_MAIN, l, on->device->info.lane_width, on->device->tuning->group, queue, 0, NULL,
                  done);
 }

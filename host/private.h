@@ -11,7 +11,7 @@
 
 #include "collect.h"
 #include "slabcast.h"
-#include "tactics.h"
+#include "traversal_choice.h"
 #include "tuning.h"
 #include "types.h"
 
@@ -43,7 +43,7 @@ static inline double seconds_now(void) {
 /* ---- context.c: devices ---- */
 
 typedef struct program program;
-typedef struct slot slot;
+typedef struct staging_buffers staging_buffers;
 
 /* One device of a context, with what casting on it needs. */
 typedef struct device {
@@ -61,19 +61,20 @@ typedef struct device {
   bool scene_in_place;  /* and scenes lie in them: not in a caller's context, where scenes may go before their casts */
   size_t group_most;    /* work-items of a group, whatever the kernel */
   uint32_t launch_rays; /* the caller's bound, 0: none */
-  slab_tactic tactic;   /* how the caller wants trees to be traversed */
-  const tuning *tuning; /* what suits its class */
-  pthread_mutex_t lock; /* guards programs, a kernel from its arguments to its launch, slots, and what tactics learn */
-  program *programs;    /* built so far, and those that some thread builds */
-  pthread_cond_t built; /* one of those is done */
-  slot *slots;          /* those that no cast uses */
-  double building;      /* seconds: the last stretch of rays for which kernels had to be built, 0: none yet */
-  double casting;       /* those since */
+  slab_traversal traversal; /* how the caller wants BVHs to be traversed */
+  const tuning *tuning;     /* what suits its class */
+  pthread_mutex_t
+      lock;          /* guards programs, a kernel from its arguments to its launch, slots, and what traversals learn */
+  program *programs; /* built so far, and those that some thread builds */
+  pthread_cond_t built;          /* one of those is done */
+  staging_buffers *idle_buffers; /* those that no cast uses */
+  double building;               /* seconds: the last stretch of rays for which kernels had to be built, 0: none yet */
+  double casting;                /* those since */
 } device;
 
 struct slab_context {
   atomic_uint references; /* its creator and its scenes */
-  slab_layout layout;     /* of trees: not SLAB_LAYOUT_DEFAULT */
+  slab_layout layout;     /* of BVHs: not SLAB_LAYOUT_DEFAULT */
   uint32_t device_count;
   device devices[]; /* at least one */
 };
@@ -97,7 +98,7 @@ typedef enum program_source {
   PROGRAM_WIDE,
   PROGRAM_COMPRESSED,
   PROGRAM_PACKET,
-  PROGRAM_DESCRIBE,
+  PROGRAM_ATTRIBUTES,
   PROGRAM_PAIRS
 } program_source;
 
@@ -106,13 +107,13 @@ typedef struct program_key {
   program_source source;
   slab_query query;
   uint32_t kinds; /* bit k: slab_shape k */
-  uint32_t stack; /* of trees: entries of the traversal's stack */
-  bool later;     /* PROGRAM_WIDE: closest hits are left to PROGRAM_DESCRIBE */
+  uint32_t stack; /* of BVHs: entries of the traversal's stack */
+  bool deferred;  /* PROGRAM_WIDE: closest hits are left to PROGRAM_ATTRIBUTES */
   bool cut;       /* the scene lies in several buffers */
 } program_key;
 
 /* The kernels of PROGRAM_WIDE; other programs have one. */
-enum { KERNEL_MAIN, KERNEL_TURNS, PROGRAM_KERNELS };
+enum { KERNEL_MAIN, KERNEL_INTERLEAVED, PROGRAM_KERNELS };
 
 /* A kernel, ready for its arguments. */
 typedef struct ready_kernel {
@@ -133,7 +134,7 @@ size_t program_group(const ready_kernel *, size_t wanted);
 void programs_free(program *);
 /* The probe (probe.h), built as the device's kernels are; the caller releases it. */
 slab_status program_of_probe(const device *, cl_program *);
-/* Primitives that stand side by side in the blocks it reads: wide trees are 8 wide; compressed ones, tiles in local
+/* Primitives that stand side by side in the blocks it reads: wide BVHs are 8 wide; compressed ones, tiles in local
  * memory, and pairs have nothing to put side by side. */
 uint32_t program_lanes(const device *, program_source);
 
@@ -154,46 +155,46 @@ typedef struct scene_buffers {
   cl_mem blocks[SCENE_BUFFERS];
   cl_mem nodes[SCENE_BUFFERS]; /* the first NULL: flat */
   bool cut;                    /* in several buffers, which are copies; else each array is the first one */
-  void *kept[2]; /* what the buffers lie in, on devices that use host memory in place; a tree's stand with the first */
-  tactics_memory learned; /* the device's lock guards it, */
-  hits_known hits;        /* and this */
+  void *kept[2]; /* what the buffers lie in, on devices that use host memory in place; a BVH's stand with the first */
+  traversal_memory learned; /* the device's lock guards it, */
+  hits_known hits;          /* and this */
 } scene_buffers;
 
 struct slab_scene {
   slab_context *context;
   bool committed;
   uint32_t kinds;        /* bit k: holds slab_shape k */
-  uint64_t primitives;   /* in all: the next order_base */
-  geometry_entry *table; /* one entry a geometry, blocks of one lane: the mirror's layout */
+  uint64_t primitives;   /* in all: the next global_id_base */
+  geometry_entry *table; /* one entry a geometry, blocks of one lane: the CPU reference's layout */
   uint32_t geometries, table_capacity;
   float *blocks; /* of one lane: the public structs as added, one geometry after the other */
   size_t block_floats, block_capacity;
-  scene_buffers *buffers;         /* one a device of the context; NULL before commit */
-  slab_tree tree;                 /* as it was committed, SLAB_TREE_FLAT where that became of SLAB_TREE_DEFAULT */
-  size_t tree_nodes, tree_floats; /* of a wide tree's buffers: nodes, and floats of blocks */
-  uint32_t stack;                 /* entries a traversal can need */
-  tree_outside outside_planes, outside_boxes;
+  scene_buffers *buffers;        /* one a device of the context; NULL before commit */
+  slab_tree tree;                /* as it was committed, SLAB_TREE_FLAT where that became of SLAB_TREE_DEFAULT */
+  size_t tree_nodes, bvh_floats; /* of a wide BVH's buffers: nodes, and floats of blocks */
+  uint32_t stack;                /* entries a traversal can need */
+  bvh_outside outside_planes, outside_boxes;
   slab_scene_stats stats;
 };
 
 /* Enters the next geometry, for which the table has room and whose primitives stand, or will, at block_floats. */
 void scene_append(slab_scene *, uint32_t kind, uint32_t seen_by, uint32_t count);
 /* The scene's buffers; release_buffers or slab_scene_destroy clears away what there is of them after a failure. */
-typedef struct tree_layout tree_layout;
+typedef struct bvh_layout bvh_layout;
 slab_status scene_upload(slab_scene *, slab_tree);
 /* Takes over the layout's arrays, whatever comes of it. */
-slab_status scene_upload_tree(slab_scene *, tree_layout *);
+slab_status scene_upload_tree(slab_scene *, bvh_layout *);
 /* The buffers are there: measures the scene, which is committed from now on. begin: seconds_now() when that began. */
 void scene_finish(slab_scene *, double begin);
 
 /* A committed scene where it lies on one device. */
-typedef struct site {
+typedef struct device_scene {
   const slab_scene *scene;
   device *device;
   scene_buffers *buffers;
-} site;
+} device_scene;
 
-site scene_site(const slab_scene *, uint32_t nth);
+device_scene device_scene_of(const slab_scene *, uint32_t nth);
 
 /* A primitive that is never hit stands where one was dropped, and fills up blocks. */
 void primitive_void(slab_shape kind, float *values);
@@ -233,11 +234,11 @@ slab_status array_read(const device *, const scene_array *, bool cut, const cl_m
 
 typedef struct launch {
   cl_mem rays, results, offsets, skips, invalid; /* NULL where the query or the options need none */
-  cl_mem left;    /* of each packet whether its rays are still to be cast, where uniforms.packet; else NULL */
-  cl_mem sorted;  /* trees: the order in which rays are cast, as their numbers; NULL: as they stand */
-  bool turns;     /* trees: work-items take rays in turns */
-  bool later;     /* launch_describe is to follow */
-  bool first_use; /* told: of some kernel, which a driver may finish compiling only then */
+  cl_mem fallback;  /* of each packet whether its rays are still to be cast, where uniforms.packet; else NULL */
+  cl_mem sorted;    /* BVHs: the order in which rays are cast, as their numbers; NULL: as they stand */
+  bool interleaved; /* BVHs: work-items take interleaved rays */
+  bool deferred;    /* launch_attributes is to follow */
+  bool first_use;   /* told: of some kernel, which a driver may finish compiling only then */
   cast_uniforms uniforms;
 } launch;
 
@@ -245,30 +246,30 @@ typedef struct launch {
 cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
 slab_status check_cull(const char *function, slab_cull);
 /* Rays that work-items of launch_enqueue are at together, and what part of the rays that is at the most. */
-uint32_t launch_walks(const site *, const launch *);
-double launch_walks_each(const site *);
+uint32_t launch_in_flight(const device_scene *, const launch *);
+double launch_in_flight_each(const device_scene *);
 /* Fills in rays_each, as launch_packets does. */
-slab_status launch_enqueue(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
+slab_status launch_enqueue(const device_scene *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
-/* Whether the scene is a tree through which a CPU device's tactics lead. */
-bool has_tactics(const site *);
+/* Whether the scene is a BVH through which a CPU device's traversals lead. */
+bool has_traversals(const device_scene *);
 /* Rays of a packet, 0 where this query on this scene has none. */
-uint32_t packet_rays(const site *, slab_query);
-/* Ways through a tree that a cast may choose among: bit t for slab_tactic t. SLAB_TACTIC_SINGLE always is one; others
- * where the device has them and their kernels pay by now. */
-uint32_t launch_tactics(const site *, slab_query);
-/* Whether launches of this query may leave their hits to launch_describe. */
-bool describes_later(const site *, slab_query);
+uint32_t packet_rays(const device_scene *, slab_query);
+/* Ways through a BVH that a cast may choose among: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE always is one;
+ * others where the device has them and their kernels pay by now. */
+uint32_t launch_traversals(const device_scene *, slab_query);
+/* Whether launches of this query may leave their hits to launch_attributes. */
+bool defers_attributes(const device_scene *, slab_query);
 /* Describes the closest hits that launch_enqueue left, on the same queue, which is in order. */
-slab_status launch_describe(const site *, slab_query, launch *, cl_command_queue, cl_event *done);
+slab_status launch_attributes(const device_scene *, slab_query, launch *, cl_command_queue, cl_event *done);
 /* Casts the packets that agree and marks in launch.left those that launch_enqueue is then to cast, on the same queue,
  * which is in order. */
-slab_status launch_packets(const site *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
+slab_status launch_packets(const device_scene *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
 
-/* ---- stretch.c: what a device needs for one stretch of rays at a time, kept from cast to cast ---- */
+/* ---- chunk.c: what a device needs for one stretch of rays at a time, kept from cast to cast ---- */
 
-void slots_free(const device *, slot *);
+void staging_buffers_free_all(const device *, staging_buffers *);
 
 /* ---- pack.c: geometry for a lane width ---- */
 

@@ -18,17 +18,19 @@ static const struct {
   const char *kernels[PROGRAM_KERNELS];
 } sources[] = {
     [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_length, {"flat"}},
-    [PROGRAM_WIDE] = {embedded_wide, &embedded_wide_length, {[KERNEL_MAIN] = "wide", [KERNEL_TURNS] = "turns"}},
+    [PROGRAM_WIDE] = {embedded_wide,
+                      &embedded_wide_length,
+                      {[KERNEL_MAIN] = "wide", [KERNEL_INTERLEAVED] = "interleaved"}},
     [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_length, {"compressed"}},
     [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_length, {"packets"}},
-    [PROGRAM_DESCRIBE] = {embedded_describe, &embedded_describe_length, {"describe"}},
+    [PROGRAM_ATTRIBUTES] = {embedded_attributes, &embedded_attributes_length, {"attributes"}},
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, {"pairs"}},
 };
 
 uint32_t program_lanes(const device *d, program_source source) {
   if (source == PROGRAM_PAIRS || source == PROGRAM_COMPRESSED) return 1;
   if (source == PROGRAM_FLAT && d->tuning->tile > 0) return 1;
-  return source == PROGRAM_WIDE && d->info.lane_width > TREE_WIDTH ? TREE_WIDTH : d->info.lane_width;
+  return source == PROGRAM_WIDE && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
 }
 
 /* How kernels get correctly rounded quotients and roots: lanes.h. */
@@ -37,15 +39,15 @@ static const char *division_of(const device *d) {
   return d->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
-/* Rays take turns where lanes hold a node's children. */
-static uint32_t rays_in_turns(const device *d, const program_key *key) {
-  return key->source == PROGRAM_WIDE && program_lanes(d, PROGRAM_WIDE) == TREE_WIDTH ? d->tuning->turns : 1;
+/* Rays are interleaved where lanes hold a node's children. */
+static uint32_t rays_in_flight(const device *d, const program_key *key) {
+  return key->source == PROGRAM_WIDE && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH ? d->tuning->in_flight : 1;
 }
 
-/* They meet triangles two abreast where registers hold the lanes of both. With the device's own division: that by other
- * means is written for one ray's lanes. */
-static uint32_t rays_abreast(const device *d, const program_key *key) {
-  return rays_in_turns(d, key) > 1 && d->info.lane_width >= 2 * TREE_WIDTH && d->info.exact_divide ? 2 : 1;
+/* They meet triangles two in a pair where registers hold the lanes of both. With the device's own division: that by
+ * other means is written for one ray's lanes. */
+static uint32_t rays_paired(const device *d, const program_key *key) {
+  return rays_in_flight(d, key) > 1 && d->info.lane_width >= 2 * BVH_WIDTH && d->info.exact_divide ? 2 : 1;
 }
 
 /* PoCL alone is known to bear inline assembly, and not each: from 4.0 on up to before 7.0 its pass over local memory
@@ -82,9 +84,9 @@ static void cut_options(const device *d, const program_key *key, char *text, siz
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
-           "-DSLAB_WALKS=%u -DSLAB_ABREAST=%u -DSLAB_LATER=%d -DSLAB_DEVICE=%u",
+           "-DSLAB_IN_FLIGHT=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_DEVICE=%u",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, rays_in_turns(d, key), rays_abreast(d, key), key->later, d->builder->nth);
+           d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, d->builder->nth);
   lane_options(d, text, size);
   cut_options(d, key, text, size);
 }
@@ -183,7 +185,7 @@ static slab_status build(const device *d, const program_key *key, cl_program *bu
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
-         a->later == b->later && a->cut == b->cut;
+         a->deferred == b->deferred && a->cut == b->cut;
 }
 
 /* NULL: nobody has asked for it yet. */

@@ -42,8 +42,8 @@ static void release_buffers(slab_scene *scene) {
   scene->buffers = NULL;
 }
 
-site scene_site(const slab_scene *scene, uint32_t nth) {
-  return (site){scene, &scene->context->devices[nth], &scene->buffers[nth]};
+device_scene device_scene_of(const slab_scene *scene, uint32_t nth) {
+  return (device_scene){scene, &scene->context->devices[nth], &scene->buffers[nth]};
 }
 
 void slab_scene_destroy(slab_scene *scene) {
@@ -193,7 +193,7 @@ void scene_append(slab_scene *scene, uint32_t kind, uint32_t seen_by, uint32_t c
   scene->table[scene->geometries++] = (geometry_entry){.kind = kind,
                                                        .mask = seen_by,
                                                        .count = count,
-                                                       .order_base = (uint32_t)scene->primitives,
+                                                       .global_id_base = (uint32_t)scene->primitives,
                                                        .first = (uint32_t)(scene->block_floats / BLOCK_UNIT)};
   *kind_count(&scene->stats, (slab_shape)kind) += count;
   scene->primitives += count;
@@ -360,7 +360,7 @@ static slab_status commit_flat(slab_scene *scene) {
   return status;
 }
 
-static slab_status upload_tree(slab_scene *scene, const tree_layout *t, uint32_t nth) {
+static slab_status upload_tree(slab_scene *scene, const bvh_layout *t, uint32_t nth) {
   const device *d = &scene->context->devices[nth];
   scene_buffers *to = &scene->buffers[nth];
   const scene_array blocks = array_of_blocks(d, "the tree's blocks", t->blocks, t->floats);
@@ -372,7 +372,7 @@ static slab_status upload_tree(slab_scene *scene, const tree_layout *t, uint32_t
   return status;
 }
 
-slab_status scene_upload_tree(slab_scene *scene, tree_layout *t) {
+slab_status scene_upload_tree(slab_scene *scene, bvh_layout *t) {
   bool in_place = false;
   slab_status status = make_buffers(scene);
   if (status != SLAB_OK) {
@@ -385,8 +385,8 @@ slab_status scene_upload_tree(slab_scene *scene, tree_layout *t) {
     in_place = in_place || (scene->context->devices[i].scene_in_place && !scene->buffers[i].cut);
   }
   const bool wide = scene->context->layout == SLAB_LAYOUT_WIDE;
-  scene->tree_nodes = wide ? t->node_bytes / sizeof(tree_node) : 0;
-  scene->tree_floats = wide ? t->floats : 0;
+  scene->tree_nodes = wide ? t->node_bytes / sizeof(bvh_node) : 0;
+  scene->bvh_floats = wide ? t->floats : 0;
   scene->stack = t->stack;
   scene->outside_planes = t->planes;
   scene->outside_boxes = t->boxes;
@@ -400,19 +400,19 @@ slab_status scene_upload_tree(slab_scene *scene, tree_layout *t) {
 
 /* Built once, for all devices. */
 static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
-  tree_layout t;
-  slab_status status = tree_layout_build(scene, quality, scene->context->layout, &t);
+  bvh_layout t;
+  slab_status status = bvh_layout_build(scene, quality, scene->context->layout, &t);
   if (status == SLAB_OK) return scene_upload_tree(scene, &t);
   free(t.nodes);
   free(t.blocks);
   return status;
 }
 
-/* Fewer primitives are tested about as fast as a tree is walked: SLAB_TREE_DEFAULT leaves them flat. */
-#define TREE_LEAST 1024
+/* Fewer primitives are tested about as fast as a BVH is walked: SLAB_TREE_DEFAULT leaves them flat. */
+#define BVH_LEAST 1024
 
 slab_status scene_upload(slab_scene *scene, slab_tree tree) {
-  if (tree == SLAB_TREE_DEFAULT && scene->primitives < TREE_LEAST) tree = SLAB_TREE_FLAT;
+  if (tree == SLAB_TREE_DEFAULT && scene->primitives < BVH_LEAST) tree = SLAB_TREE_FLAT;
   scene->tree = tree;
   slab_status status = tree == SLAB_TREE_FLAT ? commit_flat(scene) : commit_tree(scene, tree);
   if (status != SLAB_OK) release_buffers(scene);

@@ -15,7 +15,7 @@ typedef enum rays_order {
 rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
 
 /* The numbers of n rays, below 2^32, sorted by the octant of their directions and the place of their origins, so that
- * what one reads of a tree serves the next: malloc'ed, or NULL where memory is short. */
+ * what one reads of a BVH serves the next: malloc'ed, or NULL where memory is short. */
 uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
 
 #endif

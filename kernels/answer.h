@@ -1,16 +1,16 @@
-/* Turning crossings into a caller's results: what the kernels and the mirror write is written here. */
+/* Turning crossings into a caller's results: what the kernels and the CPU reference write is written here. */
 #ifndef ANSWER_H
 #define ANSWER_H
 
 #include "primitive.h"
 #include "scene_memory.h"
 
-/* The geometry a primitive's order belongs to: the last whose order_base is not above it. */
-INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uint order) {
+/* The geometry a primitive's order belongs to: the last whose global_id_base is not above it. */
+INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uint global_id) {
   uint first = 0, count = geometries;
   while (count > 1) {
     uint middle = count / 2;
-    bool above = table[first + middle].order_base > order;
+    bool above = table[first + middle].global_id_base > global_id;
     first = above ? first : first + middle;
     count = above ? middle : count - middle;
   }
@@ -19,11 +19,11 @@ INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uin
 
 /* The order of the primitive a ray is not to see, SLAB_MISS for none: only planes and triangles can be skipped,
  * since a ray may leave a solid through its far side. */
-INLINE uint skipped_order(GLOBAL const geometry_entry *table, uint geometries, slab_primitive_id skip) {
+INLINE uint skipped_global_id(GLOBAL const geometry_entry *table, uint geometries, slab_primitive_id skip) {
   if (skip.geometry >= geometries || skip.primitive >= table[skip.geometry].count) return SLAB_MISS;
   uint kind = table[skip.geometry].kind;
   if (kind != SLAB_PLANE && kind != SLAB_TRIANGLE) return SLAB_MISS;
-  return table[skip.geometry].order_base + skip.primitive;
+  return table[skip.geometry].global_id_base + skip.primitive;
 }
 
 INLINE slab_hit hit_none(uint why) {
@@ -37,13 +37,13 @@ INLINE slab_interval interval_none(uint why) {
 }
 
 /* Nothing was hit, for the reason that the prepared ray gives. */
-INLINE ray_word reason_of(const ray_frame *ray) {
+INLINE ray_word reason_of(const prepared_ray *ray) {
   return ray->state == RAY_INVALID ? (ray_word)(SLAB_INVALID) : (ray_word)(SLAB_MISS);
 }
 
 /* t, normal, u and v of a crossing at t (in the frame's units) of a primitive with components v. */
-INLINE void hit_describe(const uint kind, const ray_frame *ray, const ray_real v[OBB_ROWS], const cast_uniforms *cast,
-                         ray_real t, ray_hit *hit) {
+INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_real v[OBB_ROWS],
+                           const cast_uniforms *cast, ray_real t, ray_hit *hit) {
   hit->t = ray_final_t(ray, t);
   hit->u = hit->v = (ray_real)(0.0f);
   primitive_attributes(kind, ray, v, t, cast->cull, hit);
@@ -61,30 +61,30 @@ INLINE void hit_describe(const uint kind, const ray_frame *ray, const ray_real v
 #ifndef SLAB_PACKET
 
 /* The hit of a primitive that stands in `lane` of a block. */
-INLINE slab_hit hit_at(const ray_frame *ray, const geometry_entry *entry, uint geometry, GLOBAL const float *block,
-                       uint lane, const cast_uniforms *cast, float t, uint order) {
+INLINE slab_hit hit_at(const prepared_ray *ray, const geometry_entry *entry, uint geometry, GLOBAL const float *block,
+                       uint lane, const cast_uniforms *cast, float t, uint global_id) {
   slab_hit hit = hit_none(SLAB_MISS);
   float v[OBB_ROWS];
   const uint rows = primitive_rows(entry->kind);
   for (uint r = 0; r < rows; r++) v[r] = block[r * STRIDE + lane];
   hit.geometry = geometry;
-  hit.primitive = order - entry->order_base;
-  hit_describe(entry->kind, ray, v, cast, t, &hit);
+  hit.primitive = global_id - entry->global_id_base;
+  hit_attributes(entry->kind, ray, v, cast, t, &hit);
   return hit;
 }
 
 /* The same of a flat scene, where the order tells the block. */
-INLINE slab_hit hit_of(const ray_frame *ray, GLOBAL const geometry_entry *table, scene_blocks blocks,
-                       const cast_uniforms *cast, float t, uint order) {
-  uint geometry = geometry_of(table, cast->geometries, order);
+INLINE slab_hit hit_of(const prepared_ray *ray, GLOBAL const geometry_entry *table, scene_blocks blocks,
+                       const cast_uniforms *cast, float t, uint global_id) {
+  uint geometry = geometry_of(table, cast->geometries, global_id);
   geometry_entry entry = table[geometry];
-  uint primitive = order - entry.order_base;
+  uint primitive = global_id - entry.global_id_base;
   size_t block = (size_t)entry.first * BLOCK_UNIT + (size_t)(primitive / LANES) * primitive_rows(entry.kind) * LANES;
-  return hit_at(ray, &entry, geometry, block_at(blocks, block), primitive % LANES, cast, t, order);
+  return hit_at(ray, &entry, geometry, block_at(blocks, block), primitive % LANES, cast, t, global_id);
 }
 
 /* Ends of a solid that the ray's range clipped are given back as the caller wrote them. */
-INLINE slab_interval interval_of(uint kind, const ray_frame *ray, const slab_ray *given, float enter, float leave,
+INLINE slab_interval interval_of(uint kind, const prepared_ray *ray, const slab_ray *given, float enter, float leave,
                                  uint primitive, uint geometry) {
   slab_interval interval;
   interval.primitive = primitive;
@@ -97,7 +97,7 @@ INLINE slab_interval interval_of(uint kind, const ray_frame *ray, const slab_ray
 
 /* One ray against one shape, by the first lane of the block: the answer of slab_pairs. */
 INLINE slab_interval pair_interval(uint kind, const slab_ray *given, GLOBAL const float *shape, uint primitive) {
-  const ray_frame ray = ray_prepare(given);
+  const prepared_ray ray = ray_prepare(given);
   if (ray.state != RAY_LIVE) return interval_none(reason_of(&ray));
   real enter, leave;
   mask hit = primitive_solid(kind, &ray, shape, ray.t_max, &enter, &leave);

@@ -7,20 +7,21 @@
 #ifndef SLAB_APART
 /* Rows of the planes that a ray meets first and last: chosen by the direction's signs, so nothing is sorted. Once for
  * each kind of memory that blocks lie in, since pointers of OpenCL C 1.2 name theirs. */
-#define BOX_PLANES(name, memory)                                                                 \
-  INLINE void name(const ray_frame *ray, memory const float *block, real near[3], real far[3]) { \
-    UNROLL for (int i = 0; i < 3; i++) {                                                         \
-      int lower = i * STRIDE, upper = (i + 3) * STRIDE;                                          \
-      bool down = ray->down[i] != 0;                                                             \
-      near[i] = lanes_load(block + (down ? upper : lower));                                      \
-      far[i] = lanes_load(block + (down ? lower : upper));                                       \
-    }                                                                                            \
+#define BOX_PLANES(name, memory)                                                                    \
+  INLINE void name(const prepared_ray *ray, memory const float *block, real near[3], real far[3]) { \
+    UNROLL for (int i = 0; i < 3; i++) {                                                            \
+      int lower = i * STRIDE, upper = (i + 3) * STRIDE;                                             \
+      bool dir_is_negative = ray->dir_is_negative[i] != 0;                                          \
+      near[i] = lanes_load(block + (dir_is_negative ? upper : lower));                              \
+      far[i] = lanes_load(block + (dir_is_negative ? lower : upper));                               \
+    }                                                                                               \
   }
 BOX_PLANES(box_planes, GLOBAL)
 #endif
 
 /* The unclipped stretch inside: [*lo, *hi], and *leave before it is raised to lo. */
-INLINE void box_stretch(const ray_frame *ray, const real near[3], const real far[3], real *lo, real *leave, real *hi) {
+INLINE void box_interval(const prepared_ray *ray, const real near[3], const real far[3], real *lo, real *leave,
+                         real *hi) {
   *lo = (real)(-INFINITY);
   *leave = (real)(INFINITY);
   UNROLL for (int i = 0; i < 3; i++) slab_span(ray->origin[i], ray->inverse[i], near[i], far[i], lo, leave);
@@ -29,12 +30,13 @@ INLINE void box_stretch(const ray_frame *ray, const real near[3], const real far
 
 /* A shorter test that lets through all that the slab test does, and little else: 12 add/mul, 6 min/max, 1 compare.
  *
- * Against slab_touches: (o - p) * -inverse is (p - o) * inverse to the bit, and enter begins at t_min in both, so it is
- * the same number. There, leave is widened by 1 + 2^-21 (of a leave below 0, and an enter of 0 or more, nothing can
+ * Against slab_overlaps: (o - p) * -inverse is (p - o) * inverse to the bit, and enter begins at t_min in both, so it
+ * is the same number. There, leave is widened by 1 + 2^-21 (of a leave below 0, and an enter of 0 or more, nothing can
  * come); here each far plane is met with an inverse widened by 1 + 2^-19, whose product, rounded twice more, is not
  * below the widened one, subnormal or not. NaN constrains nothing in either, since both inverses are infinite together.
  * A ray whose range begins below 0 meets far planes at NaN. */
-INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real far[3], ray_real limit, real *enter) {
+INLINE mask box_may_overlap(const prepared_ray *ray, const real near[3], const real far[3], ray_real limit,
+                            real *enter) {
   real leave = (real)(limit);
   *enter = (real)(ray->t_min);
   UNROLL for (int i = 0; i < 3; i++) {
@@ -46,26 +48,26 @@ INLINE mask box_may_touch(const ray_frame *ray, const real near[3], const real f
 
 #ifndef SLAB_APART
 /* The same for a block. */
-INLINE mask box_sieve(const ray_frame *ray, GLOBAL const float *block, ray_real limit) {
+INLINE mask box_reject(const prepared_ray *ray, GLOBAL const float *block, ray_real limit) {
   real near[3], far[3], enter;
   box_planes(ray, block, near, far);
-  return box_may_touch(ray, near, far, limit, &enter);
+  return box_may_overlap(ray, near, far, limit, &enter);
 }
 
-INLINE mask box_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask box_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real near[3], far[3], lo, leave, hi;
-  if (!lanes_any(box_sieve(ray, block, limit))) return (mask)0;
+  if (!lanes_any(box_reject(ray, block, limit))) return (mask)0;
   box_planes(ray, block, near, far);
-  box_stretch(ray, near, far, &lo, &leave, &hi);
-  return slab_touches(lo, leave, ray->t_min, limit) & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
+  box_interval(ray, near, far, &lo, &leave, &hi);
+  return slab_overlaps(lo, leave, ray->t_min, limit) & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
 }
 
-INLINE mask box_solid(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
+INLINE mask box_solid(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
   real near[3], far[3], lo, out, hi;
-  if (!lanes_any(box_sieve(ray, block, limit))) return (mask)0;
+  if (!lanes_any(box_reject(ray, block, limit))) return (mask)0;
   box_planes(ray, block, near, far);
-  box_stretch(ray, near, far, &lo, &out, &hi);
-  return slab_touches(lo, out, ray->t_min, limit) & solid_stretch(ray, lo, hi, limit, enter, leave);
+  box_interval(ray, near, far, &lo, &out, &hi);
+  return slab_overlaps(lo, out, ray->t_min, limit) & solid_interval(ray, lo, hi, limit, enter, leave);
 }
 #endif
 
@@ -84,8 +86,8 @@ INLINE ray_word box_face(const ray_real origin[3], const ray_real inverse[3], co
   ray_word face = (ray_word)(0);
   UNROLL for (int i = 2; i >= 0; i--) {
     ray_word lower = (ray_word)(2u * (uint)i), upper = (ray_word)(2u * (uint)i + 1u);
-    ray_mask down = direction[i] < 0.0f, decides = front ? enter[i] == lo : leave[i] == out;
-    ray_word entered = down ? upper : lower, left = down ? lower : upper;
+    ray_mask dir_is_negative = direction[i] < 0.0f, decides = front ? enter[i] == lo : leave[i] == out;
+    ray_word entered = dir_is_negative ? upper : lower, left = dir_is_negative ? lower : upper;
     face = decides ? (front ? entered : left) : face;
   }
   return face;
@@ -97,12 +99,12 @@ INLINE ray_real face_as_real(ray_word face) {
   return u;
 }
 
-INLINE void box_attributes(const ray_frame *ray, const ray_real v[BOX_ROWS], uint cull, ray_hit *hit) {
+INLINE void box_attributes(const prepared_ray *ray, const ray_real v[BOX_ROWS], uint cull, ray_hit *hit) {
   ray_real near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {
-    const way_mask down = ray->down[i] != 0;
-    near[i] = down ? v[i + 3] : v[i];
-    far[i] = down ? v[i] : v[i + 3];
+    const octant_mask dir_is_negative = ray->dir_is_negative[i] != 0;
+    near[i] = dir_is_negative ? v[i + 3] : v[i];
+    far[i] = dir_is_negative ? v[i] : v[i + 3];
   }
   ray_word face = box_face(ray->origin, ray->inverse, ray->direction, near, far, ray->t_min, cull);
   UNROLL for (uint i = 0; i < 3; i++) {

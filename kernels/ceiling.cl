@@ -49,7 +49,7 @@ typedef bool verdict;
 typedef mask verdict;
 #endif
 
-/* A round: what box_may_touch does for two blocks, 12 additions and multiplications, 6 minima and maxima and a
+/* A round: what box_may_overlap does for two blocks, 12 additions and multiplications, 6 minima and maxima and a
  * comparison each. Planes are the products of the round before. */
 kernel void slab_mix(global float *out, const uint rounds, const float first, const float a, const float b) {
   real x[CHAINS];

@@ -1,4 +1,4 @@
-/* An 8-wide tree in nodes of 80 bytes, one ray a work-item: for GPUs, where what is read from memory and kept in
+/* An 8-wide BVH in nodes of 80 bytes, one ray a work-item: for GPUs, where what is read from memory and kept in
  * registers counts, and lanes are work-items already.
  *
  * Children stand where rays of any direction meet them about in order of (child ^ way), so nothing is sorted: what is
@@ -6,7 +6,7 @@
  * inner children.
  *
  * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, and SLAB_STACK: the most levels of inner nodes. */
-#define TREE_UNIT COMPRESSED_UNIT
+#define BVH_UNIT COMPRESSED_UNIT
 #define SCENE_NODE compressed_node
 #define SLAB_TREE 1
 #include "nodes.h"
@@ -19,10 +19,10 @@ typedef struct siblings {
 } siblings;
 
 /* Bit k becomes bit k ^ way. */
-INLINE uint turned(uint bits, uint way) {
-  bits = (way & 1) != 0 ? (bits & 0x55) << 1 | (bits >> 1 & 0x55) : bits;
-  bits = (way & 2) != 0 ? (bits & 0x33) << 2 | (bits >> 2 & 0x33) : bits;
-  return (way & 4) != 0 ? (bits & 0x0F) << 4 | (bits >> 4 & 0x0F) : bits;
+INLINE uint turned(uint bits, uint octant) {
+  bits = (octant & 1) != 0 ? (bits & 0x55) << 1 | (bits >> 1 & 0x55) : bits;
+  bits = (octant & 2) != 0 ? (bits & 0x33) << 2 | (bits >> 2 & 0x33) : bits;
+  return (octant & 4) != 0 ? (bits & 0x0F) << 4 | (bits >> 4 & 0x0F) : bits;
 }
 
 /* A node in registers, read as rows of 16 bytes. */
@@ -39,7 +39,7 @@ INLINE node_rows node_load(scene_nodes nodes, uint index) {
 
 /* Children that the ray may touch at limit or before, as bits. One that is unused is hardly ever among them, and then
  * is a leaf of nothing. */
-INLINE uint node_children(const ray_frame *ray, const node_rows *n, float limit) {
+INLINE uint node_children(const prepared_ray *ray, const node_rows *n, float limit) {
   const uint4 a = n->row[2], b = n->row[3], c = n->row[4];
   const uint lower[3][2] = {{a.x, a.y}, {a.z, a.w}, {b.x, b.y}}, upper[3][2] = {{b.z, b.w}, {c.x, c.y}, {c.z, c.w}};
   const uint origin[3] = {n->row[0].x, n->row[0].y, n->row[0].z};
@@ -49,11 +49,11 @@ INLINE uint node_children(const ray_frame *ray, const node_rows *n, float limit)
       float near[3], far[3], enter;
       UNROLL for (int i = 0; i < 3; i++) {
         const float step = compressed_step(compressed_byte(n->row[0].w, (uint)i)), from = ray_float(origin[i]);
-        const bool down = ray->down[i] != 0;
-        near[i] = compressed_plane(compressed_byte(down ? upper[i][part] : lower[i][part], k), step, from);
-        far[i] = compressed_plane(compressed_byte(down ? lower[i][part] : upper[i][part], k), step, from);
+        const bool dir_is_negative = ray->dir_is_negative[i] != 0;
+        near[i] = compressed_plane(compressed_byte(dir_is_negative ? upper[i][part] : lower[i][part], k), step, from);
+        far[i] = compressed_plane(compressed_byte(dir_is_negative ? lower[i][part] : upper[i][part], k), step, from);
       }
-      bits |= bounds_met(ray, near, far, limit, &enter) != 0 ? 1u << (4 * part + k) : 0u;
+      bits |= bounds_overlap(ray, near, far, limit, &enter) != 0 ? 1u << (4 * part + k) : 0u;
     }
   }
   return bits;
@@ -62,14 +62,14 @@ INLINE uint node_children(const ray_frame *ray, const node_rows *n, float limit)
 INLINE uint node_meta(const node_rows *n, uint k) { return compressed_byte(k < 4 ? n->row[1].z : n->row[1].w, k % 4); }
 
 /* The leaves among the children in `bits`, bit k ^ way for child k. True when the ray is done. */
-INLINE bool scan_leaves(query_state *q, const ray_frame *ray, const node_rows *n, uint bits, uint way,
+INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits, uint octant,
                         scene_blocks blocks, const cast_uniforms *cast) {
   for (; bits != 0; bits &= bits - 1) {
-    const uint lane = lowest_lane(bits) ^ way;
+    const uint lane = lowest_lane(bits) ^ octant;
     uint place = n->row[1].y;
     for (uint k = 0; k < lane; k++) {
       const uint before = node_meta(n, k), rows = primitive_rows(COMPRESSED_LEAF_KIND(before));
-      place += COMPRESSED_LEAF_COUNT(before) * BLOCK_UNITS(rows, STRIDE, TREE_UNIT);
+      place += COMPRESSED_LEAF_COUNT(before) * BLOCK_UNITS(rows, STRIDE, BVH_UNIT);
     }
     const uint meta = node_meta(n, lane);
     if (scan_leaf(q, ray, blocks, COMPRESSED_LEAF_KIND(meta), place, COMPRESSED_LEAF_COUNT(meta), cast)) return true;
@@ -77,29 +77,29 @@ INLINE bool scan_leaves(query_state *q, const ray_frame *ray, const node_rows *n
   return false;
 }
 
-INLINE void descend(query_state *q, const ray_frame *ray, scene_nodes nodes, scene_blocks blocks,
+INLINE void descend(query_state *q, const prepared_ray *ray, scene_nodes nodes, scene_blocks blocks,
                     const cast_uniforms *cast) {
-  const uint way = ray->way & 7;
-  siblings stack[SLAB_STACK], next = {0, 0x100u | 1u << way}; /* the root is child 0 of nothing */
+  const uint octant = ray->octant & 7;
+  siblings stack[SLAB_STACK], next = {0, 0x100u | 1u << octant}; /* the root is child 0 of nothing */
   uint top = 0;
   for (;;) {
     if ((next.lanes & 0xFF) == 0) {
       if (top == 0) return;
       next = stack[--top];
     }
-    const uint lane = lowest_lane(next.lanes) ^ way;
+    const uint lane = lowest_lane(next.lanes) ^ octant;
     const uint index = next.first + popcount(next.lanes >> 8 & ((1u << lane) - 1));
     next.lanes &= next.lanes - 1;
     if ((next.lanes & 0xFF) != 0) stack[top++] = next;
     const node_rows n = node_load(nodes, index);
     const uint bits = node_children(ray, &n, q->limit), inner = compressed_byte(n.row[0].w, 3);
-    if (scan_leaves(q, ray, &n, turned(bits & ~inner, way), way, blocks, cast)) return;
+    if (scan_leaves(q, ray, &n, turned(bits & ~inner, octant), octant, blocks, cast)) return;
     next.first = n.row[1].x;
-    next.lanes = inner << 8 | turned(bits & inner, way);
+    next.lanes = inner << 8 | turned(bits & inner, octant);
   }
 }
 
-/* As `flat`; nodes: the tree, its root first. */
+/* As `flat`; nodes: the BVH, its root first. */
 kernel void compressed(const global slab_ray *rays, global void *results, const global uint *offsets,
                        const global geometry_entry *table, BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                        volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS) {
@@ -110,7 +110,7 @@ kernel void compressed(const global slab_ray *rays, global void *results, const 
   hit_share share = {0, 0};
   for (; i < end; i++) {
     const slab_ray given = query_ray(rays, &cast, i);
-    const ray_frame ray = ray_prepare(&given);
+    const prepared_ray ray = ray_prepare(&given);
     query_state q = query_begin(&ray, results, offsets, table, skips, invalid, &cast, i, get_global_id(0));
     if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, blocks, &cast)) descend(&q, &ray, nodes, blocks, &cast);
     query_end(&q, &ray, &given, table, blocks, &cast, results, i, &share);

@@ -1,37 +1,37 @@
 /* Brute force: every ray meets every primitive that its mask lets it see.
  *
  * Built with LANES (1, 8 or 16), SLAB_QUERY (a slab_query), SLAB_KINDS (bit k: the scene holds slab_shape k);
- * SLAB_RAYS: most rays of a work-item, which take turns over a tile of the geometry while it is in the cache; and
+ * SLAB_RAYS: most rays of a work-item, which are interleaved over a tile of the geometry while it is in the cache; and
  * SLAB_TILE: boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0: none, each
  * work-item reads them itself. A tile is of LANES 1. */
 #define SLAB_TREE 0
-#include "frames.h"
+#include "prepared_rays.h"
 
-/* Blocks whose boxes go through the sieve together: one branch for all of them. */
-#define SIEVED 2
+/* Blocks whose boxes go through the reject together: one branch for all of them. */
+#define REJECTED 2
 
-INLINE bool sieve_blocks(const ray_frame *ray, const global float *block, float limit) {
-  mask touched = (mask)0;
-  UNROLL for (uint n = 0; n < SIEVED; n++) touched |= box_sieve(ray, block + n * BOX_ROWS * LANES, limit);
-  return lanes_any(touched);
+INLINE bool reject_blocks(const prepared_ray *ray, const global float *block, float limit) {
+  mask overlapped = (mask)0;
+  UNROLL for (uint n = 0; n < REJECTED; n++) overlapped |= box_reject(ray, block + n * BOX_ROWS * LANES, limit);
+  return lanes_any(overlapped);
 }
 
 /* Primitives [first, end) of one geometry, block by block; first is a multiple of LANES. True when the ray is done. */
-INLINE bool scan(const uint kind, query_state *q, const ray_frame *ray, geometry_blocks blocks,
+INLINE bool scan(const uint kind, query_state *q, const prepared_ray *ray, geometry_blocks blocks,
                  const geometry_entry *entry, uint first, uint end, const cast_uniforms *cast) {
   const uint step = primitive_rows(kind) * LANES;
   const global float *block = geometry_block(blocks, (size_t)(first / LANES) * step);
   for (; first < end; first += LANES, block += step) {
-    while (kind == SLAB_BOX && end - first > SIEVED * LANES && !sieve_blocks(ray, block, q->limit)) {
-      first += SIEVED * LANES;
-      block += SIEVED * step;
+    while (kind == SLAB_BOX && end - first > REJECTED * LANES && !reject_blocks(ray, block, q->limit)) {
+      first += REJECTED * LANES;
+      block += REJECTED * step;
     }
-    if (query_block(q, kind, ray, block, entry->order_base + first, 0, 0, cast)) return true;
+    if (query_block(q, kind, ray, block, entry->global_id_base + first, 0, 0, cast)) return true;
   }
   return false;
 }
 
-INLINE bool scan_kind(query_state *q, const ray_frame *ray, scene_blocks blocks, const geometry_entry *entry,
+INLINE bool scan_kind(query_state *q, const prepared_ray *ray, scene_blocks blocks, const geometry_entry *entry,
                       uint first, uint end, const cast_uniforms *cast) {
   const geometry_blocks own = geometry_begin(blocks, entry);
 #define SCAN_KIND(KIND) \
@@ -46,7 +46,7 @@ INLINE bool scan_kind(query_state *q, const ray_frame *ray, scene_blocks blocks,
 }
 
 #if SLAB_TILE > 0
-/* ---- boxes in local memory: through the sieve there; what it lets through is met where it lies otherwise ---- */
+/* ---- boxes in local memory: through the reject there; what it lets through is met where it lies otherwise ---- */
 
 #define TILE_STEP 4 /* boxes from one branch to the next */
 
@@ -63,50 +63,50 @@ INLINE void tile_fetch(local float *tile, const global float *boxes, uint count)
 
 /* From box `at` on the first step of which a ray may touch one; touched: which rays may. Rays that are alike see the
  * same planes near and far, which are read once for all of them. */
-INLINE uint tile_search(const bool alike, const ray_frame ray[SLAB_RAYS], const float limit[SLAB_RAYS],
-                        const local float *tile, uint at, uint count, bool touched[SLAB_RAYS]) {
+INLINE uint tile_search(const bool alike, const prepared_ray ray[SLAB_RAYS], const float limit[SLAB_RAYS],
+                        const local float *tile, uint at, uint count, bool overlapped[SLAB_RAYS]) {
   for (; at < count; at += TILE_STEP) {
     const local float *box = tile + at * BOX_ROWS;
     bool any = false;
-    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) touched[r] = false;
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) overlapped[r] = false;
     UNROLL for (uint k = 0; k < TILE_STEP; k++) {
       float near[3], far[3], enter;
       UNROLL for (uint r = 0; r < SLAB_RAYS; r++) {
         if (r == 0 || !alike) tile_planes(&ray[r], box + k * BOX_ROWS, near, far);
-        touched[r] |= box_may_touch(&ray[r], near, far, limit[r], &enter) != 0;
+        overlapped[r] |= box_may_overlap(&ray[r], near, far, limit[r], &enter) != 0;
       }
     }
-    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) any |= touched[r];
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) any |= overlapped[r];
     if (any) break;
   }
   return at;
 }
 
-/* How far the sieve looks along a ray: nowhere once that is done. */
-INLINE float tile_limit(const query_state *q, const ray_frame *ray) {
+/* How far the reject looks along a ray: nowhere once that is done. */
+INLINE float tile_limit(const query_state *q, const prepared_ray *ray) {
   return ray->state == RAY_LIVE ? q->limit : -INFINITY;
 }
 
 /* A work-item's n rays meet boxes [first, end) of a geometry, which are in the tile. Also where n is 0: a condition of
  * one work-item between two barriers ended in rays that were not there (PoCL 3.1). */
-INLINE void tile_meet(query_state q[SLAB_RAYS], ray_frame ray[SLAB_RAYS], uint n, const local float *tile,
+INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uint n, const local float *tile,
                       geometry_blocks blocks, const geometry_entry *entry, uint first, uint end,
                       const cast_uniforms *cast) {
-  ray_frame seen[SLAB_RAYS]; /* in registers, as is what follows: they are indexed by constants alone */
+  prepared_ray seen[SLAB_RAYS]; /* in registers, as is what follows: they are indexed by constants alone */
   float limit[SLAB_RAYS];
-  bool touched[SLAB_RAYS];
+  bool overlapped[SLAB_RAYS];
   bool alike = true;
   UNROLL for (uint r = 0; r < SLAB_RAYS; r++) {
     seen[r] = ray[r < n ? r : 0];
     limit[r] = r < n ? tile_limit(&q[r], &ray[r]) : -INFINITY;
-    UNROLL for (int i = 0; i < 3; i++) alike = alike && seen[r].down[i] == seen[0].down[i];
+    UNROLL for (int i = 0; i < 3; i++) alike = alike && seen[r].dir_is_negative[i] == seen[0].dir_is_negative[i];
   }
   for (uint at = 0;; at += TILE_STEP) {
-    at = alike ? tile_search(true, seen, limit, tile, at, end - first, touched)
-               : tile_search(false, seen, limit, tile, at, end - first, touched);
+    at = alike ? tile_search(true, seen, limit, tile, at, end - first, overlapped)
+               : tile_search(false, seen, limit, tile, at, end - first, overlapped);
     if (at >= end - first) return;
     uint bits = 0;
-    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) bits |= touched[r] ? 1u << r : 0u;
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) bits |= overlapped[r] ? 1u << r : 0u;
     const uint from = first + at, to = end - from < TILE_STEP ? end : from + TILE_STEP;
     for (; bits != 0; bits &= bits - 1) {
       const uint r = lowest_lane(bits);
@@ -144,14 +144,14 @@ KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, 
   const size_t begin = get_global_id(0) * cast.rays_each;
   uint n = 0; /* a work-item without a ray still helps its group */
   while (n < cast.rays_each && begin + n < cast.rays) n++;
-  frames prepared;
+  prepared_rays prepared;
   hit_share share = {0, 0};
-  ray_frame ray[SLAB_RAYS];
+  prepared_ray ray[SLAB_RAYS];
   query_state q[SLAB_RAYS];
   prepared.first = prepared.count = 0;
-  ray[0] = (ray_frame){.state = RAY_DONE}; /* goes through tiles where there is no other */
+  ray[0] = (prepared_ray){.state = RAY_DONE}; /* goes through tiles where there is no other */
   for (uint r = 0; r < n; r++) {
-    ray[r] = *frames_take(&prepared, rays, 0, &cast, begin + r, begin + n);
+    ray[r] = *prepared_rays_take(&prepared, rays, 0, &cast, begin + r, begin + n);
     q[r] = query_begin(&ray[r], results, offsets, table, skips, invalid, &cast, begin + r, begin + r);
   }
   for (uint g = 0; g < cast.geometries; g++) {

@@ -1,4 +1,4 @@
-/* One lane type for all geometry maths: a scalar on GPUs and in C11 (the mirror),
+/* One lane type for all geometry maths: a scalar on GPUs and in C11 (the CPU reference),
  * 8 or 16 floats wide on CPU devices, where one ray meets LANES primitives at once,
  * or (SLAB_PACKET) LANES rays meet one primitive.
  *
@@ -30,8 +30,8 @@
 #endif
 
 /* Rays that meet a block of triangles each at once: 1 or 2. */
-#ifndef SLAB_ABREAST
-#define SLAB_ABREAST 1
+#ifndef SLAB_RAY_PAIRS
+#define SLAB_RAY_PAIRS 1
 #endif
 
 #ifdef __OPENCL_C_VERSION__
@@ -51,8 +51,8 @@
 #endif
 #define GLOBAL global
 /* A call would pass vectors through memory: PoCL leaves functions that are used twice out of line. */
-#if SLAB_ABREAST > 1 || defined(SLAB_PACKET)
-#define INLINE static inline __attribute__((always_inline, overloadable)) /* two.h, hull.h */
+#if SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
+#define INLINE static inline __attribute__((always_inline, overloadable)) /* ray_pair.h, packet_interval.h */
 #else
 #define INLINE static inline __attribute__((always_inline))
 #endif
@@ -132,7 +132,7 @@ typedef uint ray_word;
 /* A mask that outlives a branch, kept as it is: where processors have no masks of bits, LLVM packs it to 16 bits a lane
  * before the branch and unpacks it after, eight instructions in all. So without this rays are 3 to 10 % slower
  * (PoCL 3.1, Zen 3). */
-#if LANES == 8 && SLAB_ABREAST == 1 && defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
+#if LANES == 8 && SLAB_RAY_PAIRS == 1 && defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
 INLINE int8 lanes_kept(int8 m) {
   __asm__("" : "+x"(m));
   return m;
@@ -292,7 +292,7 @@ static inline real lanes_sqrt(real a) {
 #define ray_sqrt(a) scalar_sqrt(a)
 #endif
 
-#else /* C11: the mirror and the host's use of the same formulas */
+#else /* C11: the CPU reference and the host's use of the same formulas */
 
 #include <math.h>
 #include <stdbool.h>

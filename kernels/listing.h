@@ -62,9 +62,9 @@ INLINE listing listing_begin(global void *results, const global uint *offsets, c
   return l;
 }
 
-INLINE void hit_move(global slab_hit *to, float t, uint order, uint where) {
+INLINE void hit_move(global slab_hit *to, float t, uint global_id, uint where) {
   to->t = t;
-  to->primitive = order;
+  to->primitive = global_id;
   to->geometry = where;
 }
 
@@ -79,37 +79,37 @@ INLINE void listing_grow(listing *l, const cast_uniforms *cast) {
   l->capacity = wanted;
 }
 
-INLINE void listing_take(listing *l, float t, uint order, uint where, const cast_uniforms *cast) {
+INLINE void listing_take(listing *l, float t, uint global_id, uint where, const cast_uniforms *cast) {
   if (l->count == l->capacity && l->taken != 0) listing_grow(l, cast);
-  if (l->count < l->capacity) hit_move(&l->hits[l->count], t, order, where);
+  if (l->count < l->capacity) hit_move(&l->hits[l->count], t, global_id, where);
   l->count++;
 }
 
 /* ---- sorted by (t, order): a heap sort in place, since a ray may meet any number ---- */
 
-INLINE bool hit_is_after(const global slab_hit *a, float t, uint order) {
-  return a->t > t || (a->t == t && a->primitive > order);
+INLINE bool hit_is_after(const global slab_hit *a, float t, uint global_id) {
+  return a->t > t || (a->t == t && a->primitive > global_id);
 }
 
 INLINE void sift_down(global slab_hit *hits, uint root, uint count) {
   const float t = hits[root].t;
-  const uint order = hits[root].primitive, where = hits[root].geometry;
+  const uint global_id = hits[root].primitive, where = hits[root].geometry;
   for (uint child = 2 * root + 1; child < count; child = 2 * root + 1) {
     if (child + 1 < count && hit_is_after(&hits[child + 1], hits[child].t, hits[child].primitive)) child++;
-    if (!hit_is_after(&hits[child], t, order)) break;
+    if (!hit_is_after(&hits[child], t, global_id)) break;
     hit_move(&hits[root], hits[child].t, hits[child].primitive, hits[child].geometry);
     root = child;
   }
-  hit_move(&hits[root], t, order, where);
+  hit_move(&hits[root], t, global_id, where);
 }
 
 INLINE void sort_hits(global slab_hit *hits, uint count) {
   for (uint i = count / 2; i-- > 0;) sift_down(hits, i, count);
   for (uint last = count; last-- > 1;) {
     const float t = hits[last].t;
-    const uint order = hits[last].primitive, where = hits[last].geometry;
+    const uint global_id = hits[last].primitive, where = hits[last].geometry;
     hit_move(&hits[last], hits[0].t, hits[0].primitive, hits[0].geometry);
-    hit_move(&hits[0], t, order, where);
+    hit_move(&hits[0], t, global_id, where);
     sift_down(hits, 0, last);
   }
 }

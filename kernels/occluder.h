@@ -1,4 +1,4 @@
-/* What blocked a ray is likely to block the next one too: where any hit will do it is asked before the tree is, as long
+/* What blocked a ray is likely to block the next one too: where any hit will do it is asked before the BVH is, as long
  * as that pays (the shadow cache of Haines and Greenberg 1986, "The Light Buffer"). No answer depends on it. Rays of a
  * camera take 0.4 to 0.9 of the time one by one, 0.66 to 1 in packets; rays to one light 0.7 to 0.95 one by one; rays
  * that go any way 1 to 1.03 (PoCL 3.1, Zen 3). */
@@ -13,7 +13,7 @@
 
 typedef struct occluder {
   bool known;
-  uint kind, where, lane; /* of the primitive: its block in a tree, and its lane there */
+  uint kind, where, lane; /* of the primitive: its block in a BVH, and its lane there */
   uint trust, untrusted;  /* the latter: rays since one asked */
 } occluder;
 
@@ -33,7 +33,7 @@ INLINE void occluder_remember(occluder *o, uint kind, uint where, uint lane) {
 }
 
 /* Whether this ray asks. */
-INLINE bool occluder_is_asked(occluder *o) {
+INLINE bool occluder_is_tested(occluder *o) {
   const bool asked = o->known && occluder_is_next(o);
   o->untrusted = asked || o->trust > 0 ? 0 : o->untrusted + 1;
   return asked;

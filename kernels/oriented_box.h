@@ -3,7 +3,7 @@
 #define ORIENTED_BOX_H
 
 #include "box.h"
-#include "gate.h"
+#include "padded_bounds.h"
 
 typedef struct obb_lanes {
   real center[3], half_size[3], axes[3][3];
@@ -33,7 +33,7 @@ INLINE obb_lanes obb_load(GLOBAL const float *block) {
 /* The box is centre + inverse(axes) [-half_size, half_size]. Axes are orthonormal within 1e-5, so their inverse is the
  * transpose but for 1e-5 of each entry: 2^-14 of the summed half sizes pads for that (1.8e-5 of them) and for rounding.
  */
-INLINE void obb_gate(const obb_lanes *box, real lower[3], real upper[3]) {
+INLINE void obb_padded_bounds(const obb_lanes *box, real lower[3], real upper[3]) {
   real sum = (box->half_size[0] + box->half_size[1]) + box->half_size[2];
   UNROLL for (int j = 0; j < 3; j++) {
     real extent = (lanes_abs(box->axes[0][j]) * box->half_size[0] + lanes_abs(box->axes[1][j]) * box->half_size[1]) +
@@ -44,7 +44,7 @@ INLINE void obb_gate(const obb_lanes *box, real lower[3], real upper[3]) {
   }
 }
 
-INLINE obb_frame obb_transform(const ray_frame *ray, const obb_lanes *box) {
+INLINE obb_frame obb_transform(const prepared_ray *ray, const obb_lanes *box) {
   obb_frame f;
   real from[3];
   UNROLL for (int i = 0; i < 3; i++) from[i] = ray->origin[i] - box->center[i];
@@ -58,12 +58,12 @@ INLINE obb_frame obb_transform(const ray_frame *ray, const obb_lanes *box) {
   return f;
 }
 
-INLINE mask obb_stretch(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *lo, real *hi) {
+INLINE mask obb_interval(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *lo, real *hi) {
   obb_lanes box = obb_load(block);
-  real lower[3], upper[3], gate_lo, gate_leave, gate_hi, leave = (real)(INFINITY);
-  obb_gate(&box, lower, upper);
-  bounds_stretch(ray->origin, ray->inverse, lower, upper, &gate_lo, &gate_leave, &gate_hi);
-  mask hit = slab_touches(gate_lo, gate_leave, ray->t_min, limit);
+  real lower[3], upper[3], bounds_lo, bounds_leave, bounds_hi, leave = (real)(INFINITY);
+  obb_padded_bounds(&box, lower, upper);
+  bounds_interval(ray->origin, ray->inverse, lower, upper, &bounds_lo, &bounds_leave, &bounds_hi);
+  mask hit = slab_overlaps(bounds_lo, bounds_leave, ray->t_min, limit);
   if (!lanes_any(hit)) return hit;
   obb_frame f = obb_transform(ray, &box);
   *lo = (real)(-INFINITY);
@@ -72,25 +72,25 @@ INLINE mask obb_stretch(const ray_frame *ray, GLOBAL const float *block, ray_rea
     *lo = lanes_max((near - f.origin[i]) * f.inverse[i], *lo);
     leave = lanes_min((-near - f.origin[i]) * f.inverse[i], leave);
   }
-  hit = hit & slab_touches(*lo, leave, ray->t_min, ray->t_max);
-  *hi = clamp_into(lanes_max(leave, *lo), gate_lo, gate_hi);
-  *lo = clamp_into(*lo, gate_lo, gate_hi);
+  hit = hit & slab_overlaps(*lo, leave, ray->t_min, ray->t_max);
+  *hi = clamp_into(lanes_max(leave, *lo), bounds_lo, bounds_hi);
+  *lo = clamp_into(*lo, bounds_lo, bounds_hi);
   return hit;
 }
 
-INLINE mask obb_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask obb_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
-  mask hit = obb_stretch(ray, block, limit, &lo, &hi);
+  mask hit = obb_interval(ray, block, limit, &lo, &hi);
   return hit & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
 }
 
-INLINE mask obb_solid(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
+INLINE mask obb_solid(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
-  mask hit = obb_stretch(ray, block, limit, &lo, &hi);
-  return hit & solid_stretch(ray, lo, hi, limit, enter, leave);
+  mask hit = obb_interval(ray, block, limit, &lo, &hi);
+  return hit & solid_interval(ray, lo, hi, limit, enter, leave);
 }
 
-INLINE void obb_attributes(const ray_frame *ray, const ray_real v[OBB_ROWS], uint cull, ray_hit *hit) {
+INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_ROWS], uint cull, ray_hit *hit) {
   real rows[OBB_ROWS];
   UNROLL for (int r = 0; r < OBB_ROWS; r++) rows[r] = (real)(v[r]);
   obb_lanes box = obb_of(rows);

@@ -1,23 +1,23 @@
-/* Rays that go one way, LANES at a time through the tree that wide.cl takes them through one by one.
+/* Rays that go one way, LANES at a time through the BVH that wide.cl takes them through one by one.
  *
- * A node's children, and a leaf's triangles, meet all rays of a packet at once, as the hull of their origins and
+ * A node's children, and a leaf's triangles, meet all rays of a packet at once, as the interval of their origins and
  * inverses; what is left meets every ray. A product of intervals takes its ends from their ends, and rounding is
- * monotone, so the hull lets through whatever a ray does. Packets whose rays differ in the signs or the largest axis of
- * their directions are left to wide.cl.
+ * monotone, so the packet interval lets through whatever a ray does. Packets whose rays differ in the signs or the
+ * largest axis of their directions are left to wide.cl.
  *
  * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count. */
 #define STRIDE 8
 #define SLAB_PACKET
-#include "describe.h"
-#include "hull.h"
+#include "attributes.h"
+#include "bvh.h"
 #include "occluder.h"
-#include "tree.h"
+#include "packet_interval.h"
 
 typedef struct packet {
-  ray_frame ray;
+  prepared_ray ray;
   mask live;     /* rays that still look for something */
   real t, limit; /* as in query_state, */
-  word order, where, count, skip;
+  word global_id, where, count, skip;
   word lane; /* of the best in its block */
 } packet;
 
@@ -32,26 +32,26 @@ typedef struct packet {
 /* Orders of the primitives that the rays are not to see. */
 INLINE word packet_skips(const global geometry_entry *table, const global slab_primitive_id *skips,
                          const cast_uniforms *cast, size_t first, uint count) {
-  uint orders[LANES];
+  uint global_ids[LANES];
   if (cast->skip == 0) return (word)(SLAB_MISS);
   skips = (const global slab_primitive_id *)((const global uint *)skips + cast->at[AT_SKIPS]) + first;
   for (uint lane = 0; lane < LANES; lane++)
-    orders[lane] = skipped_order(table, cast->geometries, skips[lane < count ? lane : 0]);
-  return lanes_from(orders);
+    global_ids[lane] = skipped_global_id(table, cast->geometries, skips[lane < count ? lane : 0]);
+  return lanes_from(global_ids);
 }
 
-/* True where all live rays go one way, which is told, and begin at 0 or later: before it box_may_touch holds nothing
+/* True where all live rays go one way, which is told, and begin at 0 or later: before it box_may_overlap holds nothing
  * back. */
-INLINE bool packet_agrees(const packet *p, uint *way) {
-  uint ways[LANES];
-  lanes_store(p->ray.way, ways);
-  *way = ways[lowest_lane(lanes_bits(p->live))];
-  return !lanes_any(p->live & ((p->ray.way != *way) | (p->ray.t_min < 0.0f)));
+INLINE bool packet_agrees(const packet *p, uint *octant) {
+  uint octants[LANES];
+  lanes_store(p->ray.octant, octants);
+  *octant = octants[lowest_lane(lanes_bits(p->live))];
+  return !lanes_any(p->live & ((p->ray.octant != *octant) | (p->ray.t_min < 0.0f)));
 }
 
-/* ---- the hull ---- */
+/* ---- the packet interval ---- */
 
-#define EIGHT_BITS ((1u << TREE_WIDTH) - 1)
+#define EIGHT_BITS ((1u << BVH_WIDTH) - 1)
 
 INLINE float least_of(real v) {
 #if LANES == 16
@@ -67,14 +67,14 @@ INLINE float least_of(real v) {
 INLINE float least_live(const packet *p, real v) { return least_of(p->live ? v : (real)(INFINITY)); }
 INLINE float most_live(const packet *p, real v) { return -least_live(p, -v); }
 
-INLINE packet_hull hull_of(const packet *p) {
-  packet_hull h;
+INLINE packet_interval packet_interval_of(const packet *p) {
+  packet_interval h;
   UNROLL for (int i = 0; i < 3; i++) {
     const float least = least_live(p, p->ray.origin[i]), most = most_live(p, p->ray.origin[i]);
-    const bool down = p->ray.down[i] != 0;
-    h.down[i] = p->ray.down[i];
-    h.near_origin[i] = down ? least : most;
-    h.far_origin[i] = down ? most : least;
+    const bool dir_is_negative = p->ray.dir_is_negative[i] != 0;
+    h.dir_is_negative[i] = p->ray.dir_is_negative[i];
+    h.near_origin[i] = dir_is_negative ? least : most;
+    h.far_origin[i] = dir_is_negative ? most : least;
     h.near_inverse[i][0] = least_live(p, p->ray.inverse_back[i]);
     h.near_inverse[i][1] = most_live(p, p->ray.inverse_back[i]);
     UNROLL for (int k = 0; k < 2; k++) h.far_inverse[i][k] = h.near_inverse[i][k] * INVERSE_WIDE;
@@ -84,54 +84,54 @@ INLINE packet_hull hull_of(const packet *p) {
   return h;
 }
 
-/* Of so few rays it is not asked which triangles their hull may touch. Measured with PoCL 3.1: 2 to 5 on Zen 5, and 3
- * to 8 on Zen 4, are about as fast; 8 to 20 % faster than none on shadow rays of large meshes (Zen 5). */
-#define HULL_PAYS 4
+/* Of so few rays it is not asked which triangles their packet interval may touch. Measured with PoCL 3.1: 2 to 5 on Zen
+ * 5, and 3 to 8 on Zen 4, are about as fast; 8 to 20 % faster than none on shadow rays of large meshes (Zen 5). */
+#define PACKET_INTERVAL_PAYS 4
 
 /* Primitives of a block that some ray may touch; those that nothing is known of stay. */
-INLINE uint hull_block(const uint kind, const packet_hull *h, const global float *block) {
-  hull_real enter;
-  if (kind == SLAB_BOX) return hull_boxes(h, block, &enter);
-  if (kind == SLAB_TRIANGLE) return hull_triangles(h, block);
+INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, const global float *block) {
+  interval_real enter;
+  if (kind == SLAB_BOX) return interval_overlaps_boxes(h, block, &enter);
+  if (kind == SLAB_TRIANGLE) return interval_overlaps_triangles(h, block);
   return EIGHT_BITS;
 }
 
 /* ---- the query ---- */
 
-INLINE void packet_take(packet *p, mask hit, real crossing, uint order, uint where, uint lane) {
+INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane) {
   if (SLAB_QUERY == SLAB_COUNT) {
     p->count += hit ? (word)(1) : (word)(0);
     return;
   }
-  const real t = ray_t_told(&p->ray, crossing);
-  const mask better = hit & ((t < p->t) | ((t == p->t) & (order < p->order)));
+  const real t = ray_t_written(&p->ray, crossing);
+  const mask better = hit & ((t < p->t) | ((t == p->t) & (global_id < p->global_id)));
   p->t = better ? t : p->t;
   p->limit = better ? ray_tie_limit(&p->ray, t) : p->limit;
-  p->order = better ? (word)(order) : p->order;
+  p->global_id = better ? (word)(global_id) : p->global_id;
   p->where = better ? (word)(where) : p->where;
   p->lane = better ? (word)(lane) : p->lane;
   if (SLAB_QUERY == SLAB_ANY) p->live = p->live & !better;
 }
 
-INLINE bool packet_hides(uint order, const global geometry_entry *table, const cast_uniforms *cast) {
-  return cast->masked != 0 && (table[geometry_of(table, cast->geometries, order)].mask & cast->mask) == 0;
+INLINE bool packet_hides(uint global_id, const global geometry_entry *table, const cast_uniforms *cast) {
+  return cast->masked != 0 && (table[geometry_of(table, cast->geometries, global_id)].mask & cast->mask) == 0;
 }
 
 /* Rays of `touched` against a primitive, and against one after the other of a block's in `bits`. */
-INLINE void packet_block(const uint kind, packet *p, mask touched, uint bits, const global float *block, uint where,
+INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits, const global float *block, uint where,
                          const global geometry_entry *table, const cast_uniforms *cast) {
-  const global uint *orders = (const global uint *)(block + primitive_rows(kind) * TREE_WIDTH);
+  const global uint *global_ids = (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
   for (; bits != 0; bits &= bits - 1) {
-    const uint lane = lowest_lane(bits), order = orders[lane];
+    const uint lane = lowest_lane(bits), global_id = global_ids[lane];
     real t;
-    if (order == SLAB_MISS) continue;
-    mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, cast->cull, &t) & touched & p->live;
-    if (kind == SLAB_PLANE || kind == SLAB_TRIANGLE) hit = hit & (p->skip != order);
-    if (lanes_any(hit) && !packet_hides(order, table, cast)) packet_take(p, hit, t, order, where, lane);
+    if (global_id == SLAB_MISS) continue;
+    mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, cast->cull, &t) & overlapped & p->live;
+    if (kind == SLAB_PLANE || kind == SLAB_TRIANGLE) hit = hit & (p->skip != global_id);
+    if (lanes_any(hit) && !packet_hides(global_id, table, cast)) packet_take(p, hit, t, global_id, where, lane);
   }
 }
 
-/* What triangles ask of a frame, to be read ray by ray. It stands apart from the packet: see tree_path. */
+/* What triangles ask of a frame, to be read ray by ray. It stands apart from the packet: see bvh_path. */
 typedef struct packet_rows {
   float shear_origin[3][LANES], shear_inverse[3][LANES], shear[2][LANES], t_min[LANES];
 } packet_rows;
@@ -146,13 +146,13 @@ INLINE void packet_store(const packet *p, packet_rows *rows) {
 }
 
 /* Rays that meet a block of triangles at once. */
-#define SINGLY (LANES / TREE_WIDTH)
+#define SINGLY (LANES / BVH_WIDTH)
 
-INLINE real packet_pair(float a, float b) { return LANE_NUMBERS < (word)(TREE_WIDTH) ? (real)(a) : (real)(b); }
+INLINE real packet_pair(float a, float b) { return LANE_NUMBERS < (word)(BVH_WIDTH) ? (real)(a) : (real)(b); }
 
 /* What triangles ask of a frame, of two rays, half of the lanes each. */
-INLINE ray_frame packet_ray(const packet *p, const packet_rows *rows, uint a, uint b) {
-  ray_frame f = p->ray;
+INLINE prepared_ray packet_ray(const packet *p, const packet_rows *rows, uint a, uint b) {
+  prepared_ray f = p->ray;
   UNROLL for (int i = 0; i < 3; i++) {
     f.shear_origin[i] = packet_pair(rows->shear_origin[i][a], rows->shear_origin[i][b]);
     f.shear_inverse[i] = packet_pair(rows->shear_inverse[i][a], rows->shear_inverse[i][b]);
@@ -165,50 +165,51 @@ INLINE ray_frame packet_ray(const packet *p, const packet_rows *rows, uint a, ui
 /* Rays in `bits`, SINGLY at once, against all triangles of a block. */
 INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const global float *block, uint where,
                           const global geometry_entry *table, const cast_uniforms *cast) {
-  const global uint *orders = (const global uint *)(block + TRIANGLE_ROWS * TREE_WIDTH);
+  const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * BVH_WIDTH);
   triangle_rows rows;
   UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
-      lanes_eight(block + (3 * v + (int)p->ray.k[i]) * TREE_WIDTH);
+      lanes_eight(block + (3 * v + (int)p->ray.k[i]) * BVH_WIDTH);
   while (bits != 0) {
     const uint a = lowest_lane(bits), others = bits & (bits - 1);
     const bool both = SINGLY == 2 && others != 0;
     const uint b = both ? lowest_lane(others) : a;
     bits = both ? others & (others - 1) : others;
-    const ray_frame ray = packet_ray(p, each, a, b);
+    const prepared_ray ray = packet_ray(p, each, a, b);
     float limits[LANES];
     lanes_store(p->limit, limits);
     real t;
-    const mask hit = triangle_met(&ray, &rows, packet_pair(limits[a], limits[b]), cast->cull, &t);
+    const mask hit = triangle_intersect(&ray, &rows, packet_pair(limits[a], limits[b]), cast->cull, &t);
     for (uint hits = lanes_bits(hit) & (both ? 0xFFFFu : EIGHT_BITS); hits != 0; hits &= hits - 1) {
-      const uint at = lowest_lane(hits), lane = at % TREE_WIDTH, order = orders[lane];
-      const mask own = (word)(at < TREE_WIDTH ? a : b) == LANE_NUMBERS;
-      if (!packet_hides(order, table, cast))
-        packet_take(p, own & (p->skip != order), (real)(lanes_at(t, at)), order, where, lane);
+      const uint at = lowest_lane(hits), lane = at % BVH_WIDTH, global_id = global_ids[lane];
+      const mask own = (word)(at < BVH_WIDTH ? a : b) == LANE_NUMBERS;
+      if (!packet_hides(global_id, table, cast))
+        packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane);
     }
   }
 }
 
-INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_hull *h, mask touched,
-                          scene_blocks blocks, uint first, uint count, const global geometry_entry *table,
-                          const cast_uniforms *cast) {
-  for (uint n = 0; n < count; n++, first += TREE_BLOCK_UNITS(primitive_rows(kind))) {
+INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_interval *h,
+                          mask overlapped, scene_blocks blocks, uint first, uint count,
+                          const global geometry_entry *table, const cast_uniforms *cast) {
+  for (uint n = 0; n < count; n++, first += BVH_BLOCK_UNITS(primitive_rows(kind))) {
     const global float *block = block_at(blocks, (size_t)first * BLOCK_UNIT);
-    const uint rays = lanes_bits(touched & p->live);
-    const bool few = kind == SLAB_TRIANGLE && popcount(rays) <= HULL_PAYS;
-    const uint primitives = few ? EIGHT_BITS : hull_block(kind, h, block);
+    const uint rays = lanes_bits(overlapped & p->live);
+    const bool few = kind == SLAB_TRIANGLE && popcount(rays) <= PACKET_INTERVAL_PAYS;
+    const uint primitives = few ? EIGHT_BITS : interval_overlaps_block(kind, h, block);
     if (kind == SLAB_TRIANGLE && (popcount(rays) + SINGLY - 1) / SINGLY < popcount(primitives))
       packet_singly(p, each, rays, block, first, table, cast);
     else
-      packet_block(kind, p, touched, primitives, block, first, table, cast);
+      packet_block(kind, p, overlapped, primitives, block, first, table, cast);
   }
 }
 
-INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_hull *h, mask touched, scene_blocks blocks,
-                        uint first, uint meta, const global geometry_entry *table, const cast_uniforms *cast) {
-  const uint kind = TREE_LEAF_KIND(meta), count = TREE_LEAF_BLOCK_COUNT(meta);
+INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interval *h, mask overlapped,
+                        scene_blocks blocks, uint first, uint meta, const global geometry_entry *table,
+                        const cast_uniforms *cast) {
+  const uint kind = BVH_LEAF_KIND(meta), count = BVH_LEAF_BLOCK_COUNT(meta);
 #define SCAN_KIND(KIND)                              \
   if ((SLAB_KINDS >> KIND & 1) != 0 && kind == KIND) \
-  packet_blocks(KIND, p, each, h, touched, blocks, first, count, table, cast)
+  packet_blocks(KIND, p, each, h, overlapped, blocks, first, count, table, cast)
   SCAN_KIND(SLAB_TRIANGLE);
   SCAN_KIND(SLAB_BOX);
   SCAN_KIND(SLAB_SPHERE);
@@ -216,9 +217,9 @@ INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_hull *h
 #undef SCAN_KIND
 }
 
-INLINE void packet_outside(packet *p, const packet_rows *each, const packet_hull *h, scene_blocks blocks,
+INLINE void packet_outside(packet *p, const packet_rows *each, const packet_interval *h, scene_blocks blocks,
                            const global geometry_entry *table, const cast_uniforms *cast) {
-  const tree_outside planes = cast->planes, boxes = cast->boxes;
+  const bvh_outside planes = cast->planes, boxes = cast->boxes;
   if ((SLAB_KINDS >> SLAB_PLANE & 1) != 0)
     packet_blocks(SLAB_PLANE, p, each, h, p->live, blocks, planes.first, planes.blocks, table, cast);
   if ((SLAB_KINDS >> SLAB_BOX & 1) != 0)
@@ -230,7 +231,7 @@ INLINE void packet_outside(packet *p, const packet_rows *each, const packet_hull
 /* The primitive that blocked a ray before, where any hit will do: it does well if it blocks one of these. */
 INLINE void packet_occluder(packet *p, occluder *last, scene_blocks blocks, const global geometry_entry *table,
                             const cast_uniforms *cast) {
-  if (SLAB_QUERY != SLAB_ANY || !occluder_is_asked(last)) return;
+  if (SLAB_QUERY != SLAB_ANY || !occluder_is_tested(last)) return;
   const uint before = lanes_bits(p->live);
   const global float *block = block_at(blocks, (size_t)last->where * BLOCK_UNIT);
 #define ASK_KIND(KIND)                                     \
@@ -248,48 +249,48 @@ INLINE void packet_occluder(packet *p, occluder *last, scene_blocks blocks, cons
 /* Of the last ray that is blocked. */
 INLINE void packet_remember(const packet *p, occluder *last, const global geometry_entry *table,
                             const cast_uniforms *cast) {
-  const uint found = lanes_bits(p->order != SLAB_MISS);
+  const uint found = lanes_bits(p->global_id != SLAB_MISS);
   if (SLAB_QUERY != SLAB_ANY || found == 0 || !occluder_is_next(last)) return;
   const uint ray = 31 - clz(found);
-  uint orders[LANES], wheres[LANES], lanes[LANES];
-  lanes_store(p->order, orders);
+  uint global_ids[LANES], wheres[LANES], lanes[LANES];
+  lanes_store(p->global_id, global_ids);
   lanes_store(p->where, wheres);
   lanes_store(p->lane, lanes);
-  occluder_remember(last, table[geometry_of(table, cast->geometries, orders[ray])].kind, wheres[ray], lanes[ray]);
+  occluder_remember(last, table[geometry_of(table, cast->geometries, global_ids[ray])].kind, wheres[ray], lanes[ray]);
 }
 
 /* ---- the traversal ---- */
 
 /* Rays that may touch the child at a place. */
-INLINE mask packet_touches(const packet *p, scene_nodes nodes, uint place) {
+INLINE mask packet_overlaps(const packet *p, scene_nodes nodes, uint place) {
   real near[3], far[3], enter;
-  box_planes(&p->ray, &node_at(nodes, place / TREE_WIDTH)->bounds[0][0] + place % TREE_WIDTH, near, far);
-  return box_may_touch(&p->ray, near, far, p->limit, &enter) & p->live;
+  box_planes(&p->ray, &node_at(nodes, place / BVH_WIDTH)->bounds[0][0] + place % BVH_WIDTH, near, far);
+  return box_may_overlap(&p->ray, near, far, p->limit, &enter) & p->live;
 }
 
-INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, scene_nodes nodes, scene_blocks blocks,
-                            const global geometry_entry *table, const cast_uniforms *cast) {
-  tree_visit stack[SLAB_STACK];
-  tree_path path;
-  mask touched = p->live;
+INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval *h, scene_nodes nodes,
+                            scene_blocks blocks, const global geometry_entry *table, const cast_uniforms *cast) {
+  bvh_visit stack[SLAB_STACK];
+  bvh_path path;
+  mask overlapped = p->live;
   bool more = true;
-  tree_begin(&path, stack);
+  bvh_begin(&path, stack);
   while (more && lanes_any(p->live)) {
     const uint at = path.next.child, meta = path.next.meta;
-    if (!lanes_any(touched)) {
-      more = tree_pop(&path, h->limit);
-    } else if (TREE_IS_INNER(meta)) {
-      float enter[TREE_WIDTH];
-      hull_real entered;
-      const uint bits = hull_boxes(h, &node_at(nodes, at)->bounds[0][0], &entered);
+    if (!lanes_any(overlapped)) {
+      more = bvh_pop(&path, h->limit);
+    } else if (BVH_IS_INNER(meta)) {
+      float enter[BVH_WIDTH];
+      interval_real entered;
+      const uint bits = interval_overlaps_boxes(h, &node_at(nodes, at)->bounds[0][0], &entered);
       vstore8(entered, 0, enter);
-      more = tree_down(&path, nodes, blocks, at, bits, enter, h->limit);
+      more = bvh_down(&path, nodes, blocks, at, bits, enter, h->limit);
     } else {
-      packet_leaf(p, each, h, touched, blocks, at, meta, table, cast);
+      packet_leaf(p, each, h, overlapped, blocks, at, meta, table, cast);
       h->limit = most_live(p, p->limit);
-      more = tree_pop(&path, h->limit);
+      more = bvh_pop(&path, h->limit);
     }
-    if (more) touched = packet_touches(p, nodes, path.next.place);
+    if (more) overlapped = packet_overlaps(p, nodes, path.next.place);
   }
 }
 
@@ -297,14 +298,14 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_hull *h, 
 
 INLINE void packet_end(const packet *p, const global geometry_entry *table, scene_blocks blocks,
                        const cast_uniforms *cast, global void *results, size_t first, uint count) {
-  const mask found = p->order != SLAB_MISS;
+  const mask found = p->global_id != SLAB_MISS;
   uint words[LANES];
   float values[LANES];
   results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
                                    : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
   if (SLAB_QUERY == SLAB_CLOSEST) {
-    const met m = {&p->ray, p->t, p->order, p->where, p->lane};
-    describe_met(&m, table, blocks, cast, (global slab_hit *)results + first, count);
+    const packet_hits m = {&p->ray, p->t, p->global_id, p->where, p->lane};
+    attributes_of_hits(&m, table, blocks, cast, (global slab_hit *)results + first, count);
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
     for (uint i = 0; i < count; i++) ((global float *)results)[first + i] = values[i];
@@ -323,22 +324,22 @@ INLINE bool packet_cast(const global slab_ray *rays, global void *results, const
                         const cast_uniforms *cast, scene_nodes nodes, size_t first, uint count, occluder *last) {
   const ray_given given = rays_load(rays, cast, first, count);
   packet p = {.ray = ray_scale(&given)};
-  uint way = 0;
+  uint octant = 0;
   p.live = p.ray.state == RAY_LIVE;
-  if (lanes_any(p.live) && !packet_agrees(&p, &way)) return true;
+  if (lanes_any(p.live) && !packet_agrees(&p, &octant)) return true;
   if (cast->invalid != 0) {
     const uint bits = lanes_bits(p.ray.state == RAY_INVALID) & ((1u << count) - 1);
     if (bits != 0) atomic_add(invalid + cast->at[AT_INVALID], popcount(bits));
   }
   p.t = p.limit = p.ray.t_max;
-  p.order = (word)(SLAB_MISS);
+  p.global_id = (word)(SLAB_MISS);
   p.skip = packet_skips(table, skips, cast, first, count);
   if (lanes_any(p.live)) {
-    ray_turn(&p.ray, way);
+    ray_turn(&p.ray, octant);
     packet_occluder(&p, last, blocks, table, cast);
   }
   if (lanes_any(p.live)) {
-    packet_hull h = hull_of(&p);
+    packet_interval h = packet_interval_of(&p);
     packet_rows each;
     if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) packet_store(&p, &each);
     packet_outside(&p, &each, &h, blocks, table, cast);
@@ -354,7 +355,7 @@ INLINE bool packet_cast(const global slab_ray *rays, global void *results, const
 KERNEL_HINT kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
                                 const global geometry_entry *table, BLOCKS_PARAMETERS,
                                 const global slab_primitive_id *skips, volatile global uint *invalid,
-                                const cast_uniforms cast, NODES_PARAMETERS, global uchar *left,
+                                const cast_uniforms cast, NODES_PARAMETERS, global uchar *fallback,
                                 const global uint *sorted) {
   const scene_blocks blocks = BLOCKS_GIVEN;
   const scene_nodes nodes = NODES_GIVEN;
@@ -363,6 +364,6 @@ KERNEL_HINT kernel void packets(const global slab_ray *rays, global void *result
   occluder last = occluder_none();
   (void)offsets, (void)sorted; /* which packets are not */
   for (; next < end; next += LANES)
-    left[next / LANES] = packet_cast(rays, results, table, blocks, skips, invalid, &cast, nodes, next,
-                                     end - next < LANES ? (uint)(end - next) : LANES, &last);
+    fallback[next / LANES] = packet_cast(rays, results, table, blocks, skips, invalid, &cast, nodes, next,
+                                         end - next < LANES ? (uint)(end - next) : LANES, &last);
 }

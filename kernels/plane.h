@@ -2,7 +2,7 @@
 #ifndef PLANE_H
 #define PLANE_H
 
-#include "gate.h"
+#include "padded_bounds.h"
 
 INLINE real plane_dot(const real n[3], const ray_real v[3]) { return (n[0] * v[0] + n[1] * v[1]) + n[2] * v[2]; }
 
@@ -10,7 +10,7 @@ INLINE real plane_dot(const real n[3], const ray_real v[3]) { return (n[0] * v[0
  * which many processors are slow. With 0 in their place n . o stays the float it was, or it is below 2^-65 either way:
  * a term of 2^-96 swallows such products, one of 2^-66 whatever they make of lesser terms. So where n . o or the offset
  * reaches 2^-36 no answer shows them; elsewhere they count. */
-INLINE real plane_from(const ray_frame *ray, const real n[3], real offset, mask met) {
+INLINE real plane_from(const prepared_ray *ray, const real n[3], real offset, mask packet_hits) {
   ray_mask any = (ray_mask)(0);
   ray_real origin[3];
   UNROLL for (int i = 0; i < 3; i++) {
@@ -20,11 +20,11 @@ INLINE real plane_from(const ray_frame *ray, const real n[3], real offset, mask 
   }
   if (!ray_any(any)) return plane_dot(n, ray->origin);
   const real from = plane_dot(n, origin);
-  const mask near = (lanes_abs(from) < 0x1p-36f) & (lanes_abs(offset) < 0x1p-36f) & met;
+  const mask near = (lanes_abs(from) < 0x1p-36f) & (lanes_abs(offset) < 0x1p-36f) & packet_hits;
   return lanes_any(near) ? plane_dot(n, ray->origin) : from;
 }
 
-INLINE mask plane_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask plane_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_load(block + i * STRIDE);
   real offset = lanes_load(block + 3 * STRIDE);

@@ -19,7 +19,7 @@ INLINE uint primitive_rows(uint kind) {
 
 #ifndef SLAB_APART
 /* Lanes whose first crossing that is not culled lies in [t_min, limit], and that crossing's t there. */
-INLINE mask primitive_surface(uint kind, const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull,
+INLINE mask primitive_surface(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull,
                               real *t) {
   if (kind == SLAB_BOX) return box_surface(ray, block, limit, cull, t);
   if (kind == SLAB_TRIANGLE) return triangle_surface(ray, block, limit, cull, t);
@@ -29,7 +29,7 @@ INLINE mask primitive_surface(uint kind, const ray_frame *ray, GLOBAL const floa
 }
 
 /* Lanes where the ray's range meets the solid, entered at limit or before, and the clipped stretch there. */
-INLINE mask primitive_solid(uint kind, const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *enter,
+INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter,
                             real *leave) {
   if (kind == SLAB_BOX) return box_solid(ray, block, limit, enter, leave);
   if (kind == SLAB_SPHERE) return sphere_solid(ray, block, limit, enter, leave);
@@ -42,7 +42,7 @@ INLINE mask primitive_solid(uint kind, const ray_frame *ray, GLOBAL const float 
 
 /* Fills in the normal, and u and v where the kind has them, of a crossing at t (in the frame's units) of the primitive
  * with components v. */
-INLINE void primitive_attributes(uint kind, const ray_frame *ray, const ray_real v[OBB_ROWS], ray_real t, uint cull,
+INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[OBB_ROWS], ray_real t, uint cull,
                                  ray_hit *hit) {
   if (kind == SLAB_BOX) box_attributes(ray, v, cull, hit);
   if (kind == SLAB_TRIANGLE) triangle_attributes(ray, v, hit);

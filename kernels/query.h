@@ -6,19 +6,19 @@
 #include "answer.h"
 #include "listing.h"
 
-#ifndef TREE_UNIT
-#define TREE_UNIT BLOCK_UNIT /* of a flat scene, which has no tree */
+#ifndef BVH_UNIT
+#define BVH_UNIT BLOCK_UNIT /* of a flat scene, which has no BVH */
 #endif
 
-#ifndef SLAB_LATER
-#define SLAB_LATER 0 /* 1: closest hits are described by another kernel */
+#ifndef SLAB_DEFERRED
+#define SLAB_DEFERRED 0 /* 1: closest hits are described by another kernel */
 #endif
 
 typedef struct query_state {
   float t, leave; /* the best so far */
   float limit;    /* how far to look: as far as another could be as good */
-  uint order;     /* of the best, */
-  uint where;     /* its block in a tree, in units of TREE_UNIT floats, */
+  uint global_id; /* of the best, */
+  uint where;     /* its block in a BVH, in units of BVH_UNIT floats, */
   uint lane;      /* and its lane there */
   uint count;     /* crossings so far */
   uint skip;      /* order of the primitive not to see */
@@ -32,13 +32,13 @@ INLINE slab_ray query_ray(const global slab_ray *rays, const cast_uniforms *cast
 }
 
 /* Of ray i; walk: which one it is of those that work-items are at. */
-INLINE query_state query_begin(const ray_frame *ray, global void *results, const global uint *offsets,
+INLINE query_state query_begin(const prepared_ray *ray, global void *results, const global uint *offsets,
                                const global geometry_entry *table, const global slab_primitive_id *skips,
                                volatile global uint *invalid, const cast_uniforms *cast, size_t i, size_t walk) {
-  query_state q = {.t = ray->t_max, .limit = ray->t_max, .order = SLAB_MISS, .skip = SLAB_MISS, .table = table};
+  query_state q = {.t = ray->t_max, .limit = ray->t_max, .global_id = SLAB_MISS, .skip = SLAB_MISS, .table = table};
   if (cast->skip != 0) {
     skips = (const global slab_primitive_id *)((const global uint *)skips + cast->at[AT_SKIPS]);
-    q.skip = skipped_order(table, cast->geometries, skips[i]);
+    q.skip = skipped_global_id(table, cast->geometries, skips[i]);
   }
   if (SLAB_QUERY == SLAB_ALL) q.list = listing_begin(results, offsets, cast, i, walk);
   if (ray->state == RAY_INVALID && cast->invalid != 0) atomic_inc(invalid + cast->at[AT_INVALID]);
@@ -46,47 +46,47 @@ INLINE query_state query_begin(const ray_frame *ray, global void *results, const
 }
 
 /* Least (t, order). */
-INLINE bool query_is_better(const query_state *q, float t, uint order) {
-  return t < q->t || (t == q->t && order < q->order);
+INLINE bool query_is_better(const query_state *q, float t, uint global_id) {
+  return t < q->t || (t == q->t && global_id < q->global_id);
 }
 
-INLINE void query_take(query_state *q, const ray_frame *ray, float crossing, float leave, uint order, uint where,
+INLINE void query_take(query_state *q, const prepared_ray *ray, float crossing, float leave, uint global_id, uint where,
                        uint lane, const cast_uniforms *cast) {
-  const float t = ray_t_told(ray, crossing);
+  const float t = ray_t_written(ray, crossing);
   switch (SLAB_QUERY) {
     case SLAB_ALL:
-      listing_take(&q->list, t, order, where, cast);
+      listing_take(&q->list, t, global_id, where, cast);
       break;
     case SLAB_COUNT:
       q->count++;
       break;
     default:
-      if (!query_is_better(q, t, order)) break;
+      if (!query_is_better(q, t, global_id)) break;
       q->t = t;
       q->limit = ray_tie_limit(ray, t);
       q->leave = leave;
-      q->order = order;
+      q->global_id = global_id;
       q->where = where;
       q->lane = lane;
   }
 }
 
 /* What this cast does not see: a flat scene passes over whole geometries instead. */
-INLINE bool query_hides(const query_state *q, uint kind, uint order, const cast_uniforms *cast) {
-  if ((kind == SLAB_PLANE || kind == SLAB_TRIANGLE) && order == q->skip) return true;
+INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const cast_uniforms *cast) {
+  if ((kind == SLAB_PLANE || kind == SLAB_TRIANGLE) && global_id == q->skip) return true;
   if (!SLAB_TREE || cast->masked == 0) return false;
-  return (q->table[geometry_of(q->table, cast->geometries, order)].mask & cast->mask) == 0;
+  return (q->table[geometry_of(q->table, cast->geometries, global_id)].mask & cast->mask) == 0;
 }
 
 /* Crossings of the lanes in `hit` of a block. The order of lane k is orders[k], or first + k where orders is NULL. True
  * when the ray is done. */
-INLINE bool query_offer(query_state *q, uint kind, const ray_frame *ray, mask hit, real t, real leave, uint first,
-                        const global uint *orders, uint where, const cast_uniforms *cast) {
+INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask hit, real t, real leave, uint first,
+                        const global uint *global_ids, uint where, const cast_uniforms *cast) {
   for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
     uint lane = lowest_lane(bits);
-    uint order = orders != 0 ? orders[lane] : first + lane;
-    if (query_hides(q, kind, order, cast)) continue;
-    query_take(q, ray, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, order, where,
+    uint global_id = global_ids != 0 ? global_ids[lane] : first + lane;
+    if (query_hides(q, kind, global_id, cast)) continue;
+    query_take(q, ray, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, global_id, where,
                lane, cast);
     if (SLAB_QUERY == SLAB_ANY) return true;
   }
@@ -94,38 +94,39 @@ INLINE bool query_offer(query_state *q, uint kind, const ray_frame *ray, mask hi
 }
 
 /* What a block offers a query. True when the ray is done. */
-INLINE bool query_block(query_state *q, const uint kind, const ray_frame *ray, const global float *block, uint first,
-                        const global uint *orders, uint where, const cast_uniforms *cast) {
+INLINE bool query_block(query_state *q, const uint kind, const prepared_ray *ray, const global float *block, uint first,
+                        const global uint *global_ids, uint where, const cast_uniforms *cast) {
   real t, leave = (real)(0.0f);
   mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->limit, &t, &leave)
                                          : primitive_surface(kind, ray, block, q->limit, cast->cull, &t);
-  return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, orders, where, cast);
+  return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, global_ids, where, cast);
 }
 
-/* The hit of a primitive, whose block a tree names and a flat scene's order tells. */
-INLINE slab_hit query_hit(const ray_frame *ray, const global geometry_entry *table, scene_blocks blocks,
-                          const cast_uniforms *cast, float t, uint order, uint where) {
-  if (!SLAB_TREE) return hit_of(ray, table, blocks, cast, t, order);
-  uint geometry = geometry_of(table, cast->geometries, order), lane = 0;
+/* The hit of a primitive, whose block a BVH names and a flat scene's order tells. */
+INLINE slab_hit query_hit(const prepared_ray *ray, const global geometry_entry *table, scene_blocks blocks,
+                          const cast_uniforms *cast, float t, uint global_id, uint where) {
+  if (!SLAB_TREE) return hit_of(ray, table, blocks, cast, t, global_id);
+  uint geometry = geometry_of(table, cast->geometries, global_id), lane = 0;
   geometry_entry entry = table[geometry];
-  const global float *block = block_at(blocks, (size_t)where * TREE_UNIT);
-  const global uint *orders = (const global uint *)(block + primitive_rows(entry.kind) * STRIDE);
-  while (lane + 1 < STRIDE && orders[lane] != order) lane++;
-  return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, cast, t, order);
+  const global float *block = block_at(blocks, (size_t)where * BVH_UNIT);
+  const global uint *global_ids = (const global uint *)(block + primitive_rows(entry.kind) * STRIDE);
+  while (lane + 1 < STRIDE && global_ids[lane] != global_id) lane++;
+  return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, cast, t, global_id);
 }
 
 /* Writes the result of ray i. share: the work-item's, of SLAB_ALL. */
-INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray *given,
+INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_ray *given,
                       const global geometry_entry *table, scene_blocks blocks, const cast_uniforms *cast,
                       global void *results, size_t i, hit_share *share) {
-  bool found = q->order != SLAB_MISS;
+  bool found = q->global_id != SLAB_MISS;
   results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
                                    : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
-  if (SLAB_QUERY == SLAB_CLOSEST && SLAB_LATER && found) {
-    const slab_hit met = {q->t, {0.0f, 0.0f, 0.0f}, as_float(q->lane), 0.0f, q->order, q->where}; /* describe.cl */
-    ((global slab_hit *)results)[i] = met;
+  if (SLAB_QUERY == SLAB_CLOSEST && SLAB_DEFERRED && found) {
+    const slab_hit packet_hits = {q->t, {0.0f, 0.0f, 0.0f}, as_float(q->lane),
+                                  0.0f, q->global_id,       q->where}; /* attributes.cl */
+    ((global slab_hit *)results)[i] = packet_hits;
   } else if (SLAB_QUERY == SLAB_CLOSEST) {
-    slab_hit hit = found ? query_hit(ray, table, blocks, cast, q->t, q->order, q->where) : hit_none(reason_of(ray));
+    slab_hit hit = found ? query_hit(ray, table, blocks, cast, q->t, q->global_id, q->where) : hit_none(reason_of(ray));
     ((global slab_hit *)results)[i] = hit;
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     ((global float *)results)[i] = found ? ray_final_t(ray, q->t) : INFINITY;
@@ -136,17 +137,17 @@ INLINE void query_end(const query_state *q, const ray_frame *ray, const slab_ray
   } else if (SLAB_QUERY == SLAB_INTERVAL) {
     slab_interval interval = interval_none(reason_of(ray));
     if (found) {
-      uint geometry = geometry_of(table, cast->geometries, q->order);
+      uint geometry = geometry_of(table, cast->geometries, q->global_id);
       const geometry_entry entry = table[geometry];
-      interval = interval_of(entry.kind, ray, given, q->t, q->leave, q->order - entry.order_base, geometry);
+      interval = interval_of(entry.kind, ray, given, q->t, q->leave, q->global_id - entry.global_id_base, geometry);
     }
     ((global slab_interval *)results)[i] = interval;
   } else {
     global slab_hit *hits = listing_end(&q->list, share, cast, i);
     const uint held = hits == 0 ? 0 : min(q->list.count, q->list.capacity);
     for (uint k = 0; k < held; k++) {
-      const slab_hit met = q->list.hits[k];
-      hits[k] = query_hit(ray, table, blocks, cast, met.t, met.primitive, met.geometry);
+      const slab_hit packet_hits = q->list.hits[k];
+      hits[k] = query_hit(ray, table, blocks, cast, packet_hits.t, packet_hits.primitive, packet_hits.geometry);
     }
   }
 }

@@ -34,31 +34,31 @@ typedef slab_hit ray_hit;
 /* What follows of a ray's way: a number, since the rays of a packet have one way in common. Or, SLAB_APART, each lane's
  * own: such rays meet nothing any more, they are told what they hit. */
 #ifdef SLAB_APART
-typedef word way_word;
-typedef mask way_mask;
+typedef word octant_word;
+typedef mask octant_mask;
 #else
-typedef uint way_word;
-typedef bool way_mask;
+typedef uint octant_word;
+typedef bool octant_mask;
 #endif
 
-typedef struct ray_frame {
+typedef struct prepared_ray {
   ray_word state;
   ray_real origin[3];
   ray_real direction[3]; /* scaled by a power of two: the largest component in [1, 2), no subnormal, no -0 */
   ray_real inverse[3];   /* correctly rounded; +inf where the direction is 0 */
-  /* For box_may_touch: -inverse, and -inverse * INVERSE_WIDE, which meets planes never too early, the slab test's
+  /* For box_may_overlap: -inverse, and -inverse * INVERSE_WIDE, which meets planes never too early, the slab test's
    * widening included; NaN, which constrains nothing, where the range begins below 0. */
   ray_real inverse_back[3], inverse_wide[3];
   ray_real t_min, t_max; /* scaled alike, finite, and such that t scaled back is finite */
   ray_real back[2];      /* t * back[0] * back[1] is t in lengths of the caller's direction */
   ray_real forth[2];     /* and the other way */
-  ray_word way;          /* bits 0 to 2: the direction falls along x, y, z; above: the axis of its largest component */
+  ray_word octant;       /* bits 0 to 2: the direction falls along x, y, z; above: the axis of its largest component */
   /* What follows of a way. Triangles are seen in shear space: axis
    * k[2] is the direction's largest, k[0] and k[1] the others, in the order that keeps windings; origin and inverse
    * in that order; shear = direction / largest component. */
-  way_word down[3], k[3];
+  octant_word dir_is_negative[3], k[3];
   ray_real shear_origin[3], shear_inverse[3], shear[2];
-} ray_frame;
+} prepared_ray;
 
 /* 2^e for -252 <= e <= 254 as a product of two floats, each an exact power of two. */
 INLINE void power_of_two(ray_mask e, ray_real factor[2]) {
@@ -86,32 +86,32 @@ INLINE ray_mask ray_is_valid(const ray_given *r) {
   return valid & moves;
 }
 
-INLINE ray_word ray_way(const ray_frame *f) {
+INLINE ray_word ray_octant(const prepared_ray *f) {
   ray_real size[3];
-  ray_word way = (ray_word)(0);
+  ray_word octant = (ray_word)(0);
   UNROLL for (int i = 0; i < 3; i++) {
-    ray_mask down = f->direction[i] < 0.0f;
-    size[i] = down ? -f->direction[i] : f->direction[i];
-    way |= down ? (ray_word)(1u << i) : (ray_word)(0);
+    ray_mask dir_is_negative = f->direction[i] < 0.0f;
+    size[i] = dir_is_negative ? -f->direction[i] : f->direction[i];
+    octant |= dir_is_negative ? (ray_word)(1u << i) : (ray_word)(0);
   }
   ray_word axis = size[1] >= size[2] ? (ray_word)(1 << 3) : (ray_word)(2 << 3);
   ray_mask first = (size[0] >= size[1]) & (size[0] >= size[2]);
-  return way | (first ? (ray_word)(0) : axis);
+  return octant | (first ? (ray_word)(0) : axis);
 }
 
 /* Woop, Benthin, Wald 2013: the axis of the largest component becomes the shear's third; the other two follow
  * in cyclic order, swapped when looking down the axis, so that windings are seen alike from both sides. */
-INLINE void ray_turn(ray_frame *f, way_word way) {
-  const way_word z = way >> 3, x = z == 2 ? (way_word)(0) : z + 1, y = x == 2 ? (way_word)(0) : x + 1;
-  const way_mask swap = (way >> z & 1) != 0;
+INLINE void ray_turn(prepared_ray *f, octant_word octant) {
+  const octant_word z = octant >> 3, x = z == 2 ? (octant_word)(0) : z + 1, y = x == 2 ? (octant_word)(0) : x + 1;
+  const octant_mask swap = (octant >> z & 1) != 0;
   f->k[0] = swap ? y : x;
   f->k[1] = swap ? x : y;
   f->k[2] = z;
-  UNROLL for (int i = 0; i < 3; i++) f->down[i] = way >> i & 1;
+  UNROLL for (int i = 0; i < 3; i++) f->dir_is_negative[i] = octant >> i & 1;
   if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) == 0) return;
   const ray_real largest = z == 0 ? f->direction[0] : z == 1 ? f->direction[1] : f->direction[2];
   UNROLL for (int i = 0; i < 3; i++) {
-    const way_word k = f->k[i]; /* selects, not an indexed load: the arrays stay in registers */
+    const octant_word k = f->k[i]; /* selects, not an indexed load: the arrays stay in registers */
     f->shear_origin[i] = k == 0 ? f->origin[0] : k == 1 ? f->origin[1] : f->origin[2];
     f->shear_inverse[i] = k == 0 ? f->inverse[0] : k == 1 ? f->inverse[1] : f->inverse[2];
     const ray_real along = k == 0 ? f->direction[0] : k == 1 ? f->direction[1] : f->direction[2];
@@ -122,7 +122,7 @@ INLINE void ray_turn(ray_frame *f, way_word way) {
 /* The range in scaled units. Ends that underflow are rounded inward, so that t is in one range where it is in the
  * other. limit is the largest t that is finite when scaled back, so a crossing whose final t is not finite fails the
  * range test in every query. False where nothing is in range, which a range beyond limit is. */
-INLINE ray_mask ray_range(ray_frame *f, const ray_given *r, const ray_real factor[2], ray_mask e) {
+INLINE ray_mask ray_range(prepared_ray *f, const ray_given *r, const ray_real factor[2], ray_mask e) {
   const float smallest = 0x1p-149f;
   const ray_real limit = e < 0 ? factor[0] * FLOAT_MAX * factor[1] : (ray_real)(FLOAT_MAX);
   ray_real first = r->t_min * factor[0] * factor[1], last = r->t_max * factor[0] * factor[1];
@@ -133,9 +133,9 @@ INLINE ray_mask ray_range(ray_frame *f, const ray_given *r, const ray_real facto
   return (r->t_min <= r->t_max) & (first <= limit) & (last >= -limit);
 }
 
-/* All but what follows of the way; of a ray that is invalid only that. Without branches: see frames.h. */
-INLINE ray_frame ray_scale(const ray_given *r) {
-  ray_frame f = {0};
+/* All but what follows of the way; of a ray that is invalid only that. Without branches: see prepared_rays.h. */
+INLINE prepared_ray ray_scale(const ray_given *r) {
+  prepared_ray f = {0};
   const ray_mask valid = ray_is_valid(r);
   ray_real largest = (ray_real)(0.0f);
   UNROLL for (int i = 0; i < 3; i++) {
@@ -155,14 +155,14 @@ INLINE ray_frame ray_scale(const ray_given *r) {
   }
   const ray_mask some = ray_range(&f, r, f.forth, e);
   f.state = valid ? (some ? (ray_word)(RAY_LIVE) : (ray_word)(RAY_EMPTY)) : (ray_word)(RAY_INVALID);
-  f.way = ray_way(&f);
+  f.octant = ray_octant(&f);
   return f;
 }
 
 #ifndef SLAB_PACKET
-INLINE ray_frame ray_prepare(const slab_ray *r) {
-  ray_frame f = ray_scale(r);
-  ray_turn(&f, f.way);
+INLINE prepared_ray ray_prepare(const slab_ray *r) {
+  prepared_ray f = ray_scale(r);
+  ray_turn(&f, f.octant);
   return f;
 }
 #endif
@@ -171,16 +171,18 @@ INLINE ray_frame ray_prepare(const slab_ray *r) {
 INLINE ray_real without_minus_zero(ray_real x) { return x == (ray_real)(0.0f) ? (ray_real)(0.0f) : x; }
 
 /* t in lengths of the caller's direction. */
-INLINE ray_real ray_final_t(const ray_frame *f, ray_real t) { return without_minus_zero(t * f->back[0] * f->back[1]); }
+INLINE ray_real ray_final_t(const prepared_ray *f, ray_real t) {
+  return without_minus_zero(t * f->back[0] * f->back[1]);
+}
 
 /* Crossings are ordered by their final t. It differs from t by a power of two, and only where it is subnormal can it
  * tie two that differ: t as the final one tells it, */
-INLINE ray_real ray_t_told(const ray_frame *f, ray_real t) {
+INLINE ray_real ray_t_written(const prepared_ray *f, ray_real t) {
   return t * f->back[0] * f->back[1] * f->forth[0] * f->forth[1];
 }
 
 /* and how far another crossing may lie and still tie with it. */
-INLINE ray_real ray_tie_limit(const ray_frame *f, ray_real t) {
+INLINE ray_real ray_tie_limit(const prepared_ray *f, ray_real t) {
   ray_real next = t * f->back[0] * f->back[1] + 0x1p-149f;
   return ray_min(next * f->forth[0] * f->forth[1], f->t_max);
 }

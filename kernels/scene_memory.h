@@ -15,7 +15,7 @@
 #endif
 
 #ifndef SCENE_NODE
-#define SCENE_NODE tree_node /* of the layout that is traversed */
+#define SCENE_NODE bvh_node /* of the layout that is traversed */
 #endif
 
 #if SLAB_BUFFERS == 1

@@ -21,7 +21,7 @@ INLINE mask solid_crossing(real lo, real hi, ray_real t_min, ray_real limit, uin
 }
 
 /* The part of [lo, hi] in the ray's range; false where there is none, or it begins beyond limit. */
-INLINE mask solid_stretch(const ray_frame *ray, real lo, real hi, ray_real limit, real *enter, real *leave) {
+INLINE mask solid_interval(const prepared_ray *ray, real lo, real hi, ray_real limit, real *enter, real *leave) {
   *enter = lanes_max(lo, (real)(ray->t_min));
   *leave = lanes_min(hi, (real)(ray->t_max));
   return (*enter <= *leave) & (*enter <= limit);

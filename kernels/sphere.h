@@ -3,10 +3,10 @@
 #ifndef SPHERE_H
 #define SPHERE_H
 
-#include "gate.h"
+#include "padded_bounds.h"
 
 /* centre -+ radius, padded by 2^-19 of the radius for the rounding of the discriminant, rounded outward. */
-INLINE void sphere_gate(const real center[3], real radius, real lower[3], real upper[3]) {
+INLINE void sphere_padded_bounds(const real center[3], real radius, real lower[3], real upper[3]) {
   real pad = radius * 0x1p-19f;
   UNROLL for (int i = 0; i < 3; i++) {
     real slack = lanes_fma(lanes_abs(center[i]), (real)(0x1p-22f), pad);
@@ -16,7 +16,7 @@ INLINE void sphere_gate(const real center[3], real radius, real lower[3], real u
 }
 
 /* Where the line of the ray crosses: t = q/a and c/q for q = b + sign(b) sqrt(a * discriminant), b = -f.d. */
-INLINE mask sphere_roots(const ray_frame *ray, const real center[3], real radius, real *lo, real *hi) {
+INLINE mask sphere_roots(const prepared_ray *ray, const real center[3], real radius, real *lo, real *hi) {
   const ray_real a = (ray->direction[0] * ray->direction[0] + ray->direction[1] * ray->direction[1]) +
                      ray->direction[2] * ray->direction[2];
   real f[3], l[3];
@@ -37,34 +37,34 @@ INLINE mask sphere_roots(const ray_frame *ray, const real center[3], real radius
 }
 
 /* The stretch inside, clamped into the gate's; false where the line misses or the gate is not touched. */
-INLINE mask sphere_stretch(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *lo, real *hi) {
-  real center[3], lower[3], upper[3], gate_lo, gate_leave, gate_hi;
+INLINE mask sphere_interval(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *lo, real *hi) {
+  real center[3], lower[3], upper[3], bounds_lo, bounds_leave, bounds_hi;
   UNROLL for (int i = 0; i < 3; i++) center[i] = lanes_load(block + i * STRIDE);
   real radius = lanes_load(block + 3 * STRIDE);
-  sphere_gate(center, radius, lower, upper);
-  bounds_stretch(ray->origin, ray->inverse, lower, upper, &gate_lo, &gate_leave, &gate_hi);
-  mask hit = slab_touches(gate_lo, gate_leave, ray->t_min, limit);
+  sphere_padded_bounds(center, radius, lower, upper);
+  bounds_interval(ray->origin, ray->inverse, lower, upper, &bounds_lo, &bounds_leave, &bounds_hi);
+  mask hit = slab_overlaps(bounds_lo, bounds_leave, ray->t_min, limit);
   if (!lanes_any(hit)) return hit;
   hit = hit & sphere_roots(ray, center, radius, lo, hi);
-  *lo = clamp_into(*lo, gate_lo, gate_hi);
-  *hi = clamp_into(*hi, gate_lo, gate_hi);
+  *lo = clamp_into(*lo, bounds_lo, bounds_hi);
+  *hi = clamp_into(*hi, bounds_lo, bounds_hi);
   return hit;
 }
 
-INLINE mask sphere_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask sphere_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
-  mask hit = sphere_stretch(ray, block, limit, &lo, &hi);
+  mask hit = sphere_interval(ray, block, limit, &lo, &hi);
   return hit & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
 }
 
-INLINE mask sphere_solid(const ray_frame *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
+INLINE mask sphere_solid(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
-  mask hit = sphere_stretch(ray, block, limit, &lo, &hi);
-  return hit & solid_stretch(ray, lo, hi, limit, enter, leave);
+  mask hit = sphere_interval(ray, block, limit, &lo, &hi);
+  return hit & solid_interval(ray, lo, hi, limit, enter, leave);
 }
 
 /* t in the frame's units. A point's normal is against the ray. */
-INLINE void sphere_attributes(const ray_frame *ray, const ray_real v[SPHERE_ROWS], ray_real t, ray_hit *hit) {
+INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_ROWS], ray_real t, ray_hit *hit) {
   ray_real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_fma(t, ray->direction[i], ray->origin[i] - v[i]);
   ray_mask has = unit_vector(n, hit->normal);

@@ -2,14 +2,14 @@
 #ifndef TRIANGLE_H
 #define TRIANGLE_H
 
-#include "gate.h"
+#include "padded_bounds.h"
 
 #include "bounds.inc"
 
 #include "triangle.inc"
 
 #ifndef SLAB_APART
-INLINE triangle_rows triangle_load(const ray_frame *ray, GLOBAL const float *block) {
+INLINE triangle_rows triangle_load(const prepared_ray *ray, GLOBAL const float *block) {
   triangle_rows t;
   UNROLL for (int i = 0; i < 3; i++) {
     GLOBAL const float *rows = block + (size_t)ray->k[i] * STRIDE;
@@ -18,15 +18,16 @@ INLINE triangle_rows triangle_load(const ray_frame *ray, GLOBAL const float *blo
   return t;
 }
 
-INLINE mask triangle_surface(const ray_frame *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask triangle_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
   const triangle_rows rows = triangle_load(ray, block);
-  return triangle_met(ray, &rows, limit, cull, t);
+  return triangle_intersect(ray, &rows, limit, cull, t);
 }
 #endif
 
 /* The vertices' own plane: edges scaled by a power of two, cross product with its rounding errors kept, so that tiny
  * triangles and needles have a normal. What still has none gets one along the ray, by the side that was hit. */
-INLINE void triangle_normal(const ray_frame *ray, const ray_real v[TRIANGLE_ROWS], ray_mask front, ray_real normal[3]) {
+INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_mask front,
+                            ray_real normal[3]) {
   ray_real e1[3], e2[3], n[3], factor[2], largest = (ray_real)(0.0f);
   UNROLL for (int i = 0; i < 3; i++) {
     e1[i] = v[3 + i] - v[i];
@@ -48,10 +49,10 @@ INLINE void triangle_normal(const ray_frame *ray, const ray_real v[TRIANGLE_ROWS
   UNROLL for (int i = 0; i < 3; i++) normal[i] = (lacks & !front) ? -normal[i] : normal[i];
 }
 
-INLINE void triangle_attributes(const ray_frame *ray, const ray_real v[TRIANGLE_ROWS], ray_hit *hit) {
+INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_hit *hit) {
   triangle_rows rows;
   UNROLL for (int c = 0; c < 3; c++) UNROLL for (int i = 0; i < 3; i++) {
-    const way_word k = ray->k[i];
+    const octant_word k = ray->k[i];
     rows.row[c][i] = (real)(k == 0 ? v[3 * c] : k == 1 ? v[3 * c + 1] : v[3 * c + 2]);
   }
   triangle_shear s = triangle_sheared(ray, &rows);

@@ -24,40 +24,40 @@
  * oriented boxes and their orders in the most lanes there are, so that a block is in the buffer in which it begins. */
 #define BLOCK_TAIL ((OBB_ROWS + 1) * 16)
 
-/* `order` of a primitive is order_base + its index: ascending in (geometry, primitive) over the scene. */
+/* `order` of a primitive is global_id_base + its index: ascending in (geometry, primitive) over the scene. */
 typedef struct geometry_entry {
-  uint32_t kind;       /* slab_shape */
-  uint32_t mask;       /* seen by rays with a common bit */
-  uint32_t count;      /* primitives; the last block is padded with primitives that are never hit */
-  uint32_t order_base; /* order of primitive 0 */
-  uint32_t first;      /* of its first block, in BLOCK_UNITs */
+  uint32_t kind;           /* slab_shape */
+  uint32_t mask;           /* seen by rays with a common bit */
+  uint32_t count;          /* primitives; the last block is padded with primitives that are never hit */
+  uint32_t global_id_base; /* order of primitive 0 */
+  uint32_t first;          /* of its first block, in BLOCK_UNITs */
 } geometry_entry;
 
-/* ---- trees ---- */
+/* ---- BVHs ---- */
 
-#define TREE_WIDTH 8
+#define BVH_WIDTH 8
 
 /* Eight children, their bounds by component (lower x, y, z, upper x, y, z), the exact union of what lies below. Used
  * slots come first; the bounds of the others are +inf to -inf, which no ray hits. */
-typedef struct tree_node {
-  float bounds[6][TREE_WIDTH];
-  uint32_t child[TREE_WIDTH]; /* index of a node, or of a leaf's first block: on the device its place in BLOCK_UNITs */
-  uint32_t meta[TREE_WIDTH];  /* 0: unused; TREE_INNER and up: a node; else a leaf */
-} tree_node;
+typedef struct bvh_node {
+  float bounds[6][BVH_WIDTH];
+  uint32_t child[BVH_WIDTH]; /* index of a node, or of a leaf's first block: on the device its place in BLOCK_UNITs */
+  uint32_t meta[BVH_WIDTH];  /* 0: unused; BVH_INNER and up: a node; else a leaf */
+} bvh_node;
 
-#define TREE_INNER 0x80000000u /* + the binary logarithm of how many primitives are below */
-#define TREE_IS_INNER(meta) (((meta)&TREE_INNER) != 0)
-#define TREE_LEAF(kind, blocks) ((uint32_t)(kind) << 16 | (uint32_t)(blocks)) /* blocks >= 1 */
-#define TREE_LEAF_KIND(meta) ((meta) >> 16 & 0xFFu)
-#define TREE_LEAF_BLOCK_COUNT(meta) ((meta)&0xFFFFu)
+#define BVH_INNER 0x80000000u /* + the binary logarithm of how many primitives are below */
+#define BVH_IS_INNER(meta) (((meta)&BVH_INNER) != 0)
+#define BVH_LEAF(kind, blocks) ((uint32_t)(kind) << 16 | (uint32_t)(blocks)) /* blocks >= 1 */
+#define BVH_LEAF_KIND(meta) ((meta) >> 16 & 0xFFu)
+#define BVH_LEAF_BLOCK_COUNT(meta) ((meta)&0xFFFFu)
 
-/* A block of a tree: the rows of TREE_WIDTH primitives of one kind, then their orders, padded to a BLOCK_UNIT. Lanes
+/* A block of a BVH: the rows of BVH_WIDTH primitives of one kind, then their orders, padded to a BLOCK_UNIT. Lanes
  * without a primitive hold one that is never hit. */
-#define TREE_BLOCK_UNITS(rows) BLOCK_UNITS(rows, TREE_WIDTH, BLOCK_UNIT)
+#define BVH_BLOCK_UNITS(rows) BLOCK_UNITS(rows, BVH_WIDTH, BLOCK_UNIT)
 /* The same of any number of lanes and any unit. */
 #define BLOCK_UNITS(rows, lanes, unit) ((((rows) + 1) * (lanes) + (unit)-1) / (unit))
 
-/* The same tree for devices whose work-items take a ray each (Ylitie, Karras, Laine 2017): nodes of 80 bytes, which are
+/* The same BVH for devices whose work-items take a ray each (Ylitie, Karras, Laine 2017): nodes of 80 bytes, which are
  * five rows of four words. Bounds are bytes that count steps from an origin, and hold the exact ones: quantised.h.
  * Child k is met before child j by rays whose directions fall along the axes in `way` (a bit each) where k ^ way <
  * j ^ way. Blocks hold one primitive: its rows, then its order, padded to COMPRESSED_UNIT. */
@@ -68,7 +68,7 @@ typedef struct compressed_node {
   uint32_t child;        /* index of the first child that is a node; the others follow */
   uint32_t leaf;         /* place of the first child that is a leaf, in COMPRESSED_UNITs; the others follow */
   uint32_t meta[2];      /* a byte a child: 0 unused, COMPRESSED_INNER a node, else COMPRESSED_LEAF */
-  uint32_t planes[6][2]; /* as tree_node's bounds, a byte a child */
+  uint32_t planes[6][2]; /* as bvh_node's bounds, a byte a child */
 } compressed_node;
 
 #define COMPRESSED_UNIT 4
@@ -82,11 +82,11 @@ typedef struct compressed_node {
                                                : SLAB_SPHERE)
 #define COMPRESSED_LEAF_COUNT(meta) ((meta)&0x3Fu) /* 0 of what is no leaf */
 
-/* Primitives that no box holds stand outside the tree, in blocks of their own: planes, and boxes infinite in x or y. */
-typedef struct tree_outside {
+/* Primitives that no box holds stand outside the BVH, in blocks of their own: planes, and boxes infinite in x or y. */
+typedef struct bvh_outside {
   uint32_t first; /* of the first block, in BLOCK_UNITs */
   uint32_t blocks;
-} tree_outside;
+} bvh_outside;
 
 /* SLAB_ALL where it is not known yet where hits go. Its results begin with TAKEN_NUMBERS, and a hit_list a ray. From
  * AT_RESULTS on there is room for hits: of lists that have ended, which lie in any order and apart; of those that
@@ -125,11 +125,11 @@ typedef struct cast_uniforms {
   uint32_t invalid;      /* 1: count invalid rays */
   uint32_t at[5];        /* where in its buffer an argument begins: AT_RAYS .. AT_INVALID, in units of 4 bytes;
                             AT_RESULTS of SLAB_ANY in bytes */
-  uint32_t packet;       /* trees: rays of a packet where some have been cast in packets, else 0 */
-  uint32_t masked;       /* trees: 1 where the mask hides some geometry from this cast */
-  uint32_t units;        /* wide trees: BLOCK_UNITs of all blocks */
+  uint32_t packet;       /* BVHs: rays of a packet where some have been cast in packets, else 0 */
+  uint32_t masked;       /* BVHs: 1 where the mask hides some geometry from this cast */
+  uint32_t units;        /* wide BVHs: BLOCK_UNITs of all blocks */
   hit_room room;         /* SLAB_ALL */
-  tree_outside planes, boxes;
+  bvh_outside planes, boxes;
 } cast_uniforms;
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filled.h"
+
 #define DECOYS 10 /* so the shape lies in lane 10 of 16, or lane 2 of the second 8 */
 
 /* ---- casting ---- */
@@ -30,7 +32,8 @@ static void check_one(const trial *c, slab_query query, size_t n, const void *re
   if (report.mismatches || (c->oracle && report.oracle_wrong)) {
     const float *r = (const float *)&c->rays[report.first];
     fail_msg(
-        "query %d: %llu rays differ from the mirror, %llu from the oracle; ray %llu is {{%a, %a, %a}, %a, {%a, %a, "
+        "query %d: %llu rays differ from the CPU reference, %llu from the oracle; ray %llu is {{%a, %a, %a}, %a, {%a, "
+        "%a, "
         "%a}, %a}: %s",
         (int)query, (unsigned long long)report.mismatches, (unsigned long long)report.oracle_wrong,
         (unsigned long long)report.first, (double)r[0], (double)r[1], (double)r[2], (double)r[3], (double)r[4],
@@ -134,6 +137,7 @@ void expect_rows(slab_context *context, slab_shape kind, const void *shape, cons
   assert_ok(slab_scene_create(context, &scene));
   assert_ok(shape_add(scene, kind, shapes, DECOYS + 1, &drop));
   assert_int_equal(skipped, kind == SLAB_BOX ? 0 : DECOYS);
+  share_programs(scene);
   assert_ok(slab_scene_commit(scene, NULL));
   slab_ray *rays = room_for(n, sizeof *rays);
   for (size_t i = 0; i < n; i++) rays[i] = rows[i].ray;
@@ -161,6 +165,7 @@ slab_scene *expect_scene(slab_context *context, slab_shape kind, const void *sha
   slab_scene *scene = NULL;
   assert_ok(slab_scene_create(context, &scene));
   assert_ok(shape_add(scene, kind, shapes, n, NULL));
+  share_programs(scene);
   assert_ok(slab_scene_commit(scene, NULL));
   return scene;
 }

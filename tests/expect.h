@@ -1,5 +1,5 @@
-/* Casting through every query at once: what each gives is compared with the mirror and with the others, and, in tables,
- * with what was worked out by hand. */
+/* Casting through every query at once: what each gives is compared with the CPU reference and with the others, and, in
+ * tables, with what was worked out by hand. */
 #ifndef EXPECT_H
 #define EXPECT_H
 
@@ -7,11 +7,11 @@
 #include "harness.h"
 #include "shapes.h"
 
-/* Fails the test where a query differs from the mirror, is proved wrong by the oracle, contradicts another query, or
- * breaks a form that all answers have (answers_fault). Release the answers with answers_free. */
+/* Fails the test where a query differs from the CPU reference, is proved wrong by the oracle, contradicts another
+ * query, or breaks a form that all answers have (answers_fault). Release the answers with answers_free. */
 void expect_cast(slab_scene *scene, const slab_ray *rays, size_t n, const slab_cast_options *options, answers *a);
 /* The same without the oracle: for numbers beyond those the contract promises exact signs for (products of a
- * triangle's coordinates below 2^-102), where the mirror still holds. */
+ * triangle's coordinates below 2^-102), where the CPU reference still holds. */
 void expect_cast_in_extremes(slab_scene *scene, const slab_ray *rays, size_t n, const slab_cast_options *options,
                              answers *a);
 

@@ -20,7 +20,7 @@ cut=(-DSLAB_BUFFERS=4 -DSLAB_PART_UNITS=300000000 -DSLAB_PART_NODES=4294967295) 
 
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Werror -I "$root/kernels" -I "$root/host/include"
-  -DSLAB_STACK=64 -DSLAB_WALKS=1 -DCHAINS=12)
+  -DSLAB_STACK=64 -DSLAB_IN_FLIGHT=1 -DCHAINS=12)
 gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=256) # host/tuning.c
 cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/nvptx64--nvidiacl.bc")
@@ -57,7 +57,7 @@ compile() {
 variants() {
   local kernel query kind
   for kernel in "$root"/kernels/*.cl; do
-    case $(basename "$kernel") in packet.cl | describe.cl) continue ;; esac # of CPU devices alone
+    case $(basename "$kernel") in packet.cl | attributes.cl) continue ;; esac # of CPU devices alone
     if [[ $(basename "$kernel") == ceiling.cl ]]; then # casts nothing
       echo "$kernel 0 0 $exact"
       continue
@@ -104,8 +104,8 @@ report() {
 
 # check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
 check_lanes() {
-  "$CLANG" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_WALKS -DSLAB_WALKS="$3" \
-    -DSLAB_ABREAST="${4-1}" -DSLAB_LATER="${5-0}" "${cpu[@]}" "$division" "${buffers[@]}" "$root/kernels/$1.cl" ||
+  "$CLANG" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_IN_FLIGHT -DSLAB_IN_FLIGHT="$3" \
+    -DSLAB_RAY_PAIRS="${4-1}" -DSLAB_DEFERRED="${5-0}" "${cpu[@]}" "$division" "${buffers[@]}" "$root/kernels/$1.cl" ||
     die "$1.cl fails at $2 lanes, $3 in turns"
 }
 
@@ -119,7 +119,7 @@ check_wide() {
     for lanes in 8 16; do
       check_lanes flat "$lanes" 1
       check_lanes packet "$lanes" 1
-      check_lanes describe "$lanes" 1
+      check_lanes attributes "$lanes" 1
       check_lanes probe "$lanes" 1
     done
     check_lanes wide 8 16
@@ -131,7 +131,7 @@ check_wide() {
   for lanes in 8 16; do
     check_lanes flat "$lanes" 1
     check_lanes packet "$lanes" 1
-    check_lanes describe "$lanes" 1
+    check_lanes attributes "$lanes" 1
   done
   check_lanes wide 8 16
   check_lanes wide 8 16 2

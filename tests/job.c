@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ladder.h"
+#include "counting_scene.h"
 
 #define GUARD 0xA5
 #define GUARD_BYTES 17u   /* odd, so that results of single bytes begin at an odd byte */

@@ -24,7 +24,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kept=$root/build/prove
 page=$root/tests/PROOF.md
-steps=(edges rooms mirror trees verdicts mutants invalid garbage faults plants memory flips fuzz meshes killed oclgrind
+steps=(edges rooms reference trees verdicts mutants invalid garbage faults plants memory flips fuzz meshes killed oclgrind
   rusticl pocl7 distributions consumers)
 
 say() { echo "prove: $*" >&2; }

@@ -435,7 +435,7 @@ prove() {
   at_once cast_many "$1"
   for name in "${chosen[@]}"; do
     found "$name"
-    echo "$name $version: $cast_rays rays in $(own='' list_casts | wc -l) casts, $differ differ from the mirror"
+    echo "$name $version: $cast_rays rays in $(own='' list_casts | wc -l) casts, $differ differ from the CPU reference"
     ((differ == 0)) || failed=1
   done
   return "$failed"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counting_scene.h"
 #include "harness.h"
-#include "ladder.h"
 
 /* The call is refused with this status, and the message mentions `part`. */
 #define assert_refused(call, status, part) \
@@ -189,17 +189,17 @@ static void lane_widths_are_1_8_16_or_the_devices_own(void **state) {
 static void tactic_that_is_none_is_refused(void **state) {
   (void)state;
   static const struct {
-    int tactic;
+    int traversal;
     const char *says;
-  } wrong[] = {{SLAB_TACTIC_SORTED + 1, "tactic is 5"}, {-1, "tactic is -1"}, {999, "tactic is 999"}};
+  } wrong[] = {{SLAB_TRAVERSAL_SORTED + 1, "traversal is 5"}, {-1, "traversal is -1"}, {999, "traversal is 999"}};
   for (int i = 0; i < 3; i++) {
-    const slab_context_options options = {.tactic = (slab_tactic)wrong[i].tactic};
+    const slab_context_options options = {.traversal = (slab_traversal)wrong[i].traversal};
     slab_context *const untouched = (slab_context *)(void *)&options, *context = untouched;
     assert_refused(slab_context_create(&options, &context), SLAB_INVALID_ARGUMENT, wrong[i].says);
     assert_ptr_equal(context, untouched);
   }
-  for (int tactic = 0; tactic <= SLAB_TACTIC_SORTED; tactic++) {
-    const slab_context_options options = {.tactic = (slab_tactic)tactic};
+  for (int traversal = 0; traversal <= SLAB_TRAVERSAL_SORTED; traversal++) {
+    const slab_context_options options = {.traversal = (slab_traversal)traversal};
     slab_context *context = NULL;
     assert_ok(slab_context_create(&options, &context));
     slab_context_destroy(context);
@@ -271,7 +271,7 @@ static void commit_and_info_check_their_arguments(void **state) {
 static void committed_scene_takes_no_more(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = ladder_scene(context);
+  slab_scene *scene = counting_scene(context);
   const slab_plane plane = {{0, 0, 1}, 0};
   const slab_sphere sphere = {{0, 0, 0}, 1};
   const slab_box box = {{0, 0, 0}, {1, 1, 1}};
@@ -286,10 +286,10 @@ static void committed_scene_takes_no_more(void **state) {
   assert_status(slab_scene_add_mesh(scene, &mesh, NULL, &geometry), SLAB_INVALID_STATE);
   assert_status(slab_scene_commit(scene, NULL), SLAB_INVALID_STATE);
   assert_int_equal(geometry, 77);
-  slab_ray ray = ladder_ray(0); /* and it still answers */
+  slab_ray ray = counting_ray(0); /* and it still answers */
   slab_hit hit;
   assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
-  ladder_verify(SLAB_CLOSEST, 0, 1, &hit);
+  counting_verify(SLAB_CLOSEST, 0, 1, &hit);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
 }
@@ -320,7 +320,7 @@ static void casting_before_commit_is_out_of_order(void **state) {
   slab_hit hit = {0};
   memset(&report, 0xA5, sizeof report);
   assert_ok(slab_scene_create(context, &scene));
-  const slab_ray ray = ladder_ray(0);
+  const slab_ray ray = counting_ray(0);
   assert_casts(scene, &ray, 1, NULL, SLAB_INVALID_STATE);
   assert_status(slab_check(scene, SLAB_CLOSEST, &ray, 1, &hit, NULL, NULL, &report), SLAB_INVALID_STATE);
   assert_filled(&report, sizeof report, 0xA5);
@@ -331,8 +331,8 @@ static void casting_before_commit_is_out_of_order(void **state) {
 static void casts_check_their_arguments(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = ladder_scene(context);
-  const slab_ray ray = ladder_ray(0);
+  slab_scene *scene = counting_scene(context);
+  const slab_ray ray = counting_ray(0);
   uint64_t offsets[2] = {9, 9}, invalid = 77;
   const slab_cast_options beyond = {.cull = (slab_cull)(SLAB_CULL_FRONT + 1), .invalid = &invalid};
   const slab_cast_options negative = {.cull = (slab_cull)-1, .invalid = &invalid};
@@ -354,7 +354,7 @@ static void casts_check_their_arguments(void **state) {
 static void pairs_check_their_arguments(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  const slab_ray ray = ladder_ray(0);
+  const slab_ray ray = counting_ray(0);
   const slab_sphere sphere = {{0, 0, 0}, 1};
   slab_interval interval;
   assert_refused(slab_pairs(NULL, SLAB_SPHERE, &ray, &sphere, 1, &interval), SLAB_INVALID_ARGUMENT, "context");
@@ -369,9 +369,9 @@ static void pairs_check_their_arguments(void **state) {
 static void check_checks_its_arguments(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = ladder_scene(context);
-  const slab_ray ray = ladder_ray(0);
-  const slab_hit hit = ladder_hit(0, 0);
+  slab_scene *scene = counting_scene(context);
+  const slab_ray ray = counting_ray(0);
+  const slab_hit hit = counting_hit(0, 0);
   const uint64_t offsets[] = {0, 1};
   slab_check_report r;
   assert_refused(slab_check(NULL, SLAB_CLOSEST, &ray, 1, &hit, NULL, NULL, &r), SLAB_INVALID_ARGUMENT, "scene");
@@ -389,9 +389,9 @@ static void check_checks_its_arguments(void **state) {
 static void check_refuses_options_that_a_cast_refuses(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = ladder_scene(context);
-  const slab_ray ray = ladder_ray(0);
-  const slab_hit hit = ladder_hit(0, 0);
+  slab_scene *scene = counting_scene(context);
+  const slab_ray ray = counting_ray(0);
+  const slab_hit hit = counting_hit(0, 0);
   const slab_cast_options beyond = {.cull = (slab_cull)(SLAB_CULL_FRONT + 1)};
   slab_check_report r;
   assert_refused(slab_check(scene, SLAB_CLOSEST, &ray, 1, &hit, NULL, &beyond, &r), SLAB_INVALID_ARGUMENT, "cull");

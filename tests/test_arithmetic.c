@@ -6,23 +6,23 @@
 #include <omp.h>
 #endif
 
+#include "adversarial.h"
 #include "answers.h"
 #include "harness.h"
 #include "modes.h"
-#include "wild.h"
 
 /* Shapes of a kind: wild ones, then some that are so small that products of their sizes are subnormal. Spheres are
- * enough to be added by several threads, and all together to be built into a tree by several. */
-enum { WILD = 40, SMALL = 600, SPHERES = 5000, RAYS = 64, TREES = 4, KINDS = 5 };
+ * enough to be added by several threads, and all together to be built into a BVH by several. */
+enum { ADVERSARIAL = 40, SMALL = 600, SPHERES = 5000, RAYS = 64, TREES = 4, KINDS = 5 };
 #define SIZE 0x1p-63f
 
 typedef struct world {
   slab_context *context, *compressed;
-  slab_plane planes[WILD];
+  slab_plane planes[ADVERSARIAL];
   slab_sphere spheres[SPHERES];
-  slab_box boxes[WILD + SMALL];
-  slab_obb obbs[WILD + SMALL];
-  slab_triangle triangles[WILD + SMALL];
+  slab_box boxes[ADVERSARIAL + SMALL];
+  slab_obb obbs[ADVERSARIAL + SMALL];
+  slab_triangle triangles[ADVERSARIAL + SMALL];
   slab_ray rays[RAYS];
 } world;
 
@@ -49,11 +49,11 @@ static void small_point(harness_random *random, float point[3]) {
 
 static void small_shapes(harness_random *random, world *w) {
   static const slab_obb turned = {.axes = {{0.6f, 0.8f, 0}, {-0.8f, 0.6f, 0}, {0, 0, 1}}};
-  for (int i = WILD; i < SPHERES; i++) {
+  for (int i = ADVERSARIAL; i < SPHERES; i++) {
     small_point(random, w->spheres[i].center);
     w->spheres[i].radius = SIZE * harness_uniform(random, 0, 0.05f);
   }
-  for (int i = WILD; i < WILD + SMALL; i++) {
+  for (int i = ADVERSARIAL; i < ADVERSARIAL + SMALL; i++) {
     slab_box *box = &w->boxes[i];
     slab_obb *obb = &w->obbs[i];
     slab_triangle *triangle = &w->triangles[i];
@@ -70,7 +70,7 @@ static void small_shapes(harness_random *random, world *w) {
   }
 }
 
-static void wild_shapes(world *w, wild *with, random_state *random) {
+static void adversarial_shapes(world *w, adversarial *with, random_state *random) {
   struct {
     void *values;
     size_t size;
@@ -79,17 +79,17 @@ static void wild_shapes(world *w, wild *with, random_state *random) {
                           [SLAB_BOX] = {w->boxes, sizeof *w->boxes},
                           [SLAB_OBB] = {w->obbs, sizeof *w->obbs},
                           [SLAB_TRIANGLE] = {w->triangles, sizeof *w->triangles}};
-  for (uint32_t i = 0; i < WILD; i++)
+  for (uint32_t i = 0; i < ADVERSARIAL; i++)
     for (int kind = 0; kind < KINDS; kind++) {
       float shape[SHAPE_FLOATS_MOST];
-      wild_shape(random, (slab_shape)kind, with, shape);
-      if (i % KINDS == (uint32_t)kind) wild_know(with, i, shape);
+      adversarial_shape(random, (slab_shape)kind, with, shape);
+      if (i % KINDS == (uint32_t)kind) adversarial_know(with, i, shape);
       memcpy((char *)kinds[kind].values + i * kinds[kind].size, shape, kinds[kind].size);
     }
 }
 
 /* Wild ones, and at the small shapes from among them and from around. */
-static void fill_rays(world *w, const wild *with, random_state *random, harness_random *numbers) {
+static void fill_rays(world *w, const adversarial *with, random_state *random, harness_random *numbers) {
   for (int i = 0; i < RAYS; i++) {
     slab_ray *ray = &w->rays[i];
     float from[3], to[3];
@@ -101,7 +101,7 @@ static void fill_rays(world *w, const wild *with, random_state *random, harness_
       ray->direction[k] = to[k] - from[k];
       if (i % 2 == 0) ray->direction[k] *= 1 / SIZE;
     }
-    if (i % 5 == 0) *ray = wild_ray(random, with);
+    if (i % 5 == 0) *ray = adversarial_ray(random, with);
   }
 }
 
@@ -112,8 +112,8 @@ static world *world_begin(const mode *m) {
   random_state random = harness_stream("arithmetic, wild");
   const slab_context_options wide = {.lane_width = harness_width()},
                              compressed = {.lane_width = harness_width(), .layout = SLAB_LAYOUT_COMPRESSED};
-  wild with = wild_begin(&random, 1);
-  wild_shapes(&w, &with, &random);
+  adversarial with = adversarial_begin(&random, 1);
+  adversarial_shapes(&w, &with, &random);
   small_shapes(&numbers, &w);
   fill_rays(&w, &with, &random, &numbers);
   OK_IN_MODE(slab_context_create(&wide, &w.context));
@@ -134,7 +134,7 @@ typedef struct outcome {
   float lower[3], upper[3];
   answers answers;
   slab_hit compressed[RAYS];
-  slab_interval pairs[KINDS][WILD];
+  slab_interval pairs[KINDS][ADVERSARIAL];
   slab_check_report reports[ANSWER_QUERIES];
   slab_camera camera;
   slab_ray seen[64], segment;
@@ -143,13 +143,13 @@ typedef struct outcome {
 } outcome;
 
 static slab_scene *fill_scene(const mode *m, const world *w, slab_context *context, bool small) {
-  const uint32_t n = small ? WILD + SMALL : WILD;
+  const uint32_t n = small ? ADVERSARIAL + SMALL : ADVERSARIAL;
   const slab_geometry_options drop = {.skip_invalid = 1};
   const slab_mesh mesh = {.vertices = w->triangles[0].a, .vertex_count = 3 * n, .triangle_count = n};
   slab_scene *scene = NULL;
   OK_IN_MODE(slab_scene_create(context, &scene));
-  OK_IN_MODE(slab_scene_add_planes(scene, w->planes, WILD, &drop, NULL));
-  OK_IN_MODE(slab_scene_add_spheres(scene, w->spheres, small ? SPHERES : WILD, &drop, NULL));
+  OK_IN_MODE(slab_scene_add_planes(scene, w->planes, ADVERSARIAL, &drop, NULL));
+  OK_IN_MODE(slab_scene_add_spheres(scene, w->spheres, small ? SPHERES : ADVERSARIAL, &drop, NULL));
   OK_IN_MODE(slab_scene_add_boxes(scene, w->boxes, n, &drop, NULL));
   OK_IN_MODE(slab_scene_add_obbs(scene, w->obbs, n, &drop, NULL));
   OK_IN_MODE(slab_scene_add_mesh(scene, &mesh, &drop, NULL));
@@ -197,10 +197,12 @@ static void build_and_cast(const mode *m, const world *w, outcome *o) {
 
 /* Wild shapes that are refused are replaced by ones that are not. */
 static void cast_pairs(const mode *m, const world *w, outcome *o) {
-  OK_IN_MODE(slab_pairs(w->context, SLAB_SPHERE, w->rays, w->spheres + WILD, WILD, o->pairs[SLAB_SPHERE]));
-  OK_IN_MODE(slab_pairs(w->context, SLAB_BOX, w->rays, w->boxes, WILD, o->pairs[SLAB_BOX]));
-  OK_IN_MODE(slab_pairs(w->context, SLAB_OBB, w->rays, w->obbs + WILD, WILD, o->pairs[SLAB_OBB]));
-  OK_IN_MODE(slab_pairs(w->context, SLAB_TRIANGLE, w->rays, w->triangles + WILD, WILD, o->pairs[SLAB_TRIANGLE]));
+  OK_IN_MODE(
+      slab_pairs(w->context, SLAB_SPHERE, w->rays, w->spheres + ADVERSARIAL, ADVERSARIAL, o->pairs[SLAB_SPHERE]));
+  OK_IN_MODE(slab_pairs(w->context, SLAB_BOX, w->rays, w->boxes, ADVERSARIAL, o->pairs[SLAB_BOX]));
+  OK_IN_MODE(slab_pairs(w->context, SLAB_OBB, w->rays, w->obbs + ADVERSARIAL, ADVERSARIAL, o->pairs[SLAB_OBB]));
+  OK_IN_MODE(
+      slab_pairs(w->context, SLAB_TRIANGLE, w->rays, w->triangles + ADVERSARIAL, ADVERSARIAL, o->pairs[SLAB_TRIANGLE]));
 }
 
 static void use_helpers(const mode *m, outcome *o) {
@@ -246,7 +248,7 @@ static void assert_same_outcome(const outcome *got, const outcome *want) {
   }
   assert_same_bits(got->compressed, want->compressed, RAYS, sizeof *got->compressed);
   for (int kind = 0; kind < KINDS; kind++)
-    assert_same_bits(got->pairs[kind], want->pairs[kind], WILD, sizeof **got->pairs);
+    assert_same_bits(got->pairs[kind], want->pairs[kind], ADVERSARIAL, sizeof **got->pairs);
   for (int q = 0; q < ANSWER_QUERIES; q++) {
     assert_int_equal(got->reports[q].oracle_rays, want->reports[q].oracle_rays);
     assert_int_equal(got->reports[q].oracle_undecided, want->reports[q].oracle_undecided);

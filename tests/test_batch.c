@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counting_scene.h"
 #include "harness.h"
-#include "ladder.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 
 #define GUARD 64
 #define GUARD_BYTE 0xA5
@@ -41,27 +41,27 @@ static void assert_guards(const guarded *g) {
 }
 
 /* Casts ladder rays `first` to first + n - 1, both arrays `offset` bytes off their alignment, and compares. */
-static void cast_ladder(slab_scene *scene, slab_query query, size_t first, size_t n, size_t ray_offset,
-                        size_t result_offset) {
+static void cast_counting(slab_scene *scene, slab_query query, size_t first, size_t n, size_t ray_offset,
+                          size_t result_offset) {
   guarded rays = guarded_bytes(n * sizeof(slab_ray), ray_offset);
   guarded results = guarded_bytes(n * slab_result_size(query), result_offset);
   for (size_t i = 0; i < n; i++) {
-    const slab_ray ray = ladder_ray(first + i);
+    const slab_ray ray = counting_ray(first + i);
     memcpy(rays.bytes + i * sizeof ray, &ray, sizeof ray);
   }
   assert_ok(cast_query(scene, query, (const slab_ray *)(void *)rays.bytes, n, results.bytes, NULL));
-  ladder_verify(query, first, n, results.bytes);
+  counting_verify(query, first, n, results.bytes);
   assert_guards(&results);
   assert_guards(&rays);
   free(rays.block);
   free(results.block);
 }
 
-static void cast_ladder_all(slab_scene *scene, size_t first, size_t n, size_t offset) {
+static void cast_counting_all(slab_scene *scene, size_t first, size_t n, size_t offset) {
   guarded offsets = guarded_bytes((n + 1) * sizeof(uint64_t), 0);
-  slab_ray *rays = ladder_rays(first + n);
+  slab_ray *rays = counting_rays(first + n);
   uint64_t total = 0, required = 0;
-  for (size_t i = 0; i < n; i++) total += ladder_count(first + i);
+  for (size_t i = 0; i < n; i++) total += counting_count(first + i);
   guarded hits = guarded_bytes(total * sizeof(slab_hit), offset);
   uint64_t *begins = (uint64_t *)(void *)offsets.bytes;
   slab_hit *list = (slab_hit *)(void *)hits.bytes;
@@ -70,8 +70,8 @@ static void cast_ladder_all(slab_scene *scene, size_t first, size_t n, size_t of
   uint64_t at = 0;
   for (size_t i = 0; i < n; i++) {
     assert_true(begins[i] == at);
-    for (uint32_t j = 0; j < ladder_count(first + i); j++, at++) {
-      const slab_hit want = ladder_hit(first + i, j);
+    for (uint32_t j = 0; j < counting_count(first + i); j++, at++) {
+      const slab_hit want = counting_hit(first + i, j);
       if (memcmp(&list[at], &want, sizeof want) != 0) assert_same_bits(&list[at], &want, 1, sizeof want);
     }
   }
@@ -90,10 +90,10 @@ static void any_number_of_rays_is_answered(void **state) {
   static const size_t counts[] = {0, 1, 2, 63, 64, 65, 127, 1000, 4097};
   for (int copy = 0; copy < 2; copy++) {
     slab_context *context = context_with(0, copy);
-    slab_scene *scene = ladder_scene(context);
+    slab_scene *scene = counting_scene(context);
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-      for (int q = 0; q < EACH_QUERY_COUNT; q++) cast_ladder(scene, each_query(q), c, counts[c], 0, 0);
-      cast_ladder_all(scene, c, counts[c], 0);
+      for (int q = 0; q < EACH_QUERY_COUNT; q++) cast_counting(scene, each_query(q), c, counts[c], 0, 0);
+      cast_counting_all(scene, c, counts[c], 0);
     }
     slab_scene_destroy(scene);
     slab_context_destroy(context);
@@ -104,14 +104,14 @@ static void a_million_rays_and_one_are_answered(void **state) {
   (void)state;
   const size_t n = 1000001;
   slab_context *context = context_with(0, 0);
-  slab_scene *scene = ladder_scene(context);
-  slab_ray *rays = ladder_rays(n);
+  slab_scene *scene = counting_scene(context);
+  slab_ray *rays = counting_rays(n);
   slab_hit *results = malloc(n * sizeof *results);
   assert_non_null(results);
   for (int q = 0; q < EACH_QUERY_COUNT; q++) {
     memset(results, GUARD_BYTE, n * sizeof *results);
     assert_ok(cast_query(scene, each_query(q), rays, n, results, NULL));
-    ladder_verify(each_query(q), 0, n, results);
+    counting_verify(each_query(q), 0, n, results);
   }
   free(results);
   free(rays);
@@ -122,8 +122,8 @@ static void a_million_rays_and_one_are_answered(void **state) {
 static void lists_of_a_million_rays_and_one_are_complete(void **state) {
   (void)state;
   slab_context *context = context_with(0, 0);
-  slab_scene *scene = ladder_scene(context);
-  cast_ladder_all(scene, 0, 1000001, 0);
+  slab_scene *scene = counting_scene(context);
+  cast_counting_all(scene, 0, 1000001, 0);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
 }
@@ -131,7 +131,7 @@ static void lists_of_a_million_rays_and_one_are_complete(void **state) {
 static void no_rays_need_no_arrays(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = ladder_scene(context);
+  slab_scene *scene = counting_scene(context);
   uint64_t offsets[2] = {9, 9}, required = 9, invalid = 9;
   const slab_cast_options options = {.invalid = &invalid};
   for (int q = 0; q < EACH_QUERY_COUNT; q++) {
@@ -155,10 +155,10 @@ static void launches_of_any_size_give_the_same_answers(void **state) {
   for (int copy = 0; copy < 2; copy++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
       slab_context *context = context_with(sizes[s], copy);
-      slab_scene *scene = ladder_scene(context);
+      slab_scene *scene = counting_scene(context);
       const size_t n = sizes[s] < 7 ? 50 : 1000; /* one ray a launch is slow */
-      for (int q = 0; q < EACH_QUERY_COUNT; q++) cast_ladder(scene, each_query(q), 0, n, 0, 0);
-      cast_ladder_all(scene, 0, n, 0);
+      for (int q = 0; q < EACH_QUERY_COUNT; q++) cast_counting(scene, each_query(q), 0, n, 0, 0);
+      cast_counting_all(scene, 0, n, 0);
       slab_scene_destroy(scene);
       slab_context_destroy(context);
     }
@@ -176,10 +176,10 @@ static int longest_step(void *user, uint64_t done, uint64_t total) {
 static void no_launch_is_longer_than_asked_for(void **state) {
   (void)state;
   slab_context *context = context_with(100, 0);
-  slab_scene *scene = ladder_scene(context);
+  slab_scene *scene = counting_scene(context);
   uint64_t seen[2] = {0, 0};
   const slab_cast_options options = {.progress = longest_step, .user = seen};
-  slab_ray *rays = ladder_rays(1050);
+  slab_ray *rays = counting_rays(1050);
   float t[1050];
   assert_ok(slab_distance(scene, rays, 1050, t, &options));
   assert_true(seen[0] == 1050 && seen[1] > 0 && seen[1] <= 100);
@@ -196,11 +196,11 @@ static void arrays_need_no_more_than_the_alignment_of_a_float(void **state) {
   for (int copy = 0; copy < 2; copy++)
     for (uint32_t launch = 0; launch < 200; launch += 77) {
       slab_context *context = context_with(launch, copy);
-      slab_scene *scene = ladder_scene(context);
+      slab_scene *scene = counting_scene(context);
       for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++) {
         for (int q = 0; q < EACH_QUERY_COUNT; q++)
-          cast_ladder(scene, each_query(q), o, 300, offsets[o], offsets[sizeof offsets / sizeof *offsets - 1 - o]);
-        cast_ladder_all(scene, o, 300, offsets[o]);
+          cast_counting(scene, each_query(q), o, 300, offsets[o], offsets[sizeof offsets / sizeof *offsets - 1 - o]);
+        cast_counting_all(scene, o, 300, offsets[o]);
       }
       slab_scene_destroy(scene);
       slab_context_destroy(context);
@@ -211,8 +211,8 @@ static void bytes_of_any_may_lie_anywhere(void **state) {
   (void)state;
   for (int copy = 0; copy < 2; copy++) {
     slab_context *context = context_with(copy == 0 ? 0 : 33, copy);
-    slab_scene *scene = ladder_scene(context);
-    for (size_t offset = 1; offset < 16; offset += 2) cast_ladder(scene, SLAB_ANY, 0, 101, 4, offset);
+    slab_scene *scene = counting_scene(context);
+    for (size_t offset = 1; offset < 16; offset += 2) cast_counting(scene, SLAB_ANY, 0, 101, 4, offset);
     slab_scene_destroy(scene);
     slab_context_destroy(context);
   }
@@ -225,13 +225,13 @@ static void skips_need_no_more_than_the_alignment_of_an_integer(void **state) {
   for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) ids[i] = SLAB_MISS;
   for (int copy = 0; copy < 2; copy++) {
     slab_context *context = context_with(50, copy);
-    slab_scene *scene = ladder_scene(context);
-    slab_ray *rays = ladder_rays(N);
+    slab_scene *scene = counting_scene(context);
+    slab_ray *rays = counting_rays(N);
     slab_hit hits[N];
     for (size_t shift = 0; shift < 4; shift++) {
       const slab_cast_options options = {.skip = (const slab_primitive_id *)(void *)(ids + shift)};
       assert_ok(slab_closest(scene, rays, N, hits, &options));
-      ladder_verify(SLAB_CLOSEST, 0, N, hits);
+      counting_verify(SLAB_CLOSEST, 0, N, hits);
     }
     free(rays);
     slab_scene_destroy(scene);
@@ -280,14 +280,15 @@ static void copied_arrays_give_the_bits_of_arrays_in_place(void **state) {
   (void)state;
   enum { N = 5000 };
   slab_context *in_place = context_with(0, 0), *copied = context_with(777, 1);
-  slab_scene *one = mixed_scene(in_place, 1), *other = mixed_scene(copied, 1);
+  slab_scene *one = mixed_fates_scene(in_place, 1), *other = mixed_fates_scene(copied, 1);
   slab_ray *rays = mixed_rays(__func__, N);
   slab_primitive_id *skip = malloc(N * sizeof *skip);
   assert_non_null(skip);
-  for (uint32_t i = 0; i < N; i++) skip[i] = (slab_primitive_id){i % 40, i % 2 == 0 ? MIXED_MESH : MIXED_PLANES};
+  for (uint32_t i = 0; i < N; i++)
+    skip[i] = (slab_primitive_id){i % 40, i % 2 == 0 ? MIXED_FATES_MESH : MIXED_FATES_PLANES};
   const slab_cast_options options[] = {
       {0},
-      {.mask = MIXED_MASK(MIXED_BOXES) | MIXED_MASK(MIXED_MESH), .skip = skip},
+      {.mask = MIXED_FATES_MASK(MIXED_FATES_BOXES) | MIXED_FATES_MASK(MIXED_FATES_MESH), .skip = skip},
       {.cull = SLAB_CULL_BACK, .face_forward = 1},
       {.cull = SLAB_CULL_FRONT, .skip = skip},
   };
@@ -305,7 +306,7 @@ static void rays_are_never_written(void **state) {
   enum { N = 500 };
   for (int copy = 0; copy < 2; copy++) {
     slab_context *context = context_with(0, copy);
-    slab_scene *scene = mixed_scene(context, 2);
+    slab_scene *scene = mixed_fates_scene(context, 2);
     slab_ray *rays = mixed_rays(__func__, N), *before = malloc(N * sizeof *before);
     slab_hit hits[N];
     assert_non_null(before);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counting_scene.h"
 #include "harness.h"
-#include "ladder.h"
 
 #define UNTOUCHED 0xA5
 
@@ -20,7 +20,7 @@ typedef struct world {
 
 static uint64_t first_hit_of(size_t ray) {
   uint64_t first = 0;
-  for (size_t i = 0; i < ray; i++) first += ladder_count(i);
+  for (size_t i = 0; i < ray; i++) first += counting_count(i);
   return first;
 }
 
@@ -28,8 +28,8 @@ static int open_world(void **state) {
   world *w = calloc(1, sizeof *w);
   assert_non_null(w);
   w->context = harness_context();
-  w->scene = ladder_scene(w->context);
-  w->rays = ladder_rays(N);
+  w->scene = counting_scene(w->context);
+  w->rays = counting_rays(N);
   w->total = first_hit_of(N);
   w->hits = malloc((w->total + 1) * sizeof *w->hits);
   assert_non_null(w->hits);
@@ -56,15 +56,15 @@ static void assert_untouched(const void *bytes, size_t size) {
 
 static void assert_offsets_complete(const world *w) {
   uint64_t at = 0;
-  for (size_t i = 0; i < N; at += ladder_count(i++)) assert_true(w->offsets[i] == at);
+  for (size_t i = 0; i < N; at += counting_count(i++)) assert_true(w->offsets[i] == at);
   assert_true(w->offsets[N] == w->total);
   assert_untouched(&w->offsets[N + 1], sizeof *w->offsets);
 }
 
 static void assert_hits_complete(const world *w) {
   for (size_t i = 0, at = 0; i < N; i++)
-    for (uint32_t j = 0; j < ladder_count(i); j++, at++) {
-      const slab_hit want = ladder_hit(i, j);
+    for (uint32_t j = 0; j < counting_count(i); j++, at++) {
+      const slab_hit want = counting_hit(i, j);
       assert_same_bits(&w->hits[at], &want, 1, sizeof want);
     }
   assert_untouched(&w->hits[w->total], sizeof *w->hits);
@@ -121,7 +121,7 @@ static void larger_capacity_is_not_touched_beyond_the_hits(void **state) {
 static void rays_without_hits_have_empty_lists(void **state) {
   world *w = *state;
   slab_ray strays[40];
-  for (size_t i = 0; i < 40; i++) strays[i] = ladder_ray(LADDER_COLUMNS + i * (LADDER_COLUMNS + 1));
+  for (size_t i = 0; i < 40; i++) strays[i] = counting_ray(COUNTING_COLUMNS + i * (COUNTING_COLUMNS + 1));
   assert_ok(slab_all(w->scene, strays, 40, w->offsets, w->hits, 5, &w->required, NULL));
   for (size_t i = 0; i <= 40; i++) assert_true(w->offsets[i] == 0);
   assert_true(w->required == 0);
@@ -210,7 +210,7 @@ static int note(void *user, uint64_t done, uint64_t total) {
   return 0;
 }
 
-/* A scene of which it is known what rays meet, flat and in a tree, on arrays in place and copied. */
+/* A scene of which it is known what rays meet, flat and in a BVH, on arrays in place and copied. */
 typedef struct stack {
   slab_context *context;
   slab_scene *scene;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counting_scene.h"
 #include "harness.h"
-#include "ladder.h"
 
 typedef struct world {
   slab_context *context;
@@ -174,19 +174,19 @@ static void invalid_rays_are_counted_once(void **state) {
     const slab_context_options launch = {.lane_width = harness_width(), .launch_rays = launches[l]};
     slab_context *context = NULL;
     assert_ok(slab_context_create(&launch, &context));
-    slab_scene *scene = ladder_scene(context);
-    slab_ray *rays = ladder_rays(N);
-    slab_hit *results = malloc(N * sizeof *results * LADDER_COLUMNS);
+    slab_scene *scene = counting_scene(context);
+    slab_ray *rays = counting_rays(N);
+    slab_hit *results = malloc(N * sizeof *results * COUNTING_COLUMNS);
     uint64_t invalid = 9, *offsets = malloc((N + 1) * sizeof *offsets);
     const slab_cast_options options = {.invalid = &invalid};
     assert_true(results != NULL && offsets != NULL);
     for (int q = 0; q < EACH_QUERY_COUNT; q++, invalid = 9) {
       assert_ok(cast_query(scene, each_query(q), rays, N, results, &options));
-      assert_true(invalid == ladder_invalid(N));
+      assert_true(invalid == counting_invalid(N));
     }
     for (int pass = 0; pass < 2; pass++, invalid = 9) {
-      assert_ok(slab_all(scene, rays, N, offsets, results, pass == 0 ? 0 : N * LADDER_COLUMNS, NULL, &options));
-      assert_true(invalid == ladder_invalid(N));
+      assert_ok(slab_all(scene, rays, N, offsets, results, pass == 0 ? 0 : N * COUNTING_COLUMNS, NULL, &options));
+      assert_true(invalid == counting_invalid(N));
     }
     free(offsets);
     free(results);
@@ -275,7 +275,7 @@ static int note(void *user, uint64_t done, uint64_t total) {
 static slab_scene *scene_with_launches_of_100(slab_context **context) {
   const slab_context_options options = {.lane_width = harness_width(), .launch_rays = 100};
   assert_ok(slab_context_create(&options, context));
-  return ladder_scene(*context);
+  return counting_scene(*context);
 }
 
 static void progress_rises_to_the_total(void **state) {
@@ -283,8 +283,8 @@ static void progress_rises_to_the_total(void **state) {
   enum { N = 1050 };
   slab_context *context = NULL;
   slab_scene *scene = scene_with_launches_of_100(&context);
-  slab_ray *rays = ladder_rays(N);
-  slab_hit *results = malloc(N * LADDER_COLUMNS * sizeof *results);
+  slab_ray *rays = counting_rays(N);
+  slab_hit *results = malloc(N * COUNTING_COLUMNS * sizeof *results);
   uint64_t offsets[N + 1];
   assert_non_null(results);
   for (int q = 0; q < EACH_QUERY_COUNT; q++) {
@@ -293,12 +293,12 @@ static void progress_rises_to_the_total(void **state) {
     assert_ok(cast_query(scene, each_query(q), rays, N, results, &options));
     assert_false(j.out_of_order);
     assert_true(j.done == N && j.total == N && j.calls >= 11);
-    ladder_verify(each_query(q), 0, N, results);
+    counting_verify(each_query(q), 0, N, results);
   }
   for (int pass = 0; pass < 2; pass++) { /* how slab_all weighs its passes is its own affair */
     journal j = {0};
     const slab_cast_options options = {.progress = note, .user = &j};
-    assert_ok(slab_all(scene, rays, N, offsets, results, pass == 0 ? 0 : N * LADDER_COLUMNS, NULL, &options));
+    assert_ok(slab_all(scene, rays, N, offsets, results, pass == 0 ? 0 : N * COUNTING_COLUMNS, NULL, &options));
     assert_false(j.out_of_order);
     assert_true(j.done == j.total && j.calls >= 11);
   }
@@ -313,22 +313,22 @@ static void cancelling_ends_the_cast(void **state) {
   enum { N = 1050 };
   slab_context *context = NULL;
   slab_scene *scene = scene_with_launches_of_100(&context);
-  slab_ray *rays = ladder_rays(N);
-  slab_hit *results = malloc(N * LADDER_COLUMNS * sizeof *results);
+  slab_ray *rays = counting_rays(N);
+  slab_hit *results = malloc(N * COUNTING_COLUMNS * sizeof *results);
   uint64_t offsets[N + 1];
   assert_non_null(results);
   for (int q = 0; q <= EACH_QUERY_COUNT; q++) {
     journal j = {.cancel_at = 3};
     const slab_cast_options options = {.progress = note, .user = &j};
     if (q == EACH_QUERY_COUNT) {
-      assert_status(slab_all(scene, rays, N, offsets, results, N * LADDER_COLUMNS, NULL, &options), SLAB_CANCELLED);
+      assert_status(slab_all(scene, rays, N, offsets, results, N * COUNTING_COLUMNS, NULL, &options), SLAB_CANCELLED);
     } else {
       assert_status(cast_query(scene, each_query(q), rays, N, results, &options), SLAB_CANCELLED);
-      ladder_verify(each_query(q), 0, (size_t)j.done, results); /* what was done stays */
+      counting_verify(each_query(q), 0, (size_t)j.done, results); /* what was done stays */
     }
     assert_true(j.calls == 3 && j.done < N);
     assert_ok(slab_closest(scene, rays, N, results, NULL)); /* and the scene goes on */
-    ladder_verify(SLAB_CLOSEST, 0, N, results);
+    counting_verify(SLAB_CLOSEST, 0, N, results);
   }
   free(results);
   free(rays);

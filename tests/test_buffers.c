@@ -1,20 +1,20 @@
 /* A scene larger than what a device allocates at once lies in several buffers, and answers are those of one: on a layer
- * that pretends to be such a device, scenes of every kind of primitive, in every layout, under every tactic and query,
- * in two, three and four buffers. */
+ * that pretends to be such a device, scenes of every kind of primitive, in every layout, under every traversal and
+ * query, in two, three and four buffers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answers.h"
-#include "bundles.h"
+#include "bvh_scenes.h"
+#include "coherent_rays.h"
 #include "faults/layers.h"
 #include "filled.h"
 #include "harness.h"
-#include "tree_scenes.h"
 #include "types.h"
 
 /* Bytes at once, and of them a buffer's own. One number for all tests, since programs for several buffers are built for
- * it. It is no multiple of a box, a triangle, an oriented box or a block of a tree: cuts go through them. */
+ * it. It is no multiple of a box, a triangle, an oriented box or a block of a BVH: cuts go through them. */
 enum {
   ALLOCATION = 49200,
   OWN = (ALLOCATION - BLOCK_TAIL * 4) / 64 * 64,
@@ -29,16 +29,16 @@ typedef struct way {
   slab_context_options options;
 } way;
 
-/* How scenes are cast where lanes hold several primitives; where they hold one there are no tactics, and the compressed
- * layout, which has one whatever the width, is cast then. */
-enum { IN_PLACE, COPIED, PACKETS, TURNS, SORTED, WIDE_WAYS, COMPRESSED = WIDE_WAYS, WAYS };
+/* How scenes are cast where lanes hold several primitives; where they hold one there are no traversals, and the
+ * compressed layout, which has one whatever the width, is cast then. */
+enum { IN_PLACE, COPIED, PACKETS, INTERLEAVED, SORTED, WIDE_WAYS, COMPRESSED = WIDE_WAYS, WAYS };
 
 static const way ways[WAYS] = {
-    [IN_PLACE] = {"in place", {.tactic = SLAB_TACTIC_SINGLE}},
-    [COPIED] = {"copied", {.tactic = SLAB_TACTIC_SINGLE, .copy = 1}},
-    [PACKETS] = {"packets", {.tactic = SLAB_TACTIC_PACKETS}},
-    [TURNS] = {"turns", {.tactic = SLAB_TACTIC_TURNS, .copy = 1}},
-    [SORTED] = {"sorted", {.tactic = SLAB_TACTIC_SORTED}},
+    [IN_PLACE] = {"in place", {.traversal = SLAB_TRAVERSAL_SINGLE}},
+    [COPIED] = {"copied", {.traversal = SLAB_TRAVERSAL_SINGLE, .copy = 1}},
+    [PACKETS] = {"packets", {.traversal = SLAB_TRAVERSAL_PACKETS}},
+    [INTERLEAVED] = {"interleaved", {.traversal = SLAB_TRAVERSAL_INTERLEAVED, .copy = 1}},
+    [SORTED] = {"sorted", {.traversal = SLAB_TRAVERSAL_SORTED}},
     [COMPRESSED] = {"compressed", {.layout = SLAB_LAYOUT_COMPRESSED}},
 };
 
@@ -85,14 +85,14 @@ static int close_all(void **state) {
 /* ---- scenes ---- */
 
 typedef struct shapes {
-  tree_scene which;
+  bvh_scene which;
   uint32_t count;
   uint64_t seed;
 } shapes;
 
 static slab_status fill(slab_scene *scene, const void *user) {
   const shapes *s = user;
-  return tree_scene_fill(s->which, s->count, s->seed, scene);
+  return bvh_scene_fill(s->which, s->count, s->seed, scene);
 }
 
 /* Bytes of the largest array that such a scene has. */
@@ -105,8 +105,8 @@ static unsigned long long largest_of(slab_context *large, slab_tree tree, const 
 }
 
 /* As many shapes as make the largest array fill so many buffers and about half of the last. */
-static shapes shapes_for(slab_context *large, slab_tree tree, tree_scene which, unsigned buffers) {
-  random_state random = harness_stream(tree_scene_name(which));
+static shapes shapes_for(slab_context *large, slab_tree tree, bvh_scene which, unsigned buffers) {
+  random_state random = harness_stream(bvh_scene_name(which));
   shapes s = {which, 1000, random_next(&random)};
   for (int again = 0; again < 3; again++) {
     const double bytes = (double)largest_of(large, tree, &s);
@@ -119,17 +119,15 @@ static void fill_rays(const char *test, slab_scene *scene, slab_ray *rays) {
   slab_scene_stats stats;
   random_state random = harness_stream(test);
   assert_ok(slab_scene_info(scene, &stats));
-  bundles_fill(&random, &stats, RAYS, rays);
+  coherent_rays_fill(&random, &stats, RAYS, rays);
   for (int i = 0; i < RAYS; i++)
-    if (i % 128 >= 64) rays[i] = tree_scene_ray(&random, &stats);
+    if (i % 128 >= 64) rays[i] = bvh_scene_ray(&random, &stats);
 }
 
 /* ---- comparing ---- */
 
 /* What is read of a scene is the same for all queries: at one width all of them, at others of one hit and of all. */
-static bool is_asked(slab_query query) {
-  return harness_width() == 8 || query == SLAB_CLOSEST || query == SLAB_ALL;
-}
+static bool is_asked(slab_query query) { return harness_width() == 8 || query == SLAB_CLOSEST || query == SLAB_ALL; }
 
 static void cast_asked(answers *a, slab_scene *scene, const slab_ray *rays, const slab_cast_options *options) {
   for (int q = 0; q < ANSWER_QUERIES; q++)
@@ -190,13 +188,13 @@ static void cast_cut(const contexts *c, slab_tree tree, unsigned least, const in
   for (unsigned buffers = least; buffers <= 4; buffers++) {
     for (int i = 0; i < n; i++) {
       if (!is_cast(chosen[i])) continue;
-      const shapes s = shapes_for(c->large[chosen[i]], tree, TREE_MIXED, buffers);
+      const shapes s = shapes_for(c->large[chosen[i]], tree, BVH_MIXED, buffers);
       cast_in(c, chosen[i], tree, &s, buffers);
     }
   }
 }
 
-static const int all_ways[WAYS] = {IN_PLACE, COPIED, PACKETS, TURNS, SORTED, COMPRESSED};
+static const int all_ways[WAYS] = {IN_PLACE, COPIED, PACKETS, INTERLEAVED, SORTED, COMPRESSED};
 static const int flat_ways[] = {IN_PLACE, COPIED, COMPRESSED};
 
 static void flat_scenes_are_cut(void **state) { cast_cut(*state, SLAB_TREE_FLAT, 2, flat_ways, 3); }
@@ -205,11 +203,11 @@ static void high_trees_are_cut(void **state) { cast_cut(*state, SLAB_TREE_HIGH, 
 /* Which fewer primitives do not become. */
 static void default_trees_are_cut(void **state) { cast_cut(*state, SLAB_TREE_DEFAULT, 3, flat_ways, 3); }
 
-/* The nodes of compressed trees are a quarter of them and more: those of wide ones are in test_buffers_nodes. */
+/* The nodes of compressed BVHs are a quarter of them and more: those of wide ones are in test_buffers_nodes. */
 static void compressed_nodes_are_cut(void **state) {
   const contexts *c = *state;
   if (!is_cast(COMPRESSED)) skip();
-  const shapes s = shapes_for(c->large[COMPRESSED], SLAB_TREE_FAST, TREE_SCALES, 4);
+  const shapes s = shapes_for(c->large[COMPRESSED], SLAB_TREE_FAST, BVH_SCALES, 4);
   under.small(ALLOCATION);
   slab_scene *scene = filled_scene(c->small[COMPRESSED], SLAB_TREE_FAST, fill, &s);
   assert_int_equal(under.small_now().buffers, 1 + 4 + 2);
@@ -231,7 +229,7 @@ static slab_status commit(slab_context *context, slab_tree tree, const shapes *s
 
 static void one_byte_more_than_an_allocation_is_cut(void **state) {
   const contexts *c = *state;
-  const shapes s = {TREE_MIXED, 1000, 1};
+  const shapes s = {BVH_MIXED, 1000, 1};
   const unsigned long long bytes = largest_of(c->large[IN_PLACE], SLAB_TREE_FLAT, &s);
   for (unsigned less = 0; less < 2; less++) {
     slab_context *context = open_way(IN_PLACE, bytes - less);
@@ -248,7 +246,7 @@ static void one_byte_more_than_an_allocation_is_cut(void **state) {
 /* On a device that has scenes in several besides. */
 static void scenes_that_fit_are_in_one_buffer_each(void **state) {
   const contexts *c = *state;
-  const shapes s = {TREE_MIXED, 300, 1};
+  const shapes s = {BVH_MIXED, 300, 1};
   slab_ray rays[RAYS];
   slab_scene *whole = filled_scene(c->large[IN_PLACE], SLAB_TREE_FLAT, fill, &s);
   under.small(ALLOCATION);
@@ -264,7 +262,7 @@ static void what_four_buffers_cannot_hold_is_refused(void **state) {
   const contexts *c = *state;
   static const slab_tree trees[] = {SLAB_TREE_FLAT, SLAB_TREE_FAST};
   for (int t = 0; t < 2; t++) {
-    const shapes s = shapes_for(c->large[IN_PLACE], trees[t], TREE_MIXED, 5);
+    const shapes s = shapes_for(c->large[IN_PLACE], trees[t], BVH_MIXED, 5);
     char bytes[32];
     slab_scene *large = NULL;
     assert_ok(slab_scene_create(c->large[IN_PLACE], &large));
@@ -306,7 +304,7 @@ static char *packed(const slab_scene *scene, size_t *size) {
 static void packed_scenes_are_the_same_bytes(void **state) {
   const contexts *c = *state;
   size_t size, again;
-  const shapes s = shapes_for(c->large[IN_PLACE], SLAB_TREE_HIGH, TREE_MIXED, 4);
+  const shapes s = shapes_for(c->large[IN_PLACE], SLAB_TREE_HIGH, BVH_MIXED, 4);
   slab_scene *whole = filled_scene(c->large[IN_PLACE], SLAB_TREE_HIGH, fill, &s);
   slab_scene *cut = NULL;
   char *bytes = packed(whole, &size);

@@ -1,4 +1,4 @@
-/* A wide tree whose nodes take several buffers, and whose blocks take one. No tree that is built has so many nodes, so
+/* A wide BVH whose nodes take several buffers, and whose blocks take one. No BVH that is built has so many nodes, so
  * this one has three between each child and its parent. On the layer of small allocations, as test_buffers. */
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@ enum { ALLOCATION = 24600, SPHERES = 500, RAYS = 700 };
 
 static layers under;
 
-static slab_context *context_of(slab_tactic tactic, unsigned long long allocation) {
+static slab_context *context_of(slab_traversal traversal, unsigned long long allocation) {
   const slab_context_options options = {
-      .lane_width = harness_width(), .layout = SLAB_LAYOUT_WIDE, .tactic = tactic, .copy = allocation != 0};
+      .lane_width = harness_width(), .layout = SLAB_LAYOUT_WIDE, .traversal = traversal, .copy = allocation != 0};
   slab_context *context = NULL;
   under.small(allocation);
   assert_ok(slab_context_create(&options, &context));
@@ -40,38 +40,38 @@ static slab_scene *scene_of_spheres(slab_context *context) {
 }
 
 /* A node that has lane k of another one as its only child. */
-static tree_node only_child(const tree_node *parent, int k) {
-  tree_node n = {.child = {parent->child[k]}, .meta = {parent->meta[k]}};
+static bvh_node only_child(const bvh_node *parent, int k) {
+  bvh_node n = {.child = {parent->child[k]}, .meta = {parent->meta[k]}};
   for (int row = 0; row < 6; row++) {
-    for (int lane = 0; lane < TREE_WIDTH; lane++) n.bounds[row][lane] = row < 3 ? INFINITY : -INFINITY;
+    for (int lane = 0; lane < BVH_WIDTH; lane++) n.bounds[row][lane] = row < 3 ? INFINITY : -INFINITY;
     n.bounds[row][0] = parent->bounds[row][k];
   }
   return n;
 }
 
-static void lengthen(tree_layout *t) {
-  const size_t count = t->node_bytes / sizeof(tree_node);
-  tree_node *nodes = tree_allocate(count * (1 + TREE_WIDTH), sizeof *nodes);
+static void lengthen(bvh_layout *t) {
+  const size_t count = t->node_bytes / sizeof(bvh_node);
+  bvh_node *nodes = bvh_allocate(count * (1 + BVH_WIDTH), sizeof *nodes);
   assert_non_null(nodes);
   memcpy(nodes, t->nodes, t->node_bytes);
   size_t next = count;
   for (size_t n = 0; n < count; n++)
-    for (int k = 0; k < TREE_WIDTH; k++) {
+    for (int k = 0; k < BVH_WIDTH; k++) {
       if (nodes[n].meta[k] == 0) continue;
       nodes[next] = only_child(&nodes[n], k);
       nodes[n].child[k] = (uint32_t)next++;
-      nodes[n].meta[k] = TREE_INNER | 3;
+      nodes[n].meta[k] = BVH_INNER | 3;
     }
   free(t->nodes);
   t->nodes = nodes;
   t->node_bytes = next * sizeof *nodes;
   t->depth = 2 * t->depth + 1;
-  t->stack = tree_stack(SLAB_LAYOUT_WIDE, t->depth);
+  t->stack = bvh_stack(SLAB_LAYOUT_WIDE, t->depth);
 }
 
 static void commit_lengthened(slab_scene *scene) {
-  tree_layout t;
-  assert_ok(tree_layout_build(scene, SLAB_TREE_FAST, SLAB_LAYOUT_WIDE, &t));
+  bvh_layout t;
+  assert_ok(bvh_layout_build(scene, SLAB_TREE_FAST, SLAB_LAYOUT_WIDE, &t));
   lengthen(&t);
   lengthen(&t);
   assert_ok(scene_upload_tree(scene, &t));
@@ -89,18 +89,18 @@ static void fill_rays(slab_ray *rays) {
   }
 }
 
-static void nodes_are_cut(slab_tactic tactic) {
+static void nodes_are_cut(slab_traversal traversal) {
   slab_ray rays[RAYS];
   slab_hit want[RAYS], got[RAYS];
   uint32_t counts[2][RAYS];
   const slab_build_options flat = {.tree = SLAB_TREE_FLAT};
-  slab_context *large = context_of(tactic, 0);
+  slab_context *large = context_of(traversal, 0);
   slab_scene *whole = scene_of_spheres(large);
   fill_rays(rays);
   assert_ok(slab_scene_commit(whole, &flat));
   assert_ok(slab_closest(whole, rays, RAYS, want, NULL));
   assert_ok(slab_count(whole, rays, RAYS, counts[0], NULL));
-  slab_context *small = context_of(tactic, ALLOCATION);
+  slab_context *small = context_of(traversal, ALLOCATION);
   slab_scene *cut = scene_of_spheres(small);
   commit_lengthened(cut);
   assert_int_equal(under.small_now().buffers, 1 + 1 + 4); /* table, blocks, nodes */
@@ -118,11 +118,11 @@ static void nodes_are_cut(slab_tactic tactic) {
   slab_context_destroy(large);
 }
 
-#define NODE_TEST(name, tactic) \
-  static void nodes_are_cut_##name(void **state) { (void)state, nodes_are_cut(tactic); }
-NODE_TEST(one_by_one, SLAB_TACTIC_SINGLE)
-NODE_TEST(in_packets, SLAB_TACTIC_PACKETS)
-NODE_TEST(in_turns, SLAB_TACTIC_TURNS)
+#define NODE_TEST(name, traversal) \
+  static void nodes_are_cut_##name(void **state) { (void)state, nodes_are_cut(traversal); }
+NODE_TEST(one_by_one, SLAB_TRAVERSAL_SINGLE)
+NODE_TEST(in_packets, SLAB_TRAVERSAL_PACKETS)
+NODE_TEST(in_turns, SLAB_TRAVERSAL_INTERLEAVED)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

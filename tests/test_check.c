@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counting_scene.h"
 #include "harness.h"
-#include "ladder.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 
 enum { N = 32 };
 
@@ -19,7 +19,7 @@ static int open_world(void **state) {
   world *w = calloc(1, sizeof *w);
   assert_non_null(w);
   w->context = harness_context();
-  w->scene = mixed_scene(w->context, 3);
+  w->scene = mixed_fates_scene(w->context, 3);
   w->rays = mixed_rays("test_check", N);
   *state = w;
   return 0;
@@ -207,12 +207,12 @@ static void check_answers_under_the_options_of_the_cast(void **state) {
     skip[i] = (slab_primitive_id){hit->primitive, hit->geometry};
   }
   const slab_cast_options options[] = {
-      {.mask = MIXED_MASK(MIXED_SPHERES) | MIXED_MASK(MIXED_MESH)},
+      {.mask = MIXED_FATES_MASK(MIXED_FATES_SPHERES) | MIXED_FATES_MASK(MIXED_FATES_MESH)},
       {.skip = skip},
       {.cull = SLAB_CULL_BACK},
       {.cull = SLAB_CULL_FRONT, .face_forward = 1},
       {.face_forward = 1},
-      {.mask = ~MIXED_MASK(MIXED_OBBS), .skip = skip, .cull = SLAB_CULL_FRONT, .face_forward = 1},
+      {.mask = ~MIXED_FATES_MASK(MIXED_FATES_OBBS), .skip = skip, .cull = SLAB_CULL_FRONT, .face_forward = 1},
   };
   for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
     for (slab_query query = SLAB_CLOSEST; query <= SLAB_INTERVAL; query++) {
@@ -230,9 +230,9 @@ static void check_answers_under_the_options_of_the_cast(void **state) {
 
 static void flipped_bits_under_options_are_found(void **state) {
   slab_primitive_id skip[N];
-  for (uint32_t i = 0; i < N; i++) skip[i] = (slab_primitive_id){i % 40, MIXED_MESH};
+  for (uint32_t i = 0; i < N; i++) skip[i] = (slab_primitive_id){i % 40, MIXED_FATES_MESH};
   const slab_cast_options options = {
-      .mask = ~MIXED_MASK(MIXED_BOXES), .skip = skip, .cull = SLAB_CULL_BACK, .face_forward = 1};
+      .mask = ~MIXED_FATES_MASK(MIXED_FATES_BOXES), .skip = skip, .cull = SLAB_CULL_BACK, .face_forward = 1};
   flip_all(*state, SLAB_INTERVAL, &options);
   flip_all(*state, SLAB_ALL, &options);
 }
@@ -255,7 +255,7 @@ static void no_rays_are_checked_as_clean(void **state) {
 static void lists_without_a_hit_need_no_hits(void **state) {
   const world *w = *state;
   const uint64_t offsets[N + 1] = {0};
-  const slab_cast_options blind = {.mask = MIXED_MASK(MIXED_NOTHING)};
+  const slab_cast_options blind = {.mask = MIXED_FATES_MASK(MIXED_FATES_NOTHING)};
   slab_check_report report;
   assert_ok(slab_check(w->scene, SLAB_ALL, w->rays, N, NULL, offsets, &blind, &report));
   assert_true(report.rays == N && report.mismatches == 0);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counting_scene.h"
 #include "job.h"
-#include "ladder.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 
 enum { N = 300 };
 
@@ -44,13 +44,13 @@ static int teardown(void **state) {
 }
 
 static void cast_and_verify(slab_scene *scene) {
-  slab_ray *rays = ladder_rays(N);
+  slab_ray *rays = counting_rays(N);
   slab_hit hits[N];
   uint64_t invalid = 0;
   const slab_cast_options options = {.invalid = &invalid};
   assert_ok(slab_closest(scene, rays, N, hits, &options));
-  ladder_verify(SLAB_CLOSEST, 0, N, hits);
-  assert_true(invalid == ladder_invalid(N));
+  counting_verify(SLAB_CLOSEST, 0, N, hits);
+  assert_true(invalid == counting_invalid(N));
   free(rays);
 }
 
@@ -63,7 +63,7 @@ static void every_call_works_on_the_callers_context(void **state) {
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   for (int q = 0; q < 3; q++) {
     slab_context *slab = opencl_slab(c->context, c->device, queues[q]);
-    slab_scene *scene = ladder_scene(slab);
+    slab_scene *scene = counting_scene(slab);
     slab_device_info info = {0};
     slab_interval interval = {0};
     char name[sizeof info.name] = "";
@@ -119,7 +119,7 @@ static bool has_ended(caster *c) {
 static void calls_wait_for_the_callers_work_on_its_in_order_queue(void **state) {
   const caller *c = *state;
   slab_context *slab = opencl_slab(c->context, c->device, c->in_order);
-  caster cast = {.scene = ladder_scene(slab), .rays = ladder_rays(N), .lock = PTHREAD_MUTEX_INITIALIZER};
+  caster cast = {.scene = counting_scene(slab), .rays = counting_rays(N), .lock = PTHREAD_MUTEX_INITIALIZER};
   const cl_event gate = opencl_gate(c->context);
   pthread_t thread;
   hold_back(c->in_order, gate);
@@ -129,7 +129,7 @@ static void calls_wait_for_the_callers_work_on_its_in_order_queue(void **state) 
   opencl_open_gate(gate);
   assert_int_equal(pthread_join(thread, NULL), 0);
   assert_int_equal(cast.status, SLAB_OK);
-  ladder_verify(SLAB_CLOSEST, 0, N, cast.hits);
+  counting_verify(SLAB_CLOSEST, 0, N, cast.hits);
   free(cast.rays);
   assert_cl(clReleaseEvent(gate));
   slab_scene_destroy(cast.scene);
@@ -140,7 +140,7 @@ static void calls_wait_for_the_callers_work_on_its_in_order_queue(void **state) 
 static void calls_leave_the_callers_out_of_order_queue_alone(void **state) {
   const caller *c = *state;
   slab_context *slab = opencl_slab(c->context, c->device, c->out_of_order);
-  slab_scene *scene = ladder_scene(slab);
+  slab_scene *scene = counting_scene(slab);
   const cl_event gate = opencl_gate(c->context);
   hold_back(c->out_of_order, gate);
   cast_and_verify(scene);
@@ -160,7 +160,7 @@ static void outlives_its_caller(cl_device_id device, bool part) {
     slab_context *slab = opencl_slab(c.context, device, q == 0 ? c.in_order : q == 1 ? c.out_of_order : NULL);
     caller_release(&c);
     if (part && q == 2) assert_cl(clReleaseDevice(device));
-    slab_scene *scene = ladder_scene(slab);
+    slab_scene *scene = counting_scene(slab);
     slab_context_destroy(slab);
     cast_and_verify(scene);
     slab_scene_destroy(scene);
@@ -220,7 +220,7 @@ static flight take_off(slab_query query, cl_event *gate) {
   const caller *c = &f.caller;
   slab_ray *rays = mixed_rays("test_cl", N);
   f.slab = opencl_slab(c->context, c->device, query % 2 == 0 ? c->in_order : NULL);
-  f.scene = mixed_scene(f.slab, 12);
+  f.scene = mixed_fates_scene(f.slab, 12);
   f.job = job_create(c->context, f.scene, query, rays, N, NULL);
   f.bytes = malloc(f.job.size);
   assert_non_null(f.bytes);
@@ -268,11 +268,11 @@ static void refuse_context(cl_context context, cl_device_id device, cl_command_q
 static void contexts_on_what_is_not_there_are_refused(void **state) {
   const caller *c = *state;
   const caller other = caller_on(c->device);
-  const slab_context_options odd = {.lane_width = 3}, tactless = {.tactic = (slab_tactic)77};
+  const slab_context_options odd = {.lane_width = 3}, tactless = {.traversal = (slab_traversal)77};
   refuse_context(NULL, c->device, c->in_order, NULL, "context is NULL");
   refuse_context(c->context, NULL, c->in_order, NULL, "device is NULL");
   refuse_context(c->context, c->device, c->in_order, &odd, "lane_width is 3");
-  refuse_context(c->context, c->device, c->in_order, &tactless, "tactic is 77");
+  refuse_context(c->context, c->device, c->in_order, &tactless, "traversal is 77");
   refuse_context(c->context, c->device, other.in_order, NULL, "queue is of another context");
   refuse_context(c->context, c->device, other.out_of_order, NULL, "queue is of another context");
   assert_status(slab_context_create_cl(c->context, c->device, NULL, NULL, NULL), SLAB_INVALID_ARGUMENT);
@@ -290,7 +290,7 @@ static void devices_of_another_context_are_refused(void **state) {
   refuse_context(both, devices[0], queues[1], NULL, "queue is of another device");
 
   slab_context *slab = opencl_slab(both, devices[0], NULL);
-  slab_scene *scene = ladder_scene(slab);
+  slab_scene *scene = counting_scene(slab);
   const slab_batch nothing = {0};
   assert_ok(slab_enqueue(scene, &nothing, queues[0], 0, NULL, NULL));
   assert_status(slab_enqueue(scene, &nothing, queues[1], 0, NULL, NULL), SLAB_INVALID_ARGUMENT);
@@ -313,11 +313,11 @@ typedef struct bench {
 } bench;
 
 static bench bench_create(const caller *c, slab_query query) {
-  slab_ray *rays = ladder_rays(N);
+  slab_ray *rays = counting_rays(N);
   slab_primitive_id skip[N] = {{0}};
   const slab_cast_options options = {.skip = skip};
   slab_context *slab = opencl_slab(c->context, c->device, NULL);
-  bench b = {.caller = c, .scene = ladder_scene(slab), .untouched = opencl_gate(c->context)};
+  bench b = {.caller = c, .scene = counting_scene(slab), .untouched = opencl_gate(c->context)};
   b.job = job_create(c->context, b.scene, query, rays, N, &options);
   slab_context_destroy(slab);
   free(rays);

@@ -1,18 +1,18 @@
-/* Compressed trees change no answer: scenes of every kind, flat and in nodes of 80 bytes, every query and option, bit
- * by bit, also against the mirror and through slab_enqueue. */
+/* Compressed BVHs change no answer: scenes of every kind, flat and in nodes of 80 bytes, every query and option, bit
+ * by bit, also against the CPU reference and through slab_enqueue. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "adversarial.h"
 #include "answers.h"
-#include "bundles.h"
+#include "bvh_scenes.h"
+#include "coherent_rays.h"
 #include "filled.h"
 #include "job.h"
-#include "tree_scenes.h"
 #include "types.h"
-#include "wild.h"
 
-enum { SHAPES = 1500, RAYS = 3000, MIRRORED = 60, PAIRS = 40, WILD_RAYS = 300 };
+enum { SHAPES = 1500, RAYS = 3000, REFERENCED = 60, PAIRS = 40, ADVERSARIAL_RAYS = 300 };
 
 /* Shared by the tests, so that programs are built once. */
 typedef struct contexts {
@@ -22,7 +22,7 @@ typedef struct contexts {
 /* One scene both ways. */
 typedef struct twins {
   slab_scene *flat, *tree;
-  slab_scene_stats stats; /* of the tree */
+  slab_scene_stats stats; /* of the BVH */
 } twins;
 
 static twins twins_made(const contexts *c, slab_tree quality, scene_filler *fill, const void *user) {
@@ -61,7 +61,7 @@ static uint64_t compare(const twins *t, const slab_ray *rays, size_t n, const sl
   return hits;
 }
 
-static void compare_with_mirror(const twins *t, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+static void compare_with_reference(const twins *t, const slab_ray *rays, size_t n, const slab_cast_options *options) {
   answers a = {0};
   assert_ok(answers_cast_all(&a, t->tree, rays, n, options));
   for (int q = 0; q < ANSWER_QUERIES; q++) {
@@ -76,22 +76,22 @@ static void compare_with_mirror(const twins *t, const slab_ray *rays, size_t n, 
 /* ---- the sets ---- */
 
 static slab_status fill_tree_scene(slab_scene *scene, const void *user) {
-  const tree_scene *which = user;
-  random_state random = harness_stream(tree_scene_name(*which));
-  return tree_scene_fill(*which, SHAPES, random_next(&random), scene);
+  const bvh_scene *which = user;
+  random_state random = harness_stream(bvh_scene_name(*which));
+  return bvh_scene_fill(*which, SHAPES, random_next(&random), scene);
 }
 
 /* Rays in bundles, and rays that have nothing in common. */
 static void make_rays(random_state *random, const slab_scene_stats *stats, slab_ray rays[RAYS],
                       slab_primitive_id skip[RAYS]) {
-  bundles_fill(random, stats, RAYS, rays);
+  coherent_rays_fill(random, stats, RAYS, rays);
   for (uint32_t i = 0; i < RAYS; i++) {
-    if (i >= RAYS / 2) rays[i] = tree_scene_ray(random, stats);
+    if (i >= RAYS / 2) rays[i] = bvh_scene_ray(random, stats);
     skip[i] = (slab_primitive_id){random_below(random, SHAPES), random_below(random, 7)};
   }
 }
 
-static void compressed_changes_nothing(const contexts *c, tree_scene which) {
+static void compressed_changes_nothing(const contexts *c, bvh_scene which) {
   static const slab_tree qualities[] = {SLAB_TREE_FAST, SLAB_TREE_HIGH, SLAB_TREE_FLAT};
   static slab_ray rays[RAYS];
   static slab_primitive_id skip[RAYS];
@@ -103,56 +103,56 @@ static void compressed_changes_nothing(const contexts *c, tree_scene which) {
     make_rays(&random, &t.stats, rays, skip);
     assert_true(compare(&t, rays, RAYS, NULL) > RAYS / 20); /* a set that hits nothing would prove nothing */
     compare(&t, rays, RAYS, q == 1 ? &others : &some);
-    compare_with_mirror(&t, rays + RAYS / 2 - MIRRORED / 2, MIRRORED, NULL);
+    compare_with_reference(&t, rays + RAYS / 2 - REFERENCED / 2, REFERENCED, NULL);
     release(&t);
   }
 }
 
 #define COMPRESSED_TEST(name, which) \
   static void compressed_equals_flat_on_##name(void **state) { compressed_changes_nothing(*state, which); }
-COMPRESSED_TEST(mixed, TREE_MIXED)
-COMPRESSED_TEST(touching, TREE_TOUCHING)
-COMPRESSED_TEST(flatland, TREE_FLATLAND)
-COMPRESSED_TEST(far, TREE_FAR)
-COMPRESSED_TEST(scales, TREE_SCALES)
-COMPRESSED_TEST(slivers, TREE_SLIVERS)
+COMPRESSED_TEST(mixed, BVH_MIXED)
+COMPRESSED_TEST(touching, BVH_TOUCHING)
+COMPRESSED_TEST(flatland, BVH_FLATLAND)
+COMPRESSED_TEST(far, BVH_FAR)
+COMPRESSED_TEST(scales, BVH_SCALES)
+COMPRESSED_TEST(slivers, BVH_SLIVERS)
 
 /* Shapes and rays that share coordinates, zeros of both signs, subnormal and huge numbers. */
-typedef struct wild_set {
+typedef struct adversarial_set {
   random_state random;
-  wild values;
+  adversarial values;
   int extreme;
-} wild_set;
+} adversarial_set;
 
 /* Both twins are filled from one state; `user` keeps what rays aim at. */
-static slab_status fill_wild(slab_scene *scene, const void *user) {
-  wild_set *set = *(wild_set *const *)user;
+static slab_status fill_adversarial(slab_scene *scene, const void *user) {
+  adversarial_set *set = *(adversarial_set *const *)user;
   random_state random = set->random;
-  set->values = wild_begin(&random, set->extreme);
-  return wild_fill(&random, &set->values, WILD_ALL_KINDS, WILD_MOST, scene);
+  set->values = adversarial_begin(&random, set->extreme);
+  return adversarial_fill(&random, &set->values, ADVERSARIAL_ALL_KINDS, ADVERSARIAL_MOST, scene);
 }
 
-static void compressed_equals_flat_on_wild_scenes(void **state) {
+static void compressed_equals_flat_on_adversarial_scenes(void **state) {
   const contexts *c = *state;
-  random_state random = harness_stream("compressed_equals_flat_on_wild_scenes");
+  random_state random = harness_stream("compressed_equals_flat_on_adversarial_scenes");
   slab_device_info info;
   assert_ok(slab_context_device(c->plain, &info));
   uint64_t hits = 0;
   for (int i = 0; i < PAIRS; i++) {
-    slab_ray rays[WILD_RAYS];
-    slab_primitive_id skip[WILD_RAYS];
-    wild_set set = {.random = random_seed(random_next(&random)), .extreme = info.denormals != 0 && i % 2};
-    const wild_set *user = &set;
-    twins t = twins_made(c, i % 8 < 5 ? SLAB_TREE_FAST : SLAB_TREE_FLAT, fill_wild, &user);
-    for (int k = 0; k < WILD_RAYS; k++) {
-      rays[k] = wild_ray(&random, &set.values);
-      skip[k] = wild_skip(&random);
+    slab_ray rays[ADVERSARIAL_RAYS];
+    slab_primitive_id skip[ADVERSARIAL_RAYS];
+    adversarial_set set = {.random = random_seed(random_next(&random)), .extreme = info.denormals != 0 && i % 2};
+    const adversarial_set *user = &set;
+    twins t = twins_made(c, i % 8 < 5 ? SLAB_TREE_FAST : SLAB_TREE_FLAT, fill_adversarial, &user);
+    for (int k = 0; k < ADVERSARIAL_RAYS; k++) {
+      rays[k] = adversarial_ray(&random, &set.values);
+      skip[k] = adversarial_skip(&random);
     }
-    const slab_cast_options options = wild_options(&random, skip);
-    hits += compare(&t, rays, WILD_RAYS, i % 4 < 2 ? NULL : &options);
+    const slab_cast_options options = adversarial_options(&random, skip);
+    hits += compare(&t, rays, ADVERSARIAL_RAYS, i % 4 < 2 ? NULL : &options);
     release(&t);
   }
-  assert_true(hits > PAIRS * WILD_RAYS / 10);
+  assert_true(hits > PAIRS * ADVERSARIAL_RAYS / 10);
 }
 
 /* ---- sizes, places, counts ---- */
@@ -249,7 +249,7 @@ static void tiles_of_every_filling(void **state) {
 /* Nodes of 80 bytes, triangles of 48: the table, and at most a node for each two triangles. */
 static void bytes_are_told(void **state) {
   const contexts *c = *state;
-  const tree_scene which = TREE_FAR;
+  const bvh_scene which = BVH_FAR;
   twins t = twins_made(c, SLAB_TREE_HIGH, fill_tree_scene, &which);
   const uint64_t table = t.stats.geometries * sizeof(geometry_entry), rows = 48 * (t.stats.triangles - 1);
   assert_true(t.stats.device_bytes >= table + rows + sizeof(compressed_node));
@@ -259,10 +259,10 @@ static void bytes_are_told(void **state) {
   release(&t);
 }
 
-/* Wide trees lay eight side by side, so the two are told apart by their bytes. */
+/* Wide BVHs lay eight side by side, so the two are told apart by their bytes. */
 static void layout_is_by_the_device_s_type(void **state) {
   const contexts *c = *state;
-  const tree_scene which = TREE_MIXED;
+  const bvh_scene which = BVH_MIXED;
   const slab_layout layouts[] = {SLAB_LAYOUT_DEFAULT, SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
   uint64_t bytes[3];
   slab_device_info info;
@@ -291,20 +291,20 @@ static void unknown_layouts_are_refused(void **state) {
   assert_null(context);
 }
 
-/* Enough rays that a wide tree would be tried with every tactic, and asked for one that it alone has. */
-static void tactics_do_not_apply(void **state) {
+/* Enough rays that a wide BVH would be tried with every traversal, and asked for one that it alone has. */
+static void traversals_do_not_apply(void **state) {
   const contexts *c = *state;
   enum { MANY = 140000 };
-  const tree_scene which = TREE_FAR;
-  const slab_context_options turns = {.layout = SLAB_LAYOUT_COMPRESSED, .tactic = SLAB_TACTIC_TURNS};
+  const bvh_scene which = BVH_FAR;
+  const slab_context_options turns = {.layout = SLAB_LAYOUT_COMPRESSED, .traversal = SLAB_TRAVERSAL_INTERLEAVED};
   slab_context *context;
-  random_state random = harness_stream("tactics_do_not_apply");
+  random_state random = harness_stream("traversals_do_not_apply");
   slab_ray *rays = harness_room(MANY * sizeof *rays);
   float *measured = harness_room(MANY * sizeof *measured), *turned = harness_room(MANY * sizeof *turned);
   assert_ok(slab_context_create(&turns, &context));
   twins t = twins_made(c, SLAB_TREE_FAST, fill_tree_scene, &which);
   slab_scene *other = filled_scene(context, SLAB_TREE_FAST, fill_tree_scene, &which);
-  bundles_fill(&random, &t.stats, MANY, rays);
+  coherent_rays_fill(&random, &t.stats, MANY, rays);
   assert_ok(slab_distance(t.tree, rays, MANY, measured, NULL));
   assert_ok(slab_distance(other, rays, MANY, turned, NULL));
   assert_same_bits(turned, measured, MANY, sizeof *turned);
@@ -322,7 +322,7 @@ static void enqueue_gives_the_bits_of_the_call(void **state) {
   (void)state;
   static slab_ray rays[RAYS];
   static slab_primitive_id skip[RAYS];
-  const tree_scene which = TREE_MIXED;
+  const bvh_scene which = BVH_MIXED;
   const slab_context_options options = {.layout = SLAB_LAYOUT_COMPRESSED};
   const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_BACK, .skip = skip, .face_forward = 1};
   random_state random = harness_stream("enqueue_gives_the_bits_of_the_call");
@@ -376,14 +376,14 @@ int main(void) {
       cmocka_unit_test(compressed_equals_flat_on_far),
       cmocka_unit_test(compressed_equals_flat_on_scales),
       cmocka_unit_test(compressed_equals_flat_on_slivers),
-      cmocka_unit_test(compressed_equals_flat_on_wild_scenes),
+      cmocka_unit_test(compressed_equals_flat_on_adversarial_scenes),
       cmocka_unit_test(sizes_from_2_to_minus_40_to_2_to_60),
       cmocka_unit_test(none_one_and_many_of_one_centre),
       cmocka_unit_test(tiles_of_every_filling),
       cmocka_unit_test(bytes_are_told),
       cmocka_unit_test(layout_is_by_the_device_s_type),
       cmocka_unit_test(unknown_layouts_are_refused),
-      cmocka_unit_test(tactics_do_not_apply),
+      cmocka_unit_test(traversals_do_not_apply),
       cmocka_unit_test(enqueue_gives_the_bits_of_the_call),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -8,7 +8,7 @@
 #include "answers.h"
 #include "faults/layers.h"
 #include "harness.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 #include "opencl.h"
 
 enum { N = 3000, SHAPES = 2000 };
@@ -84,11 +84,11 @@ static void assert_same_answers(const answers *got, const answers *want) {
 static void answers_are_those_of_one_device(void **state) {
   (void)state;
   slab_context *alone = open_devices("0", 0, 0);
-  slab_scene *references[] = {mixed_scene(alone, 1), mixed_tree(alone, SHAPES)};
+  slab_scene *references[] = {mixed_fates_scene(alone, 1), mixed_tree(alone, SHAPES)};
   slab_ray *rays = mixed_rays(__func__, N);
   for (int copy = 0; copy < 2; copy++) {
     slab_context *both = open_devices("all", 64, copy);
-    slab_scene *scenes[] = {mixed_scene(both, 1), mixed_tree(both, SHAPES)};
+    slab_scene *scenes[] = {mixed_fates_scene(both, 1), mixed_tree(both, SHAPES)};
     for (int s = 0; s < 2; s++) {
       answers want = {0}, got = {0};
       assert_ok(answers_cast_all(&want, references[s], rays, N, NULL));
@@ -126,7 +126,7 @@ static int look(void *user, uint64_t done, uint64_t total) {
 static void progress_comes_from_the_callers_thread_and_can_cancel(void **state) {
   (void)state;
   slab_context *both = open_devices("all", 64, 0);
-  slab_scene *scene = mixed_scene(both, 1);
+  slab_scene *scene = mixed_fates_scene(both, 1);
   slab_ray *rays = mixed_rays(__func__, N);
   float distances[N];
   watch whole = {.thread = pthread_self()}, some = {.thread = pthread_self(), .stop_at = N / 4};
@@ -148,7 +148,7 @@ static void slow_device_gets_less(void **state) {
   (void)state;
   const size_t n = 100000;
   slab_context *both = open_devices("all", 2048, 0), *alone = open_devices("0", 0, 0);
-  slab_scene *scene = mixed_scene(both, 1), *reference = mixed_scene(alone, 1);
+  slab_scene *scene = mixed_fates_scene(both, 1), *reference = mixed_fates_scene(alone, 1);
   slab_ray *rays = mixed_rays(__func__, n);
   slab_hit *got = malloc(n * sizeof *got), *want = malloc(n * sizeof *want);
   assert_non_null(got);
@@ -179,7 +179,7 @@ static void slow_device_gets_less(void **state) {
 static void failing_device_is_named_and_the_context_stays_usable(void **state) {
   (void)state;
   slab_context *both = open_devices("all", 64, 0);
-  slab_scene *scene = mixed_scene(both, 1);
+  slab_scene *scene = mixed_fates_scene(both, 1);
   slab_ray *rays = mixed_rays(__func__, N);
   slab_hit hits[N], want[N];
   slab_device_info info;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counting_scene.h"
 #include "job.h"
-#include "ladder.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 
 enum { N = 500, QUERIES = SLAB_INTERVAL + 1 };
 
@@ -34,7 +34,7 @@ static int setup(void **state) {
   f->out_of_order = opencl_queue(f->context, f->device, OUT_OF_ORDER);
   f->beside = opencl_queue(f->context, f->device, 0);
   slab_context *slab = opencl_slab(f->context, f->device, f->beside);
-  f->scene = mixed_scene(slab, 11);
+  f->scene = mixed_fates_scene(slab, 11);
   slab_context_destroy(slab);
   f->rays = mixed_rays("test_enqueue", N);
   meet(f);
@@ -73,11 +73,11 @@ static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
   const fixture *f = *state;
   const slab_cast_options rows[] = {
       {0},
-      {.mask = MIXED_MASK(MIXED_SPHERES) | MIXED_MASK(MIXED_MESH)},
+      {.mask = MIXED_FATES_MASK(MIXED_FATES_SPHERES) | MIXED_FATES_MASK(MIXED_FATES_MESH)},
       {.skip = f->met},
       {.cull = SLAB_CULL_BACK},
       {.cull = SLAB_CULL_FRONT, .face_forward = 1},
-      {.mask = ~MIXED_MASK(MIXED_OBBS), .skip = f->met, .cull = SLAB_CULL_BACK, .face_forward = 1},
+      {.mask = ~MIXED_FATES_MASK(MIXED_FATES_OBBS), .skip = f->met, .cull = SLAB_CULL_BACK, .face_forward = 1},
   };
   for (size_t row = 0; row < sizeof rows / sizeof *rows; row++)
     for (int query = 0; query < QUERIES; query++) {
@@ -92,7 +92,7 @@ static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
 /* So that the rows above differ from each other. */
 static void every_option_changes_an_answer(void **state) {
   const fixture *f = *state;
-  const slab_cast_options rows[] = {{.mask = MIXED_MASK(MIXED_SPHERES)},
+  const slab_cast_options rows[] = {{.mask = MIXED_FATES_MASK(MIXED_FATES_SPHERES)},
                                     {.skip = f->met},
                                     {.cull = SLAB_CULL_BACK},
                                     {.cull = SLAB_CULL_FRONT},
@@ -385,7 +385,7 @@ static void *enqueue_rounds(void *argument) {
 static void threads_enqueue_on_one_scene(void **state) {
   const fixture *f = *state;
   slab_context *slab = opencl_slab(f->context, f->device, NULL);
-  slab_scene *scene = mixed_scene(slab, 11);
+  slab_scene *scene = mixed_fates_scene(slab, 11);
   cl_command_queue queues[THREADS / 2];
   pthread_barrier_t start;
   worker *workers = calloc(THREADS, sizeof *workers);
@@ -428,7 +428,7 @@ static void objects_of_a_context_serve_for_enqueueing(void **state) {
   assert_ok(slab_context_create(NULL, &ours));
   assert_ok(slab_context_objects(ours, &context, NULL));
   assert_ok(slab_context_objects(ours, NULL, &device));
-  slab_scene *scene = mixed_scene(ours, 11);
+  slab_scene *scene = mixed_fates_scene(ours, 11);
   cl_command_queue queue = opencl_queue(context, device, 0);
   job j = job_create(context, scene, SLAB_CLOSEST, f->rays, N, NULL);
   assert_ok(slab_enqueue(scene, &j.batch, queue, 0, NULL, NULL));

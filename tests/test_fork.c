@@ -15,7 +15,7 @@
 
 /* Seconds that a child may take: those that compile kernels, and those that are refused. */
 enum { WORKING_SECONDS = 200, REFUSED_SECONDS = 30 };
-/* Enough for a tree that several threads build. */
+/* Enough for a BVH that several threads build. */
 enum { BOXES = 6000 };
 
 /* ---- a row of unit boxes, and a ray down at each: whatever is wrong is told by its line ---- */
@@ -167,7 +167,7 @@ static int building_is_refused(world *w) {
   CLAIM(slab_scene_pack(w->scene, NULL, 0, &size) == SLAB_OK && size > 0);
   void *packed = malloc(size);
   CLAIM(packed != NULL);
-  REFUSED(slab_scene_pack(w->scene, packed, size, &size)); /* its tree is the driver's */
+  REFUSED(slab_scene_pack(w->scene, packed, size, &size)); /* its BVH is the driver's */
   free(packed);
   return 0;
 }
@@ -221,7 +221,7 @@ static int packing_goes_on(world *w) {
   return 0;
 }
 
-/* Of a scene without a tree all is in host memory. */
+/* Of a scene without a BVH all is in host memory. */
 static void child_packs_a_flat_scene(void **state) {
   world *w = *state, flat = {.context = w->context};
   assert_ok(slab_scene_create(w->context, &flat.open));

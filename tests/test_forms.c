@@ -2,7 +2,7 @@
  * sets find the faults that others are known for. */
 #include <string.h>
 
-#include "forms_mirror.h"
+#include "forms_reference.h"
 #include "forms_sets.h"
 #include "harness.h"
 
@@ -15,7 +15,7 @@ static void find(const form *f, const forms_set *set, uint32_t *bits) {
   for (size_t i = 0; i < set->rays; i++) {
     const size_t first = i / FORMS_RAYS_PER_GROUP * FORMS_GROUP;
     if (i % FORMS_RAYS_PER_GROUP == 0) form_pack(f->layout, 1, set->shapes + first * floats, FORMS_GROUP, blocks);
-    bits[i] = form_mirror(f, &set->ray[i], blocks, FORMS_GROUP);
+    bits[i] = form_reference(f, &set->ray[i], blocks, FORMS_GROUP);
   }
 }
 

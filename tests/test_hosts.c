@@ -10,7 +10,7 @@
 
 #include "faults/layers.h"
 #include "harness.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 #include "opencl.h"
 
 enum { N = 1024, SHAPES = 500, LAUNCH = 64 };
@@ -42,7 +42,7 @@ static void assert_mentions(const char *part) {
 
 /* ---- groups --------------------------------------------------------------------- */
 
-/* A flat scene, a tree, and pairs. */
+/* A flat scene, a BVH, and pairs. */
 typedef struct outcome {
   slab_hit flat[N], tree[N];
   slab_interval pairs[N];
@@ -52,7 +52,7 @@ static void cast_everything(const slab_ray *rays, slab_layout layout, outcome *t
   const slab_box box = {{-4, -4, -4}, {4, 4, 4}};
   slab_box *boxes = harness_room(N * sizeof *boxes);
   slab_context *context = open_as("0", layout);
-  slab_scene *flat = mixed_scene(context, 1), *tree = mixed_tree(context, SHAPES);
+  slab_scene *flat = mixed_fates_scene(context, 1), *tree = mixed_tree(context, SHAPES);
   for (int i = 0; i < N; i++) boxes[i] = box;
   assert_ok(slab_closest(flat, rays, N, to->flat, NULL));
   assert_ok(slab_closest(tree, rays, N, to->tree, NULL));
@@ -213,7 +213,7 @@ typedef struct stage {
 
 static void set(stage *s, const char *test) {
   s->context = open_as("0", SLAB_LAYOUT_COMPRESSED);
-  s->scene = mixed_scene(s->context, 1);
+  s->scene = mixed_fates_scene(s->context, 1);
   s->rays = mixed_rays(test, N);
   assert_ok(slab_closest(s->scene, s->rays, N, s->want, NULL));
   snprintf(s->distance, sizeof s->distance, "-DSLAB_QUERY=%d ", (int)SLAB_DISTANCE);

@@ -12,7 +12,7 @@ static unsigned asking(unsigned blocked_of_100) {
   unsigned asked = 0;
   occluder_remember(&last, 4, 7, 3);
   for (int i = 0; i < RAYS; i++) {
-    if (!occluder_is_asked(&last)) continue;
+    if (!occluder_is_tested(&last)) continue;
     asked++;
     occluder_judge(&last, random_below(&random, 100) < blocked_of_100);
   }
@@ -22,7 +22,7 @@ static unsigned asking(unsigned blocked_of_100) {
 static void nobody_asks_what_is_not_known(void **state) {
   (void)state;
   occluder last = occluder_none();
-  for (int i = 0; i < RAYS; i++) assert_false(occluder_is_asked(&last));
+  for (int i = 0; i < RAYS; i++) assert_false(occluder_is_tested(&last));
 }
 
 static void what_blocks_is_asked_always(void **state) {
@@ -52,7 +52,7 @@ static void trust_that_was_long_earned_is_soon_lost(void **state) {
   occluder_remember(&last, 4, 7, 3);
   for (int i = 0; i < RAYS; i++) occluder_judge(&last, true);
   for (int i = 0; i < RAYS / 2; i++) {
-    if (!occluder_is_asked(&last)) continue;
+    if (!occluder_is_tested(&last)) continue;
     asked++;
     occluder_judge(&last, false);
   }
@@ -66,7 +66,7 @@ static void who_is_next_is_foreseen(void **state) {
   occluder last = occluder_none();
   occluder_remember(&last, 4, 7, 3);
   for (int i = 0; i < RAYS; i++) {
-    const bool next = occluder_is_next(&last), asked = occluder_is_asked(&last);
+    const bool next = occluder_is_next(&last), asked = occluder_is_tested(&last);
     assert_true(next == asked);
     if (asked) occluder_judge(&last, random_below(&random, 6) == 0);
   }

@@ -2,19 +2,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "specimen.h"
+#include "unit_shapes.h"
 
 /* Front: met from outside, or from the side that the normal points to. The second ray comes from behind. */
 static void culling_drops_one_side(void **state) {
   static const slab_cast_options back = {.cull = SLAB_CULL_BACK}, front = {.cull = SLAB_CULL_FRONT};
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     const slab_ray behind = {{0, 0, s->solid ? 0 : 4}, 0, {0, 0, -1}, INFINITY};
     const float t = s->solid ? 1 : 5;
-    const expect_want from_behind = specimen_near(s, t, s->solid ? 0 : t, t);
-    const expect_want gone = specimen_inside(3, s->solid ? 5 : 3), gone_behind = specimen_inside(s->solid ? 0 : t, t);
-    const expect_row without_back[] = {{specimen_ray(-4, 0, INFINITY), specimen_near(s, 3, 3, s->solid ? 5 : 3)},
+    const expect_want from_behind = unit_shape_near(s, t, s->solid ? 0 : t, t);
+    const expect_want gone = unit_shape_inside(3, s->solid ? 5 : 3),
+                      gone_behind = unit_shape_inside(s->solid ? 0 : t, t);
+    const expect_row without_back[] = {{unit_shape_ray(-4, 0, INFINITY), unit_shape_near(s, 3, 3, s->solid ? 5 : 3)},
                                        {behind, gone_behind}};
-    const expect_row without_front[] = {{specimen_ray(-4, 0, INFINITY), s->solid ? specimen_far(s, 5, 3, 5) : gone},
+    const expect_row without_front[] = {{unit_shape_ray(-4, 0, INFINITY), s->solid ? unit_shape_far(s, 5, 3, 5) : gone},
                                         {behind, from_behind}};
     expect_shape(*state, s->kind, s->shape, without_back, &back, 0);
     expect_shape(*state, s->kind, s->shape, without_front, &front, 0);
@@ -23,28 +24,28 @@ static void culling_drops_one_side(void **state) {
 
 static void exit_beyond_t_max_is_not_reported_with_front_faces_culled(void **state) {
   static const slab_cast_options front = {.cull = SLAB_CULL_FRONT};
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
-    const expect_row rows[] = {{specimen_ray(-4, 0, 4), specimen_inside(3, 4)},
-                               {specimen_ray(-4, 0, 5), specimen_far(s, 5, 3, 5)}};
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
+    const expect_row rows[] = {{unit_shape_ray(-4, 0, 4), unit_shape_inside(3, 4)},
+                               {unit_shape_ray(-4, 0, 5), unit_shape_far(s, 5, 3, 5)}};
     if (s->solid) expect_shape(*state, s->kind, s->shape, rows, &front, 0);
   }
 }
 
 static void face_forward_turns_normals_against_the_ray(void **state) {
   static const slab_cast_options forward = {.face_forward = 1};
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     const slab_ray behind = {{0, 0, s->solid ? 0 : 4}, 0, {0, 0, -1}, INFINITY};
     const float t = s->solid ? 1 : 5;
-    expect_want turned = specimen_near(s, t, s->solid ? 0 : t, t);
+    expect_want turned = unit_shape_near(s, t, s->solid ? 0 : t, t);
     turned.normal[2] = 1;
-    const expect_row rows[] = {{specimen_ray(-4, 0, INFINITY), specimen_near(s, 3, 3, s->solid ? 5 : 3)},
+    const expect_row rows[] = {{unit_shape_ray(-4, 0, INFINITY), unit_shape_near(s, 3, 3, s->solid ? 5 : 3)},
                                {behind, turned}};
     expect_shape(*state, s->kind, s->shape, rows, &forward, 0);
   }
 }
 
-/* A specimen moved by z. */
-static void moved(const specimen *s, float z, float shape[15]) {
+/* A unit shape moved by z. */
+static void moved(const unit_shape *s, float z, float shape[15]) {
   memcpy(shape, s->shape, sizeof s->shape);
   if (s->kind == SLAB_PLANE) shape[3] -= z; /* -z = offset */
   if (s->kind != SLAB_PLANE) shape[2] += z;
@@ -56,18 +57,18 @@ static void moved(const specimen *s, float z, float shape[15]) {
 static void mask_hides_a_geometry_from_every_query(void **state) {
   slab_scene *scene = NULL;
   assert_ok(slab_scene_create(*state, &scene));
-  for (uint32_t k = 0; k < SPECIMENS; k++) {
+  for (uint32_t k = 0; k < UNIT_SHAPES; k++) {
     const slab_geometry_options options = {.mask = k < 4 ? 1u << k : 0};
     float shape[15];
-    moved(&specimens[k], 4 * (float)k, shape);
-    assert_ok(shape_add(scene, specimens[k].kind, shape, 1, &options));
+    moved(&unit_shapes[k], 4 * (float)k, shape);
+    assert_ok(shape_add(scene, unit_shapes[k].kind, shape, 1, &options));
   }
   assert_ok(slab_scene_commit(scene, NULL));
   static const struct {
     uint32_t mask, first, count;
   } cases[] = {{0, 0, 5},  {1, 0, 2},  {2, 1, 2},           {4, 2, 2},           {8, 3, 2},
                {16, 4, 1}, {12, 2, 3}, {0x80000000u, 4, 1}, {0xFFFFFFFFu, 0, 5}, {6, 1, 3}};
-  const slab_ray ray = specimen_ray(-4, 0, INFINITY);
+  const slab_ray ray = unit_shape_ray(-4, 0, INFINITY);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const slab_cast_options options = {.mask = cases[i].mask};
     answers a;
@@ -81,21 +82,21 @@ static void mask_hides_a_geometry_from_every_query(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* Each ray skips another of the five specimens, which all lie at t = 3: planes and triangles go, solids stay. */
+/* Each ray skips another of the five unit shapes, which all lie at t = 3: planes and triangles go, solids stay. */
 static void skip_hides_planes_and_triangles_and_not_solids(void **state) {
-  slab_scene *scene = specimen_scene(*state);
-  slab_ray rays[SPECIMENS + 2];
-  slab_primitive_id skip[SPECIMENS + 2];
-  for (uint32_t k = 0; k < SPECIMENS + 2; k++) {
-    rays[k] = specimen_ray(-4, 0, INFINITY);
-    skip[k] = (slab_primitive_id){k < SPECIMENS ? 0 : SLAB_MISS, k < SPECIMENS ? k : SLAB_MISS};
+  slab_scene *scene = unit_shape_scene(*state);
+  slab_ray rays[UNIT_SHAPES + 2];
+  slab_primitive_id skip[UNIT_SHAPES + 2];
+  for (uint32_t k = 0; k < UNIT_SHAPES + 2; k++) {
+    rays[k] = unit_shape_ray(-4, 0, INFINITY);
+    skip[k] = (slab_primitive_id){k < UNIT_SHAPES ? 0 : SLAB_MISS, k < UNIT_SHAPES ? k : SLAB_MISS};
   }
   const slab_cast_options options = {.skip = skip};
   answers a;
-  expect_cast(scene, rays, SPECIMENS + 2, &options, &a);
-  for (uint32_t k = 0; k < SPECIMENS + 2; k++) {
-    const int goes = k < SPECIMENS && !specimens[k].solid;
-    assert_int_equal(a.count[k], goes ? SPECIMENS - 1 : SPECIMENS);
+  expect_cast(scene, rays, UNIT_SHAPES + 2, &options, &a);
+  for (uint32_t k = 0; k < UNIT_SHAPES + 2; k++) {
+    const int goes = k < UNIT_SHAPES && !unit_shapes[k].solid;
+    assert_int_equal(a.count[k], goes ? UNIT_SHAPES - 1 : UNIT_SHAPES);
     for (uint64_t h = a.offsets[k]; goes && h < a.offsets[k + 1]; h++) assert_true(a.all[h].geometry != k);
   }
   answers_free(&a);
@@ -105,14 +106,14 @@ static void skip_hides_planes_and_triangles_and_not_solids(void **state) {
 static void skip_leaves_the_neighbours_of_what_it_hides(void **state) {
   float triangles[20][9];
   for (int i = 0; i < 20; i++) {
-    memcpy(triangles[i], specimens[SPECIMEN_TRIANGLE].shape, sizeof triangles[i]);
+    memcpy(triangles[i], unit_shapes[UNIT_SHAPE_TRIANGLE].shape, sizeof triangles[i]);
     for (int v = 0; v < 3; v++) triangles[i][3 * v + 2] = (float)(i / 2); /* two at each height */
   }
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, triangles, 20);
   slab_ray rays[20];
   slab_primitive_id skip[20];
   for (uint32_t i = 0; i < 20; i++) {
-    rays[i] = specimen_ray(-4, 0, INFINITY);
+    rays[i] = unit_shape_ray(-4, 0, INFINITY);
     skip[i] = (slab_primitive_id){i, 0};
   }
   const slab_cast_options options = {.skip = skip};
@@ -130,25 +131,25 @@ static void skip_leaves_the_neighbours_of_what_it_hides(void **state) {
 
 /* ---- ties ---- */
 
-/* All five specimens at t = 3, added in every rotation: the first added wins, and `all` names them in that order. */
+/* All five unit shapes at t = 3, added in every rotation: the first added wins, and `all` names them in that order. */
 static void of_equal_t_the_lowest_geometry_wins(void **state) {
-  const slab_ray ray = specimen_ray(-4, 0, INFINITY);
-  for (uint32_t turn = 0; turn < SPECIMENS; turn++) {
+  const slab_ray ray = unit_shape_ray(-4, 0, INFINITY);
+  for (uint32_t turn = 0; turn < UNIT_SHAPES; turn++) {
     slab_scene *scene = NULL;
     assert_ok(slab_scene_create(*state, &scene));
-    for (uint32_t k = 0; k < SPECIMENS; k++) {
-      const specimen *s = &specimens[(k + turn) % SPECIMENS];
+    for (uint32_t k = 0; k < UNIT_SHAPES; k++) {
+      const unit_shape *s = &unit_shapes[(k + turn) % UNIT_SHAPES];
       assert_ok(shape_add(scene, s->kind, s->shape, 1, NULL));
     }
     assert_ok(slab_scene_commit(scene, NULL));
     answers a;
     expect_cast(scene, &ray, 1, NULL, &a);
-    assert_int_equal(a.count[0], SPECIMENS);
+    assert_int_equal(a.count[0], UNIT_SHAPES);
     assert_true(a.interval[0].geometry == 0 && a.interval[0].enter == 3);
-    for (uint32_t k = 0; k < SPECIMENS; k++) {
-      const specimen *s = &specimens[(k + turn) % SPECIMENS];
+    for (uint32_t k = 0; k < UNIT_SHAPES; k++) {
+      const unit_shape *s = &unit_shapes[(k + turn) % UNIT_SHAPES];
       assert_true(a.all[k].geometry == k && a.all[k].t == 3);
-      assert_true(a.all[k].u == specimen_near(s, 3, 3, 9).u); /* and its own attributes */
+      assert_true(a.all[k].u == unit_shape_near(s, 3, 3, 9).u); /* and its own attributes */
     }
     answers_free(&a);
     slab_scene_destroy(scene);
@@ -172,7 +173,7 @@ static void of_t_that_underflow_to_one_value_the_lowest_geometry_wins(void **sta
 /* 37 copies in two geometries, so that ties cross lanes and blocks of every width. */
 static void of_equal_t_the_lowest_primitive_wins(void **state) {
   enum { N = 37 };
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     const size_t floats = shape_floats(s->kind);
     float copies[N * 15];
     for (size_t i = 0; i < N; i++) memcpy(copies + i * floats, s->shape, floats * sizeof *copies);
@@ -181,7 +182,7 @@ static void of_equal_t_the_lowest_primitive_wins(void **state) {
     assert_ok(shape_add(scene, s->kind, copies, N, NULL));
     assert_ok(shape_add(scene, s->kind, copies, N, NULL));
     assert_ok(slab_scene_commit(scene, NULL));
-    const slab_ray ray = specimen_ray(-4, 0, INFINITY);
+    const slab_ray ray = unit_shape_ray(-4, 0, INFINITY);
     answers a;
     expect_cast(scene, &ray, 1, NULL, &a);
     assert_int_equal(a.count[0], 2 * N);

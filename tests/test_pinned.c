@@ -8,28 +8,29 @@
 #include "answers.h"
 #include "faults/layers.h"
 #include "harness.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 #include "opencl.h"
 
 enum { N = 3000, SHAPES = 500, THREADS = 4, ROUNDS = 2 };
 
 static layers under;
 
-static slab_context *open_device(uint32_t launch_rays, int copy, slab_tactic tactic) {
-  const slab_context_options options = {.launch_rays = launch_rays, .copy = copy, .tactic = tactic};
+static slab_context *open_device(uint32_t launch_rays, int copy, slab_traversal traversal) {
+  const slab_context_options options = {.launch_rays = launch_rays, .copy = copy, .traversal = traversal};
   slab_context *context = NULL;
   assert_ok(slab_context_create(&options, &context));
   return context;
 }
 
 static slab_scene *scene_of(slab_context *context, int tree) {
-  return tree ? mixed_tree(context, SHAPES) : mixed_scene(context, 1);
+  return tree ? mixed_tree(context, SHAPES) : mixed_fates_scene(context, 1);
 }
 
 /* Every ray leaves a primitive, which it must not meet again. */
 static slab_primitive_id *skips(size_t n) {
   slab_primitive_id *list = harness_room(n * sizeof *list);
-  for (size_t i = 0; i < n; i++) list[i] = (slab_primitive_id){.geometry = MIXED_MESH, .primitive = (uint32_t)(i % 40)};
+  for (size_t i = 0; i < n; i++)
+    list[i] = (slab_primitive_id){.geometry = MIXED_FATES_MESH, .primitive = (uint32_t)(i % 40)};
   return list;
 }
 
@@ -65,7 +66,7 @@ static void assert_gone(void) {
 /* What one cast of each query answers where arrays are used in place. */
 static void answer_in_place(int tree, const slab_ray *rays, const slab_cast_options *options, answers *want) {
   under.pinned(0, PINNED_GIVEN);
-  slab_context *context = open_device(0, 0, SLAB_TACTIC_MEASURED);
+  slab_context *context = open_device(0, 0, SLAB_TRAVERSAL_AUTO);
   slab_scene *scene = scene_of(context, tree);
   assert_ok(answers_cast_all(want, scene, rays, N, options));
   slab_scene_destroy(scene);
@@ -79,22 +80,22 @@ static void answer_in_place(int tree, const slab_ray *rays, const slab_cast_opti
 /* A way to run on a device that copies. */
 typedef struct way {
   int gpu, copy;
-  slab_tactic tactic;
+  slab_traversal traversal;
   uint32_t launch_rays;
 } way;
 
 /* A GPU copies whatever the options say; sorted rays send their order along. */
-static const way ways[] = {{1, 0, SLAB_TACTIC_MEASURED, 0},
-                           {1, 0, SLAB_TACTIC_MEASURED, 7 * 64},
-                           {0, 1, SLAB_TACTIC_MEASURED, 7 * 64},
-                           {0, 1, SLAB_TACTIC_SORTED, 1024}};
+static const way ways[] = {{1, 0, SLAB_TRAVERSAL_AUTO, 0},
+                           {1, 0, SLAB_TRAVERSAL_AUTO, 7 * 64},
+                           {0, 1, SLAB_TRAVERSAL_AUTO, 7 * 64},
+                           {0, 1, SLAB_TRAVERSAL_SORTED, 1024}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static void cast_staged(const way *w, int tree, const slab_ray *rays, const slab_cast_options *options,
                         const answers *want) {
   answers got = {0};
   under.pinned(w->gpu, PINNED_GIVEN);
-  slab_context *context = open_device(w->launch_rays, w->copy, w->tactic);
+  slab_context *context = open_device(w->launch_rays, w->copy, w->traversal);
   slab_scene *scene = scene_of(context, tree);
   assert_ok(answers_cast_all(&got, scene, rays, N, options));
   const pinned_report seen = under.pinned_now();
@@ -134,14 +135,14 @@ static void pinned_memory_grows_and_is_kept(void **state) {
   slab_ray *rays = mixed_rays(__func__, N);
   slab_hit *want = harness_room(N * sizeof *want), *got = harness_room((N + 1) * sizeof *got);
   under.pinned(1, PINNED_GIVEN);
-  slab_context *context = open_device(0, 0, SLAB_TACTIC_MEASURED);
-  slab_scene *scene = mixed_scene(context, 1);
+  slab_context *context = open_device(0, 0, SLAB_TRAVERSAL_AUTO);
+  slab_scene *scene = mixed_fates_scene(context, 1);
   assert_ok(slab_closest(scene, rays, N, want, NULL));
   slab_context_destroy(context);
   slab_scene_destroy(scene);
   assert_gone();
-  context = open_device(0, 0, SLAB_TACTIC_MEASURED);
-  scene = mixed_scene(context, 1);
+  context = open_device(0, 0, SLAB_TRAVERSAL_AUTO);
+  scene = mixed_fates_scene(context, 1);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     memset(got, 0x5A, (N + 1) * sizeof *got);
     assert_ok(slab_closest(scene, rays, counts[i], got, NULL));
@@ -170,8 +171,8 @@ static void casts_go_on_without_pinned_memory(void **state) {
   for (int r = 0; r < 2; r++) {
     answers got = {0};
     under.pinned(1, refusals[r]);
-    slab_context *context = open_device(500, 0, SLAB_TACTIC_MEASURED);
-    slab_scene *scene = mixed_scene(context, 1);
+    slab_context *context = open_device(500, 0, SLAB_TRAVERSAL_AUTO);
+    slab_scene *scene = mixed_fates_scene(context, 1);
     assert_ok(answers_cast_all(&got, scene, rays, N, &options));
     const pinned_report seen = under.pinned_now();
     assert_true(seen.staged == 0 && seen.direct > 0 && seen.buffers == 0);
@@ -215,8 +216,8 @@ static void threads_share_no_pinned_memory(void **state) {
     answer_in_place(0, workers[i].rays, NULL, &workers[i].want);
   }
   under.pinned(1, PINNED_GIVEN);
-  slab_context *context = open_device(500, 0, SLAB_TACTIC_MEASURED);
-  slab_scene *scene = mixed_scene(context, 1);
+  slab_context *context = open_device(500, 0, SLAB_TRAVERSAL_AUTO);
+  slab_scene *scene = mixed_fates_scene(context, 1);
   for (int i = 0; i < THREADS; i++) {
     workers[i].scene = scene;
     assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -248,8 +249,8 @@ static void cancelled_casts_leave_nothing_on_its_way(void **state) {
   slab_ray *rays = mixed_rays(__func__, 2 * N);
   slab_hit *want = harness_room(2 * N * sizeof *want), *got = harness_room(N * sizeof *got);
   under.pinned(1, PINNED_GIVEN);
-  slab_context *context = open_device(200, 0, SLAB_TACTIC_MEASURED);
-  slab_scene *scene = mixed_scene(context, 1);
+  slab_context *context = open_device(200, 0, SLAB_TRAVERSAL_AUTO);
+  slab_scene *scene = mixed_fates_scene(context, 1);
   assert_ok(slab_closest(scene, rays, 2 * N, want, NULL));
   for (uint64_t at = 1; at < N; at += 777) {
     const slab_cast_options cancelled = {.progress = stop_at, .user = &at};
@@ -284,12 +285,12 @@ static void callers_queue_is_not_waited_for(void **state) {
   cl_context cl = opencl_context(&device, 1);
   cl_command_queue queue = opencl_queue(cl, device, 0);
   assert_ok(slab_context_create_cl(cl, device, NULL, &options, &context));
-  slab_scene *scene = mixed_scene(context, 1);
+  slab_scene *scene = mixed_fates_scene(context, 1);
   assert_ok(slab_closest(scene, rays, N, want, NULL));
   slab_scene_destroy(scene);
   slab_context_destroy(context);
   assert_ok(slab_context_create_cl(cl, device, queue, &options, &context));
-  scene = mixed_scene(context, 1);
+  scene = mixed_fates_scene(context, 1);
   assert_ok(slab_closest(scene, rays, N, got, NULL));
   assert_same_bits(got, want, N, sizeof *got);
   assert_true(under.pinned_now().direct == 0 && under.pinned_now().mappings > 0);
@@ -317,8 +318,8 @@ static void parts_of_a_device_take_pinned_memory(void **state) {
   slab_ray *rays = mixed_rays(__func__, N);
   float want[N], got[N];
   under.pinned(0, PINNED_GIVEN);
-  slab_context *context = open_device(0, 0, SLAB_TACTIC_MEASURED);
-  slab_scene *scene = mixed_scene(context, 1);
+  slab_context *context = open_device(0, 0, SLAB_TRAVERSAL_AUTO);
+  slab_scene *scene = mixed_fates_scene(context, 1);
   assert_ok(slab_distance(scene, rays, N, want, NULL));
   slab_scene_destroy(scene);
   slab_context_destroy(context);
@@ -327,7 +328,7 @@ static void parts_of_a_device_take_pinned_memory(void **state) {
     if (part == NULL) break;
     cl_context cl = opencl_context(&part, 1);
     assert_ok(slab_context_create_cl(cl, part, NULL, &options, &context));
-    scene = mixed_scene(context, 1);
+    scene = mixed_fates_scene(context, 1);
     assert_ok(slab_distance(scene, rays, N, got, NULL));
     assert_same_bits(got, want, N, sizeof *got);
     slab_scene_destroy(scene);
@@ -344,7 +345,7 @@ static int ask_the_devices(void **state) {
   (void)state;
   for (int gpu = 0; gpu < 2; gpu++) {
     under.pinned(gpu, PINNED_GIVEN);
-    slab_context_destroy(open_device(0, 0, SLAB_TACTIC_MEASURED));
+    slab_context_destroy(open_device(0, 0, SLAB_TRAVERSAL_AUTO));
   }
   return 0;
 }

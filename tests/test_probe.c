@@ -7,7 +7,7 @@
 
 #include "faults/layers.h"
 #include "lanes.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 #include "opencl.h"
 #include "probe.h"
 #include "probed.h"

@@ -8,10 +8,10 @@
 
 enum { NODES = 20000 };
 
-static void clear(tree_node *node) {
-  *node = (tree_node){0};
+static void clear(bvh_node *node) {
+  *node = (bvh_node){0};
   for (int row = 0; row < 6; row++)
-    for (int k = 0; k < TREE_WIDTH; k++) node->bounds[row][k] = row < 3 ? INFINITY : -INFINITY;
+    for (int k = 0; k < BVH_WIDTH; k++) node->bounds[row][k] = row < 3 ? INFINITY : -INFINITY;
 }
 
 /* The bounds of the child in a place, as the kernel decodes them; NaN constrains nothing, as what is infinite. */
@@ -27,12 +27,12 @@ static void decode(const compressed_node *n, int place, float lower[3], float up
 }
 
 /* Fails unless each child stands in one place, and its decoded bounds hold the exact ones. */
-static void check(const tree_node *node) {
+static void check(const bvh_node *node) {
   const compressed_slots slots = compressed_arrange(node);
   compressed_node n;
-  bool seen[TREE_WIDTH] = {false};
+  bool seen[BVH_WIDTH] = {false};
   compressed_bounds(node, &slots, &n);
-  for (int p = 0; p < TREE_WIDTH; p++) {
+  for (int p = 0; p < BVH_WIDTH; p++) {
     const int k = slots.child[p];
     float lower[3], upper[3];
     if (k < 0) continue;
@@ -44,7 +44,7 @@ static void check(const tree_node *node) {
         fail_msg("axis %d: [%a, %a] does not hold [%a, %a]", axis, (double)lower[axis], (double)upper[axis],
                  (double)node->bounds[axis][k], (double)node->bounds[axis + 3][k]);
   }
-  for (int k = 0; k < TREE_WIDTH; k++) assert_true(seen[k] == (node->meta[k] != 0));
+  for (int k = 0; k < BVH_WIDTH; k++) assert_true(seen[k] == (node->meta[k] != 0));
 }
 
 /* Numbers that have little in common: any finite bits, small integers, and what lies a few last places from `near`. */
@@ -65,9 +65,9 @@ static void decoded_bounds_hold_the_exact_ones(void **state) {
   (void)state;
   harness_random random = harness_seeded("decoded_bounds_hold_the_exact_ones");
   for (int i = 0; i < NODES; i++) {
-    tree_node node;
+    bvh_node node;
     clear(&node);
-    const int children = 1 + (int)harness_below(&random, TREE_WIDTH);
+    const int children = 1 + (int)harness_below(&random, BVH_WIDTH);
     const uint32_t extremes = harness_below(&random, 3); /* 0: none, so that all of a node is of one size */
     for (int axis = 0; axis < 3; axis++) {
       const float near = extremes ? number(&random, 0) : harness_uniform(&random, -100, 100);
@@ -77,7 +77,7 @@ static void decoded_bounds_hold_the_exact_ones(void **state) {
         const float b = extremes ? number(&random, a) : a + harness_uniform(&random, -0.1f, 0.1f);
         node.bounds[axis][k] = unbounded && harness_below(&random, 2) ? -INFINITY : fminf(a, b);
         node.bounds[axis + 3][k] = unbounded && harness_below(&random, 2) ? INFINITY : fmaxf(a, b);
-        node.meta[k] = TREE_LEAF(SLAB_BOX, 1);
+        node.meta[k] = BVH_LEAF(SLAB_BOX, 1);
       }
     }
     check(&node);
@@ -92,13 +92,13 @@ static void bounds_at_the_ends_of_floats_are_held(void **state) {
   for (int from = 0; from < ENDS; from++)
     for (int to = from; to < ENDS; to++)
       for (int middle = from; middle <= to; middle++) {
-        tree_node node;
+        bvh_node node;
         clear(&node);
         for (int axis = 0; axis < 3; axis++)
           for (int k = 0; k < 2; k++) {
             node.bounds[axis][k] = ends[k == 0 ? from : middle];
             node.bounds[axis + 3][k] = ends[k == 0 ? middle : to];
-            node.meta[k] = TREE_LEAF(SLAB_BOX, 1);
+            node.meta[k] = BVH_LEAF(SLAB_BOX, 1);
           }
         check(&node);
       }
@@ -109,18 +109,18 @@ static void decoded_bounds_are_tight(void **state) {
   (void)state;
   harness_random random = harness_seeded("decoded_bounds_are_tight");
   for (int i = 0; i < NODES / 10; i++) {
-    tree_node node;
+    bvh_node node;
     compressed_node n;
     clear(&node);
-    for (int k = 0; k < TREE_WIDTH; k++)
+    for (int k = 0; k < BVH_WIDTH; k++)
       for (int axis = 0; axis < 3; axis++) {
         node.bounds[axis][k] = harness_uniform(&random, -1, 1);
         node.bounds[axis + 3][k] = node.bounds[axis][k] + harness_uniform(&random, 0, 1);
-        node.meta[k] = TREE_LEAF(SLAB_BOX, 1);
+        node.meta[k] = BVH_LEAF(SLAB_BOX, 1);
       }
     const compressed_slots slots = compressed_arrange(&node);
     compressed_bounds(&node, &slots, &n);
-    for (int p = 0; p < TREE_WIDTH; p++) {
+    for (int p = 0; p < BVH_WIDTH; p++) {
       float lower[3], upper[3];
       decode(&n, p, lower, upper);
       for (int axis = 0; axis < 3; axis++) {
@@ -136,7 +136,7 @@ static void decoded_bounds_are_tight(void **state) {
 static void children_stand_at_their_corners(void **state) {
   (void)state;
   for (int flat = 0; flat < 2; flat++) {
-    tree_node node;
+    bvh_node node;
     clear(&node);
     const int corners = flat ? 4 : 8;
     for (int k = 0; k < corners; k++) {
@@ -145,10 +145,10 @@ static void children_stand_at_their_corners(void **state) {
         node.bounds[axis][k] = axis == 2 && flat ? -INFINITY : (float)(corner >> axis & 1);
         node.bounds[axis + 3][k] = axis == 2 && flat ? INFINITY : (float)(corner >> axis & 1) + 0.5f;
       }
-      node.meta[k] = TREE_INNER;
+      node.meta[k] = BVH_INNER;
     }
     const compressed_slots slots = compressed_arrange(&node);
-    for (int p = 0; p < TREE_WIDTH; p++)
+    for (int p = 0; p < BVH_WIDTH; p++)
       if (slots.child[p] >= 0) assert_int_equal((slots.child[p] * 3 + 1) % corners, p % corners);
   }
 }

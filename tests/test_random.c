@@ -1,12 +1,12 @@
-/* Seeded random scenes of all kinds at once with extremes over-represented: device = mirror bit by bit in every query,
- * the queries agree, and relations hold that need no reference. SLABCAST_TEST_SEED repeats a run. */
+/* Seeded random scenes of all kinds at once with extremes over-represented: device = CPU reference bit by bit in every
+ * query, the queries agree, and relations hold that need no reference. SLABCAST_TEST_SEED repeats a run. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "adversarial.h"
 #include "expect.h"
-#include "wild.h"
 
 enum { RAYS = 1500 };
 
@@ -18,16 +18,16 @@ static void check_scenes(void **state, const char *name, int scenes, int extreme
   slab_primitive_id *skip = malloc(RAYS * sizeof *skip);
   size_t hits = 0, invalid = 0;
   for (int s = 0; s < scenes; s++) {
-    wild w = wild_begin(&r, extreme);
+    adversarial w = adversarial_begin(&r, extreme);
     slab_scene *scene = NULL;
     assert_ok(slab_scene_create(*state, &scene));
-    assert_ok(wild_fill(&r, &w, WILD_ALL_KINDS, WILD_MOST, scene));
+    assert_ok(adversarial_fill(&r, &w, ADVERSARIAL_ALL_KINDS, ADVERSARIAL_MOST, scene));
     assert_ok(slab_scene_commit(scene, NULL));
     for (int i = 0; i < RAYS; i++) {
-      rays[i] = wild_ray(&r, &w);
-      skip[i] = wild_skip(&r);
+      rays[i] = adversarial_ray(&r, &w);
+      skip[i] = adversarial_skip(&r);
     }
-    const slab_cast_options options = wild_options(&r, skip);
+    const slab_cast_options options = adversarial_options(&r, skip);
     answers a;
     cast(scene, rays, RAYS, &options, &a);
     for (int i = 0; i < RAYS; i++) hits += a.any[i];
@@ -41,12 +41,12 @@ static void check_scenes(void **state, const char *name, int scenes, int extreme
   free(skip);
 }
 
-static void mirror_and_oracle_agree_in_random_scenes(void **state) {
-  check_scenes(state, "mirror_and_oracle_agree_in_random_scenes", 6, 0, expect_cast);
+static void reference_and_oracle_agree_in_random_scenes(void **state) {
+  check_scenes(state, "reference_and_oracle_agree_in_random_scenes", 6, 0, expect_cast);
 }
 
-static void every_query_equals_the_mirror_in_extreme_scenes(void **state) {
-  check_scenes(state, "every_query_equals_the_mirror_in_extreme_scenes", 25, 1, expect_cast_in_extremes);
+static void every_query_equals_the_reference_in_extreme_scenes(void **state) {
+  check_scenes(state, "every_query_equals_the_reference_in_extreme_scenes", 25, 1, expect_cast_in_extremes);
 }
 
 /* ---- relations ---- */
@@ -72,18 +72,18 @@ static void geometry_alone_answers_as_in_company(void **state) {
   enum { N = 600, SCENES = 6 };
   random_state r = harness_stream("geometry_alone_answers_as_in_company");
   for (int s = 0; s < SCENES; s++) {
-    wild w = wild_begin(&r, 1);
+    adversarial w = adversarial_begin(&r, 1);
     slab_shape kinds[32];
     float shapes[32][15] = {{0}};
     for (int g = 0; g < 32; g++) {
       kinds[g] = (slab_shape)random_below(&r, SHAPE_KINDS);
       if (g < SHAPE_KINDS) kinds[g] = (slab_shape)g;
-      wild_shape(&r, kinds[g], &w, shapes[g]);
-      wild_know(&w, (uint32_t)g, shapes[g]);
+      adversarial_shape(&r, kinds[g], &w, shapes[g]);
+      adversarial_know(&w, (uint32_t)g, shapes[g]);
     }
     slab_scene *scene = scene_of_bits(*state, kinds, shapes);
     slab_ray rays[N];
-    for (int i = 0; i < N; i++) rays[i] = wild_ray(&r, &w);
+    for (int i = 0; i < N; i++) rays[i] = adversarial_ray(&r, &w);
     static slab_hit together[N], best[N], alone[N];
     uint32_t count[N], sum[N] = {0}, one[N];
     assert_ok(slab_closest(scene, rays, N, together, NULL));
@@ -114,7 +114,7 @@ static void pairs_equal_intervals(void **state) {
   for (int kind = 0; kind < SHAPE_KINDS; kind++)
     for (int round = 0; round < ROUNDS; round++) {
       const size_t floats = shape_floats((slab_shape)kind);
-      wild w = wild_begin(&r, 1);
+      adversarial w = adversarial_begin(&r, 1);
       slab_shape kinds[32];
       float shapes[32][15] = {{0}}, given[32 * 15];
       for (int g = 0; g < 32; g++) {
@@ -124,16 +124,16 @@ static void pairs_equal_intervals(void **state) {
         assert_ok(slab_scene_create(*state, &probe));
         while (skipped) {
           const slab_geometry_options drop = {.skip_invalid = 1, .skipped = &skipped};
-          wild_shape(&r, kinds[g], &w, shapes[g]);
+          adversarial_shape(&r, kinds[g], &w, shapes[g]);
           assert_ok(shape_add(probe, kinds[g], shapes[g], 1, &drop));
         }
         slab_scene_destroy(probe);
-        wild_know(&w, (uint32_t)g, shapes[g]);
+        adversarial_know(&w, (uint32_t)g, shapes[g]);
         memcpy(given + floats * (size_t)g, shapes[g], floats * sizeof *given);
       }
       slab_scene *scene = scene_of_bits(*state, kinds, shapes);
       slab_ray rays[32];
-      for (int i = 0; i < 32; i++) rays[i] = wild_ray(&r, &w);
+      for (int i = 0; i < 32; i++) rays[i] = adversarial_ray(&r, &w);
       slab_interval pairs[32], want[32];
       assert_ok(slab_pairs(*state, (slab_shape)kind, rays, given, 32, pairs));
       for (uint32_t g = 0; g < 32; g++) {
@@ -152,13 +152,13 @@ static void range_only_filters_planes_and_triangles(void **state) {
   enum { N = 400, SCENES = 10 };
   random_state r = harness_stream("range_only_filters_planes_and_triangles");
   for (int s = 0; s < SCENES; s++) {
-    float triangles[WILD_MOST][15], shapes[WILD_MOST * 15] = {0};
-    for (int i = 0; i < WILD_MOST; i++)
+    float triangles[ADVERSARIAL_MOST][15], shapes[ADVERSARIAL_MOST * 15] = {0};
+    for (int i = 0; i < ADVERSARIAL_MOST; i++)
       for (int k = 0; k < 9; k++) triangles[i][k] = shapes[9 * i + k] = random_between(&r, -4, 4);
-    slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, shapes, WILD_MOST);
+    slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, shapes, ADVERSARIAL_MOST);
     slab_ray rays[N];
     for (int i = 0; i < N; i++) {
-      const float *to = triangles[random_below(&r, WILD_MOST)];
+      const float *to = triangles[random_below(&r, ADVERSARIAL_MOST)];
       for (int k = 0; k < 3; k++) {
         rays[i].origin[k] = random_between(&r, -8, 8);
         rays[i].direction[k] = to[k] + 0.5f * (to[3 + k] - to[k]) + 0.25f * (to[6 + k] - to[k]) - rays[i].origin[k];
@@ -186,8 +186,8 @@ static void range_only_filters_planes_and_triangles(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(mirror_and_oracle_agree_in_random_scenes),
-      cmocka_unit_test(every_query_equals_the_mirror_in_extreme_scenes),
+      cmocka_unit_test(reference_and_oracle_agree_in_random_scenes),
+      cmocka_unit_test(every_query_equals_the_reference_in_extreme_scenes),
       cmocka_unit_test(geometry_alone_answers_as_in_company),
       cmocka_unit_test(pairs_equal_intervals),
       cmocka_unit_test(range_only_filters_planes_and_triangles),

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "specimen.h"
+#include "unit_shapes.h"
 
 /* ---- validity ---- */
 
@@ -24,7 +24,7 @@ static void check_invalid(slab_scene *scene, const slab_ray *rays, size_t n) {
 
 static void nan_anywhere_is_invalid(void **state) {
   static const uint32_t nans[] = {0x7FC00000u, 0xFFC00000u, 0x7F800001u, 0xFFFFFFFFu};
-  slab_scene *scene = specimen_scene(*state);
+  slab_scene *scene = unit_shape_scene(*state);
   slab_ray rays[32];
   for (int i = 0; i < 32; i++) {
     float values[8] = {0, 0, -4, 0, 0, 0, 1, 9};
@@ -36,10 +36,10 @@ static void nan_anywhere_is_invalid(void **state) {
 }
 
 static void infinite_origin_or_direction_is_invalid(void **state) {
-  slab_scene *scene = specimen_scene(*state);
+  slab_scene *scene = unit_shape_scene(*state);
   slab_ray rays[12];
   for (int i = 0; i < 12; i++) {
-    rays[i] = specimen_ray(-4, 0, INFINITY);
+    rays[i] = unit_shape_ray(-4, 0, INFINITY);
     (i % 6 < 3 ? rays[i].origin : rays[i].direction)[i % 3] = i < 6 ? INFINITY : -INFINITY;
   }
   check_invalid(scene, rays, 12);
@@ -47,10 +47,10 @@ static void infinite_origin_or_direction_is_invalid(void **state) {
 }
 
 static void zero_direction_is_invalid(void **state) {
-  slab_scene *scene = specimen_scene(*state);
+  slab_scene *scene = unit_shape_scene(*state);
   slab_ray rays[8];
   for (int i = 0; i < 8; i++) {
-    rays[i] = specimen_ray(0, 0, INFINITY);
+    rays[i] = unit_shape_ray(0, 0, INFINITY);
     for (int k = 0; k < 3; k++) rays[i].direction[k] = i >> k & 1 ? -0.0f : 0.0f;
   }
   check_invalid(scene, rays, 8);
@@ -58,11 +58,11 @@ static void zero_direction_is_invalid(void **state) {
 }
 
 static void origin_beyond_two_to_the_60_is_invalid(void **state) {
-  slab_scene *scene = specimen_scene(*state);
+  slab_scene *scene = unit_shape_scene(*state);
   slab_ray rays[6], valid[6];
   for (int i = 0; i < 6; i++) {
     const float side = i < 3 ? 1.0f : -1.0f;
-    valid[i] = specimen_ray(0, 0, 1);
+    valid[i] = unit_shape_ray(0, 0, 1);
     valid[i].origin[i % 3] = side * 0x1p60f;
     rays[i] = valid[i];
     rays[i].origin[i % 3] = side * nextafterf(0x1p60f, INFINITY);
@@ -85,10 +85,11 @@ static void ray_at_the_edge_of_validity_still_hits(void **state) {
 }
 
 static void invalid_rays_are_counted_and_misses_are_not(void **state) {
-  const slab_ray rays[] = {specimen_ray(-4, 0, INFINITY), specimen_ray(-4, NAN, INFINITY),     specimen_ray(-4, 2, 1),
-                           {{0, 0, 0}, 0, {0, 0, 0}, 1},  {{9, 9, 9}, 0, {1, 1, 1}, INFINITY}, specimen_ray(NAN, 5, 1)};
+  const slab_ray rays[] = {
+      unit_shape_ray(-4, 0, INFINITY), unit_shape_ray(-4, NAN, INFINITY),   unit_shape_ray(-4, 2, 1),
+      {{0, 0, 0}, 0, {0, 0, 0}, 1},    {{9, 9, 9}, 0, {1, 1, 1}, INFINITY}, unit_shape_ray(NAN, 5, 1)};
   static const uint32_t ids[] = {0, SLAB_INVALID, SLAB_MISS, SLAB_INVALID, SLAB_MISS, SLAB_INVALID};
-  slab_scene *scene = expect_scene(*state, SLAB_BOX, specimens[SPECIMEN_BOX].shape, 1);
+  slab_scene *scene = expect_scene(*state, SLAB_BOX, unit_shapes[UNIT_SHAPE_BOX].shape, 1);
   answers a;
   expect_cast(scene, rays, 6, NULL, &a);
   assert_true(a.invalid[0] == 3);
@@ -102,7 +103,7 @@ static void invalid_rays_are_counted_and_misses_are_not(void **state) {
 }
 
 static void empty_scene_is_missed_and_invalid_rays_stay_invalid(void **state) {
-  const slab_ray rays[] = {specimen_ray(-4, 0, INFINITY), specimen_ray(-4, NAN, INFINITY)};
+  const slab_ray rays[] = {unit_shape_ray(-4, 0, INFINITY), unit_shape_ray(-4, NAN, INFINITY)};
   slab_scene *scene = NULL;
   assert_ok(slab_scene_create(*state, &scene));
   assert_ok(slab_scene_commit(scene, NULL));
@@ -116,111 +117,111 @@ static void empty_scene_is_missed_and_invalid_rays_stay_invalid(void **state) {
 /* ---- ranges ---- */
 
 static void range_ends_belong_to_the_range(void **state) {
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     const float out = s->solid ? 5 : 3;
     const float above = nextafterf(3, 9);
-    specimen_check(state, s, specimen_ray(-4, 0, INFINITY), specimen_near(s, 3, 3, out));
-    specimen_check(state, s, specimen_ray(-4, 3, 3), specimen_near(s, 3, 3, 3));
-    specimen_check(state, s, specimen_ray(-4, 0, nextafterf(3, 0)), (expect_want)EXPECT_MISS);
-    specimen_check(state, s, specimen_ray(-4, nextafterf(out, 9), INFINITY), (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, unit_shape_ray(-4, 0, INFINITY), unit_shape_near(s, 3, 3, out));
+    unit_shape_check(state, s, unit_shape_ray(-4, 3, 3), unit_shape_near(s, 3, 3, 3));
+    unit_shape_check(state, s, unit_shape_ray(-4, 0, nextafterf(3, 0)), (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, unit_shape_ray(-4, nextafterf(out, 9), INFINITY), (expect_want)EXPECT_MISS);
     if (!s->solid) continue;
-    specimen_check(state, s, specimen_ray(-4, above, INFINITY), specimen_far(s, 5, above, 5));
-    specimen_check(state, s, specimen_ray(-4, 5, 5), specimen_far(s, 5, 5, 5));
-    specimen_check(state, s, specimen_ray(-4, 5, INFINITY), specimen_far(s, 5, 5, 5));
-    specimen_check(state, s, specimen_ray(-4, 3.5f, 4.5f), specimen_inside(3.5f, 4.5f));
+    unit_shape_check(state, s, unit_shape_ray(-4, above, INFINITY), unit_shape_far(s, 5, above, 5));
+    unit_shape_check(state, s, unit_shape_ray(-4, 5, 5), unit_shape_far(s, 5, 5, 5));
+    unit_shape_check(state, s, unit_shape_ray(-4, 5, INFINITY), unit_shape_far(s, 5, 5, 5));
+    unit_shape_check(state, s, unit_shape_ray(-4, 3.5f, 4.5f), unit_shape_inside(3.5f, 4.5f));
   }
 }
 
 static void reversed_range_is_a_plain_miss(void **state) {
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
-    specimen_check(state, s, specimen_ray(-4, 5, 3), (expect_want)EXPECT_MISS);
-    specimen_check(state, s, specimen_ray(-4, INFINITY, -INFINITY), (expect_want)EXPECT_MISS);
-    specimen_check(state, s, specimen_ray(0, 0x1p-100f, 0), (expect_want)EXPECT_MISS);
-    specimen_check(state, s, specimen_ray(0, 0, -1), (expect_want)EXPECT_MISS);
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
+    unit_shape_check(state, s, unit_shape_ray(-4, 5, 3), (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, unit_shape_ray(-4, INFINITY, -INFINITY), (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, unit_shape_ray(0, 0x1p-100f, 0), (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, unit_shape_ray(0, 0, -1), (expect_want)EXPECT_MISS);
   }
 }
 
 static void whole_line_is_hit_behind_its_origin(void **state) {
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
-    specimen_check(state, s, specimen_ray(4, -INFINITY, INFINITY), specimen_near(s, -5, -5, s->solid ? -3 : -5));
-    specimen_check(state, s, specimen_ray(0, -INFINITY, INFINITY), specimen_near(s, -1, -1, s->solid ? 1 : -1));
-    specimen_check(state, s, specimen_ray(4, -INFINITY, 0), specimen_near(s, -5, -5, s->solid ? -3 : -5));
-    specimen_check(state, s, specimen_ray(4, 0, INFINITY), (expect_want)EXPECT_MISS);
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
+    unit_shape_check(state, s, unit_shape_ray(4, -INFINITY, INFINITY), unit_shape_near(s, -5, -5, s->solid ? -3 : -5));
+    unit_shape_check(state, s, unit_shape_ray(0, -INFINITY, INFINITY), unit_shape_near(s, -1, -1, s->solid ? 1 : -1));
+    unit_shape_check(state, s, unit_shape_ray(4, -INFINITY, 0), unit_shape_near(s, -5, -5, s->solid ? -3 : -5));
+    unit_shape_check(state, s, unit_shape_ray(4, 0, INFINITY), (expect_want)EXPECT_MISS);
   }
 }
 
 static void nothing_is_hit_at_infinity(void **state) {
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
-    specimen_check(state, s, specimen_ray(-4, INFINITY, INFINITY), (expect_want)EXPECT_MISS);
-    specimen_check(state, s, specimen_ray(-4, -INFINITY, -INFINITY), (expect_want)EXPECT_MISS);
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
+    unit_shape_check(state, s, unit_shape_ray(-4, INFINITY, INFINITY), (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, unit_shape_ray(-4, -INFINITY, -INFINITY), (expect_want)EXPECT_MISS);
   }
 }
 
 static void ray_from_inside_a_solid_exits_and_its_interval_begins_at_t_min(void **state) {
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     if (!s->solid) continue;
-    specimen_check(state, s, specimen_ray(0, 0, INFINITY), specimen_far(s, 1, 0, 1));
-    specimen_check(state, s, specimen_ray(0, -0.5f, INFINITY), specimen_far(s, 1, -0.5f, 1));
-    specimen_check(state, s, specimen_ray(-4, 4, INFINITY), specimen_far(s, 5, 4, 5));
+    unit_shape_check(state, s, unit_shape_ray(0, 0, INFINITY), unit_shape_far(s, 1, 0, 1));
+    unit_shape_check(state, s, unit_shape_ray(0, -0.5f, INFINITY), unit_shape_far(s, 1, -0.5f, 1));
+    unit_shape_check(state, s, unit_shape_ray(-4, 4, INFINITY), unit_shape_far(s, 5, 4, 5));
   }
 }
 
 static void segment_inside_a_solid_has_an_interval_and_no_hit(void **state) {
   static const float a[3] = {0, 0, -0.5f}, b[3] = {0, 0, 0.5f};
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++)
-    if (s->solid) specimen_check(state, s, slab_segment(a, b), specimen_inside(0, 1));
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++)
+    if (s->solid) unit_shape_check(state, s, slab_segment(a, b), unit_shape_inside(0, 1));
 }
 
 /* t is the fraction of the way; lengths are powers of two, so that nothing is rounded. */
 static void segment_ending_on_a_surface_hits_it(void **state) {
   static const float a[3] = {0, 0, -5}, b[3] = {0, 0, -1}, c[3] = {0, 0, 3}, d[3] = {0, 0, -1.0625f};
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
-    expect_want want = specimen_near(s, 3, 3, 9); /* front side */
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
+    expect_want want = unit_shape_near(s, 3, 3, 9); /* front side */
     want.t = want.enter = want.leave = 1;
-    specimen_check(state, s, slab_segment(a, b), want);
+    unit_shape_check(state, s, slab_segment(a, b), want);
     want.t = want.enter = 0.5f;
     want.leave = s->solid ? 0.75f : 0.5f;
-    specimen_check(state, s, slab_segment(a, c), want);
+    unit_shape_check(state, s, slab_segment(a, c), want);
     want.t = want.enter = 0; /* starting on it */
     want.leave = s->solid ? 0.5f : 0;
-    specimen_check(state, s, slab_segment(b, c), want);
-    specimen_check(state, s, slab_segment(a, d), (expect_want)EXPECT_MISS); /* ends short of it */
+    unit_shape_check(state, s, slab_segment(b, c), want);
+    unit_shape_check(state, s, slab_segment(a, d), (expect_want)EXPECT_MISS); /* ends short of it */
   }
 }
 
 static void length_of_the_direction_divides_t(void **state) {
   static const int exponents[] = {-125, -60, -3, 3, 60, 120, 127};
   for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++)
-    for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+    for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
       const float d = ldexpf(1, exponents[i]), t = ldexpf(3, -exponents[i]);
       const float out = s->solid ? ldexpf(5, -exponents[i]) : t;
-      expect_want want = specimen_near(s, 3, 3, 9);
+      expect_want want = unit_shape_near(s, 3, 3, 9);
       want.t = want.enter = t;
       want.leave = out;
-      specimen_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, d}, INFINITY}, want);
+      unit_shape_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, d}, INFINITY}, want);
       want.leave = t;
-      specimen_check(state, s, (slab_ray){{0, 0, -4}, t, {0, 0, d}, t}, want);
-      specimen_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, d}, nextafterf(t, 0)}, (expect_want)EXPECT_MISS);
+      unit_shape_check(state, s, (slab_ray){{0, 0, -4}, t, {0, 0, d}, t}, want);
+      unit_shape_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, d}, nextafterf(t, 0)}, (expect_want)EXPECT_MISS);
     }
 }
 
 /* 3 * 2^140 is beyond all floats, and so is 3 * 2^127. */
 static void hit_whose_t_is_not_finite_is_a_miss(void **state) {
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
-    specimen_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, 0x1p-140f}, INFINITY}, (expect_want)EXPECT_MISS);
-    specimen_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, 0x1p-127f}, INFINITY}, (expect_want)EXPECT_MISS);
-    specimen_check(state, s, (slab_ray){{0, 0, 4}, -INFINITY, {0, 0, 0x1p-127f}, INFINITY}, (expect_want)EXPECT_MISS);
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
+    unit_shape_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, 0x1p-140f}, INFINITY}, (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, 0x1p-127f}, INFINITY}, (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, (slab_ray){{0, 0, 4}, -INFINITY, {0, 0, 0x1p-127f}, INFINITY}, (expect_want)EXPECT_MISS);
   }
 }
 
 /* t_min = 2^-10 is 2^-150 in lengths of the scaled direction, and rounds to 0 there: the surface at t = 0 is still out
  * of the range. Solids end at t = 2^141, which is no float. */
 static void range_end_that_underflows_still_excludes_zero(void **state) {
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     const slab_ray ray = {{0, 0, -1}, 0x1p-10f, {0, 0, 0x1p-140f}, INFINITY};
-    specimen_check(state, s, ray, s->solid ? specimen_inside(0x1p-10f, INFINITY) : (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, ray, s->solid ? unit_shape_inside(0x1p-10f, INFINITY) : (expect_want)EXPECT_MISS);
     const slab_ray before = {{0, 0, -1}, -INFINITY, {0, 0, 0x1p-140f}, -0x1p-10f};
-    specimen_check(state, s, before, (expect_want)EXPECT_MISS);
+    unit_shape_check(state, s, before, (expect_want)EXPECT_MISS);
   }
 }
 
@@ -229,12 +230,12 @@ static void zeros_of_either_sign_and_subnormals_give_the_same_bits(void **state)
   static const float zeros[] = {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, 0x1.cp-127f, -0x1.cp-127f};
   slab_ray rays[36];
   for (int i = 0; i < 36; i++) {
-    rays[i] = specimen_ray(-4, 0, INFINITY);
+    rays[i] = unit_shape_ray(-4, 0, INFINITY);
     rays[i].direction[0] = zeros[i % 6];
     rays[i].direction[1] = zeros[i / 6];
     rays[i].origin[0] = i % 5 == 0 ? -0.0f : 0.0f;
   }
-  for (const specimen *s = specimens; s < specimens + SPECIMENS; s++) {
+  for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     slab_scene *scene = expect_scene(*state, s->kind, s->shape, 1);
     answers a;
     expect_cast(scene, rays, 36, NULL, &a);
@@ -248,15 +249,15 @@ static void zeros_of_either_sign_and_subnormals_give_the_same_bits(void **state)
 
 /* expect_cast refuses -0: rays that start on the surface, t_min and t_max of -0, normals turned around. */
 static void minus_zero_never_appears(void **state) {
-  const slab_ray rays[] = {specimen_ray(-1, -0.0f, INFINITY),
-                           specimen_ray(-1, -1, -0.0f),
-                           specimen_ray(1, 0, INFINITY),
+  const slab_ray rays[] = {unit_shape_ray(-1, -0.0f, INFINITY),
+                           unit_shape_ray(-1, -1, -0.0f),
+                           unit_shape_ray(1, 0, INFINITY),
                            {{-0.0f, -0.0f, -1}, -0.0f, {-0.0f, -0.0f, -1}, INFINITY},
                            {{0, 0, 1}, -INFINITY, {-0.0f, -0.0f, -1}, -0.0f},
                            {{0, 0, 0}, -0.0f, {0, 0, -1}, 0},
                            {{0, 0, 0}, -0.5f, {0, 0, -1}, -0.0f}};
   static const slab_cast_options forward = {.face_forward = 1};
-  slab_scene *scene = specimen_scene(*state);
+  slab_scene *scene = unit_shape_scene(*state);
   for (int k = 0; k < 2; k++) {
     answers a;
     expect_cast(scene, rays, 7, k ? &forward : NULL, &a);

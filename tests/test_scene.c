@@ -90,7 +90,7 @@ static void numbers_at_the_limits_are_accepted(void **state) {
       {{far, far, -far}, {far, 0, tiny}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
       {{0, 0, 0}, {1, 1, 1}, {{1.000004f, 0, 0}, {0, 0.999996f, 0}, {0, 0, 1}}}, /* squares within 1e-5 of 1 */
       {{0, 0, 0}, {1, 1, 1}, {{1, 0.000009f, 0}, {0, 1, 0}, {0, 0, 1}}},
-      {{0, 0, 0}, {1, 1, 1}, {{-1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}; /* a mirror image is orthonormal too */
+      {{0, 0, 0}, {1, 1, 1}, {{-1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}; /* a CPU reference image is orthonormal too */
   const slab_triangle triangles[] = {{{far, far, far}, {-far, -far, -far}, {far, -far, 0}},
                                      {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}};
   assert_ok(add_shapes(*state, SLAB_PLANE, planes, 3, NULL, NULL));

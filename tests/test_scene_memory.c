@@ -9,7 +9,7 @@
 enum { OWN = SLAB_PART_UNITS * BLOCK_UNIT, ALL = SLAB_BUFFERS * OWN };
 
 static float floats[SLAB_BUFFERS][OWN + BLOCK_TAIL];
-static tree_node nodes[SLAB_BUFFERS][SLAB_PART_NODES];
+static bvh_node nodes[SLAB_BUFFERS][SLAB_PART_NODES];
 static const scene_blocks blocks = {{floats[0], floats[1], floats[2], floats[3]}};
 
 static void every_block_is_found_in_the_buffer_where_it_begins(void **state) {
@@ -46,7 +46,7 @@ static void blocks_that_begin_in_one_buffer_are_counted(void **state) {
 static void the_tail_holds_the_longest_block(void **state) {
   (void)state;
   assert_true(BLOCK_TAIL >= OBB_ROWS * 16 - 1);
-  assert_true(BLOCK_TAIL >= TREE_BLOCK_UNITS(OBB_ROWS) * BLOCK_UNIT - 1);
+  assert_true(BLOCK_TAIL >= BVH_BLOCK_UNITS(OBB_ROWS) * BLOCK_UNIT - 1);
   assert_true(BLOCK_TAIL >= BLOCK_UNITS(OBB_ROWS, 1, COMPRESSED_UNIT) * COMPRESSED_UNIT - 1);
 }
 

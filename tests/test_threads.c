@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "answers.h"
+#include "counting_scene.h"
 #include "harness.h"
-#include "ladder.h"
-#include "mixed.h"
+#include "mixed_fates.h"
 
 /* Rays of a thread, and how many rounds of all queries it casts. */
 enum { THREADS = 8, N = 400, ROUNDS = 4 };
@@ -81,7 +81,7 @@ static void run_workers(worker workers[THREADS]) {
 static void threads_on_one_scene_get_the_answers_of_one(void **state) {
   (void)state;
   slab_context *alone = harness_context(), *shared = harness_context();
-  slab_scene *reference = mixed_scene(alone, 4), *scene = mixed_scene(shared, 4);
+  slab_scene *reference = mixed_fates_scene(alone, 4), *scene = mixed_fates_scene(shared, 4);
   slab_ray *rays = mixed_rays(__func__, THREADS * N);
   worker workers[THREADS] = {0};
   answers *wanted[THREADS];
@@ -108,8 +108,8 @@ static void threads_on_scenes_of_one_context_get_the_answers_of_one(void **state
   worker workers[THREADS] = {0};
   answers *wanted[THREADS];
   for (uint32_t i = 0; i < THREADS; i++) {
-    references[i] = mixed_scene(alone, 5 + i);
-    scenes[i] = mixed_scene(shared, 5 + i);
+    references[i] = mixed_fates_scene(alone, 5 + i);
+    scenes[i] = mixed_fates_scene(shared, 5 + i);
     wanted[i] = answers_to(references[i], rays);
     workers[i].scene = scenes[i];
     workers[i].rays = rays;
@@ -172,10 +172,10 @@ static void threads_build_and_destroy_scenes_side_by_side(void **state) {
 /* ---- the order of destruction ---- */
 
 static void cast_and_verify(slab_scene *scene) {
-  slab_ray *rays = ladder_rays(N);
+  slab_ray *rays = counting_rays(N);
   slab_hit hits[N];
   assert_ok(slab_closest(scene, rays, N, hits, NULL));
-  ladder_verify(SLAB_CLOSEST, 0, N, hits);
+  counting_verify(SLAB_CLOSEST, 0, N, hits);
   free(rays);
 }
 
@@ -185,7 +185,7 @@ static void context_may_go_before_its_scenes_in_any_order(void **state) {
   for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
     slab_context *context = harness_context();
     slab_scene *scenes[4] = {NULL};
-    for (int i = 1; i < 4; i++) scenes[i] = ladder_scene(context);
+    for (int i = 1; i < 4; i++) scenes[i] = counting_scene(context);
     for (int k = 0; k < 4; k++) {
       const int gone = orders[o][k];
       if (gone == 0) slab_context_destroy(context);
@@ -221,7 +221,7 @@ static void contexts_are_independent(void **state) {
   slab_scene *scenes[3];
   for (int i = 0; i < 3; i++) {
     contexts[i] = harness_context();
-    scenes[i] = ladder_scene(contexts[i]);
+    scenes[i] = counting_scene(contexts[i]);
   }
   for (int i = 0; i < 3; i++) {
     slab_scene_destroy(scenes[i]);

@@ -132,7 +132,7 @@ static void border_edge_is_half_open(void **state) {
 }
 
 /* Two triangles that fold at an edge, seen along the fold: a point of it belongs to the side they are on or to the
- * other, so one of the two folds counts 2 and its mirror image 0. */
+ * other, so one of the two folds counts 2 and its CPU reference image 0. */
 static void ray_on_a_fold_hits_twice_or_not_at_all(void **state) {
   for (int axis = 0; axis < 6; axis++)
     for (int dx = -2; dx <= 2; dx++)

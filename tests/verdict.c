@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ladder.h"
-#include "tree_scenes.h"
+#include "counting_scene.h"
+#include "filled.h"
 
 static const char *const query_names[VERDICT_QUERIES] = {
     [SLAB_CLOSEST] = "closest", [SLAB_DISTANCE] = "distance", [SLAB_ANY] = "any",
@@ -82,7 +82,7 @@ static slab_scene *build_scene(slab_context *context, const verdict_set *set, ha
     assert_ok(scene_geometry_add(scene, &geometries[g], &options, NULL));
     scene_geometry_free(&geometries[g]);
   }
-  if (harness_width() != 8) assert_ok(tree_scene_add_nothing(scene)); /* so that scenes share programs */
+  share_programs(scene);
   assert_ok(slab_scene_commit(scene, NULL));
   return scene;
 }

@@ -50,8 +50,8 @@ void verdict_answer_free(verdict_answer *);
 /* Every ray is judged. */
 slab_check_report verdict_check(const verdict_world *, const verdict_answer *);
 
-/* Casts all six queries and prints a line for each; fails the test where the device differs from the mirror, where the
- * oracle proves an answer wrong, and where more than set->cap is undecided. */
+/* Casts all six queries and prints a line for each; fails the test where the device differs from the CPU reference,
+ * where the oracle proves an answer wrong, and where more than set->cap is undecided. */
 void verdict_judge(slab_context *, const verdict_set *);
 
 #endif

@@ -19,8 +19,8 @@ typedef struct form_ray {
   float clamped[3]; /* the same of a direction that is nowhere nearer to 0 than 2^-80 */
   float offset[3];  /* origin * inverse */
   float clamped_offset[3];
-  int falls[3];    /* inverse < 0, of -0 too */
-  ray_frame frame; /* ours */
+  int falls[3];       /* inverse < 0, of -0 too */
+  prepared_ray frame; /* ours */
 } form_ray;
 
 #define FORM_CLAMP 0x1p-80f

@@ -1,5 +1,5 @@
 /* One formulation on the device. Built with LANES, SLAB_KINDS (the shape alone), FORM (a function of slab_forms.h or
- * triangle_forms.h), FORM_ROWS (rows of its blocks), and for ours over boxes FORM_SIEVE. */
+ * triangle_forms.h), FORM_ROWS (rows of its blocks), and for ours over boxes FORM_REJECT. */
 #include "form.h"
 /* Embedded once, so not within a condition. */
 #if SLAB_KINDS == 4
@@ -17,8 +17,8 @@
 #define FORM_GROUP 16
 
 INLINE mask may_hit(const form_ray *ray, global const float *block, float limit) {
-#ifdef FORM_SIEVE
-  return FORM_SIEVE(ray, block, limit);
+#ifdef FORM_REJECT
+  return FORM_REJECT(ray, block, limit);
 #else
   real t;
   return FORM(ray, block, limit, &t);

@@ -222,7 +222,7 @@ INLINE mask form_volumes_tolerant(const form_ray *ray, GLOBAL const float *block
 /* Woop, Benthin, Wald 2013, "Watertight ray/triangle intersection", in single precision: inclusive edges, the sign of
  * each edge function as rounded. (The paper computes it again in double precision where it is 0.) */
 INLINE mask form_watertight(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
-  const ray_frame *frame = &ray->frame;
+  const prepared_ray *frame = &ray->frame;
   if (frame->state != RAY_LIVE) return (mask)(0);
   real x[3], y[3], z[3];
   UNROLL for (int v = 0; v < 3; v++) {

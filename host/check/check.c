@@ -1,12 +1,12 @@
-/* slab_check: results of a cast against the mirror, bit by bit, and before the oracle. */
+/* slab_check: results of a cast against the CPU reference, bit by bit, and before the oracle. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arithmetic.h"
 #include "judge.h"
-#include "mirror.h"
 #include "process.h"
+#include "reference.h"
 
 /* What one comparison stands on. */
 typedef struct check {
@@ -23,7 +23,7 @@ typedef struct check {
 
 static bool same_bits(const void *a, const void *b, size_t size) { return memcmp(a, b, size) == 0; }
 
-/* Whether ray i's list has as many hits as the mirror's and, by the last offset, lies inside the array. */
+/* Whether ray i's list has as many hits as the CPU reference's and, by the last offset, lies inside the array. */
 static bool list_fits(const check *c, size_t i, uint64_t count) {
   return c->offsets[i] <= c->offsets[i + 1] && c->offsets[i + 1] <= c->offsets[c->n] &&
          c->offsets[i + 1] - c->offsets[i] == count;
@@ -31,7 +31,7 @@ static bool list_fits(const check *c, size_t i, uint64_t count) {
 
 static const slab_hit *hits_of(const check *c, size_t i) { return (const slab_hit *)c->results + c->offsets[i]; }
 
-static bool is_same(const check *c, size_t i, const mirror_answer *m) {
+static bool is_same(const check *c, size_t i, const reference_answer *m) {
   switch (c->query) {
     case SLAB_CLOSEST:
       return same_bits((const slab_hit *)c->results + i, &m->closest, sizeof m->closest);
@@ -65,12 +65,12 @@ static void describe_words(char *text, size_t size, size_t ray, const char *cons
     float x, y;
     memcpy(&x, &a, sizeof x);
     memcpy(&y, &b, sizeof y);
-    snprintf(
-        text, size,
-        "ray %zu: %s is 0x%08x (%.9g), the mirror has 0x%08x (%.9g); primitive %u of geometry %u, the mirror has %u "
-        "of %u",
-        ray, names[k], a, (double)x, b, (double)y, word_at(got, primitive_at), word_at(got, primitive_at + 1),
-        word_at(expected, primitive_at), word_at(expected, primitive_at + 1));
+    snprintf(text, size,
+             "ray %zu: %s is 0x%08x (%.9g), the CPU reference has 0x%08x (%.9g); primitive %u of geometry %u, the CPU "
+             "reference has %u "
+             "of %u",
+             ray, names[k], a, (double)x, b, (double)y, word_at(got, primitive_at), word_at(got, primitive_at + 1),
+             word_at(expected, primitive_at), word_at(expected, primitive_at + 1));
     return;
   }
 }
@@ -78,9 +78,9 @@ static void describe_words(char *text, size_t size, size_t ray, const char *cons
 static const char *const hit_names[] = {"t", "normal[0]", "normal[1]", "normal[2]", "u", "v", "primitive", "geometry"};
 static const char *const interval_names[] = {"enter", "leave", "primitive", "geometry"};
 
-static void describe_list(const check *c, size_t i, const mirror_answer *m, char *text, size_t size) {
+static void describe_list(const check *c, size_t i, const reference_answer *m, char *text, size_t size) {
   if (!list_fits(c, i, m->count)) {
-    snprintf(text, size, "ray %zu: hits from %llu to %llu of %llu, the mirror has %u", i,
+    snprintf(text, size, "ray %zu: hits from %llu to %llu of %llu, the CPU reference has %u", i,
              (unsigned long long)c->offsets[i], (unsigned long long)c->offsets[i + 1],
              (unsigned long long)c->offsets[c->n], m->count);
     return;
@@ -93,7 +93,7 @@ static void describe_list(const check *c, size_t i, const mirror_answer *m, char
     }
 }
 
-static void describe(const check *c, size_t i, const mirror_answer *m, char *text, size_t size) {
+static void describe(const check *c, size_t i, const reference_answer *m, char *text, size_t size) {
   switch (c->query) {
     case SLAB_CLOSEST:
       describe_words(text, size, i, hit_names, (const slab_hit *)c->results + i, &m->closest, 8, 6);
@@ -103,15 +103,17 @@ static void describe(const check *c, size_t i, const mirror_answer *m, char *tex
       break;
     case SLAB_DISTANCE: {
       uint32_t got = word_at(c->results, i), expected = word_at(&m->distance, 0);
-      snprintf(text, size, "ray %zu: t is 0x%08x (%.9g), the mirror has 0x%08x (%.9g)", i, got,
+      snprintf(text, size, "ray %zu: t is 0x%08x (%.9g), the CPU reference has 0x%08x (%.9g)", i, got,
                (double)((const float *)c->results)[i], expected, (double)m->distance);
       break;
     }
     case SLAB_ANY:
-      snprintf(text, size, "ray %zu: occluded is %u, the mirror has %u", i, ((const uint8_t *)c->results)[i], m->any);
+      snprintf(text, size, "ray %zu: occluded is %u, the CPU reference has %u", i, ((const uint8_t *)c->results)[i],
+               m->any);
       break;
     case SLAB_COUNT:
-      snprintf(text, size, "ray %zu: count is %u, the mirror has %u", i, ((const uint32_t *)c->results)[i], m->count);
+      snprintf(text, size, "ray %zu: count is %u, the CPU reference has %u", i, ((const uint32_t *)c->results)[i],
+               m->count);
       break;
     case SLAB_ALL:
       describe_list(c, i, m, text, size);
@@ -129,7 +131,7 @@ static slab_primitive_id skip_of(const check *c, size_t i) {
 /* The first ray that disagrees gives the report its text. */
 static bool is_first(const slab_check_report *report) { return report->mismatches + report->oracle_wrong == 0; }
 
-static void compare_with_mirror(const check *c, size_t i, const mirror_answer *m, slab_check_report *report) {
+static void compare_with_reference(const check *c, size_t i, const reference_answer *m, slab_check_report *report) {
   if (is_same(c, i, m)) return;
   if (is_first(report)) {
     report->first = i;
@@ -162,11 +164,11 @@ static bool compare_with_oracle(const check *c, size_t i, slab_check_report *rep
 }
 
 /* Rays [begin, end) into a report of their own; *invalid grows by how many of them are. */
-static bool compare_range(const check *c, size_t begin, size_t end, mirror_answer *m, slab_check_report *report,
+static bool compare_range(const check *c, size_t begin, size_t end, reference_answer *m, slab_check_report *report,
                           uint64_t *invalid) {
   for (size_t i = begin; i < end; i++) {
-    if (!mirror_cast(c->scene, &c->uniforms, c->query, &c->rays[i], skip_of(c, i), m)) return false;
-    compare_with_mirror(c, i, m, report);
+    if (!reference_cast(c->scene, &c->uniforms, c->query, &c->rays[i], skip_of(c, i), m)) return false;
+    compare_with_reference(c, i, m, report);
     *invalid += m->invalid;
     const bool readable = c->query != SLAB_ALL || list_fits(c, i, m->count);
     if (readable && i % c->judge.stride == 0 && !compare_with_oracle(c, i, report)) return false;
@@ -189,7 +191,7 @@ static void merge(slab_check_report *into, const slab_check_report *from) {
 static void compare_invalid(const check *c, uint64_t invalid, slab_check_report *report) {
   if (c->options == NULL || c->options->invalid == NULL || *c->options->invalid == invalid) return;
   if (is_first(report))
-    snprintf(report->text, sizeof report->text, "the count of invalid rays is %llu, the mirror has %llu",
+    snprintf(report->text, sizeof report->text, "the count of invalid rays is %llu, the CPU reference has %llu",
              (unsigned long long)*c->options->invalid, (unsigned long long)invalid);
   report->mismatches++;
 }
@@ -206,7 +208,7 @@ static slab_status compare_all(const check *c, slab_check_report *report) {
 #pragma omp parallel
   {
     ARITHMETIC callers = arithmetic_begin();
-    mirror_answer m = {0};
+    reference_answer m = {0};
     slab_check_report own = {0};
     uint64_t own_invalid = 0;
     bool complete = true;
@@ -224,8 +226,9 @@ static slab_status compare_all(const check *c, slab_check_report *report) {
   }
   pthread_mutex_destroy(&merging);
   if (!out_of_memory) compare_invalid(c, invalid, report);
-  return out_of_memory ? fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the hits of the mirror and the oracle")
-                       : SLAB_OK;
+  return out_of_memory
+             ? fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the hits of the CPU reference and the oracle")
+             : SLAB_OK;
 }
 
 static slab_status check_arguments(const check *c, const slab_check_report *report) {

@@ -9,8 +9,8 @@
  * rays evenly spread. */
 #define JUDGED_PAIRS 5e7
 
-static void describe_geometry(const slab_scene *scene, const geometry_entry *entry, uint8_t *dropped,
-                              oracle_geometry *out) {
+static void attributes_geometry(const slab_scene *scene, const geometry_entry *entry, uint8_t *dropped,
+                                oracle_geometry *out) {
   slab_shape kind = (slab_shape)entry->kind;
   const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
   for (uint32_t i = 0; i < entry->count; i++)
@@ -26,7 +26,7 @@ slab_status judge_begin(const slab_scene *scene, size_t n, judge *j) {
   if (j->geometries == NULL || j->dropped == NULL) return fail_memory(scene->primitives, "the oracle");
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
-    describe_geometry(scene, entry, j->dropped + entry->order_base, &j->geometries[g]);
+    attributes_geometry(scene, entry, j->dropped + entry->global_id_base, &j->geometries[g]);
   }
   j->scene = (oracle_scene){j->geometries, scene->geometries};
   return SLAB_OK;

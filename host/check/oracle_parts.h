@@ -107,7 +107,7 @@ unsigned oracle_far_axes(const oracle_axis axis[3]);
 /* Ends of the gate of a solid within `extent` of its centre: lo, the least far time, and hi, the greatest near one,
  * that its bounds can be computed to. The kernel pads the bounds, but by less than their times are rounded where the
  * solid is tiny and far away: then the clamp moves a crossing that is exact by the solid's own formulas. */
-oracle_span oracle_gate_ends(const oracle_line *, const float center[3], const double extent[3]);
+oracle_span oracle_bounds_ends(const oracle_line *, const float center[3], const double extent[3]);
 /* An end of the stretch inside, as the gate may clamp it. */
 void oracle_clamp(oracle_span gate, oracle_span *end);
 

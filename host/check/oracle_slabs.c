@@ -158,7 +158,7 @@ static oracle_span gate_of(const oracle_line *line, const slab_obb *box) {
   double extent[3] = {0.0, 0.0, 0.0};
   for (int j = 0; j < 3; j++)
     for (int i = 0; i < 3; i++) extent[j] += fabs((double)box->axes[i][j]) * (double)box->half_size[i];
-  return oracle_gate_ends(line, box->center, extent);
+  return oracle_bounds_ends(line, box->center, extent);
 }
 
 /* Enter and leave as computed; the reported far end is never before the near one. gate: of an oriented box, or NULL. */

@@ -19,7 +19,7 @@ static oracle_verdict pick_crossing(const oracle_line *line, slab_cull cull, con
 
 /* max(near, t_min) and min(far, t_max); an end that is clipped comes back as the ray gave it. Where the far end may
  * lie before the near one or t_min by rounding, a kernel may report either. */
-static void clip_stretch(const oracle_line *line, const oracle_solid *solid, oracle_item *item) {
+static void clip_interval(const oracle_line *line, const oracle_solid *solid, oracle_item *item) {
   const oracle_span near = oracle_final(line, solid->near), far = oracle_final(line, solid->far);
   item->t.lo = solid->near.lo <= line->t_min.hi ? line->min_back.lo : near.lo;
   item->t.hi = solid->near.lo <= line->t_min.hi ? fmax(near.hi, line->min_back.hi) : near.hi;
@@ -34,7 +34,7 @@ static oracle_verdict stretch(const oracle_line *line, const oracle_solid *solid
   const oracle_verdict starts = oracle_at_most(solid->near, line->t_max);
   const oracle_verdict ends = oracle_at_most(line->t_min, solid->far); /* as reported: not widened */
   item->side = ORACLE_NEAR;
-  clip_stretch(line, solid, item);
+  clip_interval(line, solid, item);
   oracle_verdict finite = ORACLE_HIT;
   if (solid->near.hi > line->t_min.lo) finite = oracle_finite(item->t);
   if (solid->far.lo < line->t_max.hi && oracle_finite(oracle_final(line, solid->far)) != ORACLE_HIT)
@@ -57,7 +57,7 @@ bool oracle_solid_item(const oracle_line *line, const oracle_question *question,
 
 /* ---- the gate ---------------------------------------------------------------------- */
 
-oracle_span oracle_gate_ends(const oracle_line *line, const float center[3], const double extent[3]) {
+oracle_span oracle_bounds_ends(const oracle_line *line, const float center[3], const double extent[3]) {
   oracle_span ends = {INFINITY, -INFINITY};
   for (int j = 0; j < 3; j++) {
     const double d = line->direction[j], side = d > 0.0 ? extent[j] : -extent[j];

@@ -129,7 +129,7 @@ bool oracle_sphere(const oracle_line *line, const oracle_question *question, con
     order_roots(&k, root, &solid);
   }
   const double extent[3] = {k.r, k.r, k.r};
-  const oracle_span gate = oracle_gate_ends(line, sphere->center, extent);
+  const oracle_span gate = oracle_bounds_ends(line, sphere->center, extent);
   oracle_clamp(gate, &solid.near);
   oracle_clamp(gate, &solid.far);
   return oracle_solid_item(line, question, &solid, item);

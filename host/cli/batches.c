@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "relay.h"
+#include "pipeline.h"
 #include "text.h"
 
 /* Fewest rays of a batch that shrinks for its hits. */
@@ -30,7 +30,7 @@ typedef struct slot {
 } slot;
 
 struct batches {
-  relay relay;
+  pipeline pipeline;
   ray_source *rays;
   caster *cast;
   result_file *results;
@@ -46,7 +46,7 @@ struct batches {
 static int read_batch(slot *s) {
   batches *all = s->all;
   if (ray_source_read(all->rays, atomic_load(&all->size), s->rays, &s->count)) return EXIT_FAILED;
-  if (s->count == 0) relay_end(&all->relay, s->batch, EXIT_DONE);
+  if (s->count == 0) pipeline_end(&all->pipeline, s->batch, EXIT_DONE);
   return EXIT_DONE;
 }
 
@@ -61,7 +61,7 @@ static int write_rays(slot *s, const slab_ray *rays, const void *results, const 
 static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
   slot *s = user;
   if (n < s->count) {
-    if (relay_wait(&s->all->relay, s->batch, STAGE_WRITE, s->batch)) return -1;
+    if (pipeline_wait(&s->all->pipeline, s->batch, STAGE_WRITE, s->batch)) return -1;
     return write_rays(s, rays, results, offsets, n);
   }
   s->results = results;
@@ -99,19 +99,19 @@ static int write_batch(slot *s) {
 /* A batch enters a stage when it has left the one before; it is read into the slot of one that is written. */
 static int wait_to_enter(batches *all, int stage, uint64_t batch) {
   const uint64_t gone = batch < all->slot_count ? 0 : batch + 1 - all->slot_count;
-  if (stage == STAGE_READ) return relay_wait(&all->relay, batch, STAGE_WRITE, gone);
-  return relay_wait(&all->relay, batch, stage - 1, batch + 1);
+  if (stage == STAGE_READ) return pipeline_wait(&all->pipeline, batch, STAGE_WRITE, gone);
+  return pipeline_wait(&all->pipeline, batch, stage - 1, batch + 1);
 }
 
 /* Takes batch after batch through a stage, until there is none left or something fails. */
 static void run_stage(batches *all, int stage) {
-  static int (*const stages[RELAY_STAGES])(slot *) = {read_batch, cast_batch, write_batch};
+  static int (*const stages[PIPELINE_STAGES])(slot *) = {read_batch, cast_batch, write_batch};
   for (uint64_t batch = 0; wait_to_enter(all, stage, batch) == 0; batch++) {
     slot *s = &all->slots[batch % all->slot_count];
     s->batch = batch;
     const int code = stages[stage](s);
-    if (code != EXIT_DONE) relay_end(&all->relay, batch, code);
-    relay_pass(&all->relay, stage);
+    if (code != EXIT_DONE) pipeline_end(&all->pipeline, batch, code);
+    pipeline_pass(&all->pipeline, stage);
   }
 }
 
@@ -142,13 +142,13 @@ static int run_stages(batches *all) {
   if (failure) return cannot_start(failure);
   failure = pthread_create(&writer, NULL, run_writer, all);
   if (failure)
-    relay_end(&all->relay, 0, cannot_start(failure));
+    pipeline_end(&all->pipeline, 0, cannot_start(failure));
   else
     run_stage(all, STAGE_CAST);
   pthread_cancel(reader); /* which has come to its end but for a failure */
   pthread_join(reader, NULL);
   if (!failure) pthread_join(writer, NULL);
-  return all->relay.code;
+  return all->pipeline.code;
 }
 
 /* rays: for those of a batch. */
@@ -194,12 +194,12 @@ int batches_run(ray_source *rays, caster *cast, result_file *results) {
   cast->receive = receive;
   slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
   if (!memory) complain("out of memory for batches of %zu %s", all.capacity, plural(all.capacity, "ray", "rays"));
-  const int failure = memory ? relay_make(&all.relay) : 0;
+  const int failure = memory ? pipeline_make(&all.pipeline) : 0;
   int code = EXIT_FAILED;
   if (failure) cannot_start(failure);
   if (memory && !failure) {
     code = run_slots(&all, memory);
-    relay_free(&all.relay);
+    pipeline_free(&all.pipeline);
   }
   if (code != EXIT_DONE) tell_progress(&all);
   progress_end(&cast->line);

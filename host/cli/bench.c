@@ -21,11 +21,11 @@
 typedef struct extent {
   bench_effort effort;
   uint32_t flat, tree;      /* primitives of the workloads */
-  uint32_t side_flat, side; /* of the square picture whose pixels are their rays, in flat scenes and trees */
+  uint32_t side_flat, side; /* of the square picture whose pixels are their rays, in flat scenes and BVHs */
   uint64_t batch_most;
-  uint32_t flat_most, boxes_most, triangles_most; /* of the scenes: flat ones of boxes, trees */
+  uint32_t flat_most, boxes_most, triangles_most; /* of the scenes: flat ones of boxes, BVHs */
   double scene_tests;                             /* of a flat cast */
-  size_t scene_rays;                              /* of a cast through a tree, and of a flat one at most */
+  size_t scene_rays;                              /* of a cast through a BVH, and of a flat one at most */
 } extent;
 
 static const extent quick_extent = {.effort = {64 * MIB, 0.001, 6, 3, 50},

@@ -54,7 +54,7 @@ typedef struct bench_cell {
   double bytes;        /* that must come from memory and go to it: rays, results, the shapes of flat scenes */
   double result_bytes; /* of them the results */
   double hit_share;
-  uint64_t checked; /* rays held against the mirror */
+  uint64_t checked; /* rays held against the CPU reference */
   bool wrong;       /* some of them, or one run against another, differed: the figures do not count */
   double quickest;  /* seconds of the best round, of either kind */
   double share;     /* of the arithmetic ceiling; 0: not known */

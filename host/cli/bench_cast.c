@@ -10,7 +10,7 @@
 #include "text.h"
 
 #define SEED 20240607u
-#define SAMPLE_TESTS (1u << 21) /* the mirror is brute force, so that large scenes have fewer rays checked */
+#define SAMPLE_TESTS (1u << 21) /* the CPU reference is brute force, so that large scenes have fewer rays checked */
 enum { SAMPLE_MIN = 4, SAMPLE_MAX = 256, LISTED_RAYS = 1024, ROUNDS_MIN = 3 };
 
 /* ---- scenes ---- */
@@ -189,8 +189,9 @@ static int count_tests_of_any(casting *c) {
   return status != SLAB_OK ? complain_status(status, "bench: all") : failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* What every primitive of a flat scene goes through before the first branch: box_sieve; sphere_gate, bounds_stretch and
- * slab_touches; triangle_sheared, triangle_edges and triangle_candidates. A fused multiplication and addition is one.
+/* What every primitive of a flat scene goes through before the first branch: box_reject; sphere_padded_bounds,
+ * bounds_interval and slab_overlaps; triangle_sheared, triangle_edges and triangle_candidates. A fused multiplication
+ * and addition is one.
  */
 static double operations_of(slab_shape kind) {
   return kind == SLAB_BOX ? SLAB_OPERATIONS : kind == SLAB_SPHERE ? 16 + 19 + 6 : 15 + 9 + 6;

@@ -85,7 +85,8 @@ void bench_print(const bench_run *run) {
   fputs(
       "\nA ceiling bounds a cast where it alone asks for 40 % of the time; casts of which none does wait for memory's\n"
       "answers and for one step after the other. The kernel alone is that of slab_enqueue, which takes rays through a\n"
-      "tree one by one. A sample of each cast's answers was held against the mirror, and those of all its rounds\n"
+      "tree one by one. A sample of each cast's answers was held against the CPU reference, and those of all its "
+      "rounds\n"
       "against each other.\n",
       stdout);
 }

@@ -29,7 +29,7 @@ static const command_line command = {
     .usage = "demo [-o picture.png] [--size WxH] [--device SEL]",
     .about =
         "Casts two million rays at a million triangles and every other primitive, draws a picture, then\n"
-        "checks 1,000 of the rays against the CPU reference, bit by bit: a thousand million tests, which\n"
+        "checks 1,000 of the rays against the CPU reference, bit by bit: a billion tests, which\n"
         "takes longer than the picture. Exit code 3 if a single bit differs.",
     .closing = "The first run on a device waits for the driver to compile the kernels; later ones find them.",
     .options = option_rows,

@@ -10,7 +10,7 @@
 /* Drivers compile small launches apart, so the rays are as many as the first launch of a cast has. */
 enum { RAYS_MOST = 65536 };
 
-/* A tree of every kind, which is what the demo's scene becomes. */
+/* A BVH of every kind, which is what the demo's scene becomes. */
 static slab_status small_scene(slab_context *context, slab_scene **scene) {
   static const slab_plane plane = {{0.0f, 1.0f, 0.0f}, 0.0f};
   static const slab_sphere sphere = {{0.0f, 0.0f, 0.0f}, 1.0f};

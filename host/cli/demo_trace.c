@@ -35,7 +35,7 @@ void demo_trace_end(demo_trace *t) {
   free(t->lights);
   free(t->colors);
   free(t->edges);
-  for (int i = 0; i < LEVEL_COUNT - CAST_MIRROR; i++) free(t->parents[i]);
+  for (int i = 0; i < LEVEL_COUNT - CAST_REFERENCE; i++) free(t->parents[i]);
 }
 
 /* ---- nodes ----------------------------------------------------------------- */
@@ -178,9 +178,9 @@ static int is_mirror(const demo_trace *t, size_t node) {
 }
 
 /* What nodes from `begin` to the level's start mirror. */
-static slab_status cast_mirror(demo_trace *t, int level, size_t begin) {
+static slab_status cast_reference(demo_trace *t, int level, size_t begin) {
   const size_t end = t->starts[level];
-  size_t **parents_of_level = &t->parents[level - CAST_MIRROR], n = 0;
+  size_t **parents_of_level = &t->parents[level - CAST_REFERENCE], n = 0;
   slab_status status = find(t, begin, end, is_mirror, parents_of_level, &n);
   slab_primitive_id *skip = malloc(n * sizeof *skip + 1);
   if (status == SLAB_OK) status = skip ? add_level(t, level, n) : SLAB_OUT_OF_MEMORY;
@@ -206,7 +206,7 @@ static int takes_light(const demo_trace *t, size_t node) {
 
 /* The light of pixels' centres does for the samples at edges; */
 static int takes_sun(const demo_trace *t, size_t node) {
-  const int here = node < t->starts[CAST_EDGES] || node >= t->starts[CAST_MIRROR];
+  const int here = node < t->starts[CAST_EDGES] || node >= t->starts[CAST_REFERENCE];
   return here && takes_light(t, node) && demo_faces_sun(&t->hits[node]);
 }
 
@@ -261,8 +261,8 @@ static slab_status cast_light(demo_trace *t, int number, uint8_t light) {
 slab_status demo_trace_run(demo_trace *t) {
   slab_status status = cast_camera(t);
   if (status == SLAB_OK) status = cast_edges(t);
-  if (status == SLAB_OK) status = cast_mirror(t, CAST_MIRROR, 0);
-  if (status == SLAB_OK) status = cast_mirror(t, CAST_AGAIN, t->starts[CAST_MIRROR]);
+  if (status == SLAB_OK) status = cast_reference(t, CAST_REFERENCE, 0);
+  if (status == SLAB_OK) status = cast_reference(t, CAST_AGAIN, t->starts[CAST_REFERENCE]);
   if (status == SLAB_OK) status = cast_light(t, CAST_SUN, LIGHT_SUN);
   if (status == SLAB_OK) status = cast_light(t, CAST_SKY, LIGHT_SKY);
   return status;
@@ -300,7 +300,7 @@ static arrived gather(const demo_trace *t, size_t i, size_t pixel) {
 
 static arrived light_of(const demo_trace *t, size_t i) {
   if (demo_is_polished(&t->hits[i])) return (arrived){0.0f, 0.0f};
-  if (i >= t->starts[CAST_MIRROR]) return (arrived){t->lights[i] & LIGHT_SUN ? 1.0f : 0.0f, 0.75f};
+  if (i >= t->starts[CAST_REFERENCE]) return (arrived){t->lights[i] & LIGHT_SUN ? 1.0f : 0.0f, 0.75f};
   const size_t edges = t->starts[CAST_EDGES];
   return gather(t, i, i < edges ? i : t->edges[(i - edges) / EDGE_SAMPLES]);
 }
@@ -308,7 +308,7 @@ static arrived light_of(const demo_trace *t, size_t i) {
 /* Colours of a level's nodes; those that mirror hold already what they do. */
 static void shade_level(demo_trace *t, int level) {
   const size_t begin = t->starts[level], end = t->starts[level + 1];
-  const size_t *parents = level < CAST_MIRROR ? NULL : t->parents[level - CAST_MIRROR];
+  const size_t *parents = level < CAST_REFERENCE ? NULL : t->parents[level - CAST_REFERENCE];
 #pragma omp parallel for schedule(dynamic, 4096)
   for (size_t i = begin; i < end; i++) {
     if (!demo_is_hit(&t->hits[i])) {
@@ -332,7 +332,7 @@ static void begin_colors(demo_trace *t) {
 }
 
 void demo_trace_paint(demo_trace *t, uint8_t *pixels) {
-  const size_t edges = (t->starts[CAST_MIRROR] - t->starts[CAST_EDGES]) / EDGE_SAMPLES;
+  const size_t edges = (t->starts[CAST_REFERENCE] - t->starts[CAST_EDGES]) / EDGE_SAMPLES;
   begin_colors(t);
   for (int level = CAST_AGAIN; level >= CAST_CAMERA; level--) shade_level(t, level);
 #pragma omp parallel for

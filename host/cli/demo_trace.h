@@ -8,7 +8,7 @@
 #include "demo_proof.h"
 
 /* Each a call of the library. */
-enum { CAST_CAMERA, CAST_EDGES, CAST_MIRROR, CAST_AGAIN, CAST_SUN, CAST_SKY, CAST_COUNT };
+enum { CAST_CAMERA, CAST_EDGES, CAST_REFERENCE, CAST_AGAIN, CAST_SUN, CAST_SKY, CAST_COUNT };
 /* The first four add a level of nodes: a ray, what it met and the light that comes back along it. */
 enum { LEVEL_COUNT = CAST_SUN };
 
@@ -32,8 +32,9 @@ typedef struct demo_trace {
   slab_hit *hits;
   uint8_t *lights; /* bits of enum light */
   vec3 *colors;
-  size_t *edges;                              /* the pixel that four nodes of CAST_EDGES belong to */
-  size_t *parents[LEVEL_COUNT - CAST_MIRROR]; /* of each node of CAST_MIRROR and CAST_AGAIN: what it is mirrored in */
+  size_t *edges; /* the pixel that four nodes of CAST_EDGES belong to */
+  size_t *
+      parents[LEVEL_COUNT - CAST_REFERENCE]; /* of each node of CAST_REFERENCE and CAST_AGAIN: what it is mirrored in */
 } demo_trace;
 
 demo_trace demo_trace_begin(const demo_scene *, slab_scene *, uint32_t width, uint32_t height, demo_proof *closest,

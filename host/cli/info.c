@@ -1,4 +1,4 @@
-/* slabcast info: what a scene holds and what its tree costs. */
+/* slabcast info: what a scene holds and what its BVH costs. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "behind.h"
 #include "cli.h"
+#include "page_cache.h"
 
 static int fail(const input *in, int failure) {
   complain("cannot read %s: %s", in->name, strerror(failure));
@@ -62,7 +62,7 @@ static ssize_t read_some(input *in, void *bytes, size_t size) {
   while (got < 0 && errno == EINTR);
   pthread_setcancelstate(cancel, NULL);
   if (got < 0) fail(in, errno);
-  if (got > 0 && in->size != INPUT_UNKNOWN) behind_read(in->fd, in->size, (size_t)got, &in->held);
+  if (got > 0 && in->size != INPUT_UNKNOWN) page_cache_read(in->fd, in->size, (size_t)got, &in->held);
   return got;
 }
 

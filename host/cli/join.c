@@ -187,7 +187,7 @@ static int count_offsets(const piece *pieces, int count) {
   return found;
 }
 
-static int survey_offsets(piece *pieces, int count) {
+static int scene_bounds_offsets(piece *pieces, int count) {
   for (piece *at = pieces; at < pieces + count; at++) {
     input in;
     npy_header header;
@@ -291,7 +291,7 @@ static int open_offsets(join_job *job, const char *path) {
   }
   char *name = offsets_name(path);
   if (!name) complain("out of memory");
-  if (name && !survey_offsets(job->pieces, job->count)) job->offsets_out = output_open(name, OUTPUT_NEW);
+  if (name && !scene_bounds_offsets(job->pieces, job->count)) job->offsets_out = output_open(name, OUTPUT_NEW);
   free(name);
   return job->offsets_out ? 0 : -1;
 }

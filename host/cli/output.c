@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "behind.h"
 #include "cli.h"
+#include "page_cache.h"
 
 struct output {
   int fd;
@@ -279,7 +279,7 @@ static int write_direct(output *out, const char *next, size_t size) {
 int output_write(output *out, const void *bytes, size_t size) {
   const int failed = out->slot >= 0 ? output_patch(out, out->size, bytes, size) : write_direct(out, bytes, size);
   if (!failed) out->size += size;
-  if (!failed && out->slot >= 0) behind_write(out->fd, out->size, &out->sent);
+  if (!failed && out->slot >= 0) page_cache_write(out->fd, out->size, &out->sent);
   return failed;
 }
 

@@ -7,8 +7,8 @@
 #include "cli.h"
 #include "npy.h"
 #include "options.h"
-#include "part.h"
 #include "result_row.h"
+#include "resume_file.h"
 
 enum { BLOCK_BYTES = 1 << 18 };
 

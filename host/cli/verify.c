@@ -7,24 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bench/wild.h"
+#include "../../bench/adversarial.h"
 #include "device.h"
 #include "json_file.h"
 #include "options.h"
 #include "text.h"
 
-/* From so many rays on, each kind of primitive is met by every query and in trees too. */
+/* From so many rays on, each kind of primitive is met by every query and in BVHs too. */
 #define THOROUGH_RAYS 20000000u
 
 #define QUERY(name, which, about) \
-  { name, about, 2, 4096, 6, verify_row, NULL, which, WILD_ALL_KINDS, FLAVOUR_ANY }
+  { name, about, 2, 4096, 6, verify_row, NULL, which, ADVERSARIAL_ALL_KINDS, FLAVOUR_ANY }
 #define KIND(name, kind, about) \
   { name, about, 1, 4096, 4, verify_row, NULL, -1, 1u << (kind), FLAVOUR_ANY }
 #define OPTION(name, flavour, about) \
-  { name, about, 1, 2048, 12, verify_row, NULL, -1, WILD_ALL_KINDS, flavour }
+  { name, about, 1, 2048, 12, verify_row, NULL, -1, ADVERSARIAL_ALL_KINDS, flavour }
 
 const verify_group verify_groups[] = {
-    QUERY("closest", SLAB_CLOSEST, "against mirror and oracle, as the rows below"),
+    QUERY("closest", SLAB_CLOSEST, "against CPU reference and oracle, as the rows below"),
     QUERY("distance", SLAB_DISTANCE, "scenes of every kind, random options"),
     QUERY("any", SLAB_ANY, "flat and as trees of either layout"),
     QUERY("count", SLAB_COUNT, ""),
@@ -42,8 +42,8 @@ const verify_group verify_groups[] = {
     OPTION("segments", FLAVOUR_SEGMENTS, "t from 0 to 1"),
     OPTION("ranges", FLAVOUR_RANGES, "that begin and end at crossings"),
     {"pairs", "slab_pairs against intervals", 0.25, 32, 5, verify_pairs, NULL, 0, 0, FLAVOUR_ANY},
-    {"trees", "each quality and tactic of the wide layout, and the compressed one, against flat, 10,000 primitives", 3,
-     16384, 12, verify_trees, NULL, 0, 0, FLAVOUR_ANY},
+    {"trees", "each quality and traversal of the wide layout, and the compressed one, against flat, 10,000 primitives",
+     3, 16384, 12, verify_trees, NULL, 0, 0, FLAVOUR_ANY},
     {"edges", "closed meshes, through edges and vertices", 20, 65536, 24, verify_edges, verify_enough_zeros, 0, 0,
      FLAVOUR_ANY},
     {"rooms", "1x1x1000 and 10x3x1000, through edges and vertices", 10, 65536, 12, verify_rooms, verify_enough_zeros, 0,
@@ -165,7 +165,7 @@ int verify_check(verify_run *run, slab_scene *scene, slab_query query, const ans
 /* ---- scenes, in every layout ------------------------------------------------ */
 
 slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene) {
-  slab_context *const contexts[WAYS] = {run->context, run->wide[SLAB_TACTIC_MEASURED], run->compressed};
+  slab_context *const contexts[WAYS] = {run->context, run->wide[SLAB_TRAVERSAL_AUTO], run->compressed};
   return slab_scene_create(contexts[way], scene);
 }
 
@@ -322,9 +322,9 @@ static int open_contexts(const verify_options *o, verify_run *run) {
   slab_context_options options = {.device = o->device, .lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED};
   int code = device_open_with(&options, &run->compressed);
   options.layout = SLAB_LAYOUT_WIDE;
-  for (int tactic = 0; code == EXIT_DONE && tactic <= SLAB_TACTIC_SORTED; tactic++) {
-    options.tactic = (slab_tactic)tactic;
-    code = device_open_with(&options, &run->wide[tactic]);
+  for (int traversal = 0; code == EXIT_DONE && traversal <= SLAB_TRAVERSAL_SORTED; traversal++) {
+    options.traversal = (slab_traversal)traversal;
+    code = device_open_with(&options, &run->wide[traversal]);
   }
   return code;
 }
@@ -334,7 +334,7 @@ static int open_other_widths(const verify_options *o, verify_run *run) {
   int code = EXIT_DONE;
   for (int w = 0; code == EXIT_DONE && w < WIDTHS; w++) {
     const slab_context_options options = {
-        .device = o->device, .lane_width = widths[w], .layout = SLAB_LAYOUT_WIDE, .tactic = SLAB_TACTIC_PACKETS};
+        .device = o->device, .lane_width = widths[w], .layout = SLAB_LAYOUT_WIDE, .traversal = SLAB_TRAVERSAL_PACKETS};
     if (widths[w] != run->device.lane_width) code = device_open_with(&options, &run->other[w]);
   }
   return code;
@@ -348,7 +348,7 @@ static int open_run(const verify_options *o, verify_run *run) {
   if (status != SLAB_OK) return complain_status(status, "verify");
   if (o->lanes && are_all(o->lanes)) code = open_other_widths(o, run);
   if (code != EXIT_DONE) return code;
-  run->context = run->device.type == SLAB_DEVICE_CPU ? run->wide[SLAB_TACTIC_MEASURED] : run->compressed;
+  run->context = run->device.type == SLAB_DEVICE_CPU ? run->wide[SLAB_TRAVERSAL_AUTO] : run->compressed;
   for (int g = 0; g < GROUPS; g++)
     if (verify_groups[g].batch > largest) largest = verify_groups[g].batch;
   run->extremes = run->device.denormals;
@@ -367,7 +367,7 @@ static void close_run(verify_run *run) {
   free(run->rays);
   free(run->skip);
   slab_context_destroy(run->compressed);
-  for (int tactic = 0; tactic <= SLAB_TACTIC_SORTED; tactic++) slab_context_destroy(run->wide[tactic]);
+  for (int traversal = 0; traversal <= SLAB_TRAVERSAL_SORTED; traversal++) slab_context_destroy(run->wide[traversal]);
   for (int w = 0; w < WIDTHS; w++) slab_context_destroy(run->other[w]);
 }
 

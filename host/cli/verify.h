@@ -65,10 +65,10 @@ typedef struct verify_tally {
 typedef enum verify_width { ONE_LANE, LANES_8, LANES_16, WIDTHS, OWN_WIDTH = WIDTHS } verify_width;
 
 struct verify_run {
-  slab_context *wide[SLAB_TACTIC_SORTED + 1],
-      *compressed;             /* of the two layouts of trees; one a tactic where there are */
+  slab_context *wide[SLAB_TRAVERSAL_SORTED + 1],
+      *compressed;             /* of the two layouts of BVHs; one a traversal where there are */
   slab_context *context;       /* of these, that with the layout that the device chooses */
-  slab_context *other[WIDTHS]; /* wide trees, in packets; NULL but with --lanes all, and for the device's own width */
+  slab_context *other[WIDTHS]; /* wide BVHs, in packets; NULL but with --lanes all, and for the device's own width */
   slab_device_info device;
   uint64_t seed;
   int extremes; /* numbers whose products are subnormal may occur: the device keeps them */
@@ -94,13 +94,13 @@ double verify_figure_of(const verify_tally *tally, const char *name);
 
 /* EXIT_DONE, or the exit code of a call that failed, with its message printed. */
 int verify_status(const verify_run *run, slab_status status);
-/* Holds n answers to one query against the mirror, and, with `judged`, before the oracle. */
+/* Holds n answers to one query against the CPU reference, and, with `judged`, before the oracle. */
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,
                  const slab_cast_options *options, int judged);
 
 /* A scene, empty, that is to lie this way. */
 slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene);
-/* Commits it, a tree as `tree` says; n rays will meet it. */
+/* Commits it, a BVH as `BVH` says; n rays will meet it. */
 slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n);
 
 /* ---- the steps ---- */

@@ -6,8 +6,8 @@
 #include "text.h"
 #include "verify.h"
 
-/* Of a batch, so many rays are held against the mirror too. */
-#define MIRRORED 256
+/* Of a batch, so many rays are held against the CPU reference too. */
+#define REFERENCED 256
 /* Least share of the rays through an edge function that is exactly zero. */
 #define ZEROS 0.3
 
@@ -74,7 +74,7 @@ static int check_counts(verify_run *run, slab_scene *scene, const closed_set *se
   const slab_status status = count(run, scene, n, SLAB_CULL_NONE, &run->answers);
   if (status != SLAB_OK) return verify_status(run, status);
   judge_counts(run, set, n, lines);
-  return verify_check(run, scene, SLAB_COUNT, &run->answers, n < MIRRORED ? n : MIRRORED, NULL, 1);
+  return verify_check(run, scene, SLAB_COUNT, &run->answers, n < REFERENCED ? n : REFERENCED, NULL, 1);
 }
 
 /* The rays, then the whole lines through them. */

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../bench/adversarial.h"
+#include "../../bench/bvh_scenes.h"
 #include "../../bench/timing.h"
-#include "../../bench/tree_scenes.h"
-#include "../../bench/wild.h"
 #include "text.h"
 #include "verify.h"
 
@@ -45,12 +45,12 @@ static int is_answered(const answers *a, size_t i) {
 int verify_invalid(verify_run *run, random_state *random, size_t n) {
   const verify_way way = (verify_way)(run->batch % WAYS);
   slab_scene *scene = NULL;
-  wild w = wild_begin(random, 0);
+  adversarial w = adversarial_begin(random, 0);
   slab_status status = verify_scene(run, way, &scene);
-  if (status == SLAB_OK) status = wild_fill(random, &w, WILD_ALL_KINDS, WILD_MOST, scene);
+  if (status == SLAB_OK) status = adversarial_fill(random, &w, ADVERSARIAL_ALL_KINDS, ADVERSARIAL_MOST, scene);
   if (status == SLAB_OK) status = verify_commit(run, way, SLAB_TREE_FAST, scene, n);
   for (size_t i = 0; i < n; i++) {
-    run->rays[i] = wild_ray(random, &w);
+    run->rays[i] = adversarial_ray(random, &w);
     spoilers[random_below(random, sizeof spoilers / sizeof *spoilers)](random, &run->rays[i]);
   }
   if (status == SLAB_OK) status = answers_cast_all(&run->answers, scene, run->rays, n, NULL);
@@ -103,7 +103,7 @@ static void make_timed(verify_run *run, const slab_scene_stats *stats, make_inva
   random_state random = random_seed(run->seed);
   for (size_t i = 0; i < n; i++) {
     slab_ray *ray = &run->rays[i];
-    *ray = tree_scene_ray(&random, stats);
+    *ray = bvh_scene_ray(&random, stats);
     ray->t_min = 0;
     ray->t_max = INFINITY;
     if (ray->direction[0] == 0 && ray->direction[1] == 0 && ray->direction[2] == 0) ray->direction[0] = 1;
@@ -121,7 +121,7 @@ int verify_time_invalid(verify_run *run) {
   slab_scene *scene = NULL;
   slab_scene_stats stats;
   slab_status status = slab_scene_create(run->context, &scene);
-  if (status == SLAB_OK) status = tree_scene_fill(TREE_MIXED, 2000, run->seed, scene);
+  if (status == SLAB_OK) status = bvh_scene_fill(BVH_MIXED, 2000, run->seed, scene);
   if (status == SLAB_OK) status = slab_scene_commit(scene, NULL);
   if (status == SLAB_OK) status = slab_scene_info(scene, &stats);
   for (int round = 0; status == SLAB_OK && round <= ROUNDS; round++) /* the first warms up */
@@ -197,10 +197,10 @@ static slab_status offer_shapes(verify_run *run, random_state *random, slab_scen
   const size_t floats = shape_floats(kind);
   const uint32_t n = 1 + random_below(random, SHAPES);
   float shapes[SHAPES * SHAPE_FLOATS_MOST];
-  const wild w = wild_begin(random, 1);
+  const adversarial w = adversarial_begin(random, 1);
   for (uint32_t i = 0; i < n; i++) {
     float shape[SHAPE_FLOATS_MOST] = {0};
-    wild_shape(random, kind, &w, shape);
+    adversarial_shape(random, kind, &w, shape);
     const size_t kept = kind == SLAB_OBB && random_below(random, 8) ? 6 : floats;
     for (size_t k = 0; k < kept; k++) shape[k] = garbage(random);
     if (kind == SLAB_SPHERE) shape[3] = fabsf(shape[3]);

@@ -1,8 +1,9 @@
-/* Contract rows: wild scenes and rays, one query, kind or option at a time, against the mirror and the oracle. */
+/* Contract rows: wild scenes and rays, one query, kind or option at a time, against the CPU reference and the oracle.
+ */
 #include <math.h>
 #include <string.h>
 
-#include "../../bench/wild.h"
+#include "../../bench/adversarial.h"
 #include "verify.h"
 
 /* ---- what a batch is ---- */
@@ -14,14 +15,14 @@ static slab_query query_of(const verify_run *run) {
   static const slab_query few[] = {SLAB_CLOSEST, SLAB_INTERVAL};
   const uint64_t turn = run->batch / 2;
   if (run->group->query >= 0) return (slab_query)run->group->query;
-  if (run->group->kinds == WILD_ALL_KINDS || run->thorough) return (slab_query)(turn % ANSWER_QUERIES);
+  if (run->group->kinds == ADVERSARIAL_ALL_KINDS || run->thorough) return (slab_query)(turn % ANSWER_QUERIES);
   return few[turn % 2];
 }
 
 /* Every query gets every layout; a kind alone stays flat where a program more for each tells. */
 static verify_way way_of(const verify_run *run) {
   const uint64_t turn = run->batch / 2;
-  if (run->group->kinds != WILD_ALL_KINDS && !run->thorough) return WAY_FLAT;
+  if (run->group->kinds != ADVERSARIAL_ALL_KINDS && !run->thorough) return WAY_FLAT;
   const uint64_t round = run->group->query >= 0 ? 0 : turn / ANSWER_QUERIES;
   return (verify_way)((turn + round) % WAYS);
 }
@@ -29,19 +30,19 @@ static verify_way way_of(const verify_run *run) {
 /* Most scenes are small: a ray then costs a fraction, and there are more scenes. */
 #define FEW 8
 
-static slab_status make_scene(verify_run *run, random_state *random, unsigned kinds, verify_way way, size_t n, wild *w,
-                              slab_scene **scene) {
-  const uint32_t most = random_below(random, 4) ? FEW : WILD_MOST;
-  *w = wild_begin(random, is_extreme(run));
+static slab_status make_scene(verify_run *run, random_state *random, unsigned kinds, verify_way way, size_t n,
+                              adversarial *w, slab_scene **scene) {
+  const uint32_t most = random_below(random, 4) ? FEW : ADVERSARIAL_MOST;
+  *w = adversarial_begin(random, is_extreme(run));
   slab_status status = verify_scene(run, way, scene);
-  if (status == SLAB_OK) status = wild_fill(random, w, kinds, most, *scene);
+  if (status == SLAB_OK) status = adversarial_fill(random, w, kinds, most, *scene);
   return status == SLAB_OK ? verify_commit(run, way, SLAB_TREE_FAST, *scene, n) : status;
 }
 
-static void make_rays(verify_run *run, random_state *random, const wild *w, size_t n) {
+static void make_rays(verify_run *run, random_state *random, const adversarial *w, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    run->rays[i] = wild_ray(random, w);
-    run->skip[i] = wild_skip(random);
+    run->rays[i] = adversarial_ray(random, w);
+    run->skip[i] = adversarial_skip(random);
   }
 }
 
@@ -80,7 +81,7 @@ static slab_status add_flavour(verify_run *run, random_state *random, slab_scene
   if (status != SLAB_OK) return status;
   switch (flavour) {
     case FLAVOUR_ANY:
-      *options = wild_options(random, run->skip);
+      *options = adversarial_options(random, run->skip);
       break;
     case FLAVOUR_MASK:
       options->mask = random_next(random) | 1u << random_below(random, 32);
@@ -110,7 +111,7 @@ int verify_row(verify_run *run, random_state *random, size_t n) {
   const slab_query query = query_of(run);
   slab_scene *scene = NULL;
   slab_cast_options options;
-  wild w;
+  adversarial w;
   slab_status status = make_scene(run, random, run->group->kinds, way_of(run), n, &w, &scene);
   if (status == SLAB_OK) {
     make_rays(run, random, &w, n);
@@ -128,12 +129,12 @@ int verify_row(verify_run *run, random_state *random, size_t n) {
 int verify_agreement(verify_run *run, random_state *random, size_t n) {
   slab_scene *scene = NULL;
   slab_cast_options options = {0};
-  wild w;
+  adversarial w;
   const verify_way way = (verify_way)(run->batch / 2 % WAYS);
-  slab_status status = make_scene(run, random, WILD_ALL_KINDS, way, n, &w, &scene);
+  slab_status status = make_scene(run, random, ADVERSARIAL_ALL_KINDS, way, n, &w, &scene);
   if (status == SLAB_OK) {
     make_rays(run, random, &w, n);
-    options = wild_options(random, run->skip);
+    options = adversarial_options(random, run->skip);
     status = answers_cast_all(&run->answers, scene, run->rays, n, &options);
   }
   slab_scene_destroy(scene);
@@ -153,17 +154,17 @@ int verify_agreement(verify_run *run, random_state *random, size_t n) {
 enum { PAIRED = 32 };
 
 /* Shapes that a scene takes, each a geometry with a mask bit of its own. */
-static slab_status make_pairs(const verify_run *run, random_state *random, slab_shape kind, size_t n, wild *w,
+static slab_status make_pairs(const verify_run *run, random_state *random, slab_shape kind, size_t n, adversarial *w,
                               float shapes[PAIRED][SHAPE_FLOATS_MOST], slab_scene **scene) {
-  *w = wild_begin(random, is_extreme(run));
+  *w = adversarial_begin(random, is_extreme(run));
   slab_status status = slab_scene_create(run->context, scene);
   for (uint32_t g = 0; status == SLAB_OK && g < n;) {
     const slab_geometry_options alone = {.mask = 1u << g};
     memset(shapes[g], 0, sizeof shapes[g]);
-    wild_shape(random, kind, w, shapes[g]);
+    adversarial_shape(random, kind, w, shapes[g]);
     status = shape_add(*scene, kind, shapes[g], 1, &alone);
     if (status == SLAB_OK) {
-      wild_know(w, g, shapes[g]);
+      adversarial_know(w, g, shapes[g]);
       g++;
     }
     if (status == SLAB_INVALID_ARGUMENT) status = SLAB_OK; /* refused: another one */
@@ -190,7 +191,7 @@ int verify_pairs(verify_run *run, random_state *random, size_t n) {
   slab_interval pairs[PAIRED * PAIRED];
   const size_t floats = shape_floats(kind);
   slab_scene *scene = NULL;
-  wild w;
+  adversarial w;
   slab_status status = make_pairs(run, random, kind, n, &w, shapes, &scene);
   if (status == SLAB_OK) make_rays(run, random, &w, n);
   for (size_t k = 0; status == SLAB_OK && k < n * n; k++) {

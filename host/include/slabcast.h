@@ -22,7 +22,7 @@
  * Processes: fork() copies no threads, neither an OpenCL driver's nor OpenMP's. In a child that was forked after the
  * parent's first slab_devices, slab_context_create or slab_context_create_cl, every call that needs them returns
  * SLAB_INVALID_STATE at once: these three, and those that take a context or a scene. What only reads host memory goes
- * on: slab_context_device(s), slab_context_objects, slab_scene_info, slab_scene_pack where no SLAB_LAYOUT_WIDE tree has
+ * on: slab_context_device(s), slab_context_objects, slab_scene_info, slab_scene_pack where no SLAB_LAYOUT_WIDE BVH has
  * to be read back, the helpers, the texts. Destroying frees host memory and leaves the driver's objects to the parent.
  * A child that was forked before works in full, as does one that calls exec. What the program itself does with OpenCL
  * or OpenMP before it forks is not seen.
@@ -101,7 +101,7 @@ typedef struct slab_device_info {
   uint64_t memory_bytes;     /* global memory */
   uint64_t allocation_bytes; /* largest single buffer */
   uint32_t lane_width;       /* primitives tested at once by one work-item: 1, 8 or 16 */
-  int denormals;             /* keeps subnormal numbers: answers then equal the mirror for every input */
+  int denormals;             /* keeps subnormal numbers: answers then equal the CPU reference for every input */
   int rounds_to_nearest;     /* a device that does not is refused */
   int exact_divide;          /* correctly rounded division and square root in hardware or compiler; else the kernels
                                 emulate them, and answers are the same */
@@ -115,22 +115,22 @@ typedef struct slab_device_info {
  * then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
-/* How rays are taken through a tree on a CPU device. Never changes an answer, only how fast it comes. */
-typedef enum slab_tactic {
-  SLAB_TACTIC_MEASURED, /* whichever is the fastest for the rays at hand: where there are many, told by the order in
-                           which they come, or found by trying, which later casts on the scene profit by */
-  SLAB_TACTIC_PACKETS,  /* neighbours together where they go one way, else one by one */
-  SLAB_TACTIC_SINGLE,   /* one by one */
-  SLAB_TACTIC_TURNS,    /* several in turns: while one waits for memory the others go on */
-  SLAB_TACTIC_SORTED    /* as in turns, those that begin near each other and go one way after each other */
-} slab_tactic;
+/* How rays are taken through a BVH on a CPU device. Never changes an answer, only how fast it comes. */
+typedef enum slab_traversal {
+  SLAB_TRAVERSAL_AUTO,    /* whichever is the fastest for the rays at hand: where there are many, told by the order in
+                              which they come, or found by trying, which later casts on the scene profit by */
+  SLAB_TRAVERSAL_PACKETS, /* neighbours together where they go one way, else one by one */
+  SLAB_TRAVERSAL_SINGLE,  /* one by one */
+  SLAB_TRAVERSAL_INTERLEAVED, /* several interleaved: while one waits for memory the others go on */
+  SLAB_TRAVERSAL_SORTED       /* as interleaved, those that begin near each other and go one way after each other */
+} slab_traversal;
 
 /* How scenes lie on the device, and with that how they are traversed. Never changes an answer, only how fast it comes.
  */
 typedef enum slab_layout {
   SLAB_LAYOUT_DEFAULT,   /* SLAB_LAYOUT_WIDE where one of the context's devices is a CPU, else SLAB_LAYOUT_COMPRESSED */
-  SLAB_LAYOUT_WIDE,      /* exact bounds, eight primitives side by side; alone has tactics */
-  SLAB_LAYOUT_COMPRESSED /* as GPUs have it: trees of nodes of 80 bytes, primitives one by one, a ray to a work-item;
+  SLAB_LAYOUT_WIDE,      /* exact bounds, eight primitives side by side; alone has traversals */
+  SLAB_LAYOUT_COMPRESSED /* as GPUs have it: BVHs of nodes of 80 bytes, primitives one by one, a ray to a work-item;
                             boxes of flat scenes through local memory. lane_width does not matter */
 } slab_layout;
 
@@ -141,7 +141,7 @@ typedef struct slab_context_options {
   uint32_t launch_rays; /* most rays a launch; 0: by the device's limits and about 100 ms, or a million
                            rays where they are sorted */
   int copy;             /* 1: copy the caller's arrays even where the device could use them in place */
-  slab_tactic tactic;
+  slab_traversal traversal;
   slab_layout layout;
 } slab_context_options;
 
@@ -228,14 +228,14 @@ typedef struct slab_scene_stats {
   uint64_t host_bytes, device_bytes;                /* device_bytes: on all devices together */
   uint32_t tree_depth;                              /* 0: flat */
   double sah_cost;                                  /* 0: flat */
-  double node_occupancy, block_occupancy; /* used share of the tree's slots for children and for primitives; 0: flat */
+  double node_occupancy, block_occupancy; /* used share of the BVH's slots for children and for primitives; 0: flat */
   double build_seconds;                   /* of commit */
 } slab_scene_stats;
 
 /* SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
 
-/* A committed scene, with its tree where that is SLAB_LAYOUT_WIDE, as `*size` bytes, for other processes and machines
+/* A committed scene, with its BVH where that is SLAB_LAYOUT_WIDE, as `*size` bytes, for other processes and machines
  * of the same byte order: what slab_scene_unpack makes of them gives the same bits to every cast. capacity 0 (bytes may
  * then be NULL) asks for *size alone; SLAB_CAPACITY when there is room for less: *size is complete, bytes untouched.
  * bytes are aligned to 8, as malloc does. Equal scenes give equal bytes. Other versions of the library may refuse them.
@@ -244,7 +244,7 @@ SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t cap
 /* A committed scene on this context, which the caller destroys; the bytes (aligned to 8) are copied, not kept.
  * SLAB_INVALID_ARGUMENT when they are not a packed scene of this version, not all of it, or damaged: a checksum tells.
  * Bytes that someone made up on purpose, checksum included, may give wrong answers, but lead no cast out of its
- * memory. A tree that is not among the bytes, or of another layout than this context's, is built again.
+ * memory. A BVH that is not among the bytes, or of another layout than this context's, is built again.
  * slab_scene_info tells the seconds that unpacking took as build_seconds. */
 SLAB_API slab_status slab_scene_unpack(slab_context *, const void *bytes, size_t size, slab_scene **scene);
 
@@ -305,7 +305,7 @@ SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray 
 
 typedef struct slab_check_report {
   uint64_t rays;             /* compared */
-  uint64_t mismatches;       /* rays whose bits differ from the mirror's */
+  uint64_t mismatches;       /* rays whose bits differ from the CPU reference's */
   uint64_t oracle_rays;      /* judged by the oracle: all, or of large batches some, evenly spread */
   uint64_t oracle_wrong;     /* rays whose answer the oracle proves wrong */
   uint64_t oracle_undecided; /* rays too close to call within the oracle's error bound */
@@ -313,7 +313,7 @@ typedef struct slab_check_report {
   char text[512];            /* names ray, primitive, field and both bit patterns of it; "" when none does */
 } slab_check_report;
 
-/* Compares results of a cast with the mirror (the kernels' maths in C, brute force: bit by bit) and with the
+/* Compares results of a cast with the CPU reference (the kernels' maths in C, brute force: bit by bit) and with the
  * oracle (independent formulas), under the options of that cast; where they have `invalid`, the count that the cast
  * left there is compared too, and is one mismatch more where it differs. results: n entries of the query's type;
  * offsets: n + 1 for SLAB_ALL, else NULL. Mismatches are reported, not a failure: SLAB_OK. */

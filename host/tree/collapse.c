@@ -1,11 +1,11 @@
-/* Which nodes of the binary tree become wide ones: Ylitie, Karras, Laine, Efficient Incoherent Ray Traversal on GPUs
+/* Which nodes of the binary BVH become wide ones: Ylitie, Karras, Laine, Efficient Incoherent Ray Traversal on GPUs
  * Through Compressed Wide BVHs (2017), section 3.
  *
  * C(n, i) is the least cost of the subtree of n as at most i children of a wide node:
- *   C(n, 1) = min(leaf(n), share(n, 8) + area * TREE_COST_NODE)
+ *   C(n, 1) = min(leaf(n), share(n, 8) + area * BVH_COST_NODE)
  *   C(n, i) = min(share(n, i), C(n, i - 1)),  i = 2 .. 7
  *   share(n, i) = min over k = 1 .. i - 1 of C(left, k) + C(right, i - k)
- * cost[i - 1] holds C(n, i). Choices are not kept: they are found again from the costs where the tree is emitted. */
+ * cost[i - 1] holds C(n, i). Choices are not kept: they are found again from the costs where the BVH is emitted. */
 #include "parts.h"
 
 double bounds_area(const measure *m, const float lower[3], const float upper[3]) {
@@ -17,26 +17,26 @@ double bounds_area(const measure *m, const float lower[3], const float upper[3])
   return extent[0] * extent[1] * (double)m->faces + (extent[0] + extent[1]) * extent[2];
 }
 
-static float scaled_area(const measure *m, const branch *b) {
-  const float4 extent = measured_extent(m, (span){float4_xyz(b->lower), float4_xyz(b->upper)}) * m->scale;
+static float scaled_area(const measure *m, const build_node *b) {
+  const float4 extent = measured_extent(m, (aabb){float4_xyz(b->lower), float4_xyz(b->upper)}) * m->scale;
   return extent[0] * extent[1] * m->faces + (extent[0] + extent[1]) * extent[2];
 }
 
 /* INFINITY where it can be no leaf. */
-static float leaf_cost(const measure *m, const branch *b, float area) {
+static float leaf_cost(const measure *m, const build_node *b, float area) {
   const uint32_t blocks = measured_blocks(m, b->count);
-  if ((b->tag & BRANCH_MIXED) || blocks > m->leaf_most) return INFINITY;
+  if ((b->tag & BUILD_NODE_MIXED) || blocks > m->leaf_most) return INFINITY;
   return area * (m->leaf_cost * (float)blocks);
 }
 
-void collapse_tip(const measure *m, branch *b) {
+void collapse_tip(const measure *m, build_node *b) {
   const float cost = leaf_cost(m, b, scaled_area(m, b));
-  b->tag |= BRANCH_LEAF;
-  for (int i = 0; i < TREE_WIDTH - 1; i++) b->cost[i] = cost;
+  b->tag |= BUILD_NODE_LEAF;
+  for (int i = 0; i < BVH_WIDTH - 1; i++) b->cost[i] = cost;
 }
 
 /* share(n, roots), and how many roots the left child takes. */
-static float share(const branch children[2], int roots, int *left) {
+static float share(const build_node children[2], int roots, int *left) {
   const float *a = children[0].cost, *b = children[1].cost;
   float least = a[0] + b[roots - 2];
   *left = 1;
@@ -50,43 +50,43 @@ static float share(const branch children[2], int roots, int *left) {
   return least;
 }
 
-void collapse_inner(const measure *m, branch *b, const branch children[2]) {
+void collapse_inner(const measure *m, build_node *b, const build_node children[2]) {
   const float area = scaled_area(m, b), as_leaf = leaf_cost(m, b, area);
   int left;
-  const float as_node = share(children, TREE_WIDTH, &left) + area * TREE_COST_NODE;
-  if (as_leaf <= as_node) b->tag |= BRANCH_LEAF;
+  const float as_node = share(children, BVH_WIDTH, &left) + area * BVH_COST_NODE;
+  if (as_leaf <= as_node) b->tag |= BUILD_NODE_LEAF;
   b->cost[0] = as_leaf <= as_node ? as_leaf : as_node;
-  for (int roots = 2; roots < TREE_WIDTH; roots++) {
+  for (int roots = 2; roots < BVH_WIDTH; roots++) {
     const float shared = share(children, roots, &left);
     b->cost[roots - 1] = shared < b->cost[roots - 2] ? shared : b->cost[roots - 2];
   }
 }
 
-static void collapse_share(const branch *branches, uint32_t at, int roots, uint32_t *children, int *count);
+static void collapse_share(const build_node *build_nodes, uint32_t at, int roots, uint32_t *children, int *count);
 
 /* The subtree as at most `roots` children. */
-static void collapse_roots(const branch *branches, uint32_t at, int roots, uint32_t *children, int *count) {
-  const branch *b = &branches[at];
+static void collapse_roots(const build_node *build_nodes, uint32_t at, int roots, uint32_t *children, int *count) {
+  const build_node *b = &build_nodes[at];
   while (roots > 1 && b->cost[roots - 2] <= b->cost[roots - 1]) roots--;
   if (roots == 1)
     children[(*count)++] = at;
   else
-    collapse_share(branches, at, roots, children, count);
+    collapse_share(build_nodes, at, roots, children, count);
 }
 
-static void collapse_share(const branch *branches, uint32_t at, int roots, uint32_t *children, int *count) {
-  const uint32_t first = 2 * branches[at].link;
+static void collapse_share(const build_node *build_nodes, uint32_t at, int roots, uint32_t *children, int *count) {
+  const uint32_t first = 2 * build_nodes[at].link;
   int left;
-  share(&branches[first], roots, &left);
-  collapse_roots(branches, first, left, children, count);
-  collapse_roots(branches, first + 1, roots - left, children, count);
+  share(&build_nodes[first], roots, &left);
+  collapse_roots(build_nodes, first, left, children, count);
+  collapse_roots(build_nodes, first + 1, roots - left, children, count);
 }
 
-int collapse_children(const branch *branches, uint32_t at, uint32_t children[TREE_WIDTH]) {
+int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t children[BVH_WIDTH]) {
   int count = 0;
-  if (branches[at].tag & BRANCH_LEAF)
+  if (build_nodes[at].tag & BUILD_NODE_LEAF)
     children[count++] = at;
   else
-    collapse_share(branches, at, TREE_WIDTH, children, &count);
+    collapse_share(build_nodes, at, BVH_WIDTH, children, &count);
   return count;
 }

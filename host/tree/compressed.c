@@ -1,5 +1,5 @@
 /* Nodes quantised: bounds as bytes, children in the order in which rays meet them, leaves by the count of what they
- * hold. A node's inner children are neighbours in the tree, as are the blocks of its leaves, and stay so. */
+ * hold. A node's inner children are neighbours in the BVH, as are the blocks of its leaves, and stay so. */
 #include "compressed.h"
 
 #include <math.h>
@@ -11,26 +11,26 @@
 
 static uint32_t primitive_units(uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), 1, COMPRESSED_UNIT); }
 
-uint32_t tree_block_count(const tree *t, uint32_t b) {
+uint32_t bvh_block_count(const bvh *t, uint32_t b) {
   uint32_t count = 0;
-  while (count < TREE_WIDTH && t->blocks[b].primitives[count] != TREE_NONE) count++;
+  while (count < BVH_WIDTH && t->blocks[b].primitives[count] != BVH_NONE) count++;
   return count;
 }
 
 /* ---- places ---- */
 
 /* The middle of each child along each axis, from the mean of them all; 0 where a child has none. */
-static void middles_of(const tree_node *node, double middle[TREE_WIDTH][3]) {
+static void middles_of(const bvh_node *node, double middle[BVH_WIDTH][3]) {
   for (int axis = 0; axis < 3; axis++) {
     double sum = 0.0;
     int count = 0;
-    for (int k = 0; k < TREE_WIDTH; k++) {
+    for (int k = 0; k < BVH_WIDTH; k++) {
       middle[k][axis] = node->meta[k] == 0 ? NAN : 0.5 * node->bounds[axis][k] + 0.5 * node->bounds[axis + 3][k];
       if (!isfinite(middle[k][axis])) continue;
       sum += middle[k][axis];
       count++;
     }
-    for (int k = 0; k < TREE_WIDTH; k++)
+    for (int k = 0; k < BVH_WIDTH; k++)
       middle[k][axis] = isfinite(middle[k][axis]) ? middle[k][axis] - sum / count : 0.0;
   }
 }
@@ -43,13 +43,13 @@ static double fitness(const double middle[3], int place) {
 }
 
 /* Again and again the child and the place that fit best. */
-compressed_slots compressed_arrange(const tree_node *node) {
+compressed_slots compressed_arrange(const bvh_node *node) {
   compressed_slots slots;
-  double middle[TREE_WIDTH][3];
-  bool left[TREE_WIDTH];
+  double middle[BVH_WIDTH][3];
+  bool left[BVH_WIDTH];
   int count = 0;
   middles_of(node, middle);
-  for (int k = 0; k < TREE_WIDTH; k++) {
+  for (int k = 0; k < BVH_WIDTH; k++) {
     slots.child[k] = -1;
     left[k] = node->meta[k] != 0;
     count += left[k];
@@ -57,8 +57,8 @@ compressed_slots compressed_arrange(const tree_node *node) {
   for (; count > 0; count--) {
     int best = 0, place = 0;
     double most = -INFINITY; /* what fits is a finite number */
-    for (int k = 0; k < TREE_WIDTH; k++)
-      for (int p = 0; left[k] && p < TREE_WIDTH; p++) {
+    for (int k = 0; k < BVH_WIDTH; k++)
+      for (int p = 0; left[k] && p < BVH_WIDTH; p++) {
         const double fit = fitness(middle[k], p);
         if (slots.child[p] >= 0 || !(fit > most)) continue;
         best = k;
@@ -74,10 +74,10 @@ compressed_slots compressed_arrange(const tree_node *node) {
 /* ---- bounds ---- */
 
 /* The ends of the children's bounds along an axis. False where one is infinite. */
-static bool axis_ends(const tree_node *node, const compressed_slots *slots, int axis, float *lower, float *upper) {
+static bool axis_ends(const bvh_node *node, const compressed_slots *slots, int axis, float *lower, float *upper) {
   *lower = INFINITY;
   *upper = -INFINITY;
-  for (int p = 0; p < TREE_WIDTH; p++) {
+  for (int p = 0; p < BVH_WIDTH; p++) {
     const int k = slots->child[p];
     if (k < 0) continue;
     *lower = fminf(*lower, node->bounds[axis][k]);
@@ -119,7 +119,7 @@ static uint32_t steps_below(float bound, float step, float origin) {
 
 static void put_byte(uint32_t words[2], int k, uint32_t byte) { words[k / 4] |= byte << (8 * (k % 4)); }
 
-void compressed_bounds(const tree_node *node, const compressed_slots *slots, compressed_node *out) {
+void compressed_bounds(const bvh_node *node, const compressed_slots *slots, compressed_node *out) {
   *out = (compressed_node){0};
   for (int axis = 0; axis < 3; axis++) {
     float lower, upper;
@@ -131,7 +131,7 @@ void compressed_bounds(const tree_node *node, const compressed_slots *slots, com
     const float step = compressed_step(exponent);
     out->origin[axis] = lower;
     out->scales |= exponent << (8 * axis);
-    for (int p = 0; p < TREE_WIDTH; p++) {
+    for (int p = 0; p < BVH_WIDTH; p++) {
       const int k = slots->child[p];
       put_byte(out->planes[axis], p, k < 0 ? COMPRESSED_STEPS : steps_below(node->bounds[axis][k], step, lower));
       put_byte(out->planes[axis + 3], p, k < 0 ? 0 : least_steps(node->bounds[axis + 3][k], step, lower));
@@ -141,51 +141,51 @@ void compressed_bounds(const tree_node *node, const compressed_slots *slots, com
 
 /* ---- the whole ---- */
 
-static uint32_t leaf_count(const tree *t, uint32_t first, uint32_t meta) {
-  const uint32_t blocks = TREE_LEAF_BLOCK_COUNT(meta);
-  return (blocks - 1) * TREE_WIDTH + tree_block_count(t, first + blocks - 1);
+static uint32_t leaf_count(const bvh *t, uint32_t first, uint32_t meta) {
+  const uint32_t blocks = BVH_LEAF_BLOCK_COUNT(meta);
+  return (blocks - 1) * BVH_WIDTH + bvh_block_count(t, first + blocks - 1);
 }
 
-static uint32_t leaf_units(const tree *t, uint32_t first, uint32_t meta) {
-  return leaf_count(t, first, meta) * primitive_units(TREE_LEAF_KIND(meta));
+static uint32_t leaf_units(const bvh *t, uint32_t first, uint32_t meta) {
+  return leaf_count(t, first, meta) * primitive_units(BVH_LEAF_KIND(meta));
 }
 
 /* Where children that are nodes go, and the primitives of those that are leaves. */
-static void place_children(const tree *t, uint32_t n, uint32_t *index, uint32_t *places) {
-  const tree_node *node = &t->nodes[n];
+static void place_children(const bvh *t, uint32_t n, uint32_t *index, uint32_t *places) {
+  const bvh_node *node = &t->nodes[n];
   const compressed_slots slots = compressed_arrange(node);
   uint32_t next = UINT32_MAX, unit = UINT32_MAX;
-  for (int k = 0; k < TREE_WIDTH; k++) {
+  for (int k = 0; k < BVH_WIDTH; k++) {
     if (node->meta[k] == 0) continue;
-    if (TREE_IS_INNER(node->meta[k]))
+    if (BVH_IS_INNER(node->meta[k]))
       next = node->child[k] < next ? node->child[k] : next;
     else
       unit = places[node->child[k]] < unit ? places[node->child[k]] : unit;
   }
-  for (int p = 0; p < TREE_WIDTH; p++) {
+  for (int p = 0; p < BVH_WIDTH; p++) {
     const int k = slots.child[p];
     if (k < 0) continue;
     const uint32_t child = node->child[k], meta = node->meta[k];
-    if (TREE_IS_INNER(meta)) {
+    if (BVH_IS_INNER(meta)) {
       index[child] = next++;
       continue;
     }
-    for (uint32_t b = 0; b < TREE_LEAF_BLOCK_COUNT(meta); b++)
-      places[child + b] = unit + b * TREE_WIDTH * primitive_units(TREE_LEAF_KIND(meta));
+    for (uint32_t b = 0; b < BVH_LEAF_BLOCK_COUNT(meta); b++)
+      places[child + b] = unit + b * BVH_WIDTH * primitive_units(BVH_LEAF_KIND(meta));
     unit += leaf_units(t, child, meta);
   }
 }
 
-static void write_node(const tree *t, uint32_t n, const uint32_t *index, const uint32_t *places, compressed_node *out) {
-  const tree_node *node = &t->nodes[n];
+static void write_node(const bvh *t, uint32_t n, const uint32_t *index, const uint32_t *places, compressed_node *out) {
+  const bvh_node *node = &t->nodes[n];
   const compressed_slots slots = compressed_arrange(node);
   bool inner = false, leaf = false;
   compressed_bounds(node, &slots, out);
-  for (int p = 0; p < TREE_WIDTH; p++) {
+  for (int p = 0; p < BVH_WIDTH; p++) {
     const int k = slots.child[p];
     if (k < 0) continue;
     const uint32_t child = node->child[k], meta = node->meta[k];
-    if (TREE_IS_INNER(meta)) {
+    if (BVH_IS_INNER(meta)) {
       if (!inner) out->child = index[child];
       inner = true;
       out->scales |= 1u << (24 + p);
@@ -193,12 +193,12 @@ static void write_node(const tree *t, uint32_t n, const uint32_t *index, const u
     } else {
       if (!leaf) out->leaf = places[child];
       leaf = true;
-      put_byte(out->meta, p, COMPRESSED_LEAF(TREE_LEAF_KIND(meta), leaf_count(t, child, meta)));
+      put_byte(out->meta, p, COMPRESSED_LEAF(BVH_LEAF_KIND(meta), leaf_count(t, child, meta)));
     }
   }
 }
 
-bool compressed_emit(const tree *t, uint32_t *places, compressed_node *nodes) {
+bool compressed_emit(const bvh *t, uint32_t *places, compressed_node *nodes) {
   uint32_t *index = malloc(t->node_count * sizeof *index);
   if (index == NULL) return false;
   index[0] = 0;

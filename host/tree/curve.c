@@ -1,4 +1,4 @@
-/* The nodes of TREE_FAST: cells along a Morton curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on
+/* The nodes of BVH_FAST: cells along a Morton curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on
  * GPUs"). References are sorted once, where the other qualities part them again on every level. */
 #include <stdlib.h>
 
@@ -7,13 +7,13 @@
 #define CELL_BITS 10 /* an axis */
 
 /* Cells are cubes: one that is thin would be cut across first. */
-static float cell_scale(span centers) {
+static float cell_scale(aabb centers) {
   const float4 extent = centers.upper - centers.lower;
   const float side = fmaxf(extent[0], fmaxf(extent[1], extent[2]));
   return side > 0x1p-110f ? (float)(1 << CELL_BITS) * (1.0f - 0x1p-20f) / side : 0.0f; /* as in map_centers */
 }
 
-static void fill_keys(const builder *b, span centers, keyed *keys) {
+static void fill_keys(const builder *b, aabb centers, keyed *keys) {
   const float scale = cell_scale(centers);
   OMP(omp parallel num_threads(b->threads) if (b->input->count >= TASK_MIN)) {
     ARITHMETIC callers = arithmetic_begin();
@@ -28,10 +28,10 @@ static void fill_keys(const builder *b, span centers, keyed *keys) {
   }
 }
 
-bool curve_sort(builder *b, stem *root) {
+bool curve_sort(builder *b, build_range *root) {
   const uint32_t count = b->input->count;
-  keyed *others = tree_allocate(count, sizeof *others);
-  b->curve = tree_allocate(count, sizeof *b->curve);
+  keyed *others = bvh_allocate(count, sizeof *others);
+  b->curve = bvh_allocate(count, sizeof *b->curve);
   bool sorted = others != NULL && b->curve != NULL;
   if (sorted) {
     fill_keys(b, root->centers, b->curve);
@@ -57,17 +57,17 @@ static uint32_t first_with(const keyed *keys, uint32_t first, uint32_t count, ui
 }
 
 /* What the keys of a stem's references differ in. */
-static uint32_t difference(const keyed *curve, const stem *s) {
+static uint32_t difference(const keyed *curve, const build_range *s) {
   return curve[s->first].key ^ curve[s->first + s->count - 1].key;
 }
 
-bool curve_divide(const builder *b, const stem *whole, stem parts[2]) {
+bool curve_divide(const builder *b, const build_range *whole, build_range parts[2]) {
   const uint32_t differ = b->curve == NULL ? 0 : difference(b->curve, whole);
   if (differ == 0) return false;
   const uint32_t bit = 1u << (31 - __builtin_clz(differ));
-  stem_parts(whole, first_with(b->curve, whole->first, whole->count, bit) - whole->first, whole->side, parts);
+  range_parts(whole, first_with(b->curve, whole->first, whole->count, bit) - whole->first, whole->side, parts);
   for (int i = 0; i < 2; i++)
     if (parts[i].count > SWEEP_MAX && difference(b->curve, &parts[i]) == 0)
-      parts[i].centers = stem_centers(b, &parts[i]);
+      parts[i].centers = range_centers(b, &parts[i]);
   return true;
 }

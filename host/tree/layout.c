@@ -1,4 +1,4 @@
-/* From a scene's primitives to a tree on the device. */
+/* From a scene's primitives to a BVH on the device. */
 #include "layout.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@
 #include "compressed.h"
 #include "memory.h"
 
-/* The primitives of a scene on their way into a tree. */
+/* The primitives of a scene on their way into a BVH. */
 typedef struct gathered {
-  tree_bounds *bounds; /* of the bounded ones: their gates */
+  bvh_bounds *bounds; /* of the bounded ones: their gates */
   uint8_t *kinds;
   uint32_t *orders;
   uint32_t count;
@@ -25,7 +25,7 @@ static const float *values_of(const slab_scene *scene, uint32_t order, uint32_t 
   const geometry_entry *entry = &scene->table[geometry_of(scene->table, scene->geometries, order)];
   *kind = entry->kind;
   return scene->blocks + (size_t)entry->first * BLOCK_UNIT +
-         (size_t)(order - entry->order_base) * primitive_rows(entry->kind);
+         (size_t)(order - entry->global_id_base) * primitive_rows(entry->kind);
 }
 
 static void gate_of(slab_shape kind, const float *v, float lower[3], float upper[3]) {
@@ -37,22 +37,22 @@ static void gate_of(slab_shape kind, const float *v, float lower[3], float upper
     triangle_rows rows;
     memcpy(&rows, v, sizeof rows);
     triangle_bounds(&rows, lower, upper);
-    triangle_gate(lower, upper);
+    triangle_padded_bounds(lower, upper);
   }
-  if (kind == SLAB_SPHERE) sphere_gate(v, v[3], lower, upper);
+  if (kind == SLAB_SPHERE) sphere_padded_bounds(v, v[3], lower, upper);
   if (kind == SLAB_OBB) {
     obb_lanes box;
     memcpy(&box, v, sizeof box);
-    obb_gate(&box, lower, upper);
+    obb_padded_bounds(&box, lower, upper);
   }
 }
 
-/* What becomes of a primitive that is not in the tree, in the place of its kind. */
+/* What becomes of a primitive that is not in the BVH, in the place of its kind. */
 enum { GATHERED_VOID = 0x10, GATHERED_OUTSIDE };
 
 /* Of a primitive by its order. */
 static void gather_one(gathered *g, slab_shape kind, const float *values, uint32_t order) {
-  tree_bounds *b = &g->bounds[order];
+  bvh_bounds *b = &g->bounds[order];
   bool bounded = kind != SLAB_PLANE;
   g->kinds[order] = GATHERED_VOID;
   if (primitive_is_void(kind, values)) return;
@@ -63,7 +63,7 @@ static void gather_one(gathered *g, slab_shape kind, const float *values, uint32
 
 /* Closes the gaps that the others leave between those of the tree. */
 static void gather_close(gathered *g, const geometry_entry *entry) {
-  for (uint32_t order = entry->order_base; order < entry->order_base + entry->count; order++) {
+  for (uint32_t order = entry->global_id_base; order < entry->global_id_base + entry->count; order++) {
     const uint8_t kind = g->kinds[order];
     if (kind == GATHERED_VOID) continue;
     if (kind == GATHERED_OUTSIDE) {
@@ -88,9 +88,9 @@ static void gather_free(gathered *g) {
 static slab_status gather(const slab_scene *scene, gathered *g) {
   const size_t n = scene->primitives + 1;
   *g = (gathered){0};
-  g->bounds = tree_allocate(n, sizeof *g->bounds);
-  g->kinds = tree_allocate(n, sizeof *g->kinds);
-  g->orders = tree_allocate(n, sizeof *g->orders);
+  g->bounds = bvh_allocate(n, sizeof *g->bounds);
+  g->kinds = bvh_allocate(n, sizeof *g->kinds);
+  g->orders = bvh_allocate(n, sizeof *g->orders);
   g->planes = malloc((scene->stats.planes + 1) * sizeof *g->planes);
   g->boxes = malloc((scene->stats.boxes + 1) * sizeof *g->boxes);
   if (g->bounds == NULL || g->kinds == NULL || g->orders == NULL || g->planes == NULL || g->boxes == NULL)
@@ -104,7 +104,7 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
       ARITHMETIC callers = arithmetic_begin();
 #pragma omp for
       for (uint32_t k = 0; k < entry->count; k++)
-        gather_one(g, (slab_shape)entry->kind, values + k * rows, entry->order_base + k);
+        gather_one(g, (slab_shape)entry->kind, values + k * rows, entry->global_id_base + k);
     }
     gather_close(g, entry);
   }
@@ -119,7 +119,7 @@ typedef struct form {
 } form;
 
 static form form_of(slab_layout layout) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? (form){1, COMPRESSED_UNIT} : (form){TREE_WIDTH, BLOCK_UNIT};
+  return layout == SLAB_LAYOUT_COMPRESSED ? (form){1, COMPRESSED_UNIT} : (form){BVH_WIDTH, BLOCK_UNIT};
 }
 
 static uint32_t block_units(form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
@@ -149,20 +149,20 @@ static void write_run(const slab_scene *scene, form f, slab_shape kind, const ui
     write_block(scene, f, kind, orders + i, count - i < f.width ? count - i : f.width, blocks + (size_t)place * f.unit);
 }
 
-static void write_tree_block(const slab_scene *scene, const gathered *g, form f, const tree *t, uint32_t b,
+static void write_tree_block(const slab_scene *scene, const gathered *g, form f, const bvh *t, uint32_t b,
                              uint32_t place, float *blocks) {
-  uint32_t orders[TREE_WIDTH];
-  const uint32_t count = tree_block_count(t, b);
+  uint32_t orders[BVH_WIDTH];
+  const uint32_t count = bvh_block_count(t, b);
   for (uint32_t i = 0; i < count; i++) orders[i] = g->orders[t->blocks[b].primitives[i]];
   write_run(scene, f, (slab_shape)t->block_kinds[b], orders, count, blocks, place);
 }
 
-/* Where blocks of the tree lie, one after the other, in units. Their sum. */
-static size_t place_blocks(const tree *t, form f, uint32_t *places) {
+/* Where blocks of the BVH lie, one after the other, in units. Their sum. */
+static size_t place_blocks(const bvh *t, form f, uint32_t *places) {
   size_t units = 0;
   for (uint32_t b = 0; b < t->block_count; b++) {
     places[b] = (uint32_t)units;
-    units += (size_t)blocks_for(f, tree_block_count(t, b)) * block_units(f, t->block_kinds[b]);
+    units += (size_t)blocks_for(f, bvh_block_count(t, b)) * block_units(f, t->block_kinds[b]);
   }
   return units;
 }
@@ -170,14 +170,14 @@ static size_t place_blocks(const tree *t, form f, uint32_t *places) {
 /* ---- nodes ---- */
 
 /* Leaves name their first block by its place on the device. */
-static void place_leaves(const tree *t, const uint32_t *places, tree_node *nodes) {
+static void place_leaves(const bvh *t, const uint32_t *places, bvh_node *nodes) {
   for (uint32_t n = 0; n < t->node_count; n++)
-    for (int k = 0; k < TREE_WIDTH; k++)
-      if (nodes[n].meta[k] != 0 && !TREE_IS_INNER(nodes[n].meta[k])) nodes[n].child[k] = places[nodes[n].child[k]];
+    for (int k = 0; k < BVH_WIDTH; k++)
+      if (nodes[n].meta[k] != 0 && !BVH_IS_INNER(nodes[n].meta[k])) nodes[n].child[k] = places[nodes[n].child[k]];
 }
 
 /* The nodes as the device reads them; out->nodes may be t->nodes. */
-static slab_status write_nodes(tree *t, slab_layout layout, uint32_t *places, tree_layout *out) {
+static slab_status write_nodes(bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
   if (layout == SLAB_LAYOUT_WIDE) {
     place_leaves(t, places, t->nodes);
     out->nodes = t->nodes;
@@ -186,30 +186,29 @@ static slab_status write_nodes(tree *t, slab_layout layout, uint32_t *places, tr
     return SLAB_OK;
   }
   out->node_bytes = t->node_count * sizeof(compressed_node);
-  out->nodes = tree_allocate(t->node_count, sizeof(compressed_node));
+  out->nodes = bvh_allocate(t->node_count, sizeof(compressed_node));
   if (out->nodes == NULL || !compressed_emit(t, places, out->nodes)) return fail_memory(out->node_bytes, "the tree");
   return SLAB_OK;
 }
 
-static slab_status write_blocks(const slab_scene *scene, const gathered *g, const tree *t, form f,
-                                const uint32_t *places, size_t units, tree_layout *out) {
+static slab_status write_blocks(const slab_scene *scene, const gathered *g, const bvh *t, form f,
+                                const uint32_t *places, size_t units, bvh_layout *out) {
   const size_t planes = units, boxes = planes + (size_t)blocks_for(f, g->plane_count) * block_units(f, SLAB_PLANE);
   units = boxes + (size_t)blocks_for(f, g->box_count) * block_units(f, SLAB_BOX);
   out->floats = units * f.unit;
-  out->blocks = units > UINT32_MAX ? NULL : tree_allocate(out->floats + 1, sizeof *out->blocks);
+  out->blocks = units > UINT32_MAX ? NULL : bvh_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
 #pragma omp parallel for
   for (uint32_t b = 0; b < t->block_count; b++) write_tree_block(scene, g, f, t, b, places[b], out->blocks);
-  out->planes = (tree_outside){(uint32_t)planes, blocks_for(f, g->plane_count)};
-  out->boxes = (tree_outside){(uint32_t)boxes, blocks_for(f, g->box_count)};
+  out->planes = (bvh_outside){(uint32_t)planes, blocks_for(f, g->plane_count)};
+  out->boxes = (bvh_outside){(uint32_t)boxes, blocks_for(f, g->box_count)};
   write_run(scene, f, SLAB_PLANE, g->planes, g->plane_count, out->blocks, out->planes.first);
   write_run(scene, f, SLAB_BOX, g->boxes, g->box_count, out->blocks, out->boxes.first);
   return SLAB_OK;
 }
 
 /* Takes what it can of the tree. */
-static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_layout layout, tree *t,
-                              tree_layout *out) {
+static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_layout layout, bvh *t, bvh_layout *out) {
   const form f = form_of(layout);
   uint32_t *places = malloc((t->block_count + 1) * sizeof *places);
   if (places == NULL) return fail_memory(t->block_count * sizeof *places, "the tree's blocks");
@@ -224,33 +223,33 @@ static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_l
 
 /* A traversal keeps what is left to visit of one node a level: up to seven children; rounded up, so that scenes share
  * programs. Or, compressed, one entry for all of them. */
-uint32_t tree_stack(slab_layout layout, uint32_t depth) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? TREE_DEPTH_MAX : (7 * depth + 63) / 64 * 64;
+uint32_t bvh_stack(slab_layout layout, uint32_t depth) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? BVH_DEPTH_MAX : (7 * depth + 63) / 64 * 64;
 }
 
-slab_status tree_layout_build(const slab_scene *scene, slab_tree quality, slab_layout layout, tree_layout *out) {
+slab_status bvh_layout_build(const slab_scene *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
   gathered g;
-  tree t = {0};
-  *out = (tree_layout){0};
+  bvh t = {0};
+  *out = (bvh_layout){0};
   slab_status status = gather(scene, &g);
   if (status == SLAB_OK) {
-    const tree_input input = {g.count, g.bounds, g.kinds};
-    const tree_options options = {
-        .quality = quality == SLAB_TREE_FAST   ? TREE_FAST
-                   : quality == SLAB_TREE_HIGH ? TREE_HIGH
-                                               : TREE_DEFAULT,
+    const bvh_input input = {g.count, g.bounds, g.kinds};
+    const bvh_options options = {
+        .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
+                   : quality == SLAB_TREE_HIGH ? BVH_HIGH
+                                               : BVH_DEFAULT,
         .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
-    status = tree_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof *g.bounds, "the tree");
+    status = bvh_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof *g.bounds, "the tree");
   }
   if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, out);
   if (status == SLAB_OK) {
     out->depth = t.depth;
-    out->stack = tree_stack(layout, t.depth);
+    out->stack = bvh_stack(layout, t.depth);
     out->sah_cost = t.sah_cost;
     out->node_occupancy = t.occupancy_nodes;
     out->block_occupancy = layout == SLAB_LAYOUT_COMPRESSED && g.count > 0 ? 1.0 : t.occupancy_blocks;
   }
-  tree_free(&t);
+  bvh_free(&t);
   gather_free(&g);
   return status;
 }

@@ -1,26 +1,26 @@
-/* A scene as a tree in the device's layout: nodes, and blocks with the primitives' values and orders. */
+/* A scene as a BVH in the device's layout: nodes, and blocks with the primitives' values and orders. */
 #ifndef SLABCAST_TREE_LAYOUT_H
 #define SLABCAST_TREE_LAYOUT_H
 
 #include "../private.h"
 
-typedef struct tree_layout {
+typedef struct bvh_layout {
   void *nodes; /* tree_nodes or compressed_nodes, the root first */
   size_t node_bytes;
   float *blocks;
   size_t floats;
-  tree_outside planes, boxes;
+  bvh_outside planes, boxes;
   uint32_t depth, stack;                            /* stack: entries a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
-} tree_layout;
+} bvh_layout;
 
 /* nodes and blocks are the caller's to free, whatever the status. */
-slab_status tree_layout_build(const slab_scene *, slab_tree quality, slab_layout, tree_layout *);
+slab_status bvh_layout_build(const slab_scene *, slab_tree quality, slab_layout, bvh_layout *);
 
-/* Entries that the traversal of a tree of this depth can need. */
-uint32_t tree_stack(slab_layout, uint32_t depth);
+/* Entries that the traversal of a BVH of this depth can need. */
+uint32_t bvh_stack(slab_layout, uint32_t depth);
 /* A wide layout of this scene that was not built here: checks that no traversal leaves it, and fills in depth and
  * stack. */
-slab_status tree_layout_trust(const slab_scene *, tree_layout *);
+slab_status bvh_layout_trust(const slab_scene *, bvh_layout *);
 
 #endif

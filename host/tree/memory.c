@@ -11,7 +11,7 @@
 
 /* Written once, it costs mostly page faults: a quarter of the whole build with small pages (measured), so the system
  * is asked for large ones. */
-void *tree_allocate(size_t count, size_t size) {
+void *bvh_allocate(size_t count, size_t size) {
   if (count > SIZE_MAX / 2 / size) return NULL;
   const size_t bytes = count * size;
   if (bytes < 2 * LARGE_PAGE) return malloc(bytes > 0 ? bytes : 1);

@@ -5,6 +5,6 @@
 #include <stddef.h>
 
 /* Uninitialised; NULL when it cannot be had. For free(). */
-void *tree_allocate(size_t count, size_t size);
+void *bvh_allocate(size_t count, size_t size);
 
 #endif

@@ -21,7 +21,7 @@
 /* Below this many primitives a subtree is one thread's work. */
 #define TASK_MIN 4096u
 
-/* A primitive while the tree is built: its bounds travel with its index, so that memory is read in order. */
+/* A primitive while the BVH is built: its bounds travel with its index, so that memory is read in order. */
 typedef union reference {
   struct {
     float lower[3];
@@ -34,16 +34,16 @@ typedef union reference {
 
 #define REFERENCE_CLAMPED 0x100u /* bounds differ from the input's */
 
-typedef struct span {
+typedef struct aabb {
   float4 lower, upper;
-} span;
+} aabb;
 
-static inline span span_empty(void) { return (span){float4_all(INFINITY), float4_all(-INFINITY)}; }
-static inline span span_join(span a, span b) {
-  return (span){float4_min(a.lower, b.lower), float4_max(a.upper, b.upper)};
+static inline aabb aabb_empty(void) { return (aabb){float4_all(INFINITY), float4_all(-INFINITY)}; }
+static inline aabb aabb_join(aabb a, aabb b) {
+  return (aabb){float4_min(a.lower, b.lower), float4_max(a.upper, b.upper)};
 }
-static inline span span_add(span a, float4 point) {
-  return (span){float4_min(a.lower, point), float4_max(a.upper, point)};
+static inline aabb aabb_add(aabb a, float4 point) {
+  return (aabb){float4_min(a.lower, point), float4_max(a.upper, point)};
 }
 
 /* Twice the centre of a reference; 0 in lane 3. */
@@ -52,20 +52,20 @@ static inline float4 reference_center(const reference *r) {
   return (float4)((int4)(r->side[0] + r->side[1]) & xyz);
 }
 
-/* A node of the binary tree: 64 bytes. The root is 0, children are the neighbours 2 * pair and 2 * pair + 1. */
-typedef struct branch {
+/* A node of the binary BVH: 64 bytes. The root is 0, children are the neighbours 2 * pair and 2 * pair + 1. */
+typedef struct build_node {
   float lower[3];
   uint32_t link; /* its children's pair; of a tip the first of its entries in `order` */
   float upper[3];
-  uint32_t count;             /* primitives below */
-  float cost[TREE_WIDTH - 1]; /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
-  uint32_t tag;               /* kind, BRANCH_TIP, BRANCH_MIXED, BRANCH_LEAF */
-} branch;
+  uint32_t count;            /* primitives below */
+  float cost[BVH_WIDTH - 1]; /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
+  uint32_t tag;              /* kind, BUILD_NODE_BOTTOM, BUILD_NODE_MIXED, BUILD_NODE_LEAF */
+} build_node;
 
-#define BRANCH_KIND 0xFFu
-#define BRANCH_TIP 0x100u   /* has no children */
-#define BRANCH_MIXED 0x200u /* holds several kinds */
-#define BRANCH_LEAF 0x400u  /* becomes a leaf when it is a child of a wide node */
+#define BUILD_NODE_KIND 0xFFu
+#define BUILD_NODE_BOTTOM 0x100u /* has no children */
+#define BUILD_NODE_MIXED 0x200u  /* holds several kinds */
+#define BUILD_NODE_LEAF 0x400u   /* becomes a leaf when it is a child of a wide node */
 
 /* How surfaces and leaves are measured in this scene. */
 typedef struct measure {
@@ -83,7 +83,7 @@ static inline uint32_t measured_blocks(const measure *m, uint32_t count) {
 }
 
 /* How large bounds count as: 0 where they lie beyond, a box with both z at infinity for one. */
-static inline float4 measured_extent(const measure *m, span s) {
+static inline float4 measured_extent(const measure *m, aabb s) {
   return float4_max(float4_min(s.upper, m->most), m->least) - float4_min(float4_max(s.lower, m->least), m->most);
 }
 
@@ -95,13 +95,13 @@ typedef struct footprint {
 typedef struct bin_slot bin_slot;
 
 typedef struct builder {
-  const tree_input *input;
+  const bvh_input *input;
   reference *references[2]; /* a node's are in one of them, in both in the same place */
   uint32_t *order;          /* the tips' primitives */
-  branch *branches;         /* 2 * count */
+  build_node *build_nodes;  /* 2 * count */
   footprint *footprints;    /* by branch */
   bin_slot *slots;          /* for what is binned in parallel */
-  keyed *curve;             /* TREE_FAST: what the references are sorted by; those of one cell may leave their order */
+  keyed *curve;             /* BVH_FAST: what the references are sorted by; those of one cell may leave their order */
   uint32_t next_pair;       /* atomic */
   bool mixed;               /* several kinds in the scene */
   int bins, threads;
@@ -112,53 +112,53 @@ typedef struct builder {
 /* ---- build.c ---- */
 
 /* Bounds, count, kind and costs of an inner branch from its children. */
-void branch_finish(const builder *, uint32_t at, uint32_t pair);
+void build_node_finish(const builder *, uint32_t at, uint32_t pair);
 
 /* ---- split.c ---- */
 
 /* A node that is still to be divided. */
-typedef struct stem {
-  span centers; /* of its references; meaningless when they are few */
-  uint32_t branch, first, count;
+typedef struct build_range {
+  aabb centers; /* of its references; meaningless when they are few */
+  uint32_t build_node, first, count;
   uint32_t side;  /* which array of references */
   uint32_t depth; /* of the root: 0 */
-} stem;
+} build_range;
 
 #define SWEEP_MAX 32u /* so few are sorted, not binned */
 
-/* Those left of a cut, and those right of it. Their centers are the caller's to fill in, by stem_centers for one. */
-void stem_parts(const stem *whole, uint32_t left, uint32_t side, stem parts[2]);
-span stem_centers(const builder *, const stem *);
+/* Those left of a cut, and those right of it. Their centers are the caller's to fill in, by range_centers for one. */
+void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]);
+aabb range_centers(const builder *, const build_range *);
 /* Parts the references of `whole`, 2 or more, into those of two stems, none of them empty. */
-void stem_divide(const builder *, const stem *whole, stem parts[2]);
+void range_divide(const builder *, const build_range *whole, build_range parts[2]);
 size_t bin_slot_count(uint32_t count);
 size_t bin_slot_size(void);
 
 /* ---- curve.c ---- */
 
 /* Brings all references into the order of the curve; false when memory runs out. */
-bool curve_sort(builder *, stem *root);
+bool curve_sort(builder *, build_range *root);
 /* Parts those of `whole` between two cells; false where there is no curve, or where all are in one cell. */
-bool curve_divide(const builder *, const stem *whole, stem parts[2]);
+bool curve_divide(const builder *, const build_range *whole, build_range parts[2]);
 
 /* ---- collapse.c ---- */
 
 double bounds_area(const measure *, const float lower[3], const float upper[3]);
-/* Fills cost and BRANCH_LEAF of a branch whose bounds, count, link, kind and children are known. */
-void collapse_tip(const measure *, branch *);
-void collapse_inner(const measure *, branch *, const branch children[2]);
+/* Fills cost and BUILD_NODE_LEAF of a branch whose bounds, count, link, kind and children are known. */
+void collapse_tip(const measure *, build_node *);
+void collapse_inner(const measure *, build_node *, const build_node children[2]);
 /* The children of the wide node that a branch becomes; returns how many. */
-int collapse_children(const branch *branches, uint32_t at, uint32_t children[TREE_WIDTH]);
+int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t children[BVH_WIDTH]);
 
 /* ---- reinsert.c ---- */
 
-/* A better tree of the same tips, perhaps a deeper one; false when memory runs out. */
+/* A better BVH of the same tips, perhaps a deeper one; false when memory runs out. */
 bool reinsert(builder *);
 
 /* ---- wide.c ---- */
 
 /* Nodes and blocks from the branches; false, and nothing in *out, when memory runs out. */
-bool wide_emit(const builder *, tree *out);
-void node_clear(tree_node *);
+bool wide_emit(const builder *, bvh *out);
+void node_clear(bvh_node *);
 
 #endif

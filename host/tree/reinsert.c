@@ -1,9 +1,9 @@
 /* Reinsertion: subtrees are taken out and put where they enlarge the other nodes least. Meister, Bittner, Parallel
- * Reinsertion for Bounding Volume Hierarchy Optimization (2018): every place is sought in one and the same tree, in
+ * Reinsertion for Bounding Volume Hierarchy Optimization (2018): every place is sought in one and the same BVH, in
  * parallel; then the moves are made one by one, the best first, those that touch what was touched already left out.
  * So the result does not depend on the number of threads.
  *
- * The tree may become deeper; whoever calls checks that. */
+ * The BVH may become deeper; whoever calls checks that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +11,14 @@
 
 /* What moves as a whole, as do its parts: tips, and what the collapse has joined into leaves, since the blocks of those
  * are best as they are. */
-#define UNIT (BRANCH_TIP | BRANCH_LEAF)
+#define UNIT (BUILD_NODE_BOTTOM | BUILD_NODE_LEAF)
 
 enum { ROUNDS = 8, VISITS_MAX = 2000, STACK_MAX = 256 };
 
 typedef struct move {
   float gain; /* in area of all inner nodes; 0: stays */
   uint32_t from, to;
-  uint32_t rank; /* of `from` in the list: names of branches depend on the threads, the tree's shape does not */
+  uint32_t rank; /* of `from` in the list: names of branches depend on the threads, the BVH's shape does not */
 } move;
 
 typedef struct optimizer {
@@ -35,16 +35,16 @@ typedef struct place {
   uint32_t at;
 } place;
 
-static span branch_span(const branch *b) { return (span){float4_xyz(b->lower), float4_xyz(b->upper)}; }
+static aabb build_node_aabb(const build_node *b) { return (aabb){float4_xyz(b->lower), float4_xyz(b->upper)}; }
 
-static float span_area(const measure *m, span s) {
+static float aabb_area(const measure *m, aabb s) {
   const float4 extent = measured_extent(m, s) * m->scale;
   return extent[0] * extent[1] * m->faces + (extent[0] + extent[1]) * extent[2];
 }
 
-static float branch_area(const measure *m, const branch *b) { return span_area(m, branch_span(b)); }
+static float build_node_area(const measure *m, const build_node *b) { return aabb_area(m, build_node_aabb(b)); }
 
-static void branch_set_span(branch *b, span s) {
+static void build_node_set_aabb(build_node *b, aabb s) {
   for (int axis = 0; axis < 3; axis++) {
     b->lower[axis] = s.lower[axis];
     b->upper[axis] = s.upper[axis];
@@ -54,24 +54,24 @@ static void branch_set_span(branch *b, span s) {
 /* ---- search ---- */
 
 /* The best place at or below `start`, where `gain` is what taking the subtree out has gained up to there. */
-static void search_below(const optimizer *o, span moved, float moved_area, place start, move *best, uint32_t *visits) {
-  const branch *branches = o->b->branches;
+static void search_below(const optimizer *o, aabb moved, float moved_area, place start, move *best, uint32_t *visits) {
+  const build_node *build_nodes = o->b->build_nodes;
   const measure *m = &o->b->measure;
   place stack[STACK_MAX];
   int depth = 0;
   stack[depth++] = start;
   while (depth > 0 && *visits < VISITS_MAX) {
     const place here = stack[--depth];
-    const branch *b = &branches[here.at];
+    const build_node *b = &build_nodes[here.at];
     if (!(here.gain - moved_area > best->gain)) continue;
     (*visits)++;
-    const float gain = here.gain - span_area(m, span_join(branch_span(b), moved));
+    const float gain = here.gain - aabb_area(m, aabb_join(build_node_aabb(b), moved));
     if (gain > best->gain) {
       best->gain = gain;
       best->to = here.at;
     }
     if ((b->tag & UNIT) || depth + 2 > STACK_MAX) continue;
-    const float below = gain + span_area(m, branch_span(b));
+    const float below = gain + aabb_area(m, build_node_aabb(b));
     stack[depth++] = (place){below, 2 * b->link};
     stack[depth++] = (place){below, 2 * b->link + 1};
   }
@@ -79,21 +79,21 @@ static void search_below(const optimizer *o, span moved, float moved_area, place
 
 /* From the subtree's sibling upward, into every other subtree on the way. */
 static move find_move(const optimizer *o, uint32_t rank) {
-  const branch *branches = o->b->branches;
+  const build_node *build_nodes = o->b->build_nodes;
   const measure *m = &o->b->measure;
   const uint32_t from = o->list[rank];
-  const span moved = branch_span(&branches[from]);
-  const float moved_area = span_area(m, moved);
+  const aabb moved = build_node_aabb(&build_nodes[from]);
+  const float moved_area = aabb_area(m, moved);
   const uint32_t parent = o->parent[from];
   move best = {0.0f, from, from, rank};
-  span rest = branch_span(&branches[from ^ 1]); /* of the ancestor without the subtree */
-  float gain = span_area(m, branch_span(&branches[parent]));
+  aabb rest = build_node_aabb(&build_nodes[from ^ 1]); /* of the ancestor without the subtree */
+  float gain = aabb_area(m, build_node_aabb(&build_nodes[parent]));
   uint32_t visits = 0;
   for (uint32_t at = from, up = parent;; at = up, up = o->parent[up]) {
     search_below(o, moved, moved_area, (place){gain, at ^ 1}, &best, &visits);
     if (up != parent) {
-      rest = span_join(rest, branch_span(&branches[at ^ 1]));
-      gain += span_area(m, branch_span(&branches[up])) - span_area(m, rest);
+      rest = aabb_join(rest, build_node_aabb(&build_nodes[at ^ 1]));
+      gain += aabb_area(m, build_node_aabb(&build_nodes[up])) - aabb_area(m, rest);
     }
     if (up == 0) break;
   }
@@ -104,7 +104,7 @@ static move find_move(const optimizer *o, uint32_t rank) {
 /* ---- moves ---- */
 
 static void adopt(optimizer *o, uint32_t at) {
-  const branch *b = &o->b->branches[at];
+  const build_node *b = &o->b->build_nodes[at];
   if (b->tag & UNIT) return;
   o->parent[2 * b->link] = o->parent[2 * b->link + 1] = at;
 }
@@ -118,37 +118,37 @@ static bool lies_outside(const optimizer *o, uint32_t to, uint32_t from) {
 /* Takes the subtree out of its ancestors' bounds, its parent becoming as large as its sibling; returns the area that
  * they lose, the parent all of its own. */
 static float shrink_ancestors(optimizer *o, uint32_t from) {
-  branch *branches = o->b->branches;
+  build_node *build_nodes = o->b->build_nodes;
   const measure *m = &o->b->measure;
   uint32_t at = o->parent[from];
-  float lost = branch_area(m, &branches[at]);
-  branch_set_span(&branches[at], branch_span(&branches[from ^ 1]));
+  float lost = build_node_area(m, &build_nodes[at]);
+  build_node_set_aabb(&build_nodes[at], build_node_aabb(&build_nodes[from ^ 1]));
   while (at != 0) {
-    const span less = span_join(branch_span(&branches[at]), branch_span(&branches[at ^ 1]));
+    const aabb less = aabb_join(build_node_aabb(&build_nodes[at]), build_node_aabb(&build_nodes[at ^ 1]));
     at = o->parent[at];
-    lost += branch_area(m, &branches[at]) - span_area(m, less);
-    branch_set_span(&branches[at], less);
+    lost += build_node_area(m, &build_nodes[at]) - aabb_area(m, less);
+    build_node_set_aabb(&build_nodes[at], less);
   }
   return lost;
 }
 
 /* The area that the ancestors of `to`, but for one, gain by the subtree; with a new node around it and `to`. */
-static float area_to_insert(const optimizer *o, span moved, uint32_t to, uint32_t but) {
-  const branch *branches = o->b->branches;
+static float area_to_insert(const optimizer *o, aabb moved, uint32_t to, uint32_t but) {
+  const build_node *build_nodes = o->b->build_nodes;
   const measure *m = &o->b->measure;
-  float gained = span_area(m, span_join(branch_span(&branches[to]), moved));
+  float gained = aabb_area(m, aabb_join(build_node_aabb(&build_nodes[to]), moved));
   while (to != 0) {
     to = o->parent[to];
     if (to == but) continue;
-    gained += span_area(m, span_join(branch_span(&branches[to]), moved)) - branch_area(m, &branches[to]);
+    gained += aabb_area(m, aabb_join(build_node_aabb(&build_nodes[to]), moved)) - build_node_area(m, &build_nodes[to]);
   }
   return gained;
 }
 
-static void grow_ancestors(optimizer *o, uint32_t at, span moved) {
+static void grow_ancestors(optimizer *o, uint32_t at, aabb moved) {
   for (;;) {
-    branch *b = &o->b->branches[at];
-    branch_set_span(b, span_join(branch_span(b), moved));
+    build_node *b = &o->b->build_nodes[at];
+    build_node_set_aabb(b, aabb_join(build_node_aabb(b), moved));
     if (at == 0) return;
     at = o->parent[at];
   }
@@ -156,13 +156,13 @@ static void grow_ancestors(optimizer *o, uint32_t at, span moved) {
 
 /* The sibling takes the parent's place; the pair, now with `to` in the sibling's stead, that of `to`. */
 static void relink(optimizer *o, const move *m) {
-  branch *branches = o->b->branches;
+  build_node *build_nodes = o->b->build_nodes;
   const uint32_t sibling = m->from ^ 1, parent = o->parent[m->from];
-  const branch kept = branches[sibling];
-  branches[sibling] = branches[m->to];
-  branches[m->to].link = m->from / 2;
-  branches[m->to].tag = 0;
-  branches[parent] = kept;
+  const build_node kept = build_nodes[sibling];
+  build_nodes[sibling] = build_nodes[m->to];
+  build_nodes[m->to].link = m->from / 2;
+  build_nodes[m->to].tag = 0;
+  build_nodes[parent] = kept;
   adopt(o, sibling);
   adopt(o, parent);
   adopt(o, m->to);
@@ -170,7 +170,7 @@ static void relink(optimizer *o, const move *m) {
 
 /* Unless it touches what was touched, or no longer gains. */
 static void make_move(optimizer *o, const move *m) {
-  const span moved = branch_span(&o->b->branches[m->from]);
+  const aabb moved = build_node_aabb(&o->b->build_nodes[m->from]);
   const uint32_t parent = o->parent[m->from];
   const uint32_t touches[] = {m->from, m->from ^ 1, parent, m->to, o->parent[m->to]};
   for (int i = 0; i < 5; i++)
@@ -202,7 +202,7 @@ static uint32_t keep_gaining(move *moves, uint32_t count) {
 /* ---- rounds ---- */
 
 static void refit(builder *b, uint32_t at) {
-  const branch *whole = &b->branches[at];
+  const build_node *whole = &b->build_nodes[at];
   if (whole->tag & UNIT) return;
   const uint32_t pair = whole->link;
   if (whole->count >= TASK_MIN) {
@@ -214,11 +214,11 @@ static void refit(builder *b, uint32_t at) {
     refit(b, 2 * pair);
     refit(b, 2 * pair + 1);
   }
-  branch_finish(b, at, pair);
+  build_node_finish(b, at, pair);
 }
 
 static void list_below(optimizer *o, uint32_t at) {
-  const branch *b = &o->b->branches[at];
+  const build_node *b = &o->b->build_nodes[at];
   if (b->tag & UNIT) return;
   adopt(o, at);
   for (uint32_t i = 0; i < 2; i++) {
@@ -246,9 +246,9 @@ static void round_of_moves(optimizer *o) {
   }
 }
 
-/* Rounds for as long as one saves more than a thousandth of the wide tree's cost. */
+/* Rounds for as long as one saves more than a thousandth of the wide BVH's cost. */
 static void optimize(optimizer *o) {
-  const float *cost = &o->b->branches[0].cost[0];
+  const float *cost = &o->b->build_nodes[0].cost[0];
   float before = INFINITY;
   for (int round = 0; round < ROUNDS && *cost < before * 0.999f; round++) {
     before = *cost;
@@ -258,11 +258,11 @@ static void optimize(optimizer *o) {
 
 bool reinsert(builder *b) {
   optimizer o = {.b = b};
-  const size_t branches = 2 * (size_t)b->next_pair;
-  o.parent = tree_allocate(branches, sizeof *o.parent);
-  o.touched = tree_allocate(branches, sizeof *o.touched);
-  o.list = tree_allocate(branches, sizeof *o.list);
-  o.moves = tree_allocate(branches, sizeof *o.moves);
+  const size_t build_nodes = 2 * (size_t)b->next_pair;
+  o.parent = bvh_allocate(build_nodes, sizeof *o.parent);
+  o.touched = bvh_allocate(build_nodes, sizeof *o.touched);
+  o.list = bvh_allocate(build_nodes, sizeof *o.list);
+  o.moves = bvh_allocate(build_nodes, sizeof *o.moves);
   const bool allocated = o.parent && o.touched && o.list && o.moves;
   if (allocated) {
     o.parent[0] = 0;

@@ -1,5 +1,5 @@
-/* Where to cut a node of the binary tree: between bins of centres, where few are left between any two of them, and in
- * halves where surfaces say nothing or the tree would grow too deep. */
+/* Where to cut a node of the binary BVH: between bins of centres, where few are left between any two of them, and in
+ * halves where surfaces say nothing or the BVH would grow too deep. */
 #include <string.h>
 
 #include "parts.h"
@@ -7,17 +7,17 @@
 #define BINS_MAX 32
 #define CHUNK 16384u             /* references that one task bins or parts */
 #define PARALLEL_MIN (4 * CHUNK) /* so many are binned by several tasks */
-#define DEPTH_LIMIT (TREE_DEPTH_MAX - 8)
+#define DEPTH_LIMIT (BVH_DEPTH_MAX - 8)
 
 /* What lies in each bin of each axis. */
 typedef struct bin_set {
-  span bounds[3][BINS_MAX];
+  aabb bounds[3][BINS_MAX];
   uint4 count[BINS_MAX]; /* by axis */
 } bin_set;
 
 struct bin_slot {
   bin_set set;
-  span centers[2]; /* of the chunk's references left and right of the cut */
+  aabb centers[2]; /* of the chunk's references left and right of the cut */
   uint32_t left;   /* of the node's references, how many come left before the chunk's */
 };
 
@@ -41,7 +41,7 @@ size_t bin_slot_size(void) { return sizeof(bin_slot); }
 
 /* The largest centre falls just short of the number of bins: it is scaled by less than (1 - 2^-20)(1 + 2^-22) of it. An
  * axis without extent has one bin. */
-static mapping map_centers(span centers, int bins) {
+static mapping map_centers(aabb centers, int bins) {
   mapping map = {centers.lower, float4_all(0.0f), bins};
   const float4 extent = centers.upper - centers.lower;
   for (int axis = 0; axis < 3; axis++)
@@ -51,13 +51,13 @@ static mapping map_centers(span centers, int bins) {
 
 static void bins_clear(bin_set *set, int bins) {
   for (int bin = 0; bin < bins; bin++) {
-    for (int axis = 0; axis < 3; axis++) set->bounds[axis][bin] = span_empty();
+    for (int axis = 0; axis < 3; axis++) set->bounds[axis][bin] = aabb_empty();
     set->count[bin] = (uint4){0, 0, 0, 0};
   }
 }
 
 static inline void bin_add(bin_set *set, int bin, int axis, const reference *r) {
-  span *bounds = &set->bounds[axis][bin];
+  aabb *bounds = &set->bounds[axis][bin];
   bounds->lower = float4_min(bounds->lower, r->side[0]);
   bounds->upper = float4_max(bounds->upper, r->side[1]);
   ((uint32_t *)&set->count[bin])[axis]++;
@@ -71,7 +71,7 @@ static inline void bins_add(bin_set *set, float4 offset, float4 scale, const ref
 static void bins_join(bin_set *set, const bin_set *other, int bins) {
   for (int bin = 0; bin < bins; bin++) {
     for (int axis = 0; axis < 3; axis++)
-      set->bounds[axis][bin] = span_join(set->bounds[axis][bin], other->bounds[axis][bin]);
+      set->bounds[axis][bin] = aabb_join(set->bounds[axis][bin], other->bounds[axis][bin]);
     set->count[bin] += other->count[bin];
   }
 }
@@ -97,7 +97,7 @@ static void bins_fill(bin_set *set, const mapping *map, const reference *from, u
 /* ---- costs ---- */
 
 /* The areas of three boxes; of an empty one infinity or NaN. */
-static inline float4 areas(const measure *m, const span box[3]) {
+static inline float4 areas(const measure *m, const aabb box[3]) {
   const float4 a = box[0].upper - box[0].lower, b = box[1].upper - box[1].lower, c = box[2].upper - box[2].lower;
   const float4 x = (float4){a[0], b[0], c[0], 0.0f} * m->scale, y = (float4){a[1], b[1], c[1], 0.0f} * m->scale,
                z = (float4){a[2], b[2], c[2], 0.0f} * m->scale;
@@ -113,16 +113,16 @@ static cut cheapest_cut(const bin_set *set, int bins, const measure *m) {
   float4 right_cost[BINS_MAX], best = float4_all(INFINITY);
   int4 best_bin = {0, 0, 0, 0};
   uint4 count = {0, 0, 0, 0}, best_left = count;
-  span box[3] = {span_empty(), span_empty(), span_empty()};
+  aabb box[3] = {aabb_empty(), aabb_empty(), aabb_empty()};
   for (int bin = bins - 1; bin > 0; bin--) {
-    for (int axis = 0; axis < 3; axis++) box[axis] = span_join(box[axis], set->bounds[axis][bin]);
+    for (int axis = 0; axis < 3; axis++) box[axis] = aabb_join(box[axis], set->bounds[axis][bin]);
     count += set->count[bin];
     right_cost[bin] = areas(m, box) * block_counts(m, count);
   }
   count = (uint4){0, 0, 0, 0};
-  for (int axis = 0; axis < 3; axis++) box[axis] = span_empty();
+  for (int axis = 0; axis < 3; axis++) box[axis] = aabb_empty();
   for (int bin = 1; bin < bins; bin++) {
-    for (int axis = 0; axis < 3; axis++) box[axis] = span_join(box[axis], set->bounds[axis][bin - 1]);
+    for (int axis = 0; axis < 3; axis++) box[axis] = aabb_join(box[axis], set->bounds[axis][bin - 1]);
     count += set->count[bin - 1];
     const float4 cost = areas(m, box) * block_counts(m, count) + right_cost[bin];
     const int4 better = cost < best, bin4 = {bin, bin, bin, bin};
@@ -139,11 +139,11 @@ static cut cheapest_cut(const bin_set *set, int bins, const measure *m) {
 
 /* Copies references to either side of a cut, in order, and bounds the centres of both. */
 static void part_range(const mapping *map, const cut *where, const reference *from, uint32_t count,
-                       reference *const to[2], span centers[2]) {
+                       reference *const to[2], aabb centers[2]) {
   const int axis = where->axis;
   const float offset = map->offset[axis], scale = map->scale[axis], limit = (float)where->bin;
   reference *next[2] = {to[0], to[1]};
-  span left = span_empty(), right = span_empty();
+  aabb left = aabb_empty(), right = aabb_empty();
   for (uint32_t i = 0; i < count; i++) {
     const int goes_right = !((from[i].lower[axis] + from[i].upper[axis] - offset) * scale < limit);
     const float4 center = reference_center(&from[i]);
@@ -159,7 +159,7 @@ static void part_range(const mapping *map, const cut *where, const reference *fr
   centers[1] = right;
 }
 
-void stem_parts(const stem *whole, uint32_t left, uint32_t side, stem parts[2]) {
+void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]) {
   for (int i = 0; i < 2; i++) {
     parts[i].first = whole->first + (i ? left : 0);
     parts[i].count = i ? whole->count - left : left;
@@ -170,18 +170,18 @@ void stem_parts(const stem *whole, uint32_t left, uint32_t side, stem parts[2]) 
 
 /* The slots of a node do not meet those of its neighbours: there are floor(count / CHUNK) of them, from
  * ceil(first / CHUNK) on. The last task takes what does not fill a chunk. */
-static bin_slot *stem_slots(const builder *b, const stem *whole, int *chunks) {
+static bin_slot *range_bins(const builder *b, const build_range *whole, int *chunks) {
   *chunks = (int)(whole->count / CHUNK);
   return b->slots + ((size_t)whole->first + CHUNK - 1) / CHUNK;
 }
-static uint32_t chunk_count(const stem *whole, int chunks, int chunk) {
+static uint32_t chunk_count(const build_range *whole, int chunks, int chunk) {
   return chunk + 1 < chunks ? CHUNK : whole->count - (uint32_t)chunk * CHUNK;
 }
 
-static void bins_fill_parallel(const builder *b, const stem *whole, const mapping *map, bin_set *set) {
+static void bins_fill_parallel(const builder *b, const build_range *whole, const mapping *map, bin_set *set) {
   const reference *from = b->references[whole->side] + whole->first;
   int chunks;
-  bin_slot *slots = stem_slots(b, whole, &chunks);
+  bin_slot *slots = range_bins(b, whole, &chunks);
   for (int i = 0; i < chunks; i++) {
     OMP(omp task default(shared) firstprivate(i))
     bins_fill(&slots[i].set, map, from + (size_t)i * CHUNK, chunk_count(whole, chunks, i));
@@ -205,11 +205,12 @@ static void part_chunk(const mapping *map, const cut *where, const reference *fr
 }
 
 /* Each chunk's bins tell how many it sends left, and so where its own go. */
-static void part_parallel(const builder *b, const stem *whole, const mapping *map, const cut *where, stem parts[2]) {
+static void part_parallel(const builder *b, const build_range *whole, const mapping *map, const cut *where,
+                          build_range parts[2]) {
   const reference *from = b->references[whole->side] + whole->first;
   reference *to = b->references[!whole->side] + whole->first;
   int chunks;
-  bin_slot *slots = stem_slots(b, whole, &chunks);
+  bin_slot *slots = range_bins(b, whole, &chunks);
   uint32_t left = 0;
   for (int i = 0; i < chunks; i++) {
     slots[i].left = left;
@@ -221,13 +222,13 @@ static void part_parallel(const builder *b, const stem *whole, const mapping *ma
   }
   OMP(omp taskwait)
   for (int side = 0; side < 2; side++) {
-    parts[side].centers = span_empty();
-    for (int i = 0; i < chunks; i++) parts[side].centers = span_join(parts[side].centers, slots[i].centers[side]);
+    parts[side].centers = aabb_empty();
+    for (int i = 0; i < chunks; i++) parts[side].centers = aabb_join(parts[side].centers, slots[i].centers[side]);
   }
 }
 
 /* False where no cut has a cost that means something. */
-static bool divide_binned(const builder *b, const stem *whole, stem parts[2]) {
+static bool divide_binned(const builder *b, const build_range *whole, build_range parts[2]) {
   const bool parallel = whole->count >= PARALLEL_MIN;
   const reference *from = b->references[whole->side] + whole->first;
   const mapping map = map_centers(whole->centers, b->bins);
@@ -238,11 +239,11 @@ static bool divide_binned(const builder *b, const stem *whole, stem parts[2]) {
     bins_fill(&set, &map, from, whole->count);
   const cut where = cheapest_cut(&set, map.bins, &b->measure);
   if (!(where.cost > 0.0f && where.cost < INFINITY)) return false;
-  stem_parts(whole, where.left, !whole->side, parts);
+  range_parts(whole, where.left, !whole->side, parts);
   if (parallel) {
     part_parallel(b, whole, &map, &where, parts);
   } else {
-    span centers[2];
+    aabb centers[2];
     reference *const to[2] = {b->references[!whole->side] + parts[0].first,
                               b->references[!whole->side] + parts[1].first};
     part_range(&map, &where, from, whole->count, to, centers);
@@ -276,7 +277,7 @@ static void bins_of_few(const reference *from, uint32_t count, bin_set *set, uin
     sort_few(key[axis], count, order[axis]);
     for (uint32_t i = 0; i < count; i++) {
       const reference *r = &from[order[axis][i]];
-      set->bounds[axis][i] = (span){r->side[0], r->side[1]};
+      set->bounds[axis][i] = (aabb){r->side[0], r->side[1]};
     }
   }
 }
@@ -285,13 +286,13 @@ static uint32_t blocks_of(const measure *m, const reference *const *list, uint32
   uint8_t per_kind[256] = {0};
   uint32_t blocks = 0;
   for (uint32_t i = 0; i < count; i++)
-    blocks += (per_kind[list[i]->tag & BRANCH_KIND]++ & ((1u << m->together) - 1)) == 0;
+    blocks += (per_kind[list[i]->tag & BUILD_NODE_KIND]++ & ((1u << m->together) - 1)) == 0;
   return blocks;
 }
 
 static float cost_of(const measure *m, const reference *const *list, uint32_t count) {
-  span box[3] = {span_empty(), span_empty(), span_empty()};
-  for (uint32_t i = 0; i < count; i++) box[0] = span_join(box[0], (span){list[i]->side[0], list[i]->side[1]});
+  aabb box[3] = {aabb_empty(), aabb_empty(), aabb_empty()};
+  for (uint32_t i = 0; i < count; i++) box[0] = aabb_join(box[0], (aabb){list[i]->side[0], list[i]->side[1]});
   return areas(m, box)[0] * (float)blocks_of(m, list, count);
 }
 
@@ -299,10 +300,10 @@ static float cost_of(const measure *m, const reference *const *list, uint32_t co
 static uint32_t list_by_kind(const reference *from, uint32_t count, const reference **list) {
   uint32_t left = 0, listed;
   for (uint32_t i = 0; i < count; i++)
-    if (((from[i].tag ^ from[0].tag) & BRANCH_KIND) == 0) list[left++] = &from[i];
+    if (((from[i].tag ^ from[0].tag) & BUILD_NODE_KIND) == 0) list[left++] = &from[i];
   listed = left;
   for (uint32_t i = 0; i < count; i++)
-    if (((from[i].tag ^ from[0].tag) & BRANCH_KIND) != 0) list[listed++] = &from[i];
+    if (((from[i].tag ^ from[0].tag) & BUILD_NODE_KIND) != 0) list[listed++] = &from[i];
   return left;
 }
 
@@ -310,20 +311,21 @@ static float cost_of_both(const measure *m, const reference *const *list, uint32
   return cost_of(m, list, left) + cost_of(m, list + left, count - left);
 }
 
-static void part_list(const builder *b, const stem *whole, const reference *const *list, uint32_t left, stem parts[2]) {
+static void part_list(const builder *b, const build_range *whole, const reference *const *list, uint32_t left,
+                      build_range parts[2]) {
   reference *to = b->references[!whole->side] + whole->first;
   for (uint32_t i = 0; i < whole->count; i++) to[i] = *list[i];
-  stem_parts(whole, left, !whole->side, parts);
+  range_parts(whole, left, !whole->side, parts);
 }
 
 /* A tip that holds several kinds. */
-static void divide_kinds(const builder *b, const stem *whole, stem parts[2]) {
+static void divide_kinds(const builder *b, const build_range *whole, build_range parts[2]) {
   const reference *list[SWEEP_MAX];
   const uint32_t left = list_by_kind(b->references[whole->side] + whole->first, whole->count, list);
   part_list(b, whole, list, left, parts);
 }
 
-static bool divide_few(const builder *b, const stem *whole, stem parts[2]) {
+static bool divide_few(const builder *b, const build_range *whole, build_range parts[2]) {
   const reference *from = b->references[whole->side] + whole->first, *list[SWEEP_MAX], *by_kind[SWEEP_MAX];
   const uint32_t count = whole->count;
   uint8_t order[3][SWEEP_MAX];
@@ -377,34 +379,34 @@ static void select_first(reference *r, uint32_t count, uint32_t left, int axis) 
   }
 }
 
-span stem_centers(const builder *b, const stem *s) {
+aabb range_centers(const builder *b, const build_range *s) {
   const reference *r = b->references[s->side] + s->first;
-  span centers = span_empty();
-  for (uint32_t i = 0; i < s->count; i++) centers = span_add(centers, reference_center(&r[i]));
+  aabb centers = aabb_empty();
+  for (uint32_t i = 0; i < s->count; i++) centers = aabb_add(centers, reference_center(&r[i]));
   return centers;
 }
 
 /* Half of the full tips to either side along the longest axis; by place where all centres are equal. */
-static void divide_halves(const builder *b, const stem *whole, stem parts[2]) {
+static void divide_halves(const builder *b, const build_range *whole, build_range parts[2]) {
   reference *r = b->references[whole->side] + whole->first;
-  const span centers = stem_centers(b, whole);
+  const aabb centers = range_centers(b, whole);
   const float4 extent = centers.upper - centers.lower;
-  const uint32_t tips = (whole->count - 1) / b->tip_most + 1, left = (tips + 1) / 2 * b->tip_most;
+  const uint32_t bottoms = (whole->count - 1) / b->tip_most + 1, left = (bottoms + 1) / 2 * b->tip_most;
   int axis = extent[1] > extent[0] ? 1 : 0;
   if (extent[2] > extent[axis]) axis = 2;
   if (extent[axis] > 0.0f) select_first(r, whole->count, left, axis);
-  stem_parts(whole, left, whole->side, parts);
-  for (int i = 0; i < 2; i++) parts[i].centers = stem_centers(b, &parts[i]);
+  range_parts(whole, left, whole->side, parts);
+  for (int i = 0; i < 2; i++) parts[i].centers = range_centers(b, &parts[i]);
 }
 
 /* Whether halving from here on would just keep within the limit. */
-static bool depth_is_short(const builder *b, const stem *whole) {
+static bool depth_is_short(const builder *b, const build_range *whole) {
   uint32_t depth = whole->depth;
-  for (uint32_t tips = (whole->count - 1) / b->tip_most + 1; tips > 1; tips -= tips / 2) depth++;
+  for (uint32_t bottoms = (whole->count - 1) / b->tip_most + 1; bottoms > 1; bottoms -= bottoms / 2) depth++;
   return depth >= DEPTH_LIMIT;
 }
 
-void stem_divide(const builder *b, const stem *whole, stem parts[2]) {
+void range_divide(const builder *b, const build_range *whole, build_range parts[2]) {
   if (whole->count <= b->tip_most) {
     divide_kinds(b, whole, parts);
     return;

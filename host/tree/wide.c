@@ -3,30 +3,30 @@
 #include "parts.h"
 
 /* What lies below and including a wide node. */
-typedef struct yield {
+typedef struct subtree_size {
   uint32_t nodes, blocks; /* nodes: itself not counted */
   uint32_t depth;
   uint64_t used; /* slots */
   double cost;   /* times the root's area */
-} yield;
+} subtree_size;
 
-static uint32_t branch_blocks(const branch *b) { return (b->count - 1) / TREE_WIDTH + 1; }
+static uint32_t build_node_blocks(const build_node *b) { return (b->count - 1) / BVH_WIDTH + 1; }
 
 /* The area of a branch, 1 in scenes whose root has none. */
-static double weight(const builder *b, const branch *of) {
-  const branch *root = &b->branches[0];
+static double weight(const builder *b, const build_node *of) {
+  const build_node *root = &b->build_nodes[0];
   if (!(bounds_area(&b->measure, root->lower, root->upper) > 0.0)) return 1.0;
   return bounds_area(&b->measure, of->lower, of->upper);
 }
 
 /* ---- counting ---- */
 
-static yield count_below(const builder *b, uint32_t at);
+static subtree_size count_below(const builder *b, uint32_t at);
 
-static void count_children(const builder *b, const uint32_t *children, int count, yield below[TREE_WIDTH]) {
+static void count_children(const builder *b, const uint32_t *children, int count, subtree_size below[BVH_WIDTH]) {
   for (int i = 0; i < count; i++) {
-    const branch *child = &b->branches[children[i]];
-    if (child->tag & BRANCH_LEAF) continue;
+    const build_node *child = &b->build_nodes[children[i]];
+    if (child->tag & BUILD_NODE_LEAF) continue;
     if (child->count >= TASK_MIN) {
       OMP(omp task default(none) firstprivate(i, b, children) shared(below))
       below[i] = count_below(b, children[i]);
@@ -38,17 +38,17 @@ static void count_children(const builder *b, const uint32_t *children, int count
 }
 
 /* Fills the footprints. */
-static yield count_below(const builder *b, uint32_t at) {
-  uint32_t children[TREE_WIDTH];
-  const int count = collapse_children(b->branches, at, children);
-  yield below[TREE_WIDTH], all = {0};
+static subtree_size count_below(const builder *b, uint32_t at) {
+  uint32_t children[BVH_WIDTH];
+  const int count = collapse_children(b->build_nodes, at, children);
+  subtree_size below[BVH_WIDTH], all = {0};
   count_children(b, children, count, below);
   all.used = (uint64_t)count;
-  all.cost = (double)TREE_COST_NODE * weight(b, &b->branches[at]);
+  all.cost = (double)BVH_COST_NODE * weight(b, &b->build_nodes[at]);
   for (int i = 0; i < count; i++) {
-    const branch *child = &b->branches[children[i]];
-    if (child->tag & BRANCH_LEAF) {
-      all.blocks += branch_blocks(child);
+    const build_node *child = &b->build_nodes[children[i]];
+    if (child->tag & BUILD_NODE_LEAF) {
+      all.blocks += build_node_blocks(child);
       all.cost += (double)b->measure.leaf_cost * measured_blocks(&b->measure, child->count) * weight(b, child);
       continue;
     }
@@ -65,21 +65,21 @@ static yield count_below(const builder *b, uint32_t at) {
 
 /* ---- filling ---- */
 
-void node_clear(tree_node *node) {
-  for (int slot = 0; slot < TREE_WIDTH; slot++) {
+void node_clear(bvh_node *node) {
+  for (int slot = 0; slot < BVH_WIDTH; slot++) {
     for (int row = 0; row < 6; row++) node->bounds[row][slot] = row < 3 ? INFINITY : -INFINITY;
     node->child[slot] = node->meta[slot] = 0;
   }
 }
 
 /* All primitives below a branch, from left to right. */
-static void gather(const builder *b, const branch *from, uint32_t **to) {
-  if (from->tag & BRANCH_TIP) {
+static void gather(const builder *b, const build_node *from, uint32_t **to) {
+  if (from->tag & BUILD_NODE_BOTTOM) {
     for (uint32_t i = 0; i < from->count; i++) *(*to)++ = b->order[from->link + i];
     return;
   }
-  gather(b, &b->branches[2 * (size_t)from->link], to);
-  gather(b, &b->branches[2 * (size_t)from->link + 1], to);
+  gather(b, &b->build_nodes[2 * (size_t)from->link], to);
+  gather(b, &b->build_nodes[2 * (size_t)from->link + 1], to);
 }
 
 static void sort_ascending(uint32_t *list, uint32_t count) {
@@ -91,15 +91,15 @@ static void sort_ascending(uint32_t *list, uint32_t count) {
   }
 }
 
-static void fill_leaf(const builder *b, const branch *leaf, uint32_t first, tree *out) {
-  uint32_t list[TREE_LEAF_BLOCKS * TREE_WIDTH], *end = list;
+static void fill_leaf(const builder *b, const build_node *leaf, uint32_t first, bvh *out) {
+  uint32_t list[BVH_LEAF_BLOCKS * BVH_WIDTH], *end = list;
   gather(b, leaf, &end);
-  for (uint32_t block = 0; block < branch_blocks(leaf); block++) {
-    uint32_t *from = list + block * TREE_WIDTH, *to = out->blocks[first + block].primitives;
-    const uint32_t rest = leaf->count - block * TREE_WIDTH, count = rest < TREE_WIDTH ? rest : TREE_WIDTH;
+  for (uint32_t block = 0; block < build_node_blocks(leaf); block++) {
+    uint32_t *from = list + block * BVH_WIDTH, *to = out->blocks[first + block].primitives;
+    const uint32_t rest = leaf->count - block * BVH_WIDTH, count = rest < BVH_WIDTH ? rest : BVH_WIDTH;
     sort_ascending(from, count);
-    for (uint32_t i = 0; i < TREE_WIDTH; i++) to[i] = i < count ? from[i] : TREE_NONE;
-    out->block_kinds[first + block] = (uint8_t)(leaf->tag & BRANCH_KIND);
+    for (uint32_t i = 0; i < BVH_WIDTH; i++) to[i] = i < count ? from[i] : BVH_NONE;
+    out->block_kinds[first + block] = (uint8_t)(leaf->tag & BUILD_NODE_KIND);
   }
 }
 
@@ -109,7 +109,7 @@ static uint32_t logarithm(uint32_t count) {
   return log;
 }
 
-static void fill_slot(tree_node *node, int slot, const branch *child, uint32_t index, uint32_t meta) {
+static void fill_slot(bvh_node *node, int slot, const build_node *child, uint32_t index, uint32_t meta) {
   for (int axis = 0; axis < 3; axis++) {
     node->bounds[axis][slot] = child->lower[axis];
     node->bounds[axis + 3][slot] = child->upper[axis];
@@ -119,26 +119,26 @@ static void fill_slot(tree_node *node, int slot, const branch *child, uint32_t i
 }
 
 /* Node `index`, and what lies below it from `next` on. */
-static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint next, tree *out) {
-  uint32_t children[TREE_WIDTH];
-  const int count = collapse_children(b->branches, at, children);
-  tree_node *node = &out->nodes[index];
+static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint next, bvh *out) {
+  uint32_t children[BVH_WIDTH];
+  const int count = collapse_children(b->build_nodes, at, children);
+  bvh_node *node = &out->nodes[index];
   node_clear(node);
   for (int i = 0; i < count; i++) {
-    const branch *child = &b->branches[children[i]];
-    if (!(child->tag & BRANCH_LEAF)) {
-      fill_slot(node, i, child, next.nodes++, TREE_INNER + logarithm(child->count));
+    const build_node *child = &b->build_nodes[children[i]];
+    if (!(child->tag & BUILD_NODE_LEAF)) {
+      fill_slot(node, i, child, next.nodes++, BVH_INNER + logarithm(child->count));
       continue;
     }
-    const uint32_t blocks = branch_blocks(child);
-    fill_slot(node, i, child, next.blocks, TREE_LEAF(child->tag & BRANCH_KIND, blocks));
+    const uint32_t blocks = build_node_blocks(child);
+    fill_slot(node, i, child, next.blocks, BVH_LEAF(child->tag & BUILD_NODE_KIND, blocks));
     fill_leaf(b, child, next.blocks, out);
     next.blocks += blocks;
   }
   for (int i = 0; i < count; i++) {
     const uint32_t child = children[i];
-    if (b->branches[child].tag & BRANCH_LEAF) continue;
-    if (b->branches[child].count >= TASK_MIN) {
+    if (b->build_nodes[child].tag & BUILD_NODE_LEAF) continue;
+    if (b->build_nodes[child].count >= TASK_MIN) {
       OMP(omp task default(none) firstprivate(b, child, node, i, next, out))
       fill_below(b, child, node->child[i], next, out);
     } else {
@@ -149,19 +149,19 @@ static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint 
   }
 }
 
-static bool allocate(const yield *all, tree *out) {
+static bool allocate(const subtree_size *all, bvh *out) {
   out->node_count = all->nodes + 1;
   out->block_count = all->blocks;
-  out->nodes = tree_allocate(out->node_count, sizeof *out->nodes);
-  out->blocks = tree_allocate(out->block_count, sizeof *out->blocks);
-  out->block_kinds = tree_allocate(out->block_count, sizeof *out->block_kinds);
+  out->nodes = bvh_allocate(out->node_count, sizeof *out->nodes);
+  out->blocks = bvh_allocate(out->block_count, sizeof *out->blocks);
+  out->block_kinds = bvh_allocate(out->block_count, sizeof *out->block_kinds);
   return out->nodes && out->blocks && out->block_kinds;
 }
 
-bool wide_emit(const builder *b, tree *out) {
+bool wide_emit(const builder *b, bvh *out) {
   const bool parallel = b->input->count >= TASK_MIN;
-  const double root = weight(b, &b->branches[0]);
-  yield all = {0};
+  const double root = weight(b, &b->build_nodes[0]);
+  subtree_size all = {0};
   (void)parallel; /* where there is no OpenMP */
   OMP(omp parallel num_threads(b->threads) if (parallel)) {
     ARITHMETIC callers = arithmetic_begin();
@@ -169,7 +169,7 @@ bool wide_emit(const builder *b, tree *out) {
     all = count_below(b, 0);
   }
   if (!allocate(&all, out)) {
-    tree_free(out);
+    bvh_free(out);
     return false;
   }
   OMP(omp parallel num_threads(b->threads) if (parallel)) {
@@ -179,7 +179,7 @@ bool wide_emit(const builder *b, tree *out) {
   }
   out->depth = all.depth;
   out->sah_cost = all.cost / root;
-  out->occupancy_nodes = (double)all.used / ((double)out->node_count * TREE_WIDTH);
-  out->occupancy_blocks = (double)b->input->count / ((double)out->block_count * TREE_WIDTH);
+  out->occupancy_nodes = (double)all.used / ((double)out->node_count * BVH_WIDTH);
+  out->occupancy_blocks = (double)b->input->count / ((double)out->block_count * BVH_WIDTH);
   return true;
 }

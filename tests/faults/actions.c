@@ -22,7 +22,7 @@ static void begin_nothing(world *w) { (void)w; }
 static void begin_context(world *w) {
   const setting *with = &w->action->with;
   const slab_context_options options = {
-      .launch_rays = LAUNCH, .copy = with->copy, .device = with->devices, .tactic = with->tactic};
+      .launch_rays = LAUNCH, .copy = with->copy, .device = with->devices, .traversal = with->traversal};
   assert_ok(slab_context_create(&options, &w->context));
 }
 
@@ -359,8 +359,8 @@ const action actions[] = {
     CAST("slab_closest, copied", .query = SLAB_CLOSEST, .copy = 1),
     CAST("slab_closest, tree", .query = SLAB_CLOSEST, IN_A_TREE),
     CAST("slab_closest, tree, copied", .query = SLAB_CLOSEST, IN_A_TREE, .copy = 1),
-    CAST("slab_closest, rays sorted", .query = SLAB_CLOSEST, IN_A_TREE, .tactic = SLAB_TACTIC_SORTED),
-    CAST("slab_closest, rays sorted, copied", .query = SLAB_CLOSEST, IN_A_TREE, .tactic = SLAB_TACTIC_SORTED,
+    CAST("slab_closest, rays sorted", .query = SLAB_CLOSEST, IN_A_TREE, .traversal = SLAB_TRAVERSAL_SORTED),
+    CAST("slab_closest, rays sorted, copied", .query = SLAB_CLOSEST, IN_A_TREE, .traversal = SLAB_TRAVERSAL_SORTED,
          .copy = 1),
     CAST("slab_closest, no rays", .query = SLAB_CLOSEST, .empty = 1),
     CAST("slab_distance", .query = SLAB_DISTANCE),

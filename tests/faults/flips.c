@@ -1,6 +1,6 @@
 /* flips [REPEATS]: a bit that flips in what is read back is found by slab_check, every time.
  *
- * Every query, on the caller's arrays in place and copied, flat and in a tree: the flips fall on all bits of all
+ * Every query, on the caller's arrays in place and copied, flat and in a BVH: the flips fall on all bits of all
  * read-backs alike, the counts before the hits of SLAB_ALL and the number of invalid rays included. What slab_check
  * does not see is a cast that fails. */
 #include <stdbool.h>

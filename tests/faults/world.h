@@ -32,8 +32,8 @@ typedef struct setting {
   slab_tree tree;
   slab_shape shape;
   int copy; /* the options of the context */
-  slab_tactic tactic;
-  uint32_t boxes;      /* more of them, so that the tree's arrays are large */
+  slab_traversal traversal;
+  uint32_t boxes;      /* more of them, so that the BVH's arrays are large */
   int queue;           /* slab_context_create_cl: WITHOUT_QUEUE, ... */
   int empty;           /* no rays */
   int required_only;   /* slab_all without hits */

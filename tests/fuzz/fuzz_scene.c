@@ -1,6 +1,6 @@
 /* The scene API by sequences of calls: the bytes choose calls and arguments, in any order, sound or not. Each call must
- * give the status that its place in the sequence asks for, and each answer must equal the mirror's and be no error by
- * the oracle. */
+ * give the status that its place in the sequence asks for, and each answer must equal the CPU reference's and be no
+ * error by the oracle. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -27,7 +27,7 @@ done
 same 1 closest.npy "${flat[@]}" --rays rays.npy
 same 1 all.npy "${flat[@]}" --rays rays.npy --query all
 same 2 tree.npy "${tree[@]}" --rays rays.npy
-same 4 tree_all.raw "${tree[@]}" --rays rays.npy --query all --points
+same 4 bvh_all.raw "${tree[@]}" --rays rays.npy --query all --points
 
 # ---- rows of every form, and every option ----
 slabcast rays random "${flat[@]}" --count 501 -o rays.raw

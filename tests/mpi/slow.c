@@ -2,7 +2,7 @@
  * file system of the latency and bandwidth that are given.
  *
  * SLAB_SLOW_SHARE, SLAB_SLOW_READ, SLAB_SLOW_WRITE=SECONDS:BYTES_PER_SECOND: what each call costs on top. A broadcast
- * has its latency once for each level of a binary tree of the ranks, and its bandwidth once, as pipelined ones do. The
+ * has its latency once for each level of a binary BVH of the ranks, and its bandwidth once, as pipelined ones do. The
  * bandwidth of files is that of the whole file system, which the ranks share evenly.
  * SLAB_SLOW_FILE receives a line from each rank: calls, bytes and seconds of each kind; without it nothing does. */
 #define _GNU_SOURCE

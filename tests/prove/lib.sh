@@ -13,7 +13,7 @@ on_runtime() {
   local status=0 result
   result=$(tests/runtimes.sh --rays "$(scaled 8400)" "$1") || status=$?
   echo "runtime: $2"
-  row "rays bit-equal between device and mirror, $2" "1e6, 0 differ" "${result:-the run failed}"
+  row "rays bit-equal between device and CPU reference, $2" "1e6, 0 differ" "${result:-the run failed}"
   exit "$status"
 }
 

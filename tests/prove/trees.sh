@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Six scenes of 10,000 primitives, extremes over-represented: wide trees, FAST, DEFAULT and HIGH, each under another
-# tactic, against brute force at the device's own lane width, which answers once for all. Closest for every ray, the other
+# traversal, against brute force at the device's own lane width, which answers once for all. Closest for every ray, the other
 # queries for every eighth (of a smaller run for every one); compressed trees, FAST and HIGH, get half of either, the other
 # lane widths an eighth.
 # shellcheck source=tests/prove/lib.sh

@@ -1,4 +1,4 @@
-/* One scene on every rank: rank 0 reads it and builds its tree, the others get both. */
+/* One scene on every rank: rank 0 reads it and builds its BVH, the others get both. */
 #ifndef SLABCAST_CLI_MPI_SCENE_H
 #define SLABCAST_CLI_MPI_SCENE_H
 

@@ -22,7 +22,7 @@ team team_begin(void) {
   return t;
 }
 
-/* While rank 0 builds a tree on all cores, nobody may take them for waiting. */
+/* While rank 0 builds a BVH on all cores, nobody may take them for waiting. */
 void team_wait(MPI_Request *request) {
   int done = 0;
   for (long pause = 10000; !done; pause = pause < 2000000 ? 2 * pause : pause) {

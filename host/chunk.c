@@ -1,0 +1,473 @@
+/* A stretch of rays: to the device, through the kernels and back. Kernels are on the device's one queue; copies are on
+ * a queue of each stretch's own, so that one is cast while others are on their way. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "process.h"
+#include "scheduler.h"
+#include "sort.h"
+
+/* ---- slots: what a device keeps for the stretches to come ---- */
+
+/* A device's memory for what cannot be used in place, and pinned host memory of the same size that copies go through:
+ * from pageable memory a GPU's copies run at half the bus, and hold up the thread that asks for them. */
+typedef struct staging {
+  cl_mem buffer;
+  size_t size;
+  cl_mem host;  /* NULL: there is none, and copies are direct */
+  void *pinned; /* host, mapped until it is released */
+} staging;
+
+struct staging_buffers {
+  staging_buffers *next;
+  cl_command_queue queue; /* in order: for transfers; the device's own where nothing is copied */
+  staging staged[PARTS];  /* where the caller's memory cannot be used in place */
+  cl_mem invalid;         /* counts invalid rays */
+  cl_mem fallback;        /* of each packet whether its rays are still to be cast */
+  size_t fallback_size;
+};
+
+static void release_buffer(cl_mem *buffer) {
+  if (*buffer != NULL) clReleaseMemObject(*buffer);
+  *buffer = NULL;
+}
+
+/* Drivers keep the buffer until the unmapping is done. */
+static void unpin(const staging_buffers *s, staging *from) {
+  if (from->pinned != NULL) clEnqueueUnmapMemObject(s->queue, from->host, from->pinned, 0, NULL, NULL);
+  from->pinned = NULL;
+  release_buffer(&from->host);
+}
+
+/* The caller's queue is not waited for: it may hold work that waits for the caller. */
+static void staging_buffers_free(const device *d, staging_buffers *s) {
+  if (process_is_forked()) {
+    free(s);
+    return;
+  }
+  for (int p = 0; p < PARTS; p++) {
+    unpin(s, &s->staged[p]);
+    release_buffer(&s->staged[p].buffer);
+  }
+  release_buffer(&s->invalid);
+  release_buffer(&s->fallback);
+  if (s->queue != NULL && s->queue != d->queue) {
+    clFinish(s->queue);
+    wait_for_driver(d, s->queue);
+  }
+  if (s->queue != NULL) clReleaseCommandQueue(s->queue);
+  free(s);
+}
+
+void staging_buffers_free_all(const device *d, staging_buffers *s) {
+  while (s != NULL) {
+    staging_buffers *next = s->next;
+    staging_buffers_free(d, s);
+    s = next;
+  }
+}
+
+static slab_status staging_buffers_queue(const device *d, staging_buffers *s) {
+  if (!d->in_place && !d->queue_is_callers) return device_queue(d, &s->queue);
+  cl_int code = clRetainCommandQueue(d->queue);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "a cast");
+  s->queue = d->queue;
+  return SLAB_OK;
+}
+
+/* One that no other stretch uses. */
+static slab_status staging_buffers_take(device *d, staging_buffers **taken) {
+  pthread_mutex_lock(&d->lock);
+  staging_buffers *s = d->idle_buffers;
+  if (s != NULL) d->idle_buffers = s->next;
+  pthread_mutex_unlock(&d->lock);
+  slab_status status = SLAB_OK;
+  if (s == NULL) {
+    s = calloc(1, sizeof *s);
+    if (s == NULL) return fail_memory(sizeof *s, "a cast");
+    status = staging_buffers_queue(d, s);
+  }
+  s->next = NULL;
+  if (status == SLAB_OK)
+    *taken = s;
+  else
+    staging_buffers_free(d, s);
+  return status;
+}
+
+static void staging_buffers_give_back(device *d, staging_buffers *s) {
+  pthread_mutex_lock(&d->lock);
+  s->next = d->idle_buffers;
+  d->idle_buffers = s;
+  pthread_mutex_unlock(&d->lock);
+}
+
+static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t size, void *host, const char *what,
+                                 cl_mem *buffer) {
+  cl_int code;
+  *buffer = clCreateBuffer(d->context, flags, size, host, &code);
+  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
+}
+
+/* Twice as large as before, so that stretches that grow do not make it anew each time; more than STAGED_BYTES only for
+ * a single ray's hits. */
+static size_t staging_room(const device *d, size_t had, size_t size) {
+  size_t room = 2 * had < STAGED_BYTES ? 2 * had : STAGED_BYTES;
+  if (room > d->info.allocation_bytes) room = d->info.allocation_bytes;
+  return room > size ? room : size;
+}
+
+/* A luxury, of which a system may have little: without it the cast goes on. */
+static void pin(const device *d, const staging_buffers *s, staging *to) {
+  if (to->size > STAGED_BYTES) return;
+  to->host = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, to->size, NULL, NULL);
+  if (to->host == NULL) return;
+  to->pinned =
+      clEnqueueMapBuffer(s->queue, to->host, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, to->size, 0, NULL, NULL, NULL);
+  if (to->pinned == NULL) release_buffer(&to->host);
+}
+
+static slab_status staging_reserve(const device *d, staging_buffers *s, part p, size_t size, const char *what) {
+  staging *to = &s->staged[p];
+  if (size <= to->size) return SLAB_OK;
+  const size_t room = staging_room(d, to->size, size);
+  unpin(s, to);
+  release_buffer(&to->buffer);
+  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, room, NULL, what, &to->buffer);
+  to->size = status == SLAB_OK ? room : 0;
+  if (status == SLAB_OK) pin(d, s, to);
+  return status;
+}
+
+/* ---- there ---- */
+
+static void *writable(const void *bytes) {
+  union {
+    const void *in;
+    void *out;
+  } cast_away = {.in = bytes};
+  return cast_away.out;
+}
+
+static slab_status write_buffer(const staging_buffers *s, cl_mem buffer, const void *bytes, size_t size,
+                                const char *what) {
+  cl_int code = clEnqueueWriteBuffer(s->queue, buffer, CL_FALSE, 0, size, bytes, 0, NULL, NULL);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueWriteBuffer", what);
+}
+
+/* To where it has been reserved for. */
+static slab_status copy_in(const staging_buffers *s, part p, const void *bytes, size_t size, const char *what) {
+  const staging *to = &s->staged[p];
+  if (to->pinned != NULL) bytes = memcpy(to->pinned, bytes, size);
+  return write_buffer(s, to->buffer, bytes, size, what);
+}
+
+/* In place where the device can, else a copy. */
+static slab_status input(const device *d, chunk *s, part p, const void *bytes, size_t size, const char *what,
+                         cl_mem *buffer) {
+  if (d->in_place) {
+    slab_status status =
+        create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size, writable(bytes), what, &s->in_place[p]);
+    *buffer = s->in_place[p];
+    return status;
+  }
+  slab_status status = staging_reserve(d, s->staging_buffers, p, size, what);
+  *buffer = s->staging_buffers->staged[p].buffer;
+  return status == SLAB_OK ? copy_in(s->staging_buffers, p, bytes, size, what) : status;
+}
+
+size_t chunk_room(const device *d) {
+  const size_t most = d->in_place ? ROOM_BYTES : STAGED_BYTES;
+  return most < d->info.allocation_bytes ? most : d->info.allocation_bytes;
+}
+
+static bool collects(const cast *c) { return c->collected != NULL; }
+
+static unsigned char *results_of(const cast *c, const chunk *s) {
+  if (collects(c)) return s->batch->results;
+  size_t first = c->query == SLAB_ALL ? c->offsets[s->first] : s->first;
+  return (unsigned char *)c->results + first * c->result_size;
+}
+
+/* Host memory for the hits that are to come. */
+static slab_status make_room(const device_scene *on, chunk *s) {
+  const device *d = on->device;
+  cast_uniforms *u = &s->launch.uniforms;
+  u->room = room_of(&s->known, chunk_room(d), s->count, launch_in_flight(on, &s->launch));
+  u->at[AT_RESULTS] = (uint32_t)(room_begin(s->count) / sizeof(uint32_t));
+  s->result_bytes = room_size(s->count, &u->room);
+  s->batch = batch_create(s->first, s->count, &u->room, d->in_place);
+  return s->batch == NULL ? fail_memory(s->result_bytes, "hits") : SLAB_OK;
+}
+
+static slab_status output(const cast *c, const device_scene *on, chunk *s) {
+  const device *d = on->device;
+  const size_t results = c->offsets != NULL ? c->offsets[s->first + s->count] - c->offsets[s->first] : s->count;
+  s->result_bytes = results * c->result_size;
+  slab_status status = collects(c) ? make_room(on, s) : SLAB_OK;
+  if (status != SLAB_OK || s->result_bytes == 0) return status;
+  if (d->in_place) {
+    status = create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, s->result_bytes, results_of(c, s), "results",
+                           &s->in_place[PART_RESULTS]);
+    s->launch.results = s->in_place[PART_RESULTS];
+  } else {
+    status = staging_reserve(d, s->staging_buffers, PART_RESULTS, s->result_bytes, "results");
+    s->launch.results = s->staging_buffers->staged[PART_RESULTS].buffer;
+    if (status == SLAB_OK && collects(c))
+      status =
+          copy_in(s->staging_buffers, PART_RESULTS, s->batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
+  }
+  return status;
+}
+
+/* Offsets of a stretch count from its own first hit. */
+static slab_status input_offsets(const cast *c, const device *d, chunk *s) {
+  const size_t size = ((size_t)s->count + 1) * sizeof *s->local_offsets;
+  s->local_offsets = malloc(size);
+  if (s->local_offsets == NULL) return fail_memory(size, "offsets");
+  for (size_t i = 0; i <= s->count; i++)
+    s->local_offsets[i] = (uint32_t)(c->offsets[s->first + i] - c->offsets[s->first]);
+  return input(d, s, PART_OFFSETS, s->local_offsets, size, "offsets", &s->launch.offsets);
+}
+
+static slab_status clear_invalid(const device *d, chunk *s) {
+  static const cl_uint zero = 0;
+  slab_status status = SLAB_OK;
+  if (s->staging_buffers->invalid == NULL)
+    status = create_buffer(d, CL_MEM_READ_WRITE, sizeof zero, NULL, "the invalid count", &s->staging_buffers->invalid);
+  s->launch.invalid = s->staging_buffers->invalid;
+  return status == SLAB_OK
+             ? write_buffer(s->staging_buffers, s->staging_buffers->invalid, &zero, sizeof zero, "the invalid count")
+             : status;
+}
+
+static slab_status reserve_fallback(const device *d, chunk *s) {
+  const size_t size = s->count / s->launch.uniforms.packet + 1;
+  slab_status status = SLAB_OK;
+  if (s->staging_buffers->fallback_size < size) {
+    release_buffer(&s->staging_buffers->fallback);
+    status =
+        create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "the packets that are left", &s->staging_buffers->fallback);
+    s->staging_buffers->fallback_size = status == SLAB_OK ? size : 0;
+  }
+  s->launch.fallback = s->staging_buffers->fallback;
+  return status;
+}
+
+static slab_status input_sorted(const cast *c, const device *d, chunk *s) {
+  const slab_scene_stats *bounds = &c->scene->stats;
+  s->sorted = rays_sorted(c->rays + s->first, s->count, bounds->lower, bounds->upper);
+  if (s->sorted == NULL) return fail_memory(s->count * sizeof *s->sorted, "sorting rays");
+  return input(d, s, PART_SORTED, s->sorted, s->count * sizeof *s->sorted, "the order of rays", &s->launch.sorted);
+}
+
+static slab_status send(const cast *c, const device_scene *on, chunk *s) {
+  const device *d = on->device;
+  launch *l = &s->launch;
+  l->uniforms = cast_uniforms_of(c->scene, c->options);
+  l->uniforms.rays = s->count;
+  if (c->offsets != NULL) l->uniforms.invalid = 0; /* they were counted with the hits */
+  l->uniforms.packet = s->traversal == SLAB_TRAVERSAL_PACKETS ? packet_rays(on, c->query) : 0;
+  const bool sorted = s->traversal == SLAB_TRAVERSAL_SORTED;
+  l->deferred = defers_attributes(on, c->query);
+  l->interleaved = sorted || s->traversal == SLAB_TRAVERSAL_INTERLEAVED;
+  slab_status status = input(d, s, PART_RAYS, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
+  if (status == SLAB_OK) status = output(c, on, s);
+  if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);
+  if (status == SLAB_OK && c->offsets != NULL) status = input_offsets(c, d, s);
+  if (status == SLAB_OK && l->uniforms.skip)
+    status =
+        input(d, s, PART_SKIPS, c->options->skip + s->first, s->count * sizeof *c->options->skip, "skips", &l->skips);
+  if (status == SLAB_OK && l->uniforms.invalid) status = clear_invalid(d, s);
+  if (status == SLAB_OK && l->uniforms.packet != 0) status = reserve_fallback(d, s);
+  return status;
+}
+
+/* ---- the kernels ---- */
+
+static cl_event *next_event(chunk *s) { return &s->events[s->event_count]; }
+
+/* Whether transfers have a queue of their own, so that kernels and they have to wait for each other. */
+static bool is_apart(const device *d, const chunk *s) { return s->staging_buffers->queue != d->queue; }
+
+static slab_status mark_sent(chunk *s) {
+  cl_int code = clEnqueueMarkerWithWaitList(s->staging_buffers->queue, 0, NULL, next_event(s));
+  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueMarkerWithWaitList", "a cast");
+  s->event_count++;
+  return SLAB_OK;
+}
+
+static slab_status launch_chunk(const cast *c, const device_scene *on, chunk *s) {
+  const cl_command_queue queue = on->device->queue;
+  slab_status status = is_apart(on->device, s) ? mark_sent(s) : SLAB_OK;
+  const cl_uint waits = s->event_count;
+  const cl_event *sent = waits == 0 ? NULL : &s->events[0];
+  if (status == SLAB_OK && s->launch.fallback != NULL) {
+    status = launch_packets(on, c->query, &s->launch, queue, waits, sent, next_event(s));
+    if (status == SLAB_OK) s->event_count++;
+  }
+  if (status == SLAB_OK) status = launch_enqueue(on, c->query, &s->launch, queue, waits, sent, next_event(s));
+  if (status == SLAB_OK) s->event_count++;
+  if (status == SLAB_OK && s->launch.deferred) {
+    status = launch_attributes(on, c->query, &s->launch, queue, next_event(s));
+    if (status == SLAB_OK) s->event_count++;
+  }
+  return status;
+}
+
+/* ---- and back ---- */
+
+static slab_status read_buffer(chunk *s, cl_mem buffer, size_t at, void *bytes, size_t size, const char *what) {
+  cl_int code =
+      clEnqueueReadBuffer(s->staging_buffers->queue, buffer, CL_FALSE, at, size, bytes, 0, NULL, next_event(s));
+  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueReadBuffer", what);
+  s->event_count++;
+  return SLAB_OK;
+}
+
+/* They stand where they belong once this is done. */
+static slab_status map_results(chunk *s, fetch *f) {
+  cl_int code;
+  f->mapped = clEnqueueMapBuffer(s->staging_buffers->queue, s->launch.results, CL_FALSE, CL_MAP_READ, f->at, f->size, 0,
+                                 NULL, next_event(s), &code);
+  if (f->mapped == NULL) return fail_cl(code, "clEnqueueMapBuffer", "results");
+  s->event_count++;
+  return SLAB_OK;
+}
+
+/* Not before the maps are done, though nobody changes the results any more: some drivers refuse that. */
+static cl_int unmap_results(chunk *s) {
+  cl_int code = CL_SUCCESS;
+  for (fetch *f = s->fetches; f < s->fetches + s->fetch_count; f++) {
+    if (f->mapped == NULL) continue;
+    const cl_int unmapped =
+        clEnqueueUnmapMemObject(s->staging_buffers->queue, s->launch.results, f->mapped, 0, NULL, NULL);
+    if (unmapped != CL_SUCCESS) code = unmapped;
+    f->mapped = NULL;
+  }
+  return code;
+}
+
+static slab_status read_results(const cast *c, chunk *s, const fetch *f) {
+  unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
+  return read_buffer(s, s->launch.results, f->at, (pinned != NULL ? pinned : results_of(c, s)) + f->at, f->size,
+                     "results");
+}
+
+static slab_status fetch_results(const cast *c, const device *d, chunk *s, size_t at, size_t size) {
+  if (size == 0) return SLAB_OK;
+  fetch *f = &s->fetches[s->fetch_count++];
+  *f = (fetch){.at = at, .size = size};
+  return d->in_place ? map_results(s, f) : read_results(c, s, f);
+}
+
+/* Once they are there. */
+static void hand_over_results(const cast *c, const chunk *s, const fetch *f) {
+  const unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
+  if (pinned != NULL) memcpy(results_of(c, s) + f->at, pinned + f->at, f->size);
+}
+
+/* Of hits that are collected and copied their lists, which tell what else there is. */
+static slab_status fetch_all(const cast *c, const device *d, chunk *s) {
+  const size_t taken = collects(c) ? TAKEN_NUMBERS * sizeof(uint32_t) : 0;
+  const size_t size = !collects(c)  ? s->result_bytes
+                      : d->in_place ? s->batch->size - taken
+                                    : s->count * sizeof(hit_list);
+  slab_status status = fetch_results(c, d, s, taken, size);
+  if (status == SLAB_OK && s->launch.invalid != NULL)
+    status = read_buffer(s, s->launch.invalid, 0, &s->invalid, sizeof s->invalid, "the invalid count");
+  return status;
+}
+
+/* What else there is, once the lists are there. */
+static slab_status fetch_hits(const cast *c, const device_scene *on, chunk *s) {
+  hit_batch *b = s->batch;
+  hand_over_results(c, s, &s->fetches[0]);
+  if (!batch_look(b, on->scene->primitives))
+    return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
+  const size_t hits = b->lost || on->device->in_place ? 0 : b->used;
+  return fetch_results(c, on->device, s, room_begin(b->rays), hits * sizeof(slab_hit));
+}
+
+static slab_status flush(const device *d, const chunk *s) {
+  cl_int code = clFlush(s->staging_buffers->queue);
+  if (code == CL_SUCCESS && is_apart(d, s)) code = clFlush(d->queue);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFlush", "a cast");
+}
+
+static void forget_events(chunk *s) {
+  for (cl_uint i = 0; i < s->event_count; i++) clReleaseEvent(s->events[i]);
+  s->event_count = 0;
+}
+
+/* A kernel that fails while it runs tells nobody but those who wait for its event. */
+static slab_status await(chunk *s) {
+  if (s->event_count == 0) return SLAB_OK;
+  cl_int code = clWaitForEvents(s->event_count, s->events);
+  forget_events(s);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", "a cast");
+}
+
+/* What it has in flight is waited for already, but for the unmapping, which keeps what it needs. */
+static void release(chunk *s) {
+  forget_events(s);
+  for (int p = 0; p < PARTS; p++) release_buffer(&s->in_place[p]);
+  free(s->local_offsets);
+  free(s->sorted);
+  batches_free(s->batch);
+  *s = (chunk){.staging_buffers = s->staging_buffers};
+}
+
+void chunk_abandon(const device_scene *on, chunk *s) {
+  clFinish(on->device->queue);
+  clFinish(s->staging_buffers->queue);
+  unmap_results(s);
+  clFinish(s->staging_buffers->queue);
+  release(s);
+}
+
+slab_status chunk_begin(const cast *c, const device_scene *on, chunk *s) {
+  slab_status status = s->staging_buffers == NULL ? staging_buffers_take(on->device, &s->staging_buffers) : SLAB_OK;
+  if (status != SLAB_OK) return status;
+  status = send(c, on, s);
+  if (status == SLAB_OK) status = launch_chunk(c, on, s);
+  if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch_all(c, on->device, s);
+  if (status == SLAB_OK) status = flush(on->device, s);
+  if (status != SLAB_OK) chunk_abandon(on, s);
+  return status;
+}
+
+/* On a queue of its own nothing waits for a kernel's event but the host: not every driver tells those who wait for one
+ * that fails. */
+slab_status chunk_end(const cast *c, const device_scene *on, chunk *s, chunk_outcome *outcome) {
+  slab_status status = await(s);
+  if (status == SLAB_OK && is_apart(on->device, s)) {
+    status = fetch_all(c, on->device, s);
+    if (status == SLAB_OK) status = await(s);
+  }
+  if (status == SLAB_OK && collects(c)) {
+    status = fetch_hits(c, on, s);
+    if (status == SLAB_OK) status = await(s);
+  }
+  if (status == SLAB_OK) {
+    const cl_int code = unmap_results(s);
+    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueUnmapMemObject", "results");
+  }
+  if (status != SLAB_OK) {
+    chunk_abandon(on, s);
+    return status;
+  }
+  for (int i = collects(c) ? 1 : 0; i < s->fetch_count; i++) hand_over_results(c, s, &s->fetches[i]);
+  *outcome = (chunk_outcome){s->invalid, s->batch};
+  s->batch = NULL;
+  release(s);
+  return SLAB_OK;
+}
+
+slab_status chunk_settle(const device_scene *on, chunk *s) {
+  if (s->staging_buffers == NULL) return SLAB_OK;
+  cl_int code = clFinish(s->staging_buffers->queue);
+  staging_buffers_give_back(on->device, s->staging_buffers);
+  s->staging_buffers = NULL;
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFinish", "a cast");
+}

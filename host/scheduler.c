@@ -1,0 +1,400 @@
+/* Stretches of the rays go to whichever device is free, several of each on their way at once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler.h"
+#include "traversal_choice.h"
+
+#define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
+#define LAUNCH_MAX (1u << 30)
+/* PoCL compiles a kernel once more for launches of so many work-items. */
+#define SMALL_GRID 65536u
+/* The first launch, from whose time the next are sized: at most so many rays, at most so many tests. */
+#define FIRST_LAUNCH 65536u
+#define FIRST_TESTS 1e9
+#define BVH_TESTS 1e3 /* of a ray through a BVH, roughly */
+/* Several devices: near the end each takes less, but not so little that launching takes longer than casting. */
+#define LEAST_SECONDS 0.004
+/* On their way at once, on a device: one is cast and one waits for that to end; where memory is copied, one comes or
+ * goes beside them. More would be cast in vain after a cancel. */
+#define CHUNKS_IN_PLACE 2
+#define CHUNKS 3
+
+typedef struct cast_job cast_job;
+
+/* Seconds of the wall's clock, and those for which a device worked. */
+typedef struct moment {
+  double wall, work;
+} moment;
+
+/* A device's share of a call. */
+typedef struct device_worker {
+  cast_job *cast_job;
+  device_scene on;
+  pthread_t thread;
+  traversal_choice traversal_choice;
+  hits_known hits;      /* that rays have, where they are collected */
+  uint32_t offered;     /* the traversals that it chooses among */
+  uint32_t bound, size; /* rays of a launch: at most, and of the next */
+  double rate;          /* rays a second; 0: not known yet */
+  moment ended;         /* when the last stretch ended */
+  chunk chunks[CHUNKS];
+  moment begun[CHUNKS];
+  bool trial[CHUNKS];
+  uint32_t first, in_flight; /* a ring */
+} device_worker;
+
+/* A call, as all its streams see it. The lock guards everything that changes. */
+struct cast_job {
+  cast *cast;
+  uint32_t count;
+  device_worker *workers; /* the first is the caller's thread's */
+  pthread_mutex_t lock;
+  size_t next; /* the first ray that no stream has taken */
+  slab_status status;
+  char message[8192]; /* of the first failure */
+  uint64_t reported;  /* to the progress callback, by the caller's thread */
+};
+
+/* ---- how many rays at once ---- */
+
+/* Most rays that fit the device's allocations, and the buffers that are kept for copies, at most as many as the caller
+ * bounds launches to. */
+static uint32_t launch_bound(const cast *c, const device_scene *on) {
+  const device *d = on->device;
+  const size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);
+  uint64_t bound = d->info.allocation_bytes / widest;
+  if (!d->in_place && bound > STAGED_BYTES / widest) bound = STAGED_BYTES / widest;
+  if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
+  const uint64_t small = (uint64_t)(SMALL_GRID - 1) * d->info.lane_width;
+  if (packet_rays(on, c->query) != 0 && small < bound) bound = small;
+  return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
+}
+
+/* Of `wanted` rays from `first`, those whose hits fit one buffer; where hits are copied, what is kept for them too, but
+ * for a single ray that has more. */
+static slab_status bound_hits(const cast *c, const device *d, size_t first, uint32_t *wanted) {
+  uint64_t bound = d->info.allocation_bytes / sizeof(slab_hit);
+  if (bound > UINT32_MAX) bound = UINT32_MAX;
+  const uint64_t kept = STAGED_BYTES / sizeof(slab_hit), several = !d->in_place && kept < bound ? kept : bound;
+  while (*wanted > 1 && c->offsets[first + *wanted] - c->offsets[first] > several) *wanted /= 2;
+  uint64_t hits = c->offsets[first + *wanted] - c->offsets[first];
+  if (hits <= bound) return SLAB_OK;
+  return fail(SLAB_OUT_OF_MEMORY, "ray %zu has %llu hits, and \"%s\" holds %llu at once", c->before + first,
+              (unsigned long long)hits, d->info.name, (unsigned long long)bound);
+}
+
+/* Those whose hits can be collected; all where none are. */
+static uint32_t bound_collected(const device_worker *s, uint32_t rays) {
+  if (s->cast_job->cast->collected == NULL) return rays;
+  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), launch_in_flight_each(&s->on));
+  return rays < most ? rays : most;
+}
+
+static uint32_t first_launch(const device_scene *on, uint32_t bound) {
+  double tests = on->buffers->nodes[0] == NULL ? (double)on->scene->primitives + 1.0 : BVH_TESTS;
+  double rays = FIRST_TESTS / tests;
+  uint32_t size = rays > FIRST_LAUNCH ? FIRST_LAUNCH : rays < WORK_GROUP ? WORK_GROUP : (uint32_t)rays;
+  return size < bound ? size : bound;
+}
+
+/* Aims the next launch at LAUNCH_SECONDS, growing or shrinking by at most 8. */
+static uint32_t next_launch(uint32_t size, double rate, uint32_t bound) {
+  double next = rate * LAUNCH_SECONDS;
+  const double most = 8.0 * size, least = 0.125 * size;
+  next = next > most ? most : next < least ? least : next;
+  return next > (double)bound ? bound : next < WORK_GROUP ? (bound < WORK_GROUP ? bound : WORK_GROUP) : (uint32_t)next;
+}
+
+/* `size` of the rays that remain, or all of them where what is left over would be a small launch. */
+static uint32_t launch_size(size_t remaining, uint32_t size, uint32_t bound) {
+  if (remaining > bound || size < FIRST_LAUNCH || remaining >= (size_t)size + FIRST_LAUNCH)
+    return remaining < size ? (uint32_t)remaining : size;
+  return (uint32_t)remaining;
+}
+
+/* Where devices share the rays, none may sit on some that another could have cast meanwhile: of those that remain each
+ * takes what is its part by its speed, divided among the stretches that it has in flight. */
+static uint32_t shared_size(const device_worker *s, size_t remaining) {
+  const cast_job *f = s->cast_job;
+  double all = 0.0;
+  for (uint32_t i = 0; i < f->count; i++) all += f->workers[i].rate;
+  const double share = s->rate > 0.0 ? s->rate / all : 1.0 / f->count;
+  const double rays = share * (double)remaining / CHUNKS, least = s->rate * LEAST_SECONDS;
+  double size = rays < least ? least : rays;
+  if (size < WORK_GROUP) size = WORK_GROUP;
+  if (size > s->size) size = s->size;
+  return size < (double)remaining ? (uint32_t)size : (uint32_t)remaining;
+}
+
+/* ---- what fails ---- */
+
+/* The first failure is the call's. */
+static void cast_job_fail(cast_job *f, slab_status status) {
+  pthread_mutex_lock(&f->lock);
+  if (f->status == SLAB_OK) {
+    f->status = status;
+    snprintf(f->message, sizeof f->message, "%s", slab_message());
+  }
+  pthread_mutex_unlock(&f->lock);
+}
+
+static void worker_fail(const device_worker *s, slab_status status) {
+  const cast *c = s->cast_job->cast;
+  char why[sizeof s->cast_job->message - 512];
+  snprintf(why, sizeof why, "%s", slab_message());
+  pthread_mutex_lock(&s->cast_job->lock);
+  const uint64_t done = c->progress_done;
+  pthread_mutex_unlock(&s->cast_job->lock);
+  cast_job_fail(s->cast_job,
+                fail(status, "%s: \"%s\" failed after %llu of %llu ray%s: %s", c->function, s->on.device->info.name,
+                     (unsigned long long)done, (unsigned long long)c->progress_total, PLURAL(c->progress_total), why));
+}
+
+/* ---- by which traversal ---- */
+
+/* A CPU device works when this process has a processor: where others want it too, the wall's clock tells of them, and
+ * may say that a traversal takes ten times as long as it does. Of other devices the wall's clock tells. */
+static moment moment_now(const device *d) {
+  moment now = {.wall = seconds_now()};
+  struct timespec spent;
+  now.work = now.wall;
+  if (d->info.type != SLAB_DEVICE_CPU || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent) != 0) return now;
+  now.work = ((double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec) / d->info.compute_units;
+  return now;
+}
+
+static void traversal_choice_open(device_worker *s) {
+  const cast *c = s->cast_job->cast;
+  const slab_scene_stats *stats = &s->on.scene->stats;
+  const bool choice = has_traversals(&s->on) && s->on.device->info.lane_width > 1;
+  s->offered = launch_traversals(&s->on, c->query);
+  const traversal_task task = {.query = c->query,
+                               .wanted = choice ? s->on.device->traversal : SLAB_TRAVERSAL_SINGLE,
+                               .traversal_choice = s->offered,
+                               .rays = c->rays,
+                               .n = c->n / s->cast_job->count,
+                               .lower = stats->lower,
+                               .upper = stats->upper,
+                               .compute_units = s->on.device->info.compute_units};
+  pthread_mutex_lock(&s->on.device->lock);
+  s->traversal_choice = traversal_choice_begin(&task, &s->on.buffers->learned);
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+static void traversal_choice_close(device_worker *s) {
+  pthread_mutex_lock(&s->on.device->lock);
+  traversal_choice_end(&s->traversal_choice, s->cast_job->cast->query, &s->on.buffers->learned);
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+/* Kernels may have come to pay meanwhile, where there is a choice. */
+static void traversal_choice_look_again(device_worker *s) {
+  if (s->traversal_choice.ordered && launch_traversals(&s->on, s->cast_job->cast->query) != s->offered)
+    traversal_choice_open(s);
+}
+
+/* ---- one device ---- */
+
+/* The hits are not wanted any more, or too many to be kept. */
+static bool is_full(const cast *c) {
+  return c->collected != NULL && (c->collected->found > c->collected->most || c->collected->bytes > COLLECTED_BYTES);
+}
+
+/* The next rays, where there are some and nothing has failed. */
+static bool take(device_worker *s, chunk *to, bool *trial) {
+  cast_job *f = s->cast_job;
+  const cast *c = f->cast;
+  slab_status status = SLAB_OK;
+  pthread_mutex_lock(&f->lock);
+  const size_t remaining = is_full(c) ? 0 : c->n - f->next;
+  const bool more = f->status == SLAB_OK && remaining > 0;
+  if (more) {
+    traversal_choice_look_again(s);
+    to->first = f->next;
+    to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
+    to->count = bound_collected(s, to->count);
+    const uint32_t all = f->count > 1           ? to->count
+                         : remaining < s->bound ? (uint32_t)remaining
+                                                : s->bound,
+                   most = bound_collected(s, all);
+    to->traversal = traversal_choice_next(&s->traversal_choice, most, &to->count, trial);
+    to->known = s->hits;
+    if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
+    f->next += to->count;
+  }
+  pthread_mutex_unlock(&f->lock);
+  if (status != SLAB_OK) worker_fail(s, status);
+  return more && status == SLAB_OK;
+}
+
+static bool begin_next(device_worker *s) {
+  const uint32_t at = (s->first + s->in_flight) % CHUNKS;
+  if (!take(s, &s->chunks[at], &s->trial[at])) return false;
+  s->begun[at] = moment_now(s->on.device);
+  slab_status status = chunk_begin(s->cast_job->cast, &s->on, &s->chunks[at]);
+  if (status == SLAB_OK) s->in_flight++;
+  if (status != SLAB_OK) worker_fail(s, status);
+  return status == SLAB_OK;
+}
+
+/* What program_pays goes by. */
+static void note_kernels(device *d, bool built, double seconds) {
+  pthread_mutex_lock(&d->lock);
+  d->casting = built ? 0.0 : d->casting + seconds;
+  if (built) d->building = seconds;
+  pthread_mutex_unlock(&d->lock);
+}
+
+/* What a stretch's time tells of the next. Kernels of a stretch do not run before those of the one before have ended.
+ */
+static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint32_t count, bool first_use) {
+  const moment now = moment_now(s->on.device), begun = s->begun[at], ended = s->ended;
+  const double seconds = now.wall - (ended.wall > begun.wall ? ended.wall : begun.wall);
+  const double work = now.work - (ended.work > begun.work ? ended.work : begun.work);
+  s->ended = now;
+  note_kernels(s->on.device, first_use, seconds);
+  if (first_use || !(seconds > 0.0)) return;
+  traversal_choice_note(&s->traversal_choice, s->trial[at], traversal, count, work);
+  s->size = next_launch(s->size, count / seconds, s->bound);
+  pthread_mutex_lock(&s->cast_job->lock);
+  s->rate = count / seconds;
+  pthread_mutex_unlock(&s->cast_job->lock);
+}
+
+static void report_progress(cast_job *f) {
+  const cast *c = f->cast;
+  if (c->options == NULL || c->options->progress == NULL) return;
+  pthread_mutex_lock(&f->lock);
+  const uint64_t done = c->progress_done;
+  const bool ok = f->status == SLAB_OK;
+  pthread_mutex_unlock(&f->lock);
+  const bool news = ok && done > f->reported;
+  f->reported = done;
+  if (news && cast_report(c, done) != 0)
+    cast_job_fail(f, fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu ray%s", c->function,
+                          (unsigned long long)done, (unsigned long long)c->progress_total, PLURAL(c->progress_total)));
+}
+
+/* Of several devices any may end first. */
+static void collect(device_worker *s, hit_batch *b) {
+  collection *to = s->cast_job->cast->collected;
+  batch_count(b, to->counts + b->first, &s->hits);
+  pthread_mutex_lock(&s->cast_job->lock);
+  hit_batch **at = &to->batches;
+  while (*at != NULL && (*at)->first > b->first) at = &(*at)->next;
+  b->next = *at;
+  *at = b;
+  to->found += b->found;
+  to->bytes += batch_bytes(b);
+  pthread_mutex_unlock(&s->cast_job->lock);
+}
+
+/* Waits for the oldest stretch. */
+static void end_oldest(device_worker *s) {
+  const uint32_t at = s->first, count = s->chunks[at].count;
+  const slab_traversal traversal = s->chunks[at].traversal;
+  const bool first_use = s->chunks[at].launch.first_use;
+  cast *c = s->cast_job->cast;
+  chunk_outcome outcome = {0};
+  slab_status status = chunk_end(c, &s->on, &s->chunks[at], &outcome);
+  s->first = (s->first + 1) % CHUNKS;
+  s->in_flight--;
+  if (status != SLAB_OK) {
+    worker_fail(s, status);
+    return;
+  }
+  learn(s, at, traversal, count, first_use);
+  /* Hits are counted and listed: two passes in one. */
+  const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
+  if (outcome.batch != NULL) collect(s, outcome.batch);
+  pthread_mutex_lock(&s->cast_job->lock);
+  c->progress_done += passes * count;
+  c->invalid += outcome.invalid;
+  pthread_mutex_unlock(&s->cast_job->lock);
+  if (s == s->cast_job->workers) report_progress(s->cast_job);
+}
+
+static bool cast_job_goes_on(cast_job *f) {
+  pthread_mutex_lock(&f->lock);
+  const bool ok = f->status == SLAB_OK;
+  pthread_mutex_unlock(&f->lock);
+  return ok;
+}
+
+/* A trial has the device for itself, and what is to tell how many hits there are comes before all others. */
+static uint32_t most_in_flight(const device_worker *s) {
+  const bool asks = s->cast_job->cast->collected != NULL && !hits_are_known(&s->hits);
+  return asks || traversal_choice_trying(&s->traversal_choice) ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
+}
+
+static void *worker_run(void *argument) {
+  device_worker *s = argument;
+  for (bool more = true; cast_job_goes_on(s->cast_job) && (more || s->in_flight > 0);) {
+    while (more && s->in_flight < most_in_flight(s)) more = begin_next(s);
+    if (s->in_flight > 0) end_oldest(s);
+  }
+  for (; s->in_flight > 0; s->in_flight--) {
+    chunk_abandon(&s->on, &s->chunks[s->first]);
+    s->first = (s->first + 1) % CHUNKS;
+  }
+  for (int i = CHUNKS - 1; i >= 0; i--) { /* the next call's first finds the slot of this one's first */
+    slab_status status = chunk_settle(&s->on, &s->chunks[i]);
+    if (status != SLAB_OK) worker_fail(s, status);
+  }
+  return NULL;
+}
+
+/* ---- all of them ---- */
+
+static void worker_open(cast_job *f, uint32_t i) {
+  device_worker *s = &f->workers[i];
+  const cast *c = f->cast;
+  s->cast_job = f;
+  s->on = device_scene_of(c->scene, i);
+  s->bound = launch_bound(c, &s->on);
+  s->size = first_launch(&s->on, s->bound);
+  traversal_choice_open(s);
+  pthread_mutex_lock(&s->on.device->lock);
+  s->hits = s->on.buffers->hits;
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+/* Keeps what was found out. */
+static void worker_close(device_worker *s) {
+  traversal_choice_close(s);
+  pthread_mutex_lock(&s->on.device->lock);
+  s->on.buffers->hits = s->hits;
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+/* The caller's thread takes the first device, which is why progress can be reported from it. */
+static void run_all(cast_job *f) {
+  uint32_t started = 1;
+  for (; started < f->count; started++) {
+    const int code = pthread_create(&f->workers[started].thread, NULL, worker_run, &f->workers[started]);
+    if (code == 0) continue;
+    cast_job_fail(f, fail(SLAB_OUT_OF_MEMORY, "%s: no thread for \"%s\" (%s)", f->cast->function,
+                          f->workers[started].on.device->info.name, strerror(code)));
+    break;
+  }
+  worker_run(&f->workers[0]);
+  for (uint32_t i = 1; i < started; i++) pthread_join(f->workers[i].thread, NULL);
+  report_progress(f); /* of what other devices did last */
+}
+
+slab_status schedule_rays(cast *c) {
+  const uint32_t devices = c->scene->context->device_count;
+  if (c->n == 0) return SLAB_OK;
+  cast_job f = {.cast = c, .count = devices, .workers = calloc(devices, sizeof *f.workers)};
+  if (f.workers == NULL) return fail_memory(devices * sizeof *f.workers, "a cast");
+  pthread_mutex_init(&f.lock, NULL);
+  for (uint32_t i = 0; i < devices; i++) worker_open(&f, i);
+  run_all(&f);
+  for (uint32_t i = 0; i < devices; i++) worker_close(&f.workers[i]);
+  if (c->collected != NULL) c->collected->rays = f.next;
+  pthread_mutex_destroy(&f.lock);
+  free(f.workers);
+  return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);
+}

@@ -1,0 +1,91 @@
+/* The way through a BVH: what is visited next, and what is left for later on a stack. */
+#ifndef BVH_H
+#define BVH_H
+
+#include "scene_memory.h"
+
+/* A child of a node, and where it is entered. */
+typedef struct bvh_visit {
+  uint child, meta;
+  float enter;
+  uint place; /* BVH_WIDTH * its parent + its lane there */
+} bvh_visit;
+
+#define BVH_MUCH_LESS 2 /* a quarter */
+
+/* The stack stands apart: compilers keep a struct that holds an array in memory as a whole. */
+typedef struct bvh_path {
+  bvh_visit next;
+  uint top;
+  bvh_visit *stack; /* SLAB_STACK */
+} bvh_path;
+
+INLINE void bvh_begin(bvh_path *path, bvh_visit *stack) {
+  path->stack = stack;
+  path->next.child = 0;
+  path->next.meta = BVH_INNER;
+  path->top = 0;
+}
+
+/* The last on the stack becomes the next. False when there is none that is entered at limit or before. */
+INLINE bool bvh_pop(bvh_path *path, float limit) {
+  do {
+    if (path->top == 0) return false;
+    path->next = path->stack[--path->top];
+  } while (path->next.enter > limit);
+  return true;
+}
+
+/* A child that is visited soon, `bytes` of it. */
+INLINE void bvh_fetch(scene_nodes nodes, scene_blocks blocks, uint child, uint meta, uint bytes) {
+  memory_fetch(
+      BVH_IS_INNER(meta) ? (size_t)node_at(nodes, child) : (size_t)block_at(blocks, (size_t)child * BLOCK_UNIT), bytes);
+}
+
+INLINE bvh_visit bvh_child(scene_nodes nodes, scene_blocks blocks, uint node, uint lane, const float enter[BVH_WIDTH]) {
+  const bvh_visit v = {node_at(nodes, node)->child[lane], node_at(nodes, node)->meta[lane], enter[lane],
+                       node * BVH_WIDTH + lane};
+  bvh_fetch(nodes, blocks, v.child, v.meta, sizeof(bvh_node));
+  return v;
+}
+
+/* The binary logarithm of how many primitives are below, about. */
+INLINE uint bvh_size(uint meta) { return BVH_IS_INNER(meta) ? meta & 0xFFu : 3; }
+
+/* Which of two children is visited first: the nearer; where any hit will do, one with much less to go through, since
+ * where large and small primitives are mixed it is the large that stand alone. */
+INLINE bool bvh_before(const bvh_visit *a, const bvh_visit *b) {
+  if (SLAB_QUERY == SLAB_ANY) {
+    const uint size = bvh_size(a->meta), other = bvh_size(b->meta);
+    if (size + BVH_MUCH_LESS <= other) return true;
+    if (other + BVH_MUCH_LESS <= size) return false;
+  }
+  return a->enter < b->enter;
+}
+
+/* The nearest of a node's children in bits becomes the next; the others are pushed, nearest last. Without children,
+ * pops. */
+INLINE bool bvh_down(bvh_path *path, scene_nodes nodes, scene_blocks blocks, uint node, uint bits,
+                     const float enter[BVH_WIDTH], float limit) {
+  const uint base = path->top;
+  if (bits == 0) return bvh_pop(path, limit);
+  bvh_visit nearest = bvh_child(nodes, blocks, node, lowest_lane(bits), enter);
+  for (bits &= bits - 1; bits != 0; bits &= bits - 1) {
+    const bvh_visit v = bvh_child(nodes, blocks, node, lowest_lane(bits), enter);
+    const bool nearer = bvh_before(&v, &nearest);
+    const bvh_visit later = {nearer ? nearest.child : v.child, nearer ? nearest.meta : v.meta,
+                             nearer ? nearest.enter : v.enter, nearer ? nearest.place : v.place};
+    nearest.child = nearer ? v.child : nearest.child;
+    nearest.meta = nearer ? v.meta : nearest.meta;
+    nearest.enter = nearer ? v.enter : nearest.enter;
+    nearest.place = nearer ? v.place : nearest.place;
+    uint at = path->top++;
+    for (; SLAB_QUERY != SLAB_ANY && at > base && path->stack[at - 1].enter < later.enter; at--)
+      path->stack[at] = path->stack[at - 1];
+    path->stack[at] = later;
+  }
+  path->next = nearest;
+  return true;
+}
+
+#endif

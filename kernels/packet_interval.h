@@ -1,0 +1,83 @@
+/* Every ray of a packet at once, against BVH_WIDTH boxes or triangles: in eight lanes, whatever LANES is. */
+#ifndef PACKET_INTERVAL_H
+#define PACKET_INTERVAL_H
+
+#include "triangle.h"
+
+#if LANES == 8
+typedef real interval_real;
+typedef triangle_rows interval_rows;
+#else
+typedef float8 interval_real;
+
+INLINE interval_real lanes_max(interval_real fresh, interval_real kept) { return fresh > kept ? fresh : kept; }
+INLINE interval_real lanes_min(interval_real fresh, interval_real kept) { return fresh < kept ? fresh : kept; }
+
+#define real interval_real
+#define mask int8
+#define ray_real interval_real
+#define ray_mask int8
+#define triangle_rows interval_rows
+
+#include "slab.inc"
+
+#include "padded_bounds.inc"
+
+#include "bounds.inc"
+
+#undef real
+#undef mask
+#undef ray_real
+#undef ray_mask
+#undef triangle_rows
+#endif
+
+typedef struct packet_interval {
+  uint dir_is_negative[3];                     /* the directions', by axis */
+  float near_origin[3], far_origin[3];         /* which put planes nearest, and farthest */
+  float near_inverse[3][2], far_inverse[3][2]; /* least and most of inverse_back, and of inverse_wide: rounding is
+                                                  monotone, so these are those times INVERSE_WIDE */
+  float t_min, limit;
+} packet_interval;
+
+/* Which boxes some ray may touch, as box_may_overlap would say of each, a bit for each. A ray that runs in a plane
+ * gives NaN, which constrains nothing: since -inf is the least inverse then, NaN is what both choices below keep. */
+INLINE uint interval_may_overlap(const packet_interval *h, const interval_real near[3], const interval_real far[3],
+                                 interval_real *enter) {
+  interval_real leave = (interval_real)(h->limit);
+  *enter = (interval_real)(h->t_min);
+  UNROLL for (int i = 0; i < 3; i++) {
+    const interval_real to_near = h->near_origin[i] - near[i], to_far = h->far_origin[i] - far[i];
+    *enter = lanes_max(lanes_min(to_near * h->near_inverse[i][1], to_near * h->near_inverse[i][0]), *enter);
+    leave = lanes_min(lanes_max(to_far * h->far_inverse[i][1], to_far * h->far_inverse[i][0]), leave);
+  }
+  return eight_bits(*enter <= leave);
+}
+
+/* Of boxes whose rows stand as in a box's block. */
+INLINE uint interval_overlaps_boxes(const packet_interval *h, const global float *bounds, interval_real *enter) {
+  interval_real near[3], far[3];
+  UNROLL for (int i = 0; i < 3; i++) {
+    const bool dir_is_negative = h->dir_is_negative[i] != 0;
+    near[i] = vload8(0, bounds + (dir_is_negative ? i + 3 : i) * BVH_WIDTH);
+    far[i] = vload8(0, bounds + (dir_is_negative ? i : i + 3) * BVH_WIDTH);
+  }
+  return interval_may_overlap(h, near, far, enter);
+}
+
+INLINE uint interval_overlaps_triangles(const packet_interval *h, const global float *block) {
+  interval_rows rows;
+  interval_real lower[3], upper[3], near[3], far[3], enter;
+  UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
+      vload8(0, block + (3 * v + i) * BVH_WIDTH);
+  triangle_bounds(&rows, lower, upper);
+  triangle_padded_bounds(lower, upper);
+  UNROLL for (int i = 0; i < 3; i++) {
+    const bool dir_is_negative = h->dir_is_negative[i] != 0;
+    near[i] = dir_is_negative ? upper[i] : lower[i];
+    far[i] = dir_is_negative ? lower[i] : upper[i];
+  }
+  return interval_may_overlap(h, near, far, &enter);
+}
+
+#endif

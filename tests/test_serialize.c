@@ -1,0 +1,327 @@
+/* Packed scenes: unpacked they answer with the same bits, whatever the scene and its BVH; damaged ones are refused,
+ * and those that lie about their checksum harm nobody. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "bvh_scenes.h"
+#include "harness.h"
+#include "mixed_fates.h"
+
+enum { SHAPES = 1200, RAYS = 1000, FLIPS = 2000, FORGERIES = 300 };
+/* Where the header holds its length and checksum, and how long it is: slabcast.h promises nothing of it. */
+enum { LENGTH_AT = 16, CHECKSUM_AT = 24, HEADER = 112 };
+
+typedef struct blob {
+  unsigned char *bytes;
+  size_t size;
+} blob;
+
+static blob packed(const slab_scene *scene) {
+  blob b = {0};
+  assert_ok(slab_scene_pack(scene, NULL, 0, &b.size));
+  b.bytes = harness_room(b.size);
+  memset(b.bytes, 0xA5, b.size);
+  size_t size = 0;
+  assert_ok(slab_scene_pack(scene, b.bytes, b.size, &size));
+  assert_int_equal(size, b.size);
+  return b;
+}
+
+static void assert_refused(slab_context *context, const blob *b, size_t size, const char *why) {
+  slab_scene *scene = NULL;
+  assert_status(slab_scene_unpack(context, b->bytes, size, &scene), SLAB_INVALID_ARGUMENT);
+  assert_null(scene);
+  if (strstr(slab_message(), why) == NULL) fail_msg("\"%s\" does not say \"%s\"", slab_message(), why);
+}
+
+/* ---- the same answers ---- */
+
+static void assert_same_answers(slab_scene *a, slab_scene *b, const slab_ray *rays, const slab_cast_options *options) {
+  answers of_a = {0}, of_b = {0};
+  size_t first = 0;
+  assert_ok(answers_cast_all(&of_a, a, rays, RAYS, options));
+  assert_ok(answers_cast_all(&of_b, b, rays, RAYS, options));
+  assert_true(of_a.offsets[RAYS] > RAYS / 20); /* a set that hits nothing would prove nothing */
+  for (int query = 0; query < ANSWER_QUERIES; query++)
+    if (answers_differ(&of_b, &of_a, (slab_query)query, &first))
+      fail_msg("%s of ray %zu differs", answer_name((slab_query)query), first);
+  answers_free(&of_a);
+  answers_free(&of_b);
+}
+
+static void assert_same_stats(const slab_scene *a, const slab_scene *b) {
+  slab_scene_stats of_a, of_b;
+  assert_ok(slab_scene_info(a, &of_a));
+  assert_ok(slab_scene_info(b, &of_b));
+  of_a.build_seconds = of_b.build_seconds = 0;
+  of_a.host_bytes = of_b.host_bytes = 0; /* what one added bit by bit takes is rounded up */
+  assert_same_bits(&of_b, &of_a, 1, sizeof of_a);
+}
+
+/* A scene of one context, unpacked on another. */
+static void unpacked_answers_alike(slab_context *here, slab_context *there, bvh_scene which, slab_tree tree) {
+  const slab_build_options build = {.tree = tree};
+  slab_scene *scene = NULL, *copy = NULL;
+  random_state random = harness_stream(bvh_scene_name(which));
+  assert_ok(slab_scene_create(here, &scene));
+  assert_ok(bvh_scene_fill(which, SHAPES, random_next(&random), scene));
+  assert_ok(bvh_scene_add_nothing(scene));
+  assert_ok(slab_scene_commit(scene, &build));
+  blob b = packed(scene);
+  assert_ok(slab_scene_unpack(there, b.bytes, b.size, &copy));
+  blob again = packed(copy);
+  assert_int_equal(again.size, b.size);
+  assert_same_bits(again.bytes, b.bytes, 1, b.size);
+  memset(b.bytes, 0, b.size); /* nothing may hang on them */
+  assert_same_stats(scene, copy);
+  slab_scene_stats stats;
+  slab_ray rays[RAYS];
+  slab_primitive_id skip[RAYS];
+  assert_ok(slab_scene_info(scene, &stats));
+  for (uint32_t i = 0; i < RAYS; i++) {
+    rays[i] = bvh_scene_ray(&random, &stats);
+    skip[i] = (slab_primitive_id){i % SHAPES, i % 7};
+  }
+  const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
+  assert_same_answers(scene, copy, rays, NULL);
+  assert_same_answers(scene, copy, rays, &some);
+  free(again.bytes);
+  free(b.bytes);
+  slab_scene_destroy(copy);
+  slab_scene_destroy(scene);
+}
+
+static void unpacked_scenes_answer_alike(void **state) {
+  (void)state;
+  slab_context *here = harness_context(), *there = harness_context();
+  for (int which = 0; which < BVH_SCENES; which++)
+    for (int tree = 0; tree <= SLAB_TREE_HIGH; tree++)
+      unpacked_answers_alike(here, there, (bvh_scene)which, (slab_tree)tree);
+  slab_context_destroy(there);
+  slab_context_destroy(here);
+}
+
+/* slab_check goes to the primitives themselves. */
+static void unpacked_scenes_can_be_checked(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = mixed_fates_scene(context, 5), *copy = NULL;
+  slab_ray *rays = mixed_rays("unpacked_scenes_can_be_checked", RAYS);
+  slab_hit *hits = harness_room(RAYS * sizeof *hits);
+  slab_check_report report;
+  blob b = packed(scene);
+  assert_ok(slab_scene_unpack(context, b.bytes, b.size, &copy));
+  slab_scene_destroy(scene);
+  for (uint32_t geometry = 0; geometry < MIXED_FATES_GEOMETRIES; geometry++) {
+    const slab_cast_options options = {.mask = MIXED_FATES_MASK(geometry)};
+    assert_ok(slab_closest(copy, rays, RAYS, hits, &options));
+    assert_ok(slab_check(copy, SLAB_CLOSEST, rays, RAYS, hits, NULL, &options, &report));
+    assert_int_equal(report.mismatches + report.oracle_wrong, 0);
+  }
+  assert_status(slab_scene_add_boxes(copy, NULL, 0, NULL, NULL), SLAB_INVALID_STATE);
+  free(b.bytes);
+  free(hits);
+  free(rays);
+  slab_scene_destroy(copy);
+  slab_context_destroy(context);
+}
+
+static void suits_another(const slab_context_options *from, const slab_context_options *to, slab_tree tree) {
+  const slab_build_options build = {.tree = tree};
+  slab_context *here = NULL, *there = NULL;
+  slab_scene *scene = NULL, *copy = NULL;
+  slab_scene_stats stats;
+  slab_ray rays[RAYS];
+  random_state random = harness_stream("suits_another");
+  assert_ok(slab_context_create(from, &here));
+  assert_ok(slab_context_create(to, &there));
+  assert_ok(slab_scene_create(here, &scene));
+  assert_ok(bvh_scene_fill(0, SHAPES, random_next(&random), scene));
+  assert_ok(slab_scene_commit(scene, &build));
+  assert_ok(slab_scene_info(scene, &stats));
+  for (uint32_t i = 0; i < RAYS; i++) rays[i] = bvh_scene_ray(&random, &stats);
+  blob b = packed(scene);
+  assert_ok(slab_scene_unpack(there, b.bytes, b.size, &copy));
+  assert_same_answers(scene, copy, rays, NULL);
+  free(b.bytes);
+  slab_scene_destroy(copy);
+  slab_scene_destroy(scene);
+  slab_context_destroy(there);
+  slab_context_destroy(here);
+}
+
+/* A GPU may get what a CPU packed. */
+static void flat_scenes_suit_other_lanes(void **state) {
+  (void)state;
+  suits_another(NULL, &(slab_context_options){.lane_width = 1}, SLAB_TREE_FLAT);
+}
+
+static void trees_of_another_layout_are_built_again(void **state) {
+  const slab_context_options wide = {.layout = SLAB_LAYOUT_WIDE}, compressed = {.layout = SLAB_LAYOUT_COMPRESSED};
+  (void)state;
+  suits_another(&wide, &compressed, SLAB_TREE_HIGH);
+  suits_another(&compressed, &wide, SLAB_TREE_FAST);
+}
+
+static void an_empty_scene_can_be_packed(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  for (int tree = 0; tree <= SLAB_TREE_HIGH; tree++) {
+    const slab_build_options build = {.tree = (slab_tree)tree};
+    const slab_ray ray = {{0, 0, 0}, 0, {0, 0, 1}, INFINITY};
+    slab_scene *scene = NULL, *copy = NULL;
+    slab_hit hit;
+    assert_ok(slab_scene_create(context, &scene));
+    assert_ok(slab_scene_commit(scene, &build));
+    blob b = packed(scene);
+    assert_ok(slab_scene_unpack(context, b.bytes, b.size, &copy));
+    assert_ok(slab_closest(copy, &ray, 1, &hit, NULL));
+    assert_int_equal(hit.primitive, SLAB_MISS);
+    free(b.bytes);
+    slab_scene_destroy(copy);
+    slab_scene_destroy(scene);
+  }
+  slab_context_destroy(context);
+}
+
+/* ---- refusals ---- */
+
+static slab_scene *small_tree(slab_context *context) {
+  const slab_build_options build = {.tree = SLAB_TREE_FAST};
+  slab_scene *scene = NULL;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(bvh_scene_fill(BVH_MIXED, 300, 1, scene));
+  assert_ok(slab_scene_commit(scene, &build));
+  return scene;
+}
+
+static void packing_refuses_what_it_cannot_do(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = small_tree(context), *open = NULL, *none = NULL;
+  blob b = packed(scene);
+  size_t size = 0;
+  unsigned char before = b.bytes[0];
+  assert_status(slab_scene_pack(scene, b.bytes, b.size - 1, &size), SLAB_CAPACITY);
+  assert_int_equal(size, b.size);
+  assert_int_equal(b.bytes[0], before);
+  assert_status(slab_scene_pack(scene, NULL, 1, &size), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_pack(scene, b.bytes, b.size, NULL), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_pack(NULL, b.bytes, b.size, &size), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_unpack(NULL, b.bytes, b.size, &none), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_unpack(context, NULL, b.size, &none), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_unpack(context, b.bytes, b.size, NULL), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_unpack(context, b.bytes + 4, b.size - 4, &none), SLAB_INVALID_ARGUMENT);
+  assert_ok(slab_scene_create(context, &open));
+  assert_status(slab_scene_pack(open, b.bytes, b.size, &size), SLAB_INVALID_STATE);
+  free(b.bytes);
+  slab_scene_destroy(open);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+static void damaged_bytes_are_refused(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = small_tree(context);
+  harness_random random = harness_seeded("damaged_bytes_are_refused");
+  blob b = packed(scene);
+  slab_scene_destroy(scene);
+  for (int i = 0; i < FLIPS; i++) {
+    const size_t at = i < 8 * HEADER ? (size_t)i / 8 : harness_below(&random, (uint32_t)b.size);
+    const unsigned char bit = (unsigned char)(1u << (i < 8 * HEADER ? i % 8 : (int)harness_below(&random, 8)));
+    b.bytes[at] ^= bit;
+    assert_refused(context, &b, b.size, "slab_scene_unpack: ");
+    b.bytes[at] ^= bit;
+  }
+  for (size_t size = 0; size < b.size; size += 1 + size / 9) assert_refused(context, &b, size, "");
+  b.bytes[0] ^= 1;
+  assert_refused(context, &b, b.size, "not a packed scene");
+  b.bytes[0] ^= 1;
+  b.bytes[8]++;
+  assert_refused(context, &b, b.size, "packed as version 2, and this library reads version 1");
+  b.bytes[8]--;
+  assert_ok(slab_scene_unpack(context, b.bytes, b.size, &scene));
+  slab_scene_destroy(scene);
+  free(b.bytes);
+  slab_context_destroy(context);
+}
+
+/* ---- forgeries ---- */
+
+/* The checksum that slab_scene_pack would have written. */
+static void seal(blob *b) {
+  uint64_t sum = 0;
+  memset(b->bytes + CHECKSUM_AT, 0, sizeof sum);
+  for (size_t i = 0; i < b->size; i += sizeof sum) {
+    uint64_t word;
+    memcpy(&word, b->bytes + i, sizeof word);
+    sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
+  }
+  memcpy(b->bytes + CHECKSUM_AT, &sum, sizeof sum);
+}
+
+static uint32_t forged_word(harness_random *random) {
+  static const uint32_t words[] = {0, 1, 2, 16, 0x80000000u, 0x80000001u, 0x40001u, 0x4FFFFu, 0xFFFFFFFFu, 0x7F800000u};
+  const uint32_t i = harness_below(random, sizeof words / sizeof *words + 4);
+  return i < sizeof words / sizeof *words ? words[i] : harness_below(random, 4000);
+}
+
+/* 1 when it is taken; then every cast comes to an end. */
+static int try_forgery(slab_context *context, const blob *b, const slab_ray *rays) {
+  slab_scene *scene = NULL;
+  answers of = {0};
+  const slab_status status = slab_scene_unpack(context, b->bytes, b->size, &scene);
+  if (status != SLAB_OK) {
+    assert_int_equal(status, SLAB_INVALID_ARGUMENT);
+    return 0;
+  }
+  assert_ok(answers_cast_all(&of, scene, rays, RAYS / 10, NULL));
+  answers_free(&of);
+  slab_scene_destroy(scene);
+  return 1;
+}
+
+static void forgeries_harm_nobody(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = small_tree(context);
+  slab_scene_stats stats;
+  slab_ray rays[RAYS / 10];
+  random_state stream = harness_stream("forgeries_harm_nobody, rays");
+  harness_random random = harness_seeded("forgeries_harm_nobody");
+  assert_ok(slab_scene_info(scene, &stats));
+  for (int i = 0; i < RAYS / 10; i++) rays[i] = bvh_scene_ray(&stream, &stats);
+  blob whole = packed(scene), b = {harness_room(whole.size), whole.size};
+  slab_scene_destroy(scene);
+  seal(&whole);
+  assert_int_equal(try_forgery(context, &whole, rays), 1); /* the seal is the library's own */
+  int taken = 0;
+  for (int i = 0; i < FORGERIES; i++) {
+    memcpy(b.bytes, whole.bytes, b.size);
+    const int header = i % 4 == 0;
+    for (uint32_t n = 1 + harness_below(&random, 3); n > 0; n--) {
+      const uint32_t word = forged_word(&random);
+      const size_t words = header ? HEADER / sizeof word : b.size / sizeof word;
+      memcpy(b.bytes + sizeof word * harness_below(&random, (uint32_t)words), &word, sizeof word);
+    }
+    seal(&b);
+    taken += try_forgery(context, &b, rays);
+  }
+  print_message("%d of %d forgeries were taken\n", taken, FORGERIES);
+  assert_true(taken > 0 && taken < FORGERIES); /* values may be anything, ways through the BVH may not */
+  free(b.bytes);
+  free(whole.bytes);
+  slab_context_destroy(context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(unpacked_scenes_answer_alike), cmocka_unit_test(unpacked_scenes_can_be_checked),
+      cmocka_unit_test(flat_scenes_suit_other_lanes), cmocka_unit_test(trees_of_another_layout_are_built_again),
+      cmocka_unit_test(an_empty_scene_can_be_packed), cmocka_unit_test(packing_refuses_what_it_cannot_do),
+      cmocka_unit_test(damaged_bytes_are_refused),    cmocka_unit_test(forgeries_harm_nobody),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

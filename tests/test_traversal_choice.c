@@ -1,0 +1,333 @@
+/* Which traversal is chosen: on a device that is made up, where a ray takes as long as the test says. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "harness.h"
+#include "traversal_choice.h"
+
+enum { RAYS = 1 << 20, STRETCH = 300000 };
+static const float lower[3] = {0, 0, 0}, upper[3] = {1, 1, 1};
+
+/* Nanoseconds of a ray `at` by a traversal, those of a device with two compute units. */
+typedef double pace_of(slab_traversal, size_t at);
+
+typedef struct outcome {
+  size_t rays[TRAVERSALS]; /* by each traversal, trials included */
+  unsigned trials;
+} outcome;
+
+/* What is asked for: of the closest hits, unless said. */
+typedef struct wish {
+  slab_query query;
+  slab_traversal traversal;
+  bool no_packets;
+} wish;
+
+static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays, size_t n, pace_of *pace) {
+  outcome o = {0};
+  const traversal_task task = {w.query,
+                               w.traversal,
+                               (w.no_packets ? 0u : 1u << SLAB_TRAVERSAL_PACKETS) | 1u << SLAB_TRAVERSAL_INTERLEAVED |
+                                   1u << SLAB_TRAVERSAL_SINGLE,
+                               rays,
+                               n,
+                               lower,
+                               upper,
+                               2};
+  traversal_choice t = traversal_choice_begin(&task, memory);
+  for (size_t at = 0; at < n;) {
+    uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
+    bool trial;
+    const slab_traversal traversal = traversal_choice_next(&t, (uint32_t)(n - at), &count, &trial);
+    o.trials += trial;
+    assert_in_range(count, 1, n - at);
+    o.rays[traversal] += count;
+    traversal_choice_note(&t, trial, traversal, count, 1e-5 + 1e-9 * count * pace(traversal, at)); /* and launching */
+    at += count;
+  }
+  traversal_choice_end(&t, w.query, memory);
+  return o;
+}
+
+static outcome cast(wish w, const slab_ray *rays, size_t n, pace_of *pace) {
+  traversal_memory memory = {0};
+  return cast_again(&memory, w, rays, n, pace);
+}
+
+/* ---- rays ---- */
+
+typedef enum set { CAMERA, LIGHT, ANY_WAY, ANYWHERE } set;
+
+/* Released with free. */
+static slab_ray *rays_of(set which) {
+  harness_random random = harness_seeded("rays_of");
+  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  for (size_t i = 0; i < RAYS; i++) {
+    const float x = (float)(i % 1024) / 1024, y = (float)(i / 1024) / 1024; /* NOLINT(bugprone-integer-division) */
+    float o[3] = {x, y, 0}, d[3] = {x - 0.5f, y - 0.5f, 3};
+    for (int k = 0; k < 3; k++) {
+      if (which == CAMERA) o[k] = 0.5f;
+      if (which == LIGHT) d[k] = 3 - o[k];
+      if (which == ANYWHERE) o[k] = harness_uniform(&random, 0, 1);
+      if (which >= ANY_WAY) d[k] = harness_uniform(&random, -1, 1);
+    }
+    rays[i] = (slab_ray){{o[0], o[1], o[2]}, 0, {d[0], d[1], d[2]}, INFINITY};
+  }
+  return rays;
+}
+
+static outcome cast_set(set which, pace_of *pace) {
+  slab_ray *rays = rays_of(which);
+  const outcome o = cast((wish){0}, rays, RAYS, pace);
+  free(rays);
+  return o;
+}
+
+/* Of a traversal that is not said: 120. */
+static double packets_lead(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 100 : 120; }
+static double packets_lag(slab_traversal k, size_t at) {
+  return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 400 : k == SLAB_TRAVERSAL_SINGLE ? 200 : 120;
+}
+static double packets_win(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 50 : 120; }
+static double packets_lead_first(slab_traversal k, size_t at) {
+  return at < RAYS / 2                 ? packets_lead(k, at)
+         : k == SLAB_TRAVERSAL_PACKETS ? 150
+         : k == SLAB_TRAVERSAL_SINGLE  ? 130
+                                       : 120;
+}
+static double one_by_one_leads(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_SINGLE ? 100 : 120; }
+static double rays_meet_nothing(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 3 : 2; }
+
+/* ---- */
+
+static void rays_of_a_camera_go_in_packets_untried(void **state) {
+  (void)state;
+  const outcome o = cast_set(CAMERA, packets_lag);
+  assert_int_equal(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS);
+  assert_int_equal(o.trials, 0);
+}
+
+static void rays_that_go_one_way_go_as_trials_say(void **state) {
+  (void)state;
+  outcome o = cast_set(LIGHT, packets_lead);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 16 * 14, RAYS - 1);
+  assert_int_equal(o.trials, 18); /* six at each of three places */
+  o = cast_set(LIGHT, packets_lag);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 14, RAYS - 1);
+  assert_int_equal(o.trials, 6); /* what is far behind is seen soon, and asked once more */
+  o = cast_set(LIGHT, one_by_one_leads);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 16 * 13, RAYS - 1); /* after the first twentieth */
+}
+
+/* Trials at 0.05, 0.33, 0.65 and 0.96 of the rays. */
+static void change_on_the_way_is_noticed(void **state) {
+  (void)state;
+  const outcome o = cast_set(LIGHT, packets_lead_first);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 2, RAYS / 16 * 11);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 4, RAYS / 2);
+}
+
+/* What launching takes would say that they are equals. */
+static void trials_of_hardly_any_time_need_a_clear_win(void **state) {
+  (void)state;
+  const outcome o = cast_set(LIGHT, rays_meet_nothing);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 16 * 14, RAYS - 1);
+}
+
+static void rays_that_go_any_way_go_in_turns_unless_packets_win(void **state) {
+  (void)state;
+  outcome o = cast_set(ANY_WAY, packets_lag);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS - RAYS / 64, RAYS - 1);
+  o = cast_set(ANY_WAY, packets_win);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS - RAYS / 16, RAYS - 1);
+}
+
+static double near_lead(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_INTERLEAVED ? 120 : 116; }
+
+/* By less than a trial may be wrong by. */
+static void small_lead_over_turns_is_not_believed(void **state) {
+  (void)state;
+  outcome o = cast_set(ANY_WAY, near_lead);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 15, RAYS - 1);
+  o = cast_set(ANY_WAY, one_by_one_leads);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 16 * 14, RAYS - 1);
+}
+
+static double slow(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_SORTED ? 300 : 400; }
+static double slow_for_nothing(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_SORTED ? 500 : 400; }
+
+/* 500 ns of a compute unit, of which there are two. */
+static void scattered_rays_are_sorted_where_they_are_slow(void **state) {
+  (void)state;
+  outcome o = cast_set(ANYWHERE, packets_lead);
+  assert_int_equal(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS);
+  assert_int_equal(o.trials, 1);
+  o = cast_set(ANYWHERE, slow);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_SORTED], RAYS - RAYS / 32, RAYS - 1);
+  assert_int_equal(o.trials, 1);
+}
+
+static void sorting_ends_where_it_does_not_help(void **state) {
+  (void)state;
+  enum { MANY = 3 * RAYS };
+  slab_ray *rays = rays_of(ANYWHERE), *many = harness_room(MANY * sizeof *many);
+  for (size_t i = 0; i < MANY; i++) many[i] = rays[i % RAYS];
+  const outcome o = cast((wish){0}, many, MANY, slow_for_nothing);
+  assert_int_equal(o.rays[SLAB_TRAVERSAL_SORTED], RAYS); /* once */
+  assert_int_equal(o.rays[SLAB_TRAVERSAL_INTERLEAVED], MANY - RAYS);
+  free(many);
+  free(rays);
+}
+
+static unsigned disturbed; /* stretches to come */
+static double disturbed_pace(double pace) { return disturbed == 0 ? pace : (disturbed--, 10 * pace); }
+static double sorting_is_slow(slab_traversal k, size_t at) {
+  return (void)at, disturbed_pace(k == SLAB_TRAVERSAL_SORTED ? 150 : 50);
+}
+static double turns_are_slow(slab_traversal k, size_t at) {
+  return (void)at, disturbed_pace(k == SLAB_TRAVERSAL_PACKETS ? 50 : k == SLAB_TRAVERSAL_INTERLEAVED ? 150 : 400);
+}
+
+/* Rays of twelve casts that went by `wrong`, where the first trial of all, which is the nth stretch, and what went
+ * before it took ten times as long as they do else. */
+static size_t wrong_after_one_slow_trial(set which, unsigned first_trial, pace_of *pace, slab_traversal wrong) {
+  traversal_memory memory = {0};
+  slab_ray *rays = rays_of(which);
+  size_t sum = 0;
+  disturbed = first_trial;
+  for (int k = 0; k < 12; k++) sum += cast_again(&memory, (wish){0}, rays, RAYS, pace).rays[wrong];
+  free(rays);
+  return sum;
+}
+
+/* It may until the next trials, but not for ever. */
+static void one_slow_trial_does_not_decide_for_ever(void **state) {
+  (void)state;
+  assert_in_range(wrong_after_one_slow_trial(ANYWHERE, 1, sorting_is_slow, SLAB_TRAVERSAL_SORTED), 1, 2 * RAYS);
+  assert_in_range(wrong_after_one_slow_trial(LIGHT, 2, turns_are_slow, SLAB_TRAVERSAL_INTERLEAVED), 1, RAYS / 2);
+}
+
+static void few_rays_are_not_tried(void **state) {
+  (void)state;
+  static const size_t few[] = {1, 63, 4095, 4096, 131071};
+  static const slab_traversal usual[] = {[CAMERA] = SLAB_TRAVERSAL_PACKETS,
+                                         [LIGHT] = SLAB_TRAVERSAL_PACKETS,
+                                         [ANY_WAY] = SLAB_TRAVERSAL_SINGLE,
+                                         [ANYWHERE] = SLAB_TRAVERSAL_SINGLE};
+  for (set which = CAMERA; which <= ANYWHERE; which++) {
+    slab_ray *rays = rays_of(which);
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+      const outcome o = cast((wish){0}, rays, few[i], packets_lag);
+      assert_int_equal(o.rays[few[i] < 4096 ? SLAB_TRAVERSAL_SINGLE : usual[which]], few[i]);
+      assert_int_equal(o.trials, 0);
+    }
+    free(rays);
+  }
+}
+
+static void queries_without_packets_have_none(void **state) {
+  (void)state;
+  for (set which = CAMERA; which <= ANYWHERE; which++) {
+    slab_ray *rays = rays_of(which);
+    const outcome many = cast((wish){.no_packets = true}, rays, RAYS, packets_lead);
+    const outcome few = cast((wish){.no_packets = true}, rays, 200000, packets_lead);
+    assert_int_equal(many.rays[SLAB_TRAVERSAL_PACKETS], 0);
+    assert_int_equal(few.rays[SLAB_TRAVERSAL_SINGLE], 200000);
+    free(rays);
+  }
+}
+
+static void tactic_that_is_wanted_is_kept(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(LIGHT);
+  for (slab_traversal k = SLAB_TRAVERSAL_PACKETS; k <= SLAB_TRAVERSAL_SORTED; k++) {
+    const outcome o = cast((wish){.traversal = k}, rays, RAYS, packets_lag);
+    assert_int_equal(o.rays[k], RAYS);
+    assert_int_equal(o.trials, 0);
+  }
+  free(rays);
+}
+
+/* ---- from cast to cast ---- */
+
+static void later_casts_know_what_earlier_ones_found(void **state) {
+  (void)state;
+  traversal_memory memory = {0};
+  slab_ray *rays = rays_of(LIGHT), *others = rays_of(ANY_WAY);
+  unsigned trials = 0;
+  assert_int_not_equal(cast_again(&memory, (wish){0}, rays, RAYS, one_by_one_leads).trials, 0);
+  for (int k = 0; k < 16; k++) {
+    const outcome o = cast_again(&memory, (wish){0}, rays, RAYS, one_by_one_leads);
+    assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 32 * 30, RAYS);
+    trials += o.trials;
+  }
+  assert_in_range(trials, 6, 48); /* they are asked again, ever more seldom */
+  /* Other queries, and rays in another order, are other questions. */
+  assert_in_range(cast_again(&memory, (wish){.query = SLAB_ANY}, rays, RAYS, packets_lead).trials, 6, 24);
+  assert_int_equal(cast_again(&memory, (wish){0}, others, RAYS, packets_lag).trials, 3);
+  free(rays);
+  free(others);
+}
+
+static void change_between_casts_is_noticed(void **state) {
+  (void)state;
+  traversal_memory memory = {0};
+  slab_ray *rays = rays_of(LIGHT);
+  outcome o = {0};
+  for (int k = 0; k < 8; k++) o = cast_again(&memory, (wish){0}, rays, RAYS, packets_lead);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 32 * 31, RAYS);
+  for (int k = 0; k < 8; k++) o = cast_again(&memory, (wish){0}, rays, RAYS, packets_lag);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 32 * 31, RAYS);
+  free(rays);
+}
+
+/* A trial needs so many rays, whatever is left of a cast. */
+static void small_casts_are_tried_once_there_were_many(void **state) {
+  (void)state;
+  enum { SMALL = 10000 };
+  traversal_memory memory = {0};
+  slab_ray *rays = rays_of(LIGHT);
+  unsigned trials = 0;
+  outcome o = {0};
+  for (int k = 0; k < 200; k++) {
+    o = cast_again(&memory, (wish){0}, rays, SMALL, packets_lag);
+    trials += o.trials;
+    assert_true(k > 12 || trials == 0);
+  }
+  assert_in_range(trials, 3, 12);
+  assert_int_equal(o.rays[SLAB_TRAVERSAL_INTERLEAVED], SMALL);
+  free(rays);
+}
+
+static void slow_rays_are_sorted_from_the_first_on_next_time(void **state) {
+  (void)state;
+  traversal_memory memory = {0};
+  slab_ray *rays = rays_of(ANYWHERE);
+  cast_again(&memory, (wish){0}, rays, RAYS, slow);
+  const outcome o = cast_again(&memory, (wish){0}, rays, RAYS, slow);
+  assert_int_equal(o.rays[SLAB_TRAVERSAL_SORTED], RAYS);
+  assert_int_equal(o.trials, 0);
+  free(rays);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rays_of_a_camera_go_in_packets_untried),
+      cmocka_unit_test(rays_that_go_one_way_go_as_trials_say),
+      cmocka_unit_test(change_on_the_way_is_noticed),
+      cmocka_unit_test(trials_of_hardly_any_time_need_a_clear_win),
+      cmocka_unit_test(rays_that_go_any_way_go_in_turns_unless_packets_win),
+      cmocka_unit_test(small_lead_over_turns_is_not_believed),
+      cmocka_unit_test(scattered_rays_are_sorted_where_they_are_slow),
+      cmocka_unit_test(sorting_ends_where_it_does_not_help),
+      cmocka_unit_test(one_slow_trial_does_not_decide_for_ever),
+      cmocka_unit_test(few_rays_are_not_tried),
+      cmocka_unit_test(queries_without_packets_have_none),
+      cmocka_unit_test(tactic_that_is_wanted_is_kept),
+      cmocka_unit_test(later_casts_know_what_earlier_ones_found),
+      cmocka_unit_test(change_between_casts_is_noticed),
+      cmocka_unit_test(small_casts_are_tried_once_there_were_many),
+      cmocka_unit_test(slow_rays_are_sorted_from_the_first_on_next_time),
+  };
+  return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
+}

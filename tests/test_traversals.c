@@ -1,0 +1,496 @@
+/* No traversal can change an answer: rays of which neighbours go one way, and others, cast on flat scenes and through
+ * BVHs under each traversal; the four queries that packets answer, bit by bit. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "bvh_scenes.h"
+#include "coherent_rays.h"
+#include "filled.h"
+#include "harness.h"
+#include "lattice.h"
+#include "ray.h"
+
+/* Neither is a multiple of any packet's rays. */
+enum { RAYS = 3001, MANY = 200003 };
+
+static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT, SLAB_INTERVAL, SLAB_ALL};
+enum {
+  QUERIES = sizeof queries / sizeof *queries,
+  SINGLE_RESULTS = QUERIES - 1, /* those of one result a ray */
+  TRAVERSALS = SLAB_TRAVERSAL_SORTED + 1
+};
+
+/* Contexts that the tests share, one a traversal, so that programs are built once. */
+typedef struct contexts {
+  slab_context *of[TRAVERSALS];
+} contexts;
+
+/* One scene: flat under SLAB_TRAVERSAL_AUTO, else as a BVH. */
+typedef struct scenes {
+  slab_scene *of[TRAVERSALS];
+  slab_scene_stats stats;
+} scenes;
+
+/* Few where each level of the BVH sets one giant apart: of a deeper one the stack, and so the programs, would be
+ * others than the rest have. */
+static uint32_t shapes_of(bvh_scene which) { return which == BVH_SCALES ? 250 : 1500; }
+
+static void release(scenes *s) {
+  for (int k = 0; k < TRAVERSALS; k++) slab_scene_destroy(s->of[k]);
+}
+
+static scenes scenes_made(const contexts *c, slab_tree quality, scene_filler *fill, const void *user) {
+  scenes s;
+  for (int k = 0; k < TRAVERSALS; k++) {
+    s.of[k] = filled_scene(c->of[k], k == SLAB_TRAVERSAL_AUTO ? SLAB_TREE_FLAT : quality, fill, user);
+    assert_ok(slab_scene_info(s.of[k], &s.stats));
+    assert_true((s.stats.tree_depth > 0) == (k != SLAB_TRAVERSAL_AUTO));
+  }
+  return s;
+}
+
+static slab_status fill_tree_scene(slab_scene *scene, const void *user) {
+  const bvh_scene *which = user;
+  random_state random = harness_stream(bvh_scene_name(*which));
+  return bvh_scene_fill(*which, shapes_of(*which), random_next(&random), scene);
+}
+
+/* ---- comparing ---- */
+
+static const char *traversal_name(int traversal) {
+  static const char *const names[TRAVERSALS] = {"auto", "packets", "single", "interleaved", "sorted"};
+  return names[traversal];
+}
+
+static void compare(const scenes *s, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+  answers flat = {0}, tree = {0};
+  for (int q = 0; q < QUERIES; q++) {
+    const slab_query query = queries[q];
+    assert_ok(answers_cast(&flat, query, s->of[0], rays, n, options));
+    for (int k = 1; k < TRAVERSALS; k++) {
+      size_t first = 0;
+      assert_ok(answers_cast(&tree, query, s->of[k], rays, n, options));
+      const size_t differing = answers_differ(&tree, &flat, query, &first);
+      const float *r = (const float *)&rays[first];
+      if (differing)
+        fail_msg("%s, %s: %zu rays differ from flat, ray %zu is {{%a, %a, %a}, %a, {%a, %a, %a}, %a}",
+                 answer_name(query), traversal_name(k), differing, first, (double)r[0], (double)r[1], (double)r[2],
+                 (double)r[3], (double)r[4], (double)r[5], (double)r[6], (double)r[7]);
+      assert_true(tree.invalid[query] == flat.invalid[query]);
+    }
+  }
+  answers_free(&flat);
+  answers_free(&tree);
+}
+
+/* ---- the sets ---- */
+
+/* Whether the rays of a packet go one way, as kernels/packet.cl wants it. */
+static bool agree(const slab_ray *rays, size_t n) {
+  ray_word way = UINT32_MAX;
+  bool one = true;
+  for (size_t i = 0; i < n; i++) {
+    const prepared_ray f = ray_scale(&rays[i]);
+    if (f.state != RAY_LIVE) continue;
+    one = one && (way == UINT32_MAX || f.octant == way) && f.t_min >= 0.0f;
+    way = f.octant;
+  }
+  return one;
+}
+
+/* A set of which no packet agreed, or every one, would leave half of the code in the dark. */
+static void assert_mixed_fates(const slab_ray *rays, size_t n) {
+  const size_t lanes = harness_width();
+  size_t agreeing = 0;
+  for (size_t i = 0; i + lanes <= n; i += lanes) agreeing += agree(rays + i, lanes);
+  assert_in_range(agreeing, n / lanes / 2, n / lanes - n / lanes / 20);
+}
+
+/* Half of the rays do not see what they hit first. */
+static void skip_what_is_hit(const scenes *s, const slab_ray *rays, slab_primitive_id skip[RAYS]) {
+  answers a = {0};
+  size_t hits = 0;
+  assert_ok(answers_cast(&a, SLAB_CLOSEST, s->of[0], rays, RAYS, NULL));
+  for (size_t i = 0; i < RAYS; i++) {
+    hits += a.closest[i].geometry < SLAB_INVALID;
+    skip[i] = (slab_primitive_id){i % 2 ? a.closest[i].primitive : SLAB_MISS, a.closest[i].geometry};
+  }
+  assert_true(hits > RAYS / 10); /* a set that hits nothing would prove nothing */
+  answers_free(&a);
+}
+
+static void traversals_change_nothing(const contexts *c, bvh_scene which) {
+  static const slab_tree qualities[] = {SLAB_TREE_HIGH, SLAB_TREE_FAST};
+  static slab_ray rays[RAYS];
+  static slab_primitive_id skip[RAYS];
+  scenes s = scenes_made(c, qualities[which % 2], fill_tree_scene, &which);
+  random_state random = harness_stream("traversal_choice");
+  const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
+  const slab_cast_options others = {.mask = 2, .cull = SLAB_CULL_BACK, .skip = skip};
+  coherent_rays_fill(&random, &s.stats, RAYS, rays);
+  assert_mixed_fates(rays, RAYS);
+  skip_what_is_hit(&s, rays, skip);
+  compare(&s, rays, RAYS, NULL);
+  compare(&s, rays, RAYS, &some);
+  compare(&s, rays, RAYS, &others);
+  for (size_t i = 0; i < RAYS; i++) rays[i] = bvh_scene_ray(&random, &s.stats);
+  compare(&s, rays, RAYS, NULL);
+  compare(&s, rays, RAYS, &some);
+  release(&s);
+}
+
+#define TRAVERSALS_TEST(name, which) \
+  static void traversals_equal_flat_on_##name(void **state) { traversals_change_nothing(*state, which); }
+TRAVERSALS_TEST(mixed, BVH_MIXED)
+TRAVERSALS_TEST(touching, BVH_TOUCHING)
+TRAVERSALS_TEST(flatland, BVH_FLATLAND)
+TRAVERSALS_TEST(far, BVH_FAR)
+TRAVERSALS_TEST(scales, BVH_SCALES)
+TRAVERSALS_TEST(slivers, BVH_SLIVERS)
+
+/* ---- what random sets hardly meet ---- */
+
+enum { LAYERS = 300 };
+
+/* Near z = 0. */
+static slab_status fill_layers(slab_scene *scene, const void *user) {
+  slab_box layers[LAYERS];
+  random_state random = random_seed(LAYERS);
+  (void)user;
+  for (int i = 0; i < LAYERS; i++) {
+    const float x = random_between(&random, 0, 8), y = random_between(&random, 0, 8);
+    const float z = 0x1p-24f * (float)(1 + random_below(&random, 64));
+    layers[i] = (slab_box){{x - 2, y - 2, z}, {x + 2, y + 2, z + 0x1p-26f}};
+  }
+  return slab_scene_add_boxes(scene, layers, LAYERS, NULL, NULL);
+}
+
+/* Directions of 2^127 make a final t of 2^-22 a subnormal one of 2^-149, and crossings that differ tie: a later one of
+ * a lower id wins, so none may be dropped for being a little farther. */
+static void tied_subnormal_t_goes_to_the_lower_id(void **state) {
+  const contexts *c = *state;
+  static slab_ray rays[RAYS];
+  slab_device_info info;
+  assert_ok(slab_context_device(c->of[0], &info));
+  if (!info.denormals) skip();
+  random_state random = harness_stream("tied_subnormal_t_goes_to_the_lower_id");
+  scenes s = scenes_made(c, SLAB_TREE_FAST, fill_layers, NULL);
+  for (size_t i = 0; i < RAYS; i++) {
+    const float x = random_between(&random, 0, 8), y = random_between(&random, 0, 8);
+    rays[i] = (slab_ray){{x, y, 0}, 0, {0, 0, ldexpf(1, 123 + (int)(i % 5))}, 1};
+  }
+  compare(&s, rays, RAYS, NULL);
+  release(&s);
+}
+
+/* ---- rays that meet what they are aimed at by rounding alone ---- */
+
+enum { CORNERED = 96 };
+
+static slab_box cornered_box(random_state *random) {
+  slab_box box;
+  for (int k = 0; k < 3; k++) {
+    box.lower[k] = (float)random_below(random, 64);
+    box.upper[k] = box.lower[k] + (float)(1 + random_below(random, 3));
+  }
+  return box;
+}
+
+static slab_status fill_cornered(slab_scene *scene, const void *user) {
+  slab_box boxes[CORNERED];
+  random_state random = random_seed(CORNERED);
+  (void)user;
+  for (int i = 0; i < CORNERED; i++) boxes[i] = cornered_box(&random);
+  return slab_scene_add_boxes(scene, boxes, CORNERED, NULL, NULL);
+}
+
+/* Exactly through a corner: origin = corner - k d, small integers all. The slab test rounds, and holds by its widening,
+ * as a node whose corner this is must. */
+static slab_ray ray_through_corner(random_state *random) {
+  random_state boxes = random_seed(CORNERED);
+  slab_box box = {{0}, {0}};
+  slab_ray ray = {.t_max = INFINITY};
+  for (uint32_t i = random_below(random, CORNERED) + 1; i > 0; i--) box = cornered_box(&boxes);
+  const float t = (float)(1 + random_below(random, 40));
+  for (int k = 0; k < 3; k++) {
+    const float corner = random_below(random, 2) ? box.upper[k] : box.lower[k];
+    ray.direction[k] = (float)(1 + random_below(random, 30)) / (random_below(random, 2) ? 8.0f : -8.0f);
+    ray.origin[k] = corner - t * ray.direction[k];
+  }
+  return ray;
+}
+
+static const int room_size[3] = {1, 1, 1000};
+
+static slab_status fill_room(slab_scene *scene, const void *user) {
+  lattice_mesh mesh = {0};
+  (void)user;
+  lattice_box(&mesh, room_size);
+  return lattice_add(scene, &mesh, lattice_places[0]);
+}
+
+/* A packet of copies has no slack of its own: its packet interval is one ray, and must hold what that ray holds. One in
+ * four begins below 0, where packets do not go. */
+static void check_copies(const contexts *c, scene_filler *fill, const char *name, slab_ray make(random_state *random)) {
+  enum { PACKETS = 4000 };
+  const size_t copies = harness_width(), n = PACKETS * copies;
+  slab_ray *rays = malloc(n * sizeof *rays);
+  assert_non_null(rays);
+  random_state random = harness_stream(name);
+  for (size_t i = 0; i < n; i++) {
+    rays[i] = i % copies == 0 ? make(&random) : rays[i - 1];
+    if (i / copies % 4 == 0) rays[i].t_min = -INFINITY;
+  }
+  scenes s = scenes_made(c, SLAB_TREE_HIGH, fill, NULL);
+  compare(&s, rays, n, NULL);
+  release(&s);
+  free(rays);
+}
+
+static void rays_through_corners_meet_their_nodes(void **state) {
+  check_copies(*state, fill_cornered, "rays_through_corners_meet_their_nodes", ray_through_corner);
+}
+
+static slab_ray ray_in_room(random_state *random) {
+  lattice_mesh mesh = {0};
+  lattice_box(&mesh, room_size);
+  return lattice_rounded_ray(random, &mesh, room_size, lattice_places[0]);
+}
+
+/* Distant vertices are sheared by much, so that rays hit beside the bounds: the gate's pad holds them. */
+static void rays_in_a_thin_room_meet_its_walls(void **state) {
+  check_copies(*state, fill_room, "rays_in_a_thin_room_meet_its_walls", ray_in_room);
+}
+
+/* NaN is in every place of some packet, and would hide from a packet interval what the rays beside it need. */
+static void invalid_rays_are_no_part_of_a_hull(void **state) {
+  enum { TIMES = 8 };
+  const bvh_scene which = BVH_MIXED;
+  static slab_ray rays[RAYS];
+  const size_t lanes = harness_width();
+  scenes s = scenes_made(*state, SLAB_TREE_HIGH, fill_tree_scene, &which);
+  random_state random = harness_stream("invalid_rays_are_no_part_of_a_hull");
+  for (int time = 0; time < TIMES; time++) {
+    coherent_rays_fill(&random, &s.stats, RAYS, rays);
+    for (size_t i = 0; i < RAYS; i++) {
+      float *spoilt = random_below(&random, 2) ? rays[i].origin : rays[i].direction;
+      const bool quarter = i % lanes / (lanes / 4 + 1) == i / lanes % 4; /* of a packet, another in the next */
+      if (quarter) spoilt[random_below(&random, 3)] = NAN;
+    }
+    compare(&s, rays, RAYS, NULL);
+  }
+  release(&s);
+}
+
+/* ---- ends ---- */
+
+/* Rays that a packet lacks have no results, nor are they counted as invalid where those that stand in for them are. */
+static void nothing_is_written_beyond_the_last_ray(void **state) {
+  enum { MOST = 40, GUARD = 16 };
+  const bvh_scene which = BVH_MIXED;
+  scenes s = scenes_made(*state, SLAB_TREE_HIGH, fill_tree_scene, &which);
+  random_state random = harness_stream("nothing_is_written_beyond_the_last_ray");
+  static slab_ray rays[MOST];
+  uint64_t invalid[2];
+  const slab_cast_options once = {.invalid = &invalid[0]}, again = {.invalid = &invalid[1]};
+  static unsigned char flat[(MOST + GUARD) * sizeof(slab_hit)], tree[sizeof flat];
+  coherent_rays_fill(&random, &s.stats, MOST, rays);
+  for (size_t i = 2; i < MOST; i += 3) rays[i].t_min = NAN;
+  for (size_t n = 1; n < MOST; n++)
+    for (int q = 0; q < SINGLE_RESULTS; q++)
+      for (int k = 1; k < TRAVERSALS; k++) {
+        const size_t size = slab_result_size(queries[q]);
+        memset(flat, 0xA5, sizeof flat);
+        memset(tree, 0xA5, sizeof tree);
+        assert_ok(cast_query(s.of[0], queries[q], rays, n, flat, &once));
+        assert_ok(cast_query(s.of[k], queries[q], rays, n, tree, &again));
+        assert_same_bits(tree, flat, n + GUARD, size);
+        assert_true(invalid[0] == invalid[1] && invalid[0] >= n / 3);
+      }
+  release(&s);
+}
+
+static void scene_of_nothing_is_missed_by_every_tactic(void **state) {
+  const contexts *c = *state;
+  static slab_ray rays[RAYS];
+  static slab_hit hits[RAYS];
+  const slab_build_options options = {.tree = SLAB_TREE_FAST};
+  const slab_scene_stats bounds = {.upper = {1, 1, 1}};
+  random_state random = harness_stream("scene_of_nothing_is_missed_by_every_tactic");
+  coherent_rays_fill(&random, &bounds, RAYS, rays);
+  for (int k = 1; k < TRAVERSALS; k++) {
+    slab_scene *scene;
+    assert_ok(slab_scene_create(c->of[k], &scene));
+    assert_ok(slab_scene_commit(scene, &options));
+    assert_ok(slab_closest(scene, rays, RAYS, hits, NULL));
+    for (size_t i = 0; i < RAYS; i++) {
+      const uint32_t why = ray_scale(&rays[i]).state == RAY_INVALID ? SLAB_INVALID : SLAB_MISS;
+      const slab_hit want = {INFINITY, {0, 0, 0}, 0, 0, why, why};
+      assert_same_bits(&hits[i], &want, 1, sizeof want);
+    }
+    slab_scene_destroy(scene);
+  }
+}
+
+/* ---- trials ---- */
+
+enum { TRIAL_MOST = 16384 }; /* rays; other launches are larger, but for the first and the last */
+
+typedef struct steps {
+  uint64_t done;
+  uint32_t trials;
+} steps;
+
+static int note_step(void *user, uint64_t done, uint64_t total) {
+  steps *s = user;
+  (void)total;
+  s->trials += done - s->done <= TRIAL_MOST;
+  s->done = done;
+  return 0;
+}
+
+/* Neighbours begin near each other and go much the same way: which traversal is the best for them is found by trials. A
+ * few are odd. */
+static void fill_alike(random_state *random, const slab_scene_stats *stats, size_t n, slab_ray *rays) {
+  for (size_t i = 0; i < n; i++) {
+    const float along = (float)i / (float)n, across = (float)(i % 1000) / 1000.0f;
+    const float share[3] = {along, across, random_between(random, 0, 0.01f)};
+    slab_ray ray = {.t_max = INFINITY};
+    for (int k = 0; k < 3; k++) {
+      const float extent = stats->upper[k] - stats->lower[k];
+      ray.origin[k] = stats->lower[k] + extent * share[k];
+      ray.direction[k] = stats->upper[k] + 0.1f * extent - ray.origin[k];
+    }
+    rays[i] = random_below(random, 50) ? ray : bvh_scene_ray(random, stats);
+  }
+}
+
+/* Kernels that are to be tried are compiled once casts without them have taken as long as that: so tests of trials cast
+ * until they have seen some. */
+enum { CASTS_MOST = 2000 };
+
+/* So many that packets and single rays are tried on some of them, and one is chosen. */
+static void trials_change_nothing(void **state) {
+  const contexts *c = *state;
+  const bvh_scene which = BVH_MIXED;
+  scenes s = scenes_made(c, SLAB_TREE_HIGH, fill_tree_scene, &which);
+  slab_scene *measured = filled_scene(c->of[SLAB_TRAVERSAL_AUTO], SLAB_TREE_HIGH, fill_tree_scene, &which);
+  slab_ray *rays = malloc(MANY * sizeof *rays);
+  assert_non_null(rays);
+  random_state random = harness_stream("trials_change_nothing");
+  fill_alike(&random, &s.stats, MANY, rays);
+  answers flat = {0}, tree = {0};
+  for (int q = 0; q < SINGLE_RESULTS; q++) {
+    size_t first = 0;
+    steps seen = {0};
+    const slab_cast_options watched = {.progress = note_step, .user = &seen};
+    assert_ok(answers_cast(&flat, queries[q], s.of[0], rays, MANY, NULL));
+    const uint32_t trials = queries[q] == SLAB_INTERVAL ? 0 : 2; /* which has no packets */
+    for (int k = 0; k == 0 || (k < CASTS_MOST && seen.trials < trials); k++) {
+      seen = (steps){0};
+      assert_ok(answers_cast(&tree, queries[q], measured, rays, MANY, &watched));
+      assert_int_equal(answers_differ(&tree, &flat, queries[q], &first), 0);
+      assert_true(tree.invalid[queries[q]] == flat.invalid[queries[q]]);
+      assert_int_equal(seen.done, MANY);
+    }
+    assert_true(seen.trials >= trials);
+  }
+  answers_free(&flat);
+  answers_free(&tree);
+  free(rays);
+  slab_scene_destroy(measured);
+  release(&s);
+}
+
+/* So many that turns are tried. */
+static void check_million(const contexts *c, const char *name, uint32_t trials,
+                          void fill(random_state *, const slab_scene_stats *, size_t, slab_ray *)) {
+  enum { MILLION = 1100003 };
+  const bvh_scene which = BVH_MIXED;
+  static const slab_traversal traversal_of[2] = {SLAB_TRAVERSAL_AUTO, SLAB_TRAVERSAL_SINGLE};
+  slab_scene *scenes_of[2];
+  slab_scene_stats stats;
+  random_state random = harness_stream(name);
+  slab_ray *rays = harness_room(MILLION * sizeof *rays);
+  uint8_t *occluded[2];
+  steps seen = {0};
+  for (int k = 0; k < 2; k++) {
+    occluded[k] = harness_room(MILLION);
+    memset(occluded[k], 0xEE, MILLION);
+    scenes_of[k] = filled_scene(c->of[traversal_of[k]], SLAB_TREE_HIGH, fill_tree_scene, &which);
+  }
+  assert_ok(slab_scene_info(scenes_of[0], &stats));
+  fill(&random, &stats, MILLION, rays);
+  const slab_cast_options watched = {.progress = note_step, .user = &seen};
+  assert_ok(slab_any(scenes_of[1], rays, MILLION, occluded[1], NULL));
+  for (int k = 0; k < CASTS_MOST && seen.trials < trials; k++) {
+    seen = (steps){0};
+    assert_ok(slab_any(scenes_of[0], rays, MILLION, occluded[0], &watched));
+    assert_memory_equal(occluded[0], occluded[1], MILLION);
+    assert_int_equal(seen.done, MILLION);
+  }
+  assert_true(seen.trials >= trials);
+  for (int k = 0; k < 2; k++) {
+    slab_scene_destroy(scenes_of[k]);
+    free(occluded[k]);
+  }
+  free(rays);
+}
+
+static void turns_are_tried_and_change_nothing(void **state) {
+  check_million(*state, "turns_are_tried_and_change_nothing", 2, fill_alike);
+}
+
+static void fill_scattered(random_state *random, const slab_scene_stats *stats, size_t n, slab_ray *rays) {
+  for (size_t i = 0; i < n; i++) rays[i] = bvh_scene_ray(random, stats);
+}
+
+/* One trial tells whether they had better be sorted. */
+static void scattered_rays_are_tried_and_change_nothing(void **state) {
+  check_million(*state, "scattered_rays_are_tried_and_change_nothing", 1, fill_scattered);
+}
+
+/* ---- fixtures ---- */
+
+/* Rays are sorted a launch at a time, of which there are several then; and where arrays are copied, their order is. */
+static int setup(void **state) {
+  static contexts c;
+  for (int k = 0; k < TRAVERSALS; k++) {
+    const slab_context_options options = {.lane_width = harness_width(),
+                                          .traversal = (slab_traversal)k,
+                                          .launch_rays = k == SLAB_TRAVERSAL_SORTED ? RAYS / 2 : 0,
+                                          .copy = k == SLAB_TRAVERSAL_SORTED};
+    assert_ok(slab_context_create(&options, &c.of[k]));
+  }
+  *state = &c;
+  return 0;
+}
+
+static int teardown(void **state) {
+  const contexts *c = *state;
+  for (int k = 0; k < TRAVERSALS; k++) slab_context_destroy(c->of[k]);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(traversals_equal_flat_on_mixed),
+      cmocka_unit_test(traversals_equal_flat_on_touching),
+      cmocka_unit_test(traversals_equal_flat_on_flatland),
+      cmocka_unit_test(traversals_equal_flat_on_far),
+      cmocka_unit_test(traversals_equal_flat_on_scales),
+      cmocka_unit_test(traversals_equal_flat_on_slivers),
+      cmocka_unit_test(tied_subnormal_t_goes_to_the_lower_id),
+      cmocka_unit_test(rays_through_corners_meet_their_nodes),
+      cmocka_unit_test(rays_in_a_thin_room_meet_its_walls),
+      cmocka_unit_test(invalid_rays_are_no_part_of_a_hull),
+      cmocka_unit_test(nothing_is_written_beyond_the_last_ray),
+      cmocka_unit_test(scene_of_nothing_is_missed_by_every_tactic),
+      cmocka_unit_test(trials_change_nothing),
+      cmocka_unit_test(turns_are_tried_and_change_nothing),
+      cmocka_unit_test(scattered_rays_are_tried_and_change_nothing),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
