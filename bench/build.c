@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bvh/build.h"
 #include "scenes.h"
 #include "timing.h"
-#include "tree/build.h"
 
 enum { QUALITIES = 3, SCENES_MAX = 16 };
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "../host/cli/random.h"
+#include "random.h"
 #include "slabcast.h"
 
 typedef enum ray_set {

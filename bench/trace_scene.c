@@ -5,7 +5,7 @@
 #include <string.h>
 
 #ifdef SLABCAST_ASSIMP
-#include "../host/cli/mesh.h"
+#include "mesh/mesh.h"
 #endif
 
 /* Corner c of a box has bit k set where it is upper along axis k; counter-clockwise from outside. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/memory.h"
+#include "bvh/memory.h"
 
 /* ---- room ---- */
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "bvh/layout.h"
 #include "primitive.h"
 #include "private.h"
 #include "process.h"
-#include "tree/layout.h"
 
 /* ---- life ---- */
 

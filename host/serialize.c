@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "bvh/layout.h"
+#include "bvh/memory.h"
 #include "primitive.h"
 #include "private.h"
 #include "process.h"
-#include "tree/layout.h"
-#include "tree/memory.h"
 
 #define ALIGN 64
 /* Of this header, geometry_entry, bvh_node and the blocks: changes with any of them. */

@@ -1,6 +1,6 @@
 #include "tuning.h"
 
-#include "tree/build.h"
+#include "bvh/build.h"
 
 /* Where each number is from stands beside it. */
 static const tuning cpu = {

@@ -2,8 +2,8 @@
 #ifndef SLABCAST_TUNING_H
 #define SLABCAST_TUNING_H
 
+#include "bvh/leaves.h"
 #include "slabcast.h"
-#include "tree/leaves.h"
 
 typedef struct tuning {
   uint32_t lanes_most; /* primitives that one work-item tests at once: no more than this, or the device's registers */

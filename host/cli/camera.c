@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-#include "circle.h"
-#include "double3.h"
+#include "vectors.h"
 
 void camera_bounds(const slab_scene_stats *stats, float lower[3], float upper[3]) {
   for (int i = 0; i < 3; i++) {

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batches.h"
 #include "cast.h"
 #include "cli.h"
 #include "device.h"
-#include "text.h"
+#include "io/pipeline.h"
+#include "io/text.h"
 
 #define QUERIES "closest|distance|any|count|all|interval"
 #define PLACE(member) offsetof(cast_options, member)

@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-#include "caster.h"
-#include "json_file.h"
+#include "io/caster.h"
+#include "io/json_file.h"
+#include "io/ray_file.h"
+#include "io/result_file.h"
 #include "options.h"
-#include "ray_file.h"
-#include "result_file.h"
 #include "scene.h"
 #include "slabcast.h"
 

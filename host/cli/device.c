@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "io/progress.h"
 #include "options.h"
-#include "progress.h"
 
 int device_open_with(const slab_context_options *options, slab_context **context) {
   progress line = progress_begin("opening", "devices", 0, 0);

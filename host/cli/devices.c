@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "device.h"
-#include "json_file.h"
+#include "io/json_file.h"
 #include "options.h"
 
 typedef struct devices_options {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "progress.h"
+#include "io/progress.h"
 
 void complain(const char *format, ...) {
   va_list arguments;

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 #include "device.h"
-#include "json_file.h"
+#include "io/json_file.h"
 #include "options.h"
 #include "scene.h"
 

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "npy.h"
+#include "io/npy.h"
+#include "io/output.h"
+#include "io/progress.h"
+#include "io/result_file.h"
+#include "io/shard.h"
+#include "io/text.h"
 #include "options.h"
-#include "output.h"
-#include "progress.h"
-#include "result_file.h"
-#include "shard.h"
-#include "text.h"
 
 typedef struct join_options {
   const char *out;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "cli.h"
-#include "mesh.h"
+#include "io/output.h"
+#include "mesh/mesh.h"
 #include "options.h"
-#include "output.h"
 
 typedef struct command {
   const char *name;

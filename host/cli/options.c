@@ -12,7 +12,7 @@
 #endif
 
 #include "cli.h"
-#include "output.h"
+#include "io/output.h"
 #include "scene.h"
 
 /* ---- values ---------------------------------------------------------------- */

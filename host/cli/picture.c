@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "cli.h"
-#include "output.h"
+#include "io/output.h"
 
 /* libpng reports through a jump back to setjmp; the output prints its own failures. */
 static void on_error(png_structp png, png_const_charp message) {

@@ -5,17 +5,16 @@
 #include <string.h>
 
 #include "camera.h"
-#include "circle.h"
 #include "cli.h"
 #include "device.h"
-#include "double3.h"
-#include "files.h"
-#include "npy.h"
+#include "io/files.h"
+#include "io/npy.h"
+#include "io/output.h"
+#include "io/progress.h"
 #include "options.h"
-#include "output.h"
-#include "progress.h"
 #include "random.h"
 #include "scene.h"
+#include "vectors.h"
 
 typedef struct rays_options {
   const char *device, *out;

@@ -7,12 +7,12 @@
 #include "camera.h"
 #include "cli.h"
 #include "device.h"
+#include "io/output.h"
+#include "io/progress.h"
 #include "options.h"
-#include "output.h"
 #include "picture.h"
-#include "progress.h"
 #include "scene.h"
-#include "vec3.h"
+#include "vectors.h"
 
 /* Rays cast at a time, at least a row. */
 enum { BATCH = 1 << 20 };

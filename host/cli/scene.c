@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bench/scenes.h"
 #include "cli.h"
-#include "files.h"
-#include "mesh.h"
+#include "io/files.h"
+#include "io/text.h"
+#include "mesh/mesh.h"
 #include "options.h"
-#include "text.h"
+#include "scenes.h"
 
 typedef struct scene_kind scene_kind;
 

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../host/cli/mesh.h"
-#include "../../host/cli/random.h"
 #include "fuzz.h"
+#include "mesh/mesh.h"
+#include "random.h"
 
 /* A file may be rejected after the import's own limit on time, which is 50 s for files as small as these. */
 enum { SOURCES_MAX = 32, BYTES_MAX = 4096, HANG_SECONDS = 100 };

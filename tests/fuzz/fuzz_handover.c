@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../host/cli/mesh.h"
 #include "fuzz.h"
+#include "mesh/mesh.h"
 
 enum { STREAM_MAX = 8192, BYTES_MAX = 1 << 16 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../host/cli/obj_text.h"
 #include "fuzz.h"
+#include "mesh/obj_text.h"
 
 static char *copy_of(const uint8_t *data, size_t size) {
   char *copy = malloc(size + !size);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../host/cli/polygon.h"
 #include "fuzz.h"
+#include "mesh/polygon.h"
 
 enum { CORNERS_MAX = 48 };
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../host/cli/npy.h"
-#include "../../host/cli/ray_file.h"
 #include "fuzz.h"
+#include "io/npy.h"
+#include "io/ray_file.h"
 
 enum { FUZZ_INPUT_MAX = 4096 };
 

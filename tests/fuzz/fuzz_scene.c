@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bench/answers.h"
+#include "answers.h"
 #include "fuzz.h"
 
 enum {

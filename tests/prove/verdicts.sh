@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The sets of tests/verdict_sets.c before the oracle, which judges every ray. The test fails itself where more is
+# The sets of tests/fixtures/verdict_sets.c before the oracle, which judges every ray. The test fails itself where more is
 # undecided than a set may have.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -12,9 +12,9 @@
 
 #include "../cast.h"
 #include "../cli.h"
-#include "../output.h"
-#include "../text.h"
 #include "complaints.h"
+#include "io/output.h"
+#include "io/text.h"
 #include "results.h"
 #include "scene.h"
 #include "shared_file.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "../cli.h"
-#include "../mesh.h"
-#include "../output.h"
 #include "cast.h"
+#include "io/output.h"
+#include "mesh/mesh.h"
 
 static void tell_usage(FILE *stream) {
   fputs(

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "../cli.h"
-#include "../npy.h"
-#include "../output.h"
-#include "../result_row.h"
+#include "io/npy.h"
+#include "io/output.h"
+#include "io/result_row.h"
 #include "shared_file.h"
 
 /* Of rows on their way out, and of offsets. */

@@ -3,7 +3,7 @@
 #ifndef SLABCAST_CLI_MPI_RESULTS_H
 #define SLABCAST_CLI_MPI_RESULTS_H
 
-#include "../result_file.h"
+#include "io/result_file.h"
 #include "team.h"
 
 typedef struct team_results team_results;

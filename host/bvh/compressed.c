@@ -1,0 +1,215 @@
+/* Nodes quantised: bounds as bytes, children in the order in which rays meet them, leaves by the count of what they
+ * hold. A node's inner children are neighbours in the BVH, as are the blocks of its leaves, and stay so. */
+#include "compressed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../arithmetic.h"
+#include "primitive.h"
+#include "quantised.h"
+
+static uint32_t primitive_units(uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), 1, COMPRESSED_UNIT); }
+
+uint32_t bvh_block_count(const bvh *t, uint32_t b) {
+  uint32_t count = 0;
+  while (count < BVH_WIDTH && t->blocks[b].primitives[count] != BVH_NONE) count++;
+  return count;
+}
+
+/* ---- places ---- */
+
+/* The middle of each child along each axis, from the mean of them all; 0 where a child has none. */
+static void middles_of(const bvh_node *node, double middle[BVH_WIDTH][3]) {
+  for (int axis = 0; axis < 3; axis++) {
+    double sum = 0.0;
+    int count = 0;
+    for (int k = 0; k < BVH_WIDTH; k++) {
+      middle[k][axis] = node->meta[k] == 0 ? NAN : 0.5 * node->bounds[axis][k] + 0.5 * node->bounds[axis + 3][k];
+      if (!isfinite(middle[k][axis])) continue;
+      sum += middle[k][axis];
+      count++;
+    }
+    for (int k = 0; k < BVH_WIDTH; k++)
+      middle[k][axis] = isfinite(middle[k][axis]) ? middle[k][axis] - sum / count : 0.0;
+  }
+}
+
+/* How far a child lies to the corner of a place, whose bits tell where that is above. */
+static double fitness(const double middle[3], int place) {
+  double sum = 0.0;
+  for (int axis = 0; axis < 3; axis++) sum += place >> axis & 1 ? middle[axis] : -middle[axis];
+  return sum;
+}
+
+/* Again and again the child and the place that fit best. */
+compressed_slots compressed_arrange(const bvh_node *node) {
+  compressed_slots slots;
+  double middle[BVH_WIDTH][3];
+  bool left[BVH_WIDTH];
+  int count = 0;
+  middles_of(node, middle);
+  for (int k = 0; k < BVH_WIDTH; k++) {
+    slots.child[k] = -1;
+    left[k] = node->meta[k] != 0;
+    count += left[k];
+  }
+  for (; count > 0; count--) {
+    int best = 0, place = 0;
+    double most = -INFINITY; /* what fits is a finite number */
+    for (int k = 0; k < BVH_WIDTH; k++)
+      for (int p = 0; left[k] && p < BVH_WIDTH; p++) {
+        const double fit = fitness(middle[k], p);
+        if (slots.child[p] >= 0 || !(fit > most)) continue;
+        best = k;
+        place = p;
+        most = fit;
+      }
+    slots.child[place] = best;
+    left[best] = false;
+  }
+  return slots;
+}
+
+/* ---- bounds ---- */
+
+/* The ends of the children's bounds along an axis. False where one is infinite. */
+static bool axis_ends(const bvh_node *node, const compressed_slots *slots, int axis, float *lower, float *upper) {
+  *lower = INFINITY;
+  *upper = -INFINITY;
+  for (int p = 0; p < BVH_WIDTH; p++) {
+    const int k = slots->child[p];
+    if (k < 0) continue;
+    *lower = fminf(*lower, node->bounds[axis][k]);
+    *upper = fmaxf(*upper, node->bounds[axis + 3][k]);
+  }
+  return isfinite(*lower) && isfinite(*upper);
+}
+
+/* The least exponent whose steps reach `upper` from `origin`: at 2^127 they do whatever these are. */
+static uint32_t least_exponent(float origin, float upper) {
+  uint32_t least = 1, most = 254;
+  while (least < most) {
+    const uint32_t middle = (least + most) / 2;
+    if (compressed_plane(COMPRESSED_STEPS, compressed_step(middle), origin) >= upper)
+      most = middle;
+    else
+      least = middle + 1;
+  }
+  return least;
+}
+
+/* The least number of steps that reaches a bound or goes beyond it, which COMPRESSED_STEPS do. */
+static uint32_t least_steps(float bound, float step, float origin) {
+  uint32_t least = 0, most = COMPRESSED_STEPS;
+  while (least < most) {
+    const uint32_t middle = (least + most) / 2;
+    if (compressed_plane(middle, step, origin) >= bound)
+      most = middle;
+    else
+      least = middle + 1;
+  }
+  return least;
+}
+
+static uint32_t steps_below(float bound, float step, float origin) {
+  const uint32_t steps = least_steps(bound, step, origin);
+  return compressed_plane(steps, step, origin) > bound ? steps - 1 : steps; /* 0 steps are not above any bound */
+}
+
+static void put_byte(uint32_t words[2], int k, uint32_t byte) { words[k / 4] |= byte << (8 * (k % 4)); }
+
+void compressed_bounds(const bvh_node *node, const compressed_slots *slots, compressed_node *out) {
+  *out = (compressed_node){0};
+  for (int axis = 0; axis < 3; axis++) {
+    float lower, upper;
+    if (!axis_ends(node, slots, axis, &lower, &upper)) { /* or there are no children at all */
+      out->scales |= COMPRESSED_UNBOUNDED << (8 * axis);
+      continue;
+    }
+    const uint32_t exponent = least_exponent(lower, upper);
+    const float step = compressed_step(exponent);
+    out->origin[axis] = lower;
+    out->scales |= exponent << (8 * axis);
+    for (int p = 0; p < BVH_WIDTH; p++) {
+      const int k = slots->child[p];
+      put_byte(out->planes[axis], p, k < 0 ? COMPRESSED_STEPS : steps_below(node->bounds[axis][k], step, lower));
+      put_byte(out->planes[axis + 3], p, k < 0 ? 0 : least_steps(node->bounds[axis + 3][k], step, lower));
+    }
+  }
+}
+
+/* ---- the whole ---- */
+
+static uint32_t leaf_count(const bvh *t, uint32_t first, uint32_t meta) {
+  const uint32_t blocks = BVH_LEAF_BLOCK_COUNT(meta);
+  return (blocks - 1) * BVH_WIDTH + bvh_block_count(t, first + blocks - 1);
+}
+
+static uint32_t leaf_units(const bvh *t, uint32_t first, uint32_t meta) {
+  return leaf_count(t, first, meta) * primitive_units(BVH_LEAF_KIND(meta));
+}
+
+/* Where children that are nodes go, and the primitives of those that are leaves. */
+static void place_children(const bvh *t, uint32_t n, uint32_t *index, uint32_t *places) {
+  const bvh_node *node = &t->nodes[n];
+  const compressed_slots slots = compressed_arrange(node);
+  uint32_t next = UINT32_MAX, unit = UINT32_MAX;
+  for (int k = 0; k < BVH_WIDTH; k++) {
+    if (node->meta[k] == 0) continue;
+    if (BVH_IS_INNER(node->meta[k]))
+      next = node->child[k] < next ? node->child[k] : next;
+    else
+      unit = places[node->child[k]] < unit ? places[node->child[k]] : unit;
+  }
+  for (int p = 0; p < BVH_WIDTH; p++) {
+    const int k = slots.child[p];
+    if (k < 0) continue;
+    const uint32_t child = node->child[k], meta = node->meta[k];
+    if (BVH_IS_INNER(meta)) {
+      index[child] = next++;
+      continue;
+    }
+    for (uint32_t b = 0; b < BVH_LEAF_BLOCK_COUNT(meta); b++)
+      places[child + b] = unit + b * BVH_WIDTH * primitive_units(BVH_LEAF_KIND(meta));
+    unit += leaf_units(t, child, meta);
+  }
+}
+
+static void write_node(const bvh *t, uint32_t n, const uint32_t *index, const uint32_t *places, compressed_node *out) {
+  const bvh_node *node = &t->nodes[n];
+  const compressed_slots slots = compressed_arrange(node);
+  bool inner = false, leaf = false;
+  compressed_bounds(node, &slots, out);
+  for (int p = 0; p < BVH_WIDTH; p++) {
+    const int k = slots.child[p];
+    if (k < 0) continue;
+    const uint32_t child = node->child[k], meta = node->meta[k];
+    if (BVH_IS_INNER(meta)) {
+      if (!inner) out->child = index[child];
+      inner = true;
+      out->scales |= 1u << (24 + p);
+      put_byte(out->meta, p, COMPRESSED_INNER);
+    } else {
+      if (!leaf) out->leaf = places[child];
+      leaf = true;
+      put_byte(out->meta, p, COMPRESSED_LEAF(BVH_LEAF_KIND(meta), leaf_count(t, child, meta)));
+    }
+  }
+}
+
+bool compressed_emit(const bvh *t, uint32_t *places, compressed_node *nodes) {
+  uint32_t *index = malloc(t->node_count * sizeof *index);
+  if (index == NULL) return false;
+  index[0] = 0;
+#pragma omp parallel
+  {
+    ARITHMETIC callers = arithmetic_begin();
+#pragma omp for
+    for (uint32_t n = 0; n < t->node_count; n++) place_children(t, n, index, places);
+#pragma omp for
+    for (uint32_t n = 0; n < t->node_count; n++) write_node(t, n, index, places, &nodes[index[n]]);
+  }
+  free(index);
+  return true;
+}

@@ -1,0 +1,255 @@
+/* From a scene's primitives to a BVH on the device. */
+#include "layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../arithmetic.h"
+#include "answer.h"
+#include "build.h"
+#include "compressed.h"
+#include "memory.h"
+
+/* The primitives of a scene on their way into a BVH. */
+typedef struct gathered {
+  bvh_bounds *bounds; /* of the bounded ones: their gates */
+  uint8_t *kinds;
+  uint32_t *orders;
+  uint32_t count;
+  uint32_t *planes, *boxes; /* orders of those that stand outside */
+  uint32_t plane_count, box_count;
+} gathered;
+
+static const float *values_of(const slab_scene *scene, uint32_t order, uint32_t *kind) {
+  const geometry_entry *entry = &scene->table[geometry_of(scene->table, scene->geometries, order)];
+  *kind = entry->kind;
+  return scene->blocks + (size_t)entry->first * BLOCK_UNIT +
+         (size_t)(order - entry->global_id_base) * primitive_rows(entry->kind);
+}
+
+static void gate_of(slab_shape kind, const float *v, float lower[3], float upper[3]) {
+  if (kind == SLAB_BOX) {
+    memcpy(lower, v, 3 * sizeof *v);
+    memcpy(upper, v + 3, 3 * sizeof *v);
+  }
+  if (kind == SLAB_TRIANGLE) {
+    triangle_rows rows;
+    memcpy(&rows, v, sizeof rows);
+    triangle_bounds(&rows, lower, upper);
+    triangle_padded_bounds(lower, upper);
+  }
+  if (kind == SLAB_SPHERE) sphere_padded_bounds(v, v[3], lower, upper);
+  if (kind == SLAB_OBB) {
+    obb_lanes box;
+    memcpy(&box, v, sizeof box);
+    obb_padded_bounds(&box, lower, upper);
+  }
+}
+
+/* What becomes of a primitive that is not in the BVH, in the place of its kind. */
+enum { GATHERED_VOID = 0x10, GATHERED_OUTSIDE };
+
+/* Of a primitive by its order. */
+static void gather_one(gathered *g, slab_shape kind, const float *values, uint32_t order) {
+  bvh_bounds *b = &g->bounds[order];
+  bool bounded = kind != SLAB_PLANE;
+  g->kinds[order] = GATHERED_VOID;
+  if (primitive_is_void(kind, values)) return;
+  if (bounded) gate_of(kind, values, b->lower, b->upper);
+  for (int i = 0; bounded && i < 2; i++) bounded = isfinite(b->lower[i]) && isfinite(b->upper[i]);
+  g->kinds[order] = bounded ? (uint8_t)kind : GATHERED_OUTSIDE;
+}
+
+/* Closes the gaps that the others leave between those of the tree. */
+static void gather_close(gathered *g, const geometry_entry *entry) {
+  for (uint32_t order = entry->global_id_base; order < entry->global_id_base + entry->count; order++) {
+    const uint8_t kind = g->kinds[order];
+    if (kind == GATHERED_VOID) continue;
+    if (kind == GATHERED_OUTSIDE) {
+      if (entry->kind == SLAB_PLANE) g->planes[g->plane_count++] = order;
+      if (entry->kind == SLAB_BOX) g->boxes[g->box_count++] = order;
+      continue;
+    }
+    if (g->count < order) g->bounds[g->count] = g->bounds[order];
+    g->kinds[g->count] = kind;
+    g->orders[g->count++] = order;
+  }
+}
+
+static void gather_free(gathered *g) {
+  free(g->bounds);
+  free(g->kinds);
+  free(g->orders);
+  free(g->planes);
+  free(g->boxes);
+}
+
+static slab_status gather(const slab_scene *scene, gathered *g) {
+  const size_t n = scene->primitives + 1;
+  *g = (gathered){0};
+  g->bounds = bvh_allocate(n, sizeof *g->bounds);
+  g->kinds = bvh_allocate(n, sizeof *g->kinds);
+  g->orders = bvh_allocate(n, sizeof *g->orders);
+  g->planes = malloc((scene->stats.planes + 1) * sizeof *g->planes);
+  g->boxes = malloc((scene->stats.boxes + 1) * sizeof *g->boxes);
+  if (g->bounds == NULL || g->kinds == NULL || g->orders == NULL || g->planes == NULL || g->boxes == NULL)
+    return fail_memory(n * sizeof *g->bounds, "the tree's bounds");
+  for (uint32_t i = 0; i < scene->geometries; i++) {
+    const geometry_entry *entry = &scene->table[i];
+    const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
+    const size_t rows = primitive_rows(entry->kind);
+#pragma omp parallel if (entry->count >= PARALLEL_LEAST)
+    {
+      ARITHMETIC callers = arithmetic_begin();
+#pragma omp for
+      for (uint32_t k = 0; k < entry->count; k++)
+        gather_one(g, (slab_shape)entry->kind, values + k * rows, entry->global_id_base + k);
+    }
+    gather_close(g, entry);
+  }
+  return SLAB_OK;
+}
+
+/* ---- blocks ---- */
+
+/* How primitives lie on the device: so many to a block, blocks placed in units of so many floats. */
+typedef struct form {
+  uint32_t width, unit;
+} form;
+
+static form form_of(slab_layout layout) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? (form){1, COMPRESSED_UNIT} : (form){BVH_WIDTH, BLOCK_UNIT};
+}
+
+static uint32_t block_units(form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
+
+static uint32_t blocks_for(form f, uint32_t count) { return (count + f.width - 1) / f.width; }
+
+/* One block of up to f.width primitives by their orders. */
+static void write_block(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
+                        float *block) {
+  const uint32_t rows = primitive_rows(kind);
+  float none[OBB_ROWS];
+  primitive_void(kind, none);
+  for (uint32_t lane = 0; lane < f.width; lane++) {
+    uint32_t unused, order = lane < count ? orders[lane] : SLAB_MISS;
+    const float *values = lane < count ? values_of(scene, order, &unused) : none;
+    for (uint32_t r = 0; r < rows; r++) block[r * f.width + lane] = values[r];
+    memcpy(&block[rows * f.width + lane], &order, sizeof order);
+  }
+  const size_t used = (rows + 1) * f.width, all = (size_t)block_units(f, kind) * f.unit;
+  memset(block + used, 0, (all - used) * sizeof *block);
+}
+
+/* Blocks of one kind, the first of them at `place`. */
+static void write_run(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
+                      float *blocks, uint32_t place) {
+  for (uint32_t i = 0; i < count; i += f.width, place += block_units(f, kind))
+    write_block(scene, f, kind, orders + i, count - i < f.width ? count - i : f.width, blocks + (size_t)place * f.unit);
+}
+
+static void write_tree_block(const slab_scene *scene, const gathered *g, form f, const bvh *t, uint32_t b,
+                             uint32_t place, float *blocks) {
+  uint32_t orders[BVH_WIDTH];
+  const uint32_t count = bvh_block_count(t, b);
+  for (uint32_t i = 0; i < count; i++) orders[i] = g->orders[t->blocks[b].primitives[i]];
+  write_run(scene, f, (slab_shape)t->block_kinds[b], orders, count, blocks, place);
+}
+
+/* Where blocks of the BVH lie, one after the other, in units. Their sum. */
+static size_t place_blocks(const bvh *t, form f, uint32_t *places) {
+  size_t units = 0;
+  for (uint32_t b = 0; b < t->block_count; b++) {
+    places[b] = (uint32_t)units;
+    units += (size_t)blocks_for(f, bvh_block_count(t, b)) * block_units(f, t->block_kinds[b]);
+  }
+  return units;
+}
+
+/* ---- nodes ---- */
+
+/* Leaves name their first block by its place on the device. */
+static void place_leaves(const bvh *t, const uint32_t *places, bvh_node *nodes) {
+  for (uint32_t n = 0; n < t->node_count; n++)
+    for (int k = 0; k < BVH_WIDTH; k++)
+      if (nodes[n].meta[k] != 0 && !BVH_IS_INNER(nodes[n].meta[k])) nodes[n].child[k] = places[nodes[n].child[k]];
+}
+
+/* The nodes as the device reads them; out->nodes may be t->nodes. */
+static slab_status write_nodes(bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
+  if (layout == SLAB_LAYOUT_WIDE) {
+    place_leaves(t, places, t->nodes);
+    out->nodes = t->nodes;
+    out->node_bytes = t->node_count * sizeof *t->nodes;
+    t->nodes = NULL;
+    return SLAB_OK;
+  }
+  out->node_bytes = t->node_count * sizeof(compressed_node);
+  out->nodes = bvh_allocate(t->node_count, sizeof(compressed_node));
+  if (out->nodes == NULL || !compressed_emit(t, places, out->nodes)) return fail_memory(out->node_bytes, "the tree");
+  return SLAB_OK;
+}
+
+static slab_status write_blocks(const slab_scene *scene, const gathered *g, const bvh *t, form f,
+                                const uint32_t *places, size_t units, bvh_layout *out) {
+  const size_t planes = units, boxes = planes + (size_t)blocks_for(f, g->plane_count) * block_units(f, SLAB_PLANE);
+  units = boxes + (size_t)blocks_for(f, g->box_count) * block_units(f, SLAB_BOX);
+  out->floats = units * f.unit;
+  out->blocks = units > UINT32_MAX ? NULL : bvh_allocate(out->floats + 1, sizeof *out->blocks);
+  if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
+#pragma omp parallel for
+  for (uint32_t b = 0; b < t->block_count; b++) write_tree_block(scene, g, f, t, b, places[b], out->blocks);
+  out->planes = (bvh_outside){(uint32_t)planes, blocks_for(f, g->plane_count)};
+  out->boxes = (bvh_outside){(uint32_t)boxes, blocks_for(f, g->box_count)};
+  write_run(scene, f, SLAB_PLANE, g->planes, g->plane_count, out->blocks, out->planes.first);
+  write_run(scene, f, SLAB_BOX, g->boxes, g->box_count, out->blocks, out->boxes.first);
+  return SLAB_OK;
+}
+
+/* Takes what it can of the tree. */
+static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_layout layout, bvh *t, bvh_layout *out) {
+  const form f = form_of(layout);
+  uint32_t *places = malloc((t->block_count + 1) * sizeof *places);
+  if (places == NULL) return fail_memory(t->block_count * sizeof *places, "the tree's blocks");
+  const size_t units = place_blocks(t, f, places);
+  slab_status status = write_nodes(t, layout, places, out);
+  if (status == SLAB_OK) status = write_blocks(scene, g, t, f, places, units, out);
+  free(places);
+  return status;
+}
+
+/* ---- the whole ---- */
+
+/* A traversal keeps what is left to visit of one node a level: up to seven children; rounded up, so that scenes share
+ * programs. Or, compressed, one entry for all of them. */
+uint32_t bvh_stack(slab_layout layout, uint32_t depth) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? BVH_DEPTH_MAX : (7 * depth + 63) / 64 * 64;
+}
+
+slab_status bvh_layout_build(const slab_scene *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
+  gathered g;
+  bvh t = {0};
+  *out = (bvh_layout){0};
+  slab_status status = gather(scene, &g);
+  if (status == SLAB_OK) {
+    const bvh_input input = {g.count, g.bounds, g.kinds};
+    const bvh_options options = {
+        .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
+                   : quality == SLAB_TREE_HIGH ? BVH_HIGH
+                                               : BVH_DEFAULT,
+        .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
+    status = bvh_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof *g.bounds, "the tree");
+  }
+  if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, out);
+  if (status == SLAB_OK) {
+    out->depth = t.depth;
+    out->stack = bvh_stack(layout, t.depth);
+    out->sah_cost = t.sah_cost;
+    out->node_occupancy = t.occupancy_nodes;
+    out->block_occupancy = layout == SLAB_LAYOUT_COMPRESSED && g.count > 0 ? 1.0 : t.occupancy_blocks;
+  }
+  bvh_free(&t);
+  gather_free(&g);
+  return status;
+}

@@ -1,0 +1,176 @@
+#include "demo_scene.h"
+
+#include <stdlib.h>
+
+#include "vectors.h"
+
+/* ---- water, city ----------------------------------------------------------- */
+
+static int build_water(scene_geometry *out) {
+  slab_plane *plane = malloc(sizeof *plane);
+  *out = (scene_geometry){.kind = SLAB_PLANE, .count = 1, .shapes = plane};
+  if (plane == NULL) return -1;
+  *plane = (slab_plane){{0.0f, 1.0f, 0.0f}, 0.0f};
+  return 0;
+}
+
+enum { STREETS_X = 34, STREETS_Z = 22, CITY_MOST = STREETS_X * STREETS_Z * 2 + 1 };
+
+/* A house, and on some a narrower storey; higher towards the middle. distance: 0 there, 1 at the city's end. */
+static uint32_t build_house(slab_box *box, random_state *random, float x, float z, float distance) {
+  const float u = random_float(random), u2 = u * u, middle = 1.0f - distance;
+  const float half_x = random_between(random, 0.05f, 0.078f), half_z = random_between(random, 0.05f, 0.078f);
+  const float height = 0.14f + 0.22f * u + 2.6f * (middle * middle) * (0.12f + u2 * u2);
+  box[0] = (slab_box){{x - half_x, 0.0f, z - half_z}, {x + half_x, height, z + half_z}};
+  if (height < 0.55f || random_float(random) < 0.3f) return 1;
+  const float top = height * random_between(random, 1.08f, 1.25f), narrow = random_between(random, 0.4f, 0.75f);
+  box[1] =
+      (slab_box){{x - half_x * narrow, height, z - half_z * narrow}, {x + half_x * narrow, top, z + half_z * narrow}};
+  return 2;
+}
+
+/* Box 0 is the quay. */
+static int build_city(scene_geometry *out) {
+  const float *place = demo_city_place;
+  const float x0 = place[CITY_X], z0 = place[CITY_Z], half_x = place[CITY_HALF_X], half_z = place[CITY_HALF_Z];
+  random_state random = random_seed(11);
+  slab_box *box = malloc(CITY_MOST * sizeof *box);
+  *out = (scene_geometry){.kind = SLAB_BOX, .shapes = box};
+  if (box == NULL) return -1;
+  box[out->count++] = (slab_box){{x0 - half_x, -1.0f, z0 - half_z}, {x0 + half_x, 0.07f, z0 + half_z}};
+  for (int j = 0; j < STREETS_Z; j++)
+    for (int i = 0; i < STREETS_X; i++) {
+      const float u = 2.0f * ((float)i + 0.5f) / STREETS_X - 1.0f, v = 2.0f * ((float)j + 0.5f) / STREETS_Z - 1.0f;
+      const int is_avenue = i % 6 == 5 || j % 5 == 4;
+      const float distance = sqrtf(u * u + v * v);
+      if (is_avenue || distance > 1.3f) continue;
+      out->count +=
+          build_house(box + out->count, &random, x0 + u * half_x, z0 + v * half_z, distance < 1.0f ? distance : 1.0f);
+    }
+  return 0;
+}
+
+/* ---- oriented boxes -------------------------------------------------------- */
+
+enum { STONES = 420 };
+
+/* A frame from a unit vector and an angle around it. */
+static void turn_frame(vec3 w, double degrees, float axes[3][3]) {
+  const vec3 aside = fabsf(w.y) < 0.7f ? vec(0.0f, 1.0f, 0.0f) : vec(1.0f, 0.0f, 0.0f);
+  const vec3 u = vec_unit(vec_cross(aside, w)), v = vec_cross(w, u);
+  double c, s;
+  circle_at(degrees, &c, &s);
+  vec_store(vec_add(vec_scale(u, (float)c), vec_scale(v, (float)s)), axes[0]);
+  vec_store(vec_sub(vec_scale(v, (float)c), vec_scale(u, (float)s)), axes[1]);
+  vec_store(w, axes[2]);
+}
+
+/* One number after the other: compilers differ in the order of a call's arguments. */
+static vec3 random_unit(random_state *random) {
+  vec3 v = {0.0f, 0.0f, 0.0f};
+  float length2 = 0.0f;
+  while (!(length2 > 0.01f && length2 <= 1.0f)) {
+    v.x = random_between(random, -1.0f, 1.0f);
+    v.y = random_between(random, -1.0f, 1.0f);
+    v.z = random_between(random, -1.0f, 1.0f);
+    length2 = vec_dot(v, v);
+  }
+  return vec_unit(v);
+}
+
+/* Boulders along the shore, where the land is about as high as the water. */
+static int build_stones(const demo_noise *noise, scene_geometry *out) {
+  random_state random = random_seed(5);
+  slab_obb *box = calloc(STONES, sizeof *box);
+  *out = (scene_geometry){.kind = SLAB_OBB, .shapes = box};
+  if (box == NULL) return -1;
+  for (int tries = 0; tries < 100 * STONES && out->count < STONES; tries++) {
+    const float depth = random_between(&random, 4.0f, 26.0f);
+    const float x = random_between(&random, -1.0f, 1.0f) * (0.6f * depth + 1.0f);
+    const float height = demo_terrain_height(noise, x, -depth);
+    if (!(height > -0.16f && height < 0.06f)) continue;
+    slab_obb *stone = &box[out->count++];
+    const float u = random_float(&random), size = 0.035f + 0.17f * (u * u * u);
+    vec_store(vec(x, height + 0.3f * size, -depth), stone->center);
+    for (int k = 0; k < 3; k++) stone->half_size[k] = size * random_between(&random, 0.45f, 1.0f);
+    const double turn = 360.0 * (double)random_float(&random);
+    turn_frame(random_unit(&random), turn, stone->axes);
+  }
+  return 0;
+}
+
+/* ---- the ring and the flake ------------------------------------------------ */
+
+static const vec3 flake_center = {2.0f, 1.42f, -7.6f};
+
+/* Blocks around the flake; from each to the next they turn a little more about the ring's line. */
+static int build_ring(scene_geometry *out) {
+  const vec3 right = vec_unit(vec(1.0f, 0.22f, -0.42f)), ahead = {0.36f, -0.2f, 0.9f};
+  const vec3 up = vec_unit(vec_cross(ahead, right));
+  slab_obb *box = malloc(DEMO_RING_BLOCKS * sizeof *box);
+  *out = (scene_geometry){.kind = SLAB_OBB, .count = DEMO_RING_BLOCKS, .shapes = box};
+  if (box == NULL) return -1;
+  for (int i = 0; i < DEMO_RING_BLOCKS; i++) {
+    double c, s;
+    circle_at(360.0 * i / DEMO_RING_BLOCKS, &c, &s);
+    const vec3 outward = vec_add(vec_scale(right, (float)c), vec_scale(up, (float)s));
+    const vec3 along = vec_unit(vec_sub(vec_scale(up, (float)c), vec_scale(right, (float)s)));
+    box[i] = (slab_obb){.half_size = {0.155f, 0.045f, 0.036f}};
+    vec_store(vec_along(flake_center, 1.42f, outward), box[i].center);
+    turn_frame(along, 540.0 * i / DEMO_RING_BLOCKS, box[i].axes);
+  }
+  return 0;
+}
+
+/* A sphere, 9 around it, 81 and 729. */
+static int build_flake(scene_geometry *out) {
+  const vec3 pole = vec_unit(vec(0.25f, 0.45f, -0.86f));
+  const vec3 u = vec_unit(vec_cross(pole, vec(0.0f, 1.0f, 0.0f))), v = vec_cross(pole, u);
+  if (scene_build("flake", 820, 1, out) != 0) return -1;
+  slab_sphere *spheres = out->shapes;
+  for (uint32_t i = 0; i < out->count; i++) {
+    const vec3 p = vec_scale(vec_of(spheres[i].center), 0.96f);
+    vec3 turned = vec_along(flake_center, p.x, u);
+    turned = vec_along(turned, p.y, pole);
+    vec_store(vec_along(turned, p.z, v), spheres[i].center);
+    spheres[i].radius *= 0.96f;
+  }
+  return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------- */
+
+/* By hand: the library's camera takes an angle's tangent, whose last bit is not the same everywhere. */
+static slab_camera camera_for(uint32_t width, uint32_t height) {
+  const vec3 from = {0.0f, 1.55f, 0.0f}, to = {0.0f, 2.0f, -10.0f};
+  const float half_height = 0.325f, half_width = half_height * ((float)width / (float)height);
+  const vec3 forward = vec_unit(vec_sub(to, from));
+  const vec3 right = vec_unit(vec_cross(forward, vec(0.0f, 1.0f, 0.0f)));
+  slab_camera camera;
+  vec_store(from, camera.origin);
+  vec_store(forward, camera.forward);
+  vec_store(vec_scale(right, half_width), camera.right);
+  vec_store(vec_scale(vec_cross(right, forward), half_height), camera.up);
+  return camera;
+}
+
+int demo_scene_build(uint32_t width, uint32_t height, demo_scene *out) {
+  *out = (demo_scene){.camera = camera_for(width, height)};
+  noise_fill(&out->noise, 3);
+  if (demo_terrain_build(&out->noise, &out->parts[DEMO_LAND], &out->land_normals) != 0) return -1;
+  if (build_water(&out->parts[DEMO_WATER]) != 0 || build_city(&out->parts[DEMO_CITY]) != 0) return -1;
+  if (build_stones(&out->noise, &out->parts[DEMO_STONES]) != 0 || build_ring(&out->parts[DEMO_RING]) != 0) return -1;
+  return build_flake(&out->parts[DEMO_FLAKE]);
+}
+
+void demo_scene_free(demo_scene *scene) {
+  free(scene->land_normals);
+  for (int i = 0; i < DEMO_GEOMETRIES; i++) scene_geometry_free(&scene->parts[i]);
+}
+
+slab_status demo_scene_add(const demo_scene *scene, slab_scene *to) {
+  slab_status status = SLAB_OK;
+  for (int i = 0; i < DEMO_GEOMETRIES && status == SLAB_OK; i++)
+    status = scene_geometry_add(to, &scene->parts[i], NULL, NULL);
+  return status;
+}

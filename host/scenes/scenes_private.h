@@ -1,0 +1,29 @@
+/* What the builders in scenes.c and scenes_mesh.c share. */
+#ifndef SLABCAST_BENCH_SCENES_PRIVATE_H
+#define SLABCAST_BENCH_SCENES_PRIVATE_H
+
+#include "random.h"
+#include "scenes.h"
+
+/* Largest n with n * n <= value; n * n * n <= value. */
+uint32_t scene_square_root(uint32_t value);
+uint32_t scene_cube_root(uint32_t value);
+
+void scene_random_direction(random_state *random, float direction[3]);
+/* Two unit vectors that make a right-handed frame with the unit vector w. */
+void scene_frame(const float w[3], float u[3], float v[3]);
+
+/* NULL where there is no memory. */
+float *scene_vertices(scene_geometry *out, size_t count);
+uint32_t *scene_indices(scene_geometry *out, size_t triangles);
+
+/* Builders of triangles; the shapes that they leave NULL are found missing by scene_build. */
+void scene_terrain(uint32_t count, random_state *random, scene_geometry *out);
+void scene_soup(uint32_t count, random_state *random, scene_geometry *out);
+void scene_hair(uint32_t count, random_state *random, scene_geometry *out);
+void scene_lattice(uint32_t count, random_state *random, scene_geometry *out);
+void scene_room(uint32_t count, random_state *random, scene_geometry *out);
+void scene_torus(uint32_t count, random_state *random, scene_geometry *out);
+void scene_knot(uint32_t count, random_state *random, scene_geometry *out);
+
+#endif
