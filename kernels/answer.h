@@ -1,11 +1,11 @@
-/* Turning crossings into a caller's results: what the kernels and the CPU reference write is written here. */
+/* Turns crossings into the caller's results, for the kernels and the CPU reference. */
 #ifndef ANSWER_H
 #define ANSWER_H
 
 #include "primitive.h"
 #include "scene_memory.h"
 
-/* The geometry a primitive's order belongs to: the last whose global_id_base is not above it. */
+/* The geometry that a global primitive id belongs to: the last one whose global_id_base is not above it. */
 INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uint global_id) {
   uint first = 0, count = geometries;
   while (count > 1) {
@@ -17,8 +17,8 @@ INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uin
   return first;
 }
 
-/* The order of the primitive a ray is not to see, SLAB_MISS for none: only planes and triangles can be skipped,
- * since a ray may leave a solid through its far side. */
+/* The global primitive id that a ray skips, SLAB_MISS for none. Only planes and triangles can be skipped, since a ray
+ * may leave a solid through its far side. */
 INLINE uint skipped_global_id(GLOBAL const geometry_entry *table, uint geometries, slab_primitive_id skip) {
   if (skip.geometry >= geometries || skip.primitive >= table[skip.geometry].count) return SLAB_MISS;
   uint kind = table[skip.geometry].kind;
@@ -36,12 +36,12 @@ INLINE slab_interval interval_none(uint why) {
   return interval;
 }
 
-/* Nothing was hit, for the reason that the prepared ray gives. */
+/* Why a ray has no hit, from the state of the prepared ray. */
 INLINE ray_word reason_of(const prepared_ray *ray) {
   return ray->state == RAY_INVALID ? (ray_word)(SLAB_INVALID) : (ray_word)(SLAB_MISS);
 }
 
-/* t, normal, u and v of a crossing at t (in the frame's units) of a primitive with components v. */
+/* Computes t, normal, u and v of a crossing at t (in the prepared ray's units) of a primitive with components v. */
 INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_real v[OBB_ROWS],
                            const cast_uniforms *cast, ray_real t, ray_hit *hit) {
   hit->t = ray_final_t(ray, t);
@@ -60,7 +60,7 @@ INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_r
 
 #ifndef SLAB_PACKET
 
-/* The hit of a primitive that stands in `lane` of a block. */
+/* The hit of the primitive in `lane` of a block. */
 INLINE slab_hit hit_at(const prepared_ray *ray, const geometry_entry *entry, uint geometry, GLOBAL const float *block,
                        uint lane, const cast_uniforms *cast, float t, uint global_id) {
   slab_hit hit = hit_none(SLAB_MISS);
@@ -73,7 +73,7 @@ INLINE slab_hit hit_at(const prepared_ray *ray, const geometry_entry *entry, uin
   return hit;
 }
 
-/* The same of a flat scene, where the order tells the block. */
+/* The same for a flat scene, where the block follows from the global primitive id. */
 INLINE slab_hit hit_of(const prepared_ray *ray, GLOBAL const geometry_entry *table, scene_blocks blocks,
                        const cast_uniforms *cast, float t, uint global_id) {
   uint geometry = geometry_of(table, cast->geometries, global_id);
@@ -83,7 +83,7 @@ INLINE slab_hit hit_of(const prepared_ray *ray, GLOBAL const geometry_entry *tab
   return hit_at(ray, &entry, geometry, block_at(blocks, block), primitive % LANES, cast, t, global_id);
 }
 
-/* Ends of a solid that the ray's range clipped are given back as the caller wrote them. */
+/* The interval of a hit. Ends of a solid that the ray's range clipped are returned as the caller gave them. */
 INLINE slab_interval interval_of(uint kind, const prepared_ray *ray, const slab_ray *given, float enter, float leave,
                                  uint primitive, uint geometry) {
   slab_interval interval;
@@ -95,7 +95,7 @@ INLINE slab_interval interval_of(uint kind, const prepared_ray *ray, const slab_
   return interval;
 }
 
-/* One ray against one shape, by the first lane of the block: the answer of slab_pairs. */
+/* Tests one ray against one shape, in the first lane of the block: the result of slab_pairs. */
 INLINE slab_interval pair_interval(uint kind, const slab_ray *given, GLOBAL const float *shape, uint primitive) {
   const prepared_ray ray = ray_prepare(given);
   if (ray.state != RAY_LIVE) return interval_none(reason_of(&ray));

@@ -1,5 +1,6 @@
-/* Closest hits that rays came to one by one, LANES at once: wide.cl leaves of each its t, order, block and lane. Told
- * there, each from one lane, they took 60 to 200 ns more (PoCL 3.1, Zen 3).
+/* Computes deferred attributes: LANES closest hits at once, of rays that were cast one by one or interleaved. wide.cl
+ * leaves t, global primitive id, block and lane of each. Computed in wide.cl, each for one lane, attributes took 60 to
+ * 200 ns more (PoCL 3.1, Zen 3).
  *
  * Built as packet.cl. */
 #define STRIDE 8

@@ -1,11 +1,11 @@
-/* What LANES rays hit, told at once. */
+/* Computes the attributes of the hits of LANES rays at once. */
 #ifndef ATTRIBUTES_H
 #define ATTRIBUTES_H
 
 #include "answer.h"
 #include "columns.h"
 
-/* `count` rays from `first` on; the last stands in for those beyond it. */
+/* Loads `count` rays from `first` on. The last is repeated in the lanes beyond them. */
 INLINE ray_given rays_load(const global slab_ray *rays, const cast_uniforms *cast, size_t first, uint count) {
   real field[RAY_WORDS];
   ray_given given;
@@ -22,19 +22,19 @@ INLINE ray_given rays_load(const global slab_ray *rays, const cast_uniforms *cas
 /* The closest hits of LANES rays. */
 typedef struct packet_hits {
   const prepared_ray *ray;
-  real t;           /* in the frame's units */
+  real t;           /* in the prepared ray's units */
   word global_id;   /* SLAB_MISS: none */
   word where, lane; /* the block in units of BLOCK_UNIT floats, and the lane there */
 } packet_hits;
 
-/* Components of each ray's own primitive. */
+/* Gathers the components of each ray's own primitive. */
 INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, scene_blocks blocks, real v[OBB_ROWS]) {
   const uint rows = primitive_rows(kind);
   uint wheres[LANES], lanes[LANES];
   float values[OBB_ROWS][LANES];
   lanes_store(m->where, wheres);
   lanes_store(m->lane, lanes);
-  const uint any = lowest_lane(lanes_bits(of)); /* stands in for the others */
+  const uint any = lowest_lane(lanes_bits(of)); /* used for the lanes not in `of` */
   const uint bits = lanes_bits(of);
   for (uint lane = 0; lane < LANES; lane++) {
     const uint from = (bits >> lane & 1) != 0 ? lane : any;
@@ -44,7 +44,7 @@ INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, sc
   UNROLL for (uint r = 0; r < rows; r++) v[r] = lanes_from(values[r]);
 }
 
-/* What kind's rays among `of` hit. */
+/* Computes the attributes of the hits of one kind, for the rays in `of`. */
 INLINE void attributes_of_kind(const uint kind, const packet_hits *m, mask of, scene_blocks blocks,
                                const cast_uniforms *cast, ray_hit *hit) {
   real v[OBB_ROWS];
@@ -68,14 +68,14 @@ INLINE void attributes_write(const ray_hit *hit, word primitive, word geometry, 
   }
 }
 
-/* Each ray's geometry; of a miss the first. */
+/* The geometry of each ray's hit; for a miss, geometry 0. */
 typedef struct hit_geometries {
   word number, global_id_base, kind;
 } hit_geometries;
 
 INLINE hit_geometries attributes_geometry(word global_id, const global geometry_entry *table, uint count) {
   const hit_geometries first = {(word)(0), (word)(table[0].global_id_base), (word)(table[0].kind)};
-  if (count == 1) return first; /* rays in packets that hit little take 1.05 times as long one by one */
+  if (count == 1) return first; /* with the loop below packets with few hits take 1.05 times as long */
   uint global_ids[LANES], numbers[LANES], bases[LANES], kinds[LANES];
   lanes_store(global_id, global_ids);
   for (uint lane = 0; lane < LANES; lane++) {
@@ -92,7 +92,8 @@ INLINE void attributes_of_hits(const packet_hits *m, const global geometry_entry
   const hit_geometries geometry = attributes_geometry(m->global_id, table, cast->geometries);
   ray_hit hit = {.t = (real)(INFINITY)};
   const mask found = m->global_id != SLAB_MISS;
-  /* Where the kernel that met them failed as it ran, these are no hits: nothing may be read that is not there. */
+  /* Where the kernel that cast the rays failed while it ran, the results hold arbitrary bits. So the block positions
+   * are checked against the size of the buffer. */
 #define ATTRIBUTES_OF_KIND(KIND)                                            \
   if ((SLAB_KINDS >> KIND & 1) != 0) {                                      \
     const uint last = cast->units - BVH_BLOCK_UNITS(primitive_rows(KIND));  \

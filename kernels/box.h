@@ -5,8 +5,9 @@
 #include "slab.h"
 
 #ifndef SLAB_APART
-/* Rows of the planes that a ray meets first and last: chosen by the direction's signs, so nothing is sorted. Once for
- * each kind of memory that blocks lie in, since pointers of OpenCL C 1.2 name theirs. */
+/* Loads the near and far planes of a block's boxes: the planes that a ray intersects first and last along each axis.
+ * The signs of the direction choose them, so nothing is sorted. There is one function for each address space of blocks,
+ * since pointers of OpenCL C 1.2 name theirs. */
 #define BOX_PLANES(name, memory)                                                                    \
   INLINE void name(const prepared_ray *ray, memory const float *block, real near[3], real far[3]) { \
     UNROLL for (int i = 0; i < 3; i++) {                                                            \
@@ -19,7 +20,7 @@
 BOX_PLANES(box_planes, GLOBAL)
 #endif
 
-/* The unclipped stretch inside: [*lo, *hi], and *leave before it is raised to lo. */
+/* The unclipped interval of t inside the box: [*lo, *hi], and *leave before it is raised to lo. */
 INLINE void box_interval(const prepared_ray *ray, const real near[3], const real far[3], real *lo, real *leave,
                          real *hi) {
   *lo = (real)(-INFINITY);
@@ -28,13 +29,15 @@ INLINE void box_interval(const prepared_ray *ray, const real near[3], const real
   *hi = lanes_max(*leave, *lo);
 }
 
-/* A shorter test that lets through all that the slab test does, and little else: 12 add/mul, 6 min/max, 1 compare.
+/* The conservative box reject: a shorter test that accepts every box that the slab test accepts, and few others. It
+ * takes 12 add/mul, 6 min/max, 1 compare.
  *
- * Against slab_overlaps: (o - p) * -inverse is (p - o) * inverse to the bit, and enter begins at t_min in both, so it
- * is the same number. There, leave is widened by 1 + 2^-21 (of a leave below 0, and an enter of 0 or more, nothing can
- * come); here each far plane is met with an inverse widened by 1 + 2^-19, whose product, rounded twice more, is not
- * below the widened one, subnormal or not. NaN constrains nothing in either, since both inverses are infinite together.
- * A ray whose range begins below 0 meets far planes at NaN. */
+ * Why it accepts what slab_overlaps accepts. (o - p) * -inverse is (p - o) * inverse to the bit, and enter begins at
+ * t_min in both. So enter is the same number. slab_overlaps widens leave by 1 + 2^-21. It accepts no box with a leave
+ * below 0 where enter is 0 or more. Here the inverse for far planes is widened by 1 + 2^-19. Its product is rounded
+ * twice more and is still not below the widened leave, subnormal or not. NaN constrains nothing in either test, since
+ * both inverses are infinite together. Where t_min is below 0 the inverse for far planes is NaN, and no far plane
+ * constrains. */
 INLINE mask box_may_overlap(const prepared_ray *ray, const real near[3], const real far[3], ray_real limit,
                             real *enter) {
   real leave = (real)(limit);
@@ -47,7 +50,7 @@ INLINE mask box_may_overlap(const prepared_ray *ray, const real near[3], const r
 }
 
 #ifndef SLAB_APART
-/* The same for a block. */
+/* The same for a block of boxes. */
 INLINE mask box_reject(const prepared_ray *ray, GLOBAL const float *block, ray_real limit) {
   real near[3], far[3], enter;
   box_planes(ray, block, near, far);
@@ -71,8 +74,8 @@ INLINE mask box_solid(const prepared_ray *ray, GLOBAL const float *block, ray_re
 }
 #endif
 
-/* The face of the crossing at t, 0 to 5 for -x, +x, -y, +y, -z, +z: of several planes at t, the lowest axis.
- * origin, inverse and direction as in the frame where the box has these planes. */
+/* The face of the crossing at t: 0 to 5 for -x, +x, -y, +y, -z, +z. Where several planes are at t it is the one of the
+ * lowest axis. origin, inverse and direction are in the frame in which the box has these planes. */
 INLINE ray_word box_face(const ray_real origin[3], const ray_real inverse[3], const ray_real direction[3],
                          const ray_real near[3], const ray_real far[3], ray_real t_min, uint cull) {
   ray_real enter[3], leave[3], lo = (ray_real)(-INFINITY), out = (ray_real)(INFINITY);

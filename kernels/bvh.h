@@ -1,23 +1,24 @@
-/* The way through a BVH: what is visited next, and what is left for later on a stack. */
+/* Traversal of a BVH: which child is visited next, and a stack of those to visit later. */
 #ifndef BVH_H
 #define BVH_H
 
 #include "scene_memory.h"
 
-/* A child of a node, and where it is entered. */
+/* A child of a node, and the t where the ray enters it. */
 typedef struct bvh_visit {
   uint child, meta;
   float enter;
   uint place; /* BVH_WIDTH * its parent + its lane there */
 } bvh_visit;
 
-#define BVH_MUCH_LESS 2 /* a quarter */
+#define BVH_MUCH_LESS 2 /* binary logarithm: a quarter of the primitives */
 
-/* The stack stands apart: compilers keep a struct that holds an array in memory as a whole. */
+/* The state of a traversal. The stack is not part of it: compilers keep a struct that holds an array in memory as a
+ * whole. */
 typedef struct bvh_path {
   bvh_visit next;
   uint top;
-  bvh_visit *stack; /* SLAB_STACK */
+  bvh_visit *stack; /* SLAB_STACK entries */
 } bvh_path;
 
 INLINE void bvh_begin(bvh_path *path, bvh_visit *stack) {
@@ -27,7 +28,7 @@ INLINE void bvh_begin(bvh_path *path, bvh_visit *stack) {
   path->top = 0;
 }
 
-/* The last on the stack becomes the next. False when there is none that is entered at limit or before. */
+/* Pops the stack until an entry is entered at limit or before, which becomes the next. False where there is none. */
 INLINE bool bvh_pop(bvh_path *path, float limit) {
   do {
     if (path->top == 0) return false;
@@ -36,7 +37,7 @@ INLINE bool bvh_pop(bvh_path *path, float limit) {
   return true;
 }
 
-/* A child that is visited soon, `bytes` of it. */
+/* Prefetches `bytes` bytes of a child that is visited soon. */
 INLINE void bvh_fetch(scene_nodes nodes, scene_blocks blocks, uint child, uint meta, uint bytes) {
   memory_fetch(
       BVH_IS_INNER(meta) ? (size_t)node_at(nodes, child) : (size_t)block_at(blocks, (size_t)child * BLOCK_UNIT), bytes);
@@ -49,11 +50,12 @@ INLINE bvh_visit bvh_child(scene_nodes nodes, scene_blocks blocks, uint node, ui
   return v;
 }
 
-/* The binary logarithm of how many primitives are below, about. */
+/* About the binary logarithm of the number of primitives below a child. */
 INLINE uint bvh_size(uint meta) { return BVH_IS_INNER(meta) ? meta & 0xFFu : 3; }
 
-/* Which of two children is visited first: the nearer; where any hit will do, one with much less to go through, since
- * where large and small primitives are mixed it is the large that stand alone. */
+/* Whether child a is visited before b. The nearer one comes first. For SLAB_ANY a child with at most about a quarter
+ * of the other's primitives comes first: where large and small primitives are mixed, the large ones are in small
+ * subtrees. */
 INLINE bool bvh_before(const bvh_visit *a, const bvh_visit *b) {
   if (SLAB_QUERY == SLAB_ANY) {
     const uint size = bvh_size(a->meta), other = bvh_size(b->meta);
@@ -63,8 +65,8 @@ INLINE bool bvh_before(const bvh_visit *a, const bvh_visit *b) {
   return a->enter < b->enter;
 }
 
-/* The nearest of a node's children in bits becomes the next; the others are pushed, nearest last. Without children,
- * pops. */
+/* The nearest of a node's children in `bits` becomes the next. The others are pushed, the nearest last. Where bits is
+ * 0, pops. */
 INLINE bool bvh_down(bvh_path *path, scene_nodes nodes, scene_blocks blocks, uint node, uint bits,
                      const float enter[BVH_WIDTH], float limit) {
   const uint base = path->top;

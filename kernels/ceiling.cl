@@ -1,11 +1,13 @@
-/* What a device can do at most: arithmetic on registers alone, memory alone, and a launch that does nothing.
+/* Measures the most that a device can do: arithmetic on registers alone, memory access alone, and a launch that does
+ * nothing.
  *
- * Built with LANES as the casting kernels are, and CHAINS. Arithmetic is made of so many chains of results that do not
- * wait for each other: enough to cover an operation's latency on every port, few enough to stay in registers. What they
- * start from is an argument, so that no compiler works anything out beforehand, and no value is ever subnormal. */
+ * Built with LANES as the casting kernels are, and CHAINS: the number of independent dependency chains of the
+ * arithmetic. It must be large enough to cover an operation's latency on every port, and small enough that all values
+ * stay in registers. Start values are arguments, so that no compiler computes anything beforehand. No value is ever
+ * subnormal. */
 #include "lanes.h"
 
-/* Rounds between two tests for the end of the loop, which cost a GPU as much as arithmetic does. */
+/* Rounds between two tests for the end of the loop. On a GPU such a test costs as much as arithmetic. */
 #if LANES == 1
 #define UNROLLED 8
 #else
@@ -16,14 +18,14 @@ INLINE void begin(real x[CHAINS], float first) {
   UNROLL for (int k = 0; k < CHAINS; k++) x[k] = (real)(first + (float)k);
 }
 
-/* Stores a sum that never is what it is compared with, so that nothing before looks unused. */
+/* Stores a sum if it equals a value that it never has, so that the compiler cannot remove the computation. */
 INLINE void keep(const real x[CHAINS], global float *out) {
   real sum = x[0];
   UNROLL for (int k = 1; k < CHAINS; k++) sum = sum + x[k];
   if (lanes_any(sum == (real)(-1.0f))) out[0] = lanes_at(sum, 0);
 }
 
-/* A round: CHAINS additions and as many multiplications. With b = 0.5 every chain goes to a. */
+/* A round: CHAINS additions and as many multiplications. With b = 0.5 every chain converges to a. */
 kernel void add_mul(global float *out, const uint rounds, const float first, const float a, const float b) {
   real x[CHAINS];
   begin(x, first);
@@ -32,7 +34,8 @@ kernel void add_mul(global float *out, const uint rounds, const float first, con
   keep(x, out);
 }
 
-/* A round: CHAINS minima and as many maxima. Each takes in its neighbour, since a clamp done twice is a clamp. */
+/* A round: CHAINS minima and as many maxima. Each uses its neighbour's value, since a clamp to the same bounds twice is
+ * one clamp. */
 kernel void min_max(global float *out, const uint rounds, const float first, const float a, const float b) {
   real x[CHAINS];
   begin(x, first * b);
@@ -42,15 +45,15 @@ kernel void min_max(global float *out, const uint rounds, const float first, con
   keep(x, out);
 }
 
-/* As a predicate a GPU's comparison takes the one before it in for nothing. */
+/* As a predicate, a GPU's comparison includes the `and` with the one before at no cost. */
 #if LANES == 1
 typedef bool verdict;
 #else
 typedef mask verdict;
 #endif
 
-/* A round: what box_may_overlap does for two blocks, 12 additions and multiplications, 6 minima and maxima and a
- * comparison each. Planes are the products of the round before. */
+/* A round: what box_may_overlap does for two blocks, with 12 additions and multiplications, 6 minima and maxima and a
+ * comparison each. The planes are the products of the previous round. */
 kernel void slab_mix(global float *out, const uint rounds, const float first, const float a, const float b) {
   real x[CHAINS];
   verdict hit = (real)(a) > (real)(b);
@@ -72,7 +75,8 @@ kernel void slab_mix(global float *out, const uint rounds, const float first, co
 
 /* ---- memory ---- */
 
-/* Neighbouring work-items of a GPU read neighbouring pieces; each one of a CPU has a stretch of its own. */
+/* On a GPU neighbouring work-items read neighbouring pieces. On a CPU each work-item has a contiguous range of its
+ * own. */
 #if LANES == 1
 typedef uint4 piece;
 #define FIRST(n) (get_global_id(0))
@@ -86,7 +90,7 @@ typedef uint16 piece;
 #define STEP 1
 #endif
 
-/* n pieces. marker: bits that no piece has. */
+/* Reads n pieces. marker: bits that no piece has. */
 kernel void memory_read(const global piece *from, global piece *to, const uint n, const uint marker) {
   piece seen = (piece)(0);
   for (uint i = FIRST(n); i < END(n); i += STEP) seen |= from[i];

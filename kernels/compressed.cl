@@ -1,9 +1,9 @@
-/* An 8-wide BVH in nodes of 80 bytes, one ray a work-item: for GPUs, where what is read from memory and kept in
- * registers counts, and lanes are work-items already.
+/* Traversal of an 8-wide BVH in nodes of 80 bytes, one ray per work-item. It is for GPUs: what is read from memory and
+ * kept in registers counts there, and the lanes are work-items already.
  *
- * Children stand where rays of any direction meet them about in order of (child ^ way), so nothing is sorted: what is
- * left to visit of a node is a byte, and the stack holds one entry a level. The leaves of a node are met before its
- * inner children.
+ * Children are stored such that rays of any octant visit them in order of (child ^ octant), which is about front to
+ * back. So nothing is sorted: the children of a node still to visit are one byte, and the stack has one entry per
+ * level. The leaves of a node are tested before its inner children are visited.
  *
  * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, and SLAB_STACK: the most levels of inner nodes. */
 #define BVH_UNIT COMPRESSED_UNIT
@@ -12,13 +12,13 @@
 #include "nodes.h"
 #include "quantised.h"
 
-/* Nodes that lie together: the inner children of one. */
+/* The inner children of one node, which are stored next to each other. */
 typedef struct siblings {
   uint first; /* index of the first */
-  uint lanes; /* bits 0 to 7: still to be visited, bit k ^ way for child k; bits 8 to 15: which children they are */
+  uint lanes; /* bits 0 to 7: still to visit, bit k ^ octant for child k; bits 8 to 15: which children are inner */
 } siblings;
 
-/* Bit k becomes bit k ^ way. */
+/* Permutes bits: bit k becomes bit k ^ octant. */
 INLINE uint turned(uint bits, uint octant) {
   bits = (octant & 1) != 0 ? (bits & 0x55) << 1 | (bits >> 1 & 0x55) : bits;
   bits = (octant & 2) != 0 ? (bits & 0x33) << 2 | (bits >> 2 & 0x33) : bits;
@@ -37,8 +37,8 @@ INLINE node_rows node_load(scene_nodes nodes, uint index) {
   return n;
 }
 
-/* Children that the ray may touch at limit or before, as bits. One that is unused is hardly ever among them, and then
- * is a leaf of nothing. */
+/* Children whose bounds the ray may overlap at limit or before, as bits. An unused child is hardly ever among them. If
+ * it is, it is a leaf with no primitives. */
 INLINE uint node_children(const prepared_ray *ray, const node_rows *n, float limit) {
   const uint4 a = n->row[2], b = n->row[3], c = n->row[4];
   const uint lower[3][2] = {{a.x, a.y}, {a.z, a.w}, {b.x, b.y}}, upper[3][2] = {{b.z, b.w}, {c.x, c.y}, {c.z, c.w}};
@@ -61,7 +61,7 @@ INLINE uint node_children(const prepared_ray *ray, const node_rows *n, float lim
 
 INLINE uint node_meta(const node_rows *n, uint k) { return compressed_byte(k < 4 ? n->row[1].z : n->row[1].w, k % 4); }
 
-/* The leaves among the children in `bits`, bit k ^ way for child k. True when the ray is done. */
+/* Tests the leaves among the children in `bits`, bit k ^ octant for child k. True when the ray is done. */
 INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits, uint octant,
                         scene_blocks blocks, const cast_uniforms *cast) {
   for (; bits != 0; bits &= bits - 1) {
@@ -80,7 +80,7 @@ INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows
 INLINE void descend(query_state *q, const prepared_ray *ray, scene_nodes nodes, scene_blocks blocks,
                     const cast_uniforms *cast) {
   const uint octant = ray->octant & 7;
-  siblings stack[SLAB_STACK], next = {0, 0x100u | 1u << octant}; /* the root is child 0 of nothing */
+  siblings stack[SLAB_STACK], next = {0, 0x100u | 1u << octant}; /* the root is child 0 of no node */
   uint top = 0;
   for (;;) {
     if ((next.lanes & 0xFF) == 0) {
@@ -99,7 +99,7 @@ INLINE void descend(query_state *q, const prepared_ray *ray, scene_nodes nodes, 
   }
 }
 
-/* As `flat`; nodes: the BVH, its root first. */
+/* The arguments of `flat`, and nodes: the BVH, its root first. */
 kernel void compressed(const global slab_ray *rays, global void *results, const global uint *offsets,
                        const global geometry_entry *table, BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                        volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS) {

@@ -1,13 +1,13 @@
-/* Brute force: every ray meets every primitive that its mask lets it see.
+/* Brute force: tests every ray against every primitive that its mask lets it see.
  *
- * Built with LANES (1, 8 or 16), SLAB_QUERY (a slab_query), SLAB_KINDS (bit k: the scene holds slab_shape k);
- * SLAB_RAYS: most rays of a work-item, which are interleaved over a tile of the geometry while it is in the cache; and
- * SLAB_TILE: boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0: none, each
- * work-item reads them itself. A tile is of LANES 1. */
+ * Built with LANES (1, 8 or 16); SLAB_QUERY (a slab_query); SLAB_KINDS (bit k: the scene holds slab_shape k);
+ * SLAB_RAYS: the most rays per work-item, which are all tested against a tile of the geometry while it is in the cache;
+ * and SLAB_TILE: the number of boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0:
+ * none, each work-item reads them itself. SLAB_TILE is above 0 only with LANES 1. */
 #define SLAB_TREE 0
 #include "prepared_rays.h"
 
-/* Blocks whose boxes go through the reject together: one branch for all of them. */
+/* Blocks of boxes that go through the conservative box reject together: one branch for all of them. */
 #define REJECTED 2
 
 INLINE bool reject_blocks(const prepared_ray *ray, const global float *block, float limit) {
@@ -16,7 +16,8 @@ INLINE bool reject_blocks(const prepared_ray *ray, const global float *block, fl
   return lanes_any(overlapped);
 }
 
-/* Primitives [first, end) of one geometry, block by block; first is a multiple of LANES. True when the ray is done. */
+/* Tests primitives [first, end) of one geometry, block by block. first is a multiple of LANES. True when the ray is
+ * done. */
 INLINE bool scan(const uint kind, query_state *q, const prepared_ray *ray, geometry_blocks blocks,
                  const geometry_entry *entry, uint first, uint end, const cast_uniforms *cast) {
   const uint step = primitive_rows(kind) * LANES;
@@ -46,23 +47,25 @@ INLINE bool scan_kind(query_state *q, const prepared_ray *ray, scene_blocks bloc
 }
 
 #if SLAB_TILE > 0
-/* ---- boxes in local memory: through the reject there; what it lets through is met where it lies otherwise ---- */
+/* ---- boxes in local memory: for the conservative box reject; boxes that pass it are tested from global memory ---- */
 
-#define TILE_STEP 4 /* boxes from one branch to the next */
+#define TILE_STEP 4 /* boxes per branch */
 
 BOX_PLANES(tile_planes, local)
 
-/* By the whole group; filled up with boxes that no ray touches. */
+/* Fetches a tile into local memory. The whole work-group takes part. The tile is filled up with boxes that no ray
+ * hits. */
 INLINE void tile_fetch(local float *tile, const global float *boxes, uint count) {
   const uint used = count * BOX_ROWS, all = (count + TILE_STEP - 1) / TILE_STEP * TILE_STEP * BOX_ROWS;
-  barrier(CLK_LOCAL_MEM_FENCE); /* none reads what was there */
+  barrier(CLK_LOCAL_MEM_FENCE); /* no work-item still reads the previous tile */
   for (uint i = (uint)get_local_id(0); i < all; i += (uint)get_local_size(0))
     tile[i] = i < used ? boxes[i] : i % BOX_ROWS < 3 ? INFINITY : -INFINITY;
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* From box `at` on the first step of which a ray may touch one; touched: which rays may. Rays that are alike see the
- * same planes near and far, which are read once for all of them. */
+/* The first step of TILE_STEP boxes, from box `at` on, in which a ray may overlap a box. overlapped: which rays may.
+ * With `alike` all rays have the same direction signs. Then near and far planes are the same for all, and are read
+ * once. */
 INLINE uint tile_search(const bool alike, const prepared_ray ray[SLAB_RAYS], const float limit[SLAB_RAYS],
                         const local float *tile, uint at, uint count, bool overlapped[SLAB_RAYS]) {
   for (; at < count; at += TILE_STEP) {
@@ -82,17 +85,17 @@ INLINE uint tile_search(const bool alike, const prepared_ray ray[SLAB_RAYS], con
   return at;
 }
 
-/* How far the reject looks along a ray: nowhere once that is done. */
+/* The limit for the conservative box reject: -inf once the ray is done. */
 INLINE float tile_limit(const query_state *q, const prepared_ray *ray) {
   return ray->state == RAY_LIVE ? q->limit : -INFINITY;
 }
 
-/* A work-item's n rays meet boxes [first, end) of a geometry, which are in the tile. Also where n is 0: a condition of
- * one work-item between two barriers ended in rays that were not there (PoCL 3.1). */
+/* Tests a work-item's n rays against boxes [first, end) of a geometry, which are in the tile. It runs also where n is
+ * 0: a condition that differs between work-items, between two barriers, gave rays that do not exist (PoCL 3.1). */
 INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uint n, const local float *tile,
                       geometry_blocks blocks, const geometry_entry *entry, uint first, uint end,
                       const cast_uniforms *cast) {
-  prepared_ray seen[SLAB_RAYS]; /* in registers, as is what follows: they are indexed by constants alone */
+  prepared_ray seen[SLAB_RAYS]; /* in registers, as are the arrays below: they are indexed by constants alone */
   float limit[SLAB_RAYS];
   bool overlapped[SLAB_RAYS];
   bool alike = true;
@@ -117,22 +120,23 @@ INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uin
 }
 #endif
 
-/* Primitives of a geometry that a work-item's rays meet before the next are fetched: a tile of boxes in local memory,
- * else about 24 KiB, half of a first-level cache. One ray takes them all at once. */
+/* The number of primitives of a geometry that a work-item's rays are tested against before the next ones are
+ * fetched: a tile of boxes in local memory, else about 24 KiB, half of a first-level cache. With one ray it is the
+ * whole geometry. */
 INLINE uint tile_of(const geometry_entry *entry) {
   if (SLAB_TILE > 0 && entry->kind == SLAB_BOX) return SLAB_TILE;
   return SLAB_RAYS == 1 ? entry->count : 6144 / primitive_rows(entry->kind) / LANES * LANES;
 }
 
-/* Of these the ones from `first` on that lie in one buffer. */
+/* Of these primitives, from `first` on, the number that lie in one buffer. */
 INLINE uint tile_held(scene_blocks blocks, const geometry_entry *entry, uint first, uint tile) {
   const uint step = primitive_rows(entry->kind) * LANES;
   const uint held = geometry_held(geometry_begin(blocks, entry), (size_t)(first / LANES) * step, step);
   return held < (tile + LANES - 1) / LANES ? held * LANES : tile;
 }
 
-/* results: an array of the query's type; for SLAB_ALL the hits of ray i begin at offsets[i] (offsets is unused by
- * others). skips: one entry a ray where cast.skip; invalid: one counter where cast.invalid. */
+/* results: an array of the query's type. For SLAB_ALL the hits of ray i begin at offsets[i]; other queries do not use
+ * offsets. skips: one entry per ray where cast.skip is 1. invalid: one counter where cast.invalid is 1. */
 KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, const global uint *offsets,
                              const global geometry_entry *table, BLOCKS_PARAMETERS,
                              const global slab_primitive_id *skips, volatile global uint *invalid,
@@ -142,14 +146,14 @@ KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, 
   local float boxes[SLAB_TILE * BOX_ROWS];
 #endif
   const size_t begin = get_global_id(0) * cast.rays_each;
-  uint n = 0; /* a work-item without a ray still helps its group */
+  uint n = 0; /* a work-item without rays still helps to fetch tiles */
   while (n < cast.rays_each && begin + n < cast.rays) n++;
   prepared_rays prepared;
   hit_share share = {0, 0};
   prepared_ray ray[SLAB_RAYS];
   query_state q[SLAB_RAYS];
   prepared.first = prepared.count = 0;
-  ray[0] = (prepared_ray){.state = RAY_DONE}; /* goes through tiles where there is no other */
+  ray[0] = (prepared_ray){.state = RAY_DONE}; /* placeholder for a work-item without rays */
   for (uint r = 0; r < n; r++) {
     ray[r] = *prepared_rays_take(&prepared, rays, 0, &cast, begin + r, begin + n);
     q[r] = query_begin(&ray[r], results, offsets, table, skips, invalid, &cast, begin + r, begin + r);

@@ -1,7 +1,7 @@
-/* The way through a BVH of rays that a work-item takes interleaved. As bvh.h, but without branches that processors
- * cannot foresee: where one went wrong, what was begun for the other rays would be thrown away too. So what is left of
- * a node stays together, in order of its children, and the next of them is found each time: the least of eight numbers
- * is one instruction on x86, and sorting them took 1.1 to 1.2 times as long (PoCL 3.1, Zen 3). */
+/* BVH traversal for interleaved rays. It does what bvh.h does, without unpredictable branches: a misprediction also
+ * discards the work already begun for the other rays. The children of a node that are still to visit stay together, in
+ * the order of the children. The next of them is searched each time: the least of eight numbers is one instruction on
+ * x86. Sorting them took 1.1 to 1.2 times as long (PoCL 3.1, Zen 3). */
 #ifndef INTERLEAVED_H
 #define INTERLEAVED_H
 
@@ -11,24 +11,24 @@
 #error "a node's children are told apart in the lanes of one vector"
 #endif
 
-#define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1)) /* of inner nodes, at the most */
+#define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1)) /* most levels of inner nodes */
 #define INTERLEAVED_NONE 0xFFFFu
 
-/* What is left for later, of one node a level. */
+/* The stack: children that are still to visit, one node per level. */
 typedef struct interleaved_stack {
-  ushort8 left[INTERLEAVED_LEVELS]; /* the rank of each child, the least is visited first; INTERLEAVED_NONE: it is not
-                                       left */
+  ushort8 left[INTERLEAVED_LEVELS]; /* rank of each child; the least is visited first; INTERLEAVED_NONE: none */
   uint owner[INTERLEAVED_LEVELS];   /* the node */
 } interleaved_stack;
 
-/* Of the next child: a node, or a block of triangles, which is a line longer. Without that line random rays take 1.03
- * to 1.34 times as long (PoCL 3.1, Zen 3); rays one by one are as fast without it. */
+/* Bytes that are prefetched of the next child: a node, or a block of triangles, which is one cache line longer.
+ * Without that line random rays take 1.03 to 1.34 times as long (PoCL 3.1, Zen 3). Rays cast one by one are as fast
+ * without it. */
 #define INTERLEAVED_FETCHED \
   ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0 ? BLOCK_UNIT * BVH_BLOCK_UNITS(TRIANGLE_ROWS) * 4 : (uint)sizeof(bvh_node))
 
 typedef struct interleaved_path {
-  uint child, meta; /* of the next; meta 0: there is none */
-  uint top;         /* levels of which something is left */
+  uint child, meta; /* the next child; meta 0: there is none */
+  uint top;         /* levels that have a child to visit */
   interleaved_stack *stack;
 } interleaved_path;
 
@@ -39,7 +39,8 @@ INLINE void interleaved_begin(interleaved_path *path, interleaved_stack *stack) 
   path->stack = stack;
 }
 
-/* The least of eight numbers, and its place in bits 16 to 18; and whether one of them is left. */
+/* interleaved_least: the least of eight numbers, and its index in bits 16 to 18. interleaved_some: whether one of them
+ * is not INTERLEAVED_NONE. */
 #if defined(__clang__) && defined(__SSE4_1__)
 INLINE uint interleaved_least(ushort8 v) {
   typedef short eight __attribute__((vector_size(16)));
@@ -59,9 +60,9 @@ INLINE uint interleaved_least(ushort8 v) {
 INLINE bool interleaved_some(ushort8 v) { return any(v != (ushort8)(INTERLEAVED_NONE)) != 0; }
 #endif
 
-/* A rank is where a child is entered, since floats from 0 on have the order of their bits, of which sixteen do; one
- * entered before, of a range that begins below 0, is as if at 0. Where any hit will do, size comes first, as in
- * bvh_before. */
+/* Ranks of a node's children: the upper sixteen bits, without the sign, of the t where the ray enters a child. Floats
+ * from 0 on have the order of their bits. A child that is entered below 0, in a range that begins below 0, counts as
+ * entered at 0. For SLAB_ANY the size comes first, as in bvh_before. */
 INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask overlapped) {
   uint8 rank = as_uint8(max(as_int8(enter), 0)) >> 15;
   if (SLAB_QUERY == SLAB_ANY) {
@@ -69,7 +70,7 @@ INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask o
     const int8 size = min(meta < 0 ? meta & 0xFF : 3, 31);
     rank = as_uint8(size >> 1) << 12 | rank >> 4;
   }
-  const int8 told = overlapped ? as_int8(rank) : INT_MAX; /* which becomes INTERLEAVED_NONE */
+  const int8 told = overlapped ? as_int8(rank) : INT_MAX; /* saturates to INTERLEAVED_NONE */
 #if defined(__clang__) && defined(__SSE4_1__)
   typedef int four __attribute__((vector_size(16)));
   return as_ushort8(__builtin_ia32_packusdw128((four)told.lo, (four)told.hi));
@@ -78,7 +79,7 @@ INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask o
 #endif
 }
 
-/* The children of a node that the ray touches. */
+/* Pushes the children of a node whose bounds the ray overlaps. */
 INLINE void interleaved_push(interleaved_path *path, scene_nodes nodes, uint node, real enter, mask overlapped) {
   const uint top = path->top;
   path->stack->left[top] = interleaved_ranks(node_at(nodes, node), enter, overlapped);
@@ -92,10 +93,11 @@ constant ushort8 interleaved_taken[BVH_WIDTH] = {
     (ushort8)(0, 0, 0, 0, INTERLEAVED_NONE, 0, 0, 0), (ushort8)(0, 0, 0, 0, 0, INTERLEAVED_NONE, 0, 0),
     (ushort8)(0, 0, 0, 0, 0, 0, INTERLEAVED_NONE, 0), (ushort8)(0, 0, 0, 0, 0, 0, 0, INTERLEAVED_NONE)};
 
-/* The first of those left on the deepest level becomes the next, if it is entered at limit or before, as far as its
- * rank tells. */
+/* The child with the least rank on the deepest level becomes the next, if by its rank it is entered at limit or before.
+ * Otherwise the level is dropped. */
 INLINE void interleaved_pop(interleaved_path *path, scene_nodes nodes, scene_blocks blocks, float limit) {
-  const uint last = SLAB_QUERY == SLAB_ANY ? INTERLEAVED_NONE : as_uint(limit) >> 15; /* which below 0 drops none */
+  const uint last =
+      SLAB_QUERY == SLAB_ANY ? INTERLEAVED_NONE : as_uint(limit) >> 15; /* a limit below 0 drops no child */
   uint level = path->top, least;
   do {
     if (level == 0) {

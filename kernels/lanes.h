@@ -1,13 +1,12 @@
-/* One lane type for all geometry maths: a scalar on GPUs and in C11 (the CPU reference),
- * 8 or 16 floats wide on CPU devices, where one ray meets LANES primitives at once,
- * or (SLAB_PACKET) LANES rays meet one primitive.
+/* One lane type for all geometry maths. It is a scalar on GPUs and in C11 (the CPU reference). On CPU devices it is 8
+ * or 16 floats wide: one ray is tested against LANES primitives at once, or (SLAB_PACKET) LANES rays against one
+ * primitive.
  *
- * real, mask and word are what a ray and a primitive make together; ray_real, ray_mask
- * and ray_word are a ray's own: as wide in packets, else scalars.
+ * real, mask and word are the types of values that depend on a ray and a primitive. ray_real, ray_mask and ray_word are
+ * the types of values that depend on a ray alone: as wide in packets, else scalars.
  *
- * Code written with them reads like scalar code and means the same at
- * every width: + - *, comparisons, ?: and & | ! work on all of them, and a mask is
- * zero or all ones per lane (1 in scalars). Nothing here rounds differently from C11:
+ * Code written with these types reads like scalar code and means the same at every width. + - *, comparisons, ?: and &
+ * | ! work on all of them. A mask is zero or all ones per lane (1 in scalars). Rounding is the same as in C11:
  * contraction is off, and no function of the common-function or native kind is used. */
 #ifndef LANES_H
 #define LANES_H
@@ -16,20 +15,20 @@
 #define LANES 1
 #endif
 
-/* Lanes are explicit: without this Intel's runtime takes them apart to vectorise across work-items, and builds take
- * seven times as long. */
+/* States that the vectors are explicit. Without this hint Intel's runtime splits them to vectorise across work-items,
+ * and builds take seven times as long. */
 #if LANES > 1
 #define KERNEL_HINT __attribute__((vec_type_hint(real)))
 #else
 #define KERNEL_HINT
 #endif
 
-/* Floats from one row of a block to the next: more than LANES where a block is met in parts. */
+/* Floats from one row of a block to the next. More than LANES where a block is tested in parts. */
 #ifndef STRIDE
 #define STRIDE LANES
 #endif
 
-/* Rays that meet a block of triangles each at once: 1 or 2. */
+/* Rays that are tested at once, each against a block of triangles: 1 or 2. */
 #ifndef SLAB_RAY_PAIRS
 #define SLAB_RAY_PAIRS 1
 #endif
@@ -37,27 +36,28 @@
 #ifdef __OPENCL_C_VERSION__
 
 #pragma OPENCL FP_CONTRACT OFF
-/* Sixteen lanes on a processor that has eight: clang warns of each function's ABI, and all are inlined. */
+/* With sixteen lanes on a processor that has eight, clang warns of each function's ABI. All functions are inlined, so
+ * the ABI does not matter. */
 #if defined(__clang__) && defined(__has_warning)
 #if __has_warning("-Wpsabi")
 #pragma clang diagnostic ignored "-Wpsabi"
 #endif
 #endif
-/* Not every compiler knows the question: within an #if it would be a syntax error. */
+/* Two conditions, since some compilers do not have __has_builtin: there its use in an #if is a syntax error. */
 #ifdef __has_builtin
 #if __has_builtin(__builtin_prefetch)
 #define HAS_PREFETCH
 #endif
 #endif
 #define GLOBAL global
-/* A call would pass vectors through memory: PoCL leaves functions that are used twice out of line. */
+/* Forces inlining. PoCL does not inline functions that are used twice, and a call passes vectors through memory. */
 #if SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
 #define INLINE static inline __attribute__((always_inline, overloadable)) /* ray_pair.h, packet_interval.h */
 #else
 #define INLINE static inline __attribute__((always_inline))
 #endif
-/* For loops over axes and vertices: without it PoCL leaves them rolled and keeps their arrays in memory, half as fast.
- */
+/* For loops over axes and vertices. Without it PoCL does not unroll them and keeps their arrays in memory, which is
+ * half as fast. */
 #define UNROLL _Pragma("unroll")
 
 #if LANES == 1
@@ -123,14 +123,14 @@ typedef uint ray_word;
 #if LANES == 1
 #define lanes_first(v) (v)
 #else
-#define lanes_first(v) ((v).s0) /* of values that a ray and one primitive made, the same in all lanes */
+#define lanes_first(v) ((v).s0) /* of values that depend on a ray and one primitive, the same in all lanes */
 #endif
 #endif
 
-/* SLAB_ASSEMBLY: the driver bears inline assembly (program.c). */
+/* SLAB_ASSEMBLY: the driver supports inline assembly (program.c). */
 
-/* A mask that outlives a branch, kept as it is: where processors have no masks of bits, LLVM packs it to 16 bits a lane
- * before the branch and unpacks it after, eight instructions in all. So without this rays are 3 to 10 % slower
+/* Keeps a mask that is used after a branch in its vector form. On processors without mask registers LLVM packs it to 16
+ * bits a lane before the branch and unpacks it after, eight instructions in all. Without this rays are 3 to 10 % slower
  * (PoCL 3.1, Zen 3). */
 #if LANES == 8 && SLAB_RAY_PAIRS == 1 && defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
 INLINE int8 lanes_kept(int8 m) {
@@ -141,8 +141,8 @@ INLINE int8 lanes_kept(int8 m) {
 #define lanes_kept(m) (m)
 #endif
 
-/* The sign bit of every lane, lane 0 lowest: one instruction where the compiler offers it, and said so that it cannot
- * take it apart. */
+/* The sign bit of every lane; bit 0 is lane 0. One instruction where the compiler offers it, written so that the
+ * compiler cannot split it. */
 INLINE uint eight_bits(int8 m) {
 #if defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
   uint bits;
@@ -151,7 +151,7 @@ INLINE uint eight_bits(int8 m) {
 #elif defined(__clang__) && defined(__AVX__)
   return (uint)__builtin_ia32_movmskps256(as_float8(m));
 #else
-  /* Byte k keeps bit k, and the product collects all of them in its highest byte. */
+  /* Byte k keeps bit k. The product collects all of them in its highest byte. */
   return (uint)((as_ulong(convert_char8(m)) & 0x8040201008040201UL) * 0x0101010101010101UL >> 56);
 #endif
 }
@@ -171,8 +171,8 @@ INLINE uint lanes_bits(mask m) { return eight_bits(m); }
 INLINE uint lanes_bits(mask m) { return sixteen_bits(m); }
 #endif
 
-/* Intel's runtime shows kernels no __AVX__. There brute force took 1.3 times as long by bits as by any(), which wants a
- * comparison: of a mask it would look at the sign bits. */
+/* Intel's runtime does not define __AVX__ for kernels. Brute force there took 1.3 times as long with lanes_bits as with
+ * any(). any() gets a comparison, since of a mask it would test the sign bits. */
 INLINE bool lanes_any(mask m) {
 #if defined(__clang__) && defined(__AVX__)
   return lanes_bits(m) != 0;
@@ -187,7 +187,7 @@ static inline float lanes_at(real v, uint lane) {
   return values[lane];
 }
 
-/* Of each eight elements of a and b those at i to p, where 8 and up are b's. */
+/* PICK: of each eight elements of a and b, those at i to p. Indices from 8 on are elements of b. */
 #ifdef __clang__
 #define SHUFFLE8(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #define SHUFFLE16(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -205,7 +205,8 @@ static inline float lanes_at(real v, uint lane) {
 #define PICK(a, b, i, j, k, l, m, n, o, p) SHUFFLE8(a, b, i, j, k, l, m, n, o, p)
 #endif
 
-/* Eight rows of eight become columns; where LANES is 16, twice side by side. Only the last step crosses halves. */
+/* Transposes eight rows of eight. Where LANES is 16, it transposes two such matrices side by side. Only the last step
+ * moves values between 128-bit halves. */
 INLINE void lanes_transpose(real row[8]) {
   real two[8], four[8];
   UNROLL for (int i = 0; i < 8; i += 2) {
@@ -223,13 +224,13 @@ INLINE void lanes_transpose(real row[8]) {
 }
 #endif
 
-/* Bit of the lowest lane in bits, which are not 0: OpenCL C 1.2 has no ctz. */
+/* Index of the lowest bit that is set in bits, which is not 0. OpenCL C 1.2 has no ctz. */
 INLINE uint lowest_lane(uint bits) { return popcount(~bits & (bits - 1)); }
 
 #define lanes_fma(a, b, c) fma(a, b, c)
 #define lanes_abs(x) fabs(x)
 
-/* Asks for memory that is read soon. */
+/* Prefetches memory that is read soon. */
 INLINE void memory_fetch(size_t address, uint bytes) {
 #if LANES > 1 && defined(HAS_PREFETCH)
   UNROLL for (uint line = 0; line < bytes; line += 64) __builtin_prefetch((const void *)(address + line));
@@ -238,8 +239,8 @@ INLINE void memory_fetch(size_t address, uint bytes) {
 #endif
 }
 
-/* Correctly rounded quotient and root. The host states how the device gets them: by its own instructions
- * (it reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), through double, which is exact for both, or by whole numbers. */
+/* Correctly rounded quotient and square root. The host chooses how the device computes them: by its own instructions
+ * (where it reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), through double, which is exact for both, or with integers. */
 #if defined(SLAB_DIVIDE_BY_INTEGERS)
 #include "exact.h"
 #define scalar_divide(a, b) exact_divide(a, b)
@@ -341,11 +342,12 @@ static inline float ray_float(uint bits) {
 
 #endif
 
-/* Of three axes or vertices, in cyclic order. */
+/* The next of three axes or vertices, in cyclic order. */
 INLINE int next_of_three(int i) { return i == 2 ? 0 : i + 1; }
 
-/* The fresh value first: where it is NaN the accumulated one, which never is, stays. One instruction
- * on x86 as a comparison, one on GPUs as fmax (which may swap zeros of either sign: no answer shows it). */
+/* Maximum and minimum of a fresh value, which may be NaN, and an accumulated one, which never is. Where the fresh value
+ * is NaN the accumulated one is kept. As a comparison this is one instruction on x86, as fmax one on GPUs. fmax may
+ * swap zeros of either sign; no answer shows it. */
 #ifdef SLAB_FMAX
 INLINE real lanes_max(real fresh, real kept) { return fmax(fresh, kept); }
 INLINE real lanes_min(real fresh, real kept) { return fmin(fresh, kept); }

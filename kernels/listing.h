@@ -1,7 +1,8 @@
-/* All hits of a ray: collected while it is cast, then sorted and written to where they go.
+/* SLAB_ALL: collects all hits of a ray while it is cast, then sorts them and writes them to the results.
  *
- * Where offsets say where that is, hits are collected there too. Where they do not, since counting would take a cast of
- * its own, each list takes what it needs of a room that all work-items share (hit_room), and tells where it is. */
+ * Where offsets are given, hits are collected at their final place. Where they are not, counting first would take a
+ * cast of its own. Then each list reserves what it needs of a room that all work-items share (hit_room), and reports
+ * where it lies in a hit_list. */
 #ifndef LISTING_H
 #define LISTING_H
 
@@ -9,24 +10,25 @@
 #include "types.h"
 
 typedef struct listing {
-  global slab_hit *hits; /* as they are met: t, order (in primitive) and where (in geometry) alone are set */
+  global slab_hit *hits; /* as found: t, global primitive id (in primitive) and where (in geometry) alone are set */
   uint count, capacity;
-  volatile global uint *taken; /* of the room; NULL: offsets are given */
+  volatile global uint *taken; /* counters of the room; NULL: offsets are given */
 } listing;
 
-/* Hits that a work-item has taken for lists to come. */
+/* Hits that a work-item has reserved for its next lists. */
 typedef struct hit_share {
   uint next, left;
 } hit_share;
 
-/* `wanted` hits of `room`; LIST_LOST where so many are not left. *taken grows in either case, and does not come round:
- * see room_of. */
+/* Reserves `wanted` hits of `room`. Returns LIST_LOST where fewer are left. *taken grows in either case. It does not
+ * wrap around: see room_of. */
 INLINE uint room_take(volatile global uint *taken, uint wanted, uint room) {
   const uint at = atomic_add(taken, wanted);
   return at <= room && wanted <= room - at ? at : LIST_LOST;
 }
 
-/* A long list takes what it needs itself: of what is left of a share before the next one an eighth is lost at most. */
+/* Reserves the hits of a finished list. A list of an eighth of the share or more reserves its hits itself. So at most
+ * an eighth of a share is lost when the next one is reserved. */
 INLINE uint share_take(hit_share *share, volatile global uint *taken, uint count, const cast_uniforms *cast) {
   const uint size = min(cast->rays_each, HIT_SHARE);
   if (count > share->left) {
@@ -41,12 +43,12 @@ INLINE uint share_take(hit_share *share, volatile global uint *taken, uint count
   return at;
 }
 
-/* The room for hits. */
+/* Start of the room for hits. */
 INLINE global slab_hit *listing_room(global void *results, const cast_uniforms *cast) {
   return (global slab_hit *)((global uint *)results + cast->at[AT_RESULTS]);
 }
 
-/* Of ray i, the walk-th of those that work-items are at. */
+/* Begins the list of ray i. walk: its index among the rays in flight, over all work-items. */
 INLINE listing listing_begin(global void *results, const global uint *offsets, const cast_uniforms *cast, size_t i,
                              size_t walk) {
   listing l = {.hits = listing_room(results, cast)};
@@ -68,7 +70,7 @@ INLINE void hit_move(global slab_hit *to, float t, uint global_id, uint where) {
   to->geometry = where;
 }
 
-/* Moves to where there is room for twice as many, if there is. */
+/* Moves a list to where there is room for twice as many hits, if there is. */
 INLINE void listing_grow(listing *l, const cast_uniforms *cast) {
   const hit_room room = cast->room;
   const uint wanted = 2 * l->capacity, at = room_take(l->taken + TAKEN_LARGER, wanted, room.larger);
@@ -85,7 +87,7 @@ INLINE void listing_take(listing *l, float t, uint global_id, uint where, const 
   l->count++;
 }
 
-/* ---- sorted by (t, order): a heap sort in place, since a ray may meet any number ---- */
+/* ---- sorting by (t, global primitive id): a heap sort in place, since a ray may have any number of hits ---- */
 
 INLINE bool hit_is_after(const global slab_hit *a, float t, uint global_id) {
   return a->t > t || (a->t == t && a->primitive > global_id);
@@ -114,7 +116,7 @@ INLINE void sort_hits(global slab_hit *hits, uint count) {
   }
 }
 
-/* Sorts what has been collected of ray i. Where the hits go; NULL: nowhere. */
+/* Sorts the collected hits of ray i. Returns where the results go, or NULL where there is no room. */
 INLINE global slab_hit *listing_end(const listing *l, hit_share *share, const cast_uniforms *cast, size_t i) {
   const uint held = l->count < l->capacity ? l->count : l->capacity;
   global slab_hit *to = l->hits;

@@ -1,23 +1,24 @@
-/* What the layouts of a BVH have in common: how a ray meets the bounds of children, the blocks of a leaf, and what
- * stands outside. A layout defines STRIDE, the primitives of a block, and BVH_UNIT, the floats in which the places of
- * blocks are counted. */
+/* What the layouts of a BVH have in common: testing a ray against the bounds of children, the blocks of a leaf, and the
+ * primitives outside the BVH. A layout defines STRIDE, the number of primitives per block, and BVH_UNIT, the number of
+ * floats in which block positions are counted. */
 #ifndef NODES_H
 #define NODES_H
 
 #include "query.h"
 
-/* Children that the ray may touch at limit or before, and where it enters them. A child's stretch contains that of
- * every gate below it, since rounding is monotone, so whatever a primitive's gate lets through gets through here. */
+/* Children whose bounds the ray may overlap at limit or before, and the t where it enters them. A child's interval of t
+ * contains the interval of the padded bounds of every primitive below it, since rounding is monotone. So no child is
+ * rejected that holds a primitive whose padded bounds are accepted. */
 INLINE mask bounds_overlap(const prepared_ray *ray, const real near[3], const real far[3], float limit, real *enter) {
   real leave, hi;
-  if (ray->t_min >= 0.0f) return box_may_overlap(ray, near, far, limit, enter); /* else it holds nothing back */
+  if (ray->t_min >= 0.0f) return box_may_overlap(ray, near, far, limit, enter); /* below 0 it rejects nothing */
   box_interval(ray, near, far, enter, &leave, &hi);
   const mask overlapped = slab_overlaps(*enter, leave, ray->t_min, limit);
   *enter = lanes_max(*enter, (real)(ray->t_min));
   return overlapped;
 }
 
-/* Blocks of one kind, one after the other. True when the ray is done. */
+/* Tests `count` consecutive blocks of one kind. True when the ray is done. */
 INLINE bool scan_blocks(const uint kind, query_state *q, const prepared_ray *ray, scene_blocks blocks, uint first,
                         uint count, const cast_uniforms *cast) {
   const uint rows = primitive_rows(kind);

@@ -1,4 +1,4 @@
-/* Oriented boxes: the ray is turned into the box's frame, and meets the slab test there. */
+/* Oriented boxes: the ray is transformed into the box's frame, and the slab test is done there. */
 #ifndef ORIENTED_BOX_H
 #define ORIENTED_BOX_H
 
@@ -30,9 +30,9 @@ INLINE obb_lanes obb_load(GLOBAL const float *block) {
   return obb_of(rows);
 }
 
-/* The box is centre + inverse(axes) [-half_size, half_size]. Axes are orthonormal within 1e-5, so their inverse is the
- * transpose but for 1e-5 of each entry: 2^-14 of the summed half sizes pads for that (1.8e-5 of them) and for rounding.
- */
+/* The padded bounds. The box is centre + inverse(axes) [-half_size, half_size]. Axes are orthonormal within 1e-5. So
+ * their inverse is the transpose up to 1e-5 in each entry. The padding is 2^-14 of the sum of the half sizes, which
+ * covers this (1.8e-5 of the sum) and rounding. */
 INLINE void obb_padded_bounds(const obb_lanes *box, real lower[3], real upper[3]) {
   real sum = (box->half_size[0] + box->half_size[1]) + box->half_size[2];
   UNROLL for (int j = 0; j < 3; j++) {

@@ -1,9 +1,10 @@
-/* Rays that go one way, LANES at a time through the BVH that wide.cl takes them through one by one.
+/* Packet traversal: LANES rays of one octant go through a wide BVH together. wide.cl traverses the same BVH ray by ray.
  *
- * A node's children, and a leaf's triangles, meet all rays of a packet at once, as the interval of their origins and
- * inverses; what is left meets every ray. A product of intervals takes its ends from their ends, and rounding is
- * monotone, so the packet interval lets through whatever a ray does. Packets whose rays differ in the signs or the
- * largest axis of their directions are left to wide.cl.
+ * The children of a node and the triangles of a leaf are first tested against the packet interval: intervals of origins
+ * and reciprocals that hold all rays of a packet. What passes is tested against every ray. The ends of a product of
+ * intervals are products of their ends, and rounding is monotone. So the packet interval accepts all that any of its
+ * rays accepts. Packets whose rays differ in the signs or the largest axis of their directions are packet fallback:
+ * wide.cl casts them.
  *
  * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count. */
 #define STRIDE 8
@@ -15,10 +16,10 @@
 
 typedef struct packet {
   prepared_ray ray;
-  mask live;     /* rays that still look for something */
-  real t, limit; /* as in query_state, */
+  mask live;     /* rays that are not done */
+  real t, limit; /* these as in query_state */
   word global_id, where, count, skip;
-  word lane; /* of the best in its block */
+  word lane; /* lane of the best hit in its block */
 } packet;
 
 /* ---- rays in ---- */
@@ -29,7 +30,7 @@ typedef struct packet {
 #define LANE_NUMBERS ((word)(0, 1, 2, 3, 4, 5, 6, 7))
 #endif
 
-/* Orders of the primitives that the rays are not to see. */
+/* Global primitive ids that the rays skip. */
 INLINE word packet_skips(const global geometry_entry *table, const global slab_primitive_id *skips,
                          const cast_uniforms *cast, size_t first, uint count) {
   uint global_ids[LANES];
@@ -40,8 +41,8 @@ INLINE word packet_skips(const global geometry_entry *table, const global slab_p
   return lanes_from(global_ids);
 }
 
-/* True where all live rays go one way, which is told, and begin at 0 or later: before it box_may_overlap holds nothing
- * back. */
+/* True where all live rays have one octant, which is returned, and their t_min is 0 or more: below 0 box_may_overlap
+ * rejects nothing. */
 INLINE bool packet_agrees(const packet *p, uint *octant) {
   uint octants[LANES];
   lanes_store(p->ray.octant, octants);
@@ -84,11 +85,12 @@ INLINE packet_interval packet_interval_of(const packet *p) {
   return h;
 }
 
-/* Of so few rays it is not asked which triangles their packet interval may touch. Measured with PoCL 3.1: 2 to 5 on Zen
- * 5, and 3 to 8 on Zen 4, are about as fast; 8 to 20 % faster than none on shadow rays of large meshes (Zen 5). */
+/* With at most this many rays, a block's triangles are not tested against the packet interval. Measured with PoCL 3.1:
+ * 2 to 5 on Zen 5, and 3 to 8 on Zen 4, are about as fast; 8 to 20 % faster than no threshold on shadow rays of large
+ * meshes (Zen 5). */
 #define PACKET_INTERVAL_PAYS 4
 
-/* Primitives of a block that some ray may touch; those that nothing is known of stay. */
+/* Primitives of a block that some ray may overlap, as bits. Kinds without such a test return all bits. */
 INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, const global float *block) {
   interval_real enter;
   if (kind == SLAB_BOX) return interval_overlaps_boxes(h, block, &enter);
@@ -117,7 +119,7 @@ INLINE bool packet_hides(uint global_id, const global geometry_entry *table, con
   return cast->masked != 0 && (table[geometry_of(table, cast->geometries, global_id)].mask & cast->mask) == 0;
 }
 
-/* Rays of `touched` against a primitive, and against one after the other of a block's in `bits`. */
+/* Tests the rays of `overlapped` against the primitives of a block in `bits`, one after the other. */
 INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits, const global float *block, uint where,
                          const global geometry_entry *table, const cast_uniforms *cast) {
   const global uint *global_ids = (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
@@ -131,7 +133,8 @@ INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits,
   }
 }
 
-/* What triangles ask of a frame, to be read ray by ray. It stands apart from the packet: see bvh_path. */
+/* The part of the prepared rays that the triangle test reads, stored to be read ray by ray. It is not part of the
+ * packet: see bvh_path. */
 typedef struct packet_rows {
   float shear_origin[3][LANES], shear_inverse[3][LANES], shear[2][LANES], t_min[LANES];
 } packet_rows;
@@ -145,12 +148,12 @@ INLINE void packet_store(const packet *p, packet_rows *rows) {
   lanes_store(p->ray.t_min, rows->t_min);
 }
 
-/* Rays that meet a block of triangles at once. */
+/* Rays that are tested at once, each against all triangles of a block. */
 #define SINGLY (LANES / BVH_WIDTH)
 
 INLINE real packet_pair(float a, float b) { return LANE_NUMBERS < (word)(BVH_WIDTH) ? (real)(a) : (real)(b); }
 
-/* What triangles ask of a frame, of two rays, half of the lanes each. */
+/* The part of the prepared rays that the triangle test reads, for two rays, half of the lanes each. */
 INLINE prepared_ray packet_ray(const packet *p, const packet_rows *rows, uint a, uint b) {
   prepared_ray f = p->ray;
   UNROLL for (int i = 0; i < 3; i++) {
@@ -162,7 +165,7 @@ INLINE prepared_ray packet_ray(const packet *p, const packet_rows *rows, uint a,
   return f;
 }
 
-/* Rays in `bits`, SINGLY at once, against all triangles of a block. */
+/* Tests the rays in `bits`, SINGLY at once, against all triangles of a block. */
 INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const global float *block, uint where,
                           const global geometry_entry *table, const cast_uniforms *cast) {
   const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * BVH_WIDTH);
@@ -226,9 +229,9 @@ INLINE void packet_outside(packet *p, const packet_rows *each, const packet_inte
     packet_blocks(SLAB_BOX, p, each, h, p->live, blocks, boxes.first, boxes.blocks, table, cast);
 }
 
-/* ---- what blocked rays before ---- */
+/* ---- the occluder cache ---- */
 
-/* The primitive that blocked a ray before, where any hit will do: it does well if it blocks one of these. */
+/* For SLAB_ANY, tests the primitive that blocked an earlier ray. The test pays if it blocks one of these rays. */
 INLINE void packet_occluder(packet *p, occluder *last, scene_blocks blocks, const global geometry_entry *table,
                             const cast_uniforms *cast) {
   if (SLAB_QUERY != SLAB_ANY || !occluder_is_tested(last)) return;
@@ -246,7 +249,7 @@ INLINE void packet_occluder(packet *p, occluder *last, scene_blocks blocks, cons
   occluder_judge(last, lanes_bits(p->live) != before);
 }
 
-/* Of the last ray that is blocked. */
+/* Remembers the primitive that blocks the last of the rays that are blocked. */
 INLINE void packet_remember(const packet *p, occluder *last, const global geometry_entry *table,
                             const cast_uniforms *cast) {
   const uint found = lanes_bits(p->global_id != SLAB_MISS);
@@ -261,7 +264,7 @@ INLINE void packet_remember(const packet *p, occluder *last, const global geomet
 
 /* ---- the traversal ---- */
 
-/* Rays that may touch the child at a place. */
+/* Rays that may overlap the bounds of the child at `place`. */
 INLINE mask packet_overlaps(const packet *p, scene_nodes nodes, uint place) {
   real near[3], far[3], enter;
   box_planes(&p->ray, &node_at(nodes, place / BVH_WIDTH)->bounds[0][0] + place % BVH_WIDTH, near, far);
@@ -318,7 +321,7 @@ INLINE void packet_end(const packet *p, const global geometry_entry *table, scen
   }
 }
 
-/* The rays from first on, LANES at most. Whether they are left to wide. */
+/* Casts `count` rays from first on, LANES at most. True where they are packet fallback, left to wide.cl. */
 INLINE bool packet_cast(const global slab_ray *rays, global void *results, const global geometry_entry *table,
                         scene_blocks blocks, const global slab_primitive_id *skips, volatile global uint *invalid,
                         const cast_uniforms *cast, scene_nodes nodes, size_t first, uint count, occluder *last) {
@@ -350,8 +353,8 @@ INLINE bool packet_cast(const global slab_ray *rays, global void *results, const
   return false;
 }
 
-/* The arguments of `wide`; cast.rays_each is a multiple of LANES. left: a byte for each packet, not 0 where it is left
- * to wide. */
+/* The arguments of `wide`. cast.rays_each is a multiple of LANES. fallback: one byte per packet, not 0 where it is left
+ * to `wide`. */
 KERNEL_HINT kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
                                 const global geometry_entry *table, BLOCKS_PARAMETERS,
                                 const global slab_primitive_id *skips, volatile global uint *invalid,
@@ -362,7 +365,7 @@ KERNEL_HINT kernel void packets(const global slab_ray *rays, global void *result
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();
-  (void)offsets, (void)sorted; /* which packets are not */
+  (void)offsets, (void)sorted; /* packets are not sorted */
   for (; next < end; next += LANES)
     fallback[next / LANES] = packet_cast(rays, results, table, blocks, skips, invalid, &cast, nodes, next,
                                          end - next < LANES ? (uint)(end - next) : LANES, &last);

@@ -1,4 +1,5 @@
-/* Every ray of a packet at once, against BVH_WIDTH boxes or triangles: in eight lanes, whatever LANES is. */
+/* The packet interval, tested against BVH_WIDTH boxes or triangles: all rays of a packet at once, in eight lanes,
+ * whatever LANES is. */
 #ifndef PACKET_INTERVAL_H
 #define PACKET_INTERVAL_H
 
@@ -33,15 +34,16 @@ INLINE interval_real lanes_min(interval_real fresh, interval_real kept) { return
 #endif
 
 typedef struct packet_interval {
-  uint dir_is_negative[3];                     /* the directions', by axis */
-  float near_origin[3], far_origin[3];         /* which put planes nearest, and farthest */
+  uint dir_is_negative[3];                     /* sign of the directions along each axis */
+  float near_origin[3], far_origin[3];         /* the origins for which planes are nearest, and farthest */
   float near_inverse[3][2], far_inverse[3][2]; /* least and most of inverse_back, and of inverse_wide: rounding is
-                                                  monotone, so these are those times INVERSE_WIDE */
+                                                  monotone, so the latter are the former times INVERSE_WIDE */
   float t_min, limit;
 } packet_interval;
 
-/* Which boxes some ray may touch, as box_may_overlap would say of each, a bit for each. A ray that runs in a plane
- * gives NaN, which constrains nothing: since -inf is the least inverse then, NaN is what both choices below keep. */
+/* Boxes that some ray may overlap, as bits. It accepts each box that box_may_overlap accepts for one of the rays. A ray
+ * that lies in a plane gives NaN, which constrains nothing. The least inverse is then -inf, so NaN is what both choices
+ * below keep. */
 INLINE uint interval_may_overlap(const packet_interval *h, const interval_real near[3], const interval_real far[3],
                                  interval_real *enter) {
   interval_real leave = (interval_real)(h->limit);
@@ -54,7 +56,7 @@ INLINE uint interval_may_overlap(const packet_interval *h, const interval_real n
   return eight_bits(*enter <= leave);
 }
 
-/* Of boxes whose rows stand as in a box's block. */
+/* The same for boxes whose rows are laid out as in a block of boxes. */
 INLINE uint interval_overlaps_boxes(const packet_interval *h, const global float *bounds, interval_real *enter) {
   interval_real near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {

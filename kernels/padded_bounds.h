@@ -1,6 +1,7 @@
-/* Gate bounds: a box that contains whatever a primitive's own test accepts. A bounded primitive is hit only where
- * its gate passes the widened slab test, and its t is clamped into the gate's stretch. Rounding is monotone, so
- * the stretch of every enclosing BVH node contains the gate's: no BVH can change an answer. */
+/* Padded bounds: a box that provably contains all that a primitive's own test accepts. A bounded primitive is hit only
+ * where its padded bounds pass the widened slab test. Its t is clamped into the interval of t of the padded bounds.
+ * Rounding is monotone, so the interval of every enclosing BVH node contains the interval of the padded bounds. So no
+ * BVH can change an answer. */
 #ifndef PADDED_BOUNDS_H
 #define PADDED_BOUNDS_H
 
@@ -8,7 +9,7 @@
 
 #include "padded_bounds.inc"
 
-/* v at unit length, whatever its scale. False, and NaN, when it is zero. */
+/* Normalises v, whatever its scale. False, and NaN, where v is zero. */
 INLINE ray_mask unit_vector(const ray_real v[3], ray_real unit[3]) {
   ray_real largest = (ray_real)(0.0f), scaled[3], factor[2];
   UNROLL for (int i = 0; i < 3; i++) largest = ray_max(v[i] < 0.0f ? -v[i] : v[i], largest);
@@ -20,7 +21,8 @@ INLINE ray_mask unit_vector(const ray_real v[3], ray_real unit[3]) {
   return largest > 0.0f;
 }
 
-/* Where `lacks`, against the ray: the normal of what has none of its own. */
+/* Where `lacks` is set, sets the normal to the reversed unit direction of the ray. This is for primitives without a
+ * normal of their own. */
 INLINE void normal_against(const prepared_ray *ray, ray_mask lacks, ray_real normal[3]) {
   ray_real against[3], unit[3];
   if (!ray_any(lacks)) return;

@@ -1,7 +1,7 @@
-/* Ray i against shape i: no scene, one interval each. */
+/* Tests ray i against shape i and writes one interval each. It uses no scene. */
 #include "answer.h"
 
-/* shapes: the public struct of `kind`, an array. */
+/* shapes: an array of the public struct of `kind`. */
 kernel void pairs(const global slab_ray *rays, const global float *shapes, global slab_interval *intervals,
                   const uint kind, const uint count, const uint first) {
   const size_t i = get_global_id(0);

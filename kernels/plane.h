@@ -6,10 +6,11 @@
 
 INLINE real plane_dot(const real n[3], const ray_real v[3]) { return (n[0] * v[0] + n[1] * v[1]) + n[2] * v[2]; }
 
-/* n . o, as far as offset - n . o shows it. An origin's subnormal components make subnormal products, below 2^-125, at
- * which many processors are slow. With 0 in their place n . o stays the float it was, or it is below 2^-65 either way:
- * a term of 2^-96 swallows such products, one of 2^-66 whatever they make of lesser terms. So where n . o or the offset
- * reaches 2^-36 no answer shows them; elsewhere they count. */
+/* n . o (o: the origin), exact enough that offset - n . o is the same float. Subnormal components of the origin make
+ * subnormal products, below 2^-125, at which many processors are slow. So n . o is first computed with 0 in their
+ * place. The result is then the same float, or n . o is below 2^-65 with and without them. The reason: a term of 2^-96
+ * absorbs such products, and a term of 2^-66 absorbs any change that they make to smaller terms. So where n . o or the
+ * offset reaches 2^-36 no answer depends on them. Elsewhere n . o is computed with them. */
 INLINE real plane_from(const prepared_ray *ray, const real n[3], real offset, mask packet_hits) {
   ray_mask any = (ray_mask)(0);
   ray_real origin[3];

@@ -1,13 +1,14 @@
-/* Rays that are prepared by LANES at once and taken one by one: a loop without branches, of which compilers make
- * vectors. */
+/* Prepares LANES rays at once, which are then taken one by one. The loop that prepares them has no branches, so
+ * compilers vectorise it. */
 #ifndef PREPARED_RAYS_H
 #define PREPARED_RAYS_H
 
 #include "columns.h"
 #include "query.h"
 
-/* A ray that is read from memory wherever it is needed: compilers would keep each number of it in the lanes of a
- * register, for which there is no room, and so in memory at eight times its size. */
+/* Makes the compiler read a ray from memory wherever it is needed. Otherwise compilers broadcast each number of it to
+ * the lanes of a register. There are not enough registers, so they would spill the numbers to memory at eight times
+ * their size. */
 #if LANES > 1 && defined(SLAB_ASSEMBLY)
 INLINE const prepared_ray *prepared_kept(const prepared_ray *ray) {
   __asm__("" : "+r"(ray));
@@ -18,7 +19,7 @@ INLINE const prepared_ray *prepared_kept(const prepared_ray *ray) {
 #endif
 
 #define PREPARED_WORDS (sizeof(prepared_ray) / sizeof(uint))
-#define PREPARED_PARTS ((PREPARED_WORDS + 7) / 8) /* as transposed */
+#define PREPARED_PARTS ((PREPARED_WORDS + 7) / 8) /* groups of eight words, which are transposed together */
 
 typedef union prepared_words {
   prepared_ray ray;
@@ -27,14 +28,14 @@ typedef union prepared_words {
 } prepared_words;
 
 typedef struct prepared_rays {
-  size_t first; /* n of the ray in lane 0 */
+  size_t first; /* number n (of prepared_rays_take) of the ray in lane 0 */
   size_t count;
   prepared_words of[LANES];
 } prepared_rays;
 
 #if LANES > 1
-/* As a whole: compilers would store the halves and quarters that a transposition puts together one by one, and a load
- * of them all has to wait for such stores. */
+/* Stores a vector as a whole. Otherwise compilers store the halves and quarters that a transposition combines one by
+ * one, and a load of the whole has to wait for such stores. */
 INLINE void prepared_rays_store(float8 part, float *to) {
 #if defined(SLAB_ASSEMBLY) && defined(__AVX__)
   __asm__("" : "+x"(part));
@@ -42,8 +43,8 @@ INLINE void prepared_rays_store(float8 part, float *to) {
   vstore8(part, 0, to);
 }
 
-/* Transposed, so that a ray is copied by a few loads: number by number interleaved rays take 1.05 to 1.15 times as long
- * (PoCL 3.1, Zen 3). */
+/* Prepares `count` rays from the first on and transposes them, so that a ray is copied by a few loads. Copied number by
+ * number, interleaved rays take 1.05 to 1.15 times as long (PoCL 3.1, Zen 3). */
 INLINE void prepared_rays_fill(prepared_rays *f, const global slab_ray *rays, const global uint *sorted,
                                const cast_uniforms *cast, size_t first, size_t count) {
   real column[RAY_WORDS];
@@ -70,7 +71,7 @@ INLINE void prepared_rays_fill(prepared_rays *f, const global slab_ray *rays, co
 }
 #endif
 
-/* Rays to come, that lie anywhere. */
+/* Prefetches the next rays of a sorted cast, which are scattered in memory. */
 INLINE void prepared_rays_fetch(const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast,
                                 size_t from, size_t end) {
   for (size_t nth = from; nth < end && nth < from + LANES; nth++)
@@ -78,7 +79,7 @@ INLINE void prepared_rays_fetch(const global slab_ray *rays, const global uint *
                  sizeof(slab_ray));
 }
 
-/* The nth ray, the next or one after it, of those before `end`. */
+/* The nth ray of those before `end`. n is larger in each call. */
 INLINE const prepared_ray *prepared_rays_take(prepared_rays *f, const global slab_ray *rays, const global uint *sorted,
                                               const cast_uniforms *cast, size_t nth, size_t end) {
 #if LANES == 1

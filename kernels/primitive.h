@@ -1,5 +1,6 @@
-/* The three questions every primitive answers, by kind. A caller that names the kind as a constant pays for no
- * other. `block` is the start of a block of LANES primitives of that kind; see types.h. */
+/* The three functions that every primitive has, dispatched by kind: its surface, its solid and its attributes. A caller
+ * that passes the kind as a constant pays for no other kind. `block` is the start of a block of LANES primitives of
+ * that kind; see types.h. */
 #ifndef PRIMITIVE_H
 #define PRIMITIVE_H
 
@@ -18,7 +19,7 @@ INLINE uint primitive_rows(uint kind) {
 }
 
 #ifndef SLAB_APART
-/* Lanes whose first crossing that is not culled lies in [t_min, limit], and that crossing's t there. */
+/* Lanes whose first crossing that is not culled lies in [t_min, limit], and the t of that crossing. */
 INLINE mask primitive_surface(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull,
                               real *t) {
   if (kind == SLAB_BOX) return box_surface(ray, block, limit, cull, t);
@@ -28,7 +29,8 @@ INLINE mask primitive_surface(uint kind, const prepared_ray *ray, GLOBAL const f
   return plane_surface(ray, block, limit, cull, t);
 }
 
-/* Lanes where the ray's range meets the solid, entered at limit or before, and the clipped stretch there. */
+/* Lanes where the ray's range overlaps the solid and enters it at limit or before, and the clipped interval of t
+ * there. */
 INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter,
                             real *leave) {
   if (kind == SLAB_BOX) return box_solid(ray, block, limit, enter, leave);
@@ -40,8 +42,8 @@ INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const flo
 }
 #endif
 
-/* Fills in the normal, and u and v where the kind has them, of a crossing at t (in the frame's units) of the primitive
- * with components v. */
+/* Computes the normal, and u and v where the kind has them, of a crossing at t (in the prepared ray's units) of the
+ * primitive with components v. */
 INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[OBB_ROWS], ray_real t, uint cull,
                                  ray_hit *hit) {
   if (kind == SLAB_BOX) box_attributes(ray, v, cull, hit);

@@ -1,7 +1,9 @@
-/* What a device really does: probed.h lists the operations, host/probe.c their operands and what is right.
+/* Reports what a device's operations really do. probed.h lists the operations. host/probe.c has their operands and
+ * the right results.
  *
- * Built as the kernels of casts are: LANES, SLAB_FMAX, the form of division. The operands come from a buffer, so that
- * no compiler knows them. Each work-item computes one row of LANES + 1 columns, the last of which is of scalars. */
+ * Built as the casting kernels are: LANES, SLAB_FMAX, the form of division. Operands come from a buffer, so that no
+ * compiler knows them. Each work-item computes one row of LANES + 1 columns. The last column is computed with
+ * scalars. */
 #include "lanes.h"
 #include "probed.h"
 
@@ -27,8 +29,8 @@
   (relation(word, a < b, 0) | relation(word, a <= b, 1) | relation(word, a == b, 2) | relation(word, a != b, 3) | \
    relation(word, a >= b, 4) | relation(word, a > b, 5))
 
-/* operands: of each row a, b and c, columns of each; results: of each row the operations, columns of each; then how
- * many rounds a loop went, and what it made of 1. */
+/* operands: for each row a, b and c, COLUMNS of each. results: for each row the operations, COLUMNS of each; then the
+ * number of rounds that a loop ran, and its result for the start value 1. */
 KERNEL_HINT kernel void probe(const global float *operands, global uint *results, uint rounds) {
   if (get_global_id(0) == 0) {
     global uint *of_loop = results + get_global_size(0) * (PROBED_OPERATIONS * COLUMNS);

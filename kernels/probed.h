@@ -1,10 +1,10 @@
-/* What the probe asks of a device: each operation that casts are made of, as lanes and as scalars do it.
- * X(name, of lanes, of scalars): the text that the kernel runs and that messages quote; a, b, c are the operands. */
+/* The operations that the probe tests on a device: each operation that casts use, on lanes and on scalars. X(name, of
+ * lanes, of scalars): the text that the kernel runs and that messages quote. a, b, c are the operands. */
 #ifndef PROBED_H
 #define PROBED_H
 
-/* Their values are real numbers, compared by their bits. Those of several steps are what compilers contract,
- * reassociate or distribute. MAX and MIN begin as the slab test does, where 0 * inf is NaN. */
+/* Operations whose values are real numbers, compared by their bits. The expressions of several operations are those
+ * that compilers contract, reassociate or distribute. MAX and MIN begin as the slab test does, where 0 * inf is NaN. */
 #define PROBED_REALS(X)                                 \
   X(SUM, a + b, a + b)                                  \
   X(DIFFERENCE, a - b, a - b)                           \
@@ -22,7 +22,7 @@
   X(MAGNITUDE, lanes_abs(a), lanes_abs(a))              \
   X(CONVERTED, lanes_convert(byte_of(lanes_as_word(a))), (float)(byte_of(as_uint(a))))
 
-/* Their values are words. RELATIONS: bits 0 to 5 are a < b, a <= b, a == b, a != b, a >= b, a > b. */
+/* Operations whose values are words. RELATIONS: bits 0 to 5 are a < b, a <= b, a == b, a != b, a >= b, a > b. */
 #define PROBED_WORDS(X)                                                                         \
   X(RELATIONS, relations(word, a, b), relations(uint, a, b))                                    \
   X(ITSELF, relation(word, a == a, 0), relation(uint, a == a, 0))                               \
@@ -32,10 +32,10 @@
     as_uint(((int)(as_uint(a) >> 23) - 127) / 2))                                               \
   X(LOWEST, lowest(lanes_as_word(a)), lowest_lane(as_uint(a)))
 
-/* Rounds of a loop, which casts need as many of as a scene has primitives. Mesa 22's llvmpipe ends all after 65,535. */
+/* Rounds of a loop. Casts need as many as a scene has primitives. Mesa 22's llvmpipe ends all loops after 65,535. */
 #define PROBED_ROUNDS 100000u
 
-/* What a round makes of x, so that no compiler can do without it. */
+/* One round, which changes x such that no compiler can remove it. */
 #define PROBED_ROUND(x) (((x)*1664525u + 1013904223u) ^ (x) >> 3)
 
 enum {

@@ -1,5 +1,5 @@
-/* What a cast asks, as a policy over one traversal: the traversal offers crossings, the query keeps what it
- * needs and says how far the ray still has to look. SLAB_QUERY is a constant, so each program holds one query. */
+/* The query of a cast, as a policy over one traversal. The traversal reports crossings. The query keeps what it needs
+ * and limits how far the ray still has to be traced. SLAB_QUERY is a constant, so each program holds one query. */
 #ifndef QUERY_H
 #define QUERY_H
 
@@ -11,27 +11,27 @@
 #endif
 
 #ifndef SLAB_DEFERRED
-#define SLAB_DEFERRED 0 /* 1: closest hits are described by another kernel */
+#define SLAB_DEFERRED 0 /* 1: another kernel computes the attributes of closest hits */
 #endif
 
 typedef struct query_state {
-  float t, leave; /* the best so far */
-  float limit;    /* how far to look: as far as another could be as good */
-  uint global_id; /* of the best, */
-  uint where;     /* its block in a BVH, in units of BVH_UNIT floats, */
-  uint lane;      /* and its lane there */
+  float t, leave; /* of the best crossing so far */
+  float limit;    /* largest t at which another crossing can still be as good */
+  uint global_id; /* of the best crossing */
+  uint where;     /* its block in a BVH, in units of BVH_UNIT floats */
+  uint lane;      /* its lane in that block */
   uint count;     /* crossings so far */
-  uint skip;      /* order of the primitive not to see */
+  uint skip;      /* global primitive id of the primitive to skip */
   const global geometry_entry *table;
   listing list; /* SLAB_ALL */
 } query_state;
 
-/* The ray of work-item i. */
+/* Ray i of the launch. */
 INLINE slab_ray query_ray(const global slab_ray *rays, const cast_uniforms *cast, size_t i) {
   return ((const global slab_ray *)((const global uint *)rays + cast->at[AT_RAYS]))[i];
 }
 
-/* Of ray i; walk: which one it is of those that work-items are at. */
+/* The state for ray i. walk: its index among the rays in flight, over all work-items; used by SLAB_ALL. */
 INLINE query_state query_begin(const prepared_ray *ray, global void *results, const global uint *offsets,
                                const global geometry_entry *table, const global slab_primitive_id *skips,
                                volatile global uint *invalid, const cast_uniforms *cast, size_t i, size_t walk) {
@@ -45,7 +45,7 @@ INLINE query_state query_begin(const prepared_ray *ray, global void *results, co
   return q;
 }
 
-/* Least (t, order). */
+/* Whether (t, global primitive id) is less than the best so far. */
 INLINE bool query_is_better(const query_state *q, float t, uint global_id) {
   return t < q->t || (t == q->t && global_id < q->global_id);
 }
@@ -71,15 +71,16 @@ INLINE void query_take(query_state *q, const prepared_ray *ray, float crossing, 
   }
 }
 
-/* What this cast does not see: a flat scene passes over whole geometries instead. */
+/* Whether this primitive is hidden from the ray: it is skipped, or the cast's mask excludes its geometry. A flat scene
+ * applies the mask to whole geometries instead. */
 INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const cast_uniforms *cast) {
   if ((kind == SLAB_PLANE || kind == SLAB_TRIANGLE) && global_id == q->skip) return true;
   if (!SLAB_TREE || cast->masked == 0) return false;
   return (q->table[geometry_of(q->table, cast->geometries, global_id)].mask & cast->mask) == 0;
 }
 
-/* Crossings of the lanes in `hit` of a block. The order of lane k is orders[k], or first + k where orders is NULL. True
- * when the ray is done. */
+/* Adds the crossings of the lanes in `hit` of a block. The global primitive id of lane k is global_ids[k], or first + k
+ * where global_ids is NULL. True when the ray is done. */
 INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask hit, real t, real leave, uint first,
                         const global uint *global_ids, uint where, const cast_uniforms *cast) {
   for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
@@ -93,7 +94,7 @@ INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask
   return false;
 }
 
-/* What a block offers a query. True when the ray is done. */
+/* Tests a block and adds its crossings. True when the ray is done. */
 INLINE bool query_block(query_state *q, const uint kind, const prepared_ray *ray, const global float *block, uint first,
                         const global uint *global_ids, uint where, const cast_uniforms *cast) {
   real t, leave = (real)(0.0f);
@@ -102,7 +103,7 @@ INLINE bool query_block(query_state *q, const uint kind, const prepared_ray *ray
   return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, global_ids, where, cast);
 }
 
-/* The hit of a primitive, whose block a BVH names and a flat scene's order tells. */
+/* The hit of a primitive. `where` is its block in a BVH. In a flat scene the global primitive id gives the block. */
 INLINE slab_hit query_hit(const prepared_ray *ray, const global geometry_entry *table, scene_blocks blocks,
                           const cast_uniforms *cast, float t, uint global_id, uint where) {
   if (!SLAB_TREE) return hit_of(ray, table, blocks, cast, t, global_id);
@@ -114,7 +115,7 @@ INLINE slab_hit query_hit(const prepared_ray *ray, const global geometry_entry *
   return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, cast, t, global_id);
 }
 
-/* Writes the result of ray i. share: the work-item's, of SLAB_ALL. */
+/* Writes the result of ray i. share: hits that the work-item has reserved, for SLAB_ALL. */
 INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_ray *given,
                       const global geometry_entry *table, scene_blocks blocks, const cast_uniforms *cast,
                       global void *results, size_t i, hit_share *share) {

@@ -1,4 +1,4 @@
-/* Preparing a ray: validity, exact scaling, reciprocals and the shear, once for all its tests. */
+/* Prepares a ray once for all its tests: validity, exact scaling, reciprocals and the shear. */
 #ifndef RAY_H
 #define RAY_H
 
@@ -9,16 +9,16 @@
 #define FLOAT_MIN_NORMAL 0x1p-126f
 #define FLOAT_MAX_SUBNORMAL 0x1.fffffcp-127f
 #define COORDINATE_MAX 0x1p60f
-#define INVERSE_WIDE 0x1.00002p+0f /* 1 + 2^-19, of inverse_wide */
+#define INVERSE_WIDE 0x1.00002p+0f /* 1 + 2^-19, for inverse_wide */
 
 enum {
   RAY_LIVE,
   RAY_DONE /* needs no more tests */,
-  RAY_EMPTY /* a range that holds nothing: a plain miss */,
+  RAY_EMPTY /* the range holds no t: a plain miss, not invalid */,
   RAY_INVALID
 };
 
-/* Rays as the caller gives them, and what is told of a hit. */
+/* Rays as the caller gives them, and the attributes of a hit. */
 #ifdef SLAB_PACKET
 typedef struct ray_given {
   ray_real origin[3], t_min, direction[3], t_max;
@@ -31,8 +31,9 @@ typedef slab_ray ray_given;
 typedef slab_hit ray_hit;
 #endif
 
-/* What follows of a ray's way: a number, since the rays of a packet have one way in common. Or, SLAB_APART, each lane's
- * own: such rays meet nothing any more, they are told what they hit. */
+/* Types of the values that depend on a ray's octant. They are scalars, since the rays of a packet have one octant in
+ * common. With SLAB_APART each lane has its own octant: such rays are not traversed, only the attributes of their hits
+ * are computed. */
 #ifdef SLAB_APART
 typedef word octant_word;
 typedef mask octant_mask;
@@ -46,16 +47,17 @@ typedef struct prepared_ray {
   ray_real origin[3];
   ray_real direction[3]; /* scaled by a power of two: the largest component in [1, 2), no subnormal, no -0 */
   ray_real inverse[3];   /* correctly rounded; +inf where the direction is 0 */
-  /* For box_may_overlap: -inverse, and -inverse * INVERSE_WIDE, which meets planes never too early, the slab test's
-   * widening included; NaN, which constrains nothing, where the range begins below 0. */
+  /* For box_may_overlap: -inverse, and -inverse * INVERSE_WIDE, which is for far planes. With it a far plane is never
+   * intersected earlier than in the slab test, widening included. It is NaN, which constrains nothing, where t_min is
+   * below 0. */
   ray_real inverse_back[3], inverse_wide[3];
-  ray_real t_min, t_max; /* scaled alike, finite, and such that t scaled back is finite */
+  ray_real t_min, t_max; /* scaled accordingly, finite, and such that t scaled back is finite */
   ray_real back[2];      /* t * back[0] * back[1] is t in lengths of the caller's direction */
-  ray_real forth[2];     /* and the other way */
-  ray_word octant;       /* bits 0 to 2: the direction falls along x, y, z; above: the axis of its largest component */
-  /* What follows of a way. Triangles are seen in shear space: axis
-   * k[2] is the direction's largest, k[0] and k[1] the others, in the order that keeps windings; origin and inverse
-   * in that order; shear = direction / largest component. */
+  ray_real forth[2];     /* the inverse factors */
+  ray_word octant;       /* bits 0 to 2: direction x, y, z is negative; above: the axis of its largest component */
+  /* Values that depend on the octant. Triangles are transformed to shear space. Axis k[2] is the axis of the
+   * direction's largest component. k[0] and k[1] are the others, in the order that keeps windings. shear_origin and
+   * shear_inverse are in that order. shear = direction / largest component. */
   octant_word dir_is_negative[3], k[3];
   ray_real shear_origin[3], shear_inverse[3], shear[2];
 } prepared_ray;
@@ -67,7 +69,7 @@ INLINE void power_of_two(ray_mask e, ray_real factor[2]) {
   factor[1] = ray_float(ray_unsigned(e - first + 127) << 23);
 }
 
-/* e with 2^e <= x < 2^(e+1), x > 0 and finite, subnormal too. */
+/* The e with 2^e <= x < 2^(e+1), for x > 0 and finite, subnormal included. */
 INLINE ray_mask exponent_of(ray_real x) {
   ray_mask tiny = x < FLOAT_MIN_NORMAL;
   x = tiny ? x * 0x1p64f : x;
@@ -99,8 +101,9 @@ INLINE ray_word ray_octant(const prepared_ray *f) {
   return octant | (first ? (ray_word)(0) : axis);
 }
 
-/* Woop, Benthin, Wald 2013: the axis of the largest component becomes the shear's third; the other two follow
- * in cyclic order, swapped when looking down the axis, so that windings are seen alike from both sides. */
+/* Computes the values that depend on the octant (Woop, Benthin, Wald 2013). The axis of the largest component becomes
+ * the third axis of the shear. The other two follow in cyclic order. They are swapped where the largest component is
+ * negative, so that a winding looks the same from both sides. */
 INLINE void ray_turn(prepared_ray *f, octant_word octant) {
   const octant_word z = octant >> 3, x = z == 2 ? (octant_word)(0) : z + 1, y = x == 2 ? (octant_word)(0) : x + 1;
   const octant_mask swap = (octant >> z & 1) != 0;
@@ -119,9 +122,9 @@ INLINE void ray_turn(prepared_ray *f, octant_word octant) {
   }
 }
 
-/* The range in scaled units. Ends that underflow are rounded inward, so that t is in one range where it is in the
- * other. limit is the largest t that is finite when scaled back, so a crossing whose final t is not finite fails the
- * range test in every query. False where nothing is in range, which a range beyond limit is. */
+/* Computes the range in scaled units. Ends that underflow are rounded inward, so that t is in the scaled range exactly
+ * where it is in the caller's. limit is the largest t that is finite when scaled back. So a crossing whose final t is
+ * not finite fails the range test in every query. False where the range is empty or lies beyond limit. */
 INLINE ray_mask ray_range(prepared_ray *f, const ray_given *r, const ray_real factor[2], ray_mask e) {
   const float smallest = 0x1p-149f;
   const ray_real limit = e < 0 ? factor[0] * FLOAT_MAX * factor[1] : (ray_real)(FLOAT_MAX);
@@ -133,7 +136,8 @@ INLINE ray_mask ray_range(prepared_ray *f, const ray_given *r, const ray_real fa
   return (r->t_min <= r->t_max) & (first <= limit) & (last >= -limit);
 }
 
-/* All but what follows of the way; of a ray that is invalid only that. Without branches: see prepared_rays.h. */
+/* Prepares all values but those that depend on the octant. It does so for invalid rays too, without branches: see
+ * prepared_rays.h. Of an invalid ray only `state` means anything. */
 INLINE prepared_ray ray_scale(const ray_given *r) {
   prepared_ray f = {0};
   const ray_mask valid = ray_is_valid(r);
@@ -167,7 +171,7 @@ INLINE prepared_ray ray_prepare(const slab_ray *r) {
 }
 #endif
 
-/* x, and 0 for -0. Not by adding 0: Mesa's compiler takes x + 0 for x. */
+/* x, with -0 replaced by 0. Not by adding 0: Mesa's compiler replaces x + 0 by x. */
 INLINE ray_real without_minus_zero(ray_real x) { return x == (ray_real)(0.0f) ? (ray_real)(0.0f) : x; }
 
 /* t in lengths of the caller's direction. */
@@ -175,13 +179,13 @@ INLINE ray_real ray_final_t(const prepared_ray *f, ray_real t) {
   return without_minus_zero(t * f->back[0] * f->back[1]);
 }
 
-/* Crossings are ordered by their final t. It differs from t by a power of two, and only where it is subnormal can it
- * tie two that differ: t as the final one tells it, */
+/* Crossings are ordered by their final t. The final t is t times a power of two. Two different t have the same final t
+ * only where that is subnormal. This returns the final t, scaled again to the prepared ray's units. */
 INLINE ray_real ray_t_written(const prepared_ray *f, ray_real t) {
   return t * f->back[0] * f->back[1] * f->forth[0] * f->forth[1];
 }
 
-/* and how far another crossing may lie and still tie with it. */
+/* The largest t at which another crossing may still tie with t. */
 INLINE ray_real ray_tie_limit(const prepared_ray *f, ray_real t) {
   ray_real next = t * f->back[0] * f->back[1] + 0x1p-149f;
   return ray_min(next * f->forth[0] * f->forth[1], f->t_max);

@@ -1,9 +1,9 @@
-/* Two rays at once against a block of triangles each: the test of triangle.h once more, in lanes of which the first
- * half is of the one ray and the second of the other. So a processor with registers for both spends half the
- * instructions, and half the branches, which it foresees more often: that one of the two rays is inside of a triangle
- * is likely.
+/* Tests two rays at once, each against a block of triangles. It includes the test of triangle.h again in sixteen lanes:
+ * the first half belongs to one ray, the second to the other. A processor with registers for both spends half the
+ * instructions and half the branches. The branches are also predicted better, since it is likely that one of the two
+ * rays hits a triangle.
  *
- * The .inc files are the same for any number of lanes; their functions are told apart by their types. */
+ * The .inc files are the same for any number of lanes. Their functions are overloaded by argument type. */
 #ifndef RAY_PAIR_H
 #define RAY_PAIR_H
 
@@ -16,7 +16,7 @@
 typedef float16 pair_real;
 typedef int16 pair_mask;
 
-/* What triangles ask of a prepared_ray. */
+/* The part of prepared_ray that the triangle test reads, for two rays. */
 typedef struct prepared_pair {
   pair_real shear_origin[3], shear_inverse[3], shear[2], t_min;
 } prepared_pair;

@@ -1,9 +1,10 @@
-/* Where a scene lies: its blocks, and the nodes of its tree. Each of the two arrays is one buffer. Where the device
- * allocates less at once it is several (SLAB_BUFFERS: 1 or 4), which the host cuts (scene.c) and kernels choose from by
- * the place of what they read. So a scene that fits compiles to pointers and nothing else.
+/* The memory of a scene: its blocks, and the nodes of its BVH. Each of the two arrays is one buffer. Where the device
+ * cannot allocate that much at once an array is several buffers (SLAB_BUFFERS: 1 or 4). The host cuts it (scene.c), and
+ * kernels choose the buffer by the position of what they read. A scene in one buffer compiles to plain pointers.
  *
- * Of several, a buffer has BLOCK_PART floats or NODE_PART nodes of its own. After its floats it repeats the BLOCK_TAIL
- * floats that come next: a block that begins in a buffer is read from it, though the cut may go through it. */
+ * With several, each buffer has BLOCK_PART floats or NODE_PART nodes of its own. After its floats a buffer repeats the
+ * next BLOCK_TAIL floats. So a block that begins in a buffer is read from it, even where the cut goes through the
+ * block. */
 #ifndef SCENE_MEMORY_H
 #define SCENE_MEMORY_H
 
@@ -23,7 +24,7 @@
 typedef GLOBAL const float *scene_blocks;
 typedef GLOBAL const SCENE_NODE *scene_nodes;
 
-/* A kernel's parameters, and what it makes of them. */
+/* A kernel's parameters, and the values that it makes from them. */
 #define BLOCKS_PARAMETERS GLOBAL const float *blocks_0
 #define NODES_PARAMETERS GLOBAL const SCENE_NODE *nodes_0
 #define BLOCKS_GIVEN blocks_0
@@ -36,7 +37,7 @@ typedef GLOBAL const SCENE_NODE *scene_nodes;
 typedef scene_blocks geometry_blocks;
 #define geometry_begin(blocks, entry) ((blocks) + (size_t)(entry)->first * BLOCK_UNIT)
 #define geometry_block(geometry, at) ((geometry) + (at))
-/* How many blocks of `step` floats lie one after the other there: all. */
+/* The number of consecutive blocks of `step` floats in one buffer, from `at` on: all. */
 #define geometry_held(geometry, at, step) ((void)(geometry), (void)(at), (void)(step), 0xFFFFFFFFu)
 
 #elif SLAB_BUFFERS == 4
@@ -67,7 +68,7 @@ typedef struct scene_nodes {
     { nodes_0, nodes_1, nodes_2, nodes_3 } \
   }
 
-/* By comparisons: an array that is indexed by a variable would lie in a GPU's slow memory. */
+/* Uses comparisons: an array that is indexed by a variable would lie in a GPU's slow memory. */
 INLINE GLOBAL const float *block_at(scene_blocks blocks, size_t at) {
   return at < BLOCK_PART       ? blocks.part[0] + at
          : at < 2 * BLOCK_PART ? blocks.part[1] + (at - BLOCK_PART)
@@ -96,7 +97,7 @@ INLINE GLOBAL const float *geometry_block(geometry_blocks geometry, size_t at) {
   return block_at(geometry.blocks, geometry.first + at);
 }
 
-/* Those that begin in the same buffer: the last may end in its tail. */
+/* The number of blocks that begin in the same buffer. The last may end in its tail. */
 INLINE uint geometry_held(geometry_blocks geometry, size_t at, uint step) {
   const size_t left = BLOCK_PART - (geometry.first + at) % BLOCK_PART, held = (left + step - 1) / step;
   return held < 0xFFFFFFFFu ? (uint)held : 0xFFFFFFFFu;

@@ -1,18 +1,18 @@
-/* The slab test: a ray against the box between three pairs of planes. */
+/* The slab test: intersects a ray with the box between three pairs of planes. */
 #ifndef SLAB_H
 #define SLAB_H
 
 #include "ray.h"
 
-/* enter and leave carry a relative error of three roundings each, and ((1+u)/(1-u))^3 < 1 + 8u, u = 2^-24:
- * widened by 8u no box that the exact ray touches is lost, its corners included. */
+/* enter and leave have a relative error of three roundings each, and ((1+u)/(1-u))^3 < 1 + 8u, u = 2^-24. leave is
+ * widened by 8u, so that every box that the exact ray intersects is accepted, corners included. */
 #define WIDEN_UP 0x1.000008p+0f
 #define WIDEN_DOWN 0x1.fffffp-1f
 
 #include "slab.inc"
 
-/* The first surface crossing of a solid whose ray is inside for [lo, hi]: lo, or hi from inside and where front
- * faces are culled. False where none lies in [t_min, limit]. */
+/* The first surface crossing of a solid that the ray is inside for [lo, hi]. It is lo, or hi where the ray starts
+ * inside or front faces are culled. False where none lies in [t_min, limit]. */
 INLINE mask solid_crossing(real lo, real hi, ray_real t_min, ray_real limit, uint cull, real *t) {
   mask front = cull == SLAB_CULL_FRONT ? lo != lo : lo >= t_min;
   *t = front ? lo : hi;
@@ -20,7 +20,7 @@ INLINE mask solid_crossing(real lo, real hi, ray_real t_min, ray_real limit, uin
   return cull == SLAB_CULL_BACK ? kept & front : kept;
 }
 
-/* The part of [lo, hi] in the ray's range; false where there is none, or it begins beyond limit. */
+/* The part of [lo, hi] in the ray's range. False where there is none, or it begins beyond limit. */
 INLINE mask solid_interval(const prepared_ray *ray, real lo, real hi, ray_real limit, real *enter, real *leave) {
   *enter = lanes_max(lo, (real)(ray->t_min));
   *leave = lanes_min(hi, (real)(ray->t_max));

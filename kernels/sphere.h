@@ -1,11 +1,13 @@
-/* Spheres: the discriminant from the distance between line and centre, which does not cancel for far spheres
- * (Haines, Gunther, Akenine-Moller, "Precision improvements for ray/sphere intersection", Ray Tracing Gems 2019). */
+/* Spheres. The discriminant is computed from the distance between line and centre, which does not cancel for far
+ * spheres (Haines, Gunther, Akenine-Moller, "Precision improvements for ray/sphere intersection", Ray Tracing Gems
+ * 2019). */
 #ifndef SPHERE_H
 #define SPHERE_H
 
 #include "padded_bounds.h"
 
-/* centre -+ radius, padded by 2^-19 of the radius for the rounding of the discriminant, rounded outward. */
+/* The padded bounds: centre -+ radius, padded by 2^-19 of the radius for the rounding of the discriminant, rounded
+ * outward. */
 INLINE void sphere_padded_bounds(const real center[3], real radius, real lower[3], real upper[3]) {
   real pad = radius * 0x1p-19f;
   UNROLL for (int i = 0; i < 3; i++) {
@@ -15,7 +17,8 @@ INLINE void sphere_padded_bounds(const real center[3], real radius, real lower[3
   }
 }
 
-/* Where the line of the ray crosses: t = q/a and c/q for q = b + sign(b) sqrt(a * discriminant), b = -f.d. */
+/* The roots, where the line of the ray intersects the sphere: t = q/a and c/q for q = b + sign(b) sqrt(a *
+ * discriminant), b = -f.d. */
 INLINE mask sphere_roots(const prepared_ray *ray, const real center[3], real radius, real *lo, real *hi) {
   const ray_real a = (ray->direction[0] * ray->direction[0] + ray->direction[1] * ray->direction[1]) +
                      ray->direction[2] * ray->direction[2];
@@ -36,7 +39,8 @@ INLINE mask sphere_roots(const prepared_ray *ray, const real center[3], real rad
   return crossed;
 }
 
-/* The stretch inside, clamped into the gate's; false where the line misses or the gate is not touched. */
+/* The interval of t inside, clamped into the interval of the padded bounds. False where the line misses the sphere or
+ * the ray does not overlap the padded bounds. */
 INLINE mask sphere_interval(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *lo, real *hi) {
   real center[3], lower[3], upper[3], bounds_lo, bounds_leave, bounds_hi;
   UNROLL for (int i = 0; i < 3; i++) center[i] = lanes_load(block + i * STRIDE);
@@ -63,7 +67,7 @@ INLINE mask sphere_solid(const prepared_ray *ray, GLOBAL const float *block, ray
   return hit & solid_interval(ray, lo, hi, limit, enter, leave);
 }
 
-/* t in the frame's units. A point's normal is against the ray. */
+/* t is in the prepared ray's units. The normal of a sphere of radius 0 is against the ray. */
 INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_ROWS], ray_real t, ray_hit *hit) {
   ray_real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_fma(t, ray->direction[i], ray->origin[i] - v[i]);

@@ -24,8 +24,9 @@ INLINE mask triangle_surface(const prepared_ray *ray, GLOBAL const float *block,
 }
 #endif
 
-/* The vertices' own plane: edges scaled by a power of two, cross product with its rounding errors kept, so that tiny
- * triangles and needles have a normal. What still has none gets one along the ray, by the side that was hit. */
+/* The normal of the plane through the vertices. Edges are scaled by a power of two, and the cross product keeps its
+ * rounding errors, so that tiny triangles and needles have a normal. A triangle that still has none gets a normal along
+ * the ray, its sign by the side that was hit. */
 INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_mask front,
                             ray_real normal[3]) {
   ray_real e1[3], e2[3], n[3], factor[2], largest = (ray_real)(0.0f);

@@ -1,13 +1,14 @@
-/* An 8-wide bounding volume hierarchy: a ray meets eight child boxes, or eight primitives of a leaf's block, at once,
- * or one after the other where LANES is 1.
+/* Traversal of an 8-wide BVH. A ray is tested against eight child boxes, or the eight primitives of a leaf's block, at
+ * once; where LANES is 1, one after the other.
  *
- * `wide` takes rays through one after the other, `interleaved` several at a time, one step each, which hides the
- * time that memory takes where rays go different ways; where they go the same way, one after the other is faster. Both
- * are in one program, which takes a driver as long to load as one with either alone (PoCL 3.1: 55 ms).
+ * `wide` casts rays one after the other. `interleaved` has several rays in flight per work-item and does one step of
+ * each in turn. This hides memory latency where rays diverge. Where rays are coherent, one after the other is faster.
+ * Both kernels are in one program. A driver loads it in the same time as a program with one of them (PoCL 3.1: 55 ms).
  *
- * Built with LANES (1 or 8), SLAB_QUERY, SLAB_KINDS as flat.cl, SLAB_STACK: entries that the deepest way through the
- * BVH can leave on the stack, so that it never overflows; SLAB_IN_FLIGHT: rays that are interleaved; 1 where LANES is
- * 1, and then there is no `interleaved`; and SLAB_RAY_PAIRS: of these, how many meet triangles at once, 1 or 2. */
+ * Built with LANES (1 or 8); SLAB_QUERY and SLAB_KINDS as flat.cl; SLAB_STACK: the most entries that a traversal of
+ * this BVH can put on the stack, so that it never overflows; SLAB_IN_FLIGHT: rays in flight per work-item, 1 where
+ * LANES is 1, and then there is no `interleaved`; and SLAB_RAY_PAIRS: how many of these rays are tested against
+ * triangles at once, 1 or 2. */
 #define STRIDE 8
 #define BVH_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
@@ -22,20 +23,20 @@
 #include "ray_pair.h"
 #endif
 
-/* What a ray has met on its way. */
+/* The state of a ray in traversal. */
 typedef struct traversal {
   query_state q;
-  uint number; /* of the ray */
-  bool more;   /* there is more to be met */
+  uint number; /* number of the ray */
+  bool more;   /* the ray is not done */
 } traversal;
 
-/* False when the ray is done. */
+/* Tests the blocks of a leaf. False when the ray is done. */
 INLINE bool traversal_leaf(traversal *w, const prepared_ray *ray, scene_blocks blocks, uint first, uint meta,
                            const cast_uniforms *cast) {
   return !scan_leaf(&w->q, ray, blocks, BVH_LEAF_KIND(meta), first, BVH_LEAF_BLOCK_COUNT(meta), cast);
 }
 
-/* nth: of query_begin. */
+/* nth: the argument walk of query_begin. */
 INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepared_ray *ray, global void *results,
                             const global uint *offsets, const global geometry_entry *table, scene_blocks blocks,
                             const global slab_primitive_id *skips, volatile global uint *invalid,
@@ -54,7 +55,7 @@ INLINE void traversal_end(const traversal *w, const prepared_ray *ray, const glo
 
 /* ---- one after the other ---- */
 
-/* Children that the ray may touch at limit or before, as bits; enter[k] for those. */
+/* Children whose bounds the ray may overlap at limit or before, as bits. enter[k] is set for those. */
 INLINE uint node_children(const prepared_ray *ray, const global bvh_node *node, float limit, float enter[BVH_WIDTH]) {
   uint bits = 0;
   for (uint part = 0; part < BVH_WIDTH; part += LANES) {
@@ -66,7 +67,7 @@ INLINE uint node_children(const prepared_ray *ray, const global bvh_node *node, 
   return bits;
 }
 
-/* One node, or one leaf. False when the ray is done. */
+/* One step: tests a node or a leaf. False when the ray is done. */
 INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray, scene_nodes nodes,
                            scene_blocks blocks, const cast_uniforms *cast) {
   const uint at = path->next.child, meta = path->next.meta;
@@ -78,7 +79,7 @@ INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray
   return traversal_leaf(w, ray, blocks, at, meta, cast) && bvh_pop(path, w->q.limit);
 }
 
-/* The block that blocked the ray before, where any hit will do. */
+/* For SLAB_ANY, tests the block of the primitive that blocked an earlier ray. */
 INLINE void traversal_occluder(traversal *w, occluder *last, const prepared_ray *ray, scene_blocks blocks,
                                const cast_uniforms *cast) {
   if (SLAB_QUERY != SLAB_ANY || !w->more || !occluder_is_tested(last)) return;
@@ -86,7 +87,7 @@ INLINE void traversal_occluder(traversal *w, occluder *last, const prepared_ray 
   occluder_judge(last, !w->more);
 }
 
-/* The whole tree. */
+/* Traverses the BVH until the ray is done. */
 INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray, scene_nodes nodes, scene_blocks blocks,
                           const cast_uniforms *cast, bvh_visit *stack) {
   bvh_path path;
@@ -97,8 +98,9 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
     occluder_remember(last, BVH_LEAF_KIND(path.next.meta), w->q.where, w->q.lane);
 }
 
-/* As `flat`; nodes: the BVH, its root first; left: of each packet whether its rays are still to be cast, where
- * cast.packet says how many it has; sorted: of `interleaved`. */
+/* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: where cast.packet is not 0 it is the
+ * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: only for
+ * `interleaved`. */
 KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, const global uint *offsets,
                              const global geometry_entry *table, BLOCKS_PARAMETERS,
                              const global slab_primitive_id *skips, volatile global uint *invalid,
@@ -129,13 +131,13 @@ KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, 
 
 /* ---- interleaved ---- */
 
-/* One of the rays that are interleaved. */
+/* One of the rays in flight. */
 typedef struct in_flight {
   prepared_ray ray;
   traversal on;
   interleaved_path path;
-  uint nearest[3]; /* the row of the plane that is met first along each axis */
-  bool begun;      /* there is a ray */
+  uint nearest[3]; /* the row of the plane that is intersected first along each axis */
+  bool begun;      /* it holds a ray */
 } in_flight;
 
 INLINE void in_flight_root(in_flight *t, interleaved_stack *stack) {
@@ -144,7 +146,8 @@ INLINE void in_flight_root(in_flight *t, interleaved_stack *stack) {
   UNROLL for (uint i = 0; i < 3; i++) t->nearest[i] = (t->ray.dir_is_negative[i] != 0 ? i + 3 : i) * STRIDE;
 }
 
-/* The planes as box_planes has them, by rows that are chosen once a ray: chosen here they cost 1 to 6 %. */
+/* Tests the children of the next node. It loads planes as box_planes does, from rows that are chosen once per ray.
+ * Choosing them here costs 1 to 6 %. */
 INLINE void in_flight_node(in_flight *t, scene_nodes nodes) {
   const uint at = t->path.child;
   const global float *bounds = &node_at(nodes, at)->bounds[0][0];
@@ -157,13 +160,13 @@ INLINE void in_flight_node(in_flight *t, scene_nodes nodes) {
   interleaved_push(&t->path, nodes, at, enter, overlapped);
 }
 
-/* Goes on with what was left for later. */
+/* Pops the next child from the stack. */
 INLINE void in_flight_pop(in_flight *t, scene_nodes nodes, scene_blocks blocks) {
   interleaved_pop(&t->path, nodes, blocks, t->on.q.limit);
 }
 
-/* Turn k goes on the list of those that come to a node next, or on that of the others: without a branch, since which it
- * is nobody can foresee. */
+/* Puts ray k on the list of those whose next step is a node, or on the list of the others. It has no branch, since the
+ * choice is unpredictable. */
 INLINE void in_flight_enlist(uint k, uint meta, uint *inner, uint *inners, uint *other, uint *others) {
   const uint again = BVH_IS_INNER(meta) ? 1 : 0;
   inner[*inners] = other[*others] = k;
@@ -171,7 +174,8 @@ INLINE void in_flight_enlist(uint k, uint meta, uint *inner, uint *inners, uint 
   *others += 1 - again;
 }
 
-/* Of rays that are sorted results lie anywhere; the small ones in the cache. */
+/* Prefetches where the result of a ray goes, since results of sorted rays are scattered. Small results are not
+ * prefetched: they stay in the cache. */
 INLINE void in_flight_fetch_result(const in_flight *t, const global void *results, const cast_uniforms *cast) {
   const size_t size = SLAB_QUERY == SLAB_CLOSEST    ? sizeof(slab_hit)
                       : SLAB_QUERY == SLAB_INTERVAL ? sizeof(slab_interval)
@@ -182,7 +186,7 @@ INLINE void in_flight_fetch_result(const in_flight *t, const global void *result
   if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)t->on.q.list.hits, sizeof(slab_hit));
 }
 
-/* The leaf that is next, then what comes after it. */
+/* Tests the next leaf, then pops. */
 INLINE void in_flight_leaf(in_flight *t, scene_nodes nodes, scene_blocks blocks, const cast_uniforms *cast) {
   if (!traversal_leaf(&t->on, &t->ray, blocks, t->path.child, t->path.meta, cast)) t->path.top = 0;
   in_flight_pop(t, nodes, blocks);
@@ -190,7 +194,7 @@ INLINE void in_flight_leaf(in_flight *t, scene_nodes nodes, scene_blocks blocks,
 
 #if SLAB_RAY_PAIRS > 1
 
-/* What the next block of its leaf offers a ray, then what comes after it. */
+/* Takes the hits of the next block of a ray's leaf. Pops after the last block, or when the ray is done. */
 INLINE void in_flight_take(in_flight *t, mask hit, real at, scene_nodes nodes, scene_blocks blocks,
                            const cast_uniforms *cast) {
   interleaved_path *path = &t->path;
@@ -199,12 +203,12 @@ INLINE void in_flight_take(in_flight *t, mask hit, real at, scene_nodes nodes, s
   const bool done =
       lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, &t->ray, hit, at, at, 0, global_ids, path->child, cast);
   path->child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, BVH_UNIT);
-  path->meta--; /* which counts blocks */
+  path->meta--; /* its lowest bits count blocks */
   if (done) path->top = 0;
   if (done || BVH_LEAF_BLOCK_COUNT(path->meta) == 0) in_flight_pop(t, nodes, blocks);
 }
 
-/* A block of triangles each. */
+/* Tests two rays, each against a block of triangles. */
 INLINE void in_flight_pair(in_flight *a, in_flight *b, scene_nodes nodes, scene_blocks blocks,
                            const cast_uniforms *cast) {
   const triangle_rows rows_a = triangle_load(&a->ray, block_at(blocks, (size_t)a->path.child * BVH_UNIT)),
@@ -220,7 +224,7 @@ INLINE void in_flight_pair(in_flight *a, in_flight *b, scene_nodes nodes, scene_
 
 #endif
 
-/* The arguments of `wide`; sorted: as of prepared_rays.h. */
+/* The arguments of `wide`. sorted: as in prepared_rays.h. */
 KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *results, const global uint *offsets,
                                     const global geometry_entry *table, BLOCKS_PARAMETERS,
                                     const global slab_primitive_id *skips, volatile global uint *invalid,
@@ -232,12 +236,12 @@ KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *re
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   prepared_rays prepared;
   prepared.first = prepared.count = 0;
-  (void)fallback; /* a cast has no packets then */
+  (void)fallback; /* such a cast has no packets */
   hit_share share = {0, 0};
   in_flight in_flight_rays[SLAB_IN_FLIGHT];
   interleaved_stack stacks[SLAB_IN_FLIGHT];
-  /* Which turns come to a node next, and which to a leaf or to their end: these wait until they are some, since a loop
-   * costs at its end. */
+  /* Lists of the rays in flight. inner: those whose next step is a node. other: those whose next step is a leaf, or
+   * that have ended. `other` waits until it has several rays, since each loop has a cost at its end. */
   uint inner[SLAB_IN_FLIGHT], other[SLAB_IN_FLIGHT], inners = 0, others = SLAB_IN_FLIGHT;
   for (uint k = 0; k < SLAB_IN_FLIGHT; k++) {
     other[k] = k;
@@ -245,8 +249,8 @@ KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *re
     in_flight_rays[k].path.meta = 0;
   }
   while (inners + others > 0) {
-    /* In two loops, of either of which processors have several rounds in hand at once: of one for both they have less
-     * than two, and rays take 1.03 to 1.07 times as long (PoCL 3.1, Zen 3). */
+    /* Two loops, since processors execute several rounds of each at once. Of one loop for both steps they execute less
+     * than two rounds at once, and rays take 1.03 to 1.07 times as long (PoCL 3.1, Zen 3). */
     uint count = inners;
     inners = 0;
     for (uint n = 0; n < count; n++) in_flight_node(&in_flight_rays[inner[n]], nodes);
@@ -258,7 +262,7 @@ KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *re
     if (others < SLAB_IN_FLIGHT / 4 && inners != 0) continue;
     count = others;
     others = 0;
-    uint alone = SLAB_IN_FLIGHT; /* the turn that came to triangles, and waits for another that does */
+    uint alone = SLAB_IN_FLIGHT; /* a ray at a block of triangles that waits for a second one to form a ray pair */
     for (uint n = 0; n < count; n++) {
       const uint k = other[n];
       in_flight *t = &in_flight_rays[k];
