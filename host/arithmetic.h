@@ -1,8 +1,9 @@
-/* How a thread computes while it is in the library: with IEEE 754's defaults, whatever its caller has set.
+/* Sets a thread's floating-point state while it is in the library: IEEE 754's defaults, independent of its caller's
+ * settings.
  *
- * Rounding is to nearest, subnormal numbers are kept, nothing traps. On the way out the caller's control bits come
- * back, and its exception flags as they were. Threads inherit what the thread that starts them has, but threads that
- * OpenMP has already do not: a parallel region that computes begins and ends for each of its threads. */
+ * Rounding is to nearest, subnormal numbers are kept, nothing traps. On return the caller's control bits and exception
+ * flags are restored. A new thread inherits the state of the thread that starts it, but the existing threads of OpenMP
+ * do not: a parallel region that computes must begin and end this state in each of its threads. */
 #ifndef SLABCAST_ARITHMETIC_H
 #define SLABCAST_ARITHMETIC_H
 
@@ -10,13 +11,13 @@
 
 #include <xmmintrin.h>
 
-/* MXCSR, which rules float and double, flushing included; x87, which nothing here uses, stays the caller's. <fenv.h>
- * would save and restore both: 10 times as long, for a ray of a camera more than all its arithmetic. */
+/* MXCSR, which controls float and double, flushing included. x87 is not used here and keeps the caller's state.
+ * <fenv.h> would save and restore both and take 10 times as long, more than all arithmetic of a camera ray. */
 typedef unsigned arithmetic;
 
 static inline arithmetic arithmetic_begin(void) {
   const arithmetic callers = _mm_getcsr();
-  _mm_setcsr(0x1F80); /* every exception masked, no flag, nothing else */
+  _mm_setcsr(0x1F80); /* all exceptions masked, no flags, round to nearest, no flushing */
   __asm__ volatile("" ::: "memory");
   return callers;
 }
@@ -30,7 +31,7 @@ static inline void arithmetic_end(const arithmetic *callers) {
 
 #include <fenv.h>
 
-/* glibc's default environment flushes nothing, on x86 as on ARM. */
+/* glibc's default environment flushes nothing, on x86 and on ARM. */
 typedef fenv_t arithmetic;
 
 static inline arithmetic arithmetic_begin(void) {
@@ -44,9 +45,9 @@ static inline void arithmetic_end(const arithmetic *callers) { fesetenv(callers)
 
 #endif
 
-/* `ARITHMETIC callers = arithmetic_begin();` holds to the end of the block, whichever way that is left. Compilers may
- * move an expression out of it, but not a call of a function that writes memory: what a block returns is computed in
- * ARITHMETIC_BODY, which is not inlined. */
+/* `ARITHMETIC callers = arithmetic_begin();` holds until the end of the block, however the block is left. Compilers may
+ * move an expression out of the block, but not a call of a function that writes memory. So what a block returns is
+ * computed in an ARITHMETIC_BODY function, which is not inlined. */
 #define ARITHMETIC __attribute__((cleanup(arithmetic_end), unused)) arithmetic
 #define ARITHMETIC_BODY __attribute__((noinline))
 

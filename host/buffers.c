@@ -1,7 +1,7 @@
-/* A scene's arrays on a device: each in one buffer, or in several where the device allocates less at once. */
+/* Buffers of a scene's arrays on a device: one per array, or several where one allocation is too small. */
 #include "private.h"
 
-/* ---- how arrays are cut ---- */
+/* ---- how arrays are split ---- */
 
 static uint32_t part_of(uint64_t bytes, size_t unit) {
   return bytes / unit < UINT32_MAX ? (uint32_t)(bytes / unit) : UINT32_MAX;
@@ -37,8 +37,8 @@ bool array_fits(const device *d, const scene_array *a) { return a->size <= d->in
 
 /* ---- to the device ---- */
 
-/* A buffer with these bytes, which must outlive it where they are used in place; empty scenes have some, since OpenCL
- * has no empty buffer. */
+/* Creates a buffer with these bytes. In place, the bytes must outlive the buffer. An empty array gets a small buffer,
+ * since OpenCL has no empty buffers. */
 static slab_status upload(const device *d, const void *bytes, size_t size, bool in_place, const char *what,
                           cl_mem *buffer) {
   static const char nothing[BLOCK_UNIT];
@@ -59,7 +59,7 @@ slab_status array_upload(const device *d, const scene_array *a, bool in_place, c
   return upload(d, a->bytes, a->size, in_place, a->what, buffer);
 }
 
-/* Copies: buffers in place must not overlap, and these do by their tails. */
+/* The buffers are copies: buffers in place must not overlap, and these overlap by their tails. */
 slab_status array_upload_cut(const device *d, const scene_array *a, cl_mem buffers[SCENE_BUFFERS]) {
   if (a->size > SCENE_BUFFERS * (uint64_t)a->own)
     return fail(SLAB_OUT_OF_MEMORY,
@@ -74,7 +74,7 @@ slab_status array_upload_cut(const device *d, const scene_array *a, cl_mem buffe
   return status;
 }
 
-/* ---- and back ---- */
+/* ---- from the device ---- */
 
 slab_status array_read(const device *d, const scene_array *a, bool cut, const cl_mem buffers[SCENE_BUFFERS],
                        void *bytes) {

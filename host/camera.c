@@ -25,7 +25,7 @@ static void store(vector v, double scale, float out[3]) {
   out[2] = (float)(v.z * scale);
 }
 
-/* An up that runs along the view is replaced by the axis farthest from it. */
+/* Returns the right axis. An up vector parallel to the view is replaced by z, or by y where the view is close to z. */
 static vector sideways(vector forward, vector up) {
   vector right = crossed(forward, up);
   if (length_of(right) > 1e-6 * length_of(up)) return unit(right);

@@ -1,4 +1,4 @@
-/* The public calls that cast: their arguments, and what is counted before hits are listed. */
+/* The public calls that cast: argument checks, and counting of hits before they are listed. */
 #include <stdlib.h>
 
 #include "process.h"
@@ -38,7 +38,7 @@ int cast_report(const cast *c, uint64_t done) {
   return stop;
 }
 
-/* Every query with one result a ray. */
+/* All queries with one result per ray. */
 static slab_status cast_each(const char *function, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
@@ -80,7 +80,7 @@ slab_status slab_interval_of(slab_scene *scene, const slab_ray *rays, size_t n, 
 
 /* ---- all hits ---- */
 
-/* The n rays from `first` on, by themselves. offsets: of SLAB_ALL, theirs. */
+/* Casts the n rays from `first` on alone. offsets: for SLAB_ALL, those of these rays. */
 static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, void *results,
                              const uint64_t *offsets) {
   slab_cast_options options = {0};
@@ -102,7 +102,7 @@ static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, 
   return status;
 }
 
-/* From `first` on, by a cast that keeps no hits. */
+/* Counts the hits of the rays from `first` on without keeping hits. */
 static slab_status count_rest(cast *c, size_t first, uint64_t *counts) {
   const size_t n = c->n - first;
   uint32_t *counted = malloc(n * sizeof *counted + 1);
@@ -113,7 +113,7 @@ static slab_status count_rest(cast *c, size_t first, uint64_t *counts) {
   return status;
 }
 
-/* All hits are counted; where there is room for some, those of as many rays as memory is for are collected. */
+/* Counts all hits. With a capacity, also collects the hits of as many rays as the collection holds. */
 static slab_status count_offsets(cast *c, collection *to, uint64_t *offsets) {
   cast collecting = *c;
   collecting.collected = to;
@@ -127,7 +127,7 @@ static slab_status count_offsets(cast *c, collection *to, uint64_t *offsets) {
   return SLAB_OK;
 }
 
-/* What is collected goes where it belongs; rays whose hits are not are cast again. */
+/* Copies collected hits to their places, and casts the rays again whose hits were not collected. */
 static slab_status fill_in(cast *c, const collection *from, const uint64_t *offsets) {
   slab_status status = SLAB_OK;
   size_t end = c->n;

@@ -1,5 +1,5 @@
-/* A stretch of rays: to the device, through the kernels and back. Kernels are on the device's one queue; copies are on
- * a queue of each stretch's own, so that one is cast while others are on their way. */
+/* Runs one chunk of rays: copies it to the device, launches the kernels and copies the results back. Kernels run on the
+ * device's one queue. Copies run on a queue of each chunk's own, so that one chunk is cast while others are copied. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,23 +7,23 @@
 #include "scheduler.h"
 #include "sort.h"
 
-/* ---- slots: what a device keeps for the stretches to come ---- */
+/* ---- staging buffers: kept by the device for later chunks ---- */
 
-/* A device's memory for what cannot be used in place, and pinned host memory of the same size that copies go through:
- * from pageable memory a GPU's copies run at half the bus, and hold up the thread that asks for them. */
+/* Device memory for what cannot be used in place, and pinned host memory of the same size that copies go through. From
+ * pageable memory a GPU copies at half the bus speed, and the copy blocks the calling thread. */
 typedef struct staging {
   cl_mem buffer;
   size_t size;
-  cl_mem host;  /* NULL: there is none, and copies are direct */
-  void *pinned; /* host, mapped until it is released */
+  cl_mem host;  /* NULL: no pinned memory, copies are direct */
+  void *pinned; /* mapping of `host`, until that is released */
 } staging;
 
 struct staging_buffers {
   staging_buffers *next;
-  cl_command_queue queue; /* in order: for transfers; the device's own where nothing is copied */
-  staging staged[PARTS];  /* where the caller's memory cannot be used in place */
+  cl_command_queue queue; /* in order, for transfers; the device's own queue where nothing is copied */
+  staging staged[PARTS];  /* used where the caller's memory cannot be used in place */
   cl_mem invalid;         /* counts invalid rays */
-  cl_mem fallback;        /* of each packet whether its rays are still to be cast */
+  cl_mem fallback;        /* a byte per packet: whether its rays are still to be cast */
   size_t fallback_size;
 };
 
@@ -32,14 +32,14 @@ static void release_buffer(cl_mem *buffer) {
   *buffer = NULL;
 }
 
-/* Drivers keep the buffer until the unmapping is done. */
+/* Unmaps and releases pinned memory. Drivers keep the buffer until the unmapping has ended. */
 static void unpin(const staging_buffers *s, staging *from) {
   if (from->pinned != NULL) clEnqueueUnmapMemObject(s->queue, from->host, from->pinned, 0, NULL, NULL);
   from->pinned = NULL;
   release_buffer(&from->host);
 }
 
-/* The caller's queue is not waited for: it may hold work that waits for the caller. */
+/* Does not wait for the caller's queue: it may hold work that waits for the caller. */
 static void staging_buffers_free(const device *d, staging_buffers *s) {
   if (process_is_forked()) {
     free(s);
@@ -75,7 +75,7 @@ static slab_status staging_buffers_queue(const device *d, staging_buffers *s) {
   return SLAB_OK;
 }
 
-/* One that no other stretch uses. */
+/* Takes staging buffers that no other chunk uses. */
 static slab_status staging_buffers_take(device *d, staging_buffers **taken) {
   pthread_mutex_lock(&d->lock);
   staging_buffers *s = d->idle_buffers;
@@ -109,15 +109,15 @@ static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t siz
   return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
 }
 
-/* Twice as large as before, so that stretches that grow do not make it anew each time; more than STAGED_BYTES only for
- * a single ray's hits. */
+/* The new size of a staging buffer: twice the old one, so that growing chunks do not reallocate it each time. Only the
+ * hits of a single ray may need more than STAGED_BYTES. */
 static size_t staging_room(const device *d, size_t had, size_t size) {
   size_t room = 2 * had < STAGED_BYTES ? 2 * had : STAGED_BYTES;
   if (room > d->info.allocation_bytes) room = d->info.allocation_bytes;
   return room > size ? room : size;
 }
 
-/* A luxury, of which a system may have little: without it the cast goes on. */
+/* Pinned memory is optional, since a system may have little: on failure the cast works without it. */
 static void pin(const device *d, const staging_buffers *s, staging *to) {
   if (to->size > STAGED_BYTES) return;
   to->host = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, to->size, NULL, NULL);
@@ -139,7 +139,7 @@ static slab_status staging_reserve(const device *d, staging_buffers *s, part p, 
   return status;
 }
 
-/* ---- there ---- */
+/* ---- to the device ---- */
 
 static void *writable(const void *bytes) {
   union {
@@ -155,14 +155,14 @@ static slab_status write_buffer(const staging_buffers *s, cl_mem buffer, const v
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueWriteBuffer", what);
 }
 
-/* To where it has been reserved for. */
+/* Copies to the reserved staging buffer. */
 static slab_status copy_in(const staging_buffers *s, part p, const void *bytes, size_t size, const char *what) {
   const staging *to = &s->staged[p];
   if (to->pinned != NULL) bytes = memcpy(to->pinned, bytes, size);
   return write_buffer(s, to->buffer, bytes, size, what);
 }
 
-/* In place where the device can, else a copy. */
+/* Uses the array in place where the device can, else copies it. */
 static slab_status input(const device *d, chunk *s, part p, const void *bytes, size_t size, const char *what,
                          cl_mem *buffer) {
   if (d->in_place) {
@@ -189,7 +189,7 @@ static unsigned char *results_of(const cast *c, const chunk *s) {
   return (unsigned char *)c->results + first * c->result_size;
 }
 
-/* Host memory for the hits that are to come. */
+/* Allocates host memory for the hits of a chunk. */
 static slab_status make_room(const device_scene *on, chunk *s) {
   const device *d = on->device;
   cast_uniforms *u = &s->launch.uniforms;
@@ -220,7 +220,7 @@ static slab_status output(const cast *c, const device_scene *on, chunk *s) {
   return status;
 }
 
-/* Offsets of a stretch count from its own first hit. */
+/* Offsets of a chunk, relative to its first hit. */
 static slab_status input_offsets(const cast *c, const device *d, chunk *s) {
   const size_t size = ((size_t)s->count + 1) * sizeof *s->local_offsets;
   s->local_offsets = malloc(size);
@@ -266,7 +266,7 @@ static slab_status send(const cast *c, const device_scene *on, chunk *s) {
   launch *l = &s->launch;
   l->uniforms = cast_uniforms_of(c->scene, c->options);
   l->uniforms.rays = s->count;
-  if (c->offsets != NULL) l->uniforms.invalid = 0; /* they were counted with the hits */
+  if (c->offsets != NULL) l->uniforms.invalid = 0; /* invalid rays were counted when the hits were counted */
   l->uniforms.packet = s->traversal == SLAB_TRAVERSAL_PACKETS ? packet_rays(on, c->query) : 0;
   const bool sorted = s->traversal == SLAB_TRAVERSAL_SORTED;
   l->deferred = defers_attributes(on, c->query);
@@ -287,7 +287,7 @@ static slab_status send(const cast *c, const device_scene *on, chunk *s) {
 
 static cl_event *next_event(chunk *s) { return &s->events[s->event_count]; }
 
-/* Whether transfers have a queue of their own, so that kernels and they have to wait for each other. */
+/* Whether transfers have their own queue; kernels and transfers must then wait for each other. */
 static bool is_apart(const device *d, const chunk *s) { return s->staging_buffers->queue != d->queue; }
 
 static slab_status mark_sent(chunk *s) {
@@ -315,7 +315,7 @@ static slab_status launch_chunk(const cast *c, const device_scene *on, chunk *s)
   return status;
 }
 
-/* ---- and back ---- */
+/* ---- from the device ---- */
 
 static slab_status read_buffer(chunk *s, cl_mem buffer, size_t at, void *bytes, size_t size, const char *what) {
   cl_int code =
@@ -325,7 +325,7 @@ static slab_status read_buffer(chunk *s, cl_mem buffer, size_t at, void *bytes, 
   return SLAB_OK;
 }
 
-/* They stand where they belong once this is done. */
+/* After the mapping the results are in the caller's array. */
 static slab_status map_results(chunk *s, fetch *f) {
   cl_int code;
   f->mapped = clEnqueueMapBuffer(s->staging_buffers->queue, s->launch.results, CL_FALSE, CL_MAP_READ, f->at, f->size, 0,
@@ -335,7 +335,8 @@ static slab_status map_results(chunk *s, fetch *f) {
   return SLAB_OK;
 }
 
-/* Not before the maps are done, though nobody changes the results any more: some drivers refuse that. */
+/* Unmaps only after the mappings have ended, although nothing changes the results any more: some drivers refuse an
+ * earlier unmap. */
 static cl_int unmap_results(chunk *s) {
   cl_int code = CL_SUCCESS;
   for (fetch *f = s->fetches; f < s->fetches + s->fetch_count; f++) {
@@ -361,13 +362,14 @@ static slab_status fetch_results(const cast *c, const device *d, chunk *s, size_
   return d->in_place ? map_results(s, f) : read_results(c, s, f);
 }
 
-/* Once they are there. */
+/* Copies results from pinned memory to their destination, after the transfer has ended. */
 static void hand_over_results(const cast *c, const chunk *s, const fetch *f) {
   const unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
   if (pinned != NULL) memcpy(results_of(c, s) + f->at, pinned + f->at, f->size);
 }
 
-/* Of hits that are collected and copied their lists, which tell what else there is. */
+/* Fetches the results. Where hits are collected and copied, it fetches only their lists, which say how many hits to
+ * fetch later. */
 static slab_status fetch_all(const cast *c, const device *d, chunk *s) {
   const size_t taken = collects(c) ? TAKEN_NUMBERS * sizeof(uint32_t) : 0;
   const size_t size = !collects(c)  ? s->result_bytes
@@ -379,7 +381,7 @@ static slab_status fetch_all(const cast *c, const device *d, chunk *s) {
   return status;
 }
 
-/* What else there is, once the lists are there. */
+/* Fetches the hits after their lists have arrived. */
 static slab_status fetch_hits(const cast *c, const device_scene *on, chunk *s) {
   hit_batch *b = s->batch;
   hand_over_results(c, s, &s->fetches[0]);
@@ -400,7 +402,7 @@ static void forget_events(chunk *s) {
   s->event_count = 0;
 }
 
-/* A kernel that fails while it runs tells nobody but those who wait for its event. */
+/* A kernel that fails while it runs reports it only through its event. */
 static slab_status await(chunk *s) {
   if (s->event_count == 0) return SLAB_OK;
   cl_int code = clWaitForEvents(s->event_count, s->events);
@@ -408,7 +410,7 @@ static slab_status await(chunk *s) {
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", "a cast");
 }
 
-/* What it has in flight is waited for already, but for the unmapping, which keeps what it needs. */
+/* Everything of the chunk has ended, except the unmapping, which holds its own references. */
 static void release(chunk *s) {
   forget_events(s);
   for (int p = 0; p < PARTS; p++) release_buffer(&s->in_place[p]);
@@ -437,8 +439,8 @@ slab_status chunk_begin(const cast *c, const device_scene *on, chunk *s) {
   return status;
 }
 
-/* On a queue of its own nothing waits for a kernel's event but the host: not every driver tells those who wait for one
- * that fails. */
+/* Where transfers have their own queue, only the host waits for a kernel's event: some drivers do not report a failed
+ * kernel to commands that wait for its event. */
 slab_status chunk_end(const cast *c, const device_scene *on, chunk *s, chunk_outcome *outcome) {
   slab_status status = await(s);
   if (status == SLAB_OK && is_apart(on->device, s)) {

@@ -6,20 +6,22 @@
 
 #include "bvh/memory.h"
 
-/* ---- room ---- */
+/* ---- room: memory for the hits of a chunk ---- */
 
-/* A stretch of so many rays tells enough for the next. Until then rays are given room for so many hits. */
+/* A chunk of PROBE rays is enough to size the next one. KNOWN rays make the numbers usable. Until then rays get room
+ * for UNKNOWN_HITS hits each. */
 #define PROBE 4096u
 #define KNOWN 1024u
 #define UNKNOWN_HITS 48.0
-/* What is likely enough, above the mean, and for what is left of shares. */
+/* Margins over the mean: a factor, a number of standard deviations, and hits per ray for the unused rest of shares. */
 #define ROOM_MORE 1.25
 #define ROOM_DEVIATIONS 3.0
 #define ROOM_LEFT 1.0
-/* A list that a work-item is at: fewer hits outgrow it often, and more need memory that is hardly used. */
+/* Bounds of the hits in a list in progress. Shorter lists overflow often; longer ones need memory that is hardly used.
+ */
 #define WALK_LEAST 4.0
 #define WALK_MOST 1024.0
-/* Of the room: lists that have ended, those that work-items are at, and the rest, of those that have outgrown that. */
+/* Parts of the room: finished lists, lists in progress, and the rest for lists that have outgrown their part. */
 #define ENDED_PARTS 4
 #define WALKS_PARTS 3
 #define PARTS_OF_ROOM 8
@@ -27,7 +29,7 @@
 
 bool hits_are_known(const hits_known *k) { return k->rays >= KNOWN; }
 
-/* Of a ray. */
+/* Likely number of hits of a ray. */
 static double likely_hits(const hits_known *k) {
   return ROOM_MORE * (hits_are_known(k) ? k->mean : fmax(k->mean, UNKNOWN_HITS)) + ROOM_LEFT;
 }
@@ -53,8 +55,8 @@ uint32_t room_rays(const hits_known *k, size_t bytes, double walks_each) {
   return at_most(fmax(rays, 1.0), hits_are_known(k) ? RAYS_MOST : PROBE);
 }
 
-/* No number of what is taken comes round: a ray asks once in vain at most, for a share, or twice what it has, which is
- * WALK_MOST or lies in the room itself. */
+/* The counters of taken hits cannot overflow. A ray requests in vain at most once: a share, or twice what it has. What
+ * it has is at most WALK_MOST, or is part of the room itself. */
 hit_room room_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walks) {
   const double begin = (double)room_begin(rays), all = ((double)bytes - begin) / sizeof(slab_hit);
   const double part = (all > PARTS_OF_ROOM ? all : PARTS_OF_ROOM) / PARTS_OF_ROOM;
@@ -63,13 +65,13 @@ hit_room room_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walk
   r.hits = at_most(ceil(hits), ENDED_PARTS * part);
   r.walk = at_most(ceil(likely_walk(k)), WALKS_PARTS * part / walks);
   const double rest = PARTS_OF_ROOM * part - r.hits - (double)r.walk * walks;
-  r.larger = at_most(2.0 * r.hits, rest); /* a list moves to twice its size, and again */
+  r.larger = at_most(2.0 * r.hits, rest); /* a list that grows moves to twice its size, repeatedly */
   return r;
 }
 
 /* ---- batches ---- */
 
-/* Fewer rays are one thread's work. */
+/* Fewer rays are handled by one thread. */
 #define PARALLEL_LEAST 65536u
 
 hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *room, bool in_place) {
@@ -119,7 +121,7 @@ bool batch_look(hit_batch *b, uint64_t most) {
   return true;
 }
 
-/* More hits count at once, fewer in the long run: room that is too little costs a pass. */
+/* A higher value is taken at once, a lower one gradually: too little room costs a second pass. */
 static double follow(double known, double seen) { return fmax(seen, known + (seen - known) / 8.0); }
 
 static void hits_note(hits_known *known, const hit_batch *b) {
@@ -143,7 +145,8 @@ size_t batch_bytes(const hit_batch *b) {
   return room_begin(b->rays) + ((size_t)b->room.walks * b->room.walk + b->used) * sizeof(slab_hit);
 }
 
-/* Threads of one region, since between two of them those that wait would take what the device casts with. */
+/* One parallel region for all batches: between two regions the waiting threads would take processor time from the
+ * device. */
 void batches_place(const hit_batch *batches, const uint64_t *offsets, slab_hit *hits) {
   uint64_t rays = 0;
   for (const hit_batch *b = batches; b != NULL; b = b->next) rays += b->rays;

@@ -1,5 +1,5 @@
-/* slab_all in one pass: the hits of a stretch of rays come before it is known where they go. They wait, as they were
- * found, until all rays are cast. */
+/* slab_all in one pass: a device finds the hits of a chunk of rays before their place in the caller's array is known.
+ * They are kept as they were found until all rays are cast. */
 #ifndef SLABCAST_COLLECT_H
 #define SLABCAST_COLLECT_H
 
@@ -9,54 +9,55 @@
 #include "slabcast.h"
 #include "types.h"
 
-/* How many hits rays of a scene have, as far as casts have found out. All zero: nothing is known. */
+/* Number of hits per ray of a scene, learned from casts. All zero: nothing is known. */
 typedef struct hits_known {
   uint64_t rays;
-  double mean, deviation; /* of a ray */
+  double mean, deviation; /* per ray */
 } hits_known;
 
-/* Whether that is enough to go by. */
+/* Whether enough rays have been seen to use these numbers. */
 bool hits_are_known(const hits_known *);
-/* Bytes of a stretch's hits at most, with what they need on their way; where they are copied STAGED_BYTES. Most of that
- * is never touched. */
+/* Maximum bytes of the hits of a chunk, with what the kernels need to collect them. Where hits are copied the limit is
+ * STAGED_BYTES. Most of this memory is never accessed. */
 #define ROOM_BYTES ((size_t)128 << 20)
 
-/* Most rays whose hits likely have room in `bytes`, at least 1, where work-items are at `walks_each` of a ray at once.
- */
+/* The largest number of rays, at least 1, whose hits likely fit `bytes`. walks_each: lists in progress per ray. */
 uint32_t room_rays(const hits_known *, size_t bytes, double walks_each);
-/* The room for the hits of `rays` rays in `bytes`, where work-items are at `walks` of them at once. */
+/* Divides `bytes` into the room for the hits of `rays` rays. walks: lists that the work-items have in progress at once.
+ */
 hit_room room_of(const hits_known *, size_t bytes, uint32_t rays, uint32_t walks);
 
-/* Where in the results of a stretch the hits begin, and how large those are in all: bytes. */
+/* Offset of the hits in the results of a chunk, and the size of those results: bytes. */
 size_t room_begin(uint32_t rays);
 size_t room_size(uint32_t rays, const hit_room *);
 
-/* The hits of a stretch. */
+/* The hits of a chunk. */
 typedef struct hit_batch hit_batch;
 struct hit_batch {
   hit_batch *next;
-  size_t first; /* ray */
+  size_t first; /* the first ray */
   uint32_t rays;
   hit_room room;
-  unsigned char *results; /* as the kernels write them: malloc'ed */
-  size_t size;            /* of those that tell something, in bytes */
-  bool lost;              /* not all hits are there */
-  uint64_t found;         /* of all rays */
-  uint32_t used;          /* hits up to the end of the last one */
+  unsigned char *results; /* written by the kernels; malloc'ed */
+  size_t size;            /* bytes of results that hold data */
+  bool lost;              /* some hits are missing */
+  uint64_t found;         /* hits of all rays of the chunk */
+  uint32_t used;          /* end of the last hit, counted in hits */
 };
 
-/* Results in which nothing is taken yet; in_place: with room for what is on its way. NULL: no memory. */
+/* A batch whose room is still unused. in_place: with room also for the lists in progress. Returns NULL where memory is
+ * short. */
 hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *, bool in_place);
 void batches_free(hit_batch *);
 const hit_list *batch_lists(const hit_batch *);
-/* Once its lists are there: found, used and lost. False where they cannot be: a ray has more than `most` hits, or they
- * are not in the room. */
+/* Computes found, used and lost; its lists must be there. Returns false where they are impossible: a ray has more than
+ * `most` hits, or a list is outside the room. */
 bool batch_look(hit_batch *, uint64_t most);
-/* Writes how many hits each of its rays has to counts[0 .. rays - 1], and learns. */
+/* Writes the number of hits of each ray to counts[0 .. rays - 1], and updates the known numbers. */
 void batch_count(const hit_batch *, uint64_t *counts, hits_known *);
-/* Bytes of memory that were likely touched. */
+/* Bytes of memory that were likely accessed. */
 size_t batch_bytes(const hit_batch *);
-/* Writes the hits that are there to where they go; offsets: of all rays. */
+/* Copies the collected hits to the caller's array. offsets: of all rays of the call. */
 void batches_place(const hit_batch *, const uint64_t *offsets, slab_hit *hits);
 
 #endif

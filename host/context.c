@@ -14,7 +14,7 @@
 
 static bool is_lane_width(uint32_t lanes) { return lanes == 0 || lanes == 1 || lanes == 8 || lanes == 16; }
 
-/* A driver that does not know the question says no. */
+/* Queries a property as yes or no. A driver that does not know the property counts as no. */
 static slab_status ask_whether(const device *d, cl_device_info property, size_t size, bool *answer) {
   inquiry q = {.id = d->id};
   *answer = device_number(&q, property, size) != 0;
@@ -22,10 +22,10 @@ static slab_status ask_whether(const device *d, cl_device_info property, size_t 
   return fail_cl(q.code, "clGetDeviceInfo", d->info.name);
 }
 
-/* Work-items that a group can have, whatever the kernel. */
+/* Queries the maximum work-items per group, for any kernel. */
 static slab_status ask_group(device *d) {
   inquiry q = {.id = d->id};
-  size_t items[16] = {0}; /* of each dimension: devices have three */
+  size_t items[16] = {0}; /* one per dimension; devices have three */
   const size_t group = (size_t)device_number(&q, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group);
   device_ask(&q, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items);
   d->group_most = items[0] < group ? items[0] : group;
@@ -49,7 +49,7 @@ static slab_status device_configure(device *d, const slab_context_options *optio
 slab_status device_queue(const device *d, cl_command_queue *queue) {
   cl_int code;
   *queue = clCreateCommandQueue(d->context, d->id, 0, &code);
-  if (code == CL_INVALID_DEVICE) /* the driver knows better than its list of devices, which may lack parts of one */
+  if (code == CL_INVALID_DEVICE) /* the driver decides: a context's list of devices may lack sub-devices */
     return fail(SLAB_INVALID_ARGUMENT, "slab_context_create_cl: the device is not one of the context's");
   return *queue == NULL ? fail_cl(code, "clCreateCommandQueue", d->info.name) : SLAB_OK;
 }
@@ -61,7 +61,7 @@ static slab_status open_device(device *d) {
   return d->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : device_queue(d, &d->queue);
 }
 
-/* Takes the caller's objects; a queue that runs out of order is left alone for one of our own. */
+/* Uses the caller's context and queue. A queue that runs out of order is replaced by one of our own. */
 static slab_status adopt_device(device *d, cl_context context, cl_command_queue queue) {
   cl_command_queue_properties properties = 0;
   cl_int code = clRetainContext(context);
@@ -78,21 +78,22 @@ static slab_status adopt_device(device *d, cl_context context, cl_command_queue 
   return SLAB_OK;
 }
 
-/* PoCL (3.1) frees a part of a device with the last reference to it, though a queue is on it, and still puts the last
- * command of a queue away when clFinish returns. A command holds its queue: when nobody else does, PoCL is through. */
+/* PoCL 3.1 frees a sub-device with the last reference to it, even while a queue uses it. It may still be releasing the
+ * last command of a queue when clFinish returns. A command holds a reference to its queue, so PoCL has finished when
+ * ours is the only one left. */
 void wait_for_driver(const device *d, cl_command_queue queue) {
   const struct timespec moment = {.tv_nsec = 20000};
   cl_uint holders = 0;
   if (!d->is_part || queue == NULL) return;
-  for (int i = 0; i < 500; i++) { /* 10 ms and more: the caller may hold its own queue for ever */
+  for (int i = 0; i < 500; i++) { /* gives up after 10 ms or more: the caller may hold its own queue for ever */
     if (clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
     if (holders <= 1) return;
     nanosleep(&moment, NULL);
   }
 }
 
-/* In a forked process the driver's objects are left alone: releasing one may wait for threads that are not there, and
- * so may destroying what such a thread waits for or holds. */
+/* In a forked process the driver's objects are not released: that may wait for threads that do not exist in this
+ * process. Mutexes and conditions are not destroyed either, since such a thread may hold them or wait for them. */
 static void device_close(device *d) {
   staging_buffers_free_all(d, d->idle_buffers);
   programs_free(d->programs);
@@ -116,7 +117,7 @@ static slab_status check_options(const slab_context_options *options, slab_conte
   return SLAB_OK;
 }
 
-/* A device that is not opened yet is retained: it may be a part of one, which nothing else keeps alive. */
+/* Retains the device before it is opened: a sub-device has nothing else that keeps it alive. */
 static slab_status device_prepare(device *d, const found_device *found, const slab_context_options *options) {
   cl_int code = clRetainDevice(found->id);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainDevice", "a context");
@@ -126,7 +127,7 @@ static slab_status device_prepare(device *d, const found_device *found, const sl
   return device_configure(d, options);
 }
 
-/* Room for so many devices, of which none is prepared: device_count counts those that are. */
+/* Allocates a context for `devices` devices. device_count, initially 0, counts those that are prepared. */
 static slab_status context_allocate(size_t devices, slab_context **context) {
   const size_t size = sizeof **context + devices * sizeof *(*context)->devices;
   *context = calloc(1, size);
@@ -135,7 +136,7 @@ static slab_status context_allocate(size_t devices, slab_context **context) {
   return SLAB_OK;
 }
 
-/* GPUs of one kind under one driver, which can run each other's binaries. */
+/* Whether two devices are GPUs of one model and driver, which can run each other's binaries. */
 static bool are_equal_gpus(const device *a, const device *b) {
   const slab_device_info *x = &a->info, *y = &b->info;
   return x->type == SLAB_DEVICE_GPU && y->type == SLAB_DEVICE_GPU && a->platform == b->platform &&
@@ -163,7 +164,8 @@ static slab_status context_open_one(slab_context *context, const found_device *f
   return status == SLAB_OK ? probe_device(d) : status;
 }
 
-/* Of "all", one that turns out to be unable to keep the contract is passed over while there is another. */
+/* Opens the chosen devices. With "all", a device that cannot keep the contract is skipped unless no other one is left.
+ */
 static slab_status context_open(slab_context *context, const found_device *chosen, size_t count,
                                 const slab_context_options *options) {
   const bool all = options->device != NULL && strcmp(options->device, "all") == 0;
@@ -179,7 +181,7 @@ static slab_status context_open(slab_context *context, const found_device *chose
   return status;
 }
 
-/* One for all devices, since a BVH is built once. */
+/* The layout is the same for all devices, since a BVH is built once. */
 static slab_layout layout_for(const slab_context *context, const slab_context_options *options) {
   if (options->layout != SLAB_LAYOUT_DEFAULT) return options->layout;
   for (uint32_t i = 0; i < context->device_count; i++)
@@ -187,7 +189,7 @@ static slab_layout layout_for(const slab_context *context, const slab_context_op
   return SLAB_LAYOUT_COMPRESSED;
 }
 
-/* Hands over what was opened, or lets go of it. */
+/* Returns the context, or releases it on failure. */
 static slab_status finish_context(slab_status status, const slab_context_options *options, slab_context *created,
                                   slab_context **context) {
   if (status == SLAB_OK) created->layout = layout_for(created, options);
@@ -205,7 +207,7 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
   slab_status status = check_options(options, context, "slab_context_create");
   if (status == SLAB_OK) status = process_begin("slab_context_create");
   if (status != SLAB_OK) return status;
-  ARITHMETIC callers = arithmetic_begin(); /* which threads that the driver starts inherit */
+  ARITHMETIC callers = arithmetic_begin(); /* threads that the driver starts inherit it */
   found_device *chosen = NULL;
   size_t count = 0;
   slab_context *created = NULL;

@@ -33,13 +33,13 @@ static void device_text(inquiry *q, cl_device_info property, char *text, size_t 
 }
 
 uint64_t device_number(inquiry *q, cl_device_info property, size_t size) {
-  uint64_t value = 0; /* the number may be 32 bits: low half on little-endian hosts, which is all OpenCL runs on */
+  uint64_t value = 0; /* a 32-bit value fills the low half: hosts are little-endian, as all that OpenCL runs on */
   device_ask(q, property, size, &value);
   return value;
 }
 
-/* Explicit lanes, as wide as the device's registers; one where drivers put neighbouring work-items side by side
- * themselves and call their native width 1 (Mesa's llvmpipe). */
+/* The number of lanes: the width of the device's registers, at most lanes_most. It is 1 where drivers vectorise over
+ * work-items themselves and report a native width of 1 (Mesa's llvmpipe). */
 static uint32_t native_lanes(inquiry *q, slab_device_type type) {
   const uint32_t most = tuning_of(type)->lanes_most;
   if (most == 1) return 1;
@@ -82,15 +82,15 @@ inquiry device_describe(cl_platform_id platform, cl_device_id id, slab_device_in
 
 /* ---- listing ---- */
 
-/* As selectors count them. A device that cannot be described is left out everywhere, so that an index names one device
- * wherever it is used. */
+/* The devices, in the order that selectors count them. A device that cannot be described is left out everywhere, so
+ * that an index names the same device in every call. */
 typedef struct device_list {
   found_device *devices; /* malloc'ed */
   size_t count;
-  inquiry refused; /* of the last that was left out; code CL_SUCCESS: none was */
+  inquiry refused; /* the failed inquiry of the last device that was left out; code CL_SUCCESS: none was */
 } device_list;
 
-/* An unwritable kernel cache makes PoCL report that there is no device, without a word. */
+/* Where its kernel cache is not writable, PoCL reports no device, without an error message. */
 static slab_status fail_no_device(const char *call, cl_int code) {
   return fail(
       SLAB_NO_DEVICE,
@@ -129,8 +129,8 @@ static slab_status append_devices(cl_platform_id platform, device_list *list, cl
   return SLAB_OK;
 }
 
-/* Every device of every platform that can be described; on failure there are none, and nothing to free. A platform that
- * fails is passed over. */
+/* Lists every device of every platform that can be described. Platforms that fail are skipped. On failure the list is
+ * empty and there is nothing to free. */
 static slab_status find_devices(device_list *list) {
   *list = (device_list){0};
   cl_uint platforms = 0;
@@ -161,7 +161,7 @@ static slab_status find_devices(device_list *list) {
 slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count) {
   if (count == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: count is NULL");
   if (list == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_devices: list is NULL");
-  ARITHMETIC callers = arithmetic_begin(); /* which threads that the driver starts inherit */
+  ARITHMETIC callers = arithmetic_begin(); /* threads that the driver starts inherit it */
   device_list found;
   slab_status status = process_begin("slab_devices");
   if (status == SLAB_OK) status = find_devices(&found);
@@ -204,7 +204,8 @@ static slab_status fail_no_match(const device_list *found, const char *selector)
               selector, found->count, q->call, cl_code_name(q->code), q->code, q->property);
 }
 
-/* The first device that the selector names; without one a GPU where there is one, else the first. */
+/* Chooses the first device that the selector names. Without a selector: a GPU if there is one, else the first device.
+ */
 static slab_status choose_one(const device_list *found, const char *selector, size_t *chosen) {
   for (size_t i = 0; i < found->count; i++)
     if (device_matches(&found->devices[i].info, i, selector == NULL ? "gpu" : selector)) {
@@ -215,7 +216,7 @@ static slab_status choose_one(const device_list *found, const char *selector, si
   return selector == NULL ? SLAB_OK : fail_no_match(found, selector);
 }
 
-/* One more of a list: its next word. Neither none nor one that is chosen already. */
+/* Chooses the device of the next entry of a list. Empty entries and repeated devices are refused. */
 static slab_status choose_next(const char *list, const char **rest, const device_list *found, size_t *chosen,
                                size_t *n) {
   const size_t length = strcspn(*rest, ",");
@@ -240,7 +241,7 @@ static slab_status choose_list(const char *list, const device_list *found, size_
   return status;
 }
 
-/* Every device that can keep the contract. */
+/* Chooses every device that can keep the contract. */
 static slab_status choose_all(const device_list *found, size_t *chosen, size_t *n) {
   for (size_t i = 0; i < found->count; i++)
     if (found->devices[i].info.rounds_to_nearest) chosen[(*n)++] = i;

@@ -1,10 +1,11 @@
-/* What devices there are, and which of them a selector names. */
+/* Lists OpenCL devices, and finds those that a selector names. */
 #ifndef SLABCAST_DEVICE_LIST_H
 #define SLABCAST_DEVICE_LIST_H
 
 #include "private.h"
 
-/* Questions to a device; after one that failed, which `call`, `property` and `code` tell, no more are asked. */
+/* A series of queries to a device. After one that fails no more are made; `call`, `property` and `code` describe that
+ * one. */
 typedef struct inquiry {
   cl_device_id id;
   const char *call;
@@ -15,7 +16,7 @@ typedef struct inquiry {
 slab_status fail_inquiry(const inquiry *);
 void device_ask(inquiry *, cl_device_info property, size_t size, void *value);
 uint64_t device_number(inquiry *, cl_device_info property, size_t size);
-/* The inquiry tells whether it could be described. */
+/* Describes a device. The inquiry that it returns says whether a query failed. */
 inquiry device_describe(cl_platform_id, cl_device_id, slab_device_info *);
 
 typedef struct found_device {
@@ -24,7 +25,7 @@ typedef struct found_device {
   slab_device_info info;
 } found_device;
 
-/* What a selector names: *chosen is malloc'ed, and NULL on failure. */
+/* The devices that a selector names. *chosen is malloc'ed, and NULL on failure. */
 slab_status choose_devices(const char *selector, found_device **chosen, size_t *n);
 
 #endif

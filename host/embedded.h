@@ -1,5 +1,5 @@
-/* Kernel sources as bytes, generated from kernels/ by cmake/embed.cmake: includes are resolved, so that an installed
- * library needs no file at run time. */
+/* Kernel sources as bytes, generated from kernels/ by cmake/embed.cmake. Includes are resolved, so that an installed
+ * library needs no files at run time. */
 #ifndef SLABCAST_EMBEDDED_H
 #define SLABCAST_EMBEDDED_H
 

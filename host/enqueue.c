@@ -1,10 +1,10 @@
-/* Casts on the caller's queue and buffers. */
+/* Casts on the caller's queue and buffers: slab_enqueue. */
 #include "arithmetic.h"
 #include "private.h"
 #include "process.h"
 #include "slabcast_cl.h"
 
-#define WORD 4 /* spans begin at a multiple of this many bytes */
+#define WORD 4 /* bytes; spans begin at a multiple of it */
 
 slab_status check_queue(const char *function, cl_context cl, cl_device_id id, cl_command_queue queue) {
   cl_context queue_context = NULL;
@@ -22,7 +22,7 @@ slab_status check_queue(const char *function, cl_context cl, cl_device_id id, cl
   return SLAB_OK;
 }
 
-/* One span of a batch: where it begins in units of `unit`, or what is wrong with it. */
+/* Checks one span of a batch. *at: its offset in units of `unit` bytes. */
 static slab_status place_span(cl_context cl, const char *name, const slab_span *span, size_t bytes, size_t unit,
                               uint32_t *at) {
   size_t size = 0;
@@ -45,7 +45,7 @@ static slab_status place_span(cl_context cl, const char *name, const slab_span *
 
 static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
   uint32_t *at = l->uniforms.at;
-  const bool lists = b->query == SLAB_ALL; /* whose hits only the offsets count */
+  const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
   const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
   const size_t unit = b->query == SLAB_ANY ? 1 : WORD;
   slab_status status = place_span(cl, "rays", &b->rays, n * sizeof(slab_ray), WORD, &at[AT_RAYS]);
@@ -75,7 +75,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   return check_queue("slab_enqueue", d->context, d->id, queue);
 }
 
-/* A context that has the caller's objects has one device. */
+/* A context on the caller's objects has one device, so the first device is used. */
 slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
                          const cl_event *wait, cl_event *done) {
   ARITHMETIC callers = arithmetic_begin(); /* a driver may run kernels on this thread */

@@ -1,4 +1,4 @@
-/* The header's helpers that compute, but for the camera. */
+/* The header's helpers that compute, except those for the camera. */
 #include "arithmetic.h"
 #include "slabcast.h"
 

@@ -1,4 +1,4 @@
-/* One launch of a cast's kernel, whoever owns the buffers. */
+/* Launches the kernels of a cast, on buffers of the library or of the caller. */
 #include "private.h"
 
 cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options *options) {
@@ -22,13 +22,13 @@ slab_status check_cull(const char *function, slab_cull cull) {
   return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
 }
 
-/* Work-items of a group. One with interleaved rays stands alone: drivers keep what all of a group hold apart, and
- * theirs would push each other's out of the cache. */
+/* Work-items per group. A work-item with interleaved rays is alone in its group: drivers keep the private memory of all
+ * work-items of a group apart, and several such work-items would evict each other's from the cache. */
 static uint32_t group_of(const device_scene *on, bool interleaved) {
   return interleaved ? 1 : on->device->tuning->group;
 }
 
-/* Rays of a work-item, fewer where otherwise some cores had none. */
+/* Rays per work-item; fewer where some cores would get none otherwise. */
 static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleaved) {
   const tuning *t = on->device->tuning;
   const uint32_t most = on->buffers->nodes[0] == NULL ? t->rays_each
@@ -52,8 +52,8 @@ static argument buffer_argument(const cl_mem *buffer) {
   return (argument){sizeof *buffer, *buffer == NULL ? NULL : buffer};
 }
 
-/* In the order of the kernels' parameters, of which a flat scene lacks the last, and a compressed BVH some of those.
- * Returns how many. */
+/* Lists the arguments in the order of the kernels' parameters. Kernels of flat scenes have no nodes and nothing after
+ * them; kernels of compressed BVHs end with the nodes. Returns the number of arguments. */
 static cl_uint list_arguments(const device_scene *on, const launch *l, argument list[9 + 2 * SCENE_BUFFERS]) {
   const scene_buffers *scene = on->buffers;
   const int buffers = scene->cut ? SCENE_BUFFERS : 1;
@@ -84,7 +84,7 @@ static slab_status set_arguments(cl_kernel kernel, const device_scene *on, const
   return SLAB_OK;
 }
 
-/* A work-item for each so many rays, in groups of so many where the kernel allows that. */
+/* Enqueues one work-item per `rays` rays, in groups of `group` work-items where the kernel allows it. */
 static slab_status enqueue(const device_scene *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays,
                            size_t group, cl_command_queue queue, cl_uint wait_count, const cl_event *wait,
                            cl_event *done) {
@@ -118,7 +118,8 @@ static program_key key_of(const device_scene *on, program_source source, slab_qu
                        .cut = on->buffers->cut};
 }
 
-/* Those of flat scenes are at all that they take, those with interleaved rays at some, others at one. */
+/* Work-items of flat scenes have all their rays in flight, those with interleaved rays in_flight rays, others one ray.
+ */
 uint32_t launch_in_flight(const device_scene *on, const launch *l) {
   const uint32_t rays = l->uniforms.rays, each = rays_each(on, rays, l->interleaved), items = (rays + each - 1) / each;
   if (on->buffers->nodes[0] == NULL) return rays;

@@ -1,4 +1,5 @@
-/* Geometry for a lane width: blocks of `lanes` primitives by component, so that one load fetches a component of all. */
+/* Packs geometry for a lane width: blocks of `lanes` primitives, stored by component, so that one load reads a
+ * component of all of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
   return (floats + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
 
-/* Transposes one geometry; lanes beyond its end are void. */
+/* Transposes one geometry. Lanes beyond its end are void primitives. */
 static void pack_geometry(const geometry_entry *entry, const float *values, uint32_t lanes, float *blocks) {
   size_t rows = primitive_rows(entry->kind), padded = blocks_of(entry, lanes) * lanes;
   float none[OBB_ROWS];

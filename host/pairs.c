@@ -1,4 +1,4 @@
-/* slab_pairs: ray i against shape i, without a scene. */
+/* slab_pairs: intersects ray i with shape i, without a scene. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define LAUNCH_PAIRS (1u << 20)
 
-/* Shapes that a scene would refuse are refused by index, before anything is computed. */
+/* Refuses, by index, a shape that a scene would refuse, before anything is computed. */
 static slab_status check_shapes(slab_shape kind, const float *shapes, size_t n) {
   const size_t rows = primitive_rows(kind);
   for (size_t i = 0; i < n; i++) {
@@ -20,14 +20,14 @@ static slab_status check_shapes(slab_shape kind, const float *shapes, size_t n) 
   return SLAB_OK;
 }
 
-/* The shapes of one launch as the kernel wants them. */
+/* Converts the shapes of one launch to the form that the kernel expects. */
 static void prepare_shapes(slab_shape kind, const float *shapes, size_t first, uint32_t count, float *prepared) {
   const size_t rows = primitive_rows(kind);
   memcpy(prepared, shapes + first * rows, count * rows * sizeof *prepared);
   for (size_t i = 0; i < count; i++) primitive_normalise(kind, prepared + i * rows);
 }
 
-/* The device's buffers for LAUNCH_PAIRS pairs at most. */
+/* The device's buffers, for at most LAUNCH_PAIRS pairs. */
 typedef struct pair_buffers {
   cl_mem rays, shapes, intervals;
 } pair_buffers;

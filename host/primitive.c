@@ -1,5 +1,5 @@
-/* Primitives as the caller gives them: what is refused, and what is stored. Values are the floats of the public
- * struct, in its member order. */
+/* Checks the caller's primitives and converts them for storage. Values are the floats of the public struct, in the
+ * order of its members. */
 #include <math.h>
 #include <string.h>
 
@@ -63,25 +63,25 @@ const char *primitive_refusal(slab_shape kind, const float *values, float *value
 }
 
 static const float voids[][OBB_ROWS] = {
-    [SLAB_PLANE] = {0.0f}, /* without a normal */
+    [SLAB_PLANE] = {0.0f}, /* a zero normal */
     [SLAB_SPHERE] = {[3] = NAN},
     [SLAB_BOX] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY},
     [SLAB_OBB] = {[3] = -INFINITY, -INFINITY, -INFINITY, [6] = 1.0f, [10] = 1.0f, [14] = 1.0f},
-    [SLAB_TRIANGLE] = {0.0f}, /* without an area */
+    [SLAB_TRIANGLE] = {0.0f}, /* no area */
 };
 
 void primitive_void(slab_shape kind, float *values) {
   memcpy(values, voids[kind], primitive_rows(kind) * sizeof *values);
 }
 
-/* To the bit: nearly all differ in the first value. */
+/* Compares all bits. The first value is compared alone first: nearly all primitives differ in it. */
 bool primitive_is_void(slab_shape kind, const float *values) {
   return memcmp(values, voids[kind], sizeof *values) == 0 &&
          memcmp(values, voids[kind], primitive_rows(kind) * sizeof *values) == 0;
 }
 
-/* A power of two that brings the normal's largest component into [1, 2) changes no answer: the sums and the quotient
- * scale with it. An offset that overflows belongs to a plane that no ray reaches. */
+/* Scales a plane by a power of two so that the normal's largest component lies in [1, 2). This changes no answer,
+ * because the sums and the quotient scale with it. If the offset overflows, no ray reaches the plane. */
 static void plane_normalise(float *v) {
   float largest = fmaxf(fmaxf(fabsf(v[0]), fabsf(v[1])), fabsf(v[2]));
   int exponent = exponent_of(largest);

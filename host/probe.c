@@ -1,4 +1,4 @@
-/* What a device really does, asked by kernels/probe.cl: what drivers report is not always true. */
+/* Tests how a device computes with kernels/probe.cl, because drivers' reports are not always true. */
 #include "probe.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "private.h"
 #include "probed.h"
 
-/* ---- the operands, and what is right ---- */
+/* ---- the operands and the correct results ---- */
 
 #define REAL(name, a, b, c, is)                                \
   {                                                            \
@@ -18,7 +18,7 @@
   {                                                            \
     PROBED_##name, {a, b, c}, {.word = (is)}, { .word = (is) } \
   }
-/* An operand, the result or a residual is subnormal. */
+/* For cases where an operand, the result or a residual is subnormal. */
 #define TINY(name, a, b, c, is, flushed)                            \
   {                                                                 \
     PROBED_##name, {a, b, c}, {.real = (is)}, { .real = (flushed) } \
@@ -27,8 +27,9 @@
 /* Bits of RELATIONS. */
 enum { LESS = 1 | 2 | 8, EQUAL = 2 | 4 | 16, GREATER = 8 | 16 | 32, UNORDERED = 8 };
 
-/* e is the distance 2^-23 of 1 and the next float: what lies e/2 above an even float is a tie, and goes down; above an
- * odd one, up. Rounding toward 0, up or down, or ties away from 0, fails one of each group. */
+/* e = 2^-23 is the distance from 1 to the next float. A value e/2 above an even float is a tie and rounds down; above
+ * an odd one it is a tie and rounds up. Rounding toward 0, up or down, or ties away from 0, fails one case of each
+ * group. */
 const probe_case probe_cases[] = {
     REAL(SUM, 0x1p0f, 0x1p-24f, 0, 0x1p0f),                          /* 1 + e/2: a tie */
     REAL(SUM, 0x1.000002p0f, 0x1p-24f, 0, 0x1.000004p0f),            /* 1 + e + e/2: a tie above an odd one */
@@ -57,7 +58,8 @@ const probe_case probe_cases[] = {
     TINY(PRODUCT, 0x1p-100f, 0x1p-30f, 0, 0x1p-130f, 0),             /* normal operands, a subnormal product */
     TINY(PRODUCT, 0x1p-130f, 0x1p100f, 0, 0x1p-30f, 0),              /* a subnormal operand, a normal product */
 
-    /* The product is the tie 1 + 2^-11 + e/2 above: its rounding error shows where the next step gets it unrounded. */
+    /* The product is the tie 1 + 2^-11 + e/2 above. If the next step gets it unrounded, its rounding error appears in
+     * the result. */
     REAL(PRODUCT_PLUS, 0x1.001p0f, 0x1.001p0f, -0x1.002p0f, 0), /* contracted: e/2 */
     REAL(MINUS_PRODUCT, 0x1.001p0f, 0x1.001p0f, 0x1.002p0f, 0), /* contracted: -e/2 */
     /* (1 + 2^-11) - (1 + 2^-12). Contracted, and as (a - c) * b, 2^-12 + e/2. */
@@ -67,22 +69,24 @@ const probe_case probe_cases[] = {
 
     REAL(FMA, 0x1.001p0f, 0x1.001p0f, -0x1.002p0f, 0x1p-24f), /* the rounding error of that product; not fused: 0 */
     REAL(FMA, 0x1p127f, 0x1p1f, -0x1p127f, 0x1p127f),         /* not fused: inf */
-    /* c = 1 + e and a product of (e/2) (1 - e^2): just below the tie above c, which is odd; that product's rounding to
-     * double, or the sum's, makes it a tie, which goes up. Below c: just above the tie; through double it goes down. */
+    /* c = 1 + e and the product is (e/2) (1 - e^2), so the exact sum is just below the tie above c, which is odd.
+     * Rounding the product or the sum to double makes it a tie, which rounds up. With the negative product the exact
+     * sum is just above the tie below c; through double it rounds down. */
     REAL(FMA, 0x1.000002p-12f, 0x1.fffffcp-13f, 0x1.000002p0f, 0x1.000002p0f),
     REAL(FMA, -0x1.000002p-12f, 0x1.fffffcp-13f, 0x1.000002p0f, 0x1.000002p0f),
     REAL(FMA, 0x1p-12f, 0x1p-12f, 0x1p0f, 0x1p0f), /* 1 + e/2: a tie */
     REAL(FMA, 0, INFINITY, 0x1p0f, NAN),           /* by definition */
-    /* a b = 2^-120 (1 + 2^-11 + e/2), and so the residual is 2^-144. */
+    /* a b = 2^-120 (1 + 2^-11 + e/2), so the residual is 2^-144. */
     TINY(FMA, 0x1.001p-60f, 0x1.001p-60f, -0x1.002p-120f, 0x1p-144f, 0),
 
-    /* With all 24 bits as whole numbers A, B and Q: 2^24 A = (2 Q + 1) B - 1, just below the middle of Q and Q + 1; the
-     * third and fourth are wrong as a * (1 / b). */
+    /* A, B and Q are the 24-bit significands as integers. 2^24 A = (2 Q + 1) B - 1: the quotient is just below the
+     * middle of Q and Q + 1. The third and fourth are wrong as a * (1 / b). */
     REAL(QUOTIENT, 0x1.3298b6p0f, 0x1.1a8c82p0f, 0, 0x1.15c9cp0f),
     REAL(QUOTIENT, 0x1.6f1be0p0f, 0x1.39f622p0f, 0, 0x1.2b55fp0f),
     REAL(QUOTIENT, 0x1.bfe942p0f, 0x1.7e3ecap0f, 0, 0x1.2bfa6cp0f),
     REAL(QUOTIENT, 0x1.ddd738p0f, 0x1.3435fep0f, 0, 0x1.8ce4fep0f),
-    /* 2^24 A = (2 Q - 1) B + 1, just above the middle of Q - 1 and Q; the first two are wrong as a * (1 / b). */
+    /* 2^24 A = (2 Q - 1) B + 1: the quotient is just above the middle of Q - 1 and Q. The first two are wrong as a * (1
+     * / b). */
     REAL(QUOTIENT, 0x1.2b652ap0f, 0x1.06b6e6p0f, 0, 0x1.23be46p0f),
     REAL(QUOTIENT, 0x1.a35cb4p0f, 0x1.6ef736p0f, 0, 0x1.248d6ep0f),
     REAL(QUOTIENT, 0x1.d58a46p0f, 0x1.8f1852p0f, 0, 0x1.2d2fe8p0f),
@@ -98,12 +102,13 @@ const probe_case probe_cases[] = {
     TINY(QUOTIENT, 0x1p-130f, 0x1p-120f, 0, 0x1p-10f, 0),       /* a subnormal operand */
     TINY(QUOTIENT, 0x1p-30f, 0x1p-130f, 0, 0x1p100f, INFINITY), /* the other one */
 
-    /* The same with A = 2^23 a or 2^22 a, 2^25 A or 2^26 A = (2 Q + 1)^2 - d; d is 1, 17, 1 and 9: below the middle. */
+    /* The same for roots, with A = 2^23 a or 2^22 a. 2^25 A or 2^26 A = (2 Q + 1)^2 - d with d = 1, 17, 1 and 9: below
+     * the middle. */
     REAL(ROOT, 0x1.000002p0f, 0, 0, 0x1p0f),
     REAL(ROOT, 0x1.618d86p0f, 0, 0, 0x1.2cd916p0f),
     REAL(ROOT, 0x1.fffffep1f, 0, 0, 0x1.fffffep0f),
     REAL(ROOT, 0x1.fffffap1f, 0, 0, 0x1.fffffcp0f),
-    /* (2 Q - 1)^2 + d for d of 7, 15, 15 and 23: above the middle. */
+    /* (2 Q - 1)^2 + d with d = 7, 15, 15 and 23: above the middle. */
     REAL(ROOT, 0x1.f82294p0f, 0, 0, 0x1.673f4cp0f),
     REAL(ROOT, 0x1.24b0b2p0f, 0, 0, 0x1.11bb28p0f),
     REAL(ROOT, 0x1.dd26e4p1f, 0, 0, 0x1.ee44dap0f),
@@ -152,24 +157,25 @@ const probe_case probe_cases[] = {
 };
 const size_t probe_case_count = sizeof probe_cases / sizeof *probe_cases;
 
-/* ---- what was seen ---- */
+/* ---- judging the results ---- */
 
 static bool is_real(const probe_case *c) { return c->operation < PROBED_RELATIONS; }
 
 static bool is_nan(uint32_t word) { return (word & 0x7FFFFFFFu) > 0x7F800000u; }
 
-/* NaN is NaN, whatever its sign and payload. */
+/* Any NaN equals a correct NaN, whatever its sign and payload. */
 static bool is_right(const probe_case *c, uint32_t got) {
   return got == c->right.word || (is_real(c) && is_nan(got) && is_nan(c->right.word));
 }
 
-/* Zeros of either sign are. */
+/* Whether the result is the flushed one. Zeros of either sign count. */
 static bool is_flushed(const probe_case *c, uint32_t got) {
   if (c->flushed.word == c->right.word) return false;
   return got == c->flushed.word || (is_real(c) && c->flushed.word == 0 && got == 0x80000000u);
 }
 
-/* Of some operations: the first wrong result, of the nth case in this column; and whether another was flushed. */
+/* Findings for a group of operations: the first wrong result, of the nth case in this column, and whether any other
+ * result was flushed. */
 typedef struct finding {
   bool flushes, wrong;
   size_t nth;
@@ -177,12 +183,12 @@ typedef struct finding {
 } finding;
 
 typedef struct verdict {
-  finding division, other; /* of QUOTIENT and ROOT, of all others */
-  bool loops;              /* one of PROBED_ROUNDS made what it had to, */
-  uint32_t rounds;         /* and went so many */
+  finding division, other; /* division: QUOTIENT and ROOT; other: all other operations */
+  bool loops;              /* a loop of PROBED_ROUNDS rounds gave the correct value */
+  uint32_t rounds;         /* rounds that the loop ran */
 } verdict;
 
-/* Each case in each column: row r has case r + k in column k. */
+/* Every column has every case: row r has case r + k in column k. */
 static size_t case_of(size_t row, uint32_t column) { return (row + column) % probe_case_count; }
 
 static void judge_one(verdict *v, size_t nth, uint32_t column, uint32_t got) {
@@ -240,9 +246,9 @@ static slab_status refuse_loops(const device *d, uint32_t rounds) {
               d->info.name, PROBED_ROUNDS, rounds);
 }
 
-/* ---- one run ---- */
+/* ---- running the probe ---- */
 
-/* What one run takes, NULL where it is not there yet. */
+/* The objects of one run; NULL where not created yet. */
 typedef struct run {
   cl_command_queue queue;
   cl_program program;
@@ -263,7 +269,8 @@ static void run_end(run *r, const device *d) {
   }
 }
 
-/* The caller's queue may wait for what the caller does only after this call. */
+/* Creates the objects of a run. It does not use the caller's queue, which may wait for something that the caller does
+ * only after this call. */
 static slab_status run_begin(run *r, const device *d, float *operands, size_t operand_bytes, size_t result_bytes) {
   cl_int code;
   slab_status status = d->queue_is_callers ? device_queue(d, &r->queue) : SLAB_OK;
@@ -287,7 +294,7 @@ static slab_status run_kernel(run *r, uint32_t *results, size_t result_bytes) {
   if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "the probe");
   code = clEnqueueNDRangeKernel(r->queue, r->kernel, 1, NULL, &global, &local, 0, NULL, &r->done);
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueNDRangeKernel", "the probe");
-  code = clWaitForEvents(1, &r->done); /* a kernel that fails while it runs tells nobody else */
+  code = clWaitForEvents(1, &r->done); /* a kernel that fails while it runs reports it only here */
   if (code != CL_SUCCESS) return fail_cl(code, "clWaitForEvents", "the probe");
   code = clEnqueueReadBuffer(r->queue, r->results, CL_TRUE, 0, result_bytes, results, 0, NULL, NULL);
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueReadBuffer", "the probe");
@@ -317,9 +324,9 @@ static slab_status ask(const device *d, verdict *v) {
   return status;
 }
 
-/* ---- once a device and process ---- */
+/* ---- results, kept for each device of the process ---- */
 
-/* What programs of the probe differ by. */
+/* The parameters in which programs of the probe differ. */
 typedef struct question {
   cl_device_id id;
   uint32_t lanes;
@@ -328,7 +335,8 @@ typedef struct question {
 
 enum { REMEMBERED = 64 };
 
-/* A device does what it does, whatever context it is in. Where there are more, the oldest is asked again. */
+/* Kept results. A device computes the same in every context. With more than REMEMBERED entries the oldest is replaced,
+ * and its device tested again. */
 static struct {
   pthread_mutex_t lock;
   size_t count;
@@ -340,8 +348,8 @@ static bool same_question(const question *a, const question *b) {
   return a->id == b->id && a->lanes == b->lanes && a->exact_divide == b->exact_divide && a->has_double == b->has_double;
 }
 
-/* A part of a device is asked each time: when it goes, another one can have its id. A question that came to no answer
- * is asked again. */
+/* Returns a kept result, or tests the device. A sub-device is tested each time: after it is destroyed another one can
+ * have its id. A test that failed to run is not kept. */
 static slab_status ask_or_remember(const device *d, verdict *v) {
   const question q = {d->id, d->info.lane_width, d->info.exact_divide != 0, d->has_double};
   if (d->is_part) return ask(d, v);
@@ -358,7 +366,8 @@ static slab_status ask_or_remember(const device *d, verdict *v) {
   return SLAB_OK;
 }
 
-/* What follows for the device; *again: it divides in another way from now on, and is to be asked about that. */
+/* Applies the verdict to the device. *again: the device uses another kind of division from now on, which must be
+ * tested. */
 static slab_status heed(device *d, const verdict *v, bool *again) {
   *again = false;
   if (v->other.flushes || (v->division.flushes && !v->division.wrong)) d->info.denormals = 0;

@@ -1,4 +1,4 @@
-/* What a device really does, whatever it reports. */
+/* Tests how a device computes, independent of what it reports. */
 #ifndef SLABCAST_PROBE_H
 #define SLABCAST_PROBE_H
 
@@ -9,7 +9,7 @@
 
 struct device;
 
-/* One operation of kernels/probed.h on three operands, and what is right. */
+/* One operation of kernels/probed.h on three operands, with its correct result. */
 typedef union probe_value {
   float real;
   uint32_t word;
@@ -19,18 +19,19 @@ typedef struct probe_case {
   unsigned operation;
   float operands[3];
   probe_value right;
-  probe_value flushed; /* what it is where subnormal numbers are flushed; else as right */
+  probe_value flushed; /* the result where subnormal numbers are flushed; else equal to right */
 } probe_case;
 
 extern const probe_case probe_cases[];
 extern const size_t probe_case_count;
 
-/* Asks a device that has its context and queue, once in the life of the process and for each way of building kernels,
- * and enters in it what was found: info.denormals and info.exact_divide cease to be true, has_double where division
- * through double is wrong as well. SLAB_UNSUPPORTED with what was seen where the contract cannot be kept. */
+/* Tests a device that has its context and queue, once per process and kind of kernel build. It stores the result in the
+ * device: info.denormals and info.exact_divide become 0 where they were found to be false, and has_double becomes false
+ * where division through double is wrong as well. SLAB_UNSUPPORTED, with the wrong result in the message, where the
+ * contract cannot be kept. */
 slab_status probe_device(struct device *);
 
-/* For tests: the next context asks again. */
+/* For tests: forgets all results, so that the next context tests its devices again. */
 void probe_forget(void);
 
 #endif

@@ -6,7 +6,7 @@ static atomic_bool forked;
 
 static void note_fork(void) { atomic_store(&forked, true); }
 
-/* Handlers last as long as the process, and its children have them too: there is one from the first use on. */
+/* fork handlers cannot be removed, and children inherit them: one is registered at the first use. */
 static pthread_once_t registering = PTHREAD_ONCE_INIT;
 static int registered;
 

@@ -1,5 +1,5 @@
-/* Forked processes: fork() copies no threads, and what OpenCL drivers and OpenMP had begun waits for theirs for ever.
- */
+/* Detects forked processes. fork() copies no threads. In the child, what OpenCL drivers or OpenMP had begun waits for
+ * missing threads for ever. */
 #ifndef SLABCAST_PROCESS_H
 #define SLABCAST_PROCESS_H
 
@@ -9,9 +9,10 @@
 
 /* Whether this process was forked from one that had used OpenCL through the library. */
 bool process_is_forked(void);
-/* SLAB_INVALID_STATE in such a process: before anything that asks a driver or starts OpenMP's threads. */
+/* Returns SLAB_INVALID_STATE in such a process. Called before anything that uses a driver or starts OpenMP's threads.
+ */
 slab_status process_check(const char *function);
-/* The same, and that this process uses OpenCL from now on: before its first question to a driver. */
+/* The same, and records that this process uses OpenCL from now on. Called before its first call to a driver. */
 slab_status process_begin(const char *function);
 
 #endif

@@ -1,7 +1,8 @@
-/* Kernels from their embedded source, built once for each specialisation.
+/* Builds kernels from their embedded source, once for each specialisation.
  *
- * Building takes seconds, so the device's lock is not held meanwhile: casts whose kernels are ready go on, and threads
- * that need different programs build them side by side. Who needs one that is being built waits for that one. */
+ * Building takes seconds, so the device's lock is not held meanwhile. Casts whose kernels are ready continue, and
+ * threads that need different programs build them in parallel. A thread that needs a program that is being built waits
+ * for that build. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,25 +34,25 @@ uint32_t program_lanes(const device *d, program_source source) {
   return source == PROGRAM_WIDE && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
 }
 
-/* How kernels get correctly rounded quotients and roots: lanes.h. */
+/* Options for correctly rounded quotients and roots, see lanes.h. */
 static const char *division_of(const device *d) {
   if (d->info.exact_divide) return " -cl-fp32-correctly-rounded-divide-sqrt";
   return d->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
-/* Rays are interleaved where lanes hold a node's children. */
+/* Rays in flight per work-item. Rays are interleaved only where lanes hold a node's children. */
 static uint32_t rays_in_flight(const device *d, const program_key *key) {
   return key->source == PROGRAM_WIDE && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH ? d->tuning->in_flight : 1;
 }
 
-/* They meet triangles two in a pair where registers hold the lanes of both. With the device's own division: that by
- * other means is written for one ray's lanes. */
+/* Rays per ray pair: 2 where registers hold the lanes of both rays. It needs exact_divide, because the emulated
+ * division is written for the lanes of one ray. */
 static uint32_t rays_paired(const device *d, const program_key *key) {
   return rays_in_flight(d, key) > 1 && d->info.lane_width >= 2 * BVH_WIDTH && d->info.exact_divide ? 2 : 1;
 }
 
-/* PoCL alone is known to bear inline assembly, and not each: from 4.0 on up to before 7.0 its pass over local memory
- * takes it for a call of a function, and aborts the process (seen with 6.0). */
+/* Whether kernels may use inline assembly. Only PoCL is known to support it, and not every version: from 4.0 up to
+ * before 7.0 its pass over local memory takes it for a function call and aborts the process (seen with 6.0). */
 static bool bears_assembly(const device *d) {
 #ifdef __x86_64__
   const unsigned long version = strtoul(d->info.driver, NULL, 10);
@@ -62,14 +63,14 @@ static bool bears_assembly(const device *d) {
 #endif
 }
 
-/* What changes the operations of lanes.h. */
+/* Options that change the operations of lanes.h. */
 static void lane_options(const device *d, char *text, size_t size) {
   const size_t used = strlen(text);
   snprintf(text + used, size - used, "%s%s%s", division_of(d), d->info.type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "",
            bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
 }
 
-/* Of a scene in several buffers: scene_memory.h. */
+/* Options for a scene that is split over several buffers, see scene_memory.h. */
 static void cut_options(const device *d, const program_key *key, char *text, size_t size) {
   const slab_layout layout = key->source == PROGRAM_COMPRESSED ? SLAB_LAYOUT_COMPRESSED : SLAB_LAYOUT_WIDE;
   const size_t used = strlen(text);
@@ -78,9 +79,10 @@ static void cut_options(const device *d, const program_key *key, char *text, siz
            part_units(d), part_nodes(d, layout));
 }
 
-/* SLAB_DEVICE tells the programs of a context's devices apart where a driver has several of one kind: PoCL counts how
- * many launches use a compiled kernel, and loses count (and aborts) when launches of one program and of different sizes
- * overlap. Those of one device do not: they are on one queue. Equal GPUs share their programs: theirs is the same. */
+/* SLAB_DEVICE gives each device of a context its own programs, where a driver has several devices of one kind. PoCL
+ * counts the launches that use a compiled kernel. It miscounts, and aborts, when launches of one program with different
+ * sizes overlap. Launches of one device are on one queue and do not overlap. Equal GPUs have the same value and share
+ * their programs. */
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
@@ -100,15 +102,15 @@ static slab_status fail_build(const device *d, cl_program failed, cl_int code, c
 
 struct program {
   program_key key;
-  bool building;                         /* by a thread that does not hold the lock meanwhile */
-  slab_status status;                    /* of the last build, */
-  char message[2048];                    /* and why it failed, for those who have waited for it */
-  cl_program program;                    /* NULL: not built yet, or not well */
+  bool building;                         /* a thread is building it, without holding the lock */
+  slab_status status;                    /* status of the last build */
+  char message[2048];                    /* message of a failed build, for threads that waited for it */
+  cl_program program;                    /* NULL: not built yet, or the build failed */
   ready_kernel kernels[PROGRAM_KERNELS]; /* kernel NULL: not used yet */
   program *next;
 };
 
-/* ---- building: without the lock ---- */
+/* ---- building: without the device's lock ---- */
 
 static slab_status build_text(const device *d, const char *text, const size_t *length, const char *options,
                               cl_program *built) {
@@ -131,7 +133,7 @@ slab_status program_of_probe(const device *d, cl_program *probe) {
   return build_text(d, embedded_probe, &embedded_probe_length, options, probe);
 }
 
-/* Of a program that is of one device; malloc'ed, NULL where there is none to be had. */
+/* The binary of a program for one device; malloc'ed, NULL where there is none. */
 static unsigned char *binary_of(cl_program of, size_t *size) {
   *size = 0;
   if (clGetProgramInfo(of, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) != CL_SUCCESS || *size == 0) return NULL;
@@ -142,7 +144,7 @@ static unsigned char *binary_of(cl_program of, size_t *size) {
   return NULL;
 }
 
-/* NULL where the driver refuses, or anything else is in the way: there is the source. */
+/* Builds from another program's binary. Returns NULL where that fails for any reason; the source is built then. */
 static cl_program build_binary(const device *d, cl_program of, const char *options) {
   size_t size;
   cl_int code, taken = CL_SUCCESS;
@@ -159,8 +161,8 @@ static cl_program build_binary(const device *d, cl_program of, const char *optio
 
 static slab_status program_get(device *, const program_key *, program **got, bool *waited);
 
-/* From the builder of an equal GPU, which builds it first where it has not yet: whichever of them needs a program
- * first, it is compiled once. NULL where that cannot be. */
+/* Gets the program from the builder of an equal GPU, which builds it first where needed. So it is compiled once,
+ * whichever device needs it first. Returns NULL where that fails. */
 static cl_program build_as_builder(const device *d, const program_key *key, const char *options) {
   char theirs[OPTIONS_SIZE];
   program *p = NULL;
@@ -181,21 +183,22 @@ static slab_status build(const device *d, const program_key *key, cl_program *bu
   return build_text(d, sources[key->source].text, sources[key->source].length, options, built);
 }
 
-/* ---- the programs of a device: with its lock ---- */
+/* ---- the programs of a device: with the device's lock ---- */
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
          a->deferred == b->deferred && a->cut == b->cut;
 }
 
-/* NULL: nobody has asked for it yet. */
+/* The entry of a program; NULL: it was not requested yet. */
 static program *program_known(const device *d, const program_key *key) {
   program *p = d->programs;
   while (p != NULL && !same_key(&p->key, key)) p = p->next;
   return p;
 }
 
-/* An entry stays where it is until the device is closed, whatever comes of its builds. NULL: no memory. */
+/* The entry of a program, created where needed. It stays at its address until the device is closed, whether or not its
+ * builds succeed. Returns NULL where memory is short. */
 static program *program_entry(device *d, const program_key *key) {
   program *p = program_known(d, key);
   if (p != NULL) return p;
@@ -220,13 +223,13 @@ static slab_status program_build(device *d, program *p) {
   return status;
 }
 
-/* Another thread's failure is that of all who waited for it; a later call tries again. */
+/* Waits for another thread's build. Its failure is the failure of all that waited; a later call tries again. */
 static slab_status program_await(device *d, const program *p) {
   while (p->building) pthread_cond_wait(&d->built, &d->lock);
   return p->status == SLAB_OK ? SLAB_OK : fail(p->status, "%s", p->message);
 }
 
-/* Built, and waited for where it was not. */
+/* Gets a program, building it or waiting for its build. *waited: it was not ready at once. */
 static slab_status program_get(device *d, const program_key *key, program **got, bool *waited) {
   program *p = *got = program_entry(d, key);
   if (p == NULL) return fail_memory(sizeof *p, "a program");
@@ -235,7 +238,7 @@ static slab_status program_get(device *d, const program_key *key, program **got,
   return p->building ? program_await(d, p) : program_build(d, p);
 }
 
-/* What a large kernel needs of registers may leave it smaller groups than the device has. */
+/* Creates a kernel. A large kernel's use of registers may allow only smaller groups than the device's maximum. */
 static slab_status create_kernel(const device *d, const program *p, const char *name, ready_kernel *made) {
   cl_int code;
   size_t most = 0;
@@ -262,12 +265,12 @@ slab_status program_find(device *d, const program_key *key, uint32_t nth, ready_
   return status;
 }
 
-/* Shorter than this is loading what the driver has kept (PoCL 3.1: 0.06 s a program, on a busy machine 0.3, and 1.5 to
- * 3 to compile one). */
+/* A build that takes less time only loaded what the driver has cached. PoCL 3.1: loading takes 0.06 s a program, 0.3 s
+ * on a busy machine; compiling takes 1.5 to 3 s. */
 #define LOADING_SECONDS 0.5
 
-/* A process that casts little gets its answers by the fewest programs, and one that casts much waits for at most twice
- * as long as it has to: kernels are compiled once casts without them have taken as long as the last compiling. */
+/* Optional kernels are compiled once casts without them have taken as long as the last compilation. So a process that
+ * casts little uses the fewest programs, and one that casts much waits at most twice as long as needed. */
 bool program_pays(const device *d, const program_key *key, uint32_t nth) {
   const program *p = program_known(d, key);
   if (p != NULL && p->kernels[nth].kernel != NULL) return true;

@@ -6,16 +6,17 @@
 #include <omp.h>
 #endif
 
-/* The lowest digit first, each in pieces that threads share; few are one piece. */
+/* The lowest digit is sorted first. Each pass is cut into pieces that threads share; a small array is one piece. */
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 #define PIECES 16
 #define PIECE_LEAST 4096
 
-/* Keys on their way; piece p begins at begins[p] and ends where the next begins. */
+/* One pass over the keys. Piece p begins at begins[p] and ends where the next begins. */
 typedef struct pass {
   size_t pieces, begins[PIECES + 1];
-  uint32_t (*counts)[DIGITS]; /* of each piece, then where those of a digit go */
+  uint32_t (*counts)[DIGITS]; /* of each piece: first the number of keys with each digit, then the destination of the
+                                 next such key */
   int threads;
 } pass;
 
@@ -44,7 +45,7 @@ static void place_digits(const pass *p) {
     }
 }
 
-/* By one digit, those of the same in their order. */
+/* One stable pass by one digit. */
 static void sort_by_digit(const pass *p, const keyed *from, keyed *to, int shift) {
   count_digits(p, from, shift);
   place_digits(p);

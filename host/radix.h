@@ -1,4 +1,4 @@
-/* Sorting by keys that are whole numbers, digit by digit. */
+/* Radix sort by integer keys. */
 #ifndef SLABCAST_RADIX_H
 #define SLABCAST_RADIX_H
 
@@ -10,11 +10,11 @@ typedef struct keyed {
   uint32_t key, number;
 } keyed;
 
-/* Sorts n by the lowest `bits` of their keys, those of the same in their order, by so many threads (0: all). *keys and
- * *others, which is as large, may change places. False where memory is short. */
+/* Sorts n elements by the lowest `bits` bits of their keys. The sort is stable. threads: 0 means all. *others has room
+ * for n elements too; *keys and *others may be exchanged. Returns false where memory is short. */
 bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, int threads);
 
-/* Two zeros before each of the lowest ten bits. */
+/* Spreads the lowest ten bits: two zero bits before each. */
 static inline uint32_t bits_apart(uint32_t v) {
   v = (v | v << 16) & 0x030000FFu;
   v = (v | v << 8) & 0x0300F00Fu;

@@ -1,5 +1,5 @@
-/* SANITIZED: compiled under the address or the thread sanitizer, of gcc or of clang. They take terabytes of addresses
- * for themselves, and are not there yet when a library's functions are chosen by processor. */
+/* SANITIZED: 1 when compiled with the address or the thread sanitizer of gcc or clang. They reserve terabytes of
+ * address space, and are not initialised yet when a library's functions are selected by processor. */
 #ifndef SLABCAST_SANITIZED_H
 #define SLABCAST_SANITIZED_H
 

@@ -1,4 +1,4 @@
-/* Scenes: adding geometry, committing it to the device. */
+/* Scenes: adding geometry, and committing it to the devices. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "private.h"
 #include "process.h"
 
-/* ---- life ---- */
+/* ---- creating and destroying ---- */
 
 slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: context is NULL");
@@ -79,17 +79,16 @@ static slab_status reserve_blocks(slab_scene *scene, size_t floats) {
   return SLAB_OK;
 }
 
-/* One geometry of n primitives on its way in: where primitive i comes from, and what is to be said when it is refused.
- */
+/* A geometry of n primitives that is being added: the source of its primitives, and the names for messages. */
 typedef struct addition {
   const char *function, *noun;
   slab_shape kind;
   uint32_t count;
-  const float *values; /* the public structs; NULL for a mesh */
+  const float *values; /* floats of the public structs; NULL for a mesh */
   const slab_mesh *mesh;
 } addition;
 
-/* Gathers triangle i. False where an index is out of range: *bad. */
+/* Gathers the vertices of triangle i. Returns false where an index is out of range; *bad is that index. */
 static bool gather_triangle(const slab_mesh *mesh, uint32_t i, float *values, uint32_t *bad) {
   size_t stride = mesh->vertex_stride == 0 ? 3 * sizeof(float) : mesh->vertex_stride;
   for (uint32_t k = 0; k < 3; k++) {
@@ -104,14 +103,14 @@ static bool gather_triangle(const slab_mesh *mesh, uint32_t i, float *values, ui
   return true;
 }
 
-/* Why a primitive cannot be taken. */
+/* The reason why a primitive is refused. */
 typedef struct refusal {
   const char *why; /* NULL: a vertex's index is out of range */
   float value;
   uint32_t index;
 } refusal;
 
-/* Stores primitive i at `values`; false where it is refused. */
+/* Stores primitive i at `values`. Returns false where it is refused. */
 static bool take_primitive(const addition *a, uint32_t i, float *values, refusal *r) {
   size_t rows = primitive_rows(a->kind);
   *r = (refusal){0};
@@ -133,8 +132,8 @@ static slab_status refuse(const addition *a, uint32_t i) {
               i, r.index, a->mesh->vertex_count);
 }
 
-/* Stores all primitives at `values`, void ones in place of those that are dropped; else the first that is refused
- * fails. */
+/* Stores all primitives at `values`. With drop, void primitives replace refused ones; else the first refused one makes
+ * the call fail. */
 static slab_status take_primitives(const addition *a, bool drop, float *values, uint32_t *dropped) {
   const size_t rows = primitive_rows(a->kind);
   uint32_t refused = a->count, voids = 0;
@@ -201,7 +200,7 @@ void scene_append(slab_scene *scene, uint32_t kind, uint32_t seen_by, uint32_t c
   if (count > 0) scene->kinds |= 1u << kind;
 }
 
-/* Nothing of the scene changes until every primitive is accepted. */
+/* Adds a geometry. The scene does not change before every primitive is accepted. */
 static slab_status add(slab_scene *scene, const addition *a, const slab_geometry_options *options, uint32_t *geometry) {
   static const slab_geometry_options defaults;
   if (options == NULL) options = &defaults;
@@ -304,7 +303,7 @@ static void measure_bounds(slab_scene *scene) {
   memcpy(scene->stats.upper, upper, sizeof upper);
 }
 
-/* Arrays that buffers were made of. */
+/* Keeps the arrays that buffers use in place, and frees them otherwise. */
 static void keep(scene_buffers *buffers, bool in_place, void *first, void *second) {
   if (in_place) {
     buffers->kept[0] = first;
@@ -330,7 +329,7 @@ static slab_status upload_table(slab_scene *scene, const device *d, const geomet
   return array_upload(d, &a, in_place, buffer);
 }
 
-/* Where one array of a scene is cut all are. */
+/* If one array of a scene is split, all are, except the table. */
 static slab_status upload_array(slab_scene *scene, const device *d, bool cut, const scene_array *a,
                                 cl_mem buffers[SCENE_BUFFERS]) {
   scene->stats.device_bytes += a->size;
@@ -398,7 +397,7 @@ slab_status scene_upload_tree(slab_scene *scene, bvh_layout *t) {
   return status;
 }
 
-/* Built once, for all devices. */
+/* Builds the BVH once, for all devices. */
 static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   bvh_layout t;
   slab_status status = bvh_layout_build(scene, quality, scene->context->layout, &t);
@@ -408,7 +407,7 @@ static slab_status commit_tree(slab_scene *scene, slab_tree quality) {
   return status;
 }
 
-/* Fewer primitives are tested about as fast as a BVH is walked: SLAB_TREE_DEFAULT leaves them flat. */
+/* Below this brute force is about as fast as a BVH, so SLAB_TREE_DEFAULT becomes SLAB_TREE_FLAT. */
 #define BVH_LEAST 1024
 
 slab_status scene_upload(slab_scene *scene, slab_tree tree) {

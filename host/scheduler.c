@@ -1,4 +1,4 @@
-/* Stretches of the rays go to whichever device is free, several of each on their way at once. */
+/* Gives chunks of rays to whichever device is free. Several chunks per device are in flight at once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,59 +8,60 @@
 
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
 #define LAUNCH_MAX (1u << 30)
-/* PoCL compiles a kernel once more for launches of so many work-items. */
+/* PoCL compiles a kernel a second time for launches of at least this many work-items. */
 #define SMALL_GRID 65536u
-/* The first launch, from whose time the next are sized: at most so many rays, at most so many tests. */
+/* Limits of the first launch, in rays and in tests. Its time sizes the next launches. */
 #define FIRST_LAUNCH 65536u
 #define FIRST_TESTS 1e9
-#define BVH_TESTS 1e3 /* of a ray through a BVH, roughly */
-/* Several devices: near the end each takes less, but not so little that launching takes longer than casting. */
+#define BVH_TESTS 1e3 /* rough number of tests of a ray in a BVH */
+/* With several devices, chunks become smaller near the end, but not so small that launching takes longer than casting.
+ */
 #define LEAST_SECONDS 0.004
-/* On their way at once, on a device: one is cast and one waits for that to end; where memory is copied, one comes or
- * goes beside them. More would be cast in vain after a cancel. */
+/* Chunks in flight at once on a device: one is cast and one waits for it to end. Where memory is copied, a third is
+ * being transferred. More chunks would be cast in vain after a cancel. */
 #define CHUNKS_IN_PLACE 2
 #define CHUNKS 3
 
 typedef struct cast_job cast_job;
 
-/* Seconds of the wall's clock, and those for which a device worked. */
+/* Seconds of wall-clock time, and seconds for which a device worked. */
 typedef struct moment {
   double wall, work;
 } moment;
 
-/* A device's share of a call. */
+/* A device worker: one device's share of a cast job. */
 typedef struct device_worker {
   cast_job *cast_job;
   device_scene on;
   pthread_t thread;
   traversal_choice traversal_choice;
-  hits_known hits;      /* that rays have, where they are collected */
-  uint32_t offered;     /* the traversals that it chooses among */
-  uint32_t bound, size; /* rays of a launch: at most, and of the next */
-  double rate;          /* rays a second; 0: not known yet */
-  moment ended;         /* when the last stretch ended */
+  hits_known hits;      /* known number of hits per ray, where hits are collected */
+  uint32_t offered;     /* available traversals, as launch_traversals gives them */
+  uint32_t bound, size; /* rays of a launch: the maximum, and the size of the next */
+  double rate;          /* rays per second; 0: not known yet */
+  moment ended;         /* end of the last chunk */
   chunk chunks[CHUNKS];
   moment begun[CHUNKS];
   bool trial[CHUNKS];
-  uint32_t first, in_flight; /* a ring */
+  uint32_t first, in_flight; /* ring buffer: the oldest chunk, and the number in flight */
 } device_worker;
 
-/* A call, as all its streams see it. The lock guards everything that changes. */
+/* A cast job: one call of a cast, shared by its device workers. The lock guards everything that changes. */
 struct cast_job {
   cast *cast;
   uint32_t count;
-  device_worker *workers; /* the first is the caller's thread's */
+  device_worker *workers; /* the first runs on the caller's thread */
   pthread_mutex_t lock;
-  size_t next; /* the first ray that no stream has taken */
+  size_t next; /* the first ray that no device worker has taken */
   slab_status status;
   char message[8192]; /* of the first failure */
-  uint64_t reported;  /* to the progress callback, by the caller's thread */
+  uint64_t reported;  /* rays last reported to the progress callback, by the caller's thread */
 };
 
-/* ---- how many rays at once ---- */
+/* ---- sizes of launches ---- */
 
-/* Most rays that fit the device's allocations, and the buffers that are kept for copies, at most as many as the caller
- * bounds launches to. */
+/* Maximum number of rays of a launch: what fits the device's allocations and the kept staging buffers, and at most the
+ * caller's launch_rays. */
 static uint32_t launch_bound(const cast *c, const device_scene *on) {
   const device *d = on->device;
   const size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);
@@ -72,8 +73,8 @@ static uint32_t launch_bound(const cast *c, const device_scene *on) {
   return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
 }
 
-/* Of `wanted` rays from `first`, those whose hits fit one buffer; where hits are copied, what is kept for them too, but
- * for a single ray that has more. */
+/* Reduces `wanted` until the hits of the rays from `first` on fit one buffer. Where hits are copied they must also fit
+ * the kept staging buffers, except the hits of a single ray. */
 static slab_status bound_hits(const cast *c, const device *d, size_t first, uint32_t *wanted) {
   uint64_t bound = d->info.allocation_bytes / sizeof(slab_hit);
   if (bound > UINT32_MAX) bound = UINT32_MAX;
@@ -85,7 +86,7 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
               (unsigned long long)hits, d->info.name, (unsigned long long)bound);
 }
 
-/* Those whose hits can be collected; all where none are. */
+/* Limits `rays` to those whose hits can be collected; no limit where hits are not collected. */
 static uint32_t bound_collected(const device_worker *s, uint32_t rays) {
   if (s->cast_job->cast->collected == NULL) return rays;
   const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), launch_in_flight_each(&s->on));
@@ -99,7 +100,7 @@ static uint32_t first_launch(const device_scene *on, uint32_t bound) {
   return size < bound ? size : bound;
 }
 
-/* Aims the next launch at LAUNCH_SECONDS, growing or shrinking by at most 8. */
+/* Aims the next launch at LAUNCH_SECONDS; its size changes by a factor of 8 at most. */
 static uint32_t next_launch(uint32_t size, double rate, uint32_t bound) {
   double next = rate * LAUNCH_SECONDS;
   const double most = 8.0 * size, least = 0.125 * size;
@@ -107,15 +108,15 @@ static uint32_t next_launch(uint32_t size, double rate, uint32_t bound) {
   return next > (double)bound ? bound : next < WORK_GROUP ? (bound < WORK_GROUP ? bound : WORK_GROUP) : (uint32_t)next;
 }
 
-/* `size` of the rays that remain, or all of them where what is left over would be a small launch. */
+/* Returns `size`, or all remaining rays where the rest would be a small launch. */
 static uint32_t launch_size(size_t remaining, uint32_t size, uint32_t bound) {
   if (remaining > bound || size < FIRST_LAUNCH || remaining >= (size_t)size + FIRST_LAUNCH)
     return remaining < size ? (uint32_t)remaining : size;
   return (uint32_t)remaining;
 }
 
-/* Where devices share the rays, none may sit on some that another could have cast meanwhile: of those that remain each
- * takes what is its part by its speed, divided among the stretches that it has in flight. */
+/* With several devices, no device may hold rays that another one could have cast meanwhile. Each takes its share of the
+ * remaining rays, in proportion to its speed, divided by the number of its chunks in flight. */
 static uint32_t shared_size(const device_worker *s, size_t remaining) {
   const cast_job *f = s->cast_job;
   double all = 0.0;
@@ -128,9 +129,9 @@ static uint32_t shared_size(const device_worker *s, size_t remaining) {
   return size < (double)remaining ? (uint32_t)size : (uint32_t)remaining;
 }
 
-/* ---- what fails ---- */
+/* ---- failures ---- */
 
-/* The first failure is the call's. */
+/* The first failure decides the status and message of the call. */
 static void cast_job_fail(cast_job *f, slab_status status) {
   pthread_mutex_lock(&f->lock);
   if (f->status == SLAB_OK) {
@@ -152,10 +153,11 @@ static void worker_fail(const device_worker *s, slab_status status) {
                      (unsigned long long)done, (unsigned long long)c->progress_total, PLURAL(c->progress_total), why));
 }
 
-/* ---- by which traversal ---- */
+/* ---- choosing the traversal ---- */
 
-/* A CPU device works when this process has a processor: where others want it too, the wall's clock tells of them, and
- * may say that a traversal takes ten times as long as it does. Of other devices the wall's clock tells. */
+/* The time now. A CPU device works while this process has a processor, so its work is the process's CPU time divided by
+ * the compute units. Wall-clock time includes waiting for other processes, and can be ten times the real cost of a
+ * traversal. For other devices the work is the wall-clock time. */
 static moment moment_now(const device *d) {
   moment now = {.wall = seconds_now()};
   struct timespec spent;
@@ -189,7 +191,7 @@ static void traversal_choice_close(device_worker *s) {
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
-/* Kernels may have come to pay meanwhile, where there is a choice. */
+/* Chooses again where more traversals have become available since (program_pays). */
 static void traversal_choice_look_again(device_worker *s) {
   if (s->traversal_choice.ordered && launch_traversals(&s->on, s->cast_job->cast->query) != s->offered)
     traversal_choice_open(s);
@@ -197,12 +199,12 @@ static void traversal_choice_look_again(device_worker *s) {
 
 /* ---- one device ---- */
 
-/* The hits are not wanted any more, or too many to be kept. */
+/* More hits were found than the caller's capacity, or too many bytes to be kept. */
 static bool is_full(const cast *c) {
   return c->collected != NULL && (c->collected->found > c->collected->most || c->collected->bytes > COLLECTED_BYTES);
 }
 
-/* The next rays, where there are some and nothing has failed. */
+/* Takes the next rays. Returns false where none are left or something has failed. */
 static bool take(device_worker *s, chunk *to, bool *trial) {
   cast_job *f = s->cast_job;
   const cast *c = f->cast;
@@ -239,7 +241,7 @@ static bool begin_next(device_worker *s) {
   return status == SLAB_OK;
 }
 
-/* What program_pays goes by. */
+/* Records the times that program_pays uses. */
 static void note_kernels(device *d, bool built, double seconds) {
   pthread_mutex_lock(&d->lock);
   d->casting = built ? 0.0 : d->casting + seconds;
@@ -247,7 +249,7 @@ static void note_kernels(device *d, bool built, double seconds) {
   pthread_mutex_unlock(&d->lock);
 }
 
-/* What a stretch's time tells of the next. Kernels of a stretch do not run before those of the one before have ended.
+/* Uses the time of a chunk to size the next. The kernels of a chunk start after those of the previous chunk have ended.
  */
 static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint32_t count, bool first_use) {
   const moment now = moment_now(s->on.device), begun = s->begun[at], ended = s->ended;
@@ -277,7 +279,7 @@ static void report_progress(cast_job *f) {
                           (unsigned long long)done, (unsigned long long)c->progress_total, PLURAL(c->progress_total)));
 }
 
-/* Of several devices any may end first. */
+/* Inserts a batch in the collection, in descending order of rays: with several devices chunks end in any order. */
 static void collect(device_worker *s, hit_batch *b) {
   collection *to = s->cast_job->cast->collected;
   batch_count(b, to->counts + b->first, &s->hits);
@@ -291,7 +293,7 @@ static void collect(device_worker *s, hit_batch *b) {
   pthread_mutex_unlock(&s->cast_job->lock);
 }
 
-/* Waits for the oldest stretch. */
+/* Waits for the oldest chunk. */
 static void end_oldest(device_worker *s) {
   const uint32_t at = s->first, count = s->chunks[at].count;
   const slab_traversal traversal = s->chunks[at].traversal;
@@ -306,7 +308,7 @@ static void end_oldest(device_worker *s) {
     return;
   }
   learn(s, at, traversal, count, first_use);
-  /* Hits are counted and listed: two passes in one. */
+  /* counting and listing hits in one pass counts as two */
   const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
   if (outcome.batch != NULL) collect(s, outcome.batch);
   pthread_mutex_lock(&s->cast_job->lock);
@@ -323,7 +325,8 @@ static bool cast_job_goes_on(cast_job *f) {
   return ok;
 }
 
-/* A trial has the device for itself, and what is to tell how many hits there are comes before all others. */
+/* Chunks in flight at most. A trial needs the device for itself. The first chunk of a collection runs alone too, since
+ * it determines the number of hits per ray. */
 static uint32_t most_in_flight(const device_worker *s) {
   const bool asks = s->cast_job->cast->collected != NULL && !hits_are_known(&s->hits);
   return asks || traversal_choice_trying(&s->traversal_choice) ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
@@ -339,14 +342,15 @@ static void *worker_run(void *argument) {
     chunk_abandon(&s->on, &s->chunks[s->first]);
     s->first = (s->first + 1) % CHUNKS;
   }
-  for (int i = CHUNKS - 1; i >= 0; i--) { /* the next call's first finds the slot of this one's first */
+  for (int i = CHUNKS - 1; i >= 0; i--) { /* so that the first chunk of the next call gets the staging buffers of
+                                             this call's first */
     slab_status status = chunk_settle(&s->on, &s->chunks[i]);
     if (status != SLAB_OK) worker_fail(s, status);
   }
   return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all devices ---- */
 
 static void worker_open(cast_job *f, uint32_t i) {
   device_worker *s = &f->workers[i];
@@ -361,7 +365,7 @@ static void worker_open(cast_job *f, uint32_t i) {
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
-/* Keeps what was found out. */
+/* Stores what was learned in the device scene. */
 static void worker_close(device_worker *s) {
   traversal_choice_close(s);
   pthread_mutex_lock(&s->on.device->lock);
@@ -369,7 +373,7 @@ static void worker_close(device_worker *s) {
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
-/* The caller's thread takes the first device, which is why progress can be reported from it. */
+/* The caller's thread runs the first device worker, so progress can be reported on that thread. */
 static void run_all(cast_job *f) {
   uint32_t started = 1;
   for (; started < f->count; started++) {
@@ -381,7 +385,7 @@ static void run_all(cast_job *f) {
   }
   worker_run(&f->workers[0]);
   for (uint32_t i = 1; i < started; i++) pthread_join(f->workers[i].thread, NULL);
-  report_progress(f); /* of what other devices did last */
+  report_progress(f); /* the last chunks of other devices */
 }
 
 slab_status schedule_rays(cast *c) {

@@ -1,9 +1,9 @@
-/* A committed scene as one run of bytes, for other processes and machines, and back.
+/* Serializes a committed scene to bytes for other processes and machines, and reads it back.
  *
- * header, geometry table, primitives of one lane; of wide BVHs their nodes and blocks as they lie on every device.
- * Flat scenes are laid out anew, since how they lie depends on the device's lanes, and where either side has compressed
- * BVHs they are built anew. Each part begins at a multiple of ALIGN.
- */
+ * The parts are: header, geometry table, primitives of one lane; for wide BVHs also their nodes and blocks, in the
+ * layout that every device uses. Flat scenes are laid out again, since their layout depends on the device's lanes.
+ * Compressed BVHs are built again, whether they are on the writing or on the reading side. Each part begins at a
+ * multiple of ALIGN. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +16,17 @@
 #include "process.h"
 
 #define ALIGN 64
-/* Of this header, geometry_entry, bvh_node and the blocks: changes with any of them. */
+/* Version of this header, geometry_entry, bvh_node and the blocks. It changes with any of them. */
 #define SERIALIZED_VERSION 1
 #define SERIALIZED_BYTE_ORDER 0x01020304u
 
 typedef struct serialized_header {
   char magic[8];
   uint32_t version, byte_order;
-  uint64_t bytes, checksum; /* of all; it counts as 0 itself */
+  uint64_t bytes, checksum; /* of all bytes; the checksum itself counts as 0 */
   uint64_t geometries, floats;
   uint64_t tree;              /* slab_tree */
-  uint64_t nodes, bvh_floats; /* no nodes: flat, or not a wide BVH */
+  uint64_t nodes, bvh_floats; /* nodes 0: flat, or not a wide BVH */
   bvh_outside planes, boxes;
   double sah_cost, node_occupancy, block_occupancy;
 } serialized_header;
@@ -35,7 +35,7 @@ static const char serialized_magic[8] = "slabscn";
 
 static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 
-/* ---- where the parts lie ---- */
+/* ---- offsets of the parts ---- */
 
 typedef struct serialized_parts {
   uint64_t table, blocks, nodes, bvh_blocks, end;
@@ -51,7 +51,7 @@ static serialized_parts parts_of(const serialized_header *h) {
   return p;
 }
 
-/* Every step can be undone, so that no change of a single word goes unnoticed. */
+/* Each step is invertible, so that every change of a single word changes the sum. */
 static uint64_t sum_words(uint64_t sum, const void *bytes, size_t size) {
   const uint64_t *words = bytes;
   for (size_t i = 0; i < size / sizeof *words; i++) sum = (sum ^ words[i]) * 0x9E3779B97F4A7C15u;
@@ -65,7 +65,7 @@ static uint64_t checksum_of(const char *bytes, uint64_t size) {
   return sum_words(sum_words(0, &head, sizeof head), bytes + sizeof head, (size_t)size - sizeof head);
 }
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static serialized_header describe(const slab_scene *scene) {
   serialized_header h;
@@ -87,7 +87,7 @@ static serialized_header describe(const slab_scene *scene) {
   return h;
 }
 
-/* Reads the wide BVH that a device holds, if any; every device of a scene holds the same. */
+/* Reads the wide BVH from the first device, if there is one. All devices of a scene hold the same BVH. */
 static slab_status fetch_tree(const slab_scene *scene, char *nodes, char *blocks) {
   if (scene->tree_nodes == 0) return SLAB_OK;
   slab_status status = process_check("slab_scene_pack");
@@ -102,7 +102,7 @@ static slab_status fetch_tree(const slab_scene *scene, char *nodes, char *blocks
 
 static slab_status write_serialized(const slab_scene *scene, serialized_header *h, char *bytes) {
   const serialized_parts p = parts_of(h);
-  memset(bytes, 0, (size_t)p.nodes); /* with what lies between the parts, so that equal scenes give equal bytes */
+  memset(bytes, 0, (size_t)p.nodes); /* also the gaps between the parts, so that equal scenes give equal bytes */
   memcpy(bytes, h, sizeof *h);
   if (h->geometries > 0) memcpy(bytes + p.table, scene->table, (size_t)h->geometries * sizeof *scene->table);
   if (h->floats > 0) memcpy(bytes + p.blocks, scene->blocks, (size_t)h->floats * sizeof *scene->blocks);
@@ -127,11 +127,11 @@ slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacit
   return write_serialized(scene, &h, bytes);
 }
 
-/* ---- in ---- */
+/* ---- reading ---- */
 
 static slab_status refuse(const char *why) { return fail(SLAB_INVALID_ARGUMENT, "slab_scene_unpack: %s", why); }
 
-/* That the bytes are a blob, all of it, and as they were written. */
+/* Checks that the bytes are a complete serialized scene and undamaged. */
 static slab_status check_header(const char *bytes, size_t size, serialized_header *h) {
   if (size < sizeof *h) return refuse("too few bytes for a packed scene");
   memcpy(h, bytes, sizeof *h);
@@ -143,7 +143,7 @@ static slab_status check_header(const char *bytes, size_t size, serialized_heade
   if (h->bytes != size)
     return fail(SLAB_INVALID_ARGUMENT, "slab_scene_unpack: %zu bytes of a packed scene of %llu", size,
                 (unsigned long long)h->bytes);
-  /* None is beyond the whole, so that sums of a few do not overflow. */
+  /* none exceeds the size of the whole, so that sums of a few cannot overflow */
   if (h->geometries > size || h->floats > size || h->nodes > size || h->bvh_floats > size ||
       h->geometries > UINT32_MAX || h->nodes > UINT32_MAX || h->tree > SLAB_TREE_HIGH || parts_of(h).end != size ||
       checksum_of(bytes, size) != h->checksum)
@@ -173,7 +173,7 @@ static slab_status take_blocks(slab_scene *scene, const serialized_header *h, co
   return SLAB_OK;
 }
 
-/* The scene takes over copies of the BVH's parts. */
+/* Copies the parts of the BVH for the scene, and validates them. */
 static slab_status take_tree(slab_scene *scene, const serialized_header *h, const char *nodes, const char *blocks) {
   bvh_layout t = {.node_bytes = (size_t)h->nodes * sizeof(bvh_node),
                   .floats = (size_t)h->bvh_floats,

@@ -8,19 +8,21 @@
 #include "arithmetic.h"
 #include "radix.h"
 
-/* The key: octant, then the cell of the origin along a Morton curve (Morton 1966). More cells, and directions within an
- * octant, gave nothing on a million rays. */
-#define CELL_BITS 6 /* an axis */
+/* The key: the octant, then the cell of the origin along a Morton curve (Morton 1966). More cells, or directions within
+ * an octant, gained nothing on a million rays. */
+#define CELL_BITS 6 /* bits per axis */
 #define KEY_BITS (3 + 3 * CELL_BITS)
-/* Pairs of neighbours that are looked at, of which so many lie together in rays that come in some order. */
+/* Pairs of neighbouring rays that are sampled. Rays are scattered where fewer than SAMPLES_NEAR pairs lie in one cell.
+ */
 #define SAMPLES 64
 #define SAMPLES_NEAR 4
-#define SAMPLE_BITS 3 /* an axis, of the cells for which that is asked */
-/* Squared tangents of the angles up to which two directions are much the same, 20 degrees, and those of two pixels. */
+#define SAMPLE_BITS 3 /* bits per axis of the cells for that test */
+/* Squared tangents of angles between directions: similar directions, up to 20 degrees, and directions two pixels apart.
+ */
 #define ALIKE 0.13f
 #define OF_A_POINT 2e-5f
 
-/* What turns an origin into a cell. */
+/* Maps an origin to a cell. */
 typedef struct grid {
   float lower[3], scale[3];
 } grid;
@@ -35,7 +37,7 @@ static grid grid_of(const float lower[3], const float upper[3]) {
   return g;
 }
 
-/* The cells at the walls take what lies outside; NaN lies in the first. */
+/* Origins outside the bounds get the nearest cell; NaN gets the first. */
 static uint32_t cell_along(const grid *g, int k, float x) {
   const float cell = (x - g->lower[k]) * g->scale[k], last = (float)((1 << CELL_BITS) - 1);
   return cell >= last ? (uint32_t)last : cell > 0.0f ? (uint32_t)cell : 0;
@@ -50,7 +52,7 @@ static uint32_t key_of(const grid *g, const slab_ray *ray) {
   return octant << 3 * CELL_BITS | cell;
 }
 
-/* Of the angle between two rays; infinite from a right angle on, and where there is none. */
+/* Squared tangent of the angle between two rays; infinite from a right angle on and where there is no angle. */
 static float tangent_squared(const slab_ray *a, const slab_ray *b) {
   const float *d = a->direction, *e = b->direction;
   const float x = d[1] * e[2] - d[2] * e[1], y = d[2] * e[0] - d[0] * e[2], z = d[0] * e[1] - d[1] * e[0];

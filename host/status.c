@@ -1,4 +1,4 @@
-/* The version, status texts and the message of each thread's last failure. */
+/* The version, status texts, and the message of each thread's last failure. */
 #include <stdarg.h>
 #include <stdio.h>
 

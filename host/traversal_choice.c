@@ -3,34 +3,41 @@
 #include <math.h>
 #include <string.h>
 
-/* What rays come in some order is told by it at once, since on every scene so far it decided (bench_trace, PoCL 3.1 on
- * Zen 4: terrain, soup, hair, city, flake, two scanned meshes). Rays of a camera: packets, 1.6 to 4 times as fast as
- * turns. Scattered ones: turns, 1.0 to 2.5 times as fast as packets. For both a trial is only a loss, of 2 to 15 %.
- * Those that begin near each other and go apart: turns, 0.9 to 1.5 times as fast as the others, of which one has to win
- * by a little more than a trial may be wrong by. For others (shadows) packets or turns may be 2.5 times as fast, and
- * one by one 1.2 times as fast as either: there trials decide. */
+/* How the traversal is chosen by the order of the rays. Speeds are from bench_trace, PoCL 3.1 on Zen 4: terrain, soup,
+ * hair, city, flake, two scanned meshes. On each of these scenes the order decided.
+ *
+ * RAYS_OF_A_POINT: packets. They are 1.6 to 4 times as fast as interleaved rays. No trials: they would cost 2 to 15 %.
+ *
+ * RAYS_SCATTERED: interleaved. It is 1.0 to 2.5 times as fast as packets. No trials, for the same reason.
+ *
+ * RAYS_DIVERGING: interleaved. It is 0.9 to 1.5 times as fast as the others. Another traversal must win by a little
+ * more than the error of a trial.
+ *
+ * RAYS_ALIKE (shadow rays): trials decide. Packets or interleaved may be 2.5 times as fast as the other, and single
+ * rays 1.2 times as fast as either. */
 #define APART_MARGIN 0.95
-/* Tactics whose kernels may have to be loaded first; what packets leave is cast one by one anyway. Rays of earlier
- * casts count where these were not few. */
+/* Numbers of rays from which a traversal pays that may have to load its kernel first. The packet fallback is cast one
+ * by one anyway. For the second, rays of earlier casts count too, where those were at least PACKETS_PAY. */
 #define PACKETS_PAY 4096u
 #define INTERLEAVED_PAYS 262144u
 
-/* Trials, on neighbouring rays. A few by each tell what is far behind; of what remains more follow, in the other
- * order: of all rays one in TRIAL_SHARE, within bounds. */
+/* Trials use neighbouring rays. The first round casts a few rays by each candidate and drops those that are far behind.
+ * The second round casts more rays by each of the rest, in the reverse order: one in TRIAL_SHARE of all rays, within
+ * bounds. */
 #define PROBE 4096u
 #define TRIAL_MOST 8192u
 #define TRIAL_SHARE 128
 #define FAR_BEHIND 1.5
-#define TRIALS_PAY 131072u /* rays from which on */
-/* Where the usual traversal's first trial is shorter than this it was mostly launching, and tells less: as of rays that
- * meet nothing. Then another has to win by so much. */
+#define TRIALS_PAY 131072u /* least number of rays for trials */
+/* A trial of the first candidate that is shorter than TRIAL_SECONDS measured mostly the launch, for example of rays
+ * that hit nothing. It is less reliable. Another candidate must then win by the factor CLEARLY. */
 #define TRIAL_SECONDS 1.5e-4
 #define CLEARLY 0.75
-/* Rays are not alike everywhere: half of a picture's shadows may be for packets, the other for turns. Nor is the edge,
- * where a picture begins, like the rest. So after so much of the rays, and again after every quarter of them, within
- * bounds. Where trials agreed at so many places, not for long, all the more where all others are far behind: so trials
- * took 3 to 10 % of casts of 350,000 rays, and hardly anything of the casts that follow (Zen 3). One place alone may
- * have been disturbed. */
+/* Rays differ from place to place: half of a picture's shadow rays may be faster as packets, the other half
+ * interleaved. The edge where a picture begins is not typical either. So trials start after 1/FIRST_SHARE of the rays
+ * and repeat after every 1/AGAIN_SHARE of them, within bounds. Once AGREED places agree, trials become rarer: up to
+ * SETTLED times the distance, and at once where all other candidates are far behind. One place alone may have been
+ * disturbed. Trials take 3 to 10 % of a cast of 350,000 rays and almost nothing of the casts that follow (Zen 3). */
 #define FIRST_SHARE 20
 #define AGAIN_SHARE 4
 #define AGAIN_LEAST 262144u
@@ -38,11 +45,13 @@
 #define AGREED 2
 #define SETTLED 16
 
-/* Rays that are sorted at once: fewer gain less, more take longer to cancel. Where interleaved rays are the fastest,
- * memory is what they wait for, and sorting gains some 15 % of their time; it costs 40 ns of a compute unit a ray, what
- * then lies anywhere in memory included. So it pays from some time a ray on, interleaved: measured with PoCL 3.1 on Zen
- * 5, random rays, soup and hair of a million primitives (0.7 to 1.1 us, 1.05 to 1.15 times as fast) and terrain of two
- * million (0.3 us, 0.9 to 1.0). */
+/* Rays that are sorted at once. Fewer rays gain less; more take longer to cancel.
+ *
+ * Where interleaved rays are the fastest traversal, they wait for memory. Sorting then saves some 15 % of their time.
+ * It costs 40 ns of a compute unit per ray, the scattered memory accesses that follow included. So it pays where a ray
+ * takes longer than SORT_PAYS interleaved. Measured with PoCL 3.1 on Zen 5 with random rays: soup and hair of a million
+ * primitives (0.7 to 1.1 us a ray) become 1.05 to 1.15 times as fast, terrain of two million (0.3 us a ray) 0.9 to 1.0
+ * times. */
 #define SORT_LEAST 131072u
 #define SORT_MOST 1048576u
 #define SORT_PAYS 5e-7
@@ -57,7 +66,7 @@ static void try_too(traversal_choice *t, slab_traversal traversal) {
   t->tried[t->candidates++] = traversal;
 }
 
-/* What rays in this order go by, as if nothing were known of them yet. */
+/* The initial choice for rays in this order, without earlier results. */
 static traversal_choice traversal_choice_anew(rays_order order, slab_traversal together, slab_traversal apart,
                                               uint32_t first) {
   traversal_choice t = {.ordered = true, .order = order, .margin = 1.0, .until = first};
@@ -76,7 +85,7 @@ static traversal_choice traversal_choice_anew(rays_order order, slab_traversal t
       try_too(&t, together);
       t.margin = APART_MARGIN;
       break;
-    case RAYS_SCATTERED: /* one trial tells whether sorting may pay */
+    case RAYS_SCATTERED: /* one trial shows whether sorting may pay */
       try_too(&t, apart);
       t.sorts = apart == SLAB_TRAVERSAL_INTERLEAVED;
       t.until = 0;
@@ -90,7 +99,7 @@ static bool asks_the_same(const traversal_choice *a, const traversal_choice *b) 
   return a->ordered && a->candidates == b->candidates && memcmp(a->tried, b->tried, sizeof a->tried) == 0;
 }
 
-/* The wanted one where there is it. */
+/* The wanted traversal where it is available, else SLAB_TRAVERSAL_SINGLE. */
 static slab_traversal or_single(const traversal_task *task, slab_traversal wanted) {
   return (task->traversal_choice >> wanted & 1) != 0 ? wanted : SLAB_TRAVERSAL_SINGLE;
 }
@@ -128,7 +137,7 @@ static bool sorting_may_pay(const traversal_choice *t, uint32_t most) {
   return t->sorts && most >= SORT_LEAST && t->pace[SLAB_TRAVERSAL_INTERLEAVED] > t->sorting_pays;
 }
 
-/* The first round is of all candidates, the second of those that are left, the last first. */
+/* The first round tries all candidates, the second those that are left, in reverse order. */
 static slab_traversal traversal_of_step(const traversal_choice *t) {
   if (t->step < t->candidates) return t->tried[t->step];
   return t->left[t->lefts - 1 - (t->step - t->candidates)];
@@ -151,7 +160,7 @@ slab_traversal traversal_choice_next(traversal_choice *t, uint32_t most, uint32_
   return sorting ? SLAB_TRAVERSAL_SORTED : t->best;
 }
 
-/* After the first round: who is not far behind. */
+/* After the first round: keeps the candidates that are not far behind. */
 static void leave_behind(traversal_choice *t) {
   double least = INFINITY;
   for (uint32_t k = 0; k < t->candidates; k++) least = fmin(least, t->here[t->tried[k]]);
@@ -160,11 +169,11 @@ static void leave_behind(traversal_choice *t) {
     if (t->here[t->tried[k]] <= FAR_BEHIND * least) t->left[t->lefts++] = t->tried[k];
 }
 
-/* Once the trials at a place have told. */
+/* Chooses the best traversal after the trials at one place. */
 static void decide(traversal_choice *t) {
   for (uint32_t k = 0; k < t->candidates; k++) {
     double *pace = &t->pace[t->tried[k]], *here = &t->here[t->tried[k]];
-    *pace = *pace > 0.0 && *pace < *here ? (*pace + *here) / 2 : *here; /* what disturbs a trial lengthens it */
+    *pace = *pace > 0.0 && *pace < *here ? (*pace + *here) / 2 : *here; /* disturbances only lengthen a trial */
     *here = 0.0;
   }
   const slab_traversal usual = t->tried[0];
