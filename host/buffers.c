@@ -1,5 +1,8 @@
 /* Buffers of a scene's arrays on a device: one per array, or several where one allocation is too small. */
-#include "private.h"
+#include "buffers.h"
+#include "device.h"
+#include "scene.h"
+#include "status.h"
 
 /* ---- how arrays are split ---- */
 

@@ -1,25 +1,13 @@
 /* The public calls that cast: argument checks, and counting of hits before they are listed. */
 #include <stdlib.h>
 
+#include "arithmetic.h"
+#include "collect.h"
+#include "launch.h"
 #include "process.h"
+#include "scene.h"
 #include "scheduler.h"
-
-size_t slab_result_size(slab_query query) {
-  switch (query) {
-    case SLAB_CLOSEST:
-    case SLAB_ALL:
-      return sizeof(slab_hit);
-    case SLAB_DISTANCE:
-      return sizeof(float);
-    case SLAB_ANY:
-      return sizeof(uint8_t);
-    case SLAB_COUNT:
-      return sizeof(uint32_t);
-    case SLAB_INTERVAL:
-      return sizeof(slab_interval);
-  }
-  return 0;
-}
+#include "status.h"
 
 static slab_status check_cast(const cast *c) {
   const slab_cast_options *o = c->options;
@@ -29,13 +17,6 @@ static slab_status check_cast(const cast *c) {
   if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", c->function);
   if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
   return check_cull(c->function, o == NULL ? SLAB_CULL_NONE : o->cull);
-}
-
-int cast_report(const cast *c, uint64_t done) {
-  arithmetic_end(c->callers);
-  const int stop = c->options->progress(c->options->user, done, c->progress_total);
-  *c->callers = arithmetic_begin();
-  return stop;
 }
 
 /* All queries with one result per ray. */

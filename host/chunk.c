@@ -3,141 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cast.h"
+#include "chunk.h"
+#include "collect.h"
+#include "device.h"
+#include "launch.h"
 #include "process.h"
-#include "scheduler.h"
+#include "scene.h"
 #include "sort.h"
-
-/* ---- staging buffers: kept by the device for later chunks ---- */
-
-/* Device memory for what cannot be used in place, and pinned host memory of the same size that copies go through. From
- * pageable memory a GPU copies at half the bus speed, and the copy blocks the calling thread. */
-typedef struct staging {
-  cl_mem buffer;
-  size_t size;
-  cl_mem host;  /* NULL: no pinned memory, copies are direct */
-  void *pinned; /* mapping of `host`, until that is released */
-} staging;
-
-struct staging_buffers {
-  staging_buffers *next;
-  cl_command_queue queue; /* in order, for transfers; the device's own queue where nothing is copied */
-  staging staged[PARTS];  /* used where the caller's memory cannot be used in place */
-  cl_mem invalid;         /* counts invalid rays */
-  cl_mem fallback;        /* a byte per packet: whether its rays are still to be cast */
-  size_t fallback_size;
-};
-
-static void release_buffer(cl_mem *buffer) {
-  if (*buffer != NULL) clReleaseMemObject(*buffer);
-  *buffer = NULL;
-}
-
-/* Unmaps and releases pinned memory. Drivers keep the buffer until the unmapping has ended. */
-static void unpin(const staging_buffers *s, staging *from) {
-  if (from->pinned != NULL) clEnqueueUnmapMemObject(s->queue, from->host, from->pinned, 0, NULL, NULL);
-  from->pinned = NULL;
-  release_buffer(&from->host);
-}
-
-/* Does not wait for the caller's queue: it may hold work that waits for the caller. */
-static void staging_buffers_free(const device *d, staging_buffers *s) {
-  if (process_is_forked()) {
-    free(s);
-    return;
-  }
-  for (int p = 0; p < PARTS; p++) {
-    unpin(s, &s->staged[p]);
-    release_buffer(&s->staged[p].buffer);
-  }
-  release_buffer(&s->invalid);
-  release_buffer(&s->fallback);
-  if (s->queue != NULL && s->queue != d->queue) {
-    clFinish(s->queue);
-    wait_for_driver(d, s->queue);
-  }
-  if (s->queue != NULL) clReleaseCommandQueue(s->queue);
-  free(s);
-}
-
-void staging_buffers_free_all(const device *d, staging_buffers *s) {
-  while (s != NULL) {
-    staging_buffers *next = s->next;
-    staging_buffers_free(d, s);
-    s = next;
-  }
-}
-
-static slab_status staging_buffers_queue(const device *d, staging_buffers *s) {
-  if (!d->in_place && !d->queue_is_callers) return device_queue(d, &s->queue);
-  cl_int code = clRetainCommandQueue(d->queue);
-  if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "a cast");
-  s->queue = d->queue;
-  return SLAB_OK;
-}
-
-/* Takes staging buffers that no other chunk uses. */
-static slab_status staging_buffers_take(device *d, staging_buffers **taken) {
-  pthread_mutex_lock(&d->lock);
-  staging_buffers *s = d->idle_buffers;
-  if (s != NULL) d->idle_buffers = s->next;
-  pthread_mutex_unlock(&d->lock);
-  slab_status status = SLAB_OK;
-  if (s == NULL) {
-    s = calloc(1, sizeof *s);
-    if (s == NULL) return fail_memory(sizeof *s, "a cast");
-    status = staging_buffers_queue(d, s);
-  }
-  s->next = NULL;
-  if (status == SLAB_OK)
-    *taken = s;
-  else
-    staging_buffers_free(d, s);
-  return status;
-}
-
-static void staging_buffers_give_back(device *d, staging_buffers *s) {
-  pthread_mutex_lock(&d->lock);
-  s->next = d->idle_buffers;
-  d->idle_buffers = s;
-  pthread_mutex_unlock(&d->lock);
-}
-
-static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t size, void *host, const char *what,
-                                 cl_mem *buffer) {
-  cl_int code;
-  *buffer = clCreateBuffer(d->context, flags, size, host, &code);
-  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
-}
-
-/* The new size of a staging buffer: twice the old one, so that growing chunks do not reallocate it each time. Only the
- * hits of a single ray may need more than STAGED_BYTES. */
-static size_t staging_room(const device *d, size_t had, size_t size) {
-  size_t room = 2 * had < STAGED_BYTES ? 2 * had : STAGED_BYTES;
-  if (room > d->info.allocation_bytes) room = d->info.allocation_bytes;
-  return room > size ? room : size;
-}
-
-/* Pinned memory is optional, since a system may have little: on failure the cast works without it. */
-static void pin(const device *d, const staging_buffers *s, staging *to) {
-  if (to->size > STAGED_BYTES) return;
-  to->host = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, to->size, NULL, NULL);
-  if (to->host == NULL) return;
-  to->pinned =
-      clEnqueueMapBuffer(s->queue, to->host, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, to->size, 0, NULL, NULL, NULL);
-  if (to->pinned == NULL) release_buffer(&to->host);
-}
-
-static slab_status staging_reserve(const device *d, staging_buffers *s, part p, size_t size, const char *what) {
-  staging *to = &s->staged[p];
-  if (size <= to->size) return SLAB_OK;
-  const size_t room = staging_room(d, to->size, size);
-  unpin(s, to);
-  release_buffer(&to->buffer);
-  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, room, NULL, what, &to->buffer);
-  to->size = status == SLAB_OK ? room : 0;
-  if (status == SLAB_OK) pin(d, s, to);
-  return status;
-}
+#include "staging.h"
+#include "status.h"
+#include "types.h"
 
 /* ---- to the device ---- */
 

@@ -4,11 +4,16 @@
 #include <time.h>
 
 #include "arithmetic.h"
+#include "context.h"
+#include "device.h"
 #include "device_list.h"
-#include "private.h"
 #include "probe.h"
 #include "process.h"
+#include "program.h"
 #include "slabcast_cl.h"
+#include "staging.h"
+#include "status.h"
+#include "tuning.h"
 
 /* ---- opening ---- */
 
@@ -46,14 +51,6 @@ static slab_status device_configure(device *d, const slab_context_options *optio
   return ask_whether(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), &d->has_double);
 }
 
-slab_status device_queue(const device *d, cl_command_queue *queue) {
-  cl_int code;
-  *queue = clCreateCommandQueue(d->context, d->id, 0, &code);
-  if (code == CL_INVALID_DEVICE) /* the driver decides: a context's list of devices may lack sub-devices */
-    return fail(SLAB_INVALID_ARGUMENT, "slab_context_create_cl: the device is not one of the context's");
-  return *queue == NULL ? fail_cl(code, "clCreateCommandQueue", d->info.name) : SLAB_OK;
-}
-
 static slab_status open_device(device *d) {
   cl_int code;
   d->scene_in_place = d->in_place;
@@ -76,20 +73,6 @@ static slab_status adopt_device(device *d, cl_context context, cl_command_queue 
   d->queue = queue;
   d->queue_is_callers = true;
   return SLAB_OK;
-}
-
-/* PoCL 3.1 frees a sub-device with the last reference to it, even while a queue uses it. It may still be releasing the
- * last command of a queue when clFinish returns. A command holds a reference to its queue, so PoCL has finished when
- * ours is the only one left. */
-void wait_for_driver(const device *d, cl_command_queue queue) {
-  const struct timespec moment = {.tv_nsec = 20000};
-  cl_uint holders = 0;
-  if (!d->is_part || queue == NULL) return;
-  for (int i = 0; i < 500; i++) { /* gives up after 10 ms or more: the caller may hold its own queue for ever */
-    if (clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
-    if (holders <= 1) return;
-    nanosleep(&moment, NULL);
-  }
 }
 
 /* In a forked process the driver's objects are not released: that may wait for threads that do not exist in this

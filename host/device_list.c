@@ -8,6 +8,8 @@
 
 #include "arithmetic.h"
 #include "process.h"
+#include "status.h"
+#include "tuning.h"
 
 /* ---- what a device is ---- */
 

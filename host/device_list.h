@@ -2,7 +2,10 @@
 #ifndef SLABCAST_DEVICE_LIST_H
 #define SLABCAST_DEVICE_LIST_H
 
-#include "private.h"
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include "slabcast.h"
 
 /* A series of queries to a device. After one that fails no more are made; `call`, `property` and `code` describe that
  * one. */

@@ -1,26 +1,14 @@
 /* Casts on the caller's queue and buffers: slab_enqueue. */
 #include "arithmetic.h"
-#include "private.h"
+#include "context.h"
+#include "device.h"
+#include "launch.h"
 #include "process.h"
+#include "scene.h"
 #include "slabcast_cl.h"
+#include "status.h"
 
 #define WORD 4 /* bytes; spans begin at a multiple of it */
-
-slab_status check_queue(const char *function, cl_context cl, cl_device_id id, cl_command_queue queue) {
-  cl_context queue_context = NULL;
-  cl_device_id queue_device = NULL;
-  if (cl == NULL || id == NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: %s is NULL", function, cl ? "device" : "context");
-  if (queue == NULL) return SLAB_OK;
-  cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &queue_context, NULL);
-  if (code == CL_SUCCESS)
-    code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof queue_device, &queue_device, NULL);
-  if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", function);
-  if (queue_context != cl || queue_device != id)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: the queue is of another %s", function,
-                queue_context != cl ? "context" : "device");
-  return SLAB_OK;
-}
 
 /* Checks one span of a batch. *at: its offset in units of `unit` bytes. */
 static slab_status place_span(cl_context cl, const char *name, const slab_span *span, size_t bytes, size_t unit,

@@ -36,3 +36,20 @@ void slab_point_at(const slab_ray *ray, float t, float point[3]) {
   ARITHMETIC callers = arithmetic_begin();
   point_at(ray, t, point);
 }
+
+size_t slab_result_size(slab_query query) {
+  switch (query) {
+    case SLAB_CLOSEST:
+    case SLAB_ALL:
+      return sizeof(slab_hit);
+    case SLAB_DISTANCE:
+      return sizeof(float);
+    case SLAB_ANY:
+      return sizeof(uint8_t);
+    case SLAB_COUNT:
+      return sizeof(uint32_t);
+    case SLAB_INTERVAL:
+      return sizeof(slab_interval);
+  }
+  return 0;
+}

@@ -1,5 +1,12 @@
 /* Launches the kernels of a cast, on buffers of the library or of the caller. */
-#include "private.h"
+#include "context.h"
+#include "device.h"
+#include "launch.h"
+#include "program.h"
+#include "scene.h"
+#include "status.h"
+#include "tuning.h"
+#include "types.h"
 
 cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options *options) {
   cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};

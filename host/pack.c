@@ -3,8 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geometry.h"
+#include "pack.h"
 #include "primitive.h"
-#include "private.h"
+#include "scene.h"
+#include "status.h"
+#include "types.h"
 
 static size_t blocks_of(const geometry_entry *entry, uint32_t lanes) {
   return ((size_t)entry->count + lanes - 1) / lanes;

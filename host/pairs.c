@@ -3,9 +3,14 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "context.h"
+#include "device.h"
+#include "geometry.h"
+#include "launch.h"
 #include "primitive.h"
-#include "private.h"
 #include "process.h"
+#include "program.h"
+#include "status.h"
 
 #define LAUNCH_PAIRS (1u << 20)
 

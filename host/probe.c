@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "private.h"
+#include "device.h"
 #include "probed.h"
+#include "program.h"
+#include "status.h"
 
 /* ---- the operands and the correct results ---- */
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device.h"
 #include "slabcast.h"
 
 struct device;

@@ -1,6 +1,9 @@
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "process.h"
 
-#include "private.h"
+#include "status.h"
 
 static atomic_bool forked;
 

@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffers.h"
+#include "device.h"
 #include "embedded.h"
-#include "private.h"
 #include "process.h"
+#include "program.h"
+#include "scene.h"
+#include "status.h"
+#include "tuning.h"
 
 #define OPTIONS_SIZE 512
 

@@ -4,10 +4,19 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "buffers.h"
 #include "bvh/layout.h"
+#include "clock.h"
+#include "context.h"
+#include "device.h"
+#include "geometry.h"
+#include "pack.h"
 #include "primitive.h"
-#include "private.h"
 #include "process.h"
+#include "program.h"
+#include "scene.h"
+#include "status.h"
+#include "types.h"
 
 /* ---- creating and destroying ---- */
 

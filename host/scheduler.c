@@ -3,7 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
+#include "cast.h"
+#include "chunk.h"
+#include "clock.h"
+#include "collect.h"
+#include "context.h"
+#include "device.h"
+#include "launch.h"
+#include "scene.h"
 #include "scheduler.h"
+#include "staging.h"
+#include "status.h"
 #include "traversal_choice.h"
 
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
@@ -174,7 +185,7 @@ static void traversal_choice_open(device_worker *s) {
   s->offered = launch_traversals(&s->on, c->query);
   const traversal_task task = {.query = c->query,
                                .wanted = choice ? s->on.device->traversal : SLAB_TRAVERSAL_SINGLE,
-                               .traversal_choice = s->offered,
+                               .traversals = s->offered,
                                .rays = c->rays,
                                .n = c->n / s->cast_job->count,
                                .lower = stats->lower,
@@ -263,6 +274,14 @@ static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint3
   pthread_mutex_lock(&s->cast_job->lock);
   s->rate = count / seconds;
   pthread_mutex_unlock(&s->cast_job->lock);
+}
+
+/* Calls the progress callback, which must be set. */
+static int cast_report(const cast *c, uint64_t done) {
+  arithmetic_end(c->callers);
+  const int stop = c->options->progress(c->options->user, done, c->progress_total);
+  *c->callers = arithmetic_begin();
+  return stop;
 }
 
 static void report_progress(cast_job *f) {

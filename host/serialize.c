@@ -9,11 +9,17 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "buffers.h"
 #include "bvh/layout.h"
 #include "bvh/memory.h"
-#include "primitive.h"
-#include "private.h"
+#include "clock.h"
+#include "context.h"
+#include "device.h"
+#include "geometry.h"
 #include "process.h"
+#include "scene.h"
+#include "status.h"
+#include "types.h"
 
 #define ALIGN 64
 /* Version of this header, geometry_entry, bvh_node and the blocks. It changes with any of them. */

@@ -1,3 +1,4 @@
+#include "sort.h"
 #include "traversal_choice.h"
 
 #include <math.h>
@@ -101,7 +102,7 @@ static bool asks_the_same(const traversal_choice *a, const traversal_choice *b) 
 
 /* The wanted traversal where it is available, else SLAB_TRAVERSAL_SINGLE. */
 static slab_traversal or_single(const traversal_task *task, slab_traversal wanted) {
-  return (task->traversal_choice >> wanted & 1) != 0 ? wanted : SLAB_TRAVERSAL_SINGLE;
+  return (task->traversals >> wanted & 1) != 0 ? wanted : SLAB_TRAVERSAL_SINGLE;
 }
 
 traversal_choice traversal_choice_begin(const traversal_task *task, const traversal_memory *memory) {

@@ -46,8 +46,8 @@ typedef struct traversal_memory {
 /* The input of a choice. */
 typedef struct traversal_task {
   slab_query query;
-  slab_traversal wanted;     /* SLAB_TRAVERSAL_AUTO, or the traversal to use */
-  uint32_t traversal_choice; /* available traversals: bit t for slab_traversal t */
+  slab_traversal wanted; /* SLAB_TRAVERSAL_AUTO, or the traversal to use */
+  uint32_t traversals;   /* available traversals: bit t for slab_traversal t */
   const slab_ray *rays;
   size_t n;                   /* number of rays */
   const float *lower, *upper; /* bounds of the scene, 3 floats each */

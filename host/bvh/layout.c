@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "../arithmetic.h"
+#include "../geometry.h"
+#include "../scene.h"
+#include "../status.h"
+#include "../tuning.h"
 #include "answer.h"
 #include "build.h"
 #include "compressed.h"

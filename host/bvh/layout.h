@@ -2,7 +2,8 @@
 #ifndef SLABCAST_TREE_LAYOUT_H
 #define SLABCAST_TREE_LAYOUT_H
 
-#include "../private.h"
+#include "../scene.h"
+#include "types.h"
 
 typedef struct bvh_layout {
   void *nodes; /* tree_nodes or compressed_nodes, the root first */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../scene.h"
+#include "../status.h"
 #include "answer.h"
 #include "build.h"
 #include "layout.h"

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../launch.h"
+#include "../scene.h"
+#include "../status.h"
 #include "arithmetic.h"
 #include "judge.h"
 #include "process.h"

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "../geometry.h"
+#include "../scene.h"
+#include "../status.h"
 #include "primitive.h"
 
 /* Pairs of ray and primitive that the oracle decides in one check, about a second's work: of larger batches it judges

@@ -2,7 +2,7 @@
 #ifndef SLABCAST_JUDGE_H
 #define SLABCAST_JUDGE_H
 
-#include "../private.h"
+#include "../scene.h"
 #include "oracle.h"
 
 typedef struct judge {

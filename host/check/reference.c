@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "../scene.h"
 #include "answer.h"
 #include "sanitized.h"
 

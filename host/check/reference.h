@@ -3,7 +3,8 @@
 #ifndef SLABCAST_REFERENCE_H
 #define SLABCAST_REFERENCE_H
 
-#include "../private.h"
+#include "../scene.h"
+#include "types.h"
 
 /* The answer to one ray, whatever the query: the member that the query names is set. */
 typedef struct reference_answer {

@@ -11,7 +11,10 @@
 #undef fail
 #include "bvh/layout.h"
 #include "bvh/memory.h"
-#include "private.h"
+#include "clock.h"
+#include "scene.h"
+#include "status.h"
+#include "context.h"
 
 enum { ALLOCATION = 24600, SPHERES = 500, RAYS = 700 };
 

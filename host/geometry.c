@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "geometry.h"
 #include "primitive.h"
-#include "private.h"
 
 static bool all_within(const float *values, size_t count, float bound, float *offending) {
   for (size_t i = 0; i < count; i++)

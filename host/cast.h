@@ -1,0 +1,39 @@
+/* A cast: one call of the public API, and where its hits are collected. */
+#ifndef SLABCAST_CAST_H
+#define SLABCAST_CAST_H
+
+#include "arithmetic.h"
+#include "collect.h"
+#include "scene.h"
+#include "slabcast.h"
+
+/* Hits that are kept until their place in the caller's array is known. Drivers may access their memory until
+ * schedule_rays returns. */
+typedef struct collection {
+  uint64_t *counts;   /* receives the number of hits of each ray */
+  size_t rays;        /* rays that were cast */
+  uint64_t found;     /* hits of those rays in all */
+  hit_batch *batches; /* batches in descending order of rays */
+  size_t bytes;       /* bytes of the batches */
+  uint64_t most;      /* limit of hits: beyond it, or beyond COLLECTED_BYTES, no more rays are cast */
+} collection;
+
+/* One call of the public API. */
+typedef struct cast {
+  const char *function;
+  slab_scene *scene;
+  slab_query query;
+  const slab_ray *rays;
+  size_t n, before; /* before: rays of the same call that precede these and are not among them */
+  void *results;    /* n results of result_size bytes; for SLAB_ALL the hits */
+  size_t result_size;
+  const uint64_t *offsets; /* SLAB_ALL: where each ray's hits are stored; NULL: not known yet */
+  collection *collected;   /* where hits are collected meanwhile; else NULL */
+  const slab_cast_options *options;
+  uint64_t progress_done, progress_total;
+  uint64_t invalid;
+  arithmetic *callers; /* floating-point state of the casting thread outside of the library; progress callbacks run
+                          with it too */
+} cast;
+
+#endif

@@ -1,0 +1,13 @@
+/* The clock. */
+#ifndef SLABCAST_CLOCK_H
+#define SLABCAST_CLOCK_H
+
+#include <time.h>
+
+static inline double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* Primitives as they are added: what is refused, and their values as kernels want them. */
+#ifndef SLABCAST_GEOMETRY_H
+#define SLABCAST_GEOMETRY_H
+
+#include <stdbool.h>
+
+#include "slabcast.h"
+
+/* Stores a void primitive, which is never hit. It replaces a dropped primitive, and fills up blocks. */
+void primitive_void(slab_shape kind, float *values);
+bool primitive_is_void(slab_shape kind, const float *values);
+/* NULL, or the reason why a primitive is refused; *value is the offending number. */
+const char *primitive_refusal(slab_shape kind, const float *values, float *value);
+/* Converts the values to the form that kernels expect: planes scaled, inverted boxes made void. */
+void primitive_normalise(slab_shape kind, float *values);
+
+#endif

@@ -1,0 +1,57 @@
+/* Kernels, built once for each specialisation. */
+#ifndef SLABCAST_PROGRAM_H
+#define SLABCAST_PROGRAM_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdbool.h>
+
+#include "device.h"
+#include "slabcast.h"
+
+typedef enum program_source {
+  PROGRAM_FLAT,
+  PROGRAM_WIDE,
+  PROGRAM_COMPRESSED,
+  PROGRAM_PACKET,
+  PROGRAM_ATTRIBUTES,
+  PROGRAM_PAIRS
+} program_source;
+
+/* The parameters that a program is specialised for. */
+typedef struct program_key {
+  program_source source;
+  slab_query query;
+  uint32_t kinds; /* bit k: slab_shape k */
+  uint32_t stack; /* entries of the traversal stack, for BVHs */
+  bool deferred;  /* PROGRAM_WIDE: PROGRAM_ATTRIBUTES computes the attributes of closest hits later */
+  bool cut;       /* the scene is split over several buffers */
+} program_key;
+
+/* The kernels of PROGRAM_WIDE; other programs have one. */
+enum { KERNEL_MAIN, KERNEL_INTERLEAVED, PROGRAM_KERNELS };
+
+/* A kernel that is ready for its arguments. */
+typedef struct ready_kernel {
+  cl_kernel kernel;
+  size_t group;   /* maximum work-items per group */
+  bool first_use; /* not used before, or the caller has waited for its build */
+} ready_kernel;
+
+/* Finds the nth kernel of a program, and builds the program where needed. The caller must hold the device's lock, and
+ * keep it while it sets arguments and launches the kernel. The lock is released while the program is being built, here
+ * or by another thread. */
+slab_status program_find(device *, const program_key *, uint32_t nth, ready_kernel *found);
+/* Whether a cast should use an optional kernel that only makes it faster: the kernel exists already, or building it
+ * pays. The device's lock must be held. */
+bool program_pays(const device *, const program_key *, uint32_t nth);
+/* Work-items per group: `wanted`, or the largest power of two that the kernel allows. */
+size_t program_group(const ready_kernel *, size_t wanted);
+void programs_free(program *);
+/* Builds the probe (probe.h) like the device's kernels; the caller releases it. */
+slab_status program_of_probe(const device *, cl_program *);
+/* Primitives per block that a program reads. Wide BVHs have 8 at most. It is 1 for compressed BVHs, for tiles in local
+ * memory and for pairs. */
+uint32_t program_lanes(const device *, program_source);
+
+#endif

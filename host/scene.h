@@ -1,0 +1,74 @@
+/* A scene, before and after its commit. */
+#ifndef SLABCAST_SCENE_H
+#define SLABCAST_SCENE_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdbool.h>
+
+#include "collect.h"
+#include "device.h"
+#include "slabcast.h"
+#include "traversal_choice.h"
+#include "types.h"
+
+/* Fewer primitives are handled by one thread. */
+#define PARALLEL_LEAST 4096u
+/* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
+#define SCENE_PRIMITIVES 0xFFFFFFF0u
+
+/* Maximum buffers per array of a scene. In OpenCL 1.2 one allocation can have at least a quarter of a device's memory,
+ * so four buffers can hold all of it. */
+#define SCENE_BUFFERS 4
+
+/* The buffers of a committed scene on one device. */
+typedef struct scene_buffers {
+  cl_mem table;
+  cl_mem blocks[SCENE_BUFFERS];
+  cl_mem nodes[SCENE_BUFFERS]; /* first entry NULL: flat */
+  bool cut;                    /* split over several buffers, which are copies; else each array is in its first
+                                  buffer */
+  void *kept[2];               /* host memory that buffers use in place; for a BVH it is kept with the first device */
+  traversal_memory learned;    /* learned by casts; guarded by the device's lock */
+  hits_known hits;             /* guarded by the same lock */
+} scene_buffers;
+
+struct slab_scene {
+  slab_context *context;
+  bool committed;
+  uint32_t kinds;        /* bit k: the scene has slab_shape k */
+  uint64_t primitives;   /* total, which is the next global_id_base */
+  geometry_entry *table; /* one entry per geometry; blocks of one lane, the CPU reference's layout */
+  uint32_t geometries, table_capacity;
+  float *blocks; /* blocks of one lane: the public structs as added, one geometry after the other */
+  size_t block_floats, block_capacity;
+  scene_buffers *buffers;        /* one per device of the context; NULL before commit */
+  slab_tree tree;                /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
+  size_t tree_nodes, bvh_floats; /* size of a wide BVH: nodes, and floats of blocks */
+  uint32_t stack;                /* stack entries that a traversal can need */
+  bvh_outside outside_planes, outside_boxes;
+  slab_scene_stats stats;
+};
+
+/* Adds the next geometry to the table. The table must have room. The primitives are at block_floats, or will be stored
+ * there. */
+void scene_append(slab_scene *, uint32_t kind, uint32_t seen_by, uint32_t count);
+/* Creates the scene's buffers. After a failure release_buffers or slab_scene_destroy frees those that exist. */
+typedef struct bvh_layout bvh_layout;
+slab_status scene_upload(slab_scene *, slab_tree);
+/* Takes ownership of the layout's arrays, on success and on failure. */
+slab_status scene_upload_tree(slab_scene *, bvh_layout *);
+/* Measures the scene and marks it committed, after its buffers were created. begin: seconds_now() at the start of the
+ * commit. */
+void scene_finish(slab_scene *, double begin);
+
+/* A committed scene on one device. */
+typedef struct device_scene {
+  const slab_scene *scene;
+  device *device;
+  scene_buffers *buffers;
+} device_scene;
+
+device_scene device_scene_of(const slab_scene *, uint32_t nth);
+
+#endif

@@ -1,0 +1,44 @@
+/* Staging buffers: what a device keeps between the chunks that pass through it. */
+#ifndef SLABCAST_STAGING_H
+#define SLABCAST_STAGING_H
+
+#include "device.h"
+
+/* The arrays in host memory that a chunk reads and writes. */
+typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PART_SORTED, PARTS } part;
+
+/* Maximum bytes of a chunk's rays or results where they are copied: large enough for transfers at full speed, and small
+ * enough to keep the buffers. */
+#define STAGED_BYTES ((size_t)32 << 20)
+
+/* Device memory for what cannot be used in place, and pinned host memory of the same size that copies go through. From
+ * pageable memory a GPU copies at half the bus speed, and the copy blocks the calling thread. */
+typedef struct staging {
+  cl_mem buffer;
+  size_t size;
+  cl_mem host;  /* NULL: no pinned memory, copies are direct */
+  void *pinned; /* mapping of `host`, until that is released */
+} staging;
+
+struct staging_buffers {
+  staging_buffers *next;
+  cl_command_queue queue; /* in order, for transfers; the device's own queue where nothing is copied */
+  staging staged[PARTS];  /* used where the caller's memory cannot be used in place */
+  cl_mem invalid;         /* counts invalid rays */
+  cl_mem fallback;        /* a byte per packet: whether its rays are still to be cast */
+  size_t fallback_size;
+};
+
+/* Staging buffers that no other chunk uses, until they are given back. */
+slab_status staging_buffers_take(device *, staging_buffers **taken);
+void staging_buffers_give_back(device *, staging_buffers *);
+/* The list that starts here. */
+void staging_buffers_free_all(const device *, staging_buffers *);
+/* Makes room for `size` bytes in staged[part], pinned memory included where there is some. */
+slab_status staging_reserve(const device *, staging_buffers *, part, size_t size, const char *what);
+
+slab_status create_buffer(const device *, cl_mem_flags, size_t size, void *host, const char *what, cl_mem *buffer);
+/* Of NULL nothing. *buffer becomes NULL. */
+void release_buffer(cl_mem *buffer);
+
+#endif
