@@ -1,8 +1,10 @@
-/* bench_build: triangles a second of our BVH builder and of Embree's, in turn, and what their BVHs cost.
+/* bench_build: compares our BVH builder with Embree's: triangles a second, in alternating rounds, and the cost of the
+ * BVHs.
  *
- * Both begin with vertices and indices. Embree commits a scene, whose leaves hold copies of the triangles; ours
- * computes the triangles' bounds and builds nodes and blocks of numbers. Embree does not show the BVH it commits: its
- * cost is that of its builder called for a BVH like ours, 8 children, leaves in blocks of 8, under our costs. */
+ * Both start from vertices and indices. Embree commits a scene, whose leaves hold copies of the triangles. Ours
+ * computes the triangles' bounds and builds nodes and blocks of primitive numbers. Embree does not give access to the
+ * BVH that it commits. So its cost is measured by calling its builder for a BVH like ours: 8 children, leaves in blocks
+ * of 8, with our costs. */
 #include <embree3/rtcore.h>
 #include <math.h>
 #include <stdbool.h>
@@ -32,7 +34,7 @@ typedef struct bench {
 static const char *const ours_names[] = {"fast", "default", "high"};
 static const char *const theirs_names[] = {"low", "medium", "high"};
 
-/* ---- ours ---- */
+/* ---- our builder ---- */
 
 static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, bvh_bounds *b) {
   for (int k = 0; k < 3; k++) {
@@ -62,7 +64,7 @@ static bool build_ours(bench *b, int quality) {
   return built;
 }
 
-/* ---- theirs ---- */
+/* ---- Embree's builder ---- */
 
 static void build_theirs(bench *b, int quality) {
   RTCScene scene = rtcNewScene(b->device);
@@ -83,9 +85,9 @@ static void build_theirs(bench *b, int quality) {
   rtcReleaseScene(scene);
 }
 
-/* ---- the cost of theirs ---- */
+/* ---- the cost of Embree's BVH ---- */
 
-/* A node, or with no children a leaf. */
+/* A node; a leaf if it has no children. */
 typedef struct item {
   uint32_t children, primitives;
   struct item *child[BVH_WIDTH];
@@ -142,7 +144,7 @@ static struct RTCBounds bounds_of_all(const bench *b) {
   return all;
 }
 
-/* NaN when memory runs out. */
+/* Returns NaN when memory runs out. */
 static double cost_of_theirs(const bench *b, int quality) {
   const uint32_t count = b->mesh.count;
   struct RTCBuildPrimitive *primitives = aligned_alloc(32, count * sizeof *primitives);
@@ -174,7 +176,7 @@ static double cost_of_theirs(const bench *b, int quality) {
 
 /* ---- a scene ---- */
 
-/* Soups get indices too, which is what both sides read. */
+/* Soups also get indices, since both sides read indices. */
 static bool make_mesh(bench *b, const char *name, uint32_t count) {
   if (scene_build(name, count, 1, &b->mesh) != 0 || b->mesh.kind != SLAB_TRIANGLE || b->mesh.count == 0) {
     fprintf(stderr, "bench_build: no triangles from scene %s:%u\n", name, count);
@@ -209,7 +211,7 @@ static void print_results(const bench *b, const char *name) {
            t->occupancy_blocks * BVH_WIDTH);
   }
   for (int quality = 0; quality < QUALITIES; quality++) {
-    const bool splits = quality == RTC_BUILD_QUALITY_HIGH; /* of primitives: not the same measure */
+    const bool splits = quality == RTC_BUILD_QUALITY_HIGH; /* splits primitives: its cost cannot be compared */
     print_row(b, "Embree", theirs_names[quality], &b->theirs[quality], splits ? NAN : cost_of_theirs(b, quality));
     printf("\n");
   }
@@ -224,7 +226,7 @@ static bool run_scene(const options *o, RTCDevice device, const char *scene) {
     for (int quality = 0; done && quality < QUALITIES; quality++) {
       build_theirs(&b, quality);
       done = build_ours(&b, quality);
-      if (round < 0) b.ours[quality].rounds = b.theirs[quality].rounds = 0; /* warming up */
+      if (round < 0) b.ours[quality].rounds = b.theirs[quality].rounds = 0; /* discards the warm-up round */
     }
   }
   if (done) print_results(&b, scene);

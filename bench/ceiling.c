@@ -6,12 +6,12 @@
 #include "timing.h"
 
 enum { BURSTS = 20 };
-#define BLOCKS 500000u /* a thread and burst: about 1 ms */
+#define BLOCKS 500000u /* in a burst of one thread: about 1 ms */
 
 typedef struct bursts {
   const simd_baseline *simd_baseline;
   pthread_mutex_t lock;
-  double tests; /* a second, of the threads that are done */
+  double tests; /* tests a second, sum of the threads that have finished */
 } bursts;
 
 static void run_bursts(void *argument) {

@@ -1,5 +1,5 @@
-/* The SIMD baseline of the BVH benchmark: Embree 3, as its manual asks: denormals flushed, threads that share the rays.
- */
+/* The comparison of the BVH benchmark: Embree 3, used as its manual recommends: denormals flushed, threads that share
+ * the rays. */
 #ifndef SLABCAST_BENCH_EMBREE_H
 #define SLABCAST_BENCH_EMBREE_H
 
@@ -10,27 +10,28 @@
 
 typedef enum embree_call {
   EMBREE_SINGLE, /* rtcIntersect1, rtcOccluded1 */
-  EMBREE_PACKET, /* rtcIntersect16, rtcOccluded16, context flag coherent */
+  EMBREE_PACKET, /* rtcIntersect16, rtcOccluded16, with the context flag coherent */
   EMBREE_ROBUST, /* single rays in a scene with RTC_SCENE_FLAG_ROBUST */
   EMBREE_CALLS
 } embree_call;
 
 extern const char *const embree_call_names[EMBREE_CALLS];
 
-/* What a cast of theirs leaves behind: as much as ours writes for `closest`. */
+/* The result of an Embree cast: as much data as ours writes for `closest`. */
 typedef struct embree_hit {
-  float t, normal[3], u, v; /* t is +inf on a miss; the normal is not unit length */
+  float t, normal[3], u, v; /* t is +inf on a miss; the normal is not normalised */
   uint32_t primitive, geometry;
 } embree_hit;
 
 typedef struct embree embree;
 
-/* Spheres as spheres, boxes as six quads each, triangles as they are. NULL with a message on stderr: no device, no
- * memory, or planes and oriented boxes, which Embree has no like of. */
+/* Adds spheres as spheres, boxes as six quads each, triangles as triangles. Returns NULL with a message on stderr where
+ * there is no device or no memory, or for planes and oriented boxes, which Embree does not have. */
 embree *embree_open(const scene_geometry *, uint32_t threads);
 void embree_close(embree *);
 
-/* hits: n of embree_hit; any: n bytes in their place, 1 for occluded. False where threads were refused. */
+/* hits: n elements of embree_hit; with `any` n bytes instead, 1 for occluded. Returns false where threads cannot be
+ * started. */
 int embree_cast(embree *, embree_call, int any, const slab_ray *rays, size_t n, void *results);
 
 #endif

@@ -1,9 +1,11 @@
-/* The flat benchmark: one ray against many boxes, ours against the same test written by hand, in one run.
+/* The flat benchmark: casts rays at many boxes by brute force. It compares the library with the same test hand-written
+ * in intrinsics, in one run.
  *
  *   bench_flat [--device SEL] [--boxes N,N,...] [--rounds R] [--seconds S] [--processor-time] [--csv FILE]
  *
- * Both sides are interleaved, warm-up is discarded, and no time is printed before the answers of every run agreed bit
- * for bit and a sample of them with the CPU reference and the oracle. Ours is timed from host array to host array. */
+ * Both sides are interleaved and warm-up is discarded. A time is printed only after the answers of every run agreed bit
+ * for bit, and a sample of them with the CPU reference and the oracle. The library is timed from host array to host
+ * array. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@
 
 enum { SIZES_MAX = 16, SAMPLE_MAX = 256 };
 #define SEED 20240607u
-#define SAMPLE_TESTS (1u << 21) /* the CPU reference is scalar: as many tests as it does in a second or so */
+#define SAMPLE_TESTS (1u << 21) /* the CPU reference is scalar: about as many tests as it does in a second */
 #define RAYS_MAX (16u << 20)
 
 typedef struct options {
@@ -26,15 +28,15 @@ typedef struct options {
   uint32_t sizes[SIZES_MAX];
   size_t size_count;
   int rounds, processor_time;
-  double seconds; /* a side and round */
+  double seconds; /* for each side and round */
 } options;
 
-/* What stands through the whole run. */
+/* State of the whole run. */
 typedef struct bench {
   options options;
   slab_context *context;
   slab_device_info device;
-  const simd_baseline *simd_baseline; /* NULL: none for this machine */
+  const simd_baseline *simd_baseline; /* NULL: there is none for this machine */
   uint32_t threads;
   FILE *csv;
   int voids;
@@ -43,13 +45,13 @@ typedef struct bench {
 /* A scene on both sides, and rays. */
 typedef struct match {
   slab_scene *scene;
-  simd_baseline_boxes boxes; /* rows NULL: ours alone */
+  simd_baseline_boxes boxes; /* rows NULL: only the library is measured */
   slab_shape shape;
   uint32_t primitives;
   slab_ray *rays;
   size_t ray_count;
-  void *results;                 /* of ray_count slab_hit, the largest */
-  simd_baseline_answer *answers; /* of ray_count */
+  void *results;                 /* room for ray_count slab_hit, the largest result */
+  simd_baseline_answer *answers; /* ray_count answers */
 } match;
 
 static const char *const query_names[] = {"closest", "distance", "any"};
@@ -86,7 +88,7 @@ static bool parse_number(const char *text, double low, double high, double *valu
   return end != text && *end == 0 && *value >= low && *value <= high;
 }
 
-/* False where the value is not one for this option. */
+/* Returns false where the value is not valid for this option. */
 static bool parse_value(const char *name, const char *value, options *o) {
   double number = 0.0;
   if (strcmp(name, "--device") == 0) o->device = value;
@@ -132,7 +134,7 @@ static slab_status cast_ours(const match *m, slab_query query, size_t n) {
   return slab_closest(m->scene, m->rays, n, m->results, NULL);
 }
 
-/* A thread's seconds: the wall's, or its part of the processor's. */
+/* Seconds since `begin`: wall time, or processor time divided by the number of threads. */
 static double lap(const bench *b, double begin) {
   const double seconds = timing_now(b->options.processor_time) - begin;
   return b->options.processor_time ? seconds / b->threads : seconds;
@@ -175,11 +177,11 @@ static bool sides_agree(const match *m, slab_query query) {
   return true;
 }
 
-/* Rays from all over the batch, with the answers they got, through slab_check. */
+/* Checks rays from the whole batch, with their answers, by slab_check. */
 static bool sample_is_proved(const match *m, slab_query query) {
   static const size_t sizes[] = {[SLAB_CLOSEST] = sizeof(slab_hit), [SLAB_DISTANCE] = sizeof(float), [SLAB_ANY] = 1};
   slab_ray rays[SAMPLE_MAX];
-  slab_hit results[SAMPLE_MAX]; /* the largest result there is */
+  slab_hit results[SAMPLE_MAX]; /* slab_hit is the largest result */
   slab_check_report report;
   size_t count = SAMPLE_TESTS / m->primitives, size = sizes[query];
   count = count < 16 ? 16 : count > SAMPLE_MAX ? SAMPLE_MAX : count;
@@ -204,7 +206,8 @@ static bool result_hits(const match *m, slab_query query, size_t i) {
   return ((const slab_hit *)m->results)[i].primitive != SLAB_MISS;
 }
 
-/* Primitives that one run has to test, and the share of rays that hit. any ends with the block of its first hit. */
+/* Counts the primitives that one run has to test, and the share of rays that hit. A search for any hit ends with the
+ * block of its first hit. */
 static void count_tests(const match *m, slab_query query, report_row *row) {
   double tests = 0.0;
   size_t hits = 0;
@@ -286,7 +289,8 @@ static bool match_arrays(match *m, size_t n) {
   return m->rays != NULL && m->results != NULL && m->answers != NULL ? true : failed_memory("rays");
 }
 
-/* As many rays as make a side last as long as is asked for: from a first batch, cast once more when warm. */
+/* Chooses the number of rays so that one run takes the requested time, from a first batch that is cast again after
+ * warm-up. */
 static bool match_rays(const bench *b, ray_set set, match *m) {
   random_state random = random_seed(SEED);
   double seconds = 0.0;

@@ -1,10 +1,11 @@
-/* Every known formulation of the box and the triangle test against the others, on an OpenCL device:
+/* Compares all known formulations of the box test and the triangle test on an OpenCL device:
  *
  *   bench_forms [--device SEL] [--rays N] [--rounds R] [--seconds S] [--processor-time] [--lanes L]
  *               [--seed S] [--csv FILE]
  *
- * How wrong each is, by the oracle, on four sets of N rays each (1,000,000); and how fast, in R rounds (9) in which all
- * are interleaved, S seconds a turn (0.02). L is 1, 8 or 16 primitives at once in place of the device's own width. */
+ * Errors are counted by the oracle, on four sets of N rays each (1,000,000). Speed is measured in R rounds (9) that
+ * interleave all formulations, S seconds each (0.02). L is 1, 8 or 16 primitives at once instead of the device's own
+ * width. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,15 +23,15 @@ enum { BOXES = 1024, TRIANGLES = 512, BATCH = 1 << 18, CALIBRATION = 1024, COMPA
 typedef struct options {
   const char *device, *csv;
   double rays, rounds, seconds, seed;
-  double lanes; /* 0: the device's own */
+  double lanes; /* 0: the device's own width */
   int processor_time;
 } options;
 
-/* A formulation ready to be timed at one width. */
+/* A formulation, ready to be timed at one width. */
 typedef struct runner {
   forms_program program;
   cl_mem blocks;
-  cl_uint count; /* rays a round */
+  cl_uint count; /* rays in a round */
 } runner;
 
 typedef struct bench {
@@ -38,11 +39,11 @@ typedef struct bench {
   forms_device device;
   forms_heading heading;
   forms_batch batch;
-  float *shapes[2]; /* boxes and triangles that are timed */
+  float *shapes[2]; /* boxes and triangles for the timing */
   forms_row rows[FORMS_MOST];
   runner wide[FORMS_MOST], scalar[FORMS_MOST];
-  uint32_t *bits; /* of a set's rays */
-  float *sums[2]; /* of a batch: ours, another's */
+  uint32_t *bits; /* results for each ray of a set */
+  float *sums[2]; /* of a batch: our formulation's, another's */
 } bench;
 
 static bool failed_memory(const char *what) {
@@ -94,7 +95,7 @@ static bool parse_options(int count, char **words, options *o) {
 
 /* ---- errors ---- */
 
-/* Pairs of the first rays that C11 judges otherwise. */
+/* Counts pairs of the first rays whose result on the device differs from C11. */
 static size_t count_differences(const form *f, const forms_set *set, const uint32_t *bits) {
   const size_t floats = set->shape == SLAB_BOX ? 6 : 9, rays = set->rays < COMPARED_RAYS ? set->rays : COMPARED_RAYS;
   float blocks[FORMS_GROUP * FORM_ROWS_MOST];
@@ -158,7 +159,7 @@ static bool build_scene(const char *name, uint32_t count, float **shapes) {
   return *shapes != NULL ? true : failed_memory("a scene");
 }
 
-/* The largest component of the direction in [1, 2), so that t means the same to all. */
+/* Scales the largest component of the direction to [1, 2), so that t has the same meaning in all formulations. */
 static void scale(slab_ray *ray) {
   float largest = 0.0f;
   int exponent;
@@ -182,7 +183,7 @@ static bool make_batch(bench *b) {
 
 static size_t primitives_of(const form *f) { return f->shape == SLAB_BOX ? BOXES : TRIANGLES; }
 
-/* As many rays as last as long as is asked for, from the second of two short runs. */
+/* Chooses the number of rays so that a run takes the requested time, from the second of two short runs. */
 static bool calibrate(const bench *b, runner *r, forms_speed *speed) {
   double seconds = 0.0;
   for (int i = 0; i < 2; i++)
@@ -217,7 +218,7 @@ static bool time_one(const bench *b, const runner *r, forms_speed *speed) {
                    &speed->time.seconds[speed->time.rounds++]);
 }
 
-/* Round by round, everyone in turn. */
+/* Times all formulations in each round. */
 static bool time_all(bench *b) {
   for (int round = 0; round < (int)b->options.rounds; round++)
     for (size_t i = 0; i < forms_count; i++)
@@ -225,7 +226,7 @@ static bool time_all(bench *b) {
   return true;
 }
 
-/* ---- that all did the same work ---- */
+/* ---- check that all did the same work ---- */
 
 static bool nearest(const bench *b, const runner *r, float *sums) {
   double seconds;
@@ -233,7 +234,7 @@ static bool nearest(const bench *b, const runner *r, float *sums) {
          forms_sums(&b->device, &b->batch, CALIBRATION, sums);
 }
 
-/* A form without t gives 0. */
+/* A formulation without t gives 0. */
 static bool same_sum(float a, float ours) {
   if (isinf(a) || isinf(ours)) return isinf(a) && isinf(ours);
   return a == 0.0f || fabsf(a - ours) <= 1e-3f * fabsf(ours);

@@ -56,7 +56,7 @@ static bool has_double(cl_device_id id) {
   return clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL) == CL_SUCCESS && config != 0;
 }
 
-/* The library says which lane width and which division suit the device. */
+/* The library chooses the lane width and the division that suit the device. */
 static bool ask_library(forms_device *d) {
   slab_context *library = NULL;
   const bool known = slab_context_create_cl(d->context, d->id, d->queue, NULL, &library) == SLAB_OK &&
@@ -140,7 +140,7 @@ void forms_release(cl_mem *buffer) {
   *buffer = NULL;
 }
 
-/* Of these bytes, or of any where there are none. */
+/* A buffer initialised with these bytes, or uninitialised where `bytes` is NULL. */
 static bool make_buffer(const forms_device *d, const void *bytes, size_t size, cl_mem *buffer) {
   cl_int code;
   *buffer = clCreateBuffer(d->context, CL_MEM_READ_WRITE, size, NULL, &code);

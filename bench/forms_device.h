@@ -1,4 +1,4 @@
-/* Formulations on an OpenCL device. Functions that return false have said why on stderr. */
+/* Runs formulations on an OpenCL device. Functions that return false have printed the reason on stderr. */
 #ifndef SLABCAST_BENCH_FORMS_DEVICE_H
 #define SLABCAST_BENCH_FORMS_DEVICE_H
 
@@ -16,8 +16,8 @@ typedef struct forms_device {
   bool has_double;
 } forms_device;
 
-/* select: "cpu", "gpu", an index over all devices of all platforms, or a part of the name. forms_close also after a
- * failure. */
+/* select: "cpu", "gpu", an index over all devices of all platforms, or a part of the name. Call forms_close also after
+ * a failure. */
 bool forms_open(const char *select, forms_device *);
 void forms_close(forms_device *);
 
@@ -32,10 +32,10 @@ typedef struct forms_program {
 bool forms_build(const forms_device *, const form *, unsigned lanes, forms_program *);
 void forms_program_free(forms_program *);
 
-/* bits: of each of the set's rays. */
+/* bits: one word for each of the set's rays. */
 bool forms_verdicts(const forms_device *, const forms_program *, const forms_set *, uint32_t *bits);
 
-/* Rays that every formulation is timed with, and where their results go. */
+/* Rays for the timing of every formulation, and buffers for their results. */
 typedef struct forms_batch {
   cl_mem rays, sums;
   cl_uint count;
@@ -44,14 +44,15 @@ typedef struct forms_batch {
 bool forms_batch_make(const forms_device *, const slab_ray *, cl_uint count, forms_batch *);
 void forms_batch_free(forms_batch *);
 
-/* What runs of a program will meet: `count` primitives, a multiple of 32, in *blocks, which the caller releases with
- * forms_release. */
+/* Loads the primitives that runs of a program will test: `count`, a multiple of 32, into *blocks. The caller releases
+ * it with forms_release. */
 bool forms_load(const forms_device *, const forms_program *, const forms_batch *, const float *shapes, size_t count,
                 cl_mem *blocks);
 void forms_release(cl_mem *);
-/* The first `count` rays of the batch. seconds: of the device's event, or of the processor's time a compute unit. */
+/* Casts the first `count` rays of the batch. seconds: of the device's event, or processor time for each compute
+ * unit. */
 bool forms_run(const forms_device *, const forms_program *, cl_uint count, int processor_time, double *seconds);
-/* Of each ray the sum of the passes' nearest t, after forms_run. */
+/* The sums of the passes' nearest t, one for each ray, after forms_run. */
 bool forms_sums(const forms_device *, const forms_batch *, cl_uint count, float *sums);
 
 #endif

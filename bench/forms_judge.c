@@ -1,9 +1,9 @@
-/* The oracle's verdict on every pair of a ray and a primitive of its group, and what a formulation makes of it.
+/* The oracle's verdict on every pair of a ray and a primitive of its group, and the errors of a formulation against it.
  *
- * Of a ray that meets an edge or a vertex of a triangle exactly, each formulation may say what it likes for one
- * triangle, since they draw the border differently: there only leaks and doubles count, over the whole mesh. Boxes are
- * closed: one that the exact ray touches is hit. What is nearer to the border than the oracle's bound for float
- * arithmetic, a few units in the last place, is open. */
+ * If a ray hits an edge or a vertex of a triangle exactly, a formulation may report a hit or a miss of one triangle,
+ * since formulations assign the border differently. There only leaks and doubles over the whole mesh count as errors.
+ * Boxes are closed: a box whose border the exact ray touches is hit. Pairs closer to the border than the oracle's bound
+ * for float arithmetic, a few units in the last place, are undecided. */
 #include "forms_sets.h"
 #include "oracle.h"
 #include "oracle_parts.h"
@@ -15,7 +15,7 @@ static oracle_verdict judge_pair(const forms_set *set, const float *shape, const
   return oracle_decide(&geometry, 0, SLAB_ANY, ray, NULL, t);
 }
 
-/* Strictly inside of all edges, or strictly outside of one: HIT and MISS of the line, beyond any rounding. */
+/* Strictly inside of all edges, or strictly outside of one: HIT and MISS of the line, by more than any rounding. */
 static oracle_verdict judge_edges(const slab_ray *ray, const slab_triangle *triangle) {
   oracle_line line;
   oracle_view view;
@@ -58,7 +58,7 @@ void forms_judge(forms_set *set) {
 
 /* ---- errors ---- */
 
-/* Both of some two boxes that share a face which the ray runs in. */
+/* Whether both of some two boxes are hit that share a face in which the ray lies. */
 static bool hits_both_sides(uint32_t shared, uint32_t bits) {
   static const uint32_t lower[3] = {0x55, 0x33, 0x0F}; /* of box x + 2y + 4z, those with x = 0, y = 0, z = 0 */
   bool both = false;

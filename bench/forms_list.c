@@ -52,7 +52,7 @@ static triangle_frame frame_of(const float *triangle) {
   return f;
 }
 
-/* A row that is 0 at vertex a. */
+/* Writes a row that is 0 at vertex a. */
 static void set_row(const triangle_frame *f, const double along[3], double scale, double row[4]) {
   for (int i = 0; i < 3; i++) row[i] = along[i] * scale;
   row[3] = -dot(row, f->a);
@@ -70,8 +70,8 @@ static void pack_woop(const float *triangle, double rows[FORM_ROWS_MOST]) {
   set_row(&f, f.normal, scale, rows + 8);
 }
 
-/* The same with a column of 0, 0, 1 for the normal's largest axis in place of the normal: u and v then do not depend
- * on that coordinate of a point in the plane. */
+/* As pack_woop, but the column of the normal is replaced by the unit vector of the normal's largest axis. u and v then
+ * do not depend on that coordinate of a point in the plane. */
 static void pack_baldwin_weber(const float *triangle, double rows[FORM_ROWS_MOST]) {
   const triangle_frame f = frame_of(triangle);
   int k = 0;

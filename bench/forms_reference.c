@@ -7,7 +7,7 @@
 typedef mask (*form_function)(const form_ray *, const float *, float, real *);
 
 #define FUNCTION(function, ...) form_##function,
-/* In the order of forms_list. */
+/* In the same order as forms_list. */
 static const form_function functions[] = {FORMS(FUNCTION)};
 
 uint32_t form_reference(const form *f, const slab_ray *given, const float *blocks, unsigned count) {

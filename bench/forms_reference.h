@@ -1,4 +1,4 @@
-/* The formulations as C11: the text that the device compiles, one lane wide. */
+/* The formulations compiled as C11, from the same source as on the device, one lane wide. */
 #ifndef SLABCAST_BENCH_FORMS_REFERENCE_H
 #define SLABCAST_BENCH_FORMS_REFERENCE_H
 

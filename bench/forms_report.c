@@ -12,7 +12,7 @@ static double rate(const forms_speed *s, double seconds) { return seconds > 0.0 
 
 static double per_million(size_t count, size_t of) { return of == 0 ? 0.0 : 1e6 * (double)count / (double)of; }
 
-/* Over the sets where they are defined. */
+/* Sums over the sets where these errors are defined. */
 static forms_errors closed_errors(const forms_row *r) {
   forms_errors sum = {0};
   for (int k = 0; k < FORMS_KINDS; k++) {
@@ -89,7 +89,7 @@ static void print_row(FILE *out, const forms_row *r, const forms_heading *h) {
   fprintf(out, "\n");
 }
 
-/* What would make a row worth less. */
+/* Prints findings that make a row less reliable. */
 static void print_doubts(FILE *out, const forms_heading *h, const forms_row *rows, size_t count) {
   bool doubt = false;
   for (size_t i = 0; i < count; i++) {

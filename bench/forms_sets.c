@@ -11,7 +11,7 @@ const char *const forms_kind_names[FORMS_KINDS] = {"random", "corner", "axis", "
 
 enum { RADIUS = 4 /* of the octahedra */, SIZE_MOST = 4 /* of the lattice boxes */ };
 
-/* ---- what the sets share ---- */
+/* ---- helpers shared by the sets ---- */
 
 static float *shape_at(const forms_set *set, size_t group, uint32_t p) {
   return set->shapes + (group * FORMS_GROUP + p) * shape_floats(set->shape);
@@ -23,12 +23,13 @@ static void point_between(random_state *random, float low, float high, float poi
 
 static float zero_of_either_sign(random_state *random) { return random_below(random, 2) ? 0.0f : -0.0f; }
 
-/* From 2^-10 to 1. */
+/* A random size from 2^-10 to 1. */
 static float random_size(random_state *random) {
   return ldexpf(random_between(random, 0.5f, 1.0f), -(int)random_below(random, 10));
 }
 
-/* Through `to`, from a point as far as 3; along `zeros` axes from `first` on the direction is 0. */
+/* A ray through `to`, from a random point with coordinates in -3 .. 3. The direction is 0 along `zeros` axes, beginning
+ * with axis `first`. */
 static slab_ray ray_towards(random_state *random, const float to[3], uint32_t first, uint32_t zeros) {
   slab_ray ray = {.t_max = INFINITY};
   point_between(random, -3.0f, 3.0f, ray.origin);
@@ -51,7 +52,7 @@ static void random_box(random_state *random, float box[6]) {
   }
 }
 
-/* In the box, or around it by an eighth of its size. */
+/* A point in the box, or around it within an eighth of its size. */
 static void point_near_box(random_state *random, const float box[6], float point[3]) {
   for (int i = 0; i < 3; i++) {
     const float margin = 0.125f * (box[i + 3] - box[i]);
@@ -76,7 +77,7 @@ static slab_ray box_ray_axis(random_state *random, const float box[6]) {
   return ray_towards(random, to, first, zeros);
 }
 
-/* Coordinates of eight bits: differences, and all that the oracle multiplies, are exact. */
+/* Coordinates have eight bits, so that differences and all products of the oracle are exact. */
 static void dyadic_box(random_state *random, float box[6]) {
   for (int i = 0; i < 3; i++) {
     box[i] = (float)random_below(random, 256) * 0x1p-4f;
@@ -84,7 +85,7 @@ static void dyadic_box(random_state *random, float box[6]) {
   }
 }
 
-/* Exactly through a corner, or one in two through the middle of an edge. */
+/* Half of the rays go exactly through a corner, the others through the middle of an edge. */
 static slab_ray box_ray_corner(random_state *random, const float box[6]) {
   slab_ray ray = {.t_max = INFINITY};
   const uint32_t along = random_below(random, 6);
@@ -98,7 +99,7 @@ static slab_ray box_ray_corner(random_state *random, const float box[6]) {
   return ray;
 }
 
-/* Two by two by two boxes between three planes an axis: box x + 2y + 4z. */
+/* Writes two by two by two boxes between three planes on each axis: box x + 2y + 4z. */
 static void split_box(random_state *random, forms_set *set, size_t group) {
   float planes[3][3];
   for (int i = 0; i < 3; i++) {
@@ -114,7 +115,7 @@ static void split_box(random_state *random, forms_set *set, size_t group) {
     }
 }
 
-/* Within one shared plane, or one in four within two: along the edge that four boxes share. */
+/* A ray within one shared plane; one in four lies in two of them, along the edge that four boxes share. */
 static slab_ray box_ray_shared(random_state *random, const forms_set *set, size_t group, forms_truth *truth) {
   const float *first_box = shape_at(set, group, 0), *last_box = shape_at(set, group, 7);
   const uint32_t first = random_below(random, 3), zeros = random_below(random, 4) == 0 ? 2 : 1;
@@ -128,7 +129,7 @@ static slab_ray box_ray_shared(random_state *random, const forms_set *set, size_
   return ray_towards(random, to, first, zeros);
 }
 
-/* ---- triangles on their own ---- */
+/* ---- single triangles ---- */
 
 static void random_triangle(random_state *random, float triangle[9]) {
   float middle[3];
@@ -138,7 +139,7 @@ static void random_triangle(random_state *random, float triangle[9]) {
     for (int i = 0; i < 3; i++) triangle[3 * v + i] = middle[i] + size * random_between(random, -1.0f, 1.0f);
 }
 
-/* In its plane, in it or beside it. */
+/* A point in the triangle's plane, in the triangle or beside it. */
 static void point_near_triangle(random_state *random, const float triangle[9], float point[3]) {
   float u = random_between(random, -0.1f, 1.1f), v = random_between(random, -0.1f, 1.1f);
   if (u + v > 1.2f) {
@@ -155,10 +156,10 @@ static slab_ray triangle_ray(random_state *random, const float triangle[9], uint
   return ray_towards(random, to, random_below(random, 3), zeros);
 }
 
-/* ---- closed convex meshes, left from within: exactly one crossing ---- */
+/* ---- closed convex meshes, rays from inside: exactly one crossing ---- */
 
 typedef struct closed_mesh {
-  lattice_mesh lattice; /* of no triangle: a tetrahedron */
+  lattice_mesh lattice; /* without triangles: the mesh is a tetrahedron */
   lattice_origins inside;
   int size[3], radius;
 } closed_mesh;
@@ -189,7 +190,7 @@ static bool is_along(const int64_t d[3], const int64_t from[3], const int64_t to
   return d[0] * p[1] == d[1] * p[0] && d[1] * p[2] == d[2] * p[1] && d[2] * p[0] == d[0] * p[2];
 }
 
-/* At a vertex, or at a point of an edge that is none. */
+/* A ray at a vertex, or at a point of an edge that is not a vertex. */
 static slab_ray lattice_ray_at(random_state *random, const closed_mesh *m, bool vertex) {
   lattice_aim a;
   do {
@@ -198,7 +199,7 @@ static slab_ray lattice_ray_at(random_state *random, const closed_mesh *m, bool 
   return lattice_ray(&a, lattice_places[0]);
 }
 
-/* Axis-parallel, from a point of the grid within: edges and vertices are met often. */
+/* A ray from a grid point inside, with one or two zero components: it often hits edges and vertices. */
 static slab_ray lattice_ray_axis(random_state *random, const closed_mesh *m) {
   lattice_aim a = {.direction = {0}};
   do {
@@ -218,7 +219,7 @@ static slab_ray lattice_ray_axis(random_state *random, const closed_mesh *m) {
 
 static const uint8_t tetrahedron_faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
 
-/* Four random points, none near the plane of the others. */
+/* Four random points. None is near the plane of the others. */
 static void random_tetrahedron(random_state *random, float v[4][3]) {
   double e[3][3], volume;
   do {
@@ -236,7 +237,7 @@ static void store_tetrahedron(forms_set *set, size_t group, const float v[4][3])
     for (int k = 0; k < 3; k++) memcpy(shape_at(set, group, p) + 3 * k, v[tetrahedron_faces[p][k]], sizeof v[0]);
 }
 
-/* From well within, at a vertex or an edge, as near as floats come. */
+/* A ray from well inside, at a vertex or an edge, as exactly as floats allow. */
 static slab_ray tetrahedron_ray(random_state *random, const float v[4][3], bool vertex) {
   slab_ray ray = {.t_max = INFINITY};
   const uint32_t first = random_below(random, 4), second = (first + 1 + random_below(random, 3)) % 4;

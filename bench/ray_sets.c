@@ -1,11 +1,11 @@
 #include "ray_sets.h"
 
 #define FAR_RADIUS 6.0f
-#define PICTURE 64u /* pixels a side */
+#define PICTURE 64u /* pixels along a side */
 
 const char *const ray_set_names[2] = {[RAYS_FAR] = "far", [RAYS_INSIDE] = "inside"};
 
-/* In the ball of radius 1. */
+/* A random point in the ball of radius 1. */
 static void random_in_ball(random_state *random, float point[3]) {
   float square;
   do {

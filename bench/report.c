@@ -3,20 +3,20 @@
 #include "compiler.h"
 #include "simd_baseline.h"
 
-/* A hand-written SIMD baseline below this share of its ceiling is no measure for anything. */
+/* If the hand-written SIMD baseline reaches less than this share of its ceiling, the comparison with it is void. */
 #define SHARE_MIN 0.70
 #define SHARE_MAX 1.03
-/* The ceiling itself: two vector operations a clock are what every such processor of today has. */
+/* The ceiling assumes two vector operations a clock, which all such processors have today. */
 #define PORTS 2.0
 #define CEILING_MIN 0.85
 
 typedef struct figures {
   timing_summary ours, simd_baseline;
-  double our_rate, simd_baseline_rate; /* tests a second, of the best rounds */
+  double our_rate, simd_baseline_rate; /* tests a second in the best rounds */
   double ratio;
-  double share;                            /* of its ceiling that the SIMD baseline reaches */
-  double our_clocks, simd_baseline_clocks; /* tests a clock and core */
-  double ceiling_clocks;                   /* operations a clock and core, of the ceiling */
+  double share;                            /* share of its ceiling that the SIMD baseline reaches */
+  double our_clocks, simd_baseline_clocks; /* tests in a clock of one core */
+  double ceiling_clocks;                   /* operations in a clock of one core, at the ceiling */
 } figures;
 
 static double over(double a, double b) { return b > 0.0 ? a / b : 0.0; }

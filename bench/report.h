@@ -1,4 +1,4 @@
-/* The table that a person reads, and the same as CSV. */
+/* Prints the table of the flat benchmark, and writes the same data as CSV. */
 #ifndef SLABCAST_BENCH_REPORT_H
 #define SLABCAST_BENCH_REPORT_H
 
@@ -7,23 +7,23 @@
 #include "slabcast.h"
 #include "timing.h"
 
-/* One line: a scene, a set of rays, a query. */
+/* One row: a scene, a set of rays, a query. */
 typedef struct report_row {
   const char *shape, *rays, *query;
   uint32_t primitives, threads;
   size_t ray_count;
   double hit_share;
   double tests;               /* primitives tested by each side in one run; for any, up to the block of the first hit */
-  timing ours, simd_baseline; /* simd_baseline.rounds 0: there is none */
+  timing ours, simd_baseline; /* simd_baseline.rounds 0: there is no baseline */
   double ceiling;             /* tests a second; 0: not measured */
   double clock;               /* cycles a second */
-  uint32_t lanes;             /* the SIMD baseline's */
+  uint32_t lanes;             /* of the SIMD baseline */
 } report_row;
 
 typedef enum report_verdict {
   REPORT_SOUND,
-  REPORT_VOID, /* the SIMD baseline or its ceiling is too slow to be compared with */
-  REPORT_WRONG /* faster than is possible: something is measured wrong */
+  REPORT_VOID, /* the SIMD baseline or its ceiling is too slow for a comparison */
+  REPORT_WRONG /* faster than is possible: the measurement is wrong */
 } report_verdict;
 
 void report_header(FILE *, const slab_device_info *, const char *against, int processor_time);

@@ -44,7 +44,7 @@ typedef struct work {
   const slab_ray *rays;
   size_t n;
   simd_baseline_answer *answers;
-  atomic_size_t next; /* first ray not handed out */
+  atomic_size_t next; /* next ray that no thread has taken */
 } work;
 
 static void work_off(void *argument) {

@@ -1,4 +1,4 @@
-/* The SIMD baseline in AVX2: 8 boxes by component against one ray. */
+/* The SIMD baseline in AVX2: 8 boxes, stored by component, against one ray. */
 #include <immintrin.h>
 
 #define WIDTH 8
@@ -9,7 +9,7 @@ typedef __m256 lanes;
 #define vec_load(p) _mm256_load_ps(p)
 #define vec_sub(a, b) _mm256_sub_ps(a, b)
 #define vec_mul(a, b) _mm256_mul_ps(a, b)
-/* The second operand where one is NaN. */
+/* Returns the second operand where one is NaN. */
 #define vec_max(fresh, kept) _mm256_max_ps(fresh, kept)
 #define vec_min(fresh, kept) _mm256_min_ps(fresh, kept)
 #define vec_le(a, b) _mm256_cmp_ps(a, b, _CMP_LE_OQ)

@@ -1,4 +1,4 @@
-/* The SIMD baseline in AVX-512: 16 boxes by component against one ray. */
+/* The SIMD baseline in AVX-512: 16 boxes, stored by component, against one ray. */
 #include <immintrin.h>
 
 #define WIDTH 16
@@ -9,7 +9,7 @@ typedef __mmask16 lanes;
 #define vec_load(p) _mm512_load_ps(p)
 #define vec_sub(a, b) _mm512_sub_ps(a, b)
 #define vec_mul(a, b) _mm512_mul_ps(a, b)
-/* The second operand where one is NaN. */
+/* Returns the second operand where one is NaN. */
 #define vec_max(fresh, kept) _mm512_max_ps(fresh, kept)
 #define vec_min(fresh, kept) _mm512_min_ps(fresh, kept)
 #define vec_le(a, b) _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)

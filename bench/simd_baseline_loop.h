@@ -1,21 +1,21 @@
-/* The SIMD baseline's loops, over the vectors that simd_baseline_avx512.c and simd_baseline_avx2.c define before
- * including this. */
+/* The SIMD baseline's loops. simd_baseline_avx512.c and simd_baseline_avx2.c define the vector types, then include this
+ * file. */
 #include "simd_baseline.h"
 #include "simd_baseline_ray.h"
 
-#define BLOCK (6 * WIDTH) /* floats a block */
+#define BLOCK (6 * WIDTH) /* floats in a block */
 /* 1 + 2^-21 and 1 - 2^-21 */
 #define WIDEN_UP 0x1.000008p+0f
 #define WIDEN_DOWN 0x1.fffffp-1f
 #define FORCE_INLINE static inline __attribute__((always_inline))
 
-/* ---- the exact test, for blocks in which the reject left something ---- */
+/* ---- the exact test, for blocks with boxes that the reject keeps ---- */
 
 FORCE_INLINE int row_near(uint32_t octant, int i) { return (octant >> i & 1) != 0 ? i + 3 : i; }
 FORCE_INLINE int row_far(uint32_t octant, int i) { return (octant >> i & 1) != 0 ? i : i + 3; }
 
-/* Scalar, since mostly one box comes here: it is tested in full and kept where it is the best so far. Of equal t the
- * lowest primitive stays, since they come in order. Selects, not branches. */
+/* Scalar, since mostly a single box comes here. The box is tested in full and kept if it is the best so far. Boxes come
+ * in ascending order, so the lowest primitive of equal t stays. Selects instead of branches. */
 static inline void box_test(const float *box, uint32_t primitive, state *s) {
   float lo = -INFINITY, leave = INFINITY;
   for (int i = 0; i < 3; i++) {
@@ -33,7 +33,7 @@ static inline void box_test(const float *box, uint32_t primitive, state *s) {
   s->primitive = better ? primitive : s->primitive;
 }
 
-/* The boxes whose bits are set, box i in lane i % WIDTH of block i / WIDTH. */
+/* Tests the boxes whose bits are set: box i is lane i % WIDTH of block i / WIDTH. */
 static inline void boxes_test(const float *block, uint64_t bits, uint32_t first, slab_query query, state *s) {
   for (; bits != 0; bits &= bits - 1) {
     const uint32_t i = (uint32_t)__builtin_ctzll(bits);
@@ -45,16 +45,17 @@ static inline void boxes_test(const float *block, uint64_t bits, uint32_t first,
   }
 }
 
-/* ---- the reject: all that most boxes ever see ---- */
+/* ---- the conservative reject: most boxes need no other test ---- */
 
-/* A ray in all lanes. Origins are the first operand, so that planes are taken from memory: o - p is -(p - o),
- * exactly, and the reciprocals' signs are turned to match. */
+/* A ray in all lanes. The origin is the first operand of the subtraction, so that the plane can be a memory operand: o
+ * - p is exactly -(p - o). The signs of the reciprocals are inverted to compensate. */
 typedef struct reject {
   vec origin[3], enter[3], leave[3], t_min;
 } reject;
 
-/* With t_min >= 0 only leave >= 0 can be hit, and there (1 + 2^-21) * leave is no more than what the reciprocal times
- * 1 + 2^-19 gives: roundings are 2^-24 each. So widening costs nothing here and no hit is lost. */
+/* With t_min >= 0 only boxes with leave >= 0 can be hit. There (1 + 2^-21) * leave is at most the result with the
+ * reciprocal times 1 + 2^-19, since roundings are 2^-24 each. So the widening needs no extra operation and no hit is
+ * lost. */
 FORCE_INLINE reject reject_begin(const state *s) {
   reject v;
   for (int i = 0; i < 3; i++) {
@@ -93,13 +94,13 @@ FORCE_INLINE void scan_octant(const float *rows, uint32_t blocks, uint32_t first
   }
 }
 
-/* Ranges that begin behind the origin, which the reject is not made for. */
+/* Tests ranges that begin behind the origin without the reject, which requires t_min >= 0. */
 static void scan_exactly(const float *rows, uint32_t blocks, uint32_t first, slab_query query, state *s) {
   for (uint32_t b = 0; b < blocks && s->live; b++)
     boxes_test(rows + (size_t)b * BLOCK, (1u << WIDTH) - 1, first + b * WIDTH, query, s);
 }
 
-/* One loop an octant, so that the rows are constants in it. */
+/* One loop for each octant, so that the rows are constants in it. */
 static void scan(const float *rows, uint32_t blocks, uint32_t first, slab_query query, state *s) {
   if (s->t_min < 0.0f) {
     scan_exactly(rows, blocks, first, query, s);
@@ -140,7 +141,7 @@ static void cast(const simd_baseline_boxes *boxes, slab_query query, const slab_
 
 /* ---- the ceiling ---- */
 
-/* The operations of reject_block on registers that the compiler knows nothing of. */
+/* The operations of reject_block on registers whose values the compiler does not know. */
 static void arithmetic(uint64_t blocks) {
   vec plane[6], origin[3], inverse[3], t_min = vec_all(0.0f), limit = vec_all(1.0f);
   for (int i = 0; i < 6; i++) plane[i] = vec_all((float)i);

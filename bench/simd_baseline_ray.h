@@ -1,4 +1,4 @@
-/* Preparing rays for the SIMD baseline: the contract's rules in SSE, without branches that a random ray would
+/* Prepares rays for the SIMD baseline: the contract's rules in SSE, without branches that random rays would
  * mispredict. */
 #ifndef SLABCAST_BENCH_SIMD_BASELINE_RAY_H
 #define SLABCAST_BENCH_SIMD_BASELINE_RAY_H
@@ -10,12 +10,12 @@
 
 #include "simd_baseline.h"
 
-/* A ray in a group, and its best so far. */
+/* A ray in a group, and its best hit so far. */
 typedef struct state {
-  float origin[4], inverse[4]; /* of the direction scaled by a power of two to a largest component in [1, 2) */
-  float t_min, back[2];        /* t * back[0] * back[1] is t in lengths of the caller's direction */
-  float limit;                 /* t_max, then the best t: where to look */
-  uint32_t primitive;          /* the best; SLAB_MISS before there is one */
+  float origin[4], inverse[4]; /* inverse: of the direction scaled by a power of two to a largest component in [1, 2) */
+  float t_min, back[2];        /* t * back[0] * back[1] is t in units of the caller's direction */
+  float limit;                 /* t_max, then the best t: the end of the search range */
+  uint32_t primitive;          /* the best hit; SLAB_MISS before there is one */
   uint32_t octant;             /* bit i: the direction is negative in component i */
   int live;
 } state;
@@ -83,7 +83,7 @@ static inline simd_baseline_answer state_end(const state *s) {
   return (simd_baseline_answer){found ? s->limit * s->back[0] * s->back[1] + 0.0f : INFINITY, s->primitive};
 }
 
-/* The live rays, octant by octant: what follows then takes the same turns ray after ray. */
+/* Sorts the valid rays by octant, so that later branches on the octant are predicted. */
 static inline uint32_t sort_by_octant(const state *states, uint32_t count, uint8_t *order) {
   uint32_t first[9] = {0}, live = 0;
   for (uint32_t i = 0; i < count; i++) first[states[i].octant + 1] += states[i].live != 0;

@@ -1,13 +1,13 @@
-/* What a cast from host arrays to host arrays costs beside its kernel alone; and of several devices, how near a cast on
- * all of them comes to the ideal split.
+/* Compares a cast from host arrays to host arrays with its kernel alone. With several devices, compares a cast on all
+ * of them with the ideal split.
  *
- * The kernel alone is slab_enqueue on buffers that are there, by the profile of its event; the call is the one of
- * slabcast.h on the same context. Both take BVHs ray by ray, since slab_enqueue does. They alternate, and every call's
- * results are compared with the kernel's, bit by bit. Processor time, which other work on the machine leaves alone,
- * stands beside the wall's; what waits shows in the latter only.
+ * The kernel alone is slab_enqueue on existing buffers, timed by its event's profile. The call is the one of slabcast.h
+ * on the same context. Both traverse BVHs with single rays, since slab_enqueue does. They alternate, and the results of
+ * every call are compared with the kernel's, bit by bit. Processor time, which does not depend on other load on the
+ * machine, is printed beside wall time. Waiting shows only in wall time.
  *
- * --split SEL,SEL,...: a context of these devices against each of them alone. On a machine that is not quiet, let the
- * layer tests/layers/slow.c make two devices as slow as they are to be: POCL_DEVICES="basic basic"
+ * --split SEL,SEL,...: compares a context of these devices with each of them alone. On a busy machine use the layer
+ * tests/layers/slow.c, which slows two devices down to given speeds: POCL_DEVICES="basic basic"
  * OPENCL_LAYERS=.../libslab_slow_layer.so SLAB_SLOW=64000,256000 --rays 1000000 --split 0,1. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static bool make_buffer(const bench *b, size_t size, cl_mem *buffer) {
   return good(code, "clCreateBuffer");
 }
 
-/* The seconds of a kernel, and the processor's for it. */
+/* Measures the seconds of a kernel, wall and processor time. */
 static bool time_kernel(const bench *b, slab_scene *scene, slab_query query, double *wall, double *processor) {
   const slab_batch batch = {.query = query,
                             .count = b->options.rays,
@@ -120,7 +120,7 @@ static bool time_kernel(const bench *b, slab_scene *scene, slab_query query, dou
   return ok;
 }
 
-/* Of SLAB_ALL the counts' as well. */
+/* For SLAB_ALL adds the kernel that counts. */
 static bool time_kernels(const bench *b, slab_scene *scene, slab_query query, double *wall, double *processor) {
   *wall = *processor = 0.0;
   if (query == SLAB_ALL && !time_kernel(b, scene, SLAB_COUNT, wall, processor)) return false;
@@ -151,13 +151,13 @@ static bool compare(const bench *b, slab_query query) {
 
 /* ---- a scene ---- */
 
-/* Rays, room for what they hit, and the offsets of SLAB_ALL, in host memory and on the device. */
+/* Allocates rays, their results and the offsets of SLAB_ALL, in host memory and on the device. */
 static bool prepare(bench *b, slab_scene *scene) {
   const size_t n = b->options.rays;
   if (slab_all(scene, b->rays, n, b->offsets, NULL, 0, NULL, NULL) != SLAB_OK) return failed("slab_all");
   b->hits = b->offsets[n];
   for (size_t i = 0; i <= n; i++) b->local_offsets[i] = (cl_uint)b->offsets[i];
-  const size_t bytes = ((b->hits > n ? b->hits : n) + 1) * sizeof(slab_hit); /* never none */
+  const size_t bytes = ((b->hits > n ? b->hits : n) + 1) * sizeof(slab_hit); /* never 0 bytes */
   free(b->results);
   free(b->wanted);
   b->results = malloc(bytes);
@@ -186,9 +186,9 @@ static void print_row(const bench *b, const char *scene, const char *memory, sla
             s[1].best, s[3].best);
 }
 
-/* One row: the kernel and the call interleaved. The first round warms up. */
+/* One row: the kernel and the call interleaved. The first round is warm-up. */
 static bool run_query(bench *b, const char *name, const char *memory, slab_scene *scene, slab_query query) {
-  timing t[4] = {0}; /* kernel: wall, processor; call: the same */
+  timing t[4] = {0}; /* kernel: wall time, processor time; then the call: the same */
   for (int r = -1; r < b->options.rounds; r++) {
     double wall, processor;
     if (!time_kernels(b, scene, query, &wall, &processor)) return false;
@@ -251,7 +251,7 @@ static bool run_overlap(bench *b) {
 
 /* ---- several devices ---- */
 
-/* One context and scene on these devices; the seconds of a cast. */
+/* One context and scene on these devices, and the seconds of a cast. */
 typedef struct crew {
   slab_context *context;
   slab_scene *scene;
@@ -274,8 +274,8 @@ static bool crew_cast(bench *b, crew *c, bool counts) {
   return compare(b, SLAB_CLOSEST);
 }
 
-/* The list, and each of its devices alone. Speeds change from round to round where a machine is busy: each round has an
- * ideal of its own. */
+/* Times all listed devices together, and each of them alone. On a busy machine speeds change between rounds, so each
+ * round has its own ideal split. */
 static bool run_crews(bench *b, crew crews[CREWS], int devices) {
   timing ratio = {0};
   for (int r = -1; r < b->options.rounds; r++) {

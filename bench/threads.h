@@ -1,4 +1,4 @@
-/* One function on several threads at once. */
+/* Runs one function on several threads at once. */
 #ifndef SLABCAST_BENCH_THREADS_H
 #define SLABCAST_BENCH_THREADS_H
 
@@ -6,8 +6,8 @@
 
 enum { THREADS_MAX = 1024 };
 
-/* Calls it `count` times, the caller's thread among them, and waits for all; fewer where the system refuses threads:
- * then false, though all work that is handed out by the function itself was done. */
+/* Calls the function `count` times, once on the caller's thread, and waits for all. Where the system refuses threads,
+ * makes fewer calls and returns false. If the function itself distributes its work, all work is done also then. */
 int threads_run(uint32_t count, void (*function)(void *), void *argument);
 
 #endif

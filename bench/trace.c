@@ -1,10 +1,10 @@
-/* The BVH benchmark: our casts against Embree's on the same scenes, rays and threads, in one run.
+/* The BVH benchmark: compares our casts with Embree's on the same scenes, rays and threads, in one run.
  *
  *   bench_trace [OPTION...] [SCENE...]      (--help lists them)
  *
- * The sides are interleaved, warm-up is discarded; ours goes from host array to host array through the public API. A
- * sample of our answers is compared with the CPU reference and the oracle, all of them with Embree's, which rounds
- * otherwise: the share of rays that differ is printed. */
+ * The sides are interleaved and warm-up is discarded. Ours is timed from host array to host array through the public
+ * API. A sample of our answers is compared with the CPU reference and the oracle. All of them are compared with
+ * Embree's, which rounds differently: the share of rays that differ is printed. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -19,9 +19,9 @@
 
 enum { SCENES_MAX = 16 };
 #define SEED 20260711u
-#define SAMPLE_TESTS 2e8 /* of the CPU reference, which is scalar: a second or so */
+#define SAMPLE_TESTS 2e8 /* tests of the CPU reference, which is scalar: about a second */
 #define SAMPLE_MAX 256
-#define DIFFER_MAX 0.02 /* Embree's fast mode loses rays at edges; more than that is another scene */
+#define DIFFER_MAX 0.02 /* Embree's fast mode misses rays at edges; a larger share means that the scenes differ */
 
 typedef struct options {
   const char *scenes[SCENES_MAX], *csv, *device;
@@ -30,7 +30,7 @@ typedef struct options {
   int rounds, processor_time;
   slab_tree tree;
   slab_traversal traversal;
-  unsigned sets, queries; /* bits: trace_set; 1 closest, 2 any */
+  unsigned sets, queries; /* bit masks. sets: of trace_set; queries: 1 closest, 2 any */
 } options;
 
 typedef struct bench {
@@ -59,7 +59,7 @@ static bool failed_call(const char *what) {
 
 /* ---- one run of each side ---- */
 
-/* A thread's seconds: the wall's, or its part of the processor's. */
+/* Seconds since `begin`: wall time, or processor time divided by the number of compute units. */
 static double lap(const bench *b, double begin) {
   const double seconds = timing_now(b->options.processor_time) - begin;
   return b->options.processor_time ? seconds / b->device.compute_units : seconds;
@@ -102,10 +102,10 @@ static double hit_share(const match *m, int any) {
   return (double)hits / (double)m->n;
 }
 
-/* Rays from all over the set, with the answers they got, through slab_check. */
+/* Checks rays from the whole set, with their answers, by slab_check. */
 static bool sample_is_proved(const match *m, int any) {
   slab_ray rays[SAMPLE_MAX];
-  slab_hit results[SAMPLE_MAX]; /* or bytes */
+  slab_hit results[SAMPLE_MAX]; /* also used for bytes */
   slab_check_report report;
   size_t count = (size_t)(SAMPLE_TESTS / m->primitives);
   count = count < 8 ? 8 : count > SAMPLE_MAX ? SAMPLE_MAX : count;
@@ -132,7 +132,7 @@ static void note(timing *t, int round, double seconds) {
   if (round >= 0) t->seconds[t->rounds++] = seconds;
 }
 
-/* Packets where neighbours go one way. */
+/* Whether packets can help: neighbouring rays have similar directions. */
 static bool worth_packets(trace_set set) { return set == TRACE_PRIMARY || set == TRACE_SHADOW; }
 
 static bool run_round(const bench *b, const match *m, trace_set set, int any, int round, trace_row *row) {
@@ -231,7 +231,7 @@ static int usage(FILE *out) {
   return 2;
 }
 
-/* The bits of the words of `text` among `count` names; 0 where one is none of them. */
+/* The bit mask of the words of `text` among `count` names; 0 where a word is not a name. */
 static unsigned parse_list(const char *text, const char *const *names, unsigned count) {
   unsigned bits = 0;
   while (*text != 0) {

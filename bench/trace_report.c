@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Rays a second, in millions: of the fastest round and of the middle one. */
+/* Millions of rays a second, in the fastest round and in the median one. */
 typedef struct rates {
   double best, median, spread;
 } rates;
@@ -43,7 +43,7 @@ static void total_add(trace_total *total, const trace_row *row, double ratio) {
   snprintf(total->worst_cell, sizeof total->worst_cell, "%s, %s, %s", row->scene, row->set, row->query);
 }
 
-/* The last part of a path, that a mesh file's row stays readable. */
+/* The last part of a path, so that the row of a mesh file is short. */
 static const char *short_name(const char *scene) {
   const char *slash = strrchr(scene, '/');
   return slash == NULL ? scene : slash + 1;

@@ -1,4 +1,4 @@
-/* The BVH benchmark's table, the same as CSV, and what it comes to. */
+/* Prints the BVH benchmark's table and its summary, and writes the same data as CSV. */
 #ifndef SLABCAST_BENCH_TRACE_REPORT_H
 #define SLABCAST_BENCH_TRACE_REPORT_H
 
@@ -15,7 +15,7 @@ typedef struct trace_row {
   uint32_t primitives;
   size_t rays;
   double hit_share;
-  double differ; /* largest share of rays whose answer is not Embree's */
+  double differ; /* largest share of rays whose answer differs from Embree's */
   timing ours, theirs[EMBREE_CALLS];
 } trace_row;
 
@@ -34,7 +34,7 @@ typedef struct trace_report {
 
 void trace_report_begin(trace_report *, const slab_device_info *, int processor_time, FILE *csv);
 void trace_report_row(trace_report *, const trace_row *);
-/* Prints the geometric means and the worst cells; false where the CSV is not whole. */
+/* Prints the geometric means and the worst cells. Returns false where the CSV is incomplete. */
 bool trace_report_end(trace_report *);
 
 #endif

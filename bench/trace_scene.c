@@ -8,11 +8,11 @@
 #include "mesh/mesh.h"
 #endif
 
-/* Corner c of a box has bit k set where it is upper along axis k; counter-clockwise from outside. */
+/* Corner c of a box has bit k set where it is upper along axis k. Triangles are counter-clockwise from outside. */
 static const uint8_t box_triangles[12][3] = {{0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}, {0, 1, 5}, {0, 5, 4},
                                              {2, 6, 7}, {2, 7, 3}, {0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}};
 
-/* Replaces boxes by their faces. */
+/* Replaces boxes by the triangles of their faces. */
 static bool mesh_of_boxes(scene_geometry *g) {
   const slab_box *boxes = g->shapes;
   scene_geometry mesh = {.kind = SLAB_TRIANGLE, .count = 12 * g->count, .vertex_count = 8 * g->count};

@@ -1,4 +1,4 @@
-/* The binary BVH, from the root down; bounds and the costs of the collapse on the way back up. */
+/* Builds the binary BVH top-down. Computes bounds and the costs of the collapse bottom-up. */
 #include "build.h"
 
 #include <stdlib.h>
@@ -7,17 +7,17 @@
 
 #include "parts.h"
 
-/* Pairs of branches that a task took from the common supply. */
+/* Pairs of build nodes that a task has reserved from the shared array. */
 typedef struct node_pool {
-  uint32_t next, end; /* taken and not yet used */
-  uint32_t owed;      /* how many more the task may take: a subtree of n primitives has at most n - 1 pairs */
+  uint32_t next, end; /* reserved and not yet used */
+  uint32_t owed;      /* how many more the task may reserve: a subtree of n primitives has at most n - 1 pairs */
 } node_pool;
 
 enum { SUPPLY_PAIRS = 64 };
 
-/* What one pass over the input tells. */
+/* The result of one pass over the input. */
 typedef struct scene_bounds {
-  aabb centers, bounds; /* bounds: of the finite ones */
+  aabb centers, bounds; /* centers: of all references; bounds: of the finite ones */
   uint32_t tags_or, tags_and;
 } scene_bounds;
 
@@ -29,7 +29,7 @@ static double now(void) {
 
 /* ---- references ---- */
 
-#define COORDINATE_MOST 0x1p125f /* so that sums and differences of two stay finite */
+#define COORDINATE_MOST 0x1p125f /* the sum and the difference of two coordinates stay finite */
 
 static scene_bounds scene_bounds_empty(void) { return (scene_bounds){aabb_empty(), aabb_empty(), 0, ~0u}; }
 
@@ -47,7 +47,7 @@ static bool is_moderate(const reference *r) {
   return moderate;
 }
 
-/* Bounds of what is finite, each coordinate on its own. */
+/* Bounds of the finite coordinates. Each coordinate counts on its own. */
 static aabb finite_bounds(const reference *r) {
   aabb bounds = {r->side[0], r->side[1]};
   for (int axis = 0; axis < 3; axis++) {
@@ -77,7 +77,7 @@ static void take_references(builder *b, uint32_t first, uint32_t count, scene_bo
   }
 }
 
-/* Bounds that are not finite, or too large, count as the ends of the others. */
+/* Replaces bounds that are not finite, or too large, by the ends of the scene's bounds. */
 static void clamp_references(builder *b, uint32_t first, uint32_t count, scene_bounds *seen) {
   for (uint32_t i = first; i < first + count; i++) {
     reference *r = &b->references[0][i];
@@ -110,7 +110,7 @@ static void scene_bounds_all(builder *b, scene_bounds_pass *pass, scene_bounds *
   for (uint32_t i = 0; i < n; i++) scene_bounds_join(total, &chunks[i]);
 }
 
-/* Scenes without a finite z get the depth of their largest side, and no faces across z. */
+/* In a scene without a finite z, the depth in z is the larger side in x and y, and faces across z have no area. */
 static measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
   measure m = {.least = float4_max(bounds.lower, float4_all(-COORDINATE_MOST)),
                .most = float4_min(bounds.upper, float4_all(COORDINATE_MOST)),
@@ -132,7 +132,7 @@ static measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
   return m;
 }
 
-/* The references, how to measure, and the bounds of all centres. */
+/* Fills the references, the measure and the bounds of all centres. */
 static void scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bounds *chunks, aabb *centers) {
   scene_bounds seen = scene_bounds_empty();
   scene_bounds_all(b, take_references, chunks, &seen);
@@ -163,14 +163,14 @@ static uint32_t next_pair(builder *b, node_pool *s) {
   return s->next++;
 }
 
-/* The kind of all, or BUILD_NODE_MIXED. */
+/* The kind of all references, or BUILD_NODE_MIXED. */
 static uint32_t common_kind(const builder *b, const reference *r, uint32_t count) {
   uint32_t differ = 0;
   for (uint32_t i = 1; b->mixed && i < count; i++) differ |= (r[i].tag ^ r[0].tag) & BUILD_NODE_KIND;
   return differ ? BUILD_NODE_MIXED : r[0].tag & BUILD_NODE_KIND;
 }
 
-/* As in the input, whatever was clamped since. */
+/* The bounds as in the input, before clamping. */
 static aabb input_span(const builder *b, const reference *r) {
   if (!(r->tag & REFERENCE_CLAMPED)) return (aabb){r->side[0], r->side[1]};
   const bvh_bounds *bounds = &b->input->bounds[r->index];
@@ -211,8 +211,8 @@ void build_node_finish(const builder *b, uint32_t at, uint32_t pair) {
   collapse_inner(&b->measure, whole, parts);
 }
 
-/* A branch's part of the BVH is complete: the later of two siblings completes their parent, and so on up. Nobody waits
- * for anybody, since a thread that waits may only do what its own task has begun. */
+/* The subtree below a build node is complete. The later of two siblings to finish completes their parent, and so on up
+ * to the root. No thread waits for another: a waiting thread may only run tasks that its own task has created. */
 static void complete(builder *b, uint32_t at) {
   while (at != 0) {
     at = b->footprints[at].nodes;
@@ -226,7 +226,7 @@ static void complete(builder *b, uint32_t at) {
 
 static void grow(builder *b, node_pool *common, const build_range *s);
 
-/* One thread's work. */
+/* Builds the subtree in one thread. */
 static void grow_small(builder *b, node_pool *common, const build_range *s) {
   build_range parts[2];
   range_divide(b, s, parts);
@@ -238,7 +238,8 @@ static void grow_small(builder *b, node_pool *common, const build_range *s) {
   build_node_finish(b, s->build_node, pair);
 }
 
-/* The footprints, not filled in yet, tell a part its parent, and the parent how many of its parts are complete. */
+/* Until they are filled in, the footprints hold other data: each child's footprint holds its parent's index, and the
+ * parent's footprint counts its complete children. */
 static void grow_large(builder *b, const build_range *s) {
   build_range parts[2];
   range_divide(b, s, parts);
@@ -255,7 +256,7 @@ static void grow_large(builder *b, const build_range *s) {
   grow(b, NULL, &parts[0]);
 }
 
-/* common: NULL for what may be several threads' work. */
+/* common: the caller's node pool; NULL where several threads may build the subtree. */
 static void grow(builder *b, node_pool *common, const build_range *s) {
   const reference *r = b->references[s->side] + s->first;
   const bool small = s->count < TASK_MIN;
@@ -313,7 +314,7 @@ static bool build_branches(builder *b, bvh_quality quality, const bvh_leaves *le
   return true;
 }
 
-/* A root without children. */
+/* A root without children, for an empty input. */
 static bool build_nothing(bvh *out) {
   out->nodes = bvh_allocate(1, sizeof *out->nodes);
   if (out->nodes == NULL) return false;
@@ -336,7 +337,7 @@ bool bvh_build(const bvh_input *input, const bvh_options *options, bvh *out) {
   const double start = now();
   *out = (bvh){0};
   bool built = input->count == 0 ? build_nothing(out) : build_as(options->quality, input, options, out);
-  if (built && out->depth > BVH_DEPTH_MAX) { /* by reinsertion: nothing else can */
+  if (built && out->depth > BVH_DEPTH_MAX) { /* only reinsertion can cause this */
     bvh_free(out);
     built = build_as(BVH_DEFAULT, input, options, out);
   }

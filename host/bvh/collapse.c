@@ -1,11 +1,11 @@
-/* Which nodes of the binary BVH become wide ones: Ylitie, Karras, Laine, Efficient Incoherent Ray Traversal on GPUs
- * Through Compressed Wide BVHs (2017), section 3.
+/* Selects the nodes of the binary BVH that become wide ones: Ylitie, Karras, Laine, Efficient Incoherent Ray Traversal
+ * on GPUs Through Compressed Wide BVHs (2017), section 3.
  *
  * C(n, i) is the least cost of the subtree of n as at most i children of a wide node:
  *   C(n, 1) = min(leaf(n), share(n, 8) + area * BVH_COST_NODE)
  *   C(n, i) = min(share(n, i), C(n, i - 1)),  i = 2 .. 7
  *   share(n, i) = min over k = 1 .. i - 1 of C(left, k) + C(right, i - k)
- * cost[i - 1] holds C(n, i). Choices are not kept: they are found again from the costs where the BVH is emitted. */
+ * cost[i - 1] holds C(n, i). Choices are not stored: the code that writes the BVH recomputes them from the costs. */
 #include "parts.h"
 
 double bounds_area(const measure *m, const float lower[3], const float upper[3]) {
@@ -22,7 +22,7 @@ static float scaled_area(const measure *m, const build_node *b) {
   return extent[0] * extent[1] * m->faces + (extent[0] + extent[1]) * extent[2];
 }
 
-/* INFINITY where it can be no leaf. */
+/* Cost of the build node as a leaf; INFINITY where it cannot be one. */
 static float leaf_cost(const measure *m, const build_node *b, float area) {
   const uint32_t blocks = measured_blocks(m, b->count);
   if ((b->tag & BUILD_NODE_MIXED) || blocks > m->leaf_most) return INFINITY;
@@ -35,7 +35,7 @@ void collapse_tip(const measure *m, build_node *b) {
   for (int i = 0; i < BVH_WIDTH - 1; i++) b->cost[i] = cost;
 }
 
-/* share(n, roots), and how many roots the left child takes. */
+/* share(n, roots), and how many roots the left child gets. */
 static float share(const build_node children[2], int roots, int *left) {
   const float *a = children[0].cost, *b = children[1].cost;
   float least = a[0] + b[roots - 2];
@@ -64,7 +64,7 @@ void collapse_inner(const measure *m, build_node *b, const build_node children[2
 
 static void collapse_share(const build_node *build_nodes, uint32_t at, int roots, uint32_t *children, int *count);
 
-/* The subtree as at most `roots` children. */
+/* Represents the subtree by at most `roots` children of a wide node. */
 static void collapse_roots(const build_node *build_nodes, uint32_t at, int roots, uint32_t *children, int *count) {
   const build_node *b = &build_nodes[at];
   while (roots > 1 && b->cost[roots - 2] <= b->cost[roots - 1]) roots--;

@@ -1,5 +1,6 @@
-/* Nodes quantised: bounds as bytes, children in the order in which rays meet them, leaves by the count of what they
- * hold. A node's inner children are neighbours in the BVH, as are the blocks of its leaves, and stay so. */
+/* Quantised nodes: bounds as bytes, children in the order in which rays visit them, leaves with the number of their
+ * primitives. The inner children of a node are adjacent in the BVH, and so are the blocks of its leaves. Compression
+ * keeps them adjacent. */
 #include "compressed.h"
 
 #include <math.h>
@@ -17,9 +18,9 @@ uint32_t bvh_block_count(const bvh *t, uint32_t b) {
   return count;
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
-/* The middle of each child along each axis, from the mean of them all; 0 where a child has none. */
+/* The centre of each child along each axis, relative to the mean of all centres; 0 where a child has none. */
 static void middles_of(const bvh_node *node, double middle[BVH_WIDTH][3]) {
   for (int axis = 0; axis < 3; axis++) {
     double sum = 0.0;
@@ -35,14 +36,15 @@ static void middles_of(const bvh_node *node, double middle[BVH_WIDTH][3]) {
   }
 }
 
-/* How far a child lies to the corner of a place, whose bits tell where that is above. */
+/* How far a child lies towards the corner of a slot. Bit `axis` of the slot is set where the corner is the upper
+ * one. */
 static double fitness(const double middle[3], int place) {
   double sum = 0.0;
   for (int axis = 0; axis < 3; axis++) sum += place >> axis & 1 ? middle[axis] : -middle[axis];
   return sum;
 }
 
-/* Again and again the child and the place that fit best. */
+/* Greedy assignment: repeatedly takes the child and the free slot with the largest fitness. */
 compressed_slots compressed_arrange(const bvh_node *node) {
   compressed_slots slots;
   double middle[BVH_WIDTH][3];
@@ -56,7 +58,7 @@ compressed_slots compressed_arrange(const bvh_node *node) {
   }
   for (; count > 0; count--) {
     int best = 0, place = 0;
-    double most = -INFINITY; /* what fits is a finite number */
+    double most = -INFINITY; /* fitness is finite */
     for (int k = 0; k < BVH_WIDTH; k++)
       for (int p = 0; left[k] && p < BVH_WIDTH; p++) {
         const double fit = fitness(middle[k], p);
@@ -73,7 +75,7 @@ compressed_slots compressed_arrange(const bvh_node *node) {
 
 /* ---- bounds ---- */
 
-/* The ends of the children's bounds along an axis. False where one is infinite. */
+/* The least and the greatest end of the children's bounds along an axis. Returns false where one is infinite. */
 static bool axis_ends(const bvh_node *node, const compressed_slots *slots, int axis, float *lower, float *upper) {
   *lower = INFINITY;
   *upper = -INFINITY;
@@ -86,7 +88,8 @@ static bool axis_ends(const bvh_node *node, const compressed_slots *slots, int a
   return isfinite(*lower) && isfinite(*upper);
 }
 
-/* The least exponent whose steps reach `upper` from `origin`: at 2^127 they do whatever these are. */
+/* The least exponent with which COMPRESSED_STEPS steps from `origin` reach `upper`. The exponent of 2^127 reaches every
+ * `upper` from every `origin`. */
 static uint32_t least_exponent(float origin, float upper) {
   uint32_t least = 1, most = 254;
   while (least < most) {
@@ -99,7 +102,7 @@ static uint32_t least_exponent(float origin, float upper) {
   return least;
 }
 
-/* The least number of steps that reaches a bound or goes beyond it, which COMPRESSED_STEPS do. */
+/* The least number of steps that reaches or passes a bound. COMPRESSED_STEPS steps always do. */
 static uint32_t least_steps(float bound, float step, float origin) {
   uint32_t least = 0, most = COMPRESSED_STEPS;
   while (least < most) {
@@ -123,7 +126,7 @@ void compressed_bounds(const bvh_node *node, const compressed_slots *slots, comp
   *out = (compressed_node){0};
   for (int axis = 0; axis < 3; axis++) {
     float lower, upper;
-    if (!axis_ends(node, slots, axis, &lower, &upper)) { /* or there are no children at all */
+    if (!axis_ends(node, slots, axis, &lower, &upper)) { /* infinite, or the node has no children */
       out->scales |= COMPRESSED_UNBOUNDED << (8 * axis);
       continue;
     }
@@ -150,7 +153,7 @@ static uint32_t leaf_units(const bvh *t, uint32_t first, uint32_t meta) {
   return leaf_count(t, first, meta) * primitive_units(BVH_LEAF_KIND(meta));
 }
 
-/* Where children that are nodes go, and the primitives of those that are leaves. */
+/* Places the children that are inner nodes, and the primitives of those that are leaves. */
 static void place_children(const bvh *t, uint32_t n, uint32_t *index, uint32_t *places) {
   const bvh_node *node = &t->nodes[n];
   const compressed_slots slots = compressed_arrange(node);

@@ -1,12 +1,12 @@
-/* The nodes of BVH_FAST: cells along a Morton curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on
- * GPUs"). References are sorted once, where the other qualities part them again on every level. */
+/* The build nodes of BVH_FAST are cells along a Morton curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH
+ * Construction on GPUs"). References are sorted once. The other qualities partition them again on every level. */
 #include <stdlib.h>
 
 #include "parts.h"
 
-#define CELL_BITS 10 /* an axis */
+#define CELL_BITS 10 /* bits for each axis */
 
-/* Cells are cubes: one that is thin would be cut across first. */
+/* Scale from a centre to a cell. Cells are cubes: a flat cell would be cut across its thin side first. */
 static float cell_scale(aabb centers) {
   const float4 extent = centers.upper - centers.lower;
   const float side = fmaxf(extent[0], fmaxf(extent[1], extent[2]));
@@ -45,7 +45,7 @@ bool curve_sort(builder *b, build_range *root) {
   return true;
 }
 
-/* The first of the references from `first` on whose key has the bit, which not all have. */
+/* The first reference, from `first` on, whose key has the bit set. Not all keys have it set. */
 static uint32_t first_with(const keyed *keys, uint32_t first, uint32_t count, uint32_t bit) {
   while (count > 0) {
     const uint32_t half = count / 2;
@@ -56,7 +56,7 @@ static uint32_t first_with(const keyed *keys, uint32_t first, uint32_t count, ui
   return first;
 }
 
-/* What the keys of a stem's references differ in. */
+/* The bits in which the keys of a range's references differ. */
 static uint32_t difference(const keyed *curve, const build_range *s) {
   return curve[s->first].key ^ curve[s->first + s->count - 1].key;
 }

@@ -1,4 +1,4 @@
-/* Four floats at once, in GCC's and Clang's portable vectors. */
+/* Vectors of four floats in the portable vector extension of GCC and Clang. */
 #ifndef SLABCAST_TREE_FLOAT4_H
 #define SLABCAST_TREE_FLOAT4_H
 
@@ -11,12 +11,12 @@ typedef float float4 __attribute__((vector_size(16)));
 typedef int32_t int4 __attribute__((vector_size(16)));
 typedef uint32_t uint4 __attribute__((vector_size(16)));
 
-/* a where the mask is set, else b. */
+/* a where the mask is set, otherwise b. */
 static inline float4 float4_select(int4 mask, float4 a, float4 b) {
   return (float4)((mask & (int4)a) | (~mask & (int4)b));
 }
 
-/* The compilers do not find the instructions for these by themselves. */
+/* SSE2 intrinsics: the compilers do not generate these instructions for the plain expressions. */
 #ifdef __SSE2__
 static inline float4 float4_min(float4 a, float4 b) { return (float4)_mm_min_ps((__m128)a, (__m128)b); }
 static inline float4 float4_max(float4 a, float4 b) { return (float4)_mm_max_ps((__m128)a, (__m128)b); }

@@ -1,4 +1,4 @@
-/* From a scene's primitives to a BVH on the device. */
+/* Builds the BVH of a scene in the device's layout. */
 #include "layout.h"
 
 #include <math.h>
@@ -15,13 +15,13 @@
 #include "compressed.h"
 #include "memory.h"
 
-/* The primitives of a scene on their way into a BVH. */
+/* The primitives of a scene as input of the BVH builder. */
 typedef struct gathered {
-  bvh_bounds *bounds; /* of the bounded ones: their gates */
+  bvh_bounds *bounds; /* padded bounds of the bounded primitives */
   uint8_t *kinds;
   uint32_t *orders;
   uint32_t count;
-  uint32_t *planes, *boxes; /* orders of those that stand outside */
+  uint32_t *planes, *boxes; /* global primitive ids of the unbounded ones, outside the BVH */
   uint32_t plane_count, box_count;
 } gathered;
 
@@ -51,10 +51,10 @@ static void gate_of(slab_shape kind, const float *v, float lower[3], float upper
   }
 }
 
-/* What becomes of a primitive that is not in the BVH, in the place of its kind. */
+/* Values of `kinds` for primitives that are not in the BVH. */
 enum { GATHERED_VOID = 0x10, GATHERED_OUTSIDE };
 
-/* Of a primitive by its order. */
+/* Fills bounds and kind of one primitive, given by its global primitive id. */
 static void gather_one(gathered *g, slab_shape kind, const float *values, uint32_t order) {
   bvh_bounds *b = &g->bounds[order];
   bool bounded = kind != SLAB_PLANE;
@@ -65,7 +65,7 @@ static void gather_one(gathered *g, slab_shape kind, const float *values, uint32
   g->kinds[order] = bounded ? (uint8_t)kind : GATHERED_OUTSIDE;
 }
 
-/* Closes the gaps that the others leave between those of the tree. */
+/* Moves the primitives of the BVH together, over the gaps that the others leave. */
 static void gather_close(gathered *g, const geometry_entry *entry) {
   for (uint32_t order = entry->global_id_base; order < entry->global_id_base + entry->count; order++) {
     const uint8_t kind = g->kinds[order];
@@ -117,7 +117,7 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
 
 /* ---- blocks ---- */
 
-/* How primitives lie on the device: so many to a block, blocks placed in units of so many floats. */
+/* Layout of primitives on the device: primitives in a block, and the unit of block positions in floats. */
 typedef struct form {
   uint32_t width, unit;
 } form;
@@ -130,7 +130,7 @@ static uint32_t block_units(form f, uint32_t kind) { return BLOCK_UNITS(primitiv
 
 static uint32_t blocks_for(form f, uint32_t count) { return (count + f.width - 1) / f.width; }
 
-/* One block of up to f.width primitives by their orders. */
+/* Writes one block of up to f.width primitives, given by their global primitive ids. */
 static void write_block(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
                         float *block) {
   const uint32_t rows = primitive_rows(kind);
@@ -146,7 +146,7 @@ static void write_block(const slab_scene *scene, form f, slab_shape kind, const 
   memset(block + used, 0, (all - used) * sizeof *block);
 }
 
-/* Blocks of one kind, the first of them at `place`. */
+/* Writes blocks of one kind, the first at `place`. */
 static void write_run(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
                       float *blocks, uint32_t place) {
   for (uint32_t i = 0; i < count; i += f.width, place += block_units(f, kind))
@@ -161,7 +161,7 @@ static void write_tree_block(const slab_scene *scene, const gathered *g, form f,
   write_run(scene, f, (slab_shape)t->block_kinds[b], orders, count, blocks, place);
 }
 
-/* Where blocks of the BVH lie, one after the other, in units. Their sum. */
+/* Computes the positions of the BVH's blocks, one after the other, in units. Returns their total size. */
 static size_t place_blocks(const bvh *t, form f, uint32_t *places) {
   size_t units = 0;
   for (uint32_t b = 0; b < t->block_count; b++) {
@@ -173,14 +173,14 @@ static size_t place_blocks(const bvh *t, form f, uint32_t *places) {
 
 /* ---- nodes ---- */
 
-/* Leaves name their first block by its place on the device. */
+/* Replaces the index of each leaf's first block by its position on the device. */
 static void place_leaves(const bvh *t, const uint32_t *places, bvh_node *nodes) {
   for (uint32_t n = 0; n < t->node_count; n++)
     for (int k = 0; k < BVH_WIDTH; k++)
       if (nodes[n].meta[k] != 0 && !BVH_IS_INNER(nodes[n].meta[k])) nodes[n].child[k] = places[nodes[n].child[k]];
 }
 
-/* The nodes as the device reads them; out->nodes may be t->nodes. */
+/* Writes the nodes in the device's layout; out->nodes may be t->nodes. */
 static slab_status write_nodes(bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
   if (layout == SLAB_LAYOUT_WIDE) {
     place_leaves(t, places, t->nodes);
@@ -211,7 +211,7 @@ static slab_status write_blocks(const slab_scene *scene, const gathered *g, cons
   return SLAB_OK;
 }
 
-/* Takes what it can of the tree. */
+/* Takes ownership of those arrays of the BVH that it can use. */
 static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_layout layout, bvh *t, bvh_layout *out) {
   const form f = form_of(layout);
   uint32_t *places = malloc((t->block_count + 1) * sizeof *places);
@@ -225,8 +225,8 @@ static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_l
 
 /* ---- the whole ---- */
 
-/* A traversal keeps what is left to visit of one node a level: up to seven children; rounded up, so that scenes share
- * programs. Or, compressed, one entry for all of them. */
+/* Stack entries that a traversal needs. Wide: it keeps the unvisited children of one node for each level, up to seven;
+ * the sum is rounded up so that scenes share programs. Compressed: one entry for all children of a node. */
 uint32_t bvh_stack(slab_layout layout, uint32_t depth) {
   return layout == SLAB_LAYOUT_COMPRESSED ? BVH_DEPTH_MAX : (7 * depth + 63) / 64 * 64;
 }

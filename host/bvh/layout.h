@@ -1,4 +1,4 @@
-/* A scene as a BVH in the device's layout: nodes, and blocks with the primitives' values and orders. */
+/* A scene's BVH in the device's layout: nodes, and blocks with the primitives' values and global primitive ids. */
 #ifndef SLABCAST_TREE_LAYOUT_H
 #define SLABCAST_TREE_LAYOUT_H
 
@@ -11,16 +11,16 @@ typedef struct bvh_layout {
   float *blocks;
   size_t floats;
   bvh_outside planes, boxes;
-  uint32_t depth, stack;                            /* stack: entries a traversal can need */
+  uint32_t depth, stack;                            /* stack: entries that a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
 } bvh_layout;
 
-/* nodes and blocks are the caller's to free, whatever the status. */
+/* The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_build(const slab_scene *, slab_tree quality, slab_layout, bvh_layout *);
 
-/* Entries that the traversal of a BVH of this depth can need. */
+/* Stack entries that a traversal of a BVH of this depth can need. */
 uint32_t bvh_stack(slab_layout, uint32_t depth);
-/* A wide layout of this scene that was not built here: checks that no traversal leaves it, and fills in depth and
+/* Validates a wide layout of this scene that was not built here: no traversal may leave its buffers. Fills in depth and
  * stack. */
 slab_status bvh_layout_trust(const slab_scene *, bvh_layout *);
 

@@ -1,4 +1,4 @@
-/* What the builder's files share. */
+/* Declarations shared by the builder's files. */
 #ifndef SLABCAST_TREE_PARTS_H
 #define SLABCAST_TREE_PARTS_H
 
@@ -18,16 +18,16 @@
 #define OMP(directive)
 #endif
 
-/* Below this many primitives a subtree is one thread's work. */
+/* A subtree with fewer primitives is built by one thread. */
 #define TASK_MIN 4096u
 
-/* A primitive while the BVH is built: its bounds travel with its index, so that memory is read in order. */
+/* A primitive during the build. It holds the bounds and the index together, so that memory is read in order. */
 typedef union reference {
   struct {
     float lower[3];
     uint32_t index;
     float upper[3];
-    uint32_t tag; /* its kind, and REFERENCE_CLAMPED */
+    uint32_t tag; /* kind, and REFERENCE_CLAMPED */
   };
   float4 side[2]; /* lower, upper; lane 3 is not a number */
 } reference;
@@ -52,42 +52,42 @@ static inline float4 reference_center(const reference *r) {
   return (float4)((int4)(r->side[0] + r->side[1]) & xyz);
 }
 
-/* A node of the binary BVH: 64 bytes. The root is 0, children are the neighbours 2 * pair and 2 * pair + 1. */
+/* A node of the binary BVH: 64 bytes. The root is node 0. Children are the adjacent nodes 2 * pair and 2 * pair + 1. */
 typedef struct build_node {
   float lower[3];
-  uint32_t link; /* its children's pair; of a tip the first of its entries in `order` */
+  uint32_t link; /* inner node: pair of its children; binary leaf: index of its first entry in `order` */
   float upper[3];
-  uint32_t count;            /* primitives below */
+  uint32_t count;            /* number of primitives below */
   float cost[BVH_WIDTH - 1]; /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
   uint32_t tag;              /* kind, BUILD_NODE_BOTTOM, BUILD_NODE_MIXED, BUILD_NODE_LEAF */
 } build_node;
 
 #define BUILD_NODE_KIND 0xFFu
-#define BUILD_NODE_BOTTOM 0x100u /* has no children */
-#define BUILD_NODE_MIXED 0x200u  /* holds several kinds */
+#define BUILD_NODE_BOTTOM 0x100u /* has no children: a leaf of the binary BVH */
+#define BUILD_NODE_MIXED 0x200u  /* contains several kinds */
 #define BUILD_NODE_LEAF 0x400u   /* becomes a leaf when it is a child of a wide node */
 
-/* How surfaces and leaves are measured in this scene. */
+/* How areas and leaf costs are measured in this scene. */
 typedef struct measure {
-  float4 least, most; /* bounds count as at most these */
-  float faces;        /* 1; 0 for 2D scenes: no faces across z, so that half the perimeter is left */
-  float scale;        /* a power of two that keeps areas within float */
-  uint32_t together;  /* the binary logarithm of how many primitives a ray meets at once; */
-  uint32_t leaf_most; /* so many times that are in a leaf at the most, */
-  float leaf_cost;    /* and each time costs this */
+  float4 least, most; /* bounds are clamped to these */
+  float faces;        /* 1; 0 for 2D scenes: faces across z have no area, which leaves half the perimeter */
+  float scale;        /* a power of two that keeps areas within the range of float */
+  uint32_t together;  /* binary logarithm of the number of primitives that a ray tests at once (a block) */
+  uint32_t leaf_most; /* most blocks of a leaf */
+  float leaf_cost;    /* cost of a block */
 } measure;
 
-/* How many times a ray has to meet some of the primitives of a leaf. */
+/* Number of blocks of a leaf with `count` primitives. */
 static inline uint32_t measured_blocks(const measure *m, uint32_t count) {
   return (count + (1u << m->together) - 1) >> m->together;
 }
 
-/* How large bounds count as: 0 where they lie beyond, a box with both z at infinity for one. */
+/* Extent of the clamped bounds: 0 where the bounds lie outside, as for a box with both z at infinity. */
 static inline float4 measured_extent(const measure *m, aabb s) {
   return float4_max(float4_min(s.upper, m->most), m->least) - float4_min(float4_max(s.lower, m->least), m->most);
 }
 
-/* How many wide nodes and blocks the subtree of a wide node takes, itself not counted. */
+/* Number of wide nodes and blocks in the subtree of a wide node, without the node itself. */
 typedef struct footprint {
   uint32_t nodes, blocks;
 } footprint;
@@ -96,68 +96,69 @@ typedef struct bin_slot bin_slot;
 
 typedef struct builder {
   const bvh_input *input;
-  reference *references[2]; /* a node's are in one of them, in both in the same place */
-  uint32_t *order;          /* the tips' primitives */
-  build_node *build_nodes;  /* 2 * count */
-  footprint *footprints;    /* by branch */
-  bin_slot *slots;          /* for what is binned in parallel */
-  keyed *curve;             /* BVH_FAST: what the references are sorted by; those of one cell may leave their order */
+  reference *references[2]; /* a range's references are in one of the two arrays, at the same indices in both */
+  uint32_t *order;          /* indices of the primitives, in the order of the binary leaves */
+  build_node *build_nodes;  /* 2 * count nodes */
+  footprint *footprints;    /* one for each build node */
+  bin_slot *slots;          /* for ranges that are binned in parallel */
+  keyed *curve;             /* BVH_FAST: keys that the references are sorted by; references of one cell may leave this
+                             * order */
   uint32_t next_pair;       /* atomic */
-  bool mixed;               /* several kinds in the scene */
+  bool mixed;               /* the scene contains several kinds */
   int bins, threads;
-  uint32_t tip_most; /* no tip holds more primitives, of which there may be none of another kind */
+  uint32_t tip_most; /* most primitives of a binary leaf; all of them have one kind */
   measure measure;
 } builder;
 
 /* ---- build.c ---- */
 
-/* Bounds, count, kind and costs of an inner branch from its children. */
+/* Computes bounds, count, kind and costs of an inner build node from its children. */
 void build_node_finish(const builder *, uint32_t at, uint32_t pair);
 
 /* ---- split.c ---- */
 
-/* A node that is still to be divided. */
+/* A build node that is still to be divided. */
 typedef struct build_range {
-  aabb centers; /* of its references; meaningless when they are few */
+  aabb centers; /* bounds of the centres of its references; not valid where count <= SWEEP_MAX */
   uint32_t build_node, first, count;
-  uint32_t side;  /* which array of references */
-  uint32_t depth; /* of the root: 0 */
+  uint32_t side;  /* index of the array that holds the references */
+  uint32_t depth; /* 0 for the root */
 } build_range;
 
-#define SWEEP_MAX 32u /* so few are sorted, not binned */
+#define SWEEP_MAX 32u /* this many references or fewer are sorted, not binned */
 
-/* Those left of a cut, and those right of it. Their centers are the caller's to fill in, by range_centers for one. */
+/* The ranges left and right of a cut. The caller fills in their centers, for example by range_centers. */
 void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]);
 aabb range_centers(const builder *, const build_range *);
-/* Parts the references of `whole`, 2 or more, into those of two stems, none of them empty. */
+/* Divides the references of `whole`, 2 or more, into two ranges. Neither is empty. */
 void range_divide(const builder *, const build_range *whole, build_range parts[2]);
 size_t bin_slot_count(uint32_t count);
 size_t bin_slot_size(void);
 
 /* ---- curve.c ---- */
 
-/* Brings all references into the order of the curve; false when memory runs out. */
+/* Sorts all references by their position on the curve. Returns false when memory runs out. */
 bool curve_sort(builder *, build_range *root);
-/* Parts those of `whole` between two cells; false where there is no curve, or where all are in one cell. */
+/* Divides `whole` between two cells. Returns false where there is no curve, or where all references are in one cell. */
 bool curve_divide(const builder *, const build_range *whole, build_range parts[2]);
 
 /* ---- collapse.c ---- */
 
 double bounds_area(const measure *, const float lower[3], const float upper[3]);
-/* Fills cost and BUILD_NODE_LEAF of a branch whose bounds, count, link, kind and children are known. */
+/* Fills cost and BUILD_NODE_LEAF of a build node whose bounds, count, link, kind and children are known. */
 void collapse_tip(const measure *, build_node *);
 void collapse_inner(const measure *, build_node *, const build_node children[2]);
-/* The children of the wide node that a branch becomes; returns how many. */
+/* Lists the children of the wide node that a build node becomes. Returns their number. */
 int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t children[BVH_WIDTH]);
 
 /* ---- reinsert.c ---- */
 
-/* A better BVH of the same tips, perhaps a deeper one; false when memory runs out. */
+/* Improves the BVH and keeps its binary leaves. The result may be deeper. Returns false when memory runs out. */
 bool reinsert(builder *);
 
 /* ---- wide.c ---- */
 
-/* Nodes and blocks from the branches; false, and nothing in *out, when memory runs out. */
+/* Writes nodes and blocks from the build nodes. Returns false when memory runs out; *out is then empty. */
 bool wide_emit(const builder *, bvh *out);
 void node_clear(bvh_node *);
 

@@ -1,37 +1,37 @@
-/* Reinsertion: subtrees are taken out and put where they enlarge the other nodes least. Meister, Bittner, Parallel
- * Reinsertion for Bounding Volume Hierarchy Optimization (2018): every place is sought in one and the same BVH, in
- * parallel; then the moves are made one by one, the best first, those that touch what was touched already left out.
- * So the result does not depend on the number of threads.
+/* Reinsertion: takes subtrees out and inserts them where they enlarge the other nodes least. Meister, Bittner, Parallel
+ * Reinsertion for Bounding Volume Hierarchy Optimization (2018). All places are searched in parallel in the same
+ * unchanged BVH. Then the moves are made one by one, the best first. A move is skipped if it changes nodes that an
+ * earlier move has changed. So the result does not depend on the number of threads.
  *
- * The BVH may become deeper; whoever calls checks that. */
+ * The BVH may become deeper. The caller checks its depth. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "parts.h"
 
-/* What moves as a whole, as do its parts: tips, and what the collapse has joined into leaves, since the blocks of those
- * are best as they are. */
+/* Nodes that move as a whole, without their parts: binary leaves, and nodes that the collapse has made wide leaves,
+ * since the blocks of those are optimal already. */
 #define UNIT (BUILD_NODE_BOTTOM | BUILD_NODE_LEAF)
 
 enum { ROUNDS = 8, VISITS_MAX = 2000, STACK_MAX = 256 };
 
 typedef struct move {
-  float gain; /* in area of all inner nodes; 0: stays */
+  float gain; /* in area of all inner nodes; 0: the subtree stays */
   uint32_t from, to;
-  uint32_t rank; /* of `from` in the list: names of branches depend on the threads, the BVH's shape does not */
+  uint32_t rank; /* index of `from` in the list: node indices depend on the threads, the shape of the BVH does not */
 } move;
 
 typedef struct optimizer {
   builder *b;
-  uint32_t *parent; /* by branch */
-  uint8_t *touched; /* by a move of this round; by branch */
-  uint32_t *list;   /* all branches but the root, down to units */
+  uint32_t *parent; /* one for each build node */
+  uint8_t *touched; /* changed by a move of this round; one for each build node */
+  uint32_t *list;   /* all build nodes except the root, down to units */
   uint32_t listed;
   move *moves;
 } optimizer;
 
 typedef struct place {
-  float gain; /* were the subtree put here, before this node is enlarged */
+  float gain; /* gain if the subtree is inserted here, before this node is enlarged */
   uint32_t at;
 } place;
 
@@ -53,7 +53,7 @@ static void build_node_set_aabb(build_node *b, aabb s) {
 
 /* ---- search ---- */
 
-/* The best place at or below `start`, where `gain` is what taking the subtree out has gained up to there. */
+/* Finds the best place at or below `start`. `gain` is the area gained up to there by taking the subtree out. */
 static void search_below(const optimizer *o, aabb moved, float moved_area, place start, move *best, uint32_t *visits) {
   const build_node *build_nodes = o->b->build_nodes;
   const measure *m = &o->b->measure;
@@ -77,7 +77,7 @@ static void search_below(const optimizer *o, aabb moved, float moved_area, place
   }
 }
 
-/* From the subtree's sibling upward, into every other subtree on the way. */
+/* Searches from the subtree's sibling upward, and in every other subtree of each ancestor. */
 static move find_move(const optimizer *o, uint32_t rank) {
   const build_node *build_nodes = o->b->build_nodes;
   const measure *m = &o->b->measure;
@@ -86,7 +86,7 @@ static move find_move(const optimizer *o, uint32_t rank) {
   const float moved_area = aabb_area(m, moved);
   const uint32_t parent = o->parent[from];
   move best = {0.0f, from, from, rank};
-  aabb rest = build_node_aabb(&build_nodes[from ^ 1]); /* of the ancestor without the subtree */
+  aabb rest = build_node_aabb(&build_nodes[from ^ 1]); /* bounds of the ancestor without the subtree */
   float gain = aabb_area(m, build_node_aabb(&build_nodes[parent]));
   uint32_t visits = 0;
   for (uint32_t at = from, up = parent;; at = up, up = o->parent[up]) {
@@ -109,14 +109,14 @@ static void adopt(optimizer *o, uint32_t at) {
   o->parent[2 * b->link] = o->parent[2 * b->link + 1] = at;
 }
 
-/* Whether `to` lies outside the subtree that moves, as it did when the place was sought. */
+/* Whether `to` is still outside the subtree that moves, as it was during the search. */
 static bool lies_outside(const optimizer *o, uint32_t to, uint32_t from) {
   while (to != 0 && to != from) to = o->parent[to];
   return to == 0;
 }
 
-/* Takes the subtree out of its ancestors' bounds, its parent becoming as large as its sibling; returns the area that
- * they lose, the parent all of its own. */
+/* Takes the subtree out of its ancestors' bounds. Its parent gets the bounds of its sibling. Returns the area that the
+ * ancestors lose; the parent loses all of its own. */
 static float shrink_ancestors(optimizer *o, uint32_t from) {
   build_node *build_nodes = o->b->build_nodes;
   const measure *m = &o->b->measure;
@@ -132,7 +132,8 @@ static float shrink_ancestors(optimizer *o, uint32_t from) {
   return lost;
 }
 
-/* The area that the ancestors of `to`, but for one, gain by the subtree; with a new node around it and `to`. */
+/* The area that the ancestors of `to`, except one, gain by the subtree, plus the area of a new node around it and
+ * `to`. */
 static float area_to_insert(const optimizer *o, aabb moved, uint32_t to, uint32_t but) {
   const build_node *build_nodes = o->b->build_nodes;
   const measure *m = &o->b->measure;
@@ -154,7 +155,7 @@ static void grow_ancestors(optimizer *o, uint32_t at, aabb moved) {
   }
 }
 
-/* The sibling takes the parent's place; the pair, now with `to` in the sibling's stead, that of `to`. */
+/* The sibling takes the parent's place. The pair, with `to` instead of the sibling, takes the place of `to`. */
 static void relink(optimizer *o, const move *m) {
   build_node *build_nodes = o->b->build_nodes;
   const uint32_t sibling = m->from ^ 1, parent = o->parent[m->from];
@@ -168,7 +169,7 @@ static void relink(optimizer *o, const move *m) {
   adopt(o, m->to);
 }
 
-/* Unless it touches what was touched, or no longer gains. */
+/* Makes the move, unless it changes nodes already changed in this round or no longer gains. */
 static void make_move(optimizer *o, const move *m) {
   const aabb moved = build_node_aabb(&o->b->build_nodes[m->from]);
   const uint32_t parent = o->parent[m->from];
@@ -246,7 +247,7 @@ static void round_of_moves(optimizer *o) {
   }
 }
 
-/* Rounds for as long as one saves more than a thousandth of the wide BVH's cost. */
+/* Repeats rounds while each saves more than a thousandth of the wide BVH's cost. */
 static void optimize(optimizer *o) {
   const float *cost = &o->b->build_nodes[0].cost[0];
   float before = INFINITY;

@@ -1,24 +1,24 @@
-/* Where to cut a node of the binary BVH: between bins of centres, where few are left between any two of them, and in
- * halves where surfaces say nothing or the BVH would grow too deep. */
+/* Chooses where to cut a node of the binary BVH. Usually between bins of centres; with few references, between any two
+ * of them; in halves where the surface areas give no usable cost or the BVH would become too deep. */
 #include <string.h>
 
 #include "parts.h"
 
 #define BINS_MAX 32
-#define CHUNK 16384u             /* references that one task bins or parts */
-#define PARALLEL_MIN (4 * CHUNK) /* so many are binned by several tasks */
+#define CHUNK 16384u             /* references that one task bins or partitions */
+#define PARALLEL_MIN (4 * CHUNK) /* this many references are binned by several tasks */
 #define DEPTH_LIMIT (BVH_DEPTH_MAX - 8)
 
-/* What lies in each bin of each axis. */
+/* Bounds and number of the references in each bin of each axis. */
 typedef struct bin_set {
   aabb bounds[3][BINS_MAX];
-  uint4 count[BINS_MAX]; /* by axis */
+  uint4 count[BINS_MAX]; /* one lane for each axis */
 } bin_set;
 
 struct bin_slot {
   bin_set set;
-  aabb centers[2]; /* of the chunk's references left and right of the cut */
-  uint32_t left;   /* of the node's references, how many come left before the chunk's */
+  aabb centers[2]; /* centres of the chunk's references left and right of the cut */
+  uint32_t left;   /* how many of the node's references go left before this chunk's */
 };
 
 /* Bin of a centre c on each axis: (c - offset) * scale, rounded down. */
@@ -29,9 +29,9 @@ typedef struct mapping {
 
 /* Bins below `bin` of `axis` go left. */
 typedef struct cut {
-  float cost; /* INFINITY: there is none */
+  float cost; /* INFINITY: no cut */
   int axis, bin;
-  uint32_t left; /* how many go there */
+  uint32_t left; /* number of references on the left */
 } cut;
 
 size_t bin_slot_count(uint32_t count) { return count / CHUNK + 1; }
@@ -39,8 +39,8 @@ size_t bin_slot_size(void) { return sizeof(bin_slot); }
 
 /* ---- bins ---- */
 
-/* The largest centre falls just short of the number of bins: it is scaled by less than (1 - 2^-20)(1 + 2^-22) of it. An
- * axis without extent has one bin. */
+/* The largest centre falls just below the number of bins: it is scaled by less than (1 - 2^-20)(1 + 2^-22) times that
+ * number. An axis without extent has one bin. */
 static mapping map_centers(aabb centers, int bins) {
   mapping map = {centers.lower, float4_all(0.0f), bins};
   const float4 extent = centers.upper - centers.lower;
@@ -76,8 +76,8 @@ static void bins_join(bin_set *set, const bin_set *other, int bins) {
   }
 }
 
-/* Neighbours in memory often fall into one bin, and a store is slow to come back as a load: so references are taken
- * from both halves in turn, into bins of their own. */
+/* Neighbours in memory often fall into the same bin, and a load that follows a store to the same address is slow. So
+ * references are taken from both halves alternately, into separate bins. */
 static void bins_fill(bin_set *set, const mapping *map, const reference *from, uint32_t count) {
   const float4 offset = map->offset, scale = map->scale;
   const uint32_t half = count < 256 ? 0 : count / 2;
@@ -96,7 +96,7 @@ static void bins_fill(bin_set *set, const mapping *map, const reference *from, u
 
 /* ---- costs ---- */
 
-/* The areas of three boxes; of an empty one infinity or NaN. */
+/* The areas of three boxes; infinity or NaN for an empty box. */
 static inline float4 areas(const measure *m, const aabb box[3]) {
   const float4 a = box[0].upper - box[0].lower, b = box[1].upper - box[1].lower, c = box[2].upper - box[2].lower;
   const float4 x = (float4){a[0], b[0], c[0], 0.0f} * m->scale, y = (float4){a[1], b[1], c[1], 0.0f} * m->scale,
@@ -108,7 +108,8 @@ static inline float4 block_counts(const measure *m, uint4 count) {
   return __builtin_convertvector((int4)((count + ((1u << m->together) - 1)) >> m->together), float4);
 }
 
-/* The cheapest cut on each axis: sum of area * blocks. Where a side is empty the cost is NaN, which is not less. */
+/* The cheapest cut on each axis, by the sum of area * blocks. Where a side is empty the cost is NaN, which compares as
+ * not less. */
 static cut cheapest_cut(const bin_set *set, int bins, const measure *m) {
   float4 right_cost[BINS_MAX], best = float4_all(INFINITY);
   int4 best_bin = {0, 0, 0, 0};
@@ -137,7 +138,7 @@ static cut cheapest_cut(const bin_set *set, int bins, const measure *m) {
 
 /* ---- parting ---- */
 
-/* Copies references to either side of a cut, in order, and bounds the centres of both. */
+/* Copies the references to either side of a cut, in order, and computes the bounds of both sides' centres. */
 static void part_range(const mapping *map, const cut *where, const reference *from, uint32_t count,
                        reference *const to[2], aabb centers[2]) {
   const int axis = where->axis;
@@ -168,8 +169,8 @@ void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_r
   }
 }
 
-/* The slots of a node do not meet those of its neighbours: there are floor(count / CHUNK) of them, from
- * ceil(first / CHUNK) on. The last task takes what does not fill a chunk. */
+/* The slots of a node do not overlap those of its neighbours: a node has floor(count / CHUNK) of them, from ceil(first
+ * / CHUNK) on. The last task takes the references that do not fill a chunk. */
 static bin_slot *range_bins(const builder *b, const build_range *whole, int *chunks) {
   *chunks = (int)(whole->count / CHUNK);
   return b->slots + ((size_t)whole->first + CHUNK - 1) / CHUNK;
@@ -204,7 +205,7 @@ static void part_chunk(const mapping *map, const cut *where, const reference *fr
   part_range(map, where, from + first, count, sides, slot->centers);
 }
 
-/* Each chunk's bins tell how many it sends left, and so where its own go. */
+/* Each chunk's bins give the number that it sends left, and so the position where its references go. */
 static void part_parallel(const builder *b, const build_range *whole, const mapping *map, const cut *where,
                           build_range parts[2]) {
   const reference *from = b->references[whole->side] + whole->first;
@@ -227,7 +228,7 @@ static void part_parallel(const builder *b, const build_range *whole, const mapp
   }
 }
 
-/* False where no cut has a cost that means something. */
+/* Returns false where no cut has a usable cost. */
 static bool divide_binned(const builder *b, const build_range *whole, build_range parts[2]) {
   const bool parallel = whole->count >= PARALLEL_MIN;
   const reference *from = b->references[whole->side] + whole->first;
@@ -255,7 +256,7 @@ static bool divide_binned(const builder *b, const build_range *whole, build_rang
 
 /* ---- few references: every cut between two of them ---- */
 
-/* order: the references by centre, ties by place. */
+/* order: the indices of the references, sorted by centre, equal centres by index. */
 static void sort_few(const float *key, uint32_t count, uint8_t *order) {
   for (uint32_t i = 0; i < count; i++) {
     uint32_t rank = 0;
@@ -265,7 +266,7 @@ static void sort_few(const float *key, uint32_t count, uint8_t *order) {
   }
 }
 
-/* Bins of one reference each, in the order of every axis. */
+/* Fills bins of one reference each, sorted along every axis. */
 static void bins_of_few(const reference *from, uint32_t count, bin_set *set, uint8_t order[3][SWEEP_MAX]) {
   float key[3][SWEEP_MAX];
   for (uint32_t i = 0; i < count; i++) {
@@ -296,7 +297,7 @@ static float cost_of(const measure *m, const reference *const *list, uint32_t co
   return areas(m, box)[0] * (float)blocks_of(m, list, count);
 }
 
-/* The references, those of the first one's kind in front; returns how many these are. */
+/* Lists the references, those of the first one's kind first. Returns the number of these. */
 static uint32_t list_by_kind(const reference *from, uint32_t count, const reference **list) {
   uint32_t left = 0, listed;
   for (uint32_t i = 0; i < count; i++)
@@ -318,7 +319,7 @@ static void part_list(const builder *b, const build_range *whole, const referenc
   range_parts(whole, left, !whole->side, parts);
 }
 
-/* A tip that holds several kinds. */
+/* Divides a range that is small enough for a binary leaf but contains several kinds. */
 static void divide_kinds(const builder *b, const build_range *whole, build_range parts[2]) {
   const reference *list[SWEEP_MAX];
   const uint32_t left = list_by_kind(b->references[whole->side] + whole->first, whole->count, list);
@@ -359,8 +360,8 @@ static void swap_references(reference *a, reference *b) {
   *b = kept;
 }
 
-/* Hoare's selection: the `left` first ones in front. Centres with indices are a total order, and the middle element is
- * the pivot, so that sorted input is no bad case. */
+/* Hoare's selection: moves the `left` first references to the front. Centres with indices are a total order. The middle
+ * element is the pivot, so that sorted input is not a slow case. */
 static void select_first(reference *r, uint32_t count, uint32_t left, int axis) {
   int64_t low = 0, high = (int64_t)count - 1;
   while (low < high) {
@@ -386,7 +387,7 @@ aabb range_centers(const builder *b, const build_range *s) {
   return centers;
 }
 
-/* Half of the full tips to either side along the longest axis; by place where all centres are equal. */
+/* Puts half of the full binary leaves on either side along the longest axis; by index where all centres are equal. */
 static void divide_halves(const builder *b, const build_range *whole, build_range parts[2]) {
   reference *r = b->references[whole->side] + whole->first;
   const aabb centers = range_centers(b, whole);
@@ -399,7 +400,7 @@ static void divide_halves(const builder *b, const build_range *whole, build_rang
   for (int i = 0; i < 2; i++) parts[i].centers = range_centers(b, &parts[i]);
 }
 
-/* Whether halving from here on would just keep within the limit. */
+/* Whether the depth limit only just holds if every cut from here on is in halves. */
 static bool depth_is_short(const builder *b, const build_range *whole) {
   uint32_t depth = whole->depth;
   for (uint32_t bottoms = (whole->count - 1) / b->tip_most + 1; bottoms > 1; bottoms -= bottoms / 2) depth++;

@@ -1,4 +1,5 @@
-/* BVHs that come from elsewhere: nothing in them may lead a traversal out of its buffers, or on for ever. */
+/* Validates BVHs that were not built here: no node or block may lead a traversal out of its buffers or into an endless
+ * loop. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static const bvh_node *nodes_of(const bvh_layout *t) { return t->nodes; }
 
 static size_t node_count(const bvh_layout *t) { return t->node_bytes / sizeof(bvh_node); }
 
-/* Whether `count` blocks of a kind, from a unit on, are there and hold primitives of that kind alone. */
+/* Whether the `count` blocks from a unit on exist and hold only primitives of the given kind. */
 static bool blocks_hold(const slab_scene *scene, const bvh_layout *t, uint32_t kind, uint64_t unit, uint32_t count) {
   const uint32_t rows = primitive_rows(kind);
   const uint64_t units = BVH_BLOCK_UNITS(rows);
@@ -36,8 +37,8 @@ static bool lane_is_void(const bvh_node *node, int lane) {
   return true;
 }
 
-/* Children of a node stand behind it and have one parent, so there is no way round in circles. depths: 0 where a node
- * has not been met. */
+/* The children of a node have larger indices and one parent, so there are no cycles. depths: 0 for a node not yet
+ * visited. */
 static bool lane_is_sound(const slab_scene *scene, const bvh_layout *t, uint32_t index, int lane, uint8_t *depths) {
   const bvh_node *node = &nodes_of(t)[index];
   const uint32_t child = node->child[lane], meta = node->meta[lane];

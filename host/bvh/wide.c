@@ -1,18 +1,18 @@
-/* Wide nodes and blocks in memory order: a node's inner children are neighbours, and so are the blocks of its leaves;
- * then follows what lies below the first inner child, below the second, and so on. */
+/* Writes wide nodes and blocks in memory order. The inner children of a node are adjacent, and so are the blocks of its
+ * leaves. Then follows the subtree of the first inner child, then that of the second, and so on. */
 #include "parts.h"
 
-/* What lies below and including a wide node. */
+/* Size of the subtree of a wide node, with the node itself. */
 typedef struct subtree_size {
-  uint32_t nodes, blocks; /* nodes: itself not counted */
+  uint32_t nodes, blocks; /* nodes: without the node itself */
   uint32_t depth;
-  uint64_t used; /* slots */
-  double cost;   /* times the root's area */
+  uint64_t used; /* used slots */
+  double cost;   /* in units of the root's area */
 } subtree_size;
 
 static uint32_t build_node_blocks(const build_node *b) { return (b->count - 1) / BVH_WIDTH + 1; }
 
-/* The area of a branch, 1 in scenes whose root has none. */
+/* The area of a build node; 1 in scenes whose root has no area. */
 static double weight(const builder *b, const build_node *of) {
   const build_node *root = &b->build_nodes[0];
   if (!(bounds_area(&b->measure, root->lower, root->upper) > 0.0)) return 1.0;
@@ -72,7 +72,7 @@ void node_clear(bvh_node *node) {
   }
 }
 
-/* All primitives below a branch, from left to right. */
+/* Lists all primitives below a build node, from left to right. */
 static void gather(const builder *b, const build_node *from, uint32_t **to) {
   if (from->tag & BUILD_NODE_BOTTOM) {
     for (uint32_t i = 0; i < from->count; i++) *(*to)++ = b->order[from->link + i];
@@ -118,7 +118,7 @@ static void fill_slot(bvh_node *node, int slot, const build_node *child, uint32_
   node->meta[slot] = meta;
 }
 
-/* Node `index`, and what lies below it from `next` on. */
+/* Writes node `index`. Its subtree follows from `next` on. */
 static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint next, bvh *out) {
   uint32_t children[BVH_WIDTH];
   const int count = collapse_children(b->build_nodes, at, children);
@@ -162,7 +162,7 @@ bool wide_emit(const builder *b, bvh *out) {
   const bool parallel = b->input->count >= TASK_MIN;
   const double root = weight(b, &b->build_nodes[0]);
   subtree_size all = {0};
-  (void)parallel; /* where there is no OpenMP */
+  (void)parallel; /* unused without OpenMP */
   OMP(omp parallel num_threads(b->threads) if (parallel)) {
     ARITHMETIC callers = arithmetic_begin();
     OMP(omp single)

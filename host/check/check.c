@@ -1,4 +1,4 @@
-/* slab_check: results of a cast against the CPU reference, bit by bit, and before the oracle. */
+/* slab_check: compares the results of a cast with the CPU reference, bit by bit, and has the oracle judge them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "process.h"
 #include "reference.h"
 
-/* What one comparison stands on. */
+/* Inputs and state of one comparison. */
 typedef struct check {
   const slab_scene *scene;
   slab_query query;
@@ -26,7 +26,8 @@ typedef struct check {
 
 static bool same_bits(const void *a, const void *b, size_t size) { return memcmp(a, b, size) == 0; }
 
-/* Whether ray i's list has as many hits as the CPU reference's and, by the last offset, lies inside the array. */
+/* Whether ray i's list has as many hits as the CPU reference's and lies inside the array, whose size is the last
+ * offset. */
 static bool list_fits(const check *c, size_t i, uint64_t count) {
   return c->offsets[i] <= c->offsets[i + 1] && c->offsets[i + 1] <= c->offsets[c->n] &&
          c->offsets[i + 1] - c->offsets[i] == count;
@@ -131,7 +132,7 @@ static slab_primitive_id skip_of(const check *c, size_t i) {
   return c->options != NULL && c->options->skip != NULL ? c->options->skip[i] : none;
 }
 
-/* The first ray that disagrees gives the report its text. */
+/* The text of the report describes the first ray that disagrees. */
 static bool is_first(const slab_check_report *report) { return report->mismatches + report->oracle_wrong == 0; }
 
 static void compare_with_reference(const check *c, size_t i, const reference_answer *m, slab_check_report *report) {
@@ -148,7 +149,7 @@ static const void *result_at(const check *c, size_t i) {
   return (const char *)c->results + (c->query == SLAB_ALL ? c->offsets[i] : i) * slab_result_size(c->query);
 }
 
-/* False without memory. */
+/* Returns false when memory runs out. */
 static bool compare_with_oracle(const check *c, size_t i, slab_check_report *report) {
   char why[384] = "";
   const uint64_t n = c->query == SLAB_ALL ? c->offsets[i + 1] - c->offsets[i] : 1;
@@ -166,7 +167,7 @@ static bool compare_with_oracle(const check *c, size_t i, slab_check_report *rep
   return true;
 }
 
-/* Rays [begin, end) into a report of their own; *invalid grows by how many of them are. */
+/* Compares rays [begin, end) and writes a report of their own. Adds the number of invalid rays to *invalid. */
 static bool compare_range(const check *c, size_t begin, size_t end, reference_answer *m, slab_check_report *report,
                           uint64_t *invalid) {
   for (size_t i = begin; i < end; i++) {
@@ -190,7 +191,7 @@ static void merge(slab_check_report *into, const slab_check_report *from) {
   into->oracle_undecided += from->oracle_undecided;
 }
 
-/* What the cast counted, where it did. */
+/* Compares the number of invalid rays that the cast counted, if it counted them. */
 static void compare_invalid(const check *c, uint64_t invalid, slab_check_report *report) {
   if (c->options == NULL || c->options->invalid == NULL || *c->options->invalid == invalid) return;
   if (is_first(report))
@@ -206,7 +207,7 @@ static slab_status compare_all(const check *c, slab_check_report *report) {
   uint64_t invalid = 0;
   bool out_of_memory = false;
   const size_t tasks = (n + RAYS_A_TASK - 1) / RAYS_A_TASK;
-  pthread_mutex_t merging; /* of this call alone, which an OpenMP critical section is not */
+  pthread_mutex_t merging; /* belongs to this call only; an OpenMP critical section would be shared by all calls */
   if (pthread_mutex_init(&merging, NULL) != 0) return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for a lock");
 #pragma omp parallel
   {

@@ -1,4 +1,4 @@
-/* A scene as the oracle sees it. */
+/* Converts a scene to the oracle's form. */
 #include "judge.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "../status.h"
 #include "primitive.h"
 
-/* Pairs of ray and primitive that the oracle decides in one check, about a second's work: of larger batches it judges
- * rays evenly spread. */
+/* The most pairs of ray and primitive that the oracle decides in one check: about one second of work. In larger batches
+ * it judges evenly spaced rays. */
 #define JUDGED_PAIRS 5e7
 
 static void attributes_geometry(const slab_scene *scene, const geometry_entry *entry, uint8_t *dropped,

@@ -1,4 +1,4 @@
-/* A scene as the oracle sees it: the caller's geometry, no blocks, no gate. */
+/* A scene in the oracle's form: the caller's geometry, without blocks and padded bounds. */
 #ifndef SLABCAST_JUDGE_H
 #define SLABCAST_JUDGE_H
 
@@ -8,11 +8,11 @@
 typedef struct judge {
   oracle_scene scene;
   oracle_geometry *geometries;
-  uint8_t *dropped; /* of all geometries, one after the other */
+  uint8_t *dropped; /* flags of all geometries, one after the other */
   uint64_t stride;  /* every stride-th ray is judged */
 } judge;
 
-/* For n rays. judge_end also after a failure. */
+/* Prepares the judge for n rays. Call judge_end also after a failure. */
 slab_status judge_begin(const slab_scene *, size_t n, judge *);
 void judge_end(judge *);
 

@@ -1,7 +1,7 @@
 /* Judges one ray: gathers all primitives that are not certainly missed, then compares the answer with them.
  *
- * Wrong: what no choice of the undecided verdicts and of times within their enclosures can give. Too close: it could
- * be given, but only by an undecided primitive that is hit (or missed) as the answer would have it. Right: all else. */
+ * Wrong: no choice of the undecided verdicts and of times within their enclosures gives the answer. Too close: some
+ * choice gives it, but only if an undecided primitive is hit (or missed) as the answer requires. Right: otherwise. */
 #include "oracle.h"
 
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 enum { ITEMS_AT_HAND = 64 };
 
-/* Items in the order of (geometry, primitive). */
+/* Items, sorted by (geometry, primitive). */
 typedef struct item_list {
   oracle_item *items;
   size_t count, capacity;
@@ -57,7 +57,7 @@ static const void *shape_at(const oracle_geometry *geometry, uint32_t i) {
   return NULL;
 }
 
-/* False when certainly missed. */
+/* Returns false when certainly missed. */
 static bool decide(const oracle_line *line, const oracle_question *question, oracle_item *item) {
   switch (item->kind) {
     case SLAB_PLANE:
@@ -100,7 +100,7 @@ static bool gather_geometry(inquiry *q, const oracle_geometry *geometry, uint32_
   return true;
 }
 
-/* False when memory is out. */
+/* Returns false when memory runs out. */
 static bool gather(inquiry *q, const oracle_scene *scene, slab_primitive_id skip, uint32_t mask) {
   for (uint32_t g = 0; g < scene->count; g++) {
     const oracle_geometry *geometry = &scene->geometries[g];
@@ -127,7 +127,7 @@ static oracle_item *find(const item_list *list, uint32_t geometry, uint32_t prim
 
 /* ---- misses --------------------------------------------------------------------------- */
 
-/* All bits of the struct for a ray that hits nothing; id: SLAB_MISS or SLAB_INVALID. */
+/* Whether all bits of the struct are as for a ray that hits nothing; id: SLAB_MISS or SLAB_INVALID. */
 static bool is_miss_hit(const slab_hit *hit, uint32_t id) {
   const slab_hit miss = {INFINITY, {0.0f, 0.0f, 0.0f}, 0.0f, 0.0f, id, id};
   return memcmp(hit, &miss, sizeof miss) == 0;
@@ -138,7 +138,7 @@ static bool is_miss_interval(const slab_interval *interval, uint32_t id) {
   return memcmp(interval, &miss, sizeof miss) == 0;
 }
 
-/* The answer of a ray that certainly meets nothing. */
+/* Judges the answer of a ray that certainly hits nothing. */
 static oracle_judgement judge_nothing(const inquiry *q, slab_query query, const void *result, uint64_t n, uint32_t id) {
   bool right = false;
   switch (query) {
@@ -213,14 +213,14 @@ static bool lower_id(const oracle_item *a, const oracle_item *b) {
   return a->geometry < b->geometry || (a->geometry == b->geometry && a->primitive < b->primitive);
 }
 
-/* If `item` is hit, it certainly comes before `first`, reported at t. */
+/* Whether `item`, if it is hit, certainly comes before `first`, which is reported at t. */
 static bool comes_before(const inquiry *q, const oracle_item *item, const oracle_item *first, float t) {
   if (item->t.hi < (double)t) return true;
   if (!lower_id(item, first)) return false;
   return item->t.hi <= (double)t || (item->t.lo <= (double)t && oracle_same_t(&q->line, item, first));
 }
 
-/* Every member of a patch comes before, and one of them is certainly hit. */
+/* Whether every member of a patch comes before `first`, and one of them is certainly hit. */
 static bool patch_comes_before(const inquiry *q, uint32_t patch, const oracle_item *first, float t) {
   if (q->patches[patch].lo == 0) return false;
   for (size_t i = 0; i < q->list.count; i++) {
@@ -230,12 +230,13 @@ static bool patch_comes_before(const inquiry *q, uint32_t patch, const oracle_it
   return true;
 }
 
-/* Of exactly one hit in the patch of `first` nothing else can come before it. */
+/* Whether `item` cannot be hit together with `first`: their patch has at most one hit, so no other member can come
+ * before. */
 static bool excluded_by(const inquiry *q, const oracle_item *item, const oracle_item *first) {
   return item->patch >= 0 && item->patch == first->patch && q->patches[item->patch].hi == 1;
 }
 
-/* `first` at t is possible in itself; does something come before it, is it certain? */
+/* `first` at t is possible by itself. Judges whether another primitive comes before it, and whether that is certain. */
 static oracle_judgement judge_first(const inquiry *q, const oracle_item *first, float t) {
   const oracle_item *rival = NULL;
   for (size_t i = 0; i < q->list.count; i++) {
@@ -254,7 +255,7 @@ static oracle_judgement judge_first(const inquiry *q, const oracle_item *first, 
 
 static bool encloses(oracle_span span, float t) { return span.lo <= (double)t && (double)t <= span.hi; }
 
-/* One hit by itself: its primitive may be hit, there, with that normal. */
+/* Judges one hit by itself: whether its primitive may be hit, at that t and with that normal. */
 static oracle_judgement judge_hit(const inquiry *q, const slab_hit *hit, oracle_item **item) {
   const float *x = &hit->t;
   *item = find(&q->list, hit->geometry, hit->primitive);
@@ -297,7 +298,7 @@ static oracle_judgement judge_interval(const inquiry *q, const slab_interval *re
 
 /* ---- distance, any, count ------------------------------------------------------------------ */
 
-/* Any primitive may stand for t, as long as none comes before. */
+/* Any primitive may have given t, if no other comes before. */
 static oracle_judgement judge_distance(const inquiry *q, float t) {
   oracle_judgement best = ORACLE_WRONG;
   if (t == INFINITY) return judge_miss(q);
@@ -341,7 +342,7 @@ static bool in_order(const slab_hit *a, const slab_hit *b) {
   return a->geometry < b->geometry || (a->geometry == b->geometry && a->primitive < b->primitive);
 }
 
-/* Each patch lists as many of its members as it can have hit. */
+/* Checks that each patch lists as many of its members as can be hit. */
 static oracle_judgement judge_patches(const inquiry *q) {
   for (uint32_t p = 0; p < q->patch_count; p++) {
     uint64_t listed = 0;

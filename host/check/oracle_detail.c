@@ -1,17 +1,17 @@
-/* Normal, u and v of a reported hit.
+/* Checks normal, u and v of a reported hit.
  *
- * Normalising n costs: squares and sums 3 u of the square, so 1.5 u of the length, the root, the quotient or the
- * reciprocal and the product up to 3 u: less than 5 u of each component; 8 u is allowed, and as much
- * for the length. To that comes, relative to the vector's length, what the vector itself is off by:
- *  - plane: nothing. Face of a box: nothing, it is exact. Row of an oriented box: the row as it is, whose length
- *    may differ from 1 by 1e-5, or normalised.
+ * Errors of normalising n: squares and sums 3 u of the square, so 1.5 u of the length; the root, the quotient or the
+ * reciprocal and the product up to 3 u. Together less than 5 u of each component. The check allows 8 u, and as much
+ * for the length. The error of the vector itself, relative to its length, is added:
+ *  - plane: none. Face of a box: none, it is exact. Row of an oriented box: the row as given, whose length may differ
+ *    from 1 by 1e-5, or normalised.
  *  - sphere, (o + t d - c) / r: u |f| + 2 u |t d| of the point, and |d| times the half width of t's enclosure, since a
- *    kernel may take another t than it reports (before the clamp).
+ *    kernel may use another t (before the clamp) than it reports.
  *  - triangle, cross(b - a, c - a): a component p - q of rounded edges is off by 2 u (edges) + u (product) of
  *    |p| + |q|, and u of itself: below 5 u (|p| + |q|).
  * Weights: for errors V_i of the areas U_i, w' - w = (V_i + w sum V) / (|sum U| - sum V), and 6 u for the compensated
  * value, the reciprocal and the product.
- * Where a bound passes 1/2 the vector's direction is not checked, its length is. */
+ * Where a bound exceeds 1/2, the vector's length is checked, its direction is not. */
 #include "oracle_parts.h"
 
 static const double unit_slack = 8.0 * ORACLE_U;
@@ -30,8 +30,9 @@ static bool is_unit(const float normal[3], double tolerance) {
   return fabs(length_of(n) - 1.0) <= tolerance;
 }
 
-/* face_forward turns the normal against the ray, that is unless facing is 1 (-1: it must, 0: either). At grazing
- * incidence, where rounding decides on which side of the ray the normal itself lies, both ways are allowed. */
+/* Checks the side of the normal. face_forward turns the normal against the ray, unless facing is 1 (-1: it must be
+ * turned, 0: either). At grazing incidence rounding decides on which side of the ray the normal lies; both signs are
+ * then allowed. */
 static bool is_facing(const oracle_line *line, const oracle_question *question, const slab_hit *hit, const double n[3],
                       double tolerance, int facing) {
   const double along = dot_of(n, line->direction) / line->length;
@@ -40,7 +41,7 @@ static bool is_facing(const oracle_line *line, const oracle_question *question, 
   return question->face_forward && (open || facing < 0) && is_near(hit->normal, n, -1.0, tolerance);
 }
 
-/* `outward` scaled to length 1 must be the normal, up to `error` relative to its length. */
+/* Checks that the normal is `outward` scaled to length 1, up to `error` relative to its length. */
 static const char *check_normal(const oracle_line *line, const oracle_question *question, const slab_hit *hit,
                                 const double outward[3], double error, int facing) {
   const double length = length_of(outward);
@@ -66,7 +67,7 @@ static const char *check_sphere(const oracle_line *line, const oracle_question *
   const double t = (double)hit->t / line->back, *d = line->direction;
   double out[3], f[3];
   if (hit->u != 0.0f || hit->v != 0.0f) return "u, v of a sphere are not 0";
-  if (sphere->radius == 0.0f) { /* a point: against the ray */
+  if (sphere->radius == 0.0f) { /* a point: its normal points against the ray */
     const double against[3] = {-d[0], -d[1], -d[2]};
     return check_normal(line, question, hit, against, 0.0, 1);
   }
@@ -82,7 +83,7 @@ static const char *check_sphere(const oracle_line *line, const oracle_question *
 
 /* ---- boxes -------------------------------------------------------------------------- */
 
-/* The far end may come out before the near one, whose value it then takes. */
+/* Whether the far end may be computed before the near one. It then gets the near one's value. */
 static bool ends_may_cross(const oracle_axis axis[3]) {
   for (int j = 0; j < 3; j++)
     for (int k = 0; k < 3; k++)
@@ -90,7 +91,8 @@ static bool ends_may_cross(const oracle_axis axis[3]) {
   return false;
 }
 
-/* The hit's face must be one whose plane may have decided. Sets facing: 1 entered there, -1 left, 0 either. */
+/* The plane of the hit's face must be one that may have decided the crossing. Sets facing: 1 entered there, -1 left
+ * there, 0 either. */
 static bool face_is_possible(const oracle_item *item, const oracle_axis axis[3], unsigned face, int *facing) {
   const unsigned i = face / 2;
   const int outward = face % 2 == 1 ? 1 : -1;
@@ -170,7 +172,7 @@ static const char *check_triangle(const oracle_line *line, const oracle_question
     off[i] = 5.0 * ORACLE_U * (fabs(p) + fabs(q));
   }
   const double length = length_of(n), error = length > 0.0 ? length_of(off) / length : 1.0;
-  if (error >= 0.5) return NULL; /* so thin that even the zero vector may come out */
+  if (error >= 0.5) return NULL; /* so thin that even the zero vector is possible */
   return check_normal(line, question, hit, n, error, item->facing);
 }
 
@@ -193,7 +195,8 @@ const char *oracle_detail(const oracle_line *line, const oracle_question *questi
 
 /* ---- equal times -------------------------------------------------------------------------- */
 
-/* The one plane that certainly decides a box's crossing: its axis and place; false when several may. */
+/* The only plane that certainly decides a box's crossing: its axis and position. Returns false when several may
+ * decide. */
 static bool deciding_plane(const oracle_line *line, const oracle_item *item, unsigned *which, float *plane) {
   const slab_box *box = item->shape;
   oracle_axis axis[3];

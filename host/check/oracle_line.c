@@ -1,14 +1,14 @@
 /* The oracle's ray and its arithmetic.
  *
  * A kernel computes in float with + - * / sqrt fma, each correctly rounded: fl(x) = x (1 + e) with |e| <= u = 2^-24,
- * and below 2^-126 fl(x) = x + e with |e| <= 2^-150. k roundings in a row are off by at most
- * (1+u)^k - 1 < 1.0001 k u for the k <= 20 that occur here; the bounds below round that up to k.001 u or more, which
- * also swallows the roundings of this file: they are 2^-53 = 2^-29 u of the same magnitudes. ORACLE_TINY stands for
- * the subnormal part.
+ * and below 2^-126 fl(x) = x + e with |e| <= 2^-150. The relative error of k roundings in a row is at most
+ * (1+u)^k - 1 < 1.0001 k u for the k <= 20 that occur here. The bounds below round that up to k.001 u or more. This
+ * also covers the roundings of this file: they are 2^-53 = 2^-29 u of the same magnitudes. ORACLE_TINY covers the
+ * subnormal part.
  *
  * Where every operation of the kernel is exact, and only there, the bound is 0 and the oracle must be exact too.
- * It then is: operands that are floats have 24 bits, so that their products (48 bits) are exact in double, and
- * whether a sum of two doubles is exact is known from its rounding error (Knuth's two-sum).
+ * It is exact there: float operands have 24 bits, so their products (48 bits) are exact in double. Whether a sum of
+ * two doubles is exact is known from its rounding error (Knuth's two-sum).
  *
  * Compile without contraction or fast mathematics. */
 #include "oracle_parts.h"
@@ -42,7 +42,7 @@ oracle_span oracle_around(double value, double error) {
   return span;
 }
 
-/* Scaling back is exact but for results below 2^-126, which are off by less than 2^-149. */
+/* Scaling back is exact except for results below 2^-126, which are off by less than 2^-149. */
 static double final_end(double t, double slack) { return oracle_is_float(t) || fabs(t) >= FLT_MIN ? t : t + slack; }
 
 oracle_span oracle_final(const oracle_line *line, oracle_span t) {
@@ -51,7 +51,7 @@ oracle_span oracle_final(const oracle_line *line, oracle_span t) {
 }
 
 oracle_verdict oracle_finite(oracle_span t) {
-  const double limit = 0x1.ffffffp127; /* from here on rounding gives infinity */
+  const double limit = 0x1.ffffffp127; /* values from here on round to infinity */
   if (t.lo >= limit || t.hi <= -limit) return ORACLE_MISS;
   return t.lo > -limit && t.hi < limit ? ORACLE_HIT : ORACLE_UNDECIDED;
 }
@@ -61,7 +61,7 @@ bool oracle_is_power_of_two(double x) {
   return fabs(frexp(x, &exponent)) == 0.5;
 }
 
-/* Three roundings: the difference, the reciprocal, the product. None where the difference is a float and the
+/* Three roundings: the difference, the reciprocal, the product. No rounding where the difference is a float and the
  * direction a power of two, or where the difference is 0. */
 oracle_span oracle_face_time(double plane, double origin, double direction) {
   const double rise = plane - origin, t = rise / direction;
@@ -108,7 +108,7 @@ static bool is_invalid(const slab_ray *ray) {
   return zero;
 }
 
-/* Exact scaling, then components that are subnormal become 0. */
+/* Scales exactly, then replaces subnormal components by 0. */
 static void scale_direction(const slab_ray *ray, oracle_line *line) {
   double largest = 0.0;
   int exponent;
@@ -126,10 +126,10 @@ static void scale_direction(const slab_ray *ray, oracle_line *line) {
 
 static double clamp_to_floats(double x) { return fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX); }
 
-/* One end of the range: as tested, and as an interval gives it back. An end that the scaling rounds or clamps
- * although it is finite may come back as given or as scaled. An infinite end stands for +-FLT_MAX in the caller's
- * units already: a solid entered at a t that is no float, and left at one that is, is hit where it is left, as it is
- * for a range that begins at -FLT_MAX. */
+/* One end of the range: as tested, and as an interval reports it. If the scaling rounds or clamps a finite end, the
+ * interval may report the given or the scaled value. An infinite end means +-FLT_MAX in the caller's units. So a solid
+ * that is entered at a t that is no float, and left at one that is, is hit where it is left, as for a range that begins
+ * at -FLT_MAX. */
 static void scale_end(const oracle_line *line, float given, oracle_span *tested, oracle_span *reported) {
   const double scaled = clamp_to_floats((double)given) / line->back, t = clamp_to_floats(scaled);
   *tested = oracle_around(t, oracle_is_float(t) ? 0.0 : 0x1p-148);
@@ -140,8 +140,9 @@ static void scale_end(const oracle_line *line, float given, oracle_span *tested,
   reported->hi = fmax(reported->hi, back.hi);
 }
 
-/* kz: the largest component, the lowest axis of several; kx, ky follow, swapped where the ray runs down kz, so that
- * areas in (kx, ky) are positive where the ray runs along cross(b - a, c - a). */
+/* kz: the axis of the largest component, the lowest axis of equal ones. kx and ky follow cyclically. They are swapped
+ * where direction[kz] is negative, so that areas in (kx, ky) are positive where the ray runs along cross(b - a, c -
+ * a). */
 static void shear_axes(oracle_line *line) {
   const double *d = line->direction;
   int kz = 0;
@@ -159,10 +160,10 @@ static void shear_axes(oracle_line *line) {
 
 oracle_state oracle_line_prepare(const slab_ray *ray, oracle_line *line) {
   if (is_invalid(ray)) return ORACLE_RAY_INVALID;
-  /* a range of +inf or -inf alone is empty too: nothing is hit at infinity */
+  /* a range of only +inf or only -inf is empty too: nothing is hit at infinity */
   if (ray->t_min > ray->t_max || ray->t_min == INFINITY || ray->t_max == -INFINITY) return ORACLE_RAY_EMPTY;
   scale_direction(ray, line);
-  /* and so is one beyond the floats once it is scaled */
+  /* a range outside the floats after scaling is empty too */
   if ((double)ray->t_min / line->back > FLT_MAX || (double)ray->t_max / line->back < -FLT_MAX) return ORACLE_RAY_EMPTY;
   for (int i = 0; i < 3; i++) line->origin[i] = (double)ray->origin[i];
   scale_end(line, ray->t_min, &line->t_min, &line->min_back);

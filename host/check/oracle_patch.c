@@ -1,19 +1,19 @@
-/* Triangles around a seam.
+/* Judges the triangles around a shared edge or vertex together, as a patch.
  *
- * A ray that meets a shared edge or vertex within the error bound leaves every triangle there undecided, yet the
- * contract promises that it does not slip through. Proof used here: a kernel decides by the exact signs (tie rule
- * included) of vertices that are moved by at most their error, each vertex alike in all its triangles. For a set of
- * triangles the signed number of hits (+1 where the ray runs along the normal, -1 against it) is the winding number
- * of the set's boundary around the ray's point. It cannot change while the vertices move, unless an edge of the
- * boundary sweeps over the point. So if every edge that could is cancelled by its reverse in another triangle of
- * the set (the patch is closed around the ray), the number is the same for all allowed positions, in particular
- * for the vertices rounded to float, where it is counted exactly. With windings that do not agree the argument
- * holds for the parity. */
+ * If a ray passes a shared edge or vertex within the error bound, every triangle there is undecided. The contract
+ * still guarantees that the ray does not pass between them. Proof: a kernel decides by the exact signs (with the tie
+ * rule) of vertices that are moved by at most their error. Each vertex is moved in the same way in all its triangles.
+ * For a set of triangles the signed number of hits (+1 where the ray runs along the normal, -1 against it) is the
+ * winding number of the set's boundary around the ray's point. It cannot change while the vertices move, unless an
+ * edge of the boundary moves over the point. Suppose that every edge that can do so is cancelled by its reverse in
+ * another triangle of the set (the patch is closed around the ray). Then the number is the same for all allowed
+ * positions. One of these is the vertices rounded to float, where the number is counted exactly. Where the triangles'
+ * windings differ, the argument holds for the parity. */
 #include "oracle_parts.h"
 
 typedef struct corner_edge {
   const float *from, *to;
-  bool open; /* may sweep over the ray's point */
+  bool open; /* the edge may move over the ray's point */
 } corner_edge;
 
 typedef struct member {
@@ -25,7 +25,7 @@ typedef struct member {
 
 static bool same_point(const float *a, const float *b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
 
-/* The segment's box, with its errors, leaves the ray's point out. */
+/* Whether the segment's box, with its errors, excludes the ray's point. */
 static bool is_apart(const oracle_view *view, int j, int k) {
   const double *x = view->x, *y = view->y, *ex = view->ex, *ey = view->ey;
   return (x[j] > ex[j] && x[k] > ex[k]) || (x[j] < -ex[j] && x[k] < -ex[k]) || (y[j] > ey[j] && y[k] > ey[k]) ||
@@ -42,7 +42,7 @@ static void describe(const oracle_line *line, oracle_item *item, uint32_t index,
   m->root = index;
   for (int i = 0; i < 3; i++) {
     const int j = (i + 1) % 3, k = (i + 2) % 3;
-    /* an edge between equal points bounds nothing */
+    /* an edge between equal points is no boundary */
     const bool open = view.sign[i] == 0 && !is_apart(&view, j, k) && !same_point(point[j], point[k]);
     m->edge[i] = (corner_edge){point[j], point[k], open};
     turns += oracle_edge_sign((double)(float)view.x[j], (double)(float)view.y[j], (double)(float)view.x[k],
@@ -64,7 +64,7 @@ static bool are_joined(const member *a, const member *b) {
   return false;
 }
 
-/* Every member's root becomes the least index of its patch. */
+/* Sets every member's root to the least index of its patch. */
 static void join(member *members, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     for (uint32_t j = 0; j < i; j++) {
@@ -76,7 +76,7 @@ static void join(member *members, uint32_t count) {
   }
 }
 
-/* How the open edges of a patch cancel. */
+/* Counts how the open edges of a patch cancel. */
 typedef struct closure {
   bool by_sign, by_parity;
 } closure;
@@ -102,7 +102,7 @@ static closure close_patch(const member *members, uint32_t count, uint32_t root)
   return closed;
 }
 
-/* hits along - hits against = winding; where all triangles face one way their number is known. */
+/* Hits along the normals - hits against them = winding. If all triangles face the same way, this gives their number. */
 static oracle_patch count_hits(const member *members, uint32_t count, uint32_t root) {
   const closure closed = close_patch(members, count, root);
   uint32_t all = 0, odd = 0;

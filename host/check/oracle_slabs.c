@@ -1,14 +1,14 @@
 /* Boxes and oriented boxes.
  *
- * The contract's kernel computes near = fl(fl(plane - o) * fl(1 / d)) for each axis, that is the real time times
- * (1 + e)^3 with |e| <= u, the far times alike, widens the least far time by 2^-21 = 8 u to w, and lets the line
- * cross where enter = max near <= w. Hence:
- *  - a real enter <= leave, touching included, is always accepted: the widening exceeds the six roundings,
- *    ((1+u)/(1-u))^3 < 1 + 8u, and rounding w is monotone. (Needs times that are not subnormal.)
- *  - it is rejected for certain where the least possible enter exceeds the greatest possible w;
+ * For each axis the contract's kernel computes near = fl(fl(plane - o) * fl(1 / d)), which is the real time times
+ * (1 + e)^3 with |e| <= u. It computes the far times in the same way. It widens the least far time by 2^-21 = 8 u to w.
+ * The line crosses the box where enter = max near <= w. Hence:
+ *  - a real enter <= leave, equality included, is always accepted: the widening exceeds the six roundings,
+ *    ((1+u)/(1-u))^3 < 1 + 8u, and rounding w is monotone. (Requires times that are not subnormal.)
+ *  - the line is certainly rejected where the least possible enter exceeds the greatest possible w;
  *  - between the two (a relative gap below 15 u) it is undecided.
- * An axis with direction 0 compares the origin with the planes, closed and without any rounding: the sign of a
- * float difference is exact. */
+ * On an axis with direction 0 the kernel compares the origin with the planes. The interval is closed and nothing is
+ * rounded: the sign of a float difference is exact. */
 #include "oracle_parts.h"
 
 static void no_constraint(oracle_axis *axis) {
@@ -19,7 +19,7 @@ static void no_constraint(oracle_axis *axis) {
   axis->sound = true;
 }
 
-/* Slab [lower, upper] whose four numbers are floats that the kernel has too. */
+/* Slab [lower, upper] whose four numbers are floats that the kernel uses too. */
 static bool plain_axis(double lower, double upper, double origin, double direction, oracle_axis *axis) {
   no_constraint(axis);
   if (direction == 0.0) return lower <= origin && origin <= upper;
@@ -45,7 +45,7 @@ bool oracle_box_axes(const oracle_line *line, const slab_box *box, oracle_axis a
 
 /* ---- oriented boxes ------------------------------------------------------------ */
 
-/* What an axis knows of the ray in the box's frame: position p and direction q along it, with their errors. */
+/* The ray along one axis of the box's frame: position p and direction q, with their errors. */
 typedef struct framed {
   double p, p_error, q, q_error;
 } framed;
@@ -64,7 +64,7 @@ static framed to_frame(const oracle_line *line, const slab_obb *box, int row) {
   return f;
 }
 
-/* [rise - e, rise + e] / [speed - f, speed + f], and the reciprocal's and the product's rounding; speed > f. */
+/* [rise - e, rise + e] / [speed - f, speed + f], with the rounding of the reciprocal and of the product; speed > f. */
 static oracle_span quotient(double rise, double e, double speed, double f) {
   const double lo = rise - e, hi = rise + e;
   const double a = lo / (lo < 0.0 ? speed - f : speed + f), b = hi / (hi < 0.0 ? speed + f : speed - f);
@@ -73,8 +73,9 @@ static oracle_span quotient(double rise, double e, double speed, double f) {
   return span;
 }
 
-/* The direction along the axis may be of either sign or 0. From well inside the planes are beyond
- * +-(h - |p|) / |q|, from well outside whichever counts is beyond (|p| - h) / |q|: a miss if the range ends before. */
+/* The direction along the axis may have either sign or be 0. With the origin well inside, the times of the planes are
+ * beyond +-(h - |p|) / |q|. With the origin well outside, the time of the plane that counts is beyond (|p| - h) / |q|:
+ * a miss if the range ends before. */
 static bool parallel_axis(const oracle_line *line, double half, const framed *f, oracle_axis *axis) {
   const double inside = half - fabs(f->p), error = f->p_error + ORACLE_U * (half + fabs(f->p)) + ORACLE_TINY;
   const double speed = (fabs(f->q) + f->q_error) * (1.0 + 8.0 * ORACLE_U);
@@ -112,7 +113,7 @@ bool oracle_obb_axes(const oracle_line *line, const slab_obb *box, oracle_axis a
 
 /* ---- the slab test ----------------------------------------------------------------- */
 
-/* The float product t (1 +- 8u), the greater of the two; `side` says to which side it may be rounded. */
+/* The float product t (1 +- 8u), the greater of the two. `side` is the direction in which it may be rounded. */
 static double widened_end(double t, double side) {
   if (isinf(t) || t == 0.0) return t;
   const double wide = t + 8.0 * ORACLE_U * fabs(t);
@@ -124,7 +125,7 @@ static oracle_span widened(oracle_span leave) {
   return span;
 }
 
-/* Real near <= real far, by comparing near_rise_i * speed_j with far_rise_j * speed_i: exact products. */
+/* Whether real near <= real far, by comparing near_rise_i * speed_j with far_rise_j * speed_i: exact products. */
 static bool really_before(const oracle_axis *i, const oracle_axis *j) {
   if (!i->sound || !j->sound) return false;
   if (i->near_rise != 0.0 && fabs(i->near_rise) < 0x1p-100 * i->speed) return false; /* subnormal times */
@@ -135,7 +136,7 @@ static oracle_verdict crosses(const oracle_axis axis[3]) {
   oracle_verdict verdict = ORACLE_HIT;
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < 3; j++) {
-      /* planes of one axis are in order by monotone rounding, once the direction's sign is known */
+      /* the planes of one axis are in order because rounding is monotone, if the direction's sign is known */
       if (i == j && axis[i].sign != 0) continue;
       if (really_before(&axis[i], &axis[j])) continue;
       verdict = oracle_both(verdict, oracle_at_most(axis[i].near, widened(axis[j].far)));
@@ -144,8 +145,8 @@ static oracle_verdict crosses(const oracle_axis axis[3]) {
   return verdict;
 }
 
-/* An oriented box that the line passes by less than the widening may be clamped into its gate, whose ends then lie
- * anywhere between (and, rounded outward, around) the two planes that fail to meet. */
+/* If the line misses an oriented box by less than the widening, the kernel may clamp the box's interval to its padded
+ * bounds. The ends then lie anywhere between the two planes whose order is wrong, or, rounded outward, around them. */
 static void allow_gate(oracle_solid *solid, oracle_span reach) {
   const double slack = 16.0 * ORACLE_U * fmax(fabs(solid->near.hi), fabs(solid->far.lo));
   solid->near.lo = fmin(solid->near.lo, reach.lo) - slack;
@@ -161,7 +162,8 @@ static oracle_span gate_of(const oracle_line *line, const slab_obb *box) {
   return oracle_bounds_ends(line, box->center, extent);
 }
 
-/* Enter and leave as computed; the reported far end is never before the near one. gate: of an oriented box, or NULL. */
+/* Enter and leave as computed. The reported far end is never before the near one. gate: padded bounds of an oriented
+ * box, or NULL. */
 static bool slab_item(const oracle_line *line, const oracle_question *question, const oracle_axis axis[3],
                       const oracle_span *gate, oracle_item *item) {
   oracle_solid solid = {.crosses = ORACLE_HIT, .near = axis[0].near, .far = axis[0].far};
@@ -184,7 +186,8 @@ static bool slab_item(const oracle_line *line, const oracle_question *question, 
   return oracle_solid_item(line, question, &solid, item);
 }
 
-/* Most boxes are missed by far: plain times with a slack of 64 u, over three times the 15 u above. */
+/* Quick reject, since most boxes are missed by far: plain times with a slack of 64 u, over three times the 15 u
+ * above. */
 static bool clearly_missed(const oracle_line *line, const slab_box *box) {
   double enter = line->t_min.lo, leave = line->t_max.hi;
   for (int i = 0; i < 3; i++) {
@@ -206,8 +209,8 @@ bool oracle_box(const oracle_line *line, const oracle_question *question, const 
   return oracle_box_axes(line, box, axis) && slab_item(line, question, axis, NULL, item);
 }
 
-/* The line passes the box's ball by more than the frame's errors, a few u of the distance f: (h + e)^2 is below
- * 1.01 h^2 + 101 e^2, with e = 2^-18 |f|; the axes' 1e-5 is in the 1.01 as well. */
+/* The line misses the bounding ball of the box by more than the errors of the frame. These are a few u of the distance
+ * f: (h + e)^2 is below 1.01 h^2 + 101 e^2, with e = 2^-18 |f|. The 1.01 also covers the axes' 1e-5. */
 static bool misses_ball(const oracle_line *line, const slab_obb *box) {
   double f[3], h2 = 0.0;
   for (int i = 0; i < 3; i++) {

@@ -1,7 +1,7 @@
-/* From the two ends of a line's stretch inside a solid to what the contract reports. */
+/* Computes what the contract reports from the two ends of a line's interval inside a solid. */
 #include "oracle_parts.h"
 
-/* The crossing is near if near >= t_min, else far; then the range. Culling drops one of them. */
+/* The crossing is near if near >= t_min, otherwise far. Then the range is tested. Culling removes one of the two. */
 static oracle_verdict pick_crossing(const oracle_line *line, slab_cull cull, const oracle_solid *solid,
                                     oracle_item *item) {
   const oracle_verdict starts = oracle_at_most(line->t_min, solid->near);
@@ -17,8 +17,8 @@ static oracle_verdict pick_crossing(const oracle_line *line, slab_cull cull, con
   return near_in == ORACLE_MISS && far_in == ORACLE_MISS ? ORACLE_MISS : ORACLE_UNDECIDED;
 }
 
-/* max(near, t_min) and min(far, t_max); an end that is clipped comes back as the ray gave it. Where the far end may
- * lie before the near one or t_min by rounding, a kernel may report either. */
+/* max(near, t_min) and min(far, t_max). An end that is clipped is reported as the ray gave it. Where rounding may put
+ * the far end before the near one or before t_min, a kernel may report either. */
 static void clip_interval(const oracle_line *line, const oracle_solid *solid, oracle_item *item) {
   const oracle_span near = oracle_final(line, solid->near), far = oracle_final(line, solid->far);
   item->t.lo = solid->near.lo <= line->t_min.hi ? line->min_back.lo : near.lo;
@@ -55,7 +55,7 @@ bool oracle_solid_item(const oracle_line *line, const oracle_question *question,
   return item->verdict != ORACLE_MISS;
 }
 
-/* ---- the gate ---------------------------------------------------------------------- */
+/* ---- padded bounds ---------------------------------------------------------------- */
 
 oracle_span oracle_bounds_ends(const oracle_line *line, const float center[3], const double extent[3]) {
   oracle_span ends = {INFINITY, -INFINITY};

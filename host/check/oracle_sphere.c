@@ -1,20 +1,21 @@
 /* Spheres.
  *
- * The contract's kernel takes f = o - c, a = d.d, b = -f.d, the foot's offset p = f + (b / a) d, the discriminant
- * D = r^2 - p.p, and with q = b +- sqrt(a D) (the sign of b) the roots q / a and c / q, c = f.f - r^2. Errors, each
- * operation 1 u, vectors by their lengths, |f.d| <= |f||d|:
+ * The contract's kernel computes f = o - c, a = d.d, b = -f.d, p = f + (b / a) d (the point of the line closest to the
+ * centre, relative to the centre) and the discriminant D = r^2 - p.p. With q = b +- sqrt(a D) (the sign of b) the roots
+ * are q / a and c / q, where c = f.f - r^2. Errors (each operation 1 u, vectors by their lengths, |f.d| <= |f||d|):
  *  - f: u |f|. a: 3 u a. b: 4 u |f||d|.
- *  - p: the error of b / a moves it along d only, across the first order of |p|^2; f itself, the product (b/a) d,
- *    whose length is <= |f|, and the sum move it by up to 2u|f| + u|p|. So p.p is off by 2|p|(2u|f| + u|p|), 3u|p|^2
- *    of its own, and the square of all p's errors, (12u|f|)^2. With r^2: D is off by less than
+ *  - p: the error of b / a moves p along d only. This is perpendicular to p and has no first-order effect on |p|^2.
+ *    The errors of f, of the product (b/a) d, whose length is <= |f|, and of the sum move p by up to 2u|f| + u|p|. So
+ *    p.p is off by 2|p|(2u|f| + u|p|), by 3u|p|^2 of its own, and by the square of all errors of p, (12u|f|)^2. With
+ *    r^2: D is off by less than
  *        5u|f||p| + 6u|p|^2 + 2u r^2 + 200u^2 f.f                                                  (its band)
  *    before the last subtraction, which keeps the sign.
  *  - sqrt(a D): |sqrt(x + e) - sqrt(x)| <= |e| / max(sqrt(x), sqrt|e|), x = a D, e = a band + 6u x; and 1 u.
  *  - c: 5u f.f + u r^2 + u|c|. Quotients: as for any first-order error, and 1 u.
- * Where q is lost in its error, the gate bounds the root: the points
- * of a box around the sphere are within sqrt(3) r of the centre.
- * Where all operations are exact (small dyadic numbers) a tangent is a hit and the roots are exact; but for the gate's
- * clamp, which may move t besides. */
+ * Where the error of q is as large as q, the padded bounds limit the root: the points of a box around the sphere are
+ * within sqrt(3) r of the centre.
+ * Where all operations are exact (small dyadic numbers) a tangent is a hit and the roots are exact. The clamp to the
+ * padded bounds may still move t. */
 #include "oracle_parts.h"
 
 typedef struct chord {
@@ -54,7 +55,7 @@ static chord measure(const oracle_line *line, const slab_sphere *sphere) {
   return k;
 }
 
-/* All steps of both roots without rounding. */
+/* Whether all steps of both roots are computed without rounding. */
 static bool exact_roots(const chord *k, double first, double second) {
   const double x = k->a * k->discriminant, root = sqrt(x), q = k->b < 0.0 ? k->b - root : k->b + root;
   if (!k->exact || !oracle_sum_is_float(k->r * k->r, -k->p2) || !oracle_is_float(x) || !oracle_is_float(root) ||
@@ -82,7 +83,7 @@ static void roots(const oracle_line *line, const slab_sphere *sphere, const chor
   const double least = fabs(q) - e_q;
   if (least > 0.25 * fabs(q)) {
     const double error = (e_c + fabs(second) * e_q) / least + 3.1 * ORACLE_U * fabs(second);
-    root[1] = oracle_around(second, error > 0.0 ? error + ORACLE_TINY : 0.0); /* 0 / q is 0, whatever q */
+    root[1] = oracle_around(second, error > 0.0 ? error + ORACLE_TINY : 0.0); /* 0 / q is 0 for every q */
     return;
   }
   double place = k->r;
@@ -97,7 +98,8 @@ static oracle_verdict crosses(const chord *k) {
   return k->discriminant < -k->band ? ORACLE_MISS : ORACLE_UNDECIDED;
 }
 
-/* q / a is the far root for b > 0 and the near one for b < 0; where the sign of b is open the bounds of both serve. */
+/* q / a is the far root for b > 0 and the near one for b < 0. Where the sign of b is unknown, each result covers the
+ * bounds of both roots. */
 static void order_roots(const chord *k, const oracle_span root[2], oracle_solid *solid) {
   const double e_b = 4.01 * ORACLE_U * sqrt(k->f2 * k->a) + ORACLE_TINY;
   const int far = k->b < 0.0 ? 1 : 0;
@@ -109,7 +111,7 @@ static void order_roots(const chord *k, const oracle_span root[2], oracle_solid 
   solid->far = oracle_around((solid->far.lo + solid->far.hi) * 0.5, half);
 }
 
-/* D below -13 u (f.f + r^2) is a miss for certain; 32 u are asked for. */
+/* D below -13 u (f.f + r^2) is certainly a miss; the test requires 32 u. */
 static bool clearly_missed(const oracle_line *line, const slab_sphere *sphere) {
   double f[3], r2 = (double)sphere->radius * (double)sphere->radius;
   for (int i = 0; i < 3; i++) f[i] = line->origin[i] - (double)sphere->center[i];

@@ -1,27 +1,29 @@
 /* Planes and triangles.
  *
  * Plane: t = fl(fl(offset - fl(n.o)) / fl(n.d)). Each dot product is off by 3 u of its terms' sizes, the
- * difference and the quotient by u. n.d = 0 as computed is a miss, so that its sign must be certain.
+ * difference and the quotient by u. A computed n.d = 0 is a miss, so the sign of n.d must be certain.
  *
- * Triangle: the contract moves the vertices into the ray's shear space,
+ * Triangle: the contract transforms the vertices into the ray's shear space,
  *     X = fl(v - o), S = fl(d[kx] / d[kz]), x = fl(fma(-S, Z, X)),
  * and takes the exact signs of the three areas of the projected triangle (a, b, c) around the origin. X and Z are off
  * by u of themselves, S Z by another u, the fma rounds x once:
  *     |error of x| <= e_x = u |X| + 2u |S Z| + u |x|, each term only where its operation is not exact.
  * The area p - q = xj yk - yj xk is then off by at most
  *     |xj| e_yk + |yk| e_xj + e_xj e_yk + the same of the other product;
- * beyond that its sign is certain. With all four coordinates exact so is the sign, the tie rule included: the products
- * of two floats are exact in double. (Nonzero products below 2^-102 are left undecided, as in the contract.)
+ * beyond that its sign is certain. If all four coordinates are exact, the sign is exact too, with the tie rule: the
+ * products of two floats are exact in double. (Nonzero products below 2^-102 are left undecided, as in the contract.)
  *
  * The tie rule, "top-left in shear space", moves the ray's point to (e, e^2), e -> +0: the area around (e, e^2) is
  *     (xj yk - yj xk) + e (yj - yk) + e^2 (xk - xj),
- * and its first term that is not 0 has the sign.
+ * and its first term that is not 0 gives the sign.
  *
  * t is the mean of the vertices' z_i = fl(Z_i * fl(1 / d[kz])) with the areas U_i as weights. For errors V_i of the
- * areas, t' - t = sum V_i (z_i - t) / sum U_i', because sum U_i (z_i - t) = 0: off by at most sum V_i |z_i - t| / (|sum
- * U| - sum V), V_i the error through the vertices, 2u |U_i| and 4u^2 (|p| + |q|) of the compensated value. Roundings of
- * the evaluation (3 u of z_i, 2 of the sum U, its reciprocal, two products, two sums: 10 u) multiply the terms |U_i
- * z_i|. Last, t is clamped into the slab interval of the vertices' bounds, which bounds it where the areas do not. */
+ * areas, t' - t = sum V_i (z_i - t) / sum U_i', because sum U_i (z_i - t) = 0. So t is off by at most
+ *     sum V_i |z_i - t| / (|sum U| - sum V),
+ * where V_i is the sum of the error from the vertices, 2u |U_i| and 4u^2 (|p| + |q|) of the compensated value. The
+ * roundings of the evaluation (3 u of z_i, 2 of the sum U, its reciprocal, two products, two sums: 10 u) multiply the
+ * terms |U_i z_i|. At last t is clamped to the slab interval of the vertices' bounds, which limits it where the areas
+ * do not. */
 #include "oracle_parts.h"
 
 static bool surface_item(const oracle_line *line, const oracle_question *question, oracle_item *item) {
@@ -46,7 +48,7 @@ static bool surface_item(const oracle_line *line, const oracle_question *questio
 
 static bool is_exact_quotient(double a, double b, double q) { return oracle_is_float(q) && q * b == a; }
 
-/* [up - e, up + e] / [run - f, run + f], run > f > 0 or exact. */
+/* [up - e, up + e] / [run - f, run + f]; run > f > 0, or exact. */
 static oracle_span plane_time(double up, double e, double run, double f) {
   const double t = up / run;
   if (e == 0.0 && f == 0.0 && is_exact_quotient(up, run, t)) return oracle_around(t, 0.0);
@@ -94,7 +96,7 @@ static const float *corner(const slab_triangle *triangle, int i) {
   return i == 0 ? triangle->a : i == 1 ? triangle->b : triangle->c;
 }
 
-/* All on one side of the ray by more than any error: 4 u of |X| + |S Z|. */
+/* Whether all three lie on one side of the ray by more than any error: 4 u of |X| + |S Z|. */
 static bool one_sided(const double x[3], const double size[3]) {
   const double slack = 4.0 * ORACLE_U;
   bool above = true, below = true;
@@ -114,7 +116,8 @@ static bool has_small_product(const oracle_view *view) {
   return small;
 }
 
-/* The coordinates; false when one of them alone shows a miss: where products are small, signs may not show it. */
+/* Computes the coordinates. Returns false when one of them alone shows a miss: where products are small, the signs may
+ * not show it. */
 static bool shear(const oracle_line *line, const slab_triangle *triangle, oracle_view *view) {
   double x_size[3], y_size[3];
   for (int i = 0; i < 3; i++) {
@@ -125,7 +128,7 @@ static bool shear(const oracle_line *line, const slab_triangle *triangle, oracle
     view->x[i] = big_x - line->sx * deep;
     view->y[i] = big_y - line->sy * deep;
     view->rise[i] = deep;
-    const double faint = 0x1p-120 * fabs(deep); /* for a quotient that is subnormal */
+    const double faint = 0x1p-120 * fabs(deep); /* covers a subnormal quotient */
     x_size[i] = fabs(big_x) + fabs(line->sx * deep) + faint;
     y_size[i] = fabs(big_y) + fabs(line->sy * deep) + faint;
   }
@@ -146,7 +149,7 @@ static void coordinate_errors(const oracle_line *line, const slab_triangle *tria
 static int sign_of(double x) { return (x > 0.0) - (x < 0.0); }
 
 int oracle_edge_sign(double xj, double yj, double xk, double yk) {
-  const double p = xj * yk, q = yj * xk; /* exact: compared, not subtracted */
+  const double p = xj * yk, q = yj * xk; /* exact: p and q are compared, not subtracted */
   if (p != q) return p > q ? 1 : -1;
   return yj != yk ? sign_of(yj - yk) : sign_of(xk - xj);
 }
@@ -197,8 +200,9 @@ double oracle_view_area(const oracle_view *view, double error[3], double *sum) {
 
 /* ---- t of a triangle ----------------------------------------------------------------- */
 
-/* Every step of the weighted mean without rounding: exact vertices, the products and sums of areas, reciprocals,
- * products and sums. An area whose products round is compensated, but not for the rounding of their difference. */
+/* Whether every step of the weighted mean is computed without rounding: exact vertices, the products and sums of areas,
+ * reciprocals, products and sums. An area whose products are rounded is compensated, but not for the rounding of their
+ * difference. */
 static bool is_exact_mean(const oracle_line *line, const oracle_view *view, double sum, double *t) {
   double term[3];
   const double *u = view->edge;
@@ -215,7 +219,7 @@ static bool is_exact_mean(const oracle_line *line, const oracle_view *view, doub
   return exact && oracle_sum_is_float(term[0], term[1]) && oracle_sum_is_float(term[0] + term[1], term[2]);
 }
 
-/* The weighted mean, unbounded where the areas drown in their errors. */
+/* The weighted mean; unbounded where the errors are as large as the areas. */
 static oracle_span mean_time(const oracle_line *line, const oracle_view *view) {
   double error[3], sum, shift = 0.0, size = 0.0, t = 0.0;
   const double area = oracle_view_area(view, error, &sum);
@@ -230,7 +234,7 @@ static oracle_span mean_time(const oracle_line *line, const oracle_view *view) {
   return oracle_around(t, (shift + 11.0 * ORACLE_U * size) / area + ORACLE_TINY);
 }
 
-/* The slab interval of the vertices' bounds, as computed. Axes parallel to the ray do not bind. */
+/* The slab interval of the vertices' bounds, as computed. Axes parallel to the ray set no bound. */
 static void bound_times(const oracle_line *line, const slab_triangle *triangle, oracle_span *near, oracle_span *far) {
   *near = (oracle_span){-INFINITY, -INFINITY};
   *far = (oracle_span){INFINITY, INFINITY};

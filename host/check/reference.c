@@ -1,4 +1,4 @@
-/* The kernels' maths as C11: every primitive, in order, without a limit that a better hit could have lowered. */
+/* Runs the kernels' maths as C11 on every primitive, in order. No closer hit shortens the range. */
 #include "reference.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void take(reference_state *m, const prepared_ray *ray, float crossing, fl
     m->out_of_memory = true;
     return;
   }
-  if (m->count == 0 || t < m->t) { /* ascending order: the first of equals stays */
+  if (m->count == 0 || t < m->t) { /* primitives come in ascending order: the first of equal hits stays */
     m->t = t;
     m->leave = leave;
     m->global_id = global_id;

@@ -27,7 +27,8 @@ float adversarial_number(random_state *r) {
 
 /* ---- shapes ---- */
 
-/* Scenes of small integers; with extremes also of the whole range, and of one extreme size. */
+/* Shared coordinates are small integers. With `extreme` they may also be of the whole range, or all of one extreme
+ * size. */
 adversarial adversarial_begin(random_state *r, int extreme) {
   adversarial p = {.extreme = extreme};
   const uint32_t sort = extreme ? random_below(r, 3) : 0;
@@ -128,7 +129,7 @@ slab_status adversarial_fill(random_state *r, adversarial *p, unsigned kinds, ui
   slab_status status = SLAB_OK;
   for (uint32_t g = 0; status == SLAB_OK && g < SHAPE_KINDS + more; g++) {
     const uint32_t kind = (g + first) % SHAPE_KINDS;
-    const uint32_t least = g < SHAPE_KINDS; /* so that a scene of given kinds has each */
+    const uint32_t least = g < SHAPE_KINDS; /* the scene gets at least one shape of each of the given kinds */
     if (kinds >> kind & 1)
       status = add_geometry(r, p, (slab_shape)kind, least + random_below(r, most + 1 - least), scene);
   }
@@ -140,7 +141,7 @@ slab_status adversarial_fill(random_state *r, adversarial *p, unsigned kinds, ui
 slab_ray adversarial_ray(random_state *r, const adversarial *p) {
   slab_ray ray = {{0}, 0, {0}, INFINITY};
   const uint32_t known = p->known_count ? p->known_count : 1;
-  const float *corner = p->known[random_below(r, known)]; /* three coordinates of some shape: often a corner */
+  const float *corner = p->known[random_below(r, known)]; /* three known coordinates of some shape: often a corner */
   for (int i = 0; i < 3; i++) ray.origin[i] = coordinate(r, p);
   random_direction(r, p, &ray, random_below(r, 2) ? corner : corner + 3);
   switch (random_below(r, 8)) {

@@ -1,11 +1,11 @@
-/* The queries against each other. */
+/* Compares the results of the queries with each other. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "answers.h"
 
-/* Neither NaN nor -0. */
+/* Whether x is neither NaN nor -0. */
 static bool is_plain(float x) { return x == x && !(x == 0.0f && signbit(x)); }
 
 static bool is_id(uint32_t primitive, uint32_t geometry) { return primitive < SLAB_INVALID && geometry < SLAB_INVALID; }
@@ -24,7 +24,7 @@ static double along(const slab_hit *h, const slab_ray *ray) {
   return sum / sqrt(length);
 }
 
-/* Whether t keeps its bits in lengths of the scaled direction. test_rays.c holds what a range is that does not. */
+/* Whether t stays exact in units of the scaled direction. test_rays.c tests ranges that do not. */
 static bool scales_exactly(float t, const slab_ray *ray) {
   double largest = 0;
   for (int i = 0; i < 3; i++) largest = fmax(largest, fabs((double)ray->direction[i]));
@@ -51,8 +51,8 @@ static const char *fault_of_hit(const slab_hit *h, const slab_ray *ray, const sl
   return NULL;
 }
 
-/* Hits whose t differ may both report 0 or one subnormal number, where a long direction divides t: test_rays.c holds
- * what the order is then. */
+/* Where a long direction divides t, hits with different t may both report 0 or the same subnormal number. test_rays.c
+ * tests their order. */
 static bool is_underflown(float t, const slab_ray *ray) {
   const float *d = ray->direction;
   return fabsf(t) < FLT_MIN && fmaxf(fmaxf(fabsf(d[0]), fabsf(d[1])), fabsf(d[2])) >= 2.0f;

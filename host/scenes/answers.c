@@ -29,9 +29,9 @@ slab_status cast_query(slab_scene *scene, slab_query query, const slab_ray *rays
   return SLAB_INVALID_ARGUMENT;
 }
 
-/* ---- room ---- */
+/* ---- allocation ---- */
 
-/* What no answer is: a result that was not written shows. */
+/* Fill byte that no answer consists of: it shows results that were not written. */
 #define UNWRITTEN 0xA5
 
 static bool make_room(answers *a, size_t n) {
@@ -77,7 +77,7 @@ const void *answers_of(const answers *a, slab_query query) {
 
 /* ---- casting ---- */
 
-/* A device whose two passes count differently is cast on again, so that its answers can be judged. */
+/* If the two passes of a device count differently, casts again, so that the answers can be judged. */
 static slab_status cast_hits(answers *a, slab_scene *scene, const slab_ray *rays, size_t n,
                              const slab_cast_options *options) {
   uint64_t required = 0;

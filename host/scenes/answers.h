@@ -1,4 +1,4 @@
-/* What a cast answers, whichever the query: cast through one door, compared by bits, and held against each other. */
+/* Results of any query: cast by one function, compared bit by bit, and checked against each other. */
 #ifndef SLABCAST_BENCH_ANSWERS_H
 #define SLABCAST_BENCH_ANSWERS_H
 
@@ -10,46 +10,46 @@ enum { ANSWER_QUERIES = 6 };
 
 const char *answer_name(slab_query query);
 
-/* Every query but SLAB_ALL, for which it returns SLAB_INVALID_ARGUMENT. */
+/* Casts every query except SLAB_ALL, for which it returns SLAB_INVALID_ARGUMENT. */
 slab_status cast_query(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, void *results,
                        const slab_cast_options *options);
 
-/* Every query's answers to n rays. Zero before the first cast; buffers grow and are used again. */
+/* The answers of all queries to n rays. Zero before the first cast. Buffers grow and are reused. */
 typedef struct answers {
   size_t n;
   slab_hit *closest;
   float *distance;
   uint8_t *any;
   uint32_t *count;
-  uint64_t *offsets; /* n + 1 */
+  uint64_t *offsets; /* n + 1 offsets */
   slab_hit *all;
-  uint64_t asked; /* what SLAB_ALL said that it would need: offsets[n] */
+  uint64_t asked; /* capacity that SLAB_ALL requested: offsets[n] */
   slab_interval *interval;
-  uint64_t invalid[ANSWER_QUERIES]; /* how many rays each query called invalid */
-  size_t room;                      /* rays that the arrays hold */
-  uint64_t hits_room;               /* hits that `all` holds */
+  uint64_t invalid[ANSWER_QUERIES]; /* number of rays that each query reported as invalid */
+  size_t room;                      /* rays that the arrays have room for */
+  uint64_t hits_room;               /* hits that `all` has room for */
 } answers;
 
-/* Casts one query, filling in its arrays, which hold no old results before. SLAB_OUT_OF_MEMORY also where the answers
- * find no room, then without a message. */
+/* Casts one query and fills its arrays, which are cleared of old results before. SLAB_OUT_OF_MEMORY also where the
+ * answers cannot be allocated, then without a message. */
 slab_status answers_cast(answers *a, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                          const slab_cast_options *options);
-/* All six. */
+/* Casts all six queries. */
 slab_status answers_cast_all(answers *a, slab_scene *scene, const slab_ray *rays, size_t n,
                              const slab_cast_options *options);
 void answers_free(answers *a);
 
-/* The array that slab_check wants as results; NULL for SLAB_ALL without a hit. */
+/* The array to pass to slab_check as results; NULL for SLAB_ALL without a hit. */
 const void *answers_of(const answers *a, slab_query query);
 
-/* How many of the n rays have other bits in b; *first is the first of them. */
+/* The number of the n rays whose bits differ in b; *first is the first of them. */
 size_t answers_differ(const answers *a, const answers *b, slab_query query, size_t *first);
 
-/* NULL, or how the six answers to ray i contradict each other, its range, or a form that all answers have: no NaN, no
- * -0, unit normals, lists in order. */
+/* Checks that the six answers to ray i agree with each other, with the ray's range, and with the form of all answers:
+ * no NaN, no -0, unit normals, sorted lists. Returns NULL, or a text that says what is wrong. */
 const char *answers_fault(const answers *a, size_t i, const slab_ray *ray, const slab_cast_options *options);
 
-/* Whether all six counted the same number of invalid rays, which is that of closest's. */
+/* Whether all six queries counted the same number of invalid rays as closest. */
 bool answers_same_invalid(const answers *a);
 
 #endif

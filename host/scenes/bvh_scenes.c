@@ -35,7 +35,8 @@ static slab_status fill_mixed(slab_scene *scene, uint32_t count, uint64_t seed) 
   return status == SLAB_OK ? add_named(scene, "planes", 20, seed + 5, 2) : status;
 }
 
-/* As many places as keep a ray from meeting more of them in larger scenes. */
+/* The number of positions (`places`) grows with the scene, so that a ray does not intersect more boxes in larger
+ * scenes. */
 static void touching_box(random_state *random, uint32_t i, uint32_t places, slab_box *box) {
   for (uint32_t k = 0; k < 3; k++) {
     box->lower[k] = (float)random_below(random, places) - 2.0f;
@@ -74,7 +75,7 @@ static slab_status fill_far(slab_scene *scene, uint32_t count, uint64_t seed) {
   return status;
 }
 
-/* The first hundreds of spheres at one place. */
+/* Every third of the first 400 spheres has its centre at 0. */
 static void scaled_shapes(random_state *random, uint32_t i, slab_sphere *sphere, float corners[9]) {
   const float size = ldexpf(1, (int)random_below(random, 81) - 40);
   for (int k = 0; k < 3; k++) sphere->center[k] = i % 3 == 0 && i < 400 ? 0 : random_between(random, -2, 2) * size;
@@ -97,7 +98,7 @@ static slab_status fill_scales(slab_scene *scene, uint32_t count, uint64_t seed)
   return status;
 }
 
-/* Vertex i: anywhere, or within 1e-6 of the line between the two before it. */
+/* Vertex i: anywhere, or within 1e-6 of the line through the two vertices before it. */
 static void sliver_vertex(random_state *random, uint32_t i, float *vertices) {
   float *v = vertices + (size_t)3 * i;
   const float share = random_float(random);
@@ -115,7 +116,7 @@ static slab_status fill_slivers(slab_scene *scene, uint32_t count, uint64_t seed
   slab_status status = v && indices ? SLAB_OK : SLAB_OUT_OF_MEMORY;
   for (uint32_t i = 0; status == SLAB_OK && i < vertices; i++) sliver_vertex(&random, i, v);
   for (uint32_t i = 0; status == SLAB_OK && i < 3 * count; i++)
-    indices[i] = i / 3 + (random_below(&random, 20) ? i % 3 : 0); /* some name a vertex twice */
+    indices[i] = i / 3 + (random_below(&random, 20) ? i % 3 : 0); /* some triangles use a vertex twice */
   const slab_mesh mesh = {.vertices = v, .vertex_count = vertices, .indices = indices, .triangle_count = count};
   if (status == SLAB_OK) status = slab_scene_add_mesh(scene, &mesh, NULL, NULL);
   free(v);

@@ -4,37 +4,38 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { SIDE = 8 }; /* of the square that a bundle's rays make */
+enum { SIDE = 8 }; /* rays along each side of the square that a bundle forms */
 
-/* PARALLEL rays differ in their origins, those of a FAN and a PICTURE in their directions, which are integers in a FAN.
- */
+/* PARALLEL rays differ in their origins. Those of a FAN and a PICTURE differ in their directions, which are integers in
+ * a FAN. */
 typedef enum bundle_form { PARALLEL, FAN, PICTURE, FORMS } bundle_form;
 
 typedef struct bundle {
   bundle_form form;
-  float origin[3], step[2]; /* of ray 0, and from one ray to the next along the two axes across */
-  int across[2], along;     /* axes; along that of the largest component of the directions */
-  float direction[3];       /* of ray 0 */
-  uint32_t signs;           /* bit k: directions fall along axis k */
+  float origin[3], step[2]; /* origin: of ray 0; step: from one ray to the next along the two axes of `across` */
+  int across[2], along;     /* axis indices; along: the axis of the directions' largest component */
+  float direction[3];       /* direction of ray 0 */
+  uint32_t signs;           /* bit k: directions are negative along axis k */
   float t_min, t_max;
-  bool apart; /* each ray begins, and ends, by a share of its own of these */
+  bool apart; /* each ray scales t_min and t_max by random factors of its own */
 } bundle;
 
-/* ---- what a bundle has in common ---- */
+/* ---- parameters of a bundle ---- */
 
 static float extent_of(const slab_scene_stats *stats, int axis) {
   const float extent = stats->upper[axis] - stats->lower[axis];
   return extent > 0.0f && isfinite(extent) ? extent : 1.0f;
 }
 
-/* A power of two of which a few make the extent. */
+/* A power of two, a small fraction of the extent. */
 static float lattice_step(random_state *random, float extent) {
   int exponent;
   frexpf(extent, &exponent);
   return ldexpf(1.0f, exponent - 3 - (int)random_below(random, 4));
 }
 
-/* Towards the scene from a side of it, or from within; on the lattice in two of three bundles. */
+/* Sets the origin: on one side of the scene, directed towards it, or inside. In two of three bundles it is on the
+ * lattice. */
 static void place(random_state *random, const slab_scene_stats *stats, bundle *b) {
   const bool on_lattice = random_below(random, 3) != 0;
   for (int k = 0; k < 3; k++) {
@@ -49,7 +50,8 @@ static void place(random_state *random, const slab_scene_stats *stats, bundle *b
   }
 }
 
-/* Of a component along an axis: small integers, 0 only where it does not fall, since 0 does not. */
+/* A component of a direction along an axis: a small integer. It is 0 only where the sign is positive, since 0 counts as
+ * positive. */
 static float component(random_state *random, const bundle *b, int axis) {
   const int falls = (int)(b->signs >> axis & 1);
   if (axis == b->along) return (float)(1 - 2 * falls) * (float)(8 + random_below(random, 8));
@@ -67,7 +69,7 @@ static void aim(random_state *random, bundle *b) {
 }
 
 static void limit(random_state *random, const slab_scene_stats *stats, bundle *b) {
-  const float length = extent_of(stats, b->along) / 10.0f; /* in lengths of the direction */
+  const float length = extent_of(stats, b->along) / 10.0f; /* in units of the direction's length */
   b->t_max = INFINITY;
   b->apart = random_below(random, 2) != 0;
   switch (random_below(random, 16)) {
@@ -102,12 +104,12 @@ static bundle begin_bundle(random_state *random, const slab_scene_stats *stats) 
   return b;
 }
 
-/* ---- its rays ---- */
+/* ---- rays of a bundle ---- */
 
 static slab_ray ray_of(random_state *random, const bundle *b, uint32_t i) {
   slab_ray ray = {.t_min = b->t_min, .t_max = b->t_max};
   const float place[2] = {(float)(i % SIDE), (float)(i / SIDE)};
-  if (b->apart) { /* above 0, since infinity times 0 is none */
+  if (b->apart) { /* the factors are above 0, since infinity times 0 is NaN */
     ray.t_min *= 1.0f - random_float(random);
     ray.t_max *= 1.0f - random_float(random);
   }
@@ -123,7 +125,7 @@ static slab_ray ray_of(random_state *random, const bundle *b, uint32_t i) {
   return ray;
 }
 
-/* The same way from too far away. */
+/* Keeps the direction, but moves the origin beyond the allowed range. */
 static void move_away(slab_ray *ray) {
   int along = 0;
   for (int k = 1; k < 3; k++)
@@ -131,7 +133,7 @@ static void move_away(slab_ray *ray) {
   ray->origin[along] = ray->direction[along] < 0.0f ? 0x1p61f : -0x1p61f;
 }
 
-/* Unlike its neighbours. */
+/* Makes the ray differ from its neighbours. */
 static void make_odd(random_state *random, slab_ray *ray) {
   const float factor = ldexpf(1.0f, (int)random_below(random, 41) - 20), first = ray->direction[0];
   switch (random_below(random, 8)) {
@@ -153,7 +155,7 @@ static void make_odd(random_state *random, slab_ray *ray) {
     case 5:
       for (int k = 0; k < 3; k++) ray->direction[k] *= factor;
       break;
-    case 6: /* along other axes */
+    case 6: /* permuted axes */
       for (int k = 0; k < 2; k++) ray->direction[k] = ray->direction[k + 1];
       ray->direction[2] = first;
       break;

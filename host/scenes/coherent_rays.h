@@ -1,5 +1,5 @@
-/* Rays in bundles that go one way, as pictures, scans and parallel light have them: what neighbours share, a CPU takes
- * through a BVH together. bvh_scene_ray makes the others, which have nothing in common. */
+/* Coherent rays: bundles of similar directions, as in pictures, scans and parallel light. A CPU traverses a BVH with
+ * neighbouring rays as a packet. bvh_scene_ray makes incoherent rays. */
 #ifndef SLABCAST_BENCH_COHERENT_RAYS_H
 #define SLABCAST_BENCH_COHERENT_RAYS_H
 
@@ -10,11 +10,11 @@
 
 enum { BUNDLE_RAYS = 64 };
 
-/* n rays at a committed scene, BUNDLE_RAYS of a bundle one after the other. A bundle is a picture, parallel rays on a
- * lattice, or rays from one point; often on few coordinates, so that rays run along faces and meet edges and corners
- * exactly, in directions that are small integers, some of them 0. It is endless, begins later than 0, or is made of
- * segments; one in 16 begins below 0; in half of them each ray begins and ends on its own. One ray in 40 is unlike its
- * neighbours: invalid, empty, short, of another length, or going another way. */
+/* Fills n rays for a committed scene; each bundle has BUNDLE_RAYS consecutive rays. A bundle is a picture, parallel
+ * rays on a lattice, or rays from one point. Many bundles use few coordinates and directions of small integers, some of
+ * them 0, so that rays run along faces and hit edges and corners exactly. A bundle is unbounded, begins later than 0,
+ * or consists of segments. One bundle in 16 begins below 0. In half of the bundles each ray has its own begin and end.
+ * One ray in 40 differs from its neighbours: invalid, empty, short, of another length, or in another direction. */
 void coherent_rays_fill(random_state *, const slab_scene_stats *, size_t n, slab_ray *rays);
 
 #endif

@@ -1,4 +1,4 @@
-/* What compiled this, for the reports of benchmarks. */
+/* The name of the compiler that compiled this, for the reports of benchmarks. */
 #ifndef SLABCAST_BENCH_COMPILER_H
 #define SLABCAST_BENCH_COMPILER_H
 

@@ -22,13 +22,13 @@ static void add_triangle(lattice_mesh *m, const int a[3], const int b[3], const 
   t[2] = vertex_of(m, c);
 }
 
-/* Four corners, counter-clockwise from outside; the diagonal is one or the other. */
+/* Adds the square with four corners, counter-clockwise from outside. `other` selects the diagonal. */
 static void add_square(lattice_mesh *m, int corners[4][3], bool other) {
   add_triangle(m, corners[other], corners[other + 1], corners[other + 2]);
   add_triangle(m, corners[other], corners[other + 2], corners[(other + 3) % 4]);
 }
 
-/* The face of the box lower .. lower + size that looks along axis, up or down. */
+/* Adds the face of the box lower .. lower + size whose normal points up or down along axis. */
 static void add_face(lattice_mesh *m, const int lower[3], const int size[3], int axis, bool up, bool diagonal) {
   const int x = (axis + 1) % 3, y = (axis + 2) % 3;
   int corners[4][3];
@@ -85,11 +85,11 @@ slab_status lattice_add(slab_scene *scene, const lattice_mesh *m, const int plac
   return slab_scene_add_mesh(scene, &given, NULL, NULL);
 }
 
-/* ---- where rays begin ---- */
+/* ---- allowed origins ---- */
 
 bool lattice_in_cubes(const int64_t o[3], const void *user) {
   for (int i = 0; i < 3; i++)
-    if (o[i] <= 0 || o[i] >= 3 * LATTICE_GRID || o[i] % LATTICE_GRID == 0) return false; /* nor on a face */
+    if (o[i] <= 0 || o[i] >= 3 * LATTICE_GRID || o[i] % LATTICE_GRID == 0) return false; /* also not on a face */
   return lattice_has_cube(*(const uint32_t *)user, (int)(o[0] / LATTICE_GRID), (int)(o[1] / LATTICE_GRID),
                           (int)(o[2] / LATTICE_GRID));
 }
@@ -118,7 +118,7 @@ bool lattice_in_box(const int64_t o[3], const void *user) {
 
 /* ---- rays ---- */
 
-/* A point of an edge of the mesh: a vertex, or 1/4, 1/2, 3/4 of the way. */
+/* A point of an edge of the mesh: a vertex, or at 1/4, 1/2, 3/4 of the edge. */
 static void point_of_edge(random_state *random, const lattice_mesh *m, int64_t ends[2][3], int64_t point[3]) {
   const uint32_t *t = m->indices[random_below(random, m->triangle_count)];
   const uint32_t side = random_below(random, 3), part = random_below(random, 5);
@@ -140,8 +140,8 @@ static bool fits_a_float(int64_t x) {
   return llabs(x) < 1 << 24;
 }
 
-/* The direction's largest component is a power of two, and the ends of the edge in shear space,
- * x - z * (d_x / d_z) and the like, fit a float. */
+/* Tests that the direction's largest component is a power of two, and that both ends of the edge in shear space, x - z
+ * * (d_x / d_z) and the same for the other axes, fit a float. */
 bool lattice_is_exact(const lattice_aim *aim) {
   const int64_t *o = aim->origin, *d = aim->direction;
   int z = 0;
@@ -174,8 +174,8 @@ slab_ray lattice_ray(const lattice_aim *aim, const int place[3]) {
   return ray;
 }
 
-/* Three in four are moved along, towards d = (a, b, +-2^k) and origin = point - d. False where nothing is aimed, or
- * from where no ray may begin. */
+/* Chooses a ray through a point of an edge. In three of four cases it moves the origin so that d = (a, b, +-2^k) and
+ * origin = point - d. Returns false where the direction is 0, or where no ray may begin at the origin. */
 static bool aim(random_state *random, const lattice_mesh *m, const lattice_origins *from, lattice_aim *a) {
   int64_t point[3], *o = a->origin, *d = a->direction;
   point_of_edge(random, m, a->ends, point);
@@ -203,7 +203,7 @@ lattice_aim lattice_aim_at(random_state *random, const lattice_mesh *mesh, const
   return a;
 }
 
-/* A point of the mesh: on an edge, a vertex, in a diagonal's middle, or anywhere. */
+/* A point of the mesh: on an edge, at a vertex, in the middle of a diagonal, or anywhere on a triangle. */
 static void point_of_wall(random_state *random, const lattice_mesh *m, float point[3]) {
   const uint32_t *t = m->indices[random_below(random, m->triangle_count)];
   float u = random_float(random), v = random_between(random, 0, 1 - u);
@@ -216,7 +216,8 @@ static void point_of_wall(random_state *random, const lattice_mesh *m, float poi
   }
 }
 
-/* Beside an edge, and near along the longest axis: distant vertices are sheared by much, and rounded by as much. */
+/* Moves a point beside its edge, and near to the origin along the longest axis. The shear of distant vertices is large,
+ * and so is its rounding error. */
 static void move_near(random_state *random, const int size[3], const float from[3], float point[3]) {
   int longest = 0;
   for (int i = 0; i < 3; i++) {

@@ -1,5 +1,5 @@
-/* Reproducible random numbers: PCG32 (O'Neill 2014), seeded through splitmix64. Integer arithmetic and exact
- * conversions alone, so that a seed gives the same numbers on every machine. */
+/* Reproducible random numbers: PCG32 (O'Neill 2014), seeded by splitmix64. Uses only integer arithmetic and exact
+ * conversions, so that a seed gives the same numbers on every machine. */
 #ifndef SLABCAST_CLI_RANDOM_H
 #define SLABCAST_CLI_RANDOM_H
 

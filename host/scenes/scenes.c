@@ -6,7 +6,7 @@
 
 #include "scenes_private.h"
 
-/* ---- what the builders share ---------------------------------------------- */
+/* ---- helpers shared by the builders ------------------------------------------- */
 
 uint32_t scene_square_root(uint32_t value) {
   uint64_t n = 0;
@@ -67,7 +67,7 @@ static void *shapes(scene_geometry *out, slab_shape kind, uint32_t count, size_t
 
 /* ---- boxes, spheres, oriented boxes, planes -------------------------------- */
 
-/* How far apart `count` things in the cube from -1 to 1 are, about. */
+/* The approximate distance between neighbours if `count` objects fill the cube from -1 to 1. */
 static float spacing(uint32_t count) { return 2.0f / (float)(scene_cube_root(count) + 1); }
 
 static void build_boxes(uint32_t count, random_state *random, scene_geometry *out) {
@@ -82,7 +82,7 @@ static void build_boxes(uint32_t count, random_state *random, scene_geometry *ou
     }
 }
 
-/* Few high towers among many low houses; box 0 is the ground. */
+/* A few high towers among many low houses; box 0 is the ground. */
 static void build_city(uint32_t count, random_state *random, scene_geometry *out) {
   slab_box *box = shapes(out, SLAB_BOX, count, sizeof *box);
   const uint32_t row = scene_square_root(count) + 1;
@@ -117,7 +117,7 @@ static void flake_direction(int i, float direction[3]) {
   direction[2] = i < 6 ? 0.0f : 0.81649658f;
 }
 
-/* Haines' sphere flake: sphere i has children 9i + 1 to 9i + 9, a third its size, around its own pole. */
+/* Haines' sphere flake: sphere i has children 9i + 1 to 9i + 9, a third of its size, around its own pole. */
 static void build_flake(uint32_t count, random_state *random, scene_geometry *out) {
   slab_sphere *sphere = shapes(out, SLAB_SPHERE, count, sizeof *sphere);
   float(*pole)[3] = malloc(((size_t)count + 1) * sizeof *pole);
@@ -156,7 +156,7 @@ static void build_obbs(uint32_t count, random_state *random, scene_geometry *out
     }
     scene_random_direction(random, box[i].axes[2]);
     scene_frame(box[i].axes[2], u, v);
-    scene_random_direction(random, turn); /* its first two parts turn the frame around its third axis */
+    scene_random_direction(random, turn); /* the first two components rotate the frame around its third axis */
     length2 = turn[0] * turn[0] + turn[1] * turn[1];
     const float length = sqrtf(length2);
     const float c = length2 > 0 ? turn[0] / length : 1.0f, s = length2 > 0 ? turn[1] / length : 0.0f;
@@ -194,7 +194,7 @@ const scene_name scene_names[] = {
     {NULL, NULL, 0},
 };
 
-/* In the order of scene_names. */
+/* In the same order as scene_names. */
 static void (*const builders[])(uint32_t, random_state *, scene_geometry *) = {
     build_boxes, build_city,    build_spheres, build_flake, build_obbs,    build_planes, scene_soup,
     scene_hair,  scene_terrain, scene_torus,   scene_knot,  scene_lattice, scene_room,

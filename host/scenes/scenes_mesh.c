@@ -1,4 +1,4 @@
-/* Generated triangles. Neighbours name the same vertex, so that shared edges have the same bits. */
+/* Generated triangles. Neighbours use the same vertex index, so that shared edges have the same bits. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ static uint32_t *put_triangle(uint32_t *to, uint32_t a, uint32_t b, uint32_t c) 
   return to + 3;
 }
 
-/* a, b, c, d counter-clockwise seen from the front; cut from a to c. */
+/* a, b, c, d counter-clockwise seen from the front; the diagonal is from a to c. */
 static uint32_t *put_square(uint32_t *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   return put_triangle(put_triangle(to, a, b, c), a, c, d);
 }
@@ -24,7 +24,7 @@ static float grid_noise(uint64_t seed, uint32_t x, uint32_t y) {
   return (float)(random_splitmix(&state) >> 40) * 0x1p-24f;
 }
 
-/* Grid noise with smooth steps between. */
+/* Grid noise with smooth interpolation. */
 static float smooth_noise(uint64_t seed, float x, float y) {
   const uint32_t i = (uint32_t)x, j = (uint32_t)y;
   const float fx = x - (float)i, fy = y - (float)j;
@@ -35,7 +35,7 @@ static float smooth_noise(uint64_t seed, float x, float y) {
   return low + sy * (high - low);
 }
 
-/* x and y in [0, 1]; eight octaves, the first with four hills a side. */
+/* x and y in [0, 1]; eight octaves, the first with four hills along each side. */
 static float terrain_height(uint64_t seed, float x, float y) {
   float height = 0.0f, weight = 0.25f, frequency = 4.0f;
   for (uint64_t octave = 0; octave < 8; octave++) {
@@ -48,8 +48,8 @@ static float terrain_height(uint64_t seed, float x, float y) {
 
 #define TERRAIN_BASE (-0.25f)
 
-/* The grid of n * n squares is closed by walls of n segments a side and a floor of rings, each with half as many as the
- * one around it, so that no triangle is much longer than wide. */
+/* Sizes of a terrain. The grid of n * n squares is closed by walls of n segments a side and by a floor of rings. Each
+ * ring has half as many segments as the one around it, so that no triangle is much longer than wide. */
 typedef struct terrain_size {
   size_t vertices, triangles;
 } terrain_size;
@@ -63,7 +63,7 @@ static terrain_size terrain_measure(uint32_t n) {
   return size;
 }
 
-/* Corner, then along x, z, -x, -z: vertex i of the 4n around the grid. */
+/* Border of the grid: from the corner along x, z, -x, -z; vertex i of the 4n. */
 static uint32_t border_vertex(uint32_t n, uint32_t i) {
   const uint32_t at = i % n, side = i / n % 4;
   const uint32_t x = side == 0 ? at : side == 1 ? n : side == 2 ? n - at : 0;
@@ -71,7 +71,7 @@ static uint32_t border_vertex(uint32_t n, uint32_t i) {
   return z * (n + 1) + x;
 }
 
-/* The same around a square of the floor. */
+/* The vertices around a square of the floor, in the same order. */
 static void ring_vertices(uint32_t n, float half, float *vertex) {
   for (uint32_t i = 0; i < 4 * n; i++) {
     const float along = half * (2.0f * (float)(i % n) / (float)n - 1.0f);
@@ -82,7 +82,8 @@ static void ring_vertices(uint32_t n, float half, float *vertex) {
   }
 }
 
-/* Between one side of a ring and that of the next: whichever is behind goes on. */
+/* Triangulates between one side of a ring and the same side of the next one. Each step advances on the side that is
+ * behind. */
 static uint32_t *zip_side(uint32_t *to, const uint32_t *outer, uint32_t n, const uint32_t *inner, uint32_t m) {
   for (uint32_t i = 0, k = 0; i < n || k < m;) {
     if (k == m || (i < n && (uint64_t)(2 * i + 1) * m <= (uint64_t)(2 * k + 1) * n)) {
@@ -96,12 +97,12 @@ static uint32_t *zip_side(uint32_t *to, const uint32_t *outer, uint32_t n, const
   return to;
 }
 
-/* rings: room for two of 4n + 1 indices. */
+/* rings: room for two rings of 4n + 1 indices. */
 static void close_terrain(uint32_t n, float *vertex, uint32_t first, uint32_t *to, uint32_t *rings) {
   uint32_t *outer = rings, *inner = rings + 4 * (size_t)n + 1;
   float half = 1.0f;
   for (uint32_t i = 0; i <= 4 * n; i++) outer[i] = border_vertex(n, i);
-  for (uint32_t segments = n, next = n;; next = (segments + 1) / 2) { /* the walls first */
+  for (uint32_t segments = n, next = n;; next = (segments + 1) / 2) { /* the first iteration makes the walls */
     ring_vertices(next, half, vertex);
     for (uint32_t i = 0; i <= 4 * next; i++) inner[i] = first + (i < 4 * next ? i : 0);
     for (uint32_t side = 0; side < 4; side++)
@@ -164,7 +165,7 @@ void scene_soup(uint32_t count, random_state *random, scene_geometry *out) {
 
 enum { HAIR_SEGMENTS = 8, HAIR_VERTICES = 2 * (HAIR_SEGMENTS + 1) };
 
-/* A ribbon that leaves the unit sphere along its normal and bends; a thousandth wide, narrowing. */
+/* A ribbon that leaves the unit sphere along its normal and bends; a thousandth wide, narrowing to its end. */
 static void strand(random_state *random, float *vertex) {
   float normal[3], bend[3], side[3], unused[3];
   scene_random_direction(random, normal);
@@ -197,7 +198,7 @@ void scene_hair(uint32_t count, random_state *random, scene_geometry *out) {
 /* ---- lattice and room ------------------------------------------------------ */
 
 typedef struct cubes {
-  uint32_t size;    /* cubes a side */
+  uint32_t size;    /* cubes along a side */
   uint8_t *solid;   /* size^3 */
   uint32_t *vertex; /* (size + 1)^3: index + 1 of the vertex here, 0 for none */
 } cubes;
@@ -219,7 +220,7 @@ static uint32_t lattice_vertex(const cubes *c, const uint32_t at[3], scene_geome
   return *slot - 1;
 }
 
-/* The face of a cube on side 0 .. 5 = -x, +x, ... */
+/* Writes the face of a cube on side 0 .. 5 = -x, +x, ... */
 static uint32_t *lattice_square(const cubes *c, const uint32_t cube[3], int side, int turned, uint32_t *to,
                                 scene_geometry *out) {
   static const uint32_t corners[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
@@ -236,7 +237,7 @@ static uint32_t *lattice_square(const cubes *c, const uint32_t cube[3], int side
   return turned ? put_square(to, v[1], v[2], v[3], v[0]) : put_square(to, v[0], v[1], v[2], v[3]);
 }
 
-/* Calls for every square between a solid cube and an empty one; to NULL only counts them. */
+/* Writes every square between a solid cube and an empty one. Only counts them if `to` is NULL. */
 static size_t lattice_surface(const cubes *c, random_state *random, uint32_t *to, scene_geometry *out) {
   size_t squares = 0;
   for (uint32_t z = 0; z < c->size; z++)
@@ -254,8 +255,8 @@ static size_t lattice_surface(const cubes *c, random_state *random, uint32_t *to
   return squares;
 }
 
-/* Half of n^3 cubes at random: about 3nnn + 3nn triangles. Cubes that touch along an edge make that an edge of
- * four triangles; the surface is closed all the same. */
+/* Fills half of n^3 cubes at random: about 3nnn + 3nn triangles. Where two cubes share only an edge, four triangles
+ * share it. The surface is closed all the same. */
 void scene_lattice(uint32_t count, random_state *random, scene_geometry *out) {
   uint32_t n = 1;
   while (3 * (uint64_t)(n + 1) * (n + 1) * (n + 2) <= count) n++;
@@ -271,7 +272,8 @@ void scene_lattice(uint32_t count, random_state *random, scene_geometry *out) {
   free(c.vertex);
 }
 
-/* Rays along its length cross needles at a grazing angle: where careless bounds leak. */
+/* A room that is 1000 times longer than wide. Rays along its length hit needle-shaped triangles at a grazing angle.
+ * Inexact error bounds would let such rays through. */
 void scene_room(uint32_t count, random_state *random, scene_geometry *out) {
   static const uint32_t sides[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                        {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
@@ -289,8 +291,8 @@ void scene_room(uint32_t count, random_state *random, scene_geometry *out) {
 
 /* ---- torus and knot -------------------------------------------------------- */
 
-/* Step i of n around the unit circle, without sine and cosine, whose last bits vary: within each quarter t is near
- * the tangent of half the angle, and the point is on the circle whatever t is. */
+/* Step i of n around the unit circle. Does not use sine and cosine, whose last bits vary between machines. Within each
+ * quarter t approximates the tangent of half the angle. The point is on the circle for every t. */
 static void circle(uint32_t i, uint32_t n, double *c, double *s) {
   const double turn = 4.0 * (double)i / (double)n;
   const int quarter = (int)turn;
@@ -301,7 +303,7 @@ static void circle(uint32_t i, uint32_t n, double *c, double *s) {
   *s = quarter == 0 ? y : quarter == 1 ? x : quarter == 2 ? -y : -x;
 }
 
-/* Where a closed tube's centre line runs, with two unit vectors across it. */
+/* A point of a closed tube's centre line, with two unit vectors across it. */
 typedef struct tube_point {
   double center[3], across[2][3];
 } tube_point;
@@ -311,8 +313,8 @@ static tube_point torus_point(double c, double s) {
   return p;
 }
 
-/* The curve (cos 2a (r + q cos 3a), sin 2a (r + q cos 3a), q sin 3a) lies on a torus, whose normal is one
- * direction across it that comes back to itself. */
+/* The curve (cos 2a (r + q cos 3a), sin 2a (r + q cos 3a), q sin 3a) lies on a torus. The torus's normal is a direction
+ * across the curve that is the same again after one round. */
 static tube_point knot_point(double c, double s) {
   const double r = 0.55, q = 0.25;
   const double c2 = c * c - s * s, s2 = 2.0 * (s * c);
@@ -330,7 +332,7 @@ static tube_point knot_point(double c, double s) {
   return p;
 }
 
-/* n rings of m vertices each. */
+/* Builds n rings of m vertices each. */
 static void build_tube(uint32_t n, uint32_t m, double radius, tube_point (*point)(double, double),
                        scene_geometry *out) {
   float *vertex = scene_vertices(out, (size_t)n * m);

@@ -1,4 +1,4 @@
-/* What the builders in scenes.c and scenes_mesh.c share. */
+/* Declarations shared by the builders in scenes.c and scenes_mesh.c. */
 #ifndef SLABCAST_BENCH_SCENES_PRIVATE_H
 #define SLABCAST_BENCH_SCENES_PRIVATE_H
 
@@ -10,14 +10,14 @@ uint32_t scene_square_root(uint32_t value);
 uint32_t scene_cube_root(uint32_t value);
 
 void scene_random_direction(random_state *random, float direction[3]);
-/* Two unit vectors that make a right-handed frame with the unit vector w. */
+/* Two unit vectors that form a right-handed frame with the unit vector w. */
 void scene_frame(const float w[3], float u[3], float v[3]);
 
-/* NULL where there is no memory. */
+/* NULL when memory runs out. */
 float *scene_vertices(scene_geometry *out, size_t count);
 uint32_t *scene_indices(scene_geometry *out, size_t triangles);
 
-/* Builders of triangles; the shapes that they leave NULL are found missing by scene_build. */
+/* Builders of triangles. When memory runs out they leave NULL in the geometry, and scene_build returns the error. */
 void scene_terrain(uint32_t count, random_state *random, scene_geometry *out);
 void scene_soup(uint32_t count, random_state *random, scene_geometry *out);
 void scene_hair(uint32_t count, random_state *random, scene_geometry *out);

@@ -1,4 +1,4 @@
-/* Shapes of any kind through one door, as arrays of floats in the member order of the kind's struct. */
+/* Adds shapes of any kind by one function, as arrays of floats in the member order of the kind's struct. */
 #ifndef SLABCAST_BENCH_SHAPES_H
 #define SLABCAST_BENCH_SHAPES_H
 
@@ -9,7 +9,7 @@ enum { SHAPE_KINDS = 5, SHAPE_FLOATS_MOST = 15 };
 size_t shape_floats(slab_shape kind);
 const char *shape_name(slab_shape kind);
 
-/* n shapes of a kind as one geometry; triangles as a soup of slab_triangle. */
+/* Adds n shapes of a kind as one geometry; triangles as a soup of slab_triangle. */
 slab_status shape_add(slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
                       const slab_geometry_options *options);
 

@@ -1,4 +1,4 @@
-/* Stopwatch and what becomes of its readings. */
+/* A stopwatch, and statistics of its readings. */
 #ifndef SLABCAST_BENCH_TIMING_H
 #define SLABCAST_BENCH_TIMING_H
 
@@ -8,7 +8,7 @@
 
 enum { ROUNDS_MAX = 101 };
 
-/* Wall time, or the processor time of all threads of the process: what a machine that is not quiet can measure. */
+/* Wall time, or the processor time of all threads of the process. Processor time can be measured on a busy machine. */
 static inline double timing_now(int processor_time) {
   struct timespec now;
   clock_gettime(processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
@@ -21,7 +21,7 @@ typedef struct timing {
 } timing;
 
 typedef struct timing_summary {
-  double best, median, spread; /* spread: of the middle half, as a share of the median */
+  double best, median, spread; /* spread: of the middle half of the readings, as a fraction of the median */
 } timing_summary;
 
 static inline int timing_compare(const void *a, const void *b) {

@@ -7,7 +7,7 @@
 
 const char *const trace_set_names[TRACE_SETS] = {"primary", "shadow", "diffuse", "random"};
 
-/* Every second bit of a Morton code. */
+/* Extracts every second bit of a Morton code. */
 static uint32_t morton_half(uint32_t code) {
   code &= 0x55555555u;
   code = (code | code >> 1) & 0x33333333u;
@@ -16,7 +16,7 @@ static uint32_t morton_half(uint32_t code) {
   return (code | code >> 8) & 0x0000FFFFu;
 }
 
-/* From above one corner, the whole scene in the picture. */
+/* A camera above one corner, with the whole scene in the picture. */
 static slab_camera camera_of(const slab_scene_stats *stats) {
   static const float up[3] = {0.0f, 0.0f, 1.0f}, toward[3] = {0.9f, 0.7f, 0.6f};
   float from[3], to[3], size = 0.0f;
@@ -43,7 +43,7 @@ void trace_random_fill(const slab_scene_stats *stats, uint64_t seed, size_t n, s
   }
 }
 
-/* Just off the surface that a ray met, on the side it came from; `normal` is turned to that side. */
+/* A point just off the surface that a ray hit, on the side that the ray came from. `normal` is turned to that side. */
 static void step_off(const slab_ray *ray, const slab_hit *hit, float size, float normal[3], float point[3]) {
   float along = 0.0f;
   slab_point_at(ray, hit->t, point);
@@ -60,7 +60,7 @@ static slab_ray shadow_ray(const slab_scene_stats *stats, const float point[3]) 
   return slab_segment(point, light);
 }
 
-/* A point of the unit sphere on top of the normal is distributed by the cosine. */
+/* The direction is the normal plus a random unit vector: it has a cosine distribution. */
 static slab_ray diffuse_ray(random_state *random, const float point[3], const float normal[3]) {
   slab_ray ray = {.t_max = INFINITY};
   float direction[3], length2 = 0.0f;
@@ -74,7 +74,7 @@ static slab_ray diffuse_ray(random_state *random, const float point[3], const fl
   return ray;
 }
 
-/* Primary rays become, in place, the rays that leave what they hit. */
+/* Replaces primary rays, in place, by the rays that leave the hit surfaces. */
 static size_t leave_surfaces(const slab_scene_stats *stats, trace_set set, random_state *random, size_t n,
                              const slab_hit *hits, slab_ray *rays) {
   size_t kept = 0;

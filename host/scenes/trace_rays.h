@@ -1,4 +1,4 @@
-/* Ray sets over any scene: what renderers and simulators cast. */
+/* Ray sets for any scene, as renderers and simulators cast them. */
 #ifndef SLABCAST_BENCH_TRACE_RAYS_H
 #define SLABCAST_BENCH_TRACE_RAYS_H
 
@@ -8,20 +8,20 @@
 #include "slabcast.h"
 
 typedef enum trace_set {
-  TRACE_PRIMARY, /* a camera that frames the scene; pixels along a Morton curve, so that packets are square */
-  TRACE_SHADOW,  /* from what those hit to a point light */
-  TRACE_DIFFUSE, /* from what those hit, by the cosine about the normal, in the order of the pixels */
-  TRACE_RANDOM,  /* from anywhere in the bounds to anywhere */
+  TRACE_PRIMARY, /* a camera with the whole scene in view; pixels along a Morton curve, so that packets are square */
+  TRACE_SHADOW,  /* from the primary hits to a point light */
+  TRACE_DIFFUSE, /* from the primary hits, cosine-distributed about the normal, in the order of the pixels */
+  TRACE_RANDOM,  /* from anywhere in the bounds in any direction */
   TRACE_SETS
 } trace_set;
 
 extern const char *const trace_set_names[TRACE_SETS];
 
-/* n rays of TRACE_RANDOM: fewer of the same seed are the first of them. */
+/* n rays of TRACE_RANDOM. A smaller n with the same seed gives the first of these rays. */
 void trace_random_fill(const slab_scene_stats *, uint64_t seed, size_t n, slab_ray *rays);
 
-/* Rays of a set for the pixels of a picture of side x side, a power of two; a share of them where the camera sees
- * nothing at a pixel. hits: room for side * side, where rays leave surfaces; else NULL. Sets *n. */
+/* Rays of a set for a picture of side x side pixels; side is a power of two. Secondary rays are fewer where the camera
+ * hits nothing at a pixel. hits: room for side * side, where rays leave surfaces; otherwise NULL. Sets *n. */
 slab_status trace_rays_fill(slab_scene *, trace_set, uint64_t seed, uint32_t side, slab_ray *rays, slab_hit *hits,
                             size_t *n);
 
