@@ -22,7 +22,7 @@ int camera_check(const command_line *command, const camera_options *options) {
   return OPTIONS_RUN;
 }
 
-/* `up` unless it lies along the view, which would leave right and left undefined; then another axis. */
+/* The up vector: `up`, or another axis if `up` lies along the view, which would leave right and left undefined. */
 static vector usable_up(const camera_options *options, vector forward) {
   const vector up = options->up.given ? vector_of(options->up.value) : (vector){0, 1, 0};
   const vector side = vector_cross(forward, up);
@@ -30,7 +30,7 @@ static vector usable_up(const camera_options *options, vector forward) {
   return fabs(forward.z) < fabs(forward.y) ? (vector){0, 0, -1} : (vector){0, 1, 0};
 }
 
-/* The least distance from `target` against `forward` at which all eight corners are in view, and a little more. */
+/* The least distance from `target` against `forward` at which all eight corners are in view, plus a margin. */
 static double framing_distance(const float lower[3], const float upper[3], vector target, vector forward, vector up,
                                double tangent, double aspect) {
   const double margin = 1.06;

@@ -1,4 +1,5 @@
-/* slabcast cast: rays from a file or pipe, at a scene, to a file or pipe, in constant memory. */
+/* slabcast cast: casts rays from a file or pipe at a scene and writes the results to a file or pipe, in constant
+ * memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static const command_line command = {
     .option_count = COUNT_OF(option_rows),
 };
 
-/* ---- what is asked --------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------- */
 
 static int is_binary(int format) { return format == FORMAT_NPY || format == FORMAT_RAW; }
 
@@ -90,14 +91,14 @@ static int check_range(const cast_options *options) {
   return options_refuse(&command, "--t-max %.9g is below --t-min %.9g", (double)most->value, (double)least->value);
 }
 
-/* Stdin holds one thing. */
+/* Stdin can be the input of only one option. */
 static int check_stdin(const cast_options *options) {
   const char *scene = scene_source_stdin(options->scene);
   if (!scene || strcmp(options->rays, "-") != 0) return OPTIONS_RUN;
   return options_refuse(&command, "%s - and --rays - cannot both come from stdin", scene);
 }
 
-/* The format of the results, by the option or the name. */
+/* Sets the format of the results from the option or the file name. */
 static int choose_format(cast_options *options) {
   if (options->out_format != FORMAT_AUTO)
     return options->out ? OPTIONS_RUN : options_refuse(&command, "--out is the format of -o FILE, which is missing");
@@ -106,7 +107,7 @@ static int choose_format(cast_options *options) {
   return options_check_ending(&command, options->out, OUTPUT_ENDINGS);
 }
 
-/* What options allow one by one but not together. Returns OPTIONS_RUN or an exit code. */
+/* Checks combinations of options. Returns OPTIONS_RUN or an exit code. */
 static int check_options(cast_options *options) {
   const slab_query query = (slab_query)options->query;
   int code = OPTIONS_RUN;
@@ -134,7 +135,7 @@ int cast_parse(int argc, char **argv, cast_options *options) {
   return code == OPTIONS_RUN ? check_options(options) : code;
 }
 
-/* ---- the work -------------------------------------------------------------- */
+/* ---- casting --------------------------------------------------------------- */
 
 int cast_open_rays(cast_job *job) {
   const cast_options *options = job->options;
@@ -194,7 +195,7 @@ void cast_prepare(cast_job *job) {
   job->cast.line = progress_begin("casting", "rays", resumed, count == ROWS_UNKNOWN ? 0 : count);
 }
 
-/* ---- what is told ---------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------- */
 
 static void warn_of_rounding(const cast_job *job) {
   double size = 0;
@@ -206,7 +207,7 @@ static void warn_of_rounding(const cast_job *job) {
         job->options->rays, job->rounding, size);
 }
 
-/* How many for each reason, and which is the first, where the host has seen as many as the device. */
+/* Prints how many rays are invalid for each reason, and the first one. Only if host and device found equally many. */
 static void warn_of_invalid(const cast_tally *tally) {
   const uint64_t *f = tally->faults;
   char rest[160] = " (NaN, infinite, zero direction, origin beyond 2^60)";
@@ -221,8 +222,8 @@ static void warn_of_invalid(const cast_tally *tally) {
            rest);
 }
 
-/* Rays a second of casting alone. The first answers have waited for the driver to load or compile kernels; NaN where
- * all came with them. */
+/* Rays per second of casting alone. The first answers are excluded because the driver loads or compiles kernels before
+ * them. NaN if all answers came with the first. */
 static double cast_rate(const cast_tally *tally) {
   const uint64_t rays = tally->rays - tally->prepare_rays;
   return rays > 0 && tally->cast_seconds > 0 ? (double)rays / tally->cast_seconds : NAN;

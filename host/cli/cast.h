@@ -1,4 +1,4 @@
-/* The cast command's parts, for each program that casts the rays of a file: `slabcast cast` and `slabcast-mpi cast`. */
+/* The parts of the cast command, shared by `slabcast cast` and `slabcast-mpi cast`. */
 #ifndef SLABCAST_CLI_CAST_H
 #define SLABCAST_CLI_CAST_H
 
@@ -31,21 +31,21 @@ typedef struct cast_job {
   ray_source *rays;
   result_file *results;
   caster cast;
-  double rounding; /* the largest distance that float32 moved a point of a ray */
+  double rounding; /* largest distance that rounding to float32 moved a point of a ray */
   double start;
 } cast_job;
 
-/* The command line into *options, whose scene is there already. OPTIONS_RUN, or the exit code to return. */
+/* Parses the command line into *options; options->scene must exist. Returns OPTIONS_RUN, or the exit code to return. */
 int cast_parse(int argc, char **argv, cast_options *options);
 
-/* Opens the rays that job->options name: the shard that they ask for. Returns an exit code. */
+/* Opens the rays that job->options name, or the shard of them. Returns an exit code. */
 int cast_open_rays(cast_job *job);
-/* Sets up job->cast for what is opened already: rays, scene and, where they are wanted, results. */
+/* Sets up job->cast. Rays, scene and, if wanted, results must be open. */
 void cast_prepare(cast_job *job);
 
-/* What the tally says: warnings and, where it is asked for, the counts. */
+/* Prints the warnings and, if requested, the counts of the tally. */
 void cast_tell(const cast_job *job);
-/* The same for --json; NULL without memory. */
+/* The tally for --json; NULL if out of memory. */
 json_t *cast_summary(const cast_job *job);
 
 #endif

@@ -1,10 +1,10 @@
-/* What every file of the program shares: commands, exit codes, error lines. */
+/* Declarations shared by all files of the program: commands, exit codes, error lines. */
 #ifndef SLABCAST_CLI_H
 #define SLABCAST_CLI_H
 
 #include "slabcast.h"
 
-/* A signal that ends the program is passed on after the clean-up, so that shells see it as one. */
+/* A signal that ends the program is raised again after the clean-up, so that shells see the signal. */
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISMATCH = 3, EXIT_NO_DEVICE = 4 };
 
 /* Each command takes its own name as argv[0] and returns an exit code. */
@@ -18,10 +18,10 @@ int command_verify(int argc, char **argv);
 int command_demo(int argc, char **argv);
 int command_bench(int argc, char **argv);
 
-/* One line "slabcast: ..." on stderr; over a progress line if one is shown. */
+/* Prints one line "slabcast: ..." to stderr. A shown progress line is overwritten. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "slabcast: WHAT: message of the library" and the exit code that goes with the status. */
+/* Prints "slabcast: WHAT: message of the library" and returns the exit code for the status. */
 int complain_status(slab_status status, const char *what);
 
 #endif

@@ -8,7 +8,8 @@
 
 int device_open_with(const slab_context_options *options, slab_context **context) {
   progress line = progress_begin("opening", "devices", 0, 0);
-  progress_await(&line, options->device ? options->device : "OpenCL"); /* a kernel asks the device what it does */
+  progress_await(&line,
+                 options->device ? options->device : "OpenCL"); /* opening a device runs a kernel that probes it */
   const slab_status status = slab_context_create(options, context);
   progress_end(&line);
   if (status == SLAB_OK) return EXIT_DONE;

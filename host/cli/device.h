@@ -1,4 +1,4 @@
-/* The devices a command works on. */
+/* Opens the devices that a command uses. */
 #ifndef SLABCAST_CLI_DEVICE_H
 #define SLABCAST_CLI_DEVICE_H
 
@@ -6,10 +6,10 @@
 
 /* Opens what --device names (NULL: the library's choice). Returns an exit code, errors printed. */
 int device_open(const char *selector, slab_context **context);
-/* The same with all that a context can be told. */
+/* The same with all options of a context. */
 int device_open_with(const slab_context_options *options, slab_context **context);
 
-/* The names of all devices of a context, " + " between them, cut where they do not fit. */
+/* The names of all devices of a context, separated by " + ", cut at `size`. */
 void device_names(const slab_context *context, char *text, size_t size);
 
 /* "CPU", "GPU" or "other". */

@@ -1,4 +1,4 @@
-/* slabcast devices: what there is to cast on. */
+/* slabcast devices: lists the OpenCL devices. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 void complain(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  flockfile(stderr); /* a line is a line, whichever thread it comes from */
+  flockfile(stderr); /* keeps lines of different threads apart */
   fprintf(stderr, "%sslabcast: ", isatty(STDERR_FILENO) ? terminal_wipe() : "");
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);

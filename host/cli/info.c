@@ -1,4 +1,4 @@
-/* slabcast info: what a scene holds and what its BVH costs. */
+/* slabcast info: prints a scene's contents and the size and cost of its BVH. */
 #include <inttypes.h>
 #include <stdio.h>
 

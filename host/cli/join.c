@@ -1,4 +1,4 @@
-/* slabcast join: the outputs of `cast --shard 0/N` to `N-1/N` as one. */
+/* slabcast join: joins the outputs of `cast --shard 0/N` to `N-1/N`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,12 +39,12 @@ static const command_line command = {
 
 typedef struct piece {
   const char *path;
-  char *offsets;          /* the name they would have */
+  char *offsets;          /* name of the offsets file, whether it exists or not */
   uint64_t rows, entries; /* entries: of the offsets */
   shard_label label;
 } piece;
 
-/* Opens an array of one dimension and checks that all of it is there. 0, or -1 with the error printed. */
+/* Opens an array of one dimension and checks that the file holds all of it. Returns 0, or -1 with the error printed. */
 static int open_array(const char *path, input *in, npy_header *header) {
   if (input_open(in, path)) return -1;
   if (npy_read(in, header)) goto failed;
@@ -62,7 +62,7 @@ failed:
   return -1;
 }
 
-/* Copies `bytes` bytes; with `add`, as uint64_t to each of which it is added. */
+/* Copies `bytes` bytes. If `add` is not 0, they are uint64_t and `add` is added to each. */
 static int copy(input *in, output *out, uint64_t bytes, uint64_t add) {
   uint64_t block[8192];
   while (bytes) {
@@ -80,9 +80,9 @@ static int copy(input *in, output *out, uint64_t bytes, uint64_t add) {
   return 0;
 }
 
-/* ---- which shards ---------------------------------------------------------- */
+/* ---- order of the shards --------------------------------------------------- */
 
-/* Rows and label of each shard, and the dtype they share. */
+/* Reads rows and label of each shard, and the dtype that they share. */
 static int survey(piece *pieces, int count, npy_header *common) {
   for (int i = 0; i < count; i++) {
     input in;
@@ -101,7 +101,7 @@ static int survey(piece *pieces, int count, npy_header *common) {
   return 0;
 }
 
-/* All are shards of one cast. */
+/* Checks that all are shards of one cast. */
 static int check_family(const piece *pieces, int count) {
   const piece *first = &pieces[0];
   for (const piece *other = first + 1; other < first + count; other++) {
@@ -125,7 +125,7 @@ static int by_index(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* Shards of a cast are put in order; each must be there once. */
+/* Sorts the shards of a cast; each must be present once. */
 static int sort_shards(piece *pieces, int count) {
   const uint64_t shards = pieces[0].label.count;
   if (check_family(pieces, count)) return -1;
@@ -145,7 +145,7 @@ static int sort_shards(piece *pieces, int count) {
   return 0;
 }
 
-/* That a shard holds the results of as many rays as its label says. */
+/* Checks that a shard has results of as many rays as its label says. */
 static int check_rays(const char *name, const shard_label *label, uint64_t rays) {
   if (label->count == 0 || label->rays == rays) return 0;
   complain("%s holds the results of %" PRIu64 " %s, its label says %" PRIu64, name, rays, plural(rays, "ray", "rays"),
@@ -180,7 +180,7 @@ static int join_results(const piece *pieces, int count, const npy_header *common
 
 /* ---- offsets --------------------------------------------------------------- */
 
-/* How many of the shards have offsets. */
+/* Counts the shards that have offsets. */
 static int count_offsets(const piece *pieces, int count) {
   int found = 0;
   for (int i = 0; i < count; i++) found += access(pieces[i].offsets, F_OK) == 0;
@@ -213,7 +213,7 @@ static int scene_bounds_offsets(piece *pieces, int count) {
   return 0;
 }
 
-/* The last entry of a shard's offsets counts its rows. */
+/* Checks that the last offset of a shard equals its number of rows. */
 static int check_last(const char *name, uint64_t expected, output *out) {
   uint64_t last = 0;
   if (output_read_back(out, output_size(out) - sizeof last, &last, sizeof last)) return -1;
@@ -223,7 +223,7 @@ static int check_last(const char *name, uint64_t expected, output *out) {
   return -1;
 }
 
-/* Every shard's offsets begin with 0, which only the first one's keep. */
+/* Joins the offsets. Each shard's offsets begin with 0; only that of the first shard is kept. */
 static int join_offsets(const piece *pieces, int count, output *out) {
   uint64_t before = 0, entries = 1;
   for (int i = 0; i < count; i++) entries += pieces[i].entries - 1;
@@ -270,7 +270,7 @@ static void release(join_job *job) {
   free(job->pieces);
 }
 
-/* Without offsets there is a row for each ray. */
+/* Checks the rows of shards without offsets: one row per ray. */
 static int check_rows(const piece *pieces, int count) {
   for (int i = 0; i < count; i++)
     if (check_rays(pieces[i].path, &pieces[i].label, pieces[i].rows)) return -1;

@@ -1,4 +1,4 @@
-/* The program: finds the command and runs it. */
+/* The program: selects the command and runs it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static int is_one_of(const char *word, const char *first, const char *second) {
   return !strcmp(word, first) || !strcmp(word, second);
 }
 
-/* argv[0] names the command. */
+/* argv[0] is the name of the command. */
 static int run_command(int argc, char **argv) {
   for (int i = 0; i < COMMAND_COUNT; i++)
     if (!strcmp(argv[0], commands[i].name)) return commands[i].run(argc, argv);
@@ -52,7 +52,7 @@ static int run_command(int argc, char **argv) {
   return EXIT_USAGE;
 }
 
-/* `help` alone lists the commands, `help COMMAND` is `COMMAND --help`. */
+/* `help` lists the commands; `help COMMAND` is `COMMAND --help`. */
 static int help(int argc, char **argv) {
   char word[] = "--help", *of_command[] = {argc > 1 ? argv[1] : NULL, word, NULL};
   if (argc > 2) {

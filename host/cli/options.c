@@ -24,7 +24,7 @@ int parse_real(const char *text, double *value) {
   return *end == '\0' && !isnan(*value);
 }
 
-/* The digits at `text` and where they end; 0 when there are none or the number does not fit. */
+/* Parses the digits at `text`; *end is where they end. Returns 0 if there are none or the number does not fit. */
 static int parse_digits(const char *text, int base, char **end, uint64_t *value) {
   if (!isxdigit((unsigned char)text[0])) return 0;
   errno = 0;
@@ -66,13 +66,14 @@ const char *list_unknown(const char *list, const void *things, size_t count, siz
   return NULL;
 }
 
-/* Letters changed, left out, added or exchanged with their neighbour; of long words none is told. */
+/* Longest word for which a similar name is searched. Edits are letters changed, left out, added, or exchanged with
+ * their neighbour. */
 enum { NEAR_LETTERS = 32 };
 
 static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
 
 static size_t edits_between(const char *from, const char *to) {
-  size_t edits[NEAR_LETTERS + 1][NEAR_LETTERS + 1]; /* of the first i letters to the first k */
+  size_t edits[NEAR_LETTERS + 1][NEAR_LETTERS + 1]; /* edits between the first i letters and the first k */
   const size_t rows = strlen(from), columns = strlen(to);
   if (rows > NEAR_LETTERS || columns > NEAR_LETTERS) return SIZE_MAX;
   for (size_t i = 0; i <= rows; i++)
@@ -88,7 +89,7 @@ static size_t edits_between(const char *from, const char *to) {
 }
 
 const char *options_near(const char *word, const void *things, size_t count, size_t stride) {
-  size_t fewest = (strlen(word) + 1) / 3 + 1; /* more would make any word of another */
+  size_t fewest = (strlen(word) + 1) / 3 + 1; /* with more edits any two words would be similar */
   const char *near = NULL;
   for (size_t i = 0; i < count; i++) {
     const char *thing;
@@ -121,7 +122,7 @@ static int parse_point(const char *text, point_option *point) {
   return point->given = 1;
 }
 
-/* FIRST mark SECOND, both decimal. */
+/* Parses FIRST mark SECOND, both decimal. */
 static int parse_pair(const char *text, char mark, uint64_t *first, uint64_t *second) {
   char *end = NULL;
   return parse_digits(text, 10, &end, first) && *end == mark && parse_count(end + 1, second);
@@ -140,7 +141,7 @@ static int parse_shard(const char *text, shard_option *shard) {
          shard->count <= UINT32_MAX;
 }
 
-/* The index of `text` among words separated by |, or -1. */
+/* The index of `text` in a list of words separated by |, or -1. */
 static int parse_choice(const char *text, const char *words) {
   const size_t length = strlen(text);
   for (int i = 0; *words; i++) {
@@ -210,8 +211,8 @@ static int set_choice(const option *row, const char *value, int *place) {
   return index >= 0;
 }
 
-/* 1 when the value was taken, 0 when it is not what the row expects, -1 when the refusal is printed, -2 when
- * there was no memory for it, which is printed too. */
+/* Sets the value of an option. Returns 1, 0 if the value is not valid for the row, -1 if the refusal is already
+ * printed, -2 if out of memory, printed too. */
 static int set_option(const option *row, const char *value, void *values) {
   char *place = (char *)values + row->place;
   switch (row->kind) {
@@ -244,7 +245,7 @@ static int set_option(const option *row, const char *value, void *values) {
 
 /* ---- the command line ------------------------------------------------------ */
 
-/* A name of one letter may have its value right behind it. */
+/* Length of an option's name. A one-letter name may have its value directly after it. */
 static size_t name_length(const char *argument) { return argument[1] == '-' ? strcspn(argument, "=") : 2; }
 
 /* The row that `argument` names. */
@@ -267,8 +268,8 @@ static void refuse_unknown(const command_line *command, const char *argument) {
     options_refuse(command, "unknown option %s", argument);
 }
 
-/* Takes argv[at] and its value; returns how many arguments that were, or 0 with the refusal printed, or -1 with
- * the failure. */
+/* Parses argv[at] and its value. Returns the number of arguments used; 0 with the refusal printed; -1 with the failure
+ * printed. */
 static int take_option(const command_line *command, int argc, char **argv, int at, void *values) {
   const option *row = find_option(command, argv[at]);
   const char *attached = argv[at] + name_length(argv[at]);

@@ -1,7 +1,7 @@
 /* Command lines: a table of options per command, one parser, strict values.
  *
- * Accepted: `--name VALUE`, `--name=VALUE`, `--switch`, `-o VALUE`, `-oVALUE`, `--help`, and `--` before arguments
- * that begin with a dash. Every refusal names the option, the value and what was expected. */
+ * Accepted: `--name VALUE`, `--name=VALUE`, `--switch`, `-o VALUE`, `-oVALUE`, `--help`, and `--` before arguments that
+ * begin with a dash. Every refusal names the option, the value and what was expected. */
 #ifndef SLABCAST_OPTIONS_H
 #define SLABCAST_OPTIONS_H
 
@@ -10,19 +10,20 @@
 
 #include "slabcast.h"
 
-/* What stands at `place` in the command's struct of values; members keep their value when the option is absent. */
+/* The type of the member at `place` in the command's struct of values. Members keep their value if the option is
+ * absent. */
 typedef enum option_kind {
   OPTION_SWITCH, /* int: 1 when given */
   OPTION_TEXT,   /* const char *, not empty */
-  OPTION_CHOICE, /* int: index of the value among `placeholder`'s words, separated by | */
+  OPTION_CHOICE, /* int: index of the value in `placeholder`, a list of words separated by | */
   OPTION_REAL,   /* real_option; inf and -inf allowed, NaN not */
   OPTION_COUNT,  /* uint64_t */
   OPTION_MASK,   /* uint32_t, decimal or 0x..., not zero */
   OPTION_POINT,  /* point_option: X,Y,Z, finite */
   OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
   OPTION_SHARD,  /* shard_option: I/N with I < N */
-  OPTION_SCENE,  /* scene_source *: the option is handed to it */
-  OPTION_THREADS /* nothing: the threads of the host that work for whoever parses are this many from then on */
+  OPTION_SCENE,  /* scene_source *: receives the option */
+  OPTION_THREADS /* no member: sets the number of host threads used by the thread that parses */
 } option_kind;
 
 typedef struct real_option {
@@ -40,30 +41,30 @@ typedef struct size_option {
 } size_option;
 
 typedef struct shard_option {
-  uint64_t index, count; /* count 0: no shards */
+  uint64_t index, count; /* count 0: not sharded */
 } shard_option;
 
 typedef struct option {
-  const char *name;        /* "--t-min", "-o" */
-  const char *placeholder; /* of the value in the help; NULL for switches */
+  const char *name;        /* for example "--t-min", "-o" */
+  const char *placeholder; /* name of the value in the help; NULL for switches */
   option_kind kind;
-  size_t place;       /* offsetof the member it sets */
-  const char *help;   /* one sentence or two; lines are broken at \n */
+  size_t place;       /* offsetof the member that it sets */
+  const char *help;   /* one or two sentences; lines are broken at \n */
   double least, most; /* accepted range of OPTION_REAL and OPTION_COUNT; both 0: any */
 } option;
 
 typedef struct command_line {
   const char *usage;   /* "cast SCENE... --rays FILE|- [options]"; the first word names the command */
-  const char *about;   /* a paragraph for the help */
-  const char *closing; /* the help's end: examples and notes; may be NULL */
+  const char *about;   /* a paragraph of the help */
+  const char *closing; /* end of the help: examples and notes; may be NULL */
   const option *options;
   size_t option_count;
-  int arguments; /* how many non-options are taken at most */
+  int arguments; /* largest number of non-option arguments */
 } command_line;
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Rows shared by the commands; `type` is the struct of values, `member` its scene_source * or const char *. */
+/* Rows shared by the commands. `type` is the struct of values, `member` its scene_source * or const char *. */
 #define OPTIONS_SCENE(type, member)                                                                                  \
   {"--mesh", "FILE", OPTION_SCENE, offsetof(type, member), "a mesh file: OBJ, PLY, STL, OFF, glTF, ...; - is stdin", \
    0,        0},                                                                                                     \
@@ -95,8 +96,8 @@ typedef struct command_line {
         "soup, hair, terrain,\ntorus, knot, lattice, room",                                                          \
         0, 0                                                                                                         \
   }
-/* --threads is for OpenMP's threads of the one that parses, and of no other: of several devices the first one's rays
- * are sorted by so many. */
+/* --threads sets the OpenMP threads of the thread that parses, and of no other. With several devices, the rays of the
+ * first one are sorted by that many threads. */
 #define OPTIONS_DEVICE(type, member)                                              \
   {"--device",                                                                    \
    "SEL",                                                                         \
@@ -155,35 +156,36 @@ typedef struct command_line {
         "vertical field of view in degrees (default: 40)", 0.01, 179.0                   \
   }
 
-/* Returned by options_parse when the command shall run; anything else is the exit code to return. */
+/* Returned by options_parse if the command shall run. Any other value is the exit code to return. */
 enum { OPTIONS_RUN = -1 };
 
-/* Fills `values`; moves the non-option arguments to argv[1] onwards and their number to *arguments (may be NULL
- * when the command takes none). Prints the help to stdout or the refusal to stderr itself. */
+/* Fills `values`. Moves the non-option arguments to argv[1] onwards and writes their number to *arguments (may be NULL
+ * if the command takes none). Prints the help to stdout, and a refusal to stderr. */
 int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments);
 
-/* A refusal found after parsing: "slabcast: ..." followed by the command's usage line. Returns EXIT_USAGE. */
+/* Prints a refusal found after parsing: "slabcast: ..." and the command's usage line. Returns EXIT_USAGE. */
 int options_refuse(const command_line *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Before anything is done: that the name of the file for -o has no ending, or one of `endings` ("npy|raw"), in any
- * case. What is no file can have any name, and an ending without a letter is none. OPTIONS_RUN, or a refusal. */
+/* Call before any work. Checks that the ending of the file name for -o is one of `endings` ("npy|raw"), in any case, or
+ * that there is none. Outputs that are not files may have any name, and an ending without a letter does not count.
+ * Returns OPTIONS_RUN, or the exit code of a refusal. */
 int options_check_ending(const command_line *command, const char *path, const char *endings);
 
-/* What `word` may have been meant to be, of `count` things which begin with their names, `stride` bytes apart: a name
- * that a few letters changed, left out, added or exchanged make of it. NULL: none. */
+/* The name most similar to `word`, by edits of letters (changed, left out, added, exchanged); NULL: none is similar.
+ * `things` are `count` structs that begin with their names, `stride` bytes apart. */
 const char *options_near(const char *word, const void *things, size_t count, size_t stride);
 
-/* A list of names separated by commas: the name at *list, cut to what fits, and *list on to the next; 0 at the end. */
+/* Reads the next name of a list separated by commas, cut to `size`, and advances *list. Returns 0 at the end. */
 int list_next(const char **list, char *name, size_t size);
-/* Whether the list holds the name; NULL holds all. */
+/* Whether the list contains the name; NULL contains all. */
 int list_has(const char *list, const char *name);
-/* The first word of the list that names none of `count` things, which begin with their names, `stride` bytes apart; it
- * is copied to `name`. NULL: all are known. */
+/* The first word of the list that names none of `count` things, copied to `name`; NULL: all are known. `things` are
+ * structs that begin with their names, `stride` bytes apart. */
 const char *list_unknown(const char *list, const void *things, size_t count, size_t stride, char *name, size_t size);
 
-/* Parses a whole string as a finite or infinite number; 0 when it is none, or NaN. */
+/* Parses a whole string as a finite or infinite number. Returns 0 if it is not a number, or NaN. */
 int parse_real(const char *text, double *value);
-/* Parses a whole string as an unsigned number, decimal; 0 when it is none. */
+/* Parses a whole string as an unsigned decimal number. Returns 0 if it is not one. */
 int parse_count(const char *text, uint64_t *value);
 
 #endif

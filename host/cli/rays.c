@@ -1,4 +1,4 @@
-/* slabcast rays: sets of rays to cast. The same options give the same bytes on every machine. */
+/* slabcast rays: generates sets of rays. The same options give the same bytes on every machine. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,8 +61,8 @@ static const command_line command = {
 typedef struct ray_set {
   const rays_options *options;
   slab_camera camera;
-  vector from, forward, right, up; /* lidar and hemisphere: unit axes */
-  float lower[3], upper[3];        /* random: where rays start */
+  vector from, forward, right, up; /* for lidar and hemisphere: unit axes */
+  float lower[3], upper[3];        /* for random: where rays start */
   uint32_t width, height;
   uint64_t count;
   random_state random;
@@ -96,7 +96,7 @@ static slab_ray lidar_ray(ray_set *set, uint64_t index) {
   return towards(set->from, vector_add(vector_add(zero, over_cos, flat), over_sin, set->up));
 }
 
-/* A point of the unit disc lifted onto the sphere has the cosine's density. */
+/* A point of the unit disc projected up onto the hemisphere has a cosine-weighted density. */
 static slab_ray hemisphere_ray(ray_set *set, uint64_t index) {
   double x, y;
   (void)index;
@@ -126,7 +126,7 @@ static slab_ray random_ray(ray_set *set, uint64_t index) {
 
 /* ---- preparing ------------------------------------------------------------- */
 
-/* Unit axes with `forward` kept, or with `up` kept, the other made perpendicular to it. */
+/* Unit axes with `forward` (or `up`) kept and the other made perpendicular to it. */
 static void set_axes(ray_set *set, vector forward, vector up, int keep_up) {
   const vector kept = vector_unit(keep_up ? up : forward);
   vector side = vector_cross(forward, up);
@@ -190,7 +190,7 @@ typedef struct ray_kind {
   const char *name;
   void (*prepare)(ray_set *set, const slab_scene_stats *stats);
   make_ray *make;
-  int sized; /* takes --size, not --count */
+  int sized; /* the set takes --size, not --count */
 } ray_kind;
 
 static const ray_kind kinds[] = {
@@ -250,7 +250,7 @@ static int save_rays(ray_set *set, make_ray *make) {
 
 /* ---- the command ----------------------------------------------------------- */
 
-/* The bounds come from a committed scene; nothing is cast. */
+/* Commits the scene to get its bounds; no ray is cast. */
 static int measure_scene(const rays_options *options, slab_scene_stats *stats) {
   slab_context *context = NULL;
   slab_scene *scene = NULL;

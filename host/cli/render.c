@@ -1,4 +1,4 @@
-/* slabcast render: one ray a pixel, and what it hit as a colour. */
+/* slabcast render: casts one ray per pixel and shows the hit as a colour. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "scene.h"
 #include "vectors.h"
 
-/* Rays cast at a time, at least a row. */
+/* Rays cast at a time; at least one row. */
 enum { BATCH = 1 << 20 };
 
 enum shade { SHADE_NORMAL, SHADE_DEPTH, SHADE_ID };
@@ -66,7 +66,7 @@ static const vec3 background = {0.10f, 0.11f, 0.13f};
 
 static vec3 normal_color(const slab_hit *hit) { return vec_along(vec(0.5f, 0.5f, 0.5f), 0.5f, vec_of(hit->normal)); }
 
-/* Neighbouring ids get colours far apart; none is dark. */
+/* Neighbouring ids get distant colours; none is dark. */
 static vec3 id_color(const slab_hit *hit) {
   uint32_t bits = hit->primitive * 0x9E3779B1u ^ (hit->geometry + 1) * 0x85EBCA77u;
   bits = (bits ^ bits >> 15) * 0x2C1B3C6Du;
@@ -75,7 +75,7 @@ static vec3 id_color(const slab_hit *hit) {
   return vec_along(vec(0.2f, 0.2f, 0.2f), 0.8f / 255.0f, spread);
 }
 
-/* Depths are stretched over the picture, so they are painted when all are known. */
+/* Depths are scaled to the picture's range, so they are drawn when all are known. */
 static void paint_depths(const float *depths, size_t count, uint8_t *pixels) {
   float nearest = INFINITY, farthest = -INFINITY;
   for (size_t i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ static void paint_depths(const float *depths, size_t count, uint8_t *pixels) {
   }
 }
 
-/* ---- the work -------------------------------------------------------------- */
+/* ---- rendering ------------------------------------------------------------- */
 
 typedef struct render_job {
   slab_device_info device;

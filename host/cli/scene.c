@@ -15,8 +15,8 @@ typedef struct scene_kind scene_kind;
 
 typedef struct scene_item {
   const scene_kind *kind;
-  const char *value; /* of the option: a path, or NAME:COUNT */
-  uint32_t mask;     /* the bit that --mask knows it by */
+  const char *value; /* value of the option: a path, or NAME:COUNT */
+  uint32_t mask;     /* the bit of --mask for this geometry */
 } scene_item;
 
 struct scene_source {
@@ -26,18 +26,18 @@ struct scene_source {
 
 static int is_stdin(const char *value) { return !strcmp(value, "-"); }
 
-/* As messages have it. */
+/* The name for messages. */
 static const char *name_of(const scene_item *item) { return is_stdin(item->value) ? "standard input" : item->value; }
 
 struct scene_kind {
   const char *option;
-  int (*load)(const scene_item *, slab_scene *, double *worst_rounding); /* an exit code, errors printed */
+  int (*load)(const scene_item *, slab_scene *, double *worst_rounding); /* returns an exit code, prints errors */
   size_t least_columns, most_columns;
 };
 
 /* ---- arrays ---------------------------------------------------------------- */
 
-/* The file's rows are the bytes of the structs, but for boxes of four columns. */
+/* Adds rows of a file. Rows have the layout of the structs, except boxes of four columns. */
 static slab_status add_rows(slab_scene *scene, const scene_item *item, const void *rows, uint32_t n) {
   const slab_geometry_options options = {.mask = item->mask};
   const char *kind = item->kind->option;
@@ -47,7 +47,7 @@ static slab_status add_rows(slab_scene *scene, const scene_item *item, const voi
   return slab_scene_add_obbs(scene, rows, n, &options, NULL);
 }
 
-/* Rectangles lx ly ux uy as boxes without an end in z; NULL without memory. */
+/* Converts rectangles lx ly ux uy to boxes that are unbounded in z; NULL if out of memory. */
 static slab_box *boxes_2d(const table *rows) {
   slab_box *boxes = malloc((rows->rows + 1) * sizeof *boxes);
   for (size_t i = 0; boxes && i < rows->rows; i++)
@@ -101,7 +101,7 @@ static int load_mesh(const scene_item *item, slab_scene *scene, double *worst_ro
 
 enum { BUILTIN_NAME_MAX = 32 };
 
-/* Takes NAME:COUNT apart; 0 when it is not of that form. */
+/* Splits NAME:COUNT; 0 if `value` has another form. */
 static int parse_builtin(const char *value, char name[BUILTIN_NAME_MAX], uint32_t *count) {
   const char *colon = strchr(value, ':');
   uint64_t number = 0;
@@ -134,7 +134,7 @@ static int is_scene_name(const char *name) {
   return 0;
 }
 
-/* Refused while the command line is read, before any file is. */
+/* Checks while the command line is parsed, before any file is read. */
 static int check_builtin(const char *value) {
   char name[BUILTIN_NAME_MAX], known[512] = "";
   uint32_t count = 0;
@@ -206,7 +206,8 @@ int scene_source_option(scene_source *source, const char *name, const char *valu
   return 0;
 }
 
-/* Numbers that float32 moved by more than 1e-6 of the scene's size: the user may want to move the origin. */
+/* Warns if rounding to float32 moved a number by more than 1e-6 of the scene's size, so that the user can move the
+ * origin. */
 static void warn_of_rounding(const scene_source *source, const double *worst, const slab_scene *scene) {
   slab_scene_stats stats;
   double size = 0;

@@ -1,5 +1,5 @@
-/* The scene that a command line describes: meshes, arrays of primitives and generated scenes in any mix;
- * geometry ids follow the order of the options; geometry i has the mask of bit i mod 32 alone. */
+/* The scene that a command line describes: any mix of meshes, arrays of primitives and generated scenes. Geometry ids
+ * follow the order of the options. The mask of geometry i has only bit i mod 32 set. */
 #ifndef SLABCAST_CLI_SCENE_H
 #define SLABCAST_CLI_SCENE_H
 
@@ -9,19 +9,19 @@
 
 typedef struct scene_source scene_source;
 
-/* NULL without memory. The texts handed to scene_source_option must outlive it. */
+/* NULL if out of memory. Texts passed to scene_source_option must outlive it. */
 scene_source *scene_source_create(void);
 void scene_source_destroy(scene_source *);
 
-/* 1: taken; 0: no scene option, or no value that it can have; -1: the refusal is printed;
- * -2: there was no memory for it, which is printed. */
+/* Returns 1: accepted; 0: not a scene option, or not a valid value; -1: the refusal is printed; -2: out of memory,
+ * printed. */
 int scene_source_option(scene_source *, const char *name, const char *value);
-/* The option that reads stdin, by the value "-", which one alone may have; NULL: none. */
+/* The option that reads stdin, by the value "-"; only one option may do so. NULL: none. */
 const char *scene_source_stdin(const scene_source *);
-/* How many scene options were taken. */
+/* Number of scene options accepted. */
 size_t scene_source_count(const scene_source *);
 
-/* Reads, adds and commits everything. Returns an exit code, errors printed; *scene is then NULL. */
+/* Reads, adds and commits everything. Returns an exit code; on failure the error is printed and *scene is NULL. */
 int scene_source_load(const scene_source *, slab_context *, slab_tree tree, slab_scene **scene);
 
 #endif

@@ -1,10 +1,10 @@
-/* Three numbers: floats for pictures, doubles for cameras and ray sets; and the unit circle. */
+/* Vectors of three numbers: floats for pictures, doubles for cameras and ray sets. Also sine and cosine. */
 #ifndef SLABCAST_CLI_VECTORS_H
 #define SLABCAST_CLI_VECTORS_H
 
 #include <math.h>
 
-/* ---- floats: + - * / sqrt in one stated order, so that pixels are the same everywhere ---- */
+/* ---- floats: + - * / sqrt in a fixed order, so that pixels are equal on every machine ---- */
 
 typedef struct vec3 {
   float x, y, z;
@@ -24,7 +24,7 @@ static inline vec3 vec_cross(vec3 a, vec3 b) {
   return (vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 static inline vec3 vec_unit(vec3 a) { return vec_scale(a, 1.0f / sqrtf(vec_dot(a, a))); }
-/* From a to b as s goes from 0 to 1; not beyond. */
+/* From a to b as s goes from 0 to 1; s is clamped. */
 static inline vec3 vec_mix(vec3 a, vec3 b, float s) {
   const float t = s > 0.0f ? (s < 1.0f ? s : 1.0f) : 0.0f;
   return vec_along(a, t, vec_sub(b, a));
@@ -62,15 +62,15 @@ static inline vector vector_unit(vector a) {
   return (vector){a.x / length, a.y / length, a.z / length};
 }
 
-/* ---- the circle: sine and cosine from additions and multiplications alone, so that they have the same bits whatever
- * mathematical library a machine has; within 1e-15 ---- */
+/* ---- the unit circle: sine and cosine from additions and multiplications only, so that their bits do not depend on
+ * the machine's maths library; error within 1e-15 ---- */
 
-/* The point of the unit circle at an angle in degrees. */
+/* The point on the unit circle at an angle in degrees. */
 static inline void circle_at(double degrees, double *cosine, double *sine) {
   const double quadrants = floor(degrees / 90.0 + 0.5);
   const double x = (degrees - 90.0 * quadrants) * 0.017453292519943295; /* within +-pi/4 */
   double c = 1.0, s = 1.0;
-  /* Taylor series from the innermost term outwards: cos x = 1 - x^2/2 (1 - x^2/12 (...)). */
+  /* Taylor series, innermost term first: cos x = 1 - x^2/2 (1 - x^2/12 (...)). */
   for (int n = 18; n >= 2; n -= 2) {
     c = 1.0 - c * (x * x) / (double)((n - 1) * n);
     s = 1.0 - s * (x * x) / (double)(n * (n + 1));

@@ -1,4 +1,4 @@
-/* slabcast bench: what a device can do, and how much of it casts reach. */
+/* slabcast bench: measures a device and the share of its ceilings that casts reach. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -14,18 +14,19 @@
 
 #define SEED 20240607u
 #define MIB ((size_t)1 << 20)
-/* Rays of a cast at least: fewer would meet large scenes one by one, each fetched from memory for itself. */
+/* Fewest rays of a cast. With fewer, each ray at a large scene would wait for its own memory accesses. */
 #define LEAST_RAYS 2048
 
-/* How large everything is. Sizes of batches and scenes go up by tens. */
+/* Sizes of the workloads. Batches and scenes grow by factors of ten. */
 typedef struct extent {
   bench_effort effort;
   uint32_t flat, tree;      /* primitives of the workloads */
-  uint32_t side_flat, side; /* of the square picture whose pixels are their rays, in flat scenes and BVHs */
+  uint32_t side_flat, side; /* sides of the square picture whose pixels are the rays: flat scenes, BVHs */
   uint64_t batch_most;
-  uint32_t flat_most, boxes_most, triangles_most; /* of the scenes: flat ones of boxes, BVHs */
-  double scene_tests;                             /* of a flat cast */
-  size_t scene_rays;                              /* of a cast through a BVH, and of a flat one at most */
+  uint32_t flat_most, boxes_most,
+      triangles_most; /* largest scenes: flat ones (boxes), BVHs of boxes, BVHs of triangles */
+  double scene_tests; /* primitive tests of a flat cast */
+  size_t scene_rays;  /* rays of a cast through a BVH; upper limit for a flat one */
 } extent;
 
 static const extent quick_extent = {.effort = {64 * MIB, 0.001, 6, 3, 50},
@@ -104,7 +105,7 @@ static const command_line command = {
 
 /* ---- rays ---- */
 
-/* Rays of a set over a scene; *rays is malloc'ed, also where it fails. */
+/* Makes the rays of a set over a scene. *rays is malloc'ed, also on failure. */
 static int make_rays(const bench_scene *s, trace_set set, uint32_t side, slab_ray **rays, size_t *n) {
   *rays = malloc((size_t)side * side * sizeof **rays);
   if (!*rays) {
@@ -158,7 +159,7 @@ static int run_workloads(bench_run *run, const extent *e) {
   return code;
 }
 
-/* Half of the machine's memory holds rays and results twice. */
+/* Limits the rays so that two copies of them and three of their distances fit half of the machine's memory. */
 static uint64_t rays_that_fit(uint64_t most) {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   const uint64_t fit =
@@ -234,7 +235,8 @@ static int run_groups(bench_run *run, const bench_options *o, const extent *e) {
 
 enum { SECOND_LOOKS = 5 };
 
-/* What is faster than its ceiling may have met a quieter machine than that did: the ceiling is measured again. */
+/* A cell may be faster than its ceiling because the machine was busier when the ceiling was measured. The ceilings are
+ * then measured again. */
 static int judge(bench_run *run) {
   int code = EXIT_DONE;
   bench_judge(run);
@@ -268,7 +270,7 @@ static int refuse(const bench_options *o) {
   return OPTIONS_RUN;
 }
 
-/* What a processor does in a second a GPU does in a few milliseconds. */
+/* A GPU does in a few milliseconds what a CPU does in a second, so its workloads are larger. */
 static extent extent_of(const bench_options *o, const slab_device_info *device) {
   extent e = o->quick ? quick_extent : o->full ? full_extent : usual_extent;
   if (device->type != SLAB_DEVICE_GPU || o->quick) return e;

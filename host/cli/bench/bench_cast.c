@@ -1,4 +1,4 @@
-/* Casts that are timed: host arrays to host arrays, and the kernel alone; no time without the right answers. */
+/* Timed casts: host arrays to host arrays, and the kernel alone. A time counts only with correct answers. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "scenes.h"
 
 #define SEED 20240607u
-#define SAMPLE_TESTS (1u << 21) /* the CPU reference is brute force, so that large scenes have fewer rays checked */
+#define SAMPLE_TESTS (1u << 21) /* the CPU reference is brute force, so fewer rays of large scenes are checked */
 enum { SAMPLE_MIN = 4, SAMPLE_MAX = 256, LISTED_RAYS = 1024, ROUNDS_MIN = 3 };
 
 /* ---- scenes ---- */
@@ -35,7 +35,7 @@ int bench_scene_make(bench_run *run, const char *shape, uint32_t count, slab_tre
   return complain_status(status, "bench: a scene");
 }
 
-/* ---- a cell on its way ---- */
+/* ---- one cell ---- */
 
 typedef struct casting {
   bench_run *run;
@@ -43,8 +43,8 @@ typedef struct casting {
   const bench_scene *scene;
   slab_query query;
   const slab_ray *rays;
-  size_t n, bytes;           /* of all results */
-  void *results, *reference; /* of this round, of the first */
+  size_t n, bytes;           /* n: rays; bytes: of all results */
+  void *results, *reference; /* of this round; of the first round */
 } casting;
 
 static void mark_wrong(casting *c, const char *what, const char *text) {
@@ -59,12 +59,12 @@ static void compare(casting *c, const char *what) {
     mark_wrong(c, what, "other answers than in the round before all");
 }
 
-/* Ray k of `count` from all over the batch. */
+/* Index of sample k of `count`, spread over the whole batch. */
 static size_t sample_at(const casting *c, size_t k, size_t count) { return k * (c->n / count); }
 
 static int check_sample(casting *c) {
   slab_ray rays[SAMPLE_MAX];
-  slab_hit results[SAMPLE_MAX]; /* the largest result there is */
+  slab_hit results[SAMPLE_MAX]; /* large enough for any result type */
   slab_check_report report;
   const size_t size = slab_result_size(c->query);
   size_t count = SAMPLE_TESTS / c->scene->primitives;
@@ -99,7 +99,7 @@ static int cast_once(casting *c, void *results, double *seconds) {
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "bench: cast");
 }
 
-/* Two rounds are warm-up: in the first drivers compile, in the second they may do so again for the size. */
+/* The first two rounds are warm-up: drivers compile in the first and may recompile for the batch size in the second. */
 static int time_host(casting *c) {
   double seconds = 0, sum = 0;
   progress_await(&c->run->line, c->run->device.name);
@@ -126,7 +126,7 @@ static int enqueue_once(casting *c, const slab_batch *batch, double *seconds) {
   return bench_event_seconds(&c->run->cl, done, begin, seconds);
 }
 
-/* The kernel on the device's own buffers. Batches that do not fit one are left out. */
+/* Times the kernel on device buffers. A batch that does not fit one buffer is skipped. */
 static int time_kernel(casting *c) {
   bench_run *run = c->run;
   const size_t ray_bytes = c->n * sizeof *c->rays;
@@ -150,7 +150,7 @@ static int time_kernel(casting *c) {
   return code;
 }
 
-/* ---- what was done in that time ---- */
+/* ---- work of a cast ---- */
 
 static bool is_hit(const casting *c, size_t i) {
   if (c->query == SLAB_ANY) return ((const uint8_t *)c->reference)[i] != 0;
@@ -158,7 +158,8 @@ static bool is_hit(const casting *c, size_t i) {
   return ((const slab_hit *)c->reference)[i].primitive != SLAB_MISS;
 }
 
-/* any ends with the block of the first primitive hit: hits lists, of some of the rays, all that they hit. */
+/* Mean primitive tests of SLAB_ANY: it stops after the block of the first primitive hit. hits: all hits of a sample of
+ * the rays. */
 static double mean_tests_of_any(const casting *c, size_t rays, const uint64_t *offsets, const slab_hit *hits) {
   const uint32_t lanes = c->run->device.lane_width;
   double sum = 0;
@@ -189,10 +190,9 @@ static int count_tests_of_any(casting *c) {
   return status != SLAB_OK ? complain_status(status, "bench: all") : failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* What every primitive of a flat scene goes through before the first branch: box_reject; sphere_padded_bounds,
- * bounds_interval and slab_overlaps; triangle_sheared, triangle_edges and triangle_candidates. A fused multiplication
- * and addition is one.
- */
+/* Operations on every primitive of a flat scene before the first branch. Box: box_reject. Sphere: sphere_padded_bounds,
+ * bounds_interval and slab_overlaps. Triangle: triangle_sheared, triangle_edges and triangle_candidates. A fused
+ * multiply-add counts as one. */
 static double operations_of(slab_shape kind) {
   return kind == SLAB_BOX ? SLAB_OPERATIONS : kind == SLAB_SPHERE ? 16 + 19 + 6 : 15 + 9 + 6;
 }
@@ -236,9 +236,9 @@ int bench_cast(bench_run *run, const char *group, const bench_scene *scene, cons
   return code;
 }
 
-/* ---- what bounds it ---- */
+/* ---- what bounds a cell ---- */
 
-#define BOUNDS 0.4 /* of the time that one ceiling alone asks for: it is then what to look at first */
+#define BOUNDS 0.4 /* least share of a cell's time that a ceiling must account for to be named as its bound */
 
 static double seconds_for(const bench_run *run, ceiling_kind kind, double work) {
   return rate_of(work, ceiling_best(run, kind));
@@ -256,13 +256,14 @@ static void judge(const bench_run *run, bench_cell *cell) {
       {"arithmetic", rate_of(seconds_for(run, CEILING_SLAB, cell->operations), quickest)},
       {"memory", rate_of(seconds_for(run, CEILING_COPY, cell->bytes), quickest)},
       {"launch", rate_of(seconds_for(run, CEILING_LAUNCH, 1), host)},
-      {"transfer", run->device.type == SLAB_DEVICE_CPU ? 0 : rate_of(transfer, host)}, /* CPUs cast in place */
+      {"transfer",
+       run->device.type == SLAB_DEVICE_CPU ? 0 : rate_of(transfer, host)}, /* CPU devices use the host's memory */
   };
   double most = BOUNDS;
   cell->quickest = quickest;
   cell->share = candidates[0].share;
   cell->intensity = cell->operations / cell->bytes;
-  cell->bound = "waiting"; /* of steps for those before them, or for memory that is no ceiling's kind */
+  cell->bound = "waiting"; /* dependent steps wait for each other, or for memory accesses that no ceiling measures */
   for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
     if (candidates[i].share >= most) {
       most = candidates[i].share;

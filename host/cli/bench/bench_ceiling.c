@@ -1,4 +1,4 @@
-/* The device's own ceilings: kernels/ceiling.cl, and what moves bytes to it and back. */
+/* Measures the device's ceilings: the kernels of kernels/ceiling.cl, and transfers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "clock_rate.h"
 
 #define FIRST_ROUNDS 4096u
-#define ROUNDS_STEP 8u /* what the kernels unroll by */
+#define ROUNDS_STEP 8u /* unroll factor of the kernels */
 
 const ceiling_name ceiling_names[CEILINGS] = {
     [CEILING_ADD_MUL] = {"add-mul", "additions and multiplications", "Gop/s", 1e-9},
@@ -28,7 +28,7 @@ double ceiling_share(const bench_run *run, ceiling_kind kind) {
   return rate_of(ceiling_best(run, kind), run->ceilings[kind].known);
 }
 
-/* Where there is no room for more, the slowest makes it. */
+/* Adds a time. When `t` is full, the slowest is replaced. */
 static void note(timing *t, double seconds) {
   int at = 0;
   if (t->rounds < ROUNDS_MAX) {
@@ -52,7 +52,7 @@ static int set_rounds(bench_run *run, ceiling_kind kind, uint32_t rounds) {
   return bench_argument(d, kernel_of[kind], 1, sizeof rounds, &rounds);
 }
 
-/* As many rounds as a burst shall last. */
+/* Chooses the number of rounds so that a launch lasts about one burst. */
 static int size_burst(bench_run *run, ceiling_kind kind, cl_mem out) {
   static const float values[3] = {0.5f, 1.0f, 0.5f};
   double seconds = 0;
@@ -96,11 +96,11 @@ int bench_arithmetic(bench_run *run) {
 
 /* ---- memory ---- */
 
-/* Host memory as near to the device as it can be, and two buffers of the device's. */
+/* Buffers of the transfer measurements: host memory as close to the device as possible, and two device buffers. */
 typedef struct passage {
   size_t bytes;
   cl_mem staging, from, to;
-  uint32_t *host; /* staging, mapped */
+  uint32_t *host; /* staging buffer, mapped */
 } passage;
 
 static int open_passage(bench_run *run, size_t bytes, passage *p) {
@@ -125,10 +125,11 @@ static int close_passage(bench_run *run, passage *p) {
   return code == CL_SUCCESS ? EXIT_DONE : bench_failed("clEnqueueUnmapMemObject or clFinish", code);
 }
 
-/* Never 0, which memory_read looks for. */
+/* Never 0: memory_read searches for 0. */
 static uint32_t pattern(size_t i) { return (uint32_t)i * 2654435761u | 1u; }
 
-/* The first time is a warm-up: pages that nobody touched are not memory yet. Bytes move on one processor at a time. */
+/* The first round is a warm-up, because untouched pages are not backed by memory. Transfers use one processor at a
+ * time. */
 static int time_transfers(bench_run *run, passage *p, ceiling_kind kind) {
   bench_ceiling *c = &run->ceilings[kind];
   int code = EXIT_DONE;
@@ -160,7 +161,7 @@ static int time_passes(bench_run *run, passage *p, bench_kernel kernel, ceiling_
   return code;
 }
 
-/* What went up, across and down again is what came back, or nothing of it counts. */
+/* The data that was uploaded, copied and downloaded must be unchanged, or the times are void. */
 static int time_memory(bench_run *run, passage *p) {
   const size_t words = p->bytes / sizeof *p->host;
   for (size_t i = 0; i < words; i++) p->host[i] = pattern(i);
@@ -179,7 +180,7 @@ static int time_memory(bench_run *run, passage *p) {
 
 /* ---- launches ---- */
 
-/* By the wall: what there is to wait for is no work. */
+/* Wall-clock time, because waiting for a launch uses no processor time. */
 static int time_launches(bench_run *run, cl_mem any) {
   const cl_uint rounds = 0;
   bench_ceiling *c = &run->ceilings[CEILING_LAUNCH];

@@ -1,4 +1,4 @@
-/* This run's figures against those of an earlier one. */
+/* Compares this run's figures with those of an earlier one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void compare_ceilings(const json_t *ceilings, const bench_run *run) {
   }
 }
 
-/* Where it was measured then as well. */
+/* Compares the cell if the earlier run measured it too. */
 static bool compare_cell(const json_t *cells, const bench_cell *c) {
   const double rays = 1e-6 * (double)c->rays;
   for (size_t i = 0; !c->wrong && i < json_array_size(cells); i++) {

@@ -38,7 +38,7 @@ static int build(bench_device *d, const slab_device_info *info) {
   return EXIT_DONE;
 }
 
-/* As many work-items as every kernel allows. */
+/* Chooses a work-group size that every kernel allows. */
 static int fit_groups(bench_device *d) {
   for (int k = 0; k < BENCH_KERNELS; k++) {
     size_t most = 0;
@@ -57,7 +57,8 @@ int bench_device_open(slab_context *context, int processor_time, bench_device *d
   if (status == SLAB_OK) status = slab_context_objects(context, &d->context, &d->id);
   if (status != SLAB_OK) return complain_status(status, "bench");
   d->lanes = info.lane_width;
-  d->chains = d->lanes == 16 ? 24 : 12; /* of 32 vector registers, of 16; a GPU has other work-items besides */
+  d->chains =
+      d->lanes == 16 ? 24 : 12; /* 24 of 32 vector registers, or 12 of 16; a GPU also has other work-items to run */
   d->local = info.type == SLAB_DEVICE_GPU ? 256 : 1;
   d->groups = (size_t)16 * info.compute_units;
   d->sharers = processor_time ? info.compute_units : 0;

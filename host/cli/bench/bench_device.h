@@ -1,4 +1,4 @@
-/* OpenCL beside the library's: the kernels of kernels/ceiling.cl, buffers, and a queue that tells times. */
+/* OpenCL objects besides the library's: the kernels of kernels/ceiling.cl, buffers, and a profiling queue. */
 #ifndef SLABCAST_CLI_BENCH_DEVICE_H
 #define SLABCAST_CLI_BENCH_DEVICE_H
 
@@ -20,12 +20,13 @@ typedef struct bench_device {
   cl_command_queue queue;
   cl_program program;
   cl_kernel kernels[BENCH_KERNELS];
-  uint32_t lanes, chains; /* of arithmetic */
-  size_t local, groups;   /* a launch that fills the device evenly */
-  double sharers;         /* of the processor's seconds: compute units; 0: the wall's are taken */
+  uint32_t lanes, chains; /* of the arithmetic kernels */
+  size_t local, groups;   /* launch size that fills the device evenly */
+  double sharers;         /* compute units, to divide processor seconds by; 0: the event's profiling times are used */
 } bench_device;
 
-/* All return an exit code, errors printed. A device is zero before it is opened, and may be closed then. */
+/* All functions return an exit code and print errors. A bench_device is zeroed before it is opened; a zeroed one may be
+ * closed. */
 int bench_device_open(slab_context *, int processor_time, bench_device *);
 void bench_device_close(bench_device *);
 
@@ -34,10 +35,12 @@ int bench_write(bench_device *, cl_mem, const void *bytes, size_t size);
 int bench_read(bench_device *, cl_mem, void *bytes, size_t size);
 int bench_argument(bench_device *, bench_kernel, cl_uint at, size_t size, const void *value);
 
-/* Launches it over the whole device, or as one work-item, and waits. Of *seconds: bench_event_seconds. */
+/* Launches a kernel over the whole device, or as one work-item if `alone`, and waits. *seconds: as
+ * bench_event_seconds. */
 int bench_launch(bench_device *, bench_kernel, int alone, double *seconds);
-/* Waits for an event, releases it, and tells how long it ran: by its own times, or of the processor's seconds, which
- * were `begin` before it was enqueued, a compute unit's part. */
+/* Waits for an event and releases it. *seconds: its duration, either from its profiling times or from processor time.
+ * The latter is the processor seconds since `begin` (read before the event was enqueued) divided by the compute
+ * units. */
 int bench_event_seconds(const bench_device *, cl_event, double begin, double *seconds);
 
 int bench_failed(const char *call, cl_int code);

@@ -1,4 +1,4 @@
-/* The benchmark as CSV and JSON: what was measured, on what, with what, when. */
+/* Writes the benchmark as CSV and JSON: the figures, the device, the versions and the time. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@ static const char *date_now(char text[32]) {
 
 /* ---- CSV ---- */
 
-/* A file that is written line by line; after a failure, which is printed, nothing more is. */
+/* A CSV file that is written line by line. A failure is printed once; nothing is written after it. */
 typedef struct table {
   output *out;
   int failed;
-  char origin[512]; /* the columns that are the same in every row */
+  char origin[512]; /* columns that are equal in every row */
 } table;
 
 static void add_line(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -38,7 +38,7 @@ static void add_line(table *t, const char *format, ...) {
   if (!t->failed) t->failed = output_write(t->out, line, strlen(line));
 }
 
-/* A figure of the row, or nothing where there is none. */
+/* A figure as text; empty if it is not known. */
 static const char *figure(char text[32], int known, double value) {
   snprintf(text, 32, "%.6g", value);
   return known ? text : "";
@@ -87,7 +87,7 @@ int bench_save_csv(const char *path, const bench_run *run) {
 
 /* ---- JSON ---- */
 
-/* Rates of one kind of rounds; null where there were none. */
+/* The rates of a set of rounds; null if there are none. */
 static json_t *rates(const timing *t, double work) {
   const timing_summary s = timing_summarise(t);
   if (t->rounds == 0) return json_null();
@@ -115,7 +115,7 @@ static json_t *describe_cell(const bench_cell *c) {
                    c->bound, "hit_share", c->hit_share, "checked", (json_int_t)c->checked, "wrong", c->wrong);
 }
 
-/* NULL where there was no memory for one of them, which json_save tells. */
+/* Appends a value. NULL if either is NULL (out of memory), which json_save reports. */
 static json_t *append(json_t *array, json_t *value) {
   if (array && json_array_append_new(array, value) == 0) return array;
   json_decref(array);

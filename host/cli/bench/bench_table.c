@@ -1,4 +1,4 @@
-/* The benchmark as a table. */
+/* Prints the benchmark as a table. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "io/text.h"
 
-/* "17.21 (16.90, 2 %)": best, median, spread of the middle half. */
+/* For example "17.21 (16.90, 2 %)": best, median, spread of the middle half. */
 static void print_rate(double work, const timing *t) {
   const timing_summary s = timing_summarise(t);
   if (t->rounds == 0)

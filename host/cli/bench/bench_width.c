@@ -1,4 +1,4 @@
-/* What a device is known to be able to do in a clock: where the ceilings can be held against something. */
+/* Known operations per clock of some devices, against which the measured ceilings are checked. */
 #include <stdio.h>
 
 #include "bench.h"
@@ -7,20 +7,20 @@
 #include <cpuid.h>
 #endif
 
-/* Operations a clock and compute unit. */
+/* Operations per clock and compute unit. */
 typedef struct width {
   double add_mul, min_max, slab;
 } width;
 
 /* ---- processors ---- */
 
-/* Two ports of 512 bits multiply, two others add and take minima, on which 12 of the 19 operations of a slab test are.
- * Measured on an EPYC of the family: 3.8 vectors a clock of additions beside multiplications or of minima beside
- * multiplications, 1.9 of any other two; 2.95 of the slab test. Where it compares is not known and counts for nothing.
- */
+/* Zen 5: two 512-bit ports multiply. Two others add and take minima; 12 of the 19 operations of a slab test run on
+ * them. Measured on an EPYC of this family, in vectors per clock: 3.8 for additions mixed with multiplications or
+ * minima mixed with multiplications, 1.9 for any other two, 2.95 for the slab test. Which ports compare is not known,
+ * so comparisons are not counted. */
 static const width zen5 = {4 * 16, 2 * 16, 2 * 16 * SLAB_OPERATIONS / 12.0};
 
-/* Whether two compute units may be one core's: Linux tells, and elsewhere it is not known. */
+/* Whether two compute units may share a core. Linux reports it; elsewhere it is not known. */
 static bool cores_are_shared(void) {
   FILE *file = fopen("/sys/devices/system/cpu/smt/active", "r");
   const int active = file ? fgetc(file) : EOF;
@@ -28,7 +28,7 @@ static bool cores_are_shared(void) {
   return active != '0';
 }
 
-/* Family 0x1A with registers of full width: servers and desktops. Those of notebooks are half as wide. */
+/* Family 0x1A with full-width registers: servers and desktops. Notebook parts have half the width. */
 static bool is_wide_zen5(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -46,9 +46,9 @@ static bool is_wide_zen5(void) {
 #define COMPUTE_CAPABILITY_MAJOR_NV 0x4000
 #define COMPUTE_CAPABILITY_MINOR_NV 0x4001
 
-/* CUDA C++ Programming Guide, "Throughput of native arithmetic instructions": results a clock and multiprocessor of
- * fp32 additions or multiplications, and of minima and maxima. As many instructions as of the first are issued at all,
- * which is what bounds a slab test. */
+/* From the CUDA C++ Programming Guide, "Throughput of native arithmetic instructions": results per clock and
+ * multiprocessor, for fp32 additions or multiplications, and for minima and maxima. The first number is also the limit
+ * of instructions issued per clock, which bounds a slab test. */
 static const struct {
   unsigned capability;
   double add_mul, min_max;

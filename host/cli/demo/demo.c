@@ -1,4 +1,4 @@
-/* slabcast demo: a picture of a million triangles and more, then the proof that its rays are right. */
+/* slabcast demo: renders more than a million triangles, then checks its rays against the CPU reference. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +13,21 @@
 #include "options.h"
 #include "picture.h"
 
-/* ---- the kernels, made ready beside the scene: by casts at a small scene of the same kinds, which shares them ---- */
+/* ---- preparing the kernels while the scene is built: casts at a small scene with the same kinds of primitives ---- */
 
 typedef struct preparation {
   slab_context *context;
   size_t rays;
   pthread_t thread;
-  int begun;      /* the thread is to be joined */
-  int code;       /* an exit code: what failed is told already */
-  double seconds; /* that a processor worked for it */
+  int begun;      /* the thread must be joined */
+  int code;       /* an exit code; the failure is already printed */
+  double seconds; /* processor seconds of the preparation */
 } preparation;
 
-/* Drivers compile small launches apart, so the rays are as many as the first launch of a cast has. */
+/* Some drivers compile small launches separately, so there are as many rays as in the first launch of a cast. */
 enum { RAYS_MOST = 65536 };
 
-/* A BVH of every kind, which is what the demo's scene becomes. */
+/* A BVH with every kind of primitive, like the demo's scene. */
 static slab_status small_scene(slab_context *context, slab_scene **scene) {
   static const slab_plane plane = {{0.0f, 1.0f, 0.0f}, 0.0f};
   static const slab_sphere sphere = {{0.0f, 0.0f, 0.0f}, 1.0f};
@@ -46,7 +46,7 @@ static slab_status small_scene(slab_context *context, slab_scene **scene) {
   return status == SLAB_OK ? slab_scene_commit(*scene, &options) : status;
 }
 
-/* Rays from a point, as a camera's, to the sky, where nothing is. */
+/* Rays from one point, like a camera's, to the empty sky. */
 static void aim(slab_ray *rays, size_t n) {
   for (size_t i = 0; i < n; i++)
     rays[i] = (slab_ray){{0.0f, 2.0f, 0.0f}, 0.0f, {(float)i / (float)n, 1.0f, 0.0f}, 1.0f};
@@ -59,7 +59,7 @@ static slab_status cast_at(slab_scene *scene, size_t n) {
   if (rays != NULL && hits != NULL) {
     aim(rays, n);
     status = SLAB_OK;
-    /* Twice: where the driver has kept its kernels, the second cast loads those that the first does without. */
+    /* Two casts: if the driver has cached its kernels, the second cast loads those that the first does not use. */
     for (int i = 0; status == SLAB_OK && i < 2; i++) {
       status = slab_closest(scene, rays, n, hits, NULL);
       if (status == SLAB_OK) status = slab_any(scene, rays, n, (uint8_t *)hits, NULL);
@@ -88,15 +88,16 @@ static void *prepare(void *argument) {
   return NULL;
 }
 
-/* Begins what was all zeros. rays: of the largest cast to come. */
+/* Starts the preparation. `p` must be zeroed. rays: of the largest cast to come. */
 static void prepare_begin(preparation *p, slab_context *context, size_t rays) {
   p->context = context;
   p->rays = rays;
   p->begun = pthread_create(&p->thread, NULL, prepare, p) == 0;
-  if (!p->begun) prepare(p); /* first one, then the other */
+  if (!p->begun) prepare(p); /* without a thread it runs here */
 }
 
-/* Waits for it, if it was begun and not waited for; an exit code. The context must live until then. */
+/* Waits for the preparation if it was started and not waited for. Returns an exit code. The context must live until
+ * then. */
 static int prepare_end(preparation *p) {
   char device[80] = "";
   if (!p->begun) return p->code;
@@ -137,14 +138,14 @@ enum { STAGE_DEVICE, STAGE_SCENE, STAGE_TREE, STAGE_KERNELS, STAGE_CAST, STAGE_S
 static const char *const stage_names[STAGE_COUNT] = {"device", "scene",   "tree",   "kernels",
                                                      "rays",   "shading", "writing"};
 
-/* Seconds of the clock, and those of all processors that worked for the program. */
+/* Wall-clock seconds, and processor seconds of all the program's threads. */
 typedef struct moment {
   double wall, processor;
 } moment;
 
 typedef struct demo {
   const demo_options *options;
-  FILE *to; /* the report: stdout, unless the picture goes there */
+  FILE *to; /* the report: stdout, unless the picture is written there */
   slab_context *context;
   preparation prepare;
   demo_scene scene;
@@ -169,7 +170,7 @@ static void print_scene(const demo *d) {
           d->options->size.height, d->ends[STAGE_WRITE].wall - d->begin.wall);
 }
 
-/* Loading kept kernels takes a third of it, compiling them five times as much. */
+/* Threshold in seconds: loading cached kernels takes a third of it, compiling them five times as much. */
 static const double COMPILED_SECONDS = 1.0;
 
 static const char *kernels_note(const demo *d) {
@@ -205,10 +206,10 @@ static void print_casts(const demo *d) {
     seconds += c->seconds;
   }
   print_cast(d->to, "all", "", rays, seconds);
-  fflush(d->to); /* the check takes longer than all that */
+  fflush(d->to); /* the check takes longer than everything before it */
 }
 
-/* ---- the proof ------------------------------------------------------------- */
+/* ---- the check against the CPU reference ----------------------------------- */
 
 static int prove(demo *d) {
   uint64_t wrong = 0;
@@ -233,7 +234,7 @@ static moment moment_now(void) {
 
 static void end_stage(demo *d, int stage) { d->ends[stage] = moment_now(); }
 
-/* Two rays a triangle: what is built fast is worth more than what is cast at fast. */
+/* There are only two rays per triangle, so a fast build saves more time than a fast BVH. */
 static slab_status commit(demo *d) {
   static const slab_build_options options = {.tree = SLAB_TREE_FAST};
   slab_status status = slab_scene_create(d->context, &d->cast);
@@ -271,7 +272,8 @@ static int draw(demo *d) {
   end_stage(d, STAGE_KERNELS);
   if (status == SLAB_OK && code == EXIT_DONE) status = trace(d, pixels);
   if (status != SLAB_OK)
-    code = complain_status(status, "demo"); /* what the library says, or else that our own arrays have no memory */
+    code =
+        complain_status(status, "demo"); /* the library's message, or that the program's own arrays do not fit memory */
   else if (code == EXIT_DONE && picture_write(d->options->out, size.width, size.height, pixels) != 0)
     code = EXIT_FAILED;
   end_stage(d, STAGE_WRITE);

@@ -9,7 +9,7 @@ static vec3 land_normal(const demo_scene *scene, const slab_hit *hit) {
   return vec_unit(vec_along(vec_along(n, hit->u, normals[corner[1]]), hit->v, normals[corner[2]]));
 }
 
-/* Small waves, calmer where they are seen from far and would flicker; none where the noise's lattice ends. */
+/* Small waves. They weaken with distance, where they would flicker, and end where the lattice of the noise does. */
 static vec3 water_normal(const demo_scene *scene, vec3 at, float distance) {
   if (distance > 1e4f) return vec(0.0f, 1.0f, 0.0f);
   const noise_value wide = noise_at(&scene->noise, 2.3f * at.x + 0.4f * at.z, 3.1f * at.z);
@@ -36,7 +36,7 @@ static const vec3 sun_direction = {-0.70215f, 0.36310f, 0.61248f};
 
 int demo_faces_sun(const slab_hit *hit) { return vec_dot(vec_of(hit->normal), sun_direction) > 0.0f; }
 
-/* A spiral over the unit disc with equal area to each, in an order that spreads neighbours. */
+/* A spiral over the unit disc with equal area per point, ordered so that neighbouring pixels get distant points. */
 static const float disc[DEMO_PATTERN][2] = {
     {0.1768f, 0.0000f},  {-0.6727f, 0.5404f}, {0.0346f, -0.3937f},  {0.9681f, -0.0232f},
     {-0.2258f, 0.2068f}, {0.5870f, 0.5409f},  {-0.6019f, -0.4273f}, {0.3415f, -0.8590f},
@@ -44,7 +44,7 @@ static const float disc[DEMO_PATTERN][2] = {
     {0.4958f, -0.3166f}, {0.7868f, 0.2020f},  {-0.1862f, -0.6567f}, {-0.9106f, 0.1325f},
 };
 
-/* Off the surface far enough to be outside of it, near enough not to show. */
+/* A ray that starts off the surface: far enough to be outside, near enough not to be visible. */
 static slab_ray leave(const slab_ray *ray, const slab_hit *hit, vec3 direction, float t_max) {
   slab_ray leaving = {.t_max = t_max};
   vec_store(vec_along(position_of(ray, hit), 1e-3f, vec_of(hit->normal)), leaving.origin);
@@ -52,7 +52,7 @@ static slab_ray leave(const slab_ray *ray, const slab_hit *hit, vec3 direction, 
   return leaving;
 }
 
-/* Two directions across w. */
+/* Two unit vectors perpendicular to w. */
 static void across(vec3 w, vec3 *u, vec3 *v) {
   const vec3 aside = fabsf(w.y) < 0.7f ? vec(0.0f, 1.0f, 0.0f) : vec(1.0f, 0.0f, 0.0f);
   *u = vec_unit(vec_cross(aside, w));
@@ -67,7 +67,7 @@ slab_ray demo_sun_ray(const slab_ray *ray, const slab_hit *hit, uint32_t pattern
   return leave(ray, hit, vec_along(direction, radius * disc[pattern][1], v), INFINITY);
 }
 
-/* A disc lifted onto the half-sphere: as many rays as light from there counts. */
+/* Projects the disc onto the hemisphere, which makes the density of rays proportional to the cosine. */
 slab_ray demo_sky_ray(const slab_ray *ray, const slab_hit *hit, uint32_t pattern) {
   const float x = disc[pattern][0], y = disc[pattern][1], z = sqrtf((1.0f - x * x) - y * y), reach = 2.5f;
   const vec3 n = vec_of(hit->normal);
@@ -76,7 +76,7 @@ slab_ray demo_sky_ray(const slab_ray *ray, const slab_hit *hit, uint32_t pattern
   return leave(ray, hit, vec_along(vec_along(vec_scale(n, z), x, u), y, v), reach);
 }
 
-/* Not into the water, whatever the wave. */
+/* The reflection at water never points below the surface, whatever the wave. */
 slab_ray demo_mirror_ray(const slab_ray *ray, const slab_hit *hit) {
   const vec3 view = vec_unit(vec_of(ray->direction)), n = vec_of(hit->normal);
   vec3 direction = vec_along(view, -2.0f * vec_dot(view, n), n);
@@ -93,7 +93,7 @@ static float power8(float x) {
   return (x2 * x2) * (x2 * x2);
 }
 
-/* Without clouds; direction: unit. */
+/* The sky without clouds; direction is a unit vector. */
 static vec3 clear_sky(vec3 direction) {
   const vec3 horizon = {1.08f, 0.74f, 0.58f}, low = {0.80f, 0.66f, 0.72f}, middle = {0.34f, 0.50f, 0.76f};
   const vec3 zenith = {0.07f, 0.18f, 0.44f};
@@ -118,7 +118,7 @@ static float cloud(const demo_noise *noise, vec3 direction) {
   return smooth_step(0.50f, 0.86f, sum) * smooth_step(0.02f, 0.16f, direction.y);
 }
 
-static const float sun_disc = 0.99985f; /* cosine of its radius, about */
+static const float sun_disc = 0.99985f; /* cosine of the sun's radius, approximately */
 
 vec3 demo_sky(const demo_scene *scene, const slab_ray *ray) {
   const vec3 direction = vec_unit(vec_of(ray->direction));
@@ -129,7 +129,7 @@ vec3 demo_sky(const demo_scene *scene, const slab_ray *ray) {
   return sky;
 }
 
-/* What is far fades into the sky over the horizon. */
+/* Fades distant colours into the sky above the horizon. */
 static vec3 haze(vec3 light, vec3 view, float distance) {
   const float thick = distance / 58.0f, through = 1.0f / (1.0f + thick * thick);
   return vec_mix(clear_sky(vec_unit(vec(view.x, 0.02f, view.z))), light, through);
@@ -143,7 +143,7 @@ static float hashed(uint32_t bits) {
   return (float)((bits ^ bits >> 16) >> 8) * 0x1p-24f;
 }
 
-/* Sand at the shore, woods and grass, rock where it is steep, snow where it is high. */
+/* Sand at the shore, woods and grass, rock on steep slopes, snow at height. */
 static vec3 land_color(const demo_scene *scene, vec3 p, float level) {
   const float patch = noise_at(&scene->noise, 1.7f * p.x, 1.7f * p.z).value;
   const float grain = noise_at(&scene->noise, 9.0f * p.x, 9.0f * p.z).value;
@@ -157,7 +157,7 @@ static vec3 land_color(const demo_scene *scene, vec3 p, float level) {
   return vec_mix(color, vec(0.86f, 0.89f, 0.94f), snow);
 }
 
-/* Rows of windows between floors; some are lit. Returns the light that they give, and darkens the wall. */
+/* Rows of windows between floors; some are lit. Returns the light that they emit, and darkens the wall. */
 static float window(const slab_hit *hit, vec3 at, vec3 *wall) {
   const int face = (int)hit->u;
   const float along = face < 2 ? at.z : at.x;
@@ -175,7 +175,7 @@ static vec3 wall_color(uint32_t house) {
   return vec_scale(kinds[house * 7 % 4], 0.8f + 0.25f * hashed(house));
 }
 
-/* From deep teal over sand to coral, and back. */
+/* A gradient from deep teal over sand to coral, and back. */
 static vec3 ring_color(uint32_t block) {
   const vec3 stops[4] = {{0.015f, 0.16f, 0.24f}, {0.03f, 0.36f, 0.40f}, {0.78f, 0.50f, 0.22f}, {0.80f, 0.17f, 0.10f}};
   const float turn = (float)block / (float)DEMO_RING_BLOCKS, there = turn < 0.5f ? 2.0f * turn : 2.0f - 2.0f * turn;
@@ -184,7 +184,7 @@ static vec3 ring_color(uint32_t block) {
   return vec_mix(stops[stop], stops[stop + 1], at - (float)stop);
 }
 
-/* Share of light given back; *glow: light of its own. */
+/* The reflected share of light; *glow: emitted light. */
 static vec3 color_of(const demo_scene *scene, const slab_hit *hit, vec3 position, vec3 *glow) {
   vec3 color = {0.05f, 0.05f, 0.05f};
   *glow = vec(0.0f, 0.0f, 0.0f);
@@ -239,7 +239,7 @@ vec3 demo_shade(const demo_scene *scene, const slab_ray *ray, const slab_hit *hi
   return haze(light, view, hit->t * length);
 }
 
-/* Bright light is compressed; the square root stands for the screen's gamma; then some contrast. */
+/* Compresses bright light, approximates the screen's gamma by a square root, then adds contrast. */
 static uint8_t develop_one(float light) {
   const float toned = light * (1.0f + light * 0.12f) / (1.0f + light * 0.75f);
   const float value = sqrtf(toned < 1.0f ? toned : 1.0f);

@@ -1,4 +1,4 @@
-/* Smooth random numbers over a plane: a lattice of 256 x 256 that repeats, with cubic steps between. */
+/* Smooth random numbers over a plane: a periodic lattice of 256 x 256, interpolated with cubic steps. */
 #ifndef SLABCAST_CLI_DEMO_NOISE_H
 #define SLABCAST_CLI_DEMO_NOISE_H
 
@@ -10,7 +10,7 @@ typedef struct demo_noise {
   float lattice[NOISE_SIDE][NOISE_SIDE]; /* in [0, 1) */
 } demo_noise;
 
-/* A value and how it changes along x and y. */
+/* A value and its derivatives along x and y. */
 typedef struct noise_value {
   float value, along_x, along_y;
 } noise_value;
@@ -21,7 +21,7 @@ static inline void noise_fill(demo_noise *noise, uint64_t seed) {
     for (int x = 0; x < NOISE_SIDE; x++) noise->lattice[y][x] = random_float(&random);
 }
 
-/* x and y within +-2^30. */
+/* x and y must be within +-2^30. */
 static inline noise_value noise_at(const demo_noise *noise, float x, float y) {
   const int32_t i = (int32_t)x - (x < 0.0f), j = (int32_t)y - (y < 0.0f);
   const float fx = x - (float)i, fy = y - (float)j;
@@ -35,7 +35,7 @@ static inline noise_value noise_at(const demo_noise *noise, float x, float y) {
                        6.0f * fy * (1.0f - fy) * ((c - a) + bent * sx)};
 }
 
-/* From 0 at `low` to 1 at `high` without a kink. */
+/* A smooth step from 0 at `low` to 1 at `high`. */
 static inline float smooth_step(float low, float high, float x) {
   const float t = (x - low) / (high - low), s = t > 0.0f ? (t < 1.0f ? t : 1.0f) : 0.0f;
   return s * s * (3.0f - 2.0f * s);

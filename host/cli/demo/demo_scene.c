@@ -16,7 +16,8 @@ static int build_water(scene_geometry *out) {
 
 enum { STREETS_X = 34, STREETS_Z = 22, CITY_MOST = STREETS_X * STREETS_Z * 2 + 1 };
 
-/* A house, and on some a narrower storey; higher towards the middle. distance: 0 there, 1 at the city's end. */
+/* A house; some have a narrower storey on top. Houses are higher towards the middle. distance: 0 in the middle, 1 at
+ * the city's edge. */
 static uint32_t build_house(slab_box *box, random_state *random, float x, float z, float distance) {
   const float u = random_float(random), u2 = u * u, middle = 1.0f - distance;
   const float half_x = random_between(random, 0.05f, 0.078f), half_z = random_between(random, 0.05f, 0.078f);
@@ -54,7 +55,7 @@ static int build_city(scene_geometry *out) {
 
 enum { STONES = 420 };
 
-/* A frame from a unit vector and an angle around it. */
+/* An orthonormal frame from a unit vector and an angle around it. */
 static void turn_frame(vec3 w, double degrees, float axes[3][3]) {
   const vec3 aside = fabsf(w.y) < 0.7f ? vec(0.0f, 1.0f, 0.0f) : vec(1.0f, 0.0f, 0.0f);
   const vec3 u = vec_unit(vec_cross(aside, w)), v = vec_cross(w, u);
@@ -65,7 +66,7 @@ static void turn_frame(vec3 w, double degrees, float axes[3][3]) {
   vec_store(w, axes[2]);
 }
 
-/* One number after the other: compilers differ in the order of a call's arguments. */
+/* The numbers are drawn one after the other, because compilers differ in the order of a call's arguments. */
 static vec3 random_unit(random_state *random) {
   vec3 v = {0.0f, 0.0f, 0.0f};
   float length2 = 0.0f;
@@ -103,7 +104,7 @@ static int build_stones(const demo_noise *noise, scene_geometry *out) {
 
 static const vec3 flake_center = {2.0f, 1.42f, -7.6f};
 
-/* Blocks around the flake; from each to the next they turn a little more about the ring's line. */
+/* Blocks around the flake. From each to the next the rotation about the ring's line grows a little. */
 static int build_ring(scene_geometry *out) {
   const vec3 right = vec_unit(vec(1.0f, 0.22f, -0.42f)), ahead = {0.36f, -0.2f, 0.9f};
   const vec3 up = vec_unit(vec_cross(ahead, right));
@@ -122,7 +123,7 @@ static int build_ring(scene_geometry *out) {
   return 0;
 }
 
-/* A sphere, 9 around it, 81 and 729. */
+/* A sphere, then 9, 81 and 729 around it. */
 static int build_flake(scene_geometry *out) {
   const vec3 pole = vec_unit(vec(0.25f, 0.45f, -0.86f));
   const vec3 u = vec_unit(vec_cross(pole, vec(0.0f, 1.0f, 0.0f))), v = vec_cross(pole, u);
@@ -138,9 +139,10 @@ static int build_flake(scene_geometry *out) {
   return 0;
 }
 
-/* ---- all of it ------------------------------------------------------------- */
+/* ---- the scene ------------------------------------------------------------- */
 
-/* By hand: the library's camera takes an angle's tangent, whose last bit is not the same everywhere. */
+/* Written out here because the library's camera uses the tangent of an angle, whose last bit differs between
+ * machines. */
 static slab_camera camera_for(uint32_t width, uint32_t height) {
   const vec3 from = {0.0f, 1.55f, 0.0f}, to = {0.0f, 2.0f, -10.0f};
   const float half_height = 0.325f, half_width = half_height * ((float)width / (float)height);

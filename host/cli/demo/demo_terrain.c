@@ -2,19 +2,19 @@
 
 #include <stdlib.h>
 
-#ifndef DEMO_COLUMNS /* fault sweeps, which run the demo again and again, ask for a small land */
+#ifndef DEMO_COLUMNS /* the fault sweeps, which repeat the demo, define a smaller land */
 #define DEMO_COLUMNS 640
 #define DEMO_ROWS 840
 #endif
-/* COLUMNS x ROWS squares of two triangles. */
+/* COLUMNS x ROWS squares of two triangles each. */
 enum { COLUMNS = DEMO_COLUMNS, ROWS = DEMO_ROWS };
 
 const float demo_city_place[4] = {-3.75f, -14.4f, 3.1f, 2.2f};
 
 /* ---- height ---------------------------------------------------------------- */
 
-/* Octaves of noise, each turned against the one before. Where the coarse ones are steep the fine ones count less:
- * slopes come out smooth and ridges rough, as erosion leaves them. */
+/* Octaves of noise, each rotated against the one before. Fine octaves count less where the coarse ones are steep.
+ * Slopes come out smooth and ridges rough, as after erosion. */
 static float eroded(const demo_noise *noise, float x, float y) {
   float sum = 0.0f, weight = 1.0f, slope_x = 0.0f, slope_y = 0.0f;
   for (int octave = 0; octave < 9; octave++) {
@@ -30,7 +30,7 @@ static float eroded(const demo_noise *noise, float x, float y) {
   return sum;
 }
 
-/* Distance from the water's middle line, less half its width there: negative in the bay. */
+/* Distance from the middle line of the water minus half its width there: negative in the bay. */
 static float inland(float x, float depth) {
   const float middle = 0.9f + 0.11f * depth;
   const float width = 4.3f - 0.03f * depth;
@@ -54,8 +54,8 @@ float demo_terrain_height(const demo_noise *noise, float x, float z) {
 
 /* ---- mesh ------------------------------------------------------------------ */
 
-/* Rows follow each other at growing distances, each as wide as the view and more: a square is about as large in the
- * picture wherever it is. */
+/* The distance between rows grows with depth, and each row is wider than the view, so that all squares are about
+ * equally large in the picture. */
 static void place_rows(float depth[ROWS + 1]) {
   float at = 3.2f;
   for (int j = 0; j <= ROWS; j++) {
@@ -93,7 +93,8 @@ static void join(uint32_t *indices, vec3 *normals, const float *vertices) {
       normals[vertex_at(i, j)] = vertex_normal(vertices, i, j);
       if (i == COLUMNS || j == ROWS) continue;
       const uint32_t a = (uint32_t)vertex_at(i, j), b = a + 1, c = (uint32_t)vertex_at(i, j + 1), d = c + 1;
-      const uint32_t square[6] = {a, b, d, a, d, c}; /* counter-clockwise from above: x to the right, rows go away */
+      const uint32_t square[6] = {a, b, d, a,
+                                  d, c}; /* counter-clockwise from above: x to the right, rows away from the camera */
       for (int k = 0; k < 6; k++) indices[6 * ((size_t)j * COLUMNS + (size_t)i) + (size_t)k] = square[k];
     }
 }

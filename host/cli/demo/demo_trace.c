@@ -43,7 +43,7 @@ slab_status demo_proof_check(const demo_proof *proof, slab_scene *scene, uint64_
 /* ---- tracing ---- */
 
 enum { EDGE_SAMPLES = 4 };
-enum light { LIGHT_SUN = 1, LIGHT_SKY = 2 }; /* arrives */
+enum light { LIGHT_SUN = 1, LIGHT_SKY = 2 }; /* the light that arrives */
 
 demo_trace demo_trace_begin(const demo_scene *scene, slab_scene *cast, uint32_t width, uint32_t height,
                             demo_proof *closest, demo_proof *any) {
@@ -80,7 +80,7 @@ static int resize(void *array, size_t count, size_t size) {
   return resized != NULL;
 }
 
-/* Room for n nodes of a level; when that runs out, for as many again as there are: most often once. */
+/* Adds n nodes of a level. If the arrays are too small, they grow to twice the nodes; usually once. */
 static slab_status add_level(demo_trace *t, int level, size_t n) {
   const size_t count = t->starts[level] + n;
   t->starts[level + 1] = count;
@@ -95,7 +95,7 @@ typedef int node_test(const demo_trace *, size_t node);
 
 enum { FIND_CHUNKS = 64 };
 
-/* Those of nodes begin .. end - 1 that pass a test, in order. They are the caller's to free. */
+/* Finds the nodes begin .. end - 1 that pass a test, in order. The caller frees *found. */
 static slab_status find(const demo_trace *t, size_t begin, size_t end, node_test *passes, size_t **found,
                         size_t *count) {
   const size_t chunk = (end - begin) / FIND_CHUNKS + 1;
@@ -122,7 +122,7 @@ static slab_status call(const demo_trace *t, slab_query query, const slab_ray *r
                                : slab_any(t->cast, rays, n, results, options);
 }
 
-/* Threads of OpenMP that wait for more to do are busy for a while, and would take cores from the device's. */
+/* Idle OpenMP threads spin for a while and would take cores from the OpenCL device. */
 static void rest_threads(void) {
 #ifdef _OPENMP
   omp_pause_resource_all(omp_pause_soft);
@@ -170,7 +170,7 @@ static slab_status cast_camera(demo_trace *t) {
   return cast_level(t, CAST_CAMERA, NULL);
 }
 
-/* Do two neighbouring pixels show different things? On the land: does one hill stand before another? */
+/* Whether two neighbouring pixels show different things. On the land: whether one hill is in front of another. */
 static int differ(const slab_hit *a, const slab_hit *b) {
   if (a->geometry != b->geometry) return 1;
   if (a->geometry == DEMO_LAND) return fabsf(a->t - b->t) > 0.05f * (a->t + b->t);
@@ -185,7 +185,8 @@ static int is_on_edge(const demo_trace *t, size_t pixel) {
          (y > 0 && differ(hit, hit - t->width)) || (y + 1 < t->height && differ(hit, hit + t->width));
 }
 
-/* Four more samples to every pixel on an edge: those of a grid of four times the size that share no row or column. */
+/* Casts four more samples for every pixel on an edge: points of a 4 x 4 grid in the pixel that share no row or
+ * column. */
 static slab_status cast_edges(demo_trace *t) {
   static const uint32_t places[EDGE_SAMPLES][2] = {{1, 0}, {3, 1}, {0, 2}, {2, 3}};
   size_t edges = 0;
@@ -203,7 +204,7 @@ static slab_status cast_edges(demo_trace *t) {
   return cast_level(t, CAST_EDGES, NULL);
 }
 
-/* ---- mirrors --------------------------------------------------------------- */
+/* ---- reflections ----------------------------------------------------------- */
 
 static slab_primitive_id id_of(const slab_hit *hit) { return (slab_primitive_id){hit->primitive, hit->geometry}; }
 
@@ -211,7 +212,7 @@ static int is_mirror(const demo_trace *t, size_t node) {
   return demo_is_hit(&t->hits[node]) && demo_is_polished(&t->hits[node]);
 }
 
-/* What nodes from `begin` to the level's start mirror. */
+/* Casts the reflections of the nodes from `begin` to the start of the level. */
 static slab_status cast_reference(demo_trace *t, int level, size_t begin) {
   const size_t end = t->starts[level];
   size_t **parents_of_level = &t->parents[level - CAST_REFERENCE], n = 0;
@@ -238,20 +239,20 @@ static int takes_light(const demo_trace *t, size_t node) {
   return demo_is_hit(&t->hits[node]) && !demo_is_polished(&t->hits[node]);
 }
 
-/* The light of pixels' centres does for the samples at edges; */
+/* Samples at edges use the sun and sky of pixel centres. */
 static int takes_sun(const demo_trace *t, size_t node) {
   const int here = node < t->starts[CAST_EDGES] || node >= t->starts[CAST_REFERENCE];
   return here && takes_light(t, node) && demo_faces_sun(&t->hits[node]);
 }
 
-/* Which of 16 directions a pixel takes: any 4 x 4 square of pixels has them all. */
+/* Which of the 16 directions a pixel uses: every 4 x 4 square of pixels has all of them. */
 static uint32_t pattern_of(const demo_trace *t, size_t i) {
   if (i >= t->starts[CAST_EDGES]) return 0;
   const uint32_t pixel = (uint32_t)i;
   return pixel % t->width % 4 + 4 * (pixel / t->width % 4);
 }
 
-/* Rays that leave nodes. */
+/* Light rays that start at nodes. */
 typedef struct departure {
   size_t count, *nodes;
   slab_ray *rays;
@@ -261,7 +262,7 @@ typedef struct departure {
 
 static slab_status depart(const demo_trace *t, int number, departure *out) {
   const int sun = number == CAST_SUN;
-  const size_t end = t->starts[sun ? LEVEL_COUNT : CAST_EDGES]; /* what is mirrored takes no sky */
+  const size_t end = t->starts[sun ? LEVEL_COUNT : CAST_EDGES]; /* reflections cast no sky rays */
   const slab_status status = find(t, 0, end, sun ? takes_sun : takes_light, &out->nodes, &out->count);
   if (status != SLAB_OK) return status;
   out->rays = malloc(out->count * sizeof *out->rays + 1);
@@ -305,7 +306,7 @@ slab_status demo_trace_run(demo_trace *t) {
 /* ---- the picture ----------------------------------------------------------- */
 
 typedef struct arrived {
-  float sun, sky; /* shares */
+  float sun, sky; /* shares of the light */
 } arrived;
 
 static int is_alike(const demo_trace *t, size_t a, size_t b) {
@@ -314,8 +315,8 @@ static int is_alike(const demo_trace *t, size_t a, size_t b) {
          vec_dot(vec_of(x->normal), vec_of(y->normal)) > 0.8f;
 }
 
-/* The mean over the 4 x 4 square of pixels around `pixel`, as far as they show something like node i; where none does,
- * it is the bottom of a gap. */
+/* The mean over the 4 x 4 square of pixels around `pixel`, over those that show a surface like node i. If there are
+ * none, the node is at the bottom of a gap and gets little light. */
 static arrived gather(const demo_trace *t, size_t i, size_t pixel) {
   const int64_t width = t->width, height = t->height;
   const int64_t x0 = (int64_t)pixel % width - 1, y0 = (int64_t)pixel / width - 1;
@@ -339,7 +340,7 @@ static arrived light_of(const demo_trace *t, size_t i) {
   return gather(t, i, i < edges ? i : t->edges[(i - edges) / EDGE_SAMPLES]);
 }
 
-/* Colours of a level's nodes; those that mirror hold already what they do. */
+/* Colours of a level's nodes. Polished nodes already hold the colour of their reflection. */
 static void shade_level(demo_trace *t, int level) {
   const size_t begin = t->starts[level], end = t->starts[level + 1];
   const size_t *parents = level < CAST_REFERENCE ? NULL : t->parents[level - CAST_REFERENCE];
@@ -356,7 +357,7 @@ static void shade_level(demo_trace *t, int level) {
   }
 }
 
-/* The last level's mirrors show the sky. */
+/* Mirrors of the last level show the sky. */
 static void begin_colors(demo_trace *t) {
   for (size_t i = t->starts[CAST_AGAIN]; i < t->starts[CAST_AGAIN + 1]; i++) {
     if (!demo_is_hit(&t->hits[i]) || !demo_is_polished(&t->hits[i])) continue;

@@ -9,7 +9,7 @@
 #include "result_row.h"
 #include "text.h"
 
-/* Hits of SLAB_ALL held at once (64 MiB); a batch with more is cast in pieces. */
+/* Hits of SLAB_ALL held at once (64 MiB). A batch with more hits is cast in pieces. */
 enum { HITS_AT_ONCE = 1 << 21 };
 
 int caster_prepare(caster *cast, size_t rays) {
@@ -77,7 +77,7 @@ static ray_fault fault_of(const slab_ray *ray) {
   return far ? FAULT_FAR : RAY_FAULTS;
 }
 
-/* Of a batch in which the device has met some. */
+/* Counts the reasons of invalid rays in a batch. Called if the device reported any. */
 static void count_faults(cast_tally *tally, uint64_t first, const slab_ray *rays, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const ray_fault fault = fault_of(&rays[i]);
@@ -87,7 +87,7 @@ static void count_faults(cast_tally *tally, uint64_t first, const slab_ray *rays
   }
 }
 
-/* What every batch goes through once its results are there. */
+/* Processes a batch whose results are complete: counts, checks, passes it to the receiver. */
 static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, uint64_t invalid) {
   count_hits(cast, offsets, n);
   cast->tally.invalid += invalid;
@@ -101,7 +101,7 @@ static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, 
 
 /* ---- the cast -------------------------------------------------------------- */
 
-/* A call of slab_all counts each ray twice. */
+/* Sets the progress line's base and span for a batch. They count rays; slab_all itself counts each ray twice. */
 static void begin_span(caster *cast, size_t n) {
   cast->line.base = cast->line.first + cast->tally.rays;
   cast->line.span = n;
@@ -113,7 +113,7 @@ static double take_seconds(caster *cast) {
   return seconds;
 }
 
-/* With the first answers of all the clock begins anew. */
+/* Restarts the cast clock at the first answers of all. */
 static int on_progress(void *user, uint64_t done, uint64_t total) {
   caster *cast = user;
   if (!cast->answered) {
@@ -124,7 +124,7 @@ static int on_progress(void *user, uint64_t done, uint64_t total) {
   return progress_of_cast(&cast->line, done, total);
 }
 
-/* One cast of all hits, timed. SLAB_CAPACITY leaves the offsets complete. */
+/* One timed cast of all hits. If it returns SLAB_CAPACITY, the offsets are complete. */
 static slab_status cast_all(caster *cast, const slab_ray *rays, size_t n, uint64_t *offsets,
                             const slab_cast_options *options) {
   cast->begun = seconds_now();
@@ -134,7 +134,7 @@ static slab_status cast_all(caster *cast, const slab_ray *rays, size_t n, uint64
   return status;
 }
 
-/* A single ray may hit more than the buffer holds. */
+/* Enlarges the result buffer for a single ray with more hits than it holds. */
 static int hold(caster *cast, uint64_t hits) {
   if (hits <= cast->buffers.capacity) return EXIT_DONE;
   void *grown = hits <= SIZE_MAX / sizeof(slab_hit) ? realloc(cast->buffers.results, hits * sizeof(slab_hit)) : NULL;
@@ -148,7 +148,7 @@ static int hold(caster *cast, uint64_t hits) {
   return EXIT_DONE;
 }
 
-/* The offsets of the whole batch are known: casts it again in pieces whose hits fit. */
+/* Casts a batch again in pieces whose hits fit. The offsets of the whole batch must be known. */
 static int run_pieces(caster *cast, const slab_ray *rays, size_t n, const slab_cast_options *options) {
   for (size_t at = 0; at < n;) {
     size_t end = at + 1;

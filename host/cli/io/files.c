@@ -21,12 +21,12 @@ struct row_source {
   input in;
   file_format format;
   size_t columns;
-  uint64_t count, done; /* rows in all, rows taken */
-  int wide;             /* npy: float64 */
-  uint64_t line;        /* text: lines taken */
+  uint64_t count, done; /* total rows; rows read */
+  int wide;             /* npy: values are float64 */
+  uint64_t line;        /* text: lines read */
   int ahead;            /* text: the first row is already in `first` */
   double first[ROWS_COLUMNS_MAX];
-  double worst[ROWS_COLUMNS_MAX]; /* the largest rounding per column */
+  double worst[ROWS_COLUMNS_MAX]; /* the largest rounding in each column */
 };
 
 static int ends_with(const char *name, const char *ending) {
@@ -50,7 +50,7 @@ file_format format_of_output(const char *path) {
 
 /* ---- opening --------------------------------------------------------------- */
 
-/* How a shape reads in Python. */
+/* Formats a shape as Python prints it. */
 static const char *shape_text(const npy_header *header, char text[256]) {
   char *at = text;
   *at++ = '(';
@@ -187,7 +187,7 @@ void rows_convert(row_source *source, const void *bytes, size_t rows, float *val
   if (!source->wide) memcpy(values, bytes, rows * source->columns * sizeof *values);
 }
 
-/* Whole rows of binary data; a part of a row at the end is an error, as is an end before the count. */
+/* Reads whole rows of binary data. It is an error if the data ends within a row or before the count. */
 static int read_binary(row_source *source, size_t rows, size_t item, void *values, size_t *got) {
   const size_t row = source->columns * item;
   size_t bytes = 0;
@@ -213,7 +213,7 @@ static int read_wide(row_source *source, size_t rows, float *values, size_t *got
   return 0;
 }
 
-/* The next line's numbers; *count = 0 at the end. */
+/* Reads the numbers of the next line; *count = 0 at the end. */
 static int next_text_row(row_source *source, double *wide, int *count) {
   if (source->ahead) {
     memcpy(wide, source->first, sizeof source->first);

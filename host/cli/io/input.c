@@ -16,7 +16,7 @@ static int fail(const input *in, int failure) {
   return -1;
 }
 
-/* The bytes from here on, where that can be known. */
+/* The number of bytes from the current position on, if it is known. */
 static uint64_t size_of(int fd, const struct stat *file) {
   const off_t here = lseek(fd, 0, SEEK_CUR);
   if (!S_ISREG(file->st_mode) || here < 0) return INPUT_UNKNOWN;
@@ -52,8 +52,8 @@ void input_close(input *in) {
   in->buffer = NULL;
 }
 
-/* What one read gives, 0 at the end. A thread that waits here may be cancelled, and nowhere else in this program: who
- * writes to a pipe may take any time. */
+/* Reads once; returns 0 at the end. Only here may a thread of the program be cancelled while it waits, because the
+ * writer of a pipe may take any time. */
 static ssize_t read_some(input *in, void *bytes, size_t size) {
   ssize_t got;
   int cancel;

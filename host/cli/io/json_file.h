@@ -1,14 +1,14 @@
-/* JSON documents as outputs of the program. */
+/* Writes JSON documents. */
 #ifndef SLABCAST_CLI_JSON_FILE_H
 #define SLABCAST_CLI_JSON_FILE_H
 
 #include <jansson.h>
 
-/* A number, or null where JSON has none for it (infinities, NaN). */
+/* A JSON number, or null for infinities and NaN. */
 json_t *json_number_or_null(double value);
 
-/* Writes `document` (taken over, NULL: out of memory) to a file, or to stdout for "-". 0, or -1 with the error
- * printed. */
+/* Writes `document` to a file, or to stdout for "-", and releases it. NULL means out of memory. Returns 0, or -1 with
+ * the error printed. */
 int json_save(const char *path, json_t *document);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cli.h"
 
 static const char magic[NPY_MAGIC] = "\x93NUMPY";
-/* Beyond it a length field is damage, not a header. */
+/* A header longer than HEADER_LIMIT is treated as damaged. */
 enum { HEADER_LIMIT = INPUT_BUFFER - 16, NESTING_LIMIT = 4 };
 
 /* ---- parsing --------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static int take_word(cursor *c, const char *word) {
   return 1;
 }
 
-/* A string in either kind of quotes, of printable ASCII without escapes. */
+/* Parses a string of printable ASCII in single or double quotes, without escapes. */
 static int take_string(cursor *c, const char **text, size_t *length) {
   skip_blanks(c);
   if (c->at >= c->end || (*c->at != '\'' && *c->at != '"')) return 0;
@@ -57,11 +57,11 @@ static int take_number(cursor *c, uint64_t *value) {
     *value = 10 * *value + (uint64_t)(*c->at - '0');
   }
   const int found = c->at > start;
-  if (found && c->at < c->end && *c->at == 'L') c->at++; /* written by Python 2 */
+  if (found && c->at < c->end && *c->at == 'L') c->at++; /* Python 2 appends L */
   return found;
 }
 
-/* (), (3,), (3, 4): at most NPY_DIMENSIONS_MAX of them. */
+/* Parses (), (3,), (3, 4): at most NPY_DIMENSIONS_MAX numbers. */
 static int take_shape(cursor *c, uint64_t *shape, int *dimensions) {
   *dimensions = 0;
   if (!take(c, '(')) return 0;
@@ -72,7 +72,7 @@ static int take_shape(cursor *c, uint64_t *shape, int *dimensions) {
   return 1;
 }
 
-/* '<f4' and the like: order, kind, bytes. */
+/* Parses '<f4' and the like: byte order, kind, bytes. */
 static int scalar_size(const char *type, size_t length, size_t *size) {
   const size_t mark = length && strchr("<>|=", type[0]) ? 1 : 0;
   if (length < mark + 2 || length > mark + 8 || !strchr("biufcV?S", type[mark])) return 0;
@@ -92,7 +92,7 @@ static int multiply(size_t *size, uint64_t factor) {
 
 static int take_dtype(cursor *c, int depth, size_t *size);
 
-/* ('name', dtype) or ('name', dtype, shape). */
+/* Parses ('name', dtype) or ('name', dtype, shape). */
 static int take_field(cursor *c, int depth, size_t *size) {
   const char *name;
   size_t length;
@@ -124,8 +124,8 @@ static int take_dtype(cursor *c, int depth, size_t *size) {
   return *size > 0;
 }
 
-/* Copies a dtype with the blanks that numpy itself writes: one after each comma that something follows. Those
- * within quotes belong to a field's name. */
+/* Copies a dtype with blanks as numpy writes them: one after each comma, except before a closing bracket. Blanks within
+ * quotes belong to a field's name and are kept. */
 static int copy_descr(const char *from, const char *to, char descr[NPY_DESCR_MAX]) {
   size_t length = 0;
   char quote = 0, before = 0;
@@ -141,7 +141,7 @@ static int copy_descr(const char *from, const char *to, char descr[NPY_DESCR_MAX
   return 1;
 }
 
-/* One key with its value; NULL, or what is wrong. Sets the key's bit in *found. */
+/* Parses one key with its value. Returns NULL, or what is wrong. Sets the key's bit in *found. */
 static const char *take_entry(cursor *c, npy_header *header, unsigned *found) {
   const char *key;
   size_t length;
@@ -165,7 +165,7 @@ static const char *take_entry(cursor *c, npy_header *header, unsigned *found) {
   return "it has an unknown key";
 }
 
-/* The rest of the line behind "#", without the blanks around it. */
+/* Copies the rest of the line after "#", without surrounding blanks. */
 static void copy_note(cursor *c, char note[NPY_NOTE_MAX]) {
   if (!take(c, '#')) return;
   skip_blanks(c);
@@ -225,13 +225,14 @@ int npy_read(input *in, npy_header *header) {
   return input_skip(in, start + size);
 }
 
-/* `digits` of the shape's first number stand in a field of 20, so that the length does not depend on them. */
+/* Writes a header. The shape's first number has `digits` digits; blanks pad it to 20, so that the header's length does
+ * not depend on it. */
 static size_t write_header(char buffer[NPY_HEADER_MAX], const char *descr, const char *shape, size_t digits,
                            const char *note) {
   const int length =
       snprintf(buffer + 10, NPY_HEADER_MAX - 10, "{'descr': %s, 'fortran_order': False, 'shape': %s, }%*s%s%s", descr,
                shape, 20 - (int)digits, "", note[0] ? "# " : "", note);
-  /* Blanks bring the data to a multiple of 64 bytes. */
+  /* padded with blanks to a multiple of 64 bytes */
   const size_t total = (10 + (size_t)length + 1 + 63) / 64 * 64;
   memset(buffer + 10 + length, ' ', total - 10 - (size_t)length - 1);
   buffer[total - 1] = '\n';

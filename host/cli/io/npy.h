@@ -11,26 +11,26 @@ enum { NPY_DESCR_MAX = 1024, NPY_DIMENSIONS_MAX = 8, NPY_MAGIC = 6, NPY_HEADER_M
 
 typedef struct npy_header {
   char descr[NPY_DESCR_MAX]; /* the dtype as numpy writes it: '<f4' with its quotes, or [('t', '<f4'), ...] */
-  size_t item_size;          /* bytes of one item of that dtype */
+  size_t item_size;          /* bytes of one item */
   int fortran_order;
   uint64_t shape[NPY_DIMENSIONS_MAX];
   int dimensions;
-  char note[NPY_NOTE_MAX]; /* the comment behind the dictionary, which numpy passes over; empty where there is none */
+  char note[NPY_NOTE_MAX]; /* the comment after the dictionary, which numpy ignores; empty if there is none */
 } npy_header;
 
-/* 1 when the data begins with numpy's six magic bytes. */
+/* 1 if the data begins with numpy's six magic bytes. */
 int npy_is(const char *data, size_t size);
 
 /* Parses the dictionary of a header. Returns NULL, or what is wrong with it. */
 const char *npy_parse(const char *text, size_t size, npy_header *header);
 
-/* Takes the header from the front of `in`. 0, or -1 with the error printed. */
+/* Reads the header at the start of `in`. Returns 0, or -1 with the error printed. */
 int npy_read(input *in, npy_header *header);
 
-/* Writes a header to `buffer` and returns its size. Its length does not depend on `rows`, so that it can be
- * patched when the rows have been counted. columns 0: one dimension. `descr` as in npy_header. */
+/* Writes a header to `buffer` and returns its size. The size does not depend on `rows`, so the header can be patched
+ * once the rows are counted. columns 0: one dimension. `descr` as in npy_header. */
 size_t npy_write(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, uint64_t columns);
-/* The same of one dimension, with a note of less than NPY_NOTE_MAX bytes; "": none. */
+/* The same for one dimension, with a note of less than NPY_NOTE_MAX bytes; "": no note. */
 size_t npy_write_noted(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, const char *note);
 
 #endif

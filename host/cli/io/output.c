@@ -19,17 +19,17 @@
 
 struct output {
   int fd;
-  int slot;      /* in `pending`; -1 when written directly */
-  uint64_t size; /* written so far */
-  uint64_t sent; /* of it, on its way to the disk */
-  char *name;    /* as the user knows it */
-  char *final;   /* NULL when written directly */
+  int slot;      /* index in `pending`; -1 if written directly */
+  uint64_t size; /* bytes written */
+  uint64_t sent; /* of these, bytes already sent to the disk */
+  char *name;    /* the name that the user gave */
+  char *final;   /* final name; NULL if written directly */
   char *part;
 };
 
 /* ---- signals --------------------------------------------------------------- */
 
-/* What a signal handler has to remove: it can be handed nothing, so this stands outside of any object. */
+/* The part files that a signal handler must remove. A handler has no argument for them, so they are global. */
 enum { PENDING_MAX = 4 };
 static struct pending {
   int used, keep;
@@ -37,7 +37,7 @@ static struct pending {
 } pending[PENDING_MAX];
 static atomic_flag pending_lock = ATOMIC_FLAG_INIT;
 static volatile pid_t pending_owner;
-static int pipe_was_ignored; /* SIGPIPE, by who started the program */
+static int pipe_was_ignored; /* SIGPIPE was ignored when the program started */
 
 static void say(const char *text) {
   if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
@@ -47,9 +47,9 @@ static void take_lock(void) {
   while (atomic_flag_test_and_set_explicit(&pending_lock, memory_order_acquire)) poll(NULL, 0, 1);
 }
 
-/* The table and the part files in it change together, and no handler sees one without the other: whoever holds the lock
- * lets no signal interrupt its thread, and a handler in another thread waits for it. Nothing is printed under the lock,
- * since that thread may have been interrupted in the middle of a line. */
+/* Locks the table of pending part files. The table and the files change together, and no handler may see one change
+ * without the other. So the holder of the lock blocks all signals in its thread, and a handler in another thread waits
+ * for the lock. Nothing is printed under the lock, because the interrupted thread may be in the middle of a line. */
 static void lock_pending(sigset_t *before) {
   sigset_t all;
   sigfillset(&all);
@@ -58,14 +58,14 @@ static void lock_pending(sigset_t *before) {
 }
 
 static void unlock_pending(const sigset_t *before) {
-  const int failure = errno; /* of what was done under the lock */
+  const int failure = errno; /* of the calls made under the lock */
   atomic_flag_clear_explicit(&pending_lock, memory_order_release);
   pthread_sigmask(SIG_SETMASK, before, NULL);
   errno = failure;
 }
 
-/* Only calls that are safe in a handler. The lock is kept: what is pending is the handler's until the program ends. A
- * child of this process inherits the handler but owns no output. */
+/* Uses only async-signal-safe calls. The handler keeps the lock until the program ends, so that no other thread changes
+ * the pending files. A child process inherits the handler but owns no output. */
 static void on_signal(int number) {
   if (getpid() == pending_owner) {
     take_lock();
@@ -81,11 +81,11 @@ static void on_signal(int number) {
     }
   }
   signal(number, SIG_DFL);
-  raise(number); /* delivered on return, the signal being blocked in here */
+  raise(number); /* delivered on return, because the signal is blocked in the handler */
 }
 
-/* A reader that has gone away, as `head` does, is no failure: the program ends as those do that leave SIGPIPE alone.
- * Who ignores that signal wants to hear of it. */
+/* If the reader of a pipe has exited, as `head` does, the program ends by SIGPIPE without a message, like programs that
+ * do not handle it. If SIGPIPE was ignored at the start, the error is reported instead. */
 static void end_if_reader_is_gone(void) {
   sigset_t before;
   if (errno != EPIPE || pipe_was_ignored) return;
@@ -94,7 +94,7 @@ static void end_if_reader_is_gone(void) {
     if (pending[i].used && !pending[i].keep) unlink(pending[i].part);
   signal(SIGPIPE, SIG_DFL);
   raise(SIGPIPE);
-  unlock_pending(&before); /* which lets the signal end the program */
+  unlock_pending(&before); /* the pending SIGPIPE then ends the program */
 }
 
 int output_flush_stdout(void) {
@@ -120,7 +120,7 @@ void output_prepare(void) {
 
 static int is_stdout(const char *path) { return !strcmp(path, "-") || !strcmp(path, "/dev/stdout"); }
 
-/* A link such as /dev/fd/3 leads to something open, which must not be replaced. */
+/* A link such as /dev/fd/3 refers to an open file, which must not be replaced. */
 static int is_process_link(const char *path) {
   struct stat link;
   return (!strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6)) && lstat(path, &link) == 0 &&
@@ -146,7 +146,7 @@ int output_probe(const char *path) {
     failure = EISDIR;
   } else {
     if (slash) memcpy(directory, path, length);
-    if (slash) strcpy(directory + length, "/."); /* so that a file in its place is told from a folder */
+    if (slash) strcpy(directory + length, "/."); /* fails if a file, not a folder, has this name */
     if (access(directory, W_OK | X_OK)) failure = errno;
   }
   if (failure) complain("cannot write %s: %s", path, strerror(failure));
@@ -155,7 +155,7 @@ int output_probe(const char *path) {
 
 /* ---- opening --------------------------------------------------------------- */
 
-/* Its part file, if it has one, is renamed or removed already. */
+/* Frees an output. Its part file, if any, must already be renamed or removed. */
 static void free_output(output *out) {
   free(out->name);
   free(out->final);
@@ -173,7 +173,8 @@ static int open_direct(output *out, const char *path) {
   return out->fd >= 0 ? 0 : fail(out, "open");
 }
 
-/* Two jobs on one output would mix their rows. File systems without locks are let through. */
+/* Two jobs that write one output would mix their rows, so the part file is locked. File systems without locks are
+ * accepted. */
 static int is_locked(int failure) { return failure == EACCES || failure == EAGAIN; }
 
 static int lock_part(const output *out) {
@@ -186,15 +187,14 @@ int output_unlock(const output *out) {
   return fcntl(out->fd, F_SETLK, &lock) == 0 || errno == ENOLCK || errno == EINVAL ? 0 : fail(out, "unlock");
 }
 
-/* A link keeps its place: what it leads to is replaced. */
+/* A symbolic link is kept; its target is replaced. */
 static char *final_name(const char *path) {
   struct stat link;
   char *resolved = lstat(path, &link) == 0 && S_ISLNK(link.st_mode) ? realpath(path, NULL) : NULL;
   return resolved ? resolved : strdup(path);
 }
 
-/* Opens the part file and, once it is known to be ours alone, puts it into the table. 0, or -1 with errno. Under the
- * lock. */
+/* Opens the part file and locks it, then enters it in the table. Returns 0, or -1 with errno. Called under the lock. */
 static int open_pending(output *out, output_mode mode) {
   struct stat found;
   int slot = 0;
@@ -307,7 +307,7 @@ void output_keep(output *out) {
   unlock_pending(&before);
 }
 
-/* Takes the part file out of the table; 1 when it stays for --resume. Under the lock. */
+/* Removes the part file from the table. Returns 1 if the file is kept for --resume. Called under the lock. */
 static int leave_pending(output *out) {
   const int kept = pending[out->slot].keep;
   pending[out->slot].used = 0;
@@ -330,7 +330,7 @@ void output_discard(output *out) {
   free_output(out);
 }
 
-/* To the disk, which may find only now that it is full. */
+/* Flushes to the disk; a full disk may be reported only now. */
 static int sync_part(const output *out) { return out->slot >= 0 && fsync(out->fd) ? fail(out, "write") : 0; }
 
 static int close_part(output *out) {
@@ -339,7 +339,7 @@ static int close_part(output *out) {
   return failed ? fail(out, "write") : 0;
 }
 
-/* Gives it its name. 0, or -1 with errno. Under the lock. */
+/* Renames the part file to the final name. Returns 0, or -1 with errno. Called under the lock. */
 static int rename_part(output *out) {
   if (out->slot < 0) return 0;
   if (rename(out->part, out->final)) return -1;
@@ -347,7 +347,7 @@ static int rename_part(output *out) {
   return 0;
 }
 
-/* One after the other, so that no signal comes between; `second` may be NULL. What failed, and at what; NULL: nothing.
+/* Renames both files with no signal in between; `second` may be NULL. Returns the failed output (NULL: none) and *verb.
  * Under the lock. */
 static const output *rename_pair(output *first, output *second, const char **verb) {
   *verb = "replace";

@@ -6,7 +6,7 @@
 
 #ifdef __linux__
 
-/* Bytes sent on at a time, and how many of those are on their way before the first is waited for. */
+/* Bytes sent at a time, and how many such windows are in flight before the first is waited for. */
 enum { WINDOW = 1 << 25, AHEAD = 4 };
 
 void page_cache_write(int fd, uint64_t size, uint64_t *sent) {

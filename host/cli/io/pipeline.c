@@ -9,20 +9,20 @@
 #include "cli.h"
 #include "text.h"
 
-/* ---- batches that pass through stages, each stage a thread's, several batches under way at once: while one is read,
- * the one before it is cast and the one before that written. A stage takes the batches in their order. ---- */
+/* ---- a pipeline: batches pass through stages in order, one thread per stage. While one batch is read, the batch
+ * before it is cast and the one before that is written. ---- */
 
 enum { PIPELINE_STAGES = 3 };
 
 typedef struct pipeline {
   pthread_mutex_t mutex;
   pthread_cond_t moved;
-  uint64_t left[PIPELINE_STAGES]; /* batches that have left a stage */
-  uint64_t end;                   /* batches that there are: known when the last is, fewer after a failure */
-  int code;                       /* of what failed first */
+  uint64_t left[PIPELINE_STAGES]; /* batches that have left each stage */
+  uint64_t end;                   /* number of batches; known when the last is known, reduced after a failure */
+  int code;                       /* exit code of the first failure */
 } pipeline;
 
-/* 0, or an error number. */
+/* Initialises a pipeline. Returns 0, or an error number. */
 static int pipeline_make(pipeline *r) {
   memset(r, 0, sizeof *r);
   r->end = UINT64_MAX;
@@ -38,7 +38,7 @@ static void pipeline_free(pipeline *r) {
   pthread_mutex_destroy(&r->mutex);
 }
 
-/* Waits until `batches` have left the stage, for the sake of `batch`: 0, or -1 when that one is not to go on. */
+/* Waits until `batches` batches have left the stage. Returns 0, or -1 if `batch` must not continue. */
 static int pipeline_wait(pipeline *r, uint64_t batch, int stage, uint64_t batches) {
   pthread_mutex_lock(&r->mutex);
   while (batch < r->end && r->left[stage] < batches) pthread_cond_wait(&r->moved, &r->mutex);
@@ -47,7 +47,7 @@ static int pipeline_wait(pipeline *r, uint64_t batch, int stage, uint64_t batche
   return goes_on ? 0 : -1;
 }
 
-/* The next batch leaves the stage. */
+/* Reports that a batch has left the stage. */
 static void pipeline_pass(pipeline *r, int stage) {
   pthread_mutex_lock(&r->mutex);
   r->left[stage]++;
@@ -55,8 +55,8 @@ static void pipeline_pass(pipeline *r, int stage) {
   pthread_mutex_unlock(&r->mutex);
 }
 
-/* Neither `batch` nor those after it go on; those before it come to their end. A code other than 0 says that something
- * failed: the first such is kept. */
+/* Ends the pipeline at `batch`: that batch and later ones do not continue, earlier ones are completed. A code other
+ * than 0 is a failure; the first is kept. */
 static void pipeline_end(pipeline *r, uint64_t batch, int code) {
   pthread_mutex_lock(&r->mutex);
   if (batch < r->end) r->end = batch;
@@ -67,9 +67,9 @@ static void pipeline_end(pipeline *r, uint64_t batch, int code) {
 
 /* ---- a batch ---- */
 
-/* Fewest rays of a batch that shrinks for its hits. */
+/* Fewest rays of a batch that is reduced because of its hits. */
 enum { BATCH_MIN = 1 << 12 };
-/* One batch is read, one cast, one written. */
+/* One batch is read, one is cast, one is written. */
 enum { SLOTS = 3 };
 enum { STAGE_READ, STAGE_CAST, STAGE_WRITE };
 
@@ -82,7 +82,7 @@ typedef struct slot {
   slab_ray *rays;
   size_t count;
   cast_buffers buffers;
-  const void *results; /* cast and not yet written; NULL: nothing */
+  const void *results; /* results that are cast but not yet written; NULL: none */
   const uint64_t *offsets;
 } slot;
 
@@ -91,11 +91,11 @@ struct batches {
   ray_source *rays;
   caster *cast;
   result_file *results;
-  slot slots[SLOTS]; /* batch b lies in slot b % slot_count */
+  slot slots[SLOTS]; /* batch b uses slot b % slot_count */
   uint64_t slot_count;
-  size_t capacity;    /* rays in a buffer */
+  size_t capacity;    /* rays that a buffer holds */
   atomic_size_t size; /* rays of the next batch */
-  uint64_t done;      /* rays written, of this run */
+  uint64_t done;      /* rays written in this run */
 };
 
 /* ---- the stages ------------------------------------------------------------ */
@@ -114,7 +114,8 @@ static int write_rays(slot *s, const slab_ray *rays, const void *results, const 
   return 0;
 }
 
-/* A whole batch is left for its turn to be written; a piece of one makes room for the next piece at once. */
+/* Keeps a whole batch for the write stage. A piece of a batch is written at once, because the next piece needs its
+ * buffer. */
 static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
   slot *s = user;
   if (n < s->count) {
@@ -126,7 +127,7 @@ static int receive(void *user, const slab_ray *rays, const void *results, const 
   return 0;
 }
 
-/* So many rays that their hits, if they have as many as those of this batch, fit the buffer. */
+/* The next batch's size: its hits fit the buffer if it has as many per ray as this batch. */
 static size_t next_size(const batches *all, uint64_t hits, size_t rays, uint64_t hits_capacity) {
   const double fit = hits ? 0.9 * (double)hits_capacity * (double)rays / (double)hits : (double)all->capacity;
   if (fit >= (double)all->capacity) return all->capacity;
@@ -153,14 +154,15 @@ static int write_batch(slot *s) {
   return EXIT_DONE;
 }
 
-/* A batch enters a stage when it has left the one before; it is read into the slot of one that is written. */
+/* Waits until a batch may enter a stage, which is when it has left the one before. It is read when the batch before it
+ * in its slot is written. */
 static int wait_to_enter(batches *all, int stage, uint64_t batch) {
   const uint64_t gone = batch < all->slot_count ? 0 : batch + 1 - all->slot_count;
   if (stage == STAGE_READ) return pipeline_wait(&all->pipeline, batch, STAGE_WRITE, gone);
   return pipeline_wait(&all->pipeline, batch, stage - 1, batch + 1);
 }
 
-/* Takes batch after batch through a stage, until there is none left or something fails. */
+/* Runs a stage for all batches, until none is left or something fails. */
 static void run_stage(batches *all, int stage) {
   static int (*const stages[PIPELINE_STAGES])(slot *) = {read_batch, cast_batch, write_batch};
   for (uint64_t batch = 0; wait_to_enter(all, stage, batch) == 0; batch++) {
@@ -174,8 +176,8 @@ static void run_stage(batches *all, int stage) {
 
 /* ---- the threads ----------------------------------------------------------- */
 
-/* Reading can be cancelled, where input.c waits for bytes: a producer that takes its time must not hold up the end of a
- * cast that has failed. */
+/* Reads batches. The thread can be cancelled where input.c waits for bytes, so that a slow producer does not delay the
+ * end of a failed cast. */
 static void *run_reader(void *user) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
   run_stage(user, STAGE_READ);
@@ -192,7 +194,8 @@ static int cannot_start(int failure) {
   return EXIT_FAILED;
 }
 
-/* Casting stays in the thread that made the context: not every OpenCL bears calls from another. */
+/* Casting stays in the thread that created the context, because some OpenCL implementations do not support calls from
+ * other threads. */
 static int run_stages(batches *all) {
   pthread_t reader, writer;
   int failure = pthread_create(&reader, NULL, run_reader, all);
@@ -202,13 +205,13 @@ static int run_stages(batches *all) {
     pipeline_end(&all->pipeline, 0, cannot_start(failure));
   else
     run_stage(all, STAGE_CAST);
-  pthread_cancel(reader); /* which has come to its end but for a failure */
+  pthread_cancel(reader); /* the reader has already ended unless something failed */
   pthread_join(reader, NULL);
   if (!failure) pthread_join(writer, NULL);
   return all->pipeline.code;
 }
 
-/* rays: for those of a batch. */
+/* Makes a slot. rays: memory for the rays of a batch. */
 static int make_slot(batches *all, slot *s, slab_ray *rays) {
   const int code = caster_prepare(all->cast, all->capacity);
   *s = (slot){.all = all, .rays = rays, .buffers = all->cast->buffers};
@@ -220,7 +223,7 @@ static void free_slot(slot *s) {
   caster_release(s->all->cast);
 }
 
-/* Runs with one slot after the other made, in the memory for all their rays. */
+/* Makes the slots in the memory for their rays, and runs the stages. */
 static int run_slots(batches *all, slab_ray *rays) {
   uint64_t made = 0;
   int code = EXIT_DONE;
@@ -231,7 +234,7 @@ static int run_slots(batches *all, slab_ray *rays) {
   return code;
 }
 
-/* Of a failure, what was done before it and is not lost. */
+/* Prints how many rays were done before a failure; their results are kept. */
 static void tell_progress(const batches *all) {
   const uint64_t done = all->cast->line.first + all->done, total = all->cast->line.total;
   const char *verb = all->results ? "written" : "done", *were = plural(done, "was", "were");
@@ -246,7 +249,7 @@ int batches_run(ray_source *rays, caster *cast, result_file *results) {
   const uint64_t count = ray_source_count(rays);
   batches all = {.rays = rays, .cast = cast, .results = results};
   all.capacity = count < CAST_BATCH ? (size_t)count + (count == 0) : CAST_BATCH;
-  all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* rays of one batch need no second slot to read the next */
+  all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* a single batch needs no second slot */
   atomic_init(&all.size, all.capacity);
   cast->receive = receive;
   slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);

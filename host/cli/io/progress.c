@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const double REDRAW_SECONDS = 0.25;
-/* Work shorter than this shows no line at all. */
+/* Work that is shorter shows no line. */
 static const double QUIET_SECONDS = 0.5;
 
 double seconds_now(void) {
@@ -37,8 +37,9 @@ progress progress_begin(const char *what, const char *unit, uint64_t first, uint
 
 /* ---- before the first answers ---- */
 
-/* Nobody but the driver knows whether it compiles or has kept what it compiled before: the line says what a first run
- * does. It fits 80 columns, since no more than a terminal's last row can be wiped. */
+/* Shows the message that the first answers are awaited. Only the driver knows whether it compiles kernels or has cached
+ * them, so the text says what a first run does. It fits 80 columns, because only the terminal's last row can be
+ * cleared. */
 static void *tell_of_wait(void *user) {
   progress *line = user;
   struct timespec end;
@@ -56,7 +57,7 @@ static void *tell_of_wait(void *user) {
   return NULL;
 }
 
-/* A condition whose waits end by the steady clock. */
+/* A condition variable whose timeouts use the monotonic clock. */
 static int make_condition(pthread_cond_t *condition) {
   pthread_condattr_t attributes;
   int failure = pthread_condattr_init(&attributes);
@@ -67,7 +68,7 @@ static int make_condition(pthread_cond_t *condition) {
   return failure;
 }
 
-/* Without a thread there is no line, which nobody misses. */
+/* Without a thread the waiting line is not shown. */
 static int begin_wait(progress *line) {
   if (pthread_mutex_init(&line->lock, NULL)) return 0;
   if (!make_condition(&line->answered)) {
@@ -100,7 +101,7 @@ void progress_answered(progress *line) {
 
 /* ---- the line ---- */
 
-/* 12.3 M and the like. */
+/* Formats a number like 12.3 M. */
 static const char *short_number(double value, char text[16]) {
   static const char *const units[] = {"", " k", " M", " G", " T"};
   int unit = 0;
@@ -118,7 +119,7 @@ static const char *clock_time(double seconds, char text[24]) {
   return text;
 }
 
-/* What waited for the first answers counts from those, so that its rate is that of the work. */
+/* Restarts the rate at the first answers, so that it is the rate of the casting alone. */
 static int counts_anew(progress *line, uint64_t done, double now) {
   if (line->wait == WAIT_NONE || line->answers) return 0;
   line->answers = 1;
@@ -136,7 +137,7 @@ void progress_at(progress *line, uint64_t done) {
   line->drawn = now;
   char number[16], rate_text[16], left[24];
   const double rate = (double)(done - line->from) / (now - line->start);
-  const int unit = (int)strlen(line->unit) - (done == 1); /* less the s of the plural */
+  const int unit = (int)strlen(line->unit) - (done == 1); /* without the plural s */
   fprintf(stderr, "%s%s: %s %.*s, %s/s", terminal_wipe(), line->what, short_number((double)done, number), unit,
           line->unit, short_number(rate, rate_text));
   if (line->total && done <= line->total) fprintf(stderr, ", %.1f %%", 100.0 * (double)done / (double)line->total);

@@ -13,9 +13,9 @@
 struct ray_source {
   ray_options options;
   row_source *rows;
-  uint64_t first, count, done; /* of the shard: where it begins, rays in it, rays given out */
-  uint64_t total;              /* of all shards */
-  FILE *spool;                 /* all rays of a pipe that had to be read to be counted */
+  uint64_t first, count, done; /* the shard: index of its first ray, its rays, rays read */
+  uint64_t total;              /* rays of all shards */
+  FILE *spool;                 /* all rays of a pipe that had to be counted first */
 };
 
 static int check_columns(const ray_source *source) {
@@ -52,7 +52,7 @@ static void make_rays(const ray_source *source, const float *row, size_t n, slab
   }
 }
 
-/* Rows that are rays as they stand. */
+/* Whether the rows already have the layout of slab_ray. */
 static int is_plain(const ray_source *source) {
   const ray_options *options = &source->options;
   return rows_columns(source->rows) == 8 && !options->t_min.given && !options->t_max.given;
@@ -82,7 +82,7 @@ static int fail_spool(const ray_source *source, const char *verb) {
   return -1;
 }
 
-/* Rays of a pipe wait in a temporary file until their number is known. */
+/* Writes the rays of a pipe to a temporary file to count them. */
 static int spool_rays(ray_source *source, uint64_t *count) {
   slab_ray block[COUNT_BLOCK];
   size_t got = 1;
@@ -94,7 +94,7 @@ static int spool_rays(ray_source *source, uint64_t *count) {
   return fflush(source->spool) ? fail_spool(source, "write") : 0;
 }
 
-/* A file is read twice. */
+/* Counts the rays of a file, which is then read a second time. */
 static int count_rays(ray_source *source, uint64_t *count) {
   slab_ray block[COUNT_BLOCK];
   size_t got = 1;

@@ -15,11 +15,11 @@ enum { BLOCK_BYTES = 1 << 18 };
 struct result_file {
   result_options options;
   result_row row;
-  part rows, offsets; /* offsets: of SLAB_ALL in binary formats */
-  uint64_t rays, put; /* rays and rows put so far, resumed ones included */
+  part rows, offsets; /* offsets: for SLAB_ALL in binary formats */
+  uint64_t rays, put; /* rays and rows written, including resumed ones */
   uint64_t resumed;
-  char note[NPY_NOTE_MAX]; /* of npy headers */
-  char *block;             /* BLOCK_BYTES on their way out */
+  char note[NPY_NOTE_MAX]; /* note in the npy headers */
+  char *block;             /* output buffer of BLOCK_BYTES */
   size_t filled;
 };
 
@@ -123,7 +123,7 @@ static int put_row(result_file *file, uint64_t index, const slab_ray *ray, const
   return 0;
 }
 
-/* Binary rows that are the result itself go out as they are. */
+/* Writes binary rows that are equal to the results. */
 static int put_plain(result_file *file, const void *results, uint64_t count) {
   return part_put(&file->rows, results, (size_t)count * slab_result_size(file->options.query));
 }
@@ -138,7 +138,7 @@ static int put_rows(result_file *file, const slab_ray *rays, const char *results
   return flush_block(file);
 }
 
-/* Offsets of a batch begin with 0; in the file they go on from the rows before. */
+/* Writes offsets. Those of a batch begin at 0; in the file they continue from the rows before. */
 static int put_offsets(result_file *file, const uint64_t *offsets, size_t n) {
   uint64_t block[4096];
   for (size_t i = 0; i < n;) {
@@ -170,7 +170,7 @@ static int patch_count(const result_file *file, output *out, const char *descr, 
   return output_patch(out, 0, header, size);
 }
 
-/* Headers that were written before the rows were counted. */
+/* Completes headers that were written before the rows were counted. */
 static int complete_headers(result_file *file) {
   char descr[NPY_DESCR_MAX];
   const int unknown = file->options.rays == ROWS_UNKNOWN;

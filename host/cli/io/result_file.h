@@ -1,4 +1,4 @@
-/* The output of a cast, written row by row as results come. */
+/* Writes the results of a cast, row by row. */
 #ifndef SLABCAST_CLI_RESULT_FILE_H
 #define SLABCAST_CLI_RESULT_FILE_H
 
@@ -15,24 +15,24 @@ typedef struct result_options {
   file_format format;
   slab_query query;
   int points, resume;
-  uint64_t rays;     /* ROWS_UNKNOWN: the npy header is completed at the end; the output must then be a file */
-  uint64_t first;    /* number of the first ray, for rows that carry it */
-  shard_label shard; /* count 0: all of the rays, and no label */
+  uint64_t rays;     /* ROWS_UNKNOWN: the npy header is completed at the end, so the output must be a file */
+  uint64_t first;    /* index of the first ray, for rows that contain it */
+  shard_label shard; /* count 0: all rays, without a label */
 } result_options;
 
 typedef struct result_file result_file;
 
 /* Functions of type int return 0, or -1 with the error printed. */
 int result_file_open(const result_options *options, result_file **opened);
-/* With `resume`, how many rays need not be cast again. Those that follow are compared with the rows that are there,
- * so that a FILE.part of other rays, another scene or other options is noticed. */
+/* With `resume`, the number of rays that need not be cast again. The rays after them are compared with the existing
+ * rows, so that a FILE.part of other rays, another scene or other options is detected. */
 uint64_t result_file_resumed(const result_file *file);
-/* Appends the results of n rays; offsets: of SLAB_ALL, else NULL. */
+/* Appends the results of n rays; offsets: for SLAB_ALL, else NULL. */
 int result_file_put(result_file *file, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n);
 int result_file_commit(result_file *file);
 void result_file_discard(result_file *file);
 
-/* FILE.offsets.npy, freed by the caller; NULL when out of memory. */
+/* The name FILE.offsets.npy. The caller frees it; NULL if out of memory. */
 char *offsets_name(const char *path);
 
 #endif

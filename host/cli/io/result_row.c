@@ -76,7 +76,7 @@ static const char *kind_dtype(char kind) {
 }
 
 void result_descr(const result_row *row, char *text, size_t size) {
-  if (row->field_count == 1) { /* a plain array, without names */
+  if (row->field_count == 1) { /* a plain array without field names */
     snprintf(text, size, "'%s'", kind_dtype(row->fields[0].kind));
     return;
   }
@@ -103,7 +103,8 @@ void result_names(const result_row *row, char text[RESULT_TEXT_MAX]) {
 
 /* ---- rows ------------------------------------------------------------------ */
 
-/* The point at t; of a miss +inf. An unbounded end lies at infinity along the axes the ray moves on: never NaN. */
+/* Writes the point at t; +inf for a miss. The point at an infinite t is infinite along the axes on which the direction
+ * is not zero. It is never NaN. */
 static void put_point(const slab_ray *ray, float t, int hit, unsigned char *place) {
   float point[3] = {INFINITY, INFINITY, INFINITY};
   if (hit && isfinite(t)) slab_point_at(ray, t, point);

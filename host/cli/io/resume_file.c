@@ -11,7 +11,7 @@
 #include "result_row.h"
 #include "text.h"
 
-/* Rays of an interrupted run that are cast again and compared; of numbered lines, bytes. */
+/* After an interrupted run, this many rays are cast again and compared; for numbered lines, this many bytes. */
 enum { OVERLAP = 1 << 16, OVERLAP_BYTES = 1 << 20 };
 
 /* ---- bytes ----------------------------------------------------------------- */
@@ -24,7 +24,8 @@ static int refuse(const part *p, const char *how) {
   return -1;
 }
 
-/* Compares with what an earlier run left, or appends; `how` tells what it means that something else is there. */
+/* Compares the bytes with those of an earlier run, or appends them. `how` explains a difference in the error
+ * message. */
 static int put(part *p, const void *bytes, size_t size, const char *how) {
   const char *next = bytes;
   char there[4096];
@@ -51,7 +52,7 @@ int part_put_names(part *p, const char *line) {
   return 0;
 }
 
-/* The count in the header that an earlier run left; 0 where there is none. */
+/* Reads the row count in the header of an earlier run; 0 if there is none. */
 static int count_there(const part *p, size_t size, uint64_t *rows) {
   char header[NPY_HEADER_MAX];
   npy_header parsed;
@@ -77,9 +78,9 @@ int part_put_header(part *p, const char *descr, uint64_t rows, const char *note)
 
 int part_check_end(const part *p) { return p->place < output_size(p->out) ? refuse(p, other_rows) : 0; }
 
-/* ---- where to go on -------------------------------------------------------- */
+/* ---- where to continue ----------------------------------------------------- */
 
-/* Bytes of rows, whole or not. */
+/* Bytes of rows in the part file; the last row may be incomplete. */
 static uint64_t bytes_there(const part *p) {
   return output_size(p->out) > p->start ? output_size(p->out) - p->start : 0;
 }
@@ -101,7 +102,7 @@ int part_resume_rows(part *p, size_t size, uint64_t limit, uint64_t *rays) {
   return 0;
 }
 
-/* Passes over up to `lines` lines from `place` on; *found of them are there. */
+/* Skips up to `lines` lines from `place`; *found is the number skipped. */
 static int skip_lines(const part *p, uint64_t lines, uint64_t *place, uint64_t *found) {
   char block[1 << 16];
   uint64_t at = *place;
@@ -129,7 +130,7 @@ int part_resume_lines(part *p, uint64_t limit, uint64_t *rays) {
   return skip_lines(p, without_overlap(lines), &p->place, rays);
 }
 
-/* The number that the line at `place` begins with, and the line's length; 0: there is no whole line. */
+/* Reads the number at the start of the line at `place`, and the line's length; 0: there is no complete line. */
 static int read_line(const part *p, uint64_t place, uint64_t *number, size_t *length) {
   char text[RESULT_TEXT_MAX + 1], *digits_end;
   const uint64_t left = output_size(p->out) - place;
@@ -144,14 +145,14 @@ static int read_line(const part *p, uint64_t place, uint64_t *number, size_t *le
   return 0;
 }
 
-/* The first line behind `from` whose ray is another one than that of the line before it; its number, or ROWS_UNKNOWN
- * when there is none. */
+/* Finds the first line after `from` whose ray differs from that of the line before. *number: that ray, or ROWS_UNKNOWN
+ * if there is none. */
 static int find_next_ray(const part *p, uint64_t from, uint64_t *place, uint64_t *number) {
   uint64_t before = 0;
   size_t length = 0;
   *number = ROWS_UNKNOWN;
   *place = from;
-  if (from > p->start) { /* somewhere in a line */
+  if (from > p->start) { /* `from` may be inside a line */
     if (read_line(p, from, &before, &length)) return -1;
     *place += length;
   }
@@ -174,7 +175,7 @@ int part_resume_numbered(part *p, uint64_t first, uint64_t limit, uint64_t *rays
   *rays = 0;
   for (uint64_t back = OVERLAP_BYTES; there > back && number == ROWS_UNKNOWN; back *= 2)
     if (find_next_ray(p, p->start + there - back, &place, &number)) return -1;
-  if (number == ROWS_UNKNOWN) return 0; /* too little is there, or all of it is of one ray */
+  if (number == ROWS_UNKNOWN) return 0; /* there are too few bytes, or all belong to one ray */
   if (number < first || number - first >= limit) {
     complain("%s.part holds hits of ray %" PRIu64 ", which is none of those to be cast", output_name(p->out), number);
     return -1;
@@ -184,13 +185,13 @@ int part_resume_numbered(part *p, uint64_t first, uint64_t limit, uint64_t *rays
   return 0;
 }
 
-/* Entry i of the offsets. */
+/* Reads entry i of the offsets. */
 static int read_offset(const part *offsets, uint64_t i, uint64_t *offset) {
   return output_read_back(offsets->out, offsets->start + i * sizeof *offset, offset, sizeof *offset);
 }
 
-/* Hits are written before their offsets, but a machine that lost power may have kept only the offsets: the most rays,
- * of `whole`, whose hits are all among `rows`. */
+/* Reduces *whole to the most rays whose hits are all among the first `rows` rows. Hits are written before their
+ * offsets, but after a power failure only the offsets may be on the disk. */
 static int find_covered(const part *offsets, uint64_t rows, uint64_t *whole) {
   uint64_t low = 0, high = *whole;
   while (low < high) {

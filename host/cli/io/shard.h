@@ -1,4 +1,4 @@
-/* Which slice of a cast an npy file holds: a note in its header, written by `cast --shard`, read by `join`. */
+/* Identifies the slice of a cast in an npy file: a note in its header, written by `cast --shard` and read by `join`. */
 #ifndef SLABCAST_CLI_SHARD_H
 #define SLABCAST_CLI_SHARD_H
 
@@ -7,13 +7,13 @@
 #include "npy.h"
 
 typedef struct shard_label {
-  uint64_t index, count; /* the index-th of `count` slices, counted from 0 */
-  uint64_t first, rays;  /* of `total` rays, `rays` from number `first` on */
+  uint64_t index, count; /* slice `index` of `count`, counted from 0 */
+  uint64_t first, rays;  /* `rays` of `total` rays, starting at ray `first` */
   uint64_t total;
 } shard_label;
 
 void shard_label_write(const shard_label *label, char note[NPY_NOTE_MAX]);
-/* 1 when the note is such a label, else 0 with *label zero. */
+/* Parses a note. Returns 1 if it is such a label, else 0 with *label zeroed. */
 int shard_label_read(const char *note, shard_label *label);
 
 #endif

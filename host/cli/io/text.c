@@ -23,12 +23,12 @@ int text_numbers(const char *line, double *values, int capacity, const char **wr
     if (*at != ',') continue;
     *wrong = at;
     at = skip_blanks(at + 1);
-    if (ends(at)) return TEXT_NO_NUMBER; /* nothing after the comma */
+    if (ends(at)) return TEXT_NO_NUMBER; /* no number after the comma */
   }
   return count;
 }
 
-/* Buffers a whole line, ends it with NUL and takes it. *text = NULL at the end of the data. */
+/* Reads a whole line and ends it with NUL. *text = NULL at the end of the data. */
 static int next_line(input *in, uint64_t number, char **text) {
   size_t looked = 0;
   *text = NULL;
@@ -37,7 +37,7 @@ static int next_line(input *in, uint64_t number, char **text) {
     char *start = in->buffer + in->begin, *mark = held > looked ? memchr(start + looked, '\n', held - looked) : NULL;
     if (mark || (held == looked && held > 0 && held < INPUT_BUFFER)) {
       const size_t length = mark ? (size_t)(mark - start) : held;
-      start[length] = '\0'; /* the buffer has a byte to spare for a last line without an end */
+      start[length] = '\0'; /* the buffer has a spare byte for a last line without a newline */
       in->begin += length + (mark ? 1 : 0);
       in->place += length + (mark ? 1 : 0);
       *text = start;

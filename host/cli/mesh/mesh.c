@@ -1,4 +1,4 @@
-/* The parent of the importer: starts it, receives, and says how it ended. */
+/* Parent of the importer process: starts it, receives the mesh, reports how it ended. */
 #include "mesh.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ extern char **environ;
 static const char child_option[] = "--import-mesh";
 enum { child_fd = 3 };
 
-/* What the importer may use on a file of this size. Text formats need about 30 bytes of
- * memory a byte of file; 10 MB/s is a fifth of what the slowest importer reached. */
+/* Limits of the importer for a file size. Text formats need about 30 bytes of memory per byte of file. 10 MB/s is a
+ * fifth of the speed of the slowest importer. */
 typedef struct import_limits {
   uint64_t memory_bytes;
   unsigned cpu_seconds, wall_seconds;
@@ -31,11 +31,13 @@ static import_limits limits_for(uint64_t file_bytes) {
   import_limits limits;
   limits.memory_bytes = ((uint64_t)1 << 29) + 64 * file_bytes;
   limits.cpu_seconds = 5 + (unsigned)(file_bytes / 10000000u);
-  limits.wall_seconds = 10 * limits.cpu_seconds; /* a busy machine is no damaged file */
+  limits.wall_seconds =
+      10 * limits.cpu_seconds; /* generous, because a busy machine must not look like a damaged file */
   return limits;
 }
 
-static const uint64_t most_bytes = 60000000000u; /* more text than 2^32 triangles need; its limit must fit in 64 bits */
+static const uint64_t most_bytes =
+    60000000000u; /* more text than 2^32 triangles need; its memory limit must fit in 64 bits */
 
 static int file_size(const char *path, uint64_t *bytes, char *error, size_t error_size) {
   struct stat info;
@@ -68,7 +70,7 @@ static void limit_resource(int resource, rlim_t value) {
 
 static void apply_limits(const import_limits *limits) {
   limit_resource(RLIMIT_CORE, 0);
-  limit_resource(RLIMIT_FSIZE, 0); /* it has nothing to write; pipes are not counted */
+  limit_resource(RLIMIT_FSIZE, 0); /* the child writes no files; pipes are not limited */
   limit_resource(RLIMIT_CPU, limits->cpu_seconds);
   if (!SANITIZED) limit_resource(RLIMIT_AS, (rlim_t)limits->memory_bytes);
   alarm(limits->wall_seconds);
@@ -93,15 +95,15 @@ int mesh_child_main(int argc, char **argv) {
 
 /* ---- parent --------------------------------------------------------------- */
 
-/* A pipe whose ends no other child inherits. */
+/* A pipe that no other child inherits. */
 static int private_pipe(int ends[2]) {
   if (pipe(ends) != 0) return -1;
   for (int i = 0; i < 2; i++) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
   return 0;
 }
 
-/* What stdin has, in a file that goes with its descriptor, since an importer looks at the end of some formats first.
- * Returns that, or -1 with errno. It is none of those that the child has open. */
+/* Copies stdin to an unnamed temporary file, because an importer reads the end of some formats first. Returns a
+ * descriptor, or -1 with errno. The descriptor is above those that the child has open. */
 static int spool_stdin(void) {
   char block[1 << 16];
   uint64_t size = 0;
@@ -122,7 +124,7 @@ static int spool_stdin(void) {
   return spool;
 }
 
-/* `from`: what the child has as stdin, or -1. An errno value, 0 when started. */
+/* Starts the importer. from: descriptor that becomes the child's stdin, or -1. Returns 0, or an errno value. */
 static int start_importer(const char *path, int from, int pipe_end, pid_t *child) {
   char *arguments[] = {(char[]){"slabcast"}, (char[sizeof child_option]){0}, NULL, NULL};
   char *own_path = strdup(path);
@@ -132,7 +134,7 @@ static int start_importer(const char *path, int from, int pipe_end, pid_t *child
   arguments[2] = own_path;
   int failed = posix_spawn_file_actions_init(&actions);
   if (failed == 0) {
-    /* The pipe first: its own number may be one of those that are taken below. */
+    /* The pipe is duplicated first, because its own descriptor may be among those that are replaced below. */
     failed = posix_spawn_file_actions_adddup2(&actions, pipe_end, child_fd);
     for (int fd = 0; fd < child_fd && failed == 0; fd++)
       failed = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
@@ -164,7 +166,7 @@ static void describe_end(int status, const import_limits *limits, char *text, si
     snprintf(text, size, "the importer ended with code %d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-/* The file at `path`, of `name` for messages; `from` as above. */
+/* Reads the file at `path`; `name` is for messages; `from` as in start_importer. */
 static int read_by_child(const char *path, const char *name, int from, uint64_t bytes, mesh_data *out, char *error,
                          size_t error_size) {
   int ends[2];
@@ -183,7 +185,7 @@ static int read_by_child(const char *path, const char *name, int from, uint64_t 
     return -1;
   }
   const int failed = mesh_receive(ends[0], limits.memory_bytes, out, reason, sizeof reason);
-  close(ends[0]); /* before waiting: a child that still writes is ended by it, with SIGPIPE */
+  close(ends[0]); /* before waiting: a child that is still writing then ends by SIGPIPE */
   const int status = wait_for(child);
   if (!failed && WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
   if (reason[0] == '\0' || (WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE))

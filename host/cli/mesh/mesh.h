@@ -1,44 +1,43 @@
-/* Mesh files, read by a child process: importers crash on damaged files, and that
- * must end as a message, never as the end of this program.
+/* Reads mesh files in a child process. Importers crash on damaged files; that must end as an error message, not end the
+ * program.
  *
- * The child is this same executable started anew (a fork would carry over the
- * locks of OpenCL runtimes' threads), with limits on time and memory and nothing
- * open but the pipe that it answers through. */
+ * The child is this same executable, started anew, because a fork would copy the locks of OpenCL runtime threads. It
+ * has limits on time and memory, and only the pipe for its answer open. */
 #ifndef SLABCAST_CLI_MESH_H
 #define SLABCAST_CLI_MESH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Triangles over shared vertices: positions with equal values are one vertex, so
- * that neighbours meet bit for bit. Faces are in file order, polygons split. */
+/* Triangles over shared vertices. Positions with equal values are one vertex, so that neighbours share bit-identical
+ * positions. Faces are in file order; polygons are split. */
 typedef struct mesh_data {
-  float *vertices; /* x, y, z of each */
+  float *vertices; /* x, y, z of each vertex */
   uint32_t vertex_count;
-  uint32_t *indices; /* three a triangle, all below vertex_count */
+  uint32_t *indices; /* three per triangle, all below vertex_count */
   uint32_t triangle_count;
 } mesh_data;
 
-/* path "-" is stdin. The format is that of the name's ending; without one, told by the bytes: PLY, STL, OFF, binary
- * glTF, OBJ. 0, or -1 with `error` saying what was wrong with the file. Release with mesh_free. */
+/* path "-" is stdin. The format is that of the name's ending. Without an ending it is detected from the bytes: PLY,
+ * STL, OFF, binary glTF, OBJ. Returns 0, or -1 with `error` saying what is wrong with the file. Release with
+ * mesh_free. */
 int mesh_read(const char *path, mesh_data *out, char *error, size_t error_size);
 void mesh_free(mesh_data *mesh);
 
-/* First thing in main: when this process is the importer of mesh_read, imports,
- * sends, and returns its exit code; -1 when it is not. */
+/* Call first in main. If this process is the importer of mesh_read, it imports, sends the mesh, and returns the exit
+ * code; otherwise returns -1. */
 int mesh_child_main(int argc, char **argv);
 
-/* ---- the hand-over between the two ---------------------------------------- */
+/* ---- transfer between parent and child ------------------------------------ */
 
-/* Parent's side, which trusts nothing: reads a mesh of at most max_bytes from a
- * pipe until its end. -1: `error` holds the child's own message, or what was wrong
- * with what it sent; an empty one means that nothing at all came. */
+/* Parent: reads a mesh of at most max_bytes from a pipe until its end. It trusts no data of the child. Returns 0, or -1
+ * with `error`: the child's message, or what is wrong with its data; empty if no data came. */
 int mesh_receive(int fd, uint64_t max_bytes, mesh_data *out, char *error, size_t error_size);
-/* Child's side; 0 or -1. */
+/* Child: sends a mesh. Returns 0 or -1. */
 int mesh_send(int fd, const mesh_data *mesh);
 int mesh_send_error(int fd, const char *message);
 
-/* Child's side: the import itself, in this process. */
+/* Child: imports the file in this process. */
 int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size);
 
 #endif

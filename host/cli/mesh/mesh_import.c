@@ -1,10 +1,9 @@
-/* The importer, in its child process: a file to triangles over shared vertices.
+/* The importer, which runs in the child process: converts a file to triangles over shared vertices.
  *
- * The import library hands out one mesh per material, group and object, with every corner
- * a vertex of its own, and its own clean-up steps merge positions that are merely close, move
- * faces and turn their corners around. So it only reads here, with no clean-up at all, and
- * vertices are shared again by equal position. OBJ files lose their groups and materials
- * before they are read, which keeps their faces in one mesh and in file order. */
+ * The import library returns one mesh per material, group and object, with a separate vertex for every corner. Its own
+ * clean-up steps merge positions that are merely close, move faces and reorder their corners. So this file uses no
+ * clean-up step and shares vertices by equal position itself. Groups and materials are removed from OBJ texts before
+ * the import, which keeps all faces in one mesh and in file order. */
 #include "mesh.h"
 
 #include <stdio.h>
@@ -36,12 +35,12 @@ int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size
 typedef struct builder {
   mesh_data mesh;
   size_t vertex_capacity, triangle_capacity;
-  uint32_t *slots; /* open addressing: index of a vertex + 1; 0 free */
+  uint32_t *slots; /* hash table with open addressing: index of a vertex + 1; 0: free */
   size_t slot_count;
-  char wrong[120]; /* names the face that was refused */
+  char wrong[120]; /* error message for a rejected face */
 } builder;
 
-static const uint32_t most_per_geometry = 0xFFFFFFF0u; /* ids above mean a miss */
+static const uint32_t most_per_geometry = 0xFFFFFFF0u; /* larger ids mean a miss */
 
 static size_t hash_of(const float p[3]) {
   uint64_t hash = 0;
@@ -54,7 +53,7 @@ static size_t hash_of(const float p[3]) {
   return (size_t)hash;
 }
 
-/* The slot of the vertex with these bits, or the free one where it belongs. */
+/* The table entry of the vertex with these bits, or the free entry for it. */
 static uint32_t *find_slot(const builder *b, const float p[3]) {
   size_t i = hash_of(p) & (b->slot_count - 1);
   while (b->slots[i] != 0 && memcmp(b->mesh.vertices + 3 * (size_t)(b->slots[i] - 1), p, 3 * sizeof *p) != 0)
@@ -77,7 +76,7 @@ static int grow_vertices(builder *b) {
 }
 
 static int add_vertex(builder *b, const float point[3], uint32_t *index) {
-  const float p[3] = {point[0] + 0.0f, point[1] + 0.0f, point[2] + 0.0f}; /* -0 and 0 are one place */
+  const float p[3] = {point[0] + 0.0f, point[1] + 0.0f, point[2] + 0.0f}; /* -0 and 0 are the same position */
   if (b->mesh.vertex_count == b->vertex_capacity && grow_vertices(b) != 0) return -1;
   uint32_t *slot = find_slot(b, p);
   if (*slot == 0) {
@@ -106,7 +105,7 @@ static int add_triangle(builder *b, uint32_t i, uint32_t j, uint32_t k) {
 
 /* ---- faces ---------------------------------------------------------------- */
 
-/* Room for the largest face so far. */
+/* Buffers for the largest polygon so far. */
 typedef struct polygon {
   float *points;
   uint32_t *shared, *triangles;
@@ -143,14 +142,15 @@ static void place_vertex(const placed_mesh *placed, uint32_t index, float p[3]) 
   p[2] = placed->moved ? ((m->c1 * v.x + m->c2 * v.y) + m->c3 * v.z) + m->c4 : v.z;
 }
 
-/* 0, or what was wrong. Points and lines are no surface and are passed over. */
+/* Adds a face. Returns NULL, or what is wrong. Points and lines have no surface and are skipped. */
 static const char *add_face(builder *b, const placed_mesh *placed, const struct aiFace *face, polygon *room) {
   static const char no_memory[] = "more triangles than fit in memory or in a geometry";
   const uint32_t n = face->mNumIndices;
   if (n < 3) return NULL;
   if (polygon_reserve(room, n) != 0) return no_memory;
   for (uint32_t i = 0; i < n; i++) {
-    const uint32_t corner = placed->mirrored ? (n - i) % n : i; /* keeps fronts in front */
+    const uint32_t corner =
+        placed->mirrored ? (n - i) % n : i; /* keeps front faces in front under a mirroring transform */
     if (face->mIndices[corner] >= placed->mesh->mNumVertices) {
       snprintf(b->wrong, sizeof b->wrong, "face %td names vertex %u, and there %s %u (counted from 0)",
                face - placed->mesh->mFaces, face->mIndices[corner], plural(placed->mesh->mNumVertices, "is", "are"),
@@ -209,8 +209,8 @@ static char *read_whole(const char *path, size_t *size) {
   return text;
 }
 
-/* What the library only logs when it goes on with a damaged file, having put another vertex or face in the place of
- * one that it could not read; or what it does not tell exactly. */
+/* Text buffer for damage that the library does not report exactly, or that it only logs while it replaces an unreadable
+ * vertex or face by another one. */
 enum { DAMAGE_MAX = 200 };
 
 static void describe_obj_fault(const char *path, char damage[DAMAGE_MAX]) {
@@ -232,11 +232,11 @@ static const struct aiScene *import_obj(const char *path, char damage[DAMAGE_MAX
   return scene;
 }
 
-/* Whether a line begins with end_header, blanks aside; lines may end as on any system. */
+/* Whether a line begins with end_header, after blanks. Lines may end as on any system. */
 static int has_header_end(FILE *file) {
   static const char mark[] = "end_header";
   size_t matched = 0;
-  int fresh = 1; /* nothing but blanks and the mark's beginning in this line */
+  int fresh = 1; /* the line so far has only blanks and the beginning of the mark */
   for (int c; (c = getc(file)) != EOF;) {
     if (c == '\n' || c == '\r') {
       matched = 0;
@@ -250,15 +250,16 @@ static int has_header_end(FILE *file) {
   return 0;
 }
 
-/* The library looks for the end of a PLY header for ever, and crashes where it is not at the start of a line. */
+/* Rejects a PLY file without the end of its header at the start of a line: the library would search for it forever, or
+ * crash. */
 static void check_ply(const char *path, char damage[DAMAGE_MAX]) {
   FILE *file = fopen(path, "rb");
-  if (file == NULL) return; /* the library's to tell */
+  if (file == NULL) return; /* the library reports this */
   if (!has_header_end(file)) snprintf(damage, DAMAGE_MAX, "its header does not end: no line is end_header");
   fclose(file);
 }
 
-/* Behind the last dot of a file's name; NULL: it has none. */
+/* The text after the last dot of a file's name; NULL if there is none. */
 static const char *ending_of(const char *path) {
   const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
   return dot ? dot + 1 : NULL;
@@ -275,7 +276,7 @@ static int is_binary_stl(const char *bytes, size_t size) {
   return size == BINARY_STL_FRONT + (uint64_t)facets * BINARY_STL_FACET;
 }
 
-/* Whether a line is a vertex of OBJ. `text` ends with NUL. */
+/* Whether a line is an OBJ vertex. `text` ends with NUL. */
 static int has_obj_vertex(const char *text) {
   for (const char *line = text; *line;) {
     line += strspn(line, " \t\r\n");
@@ -285,7 +286,7 @@ static int has_obj_vertex(const char *text) {
   return 0;
 }
 
-/* The ending that a file with these bytes would have, NUL behind them; NULL: none of those that can be told. */
+/* The file name ending for these bytes, which end with NUL; NULL if the format is not recognised. */
 static const char *told_by_bytes(const char *bytes, size_t size) {
   const char *word = bytes + strspn(bytes, " \t\r\n");
   const size_t length = strcspn(word, " \t\r\n");
@@ -317,7 +318,7 @@ static const struct aiScene *import_bytes(const char *path, const char *ending, 
   return scene;
 }
 
-/* The ending that says how the file is read; NULL with the reason in `damage`. */
+/* The ending that selects the format; NULL with the reason in `damage`. */
 static const char *choose_ending(const char *path, char damage[DAMAGE_MAX]) {
   const char *ending = ending_of(path);
   if (ending) return ending;

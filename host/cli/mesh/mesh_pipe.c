@@ -1,4 +1,4 @@
-/* The hand-over of a mesh through a pipe, from a process that may be damaged. */
+/* Transfers a mesh through a pipe from a process that may have crashed or been corrupted. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@ static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '1'};
 typedef struct pipe_header {
   char magic[8];
   uint64_t vertex_count, triangle_count;
-  uint64_t message_size; /* not 0: no mesh, but a message of this many bytes */
-  uint64_t checksum;     /* of what follows */
+  uint64_t message_size; /* not 0: an error message of this many bytes, and no mesh */
+  uint64_t checksum;     /* checksum of the data that follows */
 } pipe_header;
 
-/* FNV-1a: a damaged child must not get a half-written mesh past us by accident. */
+/* FNV-1a. It detects incomplete or corrupted data from a failing child. */
 static uint64_t checksum(uint64_t hash, const void *data, size_t size) {
   const unsigned char *bytes = data;
   for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
@@ -38,7 +38,7 @@ static int write_all(int fd, const void *data, size_t size) {
   return 0;
 }
 
-/* How many bytes came before the end. */
+/* Reads up to `size` bytes; returns the number read before the end. */
 static size_t read_all(int fd, void *data, size_t size) {
   size_t have = 0;
   while (have < size) {
@@ -69,7 +69,7 @@ int mesh_send_error(int fd, const char *message) {
   return write_all(fd, message, strlen(message));
 }
 
-/* The message comes from an importer that quotes the file: printable text only. */
+/* Replaces unprintable characters, because the importer's message quotes the file. */
 static void make_printable(char *text) {
   for (; *text; text++)
     if (*text < ' ' || *text > '~') *text = *text == '\n' ? ' ' : '?';
@@ -99,7 +99,7 @@ static void describe_counts(const pipe_header *header, char text[COUNTS_MAX]) {
 }
 
 static int check_header(const pipe_header *header, uint64_t max_bytes, char *error, size_t error_size) {
-  const uint64_t most = UINT32_MAX - 15; /* 2^32 - 16: ids above mean a miss */
+  const uint64_t most = UINT32_MAX - 15; /* 2^32 - 16: larger ids mean a miss */
   char counts[COUNTS_MAX];
   describe_counts(header, counts);
   if (memcmp(header->magic, magic, sizeof magic) != 0) {

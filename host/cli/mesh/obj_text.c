@@ -8,7 +8,7 @@
 
 static const char blanks[] = " \t\r";
 
-/* What follows the keyword, or NULL when the line has another one. */
+/* The text after the keyword, or NULL if the line has another keyword. */
 static const char *after_keyword(const char *line, char keyword) {
   line += strspn(line, blanks);
   return line[0] == keyword && line[1] != '\0' && strchr(blanks, line[1]) ? line + 1 : NULL;
@@ -25,7 +25,8 @@ static long count_vertices(const char *text) {
   return count;
 }
 
-/* A face's corners are i, i/j, i//k or i/j/k; i counts from 1, or back from -1, the vertex last named. */
+/* A corner of a face is i, i/j, i//k or i/j/k. i counts from 1, or backwards from -1, the last vertex before the
+ * face. */
 static int find_in_face(const char *corner, long before, long total, long *index) {
   for (;;) {
     char *end = NULL;
@@ -51,7 +52,7 @@ void obj_find_fault(const char *text, char *fault, size_t size) {
   }
 }
 
-/* Bytes of the end of a line, however it is marked, that a backslash at `at` continues; 0: it continues none. */
+/* If a backslash at `at` continues the line: the bytes of the backslash and of the line end, of any system. Else 0. */
 static size_t continued(const char *at, const char *end) {
   if (*at != '\\' || at + 1 == end) return 0;
   if (at[1] == '\n') return 2;
@@ -63,7 +64,7 @@ size_t obj_keep_geometry(char *text, size_t size) {
   const char *at = text, *end = text + size;
   char *out = text;
   while (at < end) {
-    while (at < end && strchr(" \t\r\n", *at) != NULL) at++; /* NUL too */
+    while (at < end && strchr(" \t\r\n", *at) != NULL) at++; /* strchr also matches NUL */
     const int keep = at < end && (*at == 'v' || *at == 'f');
     while (at < end && *at != '\n' && *at != '\r') {
       const size_t passed = continued(at, end);

@@ -1,4 +1,4 @@
-/* Ear clipping, in the plane that the polygon covers most of. */
+/* Ear clipping, in the coordinate plane in which the polygon's projection is largest. */
 #include "polygon.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ typedef struct corner {
   uint32_t previous, next;
 } corner;
 
-/* Newell's normal: right for polygons that are concave or not quite flat, too. */
+/* Newell's normal, which is also correct for concave and nearly planar polygons. */
 static void polygon_normal(const float *points, size_t n, double normal[3]) {
   normal[0] = normal[1] = normal[2] = 0;
   for (size_t i = 0; i < n; i++) {
@@ -43,10 +43,10 @@ static double area(const corner *a, const corner *b, const corner *c) {
 
 static int same_place(const corner *a, const corner *b) { return a->x == b->x && a->y == b->y; }
 
-/* May corner i be cut off: convex there, and no other corner in or on the triangle. */
+/* Whether corner i can be cut off: it is convex, and no other corner is in or on the triangle. */
 static int is_ear(const corner *corners, uint32_t i) {
   const corner *b = &corners[i], *a = &corners[b->previous], *c = &corners[b->next];
-  if (!(area(a, b, c) > 0)) return 0; /* also when it is NaN */
+  if (!(area(a, b, c) > 0)) return 0; /* true for NaN too */
   for (const corner *p = &corners[c->next]; p != a; p = &corners[p->next]) {
     if (same_place(p, a) || same_place(p, b) || same_place(p, c)) continue;
     if (area(a, b, p) >= 0 && area(b, c, p) >= 0 && area(c, a, p) >= 0) return 0;
@@ -55,13 +55,13 @@ static int is_ear(const corner *corners, uint32_t i) {
 }
 
 static void clip_ears(corner *corners, size_t n, uint32_t *out) {
-  uint32_t i = 1; /* so that the fan of a convex polygon is around corner 0 */
+  uint32_t i = 1; /* starts at 1, so that a convex polygon becomes the fan around corner 0 */
   size_t refused = 0;
   for (size_t left = n; left >= 3;) {
     corner *here = &corners[i];
     if (left > 3 && refused < left && !is_ear(corners, i)) {
       refused++;
-    } else { /* where no corner is an ear (self-crossing, no area) any one goes */
+    } else { /* if no corner is an ear (self-crossing, no area), any corner is cut */
       *out++ = here->previous;
       *out++ = i;
       *out++ = here->next;

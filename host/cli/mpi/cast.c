@@ -1,8 +1,9 @@
-/* slabcast-mpi cast: the ranks take the batches of a ray file in turn.
+/* slabcast-mpi cast: distributes the batches of a ray file over the ranks.
  *
- * Batch b is rank b mod size's; all have as many, of one size but for the last. Answers of a fixed size stand where
- * their ray's number says, and nobody waits for anybody. Where the hits of SLAB_ALL stand depends on those before: each
- * round of batches is cast, then placed by an exclusive scan, then written. */
+ * Batch b belongs to rank b mod size. All ranks have equally many batches, and all batches but the last have the same
+ * size. Results of fixed size have a place in the file that follows from the ray's index, so no rank waits for another.
+ * The place of SLAB_ALL hits depends on the hits before them. Each round of batches is therefore cast, then placed by
+ * an exclusive scan, then written. */
 #include "cast.h"
 
 #include <inttypes.h>
@@ -22,21 +23,21 @@
 typedef struct team_job {
   team *team;
   cast_job cast;
-  shared_file file; /* the rays */
+  shared_file file; /* the ray file */
   team_results *results;
   uint64_t count, batch, rounds;
-  uint64_t ray, row; /* of the batch: the number of its first ray; where its next row goes */
+  uint64_t ray, row; /* current batch: index of its first ray; file row of its next result */
   uint64_t before;   /* SLAB_ALL: rows of the rounds so far */
-  int placed;        /* they have their place in this round */
-  int ended;         /* a rank has failed: this round is the last */
+  int placed;        /* hits of this round have been placed */
+  int ended;         /* a rank has failed; this round is the last */
   slab_ray *rays;
-  void *bytes; /* of the batch's rows in the file */
+  void *bytes; /* file rows of the batch */
   double read_seconds, write_seconds, scene_seconds;
 } team_job;
 
-/* ---- what is asked --------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------- */
 
-/* What one process can do and many cannot. OPTIONS_RUN, or an exit code. */
+/* Rejects options that work only for one process. Returns OPTIONS_RUN, or an exit code. */
 static int check_options(const cast_options *options) {
   struct stat rays;
   const char *what = NULL;
@@ -53,7 +54,7 @@ static int check_options(const cast_options *options) {
   return EXIT_USAGE;
 }
 
-/* Rank 0 reads the command line for all, so that what is wrong with it is said once. */
+/* Rank 0 parses the command line first, so that an error in it is printed once. */
 static int parse(team *t, int argc, char **argv, cast_options *options) {
   int code = OPTIONS_RUN;
   if (t->rank == 0) {
@@ -74,7 +75,7 @@ static int probe(const cast_options *options) {
   return options->json && output_probe(options->json) ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* The header alone: rows are read by MPI-IO. */
+/* Reads only the header; rows are read by MPI-IO. */
 static int open_header(team_job *job) {
   if (cast_open_rays(&job->cast) != EXIT_DONE) return EXIT_FAILED;
   if (ray_source_bytes(job->cast.rays) > 0) return EXIT_DONE;
@@ -82,7 +83,7 @@ static int open_header(team_job *job) {
   return EXIT_FAILED;
 }
 
-/* The ranks' batches, none larger than one process would take. */
+/* Sets the size of the batches, which is at most that of one process. */
 static int share_out(team_job *job) {
   const uint64_t size = (uint64_t)job->team->size;
   job->count = ray_source_count(job->cast.rays);
@@ -103,7 +104,7 @@ static int open_rays(team_job *job) {
   if (code != EXIT_DONE) return code;
   const char *path = job->cast.options->rays;
   code = team_agree(t, shared_file_open(t, path, path, MPI_MODE_RDONLY, &job->file) ? EXIT_FAILED : EXIT_DONE);
-  if (code != EXIT_DONE) job->file.open = 0; /* closing is for all ranks, and not all have it */
+  if (code != EXIT_DONE) job->file.open = 0; /* closing is collective, but the file is not open on all ranks */
   return code;
 }
 
@@ -146,12 +147,12 @@ static int put(void *user, const slab_ray *rays, const void *results, const uint
   return failed;
 }
 
-/* Every rank, once a round: where its hits go, and whether it has failed. */
+/* Collective, once per round: computes where this rank's hits go, and whether any rank has failed. */
 static void place(team_job *job, uint64_t hits, int failed) {
   const uint64_t mine[2] = {hits, (uint64_t)failed};
   uint64_t before[2] = {0, 0}, all[2];
   MPI_Exscan(mine, before, 2, MPI_UINT64_T, MPI_SUM, job->team->comm);
-  if (job->team->rank == 0) before[0] = before[1] = 0; /* the scan leaves them undefined */
+  if (job->team->rank == 0) before[0] = before[1] = 0; /* MPI_Exscan leaves them undefined on rank 0 */
   for (int i = 0; i < 2; i++) all[i] = before[i] + mine[i];
   MPI_Bcast(all, 2, MPI_UINT64_T, job->team->size - 1, job->team->comm);
   job->row = job->before + before[0];
@@ -175,7 +176,7 @@ static int read_batch(team_job *job, uint64_t begin, size_t n) {
   return failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* This rank's batch of a round; past the end of the rays it has none. */
+/* Runs this rank's batch of a round, if any rays are left for it. */
 static int run_batch(team_job *job, uint64_t round) {
   caster *cast = &job->cast.cast;
   const uint64_t index = round * (uint64_t)job->team->size + (uint64_t)job->team->rank;
@@ -190,14 +191,14 @@ static int run_batch(team_job *job, uint64_t round) {
   return caster_run(cast, job->rays, n);
 }
 
-/* Ends early on all ranks when one has failed; the code is this rank's own. */
+/* Runs all rounds; all ranks stop early if one fails. Returns this rank's own code. */
 static int run_rounds(team_job *job) {
   const int all = job->cast.cast.query == SLAB_ALL;
   int code = EXIT_DONE;
   for (uint64_t round = 0; round < job->rounds && !job->ended; round++) {
     job->placed = 0;
     if (code == EXIT_DONE) code = run_batch(job, round);
-    if (job->ended) code = EXIT_DONE; /* it was another that ended it */
+    if (job->ended) code = EXIT_DONE; /* another rank failed */
     if (all && !job->placed) place(job, 0, code != EXIT_DONE);
     if (!all && code != EXIT_DONE) team_tell(job->team);
     if (!all) job->ended = code != EXIT_DONE || team_was_told(job->team);
@@ -210,7 +211,7 @@ static int run_rounds(team_job *job) {
 static int run(team_job *job) {
   caster *cast = &job->cast.cast;
   cast_prepare(&job->cast);
-  cast->line.total = job->count / (uint64_t)job->team->size; /* of rank 0, whose line it is */
+  cast->line.total = job->count / (uint64_t)job->team->size; /* rank 0's share, because rank 0 shows the line */
   cast->line.shown = cast->line.shown && job->team->rank == 0;
   cast->receive = put;
   cast->place = place_hits;
@@ -227,7 +228,7 @@ static int run(team_job *job) {
 
 /* ---- the end --------------------------------------------------------------- */
 
-/* Rank 0 gets the sums of all, and of what takes time the slowest's. */
+/* Reduces the tallies to rank 0: counts are summed, of seconds and rounding the largest is taken. */
 static void gather(team_job *job) {
   cast_tally *t = &job->cast.cast.tally;
   uint64_t *const sums[] = {&t->rays,
@@ -270,10 +271,10 @@ static json_t *summary(const team_job *job) {
   return root;
 }
 
-/* On success what one process would say is said by rank 0; on failure how far it came. */
+/* On success rank 0 prints what one process would print; on failure it prints how many rays were done. */
 static int finish(team_job *job, int code) {
   const cast_tally *tally = &job->cast.cast.tally;
-  const uint64_t wrong = tally->mismatches + tally->oracle_wrong; /* this rank's, of which it has something to say */
+  const uint64_t wrong = tally->mismatches + tally->oracle_wrong; /* this rank's own, read before the sums */
   const char *json = job->cast.options->json;
   gather(job);
   if (code != EXIT_DONE) {

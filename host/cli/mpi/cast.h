@@ -1,4 +1,4 @@
-/* `slabcast cast` on all ranks of a job. */
+/* `slabcast cast` on all ranks of an MPI job. */
 #ifndef SLABCAST_CLI_MPI_CAST_H
 #define SLABCAST_CLI_MPI_CAST_H
 

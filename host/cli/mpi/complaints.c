@@ -6,7 +6,7 @@
 
 #include "../cli.h"
 
-/* complain() can be handed nothing, so this stands outside of any object. */
+/* Global, because complain() has no argument for it. */
 static struct complaints {
   int keep, rank, ranks;
   size_t length;
@@ -24,7 +24,7 @@ void complain(const char *format, ...) {
   va_start(arguments, format);
   if ((size_t)size < room) size += vsnprintf(line + size, room - (size_t)size, format, arguments);
   va_end(arguments);
-  if ((size_t)size + 1 >= room) return; /* what does not fit is left out, and never the first line */
+  if ((size_t)size + 1 >= room) return; /* lines that do not fit are dropped; the first always fits */
   memcpy(line + size, "\n", 2);
   c->length += (size_t)size + 1;
   if (!c->keep) complaints_say();

@@ -1,11 +1,11 @@
-/* Error lines of many processes. In place of errors.c: complain() writes nothing here, it keeps the line until the
- * ranks have agreed whose lines are worth reading: hundreds of ranks that fail for one reason say it once. */
+/* Error lines of many processes; replaces errors.c. complain() keeps lines until the ranks have agreed whose lines are
+ * written. If hundreds of ranks fail for one reason, it is printed once. */
 #ifndef SLABCAST_CLI_MPI_COMPLAINTS_H
 #define SLABCAST_CLI_MPI_COMPLAINTS_H
 
-/* From now on lines are kept, and say whose they are where there are several ranks. Before, complain() writes. */
+/* From now on lines are kept, and name their rank if there are several. Before this call complain() writes at once. */
 void complaints_keep(int rank, int ranks);
-/* Writes what was kept, or lets go of it. */
+/* complaints_say writes the kept lines; complaints_drop discards them. */
 void complaints_say(void);
 void complaints_drop(void);
 

@@ -21,7 +21,7 @@ static void tell_usage(FILE *stream) {
       stream);
 }
 
-/* What needs no team is said by rank 0 alone. */
+/* Handles what needs no other rank; only rank 0 prints. */
 static int run(team *t, int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "cast")) return team_cast(t, argc - 1, argv + 1);
   const char *word = argc > 1 ? argv[1] : "";
@@ -40,14 +40,14 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   team t = team_begin();
   signal(SIGXFSZ, SIG_IGN);          /* a full disk is an error of write() on every rank */
-  if (t.rank == 0) output_prepare(); /* the one that has something to clean away */
+  if (t.rank == 0) output_prepare(); /* only rank 0 has part files to remove */
   int code = run(&t, argc, argv);
   if (fflush(stdout) || ferror(stdout)) {
     complain("cannot write to standard output: %s", strerror(errno));
     code = code == EXIT_DONE ? EXIT_FAILED : code;
   }
   code = team_agree(&t, code);
-  signal(SIGTERM, SIG_IGN); /* with which launchers hurry the others when the first one ends with a code */
+  signal(SIGTERM, SIG_IGN); /* launchers send SIGTERM to the other ranks when the first one exits with a code */
   MPI_Finalize();
   return code;
 }

@@ -10,12 +10,12 @@
 #include "io/result_row.h"
 #include "shared_file.h"
 
-/* Of rows on their way out, and of offsets. */
+/* Size of the buffer for rows and offsets. */
 enum { BLOCK_BYTES = 1 << 22 };
 
-/* A file of rows behind a header. */
+/* A file of rows after a header. */
 typedef struct team_output {
-  output *out; /* on rank 0 */
+  output *out; /* only on rank 0 */
   char part[PATH_MAX];
   uint64_t header; /* bytes before the first row */
   shared_file file;
@@ -24,14 +24,14 @@ typedef struct team_output {
 struct team_results {
   result_options options;
   result_row row;
-  team_output hits, offsets; /* offsets: of SLAB_ALL */
-  char note[NPY_NOTE_MAX];   /* in the headers: which shard they are of */
+  team_output hits, offsets; /* offsets: for SLAB_ALL */
+  char note[NPY_NOTE_MAX];   /* shard label in the headers */
   char *block;
 };
 
 /* ---- opening --------------------------------------------------------------- */
 
-/* Rank 0: makes FILE.part with its header. */
+/* Rank 0: creates FILE.part with its header. */
 static int create(team_output *to, const char *path, const char *descr, uint64_t rows, const char *note) {
   char header[NPY_HEADER_MAX];
   if (!(to->out = output_open(path, OUTPUT_NEW))) return EXIT_FAILED;
@@ -48,7 +48,7 @@ static int create_hits(team_results *r) {
                 options->query == SLAB_ALL ? 0 : options->rays, r->note);
 }
 
-/* The first offset is 0, and stands before those that follow rays. */
+/* Creates the offsets file. Its first entry is 0; one entry per ray follows. */
 static int create_offsets(team_results *r) {
   const uint64_t zero = 0;
   char *name = offsets_name(r->options.path);
@@ -60,13 +60,13 @@ static int create_offsets(team_results *r) {
   return code;
 }
 
-/* All together: what rank 0 has made is opened by every rank. */
+/* Collective: opens on every rank the file that rank 0 created. */
 static int open_part(team *t, team_output *to, const char *name) {
   team_share(t, to->part, sizeof to->part);
   team_share(t, &to->header, sizeof to->header);
   const int failed = shared_file_open(t, to->part, name, MPI_MODE_WRONLY, &to->file);
   const int code = team_agree(t, failed ? EXIT_FAILED : EXIT_DONE);
-  if (code != EXIT_DONE) to->file.open = 0; /* closing is for all ranks, and not all have it */
+  if (code != EXIT_DONE) to->file.open = 0; /* closing is collective, but the file is not open on all ranks */
   return code;
 }
 
@@ -87,7 +87,8 @@ int team_results_open(team *t, const result_options *options, team_results **ope
     complain("cannot write %s: out of memory", options->path);
     code = EXIT_FAILED;
   }
-  if ((code = team_agree(t, code)) != EXIT_DONE || !r) goto failed; /* without r there is a code: for the analyser */
+  if ((code = team_agree(t, code)) != EXIT_DONE || !r)
+    goto failed; /* !r implies an error code; the test is for the static analyser */
   const int all = options->query == SLAB_ALL;
   r->options = *options;
   r->row = result_row_of(options->query, options->points, 0);
@@ -112,7 +113,7 @@ static int write_rows(team_results *r, uint64_t row, const void *rows, uint64_t 
   return shared_file_write(&r->hits.file, r->hits.header + row * r->row.size, rows, (size_t)(count * r->row.size));
 }
 
-/* Rows with points are put together block by block. */
+/* Packs and writes rows with points, block by block. */
 static int put_points(team_results *r, uint64_t row, const slab_ray *rays, const char *results, const uint64_t *offsets,
                       size_t n) {
   const size_t size = slab_result_size(r->options.query), capacity = BLOCK_BYTES / RESULT_ROW_MAX;
@@ -132,7 +133,7 @@ static int put_points(team_results *r, uint64_t row, const slab_ray *rays, const
   return write_rows(r, row, r->block, filled);
 }
 
-/* Offsets of a batch begin with 0; in the file they go on from the rows before. */
+/* Writes offsets. Those of a batch begin at 0; in the file they continue from the rows before. */
 static int put_offsets(team_results *r, uint64_t ray, uint64_t row, const uint64_t *offsets, size_t n) {
   uint64_t *block = (uint64_t *)(void *)r->block;
   for (size_t i = 0; i < n;) {
@@ -153,18 +154,18 @@ int team_results_put(team_results *r, uint64_t ray, uint64_t row, const slab_ray
 
 /* ---- the end --------------------------------------------------------------- */
 
-/* What stands in the file of each rank's own machine goes to where all see it. */
+/* Flushes the data of each rank's machine to the shared file. */
 static int sync_files(team_results *r) {
   const int failed = shared_file_sync(&r->hits.file);
   return (r->offsets.file.open && shared_file_sync(&r->offsets.file)) || failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Rank 0: the rows that only now are counted, and the names. */
+/* Rank 0: writes the row count, which is known only now, and renames the files. */
 static int commit(team_results *r, uint64_t rows) {
   char header[NPY_HEADER_MAX], descr[NPY_DESCR_MAX];
   output *hits = r->hits.out, *offsets = r->offsets.out;
   result_descr(&r->row, descr, sizeof descr);
-  if (offsets && r->hits.header > 0 && /* as long as the one before */
+  if (offsets && r->hits.header > 0 && /* this header is as long as the first one */
       output_patch(hits, 0, header, npy_write_noted(header, descr, rows, r->note)))
     return EXIT_FAILED;
   r->hits.out = r->offsets.out = NULL;

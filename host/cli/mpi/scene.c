@@ -11,7 +11,7 @@
 
 enum { SELECTOR_MAX = 160 };
 
-/* Word `index` of a list, from its first again when there are fewer. */
+/* Copies word `index` of a list, modulo the number of words. */
 static void take_word(const char *list, int index, char word[SELECTOR_MAX]) {
   int words = 1;
   for (const char *at = list; *at; at++) words += *at == ',';
@@ -19,7 +19,7 @@ static void take_word(const char *list, int index, char word[SELECTOR_MAX]) {
   snprintf(word, SELECTOR_MAX, "%.*s", (int)strcspn(list, ","), list);
 }
 
-/* The index of the device that is number `index` of those of a type (any: of all), modulo their number; -1: none. */
+/* The list index of device number `index` among those of a type (any: among all), modulo their number; -1: none. */
 static int find_device(const slab_device_info *list, size_t count, int any, slab_device_type type, int index) {
   int found = 0;
   for (size_t i = 0; i < count; i++) found += any || list[i].type == type;
@@ -30,7 +30,7 @@ static int find_device(const slab_device_info *list, size_t count, int any, slab
   return -1;
 }
 
-/* What slab_context_create is to be told; NULL: nothing. */
+/* The selector for slab_context_create; NULL: none. */
 static const char *select_device(const char *selector, int local, char word[SELECTOR_MAX]) {
   if (selector && strchr(selector, ',')) {
     take_word(selector, local, word);
@@ -58,14 +58,14 @@ int team_device(const team *t, const char *selector, slab_layout layout, slab_co
 
 /* ---- the scene ------------------------------------------------------------- */
 
-/* Room for so many bytes, or a complaint. */
+/* Allocates `size` bytes, or prints an error. */
 static void *room_for(uint64_t size) {
   void *bytes = size <= SIZE_MAX ? malloc((size_t)size) : NULL;
   if (!bytes) complain("out of memory for a packed scene of %llu bytes", (unsigned long long)size);
   return bytes;
 }
 
-/* Rank 0: the scene as bytes. */
+/* Rank 0: serializes the scene. */
 static int pack(const slab_scene *scene, void **bytes, uint64_t *size) {
   size_t needed = 0;
   slab_status status = slab_scene_pack(scene, NULL, 0, &needed);
@@ -75,7 +75,7 @@ static int pack(const slab_scene *scene, void **bytes, uint64_t *size) {
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "packing the scene");
 }
 
-/* Every rank has agreed that rank 0 has the scene. */
+/* Sends the scene of rank 0 to all ranks. All ranks must have agreed that rank 0 has it. */
 static int hand_round(team *t, slab_context *context, slab_scene **scene) {
   void *bytes = NULL;
   uint64_t size = 0;

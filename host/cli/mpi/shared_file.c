@@ -5,10 +5,10 @@
 
 #include "../cli.h"
 
-/* Most bytes of one call: counts are ints. */
+/* Largest number of bytes per call, because MPI counts are ints. */
 #define CALL_BYTES ((size_t)1 << 30)
 
-/* MPI's own words for what the system refused are seldom helpful; where it left the system's reason, that is told. */
+/* MPI's error text for a refused system call is rarely helpful, so the text for errno is printed if errno is set. */
 static int fail(const shared_file *file, const char *verb, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;

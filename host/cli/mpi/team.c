@@ -7,7 +7,7 @@
 #include "complaints.h"
 
 enum { TAG_FAILED = 1 };
-/* Most bytes of one broadcast: counts are ints. */
+/* Largest number of bytes per broadcast, because MPI counts are ints. */
 #define SHARE_BYTES ((size_t)1 << 28)
 
 team team_begin(void) {
@@ -22,7 +22,8 @@ team team_begin(void) {
   return t;
 }
 
-/* While rank 0 builds a BVH on all cores, nobody may take them for waiting. */
+/* Waits by polling with pauses, because MPI may wait by keeping a core busy, and rank 0 builds a BVH on all cores
+ * meanwhile. */
 void team_wait(MPI_Request *request) {
   int done = 0;
   for (long pause = 10000; !done; pause = pause < 2000000 ? 2 * pause : pause) {
@@ -32,7 +33,7 @@ void team_wait(MPI_Request *request) {
   }
 }
 
-/* The messages of team_tell that nobody waited for: as many as there are other ranks that sent them. */
+/* Receives the messages of team_tell that are still pending: one from each other rank that sent them. */
 static void drain(team *t) {
   int tellers = 0;
   MPI_Allreduce(&t->told, &tellers, 1, MPI_INT, MPI_SUM, t->comm);

@@ -1,5 +1,5 @@
-/* The ranks of a job, and how they stay together when one of them fails: every rank comes to every agreement, whatever
- * has happened to it before, and what was agreed is the same for all. */
+/* The ranks of a job, and how they agree when one of them fails. Every rank takes part in every agreement, even after
+ * an error, and all get the same result. */
 #ifndef SLABCAST_CLI_MPI_TEAM_H
 #define SLABCAST_CLI_MPI_TEAM_H
 
@@ -9,25 +9,27 @@
 typedef struct team {
   MPI_Comm comm;
   int rank, size;
-  int local; /* rank among those on this machine */
+  int local; /* rank among the ranks on this machine */
   int told;  /* this rank has told the others that it failed */
 } team;
 
-/* Ranks and size; error lines are kept from here on. */
+/* Gets rank and size. Error lines are kept from here on. */
 team team_begin(void);
 
-/* Each brings the exit code that it has come to. Returns the code of the lowest rank that failed, whose error lines are
- * written and all others dropped; where none did EXIT_DONE: rank 0's warnings are written, the others keep theirs. */
+/* Collective. Each rank passes its exit code. If a rank failed, returns the code of the lowest such rank; its error
+ * lines are written and all others dropped. Otherwise returns EXIT_DONE; rank 0's warnings are written, the other ranks
+ * keep theirs. */
 int team_agree(team *, int code);
 
-/* Between two agreements: tells the others that this rank will only come to the next one; has one of them said so? */
+/* Between two agreements: team_tell tells the other ranks that this one failed and goes to the next agreement.
+ * team_was_told tests whether another rank has done so. */
 void team_tell(team *);
 int team_was_told(const team *);
 
-/* Waits for all without keeping a core busy. */
+/* Waits for a request without keeping a core busy. */
 void team_wait(MPI_Request *request);
 
-/* What stands at `bytes` on rank 0 comes to stand there on all, whatever its size. */
+/* Broadcasts `size` bytes from rank 0; any size. */
 void team_share(const team *, void *bytes, size_t size);
 
 #endif

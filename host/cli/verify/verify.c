@@ -1,4 +1,4 @@
-/* slabcast verify: whether this device and driver keep the contract. */
+/* slabcast verify: checks that this device and driver keep the contract. */
 #include "verify.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "io/text.h"
 #include "options.h"
 
-/* From so many rays on, each kind of primitive is met by every query and in BVHs too. */
+/* With this many rays or more, every kind of primitive is cast by every query, in BVHs too. */
 #define THOROUGH_RAYS 20000000u
 
 #define QUERY(name, which, about) \
@@ -86,9 +86,9 @@ static const command_line command = {
     .option_count = COUNT_OF(option_rows),
 };
 
-/* ---- what steps report ----------------------------------------------------- */
+/* ---- reports of the steps -------------------------------------------------- */
 
-/* Appends, as far as there is room. */
+/* Appends text, cut to the space left. */
 static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void append(char *text, size_t size, const char *format, ...) {
   const size_t used = strlen(text);
@@ -137,7 +137,7 @@ int verify_status(const verify_run *run, slab_status status) {
   char what[64];
   if (status == SLAB_OK) return EXIT_DONE;
   snprintf(what, sizeof what, "verify: %s", run->group->name);
-  /* Room for answers that is not there leaves no message of its own. */
+  /* If the answers cannot be allocated, slab_message() is still that of an earlier refusal. */
   if (strncmp(slab_message(), run->refusal, sizeof run->refusal - 1) != 0) return complain_status(status, what);
   complain("%s: %s", what, slab_status_text(status));
   return EXIT_FAILED;
@@ -179,7 +179,7 @@ slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_
 
 /* ---- running ---------------------------------------------------------------- */
 
-/* FNV-1a, so that groups of one seed do not share numbers. */
+/* FNV-1a, so that the groups of one seed use different random numbers. */
 static uint64_t hash_of(const char *text) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
@@ -213,7 +213,7 @@ static int run_group(verify_run *run) {
   return code;
 }
 
-/* Each group's part of the rays; at least one for every batch it must make. */
+/* Distributes the rays over the groups; each gets at least one for every batch it must make. */
 static void share_out(const verify_options *o, uint64_t shares[GROUPS]) {
   double sum = 0;
   for (int g = 0; g < GROUPS; g++)
@@ -240,7 +240,7 @@ static int run_groups(verify_run *run, const uint64_t shares[GROUPS], verify_tal
   return code;
 }
 
-/* ---- telling ------------------------------------------------------------------ */
+/* ---- printing ----------------------------------------------------------------- */
 
 static const char *const way_names[WAYS] = {"flat", "wide", "compressed"};
 

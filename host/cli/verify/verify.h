@@ -1,5 +1,5 @@
-/* What the files of `slabcast verify` share: groups of checks, each fed with batches of random rays, and what they
- * found. A batch is made from seed, group and number alone, so that it can be made again. */
+/* Declarations shared by the files of `slabcast verify`. It runs groups of checks on batches of random rays and records
+ * what they find. A batch depends only on seed, group and number, so it can be repeated. */
 #ifndef SLABCAST_CLI_VERIFY_H
 #define SLABCAST_CLI_VERIFY_H
 
@@ -11,39 +11,39 @@
 typedef struct verify_run verify_run;
 typedef struct verify_group verify_group;
 
-/* Makes and checks a batch of n rays. Returns an exit code, EXIT_DONE also where answers were wrong: those are reported
- * by verify_fail. */
+/* Makes and checks a batch of n rays. Returns an exit code. It is EXIT_DONE for wrong answers too: verify_fail reports
+ * those. */
 typedef int verify_step(verify_run *run, random_state *random, size_t n);
 
-/* Which options and rays a batch of a contract row gets. */
+/* The options and rays of a contract row's batch. */
 typedef enum verify_flavour {
   FLAVOUR_ANY, /* random options */
   FLAVOUR_MASK,
-  FLAVOUR_SKIP, /* of what was hit first */
+  FLAVOUR_SKIP, /* skips the first hit of each ray */
   FLAVOUR_CULL,
   FLAVOUR_SEGMENTS,
-  FLAVOUR_RANGES /* that begin and end at crossings */
+  FLAVOUR_RANGES /* ranges that begin and end at crossings */
 } verify_flavour;
 
 struct verify_group {
   const char *name, *about;
-  double weight;         /* of its share of the rays */
-  uint32_t batch, least; /* rays of a batch at most, batches at least */
+  double weight;         /* weight of the group's share of the rays */
+  uint32_t batch, least; /* largest batch in rays; least number of batches */
   verify_step *step;
   int (*finish)(verify_run *run); /* after the last batch; may be NULL */
-  /* what verify_row wants to know */
-  int query;      /* a slab_query; -1: by turns */
+  /* options of verify_row */
+  int query;      /* a slab_query; -1: each in turn */
   unsigned kinds; /* bit k: slab_shape k */
   verify_flavour flavour;
 };
 
-/* The groups in the order of the table, ended by one without a name. */
+/* The groups in the order of the table; the last entry has no name. */
 extern const verify_group verify_groups[];
 
-/* How scenes lie on the device: each of these can run on any, whichever it would choose. */
+/* Layouts of scenes. Every device can run all of them, whichever it would choose. */
 typedef enum verify_way { WAY_FLAT, WAY_WIDE, WAY_COMPRESSED, WAYS } verify_way;
 
-typedef enum figure_kind { FIGURE_COUNT, FIGURE_SHARE /* of the rays */, FIGURE_RATIO } figure_kind;
+typedef enum figure_kind { FIGURE_COUNT, FIGURE_SHARE /* share of the rays */, FIGURE_RATIO } figure_kind;
 
 typedef struct verify_figure {
   const char *name;
@@ -55,52 +55,53 @@ enum { VERIFY_FIGURES = 8 };
 
 typedef struct verify_tally {
   uint64_t rays, batches, cases, failures;
-  uint64_t met[WAYS]; /* rays that met scenes of each way */
+  uint64_t met[WAYS]; /* rays cast at scenes of each layout */
   double seconds;
   verify_figure figures[VERIFY_FIGURES];
-  char first[1024]; /* the first failure; "" for none */
+  char first[1024]; /* the first failure; "": none */
 } verify_tally;
 
-/* Of kernels. With --lanes all those that are not the device's own take part. */
+/* Lane widths of kernels. With --lanes all, all widths other than the device's own are tested too. */
 typedef enum verify_width { ONE_LANE, LANES_8, LANES_16, WIDTHS, OWN_WIDTH = WIDTHS } verify_width;
 
 struct verify_run {
   slab_context *wide[SLAB_TRAVERSAL_SORTED + 1],
-      *compressed;             /* of the two layouts of BVHs; one a traversal where there are */
-  slab_context *context;       /* of these, that with the layout that the device chooses */
-  slab_context *other[WIDTHS]; /* wide BVHs, in packets; NULL but with --lanes all, and for the device's own width */
+      *compressed;             /* contexts of the two layouts of BVHs; wide has one per traversal */
+  slab_context *context;       /* the one of these with the layout that the device chooses */
+  slab_context *other[WIDTHS]; /* wide BVHs in packets, at other widths; NULL without --lanes all, and for the device's
+                                  own width */
   slab_device_info device;
   uint64_t seed;
-  int extremes; /* numbers whose products are subnormal may occur: the device keeps them */
-  int thorough; /* so many rays that rarer programs are worth being compiled */
+  int extremes; /* numbers with subnormal products may occur, because the device keeps subnormals */
+  int thorough; /* enough rays to make it worth compiling rarer programs */
   progress line;
-  /* the group at work */
+  /* the current group */
   const verify_group *group;
   verify_tally *tally;
   uint64_t batch, share; /* number of the batch; rays of the group */
-  slab_ray *rays;        /* as many as the largest batch, for the steps, as are */
+  slab_ray *rays;        /* for the steps; as large as the largest batch, like the arrays below */
   slab_primitive_id *skip;
   answers answers, others;
-  char refusal[256]; /* what the library last said of geometry that is to be refused */
+  char refusal[256]; /* the library's last message for geometry that it had to refuse */
 };
 
-/* Adds failures; the first of a group is named on stderr and kept, with its ray (NULL: none) and how to see it again.
- */
+/* Adds failures. The first of a group is printed to stderr and kept, with its ray (NULL: none) and the command that
+ * repeats it. */
 void verify_fail(verify_run *run, uint64_t failures, const slab_ray *ray, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Adds to a figure of the group; FIGURE_RATIO keeps the greatest. */
+/* Adds to a figure of the group; for FIGURE_RATIO it keeps the maximum. */
 void verify_figure_add(verify_run *run, figure_kind kind, const char *name, double value);
 double verify_figure_of(const verify_tally *tally, const char *name);
 
-/* EXIT_DONE, or the exit code of a call that failed, with its message printed. */
+/* Returns EXIT_DONE, or the exit code of a failed call with its message printed. */
 int verify_status(const verify_run *run, slab_status status);
-/* Holds n answers to one query against the CPU reference, and, with `judged`, before the oracle. */
+/* Compares n answers to one query with the CPU reference and, if `judged`, with the oracle. */
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,
                  const slab_cast_options *options, int judged);
 
-/* A scene, empty, that is to lie this way. */
+/* Creates an empty scene for this layout. */
 slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene);
-/* Commits it, a BVH as `BVH` says; n rays will meet it. */
+/* Commits a scene. `tree` is the build quality if the layout has a BVH. n rays will be cast at it. */
 slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n);
 
 /* ---- the steps ---- */

@@ -1,4 +1,4 @@
-/* Closed meshes, and rays through their edges and vertices: nothing leaks, and every crossing counts once. */
+/* Closed meshes, and rays through their edges and vertices: no ray leaks, and every crossing counts once. */
 #include <math.h>
 #include <stdio.h>
 
@@ -6,18 +6,18 @@
 #include "lattice.h"
 #include "verify.h"
 
-/* Of a batch, so many rays are held against the CPU reference too. */
+/* This many rays of a batch are also compared with the CPU reference. */
 #define REFERENCED 256
-/* Least share of the rays through an edge function that is exactly zero. */
+/* Least share of rays with an edge function that is exactly zero. */
 #define ZEROS 0.3
 
-/* A closed mesh, and what every ray at it that was made here must count. */
+/* A closed mesh, and the crossings that every ray made for it must have. */
 typedef struct closed_set {
   const char *name;
   lattice_mesh mesh;
   lattice_origins origins;
-  int inside; /* the rays begin inside: an odd number of crossings, and as lines two more at least */
-  int convex; /* lines count 0 or 2 */
+  int inside; /* the rays begin inside: an odd number of crossings; as whole lines an even number, at least 2 */
+  int convex; /* whole lines have 0 or 2 crossings */
 } closed_set;
 
 /* ---- counting ---- */
@@ -48,7 +48,7 @@ static void judge_counts(verify_run *run, const closed_set *set, size_t n, int l
   run->tally->cases += n;
 }
 
-/* Facing is told by culling: from inside a ray leaves once more than it enters. */
+/* Tests facing by culling: a ray from inside has one exit more than entries. */
 static int check_balance(verify_run *run, slab_scene *scene, const closed_set *set, size_t n) {
   slab_status status = count(run, scene, n, SLAB_CULL_BACK, &run->answers);
   if (status == SLAB_OK) status = count(run, scene, n, SLAB_CULL_FRONT, &run->others);
@@ -77,7 +77,7 @@ static int check_counts(verify_run *run, slab_scene *scene, const closed_set *se
   return verify_check(run, scene, SLAB_COUNT, &run->answers, n < REFERENCED ? n : REFERENCED, NULL, 1);
 }
 
-/* The rays, then the whole lines through them. */
+/* Checks the rays, then the whole lines through them. */
 static int check_set(verify_run *run, const closed_set *set, const int place[3], verify_way way, size_t n) {
   slab_scene *scene = NULL;
   slab_status status = verify_scene(run, way, &scene);
@@ -127,7 +127,7 @@ int verify_edges(verify_run *run, random_state *random, size_t n) {
 
 /* ---- rooms ---- */
 
-/* Two in three rays are exact; of the others few meet a zero. */
+/* Two in three batches have exact rays; few of the other rays have an edge function that is exactly zero. */
 int verify_rooms(verify_run *run, random_state *random, size_t n) {
   static const int rooms[2][3] = {{1, 1, 1000}, {10, 3, 1000}};
   const int *room = rooms[run->batch % 2];

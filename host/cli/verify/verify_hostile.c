@@ -1,4 +1,4 @@
-/* Rays that are none, geometry that is none: answers are defined or refused, and nothing takes long. */
+/* Invalid rays and invalid geometry: answers are defined, geometry is refused, and neither is slow. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,11 +66,11 @@ int verify_invalid(verify_run *run, random_state *random, size_t n) {
   return EXIT_DONE;
 }
 
-/* ---- the time they take ---- */
+/* ---- invalid rays: the time ---- */
 
 enum { TIMED_MOST = 65536, TIMED_LEAST = 2048, ROUNDS = 5 };
 
-/* Short vectors have subnormal components; their rays are the same but for rounding, and t is finite still. */
+/* Short directions have subnormal components. Such rays equal the others except for rounding, and t stays finite. */
 static void make_short(random_state *random, slab_ray *ray) {
   (void)random;
   for (int k = 0; k < 3; k++) ray->direction[k] *= 0x1p-126f;
@@ -82,8 +82,9 @@ static void make_subnormal_origin(random_state *random, slab_ray *ray) {
 
 static void make_tiny_origin(random_state *random, slab_ray *ray) { ray->origin[random_below(random, 3)] = 0x1p-100f; }
 
-/* Each against normal rays that go the same way. Where subnormal origins take long and tiny ones do not, it is the
- * processor's arithmetic: some start an instruction again whose operand is a product that came out subnormal. */
+/* Classes of rays. Each is timed relative to normal rays with similar directions. If subnormal origins are slow and
+ * tiny ones are not, the processor's arithmetic is the cause: some processors restart an instruction if its operand is
+ * a product that came out subnormal. */
 static const struct {
   const char *figure; /* NULL: normal rays */
   make_invalid *spoil;
@@ -98,7 +99,7 @@ static const struct {
              {"tiny origin", make_tiny_origin, 1}};
 enum { TIMED = sizeof timed / sizeof *timed };
 
-/* Rays of which all live and none has a bound, the same for every class. */
+/* Valid rays without bounds, then changed by `spoil`. They are the same for every class. */
 static void make_timed(verify_run *run, const slab_scene_stats *stats, make_invalid *spoil, size_t n) {
   random_state random = random_seed(run->seed);
   for (size_t i = 0; i < n; i++) {
@@ -111,10 +112,10 @@ static void make_timed(verify_run *run, const slab_scene_stats *stats, make_inva
   }
 }
 
-/* On a CPU device the processor's time, so that other work on the machine counts little. */
+/* Processor time on a CPU device, so that other work on the machine has little effect. */
 static double device_seconds(const verify_run *run) { return timing_now(run->device.type == SLAB_DEVICE_CPU); }
 
-/* The least of several rounds, in which the classes alternate. */
+/* Takes the best of several rounds, in which the classes alternate. */
 int verify_time_invalid(verify_run *run) {
   const size_t n = run->share > TIMED_MOST ? TIMED_MOST : run->share < TIMED_LEAST ? TIMED_LEAST : (size_t)run->share;
   double least[TIMED];
@@ -124,7 +125,7 @@ int verify_time_invalid(verify_run *run) {
   if (status == SLAB_OK) status = bvh_scene_fill(BVH_MIXED, 2000, run->seed, scene);
   if (status == SLAB_OK) status = slab_scene_commit(scene, NULL);
   if (status == SLAB_OK) status = slab_scene_info(scene, &stats);
-  for (int round = 0; status == SLAB_OK && round <= ROUNDS; round++) /* the first warms up */
+  for (int round = 0; status == SLAB_OK && round <= ROUNDS; round++) /* the first is a warm-up */
     for (int k = 0; status == SLAB_OK && k < TIMED; k++) {
       make_timed(run, &stats, timed[k].spoil, n);
       const double start = device_seconds(run);
@@ -142,7 +143,7 @@ int verify_time_invalid(verify_run *run) {
 
 enum { VERTICES = 64, TRIANGLES = 80, SHAPES = 16 };
 
-/* Random bits, nine in ten with an exponent that gets past the door. */
+/* Random bits; nine in ten have an exponent small enough to pass validation. */
 static float garbage(random_state *random) {
   uint32_t bits = random_next(random);
   float value;
@@ -158,14 +159,15 @@ static slab_ray garbage_ray(random_state *random, const float *vertices) {
     ray.t_min = 0;
     ray.t_max = INFINITY;
   }
-  if (random_below(random, 2)) { /* at a vertex */
+  if (random_below(random, 2)) { /* aimed at a vertex */
     const float *v = vertices + (size_t)3 * random_below(random, VERTICES);
     for (int k = 0; k < 3; k++) ray.direction[k] = v[k] - ray.origin[k];
   }
   return ray;
 }
 
-/* Either is taken or refused with a message, and what was refused is taken with skip_invalid. */
+/* Adds geometry. It must be accepted, or refused with a message; refused geometry must be accepted with
+ * skip_invalid. */
 static slab_status offer(verify_run *run, slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
                          const slab_mesh *mesh) {
   static const slab_geometry_options drop = {.skip_invalid = 1};
@@ -192,7 +194,7 @@ static slab_status offer_mesh(verify_run *run, random_state *random, slab_scene 
   return offer(run, scene, SLAB_TRIANGLE, NULL, 0, &mesh);
 }
 
-/* Random bits where the kind has numbers of its own choice; an oriented box's axes are axes at times. */
+/* Random bits for the numbers that the kind allows. Most oriented boxes keep valid axes. */
 static slab_status offer_shapes(verify_run *run, random_state *random, slab_scene *scene, slab_shape kind) {
   const size_t floats = shape_floats(kind);
   const uint32_t n = 1 + random_below(random, SHAPES);

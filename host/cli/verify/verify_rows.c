@@ -1,14 +1,14 @@
-/* Contract rows: wild scenes and rays, one query, kind or option at a time, against the CPU reference and the oracle.
- */
+/* Contract rows: adversarial scenes and rays, one query, kind or option at a time, compared with the CPU reference and
+ * the oracle. */
 #include <math.h>
 #include <string.h>
 
 #include "adversarial.h"
 #include "verify.h"
 
-/* ---- what a batch is ---- */
+/* ---- contents of a batch ---- */
 
-/* Numbers of every size in every other batch; the oracle judges the others. */
+/* Every other batch has numbers of every magnitude; the oracle judges the others. */
 static int is_extreme(const verify_run *run) { return run->extremes && run->batch % 2; }
 
 static slab_query query_of(const verify_run *run) {
@@ -19,7 +19,8 @@ static slab_query query_of(const verify_run *run) {
   return few[turn % 2];
 }
 
-/* Every query gets every layout; a kind alone stays flat where a program more for each tells. */
+/* The layout of a batch. Every query gets every layout. Groups of one kind stay flat unless the run is thorough,
+ * because the time to compile one more program for each kind would show. */
 static verify_way way_of(const verify_run *run) {
   const uint64_t turn = run->batch / 2;
   if (run->group->kinds != ADVERSARIAL_ALL_KINDS && !run->thorough) return WAY_FLAT;
@@ -27,7 +28,7 @@ static verify_way way_of(const verify_run *run) {
   return (verify_way)((turn + round) % WAYS);
 }
 
-/* Most scenes are small: a ray then costs a fraction, and there are more scenes. */
+/* Most scenes are small: their rays cost a fraction, so there can be more scenes. */
 #define FEW 8
 
 static slab_status make_scene(verify_run *run, random_state *random, unsigned kinds, verify_way way, size_t n,
@@ -48,7 +49,7 @@ static void make_rays(verify_run *run, random_state *random, const adversarial *
 
 /* ---- flavours ---- */
 
-/* What is hit first is skipped. */
+/* Skips the first hit of each ray. */
 static void skip_hits(verify_run *run, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const slab_hit *h = &run->others.closest[i];
@@ -57,7 +58,7 @@ static void skip_hits(verify_run *run, size_t n) {
   }
 }
 
-/* An end of the range at the first crossing, or one number beside it. */
+/* Sets an end of the ray's range to the first crossing, or one number beside it. */
 static void end_at_hits(verify_run *run, random_state *random, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const float t = run->others.closest[i].t;
@@ -124,7 +125,7 @@ int verify_row(verify_run *run, random_state *random, size_t n) {
   return code;
 }
 
-/* ---- all six at once ---- */
+/* ---- all six queries at once ---- */
 
 int verify_agreement(verify_run *run, random_state *random, size_t n) {
   slab_scene *scene = NULL;
@@ -153,7 +154,7 @@ int verify_agreement(verify_run *run, random_state *random, size_t n) {
 
 enum { PAIRED = 32 };
 
-/* Shapes that a scene takes, each a geometry with a mask bit of its own. */
+/* Adds shapes that the scene accepts, each a geometry with its own mask bit. */
 static slab_status make_pairs(const verify_run *run, random_state *random, slab_shape kind, size_t n, adversarial *w,
                               float shapes[PAIRED][SHAPE_FLOATS_MOST], slab_scene **scene) {
   *w = adversarial_begin(random, is_extreme(run));
@@ -167,7 +168,7 @@ static slab_status make_pairs(const verify_run *run, random_state *random, slab_
       adversarial_know(w, g, shapes[g]);
       g++;
     }
-    if (status == SLAB_INVALID_ARGUMENT) status = SLAB_OK; /* refused: another one */
+    if (status == SLAB_INVALID_ARGUMENT) status = SLAB_OK; /* refused: another shape is tried */
   }
   return status == SLAB_OK ? slab_scene_commit(*scene, NULL) : status;
 }
@@ -183,7 +184,8 @@ static void compare_pairs(verify_run *run, size_t n, const slab_interval *pairs,
   }
 }
 
-/* Every ray against every shape: as pairs, and as intervals of a scene that sees one shape. */
+/* Tests every ray against every shape twice: as pairs, and as intervals of a scene in which the mask selects one
+ * shape. */
 int verify_pairs(verify_run *run, random_state *random, size_t n) {
   const slab_shape kind = (slab_shape)(run->batch % SHAPE_KINDS);
   float shapes[PAIRED][SHAPE_FLOATS_MOST], paired[PAIRED * PAIRED * SHAPE_FLOATS_MOST];

@@ -1,5 +1,5 @@
-/* BVHs against brute force: every query and layout, every quality, each under another traversal, bit by bit. Brute
- * force answers once for all that are held against it. */
+/* Compares BVHs with brute force, bit by bit: every query, layout and build quality, each quality with another
+ * traversal. Brute force is cast once for all comparisons. */
 #include <math.h>
 
 #include "bvh_scenes.h"
@@ -8,20 +8,20 @@
 #include "verify.h"
 
 #define PRIMITIVES 10000u
-/* For a few rays building large BVHs would take most of the time. */
+/* With fewer rays, large BVHs are not built, because building them would take most of the time. */
 #define FEW_RAYS 1000u
 #define FEW_PRIMITIVES 2000u
-/* Of a batch, so many rays are held against the CPU reference too. */
+/* This many rays of a batch are also compared with the CPU reference. */
 #define REFERENCED 16
-/* In thorough runs one ray in so many gets every query, the others closest alone. */
+/* In thorough runs one ray in this many gets every query; the others get closest only. */
 #define EVERY_QUERY 8
 
-/* The scene one way; every `share`th ray. The first is what the others are held against. */
+/* Ways to cast the scene; each gets the first 1/share of the rays. The others are compared with the first. */
 static const struct contestant {
   const char *name;
   verify_way way;
   slab_tree tree;
-  slab_traversal traversal; /* of wide BVHs */
+  slab_traversal traversal; /* for wide BVHs */
   verify_width width;
   unsigned share;
 } contestants[] = {
@@ -42,7 +42,7 @@ static const struct contestant {
 static const char *const widths[WIDTHS] = {"one lane wide", "8 lanes wide", "16 lanes wide"};
 enum { CONTESTANTS = sizeof contestants / sizeof *contestants };
 
-/* NULL: takes no part. */
+/* The context for a way; NULL: the way is left out. */
 static slab_context *context_of(const verify_run *run, const struct contestant *c) {
   if (c->width != OWN_WIDTH) return run->other[c->width];
   return c->way == WAY_FLAT ? run->context : c->way == WAY_WIDE ? run->wide[c->traversal] : run->compressed;
@@ -58,7 +58,8 @@ static slab_status make_scene(verify_run *run, bvh_scene which, uint64_t seed, c
   return status == SLAB_OK ? verify_commit(run, c->way, c->tree, *scene, (n + c->share - 1) / c->share) : status;
 }
 
-/* Half of them in bundles, which packets are made of; by turns, so that a part has both. */
+/* Half of the rays are coherent, so that they form packets. Runs of coherent and of random rays alternate, so that any
+ * first part of the rays has both. */
 static void make_rays(verify_run *run, random_state *random, const slab_scene_stats *stats, size_t n) {
   const size_t turn = n < 2 * BUNDLE_RAYS ? (n + 1) / 2 : BUNDLE_RAYS;
   coherent_rays_fill(random, stats, n, run->rays);
@@ -68,7 +69,7 @@ static void make_rays(verify_run *run, random_state *random, const slab_scene_st
   }
 }
 
-/* Holds run->others against the first so many of run->answers, those of brute force. */
+/* Compares run->others with the first part of run->answers, the answers of brute force. */
 static void compare(verify_run *run, bvh_scene which, const struct contestant *c, slab_query query) {
   const size_t n = run->others.n;
   size_t first = 0;
