@@ -1,7 +1,7 @@
 /* Launches the kernels of a cast, on buffers of the library or of the caller. */
+#include "launch.h"
 #include "context.h"
 #include "device.h"
-#include "launch.h"
 #include "program.h"
 #include "scene.h"
 #include "status.h"

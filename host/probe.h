@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device.h"
 #include "slabcast.h"
 
 struct device;

@@ -1,5 +1,5 @@
-#include "sort.h"
 #include "traversal_choice.h"
+#include "sort.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The header's helpers as a caller compiles them whose compiler contracts a * b + c, for a processor that has fma. */
+/* The header's helpers, compiled as a caller may compile them: with a compiler that contracts a * b + c, for a
+ * processor with fma. */
 #ifndef CALLERS_FLAGS_H
 #define CALLERS_FLAGS_H
 

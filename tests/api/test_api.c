@@ -6,7 +6,7 @@
 #include "counting_scene.h"
 #include "harness.h"
 
-/* The call is refused with this status, and the message mentions `part`. */
+/* The call is refused with this status, and the message contains `part`. */
 #define assert_refused(call, status, part) \
   do {                                     \
     assert_status((call), (status));       \
@@ -70,7 +70,7 @@ static void message_belongs_to_its_thread(void **state) {
   assert_ptr_equal(returned, &seen);
   assert_string_equal(seen.before, "");
   assert_non_null(strstr(seen.after, "5"));
-  assert_mentions("slab_scene_create"); /* this thread's own, still */
+  assert_mentions("slab_scene_create"); /* this thread's message is unchanged */
 }
 
 static void message_outlives_a_success(void **state) {
@@ -102,7 +102,7 @@ static void devices_are_counted_and_listed(void **state) {
     assert_true(list[i].lane_width == 1 || list[i].lane_width == 8 || list[i].lane_width == 16);
   }
   memset(list, 0xA5, sizeof *list);
-  assert_ok(slab_devices(list, 0, &again)); /* writes no entry */
+  assert_ok(slab_devices(list, 0, &again)); /* capacity 0: writes no entry */
   assert_int_equal(again, count);
   assert_filled(list, sizeof *list, 0xA5);
   free(list);
@@ -259,7 +259,7 @@ static void commit_and_info_check_their_arguments(void **state) {
   assert_refused(slab_scene_commit(NULL, NULL), SLAB_INVALID_ARGUMENT, "scene");
   assert_refused(slab_scene_commit(scene, &beyond), SLAB_INVALID_ARGUMENT, "tree");
   assert_refused(slab_scene_commit(scene, &negative), SLAB_INVALID_ARGUMENT, "tree");
-  assert_status(slab_scene_info(scene, &stats), SLAB_INVALID_STATE); /* the refused commits left it open */
+  assert_status(slab_scene_info(scene, &stats), SLAB_INVALID_STATE); /* the refused commits left the scene open */
   assert_ok(slab_scene_commit(scene, NULL));
   assert_refused(slab_scene_info(NULL, &stats), SLAB_INVALID_ARGUMENT, "scene");
   assert_refused(slab_scene_info(scene, NULL), SLAB_INVALID_ARGUMENT, "stats");
@@ -286,7 +286,7 @@ static void committed_scene_takes_no_more(void **state) {
   assert_status(slab_scene_add_mesh(scene, &mesh, NULL, &geometry), SLAB_INVALID_STATE);
   assert_status(slab_scene_commit(scene, NULL), SLAB_INVALID_STATE);
   assert_int_equal(geometry, 77);
-  slab_ray ray = counting_ray(0); /* and it still answers */
+  slab_ray ray = counting_ray(0); /* the scene still answers */
   slab_hit hit;
   assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
   counting_verify(SLAB_CLOSEST, 0, 1, &hit);
@@ -296,7 +296,7 @@ static void committed_scene_takes_no_more(void **state) {
 
 /* ---- casts ---- */
 
-/* All casts of this scene with these arguments end in this status, and leave the outputs alone. */
+/* All casts of this scene with these arguments return this status and leave the outputs unchanged. */
 static void assert_casts(slab_scene *scene, const slab_ray *rays, size_t n, const slab_cast_options *options,
                          slab_status status) {
   unsigned char results[64];

@@ -1,5 +1,5 @@
-/* Whatever way the caller's thread computes (tests/modes.h), the library gives the same bytes, and the thread computes
- * that way afterwards. */
+/* In whatever floating-point mode the caller's thread is (modes.h), the library gives the same bytes, and leaves the
+ * thread in that mode. */
 #include <stdlib.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -11,8 +11,8 @@
 #include "harness.h"
 #include "modes.h"
 
-/* Shapes of a kind: wild ones, then some that are so small that products of their sizes are subnormal. Spheres are
- * enough to be added by several threads, and all together to be built into a BVH by several. */
+/* Shapes of each kind: adversarial ones, then some so small that products of their sizes are subnormal. There are
+ * enough spheres that several threads add them, and enough shapes in all that several threads build the BVH. */
 enum { ADVERSARIAL = 40, SMALL = 600, SPHERES = 5000, RAYS = 64, TREES = 4, KINDS = 5 };
 #define SIZE 0x1p-63f
 
@@ -26,7 +26,7 @@ typedef struct world {
   slab_ray rays[RAYS];
 } world;
 
-/* The call, as a thread that computes in mode m makes it. */
+/* Makes the call in a thread that is in mode m. */
 #define IN_MODE(call) (mode_set(m), (void)(call), assert_holds(m, #call))
 #define OK_IN_MODE(call)                                     \
   do {                                                       \
@@ -41,7 +41,7 @@ static void assert_holds(const mode *m, const char *call) {
   if (!holds) fail_msg("%s: another mode after %s", m->name, call);
 }
 
-/* ---- what there is to compute with ---- */
+/* ---- the inputs ----------------------- */
 
 static void small_point(harness_random *random, float point[3]) {
   for (int i = 0; i < 3; i++) point[i] = SIZE * harness_uniform(random, -1, 1);
@@ -88,7 +88,7 @@ static void adversarial_shapes(world *w, adversarial *with, random_state *random
     }
 }
 
-/* Wild ones, and at the small shapes from among them and from around. */
+/* Adversarial rays, and rays at the small shapes that start among and around them. */
 static void fill_rays(world *w, const adversarial *with, random_state *random, harness_random *numbers) {
   for (int i = 0; i < RAYS; i++) {
     slab_ray *ray = &w->rays[i];
@@ -105,7 +105,7 @@ static void fill_rays(world *w, const adversarial *with, random_state *random, h
   }
 }
 
-/* Opened by a thread that computes in this mode. */
+/* Opened by a thread in this mode. */
 static world *world_begin(const mode *m) {
   static world w;
   harness_random numbers = harness_seeded("arithmetic");
@@ -126,10 +126,10 @@ static void world_end(world *w) {
   slab_context_destroy(w->compressed);
 }
 
-/* ---- what comes of it ---- */
+/* ---- the outputs --------- */
 
 typedef struct outcome {
-  unsigned char *packed[TREES]; /* of each quality */
+  unsigned char *packed[TREES]; /* one for each build quality */
   size_t packed_size[TREES];
   float lower[3], upper[3];
   answers answers;
@@ -195,7 +195,7 @@ static void build_and_cast(const mode *m, const world *w, outcome *o) {
   slab_scene_destroy(scene);
 }
 
-/* Wild shapes that are refused are replaced by ones that are not. */
+/* Adversarial shapes that are refused are replaced by accepted ones. */
 static void cast_pairs(const mode *m, const world *w, outcome *o) {
   OK_IN_MODE(
       slab_pairs(w->context, SLAB_SPHERE, w->rays, w->spheres + ADVERSARIAL, ADVERSARIAL, o->pairs[SLAB_SPHERE]));
@@ -258,7 +258,7 @@ static void assert_same_outcome(const outcome *got, const outcome *want) {
 
 /* ---- the tests ---- */
 
-/* The first of all: the threads that a driver starts inherit what the thread that opens it has. */
+/* Must run first: the threads that a driver starts inherit the mode of the thread that opens the driver. */
 static void driver_opened_while_flushing_keeps_the_contract(void **state) {
   (void)state;
   world *w = world_begin(&worst_mode);
@@ -283,7 +283,7 @@ static void every_mode_gives_the_same_bytes(void **state) {
 }
 
 #ifdef _OPENMP
-/* OpenMP keeps its threads, so that they compute as some parallel region of the program's own has left them. */
+/* OpenMP reuses its threads. So they are in the mode in which a parallel region of the caller's program left them. */
 static void openmp_threads_that_flush_give_the_same_bytes_and_go_on_flushing(void **state) {
   (void)state;
   world *w = world_begin(&modes[0]);
@@ -339,7 +339,7 @@ static void progress_is_called_in_the_callers_mode(void **state) {
     const slab_cast_options options = {.progress = note_mode, .user = &seen};
     OK_IN_MODE(slab_closest(scene, w->rays, RAYS, hits, &options));
     OK_IN_MODE(slab_all(scene, w->rays, RAYS, offsets, all, room, NULL, &options));
-    assert_true(seen.calls >= 2); /* one a cast at least */
+    assert_true(seen.calls >= 2); /* at least one per cast */
     assert_int_equal(seen.kept, seen.calls);
   }
   free(all);

@@ -1,4 +1,4 @@
-/* Batches: any number of rays, in any launches, from and to any memory, copied or in place. */
+/* Batches: any number of rays, in any launch size, in memory of any alignment, copied or in place. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +16,9 @@ static slab_context *context_with(uint32_t launch_rays, int copy) {
   return context;
 }
 
-/* ---- outputs between guards ---- */
+/* ---- outputs between guard bytes ---- */
 
-/* `bytes` at `offset` beyond an aligned address, with guards on both sides. */
+/* `bytes` bytes at `offset` past an aligned address, with guard bytes on both sides. */
 typedef struct guarded {
   unsigned char *block, *bytes;
   size_t size, offset;
@@ -40,7 +40,7 @@ static void assert_guards(const guarded *g) {
       fail_msg("byte %td of %zu was written", b - g->bytes, g->size);
 }
 
-/* Casts ladder rays `first` to first + n - 1, both arrays `offset` bytes off their alignment, and compares. */
+/* Casts counting-scene rays `first` to first + n - 1, both arrays `offset` bytes past their alignment, and compares. */
 static void cast_counting(slab_scene *scene, slab_query query, size_t first, size_t n, size_t ray_offset,
                           size_t result_offset) {
   guarded rays = guarded_bytes(n * sizeof(slab_ray), ray_offset);
@@ -156,7 +156,7 @@ static void launches_of_any_size_give_the_same_answers(void **state) {
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
       slab_context *context = context_with(sizes[s], copy);
       slab_scene *scene = counting_scene(context);
-      const size_t n = sizes[s] < 7 ? 50 : 1000; /* one ray a launch is slow */
+      const size_t n = sizes[s] < 7 ? 50 : 1000; /* launches of one ray are slow */
       for (int q = 0; q < EACH_QUERY_COUNT; q++) cast_counting(scene, each_query(q), 0, n, 0, 0);
       cast_counting_all(scene, 0, n, 0);
       slab_scene_destroy(scene);
@@ -164,9 +164,9 @@ static void launches_of_any_size_give_the_same_answers(void **state) {
     }
 }
 
-/* launch_rays bounds a launch: progress, called between launches, never sees a longer step. */
+/* Checks that launch_rays bounds a launch: progress is called between launches, and never sees a longer step. */
 static int longest_step(void *user, uint64_t done, uint64_t total) {
-  uint64_t *seen = user; /* done before, longest step */
+  uint64_t *seen = user; /* done so far, longest step */
   (void)total;
   if (done - seen[0] > seen[1]) seen[1] = done - seen[0];
   seen[0] = done;
@@ -239,9 +239,9 @@ static void skips_need_no_more_than_the_alignment_of_an_integer(void **state) {
   }
 }
 
-/* ---- copied against in place ---- */
+/* ---- copied and in place compared ---- */
 
-/* slab_all of n rays; *hits is malloc'ed. */
+/* slab_all of n rays. *hits is malloc'ed. */
 static void all_of(slab_scene *scene, const slab_ray *rays, size_t n, const slab_cast_options *options,
                    uint64_t *offsets, slab_hit **hits) {
   uint64_t required = 0;

@@ -1,4 +1,4 @@
-/* slab_all: offsets, capacities, and lists of many hits. */
+/* slab_all: offsets, capacities, and long lists of hits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct world {
   slab_scene *scene;
   slab_ray *rays;
   uint64_t offsets[N + 2], required, total;
-  slab_hit *hits; /* room for total + 1 */
+  slab_hit *hits; /* capacity of total + 1 */
 } world;
 
 static uint64_t first_hit_of(size_t ray) {
@@ -130,8 +130,8 @@ static void rays_without_hits_have_empty_lists(void **state) {
 
 /* ---- order and number ---- */
 
-/* Spheres, boxes, planes and triangles that a ray meets at a few common times, in an order of adding that is not
- * theirs: lists are by (t, geometry, primitive). */
+/* Spheres, boxes, planes and triangles that a ray hits at a few common values of t. They are added in another order.
+ * Lists must be sorted by (t, geometry, primitive). */
 static void ties_are_listed_by_geometry_and_primitive(void **state) {
   world *w = *state;
   slab_box boxes[30];
@@ -152,7 +152,7 @@ static void ties_are_listed_by_geometry_and_primitive(void **state) {
   const slab_ray ray = {{0, 0, 4}, 0, {0, 0, -1}, INFINITY};
   assert_ok(slab_all(scene, &ray, 1, w->offsets, w->hits, w->total, NULL, NULL));
   assert_true(w->offsets[1] == 90);
-  for (uint32_t i = 0; i < 90; i++) { /* tops at t = 2, 3, 4 hold primitives 2, 1, 0 modulo 3, ten of each kind */
+  for (uint32_t i = 0; i < 90; i++) { /* tops at t = 2, 3, 4 are of primitives 2, 1, 0 modulo 3, ten of each kind */
     assert_true(w->hits[i].t == 2.0f + (float)(i / 30));
     assert_int_equal(w->hits[i].geometry, i % 30 / 10);
     assert_int_equal(w->hits[i].primitive, 3 * (i % 10) + (2 - i / 30));
@@ -160,14 +160,14 @@ static void ties_are_listed_by_geometry_and_primitive(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* A ray through thousands of planes, in launches that split the batch. */
+/* A ray hits thousands of planes, in launches that split the batch. */
 static void ray_may_have_very_many_hits(void **state) {
   world *w = *state;
   enum { PLANES = 5000, RAYS = 5 };
   slab_plane *planes = malloc(PLANES * sizeof *planes);
   slab_hit *hits = malloc((RAYS * PLANES + 1) * sizeof *hits);
   assert_true(planes != NULL && hits != NULL);
-  for (uint32_t i = 0; i < PLANES; i++) /* 1999 is coprime to 5000: every offset once, well shuffled */
+  for (uint32_t i = 0; i < PLANES; i++) /* 1999 is coprime to 5000: every offset occurs once, in shuffled order */
     planes[i] = (slab_plane){{0, 0, 1}, (float)(i * 1999u % PLANES)};
   const slab_context_options launches = {.lane_width = harness_width(), .launch_rays = 2};
   slab_context *context = NULL;
@@ -191,12 +191,12 @@ static void ray_may_have_very_many_hits(void **state) {
   slab_context_destroy(context);
 }
 
-/* ---- in one pass ---- */
+/* ---- counting and listing in one pass ---- */
 
-/* The least that a launch has however slow the machine is, so that launches can be counted. */
+/* LAUNCH is the smallest launch that the library makes, however slow the machine is. So launches can be counted. */
 enum { LAUNCH = 64, FEW = 24 * LAUNCH, RAYS = 8000, STACK = 600, STACK_HITS = 704 * STACK + 1 };
 
-/* How a cast went. */
+/* The calls of progress during a cast. */
 typedef struct journal {
   unsigned calls;
   uint64_t first, done, total;
@@ -210,16 +210,16 @@ static int note(void *user, uint64_t done, uint64_t total) {
   return 0;
 }
 
-/* A scene of which it is known what rays meet, flat and in a BVH, on arrays in place and copied. */
+/* A scene with known hits, cast flat and in a BVH, on arrays in place and copied. */
 typedef struct stack {
   slab_context *context;
   slab_scene *scene;
   slab_ray rays[RAYS];
   uint64_t offsets[RAYS + 1];
-  slab_hit *hits, *again; /* of STACK_HITS */
+  slab_hit *hits, *again; /* STACK_HITS each */
 } stack;
 
-/* Triangles one above the other, twice each: added from the bottom, met from the top. */
+/* Triangles above each other, two at each height. They are added from the bottom and hit from the top. */
 static void stack_open(stack *s, int way, uint32_t launch) {
   const slab_context_options options = {.lane_width = harness_width(), .launch_rays = launch, .copy = way & 1};
   slab_triangle soup[STACK];
@@ -243,13 +243,13 @@ static void stack_close(stack *s) {
   free(s->again);
 }
 
-/* A ray that meets the lowest triangles, 2 for each height from 0 on. */
+/* A ray that hits the lowest triangles, two at each of `height` heights. */
 static slab_ray up_to(int height) {
   if (height == 0) return (slab_ray){{0, 0, -1}, 0, {0, 0, -1}, INFINITY};
   return (slab_ray){{0, 0, (float)height - 0.25f}, 0, {0, 0, -1}, INFINITY};
 }
 
-/* Lists what the rays meet, which must be so many each, and compares it with arithmetic. */
+/* Lists the hits of the rays and compares them with arithmetic. */
 static journal stack_cast(stack *s, size_t n, const slab_cast_options *given) {
   journal j = {0};
   slab_cast_options options = *given;
@@ -286,7 +286,7 @@ static void on_each_way(uint32_t launch, void (*run)(stack *)) {
 
 static void cast_a_few(stack *s) {
   for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to((int)(i % 7));
-  for (int round = 0; round < 2; round++) { /* the second knows how many hits there are */
+  for (int round = 0; round < 2; round++) { /* in the second round the library knows the number of hits */
     const journal j = stack_cast(s, FEW, &(slab_cast_options){0});
     assert_int_equal(j.calls, FEW / LAUNCH);
     assert_true(j.first == 2 * LAUNCH);
@@ -298,13 +298,14 @@ static void hits_that_fit_are_listed_as_they_are_counted(void **state) {
   on_each_way(LAUNCH, cast_a_few);
 }
 
-/* What a cast of rays that meet nothing has taught is wrong. */
+/* A cast of rays without hits teaches the library an estimate that is wrong for the next cast. */
 static void cast_many_after_none(stack *s) {
   for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to(0);
   assert_int_equal(stack_cast(s, FEW, &(slab_cast_options){0}).calls, FEW / LAUNCH);
   for (size_t i = 0; i < 704; i++) s->rays[i] = up_to(STACK / 2);
   assert_true(stack_cast(s, 704, &(slab_cast_options){0}).calls > 704 / LAUNCH);
-  assert_int_equal(stack_cast(s, 704, &(slab_cast_options){0}).calls, 704 / LAUNCH); /* and it has learned */
+  assert_int_equal(stack_cast(s, 704, &(slab_cast_options){0}).calls,
+                   704 / LAUNCH); /* and the library has learned the right number */
 }
 
 static void hits_that_do_not_fit_are_cast_again(void **state) {
@@ -312,7 +313,7 @@ static void hits_that_do_not_fit_are_cast_again(void **state) {
   on_each_way(LAUNCH, cast_many_after_none);
 }
 
-/* Their lists move, more than once, and those of their neighbours stay. */
+/* The lists of these rays move, more than once, and those of their neighbours stay. */
 static void cast_few_that_have_many(stack *s) {
   for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to(i % 50 == 7 ? STACK / 2 : (int)(i % 3));
   for (int round = 0; round < 2; round++)
@@ -340,13 +341,13 @@ static void cast_with_options(stack *s) {
   }
 }
 
-/* Invalid rays are counted once, and each ray keeps what it is not to see, whichever pass its hits come from. */
+/* Invalid rays are counted once, and each ray keeps its skip, whichever pass its hits come from. */
 static void rays_keep_their_options_in_either_pass(void **state) {
   (void)state;
   on_each_way(LAUNCH, cast_with_options);
 }
 
-/* Where hits are too many to be kept no more are, and where they do not fit none are touched. */
+/* If there are more hits than the capacity, offsets are written and no hit is. */
 static void cast_into_too_little(stack *s) {
   uint64_t required = 0;
   for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to((int)(i % 7));
@@ -370,7 +371,7 @@ static void hits_that_are_collected_in_vain_go_nowhere(void **state) {
   on_each_way(LAUNCH, cast_into_too_little);
 }
 
-/* Work-items of many rays take room for several lists at once, and lists of all lengths come between. */
+/* Work-items of many rays allocate space for several lists at once. Lists of all lengths occur between each other. */
 static void cast_in_large_launches(stack *s) {
   for (int round = 0; round < 2; round++) {
     for (size_t i = 0; i < RAYS; i++) s->rays[i] = up_to((int)(i * (1 + (size_t)round) % (i % 97 == 0 ? 40 : 4)));

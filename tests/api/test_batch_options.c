@@ -1,4 +1,4 @@
-/* What options do to a batch: masks, skips, the invalid count, culling, progress and cancelling. */
+/* Effects of options on a batch: masks, skips, the invalid count, culling, progress and cancelling. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@ typedef struct world {
   slab_scene *scene;
 } world;
 
-/* Three sheets, one box and one plane above each other over (0, 0), each a geometry with a mask of its own. A ray
- * down from z = 9 meets them at t = 1 (sheet 0), 2 (sheet 1), 3 (sheet 2), 5 (box top), 7 (plane). */
+/* Three sheets, one box and one plane above each other over (0, 0). Each is a geometry with its own mask. A ray down
+ * from z = 9 hits them at t = 1 (sheet 0), 2 (sheet 1), 3 (sheet 2), 5 (box top), 7 (plane). */
 enum { SHEETS, TOP_BOX, FLOOR };
 #define SHEET_MASK 1u
 #define BOX_MASK 0x80000000u
@@ -55,7 +55,7 @@ static int close_world(void **state) {
 
 static slab_ray down(void) { return (slab_ray){{0.25f, 0.25f, 9.0f}, 0.0f, {0, 0, -1}, INFINITY}; }
 
-/* All queries of one ray down: the first at t in this geometry, and `count` in all. */
+/* All queries of one ray down: the first hit is at t in this geometry, and there are `count` hits. */
 static void assert_down(slab_scene *scene, const slab_cast_options *options, float t, uint32_t geometry,
                         uint32_t primitive, uint32_t count) {
   const slab_ray ray = down();
@@ -122,13 +122,13 @@ static void skipped_surface_is_not_seen(void **state) {
       {{2, SHEETS}, 1, 0, 4},
       {{0, FLOOR}, 1, 0, 4},
       {{0, TOP_BOX}, 1, 0, 5}, /* boxes are not skipped */
-      {{3, SHEETS}, 1, 0, 5},  /* names nothing: in particular not the next geometry's first */
+      {{3, SHEETS}, 1, 0, 5},  /* names no primitive, in particular not the first of the next geometry */
       {{4, SHEETS}, 1, 0, 5},
       {{0, 3}, 1, 0, 5},
       {{UINT32_MAX, 0}, 1, 0, 5},
       {{0, UINT32_MAX}, 1, 0, 5},
       {{SLAB_MISS, SLAB_MISS}, 1, 0, 5},
-      {{SLAB_INVALID, SLAB_INVALID}, 1, 0, 5}, /* an invalid ray's id, handed on */
+      {{SLAB_INVALID, SLAB_INVALID}, 1, 0, 5}, /* the id of an invalid ray, passed on */
       {{UINT32_MAX - 1, FLOOR}, 1, 0, 5},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -215,7 +215,7 @@ static void every_way_of_being_invalid_counts(void **state) {
                            {{0, 0, 9}, 0, {0, -0.0f, 0}, 1},
                            {{far, 0, 9}, 0, {0, 0, -1}, 1},
                            {{0, -far, 9}, 0, {0, 0, -1}, 1},
-                           /* and these are valid */
+                           /* these are valid */
                            {{0, 0, 9}, 1, {0, 0, -1}, 0},
                            {{0, 0, 9}, -INFINITY, {0, 0, -1}, INFINITY},
                            {{0x1p60f, 0, 9}, 0, {0, 0, -1}, 1},
@@ -295,7 +295,7 @@ static void progress_rises_to_the_total(void **state) {
     assert_true(j.done == N && j.total == N && j.calls >= 11);
     counting_verify(each_query(q), 0, N, results);
   }
-  for (int pass = 0; pass < 2; pass++) { /* how slab_all weighs its passes is its own affair */
+  for (int pass = 0; pass < 2; pass++) { /* how slab_all divides its progress between its passes is not specified */
     journal j = {0};
     const slab_cast_options options = {.progress = note, .user = &j};
     assert_ok(slab_all(scene, rays, N, offsets, results, pass == 0 ? 0 : N * COUNTING_COLUMNS, NULL, &options));
@@ -324,10 +324,10 @@ static void cancelling_ends_the_cast(void **state) {
       assert_status(slab_all(scene, rays, N, offsets, results, N * COUNTING_COLUMNS, NULL, &options), SLAB_CANCELLED);
     } else {
       assert_status(cast_query(scene, each_query(q), rays, N, results, &options), SLAB_CANCELLED);
-      counting_verify(each_query(q), 0, (size_t)j.done, results); /* what was done stays */
+      counting_verify(each_query(q), 0, (size_t)j.done, results); /* results written before the cancel remain */
     }
     assert_true(j.calls == 3 && j.done < N);
-    assert_ok(slab_closest(scene, rays, N, results, NULL)); /* and the scene goes on */
+    assert_ok(slab_closest(scene, rays, N, results, NULL)); /* the scene can still be cast */
     counting_verify(SLAB_CLOSEST, 0, N, results);
   }
   free(results);

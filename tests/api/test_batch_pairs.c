@@ -1,4 +1,4 @@
-/* slab_pairs: ray i against shape i, as in a scene of that shape alone. */
+/* slab_pairs: ray i against shape i gives the result of a scene of that shape alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int close_context(void **state) {
 
 static float number(harness_random *random) { return harness_uniform(random, -2.0f, 2.0f); }
 
-/* A shape near the origin: large or small, flat now and then. */
+/* A shape near the origin: large or small, sometimes degenerate. */
 static any_shape shape_near(harness_random *random, slab_shape kind) {
   any_shape shape = shape_accepted(kind);
   switch (kind) {
@@ -67,7 +67,7 @@ static slab_ray ray_near(harness_random *random) {
   return ray;
 }
 
-/* What a scene of this shape alone says, with the primitive that slab_pairs names. */
+/* The interval from a scene of this shape alone, with the primitive id that slab_pairs returns. */
 static slab_interval alone(slab_context *context, slab_shape kind, const any_shape *shape, const slab_ray *ray,
                            uint32_t i) {
   slab_scene *scene = NULL;
@@ -103,12 +103,12 @@ static void pair_is_a_scene_of_one_shape(void **state) {
       assert_same_bits(&intervals[i], &want, 1, sizeof want);
       hits += intervals[i].geometry == 0;
     }
-    assert_in_range(hits, N / 20, N - N / 20); /* both fates were met */
+    assert_in_range(hits, N / 20, N - N / 20); /* both hits and misses occurred */
     free(shapes);
   }
 }
 
-/* By hand: from z = 9 down to tops at z = 1. */
+/* Computed by hand: from z = 9 down to tops at z = 1. */
 static void pairs_give_intervals_by_index(void **state) {
   const float leave[] = {[SLAB_PLANE] = 8, [SLAB_SPHERE] = 10, [SLAB_BOX] = 10, [SLAB_OBB] = 10, [SLAB_TRIANGLE] = 8};
   enum { N = 67 };
@@ -149,7 +149,7 @@ static void shape_that_a_scene_refuses_is_refused_by_index(void **state) {
   }
 }
 
-/* More pairs than one launch takes, the count odd: indices run on. */
+/* More pairs than one launch takes, and an odd count: indices continue across launches. */
 static void a_million_pairs_and_one_are_answered(void **state) {
   const uint32_t n = 1100001;
   slab_sphere *spheres = harness_room(n * sizeof *spheres);

@@ -1,4 +1,4 @@
-/* slab_check: clean results pass, and every single flipped bit is found and named. */
+/* slab_check: correct results pass, and every single flipped bit is found and named in the report. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static void assert_text_has(const slab_check_report *report, const char *part) {
   if (strstr(report->text, part) == NULL) fail_msg("\"%s\" does not have \"%s\"", report->text, part);
 }
 
-/* One ray is wrong, and named. */
+/* Exactly this ray is reported as wrong. */
 static void assert_found(const slab_check_report *report, size_t ray) {
   char name[32];
   snprintf(name, sizeof name, "ray %zu", ray);
@@ -101,7 +101,7 @@ static uint32_t word_of(const unsigned char *bytes) {
   return word;
 }
 
-/* Both patterns of the word that was hit; small numbers may stand in decimal. */
+/* The report contains both bit patterns of the word that was changed; small numbers may be decimal. */
 static void assert_bits_named(const slab_check_report *report, const answer *a, uint32_t got, uint32_t want) {
   char text[16];
   const char *format = a->query == SLAB_ANY || a->query == SLAB_COUNT ? "%u" : "%08x";
@@ -111,7 +111,7 @@ static void assert_bits_named(const slab_check_report *report, const answer *a, 
   assert_text_has(report, text);
 }
 
-/* Primitive and geometry of a result that has them, as they stand in it. */
+/* The report names the primitive and geometry of a result that has them, with the values it holds. */
 static void assert_primitive_named(const slab_check_report *report, const answer *a, size_t byte) {
   if (a->query != SLAB_CLOSEST && a->query != SLAB_ALL && a->query != SLAB_INTERVAL) return;
   const size_t size = slab_result_size(a->query), at = byte / size * size + size - 8;
@@ -134,7 +134,7 @@ static void flip_and_find(const world *w, const answer *a, const slab_cast_optio
   a->results[byte] ^= (unsigned char)(1 << bit);
 }
 
-/* Every bit of a result, each in a result of its own. */
+/* Flips every bit of a result, each in a different result. */
 static void flip_all(const world *w, slab_query query, const slab_cast_options *options) {
   harness_random random = harness_seeded("flips");
   answer a = cast_on(w, query, options);
@@ -155,7 +155,7 @@ static void flipped_bits_of_count_are_found(void **state) { flip_all(*state, SLA
 static void flipped_bits_of_interval_are_found(void **state) { flip_all(*state, SLAB_INTERVAL, NULL); }
 static void flipped_bits_of_all_are_found(void **state) { flip_all(*state, SLAB_ALL, NULL); }
 
-/* An offset belongs to two rays: the list before it and the one after it. */
+/* An offset belongs to two rays: it ends one list and starts the next. */
 static void flipped_bits_of_offsets_are_found(void **state) {
   const world *w = *state;
   answer a = cast_on(w, SLAB_ALL, NULL);
@@ -202,7 +202,7 @@ static void check_answers_under_the_options_of_the_cast(void **state) {
   const world *w = *state;
   slab_primitive_id skip[N];
   const answer plain = cast_on(w, SLAB_CLOSEST, NULL);
-  for (size_t i = 0; i < N; i++) { /* what each ray met: planes and triangles then vanish, boxes stay */
+  for (size_t i = 0; i < N; i++) { /* skip what each ray hit: planes and triangles are then hidden, solids stay */
     const slab_hit *hit = (const slab_hit *)(const void *)plain.results + i;
     skip[i] = (slab_primitive_id){hit->primitive, hit->geometry};
   }
@@ -221,7 +221,7 @@ static void check_answers_under_the_options_of_the_cast(void **state) {
       free(a.results);
     }
     answer a = cast_on(w, SLAB_CLOSEST, &options[o]);
-    assert_true(report_of(w, &a, NULL).mismatches > 0); /* and not under others */
+    assert_true(report_of(w, &a, NULL).mismatches > 0); /* wrong under other options */
     assert_true(report_of(w, &plain, &options[o]).mismatches > 0);
     free(a.results);
   }

@@ -1,4 +1,4 @@
-/* Contexts on the caller's OpenCL objects: whose queue is used, who keeps what alive, and what is refused. */
+/* Contexts on the caller's OpenCL objects: which queue is used, which object retains which, and what is refused. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void cast_and_verify(slab_scene *scene) {
   free(rays);
 }
 
-/* ---- whose queue ---- */
+/* ---- which queue is used ---- */
 
 static void every_call_works_on_the_callers_context(void **state) {
   const caller *c = *state;
@@ -86,7 +86,7 @@ static void device_of_the_options_is_ignored(void **state) {
   slab_context_destroy(slab);
 }
 
-/* Whatever is enqueued later waits for the gate. */
+/* Work enqueued afterwards waits for the gate. */
 static void hold_back(cl_command_queue queue, cl_event gate) {
   assert_cl(clEnqueueBarrierWithWaitList(queue, 1, &gate, NULL));
 }
@@ -136,7 +136,7 @@ static void calls_wait_for_the_callers_work_on_its_in_order_queue(void **state) 
   slab_context_destroy(slab);
 }
 
-/* Hangs where the caller's queue is used: its gate is opened last. */
+/* Hangs if the library uses the caller's queue, because its gate is opened last. */
 static void calls_leave_the_callers_out_of_order_queue_alone(void **state) {
   const caller *c = *state;
   slab_context *slab = opencl_slab(c->context, c->device, c->out_of_order);
@@ -151,9 +151,9 @@ static void calls_leave_the_callers_out_of_order_queue_alone(void **state) {
   slab_context_destroy(slab);
 }
 
-/* ---- who keeps what alive ---- */
+/* ---- which object retains which ---- */
 
-/* Creates on each kind of queue, and lets go of everything, a part of a device included. */
+/* Creates contexts on each kind of queue, and releases everything first, including a sub-device. */
 static void outlives_its_caller(cl_device_id device, bool part) {
   for (int q = 0; q < 3; q++) {
     const caller c = caller_on(device);
@@ -178,7 +178,7 @@ static void caller_may_release_its_device_after_creating(void **state) {
   if (part != NULL) outlives_its_caller(part, true);
 }
 
-/* What can go while a cast is held back. */
+/* Objects that can be released while a cast is held back. */
 enum { SCENE, SLAB, BUFFER, QUEUE, CONTEXT, DONE, OBJECTS };
 
 typedef struct flight {
@@ -187,7 +187,7 @@ typedef struct flight {
   slab_scene *scene;
   job job;
   cl_event done;
-  cl_event read; /* the buffer's bytes have arrived */
+  cl_event read; /* completes when the buffer's bytes have been read */
   unsigned char *bytes;
 } flight;
 
@@ -304,7 +304,7 @@ static void devices_of_another_context_are_refused(void **state) {
 
 /* ---- what slab_enqueue refuses ---- */
 
-/* A batch that is accepted, and what takes its place. */
+/* A batch that is accepted, and what a test replaces in it. */
 typedef struct bench {
   const caller *caller;
   slab_scene *scene;
@@ -324,7 +324,7 @@ static bench bench_create(const caller *c, slab_query query) {
   return b;
 }
 
-/* The batch itself still runs. */
+/* Checks that the refused batches wrote nothing, and that the accepted batch still runs. */
 static void bench_destroy(bench *b) {
   job_verify(&b->job, b->caller->in_order, 0);
   assert_ok(slab_enqueue(b->scene, &b->job.batch, b->caller->in_order, 0, NULL, NULL));
@@ -341,7 +341,7 @@ static void refuse(const bench *b, const slab_batch *batch, const char *says) {
   if (strstr(slab_message(), says) == NULL) fail_msg("\"%s\" does not say \"%s\"", slab_message(), says);
 }
 
-/* The accepted batch with one member changed. */
+/* The accepted batch with one member changed is refused. */
 #define REFUSE(bench, change, says)                \
   do {                                             \
     slab_batch batch_changed = (bench)->job.batch; \
@@ -392,7 +392,7 @@ static void values_out_of_range_are_refused(void **state) {
   REFUSE(&b, cull = (slab_cull)(SLAB_CULL_FRONT + 1), "cull is 3");
   REFUSE(&b, cull = (slab_cull)-1, "cull is -1");
   REFUSE(&b, count = 0xFFFFFFC0u, "4294967232 rays");
-  REFUSE(&b, count = 0xFFFFFFBFu, "rays: 137438951392 bytes"); /* the most that would be accepted */
+  REFUSE(&b, count = 0xFFFFFFBFu, "rays: 137438951392 bytes"); /* the largest count that would be accepted */
   bench_destroy(&b);
 }
 
@@ -411,7 +411,7 @@ static void offsets_that_are_not_aligned_are_refused(void **state) {
   bench_destroy(&b);
 }
 
-/* The batch runs with one span in a buffer of its own that is just large enough, and its output elsewhere. */
+/* The batch runs with one span in a buffer of its own of exactly the needed size, and its output elsewhere. */
 static void accept_exact(bench *b, slab_span *span, size_t bytes) {
   const slab_batch kept = b->job.batch;
   cl_mem exact = opencl_buffer(b->caller->context, b->job.before + span->offset, bytes);
@@ -427,9 +427,10 @@ static void accept_exact(bench *b, slab_span *span, size_t bytes) {
 
 static void refuse_small(bench *b, slab_span *span, size_t bytes, const char *says) {
   const slab_span whole = *span;
-  const slab_span spans[] = {{opencl_buffer(b->caller->context, NULL, bytes - 1), 0},
-                             {opencl_buffer(b->caller->context, NULL, bytes + 3), 4},
-                             {opencl_buffer(b->caller->context, NULL, 64), 128}}; /* begins beyond its end */
+  const slab_span spans[] = {
+      {opencl_buffer(b->caller->context, NULL, bytes - 1), 0},
+      {opencl_buffer(b->caller->context, NULL, bytes + 3), 4},
+      {opencl_buffer(b->caller->context, NULL, 64), 128}}; /* begins past the end of its buffer */
   for (int i = 0; i < 3; i++) {
     *span = spans[i];
     refuse(b, &b->job.batch, says);

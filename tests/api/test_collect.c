@@ -1,4 +1,4 @@
-/* How much room hits are given before they are counted, and what is believed of lists that come back. */
+/* How much memory hits get before they are counted, and how lists that come back from the device are validated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +7,10 @@
 
 enum { RAYS = 100, ROOM = 400, MOST = 50 };
 
-/* ---- room ---- */
+/* ---- sizes ---- */
 
-/* Whatever is known, rays whose hits are to have room leave some of each kind, within the bytes. */
+/* Whatever numbers are known, the chosen number of rays leaves memory for some hits of each kind, within the given
+ * bytes. */
 static void room_is_within_the_bytes(void **state) {
   (void)state;
   static const size_t sizes[] = {3000, 100000, (size_t)32 << 20, ROOM_BYTES};
@@ -28,7 +29,7 @@ static void room_is_within_the_bytes(void **state) {
   }
 }
 
-/* What rays ask for in vain is counted too: no number may come round. */
+/* Requests that fail are counted too, and the counters must not wrap around. */
 static void what_is_taken_stays_below_2_to_32(void **state) {
   (void)state;
   static const double means[] = {0.0, 1.0, 30.0, 900.0, 1e6};
@@ -53,7 +54,7 @@ static void nothing_is_known_of_few_rays(void **state) {
 
 /* ---- lists ---- */
 
-/* Ray i has i % 4 hits, each in a place of its own. */
+/* Ray i has i % 4 hits, each list at a different place. */
 static hit_batch *batch_of(void) {
   const hit_room room = {.hits = ROOM, .walks = 1, .walk = 4, .larger = 4};
   hit_batch *b = batch_create(7, RAYS, &room, true);

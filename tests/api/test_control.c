@@ -1,10 +1,10 @@
-/* host/arithmetic.h alone, by either of its means: what holds inside of a block, and after it. */
+/* host/arithmetic.h alone, with each of its implementations: the mode inside a block, and after it. */
 #include "arithmetic.h"
 
 #include "harness.h"
 #include "modes.h"
 
-/* Of operands that a compiler cannot foresee, so that it happens here. */
+/* Volatile operands, so that the compiler cannot compute the results itself. */
 static volatile float operands[2];
 
 #define COMPUTED(name, operator)             \
@@ -17,8 +17,8 @@ COMPUTED(sum, +)
 COMPUTED(product, *)
 COMPUTED(quotient, /)
 
-/* Ties go to even, subnormal operands and results are kept, and nothing traps. Not inlined, or compilers move what it
- * computes behind the call that ends a mode. */
+/* Ties round to even, subnormal operands and results are kept, and nothing traps. Not inlined, because a compiler
+ * may otherwise move the computation past the call that ends a mode. */
 __attribute__((noinline)) static int computes_by_default(void) {
   if (sum(1.0f, 0x1p-24f) != 1.0f || sum(0x1.000002p0f, 0x1p-24f) != 0x1.000004p0f) return 0;
   if (sum(-1.0f, -0x1p-24f) != -1.0f || sum(1.0f, 0x1.fffffep-25f) != 1.0f) return 0;
@@ -52,11 +52,11 @@ static void caller_has_its_own_again(void **state) {
   }
 }
 
-/* A test of the tests: there is something to cure. */
+/* A test of the tests: without the block, the modes do change results. */
 static void modes_compute_otherwise(void **state) {
   (void)state;
   for (size_t i = 1; i < mode_count; i++) {
-    if (modes[i].clear != 0) continue; /* it would trap */
+    if (modes[i].clear != 0) continue; /* would trap */
     mode_set(&modes[i]);
     const int right = computes_by_default();
     mode_end();

@@ -1,5 +1,5 @@
-/* Several devices in one context: which are chosen, that answers are those of one, and what happens when one is slow or
- * fails. Run where there are two devices, under the layers that fail and slow them. */
+/* Several devices in one context: which are chosen, that results are those of one device, and what happens when a
+ * device is slow or fails. It needs two devices, and runs under the layers that fail and slow calls. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void lists_that_name_none_or_one_twice_are_refused(void **state) {
   }
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 static void assert_same_answers(const answers *got, const answers *want) {
   size_t first;
@@ -143,7 +143,7 @@ static void progress_comes_from_the_callers_thread_and_can_cancel(void **state) 
 
 /* ---- shares ---- */
 
-/* The figure itself is measured by bench_stream: here the machine may do what it likes meanwhile. */
+/* bench_stream measures the ratio itself. Here the machine may be busy with other work. */
 static void slow_device_gets_less(void **state) {
   (void)state;
   const size_t n = 100000;
@@ -155,8 +155,8 @@ static void slow_device_gets_less(void **state) {
   assert_non_null(want);
   assert_ok(slab_closest(reference, rays, n, want, NULL));
   for (unsigned slow = 0; slow < 2; slow++) {
-    assert_ok(slab_closest(scene, rays, 100, got, NULL)); /* kernels are there */
-    under.slow(1 - slow, 100e3); /* half a second for all: time enough for the other's thread to begin */
+    assert_ok(slab_closest(scene, rays, 100, got, NULL)); /* builds the kernels */
+    under.slow(1 - slow, 100e3); /* half a second in all: enough time for the other device's thread to begin */
     under.slow(slow, 800e3);
     assert_ok(slab_closest(scene, rays, n, got, NULL));
     const unsigned long long less = under.slow_items(slow), more = under.slow_items(1 - slow);
@@ -183,7 +183,7 @@ static void failing_device_is_named_and_the_context_stays_usable(void **state) {
   slab_ray *rays = mixed_rays(__func__, N);
   slab_hit hits[N], want[N];
   slab_device_info info;
-  assert_ok(slab_context_device(both, &info)); /* both devices have one name */
+  assert_ok(slab_context_device(both, &info)); /* both devices have the same name */
   assert_ok(slab_closest(scene, rays, N, want, NULL));
   for (unsigned nth = 1; nth < 40; nth += 13) {
     (under.fail)(nth, FAIL_LATE, CL_OUT_OF_RESOURCES);

@@ -1,4 +1,4 @@
-/* slab_enqueue: the answers of slabcast.h, on the caller's buffers, when the caller's events say so. */
+/* slab_enqueue: gives the results of slabcast.h, in the caller's buffers, when the caller's event completes. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 
 enum { N = 500, QUERIES = SLAB_INTERVAL + 1 };
 
-/* The caller's objects and the library's over them, with rays at the scene. */
+/* The caller's objects, the library's objects created on them, and rays at the scene. */
 typedef struct fixture {
   cl_device_id device;
   cl_context context;
-  cl_command_queue in_order, out_of_order, beside; /* beside: to look on while others are held back */
+  cl_command_queue in_order, out_of_order, beside; /* beside: for reading results while the others are held back */
   slab_scene *scene;
   slab_ray *rays;
-  slab_primitive_id met[N]; /* what closest meets: for skipping */
+  slab_primitive_id met[N]; /* the closest hit of each ray, for skips */
 } fixture;
 
 static void meet(fixture *f) {
@@ -58,7 +58,7 @@ static job job_of(const fixture *f, slab_query query, size_t n, const slab_cast_
   return job_create(f->context, f->scene, query, f->rays, n, options);
 }
 
-/* Enqueues, and waits for the end. */
+/* Enqueues the batch, and waits for its end. */
 static void run_job(const fixture *f, const job *j, cl_command_queue queue) {
   cl_event done = NULL;
   assert_ok(slab_enqueue(f->scene, &j->batch, queue, 0, NULL, &done));
@@ -67,7 +67,7 @@ static void run_job(const fixture *f, const job *j, cl_command_queue queue) {
   assert_cl(clReleaseEvent(done));
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
   const fixture *f = *state;
@@ -89,7 +89,7 @@ static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
     }
 }
 
-/* So that the rows above differ from each other. */
+/* Otherwise the rows above would test the same. */
 static void every_option_changes_an_answer(void **state) {
   const fixture *f = *state;
   const slab_cast_options rows[] = {{.mask = MIXED_FATES_MASK(MIXED_FATES_SPHERES)},
@@ -152,7 +152,7 @@ static void invalid_rays_need_no_counter(void **state) {
   job j = job_of(f, SLAB_CLOSEST, N, NULL);
   j.batch.invalid.buffer = NULL;
   run_job(f, &j, f->in_order);
-  j.invalid = 0; /* so that the counter is expected as it was */
+  j.invalid = 0; /* the counter must keep its initial value */
   job_verify(&j, f->in_order, 1);
   job_destroy(&j);
 }
@@ -243,7 +243,7 @@ static void batch_of_no_rays_ends_after_its_wait_list(void **state) {
   assert_cl(clReleaseEvent(done));
 }
 
-/* ---- chains: a second cast skips what the first one met ---- */
+/* ---- chains: a second cast skips what the first one hit ---- */
 
 typedef struct chain {
   cl_mem rays, hits, skips, beyond;
@@ -269,7 +269,7 @@ static void chain_destroy(chain *c) {
   assert_cl(clReleaseMemObject(c->beyond));
 }
 
-/* The ids out of the hits. */
+/* Copies the ids out of the hits. */
 static void enqueue_ids(const chain *c, cl_command_queue queue, cl_uint waits, const cl_event *wait, cl_event *done) {
   const size_t from[] = {offsetof(slab_hit, primitive), 0, 0}, to[] = {0, 0, 0};
   const size_t region[] = {sizeof(slab_primitive_id), N, 1};
@@ -315,7 +315,8 @@ static void casts_on_an_out_of_order_queue_follow_their_events(void **state) {
   chain_destroy(&c);
 }
 
-/* The caller's own offsets: counts come back, their sum goes to the device, the hits follow. */
+/* The caller computes the offsets: the counts are read back, their sums are written to the device, and the hits
+ * follow. */
 static void counts_give_the_offsets_of_all(void **state) {
   const fixture *f = *state;
   job counted = job_of(f, SLAB_COUNT, N, NULL), all = job_of(f, SLAB_ALL, N, NULL);
@@ -370,7 +371,7 @@ typedef struct worker {
   cl_int code;
 } worker;
 
-/* Threads report by status: cmocka's asserts belong to the main thread. */
+/* Threads return a status, because cmocka's asserts work only in the main thread. */
 static void *enqueue_rounds(void *argument) {
   worker *w = argument;
   pthread_barrier_wait(w->start);
@@ -380,8 +381,8 @@ static void *enqueue_rounds(void *argument) {
   return NULL;
 }
 
-/* In-order queues, shared by two threads each. The scene is on a context of its own, so that threads meet programs
- * that are not built yet. */
+/* In-order queues, each shared by two threads. The scene has its own context, so that the threads need programs that
+ * are not built yet. */
 static void threads_enqueue_on_one_scene(void **state) {
   const fixture *f = *state;
   slab_context *slab = opencl_slab(f->context, f->device, NULL);
@@ -415,7 +416,8 @@ static void threads_enqueue_on_one_scene(void **state) {
   slab_context_destroy(slab);
 }
 
-/* The library's own objects serve as a caller's, and those of a caller are given back as they came. */
+/* The library's own OpenCL objects can be used as a caller's. The objects of a caller's context are returned
+ * unchanged. */
 static void objects_of_a_context_serve_for_enqueueing(void **state) {
   const fixture *f = *state;
   slab_context *theirs = opencl_slab(f->context, f->device, NULL), *ours = NULL;

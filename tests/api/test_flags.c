@@ -1,5 +1,5 @@
-/* The helpers' bits do not depend on the flags that a caller is compiled with: callers_flags.c has such as change them,
- * this file has the project's own. */
+/* The bits that the helpers compute do not depend on the caller's compiler flags. callers_flags.c is compiled with
+ * flags that could change them, this file with the project's own. */
 #include "callers_flags.h"
 #include "harness.h"
 

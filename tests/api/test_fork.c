@@ -1,5 +1,6 @@
-/* fork(): a child has none of the threads that OpenCL drivers and OpenMP wait for. What would hang is refused at once,
- * which a time limit tells; what needs them not goes on; and a child that was forked early enough works in full. */
+/* fork(): a child has none of the threads that OpenCL drivers and OpenMP wait for. Calls that would hang must be
+ * refused at once; a time limit checks this. Calls that do not need those threads must work. A child that was forked
+ * early enough must work in full. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -13,12 +14,12 @@
 #include "harness.h"
 #include "slabcast_cl.h"
 
-/* Seconds that a child may take: those that compile kernels, and those that are refused. */
+/* Time limits of a child in seconds: one that compiles kernels, and one whose calls are refused. */
 enum { WORKING_SECONDS = 200, REFUSED_SECONDS = 30 };
-/* Enough for a BVH that several threads build. */
+/* Enough that several threads build the BVH. */
 enum { BOXES = 6000 };
 
-/* ---- a row of unit boxes, and a ray down at each: whatever is wrong is told by its line ---- */
+/* ---- a row of unit boxes, and a ray down at each; a failed claim is reported by its line ---- */
 
 #define CLAIM(claim)                                                                         \
   do {                                                                                       \
@@ -29,7 +30,7 @@ enum { BOXES = 6000 };
 
 typedef struct world {
   slab_context *context;
-  slab_scene *scene, *open; /* committed, and not */
+  slab_scene *scene, *open; /* scene is committed, open is not */
   slab_box boxes[BOXES];
   slab_ray rays[BOXES];
   slab_hit hits[BOXES];
@@ -79,7 +80,7 @@ static int world_works(world *w) {
 
 typedef int child_body(world *);
 
-/* Without what a process does at its end, or cmocka when it crashes: that is the parent's. */
+/* Exits without the parent's exit handlers, and without cmocka's handling of crashes. */
 static pid_t child_begin(child_body *body, world *w, unsigned seconds) {
   static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   const pid_t child = fork();
@@ -99,7 +100,7 @@ static void child_end(pid_t child) {
 
 static void assert_child(child_body *body, world *w, unsigned seconds) { child_end(child_begin(body, w, seconds)); }
 
-/* The first of all tests: nothing has asked a driver yet. */
+/* Must be the first test: no driver has been used yet. */
 static void child_forked_before_the_first_use_works_in_full(void **state) {
   assert_child(world_works, *state, WORKING_SECONDS);
 }
@@ -110,9 +111,9 @@ static void so_does_the_parent_later(void **state) {
   assert_int_equal(world_answers(w), 0);
 }
 
-/* ---- forked after that ---- */
+/* ---- forked after the first use ---- */
 
-/* With a message that names the call. */
+/* Refused with a message that names the call. */
 #define REFUSED(call)                                                \
   do {                                                               \
     CLAIM((call) == SLAB_INVALID_STATE);                             \
@@ -146,7 +147,7 @@ static int enqueuing_is_refused(world *w) {
   const slab_batch batch = {.query = SLAB_CLOSEST, .count = 2};
   union {
     world *world;
-    cl_command_queue queue; /* anything but NULL: it is not looked at */
+    cl_command_queue queue; /* any value except NULL: it is not used */
   } any = {w};
   REFUSED(slab_enqueue(w->scene, &batch, any.queue, 0, NULL, NULL));
   return 0;
@@ -167,7 +168,7 @@ static int building_is_refused(world *w) {
   CLAIM(slab_scene_pack(w->scene, NULL, 0, &size) == SLAB_OK && size > 0);
   void *packed = malloc(size);
   CLAIM(packed != NULL);
-  REFUSED(slab_scene_pack(w->scene, packed, size, &size)); /* its BVH is the driver's */
+  REFUSED(slab_scene_pack(w->scene, packed, size, &size)); /* its BVH is in driver memory */
   free(packed);
   return 0;
 }
@@ -221,7 +222,7 @@ static int packing_goes_on(world *w) {
   return 0;
 }
 
-/* Of a scene without a BVH all is in host memory. */
+/* A scene without a BVH is in host memory only. */
 static void child_packs_a_flat_scene(void **state) {
   world *w = *state, flat = {.context = w->context};
   assert_ok(slab_scene_create(w->context, &flat.open));
@@ -231,7 +232,7 @@ static void child_packs_a_flat_scene(void **state) {
   slab_scene_destroy(flat.open);
 }
 
-/* What holds the driver's context: queues, programs, kernels and buffers do. */
+/* The reference count of the driver's context. Queues, programs, kernels and buffers hold references. */
 static cl_uint references(cl_context cl) {
   cl_uint count = 0;
   return clGetContextInfo(cl, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL) == CL_SUCCESS ? count : 0;
@@ -262,7 +263,7 @@ static void childs_child_casts_nothing_either(void **state) {
   assert_child(grandchild_is_refused, *state, 2 * REFUSED_SECONDS);
 }
 
-/* ---- with a cast under way, so that its locks are held for ever in the child ---- */
+/* ---- forked during a cast, so that its locks stay held in the child ------------- */
 
 typedef struct caster {
   pthread_t thread;
@@ -287,7 +288,7 @@ static int refusing_and_destroying(world *w) {
 }
 
 static void child_forked_during_a_cast_does_not_hang(void **state) {
-  static caster c; /* it goes on where this test fails */
+  static caster c; /* static, because the thread continues if this test fails */
   c.world = *state;
   assert_int_equal(pthread_create(&c.thread, NULL, keep_casting, &c), 0);
   for (int i = 0; i < 20; i++) assert_child(refusing_and_destroying, *state, REFUSED_SECONDS);
@@ -296,7 +297,7 @@ static void child_forked_during_a_cast_does_not_hang(void **state) {
   assert_int_equal(c.failed, 0);
 }
 
-/* ---- and what is not touched by any of this ---- */
+/* ---- calls that fork does not affect ----------- */
 
 static const char *program;
 

@@ -1,4 +1,4 @@
-/* The header's helpers and the camera, against values by hand. */
+/* The header's helpers and the camera, compared with values computed by hand. */
 #include "harness.h"
 
 static void assert_floats(const float *got, const float *want, size_t n) {
@@ -49,7 +49,8 @@ static void plane_through_a_point_holds_it(void **state) {
 static void obb_takes_its_axes_from_the_columns(void **state) {
   (void)state;
   const float half_size[] = {1, 2, 3};
-  const float m[16] = {0, -1, 0, 10, 1, 0, 0, 20, 0, 0, 1, 30, 0, 0, 0, 1}; /* a quarter turn about z, moved */
+  const float m[16] = {0, -1, 0, 10, 1, 0, 0, 20,
+                       0, 0,  1, 30, 0, 0, 0, 1}; /* a quarter turn about z and a translation */
   const slab_obb box = slab_obb_from_matrix(m, half_size);
   const slab_obb want = {{10, 20, 30}, {1, 2, 3}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
   assert_same_bits(&box, &want, 1, sizeof box);
@@ -100,7 +101,7 @@ static void narrow_view_from_the_side(void **state) {
   assert_near(camera.up, 0, 0, half);
 }
 
-/* An up that leans is made square to the view, without turning it. */
+/* An up vector that is not perpendicular to the view is made perpendicular; the view direction stays. */
 static void leaning_up_is_made_square(void **state) {
   (void)state;
   const float from[] = {0, 0, 0}, to[] = {0, 3, 0}, up[] = {0, 7, 2};
@@ -110,7 +111,7 @@ static void leaning_up_is_made_square(void **state) {
   assert_near(camera.up, 0, 0, 1);
 }
 
-/* A camera of exact numbers, so that its rays are exact. */
+/* A camera with exact numbers, so that its rays are exact. */
 static const slab_camera exact = {{1, 2, 3}, {0, 0, -1}, {2, 0, 0}, {0, 1, 0}};
 
 static void middle_pixel_looks_forward(void **state) {
@@ -167,10 +168,10 @@ static slab_hit closest(const world *w, const slab_ray *ray) {
   return hit;
 }
 
-/* Picking: the pixel whose centre looks at a box meets it where the camera says. */
+/* Picking: the ray of the pixel whose centre looks at a box hits it where the camera says. */
 static void picked_pixel_meets_the_box(void **state) {
   (void)state;
-  const slab_box box = {{12, 5, -6}, {14, 7, -5}}; /* 8 before the camera, around 8 times (1.5, 0.5) */
+  const slab_box box = {{12, 5, -6}, {14, 7, -5}}; /* 8 in front of the camera, around 8 times (1.5, 0.5) */
   world w = world_of(&box, NULL, NULL);
   const slab_ray picked = slab_camera_ray(&exact, 3, 0, 4, 2), other = slab_camera_ray(&exact, 2, 0, 4, 2);
   const slab_hit hit = closest(&w, &picked);

@@ -1,6 +1,6 @@
-/* Hosts of other kinds: kernels that allow small groups only, devices that cannot be described, compilers that take
- * long, several equal GPUs. Run where there are two devices, under the layers that pretend to be such, that hold
- * builds, and that fail and slow calls. */
+/* Other kinds of hosts: kernels that allow only small work-groups, devices that cannot be queried, slow compilers,
+ * several equal GPUs. It needs two devices, and runs under the layers that pretend such devices, hold builds, and
+ * fail and slow calls. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static layers under;
 
 static void pretend(const char *text) { assert_int_equal(under.pretend(text), 0); }
 
-/* A test that failed may leave its orders behind. */
+/* Resets the layers, because a test that failed may have left them armed. */
 static int be_honest(void **state) {
   (void)state;
   under.builds_hold(NULL);
@@ -40,9 +40,9 @@ static void assert_mentions(const char *part) {
   if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
 }
 
-/* ---- groups --------------------------------------------------------------------- */
+/* ---- work-groups ---------------------------------------------------------------- */
 
-/* A flat scene, a BVH, and pairs. */
+/* Results of a flat scene, a BVH, and pairs. */
 typedef struct outcome {
   slab_hit flat[N], tree[N];
   slab_interval pairs[N];
@@ -63,7 +63,7 @@ static void cast_everything(const slab_ray *rays, slab_layout layout, outcome *t
   slab_context_destroy(context);
 }
 
-/* Launches of 64 rays have a group of as many work-items in the layout of GPUs, of fewer in that of CPUs. */
+/* Launches of 64 rays have work-groups of as many work-items in the layout of GPUs, and of fewer in that of CPUs. */
 static void groups_are_as_large_as_the_kernel_allows(void **state) {
   (void)state;
   static const struct {
@@ -96,9 +96,9 @@ static void groups_are_as_large_as_the_kernel_allows(void **state) {
   free(rays);
 }
 
-/* ---- devices that cannot be described ------------------------------------------- */
+/* ---- devices that cannot be queried --------------------------------------------- */
 
-/* Opens what the selector names and compares how many compute units the devices have. */
+/* Opens the devices that the selector names, and compares their number of compute units. */
 static void assert_selects(const char *selector, uint32_t units) {
   const slab_context_options options = {.device = selector};
   slab_context *context = NULL;
@@ -120,7 +120,7 @@ static void assert_no_match(const char *selector) {
   assert_null(context);
 }
 
-/* Devices are told apart by their compute units. */
+/* The test identifies devices by their compute units. */
 static void device_that_cannot_be_described_is_left_out_everywhere(void **state) {
   (void)state;
   static const struct {
@@ -136,7 +136,7 @@ static void device_that_cannot_be_described_is_left_out_everywhere(void **state)
     assert_ok(slab_devices(NULL, 0, &count));
     assert_true(count == 1);
     assert_ok(slab_devices(list, 2, &count));
-    assert_mentions("slab_scene_create"); /* what is passed over leaves no message */
+    assert_mentions("slab_scene_create"); /* a device that is left out leaves no message */
     assert_true(count == 1);
     assert_int_equal(list[0].compute_units, cases[c].units);
     assert_true(list[1].compute_units == 0xA5A5A5A5u); /* nothing was written there */
@@ -163,7 +163,7 @@ static void no_device_that_can_be_described_is_a_failure(void **state) {
   assert_null(context);
 }
 
-/* ---- compilers that take long ---------------------------------------------------- */
+/* ---- slow compilers -------------------------------------------------------------- */
 
 typedef struct caster {
   pthread_t thread;
@@ -196,19 +196,19 @@ static void rest(void) {
   nanosleep(&moment, NULL);
 }
 
-/* Until so many builds are held, but not for ever: whether they are. */
+/* Waits until this many builds are held, up to a time limit. Returns whether they are. */
 static bool wait_for_held(unsigned wanted) {
   for (int i = 0; i < 2000 && under.builds_seen().held < wanted; i++) rest();
   return under.builds_seen().held >= wanted;
 }
 
-/* A flat scene on the first device, one program a query, and what it gives where nothing is held. */
+/* A flat scene on the first device, one program per query, and its results when no build is held. */
 typedef struct stage {
   slab_context *context;
   slab_scene *scene;
   slab_ray *rays;
   slab_hit want[N];
-  char distance[32], any_query[32]; /* the options of its programs */
+  char distance[32], any_query[32]; /* build options of its programs */
 } stage;
 
 static void set(stage *s, const char *test) {
@@ -297,10 +297,10 @@ static void build_that_fails_fails_all_who_wait_and_is_tried_again(void **state)
   caster casters[CASTERS], again;
   set(&s, __func__);
   under.builds_hold(s.distance);
-  under.fail_call("clBuildProgram", 1, CL_BUILD_PROGRAM_FAILURE); /* beneath the layer that holds */
+  under.fail_call("clBuildProgram", 1, CL_BUILD_PROGRAM_FAILURE); /* below the layer that holds builds */
   for (int i = 0; i < CASTERS; i++) start(&casters[i], s.scene, SLAB_DISTANCE, s.rays);
   assert_true(wait_for_held(1));
-  for (int i = 0; i < 100; i++) rest(); /* the others have come to wait */
+  for (int i = 0; i < 100; i++) rest(); /* time for the others to reach the wait */
   under.builds_hold(NULL);
   for (int i = 0; i < CASTERS; i++) join(&casters[i]);
   assert_int_equal(under.fail_end().failed, 1);
@@ -316,7 +316,7 @@ static void build_that_fails_fails_all_who_wait_and_is_tried_again(void **state)
   strike(&s);
 }
 
-/* ---- the first answer ------------------------------------------------------------ */
+/* ---- time to the first result ---------------------------------------------------- */
 
 enum { COHERENT = 8192 };
 
@@ -332,9 +332,9 @@ static double cast_for_seconds(slab_scene *scene, const slab_ray *rays, slab_hit
   return now() - begin;
 }
 
-/* Rays of a point, which are for packets: their program and those of rays one by one are two, then the hits' own. Each
- * launch takes so long that compiling does not matter: the kernels of packets are built by the first cast that begins
- * when those since the first have taken as long as that. */
+/* Rays from one point, which suit packets. The first cast builds two programs: rays one by one, and attributes. The
+ * program of packets is a third. Launches take so long that compile time does not matter. The kernels of packets
+ * must be built by the first cast that begins after the casts since the first took as long as the first. */
 static void packets_are_built_once_casts_have_taken_as_long(void **state) {
   (void)state;
   const slab_context_options options = {.device = "0", .lane_width = 16};
@@ -368,8 +368,8 @@ static void packets_are_built_once_casts_have_taken_as_long(void **state) {
 
 /* ---- equal GPUs ----------------------------------------------------------------- */
 
-/* Casts on two devices, which both take their share: each launch has as many rays, since PoCL, which they are,
- * may lose count of launches that differ. */
+/* Casts on two devices and checks that both take a share. Each launch has the same number of rays, because PoCL,
+ * which runs both devices, may lose count of launches that differ. */
 static slab_status cast_on_two(const slab_ray *rays, slab_hit *hits) {
   slab_context *both = open_as("all", SLAB_LAYOUT_COMPRESSED);
   slab_scene *scene = mixed_tree(both, SHAPES);
@@ -384,14 +384,14 @@ static slab_status cast_on_two(const slab_ray *rays, slab_hit *hits) {
   return status;
 }
 
-/* A call that fails, once. */
+/* A call that fails once. */
 typedef struct refusal {
   const char *call;
   unsigned nth;
   int code;
 } refusal;
 
-/* What is cast on two such devices equals what one gives; and how their programs came about. */
+/* Two such devices must give the results of one. Also checks how their programs were created. */
 static void assert_built(const char *as, const refusal *refused, unsigned sources, unsigned binaries) {
   slab_ray *rays = mixed_rays(as, N);
   slab_hit *want = harness_room(N * sizeof *want), *got = harness_room(N * sizeof *got);
@@ -418,7 +418,7 @@ static void equal_gpus_share_one_compilation(void **state) {
   assert_built("type:gpu", NULL, 1, 1);
 }
 
-/* A driver without correctly rounded division on one of them: their kernels are others. */
+/* One of the devices has a driver without correctly rounded division, so its kernels are different. */
 static void gpus_that_differ_have_programs_of_their_own(void **state) {
   (void)state;
   assert_built("type:gpu,1.floats:0x3F", NULL, 2, 0);
@@ -438,7 +438,7 @@ static void source_is_compiled_where_the_binary_is_refused(void **state) {
       {{"clGetProgramInfo", 1, CL_INVALID_PROGRAM}, 0},
       {{"clGetProgramInfo", 2, CL_OUT_OF_HOST_MEMORY}, 0},
       {{"clCreateProgramWithBinary", 1, CL_INVALID_BINARY}, 0},
-      {{"clBuildProgram", 2, CL_BUILD_PROGRAM_FAILURE}, 1}, /* the first is the source's */
+      {{"clBuildProgram", 2, CL_BUILD_PROGRAM_FAILURE}, 1}, /* the first build is that of the source */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     pretend("");

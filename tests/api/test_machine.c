@@ -1,4 +1,4 @@
-/* Statuses that the machine decides. */
+/* Statuses that depend on the machine. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "harness.h"
 
-/* Sanitizers end a process that is refused memory. */
+/* Sanitizers end a process whose allocation is refused. */
 #if defined(__has_feature)
 #define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -19,7 +19,7 @@
 #endif
 
 #if !SANITIZED
-/* With no address space left, a gigabyte of boxes cannot be copied. */
+/* Without address space left, a gigabyte of boxes cannot be copied. */
 static void scene_that_does_not_fit_memory_is_refused_whole(void **state) {
   (void)state;
   const uint32_t n = 1u << 25;
@@ -48,7 +48,7 @@ static void scene_that_does_not_fit_memory_is_refused_whole(void **state) {
 }
 #endif
 
-/* What a machine without a driver sees; run in a child, since the loader looks for drivers once. */
+/* A machine without a driver. Runs in a child, because the loader looks for drivers only once. */
 static int without_drivers(void) {
   size_t count = 77;
   slab_device_info info;

@@ -1,4 +1,4 @@
-/* Copies to and from a device go through pinned memory, and what happens where there is none. Run under the layer that
+/* Copies to and from a device go through pinned memory; also what happens without it. It runs under the layer that
  * pretends to be a GPU and watches every copy. */
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static slab_scene *scene_of(slab_context *context, int tree) {
   return tree ? mixed_tree(context, SHAPES) : mixed_fates_scene(context, 1);
 }
 
-/* Every ray leaves a primitive, which it must not meet again. */
+/* Each ray skips one primitive. */
 static slab_primitive_id *skips(size_t n) {
   slab_primitive_id *list = harness_room(n * sizeof *list);
   for (size_t i = 0; i < n; i++)
@@ -55,7 +55,7 @@ static void assert_checked(slab_scene *scene, const answers *a, const slab_ray *
   }
 }
 
-/* Nothing of pinned memory is left, and none of it went while it was mapped. */
+/* No pinned memory is left, and none was released while mapped. */
 static void assert_gone(void) {
   const pinned_report left = under.pinned_now();
   assert_int_equal(left.mappings, 0);
@@ -63,7 +63,7 @@ static void assert_gone(void) {
   assert_int_equal(left.lost, 0);
 }
 
-/* What one cast of each query answers where arrays are used in place. */
+/* The results of one cast of each query where arrays are used in place. */
 static void answer_in_place(int tree, const slab_ray *rays, const slab_cast_options *options, answers *want) {
   under.pinned(0, PINNED_GIVEN);
   slab_context *context = open_device(0, 0, SLAB_TRAVERSAL_AUTO);
@@ -72,19 +72,19 @@ static void answer_in_place(int tree, const slab_ray *rays, const slab_cast_opti
   slab_scene_destroy(scene);
   slab_context_destroy(context);
   const pinned_report seen = under.pinned_now();
-  assert_true(seen.staged == 0 && seen.direct == 0); /* nor is there anything to copy */
+  assert_true(seen.staged == 0 && seen.direct == 0); /* and nothing is copied */
 }
 
 /* ---- every copy ---- */
 
-/* A way to run on a device that copies. */
+/* A way to cast on a device that copies. */
 typedef struct way {
   int gpu, copy;
   slab_traversal traversal;
   uint32_t launch_rays;
 } way;
 
-/* A GPU copies whatever the options say; sorted rays send their order along. */
+/* A GPU copies whatever the options say. Sorted rays also copy their order. */
 static const way ways[] = {{1, 0, SLAB_TRAVERSAL_AUTO, 0},
                            {1, 0, SLAB_TRAVERSAL_AUTO, 7 * 64},
                            {0, 1, SLAB_TRAVERSAL_AUTO, 7 * 64},
@@ -100,7 +100,7 @@ static void cast_staged(const way *w, int tree, const slab_ray *rays, const slab
   assert_ok(answers_cast_all(&got, scene, rays, N, options));
   const pinned_report seen = under.pinned_now();
   if (seen.direct > 0) fail_msg("%llu copies of %llu are direct", seen.direct, seen.staged + seen.direct);
-  assert_true(seen.staged >= 2 * ANSWER_QUERIES); /* rays and results at least */
+  assert_true(seen.staged >= 2 * ANSWER_QUERIES); /* at least rays and results */
   assert_true(seen.mappings > 0 && seen.mappings == seen.buffers);
   assert_same_answers(&got, want);
   assert_checked(scene, &got, rays, options);
@@ -125,10 +125,10 @@ static void every_copy_goes_through_pinned_memory(void **state) {
   free(rays);
 }
 
-/* ---- casts that grow ---- */
+/* ---- casts of growing size ---- */
 
-/* Memory of one size is kept from cast to cast, and grows with them; an array that is shorter than the last cast's
- * leaves what stands behind it alone. */
+/* Memory of one size is kept from cast to cast, and grows when needed. A result array that is shorter than that of
+ * the cast before is not written past its end. */
 static void pinned_memory_grows_and_is_kept(void **state) {
   (void)state;
   static const size_t counts[] = {1, 2, 100, 100, 2000, 17, N, N, 1};
@@ -148,7 +148,7 @@ static void pinned_memory_grows_and_is_kept(void **state) {
     assert_ok(slab_closest(scene, rays, counts[i], got, NULL));
     assert_same_bits(got, want, counts[i], sizeof *got);
     assert_true(((unsigned char *)&got[counts[i]])[0] == 0x5A);
-    assert_true(under.pinned_now().buffers == 2); /* of rays and of results, whatever the number of casts */
+    assert_true(under.pinned_now().buffers == 2); /* one of rays and one of results, whatever the number of casts */
   }
   slab_scene_destroy(scene);
   slab_context_destroy(context);
@@ -177,7 +177,7 @@ static void casts_go_on_without_pinned_memory(void **state) {
     const pinned_report seen = under.pinned_now();
     assert_true(seen.staged == 0 && seen.direct > 0 && seen.buffers == 0);
     assert_same_answers(&got, &want);
-    under.pinned(1, PINNED_GIVEN); /* what has grown by then is pinned */
+    under.pinned(1, PINNED_GIVEN); /* memory allocated from here on is pinned */
     slab_scene_destroy(scene);
     slab_context_destroy(context);
     assert_gone();
@@ -205,7 +205,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* Each has rays of its own, so that answers that went astray would be seen. */
+/* Each thread has its own rays, so that results written to the wrong place are noticed. */
 static void threads_share_no_pinned_memory(void **state) {
   (void)state;
   worker workers[THREADS] = {{0}};
@@ -236,14 +236,14 @@ static void threads_share_no_pinned_memory(void **state) {
   assert_gone();
 }
 
-/* ---- an end midway ---- */
+/* ---- cancelled casts ---- */
 
 static int stop_at(void *user, uint64_t done, uint64_t total) {
   (void)total;
   return done >= *(const uint64_t *)user;
 }
 
-/* What is on its way at a cancel is waited for: neither does it come to the next cast, nor to the caller later. */
+/* A cancel waits for copies in progress. They must not reach the next cast, nor the caller's memory later. */
 static void cancelled_casts_leave_nothing_on_its_way(void **state) {
   (void)state;
   slab_ray *rays = mixed_rays(__func__, 2 * N);
@@ -273,7 +273,7 @@ static void cancelled_casts_leave_nothing_on_its_way(void **state) {
 
 /* ---- the caller's queue ---- */
 
-/* Copies run on it, and it may hold work that waits for the caller when the context goes. */
+/* Copies run on it. It may hold work that waits for the caller when the context is destroyed. */
 static void callers_queue_is_not_waited_for(void **state) {
   (void)state;
   const slab_context_options options = {.launch_rays = 500};
@@ -311,7 +311,7 @@ static void callers_queue_is_not_waited_for(void **state) {
   free(got);
 }
 
-/* A part of a device goes with its last reference, whatever its queues still do. */
+/* A sub-device is freed with its last reference, whatever its queues still do. */
 static void parts_of_a_device_take_pinned_memory(void **state) {
   (void)state;
   const slab_context_options options = {.launch_rays = 500, .copy = 1};
@@ -340,7 +340,7 @@ static void parts_of_a_device_take_pinned_memory(void **state) {
   free(rays);
 }
 
-/* The probe of a new device is read without staging: before anything is counted. */
+/* The probe of a new device reads without staging. It runs here, before copies are counted. */
 static int ask_the_devices(void **state) {
   (void)state;
   for (int gpu = 0; gpu < 2; gpu++) {

@@ -1,4 +1,5 @@
-/* A new context asks its device what it really does: whatever a device computes otherwise than it must is seen. */
+/* A new context probes what its device really computes. Every operation that a device computes wrongly must be
+ * detected. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static liar load_liar(void) {
   return (liar){under.lie, under.lie_told};
 }
 
-/* From now on the device does so, and has not been asked. */
+/* From now on the device computes as this lie says, and has not been probed. */
 static void lie(const liar *l, const char *name, int number) {
   if (!l->arm(name, number)) fail_msg("there is no lie \"%s\"", name ? name : "");
   probe_forget();
@@ -48,7 +49,7 @@ static slab_device_info info_of(const slab_context *context) {
   return info;
 }
 
-/* What the device says of itself. */
+/* What the device reports about itself. */
 static slab_device_info reported(void) {
   slab_device_info list[1];
   size_t count;
@@ -136,11 +137,11 @@ static const refusal refused[] = {
     {"loops end", "after 65535"},
 };
 
-/* What a device is known by that is taken in spite of it. */
+/* A lie that is accepted, and what it changes in the device's properties. */
 typedef struct excuse {
   const char *lie;
   bool divides, flushes;
-  bool casts; /* kernels of casts lie as well: their answers are right nevertheless */
+  bool casts; /* the kernels of casts lie as well; their results are right nevertheless */
 } excuse;
 
 static const excuse excused[] = {
@@ -158,7 +159,8 @@ static const excuse excused[] = {
     {"flushes residuals", true, true, false},
 };
 
-/* A lie has to be compiled, and widths have most of the text in common: at others than 8 every fourth is told. */
+/* Each lie must be compiled, and the widths share most of the text. So widths other than 8 test only every fourth
+ * lie. */
 static bool is_told(size_t nth) { return harness_width() == 8 || nth % 4 == 0; }
 
 static void assert_planted(const liar *l, const char *name) {
@@ -186,7 +188,7 @@ static void device_that_computes_wrongly_is_refused(void **state) {
   }
 }
 
-/* Spheres need roots as well as quotients. */
+/* Spheres use roots as well as quotients. */
 static slab_scene *spheres_in(slab_context *context) {
   slab_sphere spheres[SPHERES];
   slab_scene *scene = NULL;
@@ -229,11 +231,11 @@ static void device_that_divides_or_flushes_is_known(void **state) {
     assert_int_equal(info_of(context).denormals, own.denormals && !e->flushes);
     if (e->casts) cast_and_check(context);
     slab_context_destroy(context);
-    assert_int_equal(reported().exact_divide, own.exact_divide); /* as it describes itself */
+    assert_int_equal(reported().exact_divide, own.exact_divide); /* the device's own report is unchanged */
   }
 }
 
-/* ---- how often, and where ---- */
+/* ---- how often a device is probed, and where ---- */
 
 static void device_is_asked_once(void **state) {
   const liar *l = *state;
@@ -242,7 +244,7 @@ static void device_is_asked_once(void **state) {
   reported();
   assert_int_equal(l->told().probes, 0);
   assert_ok(open_first(&contexts[0]));
-  const unsigned first = l->told().probes; /* one for each way of dividing that was asked for */
+  const unsigned first = l->told().probes; /* one for each way of dividing that was tested */
   assert_true(first > 0);
   assert_ok(open_first(&contexts[1]));
   assert_int_equal(l->told().probes, first);
@@ -252,7 +254,7 @@ static void device_is_asked_once(void **state) {
   for (int i = 0; i < 3; i++) slab_context_destroy(contexts[i]);
 }
 
-/* What was seen is remembered too. */
+/* The result of the probe is remembered too. */
 static void lies_are_remembered(void **state) {
   const liar *l = *state;
   slab_context *context = NULL;
@@ -270,7 +272,7 @@ static void lies_are_remembered(void **state) {
   }
 }
 
-/* It goes with its last reference, and another part may have its id then. */
+/* A sub-device is freed with its last reference, and another one may then have its id. */
 static void part_of_a_device_is_asked_each_time(void **state) {
   const liar *l = *state;
   cl_device_id part = opencl_part();
@@ -304,7 +306,7 @@ static void blocked_queue_of_the_caller_is_left_alone(void **state) {
   cl_event gate = opencl_gate(context), behind = NULL;
   lie(*state, NULL, -1);
   assert_cl(clEnqueueBarrierWithWaitList(queue, 1, &gate, &behind));
-  alarm(120); /* a probe on that queue would wait for ever */
+  alarm(120); /* a probe on that queue would hang */
   slab_context *slab = opencl_slab(context, device, queue);
   alarm(0);
   assert_false(opencl_is_complete(behind));
@@ -317,7 +319,7 @@ static void blocked_queue_of_the_caller_is_left_alone(void **state) {
   assert_cl(clReleaseContext(context));
 }
 
-/* Where there are two, and one of them computes wrongly. */
+/* With two devices, one of which computes wrongly. */
 static void all_are_those_that_compute_rightly(void **state) {
   cl_device_id devices[2];
   if (!opencl_two_devices(devices)) skip();

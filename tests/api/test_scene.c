@@ -1,4 +1,4 @@
-/* Building scenes: what is accepted, refused by index, dropped and counted; ids, limits, stats. */
+/* Building scenes: what is accepted, refused by index, dropped and counted; ids, limits, statistics. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int close_scene(void **state) {
   return 0;
 }
 
-/* The first thing that a ray down the line (x, y) meets from above. */
+/* The first hit of a ray from above down the line (x, y). */
 static slab_hit look_down(slab_scene *scene, float x, float y) {
   const slab_ray ray = {{x, y, 9.0f}, 0.0f, {0.0f, 0.0f, -1.0f}, INFINITY};
   slab_hit hit;
@@ -88,9 +88,11 @@ static void numbers_at_the_limits_are_accepted(void **state) {
   const slab_sphere spheres[] = {{{far, -far, far}, far}, {{0, 0, 0}, 0}, {{1, 1, 1}, tiny}};
   const slab_obb obbs[] = {
       {{far, far, -far}, {far, 0, tiny}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
-      {{0, 0, 0}, {1, 1, 1}, {{1.000004f, 0, 0}, {0, 0.999996f, 0}, {0, 0, 1}}}, /* squares within 1e-5 of 1 */
+      {{0, 0, 0},
+       {1, 1, 1},
+       {{1.000004f, 0, 0}, {0, 0.999996f, 0}, {0, 0, 1}}}, /* squares of the lengths within 1e-5 of 1 */
       {{0, 0, 0}, {1, 1, 1}, {{1, 0.000009f, 0}, {0, 1, 0}, {0, 0, 1}}},
-      {{0, 0, 0}, {1, 1, 1}, {{-1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}; /* a CPU reference image is orthonormal too */
+      {{0, 0, 0}, {1, 1, 1}, {{-1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}; /* a reflection is orthonormal too */
   const slab_triangle triangles[] = {{{far, far, far}, {-far, -far, -far}, {far, -far, 0}},
                                      {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}};
   assert_ok(add_shapes(*state, SLAB_PLANE, planes, 3, NULL, NULL));
@@ -136,7 +138,7 @@ static void dropped_primitives_are_counted_and_ids_stay(void **state) {
   uint64_t offsets[2];
   slab_hit hits[64];
   assert_ok(slab_all(*state, &ray, 1, offsets, hits, 64, NULL, NULL));
-  assert_int_equal(offsets[1], refused_count()); /* the one good shape of each geometry */
+  assert_int_equal(offsets[1], refused_count()); /* one accepted shape in each geometry */
   for (size_t i = 0; i < refused_count(); i++) assert_int_equal(hits[i].primitive, 11);
   slab_scene_stats stats;
   assert_ok(slab_scene_info(*state, &stats));
@@ -193,7 +195,7 @@ static void stride_zero_is_twelve_bytes_and_no_indices_is_a_soup(void **state) {
   const slab_ray ray = {{10.25f, 0.25f, 9.0f}, 0.0f, {0, 0, -1}, INFINITY};
   uint32_t count = 0;
   assert_ok(slab_count(*state, &ray, 1, &count, NULL));
-  assert_int_equal(count, 2); /* both strides mean the same */
+  assert_int_equal(count, 2); /* both strides describe the same mesh */
 }
 
 static void strided_soup_steps_by_its_stride(void **state) {
@@ -231,7 +233,7 @@ static void soup_that_needs_more_vertices_is_refused(void **state) {
   const slab_geometry_options drop = {.skip_invalid = 1, .skipped = &skipped};
   const slab_mesh mesh = {vertices, 0, 5, NULL, 2};
   assert_status(slab_scene_add_mesh(*state, &mesh, NULL, NULL), SLAB_INVALID_ARGUMENT);
-  assert_mentions("5"); /* the vertex that is not there, or how many are */
+  assert_mentions("5"); /* the missing vertex, or the number of vertices */
   assert_ok(slab_scene_add_mesh(*state, &mesh, &drop, NULL));
   assert_int_equal(skipped, 1);
   assert_ok(slab_scene_commit(*state, NULL));
@@ -350,7 +352,7 @@ static void scene_holds_at_most_2_to_32_less_16_primitives(void **state) {
   for (int kind = 0; kind < KINDS; kind++) {
     unsigned char *shape = shapes_accepted((slab_shape)kind, 1);
     const slab_geometry_options drop = {.skip_invalid = 1};
-    /* Too many in one geometry; then, after a geometry of one, too many in all. Nothing of them is read. */
+    /* Too many primitives in one geometry; then, after a geometry of one, too many in all. None of them is read. */
     assert_status(add_shapes(*state, (slab_shape)kind, shape, 0xFFFFFFF1u, NULL, NULL), SLAB_INVALID_ARGUMENT);
     assert_status(add_shapes(*state, (slab_shape)kind, shape, UINT32_MAX, &drop, NULL), SLAB_INVALID_ARGUMENT);
     assert_ok(add_shapes(*state, (slab_shape)kind, shape, 1, NULL, NULL));

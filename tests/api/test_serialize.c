@@ -1,5 +1,5 @@
-/* Packed scenes: unpacked they answer with the same bits, whatever the scene and its BVH; damaged ones are refused,
- * and those that lie about their checksum harm nobody. */
+/* Packed scenes: an unpacked scene gives the same bits, for any scene and BVH. Damaged bytes are refused. Damaged
+ * bytes with a valid checksum do no harm. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "mixed_fates.h"
 
 enum { SHAPES = 1200, RAYS = 1000, FLIPS = 2000, FORGERIES = 300 };
-/* Where the header holds its length and checksum, and how long it is: slabcast.h promises nothing of it. */
+/* Offsets of length and checksum in the header, and its size. slabcast.h does not specify them. */
 enum { LENGTH_AT = 16, CHECKSUM_AT = 24, HEADER = 112 };
 
 typedef struct blob {
@@ -35,14 +35,14 @@ static void assert_refused(slab_context *context, const blob *b, size_t size, co
   if (strstr(slab_message(), why) == NULL) fail_msg("\"%s\" does not say \"%s\"", slab_message(), why);
 }
 
-/* ---- the same answers ---- */
+/* ---- the same results ---- */
 
 static void assert_same_answers(slab_scene *a, slab_scene *b, const slab_ray *rays, const slab_cast_options *options) {
   answers of_a = {0}, of_b = {0};
   size_t first = 0;
   assert_ok(answers_cast_all(&of_a, a, rays, RAYS, options));
   assert_ok(answers_cast_all(&of_b, b, rays, RAYS, options));
-  assert_true(of_a.offsets[RAYS] > RAYS / 20); /* a set that hits nothing would prove nothing */
+  assert_true(of_a.offsets[RAYS] > RAYS / 20); /* a set without hits would prove nothing */
   for (int query = 0; query < ANSWER_QUERIES; query++)
     if (answers_differ(&of_b, &of_a, (slab_query)query, &first))
       fail_msg("%s of ray %zu differs", answer_name((slab_query)query), first);
@@ -55,11 +55,11 @@ static void assert_same_stats(const slab_scene *a, const slab_scene *b) {
   assert_ok(slab_scene_info(a, &of_a));
   assert_ok(slab_scene_info(b, &of_b));
   of_a.build_seconds = of_b.build_seconds = 0;
-  of_a.host_bytes = of_b.host_bytes = 0; /* what one added bit by bit takes is rounded up */
+  of_a.host_bytes = of_b.host_bytes = 0; /* the size of a scene that is built step by step is rounded up */
   assert_same_bits(&of_b, &of_a, 1, sizeof of_a);
 }
 
-/* A scene of one context, unpacked on another. */
+/* A scene of one context, unpacked in another. */
 static void unpacked_answers_alike(slab_context *here, slab_context *there, bvh_scene which, slab_tree tree) {
   const slab_build_options build = {.tree = tree};
   slab_scene *scene = NULL, *copy = NULL;
@@ -73,7 +73,7 @@ static void unpacked_answers_alike(slab_context *here, slab_context *there, bvh_
   blob again = packed(copy);
   assert_int_equal(again.size, b.size);
   assert_same_bits(again.bytes, b.bytes, 1, b.size);
-  memset(b.bytes, 0, b.size); /* nothing may hang on them */
+  memset(b.bytes, 0, b.size); /* the scene must not refer to the bytes */
   assert_same_stats(scene, copy);
   slab_scene_stats stats;
   slab_ray rays[RAYS];
@@ -102,7 +102,7 @@ static void unpacked_scenes_answer_alike(void **state) {
   slab_context_destroy(here);
 }
 
-/* slab_check goes to the primitives themselves. */
+/* slab_check reads the primitives themselves. */
 static void unpacked_scenes_can_be_checked(void **state) {
   (void)state;
   slab_context *context = harness_context();
@@ -151,7 +151,7 @@ static void suits_another(const slab_context_options *from, const slab_context_o
   slab_context_destroy(here);
 }
 
-/* A GPU may get what a CPU packed. */
+/* A GPU may unpack what a CPU packed. */
 static void flat_scenes_suit_other_lanes(void **state) {
   (void)state;
   suits_another(NULL, &(slab_context_options){.lane_width = 1}, SLAB_TREE_FLAT);
@@ -250,7 +250,7 @@ static void damaged_bytes_are_refused(void **state) {
 
 /* ---- forgeries ---- */
 
-/* The checksum that slab_scene_pack would have written. */
+/* Writes the checksum that slab_scene_pack would write. */
 static void seal(blob *b) {
   uint64_t sum = 0;
   memset(b->bytes + CHECKSUM_AT, 0, sizeof sum);
@@ -268,7 +268,7 @@ static uint32_t forged_word(harness_random *random) {
   return i < sizeof words / sizeof *words ? words[i] : harness_below(random, 4000);
 }
 
-/* 1 when it is taken; then every cast comes to an end. */
+/* Returns 1 if the bytes are accepted; then every cast must end. */
 static int try_forgery(slab_context *context, const blob *b, const slab_ray *rays) {
   slab_scene *scene = NULL;
   answers of = {0};
@@ -296,7 +296,7 @@ static void forgeries_harm_nobody(void **state) {
   blob whole = packed(scene), b = {harness_room(whole.size), whole.size};
   slab_scene_destroy(scene);
   seal(&whole);
-  assert_int_equal(try_forgery(context, &whole, rays), 1); /* the seal is the library's own */
+  assert_int_equal(try_forgery(context, &whole, rays), 1); /* this checksum equals the library's own */
   int taken = 0;
   for (int i = 0; i < FORGERIES; i++) {
     memcpy(b.bytes, whole.bytes, b.size);
@@ -310,7 +310,7 @@ static void forgeries_harm_nobody(void **state) {
     taken += try_forgery(context, &b, rays);
   }
   print_message("%d of %d forgeries were taken\n", taken, FORGERIES);
-  assert_true(taken > 0 && taken < FORGERIES); /* values may be anything, ways through the BVH may not */
+  assert_true(taken > 0 && taken < FORGERIES); /* values may be arbitrary, links of the BVH may not */
   free(b.bytes);
   free(whole.bytes);
   slab_context_destroy(context);

@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "mixed_fates.h"
 
-/* Rays of a thread, and how many rounds of all queries it casts. */
+/* THREADS threads, each with N rays and ROUNDS rounds of all queries. */
 enum { THREADS = 8, N = 400, ROUNDS = 4 };
 
 static answers *answers_to(slab_scene *scene, const slab_ray *rays) {
@@ -48,7 +48,7 @@ typedef struct worker {
 
 static void *work(void *argument) {
   worker *w = argument;
-  pthread_barrier_wait(w->start); /* all at once, so that programs are built at once too */
+  pthread_barrier_wait(w->start); /* all start together, so that programs are built concurrently */
   for (int round = 0; w->status == SLAB_OK && round < ROUNDS; round++) {
     w->status = answers_cast_all(&w->got, w->scene, w->rays, N, NULL);
     slab_check_report report = {0};
@@ -60,7 +60,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* Every worker at once, each on its scene and rays; results must be those of one thread. */
+/* Runs all workers at once, each on its scene and rays. Results must be those of one thread. */
 static void run_workers(worker workers[THREADS]) {
   pthread_barrier_t start;
   assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
@@ -128,7 +128,7 @@ static void threads_on_scenes_of_one_context_get_the_answers_of_one(void **state
 
 /* ---- threads that build, cast and destroy ---- */
 
-/* Each thread has scenes of its own on the common context, from creation to destruction, and pairs beside them. */
+/* Each thread creates, casts and destroys its own scenes on the shared context, and casts pairs between. */
 static void *live_and_die(void *argument) {
   worker *w = argument;
   const slab_box box = {{-1, -1, -1}, {1, 1, 1}};

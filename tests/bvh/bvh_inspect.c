@@ -9,11 +9,11 @@ typedef struct look {
   const bvh_input *input;
   const bvh *bvh;
   uint8_t *seen_primitive, *seen_block, *seen_node;
-  float z[2]; /* what infinite z counts as */
+  float z[2]; /* the finite values that stand for infinite z */
   bool flat;  /* no finite z at all */
   uint64_t used_slots;
   uint32_t depth;
-  double cost; /* times the root's area */
+  double cost; /* multiplied by the root's area */
   bvh_leaves leaves;
 } look;
 
@@ -41,7 +41,7 @@ static double side(const look *l, const bvh_bounds *b, int k) {
 
 static double area(const look *l, const bvh_bounds *b) {
   const double x = side(l, b, 0), y = side(l, b, 1);
-  if (l->flat) return b->lower[2] < b->upper[2] ? x + y : 0.0; /* else at infinity */
+  if (l->flat) return b->lower[2] < b->upper[2] ? x + y : 0.0; /* 0: at infinity */
   return x * y + (x + y) * side(l, b, 2);
 }
 
@@ -69,7 +69,7 @@ static uint32_t look_at_block(look *l, uint32_t block, uint32_t kind, bvh_bounds
   for (uint32_t i = 0; i < BVH_WIDTH; i++) {
     const uint32_t id = primitives[i];
     if (id == BVH_NONE) continue;
-    assert_int_equal(count++, i); /* no gaps */
+    assert_int_equal(count++, i); /* no gaps between primitives */
     assert_true(id < l->input->count);
     assert_int_equal(l->seen_primitive[id]++, 0);
     assert_int_equal(l->input->kinds ? l->input->kinds[id] : 0, kind);

@@ -1,14 +1,15 @@
-/* An independent look at a BVH: it walks every node and leaf and works out again what the builder states. */
+/* An independent check of a BVH: it visits every node and leaf, and computes again what the builder reports. */
 #ifndef BVH_LOOK_H
 #define BVH_LOOK_H
 
 #include "build.h"
 
-/* Every primitive of the input stands in one block of its kind and every block and node is met once, bounds are exactly
- * those of what is below, and depth, occupancy and cost are as stated; leaves hold what `leaves` allows. */
+/* Checks that every primitive of the input is in exactly one block of its kind, that every block and node is reached
+ * once, that bounds are exactly those of their contents, that depth, occupancy and cost are as reported, and that
+ * leaves hold what `leaves` allows. */
 void assert_tree_sound(const bvh_input *input, const bvh *t, bvh_leaves leaves);
 
-/* Bit by bit. */
+/* Compares bit by bit. */
 void assert_same_tree(const bvh *a, const bvh *b);
 
 #endif

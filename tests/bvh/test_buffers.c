@@ -1,5 +1,5 @@
-/* A scene larger than what a device allocates at once lies in several buffers, and answers are those of one: on a layer
- * that pretends to be such a device, scenes of every kind of primitive, in every layout, under every traversal and
+/* A scene larger than the device's allocation limit is stored in several buffers, and its results are those of one
+ * buffer. A layer pretends that the device has such a limit. Tested: every kind of primitive, layout, traversal and
  * query, in two, three and four buffers. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 #include "harness.h"
 #include "types.h"
 
-/* Bytes at once, and of them a buffer's own. One number for all tests, since programs for several buffers are built for
- * it. It is no multiple of a box, a triangle, an oriented box or a block of a BVH: cuts go through them. */
+/* ALLOCATION: the limit in bytes. OWN: the bytes of a buffer without the tail that repeats the beginning of the next
+ * buffer. All tests use one limit, because programs for several buffers are built for it. It is no multiple of the
+ * size of a box, a triangle, an oriented box or a block of a BVH, so cuts go through them. */
 enum {
   ALLOCATION = 49200,
   OWN = (ALLOCATION - BLOCK_TAIL * 4) / 64 * 64,
@@ -29,8 +30,8 @@ typedef struct way {
   slab_context_options options;
 } way;
 
-/* How scenes are cast where lanes hold several primitives; where they hold one there are no traversals, and the
- * compressed layout, which has one whatever the width, is cast then. */
+/* Ways to cast. The traversals exist only where a lane group holds several primitives. Where it holds one, the
+ * compressed layout is cast instead, which has one traversal at every width. */
 enum { IN_PLACE, COPIED, PACKETS, INTERLEAVED, SORTED, WIDE_WAYS, COMPRESSED = WIDE_WAYS, WAYS };
 
 static const way ways[WAYS] = {
@@ -47,7 +48,8 @@ static bool is_cast(int w) {
   return (w == COMPRESSED) == (harness_width() == 1);
 }
 
-/* small: of devices that allocate ALLOCATION at once. Shared by the tests, so that programs are built once. */
+/* small: contexts whose device allocates at most ALLOCATION at once. Shared by the tests, so that programs are built
+ * once. */
 typedef struct contexts {
   slab_context *small[WAYS], *large[WAYS];
 } contexts;
@@ -66,7 +68,7 @@ static int open_all(void **state) {
   static contexts c;
   for (int w = 0; w < WAYS; w++) {
     if (!is_cast(w)) continue;
-    c.large[w] = open_way(w, 0); /* first: the probe of a new device needs more than the small one allocates */
+    c.large[w] = open_way(w, 0); /* first, because the probe of a new device needs more than the small limit */
     c.small[w] = open_way(w, ALLOCATION);
   }
   *state = &c;
@@ -95,7 +97,7 @@ static slab_status fill(slab_scene *scene, const void *user) {
   return bvh_scene_fill(s->which, s->count, s->seed, scene);
 }
 
-/* Bytes of the largest array that such a scene has. */
+/* Bytes of the largest array of such a scene. */
 static unsigned long long largest_of(slab_context *large, slab_tree tree, const shapes *s) {
   under.small(0);
   slab_scene *scene = filled_scene(large, tree, fill, s);
@@ -104,7 +106,7 @@ static unsigned long long largest_of(slab_context *large, slab_tree tree, const 
   return bytes;
 }
 
-/* As many shapes as make the largest array fill so many buffers and about half of the last. */
+/* As many shapes as make the largest array fill this many buffers, the last one about half. */
 static shapes shapes_for(slab_context *large, slab_tree tree, bvh_scene which, unsigned buffers) {
   random_state random = harness_stream(bvh_scene_name(which));
   shapes s = {which, 1000, random_next(&random)};
@@ -126,7 +128,8 @@ static void fill_rays(const char *test, slab_scene *scene, slab_ray *rays) {
 
 /* ---- comparing ---- */
 
-/* What is read of a scene is the same for all queries: at one width all of them, at others of one hit and of all. */
+/* All queries read a scene the same way. So one width tests all of them, and the others one query with one hit and
+ * SLAB_ALL. */
 static bool is_asked(slab_query query) { return harness_width() == 8 || query == SLAB_CLOSEST || query == SLAB_ALL; }
 
 static void cast_asked(answers *a, slab_scene *scene, const slab_ray *rays, const slab_cast_options *options) {
@@ -134,13 +137,13 @@ static void cast_asked(answers *a, slab_scene *scene, const slab_ray *rays, cons
     if (is_asked((slab_query)q)) assert_ok(answers_cast(a, (slab_query)q, scene, rays, RAYS, options));
 }
 
-/* cut: got_scene lies in several buffers. */
+/* cut: got_scene is in several buffers. */
 static void compare(const char *how, bool cut, slab_scene *got_scene, slab_scene *want_scene, const slab_ray *rays,
                     const slab_cast_options *options) {
   answers want = {0}, got = {0};
   under.small(0);
   cast_asked(&want, want_scene, rays, options);
-  assert_true(want.offsets[RAYS] > RAYS / 20); /* a set that hits nothing would prove nothing */
+  assert_true(want.offsets[RAYS] > RAYS / 20); /* a set without hits would prove nothing */
   assert_int_equal(under.small_now().cut, 0);
   under.small(ALLOCATION);
   cast_asked(&got, got_scene, rays, options);
@@ -159,7 +162,8 @@ static void compare(const char *how, bool cut, slab_scene *got_scene, slab_scene
   under.small(0);
 }
 
-/* A scene on the small device, after a look at how many buffers it lies in; against the same, flat, in one each. */
+/* Casts a scene on the small device, after a check of its number of buffers. Compares with the same scene, flat and
+ * in one buffer per array. */
 static void cast_in(const contexts *c, int w, slab_tree tree, const shapes *s, unsigned buffers) {
   char how[64];
   slab_primitive_id skip[RAYS];
@@ -172,9 +176,9 @@ static void cast_in(const contexts *c, int w, slab_tree tree, const shapes *s, u
   snprintf(how, sizeof how, "%s, tree %d in %u buffers", ways[w].name, (int)tree, buffers);
   print_message("%s: %u shapes in %u buffers of %llu bytes at most\n", how, s->count, counts.buffers, counts.largest);
   if (tree == SLAB_TREE_FLAT)
-    assert_int_equal(counts.buffers, 1 + buffers); /* the table */
+    assert_int_equal(counts.buffers, 1 + buffers); /* 1: the table */
   else
-    assert_true(counts.buffers >= 2 + buffers); /* and one of nodes at least */
+    assert_true(counts.buffers >= 2 + buffers); /* 2: the table and at least one of nodes */
   fill_rays(__func__, want, rays);
   for (uint32_t i = 0; i < RAYS; i++) skip[i] = (slab_primitive_id){i % (s->count / 5), i % 7};
   const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
@@ -200,10 +204,10 @@ static const int flat_ways[] = {IN_PLACE, COPIED, COMPRESSED};
 static void flat_scenes_are_cut(void **state) { cast_cut(*state, SLAB_TREE_FLAT, 2, flat_ways, 3); }
 static void fast_trees_are_cut(void **state) { cast_cut(*state, SLAB_TREE_FAST, 2, all_ways, WAYS); }
 static void high_trees_are_cut(void **state) { cast_cut(*state, SLAB_TREE_HIGH, 2, all_ways, WAYS); }
-/* Which fewer primitives do not become. */
+/* Two buffers are skipped: so few primitives do not become a BVH. */
 static void default_trees_are_cut(void **state) { cast_cut(*state, SLAB_TREE_DEFAULT, 3, flat_ways, 3); }
 
-/* The nodes of compressed BVHs are a quarter of them and more: those of wide ones are in test_buffers_nodes. */
+/* The nodes of compressed BVHs take a quarter of the bytes or more. test_buffers_nodes tests those of wide BVHs. */
 static void compressed_nodes_are_cut(void **state) {
   const contexts *c = *state;
   if (!is_cast(COMPRESSED)) skip();
@@ -243,7 +247,7 @@ static void one_byte_more_than_an_allocation_is_cut(void **state) {
   }
 }
 
-/* On a device that has scenes in several besides. */
+/* On a device that also has scenes in several buffers. */
 static void scenes_that_fit_are_in_one_buffer_each(void **state) {
   const contexts *c = *state;
   const shapes s = {BVH_MIXED, 300, 1};
@@ -274,7 +278,7 @@ static void what_four_buffers_cannot_hold_is_refused(void **state) {
     slab_scene_destroy(large);
     under.small(ALLOCATION);
     assert_status(commit(c->small[IN_PLACE], trees[t], &s), SLAB_OUT_OF_MEMORY);
-    assert_int_equal(under.small_now().refused, 0); /* the library knew */
+    assert_int_equal(under.small_now().refused, 0); /* the library checked the size itself */
     if (strstr(slab_message(), bytes) == NULL) fail_msg("no \"%s\" in \"%s\"", bytes, slab_message());
     under.small(0);
   }

@@ -1,5 +1,6 @@
-/* A wide BVH whose nodes take several buffers, and whose blocks take one. No BVH that is built has so many nodes, so
- * this one has three between each child and its parent. On the layer of small allocations, as test_buffers. */
+/* A wide BVH whose nodes take several buffers and whose blocks take one. No BVH from the builder has so many nodes.
+ * So this one has three nodes inserted between each child and its parent. It uses the layer of small allocations, as
+ * test_buffers does. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +8,14 @@
 
 #include "faults/layers.h"
 #include "harness.h"
-/* cmocka has a fail() of its own. */
+/* cmocka has a macro fail(). */
 #undef fail
 #include "bvh/layout.h"
 #include "bvh/memory.h"
 #include "clock.h"
+#include "context.h"
 #include "scene.h"
 #include "status.h"
-#include "context.h"
 
 enum { ALLOCATION = 24600, SPHERES = 500, RAYS = 700 };
 
@@ -42,7 +43,7 @@ static slab_scene *scene_of_spheres(slab_context *context) {
   return scene;
 }
 
-/* A node that has lane k of another one as its only child. */
+/* A node whose only child is lane k of another node. */
 static bvh_node only_child(const bvh_node *parent, int k) {
   bvh_node n = {.child = {parent->child[k]}, .meta = {parent->meta[k]}};
   for (int row = 0; row < 6; row++) {
@@ -82,7 +83,7 @@ static void commit_lengthened(slab_scene *scene) {
   scene_finish(scene, seconds_now());
 }
 
-/* Pictures, so that there are packets, and every other one anything. */
+/* Groups of 32 camera rays, so that there are packets, alternate with groups of rays of random directions. */
 static void fill_rays(slab_ray *rays) {
   harness_random random = harness_seeded(__func__);
   for (int i = 0; i < RAYS; i++) {

@@ -1,5 +1,5 @@
-/* The BVH's invariants on inputs that break builders: nothing lost, nothing twice, bounds exact, depth bounded, the
- * same BVH whatever the threads. SLABCAST_TEST_LONG=1 adds ten million primitives. */
+/* Invariants of the BVH on difficult inputs: every primitive is present exactly once, bounds are exact, depth is
+ * bounded, and the BVH does not depend on the number of threads. SLABCAST_TEST_LONG=1 adds ten million primitives. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 static const bvh_leaves in_blocks = {BVH_WIDTH, BVH_LEAF_BLOCKS, BVH_COST_BLOCK};
 
-/* Of more it tells nothing new, and takes long. */
+/* Larger inputs test nothing more, and take long. */
 #define MANY 20000
 
-/* Where primitives are met one by one, leaves are small. */
+/* Where primitives are tested one by one, leaves are small. */
 static void check_one_by_one(const bvh_input *input, bvh_quality quality) {
   const bvh_options options = {.quality = quality, .leaves = {1, 3, 0.3f}};
   bvh t;
@@ -23,7 +23,7 @@ static void check_one_by_one(const bvh_input *input, bvh_quality quality) {
   bvh_free(&t);
 }
 
-/* Every quality, sound and the same for any number of threads. Returns the default BVH's depth. */
+/* Checks every quality: sound, and the same for any number of threads. Returns the depth of the default BVH. */
 static uint32_t check(const bvh_input *input) {
   uint32_t depth = 0;
   for (int quality = BVH_FAST; quality <= BVH_HIGH; quality++) {
@@ -155,7 +155,7 @@ static void sizes_from_tiny_to_huge_mix(void **state) {
   check_bounds(b, count);
 }
 
-/* Each point is a little farther out than all before: binned cuts take off few at a time. */
+/* Each point is a little farther out than all before, so that binned splits separate only a few at a time. */
 static void growing_distances_do_not_grow_the_depth(void **state) {
   (void)state;
   const uint32_t count = 40000;
@@ -207,7 +207,7 @@ static void slivers_survive(void **state) {
   check_bounds(b, count);
 }
 
-/* all: none has a finite z; else some are unbounded below, above or both. */
+/* all: none has a finite z. Otherwise some are unbounded below, above or both. */
 static void check_unbounded_z(harness_random *random, bool all) {
   const uint32_t count = 100000;
   bvh_bounds *b = random_boxes(random, count, 0.01f);
@@ -231,7 +231,7 @@ static void unbounded_z_among_bounded(void **state) {
   check_unbounded_z(&random, false);
 }
 
-/* Both z at one infinity: a box that stands nowhere, but in the tree. */
+/* Both z at the same infinity: the box is nowhere in space, but must be in the BVH. */
 static void boxes_at_infinity_survive(void **state) {
   (void)state;
   harness_random random = harness_seeded(__func__);

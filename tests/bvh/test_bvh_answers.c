@@ -1,5 +1,5 @@
-/* The one invariant: no BVH can change an answer. Scenes of every kind, cast on flat and as BVHs of each quality; all
- * six queries, bit by bit. SLABCAST_TEST_RAYS makes the sets larger. */
+/* The invariant that no BVH changes a result. Scenes of every kind are cast flat and with a BVH of each quality, in
+ * all six queries, and compared bit by bit. SLABCAST_TEST_RAYS makes the sets larger. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static size_t ray_count(void) {
 static void compare(slab_scene *scenes[QUALITIES], const slab_ray *rays, size_t n, const slab_cast_options *options) {
   answers flat = {0}, tree = {0};
   assert_ok(answers_cast_all(&flat, scenes[0], rays, n, options));
-  assert_true(flat.offsets[n] > n / 20); /* a set that hits nothing would prove nothing */
+  assert_true(flat.offsets[n] > n / 20); /* a set without hits would prove nothing */
   for (int q = 1; q < QUALITIES; q++) {
     assert_ok(answers_cast_all(&tree, scenes[q], rays, n, options));
     for (int query = 0; query < ANSWER_QUERIES; query++) {

@@ -1,5 +1,5 @@
-/* Compressed BVHs change no answer: scenes of every kind, flat and in nodes of 80 bytes, every query and option, bit
- * by bit, also against the CPU reference and through slab_enqueue. */
+/* Compressed BVHs change no result. Scenes of every kind are cast flat and with nodes of 80 bytes, in every query
+ * and option, and compared bit by bit, also with the CPU reference and through slab_enqueue. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct contexts {
   slab_context *plain, *compressed;
 } contexts;
 
-/* One scene both ways. */
+/* One scene in both layouts. */
 typedef struct twins {
   slab_scene *flat, *tree;
   slab_scene_stats stats; /* of the BVH */
@@ -40,7 +40,7 @@ static void release(twins *t) {
 
 /* ---- comparing ---- */
 
-/* How many hits there were in all. */
+/* Returns the total number of hits. */
 static uint64_t compare(const twins *t, const slab_ray *rays, size_t n, const slab_cast_options *options) {
   answers flat = {0}, tree = {0};
   assert_ok(answers_cast_all(&flat, t->flat, rays, n, options));
@@ -81,7 +81,7 @@ static slab_status fill_tree_scene(slab_scene *scene, const void *user) {
   return bvh_scene_fill(*which, SHAPES, random_next(&random), scene);
 }
 
-/* Rays in bundles, and rays that have nothing in common. */
+/* Coherent rays, and rays that have nothing in common. */
 static void make_rays(random_state *random, const slab_scene_stats *stats, slab_ray rays[RAYS],
                       slab_primitive_id skip[RAYS]) {
   coherent_rays_fill(random, stats, RAYS, rays);
@@ -101,7 +101,7 @@ static void compressed_changes_nothing(const contexts *c, bvh_scene which) {
   for (int q = 0; q < 3; q++) {
     twins t = twins_made(c, qualities[q], fill_tree_scene, &which);
     make_rays(&random, &t.stats, rays, skip);
-    assert_true(compare(&t, rays, RAYS, NULL) > RAYS / 20); /* a set that hits nothing would prove nothing */
+    assert_true(compare(&t, rays, RAYS, NULL) > RAYS / 20); /* a set without hits would prove nothing */
     compare(&t, rays, RAYS, q == 1 ? &others : &some);
     compare_with_reference(&t, rays + RAYS / 2 - REFERENCED / 2, REFERENCED, NULL);
     release(&t);
@@ -124,7 +124,7 @@ typedef struct adversarial_set {
   int extreme;
 } adversarial_set;
 
-/* Both twins are filled from one state; `user` keeps what rays aim at. */
+/* Both twins are filled from the same random state. `user` keeps the shapes that rays aim at. */
 static slab_status fill_adversarial(slab_scene *scene, const void *user) {
   adversarial_set *set = *(adversarial_set *const *)user;
   random_state random = set->random;
@@ -159,7 +159,7 @@ static void compressed_equals_flat_on_adversarial_scenes(void **state) {
 
 enum { EACH_SIZE = 101, AT_A_SIZE = 3 };
 
-/* Boxes of every size from 2^-40 to 2^60 around places at the same scale, in one tree. */
+/* Boxes of every size from 2^-40 to 2^60, at positions of the same scale, in one BVH. */
 static slab_status fill_sizes(slab_scene *scene, const void *user) {
   slab_box boxes[EACH_SIZE * AT_A_SIZE];
   random_state random = random_seed(EACH_SIZE);
@@ -191,7 +191,7 @@ static void sizes_from_2_to_minus_40_to_2_to_60(void **state) {
   release(&t);
 }
 
-/* `*user` spheres around one point, or no primitive that could be met. */
+/* `*user` spheres around one point; with 0, no primitive that can be hit. */
 static slab_status fill_onions(slab_scene *scene, const void *user) {
   const uint32_t count = *(const uint32_t *)user;
   slab_sphere spheres[100];
@@ -223,9 +223,9 @@ static slab_status fill_row(slab_scene *scene, const void *user) {
   return slab_scene_add_boxes(scene, boxes, count, NULL, NULL);
 }
 
-/* Flat boxes pass in tiles of 256, in steps of 4, by groups of 64: rays through the first and the last, and past them,
- * that go one way or several; and one along all of them through the origin, where zeros behind the last would be met.
- */
+/* Brute force loads boxes in tiles of 256, in steps of 4, by groups of 64. Rays go through the first and the last
+ * box, and past them, in one direction or several. One ray goes along all boxes through the origin, where zeros past
+ * the last box would be hit. */
 static void tiles_of_every_filling(void **state) {
   const contexts *c = *state;
   static const uint32_t counts[] = {1, 3, 4, 5, 251, 252, 255, 256, 257, 259, 511, 512, 513, 600};
@@ -244,9 +244,10 @@ static void tiles_of_every_filling(void **state) {
   }
 }
 
-/* ---- what the caller chooses ---- */
+/* ---- options of the caller ------ */
 
-/* Nodes of 80 bytes, triangles of 48: the table, and at most a node for each two triangles. */
+/* Nodes of 80 bytes, triangles of 48. The bytes are those of the table, the triangles, and at most one node per two
+ * triangles. */
 static void bytes_are_told(void **state) {
   const contexts *c = *state;
   const bvh_scene which = BVH_FAR;
@@ -259,7 +260,7 @@ static void bytes_are_told(void **state) {
   release(&t);
 }
 
-/* Wide BVHs lay eight side by side, so the two are told apart by their bytes. */
+/* Wide BVHs store blocks of eight, so the size in bytes identifies the layout. */
 static void layout_is_by_the_device_s_type(void **state) {
   const contexts *c = *state;
   const bvh_scene which = BVH_MIXED;
@@ -291,7 +292,8 @@ static void unknown_layouts_are_refused(void **state) {
   assert_null(context);
 }
 
-/* Enough rays that a wide BVH would be tried with every traversal, and asked for one that it alone has. */
+/* Enough rays that a wide BVH would try every traversal; and a context that requests a traversal that only wide BVHs
+ * have. */
 static void traversals_do_not_apply(void **state) {
   const contexts *c = *state;
   enum { MANY = 140000 };

@@ -1,11 +1,11 @@
-/* What blocked rays before is asked while that pays, and no longer. */
+/* The occluder cache: the last occluder is tested first while that pays, and no longer. */
 #include "occluder.h"
 
 #include "harness.h"
 
 enum { RAYS = 16000 };
 
-/* How many of so many rays ask, if of those that do this share finds itself blocked; the others do not. */
+/* The number of rays that test the occluder, if it blocks this share of those that test it. */
 static unsigned asking(unsigned blocked_of_100) {
   random_state random = harness_stream("asking");
   occluder last = occluder_none();
@@ -59,7 +59,8 @@ static void trust_that_was_long_earned_is_soon_lost(void **state) {
   assert_in_range(asked, OCCLUDER_TRUST, OCCLUDER_TRUST + RAYS / 2 / OCCLUDER_AGAIN);
 }
 
-/* Whoever says that the next one asks is right, so that nothing is remembered in vain, or not in time. */
+/* occluder_is_next must predict occluder_is_tested exactly. Otherwise an occluder is remembered without use, or too
+ * late. */
 static void who_is_next_is_foreseen(void **state) {
   (void)state;
   random_state random = harness_stream("who_is_next_is_foreseen");

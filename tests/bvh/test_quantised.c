@@ -1,4 +1,4 @@
-/* Nodes of 80 bytes: the bounds that a kernel makes of their bytes hold the exact ones, whatever these are. */
+/* Nodes of 80 bytes: the bounds that a kernel decodes contain the exact bounds, for any bounds. */
 #include "quantised.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void clear(bvh_node *node) {
     for (int k = 0; k < BVH_WIDTH; k++) node->bounds[row][k] = row < 3 ? INFINITY : -INFINITY;
 }
 
-/* The bounds of the child in a place, as the kernel decodes them; NaN constrains nothing, as what is infinite. */
+/* The bounds of the child at a place, as the kernel decodes them. NaN and infinite bounds constrain nothing. */
 static void decode(const compressed_node *n, int place, float lower[3], float upper[3]) {
   for (int axis = 0; axis < 3; axis++) {
     const float step = compressed_step(compressed_byte(n->scales, (uint32_t)axis));
@@ -26,7 +26,7 @@ static void decode(const compressed_node *n, int place, float lower[3], float up
   }
 }
 
-/* Fails unless each child stands in one place, and its decoded bounds hold the exact ones. */
+/* Fails unless each child has exactly one place, and its decoded bounds contain the exact ones. */
 static void check(const bvh_node *node) {
   const compressed_slots slots = compressed_arrange(node);
   compressed_node n;
@@ -47,7 +47,8 @@ static void check(const bvh_node *node) {
   for (int k = 0; k < BVH_WIDTH; k++) assert_true(seen[k] == (node->meta[k] != 0));
 }
 
-/* Numbers that have little in common: any finite bits, small integers, and what lies a few last places from `near`. */
+/* Numbers of different kinds: any finite bits, small integers, and numbers a few units in the last place from
+ * `near`. */
 static float number(harness_random *random, float near) {
   const uint32_t fate = harness_below(random, 8);
   float any = near;
@@ -68,7 +69,8 @@ static void decoded_bounds_hold_the_exact_ones(void **state) {
     bvh_node node;
     clear(&node);
     const int children = 1 + (int)harness_below(&random, BVH_WIDTH);
-    const uint32_t extremes = harness_below(&random, 3); /* 0: none, so that all of a node is of one size */
+    const uint32_t extremes =
+        harness_below(&random, 3); /* 0: none, so that the numbers of a node are of one magnitude */
     for (int axis = 0; axis < 3; axis++) {
       const float near = extremes ? number(&random, 0) : harness_uniform(&random, -100, 100);
       const bool unbounded = harness_below(&random, 20) == 0;
@@ -104,7 +106,7 @@ static void bounds_at_the_ends_of_floats_are_held(void **state) {
       }
 }
 
-/* Within a step: what holds everything would hold the exact bounds too. */
+/* Decoded bounds are within one step of the exact ones. Bounds that hold everything would pass the tests above too. */
 static void decoded_bounds_are_tight(void **state) {
   (void)state;
   harness_random random = harness_seeded("decoded_bounds_are_tight");
@@ -124,7 +126,7 @@ static void decoded_bounds_are_tight(void **state) {
       float lower[3], upper[3];
       decode(&n, p, lower, upper);
       for (int axis = 0; axis < 3; axis++) {
-        const float step = 3.0f / 128; /* the least power of two that goes 255 times into 3 is below */
+        const float step = 3.0f / 128; /* more than the step, the smallest power of two of which 255 reach 3 */
         assert_true(lower[axis] > node.bounds[axis][slots.child[p]] - step);
         assert_true(upper[axis] < node.bounds[axis + 3][slots.child[p]] + step);
       }
@@ -132,7 +134,8 @@ static void decoded_bounds_are_tight(void **state) {
   }
 }
 
-/* Rays along +x, +y and +z meet place 0 first: it holds what lies lowest. An axis without bounds says nothing. */
+/* Rays along +x, +y and +z must visit place 0 first, so it holds the child nearest to the lower corner. An unbounded
+ * axis has no influence. */
 static void children_stand_at_their_corners(void **state) {
   (void)state;
   for (int flat = 0; flat < 2; flat++) {

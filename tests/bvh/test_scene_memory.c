@@ -1,4 +1,4 @@
-/* What kernels make of a scene in several buffers: every block and every node is found where it lies. */
+/* How kernels address a scene in several buffers: every block and node is found where it is stored. */
 #define SLAB_BUFFERS 4
 #define SLAB_PART_UNITS 3
 #define SLAB_PART_NODES 5
@@ -24,7 +24,8 @@ static void every_node_is_found(void **state) {
     assert_ptr_equal(node_at(all, at), &nodes[at / SLAB_PART_NODES][at % SLAB_PART_NODES]);
 }
 
-/* Of a geometry that begins anywhere, in blocks of any size: those that begin in one buffer, and only those. */
+/* For a geometry that begins anywhere, with blocks of any size: the count of the blocks that begin in one buffer is
+ * exact. */
 static void blocks_that_begin_in_one_buffer_are_counted(void **state) {
   (void)state;
   for (uint first = 0; first < ALL / BLOCK_UNIT; first++) {
@@ -42,7 +43,8 @@ static void blocks_that_begin_in_one_buffer_are_counted(void **state) {
   }
 }
 
-/* A block that begins with the last float of its own is there to its end: the widest of all kinds and layouts. */
+/* A block that begins with the last float of a buffer's own part must be complete in its tail. Checked for the
+ * widest block of each layout. */
 static void the_tail_holds_the_longest_block(void **state) {
   (void)state;
   assert_true(BLOCK_TAIL >= OBB_ROWS * 16 - 1);

@@ -1,4 +1,4 @@
-/* The order in which rays come, and that in which scattered ones are cast. */
+/* Detecting the order of rays, and sorting scattered rays. */
 #include "sort.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static slab_ray ray_at(float x, float y, float z, float dx, float dy, float dz) 
   return (slab_ray){.origin = {x, y, z}, .direction = {dx, dy, dz}, .t_max = INFINITY};
 }
 
-/* From anywhere in the bounds to anywhere; every 16th from outside or of odd numbers. */
+/* From anywhere in the bounds to anywhere. Every 16th ray is outside or has odd numbers. */
 static void scatter(harness_random *random, slab_ray *rays) {
   static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e30f, -1e30f, 0x1p-149f};
   for (size_t i = 0; i < RAYS; i++) {
@@ -55,7 +55,8 @@ static void every_ray_is_there_once(void **state) {
   free(rays);
 }
 
-/* By octant; within one, neighbours begin near each other: a quarter as far apart as they were, at most. */
+/* Sorted by octant. Within an octant, neighbours begin near each other: their mean distance is at most a quarter of
+ * that before. */
 static void neighbours_go_one_way_and_begin_near(void **state) {
   (void)state;
   harness_random random = harness_seeded("neighbours_go_one_way_and_begin_near");
@@ -67,7 +68,7 @@ static void neighbours_go_one_way_and_begin_near(void **state) {
   for (size_t i = 1; i < RAYS; i++) {
     const slab_ray *last = &rays[sorted[i - 1]], *next = &rays[sorted[i]];
     assert_true(octant_of(last) <= octant_of(next));
-    if (i % 16 == 0 || sorted[i] % 16 == 0 || sorted[i - 1] % 16 == 0 || (i - 1) % 16 == 0) continue; /* odd ones */
+    if (i % 16 == 0 || sorted[i] % 16 == 0 || sorted[i - 1] % 16 == 0 || (i - 1) % 16 == 0) continue; /* odd rays */
     for (int k = 0; k < 3; k++) {
       apart += (double)fabsf(next->origin[k] - last->origin[k]) / (double)(upper[k] - lower[k]);
       apart_before += (double)fabsf(rays[i].origin[k] - rays[i - 1].origin[k]) / (double)(upper[k] - lower[k]);
@@ -90,7 +91,7 @@ static void rays_alike_keep_their_order(void **state) {
   free(sorted);
 }
 
-/* A scene of nothing has bounds that are none. */
+/* An empty scene has empty bounds. */
 static void bounds_may_be_none(void **state) {
   (void)state;
   static const float none[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -104,9 +105,9 @@ static void bounds_may_be_none(void **state) {
   free(rays);
 }
 
-/* ---- what order rays come in ---- */
+/* ---- the order of rays ---------- */
 
-/* From one place, pixels of a picture so many degrees wide. */
+/* Camera rays of a picture that is this many degrees wide. */
 static void frame(slab_ray *rays, float degrees) {
   const float wide = 2.0f * tanf(degrees / 2 * 0.017453293f);
   for (size_t i = 0; i < RAYS; i++)
@@ -128,22 +129,22 @@ static void order_is_told(void **state) {
   frame(rays, 40);
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_OF_A_POINT);
   assert_int_equal(rays_order_of(rays, 1, lower, upper), RAYS_OF_A_POINT); /* a ray and itself */
-  frame(rays, 110); /* pixels too far apart for neighbours to meet the same */
+  frame(rays, 110); /* pixels are too far apart for neighbours to hit the same primitives */
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_ALIKE);
-  for (size_t i = 0; i < RAYS; i++) { /* to a light */
+  for (size_t i = 0; i < RAYS; i++) { /* rays to a light */
     slab_ray *ray = &rays[i];
     *ray = from_floor(i, 0, 0, 0);
     for (int k = 0; k < 3; k++) ray->direction[k] = (k == 2 ? 60.0f : 1.0f) - ray->origin[k];
   }
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_ALIKE);
-  for (size_t i = 0; i < RAYS; i++) { /* what leaves a hit, any way */
+  for (size_t i = 0; i < RAYS; i++) { /* rays from hits in random directions */
     float d[3];
     for (int k = 0; k < 3; k++) d[k] = harness_uniform(&random, -1.0f, 1.0f);
     rays[i] = from_floor(i, d[0], d[1], d[2]);
   }
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_DIVERGING);
   for (size_t i = 0; i < RAYS; i++) rays[i] = ray_at(NAN, NAN, NAN, NAN, 0, INFINITY);
-  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_DIVERGING); /* some answer */
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_DIVERGING); /* any result is allowed */
   free(rays);
 }
 

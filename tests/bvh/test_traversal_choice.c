@@ -1,4 +1,4 @@
-/* Which traversal is chosen: on a device that is made up, where a ray takes as long as the test says. */
+/* The choice of the traversal, on a simulated device where a ray takes as long as the test says. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,15 +8,15 @@
 enum { RAYS = 1 << 20, STRETCH = 300000 };
 static const float lower[3] = {0, 0, 0}, upper[3] = {1, 1, 1};
 
-/* Nanoseconds of a ray `at` by a traversal, those of a device with two compute units. */
+/* Nanoseconds per ray at index `at` by a traversal, on a device with two compute units. */
 typedef double pace_of(slab_traversal, size_t at);
 
 typedef struct outcome {
-  size_t rays[TRAVERSALS]; /* by each traversal, trials included */
+  size_t rays[TRAVERSALS]; /* by traversal, trials included */
   unsigned trials;
 } outcome;
 
-/* What is asked for: of the closest hits, unless said. */
+/* The request: closest hits, unless set otherwise. */
 typedef struct wish {
   slab_query query;
   slab_traversal traversal;
@@ -42,7 +42,8 @@ static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays
     o.trials += trial;
     assert_in_range(count, 1, n - at);
     o.rays[traversal] += count;
-    traversal_choice_note(&t, trial, traversal, count, 1e-5 + 1e-9 * count * pace(traversal, at)); /* and launching */
+    traversal_choice_note(&t, trial, traversal, count,
+                          1e-5 + 1e-9 * count * pace(traversal, at)); /* plus the time of a launch */
     at += count;
   }
   traversal_choice_end(&t, w.query, memory);
@@ -83,7 +84,7 @@ static outcome cast_set(set which, pace_of *pace) {
   return o;
 }
 
-/* Of a traversal that is not said: 120. */
+/* For rays of a traversal that is not named: 120 ns. */
 static double packets_lead(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 100 : 120; }
 static double packets_lag(slab_traversal k, size_t at) {
   return (void)at, k == SLAB_TRAVERSAL_PACKETS ? 400 : k == SLAB_TRAVERSAL_SINGLE ? 200 : 120;
@@ -114,7 +115,7 @@ static void rays_that_go_one_way_go_as_trials_say(void **state) {
   assert_int_equal(o.trials, 18); /* six at each of three places */
   o = cast_set(LIGHT, packets_lag);
   assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 14, RAYS - 1);
-  assert_int_equal(o.trials, 6); /* what is far behind is seen soon, and asked once more */
+  assert_int_equal(o.trials, 6); /* a clear loser is recognised early, and tried once more */
   o = cast_set(LIGHT, one_by_one_leads);
   assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 16 * 13, RAYS - 1); /* after the first twentieth */
 }
@@ -127,7 +128,7 @@ static void change_on_the_way_is_noticed(void **state) {
   assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 4, RAYS / 2);
 }
 
-/* What launching takes would say that they are equals. */
+/* Launch overhead would make the traversals look equal. */
 static void trials_of_hardly_any_time_need_a_clear_win(void **state) {
   (void)state;
   const outcome o = cast_set(LIGHT, rays_meet_nothing);
@@ -144,7 +145,7 @@ static void rays_that_go_any_way_go_in_turns_unless_packets_win(void **state) {
 
 static double near_lead(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_INTERLEAVED ? 120 : 116; }
 
-/* By less than a trial may be wrong by. */
+/* The lead is smaller than the error of a trial. */
 static void small_lead_over_turns_is_not_believed(void **state) {
   (void)state;
   outcome o = cast_set(ANY_WAY, near_lead);
@@ -156,7 +157,7 @@ static void small_lead_over_turns_is_not_believed(void **state) {
 static double slow(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_SORTED ? 300 : 400; }
 static double slow_for_nothing(slab_traversal k, size_t at) { return (void)at, k == SLAB_TRAVERSAL_SORTED ? 500 : 400; }
 
-/* 500 ns of a compute unit, of which there are two. */
+/* Rays are sorted from 500 ns of one compute unit per ray. There are two units, so from 250 ns per ray. */
 static void scattered_rays_are_sorted_where_they_are_slow(void **state) {
   (void)state;
   outcome o = cast_set(ANYWHERE, packets_lead);
@@ -179,7 +180,7 @@ static void sorting_ends_where_it_does_not_help(void **state) {
   free(rays);
 }
 
-static unsigned disturbed; /* stretches to come */
+static unsigned disturbed; /* number of slow chunks to come */
 static double disturbed_pace(double pace) { return disturbed == 0 ? pace : (disturbed--, 10 * pace); }
 static double sorting_is_slow(slab_traversal k, size_t at) {
   return (void)at, disturbed_pace(k == SLAB_TRAVERSAL_SORTED ? 150 : 50);
@@ -188,8 +189,8 @@ static double turns_are_slow(slab_traversal k, size_t at) {
   return (void)at, disturbed_pace(k == SLAB_TRAVERSAL_PACKETS ? 50 : k == SLAB_TRAVERSAL_INTERLEAVED ? 150 : 400);
 }
 
-/* Rays of twelve casts that went by `wrong`, where the first trial of all, which is the nth stretch, and what went
- * before it took ten times as long as they do else. */
+/* The rays of twelve casts that used `wrong`. The first trial of all is the nth chunk. It and the chunks before it
+ * take ten times as long as usual. */
 static size_t wrong_after_one_slow_trial(set which, unsigned first_trial, pace_of *pace, slab_traversal wrong) {
   traversal_memory memory = {0};
   slab_ray *rays = rays_of(which);
@@ -200,7 +201,7 @@ static size_t wrong_after_one_slow_trial(set which, unsigned first_trial, pace_o
   return sum;
 }
 
-/* It may until the next trials, but not for ever. */
+/* It may decide until the next trials, but not forever. */
 static void one_slow_trial_does_not_decide_for_ever(void **state) {
   (void)state;
   assert_in_range(wrong_after_one_slow_trial(ANYWHERE, 1, sorting_is_slow, SLAB_TRAVERSAL_SORTED), 1, 2 * RAYS);
@@ -261,8 +262,8 @@ static void later_casts_know_what_earlier_ones_found(void **state) {
     assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 32 * 30, RAYS);
     trials += o.trials;
   }
-  assert_in_range(trials, 6, 48); /* they are asked again, ever more seldom */
-  /* Other queries, and rays in another order, are other questions. */
+  assert_in_range(trials, 6, 48); /* trials are repeated, less and less often */
+  /* Other queries, and rays in another order, are tried separately. */
   assert_in_range(cast_again(&memory, (wish){.query = SLAB_ANY}, rays, RAYS, packets_lead).trials, 6, 24);
   assert_int_equal(cast_again(&memory, (wish){0}, others, RAYS, packets_lag).trials, 3);
   free(rays);
@@ -281,7 +282,7 @@ static void change_between_casts_is_noticed(void **state) {
   free(rays);
 }
 
-/* A trial needs so many rays, whatever is left of a cast. */
+/* A trial needs a minimum number of rays. They may come from several casts. */
 static void small_casts_are_tried_once_there_were_many(void **state) {
   (void)state;
   enum { SMALL = 10000 };

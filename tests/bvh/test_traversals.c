@@ -1,5 +1,5 @@
-/* No traversal can change an answer: rays of which neighbours go one way, and others, cast on flat scenes and through
- * BVHs under each traversal; the four queries that packets answer, bit by bit. */
+/* No traversal changes a result. Coherent and other rays are cast on flat scenes and through BVHs under each
+ * traversal, in the four queries that packets support, and compared bit by bit. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,29 +12,29 @@
 #include "lattice.h"
 #include "ray.h"
 
-/* Neither is a multiple of any packet's rays. */
+/* Neither is a multiple of the rays of any packet. */
 enum { RAYS = 3001, MANY = 200003 };
 
 static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT, SLAB_INTERVAL, SLAB_ALL};
 enum {
   QUERIES = sizeof queries / sizeof *queries,
-  SINGLE_RESULTS = QUERIES - 1, /* those of one result a ray */
+  SINGLE_RESULTS = QUERIES - 1, /* queries with one result per ray */
   TRAVERSALS = SLAB_TRAVERSAL_SORTED + 1
 };
 
-/* Contexts that the tests share, one a traversal, so that programs are built once. */
+/* Contexts that the tests share, one per traversal, so that programs are built once. */
 typedef struct contexts {
   slab_context *of[TRAVERSALS];
 } contexts;
 
-/* One scene: flat under SLAB_TRAVERSAL_AUTO, else as a BVH. */
+/* One scene: flat under SLAB_TRAVERSAL_AUTO, otherwise with a BVH. */
 typedef struct scenes {
   slab_scene *of[TRAVERSALS];
   slab_scene_stats stats;
 } scenes;
 
-/* Few where each level of the BVH sets one giant apart: of a deeper one the stack, and so the programs, would be
- * others than the rest have. */
+/* Fewer shapes where each level of the BVH separates one giant. A deeper BVH needs a larger stack, and so other
+ * programs than the other scenes. */
 static uint32_t shapes_of(bvh_scene which) { return which == BVH_SCALES ? 250 : 1500; }
 
 static void release(scenes *s) {
@@ -87,7 +87,7 @@ static void compare(const scenes *s, const slab_ray *rays, size_t n, const slab_
 
 /* ---- the sets ---- */
 
-/* Whether the rays of a packet go one way, as kernels/packet.cl wants it. */
+/* Whether the rays of a packet have one octant, as kernels/packet.cl requires. */
 static bool agree(const slab_ray *rays, size_t n) {
   ray_word way = UINT32_MAX;
   bool one = true;
@@ -100,7 +100,7 @@ static bool agree(const slab_ray *rays, size_t n) {
   return one;
 }
 
-/* A set of which no packet agreed, or every one, would leave half of the code in the dark. */
+/* If no packet agreed, or all did, half of the code would not be tested. */
 static void assert_mixed_fates(const slab_ray *rays, size_t n) {
   const size_t lanes = harness_width();
   size_t agreeing = 0;
@@ -108,7 +108,7 @@ static void assert_mixed_fates(const slab_ray *rays, size_t n) {
   assert_in_range(agreeing, n / lanes / 2, n / lanes - n / lanes / 20);
 }
 
-/* Half of the rays do not see what they hit first. */
+/* Half of the rays skip what they hit first. */
 static void skip_what_is_hit(const scenes *s, const slab_ray *rays, slab_primitive_id skip[RAYS]) {
   answers a = {0};
   size_t hits = 0;
@@ -117,7 +117,7 @@ static void skip_what_is_hit(const scenes *s, const slab_ray *rays, slab_primiti
     hits += a.closest[i].geometry < SLAB_INVALID;
     skip[i] = (slab_primitive_id){i % 2 ? a.closest[i].primitive : SLAB_MISS, a.closest[i].geometry};
   }
-  assert_true(hits > RAYS / 10); /* a set that hits nothing would prove nothing */
+  assert_true(hits > RAYS / 10); /* a set without hits would prove nothing */
   answers_free(&a);
 }
 
@@ -150,7 +150,7 @@ TRAVERSALS_TEST(far, BVH_FAR)
 TRAVERSALS_TEST(scales, BVH_SCALES)
 TRAVERSALS_TEST(slivers, BVH_SLIVERS)
 
-/* ---- what random sets hardly meet ---- */
+/* ---- cases that are rare in random sets ---- */
 
 enum { LAYERS = 300 };
 
@@ -167,8 +167,8 @@ static slab_status fill_layers(slab_scene *scene, const void *user) {
   return slab_scene_add_boxes(scene, layers, LAYERS, NULL, NULL);
 }
 
-/* Directions of 2^127 make a final t of 2^-22 a subnormal one of 2^-149, and crossings that differ tie: a later one of
- * a lower id wins, so none may be dropped for being a little farther. */
+/* Directions of 2^127 turn a final t of 2^-22 into the subnormal 2^-149. Different crossings then tie, and the lower
+ * id wins. So a later crossing with a lower id must not be dropped for being slightly farther. */
 static void tied_subnormal_t_goes_to_the_lower_id(void **state) {
   const contexts *c = *state;
   static slab_ray rays[RAYS];
@@ -185,7 +185,7 @@ static void tied_subnormal_t_goes_to_the_lower_id(void **state) {
   release(&s);
 }
 
-/* ---- rays that meet what they are aimed at by rounding alone ---- */
+/* ---- rays that hit their target only by rounding ---------------- */
 
 enum { CORNERED = 96 };
 
@@ -206,8 +206,8 @@ static slab_status fill_cornered(slab_scene *scene, const void *user) {
   return slab_scene_add_boxes(scene, boxes, CORNERED, NULL, NULL);
 }
 
-/* Exactly through a corner: origin = corner - k d, small integers all. The slab test rounds, and holds by its widening,
- * as a node whose corner this is must. */
+/* Exactly through a corner: origin = corner - k d, all small integers. The slab test rounds, and accepts because of
+ * its widening. A node with this corner must be accepted too. */
 static slab_ray ray_through_corner(random_state *random) {
   random_state boxes = random_seed(CORNERED);
   slab_box box = {{0}, {0}};
@@ -231,8 +231,8 @@ static slab_status fill_room(slab_scene *scene, const void *user) {
   return lattice_add(scene, &mesh, lattice_places[0]);
 }
 
-/* A packet of copies has no slack of its own: its packet interval is one ray, and must hold what that ray holds. One in
- * four begins below 0, where packets do not go. */
+/* A packet of copies has no slack: its packet interval is one ray, and must contain what that ray needs. One packet
+ * in four begins below 0, where packets are not used. */
 static void check_copies(const contexts *c, scene_filler *fill, const char *name, slab_ray make(random_state *random)) {
   enum { PACKETS = 4000 };
   const size_t copies = harness_width(), n = PACKETS * copies;
@@ -259,12 +259,13 @@ static slab_ray ray_in_room(random_state *random) {
   return lattice_rounded_ray(random, &mesh, room_size, lattice_places[0]);
 }
 
-/* Distant vertices are sheared by much, so that rays hit beside the bounds: the gate's pad holds them. */
+/* The shear displaces distant vertices, so rays hit beside the bounds. The padded bounds contain these hits. */
 static void rays_in_a_thin_room_meet_its_walls(void **state) {
   check_copies(*state, fill_room, "rays_in_a_thin_room_meet_its_walls", ray_in_room);
 }
 
-/* NaN is in every place of some packet, and would hide from a packet interval what the rays beside it need. */
+/* Some packet has NaN in each of its places. The NaN must not remove from the packet interval what the other rays
+ * need. */
 static void invalid_rays_are_no_part_of_a_hull(void **state) {
   enum { TIMES = 8 };
   const bvh_scene which = BVH_MIXED;
@@ -276,7 +277,8 @@ static void invalid_rays_are_no_part_of_a_hull(void **state) {
     coherent_rays_fill(&random, &s.stats, RAYS, rays);
     for (size_t i = 0; i < RAYS; i++) {
       float *spoilt = random_below(&random, 2) ? rays[i].origin : rays[i].direction;
-      const bool quarter = i % lanes / (lanes / 4 + 1) == i / lanes % 4; /* of a packet, another in the next */
+      const bool quarter =
+          i % lanes / (lanes / 4 + 1) == i / lanes % 4; /* a quarter of a packet, at other places in the next packet */
       if (quarter) spoilt[random_below(&random, 3)] = NAN;
     }
     compare(&s, rays, RAYS, NULL);
@@ -286,7 +288,7 @@ static void invalid_rays_are_no_part_of_a_hull(void **state) {
 
 /* ---- ends ---- */
 
-/* Rays that a packet lacks have no results, nor are they counted as invalid where those that stand in for them are. */
+/* Lanes beyond the last ray write no results. The rays that fill those lanes are not counted as invalid. */
 static void nothing_is_written_beyond_the_last_ray(void **state) {
   enum { MOST = 40, GUARD = 16 };
   const bvh_scene which = BVH_MIXED;
@@ -336,7 +338,9 @@ static void scene_of_nothing_is_missed_by_every_tactic(void **state) {
 
 /* ---- trials ---- */
 
-enum { TRIAL_MOST = 16384 }; /* rays; other launches are larger, but for the first and the last */
+enum {
+  TRIAL_MOST = 16384
+}; /* rays; all launches except the first and the last are larger than this, unless they are trials */
 
 typedef struct steps {
   uint64_t done;
@@ -351,8 +355,8 @@ static int note_step(void *user, uint64_t done, uint64_t total) {
   return 0;
 }
 
-/* Neighbours begin near each other and go much the same way: which traversal is the best for them is found by trials. A
- * few are odd. */
+/* Neighbours begin near each other and have similar directions. Which traversal is best for them is found by trials.
+ * A few rays are odd. */
 static void fill_alike(random_state *random, const slab_scene_stats *stats, size_t n, slab_ray *rays) {
   for (size_t i = 0; i < n; i++) {
     const float along = (float)i / (float)n, across = (float)(i % 1000) / 1000.0f;
@@ -367,11 +371,11 @@ static void fill_alike(random_state *random, const slab_scene_stats *stats, size
   }
 }
 
-/* Kernels that are to be tried are compiled once casts without them have taken as long as that: so tests of trials cast
- * until they have seen some. */
+/* Kernels that are to be tried are compiled only after casts without them have taken as long as compiling. So tests
+ * of trials repeat the cast until they have seen some. */
 enum { CASTS_MOST = 2000 };
 
-/* So many that packets and single rays are tried on some of them, and one is chosen. */
+/* Enough rays that packets and single rays are tried on some of them, and one of the two is chosen. */
 static void trials_change_nothing(void **state) {
   const contexts *c = *state;
   const bvh_scene which = BVH_MIXED;
@@ -387,7 +391,7 @@ static void trials_change_nothing(void **state) {
     steps seen = {0};
     const slab_cast_options watched = {.progress = note_step, .user = &seen};
     assert_ok(answers_cast(&flat, queries[q], s.of[0], rays, MANY, NULL));
-    const uint32_t trials = queries[q] == SLAB_INTERVAL ? 0 : 2; /* which has no packets */
+    const uint32_t trials = queries[q] == SLAB_INTERVAL ? 0 : 2; /* SLAB_INTERVAL has no packets */
     for (int k = 0; k == 0 || (k < CASTS_MOST && seen.trials < trials); k++) {
       seen = (steps){0};
       assert_ok(answers_cast(&tree, queries[q], measured, rays, MANY, &watched));
@@ -404,7 +408,7 @@ static void trials_change_nothing(void **state) {
   release(&s);
 }
 
-/* So many that turns are tried. */
+/* Enough rays that the interleaved traversal is tried. */
 static void check_million(const contexts *c, const char *name, uint32_t trials,
                           void fill(random_state *, const slab_scene_stats *, size_t, slab_ray *)) {
   enum { MILLION = 1100003 };
@@ -447,14 +451,14 @@ static void fill_scattered(random_state *random, const slab_scene_stats *stats, 
   for (size_t i = 0; i < n; i++) rays[i] = bvh_scene_ray(random, stats);
 }
 
-/* One trial tells whether they had better be sorted. */
+/* One trial decides whether they are sorted. */
 static void scattered_rays_are_tried_and_change_nothing(void **state) {
   check_million(*state, "scattered_rays_are_tried_and_change_nothing", 1, fill_scattered);
 }
 
 /* ---- fixtures ---- */
 
-/* Rays are sorted a launch at a time, of which there are several then; and where arrays are copied, their order is. */
+/* Rays are sorted per launch, and there are several launches. Arrays are copied, and the sorted order with them. */
 static int setup(void **state) {
   static contexts c;
   for (int k = 0; k < TRAVERSALS; k++) {

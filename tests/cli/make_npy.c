@@ -1,7 +1,7 @@
-/* make_npy TYPES [DESCR SHAPE ORDER]: numbers on stdin as binary on stdout, after an npy header when DESCR, SHAPE
- * and ORDER (True: Fortran) are given, which are written as they stand, however wrong.
+/* make_npy TYPES [DESCR SHAPE ORDER]: converts numbers on stdin to binary on stdout. If DESCR, SHAPE and ORDER
+ * (True: Fortran) are given, an npy header comes first. They are written unchanged, even if they are wrong.
  *
- * TYPES names one type for each column: f float32, F the same big-endian, d float64, u uint32, b byte, Q uint64. */
+ * TYPES names one type per column: f float32, F the same big-endian, d float64, u uint32, b byte, Q uint64. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static int put_number(char type, const char *text) {
   }
 }
 
-/* Version 1.0: the data begin at a multiple of 64. */
+/* Version 1.0. The data begin at a multiple of 64 bytes. */
 static int put_header(const char *descr, const char *shape, const char *order) {
   char text[1024];
   const int length =

@@ -1,5 +1,5 @@
-/* same_pixels PICTURE [PICTURE | WxH]: decodes PNGs; tells the first pixel that differs, or a wrong size, on stderr.
- * Exit codes: 0 the same (or of that size), 1 not, 2 not a PNG that can be read. */
+/* same_pixels PICTURE [PICTURE | WxH]: decodes PNGs, and reports the first pixel that differs, or a wrong size, on
+ * stderr. Exit codes: 0 the same (or of that size), 1 not the same, 2 not a readable PNG. */
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Every call of the public API, as something that a fault can strike. */
+/* Every call of the public API, as an action that a fault can hit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum {
   HITS = WORLD_OUTCOME / 32 - 64
 };
 
-/* ---- what stands before ------------------------------------------------------- */
+/* ---- state before the call ---------------------------------------------------- */
 
 static void begin_nothing(world *w) { (void)w; }
 
@@ -31,7 +31,7 @@ static void begin_scene(world *w) {
   assert_ok(slab_scene_create(w->context, &w->scene));
 }
 
-/* The table of geometries is full, so that one more has to grow it. */
+/* The table of geometries is full, so that adding one more must grow it. */
 static void begin_full_table(world *w) {
   begin_scene(w);
   for (int i = 0; i < 16; i++) assert_ok(slab_scene_add_boxes(w->scene, NULL, 0, NULL, NULL));
@@ -55,7 +55,7 @@ static void begin_opencl(world *w) {
     w->queue = opencl_queue(w->cl, w->device, w->action->with.queue == OUT_OF_ORDER_QUEUE ? OUT_OF_ORDER : 0);
 }
 
-/* On the caller's objects, one buffer for all spans: the rays, and from RESULTS_AT on the results. */
+/* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, and from RESULTS_AT on the results. */
 static void begin_batch(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree};
   begin_opencl(w);
@@ -71,7 +71,7 @@ static slab_cast_options options_of(world *w, uint64_t *invalid) {
   return (slab_cast_options){.skip = w->skips, .invalid = invalid};
 }
 
-/* Casts into an array of n of the query's results. */
+/* Casts into `results`, an array of the query's result type. */
 static slab_status cast_fixed(world *w, void *results, const slab_cast_options *options) {
   const size_t n = w->action->with.empty ? 0 : WORLD_RAYS;
   switch (w->action->with.query) {
@@ -129,7 +129,8 @@ static slab_status run_devices(world *w) {
   return slab_devices(to->list, 4, &to->count);
 }
 
-/* An object that a call makes is an outcome as well: it stands here, untouched where the call fails. */
+/* Part of the outcome for calls that create an object. The object is stored here, and stays untouched if the call
+ * fails. */
 typedef struct made {
   slab_context *context;
   slab_scene *scene;
@@ -150,7 +151,7 @@ static slab_status run_context_create(world *w) {
   return told(w, slab_context_create(&options, &((made *)(void *)w->outcome)->context));
 }
 
-/* The device has not been asked what it does (probe.h). */
+/* The device has not been probed yet (probe.h). */
 static slab_status run_first_context(world *w) {
   probe_forget();
   return run_context_create(w);
@@ -167,7 +168,7 @@ static slab_status run_first_context_cl(world *w) {
 
 static slab_status run_context_device(world *w) { return slab_context_device(w->context, (void *)w->outcome); }
 
-/* Pointers differ from call to call. */
+/* The outcome excludes the pointers, because they differ from call to call. */
 static slab_status run_context_objects(world *w) {
   cl_context cl = NULL;
   cl_device_id id = NULL;
@@ -185,7 +186,7 @@ static slab_status run_scene_create(world *w) {
   return slab_scene_create(w->context, &((made *)(void *)w->outcome)->scene);
 }
 
-/* A committed scene, and beside it its bytes. */
+/* A committed scene, and its serialized bytes. */
 static void begin_packed(world *w) {
   begin_committed(w);
   assert_ok(slab_scene_pack(w->scene, NULL, 0, &w->packed));
@@ -258,7 +259,8 @@ static slab_status run_check(world *w) {
                     w->action->with.query == SLAB_ALL ? w->offsets : NULL, &options, (void *)w->outcome);
 }
 
-/* The results are read by the caller's own calls once the event says that they are there: they are no part of it. */
+/* The results are read by the caller's own calls after the event has completed. Those calls are not part of the
+ * action. */
 static slab_status run_enqueue(world *w) {
   const slab_batch batch = {.query = w->action->with.query,
                             .count = w->action->with.empty ? 0 : WORLD_RAYS,

@@ -1,8 +1,8 @@
-/* flips [REPEATS]: a bit that flips in what is read back is found by slab_check, every time.
+/* flips [REPEATS]: checks that slab_check detects every bit flipped in data that is read back.
  *
- * Every query, on the caller's arrays in place and copied, flat and in a BVH: the flips fall on all bits of all
- * read-backs alike, the counts before the hits of SLAB_ALL and the number of invalid rays included. What slab_check
- * does not see is a cast that fails. */
+ * Covers every query, on the caller's arrays in place and copied, flat and with a BVH. The flips are uniform over
+ * all bits of all read-backs, including the counts before the hits of SLAB_ALL and the number of invalid rays. The
+ * one flip that slab_check does not see is a flip that makes the cast fail. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct fixture {
   slab_primitive_id skips[RAYS];
 } fixture;
 
-/* One way to cast, and where its answers go. */
+/* One way to cast, and its results. */
 typedef struct trial {
   const fixture *f;
   slab_scene *scene;
@@ -49,7 +49,7 @@ static slab_status cast(trial *t) {
   return slab_all(t->scene, rays, RAYS, t->offsets, t->results, HITS, NULL, &t->options);
 }
 
-/* Whether slab_check finds nothing. */
+/* Whether slab_check finds no fault. */
 static bool passes(trial *t) {
   slab_check_report report;
   assert_ok(slab_check(t->scene, t->query, t->f->rays, RAYS, t->results, t->query == SLAB_ALL ? t->offsets : NULL,
@@ -59,7 +59,8 @@ static bool passes(trial *t) {
   return !found;
 }
 
-/* How many read-backs one cast has: not the first, which does not know yet how many hits there are. */
+/* The number of read-backs of one cast. It is not taken from the first cast, in which the number of hits is not
+ * known yet. */
 static unsigned count_reads(trial *t) {
   assert_ok(cast(t));
   t->f->under.flip(0, 0);
@@ -70,13 +71,13 @@ static unsigned count_reads(trial *t) {
   return report.reads;
 }
 
-/* Memory that hits are collected in is mapped as a whole: what is flipped between them is in no answer. */
+/* Memory into which hits are collected is mapped as a whole. A flip between the hits is in no result. */
 static bool answers_are(const trial *t, const slab_hit *hits, const uint64_t *offsets) {
   return t->query == SLAB_ALL && memcmp(t->offsets, offsets, sizeof t->offsets) == 0 &&
          memcmp(t->results, hits, offsets[RAYS] * sizeof *hits) == 0;
 }
 
-/* 1 when the flip went unseen. */
+/* Returns 1 if the flip was not detected. */
 static unsigned flip_once(trial *t, unsigned reads, const trial *right, harness_random *random) {
   const unsigned nth = 1 + harness_below(random, reads);
   const uint64_t bit = harness_bits(random);

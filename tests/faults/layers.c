@@ -7,21 +7,21 @@
 
 #include "opencl.h"
 
-/* dlsym's object pointer as the function pointer that POSIX promises it to be. */
+/* Converts dlsym's object pointer to a function pointer, which POSIX guarantees to work. */
 typedef union symbol {
   void *object;
 #define SYMBOL_MEMBER(type, member) type *member;
   LAYER_CALLS(SYMBOL_MEMBER)
 } symbol;
 
-/* Adds what this layer has, if the loader took it. */
+/* Adds the symbols of this layer, if the loader has loaded it. */
 static void add(layers *all, const char *path) {
   void *loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   if (!loaded) return;
 #define FIND(type, member) \
   if (!all->member) all->member = (symbol){dlsym(loaded, "slab_" #type)}.member;
   LAYER_CALLS(FIND)
-  dlclose(loaded); /* the loader keeps it */
+  dlclose(loaded); /* it stays loaded by the loader */
 }
 
 layers layers_load(void) {
@@ -30,7 +30,7 @@ layers layers_load(void) {
   cl_uint platforms;
   const char *given = getenv("OPENCL_LAYERS");
   snprintf(paths, sizeof paths, "%s", given ? given : "");
-  clGetPlatformIDs(0, NULL, &platforms); /* the loader takes its layers at the first call */
+  clGetPlatformIDs(0, NULL, &platforms); /* the loader loads its layers at the first call */
   for (char *rest = NULL, *path = strtok_r(paths, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) add(&all, path);
   return all;
 }

@@ -12,7 +12,7 @@
 #include "slow.h"
 #include "small.h"
 
-/* X(TYPE, MEMBER): what a test orders of its layers, which is the symbol slab_TYPE of one of them. */
+/* X(TYPE, MEMBER): the functions that a test calls of its layers. Each is the symbol slab_TYPE of one of them. */
 #define LAYER_CALLS(X)          \
   X(count_now, count)           \
   X(fail_arm, fail)             \
@@ -40,10 +40,11 @@ typedef struct layers {
 #undef LAYER_MEMBER
 } layers;
 
-/* Those of OPENCL_LAYERS; NULL, what no layer has. The loader ignores a wrong path in silence: whoever needs one looks.
- * To be called before any OpenCL, since ocl-icd cuts the variable to pieces. */
+/* Returns the functions of the layers in OPENCL_LAYERS; NULL for functions that no layer has. The loader ignores a
+ * wrong path without a message, so a caller must check the functions it needs. Call it before any other OpenCL call,
+ * because ocl-icd modifies the variable while it splits it. */
 layers layers_load(void);
-/* The same with one more, for a test that always needs it. */
+/* The same with one more layer, for a test that always needs it. */
 layers layers_with(const char *path);
 
 #endif

@@ -1,8 +1,8 @@
-/* Host memory that runs out by order: the linker sends every allocation of our own objects here (--wrap), and no other,
- * since a driver's compiler without memory aborts, which says nothing about us.
+/* Host memory that fails on request. The linker sends every allocation of our own objects here (--wrap), and no
+ * others: a driver's compiler aborts when it has no memory, which would test nothing of ours.
  *
- * A test of the same process orders faults by memory_arm and memory_disarm; the program linked this way gets one from
- * SLAB_FAIL_MEMORY=N:once|all, and tells in SLAB_FAIL_MEMORY_FILE (appended) what became of it. */
+ * A test in the same process sets faults with memory_arm and memory_disarm. A program linked this way gets one from
+ * SLAB_FAIL_MEMORY=N:once|all, and appends the outcome to the file named by SLAB_FAIL_MEMORY_FILE. */
 #include "memory.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What replaces malloc can be handed nothing. */
+/* Static, because the functions that replace malloc take no user pointer. */
 static struct {
   atomic_uint nth, calls, failed;
   atomic_llong live;
@@ -35,7 +35,7 @@ static void *handed_out(void *memory) {
   return memory;
 }
 
-/* The names are the linker's: __real_X is what X was, __wrap_X what is called instead.
+/* The linker defines these names: __real_X is the original X, __wrap_X is called in place of X.
  * NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
@@ -72,7 +72,7 @@ void __wrap_free(void *memory) {
   __real_free(memory);
 }
 
-/* ---- orders ------------------------------------------------------------------ */
+/* ---- control ----------------------------------------------------------------- */
 
 void memory_arm(unsigned nth, fail_mode mode, int code) {
   (void)code;
@@ -104,7 +104,7 @@ __attribute__((destructor)) static void report_at_exit(void) {
   const char *path = getenv("SLAB_FAIL_MEMORY_FILE");
   char text[128];
   if (!path) return;
-  signal(SIGXFSZ, SIG_IGN); /* the importer of meshes may write no file, so it has no report */
+  signal(SIGXFSZ, SIG_IGN); /* the mesh importer may not write files, so it has no report */
   const int size = snprintf(text, sizeof text, "slabcast failing memory: %u calls, %u failed, %lld live\n", order.calls,
                             order.failed, (long long)order.live);
   const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);

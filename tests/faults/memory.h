@@ -1,13 +1,14 @@
-/* Host memory that runs out by order. */
+/* Host memory that fails on request. */
 #ifndef FAULTS_MEMORY_H
 #define FAULTS_MEMORY_H
 
 #include "fail.h"
 
-/* As fail.h says, over allocations: FAIL_ENTRY is FAIL_ALL, the code is not used, `first` is "memory". */
+/* The same as in fail.h, for allocations. FAIL_ENTRY acts as FAIL_ALL, the code is not used, and `first` is
+ * "memory". */
 void memory_arm(unsigned nth, fail_mode mode, int code);
 fail_report memory_disarm(void);
-/* Blocks of memory that our objects hold. */
+/* Blocks of memory that our objects hold now. */
 long long memory_live(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* The scene of every fault: all kinds of primitives, and more hits on a ray than anything holds at first. */
+/* The scene that all fault tests use: all kinds of primitives, and more hits on a ray than the initial capacities
+ * hold. */
 #include "scene.h"
 
 #include <stdlib.h>

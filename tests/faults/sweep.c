@@ -1,11 +1,11 @@
-/* sweep opencl|memory [--all | PART]: strikes every call of the public API with every fault there is; or those alone
- * whose names have PART in them.
+/* sweep opencl|memory [--all | PART]: applies every possible fault to every call of the public API; with PART, only
+ * to the calls whose names contain PART.
  *
- * A fault is the nth OpenCL call, or the nth allocation, that fails: alone, from then on, or with all that follow it.
- * Where nothing fails but calls for pinned memory, the call goes well without it. Whatever else the fault, the call
- * ends with the status that goes with it and a message that names it, leaves what it must not touch, gives back every
- * object and all memory, and succeeds with the right answer when it is called again. Without --all each fault has one
- * of its codes, and of those before which a kernel is built a fifth is tried. */
+ * A fault is the failure of the nth OpenCL call or the nth allocation: alone, from then on for the same function, or
+ * with all that follow. If only calls for pinned memory fail, the call succeeds without it. For any other fault, the
+ * call must return the matching status and a message that names the fault. It must not change its outputs, must
+ * release every object and all memory, and must succeed with the right result when it is called again. Without
+ * --all, each fault has one of its codes, and for calls that build a kernel only every fifth fault is tried. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 enum { UNTOUCHED = 0xA5, HANG_SECONDS = 240, SLOW_STEP = 5 };
 
-/* Where faults come from. */
+/* A source of faults. */
 typedef struct source {
   const char *name;
   fail_arm *arm;
@@ -32,7 +32,7 @@ typedef struct sweep {
   source source;
   count_now *count;
   bool all;
-  const char *part; /* of the names; NULL: those of one device */
+  const char *part; /* run the calls whose names contain this; NULL: those of one device */
   unsigned points;
   world world;
   unsigned char want[WORLD_OUTCOME];
@@ -41,9 +41,9 @@ typedef struct sweep {
 static const char *const mode_names[] = {"once", "and that function from then on", "and everything from then on",
                                          "while it runs"};
 
-/* ---- where a crash or a hang happened -------------------------------------------- */
+/* ---- reports of a crash or a hang ------------------------------------------------ */
 
-static char point[256]; /* for the signal handler, which can be handed nothing */
+static char point[256]; /* for the signal handler, which takes no user pointer */
 
 static void on_signal(int number) {
   static const char hung[] = "this hung: ", crashed[] = "this crashed: ";
@@ -90,7 +90,7 @@ static void check_failure(const sweep *s, slab_status status, const fail_report 
   REQUIRE(report->first, "pinned memory alone is refused, and the call failed: %s", slab_message());
   const slab_status want = expected(report->first, f);
   const char *message = slab_message();
-  /* Where several devices fail at once, any of them may be the one that is told of. */
+  /* Where several devices fail at once, the reported failure may be that of any of them. */
   const bool any = s->world.action->with.devices != NULL && f->mode == FAIL_ALL;
   REQUIRE(any || status == want, "gave \"%s\", not \"%s\": %s", slab_status_text(status), slab_status_text(want),
           message);
@@ -103,7 +103,7 @@ static void check_failure(const sweep *s, slab_status status, const fail_report 
             "wrote byte %zu of its outputs although it failed", i);
 }
 
-/* A message of an earlier failure, so that one that was forgotten can be told. */
+/* Leaves a message of an earlier failure, so that a call that sets no message is noticed. */
 static void leave_message(void) { assert_status(slab_scene_create(NULL, NULL), SLAB_INVALID_ARGUMENT); }
 
 static slab_status strike(sweep *s, const fault *f, fail_report *report) {
@@ -134,13 +134,14 @@ static void check_leaks(const sweep *s, const count_live *objects, long long blo
   REQUIRE(memory_live() == blocks, "%lld blocks of memory leak", memory_live() - blocks);
 }
 
-/* Where there are several devices, one that cannot be described is left out. */
+/* Whether the fault only made the context leave out one device: with several devices, a device that cannot be
+ * queried is left out. */
 static bool is_left_out(const sweep *s, const fail_report *report) {
   if (s->world.action->with.devices == NULL || report->failed == 0) return false;
   return strcmp(report->first, "clGetDeviceInfo") == 0 || strcmp(report->first, "clGetPlatformInfo") == 0;
 }
 
-/* False when the call has no nth step that could fail. */
+/* Returns false if the call has no nth step that could fail. */
 static bool try_fault(sweep *s, const action *a, const fault *f) {
   fail_report report;
   snprintf(point, sizeof point, "%s: %s call %u fails with %d, %s", a->name, s->source.name, f->nth, f->code,
@@ -172,7 +173,7 @@ static bool try_fault(sweep *s, const action *a, const fault *f) {
   return report.failed > 0;
 }
 
-/* ---- all of them ------------------------------------------------------------------- */
+/* ---- all faults -------------------------------------------------------------------- */
 
 static void sweep_modes(sweep *s, const action *a) {
   const unsigned step = a->slow && !s->all ? SLOW_STEP : 1;
@@ -184,7 +185,7 @@ static void sweep_modes(sweep *s, const action *a) {
     }
 }
 
-/* What the call gives when nothing fails. */
+/* Records the outcome of the call without a fault. */
 static void learn(sweep *s, const action *a) {
   snprintf(point, sizeof point, "%s: without any fault", a->name);
   if (a->fresh) world_begin(&s->world, a);
@@ -210,7 +211,7 @@ static void sweep_action(sweep *s, const action *a) {
 
 static void sweep_all(void **state) {
   sweep *s = *state;
-  catch_signals(); /* here, since cmocka has its own for each test */
+  catch_signals(); /* here, because cmocka sets its own handlers for each test */
   for (size_t i = 0; i < action_count; i++)
     if (s->part == NULL ? actions[i].with.devices == NULL : strstr(actions[i].name, s->part) != NULL)
       sweep_action(s, &actions[i]);
@@ -229,7 +230,8 @@ static source source_of(const char *name, const layers *under) {
                   {CL_INVALID_OPERATION, CL_OUT_OF_RESOURCES}};
 }
 
-/* Of a device that allocates little: the probe of a new one needs more, and is remembered. */
+/* For a device with a small allocation limit: probes the device without the limit first, because the probe needs
+ * more. The library keeps the probe's result. */
 static void ask_the_device(const layers *under) {
   const char *bytes = getenv("SLAB_ALLOCATION");
   slab_context *context = NULL;

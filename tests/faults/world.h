@@ -1,4 +1,4 @@
-/* Where a fault strikes: what stands before one call of the public API, the call, and its outcome. */
+/* The setting of a fault: the state before one call of the public API, the call, and its outcome. */
 #ifndef FAULTS_WORLD_H
 #define FAULTS_WORLD_H
 
@@ -19,38 +19,38 @@ typedef struct world {
   slab_scene *scene;
   slab_ray rays[WORLD_RAYS];
   slab_primitive_id skips[WORLD_RAYS];
-  unsigned char *results; /* of an earlier cast, for slab_check; or a packed scene, */
-  size_t packed;          /* and its bytes */
+  unsigned char *results; /* of an earlier cast, for slab_check; or the bytes of a packed scene, */
+  size_t packed;          /* and their number */
   uint64_t offsets[WORLD_RAYS + 1];
-  /* What the call gives: everything is written here, so that two outcomes can be compared as bytes. */
+  /* All that the call writes, so that two outcomes can be compared as bytes. */
   _Alignas(64) unsigned char outcome[WORLD_OUTCOME];
 } world;
 
-/* What the calls are made with. */
+/* The parameters of the calls. */
 typedef struct setting {
   slab_query query;
   slab_tree tree;
   slab_shape shape;
-  int copy; /* the options of the context */
+  int copy; /* option of the context */
   slab_traversal traversal;
-  uint32_t boxes;      /* more of them, so that the BVH's arrays are large */
-  int queue;           /* slab_context_create_cl: WITHOUT_QUEUE, ... */
+  uint32_t boxes;      /* number of boxes if not 0: more of them, so that the BVH's arrays are large */
+  int queue;           /* for slab_context_create_cl: WITHOUT_QUEUE, ... */
   int empty;           /* no rays */
   int required_only;   /* slab_all without hits */
-  const char *devices; /* several, for where there are some; NULL: one */
+  const char *devices; /* several devices, if there are some; NULL: one device */
 } setting;
 
 enum { WITH_QUEUE, WITHOUT_QUEUE, OUT_OF_ORDER_QUEUE };
 
 struct action {
   const char *name;
-  void (*begin)(world *);      /* makes what stands before; fails the test where it cannot */
-  slab_status (*run)(world *); /* the call: nothing else in here can fail */
-  void (*undo)(world *);       /* takes back what the call made; NULL: nothing */
-  bool (*tells_late)(world *); /* whether the caller's event tells that a launch failed; NULL: the call itself does */
-  int fresh;                   /* begins anew for every fault, since the call changes what stands before */
+  void (*begin)(world *);      /* creates the state before the call; fails the test on an error */
+  slab_status (*run)(world *); /* makes the call; nothing else in it can fail */
+  void (*undo)(world *);       /* undoes what the call did; NULL: nothing to undo */
+  bool (*tells_late)(world *); /* whether the caller's event reports that a launch failed; NULL: the call itself does */
+  int fresh;                   /* the state is created anew for every fault, because the call changes it */
   int slow;                    /* builds kernels every time */
-  int may_write;               /* the outcome is unspecified after a failure; else untouched */
+  int may_write;               /* the outcome is unspecified after a failure; otherwise it must be untouched */
   setting with;
 };
 

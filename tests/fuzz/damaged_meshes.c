@@ -1,7 +1,7 @@
-/* damaged_meshes FOLDER COUNT [SEED]: damages the folder's mesh files in COUNT ways and gives each to the program's
- * import. Every one must be read as a sound mesh or rejected with a message, in good time, with nothing left behind;
- * a crash or an endless loop of the import library is its child's and no more than that. Linked into this program, so
- * that the child is started as the program starts it. */
+/* damaged_meshes FOLDER COUNT [SEED]: damages the folder's mesh files in COUNT ways and passes each to the program's
+ * import. Each file must be read as a sound mesh or rejected with a message, in bounded time, and leave nothing
+ * behind. A crash or endless loop of the import library must end only the import's child process. The import is
+ * linked into this program, so that the child is started as the program starts it. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "mesh/mesh.h"
 #include "random.h"
 
-/* A file may be rejected after the import's own limit on time, which is 50 s for files as small as these. */
+/* A file may be rejected after the import's own time limit, which is 50 s for files of this size. */
 enum { SOURCES_MAX = 32, BYTES_MAX = 4096, HANG_SECONDS = 100 };
 
 typedef struct source {
@@ -43,7 +43,7 @@ static void insert_bytes(uint8_t *bytes, size_t *size, size_t at, const void *fr
   *size += n;
 }
 
-/* Numbers that counts, indices and coordinates do not expect. */
+/* Numbers that are unusual for counts, indices and coordinates. */
 static void put_number(random_state *random, uint8_t *bytes, size_t *size, size_t at) {
   static const char *const texts[] = {"-1", "4294967295", "99999999999999999999", "1e39", "nan", "-inf", "0x", "\n"};
   static const uint32_t words[] = {0xffffffffu, 0x7fffffffu, 0x80000000u, 0x7fc00000u, 0x10000u, 0u};
@@ -130,7 +130,7 @@ static void is_sound(const mesh_data *mesh) {
   for (size_t i = 0; i < (size_t)mesh->triangle_count * 3; i++) claim(mesh->indices[i] < mesh->vertex_count);
 }
 
-/* Counts what became of the file. */
+/* Imports the file and counts the outcome. */
 static void import(source *from, const char *path) {
   char error[512] = "", start[128];
   mesh_data mesh;
@@ -162,7 +162,7 @@ static void import_damaged(random_state *random, source *from) {
   unlink(path);
 }
 
-/* What was not damaged is read. */
+/* Undamaged files must be read. */
 static void import_whole(source *s) {
   write_file(s->name, s->bytes, s->size);
   import(s, s->name);
@@ -203,7 +203,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < count; i++) import_whole(&sources[i]);
   for (unsigned long i = 0; i < total; i++) import_damaged(&random, &sources[i % (unsigned long)count]);
   claim(open_files() == files);
-  claim(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD); /* no child is left, nor its remains */
+  claim(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD); /* no child process or zombie is left */
   claim(rmdir(folder) == 0);
   report(sources, count, total, seed, difftime(time(NULL), begin));
   return 0;

@@ -1,4 +1,4 @@
-/* What every fuzz target shares. */
+/* Shared by all fuzz targets. */
 #define _GNU_SOURCE /* memfd_create */
 #include "fuzz.h"
 
@@ -10,7 +10,7 @@
 
 #include "../../host/cli/cli.h"
 
-/* libFuzzer calls a function and hands it no state. */
+/* libFuzzer calls a function without a state argument, so the state is static. */
 static struct {
   unsigned complaints;
   int pipe_end;
@@ -44,7 +44,7 @@ const char *fuzz_file(const uint8_t *data, size_t size) {
     claim(fd >= 0);
     snprintf(shared.file, sizeof shared.file, "/proc/self/fd/%d", fd);
   }
-  /* in this order the file keeps its pages from one input to the next */
+  /* in this order the file keeps its pages between inputs */
   claim(pwrite(fd, data, size, 0) == (ssize_t)size && ftruncate(fd, (off_t)size) == 0);
   return shared.file;
 }
@@ -62,7 +62,7 @@ const char *fuzz_pipe(const uint8_t *data, size_t size) {
 
 unsigned fuzz_complaints(void) { return shared.complaints; }
 
-/* In the place of the program's own: formats, as that does, and prints nothing. */
+/* Replaces the program's complain(): formats the text as that does, and prints nothing. */
 void complain(const char *format, ...) {
   char text[2048];
   va_list arguments;

@@ -1,32 +1,33 @@
-/* Fuzz targets: each file fuzz_*.c is one. A build with SLABCAST_FUZZ gives it to libFuzzer; every other build replays
- * the files of corpus/ through it, as a test. */
+/* Fuzz targets: each file fuzz_*.c is one. A build with SLABCAST_FUZZ runs it under libFuzzer. Every other build
+ * replays the files of corpus/ through it, as a test. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a target made of its input: how much it read, or this. */
+/* Result of a target: how much of its input it read, or this. */
 #define FUZZ_REFUSED (-1L)
 
-/* The target: any bytes may be given. It ends the process where something holds that must not. */
+/* The target. Any bytes may be passed. It ends the process if an invariant is broken. */
 long fuzz_one(const uint8_t *data, size_t size);
 
-/* The input at hand, which claim_failed leaves in the file that FUZZ_FINDING names. A fuzzer would do so by itself,
- * were its handlers of signals not lost to compilers of kernels. */
+/* Sets the current input, which claim_failed writes to the file that FUZZ_FINDING names. libFuzzer cannot do so,
+ * because kernel compilers replace its signal handlers. */
 void fuzz_input(const uint8_t *data, size_t size);
 
-/* Ends the process, and says what did not hold, unless it holds. */
+/* If `holds` is false: reports it, and ends the process. */
 #define claim(holds) ((holds) ? (void)0 : claim_failed(#holds, __FILE__, __LINE__))
 _Noreturn void claim_failed(const char *what, const char *file, int line);
 
-/* The input as the program meets it, until the next of the same kind: the name of a file with these bytes, */
+/* The input in the form the program reads, valid until the next call of the same function: the name of a file with
+ * these bytes, */
 const char *fuzz_file(const uint8_t *data, size_t size);
-/* or of a pipe that holds them; at most what a pipe takes. */
+/* or of a pipe that holds them; at most the capacity of a pipe. */
 enum { FUZZ_PIPE_MAX = 65536 };
 const char *fuzz_pipe(const uint8_t *data, size_t size);
 
-/* Complaints, as the program's readers print them, are counted here instead. */
+/* The number of complaints. Those of the program's readers are counted instead of printed. */
 unsigned fuzz_complaints(void);
 
 #endif

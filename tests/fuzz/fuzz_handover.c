@@ -1,8 +1,8 @@
 /* The parent's side of the importer's pipe. The first byte says what the rest is:
- *   r   the stream itself
- *   m   a mesh that a sound child sends: vertices, triangles, then a place and a mask to flip one byte of the stream
- * with, the bytes of the coordinates and one byte for each index, all taken in turn e   a message of a child that
- * failed */
+ *  - r: the stream itself;
+ *  - m: a mesh that a sound child sends: vertices, triangles, then a position and a mask to flip one byte of the
+ *    stream with, the bytes of the coordinates, and one byte per index, all reused cyclically;
+ *  - e: a message of a child that failed. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,10 @@ typedef struct reader {
   const uint8_t *at, *end;
 } reader;
 
-/* 0 beyond the end. */
+/* Returns 0 past the end. */
 static uint8_t next_byte(reader *r) { return r->at < r->end ? *r->at++ : 0; }
 
-/* Triangles received, or FUZZ_REFUSED; what was received is sound. *mesh is the caller's to free. */
+/* Returns the number of triangles received, or FUZZ_REFUSED. Claims that the mesh is sound. The caller frees *mesh. */
 static long receive(const uint8_t *stream, size_t size, mesh_data *mesh, char error[200]) {
   const int fd = open(fuzz_pipe(stream, size), O_RDONLY);
   claim(fd >= 0);
@@ -37,7 +37,7 @@ static long receive(const uint8_t *stream, size_t size, mesh_data *mesh, char er
   return (long)mesh->triangle_count;
 }
 
-/* What the child sends, taken from the pipe it sends it through. */
+/* What the child sends, read from the pipe it sends it through. */
 static size_t stream_of(const mesh_data *mesh, const char *message, uint8_t stream[STREAM_MAX]) {
   int ends[2];
   claim(pipe(ends) == 0);
@@ -65,7 +65,7 @@ static int indices_in_range(const mesh_data *mesh) {
   return 1;
 }
 
-/* A sound stream arrives as it was sent; one with a flipped byte does not arrive. */
+/* A sound stream must arrive as it was sent. A stream with a flipped byte must be refused. */
 static long send_mesh(reader r) {
   uint8_t stream[STREAM_MAX];
   char error[200];

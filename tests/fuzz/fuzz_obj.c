@@ -1,4 +1,4 @@
-/* OBJ texts: what the importer keeps of them, and what it says is wrong with them. */
+/* OBJ texts: what the importer keeps of them, and the faults it reports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static char *copy_of(const uint8_t *data, size_t size) {
   return copy;
 }
 
-/* What is kept is lines of vertices and faces, and keeps all of itself. */
+/* The kept text consists of lines of vertices and faces. Filtering it again keeps all of it. */
 static void keeps_geometry(const uint8_t *data, size_t size) {
   char *text = copy_of(data, size);
   const size_t kept = obj_keep_geometry(text, size);
@@ -26,7 +26,7 @@ static void keeps_geometry(const uint8_t *data, size_t size) {
   free(text);
 }
 
-/* The line of the fault that is found, 0 for none. */
+/* Returns the line of the reported fault, 0 for none. */
 static long find_fault(const uint8_t *data, size_t size) {
   char fault[80] = "", *text = malloc(size + 1);
   long line = 0, lines = 1;

@@ -1,4 +1,4 @@
-/* Splitting polygons, whose corners may be anything a file holds. */
+/* Splitting polygons whose corners may be any floats of a file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 enum { CORNERS_MAX = 48 };
 
-/* Whatever the corners' places, the triangles are a fan or the like over them: every side of the polygon is a side of
- * one triangle, and every other side is shared by two that run along it in opposite directions. */
+/* Wherever the corners are, the result must be a triangulation: every side of the polygon is a side of one triangle,
+ * and every other side is shared by two triangles that traverse it in opposite directions. */
 static void is_triangulation(const uint32_t *triangles, size_t n) {
   static int sides[CORNERS_MAX][CORNERS_MAX];
   memset(sides, 0, sizeof sides);

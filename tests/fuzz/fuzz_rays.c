@@ -1,5 +1,5 @@
-/* The reader of ray files. FUZZ_FORMAT is what the bytes are taken for: npy, raw, text. Whatever they hold, the file
- * read whole, in pieces, in shards and through a pipe gives the same rays, or one complaint each. */
+/* The reader of ray files. FUZZ_FORMAT is the format of the bytes: npy, raw, text. For any bytes, reading the file
+ * whole, in pieces, in shards and through a pipe must give the same rays, or one complaint each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { FUZZ_INPUT_MAX = 4096 };
 
-/* Room for the rays of an input and one more: a ray takes at least the seven bytes of "0,0,0,0". */
+/* Capacity for the rays of an input and one more: a ray takes at least seven bytes, "0,0,0,0". */
 static size_t room_for(size_t size) { return size / 7 + 2; }
 
 static slab_ray *rays_for(size_t size) {
@@ -18,7 +18,7 @@ static slab_ray *rays_for(size_t size) {
   return rays;
 }
 
-/* Reads rays to the end, at most `step` at a time. -1: it complained. */
+/* Reads rays to the end, at most `step` at a time. Returns -1 if the reader complained. */
 static long read_rays(const ray_options *options, uint64_t skipped, size_t step, slab_ray *rays, size_t room) {
   const unsigned before = fuzz_complaints();
   ray_source *source = NULL;
@@ -38,7 +38,7 @@ static long read_rays(const ray_options *options, uint64_t skipped, size_t step,
   return failed ? -1 : (long)count;
 }
 
-/* The rays from `first` on, read in another way, are the same. */
+/* The rays from `first` on must be the same when they are read in another way. */
 static void reads_same(const ray_options *options, uint64_t skipped, size_t size, const slab_ray *want, long count) {
   slab_ray *rays = rays_for(size);
   claim(read_rays(options, skipped, size % 7 + 1, rays, room_for(size)) == count);
@@ -58,11 +58,11 @@ static void read_as_table(const char *path) {
   table_free(&rows);
 }
 
-/* A header that is understood is written and understood again as the same. */
+/* A header that can be parsed, when written and parsed again, must be the same. */
 static void header_survives(const uint8_t *data, size_t size) {
   npy_header header, again;
   char text[NPY_HEADER_MAX];
-  const size_t front = 10; /* bytes in front of the dictionary */
+  const size_t front = 10; /* bytes before the dictionary */
   if (size < front || npy_parse((const char *)data + front, size - front, &header)) return;
   const size_t length = npy_write(text, header.descr, header.shape[0], header.shape[1]);
   claim(length % 64 == 0 && length <= NPY_HEADER_MAX && text[length - 1] == '\n');

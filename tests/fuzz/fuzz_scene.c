@@ -1,6 +1,6 @@
-/* The scene API by sequences of calls: the bytes choose calls and arguments, in any order, sound or not. Each call must
- * give the status that its place in the sequence asks for, and each answer must equal the CPU reference's and be no
- * error by the oracle. */
+/* Sequences of calls of the scene API. The bytes select calls and arguments, in any order, valid or not. Each call
+ * must return the status that its place in the sequence requires. Each result must equal the CPU reference's, and
+ * must not be wrong by the oracle. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +24,12 @@ typedef struct player {
   long done; /* calls that returned SLAB_OK */
 } player;
 
-/* One for all sequences: opening a device and building kernels takes a second. */
+/* One context for all sequences, because opening a device and building kernels takes a second. */
 static slab_context *shared_context;
 
 static void close_context(void) { slab_context_destroy(shared_context); }
 
-/* Five rays a launch, so that a cast takes several. */
+/* Five rays per launch, so that a cast takes several launches. */
 static slab_context *context(void) {
   const slab_context_options options = {.launch_rays = 5};
   if (shared_context) return shared_context;
@@ -42,7 +42,7 @@ static slab_context *context(void) {
 
 static uint32_t byte(player *p) { return p->at < p->end ? *p->at++ : 0; }
 
-/* Mostly small multiples of an eighth, which meet each other's edges; else extremes, or any bits. */
+/* Mostly small multiples of 1/8, so that edges coincide; otherwise extremes, or any bits. */
 static float number(player *p) {
   static const float extremes[] = {0.0f,      -0.0f,      INFINITY,  -INFINITY, NAN,   0x1p60f,
                                    -0x1p60f,  0x1.8p60f,  0x1p-140f, 0x1p-30f,  1e38f, -1e38f,
@@ -62,7 +62,7 @@ static void numbers(player *p, float *values, size_t n) {
   for (size_t i = 0; i < n; i++) values[i] = number(p);
 }
 
-/* Axes that a scene accepts: a turn about z, with its sine from a Pythagorean triple, and a swap of axes. */
+/* Axes that a scene accepts: a rotation about z by a Pythagorean angle, and a permutation of axes. */
 static void sound_axes(player *p, float axes[3][3]) {
   const uint32_t turn = byte(p) % 3;
   const float c = turn == 0 ? 1.0f : turn == 1 ? 0.6f : 0.0f, s = turn == 0 ? 0.0f : turn == 1 ? 0.8f : 1.0f;
@@ -83,7 +83,7 @@ static slab_ray make_ray(player *p) {
 
 /* ---- calls ---- */
 
-/* A failure leaves a message. */
+/* A failure must leave a message. */
 static slab_status said(player *p, slab_status status) {
   claim(status == SLAB_OK || slab_message()[0] != '\0');
   p->done += status == SLAB_OK;
@@ -173,7 +173,7 @@ static void judge(player *p, slab_query query, const slab_ray *rays, size_t n, c
   claim(report.rays == n && report.mismatches == 0 && report.oracle_wrong == 0);
 }
 
-/* Bytes for `size` of results, with guards on both sides that nobody may write. */
+/* `size` bytes of results, with guard bytes on both sides that must not change. */
 typedef struct guarded {
   unsigned char *bytes;
   size_t size;

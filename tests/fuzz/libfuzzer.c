@@ -1,4 +1,4 @@
-/* What libFuzzer calls. */
+/* The entry point for libFuzzer. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

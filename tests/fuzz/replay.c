@@ -1,6 +1,6 @@
-/* replay FOLDER: gives every file of a corpus to the fuzz target that this is linked with. A file's name begins with
- * what must become of it, so that a damaged corpus is seen: "refused-...", or how much is read of it, as in "3-rows".
- */
+/* replay FOLDER: passes every file of a corpus to the fuzz target that this program is linked with. A file's name
+ * begins with the expected outcome, so that a damaged corpus is noticed: "refused-...", or how much of it is read,
+ * as in "3-rows". */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@ static uint8_t *read_file(const char *path, size_t *size) {
   }
   *size = fread(bytes, 1, MOST, file);
   fclose(file);
-  uint8_t *exact = malloc(*size + !*size); /* so that sanitizers see what reads beyond the end */
+  uint8_t *exact = malloc(*size + !*size); /* exact size, so that sanitizers detect reads past the end */
   if (!exact) exit(1);
   memcpy(exact, bytes, *size);
   free(bytes);
   return exact;
 }
 
-/* 0, or 1 where something else became of the file than its name says. */
+/* Returns 0, or 1 if the outcome differs from the file's name. */
 static int replay(const char *folder, const char *name) {
   char path[4096];
   size_t size = 0;
@@ -34,7 +34,7 @@ static int replay(const char *folder, const char *name) {
   const long wanted = refused ? FUZZ_REFUSED : strtol(name, NULL, 10);
   snprintf(path, sizeof path, "%s/%s", folder, name);
   uint8_t *bytes = read_file(path, &size);
-  fprintf(stderr, "replay: %s\n", path); /* before it is given, for the case that it ends the process */
+  fprintf(stderr, "replay: %s\n", path); /* printed first, in case the input ends the process */
   const long got = fuzz_one(bytes, size);
   free(bytes);
   if (got == wanted) return 0;

@@ -1,4 +1,4 @@
-/* Boxes: the slab test, case by case. B reaches from -H to H; all numbers below are exact in float. */
+/* Boxes: the slab test, case by case. B extends from -H to H. All numbers below are exact in float. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,15 +50,15 @@ static void ray_beside_the_box_misses(void **state) {
   static const expect_row rows[] = {
       {{{-8, 3, 0}, 0, {1, 0, 0}, INFINITY}, EXPECT_MISS},
       {{{-8, 0, -5}, 0, {1, 0, 0}, INFINITY}, EXPECT_MISS},
-      /* crosses x = -1 at y = 3 and leaves y's slab first: enter 7, leave 6 */
+      /* crosses x = -1 at y = 3 after it has left y's slab: enter 7, leave 6 */
       {{{-8, -4, 0}, 0, {1, 1, 0}, INFINITY}, EXPECT_MISS},
-      /* the dropped-offset mistake: o = (-10,-5), d = (1,1) meets x = -1 at y = 4 */
+      /* the error of a dropped offset: o = (-10,-5), d = (1,1) crosses x = -1 at y = 4 */
       {{{-10, -5, 0}, 0, {1, 1, 0}, INFINITY}, EXPECT_MISS},
   };
   CHECK(&B, rows);
 }
 
-/* On the face, going in: lo = 0 is in range. Going out: lo = -2h is not, so the exit at t = 0 counts. */
+/* Starting on a face. Inward: lo = 0 is in the range. Outward: lo = -2h is not, so the exit at t = 0 counts. */
 static void ray_starting_on_a_face_touches_it(void **state) {
   for (int face = 0; face < 6; face++) {
     const int axis = face / 2;
@@ -73,8 +73,8 @@ static void ray_starting_on_a_face_touches_it(void **state) {
   }
 }
 
-/* The direction is zero along `axis` and the origin lies on a plane of it: 0 * inf must constrain nothing, whatever the
- * zero's sign. A zero is any of +0, -0 and numbers that are subnormal once the direction is scaled. */
+/* The direction is zero along `axis`, and the origin lies on a plane of that axis. 0 * inf must constrain nothing,
+ * whatever the sign of the zero. A zero is +0, -0 or any number that is subnormal after the direction is scaled. */
 static void ray_in_a_face_plane_is_not_lost_to_zero_times_infinity(void **state) {
   static const float zeros[] = {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, 0x1.8p-127f, -0x1.8p-127f};
   for (int plane = 0; plane < 6; plane++)
@@ -104,7 +104,7 @@ static void ray_one_step_outside_a_face_plane_misses(void **state) {
     row.ray.direction[other] = 1;
     row.ray.direction[axis] = -0.0f;
     CHECK_ONE(&B, row);
-    row.ray.direction[axis] = -side * 0x1p-149f; /* towards the box, but a subnormal is zero */
+    row.ray.direction[axis] = -side * 0x1p-149f; /* towards the box, but a subnormal counts as zero */
     CHECK_ONE(&B, row);
   }
 }
@@ -114,19 +114,21 @@ static void ray_starting_inside_a_face_plane_exits_at_its_end(void **state) {
       {{{1, 0, 0}, 0, {0, 1, 0}, INFINITY}, {2, EXPECT_FACE_3, 0, 2}},
       {{{-1, 1, 0}, 0, {0, -1, -0.0f}, INFINITY}, {3, EXPECT_FACE_2, 0, 3}},
       {{{1, 2, 0}, 0, {0, 0, 1}, INFINITY}, {4, EXPECT_FACE_5, 0, 4}},
-      /* at the corner, along an edge: in (t = 0, the face that is entered) and out (t = 0, the face that is left) */
+      /* at the corner, along an edge: inward (t = 0, the face that is entered) and outward (t = 0, the face that is
+       * left) */
       {{{1, 2, 4}, 0, {-1, 0, 0}, INFINITY}, {0, EXPECT_FACE_1, 0, 2}},
       {{{1, 2, 4}, 0, {1, -0.0f, 0}, INFINITY}, {0, EXPECT_FACE_1, 0, 0}},
       {{{1, 2, 4}, 0, {1, 1, 1}, INFINITY}, {0, EXPECT_FACE_1, 0, 0}},
       {{{1, 2, 4}, 0, {-1, -1, -1}, INFINITY}, {0, EXPECT_FACE_1, 0, 2}},
-      /* out of the corner's y and z, into its x: touches at the origin alone; lo = 0 by x, hi = 0 by y and z */
+      /* outward in the corner's y and z, inward in its x: touches at the origin alone; lo = 0 by x, hi = 0 by y and
+       * z */
       {{{1, 2, 4}, 0, {-1, 1, 1}, INFINITY}, {0, EXPECT_FACE_1, 0, 0}},
       {{{1, 2, 4}, 0, {1, -1, 1}, INFINITY}, {0, EXPECT_FACE_3, 0, 0}},
   };
   CHECK(&B, rows);
 }
 
-/* Every edge, touched from outside at t = 2: one axis enters its slab there and the other leaves. */
+/* Every edge, touched from outside at t = 2: the ray enters one axis's slab there and leaves the other's. */
 static void ray_touching_an_edge_hits(void **state) {
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
@@ -141,8 +143,9 @@ static void ray_touching_an_edge_hits(void **state) {
       }
 }
 
-/* Every corner from every octant, reached at t = 2. Axes that go inward enter their slab there, the others leave: all
- * inward goes on to the nearest far plane, x's at 2 + 2 H[0]; all outward ends there; mixed ones touch. */
+/* Every corner in every octant, reached at t = 2. An axis with an inward direction enters its slab there, the others
+ * leave. All inward: the ray continues to the nearest far plane, that of x at 2 + 2 H[0]. All outward: the ray ends
+ * there. Mixed: the ray touches the corner. */
 static void ray_through_a_corner_hits(void **state) {
   for (int corner = 0; corner < 8; corner++)
     for (int octant = 0; octant < 8; octant++) {
@@ -158,13 +161,14 @@ static void ray_through_a_corner_hits(void **state) {
       const int inward = (corner ^ octant) == 7, outward = corner == octant;
       if (!outward)
         row.want = expect_face(2, face_of(entered, corner >> entered & 1 ? 1.0f : -1.0f), 2, inward ? 4 : 2);
-      /* outward, the start is corner - 2: on the face x = -side, in range, so it is entered there at t = 0 */
+      /* outward, the start is corner - 2, on the face x = -side and in the range, so the ray enters there at t = 0 */
       if (outward) row.want = expect_face(0, face_of(0, -side), 0, 2);
       CHECK_ONE(&B, row);
     }
 }
 
-/* Enter and leave differ at an edge: leave is 2, widened to 2 + 2^-20, and enter is 2 more than the edge is far. */
+/* Enter and leave differ at an edge: leave is 2, widened to 2 + 2^-20, and enter is 2 plus the offset of the ray
+ * from the edge. */
 static void stretch_is_widened_by_eight_u_and_no_more(void **state) {
   static const slab_box cube = {{-1, -1, -1}, {1, 1, 1}};
   static const expect_row rows[] = {
@@ -173,7 +177,7 @@ static void stretch_is_widened_by_eight_u_and_no_more(void **state) {
       {{{-1, 3 + 0x1p-20f, 0}, 0, {1, -1, 0}, INFINITY}, {2 + 0x1p-20f, EXPECT_FACE_3, 2 + 0x1p-20f, 2 + 0x1p-20f}},
       {{{-1, 3 + 0x3p-21f, 0}, 0, {1, -1, 0}, INFINITY}, EXPECT_MISS},
       {{{-1, 3 + 0x1p-19f, 0}, 0, {1, -1, 0}, INFINITY}, EXPECT_MISS},
-      /* behind: leave -2 widens towards 0, to -2 + 2^-20 */
+      /* behind the origin: leave = -2 widens towards 0, to -2 + 2^-20 */
       {{{3, -1, 0}, -INFINITY, {1, -1, 0}, INFINITY}, {-2, EXPECT_FACE_3, -2, -2}},
       {{{3, -1 + 0x1p-20f, 0}, -INFINITY, {1, -1, 0}, INFINITY},
        {-2 + 0x1p-20f, EXPECT_FACE_3, -2 + 0x1p-20f, -2 + 0x1p-20f}},
@@ -206,20 +210,21 @@ static void range_is_closed_at_both_ends(void **state) {
       {{{0, 0, -4}, 0, {0, 0, 1}, 4}, {3, EXPECT_FACE_4, 3, 4}},
       {{{0, 0, -4}, 5, {0, 0, 1}, 5}, {5, EXPECT_FACE_5, 5, 5}},
       {{{0, 0, -4}, 5, {0, 0, 1}, INFINITY}, {5, EXPECT_FACE_5, 5, 5}},
-      {{{0, 0, -4}, above5, {0, 0, 1}, INFINITY}, EXPECT_MISS}, /* within the widening, but reported values are not */
+      {{{0, 0, -4}, above5, {0, 0, 1}, INFINITY},
+       EXPECT_MISS}, /* within the widening, but reported values are not widened */
       {{{0, 0, -4}, 3.5f, {0, 0, 1}, 4.5f}, {EXPECT_NO_SURFACE, 3.5f, 4.5f}},
       {{{0, 0, -4}, 3, {0, 0, 1}, above3}, {3, EXPECT_FACE_4, 3, above3}},
       {{{0, 0, 0}, -INFINITY, {0, 0, 1}, INFINITY}, {-1, EXPECT_FACE_4, -1, 1}},
       {{{0, 0, 4}, -INFINITY, {0, 0, 1}, INFINITY}, {-5, EXPECT_FACE_4, -5, -3}},
       {{{0, 0, 4}, -4, {0, 0, 1}, 0}, {-3, EXPECT_FACE_5, -4, -3}},
       {{{0, 0, 4}, 0, {0, 0, 1}, -1}, EXPECT_MISS},
-      {{{0, 0, 0}, -0.0f, {0, 0, 1}, 0.5f}, {EXPECT_NO_SURFACE, 0, 0.5f}}, /* +0 for -0 */
+      {{{0, 0, 0}, -0.0f, {0, 0, 1}, 0.5f}, {EXPECT_NO_SURFACE, 0, 0.5f}}, /* +0 instead of -0 */
       {{{0, 0, 0}, -0.5f, {0, 0, 1}, -0.0f}, {EXPECT_NO_SURFACE, -0.5f, 0}},
   };
   CHECK(&cube, rows);
 }
 
-/* Lengths of the direction: t = 7 / 2^k. From x = -8 to -1 at t * 2^k = 7; 7 * 2^126 would be infinite. */
+/* The direction has length 2^k, and t = 7 / 2^k. From x = -8 to -1, t * 2^k = 7. 7 * 2^126 would be infinite. */
 static void tiny_and_huge_directions_scale_t(void **state) {
   static const int exponents[] = {-124, -60, -1, 1, 60, 120, 127};
   for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
@@ -235,17 +240,17 @@ static void tiny_and_huge_directions_scale_t(void **state) {
   }
 }
 
-/* Subnormal before scaling only: slopes are kept. The box is [0,1]^3; numbers times 2^140 where scaled. */
+/* Subnormal only before scaling, so slopes are kept. The box is [0,1]^3. Scaled numbers are multiplied by 2^140. */
 static void subnormal_direction_keeps_its_slope(void **state) {
   static const slab_box unit = {{0, 0, 0}, {1, 1, 1}};
   static const expect_row rows[] = {
       {{{-0x1p-20f, 0.5f, 0.5f}, 0, {0x1p-140f, 0, 0}, 0x1p120f}, {0x1p120f, EXPECT_FACE_0, 0x1p120f, 0x1p120f}},
       {{{-0x1p-20f, -0x1p-29f, 0.5f}, 0, {0x1p-140f, 0x1p-149f, 0}, 0x1p121f},
        {0x1p120f, EXPECT_FACE_0, 0x1p120f, 0x1p121f}},
-      /* x = 0 at 2^120, y = 0 at 2^121 */
+      /* crosses x = 0 at 2^120, y = 0 at 2^121 */
       {{{-0x1p-20f, -0x1p-28f, 0.5f}, 0, {0x1p-140f, 0x1p-149f, 0}, 0x1p122f},
        {0x1p121f, EXPECT_FACE_2, 0x1p121f, 0x1p122f}},
-      /* 3 * 2^140 is not finite: nothing is hit there, and the ray ends before the box */
+      /* 3 * 2^140 is not finite: nothing is hit there, and the range ends before the box */
       {{{-3, 0.5f, 0.5f}, 0, {0x1p-140f, 0, 0}, INFINITY}, EXPECT_MISS},
       {{{0.5f, 0.5f, 0.5f}, 0, {0x1p-140f, 0, 0}, INFINITY}, {EXPECT_NO_SURFACE, 0, INFINITY}},
   };
@@ -258,7 +263,7 @@ static void culling_drops_crossings_not_boxes(void **state) {
       {{{-8, 0, 0}, 0, {1, 0, 0}, INFINITY}, {9, EXPECT_FACE_1, 7, 9}},
       {{{-8, 0, 0}, 0, {1, 0, 0}, 8}, {EXPECT_NO_SURFACE, 7, 8}},
       {{{0, 0, 0}, 0, {1, 0, 0}, INFINITY}, {1, EXPECT_FACE_1, 0, 1}},
-      {{{-2, 1, 0}, 0, {1, 1, 0}, INFINITY}, {1, EXPECT_FACE_3, 1, 1}}, /* touches an edge: leaves through y */
+      {{{-2, 1, 0}, 0, {1, 1, 0}, INFINITY}, {1, EXPECT_FACE_3, 1, 1}}, /* touches an edge and leaves through y */
       {{{8, 0, 0}, 0, {1, 0, 0}, INFINITY}, EXPECT_MISS},
   };
   static const expect_row without_back[] = {
@@ -282,9 +287,9 @@ static void face_forward_turns_the_normal_but_not_the_face(void **state) {
   expect_shape(*state, SLAB_BOX, &B, rows, &forward, 0);
 }
 
-/* ---- corners, by the million ---- */
+/* ---- millions of corners -------- */
 
-#define REACH ((1 << 24) - 1) /* integers up to here are floats */
+#define REACH ((1 << 24) - 1) /* integers up to here are exact as floats */
 
 static int integer_below(harness_random *r, int limit) {
   return (int)harness_below(r, 2 * (uint32_t)limit + 1) - limit;
@@ -293,24 +298,25 @@ static int integer_below(harness_random *r, int limit) {
 static slab_box integer_box(harness_random *r) {
   slab_box box;
   for (int i = 0; i < 3; i++) {
-    const int a = integer_below(r, REACH), b = harness_below(r, 8) ? integer_below(r, REACH) : a; /* some are flat */
+    const int a = integer_below(r, REACH),
+              b = harness_below(r, 8) ? integer_below(r, REACH) : a; /* some are degenerate */
     box.lower[i] = (float)(a < b ? a : b);
     box.upper[i] = (float)(a < b ? b : a);
   }
   return box;
 }
 
-/* An origin from which the corner is a little more than 2^24 away where that is possible: a number of 25 bits whose
- * rounding weighs most. */
+/* If possible, an origin whose distance from the corner is a little more than 2^24: a number of 25 bits, for which
+ * rounding has the largest effect. */
 static int farther_than_a_float_counts(harness_random *r, int corner) {
   const int more = (int)harness_below(r, 1 << 20), distance = (1 << 24) + more;
   if (abs(corner) <= more) return corner;
   return corner > 0 ? corner - distance : corner + distance;
 }
 
-/* A ray of integers that meets a corner exactly at t = 3, 5 or 7. Corner less origin is t times the direction and has
- * up to 25 bits, so that the slab test rounds it, and the reciprocal, and the product. Some
- * directions have zero components. */
+/* A ray of integers that passes exactly through a corner at t = 3, 5 or 7. Corner minus origin is t times the
+ * direction and has up to 25 bits. So the slab test rounds it, the reciprocal and the product. Some directions have
+ * zero components. */
 static int aim_at_corner(harness_random *r, const slab_box *box, slab_ray *ray) {
   const int t = 3 + 2 * (int)harness_below(r, 3), worst = (int)harness_below(r, 2);
   *ray = (slab_ray){{0}, 0, {0}, INFINITY};
@@ -354,7 +360,7 @@ static void no_ray_through_an_exact_corner_misses(void **state) {
   free(at);
 }
 
-/* The same at the width under test: each ray in a scene of the box it is aimed at. */
+/* The same at the width under test: each ray is cast in a scene of the box it is aimed at. */
 static void no_ray_through_an_exact_corner_misses_in_a_scene(void **state) {
   enum { N = 1 << 12, SCENES = 16 };
   harness_random r = harness_seeded("no_ray_through_an_exact_corner_misses_in_a_scene");

@@ -1,4 +1,4 @@
-/* Boxes of unusual bounds: flat, inverted, infinite, of lower dimension, tiny and far away. */
+/* Boxes with unusual bounds: degenerate, inverted, infinite, of lower dimension, tiny and far away. */
 #include <float.h>
 #include <math.h>
 
@@ -45,7 +45,7 @@ static void point_and_line_boxes_are_hit(void **state) {
   CHECK(&line, through_line);
 }
 
-/* Rays that would hit the box were it whole, from outside, inside, and along an axis as a whole line. */
+/* Rays that would hit the box if it were not inverted: from outside, from inside, and along an axis as a whole line. */
 static void check_never_hit(void **state, const slab_box *box) {
   static const expect_row rows[] = {
       {{{-8, 0, 0}, 0, {1, 0, 0}, INFINITY}, EXPECT_MISS},
@@ -62,7 +62,7 @@ static void inverted_box_is_never_hit(void **state) {
   for (int i = 0; i < 3; i++) {
     slab_box box = B;
     box.lower[i] = H[i];
-    box.upper[i] = nextafterf(H[i], 0); /* by the least there is */
+    box.upper[i] = nextafterf(H[i], 0); /* inverted by the smallest step */
     check_never_hit(state, &box);
     box.lower[i] = INFINITY;
     box.upper[i] = -INFINITY;
@@ -184,7 +184,7 @@ static void tiny_boxes_are_boxes(void **state) {
   CHECK(&tiny, rows);
   slab_device_info device;
   assert_ok(slab_context_device(*state, &device));
-  if (!device.denormals) return; /* promised only where the device keeps them */
+  if (!device.denormals) return; /* guaranteed only if the device keeps subnormals */
   static const slab_box subnormal = {{0x1p-140f, 0, 0}, {0x1p-139f, 1, 1}};
   static const expect_row below[] = {
       {{{0, 0, 0}, 0, {1, 0, 0}, INFINITY}, {0x1p-140f, EXPECT_FACE_0, 0x1p-140f, 0x1p-139f}},
@@ -204,7 +204,8 @@ static void box_far_from_the_origin_is_exact_on_a_lattice(void **state) {
   CHECK(&far, rows);
 }
 
-/* Two boxes that share a face: a ray in the shared plane meets both, one through it meets the first's exit there. */
+/* Two boxes that share a face. A ray in the shared plane hits both. A ray through it crosses the exit of the first
+ * box there. */
 static void shared_face_belongs_to_both_boxes(void **state) {
   static const slab_box pair[] = {{{0, 0, 0}, {1, 1, 1}}, {{1, 0, 0}, {2, 1, 1}}};
   static const slab_ray rays[] = {{{1, -1, 0.5f}, 0, {0, 1, 0}, INFINITY},
@@ -216,7 +217,7 @@ static void shared_face_belongs_to_both_boxes(void **state) {
   for (int i = 0; i < 3; i++) assert_int_equal(a.count[i], 2);
   assert_true(a.all[0].primitive == 0 && a.all[1].primitive == 1 && a.all[0].t == 1 && a.all[1].t == 1);
   assert_true(a.all[2].t == 1 && a.all[3].t == 2 && a.all[3].u == 0);
-  /* from the shared plane: the left box is left at t = 0 (+x), the right one entered at t = 0 (-x) */
+  /* from the shared plane: the ray leaves the left box at t = 0 (+x) and enters the right one at t = 0 (-x) */
   assert_true(a.all[4].t == 0 && a.all[4].u == 1 && a.all[5].t == 0 && a.all[5].u == 0);
   answers_free(&a);
   slab_scene_destroy(scene);

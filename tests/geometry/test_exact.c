@@ -1,5 +1,5 @@
-/* Division and square root by whole numbers (kernels/exact.h), compared bit by bit with the processor's own, which
- * IEEE 754 rounds correctly. */
+/* Division and square root by integer arithmetic (kernels/exact.h), compared bit by bit with the processor's own,
+ * which IEEE 754 requires to be correctly rounded. */
 #include "harness.h"
 #include "lanes.h"
 /* after lanes.h */
@@ -17,7 +17,8 @@ static void assert_root(uint a) {
   fail_msg("the root of %a is %a, not %a", (double)exact_float(a), (double)got, (double)wanted);
 }
 
-/* Zeros, the ends of subnormal and normal numbers, one and its neighbours, infinity, NaN; of both signs. */
+/* Zeros, the smallest and largest subnormal and normal numbers, one and its neighbours, infinity, NaN; of both
+ * signs. */
 static const uint ends[] = {0u,          1u,          2u,          3u,          0x400000u,   0x7fffffu,   0x800000u,
                             0x800001u,   0xffffffu,   0x1000000u,  0x3effffffu, 0x3f000000u, 0x3f7fffffu, 0x3f800000u,
                             0x3f800001u, 0x3fffffffu, 0x40000000u, 0x7e800000u, 0x7effffffu, 0x7f000000u, 0x7f7ffffeu,
@@ -43,7 +44,7 @@ static void any_bits_divide_exactly(void **state) {
   }
 }
 
-/* Quotients that are subnormal, many of them half way between two floats. */
+/* Quotients that are subnormal, many of them halfway between two floats. */
 static void subnormal_quotients_round_once(void **state) {
   (void)state;
   harness_random random = harness_seeded("subnormal_quotients_round_once");
@@ -60,7 +61,7 @@ static void every_significand_has_its_reciprocal(void **state) {
   for (uint m = 0; m < 0x800000u; m++) assert_divides(0x3f800000u, 0x3f800000u | m);
 }
 
-/* The root of a number depends on its significand and on whether its exponent is odd. */
+/* The significand of a root depends only on the significand and on whether the exponent is odd. */
 static void every_significand_has_its_root(void **state) {
   (void)state;
   for (uint m = 0; m < 0x1000000u; m++) assert_root(0x3f800000u + m);

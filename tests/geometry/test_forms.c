@@ -1,5 +1,5 @@
-/* The formulations that 'bench forms' holds against each other, as C11 and on its sets: ours is never wrong, and the
- * sets find the faults that others are known for. */
+/* The formulations that 'bench forms' compares, as C11 and on its sets. Ours is never wrong, and the sets detect the
+ * known faults of the others. */
 #include <string.h>
 
 #include "forms_reference.h"
@@ -39,16 +39,17 @@ static void ours_is_never_wrong(void **state) {
     const forms_errors box = errors_of("form_ours_box", kind), triangle = errors_of("form_ours_triangle", kind);
     assert_int_equal(box.misses + box.hits + box.leaks, 0);
     assert_int_equal(triangle.misses + triangle.hits + triangle.leaks + triangle.doubles, 0);
-    if (kind == FORMS_SHARED) assert_int_equal(box.doubles, box.closed); /* closed boxes hold their faces, both */
+    if (kind == FORMS_SHARED)
+      assert_int_equal(box.doubles, box.closed); /* boxes are closed, so both boxes of a shared face contain it */
   }
 }
 
-/* Each of the faults in at least one ray of a thousand. */
+/* Each fault must occur in at least one ray of a thousand. */
 static void other_forms_are_wrong_where_they_are_known_to_be(void **state) {
   static const struct {
     const char *function;
     forms_kind kind;
-    size_t offset; /* of the count in forms_errors */
+    size_t offset; /* offset of the count in forms_errors */
   } faults[] = {
       {"form_division", FORMS_AXIS, offsetof(forms_errors, misses)}, /* 0 / 0 */
       {"form_division", FORMS_SHARED, offsetof(forms_errors, leaks)},
@@ -87,7 +88,7 @@ static void other_forms_are_wrong_where_they_are_known_to_be(void **state) {
   }
 }
 
-/* What is known to be right where others fail, so that the sets do not simply call everything wrong. */
+/* Formulations that are right where others fail. This proves that the sets do not reject everything. */
 static void sound_forms_are_right_where_they_are_known_to_be(void **state) {
   (void)state;
   assert_int_equal(errors_of("form_division_guarded", FORMS_AXIS).misses, 0);

@@ -1,5 +1,5 @@
-/* What mutants showed the other tests to be blind to: each test here kills a fault of tests/mutants/mutants.txt that
- * survived them. Expectations are worked out by hand in the comments. */
+/* Gaps in the other tests that mutants revealed. Each test here detects a fault of tests/mutants/mutants.txt that
+ * survived the other tests. The comments derive the expected values by hand. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* ---- rays ---- */
 
-/* Scaled by the direction's 2^-10 both ends become 0, and t = 0 is where everything is touched here. */
+/* Scaled by the direction's 2^-10, both ends become 0, and all shapes here are touched at t = 0. */
 static void range_reversed_by_the_least_step_is_a_plain_miss(void **state) {
   static const expect_row rows[] = {{{{0, 0, 0}, 0x1p-148f, {0, 0, 0x1p-10f}, 0x1p-149f}, EXPECT_MISS}};
   static const slab_box box = {{-1, -1, 0}, {1, 1, 1}};
@@ -22,7 +22,8 @@ static void range_reversed_by_the_least_step_is_a_plain_miss(void **state) {
   expect_shape(*state, SLAB_TRIANGLE, &triangle, rows, NULL, 0);
 }
 
-/* Scaled by the direction's 2^10 both ends overflow, and clamped they would be FLT_MAX, where this plane is. */
+/* Scaled by the direction's 2^10, both ends overflow. If they were clamped they would be FLT_MAX, where this plane
+ * is. */
 static void range_that_overflows_holds_nothing(void **state) {
   static const expect_row rows[] = {
       {{{0, 0, 0}, 0x1.8p127f, {0, 0, 0x1p10f}, 0x1p127f}, EXPECT_MISS},
@@ -38,8 +39,8 @@ static void range_that_overflows_holds_nothing(void **state) {
 
 /* ---- planes ---- */
 
-/* e = 1 + 2^-23, and e e rounds to 1 + 2^-22: n.o = e e - (1 + 2^-22) is 0. Were the product not rounded, 2^-46 would
- * be left, and the crossing lie before the start. */
+/* e = 1 + 2^-23, and e e rounds to 1 + 2^-22, so n.o = e e - (1 + 2^-22) is 0. If the product were not rounded,
+ * 2^-46 would remain, and the crossing would lie before the start. */
 static void plane_sum_rounds_its_products(void **state) {
   static const float e = 1 + 0x1p-23f, f = -(1 + 0x1p-22f);
   const slab_plane last = {{1, 0, e}, 0}, first = {{e, 1, 0}, 0};
@@ -50,12 +51,12 @@ static void plane_sum_rounds_its_products(void **state) {
   expect_shape(*state, SLAB_PLANE, &first, at_first, NULL, 0x1p-22f);
 }
 
-/* ---- t lies in the stretch of the bounds ---- */
+/* ---- t is clamped to the interval of the bounds ---- */
 
 enum { CLAMPED = 4096 };
 
-/* A ray from -k d, where k and eight times d are small integers: what stands at 0 is met at t = k, and the slab test
- * says max over the axes of (k d_i) * fl(1 / d_i), which is k or next to it. */
+/* A ray from -k d, where k and 8 d are small integers. It hits a shape at 0 at t = k. The slab test computes the
+ * maximum over the axes of (k d_i) * fl(1 / d_i), which is k or next to it. */
 static slab_ray ray_to_the_centre(harness_random *r, float *slab_t) {
   slab_ray ray = {{0}, 0, {0}, INFINITY};
   const float k = (float)(1 + harness_below(r, 40));
@@ -72,8 +73,9 @@ static slab_ray ray_to_the_centre(harness_random *r, float *slab_t) {
   return ray;
 }
 
-/* Shapes of half a size of 2^-40 at 0: their bounds' planes are all met at the same t, to which t is clamped, though
- * the shape's own formula gives k. Some k differ from that, else this proved nothing. */
+/* Shapes at 0 with a half size of 2^-40. All planes of their bounds are crossed at the same t. The hit's t is
+ * clamped to this t, although the shape's own formula gives k. For some rays this t must differ from k, or the test
+ * would prove nothing. */
 static void check_clamped(void **state, slab_shape kind, const void *shape, size_t least, const char *name) {
   harness_random r = harness_seeded(name);
   static slab_ray rays[CLAMPED];
@@ -94,14 +96,14 @@ static void check_clamped(void **state, slab_shape kind, const void *shape, size
   slab_scene_destroy(scene);
 }
 
-/* Sums of small integers are exact: no sphere is missed. */
+/* Sums of small integers are exact, so every ray hits the sphere. */
 static void sphere_is_met_within_its_bounds(void **state) {
   static const slab_sphere s = {{0, 0, 0}, 0x1p-40f};
   check_clamped(state, SLAB_SPHERE, &s, CLAMPED, "sphere_is_met_within_its_bounds");
 }
 
-/* A point has no side: its normal is against the ray, also where the clamped t is not the one that leads into it. The
- * oracle, which knows no gate, would have t at the point itself. */
+/* A point has no side. Its normal is opposite to the ray, even where the clamped t is not the root by which the ray
+ * enters. The oracle, which has no padded bounds, would compute t at the point itself. */
 static void point_faces_the_ray_although_t_is_clamped(void **state) {
   harness_random r = harness_seeded("point_faces_the_ray_although_t_is_clamped");
   static const slab_sphere point = {{0, 0, 0}, 0};
@@ -126,14 +128,14 @@ static void point_faces_the_ray_although_t_is_clamped(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* The rotation rounds, so that some rays miss a box so small. */
+/* The rotation rounds, so some rays miss such a small box. */
 static void oriented_box_is_met_within_its_bounds(void **state) {
   static const slab_obb b = {{0, 0, 0}, {0x1p-40f, 0x1p-40f, 0x1p-40f}, {{0.6f, 0.8f, 0}, {-0.8f, 0.6f, 0}, {0, 0, 1}}};
   check_clamped(state, SLAB_OBB, &b, CLAMPED / 8, "oriented_box_is_met_within_its_bounds");
 }
 
-/* The bounds of a triangle in z = 0 have no thickness: t is that of the slab's one plane, (0 - o_z) * fl(1 / d_z), not
- * a sum of weighted vertices. */
+/* The bounds of a triangle in z = 0 are degenerate. t is that of the slab's single plane, (0 - o_z) * fl(1 / d_z),
+ * and not a sum of weighted vertices. */
 static void flat_triangle_is_met_where_its_bounds_are(void **state) {
   harness_random r = harness_seeded("flat_triangle_is_met_where_its_bounds_are");
   static const slab_triangle t = {{-100, -100, 0}, {300, -100, 0}, {-100, 300, 0}};
@@ -158,7 +160,7 @@ static void flat_triangle_is_met_where_its_bounds_are(void **state) {
 
 /* ---- spheres ---- */
 
-/* Beside a tangent's point of contact b and the discriminant are 0, and c and q with them: t = 0, not 0 / 0. */
+/* A tangent that begins at its point of contact: b and the discriminant are 0, and so are c and q. t = 0, not 0 / 0. */
 static void tangent_that_begins_where_it_touches_hits_at_zero(void **state) {
   static const slab_sphere s = {{0, 0, 0}, 2}, point = {{1, 2, 3}, 0};
   static const expect_row touching[] = {
@@ -173,9 +175,9 @@ static void tangent_that_begins_where_it_touches_hits_at_zero(void **state) {
   expect_shape(*state, SLAB_SPHERE, &point, inside, NULL, 0);
 }
 
-/* From 2^-20 below the surface outwards b = -(1 - 2^-20) and the root is 1: their sum would be all cancellation, and
- * c over it an entry of -2. f.f = 1 - 2^-19 as rounded, so c = -2^-19, q = -(2 - 2^-20) and the exit is
- * 2^-20 (1 + 2^-21) to first order. */
+/* From 2^-20 below the surface outwards, b = -(1 - 2^-20) and the root is 1. Their sum would cancel completely, and
+ * c divided by it would give an entry of -2. f.f = 1 - 2^-19 as rounded, so c = -2^-19, q = -(2 - 2^-20) and the
+ * exit is 2^-20 (1 + 2^-21) to first order. */
 static void roots_do_not_cancel_beside_the_surface(void **state) {
   static const slab_sphere s = {{0, 0, 0}, 1};
   static const float x = 1 - 0x1p-20f;
@@ -188,10 +190,10 @@ static void roots_do_not_cancel_beside_the_surface(void **state) {
 
 /* ---- triangles ---- */
 
-/* Vertices m d + s with d = (1/2, 1/4, 1), s = 0, (4, 0, 0), (0, 4, 0): seen along d, whose shear rounds nothing, the
- * triangle is s, and a ray from (1, 1, 0) passes inside. s_b x s_c = (0, 0, 16) looks along d: that winding shows its
- * back, the other one its front. In space it is a needle 2^20 long, of whose normal rounding leaves nothing: products
- * of 2^40 cancel to 16. */
+/* Vertices m d + s with d = (1/2, 1/4, 1) and s = 0, (4, 0, 0), (0, 4, 0). The shear along d is exact. So seen along
+ * d the triangle is s, and a ray from (1, 1, 0) passes inside. s_b x s_c = (0, 0, 16) points along d: that winding
+ * shows its back, the other one its front. In space the triangle is a needle of length 2^20. Rounding destroys its
+ * normal, because products of 2^40 cancel to 16. */
 static void facing_is_that_of_the_edges_not_of_the_rounded_normal(void **state) {
   enum { N = 2000 };
   harness_random r = harness_seeded("facing_is_that_of_the_edges_not_of_the_rounded_normal");
@@ -221,7 +223,7 @@ static void facing_is_that_of_the_edges_not_of_the_rounded_normal(void **state) 
   slab_scene_destroy(scene);
 }
 
-/* Of (0, b, c), unrounded. */
+/* The normal of (0, b, c), in double. */
 static void exact_normal(const float b[3], const float c[3], double n[3]) {
   double square = 0;
   for (int i = 0; i < 3; i++) {
@@ -232,7 +234,7 @@ static void exact_normal(const float b[3], const float c[3], double n[3]) {
   for (int i = 0; i < 3; i++) n[i] /= sqrt(square);
 }
 
-/* The normal of (0, b, c), which a ray that passes inside finds. */
+/* Checks the normal of (0, b, c) that is reported for a ray through its inside. */
 static void check_normal(slab_context *context, const slab_triangle *t, const slab_ray *ray, const double want[3],
                          double within) {
   slab_scene *scene = expect_scene(context, SLAB_TRIANGLE, t, 1);
@@ -243,7 +245,7 @@ static void check_normal(slab_context *context, const slab_triangle *t, const sl
   slab_scene_destroy(scene);
 }
 
-/* Of sides of 2^-68 the products lie below every float that keeps its bits. */
+/* With sides of 2^-68, the products are below every float with full precision. */
 static void triangle_too_small_for_products_has_its_normal(void **state) {
   static const float b[3] = {3.3f, 0.7f, 1.9f}, c[3] = {-1.1f, 2.9f, 0.6f};
   slab_triangle t = {{0}, {0}, {0}};
@@ -258,7 +260,8 @@ static void triangle_too_small_for_products_has_its_normal(void **state) {
   check_normal(*state, &t, &ray, n, 0x1p-23);
 }
 
-/* The products of needles cancel to 2^-12 of themselves: rounded alone they would leave a normal good to 2^-12. */
+/* The products of needles cancel to 2^-12 of their size. Products that are only rounded would give a normal accurate
+ * to 2^-12. */
 static void needle_has_the_normal_of_its_vertices(void **state) {
   harness_random r = harness_seeded("needle_has_the_normal_of_its_vertices");
   for (int trial = 0; trial < 100; trial++) {

@@ -1,4 +1,5 @@
-/* Oriented boxes, case by case. Quarter turns keep all numbers exact; other rotations are judged within a bound. */
+/* Oriented boxes, case by case. With quarter turns all numbers are exact; results with other rotations are compared
+ * within a tolerance. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #define CHECK(box, rows) expect_shape(*state, SLAB_OBB, (box), (rows), NULL, 0)
 #define CHECK_WITHIN(box, rows, within) expect_shape(*state, SLAB_OBB, (box), (rows), NULL, (within))
 
-/* Axis 0 is y, axis 1 is -x, axis 2 is z: the box reaches over x 8 .. 12, y 19 .. 21, z 26 .. 34. */
+/* Axis 0 is y, axis 1 is -x, axis 2 is z. The box extends over x 8 .. 12, y 19 .. 21, z 26 .. 34. */
 static const slab_obb T = {{10, 20, 30}, {1, 2, 4}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
 
 static void quarter_turned_box_is_met_on_every_face(void **state) {
@@ -42,7 +43,7 @@ static void ray_on_a_face_is_not_lost_to_zero_times_infinity(void **state) {
       {{{12, 10, 34}, 0, {-0.0f, 1, -0.0f}, INFINITY}, {9, {0, -1, 0}, 0, 0, 9, 11}}, /* along an edge */
       {{{8, 20, 26}, 0, {0x1p-149f, 1, -0x1p-149f}, INFINITY}, {1, {0, 1, 0}, 1, 0, 0, 1}},
       {{{12 + 0x1p-20f, 10, 30}, 0, {0, 1, 0}, INFINITY}, EXPECT_MISS},
-      {{{12, 20, 30}, 0, {1, 0, 0}, INFINITY}, {0, {1, 0, 0}, 2, 0, 0, 0}}, /* outward from the face */
+      {{{12, 20, 30}, 0, {1, 0, 0}, INFINITY}, {0, {1, 0, 0}, 2, 0, 0, 0}}, /* outward from a face */
       {{{12, 20, 30}, 0, {-1, 0, 0}, INFINITY}, {0, {1, 0, 0}, 2, 0, 0, 4}},
   };
   CHECK(&T, rows);
@@ -54,7 +55,8 @@ static void ray_through_an_edge_or_corner_hits(void **state) {
       {{{14, 19, 30}, 0, {-1, 1, 0}, INFINITY}, {2, {1, 0, 0}, 2, 0, 2, 2}},
       {{{10, 23.01f, 30}, 0, {1, -1, 0}, INFINITY}, EXPECT_MISS},
       {{{14, 23, 36}, 0, {-1, -1, -1}, INFINITY}, {2, {0, 1, 0}, 1, 0, 2, 4}}, /* through a corner: axis 0 decides */
-      {{{14, 19, 36}, 0, {-1, 1, -1}, INFINITY}, {2, {1, 0, 0}, 2, 0, 2, 2}},  /* touches it: axis 1 is the lowest */
+      {{{14, 19, 36}, 0, {-1, 1, -1}, INFINITY},
+       {2, {1, 0, 0}, 2, 0, 2, 2}}, /* touches a corner: axis 1 is the lowest */
   };
   CHECK(&T, rows);
 }
@@ -95,7 +97,7 @@ static void centre_is_subtracted_before_turning(void **state) {
   CHECK(&far, rows);
 }
 
-/* cos 60 = 1/2, sin 60 rounds: the ray runs along axis 0 from 5 away, then crosses along axis 1. */
+/* cos 60 = 1/2, sin 60 is rounded. The ray runs along axis 0 from a distance of 5, then another along axis 1. */
 static void turned_by_sixty_degrees(void **state) {
   const float s = 0.8660254f;
   const slab_obb box = {{0, 0, 0}, {1, 2, 4}, {{0.5f, s, 0}, {-s, 0.5f, 0}, {0, 0, 1}}};
@@ -103,7 +105,7 @@ static void turned_by_sixty_degrees(void **state) {
       {{{-2.5f, -5 * s, 0}, 0, {0.5f, s, 0}, INFINITY}, {4, {-0.5f, -s, 0}, 0, 0, 4, 6}},
       {{{-5 * s, 2.5f, 0}, 0, {s, -0.5f, 0}, INFINITY}, {3, {-s, 0.5f, 0}, 3, 0, 3, 7}},
       {{{0, 0, 0}, 0, {s, -0.5f, 0}, INFINITY}, {2, {s, -0.5f, 0}, 2, 0, 0, 2}},
-      /* beside the turned box, within its bounds (x up to 0.5 + 2 s = 2.23, y up to s + 1 = 1.87) */
+      /* beside the rotated box, inside its bounds (x up to 0.5 + 2 s = 2.23, y up to s + 1 = 1.87) */
       {{{2, 1.5f, -9}, 0, {0, 0, 1}, INFINITY}, EXPECT_MISS},
       {{{-2, -1.5f, -9}, 0, {0, 0, 1}, INFINITY}, EXPECT_MISS},
   };
@@ -150,11 +152,11 @@ static void axes_not_orthonormal_are_refused(void **state) {
     int axis, component;
     float value;
     slab_status status;
-  } cases[] = {{0, 0, 1.00001f, SLAB_INVALID_ARGUMENT}, /* length^2 1 + 2e-5 */
+  } cases[] = {{0, 0, 1.00001f, SLAB_INVALID_ARGUMENT}, /* squared length 1 + 2e-5 */
                {0, 0, 1.000004f, SLAB_OK},
                {1, 1, 0.99999f, SLAB_INVALID_ARGUMENT},
                {1, 1, 0.999996f, SLAB_OK},
-               {2, 0, 2e-5f, SLAB_INVALID_ARGUMENT}, /* not at right angles */
+               {2, 0, 2e-5f, SLAB_INVALID_ARGUMENT}, /* not perpendicular */
                {2, 0, 8e-6f, SLAB_OK},
                {1, 1, 0, SLAB_INVALID_ARGUMENT},
                {1, 1, NAN, SLAB_INVALID_ARGUMENT},
@@ -175,9 +177,9 @@ static void axes_not_orthonormal_are_refused(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* The box is where |axis . (x - centre)| <= half size, with axes as given: one that is 4e-6 short reaches 1000.004, and
- * one that leans by 8e-6 reaches y = 1000 + 8e-6 * 999 at x = -999. Bounds that took the axes for exact would cut both.
- */
+/* The box is the set |axis . (x - centre)| <= half size, with the axes as given. An axis that is 4e-6 too short
+ * extends it to 1000.004. An axis that leans by 8e-6 extends it to y = 1000 + 8e-6 * 999 at x = -999. Bounds that
+ * assumed exact axes would cut off both. */
 static void bounds_hold_what_inexact_axes_reach(void **state) {
   static const slab_obb short_axis = {{0, 0, 0}, {1000, 1000, 1000}, {{1, 0, 0}, {0, 0.999996f, 0}, {0, 0, 1}}};
   static const slab_obb leaning = {{0, 0, 0}, {1000, 1000, 1000}, {{1, 0, 0}, {8e-6f, 1, 0}, {0, 0, 1}}};
@@ -219,7 +221,7 @@ static slab_obb random_box(harness_random *r) {
   return box;
 }
 
-/* The point with these coordinates in the box's frame, in half sizes. */
+/* The point with these coordinates in the box's frame, in units of the half sizes. */
 static void point_in(const slab_obb *box, const float s[3], float point[3]) {
   for (int i = 0; i < 3; i++) {
     point[i] = box->center[i];
@@ -227,7 +229,7 @@ static void point_in(const slab_obb *box, const float s[3], float point[3]) {
   }
 }
 
-/* How far the ray's point at t lies along axis k, in half sizes: +-1 on its faces. */
+/* The coordinate of the ray's point at t along axis k, in half sizes: +-1 on the faces. */
 static double along_axis(const slab_obb *box, const slab_ray *ray, float t, int k) {
   double sum = 0;
   for (int i = 0; i < 3; i++) {
@@ -271,7 +273,7 @@ static void ray_aimed_inside_hits_the_face_it_names(void **state) {
   }
 }
 
-/* Lines in a plane that is parallel to a face, a hundredth of the size outside. */
+/* Lines in a plane parallel to a face, at a distance of 1/100 of the size outside it. */
 static void line_beside_a_face_misses(void **state) {
   enum { BOXES = 20, RAYS = 300 };
   harness_random r = harness_seeded("line_beside_a_face_misses");
@@ -297,8 +299,8 @@ static void line_beside_a_face_misses(void **state) {
   }
 }
 
-/* Exact in the box's frame, where y decides at t = 1; its gate, padded by less than z's time is rounded, ends one
- * number before. The oracle once held that against the device. */
+/* Exact in the box's frame, where y determines t = 1. The padding of its bounds is smaller than the rounding error
+ * of z's t, so the bounds end one number earlier. The oracle once reported this as an error of the device. */
 static void point_box_is_met_where_its_gate_ends(void **state) {
   static const slab_obb point = {{1, -0x1.fffffep1f, 0x1.13a9bp-1f}, {0, 0, 0}, {{1, 0, 0}, {0, 1, 0}, {0, 0, -1}}};
   static const slab_ray ray = {{0x1.75bc18p1f, -4, 4}, 0, {-0x1.eb783p0f, 0x1p-22f, -0x1.bb1594p1f}, INFINITY};

@@ -1,10 +1,11 @@
-/* Options and ties: culling, face_forward, masks, skip, and which of equals is named, alike for every kind. */
+/* Options and ties: culling, face_forward, masks, skip, and which of several equal hits is reported; the same for
+ * every kind. */
 #include <math.h>
 #include <string.h>
 
 #include "unit_shapes.h"
 
-/* Front: met from outside, or from the side that the normal points to. The second ray comes from behind. */
+/* Front: hit from outside, or from the side that the normal points to. The second ray comes from behind. */
 static void culling_drops_one_side(void **state) {
   static const slab_cast_options back = {.cull = SLAB_CULL_BACK}, front = {.cull = SLAB_CULL_FRONT};
   for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
@@ -44,16 +45,16 @@ static void face_forward_turns_normals_against_the_ray(void **state) {
   }
 }
 
-/* A unit shape moved by z. */
+/* A unit shape translated by z. */
 static void moved(const unit_shape *s, float z, float shape[15]) {
   memcpy(shape, s->shape, sizeof s->shape);
-  if (s->kind == SLAB_PLANE) shape[3] -= z; /* -z = offset */
+  if (s->kind == SLAB_PLANE) shape[3] -= z; /* the plane equation is -z = offset */
   if (s->kind != SLAB_PLANE) shape[2] += z;
   if (s->kind == SLAB_BOX || s->kind == SLAB_TRIANGLE) shape[5] += z;
   if (s->kind == SLAB_TRIANGLE) shape[8] += z;
 }
 
-/* Geometries 0 .. 4 with masks 1, 2, 4, 8 and, by 0, all bits; each 4 behind the one before. */
+/* Geometries 0 .. 4 with masks 1, 2, 4, 8 and 0, which means all bits. Each is 4 behind the one before. */
 static void mask_hides_a_geometry_from_every_query(void **state) {
   slab_scene *scene = NULL;
   assert_ok(slab_scene_create(*state, &scene));
@@ -82,7 +83,8 @@ static void mask_hides_a_geometry_from_every_query(void **state) {
   slab_scene_destroy(scene);
 }
 
-/* Each ray skips another of the five unit shapes, which all lie at t = 3: planes and triangles go, solids stay. */
+/* Each ray skips a different one of the five unit shapes, which are all at t = 3. Planes and triangles are hidden,
+ * solids stay. */
 static void skip_hides_planes_and_triangles_and_not_solids(void **state) {
   slab_scene *scene = unit_shape_scene(*state);
   slab_ray rays[UNIT_SHAPES + 2];
@@ -107,7 +109,7 @@ static void skip_leaves_the_neighbours_of_what_it_hides(void **state) {
   float triangles[20][9];
   for (int i = 0; i < 20; i++) {
     memcpy(triangles[i], unit_shapes[UNIT_SHAPE_TRIANGLE].shape, sizeof triangles[i]);
-    for (int v = 0; v < 3; v++) triangles[i][3 * v + 2] = (float)(i / 2); /* two at each height */
+    for (int v = 0; v < 3; v++) triangles[i][3 * v + 2] = (float)(i / 2); /* two triangles at each height */
   }
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, triangles, 20);
   slab_ray rays[20];
@@ -131,7 +133,8 @@ static void skip_leaves_the_neighbours_of_what_it_hides(void **state) {
 
 /* ---- ties ---- */
 
-/* All five unit shapes at t = 3, added in every rotation: the first added wins, and `all` names them in that order. */
+/* All five unit shapes at t = 3, added in every rotation of their order. The one added first wins, and SLAB_ALL
+ * lists them in that order. */
 static void of_equal_t_the_lowest_geometry_wins(void **state) {
   const slab_ray ray = unit_shape_ray(-4, 0, INFINITY);
   for (uint32_t turn = 0; turn < UNIT_SHAPES; turn++) {
@@ -149,14 +152,14 @@ static void of_equal_t_the_lowest_geometry_wins(void **state) {
     for (uint32_t k = 0; k < UNIT_SHAPES; k++) {
       const unit_shape *s = &unit_shapes[(k + turn) % UNIT_SHAPES];
       assert_true(a.all[k].geometry == k && a.all[k].t == 3);
-      assert_true(a.all[k].u == unit_shape_near(s, 3, 3, 9).u); /* and its own attributes */
+      assert_true(a.all[k].u == unit_shape_near(s, 3, 3, 9).u); /* with its own attributes */
     }
     answers_free(&a);
     slab_scene_destroy(scene);
   }
 }
 
-/* x = 2^-52 and 2^-53 with a direction of 2^100: both t are below the least float and reported as 0. */
+/* x = 2^-52 and 2^-53 with a direction of 2^100. Both t are below the smallest float and are reported as 0. */
 static void of_t_that_underflow_to_one_value_the_lowest_geometry_wins(void **state) {
   static const slab_plane planes[] = {{{1, 0, 0}, 0x1p-52f}, {{1, 0, 0}, 0x1p-53f}};
   static const slab_ray ray = {{0, 0, 0}, 0, {0x1p100f, 0, 0}, INFINITY};
@@ -170,7 +173,7 @@ static void of_t_that_underflow_to_one_value_the_lowest_geometry_wins(void **sta
   slab_scene_destroy(scene);
 }
 
-/* 37 copies in two geometries, so that ties cross lanes and blocks of every width. */
+/* 37 copies in two geometries, so that ties occur across lanes and blocks of every width. */
 static void of_equal_t_the_lowest_primitive_wins(void **state) {
   enum { N = 37 };
   for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
@@ -193,9 +196,9 @@ static void of_equal_t_the_lowest_primitive_wins(void **state) {
   }
 }
 
-/* Solids around the origin have one clipped enter, t_min, whatever their own: the first is named though the last is
- * the smallest and its surface the closest. A surface nearer than t = 0 there is none, so distance differs from enter.
- */
+/* Solids that contain the ray's start all have the clipped enter t_min, whatever their unclipped enter. So the first
+ * is reported, although the last is the smallest and its surface the closest. Surfaces before t_min do not count, so
+ * the closest distance differs from enter. */
 static void interval_compares_clipped_enters(void **state) {
   static const slab_box boxes[] = {{{-9, -9, -9}, {9, 9, 9}}, {{-7, -7, -7}, {5, 5, 5}}, {{-1, -1, -1}, {1, 1, 1}}};
   slab_scene *scene = expect_scene(*state, SLAB_BOX, boxes, 3);

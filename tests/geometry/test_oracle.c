@@ -1,5 +1,5 @@
-/* The oracle alone: verdicts and judgements that follow from the contract by hand, planted wrong answers, and
- * seams of thin, far and tiny meshes. test_oracle_exact.c holds it against rational arithmetic. */
+/* The oracle alone: verdicts and judgements derived from the contract by hand, planted wrong results, and seams of
+ * thin, far and tiny meshes. test_oracle_exact.c compares it with rational arithmetic. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,7 +123,7 @@ static void small_results_on_a_box(void **state) {
   assert_int_equal(closest(&g, away, miss()), ORACLE_RIGHT);
 }
 
-/* The line x + y = 2 touches the unit square in (1, 1) alone; 3 y + x = 4 as well. */
+/* The line x + y = 2 touches the unit square only in (1, 1), and so does 3 y + x = 4. */
 static void boxes_are_closed_at_a_corner(void **state) {
   (void)state;
   const slab_box box = {{0, 0, 0}, {1, 1, 1}};
@@ -181,7 +181,7 @@ static void ranges_are_closed(void **state) {
   assert_verdict(&g, within(r, 1, 0), ORACLE_MISS);
 }
 
-/* Axes permuted and turned round: the frame is exact, u counts the box's own axes. */
+/* Axes permuted and reversed: the frame is exact, and u is the face number in the box's own axes. */
 static void oriented_boxes_in_their_frame(void **state) {
   (void)state;
   const slab_obb box = {{4, 0, 0}, {1, 2, 3}, {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}};
@@ -234,11 +234,12 @@ static void crossings_of_a_sphere(void **state) {
   assert_int_equal(interval(&g, r, 3, 7), ORACLE_RIGHT);
   assert_int_equal(interval(&g, ray(0, 0, 5, 0, 0, 1), 0, 2), ORACLE_RIGHT);
   assert_int_equal(closest(&p, r, hit(5, 0, 0, -1, 0, 0, 0)), ORACLE_RIGHT);
-  assert_int_equal(closest(&p, ray(0, 0, 5, 0, 0, -1), hit(0, 0, 0, 1, 0, 0, 0)), ORACLE_RIGHT); /* on the point */
+  assert_int_equal(closest(&p, ray(0, 0, 5, 0, 0, -1), hit(0, 0, 0, 1, 0, 0, 0)),
+                   ORACLE_RIGHT); /* exactly on the point */
 }
 
-/* A point, and a ball that is small for its distance: the roots are exact, the gate's times (plane - origin) * (1 / d)
- * are not, and what they clamp is right too. */
+/* A point, and a ball that is small for its distance. The roots are exact. The t of the padded bounds, (plane -
+ * origin) * (1 / d), are not, and a t clamped to them is right too. */
 static void gate_of_a_far_small_sphere_may_move_its_crossing(void **state) {
   (void)state;
   const float radii[] = {0.0f, 1.0f};
@@ -278,8 +279,8 @@ static void planes_and_coplanar_rays(void **state) {
 
 /* ---- triangles --------------------------------------------------------------------------- */
 
-/* a right triangle in z = 5; along +z the ray's point moves by (e, e^2) in (x, y): the legs belong to it, the
- * hypotenuse does not. */
+/* a right triangle in z = 5. Along +z, the tie rule moves the ray's point by (e, e^2) in (x, y): the legs belong to
+ * the triangle, the hypotenuse does not. */
 static void edges_and_corners_by_the_tie_rule(void **state) {
   (void)state;
   const slab_triangle triangle = {{0, 0, 5}, {4, 0, 5}, {0, 4, 5}};
@@ -297,7 +298,7 @@ static void edges_and_corners_by_the_tie_rule(void **state) {
   }
 }
 
-/* On the diagonal x = y the two directions differ: down kz the axes swap, so the point moves by e in y. */
+/* On the diagonal x = y the two directions differ: along -z the axes swap, so the point moves by e in y. */
 static void tie_rule_swaps_axes_down_z(void **state) {
   (void)state;
   const slab_triangle above = {{0, 0, 5}, {4, 4, 5}, {0, 4, 5}}, below = {{0, 0, 5}, {4, 0, 5}, {4, 4, 5}};
@@ -324,7 +325,7 @@ static void wrong_answers_on_a_triangle_are_seen(void **state) {
   assert_int_equal(closest(&g, r, hit(5, 0, 0, 0.9999f, 0.25f, 0.5f, 0)), ORACLE_WRONG);
   assert_int_equal(closest(&g, r, hit(nextafterf(5, 6), 0, 0, 1, 0.25f, 0.5f, 0)), ORACLE_WRONG);
   assert_int_equal(interval(&g, r, 5, 5), ORACLE_RIGHT);
-  /* the ray runs along the normal: the back */
+  /* the ray is parallel to the normal, so it hits the back */
   assert_int_equal(judge_with(&g, SLAB_CLOSEST, r, &none, 1, &back), ORACLE_RIGHT);
   assert_int_equal(judge_with(&g, SLAB_CLOSEST, r, &right, 1, &back), ORACLE_WRONG);
   assert_int_equal(judge_with(&g, SLAB_CLOSEST, r, &right, 1, &front), ORACLE_RIGHT);
@@ -342,8 +343,9 @@ static void triangles_without_area_are_missed(void **state) {
   }
 }
 
-/* A slanted needle 1e-6 wide: the areas are compensated, so that t stays within a few 1e-6 of its length. */
-/* Vertices and areas are floats, but the areas' products are not: t may be off by its last bit. */
+/* A slanted needle of width 1e-6. Its areas are compensated, so that the error of t stays within a few 1e-6 of its
+ * length. */
+/* Vertices and areas are floats, but the products of the areas are not: t may be off by its last bit. */
 static void areas_of_rounded_products_may_move_t(void **state) {
   (void)state;
   const slab_triangle triangle = {{0, 4, -4}, {0, -4, 4}, {-4, 4, 0}};
@@ -441,7 +443,7 @@ static void invalid_and_empty_rays(void **state) {
   assert_verdict(&g, ray(0x1p60f, 0, 0, -1, 0, 0), ORACLE_HIT); /* the last valid origin */
 }
 
-/* Directions of all lengths: t scales by powers of two; a t that is not finite is a miss. */
+/* Directions of all lengths: t scales by powers of two. A t that is not finite is a miss. */
 static void tiny_and_huge_directions(void **state) {
   (void)state;
   const slab_box box = {{2, -1, -1}, {3, 1, 1}};

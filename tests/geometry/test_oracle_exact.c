@@ -1,5 +1,6 @@
-/* The oracle's triangles against rational arithmetic (GMP): signed volumes, and the tie rule as a move of the ray's
- * point. And what it says of seams: rays at the edges of closed rooms, thin, far away and tiny. */
+/* The oracle's triangles compared with rational arithmetic (GMP): signed volumes, and the tie rule as a displacement
+ * of the ray's point. Also its judgement of seams: rays at the edges of closed rooms that are thin, far away or
+ * tiny. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 #include "oracle.h"
 
-/* ---- random numbers: a 64-bit linear congruence, its seed printed with each failure ---- */
+/* ---- random numbers: a 64-bit linear congruential generator; each failure prints its seed ---- */
 
 typedef struct randomness {
   uint64_t state;
@@ -48,7 +49,7 @@ static void exact_set(exact *v, const float *p) {
   for (int i = 0; i < 3; i++) mpq_set_d(v->x[i], (double)p[i]);
 }
 
-/* a - b of floats. */
+/* a - b of float vectors. */
 static void exact_difference(exact *v, const float *a, const float *b) {
   exact minus;
   exact_init(&minus);
@@ -76,7 +77,7 @@ static void exact_volume(mpq_t result, const exact *a, const exact *b, const exa
   mpq_clear(q);
 }
 
-/* ---- the contract's triangle, exactly ------------------------------------------------- */
+/* ---- the contract's triangle in exact arithmetic -------------------------------------- */
 
 static const float *corner(const slab_triangle *t, int i) { return i == 0 ? t->a : i == 1 ? t->b : t->c; }
 
@@ -89,7 +90,8 @@ static void shear_axes(const slab_ray *ray, int *kx, int *ky) {
   *ky = d[kz] < 0.0f ? (kz + 1) % 3 : (kz + 2) % 3;
 }
 
-/* Sign of (J x K) . d; where it is 0, of its change ((K - J) x axis) . d as the origin moves along kx, then ky. */
+/* The sign of (J x K) . d. If that is 0: the sign of its change ((K - J) x axis) . d as the origin moves along kx,
+ * then ky. */
 static int edge_sign(const slab_ray *ray, const float *j, const float *k, bool *contact) {
   exact from, to, along, axis;
   mpq_t volume;
@@ -126,7 +128,7 @@ static bool is_hit(const slab_ray *ray, const slab_triangle *t, bool *contact) {
   return sum == 3 || sum == -3;
 }
 
-/* t = ((b - a) x (c - a)) . (a - o) / ((b - a) x (c - a)) . d lies in [lo, hi]. */
+/* Whether t = ((b - a) x (c - a)) . (a - o) / ((b - a) x (c - a)) . d lies in [lo, hi]. */
 static bool time_is_in(const slab_ray *ray, const slab_triangle *triangle, const double t[2]) {
   exact e1, e2, v;
   mpq_t up, run, end;
@@ -158,7 +160,7 @@ typedef struct tally {
   uint32_t hits, misses, undecided, contacts;
 } tally;
 
-/* A certain verdict must be the exact one, a certain hit's enclosure must hold the exact t. */
+/* A certain verdict must equal the exact one. The enclosure of a certain hit must contain the exact t. */
 static void check_pair(const slab_ray *ray, const slab_triangle *triangle, tally *sum) {
   const oracle_geometry g = {SLAB_TRIANGLE, triangle, 1, 0, NULL};
   double t[2];
@@ -177,7 +179,8 @@ static void fill(randomness *r, float *values, float scale, float offset) {
   for (int i = 0; i < 3; i++) values[i] = offset + scale * next_signed(r);
 }
 
-/* Ordinary triangles, needles, far away, tiny; whole lines, half of them aimed at the triangle's middle. */
+/* Ordinary triangles, needles, far away and tiny ones. Whole lines, half of them aimed at the middle of the
+ * triangle. */
 static void random_pairs_are_decided_as_exactly(void **state) {
   (void)state;
   static const struct {
@@ -206,8 +209,8 @@ static void random_pairs_are_decided_as_exactly(void **state) {
   }
 }
 
-/* Small integers; the direction's largest component is 4, so that the shear is exact: nothing is undecided, contacts
- * with edges and corners included. */
+/* Small integers. The largest component of the direction is 4, so the shear is exact. No verdict may be undecided,
+ * including contacts with edges and corners. */
 static void lattice_pairs_are_all_decided(void **state) {
   (void)state;
   enum { PAIRS = 50000 };
@@ -256,7 +259,7 @@ static void build_room(room *built, const float origin[3], const float size[3]) 
   }
 }
 
-/* From inside, near the end z = 0, at a random point of a random edge of the room or of a wall's diagonal. */
+/* From inside the room, near its end z = 0, at a random point of a random edge of the room or of a wall's diagonal. */
 static slab_ray aim(randomness *r, const room *in, const float size[3]) {
   const slab_triangle *t = &in->triangles[next_bits(r) % 12];
   const int i = (int)(next_bits(r) % 3);
@@ -275,7 +278,8 @@ static oracle_judgement judge_count(const oracle_scene *scene, const slab_ray *r
   return oracle_judge(scene, SLAB_COUNT, ray, &n, 1, nothing, NULL, NULL, 0);
 }
 
-/* Rounding decides which triangle of a seam is hit, but exactly one is: a leak and a double hit are proved wrong. */
+/* Rounding decides which triangle of a seam is hit, but exactly one is. A leak and a double hit must be proved
+ * wrong. */
 static void rays_at_seams_hit_exactly_once(void **state) {
   (void)state;
   static const float sets[][2][3] = {{{0, 0, 0}, {1, 1, 1000}},

@@ -1,4 +1,4 @@
-/* Planes, case by case: t = (offset - n.o) / n.d with sums in x, y, z order, and no epsilon. */
+/* Planes, case by case: t = (offset - n.o) / n.d, with sums in the order x, y, z, and no epsilon. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #define CHECK(plane, rows) expect_shape(*state, SLAB_PLANE, (plane), (rows), NULL, 0)
 #define CHECK_WITHIN(plane, rows, within) expect_shape(*state, SLAB_PLANE, (plane), (rows), NULL, (within))
-/* At t, with this normal. */
+/* A hit at t, with this normal. */
 #define AT(t, x, y, z) \
   { t, {x, y, z}, 0, 0, t, t }
 
@@ -48,7 +48,7 @@ static void parallel_and_coplanar_rays_miss(void **state) {
       {{{0, 0, 0}, 0, {1, 0, 0}, INFINITY}, EXPECT_MISS},
       {{{0, 0, 3}, 0, {1, 0, 0}, INFINITY}, EXPECT_MISS},
       {{{0, 0, 3}, -INFINITY, {1, 1, -0.0f}, INFINITY}, EXPECT_MISS},
-      {{{0, 0, 3}, -INFINITY, {1, 1, 0x1p-149f}, INFINITY}, EXPECT_MISS}, /* a subnormal is zero */
+      {{{0, 0, 3}, -INFINITY, {1, 1, 0x1p-149f}, INFINITY}, EXPECT_MISS}, /* a subnormal component counts as zero */
       {{{0, 0, 0}, -INFINITY, {-1, 1, 0}, INFINITY}, EXPECT_MISS},
   };
   static const slab_plane slanted = {{1, 1, 0}, 2};
@@ -60,7 +60,7 @@ static void parallel_and_coplanar_rays_miss(void **state) {
   CHECK(&slanted, cancelling);
 }
 
-/* x = 1 at t = 2^100: the quotient is judged, no "nearly parallel". */
+/* x = 1 at t = 2^100: the quotient decides, and there is no "nearly parallel". */
 static void nearly_parallel_ray_hits_far_away(void **state) {
   static const slab_plane plane = {{1, 0, 0}, 1};
   static const expect_row rows[] = {
@@ -72,7 +72,7 @@ static void nearly_parallel_ray_hits_far_away(void **state) {
   CHECK(&plane, rows);
 }
 
-/* 2^24 + 1 rounds to 2^24, and -2^24 makes 0 of it; any other order gives 1, and t = 4 or -6. */
+/* 2^24 + 1 rounds to 2^24, and adding -2^24 gives 0. Any other order gives 1, and t = 4 or -6. */
 static void sums_run_in_x_y_z_order(void **state) {
   static const slab_plane plane = {{1, 1, 1}, 5};
   static const expect_row rows[] = {
@@ -92,7 +92,7 @@ static void quotient_is_correctly_rounded(void **state) {
   CHECK(&plane, rows);
 }
 
-/* The normal's length divides out. */
+/* The length of the normal cancels. */
 static void normal_of_any_length_makes_the_same_plane(void **state) {
   static const int exponents[] = {-149, -140, -126, -60, 0, 60, 120, 126};
   for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
@@ -142,13 +142,13 @@ static void plane_through_a_point_passes_it(void **state) {
 
 enum { FAINT_PLANES = 64, FAINT_RAYS = 512 };
 
-/* Of any magnitude from 2^least, which may be subnormal, to 2^most, of either sign, or 0. */
+/* Any magnitude from 2^least, which may be subnormal, to 2^most, of either sign, or 0. */
 static float any_magnitude(harness_random *r, int least, int most) {
   const float size = ldexpf(harness_uniform(r, 1, 2), least + (int)harness_below(r, (uint32_t)(most - least) + 1));
   return harness_below(r, 8) == 0 ? 0.0f : harness_bits(r) & 1 ? size : -size;
 }
 
-/* The formula as it stands in the contract, for directions and normals whose largest component is in [1, 2). */
+/* The formula of the contract, for directions and normals whose largest component is in [1, 2). */
 static float plain_quotient(const slab_plane *p, const slab_ray *ray) {
   const float *n = p->normal, *o = ray->origin, *d = ray->direction;
   const volatile float from[3] = {n[0] * o[0], n[1] * o[1], n[2] * o[2]},
@@ -157,8 +157,9 @@ static float plain_quotient(const slab_plane *p, const slab_ray *ray) {
   return along == 0 || !isfinite(t) ? INFINITY : t + 0.0f;
 }
 
-/* Their products are left out where no answer shows them, and only there: so offsets, normals and the origin's other
- * components are as small, in every combination. Some answers would be others without, else this proved nothing. */
+/* Products of subnormal components are omitted only where that changes no result. So offsets, normals and the other
+ * components of the origin are as small, in every combination. Some results must depend on these products, or the
+ * test would prove nothing. */
 static void subnormal_components_of_the_origin_count(void **state) {
   harness_random r = harness_seeded("subnormal_components_of_the_origin_count");
   slab_ray rays[FAINT_RAYS];

@@ -1,5 +1,6 @@
-/* Seeded random scenes of all kinds at once with extremes over-represented: device = CPU reference bit by bit in every
- * query, the queries agree, and relations hold that need no reference. SLABCAST_TEST_SEED repeats a run. */
+/* Seeded random scenes of all kinds at once, with extreme numbers over-represented. The device equals the CPU
+ * reference bit by bit in every query, the queries agree, and relations hold that need no reference.
+ * SLABCAST_TEST_SEED repeats a run. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static void every_query_equals_the_reference_in_extreme_scenes(void **state) {
 
 /* ---- relations ---- */
 
-/* 32 geometries of one shape each, told apart by their masks. */
+/* 32 geometries of one shape each, selected by their masks. */
 static slab_scene *scene_of_bits(slab_context *context, const slab_shape kinds[32], float shapes[32][15]) {
   slab_scene *scene = NULL;
   assert_ok(slab_scene_create(context, &scene));
@@ -67,7 +68,7 @@ static void take_closest(slab_hit *best, const slab_hit *h) {
   if (h->t < best->t || (h->t == best->t && h->geometry < best->geometry)) *best = *h;
 }
 
-/* Cast geometry by geometry, then all at once: counts add up, and the closest is the closest of them. */
+/* Cast geometry by geometry, then all at once: counts add up, and the closest hit is the closest of the single ones. */
 static void geometry_alone_answers_as_in_company(void **state) {
   enum { N = 600, SCENES = 6 };
   random_state r = harness_stream("geometry_alone_answers_as_in_company");
@@ -107,7 +108,8 @@ static void geometry_alone_answers_as_in_company(void **state) {
   }
 }
 
-/* slab_pairs against intervals of a scene that sees shape g alone. Shapes that a scene refuses are dropped before. */
+/* slab_pairs compared with intervals of a scene that sees only shape g. Shapes that a scene refuses are dropped
+ * before. */
 static void pairs_equal_intervals(void **state) {
   enum { ROUNDS = 40 };
   random_state r = harness_stream("pairs_equal_intervals");
@@ -146,8 +148,8 @@ static void pairs_equal_intervals(void **state) {
     }
 }
 
-/* A narrower range keeps the hits in it: the closest of [t, inf) in a scene of thin things is the first of all with
- * t_i >= t, to the bit. */
+/* A narrower range keeps the hits in it: the closest hit of [t, inf) in a scene of planes and triangles is the first
+ * of all hits with t_i >= t, bit by bit. */
 static void range_only_filters_planes_and_triangles(void **state) {
   enum { N = 400, SCENES = 10 };
   random_state r = harness_stream("range_only_filters_planes_and_triangles");
@@ -169,7 +171,7 @@ static void range_only_filters_planes_and_triangles(void **state) {
     answers a, later;
     expect_cast(scene, rays, N, NULL, &a);
     for (int i = 0; i < N; i++)
-      if (a.count[i] > 1) rays[i].t_min = a.all[a.offsets[i] + 1].t; /* the second hit */
+      if (a.count[i] > 1) rays[i].t_min = a.all[a.offsets[i] + 1].t; /* the t of the second hit */
     expect_cast(scene, rays, N, NULL, &later);
     for (int i = 0; i < N; i++) {
       if (a.count[i] < 2) continue;

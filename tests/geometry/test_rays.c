@@ -1,4 +1,4 @@
-/* Rays and ranges: what holds alike for every kind of primitive. */
+/* Rays and ranges: rules that are the same for every kind of primitive. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 /* ---- validity ---- */
 
-/* Every query's answers to rays that must all be invalid. */
+/* Checks the results of every query for rays that are all invalid. */
 static void check_invalid(slab_scene *scene, const slab_ray *rays, size_t n) {
   static const slab_hit no_hit = {INFINITY, {0, 0, 0}, 0, 0, SLAB_INVALID, SLAB_INVALID};
   static const slab_interval no_interval = {INFINITY, -INFINITY, SLAB_INVALID, SLAB_INVALID};
@@ -94,7 +94,7 @@ static void invalid_rays_are_counted_and_misses_are_not(void **state) {
   expect_cast(scene, rays, 6, NULL, &a);
   assert_true(a.invalid[0] == 3);
   for (int i = 0; i < 6; i++) assert_true(a.closest[i].geometry == ids[i] && a.interval[i].geometry == ids[i]);
-  uint64_t invalid = 77; /* set, not added to */
+  uint64_t invalid = 77; /* written, not added to */
   float t[6];
   assert_ok(slab_distance(scene, rays, 6, t, &(slab_cast_options){.invalid = &invalid}));
   assert_true(invalid == 3);
@@ -172,7 +172,7 @@ static void segment_inside_a_solid_has_an_interval_and_no_hit(void **state) {
     if (s->solid) unit_shape_check(state, s, slab_segment(a, b), unit_shape_inside(0, 1));
 }
 
-/* t is the fraction of the way; lengths are powers of two, so that nothing is rounded. */
+/* t is the fraction of the segment. Lengths are powers of two, so nothing is rounded. */
 static void segment_ending_on_a_surface_hits_it(void **state) {
   static const float a[3] = {0, 0, -5}, b[3] = {0, 0, -1}, c[3] = {0, 0, 3}, d[3] = {0, 0, -1.0625f};
   for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
@@ -182,10 +182,10 @@ static void segment_ending_on_a_surface_hits_it(void **state) {
     want.t = want.enter = 0.5f;
     want.leave = s->solid ? 0.75f : 0.5f;
     unit_shape_check(state, s, slab_segment(a, c), want);
-    want.t = want.enter = 0; /* starting on it */
+    want.t = want.enter = 0; /* starts on it */
     want.leave = s->solid ? 0.5f : 0;
     unit_shape_check(state, s, slab_segment(b, c), want);
-    unit_shape_check(state, s, slab_segment(a, d), (expect_want)EXPECT_MISS); /* ends short of it */
+    unit_shape_check(state, s, slab_segment(a, d), (expect_want)EXPECT_MISS); /* ends before it */
   }
 }
 
@@ -205,7 +205,7 @@ static void length_of_the_direction_divides_t(void **state) {
     }
 }
 
-/* 3 * 2^140 is beyond all floats, and so is 3 * 2^127. */
+/* 3 * 2^140 is larger than every float, and so is 3 * 2^127. */
 static void hit_whose_t_is_not_finite_is_a_miss(void **state) {
   for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     unit_shape_check(state, s, (slab_ray){{0, 0, -4}, 0, {0, 0, 0x1p-140f}, INFINITY}, (expect_want)EXPECT_MISS);
@@ -214,8 +214,8 @@ static void hit_whose_t_is_not_finite_is_a_miss(void **state) {
   }
 }
 
-/* t_min = 2^-10 is 2^-150 in lengths of the scaled direction, and rounds to 0 there: the surface at t = 0 is still out
- * of the range. Solids end at t = 2^141, which is no float. */
+/* t_min = 2^-10 is 2^-150 in lengths of the scaled direction, and rounds to 0 there. The surface at t = 0 must still
+ * be outside the range. Solids end at t = 2^141, which is no float. */
 static void range_end_that_underflows_still_excludes_zero(void **state) {
   for (const unit_shape *s = unit_shapes; s < unit_shapes + UNIT_SHAPES; s++) {
     const slab_ray ray = {{0, 0, -1}, 0x1p-10f, {0, 0, 0x1p-140f}, INFINITY};
@@ -225,7 +225,8 @@ static void range_end_that_underflows_still_excludes_zero(void **state) {
   }
 }
 
-/* The scaled direction is (~0, ~0, 1) with components that are subnormal, or zeros of either sign: all the same ray. */
+/* The scaled direction is (~0, ~0, 1), with components that are subnormal or zeros of either sign. All are the same
+ * ray. */
 static void zeros_of_either_sign_and_subnormals_give_the_same_bits(void **state) {
   static const float zeros[] = {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, 0x1.cp-127f, -0x1.cp-127f};
   slab_ray rays[36];
@@ -247,7 +248,7 @@ static void zeros_of_either_sign_and_subnormals_give_the_same_bits(void **state)
   }
 }
 
-/* expect_cast refuses -0: rays that start on the surface, t_min and t_max of -0, normals turned around. */
+/* expect_cast rejects -0: rays that start on the surface, t_min and t_max of -0, flipped normals. */
 static void minus_zero_never_appears(void **state) {
   const slab_ray rays[] = {unit_shape_ray(-1, -0.0f, INFINITY),
                            unit_shape_ray(-1, -1, -0.0f),

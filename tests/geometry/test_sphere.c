@@ -1,4 +1,5 @@
-/* Spheres, case by case. The quadratic's numbers are small integers unless stated otherwise, so nothing is rounded. */
+/* Spheres, case by case. Unless stated otherwise, the numbers of the quadratic are small integers, so nothing is
+ * rounded. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +9,7 @@ static const slab_sphere S = {{0, 0, 0}, 2};
 
 #define CHECK(sphere, rows) expect_shape(*state, SLAB_SPHERE, (sphere), (rows), NULL, 0)
 #define CHECK_WITHIN(sphere, rows, within) expect_shape(*state, SLAB_SPHERE, (sphere), (rows), NULL, (within))
-/* A crossing's normal, and u = v = 0. */
+/* Normal of a crossing, and u = v = 0. */
 #define NORMAL(x, y, z) {x, y, z}, 0, 0
 
 static void ray_through_the_centre_enters_and_leaves(void **state) {
@@ -24,7 +25,7 @@ static void ray_through_the_centre_enters_and_leaves(void **state) {
   CHECK(&S, rows);
 }
 
-/* The exit, not the far root of a sphere that lies ahead. */
+/* The exit is reported, not the far root of a sphere ahead. */
 static void ray_from_inside_reports_its_exit(void **state) {
   static const expect_row rows[] = {
       {{{0, 0, 0}, 0, {1, 0, 0}, INFINITY}, {2, NORMAL(1, 0, 0), 0, 2}},
@@ -40,15 +41,15 @@ static void ray_starting_on_the_surface_touches_it(void **state) {
   static const expect_row rows[] = {
       {{{-2, 0, 0}, 0, {1, 0, 0}, INFINITY}, {0, NORMAL(-1, 0, 0), 0, 4}},
       {{{2, 0, 0}, 0, {1, 0, 0}, INFINITY}, {0, NORMAL(1, 0, 0), 0, 0}},
-      {{{0, 2, 0}, 0, {1, 0, 0}, INFINITY}, {0, NORMAL(0, 1, 0), 0, 0}}, /* tangent there: q = 0 */
+      {{{0, 2, 0}, 0, {1, 0, 0}, INFINITY}, {0, NORMAL(0, 1, 0), 0, 0}}, /* tangent at that point: q = 0 */
       {{{0, 0, -2}, 0, {-0.0f, 1, 0}, INFINITY}, {0, NORMAL(0, 0, -1), 0, 0}},
       {{{-2, 0, 0}, 0x1p-100f, {1, 0, 0}, INFINITY}, {4, NORMAL(1, 0, 0), 0x1p-100f, 4}},
   };
   CHECK(&S, rows);
 }
 
-/* y = 2: discriminant 4 - 4. One step out it is 4 - (2 + 2^-22)^2 = -2^-20, one step in 4 - (2 - 2^-23)^2 = 2^-21,
- * whose root 2^-10.5 is half the stretch. */
+/* y = 2: the discriminant is 4 - 4. One step outside it is 4 - (2 + 2^-22)^2 = -2^-20. One step inside it is 4 - (2
+ * - 2^-23)^2 = 2^-21, whose root 2^-10.5 is half the length of the interval. */
 static void tangent_ray_hits_and_one_step_beyond_misses(void **state) {
   static const expect_row rows[] = {
       {{{-6, 2, 0}, 0, {1, 0, 0}, INFINITY}, {6, NORMAL(0, 1, 0), 6, 6}},
@@ -67,7 +68,7 @@ static void tangent_ray_hits_and_one_step_beyond_misses(void **state) {
   CHECK_WITHIN(&S, inside, 0x1p-20f);
 }
 
-/* Radius 5 and the triangles 3, 4, 5: b = 10, discriminant 16, q = 14, c = 84. Normals -4/5 and 3/5 round. */
+/* Radius 5 and triangles 3, 4, 5: b = 10, discriminant 16, q = 14, c = 84. The normals -4/5 and 3/5 are rounded. */
 static void ray_beside_the_centre_meets_both_roots(void **state) {
   static const slab_sphere sphere = {{0, 0, 0}, 5}, away = {{100, -200, 300}, 5};
   static const expect_row rows[] = {
@@ -103,7 +104,7 @@ static void sphere_of_radius_zero_is_a_point_facing_the_ray(void **state) {
   CHECK_WITHIN(&point, aslant, 0x1p-23f);
 }
 
-/* Near 4096 every number is an integer below 2^24: b = 4096, q = 4097, c = 4096^2 - 1 = 4095 * 4097. */
+/* At a distance of 4096 every number is an integer below 2^24: b = 4096, q = 4097, c = 4096^2 - 1 = 4095 * 4097. */
 static void far_small_sphere_is_neither_lost_nor_grown(void **state) {
   static const slab_sphere unit = {{0, 0, 0}, 1};
   static const expect_row rows[] = {
@@ -116,7 +117,7 @@ static void far_small_sphere_is_neither_lost_nor_grown(void **state) {
   CHECK(&unit, rows);
 }
 
-/* 2^30 away, a quarter beside the centre: hit, where b^2 - a c would be lost to rounding. */
+/* At a distance of 2^30, a quarter beside the centre: a hit, where b^2 - a c would lose all precision. */
 static void distance_to_the_line_decides_not_b_squared(void **state) {
   static const slab_sphere unit = {{0, 0, 0}, 1};
   static const slab_ray ray = {{-0x1p30f, 0.25f, 0}, 0, {1, 0, 0}, INFINITY};
@@ -169,7 +170,7 @@ static void face_forward_turns_the_exit(void **state) {
   expect_shape(*state, SLAB_SPHERE, &S, rows, &forward, 0);
 }
 
-/* A quarter turn around every axis takes rays and answers with it. */
+/* A quarter turn about every axis turns rays and results alike. */
 static void axes_are_alike(void **state) {
   static const slab_sphere sphere = {{0, 0, 0}, 5};
   for (int turn = 0; turn < 3; turn++)

@@ -1,17 +1,17 @@
-/* Triangles, case by case. Coordinates are small dyadic numbers, so edge functions and weights are exact. Closed meshes
- * are in test_watertight.c. */
+/* Triangles, case by case. Coordinates are small dyadic numbers, so edge functions and weights are exact.
+ * test_watertight.c tests closed meshes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
 
-/* In z = 0, front towards +z. */
+/* In z = 0, with its front towards +z. */
 static const slab_triangle T = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}};
 
 #define CHECK(triangle, rows) expect_shape(*state, SLAB_TRIANGLE, (triangle), (rows), NULL, 0)
 #define CHECK_WITHIN(triangle, rows, within) expect_shape(*state, SLAB_TRIANGLE, (triangle), (rows), NULL, (within))
-/* At t, with a normal and the weights of b and c. */
+/* A hit at t, with a normal and the weights of b and c. */
 #define AT(t, x, y, z, u, v) \
   { t, {x, y, z}, u, v, t, t }
 
@@ -41,7 +41,7 @@ static void outside_of_each_edge_is_missed(void **state) {
   CHECK(&T, rows);
 }
 
-/* Coordinates rolled by a turn, mirrored or not: the normal is that of cross(b - a, c - a) every time. */
+/* Coordinates rotated cyclically, reflected or not: the normal is always that of cross(b - a, c - a). */
 static void every_axis_and_winding_has_its_normal(void **state) {
   for (int turn = 0; turn < 3; turn++)
     for (int side = -1; side <= 1; side += 2)
@@ -70,7 +70,7 @@ static void ray_in_the_plane_misses(void **state) {
       {{{1, 1, 0}, -INFINITY, {1, 0, 0}, INFINITY}, EXPECT_MISS},
       {{{1, 1, 0}, -INFINITY, {1, -2, -0.0f}, INFINITY}, EXPECT_MISS},
       {{{-5, 0, 0}, -INFINITY, {1, 0, 0}, INFINITY}, EXPECT_MISS},        /* along an edge */
-      {{{5, -1, 0}, -INFINITY, {-1, 1, 0}, INFINITY}, EXPECT_MISS},       /* along the slanted one */
+      {{{5, -1, 0}, -INFINITY, {-1, 1, 0}, INFINITY}, EXPECT_MISS},       /* along the slanted edge */
       {{{-5, 1, 0x1p-20f}, -INFINITY, {1, 0, 0}, INFINITY}, EXPECT_MISS}, /* beside it */
   };
   CHECK(&T, rows);
@@ -106,7 +106,8 @@ static void culling_and_face_forward_look_at_the_winding(void **state) {
   expect_shape(*state, SLAB_TRIANGLE, &T, turned, &forward, 0);
 }
 
-/* b - a = (s, 0, s), c - a = (0, s, 0): normal (-1, 0, 1) / sqrt 2. The ray meets b's and c's quarter at z = s / 4. */
+/* b - a = (s, 0, s), c - a = (0, s, 0): normal (-1, 0, 1) / sqrt 2. The ray hits the point with weight 1/4 of b and
+ * of c at z = s / 4. */
 static void triangles_of_every_size_have_normal_weights_and_t(void **state) {
   for (int e = -40; e <= 50; e += 10) {
     const float s = ldexpf(1, e), n = 0.70710678f;
@@ -121,7 +122,7 @@ static void triangles_of_every_size_have_normal_weights_and_t(void **state) {
   }
 }
 
-/* 2^-40 wide, seen from 1 away: no absolute epsilon. */
+/* Width 2^-40, from a distance of 1: there is no absolute epsilon. */
 static void tiny_triangle_is_hit_from_afar(void **state) {
   static const slab_triangle t = {{0, 0, 0}, {0x1p-38f, 0, 0}, {0, 0x1p-38f, 0}};
   static const expect_row rows[] = {
@@ -132,7 +133,7 @@ static void tiny_triangle_is_hit_from_afar(void **state) {
   CHECK(&t, rows);
 }
 
-/* Width 2^-20 of its length: cross((1, 0, 0), (1, 2^-20, 1/2)) = (0, -1/2, 2^-20). */
+/* Its width is 2^-20 of its length: cross((1, 0, 0), (1, 2^-20, 1/2)) = (0, -1/2, 2^-20). */
 static void needle_has_normal_weights_and_t(void **state) {
   static const slab_triangle t = {{0, 0, 0}, {1, 0, 0}, {1, 0x1p-20f, 0.5f}};
   static const expect_row rows[] = {
@@ -188,7 +189,7 @@ static void double_normal(const slab_triangle *t, double n[3]) {
   for (int i = 0; i < 3; i++) n[i] /= sqrt(length);
 }
 
-/* Where the ray meets the triangle's plane, and the sine of the angle between them. */
+/* t at which the ray intersects the triangle's plane, and the sine of the angle between them. */
 static double plane_t(const slab_triangle *t, const slab_ray *ray, double *sine) {
   double n[3], from = 0, along = 0, length = 0;
   double_normal(t, n);
@@ -201,7 +202,7 @@ static double plane_t(const slab_triangle *t, const slab_ray *ray, double *sine)
   return from / along;
 }
 
-/* A ray through a point of the triangle, from up to `distance` away. */
+/* A ray through a point of the triangle, from a distance of up to `distance`. */
 static slab_ray aimed_at(harness_random *r, const slab_triangle *t, float distance) {
   float u = harness_uniform(r, 0.01f, 0.98f), v = harness_uniform(r, 0.01f, 0.98f), point[3], from[3];
   if (u + v > 0.99f) {
@@ -234,7 +235,7 @@ static void weights_and_t_name_the_same_point(void **state) {
       const slab_hit *h = &a.closest[i];
       double sine;
       const double want = plane_t(&t, &rays[i], &sine);
-      if (sine < 0.05 || !a.any[i]) continue; /* grazing, or rounded over the edge */
+      if (sine < 0.05 || !a.any[i]) continue; /* grazing, or moved over the edge by rounding */
       assert_true(h->u >= 0 && h->v >= 0 && h->u + h->v <= 1.000001f);
       assert_true(fabs((double)h->t - want) < 1e-4 * want);
       for (int j = 0; j < 3; j++) {
@@ -249,7 +250,7 @@ static void weights_and_t_name_the_same_point(void **state) {
   }
 }
 
-/* Aspect 1e-6: with weights from the rounded edge functions the error of t reaches 0.3. */
+/* Aspect ratio 1e-6. With weights from the rounded edge functions, the error of t would reach 0.3. */
 static void t_on_needles_is_right_to_a_few_parts_in_a_million(void **state) {
   enum { NEEDLES = 200, RAYS = 200 };
   harness_random r = harness_seeded("t_on_needles_is_right_to_a_few_parts_in_a_million");
@@ -277,8 +278,8 @@ static void t_on_needles_is_right_to_a_few_parts_in_a_million(void **state) {
   assert_true(judged > 1000);
 }
 
-/* t is clamped into the slab stretch of the bounds: of a triangle in an axis plane these are a flat box, whose t it
- * equals to the bit, however the ray slants. */
+/* t is clamped to the slab interval of the bounds. The bounds of a triangle in an axis plane are a degenerate box,
+ * whose t it equals bit by bit, whatever the slope of the ray. */
 static void axis_aligned_triangle_and_flat_box_have_one_t(void **state) {
   enum { RAYS = 20000 };
   harness_random r = harness_seeded("axis_aligned_triangle_and_flat_box_have_one_t");
@@ -314,8 +315,9 @@ static void axis_aligned_triangle_and_flat_box_have_one_t(void **state) {
   free(of_box);
 }
 
-/* A triangle has one crossing, and it has one side: with back faces culled and with front faces culled, the hits are
- * those without culling, split in two; and turning every triangle around swaps the halves. */
+/* A triangle has one crossing, and the crossing has one side. So the hits with back faces culled and those with
+ * front faces culled are a partition of the hits without culling. Reversing the winding of every triangle swaps the
+ * two parts. */
 static void facing_splits_the_hits_in_two(void **state) {
   enum { N = 60, RAYS = 3000 };
   harness_random r = harness_seeded("facing_splits_the_hits_in_two");
@@ -332,7 +334,7 @@ static void facing_splits_the_hits_in_two(void **state) {
     const slab_triangle *t = &triangles[harness_below(&r, N)];
     rays[i] = aimed_at(&r, t, 30);
     if (i % 2) continue;
-    const float *edge = t->b; /* nearly along the triangle: from a vertex's side to the point aimed at */
+    const float *edge = t->b; /* nearly parallel to the triangle: from beside a vertex to the point aimed at */
     for (int j = 0; j < 3; j++) rays[i].origin[j] = edge[j] + harness_uniform(&r, -1e-6f, 1e-6f);
   }
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, triangles, N);

@@ -1,12 +1,12 @@
-/* Rays exactly on edges and vertices of triangles: a point belongs to one side. Closed meshes are in test_watertight.c.
- */
+/* Rays exactly on edges and vertices of triangles: a point belongs to exactly one side. test_watertight.c tests
+ * closed meshes. */
 #include <math.h>
 
 #include "expect.h"
 
-/* Counts of rays along axis z (turned to any axis) through points of a plane, with triangles in it. */
+/* Triangles in a plane, and counts of rays perpendicular to it, along z (mapped to any axis). */
 typedef struct sheet {
-  int axis; /* that stands for z */
+  int axis; /* the axis in the place of z */
   float side;
   slab_triangle triangles[16];
   uint32_t count;
@@ -32,7 +32,7 @@ static slab_ray through(const sheet *s, float x, float y) {
   return ray;
 }
 
-/* That rays[i] counts want[i]. */
+/* Checks that the count of rays[i] is want[i]. */
 static void check_counts(void **state, const sheet *s, const slab_ray *rays, const uint32_t *want, size_t n) {
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, s->triangles, s->count);
   answers a;
@@ -42,7 +42,7 @@ static void check_counts(void **state, const sheet *s, const slab_ray *rays, con
   slab_scene_destroy(scene);
 }
 
-/* An edge from (0, 0) to e with a triangle on each side, in all directions, wound alike or not. */
+/* An edge from (0, 0) to e with a triangle on each side, in all directions, with equal or opposite winding. */
 static void ray_on_shared_edge_hits_once(void **state) {
   for (int axis = 0; axis < 6; axis++)
     for (int dx = -4; dx <= 4; dx += 2)
@@ -64,16 +64,16 @@ static void ray_on_shared_edge_hits_once(void **state) {
         }
 }
 
-/* Mirrored in x and y, and at the diagonal. */
+/* Mirrors a point in x, in y, and at the diagonal. */
 static void flip(int flips, float point[2]) {
   const float x = flips & 1 ? -point[0] : point[0], y = flips & 2 ? -point[1] : point[1];
   point[0] = flips & 4 ? y : x;
   point[1] = flips & 4 ? x : y;
 }
 
-/* The edge from (n + 1, n) to (-n, 1 - n) passes the ray on the side of (-n, n): its function there is
- * (n + 1)(1 - n) + n n = 1, yet for n = 2^23 both products round to n n. The exact sign decides, not the rule for
- * points on an edge: the triangle towards (n, -n) is hit and the one towards (-n, n) is not. */
+/* The edge from (n + 1, n) to (-n, 1 - n) passes the ray on the side of (-n, n). Its edge function there is (n +
+ * 1)(1 - n) + n n = 1, but for n = 2^23 both products round to n n. The exact sign decides, not the rule for points
+ * on an edge. So the triangle towards (n, -n) is hit and the one towards (-n, n) is not. */
 static void edge_function_that_rounds_to_zero_keeps_its_exact_sign(void **state) {
   static const float n = 0x1p23f;
   for (int axis = 0; axis < 6; axis++)
@@ -113,7 +113,7 @@ static void ray_on_a_vertex_of_a_closed_fan_hits_once(void **state) {
       }
 }
 
-/* A triangle and, point-mirrored at an edge's middle, its twin: the border points of one are not lost to both. */
+/* A triangle, and its point reflection at the middle of an edge. Each border point belongs to one of the two. */
 static void border_edge_is_half_open(void **state) {
   static const float a[2] = {0, 0}, b[2] = {8, 0}, c[2] = {0, 8}, d[2] = {8, 8};
   for (int axis = 0; axis < 6; axis++) {
@@ -131,8 +131,8 @@ static void border_edge_is_half_open(void **state) {
   }
 }
 
-/* Two triangles that fold at an edge, seen along the fold: a point of it belongs to the side they are on or to the
- * other, so one of the two folds counts 2 and its CPU reference image 0. */
+/* Two triangles that share an edge and, seen along the ray, lie on the same side of it (a fold). A point of the edge
+ * belongs to that side or to the other. So either the fold or its mirror image counts 2, and the other one counts 0. */
 static void ray_on_a_fold_hits_twice_or_not_at_all(void **state) {
   for (int axis = 0; axis < 6; axis++)
     for (int dx = -2; dx <= 2; dx++)

@@ -1,5 +1,5 @@
-/* Device results of all six queries before the oracle: none may be wrong, and no more than a stated share too close to
- * call, or the oracle could hide faults. See verdict.h for a longer run. */
+/* The oracle judges device results of all six queries. None may be wrong. No more than a given share may be
+ * undecided, or the oracle could hide faults. verdict.h describes a longer run. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -78,7 +78,7 @@ static void sets_under_options_are_right(void **state) {
 
 /* ---- dyadic sets -------------------------------------------------------------------- */
 
-/* Contacts with faces, edges, corners and tangents everywhere, and nothing undecided. */
+/* Contacts with faces, edges, corners and tangents everywhere, and none is undecided. */
 static void dyadic_sets_are_decided_without_exception(void **state) {
   static const verdict_set sets[] = {
       {"dyadic planes", .build = build_dyadic_planes, .ray = ray_slanted},
@@ -111,8 +111,8 @@ static void dyadic_sets_with_range_ends_on_faces_are_decided(void **state) {
 
 /* ---- thin ------------------------------------------------------------------------------- */
 
-/* From within 4e-5 of a long edge both its triangles are undecided, but the room is closed: not so what the ray hits.
- */
+/* Within 4e-5 of a long edge both of its triangles are undecided. But the room is closed, so what the ray hits is
+ * decided. */
 static void thin_rooms_are_right(void **state) {
   static const verdict_set sets[] = {
       {"room 1 x 1 x 1000", .scenes = {"room"}, .ray = ray_in_room, .cap = RANDOM_CAP},
@@ -123,10 +123,10 @@ static void thin_rooms_are_right(void **state) {
   judge_sets(state, sets);
 }
 
-/* Two or three long edges lie 1e-6 apart, and the ray is aimed to within 1e-6. From a distance of 1 to 3 a vertex in
- * shear space is off by u (|X| + 2 |S Z| + |x|), 2e-7 or so, and as far to either side of each edge its sign is open:
- * some 8e-7 of the 3e-6 that the rays are spread over, less where a miss is certain for other reasons. Measured: 13.4 %
- * and 16.1 %. */
+/* Two or three long edges lie 1e-6 apart, and the ray is aimed to within 1e-6. From a distance of 1 to 3, a vertex
+ * in shear space has an error of u (|X| + 2 |S Z| + |x|), about 2e-7. The sign of each edge is undecided that far to
+ * either side: about 8e-7 of the 3e-6 over which the rays are spread, and less where a miss is certain for other
+ * reasons. Measured: 13.4 % and 16.1 %. */
 #define NEEDLES_CAP 0.2
 
 static void needles_are_right(void **state) {
@@ -137,9 +137,9 @@ static void needles_are_right(void **state) {
   judge_sets(state, sets);
 }
 
-/* ---- the oracle's teeth --------------------------------------------------------------------- */
+/* ---- planted faults that the oracle must detect --------------------------------------------- */
 
-/* Damages the answer to one ray that hits; false where it cannot. */
+/* Damages the result of one ray that hits. Returns false if it cannot. */
 typedef bool damage(verdict_answer *, size_t ray);
 
 static slab_hit *hit_of(const verdict_answer *a, size_t ray) {
@@ -157,7 +157,7 @@ static bool shift_distance(verdict_answer *a, size_t ray) { return shift((float 
 static bool shift_enter(verdict_answer *a, size_t ray) { return shift(&((slab_interval *)a->results + ray)->enter); }
 static bool shift_leave(verdict_answer *a, size_t ray) { return shift(&((slab_interval *)a->results + ray)->leave); }
 
-/* Counts are even: the neighbour exists. */
+/* Counts are even, so the neighbour exists. */
 static bool name_neighbour(verdict_answer *a, size_t ray) {
   hit_of(a, ray)->primitive ^= 1u;
   return true;
@@ -203,7 +203,7 @@ static bool drop_count(verdict_answer *a, size_t ray) {
   return true;
 }
 
-/* The second hit of a list, if there is one, gives way to the first. */
+/* Replaces the second hit of a list, if there is one, by the first. */
 static bool repeat_in_list(verdict_answer *a, size_t ray) {
   const bool several = a->offsets[ray + 1] - a->offsets[ray] > 1;
   if (several) hit_of(a, ray)[1] = *hit_of(a, ray);
@@ -253,7 +253,7 @@ static bool is_hit(const verdict_answer *a, size_t ray) {
   return ((const slab_interval *)a->results)[ray].geometry < VERDICT_GEOMETRIES;
 }
 
-/* Fails unless nearly every damaged answer is proved wrong. */
+/* Fails unless nearly every damaged result is proved wrong. */
 static void plant_and_find(const verdict_world *w, const plant *p) {
   verdict_answer answer = verdict_cast(w, p->query);
   uint64_t planted = 0;
@@ -278,7 +278,7 @@ static void planted_faults_are_proved_wrong(void **state) {
   plant_all(*state, &set, every_plant, sizeof every_plant / sizeof *every_plant);
 }
 
-/* What a gate without its pad does: rays slip out between triangles that are undecided each. */
+/* The effect of padded bounds without the padding: rays leak between triangles that are each undecided. */
 static void planted_leaks_of_a_thin_room_are_proved_wrong(void **state) {
   static const verdict_set set = {"planted leaks", .scenes = {"room"}, .ray = ray_at_long_edge,
                                   .scale = {10.0f, 3.0f, 1.0f}};

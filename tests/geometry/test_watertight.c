@@ -1,17 +1,17 @@
-/* Closed meshes and rays through their edges and vertices: no leak, and every crossing counted once.
+/* Closed meshes, and rays through their edges and vertices: no leak, and every crossing is counted once.
  *
- * Meshes have integer vertices, and rays run through lattice points of their edges, so that edge functions are exactly
- * zero in exact arithmetic. Where the direction's largest component is a power of two, nothing is rounded in shear
- * space either and the library meets the zero itself: those rays are counted, with integers, and must be 30 % or more.
- */
+ * Meshes have integer vertices, and rays pass through lattice points of their edges, so edge functions are zero in
+ * exact arithmetic. Where the largest component of the direction is a power of two, nothing is rounded in shear
+ * space either, and the library itself computes zero. Those rays are counted, with integers, and must be 30 % or
+ * more. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "expect.h"
 #include "lattice.h"
 
-#define CASTS 3000     /* rays that go through every query */
-#define COUNTED 100000 /* rays of which the counts are looked at */
+#define CASTS 3000     /* rays cast in every query */
+#define COUNTED 100000 /* rays whose counts are checked */
 static slab_scene *scene_of(slab_context *context, const lattice_mesh *m, const int place[3]) {
   slab_scene *scene = NULL;
   assert_ok(slab_scene_create(context, &scene));
@@ -24,7 +24,7 @@ static slab_scene *scene_of(slab_context *context, const lattice_mesh *m, const 
 
 typedef struct rays_set {
   slab_ray rays[COUNTED];
-  size_t zero; /* through an edge function that is exactly zero in shear space */
+  size_t zero; /* rays with an edge function that is exactly zero in shear space */
 } rays_set;
 
 static rays_set *lattice_rays(random_state *r, const lattice_mesh *m, const int place[3],
@@ -44,7 +44,7 @@ static rays_set *lattice_rays(random_state *r, const lattice_mesh *m, const int 
 
 /* ---- counts ---- */
 
-/* How far the normal looks along the ray. */
+/* The component of the normal along the ray. */
 static double along(const slab_hit *h, const slab_ray *ray) {
   double sum = 0, length = 0;
   for (int j = 0; j < 3; j++) {
@@ -54,8 +54,8 @@ static double along(const slab_hit *h, const slab_ray *ray) {
   return sum / sqrt(length);
 }
 
-/* Facing is told by culling, since of a triangle along the ray the normal cannot tell it: the exits of each ray are one
- * more than its entries from inside a closed mesh, as many from outside. */
+/* Culling gives the facing, because for a triangle along the ray the normal cannot. From inside a closed mesh, each
+ * ray has one more exit than entries; from outside, as many. */
 static void check_balance(slab_scene *scene, const slab_ray *rays, size_t n, uint32_t inside) {
   uint32_t *entries = malloc(n * sizeof *entries), *exits = malloc(n * sizeof *exits);
   static const slab_cast_options back = {.cull = SLAB_CULL_BACK}, front = {.cull = SLAB_CULL_FRONT};
@@ -66,7 +66,7 @@ static void check_balance(slab_scene *scene, const slab_ray *rays, size_t n, uin
   free(exits);
 }
 
-/* inside: 1 where the rays begin inside the mesh. */
+/* inside: 1 if the rays begin inside the mesh. */
 static void check_parity(slab_scene *scene, const slab_ray *rays, uint32_t inside) {
   uint32_t *counts = malloc(COUNTED * sizeof *counts);
   uint8_t *any = malloc(COUNTED);
@@ -91,7 +91,7 @@ static void check_queries(slab_scene *scene, const slab_ray *rays, uint32_t insi
   check_balance(scene, rays, COUNTED, inside);
 }
 
-/* From inside; then the same lines, whole. */
+/* Rays from inside; then the same rays as whole lines. */
 static void check_mesh_from_inside(void **state, const char *name, const lattice_mesh *m,
                                    const lattice_origins *inside) {
   random_state r = harness_stream(name);
@@ -150,8 +150,8 @@ static void octahedron_leaks_nowhere(void **state) {
   check_mesh_from_inside(state, "octahedron_leaks_nowhere", &m, &inside);
 }
 
-/* A line meets a convex mesh in no point or enters once and leaves once, in this order: rays through silhouette edges
- * and vertices count 0 or 2. */
+/* A line misses a convex mesh, or enters once and then leaves once. So rays through silhouette edges and vertices
+ * count 0 or 2. */
 static void line_through_a_convex_mesh_enters_once_and_leaves_once(void **state) {
   static const int radius = 4;
   static const lattice_origins outside = {
@@ -171,18 +171,17 @@ static void line_through_a_convex_mesh_enters_once_and_leaves_once(void **state)
     met++;
     const slab_hit *h = a.all + a.offsets[i];
     const double first = along(&h[0], &set->rays[i]), last = along(&h[1], &set->rays[i]);
-    const bool apart = h[1].t - h[0].t > 1e-5f * fabsf(h[1].t); /* else rounding may swap the two */
+    const bool apart = h[1].t - h[0].t > 1e-5f * fabsf(h[1].t); /* otherwise rounding may swap the two */
     if (apart && fabs(first) > 1e-5 && fabs(last) > 1e-5) assert_true(first < 0 && last > 0);
   }
   check_balance(scene, set->rays, CASTS, 0);
-  assert_true(met > CASTS / 4 && met < CASTS); /* silhouettes of both sorts were seen */
+  assert_true(met > CASTS / 4 && met < CASTS); /* both kinds of silhouettes occurred */
   answers_free(&a);
   free(set);
   slab_scene_destroy(scene);
 }
 
-/* Folds: rays aimed at the edges of a cube along which it turns away. Of a silhouette edge both triangles are counted
- * or neither. */
+/* Folds: rays aimed at silhouette edges of a cube. Both triangles of such an edge are counted, or neither is. */
 static void ray_on_a_silhouette_counts_zero_or_two(void **state) {
   static const int size = 4;
   lattice_mesh m = {.vertex_count = 0};
@@ -194,7 +193,7 @@ static void ray_on_a_silhouette_counts_zero_or_two(void **state) {
   for (int edge = 0; edge < 12; edge++)
     for (int step = -4; step <= 4; step++)
       for (int slope = 1; slope <= 8; slope++) {
-        /* the edge runs along `axis` at the corner (u, v) of the others; the ray leaves both faces on one side */
+        /* the edge runs along `axis` at the corner (u, v) of the other axes; the ray passes both faces on one side */
         const int axis = edge / 4, x = (axis + 1) % 3, y = (axis + 2) % 3;
         const int64_t u = edge & 1 ? 1 : -1, v = edge & 2 ? 1 : -1;
         lattice_aim aim = {.ends = {{0}}};

@@ -1,7 +1,8 @@
-/* An OpenCL layer that counts what is built, and holds builds until it is told to let them go on: a compiler as slow as
- * a test needs it.
+/* An OpenCL layer that counts program builds, and holds builds until a test lets them continue. It stands for a
+ * compiler that is as slow as a test needs.
  *
- * Orders: builds.h. SLAB_BUILDS_FILE receives the report; without it stderr. */
+ * The functions that a test calls are in builds.h. SLAB_BUILDS_FILE names the file that receives the report; without
+ * it, stderr does. */
 #include "builds.h"
 
 #include <pthread.h>
@@ -9,12 +10,12 @@
 
 #include "layer.h"
 
-enum { HELD_SECONDS = 20 }; /* a build that waits for one that waits for it must not hang */
+enum { HELD_SECONDS = 20 }; /* avoids a deadlock where a held build waits for one that waits for it */
 
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  char held[64]; /* "": none is */
+  char held[64]; /* "": no build is held */
   builds_report seen;
 } builds = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, "", {0, 0, 0, 0}};
 
@@ -59,7 +60,7 @@ static cl_int CL_API_CALL watch_build(cl_program program, cl_uint n, const cl_de
   return layer.target->clBuildProgram(program, n, devices, options, notify, user);
 }
 
-/* ---- orders and reports ------------------------------------------------------ */
+/* ---- control and report ------------------------------------------------------ */
 
 EXPORT void slab_builds_hold(const char *options) {
   pthread_mutex_lock(&builds.lock);

@@ -1,8 +1,8 @@
-/* An OpenCL layer that counts objects: at exit every kind must have been created
- * and retained as often as it was released.
+/* An OpenCL layer that counts objects. At exit, the objects of every kind must have been created and retained as
+ * often as they were released.
  *
- * SLAB_COUNT_FILE receives the report; without it stderr. Images, samplers, pipes and shared virtual memory are not
- * counted: an image shows up as a buffer released but never created. */
+ * SLAB_COUNT_FILE names the file that receives the report; without it, stderr does. Images, samplers, pipes and
+ * shared virtual memory are not counted. An image shows up as a buffer that was released but never created. */
 #include <stdatomic.h>
 
 #include "count.h"
@@ -66,7 +66,7 @@ static void hook_references(cl_icd_dispatch *d) {
 
 /* ---- create --------------------------------------------------------------- */
 
-/* One call that returns its new object: the same signature, counted. */
+/* One call that returns a new object: the same signature, and a count. */
 #define CREATE(kind, Name, type, params, args) \
   static type CL_API_CALL create_##Name params { return created(kind, layer.target->cl##Name args); }
 
@@ -141,7 +141,7 @@ static void hook_creation(cl_icd_dispatch *d) {
   d->clCreateSubDevices = create_sub_devices;
 }
 
-/* ---- enqueue: an event is created where the caller asks for one ------------- */
+/* ---- enqueue: an event is created if the caller passes a pointer for one ---- */
 
 #define ENQUEUE(Name, params, args)                                              \
   static cl_int CL_API_CALL enqueue_##Name params {                              \
@@ -239,7 +239,7 @@ static size_t layer_report(char *text, size_t capacity) {
   return used > 0 && (size_t)used < capacity ? (size_t)used : capacity;
 }
 
-/* For a test that counts in between (count.h). */
+/* For a test that counts before exit (count.h). */
 EXPORT count_live slab_count_now(void) {
   count_live now = {{0}};
   for (int kind = 0; kind < KINDS; kind++)

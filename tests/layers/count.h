@@ -1,4 +1,4 @@
-/* What the counting layer tells a test of the same process. */
+/* The interface between a test and the counting layer. */
 #ifndef COUNT_H
 #define COUNT_H
 
@@ -9,6 +9,6 @@ typedef struct count_live {
   long long references[COUNT_KINDS];
 } count_live;
 
-typedef count_live count_now(void); /* of slab_count_now */
+typedef count_live count_now(void); /* type of slab_count_now */
 
 #endif

@@ -1,9 +1,9 @@
-/* An OpenCL layer that lets calls fail without doing what they say: a lost device, a full one, a driver with bugs.
+/* An OpenCL layer that makes calls fail without doing their work: a lost device, a full device, a driver with bugs.
  *
- * A test of the same process orders faults by slab_fail_arm and slab_fail_disarm (fail.h); a program gets one from
- * SLAB_FAIL=N:MODE:CODE (mode once, entry, all or late). SLAB_FAIL_FILE receives the report; without it stderr.
- * Releases never fail: there is nothing that a caller could do about it. What takes something back (clFinish, an unmap)
- * does so and fails. */
+ * A test in the same process sets faults with slab_fail_arm and slab_fail_disarm (fail.h). A program gets one fault
+ * from SLAB_FAIL=N:MODE:CODE (mode once, entry, all or late). SLAB_FAIL_FILE names the file that receives the
+ * report; without it, stderr does. Releases never fail, because a caller could do nothing about it. Calls that give
+ * something back (clFinish, an unmap) do their work and then fail. */
 #include <stdatomic.h>
 
 #include "fail.h"
@@ -11,13 +11,14 @@
 
 static struct {
   atomic_uint nth, calls, failed, spared;
-  _Atomic(const char *) first, told; /* that failed first; and of those that were not spared */
-  _Atomic(const char *) only;        /* no other call is counted, or fails; NULL: any */
+  _Atomic(const char *) first, told; /* first: first function that failed; told: first that failed and was not spared */
+  _Atomic(const char *) only;        /* no other function is counted or fails; NULL: any */
   fail_mode mode;
   cl_int code;
 } order;
 
-/* Whether this call is to fail: CL_SUCCESS, or the code. spared: nobody hears of it. */
+/* Returns CL_SUCCESS, or the code if this call is to fail. spared: the failure is counted as spared, and not
+ * reported as the first. */
 static cl_int strike_spared(const char *name, int spared) {
   const unsigned nth = order.nth;
   const char *only = order.only;
@@ -48,8 +49,8 @@ typedef void(CL_CALLBACK *event_notify)(cl_event, cl_int, void *);
 #define INFO(object, name) (object of, name what, size_t size, void *value, size_t *size_ret)
 #define INFO_ARGS (of, what, size, value, size_ret)
 
-/* STATUS(name, parameters, arguments): returns its code. OBJECT(name, type, parameters, arguments): returns what it
- * makes, its code by `status`. */
+/* STATUS(name, parameters, arguments): a call that returns its code. OBJECT(name, type, parameters, arguments): a
+ * call that returns a new object, and its code in `status`. */
 #define CALLS(STATUS, OBJECT)                                                                                          \
   STATUS(GetPlatformIDs, (cl_uint n, cl_platform_id * ids, cl_uint * count), (n, ids, count))                          \
   STATUS(GetPlatformInfo, INFO(cl_platform_id, cl_platform_info), INFO_ARGS)                                           \
@@ -162,20 +163,20 @@ static void *CL_API_CALL fail_EnqueueMapBuffer(cl_command_queue queue, cl_mem of
   return NULL;
 }
 
-/* Even a lost device lets go of the caller's memory, and so must the one beneath before that memory goes. */
+/* Even a lost device stops using the caller's memory. So the real clFinish must run before that memory is freed. */
 static cl_int CL_API_CALL fail_Finish(cl_command_queue queue) {
   const cl_int code = strike("clFinish"), real = layer.target->clFinish(queue);
   return code ? code : real;
 }
 
-/* PoCL loses what stands behind a mapping that is never taken back: it is, and its caller does not hear of it. */
+/* PoCL leaks the state of a mapping that is never unmapped. So the real unmap runs, without the caller's event. */
 static cl_int CL_API_CALL fail_EnqueueUnmapMemObject(cl_command_queue queue, cl_mem of, void *mapped, WAITS) {
   const cl_int code = strike("clEnqueueUnmapMemObject");
   const cl_int real = layer.target->clEnqueueUnmapMemObject(queue, of, mapped, waits, wait, code ? NULL : event);
   return code ? code : real;
 }
 
-/* An event of work that has failed. */
+/* Creates an event of work that has failed. */
 static cl_int give_up(cl_command_queue queue, cl_event *event) {
   cl_context context = NULL;
   cl_int code = layer.target->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &context, NULL);
@@ -196,7 +197,7 @@ static cl_int CL_API_CALL fail_EnqueueNDRangeKernel(cl_command_queue queue, cl_k
 #define HOOK_STATUS(Name, params, args) d->cl##Name = fail_##Name;
 #define HOOK_OBJECT(Name, type, params, args) d->cl##Name = fail_##Name;
 
-/* ---- orders and reports ------------------------------------------------------ */
+/* ---- control and report ------------------------------------------------------ */
 
 EXPORT void slab_fail_arm(unsigned nth, fail_mode mode, int code) {
   order.mode = mode;
@@ -218,7 +219,7 @@ EXPORT fail_report slab_fail_disarm(void) {
   return (fail_report){order.calls, order.failed, order.spared, order.told};
 }
 
-/* An order that cannot be read must not look like a program that nothing can harm. */
+/* Aborts if SLAB_FAIL cannot be parsed. Otherwise the program would seem to survive its fault. */
 static void obey_environment(void) {
   static const char *const modes[] = {"once", "entry", "all", "late"};
   const char *text = getenv("SLAB_FAIL");

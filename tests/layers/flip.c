@@ -1,9 +1,10 @@
-/* An OpenCL layer that flips one bit in what comes back to the host, by a read or a mapping for reading alone: what is
- * mapped for writing as well is staging memory, which answers are only read into. What the probe of a new context reads
- * is no answer: it comes back as it is, and is not counted.
+/* An OpenCL layer that flips one bit of the data that comes back to the host, by a read or by a mapping for reading
+ * only. A mapping that is for writing too is staging memory; results reach it by reads. Data read by the probe of a
+ * new context is not a result: it is neither changed nor counted.
  *
- * A test of the same process orders flips (flip.h); a program gets one from SLAB_FLIP=N:BIT: the Nth read-back, the bit
- * BIT modulo its length in bits. SLAB_FLIP_FILE receives the report; without it stderr. */
+ * A test in the same process sets flips with flip.h. A program gets one from SLAB_FLIP=N:BIT: the Nth read-back, and
+ * in it bit BIT modulo its length in bits. SLAB_FLIP_FILE names the file that receives the report; without it,
+ * stderr does. */
 #include "flip.h"
 
 #include "layer.h"
@@ -11,7 +12,7 @@
 static struct {
   unsigned nth, reads, flipped;
   unsigned long long bit;
-  cl_command_queue probed; /* what is read on it next is of the probe */
+  cl_command_queue probed; /* the next read on this queue is the probe's */
 } order;
 
 static void flip(void *bytes, size_t size) {
@@ -21,7 +22,7 @@ static void flip(void *bytes, size_t size) {
   order.flipped++;
 }
 
-/* Blocking whatever was asked for, since the bit flips afterwards. */
+/* Always blocking, because the bit is flipped after the read. */
 static cl_int CL_API_CALL read_flipped(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                        size_t size, void *to, cl_uint waits, const cl_event *wait, cl_event *event) {
   (void)blocking;
@@ -53,7 +54,7 @@ static void *CL_API_CALL map_flipped(cl_command_queue queue, cl_mem buffer, cl_b
   return mapped;
 }
 
-/* ---- orders and reports ------------------------------------------------------ */
+/* ---- control and report ------------------------------------------------------ */
 
 EXPORT void slab_flip_arm(unsigned nth, unsigned long long bit) {
   order.reads = order.flipped = 0;

@@ -1,8 +1,9 @@
-/* What every OpenCL layer here is made of: the loader's two entry points, and a report that says that it was there.
+/* The common part of every OpenCL layer here: the loader's two entry points, and a report that proves that the layer
+ * was loaded.
  *
- * OPENCL_LAYERS names layers to the loader, which ignores a wrong path in silence: whoever uses one must see its report
- * or find it loaded (layer_find in tests/faults). A layer includes this text once and defines layer_hook and
- * layer_report. */
+ * OPENCL_LAYERS names the layers to the loader. The loader ignores a wrong path without a message. So a user of a
+ * layer must see its report or find it loaded (layers_load in tests/faults). A layer includes this file once and
+ * defines layer_hook and layer_report. */
 #ifndef LAYER_H
 #define LAYER_H
 
@@ -18,22 +19,23 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The loader hands a layer no user pointer, so its state can only stand here. */
+/* The loader passes no user pointer to a layer, so its state is static. */
 static struct {
   const cl_icd_dispatch *target;
   cl_icd_dispatch dispatch;
   pid_t process;
 } layer;
 
-/* Puts the layer's own calls into the table. */
+/* Writes the layer's own functions into the dispatch table. */
 static void layer_hook(cl_icd_dispatch *);
-/* Writes what there is to say when the process ends; returns the length. */
+/* Writes the report at the end of the process. Returns its length. */
 static size_t layer_report(char *text, size_t capacity);
-/* The environment variable that names the file which receives the report (appended, one block a process, so that
- * children have theirs); without it stderr. */
+/* The environment variable that names the file which receives the report. The report is appended, one block per
+ * process, so that child processes add theirs. Without the variable, stderr receives it. */
 static const char *const layer_report_file;
 
-/* A forked child inherits a layer's state without owning its objects: only the process that loaded it reports. */
+/* A forked child inherits a layer's state but does not own its objects. So only the process that loaded the layer
+ * reports. */
 __attribute__((destructor)) static void report_at_exit(void) {
   if (!layer.target || getpid() != layer.process) return;
   char text[2048];

@@ -1,5 +1,5 @@
-/* Creates one OpenCL object of each kind and releases all but the kind named on the
- * command line: the planted fault that proves the counting layer can see one. */
+/* Creates one OpenCL object of each kind and releases all except the kind named on the command line. This planted
+ * leak proves that the counting layer detects one. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>

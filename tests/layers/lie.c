@@ -1,8 +1,9 @@
-/* An OpenCL layer that makes a device compute otherwise than it reports: its programs are built from a text that it
- * changes, or with an option that it adds. What stands in lanes.h lies to casts as well; the rest to the probe alone.
+/* An OpenCL layer that makes a device compute differently from what it reports ("a lie"). The layer changes the
+ * source text of programs, or adds a build option. Changes to text of lanes.h affect casts too; the other changes
+ * affect only the probe.
  *
- * A test of the same process orders a lie by slab_lie_arm (lie.h); a program gets it from SLAB_LIE=NAME.
- * SLAB_LIE_FILE receives the report; without it stderr. */
+ * A test in the same process sets a lie with slab_lie_arm (lie.h). A program gets one from SLAB_LIE=NAME.
+ * SLAB_LIE_FILE names the file that receives the report; without it, stderr does. */
 #include "lie.h"
 
 #include "layer.h"
@@ -11,10 +12,10 @@ enum { CHANGES = 5 };
 
 typedef struct lie {
   const char *name;
-  const char *option; /* NULL: none */
+  const char *option; /* NULL: no option */
   struct {
     const char *old, *new;
-  } changes[CHANGES]; /* each is made wherever the old text stands; the first must stand in the probe's */
+  } changes[CHANGES]; /* each replaces all occurrences of the old text; the first must occur in the probe's source */
 } lie;
 
 #define QUOTIENT_BY_RECIPROCAL \
@@ -30,7 +31,7 @@ typedef struct lie {
   }
 
 static const lie lies[] = {
-    /* what a driver, or its options, may do */
+    /* what a driver or its options may do */
     {"contracts", NULL, {{"FP_CONTRACT OFF", "FP_CONTRACT ON"}}},
     {"fast math", " -cl-fast-relaxed-math", {{0}}},
     {"finite math", " -cl-finite-math-only", {{0}}},
@@ -81,8 +82,8 @@ static const lie lies[] = {
     {"flushes residuals", NULL, {{"lanes_fma(a, b, c) fma(a, b, c)", "lanes_fma(a, b, c) lie_flush(fma(a, b, c))"}}},
 };
 
-/* For each width; stands before all that is changed. Sums and products toward 0 and ties away from it know the error of
- * the one that is right. */
+/* For each width. It precedes all changed text. lie_sum and lie_product round toward 0 and lie_away rounds ties away
+ * from 0; they use the error of the correctly rounded result. */
 static const char prelude[] =
     "#pragma OPENCL FP_CONTRACT OFF\n"
     "#ifdef cl_khr_fp64\n"
@@ -125,7 +126,7 @@ static unsigned occurrences(const char *text, const char *part) {
   return n;
 }
 
-/* Malloc'ed; takes over the text. */
+/* Returns malloc'ed text. Frees `text`. */
 static char *changed(char *text, const char *old, const char *new) {
   char *to = malloc(strlen(text) + 1 + occurrences(text, old) * strlen(new)), *end = to;
   if (!to) abort();
@@ -137,7 +138,7 @@ static char *changed(char *text, const char *old, const char *new) {
   return to;
 }
 
-/* Malloc'ed. */
+/* Returns malloc'ed text. */
 static char *joined(cl_uint n, const char **texts, const size_t *lengths) {
   size_t size = 0;
   char *all = calloc(1, 1);
@@ -152,7 +153,7 @@ static char *joined(cl_uint n, const char **texts, const size_t *lengths) {
   return all;
 }
 
-/* Whether the context is of the device that lies. */
+/* Whether the context's device is one that lies. */
 static int lies_in(cl_context context) {
   cl_device_id id = NULL, ids[8];
   cl_platform_id platform = NULL;
@@ -196,7 +197,7 @@ static cl_int CL_API_CALL build_lying(cl_program program, cl_uint n, const cl_de
   return layer.target->clBuildProgram(program, n, ids, text, notify, user);
 }
 
-/* ---- orders and reports ------------------------------------------------------ */
+/* ---- control and report ------------------------------------------------------ */
 
 EXPORT int slab_lie_arm(const char *name, int device) {
   order.lie = NULL;

@@ -1,8 +1,8 @@
-/* An OpenCL layer that pretends to be a GPU with memory of its own, and watches what is copied to and from it: whether
- * the host's side of a copy lies in a mapped buffer of pinned memory (CL_MEM_ALLOC_HOST_PTR), and whether such buffers
- * are unmapped before they go.
+/* An OpenCL layer that pretends that the device is a GPU with memory of its own, and watches copies to and from it.
+ * It records whether the host side of a copy lies in a mapped buffer of pinned memory (CL_MEM_ALLOC_HOST_PTR), and
+ * whether such buffers are unmapped before they are released.
  *
- * A test of the same process orders it by slab_pinned_arm (pinned.h). Copies of a single number are not counted. */
+ * A test in the same process controls it with slab_pinned_arm (pinned.h). Copies of a single number are not counted. */
 #include "pinned.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ enum { BUFFERS = 256 };
 typedef struct pinned {
   cl_mem buffer;
   const char *mapped; /* NULL: not mapped */
-  size_t size;        /* of the mapping */
+  size_t size;        /* bytes of the mapping */
 } pinned;
 
 static struct {
@@ -27,7 +27,7 @@ static struct {
   int gpu;
 } order = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* NULL where it is not pinned memory. The lock must be held. */
+/* Returns NULL if the buffer is not pinned memory. The lock must be held. */
 static pinned *find(cl_mem buffer) {
   for (int i = 0; i < BUFFERS; i++)
     if (order.all[i].buffer == buffer) return &order.all[i];
@@ -60,7 +60,7 @@ static cl_mem CL_API_CALL create_watched(cl_context context, cl_mem_flags flags,
   return buffer;
 }
 
-/* Nobody retains such buffers, so that their first release is their last. */
+/* Such buffers are never retained, so their first release is their last. */
 static cl_int CL_API_CALL release_watched(cl_mem buffer) {
   pthread_mutex_lock(&order.lock);
   pinned *known = find(buffer);
@@ -151,7 +151,7 @@ static cl_int CL_API_CALL describe(cl_device_id device, cl_device_info what, siz
   return code;
 }
 
-/* ---- orders and reports ------------------------------------------------------ */
+/* ---- control and report ------------------------------------------------------ */
 
 EXPORT void slab_pinned_arm(int gpu, pinned_refusal refusal) {
   pthread_mutex_lock(&order.lock);

@@ -1,10 +1,10 @@
-/* An OpenCL layer that pretends to be another device: devices say of themselves what they are told to say, and refuse
- * what such a device would refuse.
+/* An OpenCL layer that pretends that devices are other devices. They report the properties they are given, and
+ * refuse what such a device would refuse.
  *
- * A test of the same process orders it by slab_pretend_as (pretend.h); a program gets it from
- * SLAB_PRETEND=[DEVICE.]NAME:VALUE,... with a NAME of the tables below and a VALUE in C's notation or one of the words
- * below; DEVICE as its platform counts it, without it every device is meant. SLAB_PRETEND_FILE receives the report;
- * without it stderr. */
+ * A test in the same process controls it with slab_pretend_as (pretend.h). A program gets it from
+ * SLAB_PRETEND=[DEVICE.]NAME:VALUE,... NAME is a name of the tables below. VALUE is a number in C notation or one of
+ * the words below. DEVICE is the index in its platform's list; without it, every device is meant. SLAB_PRETEND_FILE
+ * names the file that receives the report; without it, stderr does. */
 #include "pretend.h"
 
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 enum { ORDERS = 16, LISTED = 8 };
 
-/* What a device answers to a question; of an array its first element. */
+/* Device properties that can be replaced; of an array, its first element. */
 static const struct {
   const char *name;
   cl_device_info question;
@@ -27,8 +27,8 @@ static const struct {
 };
 enum { PROPERTIES = sizeof properties / sizeof *properties };
 
-/* And what is no question to a device: the largest group of every kernel, and the code with which a device answers
- * every question but that for its platform. */
+/* Names that are not device properties. KERNEL_GROUP: the largest work-group of every kernel. MUTE: the error code
+ * with which a device answers every query except that for its platform. */
 enum { KERNEL_GROUP = PROPERTIES, MUTE, NAMES };
 static const char *const others[] = {"kernel-group", "mute"};
 
@@ -38,8 +38,8 @@ static const struct {
 } words[] = {{"cpu", CL_DEVICE_TYPE_CPU}, {"gpu", CL_DEVICE_TYPE_GPU}, {"accelerator", CL_DEVICE_TYPE_ACCELERATOR}};
 
 typedef struct order {
-  int device; /* -1: every */
-  int name;   /* of properties, or KERNEL_GROUP, MUTE */
+  int device; /* -1: every device */
+  int name;   /* index in properties, or KERNEL_GROUP, MUTE */
   long long value;
 } order;
 
@@ -53,9 +53,9 @@ static struct {
   _Atomic(size_t) least, most;
 } seen;
 
-/* ---- what was ordered ---------------------------------------------------------- */
+/* ---- orders in force ----------------------------------------------------------- */
 
-/* LISTED where the platform does not list it among its first: a part of a device. */
+/* Returns LISTED if the device is not among the first that its platform lists: a sub-device. */
 static int index_of(cl_device_id id) {
   cl_device_id ids[LISTED];
   cl_platform_id platform = NULL;
@@ -81,7 +81,7 @@ static cl_device_id device_of(cl_command_queue queue) {
   return id;
 }
 
-/* ---- what devices say ------------------------------------------------------------ */
+/* ---- device queries -------------------------------------------------------------- */
 
 static cl_int CL_API_CALL pretend_device(cl_device_id id, cl_device_info question, size_t size, void *value,
                                          size_t *size_ret) {
@@ -90,7 +90,7 @@ static cl_int CL_API_CALL pretend_device(cl_device_id id, cl_device_info questio
   const cl_int code = layer.target->clGetDeviceInfo(id, question, size, value, size_ret);
   for (int p = 0; code == CL_SUCCESS && value && p < PROPERTIES; p++) {
     const order *o = properties[p].question == question ? find(id, p) : NULL;
-    if (o) memcpy(value, &o->value, properties[p].size); /* little-endian hosts, which is all OpenCL runs on */
+    if (o) memcpy(value, &o->value, properties[p].size); /* on little-endian hosts, the only ones that OpenCL runs on */
   }
   return code;
 }
@@ -103,11 +103,11 @@ static cl_int CL_API_CALL pretend_kernel(cl_kernel kernel, cl_device_id id, cl_k
   return code;
 }
 
-/* ---- what they refuse -------------------------------------------------------------- */
+/* ---- refused launches -------------------------------------------------------------- */
 
 static int exceeds(cl_device_id id, int name, size_t size) {
   const order *o = find(id, name);
-  return o && o->value > 0 && size > (size_t)o->value; /* 0: a driver that does not know */
+  return o && o->value > 0 && size > (size_t)o->value; /* 0: a driver that does not report it */
 }
 
 static int number_of(const char *name) {
@@ -134,7 +134,7 @@ static cl_int CL_API_CALL pretend_launch(cl_command_queue queue, cl_kernel kerne
   return layer.target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait, event);
 }
 
-/* ---- orders and reports ------------------------------------------------------ */
+/* ---- control and report ------------------------------------------------------ */
 
 static int read_value(const char *text, long long *value) {
   char *end;

@@ -1,4 +1,4 @@
-/* What the pretending layer lets a test order. */
+/* The interface between a test and the pretending layer. */
 #ifndef PRETEND_H
 #define PRETEND_H
 
@@ -7,11 +7,12 @@
 /* Launches and buffers since pretend_as. */
 typedef struct pretend_report {
   unsigned launches, refused; /* refused: launches and buffers that such a device cannot have */
-  size_t least, most;         /* work-items of a group, over the launches that were not refused */
+  size_t least, most;         /* work-items of a work-group, over the launches that were not refused */
 } pretend_report;
 
-/* What devices are from now on: the text of SLAB_PRETEND (pretend.c), which takes the place of what was ordered before;
- * "": what they are. Returns 0, or -1 where the text cannot be read. To be called while no other thread uses OpenCL. */
+/* From now on, devices have these properties: a text in the format of SLAB_PRETEND (pretend.c), which replaces the
+ * one before. "": their own properties. Returns 0, or -1 if the text cannot be parsed. Call it while no other thread
+ * uses OpenCL. */
 typedef int pretend_as(const char *text);
 typedef pretend_report pretend_seen(void);
 

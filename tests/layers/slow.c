@@ -1,9 +1,9 @@
-/* An OpenCL layer that makes devices as slow as it is told, so that a machine has some that differ, whatever else it
- * does.
+/* An OpenCL layer that makes devices as slow as requested, so that a machine has devices of different speeds.
  *
- * A test of the same process orders it by slab_slow_arm (slow.h); a program gets it from SLAB_SLOW=NANOSECONDS,...: of
- * each device, for a work-item. A launch on such a device returns when its kernel has ended and so much time has
- * passed. SLAB_SLOW_FILE receives the report; without it stderr. */
+ * A test in the same process controls it with slab_slow_arm (slow.h). A program gets it from
+ * SLAB_SLOW=NANOSECONDS,...: the time per work-item of each device. A launch on such a device returns when its
+ * kernel has ended and that time has passed. SLAB_SLOW_FILE names the file that receives the report; without it,
+ * stderr does. */
 #include "slow.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 #include "layer.h"
 
 static struct {
-  double seconds[SLOW_DEVICES]; /* of a work-item */
+  double seconds[SLOW_DEVICES]; /* per work-item */
   atomic_ullong items[SLOW_DEVICES];
 } order;
 
@@ -29,7 +29,7 @@ static void rest_until(double end) {
   nanosleep(&time, NULL);
 }
 
-/* SLOW_DEVICES where the platform does not list the queue's device among its first. */
+/* Returns SLOW_DEVICES if the queue's device is not among the first that its platform lists. */
 static unsigned device_of(cl_command_queue queue) {
   cl_device_id id = NULL, ids[SLOW_DEVICES];
   cl_platform_id platform = NULL;
@@ -60,7 +60,7 @@ static cl_int CL_API_CALL slow_enqueue(cl_command_queue queue, cl_kernel kernel,
   return code;
 }
 
-/* ---- orders and reports ------------------------------------------------------ */
+/* ---- control and report ------------------------------------------------------ */
 
 EXPORT void slab_slow_arm(unsigned device, double nanoseconds) {
   order.seconds[device % SLOW_DEVICES] = 1e-9 * nanoseconds;

@@ -1,9 +1,9 @@
-/* An OpenCL layer that pretends that devices allocate little at once: they say so, and refuse buffers that are larger.
+/* An OpenCL layer that limits the size of one allocation: devices report the limit, and refuse larger buffers.
  *
- * A test of the same process orders it by slab_small_arm (small.h); a program gets it from SLAB_ALLOCATION=BYTES.
- * SLAB_SMALL_FILE receives the report; without it stderr. Buffers that copy what they are made of are longer than they
- * were asked to be, by bytes of ones: floats that are no numbers, so that whoever reads behind the end shows in
- * answers, not only where memory happens to hold something else. */
+ * A test in the same process controls it with slab_small_arm (small.h). A program gets it from
+ * SLAB_ALLOCATION=BYTES. SLAB_SMALL_FILE names the file that receives the report; without it, stderr does. Buffers
+ * created with a copy of host memory are longer than requested. The extra bytes are all ones, which as floats are
+ * NaN. So a read past the end always shows in the results, whatever memory holds there. */
 #include "small.h"
 
 #include <stdatomic.h>
@@ -27,7 +27,7 @@ static cl_int CL_API_CALL ask_small(cl_device_id device, cl_device_info name, si
   return code;
 }
 
-/* A copy of `host` that goes on behind its end. */
+/* Creates a buffer that holds a copy of `host` and continues past its end. */
 static cl_mem create_longer(cl_context context, cl_mem_flags flags, size_t size, const void *host, cl_int *status) {
   char *bytes = malloc(size + BEHIND);
   if (!bytes) {
@@ -58,7 +58,7 @@ static cl_mem CL_API_CALL create_small(cl_context context, cl_mem_flags flags, s
   return buffer;
 }
 
-/* Whether its program was built for a scene in several buffers. */
+/* Whether the kernel's program was built for a scene in several buffers. */
 static int is_cut(cl_command_queue queue, cl_kernel kernel) {
   cl_program program = NULL;
   cl_device_id device = NULL;
@@ -79,7 +79,7 @@ static cl_int CL_API_CALL launch_counted(cl_command_queue queue, cl_kernel kerne
   return layer.target->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait, event);
 }
 
-/* ---- orders and reports ------------------------------------------------------ */
+/* ---- control and report ------------------------------------------------------ */
 
 EXPORT void slab_small_arm(unsigned long long bytes) {
   order.bytes = bytes;

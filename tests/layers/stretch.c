@@ -1,5 +1,6 @@
-/* An OpenCL layer that makes a kernel slow: SLAB_STRETCH=NAME:FACTOR launches FACTOR times as many work-items of it,
- * for kernels whose work-items all do the same. SLAB_STRETCH_FILE receives the report; without it stderr. */
+/* An OpenCL layer that makes a kernel slow. SLAB_STRETCH=NAME:FACTOR launches FACTOR times as many work-items of the
+ * kernel NAME. It is for kernels whose work-items all do the same. SLAB_STRETCH_FILE names the file that receives
+ * the report; without it, stderr does. */
 #include "layer.h"
 
 static struct {

@@ -1,10 +1,11 @@
-/* A layer between a program and its MPI (LD_PRELOAD): broadcasts and file accesses take as long as on a network and a
- * file system of the latency and bandwidth that are given.
+/* A layer between a program and its MPI library (LD_PRELOAD). It makes broadcasts and file accesses take as long as
+ * on a network and a file system of given latency and bandwidth.
  *
- * SLAB_SLOW_SHARE, SLAB_SLOW_READ, SLAB_SLOW_WRITE=SECONDS:BYTES_PER_SECOND: what each call costs on top. A broadcast
- * has its latency once for each level of a binary BVH of the ranks, and its bandwidth once, as pipelined ones do. The
- * bandwidth of files is that of the whole file system, which the ranks share evenly.
- * SLAB_SLOW_FILE receives a line from each rank: calls, bytes and seconds of each kind; without it nothing does. */
+ * SLAB_SLOW_SHARE, SLAB_SLOW_READ, SLAB_SLOW_WRITE=SECONDS:BYTES_PER_SECOND: the extra cost of each call. A
+ * broadcast pays the latency once per level of a binary tree of the ranks, and the bandwidth once, as pipelined
+ * broadcasts do. The bandwidth of files is that of the whole file system, shared evenly by the ranks. SLAB_SLOW_FILE
+ * names the file that receives a line from each rank: calls, bytes and seconds of each kind. Without it nothing is
+ * reported. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 typedef enum kind { SHARE, READ, WRITE, KINDS } kind;
 
-/* Calls interposed can be handed nothing, so this stands outside of any object. */
+/* Static, because interposed calls take no user pointer. */
 static struct tally {
   unsigned long long calls, bytes;
   double seconds;
