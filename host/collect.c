@@ -150,6 +150,7 @@ size_t batch_bytes(const hit_batch *b) {
 void batches_place(const hit_batch *batches, const uint64_t *offsets, slab_hit *hits) {
   uint64_t rays = 0;
   for (const hit_batch *b = batches; b != NULL; b = b->next) rays += b->rays;
+  (void)rays; /* used by OpenMP alone */
 #pragma omp parallel if (rays >= PARALLEL_LEAST)
   for (const hit_batch *b = batches; b != NULL; b = b->next) {
     const hit_list *lists = batch_lists(b);

@@ -7,6 +7,7 @@
 #   CLANG_FORMAT   the one whose output the sources stand in. Another version's differs, so it is not asked at all.
 #   LACKS          packages that are wanted and that this distribution does not have
 # What is set already stays: LLVM=19 ./dev lint takes another version.
+# shellcheck disable=SC1091 # a file of the system
 codename=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME-}")
 
 newest_clang() {
