@@ -45,14 +45,12 @@ bool array_fits(const device *d, const scene_array *a) { return a->size <= d->in
 static slab_status upload(const device *d, const void *bytes, size_t size, bool in_place, const char *what,
                           cl_mem *buffer) {
   static const char nothing[BLOCK_UNIT];
-  cl_int code;
   union {
     const void *in;
     void *out;
   } host = {.in = size == 0 ? nothing : bytes};
   const cl_mem_flags flags = CL_MEM_READ_ONLY | (in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR);
-  *buffer = clCreateBuffer(d->context, flags, size == 0 ? sizeof nothing : size, host.out, &code);
-  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
+  return create_buffer(d, flags, size == 0 ? sizeof nothing : size, host.out, what, buffer);
 }
 
 slab_status array_upload(const device *d, const scene_array *a, bool in_place, cl_mem *buffer) {

@@ -2,9 +2,6 @@
 #ifndef SLABCAST_CHUNK_H
 #define SLABCAST_CHUNK_H
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
 #include "cast.h"
 #include "collect.h"
 #include "device.h"

@@ -1,9 +1,10 @@
-/* The clock. */
+/* The clock of library and program. */
 #ifndef SLABCAST_CLOCK_H
 #define SLABCAST_CLOCK_H
 
 #include <time.h>
 
+/* Seconds of the monotonic clock. */
 static inline double seconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

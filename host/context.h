@@ -2,8 +2,6 @@
 #ifndef SLABCAST_CONTEXT_H
 #define SLABCAST_CONTEXT_H
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
 #include <stdatomic.h>
 
 #include "device.h"

@@ -1,4 +1,4 @@
-/* Queues of a device. */
+/* Queues and buffers of a device. */
 #include "device.h"
 
 #include "status.h"
@@ -39,4 +39,11 @@ slab_status check_queue(const char *function, cl_context cl, cl_device_id id, cl
     return fail(SLAB_INVALID_ARGUMENT, "%s: the queue is of another %s", function,
                 queue_context != cl ? "context" : "device");
   return SLAB_OK;
+}
+
+slab_status create_buffer(const device *d, cl_mem_flags flags, size_t size, void *host, const char *what,
+                          cl_mem *buffer) {
+  cl_int code;
+  *buffer = clCreateBuffer(d->context, flags, size, host, &code);
+  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
 }

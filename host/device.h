@@ -47,5 +47,7 @@ slab_status device_queue(const device *, cl_command_queue *queue);
 void wait_for_driver(const device *, cl_command_queue);
 /* Checks that the context and device are not NULL and that the queue (NULL: none) belongs to them. */
 slab_status check_queue(const char *function, cl_context, cl_device_id, cl_command_queue);
+/* Creates a buffer of `size` bytes. host: memory that the flags ask for, else NULL. what: its name in messages. */
+slab_status create_buffer(const device *, cl_mem_flags, size_t size, void *host, const char *what, cl_mem *buffer);
 
 #endif

@@ -2,8 +2,6 @@
 #ifndef SLABCAST_LAUNCH_H
 #define SLABCAST_LAUNCH_H
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
 #include <stdbool.h>
 
 #include "scene.h"

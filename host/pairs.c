@@ -37,12 +37,6 @@ typedef struct pair_buffers {
   cl_mem rays, shapes, intervals;
 } pair_buffers;
 
-static slab_status create_buffer(const device *d, cl_mem_flags flags, size_t size, cl_mem *buffer) {
-  cl_int code;
-  *buffer = clCreateBuffer(d->context, flags, size, NULL, &code);
-  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", "pairs") : SLAB_OK;
-}
-
 static slab_status enqueue_pairs(device *d, slab_shape kind, const pair_buffers *b, size_t first, uint32_t count,
                                  cl_event *launched) {
   ready_kernel ready;
@@ -108,9 +102,10 @@ slab_status slab_pairs(slab_context *context, slab_shape kind, const slab_ray *r
   const size_t shape_bytes = most * primitive_rows(kind) * sizeof(float);
   float *prepared = malloc(shape_bytes);
   if (prepared == NULL) status = fail_memory(shape_bytes, "pairs");
-  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_ONLY, most * sizeof *rays, &b.rays);
-  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_ONLY, shape_bytes, &b.shapes);
-  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_WRITE_ONLY, most * sizeof *intervals, &b.intervals);
+  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_ONLY, most * sizeof *rays, NULL, "pairs", &b.rays);
+  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_ONLY, shape_bytes, NULL, "pairs", &b.shapes);
+  if (status == SLAB_OK)
+    status = create_buffer(d, CL_MEM_WRITE_ONLY, most * sizeof *intervals, NULL, "pairs", &b.intervals);
   for (size_t first = 0; status == SLAB_OK && first < n; first += most) {
     uint32_t count = n - first < most ? (uint32_t)(n - first) : most;
     prepare_shapes(kind, shapes, first, count, prepared);

@@ -281,10 +281,10 @@ static slab_status run_begin(run *r, const device *d, float *operands, size_t op
   if (status != SLAB_OK) return status;
   r->kernel = clCreateKernel(r->program, "probe", &code);
   if (r->kernel == NULL) return fail_cl(code, "clCreateKernel", "the probe");
-  r->operands = clCreateBuffer(d->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, operand_bytes, operands, &code);
-  if (r->operands == NULL) return fail_cl(code, "clCreateBuffer", "the probe");
-  r->results = clCreateBuffer(d->context, CL_MEM_WRITE_ONLY, result_bytes, NULL, &code);
-  return r->results == NULL ? fail_cl(code, "clCreateBuffer", "the probe") : SLAB_OK;
+  status =
+      create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, operand_bytes, operands, "the probe", &r->operands);
+  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_WRITE_ONLY, result_bytes, NULL, "the probe", &r->results);
+  return status;
 }
 
 static slab_status run_kernel(run *r, uint32_t *results, size_t result_bytes) {

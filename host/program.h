@@ -2,8 +2,6 @@
 #ifndef SLABCAST_PROGRAM_H
 #define SLABCAST_PROGRAM_H
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
 #include <stdbool.h>
 
 #include "device.h"

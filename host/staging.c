@@ -80,13 +80,6 @@ void staging_buffers_give_back(device *d, staging_buffers *s) {
   pthread_mutex_unlock(&d->lock);
 }
 
-slab_status create_buffer(const device *d, cl_mem_flags flags, size_t size, void *host, const char *what,
-                          cl_mem *buffer) {
-  cl_int code;
-  *buffer = clCreateBuffer(d->context, flags, size, host, &code);
-  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
-}
-
 /* The new size of a staging buffer: twice the old one, so that growing chunks do not reallocate it each time. Only the
  * hits of a single ray may need more than STAGED_BYTES. */
 static size_t staging_room(const device *d, size_t had, size_t size) {

@@ -37,7 +37,6 @@ void staging_buffers_free_all(const device *, staging_buffers *);
 /* Makes room for `size` bytes in staged[part], pinned memory included where there is some. */
 slab_status staging_reserve(const device *, staging_buffers *, part, size_t size, const char *what);
 
-slab_status create_buffer(const device *, cl_mem_flags, size_t size, void *host, const char *what, cl_mem *buffer);
 /* Of NULL nothing. *buffer becomes NULL. */
 void release_buffer(cl_mem *buffer);
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../clock.h"
 #include "parts.h"
 
 /* Pairs of build nodes that a task has reserved from the shared array. */
@@ -20,12 +20,6 @@ typedef struct scene_bounds {
   aabb centers, bounds; /* centers: of all references; bounds: of the finite ones */
   uint32_t tags_or, tags_and;
 } scene_bounds;
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- references ---- */
 
@@ -334,14 +328,14 @@ static bool build_as(bvh_quality quality, const bvh_input *input, const bvh_opti
 }
 
 bool bvh_build(const bvh_input *input, const bvh_options *options, bvh *out) {
-  const double start = now();
+  const double start = seconds_now();
   *out = (bvh){0};
   bool built = input->count == 0 ? build_nothing(out) : build_as(options->quality, input, options, out);
   if (built && out->depth > BVH_DEPTH_MAX) { /* only reinsertion can cause this */
     bvh_free(out);
     built = build_as(BVH_DEFAULT, input, options, out);
   }
-  out->seconds = now() - start;
+  out->seconds = seconds_now() - start;
   return built;
 }
 

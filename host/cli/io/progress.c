@@ -10,12 +10,6 @@ static const double REDRAW_SECONDS = 0.25;
 /* Work that is shorter shows no line. */
 static const double QUIET_SECONDS = 0.5;
 
-double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 const char *terminal_wipe(void) {
   const char *set = getenv("NO_COLOR");
   return set && set[0] ? "\r                                                                               \r"

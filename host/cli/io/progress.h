@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "../../clock.h"
+
 typedef enum progress_wait { WAIT_NONE, WAIT_BEGUN, WAIT_OVER } progress_wait;
 
 typedef struct progress {
@@ -28,9 +30,6 @@ typedef struct progress {
 
 /* The text that clears the terminal's last row: an escape sequence, or blanks if NO_COLOR is set and not empty. */
 const char *terminal_wipe(void);
-
-/* Seconds of the monotonic clock. */
-double seconds_now(void);
 
 progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total);
 /* Call before a cast on this device; `device` must stay valid. If half a second passes before progress_answered,
