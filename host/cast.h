@@ -6,6 +6,7 @@
 #include "collect.h"
 #include "scene.h"
 #include "slabcast.h"
+#include "types.h"
 
 /* Hits that are kept until their place in the caller's array is known. Drivers may access their memory until
  * schedule_rays returns. */
@@ -35,5 +36,9 @@ typedef struct cast {
   arithmetic *callers; /* floating-point state of the casting thread outside of the library; progress callbacks run
                           with it too */
 } cast;
+
+/* The uniforms of a cast with these options (NULL: none), without the number of rays. */
+cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
+slab_status check_cull(const char *function, slab_cull);
 
 #endif

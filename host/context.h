@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "device.h"
+#include "device_list.h"
 #include "slabcast.h"
 
 struct slab_context {
@@ -13,6 +14,15 @@ struct slab_context {
   uint32_t device_count;
   device devices[]; /* at least one */
 };
+
+/* Making a context, in this order: context_check, context_allocate for n devices, context_add and opening for each,
+ * context_finish. */
+slab_status context_check(const slab_context_options *, slab_context **, const char *function);
+slab_status context_allocate(size_t devices, slab_context **);
+/* Adds a device that is not open yet, with what the options say of it. */
+slab_status context_add(slab_context *, const found_device *, const slab_context_options *);
+/* Returns the context, or releases it on failure. */
+slab_status context_finish(slab_status, const slab_context_options *, slab_context *created, slab_context **);
 
 void context_retain(slab_context *);
 /* Drops one reference; the last one frees. */

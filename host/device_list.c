@@ -1,4 +1,4 @@
-/* Devices: describing, listing and choosing them. */
+/* Devices: listing those of every backend, and choosing. */
 #include "device_list.h"
 
 #include <ctype.h>
@@ -7,157 +7,35 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "backend.h"
 #include "process.h"
 #include "status.h"
-#include "tuning.h"
-
-/* ---- what a device is ---- */
-
-slab_status fail_inquiry(const inquiry *q) {
-  char purpose[64];
-  snprintf(purpose, sizeof purpose, "property 0x%x of a device", q->property);
-  return fail_cl(q->code, q->call, purpose);
-}
-
-void device_ask(inquiry *q, cl_device_info property, size_t size, void *value) {
-  if (q->code != CL_SUCCESS) return;
-  q->call = "clGetDeviceInfo";
-  q->property = property;
-  q->code = clGetDeviceInfo(q->id, property, size, value, NULL);
-}
-
-static void device_text(inquiry *q, cl_device_info property, char *text, size_t size) {
-  char buffer[1024] = "";
-  device_ask(q, property, sizeof buffer - 1, buffer);
-  const char *begin = buffer;
-  while (isspace((unsigned char)*begin)) begin++;
-  snprintf(text, size, "%s", begin);
-}
-
-uint64_t device_number(inquiry *q, cl_device_info property, size_t size) {
-  uint64_t value = 0; /* a 32-bit value fills the low half: hosts are little-endian, as all that OpenCL runs on */
-  device_ask(q, property, size, &value);
-  return value;
-}
-
-/* The number of lanes: the width of the device's registers, at most lanes_most. It is 1 where drivers vectorise over
- * work-items themselves and report a native width of 1 (Mesa's llvmpipe). */
-static uint32_t native_lanes(inquiry *q, slab_device_type type) {
-  const uint32_t most = tuning_of(type)->lanes_most;
-  if (most == 1) return 1;
-  const uint64_t width = device_number(q, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint));
-  const uint32_t lanes = width >= 16 ? 16 : width > 1 ? 8 : 1;
-  return lanes < most ? lanes : most;
-}
-
-static void ask_platform(inquiry *q, cl_platform_id platform, char *name, size_t size) {
-  if (q->code != CL_SUCCESS) return;
-  q->call = "clGetPlatformInfo";
-  q->property = CL_PLATFORM_NAME;
-  q->code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, size - 1, name, NULL);
-}
-
-inquiry device_describe(cl_platform_id platform, cl_device_id id, slab_device_info *described) {
-  slab_device_info info = {0};
-  inquiry q = {.id = id};
-  device_text(&q, CL_DEVICE_NAME, info.name, sizeof info.name);
-  device_text(&q, CL_DEVICE_VENDOR, info.vendor, sizeof info.vendor);
-  device_text(&q, CL_DRIVER_VERSION, info.driver, sizeof info.driver);
-  device_text(&q, CL_DEVICE_VERSION, info.version, sizeof info.version);
-  uint64_t type = device_number(&q, CL_DEVICE_TYPE, sizeof(cl_device_type));
-  info.type = (type & CL_DEVICE_TYPE_GPU) != 0   ? SLAB_DEVICE_GPU
-              : (type & CL_DEVICE_TYPE_CPU) != 0 ? SLAB_DEVICE_CPU
-                                                 : SLAB_DEVICE_OTHER;
-  info.compute_units = (uint32_t)device_number(&q, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
-  info.clock_mhz = (uint32_t)device_number(&q, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
-  info.memory_bytes = device_number(&q, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
-  info.allocation_bytes = device_number(&q, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
-  uint64_t floats = device_number(&q, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
-  info.denormals = (floats & CL_FP_DENORM) != 0;
-  info.rounds_to_nearest = (floats & CL_FP_ROUND_TO_NEAREST) != 0;
-  info.exact_divide = (floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
-  info.lane_width = native_lanes(&q, info.type);
-  ask_platform(&q, platform, info.platform, sizeof info.platform);
-  *described = info;
-  return q;
-}
 
 /* ---- listing ---- */
 
-/* The devices, in the order that selectors count them. A device that cannot be described is left out everywhere, so
- * that an index names the same device in every call. */
-typedef struct device_list {
-  found_device *devices; /* malloc'ed */
-  size_t count;
-  inquiry refused; /* the failed inquiry of the last device that was left out; code CL_SUCCESS: none was */
-} device_list;
+static const backend *const backends[] = {&opencl_backend};
 
-/* Where its kernel cache is not writable, PoCL reports no device, without an error message. */
-static slab_status fail_no_device(const char *call, cl_int code) {
-  return fail(
-      SLAB_NO_DEVICE,
-      "no OpenCL device found (%s gave %d): install a driver, such as pocl-opencl-icd for the CPU; where PoCL is "
-      "installed, its kernel cache may not be writable: set POCL_CACHE_DIR to a writable directory; where Intel's "
-      "driver is installed, libintelocl.so stays silent without the libraries of intel-cmplr-lib-rt and tbb: name "
-      "their folder in LD_LIBRARY_PATH",
-      call, code);
-}
-
-static void append_device(device_list *list, cl_platform_id platform, cl_device_id id) {
-  found_device *next = &list->devices[list->count];
-  *next = (found_device){.platform = platform, .id = id};
-  const inquiry q = device_describe(platform, id, &next->info);
-  if (q.code == CL_SUCCESS)
-    list->count++;
-  else
-    list->refused = q;
-}
-
-static slab_status append_devices(cl_platform_id platform, device_list *list, cl_int *code) {
-  cl_uint n = 0;
-  *code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
-  if (*code != CL_SUCCESS || n == 0) return SLAB_OK;
+slab_status device_list_reserve(device_list *list, size_t n) {
   const size_t size = (list->count + n) * sizeof *list->devices;
-  cl_device_id *ids = calloc(n, sizeof *ids);
-  found_device *grown = ids == NULL ? NULL : realloc(list->devices, size);
-  if (grown == NULL) {
-    free(ids);
-    return fail_memory(size, "the device list");
-  }
+  found_device *grown = realloc(list->devices, size);
+  if (grown == NULL) return fail_memory(size, "the device list");
   list->devices = grown;
-  *code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, ids, NULL);
-  for (cl_uint i = 0; *code == CL_SUCCESS && i < n; i++) append_device(list, platform, ids[i]);
-  free(ids);
   return SLAB_OK;
 }
 
-/* Lists every device of every platform that can be described. Platforms that fail are skipped. On failure the list is
+/* Lists the devices of each backend. One without devices is no failure where another has some. On failure the list is
  * empty and there is nothing to free. */
 static slab_status find_devices(device_list *list) {
-  *list = (device_list){0};
-  cl_uint platforms = 0;
-  const char *call = "clGetPlatformIDs";
-  cl_int code = clGetPlatformIDs(0, NULL, &platforms);
-  if (code != CL_SUCCESS || platforms == 0) return fail_no_device(call, code);
-  cl_platform_id *ids = calloc(platforms, sizeof *ids);
-  if (ids == NULL) return fail_memory(platforms * sizeof *ids, "the platform list");
-  code = clGetPlatformIDs(platforms, ids, NULL);
   slab_status status = SLAB_OK;
-  for (cl_uint i = 0; code == CL_SUCCESS && status == SLAB_OK && i < platforms; i++) {
-    cl_int device_code;
-    status = append_devices(ids[i], list, &device_code);
-    if (list->count > 0 || i + 1 < platforms) continue;
-    call = "clGetDeviceIDs";
-    code = device_code;
-  }
-  free(ids);
-  if (status == SLAB_OK && list->count == 0)
-    status = list->refused.code != CL_SUCCESS ? fail_inquiry(&list->refused) : fail_no_device(call, code);
-  if (status != SLAB_OK) {
+  *list = (device_list){0};
+  for (size_t i = 0; i < sizeof backends / sizeof *backends && status != SLAB_OUT_OF_MEMORY; i++)
+    status = backends[i]->list(list);
+  if (status == SLAB_OUT_OF_MEMORY || list->count == 0) {
     free(list->devices);
     list->devices = NULL;
+    return status;
   }
-  return status;
+  return SLAB_OK;
 }
 
 slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count) {
@@ -197,13 +75,11 @@ static bool device_matches(const slab_device_info *info, size_t index, const cha
 }
 
 static slab_status fail_no_match(const device_list *found, const char *selector) {
-  const inquiry *q = &found->refused;
-  if (q->code == CL_SUCCESS)
+  if (found->refused[0] == 0)
     return fail(SLAB_NO_DEVICE, "no OpenCL device matches \"%s\": the list has %zu", selector, found->count);
   return fail(SLAB_NO_DEVICE,
-              "no OpenCL device matches \"%s\": the list has %zu, and lacks one that cannot be described (%s failed "
-              "with %s (%d) for property 0x%x)",
-              selector, found->count, q->call, cl_code_name(q->code), q->code, q->property);
+              "no OpenCL device matches \"%s\": the list has %zu, and lacks one that cannot be described (%s)",
+              selector, found->count, found->refused);
 }
 
 /* Chooses the first device that the selector names. Without a selector: a GPU if there is one, else the first device.

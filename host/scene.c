@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "arithmetic.h"
-#include "buffers.h"
+#include "backend.h"
 #include "bvh/layout.h"
 #include "clock.h"
 #include "context.h"
@@ -13,7 +13,6 @@
 #include "pack.h"
 #include "primitive.h"
 #include "process.h"
-#include "program.h"
 #include "scene.h"
 #include "status.h"
 #include "types.h"
@@ -33,31 +32,40 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   return SLAB_OK;
 }
 
-static void release_buffers(slab_scene *scene) {
-  const bool ours = scene->buffers != NULL && !process_is_forked();
-  for (uint32_t d = 0; ours && d < scene->context->device_count; d++) {
-    const scene_buffers *b = &scene->buffers[d];
-    if (b->table != NULL) clReleaseMemObject(b->table);
-    for (int k = 0; k < SCENE_BUFFERS; k++) {
-      if (b->blocks[k] != NULL) clReleaseMemObject(b->blocks[k]);
-      if (b->nodes[k] != NULL) clReleaseMemObject(b->nodes[k]);
-    }
+static void release_states(slab_scene *scene) {
+  const uint32_t count = scene->states == NULL ? 0 : scene->context->device_count;
+  for (uint32_t i = 0; i < count; i++)
+    scene->context->devices[i].backend->release(&scene->context->devices[i], &scene->states[i]);
+  for (uint32_t i = 0; i < count; i++) {
+    free(scene->states[i].kept[0]);
+    free(scene->states[i].kept[1]);
   }
-  for (uint32_t d = 0; scene->buffers != NULL && d < scene->context->device_count; d++) {
-    free(scene->buffers[d].kept[0]);
-    free(scene->buffers[d].kept[1]);
-  }
-  free(scene->buffers);
-  scene->buffers = NULL;
+  free(scene->states);
+  scene->states = NULL;
 }
 
 device_scene device_scene_of(const slab_scene *scene, uint32_t nth) {
-  return (device_scene){scene, &scene->context->devices[nth], &scene->buffers[nth]};
+  return (device_scene){scene, &scene->context->devices[nth], &scene->states[nth]};
+}
+
+bool has_traversals(const device_scene *on) {
+  return on->scene->has_bvh && on->scene->context->layout == SLAB_LAYOUT_WIDE;
+}
+
+uint32_t packet_rays(const device_scene *on, slab_query query) {
+  const device *d = on->device;
+  if (!has_traversals(on) || d->info.lane_width == 1) return 0;
+  return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
+}
+
+double in_flight_share(const device_scene *on) {
+  const tuning *t = on->device->tuning;
+  return has_traversals(on) ? (double)t->in_flight / t->rays_per_interleaved_item : 1.0;
 }
 
 void slab_scene_destroy(slab_scene *scene) {
   if (scene == NULL) return;
-  release_buffers(scene);
+  release_states(scene);
   free(scene->table);
   free(scene->blocks);
   context_release(scene->context);
@@ -312,87 +320,72 @@ static void measure_bounds(slab_scene *scene) {
   memcpy(scene->stats.upper, upper, sizeof upper);
 }
 
-/* Keeps the arrays that buffers use in place, and frees them otherwise. */
-static void keep(scene_buffers *buffers, bool in_place, void *first, void *second) {
+static slab_status make_states(slab_scene *scene) {
+  const uint32_t count = scene->context->device_count;
+  scene->stats.device_bytes = 0;
+  scene->states = calloc(count, sizeof *scene->states);
+  return scene->states == NULL ? fail_memory(count * sizeof *scene->states, "a scene's buffers") : SLAB_OK;
+}
+
+static slab_status upload(slab_scene *scene, uint32_t nth, const scene_arrays *a, bool *in_place) {
+  const device *d = &scene->context->devices[nth];
+  scene->stats.device_bytes += a->geometries * sizeof *a->table + a->floats * sizeof *a->blocks + a->node_bytes;
+  return d->backend->upload(d, a, &scene->states[nth], in_place);
+}
+
+/* Keeps arrays that are used in place, and frees them otherwise. */
+static void keep(scene_state *state, bool in_place, void *first, void *second) {
   if (in_place) {
-    buffers->kept[0] = first;
-    buffers->kept[1] = second;
+    state->kept[0] = first;
+    state->kept[1] = second;
     return;
   }
   free(first);
   free(second);
 }
 
-static slab_status make_buffers(slab_scene *scene) {
-  const uint32_t count = scene->context->device_count;
-  scene->stats.device_bytes = 0;
-  scene->buffers = calloc(count, sizeof *scene->buffers);
-  return scene->buffers == NULL ? fail_memory(count * sizeof *scene->buffers, "a scene's buffers") : SLAB_OK;
-}
-
-/* Never cut. */
-static slab_status upload_table(slab_scene *scene, const device *d, const geometry_entry *table, bool in_place,
-                                cl_mem *buffer) {
-  const scene_array a = {.what = "the geometry table", .bytes = table, .size = scene->geometries * sizeof *table};
-  scene->stats.device_bytes += a.size;
-  return array_upload(d, &a, in_place, buffer);
-}
-
-/* If one array of a scene is split, all are, except the table. */
-static slab_status upload_array(slab_scene *scene, const device *d, bool cut, const scene_array *a,
-                                cl_mem buffers[SCENE_BUFFERS]) {
-  scene->stats.device_bytes += a->size;
-  return cut ? array_upload_cut(d, a, buffers) : array_upload(d, a, d->scene_in_place, buffers);
-}
-
 static slab_status upload_flat(slab_scene *scene, uint32_t nth) {
-  const device *d = &scene->context->devices[nth];
-  scene_buffers *to = &scene->buffers[nth];
   geometry_entry *table = NULL;
   float *blocks = NULL;
   size_t floats = 0;
-  slab_status status = pack_scene(scene, program_lanes(d, PROGRAM_FLAT), &table, &blocks, &floats);
+  bool in_place = false;
+  slab_status status = pack_scene(scene, flat_lanes(&scene->context->devices[nth]), &table, &blocks, &floats);
   if (status != SLAB_OK) return status;
-  const scene_array all = array_of_blocks(d, "the scene's geometry", blocks, floats);
-  to->cut = !array_fits(d, &all);
-  const bool in_place = d->scene_in_place && !to->cut;
-  status = upload_table(scene, d, table, in_place, &to->table);
-  if (status == SLAB_OK) status = upload_array(scene, d, to->cut, &all, to->blocks);
-  keep(to, in_place, table, blocks);
+  const scene_arrays a = {.table = table, .geometries = scene->geometries, .blocks = blocks, .floats = floats};
+  status = upload(scene, nth, &a, &in_place);
+  keep(&scene->states[nth], in_place, table, blocks);
   return status;
 }
 
 static slab_status commit_flat(slab_scene *scene) {
-  slab_status status = make_buffers(scene);
+  slab_status status = make_states(scene);
+  scene->has_bvh = false;
   for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++) status = upload_flat(scene, i);
   return status;
 }
 
-static slab_status upload_tree(slab_scene *scene, const bvh_layout *t, uint32_t nth) {
-  const device *d = &scene->context->devices[nth];
-  scene_buffers *to = &scene->buffers[nth];
-  const scene_array blocks = array_of_blocks(d, "the tree's blocks", t->blocks, t->floats);
-  const scene_array nodes = array_of_nodes(d, scene->context->layout, t->nodes, t->node_bytes);
-  to->cut = !array_fits(d, &blocks) || !array_fits(d, &nodes);
-  slab_status status = upload_table(scene, d, scene->table, d->scene_in_place, &to->table);
-  if (status == SLAB_OK) status = upload_array(scene, d, to->cut, &blocks, to->blocks);
-  if (status == SLAB_OK) status = upload_array(scene, d, to->cut, &nodes, to->nodes);
-  return status;
-}
-
 slab_status scene_upload_tree(slab_scene *scene, bvh_layout *t) {
+  const scene_arrays a = {.table = scene->table,
+                          .geometries = scene->geometries,
+                          .blocks = t->blocks,
+                          .floats = t->floats,
+                          .nodes = t->nodes,
+                          .node_bytes = t->node_bytes,
+                          .layout = scene->context->layout};
   bool in_place = false;
-  slab_status status = make_buffers(scene);
+  slab_status status = make_states(scene);
   if (status != SLAB_OK) {
     free(t->nodes);
     free(t->blocks);
     return status;
   }
-  for (uint32_t i = 0; i < scene->context->device_count; i++) {
-    if (status == SLAB_OK) status = upload_tree(scene, t, i);
-    in_place = in_place || (scene->context->devices[i].scene_in_place && !scene->buffers[i].cut);
+  for (uint32_t i = 0; i < scene->context->device_count && status == SLAB_OK; i++) {
+    bool used = false;
+    status = upload(scene, i, &a, &used);
+    in_place = in_place || used;
   }
   const bool wide = scene->context->layout == SLAB_LAYOUT_WIDE;
+  scene->has_bvh = true;
   scene->tree_nodes = wide ? t->node_bytes / sizeof(bvh_node) : 0;
   scene->bvh_floats = wide ? t->floats : 0;
   scene->stack = t->stack;
@@ -402,7 +395,7 @@ slab_status scene_upload_tree(slab_scene *scene, bvh_layout *t) {
   scene->stats.sah_cost = t->sah_cost;
   scene->stats.node_occupancy = t->node_occupancy;
   scene->stats.block_occupancy = t->block_occupancy;
-  keep(&scene->buffers[0], in_place, t->nodes, t->blocks);
+  keep(&scene->states[0], in_place, t->nodes, t->blocks);
   return status;
 }
 
@@ -423,7 +416,7 @@ slab_status scene_upload(slab_scene *scene, slab_tree tree) {
   if (tree == SLAB_TREE_DEFAULT && scene->primitives < BVH_LEAST) tree = SLAB_TREE_FLAT;
   scene->tree = tree;
   slab_status status = tree == SLAB_TREE_FLAT ? commit_flat(scene) : commit_tree(scene, tree);
-  if (status != SLAB_OK) release_buffers(scene);
+  if (status != SLAB_OK) release_states(scene);
   return status;
 }
 

@@ -15,21 +15,13 @@
 /* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
 #define SCENE_PRIMITIVES 0xFFFFFFF0u
 
-/* Maximum buffers per array of a scene. In OpenCL 1.2 one allocation can have at least a quarter of a device's memory,
- * so four buffers can hold all of it. */
-#define SCENE_BUFFERS 4
-
-/* The buffers of a committed scene on one device. */
-typedef struct scene_buffers {
-  cl_mem table;
-  cl_mem blocks[SCENE_BUFFERS];
-  cl_mem nodes[SCENE_BUFFERS]; /* first entry NULL: flat */
-  bool cut;                    /* split over several buffers, which are copies; else each array is in its first
-                                  buffer */
-  void *kept[2];               /* host memory that buffers use in place; for a BVH it is kept with the first device */
-  traversal_memory learned;    /* learned by casts; guarded by the device's lock */
-  hits_known hits;             /* guarded by the same lock */
-} scene_buffers;
+/* A committed scene on one device: what the backend uploaded, and what casts there have learned. */
+typedef struct scene_state {
+  void *uploaded;           /* the backend's own, from upload to release */
+  void *kept[2];            /* host memory that is used in place; for a BVH it is kept with the first device */
+  traversal_memory learned; /* guarded by the device's lock */
+  hits_known hits;          /* guarded by the same lock */
+} scene_state;
 
 struct slab_scene {
   slab_context *context;
@@ -40,7 +32,8 @@ struct slab_scene {
   uint32_t geometries, table_capacity;
   float *blocks; /* blocks of one lane: the public structs as added, one geometry after the other */
   size_t block_floats, block_capacity;
-  scene_buffers *buffers;        /* one per device of the context; NULL before commit */
+  scene_state *states;           /* one per device of the context; NULL before commit */
+  bool has_bvh;                  /* else all primitives are tested */
   slab_tree tree;                /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
   size_t tree_nodes, bvh_floats; /* size of a wide BVH: nodes, and floats of blocks */
   uint32_t stack;                /* stack entries that a traversal can need */
@@ -51,12 +44,12 @@ struct slab_scene {
 /* Adds the next geometry to the table. The table must have room. The primitives are at block_floats, or will be stored
  * there. */
 void scene_append(slab_scene *, uint32_t kind, uint32_t seen_by, uint32_t count);
-/* Creates the scene's buffers. After a failure release_buffers or slab_scene_destroy frees those that exist. */
 typedef struct bvh_layout bvh_layout;
+/* Lays the scene out and uploads it to every device. slab_scene_destroy frees what exists after a failure. */
 slab_status scene_upload(slab_scene *, slab_tree);
 /* Takes ownership of the layout's arrays, on success and on failure. */
 slab_status scene_upload_tree(slab_scene *, bvh_layout *);
-/* Measures the scene and marks it committed, after its buffers were created. begin: seconds_now() at the start of the
+/* Measures the scene and marks it committed, after it was uploaded. begin: seconds_now() at the start of the
  * commit. */
 void scene_finish(slab_scene *, double begin);
 
@@ -64,9 +57,15 @@ void scene_finish(slab_scene *, double begin);
 typedef struct device_scene {
   const slab_scene *scene;
   device *device;
-  scene_buffers *buffers;
+  scene_state *state;
 } device_scene;
 
 device_scene device_scene_of(const slab_scene *, uint32_t nth);
+/* Whether the scene has a wide BVH, to which slab_traversal applies. */
+bool has_traversals(const device_scene *);
+/* Rays per packet; 0 where this query on this scene has no packets. */
+uint32_t packet_rays(const device_scene *, slab_query);
+/* The largest share of a launch's rays that its work-items can have in flight together. */
+double in_flight_share(const device_scene *);
 
 #endif

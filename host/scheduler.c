@@ -4,23 +4,20 @@
 #include <string.h>
 
 #include "arithmetic.h"
+#include "backend.h"
 #include "cast.h"
 #include "chunk.h"
 #include "clock.h"
 #include "collect.h"
 #include "context.h"
 #include "device.h"
-#include "launch.h"
 #include "scene.h"
 #include "scheduler.h"
-#include "staging.h"
 #include "status.h"
 #include "traversal_choice.h"
 
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
 #define LAUNCH_MAX (1u << 30)
-/* PoCL compiles a kernel a second time for launches of at least this many work-items. */
-#define SMALL_GRID 65536u
 /* Limits of the first launch, in rays and in tests. Its time sizes the next launches. */
 #define FIRST_LAUNCH 65536u
 #define FIRST_TESTS 1e9
@@ -32,6 +29,8 @@
  * being transferred. More chunks would be cast in vain after a cancel. */
 #define CHUNKS_IN_PLACE 2
 #define CHUNKS 3
+/* Maximum bytes of a collection. */
+#define COLLECTED_BYTES ((size_t)512 << 20)
 
 typedef struct cast_job cast_job;
 
@@ -47,7 +46,7 @@ typedef struct device_worker {
   pthread_t thread;
   traversal_choice traversal_choice;
   hits_known hits;      /* known number of hits per ray, where hits are collected */
-  uint32_t offered;     /* available traversals, as launch_traversals gives them */
+  uint32_t offered;     /* available traversals, as the backend gives them */
   uint32_t bound, size; /* rays of a launch: the maximum, and the size of the next */
   double rate;          /* rays per second; 0: not known yet */
   moment ended;         /* end of the last chunk */
@@ -79,8 +78,8 @@ static uint32_t launch_bound(const cast *c, const device_scene *on) {
   uint64_t bound = d->info.allocation_bytes / widest;
   if (!d->in_place && bound > STAGED_BYTES / widest) bound = STAGED_BYTES / widest;
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
-  const uint64_t small = (uint64_t)(SMALL_GRID - 1) * d->info.lane_width;
-  if (packet_rays(on, c->query) != 0 && small < bound) bound = small;
+  const uint64_t packets = (uint64_t)d->launch_items * d->info.lane_width;
+  if (packet_rays(on, c->query) != 0 && packets != 0 && packets < bound) bound = packets;
   return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
 }
 
@@ -100,12 +99,12 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
 /* Limits `rays` to those whose hits can be collected; no limit where hits are not collected. */
 static uint32_t bound_collected(const device_worker *s, uint32_t rays) {
   if (s->cast_job->cast->collected == NULL) return rays;
-  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), launch_in_flight_each(&s->on));
+  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), in_flight_share(&s->on));
   return rays < most ? rays : most;
 }
 
 static uint32_t first_launch(const device_scene *on, uint32_t bound) {
-  double tests = on->buffers->nodes[0] == NULL ? (double)on->scene->primitives + 1.0 : BVH_TESTS;
+  double tests = !on->scene->has_bvh ? (double)on->scene->primitives + 1.0 : BVH_TESTS;
   double rays = FIRST_TESTS / tests;
   uint32_t size = rays > FIRST_LAUNCH ? FIRST_LAUNCH : rays < WORK_GROUP ? WORK_GROUP : (uint32_t)rays;
   return size < bound ? size : bound;
@@ -178,11 +177,15 @@ static moment moment_now(const device *d) {
   return now;
 }
 
+static uint32_t offered_traversals(const device_worker *s) {
+  return s->on.device->backend->traversals(&s->on, s->cast_job->cast->query);
+}
+
 static void traversal_choice_open(device_worker *s) {
   const cast *c = s->cast_job->cast;
   const slab_scene_stats *stats = &s->on.scene->stats;
   const bool choice = has_traversals(&s->on) && s->on.device->info.lane_width > 1;
-  s->offered = launch_traversals(&s->on, c->query);
+  s->offered = offered_traversals(s);
   const traversal_task task = {.query = c->query,
                                .wanted = choice ? s->on.device->traversal : SLAB_TRAVERSAL_SINGLE,
                                .traversals = s->offered,
@@ -192,20 +195,19 @@ static void traversal_choice_open(device_worker *s) {
                                .upper = stats->upper,
                                .compute_units = s->on.device->info.compute_units};
   pthread_mutex_lock(&s->on.device->lock);
-  s->traversal_choice = traversal_choice_begin(&task, &s->on.buffers->learned);
+  s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
 static void traversal_choice_close(device_worker *s) {
   pthread_mutex_lock(&s->on.device->lock);
-  traversal_choice_end(&s->traversal_choice, s->cast_job->cast->query, &s->on.buffers->learned);
+  traversal_choice_end(&s->traversal_choice, s->cast_job->cast->query, &s->on.state->learned);
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
 /* Chooses again where more traversals have become available since (program_pays). */
 static void traversal_choice_look_again(device_worker *s) {
-  if (s->traversal_choice.ordered && launch_traversals(&s->on, s->cast_job->cast->query) != s->offered)
-    traversal_choice_open(s);
+  if (s->traversal_choice.ordered && offered_traversals(s) != s->offered) traversal_choice_open(s);
 }
 
 /* ---- one device ---- */
@@ -246,7 +248,7 @@ static bool begin_next(device_worker *s) {
   const uint32_t at = (s->first + s->in_flight) % CHUNKS;
   if (!take(s, &s->chunks[at], &s->trial[at])) return false;
   s->begun[at] = moment_now(s->on.device);
-  slab_status status = chunk_begin(s->cast_job->cast, &s->on, &s->chunks[at]);
+  slab_status status = s->on.device->backend->begin(s->cast_job->cast, &s->on, &s->chunks[at]);
   if (status == SLAB_OK) s->in_flight++;
   if (status != SLAB_OK) worker_fail(s, status);
   return status == SLAB_OK;
@@ -316,17 +318,16 @@ static void collect(device_worker *s, hit_batch *b) {
 static void end_oldest(device_worker *s) {
   const uint32_t at = s->first, count = s->chunks[at].count;
   const slab_traversal traversal = s->chunks[at].traversal;
-  const bool first_use = s->chunks[at].launch.first_use;
   cast *c = s->cast_job->cast;
   chunk_outcome outcome = {0};
-  slab_status status = chunk_end(c, &s->on, &s->chunks[at], &outcome);
+  slab_status status = s->on.device->backend->end(c, &s->on, &s->chunks[at], &outcome);
   s->first = (s->first + 1) % CHUNKS;
   s->in_flight--;
   if (status != SLAB_OK) {
     worker_fail(s, status);
     return;
   }
-  learn(s, at, traversal, count, first_use);
+  learn(s, at, traversal, count, outcome.first_use);
   /* counting and listing hits in one pass counts as two */
   const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
   if (outcome.batch != NULL) collect(s, outcome.batch);
@@ -358,12 +359,12 @@ static void *worker_run(void *argument) {
     if (s->in_flight > 0) end_oldest(s);
   }
   for (; s->in_flight > 0; s->in_flight--) {
-    chunk_abandon(&s->on, &s->chunks[s->first]);
+    s->on.device->backend->abandon(&s->on, &s->chunks[s->first]);
     s->first = (s->first + 1) % CHUNKS;
   }
-  for (int i = CHUNKS - 1; i >= 0; i--) { /* so that the first chunk of the next call gets the staging buffers of
-                                             this call's first */
-    slab_status status = chunk_settle(&s->on, &s->chunks[i]);
+  for (int i = CHUNKS - 1; i >= 0; i--) { /* so that the first chunk of the next call gets what the first of this
+                                             call kept */
+    slab_status status = s->on.device->backend->settle(&s->on, &s->chunks[i]);
     if (status != SLAB_OK) worker_fail(s, status);
   }
   return NULL;
@@ -380,7 +381,7 @@ static void worker_open(cast_job *f, uint32_t i) {
   s->size = first_launch(&s->on, s->bound);
   traversal_choice_open(s);
   pthread_mutex_lock(&s->on.device->lock);
-  s->hits = s->on.buffers->hits;
+  s->hits = s->on.state->hits;
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
@@ -388,7 +389,7 @@ static void worker_open(cast_job *f, uint32_t i) {
 static void worker_close(device_worker *s) {
   traversal_choice_close(s);
   pthread_mutex_lock(&s->on.device->lock);
-  s->on.buffers->hits = s->hits;
+  s->on.state->hits = s->hits;
   pthread_mutex_unlock(&s->on.device->lock);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "arithmetic.h"
-#include "buffers.h"
+#include "backend.h"
 #include "bvh/layout.h"
 #include "bvh/memory.h"
 #include "clock.h"
@@ -99,11 +99,8 @@ static slab_status fetch_tree(const slab_scene *scene, char *nodes, char *blocks
   slab_status status = process_check("slab_scene_pack");
   if (status != SLAB_OK) return status;
   const device *d = &scene->context->devices[0];
-  const scene_buffers *from = &scene->buffers[0];
-  const scene_array node_array = array_of_nodes(d, SLAB_LAYOUT_WIDE, NULL, scene->tree_nodes * sizeof(bvh_node));
-  const scene_array block_array = array_of_blocks(d, "the tree's blocks", NULL, scene->bvh_floats);
-  status = array_read(d, &node_array, from->cut, from->nodes, nodes);
-  return status == SLAB_OK ? array_read(d, &block_array, from->cut, from->blocks, blocks) : status;
+  return d->backend->fetch(d, &scene->states[0], scene->tree_nodes * sizeof(bvh_node), scene->bvh_floats, nodes,
+                           blocks);
 }
 
 static slab_status write_serialized(const slab_scene *scene, serialized_header *h, char *bytes) {

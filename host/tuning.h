@@ -5,6 +5,9 @@
 #include "bvh/leaves.h"
 #include "slabcast.h"
 
+/* The largest group size in tuning.c, in work-items. */
+#define WORK_GROUP 64
+
 typedef struct tuning {
   uint32_t lanes_most; /* maximum primitives that one work-item tests at once; else the width of the device's
                           registers */

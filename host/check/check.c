@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../launch.h"
+#include "../cast.h"
 #include "../scene.h"
 #include "../status.h"
 #include "arithmetic.h"

@@ -14,6 +14,7 @@
 #include "bvh/memory.h"
 #include "clock.h"
 #include "context.h"
+#include "opencl/opencl.h"
 #include "scene.h"
 #include "status.h"
 
@@ -108,7 +109,8 @@ static void nodes_are_cut(slab_traversal traversal) {
   slab_scene *cut = scene_of_spheres(small);
   commit_lengthened(cut);
   assert_int_equal(under.small_now().buffers, 1 + 1 + 4); /* table, blocks, nodes */
-  assert_true(cut->buffers[0].blocks[1] == NULL && cut->buffers[0].nodes[3] != NULL);
+  const opencl_scene *buffers = cut->states[0].uploaded;
+  assert_true(buffers->blocks[1] == NULL && buffers->nodes[3] != NULL);
   assert_ok(slab_closest(cut, rays, RAYS, got, NULL));
   assert_ok(slab_count(cut, rays, RAYS, counts[1], NULL));
   const small_counts now = under.small_now();

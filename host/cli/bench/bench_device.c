@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "../../embedded.h"
+#include "../../opencl/embedded.h"
 #include "cli.h"
 #include "timing.h"
 

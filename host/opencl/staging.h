@@ -1,15 +1,12 @@
 /* Staging buffers: what a device keeps between the chunks that pass through it. */
-#ifndef SLABCAST_STAGING_H
-#define SLABCAST_STAGING_H
+#ifndef SLABCAST_OPENCL_STAGING_H
+#define SLABCAST_OPENCL_STAGING_H
 
-#include "device.h"
+#include "chunk.h"
+#include "opencl.h"
 
 /* The arrays in host memory that a chunk reads and writes. */
 typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PART_SORTED, PARTS } part;
-
-/* Maximum bytes of a chunk's rays or results where they are copied: large enough for transfers at full speed, and small
- * enough to keep the buffers. */
-#define STAGED_BYTES ((size_t)32 << 20)
 
 /* Device memory for what cannot be used in place, and pinned host memory of the same size that copies go through. From
  * pageable memory a GPU copies at half the bus speed, and the copy blocks the calling thread. */
@@ -36,8 +33,5 @@ void staging_buffers_give_back(device *, staging_buffers *);
 void staging_buffers_free_all(const device *, staging_buffers *);
 /* Makes room for `size` bytes in staged[part], pinned memory included where there is some. */
 slab_status staging_reserve(const device *, staging_buffers *, part, size_t size, const char *what);
-
-/* Of NULL nothing. *buffer becomes NULL. */
-void release_buffer(cl_mem *buffer);
 
 #endif

@@ -2,14 +2,7 @@
 
 #include <stdlib.h>
 
-#include "device.h"
 #include "process.h"
-#include "status.h"
-
-void release_buffer(cl_mem *buffer) {
-  if (*buffer != NULL) clReleaseMemObject(*buffer);
-  *buffer = NULL;
-}
 
 /* Unmaps and releases pinned memory. Drivers keep the buffer until the unmapping has ended. */
 static void unpin(const staging_buffers *s, staging *from) {
@@ -30,7 +23,7 @@ static void staging_buffers_free(const device *d, staging_buffers *s) {
   }
   release_buffer(&s->invalid);
   release_buffer(&s->fallback);
-  if (s->queue != NULL && s->queue != d->queue) {
+  if (s->queue != NULL && s->queue != cl_of(d)->queue) {
     clFinish(s->queue);
     wait_for_driver(d, s->queue);
   }
@@ -47,17 +40,17 @@ void staging_buffers_free_all(const device *d, staging_buffers *s) {
 }
 
 static slab_status staging_buffers_queue(const device *d, staging_buffers *s) {
-  if (!d->in_place && !d->queue_is_callers) return device_queue(d, &s->queue);
-  cl_int code = clRetainCommandQueue(d->queue);
+  if (!d->in_place && !cl_of(d)->queue_is_callers) return device_queue(d, &s->queue);
+  cl_int code = clRetainCommandQueue(cl_of(d)->queue);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "a cast");
-  s->queue = d->queue;
+  s->queue = cl_of(d)->queue;
   return SLAB_OK;
 }
 
 slab_status staging_buffers_take(device *d, staging_buffers **taken) {
   pthread_mutex_lock(&d->lock);
-  staging_buffers *s = d->idle_buffers;
-  if (s != NULL) d->idle_buffers = s->next;
+  staging_buffers *s = cl_of(d)->idle_buffers;
+  if (s != NULL) cl_of(d)->idle_buffers = s->next;
   pthread_mutex_unlock(&d->lock);
   slab_status status = SLAB_OK;
   if (s == NULL) {
@@ -75,8 +68,8 @@ slab_status staging_buffers_take(device *d, staging_buffers **taken) {
 
 void staging_buffers_give_back(device *d, staging_buffers *s) {
   pthread_mutex_lock(&d->lock);
-  s->next = d->idle_buffers;
-  d->idle_buffers = s;
+  s->next = cl_of(d)->idle_buffers;
+  cl_of(d)->idle_buffers = s;
   pthread_mutex_unlock(&d->lock);
 }
 
@@ -91,7 +84,7 @@ static size_t staging_room(const device *d, size_t had, size_t size) {
 /* Pinned memory is optional, since a system may have little: on failure the cast works without it. */
 static void pin(const device *d, const staging_buffers *s, staging *to) {
   if (to->size > STAGED_BYTES) return;
-  to->host = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, to->size, NULL, NULL);
+  to->host = clCreateBuffer(cl_of(d)->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, to->size, NULL, NULL);
   if (to->host == NULL) return;
   to->pinned =
       clEnqueueMapBuffer(s->queue, to->host, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, to->size, 0, NULL, NULL, NULL);

@@ -1,12 +1,69 @@
-/* Casts on the caller's queue and buffers: slab_enqueue. */
+/* The functions of slabcast_cl.h: contexts on the caller's objects, and casts on the caller's queue and buffers. */
+#include "slabcast_cl.h"
+
 #include "arithmetic.h"
+#include "backend.h"
+#include "cast.h"
 #include "context.h"
-#include "device.h"
+#include "inquiry.h"
 #include "launch.h"
+#include "opencl.h"
+#include "probe.h"
 #include "process.h"
 #include "scene.h"
-#include "slabcast_cl.h"
-#include "status.h"
+
+/* ---- contexts ---- */
+
+/* Uses the caller's context and queue. A queue that runs out of order is replaced by one of our own. */
+static slab_status adopt_device(device *d, cl_context context, cl_command_queue queue) {
+  cl_command_queue_properties properties = 0;
+  cl_int code = clRetainContext(context);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainContext", "slab_context_create_cl");
+  cl_of(d)->context = context;
+  if (queue == NULL) return device_queue(d, &cl_of(d)->queue);
+  code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", "slab_context_create_cl");
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return device_queue(d, &cl_of(d)->queue);
+  code = clRetainCommandQueue(queue);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "slab_context_create_cl");
+  cl_of(d)->queue = queue;
+  cl_of(d)->queue_is_callers = true;
+  return SLAB_OK;
+}
+
+slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_queue queue,
+                                   const slab_context_options *options, slab_context **context) {
+  static const slab_context_options defaults;
+  if (options == NULL) options = &defaults;
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = context_check(options, context, "slab_context_create_cl");
+  if (status == SLAB_OK) status = process_begin("slab_context_create_cl");
+  if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
+  if (status != SLAB_OK) return status;
+  cl_platform_id platform = NULL;
+  slab_context *created = NULL;
+  cl_int code = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetDeviceInfo", "slab_context_create_cl");
+  found_device found = {.backend = &opencl_backend, .platform = platform, .id = id};
+  const inquiry q = device_describe(platform, id, &found.info);
+  if (q.code != CL_SUCCESS) return fail_inquiry(&q);
+  status = context_allocate(1, &created);
+  if (status == SLAB_OK) status = context_add(created, &found, options);
+  if (status == SLAB_OK) status = device_prepare(created, &created->devices[0], &found);
+  if (status == SLAB_OK) status = adopt_device(&created->devices[0], cl, queue);
+  if (status == SLAB_OK) status = probe_device(&created->devices[0]);
+  return context_finish(status, options, created, context);
+}
+
+slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl_device_id *id) {
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_objects: context is NULL");
+  const opencl_device *d = cl_of(&context->devices[0]);
+  if (cl != NULL) *cl = d->context;
+  if (id != NULL) *id = d->id;
+  return SLAB_OK;
+}
+
+/* ---- casts ---- */
 
 #define WORD 4 /* bytes; spans begin at a multiple of it */
 
@@ -59,7 +116,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   if (status != SLAB_OK) return status;
   if (b->count > UINT32_MAX - WORK_GROUP)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);
-  const device *d = &scene->context->devices[0];
+  const opencl_device *d = cl_of(&scene->context->devices[0]);
   return check_queue("slab_enqueue", d->context, d->id, queue);
 }
 
@@ -78,7 +135,7 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   const device_scene on = device_scene_of(scene, 0);
   const slab_cast_options options = {.mask = b->mask, .cull = b->cull, .face_forward = b->face_forward};
   launch l = {.uniforms = cast_uniforms_of(scene, &options)};
-  status = place_spans(on.device->context, b, &l);
+  status = place_spans(cl_of(on.device)->context, b, &l);
   if (status != SLAB_OK) return status;
   l.rays = b->rays.buffer;
   l.results = b->results.buffer;

@@ -1,33 +1,8 @@
 /* Launches the kernels of a cast, on buffers of the library or of the caller. */
 #include "launch.h"
 #include "context.h"
-#include "device.h"
 #include "program.h"
-#include "scene.h"
-#include "status.h"
-#include "tuning.h"
 #include "types.h"
-
-cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options *options) {
-  cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};
-  u.planes = scene->outside_planes;
-  u.boxes = scene->outside_boxes;
-  u.units = (uint32_t)(scene->bvh_floats / BLOCK_UNIT);
-  if (options != NULL && options->mask != 0) u.mask = options->mask;
-  for (uint32_t g = 0; g < scene->geometries; g++)
-    if ((scene->table[g].mask & u.mask) == 0) u.masked = 1;
-  if (options == NULL) return u;
-  u.cull = (uint32_t)options->cull;
-  u.face_forward = options->face_forward != 0;
-  u.skip = options->skip != NULL;
-  u.invalid = options->invalid != NULL;
-  return u;
-}
-
-slab_status check_cull(const char *function, slab_cull cull) {
-  if ((unsigned)cull <= SLAB_CULL_FRONT) return SLAB_OK;
-  return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
-}
 
 /* Work-items per group. A work-item with interleaved rays is alone in its group: drivers keep the private memory of all
  * work-items of a group apart, and several such work-items would evict each other's from the cache. */
@@ -38,16 +13,10 @@ static uint32_t group_of(const device_scene *on, bool interleaved) {
 /* Rays per work-item; fewer where some cores would get none otherwise. */
 static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleaved) {
   const tuning *t = on->device->tuning;
-  const uint32_t most = on->buffers->nodes[0] == NULL ? t->rays_each
-                        : interleaved                 ? t->rays_per_interleaved_item
-                                                      : t->bvh_rays;
+  const uint32_t most = !on->scene->has_bvh ? t->rays_each : interleaved ? t->rays_per_interleaved_item : t->bvh_rays;
   const uint32_t fair =
       rays / (t->groups_a_unit * group_of(on, interleaved) * (on->device->info.compute_units + 1)) + 1;
   return fair < most ? fair : most;
-}
-
-bool has_traversals(const device_scene *on) {
-  return on->buffers->nodes[0] != NULL && on->scene->context->layout == SLAB_LAYOUT_WIDE;
 }
 
 typedef struct argument {
@@ -62,7 +31,7 @@ static argument buffer_argument(const cl_mem *buffer) {
 /* Lists the arguments in the order of the kernels' parameters. Kernels of flat scenes have no nodes and nothing after
  * them; kernels of compressed BVHs end with the nodes. Returns the number of arguments. */
 static cl_uint list_arguments(const device_scene *on, const launch *l, argument list[9 + 2 * SCENE_BUFFERS]) {
-  const scene_buffers *scene = on->buffers;
+  const opencl_scene *scene = uploaded(on);
   const int buffers = scene->cut ? SCENE_BUFFERS : 1;
   cl_uint n = 0;
   list[n++] = buffer_argument(&l->rays);
@@ -73,7 +42,7 @@ static cl_uint list_arguments(const device_scene *on, const launch *l, argument 
   list[n++] = buffer_argument(&l->skips);
   list[n++] = buffer_argument(&l->invalid);
   list[n++] = (argument){sizeof l->uniforms, &l->uniforms};
-  if (scene->nodes[0] == NULL) return n;
+  if (!on->scene->has_bvh) return n;
   for (int k = 0; k < buffers; k++) list[n++] = buffer_argument(&scene->nodes[k]);
   if (!has_traversals(on)) return n;
   list[n++] = buffer_argument(&l->fallback);
@@ -112,7 +81,7 @@ static slab_status enqueue(const device_scene *on, const program_key *key, uint3
 }
 
 static program_source source_of(const device_scene *on) {
-  if (on->buffers->nodes[0] == NULL) return PROGRAM_FLAT;
+  if (!on->scene->has_bvh) return PROGRAM_FLAT;
   return has_traversals(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
@@ -122,20 +91,15 @@ static program_key key_of(const device_scene *on, program_source source, slab_qu
                        .kinds = on->scene->kinds,
                        .stack = on->scene->stack,
                        .deferred = deferred,
-                       .cut = on->buffers->cut};
+                       .cut = uploaded(on)->cut};
 }
 
 /* Work-items of flat scenes have all their rays in flight, those with interleaved rays in_flight rays, others one ray.
  */
 uint32_t launch_in_flight(const device_scene *on, const launch *l) {
   const uint32_t rays = l->uniforms.rays, each = rays_each(on, rays, l->interleaved), items = (rays + each - 1) / each;
-  if (on->buffers->nodes[0] == NULL) return rays;
+  if (!on->scene->has_bvh) return rays;
   return l->interleaved ? items * on->device->tuning->in_flight : items;
-}
-
-double launch_in_flight_each(const device_scene *on) {
-  const tuning *t = on->device->tuning;
-  return has_traversals(on) ? (double)t->in_flight / t->rays_per_interleaved_item : 1.0;
 }
 
 slab_status launch_enqueue(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
@@ -146,13 +110,7 @@ slab_status launch_enqueue(const device_scene *on, slab_query query, launch *l, 
                  group_of(on, l->interleaved), queue, wait_count, wait, done);
 }
 
-uint32_t packet_rays(const device_scene *on, slab_query query) {
-  const device *d = on->device;
-  if (!has_traversals(on) || d->info.lane_width == 1) return 0;
-  return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
-}
-
-uint32_t launch_traversals(const device_scene *on, slab_query query) {
+uint32_t opencl_traversals(const device_scene *on, slab_query query) {
   device *d = on->device;
   uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
   if (!has_traversals(on) || d->info.lane_width == 1) return offered;
@@ -181,7 +139,7 @@ bool defers_attributes(const device_scene *on, slab_query query) {
 slab_status launch_attributes(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
                               cl_event *done) {
   const program_key key = {
-      .source = PROGRAM_ATTRIBUTES, .query = query, .kinds = on->scene->kinds, .cut = on->buffers->cut};
+      .source = PROGRAM_ATTRIBUTES, .query = query, .kinds = on->scene->kinds, .cut = uploaded(on)->cut};
   return enqueue(on, &key, KERNEL_MAIN, l, on->device->info.lane_width, on->device->tuning->group, queue, 0, NULL,
                  done);
 }

@@ -3,17 +3,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend.h"
 #include "cast.h"
 #include "chunk.h"
 #include "collect.h"
-#include "device.h"
 #include "launch.h"
-#include "process.h"
+#include "opencl.h"
 #include "scene.h"
 #include "sort.h"
 #include "staging.h"
-#include "status.h"
 #include "types.h"
+
+enum { CHUNK_EVENTS = 6, FETCHES = 2 };
+
+/* Results that are being copied to host memory: offset and size in bytes. */
+typedef struct fetch {
+  size_t at, size;
+  void *mapped; /* the mapping, where buffers are used in place */
+} fetch;
+
+/* chunk.in_flight: a chunk between its begin and its end. All zero between two chunks, except staging_buffers. */
+typedef struct flight {
+  staging_buffers *staging_buffers;
+  const chunk *of;
+  launch launch;
+  cl_mem in_place[PARTS]; /* buffers that use the caller's memory */
+  uint32_t *local_offsets, *sorted;
+  hit_batch *batch;       /* the collected hits; the caller may take them at the end */
+  size_t result_bytes;    /* bytes of results that are written */
+  fetch fetches[FETCHES]; /* parts of the results that are read */
+  int fetch_count;
+  cl_event events[CHUNK_EVENTS]; /* of every command that can fail while it runs */
+  cl_uint event_count;
+  cl_uint invalid;
+} flight;
 
 /* ---- to the device ---- */
 
@@ -39,7 +62,7 @@ static slab_status copy_in(const staging_buffers *s, part p, const void *bytes, 
 }
 
 /* Uses the array in place where the device can, else copies it. */
-static slab_status input(const device *d, chunk *s, part p, const void *bytes, size_t size, const char *what,
+static slab_status input(const device *d, flight *s, part p, const void *bytes, size_t size, const char *what,
                          cl_mem *buffer) {
   if (d->in_place) {
     slab_status status =
@@ -52,33 +75,29 @@ static slab_status input(const device *d, chunk *s, part p, const void *bytes, s
   return status == SLAB_OK ? copy_in(s->staging_buffers, p, bytes, size, what) : status;
 }
 
-size_t chunk_room(const device *d) {
-  const size_t most = d->in_place ? ROOM_BYTES : STAGED_BYTES;
-  return most < d->info.allocation_bytes ? most : d->info.allocation_bytes;
-}
-
 static bool collects(const cast *c) { return c->collected != NULL; }
 
-static unsigned char *results_of(const cast *c, const chunk *s) {
+static unsigned char *results_of(const cast *c, const flight *s) {
   if (collects(c)) return s->batch->results;
-  size_t first = c->query == SLAB_ALL ? c->offsets[s->first] : s->first;
+  size_t first = c->query == SLAB_ALL ? c->offsets[s->of->first] : s->of->first;
   return (unsigned char *)c->results + first * c->result_size;
 }
 
 /* Allocates host memory for the hits of a chunk. */
-static slab_status make_room(const device_scene *on, chunk *s) {
+static slab_status make_room(const device_scene *on, flight *s) {
   const device *d = on->device;
   cast_uniforms *u = &s->launch.uniforms;
-  u->room = room_of(&s->known, chunk_room(d), s->count, launch_in_flight(on, &s->launch));
-  u->at[AT_RESULTS] = (uint32_t)(room_begin(s->count) / sizeof(uint32_t));
-  s->result_bytes = room_size(s->count, &u->room);
-  s->batch = batch_create(s->first, s->count, &u->room, d->in_place);
+  u->room = room_of(&s->of->known, chunk_room(d), s->of->count, launch_in_flight(on, &s->launch));
+  u->at[AT_RESULTS] = (uint32_t)(room_begin(s->of->count) / sizeof(uint32_t));
+  s->result_bytes = room_size(s->of->count, &u->room);
+  s->batch = batch_create(s->of->first, s->of->count, &u->room, d->in_place);
   return s->batch == NULL ? fail_memory(s->result_bytes, "hits") : SLAB_OK;
 }
 
-static slab_status output(const cast *c, const device_scene *on, chunk *s) {
+static slab_status output(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
-  const size_t results = c->offsets != NULL ? c->offsets[s->first + s->count] - c->offsets[s->first] : s->count;
+  const size_t results =
+      c->offsets != NULL ? c->offsets[s->of->first + s->of->count] - c->offsets[s->of->first] : s->of->count;
   s->result_bytes = results * c->result_size;
   slab_status status = collects(c) ? make_room(on, s) : SLAB_OK;
   if (status != SLAB_OK || s->result_bytes == 0) return status;
@@ -97,16 +116,16 @@ static slab_status output(const cast *c, const device_scene *on, chunk *s) {
 }
 
 /* Offsets of a chunk, relative to its first hit. */
-static slab_status input_offsets(const cast *c, const device *d, chunk *s) {
-  const size_t size = ((size_t)s->count + 1) * sizeof *s->local_offsets;
+static slab_status input_offsets(const cast *c, const device *d, flight *s) {
+  const size_t size = ((size_t)s->of->count + 1) * sizeof *s->local_offsets;
   s->local_offsets = malloc(size);
   if (s->local_offsets == NULL) return fail_memory(size, "offsets");
-  for (size_t i = 0; i <= s->count; i++)
-    s->local_offsets[i] = (uint32_t)(c->offsets[s->first + i] - c->offsets[s->first]);
+  for (size_t i = 0; i <= s->of->count; i++)
+    s->local_offsets[i] = (uint32_t)(c->offsets[s->of->first + i] - c->offsets[s->of->first]);
   return input(d, s, PART_OFFSETS, s->local_offsets, size, "offsets", &s->launch.offsets);
 }
 
-static slab_status clear_invalid(const device *d, chunk *s) {
+static slab_status clear_invalid(const device *d, flight *s) {
   static const cl_uint zero = 0;
   slab_status status = SLAB_OK;
   if (s->staging_buffers->invalid == NULL)
@@ -117,8 +136,8 @@ static slab_status clear_invalid(const device *d, chunk *s) {
              : status;
 }
 
-static slab_status reserve_fallback(const device *d, chunk *s) {
-  const size_t size = s->count / s->launch.uniforms.packet + 1;
+static slab_status reserve_fallback(const device *d, flight *s) {
+  const size_t size = s->of->count / s->launch.uniforms.packet + 1;
   slab_status status = SLAB_OK;
   if (s->staging_buffers->fallback_size < size) {
     release_buffer(&s->staging_buffers->fallback);
@@ -130,30 +149,30 @@ static slab_status reserve_fallback(const device *d, chunk *s) {
   return status;
 }
 
-static slab_status input_sorted(const cast *c, const device *d, chunk *s) {
+static slab_status input_sorted(const cast *c, const device *d, flight *s) {
   const slab_scene_stats *bounds = &c->scene->stats;
-  s->sorted = rays_sorted(c->rays + s->first, s->count, bounds->lower, bounds->upper);
-  if (s->sorted == NULL) return fail_memory(s->count * sizeof *s->sorted, "sorting rays");
-  return input(d, s, PART_SORTED, s->sorted, s->count * sizeof *s->sorted, "the order of rays", &s->launch.sorted);
+  s->sorted = rays_sorted(c->rays + s->of->first, s->of->count, bounds->lower, bounds->upper);
+  if (s->sorted == NULL) return fail_memory(s->of->count * sizeof *s->sorted, "sorting rays");
+  return input(d, s, PART_SORTED, s->sorted, s->of->count * sizeof *s->sorted, "the order of rays", &s->launch.sorted);
 }
 
-static slab_status send(const cast *c, const device_scene *on, chunk *s) {
+static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
   launch *l = &s->launch;
   l->uniforms = cast_uniforms_of(c->scene, c->options);
-  l->uniforms.rays = s->count;
+  l->uniforms.rays = s->of->count;
   if (c->offsets != NULL) l->uniforms.invalid = 0; /* invalid rays were counted when the hits were counted */
-  l->uniforms.packet = s->traversal == SLAB_TRAVERSAL_PACKETS ? packet_rays(on, c->query) : 0;
-  const bool sorted = s->traversal == SLAB_TRAVERSAL_SORTED;
+  l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? packet_rays(on, c->query) : 0;
+  const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
   l->deferred = defers_attributes(on, c->query);
-  l->interleaved = sorted || s->traversal == SLAB_TRAVERSAL_INTERLEAVED;
-  slab_status status = input(d, s, PART_RAYS, c->rays + s->first, s->count * sizeof *c->rays, "rays", &l->rays);
+  l->interleaved = sorted || s->of->traversal == SLAB_TRAVERSAL_INTERLEAVED;
+  slab_status status = input(d, s, PART_RAYS, c->rays + s->of->first, s->of->count * sizeof *c->rays, "rays", &l->rays);
   if (status == SLAB_OK) status = output(c, on, s);
   if (status == SLAB_OK && sorted) status = input_sorted(c, d, s);
   if (status == SLAB_OK && c->offsets != NULL) status = input_offsets(c, d, s);
   if (status == SLAB_OK && l->uniforms.skip)
-    status =
-        input(d, s, PART_SKIPS, c->options->skip + s->first, s->count * sizeof *c->options->skip, "skips", &l->skips);
+    status = input(d, s, PART_SKIPS, c->options->skip + s->of->first, s->of->count * sizeof *c->options->skip, "skips",
+                   &l->skips);
   if (status == SLAB_OK && l->uniforms.invalid) status = clear_invalid(d, s);
   if (status == SLAB_OK && l->uniforms.packet != 0) status = reserve_fallback(d, s);
   return status;
@@ -161,20 +180,20 @@ static slab_status send(const cast *c, const device_scene *on, chunk *s) {
 
 /* ---- the kernels ---- */
 
-static cl_event *next_event(chunk *s) { return &s->events[s->event_count]; }
+static cl_event *next_event(flight *s) { return &s->events[s->event_count]; }
 
 /* Whether transfers have their own queue; kernels and transfers must then wait for each other. */
-static bool is_apart(const device *d, const chunk *s) { return s->staging_buffers->queue != d->queue; }
+static bool is_apart(const device *d, const flight *s) { return s->staging_buffers->queue != cl_of(d)->queue; }
 
-static slab_status mark_sent(chunk *s) {
+static slab_status mark_sent(flight *s) {
   cl_int code = clEnqueueMarkerWithWaitList(s->staging_buffers->queue, 0, NULL, next_event(s));
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueMarkerWithWaitList", "a cast");
   s->event_count++;
   return SLAB_OK;
 }
 
-static slab_status launch_chunk(const cast *c, const device_scene *on, chunk *s) {
-  const cl_command_queue queue = on->device->queue;
+static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s) {
+  const cl_command_queue queue = cl_of(on->device)->queue;
   slab_status status = is_apart(on->device, s) ? mark_sent(s) : SLAB_OK;
   const cl_uint waits = s->event_count;
   const cl_event *sent = waits == 0 ? NULL : &s->events[0];
@@ -193,7 +212,7 @@ static slab_status launch_chunk(const cast *c, const device_scene *on, chunk *s)
 
 /* ---- from the device ---- */
 
-static slab_status read_buffer(chunk *s, cl_mem buffer, size_t at, void *bytes, size_t size, const char *what) {
+static slab_status read_buffer(flight *s, cl_mem buffer, size_t at, void *bytes, size_t size, const char *what) {
   cl_int code =
       clEnqueueReadBuffer(s->staging_buffers->queue, buffer, CL_FALSE, at, size, bytes, 0, NULL, next_event(s));
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueReadBuffer", what);
@@ -202,7 +221,7 @@ static slab_status read_buffer(chunk *s, cl_mem buffer, size_t at, void *bytes, 
 }
 
 /* After the mapping the results are in the caller's array. */
-static slab_status map_results(chunk *s, fetch *f) {
+static slab_status map_results(flight *s, fetch *f) {
   cl_int code;
   f->mapped = clEnqueueMapBuffer(s->staging_buffers->queue, s->launch.results, CL_FALSE, CL_MAP_READ, f->at, f->size, 0,
                                  NULL, next_event(s), &code);
@@ -213,7 +232,7 @@ static slab_status map_results(chunk *s, fetch *f) {
 
 /* Unmaps only after the mappings have ended, although nothing changes the results any more: some drivers refuse an
  * earlier unmap. */
-static cl_int unmap_results(chunk *s) {
+static cl_int unmap_results(flight *s) {
   cl_int code = CL_SUCCESS;
   for (fetch *f = s->fetches; f < s->fetches + s->fetch_count; f++) {
     if (f->mapped == NULL) continue;
@@ -225,13 +244,13 @@ static cl_int unmap_results(chunk *s) {
   return code;
 }
 
-static slab_status read_results(const cast *c, chunk *s, const fetch *f) {
+static slab_status read_results(const cast *c, flight *s, const fetch *f) {
   unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
   return read_buffer(s, s->launch.results, f->at, (pinned != NULL ? pinned : results_of(c, s)) + f->at, f->size,
                      "results");
 }
 
-static slab_status fetch_results(const cast *c, const device *d, chunk *s, size_t at, size_t size) {
+static slab_status fetch_results(const cast *c, const device *d, flight *s, size_t at, size_t size) {
   if (size == 0) return SLAB_OK;
   fetch *f = &s->fetches[s->fetch_count++];
   *f = (fetch){.at = at, .size = size};
@@ -239,18 +258,18 @@ static slab_status fetch_results(const cast *c, const device *d, chunk *s, size_
 }
 
 /* Copies results from pinned memory to their destination, after the transfer has ended. */
-static void hand_over_results(const cast *c, const chunk *s, const fetch *f) {
+static void hand_over_results(const cast *c, const flight *s, const fetch *f) {
   const unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
   if (pinned != NULL) memcpy(results_of(c, s) + f->at, pinned + f->at, f->size);
 }
 
 /* Fetches the results. Where hits are collected and copied, it fetches only their lists, which say how many hits to
  * fetch later. */
-static slab_status fetch_all(const cast *c, const device *d, chunk *s) {
+static slab_status fetch_all(const cast *c, const device *d, flight *s) {
   const size_t taken = collects(c) ? TAKEN_NUMBERS * sizeof(uint32_t) : 0;
   const size_t size = !collects(c)  ? s->result_bytes
                       : d->in_place ? s->batch->size - taken
-                                    : s->count * sizeof(hit_list);
+                                    : s->of->count * sizeof(hit_list);
   slab_status status = fetch_results(c, d, s, taken, size);
   if (status == SLAB_OK && s->launch.invalid != NULL)
     status = read_buffer(s, s->launch.invalid, 0, &s->invalid, sizeof s->invalid, "the invalid count");
@@ -258,7 +277,7 @@ static slab_status fetch_all(const cast *c, const device *d, chunk *s) {
 }
 
 /* Fetches the hits after their lists have arrived. */
-static slab_status fetch_hits(const cast *c, const device_scene *on, chunk *s) {
+static slab_status fetch_hits(const cast *c, const device_scene *on, flight *s) {
   hit_batch *b = s->batch;
   hand_over_results(c, s, &s->fetches[0]);
   if (!batch_look(b, on->scene->primitives))
@@ -267,19 +286,19 @@ static slab_status fetch_hits(const cast *c, const device_scene *on, chunk *s) {
   return fetch_results(c, on->device, s, room_begin(b->rays), hits * sizeof(slab_hit));
 }
 
-static slab_status flush(const device *d, const chunk *s) {
+static slab_status flush(const device *d, const flight *s) {
   cl_int code = clFlush(s->staging_buffers->queue);
-  if (code == CL_SUCCESS && is_apart(d, s)) code = clFlush(d->queue);
+  if (code == CL_SUCCESS && is_apart(d, s)) code = clFlush(cl_of(d)->queue);
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFlush", "a cast");
 }
 
-static void forget_events(chunk *s) {
+static void forget_events(flight *s) {
   for (cl_uint i = 0; i < s->event_count; i++) clReleaseEvent(s->events[i]);
   s->event_count = 0;
 }
 
 /* A kernel that fails while it runs reports it only through its event. */
-static slab_status await(chunk *s) {
+static slab_status await(flight *s) {
   if (s->event_count == 0) return SLAB_OK;
   cl_int code = clWaitForEvents(s->event_count, s->events);
   forget_events(s);
@@ -287,37 +306,53 @@ static slab_status await(chunk *s) {
 }
 
 /* Everything of the chunk has ended, except the unmapping, which holds its own references. */
-static void release(chunk *s) {
+static void release(flight *s) {
   forget_events(s);
   for (int p = 0; p < PARTS; p++) release_buffer(&s->in_place[p]);
   free(s->local_offsets);
   free(s->sorted);
   batches_free(s->batch);
-  *s = (chunk){.staging_buffers = s->staging_buffers};
+  *s = (flight){.staging_buffers = s->staging_buffers};
 }
 
-void chunk_abandon(const device_scene *on, chunk *s) {
-  clFinish(on->device->queue);
+void opencl_abandon(const device_scene *on, chunk *c) {
+  flight *s = c->in_flight;
+  clFinish(cl_of(on->device)->queue);
   clFinish(s->staging_buffers->queue);
   unmap_results(s);
   clFinish(s->staging_buffers->queue);
   release(s);
 }
 
-slab_status chunk_begin(const cast *c, const device_scene *on, chunk *s) {
-  slab_status status = s->staging_buffers == NULL ? staging_buffers_take(on->device, &s->staging_buffers) : SLAB_OK;
+/* Creates the flight of a chunk that is the first of its call in its place. */
+static slab_status take_flight(device *d, chunk *s) {
+  if (s->in_flight != NULL) return SLAB_OK;
+  flight *taken = calloc(1, sizeof *taken);
+  if (taken == NULL) return fail_memory(sizeof *taken, "a cast");
+  slab_status status = staging_buffers_take(d, &taken->staging_buffers);
+  if (status == SLAB_OK)
+    s->in_flight = taken;
+  else
+    free(taken);
+  return status;
+}
+
+slab_status opencl_begin(const cast *c, const device_scene *on, chunk *of) {
+  slab_status status = take_flight(on->device, of);
   if (status != SLAB_OK) return status;
+  flight *s = of->in_flight;
+  s->of = of;
   status = send(c, on, s);
   if (status == SLAB_OK) status = launch_chunk(c, on, s);
   if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch_all(c, on->device, s);
   if (status == SLAB_OK) status = flush(on->device, s);
-  if (status != SLAB_OK) chunk_abandon(on, s);
+  if (status != SLAB_OK) opencl_abandon(on, of);
   return status;
 }
 
-/* Where transfers have their own queue, only the host waits for a kernel's event: some drivers do not report a failed
- * kernel to commands that wait for its event. */
-slab_status chunk_end(const cast *c, const device_scene *on, chunk *s, chunk_outcome *outcome) {
+/* Waits for all commands of the chunk. Where transfers have their own queue, only the host waits for a kernel's event:
+ * some drivers do not report a failed kernel to commands that wait for its event. */
+static slab_status await_results(const cast *c, const device_scene *on, flight *s) {
   slab_status status = await(s);
   if (status == SLAB_OK && is_apart(on->device, s)) {
     status = fetch_all(c, on->device, s);
@@ -327,25 +362,31 @@ slab_status chunk_end(const cast *c, const device_scene *on, chunk *s, chunk_out
     status = fetch_hits(c, on, s);
     if (status == SLAB_OK) status = await(s);
   }
-  if (status == SLAB_OK) {
-    const cl_int code = unmap_results(s);
-    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueUnmapMemObject", "results");
-  }
+  if (status != SLAB_OK) return status;
+  const cl_int code = unmap_results(s);
+  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueUnmapMemObject", "results");
+}
+
+slab_status opencl_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
+  flight *s = of->in_flight;
+  slab_status status = await_results(c, on, s);
   if (status != SLAB_OK) {
-    chunk_abandon(on, s);
+    opencl_abandon(on, of);
     return status;
   }
   for (int i = collects(c) ? 1 : 0; i < s->fetch_count; i++) hand_over_results(c, s, &s->fetches[i]);
-  *outcome = (chunk_outcome){s->invalid, s->batch};
+  *outcome = (chunk_outcome){.invalid = s->invalid, .batch = s->batch, .first_use = s->launch.first_use};
   s->batch = NULL;
   release(s);
   return SLAB_OK;
 }
 
-slab_status chunk_settle(const device_scene *on, chunk *s) {
-  if (s->staging_buffers == NULL) return SLAB_OK;
+slab_status opencl_settle(const device_scene *on, chunk *of) {
+  flight *s = of->in_flight;
+  if (s == NULL) return SLAB_OK;
   cl_int code = clFinish(s->staging_buffers->queue);
   staging_buffers_give_back(on->device, s->staging_buffers);
-  s->staging_buffers = NULL;
+  free(s);
+  of->in_flight = NULL;
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFinish", "a cast");
 }

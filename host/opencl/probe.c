@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "device.h"
+#include "opencl.h"
 #include "probed.h"
 #include "program.h"
-#include "status.h"
 
 /* ---- the operands and the correct results ---- */
 
@@ -265,7 +264,7 @@ static void run_end(run *r, const device *d) {
   if (r->program != NULL) clReleaseProgram(r->program);
   if (r->operands != NULL) clReleaseMemObject(r->operands);
   if (r->results != NULL) clReleaseMemObject(r->results);
-  if (r->queue != NULL && r->queue != d->queue) {
+  if (r->queue != NULL && r->queue != cl_of(d)->queue) {
     wait_for_driver(d, r->queue);
     clReleaseCommandQueue(r->queue);
   }
@@ -275,8 +274,8 @@ static void run_end(run *r, const device *d) {
  * only after this call. */
 static slab_status run_begin(run *r, const device *d, float *operands, size_t operand_bytes, size_t result_bytes) {
   cl_int code;
-  slab_status status = d->queue_is_callers ? device_queue(d, &r->queue) : SLAB_OK;
-  if (!d->queue_is_callers) r->queue = d->queue;
+  slab_status status = cl_of(d)->queue_is_callers ? device_queue(d, &r->queue) : SLAB_OK;
+  if (!cl_of(d)->queue_is_callers) r->queue = cl_of(d)->queue;
   if (status == SLAB_OK) status = program_of_probe(d, &r->program);
   if (status != SLAB_OK) return status;
   r->kernel = clCreateKernel(r->program, "probe", &code);
@@ -353,8 +352,8 @@ static bool same_question(const question *a, const question *b) {
 /* Returns a kept result, or tests the device. A sub-device is tested each time: after it is destroyed another one can
  * have its id. A test that failed to run is not kept. */
 static slab_status ask_or_remember(const device *d, verdict *v) {
-  const question q = {d->id, d->info.lane_width, d->info.exact_divide != 0, d->has_double};
-  if (d->is_part) return ask(d, v);
+  const question q = {cl_of(d)->id, d->info.lane_width, d->info.exact_divide != 0, cl_of(d)->has_double};
+  if (cl_of(d)->is_part) return ask(d, v);
   for (size_t i = 0; i < memory.count && i < REMEMBERED; i++)
     if (same_question(&memory.questions[i], &q)) {
       *v = memory.verdicts[i];
@@ -376,11 +375,11 @@ static slab_status heed(device *d, const verdict *v, bool *again) {
   if (!v->loops) return refuse_loops(d, v->rounds);
   if (v->other.wrong) return refuse(d, &v->other);
   if (!v->division.wrong) return SLAB_OK;
-  if (!d->info.exact_divide && !d->has_double) return refuse(d, &v->division);
+  if (!d->info.exact_divide && !cl_of(d)->has_double) return refuse(d, &v->division);
   if (d->info.exact_divide)
     d->info.exact_divide = 0;
   else
-    d->has_double = false;
+    cl_of(d)->has_double = false;
   *again = true;
   return SLAB_OK;
 }

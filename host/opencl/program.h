@@ -1,10 +1,10 @@
 /* Kernels, built once for each specialisation. */
-#ifndef SLABCAST_PROGRAM_H
-#define SLABCAST_PROGRAM_H
+#ifndef SLABCAST_OPENCL_PROGRAM_H
+#define SLABCAST_OPENCL_PROGRAM_H
 
 #include <stdbool.h>
 
-#include "device.h"
+#include "opencl.h"
 #include "slabcast.h"
 
 typedef enum program_source {
@@ -48,8 +48,5 @@ size_t program_group(const ready_kernel *, size_t wanted);
 void programs_free(program *);
 /* Builds the probe (probe.h) like the device's kernels; the caller releases it. */
 slab_status program_of_probe(const device *, cl_program *);
-/* Primitives per block that a program reads. Wide BVHs have 8 at most. It is 1 for compressed BVHs, for tiles in local
- * memory and for pairs. */
-uint32_t program_lanes(const device *, program_source);
 
 #endif

@@ -8,13 +8,10 @@
 #include <string.h>
 
 #include "buffers.h"
-#include "device.h"
 #include "embedded.h"
+#include "opencl.h"
 #include "process.h"
 #include "program.h"
-#include "scene.h"
-#include "status.h"
-#include "tuning.h"
 
 #define OPTIONS_SIZE 512
 
@@ -33,16 +30,17 @@ static const struct {
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, {"pairs"}},
 };
 
-uint32_t program_lanes(const device *d, program_source source) {
+/* Primitives per block that a program reads. Wide BVHs have 8 at most. */
+static uint32_t program_lanes(const device *d, program_source source) {
   if (source == PROGRAM_PAIRS || source == PROGRAM_COMPRESSED) return 1;
-  if (source == PROGRAM_FLAT && d->tuning->tile > 0) return 1;
+  if (source == PROGRAM_FLAT) return flat_lanes(d);
   return source == PROGRAM_WIDE && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
 }
 
 /* Options for correctly rounded quotients and roots, see lanes.h. */
 static const char *division_of(const device *d) {
   if (d->info.exact_divide) return " -cl-fp32-correctly-rounded-divide-sqrt";
-  return d->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
+  return cl_of(d)->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";
 }
 
 /* Rays in flight per work-item. Rays are interleaved only where lanes hold a node's children. */
@@ -93,14 +91,14 @@ static void build_options(const device *d, const program_key *key, char *text, s
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
            "-DSLAB_IN_FLIGHT=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_DEVICE=%u",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, d->builder->nth);
+           d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, cl_of(d)->builder->nth);
   lane_options(d, text, size);
   cut_options(d, key, text, size);
 }
 
 static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {
   char log[8192] = "(no log)";
-  clGetProgramBuildInfo(failed, d->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+  clGetProgramBuildInfo(failed, cl_of(d)->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
   if (code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES) return fail_cl(code, "clBuildProgram", options);
   return fail(SLAB_BUILD_FAILED, "clBuildProgram failed (%d) on \"%s\" with %s:\n%s", code, d->info.name, options, log);
 }
@@ -120,9 +118,9 @@ struct program {
 static slab_status build_text(const device *d, const char *text, const size_t *length, const char *options,
                               cl_program *built) {
   cl_int code;
-  cl_program created = clCreateProgramWithSource(d->context, 1, &text, length, &code);
+  cl_program created = clCreateProgramWithSource(cl_of(d)->context, 1, &text, length, &code);
   if (created == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
-  code = clBuildProgram(created, 1, &d->id, options, NULL, NULL);
+  code = clBuildProgram(created, 1, &cl_of(d)->id, options, NULL, NULL);
   const slab_status status = code == CL_SUCCESS ? SLAB_OK : fail_build(d, created, code, options);
   if (status == SLAB_OK)
     *built = created;
@@ -156,10 +154,11 @@ static cl_program build_binary(const device *d, cl_program of, const char *optio
   unsigned char *binary = binary_of(of, &size);
   if (binary == NULL) return NULL;
   const unsigned char *bytes = binary;
-  cl_program created = clCreateProgramWithBinary(d->context, 1, &d->id, &size, &bytes, &taken, &code);
+  cl_program created = clCreateProgramWithBinary(cl_of(d)->context, 1, &cl_of(d)->id, &size, &bytes, &taken, &code);
   free(binary);
   if (created == NULL) return NULL;
-  if (taken == CL_SUCCESS && clBuildProgram(created, 1, &d->id, options, NULL, NULL) == CL_SUCCESS) return created;
+  if (taken == CL_SUCCESS && clBuildProgram(created, 1, &cl_of(d)->id, options, NULL, NULL) == CL_SUCCESS)
+    return created;
   clReleaseProgram(created);
   return NULL;
 }
@@ -172,18 +171,18 @@ static cl_program build_as_builder(const device *d, const program_key *key, cons
   char theirs[OPTIONS_SIZE];
   program *p = NULL;
   bool waited;
-  build_options(d->builder, key, theirs, sizeof theirs);
+  build_options(cl_of(d)->builder, key, theirs, sizeof theirs);
   if (strcmp(options, theirs) != 0) return NULL;
-  pthread_mutex_lock(&d->builder->lock);
-  const slab_status status = program_get(d->builder, key, &p, &waited);
-  pthread_mutex_unlock(&d->builder->lock);
+  pthread_mutex_lock(&cl_of(d)->builder->lock);
+  const slab_status status = program_get(cl_of(d)->builder, key, &p, &waited);
+  pthread_mutex_unlock(&cl_of(d)->builder->lock);
   return status == SLAB_OK ? build_binary(d, p->program, options) : NULL;
 }
 
 static slab_status build(const device *d, const program_key *key, cl_program *built) {
   char options[OPTIONS_SIZE];
   build_options(d, key, options, sizeof options);
-  if (d->builder != d) *built = build_as_builder(d, key, options);
+  if (cl_of(d)->builder != d) *built = build_as_builder(d, key, options);
   if (*built != NULL) return SLAB_OK;
   return build_text(d, sources[key->source].text, sources[key->source].length, options, built);
 }
@@ -197,7 +196,7 @@ static bool same_key(const program_key *a, const program_key *b) {
 
 /* The entry of a program; NULL: it was not requested yet. */
 static program *program_known(const device *d, const program_key *key) {
-  program *p = d->programs;
+  program *p = cl_of(d)->programs;
   while (p != NULL && !same_key(&p->key, key)) p = p->next;
   return p;
 }
@@ -210,8 +209,8 @@ static program *program_entry(device *d, const program_key *key) {
   p = calloc(1, sizeof *p);
   if (p == NULL) return NULL;
   p->key = *key;
-  p->next = d->programs;
-  return d->programs = p;
+  p->next = cl_of(d)->programs;
+  return cl_of(d)->programs = p;
 }
 
 static slab_status program_build(device *d, program *p) {
@@ -224,13 +223,13 @@ static slab_status program_build(device *d, program *p) {
   p->program = built;
   p->status = status;
   snprintf(p->message, sizeof p->message, "%s", status == SLAB_OK ? "" : slab_message());
-  pthread_cond_broadcast(&d->built);
+  pthread_cond_broadcast(&cl_of(d)->built);
   return status;
 }
 
 /* Waits for another thread's build. Its failure is the failure of all that waited; a later call tries again. */
 static slab_status program_await(device *d, const program *p) {
-  while (p->building) pthread_cond_wait(&d->built, &d->lock);
+  while (p->building) pthread_cond_wait(&cl_of(d)->built, &d->lock);
   return p->status == SLAB_OK ? SLAB_OK : fail(p->status, "%s", p->message);
 }
 
@@ -249,12 +248,12 @@ static slab_status create_kernel(const device *d, const program *p, const char *
   size_t most = 0;
   cl_kernel kernel = clCreateKernel(p->program, name, &code);
   if (kernel == NULL) return fail_cl(code, "clCreateKernel", name);
-  code = clGetKernelWorkGroupInfo(kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+  code = clGetKernelWorkGroupInfo(kernel, cl_of(d)->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
   if (code != CL_SUCCESS) {
     clReleaseKernel(kernel);
     return fail_cl(code, "clGetKernelWorkGroupInfo", name);
   }
-  *made = (ready_kernel){.kernel = kernel, .group = most < d->group_most ? most : d->group_most};
+  *made = (ready_kernel){.kernel = kernel, .group = most < cl_of(d)->group_most ? most : cl_of(d)->group_most};
   return SLAB_OK;
 }
 

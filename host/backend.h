@@ -1,0 +1,60 @@
+/* What casts need of whatever runs the kernels. host/opencl/ implements it. Nothing above it knows OpenCL, except the
+ * functions of slabcast_cl.h, which host/opencl/ has. */
+#ifndef SLABCAST_BACKEND_H
+#define SLABCAST_BACKEND_H
+
+#include "cast.h"
+#include "chunk.h"
+#include "device.h"
+#include "device_list.h"
+#include "scene.h"
+#include "slabcast.h"
+
+/* The arrays of a committed scene in host memory. */
+typedef struct scene_arrays {
+  const geometry_entry *table;
+  uint32_t geometries;
+  const float *blocks;
+  size_t floats;
+  const void *nodes; /* of the context's layout; NULL: no BVH */
+  size_t node_bytes;
+  slab_layout layout;
+} scene_arrays;
+
+struct backend {
+  /* Appends the backend's devices to the list. A device that cannot be described is left out, with the reason in
+   * list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */
+  slab_status (*list)(device_list *);
+  /* Opens one device of a context whose options are in `device` already. The context's devices before it are open.
+   * After a failure close is called too. */
+  slab_status (*open)(slab_context *, device *, const found_device *, const slab_context_options *);
+  void (*close)(device *);
+
+  /* Uploads a scene. *in_place: the arrays are used in place and must outlive the upload. After a failure release is
+   * called too. */
+  slab_status (*upload)(const device *, const scene_arrays *, scene_state *, bool *in_place);
+  void (*release)(const device *, scene_state *);
+  /* Reads a BVH of SLAB_LAYOUT_WIDE back: node_bytes, and `floats` floats of blocks. */
+  slab_status (*fetch)(const device *, const scene_state *, size_t node_bytes, size_t floats, void *nodes,
+                       void *blocks);
+
+  /* Traversals that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always there;
+   * others where the device supports them and their kernels pay by now. */
+  uint32_t (*traversals)(const device_scene *, slab_query);
+  /* Starts a chunk and does not wait. After a failure nothing of the chunk is in flight. */
+  slab_status (*begin)(const cast *, const device_scene *, chunk *);
+  /* Waits for a chunk; its results are then in the caller's array. The next chunk may begin, on success and on failure.
+   */
+  slab_status (*end)(const cast *, const device_scene *, chunk *, chunk_outcome *);
+  /* Instead of end: waits for everything in flight and drops the results. */
+  void (*abandon)(const device_scene *, chunk *);
+  /* After the last chunk of a call: waits until the caller's memory is no longer used, and frees chunk.in_flight. */
+  slab_status (*settle)(const device_scene *, chunk *);
+
+  /* Intersects ray i with shape i. The shapes are accepted ones, as the caller gave them. */
+  slab_status (*pairs)(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
+};
+
+extern const backend opencl_backend;
+
+#endif

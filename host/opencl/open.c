@@ -1,0 +1,101 @@
+/* Opens OpenCL devices and closes them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "inquiry.h"
+#include "probe.h"
+#include "process.h"
+#include "program.h"
+#include "staging.h"
+
+/* PoCL compiles a kernel a second time for launches of at least this many work-items. */
+#define SMALL_GRID 65536u
+
+/* ---- what is asked of a device ---- */
+
+/* Queries a property as yes or no. A driver that does not know the property counts as no. */
+static slab_status ask_whether(const device *d, cl_device_info property, size_t size, bool *answer) {
+  inquiry q = {.id = cl_of(d)->id};
+  *answer = device_number(&q, property, size) != 0;
+  if (q.code == CL_SUCCESS || q.code == CL_INVALID_VALUE) return SLAB_OK;
+  return fail_cl(q.code, "clGetDeviceInfo", d->info.name);
+}
+
+/* Queries the maximum work-items per group, for any kernel. */
+static slab_status ask_group(device *d) {
+  inquiry q = {.id = cl_of(d)->id};
+  size_t items[16] = {0}; /* one per dimension; devices have three */
+  const size_t group = (size_t)device_number(&q, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group);
+  device_ask(&q, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items);
+  cl_of(d)->group_most = items[0] < group ? items[0] : group;
+  return q.code == CL_SUCCESS ? SLAB_OK : fail_inquiry(&q);
+}
+
+static slab_status ask_device(device *d) {
+  slab_status status = ask_group(d);
+  if (status == SLAB_OK) status = ask_whether(d, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id), &cl_of(d)->is_part);
+  if (status != SLAB_OK) return status;
+  return ask_whether(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), &cl_of(d)->has_double);
+}
+
+/* ---- opening ---- */
+
+/* Whether two devices are GPUs of one model and driver, which can run each other's binaries. */
+static bool are_equal_gpus(const device *a, const device *b) {
+  const slab_device_info *x = &a->info, *y = &b->info;
+  if (a->backend != b->backend) return false;
+  return x->type == SLAB_DEVICE_GPU && y->type == SLAB_DEVICE_GPU && cl_of(a)->platform == cl_of(b)->platform &&
+         strcmp(x->name, y->name) == 0 && strcmp(x->vendor, y->vendor) == 0 && strcmp(x->driver, y->driver) == 0 &&
+         strcmp(x->version, y->version) == 0;
+}
+
+/* Retains the device before it is opened: a sub-device has nothing else that keeps it alive. */
+slab_status device_prepare(slab_context *context, device *d, const found_device *found) {
+  opencl_device *o = calloc(1, sizeof *o);
+  if (o == NULL) return fail_memory(sizeof *o, "a device");
+  d->opened = o;
+  d->launch_items = SMALL_GRID - 1;
+  o->builder = d;
+  pthread_cond_init(&o->built, NULL);
+  cl_int code = clRetainDevice(found->id);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainDevice", "a context");
+  o->id = found->id;
+  o->platform = found->platform;
+  for (uint32_t i = d->nth; i-- > 0;)
+    if (are_equal_gpus(&context->devices[i], d)) o->builder = &context->devices[i];
+  return ask_device(d);
+}
+
+static slab_status create_context(device *d) {
+  cl_int code;
+  cl_of(d)->scene_in_place = d->in_place;
+  cl_of(d)->context = clCreateContext(NULL, 1, &cl_of(d)->id, NULL, NULL, &code);
+  return cl_of(d)->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : device_queue(d, &cl_of(d)->queue);
+}
+
+slab_status opencl_open(slab_context *context, device *d, const found_device *found,
+                        const slab_context_options *options) {
+  (void)options;
+  slab_status status = device_prepare(context, d, found);
+  if (status == SLAB_OK) status = create_context(d);
+  return status == SLAB_OK ? probe_device(d) : status;
+}
+
+/* In a forked process the driver's objects are not released: that may wait for threads that do not exist in this
+ * process. The condition is not destroyed either, since such a thread may wait for it. */
+void opencl_close(device *d) {
+  opencl_device *o = cl_of(d);
+  if (o == NULL) return;
+  staging_buffers_free_all(d, o->idle_buffers);
+  programs_free(o->programs);
+  if (!process_is_forked()) {
+    wait_for_driver(d, o->queue);
+    if (o->queue != NULL) clReleaseCommandQueue(o->queue);
+    if (o->context != NULL) clReleaseContext(o->context);
+    if (o->id != NULL) clReleaseDevice(o->id);
+    pthread_cond_destroy(&o->built);
+  }
+  free(o);
+  d->opened = NULL;
+}
