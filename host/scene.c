@@ -60,7 +60,7 @@ uint32_t packet_rays(const device_scene *on, slab_query query) {
 
 double in_flight_share(const device_scene *on) {
   const tuning *t = on->device->tuning;
-  return has_traversals(on) ? (double)t->in_flight / t->rays_per_interleaved_item : 1.0;
+  return has_traversals(on) ? (double)t->in_flight / t->interleaved_rays : 1.0;
 }
 
 void slab_scene_destroy(slab_scene *scene) {

@@ -19,7 +19,7 @@ static const tuning cpu = {
     .in_flight = 16,
     /* EPYC (Zen 4): a work-item alone in its group with 128 rays is 0.96 to 1.07 times as fast as four work-items with
      * 32 rays each, 1.05 in the middle. With 64 and 256 rays it is 0.98 to 1.02 times as fast as with 128. */
-    .rays_per_interleaved_item = 128,
+    .interleaved_rays = 128,
     /* The EPYC again: leaf blocks of 8 are faster than 4 and 16 on all scenes, since a block costs hardly more than a
      * primitive. */
     .leaves = {BVH_WIDTH, BVH_LEAF_BLOCKS, BVH_COST_BLOCK},
@@ -40,7 +40,7 @@ static const tuning gpu = {
     /* At most three primitives per leaf: Ylitie, Karras, Laine 2017. The cost: docs/gpu.md. */
     .leaves = {1, 3, 0.3f},
     .in_flight = 8, /* used only where lanes are forced */
-    .rays_per_interleaved_item = 8,
+    .interleaved_rays = 8,
 };
 
 const tuning *tuning_of(slab_device_type type) { return type == SLAB_DEVICE_CPU ? &cpu : &gpu; }

@@ -19,7 +19,7 @@ typedef struct tuning {
   uint32_t groups_a_unit; /* rays per work-item are reduced before there are fewer groups than this per compute unit */
   bvh_leaves leaves;      /* leaves of the BVHs of its layout */
   uint32_t in_flight;     /* rays that a work-item of SLAB_TRAVERSAL_INTERLEAVED has in flight */
-  uint32_t rays_per_interleaved_item; /* and the maximum that it casts in all */
+  uint32_t interleaved_rays; /* and the maximum that it casts in all */
 } tuning;
 
 const tuning *tuning_of(slab_device_type);

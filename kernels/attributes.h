@@ -69,12 +69,12 @@ INLINE void attributes_write(const ray_hit *hit, word primitive, word geometry, 
 }
 
 /* The geometry of each ray's hit; for a miss, geometry 0. */
-typedef struct hit_geometries {
+typedef struct hit_geometry {
   word number, global_id_base, kind;
-} hit_geometries;
+} hit_geometry;
 
-INLINE hit_geometries attributes_geometry(word global_id, const global geometry_entry *table, uint count) {
-  const hit_geometries first = {(word)(0), (word)(table[0].global_id_base), (word)(table[0].kind)};
+INLINE hit_geometry attributes_geometry(word global_id, const global geometry_entry *table, uint count) {
+  const hit_geometry first = {(word)(0), (word)(table[0].global_id_base), (word)(table[0].kind)};
   if (count == 1) return first; /* with the loop below packets with few hits take 1.05 times as long */
   uint global_ids[LANES], numbers[LANES], bases[LANES], kinds[LANES];
   lanes_store(global_id, global_ids);
@@ -83,13 +83,13 @@ INLINE hit_geometries attributes_geometry(word global_id, const global geometry_
     bases[lane] = table[numbers[lane]].global_id_base;
     kinds[lane] = table[numbers[lane]].kind;
   }
-  const hit_geometries each = {lanes_from(numbers), lanes_from(bases), lanes_from(kinds)};
+  const hit_geometry each = {lanes_from(numbers), lanes_from(bases), lanes_from(kinds)};
   return each;
 }
 
 INLINE void attributes_of_hits(const packet_hits *m, const global geometry_entry *table, scene_blocks blocks,
                                const cast_uniforms *cast, global slab_hit *out, uint count) {
-  const hit_geometries geometry = attributes_geometry(m->global_id, table, cast->geometries);
+  const hit_geometry geometry = attributes_geometry(m->global_id, table, cast->geometries);
   ray_hit hit = {.t = (real)(INFINITY)};
   const mask found = m->global_id != SLAB_MISS;
   /* Where the kernel that cast the rays failed while it ran, the results hold arbitrary bits. So the block positions

@@ -13,7 +13,7 @@ static uint32_t group_of(const device_scene *on, bool interleaved) {
 /* Rays per work-item; fewer where some cores would get none otherwise. */
 static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleaved) {
   const tuning *t = on->device->tuning;
-  const uint32_t most = !on->scene->has_bvh ? t->rays_each : interleaved ? t->rays_per_interleaved_item : t->bvh_rays;
+  const uint32_t most = !on->scene->has_bvh ? t->rays_each : interleaved ? t->interleaved_rays : t->bvh_rays;
   const uint32_t fair =
       rays / (t->groups_a_unit * group_of(on, interleaved) * (on->device->info.compute_units + 1)) + 1;
   return fair < most ? fair : most;
