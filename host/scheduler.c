@@ -11,6 +11,7 @@
 #include "collect.h"
 #include "context.h"
 #include "device.h"
+#include "plural.h"
 #include "scene.h"
 #include "scheduler.h"
 #include "status.h"
@@ -158,9 +159,9 @@ static void worker_fail(const device_worker *s, slab_status status) {
   pthread_mutex_lock(&s->cast_job->lock);
   const uint64_t done = c->progress_done;
   pthread_mutex_unlock(&s->cast_job->lock);
-  cast_job_fail(s->cast_job,
-                fail(status, "%s: \"%s\" failed after %llu of %llu ray%s: %s", c->function, s->on.device->info.name,
-                     (unsigned long long)done, (unsigned long long)c->progress_total, PLURAL(c->progress_total), why));
+  cast_job_fail(s->cast_job, fail(status, "%s: \"%s\" failed after %llu of %llu ray%s: %s", c->function,
+                                  s->on.device->info.name, (unsigned long long)done,
+                                  (unsigned long long)c->progress_total, plural(c->progress_total, "", "s"), why));
 }
 
 /* ---- choosing the traversal ---- */
@@ -296,8 +297,9 @@ static void report_progress(cast_job *f) {
   const bool news = ok && done > f->reported;
   f->reported = done;
   if (news && cast_report(c, done) != 0)
-    cast_job_fail(f, fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu ray%s", c->function,
-                          (unsigned long long)done, (unsigned long long)c->progress_total, PLURAL(c->progress_total)));
+    cast_job_fail(f,
+                  fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu ray%s", c->function, (unsigned long long)done,
+                       (unsigned long long)c->progress_total, plural(c->progress_total, "", "s")));
 }
 
 /* Inserts a batch in the collection, in descending order of rays: with several devices chunks end in any order. */

@@ -10,7 +10,5 @@ void record_failure(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* fail for host memory. */
 #define fail_memory(bytes, purpose) \
   fail(SLAB_OUT_OF_MEMORY, "no %zu bytes of host memory for %s", (size_t)(bytes), purpose)
-/* Ends the noun after a number: "1 ray", "2 rays". */
-#define PLURAL(n) ((n) == 1 ? "" : "s")
 
 #endif

@@ -9,6 +9,7 @@
 #include "launch.h"
 #include "opencl.h"
 #include "probe.h"
+#include "plural.h"
 #include "process.h"
 #include "scene.h"
 
@@ -83,7 +84,7 @@ static slab_status place_span(cl_context cl, const char *name, const slab_span *
   if (context != cl) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: the buffer is of another context", name);
   if (span->offset > size || size - span->offset < bytes)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: %zu byte%s at %zu, more than the buffer's %zu", name, bytes,
-                PLURAL(bytes), span->offset, size);
+                plural(bytes, "", "s"), span->offset, size);
   *at = (uint32_t)(span->offset / unit);
   return SLAB_OK;
 }

@@ -1,14 +1,12 @@
-/* Reads lines of numbers; singular and plural words for messages. */
+/* Reads lines of numbers. */
 #ifndef SLABCAST_CLI_TEXT_H
 #define SLABCAST_CLI_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../plural.h"
 #include "input.h"
-
-/* The singular or plural word for a count. */
-static inline const char *plural(uint64_t count, const char *one, const char *many) { return count == 1 ? one : many; }
 
 enum { TEXT_NO_NUMBER = -1, TEXT_TOO_MANY = -2 };
 
