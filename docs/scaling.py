@@ -10,7 +10,7 @@ import dataclasses
 import math
 import sys
 
-BATCH = 1 << 20  # most rays of a batch, as in host/cli/caster.h
+BATCH = 1 << 20  # most rays of a batch, as in host/cli/io/caster.h
 SHARE = 1 << 28  # most bytes of one broadcast, as in host/cli/mpi/team.c
 
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../plural.h"
 #include "cast.h"
-#include "cli.h"
-#include "device.h"
-#include "io/pipeline.h"
-#include "io/text.h"
+#include "common/device.h"
+#include "io/caster.h"
+#include "io/errors.h"
 
 #define QUERIES "closest|distance|any|count|all|interval"
 #define PLACE(member) offsetof(cast_options, member)

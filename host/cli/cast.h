@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
+#include "common/options.h"
+#include "common/scene.h"
 #include "io/caster.h"
-#include "io/json_file.h"
+#include "io/output.h"
 #include "io/ray_file.h"
 #include "io/result_file.h"
-#include "options.h"
-#include "scene.h"
 #include "slabcast.h"
 
 typedef struct cast_options {

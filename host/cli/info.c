@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli.h"
-#include "device.h"
-#include "io/json_file.h"
-#include "options.h"
-#include "scene.h"
+#include "common/device.h"
+#include "common/options.h"
+#include "common/scene.h"
+#include "io/errors.h"
+#include "io/output.h"
 
 typedef struct info_options {
   const char *device;

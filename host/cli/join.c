@@ -5,14 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "../plural.h"
+#include "common/options.h"
+#include "io/errors.h"
 #include "io/npy.h"
 #include "io/output.h"
 #include "io/progress.h"
 #include "io/result_file.h"
-#include "io/shard.h"
-#include "io/text.h"
-#include "options.h"
 
 typedef struct join_options {
   const char *out;

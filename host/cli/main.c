@@ -1,11 +1,25 @@
-/* The program: selects the command and runs it. */
+/* The program: selects the command, runs it, and prints error lines. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli.h"
+#include "common/options.h"
+#include "io/errors.h"
 #include "io/output.h"
+#include "io/progress.h"
 #include "mesh/mesh.h"
-#include "options.h"
+
+void complain(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  flockfile(stderr); /* keeps lines of different threads apart */
+  fprintf(stderr, "%sslabcast: ", isatty(STDERR_FILENO) ? terminal_wipe() : "");
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  funlockfile(stderr);
+  va_end(arguments);
+}
 
 typedef struct command {
   const char *name;
@@ -44,7 +58,7 @@ static int is_one_of(const char *word, const char *first, const char *second) {
 static int run_command(int argc, char **argv) {
   for (int i = 0; i < COMMAND_COUNT; i++)
     if (!strcmp(argv[0], commands[i].name)) return commands[i].run(argc, argv);
-  const char *near = options_near(argv[0], commands, COMMAND_COUNT, sizeof *commands);
+  const char *near = name_near(argv[0], commands, COMMAND_COUNT, sizeof *commands);
   if (near)
     complain("unknown command \"%s\": did you mean \"%s\"?", argv[0], near);
   else

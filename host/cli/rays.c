@@ -1,20 +1,19 @@
 /* slabcast rays: generates sets of rays. The same options give the same bytes on every machine. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "camera.h"
-#include "cli.h"
-#include "device.h"
-#include "io/files.h"
+#include "common/device.h"
+#include "common/options.h"
+#include "common/picture.h"
+#include "common/scene.h"
+#include "common/vectors.h"
+#include "io/errors.h"
 #include "io/npy.h"
 #include "io/output.h"
 #include "io/progress.h"
-#include "options.h"
+#include "io/rows.h"
 #include "random.h"
-#include "scene.h"
-#include "vectors.h"
 
 typedef struct rays_options {
   const char *device, *out;

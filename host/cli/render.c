@@ -2,17 +2,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "camera.h"
-#include "cli.h"
-#include "device.h"
+#include "common/device.h"
+#include "common/options.h"
+#include "common/picture.h"
+#include "common/scene.h"
+#include "common/vectors.h"
+#include "io/errors.h"
 #include "io/output.h"
 #include "io/progress.h"
-#include "options.h"
-#include "picture.h"
-#include "scene.h"
-#include "vectors.h"
 
 /* Rays cast at a time; at least one row. */
 enum { BATCH = 1 << 20 };

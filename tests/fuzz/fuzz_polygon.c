@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "mesh/polygon.h"
+#include "mesh/mesh.h"
 
 enum { CORNERS_MAX = 48 };
 

@@ -6,10 +6,35 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "bench_device.h"
-#include "cli.h"
+#include "io/errors.h"
 #include "io/progress.h"
+#include "slabcast_cl.h"
 #include "timing.h"
+
+/* ---- OpenCL objects besides the library's: the kernels of kernels/ceiling.cl, buffers, a profiling queue ---- */
+
+typedef enum bench_kernel {
+  KERNEL_ADD_MUL,
+  KERNEL_MIN_MAX,
+  KERNEL_SLAB_MIX,
+  KERNEL_READ,
+  KERNEL_COPY,
+  KERNEL_NOTHING,
+  BENCH_KERNELS
+} bench_kernel;
+
+typedef struct bench_device {
+  cl_context context;
+  cl_device_id id;
+  cl_command_queue queue;
+  cl_program program;
+  cl_kernel kernels[BENCH_KERNELS];
+  uint32_t lanes, chains; /* of the arithmetic kernels */
+  size_t local, groups;   /* launch size that fills the device evenly */
+  double sharers;         /* compute units, to divide processor seconds by; 0: the event's profiling times are used */
+} bench_device;
+
+/* ---- ceilings and cells ---- */
 
 typedef enum ceiling_kind {
   CEILING_ADD_MUL,  /* operations a second; half are additions, half multiplications */
@@ -88,17 +113,27 @@ typedef struct bench_run {
 
 /* Every function that returns int returns an exit code and prints errors. */
 
-/* bench_ceiling.c. Memory and launches are measured once. Arithmetic is measured repeatedly, between the casts that are
- * compared with it. */
+/* bench_device.c. A bench_device is zeroed before it is opened; a zeroed one may be closed. */
+int bench_device_open(slab_context *, int processor_time, bench_device *);
+void bench_device_close(bench_device *);
+
+int bench_buffer(bench_device *, size_t size, cl_mem_flags flags, cl_mem *);
+int bench_write(bench_device *, cl_mem, const void *bytes, size_t size);
+int bench_read(bench_device *, cl_mem, void *bytes, size_t size);
+
+/* Waits for an event and releases it. *seconds: its duration, either from its profiling times or from processor time.
+ * The latter is the processor seconds since `begin` (read before the event was enqueued) divided by the compute
+ * units. */
+int bench_event_seconds(const bench_device *, cl_event, double begin, double *seconds);
+
+/* Memory and launches are measured once. Arithmetic is measured repeatedly, between the casts that are compared with
+ * it. */
 int bench_ceilings(bench_run *);
 int bench_arithmetic(bench_run *);
 /* Best rate per second; 0: not measured. */
 double ceiling_best(const bench_run *, ceiling_kind);
 /* Best rate as a share of clock x width; 0: clock x width is not known. */
 double ceiling_share(const bench_run *, ceiling_kind);
-
-/* bench_width.c. Operations per clock and compute unit; 0: not known. */
-double bench_width(const bench_run *, ceiling_kind);
 
 /* bench_cast.c. A committed scene of one geometry. */
 typedef struct bench_scene {
@@ -129,15 +164,13 @@ extern const char *const bench_verdict_names[];
 bench_verdict bench_too_fast(const bench_run *);
 bench_verdict bench_verdict_of(const bench_run *);
 
-/* bench_table.c: prints all results to stdout. */
+/* bench_report.c. bench_print prints all results to stdout. */
 void bench_print(const bench_run *);
-
-/* bench_file.c */
 int bench_save_csv(const char *path, const bench_run *);
 int bench_save_json(const char *path, const bench_run *);
 
-/* bench_compare.c. bench_load reads the JSON of an earlier run; NULL with the error printed. bench_compare prints this
- * run's figures relative to it, to stdout. */
+/* bench_load reads the JSON of an earlier run; NULL with the error printed. bench_compare prints this run's figures
+ * relative to it, to stdout. */
 json_t *bench_load(const char *path);
 void bench_compare(const json_t *earlier, const bench_run *);
 

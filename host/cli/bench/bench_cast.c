@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../plural.h"
 #include "answers.h"
 #include "bench.h"
-#include "io/text.h"
 #include "scenes.h"
 
 #define SEED 20240607u

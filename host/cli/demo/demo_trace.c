@@ -1,4 +1,4 @@
-#include "demo_trace.h"
+#include "demo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include <omp.h>
 #endif
 
-#include "cli.h"
+#include "io/errors.h"
 #include "io/progress.h"
 
 /* ---- rays kept for the check ---- */

@@ -2,12 +2,15 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../../plural.h"
 #include "answers.h"
-#include "cli.h"
+#include "errors.h"
 #include "result_row.h"
-#include "text.h"
 
 /* Hits of SLAB_ALL held at once (64 MiB). A batch with more hits is cast in pieces. */
 enum { HITS_AT_ONCE = 1 << 21 };
@@ -186,4 +189,262 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
   }
   if (status != SLAB_OK) return complain_status(status, "the cast failed");
   return hand_on(cast, rays, cast->buffers.offsets, n, invalid);
+}
+
+/* ---- a pipeline: batches pass through stages in order, one thread per stage. While one batch is read, the batch
+ * before it is cast and the one before that is written. ---- */
+
+enum { PIPELINE_STAGES = 3 };
+
+typedef struct pipeline {
+  pthread_mutex_t mutex;
+  pthread_cond_t moved;
+  uint64_t left[PIPELINE_STAGES]; /* batches that have left each stage */
+  uint64_t end;                   /* number of batches; known when the last is known, reduced after a failure */
+  int code;                       /* exit code of the first failure */
+} pipeline;
+
+/* Initialises a pipeline. Returns 0, or an error number. */
+static int pipeline_make(pipeline *r) {
+  memset(r, 0, sizeof *r);
+  r->end = UINT64_MAX;
+  int failure = pthread_mutex_init(&r->mutex, NULL);
+  if (failure) return failure;
+  failure = pthread_cond_init(&r->moved, NULL);
+  if (failure) pthread_mutex_destroy(&r->mutex);
+  return failure;
+}
+
+static void pipeline_free(pipeline *r) {
+  pthread_cond_destroy(&r->moved);
+  pthread_mutex_destroy(&r->mutex);
+}
+
+/* Waits until `batches` batches have left the stage. Returns 0, or -1 if `batch` must not continue. */
+static int pipeline_wait(pipeline *r, uint64_t batch, int stage, uint64_t batches) {
+  pthread_mutex_lock(&r->mutex);
+  while (batch < r->end && r->left[stage] < batches) pthread_cond_wait(&r->moved, &r->mutex);
+  const int goes_on = batch < r->end;
+  pthread_mutex_unlock(&r->mutex);
+  return goes_on ? 0 : -1;
+}
+
+/* Reports that a batch has left the stage. */
+static void pipeline_pass(pipeline *r, int stage) {
+  pthread_mutex_lock(&r->mutex);
+  r->left[stage]++;
+  pthread_cond_broadcast(&r->moved);
+  pthread_mutex_unlock(&r->mutex);
+}
+
+/* Ends the pipeline at `batch`: that batch and later ones do not continue, earlier ones are completed. A code other
+ * than 0 is a failure; the first is kept. */
+static void pipeline_end(pipeline *r, uint64_t batch, int code) {
+  pthread_mutex_lock(&r->mutex);
+  if (batch < r->end) r->end = batch;
+  if (!r->code) r->code = code;
+  pthread_cond_broadcast(&r->moved);
+  pthread_mutex_unlock(&r->mutex);
+}
+
+/* ---- a batch ---- */
+
+/* Fewest rays of a batch that is reduced because of its hits. */
+enum { BATCH_MIN = 1 << 12 };
+/* One batch is read, one is cast, one is written. */
+enum { SLOTS = 3 };
+enum { STAGE_READ, STAGE_CAST, STAGE_WRITE };
+
+typedef struct batches batches;
+
+/* The buffers of a batch. */
+typedef struct slot {
+  batches *all;
+  uint64_t batch;
+  slab_ray *rays;
+  size_t count;
+  cast_buffers buffers;
+  const void *results; /* results that are cast but not yet written; NULL: none */
+  const uint64_t *offsets;
+} slot;
+
+struct batches {
+  pipeline pipeline;
+  ray_source *rays;
+  caster *cast;
+  result_file *results;
+  slot slots[SLOTS]; /* batch b uses slot b % slot_count */
+  uint64_t slot_count;
+  size_t capacity;    /* rays that a buffer holds */
+  atomic_size_t size; /* rays of the next batch */
+  uint64_t done;      /* rays written in this run */
+};
+
+/* ---- the stages ------------------------------------------------------------ */
+
+static int read_batch(slot *s) {
+  batches *all = s->all;
+  if (ray_source_read(all->rays, atomic_load(&all->size), s->rays, &s->count)) return EXIT_FAILED;
+  if (s->count == 0) pipeline_end(&all->pipeline, s->batch, EXIT_DONE);
+  return EXIT_DONE;
+}
+
+static int write_rays(slot *s, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+  batches *all = s->all;
+  if (all->results && result_file_put(all->results, rays, results, offsets, n)) return -1;
+  all->done += n;
+  return 0;
+}
+
+/* Keeps a whole batch for the write stage. A piece of a batch is written at once, because the next piece needs its
+ * buffer. */
+static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+  slot *s = user;
+  if (n < s->count) {
+    if (pipeline_wait(&s->all->pipeline, s->batch, STAGE_WRITE, s->batch)) return -1;
+    return write_rays(s, rays, results, offsets, n);
+  }
+  s->results = results;
+  s->offsets = offsets;
+  return 0;
+}
+
+/* The next batch's size: its hits fit the buffer if it has as many per ray as this batch. */
+static size_t next_size(const batches *all, uint64_t hits, size_t rays, uint64_t hits_capacity) {
+  const double fit = hits ? 0.9 * (double)hits_capacity * (double)rays / (double)hits : (double)all->capacity;
+  if (fit >= (double)all->capacity) return all->capacity;
+  return fit > BATCH_MIN ? (size_t)fit : all->capacity < BATCH_MIN ? all->capacity : BATCH_MIN;
+}
+
+static int cast_batch(slot *s) {
+  batches *all = s->all;
+  caster *cast = all->cast;
+  const uint64_t crossings = cast->tally.crossings;
+  cast->buffers = s->buffers;
+  cast->user = s;
+  const int code = caster_run(cast, s->rays, s->count);
+  s->buffers = cast->buffers;
+  if (cast->query == SLAB_ALL)
+    atomic_store(&all->size, next_size(all, cast->tally.crossings - crossings, s->count, s->buffers.capacity));
+  progress_at(&cast->line, cast->line.first + cast->tally.rays);
+  return code;
+}
+
+static int write_batch(slot *s) {
+  if (s->results && write_rays(s, s->rays, s->results, s->offsets, s->count)) return EXIT_FAILED;
+  s->results = NULL;
+  return EXIT_DONE;
+}
+
+/* Waits until a batch may enter a stage, which is when it has left the one before. It is read when the batch before it
+ * in its slot is written. */
+static int wait_to_enter(batches *all, int stage, uint64_t batch) {
+  const uint64_t gone = batch < all->slot_count ? 0 : batch + 1 - all->slot_count;
+  if (stage == STAGE_READ) return pipeline_wait(&all->pipeline, batch, STAGE_WRITE, gone);
+  return pipeline_wait(&all->pipeline, batch, stage - 1, batch + 1);
+}
+
+/* Runs a stage for all batches, until none is left or something fails. */
+static void run_stage(batches *all, int stage) {
+  static int (*const stages[PIPELINE_STAGES])(slot *) = {read_batch, cast_batch, write_batch};
+  for (uint64_t batch = 0; wait_to_enter(all, stage, batch) == 0; batch++) {
+    slot *s = &all->slots[batch % all->slot_count];
+    s->batch = batch;
+    const int code = stages[stage](s);
+    if (code != EXIT_DONE) pipeline_end(&all->pipeline, batch, code);
+    pipeline_pass(&all->pipeline, stage);
+  }
+}
+
+/* ---- the threads ----------------------------------------------------------- */
+
+/* Reads batches. The thread can be cancelled where input.c waits for bytes, so that a slow producer does not delay the
+ * end of a failed cast. */
+static void *run_reader(void *user) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+  run_stage(user, STAGE_READ);
+  return NULL;
+}
+
+static void *run_writer(void *user) {
+  run_stage(user, STAGE_WRITE);
+  return NULL;
+}
+
+static int cannot_start(int failure) {
+  complain("cannot start a thread: %s", strerror(failure));
+  return EXIT_FAILED;
+}
+
+/* Casting stays in the thread that created the context, because some OpenCL implementations do not support calls from
+ * other threads. */
+static int run_stages(batches *all) {
+  pthread_t reader, writer;
+  int failure = pthread_create(&reader, NULL, run_reader, all);
+  if (failure) return cannot_start(failure);
+  failure = pthread_create(&writer, NULL, run_writer, all);
+  if (failure)
+    pipeline_end(&all->pipeline, 0, cannot_start(failure));
+  else
+    run_stage(all, STAGE_CAST);
+  pthread_cancel(reader); /* the reader has already ended unless something failed */
+  pthread_join(reader, NULL);
+  if (!failure) pthread_join(writer, NULL);
+  return all->pipeline.code;
+}
+
+/* Makes a slot. rays: memory for the rays of a batch. */
+static int make_slot(batches *all, slot *s, slab_ray *rays) {
+  const int code = caster_prepare(all->cast, all->capacity);
+  *s = (slot){.all = all, .rays = rays, .buffers = all->cast->buffers};
+  return code;
+}
+
+static void free_slot(slot *s) {
+  s->all->cast->buffers = s->buffers;
+  caster_release(s->all->cast);
+}
+
+/* Makes the slots in the memory for their rays, and runs the stages. */
+static int run_slots(batches *all, slab_ray *rays) {
+  uint64_t made = 0;
+  int code = EXIT_DONE;
+  for (; made < all->slot_count && code == EXIT_DONE; made++)
+    code = make_slot(all, &all->slots[made], rays + made * all->capacity);
+  if (code == EXIT_DONE) code = run_stages(all);
+  while (made > 0) free_slot(&all->slots[--made]);
+  return code;
+}
+
+/* Prints how many rays were done before a failure; their results are kept. */
+static void tell_progress(const batches *all) {
+  const uint64_t done = all->cast->line.first + all->done, total = all->cast->line.total;
+  const char *verb = all->results ? "written" : "done", *were = plural(done, "was", "were");
+  if (done == 0) return;
+  if (total)
+    complain("%" PRIu64 " of %" PRIu64 " %s %s %s before", done, total, plural(total, "ray", "rays"), were, verb);
+  else
+    complain("%" PRIu64 " %s %s %s before", done, plural(done, "ray", "rays"), were, verb);
+}
+
+int batches_run(ray_source *rays, caster *cast, result_file *results) {
+  const uint64_t count = ray_source_count(rays);
+  batches all = {.rays = rays, .cast = cast, .results = results};
+  all.capacity = count < CAST_BATCH ? (size_t)count + (count == 0) : CAST_BATCH;
+  all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* a single batch needs no second slot */
+  atomic_init(&all.size, all.capacity);
+  cast->receive = receive;
+  slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
+  if (!memory) complain("out of memory for batches of %zu %s", all.capacity, plural(all.capacity, "ray", "rays"));
+  const int failure = memory ? pipeline_make(&all.pipeline) : 0;
+  int code = EXIT_FAILED;
+  if (failure) cannot_start(failure);
+  if (memory && !failure) {
+    code = run_slots(&all, memory);
+    pipeline_free(&all.pipeline);
+  }
+  if (code != EXIT_DONE) tell_progress(&all);
+  progress_end(&cast->line);
+  free(memory);
+  return code;
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "progress.h"
+#include "ray_file.h"
+#include "result_file.h"
 #include "slabcast.h"
 
 /* Largest number of rays in a batch: 32 MiB, and as much for their hits. */
@@ -67,5 +69,11 @@ typedef struct caster {
 int caster_prepare(caster *cast, size_t rays);
 int caster_run(caster *cast, const slab_ray *rays, size_t n);
 void caster_release(caster *cast);
+
+/* Casts the rays of a source batch by batch into a result file. The next batch is read and the last one written while
+ * the device casts. Memory is bounded by the batch size, whatever the number of rays and hits. `cast` must be set
+ * except for its buffers and receiver. The source must be at the first ray to cast. results NULL: results are only
+ * counted. Returns an exit code with errors and the progress made printed. */
+int batches_run(ray_source *rays, caster *cast, result_file *results);
 
 #endif

@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "page_cache.h"
+#include "errors.h"
 
 static int fail(const input *in, int failure) {
   complain("cannot read %s: %s", in->name, strerror(failure));
@@ -52,6 +51,29 @@ void input_close(input *in) {
   in->buffer = NULL;
 }
 
+#ifdef __linux__
+/* Hints are given for this many bytes at a time. */
+enum { WINDOW = 1 << 25 };
+
+static int is_large(uint64_t size) {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 && size / (uint64_t)page > (uint64_t)pages / 4;
+}
+#endif
+
+/* A page-cache hint, which changes no byte: call it after `got` bytes were read. Data that was read is dropped from
+ * memory if the whole file would take more than a quarter of it. Such a file could not stay for another run, and would
+ * evict pages that are needed. */
+static void page_cache_read(input *in, size_t got) {
+  in->held += got;
+#ifdef __linux__
+  if (in->held < WINDOW || !is_large(in->size)) return;
+  const off_t here = lseek(in->fd, 0, SEEK_CUR);
+  if (here >= (off_t)in->held) posix_fadvise(in->fd, here - (off_t)in->held, (off_t)in->held, POSIX_FADV_DONTNEED);
+  in->held = 0;
+#endif
+}
+
 /* Reads once; returns 0 at the end. Only here may a thread of the program be cancelled while it waits, because the
  * writer of a pipe may take any time. */
 static ssize_t read_some(input *in, void *bytes, size_t size) {
@@ -62,7 +84,7 @@ static ssize_t read_some(input *in, void *bytes, size_t size) {
   while (got < 0 && errno == EINTR);
   pthread_setcancelstate(cancel, NULL);
   if (got < 0) fail(in, errno);
-  if (got > 0 && in->size != INPUT_UNKNOWN) page_cache_read(in->fd, in->size, (size_t)got, &in->held);
+  if (got > 0 && in->size != INPUT_UNKNOWN) page_cache_read(in, (size_t)got);
   return got;
 }
 

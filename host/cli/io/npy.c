@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "errors.h"
 
 static const char magic[NPY_MAGIC] = "\x93NUMPY";
 /* A header longer than HEADER_LIMIT is treated as damaged. */
@@ -259,4 +259,24 @@ size_t npy_write_noted(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t 
   char shape[64];
   const int digits = snprintf(shape, sizeof shape, "(%" PRIu64 ",)", rows) - 3;
   return write_header(buffer, descr, shape, (size_t)digits, note);
+}
+
+/* ---- the note that names a shard -------------------------------------------- */
+
+void shard_label_write(const shard_label *label, char note[NPY_NOTE_MAX]) {
+  snprintf(note, NPY_NOTE_MAX,
+           "slabcast shard %" PRIu64 "/%" PRIu64 ": %" PRIu64 " rays from %" PRIu64 " on, of %" PRIu64, label->index,
+           label->count, label->rays, label->first, label->total);
+}
+
+int shard_label_read(const char *note, shard_label *label) {
+  char again[NPY_NOTE_MAX];
+  *label = (shard_label){0};
+  if (sscanf(note, "slabcast shard %" SCNu64 "/%" SCNu64 ": %" SCNu64 " rays from %" SCNu64 " on, of %" SCNu64,
+             &label->index, &label->count, &label->rays, &label->first, &label->total) == 5) {
+    shard_label_write(label, again);
+    if (strcmp(note, again) == 0 && label->index < label->count) return 1;
+  }
+  *label = (shard_label){0};
+  return 0;
 }

@@ -1,4 +1,4 @@
-/* The header of numpy's .npy format, versions 1.0 to 3.0. */
+/* The header of numpy's .npy format, versions 1.0 to 3.0, and the note in it that names a shard. */
 #ifndef SLABCAST_CLI_NPY_H
 #define SLABCAST_CLI_NPY_H
 
@@ -32,5 +32,21 @@ int npy_read(input *in, npy_header *header);
 size_t npy_write(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, uint64_t columns);
 /* The same for one dimension, with a note of less than NPY_NOTE_MAX bytes; "": no note. */
 size_t npy_write_noted(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t rows, const char *note);
+
+/* Part `index` of `count`, of --shard. */
+typedef struct shard_option {
+  uint64_t index, count; /* count 0: not sharded */
+} shard_option;
+
+/* Identifies the slice of a cast in an npy file: a note in its header, written by `cast --shard` and read by `join`. */
+typedef struct shard_label {
+  uint64_t index, count; /* slice `index` of `count`, counted from 0 */
+  uint64_t first, rays;  /* `rays` of `total` rays, starting at ray `first` */
+  uint64_t total;
+} shard_label;
+
+void shard_label_write(const shard_label *label, char note[NPY_NOTE_MAX]);
+/* Parses a note. Returns 1 if it is such a label, else 0 with *label zeroed. */
+int shard_label_read(const char *note, shard_label *label);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef SLABCAST_CLI_OUTPUT_H
 #define SLABCAST_CLI_OUTPUT_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,5 +57,14 @@ int output_commit(output *);
  * belongs to it. An older second file is removed before the first is renamed. */
 int output_commit_pair(output *first, output *second);
 void output_discard(output *);
+
+/* ---- JSON documents --------------------------------------------------------- */
+
+/* A JSON number, or null for infinities and NaN. */
+json_t *json_number_or_null(double value);
+
+/* Writes `document` to a file, or to stdout for "-", and releases it. NULL means out of memory. Returns 0, or -1 with
+ * the error printed. */
+int json_save(const char *path, json_t *document);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "text.h"
+#include "../../plural.h"
+#include "errors.h"
 
 struct ray_source {
   ray_options options;

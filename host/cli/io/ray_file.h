@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "files.h"
-#include "options.h"
-#include "shard.h"
+#include "npy.h"
+#include "rows.h"
 #include "slabcast.h"
+#include "text.h"
 
 /* Columns: 8 (origin, t_min, direction, t_max), 6 (origin, direction) or 4 (the same in 2D). For segments 6 or 4: two
  * points. Given t_min and t_max replace those of every ray. */

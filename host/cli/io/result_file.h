@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "files.h"
+#include "npy.h"
 #include "output.h"
-#include "shard.h"
+#include "rows.h"
 #include "slabcast.h"
 
 typedef struct result_options {

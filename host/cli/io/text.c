@@ -1,97 +1,97 @@
 #include "text.h"
 
 #include <ctype.h>
-#include <inttypes.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+/* ---- numbers ---------------------------------------------------------------- */
 
-static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\f\v"); }
-
-static int ends(const char *at) { return *at == '\0' || *at == '#'; }
-
-int text_numbers(const char *line, double *values, int capacity, const char **wrong) {
-  int count = 0;
-  for (const char *at = skip_blanks(line); !ends(at);) {
-    char *end = NULL;
-    *wrong = at;
-    if (count == capacity) return TEXT_TOO_MANY;
-    values[count++] = strtod(at, &end);
-    if (end == at || (!ends(end) && !strchr(" \t\r\f\v,", *end))) return TEXT_NO_NUMBER;
-    at = skip_blanks(end);
-    if (*at != ',') continue;
-    *wrong = at;
-    at = skip_blanks(at + 1);
-    if (ends(at)) return TEXT_NO_NUMBER; /* no number after the comma */
-  }
-  return count;
+int parse_real(const char *text, double *value) {
+  char *end = NULL;
+  if (text[0] == '\0' || isspace((unsigned char)text[0])) return 0;
+  *value = strtod(text, &end);
+  return *end == '\0' && !isnan(*value);
 }
 
-/* Reads a whole line and ends it with NUL. *text = NULL at the end of the data. */
-static int next_line(input *in, uint64_t number, char **text) {
-  size_t looked = 0;
-  *text = NULL;
-  for (;;) {
-    const size_t held = in->end - in->begin;
-    char *start = in->buffer + in->begin, *mark = held > looked ? memchr(start + looked, '\n', held - looked) : NULL;
-    if (mark || (held == looked && held > 0 && held < INPUT_BUFFER)) {
-      const size_t length = mark ? (size_t)(mark - start) : held;
-      start[length] = '\0'; /* the buffer has a spare byte for a last line without a newline */
-      in->begin += length + (mark ? 1 : 0);
-      in->place += length + (mark ? 1 : 0);
-      *text = start;
-      if (strlen(start) == length) return 0;
-      complain("%s: line %" PRIu64 " holds a NUL byte: this is not text (--in npy or --in raw?)", in->name, number);
-      return -1;
+int parse_digits(const char *text, int base, char **end, uint64_t *value) {
+  if (!isxdigit((unsigned char)text[0])) return 0;
+  errno = 0;
+  *value = strtoull(text, end, base);
+  return errno == 0 && *end != text;
+}
+
+int parse_count(const char *text, uint64_t *value) {
+  char *end = NULL;
+  return parse_digits(text, 10, &end, value) && *end == '\0';
+}
+
+/* ---- names ------------------------------------------------------------------ */
+
+/* Reads the next name of a list separated by commas, cut to `size`, and advances *list. Returns 0 at the end. */
+static int list_next(const char **list, char *name, size_t size) {
+  if (!*list) return 0;
+  const size_t length = strcspn(*list, ",");
+  snprintf(name, size, "%.*s", (int)length, *list);
+  *list = (*list)[length] ? *list + length + 1 : NULL;
+  return 1;
+}
+
+int list_has(const char *list, const char *name) {
+  char listed[64];
+  if (!list) return 1;
+  while (list_next(&list, listed, sizeof listed))
+    if (!strcmp(listed, name)) return 1;
+  return 0;
+}
+
+const char *list_unknown(const char *list, const void *things, size_t count, size_t stride, char *name, size_t size) {
+  while (list_next(&list, name, size)) {
+    int known = 0;
+    for (size_t i = 0; i < count; i++) {
+      const char *thing;
+      memcpy(&thing, (const char *)things + i * stride, sizeof thing);
+      known |= !strcmp(thing, name);
     }
-    if (held == INPUT_BUFFER) {
-      complain("%s: line %" PRIu64 " is longer than %d bytes: this is not text", in->name, number, INPUT_BUFFER);
-      return -1;
+    if (!known) return name;
+  }
+  return NULL;
+}
+
+/* Longest word for which a similar name is searched. Edits are letters changed, left out, added, or exchanged with
+ * their neighbour. */
+enum { NEAR_LETTERS = 32 };
+
+static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
+
+static size_t edits_between(const char *from, const char *to) {
+  size_t edits[NEAR_LETTERS + 1][NEAR_LETTERS + 1]; /* edits between the first i letters and the first k */
+  const size_t rows = strlen(from), columns = strlen(to);
+  if (rows > NEAR_LETTERS || columns > NEAR_LETTERS) return SIZE_MAX;
+  for (size_t i = 0; i <= rows; i++)
+    for (size_t k = 0; k <= columns; k++) {
+      edits[i][k] = i + k;
+      if (i == 0 || k == 0) continue;
+      edits[i][k] = least_of(edits[i - 1][k], edits[i][k - 1]) + 1;
+      edits[i][k] = least_of(edits[i][k], edits[i - 1][k - 1] + (from[i - 1] != to[k - 1]));
+      if (i > 1 && k > 1 && from[i - 1] == to[k - 2] && from[i - 2] == to[k - 1])
+        edits[i][k] = least_of(edits[i][k], edits[i - 2][k - 2] + 1);
     }
-    looked = held;
-    if (input_fill(in, held + 1)) return -1;
-    if (in->end - in->begin == 0) return 0;
+  return edits[rows][columns];
+}
+
+const char *name_near(const char *word, const void *things, size_t count, size_t stride) {
+  size_t fewest = (strlen(word) + 1) / 3 + 1; /* with more edits any two words would be similar */
+  const char *near = NULL;
+  for (size_t i = 0; i < count; i++) {
+    const char *thing;
+    memcpy(&thing, (const char *)things + i * stride, sizeof thing);
+    const size_t edits = edits_between(word, thing);
+    if (edits >= fewest) continue;
+    fewest = edits;
+    near = thing;
   }
-}
-
-static int are_names(const char *text) {
-  int commas = 0;
-  for (const char *at = skip_blanks(text);; at = skip_blanks(at + 1)) {
-    const int quoted = *at == '"';
-    if (!isalpha((unsigned char)at[quoted]) && at[quoted] != '_') return 0;
-    at += strcspn(at, ",");
-    if (*at == '\0') return commas > 0;
-    commas++;
-  }
-}
-
-static int read_row(input *in, uint64_t *line, double *values, int capacity, int *count, int names_allowed) {
-  const char *wrong = NULL;
-  char *text = NULL;
-  do {
-    if (next_line(in, *line + 1, &text)) return -1;
-    *count = 0;
-    if (!text) return 0;
-    ++*line;
-    *count = text_numbers(text, values, capacity, &wrong);
-    if (*count != TEXT_NO_NUMBER || !names_allowed || !are_names(text)) continue;
-    names_allowed = 0;
-    *count = 0;
-  } while (*count == 0);
-  if (*count > 0) return 0;
-  if (*count == TEXT_TOO_MANY)
-    complain("%s: line %" PRIu64 " holds more than %d numbers", in->name, *line, capacity);
-  else
-    complain("%s: line %" PRIu64 ": \"%.*s\" is not a number", in->name, *line, (int)strcspn(wrong, " \t\r\f\v#"),
-             wrong);
-  return -1;
-}
-
-int text_read(input *in, uint64_t *line, double *values, int capacity, int *count) {
-  return read_row(in, line, values, capacity, count, 0);
-}
-
-int text_read_first(input *in, uint64_t *line, double *values, int capacity, int *count) {
-  return read_row(in, line, values, capacity, count, 1);
+  return near;
 }

@@ -1,24 +1,33 @@
-/* Reads lines of numbers. */
+/* Numbers and names in the words of a command line. */
 #ifndef SLABCAST_CLI_TEXT_H
 #define SLABCAST_CLI_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../plural.h"
-#include "input.h"
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { TEXT_NO_NUMBER = -1, TEXT_TOO_MANY = -2 };
+/* A number that may be given. */
+typedef struct real_option {
+  float value;
+  int given;
+} real_option;
 
-/* Parses the numbers of one NUL-terminated line, separated by blanks or a comma. # begins a comment. Returns their
- * count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place. */
-int text_numbers(const char *line, double *values, int capacity, const char **wrong);
+/* Parses a whole string as a finite or infinite number. Returns 0 if it is not a number, or NaN. */
+int parse_real(const char *text, double *value);
+/* Parses the digits at `text`; *end is where they end. Returns 0 if there are none or the number does not fit. */
+int parse_digits(const char *text, int base, char **end, uint64_t *value);
+/* Parses a whole string as an unsigned decimal number. Returns 0 if it is not one. */
+int parse_count(const char *text, uint64_t *value);
 
-/* Reads the next line that contains numbers and advances *line. *count = 0 at the end of the data. Returns 0, or -1
- * with the error printed. */
-int text_read(input *in, uint64_t *line, double *values, int capacity, int *count);
-/* The same for the first such line. A line of column names may precede it, as in csv: two or more names, separated by
- * commas, each beginning with a letter. */
-int text_read_first(input *in, uint64_t *line, double *values, int capacity, int *count);
+/* The name most similar to `word`, by edits of letters (changed, left out, added, exchanged); NULL: none is similar.
+ * `things` are `count` structs that begin with their names, `stride` bytes apart. */
+const char *name_near(const char *word, const void *things, size_t count, size_t stride);
+
+/* Whether the list contains the name; NULL contains all. */
+int list_has(const char *list, const char *name);
+/* The first word of the list that names none of `count` things, copied to `name`; NULL: all are known. `things` are
+ * structs that begin with their names, `stride` bytes apart. */
+const char *list_unknown(const char *list, const void *things, size_t count, size_t stride, char *name, size_t size);
 
 #endif

@@ -40,4 +40,23 @@ int mesh_send_error(int fd, const char *message);
 /* Child: imports the file in this process. */
 int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size);
 
+/* ---- obj_text.c: OBJ texts before and after the import library reads them ---- */
+
+/* Keeps only the lines of vertices and faces, each from its first letter to its end. Lines continued by a backslash are
+ * joined. Returns the new size, which is never larger. `text` has `size` bytes and needs no NUL. */
+size_t obj_keep_geometry(char *text, size_t size);
+
+/* Finds the reason of a rejection, because the library rejects a text without naming the place. Searches for the first
+ * face with a vertex index that the text does not have, and writes it with its line to `fault`. If there is none,
+ * `fault` is unchanged. `text` ends with NUL. */
+void obj_find_fault(const char *text, char *fault, size_t size);
+
+/* ---- polygon.c -------------------------------------------------------------- */
+
+/* Splits the polygon with these corners (three coordinates each, in order) into exactly n - 2 triangles. Triangles have
+ * three corner indices each, counted from 0, and the polygon's winding. A convex polygon becomes the fan around corner
+ * 0. For any shape, the outer edges of the triangles are the polygon's edges, so that a closed mesh stays closed. n >=
+ * 3. Returns 0, or -1 if out of memory. */
+int polygon_split(const float *points, size_t n, uint32_t *triangles);
+
 #endif

@@ -4,6 +4,7 @@
  * clean-up steps merge positions that are merely close, move faces and reorder their corners. So this file uses no
  * clean-up step and shares vertices by equal position itself. Groups and materials are removed from OBJ texts before
  * the import, which keeps all faces in one mesh and in file order. */
+#include "../../plural.h"
 #include "mesh.h"
 
 #include <stdio.h>
@@ -25,10 +26,6 @@ int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "io/text.h"
-#include "obj_text.h"
-#include "polygon.h"
 
 /* ---- vertices shared by position ------------------------------------------ */
 

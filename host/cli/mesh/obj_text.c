@@ -1,10 +1,9 @@
-#include "obj_text.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/text.h"
+#include "../../plural.h"
+#include "mesh.h"
 
 static const char blanks[] = " \t\r";
 

@@ -1,8 +1,9 @@
 /* Ear clipping, in the coordinate plane in which the polygon's projection is largest. */
-#include "polygon.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "mesh.h"
 
 typedef struct corner {
   double x, y; /* projected; counter-clockwise */

@@ -11,9 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../../plural.h"
 #include "../cast.h"
-#include "../cli.h"
 #include "complaints.h"
+#include "io/errors.h"
 #include "io/output.h"
 #include "io/text.h"
 #include "results.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../cli.h"
+#include "io/errors.h"
 
 /* Global, because complain() has no argument for it. */
 static struct complaints {

@@ -1,5 +1,5 @@
-/* Error lines of many processes; replaces errors.c. complain() keeps lines until the ranks have agreed whose lines are
- * written. If hundreds of ranks fail for one reason, it is printed once. */
+/* Error lines of many processes. Here complain() keeps lines until the ranks have agreed whose lines are written. If
+ * hundreds of ranks fail for one reason, it is printed once. */
 #ifndef SLABCAST_CLI_MPI_COMPLAINTS_H
 #define SLABCAST_CLI_MPI_COMPLAINTS_H
 

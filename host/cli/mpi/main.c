@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../cli.h"
 #include "cast.h"
+#include "io/errors.h"
 #include "io/output.h"
 #include "mesh/mesh.h"
 

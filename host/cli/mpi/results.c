@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cli.h"
+#include "io/errors.h"
 #include "io/npy.h"
 #include "io/output.h"
 #include "io/result_row.h"

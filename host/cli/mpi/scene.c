@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cli.h"
-#include "../device.h"
+#include "common/device.h"
+#include "io/errors.h"
 
 /* ---- devices --------------------------------------------------------------- */
 

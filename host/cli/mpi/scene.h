@@ -2,7 +2,7 @@
 #ifndef SLABCAST_CLI_MPI_SCENE_H
 #define SLABCAST_CLI_MPI_SCENE_H
 
-#include "../scene.h"
+#include "common/scene.h"
 #include "team.h"
 
 /* Opens this rank's device: local rank i takes device i of those that `selector` names, modulo their number. selector:

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../cli.h"
+#include "io/errors.h"
 
 /* Largest number of bytes per call, because MPI counts are ints. */
 #define CALL_BYTES ((size_t)1 << 30)

@@ -3,8 +3,8 @@
 
 #include <time.h>
 
-#include "../cli.h"
 #include "complaints.h"
+#include "io/errors.h"
 
 enum { TAG_FAILED = 1 };
 /* Largest number of bytes per broadcast, because MPI counts are ints. */

@@ -4,7 +4,7 @@
 #define SLABCAST_CLI_VERIFY_H
 
 #include "answers.h"
-#include "cli.h"
+#include "io/errors.h"
 #include "io/progress.h"
 #include "random.h"
 
@@ -85,6 +85,8 @@ struct verify_run {
   char refusal[256]; /* the library's last message for geometry that it had to refuse */
 };
 
+/* Appends text, cut to the space left. */
+void verify_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Adds failures. The first of a group is printed to stderr and kept, with its ray (NULL: none) and the command that
  * repeats it. */
 void verify_fail(verify_run *run, uint64_t failures, const slab_ray *ray, const char *format, ...)

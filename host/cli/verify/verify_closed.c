@@ -1,8 +1,7 @@
 /* Closed meshes, and rays through their edges and vertices: no ray leaks, and every crossing counts once. */
 #include <math.h>
-#include <stdio.h>
 
-#include "io/text.h"
+#include "../../plural.h"
 #include "lattice.h"
 #include "verify.h"
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../plural.h"
 #include "adversarial.h"
 #include "bvh_scenes.h"
-#include "io/text.h"
 #include "timing.h"
 #include "verify.h"
 

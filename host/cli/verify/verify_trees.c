@@ -1,10 +1,9 @@
 /* Compares BVHs with brute force, bit by bit: every query, layout and build quality, each quality with another
  * traversal. Brute force is cast once for all comparisons. */
-#include <math.h>
 
+#include "../../plural.h"
 #include "bvh_scenes.h"
 #include "coherent_rays.h"
-#include "io/text.h"
 #include "verify.h"
 
 #define PRIMITIVES 10000u

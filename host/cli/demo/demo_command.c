@@ -4,14 +4,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli.h"
-#include "demo_trace.h"
-#include "device.h"
+#include "../../plural.h"
+#include "common/device.h"
+#include "common/options.h"
+#include "common/picture.h"
+#include "demo.h"
+#include "io/errors.h"
 #include "io/output.h"
 #include "io/progress.h"
-#include "io/text.h"
-#include "options.h"
-#include "picture.h"
 
 /* ---- preparing the kernels while the scene is built: casts at a small scene with the same kinds of primitives ---- */
 

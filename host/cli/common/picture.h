@@ -1,6 +1,8 @@
-/* The camera options shared by render, demo and rays, and the default camera for a scene. */
-#ifndef SLABCAST_CLI_CAMERA_H
-#define SLABCAST_CLI_CAMERA_H
+/* Pictures: the camera options shared by render and rays, the default camera for a scene, and PNG files. */
+#ifndef SLABCAST_CLI_PICTURE_H
+#define SLABCAST_CLI_PICTURE_H
+
+#include <stdint.h>
 
 #include "options.h"
 #include "slabcast.h"
@@ -21,5 +23,9 @@ slab_camera camera_from_options(const camera_options *options, const slab_scene_
 
 /* The finite bounds in `stats`; the cube from -1 to 1 if there are none. */
 void camera_bounds(const slab_scene_stats *stats, float lower[3], float upper[3]);
+
+/* Writes width * height pixels of three bytes, top row first. The file has no time and no gamma, so the same pixels
+ * give the same bytes. It appears whole or not at all. Returns 0, or -1 with the error printed. */
+int picture_write(const char *path, uint32_t width, uint32_t height, const uint8_t *pixels);
 
 #endif

@@ -1,4 +1,5 @@
 /* slabcast bench: measures a device and the share of its ceilings that casts reach. */
+#include "../../plural.h"
 #include "bench.h"
 
 #include <stdio.h>
@@ -6,10 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "common/device.h"
+#include "common/options.h"
 #include "io/output.h"
-#include "io/text.h"
-#include "options.h"
 #include "trace_rays.h"
 
 #define SEED 20240607u

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "io/npy.h"
+#include "io/text.h"
 #include "slabcast.h"
 
 /* The type of the member at `place` in the command's struct of values. Members keep their value if the option is
@@ -26,11 +28,6 @@ typedef enum option_kind {
   OPTION_THREADS /* no member: sets the number of host threads used by the thread that parses */
 } option_kind;
 
-typedef struct real_option {
-  float value;
-  int given;
-} real_option;
-
 typedef struct point_option {
   float value[3];
   int given;
@@ -39,10 +36,6 @@ typedef struct point_option {
 typedef struct size_option {
   uint32_t width, height;
 } size_option;
-
-typedef struct shard_option {
-  uint64_t index, count; /* count 0: not sharded */
-} shard_option;
 
 typedef struct option {
   const char *name;        /* for example "--t-min", "-o" */
@@ -61,8 +54,6 @@ typedef struct command_line {
   size_t option_count;
   int arguments; /* largest number of non-option arguments */
 } command_line;
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Rows shared by the commands. `type` is the struct of values, `member` its scene_source * or const char *. */
 #define OPTIONS_SCENE(type, member)                                                                                  \
@@ -171,21 +162,15 @@ int options_refuse(const command_line *command, const char *format, ...) __attri
  * Returns OPTIONS_RUN, or the exit code of a refusal. */
 int options_check_ending(const command_line *command, const char *path, const char *endings);
 
-/* The name most similar to `word`, by edits of letters (changed, left out, added, exchanged); NULL: none is similar.
- * `things` are `count` structs that begin with their names, `stride` bytes apart. */
-const char *options_near(const char *word, const void *things, size_t count, size_t stride);
-
-/* Reads the next name of a list separated by commas, cut to `size`, and advances *list. Returns 0 at the end. */
-int list_next(const char **list, char *name, size_t size);
-/* Whether the list contains the name; NULL contains all. */
-int list_has(const char *list, const char *name);
-/* The first word of the list that names none of `count` things, copied to `name`; NULL: all are known. `things` are
- * structs that begin with their names, `stride` bytes apart. */
-const char *list_unknown(const char *list, const void *things, size_t count, size_t stride, char *name, size_t size);
-
-/* Parses a whole string as a finite or infinite number. Returns 0 if it is not a number, or NaN. */
-int parse_real(const char *text, double *value);
-/* Parses a whole string as an unsigned decimal number. Returns 0 if it is not one. */
-int parse_count(const char *text, uint64_t *value);
+/* Each command takes its own name as argv[0] and returns an exit code. */
+int command_cast(int argc, char **argv);
+int command_rays(int argc, char **argv);
+int command_devices(int argc, char **argv);
+int command_info(int argc, char **argv);
+int command_join(int argc, char **argv);
+int command_render(int argc, char **argv);
+int command_verify(int argc, char **argv);
+int command_demo(int argc, char **argv);
+int command_bench(int argc, char **argv);
 
 #endif

@@ -1,14 +1,13 @@
 #include "scene.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "io/files.h"
+#include "../../plural.h"
+#include "io/errors.h"
+#include "io/rows.h"
 #include "io/text.h"
 #include "mesh/mesh.h"
-#include "options.h"
 #include "scenes.h"
 
 typedef struct scene_kind scene_kind;

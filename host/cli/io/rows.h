@@ -1,6 +1,6 @@
-/* Arrays of numbers in files and pipes: npy, raw little-endian float32, text. */
-#ifndef SLABCAST_CLI_FILES_H
-#define SLABCAST_CLI_FILES_H
+/* Reads rows of numbers from files and pipes: npy, raw little-endian float32, text. */
+#ifndef SLABCAST_CLI_ROWS_H
+#define SLABCAST_CLI_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>
