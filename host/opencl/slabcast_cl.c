@@ -8,8 +8,8 @@
 #include "inquiry.h"
 #include "launch.h"
 #include "opencl.h"
-#include "probe.h"
 #include "plural.h"
+#include "probe.h"
 #include "process.h"
 #include "scene.h"
 
