@@ -1,5 +1,5 @@
 /* The pinhole camera. */
-#include "arithmetic.h"
+#include "base/arithmetic.h"
 #include "slabcast.h"
 
 typedef struct vector {

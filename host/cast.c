@@ -1,13 +1,13 @@
 /* The public calls that cast: argument checks, and counting of hits before they are listed. */
 #include <stdlib.h>
 
-#include "arithmetic.h"
+#include "base/arithmetic.h"
+#include "base/process.h"
+#include "base/status.h"
 #include "cast.h"
 #include "collect.h"
-#include "process.h"
 #include "scene.h"
 #include "scheduler.h"
-#include "status.h"
 
 cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options *options) {
   cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};

@@ -2,7 +2,7 @@
 #ifndef SLABCAST_CAST_H
 #define SLABCAST_CAST_H
 
-#include "arithmetic.h"
+#include "base/arithmetic.h"
 #include "collect.h"
 #include "scene.h"
 #include "slabcast.h"

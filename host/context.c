@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
 #include "backend.h"
+#include "base/arithmetic.h"
+#include "base/process.h"
+#include "base/status.h"
 #include "context.h"
 #include "device.h"
 #include "device_list.h"
-#include "process.h"
-#include "status.h"
 #include "tuning.h"
 
 /* ---- opening ---- */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
 #include "backend.h"
-#include "process.h"
-#include "status.h"
+#include "base/arithmetic.h"
+#include "base/process.h"
+#include "base/status.h"
 
 /* ---- listing ---- */
 

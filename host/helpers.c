@@ -1,5 +1,5 @@
 /* The header's helpers that compute, except those for the camera. */
-#include "arithmetic.h"
+#include "base/arithmetic.h"
 #include "slabcast.h"
 
 ARITHMETIC_BODY static void segment(slab_ray *ray, const float a[3], const float b[3]) {

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "geometry.h"
 #include "pack.h"
 #include "primitive.h"
 #include "scene.h"
-#include "status.h"
 #include "types.h"
 
 static size_t blocks_of(const geometry_entry *entry, uint32_t lanes) {

@@ -1,12 +1,12 @@
 /* slab_pairs: intersects ray i with shape i, without a scene. */
-#include "arithmetic.h"
 #include "backend.h"
+#include "base/arithmetic.h"
+#include "base/process.h"
+#include "base/status.h"
 #include "context.h"
 #include "device.h"
 #include "geometry.h"
 #include "primitive.h"
-#include "process.h"
-#include "status.h"
 
 /* Refuses, by index, a shape that a scene would refuse, before anything is computed. */
 static slab_status check_shapes(slab_shape kind, const float *shapes, size_t n) {

@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
 #include "backend.h"
-#include "bvh/layout.h"
-#include "clock.h"
+#include "base/arithmetic.h"
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/status.h"
 #include "context.h"
 #include "device.h"
 #include "geometry.h"
+#include "layout.h"
 #include "pack.h"
 #include "primitive.h"
-#include "process.h"
 #include "scene.h"
-#include "status.h"
 #include "types.h"
 
 /* ---- creating and destroying ---- */

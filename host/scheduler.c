@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
 #include "backend.h"
+#include "base/arithmetic.h"
+#include "base/clock.h"
+#include "base/plural.h"
+#include "base/status.h"
 #include "cast.h"
 #include "chunk.h"
-#include "clock.h"
 #include "collect.h"
 #include "context.h"
 #include "device.h"
-#include "plural.h"
 #include "scene.h"
 #include "scheduler.h"
-#include "status.h"
 #include "traversal_choice.h"
 
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */

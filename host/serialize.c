@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
 #include "backend.h"
-#include "bvh/layout.h"
+#include "base/arithmetic.h"
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/status.h"
 #include "bvh/memory.h"
-#include "clock.h"
 #include "context.h"
 #include "device.h"
 #include "geometry.h"
-#include "process.h"
+#include "layout.h"
 #include "scene.h"
-#include "status.h"
 #include "types.h"
 
 #define ALIGN 64

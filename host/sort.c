@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
-#include "radix.h"
+#include "base/arithmetic.h"
+#include "base/radix.h"
 
 /* The key: the octant, then the cell of the origin along a Morton curve (Morton 1966). More cells, or directions within
  * an octant, gained nothing on a million rays. */

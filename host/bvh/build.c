@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../clock.h"
+#include "../base/clock.h"
 #include "parts.h"
 
 /* Pairs of build nodes that a task has reserved from the shared array. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../arithmetic.h"
+#include "../base/arithmetic.h"
 #include "primitive.h"
 #include "quantised.h"
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "../arithmetic.h"
-#include "../radix.h"
+#include "../base/arithmetic.h"
+#include "../base/radix.h"
 #include "build.h"
 #include "float4.h"
 #include "memory.h"

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/arithmetic.h"
+#include "../base/process.h"
+#include "../base/status.h"
 #include "../cast.h"
 #include "../scene.h"
-#include "../status.h"
-#include "arithmetic.h"
 #include "judge.h"
-#include "process.h"
 #include "reference.h"
 
 /* Inputs and state of one comparison. */

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
+#include "../base/status.h"
 #include "../geometry.h"
 #include "../scene.h"
-#include "../status.h"
 #include "primitive.h"
 
 /* The most pairs of ray and primitive that the oracle decides in one check: about one second of work. In larger batches

@@ -5,7 +5,7 @@
 
 #include "../scene.h"
 #include "answer.h"
-#include "sanitized.h"
+#include "base/sanitized.h"
 
 /* Clones for processors with fma in hardware: same bits, since contraction is off, and 3 times the speed. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !SANITIZED

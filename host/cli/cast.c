@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../plural.h"
+#include "../base/plural.h"
 #include "cast.h"
 #include "common/device.h"
 #include "io/caster.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../plural.h"
+#include "../base/plural.h"
 #include "common/options.h"
 #include "io/errors.h"
 #include "io/npy.h"

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/process.h"
 #include "opencl.h"
-#include "process.h"
 
 typedef struct scene_array {
   const char *what;

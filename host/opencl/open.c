@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "context.h"
 #include "inquiry.h"
 #include "probe.h"
-#include "process.h"
 #include "program.h"
 #include "staging.h"
 

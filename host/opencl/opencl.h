@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 #include "backend.h"
+#include "base/status.h"
 #include "device.h"
 #include "scene.h"
 #include "slabcast.h"
-#include "status.h"
 
 typedef struct program program;
 typedef struct staging_buffers staging_buffers;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "buffers.h"
 #include "embedded.h"
 #include "opencl.h"
-#include "process.h"
 #include "program.h"
 
 #define OPTIONS_SIZE 512

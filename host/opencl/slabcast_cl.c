@@ -1,16 +1,16 @@
 /* The functions of slabcast_cl.h: contexts on the caller's objects, and casts on the caller's queue and buffers. */
 #include "slabcast_cl.h"
 
-#include "arithmetic.h"
 #include "backend.h"
+#include "base/arithmetic.h"
+#include "base/plural.h"
+#include "base/process.h"
 #include "cast.h"
 #include "context.h"
 #include "inquiry.h"
 #include "launch.h"
 #include "opencl.h"
-#include "plural.h"
 #include "probe.h"
-#include "process.h"
 #include "scene.h"
 
 /* ---- contexts ---- */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "process.h"
+#include "base/process.h"
 
 /* Unmaps and releases pinned memory. Drivers keep the buffer until the unmapping has ended. */
 static void unpin(const staging_buffers *s, staging *from) {

@@ -1,5 +1,5 @@
-/* host/arithmetic.h alone, with each of its implementations: the mode inside a block, and after it. */
-#include "arithmetic.h"
+/* host/base/arithmetic.h alone, with each of its implementations: the mode inside a block, and after it. */
+#include "base/arithmetic.h"
 
 #include "harness.h"
 #include "modes.h"

@@ -10,13 +10,13 @@
 #include "harness.h"
 /* cmocka has a macro fail(). */
 #undef fail
-#include "bvh/layout.h"
+#include "base/clock.h"
+#include "base/status.h"
 #include "bvh/memory.h"
-#include "clock.h"
 #include "context.h"
+#include "layout.h"
 #include "opencl/opencl.h"
 #include "scene.h"
-#include "status.h"
 
 enum { ALLOCATION = 24600, SPHERES = 500, RAYS = 700 };
 

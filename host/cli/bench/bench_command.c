@@ -1,5 +1,5 @@
 /* slabcast bench: measures a device and the share of its ceilings that casts reach. */
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "bench.h"
 
 #include <stdio.h>

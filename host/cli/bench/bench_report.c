@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "bench.h"
 #include "compiler.h"
 #include "io/output.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "io/errors.h"
 #include "io/rows.h"
 #include "io/text.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "common/device.h"
 #include "common/options.h"
 #include "common/picture.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "answers.h"
 #include "errors.h"
 #include "result_row.h"

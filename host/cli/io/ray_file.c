@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "errors.h"
 
 struct ray_source {

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "errors.h"
 #include "input.h"
 #include "npy.h"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../sanitized.h"
+#include "../../base/sanitized.h"
 
 extern char **environ;
 

@@ -4,7 +4,7 @@
  * clean-up steps merge positions that are merely close, move faces and reorder their corners. So this file uses no
  * clean-up step and shares vertices by equal position itself. Groups and materials are removed from OBJ texts before
  * the import, which keeps all faces in one mesh and in file order. */
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "mesh.h"
 
 #include <stdio.h>

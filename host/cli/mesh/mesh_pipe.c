@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "mesh.h"
 
 static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '1'};

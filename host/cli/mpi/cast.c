@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "../cast.h"
 #include "complaints.h"
 #include "io/errors.h"

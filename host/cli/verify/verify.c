@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 
 /* ---- reports of the steps -------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Closed meshes, and rays through their edges and vertices: no ray leaks, and every crossing counts once. */
 #include <math.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "lattice.h"
 #include "verify.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "adversarial.h"
 #include "bvh_scenes.h"
 #include "timing.h"

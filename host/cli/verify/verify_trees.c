@@ -1,7 +1,7 @@
 /* Compares BVHs with brute force, bit by bit: every query, layout and build quality, each quality with another
  * traversal. Brute force is cast once for all comparisons. */
 
-#include "../../plural.h"
+#include "../../base/plural.h"
 #include "bvh_scenes.h"
 #include "coherent_rays.h"
 #include "verify.h"

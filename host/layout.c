@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../arithmetic.h"
-#include "../geometry.h"
-#include "../scene.h"
-#include "../status.h"
-#include "../tuning.h"
 #include "answer.h"
-#include "build.h"
-#include "compressed.h"
-#include "memory.h"
+#include "base/arithmetic.h"
+#include "base/status.h"
+#include "bvh/build.h"
+#include "bvh/compressed.h"
+#include "bvh/memory.h"
+#include "geometry.h"
+#include "scene.h"
+#include "tuning.h"
 
 /* The primitives of a scene as input of the BVH builder. */
 typedef struct gathered {

@@ -2,7 +2,7 @@
 #ifndef SLABCAST_TREE_LAYOUT_H
 #define SLABCAST_TREE_LAYOUT_H
 
-#include "../scene.h"
+#include "scene.h"
 #include "types.h"
 
 typedef struct bvh_layout {

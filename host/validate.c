@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../scene.h"
-#include "../status.h"
 #include "answer.h"
-#include "build.h"
+#include "base/status.h"
+#include "bvh/build.h"
 #include "layout.h"
+#include "scene.h"
 
 static const bvh_node *nodes_of(const bvh_layout *t) { return t->nodes; }
 
