@@ -43,7 +43,7 @@ from_cache() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 # ---- strangers ----
 
 write_strangers() {
-  cp "$root/examples/closest.c" "$work"
+  cp "$root/examples/closest.c" "$root/examples/enqueue.c" "$work"
   cat >"$work/version.cpp" <<'END'
 #include <slabcast.h>
 
@@ -58,22 +58,31 @@ int main() {
 END
 }
 
-# by_cmake LANGUAGE SOURCE PREFIX: the program of a project in that language alone, on a machine without what the library
-# was built with. Leaves it as $work/LANGUAGE/build/stranger.
+# by_cmake NAME LANGUAGE SOURCE TARGET PREFIX: the program of a project in that language alone, linked to slabcast::TARGET,
+# on a machine without what the library was built with. Leaves it as $work/NAME/build/stranger.
 by_cmake() {
-  local language=$1 hidden
+  local name=$1 language=$2 hidden
   mapfile -t hidden < <(hide OpenCL OpenMP Threads)
-  mkdir "$work/$language"
-  cat >"$work/$language/CMakeLists.txt" <<END
+  mkdir "$work/$name"
+  cat >"$work/$name/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
 project(stranger $language)
 find_package(slabcast 0.1 REQUIRED)
-add_executable(stranger $work/$2)
-target_link_libraries(stranger PRIVATE slabcast::slabcast)
+add_executable(stranger $work/$3)
+target_link_libraries(stranger PRIVATE slabcast::$4)
 END
-  quietly cmake -S "$work/$language" -B "$work/$language/build" -DCMAKE_PREFIX_PATH="$3" \
+  quietly cmake -S "$work/$name" -B "$work/$name/build" -DCMAKE_PREFIX_PATH="$5" \
     -DCMAKE_"$language"_FLAGS="$flags" "${hidden[@]}"
-  quietly cmake --build "$work/$language/build"
+  quietly cmake --build "$work/$name/build"
+}
+
+# without_loader PROGRAM: where libOpenCL cannot be opened, the program starts all the same and says what is missing.
+without_loader() {
+  mkdir loader
+  : >loader/libOpenCL.so.1
+  : >loader/libOpenCL.so
+  LD_LIBRARY_PATH=$PWD/loader:${libraries%/pkgconfig} "$1" >said 2>&1 && fail "it found OpenCL where there is none"
+  grep -q 'no OpenCL loader (.*libOpenCL.so.1' said || fail "without a loader it says $(<said)"
 }
 
 # strangers PREFIX [FLAGS]: FLAGS of the compiler, which those of sanitizers have to be given to all.
@@ -86,18 +95,24 @@ strangers() {
   version=$(pkg-config --modversion slabcast)
   [[ -s $prefix/share/doc/slabcast/LICENSE ]] || fail "the licence is not installed"
 
-  by_cmake C closest.c "$prefix"
-  by_cmake CXX version.cpp "$prefix"
+  by_cmake C C closest.c slabcast "$prefix"
+  by_cmake CXX CXX version.cpp slabcast "$prefix"
+  by_cmake cl C enqueue.c cl "$prefix"
   # shellcheck disable=SC2046,SC2086 # several words
   quietly "${CC:-cc}" $flags -o "$work/by_pkg_config" "$work/closest.c" $(pkg-config "${kind[@]}" --cflags --libs slabcast)
+  # shellcheck disable=SC2046,SC2086
+  quietly "${CC:-cc}" $flags -o "$work/cl_by_pkg_config" "$work/enqueue.c" \
+    $(pkg-config "${kind[@]}" --cflags --libs slabcast-cl)
   (
     cd "$work"
     C/build/stranger >by_cmake
     grep -q '^ray 2: nothing' by_cmake || fail "the program in C says $(<by_cmake)"
     [[ $(CXX/build/stranger) == "$version" ]] || fail "the program in C++ says another version than $version"
     LD_LIBRARY_PATH=${libraries%/pkgconfig} ./by_pkg_config | cmp by_cmake -
+    cl/build/stranger >/dev/null || fail "the program with OpenCL objects of its own failed"
+    without_loader ./by_pkg_config
   )
-  echo "strangers in C, in C++ alone, by pkg-config${kind[*]:+ ${kind[*]}}: built and run"
+  echo "strangers in C, in C++ alone, with OpenCL, by pkg-config${kind[*]:+ ${kind[*]}}: built and run"
 }
 
 installed() {

@@ -107,7 +107,7 @@ typedef struct slab_device_info {
 /* Lists the OpenCL devices of all platforms, in the order that device selectors count them, with the properties that
  * they report. Nothing runs on them. Writes at most `capacity` entries (list may be NULL with capacity 0) and the total
  * to *count. A device that cannot be described is left out here and by selectors; SLAB_DEVICE_FAILED where none can be
- * described. SLAB_NO_DEVICE when there is none; *count is then 0. */
+ * described. SLAB_NO_DEVICE when there is none, or no OpenCL loader; *count is then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
 /* How rays traverse a BVH on a CPU device. It never changes an answer, only the speed. */

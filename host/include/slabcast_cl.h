@@ -1,9 +1,9 @@
 /* Slabcast on the caller's own OpenCL objects: context, device, queue, buffers and events.
  *
  * This header needs the OpenCL headers (Debian: opencl-c-headers). A program that creates such objects links the
- * loader, OpenCL::OpenCL in CMake. slabcast.h alone needs neither. Everything that slabcast.h states applies. The
- * library retains the caller's objects where it keeps them, so they may be released in any order, with work in flight.
- */
+ * loader too: slabcast::cl in CMake and slabcast-cl in pkg-config have both. slabcast.h alone needs neither. The
+ * library uses the loader that the process has. Everything that slabcast.h states applies. The library retains the
+ * caller's objects where it keeps them, so they may be released in any order, with work in flight. */
 #ifndef SLABCAST_CL_H
 #define SLABCAST_CL_H
 

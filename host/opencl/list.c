@@ -124,6 +124,8 @@ static slab_status append_devices(cl_platform_id platform, device_list *list, in
 
 /* Lists every device of every platform that can be described. Platforms that fail are skipped. */
 slab_status opencl_list(device_list *list) {
+  const slab_status loaded = opencl_load();
+  if (loaded != SLAB_OK) return loaded;
   const size_t before = list->count;
   cl_uint platforms = 0;
   const char *call = "clGetPlatformIDs";

@@ -2,13 +2,12 @@
 #ifndef SLABCAST_OPENCL_H
 #define SLABCAST_OPENCL_H
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
 #include <stdbool.h>
 
 #include "backend.h"
 #include "base/status.h"
 #include "device.h"
+#include "loader.h"
 #include "scene.h"
 #include "slabcast.h"
 

@@ -39,6 +39,7 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = context_check(options, context, "slab_context_create_cl");
   if (status == SLAB_OK) status = process_begin("slab_context_create_cl");
+  if (status == SLAB_OK) status = opencl_load();
   if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
   if (status != SLAB_OK) return status;
   cl_platform_id platform = NULL;

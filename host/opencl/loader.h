@@ -1,0 +1,102 @@
+/* OpenCL's functions, found when they are first needed: the library is not linked to OpenCL, so that it starts where
+ * there is none. Below, a call of an OpenCL function goes through the table. */
+#ifndef SLABCAST_OPENCL_LOADER_H
+#define SLABCAST_OPENCL_LOADER_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include "slabcast.h"
+
+/* X(name): every function that the backend calls, all of OpenCL 1.2. */
+#define OPENCL_FUNCTIONS(X)      \
+  X(clBuildProgram)              \
+  X(clCreateBuffer)              \
+  X(clCreateCommandQueue)        \
+  X(clCreateContext)             \
+  X(clCreateKernel)              \
+  X(clCreateProgramWithBinary)   \
+  X(clCreateProgramWithSource)   \
+  X(clEnqueueMapBuffer)          \
+  X(clEnqueueMarkerWithWaitList) \
+  X(clEnqueueNDRangeKernel)      \
+  X(clEnqueueReadBuffer)         \
+  X(clEnqueueUnmapMemObject)     \
+  X(clEnqueueWriteBuffer)        \
+  X(clFinish)                    \
+  X(clFlush)                     \
+  X(clGetCommandQueueInfo)       \
+  X(clGetDeviceIDs)              \
+  X(clGetDeviceInfo)             \
+  X(clGetKernelWorkGroupInfo)    \
+  X(clGetMemObjectInfo)          \
+  X(clGetPlatformIDs)            \
+  X(clGetPlatformInfo)           \
+  X(clGetProgramBuildInfo)       \
+  X(clGetProgramInfo)            \
+  X(clReleaseCommandQueue)       \
+  X(clReleaseContext)            \
+  X(clReleaseDevice)             \
+  X(clReleaseEvent)              \
+  X(clReleaseKernel)             \
+  X(clReleaseMemObject)          \
+  X(clReleaseProgram)            \
+  X(clRetainCommandQueue)        \
+  X(clRetainContext)             \
+  X(clRetainDevice)              \
+  X(clSetKernelArg)              \
+  X(clWaitForEvents)
+
+typedef struct opencl_functions {
+#define OPENCL_FUNCTION(name) __typeof__(name) *name;
+  OPENCL_FUNCTIONS(OPENCL_FUNCTION)
+#undef OPENCL_FUNCTION
+} opencl_functions;
+
+/* Complete after opencl_load has returned SLAB_OK, and never changed then. */
+extern opencl_functions opencl_call;
+
+/* Finds the functions, once per process; any thread may call it. A loader that the process has already is used, since
+ * the caller's objects are that one's; else libOpenCL is opened. SLAB_NO_DEVICE where there is none. */
+slab_status opencl_load(void);
+
+#ifndef OPENCL_BY_NAME
+#define clBuildProgram opencl_call.clBuildProgram
+#define clCreateBuffer opencl_call.clCreateBuffer
+#define clCreateCommandQueue opencl_call.clCreateCommandQueue
+#define clCreateContext opencl_call.clCreateContext
+#define clCreateKernel opencl_call.clCreateKernel
+#define clCreateProgramWithBinary opencl_call.clCreateProgramWithBinary
+#define clCreateProgramWithSource opencl_call.clCreateProgramWithSource
+#define clEnqueueMapBuffer opencl_call.clEnqueueMapBuffer
+#define clEnqueueMarkerWithWaitList opencl_call.clEnqueueMarkerWithWaitList
+#define clEnqueueNDRangeKernel opencl_call.clEnqueueNDRangeKernel
+#define clEnqueueReadBuffer opencl_call.clEnqueueReadBuffer
+#define clEnqueueUnmapMemObject opencl_call.clEnqueueUnmapMemObject
+#define clEnqueueWriteBuffer opencl_call.clEnqueueWriteBuffer
+#define clFinish opencl_call.clFinish
+#define clFlush opencl_call.clFlush
+#define clGetCommandQueueInfo opencl_call.clGetCommandQueueInfo
+#define clGetDeviceIDs opencl_call.clGetDeviceIDs
+#define clGetDeviceInfo opencl_call.clGetDeviceInfo
+#define clGetKernelWorkGroupInfo opencl_call.clGetKernelWorkGroupInfo
+#define clGetMemObjectInfo opencl_call.clGetMemObjectInfo
+#define clGetPlatformIDs opencl_call.clGetPlatformIDs
+#define clGetPlatformInfo opencl_call.clGetPlatformInfo
+#define clGetProgramBuildInfo opencl_call.clGetProgramBuildInfo
+#define clGetProgramInfo opencl_call.clGetProgramInfo
+#define clReleaseCommandQueue opencl_call.clReleaseCommandQueue
+#define clReleaseContext opencl_call.clReleaseContext
+#define clReleaseDevice opencl_call.clReleaseDevice
+#define clReleaseEvent opencl_call.clReleaseEvent
+#define clReleaseKernel opencl_call.clReleaseKernel
+#define clReleaseMemObject opencl_call.clReleaseMemObject
+#define clReleaseProgram opencl_call.clReleaseProgram
+#define clRetainCommandQueue opencl_call.clRetainCommandQueue
+#define clRetainContext opencl_call.clRetainContext
+#define clRetainDevice opencl_call.clRetainDevice
+#define clSetKernelArg opencl_call.clSetKernelArg
+#define clWaitForEvents opencl_call.clWaitForEvents
+#endif
+
+#endif
