@@ -44,15 +44,16 @@ endmacro()
 # ---- the library ----
 
 find_package(OpenCL QUIET)
+set(slab_opencl_headers ${OpenCL_INCLUDE_DIR}) # as files of the library alone see them
 if(NOT OpenCL_INCLUDE_DIR)
-  message(FATAL_ERROR "Slabcast needs the OpenCL headers: CL/cl.h is not here. Debian's package: ocl-icd-opencl-dev")
+  set(slab_opencl_headers ${PROJECT_SOURCE_DIR}/host/opencl/declarations)
 endif()
 find_package(Threads QUIET)
 if(NOT Threads_FOUND)
   message(FATAL_ERROR "Slabcast needs POSIX threads, which are not here. Debian's package: libc6-dev")
 endif()
 find_package(OpenMP QUIET COMPONENTS C)
-slab_need("OpenCL headers" OpenCL_INCLUDE_DIR ocl-icd-opencl-dev "nothing is built")
+slab_need("OpenCL headers" OpenCL_INCLUDE_DIR ocl-icd-opencl-dev "its own declarations; no slabcast_cl.h for users")
 slab_need("OpenCL loader" OpenCL_FOUND ocl-icd-opencl-dev "no program, benchmarks and tests; no slabcast::cl")
 slab_need(threads Threads_FOUND libc6-dev "nothing is built")
 slab_need(OpenMP OpenMP_C_FOUND "libomp-dev (clang; gcc has its own)" "one thread builds trees and checks answers")
@@ -103,7 +104,7 @@ set(slab_has_SLABCAST_PROGRAM ${SLABCAST_PROGRAM})
 set(slab_has_BUILD_SHARED_LIBS ${BUILD_SHARED_LIBS})
 slab_part(program SLABCAST_PROGRAM "OpenCL loader" pkg-config libpng jansson)
 slab_part(benchmarks SLABCAST_BENCH "OpenCL loader")
-slab_part(tests SLABCAST_TESTS SLABCAST_PROGRAM BUILD_SHARED_LIBS pkg-config libpng jansson assimp cmocka GMP)
+slab_part(tests SLABCAST_TESTS SLABCAST_PROGRAM BUILD_SHARED_LIBS "OpenCL loader" pkg-config libpng jansson assimp cmocka GMP)
 
 # ---- what is said at the end ----
 
