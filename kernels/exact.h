@@ -1,17 +1,9 @@
 /* Quotient and square root, correctly rounded, with integers alone. For devices whose own division is not correctly
  * rounded and that have no double. Slow, but right for every operand, however the device treats subnormal numbers.
  *
- * Scalars only; lanes.h calls it lane by lane. */
+ * Scalars only; lanes_vector.h calls it lane by lane. */
 #ifndef EXACT_H
 #define EXACT_H
-
-#ifdef __OPENCL_C_VERSION__
-#define exact_bits(x) as_uint(x)
-#define exact_float(bits) as_float(bits)
-#else
-#define exact_bits(x) ray_bits(x)
-#define exact_float(bits) ray_float(bits)
-#endif
 
 #define EXACT_SIGN 0x80000000u
 #define EXACT_INFINITY 0x7f800000u
@@ -41,12 +33,12 @@ INLINE uint exact_round(uint m, int exponent) {
 }
 
 INLINE float exact_divide(float a, float b) {
-  const uint sign = (exact_bits(a) ^ exact_bits(b)) & EXACT_SIGN, x = exact_bits(a) & ~EXACT_SIGN,
-             y = exact_bits(b) & ~EXACT_SIGN;
+  const uint sign = (scalar_bits(a) ^ scalar_bits(b)) & EXACT_SIGN, x = scalar_bits(a) & ~EXACT_SIGN,
+             y = scalar_bits(b) & ~EXACT_SIGN;
   if (x > EXACT_INFINITY || y > EXACT_INFINITY || (x == y && (x == 0u || x == EXACT_INFINITY)))
-    return exact_float(EXACT_NAN);
-  if (x == EXACT_INFINITY || y == 0u) return exact_float(sign | EXACT_INFINITY);
-  if (x == 0u || y == EXACT_INFINITY) return exact_float(sign);
+    return scalar_float(EXACT_NAN);
+  if (x == EXACT_INFINITY || y == 0u) return scalar_float(sign | EXACT_INFINITY);
+  if (x == 0u || y == EXACT_INFINITY) return scalar_float(sign);
   uint m, n, quotient = 1u;
   int e, f;
   exact_split(x, &m, &e);
@@ -61,14 +53,14 @@ INLINE float exact_divide(float a, float b) {
     quotient = quotient << 8 | m / n;
     m %= n;
   }
-  return exact_float(sign | exact_round(quotient << 1 | (m != 0u ? 1u : 0u), e - f));
+  return scalar_float(sign | exact_round(quotient << 1 | (m != 0u ? 1u : 0u), e - f));
 }
 
 /* Digit-by-digit square root in binary. root: the bits so far. rest: the remainder after its square. */
 INLINE float exact_sqrt(float a) {
-  const uint bits = exact_bits(a);
+  const uint bits = scalar_bits(a);
   if (bits == EXACT_SIGN || bits == 0u || bits == EXACT_INFINITY) return a;
-  if (bits > EXACT_INFINITY) return exact_float(EXACT_NAN); /* below 0, or NaN */
+  if (bits > EXACT_INFINITY) return scalar_float(EXACT_NAN); /* below 0, or NaN */
   uint rest, root = 0u, twice = 0u;
   int e;
   exact_split(bits, &rest, &e);
@@ -82,7 +74,7 @@ INLINE float exact_sqrt(float a) {
     }
     rest <<= 1;
   }
-  return exact_float(exact_round(root << 1 | (rest != 0u ? 1u : 0u), (e - (e & 1)) / 2));
+  return scalar_float(exact_round(root << 1 | (rest != 0u ? 1u : 0u), (e - (e & 1)) / 2));
 }
 
 #endif

@@ -1,0 +1,52 @@
+/* lanes.h for C11: the CPU reference and the host's use of the same formulas. */
+#ifndef LANES_C11_H
+#define LANES_C11_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define GLOBAL
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL
+typedef unsigned int uint;
+typedef float real;
+typedef int32_t mask;
+typedef uint32_t word;
+typedef float ray_real;
+typedef int32_t ray_mask;
+typedef uint32_t ray_word;
+#define lanes_load(p) (*(p))
+#define lanes_any(m) ((m) != 0)
+#define lanes_bits(m) ((uint)((m)&1))
+#define lanes_at(v, i) ((void)(i), (v))
+
+static inline uint scalar_bits(float x) {
+  uint bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static inline float scalar_float(uint bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+#define ray_bits(x) scalar_bits(x)
+#define ray_float(bits) scalar_float(bits)
+#define ray_signed(x) ((int32_t)(x))
+#define ray_unsigned(x) ((uint32_t)(x))
+#define ray_any(m) ((m) != 0)
+#define lanes_first(v) (v)
+#define lanes_kept(m) (m)
+#define lanes_fma(a, b, c) fmaf(a, b, c)
+#define lanes_abs(x) fabsf(x)
+#define lanes_divide(a, b) ((a) / (b))
+#define lanes_sqrt(a) sqrtf(a)
+#define ray_divide(a, b) ((a) / (b))
+#define ray_sqrt(a) sqrtf(a)
+
+#endif

@@ -1,0 +1,103 @@
+/* lanes.h for OpenCL: what every device needs of the compiler and of scalars, and the lane types where LANES is 1.
+ * Vector devices need the scalars too, for values that depend on a ray alone. lanes_vector.h adds their lanes. */
+#ifndef LANES_SCALAR_H
+#define LANES_SCALAR_H
+
+#pragma OPENCL FP_CONTRACT OFF
+/* With sixteen lanes on a processor that has eight, clang warns of each function's ABI. All functions are inlined, so
+ * the ABI does not matter. */
+#if defined(__clang__) && defined(__has_warning)
+#if __has_warning("-Wpsabi")
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+#endif
+/* Two conditions, since some compilers do not have __has_builtin: there its use in an #if is a syntax error. */
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#define HAS_PREFETCH
+#endif
+#endif
+#define GLOBAL global
+/* Forces inlining. PoCL does not inline functions that are used twice, and a call passes vectors through memory. */
+#if SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
+#define INLINE static inline __attribute__((always_inline, overloadable)) /* ray_pair.h, packet_interval.h */
+#else
+#define INLINE static inline __attribute__((always_inline))
+#endif
+/* For loops over axes and vertices. Without it PoCL does not unroll them and keeps their arrays in memory, which is
+ * half as fast. */
+#define UNROLL _Pragma("unroll")
+
+/* ---- scalars ---- */
+
+#define scalar_bits(x) as_uint(x)
+#define scalar_float(bits) as_float(bits)
+
+/* Index of the lowest bit that is set in bits, which is not 0. OpenCL C 1.2 has no ctz. */
+INLINE uint lowest_lane(uint bits) { return popcount(~bits & (bits - 1)); }
+
+#define lanes_fma(a, b, c) fma(a, b, c)
+#define lanes_abs(x) fabs(x)
+
+/* Prefetches memory that is read soon. */
+INLINE void memory_fetch(size_t address, uint bytes) {
+#if LANES > 1 && defined(HAS_PREFETCH)
+  UNROLL for (uint line = 0; line < bytes; line += 64) __builtin_prefetch((const void *)(address + line));
+#else
+  (void)address, (void)bytes;
+#endif
+}
+
+/* Correctly rounded quotient and square root. The host chooses how the device computes them: by its own instructions
+ * (where it reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), through double, which is exact for both, or with integers. */
+#if defined(SLAB_DIVIDE_BY_INTEGERS)
+#include "exact.h"
+#define scalar_divide(a, b) exact_divide(a, b)
+#define scalar_sqrt(a) exact_sqrt(a)
+#elif defined(SLAB_DIVIDE_THROUGH_DOUBLE)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define scalar_divide(a, b) ((float)((double)(a) / (double)(b)))
+#define scalar_sqrt(a) ((float)sqrt((double)(a)))
+#else
+#define scalar_divide(a, b) ((a) / (b))
+#define scalar_sqrt(a) sqrt(a)
+#define lanes_divide(a, b) ((a) / (b)) /* at every width */
+#define lanes_sqrt(a) sqrt(a)
+#endif
+
+/* ---- values that depend on a ray alone ---- */
+
+#ifndef SLAB_PACKET
+typedef float ray_real;
+typedef int ray_mask;
+typedef uint ray_word;
+#define ray_bits(x) scalar_bits(x)
+#define ray_float(bits) scalar_float(bits)
+#define ray_signed(x) as_int(x)
+#define ray_unsigned(x) as_uint(x)
+#define ray_any(m) ((m) != 0)
+#define ray_divide(a, b) scalar_divide(a, b)
+#define ray_sqrt(a) scalar_sqrt(a)
+#endif
+
+/* ---- lanes: one ---- */
+
+#if LANES == 1
+#define KERNEL_HINT
+typedef float real;
+typedef int mask;
+typedef uint word;
+#define lanes_load(p) (*(p))
+#define lanes_any(m) ((m) != 0)
+#define lanes_bits(m) ((uint)((m)&1))
+#define lanes_at(v, i) (v)
+#define lanes_store(v, p) (*(p) = (v))
+#define lanes_first(v) (v)
+#define lanes_kept(m) (m)
+#ifndef lanes_divide
+#define lanes_divide(a, b) scalar_divide(a, b)
+#define lanes_sqrt(a) scalar_sqrt(a)
+#endif
+#endif
+
+#endif

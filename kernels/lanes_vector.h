@@ -1,0 +1,180 @@
+/* lanes.h for OpenCL devices that test 8 or 16 lanes at once, in addition to lanes_scalar.h. */
+#ifndef LANES_VECTOR_H
+#define LANES_VECTOR_H
+
+/* States that the vectors are explicit. Without this hint Intel's runtime splits them to vectorise across work-items,
+ * and builds take seven times as long. */
+#define KERNEL_HINT __attribute__((vec_type_hint(real)))
+
+#if LANES == 8
+typedef float8 real;
+typedef int8 mask;
+typedef uint8 word;
+#define lanes_load(p) vload8(0, p)
+#define lanes_from(p) vload8(0, p)
+#define lanes_eight(p) vload8(0, p)
+#define lanes_of_two(p, q) ((void)(q), vload8(0, p))
+#define lanes_low(v) (v)
+#define lanes_high(v) (v)
+#define lanes_store(v, p) vstore8(v, 0, p)
+#define lanes_as_word(x) as_uint8(x)
+#define lanes_as_mask(x) as_int8(x)
+#define lanes_as_real(x) as_float8(x)
+#else
+typedef float16 real;
+typedef int16 mask;
+typedef uint16 word;
+#define lanes_load(p) vload16(0, p)
+#define lanes_from(p) vload16(0, p)
+#define lanes_eight(p) ((float16)(vload8(0, p), vload8(0, p)))
+#define lanes_of_two(p, q) ((float16)(vload8(0, p), vload8(0, q)))
+#define lanes_low(v) ((v).lo)
+#define lanes_high(v) ((v).hi)
+#define lanes_store(v, p) vstore16(v, 0, p)
+#define lanes_as_word(x) as_uint16(x)
+#define lanes_as_mask(x) as_int16(x)
+#define lanes_as_real(x) as_float16(x)
+#endif
+
+/* Values that depend on a ray alone. */
+#ifdef SLAB_PACKET
+#undef lanes_load
+#define lanes_load(p) ((real)(*(p)))
+typedef real ray_real;
+typedef mask ray_mask;
+typedef word ray_word;
+#define ray_bits(x) lanes_as_word(x)
+#define ray_float(bits) lanes_as_real(bits)
+#define ray_signed(x) lanes_as_mask(x)
+#define ray_unsigned(x) lanes_as_word(x)
+#define ray_any(m) lanes_any(m)
+#define ray_divide(a, b) lanes_divide(a, b)
+#define ray_sqrt(a) lanes_sqrt(a)
+#define lanes_first(v) (v)
+#else
+#define lanes_first(v) ((v).s0) /* of values that depend on a ray and one primitive, the same in all lanes */
+#endif
+
+/* SLAB_ASSEMBLY: the driver supports inline assembly (program.c). */
+
+/* Keeps a mask that is used after a branch in its vector form. On processors without mask registers LLVM packs it to 16
+ * bits a lane before the branch and unpacks it after, eight instructions in all. Without this rays are 3 to 10 % slower
+ * (PoCL 3.1, Zen 3). */
+#if LANES == 8 && SLAB_RAY_PAIRS == 1 && defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
+INLINE int8 lanes_kept(int8 m) {
+  __asm__("" : "+x"(m));
+  return m;
+}
+#else
+#define lanes_kept(m) (m)
+#endif
+
+/* The sign bit of every lane; bit 0 is lane 0. One instruction where the compiler offers it, written so that the
+ * compiler cannot split it. */
+INLINE uint eight_bits(int8 m) {
+#if defined(SLAB_ASSEMBLY) && defined(__AVX__) && !defined(__AVX512VL__)
+  uint bits;
+  __asm__("vmovmskps %1, %0" : "=r"(bits) : "x"(m));
+  return bits;
+#elif defined(__clang__) && defined(__AVX__)
+  return (uint)__builtin_ia32_movmskps256(as_float8(m));
+#else
+  /* Byte k keeps bit k. The product collects all of them in its highest byte. */
+  return (uint)((as_ulong(convert_char8(m)) & 0x8040201008040201UL) * 0x0101010101010101UL >> 56);
+#endif
+}
+
+INLINE uint sixteen_bits(int16 m) {
+#if defined(__clang__) && defined(__AVX512DQ__)
+  return (uint)(ushort)__builtin_ia32_cvtd2mask512(m);
+#else
+  return eight_bits(m.lo) | eight_bits(m.hi) << 8;
+#endif
+}
+
+#if LANES == 8
+INLINE uint lanes_bits(mask m) { return eight_bits(m); }
+#else
+INLINE uint lanes_bits(mask m) { return sixteen_bits(m); }
+#endif
+
+/* Intel's runtime does not define __AVX__ for kernels. Brute force there took 1.3 times as long with lanes_bits as with
+ * any(). any() gets a comparison, since of a mask it would test the sign bits. */
+INLINE bool lanes_any(mask m) {
+#if defined(__clang__) && defined(__AVX__)
+  return lanes_bits(m) != 0;
+#else
+  return any(m != 0) != 0;
+#endif
+}
+
+static inline float lanes_at(real v, uint lane) {
+  float values[LANES];
+  lanes_store(v, values);
+  return values[lane];
+}
+
+/* PICK: of each eight elements of a and b, those at i to p. Indices from 8 on are elements of b. */
+#ifdef __clang__
+#define SHUFFLE8(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define SHUFFLE16(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE8(a, b, ...) shuffle2(a, b, (uint8)(__VA_ARGS__))
+#define SHUFFLE16(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))
+#endif
+#if LANES == 16
+#define PICK(a, b, i, j, k, l, m, n, o, p)                                                                           \
+  SHUFFLE16(a, b, PICK16(i), PICK16(j), PICK16(k), PICK16(l), PICK16(m), PICK16(n), PICK16(o), PICK16(p),            \
+            PICK16(i) + 8, PICK16(j) + 8, PICK16(k) + 8, PICK16(l) + 8, PICK16(m) + 8, PICK16(n) + 8, PICK16(o) + 8, \
+            PICK16(p) + 8)
+#define PICK16(i) ((i) < 8 ? (i) : (i) + 8)
+#else
+#define PICK(a, b, i, j, k, l, m, n, o, p) SHUFFLE8(a, b, i, j, k, l, m, n, o, p)
+#endif
+
+/* Transposes eight rows of eight. Where LANES is 16, it transposes two such matrices side by side. Only the last step
+ * moves values between 128-bit halves. */
+INLINE void lanes_transpose(real row[8]) {
+  real two[8], four[8];
+  UNROLL for (int i = 0; i < 8; i += 2) {
+    two[i] = PICK(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    two[i + 1] = PICK(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  UNROLL for (int i = 0; i < 8; i += 4) UNROLL for (int k = 0; k < 2; k++) {
+    four[i + 2 * k] = PICK(two[i + k], two[i + k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    four[i + 2 * k + 1] = PICK(two[i + k], two[i + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  UNROLL for (int i = 0; i < 4; i++) {
+    row[i] = PICK(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    row[i + 4] = PICK(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+/* Quotient and square root of lanes as scalar_divide and scalar_sqrt compute them. Where these are the device's own
+ * instructions lanes_scalar.h has defined both. */
+#if defined(SLAB_DIVIDE_BY_INTEGERS)
+static inline real lanes_divide(real a, real b) {
+  float x[LANES], y[LANES];
+  lanes_store(a, x);
+  lanes_store(b, y);
+  for (int i = 0; i < LANES; i++) x[i] = exact_divide(x[i], y[i]);
+  return lanes_from(x);
+}
+
+static inline real lanes_sqrt(real a) {
+  float x[LANES];
+  lanes_store(a, x);
+  for (int i = 0; i < LANES; i++) x[i] = exact_sqrt(x[i]);
+  return lanes_from(x);
+}
+#elif defined(SLAB_DIVIDE_THROUGH_DOUBLE)
+#if LANES == 8
+#define lanes_divide(a, b) convert_float8(convert_double8(a) / convert_double8(b))
+#define lanes_sqrt(a) convert_float8(sqrt(convert_double8(a)))
+#else
+#define lanes_divide(a, b) convert_float16(convert_double16(a) / convert_double16(b))
+#define lanes_sqrt(a) convert_float16(sqrt(convert_double16(a)))
+#endif
+#endif
+
+#endif
