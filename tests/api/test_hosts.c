@@ -72,7 +72,7 @@ static void groups_are_as_large_as_the_kernel_allows(void **state) {
     size_t most;
   } limits[] = {
       {"kernel-group:1", SLAB_LAYOUT_COMPRESSED, 1}, {"kernel-group:48", SLAB_LAYOUT_COMPRESSED, 32},
-      {"group:16", SLAB_LAYOUT_COMPRESSED, 16},      {"items:48", SLAB_LAYOUT_COMPRESSED, 32},
+      {"group:48", SLAB_LAYOUT_COMPRESSED, 32},      {"items:48", SLAB_LAYOUT_COMPRESSED, 32},
       {"kernel-group:2", SLAB_LAYOUT_WIDE, 2},       {"kernel-group:0", SLAB_LAYOUT_WIDE, 1},
       {"kernel-group:64", SLAB_LAYOUT_WIDE, 64}, /* of pairs */
   };
