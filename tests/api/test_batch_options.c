@@ -11,7 +11,8 @@ typedef struct world {
 } world;
 
 /* Three sheets, one box and one plane above each other over (0, 0). Each is a geometry with its own mask. A ray down
- * from z = 9 hits them at t = 1 (sheet 0), 2 (sheet 1), 3 (sheet 2), 5 (box top), 7 (plane). */
+ * from z = 9 hits them at t = 1 (sheet 0), 2 (sheet 1), 3 (sheet 2), 5 (box top), 7 (plane). Far away are one sphere
+ * and one oriented box: with all kinds the scene shares the programs of other tests. */
 enum { SHEETS, TOP_BOX, FLOOR };
 #define SHEET_MASK 1u
 #define BOX_MASK 0x80000000u
@@ -29,6 +30,13 @@ static void add_sheets(slab_scene *scene) {
   assert_ok(slab_scene_add_mesh(scene, &mesh, &options, NULL));
 }
 
+static void add_far_away(slab_scene *scene) {
+  const slab_sphere sphere = {{900, 900, 900}, 1};
+  const slab_obb obb = {{-900, 900, 900}, {1, 1, 1}, {{0.6f, 0.8f, 0}, {-0.8f, 0.6f, 0}, {0, 0, 1}}};
+  assert_ok(slab_scene_add_spheres(scene, &sphere, 1, NULL, NULL));
+  assert_ok(slab_scene_add_obbs(scene, &obb, 1, NULL, NULL));
+}
+
 static int open_world(void **state) {
   world *w = calloc(1, sizeof *w);
   assert_non_null(w);
@@ -40,6 +48,7 @@ static int open_world(void **state) {
   add_sheets(w->scene);
   assert_ok(slab_scene_add_boxes(w->scene, &box, 1, &on_box, NULL));
   assert_ok(slab_scene_add_planes(w->scene, &floor, 1, &on_floor, NULL));
+  add_far_away(w->scene);
   assert_ok(slab_scene_commit(w->scene, NULL));
   *state = w;
   return 0;

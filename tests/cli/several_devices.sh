@@ -3,7 +3,8 @@
 # One that cannot be described is counted nowhere.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
-scene=(--builtin city:3000 --builtin soup:2000)
+# All kinds, which share the programs of other tests.
+scene=(--builtin city:3000 --builtin soup:2000 --builtin spheres:5 --builtin obbs:5 --builtin planes:1)
 expect_exit 0 slabcast rays random "${scene[@]}" --count 50000 -o rays.npy
 for query in closest all; do
   expect_exit 0 slabcast cast "${scene[@]}" --rays rays.npy --query $query -o one.npy --device 0
