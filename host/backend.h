@@ -25,15 +25,15 @@ struct backend {
   /* Appends the backend's devices to the list. A device that cannot be described is left out, with the reason in
    * list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */
   slab_status (*list)(device_list *);
-  /* Opens one device of a context whose options are in `device` already. The context's devices before it are open.
-   * After a failure close is called too. */
-  slab_status (*open)(slab_context *, device *, const found_device *, const slab_context_options *);
+  /* Opens one device of a context; what the options say is in `device` already. The context's devices before it are
+   * open. After a failure close is called too. */
+  slab_status (*open)(slab_context *, device *, const found_device *);
   void (*close)(device *);
 
   /* Uploads a scene. *in_place: the arrays are used in place and must outlive the upload. After a failure release is
    * called too. */
   slab_status (*upload)(const device *, const scene_arrays *, scene_state *, bool *in_place);
-  void (*release)(const device *, scene_state *);
+  void (*release)(scene_state *);
   /* Reads a BVH of SLAB_LAYOUT_WIDE back: node_bytes, and `floats` floats of blocks. */
   slab_status (*fetch)(const device *, const scene_state *, size_t node_bytes, size_t floats, void *nodes,
                        void *blocks);

@@ -64,7 +64,7 @@ static slab_status context_open_one(slab_context *context, const found_device *f
                                     const slab_context_options *options) {
   slab_status status = context_add(context, found, options);
   device *d = &context->devices[context->device_count - 1];
-  return status == SLAB_OK ? d->backend->open(context, d, found, options) : status;
+  return status == SLAB_OK ? d->backend->open(context, d, found) : status;
 }
 
 /* Opens the chosen devices. With "all", a device that cannot keep the contract is skipped unless no other one is left.

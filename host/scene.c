@@ -34,8 +34,7 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
 
 static void release_states(slab_scene *scene) {
   const uint32_t count = scene->states == NULL ? 0 : scene->context->device_count;
-  for (uint32_t i = 0; i < count; i++)
-    scene->context->devices[i].backend->release(&scene->context->devices[i], &scene->states[i]);
+  for (uint32_t i = 0; i < count; i++) scene->context->devices[i].backend->release(&scene->states[i]);
   for (uint32_t i = 0; i < count; i++) {
     free(scene->states[i].kept[0]);
     free(scene->states[i].kept[1]);

@@ -22,7 +22,9 @@ extern "C" {
  * run; with NULL, or a queue that runs out of order, they run on a queue of the library's own in that context. `device`
  * of the options is ignored. SLAB_INVALID_ARGUMENT: the device is not one of the context's, or the queue belongs to
  * another context or device. SLAB_UNSUPPORTED: the device does not round to nearest, or the probe found a wrong result.
- * The probe runs on a queue of the library's own, so commands that wait on the caller's queue do not matter. */
+ * SLAB_NO_DEVICE: no OpenCL
+ * loader can be found. The probe runs on a queue of the library's own, so commands that wait on the caller's queue do
+ * not matter. */
 SLAB_API slab_status slab_context_create_cl(cl_context, cl_device_id, cl_command_queue, const slab_context_options *,
                                             slab_context **context);
 

@@ -106,9 +106,8 @@ slab_status opencl_upload(const device *d, const scene_arrays *from, scene_state
   return status == SLAB_OK && tree ? upload_array(d, &nodes, to->cut, to->nodes) : status;
 }
 
-void opencl_release(const device *d, scene_state *state) {
+void opencl_release(scene_state *state) {
   opencl_scene *b = state->uploaded;
-  (void)d;
   if (b != NULL && !process_is_forked()) {
     release_buffer(&b->table);
     for (int k = 0; k < SCENE_BUFFERS; k++) {

@@ -69,14 +69,13 @@ slab_status device_prepare(slab_context *context, device *d, const found_device 
 
 static slab_status create_context(device *d) {
   cl_int code;
-  cl_of(d)->scene_in_place = d->in_place;
-  cl_of(d)->context = clCreateContext(NULL, 1, &cl_of(d)->id, NULL, NULL, &code);
-  return cl_of(d)->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : device_queue(d, &cl_of(d)->queue);
+  opencl_device *o = cl_of(d);
+  o->scene_in_place = d->in_place;
+  o->context = clCreateContext(NULL, 1, &o->id, NULL, NULL, &code);
+  return o->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : device_queue(d, &o->queue);
 }
 
-slab_status opencl_open(slab_context *context, device *d, const found_device *found,
-                        const slab_context_options *options) {
-  (void)options;
+slab_status opencl_open(slab_context *context, device *d, const found_device *found) {
   slab_status status = device_prepare(context, d, found);
   if (status == SLAB_OK) status = create_context(d);
   return status == SLAB_OK ? probe_device(d) : status;

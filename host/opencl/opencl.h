@@ -52,10 +52,10 @@ static inline const opencl_scene *uploaded(const device_scene *on) { return on->
 
 /* The functions of the backend, see backend.h. */
 slab_status opencl_list(device_list *);
-slab_status opencl_open(slab_context *, device *, const found_device *, const slab_context_options *);
+slab_status opencl_open(slab_context *, device *, const found_device *);
 void opencl_close(device *);
 slab_status opencl_upload(const device *, const scene_arrays *, scene_state *, bool *in_place);
-void opencl_release(const device *, scene_state *);
+void opencl_release(scene_state *);
 slab_status opencl_fetch(const device *, const scene_state *, size_t node_bytes, size_t floats, void *nodes,
                          void *blocks);
 uint32_t opencl_traversals(const device_scene *, slab_query);

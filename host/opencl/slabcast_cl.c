@@ -18,17 +18,18 @@
 /* Uses the caller's context and queue. A queue that runs out of order is replaced by one of our own. */
 static slab_status adopt_device(device *d, cl_context context, cl_command_queue queue) {
   cl_command_queue_properties properties = 0;
+  opencl_device *o = cl_of(d);
   cl_int code = clRetainContext(context);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainContext", "slab_context_create_cl");
-  cl_of(d)->context = context;
-  if (queue == NULL) return device_queue(d, &cl_of(d)->queue);
+  o->context = context;
+  if (queue == NULL) return device_queue(d, &o->queue);
   code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", "slab_context_create_cl");
-  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return device_queue(d, &cl_of(d)->queue);
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return device_queue(d, &o->queue);
   code = clRetainCommandQueue(queue);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "slab_context_create_cl");
-  cl_of(d)->queue = queue;
-  cl_of(d)->queue_is_callers = true;
+  o->queue = queue;
+  o->queue_is_callers = true;
   return SLAB_OK;
 }
 
