@@ -46,7 +46,8 @@ static void trees_change_nothing(bvh_scene which) {
     const slab_build_options options = {.tree = qualities[q]};
     assert_ok(slab_scene_create(context, &scenes[q]));
     assert_ok(bvh_scene_fill(which, SHAPES, seed, scenes[q]));
-    if (harness_width() == 1) assert_ok(bvh_scene_add_nothing(scenes[q])); /* so that scenes share programs */
+    if (harness_width() == 1 || which == BVH_SCALES) /* so that scenes share programs */
+      assert_ok(bvh_scene_add_nothing(scenes[q]));
     assert_ok(slab_scene_commit(scenes[q], &options));
     assert_ok(slab_scene_info(scenes[q], &stats));
     assert_true((stats.tree_depth > 0) == (qualities[q] != SLAB_TREE_FLAT));
