@@ -1,12 +1,13 @@
 /* What a cast's options mean for the kernels. */
 #include "cast.h"
 
+#include <string.h>
+
 #include "base/status.h"
 
 cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options *options) {
   cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};
-  u.planes = scene->outside_planes;
-  u.boxes = scene->outside_boxes;
+  memcpy(u.outside, scene->outside, sizeof u.outside);
   u.units = (uint32_t)(scene->bvh_floats / BLOCK_UNIT);
   if (options != NULL && options->mask != 0) u.mask = options->mask;
   for (uint32_t g = 0; g < scene->geometries; g++)

@@ -6,6 +6,16 @@
 #include "geometry.h"
 #include "primitive.h"
 
+/* shapes.def and the public types name the same kinds, with the same structs. */
+#define SAME_AS_PUBLIC(shape, name, names, noun, rows, form, place, source)             \
+  _Static_assert(sizeof(slab_##name) == (rows) * sizeof(float), "rows of slab_" #name); \
+  _Static_assert((shape) < SLAB_SHAPE_COUNT, "slab_" #name " is beyond the number of slab_shapes");
+SHAPES(SAME_AS_PUBLIC)
+#undef SAME_AS_PUBLIC
+#define ONE_KIND(shape, name, names, noun, rows, form, place, source) | 1u << (shape)
+_Static_assert((0u SHAPES(ONE_KIND)) == (1u << SLAB_SHAPE_COUNT) - 1, "shapes.def lacks a slab_shape");
+#undef ONE_KIND
+
 static bool all_within(const float *values, size_t count, float bound, float *offending) {
   for (size_t i = 0; i < count; i++)
     if (!is_within(values[i], bound)) {
@@ -62,7 +72,7 @@ const char *primitive_refusal(slab_shape kind, const float *values, float *value
   return NULL;
 }
 
-static const float voids[][OBB_ROWS] = {
+static const float voids[SLAB_SHAPE_COUNT][ROWS_MOST] = {
     [SLAB_PLANE] = {0.0f}, /* a zero normal */
     [SLAB_SPHERE] = {[3] = NAN},
     [SLAB_BOX] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY},
@@ -93,4 +103,42 @@ void primitive_normalise(slab_shape kind, float *values) {
   bool ordered = true;
   for (int i = 0; kind == SLAB_BOX && i < 3; i++) ordered = ordered && values[i] <= values[3 + i]; /* false for NaN */
   if (!ordered) primitive_void(kind, values);
+}
+
+/* ---- bounds ---- */
+
+void primitive_bounds(slab_shape kind, const float *v, float lower[3], float upper[3]) {
+  if (kind == SLAB_BOX) {
+    memcpy(lower, v, 3 * sizeof *v);
+    memcpy(upper, v + 3, 3 * sizeof *v);
+  }
+  if (kind == SLAB_TRIANGLE) {
+    triangle_rows rows;
+    memcpy(&rows, v, sizeof rows);
+    triangle_bounds(&rows, lower, upper);
+    triangle_padded_bounds(lower, upper);
+  }
+  if (kind == SLAB_SPHERE) sphere_padded_bounds(v, v[3], lower, upper);
+  if (kind == SLAB_OBB) {
+    obb_lanes box;
+    memcpy(&box, v, sizeof box);
+    obb_padded_bounds(&box, lower, upper);
+  }
+}
+
+static void grow_bounds(float *lower, float *upper, float from, float to) {
+  if (from < *lower && isfinite(from)) *lower = from;
+  if (to > *upper && isfinite(to)) *upper = to;
+}
+
+void primitive_grow(float lower[3], float upper[3], slab_shape kind, const float *v) {
+  for (int i = 0; i < 3; i++) {
+    if (kind == SLAB_SPHERE) grow_bounds(&lower[i], &upper[i], v[i] - v[3], v[i] + v[3]);
+    if (kind == SLAB_BOX) grow_bounds(&lower[i], &upper[i], v[i], v[3 + i]);
+    if (kind == SLAB_OBB) {
+      float extent = fabsf(v[6 + i]) * v[3] + fabsf(v[9 + i]) * v[4] + fabsf(v[12 + i]) * v[5];
+      grow_bounds(&lower[i], &upper[i], v[i] - extent, v[i] + extent);
+    }
+    for (int k = 0; kind == SLAB_TRIANGLE && k < 3; k++) grow_bounds(&lower[i], &upper[i], v[3 * k + i], v[3 * k + i]);
+  }
 }

@@ -13,5 +13,9 @@ bool primitive_is_void(slab_shape kind, const float *values);
 const char *primitive_refusal(slab_shape kind, const float *values, float *value);
 /* Converts the values to the form that kernels expect: planes scaled, inverted boxes made void. */
 void primitive_normalise(slab_shape kind, float *values);
+/* The padded bounds of a primitive; a plane has none. */
+void primitive_bounds(slab_shape kind, const float *values, float lower[3], float upper[3]);
+/* Grows a scene's bounds by a primitive, without padding. Infinite ends and planes do not count. */
+void primitive_grow(float lower[3], float upper[3], slab_shape kind, const float *values);
 
 #endif

@@ -21,9 +21,25 @@ typedef struct gathered {
   uint8_t *kinds;
   uint32_t *orders;
   uint32_t count;
-  uint32_t *planes, *boxes; /* global primitive ids of the unbounded ones, outside the BVH */
-  uint32_t plane_count, box_count;
+  uint32_t *outside[OUTSIDE_KINDS]; /* global primitive ids of the unbounded ones, outside the BVH */
+  uint32_t outside_count[OUTSIDE_KINDS];
 } gathered;
+
+/* The kinds that may stand outside the BVH, and the index of each there. */
+static const uint8_t outside_kinds[OUTSIDE_KINDS] = {
+#define OUTSIDE_OF_BOUNDED(shape, name)
+#define OUTSIDE_OF_UNBOUNDED(shape, name) [OUTSIDE_##name] = shape,
+#define OUTSIDE_OF_EITHER(shape, name) [OUTSIDE_##name] = shape,
+#define OUTSIDE_OF(shape, name, names, noun, rows, form, place, source) OUTSIDE_OF_##place(shape, name)
+    SHAPES(OUTSIDE_OF)
+#undef OUTSIDE_OF
+};
+
+static bool is_unbounded(slab_shape kind) {
+#define NOT_IN_BVH(shape, name, names, noun, rows, form, place, source) (!SHAPE_IN_BVH_##place && kind == (shape)) ||
+  return SHAPES(NOT_IN_BVH) false;
+#undef NOT_IN_BVH
+}
 
 static const float *values_of(const slab_scene *scene, uint32_t order, uint32_t *kind) {
   const geometry_entry *entry = &scene->table[geometry_of(scene->table, scene->geometries, order)];
@@ -32,35 +48,16 @@ static const float *values_of(const slab_scene *scene, uint32_t order, uint32_t 
          (size_t)(order - entry->global_id_base) * primitive_rows(entry->kind);
 }
 
-static void gate_of(slab_shape kind, const float *v, float lower[3], float upper[3]) {
-  if (kind == SLAB_BOX) {
-    memcpy(lower, v, 3 * sizeof *v);
-    memcpy(upper, v + 3, 3 * sizeof *v);
-  }
-  if (kind == SLAB_TRIANGLE) {
-    triangle_rows rows;
-    memcpy(&rows, v, sizeof rows);
-    triangle_bounds(&rows, lower, upper);
-    triangle_padded_bounds(lower, upper);
-  }
-  if (kind == SLAB_SPHERE) sphere_padded_bounds(v, v[3], lower, upper);
-  if (kind == SLAB_OBB) {
-    obb_lanes box;
-    memcpy(&box, v, sizeof box);
-    obb_padded_bounds(&box, lower, upper);
-  }
-}
-
 /* Values of `kinds` for primitives that are not in the BVH. */
 enum { GATHERED_VOID = 0x10, GATHERED_OUTSIDE };
 
 /* Fills bounds and kind of one primitive, given by its global primitive id. */
 static void gather_one(gathered *g, slab_shape kind, const float *values, uint32_t order) {
   bvh_bounds *b = &g->bounds[order];
-  bool bounded = kind != SLAB_PLANE;
+  bool bounded = !is_unbounded(kind);
   g->kinds[order] = GATHERED_VOID;
   if (primitive_is_void(kind, values)) return;
-  if (bounded) gate_of(kind, values, b->lower, b->upper);
+  if (bounded) primitive_bounds(kind, values, b->lower, b->upper);
   for (int i = 0; bounded && i < 2; i++) bounded = isfinite(b->lower[i]) && isfinite(b->upper[i]);
   g->kinds[order] = bounded ? (uint8_t)kind : GATHERED_OUTSIDE;
 }
@@ -71,8 +68,8 @@ static void gather_close(gathered *g, const geometry_entry *entry) {
     const uint8_t kind = g->kinds[order];
     if (kind == GATHERED_VOID) continue;
     if (kind == GATHERED_OUTSIDE) {
-      if (entry->kind == SLAB_PLANE) g->planes[g->plane_count++] = order;
-      if (entry->kind == SLAB_BOX) g->boxes[g->box_count++] = order;
+      for (int k = 0; k < OUTSIDE_KINDS; k++)
+        if (entry->kind == outside_kinds[k]) g->outside[k][g->outside_count[k]++] = order;
       continue;
     }
     if (g->count < order) g->bounds[g->count] = g->bounds[order];
@@ -85,8 +82,14 @@ static void gather_free(gathered *g) {
   free(g->bounds);
   free(g->kinds);
   free(g->orders);
-  free(g->planes);
-  free(g->boxes);
+  for (int k = 0; k < OUTSIDE_KINDS; k++) free(g->outside[k]);
+}
+
+static size_t count_of_kind(const slab_scene *scene, uint32_t kind) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < scene->geometries; i++)
+    if (scene->table[i].kind == kind) count += scene->table[i].count;
+  return count;
 }
 
 static slab_status gather(const slab_scene *scene, gathered *g) {
@@ -95,10 +98,12 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
   g->bounds = bvh_allocate(n, sizeof *g->bounds);
   g->kinds = bvh_allocate(n, sizeof *g->kinds);
   g->orders = bvh_allocate(n, sizeof *g->orders);
-  g->planes = malloc((scene->stats.planes + 1) * sizeof *g->planes);
-  g->boxes = malloc((scene->stats.boxes + 1) * sizeof *g->boxes);
-  if (g->bounds == NULL || g->kinds == NULL || g->orders == NULL || g->planes == NULL || g->boxes == NULL)
-    return fail_memory(n * sizeof *g->bounds, "the tree's bounds");
+  bool held = g->bounds != NULL && g->kinds != NULL && g->orders != NULL;
+  for (int k = 0; k < OUTSIDE_KINDS; k++) {
+    g->outside[k] = malloc((count_of_kind(scene, outside_kinds[k]) + 1) * sizeof *g->outside[k]);
+    held = held && g->outside[k] != NULL;
+  }
+  if (!held) return fail_memory(n * sizeof *g->bounds, "the tree's bounds");
   for (uint32_t i = 0; i < scene->geometries; i++) {
     const geometry_entry *entry = &scene->table[i];
     const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
@@ -134,7 +139,7 @@ static uint32_t blocks_for(form f, uint32_t count) { return (count + f.width - 1
 static void write_block(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
                         float *block) {
   const uint32_t rows = primitive_rows(kind);
-  float none[OBB_ROWS];
+  float none[ROWS_MOST];
   primitive_void(kind, none);
   for (uint32_t lane = 0; lane < f.width; lane++) {
     uint32_t unused, order = lane < count ? orders[lane] : SLAB_MISS;
@@ -197,17 +202,18 @@ static slab_status write_nodes(bvh *t, slab_layout layout, uint32_t *places, bvh
 
 static slab_status write_blocks(const slab_scene *scene, const gathered *g, const bvh *t, form f,
                                 const uint32_t *places, size_t units, bvh_layout *out) {
-  const size_t planes = units, boxes = planes + (size_t)blocks_for(f, g->plane_count) * block_units(f, SLAB_PLANE);
-  units = boxes + (size_t)blocks_for(f, g->box_count) * block_units(f, SLAB_BOX);
+  for (int k = 0; k < OUTSIDE_KINDS; k++) {
+    out->outside[k] = (bvh_outside){(uint32_t)units, blocks_for(f, g->outside_count[k])};
+    units += (size_t)out->outside[k].blocks * block_units(f, outside_kinds[k]);
+  }
   out->floats = units * f.unit;
   out->blocks = units > UINT32_MAX ? NULL : bvh_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
 #pragma omp parallel for
   for (uint32_t b = 0; b < t->block_count; b++) write_tree_block(scene, g, f, t, b, places[b], out->blocks);
-  out->planes = (bvh_outside){(uint32_t)planes, blocks_for(f, g->plane_count)};
-  out->boxes = (bvh_outside){(uint32_t)boxes, blocks_for(f, g->box_count)};
-  write_run(scene, f, SLAB_PLANE, g->planes, g->plane_count, out->blocks, out->planes.first);
-  write_run(scene, f, SLAB_BOX, g->boxes, g->box_count, out->blocks, out->boxes.first);
+  for (int k = 0; k < OUTSIDE_KINDS; k++)
+    write_run(scene, f, (slab_shape)outside_kinds[k], g->outside[k], g->outside_count[k], out->blocks,
+              out->outside[k].first);
   return SLAB_OK;
 }
 

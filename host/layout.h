@@ -10,7 +10,7 @@ typedef struct bvh_layout {
   size_t node_bytes;
   float *blocks;
   size_t floats;
-  bvh_outside planes, boxes;
+  bvh_outside outside[OUTSIDE_KINDS];
   uint32_t depth, stack;                            /* stack: entries that a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
 } bvh_layout;

@@ -22,7 +22,7 @@ static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
 /* Transposes one geometry. Lanes beyond its end are void primitives. */
 static void pack_geometry(const geometry_entry *entry, const float *values, uint32_t lanes, float *blocks) {
   size_t rows = primitive_rows(entry->kind), padded = blocks_of(entry, lanes) * lanes;
-  float none[OBB_ROWS];
+  float none[ROWS_MOST];
   primitive_void((slab_shape)entry->kind, none);
   for (size_t i = 0; i < padded; i++) {
     const float *from = i < entry->count ? values + i * rows : none;

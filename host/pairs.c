@@ -22,7 +22,7 @@ static slab_status check_shapes(slab_shape kind, const float *shapes, size_t n) 
 static slab_status check_pairs(const slab_context *context, slab_shape kind, const slab_ray *rays, const void *shapes,
                                size_t n, const slab_interval *intervals) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: context is NULL");
-  if ((unsigned)kind > SLAB_TRIANGLE)
+  if ((unsigned)kind >= SLAB_SHAPE_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: kind is %d, not a slab_shape", (int)kind);
   if (n >= SLAB_INVALID) return fail(SLAB_INVALID_ARGUMENT, "slab_pairs: %zu pairs, at most %u", n, SLAB_INVALID - 1);
   if (n > 0 && (rays == NULL || shapes == NULL || intervals == NULL))

@@ -139,7 +139,7 @@ static bool take_primitive(const addition *a, uint32_t i, float *values, refusal
 }
 
 static slab_status refuse(const addition *a, uint32_t i) {
-  float values[OBB_ROWS];
+  float values[ROWS_MOST];
   refusal r;
   if (take_primitive(a, i, values, &r)) return SLAB_OK;
   if (r.why != NULL)
@@ -189,19 +189,10 @@ static size_t entry_floats(uint32_t kind, uint32_t count) {
 }
 
 static uint64_t *kind_count(slab_scene_stats *stats, slab_shape kind) {
-  switch (kind) {
-    case SLAB_PLANE:
-      return &stats->planes;
-    case SLAB_SPHERE:
-      return &stats->spheres;
-    case SLAB_BOX:
-      return &stats->boxes;
-    case SLAB_OBB:
-      return &stats->obbs;
-    case SLAB_TRIANGLE:
-      break;
-  }
-  return &stats->triangles;
+#define COUNT_OF_KIND(shape, name, names, noun, rows, form, place, source) [shape] = &stats->names,
+  uint64_t *const counts[] = {SHAPES(COUNT_OF_KIND)};
+#undef COUNT_OF_KIND
+  return counts[kind];
 }
 
 void scene_append(slab_scene *scene, uint32_t kind, uint32_t seen_by, uint32_t count) {
@@ -238,29 +229,17 @@ static slab_status add(slab_scene *scene, const addition *a, const slab_geometry
   return SLAB_OK;
 }
 
-slab_status slab_scene_add_planes(slab_scene *scene, const slab_plane *planes, uint32_t n,
-                                  const slab_geometry_options *options, uint32_t *geometry) {
-  addition a = {"slab_scene_add_planes", "plane", SLAB_PLANE, n, (const float *)planes, NULL};
-  return add(scene, &a, options, geometry);
-}
-
-slab_status slab_scene_add_spheres(slab_scene *scene, const slab_sphere *spheres, uint32_t n,
-                                   const slab_geometry_options *options, uint32_t *geometry) {
-  addition a = {"slab_scene_add_spheres", "sphere", SLAB_SPHERE, n, (const float *)spheres, NULL};
-  return add(scene, &a, options, geometry);
-}
-
-slab_status slab_scene_add_boxes(slab_scene *scene, const slab_box *boxes, uint32_t n,
-                                 const slab_geometry_options *options, uint32_t *geometry) {
-  addition a = {"slab_scene_add_boxes", "box", SLAB_BOX, n, (const float *)boxes, NULL};
-  return add(scene, &a, options, geometry);
-}
-
-slab_status slab_scene_add_obbs(slab_scene *scene, const slab_obb *boxes, uint32_t n,
-                                const slab_geometry_options *options, uint32_t *geometry) {
-  addition a = {"slab_scene_add_obbs", "oriented box", SLAB_OBB, n, (const float *)boxes, NULL};
-  return add(scene, &a, options, geometry);
-}
+/* slab_scene_add_planes, slab_scene_add_spheres and so on. Triangles come as meshes: below. */
+#define ADD_OF_MESH(shape, name, names, noun)
+#define ADD_OF_ARRAY(shape, name, names, noun)                                                   \
+  slab_status slab_scene_add_##names(slab_scene *scene, const slab_##name *shapes, uint32_t n,   \
+                                     const slab_geometry_options *options, uint32_t *geometry) { \
+    const addition a = {"slab_scene_add_" #names, noun, shape, n, (const float *)shapes, NULL};  \
+    return add(scene, &a, options, geometry);                                                    \
+  }
+#define ADD_OF(shape, name, names, noun, rows, form, place, source) ADD_OF_##source(shape, name, names, noun)
+SHAPES(ADD_OF)
+#undef ADD_OF
 
 static slab_status check_mesh(const slab_mesh *mesh) {
   const char *function = "slab_scene_add_mesh";
@@ -283,23 +262,6 @@ slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const 
 
 /* ---- committing ---- */
 
-static void grow_bounds(float *lower, float *upper, float from, float to) {
-  if (from < *lower && isfinite(from)) *lower = from;
-  if (to > *upper && isfinite(to)) *upper = to;
-}
-
-static void grow_by_primitive(float lower[3], float upper[3], slab_shape kind, const float *v) {
-  for (int i = 0; i < 3; i++) {
-    if (kind == SLAB_SPHERE) grow_bounds(&lower[i], &upper[i], v[i] - v[3], v[i] + v[3]);
-    if (kind == SLAB_BOX) grow_bounds(&lower[i], &upper[i], v[i], v[3 + i]);
-    if (kind == SLAB_OBB) {
-      float extent = fabsf(v[6 + i]) * v[3] + fabsf(v[9 + i]) * v[4] + fabsf(v[12 + i]) * v[5];
-      grow_bounds(&lower[i], &upper[i], v[i] - extent, v[i] + extent);
-    }
-    for (int k = 0; kind == SLAB_TRIANGLE && k < 3; k++) grow_bounds(&lower[i], &upper[i], v[3 * k + i], v[3 * k + i]);
-  }
-}
-
 static void measure_bounds(slab_scene *scene) {
   float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (uint32_t g = 0; g < scene->geometries; g++) {
@@ -312,7 +274,7 @@ static void measure_bounds(slab_scene *scene) {
       ARITHMETIC callers = arithmetic_begin();
 #pragma omp for reduction(min : lower[:3]) reduction(max : upper[:3])
       for (uint32_t i = 0; i < entry->count; i++)
-        if (!primitive_is_void(kind, values + i * rows)) grow_by_primitive(lower, upper, kind, values + i * rows);
+        if (!primitive_is_void(kind, values + i * rows)) primitive_grow(lower, upper, kind, values + i * rows);
     }
   }
   memcpy(scene->stats.lower, lower, sizeof lower);
@@ -388,8 +350,7 @@ slab_status scene_upload_tree(slab_scene *scene, bvh_layout *t) {
   scene->tree_nodes = wide ? t->node_bytes / sizeof(bvh_node) : 0;
   scene->bvh_floats = wide ? t->floats : 0;
   scene->stack = t->stack;
-  scene->outside_planes = t->planes;
-  scene->outside_boxes = t->boxes;
+  memcpy(scene->outside, t->outside, sizeof scene->outside);
   scene->stats.tree_depth = t->depth;
   scene->stats.sah_cost = t->sah_cost;
   scene->stats.node_occupancy = t->node_occupancy;

@@ -33,7 +33,7 @@ typedef struct serialized_header {
   uint64_t geometries, floats;
   uint64_t tree;              /* slab_tree */
   uint64_t nodes, bvh_floats; /* nodes 0: flat, or not a wide BVH */
-  bvh_outside planes, boxes;
+  bvh_outside outside[OUTSIDE_KINDS];
   double sah_cost, node_occupancy, block_occupancy;
 } serialized_header;
 
@@ -84,8 +84,7 @@ static serialized_header describe(const slab_scene *scene) {
   h.tree = (uint64_t)scene->tree;
   h.nodes = scene->tree_nodes;
   h.bvh_floats = scene->bvh_floats;
-  h.planes = scene->outside_planes;
-  h.boxes = scene->outside_boxes;
+  memcpy(h.outside, scene->outside, sizeof h.outside);
   h.sah_cost = scene->stats.sah_cost;
   h.node_occupancy = scene->stats.node_occupancy;
   h.block_occupancy = scene->stats.block_occupancy;
@@ -160,7 +159,7 @@ static slab_status take_table(slab_scene *scene, const serialized_header *h, con
   scene->table_capacity = (uint32_t)h->geometries;
   for (uint32_t g = 0; g < h->geometries; g++) {
     const geometry_entry *e = &table[g];
-    if (e->kind > SLAB_TRIANGLE || scene->primitives + e->count > SCENE_PRIMITIVES) break;
+    if (e->kind >= SLAB_SHAPE_COUNT || scene->primitives + e->count > SCENE_PRIMITIVES) break;
     scene_append(scene, e->kind, e->mask, e->count);
     if (memcmp(&scene->table[g], e, sizeof *e) != 0) break;
   }
@@ -180,11 +179,10 @@ static slab_status take_blocks(slab_scene *scene, const serialized_header *h, co
 static slab_status take_tree(slab_scene *scene, const serialized_header *h, const char *nodes, const char *blocks) {
   bvh_layout t = {.node_bytes = (size_t)h->nodes * sizeof(bvh_node),
                   .floats = (size_t)h->bvh_floats,
-                  .planes = h->planes,
-                  .boxes = h->boxes,
                   .sah_cost = h->sah_cost,
                   .node_occupancy = h->node_occupancy,
                   .block_occupancy = h->block_occupancy};
+  memcpy(t.outside, h->outside, sizeof t.outside);
   t.nodes = bvh_allocate(t.node_bytes, 1);
   t.blocks = bvh_allocate(t.floats, sizeof *t.blocks);
   slab_status status = SLAB_OK;

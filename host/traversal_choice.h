@@ -8,12 +8,7 @@
 #include "slabcast.h"
 #include "sort.h"
 
-enum {
-  TRAVERSALS = SLAB_TRAVERSAL_SORTED + 1,
-  TRAVERSALS_TRIED = 3,
-  TRAVERSAL_QUERIES = SLAB_INTERVAL + 1,
-  RAYS_ORDERS = RAYS_SCATTERED + 1
-};
+enum { TRAVERSALS = SLAB_TRAVERSAL_SORTED + 1, TRAVERSALS_TRIED = 3, RAYS_ORDERS = RAYS_SCATTERED + 1 };
 
 /* Results so far of casts of one query, with rays in one order, on one device. */
 typedef struct traversal_choice {
@@ -40,7 +35,7 @@ typedef struct traversal_choice {
 
 /* The results for each query and order. All zero: no results yet. */
 typedef struct traversal_memory {
-  traversal_choice of[TRAVERSAL_QUERIES][RAYS_ORDERS];
+  traversal_choice of[SLAB_QUERY_COUNT][RAYS_ORDERS];
 } traversal_memory;
 
 /* The input of a choice. */

@@ -31,6 +31,16 @@ static bool blocks_hold(const slab_scene *scene, const bvh_layout *t, uint32_t k
   return true;
 }
 
+static bool outside_holds(const slab_scene *scene, const bvh_layout *t) {
+#define OUTSIDE_HOLDS(shape, name, names, noun, rows, form, place, source)                                \
+  if (SHAPE_OUTSIDE_##place &&                                                                            \
+      !blocks_hold(scene, t, shape, t->outside[OUTSIDE_##name].first, t->outside[OUTSIDE_##name].blocks)) \
+    return false;
+  SHAPES(OUTSIDE_HOLDS)
+#undef OUTSIDE_HOLDS
+  return true;
+}
+
 static bool lane_is_void(const bvh_node *node, int lane) {
   for (int axis = 0; axis < 3; axis++)
     if (node->bounds[axis][lane] != INFINITY || node->bounds[axis + 3][lane] != -INFINITY) return false;
@@ -44,7 +54,7 @@ static bool lane_is_sound(const slab_scene *scene, const bvh_layout *t, uint32_t
   const uint32_t child = node->child[lane], meta = node->meta[lane];
   if (meta == 0) return lane_is_void(node, lane);
   if (!BVH_IS_INNER(meta))
-    return BVH_LEAF_KIND(meta) <= SLAB_TRIANGLE && BVH_LEAF_BLOCK_COUNT(meta) > 0 &&
+    return BVH_LEAF_KIND(meta) < SLAB_SHAPE_COUNT && BVH_LEAF_BLOCK_COUNT(meta) > 0 &&
            blocks_hold(scene, t, BVH_LEAF_KIND(meta), child, BVH_LEAF_BLOCK_COUNT(meta));
   if (child <= index || child >= node_count(t) || depths[child] != 0 || depths[index] >= BVH_DEPTH_MAX) return false;
   depths[child] = (uint8_t)(depths[index] + 1);
@@ -65,8 +75,7 @@ slab_status bvh_layout_trust(const slab_scene *scene, bvh_layout *t) {
     if (depths[n] > t->depth) t->depth = depths[n];
   }
   t->stack = bvh_stack(SLAB_LAYOUT_WIDE, t->depth);
-  if (status == SLAB_OK && (!blocks_hold(scene, t, SLAB_PLANE, t->planes.first, t->planes.blocks) ||
-                            !blocks_hold(scene, t, SLAB_BOX, t->boxes.first, t->boxes.blocks)))
+  if (status == SLAB_OK && !outside_holds(scene, t))
     status = fail(SLAB_INVALID_ARGUMENT, "what stands outside the tree is not in its blocks");
   free(depths);
   return status;

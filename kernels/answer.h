@@ -17,12 +17,10 @@ INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uin
   return first;
 }
 
-/* The global primitive id that a ray skips, SLAB_MISS for none. Only planes and triangles can be skipped, since a ray
- * may leave a solid through its far side. */
+/* The global primitive id that a ray skips, SLAB_MISS for none. */
 INLINE uint skipped_global_id(GLOBAL const geometry_entry *table, uint geometries, slab_primitive_id skip) {
   if (skip.geometry >= geometries || skip.primitive >= table[skip.geometry].count) return SLAB_MISS;
-  uint kind = table[skip.geometry].kind;
-  if (kind != SLAB_PLANE && kind != SLAB_TRIANGLE) return SLAB_MISS;
+  if (!primitive_is_surface(table[skip.geometry].kind)) return SLAB_MISS;
   return table[skip.geometry].global_id_base + skip.primitive;
 }
 
@@ -42,7 +40,7 @@ INLINE ray_word reason_of(const prepared_ray *ray) {
 }
 
 /* Computes t, normal, u and v of a crossing at t (in the prepared ray's units) of a primitive with components v. */
-INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_real v[OBB_ROWS],
+INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_real v[ROWS_MOST],
                            const cast_uniforms *cast, ray_real t, ray_hit *hit) {
   hit->t = ray_final_t(ray, t);
   hit->u = hit->v = (ray_real)(0.0f);
@@ -64,7 +62,7 @@ INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_r
 INLINE slab_hit hit_at(const prepared_ray *ray, const geometry_entry *entry, uint geometry, GLOBAL const float *block,
                        uint lane, const cast_uniforms *cast, float t, uint global_id) {
   slab_hit hit = hit_none(SLAB_MISS);
-  float v[OBB_ROWS];
+  float v[ROWS_MOST];
   const uint rows = primitive_rows(entry->kind);
   for (uint r = 0; r < rows; r++) v[r] = block[r * STRIDE + lane];
   hit.geometry = geometry;
@@ -89,7 +87,7 @@ INLINE slab_interval interval_of(uint kind, const prepared_ray *ray, const slab_
   slab_interval interval;
   interval.primitive = primitive;
   interval.geometry = geometry;
-  const bool solid = kind != SLAB_PLANE && kind != SLAB_TRIANGLE;
+  const bool solid = !primitive_is_surface(kind);
   interval.enter = without_minus_zero(solid && enter == ray->t_min ? given->t_min : ray_final_t(ray, enter));
   interval.leave = without_minus_zero(solid && leave == ray->t_max ? given->t_max : ray_final_t(ray, leave));
   return interval;

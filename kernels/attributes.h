@@ -28,10 +28,10 @@ typedef struct packet_hits {
 } packet_hits;
 
 /* Gathers the components of each ray's own primitive. */
-INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, scene_blocks blocks, real v[OBB_ROWS]) {
+INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, scene_blocks blocks, real v[ROWS_MOST]) {
   const uint rows = primitive_rows(kind);
   uint wheres[LANES], lanes[LANES];
-  float values[OBB_ROWS][LANES];
+  float values[ROWS_MOST][LANES];
   lanes_store(m->where, wheres);
   lanes_store(m->lane, lanes);
   const uint any = lowest_lane(lanes_bits(of)); /* used for the lanes not in `of` */
@@ -47,7 +47,7 @@ INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, sc
 /* Computes the attributes of the hits of one kind, for the rays in `of`. */
 INLINE void attributes_of_kind(const uint kind, const packet_hits *m, mask of, scene_blocks blocks,
                                const cast_uniforms *cast, ray_hit *hit) {
-  real v[OBB_ROWS];
+  real v[ROWS_MOST];
   ray_hit one = {0};
   attributes_gather(kind, m, of, blocks, v);
   hit_attributes(kind, m->ray, v, cast, m->t, &one);
@@ -94,17 +94,13 @@ INLINE void attributes_of_hits(const packet_hits *m, const global geometry_entry
   const mask found = m->global_id != SLAB_MISS;
   /* Where the kernel that cast the rays failed while it ran, the results hold arbitrary bits. So the block positions
    * are checked against the size of the buffer. */
-#define ATTRIBUTES_OF_KIND(KIND)                                            \
-  if ((SLAB_KINDS >> KIND & 1) != 0) {                                      \
-    const uint last = cast->units - BVH_BLOCK_UNITS(primitive_rows(KIND));  \
-    const mask of = found & (geometry.kind == KIND) & (m->where <= last);   \
-    if (lanes_any(of)) attributes_of_kind(KIND, m, of, blocks, cast, &hit); \
+#define ATTRIBUTES_OF_KIND(shape, name, names, noun, rows, form, place, source) \
+  if (HAS_KIND(shape)) {                                                        \
+    const uint last = cast->units - BVH_BLOCK_UNITS((uint)rows);                \
+    const mask of = found & (geometry.kind == shape) & (m->where <= last);      \
+    if (lanes_any(of)) attributes_of_kind(shape, m, of, blocks, cast, &hit);    \
   }
-  ATTRIBUTES_OF_KIND(SLAB_TRIANGLE)
-  ATTRIBUTES_OF_KIND(SLAB_BOX)
-  ATTRIBUTES_OF_KIND(SLAB_SPHERE)
-  ATTRIBUTES_OF_KIND(SLAB_OBB)
-  ATTRIBUTES_OF_KIND(SLAB_PLANE)
+  SHAPES(ATTRIBUTES_OF_KIND)
 #undef ATTRIBUTES_OF_KIND
   const word reason = reason_of(m->ray);
   attributes_write(&hit, found ? m->global_id - geometry.global_id_base : reason, found ? geometry.number : reason, out,

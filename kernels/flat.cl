@@ -35,13 +35,9 @@ INLINE bool scan(const uint kind, query_state *q, const prepared_ray *ray, geome
 INLINE bool scan_kind(query_state *q, const prepared_ray *ray, scene_blocks blocks, const geometry_entry *entry,
                       uint first, uint end, const cast_uniforms *cast) {
   const geometry_blocks own = geometry_begin(blocks, entry);
-#define SCAN_KIND(KIND) \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && entry->kind == KIND) return scan(KIND, q, ray, own, entry, first, end, cast)
-  SCAN_KIND(SLAB_BOX);
-  SCAN_KIND(SLAB_TRIANGLE);
-  SCAN_KIND(SLAB_SPHERE);
-  SCAN_KIND(SLAB_OBB);
-  SCAN_KIND(SLAB_PLANE);
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
+  if (HAS_KIND(shape) && entry->kind == shape) return scan(shape, q, ray, own, entry, first, end, cast);
+  SHAPES(SCAN_KIND)
 #undef SCAN_KIND
   return false;
 }

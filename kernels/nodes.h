@@ -33,21 +33,23 @@ INLINE bool scan_blocks(const uint kind, query_state *q, const prepared_ray *ray
 
 INLINE bool scan_leaf(query_state *q, const prepared_ray *ray, scene_blocks blocks, uint kind, uint first, uint count,
                       const cast_uniforms *cast) {
-#define SCAN_KIND(KIND) \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && kind == KIND) return scan_blocks(KIND, q, ray, blocks, first, count, cast)
-  SCAN_KIND(SLAB_TRIANGLE);
-  SCAN_KIND(SLAB_BOX);
-  SCAN_KIND(SLAB_SPHERE);
-  SCAN_KIND(SLAB_OBB);
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
+  if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape)        \
+    return scan_blocks(shape, q, ray, blocks, first, count, cast);
+  SHAPES(SCAN_KIND)
 #undef SCAN_KIND
   return false;
 }
 
 INLINE bool scan_outside(query_state *q, const prepared_ray *ray, scene_blocks blocks, const cast_uniforms *cast) {
-  const bvh_outside p = cast->planes, b = cast->boxes;
-  if ((SLAB_KINDS >> SLAB_PLANE & 1) != 0 && scan_blocks(SLAB_PLANE, q, ray, blocks, p.first, p.blocks, cast))
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                                              \
+  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape) &&                                                                   \
+      scan_blocks(shape, q, ray, blocks, cast->outside[OUTSIDE_##name].first, cast->outside[OUTSIDE_##name].blocks, \
+                  cast))                                                                                            \
     return true;
-  return (SLAB_KINDS >> SLAB_BOX & 1) != 0 && scan_blocks(SLAB_BOX, q, ray, blocks, b.first, b.blocks, cast);
+  SHAPES(SCAN_KIND)
+#undef SCAN_KIND
+  return false;
 }
 
 #endif

@@ -90,7 +90,8 @@ INLINE mask obb_solid(const prepared_ray *ray, GLOBAL const float *block, ray_re
   return hit & solid_interval(ray, lo, hi, limit, enter, leave);
 }
 
-INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_ROWS], uint cull, ray_hit *hit) {
+INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_ROWS], ray_real t, uint cull, ray_hit *hit) {
+  (void)t;
   real rows[OBB_ROWS];
   UNROLL for (int r = 0; r < OBB_ROWS; r++) rows[r] = (real)(v[r]);
   obb_lanes box = obb_of(rows);

@@ -128,7 +128,7 @@ INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits,
     real t;
     if (global_id == SLAB_MISS) continue;
     mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, cast->cull, &t) & overlapped & p->live;
-    if (kind == SLAB_PLANE || kind == SLAB_TRIANGLE) hit = hit & (p->skip != global_id);
+    if (primitive_is_surface(kind)) hit = hit & (p->skip != global_id);
     if (lanes_any(hit) && !packet_hides(global_id, table, cast)) packet_take(p, hit, t, global_id, where, lane);
   }
 }
@@ -210,23 +210,21 @@ INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interva
                         scene_blocks blocks, uint first, uint meta, const global geometry_entry *table,
                         const cast_uniforms *cast) {
   const uint kind = BVH_LEAF_KIND(meta), count = BVH_LEAF_BLOCK_COUNT(meta);
-#define SCAN_KIND(KIND)                              \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && kind == KIND) \
-  packet_blocks(KIND, p, each, h, overlapped, blocks, first, count, table, cast)
-  SCAN_KIND(SLAB_TRIANGLE);
-  SCAN_KIND(SLAB_BOX);
-  SCAN_KIND(SLAB_SPHERE);
-  SCAN_KIND(SLAB_OBB);
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
+  if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape)        \
+    packet_blocks(shape, p, each, h, overlapped, blocks, first, count, table, cast);
+  SHAPES(SCAN_KIND)
 #undef SCAN_KIND
 }
 
 INLINE void packet_outside(packet *p, const packet_rows *each, const packet_interval *h, scene_blocks blocks,
                            const global geometry_entry *table, const cast_uniforms *cast) {
-  const bvh_outside planes = cast->planes, boxes = cast->boxes;
-  if ((SLAB_KINDS >> SLAB_PLANE & 1) != 0)
-    packet_blocks(SLAB_PLANE, p, each, h, p->live, blocks, planes.first, planes.blocks, table, cast);
-  if ((SLAB_KINDS >> SLAB_BOX & 1) != 0)
-    packet_blocks(SLAB_BOX, p, each, h, p->live, blocks, boxes.first, boxes.blocks, table, cast);
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                     \
+  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape))                                            \
+    packet_blocks(shape, p, each, h, p->live, blocks, cast->outside[OUTSIDE_##name].first, \
+                  cast->outside[OUTSIDE_##name].blocks, table, cast);
+  SHAPES(SCAN_KIND)
+#undef SCAN_KIND
 }
 
 /* ---- the occluder cache ---- */
@@ -237,14 +235,10 @@ INLINE void packet_occluder(packet *p, occluder *last, scene_blocks blocks, cons
   if (SLAB_QUERY != SLAB_ANY || !occluder_is_tested(last)) return;
   const uint before = lanes_bits(p->live);
   const global float *block = block_at(blocks, (size_t)last->where * BLOCK_UNIT);
-#define ASK_KIND(KIND)                                     \
-  if ((SLAB_KINDS >> KIND & 1) != 0 && last->kind == KIND) \
-  packet_block(KIND, p, p->live, 1u << last->lane, block, last->where, table, cast)
-  ASK_KIND(SLAB_TRIANGLE);
-  ASK_KIND(SLAB_BOX);
-  ASK_KIND(SLAB_SPHERE);
-  ASK_KIND(SLAB_OBB);
-  ASK_KIND(SLAB_PLANE);
+#define ASK_KIND(shape, name, names, noun, rows, form, place, source) \
+  if (HAS_KIND(shape) && last->kind == shape)                         \
+    packet_block(shape, p, p->live, 1u << last->lane, block, last->where, table, cast);
+  SHAPES(ASK_KIND)
 #undef ASK_KIND
   occluder_judge(last, lanes_bits(p->live) != before);
 }

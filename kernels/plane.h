@@ -38,6 +38,10 @@ INLINE mask plane_surface(const prepared_ray *ray, GLOBAL const float *block, ra
   return hit;
 }
 
-INLINE void plane_attributes(const ray_real v[PLANE_ROWS], ray_hit *hit) { unit_vector(v, hit->normal); }
+INLINE void plane_attributes(const prepared_ray *ray, const ray_real v[PLANE_ROWS], ray_real t, uint cull,
+                             ray_hit *hit) {
+  (void)ray, (void)t, (void)cull;
+  unit_vector(v, hit->normal);
+}
 
 #endif

@@ -10,22 +10,28 @@
 #include "sphere.h"
 #include "triangle.h"
 
+/* Kinds that do not exist count as planes. */
 INLINE uint primitive_rows(uint kind) {
-  return kind == SLAB_BOX        ? BOX_ROWS
-         : kind == SLAB_TRIANGLE ? TRIANGLE_ROWS
-         : kind == SLAB_OBB      ? OBB_ROWS
-         : kind == SLAB_SPHERE   ? SPHERE_ROWS
-                                 : PLANE_ROWS;
+#define ROWS_OF(shape, name, names, noun, rows, form, place, source) kind == shape ? rows:
+  return SHAPES(ROWS_OF) PLANE_ROWS;
+#undef ROWS_OF
+}
+
+/* Whether a ray can skip it. Only surfaces can be skipped, since a ray may leave a solid through its far side. */
+INLINE bool primitive_is_surface(uint kind) {
+#define IS_SURFACE(shape, name, names, noun, rows, form, place, source) (SHAPE_SKIPPED_##form && kind == shape) ||
+  return SHAPES(IS_SURFACE) false;
+#undef IS_SURFACE
 }
 
 #ifndef SLAB_APART
 /* Lanes whose first crossing that is not culled lies in [t_min, limit], and the t of that crossing. */
 INLINE mask primitive_surface(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull,
                               real *t) {
-  if (kind == SLAB_BOX) return box_surface(ray, block, limit, cull, t);
-  if (kind == SLAB_TRIANGLE) return triangle_surface(ray, block, limit, cull, t);
-  if (kind == SLAB_SPHERE) return sphere_surface(ray, block, limit, cull, t);
-  if (kind == SLAB_OBB) return obb_surface(ray, block, limit, cull, t);
+#define SURFACE_OF(shape, name, names, noun, rows, form, place, source) \
+  if (kind == shape) return name##_surface(ray, block, limit, cull, t);
+  SHAPES(SURFACE_OF)
+#undef SURFACE_OF
   return plane_surface(ray, block, limit, cull, t);
 }
 
@@ -33,9 +39,12 @@ INLINE mask primitive_surface(uint kind, const prepared_ray *ray, GLOBAL const f
  * there. */
 INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter,
                             real *leave) {
-  if (kind == SLAB_BOX) return box_solid(ray, block, limit, enter, leave);
-  if (kind == SLAB_SPHERE) return sphere_solid(ray, block, limit, enter, leave);
-  if (kind == SLAB_OBB) return obb_solid(ray, block, limit, enter, leave);
+#define INTERVAL_OF_SURFACE(shape, name)
+#define INTERVAL_OF_SOLID(shape, name) \
+  if (kind == shape) return name##_solid(ray, block, limit, enter, leave);
+#define INTERVAL_OF(shape, name, names, noun, rows, form, place, source) INTERVAL_OF_##form(shape, name)
+  SHAPES(INTERVAL_OF)
+#undef INTERVAL_OF
   mask hit = primitive_surface(kind, ray, block, limit, SLAB_CULL_NONE, enter);
   *leave = *enter;
   return hit;
@@ -44,13 +53,12 @@ INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const flo
 
 /* Computes the normal, and u and v where the kind has them, of a crossing at t (in the prepared ray's units) of the
  * primitive with components v. */
-INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[OBB_ROWS], ray_real t, uint cull,
+INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[ROWS_MOST], ray_real t, uint cull,
                                  ray_hit *hit) {
-  if (kind == SLAB_BOX) box_attributes(ray, v, cull, hit);
-  if (kind == SLAB_TRIANGLE) triangle_attributes(ray, v, hit);
-  if (kind == SLAB_SPHERE) sphere_attributes(ray, v, t, hit);
-  if (kind == SLAB_OBB) obb_attributes(ray, v, cull, hit);
-  if (kind == SLAB_PLANE) plane_attributes(v, hit);
+#define ATTRIBUTES_OF(shape, name, names, noun, rows, form, place, source) \
+  if (kind == shape) name##_attributes(ray, v, t, cull, hit);
+  SHAPES(ATTRIBUTES_OF)
+#undef ATTRIBUTES_OF
 }
 
 #endif

@@ -74,7 +74,7 @@ INLINE void query_take(query_state *q, const prepared_ray *ray, float crossing, 
 /* Whether this primitive is hidden from the ray: it is skipped, or the cast's mask excludes its geometry. A flat scene
  * applies the mask to whole geometries instead. */
 INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const cast_uniforms *cast) {
-  if ((kind == SLAB_PLANE || kind == SLAB_TRIANGLE) && global_id == q->skip) return true;
+  if (primitive_is_surface(kind) && global_id == q->skip) return true;
   if (!SLAB_TREE || cast->masked == 0) return false;
   return (q->table[geometry_of(q->table, cast->geometries, global_id)].mask & cast->mask) == 0;
 }

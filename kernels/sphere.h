@@ -68,7 +68,9 @@ INLINE mask sphere_solid(const prepared_ray *ray, GLOBAL const float *block, ray
 }
 
 /* t is in the prepared ray's units. The normal of a sphere of radius 0 is against the ray. */
-INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_ROWS], ray_real t, ray_hit *hit) {
+INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_ROWS], ray_real t, uint cull,
+                              ray_hit *hit) {
+  (void)cull;
   ray_real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_fma(t, ray->direction[i], ray->origin[i] - v[i]);
   ray_mask has = unit_vector(n, hit->normal);

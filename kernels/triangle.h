@@ -50,7 +50,9 @@ INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_R
   UNROLL for (int i = 0; i < 3; i++) normal[i] = (lacks & !front) ? -normal[i] : normal[i];
 }
 
-INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_hit *hit) {
+INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_real t, uint cull,
+                                ray_hit *hit) {
+  (void)t, (void)cull;
   triangle_rows rows;
   UNROLL for (int c = 0; c < 3; c++) UNROLL for (int i = 0; i < 3; i++) {
     const octant_word k = ray->k[i];

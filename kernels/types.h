@@ -4,26 +4,32 @@
 
 #include "slabcast_types.h"
 
-/* Floats per primitive, in the member order of its public struct. A block holds LANES primitives by component: row r of
- * a block is LANES floats, component r of each primitive. With one lane a block is the struct itself. */
-#define PLANE_ROWS 4
-#define SPHERE_ROWS 4
-#define BOX_ROWS 6
-#define OBB_ROWS 15
-#define TRIANGLE_ROWS 9
+#include "shapes.def"
+
+/* Rows are floats per primitive, in the member order of its public struct. A block holds LANES primitives by component:
+ * row r of a block is LANES floats, component r of each primitive. With one lane a block is the struct itself. */
+typedef union shape_longest {
+#define SHAPE_FLOATS(kind, name, names, noun, rows, form, place, source) float name[rows];
+  SHAPES(SHAPE_FLOATS)
+#undef SHAPE_FLOATS
+} shape_longest;
+
+/* Rows of the kind that has most. */
+enum { ROWS_MOST = sizeof(shape_longest) / sizeof(float) };
 
 /* Bit k: the scene holds slab_shape k. */
 #ifndef SLAB_KINDS
-#define SLAB_KINDS 31
+#define SLAB_KINDS ((1u << SLAB_SHAPE_COUNT) - 1)
 #endif
+#define HAS_KIND(kind) ((SLAB_KINDS >> (kind)&1) != 0)
 
 /* The start of a geometry is counted in units of 16 floats, so that 32 bits reach 256 GiB. */
 #define BLOCK_UNIT 16
 
 /* Number of floats after a buffer's own that repeat the first floats of the next buffer, where a scene is split over
- * several. It is the size of the longest block: oriented boxes and their global primitive ids at the largest lane
+ * several. It is the size of the longest block: the rows of a kind and its global primitive ids at the largest lane
  * count, 16. So every block can be read from the buffer in which it begins. */
-#define BLOCK_TAIL ((OBB_ROWS + 1) * 16)
+#define BLOCK_TAIL ((ROWS_MOST + 1) * 16)
 
 /* The global primitive id is global_id_base + the primitive's index. It ascends in (geometry, primitive) over the
  * scene. */
@@ -86,12 +92,21 @@ typedef struct compressed_node {
                                                : SLAB_SPHERE)
 #define COMPRESSED_LEAF_COUNT(meta) ((meta)&0x3Fu) /* 0 where it is not a leaf */
 
-/* Primitives without finite bounds are stored outside the BVH, in blocks of their own: planes, and boxes infinite in x
- * or y. */
+/* Primitives without finite bounds are stored outside the BVH, in blocks of their own, for each kind: planes, and boxes
+ * infinite in x or y. */
 typedef struct bvh_outside {
   uint32_t first; /* start of the first block, in BLOCK_UNITs */
   uint32_t blocks;
 } bvh_outside;
+
+/* OUTSIDE_##name is the index of a kind among those that may stand outside. OUTSIDE_KINDS is their number. Kinds that
+ * are always in the BVH do not advance the number, so their OUTSIDE_##name has no meaning. */
+enum {
+#define OUTSIDE_INDEX(kind, name, names, noun, rows, form, place, source) \
+  OUTSIDE_##name, OUTSIDE_LAST_##name = OUTSIDE_##name + SHAPE_OUTSIDE_##place - 1,
+  SHAPES(OUTSIDE_INDEX) OUTSIDE_KINDS
+#undef OUTSIDE_INDEX
+};
 
 /* Room for the hits of SLAB_ALL where the offsets are not known yet. The results buffer begins with TAKEN_NUMBERS
  * counters, then one hit_list per ray. From AT_RESULTS on it has three regions of hits. The first holds finished lists,
@@ -135,7 +150,7 @@ typedef struct cast_uniforms {
   uint32_t masked;       /* BVHs: 1 where the mask hides some geometry from this cast */
   uint32_t units;        /* wide BVHs: BLOCK_UNITs of all blocks */
   hit_room room;         /* SLAB_ALL */
-  bvh_outside planes, boxes;
+  bvh_outside outside[OUTSIDE_KINDS];
 } cast_uniforms;
 
 #endif

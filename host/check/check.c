@@ -244,7 +244,7 @@ static slab_status check_arguments(const check *c, const slab_check_report *repo
                         : n > 0 && c->results == NULL && (c->query != SLAB_ALL || c->offsets[n] > 0) ? "results"
                                                                                                      : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_check: %s is NULL", missing);
-  if ((unsigned)c->query > SLAB_INTERVAL)
+  if ((unsigned)c->query >= SLAB_QUERY_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_check: query is %d, not a slab_query", (int)c->query);
   slab_status status = process_check("slab_check");
   if (status != SLAB_OK) return status;

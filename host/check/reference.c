@@ -69,23 +69,10 @@ PER_PROCESSOR static void scan_scene(const slab_scene *scene, const cast_uniform
     const geometry_entry *entry = &scene->table[g];
     const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
     if ((entry->mask & cast->mask) == 0) continue;
-    switch (entry->kind) {
-      case SLAB_BOX:
-        scan(SLAB_BOX, m, ray, entry, values, cast);
-        break;
-      case SLAB_TRIANGLE:
-        scan(SLAB_TRIANGLE, m, ray, entry, values, cast);
-        break;
-      case SLAB_SPHERE:
-        scan(SLAB_SPHERE, m, ray, entry, values, cast);
-        break;
-      case SLAB_OBB:
-        scan(SLAB_OBB, m, ray, entry, values, cast);
-        break;
-      default:
-        scan(SLAB_PLANE, m, ray, entry, values, cast);
-        break;
-    }
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
+  if (entry->kind == shape) scan(shape, m, ray, entry, values, cast);
+    SHAPES(SCAN_KIND)
+#undef SCAN_KIND
   }
 }
 

@@ -26,11 +26,17 @@ typedef enum slab_query {
   SLAB_INTERVAL  /* slab_interval: the interval of the primitive with the least (clipped enter, geometry, primitive) */
 } slab_query;
 
+/* Queries in this version. */
+#define SLAB_QUERY_COUNT 6
+
 /* Culling drops crossings, not primitives: with front faces culled a solid seen from outside reports its exit. It does
  * not apply to SLAB_INTERVAL. */
 typedef enum slab_cull { SLAB_CULL_NONE, SLAB_CULL_BACK, SLAB_CULL_FRONT } slab_cull;
 
 typedef enum slab_shape { SLAB_PLANE, SLAB_SPHERE, SLAB_BOX, SLAB_OBB, SLAB_TRIANGLE } slab_shape;
+
+/* Kinds of primitives in this version. */
+#define SLAB_SHAPE_COUNT 5
 
 /* The points origin + t * direction with t_min <= t <= t_max, both ends included. The direction need not have unit
  * length; t is in lengths of the direction. t_max = +inf and t_min = -inf are allowed. A 2D ray has z = 0 in origin and

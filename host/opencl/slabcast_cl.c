@@ -113,7 +113,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   slab_status status = process_check("slab_enqueue");
   if (status != SLAB_OK) return status;
   if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_enqueue: the scene is not committed");
-  if ((unsigned)b->query > SLAB_INTERVAL)
+  if ((unsigned)b->query >= SLAB_QUERY_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
   status = check_cull("slab_enqueue", b->cull);
   if (status != SLAB_OK) return status;

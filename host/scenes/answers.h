@@ -6,7 +6,7 @@
 
 #include "slabcast.h"
 
-enum { ANSWER_QUERIES = 6 };
+enum { ANSWER_QUERIES = SLAB_QUERY_COUNT };
 
 const char *answer_name(slab_query query);
 

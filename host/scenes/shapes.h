@@ -4,7 +4,7 @@
 
 #include "slabcast.h"
 
-enum { SHAPE_KINDS = 5, SHAPE_FLOATS_MOST = 15 };
+enum { SHAPE_KINDS = SLAB_SHAPE_COUNT, SHAPE_FLOATS_MOST = 15 };
 
 size_t shape_floats(slab_shape kind);
 const char *shape_name(slab_shape kind);

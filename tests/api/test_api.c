@@ -41,7 +41,7 @@ static void every_query_has_its_size(void **state) {
   assert_int_equal(slab_result_size(SLAB_COUNT), 4);
   assert_int_equal(slab_result_size(SLAB_ALL), 32);
   assert_int_equal(slab_result_size(SLAB_INTERVAL), 16);
-  assert_int_equal(slab_result_size((slab_query)(SLAB_INTERVAL + 1)), 0);
+  assert_int_equal(slab_result_size((slab_query)SLAB_QUERY_COUNT), 0);
   assert_int_equal(slab_result_size((slab_query)-1), 0);
 }
 
@@ -380,7 +380,7 @@ static void check_checks_its_arguments(void **state) {
   assert_refused(slab_check(scene, SLAB_CLOSEST, &ray, 1, &hit, NULL, NULL, NULL), SLAB_INVALID_ARGUMENT, "report");
   assert_refused(slab_check(scene, SLAB_ALL, &ray, 1, &hit, NULL, NULL, &r), SLAB_INVALID_ARGUMENT, "offsets");
   assert_refused(slab_check(scene, SLAB_ALL, &ray, 1, NULL, offsets, NULL, &r), SLAB_INVALID_ARGUMENT, "results");
-  assert_refused(slab_check(scene, (slab_query)(SLAB_INTERVAL + 1), &ray, 1, &hit, offsets, NULL, &r),
+  assert_refused(slab_check(scene, (slab_query)SLAB_QUERY_COUNT, &ray, 1, &hit, offsets, NULL, &r),
                  SLAB_INVALID_ARGUMENT, "query");
   slab_scene_destroy(scene);
   slab_context_destroy(context);

@@ -215,7 +215,7 @@ static void check_answers_under_the_options_of_the_cast(void **state) {
       {.mask = ~MIXED_FATES_MASK(MIXED_FATES_OBBS), .skip = skip, .cull = SLAB_CULL_FRONT, .face_forward = 1},
   };
   for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
-    for (slab_query query = SLAB_CLOSEST; query <= SLAB_INTERVAL; query++) {
+    for (slab_query query = SLAB_CLOSEST; query < SLAB_QUERY_COUNT; query++) {
       answer a = cast_on(w, query, &options[o]);
       assert_clean(w, &a, &options[o]);
       free(a.results);
@@ -242,7 +242,7 @@ static void flipped_bits_under_options_are_found(void **state) {
 static void no_rays_are_checked_as_clean(void **state) {
   const world *w = *state;
   const uint64_t offsets[] = {0};
-  for (slab_query query = SLAB_CLOSEST; query <= SLAB_INTERVAL; query++) {
+  for (slab_query query = SLAB_CLOSEST; query < SLAB_QUERY_COUNT; query++) {
     slab_check_report report;
     memset(&report, 0xA5, sizeof report);
     assert_ok(slab_check(w->scene, query, NULL, 0, NULL, query == SLAB_ALL ? offsets : NULL, NULL, &report));

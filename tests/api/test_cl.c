@@ -241,7 +241,7 @@ static void everything_may_go_with_work_in_flight_in_any_order(void **state) {
       {QUEUE, BUFFER, SLAB, DONE, CONTEXT, SCENE}, {CONTEXT, SLAB, DONE, SCENE, QUEUE, BUFFER}};
   for (int o = 0; o < (int)(sizeof orders / sizeof *orders); o++) {
     cl_event gate = NULL;
-    flight f = take_off((slab_query)(o % (SLAB_INTERVAL + 1)), &gate);
+    flight f = take_off((slab_query)(o % SLAB_QUERY_COUNT), &gate);
     for (int i = 0; i < OBJECTS; i++) release_one(&f, orders[o][i]);
     opencl_pause();
     opencl_open_gate(gate);
@@ -387,7 +387,7 @@ static void scene_that_is_not_committed_is_refused(void **state) {
 
 static void values_out_of_range_are_refused(void **state) {
   bench b = bench_create(*state, SLAB_CLOSEST);
-  REFUSE(&b, query = (slab_query)(SLAB_INTERVAL + 1), "query is 6");
+  REFUSE(&b, query = (slab_query)SLAB_QUERY_COUNT, "query is 6");
   REFUSE(&b, query = (slab_query)-1, "query is -1");
   REFUSE(&b, cull = (slab_cull)(SLAB_CULL_FRONT + 1), "cull is 3");
   REFUSE(&b, cull = (slab_cull)-1, "cull is -1");
@@ -441,7 +441,7 @@ static void refuse_small(bench *b, slab_span *span, size_t bytes, const char *sa
 }
 
 static void buffers_that_are_a_byte_too_small_are_refused(void **state) {
-  for (int query = 0; query <= SLAB_INTERVAL; query++) {
+  for (int query = 0; query < SLAB_QUERY_COUNT; query++) {
     bench b = bench_create(*state, (slab_query)query);
     slab_batch *batch = &b.job.batch;
     refuse_small(&b, &batch->rays, N * sizeof(slab_ray), "rays: 9600 bytes at");

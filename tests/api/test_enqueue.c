@@ -7,7 +7,7 @@
 #include "job.h"
 #include "mixed_fates.h"
 
-enum { N = 500, QUERIES = SLAB_INTERVAL + 1 };
+enum { N = 500, QUERIES = SLAB_QUERY_COUNT };
 
 /* The caller's objects, the library's objects created on them, and rays at the scene. */
 typedef struct fixture {

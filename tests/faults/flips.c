@@ -11,7 +11,7 @@
 #include "layers.h"
 #include "scene.h"
 
-enum { RAYS = 100, LAUNCH = 64, HITS = 16384, QUERIES = SLAB_INTERVAL + 1 };
+enum { RAYS = 100, LAUNCH = 64, HITS = 16384, QUERIES = SLAB_QUERY_COUNT };
 
 typedef struct fixture {
   layers under;
