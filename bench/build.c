@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bvh/build.h"
+#include "bvh/bvh.h"
 #include "scenes.h"
 #include "timing.h"
 

@@ -8,7 +8,7 @@
 #include "answer.h"
 #include "base/arithmetic.h"
 #include "base/status.h"
-#include "bvh/build.h"
+#include "bvh/bvh.h"
 #include "bvh/compressed.h"
 #include "bvh/memory.h"
 #include "geometry.h"

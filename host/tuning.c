@@ -1,6 +1,6 @@
 #include "tuning.h"
 
-#include "bvh/build.h"
+#include "bvh/bvh.h"
 
 /* The comment at each number says where it was measured. */
 static const tuning cpu = {

@@ -6,7 +6,7 @@
 
 #include "answer.h"
 #include "base/status.h"
-#include "bvh/build.h"
+#include "bvh/bvh.h"
 #include "layout.h"
 #include "scene.h"
 

@@ -1,5 +1,5 @@
 /* Builds the binary BVH top-down. Computes bounds and the costs of the collapse bottom-up. */
-#include "build.h"
+#include "bvh.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,13 +171,6 @@ static aabb input_span(const builder *b, const reference *r) {
   return (aabb){float4_xyz(bounds->lower), float4_xyz(bounds->upper)};
 }
 
-static void set_bounds(build_node *to, aabb bounds) {
-  for (int axis = 0; axis < 3; axis++) {
-    to->lower[axis] = bounds.lower[axis];
-    to->upper[axis] = bounds.upper[axis];
-  }
-}
-
 static void finish_tip(builder *b, const build_range *s, const reference *r, uint32_t kind) {
   build_node *bottom = &b->build_nodes[s->build_node];
   aabb bounds = aabb_empty();
@@ -185,24 +178,11 @@ static void finish_tip(builder *b, const build_range *s, const reference *r, uin
     bounds = aabb_join(bounds, input_span(b, &r[i]));
     b->order[s->first + i] = r[i].index;
   }
-  set_bounds(bottom, bounds);
+  build_node_bound(bottom, bounds);
   bottom->link = s->first;
   bottom->count = s->count;
   bottom->tag = kind | BUILD_NODE_BOTTOM;
   collapse_tip(&b->measure, bottom);
-}
-
-void build_node_finish(const builder *b, uint32_t at, uint32_t pair) {
-  build_node *whole = &b->build_nodes[at];
-  const build_node *parts = &b->build_nodes[2 * (size_t)pair];
-  set_bounds(whole, aabb_join((aabb){float4_xyz(parts[0].lower), float4_xyz(parts[0].upper)},
-                              (aabb){float4_xyz(parts[1].lower), float4_xyz(parts[1].upper)}));
-  whole->link = pair;
-  whole->count = parts[0].count + parts[1].count;
-  const bool mixed =
-      ((parts[0].tag ^ parts[1].tag) & BUILD_NODE_KIND) || ((parts[0].tag | parts[1].tag) & BUILD_NODE_MIXED);
-  whole->tag = (parts[0].tag & BUILD_NODE_KIND) | (mixed ? BUILD_NODE_MIXED : 0);
-  collapse_inner(&b->measure, whole, parts);
 }
 
 /* The subtree below a build node is complete. The later of two siblings to finish completes their parent, and so on up
@@ -337,11 +317,4 @@ bool bvh_build(const bvh_input *input, const bvh_options *options, bvh *out) {
   }
   out->seconds = seconds_now() - start;
   return built;
-}
-
-void bvh_free(bvh *t) {
-  free(t->nodes);
-  free(t->blocks);
-  free(t->block_kinds);
-  *t = (bvh){0};
 }

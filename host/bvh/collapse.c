@@ -50,7 +50,7 @@ static float share(const build_node children[2], int roots, int *left) {
   return least;
 }
 
-void collapse_inner(const measure *m, build_node *b, const build_node children[2]) {
+static void collapse_inner(const measure *m, build_node *b, const build_node children[2]) {
   const float area = scaled_area(m, b), as_leaf = leaf_cost(m, b, area);
   int left;
   const float as_node = share(children, BVH_WIDTH, &left) + area * BVH_COST_NODE;
@@ -89,4 +89,17 @@ int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t child
   else
     collapse_share(build_nodes, at, BVH_WIDTH, children, &count);
   return count;
+}
+
+void build_node_finish(const builder *b, uint32_t at, uint32_t pair) {
+  build_node *whole = &b->build_nodes[at];
+  const build_node *parts = &b->build_nodes[2 * (size_t)pair];
+  build_node_bound(whole, aabb_join((aabb){float4_xyz(parts[0].lower), float4_xyz(parts[0].upper)},
+                                    (aabb){float4_xyz(parts[1].lower), float4_xyz(parts[1].upper)}));
+  whole->link = pair;
+  whole->count = parts[0].count + parts[1].count;
+  const bool mixed =
+      ((parts[0].tag ^ parts[1].tag) & BUILD_NODE_KIND) || ((parts[0].tag | parts[1].tag) & BUILD_NODE_MIXED);
+  whole->tag = (parts[0].tag & BUILD_NODE_KIND) | (mixed ? BUILD_NODE_MIXED : 0);
+  collapse_inner(&b->measure, whole, parts);
 }

@@ -2,7 +2,7 @@
 #ifndef SLABCAST_TREE_COMPRESSED_H
 #define SLABCAST_TREE_COMPRESSED_H
 
-#include "build.h"
+#include "bvh.h"
 
 /* Which child of a node is in each slot of the compressed node. */
 typedef struct compressed_slots {
@@ -14,9 +14,9 @@ compressed_slots compressed_arrange(const bvh_node *);
 /* Writes origin, scales without the mask of inner nodes, and planes. Empty slots get inverted bounds. */
 void compressed_bounds(const bvh_node *, const compressed_slots *, compressed_node *);
 
-/* Writes t->node_count nodes. places: for each block of the BVH the position of its first primitive, in
- * COMPRESSED_UNITs, ascending. The function rewrites places, since leaves of one node may change their order. Returns
- * false when memory runs out. */
+/* Writes t->node_count nodes of a BVH whose leaves hold COMPRESSED_LEAF_MOST primitives or fewer. places: for each
+ * block of the BVH the position of its first primitive, in COMPRESSED_UNITs, ascending. The function rewrites places,
+ * since leaves of one node may change their order. Returns false when memory runs out. */
 bool compressed_emit(const bvh *t, uint32_t *places, compressed_node *nodes);
 
 /* Number of primitives in block b. */

@@ -7,7 +7,7 @@
 
 #include "../base/arithmetic.h"
 #include "../base/radix.h"
-#include "build.h"
+#include "bvh.h"
 #include "float4.h"
 #include "memory.h"
 
@@ -110,12 +110,14 @@ typedef struct builder {
   measure measure;
 } builder;
 
-/* ---- build.c ---- */
+static inline void build_node_bound(build_node *to, aabb bounds) {
+  for (int axis = 0; axis < 3; axis++) {
+    to->lower[axis] = bounds.lower[axis];
+    to->upper[axis] = bounds.upper[axis];
+  }
+}
 
-/* Computes bounds, count, kind and costs of an inner build node from its children. */
-void build_node_finish(const builder *, uint32_t at, uint32_t pair);
-
-/* ---- split.c ---- */
+#define SWEEP_MAX 32u /* this many references or fewer are sorted, not binned */
 
 /* A build node that is still to be divided. */
 typedef struct build_range {
@@ -125,11 +127,25 @@ typedef struct build_range {
   uint32_t depth; /* 0 for the root */
 } build_range;
 
-#define SWEEP_MAX 32u /* this many references or fewer are sorted, not binned */
-
 /* The ranges left and right of a cut. The caller fills in their centers, for example by range_centers. */
-void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]);
-aabb range_centers(const builder *, const build_range *);
+static inline void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]) {
+  for (int i = 0; i < 2; i++) {
+    parts[i].first = whole->first + (i ? left : 0);
+    parts[i].count = i ? whole->count - left : left;
+    parts[i].side = side;
+    parts[i].depth = whole->depth + 1;
+  }
+}
+
+static inline aabb range_centers(const builder *b, const build_range *s) {
+  const reference *r = b->references[s->side] + s->first;
+  aabb centers = aabb_empty();
+  for (uint32_t i = 0; i < s->count; i++) centers = aabb_add(centers, reference_center(&r[i]));
+  return centers;
+}
+
+/* ---- split.c ---- */
+
 /* Divides the references of `whole`, 2 or more, into two ranges. Neither is empty. */
 void range_divide(const builder *, const build_range *whole, build_range parts[2]);
 size_t bin_slot_count(uint32_t count);
@@ -147,7 +163,8 @@ bool curve_divide(const builder *, const build_range *whole, build_range parts[2
 double bounds_area(const measure *, const float lower[3], const float upper[3]);
 /* Fills cost and BUILD_NODE_LEAF of a build node whose bounds, count, link, kind and children are known. */
 void collapse_tip(const measure *, build_node *);
-void collapse_inner(const measure *, build_node *, const build_node children[2]);
+/* Computes bounds, count, kind and costs of an inner build node from its children. */
+void build_node_finish(const builder *, uint32_t at, uint32_t pair);
 /* Lists the children of the wide node that a build node becomes. Returns their number. */
 int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t children[BVH_WIDTH]);
 

@@ -160,15 +160,6 @@ static void part_range(const mapping *map, const cut *where, const reference *fr
   centers[1] = right;
 }
 
-void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]) {
-  for (int i = 0; i < 2; i++) {
-    parts[i].first = whole->first + (i ? left : 0);
-    parts[i].count = i ? whole->count - left : left;
-    parts[i].side = side;
-    parts[i].depth = whole->depth + 1;
-  }
-}
-
 /* The slots of a node do not overlap those of its neighbours: a node has floor(count / CHUNK) of them, from ceil(first
  * / CHUNK) on. The last task takes the references that do not fill a chunk. */
 static bin_slot *range_bins(const builder *b, const build_range *whole, int *chunks) {
@@ -378,13 +369,6 @@ static void select_first(reference *r, uint32_t count, uint32_t left, int axis) 
     else
       low = i;
   }
-}
-
-aabb range_centers(const builder *b, const build_range *s) {
-  const reference *r = b->references[s->side] + s->first;
-  aabb centers = aabb_empty();
-  for (uint32_t i = 0; i < s->count; i++) centers = aabb_add(centers, reference_center(&r[i]));
-  return centers;
 }
 
 /* Puts half of the full binary leaves on either side along the longest axis; by index where all centres are equal. */

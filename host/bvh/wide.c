@@ -1,5 +1,7 @@
 /* Writes wide nodes and blocks in memory order. The inner children of a node are adjacent, and so are the blocks of its
  * leaves. Then follows the subtree of the first inner child, then that of the second, and so on. */
+#include <stdlib.h>
+
 #include "parts.h"
 
 /* Size of the subtree of a wide node, with the node itself. */
@@ -182,4 +184,11 @@ bool wide_emit(const builder *b, bvh *out) {
   out->occupancy_nodes = (double)all.used / ((double)out->node_count * BVH_WIDTH);
   out->occupancy_blocks = (double)b->input->count / ((double)out->block_count * BVH_WIDTH);
   return true;
+}
+
+void bvh_free(bvh *t) {
+  free(t->nodes);
+  free(t->blocks);
+  free(t->block_kinds);
+  *t = (bvh){0};
 }

@@ -2,7 +2,7 @@
 #ifndef BVH_LOOK_H
 #define BVH_LOOK_H
 
-#include "build.h"
+#include "bvh.h"
 
 /* Checks that every primitive of the input is in exactly one block of its kind, that every block and node is reached
  * once, that bounds are exactly those of their contents, that depth, occupancy and cost are as reported, and that

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "adversarial.h"
-#include "build.h"
+#include "bvh.h"
 #include "bvh_inspect.h"
 #include "harness.h"
 
