@@ -68,11 +68,11 @@ INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows
     const uint lane = lowest_lane(bits) ^ octant;
     uint place = n->row[1].y;
     for (uint k = 0; k < lane; k++) {
-      const uint before = node_meta(n, k), rows = primitive_rows(COMPRESSED_LEAF_KIND(before));
+      const uint before = node_meta(n, k), rows = primitive_rows(compressed_leaf_kind(before));
       place += COMPRESSED_LEAF_COUNT(before) * BLOCK_UNITS(rows, STRIDE, BVH_UNIT);
     }
     const uint meta = node_meta(n, lane);
-    if (scan_leaf(q, ray, blocks, COMPRESSED_LEAF_KIND(meta), place, COMPRESSED_LEAF_COUNT(meta), cast)) return true;
+    if (scan_leaf(q, ray, blocks, compressed_leaf_kind(meta), place, COMPRESSED_LEAF_COUNT(meta), cast)) return true;
   }
   return false;
 }

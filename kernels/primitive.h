@@ -17,6 +17,14 @@ INLINE uint primitive_rows(uint kind) {
 #undef ROWS_OF
 }
 
+/* The kind of a leaf from its byte in a compressed node. */
+INLINE uint compressed_leaf_kind(uint meta) {
+#define LEAF_KIND(shape, name, names, noun, rows, form, place, source) \
+  SHAPE_IN_BVH_##place &&COMPRESSED_IS_OF_KIND(meta, shape) ? (uint)shape:
+  return SHAPES(LEAF_KIND)(uint) SLAB_SPHERE;
+#undef LEAF_KIND
+}
+
 /* Whether a ray can skip it. Only surfaces can be skipped, since a ray may leave a solid through its far side. */
 INLINE bool primitive_is_surface(uint kind) {
 #define IS_SURFACE(shape, name, names, noun, rows, form, place, source) (SHAPE_SKIPPED_##form && kind == shape) ||

@@ -82,15 +82,14 @@ typedef struct compressed_node {
 } compressed_node;
 
 #define COMPRESSED_UNIT 4
-#define COMPRESSED_INNER 0x40u
-#define COMPRESSED_LEAF(kind, count) (((uint32_t)(kind)-SLAB_SPHERE) << 6 | (uint32_t)(count)) /* 1 to 63 */
-/* Uses comparisons: compilers turn a shift into a switch over two bits, which Oclgrind 21.10 executes wrongly. */
-#define COMPRESSED_LEAF_KIND(meta)                             \
-  ((meta) >= COMPRESSED_LEAF(SLAB_TRIANGLE, 0) ? SLAB_TRIANGLE \
-   : (meta) >= COMPRESSED_LEAF(SLAB_OBB, 0)    ? SLAB_OBB      \
-   : (meta) >= COMPRESSED_LEAF(SLAB_BOX, 0)    ? SLAB_BOX      \
-                                               : SLAB_SPHERE)
-#define COMPRESSED_LEAF_COUNT(meta) ((meta)&0x3Fu) /* 0 where it is not a leaf */
+/* A byte of meta: three bits for the kind, counted from SLAB_SPHERE, and five for the number of primitives. So a leaf
+ * can hold 31; the builder's limit for this layout is 3 (host/tuning.c). A count of 0 is no leaf. */
+#define COMPRESSED_LEAF_MOST 31u
+#define COMPRESSED_INNER 0x20u
+#define COMPRESSED_LEAF(kind, count) (((uint32_t)(kind)-SLAB_SPHERE) << 5 | (uint32_t)(count))
+/* Uses comparisons: compilers turn a shift into a switch over few bits, which Oclgrind 21.10 executes wrongly. */
+#define COMPRESSED_IS_OF_KIND(meta, kind) ((meta)-COMPRESSED_LEAF(kind, 0) <= COMPRESSED_LEAF_MOST) /* or wraps */
+#define COMPRESSED_LEAF_COUNT(meta) ((meta)&COMPRESSED_LEAF_MOST) /* 0 where it is not a leaf */
 
 /* Primitives without finite bounds are stored outside the BVH, in blocks of their own, for each kind: planes, and boxes
  * infinite in x or y. */

@@ -5,6 +5,8 @@
 
 #include "compressed.h"
 #include "harness.h"
+#include "primitive.h"
+#include "tuning.h"
 
 enum { NODES = 20000 };
 
@@ -160,10 +162,13 @@ static void a_node_is_80_bytes(void **state) {
   (void)state;
   assert_int_equal(sizeof(compressed_node), 80);
   assert_true(COMPRESSED_LEAF_COUNT(COMPRESSED_INNER) == 0);
-  for (uint32_t kind = SLAB_SPHERE; kind <= SLAB_TRIANGLE; kind++) { /* no leaf holds more than 4 blocks of 8 */
-    const uint32_t meta = COMPRESSED_LEAF(kind, 32);
-    assert_true(meta <= 255 && COMPRESSED_LEAF_KIND(meta) == kind && COMPRESSED_LEAF_COUNT(meta) == 32);
-  }
+  assert_true(tuning_of(SLAB_DEVICE_GPU)->leaves.most * tuning_of(SLAB_DEVICE_GPU)->leaves.together <=
+              COMPRESSED_LEAF_MOST);
+  for (uint32_t kind = SLAB_SPHERE; kind < SLAB_SHAPE_COUNT; kind++)
+    for (uint32_t count = 1; count <= COMPRESSED_LEAF_MOST; count++) {
+      const uint32_t meta = COMPRESSED_LEAF(kind, count);
+      assert_true(meta <= 255 && compressed_leaf_kind(meta) == kind && COMPRESSED_LEAF_COUNT(meta) == count);
+    }
 }
 
 int main(void) {
