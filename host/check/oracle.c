@@ -42,34 +42,17 @@ static oracle_judgement say(const inquiry *q, oracle_judgement judgement, const 
 /* ---- gathering ------------------------------------------------------------------- */
 
 static const void *shape_at(const oracle_geometry *geometry, uint32_t i) {
-  switch (geometry->kind) {
-    case SLAB_PLANE:
-      return (const slab_plane *)geometry->primitives + i;
-    case SLAB_SPHERE:
-      return (const slab_sphere *)geometry->primitives + i;
-    case SLAB_BOX:
-      return (const slab_box *)geometry->primitives + i;
-    case SLAB_OBB:
-      return (const slab_obb *)geometry->primitives + i;
-    case SLAB_TRIANGLE:
-      return (const slab_triangle *)geometry->primitives + i;
-  }
-  return NULL;
+  return (const float *)geometry->primitives + (size_t)i * oracle_floats(geometry->kind);
 }
 
 /* Returns false when certainly missed. */
 static bool decide(const oracle_line *line, const oracle_question *question, oracle_item *item) {
   switch (item->kind) {
-    case SLAB_PLANE:
-      return oracle_plane(line, question, item->shape, item);
-    case SLAB_SPHERE:
-      return oracle_sphere(line, question, item->shape, item);
-    case SLAB_BOX:
-      return oracle_box(line, question, item->shape, item);
-    case SLAB_OBB:
-      return oracle_obb(line, question, item->shape, item);
-    case SLAB_TRIANGLE:
-      return oracle_triangle(line, question, item->shape, item);
+#define DECIDE(shape_kind, name, names, noun, rows, form, place, source) \
+  case shape_kind:                                                       \
+    return oracle_##name(line, question, item->shape, item);
+    SHAPES(DECIDE)
+#undef DECIDE
   }
   return false;
 }

@@ -179,16 +179,11 @@ static const char *check_triangle(const oracle_line *line, const oracle_question
 const char *oracle_detail(const oracle_line *line, const oracle_question *question, const oracle_item *item,
                           const slab_hit *hit) {
   switch (item->kind) {
-    case SLAB_PLANE:
-      return check_plane(line, question, item, hit);
-    case SLAB_SPHERE:
-      return check_sphere(line, question, item, hit);
-    case SLAB_BOX:
-      return check_box(line, question, item, hit);
-    case SLAB_OBB:
-      return check_obb(line, question, item, hit);
-    case SLAB_TRIANGLE:
-      return check_triangle(line, question, item, hit);
+#define CHECK_DETAIL(shape, name, names, noun, rows, form, place, source) \
+  case shape:                                                             \
+    return check_##name(line, question, item, hit);
+    SHAPES(CHECK_DETAIL)
+#undef CHECK_DETAIL
   }
   return "no such kind";
 }
@@ -210,25 +205,17 @@ static bool deciding_plane(const oracle_line *line, const oracle_item *item, uns
   return true;
 }
 
-static size_t shape_floats(slab_shape kind) {
-  switch (kind) {
-    case SLAB_PLANE:
-    case SLAB_SPHERE:
-      return 4;
-    case SLAB_BOX:
-      return 6;
-    case SLAB_OBB:
-      return 15;
-    case SLAB_TRIANGLE:
-      return 9;
-  }
-  return 0;
+size_t oracle_floats(slab_shape kind) {
+#define FLOATS_OF(shape, name, names, noun, rows, form, place, source) [shape] = (rows),
+  static const size_t floats[] = {SHAPES(FLOATS_OF)};
+#undef FLOATS_OF
+  return floats[kind];
 }
 
 static bool same_shape(const oracle_item *a, const oracle_item *b) {
   const float *x = a->shape, *y = b->shape;
   if (a->kind != b->kind) return false;
-  for (size_t i = 0; i < shape_floats(a->kind); i++)
+  for (size_t i = 0; i < oracle_floats(a->kind); i++)
     if (x[i] != y[i]) return false;
   return true;
 }

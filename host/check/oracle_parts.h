@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "oracle.h"
+#include "shapes.def" /* which kinds there are; no formula */
 
 /* u: half the distance from 1 to the next float. */
 #define ORACLE_U 0x1p-24
@@ -164,6 +165,8 @@ uint32_t oracle_patches(const oracle_line *, oracle_item *items, size_t count,
 
 /* ---- oracle_detail.c ----------------------------------------------------------- */
 
+/* Floats of a kind's struct. */
+size_t oracle_floats(slab_shape kind);
 /* Checks normal, u and v of a reported hit. Returns NULL when they are possible, otherwise what is wrong. */
 const char *oracle_detail(const oracle_line *, const oracle_question *, const oracle_item *, const slab_hit *);
 /* Whether the kernels compute the same bits for t of both items, for every rounding. */

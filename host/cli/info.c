@@ -7,6 +7,7 @@
 #include "common/scene.h"
 #include "io/errors.h"
 #include "io/output.h"
+#include "shapes.def"
 
 typedef struct info_options {
   const char *device;
@@ -45,11 +46,9 @@ static void print_bytes(const char *name, uint64_t bytes) {
 static void print_table(const slab_scene_stats *stats, const slab_device_info *device) {
   const float *lower = stats->lower, *upper = stats->upper;
   printf("%-12s %15" PRIu32 "\n", "geometries", stats->geometries);
-  print_count("triangles", stats->triangles);
-  print_count("boxes", stats->boxes);
-  print_count("obbs", stats->obbs);
-  print_count("spheres", stats->spheres);
-  print_count("planes", stats->planes);
+#define PRINT_COUNT(shape, name, names, noun, rows, form, place, source) print_count(#names, stats->names);
+  SHAPES(PRINT_COUNT)
+#undef PRINT_COUNT
   if (is_bounded(stats)) {
     printf("%-12s %15.7g %15.7g %15.7g\n", "lower", (double)lower[0], (double)lower[1], (double)lower[2]);
     printf("%-12s %15.7g %15.7g %15.7g\n", "upper", (double)upper[0], (double)upper[1], (double)upper[2]);
@@ -76,14 +75,21 @@ static json_t *bound(const slab_scene_stats *stats, const float *corner) {
 }
 
 static json_t *describe(const slab_scene_stats *stats, const slab_device_info *device) {
-  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "device",
-                   device->name, "geometries", (json_int_t)stats->geometries, "triangles", (json_int_t)stats->triangles,
-                   "boxes", (json_int_t)stats->boxes, "obbs", (json_int_t)stats->obbs, "spheres",
-                   (json_int_t)stats->spheres, "planes", (json_int_t)stats->planes, "lower", bound(stats, stats->lower),
-                   "upper", bound(stats, stats->upper), "host_bytes", (json_int_t)stats->host_bytes, "device_bytes",
-                   (json_int_t)stats->device_bytes, "tree_depth", (json_int_t)stats->tree_depth, "sah_cost",
-                   stats->sah_cost, "node_occupancy", stats->node_occupancy, "block_occupancy", stats->block_occupancy,
-                   "build_seconds", stats->build_seconds);
+  json_t *all = json_pack("{s:s, s:I}", "device", device->name, "geometries", (json_int_t)stats->geometries);
+#define SET_COUNT(shape, name, names, noun, rows, form, place, source) \
+  (void)json_object_set_new(all, #names, json_integer((json_int_t)stats->names));
+  SHAPES(SET_COUNT)
+#undef SET_COUNT
+  json_t *rest = json_pack("{s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "lower", bound(stats, stats->lower),
+                           "upper", bound(stats, stats->upper), "host_bytes", (json_int_t)stats->host_bytes,
+                           "device_bytes", (json_int_t)stats->device_bytes, "tree_depth", (json_int_t)stats->tree_depth,
+                           "sah_cost", stats->sah_cost, "node_occupancy", stats->node_occupancy, "block_occupancy",
+                           stats->block_occupancy, "build_seconds", stats->build_seconds);
+  const int failed = json_object_update(all, rest);
+  json_decref(rest);
+  if (!failed) return all;
+  json_decref(all);
+  return NULL;
 }
 
 static int show(const info_options *options) {

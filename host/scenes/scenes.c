@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenes_private.h"
+#include "shapes.h"
 
 /* ---- helpers shared by the builders ------------------------------------------- */
 
@@ -225,17 +226,6 @@ slab_status scene_geometry_add(slab_scene *scene, const scene_geometry *g, const
                                uint32_t *geometry) {
   const slab_mesh mesh = {
       .vertices = g->vertices, .vertex_count = g->vertex_count, .indices = g->indices, .triangle_count = g->count};
-  switch (g->kind) {
-    case SLAB_PLANE:
-      return slab_scene_add_planes(scene, g->shapes, g->count, options, geometry);
-    case SLAB_SPHERE:
-      return slab_scene_add_spheres(scene, g->shapes, g->count, options, geometry);
-    case SLAB_BOX:
-      return slab_scene_add_boxes(scene, g->shapes, g->count, options, geometry);
-    case SLAB_OBB:
-      return slab_scene_add_obbs(scene, g->shapes, g->count, options, geometry);
-    case SLAB_TRIANGLE:
-      return slab_scene_add_mesh(scene, &mesh, options, geometry);
-  }
-  return SLAB_INVALID_ARGUMENT;
+  if (g->kind == SLAB_TRIANGLE) return slab_scene_add_mesh(scene, &mesh, options, geometry);
+  return shape_add_array(scene, g->kind, g->shapes, g->count, options, geometry);
 }

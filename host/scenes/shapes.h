@@ -10,6 +10,9 @@ size_t shape_floats(slab_shape kind);
 const char *shape_name(slab_shape kind);
 
 /* Adds n shapes of a kind as one geometry; triangles as a soup of slab_triangle. */
+slab_status shape_add_array(slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
+                            const slab_geometry_options *options, uint32_t *geometry);
+/* The same, where the geometry's index is not wanted. */
 slab_status shape_add(slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
                       const slab_geometry_options *options);
 

@@ -9,6 +9,8 @@
 #include "io/text.h"
 #include "mesh/mesh.h"
 #include "scenes.h"
+#include "shapes.def"
+#include "shapes.h"
 
 typedef struct scene_kind scene_kind;
 
@@ -31,6 +33,7 @@ static const char *name_of(const scene_item *item) { return is_stdin(item->value
 struct scene_kind {
   const char *option;
   int (*load)(const scene_item *, slab_scene *, double *worst_rounding); /* returns an exit code, prints errors */
+  slab_shape shape;                                                      /* of load_rows */
   size_t least_columns, most_columns;
 };
 
@@ -39,11 +42,7 @@ struct scene_kind {
 /* Adds rows of a file. Rows have the layout of the structs, except boxes of four columns. */
 static slab_status add_rows(slab_scene *scene, const scene_item *item, const void *rows, uint32_t n) {
   const slab_geometry_options options = {.mask = item->mask};
-  const char *kind = item->kind->option;
-  if (!strcmp(kind, "--boxes")) return slab_scene_add_boxes(scene, rows, n, &options, NULL);
-  if (!strcmp(kind, "--spheres")) return slab_scene_add_spheres(scene, rows, n, &options, NULL);
-  if (!strcmp(kind, "--planes")) return slab_scene_add_planes(scene, rows, n, &options, NULL);
-  return slab_scene_add_obbs(scene, rows, n, &options, NULL);
+  return shape_add(scene, item->kind->shape, rows, n, &options);
 }
 
 /* Converts rectangles lx ly ux uy to boxes that are unbounded in z; NULL if out of memory. */
@@ -153,8 +152,12 @@ static int check_builtin(const char *value) {
 /* ---- the list -------------------------------------------------------------- */
 
 static const scene_kind kinds[] = {
-    {"--mesh", load_mesh, 0, 0},   {"--boxes", load_rows, 4, 6},  {"--spheres", load_rows, 4, 4},
-    {"--planes", load_rows, 4, 4}, {"--obbs", load_rows, 15, 15}, {"--builtin", load_builtin, 0, 0},
+    {"--mesh", load_mesh, SLAB_TRIANGLE, 0, 0},
+/* A box may also have four columns, in 2D. */
+#define ROWS_OF_ARRAY(shape, names, rows) {"--" #names, load_rows, shape, (shape) == SLAB_BOX ? 4 : (rows), rows},
+#define ROWS_OF_MESH(shape, names, rows)
+#define ROWS_OF(shape, name, names, noun, rows, form, place, source) ROWS_OF_##source(shape, names, rows)
+    SHAPES(ROWS_OF){"--builtin", load_builtin, SLAB_TRIANGLE, 0, 0},
 };
 
 scene_source *scene_source_create(void) { return calloc(1, sizeof(scene_source)); }

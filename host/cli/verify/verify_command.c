@@ -10,14 +10,16 @@
 #include "common/device.h"
 #include "common/options.h"
 #include "io/output.h"
+#include "shapes.def"
 
 /* With this many rays or more, every kind of primitive is cast by every query, in BVHs too. */
 #define THOROUGH_RAYS 20000000u
 
 #define QUERY(name, which, about) \
   { name, about, 2, 4096, 6, verify_row, NULL, which, ADVERSARIAL_ALL_KINDS, FLAVOUR_ANY }
-#define KIND(name, kind, about) \
-  { name, about, 1, 4096, 4, verify_row, NULL, -1, 1u << (kind), FLAVOUR_ANY }
+#define KIND(shape, name, names, noun, rows, form, place, source) \
+  {#names, "this kind alone", 1, 4096, 4, verify_row, NULL, -1, 1u << (shape), FLAVOUR_ANY},
+#define KIND_NAME(shape, name, names, noun, rows, form, place, source) #names ", "
 #define OPTION(name, flavour, about) \
   { name, about, 1, 2048, 12, verify_row, NULL, -1, ADVERSARIAL_ALL_KINDS, flavour }
 
@@ -29,12 +31,7 @@ const verify_group verify_groups[] = {
     QUERY("all", SLAB_ALL, ""),
     QUERY("interval", SLAB_INTERVAL, ""),
     {"agreement", "the six queries against each other", 1, 4096, 6, verify_agreement, NULL, 0, 0, FLAVOUR_ANY},
-    KIND("planes", SLAB_PLANE, "one kind alone"),
-    KIND("spheres", SLAB_SPHERE, ""),
-    KIND("boxes", SLAB_BOX, ""),
-    KIND("obbs", SLAB_OBB, ""),
-    KIND("triangles", SLAB_TRIANGLE, ""),
-    OPTION("mask", FLAVOUR_MASK, "one option at a time, every query"),
+    SHAPES(KIND) OPTION("mask", FLAVOUR_MASK, "one option at a time, every query"),
     OPTION("skip", FLAVOUR_SKIP, "what was hit first is skipped"),
     OPTION("cull", FLAVOUR_CULL, ""),
     OPTION("segments", FLAVOUR_SEGMENTS, "t from 0 to 1"),
@@ -77,8 +74,9 @@ static const command_line command = {
         "Prints a table of groups, with how many of the rays met flat scenes, wide trees (which CPUs get)\n"
         "and compressed ones (GPUs); exit code 3 when anything failed.",
     .closing =
-        "Groups: closest, distance, any, count, all, interval, agreement, planes, spheres, boxes, obbs,\n"
-        "triangles, mask, skip, cull, segments, ranges, pairs, trees, edges, rooms, invalid, garbage.\n"
+        "Groups: closest, distance, any, count, all, interval, agreement,\n"
+        SHAPES(KIND_NAME) "\n"
+        "mask, skip, cull, segments, ranges, pairs, trees, edges, rooms, invalid, garbage.\n"
         "The same seed and number of rays make the same run; what fails says how to see it again.",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
