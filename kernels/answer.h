@@ -72,13 +72,12 @@ INLINE slab_hit hit_at(const prepared_ray *ray, const geometry_entry *entry, uin
 }
 
 /* The same for a flat scene, where the block follows from the global primitive id. */
-INLINE slab_hit hit_of(const prepared_ray *ray, GLOBAL const geometry_entry *table, scene_blocks blocks,
-                       const cast_uniforms *cast, float t, uint global_id) {
-  uint geometry = geometry_of(table, cast->geometries, global_id);
-  geometry_entry entry = table[geometry];
+INLINE slab_hit hit_of(const prepared_ray *ray, const scene_view *scene, float t, uint global_id) {
+  uint geometry = geometry_of(scene->table, scene->cast->geometries, global_id);
+  geometry_entry entry = scene->table[geometry];
   uint primitive = global_id - entry.global_id_base;
   size_t block = (size_t)entry.first * BLOCK_UNIT + (size_t)(primitive / LANES) * primitive_rows(entry.kind) * LANES;
-  return hit_at(ray, &entry, geometry, block_at(blocks, block), primitive % LANES, cast, t, global_id);
+  return hit_at(ray, &entry, geometry, block_at(scene->blocks, block), primitive % LANES, scene->cast, t, global_id);
 }
 
 /* The interval of a hit. Ends of a solid that the ray's range clipped are returned as the caller gave them. */

@@ -14,10 +14,10 @@ KERNEL_HINT kernel void attributes(const global slab_ray *rays, global void *res
                                    const global slab_primitive_id *skips, volatile global uint *invalid,
                                    const cast_uniforms cast, NODES_PARAMETERS, const global uchar *left,
                                    const global uint *sorted) {
-  const scene_blocks blocks = BLOCKS_GIVEN;
-  const scene_nodes nodes = NODES_GIVEN;
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const cast_arrays arrays = {.rays = rays, .results = results};
   const size_t first = get_global_id(0) * LANES;
-  (void)offsets, (void)skips, (void)invalid, (void)nodes, (void)sorted;
+  (void)offsets, (void)skips, (void)invalid, (void)sorted;
   if (first >= cast.rays || (cast.packet != 0 && left[get_global_id(0)] == 0)) return;
   const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
   global slab_hit *hits = (global slab_hit *)((global uint *)results + cast.at[AT_RESULTS]);
@@ -25,10 +25,10 @@ KERNEL_HINT kernel void attributes(const global slab_ray *rays, global void *res
   columns_load((const global float *)hits, 0, first, count, row);
   const word global_id = lanes_as_word(row[6]);
   if (!lanes_any(global_id < SLAB_INVALID)) return;
-  const ray_given given = rays_load(rays, &cast, first, count);
+  const ray_given given = rays_load(&arrays, &cast, first, count);
   prepared_ray ray = ray_scale(&given);
   ray_turn(&ray, ray.octant);
   const packet_hits m = {&ray, row[0], global_id < SLAB_INVALID ? global_id : SLAB_MISS, lanes_as_word(row[7]),
                          lanes_as_word(row[4]) & (BVH_WIDTH - 1)};
-  attributes_of_hits(&m, table, blocks, &cast, hits + first, count);
+  attributes_of_hits(&m, &scene, hits + first, count);
 }

@@ -5,11 +5,11 @@
 #include "answer.h"
 #include "columns.h"
 
-/* Loads `count` rays from `first` on. The last is repeated in the lanes beyond them. */
-INLINE ray_given rays_load(const global slab_ray *rays, const cast_uniforms *cast, size_t first, uint count) {
+/* Loads `count` rays from `first` on, which are not sorted. The last is repeated in the lanes beyond them. */
+INLINE ray_given rays_load(const cast_arrays *arrays, const cast_uniforms *cast, size_t first, uint count) {
   real field[RAY_WORDS];
   ray_given given;
-  columns_of_rays(rays, 0, cast, first, count, field);
+  columns_of_rays(arrays, cast, first, count, field);
   UNROLL for (int i = 0; i < 3; i++) {
     given.origin[i] = field[i];
     given.direction[i] = field[4 + i];
@@ -45,12 +45,11 @@ INLINE void attributes_gather(const uint kind, const packet_hits *m, mask of, sc
 }
 
 /* Computes the attributes of the hits of one kind, for the rays in `of`. */
-INLINE void attributes_of_kind(const uint kind, const packet_hits *m, mask of, scene_blocks blocks,
-                               const cast_uniforms *cast, ray_hit *hit) {
+INLINE void attributes_of_kind(const uint kind, const packet_hits *m, mask of, const scene_view *scene, ray_hit *hit) {
   real v[ROWS_MOST];
   ray_hit one = {0};
-  attributes_gather(kind, m, of, blocks, v);
-  hit_attributes(kind, m->ray, v, cast, m->t, &one);
+  attributes_gather(kind, m, of, scene->blocks, v);
+  hit_attributes(kind, m->ray, v, scene->cast, m->t, &one);
   hit->t = of ? one.t : hit->t;
   UNROLL for (int i = 0; i < 3; i++) hit->normal[i] = of ? one.normal[i] : hit->normal[i];
   hit->u = of ? one.u : hit->u;
@@ -87,18 +86,17 @@ INLINE hit_geometry attributes_geometry(word global_id, const global geometry_en
   return each;
 }
 
-INLINE void attributes_of_hits(const packet_hits *m, const global geometry_entry *table, scene_blocks blocks,
-                               const cast_uniforms *cast, global slab_hit *out, uint count) {
-  const hit_geometry geometry = attributes_geometry(m->global_id, table, cast->geometries);
+INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, global slab_hit *out, uint count) {
+  const hit_geometry geometry = attributes_geometry(m->global_id, scene->table, scene->cast->geometries);
   ray_hit hit = {.t = (real)(INFINITY)};
   const mask found = m->global_id != SLAB_MISS;
   /* Where the kernel that cast the rays failed while it ran, the results hold arbitrary bits. So the block positions
    * are checked against the size of the buffer. */
 #define ATTRIBUTES_OF_KIND(shape, name, names, noun, rows, form, place, source) \
   if (HAS_KIND(shape)) {                                                        \
-    const uint last = cast->units - BVH_BLOCK_UNITS((uint)rows);                \
+    const uint last = scene->cast->units - BVH_BLOCK_UNITS((uint)rows);         \
     const mask of = found & (geometry.kind == shape) & (m->where <= last);      \
-    if (lanes_any(of)) attributes_of_kind(shape, m, of, blocks, cast, &hit);    \
+    if (lanes_any(of)) attributes_of_kind(shape, m, of, scene, &hit);           \
   }
   SHAPES(ATTRIBUTES_OF_KIND)
 #undef ATTRIBUTES_OF_KIND

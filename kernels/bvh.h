@@ -38,15 +38,16 @@ INLINE bool bvh_pop(bvh_path *path, float limit) {
 }
 
 /* Prefetches `bytes` bytes of a child that is visited soon. */
-INLINE void bvh_fetch(scene_nodes nodes, scene_blocks blocks, uint child, uint meta, uint bytes) {
-  memory_fetch(
-      BVH_IS_INNER(meta) ? (size_t)node_at(nodes, child) : (size_t)block_at(blocks, (size_t)child * BLOCK_UNIT), bytes);
+INLINE void bvh_fetch(const scene_view *scene, uint child, uint meta, uint bytes) {
+  memory_fetch(BVH_IS_INNER(meta) ? (size_t)node_at(scene->nodes, child)
+                                  : (size_t)block_at(scene->blocks, (size_t)child * BLOCK_UNIT),
+               bytes);
 }
 
-INLINE bvh_visit bvh_child(scene_nodes nodes, scene_blocks blocks, uint node, uint lane, const float enter[BVH_WIDTH]) {
-  const bvh_visit v = {node_at(nodes, node)->child[lane], node_at(nodes, node)->meta[lane], enter[lane],
+INLINE bvh_visit bvh_child(const scene_view *scene, uint node, uint lane, const float enter[BVH_WIDTH]) {
+  const bvh_visit v = {node_at(scene->nodes, node)->child[lane], node_at(scene->nodes, node)->meta[lane], enter[lane],
                        node * BVH_WIDTH + lane};
-  bvh_fetch(nodes, blocks, v.child, v.meta, sizeof(bvh_node));
+  bvh_fetch(scene, v.child, v.meta, sizeof(bvh_node));
   return v;
 }
 
@@ -67,13 +68,13 @@ INLINE bool bvh_before(const bvh_visit *a, const bvh_visit *b) {
 
 /* The nearest of a node's children in `bits` becomes the next. The others are pushed, the nearest last. Where bits is
  * 0, pops. */
-INLINE bool bvh_down(bvh_path *path, scene_nodes nodes, scene_blocks blocks, uint node, uint bits,
-                     const float enter[BVH_WIDTH], float limit) {
+INLINE bool bvh_down(bvh_path *path, const scene_view *scene, uint node, uint bits, const float enter[BVH_WIDTH],
+                     float limit) {
   const uint base = path->top;
   if (bits == 0) return bvh_pop(path, limit);
-  bvh_visit nearest = bvh_child(nodes, blocks, node, lowest_lane(bits), enter);
+  bvh_visit nearest = bvh_child(scene, node, lowest_lane(bits), enter);
   for (bits &= bits - 1; bits != 0; bits &= bits - 1) {
-    const bvh_visit v = bvh_child(nodes, blocks, node, lowest_lane(bits), enter);
+    const bvh_visit v = bvh_child(scene, node, lowest_lane(bits), enter);
     const bool nearer = bvh_before(&v, &nearest);
     const bvh_visit later = {nearer ? nearest.child : v.child, nearer ? nearest.meta : v.meta,
                              nearer ? nearest.enter : v.enter, nearer ? nearest.place : v.place};

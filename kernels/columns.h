@@ -2,12 +2,11 @@
 #ifndef COLUMNS_H
 #define COLUMNS_H
 
-#include "lanes.h"
-#include "types.h"
+#include "scene_memory.h"
 
 #define RAY_WORDS 8
 
-/* The number of the nth ray that is cast. sorted: the ray numbers in casting order; NULL: the order of the array. */
+/* The number of the nth ray that is cast. sorted: as in cast_arrays. */
 INLINE size_t ray_number(const global uint *sorted, size_t nth) { return sorted != 0 ? sorted[nth] : nth; }
 
 #if LANES > 1
@@ -29,9 +28,9 @@ INLINE void columns_load(const global float *from, const global uint *sorted, si
 }
 
 /* The same for rays. */
-INLINE void columns_of_rays(const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast,
-                            size_t first, size_t count, real column[RAY_WORDS]) {
-  columns_load((const global float *)rays + cast->at[AT_RAYS], sorted, first, count, column);
+INLINE void columns_of_rays(const cast_arrays *arrays, const cast_uniforms *cast, size_t first, size_t count,
+                            real column[RAY_WORDS]) {
+  columns_load((const global float *)arrays->rays + cast->at[AT_RAYS], arrays->sorted, first, count, column);
 }
 #endif
 

@@ -63,7 +63,7 @@ INLINE uint node_meta(const node_rows *n, uint k) { return compressed_byte(k < 4
 
 /* Tests the leaves among the children in `bits`, bit k ^ octant for child k. True when the ray is done. */
 INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits, uint octant,
-                        scene_blocks blocks, const cast_uniforms *cast) {
+                        const scene_view *scene) {
   for (; bits != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits) ^ octant;
     uint place = n->row[1].y;
@@ -72,13 +72,12 @@ INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows
       place += COMPRESSED_LEAF_COUNT(before) * BLOCK_UNITS(rows, STRIDE, BVH_UNIT);
     }
     const uint meta = node_meta(n, lane);
-    if (scan_leaf(q, ray, blocks, compressed_leaf_kind(meta), place, COMPRESSED_LEAF_COUNT(meta), cast)) return true;
+    if (scan_leaf(q, ray, scene, compressed_leaf_kind(meta), place, COMPRESSED_LEAF_COUNT(meta))) return true;
   }
   return false;
 }
 
-INLINE void descend(query_state *q, const prepared_ray *ray, scene_nodes nodes, scene_blocks blocks,
-                    const cast_uniforms *cast) {
+INLINE void descend(query_state *q, const prepared_ray *ray, const scene_view *scene) {
   const uint octant = ray->octant & 7;
   siblings stack[SLAB_STACK], next = {0, 0x100u | 1u << octant}; /* the root is child 0 of no node */
   uint top = 0;
@@ -91,9 +90,9 @@ INLINE void descend(query_state *q, const prepared_ray *ray, scene_nodes nodes, 
     const uint index = next.first + popcount(next.lanes >> 8 & ((1u << lane) - 1));
     next.lanes &= next.lanes - 1;
     if ((next.lanes & 0xFF) != 0) stack[top++] = next;
-    const node_rows n = node_load(nodes, index);
+    const node_rows n = node_load(scene->nodes, index);
     const uint bits = node_children(ray, &n, q->limit), inner = compressed_byte(n.row[0].w, 3);
-    if (scan_leaves(q, ray, &n, turned(bits & ~inner, octant), octant, blocks, cast)) return;
+    if (scan_leaves(q, ray, &n, turned(bits & ~inner, octant), octant, scene)) return;
     next.first = n.row[1].x;
     next.lanes = inner << 8 | turned(bits & inner, octant);
   }
@@ -103,16 +102,16 @@ INLINE void descend(query_state *q, const prepared_ray *ray, scene_nodes nodes, 
 kernel void compressed(const global slab_ray *rays, global void *results, const global uint *offsets,
                        const global geometry_entry *table, BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                        volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS) {
-  const scene_blocks blocks = BLOCKS_GIVEN;
-  const scene_nodes nodes = NODES_GIVEN;
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
   size_t i = get_global_id(0) * cast.rays_each;
   const size_t end = i + cast.rays_each < cast.rays ? i + cast.rays_each : cast.rays;
   hit_share share = {0, 0};
   for (; i < end; i++) {
-    const slab_ray given = query_ray(rays, &cast, i);
+    const slab_ray given = query_ray(&arrays, &cast, i);
     const prepared_ray ray = ray_prepare(&given);
-    query_state q = query_begin(&ray, results, offsets, table, skips, invalid, &cast, i, get_global_id(0));
-    if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, blocks, &cast)) descend(&q, &ray, nodes, blocks, &cast);
-    query_end(&q, &ray, &given, table, blocks, &cast, results, i, &share);
+    query_state q = query_begin(&ray, &arrays, &scene, i, get_global_id(0));
+    if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, &scene)) descend(&q, &ray, &scene);
+    query_end(&q, &ray, &given, &arrays, &scene, i, &share);
   }
 }

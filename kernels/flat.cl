@@ -19,7 +19,7 @@ INLINE bool reject_blocks(const prepared_ray *ray, const global float *block, fl
 /* Tests primitives [first, end) of one geometry, block by block. first is a multiple of LANES. True when the ray is
  * done. */
 INLINE bool scan(const uint kind, query_state *q, const prepared_ray *ray, geometry_blocks blocks,
-                 const geometry_entry *entry, uint first, uint end, const cast_uniforms *cast) {
+                 const geometry_entry *entry, uint first, uint end, const scene_view *scene) {
   const uint step = primitive_rows(kind) * LANES;
   const global float *block = geometry_block(blocks, (size_t)(first / LANES) * step);
   for (; first < end; first += LANES, block += step) {
@@ -27,16 +27,16 @@ INLINE bool scan(const uint kind, query_state *q, const prepared_ray *ray, geome
       first += REJECTED * LANES;
       block += REJECTED * step;
     }
-    if (query_block(q, kind, ray, block, entry->global_id_base + first, 0, 0, cast)) return true;
+    if (query_block(q, kind, ray, block, entry->global_id_base + first, 0, 0, scene)) return true;
   }
   return false;
 }
 
-INLINE bool scan_kind(query_state *q, const prepared_ray *ray, scene_blocks blocks, const geometry_entry *entry,
-                      uint first, uint end, const cast_uniforms *cast) {
-  const geometry_blocks own = geometry_begin(blocks, entry);
+INLINE bool scan_kind(query_state *q, const prepared_ray *ray, const scene_view *scene, const geometry_entry *entry,
+                      uint first, uint end) {
+  const geometry_blocks own = geometry_begin(scene->blocks, entry);
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (HAS_KIND(shape) && entry->kind == shape) return scan(shape, q, ray, own, entry, first, end, cast);
+  if (HAS_KIND(shape) && entry->kind == shape) return scan(shape, q, ray, own, entry, first, end, scene);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND
   return false;
@@ -90,7 +90,7 @@ INLINE float tile_limit(const query_state *q, const prepared_ray *ray) {
  * 0: a condition that differs between work-items, between two barriers, gave rays that do not exist (PoCL 3.1). */
 INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uint n, const local float *tile,
                       geometry_blocks blocks, const geometry_entry *entry, uint first, uint end,
-                      const cast_uniforms *cast) {
+                      const scene_view *scene) {
   prepared_ray seen[SLAB_RAYS]; /* in registers, as are the arrays below: they are indexed by constants alone */
   float limit[SLAB_RAYS];
   bool overlapped[SLAB_RAYS];
@@ -109,7 +109,7 @@ INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uin
     const uint from = first + at, to = end - from < TILE_STEP ? end : from + TILE_STEP;
     for (; bits != 0; bits &= bits - 1) {
       const uint r = lowest_lane(bits);
-      if (scan(SLAB_BOX, &q[r], &ray[r], blocks, entry, from, to, cast)) ray[r].state = RAY_DONE;
+      if (scan(SLAB_BOX, &q[r], &ray[r], blocks, entry, from, to, scene)) ray[r].state = RAY_DONE;
     }
     UNROLL for (uint r = 0; r < SLAB_RAYS; r++) limit[r] = r < n ? tile_limit(&q[r], &ray[r]) : -INFINITY;
   }
@@ -137,7 +137,8 @@ KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, 
                              const global geometry_entry *table, BLOCKS_PARAMETERS,
                              const global slab_primitive_id *skips, volatile global uint *invalid,
                              const cast_uniforms cast) {
-  const scene_blocks blocks = BLOCKS_GIVEN;
+  const scene_view scene = {.table = table, .blocks = BLOCKS_GIVEN, .cast = &cast};
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
 #if SLAB_TILE > 0
   local float boxes[SLAB_TILE * BOX_ROWS];
 #endif
@@ -151,31 +152,30 @@ KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, 
   prepared.first = prepared.count = 0;
   ray[0] = (prepared_ray){.state = RAY_DONE}; /* placeholder for a work-item without rays */
   for (uint r = 0; r < n; r++) {
-    ray[r] = *prepared_rays_take(&prepared, rays, 0, &cast, begin + r, begin + n);
-    q[r] = query_begin(&ray[r], results, offsets, table, skips, invalid, &cast, begin + r, begin + r);
+    ray[r] = *prepared_rays_take(&prepared, &arrays, &cast, begin + r, begin + n);
+    q[r] = query_begin(&ray[r], &arrays, &scene, begin + r, begin + r);
   }
   for (uint g = 0; g < cast.geometries; g++) {
     const geometry_entry entry = table[g];
     if ((entry.mask & cast.mask) == 0) continue;
     const uint most = tile_of(&entry);
     for (uint first = 0, tile; first < entry.count; first += tile) {
-      tile = tile_held(blocks, &entry, first, most);
+      tile = tile_held(scene.blocks, &entry, first, most);
       const uint end = entry.count - first < tile ? entry.count : first + tile;
 #if SLAB_TILE > 0
       if ((SLAB_KINDS >> SLAB_BOX & 1) != 0 && entry.kind == SLAB_BOX) {
-        const geometry_blocks own = geometry_begin(blocks, &entry);
+        const geometry_blocks own = geometry_begin(scene.blocks, &entry);
         tile_fetch(boxes, geometry_block(own, (size_t)first * BOX_ROWS), end - first);
-        tile_meet(q, ray, n, boxes, own, &entry, first, end, &cast);
+        tile_meet(q, ray, n, boxes, own, &entry, first, end, &scene);
         continue;
       }
 #endif
       for (uint r = 0; r < n; r++)
-        if (ray[r].state == RAY_LIVE && scan_kind(&q[r], &ray[r], blocks, &entry, first, end, &cast))
-          ray[r].state = RAY_DONE;
+        if (ray[r].state == RAY_LIVE && scan_kind(&q[r], &ray[r], &scene, &entry, first, end)) ray[r].state = RAY_DONE;
     }
   }
   for (uint r = 0; r < n; r++) {
-    const slab_ray given = query_ray(rays, &cast, begin + r);
-    query_end(&q[r], &ray[r], &given, table, blocks, &cast, results, begin + r, &share);
+    const slab_ray given = query_ray(&arrays, &cast, begin + r);
+    query_end(&q[r], &ray[r], &given, &arrays, &scene, begin + r, &share);
   }
 }

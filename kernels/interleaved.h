@@ -80,9 +80,9 @@ INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask o
 }
 
 /* Pushes the children of a node whose bounds the ray overlaps. */
-INLINE void interleaved_push(interleaved_path *path, scene_nodes nodes, uint node, real enter, mask overlapped) {
+INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, uint node, real enter, mask overlapped) {
   const uint top = path->top;
-  path->stack->left[top] = interleaved_ranks(node_at(nodes, node), enter, overlapped);
+  path->stack->left[top] = interleaved_ranks(node_at(scene->nodes, node), enter, overlapped);
   path->stack->owner[top] = node;
   path->top = top + (lanes_any(overlapped) ? 1 : 0);
 }
@@ -95,7 +95,7 @@ constant ushort8 interleaved_taken[BVH_WIDTH] = {
 
 /* The child with the least rank on the deepest level becomes the next, if by its rank it is entered at limit or before.
  * Otherwise the level is dropped. */
-INLINE void interleaved_pop(interleaved_path *path, scene_nodes nodes, scene_blocks blocks, float limit) {
+INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, float limit) {
   const uint last =
       SLAB_QUERY == SLAB_ANY ? INTERLEAVED_NONE : as_uint(limit) >> 15; /* a limit below 0 drops no child */
   uint level = path->top, least;
@@ -106,14 +106,14 @@ INLINE void interleaved_pop(interleaved_path *path, scene_nodes nodes, scene_blo
     }
     least = interleaved_least(path->stack->left[--level]);
   } while ((least & 0xFFFFu) > last);
-  const global bvh_node *owner = node_at(nodes, path->stack->owner[level]);
+  const global bvh_node *owner = node_at(scene->nodes, path->stack->owner[level]);
   const uint lane = least >> 16;
   const ushort8 left = path->stack->left[level] | interleaved_taken[lane];
   path->stack->left[level] = left;
   path->top = level + (interleaved_some(left) ? 1 : 0);
   path->child = owner->child[lane];
   path->meta = owner->meta[lane];
-  bvh_fetch(nodes, blocks, path->child, path->meta, INTERLEAVED_FETCHED);
+  bvh_fetch(scene, path->child, path->meta, INTERLEAVED_FETCHED);
 }
 
 #endif

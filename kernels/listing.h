@@ -6,8 +6,7 @@
 #ifndef LISTING_H
 #define LISTING_H
 
-#include "lanes.h"
-#include "types.h"
+#include "scene_memory.h"
 
 typedef struct listing {
   global slab_hit *hits; /* as found: t, global primitive id (in primitive) and where (in geometry) alone are set */
@@ -49,17 +48,16 @@ INLINE global slab_hit *listing_room(global void *results, const cast_uniforms *
 }
 
 /* Begins the list of ray i. walk: its index among the rays in flight, over all work-items. */
-INLINE listing listing_begin(global void *results, const global uint *offsets, const cast_uniforms *cast, size_t i,
-                             size_t walk) {
-  listing l = {.hits = listing_room(results, cast)};
+INLINE listing listing_begin(const cast_arrays *arrays, const cast_uniforms *cast, size_t i, size_t walk) {
+  listing l = {.hits = listing_room(arrays->results, cast)};
   if (cast->room.hits == 0) {
-    offsets += cast->at[AT_OFFSETS];
+    const global uint *offsets = arrays->offsets + cast->at[AT_OFFSETS];
     l.hits += offsets[i];
     l.capacity = offsets[i + 1] - offsets[i];
   } else {
     l.hits += cast->room.hits + walk * cast->room.walk;
     l.capacity = cast->room.walk;
-    l.taken = (volatile global uint *)results;
+    l.taken = (volatile global uint *)arrays->results;
   }
   return l;
 }

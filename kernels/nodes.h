@@ -19,33 +19,32 @@ INLINE mask bounds_overlap(const prepared_ray *ray, const real near[3], const re
 }
 
 /* Tests `count` consecutive blocks of one kind. True when the ray is done. */
-INLINE bool scan_blocks(const uint kind, query_state *q, const prepared_ray *ray, scene_blocks blocks, uint first,
-                        uint count, const cast_uniforms *cast) {
+INLINE bool scan_blocks(const uint kind, query_state *q, const prepared_ray *ray, const scene_view *scene, uint first,
+                        uint count) {
   const uint rows = primitive_rows(kind);
   for (uint n = 0; n < count; n++, first += BLOCK_UNITS(rows, STRIDE, BVH_UNIT)) {
-    const global float *block = block_at(blocks, (size_t)first * BVH_UNIT);
+    const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
     const global uint *global_ids = (const global uint *)(block + rows * STRIDE);
     for (uint part = 0; part < STRIDE; part += LANES)
-      if (query_block(q, kind, ray, block + part, 0, global_ids + part, first, cast)) return true;
+      if (query_block(q, kind, ray, block + part, 0, global_ids + part, first, scene)) return true;
   }
   return false;
 }
 
-INLINE bool scan_leaf(query_state *q, const prepared_ray *ray, scene_blocks blocks, uint kind, uint first, uint count,
-                      const cast_uniforms *cast) {
+INLINE bool scan_leaf(query_state *q, const prepared_ray *ray, const scene_view *scene, uint kind, uint first,
+                      uint count) {
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape)        \
-    return scan_blocks(shape, q, ray, blocks, first, count, cast);
+  if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape) return scan_blocks(shape, q, ray, scene, first, count);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND
   return false;
 }
 
-INLINE bool scan_outside(query_state *q, const prepared_ray *ray, scene_blocks blocks, const cast_uniforms *cast) {
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                                              \
-  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape) &&                                                                   \
-      scan_blocks(shape, q, ray, blocks, cast->outside[OUTSIDE_##name].first, cast->outside[OUTSIDE_##name].blocks, \
-                  cast))                                                                                            \
+INLINE bool scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene) {
+  const bvh_outside *outside = scene->cast->outside;
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                                  \
+  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape) &&                                                       \
+      scan_blocks(shape, q, ray, scene, outside[OUTSIDE_##name].first, outside[OUTSIDE_##name].blocks)) \
     return true;
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND

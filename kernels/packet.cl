@@ -31,13 +31,14 @@ typedef struct packet {
 #endif
 
 /* Global primitive ids that the rays skip. */
-INLINE word packet_skips(const global geometry_entry *table, const global slab_primitive_id *skips,
-                         const cast_uniforms *cast, size_t first, uint count) {
+INLINE word packet_skips(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count) {
+  const cast_uniforms *cast = scene->cast;
   uint global_ids[LANES];
   if (cast->skip == 0) return (word)(SLAB_MISS);
-  skips = (const global slab_primitive_id *)((const global uint *)skips + cast->at[AT_SKIPS]) + first;
+  const global slab_primitive_id *skips =
+      (const global slab_primitive_id *)((const global uint *)arrays->skips + cast->at[AT_SKIPS]) + first;
   for (uint lane = 0; lane < LANES; lane++)
-    global_ids[lane] = skipped_global_id(table, cast->geometries, skips[lane < count ? lane : 0]);
+    global_ids[lane] = skipped_global_id(scene->table, cast->geometries, skips[lane < count ? lane : 0]);
   return lanes_from(global_ids);
 }
 
@@ -115,21 +116,23 @@ INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint
   if (SLAB_QUERY == SLAB_ANY) p->live = p->live & !better;
 }
 
-INLINE bool packet_hides(uint global_id, const global geometry_entry *table, const cast_uniforms *cast) {
+INLINE bool packet_hides(uint global_id, const scene_view *scene) {
+  const global geometry_entry *table = scene->table;
+  const cast_uniforms *cast = scene->cast;
   return cast->masked != 0 && (table[geometry_of(table, cast->geometries, global_id)].mask & cast->mask) == 0;
 }
 
 /* Tests the rays of `overlapped` against the primitives of a block in `bits`, one after the other. */
 INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits, const global float *block, uint where,
-                         const global geometry_entry *table, const cast_uniforms *cast) {
+                         const scene_view *scene) {
   const global uint *global_ids = (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
   for (; bits != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits), global_id = global_ids[lane];
     real t;
     if (global_id == SLAB_MISS) continue;
-    mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, cast->cull, &t) & overlapped & p->live;
+    mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->cull, &t) & overlapped & p->live;
     if (primitive_is_surface(kind)) hit = hit & (p->skip != global_id);
-    if (lanes_any(hit) && !packet_hides(global_id, table, cast)) packet_take(p, hit, t, global_id, where, lane);
+    if (lanes_any(hit) && !packet_hides(global_id, scene)) packet_take(p, hit, t, global_id, where, lane);
   }
 }
 
@@ -167,7 +170,7 @@ INLINE prepared_ray packet_ray(const packet *p, const packet_rows *rows, uint a,
 
 /* Tests the rays in `bits`, SINGLY at once, against all triangles of a block. */
 INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const global float *block, uint where,
-                          const global geometry_entry *table, const cast_uniforms *cast) {
+                          const scene_view *scene) {
   const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * BVH_WIDTH);
   triangle_rows rows;
   UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
@@ -181,48 +184,45 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const g
     float limits[LANES];
     lanes_store(p->limit, limits);
     real t;
-    const mask hit = triangle_intersect(&ray, &rows, packet_pair(limits[a], limits[b]), cast->cull, &t);
+    const mask hit = triangle_intersect(&ray, &rows, packet_pair(limits[a], limits[b]), scene->cast->cull, &t);
     for (uint hits = lanes_bits(hit) & (both ? 0xFFFFu : EIGHT_BITS); hits != 0; hits &= hits - 1) {
       const uint at = lowest_lane(hits), lane = at % BVH_WIDTH, global_id = global_ids[lane];
       const mask own = (word)(at < BVH_WIDTH ? a : b) == LANE_NUMBERS;
-      if (!packet_hides(global_id, table, cast))
+      if (!packet_hides(global_id, scene))
         packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane);
     }
   }
 }
 
 INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_interval *h,
-                          mask overlapped, scene_blocks blocks, uint first, uint count,
-                          const global geometry_entry *table, const cast_uniforms *cast) {
+                          mask overlapped, const scene_view *scene, uint first, uint count) {
   for (uint n = 0; n < count; n++, first += BVH_BLOCK_UNITS(primitive_rows(kind))) {
-    const global float *block = block_at(blocks, (size_t)first * BLOCK_UNIT);
+    const global float *block = block_at(scene->blocks, (size_t)first * BLOCK_UNIT);
     const uint rays = lanes_bits(overlapped & p->live);
     const bool few = kind == SLAB_TRIANGLE && popcount(rays) <= PACKET_INTERVAL_PAYS;
     const uint primitives = few ? EIGHT_BITS : interval_overlaps_block(kind, h, block);
     if (kind == SLAB_TRIANGLE && (popcount(rays) + SINGLY - 1) / SINGLY < popcount(primitives))
-      packet_singly(p, each, rays, block, first, table, cast);
+      packet_singly(p, each, rays, block, first, scene);
     else
-      packet_block(kind, p, overlapped, primitives, block, first, table, cast);
+      packet_block(kind, p, overlapped, primitives, block, first, scene);
   }
 }
 
 INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interval *h, mask overlapped,
-                        scene_blocks blocks, uint first, uint meta, const global geometry_entry *table,
-                        const cast_uniforms *cast) {
+                        const scene_view *scene, uint first, uint meta) {
   const uint kind = BVH_LEAF_KIND(meta), count = BVH_LEAF_BLOCK_COUNT(meta);
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
   if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape)        \
-    packet_blocks(shape, p, each, h, overlapped, blocks, first, count, table, cast);
+    packet_blocks(shape, p, each, h, overlapped, scene, first, count);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND
 }
 
-INLINE void packet_outside(packet *p, const packet_rows *each, const packet_interval *h, scene_blocks blocks,
-                           const global geometry_entry *table, const cast_uniforms *cast) {
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                     \
-  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape))                                            \
-    packet_blocks(shape, p, each, h, p->live, blocks, cast->outside[OUTSIDE_##name].first, \
-                  cast->outside[OUTSIDE_##name].blocks, table, cast);
+INLINE void packet_outside(packet *p, const packet_rows *each, const packet_interval *h, const scene_view *scene) {
+  const bvh_outside *outside = scene->cast->outside;
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
+  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape))                        \
+    packet_blocks(shape, p, each, h, p->live, scene, outside[OUTSIDE_##name].first, outside[OUTSIDE_##name].blocks);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND
 }
@@ -230,22 +230,20 @@ INLINE void packet_outside(packet *p, const packet_rows *each, const packet_inte
 /* ---- the occluder cache ---- */
 
 /* For SLAB_ANY, tests the primitive that blocked an earlier ray. The test pays if it blocks one of these rays. */
-INLINE void packet_occluder(packet *p, occluder *last, scene_blocks blocks, const global geometry_entry *table,
-                            const cast_uniforms *cast) {
+INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) {
   if (SLAB_QUERY != SLAB_ANY || !occluder_is_tested(last)) return;
   const uint before = lanes_bits(p->live);
-  const global float *block = block_at(blocks, (size_t)last->where * BLOCK_UNIT);
+  const global float *block = block_at(scene->blocks, (size_t)last->where * BLOCK_UNIT);
 #define ASK_KIND(shape, name, names, noun, rows, form, place, source) \
   if (HAS_KIND(shape) && last->kind == shape)                         \
-    packet_block(shape, p, p->live, 1u << last->lane, block, last->where, table, cast);
+    packet_block(shape, p, p->live, 1u << last->lane, block, last->where, scene);
   SHAPES(ASK_KIND)
 #undef ASK_KIND
   occluder_judge(last, lanes_bits(p->live) != before);
 }
 
 /* Remembers the primitive that blocks the last of the rays that are blocked. */
-INLINE void packet_remember(const packet *p, occluder *last, const global geometry_entry *table,
-                            const cast_uniforms *cast) {
+INLINE void packet_remember(const packet *p, occluder *last, const scene_view *scene) {
   const uint found = lanes_bits(p->global_id != SLAB_MISS);
   if (SLAB_QUERY != SLAB_ANY || found == 0 || !occluder_is_next(last)) return;
   const uint ray = 31 - clz(found);
@@ -253,7 +251,8 @@ INLINE void packet_remember(const packet *p, occluder *last, const global geomet
   lanes_store(p->global_id, global_ids);
   lanes_store(p->where, wheres);
   lanes_store(p->lane, lanes);
-  occluder_remember(last, table[geometry_of(table, cast->geometries, global_ids[ray])].kind, wheres[ray], lanes[ray]);
+  const uint geometry = geometry_of(scene->table, scene->cast->geometries, global_ids[ray]);
+  occluder_remember(last, scene->table[geometry].kind, wheres[ray], lanes[ray]);
 }
 
 /* ---- the traversal ---- */
@@ -265,8 +264,7 @@ INLINE mask packet_overlaps(const packet *p, scene_nodes nodes, uint place) {
   return box_may_overlap(&p->ray, near, far, p->limit, &enter) & p->live;
 }
 
-INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval *h, scene_nodes nodes,
-                            scene_blocks blocks, const global geometry_entry *table, const cast_uniforms *cast) {
+INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval *h, const scene_view *scene) {
   bvh_visit stack[SLAB_STACK];
   bvh_path path;
   mask overlapped = p->live;
@@ -279,30 +277,28 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
     } else if (BVH_IS_INNER(meta)) {
       float enter[BVH_WIDTH];
       interval_real entered;
-      const uint bits = interval_overlaps_boxes(h, &node_at(nodes, at)->bounds[0][0], &entered);
+      const uint bits = interval_overlaps_boxes(h, &node_at(scene->nodes, at)->bounds[0][0], &entered);
       vstore8(entered, 0, enter);
-      more = bvh_down(&path, nodes, blocks, at, bits, enter, h->limit);
+      more = bvh_down(&path, scene, at, bits, enter, h->limit);
     } else {
-      packet_leaf(p, each, h, overlapped, blocks, at, meta, table, cast);
+      packet_leaf(p, each, h, overlapped, scene, at, meta);
       h->limit = most_live(p, p->limit);
       more = bvh_pop(&path, h->limit);
     }
-    if (more) overlapped = packet_overlaps(p, nodes, path.next.place);
+    if (more) overlapped = packet_overlaps(p, scene->nodes, path.next.place);
   }
 }
 
 /* ---- results out ---- */
 
-INLINE void packet_end(const packet *p, const global geometry_entry *table, scene_blocks blocks,
-                       const cast_uniforms *cast, global void *results, size_t first, uint count) {
+INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count) {
   const mask found = p->global_id != SLAB_MISS;
   uint words[LANES];
   float values[LANES];
-  results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
-                                   : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
+  global void *results = results_begin(arrays, scene->cast);
   if (SLAB_QUERY == SLAB_CLOSEST) {
     const packet_hits m = {&p->ray, p->t, p->global_id, p->where, p->lane};
-    attributes_of_hits(&m, table, blocks, cast, (global slab_hit *)results + first, count);
+    attributes_of_hits(&m, scene, (global slab_hit *)results + first, count);
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
     for (uint i = 0; i < count; i++) ((global float *)results)[first + i] = values[i];
@@ -316,34 +312,33 @@ INLINE void packet_end(const packet *p, const global geometry_entry *table, scen
 }
 
 /* Casts `count` rays from first on, LANES at most. True where they are packet fallback, left to wide.cl. */
-INLINE bool packet_cast(const global slab_ray *rays, global void *results, const global geometry_entry *table,
-                        scene_blocks blocks, const global slab_primitive_id *skips, volatile global uint *invalid,
-                        const cast_uniforms *cast, scene_nodes nodes, size_t first, uint count, occluder *last) {
-  const ray_given given = rays_load(rays, cast, first, count);
+INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last) {
+  const cast_uniforms *cast = scene->cast;
+  const ray_given given = rays_load(arrays, cast, first, count);
   packet p = {.ray = ray_scale(&given)};
   uint octant = 0;
   p.live = p.ray.state == RAY_LIVE;
   if (lanes_any(p.live) && !packet_agrees(&p, &octant)) return true;
   if (cast->invalid != 0) {
     const uint bits = lanes_bits(p.ray.state == RAY_INVALID) & ((1u << count) - 1);
-    if (bits != 0) atomic_add(invalid + cast->at[AT_INVALID], popcount(bits));
+    if (bits != 0) atomic_add(arrays->invalid + cast->at[AT_INVALID], popcount(bits));
   }
   p.t = p.limit = p.ray.t_max;
   p.global_id = (word)(SLAB_MISS);
-  p.skip = packet_skips(table, skips, cast, first, count);
+  p.skip = packet_skips(arrays, scene, first, count);
   if (lanes_any(p.live)) {
     ray_turn(&p.ray, octant);
-    packet_occluder(&p, last, blocks, table, cast);
+    packet_occluder(&p, last, scene);
   }
   if (lanes_any(p.live)) {
     packet_interval h = packet_interval_of(&p);
     packet_rows each;
     if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) packet_store(&p, &each);
-    packet_outside(&p, &each, &h, blocks, table, cast);
-    packet_traverse(&p, &each, &h, nodes, blocks, table, cast);
-    packet_remember(&p, last, table, cast);
+    packet_outside(&p, &each, &h, scene);
+    packet_traverse(&p, &each, &h, scene);
+    packet_remember(&p, last, scene);
   }
-  packet_end(&p, table, blocks, cast, results, first, count);
+  packet_end(&p, arrays, scene, first, count);
   return false;
 }
 
@@ -354,13 +349,12 @@ KERNEL_HINT kernel void packets(const global slab_ray *rays, global void *result
                                 const global slab_primitive_id *skips, volatile global uint *invalid,
                                 const cast_uniforms cast, NODES_PARAMETERS, global uchar *fallback,
                                 const global uint *sorted) {
-  const scene_blocks blocks = BLOCKS_GIVEN;
-  const scene_nodes nodes = NODES_GIVEN;
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0}; /* packets are not sorted */
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();
-  (void)offsets, (void)sorted; /* packets are not sorted */
+  (void)sorted;
   for (; next < end; next += LANES)
-    fallback[next / LANES] = packet_cast(rays, results, table, blocks, skips, invalid, &cast, nodes, next,
-                                         end - next < LANES ? (uint)(end - next) : LANES, &last);
+    fallback[next / LANES] = packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last);
 }

@@ -45,13 +45,13 @@ INLINE void prepared_rays_store(float8 part, float *to) {
 
 /* Prepares `count` rays from the first on and transposes them, so that a ray is copied by a few loads. Copied number by
  * number, interleaved rays take 1.05 to 1.15 times as long (PoCL 3.1, Zen 3). */
-INLINE void prepared_rays_fill(prepared_rays *f, const global slab_ray *rays, const global uint *sorted,
-                               const cast_uniforms *cast, size_t first, size_t count) {
+INLINE void prepared_rays_fill(prepared_rays *f, const cast_arrays *arrays, const cast_uniforms *cast, size_t first,
+                               size_t count) {
   real column[RAY_WORDS];
   float field[RAY_WORDS][LANES], word[PREPARED_WORDS][LANES];
   f->first = first;
   f->count = count;
-  columns_of_rays(rays, sorted, cast, first, count, column);
+  columns_of_rays(arrays, cast, first, count, column);
   UNROLL for (uint i = 0; i < RAY_WORDS; i++) lanes_store(column[i], field[i]);
   for (size_t k = 0; k < LANES; k++) {
     const slab_ray given = {
@@ -72,25 +72,25 @@ INLINE void prepared_rays_fill(prepared_rays *f, const global slab_ray *rays, co
 #endif
 
 /* Prefetches the next rays of a sorted cast, which are scattered in memory. */
-INLINE void prepared_rays_fetch(const global slab_ray *rays, const global uint *sorted, const cast_uniforms *cast,
-                                size_t from, size_t end) {
+INLINE void prepared_rays_fetch(const cast_arrays *arrays, const cast_uniforms *cast, size_t from, size_t end) {
   for (size_t nth = from; nth < end && nth < from + LANES; nth++)
-    memory_fetch((size_t)((const global uint *)rays + cast->at[AT_RAYS]) + sorted[nth] * sizeof(slab_ray),
-                 sizeof(slab_ray));
+    memory_fetch(
+        (size_t)((const global uint *)arrays->rays + cast->at[AT_RAYS]) + arrays->sorted[nth] * sizeof(slab_ray),
+        sizeof(slab_ray));
 }
 
 /* The nth ray of those before `end`. n is larger in each call. */
-INLINE const prepared_ray *prepared_rays_take(prepared_rays *f, const global slab_ray *rays, const global uint *sorted,
-                                              const cast_uniforms *cast, size_t nth, size_t end) {
+INLINE const prepared_ray *prepared_rays_take(prepared_rays *f, const cast_arrays *arrays, const cast_uniforms *cast,
+                                              size_t nth, size_t end) {
 #if LANES == 1
   (void)end;
-  const slab_ray given = query_ray(rays, cast, ray_number(sorted, nth));
+  const slab_ray given = query_ray(arrays, cast, ray_number(arrays->sorted, nth));
   f->of[0].ray = ray_prepare(&given);
   return &f->of[0].ray;
 #else
   if (nth - f->first >= f->count) {
-    prepared_rays_fill(f, rays, sorted, cast, nth, end - nth < LANES ? end - nth : LANES);
-    if (sorted != 0) prepared_rays_fetch(rays, sorted, cast, nth + LANES, end);
+    prepared_rays_fill(f, arrays, cast, nth, end - nth < LANES ? end - nth : LANES);
+    if (arrays->sorted != 0) prepared_rays_fetch(arrays, cast, nth + LANES, end);
   }
   return &f->of[nth - f->first].ray;
 #endif

@@ -22,26 +22,25 @@ typedef struct query_state {
   uint lane;      /* its lane in that block */
   uint count;     /* crossings so far */
   uint skip;      /* global primitive id of the primitive to skip */
-  const global geometry_entry *table;
-  listing list; /* SLAB_ALL */
+  listing list;   /* SLAB_ALL */
 } query_state;
 
 /* Ray i of the launch. */
-INLINE slab_ray query_ray(const global slab_ray *rays, const cast_uniforms *cast, size_t i) {
-  return ((const global slab_ray *)((const global uint *)rays + cast->at[AT_RAYS]))[i];
+INLINE slab_ray query_ray(const cast_arrays *arrays, const cast_uniforms *cast, size_t i) {
+  return ((const global slab_ray *)((const global uint *)arrays->rays + cast->at[AT_RAYS]))[i];
 }
 
 /* The state for ray i. walk: its index among the rays in flight, over all work-items; used by SLAB_ALL. */
-INLINE query_state query_begin(const prepared_ray *ray, global void *results, const global uint *offsets,
-                               const global geometry_entry *table, const global slab_primitive_id *skips,
-                               volatile global uint *invalid, const cast_uniforms *cast, size_t i, size_t walk) {
-  query_state q = {.t = ray->t_max, .limit = ray->t_max, .global_id = SLAB_MISS, .skip = SLAB_MISS, .table = table};
+INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *arrays, const scene_view *scene, size_t i,
+                               size_t walk) {
+  const cast_uniforms *cast = scene->cast;
+  query_state q = {.t = ray->t_max, .limit = ray->t_max, .global_id = SLAB_MISS, .skip = SLAB_MISS};
   if (cast->skip != 0) {
-    skips = (const global slab_primitive_id *)((const global uint *)skips + cast->at[AT_SKIPS]);
-    q.skip = skipped_global_id(table, cast->geometries, skips[i]);
+    const global uint *skips = (const global uint *)arrays->skips + cast->at[AT_SKIPS];
+    q.skip = skipped_global_id(scene->table, cast->geometries, ((const global slab_primitive_id *)skips)[i]);
   }
-  if (SLAB_QUERY == SLAB_ALL) q.list = listing_begin(results, offsets, cast, i, walk);
-  if (ray->state == RAY_INVALID && cast->invalid != 0) atomic_inc(invalid + cast->at[AT_INVALID]);
+  if (SLAB_QUERY == SLAB_ALL) q.list = listing_begin(arrays, cast, i, walk);
+  if (ray->state == RAY_INVALID && cast->invalid != 0) atomic_inc(arrays->invalid + cast->at[AT_INVALID]);
   return q;
 }
 
@@ -73,22 +72,23 @@ INLINE void query_take(query_state *q, const prepared_ray *ray, float crossing, 
 
 /* Whether this primitive is hidden from the ray: it is skipped, or the cast's mask excludes its geometry. A flat scene
  * applies the mask to whole geometries instead. */
-INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const cast_uniforms *cast) {
+INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const scene_view *scene) {
+  const cast_uniforms *cast = scene->cast;
   if (primitive_is_surface(kind) && global_id == q->skip) return true;
   if (!SLAB_TREE || cast->masked == 0) return false;
-  return (q->table[geometry_of(q->table, cast->geometries, global_id)].mask & cast->mask) == 0;
+  return (scene->table[geometry_of(scene->table, cast->geometries, global_id)].mask & cast->mask) == 0;
 }
 
 /* Adds the crossings of the lanes in `hit` of a block. The global primitive id of lane k is global_ids[k], or first + k
  * where global_ids is NULL. True when the ray is done. */
 INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask hit, real t, real leave, uint first,
-                        const global uint *global_ids, uint where, const cast_uniforms *cast) {
+                        const global uint *global_ids, uint where, const scene_view *scene) {
   for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
     uint lane = lowest_lane(bits);
     uint global_id = global_ids != 0 ? global_ids[lane] : first + lane;
-    if (query_hides(q, kind, global_id, cast)) continue;
+    if (query_hides(q, kind, global_id, scene)) continue;
     query_take(q, ray, lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, global_id, where,
-               lane, cast);
+               lane, scene->cast);
     if (SLAB_QUERY == SLAB_ANY) return true;
   }
   return false;
@@ -96,38 +96,35 @@ INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask
 
 /* Tests a block and adds its crossings. True when the ray is done. */
 INLINE bool query_block(query_state *q, const uint kind, const prepared_ray *ray, const global float *block, uint first,
-                        const global uint *global_ids, uint where, const cast_uniforms *cast) {
+                        const global uint *global_ids, uint where, const scene_view *scene) {
   real t, leave = (real)(0.0f);
   mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->limit, &t, &leave)
-                                         : primitive_surface(kind, ray, block, q->limit, cast->cull, &t);
-  return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, global_ids, where, cast);
+                                         : primitive_surface(kind, ray, block, q->limit, scene->cast->cull, &t);
+  return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, global_ids, where, scene);
 }
 
 /* The hit of a primitive. `where` is its block in a BVH. In a flat scene the global primitive id gives the block. */
-INLINE slab_hit query_hit(const prepared_ray *ray, const global geometry_entry *table, scene_blocks blocks,
-                          const cast_uniforms *cast, float t, uint global_id, uint where) {
-  if (!SLAB_TREE) return hit_of(ray, table, blocks, cast, t, global_id);
-  uint geometry = geometry_of(table, cast->geometries, global_id), lane = 0;
-  geometry_entry entry = table[geometry];
-  const global float *block = block_at(blocks, (size_t)where * BVH_UNIT);
+INLINE slab_hit query_hit(const prepared_ray *ray, const scene_view *scene, float t, uint global_id, uint where) {
+  if (!SLAB_TREE) return hit_of(ray, scene, t, global_id);
+  uint geometry = geometry_of(scene->table, scene->cast->geometries, global_id), lane = 0;
+  geometry_entry entry = scene->table[geometry];
+  const global float *block = block_at(scene->blocks, (size_t)where * BVH_UNIT);
   const global uint *global_ids = (const global uint *)(block + primitive_rows(entry.kind) * STRIDE);
   while (lane + 1 < STRIDE && global_ids[lane] != global_id) lane++;
-  return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, cast, t, global_id);
+  return hit_at(ray, &entry, geometry, block + lane / LANES * LANES, lane % LANES, scene->cast, t, global_id);
 }
 
 /* Writes the result of ray i. share: hits that the work-item has reserved, for SLAB_ALL. */
-INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_ray *given,
-                      const global geometry_entry *table, scene_blocks blocks, const cast_uniforms *cast,
-                      global void *results, size_t i, hit_share *share) {
+INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_ray *given, const cast_arrays *arrays,
+                      const scene_view *scene, size_t i, hit_share *share) {
   bool found = q->global_id != SLAB_MISS;
-  results = SLAB_QUERY == SLAB_ANY ? (global void *)((global uchar *)results + cast->at[AT_RESULTS])
-                                   : (global void *)((global uint *)results + cast->at[AT_RESULTS]);
+  global void *results = results_begin(arrays, scene->cast);
   if (SLAB_QUERY == SLAB_CLOSEST && SLAB_DEFERRED && found) {
     const slab_hit packet_hits = {q->t, {0.0f, 0.0f, 0.0f}, as_float(q->lane),
                                   0.0f, q->global_id,       q->where}; /* attributes.cl */
     ((global slab_hit *)results)[i] = packet_hits;
   } else if (SLAB_QUERY == SLAB_CLOSEST) {
-    slab_hit hit = found ? query_hit(ray, table, blocks, cast, q->t, q->global_id, q->where) : hit_none(reason_of(ray));
+    slab_hit hit = found ? query_hit(ray, scene, q->t, q->global_id, q->where) : hit_none(reason_of(ray));
     ((global slab_hit *)results)[i] = hit;
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     ((global float *)results)[i] = found ? ray_final_t(ray, q->t) : INFINITY;
@@ -138,17 +135,17 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
   } else if (SLAB_QUERY == SLAB_INTERVAL) {
     slab_interval interval = interval_none(reason_of(ray));
     if (found) {
-      uint geometry = geometry_of(table, cast->geometries, q->global_id);
-      const geometry_entry entry = table[geometry];
+      uint geometry = geometry_of(scene->table, scene->cast->geometries, q->global_id);
+      const geometry_entry entry = scene->table[geometry];
       interval = interval_of(entry.kind, ray, given, q->t, q->leave, q->global_id - entry.global_id_base, geometry);
     }
     ((global slab_interval *)results)[i] = interval;
   } else {
-    global slab_hit *hits = listing_end(&q->list, share, cast, i);
+    global slab_hit *hits = listing_end(&q->list, share, scene->cast, i);
     const uint held = hits == 0 ? 0 : min(q->list.count, q->list.capacity);
     for (uint k = 0; k < held; k++) {
       const slab_hit packet_hits = q->list.hits[k];
-      hits[k] = query_hit(ray, table, blocks, cast, packet_hits.t, packet_hits.primitive, packet_hits.geometry);
+      hits[k] = query_hit(ray, scene, packet_hits.t, packet_hits.primitive, packet_hits.geometry);
     }
   }
 }

@@ -107,4 +107,32 @@ INLINE uint geometry_held(geometry_blocks geometry, size_t at, uint step) {
 #error "a scene lies in 1 or 4 buffers"
 #endif
 
+/* What a cast reads of the scene, and its options. Arguments of kernels are flat, since OpenCL C 1.2 forbids pointers
+ * in argument structs. So each kernel makes these two structs at its start. */
+typedef struct scene_view {
+  GLOBAL const geometry_entry *table;
+  scene_blocks blocks;
+  scene_nodes nodes; /* of a BVH */
+  const cast_uniforms *cast;
+} scene_view;
+
+/* The arrays of a cast: what it reads and writes for each ray. */
+typedef struct cast_arrays {
+  GLOBAL const slab_ray *rays;
+  GLOBAL void *results;                  /* of the query's type */
+  GLOBAL const uint *offsets;            /* SLAB_ALL: where the hits of each ray begin */
+  GLOBAL const slab_primitive_id *skips; /* where cast.skip is 1 */
+  volatile GLOBAL uint *invalid;         /* one counter, where cast.invalid is 1 */
+  GLOBAL const uint *sorted;             /* the ray numbers in casting order; NULL: the order of the array */
+} cast_arrays;
+
+#ifdef SLAB_QUERY
+/* Where the results begin. */
+INLINE GLOBAL void *results_begin(const cast_arrays *arrays, const cast_uniforms *cast) {
+  const size_t at = cast->at[AT_RESULTS];
+  return SLAB_QUERY == SLAB_ANY ? (GLOBAL void *)((GLOBAL uchar *)arrays->results + at)
+                                : (GLOBAL void *)((GLOBAL uint *)arrays->results + at);
+}
+#endif
+
 #endif

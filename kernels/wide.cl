@@ -31,26 +31,22 @@ typedef struct traversal {
 } traversal;
 
 /* Tests the blocks of a leaf. False when the ray is done. */
-INLINE bool traversal_leaf(traversal *w, const prepared_ray *ray, scene_blocks blocks, uint first, uint meta,
-                           const cast_uniforms *cast) {
-  return !scan_leaf(&w->q, ray, blocks, BVH_LEAF_KIND(meta), first, BVH_LEAF_BLOCK_COUNT(meta), cast);
+INLINE bool traversal_leaf(traversal *w, const prepared_ray *ray, const scene_view *scene, uint first, uint meta) {
+  return !scan_leaf(&w->q, ray, scene, BVH_LEAF_KIND(meta), first, BVH_LEAF_BLOCK_COUNT(meta));
 }
 
 /* nth: the argument walk of query_begin. */
-INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepared_ray *ray, global void *results,
-                            const global uint *offsets, const global geometry_entry *table, scene_blocks blocks,
-                            const global slab_primitive_id *skips, volatile global uint *invalid,
-                            const cast_uniforms *cast) {
+INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepared_ray *ray, const cast_arrays *arrays,
+                            const scene_view *scene) {
   w->number = number;
-  w->q = query_begin(ray, results, offsets, table, skips, invalid, cast, number, nth);
-  w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, blocks, cast);
+  w->q = query_begin(ray, arrays, scene, number, nth);
+  w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, scene);
 }
 
-INLINE void traversal_end(const traversal *w, const prepared_ray *ray, const global slab_ray *rays,
-                          global void *results, const global geometry_entry *table, scene_blocks blocks,
-                          const cast_uniforms *cast, hit_share *share) {
-  const slab_ray given = query_ray(rays, cast, w->number);
-  query_end(&w->q, ray, &given, table, blocks, cast, results, w->number, share);
+INLINE void traversal_end(const traversal *w, const prepared_ray *ray, const cast_arrays *arrays,
+                          const scene_view *scene, hit_share *share) {
+  const slab_ray given = query_ray(arrays, scene->cast, w->number);
+  query_end(&w->q, ray, &given, arrays, scene, w->number, share);
 }
 
 /* ---- one after the other ---- */
@@ -68,32 +64,30 @@ INLINE uint node_children(const prepared_ray *ray, const global bvh_node *node, 
 }
 
 /* One step: tests a node or a leaf. False when the ray is done. */
-INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray, scene_nodes nodes,
-                           scene_blocks blocks, const cast_uniforms *cast) {
+INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray, const scene_view *scene) {
   const uint at = path->next.child, meta = path->next.meta;
   if (BVH_IS_INNER(meta)) {
     float enter[BVH_WIDTH];
-    const uint bits = node_children(ray, node_at(nodes, at), w->q.limit, enter);
-    return bvh_down(path, nodes, blocks, at, bits, enter, w->q.limit);
+    const uint bits = node_children(ray, node_at(scene->nodes, at), w->q.limit, enter);
+    return bvh_down(path, scene, at, bits, enter, w->q.limit);
   }
-  return traversal_leaf(w, ray, blocks, at, meta, cast) && bvh_pop(path, w->q.limit);
+  return traversal_leaf(w, ray, scene, at, meta) && bvh_pop(path, w->q.limit);
 }
 
 /* For SLAB_ANY, tests the block of the primitive that blocked an earlier ray. */
-INLINE void traversal_occluder(traversal *w, occluder *last, const prepared_ray *ray, scene_blocks blocks,
-                               const cast_uniforms *cast) {
+INLINE void traversal_occluder(traversal *w, occluder *last, const prepared_ray *ray, const scene_view *scene) {
   if (SLAB_QUERY != SLAB_ANY || !w->more || !occluder_is_tested(last)) return;
-  w->more = traversal_leaf(w, ray, blocks, last->where, BVH_LEAF(last->kind, 1), cast);
+  w->more = traversal_leaf(w, ray, scene, last->where, BVH_LEAF(last->kind, 1));
   occluder_judge(last, !w->more);
 }
 
 /* Traverses the BVH until the ray is done. */
-INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray, scene_nodes nodes, scene_blocks blocks,
-                          const cast_uniforms *cast, bvh_visit *stack) {
+INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray, const scene_view *scene,
+                          bvh_visit *stack) {
   bvh_path path;
   if (!w->more) return;
   bvh_begin(&path, stack);
-  while (w->more) w->more = traversal_step(w, &path, prepared_kept(ray), nodes, blocks, cast);
+  while (w->more) w->more = traversal_step(w, &path, prepared_kept(ray), scene);
   if (SLAB_QUERY == SLAB_ANY && w->q.global_id != SLAB_MISS)
     occluder_remember(last, BVH_LEAF_KIND(path.next.meta), w->q.where, w->q.lane);
 }
@@ -106,8 +100,8 @@ KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, 
                              const global slab_primitive_id *skips, volatile global uint *invalid,
                              const cast_uniforms cast, NODES_PARAMETERS, const global uchar *fallback,
                              const global uint *sorted) {
-  const scene_blocks blocks = BLOCKS_GIVEN;
-  const scene_nodes nodes = NODES_GIVEN;
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   bvh_visit stack[SLAB_STACK];
@@ -119,11 +113,11 @@ KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, 
   for (; next < end; next++) {
     traversal w;
     if (cast.packet != 0 && fallback[next / cast.packet] == 0) continue;
-    const prepared_ray *ray = prepared_rays_take(&prepared, rays, 0, &cast, next, end);
-    traversal_begin(&w, (uint)next, get_global_id(0), ray, results, offsets, table, blocks, skips, invalid, &cast);
-    traversal_occluder(&w, &last, prepared_kept(ray), blocks, &cast);
-    traversal_run(&w, &last, ray, nodes, blocks, &cast, stack);
-    traversal_end(&w, ray, rays, results, table, blocks, &cast, &share);
+    const prepared_ray *ray = prepared_rays_take(&prepared, &arrays, &cast, next, end);
+    traversal_begin(&w, (uint)next, get_global_id(0), ray, &arrays, &scene);
+    traversal_occluder(&w, &last, prepared_kept(ray), &scene);
+    traversal_run(&w, &last, ray, &scene, stack);
+    traversal_end(&w, ray, &arrays, &scene, &share);
   }
 }
 
@@ -148,22 +142,20 @@ INLINE void in_flight_root(in_flight *t, interleaved_stack *stack) {
 
 /* Tests the children of the next node. It loads planes as box_planes does, from rows that are chosen once per ray.
  * Choosing them here costs 1 to 6 %. */
-INLINE void in_flight_node(in_flight *t, scene_nodes nodes) {
+INLINE void in_flight_node(in_flight *t, const scene_view *scene) {
   const uint at = t->path.child;
-  const global float *bounds = &node_at(nodes, at)->bounds[0][0];
+  const global float *bounds = &node_at(scene->nodes, at)->bounds[0][0];
   real near[3], far[3], enter;
   UNROLL for (uint i = 0; i < 3; i++) {
     near[i] = lanes_load(bounds + t->nearest[i]);
     far[i] = lanes_load(bounds + ((2 * i + 3) * STRIDE - t->nearest[i]));
   }
   const mask overlapped = bounds_overlap(&t->ray, near, far, t->on.q.limit, &enter);
-  interleaved_push(&t->path, nodes, at, enter, overlapped);
+  interleaved_push(&t->path, scene, at, enter, overlapped);
 }
 
 /* Pops the next child from the stack. */
-INLINE void in_flight_pop(in_flight *t, scene_nodes nodes, scene_blocks blocks) {
-  interleaved_pop(&t->path, nodes, blocks, t->on.q.limit);
-}
+INLINE void in_flight_pop(in_flight *t, const scene_view *scene) { interleaved_pop(&t->path, scene, t->on.q.limit); }
 
 /* Puts ray k on the list of those whose next step is a node, or on the list of the others. It has no branch, since the
  * choice is unpredictable. */
@@ -176,50 +168,48 @@ INLINE void in_flight_enlist(uint k, uint meta, uint *inner, uint *inners, uint 
 
 /* Prefetches where the result of a ray goes, since results of sorted rays are scattered. Small results are not
  * prefetched: they stay in the cache. */
-INLINE void in_flight_fetch_result(const in_flight *t, const global void *results, const cast_uniforms *cast) {
+INLINE void in_flight_fetch_result(const in_flight *t, const cast_arrays *arrays, const cast_uniforms *cast) {
   const size_t size = SLAB_QUERY == SLAB_CLOSEST    ? sizeof(slab_hit)
                       : SLAB_QUERY == SLAB_INTERVAL ? sizeof(slab_interval)
                                                     : 0;
   if (size != 0)
-    memory_fetch((size_t)((const global uint *)results + cast->at[AT_RESULTS]) + (size_t)t->on.number * size,
+    memory_fetch((size_t)((const global uint *)arrays->results + cast->at[AT_RESULTS]) + (size_t)t->on.number * size,
                  (uint)size);
   if (SLAB_QUERY == SLAB_ALL) memory_fetch((size_t)t->on.q.list.hits, sizeof(slab_hit));
 }
 
 /* Tests the next leaf, then pops. */
-INLINE void in_flight_leaf(in_flight *t, scene_nodes nodes, scene_blocks blocks, const cast_uniforms *cast) {
-  if (!traversal_leaf(&t->on, &t->ray, blocks, t->path.child, t->path.meta, cast)) t->path.top = 0;
-  in_flight_pop(t, nodes, blocks);
+INLINE void in_flight_leaf(in_flight *t, const scene_view *scene) {
+  if (!traversal_leaf(&t->on, &t->ray, scene, t->path.child, t->path.meta)) t->path.top = 0;
+  in_flight_pop(t, scene);
 }
 
 #if SLAB_RAY_PAIRS > 1
 
 /* Takes the hits of the next block of a ray's leaf. Pops after the last block, or when the ray is done. */
-INLINE void in_flight_take(in_flight *t, mask hit, real at, scene_nodes nodes, scene_blocks blocks,
-                           const cast_uniforms *cast) {
+INLINE void in_flight_take(in_flight *t, mask hit, real at, const scene_view *scene) {
   interleaved_path *path = &t->path;
-  const global float *block = block_at(blocks, (size_t)path->child * BVH_UNIT);
+  const global float *block = block_at(scene->blocks, (size_t)path->child * BVH_UNIT);
   const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * STRIDE);
   const bool done =
-      lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, &t->ray, hit, at, at, 0, global_ids, path->child, cast);
+      lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, &t->ray, hit, at, at, 0, global_ids, path->child, scene);
   path->child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, BVH_UNIT);
   path->meta--; /* its lowest bits count blocks */
   if (done) path->top = 0;
-  if (done || BVH_LEAF_BLOCK_COUNT(path->meta) == 0) in_flight_pop(t, nodes, blocks);
+  if (done || BVH_LEAF_BLOCK_COUNT(path->meta) == 0) in_flight_pop(t, scene);
 }
 
 /* Tests two rays, each against a block of triangles. */
-INLINE void in_flight_pair(in_flight *a, in_flight *b, scene_nodes nodes, scene_blocks blocks,
-                           const cast_uniforms *cast) {
-  const triangle_rows rows_a = triangle_load(&a->ray, block_at(blocks, (size_t)a->path.child * BVH_UNIT)),
-                      rows_b = triangle_load(&b->ray, block_at(blocks, (size_t)b->path.child * BVH_UNIT));
+INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) {
+  const triangle_rows rows_a = triangle_load(&a->ray, block_at(scene->blocks, (size_t)a->path.child * BVH_UNIT)),
+                      rows_b = triangle_load(&b->ray, block_at(scene->blocks, (size_t)b->path.child * BVH_UNIT));
   const prepared_pair rays = pair_of_rays(&a->ray, &b->ray);
   const pair_rows rows = pair_load(&rows_a, &rows_b);
-  const uint cull = SLAB_QUERY == SLAB_INTERVAL ? SLAB_CULL_NONE : cast->cull;
+  const uint cull = SLAB_QUERY == SLAB_INTERVAL ? SLAB_CULL_NONE : scene->cast->cull;
   pair_real t;
   const pair_mask hit = triangle_intersect(&rays, &rows, pair_of(a->on.q.limit, b->on.q.limit), cull, &t);
-  in_flight_take(a, hit.lo, t.lo, nodes, blocks, cast);
-  in_flight_take(b, hit.hi, t.hi, nodes, blocks, cast);
+  in_flight_take(a, hit.lo, t.lo, scene);
+  in_flight_take(b, hit.hi, t.hi, scene);
 }
 
 #endif
@@ -230,8 +220,8 @@ KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *re
                                     const global slab_primitive_id *skips, volatile global uint *invalid,
                                     const cast_uniforms cast, NODES_PARAMETERS, const global uchar *fallback,
                                     const global uint *sorted) {
-  const scene_blocks blocks = BLOCKS_GIVEN;
-  const scene_nodes nodes = NODES_GIVEN;
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted};
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   prepared_rays prepared;
@@ -253,10 +243,10 @@ KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *re
      * than two rounds at once, and rays take 1.03 to 1.07 times as long (PoCL 3.1, Zen 3). */
     uint count = inners;
     inners = 0;
-    for (uint n = 0; n < count; n++) in_flight_node(&in_flight_rays[inner[n]], nodes);
+    for (uint n = 0; n < count; n++) in_flight_node(&in_flight_rays[inner[n]], &scene);
     for (uint n = 0; n < count; n++) {
       const uint k = inner[n];
-      in_flight_pop(&in_flight_rays[k], nodes, blocks);
+      in_flight_pop(&in_flight_rays[k], &scene);
       in_flight_enlist(k, in_flight_rays[k].path.meta, inner, &inners, other, &others);
     }
     if (others < SLAB_IN_FLIGHT / 4 && inners != 0) continue;
@@ -267,30 +257,30 @@ KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *re
       const uint k = other[n];
       in_flight *t = &in_flight_rays[k];
       if (t->path.meta == 0) {
-        if (t->begun) traversal_end(&t->on, &t->ray, rays, results, table, blocks, &cast, &share);
+        if (t->begun) traversal_end(&t->on, &t->ray, &arrays, &scene, &share);
         t->begun = next < end;
         if (!t->begun) continue;
-        t->ray = *prepared_rays_take(&prepared, rays, sorted, &cast, next, end);
+        t->ray = *prepared_rays_take(&prepared, &arrays, &cast, next, end);
         traversal_begin(&t->on, (uint)ray_number(sorted, next++), get_global_id(0) * SLAB_IN_FLIGHT + k, &t->ray,
-                        results, offsets, table, blocks, skips, invalid, &cast);
+                        &arrays, &scene);
         in_flight_root(t, &stacks[k]);
-        if (sorted != 0) in_flight_fetch_result(t, results, &cast);
+        if (sorted != 0) in_flight_fetch_result(t, &arrays, &cast);
 #if SLAB_RAY_PAIRS > 1
       } else if (BVH_LEAF_KIND(t->path.meta) == SLAB_TRIANGLE && alone == SLAB_IN_FLIGHT) {
         alone = k;
         continue;
       } else if (BVH_LEAF_KIND(t->path.meta) == SLAB_TRIANGLE) {
-        in_flight_pair(&in_flight_rays[alone], t, nodes, blocks, &cast);
+        in_flight_pair(&in_flight_rays[alone], t, &scene);
         in_flight_enlist(alone, in_flight_rays[alone].path.meta, inner, &inners, other, &others);
         alone = SLAB_IN_FLIGHT;
 #endif
       } else {
-        in_flight_leaf(t, nodes, blocks, &cast);
+        in_flight_leaf(t, &scene);
       }
       in_flight_enlist(k, t->path.meta, inner, &inners, other, &others);
     }
     if (alone == SLAB_IN_FLIGHT) continue;
-    if (inners + others == 0) in_flight_leaf(&in_flight_rays[alone], nodes, blocks, &cast);
+    if (inners + others == 0) in_flight_leaf(&in_flight_rays[alone], &scene);
     in_flight_enlist(alone, in_flight_rays[alone].path.meta, inner, &inners, other, &others);
   }
 }

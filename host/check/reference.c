@@ -84,6 +84,7 @@ static int compare_hits(const void *a, const void *b) {
 
 bool reference_cast(const slab_scene *scene, const cast_uniforms *cast, slab_query query, const slab_ray *given,
                     slab_primitive_id skip, reference_answer *answer) {
+  const scene_view view = {.table = scene->table, .blocks = scene->blocks, .cast = cast};
   const prepared_ray ray = ray_prepare(given);
   reference_state m = {.query = query, .global_id = SLAB_MISS, .answer = answer};
   m.skip = skipped_global_id(scene->table, scene->geometries, skip);
@@ -95,8 +96,7 @@ bool reference_cast(const slab_scene *scene, const cast_uniforms *cast, slab_que
   answer->invalid = ray.state == RAY_INVALID;
   answer->distance = found ? ray_final_t(&ray, m.t) : INFINITY;
   if (query == SLAB_CLOSEST)
-    answer->closest =
-        found ? hit_of(&ray, scene->table, scene->blocks, cast, m.t, m.global_id) : hit_none(reason_of(&ray));
+    answer->closest = found ? hit_of(&ray, &view, m.t, m.global_id) : hit_none(reason_of(&ray));
   if (query == SLAB_INTERVAL) {
     answer->interval = interval_none(reason_of(&ray));
     if (found) {
@@ -109,6 +109,6 @@ bool reference_cast(const slab_scene *scene, const cast_uniforms *cast, slab_que
   if (query != SLAB_ALL || !found) return true;
   qsort(answer->all, m.count, sizeof *answer->all, compare_hits);
   for (uint32_t k = 0; k < m.count; k++)
-    answer->all[k] = hit_of(&ray, scene->table, scene->blocks, cast, answer->all[k].t, answer->all[k].primitive);
+    answer->all[k] = hit_of(&ray, &view, answer->all[k].t, answer->all[k].primitive);
   return true;
 }
