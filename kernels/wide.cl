@@ -157,15 +157,6 @@ INLINE void in_flight_node(in_flight *t, const scene_view *scene) {
 /* Pops the next child from the stack. */
 INLINE void in_flight_pop(in_flight *t, const scene_view *scene) { interleaved_pop(&t->path, scene, t->on.q.limit); }
 
-/* Puts ray k on the list of those whose next step is a node, or on the list of the others. It has no branch, since the
- * choice is unpredictable. */
-INLINE void in_flight_enlist(uint k, uint meta, uint *inner, uint *inners, uint *other, uint *others) {
-  const uint again = BVH_IS_INNER(meta) ? 1 : 0;
-  inner[*inners] = other[*others] = k;
-  *inners += again;
-  *others += 1 - again;
-}
-
 /* Prefetches where the result of a ray goes, since results of sorted rays are scattered. Small results are not
  * prefetched: they stay in the cache. */
 INLINE void in_flight_fetch_result(const in_flight *t, const cast_arrays *arrays, const cast_uniforms *cast) {
@@ -214,6 +205,93 @@ INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) 
 
 #endif
 
+/* The rays in flight of a work-item, and two lists of them by number. inner: those whose next step is a node. other:
+ * those whose next step is a leaf, or that have ended. Arrays stay in the kernel. */
+typedef struct rays_in_flight {
+  in_flight *rays;
+  interleaved_stack *stacks;
+  prepared_rays *prepared;
+  uint *inner, *other;
+  uint inners, others; /* on each list */
+  size_t next, end;    /* the rays that are still to be cast */
+} rays_in_flight;
+
+INLINE void in_flight_begin(rays_in_flight *f) {
+  f->prepared->first = f->prepared->count = 0;
+  f->inners = 0;
+  f->others = SLAB_IN_FLIGHT;
+  for (uint k = 0; k < SLAB_IN_FLIGHT; k++) {
+    f->other[k] = k;
+    f->rays[k].begun = false;
+    f->rays[k].path.meta = 0;
+  }
+}
+
+/* Puts ray k on the list of its next step. It has no branch, since the choice is unpredictable. */
+INLINE void in_flight_enlist(rays_in_flight *f, uint k) {
+  const uint again = BVH_IS_INNER(f->rays[k].path.meta) ? 1 : 0;
+  f->inner[f->inners] = f->other[f->others] = k;
+  f->inners += again;
+  f->others += 1 - again;
+}
+
+/* Does the next step of the rays at nodes. Two loops, since processors execute several rounds of each at once. Of one
+ * loop for both steps they execute less than two rounds at once, and rays take 1.03 to 1.07 times as long (PoCL 3.1,
+ * Zen 3). */
+INLINE void in_flight_nodes(rays_in_flight *f, const scene_view *scene) {
+  const uint count = f->inners;
+  f->inners = 0;
+  for (uint n = 0; n < count; n++) in_flight_node(&f->rays[f->inner[n]], scene);
+  for (uint n = 0; n < count; n++) {
+    const uint k = f->inner[n];
+    in_flight_pop(&f->rays[k], scene);
+    in_flight_enlist(f, k);
+  }
+}
+
+/* Writes the result of ray k, which has ended. The next ray takes its place. False where there is none. */
+INLINE bool in_flight_replace(rays_in_flight *f, uint k, const cast_arrays *arrays, const scene_view *scene,
+                              hit_share *share) {
+  in_flight *t = &f->rays[k];
+  if (t->begun) traversal_end(&t->on, &t->ray, arrays, scene, share);
+  t->begun = f->next < f->end;
+  if (!t->begun) return false;
+  t->ray = *prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->end);
+  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), get_global_id(0) * SLAB_IN_FLIGHT + k, &t->ray,
+                  arrays, scene);
+  in_flight_root(t, &f->stacks[k]);
+  if (arrays->sorted != 0) in_flight_fetch_result(t, arrays, scene->cast);
+  return true;
+}
+
+/* Does the next step of the rays at leaves, and replaces those that have ended. */
+INLINE void in_flight_others(rays_in_flight *f, const cast_arrays *arrays, const scene_view *scene, hit_share *share) {
+  const uint count = f->others;
+  uint alone = SLAB_IN_FLIGHT; /* a ray at a block of triangles that waits for a second one to form a ray pair */
+  f->others = 0;
+  for (uint n = 0; n < count; n++) {
+    const uint k = f->other[n], meta = f->rays[k].path.meta;
+    if (meta == 0) {
+      if (!in_flight_replace(f, k, arrays, scene, share)) continue;
+#if SLAB_RAY_PAIRS > 1
+    } else if (BVH_LEAF_KIND(meta) == SLAB_TRIANGLE && alone == SLAB_IN_FLIGHT) {
+      alone = k;
+      continue;
+    } else if (BVH_LEAF_KIND(meta) == SLAB_TRIANGLE) {
+      in_flight_pair(&f->rays[alone], &f->rays[k], scene);
+      in_flight_enlist(f, alone);
+      alone = SLAB_IN_FLIGHT;
+#endif
+    } else {
+      in_flight_leaf(&f->rays[k], scene);
+    }
+    in_flight_enlist(f, k);
+  }
+  if (alone == SLAB_IN_FLIGHT) return;
+  if (f->inners + f->others == 0) in_flight_leaf(&f->rays[alone], scene);
+  in_flight_enlist(f, alone);
+}
+
 /* The arguments of `wide`. sorted: as in prepared_rays.h. */
 KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *results, const global uint *offsets,
                                     const global geometry_entry *table, BLOCKS_PARAMETERS,
@@ -222,66 +300,21 @@ KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *re
                                     const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted};
-  size_t next = get_global_id(0) * cast.rays_each;
-  const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
-  prepared_rays prepared;
-  prepared.first = prepared.count = 0;
-  (void)fallback; /* such a cast has no packets */
-  hit_share share = {0, 0};
+  const size_t first = get_global_id(0) * cast.rays_each;
+  const size_t end = first + cast.rays_each < cast.rays ? first + cast.rays_each : cast.rays;
   in_flight in_flight_rays[SLAB_IN_FLIGHT];
   interleaved_stack stacks[SLAB_IN_FLIGHT];
-  /* Lists of the rays in flight. inner: those whose next step is a node. other: those whose next step is a leaf, or
-   * that have ended. `other` waits until it has several rays, since each loop has a cost at its end. */
-  uint inner[SLAB_IN_FLIGHT], other[SLAB_IN_FLIGHT], inners = 0, others = SLAB_IN_FLIGHT;
-  for (uint k = 0; k < SLAB_IN_FLIGHT; k++) {
-    other[k] = k;
-    in_flight_rays[k].begun = false;
-    in_flight_rays[k].path.meta = 0;
-  }
-  while (inners + others > 0) {
-    /* Two loops, since processors execute several rounds of each at once. Of one loop for both steps they execute less
-     * than two rounds at once, and rays take 1.03 to 1.07 times as long (PoCL 3.1, Zen 3). */
-    uint count = inners;
-    inners = 0;
-    for (uint n = 0; n < count; n++) in_flight_node(&in_flight_rays[inner[n]], &scene);
-    for (uint n = 0; n < count; n++) {
-      const uint k = inner[n];
-      in_flight_pop(&in_flight_rays[k], &scene);
-      in_flight_enlist(k, in_flight_rays[k].path.meta, inner, &inners, other, &others);
-    }
-    if (others < SLAB_IN_FLIGHT / 4 && inners != 0) continue;
-    count = others;
-    others = 0;
-    uint alone = SLAB_IN_FLIGHT; /* a ray at a block of triangles that waits for a second one to form a ray pair */
-    for (uint n = 0; n < count; n++) {
-      const uint k = other[n];
-      in_flight *t = &in_flight_rays[k];
-      if (t->path.meta == 0) {
-        if (t->begun) traversal_end(&t->on, &t->ray, &arrays, &scene, &share);
-        t->begun = next < end;
-        if (!t->begun) continue;
-        t->ray = *prepared_rays_take(&prepared, &arrays, &cast, next, end);
-        traversal_begin(&t->on, (uint)ray_number(sorted, next++), get_global_id(0) * SLAB_IN_FLIGHT + k, &t->ray,
-                        &arrays, &scene);
-        in_flight_root(t, &stacks[k]);
-        if (sorted != 0) in_flight_fetch_result(t, &arrays, &cast);
-#if SLAB_RAY_PAIRS > 1
-      } else if (BVH_LEAF_KIND(t->path.meta) == SLAB_TRIANGLE && alone == SLAB_IN_FLIGHT) {
-        alone = k;
-        continue;
-      } else if (BVH_LEAF_KIND(t->path.meta) == SLAB_TRIANGLE) {
-        in_flight_pair(&in_flight_rays[alone], t, &scene);
-        in_flight_enlist(alone, in_flight_rays[alone].path.meta, inner, &inners, other, &others);
-        alone = SLAB_IN_FLIGHT;
-#endif
-      } else {
-        in_flight_leaf(t, &scene);
-      }
-      in_flight_enlist(k, t->path.meta, inner, &inners, other, &others);
-    }
-    if (alone == SLAB_IN_FLIGHT) continue;
-    if (inners + others == 0) in_flight_leaf(&in_flight_rays[alone], &scene);
-    in_flight_enlist(alone, in_flight_rays[alone].path.meta, inner, &inners, other, &others);
+  prepared_rays prepared;
+  uint inner[SLAB_IN_FLIGHT], other[SLAB_IN_FLIGHT];
+  hit_share share = {0, 0};
+  rays_in_flight f = {in_flight_rays, stacks, &prepared, inner, other, 0, 0, first, end};
+  (void)fallback; /* such a cast has no packets */
+  in_flight_begin(&f);
+  while (f.inners + f.others > 0) {
+    in_flight_nodes(&f, &scene);
+    /* The other list waits until it has several rays, since each loop has a cost at its end. */
+    if (f.others < SLAB_IN_FLIGHT / 4 && f.inners != 0) continue;
+    in_flight_others(&f, &arrays, &scene, &share);
   }
 }
 
