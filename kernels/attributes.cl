@@ -23,12 +23,12 @@ KERNEL_HINT kernel void attributes(const global slab_ray *rays, global void *res
   global slab_hit *hits = (global slab_hit *)((global uint *)results + cast.at[AT_RESULTS]);
   real row[8];
   columns_load((const global float *)hits, 0, first, count, row);
-  const word global_id = lanes_as_word(row[6]);
+  const word global_id = lanes_as_word(row[DEFERRED_GLOBAL_ID]);
   if (!lanes_any(global_id < SLAB_INVALID)) return;
   const ray_given given = rays_load(&arrays, &cast, first, count);
   prepared_ray ray = ray_scale(&given);
   ray_turn(&ray, ray.octant);
-  const packet_hits m = {&ray, row[0], global_id < SLAB_INVALID ? global_id : SLAB_MISS, lanes_as_word(row[7]),
-                         lanes_as_word(row[4]) & (BVH_WIDTH - 1)};
+  const packet_hits m = {&ray, row[DEFERRED_T], global_id < SLAB_INVALID ? global_id : SLAB_MISS,
+                         lanes_as_word(row[DEFERRED_WHERE]), lanes_as_word(row[DEFERRED_LANE]) & (BVH_WIDTH - 1)};
   attributes_of_hits(&m, &scene, hits + first, count);
 }

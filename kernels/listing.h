@@ -9,7 +9,7 @@
 #include "scene_memory.h"
 
 typedef struct listing {
-  global slab_hit *hits; /* as found: t, global primitive id (in primitive) and where (in geometry) alone are set */
+  global deferred_hit *hits; /* as found; lane is not set */
   uint count, capacity;
   volatile global uint *taken; /* counters of the room; NULL: offsets are given */
 } listing;
@@ -43,8 +43,8 @@ INLINE uint share_take(hit_share *share, volatile global uint *taken, uint count
 }
 
 /* Start of the room for hits. */
-INLINE global slab_hit *listing_room(global void *results, const cast_uniforms *cast) {
-  return (global slab_hit *)((global uint *)results + cast->at[AT_RESULTS]);
+INLINE global deferred_hit *listing_room(global void *results, const cast_uniforms *cast) {
+  return (global deferred_hit *)((global uint *)results + cast->at[AT_RESULTS]);
 }
 
 /* Begins the list of ray i. walk: its index among the rays in flight, over all work-items. */
@@ -62,10 +62,11 @@ INLINE listing listing_begin(const cast_arrays *arrays, const cast_uniforms *cas
   return l;
 }
 
-INLINE void hit_move(global slab_hit *to, float t, uint global_id, uint where) {
+/* Sets what a list holds of a hit. */
+INLINE void hit_move(global deferred_hit *to, float t, uint global_id, uint where) {
   to->t = t;
-  to->primitive = global_id;
-  to->geometry = where;
+  to->global_id = global_id;
+  to->where = where;
 }
 
 /* Moves a list to where there is room for twice as many hits, if there is. */
@@ -73,8 +74,9 @@ INLINE void listing_grow(listing *l, const cast_uniforms *cast) {
   const hit_room room = cast->room;
   const uint wanted = 2 * l->capacity, at = room_take(l->taken + TAKEN_LARGER, wanted, room.larger);
   if (at == LIST_LOST) return;
-  global slab_hit *to = listing_room((global void *)l->taken, cast) + room.hits + (size_t)room.walks * room.walk + at;
-  for (uint k = 0; k < l->count; k++) hit_move(&to[k], l->hits[k].t, l->hits[k].primitive, l->hits[k].geometry);
+  global deferred_hit *to =
+      listing_room((global void *)l->taken, cast) + room.hits + (size_t)room.walks * room.walk + at;
+  for (uint k = 0; k < l->count; k++) hit_move(&to[k], l->hits[k].t, l->hits[k].global_id, l->hits[k].where);
   l->hits = to;
   l->capacity = wanted;
 }
@@ -87,37 +89,37 @@ INLINE void listing_take(listing *l, float t, uint global_id, uint where, const 
 
 /* ---- sorting by (t, global primitive id): a heap sort in place, since a ray may have any number of hits ---- */
 
-INLINE bool hit_is_after(const global slab_hit *a, float t, uint global_id) {
-  return a->t > t || (a->t == t && a->primitive > global_id);
+INLINE bool hit_is_after(const global deferred_hit *a, float t, uint global_id) {
+  return a->t > t || (a->t == t && a->global_id > global_id);
 }
 
-INLINE void sift_down(global slab_hit *hits, uint root, uint count) {
+INLINE void sift_down(global deferred_hit *hits, uint root, uint count) {
   const float t = hits[root].t;
-  const uint global_id = hits[root].primitive, where = hits[root].geometry;
+  const uint global_id = hits[root].global_id, where = hits[root].where;
   for (uint child = 2 * root + 1; child < count; child = 2 * root + 1) {
-    if (child + 1 < count && hit_is_after(&hits[child + 1], hits[child].t, hits[child].primitive)) child++;
+    if (child + 1 < count && hit_is_after(&hits[child + 1], hits[child].t, hits[child].global_id)) child++;
     if (!hit_is_after(&hits[child], t, global_id)) break;
-    hit_move(&hits[root], hits[child].t, hits[child].primitive, hits[child].geometry);
+    hit_move(&hits[root], hits[child].t, hits[child].global_id, hits[child].where);
     root = child;
   }
   hit_move(&hits[root], t, global_id, where);
 }
 
-INLINE void sort_hits(global slab_hit *hits, uint count) {
+INLINE void sort_hits(global deferred_hit *hits, uint count) {
   for (uint i = count / 2; i-- > 0;) sift_down(hits, i, count);
   for (uint last = count; last-- > 1;) {
     const float t = hits[last].t;
-    const uint global_id = hits[last].primitive, where = hits[last].geometry;
-    hit_move(&hits[last], hits[0].t, hits[0].primitive, hits[0].geometry);
+    const uint global_id = hits[last].global_id, where = hits[last].where;
+    hit_move(&hits[last], hits[0].t, hits[0].global_id, hits[0].where);
     hit_move(&hits[0], t, global_id, where);
     sift_down(hits, 0, last);
   }
 }
 
 /* Sorts the collected hits of ray i. Returns where the results go, or NULL where there is no room. */
-INLINE global slab_hit *listing_end(const listing *l, hit_share *share, const cast_uniforms *cast, size_t i) {
+INLINE global hit_entry *listing_end(const listing *l, hit_share *share, const cast_uniforms *cast, size_t i) {
   const uint held = l->count < l->capacity ? l->count : l->capacity;
-  global slab_hit *to = l->hits;
+  global deferred_hit *to = l->hits;
   if (l->taken != 0) {
     global hit_list *list = (global hit_list *)(l->taken + TAKEN_NUMBERS) + i;
     const uint begin = l->count > held ? LIST_LOST : l->count == 0 ? 0 : share_take(share, l->taken, l->count, cast);
@@ -127,7 +129,7 @@ INLINE global slab_hit *listing_end(const listing *l, hit_share *share, const ca
     to = listing_room((global void *)l->taken, cast) + begin;
   }
   sort_hits(l->hits, held);
-  return to;
+  return (global hit_entry *)to;
 }
 
 #endif

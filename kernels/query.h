@@ -120,9 +120,8 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
   bool found = q->global_id != SLAB_MISS;
   global void *results = results_begin(arrays, scene->cast);
   if (SLAB_QUERY == SLAB_CLOSEST && SLAB_DEFERRED && found) {
-    const slab_hit packet_hits = {q->t, {0.0f, 0.0f, 0.0f}, as_float(q->lane),
-                                  0.0f, q->global_id,       q->where}; /* attributes.cl */
-    ((global slab_hit *)results)[i] = packet_hits;
+    const deferred_hit hit = {.t = q->t, .lane = q->lane, .global_id = q->global_id, .where = q->where};
+    ((global hit_entry *)results)[i].deferred = hit; /* for attributes.cl */
   } else if (SLAB_QUERY == SLAB_CLOSEST) {
     slab_hit hit = found ? query_hit(ray, scene, q->t, q->global_id, q->where) : hit_none(reason_of(ray));
     ((global slab_hit *)results)[i] = hit;
@@ -141,11 +140,11 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
     }
     ((global slab_interval *)results)[i] = interval;
   } else {
-    global slab_hit *hits = listing_end(&q->list, share, scene->cast, i);
+    global hit_entry *hits = listing_end(&q->list, share, scene->cast, i);
     const uint held = hits == 0 ? 0 : min(q->list.count, q->list.capacity);
     for (uint k = 0; k < held; k++) {
-      const slab_hit packet_hits = q->list.hits[k];
-      hits[k] = query_hit(ray, scene, packet_hits.t, packet_hits.primitive, packet_hits.geometry);
+      const deferred_hit later = ((const global hit_entry *)q->list.hits)[k].deferred;
+      hits[k].hit = query_hit(ray, scene, later.t, later.global_id, later.where);
     }
   }
 }

@@ -126,6 +126,26 @@ typedef struct cast_arrays {
   GLOBAL const uint *sorted;             /* the ray numbers in casting order; NULL: the order of the array */
 } cast_arrays;
 
+/* A hit whose attributes are computed later. It waits in the place of its slab_hit. A ray without a hit has its
+ * slab_hit at once, so global_id lies where a slab_hit has the primitive, SLAB_MISS or SLAB_INVALID. */
+typedef struct deferred_hit {
+  float t; /* in the prepared ray's units */
+  uint32_t unused_normal[3];
+  uint32_t lane; /* in its block; not set by SLAB_ALL */
+  uint32_t unused_v;
+  uint32_t global_id;
+  uint32_t where; /* its block in a BVH, as in query_state */
+} deferred_hit;
+
+/* Numbers of its words. */
+enum { DEFERRED_T = 0, DEFERRED_LANE = 4, DEFERRED_GLOBAL_ID = 6, DEFERRED_WHERE = 7 };
+
+/* The place of both. */
+typedef union hit_entry {
+  slab_hit hit;
+  deferred_hit deferred;
+} hit_entry;
+
 #ifdef SLAB_QUERY
 /* Where the results begin. */
 INLINE GLOBAL void *results_begin(const cast_arrays *arrays, const cast_uniforms *cast) {
