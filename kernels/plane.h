@@ -11,7 +11,7 @@ INLINE real plane_dot(const real n[3], const ray_real v[3]) { return (n[0] * v[0
  * place. The result is then the same float, or n . o is below 2^-65 with and without them. The reason: a term of 2^-96
  * absorbs such products, and a term of 2^-66 absorbs any change that they make to smaller terms. So where n . o or the
  * offset reaches 2^-36 no answer depends on them. Elsewhere n . o is computed with them. */
-INLINE real plane_from(const prepared_ray *ray, const real n[3], real offset, mask packet_hits) {
+INLINE real plane_from(const prepared_ray *ray, const real n[3], real offset, mask crosses) {
   ray_mask any = (ray_mask)(0);
   ray_real origin[3];
   UNROLL for (int i = 0; i < 3; i++) {
@@ -21,7 +21,7 @@ INLINE real plane_from(const prepared_ray *ray, const real n[3], real offset, ma
   }
   if (!ray_any(any)) return plane_dot(n, ray->origin);
   const real from = plane_dot(n, origin);
-  const mask near = (lanes_abs(from) < 0x1p-36f) & (lanes_abs(offset) < 0x1p-36f) & packet_hits;
+  const mask near = (lanes_abs(from) < 0x1p-36f) & (lanes_abs(offset) < 0x1p-36f) & crosses;
   return lanes_any(near) ? plane_dot(n, ray->origin) : from;
 }
 
