@@ -10,8 +10,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=tests/toolchain.sh
 source "$root/tests/toolchain.sh"
 ptxas=${PTXAS:-ptxas}
-queries=(0 1 2 3 4 5) # slab_query: closest, distance, any, count, all, interval
-kinds=(1 2 4 8 16 31) # bit k: the scene holds slab_shape k; each alone, and all
+# count_of NAME: the number that the public header gives it.
+count_of() { sed -nE "s/^#define $1 ([0-9]+)$/\1/p" "$root/host/include/slabcast_types.h"; }
+mapfile -t queries < <(seq 0 $(($(count_of SLAB_QUERY_COUNT) - 1)))
+all=$(((1 << $(count_of SLAB_SHAPE_COUNT)) - 1)) # bit k: the scene holds slab_shape k
+kinds=("$all")                                   # all, and each alone
+for ((kind = 1; kind < all; kind *= 2)); do kinds+=("$kind"); done
 exact=-cl-fp32-correctly-rounded-divide-sqrt
 report=${1:-}
 double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
@@ -33,7 +37,7 @@ die() {
 
 # Whether a variant's code is but part of another's: of one kind of primitive, or of a query for a scene in several
 # buffers, of which what is read of the scene is the same for all.
-is_part() { [[ $3 =~ ^(1|2|4|8|16)$ || (${5-} == cut && $2 != 0) ]]; }
+is_part() { [[ ($3 != 0 && $3 != "$all") || (${5-} == cut && $2 != 0) ]]; }
 
 # compile KERNEL QUERY KINDS DIVISION [cut], for both makes
 compile() {
@@ -62,14 +66,14 @@ variants() {
       echo "$kernel 0 0 $exact"
       continue
     fi
-    echo "$kernel 5 31 $double"
-    echo "$kernel 5 31 $integers"
+    echo "$kernel 5 $all $double"
+    echo "$kernel 5 $all $integers"
     if [[ $(basename "$kernel") == pairs.cl || $(basename "$kernel") == probe.cl ]]; then # of any query and kind
-      echo "$kernel 5 31 $exact"
+      echo "$kernel 5 $all $exact"
       continue
     fi
     for query in "${queries[@]}"; do
-      echo "$kernel $query 31 $exact cut"
+      echo "$kernel $query $all $exact cut"
       for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
     done
   done
@@ -104,7 +108,7 @@ report() {
 
 # check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
 check_lanes() {
-  "$CLANG" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS=31 -USLAB_IN_FLIGHT -DSLAB_IN_FLIGHT="$3" \
+  "$CLANG" "${common[@]}" -fsyntax-only -DLANES="$2" -DSLAB_QUERY=0 -DSLAB_KINDS="$all" -USLAB_IN_FLIGHT -DSLAB_IN_FLIGHT="$3" \
     -DSLAB_RAY_PAIRS="${4-1}" -DSLAB_DEFERRED="${5-0}" "${cpu[@]}" "$division" "${buffers[@]}" "$root/kernels/$1.cl" ||
     die "$1.cl fails at $2 lanes, $3 in turns"
 }

@@ -61,6 +61,12 @@ typedef struct oracle_item {
   uint32_t listed; /* how often SLAB_ALL lists it */
 } oracle_item;
 
+/* oracle_box and so on, one for each kind. Returns false when certainly missed. */
+#define ORACLE_OF(shape, name, names, noun, rows, form, place, source) \
+  bool oracle_##name(const oracle_line *, const oracle_question *, const slab_##name *, oracle_item *);
+SHAPES(ORACLE_OF)
+#undef ORACLE_OF
+
 /* ---- oracle_line.c -------------------------------------------------------- */
 
 oracle_state oracle_line_prepare(const slab_ray *ray, oracle_line *line);
@@ -96,9 +102,6 @@ typedef struct oracle_axis {
   int sign;                   /* sign of the direction; 0: unknown */
 } oracle_axis;
 
-/* Returns false when certainly missed. */
-bool oracle_box(const oracle_line *, const oracle_question *, const slab_box *, oracle_item *);
-bool oracle_obb(const oracle_line *, const oracle_question *, const slab_obb *, oracle_item *);
 /* Axes of a box or oriented box; false when an axis parallel to the ray excludes it. */
 bool oracle_box_axes(const oracle_line *, const slab_box *, oracle_axis axis[3]);
 bool oracle_obb_axes(const oracle_line *, const slab_obb *, oracle_axis axis[3]);
@@ -121,13 +124,10 @@ typedef struct oracle_solid {
   oracle_span near, far;
 } oracle_solid;
 
-bool oracle_sphere(const oracle_line *, const oracle_question *, const slab_sphere *, oracle_item *);
 /* Picks the crossing (surfaces) or clips the interval (solids). Returns false when certainly missed. */
 bool oracle_solid_item(const oracle_line *, const oracle_question *, const oracle_solid *, oracle_item *);
 
 /* ---- oracle_surface.c: planes and triangles --------------------------------- */
-
-bool oracle_plane(const oracle_line *, const oracle_question *, const slab_plane *, oracle_item *);
 
 /* A triangle in the ray's shear space. Edge i is opposite of vertex i. */
 typedef struct oracle_view {
@@ -141,7 +141,6 @@ typedef struct oracle_view {
   bool has_area;                   /* false: two vertices certainly coincide there */
 } oracle_view;
 
-bool oracle_triangle(const oracle_line *, const oracle_question *, const slab_triangle *, oracle_item *);
 /* Returns false when one coordinate alone shows a miss. */
 bool oracle_triangle_view(const oracle_line *, const slab_triangle *, oracle_view *);
 /* Sign of the edge from vertex j to k under the tie rule, for coordinates that are exact floats. */

@@ -65,7 +65,7 @@ static void turned_axes(random_state *r, float axes[3][3]) {
   axes[(axis + 2) % 3][(axis + 1) % 3] = -s;
 }
 
-static void random_box(random_state *r, const adversarial *p, float shape[15]) {
+static void random_box(random_state *r, const adversarial *p, float shape[SHAPE_FLOATS_MOST]) {
   for (int i = 0; i < 3; i++) {
     const float a = coordinate(r, p), b = random_below(r, 6) ? coordinate(r, p) : a;
     shape[i] = a < b ? a : b;
@@ -78,13 +78,11 @@ static void random_box(random_state *r, const adversarial *p, float shape[15]) {
 
 void adversarial_shape(random_state *r, slab_shape kind, const adversarial *p, float shape[SHAPE_FLOATS_MOST]) {
   for (int i = 0; i < 9; i++) shape[i] = coordinate(r, p);
-  if (kind == SLAB_SPHERE) shape[3] = random_below(r, 6) ? fabsf(shape[3]) : 0.0f;
+  for (int i = 0; i < SHAPE_FLOATS_MOST; i++)
+    if ((shape_sizes(kind) >> i & 1) != 0) shape[i] = random_below(r, 6) ? fabsf(shape[i]) : 0.0f;
   if (kind == SLAB_BOX) random_box(r, p, shape);
   if (kind == SLAB_PLANE && random_below(r, 2)) shape[random_below(r, 3)] = 0;
-  if (kind == SLAB_OBB) {
-    for (int i = 3; i < 6; i++) shape[i] = random_below(r, 6) ? fabsf(shape[i]) : 0.0f;
-    turned_axes(r, (float(*)[3])(shape + 6));
-  }
+  if (kind == SLAB_OBB) turned_axes(r, (float(*)[3])(shape + 6));
   if (kind == SLAB_TRIANGLE && random_below(r, 8) == 0)
     for (int i = 0; i < 3; i++) shape[6 + i] = shape[i]; /* without area */
   if (random_below(r, 30) == 0) shape[random_below(r, (uint32_t)shape_floats(kind))] = NAN;

@@ -16,6 +16,17 @@ const char *shape_name(slab_shape kind) {
   return nouns[kind];
 }
 
+uint32_t shape_sizes(slab_shape kind) {
+  static const uint32_t sizes[SHAPE_KINDS] = {[SLAB_SPHERE] = 1u << 3, [SLAB_OBB] = 7u << 3};
+  return sizes[kind];
+}
+
+uint32_t shape_points(slab_shape kind) {
+  static const uint32_t points[SHAPE_KINDS] = {
+      [SLAB_SPHERE] = 1, [SLAB_BOX] = 1 | 1u << 3, [SLAB_OBB] = 1, [SLAB_TRIANGLE] = 1 | 1u << 3 | 1u << 6};
+  return points[kind];
+}
+
 slab_status shape_add_array(slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
                             const slab_geometry_options *options, uint32_t *geometry) {
   switch (kind) {

@@ -5,6 +5,7 @@
 
 #include "counting_scene.h"
 #include "harness.h"
+#include "refused.h"
 
 /* The call is refused with this status, and the message contains `part`. */
 #define assert_refused(call, status, part) \
@@ -231,16 +232,12 @@ static void adding_names_a_missing_argument(void **state) {
   assert_ok(slab_scene_create(context, &scene));
   uint32_t geometry = 77;
   const uint32_t indices[] = {0, 1, 2};
-  const slab_mesh vertexless = {NULL, 0, 3, indices, 1}, mesh = {0};
-  assert_refused(slab_scene_add_planes(NULL, NULL, 0, NULL, NULL), SLAB_INVALID_ARGUMENT, "scene");
-  assert_refused(slab_scene_add_spheres(NULL, NULL, 0, NULL, NULL), SLAB_INVALID_ARGUMENT, "scene");
-  assert_refused(slab_scene_add_boxes(NULL, NULL, 0, NULL, NULL), SLAB_INVALID_ARGUMENT, "scene");
-  assert_refused(slab_scene_add_obbs(NULL, NULL, 0, NULL, NULL), SLAB_INVALID_ARGUMENT, "scene");
-  assert_refused(slab_scene_add_mesh(NULL, &mesh, NULL, NULL), SLAB_INVALID_ARGUMENT, "scene");
-  assert_refused(slab_scene_add_planes(scene, NULL, 1, NULL, &geometry), SLAB_INVALID_ARGUMENT, "NULL");
-  assert_refused(slab_scene_add_spheres(scene, NULL, 1, NULL, &geometry), SLAB_INVALID_ARGUMENT, "NULL");
-  assert_refused(slab_scene_add_boxes(scene, NULL, 1, NULL, &geometry), SLAB_INVALID_ARGUMENT, "NULL");
-  assert_refused(slab_scene_add_obbs(scene, NULL, 1, NULL, &geometry), SLAB_INVALID_ARGUMENT, "NULL");
+  const slab_mesh vertexless = {NULL, 0, 3, indices, 1};
+  for (int kind = 0; kind < SHAPE_KINDS; kind++) {
+    assert_refused(shape_add(NULL, (slab_shape)kind, NULL, 0, NULL), SLAB_INVALID_ARGUMENT, "scene");
+    if (kind == SLAB_TRIANGLE) continue; /* a mesh: below */
+    assert_refused(shape_add_array(scene, (slab_shape)kind, NULL, 1, NULL, &geometry), SLAB_INVALID_ARGUMENT, "NULL");
+  }
   assert_refused(slab_scene_add_mesh(scene, NULL, NULL, &geometry), SLAB_INVALID_ARGUMENT, "mesh");
   assert_refused(slab_scene_add_mesh(scene, &vertexless, NULL, &geometry), SLAB_INVALID_ARGUMENT, "vertices");
   assert_int_equal(geometry, 77);
@@ -272,18 +269,11 @@ static void committed_scene_takes_no_more(void **state) {
   (void)state;
   slab_context *context = harness_context();
   slab_scene *scene = counting_scene(context);
-  const slab_plane plane = {{0, 0, 1}, 0};
-  const slab_sphere sphere = {{0, 0, 0}, 1};
-  const slab_box box = {{0, 0, 0}, {1, 1, 1}};
-  const slab_obb obb = {{0, 0, 0}, {1, 1, 1}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-  const float corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-  const slab_mesh mesh = {corners, 0, 3, NULL, 1};
   uint32_t geometry = 77;
-  assert_status(slab_scene_add_planes(scene, &plane, 1, NULL, &geometry), SLAB_INVALID_STATE);
-  assert_status(slab_scene_add_spheres(scene, &sphere, 1, NULL, &geometry), SLAB_INVALID_STATE);
-  assert_status(slab_scene_add_boxes(scene, &box, 1, NULL, &geometry), SLAB_INVALID_STATE);
-  assert_status(slab_scene_add_obbs(scene, &obb, 1, NULL, &geometry), SLAB_INVALID_STATE);
-  assert_status(slab_scene_add_mesh(scene, &mesh, NULL, &geometry), SLAB_INVALID_STATE);
+  for (int kind = 0; kind < SHAPE_KINDS; kind++) {
+    const any_shape shape = shape_accepted((slab_shape)kind);
+    assert_status(shape_add_array(scene, (slab_shape)kind, &shape, 1, NULL, &geometry), SLAB_INVALID_STATE);
+  }
   assert_status(slab_scene_commit(scene, NULL), SLAB_INVALID_STATE);
   assert_int_equal(geometry, 77);
   slab_ray ray = counting_ray(0); /* the scene still answers */

@@ -6,8 +6,6 @@
 #include "harness.h"
 #include "refused.h"
 
-#define KINDS 5
-
 /* A context and an open scene. */
 static int open_scene(void **state) {
   slab_context *context = harness_context();
@@ -55,7 +53,7 @@ static void refused_primitive_is_named_by_index_and_value(void **state) {
     memcpy(shapes + (CULPRIT + 1) * shape_size(c->kind), &bad, shape_size(c->kind));
     uint32_t geometry = 77, skipped = 77;
     const slab_geometry_options options = {.skipped = &skipped};
-    const slab_status status = add_shapes(*state, c->kind, shapes, CROWD, &options, &geometry);
+    const slab_status status = shape_add_array(*state, c->kind, shapes, CROWD, &options, &geometry);
     if (status != SLAB_INVALID_ARGUMENT) fail_msg("case %zu gave \"%s\"", i, slab_status_text(status));
     assert_mentions("37");
     assert_mentions(c->shown);
@@ -70,14 +68,14 @@ static void refused_geometry_leaves_the_scene_as_it_was(void **state) {
   uint32_t geometry = 77;
   for (size_t i = 0; i < refused_count(); i++) {
     const any_shape bad = shape_refused(refused_at(i));
-    assert_status(add_shapes(*state, refused_at(i)->kind, &bad, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+    assert_status(shape_add_array(*state, refused_at(i)->kind, &bad, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
   }
-  assert_ok(add_shapes(*state, SLAB_BOX, &(slab_box){{0, 0, 0}, {1, 1, 1}}, 1, NULL, &geometry));
+  assert_ok(shape_add_array(*state, SLAB_BOX, &(slab_box){{0, 0, 0}, {1, 1, 1}}, 1, NULL, &geometry));
   assert_int_equal(geometry, 0);
   assert_ok(slab_scene_commit(*state, NULL));
   assert_ok(slab_scene_info(*state, &stats));
   assert_int_equal(stats.geometries, 1);
-  assert_int_equal(stats.planes + stats.spheres + stats.obbs + stats.triangles, 0);
+  assert_int_equal(shapes_added(&stats), 1);
   assert_int_equal(stats.boxes, 1);
   assert_down(*state, 0.5f, 0.5f, 0, 0, 8.0f);
 }
@@ -95,10 +93,10 @@ static void numbers_at_the_limits_are_accepted(void **state) {
       {{0, 0, 0}, {1, 1, 1}, {{-1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}; /* a reflection is orthonormal too */
   const slab_triangle triangles[] = {{{far, far, far}, {-far, -far, -far}, {far, -far, 0}},
                                      {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}};
-  assert_ok(add_shapes(*state, SLAB_PLANE, planes, 3, NULL, NULL));
-  assert_ok(add_shapes(*state, SLAB_SPHERE, spheres, 3, NULL, NULL));
-  assert_ok(add_shapes(*state, SLAB_OBB, obbs, 4, NULL, NULL));
-  assert_ok(add_shapes(*state, SLAB_TRIANGLE, triangles, 2, NULL, NULL));
+  assert_ok(shape_add_array(*state, SLAB_PLANE, planes, 3, NULL, NULL));
+  assert_ok(shape_add_array(*state, SLAB_SPHERE, spheres, 3, NULL, NULL));
+  assert_ok(shape_add_array(*state, SLAB_OBB, obbs, 4, NULL, NULL));
+  assert_ok(shape_add_array(*state, SLAB_TRIANGLE, triangles, 2, NULL, NULL));
   assert_ok(slab_scene_commit(*state, NULL));
 }
 
@@ -128,7 +126,7 @@ static void dropped_primitives_are_counted_and_ids_stay(void **state) {
       if (k != 11) memcpy(shapes + k * shape_size(c->kind), &bad, shape_size(c->kind));
     uint32_t geometry = 77, skipped = 77;
     const slab_geometry_options options = {.skip_invalid = 1, .skipped = &skipped};
-    assert_ok(add_shapes(*state, c->kind, shapes, 20, &options, &geometry));
+    assert_ok(shape_add_array(*state, c->kind, shapes, 20, &options, &geometry));
     assert_int_equal(skipped, 19);
     assert_int_equal(geometry, i);
     free(shapes);
@@ -142,16 +140,16 @@ static void dropped_primitives_are_counted_and_ids_stay(void **state) {
   for (size_t i = 0; i < refused_count(); i++) assert_int_equal(hits[i].primitive, 11);
   slab_scene_stats stats;
   assert_ok(slab_scene_info(*state, &stats));
-  assert_int_equal(stats.planes + stats.spheres + stats.obbs + stats.triangles, 20 * refused_count());
+  assert_int_equal(shapes_added(&stats), 20 * refused_count());
 }
 
 static void nothing_dropped_is_reported_as_zero(void **state) {
   for (int skip = 0; skip < 2; skip++)
-    for (slab_shape kind = SLAB_PLANE; kind <= SLAB_TRIANGLE; kind++) {
+    for (slab_shape kind = SLAB_PLANE; kind < SLAB_SHAPE_COUNT; kind++) {
       uint32_t skipped = 77;
       const slab_geometry_options options = {.skip_invalid = skip, .skipped = &skipped};
       unsigned char *shapes = shapes_accepted(kind, 3);
-      assert_ok(add_shapes(*state, kind, shapes, 3, &options, NULL));
+      assert_ok(shape_add_array(*state, kind, shapes, 3, &options, NULL));
       assert_int_equal(skipped, 0);
       free(shapes);
     }
@@ -253,10 +251,10 @@ static void vertex_that_no_triangle_uses_may_be_anything(void **state) {
 
 static void geometries_of_all_kinds_keep_their_ids(void **state) {
   uint32_t geometry = 77;
-  for (uint32_t i = 0; i < 3 * KINDS; i++) {
-    unsigned char *shapes = shapes_accepted((slab_shape)(i % KINDS), i);
+  for (uint32_t i = 0; i < 3 * SHAPE_KINDS; i++) {
+    unsigned char *shapes = shapes_accepted((slab_shape)(i % SHAPE_KINDS), i);
     const uint32_t n = i % 2 == 0 ? 0 : i; /* every second geometry is empty */
-    assert_ok(add_shapes(*state, (slab_shape)(i % KINDS), n == 0 ? NULL : shapes, n, NULL, &geometry));
+    assert_ok(shape_add_array(*state, (slab_shape)(i % SHAPE_KINDS), n == 0 ? NULL : shapes, n, NULL, &geometry));
     assert_int_equal(geometry, i);
     free(shapes);
   }
@@ -265,13 +263,13 @@ static void geometries_of_all_kinds_keep_their_ids(void **state) {
   uint64_t offsets[2];
   slab_hit hits[64];
   assert_ok(slab_all(*state, &ray, 1, offsets, hits, 64, NULL, NULL));
-  uint32_t seen[3 * KINDS] = {0};
+  uint32_t seen[3 * SHAPE_KINDS] = {0};
   for (size_t i = 0; i < offsets[1]; i++) {
-    assert_in_range(hits[i].geometry, 0, 3 * KINDS - 1);
+    assert_in_range(hits[i].geometry, 0, 3 * SHAPE_KINDS - 1);
     assert_in_range(hits[i].primitive, 0, hits[i].geometry - 1);
     seen[hits[i].geometry]++;
   }
-  for (uint32_t i = 0; i < 3 * KINDS; i++) assert_int_equal(seen[i], i % 2 == 0 ? 0 : i);
+  for (uint32_t i = 0; i < 3 * SHAPE_KINDS; i++) assert_int_equal(seen[i], i % 2 == 0 ? 0 : i);
 }
 
 static void assert_all_miss(slab_scene *scene) {
@@ -305,12 +303,13 @@ static void empty_scene_is_missed_by_all(void **state) {
   assert_all_miss(*state);
   slab_scene_stats stats;
   assert_ok(slab_scene_info(*state, &stats));
-  assert_int_equal(stats.geometries + stats.planes + stats.spheres + stats.boxes + stats.obbs + stats.triangles, 0);
+  assert_int_equal(stats.geometries + shapes_added(&stats), 0);
   for (int i = 0; i < 3; i++) assert_true(stats.lower[i] > stats.upper[i]);
 }
 
 static void scene_of_empty_geometries_is_missed_by_all(void **state) {
-  for (int kind = 0; kind < KINDS; kind++) assert_ok(add_shapes(*state, (slab_shape)kind, NULL, 0, NULL, NULL));
+  for (int kind = 0; kind < SHAPE_KINDS; kind++)
+    assert_ok(shape_add_array(*state, (slab_shape)kind, NULL, 0, NULL, NULL));
   assert_ok(slab_scene_commit(*state, NULL));
   assert_all_miss(*state);
 }
@@ -349,21 +348,21 @@ static void every_tree_gives_the_same_answer(void **state) {
 /* ---- limits and stats ---- */
 
 static void scene_holds_at_most_2_to_32_less_16_primitives(void **state) {
-  for (int kind = 0; kind < KINDS; kind++) {
+  for (int kind = 0; kind < SHAPE_KINDS; kind++) {
     unsigned char *shape = shapes_accepted((slab_shape)kind, 1);
     const slab_geometry_options drop = {.skip_invalid = 1};
     /* Too many primitives in one geometry; then, after a geometry of one, too many in all. None of them is read. */
-    assert_status(add_shapes(*state, (slab_shape)kind, shape, 0xFFFFFFF1u, NULL, NULL), SLAB_INVALID_ARGUMENT);
-    assert_status(add_shapes(*state, (slab_shape)kind, shape, UINT32_MAX, &drop, NULL), SLAB_INVALID_ARGUMENT);
-    assert_ok(add_shapes(*state, (slab_shape)kind, shape, 1, NULL, NULL));
-    assert_status(add_shapes(*state, (slab_shape)kind, shape, 0xFFFFFFF0u - (uint32_t)kind, NULL, NULL),
+    assert_status(shape_add_array(*state, (slab_shape)kind, shape, 0xFFFFFFF1u, NULL, NULL), SLAB_INVALID_ARGUMENT);
+    assert_status(shape_add_array(*state, (slab_shape)kind, shape, UINT32_MAX, &drop, NULL), SLAB_INVALID_ARGUMENT);
+    assert_ok(shape_add_array(*state, (slab_shape)kind, shape, 1, NULL, NULL));
+    assert_status(shape_add_array(*state, (slab_shape)kind, shape, 0xFFFFFFF0u - (uint32_t)kind, NULL, NULL),
                   SLAB_INVALID_ARGUMENT);
     free(shape);
   }
   assert_ok(slab_scene_commit(*state, NULL));
   slab_scene_stats stats;
   assert_ok(slab_scene_info(*state, &stats));
-  assert_int_equal(stats.geometries, KINDS);
+  assert_int_equal(stats.geometries, SHAPE_KINDS);
 }
 
 static void stats_count_and_bound_what_was_added(void **state) {

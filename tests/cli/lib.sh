@@ -3,6 +3,9 @@
 # with it. $SLABCAST is the program; slabcast runs it.
 set -euo pipefail
 
+# Every kind of primitive, as options and groups name it.
+mapfile -t kinds < <(sed -nE 's/^  X\(SLAB_[A-Z]+, [a-z]+, ([a-z]+),.*/\1/p' \
+  "$(dirname "${BASH_SOURCE[0]}")/../../kernels/shapes.def")
 work=$(mktemp -d)
 
 end() {

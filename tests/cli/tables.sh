@@ -41,7 +41,7 @@ for row in 'geometries +5' 'triangles +50' 'boxes +40' 'obbs +20' 'spheres +30' 
 done
 awk 'length > 80 { exit 1 }' out || fail "info has lines longer than 80"
 expect_exit 0 slabcast info "${scene[@]}" --json
-expect_json out device geometries triangles boxes obbs spheres planes lower upper host_bytes device_bytes tree_depth \
+expect_json out device geometries "${kinds[@]}" lower upper host_bytes device_bytes tree_depth \
   sah_cost node_occupancy block_occupancy build_seconds
 for value in geometries:5 triangles:50 boxes:40 obbs:20 spheres:30 planes:10; do
   expect_value out "${value%:*}" "${value#*:}"

@@ -3,7 +3,10 @@
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 
-scene="--mesh --boxes --spheres --planes --obbs --builtin"
+scene="--mesh --builtin"
+for kind in "${kinds[@]}"; do
+  if [[ $kind != triangles ]]; then scene+=" --$kind"; fi
+done
 camera="--from --to --up --fov --size"
 declare -A options=(
   [demo]="-o --size --device --threads"

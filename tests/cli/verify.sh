@@ -4,8 +4,8 @@
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 layer=$1
-groups=(closest distance any count all interval agreement planes spheres boxes obbs triangles mask skip cull segments
-  ranges pairs trees edges rooms invalid garbage)
+groups=(closest distance any count all interval agreement "${kinds[@]}" mask skip cull segments ranges pairs trees edges
+  rooms invalid garbage)
 
 # ---- a run ----
 expect_exit 0 slabcast verify --rays 20000 --json report.json

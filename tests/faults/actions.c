@@ -4,6 +4,7 @@
 
 #include "probe.h"
 #include "scene.h"
+#include "shapes.def"
 #include "world.h"
 
 enum {
@@ -293,6 +294,9 @@ static bool tells_late(world *w) {
   {                                                                                                                   \
     .name = "slab_scene_add_" text, .begin = begin_full_table, .run = run_add, .fresh = 1, .with = {.shape = (kind) } \
   }
+#define ADD_ARRAY(names, kind) ADD(#names, kind),
+#define ADD_MESH(names, kind) ADD("mesh", kind),
+#define ADD_KIND(shape, name, names, noun, rows, form, place, source) ADD_##source(names, shape)
 #define COMMIT(text, ...)                                                                                             \
   {                                                                                                                   \
     .name = "slab_scene_commit, " text, .begin = begin_filled, .run = run_commit, .fresh = 1, .with = { __VA_ARGS__ } \
@@ -339,12 +343,7 @@ const action actions[] = {
     {.name = "slab_context_objects", .begin = begin_context, .run = run_context_objects},
     {.name = "slab_context_devices", .begin = begin_context, .run = run_context_devices},
     {.name = "slab_scene_create", .begin = begin_context, .run = run_scene_create, .undo = undo_made},
-    ADD("planes", SLAB_PLANE),
-    ADD("spheres", SLAB_SPHERE),
-    ADD("boxes", SLAB_BOX),
-    ADD("obbs", SLAB_OBB),
-    ADD("mesh", SLAB_TRIANGLE),
-    COMMIT("flat", .tree = SLAB_TREE_FLAT),
+    SHAPES(ADD_KIND) COMMIT("flat", .tree = SLAB_TREE_FLAT),
     COMMIT("fast", .tree = SLAB_TREE_FAST),
     {.name = "slab_scene_commit, large",
      .begin = begin_filled,

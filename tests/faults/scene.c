@@ -49,7 +49,7 @@ slab_status scene_add(slab_scene *scene, slab_shape shape, uint32_t count, uint3
 }
 
 void scene_fill(slab_scene *scene, uint32_t boxes) {
-  for (int shape = SLAB_PLANE; shape <= SLAB_TRIANGLE; shape++)
+  for (int shape = SLAB_PLANE; shape < SLAB_SHAPE_COUNT; shape++)
     assert_ok(scene_add(scene, (slab_shape)shape, boxes, NULL));
 }
 

@@ -7,6 +7,7 @@
 
 #include "answers.h"
 #include "fuzz.h"
+#include "shapes.h"
 
 enum {
   PRIMITIVES_MAX = 5,
@@ -115,20 +116,14 @@ static slab_status add_mesh(player *p, const slab_geometry_options *options, uin
 
 static slab_status add_kind(player *p, slab_shape kind, const slab_geometry_options *options, uint32_t *geometry) {
   union {
-    slab_plane planes[PRIMITIVES_MAX];
-    slab_sphere spheres[PRIMITIVES_MAX];
-    slab_box boxes[PRIMITIVES_MAX];
     slab_obb obbs[PRIMITIVES_MAX];
-    float values[PRIMITIVES_MAX * 15];
+    float values[PRIMITIVES_MAX * SHAPE_FLOATS_MOST];
   } u;
   if (kind == SLAB_TRIANGLE) return add_mesh(p, options, geometry);
-  const uint32_t n = byte(p) % (PRIMITIVES_MAX + 1), size = kind == SLAB_OBB ? 15 : kind == SLAB_BOX ? 6 : 4;
-  numbers(p, u.values, (size_t)n * size);
+  const uint32_t n = byte(p) % (PRIMITIVES_MAX + 1);
+  numbers(p, u.values, n * shape_floats(kind));
   for (uint32_t i = 0; kind == SLAB_OBB && i < n; i++) sound_axes(p, u.obbs[i].axes);
-  if (kind == SLAB_PLANE) return slab_scene_add_planes(p->scene, u.planes, n, options, geometry);
-  if (kind == SLAB_SPHERE) return slab_scene_add_spheres(p->scene, u.spheres, n, options, geometry);
-  if (kind == SLAB_BOX) return slab_scene_add_boxes(p->scene, u.boxes, n, options, geometry);
-  return slab_scene_add_obbs(p->scene, u.obbs, n, options, geometry);
+  return shape_add_array(p->scene, kind, u.values, n, options, geometry);
 }
 
 static void add(player *p, slab_shape kind) {

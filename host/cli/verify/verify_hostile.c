@@ -205,8 +205,8 @@ static slab_status offer_shapes(verify_run *run, random_state *random, slab_scen
     adversarial_shape(random, kind, &w, shape);
     const size_t kept = kind == SLAB_OBB && random_below(random, 8) ? 6 : floats;
     for (size_t k = 0; k < kept; k++) shape[k] = garbage(random);
-    if (kind == SLAB_SPHERE) shape[3] = fabsf(shape[3]);
-    for (int k = 3; kind == SLAB_OBB && k < 6; k++) shape[k] = fabsf(shape[k]);
+    for (size_t k = 0; k < kept; k++)
+      if ((shape_sizes(kind) >> k & 1) != 0) shape[k] = fabsf(shape[k]);
     memcpy(shapes + i * floats, shape, floats * sizeof *shapes);
   }
   return offer(run, scene, kind, shapes, n, NULL);
