@@ -6,7 +6,7 @@ set -euo pipefail
 
 build=$1
 layers=$build/tests/faults
-tests=(test_threads test_devices test_hosts test_cl test_enqueue test_check test_sort test_bvh test_bvh_answers)
+tests=(test_pool test_threads test_devices test_hosts test_cl test_enqueue test_check test_sort test_bvh test_bvh_answers)
 export POCL_CACHE_DIR=$build/pocl-cache SLABCAST_TEST_WIDTH=8
 archer=$(dirname "$(ldd "$build/bin/test_threads" | awk '/libomp/ { print $3 }')")/libarcher.so
 [[ -e $archer ]] || {
