@@ -44,8 +44,7 @@ static bool take_piece(pool_job *job, size_t *piece) {
   size_t next = atomic_load_explicit(&job->next, memory_order_relaxed);
   do {
     if (next >= atomic_load_explicit(&job->pieces, memory_order_acquire)) return false;
-  } while (
-      !atomic_compare_exchange_weak_explicit(&job->next, &next, next + 1, memory_order_relaxed, memory_order_relaxed));
+  } while (!atomic_compare_exchange_weak(&job->next, &next, next + 1));
   *piece = next;
   return true;
 }
@@ -142,7 +141,7 @@ static void post(pool_job *job, uint32_t helpers) {
   uint32_t waking = 0;
   if (!atomic_load(&pool.ending)) {
     waking = lesser(atomic_load(&job->pieces), helpers < pool.idle ? helpers : pool.idle);
-    start_threads(helpers);
+    start_threads(lesser(atomic_load(&job->pieces), helpers));
     job->listed = true;
     job->next_listed = pool.jobs;
     pool.jobs = job;
@@ -160,17 +159,20 @@ static void unlist(pool_job *job) {
 
 void pool_begin(pool_job *job) {
   const uint32_t threads = job->threads == 0 ? pool_threads() : job->threads;
-  atomic_init(&job->next, 0);
+  atomic_store_explicit(&job->next, 0, memory_order_relaxed);
   post(job, threads - 1);
 }
 
 void pool_add(pool_job *job) {
   atomic_fetch_add_explicit(&job->pieces, 1, memory_order_release);
-  if (job->most == 0) return;
+  if (!job->listed) return;
   pthread_mutex_lock(&pool.lock);
-  const bool calls_back = job->waits, wakes = !calls_back && job->helpers < job->most && pool.idle > 0;
-  if (calls_back) pthread_cond_broadcast(&pool.left);
-  if (wakes) pthread_cond_signal(&pool.posted);
+  if (job->waits)
+    pthread_cond_broadcast(&pool.left);
+  else if (job->helpers < job->most && pool.idle > 0)
+    pthread_cond_signal(&pool.posted);
+  else if (job->helpers < job->most && !atomic_load(&pool.ending))
+    start_threads(lesser(job->most, pool.started + 1));
   pthread_mutex_unlock(&pool.lock);
 }
 

@@ -42,8 +42,8 @@ typedef struct pool_job {
 } pool_job;
 
 void pool_begin(pool_job *);
-/* Adds a piece, its number being the former number of pieces. Called from within a piece of the job, or between
- * pool_begin and pool_end. Where several threads add pieces, it is theirs to agree on what each number means. */
+/* Adds a piece, its number being the former number of pieces. Called from within a piece of the job, or from outside
+ * before pool_end. Where several threads add pieces, it is theirs to agree on what each number means. */
 void pool_add(pool_job *);
 /* Works on what is left and returns when all pieces are done. */
 void pool_end(pool_job *);
