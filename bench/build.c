@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "bvh/bvh.h"
 #include "scenes.h"
 #include "timing.h"
@@ -48,15 +49,19 @@ static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, bvh_b
   }
 }
 
+enum { TRIANGLES_A_PIECE = 16384 };
+
+static void bound_triangles(void *argument, size_t first, size_t end) {
+  bench *b = argument;
+  for (size_t i = first; i < end; i++) triangle_bounds(&b->mesh, (uint32_t)i, &b->bounds[i]);
+}
+
 static bool build_ours(bench *b, int quality) {
   const bvh_input input = {b->mesh.count, b->bounds, NULL};
-  const bvh_options settings = {.quality = (bvh_quality)quality, .threads = b->options.threads};
+  const bvh_options settings = {.quality = (bvh_quality)quality, .threads = (uint32_t)b->options.threads};
   bvh_free(&b->trees[quality]);
   const double begin = timing_now(b->options.processor_time);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(b->options.threads)
-#endif
-  for (uint32_t i = 0; i < b->mesh.count; i++) triangle_bounds(&b->mesh, i, &b->bounds[i]);
+  pool_loop(settings.threads, b->mesh.count, TRIANGLES_A_PIECE, bound_triangles, b);
   const bool built = bvh_build(&input, &settings, &b->trees[quality]);
   timing *t = &b->ours[quality];
   t->seconds[t->rounds++] = timing_now(b->options.processor_time) - begin;

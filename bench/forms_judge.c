@@ -4,6 +4,7 @@
  * since formulations assign the border differently. There only leaks and doubles over the whole mesh count as errors.
  * Boxes are closed: a box whose border the exact ray touches is hit. Pairs closer to the border than the oracle's bound
  * for float arithmetic, a few units in the last place, are undecided. */
+#include "base/pool.h"
 #include "forms_sets.h"
 #include "oracle.h"
 #include "oracle_parts.h"
@@ -50,11 +51,13 @@ static void judge_ray(const forms_set *set, size_t i) {
   }
 }
 
-void forms_judge(forms_set *set) {
-  const long long rays = (long long)set->rays;
-#pragma omp parallel for schedule(dynamic, 1024)
-  for (long long i = 0; i < rays; i++) judge_ray(set, (size_t)i);
+enum { RAYS_A_PIECE = 1024 };
+
+static void judge_some(void *argument, size_t first, size_t end) {
+  for (size_t i = first; i < end; i++) judge_ray(argument, i);
 }
+
+void forms_judge(forms_set *set) { pool_loop(0, set->rays, RAYS_A_PIECE, judge_some, set); }
 
 /* ---- errors ---- */
 

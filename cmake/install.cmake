@@ -19,7 +19,7 @@ function(slab_plain result)
   set(${result} "${plain}" PARENT_SCOPE)
 endfunction()
 
-slab_plain(slab_plain_libraries ${OpenMP_C_LIBRARIES} ${CMAKE_THREAD_LIBS_INIT} -lm)
+slab_plain(slab_plain_libraries ${CMAKE_THREAD_LIBS_INIT} -lm)
 list(TRANSFORM CMAKE_DL_LIBS PREPEND -l OUTPUT_VARIABLE slab_plain_dl)
 list(PREPEND slab_plain_libraries ${slab_plain_dl})
 list(REMOVE_DUPLICATES slab_plain_libraries)

@@ -52,11 +52,9 @@ find_package(Threads QUIET)
 if(NOT Threads_FOUND)
   message(FATAL_ERROR "Slabcast needs POSIX threads, which are not here. Debian's package: libc6-dev")
 endif()
-find_package(OpenMP QUIET COMPONENTS C)
 slab_need("OpenCL headers" OpenCL_INCLUDE_DIR ocl-icd-opencl-dev "its own declarations; no slabcast_cl.h for users")
 slab_need("OpenCL loader" OpenCL_FOUND ocl-icd-opencl-dev "no program, benchmarks and tests; no slabcast::cl")
 slab_need(threads Threads_FOUND libc6-dev "nothing is built")
-slab_need(OpenMP OpenMP_C_FOUND "libomp-dev (clang; gcc has its own)" "one thread builds trees and checks answers")
 
 # A partial link and objcopy make the private functions of an archive local to it. Both can that for ELF alone.
 if(BUILD_SHARED_LIBS OR NOT CMAKE_OBJCOPY OR NOT CMAKE_LINKER OR NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "bvh/memory.h"
 
 /* ---- room: memory for the hits of a chunk ---- */
@@ -71,8 +72,8 @@ hit_room room_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walk
 
 /* ---- batches ---- */
 
-/* Fewer rays are handled by one thread. */
-#define PARALLEL_LEAST 65536u
+/* Rays whose hits one thread places at a time. */
+#define RAYS_A_PIECE 16384
 
 hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *room, bool in_place) {
   hit_batch *b = malloc(sizeof *b);
@@ -145,19 +146,24 @@ size_t batch_bytes(const hit_batch *b) {
   return room_begin(b->rays) + ((size_t)b->room.walks * b->room.walk + b->used) * sizeof(slab_hit);
 }
 
-/* One parallel region for all batches: between two regions the waiting threads would take processor time from the
- * device. */
-void batches_place(const hit_batch *batches, const uint64_t *offsets, slab_hit *hits) {
-  uint64_t rays = 0;
-  for (const hit_batch *b = batches; b != NULL; b = b->next) rays += b->rays;
-  (void)rays; /* used by OpenMP alone */
-#pragma omp parallel if (rays >= PARALLEL_LEAST)
+typedef struct placing {
+  const hit_batch *batch;
+  const uint64_t *offsets;
+  slab_hit *hits;
+} placing;
+
+static void place_some(void *argument, size_t first, size_t end) {
+  const placing *p = argument;
+  const hit_list *lists = batch_lists(p->batch);
+  const slab_hit *from = batch_hits(p->batch);
+  const uint64_t *offsets = p->offsets + p->batch->first;
+  for (size_t i = first; i < end; i++)
+    for (uint32_t k = 0; k < lists[i].count; k++) p->hits[offsets[i] + k] = from[lists[i].begin + k];
+}
+
+void batches_place(const hit_batch *batches, const uint64_t *offsets, slab_hit *hits, uint32_t threads) {
   for (const hit_batch *b = batches; b != NULL; b = b->next) {
-    const hit_list *lists = batch_lists(b);
-    const slab_hit *from = batch_hits(b);
-    if (b->lost) continue;
-#pragma omp for schedule(static) nowait
-    for (uint32_t i = 0; i < b->rays; i++)
-      for (uint32_t k = 0; k < lists[i].count; k++) hits[offsets[b->first + i] + k] = from[lists[i].begin + k];
+    placing p = {b, offsets, hits};
+    if (!b->lost) pool_loop(threads, b->rays, RAYS_A_PIECE, place_some, &p);
   }
 }

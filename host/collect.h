@@ -58,6 +58,6 @@ void batch_count(const hit_batch *, uint64_t *counts, hits_known *);
 /* Bytes of memory that were likely accessed. */
 size_t batch_bytes(const hit_batch *);
 /* Copies the collected hits to the caller's array. offsets: of all rays of the call. */
-void batches_place(const hit_batch *, const uint64_t *offsets, slab_hit *hits);
+void batches_place(const hit_batch *, const uint64_t *offsets, slab_hit *hits, uint32_t threads);
 
 #endif

@@ -94,7 +94,10 @@ static slab_layout layout_for(const slab_context *context, const slab_context_op
 
 slab_status context_finish(slab_status status, const slab_context_options *options, slab_context *created,
                            slab_context **context) {
-  if (status == SLAB_OK) created->layout = layout_for(created, options);
+  if (status == SLAB_OK) {
+    created->layout = layout_for(created, options);
+    created->threads = options->threads;
+  }
   if (status == SLAB_OK)
     *context = created;
   else

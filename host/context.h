@@ -11,6 +11,7 @@
 struct slab_context {
   atomic_uint references; /* held by its creator and its scenes */
   slab_layout layout;     /* layout of BVHs, never SLAB_LAYOUT_DEFAULT */
+  uint32_t threads;       /* as pool_run takes it */
   uint32_t device_count;
   device devices[]; /* at least one */
 };

@@ -6,14 +6,17 @@
 #include <string.h>
 
 #include "answer.h"
-#include "base/arithmetic.h"
+#include "base/pool.h"
 #include "base/status.h"
 #include "bvh/bvh.h"
 #include "bvh/compressed.h"
 #include "bvh/memory.h"
+#include "context.h"
 #include "geometry.h"
 #include "scene.h"
 #include "tuning.h"
+
+enum { BLOCKS_A_PIECE = 1024 };
 
 /* The primitives of a scene as input of the BVH builder. */
 typedef struct gathered {
@@ -92,6 +95,19 @@ static size_t count_of_kind(const slab_scene *scene, uint32_t kind) {
   return count;
 }
 
+typedef struct gathering {
+  gathered *to;
+  const geometry_entry *entry;
+  const float *values;
+} gathering;
+
+static void gather_some(void *argument, size_t first, size_t end) {
+  const gathering *j = argument;
+  const size_t rows = primitive_rows(j->entry->kind);
+  for (size_t k = first; k < end; k++)
+    gather_one(j->to, (slab_shape)j->entry->kind, j->values + k * rows, j->entry->global_id_base + (uint32_t)k);
+}
+
 static slab_status gather(const slab_scene *scene, gathered *g) {
   const size_t n = scene->primitives + 1;
   *g = (gathered){0};
@@ -106,15 +122,8 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
   if (!held) return fail_memory(n * sizeof *g->bounds, "the tree's bounds");
   for (uint32_t i = 0; i < scene->geometries; i++) {
     const geometry_entry *entry = &scene->table[i];
-    const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
-    const size_t rows = primitive_rows(entry->kind);
-#pragma omp parallel if (entry->count >= PARALLEL_LEAST)
-    {
-      ARITHMETIC callers = arithmetic_begin();
-#pragma omp for
-      for (uint32_t k = 0; k < entry->count; k++)
-        gather_one(g, (slab_shape)entry->kind, values + k * rows, entry->global_id_base + k);
-    }
+    gathering job = {g, entry, scene->blocks + (size_t)entry->first * BLOCK_UNIT};
+    pool_loop(scene->context->threads, entry->count, PARALLEL_LEAST, gather_some, &job);
     gather_close(g, entry);
   }
   return SLAB_OK;
@@ -186,7 +195,7 @@ static void place_leaves(const bvh *t, const uint32_t *places, bvh_node *nodes) 
 }
 
 /* Writes the nodes in the device's layout; out->nodes may be t->nodes. */
-static slab_status write_nodes(bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
+static slab_status write_nodes(const slab_scene *scene, bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
   if (layout == SLAB_LAYOUT_WIDE) {
     place_leaves(t, places, t->nodes);
     out->nodes = t->nodes;
@@ -196,8 +205,24 @@ static slab_status write_nodes(bvh *t, slab_layout layout, uint32_t *places, bvh
   }
   out->node_bytes = t->node_count * sizeof(compressed_node);
   out->nodes = bvh_allocate(t->node_count, sizeof(compressed_node));
-  if (out->nodes == NULL || !compressed_emit(t, places, out->nodes)) return fail_memory(out->node_bytes, "the tree");
+  if (out->nodes == NULL || !compressed_emit(t, places, out->nodes, scene->context->threads))
+    return fail_memory(out->node_bytes, "the tree");
   return SLAB_OK;
+}
+
+typedef struct block_writing {
+  const slab_scene *scene;
+  const gathered *from;
+  const bvh *tree;
+  form form;
+  const uint32_t *places;
+  float *blocks;
+} block_writing;
+
+static void write_some(void *argument, size_t first, size_t end) {
+  const block_writing *w = argument;
+  for (size_t b = first; b < end; b++)
+    write_tree_block(w->scene, w->from, w->form, w->tree, (uint32_t)b, w->places[b], w->blocks);
 }
 
 static slab_status write_blocks(const slab_scene *scene, const gathered *g, const bvh *t, form f,
@@ -209,8 +234,8 @@ static slab_status write_blocks(const slab_scene *scene, const gathered *g, cons
   out->floats = units * f.unit;
   out->blocks = units > UINT32_MAX ? NULL : bvh_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
-#pragma omp parallel for
-  for (uint32_t b = 0; b < t->block_count; b++) write_tree_block(scene, g, f, t, b, places[b], out->blocks);
+  block_writing writing = {scene, g, t, f, places, out->blocks};
+  pool_loop(scene->context->threads, t->block_count, BLOCKS_A_PIECE, write_some, &writing);
   for (int k = 0; k < OUTSIDE_KINDS; k++)
     write_run(scene, f, (slab_shape)outside_kinds[k], g->outside[k], g->outside_count[k], out->blocks,
               out->outside[k].first);
@@ -223,7 +248,7 @@ static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_l
   uint32_t *places = malloc((t->block_count + 1) * sizeof *places);
   if (places == NULL) return fail_memory(t->block_count * sizeof *places, "the tree's blocks");
   const size_t units = place_blocks(t, f, places);
-  slab_status status = write_nodes(t, layout, places, out);
+  slab_status status = write_nodes(scene, t, layout, places, out);
   if (status == SLAB_OK) status = write_blocks(scene, g, t, f, places, units, out);
   free(places);
   return status;
@@ -248,6 +273,7 @@ slab_status bvh_layout_build(const slab_scene *scene, slab_tree quality, slab_la
         .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
                    : quality == SLAB_TREE_HIGH ? BVH_HIGH
                                                : BVH_DEFAULT,
+        .threads = scene->context->threads,
         .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
     status = bvh_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof *g.bounds, "the tree");
   }

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "cast.h"
 #include "collect.h"
+#include "context.h"
 #include "scene.h"
 #include "scheduler.h"
 
@@ -112,7 +113,7 @@ static slab_status count_offsets(cast *c, collection *to, uint64_t *offsets) {
 static slab_status fill_in(cast *c, const collection *from, const uint64_t *offsets) {
   slab_status status = SLAB_OK;
   size_t end = c->n;
-  batches_place(from->batches, offsets, c->results);
+  batches_place(from->batches, offsets, c->results, c->scene->context->threads);
   for (const hit_batch *b = from->batches; b != NULL && status == SLAB_OK; b = b->next) {
     if (b->lost) continue;
     const size_t next = b->first + b->rays;

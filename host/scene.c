@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "base/arithmetic.h"
 #include "base/clock.h"
+#include "base/pool.h"
 #include "base/process.h"
 #include "base/status.h"
 #include "context.h"
@@ -148,27 +149,49 @@ static slab_status refuse(const addition *a, uint32_t i) {
               i, r.index, a->mesh->vertex_count);
 }
 
+/* A large array is cut into as many pieces, each with a result of its own. */
+enum { PARTIALS = 64 };
+
+static size_t partial_grain(uint32_t count) {
+  const size_t grain = ((size_t)count + PARTIALS - 1) / PARTIALS;
+  return grain < PARALLEL_LEAST ? PARALLEL_LEAST : grain;
+}
+
+typedef struct taking {
+  const addition *from;
+  bool drop;
+  float *values;
+  size_t grain;
+  struct {
+    uint32_t refused; /* how many; the first is only valid where there is one */
+    uint32_t first;
+  } partial[PARTIALS];
+} taking;
+
+static void take_some(void *argument, size_t first, size_t end) {
+  taking *t = argument;
+  const addition *a = t->from;
+  const size_t rows = primitive_rows(a->kind), piece = first / t->grain;
+  for (size_t i = first; i < end; i++) {
+    refusal unused;
+    if (take_primitive(a, (uint32_t)i, t->values + i * rows, &unused)) continue;
+    if (t->drop) primitive_void(a->kind, t->values + i * rows);
+    if (t->partial[piece].refused++ == 0) t->partial[piece].first = (uint32_t)i;
+  }
+}
+
 /* Stores all primitives at `values`. With drop, void primitives replace refused ones; else the first refused one makes
  * the call fail. */
-static slab_status take_primitives(const addition *a, bool drop, float *values, uint32_t *dropped) {
-  const size_t rows = primitive_rows(a->kind);
-  uint32_t refused = a->count, voids = 0;
-#pragma omp parallel if (a->count >= PARALLEL_LEAST)
-  {
-    ARITHMETIC callers = arithmetic_begin();
-#pragma omp for reduction(min : refused) reduction(+ : voids)
-    for (uint32_t i = 0; i < a->count; i++) {
-      refusal unused;
-      if (take_primitive(a, i, values + i * rows, &unused)) continue;
-      if (drop)
-        primitive_void(a->kind, values + i * rows);
-      else if (i < refused)
-        refused = i;
-      voids++;
-    }
+static slab_status take_primitives(const slab_scene *scene, const addition *a, bool drop, float *values,
+                                   uint32_t *dropped) {
+  taking t = {.from = a, .drop = drop, .values = values, .grain = partial_grain(a->count)};
+  pool_loop(scene->context->threads, a->count, t.grain, take_some, &t);
+  *dropped = 0;
+  for (int i = 0; i < PARTIALS; i++) {
+    if (t.partial[i].refused > 0 && !drop) return refuse(a, t.partial[i].first);
+    *dropped += t.partial[i].refused;
   }
-  *dropped = voids;
-  return refused < a->count ? refuse(a, refused) : SLAB_OK;
+  return SLAB_OK;
 }
 
 static slab_status check_addition(const slab_scene *scene, const addition *a) {
@@ -220,7 +243,7 @@ static slab_status add(slab_scene *scene, const addition *a, const slab_geometry
   if ((status = reserve_blocks(scene, floats)) != SLAB_OK) return status;
   float *values = scene->blocks + scene->block_floats;
   uint32_t dropped = 0;
-  status = take_primitives(a, options->skip_invalid != 0, values, &dropped);
+  status = take_primitives(scene, a, options->skip_invalid != 0, values, &dropped);
   if (status != SLAB_OK) return status;
   memset(values + a->count * rows, 0, (floats - a->count * rows) * sizeof *values);
   if (geometry != NULL) *geometry = scene->geometries;
@@ -262,23 +285,47 @@ slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const 
 
 /* ---- committing ---- */
 
-static void measure_bounds(slab_scene *scene) {
-  float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-  for (uint32_t g = 0; g < scene->geometries; g++) {
-    const geometry_entry *entry = &scene->table[g];
-    const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
-    const slab_shape kind = (slab_shape)entry->kind;
-    const size_t rows = primitive_rows(kind);
-#pragma omp parallel if (entry->count >= PARALLEL_LEAST)
-    {
-      ARITHMETIC callers = arithmetic_begin();
-#pragma omp for reduction(min : lower[:3]) reduction(max : upper[:3])
-      for (uint32_t i = 0; i < entry->count; i++)
-        if (!primitive_is_void(kind, values + i * rows)) primitive_grow(lower, upper, kind, values + i * rows);
+typedef struct bounds {
+  float lower[3], upper[3];
+} bounds;
+
+static const bounds no_bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+typedef struct measuring {
+  slab_shape kind;
+  const float *values;
+  size_t grain;
+  bounds partial[PARTIALS];
+} measuring;
+
+static void measure_some(void *argument, size_t first, size_t end) {
+  measuring *m = argument;
+  const size_t rows = primitive_rows(m->kind);
+  bounds own = no_bounds;
+  for (size_t i = first; i < end; i++)
+    if (!primitive_is_void(m->kind, m->values + i * rows))
+      primitive_grow(own.lower, own.upper, m->kind, m->values + i * rows);
+  m->partial[first / m->grain] = own;
+}
+
+static void measure_entry(const slab_scene *scene, const geometry_entry *entry, bounds *all) {
+  measuring m = {.kind = (slab_shape)entry->kind,
+                 .values = scene->blocks + (size_t)entry->first * BLOCK_UNIT,
+                 .grain = partial_grain(entry->count)};
+  for (int i = 0; i < PARTIALS; i++) m.partial[i] = no_bounds;
+  pool_loop(scene->context->threads, entry->count, m.grain, measure_some, &m);
+  for (int i = 0; i < PARTIALS; i++)
+    for (int k = 0; k < 3; k++) {
+      if (m.partial[i].lower[k] < all->lower[k]) all->lower[k] = m.partial[i].lower[k];
+      if (m.partial[i].upper[k] > all->upper[k]) all->upper[k] = m.partial[i].upper[k];
     }
-  }
-  memcpy(scene->stats.lower, lower, sizeof lower);
-  memcpy(scene->stats.upper, upper, sizeof upper);
+}
+
+static void measure_bounds(slab_scene *scene) {
+  bounds all = no_bounds;
+  for (uint32_t g = 0; g < scene->geometries; g++) measure_entry(scene, &scene->table[g], &all);
+  memcpy(scene->stats.lower, all.lower, sizeof all.lower);
+  memcpy(scene->stats.upper, all.upper, sizeof all.upper);
 }
 
 static slab_status make_states(slab_scene *scene) {

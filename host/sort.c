@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arithmetic.h"
+#include "base/pool.h"
 #include "base/radix.h"
 
 /* The key: the octant, then the cell of the origin along a Morton curve (Morton 1966). More cells, or directions within
@@ -76,27 +76,35 @@ rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], c
   return alike < SAMPLES / 2 ? RAYS_DIVERGING : RAYS_ALIKE;
 }
 
-static void fill_keys(const slab_ray *rays, size_t n, const grid *g, keyed *keys) {
-#pragma omp parallel
-  {
-    ARITHMETIC callers = arithmetic_begin();
-#pragma omp for schedule(static)
-    for (size_t i = 0; i < n; i++) keys[i] = (keyed){key_of(g, &rays[i]), (uint32_t)i};
-  }
+enum { RAYS_A_PIECE = 8192 };
+
+typedef struct sorting {
+  const slab_ray *rays;
+  grid grid;
+  keyed *keys;
+  uint32_t *numbers;
+} sorting;
+
+static void fill_keys(void *argument, size_t first, size_t end) {
+  const sorting *s = argument;
+  for (size_t i = first; i < end; i++) s->keys[i] = (keyed){key_of(&s->grid, &s->rays[i]), (uint32_t)i};
 }
 
-uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
-  const grid g = grid_of(lower, upper);
+static void take_numbers(void *argument, size_t first, size_t end) {
+  const sorting *s = argument;
+  for (size_t i = first; i < end; i++) s->numbers[i] = s->keys[i].number;
+}
+
+uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads) {
   uint32_t *numbers = malloc(n * sizeof *numbers + 1);
   keyed *keys = malloc(n * sizeof *keys + 1), *others = malloc(n * sizeof *others + 1);
   bool sorted = numbers != NULL && keys != NULL && others != NULL;
   if (sorted) {
-    fill_keys(rays, n, &g, keys);
-    sorted = radix_sort(&keys, &others, n, KEY_BITS, 0);
-  }
-  if (sorted) {
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++) numbers[i] = keys[i].number;
+    sorting s = {rays, grid_of(lower, upper), keys, numbers};
+    pool_loop(threads, n, RAYS_A_PIECE, fill_keys, &s);
+    sorted = radix_sort(&keys, &others, n, KEY_BITS, threads);
+    s.keys = keys;
+    if (sorted) pool_loop(threads, n, RAYS_A_PIECE, take_numbers, &s);
   }
   free(keys);
   free(others);

@@ -15,7 +15,8 @@ typedef enum rays_order {
 rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
 
 /* The indices of n rays, n below 2^32, sorted by the octant of the direction and by the cell of the origin, so that
- * neighbouring rays read the same parts of a BVH. malloc'ed, or NULL where memory is short. */
-uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
+ * neighbouring rays read the same parts of a BVH. threads: as pool_run takes it. malloc'ed, or NULL where memory is
+ * short. */
+uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads);
 
 #endif

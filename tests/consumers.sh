@@ -62,7 +62,7 @@ END
 # on a machine without what the library was built with. Leaves it as $work/NAME/build/stranger.
 by_cmake() {
   local name=$1 language=$2 hidden
-  mapfile -t hidden < <(hide OpenCL OpenMP Threads)
+  mapfile -t hidden < <(hide OpenCL Threads)
   mkdir "$work/$name"
   cat >"$work/$name/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
@@ -162,13 +162,12 @@ END
 
 bare() {
   local made=$work/made need package option
-  mapfile -t option < <(hide OpenCL PkgConfig PNG assimp MPI OpenMP embree)
+  mapfile -t option < <(hide OpenCL PkgConfig PNG assimp MPI embree)
   quietly cmake -S "$root" -B "$made" -DCMAKE_C_FLAGS_RELEASE="-O0 -Werror" "${option[@]}"
   while IFS='|' read -r need package; do
     grep -qE "^--   $need .* NO +.* $package" "$work/log" || fail "not told that $package brings $need: $(<"$work/log")"
   done <<'END'
 OpenCL headers|ocl-icd-opencl-dev
-OpenMP|libomp-dev
 pkg-config|pkg-config
 libpng|libpng-dev
 jansson|libjansson-dev

@@ -2,8 +2,7 @@
  * settings.
  *
  * Rounding is to nearest, subnormal numbers are kept, nothing traps. On return the caller's control bits and exception
- * flags are restored. A new thread inherits the state of the thread that starts it, but the existing threads of OpenMP
- * do not: a parallel region that computes must begin and end this state in each of its threads. */
+ * flags are restored. The threads of the pool are in this state for good (pool.h). */
 #ifndef SLABCAST_ARITHMETIC_H
 #define SLABCAST_ARITHMETIC_H
 

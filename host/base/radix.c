@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+
+#include "pool.h"
 
 /* The lowest digit is sorted first. Each pass is cut into pieces that threads share; a small array is one piece. */
 #define DIGIT_BITS 11
@@ -17,7 +16,10 @@ typedef struct pass {
   size_t pieces, begins[PIECES + 1];
   uint32_t (*counts)[DIGITS]; /* of each piece: first the number of keys with each digit, then the destination of the
                                  next such key */
-  int threads;
+  uint32_t threads;
+  const keyed *from;
+  keyed *to;
+  int shift; /* of the pass's digit */
 } pass;
 
 static void cut_in_pieces(pass *p, size_t n) {
@@ -28,11 +30,12 @@ static void cut_in_pieces(pass *p, size_t n) {
 
 static uint32_t digit_of(const keyed *k, int shift) { return k->key >> shift & (DIGITS - 1); }
 
-static void count_digits(const pass *p, const keyed *from, int shift) {
-  memset(p->counts, 0, p->pieces * sizeof *p->counts);
-#pragma omp parallel for schedule(static) num_threads(p->threads) if (p->pieces > 1)
-  for (size_t k = 0; k < p->pieces; k++)
-    for (size_t i = p->begins[k]; i < p->begins[k + 1]; i++) p->counts[k][digit_of(&from[i], shift)]++;
+static void count_piece(void *argument, size_t k) {
+  const pass *p = argument;
+  uint32_t *counts = p->counts[k];
+  const int shift = p->shift;
+  memset(counts, 0, sizeof *p->counts);
+  for (size_t i = p->begins[k]; i < p->begins[k + 1]; i++) counts[digit_of(&p->from[i], shift)]++;
 }
 
 static void place_digits(const pass *p) {
@@ -45,28 +48,33 @@ static void place_digits(const pass *p) {
     }
 }
 
-/* One stable pass by one digit. */
-static void sort_by_digit(const pass *p, const keyed *from, keyed *to, int shift) {
-  count_digits(p, from, shift);
-  place_digits(p);
-#pragma omp parallel for schedule(static) num_threads(p->threads) if (p->pieces > 1)
-  for (size_t k = 0; k < p->pieces; k++)
-    for (size_t i = p->begins[k]; i < p->begins[k + 1]; i++) to[p->counts[k][digit_of(&from[i], shift)]++] = from[i];
+static void move_piece(void *argument, size_t k) {
+  const pass *p = argument;
+  uint32_t *places = p->counts[k];
+  const keyed *from = p->from;
+  keyed *to = p->to;
+  const int shift = p->shift;
+  for (size_t i = p->begins[k]; i < p->begins[k + 1]; i++) to[places[digit_of(&from[i], shift)]++] = from[i];
 }
 
-bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, int threads) {
+/* One stable pass by one digit. */
+static void sort_by_digit(pass *p) {
+  pool_run(p->threads, p->pieces, count_piece, p);
+  place_digits(p);
+  pool_run(p->threads, p->pieces, move_piece, p);
+}
+
+bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, uint32_t threads) {
   pass p = {.threads = threads};
   cut_in_pieces(&p, n);
   p.counts = malloc(p.pieces * sizeof *p.counts);
   if (p.counts == NULL) return false;
-#ifdef _OPENMP
-  if (threads <= 0) p.threads = omp_get_max_threads();
-#endif
-  for (int shift = 0; shift < bits; shift += DIGIT_BITS) {
-    keyed *sorted = *others;
-    sort_by_digit(&p, *keys, sorted, shift);
+  for (p.shift = 0; p.shift < bits; p.shift += DIGIT_BITS) {
+    p.from = *keys;
+    p.to = *others;
+    sort_by_digit(&p);
     *others = *keys;
-    *keys = sorted;
+    *keys = p.to;
   }
   free(p.counts);
   return true;

@@ -10,9 +10,9 @@ typedef struct keyed {
   uint32_t key, number;
 } keyed;
 
-/* Sorts n elements by the lowest `bits` bits of their keys. The sort is stable. threads: 0 means all. *others has room
- * for n elements too; *keys and *others may be exchanged. Returns false where memory is short. */
-bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, int threads);
+/* Sorts n elements by the lowest `bits` bits of their keys. The sort is stable. threads: as pool_run takes it. *others
+ * has room for n elements too; *keys and *others may be exchanged. Returns false where memory is short. */
+bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, uint32_t threads);
 
 /* Spreads the lowest ten bits: two zero bits before each. */
 static inline uint32_t bits_apart(uint32_t v) {

@@ -90,17 +90,24 @@ enum { SCENE_BOUNDS_CHUNK = 1 << 16 };
 
 static uint32_t scene_bounds_chunks(uint32_t count) { return count / SCENE_BOUNDS_CHUNK + 1; }
 
+typedef struct scene_bounds_job {
+  builder *b;
+  scene_bounds_pass *pass;
+  scene_bounds *chunks;
+} scene_bounds_job;
+
+static void scene_bounds_chunk(void *argument, size_t i) {
+  const scene_bounds_job *j = argument;
+  const uint32_t first = (uint32_t)i * SCENE_BOUNDS_CHUNK, rest = j->b->input->count - first;
+  scene_bounds seen = scene_bounds_empty();
+  j->pass(j->b, first, rest < SCENE_BOUNDS_CHUNK ? rest : SCENE_BOUNDS_CHUNK, &seen);
+  j->chunks[i] = seen;
+}
+
 static void scene_bounds_all(builder *b, scene_bounds_pass *pass, scene_bounds *chunks, scene_bounds *total) {
-  const uint32_t count = b->input->count, n = scene_bounds_chunks(count);
-  OMP(omp parallel num_threads(b->threads) if (n > 1)) {
-    ARITHMETIC callers = arithmetic_begin();
-    OMP(omp for schedule(dynamic))
-    for (uint32_t i = 0; i < n; i++) {
-      const uint32_t first = i * SCENE_BOUNDS_CHUNK, rest = count - first;
-      chunks[i] = scene_bounds_empty();
-      pass(b, first, rest < SCENE_BOUNDS_CHUNK ? rest : SCENE_BOUNDS_CHUNK, &chunks[i]);
-    }
-  }
+  const uint32_t n = scene_bounds_chunks(b->input->count);
+  scene_bounds_job job = {b, pass, chunks};
+  pool_run(b->threads, n, scene_bounds_chunk, &job);
   for (uint32_t i = 0; i < n; i++) scene_bounds_join(total, &chunks[i]);
 }
 
@@ -139,12 +146,7 @@ static void scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bound
 /* ---- the BVH ---- */
 
 static uint32_t take_pairs(builder *b, uint32_t n) {
-  uint32_t first;
-  OMP(omp atomic capture) {
-    first = b->next_pair;
-    b->next_pair += n;
-  }
-  return first;
+  return atomic_fetch_add_explicit(&b->next_pair, n, memory_order_relaxed);
 }
 
 static uint32_t next_pair(builder *b, node_pool *s) {
@@ -186,14 +188,11 @@ static void finish_tip(builder *b, const build_range *s, const reference *r, uin
 }
 
 /* The subtree below a build node is complete. The later of two siblings to finish completes their parent, and so on up
- * to the root. No thread waits for another: a waiting thread may only run tasks that its own task has created. */
+ * to the root. No thread waits for another. */
 static void complete(builder *b, uint32_t at) {
   while (at != 0) {
     at = b->footprints[at].nodes;
-    uint32_t arrived;
-    OMP(omp atomic capture seq_cst)
-    arrived = ++b->footprints[at].blocks;
-    if (arrived < 2) return;
+    if (__atomic_add_fetch(&b->footprints[at].blocks, 1, __ATOMIC_ACQ_REL) < 2) return;
     build_node_finish(b, at, b->build_nodes[at].link);
   }
 }
@@ -212,6 +211,22 @@ static void grow_small(builder *b, node_pool *common, const build_range *s) {
   build_node_finish(b, s->build_node, pair);
 }
 
+/* Leaves a range to whichever thread is free. */
+static void list_range(builder *b, const build_range *s) {
+  pthread_mutex_lock(&b->lists);
+  b->ranges[b->growing.pieces] = *s;
+  pool_add(&b->growing);
+  pthread_mutex_unlock(&b->lists);
+}
+
+/* Whether one of the parts of a range is listed. Those of a range that all threads have divided are, unless all threads
+ * divide them too. Otherwise the second one is, where both are large. So each listed range contains one whose parts
+ * are both small, which is in no other one: there are at most as many as TASK_MIN references are contained. */
+static bool is_for_others(const builder *b, const build_range *whole, const build_range parts[2], int i) {
+  if (b->threads == 1 || parts[i].count < TASK_MIN) return false;
+  return whole->count >= PARALLEL_MIN ? parts[i].count < PARALLEL_MIN : i == 1 && parts[0].count >= TASK_MIN;
+}
+
 /* Until they are filled in, the footprints hold other data: each child's footprint holds its parent's index, and the
  * parent's footprint counts its complete children. */
 static void grow_large(builder *b, const build_range *s) {
@@ -224,10 +239,12 @@ static void grow_large(builder *b, const build_range *s) {
     parts[i].build_node = 2 * pair + i;
     b->footprints[parts[i].build_node].nodes = s->build_node;
   }
-  const build_range part = parts[1];
-  OMP(omp task default(none) firstprivate(b, part))
-  grow(b, NULL, &part);
-  grow(b, NULL, &parts[0]);
+  for (int i = 1; i >= 0; i--) {
+    if (is_for_others(b, s, parts, i))
+      list_range(b, &parts[i]);
+    else
+      grow(b, NULL, &parts[i]);
+  }
 }
 
 /* common: the caller's node pool; NULL where several threads may build the subtree. */
@@ -245,22 +262,39 @@ static void grow(builder *b, node_pool *common, const build_range *s) {
   if (common == NULL && small) complete(b, s->build_node);
 }
 
-static bool builder_create(builder *b, bvh_quality quality, const bvh_input *input, int threads,
+static void grow_listed(void *argument, size_t piece) {
+  builder *b = argument;
+  grow(b, NULL, &b->ranges[piece]);
+}
+
+/* Large ranges are divided by all threads, one after the other. The rest is then shared out. */
+static void grow_all(builder *b, const build_range *root) {
+  if (b->threads > 1 && root->count >= TASK_MIN && root->count < PARALLEL_MIN)
+    list_range(b, root);
+  else
+    grow(b, NULL, root);
+  if (b->growing.pieces == 0) return;
+  pool_begin(&b->growing);
+  pool_end(&b->growing);
+}
+
+static bool builder_create(builder *b, bvh_quality quality, const bvh_input *input, uint32_t threads,
                            const bvh_leaves *leaves) {
   static const int bins[] = {[BVH_FAST] = 16, [BVH_DEFAULT] = 16, [BVH_HIGH] = 32};
   static const uint32_t tip_most[] = {[BVH_FAST] = 8, [BVH_DEFAULT] = 8, [BVH_HIGH] = 4};
   const size_t count = input->count;
-  *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality], .threads = threads};
+  *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality]};
+  b->threads = threads == 0 ? pool_threads() : threads;
+  b->growing = (pool_job){.work = grow_listed, .argument = b, .threads = b->threads};
+  b->lists = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   b->tip_most = leaves->together < tip_most[quality] ? leaves->together : tip_most[quality];
-#ifdef _OPENMP
-  if (b->threads <= 0) b->threads = omp_get_max_threads();
-#endif
   for (int i = 0; i < 2; i++) b->references[i] = bvh_allocate(count, sizeof *b->references[i]);
   b->order = bvh_allocate(count, sizeof *b->order);
   b->build_nodes = bvh_allocate(2 * count, sizeof *b->build_nodes);
   b->footprints = bvh_allocate(2 * count, sizeof *b->footprints);
   b->slots = bvh_allocate(bin_slot_count(input->count), bin_slot_size());
-  return b->references[0] && b->references[1] && b->order && b->build_nodes && b->footprints && b->slots;
+  b->ranges = bvh_allocate(count / TASK_MIN + 1, sizeof *b->ranges);
+  return b->references[0] && b->references[1] && b->order && b->build_nodes && b->footprints && b->slots && b->ranges;
 }
 
 static void builder_free(builder *b) {
@@ -269,7 +303,9 @@ static void builder_free(builder *b) {
   free(b->build_nodes);
   free(b->footprints);
   free(b->slots);
+  free(b->ranges);
   free(b->curve);
+  pthread_mutex_destroy(&b->lists);
 }
 
 static bool build_branches(builder *b, bvh_quality quality, const bvh_leaves *leaves) {
@@ -280,11 +316,7 @@ static bool build_branches(builder *b, bvh_quality quality, const bvh_leaves *le
   scene_bounds_input(b, leaves, chunks, &root.centers);
   free(chunks);
   if (quality == BVH_FAST && !curve_sort(b, &root)) return false;
-  OMP(omp parallel num_threads(b->threads) if (count >= TASK_MIN)) {
-    ARITHMETIC callers = arithmetic_begin(); /* for the tasks of others too, taken while it waits for the single one */
-    OMP(omp single)
-    grow(b, NULL, &root);
-  }
+  grow_all(b, &root);
   return true;
 }
 

@@ -42,7 +42,7 @@ typedef struct bvh_input {
 
 typedef struct bvh_options {
   bvh_quality quality;
-  int threads;       /* 0: all threads. The BVH does not depend on it */
+  uint32_t threads;  /* as pool_run takes it. The BVH does not depend on it */
   bvh_leaves leaves; /* zero: BVH_WIDTH, BVH_LEAF_BLOCKS, BVH_COST_BLOCK. Blocks always have BVH_WIDTH lanes, some of
                         them may be empty */
 } bvh_options;

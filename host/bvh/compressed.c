@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/arithmetic.h"
+#include "../base/pool.h"
 #include "primitive.h"
 #include "quantised.h"
 
@@ -201,18 +201,31 @@ static void write_node(const bvh *t, uint32_t n, const uint32_t *index, const ui
   }
 }
 
-bool compressed_emit(const bvh *t, uint32_t *places, compressed_node *nodes) {
+enum { NODES_A_PIECE = 512 };
+
+typedef struct compression {
+  const bvh *from;
+  uint32_t *index, *places;
+  compressed_node *nodes;
+} compression;
+
+static void place_some(void *argument, size_t first, size_t end) {
+  const compression *c = argument;
+  for (size_t n = first; n < end; n++) place_children(c->from, (uint32_t)n, c->index, c->places);
+}
+
+static void write_some(void *argument, size_t first, size_t end) {
+  const compression *c = argument;
+  for (size_t n = first; n < end; n++) write_node(c->from, (uint32_t)n, c->index, c->places, &c->nodes[c->index[n]]);
+}
+
+bool compressed_emit(const bvh *t, uint32_t *places, compressed_node *nodes, uint32_t threads) {
   uint32_t *index = malloc(t->node_count * sizeof *index);
   if (index == NULL) return false;
   index[0] = 0;
-#pragma omp parallel
-  {
-    ARITHMETIC callers = arithmetic_begin();
-#pragma omp for
-    for (uint32_t n = 0; n < t->node_count; n++) place_children(t, n, index, places);
-#pragma omp for
-    for (uint32_t n = 0; n < t->node_count; n++) write_node(t, n, index, places, &nodes[index[n]]);
-  }
+  compression c = {t, index, places, nodes};
+  pool_loop(threads, t->node_count, NODES_A_PIECE, place_some, &c);
+  pool_loop(threads, t->node_count, NODES_A_PIECE, write_some, &c);
   free(index);
   return true;
 }

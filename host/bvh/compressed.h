@@ -16,8 +16,9 @@ void compressed_bounds(const bvh_node *, const compressed_slots *, compressed_no
 
 /* Writes t->node_count nodes of a BVH whose leaves hold COMPRESSED_LEAF_MOST primitives or fewer. places: for each
  * block of the BVH the position of its first primitive, in COMPRESSED_UNITs, ascending. The function rewrites places,
- * since leaves of one node may change their order. Returns false when memory runs out. */
-bool compressed_emit(const bvh *t, uint32_t *places, compressed_node *nodes);
+ * since leaves of one node may change their order. threads: as pool_run takes it. Returns false when memory runs out.
+ */
+bool compressed_emit(const bvh *t, uint32_t *places, compressed_node *nodes, uint32_t threads);
 
 /* Number of primitives in block b. */
 uint32_t bvh_block_count(const bvh *, uint32_t b);

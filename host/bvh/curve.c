@@ -13,19 +13,28 @@ static float cell_scale(aabb centers) {
   return side > 0x1p-110f ? (float)(1 << CELL_BITS) * (1.0f - 0x1p-20f) / side : 0.0f; /* as in map_centers */
 }
 
-static void fill_keys(const builder *b, aabb centers, keyed *keys) {
-  const float scale = cell_scale(centers);
-  OMP(omp parallel num_threads(b->threads) if (b->input->count >= TASK_MIN)) {
-    ARITHMETIC callers = arithmetic_begin();
-    OMP(omp for schedule(static))
-    for (uint32_t i = 0; i < b->input->count; i++) {
-      const int4 cell =
-          __builtin_convertvector((reference_center(&b->references[0][i]) - centers.lower) * float4_all(scale), int4);
-      uint32_t key = 0;
-      for (int axis = 0; axis < 3; axis++) key |= bits_apart((uint32_t)cell[axis]) << axis;
-      keys[i] = (keyed){key, i};
-    }
+typedef struct curve_cells {
+  const builder *b;
+  float4 lower;
+  float scale;
+} curve_cells;
+
+static void fill_keys(void *argument, size_t first, size_t end) {
+  const curve_cells *c = argument;
+  const reference *references = c->b->references[0];
+  keyed *keys = c->b->curve;
+  const float4 lower = c->lower, scale = float4_all(c->scale);
+  for (size_t i = first; i < end; i++) {
+    const int4 cell = __builtin_convertvector((reference_center(&references[i]) - lower) * scale, int4);
+    uint32_t key = 0;
+    for (int axis = 0; axis < 3; axis++) key |= bits_apart((uint32_t)cell[axis]) << axis;
+    keys[i] = (keyed){key, (uint32_t)i};
   }
+}
+
+static void follow_curve(void *argument, size_t first, size_t end) {
+  const builder *b = argument;
+  for (size_t i = first; i < end; i++) b->references[1][i] = b->references[0][b->curve[i].number];
 }
 
 bool curve_sort(builder *b, build_range *root) {
@@ -34,13 +43,13 @@ bool curve_sort(builder *b, build_range *root) {
   b->curve = bvh_allocate(count, sizeof *b->curve);
   bool sorted = others != NULL && b->curve != NULL;
   if (sorted) {
-    fill_keys(b, root->centers, b->curve);
+    curve_cells cells = {b, root->centers.lower, cell_scale(root->centers)};
+    pool_loop(b->threads, count, TASK_MIN, fill_keys, &cells);
     sorted = radix_sort(&b->curve, &others, count, 3 * CELL_BITS, b->threads);
   }
   free(others);
   if (!sorted) return false;
-  OMP(omp parallel for num_threads(b->threads) schedule(static) if (count >= TASK_MIN))
-  for (uint32_t i = 0; i < count; i++) b->references[1][i] = b->references[0][b->curve[i].number];
+  pool_loop(b->threads, count, TASK_MIN, follow_curve, b);
   root->side = 1;
   return true;
 }

@@ -3,23 +3,19 @@
 #define SLABCAST_TREE_PARTS_H
 
 #include <math.h>
+#include <pthread.h>
 #include <stddef.h>
 
-#include "../base/arithmetic.h"
+#include "../base/pool.h"
 #include "../base/radix.h"
 #include "bvh.h"
 #include "float4.h"
 #include "memory.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#define OMP(directive) _Pragma(#directive)
-#else
-#define OMP(directive)
-#endif
-
 /* A subtree with fewer primitives is built by one thread. */
 #define TASK_MIN 4096u
+/* As many or more references are binned and parted by all threads at once. */
+#define PARALLEL_MIN 65536u
 
 /* A primitive during the build. It holds the bounds and the index together, so that memory is read in order. */
 typedef union reference {
@@ -93,6 +89,7 @@ typedef struct footprint {
 } footprint;
 
 typedef struct bin_slot bin_slot;
+typedef struct build_range build_range;
 
 typedef struct builder {
   const bvh_input *input;
@@ -103,11 +100,15 @@ typedef struct builder {
   bin_slot *slots;          /* for ranges that are binned in parallel */
   keyed *curve;             /* BVH_FAST: keys that the references are sorted by; references of one cell may leave this
                              * order */
-  uint32_t next_pair;       /* atomic */
-  bool mixed;               /* the scene contains several kinds */
-  int bins, threads;
+  atomic_uint next_pair;
+  bool mixed; /* the scene contains several kinds */
+  int bins;
+  uint32_t threads;
   uint32_t tip_most; /* most primitives of a binary leaf; all of them have one kind */
   measure measure;
+  pool_job growing;      /* piece i builds the subtree of ranges[i] */
+  build_range *ranges;   /* one for each TASK_MIN references, and one more */
+  pthread_mutex_t lists; /* a range is written and its piece added under this lock */
 } builder;
 
 static inline void build_node_bound(build_node *to, aabb bounds) {
@@ -120,12 +121,12 @@ static inline void build_node_bound(build_node *to, aabb bounds) {
 #define SWEEP_MAX 32u /* this many references or fewer are sorted, not binned */
 
 /* A build node that is still to be divided. */
-typedef struct build_range {
+struct build_range {
   aabb centers; /* bounds of the centres of its references; not valid where count <= SWEEP_MAX */
   uint32_t build_node, first, count;
   uint32_t side;  /* index of the array that holds the references */
   uint32_t depth; /* 0 for the root */
-} build_range;
+};
 
 /* The ranges left and right of a cut. The caller fills in their centers, for example by range_centers. */
 static inline void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]) {

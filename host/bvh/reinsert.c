@@ -13,7 +13,7 @@
  * since the blocks of those are optimal already. */
 #define UNIT (BUILD_NODE_BOTTOM | BUILD_NODE_LEAF)
 
-enum { ROUNDS = 8, VISITS_MAX = 2000, STACK_MAX = 256 };
+enum { ROUNDS = 8, VISITS_MAX = 2000, STACK_MAX = 256, MOVES_A_PIECE = 64 };
 
 typedef struct move {
   float gain; /* in area of all inner nodes; 0: the subtree stays */
@@ -25,7 +25,7 @@ typedef struct optimizer {
   builder *b;
   uint32_t *parent; /* one for each build node */
   uint8_t *touched; /* changed by a move of this round; one for each build node */
-  uint32_t *list;   /* all build nodes except the root, down to units */
+  uint32_t *list;   /* all build nodes except the root, down to units; then those that are refitted alone */
   uint32_t listed;
   move *moves;
 } optimizer;
@@ -202,20 +202,38 @@ static uint32_t keep_gaining(move *moves, uint32_t count) {
 
 /* ---- rounds ---- */
 
-static void refit(builder *b, uint32_t at) {
+/* Computes the build nodes of a subtree again, but not those below nodes with fewer than `least` primitives. */
+static void refit(builder *b, uint32_t at, uint32_t least) {
   const build_node *whole = &b->build_nodes[at];
-  if (whole->tag & UNIT) return;
+  if ((whole->tag & UNIT) || whole->count < least) return;
   const uint32_t pair = whole->link;
-  if (whole->count >= TASK_MIN) {
-    OMP(omp task default(none) firstprivate(b, pair))
-    refit(b, 2 * pair);
-    refit(b, 2 * pair + 1);
-    OMP(omp taskwait)
-  } else {
-    refit(b, 2 * pair);
-    refit(b, 2 * pair + 1);
-  }
+  refit(b, 2 * pair, least);
+  refit(b, 2 * pair + 1, least);
   build_node_finish(b, at, pair);
+}
+
+/* The largest subtrees with fewer than TASK_MIN primitives. */
+static void list_small(optimizer *o, uint32_t at) {
+  const build_node *b = &o->b->build_nodes[at];
+  if (b->count < TASK_MIN) {
+    o->list[o->listed++] = at;
+    return;
+  }
+  if (b->tag & UNIT) return;
+  list_small(o, 2 * b->link);
+  list_small(o, 2 * b->link + 1);
+}
+
+static void refit_listed(void *argument, size_t piece) {
+  const optimizer *o = argument;
+  refit(o->b, o->list[piece], 0);
+}
+
+static void refit_all(optimizer *o) {
+  o->listed = 0;
+  list_small(o, 0);
+  pool_run(o->b->threads, o->listed, refit_listed, o);
+  refit(o->b, 0, TASK_MIN);
 }
 
 static void list_below(optimizer *o, uint32_t at) {
@@ -229,22 +247,19 @@ static void list_below(optimizer *o, uint32_t at) {
   }
 }
 
+static void find_moves(void *argument, size_t first, size_t end) {
+  const optimizer *o = argument;
+  for (size_t i = first; i < end; i++) o->moves[i] = find_move(o, (uint32_t)i);
+}
+
 static void round_of_moves(optimizer *o) {
   o->listed = 0;
   list_below(o, 0);
-  OMP(omp parallel num_threads(o->b->threads)) {
-    ARITHMETIC callers = arithmetic_begin();
-    OMP(omp for schedule(dynamic, 64))
-    for (uint32_t i = 0; i < o->listed; i++) o->moves[i] = find_move(o, i);
-  }
+  pool_loop(o->b->threads, o->listed, MOVES_A_PIECE, find_moves, o);
   const uint32_t gaining = keep_gaining(o->moves, o->listed);
   qsort(o->moves, gaining, sizeof *o->moves, move_order);
   for (uint32_t i = 0; i < gaining; i++) make_move(o, &o->moves[i]);
-  OMP(omp parallel num_threads(o->b->threads)) {
-    ARITHMETIC callers = arithmetic_begin();
-    OMP(omp single)
-    refit(o->b, 0);
-  }
+  refit_all(o);
 }
 
 /* Repeats rounds while each saves more than a thousandth of the wide BVH's cost. */

@@ -5,8 +5,7 @@
 #include "parts.h"
 
 #define BINS_MAX 32
-#define CHUNK 16384u             /* references that one task bins or partitions */
-#define PARALLEL_MIN (4 * CHUNK) /* this many references are binned by several tasks */
+#define CHUNK 16384u /* references that one piece bins or parts */
 #define DEPTH_LIMIT (BVH_DEPTH_MAX - 8)
 
 /* Bounds and number of the references in each bin of each axis. */
@@ -161,26 +160,38 @@ static void part_range(const mapping *map, const cut *where, const reference *fr
 }
 
 /* The slots of a node do not overlap those of its neighbours: a node has floor(count / CHUNK) of them, from ceil(first
- * / CHUNK) on. The last task takes the references that do not fill a chunk. */
-static bin_slot *range_bins(const builder *b, const build_range *whole, int *chunks) {
-  *chunks = (int)(whole->count / CHUNK);
-  return b->slots + ((size_t)whole->first + CHUNK - 1) / CHUNK;
-}
-static uint32_t chunk_count(const build_range *whole, int chunks, int chunk) {
-  return chunk + 1 < chunks ? CHUNK : whole->count - (uint32_t)chunk * CHUNK;
+ * / CHUNK) on. The last piece takes the references that do not fill a chunk. */
+typedef struct chunked {
+  const mapping *map;
+  const cut *where;
+  const reference *from;
+  reference *to;
+  bin_slot *slots;
+  uint32_t chunks, count; /* count: references of all chunks */
+} chunked;
+
+static chunked chunks_of(const builder *b, const build_range *whole, const mapping *map) {
+  return (chunked){.map = map,
+                   .from = b->references[whole->side] + whole->first,
+                   .to = b->references[!whole->side] + whole->first,
+                   .slots = b->slots + ((size_t)whole->first + CHUNK - 1) / CHUNK,
+                   .chunks = whole->count / CHUNK,
+                   .count = whole->count};
 }
 
-static void bins_fill_parallel(const builder *b, const build_range *whole, const mapping *map, bin_set *set) {
-  const reference *from = b->references[whole->side] + whole->first;
-  int chunks;
-  bin_slot *slots = range_bins(b, whole, &chunks);
-  for (int i = 0; i < chunks; i++) {
-    OMP(omp task default(shared) firstprivate(i))
-    bins_fill(&slots[i].set, map, from + (size_t)i * CHUNK, chunk_count(whole, chunks, i));
-  }
-  OMP(omp taskwait)
-  bins_clear(set, map->bins);
-  for (int i = 0; i < chunks; i++) bins_join(set, &slots[i].set, map->bins);
+static uint32_t chunk_count(const chunked *c, size_t chunk) {
+  return chunk + 1 < c->chunks ? CHUNK : c->count - (uint32_t)chunk * CHUNK;
+}
+
+static void bin_chunk(void *argument, size_t chunk) {
+  const chunked *c = argument;
+  bins_fill(&c->slots[chunk].set, c->map, c->from + chunk * CHUNK, chunk_count(c, chunk));
+}
+
+static void bins_fill_parallel(const builder *b, chunked *c, bin_set *set) {
+  pool_run(b->threads, c->chunks, bin_chunk, c);
+  bins_clear(set, c->map->bins);
+  for (uint32_t i = 0; i < c->chunks; i++) bins_join(set, &c->slots[i].set, c->map->bins);
 }
 
 static uint32_t chunk_left(const bin_set *set, const cut *where) {
@@ -189,33 +200,27 @@ static uint32_t chunk_left(const bin_set *set, const cut *where) {
   return left;
 }
 
-static void part_chunk(const mapping *map, const cut *where, const reference *from, reference *to, bin_slot *slot,
-                       int chunk, uint32_t count) {
-  const size_t first = (size_t)chunk * CHUNK;
-  reference *const sides[2] = {to + slot->left, to + where->left + (first - slot->left)};
-  part_range(map, where, from + first, count, sides, slot->centers);
+static void part_chunk(void *argument, size_t chunk) {
+  const chunked *c = argument;
+  bin_slot *slot = &c->slots[chunk];
+  const size_t first = chunk * CHUNK;
+  reference *const sides[2] = {c->to + slot->left, c->to + c->where->left + (first - slot->left)};
+  part_range(c->map, c->where, c->from + first, chunk_count(c, chunk), sides, slot->centers);
 }
 
 /* Each chunk's bins give the number that it sends left, and so the position where its references go. */
-static void part_parallel(const builder *b, const build_range *whole, const mapping *map, const cut *where,
-                          build_range parts[2]) {
-  const reference *from = b->references[whole->side] + whole->first;
-  reference *to = b->references[!whole->side] + whole->first;
-  int chunks;
-  bin_slot *slots = range_bins(b, whole, &chunks);
+static void part_parallel(const builder *b, chunked *c, const cut *where, build_range parts[2]) {
   uint32_t left = 0;
-  for (int i = 0; i < chunks; i++) {
-    slots[i].left = left;
-    left += chunk_left(&slots[i].set, where);
+  for (uint32_t i = 0; i < c->chunks; i++) {
+    c->slots[i].left = left;
+    left += chunk_left(&c->slots[i].set, where);
   }
-  for (int i = 0; i < chunks; i++) {
-    OMP(omp task default(shared) firstprivate(i))
-    part_chunk(map, where, from, to, &slots[i], i, chunk_count(whole, chunks, i));
-  }
-  OMP(omp taskwait)
+  c->where = where;
+  pool_run(b->threads, c->chunks, part_chunk, c);
   for (int side = 0; side < 2; side++) {
     parts[side].centers = aabb_empty();
-    for (int i = 0; i < chunks; i++) parts[side].centers = aabb_join(parts[side].centers, slots[i].centers[side]);
+    for (uint32_t i = 0; i < c->chunks; i++)
+      parts[side].centers = aabb_join(parts[side].centers, c->slots[i].centers[side]);
   }
 }
 
@@ -224,16 +229,17 @@ static bool divide_binned(const builder *b, const build_range *whole, build_rang
   const bool parallel = whole->count >= PARALLEL_MIN;
   const reference *from = b->references[whole->side] + whole->first;
   const mapping map = map_centers(whole->centers, b->bins);
+  chunked chunks = chunks_of(b, whole, &map);
   bin_set set;
   if (parallel)
-    bins_fill_parallel(b, whole, &map, &set);
+    bins_fill_parallel(b, &chunks, &set);
   else
     bins_fill(&set, &map, from, whole->count);
   const cut where = cheapest_cut(&set, map.bins, &b->measure);
   if (!(where.cost > 0.0f && where.cost < INFINITY)) return false;
   range_parts(whole, where.left, !whole->side, parts);
   if (parallel) {
-    part_parallel(b, whole, &map, &where, parts);
+    part_parallel(b, &chunks, &where, parts);
   } else {
     aabb centers[2];
     reference *const to[2] = {b->references[!whole->side] + parts[0].first,

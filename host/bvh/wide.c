@@ -1,5 +1,8 @@
 /* Writes wide nodes and blocks in memory order. The inner children of a node are adjacent, and so are the blocks of its
- * leaves. Then follows the subtree of the first inner child, then that of the second, and so on. */
+ * leaves. Then follows the subtree of the first inner child, then that of the second, and so on.
+ *
+ * The top of the BVH is counted and filled by one thread. The largest subtrees of wide nodes with fewer than TASK_MIN
+ * primitives, here small subtrees, are shared out. */
 #include <stdlib.h>
 
 #include "parts.h"
@@ -21,30 +24,53 @@ static double weight(const builder *b, const build_node *of) {
   return bounds_area(&b->measure, of->lower, of->upper);
 }
 
-/* ---- counting ---- */
+/* ---- small subtrees ---- */
 
-static subtree_size count_below(const builder *b, uint32_t at);
+typedef struct small_subtree {
+  subtree_size size;
+  footprint next;     /* its nodes and blocks follow from here on */
+  uint32_t at, index; /* its root among the build nodes, and among the nodes */
+} small_subtree;
 
-static void count_children(const builder *b, const uint32_t *children, int count, subtree_size below[BVH_WIDTH]) {
-  for (int i = 0; i < count; i++) {
-    const build_node *child = &b->build_nodes[children[i]];
-    if (child->tag & BUILD_NODE_LEAF) continue;
-    if (child->count >= TASK_MIN) {
-      OMP(omp task default(none) firstprivate(i, b, children) shared(below))
-      below[i] = count_below(b, children[i]);
-    } else {
-      below[i] = count_below(b, children[i]);
-    }
+typedef struct small_subtrees {
+  const builder *b;
+  bvh *out;
+  small_subtree *list; /* in the order in which the top is traversed */
+  uint32_t count;
+} small_subtrees;
+
+/* Lists the small subtrees below a build node, or only counts them while there is no list. */
+static void list_small(small_subtrees *s, uint32_t at) {
+  uint32_t children[BVH_WIDTH];
+  const build_node *build_nodes = s->b->build_nodes;
+  if (build_nodes[at].count < TASK_MIN) {
+    if (s->list != NULL) s->list[s->count].at = at;
+    s->count++;
+    return;
   }
-  OMP(omp taskwait)
+  const int count = collapse_children(build_nodes, at, children);
+  for (int i = 0; i < count; i++)
+    if (!(build_nodes[children[i]].tag & BUILD_NODE_LEAF)) list_small(s, children[i]);
 }
 
-/* Fills the footprints. */
-static subtree_size count_below(const builder *b, uint32_t at) {
+static bool find_small(small_subtrees *s) {
+  list_small(s, 0);
+  s->list = bvh_allocate(s->count, sizeof *s->list);
+  s->count = 0;
+  if (s->list != NULL) list_small(s, 0);
+  return s->list != NULL;
+}
+
+/* ---- counting ---- */
+
+/* Fills the footprints. The sizes of small subtrees are known, and taken one after the other, unless known is NULL. */
+static subtree_size count_below(const builder *b, uint32_t at, const small_subtree **known) {
   uint32_t children[BVH_WIDTH];
+  if (known != NULL && b->build_nodes[at].count < TASK_MIN) return (*known)++->size;
   const int count = collapse_children(b->build_nodes, at, children);
   subtree_size below[BVH_WIDTH], all = {0};
-  count_children(b, children, count, below);
+  for (int i = 0; i < count; i++)
+    if (!(b->build_nodes[children[i]].tag & BUILD_NODE_LEAF)) below[i] = count_below(b, children[i], known);
   all.used = (uint64_t)count;
   all.cost = (double)BVH_COST_NODE * weight(b, &b->build_nodes[at]);
   for (int i = 0; i < count; i++) {
@@ -63,6 +89,17 @@ static subtree_size count_below(const builder *b, uint32_t at) {
   all.depth++;
   b->footprints[at] = (footprint){all.nodes, all.blocks};
   return all;
+}
+
+static void count_small(void *argument, size_t piece) {
+  const small_subtrees *s = argument;
+  s->list[piece].size = count_below(s->b, s->list[piece].at, NULL);
+}
+
+static subtree_size count_all(small_subtrees *s) {
+  const small_subtree *known = s->list;
+  pool_run(s->b->threads, s->count, count_small, s);
+  return count_below(s->b, 0, &known);
 }
 
 /* ---- filling ---- */
@@ -120,9 +157,15 @@ static void fill_slot(bvh_node *node, int slot, const build_node *child, uint32_
   node->meta[slot] = meta;
 }
 
-/* Writes node `index`. Its subtree follows from `next` on. */
-static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint next, bvh *out) {
+/* Writes node `index`. Its subtree follows from `next` on. Small subtrees are only told where they go, one after the
+ * other, unless later is NULL. */
+static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint next, bvh *out, small_subtree **later) {
   uint32_t children[BVH_WIDTH];
+  if (later != NULL && b->build_nodes[at].count < TASK_MIN) {
+    (*later)->index = index;
+    (*later)++->next = next;
+    return;
+  }
   const int count = collapse_children(b->build_nodes, at, children);
   bvh_node *node = &out->nodes[index];
   node_clear(node);
@@ -140,15 +183,22 @@ static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint 
   for (int i = 0; i < count; i++) {
     const uint32_t child = children[i];
     if (b->build_nodes[child].tag & BUILD_NODE_LEAF) continue;
-    if (b->build_nodes[child].count >= TASK_MIN) {
-      OMP(omp task default(none) firstprivate(b, child, node, i, next, out))
-      fill_below(b, child, node->child[i], next, out);
-    } else {
-      fill_below(b, child, node->child[i], next, out);
-    }
+    fill_below(b, child, node->child[i], next, out, later);
     next.nodes += b->footprints[child].nodes;
     next.blocks += b->footprints[child].blocks;
   }
+}
+
+static void fill_small(void *argument, size_t piece) {
+  const small_subtrees *s = argument;
+  const small_subtree *subtree = &s->list[piece];
+  fill_below(s->b, subtree->at, subtree->index, subtree->next, s->out, NULL);
+}
+
+static void fill_all(small_subtrees *s) {
+  small_subtree *later = s->list;
+  fill_below(s->b, 0, 0, (footprint){1, 0}, s->out, &later);
+  pool_run(s->b->threads, s->count, fill_small, s);
 }
 
 static bool allocate(const subtree_size *all, bvh *out) {
@@ -161,23 +211,17 @@ static bool allocate(const subtree_size *all, bvh *out) {
 }
 
 bool wide_emit(const builder *b, bvh *out) {
-  const bool parallel = b->input->count >= TASK_MIN;
   const double root = weight(b, &b->build_nodes[0]);
+  small_subtrees small = {.b = b, .out = out};
   subtree_size all = {0};
-  (void)parallel; /* unused without OpenMP */
-  OMP(omp parallel num_threads(b->threads) if (parallel)) {
-    ARITHMETIC callers = arithmetic_begin();
-    OMP(omp single)
-    all = count_below(b, 0);
-  }
-  if (!allocate(&all, out)) {
+  bool found = find_small(&small);
+  if (found) all = count_all(&small);
+  found = found && allocate(&all, out);
+  if (found) fill_all(&small);
+  free(small.list);
+  if (!found) {
     bvh_free(out);
     return false;
-  }
-  OMP(omp parallel num_threads(b->threads) if (parallel)) {
-    ARITHMETIC callers = arithmetic_begin();
-    OMP(omp single)
-    fill_below(b, 0, 0, (footprint){1, 0}, out);
   }
   out->depth = all.depth;
   out->sah_cost = all.cost / root;

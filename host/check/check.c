@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "../base/arithmetic.h"
+#include "../base/pool.h"
 #include "../base/process.h"
 #include "../base/status.h"
 #include "../cast.h"
+#include "../context.h"
 #include "../scene.h"
 #include "judge.h"
 #include "reference.h"
@@ -200,37 +202,38 @@ static void compare_invalid(const check *c, uint64_t invalid, slab_check_report 
   report->mismatches++;
 }
 
-#define RAYS_A_TASK 256
+enum { RAYS_A_PIECE = 256 };
+
+/* One comparison by several threads. */
+typedef struct comparison {
+  const check *check;
+  atomic_bool out_of_memory; /* nothing more is compared */
+  pthread_mutex_t merging;   /* for those below */
+  slab_check_report *report;
+  uint64_t invalid;
+} comparison;
+
+static void compare_some(void *argument, size_t begin, size_t end) {
+  comparison *all = argument;
+  reference_answer m = {0};
+  slab_check_report own = {0};
+  uint64_t invalid = 0;
+  if (atomic_load(&all->out_of_memory)) return;
+  if (!compare_range(all->check, begin, end, &m, &own, &invalid)) atomic_store(&all->out_of_memory, true);
+  pthread_mutex_lock(&all->merging);
+  merge(all->report, &own);
+  all->invalid += invalid;
+  pthread_mutex_unlock(&all->merging);
+  free(m.all);
+}
 
 static slab_status compare_all(const check *c, slab_check_report *report) {
-  const size_t n = c->n;
-  uint64_t invalid = 0;
-  bool out_of_memory = false;
-  const size_t tasks = (n + RAYS_A_TASK - 1) / RAYS_A_TASK;
-  pthread_mutex_t merging; /* belongs to this call only; an OpenMP critical section would be shared by all calls */
-  if (pthread_mutex_init(&merging, NULL) != 0) return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for a lock");
-#pragma omp parallel
-  {
-    ARITHMETIC callers = arithmetic_begin();
-    reference_answer m = {0};
-    slab_check_report own = {0};
-    uint64_t own_invalid = 0;
-    bool complete = true;
-#pragma omp for schedule(dynamic)
-    for (size_t task = 0; task < tasks; task++) {
-      size_t begin = task * RAYS_A_TASK, end = n - begin < RAYS_A_TASK ? n : begin + RAYS_A_TASK;
-      complete = complete && compare_range(c, begin, end, &m, &own, &own_invalid);
-    }
-    pthread_mutex_lock(&merging);
-    merge(report, &own);
-    invalid += own_invalid;
-    out_of_memory = out_of_memory || !complete;
-    pthread_mutex_unlock(&merging);
-    free(m.all);
-  }
-  pthread_mutex_destroy(&merging);
-  if (!out_of_memory) compare_invalid(c, invalid, report);
-  return out_of_memory
+  comparison all = {.check = c, .report = report};
+  if (pthread_mutex_init(&all.merging, NULL) != 0) return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for a lock");
+  pool_loop(c->scene->context->threads, c->n, RAYS_A_PIECE, compare_some, &all);
+  pthread_mutex_destroy(&all.merging);
+  if (!all.out_of_memory) compare_invalid(c, all.invalid, report);
+  return all.out_of_memory
              ? fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the hits of the CPU reference and the oracle")
              : SLAB_OK;
 }

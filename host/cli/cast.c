@@ -62,7 +62,7 @@ static const option option_rows[] = {
      0, 0},
     {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, rays, hits, seconds, mismatches, ...", 0,
      0},
-    OPTIONS_DEVICE(cast_options, device),
+    OPTIONS_DEVICE(cast_options, device, threads),
 };
 
 static const command_line command = {
@@ -151,8 +151,13 @@ int cast_open_rays(cast_job *job) {
   return ray_source_open(&rays, &job->rays) ? EXIT_FAILED : EXIT_DONE;
 }
 
+slab_context_options cast_context(const cast_options *options) {
+  return (slab_context_options){
+      .device = options->device, .layout = (slab_layout)options->layout, .threads = (uint32_t)options->threads};
+}
+
 static int open_scene(cast_job *job) {
-  const slab_context_options context = {.device = job->options->device, .layout = (slab_layout)job->options->layout};
+  const slab_context_options context = cast_context(job->options);
   int code = device_open_with(&context, &job->context);
   if (code == EXIT_DONE)
     code = scene_source_load(job->options->scene, job->context, (slab_tree)job->options->tree, &job->scene);

@@ -14,6 +14,7 @@
 
 typedef struct cast_options {
   const char *device, *rays, *out, *json;
+  uint64_t threads;
   scene_source *scene;
   int query, tree, layout, cull, in, out_format; /* out_format: file_format */
   int segments, face_forward, points, check, resume;
@@ -37,6 +38,8 @@ typedef struct cast_job {
 
 /* Parses the command line into *options; options->scene must exist. Returns OPTIONS_RUN, or the exit code to return. */
 int cast_parse(int argc, char **argv, cast_options *options);
+/* What the options say of the context. */
+slab_context_options cast_context(const cast_options *);
 
 /* Opens the rays that job->options name, or the shard of them. Returns an exit code. */
 int cast_open_rays(cast_job *job);

@@ -11,6 +11,7 @@
 
 typedef struct info_options {
   const char *device;
+  uint64_t threads;
   scene_source *scene;
   int tree, json;
 } info_options;
@@ -19,7 +20,7 @@ static const option option_rows[] = {
     OPTIONS_SCENE(info_options, scene),
     OPTION_TREE(info_options, tree),
     {"--json", NULL, OPTION_SWITCH, offsetof(info_options, json), "as JSON", 0, 0},
-    OPTIONS_DEVICE(info_options, device),
+    OPTIONS_DEVICE(info_options, device, threads),
 };
 
 static const command_line command = {
@@ -98,7 +99,7 @@ static int show(const info_options *options) {
   slab_scene_stats stats;
   slab_device_info device;
   slab_status status;
-  int code = device_open(options->device, &context);
+  int code = device_open(options->device, options->threads, &context);
   if (code != EXIT_DONE) goto done;
   code = scene_source_load(options->scene, context, (slab_tree)options->tree, &scene);
   if (code != EXIT_DONE) goto done;

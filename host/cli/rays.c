@@ -20,7 +20,7 @@ typedef struct rays_options {
   scene_source *scene;
   camera_options camera;
   size_option size;
-  uint64_t count, seed;
+  uint64_t threads, count, seed;
   int format; /* file_format */
 } rays_options;
 
@@ -38,7 +38,7 @@ static const option option_rows[] = {
      ".csv; without one npy, on a terminal text)",
      0, 0},
     OPTIONS_SCENE(rays_options, scene),
-    OPTIONS_DEVICE(rays_options, device),
+    OPTIONS_DEVICE(rays_options, device, threads),
 };
 
 static const command_line command = {
@@ -253,7 +253,7 @@ static int save_rays(ray_set *set, make_ray *make) {
 static int measure_scene(const rays_options *options, slab_scene_stats *stats) {
   slab_context *context = NULL;
   slab_scene *scene = NULL;
-  int code = device_open(options->device, &context);
+  int code = device_open(options->device, options->threads, &context);
   if (code == EXIT_DONE) code = scene_source_load(options->scene, context, SLAB_TREE_FLAT, &scene);
   const slab_status status = code == EXIT_DONE ? slab_scene_info(scene, stats) : SLAB_OK;
   if (status != SLAB_OK) code = complain_status(status, "the scene");

@@ -19,6 +19,7 @@ enum shade { SHADE_NORMAL, SHADE_DEPTH, SHADE_ID };
 
 typedef struct render_options {
   const char *device, *out;
+  uint64_t threads;
   scene_source *scene;
   camera_options camera;
   size_option size;
@@ -35,7 +36,7 @@ static const option option_rows[] = {
      "depth: near is bright; id: a colour for each primitive",
      0, 0},
     OPTION_TREE(render_options, tree),
-    OPTIONS_DEVICE(render_options, device),
+    OPTIONS_DEVICE(render_options, device, threads),
 };
 
 static const command_line command = {
@@ -165,7 +166,7 @@ static int render(const render_options *options) {
   render_job job = {.options = options};
   slab_context *context = NULL;
   slab_scene_stats stats;
-  int code = device_open(options->device, &context);
+  int code = device_open(options->device, options->threads, &context);
   if (code == EXIT_DONE) code = scene_source_load(options->scene, context, (slab_tree)options->tree, &job.scene);
   if (code == EXIT_DONE) {
     device_names(context, job.device.name, sizeof job.device.name);

@@ -15,14 +15,14 @@
  * may cast on, check and query a committed scene at once. An object may be destroyed only when no other call uses it. A
  * scene keeps its context alive, so the order of destruction does not matter.
  *
- * Processes: fork() copies no threads, neither those of an OpenCL driver nor those of OpenMP. Consider a child that was
- * forked after the parent's first slab_devices, slab_context_create or slab_context_create_cl. In it every call that
- * needs such threads returns SLAB_INVALID_STATE at once: these three calls, and those that take a context or a scene.
- * Calls that only read host memory still work: slab_context_device(s), slab_context_objects, slab_scene_info,
- * slab_scene_pack where it has no SLAB_LAYOUT_WIDE BVH to read back, the helpers, the texts. Destroy functions free
- * host memory there and leave the driver's objects to the parent. A child that was forked before those calls works in
- * full, and so does one that calls exec. The library cannot detect the program's own use of OpenCL or OpenMP before it
- * forks.
+ * Processes: fork() copies no threads. The library starts its own again in a child. Those of an OpenCL driver are
+ * missing there. Consider a child that was forked after the parent's first slab_devices, slab_context_create or
+ * slab_context_create_cl. In it every call that needs such threads returns SLAB_INVALID_STATE at once: these three
+ * calls, and those that take a context or a scene. Calls that only read host memory still work: slab_context_device(s),
+ * slab_context_objects, slab_scene_info, slab_scene_pack where it has no SLAB_LAYOUT_WIDE BVH to read back, the
+ * helpers, the texts. Destroy functions free host memory there and leave the driver's objects to the parent. A child
+ * that was forked before those calls works in full, and so does one that calls exec. The library cannot detect the
+ * program's own use of OpenCL before it forks.
  *
  * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps. The settings
  * of the calling thread do not matter (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked
@@ -139,6 +139,8 @@ typedef struct slab_context_options {
   int copy;             /* 1: copies the caller's arrays even where the device could use them in place */
   slab_traversal traversal;
   slab_layout layout;
+  uint32_t threads; /* most threads of the host that build BVHs, sort rays and check at once, with the caller's; 0: as
+                       many as the affinity of the process and the quota of its control groups allow */
 } slab_context_options;
 
 typedef struct slab_context slab_context;

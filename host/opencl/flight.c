@@ -7,6 +7,7 @@
 #include "cast.h"
 #include "chunk.h"
 #include "collect.h"
+#include "context.h"
 #include "launch.h"
 #include "opencl.h"
 #include "scene.h"
@@ -151,7 +152,8 @@ static slab_status reserve_fallback(const device *d, flight *s) {
 
 static slab_status input_sorted(const cast *c, const device *d, flight *s) {
   const slab_scene_stats *bounds = &c->scene->stats;
-  s->sorted = rays_sorted(c->rays + s->of->first, s->of->count, bounds->lower, bounds->upper);
+  s->sorted =
+      rays_sorted(c->rays + s->of->first, s->of->count, bounds->lower, bounds->upper, c->scene->context->threads);
   if (s->sorted == NULL) return fail_memory(s->of->count * sizeof *s->sorted, "sorting rays");
   return input(d, s, PART_SORTED, s->sorted, s->of->count * sizeof *s->sorted, "the order of rays", &s->launch.sorted);
 }

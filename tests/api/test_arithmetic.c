@@ -2,9 +2,6 @@
  * thread in that mode. */
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "adversarial.h"
 #include "answers.h"
@@ -282,34 +279,6 @@ static void every_mode_gives_the_same_bytes(void **state) {
   world_end(w);
 }
 
-#ifdef _OPENMP
-/* OpenMP reuses its threads. So they are in the mode in which a parallel region of the caller's program left them. */
-static void openmp_threads_that_flush_give_the_same_bytes_and_go_on_flushing(void **state) {
-  (void)state;
-  world *w = world_begin(&modes[0]);
-  outcome *want = outcome_of(&modes[0], w);
-  const int before = omp_get_max_threads();
-  int others = 0, kept = 0;
-  omp_set_num_threads(4);
-#pragma omp parallel
-  if (omp_get_thread_num() > 0) mode_set(&worst_mode);
-  outcome *got = outcome_of(&modes[0], w);
-#pragma omp parallel reduction(+ : others, kept)
-  if (omp_get_thread_num() > 0) {
-    others++;
-    kept += mode_holds(&worst_mode);
-    mode_end();
-  }
-  omp_set_num_threads(before);
-  assert_same_outcome(got, want);
-  assert_true(others > 0);
-  assert_int_equal(kept, others);
-  outcome_end(got);
-  outcome_end(want);
-  world_end(w);
-}
-#endif
-
 typedef struct witness {
   const mode *mode;
   int calls, kept;
@@ -351,9 +320,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(driver_opened_while_flushing_keeps_the_contract),
       cmocka_unit_test(every_mode_gives_the_same_bytes),
-#ifdef _OPENMP
-      cmocka_unit_test(openmp_threads_that_flush_give_the_same_bytes_and_go_on_flushing),
-#endif
       cmocka_unit_test(progress_is_called_in_the_callers_mode),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static void hits_go_where_offsets_say(void **state) {
   batch_count(b, counts, &known);
   assert_true(known.rays == RAYS && known.mean == 1.5 && known.deviation > 1.11 && known.deviation < 1.12);
   for (uint32_t i = 0; i < RAYS; i++) offsets[7 + i + 1] = offsets[7 + i] + counts[i];
-  batches_place(b, offsets, hits);
+  batches_place(b, offsets, hits, 2);
   for (uint32_t i = 0, at = 0; i < RAYS; i++)
     for (uint32_t k = 0; k < i % 4; k++, at++) assert_true(hits[at].t == (float)i && hits[at].primitive == k);
   batches_free(b);

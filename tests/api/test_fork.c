@@ -1,4 +1,4 @@
-/* fork(): a child has none of the threads that OpenCL drivers and OpenMP wait for. Calls that would hang must be
+/* fork(): a child has none of the threads that OpenCL drivers wait for. Calls that would hang must be
  * refused at once; a time limit checks this. Calls that do not need those threads must work. A child that was forked
  * early enough must work in full. */
 #include <pthread.h>

@@ -28,7 +28,7 @@ static uint32_t check(const bvh_input *input) {
   uint32_t depth = 0;
   for (int quality = BVH_FAST; quality <= BVH_HIGH; quality++) {
     bvh first = {0};
-    for (int threads = 1; threads <= 4; threads *= 2) {
+    for (uint32_t threads = 1; threads <= 4; threads *= 2) {
       const bvh_options options = {.quality = (bvh_quality)quality, .threads = threads};
       bvh t;
       assert_true(bvh_build(input, &options, &t));

@@ -41,7 +41,7 @@ static void every_ray_is_there_once(void **state) {
   unsigned char *seen = harness_room(RAYS);
   scatter(&random, rays);
   for (size_t n = 0; n <= RAYS; n = n < 40 ? n + 1 : n == RAYS ? n + 1 : RAYS) {
-    uint32_t *sorted = rays_sorted(rays, n, lower, upper);
+    uint32_t *sorted = rays_sorted(rays, n, lower, upper, 4);
     assert_non_null(sorted);
     for (size_t i = 0; i < n; i++) seen[i] = 0;
     for (size_t i = 0; i < n; i++) {
@@ -62,7 +62,7 @@ static void neighbours_go_one_way_and_begin_near(void **state) {
   harness_random random = harness_seeded("neighbours_go_one_way_and_begin_near");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   scatter(&random, rays);
-  uint32_t *sorted = rays_sorted(rays, RAYS, lower, upper);
+  uint32_t *sorted = rays_sorted(rays, RAYS, lower, upper, 4);
   assert_non_null(sorted);
   double apart = 0.0, apart_before = 0.0;
   for (size_t i = 1; i < RAYS; i++) {
@@ -85,7 +85,7 @@ static void rays_alike_keep_their_order(void **state) {
   enum { ALIKE = 5000 };
   static slab_ray rays[ALIKE];
   for (size_t i = 0; i < ALIKE; i++) rays[i] = ray_at(0.0f, 2.2f, 50.0f, i % 2 ? 1.0f : -1.0f, 0.0f, 0.0f);
-  uint32_t *sorted = rays_sorted(rays, ALIKE, lower, upper);
+  uint32_t *sorted = rays_sorted(rays, ALIKE, lower, upper, 4);
   assert_non_null(sorted);
   for (size_t i = 0; i < ALIKE; i++) assert_int_equal(sorted[i], i < ALIKE / 2 ? 2 * i + 1 : 2 * (i - ALIKE / 2));
   free(sorted);
@@ -98,7 +98,7 @@ static void bounds_may_be_none(void **state) {
   harness_random random = harness_seeded("bounds_may_be_none");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   scatter(&random, rays);
-  uint32_t *sorted = rays_sorted(rays, RAYS, none[0], none[1]);
+  uint32_t *sorted = rays_sorted(rays, RAYS, none[0], none[1], 4);
   assert_non_null(sorted);
   for (size_t i = 1; i < RAYS; i++) assert_true(octant_of(&rays[sorted[i - 1]]) <= octant_of(&rays[sorted[i]]));
   free(sorted);

@@ -108,15 +108,35 @@ expect_same plain.npy other.npy
 expect_exit 0 slabcast cast "${row[@]}" --rays rays.npy --cull front -o other.npy
 expect_other plain.npy other.npy
 
-# ---- threads of the host: so many build a tree, where OpenMP is there and tells of teams ----
-# teams OPTION...: the sizes of the teams that work, one alone being none.
-teams() {
-  OMP_NUM_THREADS=4 OMP_DISPLAY_AFFINITY=true OMP_AFFINITY_FORMAT='team of %N' "$SLABCAST" info --builtin terrain:60000 "$@" 2>&1 |
-    grep '^team of' | sort -u || true
+# ---- threads of the host: so many build a tree ----
+# It waits for more rays, with its scene built. tasks [NUMBER]: its threads, once their number has been the same for a second,
+# and is NUMBER.
+mkfifo rays.fifo
+tasks() {
+  local count before=0 same=0 tries=0
+  while ((same < 10 && tries++ < 600)); do
+    sleep 0.1
+    count=$(find "/proc/$waiting/task" -mindepth 1 -maxdepth 1 | wc -l)
+    if ((count == before && count == ${1:-count} && count > 1)); then ((++same)); else same=0; fi
+    before=$count
+  done
+  echo "$before"
 }
-if [[ $(teams) == "team of 4" ]]; then
-  [[ $(teams --threads 3) == "team of 3" ]] || fail "--threads 3: $(teams --threads 3)"
-  [[ -z $(teams --threads 1) ]] || fail "--threads 1: $(teams --threads 1)"
-else
-  echo "options.sh: OpenMP tells of no teams: --threads is not tested"
+# with_threads N [NUMBER]: what tasks says of a cast with --threads N.
+with_threads() {
+  local waiting
+  "$SLABCAST" cast --builtin terrain:60000 --rays - --in raw --threads "$1" -o other.npy <rays.fifo >/dev/null &
+  waiting=$!
+  exec 3>rays.fifo
+  head -c 3200 /dev/zero >&3
+  tasks "${@:2}"
+  exec 3>&-
+  wait "$waiting"
+}
+if [[ -e /proc/self/task ]]; then
+  alone=$(with_threads 1)
+  for threads in 2 3; do
+    seen=$(with_threads "$threads" $((alone + threads - 1)))
+    ((seen == alone + threads - 1)) || fail "--threads $threads: $seen tasks, and $alone with one thread"
+  done
 fi

@@ -67,6 +67,7 @@ typedef struct bench_options {
   int quick, full, processor_time;
   real_option seconds;
   const char *groups, *csv, *json, *compare, *device;
+  uint64_t threads;
 } bench_options;
 
 static const option option_rows[] = {
@@ -85,7 +86,7 @@ static const option option_rows[] = {
      "10^8 rays, 10^7 boxes and triangles, as far as memory goes", 0, 0},
     {"--processor-time", NULL, OPTION_SWITCH, offsetof(bench_options, processor_time),
      "seconds of the processor instead of the wall's: for CPU devices\nof a machine with other work on it", 0, 0},
-    OPTIONS_DEVICE(bench_options, device),
+    OPTIONS_DEVICE(bench_options, device, threads),
 };
 
 static const command_line command = {
@@ -282,7 +283,7 @@ static extent extent_of(const bench_options *o, const slab_device_info *device) 
 }
 
 static int open_run(const bench_options *o, bench_run *run) {
-  int code = device_open(o->device, &run->context);
+  int code = device_open(o->device, o->threads, &run->context);
   if (code != EXIT_DONE) return code;
   size_t devices = 0;
   slab_status status = slab_context_device(run->context, &run->device);

@@ -24,8 +24,8 @@ int device_open_with(const slab_context_options *options, slab_context **context
   return complain_status(status, what);
 }
 
-int device_open(const char *selector, slab_context **context) {
-  const slab_context_options options = {.device = selector};
+int device_open(const char *selector, uint64_t threads, slab_context **context) {
+  const slab_context_options options = {.device = selector, .threads = (uint32_t)threads};
   return device_open_with(&options, context);
 }
 

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "io/errors.h"
 #include "io/output.h"
@@ -79,7 +76,6 @@ static const char *expectation(option_kind kind) {
     case OPTION_REAL:
       return "a number";
     case OPTION_COUNT:
-    case OPTION_THREADS:
       return "a whole number";
     case OPTION_MASK:
       return "a whole number from 1 to 4294967295, decimal or 0x...";
@@ -107,15 +103,6 @@ static int set_real(const option *row, const char *value, real_option *place) {
   double number = 0;
   if (!parse_real(value, &number) || !in_range(row, number)) return 0;
   *place = (real_option){(float)number, 1};
-  return 1;
-}
-
-static int set_threads(const option *row, const char *value) {
-  uint64_t threads = 0;
-  if (!parse_count(value, &threads) || !in_range(row, (double)threads)) return 0;
-#ifdef _OPENMP
-  omp_set_num_threads((int)threads);
-#endif
   return 1;
 }
 
@@ -151,8 +138,6 @@ static int set_option(const option *row, const char *value, void *values) {
       return parse_shard(value, (shard_option *)(void *)place);
     case OPTION_SCENE:
       return scene_source_option(*(scene_source **)(void *)place, row->name, value);
-    case OPTION_THREADS:
-      return set_threads(row, value);
   }
   return 0;
 }

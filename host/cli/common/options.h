@@ -24,8 +24,7 @@ typedef enum option_kind {
   OPTION_POINT,  /* point_option: X,Y,Z, finite */
   OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
   OPTION_SHARD,  /* shard_option: I/N with I < N */
-  OPTION_SCENE,  /* scene_source *: receives the option */
-  OPTION_THREADS /* no member: sets the number of host threads used by the thread that parses */
+  OPTION_SCENE   /* scene_source *: receives the option */
 } option_kind;
 
 typedef struct point_option {
@@ -87,23 +86,22 @@ typedef struct command_line {
         "soup, hair, terrain,\ntorus, knot, lattice, room",                                                          \
         0, 0                                                                                                         \
   }
-/* --threads sets the OpenMP threads of the thread that parses, and of no other. With several devices, the rays of the
- * first one are sorted by that many threads. */
-#define OPTIONS_DEVICE(type, member)                                              \
-  {"--device",                                                                    \
-   "SEL",                                                                         \
-   OPTION_TEXT,                                                                   \
-   offsetof(type, member),                                                        \
-   "an index of `slabcast devices`, a part of the name, cpu or gpu;\n"            \
-   "several with commas between, or all (default: a GPU, or the first)",          \
-   0,                                                                             \
-   0},                                                                            \
-  {                                                                               \
-    "--threads", "N", OPTION_THREADS, 0,                                          \
-        "at most N threads of the host build trees, sort rays and check\n"        \
-        "answers (default: one a core); those of a CPU device are its driver's\n" \
-        "to set (PoCL: POCL_MAX_PTHREAD_COUNT)",                                  \
-        1, 1024                                                                   \
+/* `threads` is a uint64_t, for slab_context_options. */
+#define OPTIONS_DEVICE(type, member, threads)                                 \
+  {"--device",                                                                \
+   "SEL",                                                                     \
+   OPTION_TEXT,                                                               \
+   offsetof(type, member),                                                    \
+   "an index of `slabcast devices`, a part of the name, cpu or gpu;\n"        \
+   "several with commas between, or all (default: a GPU, or the first)",      \
+   0,                                                                         \
+   0},                                                                        \
+  {                                                                           \
+    "--threads", "N", OPTION_COUNT, offsetof(type, threads),                  \
+        "at most N threads of the host build trees, sort rays and check\n"    \
+        "answers (default: as many as the process may use); those of a CPU\n" \
+        "device are its driver's to set (PoCL: POCL_MAX_PTHREAD_COUNT)",      \
+        1, 1024                                                               \
   }
 /* Sets an int, in the order of slab_tree. */
 #define OPTION_TREE(type, member)                                              \

@@ -60,10 +60,11 @@ typedef struct demo_scene {
   scene_geometry parts[DEMO_GEOMETRIES];
   vec3 *land_normals; /* one per vertex of the land */
   slab_camera camera;
+  uint32_t threads; /* of the host, for all that the demo computes itself; as pool_run takes it */
 } demo_scene;
 
 /* Returns 0, or -1 if out of memory. Release with demo_scene_free in both cases. */
-int demo_scene_build(uint32_t width, uint32_t height, demo_scene *out);
+int demo_scene_build(uint32_t width, uint32_t height, uint32_t threads, demo_scene *out);
 void demo_scene_free(demo_scene *);
 
 /* Adds all geometries to a scene of the library. */

@@ -114,13 +114,14 @@ static int prepare_end(preparation *p) {
 
 typedef struct demo_options {
   const char *device, *out;
+  uint64_t threads;
   size_option size;
 } demo_options;
 
 static const option option_rows[] = {
     {"-o", "FILE", OPTION_TEXT, offsetof(demo_options, out), "the picture, a PNG (default: slabcast-demo.png)", 0, 0},
     {"--size", "WxH", OPTION_SIZE, offsetof(demo_options, size), "pixels (default: 1280x720)", 0, 0},
-    OPTIONS_DEVICE(demo_options, device),
+    OPTIONS_DEVICE(demo_options, device, threads),
 };
 
 static const command_line command = {
@@ -245,7 +246,8 @@ static slab_status commit(demo *d) {
 
 static slab_status build(demo *d) {
   const size_option size = d->options->size;
-  if (demo_scene_build(size.width, size.height, &d->scene) != 0) return SLAB_OUT_OF_MEMORY;
+  if (demo_scene_build(size.width, size.height, (uint32_t)d->options->threads, &d->scene) != 0)
+    return SLAB_OUT_OF_MEMORY;
   end_stage(d, STAGE_SCENE);
   const slab_status status = commit(d);
   end_stage(d, STAGE_TREE);
@@ -290,7 +292,7 @@ static int run(const demo_options *options) {
   d->options = options;
   d->to = strcmp(options->out, "-") ? stdout : stderr;
   d->begin = moment_now();
-  int code = device_open(options->device, &d->context);
+  int code = device_open(options->device, options->threads, &d->context);
   end_stage(d, STAGE_DEVICE);
   if (code == EXIT_DONE) code = draw(d);
   if (code == EXIT_DONE) {

@@ -1,6 +1,7 @@
 /* The demo's scene: the land, the city, and what stands on the water. */
 #include <stdlib.h>
 
+#include "../../base/pool.h"
 #include "common/vectors.h"
 #include "demo.h"
 
@@ -69,15 +70,25 @@ static void place_rows(float depth[ROWS + 1]) {
 
 static size_t vertex_at(int i, int j) { return (size_t)j * (COLUMNS + 1) + (size_t)i; }
 
-static void place_vertices(const demo_noise *noise, const float depth[ROWS + 1], float *vertices) {
-#pragma omp parallel for schedule(dynamic, 8)
-  for (int j = 0; j <= ROWS; j++)
+enum { ROWS_A_PIECE = 8 };
+
+typedef struct land {
+  const demo_noise *noise;
+  const float *depth; /* of each row */
+  float *vertices;
+  uint32_t *indices;
+  vec3 *normals;
+} land;
+
+static void place_vertices(void *argument, size_t first, size_t end) {
+  const land *l = argument;
+  for (int j = (int)first; j < (int)end; j++)
     for (int i = 0; i <= COLUMNS; i++) {
       const float side = 2.0f * (float)i / (float)COLUMNS - 1.0f;
-      float *p = vertices + 3 * vertex_at(i, j);
-      p[0] = side * (0.72f * depth[j] + 3.0f);
-      p[2] = -depth[j];
-      p[1] = terrain_height(noise, p[0], p[2]);
+      float *p = l->vertices + 3 * vertex_at(i, j);
+      p[0] = side * (0.72f * l->depth[j] + 3.0f);
+      p[2] = -l->depth[j];
+      p[1] = terrain_height(l->noise, p[0], p[2]);
     }
 }
 
@@ -89,22 +100,22 @@ static vec3 vertex_normal(const float *vertices, int i, int j) {
   return vec_unit(vec_cross(across, away));
 }
 
-static void join(uint32_t *indices, vec3 *normals, const float *vertices) {
-#pragma omp parallel for schedule(dynamic, 8)
-  for (int j = 0; j <= ROWS; j++)
+static void join(void *argument, size_t first, size_t end) {
+  const land *l = argument;
+  for (int j = (int)first; j < (int)end; j++)
     for (int i = 0; i <= COLUMNS; i++) {
-      normals[vertex_at(i, j)] = vertex_normal(vertices, i, j);
+      l->normals[vertex_at(i, j)] = vertex_normal(l->vertices, i, j);
       if (i == COLUMNS || j == ROWS) continue;
       const uint32_t a = (uint32_t)vertex_at(i, j), b = a + 1, c = (uint32_t)vertex_at(i, j + 1), d = c + 1;
       const uint32_t square[6] = {a, b, d, a,
                                   d, c}; /* counter-clockwise from above: x to the right, rows away from the camera */
-      for (int k = 0; k < 6; k++) indices[6 * ((size_t)j * COLUMNS + (size_t)i) + (size_t)k] = square[k];
+      for (int k = 0; k < 6; k++) l->indices[6 * ((size_t)j * COLUMNS + (size_t)i) + (size_t)k] = square[k];
     }
 }
 
 /* Builds the mesh and the normal at each of its vertices. Returns 0, or -1 if out of memory; release both in either
  * case. */
-static int terrain_build(const demo_noise *noise, scene_geometry *mesh, vec3 **normals) {
+static int terrain_build(const demo_noise *noise, uint32_t threads, scene_geometry *mesh, vec3 **normals) {
   const size_t vertices = (size_t)(COLUMNS + 1) * (ROWS + 1), triangles = 2 * (size_t)COLUMNS * ROWS;
   float depth[ROWS + 1];
   *mesh = (scene_geometry){.kind = SLAB_TRIANGLE, .count = (uint32_t)triangles, .vertex_count = (uint32_t)vertices};
@@ -113,8 +124,9 @@ static int terrain_build(const demo_noise *noise, scene_geometry *mesh, vec3 **n
   *normals = malloc(vertices * sizeof **normals);
   if (!mesh->vertices || !mesh->indices || !*normals) return -1;
   place_rows(depth);
-  place_vertices(noise, depth, mesh->vertices);
-  join(mesh->indices, *normals, mesh->vertices);
+  land l = {noise, depth, mesh->vertices, mesh->indices, *normals};
+  pool_loop(threads, ROWS + 1, ROWS_A_PIECE, place_vertices, &l);
+  pool_loop(threads, ROWS + 1, ROWS_A_PIECE, join, &l);
   return 0;
 }
 
@@ -270,10 +282,10 @@ static slab_camera camera_for(uint32_t width, uint32_t height) {
   return camera;
 }
 
-int demo_scene_build(uint32_t width, uint32_t height, demo_scene *out) {
-  *out = (demo_scene){.camera = camera_for(width, height)};
+int demo_scene_build(uint32_t width, uint32_t height, uint32_t threads, demo_scene *out) {
+  *out = (demo_scene){.camera = camera_for(width, height), .threads = threads};
   noise_fill(&out->noise, 3);
-  if (terrain_build(&out->noise, &out->parts[DEMO_LAND], &out->land_normals) != 0) return -1;
+  if (terrain_build(&out->noise, threads, &out->parts[DEMO_LAND], &out->land_normals) != 0) return -1;
   if (build_water(&out->parts[DEMO_WATER]) != 0 || build_city(&out->parts[DEMO_CITY]) != 0) return -1;
   if (build_stones(&out->noise, &out->parts[DEMO_STONES]) != 0 || build_ring(&out->parts[DEMO_RING]) != 0) return -1;
   return build_flake(&out->parts[DEMO_FLAKE]);

@@ -2,10 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
+#include "../../base/pool.h"
 #include "io/errors.h"
 #include "io/progress.h"
 
@@ -93,23 +91,38 @@ static slab_status add_level(demo_trace *t, int level, size_t n) {
 
 typedef int node_test(const demo_trace *, size_t node);
 
-enum { FIND_CHUNKS = 64 };
+enum { FIND_CHUNKS = 64, NODES_A_PIECE = 4096 };
+
+static void share(const demo_trace *t, size_t n, pool_range *work, void *argument) {
+  pool_loop(t->scene->threads, n, NODES_A_PIECE, work, argument);
+}
+
+typedef struct finding {
+  const demo_trace *trace;
+  node_test *passes;
+  size_t begin, end, chunk;
+  size_t *nodes, counts[FIND_CHUNKS]; /* each chunk has its part of `nodes` */
+} finding;
+
+static void find_chunk(void *argument, size_t c) {
+  finding *f = argument;
+  const size_t begin = f->begin + c * f->chunk;
+  for (size_t i = begin; i < begin + f->chunk && i < f->end; i++)
+    if (f->passes(f->trace, i)) f->nodes[c * f->chunk + f->counts[c]++] = i;
+}
 
 /* Finds the nodes begin .. end - 1 that pass a test, in order. The caller frees *found. */
 static slab_status find(const demo_trace *t, size_t begin, size_t end, node_test *passes, size_t **found,
                         size_t *count) {
   const size_t chunk = (end - begin) / FIND_CHUNKS + 1;
-  size_t counts[FIND_CHUNKS] = {0};
   size_t *nodes = *found = malloc(FIND_CHUNKS * chunk * sizeof *nodes);
   *count = 0;
   if (nodes == NULL) return SLAB_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(dynamic)
-  for (size_t c = 0; c < FIND_CHUNKS; c++)
-    for (size_t i = begin + c * chunk; i < begin + (c + 1) * chunk && i < end; i++)
-      if (passes(t, i)) nodes[c * chunk + counts[c]++] = i;
+  finding f = {.trace = t, .passes = passes, .begin = begin, .end = end, .chunk = chunk, .nodes = nodes};
+  pool_run(t->scene->threads, FIND_CHUNKS, find_chunk, &f);
   for (size_t c = 0; c < FIND_CHUNKS; c++) {
-    memmove(nodes + *count, nodes + c * chunk, counts[c] * sizeof *nodes);
-    *count += counts[c];
+    memmove(nodes + *count, nodes + c * chunk, f.counts[c] * sizeof *nodes);
+    *count += f.counts[c];
   }
   return SLAB_OK;
 }
@@ -122,13 +135,6 @@ static slab_status call(const demo_trace *t, slab_query query, const slab_ray *r
                                : slab_any(t->cast, rays, n, results, options);
 }
 
-/* Idle OpenMP threads spin for a while and would take cores from the OpenCL device. */
-static void rest_threads(void) {
-#ifdef _OPENMP
-  omp_pause_resource_all(omp_pause_soft);
-#endif
-}
-
 /* skip: the surface that each ray leaves, or NULL. */
 static slab_status run_cast(demo_trace *t, int number, const slab_ray *rays, size_t n, void *results,
                             const slab_primitive_id *skip) {
@@ -136,7 +142,6 @@ static slab_status run_cast(demo_trace *t, int number, const slab_ray *rays, siz
   progress line = progress_begin("casting", "rays", 0, n);
   const slab_cast_options options = {.skip = skip, .progress = progress_of_cast, .user = &line};
   const double begin = seconds_now();
-  rest_threads();
   const slab_status status = call(t, c->query, rays, n, results, &options);
   c->seconds = seconds_now() - begin;
   c->rays = n;
@@ -146,27 +151,46 @@ static slab_status run_cast(demo_trace *t, int number, const slab_ray *rays, siz
   return status;
 }
 
+/* A loop over nodes of a trace, from `begin` on. */
+typedef struct nodes_job {
+  demo_trace *trace;
+  size_t begin;
+  const size_t *nodes;     /* those that rays leave */
+  slab_ray *rays;          /* that leave them */
+  slab_primitive_id *skip; /* of these rays */
+  int is_sun;
+} nodes_job;
+
+static void smooth_some(void *argument, size_t first, size_t end) {
+  const nodes_job *j = argument;
+  for (size_t i = j->begin + first; i < j->begin + end; i++) {
+    j->trace->lights[i] = 0;
+    demo_smooth(j->trace->scene, &j->trace->rays[i], &j->trace->hits[i]);
+  }
+}
+
 static slab_status cast_level(demo_trace *t, int level, const slab_primitive_id *skip) {
   const size_t begin = t->starts[level], end = t->starts[level + 1];
   const slab_status status = run_cast(t, level, t->rays + begin, end - begin, t->hits + begin, skip);
   if (status != SLAB_OK) return status;
-#pragma omp parallel for schedule(dynamic, 4096)
-  for (size_t i = begin; i < end; i++) {
-    t->lights[i] = 0;
-    demo_smooth(t->scene, &t->rays[i], &t->hits[i]);
-  }
+  nodes_job job = {.trace = t, .begin = begin};
+  share(t, end - begin, smooth_some, &job);
   return SLAB_OK;
 }
 
 /* ---- camera rays ----------------------------------------------------------- */
 
+static void look_at_some(void *argument, size_t first, size_t end) {
+  demo_trace *t = argument;
+  for (size_t i = first; i < end; i++)
+    t->rays[i] =
+        slab_camera_ray(&t->scene->camera, (uint32_t)(i % t->width), (uint32_t)(i / t->width), t->width, t->height);
+}
+
 static slab_status cast_camera(demo_trace *t) {
   const slab_status status = add_level(t, CAST_CAMERA, (size_t)t->width * t->height);
   if (status != SLAB_OK) return status;
-#pragma omp parallel for
-  for (uint32_t y = 0; y < t->height; y++)
-    for (uint32_t x = 0; x < t->width; x++)
-      t->rays[(size_t)y * t->width + x] = slab_camera_ray(&t->scene->camera, x, y, t->width, t->height);
+  share(t, (size_t)t->width * t->height, look_at_some, t);
   return cast_level(t, CAST_CAMERA, NULL);
 }
 
@@ -185,22 +209,25 @@ static int is_on_edge(const demo_trace *t, size_t pixel) {
          (y > 0 && differ(hit, hit - t->width)) || (y + 1 < t->height && differ(hit, hit + t->width));
 }
 
-/* Casts four more samples for every pixel on an edge: points of a 4 x 4 grid in the pixel that share no row or
- * column. */
-static slab_status cast_edges(demo_trace *t) {
+/* Four more samples for every pixel on an edge: points of a 4 x 4 grid in the pixel that share no row or column. */
+static void look_at_edges(void *argument, size_t first, size_t end) {
   static const uint32_t places[EDGE_SAMPLES][2] = {{1, 0}, {3, 1}, {0, 2}, {2, 3}};
-  size_t edges = 0;
-  slab_status status = find(t, 0, t->starts[CAST_EDGES], is_on_edge, &t->edges, &edges);
-  if (status == SLAB_OK) status = add_level(t, CAST_EDGES, EDGE_SAMPLES * edges);
-  if (status != SLAB_OK) return status;
+  demo_trace *t = argument;
   slab_ray *rays = t->rays + t->starts[CAST_EDGES];
-#pragma omp parallel for
-  for (size_t k = 0; k < EDGE_SAMPLES * edges; k++) {
+  for (size_t k = first; k < end; k++) {
     const size_t pixel = t->edges[k / EDGE_SAMPLES];
     const uint32_t x = (uint32_t)(pixel % t->width), y = (uint32_t)(pixel / t->width);
     const uint32_t *place = places[k % EDGE_SAMPLES];
     rays[k] = slab_camera_ray(&t->scene->camera, 4 * x + place[0], 4 * y + place[1], 4 * t->width, 4 * t->height);
   }
+}
+
+static slab_status cast_edges(demo_trace *t) {
+  size_t edges = 0;
+  slab_status status = find(t, 0, t->starts[CAST_EDGES], is_on_edge, &t->edges, &edges);
+  if (status == SLAB_OK) status = add_level(t, CAST_EDGES, EDGE_SAMPLES * edges);
+  if (status != SLAB_OK) return status;
+  share(t, EDGE_SAMPLES * edges, look_at_edges, t);
   return cast_level(t, CAST_EDGES, NULL);
 }
 
@@ -212,6 +239,16 @@ static int is_mirror(const demo_trace *t, size_t node) {
   return demo_is_hit(&t->hits[node]) && demo_is_polished(&t->hits[node]);
 }
 
+static void reflect_some(void *argument, size_t first, size_t end) {
+  const nodes_job *j = argument;
+  const demo_trace *t = j->trace;
+  for (size_t k = first; k < end; k++) {
+    const size_t parent = j->nodes[k];
+    j->rays[k] = demo_mirror_ray(&t->rays[parent], &t->hits[parent]);
+    j->skip[k] = id_of(&t->hits[parent]);
+  }
+}
+
 /* Casts the reflections of the nodes from `begin` to the start of the level. */
 static slab_status cast_reference(demo_trace *t, int level, size_t begin) {
   const size_t end = t->starts[level];
@@ -220,13 +257,8 @@ static slab_status cast_reference(demo_trace *t, int level, size_t begin) {
   slab_primitive_id *skip = malloc(n * sizeof *skip + 1);
   if (status == SLAB_OK) status = skip ? add_level(t, level, n) : SLAB_OUT_OF_MEMORY;
   if (status == SLAB_OK) {
-    const size_t *parents = *parents_of_level;
-#pragma omp parallel for
-    for (size_t k = 0; k < n; k++) {
-      const size_t parent = parents[k];
-      t->rays[end + k] = demo_mirror_ray(&t->rays[parent], &t->hits[parent]);
-      skip[k] = id_of(&t->hits[parent]);
-    }
+    nodes_job job = {.trace = t, .nodes = *parents_of_level, .rays = t->rays + end, .skip = skip};
+    share(t, n, reflect_some, &job);
     status = cast_level(t, level, skip);
   }
   free(skip);
@@ -260,7 +292,19 @@ typedef struct departure {
   uint8_t *occluded;
 } departure;
 
-static slab_status depart(const demo_trace *t, int number, departure *out) {
+static void depart_some(void *argument, size_t first, size_t end) {
+  const nodes_job *j = argument;
+  const demo_trace *t = j->trace;
+  for (size_t k = first; k < end; k++) {
+    const size_t i = j->nodes[k];
+    const uint32_t pattern = pattern_of(t, i);
+    j->rays[k] =
+        j->is_sun ? demo_sun_ray(&t->rays[i], &t->hits[i], pattern) : demo_sky_ray(&t->rays[i], &t->hits[i], pattern);
+    j->skip[k] = id_of(&t->hits[i]);
+  }
+}
+
+static slab_status depart(demo_trace *t, int number, departure *out) {
   const int sun = number == CAST_SUN;
   const size_t end = t->starts[sun ? LEVEL_COUNT : CAST_EDGES]; /* reflections cast no sky rays */
   const slab_status status = find(t, 0, end, sun ? takes_sun : takes_light, &out->nodes, &out->count);
@@ -269,14 +313,8 @@ static slab_status depart(const demo_trace *t, int number, departure *out) {
   out->skip = malloc(out->count * sizeof *out->skip + 1);
   out->occluded = malloc(out->count + 1);
   if (!out->rays || !out->skip || !out->occluded) return SLAB_OUT_OF_MEMORY;
-#pragma omp parallel for
-  for (size_t k = 0; k < out->count; k++) {
-    const size_t i = out->nodes[k];
-    const uint32_t pattern = pattern_of(t, i);
-    out->rays[k] =
-        sun ? demo_sun_ray(&t->rays[i], &t->hits[i], pattern) : demo_sky_ray(&t->rays[i], &t->hits[i], pattern);
-    out->skip[k] = id_of(&t->hits[i]);
-  }
+  nodes_job job = {.trace = t, .nodes = out->nodes, .rays = out->rays, .skip = out->skip, .is_sun = sun};
+  share(t, out->count, depart_some, &job);
   return SLAB_OK;
 }
 
@@ -340,12 +378,12 @@ static arrived light_of(const demo_trace *t, size_t i) {
   return gather(t, i, i < edges ? i : t->edges[(i - edges) / EDGE_SAMPLES]);
 }
 
-/* Colours of a level's nodes. Polished nodes already hold the colour of their reflection. */
-static void shade_level(demo_trace *t, int level) {
-  const size_t begin = t->starts[level], end = t->starts[level + 1];
-  const size_t *parents = level < CAST_REFERENCE ? NULL : t->parents[level - CAST_REFERENCE];
-#pragma omp parallel for schedule(dynamic, 4096)
-  for (size_t i = begin; i < end; i++) {
+/* Polished nodes already hold the colour of their reflection. */
+static void shade_some(void *argument, size_t first, size_t end) {
+  const nodes_job *j = argument;
+  demo_trace *t = j->trace;
+  const size_t begin = j->begin, *parents = j->nodes;
+  for (size_t i = begin + first; i < begin + end; i++) {
     if (!demo_is_hit(&t->hits[i])) {
       t->colors[i] = demo_sky(t->scene, &t->rays[i]);
     } else {
@@ -357,6 +395,14 @@ static void shade_level(demo_trace *t, int level) {
   }
 }
 
+/* Colours of a level's nodes. */
+static void shade_level(demo_trace *t, int level) {
+  const size_t begin = t->starts[level], end = t->starts[level + 1];
+  nodes_job job = {
+      .trace = t, .begin = begin, .nodes = level < CAST_REFERENCE ? NULL : t->parents[level - CAST_REFERENCE]};
+  share(t, end - begin, shade_some, &job);
+}
+
 /* Mirrors of the last level show the sky. */
 static void begin_colors(demo_trace *t) {
   for (size_t i = t->starts[CAST_AGAIN]; i < t->starts[CAST_AGAIN + 1]; i++) {
@@ -366,17 +412,32 @@ static void begin_colors(demo_trace *t) {
   }
 }
 
-void demo_trace_paint(demo_trace *t, uint8_t *pixels) {
-  const size_t edges = (t->starts[CAST_REFERENCE] - t->starts[CAST_EDGES]) / EDGE_SAMPLES;
-  begin_colors(t);
-  for (int level = CAST_AGAIN; level >= CAST_CAMERA; level--) shade_level(t, level);
-#pragma omp parallel for
-  for (size_t k = 0; k < edges; k++) {
+/* A pixel on an edge gets the mean of its samples. */
+static void mix_some(void *argument, size_t first, size_t end) {
+  demo_trace *t = argument;
+  for (size_t k = first; k < end; k++) {
     vec3 sum = t->colors[t->edges[k]];
     for (size_t i = 0; i < EDGE_SAMPLES; i++)
       sum = vec_add(sum, t->colors[t->starts[CAST_EDGES] + EDGE_SAMPLES * k + i]);
     t->colors[t->edges[k]] = vec_scale(sum, 1.0f / (EDGE_SAMPLES + 1));
   }
-#pragma omp parallel for
-  for (size_t i = 0; i < t->starts[CAST_EDGES]; i++) demo_develop(t->colors[i], pixels + 3 * i);
+}
+
+typedef struct development {
+  const vec3 *colors;
+  uint8_t *pixels;
+} development;
+
+static void develop_some(void *argument, size_t first, size_t end) {
+  const development *d = argument;
+  for (size_t i = first; i < end; i++) demo_develop(d->colors[i], d->pixels + 3 * i);
+}
+
+void demo_trace_paint(demo_trace *t, uint8_t *pixels) {
+  const size_t edges = (t->starts[CAST_REFERENCE] - t->starts[CAST_EDGES]) / EDGE_SAMPLES;
+  begin_colors(t);
+  for (int level = CAST_AGAIN; level >= CAST_CAMERA; level--) shade_level(t, level);
+  share(t, edges, mix_some, t);
+  development d = {t->colors, pixels};
+  share(t, t->starts[CAST_EDGES], develop_some, &d);
 }

@@ -112,8 +112,7 @@ static int open_rays(team_job *job) {
 static int open_scene(team_job *job) {
   cast_job *cast = &job->cast;
   const cast_options *options = cast->options;
-  int code =
-      team_agree(job->team, team_device(job->team, options->device, (slab_layout)options->layout, &cast->context));
+  int code = team_agree(job->team, team_device(job->team, cast_context(options), &cast->context));
   if (code != EXIT_DONE) return code;
   const double start = seconds_now();
   code = team_scene(job->team, options->scene, cast->context, (slab_tree)options->tree, &cast->scene);

@@ -50,9 +50,9 @@ static const char *select_device(const char *selector, int local, char word[SELE
   return word;
 }
 
-int team_device(const team *t, const char *selector, slab_layout layout, slab_context **context) {
+int team_device(const team *t, slab_context_options options, slab_context **context) {
   char word[SELECTOR_MAX];
-  const slab_context_options options = {.device = select_device(selector, t->local, word), .layout = layout};
+  options.device = select_device(options.device, t->local, word);
   return device_open_with(&options, context);
 }
 

@@ -5,9 +5,9 @@
 #include "common/scene.h"
 #include "team.h"
 
-/* Opens this rank's device: local rank i takes device i of those that `selector` names, modulo their number. selector:
- * all, a list, cpu or gpu; NULL: the GPUs if there are any. Returns an exit code. */
-int team_device(const team *, const char *selector, slab_layout, slab_context **context);
+/* Opens this rank's device: local rank i takes device i of those that options.device names, modulo their number: all, a
+ * list, cpu or gpu; NULL: the GPUs if there are any. Returns an exit code. */
+int team_device(const team *, slab_context_options options, slab_context **context);
 
 /* Collective. Rank 0 loads the scene, all ranks agree, then rank 0 sends it. Returns the agreed code; *scene is NULL on
  * failure. */

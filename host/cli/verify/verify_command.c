@@ -51,7 +51,7 @@ const verify_group verify_groups[] = {
 enum { GROUPS = sizeof verify_groups / sizeof *verify_groups - 1 };
 
 typedef struct verify_options {
-  uint64_t rays, seed;
+  uint64_t rays, seed, threads;
   const char *lanes, *groups, *json, *device;
 } verify_options;
 
@@ -63,7 +63,7 @@ static const option option_rows[] = {
     {"--lanes", "1|8|16|all", OPTION_TEXT, offsetof(verify_options, lanes),
      "primitives tested at once (default: the device's); all: trees at all", 0, 0},
     {"--json", "FILE", OPTION_TEXT, offsetof(verify_options, json), "the table as JSON", 0, 0},
-    OPTIONS_DEVICE(verify_options, device),
+    OPTIONS_DEVICE(verify_options, device, threads),
 };
 
 static const command_line command = {
@@ -225,7 +225,8 @@ static int are_all(const char *lanes) { return !strcmp(lanes, "all"); }
 
 static int open_contexts(const verify_options *o, verify_run *run) {
   const uint32_t lanes = o->lanes && !are_all(o->lanes) ? (uint32_t)strtoul(o->lanes, NULL, 10) : 0;
-  slab_context_options options = {.device = o->device, .lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED};
+  slab_context_options options = {
+      .device = o->device, .lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED, .threads = (uint32_t)o->threads};
   int code = device_open_with(&options, &run->compressed);
   options.layout = SLAB_LAYOUT_WIDE;
   for (int traversal = 0; code == EXIT_DONE && traversal <= SLAB_TRAVERSAL_SORTED; traversal++) {
@@ -239,8 +240,11 @@ static int open_other_widths(const verify_options *o, verify_run *run) {
   static const uint32_t widths[WIDTHS] = {1, 8, 16};
   int code = EXIT_DONE;
   for (int w = 0; code == EXIT_DONE && w < WIDTHS; w++) {
-    const slab_context_options options = {
-        .device = o->device, .lane_width = widths[w], .layout = SLAB_LAYOUT_WIDE, .traversal = SLAB_TRAVERSAL_PACKETS};
+    const slab_context_options options = {.device = o->device,
+                                          .lane_width = widths[w],
+                                          .layout = SLAB_LAYOUT_WIDE,
+                                          .traversal = SLAB_TRAVERSAL_PACKETS,
+                                          .threads = (uint32_t)o->threads};
     if (widths[w] != run->device.lane_width) code = device_open_with(&options, &run->other[w]);
   }
   return code;

@@ -1,0 +1,220 @@
+#include "pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "arithmetic.h"
+#include "processors.h"
+
+#define THREADS_MOST 1024
+
+/* All but `ending` and `allowed` is guarded by the lock. */
+static struct pool {
+  pthread_mutex_t lock;
+  pthread_cond_t posted; /* idle threads wait for jobs */
+  pthread_cond_t left;   /* callers wait for the helpers of their job */
+  pool_job *jobs;        /* those that threads of the pool may help with */
+  pthread_t threads[THREADS_MOST];
+  uint32_t started, idle;
+  atomic_bool ending;  /* no thread is started any more, and those there are end after their piece */
+  atomic_uint allowed; /* pool_threads; 0: not known yet */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
+
+/* ---- fork ---- */
+
+/* The child has none of the threads, and the lock may have been held by one of them. */
+static void forget_threads(void) {
+  pthread_mutex_init(&pool.lock, NULL);
+  pthread_cond_init(&pool.posted, NULL);
+  pthread_cond_init(&pool.left, NULL);
+  pool.jobs = NULL;
+  pool.started = pool.idle = 0;
+  atomic_store(&pool.allowed, 0);
+}
+
+static pthread_once_t registering = PTHREAD_ONCE_INIT;
+static bool fork_is_watched;
+
+static void watch_forks(void) { fork_is_watched = pthread_atfork(NULL, NULL, forget_threads) == 0; }
+
+/* ---- pieces ---- */
+
+/* Compares before it takes: a number beyond the last piece may be that of a piece added later. */
+static bool take_piece(pool_job *job, size_t *piece) {
+  size_t next = atomic_load_explicit(&job->next, memory_order_relaxed);
+  do {
+    if (next >= atomic_load_explicit(&job->pieces, memory_order_acquire)) return false;
+  } while (!atomic_compare_exchange_weak(&job->next, &next, next + 1));
+  *piece = next;
+  return true;
+}
+
+static bool has_pieces(const pool_job *job) {
+  return atomic_load_explicit(&job->next, memory_order_relaxed) <
+         atomic_load_explicit(&job->pieces, memory_order_relaxed);
+}
+
+/* ---- threads ---- */
+
+/* Of the jobs that need a helper, the one with the fewest. */
+static pool_job *job_to_help(void) {
+  pool_job *best = NULL;
+  for (pool_job *job = pool.jobs; job != NULL; job = job->next_listed)
+    if (job->helpers < job->most && has_pieces(job) && (best == NULL || job->helpers < best->helpers)) best = job;
+  return best;
+}
+
+/* A job is the caller's memory: it is touched only while its helpers are counted. */
+static void help(pool_job *job) {
+  job->helpers++;
+  pthread_mutex_unlock(&pool.lock);
+  for (size_t piece; !atomic_load(&pool.ending) && take_piece(job, &piece);) job->work(job->argument, piece);
+  pthread_mutex_lock(&pool.lock);
+  if (--job->helpers == 0 && job->waits) pthread_cond_broadcast(&pool.left);
+}
+
+static void *thread_run(void *unused) {
+  (void)arithmetic_begin(); /* for good: the state is inherited from whichever thread was the first to ask */
+  pthread_mutex_lock(&pool.lock);
+  while (!atomic_load(&pool.ending)) {
+    pool_job *job = job_to_help();
+    if (job != NULL) {
+      help(job);
+      continue;
+    }
+    pool.idle++;
+    pthread_cond_wait(&pool.posted, &pool.lock);
+    pool.idle--;
+  }
+  pthread_mutex_unlock(&pool.lock);
+  return unused;
+}
+
+/* Starts threads until there are `wanted`, or as many as can be. The signals of the program are not for them. */
+static void start_threads(uint32_t wanted) {
+  sigset_t all, callers;
+  if (wanted > THREADS_MOST) wanted = THREADS_MOST;
+  if (pool.started >= wanted || !fork_is_watched) return;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &callers);
+  while (pool.started < wanted && pthread_create(&pool.threads[pool.started], NULL, thread_run, NULL) == 0)
+    pool.started++;
+  pthread_sigmask(SIG_SETMASK, &callers, NULL);
+}
+
+/* Runs at exit and when the library is unloaded, so that no thread is left in code that is gone. Another thread may be
+ * within a job at exit: each helper ends after its piece, and that thread does the rest alone. */
+__attribute__((destructor)) static void end_threads(void) {
+  pthread_mutex_lock(&pool.lock);
+  atomic_store(&pool.ending, true);
+  pthread_cond_broadcast(&pool.posted);
+  pthread_mutex_unlock(&pool.lock);
+  for (uint32_t i = 0; i < pool.started; i++)
+    if (!pthread_equal(pool.threads[i], pthread_self())) pthread_join(pool.threads[i], NULL);
+}
+
+/* ---- jobs ---- */
+
+uint32_t pool_threads(void) {
+  uint32_t allowed = atomic_load_explicit(&pool.allowed, memory_order_relaxed);
+  if (allowed != 0) return allowed;
+  pthread_once(&registering, watch_forks);
+  allowed = processors_allowed();
+  atomic_store_explicit(&pool.allowed, allowed, memory_order_relaxed);
+  return allowed;
+}
+
+static void wake(uint32_t threads) {
+  for (uint32_t i = 0; i < threads; i++) pthread_cond_signal(&pool.posted);
+}
+
+static uint32_t lesser(size_t a, uint32_t b) { return a < b ? (uint32_t)a : b; }
+
+/* Lets up to `helpers` threads of the pool help, and wakes no more than these. */
+static void post(pool_job *job, uint32_t helpers) {
+  job->most = helpers;
+  job->helpers = 0;
+  job->waits = job->listed = false;
+  if (helpers == 0) return;
+  pthread_once(&registering, watch_forks);
+  pthread_mutex_lock(&pool.lock);
+  uint32_t waking = 0;
+  if (!atomic_load(&pool.ending)) {
+    waking = lesser(atomic_load(&job->pieces), helpers < pool.idle ? helpers : pool.idle);
+    start_threads(lesser(atomic_load(&job->pieces), helpers));
+    job->listed = true;
+    job->next_listed = pool.jobs;
+    pool.jobs = job;
+  }
+  pthread_mutex_unlock(&pool.lock);
+  wake(waking);
+}
+
+static void unlist(pool_job *job) {
+  pool_job **at = &pool.jobs;
+  while (*at != job) at = &(*at)->next_listed;
+  *at = job->next_listed;
+  job->listed = false;
+}
+
+void pool_begin(pool_job *job) {
+  const uint32_t threads = job->threads == 0 ? pool_threads() : job->threads;
+  atomic_store_explicit(&job->next, 0, memory_order_relaxed);
+  post(job, threads - 1);
+}
+
+void pool_add(pool_job *job) {
+  atomic_fetch_add_explicit(&job->pieces, 1, memory_order_release);
+  if (!job->listed) return;
+  pthread_mutex_lock(&pool.lock);
+  if (job->waits)
+    pthread_cond_broadcast(&pool.left);
+  else if (job->helpers < job->most && pool.idle > 0)
+    pthread_cond_signal(&pool.posted);
+  else if (job->helpers < job->most && !atomic_load(&pool.ending))
+    start_threads(lesser(job->most, pool.started + 1));
+  pthread_mutex_unlock(&pool.lock);
+}
+
+void pool_end(pool_job *job) {
+  for (;;) {
+    for (size_t piece; take_piece(job, &piece);) job->work(job->argument, piece);
+    if (!job->listed) return;
+    pthread_mutex_lock(&pool.lock);
+    job->waits = true;
+    while (job->helpers > 0 && !has_pieces(job)) pthread_cond_wait(&pool.left, &pool.lock);
+    job->waits = false;
+    const bool done = job->helpers == 0 && !has_pieces(job);
+    if (done) unlist(job);
+    pthread_mutex_unlock(&pool.lock);
+    if (done) return;
+  }
+}
+
+void pool_run(uint32_t threads, size_t pieces, pool_work *work, void *argument) {
+  if (threads == 0 && pieces > 1) threads = pool_threads();
+  if (threads == 1 || pieces <= 1) {
+    for (size_t piece = 0; piece < pieces; piece++) work(argument, piece);
+    return;
+  }
+  pool_job job = {.work = work, .argument = argument, .pieces = pieces, .threads = threads};
+  post(&job, lesser(pieces, threads) - 1);
+  pool_end(&job);
+}
+
+typedef struct loop {
+  pool_range *work;
+  void *argument;
+  size_t n, grain;
+} loop;
+
+static void loop_piece(void *argument, size_t piece) {
+  const loop *l = argument;
+  const size_t first = piece * l->grain, rest = l->n - first;
+  l->work(l->argument, first, first + (rest < l->grain ? rest : l->grain));
+}
+
+void pool_loop(uint32_t threads, size_t n, size_t grain, pool_range *work, void *argument) {
+  loop l = {work, argument, n, grain};
+  pool_run(threads, n / grain + (n % grain != 0), loop_piece, &l);
+}

@@ -1,0 +1,100 @@
+#define _GNU_SOURCE /* sched_getaffinity, on Linux */
+#include "processors.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- control groups ---- */
+
+enum { PATH_SIZE = 4096, LINE_SIZE = 2048 };
+
+/* Reads up to two numbers from a file of a group. Returns how many it has. */
+static int read_numbers(const char *directory, const char *name, double numbers[2]) {
+  char path[PATH_SIZE];
+  if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path) return 0;
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return 0;
+  const int count = fscanf(file, "%lf %lf", &numbers[0], &numbers[1]);
+  fclose(file);
+  return count;
+}
+
+/* The quota of one group: microseconds of processor time in each period. Version 2 has both in one file, with "max"
+ * for no quota; version 1 has a file for each, with -1 for no quota. */
+static double quota_of(const char *directory, bool version2) {
+  double numbers[2] = {0.0, 0.0}, period[2] = {0.0, 0.0};
+  if (version2) {
+    if (read_numbers(directory, "cpu.max", numbers) < 2) return INFINITY;
+  } else {
+    if (read_numbers(directory, "cpu.cfs_quota_us", numbers) < 1) return INFINITY;
+    if (read_numbers(directory, "cpu.cfs_period_us", period) < 1) return INFINITY;
+    numbers[1] = period[0];
+  }
+  return numbers[0] > 0.0 && numbers[1] > 0.0 ? numbers[0] / numbers[1] : INFINITY;
+}
+
+/* The least quota of the group `path` below `root` and of the groups above it. In a container the path may be the one
+ * outside, which does not exist; then the groups above it are found. */
+static double quota_up(const char *root, const char *path, bool version2) {
+  char directory[PATH_SIZE];
+  const size_t top = strlen(root);
+  double least = INFINITY;
+  if (snprintf(directory, sizeof directory, "%s%s", root, path) >= (int)sizeof directory) return INFINITY;
+  for (;;) {
+    least = fmin(least, quota_of(directory, version2));
+    char *last = strrchr(directory + top, '/');
+    if (last == NULL) return least;
+    *last = '\0';
+  }
+}
+
+static bool lists_cpu(const char *controllers) {
+  const size_t length = strcspn(controllers, ",:");
+  if (length == 3 && strncmp(controllers, "cpu", 3) == 0) return true;
+  return controllers[length] == ',' && lists_cpu(controllers + length + 1);
+}
+
+/* A line is "0::/path" in version 2 and "number:controllers:/path" in version 1. */
+static double quota_of_line(const char *line, const char *mount) {
+  char root[PATH_SIZE];
+  const char *controllers = strchr(line, ':');
+  const char *path = controllers == NULL ? NULL : strchr(controllers + 1, ':');
+  if (path == NULL) return INFINITY;
+  if (path == controllers + 1) return quota_up(mount, path + 1, true);
+  if (!lists_cpu(controllers + 1)) return INFINITY;
+  if (snprintf(root, sizeof root, "%s/cpu", mount) >= (int)sizeof root) return INFINITY;
+  return quota_up(root, path + 1, false);
+}
+
+double processors_quota(const char *groups, const char *mount) {
+  char line[LINE_SIZE];
+  double least = INFINITY;
+  FILE *file = fopen(groups, "re");
+  if (file == NULL) return least;
+  while (fgets(line, sizeof line, file) != NULL) {
+    line[strcspn(line, "\n")] = '\0';
+    least = fmin(least, quota_of_line(line, mount));
+  }
+  fclose(file);
+  return least;
+}
+
+/* ---- the whole ---- */
+
+static long processors_of_affinity(void) {
+#ifdef __linux__
+  cpu_set_t sets[64]; /* 65,536 processors: more than Linux has */
+  if (sched_getaffinity(0, sizeof sets, sets) == 0) return CPU_COUNT_S(sizeof sets, sets);
+#endif
+  return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+uint32_t processors_allowed(void) {
+  const double affinity = (double)processors_of_affinity();
+  const double allowed = fmin(affinity, ceil(processors_quota("/proc/self/cgroup", "/sys/fs/cgroup")));
+  return allowed > 1.0 ? (uint32_t)allowed : 1;
+}
