@@ -48,12 +48,36 @@ set(slab_opencl_headers ${OpenCL_INCLUDE_DIR}) # as files of the library alone s
 if(NOT OpenCL_INCLUDE_DIR)
   set(slab_opencl_headers ${PROJECT_SOURCE_DIR}/host/opencl/declarations)
 endif()
+# Kernels for processors, see native.cmake.
+#   SLABCAST_NATIVE          AUTO: all levels that can be built; OFF: none; or a list, such as "c11;x86-64-v3"
+#   SLABCAST_NATIVE_OBJECTS  a folder of ready ones, native/ of another build with the same levels; empty: they are compiled
+#   SLABCAST_KERNEL_COMPILER a command that is clang 14 or later (a list, such as "python3;-m;ziglang;cc"); empty: none
+set(SLABCAST_NATIVE AUTO CACHE STRING "Kernels compiled ahead for processors: AUTO, OFF, or a list of levels")
+set(SLABCAST_NATIVE_OBJECTS "" CACHE PATH "A folder of kernels that are compiled already")
+if(NOT DEFINED SLABCAST_KERNEL_COMPILER)
+  find_program(slab_clang NAMES clang-22 clang-21 clang-20 clang-19 clang-18 clang-17 clang-16 clang-15 clang-14 clang)
+  mark_as_advanced(slab_clang)
+  set(slab_found ${slab_clang})
+  if(NOT slab_found)
+    find_program(slab_python python3)
+    mark_as_advanced(slab_python)
+    if(slab_python)
+      execute_process(COMMAND ${slab_python} -m ziglang version RESULT_VARIABLE slab_code OUTPUT_QUIET ERROR_QUIET)
+      if(slab_code EQUAL 0)
+        set(slab_found "${slab_python};-m;ziglang;cc")
+      endif()
+    endif()
+  endif()
+  set(SLABCAST_KERNEL_COMPILER "${slab_found}" CACHE STRING "A command that is clang 14 or later; empty: none")
+endif()
+
 find_package(Threads QUIET)
 if(NOT Threads_FOUND)
   message(FATAL_ERROR "Slabcast needs POSIX threads, which are not here. Debian's package: libc6-dev")
 endif()
 slab_need("OpenCL headers" OpenCL_INCLUDE_DIR ocl-icd-opencl-dev "its own declarations; no slabcast_cl.h for users")
 slab_need("OpenCL loader" OpenCL_FOUND ocl-icd-opencl-dev "no program, benchmarks and tests; no slabcast::cl")
+slab_need("clang 14 or later" SLABCAST_KERNEL_COMPILER clang "processors are cast on one primitive at a time")
 slab_need(threads Threads_FOUND libc6-dev "nothing is built")
 
 # A partial link and objcopy make the private functions of an archive local to it. Both can that for ELF alone.

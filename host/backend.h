@@ -1,5 +1,5 @@
-/* What casts need of whatever runs the kernels. host/opencl/ implements it. Nothing above it knows OpenCL, except the
- * functions of slabcast_cl.h, which host/opencl/ has. */
+/* What casts need of whatever runs the kernels. host/native/ and host/opencl/ implement it. Nothing above it knows
+ * OpenCL, except the functions of slabcast_cl.h, which host/opencl/ has. */
 #ifndef SLABCAST_BACKEND_H
 #define SLABCAST_BACKEND_H
 
@@ -33,7 +33,7 @@ struct backend {
   /* Uploads a scene. *in_place: the arrays are used in place and must outlive the upload. After a failure release is
    * called too. */
   slab_status (*upload)(const device *, const scene_arrays *, scene_state *, bool *in_place);
-  void (*release)(scene_state *);
+  void (*release)(const device *, scene_state *);
   /* Reads a BVH of SLAB_LAYOUT_WIDE back: node_bytes, and `floats` floats of blocks. */
   slab_status (*fetch)(const device *, const scene_state *, size_t node_bytes, size_t floats, void *nodes,
                        void *blocks);
@@ -51,10 +51,14 @@ struct backend {
   /* After the last chunk of a call: waits until the caller's memory is no longer used, and frees chunk.in_flight. */
   slab_status (*settle)(const device_scene *, chunk *);
 
+  /* Casts all rays of a call at once, at most FEW_RAYS, on the caller's thread. NULL: the backend has nothing that is
+   * faster for few rays than a chunk. */
+  slab_status (*few)(const cast *, const device_scene *, chunk_outcome *);
+
   /* Intersects ray i with shape i. The shapes are accepted ones, as the caller gave them. */
   slab_status (*pairs)(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 };
 
-extern const backend opencl_backend;
+extern const backend opencl_backend, native_backend;
 
 #endif

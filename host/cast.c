@@ -10,7 +10,7 @@ cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options 
   memcpy(u.outside, scene->outside, sizeof u.outside);
   u.units = (uint32_t)(scene->bvh_floats / BLOCK_UNIT);
   if (options != NULL && options->mask != 0) u.mask = options->mask;
-  for (uint32_t g = 0; g < scene->geometries; g++)
+  for (uint32_t g = 0; u.mask != UINT32_MAX && g < scene->geometries; g++) /* a geometry's mask is never 0 */
     if ((scene->table[g].mask & u.mask) == 0) u.masked = 1;
   if (options == NULL) return u;
   u.cull = (uint32_t)options->cull;

@@ -48,6 +48,7 @@ static slab_status device_configure(device *d, const slab_context_options *optio
 slab_status context_add(slab_context *context, const found_device *found, const slab_context_options *options) {
   device *d = &context->devices[context->device_count];
   d->nth = context->device_count++;
+  d->process = process_number();
   d->backend = found->backend;
   d->info = found->info;
   pthread_mutex_init(&d->lock, NULL);
@@ -56,8 +57,7 @@ slab_status context_add(slab_context *context, const found_device *found, const 
 
 static void device_close(device *d) {
   d->backend->close(d);
-  /* a thread that a forked process lacks may hold the lock */
-  if (!process_is_forked()) pthread_mutex_destroy(&d->lock);
+  if (!is_inherited(d)) pthread_mutex_destroy(&d->lock); /* else a thread that is not here may hold it */
 }
 
 static slab_status context_open_one(slab_context *context, const found_device *found,
@@ -120,6 +120,10 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
   if (status == SLAB_OK) status = context_open(created, chosen, count, options);
   free(chosen);
   return context_finish(status, options, created, context);
+}
+
+slab_status context_check_process(const slab_context *context, const char *function) {
+  return process_check(function, context->devices[0].process);
 }
 
 void context_retain(slab_context *context) { atomic_fetch_add(&context->references, 1); }

@@ -25,6 +25,9 @@ slab_status context_add(slab_context *, const found_device *, const slab_context
 /* Returns the context, or releases it on failure. */
 slab_status context_finish(slab_status, const slab_context_options *, slab_context *created, slab_context **);
 
+/* Returns SLAB_INVALID_STATE where the context was opened before this process was forked. */
+slab_status context_check_process(const slab_context *, const char *function);
+
 void context_retain(slab_context *);
 /* Drops one reference; the last one frees. */
 void context_release(slab_context *);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/process.h"
 #include "slabcast.h"
 #include "tuning.h"
 
@@ -12,8 +13,9 @@ typedef struct backend backend;
 
 typedef struct device {
   const backend *backend;
-  void *opened; /* the backend's own, from open to close */
-  uint32_t nth; /* index in its context */
+  void *opened;     /* the backend's own, from open to close */
+  uint32_t nth;     /* index in its context */
+  uint32_t process; /* process_number() when it was opened */
   slab_device_info info;
   bool in_place;            /* kernels use host arrays without a copy */
   uint32_t launch_rays;     /* the caller's limit of rays per launch; 0: none */
@@ -24,6 +26,10 @@ typedef struct device {
   double building;          /* seconds of the last chunk for which kernels had to be built; 0: none yet */
   double casting;           /* seconds of chunks cast since then */
 } device;
+
+/* Whether the device was opened before this process was forked. Its driver's objects, locks and threads are then the
+ * parent's. */
+static inline bool is_inherited(const device *d) { return d->process != process_number(); }
 
 /* Primitives per block of a scene without a BVH. It is 1 for tiles in local memory. */
 static inline uint32_t flat_lanes(const device *d) { return d->tuning->tile > 0 ? 1 : d->info.lane_width; }

@@ -1,7 +1,6 @@
 /* slab_pairs: intersects ray i with shape i, without a scene. */
 #include "backend.h"
 #include "base/arithmetic.h"
-#include "base/process.h"
 #include "base/status.h"
 #include "context.h"
 #include "device.h"
@@ -30,7 +29,7 @@ static slab_status check_pairs(const slab_context *context, slab_shape kind, con
                 rays == NULL     ? "rays"
                 : shapes == NULL ? "shapes"
                                  : "intervals");
-  return process_check("slab_pairs");
+  return context_check_process(context, "slab_pairs");
 }
 
 slab_status slab_pairs(slab_context *context, slab_shape kind, const slab_ray *rays, const void *shapes, size_t n,

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
-#include "base/process.h"
 #include "base/status.h"
 #include "cast.h"
 #include "collect.h"
@@ -13,7 +12,7 @@
 static slab_status check_cast(const cast *c) {
   const slab_cast_options *o = c->options;
   if (c->scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", c->function);
-  slab_status status = process_check(c->function);
+  slab_status status = context_check_process(c->scene->context, c->function);
   if (status != SLAB_OK) return status;
   if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", c->function);
   if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);

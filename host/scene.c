@@ -7,7 +7,6 @@
 #include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "base/process.h"
 #include "base/status.h"
 #include "context.h"
 #include "device.h"
@@ -23,7 +22,7 @@
 slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: context is NULL");
   if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: scene is NULL");
-  slab_status status = process_check("slab_scene_create");
+  slab_status status = context_check_process(context, "slab_scene_create");
   if (status != SLAB_OK) return status;
   slab_scene *created = calloc(1, sizeof *created);
   if (created == NULL) return fail_memory(sizeof *created, "a scene");
@@ -35,7 +34,10 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
 
 static void release_states(slab_scene *scene) {
   const uint32_t count = scene->states == NULL ? 0 : scene->context->device_count;
-  for (uint32_t i = 0; i < count; i++) scene->context->devices[i].backend->release(&scene->states[i]);
+  for (uint32_t i = 0; i < count; i++) {
+    const device *d = &scene->context->devices[i];
+    d->backend->release(d, &scene->states[i]);
+  }
   for (uint32_t i = 0; i < count; i++) {
     free(scene->states[i].kept[0]);
     free(scene->states[i].kept[1]);
@@ -196,7 +198,7 @@ static slab_status take_primitives(const slab_scene *scene, const addition *a, b
 
 static slab_status check_addition(const slab_scene *scene, const addition *a) {
   if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", a->function);
-  slab_status status = process_check(a->function);
+  slab_status status = context_check_process(scene->context, a->function);
   if (status != SLAB_OK) return status;
   if (scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is committed already", a->function);
   if (a->mesh == NULL && a->values == NULL && a->count > 0)
@@ -439,7 +441,7 @@ void scene_finish(slab_scene *scene, double begin) {
 slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *options) {
   ARITHMETIC callers = arithmetic_begin();
   if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: scene is NULL");
-  slab_status status = process_check("slab_scene_commit");
+  slab_status status = context_check_process(scene->context, "slab_scene_commit");
   if (status != SLAB_OK) return status;
   if (scene->committed) return fail(SLAB_INVALID_STATE, "slab_scene_commit: the scene is committed already");
   if (options != NULL && (unsigned)options->tree > SLAB_TREE_HIGH)

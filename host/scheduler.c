@@ -316,6 +316,11 @@ static void collect(device_worker *s, hit_batch *b) {
   pthread_mutex_unlock(&s->cast_job->lock);
 }
 
+static void count_done(cast *c, uint64_t rays, uint32_t invalid) {
+  c->progress_done += rays;
+  c->invalid += invalid;
+}
+
 /* Waits for the oldest chunk. */
 static void end_oldest(device_worker *s) {
   const uint32_t at = s->first, count = s->chunks[at].count;
@@ -334,8 +339,7 @@ static void end_oldest(device_worker *s) {
   const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
   if (outcome.batch != NULL) collect(s, outcome.batch);
   pthread_mutex_lock(&s->cast_job->lock);
-  c->progress_done += passes * count;
-  c->invalid += outcome.invalid;
+  count_done(c, passes * count, outcome.invalid);
   pthread_mutex_unlock(&s->cast_job->lock);
   if (s == s->cast_job->workers) report_progress(s->cast_job);
 }
@@ -410,9 +414,31 @@ static void run_all(cast_job *f) {
   report_progress(f); /* the last chunks of other devices */
 }
 
+/* ---- few rays ---- */
+
+/* Rays that are cast without chunks, where the backend can. */
+#define FEW_RAYS 256u
+
+static bool are_few(const cast *c) {
+  const device *d = &c->scene->context->devices[0];
+  return c->n <= FEW_RAYS && c->scene->context->device_count == 1 && d->backend->few != NULL && d->launch_rays == 0 &&
+         d->traversal == SLAB_TRAVERSAL_AUTO && c->collected == NULL &&
+         (c->options == NULL || c->options->progress == NULL);
+}
+
+static slab_status cast_few(cast *c) {
+  const device_scene on = device_scene_of(c->scene, 0);
+  chunk_outcome outcome;
+  const slab_status status = on.device->backend->few(c, &on, &outcome);
+  if (status != SLAB_OK) return status;
+  count_done(c, c->n, outcome.invalid);
+  return SLAB_OK;
+}
+
 slab_status schedule_rays(cast *c) {
   const uint32_t devices = c->scene->context->device_count;
   if (c->n == 0) return SLAB_OK;
+  if (are_few(c)) return cast_few(c);
   cast_job f = {.cast = c, .count = devices, .workers = calloc(devices, sizeof *f.workers)};
   if (f.workers == NULL) return fail_memory(devices * sizeof *f.workers, "a cast");
   pthread_mutex_init(&f.lock, NULL);

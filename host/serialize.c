@@ -11,7 +11,6 @@
 #include "backend.h"
 #include "base/arithmetic.h"
 #include "base/clock.h"
-#include "base/process.h"
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "context.h"
@@ -95,7 +94,7 @@ static serialized_header describe(const slab_scene *scene) {
 /* Reads the wide BVH from the first device, if there is one. All devices of a scene hold the same BVH. */
 static slab_status fetch_tree(const slab_scene *scene, char *nodes, char *blocks) {
   if (scene->tree_nodes == 0) return SLAB_OK;
-  slab_status status = process_check("slab_scene_pack");
+  slab_status status = context_check_process(scene->context, "slab_scene_pack");
   if (status != SLAB_OK) return status;
   const device *d = &scene->context->devices[0];
   return d->backend->fetch(d, &scene->states[0], scene->tree_nodes * sizeof(bvh_node), scene->bvh_floats, nodes,
@@ -224,7 +223,7 @@ slab_status slab_scene_unpack(slab_context *context, const void *bytes, size_t s
   serialized_header h;
   slab_scene *created = NULL;
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = process_check("slab_scene_unpack");
+  slab_status status = context_check_process(context, "slab_scene_unpack");
   if (status == SLAB_OK) status = check_header(bytes, size, &h);
   if (status == SLAB_OK) status = slab_scene_create(context, &created);
   if (status == SLAB_OK) status = take(created, &h, bytes);

@@ -9,11 +9,11 @@
 #include "attributes.h"
 
 /* The arguments of `wide`. */
-KERNEL_HINT kernel void attributes(const global slab_ray *rays, global void *results, const global uint *offsets,
-                                   const global geometry_entry *table, BLOCKS_PARAMETERS,
-                                   const global slab_primitive_id *skips, volatile global uint *invalid,
-                                   const cast_uniforms cast, NODES_PARAMETERS, const global uchar *left,
-                                   const global uint *sorted) {
+KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray *rays, global void *results,
+                                                const global uint *offsets, const global geometry_entry *table,
+                                                BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
+                                                volatile global uint *invalid, const cast_uniforms cast,
+                                                NODES_PARAMETERS, const global uchar *left, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
   const cast_arrays arrays = {.rays = rays, .results = results};
   const size_t first = get_global_id(0) * LANES;

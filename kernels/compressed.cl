@@ -99,9 +99,10 @@ INLINE void descend(query_state *q, const prepared_ray *ray, const scene_view *s
 }
 
 /* The arguments of `flat`, and nodes: the BVH, its root first. */
-kernel void compressed(const global slab_ray *rays, global void *results, const global uint *offsets,
-                       const global geometry_entry *table, BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
-                       volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS) {
+kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, global void *results,
+                                    const global uint *offsets, const global geometry_entry *table, BLOCKS_PARAMETERS,
+                                    const global slab_primitive_id *skips, volatile global uint *invalid,
+                                    const cast_uniforms cast, NODES_PARAMETERS) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
   size_t i = get_global_id(0) * cast.rays_each;

@@ -133,10 +133,10 @@ INLINE uint tile_held(scene_blocks blocks, const geometry_entry *entry, uint fir
 
 /* results: an array of the query's type. For SLAB_ALL the hits of ray i begin at offsets[i]; other queries do not use
  * offsets. skips: one entry per ray where cast.skip is 1. invalid: one counter where cast.invalid is 1. */
-KERNEL_HINT kernel void flat(const global slab_ray *rays, global void *results, const global uint *offsets,
-                             const global geometry_entry *table, BLOCKS_PARAMETERS,
-                             const global slab_primitive_id *skips, volatile global uint *invalid,
-                             const cast_uniforms cast) {
+KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays, global void *results,
+                                          const global uint *offsets, const global geometry_entry *table,
+                                          BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
+                                          volatile global uint *invalid, const cast_uniforms cast) {
   const scene_view scene = {.table = table, .blocks = BLOCKS_GIVEN, .cast = &cast};
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
 #if SLAB_TILE > 0

@@ -27,7 +27,14 @@
 #define SLAB_RAY_PAIRS 1
 #endif
 
-#ifdef __OPENCL_C_VERSION__
+/* A kernel's name, and its first parameter. Where kernels are compiled ahead of time, host/native/prelude.h has defined
+ * both. */
+#ifndef KERNEL_NAME
+#define KERNEL_NAME(name) name
+#define WORK_ITEM
+#endif
+
+#if defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE)
 #include "lanes_scalar.h"
 #if LANES > 1
 #include "lanes_vector.h"

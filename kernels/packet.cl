@@ -344,11 +344,11 @@ INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size
 
 /* The arguments of `wide`. cast.rays_each is a multiple of LANES. fallback: one byte per packet, not 0 where it is left
  * to `wide`. */
-KERNEL_HINT kernel void packets(const global slab_ray *rays, global void *results, const global uint *offsets,
-                                const global geometry_entry *table, BLOCKS_PARAMETERS,
-                                const global slab_primitive_id *skips, volatile global uint *invalid,
-                                const cast_uniforms cast, NODES_PARAMETERS, global uchar *fallback,
-                                const global uint *sorted) {
+KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *rays, global void *results,
+                                             const global uint *offsets, const global geometry_entry *table,
+                                             BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
+                                             volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
+                                             global uchar *fallback, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0}; /* packets are not sorted */
   size_t next = get_global_id(0) * cast.rays_each;

@@ -2,8 +2,8 @@
 #include "answer.h"
 
 /* shapes: an array of the public struct of `kind`. */
-kernel void pairs(const global slab_ray *rays, const global float *shapes, global slab_interval *intervals,
-                  const uint kind, const uint count, const uint first) {
+kernel void KERNEL_NAME(pairs)(WORK_ITEM const global slab_ray *rays, const global float *shapes,
+                               global slab_interval *intervals, const uint kind, const uint count, const uint first) {
   const size_t i = get_global_id(0);
   if (i >= count) return;
   const slab_ray given = rays[i];

@@ -95,11 +95,11 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
 /* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: where cast.packet is not 0 it is the
  * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: only for
  * `interleaved`. */
-KERNEL_HINT kernel void wide(const global slab_ray *rays, global void *results, const global uint *offsets,
-                             const global geometry_entry *table, BLOCKS_PARAMETERS,
-                             const global slab_primitive_id *skips, volatile global uint *invalid,
-                             const cast_uniforms cast, NODES_PARAMETERS, const global uchar *fallback,
-                             const global uint *sorted) {
+KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays, global void *results,
+                                          const global uint *offsets, const global geometry_entry *table,
+                                          BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
+                                          volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
+                                          const global uchar *fallback, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
   size_t next = get_global_id(0) * cast.rays_each;
@@ -214,6 +214,7 @@ typedef struct rays_in_flight {
   uint *inner, *other;
   uint inners, others; /* on each list */
   size_t next, end;    /* the rays that are still to be cast */
+  size_t walks;        /* the first of their arguments walk of query_begin */
 } rays_in_flight;
 
 INLINE void in_flight_begin(rays_in_flight *f) {
@@ -257,8 +258,7 @@ INLINE bool in_flight_replace(rays_in_flight *f, uint k, const cast_arrays *arra
   t->begun = f->next < f->end;
   if (!t->begun) return false;
   t->ray = *prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->end);
-  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), get_global_id(0) * SLAB_IN_FLIGHT + k, &t->ray,
-                  arrays, scene);
+  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + k, &t->ray, arrays, scene);
   in_flight_root(t, &f->stacks[k]);
   if (arrays->sorted != 0) in_flight_fetch_result(t, arrays, scene->cast);
   return true;
@@ -293,11 +293,12 @@ INLINE void in_flight_others(rays_in_flight *f, const cast_arrays *arrays, const
 }
 
 /* The arguments of `wide`. sorted: as in prepared_rays.h. */
-KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *results, const global uint *offsets,
-                                    const global geometry_entry *table, BLOCKS_PARAMETERS,
-                                    const global slab_primitive_id *skips, volatile global uint *invalid,
-                                    const cast_uniforms cast, NODES_PARAMETERS, const global uchar *fallback,
-                                    const global uint *sorted) {
+KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray *rays, global void *results,
+                                                 const global uint *offsets, const global geometry_entry *table,
+                                                 BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
+                                                 volatile global uint *invalid, const cast_uniforms cast,
+                                                 NODES_PARAMETERS, const global uchar *fallback,
+                                                 const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted};
   const size_t first = get_global_id(0) * cast.rays_each;
@@ -307,7 +308,8 @@ KERNEL_HINT kernel void interleaved(const global slab_ray *rays, global void *re
   prepared_rays prepared;
   uint inner[SLAB_IN_FLIGHT], other[SLAB_IN_FLIGHT];
   hit_share share = {0, 0};
-  rays_in_flight f = {in_flight_rays, stacks, &prepared, inner, other, 0, 0, first, end};
+  rays_in_flight f = {
+      in_flight_rays, stacks, &prepared, inner, other, 0, 0, first, end, get_global_id(0) * SLAB_IN_FLIGHT};
   (void)fallback; /* such a cast has no packets */
   in_flight_begin(&f);
   while (f.inners + f.others > 0) {

@@ -1,13 +1,17 @@
+#include "process.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "process.h"
-
 #include "status.h"
 
-static atomic_bool forked;
+static atomic_uint number;
+static atomic_bool uses_drivers, lacks_drivers;
 
-static void note_fork(void) { atomic_store(&forked, true); }
+static void note_fork(void) {
+  atomic_fetch_add(&number, 1);
+  if (atomic_load(&uses_drivers)) atomic_store(&lacks_drivers, true);
+}
 
 /* fork handlers cannot be removed, and children inherit them: one is registered at the first use. */
 static pthread_once_t registering = PTHREAD_ONCE_INIT;
@@ -15,20 +19,28 @@ static int registered;
 
 static void watch_forks(void) { registered = pthread_atfork(NULL, NULL, note_fork); }
 
-bool process_is_forked(void) { return atomic_load(&forked); }
+slab_status process_begin(const char *function) {
+  pthread_once(&registering, watch_forks);
+  return registered == 0 ? SLAB_OK : fail(SLAB_OUT_OF_MEMORY, "%s: no memory to watch for forks", function);
+}
 
-slab_status process_check(const char *function) {
-  if (!process_is_forked()) return SLAB_OK;
+uint32_t process_number(void) { return atomic_load_explicit(&number, memory_order_relaxed); }
+
+slab_status process_check(const char *function, uint32_t opened) {
+  if (opened == process_number()) return SLAB_OK;
+  return fail(SLAB_INVALID_STATE,
+              "%s: this process was forked from the one that opened the context, whose threads it lacks: open contexts "
+              "after the fork, or call exec after it",
+              function);
+}
+
+void process_uses_drivers(void) { atomic_store(&uses_drivers, true); }
+
+slab_status process_check_drivers(const char *function) {
+  if (!atomic_load(&lacks_drivers)) return SLAB_OK;
   return fail(
       SLAB_INVALID_STATE,
       "%s: this process was forked from one that had used OpenCL, whose threads it lacks: fork before the first "
       "call that asks for devices, or call exec after fork",
       function);
-}
-
-slab_status process_begin(const char *function) {
-  slab_status status = process_check(function);
-  if (status != SLAB_OK) return status;
-  pthread_once(&registering, watch_forks);
-  return registered == 0 ? SLAB_OK : fail(SLAB_OUT_OF_MEMORY, "%s: no memory to watch for forks", function);
 }

@@ -1,17 +1,23 @@
 /* Detects forked processes. fork() copies no threads. In the child, what OpenCL drivers had begun waits for missing
- * threads for ever. The pool starts its own again (pool.h). */
+ * threads for ever, and so does what was opened before the fork. */
 #ifndef SLABCAST_PROCESS_H
 #define SLABCAST_PROCESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "slabcast.h"
 
-/* Whether this process was forked from one that had used OpenCL through the library. */
-bool process_is_forked(void);
-/* Returns SLAB_INVALID_STATE in such a process. Called before anything that uses a driver. */
-slab_status process_check(const char *function);
-/* The same, and records that this process uses OpenCL from now on. Called before its first call to a driver. */
+/* Watches for forks from now on. Called before anything is opened. */
 slab_status process_begin(const char *function);
+/* The number of forks since, in this process and those that it descends from: what is opened keeps it. */
+uint32_t process_number(void);
+/* Returns SLAB_INVALID_STATE where `opened`, the number that a context keeps, is another process's. */
+slab_status process_check(const char *function, uint32_t opened);
+
+/* This process uses OpenCL from now on. */
+void process_uses_drivers(void);
+/* Returns SLAB_INVALID_STATE where a process that had used OpenCL forked this one. Called before a driver is. */
+slab_status process_check_drivers(const char *function);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "../base/arithmetic.h"
 #include "../base/pool.h"
-#include "../base/process.h"
 #include "../base/status.h"
 #include "../cast.h"
 #include "../context.h"
@@ -249,7 +248,7 @@ static slab_status check_arguments(const check *c, const slab_check_report *repo
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_check: %s is NULL", missing);
   if ((unsigned)c->query >= SLAB_QUERY_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_check: query is %d, not a slab_query", (int)c->query);
-  slab_status status = process_check("slab_check");
+  slab_status status = context_check_process(c->scene->context, "slab_check");
   if (status != SLAB_OK) return status;
   if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "slab_check: the scene is not committed");
   return check_cull("slab_check", c->options == NULL ? SLAB_CULL_NONE : c->options->cull);

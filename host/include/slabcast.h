@@ -1,4 +1,4 @@
-/* Slabcast: massive ray batches on any OpenCL device.
+/* Slabcast: massive ray batches on the processor and on any OpenCL device.
  *
  * geometry --add--> scene --commit--> device; rays --cast--> hits --check--> report.
  *
@@ -15,14 +15,15 @@
  * may cast on, check and query a committed scene at once. An object may be destroyed only when no other call uses it. A
  * scene keeps its context alive, so the order of destruction does not matter.
  *
- * Processes: fork() copies no threads. The library starts its own again in a child. Those of an OpenCL driver are
- * missing there. Consider a child that was forked after the parent's first slab_devices, slab_context_create or
- * slab_context_create_cl. In it every call that needs such threads returns SLAB_INVALID_STATE at once: these three
- * calls, and those that take a context or a scene. Calls that only read host memory still work: slab_context_device(s),
- * slab_context_objects, slab_scene_info, slab_scene_pack where it has no SLAB_LAYOUT_WIDE BVH to read back, the
- * helpers, the texts. Destroy functions free host memory there and leave the driver's objects to the parent. A child
- * that was forked before those calls works in full, and so does one that calls exec. The library cannot detect the
- * program's own use of OpenCL before it forks.
+ * Processes: fork() copies no threads. A child that was forked after its parent opened a context opens its own: calls
+ * that take the parent's context, or a scene on it, return SLAB_INVALID_STATE at once there. Those that only read host
+ * memory still work: slab_context_device(s), slab_context_objects, slab_scene_info, slab_scene_pack where it has no
+ * SLAB_LAYOUT_WIDE BVH to read back, the helpers, the texts. Destroy functions free host memory there and leave a
+ * driver's objects to the parent. The child's own contexts are on the processor: the threads of OpenCL drivers are
+ * missing there. So where the parent had used OpenCL (slab_devices, a context on one of its devices), slab_devices
+ * lists the processor alone, and slab_context_create_cl returns SLAB_INVALID_STATE. A child that was forked before
+ * works in full, and so does one that calls exec. The library cannot detect the program's own use of OpenCL before it
+ * forks.
  *
  * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps. The settings
  * of the calling thread do not matter (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked
@@ -104,8 +105,12 @@ typedef struct slab_device_info {
                                 emulate them, with the same answers */
 } slab_device_info;
 
-/* Lists the OpenCL devices of all platforms, in the order that device selectors count them, with the properties that
- * they report. Nothing runs on them. Writes at most `capacity` entries (list may be NULL with capacity 0) and the total
+/* Lists the devices in the order that device selectors count them: the processor first, then the OpenCL devices of all
+ * platforms with the properties that they report. Nothing runs on them. The processor's platform is "Slabcast
+ * processor". It needs no driver: its kernels are in the library, compiled for one or several instruction sets (its
+ * version names the one in use), unless the library was built without. An OpenCL driver may list the same processor
+ * once more. The environment variable SLABCAST_BACKENDS leaves devices out: "native" has the processor alone, "opencl"
+ * the others. Writes at most `capacity` entries (list may be NULL with capacity 0) and the total
  * to *count. A device that cannot be described is left out here and by selectors; SLAB_DEVICE_FAILED where none can be
  * described. SLAB_NO_DEVICE when there is none, or no OpenCL loader; *count is then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
@@ -131,12 +136,15 @@ typedef enum slab_layout {
 
 typedef struct slab_context_options {
   const char *device;   /* an index of slab_devices, part of the name of a device or platform, "cpu" or "gpu"; NULL:
-                           a GPU if there is one, else the first device. Several devices: a list of these with commas
-                           between, or "all" devices that can keep the contract */
-  uint32_t lane_width;  /* 0: the device's own; 1, 8 or 16 forces that width */
+                           a GPU if there is one, else the first device, which is the processor. Several devices: a
+                           list of these with commas between, or "all" devices that can keep the contract; "all" leaves
+                           out OpenCL's CPU devices where the processor is there */
+  uint32_t lane_width;  /* 0: the device's own; 1, 8 or 16 forces that width. On the processor each is an instruction
+                           set of its own, which must be there */
   uint32_t launch_rays; /* maximum rays per launch; 0: limited by the device and to about 100 ms, or to a million
                            rays where rays are sorted */
-  int copy;             /* 1: copies the caller's arrays even where the device could use them in place */
+  int copy;             /* 1: copies the caller's arrays even where the device could use them in place; the processor
+                           never copies */
   slab_traversal traversal;
   slab_layout layout;
   uint32_t threads; /* most threads of the host that build BVHs, sort rays and check at once, with the caller's; 0: as

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/process.h"
 #include "opencl.h"
 
 typedef struct scene_array {
@@ -106,9 +105,9 @@ slab_status opencl_upload(const device *d, const scene_arrays *from, scene_state
   return status == SLAB_OK && tree ? upload_array(d, &nodes, to->cut, to->nodes) : status;
 }
 
-void opencl_release(scene_state *state) {
+void opencl_release(const device *d, scene_state *state) {
   opencl_scene *b = state->uploaded;
-  if (b != NULL && !process_is_forked()) {
+  if (b != NULL && !is_inherited(d)) {
     release_buffer(&b->table);
     for (int k = 0; k < SCENE_BUFFERS; k++) {
       release_buffer(&b->blocks[k]);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "base/status.h"
 
 opencl_functions opencl_call;
@@ -52,7 +53,12 @@ static void load(void) {
 }
 
 slab_status opencl_load(void) {
+  const slab_status status = process_check_drivers("OpenCL");
+  if (status != SLAB_OK) return status;
   pthread_once(&once, load);
-  if (is_loaded) return SLAB_OK;
+  if (is_loaded) {
+    process_uses_drivers();
+    return SLAB_OK;
+  }
   return fail(SLAB_NO_DEVICE, "no OpenCL loader (%s): install one, on Debian ocl-icd-libopencl1, and a driver", reason);
 }

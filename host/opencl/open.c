@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
 #include "context.h"
 #include "inquiry.h"
 #include "probe.h"
@@ -87,8 +86,8 @@ void opencl_close(device *d) {
   opencl_device *o = cl_of(d);
   if (o == NULL) return;
   staging_buffers_free_all(d, o->idle_buffers);
-  programs_free(o->programs);
-  if (!process_is_forked()) {
+  programs_free(o->programs, !is_inherited(d));
+  if (!is_inherited(d)) {
     wait_for_driver(d, o->queue);
     if (o->queue != NULL) clReleaseCommandQueue(o->queue);
     if (o->context != NULL) clReleaseContext(o->context);

@@ -55,7 +55,7 @@ slab_status opencl_list(device_list *);
 slab_status opencl_open(slab_context *, device *, const found_device *);
 void opencl_close(device *);
 slab_status opencl_upload(const device *, const scene_arrays *, scene_state *, bool *in_place);
-void opencl_release(scene_state *);
+void opencl_release(const device *, scene_state *);
 slab_status opencl_fetch(const device *, const scene_state *, size_t node_bytes, size_t floats, void *nodes,
                          void *blocks);
 uint32_t opencl_traversals(const device_scene *, slab_query);

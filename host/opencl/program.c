@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
 #include "buffers.h"
 #include "embedded.h"
 #include "opencl.h"
@@ -288,10 +287,9 @@ size_t program_group(const ready_kernel *k, size_t wanted) {
   return group;
 }
 
-void programs_free(program *p) {
+void programs_free(program *p, bool ours) {
   while (p != NULL) {
     program *next = p->next;
-    const bool ours = !process_is_forked();
     for (int k = 0; k < PROGRAM_KERNELS; k++)
       if (ours && p->kernels[k].kernel != NULL) clReleaseKernel(p->kernels[k].kernel);
     if (ours && p->program != NULL) clReleaseProgram(p->program);

@@ -45,7 +45,8 @@ slab_status program_find(device *, const program_key *, uint32_t nth, ready_kern
 bool program_pays(const device *, const program_key *, uint32_t nth);
 /* Work-items per group: `wanted`, or the largest power of two that the kernel allows. */
 size_t program_group(const ready_kernel *, size_t wanted);
-void programs_free(program *);
+/* ours: this process built them, and releases them too. */
+void programs_free(program *, bool ours);
 /* Builds the probe (probe.h) like the device's kernels; the caller releases it. */
 slab_status program_of_probe(const device *, cl_program *);
 

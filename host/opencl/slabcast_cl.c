@@ -40,6 +40,7 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = context_check(options, context, "slab_context_create_cl");
   if (status == SLAB_OK) status = process_begin("slab_context_create_cl");
+  if (status == SLAB_OK) status = process_check_drivers("slab_context_create_cl");
   if (status == SLAB_OK) status = opencl_load();
   if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
   if (status != SLAB_OK) return status;
@@ -58,8 +59,16 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   return context_finish(status, options, created, context);
 }
 
+static slab_status check_backend(const char *function, const slab_context *context) {
+  const device *d = &context->devices[0];
+  if (d->backend == &opencl_backend) return SLAB_OK;
+  return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not an OpenCL device", function, d->info.name);
+}
+
 slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl_device_id *id) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_objects: context is NULL");
+  const slab_status status = check_backend("slab_context_objects", context);
+  if (status != SLAB_OK) return status;
   const opencl_device *d = cl_of(&context->devices[0]);
   if (cl != NULL) *cl = d->context;
   if (id != NULL) *id = d->id;
@@ -110,7 +119,8 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
 static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_command_queue queue) {
   const char *missing = scene == NULL ? "scene" : b == NULL ? "batch" : queue == NULL ? "queue" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s is NULL", missing);
-  slab_status status = process_check("slab_enqueue");
+  slab_status status = context_check_process(scene->context, "slab_enqueue");
+  if (status == SLAB_OK) status = check_backend("slab_enqueue", scene->context);
   if (status != SLAB_OK) return status;
   if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_enqueue: the scene is not committed");
   if ((unsigned)b->query >= SLAB_QUERY_COUNT)

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/process.h"
-
 /* Unmaps and releases pinned memory. Drivers keep the buffer until the unmapping has ended. */
 static void unpin(const staging_buffers *s, staging *from) {
   if (from->pinned != NULL) clEnqueueUnmapMemObject(s->queue, from->host, from->pinned, 0, NULL, NULL);
@@ -13,7 +11,7 @@ static void unpin(const staging_buffers *s, staging *from) {
 
 /* Does not wait for the caller's queue: it may hold work that waits for the caller. */
 static void staging_buffers_free(const device *d, staging_buffers *s) {
-  if (process_is_forked()) {
+  if (is_inherited(d)) {
     free(s);
     return;
   }

@@ -1,0 +1,148 @@
+# Compiles the kernels of kernels/variants.def for processors. Sets slab_native_sources and slab_native_objects.
+#
+# A level is an instruction set and its lanes. clang compiles the kernels' text as OpenCL C at the width of the registers;
+# the library chooses the level when it runs. `c11` is any C compiler's: the same text at one lane, for every processor.
+# needs.cmake has the options: the levels, and the compiler.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(slab_vector_levels x86-64-v3 x86-64-v4)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(slab_vector_levels armv8-a)
+else()
+  set(slab_vector_levels "")
+endif()
+set(slab_levels ${SLABCAST_NATIVE})
+if(SLABCAST_NATIVE STREQUAL "AUTO")
+  set(slab_levels c11)
+  if(SLABCAST_KERNEL_COMPILER)
+    list(APPEND slab_levels ${slab_vector_levels})
+  endif()
+elseif(NOT SLABCAST_NATIVE)
+  set(slab_levels "")
+endif()
+foreach(level IN LISTS slab_levels)
+  if(NOT level STREQUAL "c11" AND NOT level IN_LIST slab_vector_levels)
+    message(FATAL_ERROR "SLABCAST_NATIVE has ${level}, which is not one of: c11 ${slab_vector_levels}")
+  elseif(NOT level STREQUAL "c11" AND NOT SLABCAST_KERNEL_COMPILER)
+    message(FATAL_ERROR "SLABCAST_NATIVE has ${level}, and no clang is here. Debian's package: clang")
+  endif()
+endforeach()
+
+# slab_level_compiler(LEVEL): sets lanes, and the command that compiles a program of the level.
+macro(slab_level_compiler level)
+  if(level STREQUAL "c11")
+    set(lanes 1)
+    separate_arguments(compile UNIX_COMMAND "${CMAKE_C_FLAGS}")
+    list(PREPEND compile ${CMAKE_C_COMPILER})
+    list(APPEND compile -x c -std=c11 -w)
+  else()
+    set(lanes 8)
+    if(level STREQUAL "x86-64-v4")
+      set(lanes 16)
+    endif()
+    set(compile ${SLABCAST_KERNEL_COMPILER} -x cl -cl-std=CL1.2 -cl-no-stdinc -cl-fp32-correctly-rounded-divide-sqrt
+        -march=${level} -DSLAB_ASSEMBLY)
+  endif()
+  list(APPEND compile -O2 -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
+       -include ${PROJECT_SOURCE_DIR}/host/native/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
+       -I${PROJECT_SOURCE_DIR}/host/include)
+endmacro()
+
+# slab_variant(PROGRAM KERNELS LANES QUERY KINDS): compiles one variant of the level.
+macro(slab_variant program kernels own query kinds)
+  set(suffix q${query}_${kinds})
+  string(TOUPPER ${program} upper)
+  set(object ${slab_native_dir}/${level}/${program}_${suffix}.o)
+  if(SLABCAST_NATIVE_OBJECTS)
+    set(object ${SLABCAST_NATIVE_OBJECTS}/${level}/${program}_${suffix}.o)
+  endif()
+  set(defines -DLANES=${own} -DSLAB_QUERY=${query} -DSLAB_STACK=${slab_stack} -DSLAB_RAYS=32 -DSLAB_TILE=0)
+  set(in_flight 1)
+  set(paired 1)
+  set(deferred 0)
+  if(program STREQUAL "wide" AND own EQUAL 8)
+    set(in_flight 16)
+    if(lanes EQUAL 16)
+      set(paired 2)
+    endif()
+    if(query EQUAL 0)
+      set(deferred 1)
+    endif()
+  endif()
+  list(APPEND defines -DSLAB_IN_FLIGHT=${in_flight} -DSLAB_RAY_PAIRS=${paired} -DSLAB_DEFERRED=${deferred})
+  if(kinds STREQUAL "triangles")
+    list(APPEND defines -DSLAB_KINDS=16)
+  endif()
+  if(NOT SLABCAST_NATIVE_OBJECTS)
+    add_custom_command(
+      OUTPUT ${object}
+      COMMAND ${compile} ${defines} "-DNATIVE_NAME(kernel)=slab_${symbol}_##kernel##_${suffix}" -MD -MF ${object}.d
+              -c ${PROJECT_SOURCE_DIR}/kernels/${program}.cl -o ${object}
+      DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${program}.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
+      DEPFILE ${object}.d
+      COMMENT "Compiling ${program}, query ${query}, ${kinds}, for ${level}" VERBATIM)
+  endif()
+  list(APPEND slab_native_objects ${object})
+  set(second 0)
+  string(REPLACE "," ";" names "${kernels}")
+  list(LENGTH names count)
+  list(GET names 0 first)
+  string(APPEND declared "KERNEL_OF_${program}(slab_${symbol}_${first}_${suffix});\n")
+  set(row "{NATIVE_${upper}, ${query}, KINDS_${kinds}, {.${program} = slab_${symbol}_${first}_${suffix}}")
+  if(count GREATER 1 AND in_flight GREATER 1)
+    list(GET names 1 other)
+    string(APPEND declared "KERNEL_OF_${program}(slab_${symbol}_${other}_${suffix});\n")
+    string(APPEND row ", slab_${symbol}_${other}_${suffix}")
+  else()
+    string(APPEND row ", 0")
+  endif()
+  string(APPEND rows "    ${row}},\n")
+endmacro()
+
+set(slab_native_dir ${PROJECT_BINARY_DIR}/native)
+set(slab_native_objects "")
+set(slab_stack 336) # 7 * BVH_DEPTH_MAX: what the deepest BVH needs
+set(declared "")
+set(tables "")
+set(list "")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/variants.def)
+file(STRINGS ${PROJECT_SOURCE_DIR}/kernels/variants.def slab_programs REGEX "^[a-z]")
+foreach(level IN LISTS slab_levels)
+  file(MAKE_DIRECTORY ${slab_native_dir}/${level})
+  slab_level_compiler(${level})
+  string(MAKE_C_IDENTIFIER ${level} symbol)
+  set(rows "")
+  foreach(line IN LISTS slab_programs)
+    separate_arguments(line UNIX_COMMAND "${line}")
+    list(GET line 0 program)
+    list(GET line 1 kernels)
+    list(GET line 2 own)
+    list(GET line 3 queries)
+    list(GET line 4 sets)
+    if(lanes EQUAL 1 AND own MATCHES "\\+")
+      continue()
+    elseif(own MATCHES "own" OR own GREATER lanes)
+      set(own ${lanes})
+    endif()
+    string(REPLACE "," ";" queries "${queries}")
+    string(REPLACE "," ";" sets "${sets}")
+    foreach(query IN LISTS queries)
+      foreach(kinds IN LISTS sets)
+        slab_variant(${program} ${kernels} ${own} ${query} ${kinds})
+      endforeach()
+    endforeach()
+  endforeach()
+  string(APPEND tables "static const native_variant variants_${symbol}[] = {\n${rows}    {0}};\n")
+  string(PREPEND list "    {\"${level}\", ${lanes}, variants_${symbol}},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${slab_native_dir}/levels.c CONTENT [[
+/* Written by cmake/native.cmake. */
+#include "native/native.h"
+
+@declared@
+@tables@
+const native_level native_levels[] = {
+@list@    {0}};
+]] @ONLY)
+set(slab_native_sources ${slab_native_dir}/levels.c)
+# So that no two libraries compile them at once.
+add_custom_target(slab_native DEPENDS ${slab_native_objects})

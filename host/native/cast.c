@@ -1,0 +1,256 @@
+/* Casts rays on the processor, in the caller's arrays. The threads of the pool take pieces of a chunk's rays one after
+ * the other. All kernels of a piece run on one thread, while its rays and results are in the cache. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/status.h"
+#include "context.h"
+#include "geometry.h"
+#include "native/native.h"
+#include "primitive.h"
+#include "sort.h"
+#include "tuning.h"
+
+/* Rays of a piece are a multiple of this: packets and attributes take as many at once. */
+#define PIECE_UNIT 16u
+/* Pieces for each thread at least, so that none waits long for the last one. */
+#define PIECES_A_THREAD 8u
+
+/* A chunk between its begin and its end, and what its kernels are given. */
+typedef struct flight {
+  const chunk *of;
+  const device_scene *on;
+  const native_scene *scene;
+  const native_variant *flat, *compressed, *wide, *packet, *attributes; /* NULL: not used */
+  const slab_ray *rays;
+  void *results;
+  const slab_primitive_id *skips;
+  cast_uniforms uniforms;
+  uint32_t *offsets, *sorted;
+  uint8_t *fallback;
+  bool interleaved;
+  hit_batch *batch;
+  uint32_t invalid;
+} flight;
+
+/* ---- the kernels ---- */
+
+static void run_attributes(const flight *f, size_t first, size_t end) {
+  const uint32_t lanes = f->on->device->info.lane_width;
+  for (size_t i = first / lanes; i * lanes < end; i++)
+    f->attributes->kernel.attributes(i, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
+                                     NULL, f->uniforms, f->scene->nodes, f->fallback, f->sorted);
+}
+
+static void run_bvh(flight *f, size_t piece) {
+  native_wide *const cast_rays = f->interleaved ? f->wide->interleaved : f->wide->kernel.wide;
+  if (f->packet != NULL)
+    f->packet->kernel.packet(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
+                             &f->invalid, f->uniforms, f->scene->nodes, f->fallback, f->sorted);
+  cast_rays(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips, &f->invalid,
+            f->uniforms, f->scene->nodes, f->fallback, f->sorted);
+  if (f->attributes == NULL || f->sorted != NULL) return;
+  const size_t first = piece * f->uniforms.rays_each, end = first + f->uniforms.rays_each;
+  run_attributes(f, first, end < f->uniforms.rays ? end : f->uniforms.rays);
+}
+
+static void run_piece(void *argument, size_t piece) {
+  flight *f = argument;
+  if (f->flat != NULL)
+    f->flat->kernel.flat(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
+                         &f->invalid, f->uniforms);
+  else if (f->compressed != NULL)
+    f->compressed->kernel.compressed(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks,
+                                     f->skips, &f->invalid, f->uniforms, f->scene->nodes);
+  else
+    run_bvh(f, piece);
+}
+
+/* Results of sorted rays are scattered over all pieces, so their attributes wait for the last of them. */
+static void run_attributes_piece(void *argument, size_t piece) {
+  const flight *f = argument;
+  const size_t first = piece * f->uniforms.rays_each, end = first + f->uniforms.rays_each;
+  run_attributes(f, first, end < f->uniforms.rays ? end : f->uniforms.rays);
+}
+
+/* threads: at most, the caller's included. */
+static void run(flight *f, uint32_t threads) {
+  const uint32_t each = f->uniforms.rays_each;
+  const size_t pieces = ((size_t)f->uniforms.rays + each - 1) / each;
+  pool_run(threads, pieces, run_piece, f);
+  if (f->attributes != NULL && f->sorted != NULL) pool_run(threads, pieces, run_attributes_piece, f);
+}
+
+/* ---- before and after them ---- */
+
+/* Rays of a piece: fewer than the most where threads would get none otherwise. */
+static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleaved) {
+  const tuning *t = on->device->tuning;
+  const uint32_t most = !on->scene->has_bvh ? t->rays_each : interleaved ? t->interleaved_rays : t->bvh_rays;
+  const uint32_t fair = rays / (PIECES_A_THREAD * on->device->info.compute_units) / PIECE_UNIT * PIECE_UNIT;
+  return fair < PIECE_UNIT ? PIECE_UNIT : fair < most ? fair : most;
+}
+
+static const native_variant *variant(const flight *f, native_program program, slab_query query) {
+  const native_device *n = f->on->device->opened;
+  const native_kinds kinds = f->on->scene->kinds == 1u << SLAB_TRIANGLE ? KINDS_triangles : KINDS_all;
+  const native_variant *v = n->of[program][query][kinds];
+  return v != NULL ? v : n->of[program][query][KINDS_all];
+}
+
+static void choose_variants(flight *f, slab_query query, slab_traversal traversal) {
+  if (!f->on->scene->has_bvh) {
+    f->flat = variant(f, NATIVE_FLAT, query);
+  } else if (!has_traversals(f->on)) {
+    f->compressed = variant(f, NATIVE_COMPRESSED, query);
+  } else {
+    f->wide = variant(f, NATIVE_WIDE, query);
+    f->interleaved = traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED;
+    if (traversal == SLAB_TRAVERSAL_PACKETS && packet_rays(f->on, query) != 0)
+      f->packet = variant(f, NATIVE_PACKET, query);
+    if (f->wide->interleaved != NULL) f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
+  }
+}
+
+/* Allocates memory for the hits of a chunk, whose number is not known yet. */
+static slab_status make_room(flight *f) {
+  cast_uniforms *u = &f->uniforms;
+  const uint32_t pieces = (u->rays + u->rays_each - 1) / u->rays_each;
+  const uint32_t walks = !f->on->scene->has_bvh ? u->rays
+                         : f->interleaved       ? pieces * f->on->device->tuning->in_flight
+                                                : pieces;
+  u->room = room_of(&f->of->known, chunk_room(f->on->device), f->of->count, walks);
+  u->at[AT_RESULTS] = (uint32_t)(room_begin(f->of->count) / sizeof(uint32_t));
+  f->batch = batch_create(f->of->first, f->of->count, &u->room, true);
+  if (f->batch == NULL) return fail_memory(room_size(f->of->count, &u->room), "hits");
+  f->results = f->batch->results;
+  return SLAB_OK;
+}
+
+/* Offsets of a chunk, relative to its first hit. */
+static slab_status make_offsets(const cast *c, flight *f) {
+  const size_t size = ((size_t)f->of->count + 1) * sizeof *f->offsets;
+  f->offsets = malloc(size);
+  if (f->offsets == NULL) return fail_memory(size, "offsets");
+  const uint64_t *from = c->offsets + f->of->first;
+  for (size_t i = 0; i <= f->of->count; i++) f->offsets[i] = (uint32_t)(from[i] - from[0]);
+  return SLAB_OK;
+}
+
+static slab_status sort_rays(const cast *c, flight *f) {
+  const slab_scene_stats *bounds = &c->scene->stats;
+  f->sorted = rays_sorted(f->rays, f->of->count, bounds->lower, bounds->upper, c->scene->context->threads);
+  return f->sorted == NULL ? fail_memory(f->of->count * sizeof *f->sorted, "sorting rays") : SLAB_OK;
+}
+
+static slab_status make_fallback(flight *f) {
+  const size_t size = f->of->count / f->uniforms.packet + 1;
+  f->fallback = malloc(size);
+  return f->fallback == NULL ? fail_memory(size, "the packets that are left") : SLAB_OK;
+}
+
+static void release(flight *f) {
+  free(f->offsets);
+  free(f->sorted);
+  free(f->fallback);
+  batches_free(f->batch);
+}
+
+static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
+  *f = (flight){.of = of, .on = on, .scene = on->state->uploaded, .rays = c->rays + of->first};
+  const size_t first = c->query == SLAB_ALL && c->offsets != NULL ? c->offsets[of->first] : of->first;
+  f->results = (unsigned char *)c->results + first * c->result_size;
+  f->uniforms = cast_uniforms_of(c->scene, c->options);
+  f->uniforms.rays = of->count;
+  if (c->offsets != NULL) f->uniforms.invalid = 0; /* invalid rays were counted when the hits were counted */
+  if (f->uniforms.skip) f->skips = c->options->skip + of->first;
+  choose_variants(f, c->query, of->traversal);
+  f->uniforms.rays_each = rays_each(on, of->count, f->interleaved);
+  if (f->packet != NULL) f->uniforms.packet = on->device->info.lane_width;
+  slab_status status = f->packet != NULL ? make_fallback(f) : SLAB_OK;
+  if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved) status = sort_rays(c, f);
+  if (status == SLAB_OK && c->offsets != NULL) status = make_offsets(c, f);
+  if (status == SLAB_OK && c->collected != NULL) status = make_room(f);
+  if (status != SLAB_OK) release(f);
+  return status;
+}
+
+static slab_status finish(flight *f, chunk_outcome *outcome) {
+  slab_status status = SLAB_OK;
+  if (f->batch != NULL && !batch_look(f->batch, f->on->scene->primitives))
+    status = fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", f->of->count,
+                  f->of->first);
+  *outcome = (chunk_outcome){.invalid = f->invalid, .batch = status == SLAB_OK ? f->batch : NULL};
+  if (status == SLAB_OK) f->batch = NULL;
+  release(f);
+  return status;
+}
+
+/* ---- the backend's functions ---- */
+
+/* Kernels run when the chunk ends: by then the casting thread has nothing else to do, and takes part. */
+slab_status native_begin(const cast *c, const device_scene *on, chunk *of) {
+  if (of->in_flight == NULL) of->in_flight = malloc(sizeof(flight));
+  return of->in_flight == NULL ? fail_memory(sizeof(flight), "a cast") : prepare(c, on, of, of->in_flight);
+}
+
+slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
+  (void)c;
+  run(of->in_flight, on->scene->context->threads);
+  return finish(of->in_flight, outcome);
+}
+
+void native_abandon(const device_scene *on, chunk *of) {
+  (void)on;
+  release(of->in_flight);
+}
+
+slab_status native_settle(const device_scene *on, chunk *of) {
+  (void)on;
+  free(of->in_flight);
+  of->in_flight = NULL;
+  return SLAB_OK;
+}
+
+slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *outcome) {
+  const chunk all = {.count = (uint32_t)c->n, .traversal = SLAB_TRAVERSAL_SINGLE};
+  flight f;
+  slab_status status = prepare(c, on, &all, &f);
+  if (status != SLAB_OK) return status;
+  run(&f, 1);
+  return finish(&f, outcome);
+}
+
+/* ---- pairs ---- */
+
+enum { PAIRS_A_PIECE = 256, SHAPE_FLOATS = sizeof(slab_obb) / sizeof(float) };
+
+typedef struct pairs_job {
+  native_pairs *kernel;
+  slab_shape kind;
+  const slab_ray *rays;
+  const float *shapes;
+  size_t n;
+  slab_interval *intervals;
+} pairs_job;
+
+static void run_pairs(void *argument, size_t piece) {
+  const pairs_job *job = argument;
+  const size_t first = piece * PAIRS_A_PIECE, rows = primitive_rows(job->kind);
+  const uint32_t count = job->n - first < PAIRS_A_PIECE ? (uint32_t)(job->n - first) : PAIRS_A_PIECE;
+  float shapes[PAIRS_A_PIECE * SHAPE_FLOATS];
+  memcpy(shapes, job->shapes + first * rows, count * rows * sizeof *shapes);
+  for (uint32_t i = 0; i < count; i++) {
+    primitive_normalise(job->kind, shapes + i * rows);
+    job->kernel(i, job->rays + first, shapes, job->intervals + first, (uint32_t)job->kind, count, (uint32_t)first);
+  }
+}
+
+slab_status native_cast_pairs(device *d, slab_shape kind, const slab_ray *rays, const float *shapes, size_t n,
+                              slab_interval *intervals) {
+  const native_device *opened = d->opened;
+  pairs_job job = {opened->of[NATIVE_PAIRS][SLAB_INTERVAL][KINDS_all]->kernel.pairs, kind, rays, shapes, n, intervals};
+  pool_run(d->info.compute_units, (n + PAIRS_A_PIECE - 1) / PAIRS_A_PIECE, run_pairs, &job);
+  return SLAB_OK;
+}

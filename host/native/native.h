@@ -1,0 +1,91 @@
+/* The processor's own backend: kernels that were compiled with the library (kernels/variants.def), run by the pool of
+ * threads on the caller's arrays. No driver takes part. */
+#ifndef SLABCAST_NATIVE_H
+#define SLABCAST_NATIVE_H
+
+#include "backend.h"
+#include "types.h"
+
+/* The kernels as C functions. work_item is the first parameter of each, see prelude.h. */
+typedef void native_flat(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
+                         const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
+                         volatile uint32_t *invalid, cast_uniforms);
+typedef void native_wide(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
+                         const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
+                         volatile uint32_t *invalid, cast_uniforms, const bvh_node *, const uint8_t *fallback,
+                         const uint32_t *sorted);
+typedef void native_compressed(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,
+                               const geometry_entry *, const float *blocks, const slab_primitive_id *skips,
+                               volatile uint32_t *invalid, cast_uniforms, const compressed_node *);
+typedef void native_pairs(size_t work_item, const slab_ray *, const float *shapes, slab_interval *, uint32_t kind,
+                          uint32_t count, uint32_t first);
+
+/* Declarations of kernels by their program, for the table that cmake/native.cmake writes. */
+#define KERNEL_OF_flat(name) native_flat name
+#define KERNEL_OF_wide(name) native_wide name
+#define KERNEL_OF_packet(name) native_wide name
+#define KERNEL_OF_attributes(name) native_wide name
+#define KERNEL_OF_compressed(name) native_compressed name
+#define KERNEL_OF_pairs(name) native_pairs name
+
+typedef enum native_program {
+  NATIVE_END, /* of a table */
+  NATIVE_FLAT,
+  NATIVE_WIDE,
+  NATIVE_PACKET,
+  NATIVE_ATTRIBUTES,
+  NATIVE_COMPRESSED,
+  NATIVE_PAIRS,
+  NATIVE_PROGRAMS
+} native_program;
+
+typedef enum native_kinds { KINDS_triangles, KINDS_all, NATIVE_KINDS } native_kinds;
+
+typedef union native_kernel {
+  native_flat *flat;
+  native_wide *wide, *packet, *attributes;
+  native_compressed *compressed;
+  native_pairs *pairs;
+} native_kernel;
+
+typedef struct native_variant {
+  native_program program;
+  slab_query query;
+  native_kinds kinds; /* of the scenes that it casts on */
+  native_kernel kernel;
+  native_wide *interleaved; /* NULL: the program has none */
+} native_variant;
+
+/* What was compiled for one instruction set. */
+typedef struct native_level {
+  const char *name;               /* NULL: the end of the list */
+  uint32_t lanes;                 /* primitives tested at once */
+  const native_variant *variants; /* up to NATIVE_END */
+} native_level;
+
+/* The best first. */
+extern const native_level native_levels[];
+
+enum { NATIVE_QUERIES = SLAB_INTERVAL + 1 };
+
+/* An open processor: the variants of its level. NULL: it has none. */
+typedef struct native_device {
+  const native_variant *of[NATIVE_PROGRAMS][NATIVE_QUERIES][NATIVE_KINDS];
+} native_device;
+
+/* A committed scene: arrays of the library, used in place. */
+typedef struct native_scene {
+  const geometry_entry *table;
+  const float *blocks;
+  const void *nodes; /* NULL: no BVH */
+} native_scene;
+
+/* The functions of the backend that cast, see backend.h. */
+slab_status native_begin(const cast *, const device_scene *, chunk *);
+slab_status native_end(const cast *, const device_scene *, chunk *, chunk_outcome *);
+void native_abandon(const device_scene *, chunk *);
+slab_status native_settle(const device_scene *, chunk *);
+slab_status native_few(const cast *, const device_scene *, chunk_outcome *);
+slab_status native_cast_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
+
+#endif
