@@ -6,13 +6,13 @@ echo 0 0 0 1 0 0 >ray.txt
 cast=(cast --builtin boxes:3 --rays ray.txt -o hits.npy)
 
 for device in 99 nvidium cpu,nvidium 0,99; do
-  expect_refusal 4 "--device $device: no OpenCL device matches \"${device#*,}\"" slabcast "${cast[@]}" --device "$device"
-  expect_refusal 4 "no OpenCL device matches" slabcast info --builtin boxes:3 --device "$device"
-  expect_refusal 4 "no OpenCL device matches" slabcast render --builtin boxes:3 -o picture.png --device "$device"
-  expect_refusal 4 "no OpenCL device matches" slabcast rays camera --builtin boxes:3 -o rays.npy --device "$device"
-  expect_refusal 4 "no OpenCL device matches" slabcast demo -o picture.png --device "$device"
-  expect_refusal 4 "no OpenCL device matches" slabcast verify --device "$device"
-  expect_refusal 4 "no OpenCL device matches" slabcast bench --device "$device"
+  expect_refusal 4 "--device $device: no device matches \"${device#*,}\"" slabcast "${cast[@]}" --device "$device"
+  expect_refusal 4 "no device matches" slabcast info --builtin boxes:3 --device "$device"
+  expect_refusal 4 "no device matches" slabcast render --builtin boxes:3 -o picture.png --device "$device"
+  expect_refusal 4 "no device matches" slabcast rays camera --builtin boxes:3 -o rays.npy --device "$device"
+  expect_refusal 4 "no device matches" slabcast demo -o picture.png --device "$device"
+  expect_refusal 4 "no device matches" slabcast verify --device "$device"
+  expect_refusal 4 "no device matches" slabcast bench --device "$device"
 done
 expect_refusal 1 "--device 0,0: the list of devices \"0,0\" names device 0 twice" slabcast "${cast[@]}" --device 0,0
 expect_refusal 1 "--device 0,: the list of devices \"0,\" has an empty entry" slabcast "${cast[@]}" --device 0,

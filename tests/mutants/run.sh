@@ -142,7 +142,7 @@ copy_sources() {
 # configure WORKER
 configure() {
   copy_sources "$scratch/$1/tree"
-  cmake -S "$scratch/$1/tree" -B "$scratch/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLABCAST_TESTS=ON \
+  cmake -S "$scratch/$1/tree" -B "$scratch/$1/build" -G Ninja "-DSLABCAST_NATIVE_OBJECTS=$objects" -DCMAKE_BUILD_TYPE=Release -DSLABCAST_TESTS=ON \
     -DSLABCAST_BENCH=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
 }
 
@@ -168,14 +168,16 @@ check_baseline() {
   touch "$results/baseline"
 }
 
-# ask WORKER PROGRAM [TEST]: all its tests, or one; stopped at the first failure.
+# ask WORKER PROGRAM [TEST]: all its tests, or one; stopped at the first failure. native:PROGRAM asks the processor's own
+# kernels, without the faults that are planted in their text; others ask OpenCL's.
 ask() {
-  local folder=$scratch/$1
+  local folder=$scratch/$1 program=${2#native:} backend=opencl width=${width#w}
+  [[ $program == "$2" ]] || backend=native width=0
   # shellcheck disable=SC2016 # awk's own $0
   (
     ulimit -t "$test_seconds"
-    SLABCAST_TEST_WIDTH=${width#w} SLABCAST_TEST_ONLY=${3-} POCL_CACHE_DIR=$folder/build/pocl-cache \
-      timeout --foreground "$still_seconds" stdbuf -oL "$folder/build/tests/$2" 2>&1 </dev/null
+    SLABCAST_BACKENDS=$backend SLABCAST_TEST_WIDTH=$width SLABCAST_TEST_ONLY=${3-} POCL_CACHE_DIR=$folder/build/pocl-cache \
+      timeout --foreground "$still_seconds" stdbuf -oL "$folder/build/tests/$program" 2>&1 </dev/null
   ) | awk '{ print } /^\[  FAILED  \]/ { exit 1 }' >"$folder/log"
 }
 
@@ -202,7 +204,7 @@ try() {
       return
     fi
     test=${asked% *}
-    if ! build "$worker" "$test"; then
+    if ! build "$worker" "${test#native:}"; then
       echo "BROKEN: $(grep -m 1 error "$log")"
       return
     fi
@@ -302,12 +304,14 @@ chosen=("$@")
 (($#)) || chosen=("${names[@]}")
 for name in "${chosen[@]}"; do [[ -n ${edits[$name]+there} ]] || die "no fault is called $name"; done
 
+objects=$root/build/release/native # compiled once, since no fault needs them anew
+[[ -d $objects ]] || objects=''
 mkdir -p "$scratch/0"
 configure 0
 take_kernels 0 "$root/build/release"
 originals=$scratch/original
 copy_sources "$originals"
-mapfile -t tests < <(ctest --test-dir "$scratch/0/build" -N | sed -nE "s/.* (test_[a-z_]+)_$width\$/\\1/p")
+mapfile -t tests < <(ctest --test-dir "$scratch/0/build" -N | sed -nE "s/.* (test_[a-z_]+)_$width\$/\\1/p" | sed 's/_native$//' | sort -u)
 results=$kept/$(fingerprint)
 mkdir -p "$results"
 find "$kept" -mindepth 1 -maxdepth 1 ! -path "$results" -exec rm -rf {} +
