@@ -35,13 +35,16 @@ static const command commands[] = {
     {"render", command_render, "draw a scene"},
     {"verify", command_verify, "check that a device keeps the contract"},
     {"bench", command_bench, "measure a device, and casts against what it can do"},
-    {"devices", command_devices, "list the OpenCL devices"},
+    {"devices", command_devices, "list the devices"},
     {"info", command_info, "describe a scene"},
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static void list_commands(FILE *stream) {
-  fputs("usage: slabcast COMMAND [options]\n\nCasts massive batches of rays on any OpenCL device.\n\n", stream);
+  fputs(
+      "usage: slabcast COMMAND [options]\n\nCasts massive batches of rays on the processor and on any OpenCL "
+      "device.\n\n",
+      stream);
   for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-9s %s\n", commands[i].name, commands[i].about);
   fputs(
       "\n`slabcast COMMAND --help` or `slabcast help COMMAND` tells a command's options, `slabcast --version`\n"

@@ -92,9 +92,10 @@ static const option option_rows[] = {
 static const command_line command = {
     .usage = "bench [--csv FILE] [--json FILE] [--compare OLD.json] [options]",
     .about =
-        "Measures a device: first its own ceilings, which are arithmetic, memory, transfers and launches,\n"
-        "then casts: flat scenes and trees, host to host and the kernel alone, against the size of batch\n"
-        "and scene. Prints rays and tests a second, what share of the ceiling they reach, and what bounds\n"
+        "Measures an OpenCL device (by default a GPU, else the first): its own ceilings, which are\n"
+        "arithmetic, memory, transfers and launches, then casts: flat scenes and trees, host to host and\n"
+        "the kernel alone, against the size of batch and scene. Prints rays and tests a second, what share of the "
+        "ceiling they reach, and what bounds\n"
         "them. Without --quick or --full it takes two or three minutes on two cores.",
     .closing =
         "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
@@ -282,13 +283,35 @@ static extent extent_of(const bench_options *o, const slab_device_info *device) 
   return e;
 }
 
+static bool has_ceilings(const slab_device_info *device) { return strcmp(device->platform, "Slabcast processor") != 0; }
+
+/* The index of the first GPU, else of the first other device of OpenCL, as text; NULL where there is none. */
+static const char *first_with_ceilings(char *text, size_t size) {
+  slab_device_info list[16];
+  size_t count = 0, chosen = COUNT_OF(list);
+  if (slab_devices(list, COUNT_OF(list), &count) != SLAB_OK) return NULL;
+  for (size_t i = count < COUNT_OF(list) ? count : COUNT_OF(list); i-- > 0;)
+    if (has_ceilings(&list[i]) &&
+        (chosen == COUNT_OF(list) || list[i].type == SLAB_DEVICE_GPU || list[chosen].type != SLAB_DEVICE_GPU))
+      chosen = i;
+  if (chosen == COUNT_OF(list)) return NULL;
+  snprintf(text, size, "%zu", chosen);
+  return text;
+}
+
 static int open_run(const bench_options *o, bench_run *run) {
-  int code = device_open(o->device, o->threads, &run->context);
+  char first[16];
+  const char *selector = o->device != NULL ? o->device : first_with_ceilings(first, sizeof first);
+  int code = device_open(selector, o->threads, &run->context);
   if (code != EXIT_DONE) return code;
   size_t devices = 0;
   slab_status status = slab_context_device(run->context, &run->device);
   if (status == SLAB_OK) status = slab_context_devices(run->context, NULL, 0, &devices);
   if (status != SLAB_OK) return complain_status(status, "bench");
+  if (!has_ceilings(&run->device)) {
+    complain("bench: it measures OpenCL devices, by their ceilings, and \"%s\" is not one", run->device.name);
+    return EXIT_NO_DEVICE;
+  }
   if (devices > 1)
     return options_refuse(&command, "--device %s: these are %zu devices, of which bench measures one at a time",
                           o->device, devices);

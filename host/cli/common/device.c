@@ -15,7 +15,7 @@
 int device_open_with(const slab_context_options *options, slab_context **context) {
   progress line = progress_begin("opening", "devices", 0, 0);
   progress_await(&line,
-                 options->device ? options->device : "OpenCL"); /* opening a device runs a kernel that probes it */
+                 options->device ? options->device : "a device"); /* opening a device runs a kernel that probes it */
   const slab_status status = slab_context_create(options, context);
   progress_end(&line);
   if (status == SLAB_OK) return EXIT_DONE;
@@ -53,7 +53,9 @@ static const option option_rows[] = {
 
 static const command_line command = {
     .usage = "devices [--json]",
-    .about = "Lists the OpenCL devices in the order in which --device counts them.",
+    .about =
+        "Lists the devices in the order in which --device counts them: the processor, with the library's own\n"
+        "kernels, and those of OpenCL.",
     .closing =
         "lanes: primitives tested at once by one work-item. exact: subnormal numbers are kept and division\n"
         "is correctly rounded by the device itself, so that answers equal the CPU reference for any input.\n"
