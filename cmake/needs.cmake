@@ -51,7 +51,7 @@ endif()
 # Kernels for processors, see native.cmake.
 #   SLABCAST_NATIVE          AUTO: all levels that can be built; OFF: none; or a list, such as "c11;x86-64-v3"
 #   SLABCAST_NATIVE_OBJECTS  a folder of ready ones, native/ of another build with the same levels; empty: they are compiled
-#   SLABCAST_KERNEL_COMPILER a command that is clang 14 or later (a list, such as "python3;-m;ziglang;cc"); empty: none
+#   SLABCAST_KERNEL_COMPILER a command that is clang 14 or later (a list, such as "python3;-m;ziglang;clang"); empty: none
 set(SLABCAST_NATIVE AUTO CACHE STRING "Kernels compiled ahead for processors: AUTO, OFF, or a list of levels")
 set(SLABCAST_NATIVE_OBJECTS "" CACHE PATH "A folder of kernels that are compiled already")
 if(NOT DEFINED SLABCAST_KERNEL_COMPILER)
@@ -64,7 +64,7 @@ if(NOT DEFINED SLABCAST_KERNEL_COMPILER)
     if(slab_python)
       execute_process(COMMAND ${slab_python} -m ziglang version RESULT_VARIABLE slab_code OUTPUT_QUIET ERROR_QUIET)
       if(slab_code EQUAL 0)
-        set(slab_found "${slab_python};-m;ziglang;cc")
+        set(slab_found "${slab_python};-m;ziglang;clang")
       endif()
     endif()
   endif()

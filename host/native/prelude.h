@@ -104,17 +104,20 @@ PRELUDE float16 fabs(float16 x) { return as_float16(as_int16(x) & INT_MAX); }
 /* Fused by definition: contraction is off, so none of these may be written as a product and a sum. */
 PRELUDE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 PRELUDE float sqrt(float x) { return __builtin_sqrtf(x); }
+/* At 8 and 16 lanes: one operation each, by whatever name the compiler's version has for it. */
+#if __has_builtin(__builtin_elementwise_fma) && __has_builtin(__builtin_elementwise_sqrt)
+PRELUDE float8 fma(float8 a, float8 b, float8 c) { return __builtin_elementwise_fma(a, b, c); }
+PRELUDE float16 fma(float16 a, float16 b, float16 c) { return __builtin_elementwise_fma(a, b, c); }
+PRELUDE float8 sqrt(float8 x) { return __builtin_elementwise_sqrt(x); }
+PRELUDE float16 sqrt(float16 x) { return __builtin_elementwise_sqrt(x); }
+#else
 #ifdef __AVX2__
 typedef float prelude_float8 __attribute__((vector_size(32)));
+#define PRELUDE_EIGHT(x) __builtin_astype(x, prelude_float8)
 PRELUDE float8 fma(float8 a, float8 b, float8 c) {
-  return __builtin_astype(
-      __builtin_ia32_vfmaddps256(__builtin_astype(a, prelude_float8), __builtin_astype(b, prelude_float8),
-                                 __builtin_astype(c, prelude_float8)),
-      float8);
+  return __builtin_astype(__builtin_ia32_vfmaddps256(PRELUDE_EIGHT(a), PRELUDE_EIGHT(b), PRELUDE_EIGHT(c)), float8);
 }
-PRELUDE float8 sqrt(float8 x) {
-  return __builtin_astype(__builtin_ia32_sqrtps256(__builtin_astype(x, prelude_float8)), float8);
-}
+PRELUDE float8 sqrt(float8 x) { return __builtin_astype(__builtin_ia32_sqrtps256(PRELUDE_EIGHT(x)), float8); }
 #else
 PRELUDE float8 fma(float8 a, float8 b, float8 c) {
   float8 d;
@@ -129,19 +132,20 @@ PRELUDE float8 sqrt(float8 x) {
 #endif
 #ifdef __AVX512F__
 typedef float prelude_float16 __attribute__((vector_size(64)));
+#define PRELUDE_SIXTEEN(x) __builtin_astype(x, prelude_float16)
 #define PRELUDE_ROUNDING 4 /* as the thread's mode says */
 PRELUDE float16 fma(float16 a, float16 b, float16 c) {
-  return __builtin_astype(
-      __builtin_ia32_vfmaddps512_mask(__builtin_astype(a, prelude_float16), __builtin_astype(b, prelude_float16),
-                                      __builtin_astype(c, prelude_float16), (ushort)0xFFFF, PRELUDE_ROUNDING),
-      float16);
+  return __builtin_astype(__builtin_ia32_vfmaddps512_mask(PRELUDE_SIXTEEN(a), PRELUDE_SIXTEEN(b), PRELUDE_SIXTEEN(c),
+                                                          (ushort)0xFFFF, PRELUDE_ROUNDING),
+                          float16);
 }
 PRELUDE float16 sqrt(float16 x) {
-  return __builtin_astype(__builtin_ia32_sqrtps512(__builtin_astype(x, prelude_float16), PRELUDE_ROUNDING), float16);
+  return __builtin_astype(__builtin_ia32_sqrtps512(PRELUDE_SIXTEEN(x), PRELUDE_ROUNDING), float16);
 }
 #else
 PRELUDE float16 fma(float16 a, float16 b, float16 c) { return (float16)(fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)); }
 PRELUDE float16 sqrt(float16 x) { return (float16)(sqrt(x.lo), sqrt(x.hi)); }
+#endif
 #endif
 
 #else /* C11 */
