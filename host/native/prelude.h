@@ -96,6 +96,7 @@ PRELUDE int any(int8 m) {
   return (two.x | two.y) >> 31;
 }
 PRELUDE int any(int16 m) { return any(m.lo | m.hi); }
+PRELUDE int any(short8 m) { return any(__builtin_convertvector(m, int8)); }
 
 PRELUDE float fabs(float x) { return __builtin_fabsf(x); }
 PRELUDE float8 fabs(float8 x) { return as_float8(as_int8(x) & INT_MAX); }
