@@ -42,7 +42,7 @@ macro(slab_level_compiler level)
     set(compile ${SLABCAST_KERNEL_COMPILER} -x cl -cl-std=CL1.2 -cl-no-stdinc -cl-fp32-correctly-rounded-divide-sqrt
         -march=${level} -DSLAB_ASSEMBLY)
   endif()
-  list(APPEND compile -O2 -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
+  list(APPEND compile -O2 -fno-lto -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
        -include ${PROJECT_SOURCE_DIR}/host/native/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
        -I${PROJECT_SOURCE_DIR}/host/include)
 endmacro()

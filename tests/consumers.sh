@@ -8,7 +8,8 @@
 #   strangers PREFIX   strangers' projects on an installation: in C, in C++ alone, by pkg-config; with no file of this
 #                      repository at hand but what they compile
 #
-# What is built here again is built without optimisation, by the compiler and the generator of BUILD.
+# What is built here again is built without optimisation, by the compiler and the generator of BUILD. Kernels for processors
+# are BUILD's, or a bare machine's: those of the C compiler.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -138,7 +139,7 @@ FetchContent_MakeAvailable(slabcast)
 add_executable(parent $work/version.cpp)
 target_link_libraries(parent PRIVATE slabcast::slabcast)
 END
-  quietly cmake -S "$work/parent" -B "$made" -DCMAKE_C_FLAGS=-flto
+  quietly cmake -S "$work/parent" -B "$made" -DCMAKE_C_FLAGS=-flto "-DSLABCAST_NATIVE_OBJECTS=$build/native"
   quietly cmake --build "$made" -j 2
   "$made/parent"
   for name in CMAKE_BUILD_TYPE:STRING=. BUILD_SHARED_LIBS CMAKE_INSTALL_LIBDIR PNG_ JANSSON_ MPI_ PKG_CONFIG; do
@@ -163,11 +164,12 @@ END
 bare() {
   local made=$work/made need package option
   mapfile -t option < <(hide OpenCL PkgConfig PNG assimp MPI embree)
-  quietly cmake -S "$root" -B "$made" -DCMAKE_C_FLAGS_RELEASE="-O0 -Werror" "${option[@]}"
+  quietly cmake -S "$root" -B "$made" -DCMAKE_C_FLAGS_RELEASE="-O0 -Werror" -DSLABCAST_KERNEL_COMPILER= "${option[@]}"
   while IFS='|' read -r need package; do
     grep -qE "^--   $need .* NO +.* $package" "$work/log" || fail "not told that $package brings $need: $(<"$work/log")"
   done <<'END'
 OpenCL headers|ocl-icd-opencl-dev
+clang 14 or later|clang
 pkg-config|pkg-config
 libpng|libpng-dev
 jansson|libjansson-dev
