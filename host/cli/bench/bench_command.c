@@ -94,9 +94,9 @@ static const command_line command = {
     .about =
         "Measures an OpenCL device (by default a GPU, else the first): its own ceilings, which are\n"
         "arithmetic, memory, transfers and launches, then casts: flat scenes and trees, host to host and\n"
-        "the kernel alone, against the size of batch and scene. Prints rays and tests a second, what share of the "
-        "ceiling they reach, and what bounds\n"
-        "them. Without --quick or --full it takes two or three minutes on two cores.",
+        "the kernel alone, against the size of batch and scene. Prints rays and tests a second, what share\n"
+        "of the ceiling they reach, and what bounds them. Without --quick or --full it takes two or three\n"
+        "minutes on two cores.",
     .closing =
         "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
         "is faster than its ceiling allows, 103 % and more, since then the benchmark is wrong; not so of\n"
@@ -285,28 +285,37 @@ static extent extent_of(const bench_options *o, const slab_device_info *device) 
 
 static bool has_ceilings(const slab_device_info *device) { return strcmp(device->platform, "Slabcast processor") != 0; }
 
-/* The index of the first GPU, else of the first other device of OpenCL, as text; NULL where there is none. */
-static const char *first_with_ceilings(char *text, size_t size) {
+/* The index of the first GPU, else of the first other device of OpenCL, as text. False where there is none. */
+static bool first_with_ceilings(char *text, size_t size) {
   slab_device_info list[16];
   size_t count = 0, chosen = COUNT_OF(list);
-  if (slab_devices(list, COUNT_OF(list), &count) != SLAB_OK) return NULL;
+  if (slab_devices(list, COUNT_OF(list), &count) != SLAB_OK) return false;
   for (size_t i = count < COUNT_OF(list) ? count : COUNT_OF(list); i-- > 0;)
     if (has_ceilings(&list[i]) &&
         (chosen == COUNT_OF(list) || list[i].type == SLAB_DEVICE_GPU || list[chosen].type != SLAB_DEVICE_GPU))
       chosen = i;
-  if (chosen == COUNT_OF(list)) return NULL;
   snprintf(text, size, "%zu", chosen);
-  return text;
+  return chosen < COUNT_OF(list);
+}
+
+/* Opens a device in place of the one that is open, if any. */
+static int open_on(const bench_options *o, const char *selector, bench_run *run) {
+  slab_context_destroy(run->context);
+  run->context = NULL;
+  const int code = device_open(selector, o->threads, &run->context);
+  if (code != EXIT_DONE) return code;
+  const slab_status status = slab_context_device(run->context, &run->device);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "bench");
 }
 
 static int open_run(const bench_options *o, bench_run *run) {
   char first[16];
-  const char *selector = o->device != NULL ? o->device : first_with_ceilings(first, sizeof first);
-  int code = device_open(selector, o->threads, &run->context);
+  int code = open_on(o, o->device, run);
+  if (code == EXIT_DONE && o->device == NULL && !has_ceilings(&run->device) && first_with_ceilings(first, sizeof first))
+    code = open_on(o, first, run);
   if (code != EXIT_DONE) return code;
   size_t devices = 0;
-  slab_status status = slab_context_device(run->context, &run->device);
-  if (status == SLAB_OK) status = slab_context_devices(run->context, NULL, 0, &devices);
+  slab_status status = slab_context_devices(run->context, NULL, 0, &devices);
   if (status != SLAB_OK) return complain_status(status, "bench");
   if (!has_ceilings(&run->device)) {
     complain("bench: it measures OpenCL devices, by their ceilings, and \"%s\" is not one", run->device.name);
