@@ -257,9 +257,9 @@ static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_l
 /* ---- the whole ---- */
 
 /* Stack entries that a traversal needs. Wide: it keeps the unvisited children of one node for each level, up to seven;
- * the sum is rounded up so that scenes share programs. Compressed: one entry for all children of a node. */
+ * the sum is rounded up so that most scenes share programs. Compressed: one entry for all children of a node. */
 uint32_t bvh_stack(slab_layout layout, uint32_t depth) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? BVH_DEPTH_MAX : (7 * depth + 63) / 64 * 64;
+  return layout == SLAB_LAYOUT_COMPRESSED ? BVH_DEPTH_MAX : (7 * depth + 127) / 128 * 128;
 }
 
 slab_status bvh_layout_build(const slab_scene *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {

@@ -164,7 +164,7 @@ END
 bare() {
   local made=$work/made need package option
   mapfile -t option < <(hide OpenCL PkgConfig PNG assimp MPI embree)
-  quietly cmake -S "$root" -B "$made" -DCMAKE_C_FLAGS_RELEASE="-O0 -Werror" -DSLABCAST_KERNEL_COMPILER= "${option[@]}"
+  quietly cmake -S "$root" -B "$made" -DCMAKE_C_FLAGS_RELEASE="-O0 -Werror" -DSLABCAST_KERNEL_COMPILER= "-DSLABCAST_NATIVE_OBJECTS=$build/native" "${option[@]}"
   while IFS='|' read -r need package; do
     grep -qE "^--   $need .* NO +.* $package" "$work/log" || fail "not told that $package brings $need: $(<"$work/log")"
   done <<'END'

@@ -14,6 +14,8 @@
 
 /* Rays of a piece are a multiple of this: packets and attributes take as many at once. */
 #define PIECE_UNIT 16u
+/* Few rays are interleaved from this number on. */
+#define INTERLEAVED_LEAST 32u
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
@@ -106,7 +108,8 @@ static void choose_variants(flight *f, slab_query query, slab_traversal traversa
     f->compressed = variant(f, NATIVE_COMPRESSED, query);
   } else {
     f->wide = variant(f, NATIVE_WIDE, query);
-    f->interleaved = traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED;
+    f->interleaved =
+        f->wide->interleaved != NULL && (traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED);
     if (traversal == SLAB_TRAVERSAL_PACKETS && packet_rays(f->on, query) != 0)
       f->packet = variant(f, NATIVE_PACKET, query);
     if (f->wide->interleaved != NULL) f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
@@ -214,10 +217,12 @@ slab_status native_settle(const device_scene *on, chunk *of) {
 }
 
 slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *outcome) {
-  const chunk all = {.count = (uint32_t)c->n, .traversal = SLAB_TRAVERSAL_SINGLE};
+  const chunk all = {.count = (uint32_t)c->n,
+                     .traversal = c->n < INTERLEAVED_LEAST ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED};
   flight f;
   slab_status status = prepare(c, on, &all, &f);
   if (status != SLAB_OK) return status;
+  if (f.flat == NULL) f.uniforms.rays_each = all.count; /* one piece */
   run(&f, 1);
   return finish(&f, outcome);
 }
