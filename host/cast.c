@@ -1,6 +1,7 @@
-/* What a cast's options mean for the kernels. */
+/* What a cast is for a chunk: the uniforms that its options mean, its offsets, its results. */
 #include "cast.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -18,6 +19,32 @@ cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options 
   u.skip = options->skip != NULL;
   u.invalid = options->invalid != NULL;
   return u;
+}
+
+cast_uniforms chunk_uniforms(const cast *c, const chunk *of) {
+  cast_uniforms u = cast_uniforms_of(c->scene, c->options);
+  u.rays = of->count;
+  if (c->offsets != NULL) u.invalid = 0;
+  return u;
+}
+
+unsigned char *chunk_results(const cast *c, const chunk *of) {
+  const size_t first = c->query == SLAB_ALL ? c->offsets[of->first] : of->first;
+  return (unsigned char *)c->results + first * c->result_size;
+}
+
+slab_status chunk_offsets(const cast *c, const chunk *of, uint32_t **offsets) {
+  const size_t size = ((size_t)of->count + 1) * sizeof **offsets;
+  const uint64_t *from = c->offsets + of->first;
+  *offsets = malloc(size);
+  if (*offsets == NULL) return fail_memory(size, "offsets");
+  for (size_t i = 0; i <= of->count; i++) (*offsets)[i] = (uint32_t)(from[i] - from[0]);
+  return SLAB_OK;
+}
+
+slab_status chunk_look(hit_batch *b, const slab_scene *scene) {
+  if (batch_look(b, scene->primitives)) return SLAB_OK;
+  return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
 }
 
 slab_status check_cull(const char *function, slab_cull cull) {

@@ -3,6 +3,7 @@
 #define SLABCAST_CAST_H
 
 #include "base/arithmetic.h"
+#include "chunk.h"
 #include "collect.h"
 #include "scene.h"
 #include "slabcast.h"
@@ -39,6 +40,14 @@ typedef struct cast {
 
 /* The uniforms of a cast with these options (NULL: none), without the number of rays. */
 cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
+/* The same of a chunk. Invalid rays of SLAB_ALL with offsets are not counted: they were when the hits were counted. */
+cast_uniforms chunk_uniforms(const cast *, const chunk *);
+/* Where a chunk's results begin in the caller's array. */
+unsigned char *chunk_results(const cast *, const chunk *);
+/* The offsets of a chunk of SLAB_ALL, relative to its first hit; malloc'ed. */
+slab_status chunk_offsets(const cast *, const chunk *, uint32_t **offsets);
+/* Looks at the collected hits of a chunk, whose lists must be there. */
+slab_status chunk_look(hit_batch *, const slab_scene *);
 slab_status check_cull(const char *function, slab_cull);
 
 #endif

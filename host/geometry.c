@@ -105,6 +105,12 @@ void primitive_normalise(slab_shape kind, float *values) {
   if (!ordered) primitive_void(kind, values);
 }
 
+void primitives_prepare(slab_shape kind, const float *shapes, size_t count, float *prepared) {
+  const size_t rows = primitive_rows(kind);
+  memcpy(prepared, shapes, count * rows * sizeof *prepared);
+  for (size_t i = 0; i < count; i++) primitive_normalise(kind, prepared + i * rows);
+}
+
 /* ---- bounds ---- */
 
 void primitive_bounds(slab_shape kind, const float *v, float lower[3], float upper[3]) {

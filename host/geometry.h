@@ -13,6 +13,8 @@ bool primitive_is_void(slab_shape kind, const float *values);
 const char *primitive_refusal(slab_shape kind, const float *values, float *value);
 /* Converts the values to the form that kernels expect: planes scaled, inverted boxes made void. */
 void primitive_normalise(slab_shape kind, float *values);
+/* The same of `count` primitives in the public form, in memory of their own. */
+void primitives_prepare(slab_shape kind, const float *shapes, size_t count, float *prepared);
 /* The padded bounds of a primitive; a plane has none. */
 void primitive_bounds(slab_shape kind, const float *values, float lower[3], float upper[3]);
 /* Grows a scene's bounds by a primitive, without padding. Infinite ends and planes do not count. */

@@ -3,7 +3,6 @@
 #ifndef SLABCAST_PROCESS_H
 #define SLABCAST_PROCESS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "slabcast.h"

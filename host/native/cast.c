@@ -1,7 +1,6 @@
 /* Casts rays on the processor, in the caller's arrays. The threads of the pool take pieces of a chunk's rays one after
  * the other. All kernels of a piece run on one thread, while its rays and results are in the cache. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/pool.h"
 #include "base/status.h"
@@ -38,8 +37,11 @@ typedef struct flight {
 
 /* ---- the kernels ---- */
 
-static void run_attributes(const flight *f, size_t first, size_t end) {
+static void run_attributes(void *argument, size_t piece) {
+  const flight *f = argument;
   const uint32_t lanes = f->on->device->info.lane_width;
+  const size_t first = piece * f->uniforms.rays_each, next = first + f->uniforms.rays_each,
+               end = next < f->uniforms.rays ? next : f->uniforms.rays;
   for (size_t i = first / lanes; i * lanes < end; i++)
     f->attributes->kernel.attributes(i, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
                                      NULL, f->uniforms, f->scene->nodes, f->fallback, f->sorted);
@@ -52,9 +54,8 @@ static void run_bvh(flight *f, size_t piece) {
                              &f->invalid, f->uniforms, f->scene->nodes, f->fallback, f->sorted);
   cast_rays(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips, &f->invalid,
             f->uniforms, f->scene->nodes, f->fallback, f->sorted);
-  if (f->attributes == NULL || f->sorted != NULL) return;
-  const size_t first = piece * f->uniforms.rays_each, end = first + f->uniforms.rays_each;
-  run_attributes(f, first, end < f->uniforms.rays ? end : f->uniforms.rays);
+  /* results of sorted rays are scattered over all pieces, so their attributes wait for the last of these */
+  if (f->attributes != NULL && f->sorted == NULL) run_attributes(f, piece);
 }
 
 static void run_piece(void *argument, size_t piece) {
@@ -69,19 +70,12 @@ static void run_piece(void *argument, size_t piece) {
     run_bvh(f, piece);
 }
 
-/* Results of sorted rays are scattered over all pieces, so their attributes wait for the last of them. */
-static void run_attributes_piece(void *argument, size_t piece) {
-  const flight *f = argument;
-  const size_t first = piece * f->uniforms.rays_each, end = first + f->uniforms.rays_each;
-  run_attributes(f, first, end < f->uniforms.rays ? end : f->uniforms.rays);
-}
-
 /* threads: at most, the caller's included. */
 static void run(flight *f, uint32_t threads) {
   const uint32_t each = f->uniforms.rays_each;
   const size_t pieces = ((size_t)f->uniforms.rays + each - 1) / each;
   pool_run(threads, pieces, run_piece, f);
-  if (f->attributes != NULL && f->sorted != NULL) pool_run(threads, pieces, run_attributes_piece, f);
+  if (f->attributes != NULL && f->sorted != NULL) pool_run(threads, pieces, run_attributes, f);
 }
 
 /* ---- before and after them ---- */
@@ -131,16 +125,6 @@ static slab_status make_room(flight *f) {
   return SLAB_OK;
 }
 
-/* Offsets of a chunk, relative to its first hit. */
-static slab_status make_offsets(const cast *c, flight *f) {
-  const size_t size = ((size_t)f->of->count + 1) * sizeof *f->offsets;
-  f->offsets = malloc(size);
-  if (f->offsets == NULL) return fail_memory(size, "offsets");
-  const uint64_t *from = c->offsets + f->of->first;
-  for (size_t i = 0; i <= f->of->count; i++) f->offsets[i] = (uint32_t)(from[i] - from[0]);
-  return SLAB_OK;
-}
-
 static slab_status sort_rays(const cast *c, flight *f) {
   const slab_scene_stats *bounds = &c->scene->stats;
   f->sorted = rays_sorted(f->rays, f->of->count, bounds->lower, bounds->upper, c->scene->context->threads);
@@ -162,28 +146,22 @@ static void release(flight *f) {
 
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
   *f = (flight){.of = of, .on = on, .scene = on->state->uploaded, .rays = c->rays + of->first};
-  const size_t first = c->query == SLAB_ALL && c->offsets != NULL ? c->offsets[of->first] : of->first;
-  f->results = (unsigned char *)c->results + first * c->result_size;
-  f->uniforms = cast_uniforms_of(c->scene, c->options);
-  f->uniforms.rays = of->count;
-  if (c->offsets != NULL) f->uniforms.invalid = 0; /* invalid rays were counted when the hits were counted */
+  f->results = c->collected == NULL ? chunk_results(c, of) : NULL;
+  f->uniforms = chunk_uniforms(c, of);
   if (f->uniforms.skip) f->skips = c->options->skip + of->first;
   choose_variants(f, c->query, of->traversal);
   f->uniforms.rays_each = rays_each(on, of->count, f->interleaved);
   if (f->packet != NULL) f->uniforms.packet = on->device->info.lane_width;
   slab_status status = f->packet != NULL ? make_fallback(f) : SLAB_OK;
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved) status = sort_rays(c, f);
-  if (status == SLAB_OK && c->offsets != NULL) status = make_offsets(c, f);
+  if (status == SLAB_OK && c->offsets != NULL) status = chunk_offsets(c, of, &f->offsets);
   if (status == SLAB_OK && c->collected != NULL) status = make_room(f);
   if (status != SLAB_OK) release(f);
   return status;
 }
 
 static slab_status finish(flight *f, chunk_outcome *outcome) {
-  slab_status status = SLAB_OK;
-  if (f->batch != NULL && !batch_look(f->batch, f->on->scene->primitives))
-    status = fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", f->of->count,
-                  f->of->first);
+  const slab_status status = f->batch != NULL ? chunk_look(f->batch, f->on->scene) : SLAB_OK;
   *outcome = (chunk_outcome){.invalid = f->invalid, .batch = status == SLAB_OK ? f->batch : NULL};
   if (status == SLAB_OK) f->batch = NULL;
   release(f);
@@ -229,7 +207,7 @@ slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *out
 
 /* ---- pairs ---- */
 
-enum { PAIRS_A_PIECE = 256, SHAPE_FLOATS = sizeof(slab_obb) / sizeof(float) };
+enum { PAIRS_A_PIECE = 256 };
 
 typedef struct pairs_job {
   native_pairs *kernel;
@@ -244,12 +222,10 @@ static void run_pairs(void *argument, size_t piece) {
   const pairs_job *job = argument;
   const size_t first = piece * PAIRS_A_PIECE, rows = primitive_rows(job->kind);
   const uint32_t count = job->n - first < PAIRS_A_PIECE ? (uint32_t)(job->n - first) : PAIRS_A_PIECE;
-  float shapes[PAIRS_A_PIECE * SHAPE_FLOATS];
-  memcpy(shapes, job->shapes + first * rows, count * rows * sizeof *shapes);
-  for (uint32_t i = 0; i < count; i++) {
-    primitive_normalise(job->kind, shapes + i * rows);
+  float shapes[PAIRS_A_PIECE * ROWS_MOST];
+  primitives_prepare(job->kind, job->shapes + first * rows, count, shapes);
+  for (uint32_t i = 0; i < count; i++)
     job->kernel(i, job->rays + first, shapes, job->intervals + first, (uint32_t)job->kind, count, (uint32_t)first);
-  }
 }
 
 slab_status native_cast_pairs(device *d, slab_shape kind, const slab_ray *rays, const float *shapes, size_t n,

@@ -10,6 +10,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/plural.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "tuning.h"
@@ -61,16 +62,20 @@ static void tell_processor(slab_device_info *info) {
 }
 #endif
 
+static void tell_level(slab_device_info *info, const native_level *level) {
+  snprintf(info->version, sizeof info->version, "compiled for %s", level->name);
+  info->lane_width = level->lanes;
+}
+
 static slab_device_info processor_info(const native_level *level) {
   slab_device_info info = {.type = SLAB_DEVICE_CPU, .denormals = 1, .rounds_to_nearest = 1, .exact_divide = 1};
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   tell_processor(&info);
   snprintf(info.driver, sizeof info.driver, "%s", slab_version());
-  snprintf(info.version, sizeof info.version, "compiled for %s", level->name);
+  tell_level(&info, level);
   snprintf(info.platform, sizeof info.platform, "Slabcast processor");
   info.compute_units = pool_threads();
   info.memory_bytes = info.allocation_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : SIZE_MAX;
-  info.lane_width = level->lanes;
   return info;
 }
 
@@ -92,12 +97,12 @@ static slab_status native_open(slab_context *context, device *d, const found_dev
     return fail(SLAB_UNSUPPORTED,
                 "\"%s\": the library has no kernels of %u lane%s that this processor can run; lane_width 0 takes the "
                 "best it has",
-                d->info.name, d->info.lane_width, d->info.lane_width == 1 ? "" : "s");
+                d->info.name, d->info.lane_width, plural(d->info.lane_width, "", "s"));
   native_device *n = d->opened = calloc(1, sizeof *n);
   if (n == NULL) return fail_memory(sizeof *n, "a device");
   for (const native_variant *v = level->variants; v->program != NATIVE_END; v++)
     n->of[v->program][v->query][v->kinds] = v;
-  snprintf(d->info.version, sizeof d->info.version, "compiled for %s", level->name);
+  tell_level(&d->info, level);
   d->in_place = true;
   d->tuning = tuning_of(SLAB_DEVICE_CPU);
   return SLAB_OK;

@@ -66,11 +66,9 @@ typedef struct native_level {
 /* The best first. */
 extern const native_level native_levels[];
 
-enum { NATIVE_QUERIES = SLAB_INTERVAL + 1 };
-
 /* An open processor: the variants of its level. NULL: it has none. */
 typedef struct native_device {
-  const native_variant *of[NATIVE_PROGRAMS][NATIVE_QUERIES][NATIVE_KINDS];
+  const native_variant *of[NATIVE_PROGRAMS][SLAB_QUERY_COUNT][NATIVE_KINDS];
 } native_device;
 
 /* A committed scene: arrays of the library, used in place. */

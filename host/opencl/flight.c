@@ -80,8 +80,7 @@ static bool collects(const cast *c) { return c->collected != NULL; }
 
 static unsigned char *results_of(const cast *c, const flight *s) {
   if (collects(c)) return s->batch->results;
-  size_t first = c->query == SLAB_ALL ? c->offsets[s->of->first] : s->of->first;
-  return (unsigned char *)c->results + first * c->result_size;
+  return chunk_results(c, s->of);
 }
 
 /* Allocates host memory for the hits of a chunk. */
@@ -116,13 +115,10 @@ static slab_status output(const cast *c, const device_scene *on, flight *s) {
   return status;
 }
 
-/* Offsets of a chunk, relative to its first hit. */
 static slab_status input_offsets(const cast *c, const device *d, flight *s) {
   const size_t size = ((size_t)s->of->count + 1) * sizeof *s->local_offsets;
-  s->local_offsets = malloc(size);
-  if (s->local_offsets == NULL) return fail_memory(size, "offsets");
-  for (size_t i = 0; i <= s->of->count; i++)
-    s->local_offsets[i] = (uint32_t)(c->offsets[s->of->first + i] - c->offsets[s->of->first]);
+  const slab_status status = chunk_offsets(c, s->of, &s->local_offsets);
+  if (status != SLAB_OK) return status;
   return input(d, s, PART_OFFSETS, s->local_offsets, size, "offsets", &s->launch.offsets);
 }
 
@@ -161,9 +157,7 @@ static slab_status input_sorted(const cast *c, const device *d, flight *s) {
 static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
   launch *l = &s->launch;
-  l->uniforms = cast_uniforms_of(c->scene, c->options);
-  l->uniforms.rays = s->of->count;
-  if (c->offsets != NULL) l->uniforms.invalid = 0; /* invalid rays were counted when the hits were counted */
+  l->uniforms = chunk_uniforms(c, s->of);
   l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? packet_rays(on, c->query) : 0;
   const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
   l->deferred = defers_attributes(on, c->query);
@@ -282,8 +276,8 @@ static slab_status fetch_all(const cast *c, const device *d, flight *s) {
 static slab_status fetch_hits(const cast *c, const device_scene *on, flight *s) {
   hit_batch *b = s->batch;
   hand_over_results(c, s, &s->fetches[0]);
-  if (!batch_look(b, on->scene->primitives))
-    return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
+  const slab_status status = chunk_look(b, on->scene);
+  if (status != SLAB_OK) return status;
   const size_t hits = b->lost || on->device->in_place ? 0 : b->used;
   return fetch_results(c, on->device, s, room_begin(b->rays), hits * sizeof(slab_hit));
 }

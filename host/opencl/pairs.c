@@ -9,13 +9,6 @@
 
 #define LAUNCH_PAIRS (1u << 20)
 
-/* Converts the shapes of one launch to the form that the kernel expects. */
-static void prepare_shapes(slab_shape kind, const float *shapes, size_t first, uint32_t count, float *prepared) {
-  const size_t rows = primitive_rows(kind);
-  memcpy(prepared, shapes + first * rows, count * rows * sizeof *prepared);
-  for (size_t i = 0; i < count; i++) primitive_normalise(kind, prepared + i * rows);
-}
-
 /* The device's buffers, for at most LAUNCH_PAIRS pairs. */
 typedef struct pair_buffers {
   cl_mem rays, shapes, intervals;
@@ -75,7 +68,7 @@ slab_status opencl_pairs(device *d, slab_shape kind, const slab_ray *rays, const
     status = create_buffer(d, CL_MEM_WRITE_ONLY, most * sizeof *intervals, NULL, "pairs", &b.intervals);
   for (size_t first = 0; status == SLAB_OK && first < n; first += most) {
     uint32_t count = n - first < most ? (uint32_t)(n - first) : most;
-    prepare_shapes(kind, shapes, first, count, prepared);
+    primitives_prepare(kind, shapes + first * primitive_rows(kind), count, prepared);
     status = run_pairs(d, kind, &b, rays, prepared, first, count, intervals);
   }
   release_buffer(&b.rays);
