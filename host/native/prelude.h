@@ -73,29 +73,21 @@ typedef float float16 __attribute__((ext_vector_type(16)));
   }
 PRELUDE_MEMORY(8, float)
 PRELUDE_MEMORY(16, float)
-PRELUDE_MEMORY(8, int)
-PRELUDE_MEMORY(16, int)
 PRELUDE_MEMORY(8, uint)
 PRELUDE_MEMORY(16, uint)
 
 PRELUDE int min(int a, int b) { return a < b ? a : b; }
 PRELUDE int max(int a, int b) { return a > b ? a : b; }
 PRELUDE uint min(uint a, uint b) { return a < b ? a : b; }
-PRELUDE uint max(uint a, uint b) { return a > b ? a : b; }
 PRELUDE uint2 min(uint2 a, uint2 b) { return a < b ? a : b; }
 PRELUDE uint4 min(uint4 a, uint4 b) { return a < b ? a : b; }
 PRELUDE int8 min(int8 a, int8 b) { return a < b ? a : b; }
 PRELUDE int8 max(int8 a, int8 b) { return a > b ? a : b; }
-PRELUDE uint8 min(uint8 a, uint8 b) { return a < b ? a : b; }
-PRELUDE uint8 max(uint8 a, uint8 b) { return a > b ? a : b; }
-PRELUDE uint16 min(uint16 a, uint16 b) { return a < b ? a : b; }
-PRELUDE uint16 max(uint16 a, uint16 b) { return a > b ? a : b; }
 PRELUDE int any(int8 m) {
   const uint4 four = as_uint8(m).lo | as_uint8(m).hi;
   const uint2 two = four.lo | four.hi;
   return (two.x | two.y) >> 31;
 }
-PRELUDE int any(int16 m) { return any(m.lo | m.hi); }
 PRELUDE int any(short8 m) { return any(__builtin_convertvector(m, int8)); }
 
 PRELUDE float fabs(float x) { return __builtin_fabsf(x); }
