@@ -2,7 +2,8 @@ cmake_minimum_required(VERSION 3.22)
 # Turns a kernel into a C array, its includes written out in place, each .h once.
 #   cmake -DNAME=flat -DSOURCE=kernels/flat.cl -DINCLUDES=kernels,host/include -DOUTPUT=embedded_flat.c -P embed.cmake
 # OUTPUT.d tells make or ninja what was included.
-# '#line' keeps the device compiler's messages pointing at the real files.
+# Comments that stand on lines of their own become empty lines: they are a quarter of the text. '#line' keeps the device
+# compiler's messages pointing at the real files.
 string(REPLACE "," ";" INCLUDES "${INCLUDES}")
 set(seen "")
 
@@ -17,9 +18,18 @@ function(flatten path result)
   string(REPLACE "\n" ";" lines "${text}")
   set(out "#line 1 \"${name}\"\n")
   set(number 0)
+  set(comment FALSE)
   foreach(line IN LISTS lines)
     math(EXPR number "${number} + 1")
-    if(line MATCHES "^#include \"([a-z0-9_]+\\.(h|inc|def))\"")
+    if(line MATCHES "^ */\\*" AND NOT line MATCHES "\\*/ *[^ ]")
+      set(comment TRUE)
+    endif()
+    if(comment)
+      string(APPEND out "\n")
+      if(line MATCHES "\\*/ *$")
+        set(comment FALSE)
+      endif()
+    elseif(line MATCHES "^#include \"([a-z0-9_]+\\.(h|inc|def))\"")
       set(included "${CMAKE_MATCH_1}")
       set(found "")
       foreach(folder IN LISTS INCLUDES)
