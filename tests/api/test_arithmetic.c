@@ -292,16 +292,19 @@ static int note_mode(void *user, uint64_t done, uint64_t total) {
   return 0;
 }
 
-static void progress_is_called_in_the_callers_mode(void **state) {
+/* Casts give the bytes of the first mode, and progress is called in the caller's. */
+static void casts_and_their_progress_in_each_mode(void **state) {
   (void)state;
   world *w = world_begin(&modes[0]);
   slab_scene *scene = fill_scene(&modes[0], w, w->context, false);
-  slab_hit hits[RAYS];
-  uint64_t offsets[RAYS + 1];
+  slab_hit want[RAYS], hits[RAYS];
+  uint64_t want_offsets[RAYS + 1], offsets[RAYS + 1];
   assert_ok(slab_scene_commit(scene, NULL));
-  assert_ok(slab_all(scene, w->rays, RAYS, offsets, NULL, 0, NULL, NULL));
-  const uint64_t room = offsets[RAYS] + 1;
-  slab_hit *all = harness_room(room * sizeof *all);
+  assert_ok(slab_closest(scene, w->rays, RAYS, want, NULL));
+  assert_ok(slab_all(scene, w->rays, RAYS, want_offsets, NULL, 0, NULL, NULL));
+  const uint64_t room = want_offsets[RAYS] + 1;
+  slab_hit *all = harness_room(room * sizeof *all), *want_all = harness_room(room * sizeof *all);
+  assert_ok(slab_all(scene, w->rays, RAYS, want_offsets, want_all, room, NULL, NULL));
   for (size_t i = 0; i < mode_count; i++) {
     const mode *m = &modes[i];
     witness seen = {.mode = m};
@@ -310,7 +313,11 @@ static void progress_is_called_in_the_callers_mode(void **state) {
     OK_IN_MODE(slab_all(scene, w->rays, RAYS, offsets, all, room, NULL, &options));
     assert_true(seen.calls >= 2); /* at least one per cast */
     assert_int_equal(seen.kept, seen.calls);
+    assert_same_bits(hits, want, RAYS, sizeof *hits);
+    assert_same_bits(offsets, want_offsets, RAYS + 1, sizeof *offsets);
+    assert_same_bits(all, want_all, (size_t)(room - 1), sizeof *all);
   }
+  free(want_all);
   free(all);
   slab_scene_destroy(scene);
   world_end(w);
@@ -320,7 +327,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(driver_opened_while_flushing_keeps_the_contract),
       cmocka_unit_test(every_mode_gives_the_same_bytes),
-      cmocka_unit_test(progress_is_called_in_the_callers_mode),
+      cmocka_unit_test(casts_and_their_progress_in_each_mode),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
