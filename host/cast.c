@@ -6,23 +6,24 @@
 
 #include "base/status.h"
 
-cast_uniforms cast_uniforms_of(const slab_scene *scene, const slab_cast_options *options) {
-  cast_uniforms u = {.geometries = scene->geometries, .mask = UINT32_MAX};
+cast_uniforms cast_uniforms_of(const slab_scene *scene, slab_query query, const slab_cast_options *options) {
+  cast_uniforms u = {.ids = query == SLAB_NEAREST, .geometries = scene->geometries, .mask = UINT32_MAX};
   memcpy(u.outside, scene->outside, sizeof u.outside);
   u.units = (uint32_t)(scene->bvh_floats / BLOCK_UNIT);
   if (options != NULL && options->mask != 0) u.mask = options->mask;
   for (uint32_t g = 0; u.mask != UINT32_MAX && g < scene->geometries; g++) /* a geometry's mask is never 0 */
     if ((scene->table[g].mask & u.mask) == 0) u.masked = 1;
   if (options == NULL) return u;
-  u.cull = (uint32_t)options->cull;
+  u.rules = (uint32_t)options->cull | (options->edges == SLAB_EDGES_CLOSED ? RULE_CLOSED : 0);
   u.face_forward = options->face_forward != 0;
   u.skip = options->skip != NULL;
   u.invalid = options->invalid != NULL;
+  if (query == SLAB_ALL) u.most = options->max_hits;
   return u;
 }
 
 cast_uniforms chunk_uniforms(const cast *c, const chunk *of) {
-  cast_uniforms u = cast_uniforms_of(c->scene, c->options);
+  cast_uniforms u = cast_uniforms_of(c->scene, c->query, c->options);
   u.rays = of->count;
   if (c->offsets != NULL) u.invalid = 0;
   return u;
@@ -47,7 +48,10 @@ slab_status chunk_look(hit_batch *b, const slab_scene *scene) {
   return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
 }
 
-slab_status check_cull(const char *function, slab_cull cull) {
-  if ((unsigned)cull <= SLAB_CULL_FRONT) return SLAB_OK;
-  return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
+slab_status check_rules(const char *function, slab_cull cull, slab_edges edges) {
+  if ((unsigned)cull > SLAB_CULL_FRONT)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
+  if ((unsigned)edges > SLAB_EDGES_CLOSED)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: edges is %d, not a slab_edges", function, (int)edges);
+  return SLAB_OK;
 }

@@ -38,8 +38,11 @@ typedef struct cast {
                           with it too */
 } cast;
 
+/* The hits of a ray that SLAB_ALL lists at most; 0: all. */
+static inline uint32_t max_hits(const cast *c) { return c->options != NULL ? c->options->max_hits : 0; }
+
 /* The uniforms of a cast with these options (NULL: none), without the number of rays. */
-cast_uniforms cast_uniforms_of(const slab_scene *, const slab_cast_options *);
+cast_uniforms cast_uniforms_of(const slab_scene *, slab_query, const slab_cast_options *);
 /* The same of a chunk. Invalid rays of SLAB_ALL with offsets are not counted: they were when the hits were counted. */
 cast_uniforms chunk_uniforms(const cast *, const chunk *);
 /* Where a chunk's results begin in the caller's array. */
@@ -48,6 +51,6 @@ unsigned char *chunk_results(const cast *, const chunk *);
 slab_status chunk_offsets(const cast *, const chunk *, uint32_t **offsets);
 /* Looks at the collected hits of a chunk, whose lists must be there. */
 slab_status chunk_look(hit_batch *, const slab_scene *);
-slab_status check_cull(const char *function, slab_cull);
+slab_status check_rules(const char *function, slab_cull, slab_edges);
 
 #endif

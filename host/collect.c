@@ -30,6 +30,13 @@
 
 bool hits_are_known(const hits_known *k) { return k->rays >= KNOWN; }
 
+/* Where nothing is known each ray gets room for all that it may list, if that is not more than it would get anyway. */
+hits_known hits_bounded(const hits_known *k, uint32_t most) {
+  if (most == 0) return *k;
+  if (!hits_are_known(k) && most <= UNKNOWN_HITS) return (hits_known){.rays = KNOWN, .mean = most};
+  return (hits_known){.rays = k->rays, .mean = fmin(k->mean, most), .deviation = fmin(k->deviation, most)};
+}
+
 /* Likely number of hits of a ray. */
 static double likely_hits(const hits_known *k) {
   return ROOM_MORE * (hits_are_known(k) ? k->mean : fmax(k->mean, UNKNOWN_HITS)) + ROOM_LEFT;

@@ -17,6 +17,8 @@ typedef struct hits_known {
 
 /* Whether enough rays have been seen to use these numbers. */
 bool hits_are_known(const hits_known *);
+/* The same for a cast that lists at most `most` hits of a ray (0: all). */
+hits_known hits_bounded(const hits_known *, uint32_t most);
 /* Maximum bytes of the hits of a chunk, with what the kernels need to collect them. Where hits are copied the limit is
  * STAGED_BYTES. Most of this memory is never accessed. */
 #define ROOM_BYTES ((size_t)128 << 20)

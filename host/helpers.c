@@ -50,6 +50,8 @@ size_t slab_result_size(slab_query query) {
       return sizeof(uint32_t);
     case SLAB_INTERVAL:
       return sizeof(slab_interval);
+    case SLAB_NEAREST:
+      return sizeof(slab_short_hit);
   }
   return 0;
 }

@@ -16,7 +16,7 @@ static slab_status check_cast(const cast *c) {
   if (status != SLAB_OK) return status;
   if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", c->function);
   if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
-  return check_cull(c->function, o == NULL ? SLAB_CULL_NONE : o->cull);
+  return o == NULL ? SLAB_OK : check_rules(c->function, o->cull, o->edges);
 }
 
 /* All queries with one result per ray. */
@@ -42,6 +42,11 @@ slab_status slab_closest(slab_scene *scene, const slab_ray *rays, size_t n, slab
 slab_status slab_distance(slab_scene *scene, const slab_ray *rays, size_t n, float *t,
                           const slab_cast_options *options) {
   return cast_each("slab_distance", SLAB_DISTANCE, scene, rays, n, t, options);
+}
+
+slab_status slab_nearest(slab_scene *scene, const slab_ray *rays, size_t n, slab_short_hit *hits,
+                         const slab_cast_options *options) {
+  return cast_each("slab_nearest", SLAB_NEAREST, scene, rays, n, hits, options);
 }
 
 slab_status slab_any(slab_scene *scene, const slab_ray *rays, size_t n, uint8_t *occluded,
@@ -89,7 +94,8 @@ static slab_status count_rest(cast *c, size_t first, uint64_t *counts) {
   uint32_t *counted = malloc(n * sizeof *counted + 1);
   if (counted == NULL) return fail_memory(n * sizeof *counted, "hit counts");
   const slab_status status = cast_some(c, SLAB_COUNT, first, n, counted, NULL);
-  for (size_t i = 0; status == SLAB_OK && i < n; i++) counts[first + i] = counted[i];
+  const uint32_t most = max_hits(c) != 0 ? max_hits(c) : UINT32_MAX;
+  for (size_t i = 0; status == SLAB_OK && i < n; i++) counts[first + i] = counted[i] < most ? counted[i] : most;
   free(counted);
   return status;
 }

@@ -387,7 +387,7 @@ static void worker_open(cast_job *f, uint32_t i) {
   s->size = first_launch(&s->on, s->bound);
   traversal_choice_open(s);
   pthread_mutex_lock(&s->on.device->lock);
-  s->hits = s->on.state->hits;
+  s->hits = hits_bounded(&s->on.state->hits, max_hits(s->cast_job->cast));
   pthread_mutex_unlock(&s->on.device->lock);
 }
 
@@ -395,7 +395,7 @@ static void worker_open(cast_job *f, uint32_t i) {
 static void worker_close(device_worker *s) {
   traversal_choice_close(s);
   pthread_mutex_lock(&s->on.device->lock);
-  s->on.state->hits = s->hits;
+  if (max_hits(s->cast_job->cast) == 0) s->on.state->hits = s->hits;
   pthread_mutex_unlock(&s->on.device->lock);
 }
 

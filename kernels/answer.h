@@ -44,7 +44,7 @@ INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_r
                            const cast_uniforms *cast, ray_real t, ray_hit *hit) {
   hit->t = ray_final_t(ray, t);
   hit->u = hit->v = (ray_real)(0.0f);
-  primitive_attributes(kind, ray, v, t, cast->cull, hit);
+  primitive_attributes(kind, ray, v, t, cast->rules, hit);
   ray_real along =
       (hit->normal[0] * ray->direction[0] + hit->normal[1] * ray->direction[1]) + hit->normal[2] * ray->direction[2];
   ray_mask turn = along > 0.0f;
@@ -54,6 +54,20 @@ INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_r
   }
   hit->u = without_minus_zero(hit->u);
   hit->v = without_minus_zero(hit->v);
+}
+
+/* Writes result i of SLAB_DISTANCE or SLAB_NEAREST. id: a global primitive id, or why there is no hit. */
+INLINE void distance_write(GLOBAL void *results, size_t i, float t, uint id, const scene_view *scene) {
+  if (scene->cast->ids == 0) {
+    ((GLOBAL float *)results)[i] = t;
+    return;
+  }
+  slab_short_hit hit = {t, id, id};
+  if (id < SLAB_INVALID) {
+    hit.geometry = geometry_of(scene->table, scene->cast->geometries, id);
+    hit.primitive = id - scene->table[hit.geometry].global_id_base;
+  }
+  ((GLOBAL slab_short_hit *)results)[i] = hit;
 }
 
 #ifndef SLAB_PACKET
@@ -97,7 +111,7 @@ INLINE slab_interval pair_interval(uint kind, const slab_ray *given, GLOBAL cons
   const prepared_ray ray = ray_prepare(given);
   if (ray.state != RAY_LIVE) return interval_none(reason_of(&ray));
   real enter, leave;
-  mask hit = primitive_solid(kind, &ray, shape, ray.t_max, &enter, &leave);
+  mask hit = primitive_solid(kind, &ray, shape, ray.t_max, 0, &enter, &leave);
   if ((lanes_bits(hit) & 1) == 0) return interval_none(SLAB_MISS);
   return interval_of(kind, &ray, given, lanes_at(enter, 0), lanes_at(leave, 0), primitive, 0);
 }

@@ -57,12 +57,12 @@ INLINE mask box_reject(const prepared_ray *ray, GLOBAL const float *block, ray_r
   return box_may_overlap(ray, near, far, limit, &enter);
 }
 
-INLINE mask box_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask box_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
   real near[3], far[3], lo, leave, hi;
   if (!lanes_any(box_reject(ray, block, limit))) return (mask)0;
   box_planes(ray, block, near, far);
   box_interval(ray, near, far, &lo, &leave, &hi);
-  return slab_overlaps(lo, leave, ray->t_min, limit) & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
+  return slab_overlaps(lo, leave, ray->t_min, limit) & solid_crossing(lo, hi, ray->t_min, limit, rules, t);
 }
 
 INLINE mask box_solid(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
@@ -77,7 +77,7 @@ INLINE mask box_solid(const prepared_ray *ray, GLOBAL const float *block, ray_re
 /* The face of the crossing at t: 0 to 5 for -x, +x, -y, +y, -z, +z. Where several planes are at t it is the one of the
  * lowest axis. origin, inverse and direction are in the frame in which the box has these planes. */
 INLINE ray_word box_face(const ray_real origin[3], const ray_real inverse[3], const ray_real direction[3],
-                         const ray_real near[3], const ray_real far[3], ray_real t_min, uint cull) {
+                         const ray_real near[3], const ray_real far[3], ray_real t_min, uint rules) {
   ray_real enter[3], leave[3], lo = (ray_real)(-INFINITY), out = (ray_real)(INFINITY);
   UNROLL for (int i = 0; i < 3; i++) {
     enter[i] = (near[i] - origin[i]) * inverse[i];
@@ -85,7 +85,7 @@ INLINE ray_word box_face(const ray_real origin[3], const ray_real inverse[3], co
     lo = ray_max(enter[i], lo);
     out = ray_min(leave[i], out);
   }
-  ray_mask front = cull == SLAB_CULL_FRONT ? (ray_mask)(0) : lo >= t_min;
+  ray_mask front = (rules & SLAB_CULL_FRONT) != 0 ? (ray_mask)(0) : lo >= t_min;
   ray_word face = (ray_word)(0);
   UNROLL for (int i = 2; i >= 0; i--) {
     ray_word lower = (ray_word)(2u * (uint)i), upper = (ray_word)(2u * (uint)i + 1u);
@@ -102,7 +102,7 @@ INLINE ray_real face_as_real(ray_word face) {
   return u;
 }
 
-INLINE void box_attributes(const prepared_ray *ray, const ray_real v[BOX_ROWS], ray_real t, uint cull, ray_hit *hit) {
+INLINE void box_attributes(const prepared_ray *ray, const ray_real v[BOX_ROWS], ray_real t, uint rules, ray_hit *hit) {
   (void)t;
   ray_real near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {
@@ -110,7 +110,7 @@ INLINE void box_attributes(const prepared_ray *ray, const ray_real v[BOX_ROWS], 
     near[i] = dir_is_negative ? v[i + 3] : v[i];
     far[i] = dir_is_negative ? v[i] : v[i + 3];
   }
-  ray_word face = box_face(ray->origin, ray->inverse, ray->direction, near, far, ray->t_min, cull);
+  ray_word face = box_face(ray->origin, ray->inverse, ray->direction, near, far, ray->t_min, rules);
   UNROLL for (uint i = 0; i < 3; i++) {
     ray_real upper = face == 2 * i + 1 ? (ray_real)(1.0f) : (ray_real)(0.0f);
     hit->normal[i] = face == 2 * i ? (ray_real)(-1.0f) : upper;

@@ -81,12 +81,6 @@ INLINE void listing_grow(listing *l, const cast_uniforms *cast) {
   l->capacity = wanted;
 }
 
-INLINE void listing_take(listing *l, float t, uint global_id, uint where, const cast_uniforms *cast) {
-  if (l->count == l->capacity && l->taken != 0) listing_grow(l, cast);
-  if (l->count < l->capacity) hit_move(&l->hits[l->count], t, global_id, where);
-  l->count++;
-}
-
 /* ---- sorting by (t, global primitive id): a heap sort in place, since a ray may have any number of hits ---- */
 
 INLINE bool hit_is_after(const global deferred_hit *a, float t, uint global_id) {
@@ -105,8 +99,13 @@ INLINE void sift_down(global deferred_hit *hits, uint root, uint count) {
   hit_move(&hits[root], t, global_id, where);
 }
 
-INLINE void sort_hits(global deferred_hit *hits, uint count) {
+/* Makes a heap of them: each hit comes before none of the two below it, and the first comes after all others. */
+INLINE void heap_hits(global deferred_hit *hits, uint count) {
   for (uint i = count / 2; i-- > 0;) sift_down(hits, i, count);
+}
+
+INLINE void sort_hits(global deferred_hit *hits, uint count) {
+  heap_hits(hits, count);
   for (uint last = count; last-- > 1;) {
     const float t = hits[last].t;
     const uint global_id = hits[last].global_id, where = hits[last].where;
@@ -114,6 +113,23 @@ INLINE void sort_hits(global deferred_hit *hits, uint count) {
     hit_move(&hits[0], t, global_id, where);
     sift_down(hits, 0, last);
   }
+}
+
+/* Adds a hit. Of a list that holds as many as the cast wants, it replaces the last, hits[0], unless it comes after
+ * that. True where hits[0] is the last of them: nothing beyond it is wanted. */
+INLINE bool listing_take(listing *l, float t, uint global_id, uint where, const cast_uniforms *cast) {
+  if (cast->most != 0 && l->count == cast->most) {
+    if (l->count > l->capacity || !hit_is_after(&l->hits[0], t, global_id)) return false;
+    hit_move(&l->hits[0], t, global_id, where);
+    sift_down(l->hits, 0, l->count);
+    return true;
+  }
+  if (l->count == l->capacity && l->taken != 0) listing_grow(l, cast);
+  if (l->count < l->capacity) hit_move(&l->hits[l->count], t, global_id, where);
+  l->count++;
+  if (l->count != cast->most || l->count > l->capacity) return false;
+  heap_hits(l->hits, l->count);
+  return true;
 }
 
 /* Sorts the collected hits of ray i. Returns where the results go, or NULL where there is no room. */

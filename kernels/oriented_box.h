@@ -78,10 +78,10 @@ INLINE mask obb_interval(const prepared_ray *ray, GLOBAL const float *block, ray
   return hit;
 }
 
-INLINE mask obb_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask obb_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
   mask hit = obb_interval(ray, block, limit, &lo, &hi);
-  return hit & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
+  return hit & solid_crossing(lo, hi, ray->t_min, limit, rules, t);
 }
 
 INLINE mask obb_solid(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
@@ -90,7 +90,7 @@ INLINE mask obb_solid(const prepared_ray *ray, GLOBAL const float *block, ray_re
   return hit & solid_interval(ray, lo, hi, limit, enter, leave);
 }
 
-INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_ROWS], ray_real t, uint cull, ray_hit *hit) {
+INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_ROWS], ray_real t, uint rules, ray_hit *hit) {
   (void)t;
   real rows[OBB_ROWS];
   UNROLL for (int r = 0; r < OBB_ROWS; r++) rows[r] = (real)(v[r]);
@@ -104,7 +104,7 @@ INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_ROWS], 
     near[i] = direction[i] < 0.0f ? v[3 + i] : -v[3 + i];
     far[i] = -near[i];
   }
-  ray_word face = box_face(origin, inverse, direction, near, far, ray->t_min, cull);
+  ray_word face = box_face(origin, inverse, direction, near, far, ray->t_min, rules);
   UNROLL for (int i = 0; i < 3; i++) {
     ray_real component = face >= 4 ? v[12 + i] : face >= 2 ? v[9 + i] : v[6 + i];
     axis[i] = (face & 1) != 0 ? component : -component;

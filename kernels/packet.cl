@@ -130,7 +130,7 @@ INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits,
     const uint lane = lowest_lane(bits), global_id = global_ids[lane];
     real t;
     if (global_id == SLAB_MISS) continue;
-    mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->cull, &t) & overlapped & p->live;
+    mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->rules, &t) & overlapped & p->live;
     if (primitive_is_surface(kind)) hit = hit & (p->skip != global_id);
     if (lanes_any(hit) && !packet_hides(global_id, scene)) packet_take(p, hit, t, global_id, where, lane);
   }
@@ -184,7 +184,7 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const g
     float limits[LANES];
     lanes_store(p->limit, limits);
     real t;
-    const mask hit = triangle_intersect(&ray, &rows, packet_pair(limits[a], limits[b]), scene->cast->cull, &t);
+    const mask hit = triangle_intersect(&ray, &rows, packet_pair(limits[a], limits[b]), scene->cast->rules, &t);
     for (uint hits = lanes_bits(hit) & (both ? 0xFFFFu : EIGHT_BITS); hits != 0; hits &= hits - 1) {
       const uint at = lowest_lane(hits), lane = at % BVH_WIDTH, global_id = global_ids[lane];
       const mask own = (word)(at < BVH_WIDTH ? a : b) == LANE_NUMBERS;
@@ -301,7 +301,8 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
     attributes_of_hits(&m, scene, (global slab_hit *)results + first, count);
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
-    for (uint i = 0; i < count; i++) ((global float *)results)[first + i] = values[i];
+    lanes_store(found ? p->global_id : reason_of(&p->ray), words);
+    for (uint i = 0; i < count; i++) distance_write(results, first + i, values[i], words[i], scene);
   } else if (SLAB_QUERY == SLAB_ANY) {
     const uint bits = lanes_bits(found);
     for (uint i = 0; i < count; i++) ((global uchar *)results)[first + i] = bits >> i & 1;

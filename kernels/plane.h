@@ -25,7 +25,7 @@ INLINE real plane_from(const prepared_ray *ray, const real n[3], real offset, ma
   return lanes_any(near) ? plane_dot(n, ray->origin) : from;
 }
 
-INLINE mask plane_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask plane_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
   real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_load(block + i * STRIDE);
   real offset = lanes_load(block + 3 * STRIDE);
@@ -33,14 +33,14 @@ INLINE mask plane_surface(const prepared_ray *ray, GLOBAL const float *block, ra
   const real from = plane_from(ray, n, offset, along != 0.0f);
   *t = lanes_divide(offset - from, along);
   mask hit = (along != 0.0f) & (*t >= ray->t_min) & (*t <= limit);
-  if (cull == SLAB_CULL_BACK) hit = hit & (along < 0.0f);
-  if (cull == SLAB_CULL_FRONT) hit = hit & (along > 0.0f);
+  if ((rules & SLAB_CULL_BACK) != 0) hit = hit & (along < 0.0f);
+  if ((rules & SLAB_CULL_FRONT) != 0) hit = hit & (along > 0.0f);
   return hit;
 }
 
-INLINE void plane_attributes(const prepared_ray *ray, const ray_real v[PLANE_ROWS], ray_real t, uint cull,
+INLINE void plane_attributes(const prepared_ray *ray, const ray_real v[PLANE_ROWS], ray_real t, uint rules,
                              ray_hit *hit) {
-  (void)ray, (void)t, (void)cull;
+  (void)ray, (void)t, (void)rules;
   unit_vector(v, hit->normal);
 }
 

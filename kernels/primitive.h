@@ -33,27 +33,28 @@ INLINE bool primitive_is_surface(uint kind) {
 }
 
 #ifndef SLAB_APART
-/* Lanes whose first crossing that is not culled lies in [t_min, limit], and the t of that crossing. */
-INLINE mask primitive_surface(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull,
+/* Lanes whose first crossing that is not culled lies in [t_min, limit], and the t of that crossing. rules: those of
+ * cast_uniforms. */
+INLINE mask primitive_surface(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules,
                               real *t) {
 #define SURFACE_OF(shape, name, names, noun, rows, form, place, source) \
-  if (kind == shape) return name##_surface(ray, block, limit, cull, t);
+  if (kind == shape) return name##_surface(ray, block, limit, rules, t);
   SHAPES(SURFACE_OF)
 #undef SURFACE_OF
-  return plane_surface(ray, block, limit, cull, t);
+  return plane_surface(ray, block, limit, rules, t);
 }
 
 /* Lanes where the ray's range overlaps the solid and enters it at limit or before, and the clipped interval of t
- * there. */
-INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter,
-                            real *leave) {
+ * there. Nothing is culled. */
+INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules,
+                            real *enter, real *leave) {
 #define INTERVAL_OF_SURFACE(shape, name)
 #define INTERVAL_OF_SOLID(shape, name) \
   if (kind == shape) return name##_solid(ray, block, limit, enter, leave);
 #define INTERVAL_OF(shape, name, names, noun, rows, form, place, source) INTERVAL_OF_##form(shape, name)
   SHAPES(INTERVAL_OF)
 #undef INTERVAL_OF
-  mask hit = primitive_surface(kind, ray, block, limit, SLAB_CULL_NONE, enter);
+  mask hit = primitive_surface(kind, ray, block, limit, rules & RULE_CLOSED, enter);
   *leave = *enter;
   return hit;
 }
@@ -61,10 +62,10 @@ INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const flo
 
 /* Computes the normal, and u and v where the kind has them, of a crossing at t (in the prepared ray's units) of the
  * primitive with components v. */
-INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[ROWS_MOST], ray_real t, uint cull,
-                                 ray_hit *hit) {
+INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[ROWS_MOST], ray_real t,
+                                 uint rules, ray_hit *hit) {
 #define ATTRIBUTES_OF(shape, name, names, noun, rows, form, place, source) \
-  if (kind == shape) name##_attributes(ray, v, t, cull, hit);
+  if (kind == shape) name##_attributes(ray, v, t, rules, hit);
   SHAPES(ATTRIBUTES_OF)
 #undef ATTRIBUTES_OF
 }

@@ -54,7 +54,7 @@ INLINE void query_take(query_state *q, const prepared_ray *ray, float crossing, 
   const float t = ray_t_written(ray, crossing);
   switch (SLAB_QUERY) {
     case SLAB_ALL:
-      listing_take(&q->list, t, global_id, where, cast);
+      if (listing_take(&q->list, t, global_id, where, cast)) q->limit = ray_tie_limit(ray, q->list.hits[0].t);
       break;
     case SLAB_COUNT:
       q->count++;
@@ -98,8 +98,9 @@ INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask
 INLINE bool query_block(query_state *q, const uint kind, const prepared_ray *ray, const global float *block, uint first,
                         const global uint *global_ids, uint where, const scene_view *scene) {
   real t, leave = (real)(0.0f);
-  mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->limit, &t, &leave)
-                                         : primitive_surface(kind, ray, block, q->limit, scene->cast->cull, &t);
+  const uint rules = scene->cast->rules;
+  mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->limit, rules, &t, &leave)
+                                         : primitive_surface(kind, ray, block, q->limit, rules, &t);
   return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, global_ids, where, scene);
 }
 
@@ -126,7 +127,7 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
     slab_hit hit = found ? query_hit(ray, scene, q->t, q->global_id, q->where) : hit_none(reason_of(ray));
     ((global slab_hit *)results)[i] = hit;
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
-    ((global float *)results)[i] = found ? ray_final_t(ray, q->t) : INFINITY;
+    distance_write(results, i, found ? ray_final_t(ray, q->t) : INFINITY, found ? q->global_id : reason_of(ray), scene);
   } else if (SLAB_QUERY == SLAB_ANY) {
     ((global uchar *)results)[i] = found ? 1 : 0;
   } else if (SLAB_QUERY == SLAB_COUNT) {

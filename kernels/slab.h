@@ -13,11 +13,11 @@
 
 /* The first surface crossing of a solid that the ray is inside for [lo, hi]. It is lo, or hi where the ray starts
  * inside or front faces are culled. False where none lies in [t_min, limit]. */
-INLINE mask solid_crossing(real lo, real hi, ray_real t_min, ray_real limit, uint cull, real *t) {
-  mask front = cull == SLAB_CULL_FRONT ? lo != lo : lo >= t_min;
+INLINE mask solid_crossing(real lo, real hi, ray_real t_min, ray_real limit, uint rules, real *t) {
+  mask front = (rules & SLAB_CULL_FRONT) != 0 ? lo != lo : lo >= t_min;
   *t = front ? lo : hi;
   mask kept = (*t >= t_min) & (*t <= limit);
-  return cull == SLAB_CULL_BACK ? kept & front : kept;
+  return (rules & SLAB_CULL_BACK) != 0 ? kept & front : kept;
 }
 
 /* The part of [lo, hi] in the ray's range. False where there is none, or it begins beyond limit. */

@@ -55,10 +55,10 @@ INLINE mask sphere_interval(const prepared_ray *ray, GLOBAL const float *block, 
   return hit;
 }
 
-INLINE mask sphere_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask sphere_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
   real lo = (real)(0.0f), hi = (real)(0.0f);
   mask hit = sphere_interval(ray, block, limit, &lo, &hi);
-  return hit & solid_crossing(lo, hi, ray->t_min, limit, cull, t);
+  return hit & solid_crossing(lo, hi, ray->t_min, limit, rules, t);
 }
 
 INLINE mask sphere_solid(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, real *enter, real *leave) {
@@ -68,9 +68,9 @@ INLINE mask sphere_solid(const prepared_ray *ray, GLOBAL const float *block, ray
 }
 
 /* t is in the prepared ray's units. The normal of a sphere of radius 0 is against the ray. */
-INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_ROWS], ray_real t, uint cull,
+INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_ROWS], ray_real t, uint rules,
                               ray_hit *hit) {
-  (void)cull;
+  (void)rules;
   ray_real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_fma(t, ray->direction[i], ray->origin[i] - v[i]);
   ray_mask has = unit_vector(n, hit->normal);

@@ -18,9 +18,9 @@ INLINE triangle_rows triangle_load(const prepared_ray *ray, GLOBAL const float *
   return t;
 }
 
-INLINE mask triangle_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint cull, real *t) {
+INLINE mask triangle_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
   const triangle_rows rows = triangle_load(ray, block);
-  return triangle_intersect(ray, &rows, limit, cull, t);
+  return triangle_intersect(ray, &rows, limit, rules, t);
 }
 #endif
 
@@ -50,9 +50,9 @@ INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_R
   UNROLL for (int i = 0; i < 3; i++) normal[i] = (lacks & !front) ? -normal[i] : normal[i];
 }
 
-INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_real t, uint cull,
+INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_real t, uint rules,
                                 ray_hit *hit) {
-  (void)t, (void)cull;
+  (void)t;
   triangle_rows rows;
   UNROLL for (int c = 0; c < 3; c++) UNROLL for (int i = 0; i < 3; i++) {
     const octant_word k = ray->k[i];
@@ -63,7 +63,7 @@ INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANG
   triangle_edges(&s, e);
   mask front;
   real weight[3];
-  triangle_inside(&s, e, triangle_candidates(e), &front, weight);
+  triangle_inside(&s, e, triangle_candidates(e), rules, &front, weight);
   hit->u = lanes_first(weight[1]);
   hit->v = lanes_first(weight[2]);
   triangle_normal(ray, v, lanes_first(front), hit->normal);

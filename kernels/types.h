@@ -132,6 +132,14 @@ typedef struct hit_list {
  * this, each list increments a counter that all work-items share, and cores wait for each other. */
 #define HIT_SHARE 64u
 
+/* A bit of cast_uniforms.rules beside those of slab_cull: slab_edges is SLAB_EDGES_CLOSED. */
+#define RULE_CLOSED 4u
+
+/* Queries below this number have programs of their own. */
+#define PROGRAM_QUERIES 6
+/* The query whose program answers a query. */
+#define PROGRAM_QUERY(query) ((query) == SLAB_NEAREST ? SLAB_DISTANCE : (query))
+
 enum { AT_RAYS, AT_RESULTS, AT_OFFSETS, AT_SKIPS, AT_INVALID };
 
 typedef struct cast_uniforms {
@@ -139,10 +147,12 @@ typedef struct cast_uniforms {
   uint32_t rays_each;    /* rays per work-item, cast one after the other; at most SLAB_RAYS for flat scenes */
   uint32_t geometries;   /* entries in the table */
   uint32_t mask;         /* the cast's */
-  uint32_t cull;         /* slab_cull */
+  uint32_t rules;        /* which crossings count: slab_cull and RULE_CLOSED */
   uint32_t face_forward; /* 0 or 1 */
   uint32_t skip;         /* 1: the skip array holds an entry for each ray */
   uint32_t invalid;      /* 1: count invalid rays */
+  uint32_t ids;          /* 1: results of SLAB_DISTANCE are slab_short_hit, which is SLAB_NEAREST */
+  uint32_t most;         /* SLAB_ALL: the first hits that are listed of a ray, at most; 0: all */
   uint32_t at[5];        /* where in its buffer an argument begins: AT_RAYS .. AT_INVALID, in units of 4 bytes;
                             AT_RESULTS of SLAB_ANY in bytes */
   uint32_t packet;       /* BVHs: rays per packet where some have been cast in packets, else 0 */

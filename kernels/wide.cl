@@ -196,9 +196,9 @@ INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) 
                       rows_b = triangle_load(&b->ray, block_at(scene->blocks, (size_t)b->path.child * BVH_UNIT));
   const prepared_pair rays = pair_of_rays(&a->ray, &b->ray);
   const pair_rows rows = pair_load(&rows_a, &rows_b);
-  const uint cull = SLAB_QUERY == SLAB_INTERVAL ? SLAB_CULL_NONE : scene->cast->cull;
+  const uint rules = scene->cast->rules & (SLAB_QUERY == SLAB_INTERVAL ? RULE_CLOSED : ~0u);
   pair_real t;
-  const pair_mask hit = triangle_intersect(&rays, &rows, pair_of(a->on.q.limit, b->on.q.limit), cull, &t);
+  const pair_mask hit = triangle_intersect(&rays, &rows, pair_of(a->on.q.limit, b->on.q.limit), rules, &t);
   in_flight_take(a, hit.lo, t.lo, scene);
   in_flight_take(b, hit.hi, t.hi, scene);
 }

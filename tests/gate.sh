@@ -10,9 +10,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=tests/toolchain.sh
 source "$root/tests/toolchain.sh"
 ptxas=${PTXAS:-ptxas}
-# count_of NAME: the number that the public header gives it.
-count_of() { sed -nE "s/^#define $1 ([0-9]+)$/\1/p" "$root/host/include/slabcast_types.h"; }
-mapfile -t queries < <(seq 0 $(($(count_of SLAB_QUERY_COUNT) - 1)))
+# count_of NAME: the number that a header gives it.
+count_of() { sed -nE "s/^#define $1 ([0-9]+)$/\1/p" "$root/host/include/slabcast_types.h" "$root/kernels/types.h"; }
+mapfile -t queries < <(seq 0 $(($(count_of PROGRAM_QUERIES) - 1)))
 all=$(((1 << $(count_of SLAB_SHAPE_COUNT)) - 1)) # bit k: the scene holds slab_shape k
 kinds=("$all")                                   # all, and each alone
 for ((kind = 1; kind < all; kind *= 2)); do kinds+=("$kind"); done

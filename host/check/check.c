@@ -48,6 +48,8 @@ static bool is_same(const check *c, size_t i, const reference_answer *m) {
       return ((const uint32_t *)c->results)[i] == m->count;
     case SLAB_INTERVAL:
       return same_bits((const slab_interval *)c->results + i, &m->interval, sizeof m->interval);
+    case SLAB_NEAREST:
+      return same_bits((const slab_short_hit *)c->results + i, &m->nearest, sizeof m->nearest);
     case SLAB_ALL:
       break;
   }
@@ -81,6 +83,7 @@ static void describe_words(char *text, size_t size, size_t ray, const char *cons
 }
 
 static const char *const hit_names[] = {"t", "normal[0]", "normal[1]", "normal[2]", "u", "v", "primitive", "geometry"};
+static const char *const short_names[] = {"t", "primitive", "geometry"};
 static const char *const interval_names[] = {"enter", "leave", "primitive", "geometry"};
 
 static void describe_list(const check *c, size_t i, const reference_answer *m, char *text, size_t size) {
@@ -105,6 +108,9 @@ static void describe(const check *c, size_t i, const reference_answer *m, char *
       break;
     case SLAB_INTERVAL:
       describe_words(text, size, i, interval_names, (const slab_interval *)c->results + i, &m->interval, 4, 2);
+      break;
+    case SLAB_NEAREST:
+      describe_words(text, size, i, short_names, (const slab_short_hit *)c->results + i, &m->nearest, 3, 1);
       break;
     case SLAB_DISTANCE: {
       uint32_t got = word_at(c->results, i), expected = word_at(&m->distance, 0);
@@ -251,7 +257,7 @@ static slab_status check_arguments(const check *c, const slab_check_report *repo
   slab_status status = context_check_process(c->scene->context, "slab_check");
   if (status != SLAB_OK) return status;
   if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "slab_check: the scene is not committed");
-  return check_cull("slab_check", c->options == NULL ? SLAB_CULL_NONE : c->options->cull);
+  return c->options == NULL ? SLAB_OK : check_rules("slab_check", c->options->cull, c->options->edges);
 }
 
 slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, const void *results,
@@ -261,7 +267,7 @@ slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays
       .scene = scene, .query = query, .rays = rays, .n = n, .results = results, .offsets = offsets, .options = options};
   slab_status status = check_arguments(&c, report);
   if (status != SLAB_OK) return status;
-  c.uniforms = cast_uniforms_of(scene, options);
+  c.uniforms = cast_uniforms_of(scene, query, options);
   slab_check_report filled = {.rays = n};
   status = judge_begin(scene, n, &c.judge);
   if (status == SLAB_OK) status = compare_all(&c, &filled);

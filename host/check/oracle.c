@@ -121,6 +121,11 @@ static bool is_miss_interval(const slab_interval *interval, uint32_t id) {
   return memcmp(interval, &miss, sizeof miss) == 0;
 }
 
+static bool is_miss_short(const slab_short_hit *hit, uint32_t id) {
+  const slab_short_hit miss = {INFINITY, id, id};
+  return memcmp(hit, &miss, sizeof miss) == 0;
+}
+
 /* Judges the answer of a ray that certainly hits nothing. */
 static oracle_judgement judge_nothing(const inquiry *q, slab_query query, const void *result, uint64_t n, uint32_t id) {
   bool right = false;
@@ -142,6 +147,9 @@ static oracle_judgement judge_nothing(const inquiry *q, slab_query query, const 
       break;
     case SLAB_INTERVAL:
       right = is_miss_interval(result, id);
+      break;
+    case SLAB_NEAREST:
+      right = is_miss_short(result, id);
       break;
   }
   const char *ray = id == SLAB_INVALID ? "an invalid ray" : "a ray without a range";
@@ -296,6 +304,16 @@ static oracle_judgement judge_distance(const inquiry *q, float t) {
   return best == ORACLE_WRONG ? say(q, best, "no primitive is hit first at %.9g", (double)t) : best;
 }
 
+static oracle_judgement judge_nearest(const inquiry *q, const slab_short_hit *hit) {
+  if (is_miss_short(hit, SLAB_MISS)) return judge_miss(q);
+  const oracle_item *item = find(&q->list, hit->geometry, hit->primitive);
+  if (!item) return say(q, ORACLE_WRONG, "primitive %u of geometry %u is not hit", hit->primitive, hit->geometry);
+  if (!is_clean(hit->t) || !isfinite(hit->t) || !encloses(item->t, hit->t))
+    return say(q, ORACLE_WRONG, "primitive %u of geometry %u: t %.9g is not in %.9g to %.9g", hit->primitive,
+               hit->geometry, (double)hit->t, item->t.lo, item->t.hi);
+  return judge_first(q, item, hit->t);
+}
+
 static oracle_judgement judge_any(const inquiry *q, uint8_t any) {
   if (any > 1) return say(q, ORACLE_WRONG, "any is %u", (unsigned)any);
   if (any == 0) return judge_miss(q);
@@ -338,7 +356,25 @@ static oracle_judgement judge_patches(const inquiry *q) {
   return ORACLE_RIGHT;
 }
 
+/* Judges a list that is full, whose hits were judged one by one: none that is left out may come before its last. */
+static oracle_judgement judge_full(const inquiry *q, const slab_hit *last) {
+  const oracle_item *end = find(&q->list, last->geometry, last->primitive), *doubtful = NULL;
+  for (size_t i = 0; i < q->list.count; i++) {
+    const oracle_item *item = &q->list.items[i];
+    if (item->listed == 0 && !comes_before(q, item, end, last->t)) continue;
+    if (item->listed == 0 && item->verdict == ORACLE_HIT)
+      return say(q, ORACLE_WRONG, "primitive %u of geometry %u comes before the last that is listed", item->primitive,
+                 item->geometry);
+    if (item->verdict != ORACLE_HIT) doubtful = item;
+  }
+  if (doubtful == NULL) return ORACLE_RIGHT;
+  return say(q, ORACLE_TOO_CLOSE, "primitive %u of geometry %u is undecided", doubtful->primitive, doubtful->geometry);
+}
+
 static oracle_judgement judge_all(const inquiry *q, const slab_hit *hits, uint64_t n) {
+  const uint32_t most = q->question.most;
+  if (most != 0 && n > most)
+    return say(q, ORACLE_WRONG, "%llu hits are listed, and max_hits is %u", (unsigned long long)n, most);
   for (uint64_t i = 0; i < n; i++) {
     oracle_item *item;
     if (i > 0 && !in_order(&hits[i - 1], &hits[i]))
@@ -349,6 +385,7 @@ static oracle_judgement judge_all(const inquiry *q, const slab_hit *hits, uint64
     if (item->listed++ > 0)
       return say(q, ORACLE_WRONG, "primitive %u of geometry %u is listed twice", item->primitive, item->geometry);
   }
+  if (n > 0 && n == most) return judge_full(q, &hits[n - 1]);
   for (size_t i = 0; i < q->list.count; i++) {
     const oracle_item *item = &q->list.items[i];
     if (item->verdict == ORACLE_HIT && item->listed == 0)
@@ -374,6 +411,8 @@ static oracle_judgement judge_gathered(const inquiry *q, slab_query query, const
       return judge_all(q, result, n);
     case SLAB_INTERVAL:
       return judge_interval(q, result);
+    case SLAB_NEAREST:
+      return judge_nearest(q, result);
   }
   return say(q, ORACLE_WRONG, "no such query: %d", (int)query);
 }
@@ -382,6 +421,8 @@ static oracle_question make_question(slab_query query, const slab_cast_options *
   oracle_question question = {.solid = query == SLAB_INTERVAL, .cull = SLAB_CULL_NONE};
   if (options && !question.solid) question.cull = options->cull;
   if (options) question.face_forward = options->face_forward != 0;
+  if (options) question.closed = options->edges == SLAB_EDGES_CLOSED;
+  if (options && query == SLAB_ALL) question.most = options->max_hits;
   return question;
 }
 

@@ -34,8 +34,9 @@ typedef enum oracle_judgement {
   ORACLE_NO_MEMORY  /* memory ran out */
 } oracle_judgement;
 
-/* Judges the result of one ray. result: the query's struct (slab_hit, float, uint8_t, uint32_t, slab_interval), for
- * SLAB_ALL an array of n slab_hit; n is read only for SLAB_ALL. skip: the primitive that this ray does not see
+/* Judges the result of one ray. result: the query's struct (slab_hit, float, uint8_t, uint32_t, slab_interval,
+ * slab_short_hit), for SLAB_ALL an array of n slab_hit; n is read only for SLAB_ALL. skip: the primitive that this ray
+ * does not see
  * ({SLAB_MISS, SLAB_MISS}: none); options->skip is not read. options may be NULL. `why` receives what was wrong or
  * too close, "" when right; it may be NULL with size 0. Safe from several threads.
  *

@@ -43,7 +43,9 @@ typedef enum oracle_side { ORACLE_NEAR, ORACLE_FAR, ORACLE_EITHER } oracle_side;
 typedef struct oracle_question {
   bool solid; /* interval: solids instead of surfaces */
   bool face_forward;
+  bool closed;    /* edges of triangles */
   slab_cull cull; /* no culling for solids */
+  uint32_t most;  /* SLAB_ALL: hits that are listed at most; 0: all */
 } oracle_question;
 
 /* A primitive that is not certainly missed. */
@@ -138,6 +140,7 @@ typedef struct oracle_view {
   double edge_error[3];            /* error of the kernel's sign and value that comes from its vertices */
   double edge_size[3];             /* |p| + |q| of the difference p - q */
   int sign[3];                     /* sign of the perturbed edge; 0: unknown */
+  bool touches[3];                 /* the ray certainly intersects the line of this edge */
   bool has_area;                   /* false: two vertices certainly coincide there */
 } oracle_view;
 

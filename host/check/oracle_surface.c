@@ -15,7 +15,8 @@
  *
  * The tie rule, "top-left in shear space", moves the ray's point to (e, e^2), e -> +0: the area around (e, e^2) is
  *     (xj yk - yj xk) + e (yj - yk) + e^2 (xk - xj),
- * and its first term that is not 0 gives the sign.
+ * and its first term that is not 0 gives the sign. With closed edges an area of exactly 0 excludes nothing, unless all
+ * three are 0.
  *
  * t is the mean of the vertices' z_i = fl(Z_i * fl(1 / d[kz])) with the areas U_i as weights. For errors V_i of the
  * areas, t' - t = sum V_i (z_i - t) / sum U_i', because sum U_i (z_i - t) = 0. So t is off by at most
@@ -166,6 +167,7 @@ static void view_edge(oracle_view *view, int i) {
   const bool exact = ex[j] == 0.0 && ex[k] == 0.0 && ey[j] == 0.0 && ey[k] == 0.0;
   const double band = view->edge_error[i] + 0x1p-51 * view->edge_size[i] + 0x1p-140;
   view->sign[i] = fabs(view->edge[i]) > band ? sign_of(view->edge[i]) : 0;
+  view->touches[i] = exact && !is_small(p) && !is_small(q) && p == q;
   if (exact && !is_small(p) && !is_small(q)) view->sign[i] = oracle_edge_sign(x[j], y[j], x[k], y[k]);
   if (exact && x[j] == x[k] && y[j] == y[k]) view->has_area = false;
 }
@@ -269,13 +271,14 @@ bool oracle_triangle(const oracle_line *line, const oracle_question *question, c
   if (!oracle_triangle_view(line, triangle, &view) || !view.has_area) return false;
   bool left = false, right = false, open = false;
   for (int i = 0; i < 3; i++) {
+    if (question->closed && view.touches[i]) continue; /* it belongs to both sides */
     left = left || view.sign[i] > 0;
     right = right || view.sign[i] < 0;
     open = open || view.sign[i] == 0;
   }
-  if (left && right) return false;
+  if ((left && right) || !(left || right || open)) return false;
   item->verdict = open ? ORACLE_UNDECIDED : ORACLE_HIT;
-  item->joinable = open;
+  item->joinable = open && !question->closed;
   item->facing = oracle_view_area(&view, error, &sum) > 0.0 ? -sign_of(sum) : 0;
   if (!open) item->facing = left ? -1 : 1;
   item->t = triangle_time(line, triangle, &view);

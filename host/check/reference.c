@@ -57,8 +57,8 @@ static inline __attribute__((always_inline)) void scan(uint kind, reference_stat
   const uint rows = primitive_rows(kind);
   for (uint i = 0; i < entry->count; i++, values += rows) {
     float t, leave = 0.0f;
-    mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, &t, &leave)
-                                         : primitive_surface(kind, ray, values, ray->t_max, cast->cull, &t);
+    mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, cast->rules, &t, &leave)
+                                         : primitive_surface(kind, ray, values, ray->t_max, cast->rules, &t);
     if (hit) take(m, ray, t, leave, entry->global_id_base + i);
   }
 }
@@ -95,6 +95,7 @@ bool reference_cast(const slab_scene *scene, const cast_uniforms *cast, slab_que
   answer->any = found;
   answer->invalid = ray.state == RAY_INVALID;
   answer->distance = found ? ray_final_t(&ray, m.t) : INFINITY;
+  distance_write(&answer->nearest, 0, answer->distance, found ? m.global_id : reason_of(&ray), &view);
   if (query == SLAB_CLOSEST)
     answer->closest = found ? hit_of(&ray, &view, m.t, m.global_id) : hit_none(reason_of(&ray));
   if (query == SLAB_INTERVAL) {
@@ -108,7 +109,8 @@ bool reference_cast(const slab_scene *scene, const cast_uniforms *cast, slab_que
   }
   if (query != SLAB_ALL || !found) return true;
   qsort(answer->all, m.count, sizeof *answer->all, compare_hits);
-  for (uint32_t k = 0; k < m.count; k++)
+  if (cast->most != 0 && m.count > cast->most) answer->count = cast->most;
+  for (uint32_t k = 0; k < answer->count; k++)
     answer->all[k] = hit_of(&ray, &view, answer->all[k].t, answer->all[k].primitive);
   return true;
 }

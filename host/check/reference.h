@@ -11,11 +11,12 @@
 typedef struct reference_answer {
   slab_hit closest;
   float distance;
+  slab_short_hit nearest;
   uint8_t any;
-  bool invalid; /* the ray is invalid: set for every query */
-  uint32_t count;
+  bool invalid;   /* the ray is invalid: set for every query */
+  uint32_t count; /* SLAB_ALL: hits that are listed */
   slab_interval interval;
-  slab_hit *all; /* SLAB_ALL: `count` hits, allocated by malloc when capacity grows; reused from call to call */
+  slab_hit *all; /* SLAB_ALL: its hits, allocated by malloc when capacity grows; reused from call to call */
   uint32_t capacity;
 } reference_answer;
 

@@ -13,7 +13,7 @@
 #include "io/caster.h"
 #include "io/errors.h"
 
-#define QUERIES "closest|distance|any|count|all|interval"
+#define QUERIES "closest|distance|any|count|all|interval|nearest"
 #define PLACE(member) offsetof(cast_options, member)
 
 static const option option_rows[] = {
@@ -27,7 +27,8 @@ static const option option_rows[] = {
      "closest: t, normal, u, v, primitive, geometry of the first hit (default)\n"
      "distance: its t alone; any: 1 or 0; count: how many primitives are hit\n"
      "all: every hit, sorted; FILE.offsets.npy says where each ray's begin\n"
-     "interval: enter, leave, primitive, geometry of the first solid met",
+     "interval: enter, leave, primitive, geometry of the first solid met\n"
+     "nearest: t, primitive, geometry of the first hit",
      0, 0},
     OPTION_TREE(cast_options, tree),
     OPTION_LAYOUT(cast_options, layout),
@@ -43,6 +44,12 @@ static const option option_rows[] = {
      "their sum several; the 33rd is 1 again (default: all)",
      0, 0},
     {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
+    {"--edges", "half-open|closed", OPTION_CHOICE, PLACE(edges),
+     "closed: a ray that touches an edge or a vertex of a triangle hits it, at a\n"
+     "shared one every triangle there (default: each crossing counts once)",
+     0, 0},
+    {"--max-hits", "K", OPTION_COUNT, PLACE(max_hits), "list the first K hits of each ray at most, with --query all", 1,
+     UINT32_MAX},
     {"--face-forward", NULL, OPTION_SWITCH, PLACE(face_forward), "turn normals against the ray", 0, 0},
     {"--points", NULL, OPTION_SWITCH, PLACE(points),
      "add x, y, z of the hit, for intervals of enter and leave; inf on a miss", 0, 0},
@@ -116,6 +123,8 @@ static int check_options(cast_options *options) {
     return options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
   if (options->points && (query == SLAB_ANY || query == SLAB_COUNT))
     return options_refuse(&command, "--points does not go with --query any or count, which have no t");
+  if (options->max_hits != 0 && query != SLAB_ALL)
+    return options_refuse(&command, "--max-hits goes with --query all alone");
   if (code == OPTIONS_RUN) code = check_range(options);
   if (code == OPTIONS_RUN) code = check_stdin(options);
   if (code == OPTIONS_RUN) code = choose_format(options);
@@ -194,6 +203,8 @@ void cast_prepare(cast_job *job) {
   job->cast.options.mask = options->mask;
   job->cast.options.cull = (slab_cull)options->cull;
   job->cast.options.face_forward = options->face_forward;
+  job->cast.options.edges = (slab_edges)options->edges;
+  job->cast.options.max_hits = (uint32_t)options->max_hits;
   job->cast.check = options->check;
   job->cast.tally.first_invalid = UINT64_MAX;
   job->cast.first = ray_source_first(job->rays) + resumed;
@@ -260,7 +271,7 @@ void cast_tell(const cast_job *job) {
 
 json_t *cast_summary(const cast_job *job) {
   const cast_tally *tally = &job->cast.tally;
-  static const char *const queries[] = {"closest", "distance", "any", "count", "all", "interval"};
+  static const char *const queries[] = {"closest", "distance", "any", "count", "all", "interval", "nearest"};
   json_t *root =
       json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "device", job->device.name, "query", queries[job->options->query],
                 "rays", (json_int_t)tally->rays, "resumed", (json_int_t)job->cast.line.first, "hits",

@@ -14,9 +14,9 @@
 
 typedef struct cast_options {
   const char *device, *rays, *out, *json;
-  uint64_t threads;
+  uint64_t threads, max_hits;
   scene_source *scene;
-  int query, tree, layout, cull, in, out_format; /* out_format: file_format */
+  int query, tree, layout, cull, edges, in, out_format; /* out_format: file_format */
   int segments, face_forward, points, check, resume;
   real_option t_min, t_max;
   uint32_t mask;

@@ -270,6 +270,9 @@ typedef struct slab_cast_options {
   slab_progress *progress; /* NULL: none */
   void *user;              /* passed to progress */
   uint64_t *invalid;       /* receives the number of invalid rays; NULL: not wanted */
+  slab_edges edges;        /* who owns the edges of triangles */
+  uint32_t max_hits;       /* slab_all: the first hits of a ray that are listed, at most; 0: all. Other queries do not
+                              use it */
 } slab_cast_options;
 
 /* Bytes of one result of a query; for SLAB_ALL of one hit; 0 for a value that is no query. */
@@ -284,6 +287,8 @@ SLAB_API size_t slab_result_size(slab_query);
 SLAB_API slab_status slab_closest(slab_scene *, const slab_ray *rays, size_t n, slab_hit *hits,
                                   const slab_cast_options *);
 SLAB_API slab_status slab_distance(slab_scene *, const slab_ray *rays, size_t n, float *t, const slab_cast_options *);
+SLAB_API slab_status slab_nearest(slab_scene *, const slab_ray *rays, size_t n, slab_short_hit *hits,
+                                  const slab_cast_options *);
 SLAB_API slab_status slab_any(slab_scene *, const slab_ray *rays, size_t n, uint8_t *occluded,
                               const slab_cast_options *);
 SLAB_API slab_status slab_count(slab_scene *, const slab_ray *rays, size_t n, uint32_t *counts,
@@ -294,7 +299,8 @@ SLAB_API slab_status slab_interval_of(slab_scene *, const slab_ray *rays, size_t
                                       const slab_cast_options *);
 /* The hits of ray i are hits[offsets[i] .. offsets[i+1]-1]; offsets has n + 1 entries. *required (may be NULL) receives
  * offsets[n]. capacity 0 writes offsets and *required alone and returns SLAB_OK. SLAB_CAPACITY when capacity > 0 is
- * less than the number of hits: offsets are complete, hits are untouched.
+ * less than the number of hits: offsets are complete, hits are untouched. With max_hits a ray has at most that many:
+ * the first of all its hits by (t, geometry, primitive), with the same bits.
  *
  * With capacity > 0 hits are listed while they are counted, and are kept in memory of the library's own, about 512 MiB
  * at most, until their places are known. Rays whose hits do not fit there are counted and then cast again. Progress

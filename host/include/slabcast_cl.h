@@ -50,6 +50,7 @@ typedef struct slab_batch {
   uint32_t mask;     /* 0: all bits */
   slab_cull cull;
   int face_forward;
+  slab_edges edges;
 } slab_batch;
 
 /* Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller

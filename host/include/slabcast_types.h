@@ -23,15 +23,22 @@ typedef enum slab_query {
   SLAB_ANY,      /* uint8_t: 1 exactly when SLAB_CLOSEST hits, else 0 */
   SLAB_COUNT,    /* uint32_t: the number of primitives that are hit */
   SLAB_ALL,      /* offsets and slab_hit: every primitive hit, sorted by (t, geometry, primitive) */
-  SLAB_INTERVAL  /* slab_interval: the interval of the primitive with the least (clipped enter, geometry, primitive) */
+  SLAB_INTERVAL, /* slab_interval: the interval of the primitive with the least (clipped enter, geometry, primitive) */
+  SLAB_NEAREST   /* slab_short_hit: t, primitive and geometry of SLAB_CLOSEST alone */
 } slab_query;
 
 /* Queries in this version. */
-#define SLAB_QUERY_COUNT 6
+#define SLAB_QUERY_COUNT 7
 
 /* Culling drops crossings, not primitives: with front faces culled a solid seen from outside reports its exit. It does
  * not apply to SLAB_INTERVAL. */
 typedef enum slab_cull { SLAB_CULL_NONE, SLAB_CULL_BACK, SLAB_CULL_FRONT } slab_cull;
+
+/* Who owns the edges of a triangle. Half open: a ray through a shared edge or vertex crosses a closed surface once, so
+ * counts are right and their parity tells inside from outside. Closed: a ray hits every triangle that it touches, at an
+ * edge or a vertex too, also along a silhouette; at a shared edge it hits each triangle there. Triangles that the ray
+ * sees edge-on, without area, are never hit. Other kinds are closed always. */
+typedef enum slab_edges { SLAB_EDGES_HALF_OPEN, SLAB_EDGES_CLOSED } slab_edges;
 
 typedef enum slab_shape { SLAB_PLANE, SLAB_SPHERE, SLAB_BOX, SLAB_OBB, SLAB_TRIANGLE } slab_shape;
 
@@ -54,6 +61,12 @@ typedef struct slab_hit {
   uint32_t primitive; /* index within its geometry, as added */
   uint32_t geometry;  /* index of the geometry in the scene */
 } slab_hit;
+
+/* A hit without normal, u and v: members of slab_hit, with the same bits. */
+typedef struct slab_short_hit {
+  float t;
+  uint32_t primitive, geometry;
+} slab_short_hit;
 
 /* The interval of t in which a ray is inside a solid, clipped to the ray's range. A miss has enter = +inf, leave = -inf
  * and SLAB_MISS (or SLAB_INVALID). */

@@ -88,7 +88,8 @@ static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleave
   return fair < PIECE_UNIT ? PIECE_UNIT : fair < most ? fair : most;
 }
 
-static const native_variant *variant(const flight *f, native_program program, slab_query query) {
+static const native_variant *variant(const flight *f, native_program program, slab_query asked) {
+  const slab_query query = PROGRAM_QUERY(asked);
   const native_device *n = f->on->device->opened;
   const native_kinds kinds = f->on->scene->kinds == 1u << SLAB_TRIANGLE ? KINDS_triangles : KINDS_all;
   const native_variant *v = n->of[program][query][kinds];

@@ -68,7 +68,7 @@ extern const native_level native_levels[];
 
 /* An open processor: the variants of its level. NULL: it has none. */
 typedef struct native_device {
-  const native_variant *of[NATIVE_PROGRAMS][SLAB_QUERY_COUNT][NATIVE_KINDS];
+  const native_variant *of[NATIVE_PROGRAMS][PROGRAM_QUERIES][NATIVE_KINDS];
 } native_device;
 
 /* A committed scene: arrays of the library, used in place. */

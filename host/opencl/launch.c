@@ -87,7 +87,7 @@ static program_source source_of(const device_scene *on) {
 
 static program_key key_of(const device_scene *on, program_source source, slab_query query, bool deferred) {
   return (program_key){.source = source,
-                       .query = query,
+                       .query = PROGRAM_QUERY(query),
                        .kinds = on->scene->kinds,
                        .stack = on->scene->stack,
                        .deferred = deferred,

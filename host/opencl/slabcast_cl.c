@@ -125,7 +125,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_enqueue: the scene is not committed");
   if ((unsigned)b->query >= SLAB_QUERY_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
-  status = check_cull("slab_enqueue", b->cull);
+  status = check_rules("slab_enqueue", b->cull, b->edges);
   if (status != SLAB_OK) return status;
   if (b->count > UINT32_MAX - WORK_GROUP)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);
@@ -146,8 +146,9 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
     return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueMarkerWithWaitList", "an empty batch");
   }
   const device_scene on = device_scene_of(scene, 0);
-  const slab_cast_options options = {.mask = b->mask, .cull = b->cull, .face_forward = b->face_forward};
-  launch l = {.uniforms = cast_uniforms_of(scene, &options)};
+  const slab_cast_options options = {
+      .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges};
+  launch l = {.uniforms = cast_uniforms_of(scene, b->query, &options)};
   status = place_spans(cl_of(on.device)->context, b, &l);
   if (status != SLAB_OK) return status;
   l.rays = b->rays.buffer;

@@ -180,5 +180,7 @@ slab_cast_options adversarial_options(random_state *r, const slab_primitive_id *
   return (slab_cast_options){.mask = random_below(r, 3) ? 0 : random_next(r),
                              .skip = random_below(r, 2) ? skip : NULL,
                              .cull = (slab_cull)random_below(r, 3),
-                             .face_forward = (int)random_below(r, 2)};
+                             .face_forward = (int)random_below(r, 2),
+                             .edges = (slab_edges)random_below(r, 2),
+                             .max_hits = random_below(r, 2) ? 0 : 1 + random_below(r, 6)};
 }

@@ -87,11 +87,15 @@ const char *answers_fault(const answers *a, size_t i, const slab_ray *ray, const
   const bool hit = is_id(closest->primitive, closest->geometry);
   if (!hit && !is_no_hit(closest)) return "closest's miss is malformed";
   if (memcmp(&a->distance[i], &closest->t, sizeof(float)) != 0) return "distance is not closest's t";
+  const slab_short_hit nearest = {closest->t, closest->primitive, closest->geometry};
+  if (memcmp(&a->nearest[i], &nearest, sizeof nearest) != 0) return "nearest differs from closest";
   if (a->any[i] != (hit ? 1 : 0)) return "any differs from closest";
   if ((a->count[i] > 0) != hit) return "count differs from closest";
-  if (a->offsets[i + 1] - a->offsets[i] != a->count[i]) return "all differs from count";
+  const uint32_t most = options && options->max_hits != 0 ? options->max_hits : UINT32_MAX;
+  const uint32_t listed = a->count[i] < most ? a->count[i] : most;
+  if (a->offsets[i + 1] - a->offsets[i] != listed) return "all differs from count";
   if (hit && memcmp(all, closest, sizeof *closest) != 0) return "the first of all is not closest";
-  for (uint32_t k = 0; k < a->count[i]; k++) {
+  for (uint32_t k = 0; k < listed; k++) {
     const char *fault = fault_of_hit(&all[k], ray, options);
     if (fault) return fault;
     if (k > 0 && !is_before(&all[k - 1], &all[k], ray)) return "all is not in order, or names a primitive twice";

@@ -5,8 +5,8 @@
 
 const char *answer_name(slab_query query) {
   static const char *const names[ANSWER_QUERIES] = {
-      [SLAB_CLOSEST] = "closest", [SLAB_DISTANCE] = "distance", [SLAB_ANY] = "any",
-      [SLAB_COUNT] = "count",     [SLAB_ALL] = "all",           [SLAB_INTERVAL] = "interval"};
+      [SLAB_CLOSEST] = "closest", [SLAB_DISTANCE] = "distance", [SLAB_ANY] = "any",        [SLAB_COUNT] = "count",
+      [SLAB_ALL] = "all",         [SLAB_INTERVAL] = "interval", [SLAB_NEAREST] = "nearest"};
   return names[query];
 }
 
@@ -23,6 +23,8 @@ slab_status cast_query(slab_scene *scene, slab_query query, const slab_ray *rays
       return slab_count(scene, rays, n, results, options);
     case SLAB_INTERVAL:
       return slab_interval_of(scene, rays, n, results, options);
+    case SLAB_NEAREST:
+      return slab_nearest(scene, rays, n, results, options);
     case SLAB_ALL:
       break;
   }
@@ -43,8 +45,9 @@ static bool make_room(answers *a, size_t n) {
   a->count = malloc(n * sizeof *a->count + 1);
   a->offsets = malloc((n + 1) * sizeof *a->offsets);
   a->interval = malloc(n * sizeof *a->interval + 1);
+  a->nearest = malloc(n * sizeof *a->nearest + 1);
   a->room = n;
-  const bool made = a->closest && a->distance && a->any && a->count && a->offsets && a->interval;
+  const bool made = a->closest && a->distance && a->any && a->count && a->offsets && a->interval && a->nearest;
   if (!made) answers_free(a);
   return made;
 }
@@ -59,15 +62,15 @@ static bool make_room_for_hits(answers *a, uint64_t hits) {
 }
 
 void answers_free(answers *a) {
-  void *arrays[] = {a->closest, a->distance, a->any, a->count, a->offsets, a->all, a->interval};
+  void *arrays[] = {a->closest, a->distance, a->any, a->count, a->offsets, a->all, a->interval, a->nearest};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   *a = (answers){0};
 }
 
 static void *array_of(const answers *a, slab_query query) {
   void *const arrays[ANSWER_QUERIES] = {
-      [SLAB_CLOSEST] = a->closest, [SLAB_DISTANCE] = a->distance, [SLAB_ANY] = a->any,
-      [SLAB_COUNT] = a->count,     [SLAB_ALL] = a->all,           [SLAB_INTERVAL] = a->interval};
+      [SLAB_CLOSEST] = a->closest, [SLAB_DISTANCE] = a->distance, [SLAB_ANY] = a->any,        [SLAB_COUNT] = a->count,
+      [SLAB_ALL] = a->all,         [SLAB_INTERVAL] = a->interval, [SLAB_NEAREST] = a->nearest};
   return arrays[query];
 }
 

@@ -25,6 +25,7 @@ typedef struct answers {
   slab_hit *all;
   uint64_t asked; /* capacity that SLAB_ALL requested: offsets[n] */
   slab_interval *interval;
+  slab_short_hit *nearest;
   uint64_t invalid[ANSWER_QUERIES]; /* number of rays that each query reported as invalid */
   size_t room;                      /* rays that the arrays have room for */
   uint64_t hits_room;               /* hits that `all` has room for */
@@ -34,7 +35,7 @@ typedef struct answers {
  * answers cannot be allocated, then without a message. */
 slab_status answers_cast(answers *a, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                          const slab_cast_options *options);
-/* Casts all six queries. */
+/* Casts all queries. */
 slab_status answers_cast_all(answers *a, slab_scene *scene, const slab_ray *rays, size_t n,
                              const slab_cast_options *options);
 void answers_free(answers *a);
@@ -45,11 +46,11 @@ const void *answers_of(const answers *a, slab_query query);
 /* The number of the n rays whose bits differ in b; *first is the first of them. */
 size_t answers_differ(const answers *a, const answers *b, slab_query query, size_t *first);
 
-/* Checks that the six answers to ray i agree with each other, with the ray's range, and with the form of all answers:
+/* Checks that the answers to ray i agree with each other, with the ray's range, and with the form of all answers:
  * no NaN, no -0, unit normals, sorted lists. Returns NULL, or a text that says what is wrong. */
 const char *answers_fault(const answers *a, size_t i, const slab_ray *ray, const slab_cast_options *options);
 
-/* Whether all six queries counted the same number of invalid rays as closest. */
+/* Whether all queries counted the same number of invalid rays as closest. */
 bool answers_same_invalid(const answers *a);
 
 #endif

@@ -42,6 +42,7 @@ static void every_query_has_its_size(void **state) {
   assert_int_equal(slab_result_size(SLAB_COUNT), 4);
   assert_int_equal(slab_result_size(SLAB_ALL), 32);
   assert_int_equal(slab_result_size(SLAB_INTERVAL), 16);
+  assert_int_equal(slab_result_size(SLAB_NEAREST), 12);
   assert_int_equal(slab_result_size((slab_query)SLAB_QUERY_COUNT), 0);
   assert_int_equal(slab_result_size((slab_query)-1), 0);
 }
@@ -326,10 +327,12 @@ static void casts_check_their_arguments(void **state) {
   uint64_t offsets[2] = {9, 9}, invalid = 77;
   const slab_cast_options beyond = {.cull = (slab_cull)(SLAB_CULL_FRONT + 1), .invalid = &invalid};
   const slab_cast_options negative = {.cull = (slab_cull)-1, .invalid = &invalid};
+  const slab_cast_options other_edges = {.edges = (slab_edges)(SLAB_EDGES_CLOSED + 1), .invalid = &invalid};
   assert_casts(NULL, &ray, 1, NULL, SLAB_INVALID_ARGUMENT);
   assert_casts(scene, NULL, 1, NULL, SLAB_INVALID_ARGUMENT);
   assert_casts(scene, &ray, 1, &beyond, SLAB_INVALID_ARGUMENT);
   assert_casts(scene, &ray, 1, &negative, SLAB_INVALID_ARGUMENT);
+  assert_casts(scene, &ray, 1, &other_edges, SLAB_INVALID_ARGUMENT);
   assert_int_equal(invalid, 77);
   for (int i = 0; i < EACH_QUERY_COUNT; i++)
     assert_status(cast_query(scene, each_query(i), &ray, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);

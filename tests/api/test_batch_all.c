@@ -157,6 +157,14 @@ static void ties_are_listed_by_geometry_and_primitive(void **state) {
     assert_int_equal(w->hits[i].geometry, i % 30 / 10);
     assert_int_equal(w->hits[i].primitive, 3 * (i % 10) + (2 - i / 30));
   }
+  for (uint32_t most = 1; most <= 90; most++) { /* the first alone, whichever of a tie come first */
+    slab_hit first[91];
+    memset(first, UNTOUCHED, sizeof first);
+    assert_ok(slab_all(scene, &ray, 1, w->offsets, first, 91, NULL, &(slab_cast_options){.max_hits = most}));
+    assert_true(w->offsets[1] == most);
+    assert_same_bits(first, w->hits, most, sizeof *first);
+    assert_untouched(&first[most], sizeof *first);
+  }
   slab_scene_destroy(scene);
 }
 
@@ -260,7 +268,8 @@ static journal stack_cast(stack *s, size_t n, const slab_cast_options *given) {
   for (size_t i = 0, at = 0; i < n; i++) {
     const int height = s->rays[i].origin[2] < 0.0f ? 0 : (int)(s->rays[i].origin[2] + 0.25f);
     assert_true(s->offsets[i] == at);
-    for (int k = 0; k < 2 * height; k++) {
+    const uint64_t end = given->max_hits != 0 ? at + given->max_hits : UINT64_MAX;
+    for (int k = 0; k < 2 * height && at < end; k++) {
       const uint32_t from_top = (uint32_t)k / 2, primitive = 2 * ((uint32_t)height - 1 - from_top) + (uint32_t)k % 2;
       if (given->skip != NULL && given->skip[i].primitive == primitive) continue;
       assert_true(s->hits[at].t == (float)from_top + 0.75f);
@@ -371,6 +380,28 @@ static void hits_that_are_collected_in_vain_go_nowhere(void **state) {
   on_each_way(LAUNCH, cast_into_too_little);
 }
 
+/* The first hits alone, whether they fit or not, and whatever the library has learned before. */
+static void cast_for_the_first(stack *s) {
+  static const uint32_t most[] = {1, 2, 3, 16, 17, 100, 599, 600, 601};
+  for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
+    const slab_cast_options first = {.max_hits = most[k]};
+    uint64_t required = 0;
+    for (size_t i = 0; i < 704; i++) s->rays[i] = up_to(i % 3 ? (int)(i % 7) : STACK / 2 - (int)(i % 50));
+    stack_cast(s, 704, &first);
+    const uint64_t all = s->offsets[704];
+    assert_ok(slab_all(s->scene, s->rays, 704, s->offsets, NULL, 0, &required, &first));
+    assert_true(required == all && s->offsets[704] == all);
+    assert_status(slab_all(s->scene, s->rays, 704, s->offsets, s->again, all - 1, &required, &first), SLAB_CAPACITY);
+    assert_true(required == all && s->offsets[704] == all);
+    if (most[k] == 16) stack_cast(s, 704, &(slab_cast_options){0});
+  }
+}
+
+static void first_hits_of_each_ray_are_listed_alone(void **state) {
+  (void)state;
+  on_each_way(LAUNCH, cast_for_the_first);
+}
+
 /* Work-items of many rays allocate space for several lists at once. Lists of all lengths occur between each other. */
 static void cast_in_large_launches(stack *s) {
   for (int round = 0; round < 2; round++) {
@@ -400,6 +431,7 @@ int main(void) {
       cmocka_unit_test(few_rays_may_have_far_more_hits_than_most),
       cmocka_unit_test(rays_keep_their_options_in_either_pass),
       cmocka_unit_test(hits_that_are_collected_in_vain_go_nowhere),
+      cmocka_unit_test(first_hits_of_each_ray_are_listed_alone),
       cmocka_unit_test(lists_of_a_work_item_stay_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

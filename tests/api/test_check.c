@@ -113,7 +113,7 @@ static void assert_bits_named(const slab_check_report *report, const answer *a, 
 
 /* The report names the primitive and geometry of a result that has them, with the values it holds. */
 static void assert_primitive_named(const slab_check_report *report, const answer *a, size_t byte) {
-  if (a->query != SLAB_CLOSEST && a->query != SLAB_ALL && a->query != SLAB_INTERVAL) return;
+  if (slab_result_size(a->query) < sizeof(slab_short_hit)) return;
   const size_t size = slab_result_size(a->query), at = byte / size * size + size - 8;
   char text[32];
   for (size_t i = 0; i < 2; i++) {
@@ -153,6 +153,7 @@ static void flipped_bits_of_distance_are_found(void **state) { flip_all(*state, 
 static void flipped_bits_of_any_are_found(void **state) { flip_all(*state, SLAB_ANY, NULL); }
 static void flipped_bits_of_count_are_found(void **state) { flip_all(*state, SLAB_COUNT, NULL); }
 static void flipped_bits_of_interval_are_found(void **state) { flip_all(*state, SLAB_INTERVAL, NULL); }
+static void flipped_bits_of_nearest_are_found(void **state) { flip_all(*state, SLAB_NEAREST, NULL); }
 static void flipped_bits_of_all_are_found(void **state) { flip_all(*state, SLAB_ALL, NULL); }
 
 /* An offset belongs to two rays: it ends one list and starts the next. */
@@ -228,6 +229,19 @@ static void check_answers_under_the_options_of_the_cast(void **state) {
   free(plain.results);
 }
 
+/* A list of the first hits is not one of all, nor the other way round, nor a shorter one. */
+static void check_lists_under_their_max_hits(void **state) {
+  const world *w = *state;
+  const slab_cast_options two = {.max_hits = 2}, one = {.max_hits = 1}, very_many = {.max_hits = UINT32_MAX};
+  answer all = cast_on(w, SLAB_ALL, NULL), a = cast_on(w, SLAB_ALL, &two);
+  assert_clean(w, &all, &very_many);
+  assert_clean(w, &a, &two);
+  assert_true(report_of(w, &a, NULL).mismatches > 0 && report_of(w, &a, &one).mismatches > 0);
+  assert_true(report_of(w, &all, &two).mismatches > 0);
+  free(all.results);
+  free(a.results);
+}
+
 static void flipped_bits_under_options_are_found(void **state) {
   slab_primitive_id skip[N];
   for (uint32_t i = 0; i < N; i++) skip[i] = (slab_primitive_id){i % 40, MIXED_FATES_MESH};
@@ -285,10 +299,12 @@ int main(void) {
       IN_A_WORLD(flipped_bits_of_any_are_found),
       IN_A_WORLD(flipped_bits_of_count_are_found),
       IN_A_WORLD(flipped_bits_of_interval_are_found),
+      IN_A_WORLD(flipped_bits_of_nearest_are_found),
       IN_A_WORLD(flipped_bits_of_all_are_found),
       IN_A_WORLD(several_wrong_rays_are_counted_and_the_first_is_named),
       IN_A_WORLD(swapped_hits_of_a_list_are_found),
       IN_A_WORLD(check_answers_under_the_options_of_the_cast),
+      IN_A_WORLD(check_lists_under_their_max_hits),
       IN_A_WORLD(flipped_bits_under_options_are_found),
       IN_A_WORLD(no_rays_are_checked_as_clean),
       IN_A_WORLD(lists_without_a_hit_need_no_hits),

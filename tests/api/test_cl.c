@@ -387,10 +387,11 @@ static void scene_that_is_not_committed_is_refused(void **state) {
 
 static void values_out_of_range_are_refused(void **state) {
   bench b = bench_create(*state, SLAB_CLOSEST);
-  REFUSE(&b, query = (slab_query)SLAB_QUERY_COUNT, "query is 6");
+  REFUSE(&b, query = (slab_query)SLAB_QUERY_COUNT, "query is 7");
   REFUSE(&b, query = (slab_query)-1, "query is -1");
   REFUSE(&b, cull = (slab_cull)(SLAB_CULL_FRONT + 1), "cull is 3");
   REFUSE(&b, cull = (slab_cull)-1, "cull is -1");
+  REFUSE(&b, edges = (slab_edges)2, "edges is 2");
   REFUSE(&b, count = 0xFFFFFFC0u, "4294967232 rays");
   REFUSE(&b, count = 0xFFFFFFBFu, "rays: 137438951392 bytes"); /* the largest count that would be accepted */
   bench_destroy(&b);

@@ -77,6 +77,7 @@ static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
       {.skip = f->met},
       {.cull = SLAB_CULL_BACK},
       {.cull = SLAB_CULL_FRONT, .face_forward = 1},
+      {.edges = SLAB_EDGES_CLOSED},
       {.mask = ~MIXED_FATES_MASK(MIXED_FATES_OBBS), .skip = f->met, .cull = SLAB_CULL_BACK, .face_forward = 1},
   };
   for (size_t row = 0; row < sizeof rows / sizeof *rows; row++)

@@ -15,7 +15,8 @@
 /* Neither is a multiple of the rays of any packet. */
 enum { RAYS = 3001, MANY = 200003 };
 
-static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT, SLAB_INTERVAL, SLAB_ALL};
+static const slab_query queries[] = {SLAB_CLOSEST,  SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT,
+                                     SLAB_INTERVAL, SLAB_NEAREST,  SLAB_ALL};
 enum {
   QUERIES = sizeof queries / sizeof *queries,
   SINGLE_RESULTS = QUERIES - 1, /* queries with one result per ray */
@@ -243,8 +244,10 @@ static void check_copies(const contexts *c, scene_filler *fill, const char *name
     rays[i] = i % copies == 0 ? make(&random) : rays[i - 1];
     if (i / copies % 4 == 0) rays[i].t_min = -INFINITY;
   }
+  const slab_cast_options closed = {.edges = SLAB_EDGES_CLOSED, .max_hits = 2};
   scenes s = scenes_made(c, SLAB_TREE_HIGH, fill, NULL);
   compare(&s, rays, n, NULL);
+  compare(&s, rays, n, &closed);
   release(&s);
   free(rays);
 }

@@ -93,10 +93,11 @@ columns() {
     any) echo b ;;
     count) echo u ;;
     interval) echo ffuu ;;
+    nearest) echo fuu ;;
     all) echo Qffffffuu ;;
   esac
 }
-for query in closest distance any count interval; do
+for query in closest distance any count interval nearest; do
   for format in npy raw csv txt; do slabcast cast "${scene[@]}" --rays rays.npy --query "$query" -o "$query.$format"; done
   npy_data "$query.npy" | cmp - "$query.raw" || fail "$query: npy and raw differ"
   tail -n +2 "$query.csv" | tr , ' ' | cmp - "$query.txt" || fail "$query: csv and text differ"

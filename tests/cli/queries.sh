@@ -32,6 +32,12 @@ answers interval 'enter,leave,primitive,geometry
 2,2,0,4'
 answers interval 'enter,leave,primitive,geometry
 5,6,0,0' --t-min 4
+answers nearest 't,primitive,geometry
+2,0,4'
+answers all 'ray,t,normal_x,normal_y,normal_z,u,v,primitive,geometry
+0,2,1,0,0,0.25,0.25,0,4
+0,5,-1,0,0,0,0,0,0
+0,9,-1,0,0,0,0,0,1' --max-hits 3
 
 # A miss, an invalid ray.
 printf -- '-5 0.5 0.5 -1 1e-9 0\n0 0 0 0 0 0\nnan 0 0 1 0 0\n' >lost.txt
@@ -68,21 +74,23 @@ done
 
 # ---- random rays, every answer against the reference ----
 slabcast rays random "${row[@]}" --count 2000 --seed 3 -o row_rays.npy
-for query in closest distance any count all interval; do
+for query in closest distance any count all interval nearest; do
   expect_checked "${row[@]}" --rays row_rays.npy --query "$query" -o "$query.npy"
 done
+expect_checked "${row[@]}" --rays row_rays.npy --query all --max-hits 2 --edges closed -o first.npy
 for name in boxes city spheres flake obbs planes soup hair terrain torus knot lattice room; do
   slabcast rays random --builtin "$name:400" --count 1000 -o rays.npy
   expect_checked --builtin "$name:400" --rays rays.npy
 done
 
 # The queries agree with each other.
-for query in closest distance any count interval all; do
+for query in closest distance any count interval all nearest; do
   slabcast cast "${row[@]}" --rays row_rays.npy --query "$query" -o "$query.txt"
 done
 paste -d ' ' closest.txt distance.txt any.txt count.txt |
   awk '{ hit = $7 != 4294967295; if ($1 != $9 || $10 != hit || ($11 > 0) != hit) exit 1; n += hit } END { exit n < 100 }' ||
   fail "closest, distance, any and count disagree, or hardly anything is hit"
+cut -d ' ' -f 1,7,8 closest.txt | cmp - nearest.txt || fail "nearest is no part of closest"
 awk '!seen[$1]++ { $1 = ""; print substr($0, 2) }' all.txt | cmp - <(grep -v '^inf' closest.txt) ||
   fail "the first of all hits is not the closest"
 

@@ -60,7 +60,7 @@ expect_json summary.json device query rays resumed hits invalid crossings second
 for value in query:'"count"' rays:3 invalid:1 checked:3 mismatches:0 oracle_wrong:0 resumed:0 hits:1 crossings:2; do
   expect_value summary.json "${value%%:*}" "${value#*:}"
 done
-for query in closest distance any all interval; do
+for query in closest distance any all interval nearest; do
   expect_exit 0 slabcast cast --boxes box.txt --rays rays.txt --query "$query" --json -
   expect_json out device query rays hits
   expect_value out query "\"$query\""

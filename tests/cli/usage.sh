@@ -10,8 +10,8 @@ done
 camera="--from --to --up --fov --size"
 declare -A options=(
   [demo]="-o --size --device --threads"
-  [cast]="$scene --rays -o --query --tree --layout --segments --t-min --t-max --mask --cull --face-forward --points --in --out
-          --check --resume --shard --json --device --threads"
+  [cast]="$scene --rays -o --query --tree --layout --segments --t-min --t-max --mask --cull --edges --max-hits
+          --face-forward --points --in --out --check --resume --shard --json --device --threads"
   [join]="-o"
   [rays]="$scene $camera --count --seed -o --out --device --threads"
   [render]="$scene $camera -o --shade --tree --device --threads"
@@ -91,7 +91,7 @@ for command in "${!options[@]}"; do
   expect_stderr "usage: slabcast $command"
 done
 refused 'unknown option --dance=3' cast --dance=3
-refused 'option --query: "what" is not one of closest|distance|any|count|all|interval' cast --query what
+refused 'option --query: "what" is not one of closest|distance|any|count|all|interval|nearest' cast --query what
 refused 'option --query: "" is not one of' cast --query=
 refused 'option --query wants' cast --query
 refused 'option --check takes no value' cast --check=1

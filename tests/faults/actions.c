@@ -84,6 +84,8 @@ static slab_status cast_fixed(world *w, void *results, const slab_cast_options *
       return slab_any(w->scene, w->rays, n, results, options);
     case SLAB_COUNT:
       return slab_count(w->scene, w->rays, n, results, options);
+    case SLAB_NEAREST:
+      return slab_nearest(w->scene, w->rays, n, results, options);
     case SLAB_INTERVAL:
     case SLAB_ALL:
       break;
@@ -370,6 +372,7 @@ const action actions[] = {
     CAST("slab_any, tree, copied", .query = SLAB_ANY, IN_A_TREE, .copy = 1),
     CAST("slab_count", .query = SLAB_COUNT),
     CAST("slab_count, tree, copied", .query = SLAB_COUNT, IN_A_TREE, .copy = 1),
+    CAST("slab_nearest, tree", .query = SLAB_NEAREST, IN_A_TREE),
     CAST("slab_interval_of", .query = SLAB_INTERVAL),
     CAST("slab_interval_of, tree, copied", .query = SLAB_INTERVAL, IN_A_TREE, .copy = 1),
     {.name = "slab_closest, first of its kind",
@@ -417,6 +420,7 @@ const action actions[] = {
     CHECK("count", SLAB_COUNT),
     CHECK("all", SLAB_ALL),
     CHECK("interval", SLAB_INTERVAL),
+    CHECK("nearest", SLAB_NEAREST),
     {.name = "slab_enqueue", .begin = begin_batch, .run = run_enqueue, .undo = undo_enqueue, .tells_late = tells_late},
     {.name = "slab_enqueue, tree",
      .begin = begin_batch,

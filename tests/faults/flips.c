@@ -43,6 +43,8 @@ static slab_status cast(trial *t) {
       return slab_count(t->scene, rays, RAYS, (uint32_t *)t->results, &t->options);
     case SLAB_INTERVAL:
       return slab_interval_of(t->scene, rays, RAYS, (slab_interval *)t->results, &t->options);
+    case SLAB_NEAREST:
+      return slab_nearest(t->scene, rays, RAYS, (slab_short_hit *)t->results, &t->options);
     case SLAB_ALL:
       break;
   }

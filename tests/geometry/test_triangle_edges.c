@@ -1,6 +1,8 @@
 /* Rays exactly on edges and vertices of triangles: a point belongs to exactly one side. test_watertight.c tests
  * closed meshes. */
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "expect.h"
 
@@ -33,13 +35,19 @@ static slab_ray through(const sheet *s, float x, float y) {
 }
 
 /* Checks that the count of rays[i] is want[i]. */
-static void check_counts(void **state, const sheet *s, const slab_ray *rays, const uint32_t *want, size_t n) {
+static void check_counts_with(void **state, const sheet *s, const slab_ray *rays, const uint32_t *want, size_t n,
+                              slab_edges edges) {
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, s->triangles, s->count);
+  const slab_cast_options options = {.edges = edges};
   answers a;
-  expect_cast(scene, rays, n, NULL, &a);
+  expect_cast(scene, rays, n, &options, &a);
   for (size_t i = 0; i < n; i++) assert_int_equal(a.count[i], want[i]);
   answers_free(&a);
   slab_scene_destroy(scene);
+}
+
+static void check_counts(void **state, const sheet *s, const slab_ray *rays, const uint32_t *want, size_t n) {
+  check_counts_with(state, s, rays, want, n, SLAB_EDGES_HALF_OPEN);
 }
 
 /* An edge from (0, 0) to e with a triangle on each side, in all directions, with equal or opposite winding. */
@@ -162,9 +170,96 @@ static void ray_on_a_fold_hits_twice_or_not_at_all(void **state) {
       }
 }
 
+/* ---- closed edges ---- */
+
+/* Every triangle that the ray touches is hit: at a shared edge both, at a vertex of a fan all, on a border its one. */
+static void closed_edges_belong_to_every_triangle_there(void **state) {
+  static const float ring[8][2] = {{4, 0}, {4, 4}, {0, 4}, {-4, 4}, {-4, 0}, {-4, -4}, {0, -4}, {4, -4}}, centre[2];
+  for (int axis = 0; axis < 6; axis++)
+    for (int winding = 0; winding < 2; winding++) {
+      sheet s = {.axis = axis % 3, .side = axis < 3 ? 1.0f : -1.0f};
+      for (int i = 0; i < 8; i++) add_flat(&s, centre, ring[(i + winding) % 8], ring[(i + 1 - winding) % 8]);
+      const slab_ray rays[] = {through(&s, 0, 0),  through(&s, 2, 2),  through(&s, -3, 0), through(&s, 4, 4),
+                               through(&s, -4, 2), through(&s, 4, -1), through(&s, 1, 2),  through(&s, 4, 4.5f)};
+      static const uint32_t want[] = {8, 2, 2, 2, 1, 1, 1, 0};
+      check_counts_with(state, &s, rays, want, 8, SLAB_EDGES_CLOSED);
+    }
+}
+
+/* One face of a closed surface is seen edge-on, and so not hit; the ray along its edge hits the neighbour. */
+static void ray_along_a_silhouette_hits_with_closed_edges(void **state) {
+  static const float corner[8][3] = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}, {4, 4, 0},
+                                     {0, 0, 4}, {4, 0, 4}, {0, 4, 4}, {4, 4, 4}};
+  static const int face[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                                  {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+  slab_triangle cube[12];
+  for (int i = 0; i < 12; i++) {
+    memcpy(cube[i].a, corner[face[i][0]], sizeof cube[i].a);
+    memcpy(cube[i].b, corner[face[i][1]], sizeof cube[i].b);
+    memcpy(cube[i].c, corner[face[i][2]], sizeof cube[i].c);
+  }
+  const slab_ray rays[] = {
+      {{0, 1, -1}, 0, {0, 0, 1}, INFINITY},     /* along the face x = 0: its edges at z = 0 and z = 4 */
+      {{4, 1, -1}, 0, {0, 0, 1}, INFINITY},     /* x = 4 */
+      {{0, 0, -1}, 0, {0, 0, 1}, INFINITY},     /* along an edge, through two corners */
+      {{4, 4, -1}, 0, {0, 0, 1}, INFINITY},     /* the opposite one */
+      {{-1, 3, 2}, 0, {1, 1, 0}, INFINITY},     /* past the edge x = 0, y = 4, which it touches */
+      {{-1, 3.25f, 2}, 0, {1, 1, 0}, INFINITY}, /* beside it */
+  };
+  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, cube, 12);
+  const slab_cast_options closed = {.edges = SLAB_EDGES_CLOSED};
+  answers a;
+  expect_cast(scene, rays, 6, &closed, &a);
+  for (int i = 0; i < 5; i++) assert_true(a.any[i] == 1 && a.distance[i] == 1.0f);
+  assert_true(a.any[5] == 0);
+  answers_free(&a);
+  slab_scene_destroy(scene);
+}
+
+/* All three edge functions are exactly 0 where the ray sees the triangle edge-on. No reading of edges hits it. */
+static void triangle_seen_edge_on_is_never_hit(void **state) {
+  static const slab_triangle triangle = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}};
+  static const slab_ray rays[] = {{{1.5f, 0, 0}, 0, {-1, 0, 0}, INFINITY}, {{0.25f, 0, 2}, 0, {0, 0, -1}, INFINITY}};
+  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &triangle, 1);
+  for (int edges = 0; edges < 2; edges++) {
+    const slab_cast_options options = {.edges = (slab_edges)edges};
+    answers a;
+    expect_cast(scene, rays, 2, &options, &a);
+    assert_int_equal(a.count[0] + a.count[1], 0);
+    answers_free(&a);
+  }
+  slab_scene_destroy(scene);
+}
+
+/* The front of a triangle, of a hit where edge functions are 0, is that of its other points. */
+static void closed_edges_keep_their_side(void **state) {
+  static const slab_triangle triangle = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}};
+  static const float points[6][2] = {{0, 0}, {4, 0}, {0, 4}, {2, 0}, {0, 2}, {2, 2}};
+  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &triangle, 1);
+  for (int k = 0; k < 12; k++) {
+    const float side = k < 6 ? 1.0f : -1.0f;
+    const slab_ray ray = {{points[k % 6][0], points[k % 6][1], 3 * side}, 0, {0, 0, -side}, INFINITY};
+    for (int cull = 0; cull < 3; cull++) {
+      const slab_cast_options options = {.edges = SLAB_EDGES_CLOSED, .cull = (slab_cull)cull};
+      const bool dropped = cull == (k < 6 ? SLAB_CULL_FRONT : SLAB_CULL_BACK);
+      answers a;
+      expect_cast(scene, &ray, 1, &options, &a);
+      assert_true(a.any[0] == !dropped && a.interval[0].enter == 3.0f);
+      if (!dropped) assert_true(a.closest[0].normal[2] == 1.0f && a.closest[0].t == 3.0f);
+      if (!dropped) assert_true(a.closest[0].u == points[k % 6][0] / 4 && a.closest[0].v == points[k % 6][1] / 4);
+      answers_free(&a);
+    }
+  }
+  slab_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ray_on_shared_edge_hits_once),
+      cmocka_unit_test(closed_edges_belong_to_every_triangle_there),
+      cmocka_unit_test(ray_along_a_silhouette_hits_with_closed_edges),
+      cmocka_unit_test(triangle_seen_edge_on_is_never_hit),
+      cmocka_unit_test(closed_edges_keep_their_side),
       cmocka_unit_test(edge_function_that_rounds_to_zero_keeps_its_exact_sign),
       cmocka_unit_test(ray_on_a_vertex_of_a_closed_fan_hits_once),
       cmocka_unit_test(border_edge_is_half_open),

@@ -188,6 +188,18 @@ static bool drop_distance(verdict_answer *a, size_t ray) {
   return true;
 }
 
+static bool shift_nearest(verdict_answer *a, size_t ray) { return shift(&((slab_short_hit *)a->results + ray)->t); }
+
+static bool name_neighbour_nearest(verdict_answer *a, size_t ray) {
+  ((slab_short_hit *)a->results + ray)->primitive ^= 1u;
+  return true;
+}
+
+static bool drop_nearest(verdict_answer *a, size_t ray) {
+  *((slab_short_hit *)a->results + ray) = (slab_short_hit){INFINITY, SLAB_MISS, SLAB_MISS};
+  return true;
+}
+
 static bool drop_any(verdict_answer *a, size_t ray) {
   ((uint8_t *)a->results)[ray] = 0;
   return true;
@@ -233,6 +245,9 @@ static const plant every_plant[] = {
     {SLAB_INTERVAL, "leave", shift_leave},
     {SLAB_INTERVAL, "primitive", name_neighbour_interval},
     {SLAB_INTERVAL, "dropped stretch", drop_interval},
+    {SLAB_NEAREST, "t", shift_nearest},
+    {SLAB_NEAREST, "primitive", name_neighbour_nearest},
+    {SLAB_NEAREST, "dropped hit", drop_nearest},
 };
 
 static bool is_hit(const verdict_answer *a, size_t ray) {
@@ -247,6 +262,8 @@ static bool is_hit(const verdict_answer *a, size_t ray) {
       return ((const uint32_t *)a->results)[ray] != 0;
     case SLAB_ALL:
       return a->offsets[ray + 1] > a->offsets[ray];
+    case SLAB_NEAREST:
+      return ((const slab_short_hit *)a->results)[ray].geometry < VERDICT_GEOMETRIES;
     case SLAB_INTERVAL:
       break;
   }

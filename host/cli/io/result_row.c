@@ -22,6 +22,8 @@ int result_is_hit(slab_query query, const void *result) {
       return *(const uint32_t *)result != 0;
     case SLAB_INTERVAL:
       return is_primitive(((const slab_interval *)result)->primitive);
+    case SLAB_NEAREST:
+      return is_primitive(((const slab_short_hit *)result)->primitive);
   }
   return 0;
 }
@@ -35,20 +37,23 @@ static void add_field(result_row *row, const char *name, char kind, unsigned cou
   row->size += kind_size(kind) * count;
 }
 
+static void add_ids(result_row *row) {
+  add_field(row, "primitive", 'u', 1);
+  add_field(row, "geometry", 'u', 1);
+}
+
 static void add_hit(result_row *row) {
   add_field(row, "t", 'f', 1);
   add_field(row, "normal", 'f', 3);
   add_field(row, "u", 'f', 1);
   add_field(row, "v", 'f', 1);
-  add_field(row, "primitive", 'u', 1);
-  add_field(row, "geometry", 'u', 1);
+  add_ids(row);
 }
 
 static void add_interval(result_row *row) {
   add_field(row, "enter", 'f', 1);
   add_field(row, "leave", 'f', 1);
-  add_field(row, "primitive", 'u', 1);
-  add_field(row, "geometry", 'u', 1);
+  add_ids(row);
 }
 
 static void add_point(result_row *row, const char *const names[3]) {
@@ -62,7 +67,8 @@ result_row result_row_of(slab_query query, int points, int numbered) {
   result_row row = {.query = query, .points = points, .numbered = numbered};
   if (numbered) add_field(&row, "ray", 'U', 1);
   if (query == SLAB_CLOSEST || query == SLAB_ALL) add_hit(&row);
-  if (query == SLAB_DISTANCE) add_field(&row, "t", 'f', 1);
+  if (query == SLAB_DISTANCE || query == SLAB_NEAREST) add_field(&row, "t", 'f', 1);
+  if (query == SLAB_NEAREST) add_ids(&row);
   if (query == SLAB_ANY) add_field(&row, "hit", 'b', 1);
   if (query == SLAB_COUNT) add_field(&row, "count", 'u', 1);
   if (query == SLAB_INTERVAL) add_interval(&row);

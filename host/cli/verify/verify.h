@@ -21,6 +21,8 @@ typedef enum verify_flavour {
   FLAVOUR_MASK,
   FLAVOUR_SKIP, /* skips the first hit of each ray */
   FLAVOUR_CULL,
+  FLAVOUR_CLOSED, /* closed edges */
+  FLAVOUR_FIRST,  /* max_hits, of SLAB_ALL */
   FLAVOUR_SEGMENTS,
   FLAVOUR_RANGES /* ranges that begin and end at crossings */
 } verify_flavour;

@@ -69,6 +69,24 @@ static int check_any(verify_run *run, slab_scene *scene, const closed_set *set, 
   return EXIT_DONE;
 }
 
+/* With closed edges no crossing is lost, and a ray along a silhouette has more. run->answers has those of half open. */
+static int check_closed_edges(verify_run *run, slab_scene *scene, const closed_set *set, size_t n) {
+  const slab_cast_options options = {.edges = SLAB_EDGES_CLOSED};
+  slab_status status = answers_cast(&run->others, SLAB_COUNT, scene, run->rays, n, &options);
+  if (status == SLAB_OK) status = answers_cast(&run->others, SLAB_ANY, scene, run->rays, n, &options);
+  if (status != SLAB_OK) return verify_status(run, status);
+  size_t more = 0;
+  for (size_t i = 0; i < n; i++) {
+    const uint32_t closed = run->others.count[i];
+    more += closed > run->answers.count[i];
+    if (closed < run->answers.count[i]) fail_count(run, set, i, "closed edges lose a crossing", closed);
+    if (run->others.any[i] != (closed > 0)) fail_count(run, set, i, "any differs from count, closed edges", closed);
+  }
+  verify_figure_add(run, FIGURE_SHARE, "more with closed edges", (double)more);
+  run->tally->cases += 2 * n;
+  return verify_check(run, scene, SLAB_COUNT, &run->others, n < REFERENCED ? n : REFERENCED, &options, 1);
+}
+
 static int check_counts(verify_run *run, slab_scene *scene, const closed_set *set, size_t n, int lines) {
   const slab_status status = count(run, scene, n, SLAB_CULL_NONE, &run->answers);
   if (status != SLAB_OK) return verify_status(run, status);
@@ -85,6 +103,7 @@ static int check_set(verify_run *run, const closed_set *set, const int place[3],
   int code = verify_status(run, status);
   if (code == EXIT_DONE) code = check_counts(run, scene, set, n, 0);
   if (code == EXIT_DONE) code = check_any(run, scene, set, n);
+  if (code == EXIT_DONE) code = check_closed_edges(run, scene, set, n);
   if (code == EXIT_DONE) code = check_balance(run, scene, set, n);
   for (size_t i = 0; i < n; i++) run->rays[i].t_min = -INFINITY;
   if (code == EXIT_DONE) code = check_counts(run, scene, set, n, 1);

@@ -30,10 +30,13 @@ const verify_group verify_groups[] = {
     QUERY("count", SLAB_COUNT, ""),
     QUERY("all", SLAB_ALL, ""),
     QUERY("interval", SLAB_INTERVAL, ""),
-    {"agreement", "the six queries against each other", 1, 4096, 6, verify_agreement, NULL, 0, 0, FLAVOUR_ANY},
+    QUERY("nearest", SLAB_NEAREST, ""),
+    {"agreement", "the queries against each other", 1, 4096, 6, verify_agreement, NULL, 0, 0, FLAVOUR_ANY},
     SHAPES(KIND) OPTION("mask", FLAVOUR_MASK, "one option at a time, every query"),
     OPTION("skip", FLAVOUR_SKIP, "what was hit first is skipped"),
     OPTION("cull", FLAVOUR_CULL, ""),
+    OPTION("closed", FLAVOUR_CLOSED, "edges of triangles"),
+    OPTION("first", FLAVOUR_FIRST, "hits of a ray, 1 to 20"),
     OPTION("segments", FLAVOUR_SEGMENTS, "t from 0 to 1"),
     OPTION("ranges", FLAVOUR_RANGES, "that begin and end at crossings"),
     {"pairs", "slab_pairs against intervals", 0.25, 32, 5, verify_pairs, NULL, 0, 0, FLAVOUR_ANY},
@@ -61,7 +64,7 @@ static const option option_rows[] = {
     {"--group", "NAME,...", OPTION_TEXT, offsetof(verify_options, groups), "these groups alone; they share the rays", 0,
      0},
     {"--lanes", "1|8|16|all", OPTION_TEXT, offsetof(verify_options, lanes),
-     "primitives tested at once (default: the device's); all: trees at all it has", 0, 0},
+     "primitives tested at once (default: the device's); all: trees at each", 0, 0},
     {"--json", "FILE", OPTION_TEXT, offsetof(verify_options, json), "the table as JSON", 0, 0},
     OPTIONS_DEVICE(verify_options, device, threads),
 };
@@ -74,9 +77,9 @@ static const command_line command = {
         "Prints a table of groups, with how many of the rays met flat scenes, wide trees (which CPUs get)\n"
         "and compressed ones (GPUs); exit code 3 when anything failed.",
     .closing =
-        "Groups: closest, distance, any, count, all, interval, agreement,\n"
+        "Groups: closest, distance, any, count, all, interval, nearest, agreement,\n"
         SHAPES(KIND_NAME) "\n"
-        "mask, skip, cull, segments, ranges, pairs, trees, edges, rooms, invalid, garbage.\n"
+        "mask, skip, cull, closed, first, segments, ranges, pairs, trees, edges, rooms, invalid, garbage.\n"
         "The same seed and number of rays make the same run; what fails says how to see it again.",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),

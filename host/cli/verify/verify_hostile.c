@@ -37,9 +37,11 @@ static make_invalid *const spoilers[] = {make_nan, make_infinite, make_without_d
 static int is_answered(const answers *a, size_t i) {
   static const slab_hit no_hit = {INFINITY, {0}, 0, 0, SLAB_INVALID, SLAB_INVALID};
   static const slab_interval no_interval = {INFINITY, -INFINITY, SLAB_INVALID, SLAB_INVALID};
+  static const slab_short_hit no_short = {INFINITY, SLAB_INVALID, SLAB_INVALID};
   return memcmp(&a->closest[i], &no_hit, sizeof no_hit) == 0 && a->distance[i] == INFINITY && a->any[i] == 0 &&
          a->count[i] == 0 && a->offsets[i + 1] == a->offsets[i] &&
-         memcmp(&a->interval[i], &no_interval, sizeof no_interval) == 0;
+         memcmp(&a->interval[i], &no_interval, sizeof no_interval) == 0 &&
+         memcmp(&a->nearest[i], &no_short, sizeof no_short) == 0;
 }
 
 int verify_invalid(verify_run *run, random_state *random, size_t n) {

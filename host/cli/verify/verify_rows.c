@@ -15,6 +15,7 @@ static slab_query query_of(const verify_run *run) {
   static const slab_query few[] = {SLAB_CLOSEST, SLAB_INTERVAL};
   const uint64_t turn = run->batch / 2;
   if (run->group->query >= 0) return (slab_query)run->group->query;
+  if (run->group->flavour == FLAVOUR_FIRST) return SLAB_ALL;
   if (run->group->kinds == ADVERSARIAL_ALL_KINDS || run->thorough) return (slab_query)(turn % ANSWER_QUERIES);
   return few[turn % 2];
 }
@@ -95,6 +96,12 @@ static slab_status add_flavour(verify_run *run, random_state *random, slab_scene
       options->cull = random_below(random, 2) ? SLAB_CULL_BACK : SLAB_CULL_FRONT;
       options->face_forward = (int)random_below(random, 2);
       break;
+    case FLAVOUR_CLOSED:
+      options->edges = SLAB_EDGES_CLOSED;
+      break;
+    case FLAVOUR_FIRST:
+      options->max_hits = 1 + random_below(random, 20);
+      break;
     case FLAVOUR_SEGMENTS:
       for (size_t i = 0; i < n; i++) {
         run->rays[i].t_min = 0;
@@ -125,7 +132,7 @@ int verify_row(verify_run *run, random_state *random, size_t n) {
   return code;
 }
 
-/* ---- all six queries at once ---- */
+/* ---- all queries at once ---- */
 
 int verify_agreement(verify_run *run, random_state *random, size_t n) {
   slab_scene *scene = NULL;

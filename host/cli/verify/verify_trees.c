@@ -99,7 +99,12 @@ static slab_status cast_share(verify_run *run, bvh_scene which, const struct con
 
 int verify_trees(verify_run *run, random_state *random, size_t n) {
   const bvh_scene which = (bvh_scene)(run->batch % BVH_SCENES);
-  const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = run->skip, .face_forward = 1};
+  const slab_cast_options some = {.mask = 1,
+                                  .cull = SLAB_CULL_FRONT,
+                                  .skip = run->skip,
+                                  .face_forward = 1,
+                                  .edges = SLAB_EDGES_CLOSED,
+                                  .max_hits = 3};
   const slab_cast_options none = {0}, *options = run->batch / BVH_SCENES % 2 ? &some : &none;
   const uint64_t seed = random_next(random);
   slab_scene_stats stats;
