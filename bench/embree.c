@@ -1,6 +1,6 @@
 #include "embree.h"
 
-#include <embree3/rtcore.h>
+#include <embree4/rtcore.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +19,34 @@ struct embree {
   RTCScene fast, robust;
   uint32_t threads;
 };
+
+/* ---- the device ---- */
+
+RTCDevice embree_device(uint32_t threads) {
+  char settings[64];
+  snprintf(settings, sizeof settings, "threads=%u,set_affinity=0", threads);
+  RTCDevice device = rtcNewDevice(settings);
+  if (device == NULL) {
+    fprintf(stderr, "bench: Embree gives no device (error %d)\n", (int)rtcGetDeviceError(NULL));
+    return NULL;
+  }
+  /* Within a major version the interface only grows. */
+  const int version = (int)rtcGetDeviceProperty(device, RTC_DEVICE_PROPERTY_VERSION);
+  if (version / 10000 == RTC_VERSION_MAJOR && version >= RTC_VERSION) return device;
+  fprintf(stderr, "bench: Embree's library is version %d, its headers are %d\n", version, RTC_VERSION);
+  rtcReleaseDevice(device);
+  return NULL;
+}
+
+const char *embree_version(void) {
+  static char text[16];
+  RTCDevice device = embree_device(1);
+  if (device == NULL) return "";
+  const int version = (int)rtcGetDeviceProperty(device, RTC_DEVICE_PROPERTY_VERSION);
+  snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+  rtcReleaseDevice(device);
+  return text;
+}
 
 /* ---- the scene ---- */
 
@@ -74,21 +102,19 @@ static RTCScene scene_of(RTCDevice device, const scene_geometry *g, enum RTCScen
 }
 
 embree *embree_open(const scene_geometry *g, uint32_t threads) {
-  char settings[64];
   if (g->kind != SLAB_TRIANGLE && g->kind != SLAB_SPHERE && g->kind != SLAB_BOX) {
-    fprintf(stderr, "bench_trace: only triangles, spheres and boxes are measured against Embree\n");
+    fprintf(stderr, "bench: only triangles, spheres and boxes are measured against Embree\n");
     return NULL;
   }
   embree *e = calloc(1, sizeof *e);
   if (e == NULL) return NULL;
-  snprintf(settings, sizeof settings, "threads=%u,set_affinity=0", threads);
   e->threads = threads;
-  e->device = rtcNewDevice(settings);
+  e->device = embree_device(threads);
   if (e->device != NULL) e->fast = scene_of(e->device, g, RTC_SCENE_FLAG_NONE);
   if (e->device != NULL) e->robust = scene_of(e->device, g, RTC_SCENE_FLAG_ROBUST);
-  const enum RTCError error = rtcGetDeviceError(e->device);
-  if (error == RTC_ERROR_NONE) return e;
-  fprintf(stderr, "bench_trace: Embree fails with error %d\n", (int)error);
+  const enum RTCError error = e->device != NULL ? rtcGetDeviceError(e->device) : RTC_ERROR_NONE;
+  if (e->device != NULL && error == RTC_ERROR_NONE) return e;
+  if (error != RTC_ERROR_NONE) fprintf(stderr, "bench: Embree fails with error %d\n", (int)error);
   embree_close(e);
   return NULL;
 }
@@ -113,6 +139,21 @@ typedef struct job {
   atomic_size_t next;
 } job;
 
+/* How a call wants its rays cast. */
+typedef struct query {
+  struct RTCIntersectArguments intersect;
+  struct RTCOccludedArguments occluded;
+} query;
+
+static query query_of(embree_call call) {
+  query q;
+  rtcInitIntersectArguments(&q.intersect);
+  rtcInitOccludedArguments(&q.occluded);
+  q.intersect.flags = q.occluded.flags =
+      call == EMBREE_PACKET ? RTC_RAY_QUERY_FLAG_COHERENT : RTC_RAY_QUERY_FLAG_INCOHERENT;
+  return q;
+}
+
 static struct RTCRay ray_of(const slab_ray *r) {
   return (struct RTCRay){.org_x = r->origin[0],
                          .org_y = r->origin[1],
@@ -125,14 +166,15 @@ static struct RTCRay ray_of(const slab_ray *r) {
                          .mask = UINT32_MAX};
 }
 
-static void cast_single(const job *j, struct RTCIntersectContext *context, size_t i) {
-  struct RTCRayHit r = {.ray = ray_of(&j->rays[i]), .hit = {.primID = SLAB_MISS, .geomID = SLAB_MISS}};
+static void cast_single(const job *j, query *q, size_t i) {
+  struct RTCRayHit r = {.ray = ray_of(&j->rays[i]),
+                        .hit = {.primID = SLAB_MISS, .geomID = SLAB_MISS, .instID = {SLAB_MISS}}};
   if (j->any) {
-    rtcOccluded1(j->scene, context, &r.ray);
+    rtcOccluded1(j->scene, &r.ray, &q->occluded);
     ((uint8_t *)j->results)[i] = r.ray.tfar < 0.0f;
     return;
   }
-  rtcIntersect1(j->scene, context, &r);
+  rtcIntersect1(j->scene, &r, &q->intersect);
   const int hit = r.hit.geomID != SLAB_MISS;
   ((embree_hit *)j->results)[i] = (embree_hit){.t = hit ? r.ray.tfar : INFINITY,
                                                .normal = {r.hit.Ng_x, r.hit.Ng_y, r.hit.Ng_z},
@@ -162,16 +204,16 @@ static void load_packet(const job *j, size_t first, size_t count, struct RTCRayH
   }
 }
 
-static void cast_packet(const job *j, struct RTCIntersectContext *context, size_t first, size_t count) {
+static void cast_packet(const job *j, query *q, size_t first, size_t count) {
   struct RTCRayHit16 p;
   _Alignas(64) int valid[PACKET];
   load_packet(j, first, count, &p, valid);
   if (j->any) {
-    rtcOccluded16(valid, j->scene, context, &p.ray);
+    rtcOccluded16(valid, j->scene, &p.ray, &q->occluded);
     for (size_t k = 0; k < count; k++) ((uint8_t *)j->results)[first + k] = p.ray.tfar[k] < 0.0f;
     return;
   }
-  rtcIntersect16(valid, j->scene, context, &p);
+  rtcIntersect16(valid, j->scene, &p, &q->intersect);
   for (size_t k = 0; k < count; k++)
     ((embree_hit *)j->results)[first + k] = (embree_hit){.t = p.hit.geomID[k] != SLAB_MISS ? p.ray.tfar[k] : INFINITY,
                                                          .normal = {p.hit.Ng_x[k], p.hit.Ng_y[k], p.hit.Ng_z[k]},
@@ -185,16 +227,13 @@ static void cast_chunks(void *argument) {
   job *j = argument;
   const unsigned int modes = _mm_getcsr();
   _mm_setcsr(modes | _MM_FLUSH_ZERO_MASK | 0x0040u); /* and denormals are zero */
-  struct RTCIntersectContext context;
-  rtcInitIntersectContext(&context);
-  context.flags =
-      j->call == EMBREE_PACKET ? RTC_INTERSECT_CONTEXT_FLAG_COHERENT : RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT;
+  query q = query_of(j->call);
   for (size_t first; (first = atomic_fetch_add(&j->next, CHUNK)) < j->n;) {
     const size_t end = first + CHUNK < j->n ? first + CHUNK : j->n;
     if (j->call == EMBREE_PACKET)
-      for (size_t i = first; i < end; i += PACKET) cast_packet(j, &context, i, end - i < PACKET ? end - i : PACKET);
+      for (size_t i = first; i < end; i += PACKET) cast_packet(j, &q, i, end - i < PACKET ? end - i : PACKET);
     else
-      for (size_t i = first; i < end; i++) cast_single(j, &context, i);
+      for (size_t i = first; i < end; i++) cast_single(j, &q, i);
   }
   _mm_setcsr(modes);
 }

@@ -1,4 +1,4 @@
-/* The comparison of the BVH benchmark: Embree 3, used as its manual recommends: denormals flushed, threads that share
+/* What the BVH benchmarks compare with: Embree 4, used as its manual recommends: denormals flushed, threads that share
  * the rays. */
 #ifndef SLABCAST_BENCH_EMBREE_H
 #define SLABCAST_BENCH_EMBREE_H
@@ -10,7 +10,7 @@
 
 typedef enum embree_call {
   EMBREE_SINGLE, /* rtcIntersect1, rtcOccluded1 */
-  EMBREE_PACKET, /* rtcIntersect16, rtcOccluded16, with the context flag coherent */
+  EMBREE_PACKET, /* rtcIntersect16, rtcOccluded16, with the query flag coherent */
   EMBREE_ROBUST, /* single rays in a scene with RTC_SCENE_FLAG_ROBUST */
   EMBREE_CALLS
 } embree_call;
@@ -24,6 +24,13 @@ typedef struct embree_hit {
 } embree_hit;
 
 typedef struct embree embree;
+
+/* An RTCDevice of so many threads. Returns NULL with a message on stderr where there is none, or where the library is
+ * older than the headers that this was compiled with. */
+struct RTCDeviceTy *embree_device(uint32_t threads);
+/* The library's version, which may be newer than the headers'. Returns "" with a message on stderr where there is none.
+ */
+const char *embree_version(void);
 
 /* Adds spheres as spheres, boxes as six quads each, triangles as triangles. Returns NULL with a message on stderr where
  * there is no device or no memory, or for planes and oriented boxes, which Embree does not have. */

@@ -14,10 +14,9 @@ void trace_report_begin(trace_report *r, const slab_device_info *device, int pro
   r->fast.worst = r->medians.worst = r->robust.worst = INFINITY;
   printf("device    %s, %u compute units, %s\n", device->name, device->compute_units, device->driver);
   printf(
-      "simd_baseline  Embree 3, %u threads, denormals flushed: the faster of its single rays and its packets (p), and "
-      "its "
+      "opponent  Embree %s, %u threads, denormals flushed: the faster of its single rays and its packets (p), and its "
       "robust mode\n",
-      device->compute_units);
+      embree_version(), device->compute_units);
   printf("time      %s\n", processor_time ? "processor seconds a thread" : "wall");
   printf("Mrays/s   of the fastest and of the middle round; ratios of ours to Embree's\n\n");
   printf("%-18s %-8s %-8s %5s | %15s | %16s | %15s | %6s %6s %6s | %7s\n", "scene", "rays", "query", "hits",

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# OpenCL drivers that this machine's distribution does not have, each in a folder of its own.
+# What this machine's distribution does not have, OpenCL drivers above all, each in a folder of its own.
 #
 #   roots.sh get NAME                  makes it unless it is there, and prints its folder. NAME is one of
 #     trixie     PoCL 6.0 and Mesa's rusticl 25 of Debian 13, with the libraries that they need
 #     sid        PoCL of Debian unstable, likewise
 #     intel      Intel's driver for CPUs, and its libraries, from PyPI
+#     embree     Embree 4.4, which benchmarks are held against; FOLDER/usr is a prefix for CMake. x86-64 alone
 #     system     a whole Debian 13, as small as it can be; needs root, which the others do not
 #   roots.sh enter FOLDER COMMAND...   runs it with this folder as its root, in which the checkout and the folder of
 #                                      temporary files are where they are outside
@@ -87,12 +88,30 @@ make_intel() {
   mv "$1"/*.data/data/lib/* "$1/lib"
 }
 
+# The library is of PyPI's wheel, which runs on old systems and has AVX-512; the wheel has no headers. They are Debian's, of
+# the same major version and an older minor one: Embree's interface only grows within a major version, and both are built
+# with instance arrays and one level of instances, which are what the layout of its structs depends on.
+make_embree() {
+  local libraries=$1/usr/lib/x86_64-linux-gnu
+  [[ $(uname -m) == x86_64 ]] || die "PyPI's Embree is for x86-64: install one of version 4"
+  mkdir -p "$1"
+  # For one Python, whichever runs this: so that the library is the same everywhere.
+  python3 -m pip download --disable-pip-version-check -q --no-deps -d "$1/wheel" --only-binary=:all: \
+    --implementation cp --python-version 3.11 --platform manylinux_2_28_x86_64 embreex==4.4.0
+  fetch "$1/apt" trixie libembree-dev
+  dpkg-deb -x "$1"/apt/cache/archives/libembree-dev_4*.deb "$1"
+  python3 -m zipfile -e "$1"/wheel/*.whl "$1/wheel"
+  mv "$1"/wheel/embreex.libs/* "$libraries"
+  ln -sf "$(basename "$libraries"/libembree4-*.so.4)" "$libraries/libembree4.so.4" # the name that Debian's CMake files know
+  rm -r "$1"/{apt,wheel,usr/share}
+}
+
 recipe() { cksum <"$self"; }
 
 # One that another process makes is waited for.
 get() {
   local folder=$roots/$1
-  [[ $1 =~ ^(trixie|sid|intel|system)$ ]] || die "there is no $1: trixie, sid, intel, system"
+  [[ $1 =~ ^(trixie|sid|intel|embree|system)$ ]] || die "there is no $1: trixie, sid, intel, embree, system"
   mkdir -p "$roots"
   (
     flock 9

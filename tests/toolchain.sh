@@ -20,9 +20,9 @@ newest_clang() {
 
 case $codename in
   bookworm) llvm=15 lacks='' ;;
-  noble) llvm=18 lacks='clang-format-14 oclgrind libembree-dev' ;; # by the names of packages: not tried
-  trixie) llvm=19 lacks='clang-format-14 oclgrind libembree-dev' ;; # its Embree is 4, the benchmarks know 3
-  *) llvm=$(newest_clang) lacks='clang-format-14 oclgrind libembree-dev' ;;
+  noble) llvm=18 lacks='clang-format-14 oclgrind' ;; # by the names of packages: not tried
+  trixie) llvm=19 lacks='clang-format-14 oclgrind' ;;
+  *) llvm=$(newest_clang) lacks='clang-format-14 oclgrind' ;;
 esac
 export LLVM=${LLVM:-$llvm} LACKS=${LACKS-$lacks} CLANG_FORMAT=clang-format-14
 export CLANG=${CLANG:-clang-$LLVM} CLANG_TIDY=${CLANG_TIDY:-clang-tidy-$LLVM} LIBCLC=${LIBCLC:-/usr/lib/clc}
