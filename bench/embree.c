@@ -12,8 +12,6 @@
 
 enum { CHUNK = 2048, PACKET = 16 };
 
-const char *const embree_call_names[EMBREE_CALLS] = {"single", "packet 16", "robust"};
-
 struct embree {
   RTCDevice device;
   RTCScene fast, robust;
@@ -150,7 +148,7 @@ static query query_of(embree_call call) {
   rtcInitIntersectArguments(&q.intersect);
   rtcInitOccludedArguments(&q.occluded);
   q.intersect.flags = q.occluded.flags =
-      call == EMBREE_PACKET ? RTC_RAY_QUERY_FLAG_COHERENT : RTC_RAY_QUERY_FLAG_INCOHERENT;
+      embree_call_is_packet(call) ? RTC_RAY_QUERY_FLAG_COHERENT : RTC_RAY_QUERY_FLAG_INCOHERENT;
   return q;
 }
 
@@ -230,7 +228,7 @@ static void cast_chunks(void *argument) {
   query q = query_of(j->call);
   for (size_t first; (first = atomic_fetch_add(&j->next, CHUNK)) < j->n;) {
     const size_t end = first + CHUNK < j->n ? first + CHUNK : j->n;
-    if (j->call == EMBREE_PACKET)
+    if (embree_call_is_packet(j->call))
       for (size_t i = first; i < end; i += PACKET) cast_packet(j, &q, i, end - i < PACKET ? end - i : PACKET);
     else
       for (size_t i = first; i < end; i++) cast_single(j, &q, i);
@@ -239,6 +237,6 @@ static void cast_chunks(void *argument) {
 }
 
 int embree_cast(embree *e, embree_call call, int any, const slab_ray *rays, size_t n, void *results) {
-  job j = {call == EMBREE_ROBUST ? e->robust : e->fast, call, any, rays, n, results, 0};
+  job j = {call >= EMBREE_ROBUST ? e->robust : e->fast, call, any, rays, n, results, 0};
   return threads_run(e->threads, cast_chunks, &j);
 }

@@ -12,10 +12,13 @@ typedef enum embree_call {
   EMBREE_SINGLE, /* rtcIntersect1, rtcOccluded1 */
   EMBREE_PACKET, /* rtcIntersect16, rtcOccluded16, with the query flag coherent */
   EMBREE_ROBUST, /* single rays in a scene with RTC_SCENE_FLAG_ROBUST */
+  EMBREE_ROBUST_PACKET,
   EMBREE_CALLS
 } embree_call;
 
-extern const char *const embree_call_names[EMBREE_CALLS];
+static inline int embree_call_is_packet(embree_call call) {
+  return call == EMBREE_PACKET || call == EMBREE_ROBUST_PACKET;
+}
 
 /* The result of an Embree cast: as much data as ours writes for `closest`. */
 typedef struct embree_hit {

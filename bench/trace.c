@@ -1,10 +1,12 @@
-/* The BVH benchmark: compares our casts with Embree's on the same scenes, rays and threads, in one run.
+/* The BVH benchmark: compares our casts with Embree's, and those of two of our devices, on the same scenes, rays and
+ * threads, in one run.
  *
  *   bench_trace [OPTION...] [SCENE...]      (--help lists them)
  *
  * The sides are interleaved and warm-up is discarded. Ours is timed from host array to host array through the public
- * API. A sample of our answers is compared with the CPU reference and the oracle. All of them are compared with
- * Embree's, which rounds differently: the share of rays that differ is printed. */
+ * API. A sample of our answers is compared with the CPU reference and the oracle. Those of the second device must be
+ * the first one's, bit by bit. All of them are compared with Embree's, which rounds differently: the share of rays that
+ * differ is printed. */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -17,15 +19,15 @@
 #include "trace_report.h"
 #include "trace_scene.h"
 
-enum { SCENES_MAX = 16 };
 #define SEED 20260711u
 #define SAMPLE_TESTS 2e8 /* tests of the CPU reference, which is scalar: about a second */
 #define SAMPLE_MAX 256
 #define DIFFER_MAX 0.02 /* Embree's fast mode misses rays at edges; a larger share means that the scenes differ */
 
 typedef struct options {
-  const char *scenes[SCENES_MAX], *csv, *device;
+  const char *scenes[TRACE_SCENES], *devices[TRACE_DEVICES], *csv;
   size_t scene_count;
+  int device_count; /* 0: chosen by what is there */
   uint32_t side;
   int rounds, processor_time;
   slab_tree tree;
@@ -35,20 +37,20 @@ typedef struct options {
 
 typedef struct bench {
   options options;
-  slab_context *context;
-  slab_device_info device;
-  trace_report report;
+  slab_context *contexts[TRACE_DEVICES];
+  slab_device_info devices[TRACE_DEVICES];
+  trace_report report; /* knows how many devices there are */
 } bench;
 
-/* A scene on both sides, and a set of rays. */
+/* A scene on all sides, and a set of rays. */
 typedef struct match {
   const char *name;
-  slab_scene *scene;
-  embree *simd_baseline;
+  slab_scene *scenes[TRACE_DEVICES];
+  embree *their_scene;
   uint32_t primitives;
   slab_ray *rays;
   size_t n;
-  slab_hit *ours;
+  slab_hit *ours[TRACE_DEVICES];
   embree_hit *theirs;
 } match;
 
@@ -62,30 +64,30 @@ static bool failed_call(const char *what) {
 /* Seconds since `begin`: wall time, or processor time divided by the number of compute units. */
 static double lap(const bench *b, double begin) {
   const double seconds = timing_now(b->options.processor_time) - begin;
-  return b->options.processor_time ? seconds / b->device.compute_units : seconds;
+  return b->options.processor_time ? seconds / b->devices[0].compute_units : seconds;
 }
 
-static bool run_ours(const bench *b, const match *m, int any, double *seconds) {
+static bool run_ours(const bench *b, const match *m, int device, int any, double *seconds) {
   const double begin = timing_now(b->options.processor_time);
-  const slab_status status = any ? slab_any(m->scene, m->rays, m->n, (uint8_t *)m->ours, NULL)
-                                 : slab_closest(m->scene, m->rays, m->n, m->ours, NULL);
+  const slab_status status = any ? slab_any(m->scenes[device], m->rays, m->n, (uint8_t *)m->ours[device], NULL)
+                                 : slab_closest(m->scenes[device], m->rays, m->n, m->ours[device], NULL);
   *seconds = lap(b, begin);
   return status == SLAB_OK ? true : failed_call("cast");
 }
 
 static bool run_theirs(const bench *b, const match *m, embree_call call, int any, double *seconds) {
   const double begin = timing_now(b->options.processor_time);
-  const int all = embree_cast(m->simd_baseline, call, any, m->rays, m->n, m->theirs);
+  const int all = embree_cast(m->their_scene, call, any, m->rays, m->n, m->theirs);
   *seconds = lap(b, begin);
-  if (!all) fprintf(stderr, "bench_trace: the system refused Embree its %u threads\n", b->device.compute_units);
+  if (!all) fprintf(stderr, "bench_trace: the system refused Embree its %u threads\n", b->devices[0].compute_units);
   return all != 0;
 }
 
 /* ---- agreement ---- */
 
 static bool ray_differs(const match *m, int any, size_t i) {
-  if (any) return ((const uint8_t *)m->ours)[i] != ((const uint8_t *)m->theirs)[i];
-  const float ours = m->ours[i].t, theirs = m->theirs[i].t;
+  if (any) return ((const uint8_t *)m->ours[0])[i] != ((const uint8_t *)m->theirs)[i];
+  const float ours = m->ours[0][i].t, theirs = m->theirs[i].t;
   if (isinf(ours) || isinf(theirs)) return isinf(ours) != isinf(theirs);
   return !(fabsf(ours - theirs) <= 1e-3f * fmaxf(ours, theirs));
 }
@@ -98,8 +100,18 @@ static double differing_share(const match *m, int any) {
 
 static double hit_share(const match *m, int any) {
   size_t hits = 0;
-  for (size_t i = 0; i < m->n; i++) hits += any ? ((const uint8_t *)m->ours)[i] : m->ours[i].primitive != SLAB_MISS;
+  for (size_t i = 0; i < m->n; i++)
+    hits += any ? ((const uint8_t *)m->ours[0])[i] : m->ours[0][i].primitive != SLAB_MISS;
   return (double)hits / (double)m->n;
+}
+
+/* Whether our devices gave the same bits. */
+static bool devices_agree(const bench *b, const match *m, int any) {
+  const size_t size = any ? sizeof(uint8_t) : sizeof(slab_hit);
+  if (b->report.device_count < TRACE_DEVICES || memcmp(m->ours[0], m->ours[1], m->n * size) == 0) return true;
+  fprintf(stderr, "bench_trace: %s: %s and %s give different answers\n", m->name, b->devices[0].name,
+          b->devices[1].name);
+  return false;
 }
 
 /* Checks rays from the whole set, with their answers, by slab_check. */
@@ -114,11 +126,11 @@ static bool sample_is_proved(const match *m, int any) {
     const size_t i = k * (m->n / count);
     rays[k] = m->rays[i];
     if (any)
-      ((uint8_t *)results)[k] = ((const uint8_t *)m->ours)[i];
+      ((uint8_t *)results)[k] = ((const uint8_t *)m->ours[0])[i];
     else
-      results[k] = m->ours[i];
+      results[k] = m->ours[0][i];
   }
-  if (slab_check(m->scene, any ? SLAB_ANY : SLAB_CLOSEST, rays, count, results, NULL, NULL, &report) != SLAB_OK)
+  if (slab_check(m->scenes[0], any ? SLAB_ANY : SLAB_CLOSEST, rays, count, results, NULL, NULL, &report) != SLAB_OK)
     return failed_call("check");
   if (report.mismatches == 0 && report.oracle_wrong == 0) return true;
   fprintf(stderr, "bench_trace: %s: %llu of %zu rays are wrong: %s\n", m->name,
@@ -135,12 +147,18 @@ static void note(timing *t, int round, double seconds) {
 /* Whether packets can help: neighbouring rays have similar directions. */
 static bool worth_packets(trace_set set) { return set == TRACE_PRIMARY || set == TRACE_SHADOW; }
 
+/* Our devices change their order each round, so that neither always runs in what the other left behind. */
 static bool run_round(const bench *b, const match *m, trace_set set, int any, int round, trace_row *row) {
+  const int devices = b->report.device_count;
   double seconds;
-  if (!run_ours(b, m, any, &seconds)) return false;
-  note(&row->ours, round, seconds);
+  for (int k = 0; k < devices; k++) {
+    const int device = round % 2 == 0 ? k : devices - 1 - k;
+    if (!run_ours(b, m, device, any, &seconds)) return false;
+    note(&row->ours[device], round, seconds);
+  }
+  if (!devices_agree(b, m, any)) return false;
   for (embree_call call = 0; call < EMBREE_CALLS; call++) {
-    if (call == EMBREE_PACKET && !worth_packets(set)) continue;
+    if (embree_call_is_packet(call) && !worth_packets(set)) continue;
     if (!run_theirs(b, m, call, any, &seconds)) return false;
     note(&row->theirs[call], round, seconds);
     row->differ = fmax(row->differ, differing_share(m, any));
@@ -166,7 +184,7 @@ static bool run_row(bench *b, const match *m, trace_set set, int any) {
 }
 
 static bool run_set(bench *b, match *m, trace_set set) {
-  if (trace_rays_fill(m->scene, set, SEED, b->options.side, m->rays, m->ours, &m->n) != SLAB_OK)
+  if (trace_rays_fill(m->scenes[0], set, SEED, b->options.side, m->rays, m->ours[0], &m->n) != SLAB_OK)
     return failed_call("rays");
   if (m->n == 0) return true;
   for (int any = 0; any <= 1; any++)
@@ -177,11 +195,20 @@ static bool run_set(bench *b, match *m, trace_set set) {
 /* ---- a match ---- */
 
 static void match_free(match *m) {
-  slab_scene_destroy(m->scene);
-  embree_close(m->simd_baseline);
+  for (int k = 0; k < TRACE_DEVICES; k++) {
+    slab_scene_destroy(m->scenes[k]);
+    free(m->ours[k]);
+  }
+  embree_close(m->their_scene);
   free(m->rays);
-  free(m->ours);
   free(m->theirs);
+}
+
+static bool scene_open(const bench *b, slab_context *context, const scene_geometry *g, slab_scene **scene) {
+  const bool done = slab_scene_create(context, scene) == SLAB_OK &&
+                    scene_geometry_add(*scene, g, NULL, NULL) == SLAB_OK &&
+                    slab_scene_commit(*scene, &(slab_build_options){b->options.tree}) == SLAB_OK;
+  return done ? true : failed_call("scene");
 }
 
 static bool match_open(const bench *b, const char *scene, match *m) {
@@ -190,16 +217,17 @@ static bool match_open(const bench *b, const char *scene, match *m) {
   *m = (match){.name = scene, .n = n};
   if (!trace_scene_read(scene, SEED, &geometry)) return false;
   m->primitives = geometry.count;
-  bool done = slab_scene_create(b->context, &m->scene) == SLAB_OK &&
-              scene_geometry_add(m->scene, &geometry, NULL, NULL) == SLAB_OK &&
-              slab_scene_commit(m->scene, &(slab_build_options){b->options.tree}) == SLAB_OK;
-  if (!done) failed_call(scene);
-  if (done) m->simd_baseline = embree_open(&geometry, b->device.compute_units);
-  scene_geometry_free(&geometry);
   m->rays = malloc(n * sizeof *m->rays);
-  m->ours = malloc(n * sizeof *m->ours);
   m->theirs = malloc(n * sizeof *m->theirs);
-  if (m->rays != NULL && m->ours != NULL && m->theirs != NULL) return done && m->simd_baseline != NULL;
+  bool whole = m->rays != NULL && m->theirs != NULL, done = true;
+  for (int k = 0; done && k < b->report.device_count; k++) {
+    done = scene_open(b, b->contexts[k], &geometry, &m->scenes[k]);
+    m->ours[k] = malloc(n * sizeof *m->ours[k]);
+    whole = whole && m->ours[k] != NULL;
+  }
+  if (done) m->their_scene = embree_open(&geometry, b->devices[0].compute_units);
+  scene_geometry_free(&geometry);
+  if (whole) return done && m->their_scene != NULL;
   fprintf(stderr, "bench_trace: no memory for %zu rays\n", n);
   return false;
 }
@@ -225,7 +253,8 @@ static int usage(FILE *out) {
           "  --queries LIST     of closest,any (default both)\n"
           "  --tree T           fast, default or high (default high)\n"
           "  --traversal T      packets, single, interleaved or sorted (default: auto)\n"
-          "  --device SEL       as in slabcast (default cpu)\n"
+          "  --device SEL       as in slabcast; given twice, both are measured, and the first against the second\n"
+          "                     (default: cpu, and beside the processor the first CPU device of OpenCL, if any)\n"
           "  --processor-time   measure processor time: for machines that are not quiet\n"
           "  --csv FILE\n");
   return 2;
@@ -249,7 +278,8 @@ static bool parse_value(const char *name, const char *value, options *o) {
   static const char *const queries[] = {"closest", "any"}, *const trees[] = {"default", "flat", "fast", "high"};
   static const char *const traversals[] = {"auto", "packets", "single", "interleaved", "sorted"};
   if (strcmp(name, "--csv") == 0) return (o->csv = value) != NULL;
-  if (strcmp(name, "--device") == 0) return (o->device = value) != NULL;
+  if (strcmp(name, "--device") == 0)
+    return o->device_count < TRACE_DEVICES && (o->devices[o->device_count++] = value) != NULL;
   if (strcmp(name, "--sets") == 0) return (o->sets = parse_list(value, trace_set_names, TRACE_SETS)) != 0;
   if (strcmp(name, "--queries") == 0) return (o->queries = parse_list(value, queries, 2)) != 0;
   if (strcmp(name, "--rounds") == 0) return (o->rounds = atoi(value)) > 0 && o->rounds <= ROUNDS_MAX;
@@ -267,9 +297,9 @@ static bool parse_value(const char *name, const char *value, options *o) {
 static bool parse_options(int count, char **words, options *o) {
   static const char *const defaults[] = {"terrain:2000000", "soup:1000000",     "hair:1000000",
                                          "city:100000",     "city-mesh:100000", "flake:597871"};
-  *o = (options){.device = "cpu", .side = 1024, .rounds = 5, .tree = SLAB_TREE_HIGH, .sets = 15, .queries = 3};
+  *o = (options){.side = 1024, .rounds = 5, .tree = SLAB_TREE_HIGH, .sets = 15, .queries = 3};
   for (int i = 1; i < count; i++) {
-    if (words[i][0] != '-' && o->scene_count < SCENES_MAX)
+    if (words[i][0] != '-' && o->scene_count < TRACE_SCENES)
       o->scenes[o->scene_count++] = words[i];
     else if (strcmp(words[i], "--processor-time") == 0)
       o->processor_time = 1;
@@ -286,17 +316,42 @@ static bool parse_options(int count, char **words, options *o) {
 
 /* ---- the run ---- */
 
-static bool bench_open(bench *b) {
-  if (slab_context_create(&(slab_context_options){.device = b->options.device, .traversal = b->options.traversal},
-                          &b->context) != SLAB_OK ||
-      slab_context_device(b->context, &b->device) != SLAB_OK)
+static bool is_native(const slab_device_info *device) { return strcmp(device->platform, "Slabcast processor") == 0; }
+
+static bool device_open(bench *b, const char *selector) {
+  const int k = b->report.device_count;
+  if (slab_context_create(&(slab_context_options){.device = selector, .traversal = b->options.traversal},
+                          &b->contexts[k]) != SLAB_OK ||
+      slab_context_device(b->contexts[k], &b->devices[k]) != SLAB_OK)
     return failed_call("device");
-  FILE *csv = b->options.csv == NULL ? NULL : fopen(b->options.csv, "w");
-  if (b->options.csv != NULL && csv == NULL) {
+  b->report.devices[b->report.device_count++] = &b->devices[k];
+  return true;
+}
+
+/* The processor, and beside it the first CPU device of OpenCL. Where the library has no kernels for the processor,
+ * "cpu" is OpenCL's. */
+static bool default_devices_open(bench *b) {
+  slab_device_info list[16];
+  size_t count = 0, opencl = 0;
+  char index[24];
+  if (!device_open(b, "cpu")) return false;
+  if (!is_native(&b->devices[0]) || slab_devices(list, sizeof list / sizeof *list, &count) != SLAB_OK) return true;
+  if (count > sizeof list / sizeof *list) count = sizeof list / sizeof *list;
+  while (opencl < count && (is_native(&list[opencl]) || list[opencl].type != SLAB_DEVICE_CPU)) opencl++;
+  snprintf(index, sizeof index, "%zu", opencl);
+  return opencl == count || device_open(b, index);
+}
+
+static bool bench_open(bench *b) {
+  bool done = b->options.device_count > 0 || default_devices_open(b);
+  for (int k = 0; done && k < b->options.device_count; k++) done = device_open(b, b->options.devices[k]);
+  if (!done) return false;
+  b->report.processor_time = b->options.processor_time;
+  if (b->options.csv != NULL && (b->report.csv = fopen(b->options.csv, "w")) == NULL) {
     fprintf(stderr, "bench_trace: %s: %s\n", b->options.csv, strerror(errno));
     return false;
   }
-  trace_report_begin(&b->report, &b->device, b->options.processor_time, csv);
+  trace_report_begin(&b->report);
   return true;
 }
 
@@ -311,6 +366,6 @@ int main(int count, char **words) {
     fprintf(stderr, "bench_trace: %s: not all of it was written\n", b.options.csv);
     done = false;
   }
-  slab_context_destroy(b.context);
+  for (int k = 0; k < b.report.device_count; k++) slab_context_destroy(b.contexts[k]);
   return done ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/* Prints the BVH benchmark's table and its summary, and writes the same data as CSV. */
+/* Prints the BVH benchmark's tables and its summary, and writes the same data as CSV. */
 #ifndef SLABCAST_BENCH_TRACE_REPORT_H
 #define SLABCAST_BENCH_TRACE_REPORT_H
 
@@ -8,16 +8,32 @@
 #include "embree.h"
 #include "slabcast.h"
 #include "timing.h"
+#include "trace_rays.h"
 
-/* One cell: a scene, a set of rays, a query. */
+enum { TRACE_DEVICES = 2, TRACE_SCENES = 16, TRACE_CELLS = TRACE_SCENES * TRACE_SETS * 2 };
+
+/* One cell: a scene, a set of rays, a query. The names live as long as the report. */
 typedef struct trace_row {
   const char *scene, *set, *query;
   uint32_t primitives;
   size_t rays;
   double hit_share;
   double differ; /* largest share of rays whose answer differs from Embree's */
-  timing ours, theirs[EMBREE_CALLS];
+  timing ours[TRACE_DEVICES], theirs[EMBREE_CALLS];
 } trace_row;
+
+/* Millions of rays a second, in the fastest round and in the median one. */
+typedef struct trace_rates {
+  double best, median, spread;
+} trace_rates;
+
+/* Our two devices in one cell. Ratios of the first to the second: of their fastest rounds, and the median of the ratios
+ * of each round, in which both were cast under the same load. */
+typedef struct trace_pair {
+  const char *scene, *set, *query;
+  trace_rates ours[TRACE_DEVICES];
+  double best, paired;
+} trace_pair;
 
 /* A ratio over all cells. */
 typedef struct trace_total {
@@ -25,14 +41,28 @@ typedef struct trace_total {
   char worst_cell[96];
 } trace_total;
 
+typedef enum trace_ratio {
+  RATIO_DEFAULT,
+  RATIO_DEFAULT_MEDIAN,
+  RATIO_ROBUST,
+  RATIO_ROBUST_MEDIAN,
+  RATIO_DEVICES,
+  RATIO_DEVICES_PAIRED,
+  RATIOS
+} trace_ratio;
+
 typedef struct trace_report {
-  const slab_device_info *device;
+  const slab_device_info *devices[TRACE_DEVICES];
+  int device_count; /* the first is compared with Embree, and with the second, if there is one */
   int processor_time, cells;
   FILE *csv; /* owned; NULL: none */
-  trace_total fast, medians, robust;
+  trace_total totals[RATIOS];
+  trace_pair pairs[TRACE_CELLS];
 } trace_report;
 
-void trace_report_begin(trace_report *, const slab_device_info *, int processor_time, FILE *csv);
+/* Sets what is above up to `csv`; the caller sets that, and zeroes the rest. */
+void trace_report_begin(trace_report *);
+/* At most TRACE_CELLS rows. */
 void trace_report_row(trace_report *, const trace_row *);
 /* Prints the geometric means and the worst cells. Returns false where the CSV is incomplete. */
 bool trace_report_end(trace_report *);

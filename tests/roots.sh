@@ -103,7 +103,7 @@ make_embree() {
   python3 -m zipfile -e "$1"/wheel/*.whl "$1/wheel"
   mv "$1"/wheel/embreex.libs/* "$libraries"
   ln -sf "$(basename "$libraries"/libembree4-*.so.4)" "$libraries/libembree4.so.4" # the name that Debian's CMake files know
-  rm -r "$1"/{apt,wheel,usr/share}
+  rm -r "${1:?}"/{apt,wheel,usr/share}
 }
 
 recipe() { cksum <"$self"; }
