@@ -1,4 +1,5 @@
-# Compiles the kernels of kernels/variants.def for processors. Sets slab_native_sources and slab_native_objects.
+# Compiles the kernels of kernels/variants.def for processors. Sets slab_native_sources and slab_native_objects, and for
+# the program slab_ceiling_sources and slab_ceiling_objects: kernels/ceiling.cl.
 #
 # A level is an instruction set and its lanes. clang compiles the kernels' text as OpenCL C at the width of the registers;
 # the library chooses the level when it runs. `c11` is any C compiler's: the same text at one lane, for every processor.
@@ -105,12 +106,38 @@ macro(slab_variant program kernels own query kinds)
   string(APPEND rows "    ${row}},\n")
 endmacro()
 
+# slab_ceilings(): compiles what measures the level's ceilings. At -O3, so that any compiler unrolls its chains.
+macro(slab_ceilings)
+  set(object ${slab_native_dir}/${level}/ceiling.o)
+  set(chains 12) # as in bench_opencl.c
+  if(lanes EQUAL 16)
+    set(chains 24)
+  endif()
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${compile} -O3 -DLANES=${lanes} -DCHAINS=${chains} "-DNATIVE_NAME(kernel)=slab_${symbol}_##kernel" -MD
+            -MF ${object}.d -c ${PROJECT_SOURCE_DIR}/kernels/ceiling.cl -o ${object}
+    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/ceiling.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
+    DEPFILE ${object}.d
+    COMMENT "Compiling the ceilings for ${level}" VERBATIM)
+  list(APPEND slab_ceiling_objects ${object})
+  set(row "")
+  foreach(kernel add_mul min_max slab_mix memory_read memory_copy nothing)
+    string(APPEND ceilings_declared "bench_work slab_${symbol}_${kernel};\n")
+    string(APPEND row "slab_${symbol}_${kernel}, ")
+  endforeach()
+  string(APPEND ceilings "    {${lanes}, ${chains}, {${row}}},\n")
+endmacro()
+
 set(slab_native_dir ${PROJECT_BINARY_DIR}/native)
 set(slab_native_objects "")
+set(slab_ceiling_objects "")
 set(slab_stack 336) # 7 * BVH_DEPTH_MAX: what the deepest BVH needs
 set(declared "")
 set(tables "")
 set(list "")
+set(ceilings "")
+set(ceilings_declared "")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/variants.def)
 file(STRINGS ${PROJECT_SOURCE_DIR}/kernels/variants.def slab_programs REGEX "^[a-z]")
 foreach(level IN LISTS slab_levels)
@@ -140,6 +167,7 @@ foreach(level IN LISTS slab_levels)
   string(MAKE_C_IDENTIFIER ${level} symbol)
   string(APPEND tables "static const native_variant variants_${symbol}[] = {\n${rows}    {0}};\n")
   string(PREPEND list "    {\"${level}\", ${lanes}, variants_${symbol}},\n")
+  slab_ceilings()
 endforeach()
 file(CONFIGURE OUTPUT ${slab_native_dir}/levels.c CONTENT [[
 /* Written by cmake/native.cmake. */
@@ -151,5 +179,15 @@ const native_level native_levels[] = {
 @list@    {0}};
 ]] @ONLY)
 set(slab_native_sources ${slab_native_dir}/levels.c)
+file(CONFIGURE OUTPUT ${slab_native_dir}/ceilings.c CONTENT [[
+/* Written by cmake/native.cmake. */
+#include "bench/bench_kernels.h"
+
+@ceilings_declared@
+const bench_level bench_levels[] = {
+@ceilings@    {0}};
+]] @ONLY)
+set(slab_ceiling_sources ${slab_native_dir}/ceilings.c)
 # So that no two libraries compile them at once.
 add_custom_target(slab_native DEPENDS ${slab_native_objects})
+add_custom_target(slab_native_ceilings DEPENDS ${slab_ceiling_objects})

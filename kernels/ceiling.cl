@@ -7,6 +7,21 @@
  * subnormal. */
 #include "lanes.h"
 
+/* A piece of memory. */
+#if LANES > 1
+typedef uint16 piece;
+#elif defined(__OPENCL_C_VERSION__)
+typedef uint4 piece;
+#else
+typedef ulong piece;
+#endif
+
+/* All kernels have the same parameters. n: rounds of arithmetic, or pieces for each work-item. first, a and b: start
+ * values. */
+#define CEILING(name)                                                                                                  \
+  kernel void KERNEL_NAME(name)(WORK_ITEM const global piece *from, global piece *to, const uint n, const float first, \
+                                const float a, const float b)
+
 /* Rounds between two tests for the end of the loop. On a GPU such a test costs as much as arithmetic. */
 #if LANES == 1
 #define UNROLLED 8
@@ -19,30 +34,32 @@ INLINE void begin(real x[CHAINS], float first) {
 }
 
 /* Stores a sum if it equals a value that it never has, so that the compiler cannot remove the computation. */
-INLINE void keep(const real x[CHAINS], global float *out) {
+INLINE void keep(const real x[CHAINS], global piece *to) {
   real sum = x[0];
   UNROLL for (int k = 1; k < CHAINS; k++) sum = sum + x[k];
-  if (lanes_any(sum == (real)(-1.0f))) out[0] = lanes_at(sum, 0);
+  if (lanes_any(sum == (real)(-1.0f))) ((global float *)to)[0] = lanes_at(sum, 0);
 }
 
 /* A round: CHAINS additions and as many multiplications. With b = 0.5 every chain converges to a. */
-kernel void add_mul(global float *out, const uint rounds, const float first, const float a, const float b) {
+CEILING(add_mul) {
   real x[CHAINS];
   begin(x, first);
-  for (uint i = 0; i < rounds; i += UNROLLED)
+  for (uint i = 0; i < n; i += UNROLLED)
     UNROLL for (int u = 0; u < UNROLLED; u++) UNROLL for (int k = 0; k < CHAINS; k++) x[k] = (x[k] + a) * b;
-  keep(x, out);
+  (void)from;
+  keep(x, to);
 }
 
 /* A round: CHAINS minima and as many maxima. Each uses its neighbour's value, since a clamp to the same bounds twice is
  * one clamp. */
-kernel void min_max(global float *out, const uint rounds, const float first, const float a, const float b) {
+CEILING(min_max) {
   real x[CHAINS];
   begin(x, first * b);
-  for (uint i = 0; i < rounds; i += UNROLLED)
+  for (uint i = 0; i < n; i += UNROLLED)
     UNROLL for (int u = 0; u < UNROLLED; u++) UNROLL for (int k = 0; k < CHAINS; k++) x[k] =
         lanes_max(lanes_min(x[k], (real)(a)), x[k == CHAINS - 1 ? 0 : k + 1]);
-  keep(x, out);
+  (void)from;
+  keep(x, to);
 }
 
 /* As a predicate, a GPU's comparison includes the `and` with the one before at no cost. */
@@ -54,11 +71,11 @@ typedef mask verdict;
 
 /* A round: what box_may_overlap does for two blocks, with 12 additions and multiplications, 6 minima and maxima and a
  * comparison each. The planes are the products of the previous round. */
-kernel void slab_mix(global float *out, const uint rounds, const float first, const float a, const float b) {
+CEILING(slab_mix) {
   real x[CHAINS];
   verdict hit = (real)(a) > (real)(b);
   begin(x, first);
-  for (uint i = 0; i < rounds; i += UNROLLED)
+  for (uint i = 0; i < n; i += UNROLLED)
     UNROLL for (int u = 0; u < UNROLLED; u++) UNROLL for (int block = 0; block < 12; block += 6) {
       real enter = (real)(first), leave = (real)(b);
       UNROLL for (int k = block; k < block + 3; k++) {
@@ -70,40 +87,41 @@ kernel void slab_mix(global float *out, const uint rounds, const float first, co
       hit = hit & (enter <= leave);
     }
   x[0] = hit ? x[0] : (real)(first);
-  keep(x, out);
+  (void)from;
+  keep(x, to);
 }
 
 /* ---- memory ---- */
 
 /* On a GPU neighbouring work-items read neighbouring pieces. On a CPU each work-item has a contiguous range of its
  * own. */
-#if LANES == 1
-typedef uint4 piece;
-#define FIRST(n) (get_global_id(0))
-#define END(n) (n)
-#define STEP (get_global_size(0))
+#if LANES == 1 && defined(__OPENCL_C_VERSION__)
+#define PIECE(i) ((i) * (uint)get_global_size(0) + (uint)get_global_id(0))
 #else
-typedef uint16 piece;
-#define SHARE(n) (((n) + (uint)get_global_size(0) - 1) / (uint)get_global_size(0))
-#define FIRST(n) (get_global_id(0) * SHARE(n))
-#define END(n) min((n), ((uint)get_global_id(0) + 1) * SHARE(n))
-#define STEP 1
+#define PIECE(i) ((uint)get_global_id(0) * n + (i))
+#endif
+#if defined(__OPENCL_C_VERSION__)
+#define WORD(piece) ((piece).s0)
+#else
+#define WORD(piece) ((uint)(piece))
 #endif
 
-/* Reads n pieces. marker: bits that no piece has. */
-kernel void memory_read(const global piece *from, global piece *to, const uint n, const uint marker) {
+/* No word that is read is 0. */
+CEILING(memory_read) {
   piece seen = (piece)(0);
-  for (uint i = FIRST(n); i < END(n); i += STEP) seen |= from[i];
-  if (seen.s0 == marker) to[0] = seen;
+  for (uint i = 0; i < n; i++) seen |= from[PIECE(i)];
+  if (WORD(seen) == 0) to[0] = seen;
+  (void)first, (void)a, (void)b;
 }
 
-kernel void memory_copy(const global piece *from, global piece *to, const uint n, const uint marker) {
-  for (uint i = FIRST(n); i < END(n); i += STEP) to[i] = from[i];
-  (void)marker;
+CEILING(memory_copy) {
+  for (uint i = 0; i < n; i++) to[PIECE(i)] = from[PIECE(i)];
+  (void)first, (void)a, (void)b;
 }
 
 /* ---- launching ---- */
 
-kernel void nothing(global float *out, const uint rounds) {
-  if (rounds != 0) out[0] = 0.0f;
+CEILING(nothing) {
+  if (n != 0) to[0] = from[0];
+  (void)first, (void)a, (void)b;
 }

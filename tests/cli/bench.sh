@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
-# bench.sh FLIP_LAYER STRETCH_LAYER PRETENDING_LAYER: the benchmark prints and writes what it measured, compares it with another run, and
-# has no figures where an answer is wrong, or a ceiling slower than what is under it.
+# bench.sh [FLIP_LAYER STRETCH_LAYER PRETENDING_LAYER]: the benchmark prints and writes what it measured and compares it
+# with another run. With the layers, on OpenCL, it has no figures where an answer is wrong, or a ceiling slower than what
+# is under it. Without, on the processor, which has no transfers and no kernels without the call.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
-flip=$1 stretch=$2 pretend=$3
+flip=${1-} stretch=${2-} pretend=${3-}
 quick=(bench --quick --seconds 0 --processor-time)
-ceilings=(add-mul min-max slab-test memory-read memory-copy upload download launch)
+ceilings=(add-mul min-max slab-test memory-read memory-copy launch)
+rate='[0-9.]+ \( +[0-9.]+, +[0-9]+%\)'
+if [[ -n $flip ]]; then
+  ceilings+=(upload download)
+  platform='' alone=$rate
+else
+  platform='Slabcast processor' alone=-
+fi
 
 # ---- a run ----
 expect_exit 0 slabcast "${quick[@]}" --group scene --csv a.csv --json a.json
@@ -15,12 +23,12 @@ for name in "${ceilings[@]}"; do
   grep -q "\"name\": \"$name\"" a.json || fail "$name is not in the JSON"
   grep -q ",ceiling,$name,.*,[1-9][0-9.]*," a.csv || fail "$name is not in the CSV"
 done
-rate='[0-9.]+ \( +[0-9.]+, +[0-9]+%\)'
+grep -qE "^device .*, $platform" out || fail "another device: $(head -n 1 out)"
 rows=("flat boxes +1000 random +closest +10000 | [0-9.]+ | +[0-9.]+ % " "tree boxes +10000 random +closest +16384 | +- | +- "
   "tree triangles +9788 random +closest +16384 | +- | +- ")
 for row in "${rows[@]}"; do
   IFS='|' read -r what tests share <<<"$row"
-  grep -qE "^$what\| +$rate \| +$rate \| +$tests\|$share\| (arithmetic|memory|launch|waiting) +\| +[0-9]+ %$" out ||
+  grep -qE "^$what\| +$rate \| +$alone \| +$tests\|$share\| (arithmetic|memory|launch|waiting) +\| +[0-9]+ %$" out ||
     fail "no row \"$what\": $(cat out)"
 done
 [[ $(grep -c '"layout"' a.json) == 10 ]] || fail "not 10 casts in the JSON"
@@ -28,7 +36,8 @@ for key in device platform driver version compiler commit date time clock_hz ver
   grep -qE "^  \"$key\": (\"[^\"]+\"|[0-9.e+]+)" a.json || fail "no $key in the JSON"
 done
 [[ $(grep -c '"checked": [1-9]' a.json) == 10 && $(grep -c '"wrong": false' a.json) == 10 ]] || fail "casts are not checked"
-[[ $(grep -vc '"' a.csv) == 1 && $(wc -l <a.csv) == 19 ]] || fail "the CSV has not a head, 8 ceilings and 10 casts"
+[[ $(grep -vc '"' a.csv) == 1 && $(wc -l <a.csv) == $((${#ceilings[@]} + 11)) ]] ||
+  fail "the CSV has not a head, ${#ceilings[@]} ceilings and 10 casts"
 [[ $(sed 's/"[^"]*"//g; s/[^,]//g' a.csv | sort -u | wc -l) == 1 ]] || fail "rows of the CSV differ in length"
 
 # ---- to a reader that has gone away ----
@@ -38,7 +47,8 @@ expect_exit 141 to_nobody default "$SLABCAST" "${quick[@]}" --group scene
 # ---- against another run ----
 expect_exit 0 slabcast "${quick[@]}" --group scene,batch --compare a.json
 expect_stdout "Compared with 20" "6 casts were not measured then"
-[[ $(grep -cE "^scene (flat|tree) .*( \| +[0-9.]+ +[0-9.]+ +[0-9.]+){2}$" out) == 10 ]] || fail "not 10 ratios: $(cat out)"
+ratio=' \| +[0-9.]+ +[0-9.]+ +[0-9.]+'
+[[ $(grep -cE "^scene (flat|tree) .*$ratio${flip:+$ratio\$}" out) == 10 ]] || fail "not 10 ratios: $(cat out)"
 for name in "${ceilings[@]}"; do
   grep -qE "^$name +[A-Za-z]+/s +\| +[0-9.]+ +[0-9.]+ +[0-9.]+$" out || fail "no ratio of $name: $(cat out)"
 done
@@ -47,6 +57,8 @@ head -c 300 a.json >torn.json
 expect_refusal 1 'cannot compare with other.json: it is no JSON of' slabcast bench --compare other.json
 expect_refusal 1 'cannot compare with torn.json: line ' slabcast bench --compare torn.json
 expect_refusal 1 'cannot compare with none.json: ' slabcast bench --compare none.json
+
+[[ -n $flip ]] || exit 0
 
 # ---- wrong answers ----
 # The reads before casts: four downloads.

@@ -6,33 +6,75 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "bench_kernels.h"
 #include "io/errors.h"
 #include "io/progress.h"
 #include "slabcast_cl.h"
 #include "timing.h"
 
-/* ---- OpenCL objects besides the library's: the kernels of kernels/ceiling.cl, buffers, a profiling queue ---- */
+/* ---- what ceilings and kernels alone are measured through ---- */
 
-typedef enum bench_kernel {
-  KERNEL_ADD_MUL,
-  KERNEL_MIN_MAX,
-  KERNEL_SLAB_MIX,
-  KERNEL_READ,
-  KERNEL_COPY,
-  KERNEL_NOTHING,
-  BENCH_KERNELS
-} bench_kernel;
+/* Operations per clock and compute unit; 0: not known. */
+typedef struct bench_width {
+  double add_mul, min_max, slab;
+} bench_width;
+
+typedef struct bench_backend bench_backend;
 
 typedef struct bench_device {
+  const bench_backend *backend;
+  uint32_t lanes, chains; /* of the arithmetic kernels */
+  size_t local, groups;   /* launch size that fills the device evenly */
+  double sharers;         /* compute units, to divide processor seconds by; 0: wall time is measured */
+  bench_width width;
+  /* OpenCL's */
   cl_context context;
   cl_device_id id;
   cl_command_queue queue;
   cl_program program;
   cl_kernel kernels[BENCH_KERNELS];
-  uint32_t lanes, chains; /* of the arithmetic kernels */
-  size_t local, groups;   /* launch size that fills the device evenly */
-  double sharers;         /* compute units, to divide processor seconds by; 0: the event's profiling times are used */
+  /* the processor's */
+  uint32_t threads;
+  const bench_level *level;
 } bench_device;
+
+typedef struct bench_array {
+  size_t bytes;
+  void *host;    /* where the host can access it; else NULL */
+  cl_mem buffer; /* NULL: the device uses `host` */
+} bench_array;
+
+/* A launch over the whole device, or of one work-item. See kernels/ceiling.cl for n. */
+typedef struct bench_launch {
+  bench_kernel kernel;
+  const bench_array *from, *to;
+  uint32_t n;
+  bool alone;
+} bench_launch;
+
+/* Every function that returns int returns an exit code and prints errors. */
+struct bench_backend {
+  bool copies; /* whether there is memory that data must be copied to */
+  int (*open)(slab_context *, const slab_device_info *, bench_device *);
+  void (*close)(bench_device *);
+  /* staging: memory of the host, as close to the device as possible. An array that is zero may be released. */
+  int (*allocate)(bench_device *, size_t bytes, bool staging, bench_array *);
+  int (*release)(bench_device *, bench_array *);
+  int (*write)(bench_device *, const bench_array *, const void *from, size_t bytes);
+  int (*read)(bench_device *, const bench_array *, void *to, size_t bytes);
+  /* Waits. *seconds: what the device took, or processor seconds from enqueuing to the end divided by the compute
+   * units. */
+  int (*launch)(bench_device *, const bench_launch *, double *seconds);
+  /* The kernel of a cast alone, in the same way. NULL: it cannot be had without the rest of the call. */
+  int (*cast)(bench_device *, slab_scene *, slab_query, size_t n, const bench_array *rays, const bench_array *results,
+              double *seconds);
+};
+
+extern const bench_backend bench_opencl, bench_native;
+
+/* The start values `first`, `a` and `b` of the arithmetic kernels. */
+#define BENCH_START \
+  { 0.5f, 1.0f, 0.5f }
 
 /* ---- ceilings and cells ---- */
 
@@ -58,6 +100,7 @@ enum { SLAB_OPERATIONS = 19 };
 
 typedef struct bench_ceiling {
   double work;  /* operations, bytes or launches of a round; 0: not measured */
+  uint32_t n;   /* of the launches of a round */
   timing times; /* seconds of each round */
   double known; /* clock x width, for arithmetic; 0: not known */
 } bench_ceiling;
@@ -73,7 +116,7 @@ typedef struct bench_cell {
   const char *group, *layout, *shape, *set, *query; /* for example "scene", "flat", "boxes", "random", "closest" */
   uint32_t primitives;
   uint64_t rays;
-  timing host, kernel; /* host arrays to host arrays; slab_enqueue on device buffers (no rounds: not measured) */
+  timing host, kernel; /* host arrays to host arrays; the kernel alone, on device buffers (no rounds: not measured) */
   double tests;        /* primitive tests of a cast at a flat scene; else 0 */
   double operations;   /* arithmetic operations of those tests */
   double bytes;        /* least memory traffic: rays, results, the shapes of flat scenes */
@@ -101,7 +144,7 @@ typedef struct bench_run {
   bench_effort effort;
   slab_context *context;
   slab_device_info device;
-  bench_device cl;
+  bench_device on;
   double seconds;     /* measuring time of a cell, for host to host and for the kernel alike */
   int processor_time; /* measure processor seconds instead of wall-clock seconds */
   double clock;       /* clock of the device; 0: not known */
@@ -111,20 +154,10 @@ typedef struct bench_run {
   progress line;
 } bench_run;
 
-/* Every function that returns int returns an exit code and prints errors. */
-
-/* bench_device.c. A bench_device is zeroed before it is opened; a zeroed one may be closed. */
-int bench_device_open(slab_context *, int processor_time, bench_device *);
+/* bench_device.c. Opens what measures the run's device. threads: what a processor casts on; 0: all. A zeroed device may
+ * be closed. */
+int bench_device_open(bench_run *, uint32_t threads);
 void bench_device_close(bench_device *);
-
-int bench_buffer(bench_device *, size_t size, cl_mem_flags flags, cl_mem *);
-int bench_write(bench_device *, cl_mem, const void *bytes, size_t size);
-int bench_read(bench_device *, cl_mem, void *bytes, size_t size);
-
-/* Waits for an event and releases it. *seconds: its duration, either from its profiling times or from processor time.
- * The latter is the processor seconds since `begin` (read before the event was enqueued) divided by the compute
- * units. */
-int bench_event_seconds(const bench_device *, cl_event, double begin, double *seconds);
 
 /* Memory and launches are measured once. Arithmetic is measured repeatedly, between the casts that are compared with
  * it. */

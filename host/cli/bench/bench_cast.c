@@ -118,35 +118,34 @@ static int time_host(casting *c) {
   return code;
 }
 
-static int enqueue_once(casting *c, const slab_batch *batch, double *seconds) {
-  cl_event done = NULL;
-  const double begin = timing_now(1);
-  const slab_status status = slab_enqueue(c->scene->scene, batch, c->run->cl.queue, 0, NULL, &done);
-  if (status != SLAB_OK) return complain_status(status, "bench: kernel");
-  return bench_event_seconds(&c->run->cl, done, begin, seconds);
+static int kernel_once(casting *c, const bench_array *rays, const bench_array *results, double *seconds) {
+  bench_device *d = &c->run->on;
+  return d->backend->cast(d, c->scene->scene, c->query, c->n, rays, results, seconds);
 }
 
-/* Times the kernel on device buffers. A batch that does not fit one buffer is skipped. */
+/* Times the kernel on arrays of the device. A batch that does not fit one of them is skipped. */
 static int time_kernel(casting *c) {
   bench_run *run = c->run;
+  bench_device *d = &run->on;
+  bench_array rays = {0}, results = {0};
   const size_t ray_bytes = c->n * sizeof *c->rays;
-  slab_batch batch = {.query = c->query, .count = c->n};
   double seconds = 0, sum = 0;
-  if (ray_bytes > run->device.allocation_bytes || c->bytes > run->device.allocation_bytes) return EXIT_DONE;
-  int code = bench_buffer(&run->cl, ray_bytes, CL_MEM_READ_ONLY, &batch.rays.buffer);
-  if (code == EXIT_DONE) code = bench_buffer(&run->cl, c->bytes, CL_MEM_READ_WRITE, &batch.results.buffer);
-  if (code == EXIT_DONE) code = bench_write(&run->cl, batch.rays.buffer, c->rays, ray_bytes);
-  if (code == EXIT_DONE) code = enqueue_once(c, &batch, &seconds);
+  if (!d->backend->cast || ray_bytes > run->device.allocation_bytes || c->bytes > run->device.allocation_bytes)
+    return EXIT_DONE;
+  int code = d->backend->allocate(d, ray_bytes, false, &rays);
+  if (code == EXIT_DONE) code = d->backend->allocate(d, c->bytes, false, &results);
+  if (code == EXIT_DONE) code = d->backend->write(d, &rays, c->rays, ray_bytes);
+  if (code == EXIT_DONE) code = kernel_once(c, &rays, &results, &seconds);
   while (code == EXIT_DONE && wants_more(run, &c->cell->kernel, sum)) {
-    code = enqueue_once(c, &batch, &seconds);
+    code = kernel_once(c, &rays, &results, &seconds);
     c->cell->kernel.seconds[c->cell->kernel.rounds++] = seconds;
     sum += seconds;
   }
   memset(c->results, 0, c->bytes);
-  if (code == EXIT_DONE) code = bench_read(&run->cl, batch.results.buffer, c->results, c->bytes);
+  if (code == EXIT_DONE) code = d->backend->read(d, &results, c->results, c->bytes);
   if (code == EXIT_DONE) compare(c, "the kernel alone");
-  if (batch.rays.buffer) clReleaseMemObject(batch.rays.buffer);
-  if (batch.results.buffer) clReleaseMemObject(batch.results.buffer);
+  d->backend->release(d, &rays);
+  d->backend->release(d, &results);
   return code;
 }
 

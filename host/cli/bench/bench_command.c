@@ -92,10 +92,10 @@ static const option option_rows[] = {
 static const command_line command = {
     .usage = "bench [--csv FILE] [--json FILE] [--compare OLD.json] [options]",
     .about =
-        "Measures an OpenCL device (by default a GPU, else the first): its own ceilings, which are\n"
-        "arithmetic, memory, transfers and launches, then casts: flat scenes and trees, host to host and\n"
-        "the kernel alone, against the size of batch and scene. Prints rays and tests a second, what share\n"
-        "of the ceiling they reach, and what bounds them. Without --quick or --full it takes two or three\n"
+        "Measures a device (by default a GPU, else the processor): its own ceilings, which are arithmetic,\n"
+        "memory, transfers and launches, then casts: flat scenes and trees, host to host and, on OpenCL, the\n"
+        "kernel alone, against the size of batch and scene. Prints rays and tests a second, what share of\n"
+        "the ceiling they reach, and what bounds them. Without --quick or --full it takes two or three\n"
         "minutes on two cores.",
     .closing =
         "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
@@ -283,44 +283,13 @@ static extent extent_of(const bench_options *o, const slab_device_info *device) 
   return e;
 }
 
-static bool has_ceilings(const slab_device_info *device) { return strcmp(device->platform, "Slabcast processor") != 0; }
-
-/* The index of the first GPU, else of the first other device of OpenCL, as text. False where there is none. */
-static bool first_with_ceilings(char *text, size_t size) {
-  slab_device_info list[16];
-  size_t count = 0, chosen = COUNT_OF(list);
-  if (slab_devices(list, COUNT_OF(list), &count) != SLAB_OK) return false;
-  for (size_t i = count < COUNT_OF(list) ? count : COUNT_OF(list); i-- > 0;)
-    if (has_ceilings(&list[i]) &&
-        (chosen == COUNT_OF(list) || list[i].type == SLAB_DEVICE_GPU || list[chosen].type != SLAB_DEVICE_GPU))
-      chosen = i;
-  snprintf(text, size, "%zu", chosen);
-  return chosen < COUNT_OF(list);
-}
-
-/* Opens a device in place of the one that is open, if any. */
-static int open_on(const bench_options *o, const char *selector, bench_run *run) {
-  slab_context_destroy(run->context);
-  run->context = NULL;
-  const int code = device_open(selector, o->threads, &run->context);
-  if (code != EXIT_DONE) return code;
-  const slab_status status = slab_context_device(run->context, &run->device);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "bench");
-}
-
 static int open_run(const bench_options *o, bench_run *run) {
-  char first[16];
-  int code = open_on(o, o->device, run);
-  if (code == EXIT_DONE && o->device == NULL && !has_ceilings(&run->device) && first_with_ceilings(first, sizeof first))
-    code = open_on(o, first, run);
+  const int code = device_open(o->device, o->threads, &run->context);
   if (code != EXIT_DONE) return code;
   size_t devices = 0;
-  slab_status status = slab_context_devices(run->context, NULL, 0, &devices);
+  slab_status status = slab_context_device(run->context, &run->device);
+  if (status == SLAB_OK) status = slab_context_devices(run->context, NULL, 0, &devices);
   if (status != SLAB_OK) return complain_status(status, "bench");
-  if (!has_ceilings(&run->device)) {
-    complain("bench: it measures OpenCL devices, by their ceilings, and \"%s\" is not one", run->device.name);
-    return EXIT_NO_DEVICE;
-  }
   if (devices > 1)
     return options_refuse(&command, "--device %s: these are %zu devices, of which bench measures one at a time",
                           o->device, devices);
@@ -330,7 +299,7 @@ static int open_run(const bench_options *o, bench_run *run) {
     complain("bench: --processor-time is for CPU devices, and \"%s\" is none", run->device.name);
     return EXIT_USAGE;
   }
-  return bench_device_open(run->context, run->processor_time, &run->cl);
+  return bench_device_open(run, (uint32_t)o->threads);
 }
 
 int command_bench(int argc, char **argv) {
@@ -355,7 +324,7 @@ int command_bench(int argc, char **argv) {
   if (code == EXIT_DONE) code = report(run, &o, earlier);
   json_decref(earlier);
   if (run) {
-    bench_device_close(&run->cl);
+    bench_device_close(&run->on);
     slab_context_destroy(run->context);
   }
   free(run);
