@@ -34,9 +34,9 @@ static bool mesh_of_boxes(scene_geometry *g) {
 static bool read_generated(const char *name, uint32_t count, uint64_t seed, scene_geometry *out) {
   const bool mesh = strcmp(name, "city-mesh") == 0;
   const int code = scene_build(mesh ? "city" : name, count, seed, out);
-  if (code == SCENE_UNKNOWN) fprintf(stderr, "bench_trace: there is no scene called %s\n", name);
+  if (code == SCENE_UNKNOWN) fprintf(stderr, "bench: there is no scene called %s\n", name);
   if (code == SCENE_NO_MEMORY || (code == 0 && mesh && !mesh_of_boxes(out))) {
-    fprintf(stderr, "bench_trace: no memory for %s:%u\n", name, count);
+    fprintf(stderr, "bench: no memory for %s:%u\n", name, count);
     return false;
   }
   return code == 0;
@@ -47,7 +47,7 @@ static bool read_file(const char *path, scene_geometry *out) {
   char error[256];
   mesh_data mesh;
   if (mesh_read(path, &mesh, error, sizeof error) != 0) {
-    fprintf(stderr, "bench_trace: %s\n", error);
+    fprintf(stderr, "bench: %s\n", error);
     return false;
   }
   *out = (scene_geometry){.kind = SLAB_TRIANGLE,
@@ -62,7 +62,7 @@ int trace_scene_child(int argc, char **argv) { return mesh_child_main(argc, argv
 #else
 static bool read_file(const char *path, scene_geometry *out) {
   *out = (scene_geometry){0};
-  fprintf(stderr, "bench_trace: %s: built without assimp, so that mesh files cannot be read\n", path);
+  fprintf(stderr, "bench: %s: built without assimp, so that mesh files cannot be read\n", path);
   return false;
 }
 

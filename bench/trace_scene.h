@@ -1,4 +1,4 @@
-/* Reads scenes of the BVH benchmark by name. */
+/* Reads scenes of benchmarks by name. */
 #ifndef SLABCAST_BENCH_TRACE_SCENE_H
 #define SLABCAST_BENCH_TRACE_SCENE_H
 
