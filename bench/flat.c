@@ -3,9 +3,9 @@
  *
  *   bench_flat [--device SEL] [--boxes N,N,...] [--rounds R] [--seconds S] [--processor-time] [--csv FILE]
  *
- * Both sides are interleaved and warm-up is discarded. A time is printed only after the answers of every run agreed bit
- * for bit, and a sample of them with the CPU reference and the oracle. The library is timed from host array to host
- * array. */
+ * Measures the devices of devices.h where none is named. Both sides are interleaved and warm-up is discarded. A time is
+ * printed only after the answers of every run agreed bit for bit, and a sample of them with the CPU reference and the
+ * oracle. The library is timed from host array to host array. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 
 #include "ceiling.h"
 #include "clock_rate.h"
+#include "devices.h"
 #include "ray_sets.h"
 #include "report.h"
 #include "scenes.h"
@@ -104,7 +105,7 @@ static bool parse_value(const char *name, const char *value, options *o) {
 
 static bool parse_options(int count, char **words, options *o) {
   static const char *const names[] = {"--device", "--csv", "--boxes", "--seconds", "--rounds"};
-  *o = (options){.device = "cpu", .sizes = {4096, 512, 65536}, .size_count = 3, .rounds = 9, .seconds = 0.3};
+  *o = (options){.sizes = {4096, 512, 65536}, .size_count = 3, .rounds = 9, .seconds = 0.3};
   for (int i = 1; i < count; i++) {
     if (strcmp(words[i], "--processor-time") == 0) {
       o->processor_time = 1;
@@ -322,12 +323,7 @@ static bool run_match(bench *b, const char *scene, uint32_t count, ray_set set, 
 
 /* ---- the run ---- */
 
-static bool bench_open(bench *b) {
-  if (slab_context_create(&(slab_context_options){.device = b->options.device}, &b->context) != SLAB_OK ||
-      slab_context_device(b->context, &b->device) != SLAB_OK)
-    return failed_call("device");
-  b->simd_baseline = simd_baseline_widest();
-  b->threads = b->device.compute_units;
+static bool csv_open(bench *b) {
   if (b->options.csv == NULL) return true;
   b->csv = fopen(b->options.csv, "w");
   if (b->csv != NULL) report_csv_header(b->csv);
@@ -335,8 +331,7 @@ static bool bench_open(bench *b) {
   return b->csv != NULL;
 }
 
-static bool bench_close(bench *b) {
-  slab_context_destroy(b->context);
+static bool csv_close(bench *b) {
   if (b->csv == NULL) return true;
   const bool bad = ferror(b->csv) != 0;
   if (fclose(b->csv) == 0 && !bad) return true;
@@ -344,7 +339,7 @@ static bool bench_close(bench *b) {
   return false;
 }
 
-static bool bench_run(bench *b) {
+static bool run_rows(bench *b) {
   bool done = true;
   report_header(stdout, &b->device, b->simd_baseline == NULL ? "none for this machine" : b->simd_baseline->name,
                 b->options.processor_time);
@@ -355,13 +350,31 @@ static bool bench_run(bench *b) {
     done = run_match(b, "soup", b->options.sizes[0], set, SLAB_CLOSEST);
   if (done && b->voids > 0)
     printf("\n%d comparisons are void: this machine was not quiet, or the simd_baseline does not suit it\n", b->voids);
+  putchar('\n');
+  return done;
+}
+
+static bool run_device(bench *b, const char *selector) {
+  if (slab_context_create(&(slab_context_options){.device = selector}, &b->context) != SLAB_OK ||
+      slab_context_device(b->context, &b->device) != SLAB_OK)
+    return failed_call("device");
+  b->simd_baseline = simd_baseline_widest();
+  b->threads = b->device.compute_units;
+  b->voids = 0;
+  const bool done = run_rows(b);
+  slab_context_destroy(b->context);
+  b->context = NULL;
   return done;
 }
 
 int main(int count, char **words) {
   bench b = {0};
+  char chosen[DEVICES_DEFAULT][DEVICE_SELECTOR];
   if (!parse_options(count, words, &b.options)) return 2;
-  bool done = bench_open(&b) && bench_run(&b);
-  done = bench_close(&b) && done;
+  bool done = csv_open(&b);
+  const int devices = b.options.device != NULL ? 1 : devices_default(chosen);
+  for (int i = 0; done && i < devices; i++)
+    done = run_device(&b, b.options.device != NULL ? b.options.device : chosen[i]);
+  done = csv_close(&b) && done;
   return done ? 0 : 1;
 }

@@ -1,9 +1,10 @@
-/* Compares a cast from host arrays to host arrays with its kernel alone. With several devices, compares a cast on all
- * of them with the ideal split.
+/* Compares a cast from host arrays to host arrays with its kernel alone, on each device of devices.h where none is
+ * named. With several devices, compares a cast on all of them with the ideal split.
  *
  * The kernel alone is slab_enqueue on existing buffers, timed by its event's profile. The call is the one of slabcast.h
  * on the same context. Both traverse BVHs with single rays, since slab_enqueue does. They alternate, and the results of
- * every call are compared with the kernel's, bit by bit. Processor time, which does not depend on other load on the
+ * every call are compared with the kernel's, bit by bit. The processor has no kernel apart from the call: its calls are
+ * timed alone, and compared with the first one. Processor time, which does not depend on other load on the
  * machine, is printed beside wall time. Waiting shows only in wall time.
  *
  * --split SEL,SEL,...: compares a context of these devices with each of them alone. On a busy machine use the layer
@@ -15,14 +16,14 @@
 #include <string.h>
 
 #include "answers.h"
+#include "devices.h"
 #include "ray_sets.h"
 #include "scenes.h"
 #include "slabcast_cl.h"
 #include "timing.h"
 
 typedef struct options {
-  const char *split, *csv;
-  uint32_t device;
+  const char *split, *csv, *device;
   size_t rays;
   int rounds;
 } options;
@@ -37,7 +38,8 @@ static const slab_query queries[] = {SLAB_CLOSEST, SLAB_ANY, SLAB_DISTANCE, SLAB
 
 typedef struct bench {
   options options;
-  cl_device_id device;
+  slab_context *context;
+  bool has_kernel;
   cl_context cl;
   cl_command_queue queue;
   cl_mem rays_buffer, results_buffer, offsets_buffer;
@@ -47,7 +49,7 @@ typedef struct bench {
   cl_uint *local_offsets;
   size_t hits; /* of SLAB_ALL */
   FILE *csv;
-  char name[128];
+  slab_device_info device;
 } bench;
 
 /* ---- failures ---- */
@@ -64,38 +66,32 @@ static bool good(cl_int code, const char *what) {
 
 /* ---- the kernel alone ---- */
 
-static bool find_device(bench *b) {
-  cl_platform_id platforms[16];
-  cl_uint platform_count = 0;
-  uint32_t skip = b->options.device;
-  if (!good(clGetPlatformIDs(16, platforms, &platform_count), "clGetPlatformIDs")) return false;
-  for (cl_uint p = 0; p < platform_count && p < 16; p++) {
-    cl_device_id ids[64];
-    cl_uint n = 0;
-    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 64, ids, &n) != CL_SUCCESS) continue;
-    if (skip < n) {
-      b->device = ids[skip];
-      return true;
-    }
-    skip -= n;
-  }
-  fprintf(stderr, "bench_stream: there is no device %u\n", b->options.device);
-  return false;
+static bool open_queue(bench *b) {
+  cl_device_id id;
+  cl_int code = CL_SUCCESS;
+  const slab_status status = slab_context_objects(b->context, &b->cl, &id);
+  b->has_kernel = status != SLAB_UNSUPPORTED;
+  if (!b->has_kernel) return true;
+  if (status != SLAB_OK) return failed("the context");
+  b->queue = clCreateCommandQueue(b->cl, id, CL_QUEUE_PROFILING_ENABLE, &code);
+  return good(code, "clCreateCommandQueue");
 }
 
-static bool open_device(bench *b) {
-  cl_int code = CL_SUCCESS;
-  if (!find_device(b)) return false;
-  b->cl = clCreateContext(NULL, 1, &b->device, NULL, NULL, &code);
-  if (!good(code, "clCreateContext")) return false;
-  b->queue = clCreateCommandQueue(b->cl, b->device, CL_QUEUE_PROFILING_ENABLE, &code);
-  if (!good(code, "clCreateCommandQueue")) return false;
-  return good(clGetDeviceInfo(b->device, CL_DEVICE_NAME, sizeof b->name - 1, b->name, NULL), "clGetDeviceInfo");
+static void close_buffers(bench *b) {
+  cl_mem *const buffers[] = {&b->rays_buffer, &b->results_buffer, &b->offsets_buffer};
+  for (int i = 0; i < 3; i++) {
+    if (*buffers[i] != NULL) clReleaseMemObject(*buffers[i]);
+    *buffers[i] = NULL;
+  }
+}
+
+static void close_queue(bench *b) {
+  if (b->queue != NULL) clReleaseCommandQueue(b->queue);
+  b->queue = NULL;
 }
 
 static bool make_buffer(const bench *b, size_t size, cl_mem *buffer) {
   cl_int code;
-  if (*buffer != NULL) clReleaseMemObject(*buffer);
   *buffer = clCreateBuffer(b->cl, CL_MEM_READ_WRITE, size, NULL, &code);
   return good(code, "clCreateBuffer");
 }
@@ -151,6 +147,18 @@ static bool compare(const bench *b, slab_query query) {
 
 /* ---- a scene ---- */
 
+/* Has rays and the offsets of SLAB_ALL on the device, and room for `bytes` bytes of results. */
+static bool make_buffers(bench *b, size_t bytes) {
+  const size_t n = b->options.rays;
+  return make_buffer(b, n * sizeof *b->rays, &b->rays_buffer) && make_buffer(b, bytes, &b->results_buffer) &&
+         make_buffer(b, (n + 1) * sizeof *b->local_offsets, &b->offsets_buffer) &&
+         good(clEnqueueWriteBuffer(b->queue, b->rays_buffer, CL_TRUE, 0, n * sizeof *b->rays, b->rays, 0, NULL, NULL),
+              "clEnqueueWriteBuffer") &&
+         good(clEnqueueWriteBuffer(b->queue, b->offsets_buffer, CL_TRUE, 0, (n + 1) * sizeof *b->local_offsets,
+                                   b->local_offsets, 0, NULL, NULL),
+              "clEnqueueWriteBuffer");
+}
+
 /* Allocates rays, their results and the offsets of SLAB_ALL, in host memory and on the device. */
 static bool prepare(bench *b, slab_scene *scene) {
   const size_t n = b->options.rays;
@@ -163,44 +171,51 @@ static bool prepare(bench *b, slab_scene *scene) {
   b->results = malloc(bytes);
   b->wanted = malloc(bytes);
   if (b->results == NULL || b->wanted == NULL) return good(CL_OUT_OF_HOST_MEMORY, "malloc");
-  return make_buffer(b, n * sizeof *b->rays, &b->rays_buffer) && make_buffer(b, bytes, &b->results_buffer) &&
-         make_buffer(b, (n + 1) * sizeof *b->local_offsets, &b->offsets_buffer) &&
-         good(clEnqueueWriteBuffer(b->queue, b->rays_buffer, CL_TRUE, 0, n * sizeof *b->rays, b->rays, 0, NULL, NULL),
-              "clEnqueueWriteBuffer") &&
-         good(clEnqueueWriteBuffer(b->queue, b->offsets_buffer, CL_TRUE, 0, (n + 1) * sizeof *b->local_offsets,
-                                   b->local_offsets, 0, NULL, NULL),
-              "clEnqueueWriteBuffer");
+  return !b->has_kernel || make_buffers(b, bytes);
 }
 
 static void print_row(const bench *b, const char *scene, const char *memory, slab_query query, const timing t[4]) {
   timing_summary s[4];
   for (int i = 0; i < 4; i++) s[i] = timing_summarise(&t[i]);
   const double rate = 1e-6 * (double)b->options.rays;
-  printf("%-8s %-8s %-8s | %8.2f %8.2f (spread %3.0f%%) | %5.2f %5.2f | %5.2f\n", scene, memory, answer_name(query),
-         rate / s[0].best, rate / s[2].best, 100.0 * s[2].spread, s[0].best / s[2].best, s[0].median / s[2].median,
-         s[1].best / s[3].best);
+  printf("%-8s %-8s %-8s | ", scene, memory, answer_name(query));
+  if (b->has_kernel)
+    printf("%8.2f ", rate / s[0].best);
+  else
+    printf("%8s ", "-");
+  printf("%8.2f (spread %3.0f%%)", rate / s[2].best, 100.0 * s[2].spread);
+  if (b->has_kernel)
+    printf(" | %5.2f %5.2f | %5.2f\n", s[0].best / s[2].best, s[0].median / s[2].median, s[1].best / s[3].best);
+  else
+    printf(" | %5s %5s | %5s\n", "-", "-", "-");
   fflush(stdout);
-  if (b->csv != NULL)
-    fprintf(b->csv, "\"%s\",%s,%s,%s,%zu,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", b->name, scene, memory,
-            answer_name(query), b->options.rays, b->options.rounds, s[0].best, s[0].median, s[2].best, s[2].median,
-            s[1].best, s[3].best);
+  if (b->csv == NULL) return;
+  const double alone[3] = {s[0].best, s[0].median, s[1].best};
+  char kernel[3][32] = {"", "", ""};
+  for (int i = 0; b->has_kernel && i < 3; i++) snprintf(kernel[i], sizeof kernel[i], "%.6f", alone[i]);
+  fprintf(b->csv, "\"%s\",%s,%s,%s,%zu,%d,%s,%s,%.6f,%.6f,%s,%.6f\n", b->device.name, scene, memory, answer_name(query),
+          b->options.rays, b->options.rounds, kernel[0], kernel[1], s[2].best, s[2].median, kernel[2], s[3].best);
+}
+
+/* What every call must give: the results of the kernel alone, else of the first call. */
+static bool want(const bench *b, slab_query query) {
+  const size_t bytes = result_bytes(b, query);
+  if (!b->has_kernel) return memcpy(b->wanted, b->results, bytes) != NULL;
+  return good(clEnqueueReadBuffer(b->queue, b->results_buffer, CL_TRUE, 0, bytes, b->wanted, 0, NULL, NULL),
+              "clEnqueueReadBuffer");
 }
 
 /* One row: the kernel and the call interleaved. The first round is warm-up. */
 static bool run_query(bench *b, const char *name, const char *memory, slab_scene *scene, slab_query query) {
   timing t[4] = {0}; /* kernel: wall time, processor time; then the call: the same */
   for (int r = -1; r < b->options.rounds; r++) {
-    double wall, processor;
-    if (!time_kernels(b, scene, query, &wall, &processor)) return false;
-    if (r < 0 && !good(clEnqueueReadBuffer(b->queue, b->results_buffer, CL_TRUE, 0, result_bytes(b, query), b->wanted,
-                                           0, NULL, NULL),
-                       "clEnqueueReadBuffer"))
-      return false;
+    double wall = 0.0, processor = 0.0;
+    if (b->has_kernel && !time_kernels(b, scene, query, &wall, &processor)) return false;
     memset(b->results, 0xA5, result_bytes(b, query));
     const double begin = timing_now(0), processor_begin = timing_now(1);
     if (!call(b, scene, query)) return false;
     const double call_wall = timing_now(0) - begin, call_processor = timing_now(1) - processor_begin;
-    if (!compare(b, query)) return false;
+    if ((r < 0 && !want(b, query)) || !compare(b, query)) return false;
     const double all[4] = {wall, processor, call_wall, call_processor};
     for (int i = 0; r >= 0 && i < 4; i++) t[i].seconds[t[i].rounds++] = all[i];
   }
@@ -220,32 +235,54 @@ static bool make_scene(slab_context *context, size_t which, slab_scene **scene) 
   return status == SLAB_OK || failed(scenes[which].name);
 }
 
-static bool run_scene(bench *b, size_t which, int copy) {
-  const slab_context_options with = {.copy = copy, .traversal = SLAB_TRAVERSAL_SINGLE};
-  slab_context *context = NULL;
+static bool run_scene(bench *b, size_t which, const char *memory) {
   slab_scene *scene = NULL;
-  if (slab_context_create_cl(b->cl, b->device, NULL, &with, &context) != SLAB_OK) return failed("the context");
-  bool done = make_scene(context, which, &scene) && prepare(b, scene);
+  bool done = make_scene(b->context, which, &scene) && prepare(b, scene);
   for (size_t q = 0; done && q < sizeof queries / sizeof *queries; q++)
-    done = run_query(b, scenes[which].name, copy ? "copied" : "in place", scene, queries[q]);
+    done = run_query(b, scenes[which].name, memory, scene, queries[q]);
   slab_scene_destroy(scene);
-  slab_context_destroy(context);
+  return done;
+}
+
+static void print_header(const bench *b) {
+  printf("%s, %s, %zu rays; kernel alone and call from host arrays to host arrays in millions of rays a second,\n",
+         b->device.name, b->device.platform, b->options.rays);
+  printf("what of the kernel's speed is left by best and median wall time, and by processor time\n\n");
+  printf("%-8s %-8s %-8s | %8s %8s               | %5s %5s | %5s\n", "scene", "arrays", "query", "kernel", "call",
+         "best", "med.", "proc.");
+}
+
+/* On a context in which arrays are copied, or used in place. */
+static bool run_arrays(bench *b, const char *selector, int copy) {
+  const slab_context_options with = {.device = selector, .copy = copy, .traversal = SLAB_TRAVERSAL_SINGLE};
+  if (slab_context_create(&with, &b->context) != SLAB_OK || slab_context_device(b->context, &b->device) != SLAB_OK)
+    return failed("the context");
+  bool done = open_queue(b);
+  if (done && !copy) print_header(b);
+  for (size_t s = 0; done && s < sizeof scenes / sizeof *scenes; s++) {
+    done = run_scene(b, s, copy ? "copied" : "in place");
+    close_buffers(b);
+  }
+  close_queue(b);
+  slab_context_destroy(b->context);
+  b->context = NULL;
   return done;
 }
 
 static bool run_overlap(bench *b) {
-  if (!open_device(b)) return false;
-  printf("%s, %zu rays; kernel alone and call from host arrays to host arrays in millions of rays a second,\n", b->name,
-         b->options.rays);
-  printf("what of the kernel's speed is left by best and median wall time, and by processor time\n\n");
-  printf("%-8s %-8s %-8s | %8s %8s               | %5s %5s | %5s\n", "scene", "arrays", "query", "kernel", "call",
-         "best", "med.", "proc.");
+  char chosen[DEVICES_DEFAULT][DEVICE_SELECTOR];
+  const int count = b->options.device != NULL ? 1 : devices_default(chosen);
+  bool done = true;
   if (b->csv != NULL)
     fprintf(b->csv,
             "device,scene,arrays,query,rays,rounds,kernel_best_s,kernel_median_s,call_best_s,call_median_s,"
             "kernel_processor_s,call_processor_s\n");
-  bool done = true;
-  for (size_t s = 0; done && s < sizeof scenes / sizeof *scenes; s++) done = run_scene(b, s, 0) && run_scene(b, s, 1);
+  for (int i = 0; done && i < count; i++) {
+    const char *selector = b->options.device != NULL ? b->options.device : chosen[i];
+    done = run_arrays(b, selector, 0);
+    if (done && b->has_kernel) done = run_arrays(b, selector, 1); /* the processor never copies */
+    putchar('\n');
+  }
   return done;
 }
 
@@ -327,7 +364,7 @@ static bool parse_options(int count, char **words, options *o) {
     else if (strcmp(words[i], "--csv") == 0)
       o->csv = value;
     else if (strcmp(words[i], "--device") == 0)
-      o->device = (uint32_t)strtoul(value, NULL, 10);
+      o->device = value;
     else if (strcmp(words[i], "--rays") == 0)
       o->rays = strtoul(value, NULL, 10);
     else if (strcmp(words[i], "--rounds") == 0)
@@ -354,11 +391,6 @@ static bool bench_open(bench *b) {
 }
 
 static bool bench_close(bench *b) {
-  const cl_mem buffers[] = {b->rays_buffer, b->results_buffer, b->offsets_buffer};
-  for (int i = 0; i < 3; i++)
-    if (buffers[i] != NULL) clReleaseMemObject(buffers[i]);
-  if (b->queue != NULL) clReleaseCommandQueue(b->queue);
-  if (b->cl != NULL) clReleaseContext(b->cl);
   free(b->rays);
   free(b->offsets);
   free(b->local_offsets);
@@ -372,7 +404,7 @@ static bool bench_close(bench *b) {
 int main(int count, char **words) {
   bench b = {0};
   if (!parse_options(count, words, &b.options)) {
-    fprintf(stderr, "usage: bench_stream [--device N] [--rays N] [--rounds R] [--csv FILE] [--split SEL,SEL...]\n");
+    fprintf(stderr, "usage: bench_stream [--device SEL] [--rays N] [--rounds R] [--csv FILE] [--split SEL,SEL...]\n");
     return 2;
   }
   bool done = bench_open(&b);
