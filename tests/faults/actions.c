@@ -8,8 +8,8 @@
 #include "world.h"
 
 enum {
-  PAIRS = 100,
   LAUNCH = 64,
+  THREADS = 3,
   CHECKED = 24,
   BATCH_BYTES = 1 << 18,
   RESULTS_AT = 1 << 14,
@@ -22,8 +22,11 @@ static void begin_nothing(world *w) { (void)w; }
 
 static void begin_context(world *w) {
   const setting *with = &w->action->with;
-  const slab_context_options options = {
-      .launch_rays = LAUNCH, .copy = with->copy, .device = with->devices, .traversal = with->traversal};
+  const slab_context_options options = {.launch_rays = with->whole ? 0 : LAUNCH,
+                                        .threads = THREADS,
+                                        .copy = with->copy,
+                                        .device = with->devices,
+                                        .traversal = with->traversal};
   assert_ok(slab_context_create(&options, &w->context));
 }
 
@@ -72,9 +75,13 @@ static slab_cast_options options_of(world *w, uint64_t *invalid) {
   return (slab_cast_options){.skip = w->skips, .invalid = invalid};
 }
 
+static size_t rays_of(const world *w) {
+  return w->action->with.empty ? 0 : w->action->with.many ? WORLD_RAYS_MOST : WORLD_RAYS;
+}
+
 /* Casts into `results`, an array of the query's result type. */
 static slab_status cast_fixed(world *w, void *results, const slab_cast_options *options) {
-  const size_t n = w->action->with.empty ? 0 : WORLD_RAYS;
+  const size_t n = rays_of(w);
   switch (w->action->with.query) {
     case SLAB_CLOSEST:
       return slab_closest(w->scene, w->rays, n, results, options);
@@ -107,7 +114,7 @@ static void begin_results(world *w) {
 void world_begin(world *w, const action *a) {
   memset(w, 0, sizeof *w);
   w->action = a;
-  scene_rays(w->rays, w->skips, WORLD_RAYS);
+  scene_rays(w->rays, w->skips, WORLD_RAYS_MOST);
   a->begin(w);
 }
 
@@ -251,15 +258,15 @@ static slab_status run_all(world *w) {
 }
 
 static slab_status run_pairs(world *w) {
-  unsigned char shapes[PAIRS * sizeof(slab_box)];
-  scene_shapes(w->action->with.shape, PAIRS, shapes);
-  return slab_pairs(w->context, w->action->with.shape, w->rays, shapes, PAIRS, (void *)w->outcome);
+  unsigned char shapes[WORLD_RAYS_MOST * sizeof(slab_box)];
+  scene_shapes(w->action->with.shape, rays_of(w), shapes);
+  return slab_pairs(w->context, w->action->with.shape, w->rays, shapes, rays_of(w), (void *)w->outcome);
 }
 
 static slab_status run_check(world *w) {
   const slab_cast_options options = options_of(w, NULL);
-  return slab_check(w->scene, w->action->with.query, w->rays, CHECKED, w->results,
-                    w->action->with.query == SLAB_ALL ? w->offsets : NULL, &options, (void *)w->outcome);
+  return slab_check(w->scene, w->action->with.query, w->rays, w->action->with.many ? WORLD_RAYS_MOST : CHECKED,
+                    w->results, w->action->with.query == SLAB_ALL ? w->offsets : NULL, &options, (void *)w->outcome);
 }
 
 /* The results are read by the caller's own calls after the event has completed. Those calls are not part of the
@@ -365,11 +372,13 @@ const action actions[] = {
     CAST("slab_closest, rays sorted", .query = SLAB_CLOSEST, IN_A_TREE, .traversal = SLAB_TRAVERSAL_SORTED),
     CAST("slab_closest, rays sorted, copied", .query = SLAB_CLOSEST, IN_A_TREE, .traversal = SLAB_TRAVERSAL_SORTED,
          .copy = 1),
+    CAST("slab_closest, few rays", .query = SLAB_CLOSEST, IN_A_TREE, .whole = 1),
     CAST("slab_closest, no rays", .query = SLAB_CLOSEST, .empty = 1),
     CAST("slab_distance", .query = SLAB_DISTANCE),
     CAST("slab_distance, tree, copied", .query = SLAB_DISTANCE, IN_A_TREE, .copy = 1),
     CAST("slab_any", .query = SLAB_ANY),
     CAST("slab_any, tree, copied", .query = SLAB_ANY, IN_A_TREE, .copy = 1),
+    CAST("slab_any, packets", .query = SLAB_ANY, IN_A_TREE, .traversal = SLAB_TRAVERSAL_PACKETS),
     CAST("slab_count", .query = SLAB_COUNT),
     CAST("slab_count, tree, copied", .query = SLAB_COUNT, IN_A_TREE, .copy = 1),
     CAST("slab_nearest, tree", .query = SLAB_NEAREST, IN_A_TREE),
@@ -396,11 +405,16 @@ const action actions[] = {
      .slow = 1,
      .with = {IN_A_TREE}},
     {.name = "slab_all", .begin = begin_committed, .run = run_all, .may_write = 1, .with = {.query = SLAB_ALL}},
-    {.name = "slab_all, tree, copied",
+    {.name = "slab_all, rays sorted, copied",
      .begin = begin_committed,
      .run = run_all,
      .may_write = 1,
-     .with = {.query = SLAB_ALL, IN_A_TREE, .copy = 1}},
+     .with = {.query = SLAB_ALL, IN_A_TREE, .traversal = SLAB_TRAVERSAL_SORTED, .copy = 1}},
+    {.name = "slab_all, few rays",
+     .begin = begin_committed,
+     .run = run_all,
+     .may_write = 1,
+     .with = {.query = SLAB_ALL, IN_A_TREE, .whole = 1}},
     {.name = "slab_all, offsets alone",
      .begin = begin_committed,
      .run = run_all,
@@ -408,6 +422,7 @@ const action actions[] = {
      .with = {.query = SLAB_ALL, .required_only = 1}},
     {.name = "slab_pairs, spheres", .begin = begin_context, .run = run_pairs, .with = {.shape = SLAB_SPHERE}},
     {.name = "slab_pairs, boxes", .begin = begin_context, .run = run_pairs, .with = {.shape = SLAB_BOX}},
+    {.name = "slab_pairs, many", .begin = begin_context, .run = run_pairs, .with = {.shape = SLAB_BOX, .many = 1}},
     {.name = "slab_pairs, first of their kind",
      .begin = begin_context,
      .run = run_pairs,
@@ -415,6 +430,7 @@ const action actions[] = {
      .slow = 1,
      .with = {.shape = SLAB_BOX}},
     CHECK("closest", SLAB_CLOSEST),
+    {.name = "slab_check, many", .begin = begin_results, .run = run_check, .with = {.many = 1}},
     CHECK("distance", SLAB_DISTANCE),
     CHECK("any", SLAB_ANY),
     CHECK("count", SLAB_COUNT),
@@ -467,3 +483,8 @@ const action actions[] = {
      .with = {.query = SLAB_ALL, .devices = "all"}},
 };
 const size_t action_count = sizeof actions / sizeof *actions;
+
+bool action_needs_opencl(const action *a) {
+  return a->begin == begin_opencl || a->begin == begin_batch || a->run == run_first_context ||
+         a->run == run_context_objects;
+}

@@ -1,12 +1,15 @@
-/* Host memory that fails on request. The linker sends every allocation of our own objects here (--wrap), and no
- * others: a driver's compiler aborts when it has no memory, which would test nothing of ours.
+/* Host memory and threads that fail on request. The linker sends every allocation and every new thread of our own
+ * objects here (--wrap), and no others: a driver's compiler aborts when it has no memory, which would test nothing of
+ * ours.
  *
- * A test in the same process sets faults with memory_arm and memory_disarm. A program linked this way gets one from
- * SLAB_FAIL_MEMORY=N:once|all, and appends the outcome to the file named by SLAB_FAIL_MEMORY_FILE. */
+ * A test in the same process sets faults with memory_arm and memory_disarm, or threads_arm and threads_disarm. A
+ * program linked this way gets one of memory from SLAB_FAIL_MEMORY=N:once|all, and appends the outcome to the file
+ * named by SLAB_FAIL_MEMORY_FILE. */
 #include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,23 +18,31 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Static, because the functions that replace malloc take no user pointer. */
-static struct {
+/* Which calls fail, and how many did. */
+typedef struct order {
   atomic_uint nth, calls, failed;
-  atomic_llong live;
   fail_mode mode;
 } order;
 
-static bool refuse(void) {
-  const unsigned nth = order.nth, call = 1 + atomic_fetch_add(&order.calls, 1);
-  if (nth == 0 || call < nth || (call > nth && order.mode == FAIL_ONCE)) return false;
-  atomic_fetch_add(&order.failed, 1);
+/* Static, because the functions that replace malloc take no user pointer. */
+static order of_memory, of_threads;
+static atomic_llong live;
+
+static bool refuse(order *o) {
+  const unsigned nth = o->nth, call = 1 + atomic_fetch_add(&o->calls, 1);
+  if (nth == 0 || call < nth || (call > nth && o->mode == FAIL_ONCE)) return false;
+  atomic_fetch_add(&o->failed, 1);
+  return true;
+}
+
+static bool refuse_memory(void) {
+  if (!refuse(&of_memory)) return false;
   errno = ENOMEM;
   return true;
 }
 
 static void *handed_out(void *memory) {
-  if (memory) atomic_fetch_add(&order.live, 1);
+  if (memory) atomic_fetch_add(&live, 1);
   return memory;
 }
 
@@ -43,50 +54,72 @@ void *__real_realloc(void *, size_t);
 void *__real_aligned_alloc(size_t, size_t);
 char *__real_strdup(const char *);
 void __real_free(void *);
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *memory);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-void *__wrap_malloc(size_t size) { return refuse() ? NULL : handed_out(__real_malloc(size)); }
+void *__wrap_malloc(size_t size) { return refuse_memory() ? NULL : handed_out(__real_malloc(size)); }
 
-void *__wrap_calloc(size_t count, size_t size) { return refuse() ? NULL : handed_out(__real_calloc(count, size)); }
+void *__wrap_calloc(size_t count, size_t size) {
+  return refuse_memory() ? NULL : handed_out(__real_calloc(count, size));
+}
 
 void *__wrap_realloc(void *memory, size_t size) {
-  if (refuse()) return NULL;
+  if (refuse_memory()) return NULL;
   void *grown = __real_realloc(memory, size);
   return memory ? grown : handed_out(grown);
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-  return refuse() ? NULL : handed_out(__real_aligned_alloc(alignment, size));
+  return refuse_memory() ? NULL : handed_out(__real_aligned_alloc(alignment, size));
 }
 
-char *__wrap_strdup(const char *text) { return refuse() ? NULL : handed_out(__real_strdup(text)); }
+char *__wrap_strdup(const char *text) { return refuse_memory() ? NULL : handed_out(__real_strdup(text)); }
 
 void __wrap_free(void *memory) {
-  if (memory) atomic_fetch_sub(&order.live, 1);
+  if (memory) atomic_fetch_sub(&live, 1);
   __real_free(memory);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+  return refuse(&of_threads) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
 
 /* ---- control ----------------------------------------------------------------- */
 
+static void arm(order *o, unsigned nth, fail_mode mode) {
+  o->mode = mode;
+  o->calls = o->failed = 0;
+  o->nth = nth;
+}
+
 void memory_arm(unsigned nth, fail_mode mode, int code) {
   (void)code;
-  order.mode = mode;
-  order.calls = order.failed = 0;
-  order.nth = nth;
+  arm(&of_memory, nth, mode);
 }
 
 fail_report memory_disarm(void) {
-  order.nth = 0;
-  return (fail_report){order.calls, order.failed, 0, order.failed ? "memory" : NULL};
+  of_memory.nth = 0;
+  return (fail_report){of_memory.calls, of_memory.failed, 0, of_memory.failed ? "memory" : NULL};
 }
 
-long long memory_live(void) { return order.live; }
+long long memory_live(void) { return live; }
+
+void threads_arm(unsigned nth, fail_mode mode, int code) {
+  (void)code;
+  arm(&of_threads, nth, mode);
+}
+
+fail_report threads_disarm(void) {
+  of_threads.nth = 0;
+  return (fail_report){of_threads.calls, of_threads.failed, of_threads.failed, NULL};
+}
 
 __attribute__((constructor)) static void obey_environment(void) {
   const char *text = getenv("SLAB_FAIL_MEMORY");
@@ -105,8 +138,8 @@ __attribute__((destructor)) static void report_at_exit(void) {
   char text[128];
   if (!path) return;
   signal(SIGXFSZ, SIG_IGN); /* the mesh importer may not write files, so it has no report */
-  const int size = snprintf(text, sizeof text, "slabcast failing memory: %u calls, %u failed, %lld live\n", order.calls,
-                            order.failed, (long long)order.live);
+  const int size = snprintf(text, sizeof text, "slabcast failing memory: %u calls, %u failed, %lld live\n",
+                            of_memory.calls, of_memory.failed, (long long)live);
   const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
   if (file >= 0 && write(file, text, (size_t)size) != size) perror("failing memory: report");
   if (file >= 0) close(file);

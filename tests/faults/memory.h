@@ -1,4 +1,4 @@
-/* Host memory that fails on request. */
+/* Host memory and threads that fail on request. */
 #ifndef FAULTS_MEMORY_H
 #define FAULTS_MEMORY_H
 
@@ -10,5 +10,9 @@ void memory_arm(unsigned nth, fail_mode mode, int code);
 fail_report memory_disarm(void);
 /* Blocks of memory that our objects hold now. */
 long long memory_live(void);
+
+/* The same for pthread_create. Whatever fails counts as spared: the pool's callers work alone. */
+void threads_arm(unsigned nth, fail_mode mode, int code);
+fail_report threads_disarm(void);
 
 #endif

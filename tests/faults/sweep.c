@@ -1,15 +1,18 @@
-/* sweep opencl|memory [--all | PART]: applies every possible fault to every call of the public API; with PART, only
- * to the calls whose names contain PART.
+/* sweep opencl|memory|threads [--all | PART]: applies every possible fault to every call of the public API; with PART,
+ * only to the calls whose names contain PART. On the processor (SLABCAST_BACKENDS=native) there is no OpenCL to fail,
+ * and the calls that are for OpenCL alone are left out.
  *
- * A fault is the failure of the nth OpenCL call or the nth allocation: alone, from then on for the same function, or
- * with all that follow. If only calls for pinned memory fail, the call succeeds without it. For any other fault, the
- * call must return the matching status and a message that names the fault. It must not change its outputs, must
- * release every object and all memory, and must succeed with the right result when it is called again. Without
- * --all, each fault has one of its codes, and for calls that build a kernel only every fifth fault is tried. */
+ * A fault is the failure of the nth OpenCL call, allocation or start of a thread: alone, from then on for the same
+ * function, or with all that follow. If only calls for pinned memory fail, the call succeeds without it; so it does
+ * without threads. For any other fault, the call must return the matching status and a message that names the fault. It
+ * must not change its outputs, must release every object and all memory, and must succeed with the right result when it
+ * is called again. Without --all, each fault has one of its codes, and for calls that build an OpenCL kernel only every
+ * fifth fault is tried. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "layers.h"
@@ -26,6 +29,7 @@ typedef struct source {
   fail_mode modes[4];
   int mode_count;
   int codes[2];
+  bool apart; /* each fault in a process of its own: threads that were started stay */
 } source;
 
 typedef struct sweep {
@@ -173,18 +177,6 @@ static bool try_fault(sweep *s, const action *a, const fault *f) {
   return report.failed > 0;
 }
 
-/* ---- all faults -------------------------------------------------------------------- */
-
-static void sweep_modes(sweep *s, const action *a) {
-  const unsigned step = a->slow && !s->all ? SLOW_STEP : 1;
-  for (int m = 0; m < s->source.mode_count; m++)
-    for (int c = 0; c < 2; c++) {
-      if (!s->all && c != m % 2) continue; /* each code with every other mode */
-      fault f = {1 + (unsigned)m % step, s->source.modes[m], s->source.codes[c]};
-      while (try_fault(s, a, &f)) f.nth += step;
-    }
-}
-
 /* Records the outcome of the call without a fault. */
 static void learn(sweep *s, const action *a) {
   snprintf(point, sizeof point, "%s: without any fault", a->name);
@@ -196,14 +188,64 @@ static void learn(sweep *s, const action *a) {
   if (a->fresh) world_end(&s->world);
 }
 
+static void settle(sweep *s, const action *a) {
+  if (!a->fresh) world_begin(&s->world, a);
+  learn(s, a);
+}
+
+static void leave(sweep *s, const action *a) {
+  if (!a->fresh) world_end(&s->world);
+}
+
+/* ---- a fault in a process of its own ------------------------------------------------- */
+
+enum { STRUCK = 0, BEYOND = 77 }; /* exit codes of the child; cmocka's is the number of tests that failed, 1 */
+
+/* Until the call begins, the child gets no threads. */
+static int strike_in_child(sweep *s, const action *a, const fault *f) {
+  s->source.arm(1, FAIL_ALL, 0);
+  settle(s, a);
+  const bool struck = try_fault(s, a, f);
+  leave(s, a);
+  return struck ? STRUCK : BEYOND;
+}
+
+static bool try_fault_apart(sweep *s, const action *a, const fault *f) {
+  int status = 0;
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) exit(strike_in_child(s, a, f));
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (!WIFEXITED(status) || (WEXITSTATUS(status) != STRUCK && WEXITSTATUS(status) != BEYOND)) fail();
+  s->points += WEXITSTATUS(status) == STRUCK;
+  return WEXITSTATUS(status) == STRUCK;
+}
+
+/* ---- all faults -------------------------------------------------------------------- */
+
+static void sweep_modes(sweep *s, const action *a) {
+  bool (*const try)(sweep *, const action *, const fault *) = s->source.apart ? try_fault_apart : try_fault;
+  const unsigned step = a->slow && !s->all && !harness_is_native() ? SLOW_STEP : 1;
+  for (int m = 0; m < s->source.mode_count; m++)
+    for (int c = 0; c < 2; c++) {
+      if (!s->all && c != m % 2) continue; /* each code with every other mode */
+      fault f = {1 + (unsigned)m % step, s->source.modes[m], s->source.codes[c]};
+      while (try(s, a, &f)) f.nth += step;
+    }
+}
+
+static bool is_swept(const sweep *s, const action *a) {
+  if (harness_is_native() && action_needs_opencl(a)) return false;
+  return s->part == NULL ? a->with.devices == NULL : strstr(a->name, s->part) != NULL;
+}
+
 static void sweep_action(sweep *s, const action *a) {
   const count_live objects = s->count();
   const long long blocks = memory_live();
   const unsigned before = s->points;
-  if (!a->fresh) world_begin(&s->world, a);
-  learn(s, a);
+  if (!s->source.apart) settle(s, a);
   sweep_modes(s, a);
-  if (!a->fresh) world_end(&s->world);
+  if (!s->source.apart) leave(s, a);
   snprintf(point, sizeof point, "%s: after all faults", a->name);
   check_leaks(s, &objects, blocks);
   print_message("%-45s %6u faults\n", a->name, s->points - before);
@@ -213,22 +255,26 @@ static void sweep_all(void **state) {
   sweep *s = *state;
   catch_signals(); /* here, because cmocka sets its own handlers for each test */
   for (size_t i = 0; i < action_count; i++)
-    if (s->part == NULL ? actions[i].with.devices == NULL : strstr(actions[i].name, s->part) != NULL)
-      sweep_action(s, &actions[i]);
+    if (is_swept(s, &actions[i])) sweep_action(s, &actions[i]);
   assert_true(s->points > 0);
   print_message("%u faults of %s handled\n", s->points, s->source.name);
 }
 
 static source source_of(const char *name, const layers *under) {
   if (strcmp(name, "memory") == 0)
-    return (source){"memory", memory_arm, memory_disarm, {FAIL_ONCE, FAIL_ALL}, 2, {1, 1}};
+    return (source){"memory", memory_arm, memory_disarm, {FAIL_ONCE, FAIL_ALL}, 2, {1, 1}, false};
+  if (strcmp(name, "threads") == 0)
+    return (source){"threads", threads_arm, threads_disarm, {FAIL_ONCE, FAIL_ALL}, 2, {1, 1}, true};
   return (source){"OpenCL",
                   under->fail,
                   under->fail_end,
                   {FAIL_ONCE, FAIL_ENTRY, FAIL_ALL, FAIL_LATE},
                   4,
-                  {CL_INVALID_OPERATION, CL_OUT_OF_RESOURCES}};
+                  {CL_INVALID_OPERATION, CL_OUT_OF_RESOURCES},
+                  false};
 }
+
+static count_live no_objects(void) { return (count_live){0}; }
 
 /* For a device with a small allocation limit: probes the device without the limit first, because the probe needs
  * more. The library keeps the probe's result. */
@@ -244,10 +290,10 @@ static void ask_the_device(const layers *under) {
 int main(int argc, char **argv) {
   static sweep s;
   if (argc < 2) {
-    fprintf(stderr, "usage: sweep opencl|memory [--all | PART]\n");
+    fprintf(stderr, "usage: sweep opencl|memory|threads [--all | PART]\n");
     return 2;
   }
-  const layers under = layers_load();
+  const layers under = harness_is_native() ? (layers){.count = no_objects} : layers_load();
   s.source = source_of(argv[1], &under);
   s.count = under.count;
   if (!s.source.arm || !s.count) {

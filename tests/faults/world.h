@@ -4,7 +4,7 @@
 
 #include "opencl.h"
 
-enum { WORLD_RAYS = 100, WORLD_OUTCOME = 1 << 19 };
+enum { WORLD_RAYS = 100, WORLD_RAYS_MOST = 300, WORLD_OUTCOME = 1 << 19 };
 
 typedef struct action action;
 
@@ -17,11 +17,11 @@ typedef struct world {
   cl_mem buffer;
   slab_context *context;
   slab_scene *scene;
-  slab_ray rays[WORLD_RAYS];
-  slab_primitive_id skips[WORLD_RAYS];
+  slab_ray rays[WORLD_RAYS_MOST];
+  slab_primitive_id skips[WORLD_RAYS_MOST];
   unsigned char *results; /* of an earlier cast, for slab_check; or the bytes of a packed scene, */
   size_t packed;          /* and their number */
-  uint64_t offsets[WORLD_RAYS + 1];
+  uint64_t offsets[WORLD_RAYS_MOST + 1];
   /* All that the call writes, so that two outcomes can be compared as bytes. */
   _Alignas(64) unsigned char outcome[WORLD_OUTCOME];
 } world;
@@ -33,9 +33,11 @@ typedef struct setting {
   slab_shape shape;
   int copy; /* option of the context */
   slab_traversal traversal;
+  int whole;           /* the rays are not cut into launches: the few that they are go their own way */
   uint32_t boxes;      /* number of boxes if not 0: more of them, so that the BVH's arrays are large */
   int queue;           /* for slab_context_create_cl: WITHOUT_QUEUE, ... */
   int empty;           /* no rays */
+  int many;            /* WORLD_RAYS_MOST rays, so that threads share pairs and checks */
   int required_only;   /* slab_all without hits */
   const char *devices; /* several devices, if there are some; NULL: one device */
 } setting;
@@ -56,6 +58,8 @@ struct action {
 
 extern const action actions[];
 extern const size_t action_count;
+/* Whether the call is one of slabcast_cl.h, or probes an OpenCL device: the processor has neither. */
+bool action_needs_opencl(const action *);
 
 void world_begin(world *, const action *);
 void world_end(world *);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every allocation that can fail, in every call of the library and every command of the program.
+# Every allocation that can fail, in every call of the library and every command of the program; and on the processor,
+# where threads of the library cast, every one that cannot be started.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tests=$PROVE_BIN/../tests
@@ -8,6 +9,11 @@ export SLAB_COUNT_FILE=/dev/null SLAB_FAIL_FILE=/dev/null
 
 handled=$("$PROVE_BIN/sweep" memory --all | tee >(cat >&2) | sed -n 's/^\([0-9]*\) faults of memory handled$/\1/p')
 row "failing allocations, library: wrong status, no message, leak, crash, or no next call" 0 "0 of $handled"
+for kind in memory threads; do
+  handled=$(SLABCAST_BACKENDS=native "$PROVE_BIN/sweep" "$kind" --all | tee >(cat >&2) |
+    sed -n "s/^\([0-9]*\) faults of $kind handled\$/\1/p")
+  row "failing $kind, library on the processor: the same" 0 "0 of $handled"
+done
 samples=all
 [[ $PROVE_SCALE == 1 ]] || samples=$(scaled 50)
 handled=$(tests/faults/program.sh memory "$PROVE_BIN/slabcast_faulty" "$samples" | tee >(cat >&2) |
