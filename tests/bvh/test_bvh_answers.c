@@ -29,6 +29,7 @@ static void compare(slab_scene *scenes[QUALITIES], const slab_ray *rays, size_t 
       if (differing)
         fail_msg("%s on tree %d: %zu rays differ from flat, the first is %zu", answer_name((slab_query)query),
                  (int)qualities[q], differing, first);
+      harness_count(n);
     }
   }
   answers_free(&flat);

@@ -54,6 +54,7 @@ static uint64_t compare(const twins *t, const slab_ray *rays, size_t n, const sl
                answer_name((slab_query)q), differing, first, (double)r[0], (double)r[1], (double)r[2], (double)r[3],
                (double)r[4], (double)r[5], (double)r[6], (double)r[7]);
     assert_true(tree.invalid[q] == flat.invalid[q]);
+    harness_count(n);
   }
   const uint64_t hits = tree.offsets[n];
   answers_free(&flat);
@@ -69,6 +70,7 @@ static void compare_with_reference(const twins *t, const slab_ray *rays, size_t 
     assert_ok(slab_check(t->tree, (slab_query)q, rays, n, answers_of(&a, (slab_query)q),
                          q == SLAB_ALL ? a.offsets : NULL, options, &report));
     if (report.mismatches) fail_msg("%s: %s", answer_name((slab_query)q), report.text);
+    harness_count(n);
   }
   answers_free(&a);
 }

@@ -62,6 +62,7 @@ static void check_balance(slab_scene *scene, const slab_ray *rays, size_t n, uin
   assert_ok(slab_count(scene, rays, n, entries, &back));
   assert_ok(slab_count(scene, rays, n, exits, &front));
   for (size_t i = 0; i < n; i++) assert_int_equal(exits[i], entries[i] + inside);
+  harness_count(2 * n);
   free(entries);
   free(exits);
 }
@@ -81,6 +82,7 @@ static void check_parity(slab_scene *scene, const slab_ray *rays, uint32_t insid
   free(any);
   if (odd || leaks) print_error("%zu leaks, %zu wrong crossing counts\n", leaks, odd);
   assert_true(!odd && !leaks);
+  harness_count(2 * (size_t)COUNTED);
 }
 
 static void check_queries(slab_scene *scene, const slab_ray *rays, uint32_t inside) {
