@@ -26,7 +26,11 @@ enum {
 /* Contexts that the tests share, one per traversal, so that programs are built once. */
 typedef struct contexts {
   slab_context *of[TRAVERSALS];
+  slab_device_info device;
 } contexts;
+
+/* Rays of a packet; where one lane leaves no packets, of what would be one. */
+static size_t packet_rays(const contexts *c) { return c->device.lane_width > 1 ? c->device.lane_width : 8; }
 
 /* One scene: flat under SLAB_TRAVERSAL_AUTO, otherwise with a BVH. */
 typedef struct scenes {
@@ -80,6 +84,7 @@ static void compare(const scenes *s, const slab_ray *rays, size_t n, const slab_
                  answer_name(query), traversal_name(k), differing, first, (double)r[0], (double)r[1], (double)r[2],
                  (double)r[3], (double)r[4], (double)r[5], (double)r[6], (double)r[7]);
       assert_true(tree.invalid[query] == flat.invalid[query]);
+      harness_count(n);
     }
   }
   answers_free(&flat);
@@ -102,8 +107,7 @@ static bool agree(const slab_ray *rays, size_t n) {
 }
 
 /* If no packet agreed, or all did, half of the code would not be tested. */
-static void assert_mixed_fates(const slab_ray *rays, size_t n) {
-  const size_t lanes = harness_width();
+static void assert_mixed_fates(const slab_ray *rays, size_t n, size_t lanes) {
   size_t agreeing = 0;
   for (size_t i = 0; i + lanes <= n; i += lanes) agreeing += agree(rays + i, lanes);
   assert_in_range(agreeing, n / lanes / 2, n / lanes - n / lanes / 20);
@@ -131,7 +135,7 @@ static void traversals_change_nothing(const contexts *c, bvh_scene which) {
   const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
   const slab_cast_options others = {.mask = 2, .cull = SLAB_CULL_BACK, .skip = skip};
   coherent_rays_fill(&random, &s.stats, RAYS, rays);
-  assert_mixed_fates(rays, RAYS);
+  assert_mixed_fates(rays, RAYS, packet_rays(c));
   skip_what_is_hit(&s, rays, skip);
   compare(&s, rays, RAYS, NULL);
   compare(&s, rays, RAYS, &some);
@@ -173,9 +177,7 @@ static slab_status fill_layers(slab_scene *scene, const void *user) {
 static void tied_subnormal_t_goes_to_the_lower_id(void **state) {
   const contexts *c = *state;
   static slab_ray rays[RAYS];
-  slab_device_info info;
-  assert_ok(slab_context_device(c->of[0], &info));
-  if (!info.denormals) skip();
+  if (!c->device.denormals) skip();
   random_state random = harness_stream("tied_subnormal_t_goes_to_the_lower_id");
   scenes s = scenes_made(c, SLAB_TREE_FAST, fill_layers, NULL);
   for (size_t i = 0; i < RAYS; i++) {
@@ -236,7 +238,7 @@ static slab_status fill_room(slab_scene *scene, const void *user) {
  * in four begins below 0, where packets are not used. */
 static void check_copies(const contexts *c, scene_filler *fill, const char *name, slab_ray make(random_state *random)) {
   enum { PACKETS = 4000 };
-  const size_t copies = harness_width(), n = PACKETS * copies;
+  const size_t copies = packet_rays(c), n = PACKETS * copies;
   slab_ray *rays = malloc(n * sizeof *rays);
   assert_non_null(rays);
   random_state random = harness_stream(name);
@@ -273,7 +275,7 @@ static void invalid_rays_are_no_part_of_a_hull(void **state) {
   enum { TIMES = 8 };
   const bvh_scene which = BVH_MIXED;
   static slab_ray rays[RAYS];
-  const size_t lanes = harness_width();
+  const size_t lanes = packet_rays(*state);
   scenes s = scenes_made(*state, SLAB_TREE_HIGH, fill_tree_scene, &which);
   random_state random = harness_stream("invalid_rays_are_no_part_of_a_hull");
   for (int time = 0; time < TIMES; time++) {
@@ -382,6 +384,7 @@ enum { CASTS_MOST = 2000 };
 static void trials_change_nothing(void **state) {
   const contexts *c = *state;
   const bvh_scene which = BVH_MIXED;
+  if (c->device.lane_width == 1) skip(); /* no choice, so no trials */
   scenes s = scenes_made(c, SLAB_TREE_HIGH, fill_tree_scene, &which);
   slab_scene *measured = filled_scene(c->of[SLAB_TRAVERSAL_AUTO], SLAB_TREE_HIGH, fill_tree_scene, &which);
   slab_ray *rays = malloc(MANY * sizeof *rays);
@@ -415,6 +418,7 @@ static void trials_change_nothing(void **state) {
 static void check_million(const contexts *c, const char *name, uint32_t trials,
                           void fill(random_state *, const slab_scene_stats *, size_t, slab_ray *)) {
   enum { MILLION = 1100003 };
+  if (c->device.lane_width == 1) skip(); /* no choice, so no trials */
   const bvh_scene which = BVH_MIXED;
   static const slab_traversal traversal_of[2] = {SLAB_TRAVERSAL_AUTO, SLAB_TRAVERSAL_SINGLE};
   slab_scene *scenes_of[2];
@@ -471,6 +475,7 @@ static int setup(void **state) {
                                           .copy = k == SLAB_TRAVERSAL_SORTED};
     assert_ok(slab_context_create(&options, &c.of[k]));
   }
+  assert_ok(slab_context_device(c.of[SLAB_TRAVERSAL_AUTO], &c.device));
   *state = &c;
   return 0;
 }
