@@ -19,24 +19,37 @@ enum {
 
 typedef struct player {
   const uint8_t *at, *end;
+  slab_context *context;
   slab_scene *scene;
   int committed;
   uint32_t geometries;
   long done; /* calls that returned SLAB_OK */
 } player;
 
-/* One context for all sequences, because opening a device and building kernels takes a second. */
-static slab_context *shared_context;
+/* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays; and by the
+ * kernels that a C compiler makes, which see what it has of sanitizers. OpenCL has the first alone: the others would be
+ * more programs to build. */
+static const slab_context_options kinds[] = {{.launch_rays = 5}, {0}, {.lane_width = 1}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static void close_context(void) { slab_context_destroy(shared_context); }
+/* For all sequences, because opening a device and building kernels takes a second. */
+static slab_context *contexts[KINDS];
 
-/* Five rays per launch, so that a cast takes several launches. */
-static slab_context *context(void) {
-  const slab_context_options options = {.launch_rays = 5};
-  if (shared_context) return shared_context;
-  claim(slab_context_create(&options, &shared_context) == SLAB_OK);
-  atexit(close_context);
-  return shared_context;
+static void close_contexts(void) {
+  for (int i = 0; i < KINDS; i++) slab_context_destroy(contexts[i]);
+}
+
+/* Sequences of different lengths take different ones. */
+static slab_context *context_for(size_t size) {
+  const char *backends = getenv("SLABCAST_BACKENDS");
+  const bool native = backends != NULL && strcmp(backends, "native") == 0;
+  slab_context **context = &contexts[native ? size % KINDS : 0];
+  if (contexts[0] == NULL) {
+    claim(slab_context_create(&kinds[0], &contexts[0]) == SLAB_OK);
+    atexit(close_contexts);
+  }
+  if (*context == NULL) claim(slab_context_create(&kinds[context - contexts], context) == SLAB_OK);
+  return *context;
 }
 
 /* ---- arguments ---- */
@@ -96,7 +109,7 @@ static void renew(player *p) {
   p->scene = NULL;
   p->committed = 0;
   p->geometries = 0;
-  claim(said(p, slab_scene_create(context(), &p->scene)) == SLAB_OK);
+  claim(said(p, slab_scene_create(p->context, &p->scene)) == SLAB_OK);
 }
 
 static slab_status add_mesh(player *p, const slab_geometry_options *options, uint32_t *geometry) {
@@ -240,7 +253,7 @@ static void cast(player *p) {
 }
 
 long fuzz_one(const uint8_t *data, size_t size) {
-  player p = {.at = data, .end = data + size};
+  player p = {.at = data, .end = data + size, .context = context_for(size)};
   renew(&p);
   for (int calls = 0; p.at < p.end && calls < CALLS_MAX; calls++) {
     const uint32_t call = byte(&p) % 12;
