@@ -6,6 +6,9 @@ set -euo pipefail
 build=$1
 layers=$build/tests/faults
 tests=(test_pool test_threads test_devices test_hosts test_cl test_enqueue test_check test_sort test_bvh test_bvh_answers)
+# On the processor too, at one lane and at its own width. The kernels of one lane are the C compiler's, and instrumented;
+# clang compiles the others as OpenCL C, which the sanitizer does not know.
+natives=(test_threads test_check test_batch_all test_bvh_answers test_native test_unload)
 export POCL_CACHE_DIR=$build/pocl-cache SLABCAST_TEST_WIDTH=8
 symbolizer=$(command -v llvm-symbolizer)
 export TSAN_OPTIONS="exitcode=0 ignore_noninstrumented_modules=1 external_symbolizer_path=$symbolizer"
@@ -23,8 +26,12 @@ judge() {
 
 # Several devices, and the layers that make one of them slow or fail.
 run() {
-  local above=()
+  local above=() width
   case $1 in
+    native:*)
+      for width in 1 0; do SLABCAST_BACKENDS=native SLABCAST_TEST_WIDTH=$width "$build/bin/${1#native:}" || return; done
+      return
+      ;;
     test_devices) above=(fail slow) ;;
     test_hosts) above=(fail slow builds pretend) ;;
     *)
@@ -39,7 +46,7 @@ run() {
 }
 
 failed=0
-for test in "${tests[@]}"; do
+for test in "${tests[@]}" "${natives[@]/#/native:}"; do
   if ! run "$test" >"$log" 2>&1; then
     cat "$log"
     echo "tsan: $test fails" >&2
