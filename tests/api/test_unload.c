@@ -33,14 +33,14 @@ enum { RAYS = 100000, THREADS = 3 };
 
 typedef struct library {
   void *handle;
-#define CALL_MEMBER(name) __typeof__(name) *name;
+#define CALL_MEMBER(name) __typeof__(name) *(name);
   CALLS(CALL_MEMBER)
 } library;
 
 /* Converts dlsym's object pointer to a function pointer, which POSIX guarantees to work. */
 typedef union symbol {
   void *object;
-#define SYMBOL_MEMBER(name) __typeof__(name) *name;
+#define SYMBOL_MEMBER(name) __typeof__(name) *(name);
   CALLS(SYMBOL_MEMBER)
 } symbol;
 

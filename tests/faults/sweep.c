@@ -293,7 +293,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: sweep opencl|memory|threads [--all | PART]\n");
     return 2;
   }
-  const layers under = harness_is_native() ? (layers){.count = no_objects} : layers_load();
+  layers under = {.count = no_objects};
+  if (!harness_is_native()) under = layers_load();
   s.source = source_of(argv[1], &under);
   s.count = under.count;
   if (!s.source.arm || !s.count) {
