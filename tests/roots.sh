@@ -88,9 +88,9 @@ make_intel() {
   mv "$1"/*.data/data/lib/* "$1/lib"
 }
 
-# The library is of PyPI's wheel, which runs on old systems and has AVX-512; the wheel has no headers. They are Debian's, of
-# the same major version and an older minor one: Embree's interface only grows within a major version, and both are built
-# with instance arrays and one level of instances, which are what the layout of its structs depends on.
+# The library is of PyPI's wheel, which runs on old systems and has AVX-512; the wheel has no headers. They are
+# Debian's, of the same major version and an older minor one: Embree's interface only grows within a major version, and
+# both are built with instance arrays and one level of instances, which are what the layout of its structs depends on.
 make_embree() {
   local libraries=$1/usr/lib/x86_64-linux-gnu
   [[ $(uname -m) == x86_64 ]] || die "PyPI's Embree is for x86-64: install one of version 4"
@@ -102,7 +102,8 @@ make_embree() {
   dpkg-deb -x "$1"/apt/cache/archives/libembree-dev_4*.deb "$1"
   python3 -m zipfile -e "$1"/wheel/*.whl "$1/wheel"
   mv "$1"/wheel/embreex.libs/* "$libraries"
-  ln -sf "$(basename "$libraries"/libembree4-*.so.4)" "$libraries/libembree4.so.4" # the name that Debian's CMake files know
+  # The name that Debian's CMake files know.
+  ln -sf "$(basename "$libraries"/libembree4-*.so.4)" "$libraries/libembree4.so.4"
   rm -r "${1:?}"/{apt,wheel,usr/share}
 }
 
