@@ -177,7 +177,9 @@ static void lane_widths_are_1_8_16_or_the_devices_own(void **state) {
     slab_context *context = NULL;
     slab_device_info info;
     if (width == 0 || width == 1 || width == 8 || width == 16) {
-      assert_ok(slab_context_create(&options, &context));
+      const slab_status status = slab_context_create(&options, &context);
+      if (harness_is_native() && status == SLAB_UNSUPPORTED) continue; /* of other processors */
+      assert_ok(status);
       assert_ok(slab_context_device(context, &info));
       if (width != 0) assert_int_equal(info.lane_width, width);
       slab_context_destroy(context);
