@@ -6,27 +6,24 @@
 
 #include "base/status.h"
 
-cast_uniforms cast_uniforms_of(const slab_scene *scene, slab_query query, const slab_cast_options *options) {
-  cast_uniforms u = {.ids = query == SLAB_NEAREST, .geometries = scene->geometries, .mask = UINT32_MAX};
-  memcpy(u.outside, scene->outside, sizeof u.outside);
-  u.units = (uint32_t)(scene->bvh_floats / BLOCK_UNIT);
-  if (options != NULL && options->mask != 0) u.mask = options->mask;
-  for (uint32_t g = 0; u.mask != UINT32_MAX && g < scene->geometries; g++) /* a geometry's mask is never 0 */
-    if ((scene->table[g].mask & u.mask) == 0) u.masked = 1;
-  if (options == NULL) return u;
-  u.rules = (uint32_t)options->cull | (options->edges == SLAB_EDGES_CLOSED ? RULE_CLOSED : 0);
-  u.face_forward = options->face_forward != 0;
-  u.skip = options->skip != NULL;
-  u.invalid = options->invalid != NULL;
-  if (query == SLAB_ALL) u.most = options->max_hits;
-  return u;
+void cast_uniforms_of(const slab_scene *scene, slab_query query, const slab_cast_options *options, cast_uniforms *u) {
+  *u = scene->uniforms;
+  u->ids = query == SLAB_NEAREST;
+  if (options == NULL) return;
+  if (options->mask != 0) u->mask = options->mask;
+  for (uint32_t g = 0; u->mask != UINT32_MAX && g < scene->geometries; g++) /* a geometry's mask is never 0 */
+    if ((scene->table[g].mask & u->mask) == 0) u->masked = 1;
+  u->rules = (uint32_t)options->cull | (options->edges == SLAB_EDGES_CLOSED ? RULE_CLOSED : 0);
+  u->face_forward = options->face_forward != 0;
+  u->skip = options->skip != NULL;
+  u->invalid = options->invalid != NULL;
+  if (query == SLAB_ALL) u->most = options->max_hits;
 }
 
-cast_uniforms chunk_uniforms(const cast *c, const chunk *of) {
-  cast_uniforms u = cast_uniforms_of(c->scene, c->query, c->options);
-  u.rays = of->count;
-  if (c->offsets != NULL) u.invalid = 0;
-  return u;
+void chunk_uniforms(const cast *c, const chunk *of, cast_uniforms *u) {
+  cast_uniforms_of(c->scene, c->query, c->options, u);
+  u->rays = of->count;
+  if (c->offsets != NULL) u->invalid = 0;
 }
 
 unsigned char *chunk_results(const cast *c, const chunk *of) {

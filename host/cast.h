@@ -42,9 +42,9 @@ typedef struct cast {
 static inline uint32_t max_hits(const cast *c) { return c->options != NULL ? c->options->max_hits : 0; }
 
 /* The uniforms of a cast with these options (NULL: none), without the number of rays. */
-cast_uniforms cast_uniforms_of(const slab_scene *, slab_query, const slab_cast_options *);
+void cast_uniforms_of(const slab_scene *, slab_query, const slab_cast_options *, cast_uniforms *);
 /* The same of a chunk. Invalid rays of SLAB_ALL with offsets are not counted: they were when the hits were counted. */
-cast_uniforms chunk_uniforms(const cast *, const chunk *);
+void chunk_uniforms(const cast *, const chunk *, cast_uniforms *);
 /* Where a chunk's results begin in the caller's array. */
 unsigned char *chunk_results(const cast *, const chunk *);
 /* The offsets of a chunk of SLAB_ALL, relative to its first hit; malloc'ed. */

@@ -23,9 +23,9 @@ static slab_status check_cast(const cast *c) {
 static slab_status cast_each(const char *function, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
-  cast c = {function,           scene, query, rays, n, 0, results, slab_result_size(query), .options = options,
-            .progress_total = n};
-  c.callers = &callers;
+  /* every member by itself: for those left out compilers zero all of them first, which a call of one ray feels */
+  cast c = {function, scene, query,   rays, n, 0, results, slab_result_size(query),
+            NULL,     NULL,  options, 0,    n, 0, &callers};
   slab_status status = check_cast(&c);
   if (status == SLAB_OK && n > 0 && results == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", function);

@@ -435,6 +435,9 @@ void scene_finish(slab_scene *scene, double begin) {
   scene->stats.host_bytes =
       scene->block_capacity * sizeof *scene->blocks + scene->table_capacity * sizeof *scene->table + sizeof *scene;
   scene->stats.build_seconds = seconds_now() - begin;
+  scene->uniforms = (cast_uniforms){.geometries = scene->geometries, .mask = UINT32_MAX};
+  scene->uniforms.units = (uint32_t)(scene->bvh_floats / BLOCK_UNIT);
+  memcpy(scene->uniforms.outside, scene->outside, sizeof scene->outside);
   scene->committed = true;
 }
 

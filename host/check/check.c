@@ -267,7 +267,7 @@ slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays
       .scene = scene, .query = query, .rays = rays, .n = n, .results = results, .offsets = offsets, .options = options};
   slab_status status = check_arguments(&c, report);
   if (status != SLAB_OK) return status;
-  c.uniforms = cast_uniforms_of(scene, query, options);
+  cast_uniforms_of(scene, query, options, &c.uniforms);
   slab_check_report filled = {.rays = n};
   status = judge_begin(scene, n, &c.judge);
   if (status == SLAB_OK) status = compare_all(&c, &filled);

@@ -157,7 +157,7 @@ static slab_status input_sorted(const cast *c, const device *d, flight *s) {
 static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
   launch *l = &s->launch;
-  l->uniforms = chunk_uniforms(c, s->of);
+  chunk_uniforms(c, s->of, &l->uniforms);
   l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? packet_rays(on, c->query) : 0;
   const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
   l->deferred = defers_attributes(on, c->query);

@@ -148,7 +148,8 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   const device_scene on = device_scene_of(scene, 0);
   const slab_cast_options options = {
       .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges};
-  launch l = {.uniforms = cast_uniforms_of(scene, b->query, &options)};
+  launch l = {0};
+  cast_uniforms_of(scene, b->query, &options, &l.uniforms);
   status = place_spans(cl_of(on.device)->context, b, &l);
   if (status != SLAB_OK) return status;
   l.rays = b->rays.buffer;
