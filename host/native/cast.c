@@ -14,7 +14,7 @@
 /* Rays of a piece are a multiple of this: packets and attributes take as many at once. */
 #define PIECE_UNIT 16u
 /* Few rays are interleaved from this number on: 16 take 0.7 of the time (kitten.obj), two are as fast alone. */
-#define INTERLEAVED_LEAST 32u
+#define INTERLEAVED_LEAST 3u
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 

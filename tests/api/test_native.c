@@ -110,7 +110,7 @@ static void world_end(world *w) {
   slab_context_destroy(w->context);
 }
 
-/* One ray a call, and all of them in one, give the same bits; so do options, and the count of invalid rays. */
+/* One ray a call, some, and all of them in one, give the same bits; so do options, and the count of invalid rays. */
 static void few_rays_answer_like_many(void **state) {
   static world w;
   (void)state;
@@ -153,6 +153,19 @@ static void few_rays_answer_like_many(void **state) {
     assert_int_equal(own[1], offsets[i + 1] - offsets[i]);
     assert_memory_equal(listed, all + offsets[i], own[1] * sizeof *listed);
   }
+  for (int n = 2; n < RAYS; n += n < 40 ? 1 : 43)
+    for (int i = 0; i + n <= RAYS; i += n) {
+      const slab_cast_options here = {.skip = skip + i, .invalid = &invalid, .cull = SLAB_CULL_FRONT};
+      slab_hit hits[RAYS];
+      uint8_t occluded[RAYS];
+      assert_ok(slab_closest(w.scene, w.rays + i, (size_t)n, hits, NULL));
+      assert_memory_equal(hits, w.hits + i, (size_t)n * sizeof *hits);
+      assert_ok(slab_closest(w.scene, w.rays + i, (size_t)n, hits, &here));
+      assert_memory_equal(hits, culled + i, (size_t)n * sizeof *hits);
+      assert_int_equal(invalid, i <= 7 && 7 < i + n);
+      assert_ok(slab_any(w.scene, w.rays + i, (size_t)n, occluded, NULL));
+      assert_memory_equal(occluded, any + i, (size_t)n);
+    }
   free(all);
   free(culled);
   world_end(&w);
