@@ -194,7 +194,8 @@ static void traversal_choice_open(device_worker *s) {
                                .n = c->n / s->cast_job->count,
                                .lower = stats->lower,
                                .upper = stats->upper,
-                               .compute_units = s->on.device->info.compute_units};
+                               .compute_units = s->on.device->info.compute_units,
+                               .ready = s->on.device->backend->ready};
   pthread_mutex_lock(&s->on.device->lock);
   s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
   pthread_mutex_unlock(&s->on.device->lock);

@@ -47,6 +47,7 @@ typedef struct traversal_task {
   size_t n;                   /* number of rays */
   const float *lower, *upper; /* bounds of the scene, 3 floats each */
   uint32_t compute_units;     /* the device's */
+  bool ready;                 /* kernels are there: none is built or loaded for a first use */
 } traversal_task;
 
 traversal_choice traversal_choice_begin(const traversal_task *, const traversal_memory *);

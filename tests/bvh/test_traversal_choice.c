@@ -20,7 +20,7 @@ typedef struct outcome {
 typedef struct wish {
   slab_query query;
   slab_traversal traversal;
-  bool no_packets;
+  bool no_packets, ready;
 } wish;
 
 static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays, size_t n, pace_of *pace) {
@@ -33,7 +33,8 @@ static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays
                                n,
                                lower,
                                upper,
-                               2};
+                               2,
+                               w.ready};
   traversal_choice t = traversal_choice_begin(&task, memory);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
@@ -226,6 +227,25 @@ static void few_rays_are_not_tried(void **state) {
   }
 }
 
+/* Where no kernel has to be loaded. */
+static void few_rays_go_like_many_where_kernels_are_ready(void **state) {
+  (void)state;
+  static const size_t few[] = {1, 64, 65, 300, 4095, 131071};
+  static const slab_traversal usual[] = {[CAMERA] = SLAB_TRAVERSAL_PACKETS,
+                                         [LIGHT] = SLAB_TRAVERSAL_PACKETS,
+                                         [ANY_WAY] = SLAB_TRAVERSAL_INTERLEAVED,
+                                         [ANYWHERE] = SLAB_TRAVERSAL_INTERLEAVED};
+  for (set which = CAMERA; which <= ANYWHERE; which++) {
+    slab_ray *rays = rays_of(which);
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+      const outcome o = cast((wish){.ready = true}, rays, few[i], packets_lag);
+      assert_int_equal(o.rays[few[i] < 65 ? SLAB_TRAVERSAL_SINGLE : usual[which]], few[i]);
+      assert_int_equal(o.trials, 0);
+    }
+    free(rays);
+  }
+}
+
 static void queries_without_packets_have_none(void **state) {
   (void)state;
   for (set which = CAMERA; which <= ANYWHERE; which++) {
@@ -323,6 +343,7 @@ int main(void) {
       cmocka_unit_test(sorting_ends_where_it_does_not_help),
       cmocka_unit_test(one_slow_trial_does_not_decide_for_ever),
       cmocka_unit_test(few_rays_are_not_tried),
+      cmocka_unit_test(few_rays_go_like_many_where_kernels_are_ready),
       cmocka_unit_test(queries_without_packets_have_none),
       cmocka_unit_test(tactic_that_is_wanted_is_kept),
       cmocka_unit_test(later_casts_know_what_earlier_ones_found),
