@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 flip=${1-} stretch=${2-} pretend=${3-}
 quick=(bench --quick --seconds 0 --processor-time)
 ceilings=(add-mul min-max slab-test memory-read memory-copy launch)
-rate='[0-9.]+ \( +[0-9.]+, +[0-9]+%\)'
+rate='[0-9.]+ \( *[0-9.]+, +[0-9]+%\)'
 if [[ -n $flip ]]; then
   ceilings+=(upload download)
   platform='' alone=$rate
@@ -19,7 +19,7 @@ fi
 expect_exit 0 slabcast "${quick[@]}" --group scene --csv a.csv --json a.json
 [[ ! -s err ]] || fail "it says on stderr: $(cat err)"
 for name in "${ceilings[@]}"; do
-  grep -qE "^$name .* \| +[0-9.]+ \( +[0-9.]+, +[0-9]+%\) \| (Gop|GB|k)/s" out || fail "no row of $name: $(cat out)"
+  grep -qE "^$name .* \| +[0-9.]+ \( *[0-9.]+, +[0-9]+%\) \| (Gop|GB|k)/s" out || fail "no row of $name: $(cat out)"
   grep -q "\"name\": \"$name\"" a.json || fail "$name is not in the JSON"
   grep -q ",ceiling,$name,.*,[1-9][0-9.]*," a.csv || fail "$name is not in the CSV"
 done
