@@ -1,9 +1,10 @@
 #include "devices.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-bool device_is_processor(const slab_device_info *device) { return strcmp(device->platform, "Slabcast processor") == 0; }
+static bool is_processor(const slab_device_info *device) { return strcmp(device->platform, "Slabcast processor") == 0; }
 
 int devices_default(char selectors[DEVICES_DEFAULT][DEVICE_SELECTOR]) {
   slab_device_info list[16];
@@ -11,8 +12,8 @@ int devices_default(char selectors[DEVICES_DEFAULT][DEVICE_SELECTOR]) {
   snprintf(selectors[0], DEVICE_SELECTOR, "cpu");
   if (slab_devices(list, sizeof list / sizeof *list, &count) != SLAB_OK) return 1;
   if (count > sizeof list / sizeof *list) count = sizeof list / sizeof *list;
-  for (size_t i = 0; i < count; i++) processors += device_is_processor(&list[i]);
-  while (opencl < count && (device_is_processor(&list[opencl]) || list[opencl].type != SLAB_DEVICE_CPU)) opencl++;
+  for (size_t i = 0; i < count; i++) processors += is_processor(&list[i]);
+  while (opencl < count && (is_processor(&list[opencl]) || list[opencl].type != SLAB_DEVICE_CPU)) opencl++;
   if (processors == 0 || opencl == count) return 1;
   snprintf(selectors[1], DEVICE_SELECTOR, "%zu", opencl);
   return 2;

@@ -2,14 +2,9 @@
 #ifndef SLABCAST_BENCH_DEVICES_H
 #define SLABCAST_BENCH_DEVICES_H
 
-#include <stdbool.h>
-
 #include "slabcast.h"
 
 enum { DEVICES_DEFAULT = 2, DEVICE_SELECTOR = 24 };
-
-/* Whether the device is the library's own processor. */
-bool device_is_processor(const slab_device_info *);
 
 /* What is measured where none is named: "cpu", and where that is the processor, the first CPU device of OpenCL beside
  * it. Returns how many selectors it wrote. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "devices.h"
 #include "embree.h"
 #include "timing.h"
 #include "trace_rays.h"
@@ -316,8 +317,6 @@ static bool parse_options(int count, char **words, options *o) {
 
 /* ---- the run ---- */
 
-static bool is_native(const slab_device_info *device) { return strcmp(device->platform, "Slabcast processor") == 0; }
-
 static bool device_open(bench *b, const char *selector) {
   const int k = b->report.device_count;
   if (slab_context_create(&(slab_context_options){.device = selector, .traversal = b->options.traversal},
@@ -328,24 +327,12 @@ static bool device_open(bench *b, const char *selector) {
   return true;
 }
 
-/* The processor, and beside it the first CPU device of OpenCL. Where the library has no kernels for the processor,
- * "cpu" is OpenCL's. */
-static bool default_devices_open(bench *b) {
-  slab_device_info list[16];
-  size_t count = 0, opencl = 0;
-  char index[24];
-  if (!device_open(b, "cpu")) return false;
-  if (!is_native(&b->devices[0]) || slab_devices(list, sizeof list / sizeof *list, &count) != SLAB_OK) return true;
-  if (count > sizeof list / sizeof *list) count = sizeof list / sizeof *list;
-  while (opencl < count && (is_native(&list[opencl]) || list[opencl].type != SLAB_DEVICE_CPU)) opencl++;
-  snprintf(index, sizeof index, "%zu", opencl);
-  return opencl == count || device_open(b, index);
-}
-
 static bool bench_open(bench *b) {
-  bool done = b->options.device_count > 0 || default_devices_open(b);
-  for (int k = 0; done && k < b->options.device_count; k++) done = device_open(b, b->options.devices[k]);
-  if (!done) return false;
+  char chosen[DEVICES_DEFAULT][DEVICE_SELECTOR];
+  const bool named = b->options.device_count > 0;
+  const int count = named ? b->options.device_count : devices_default(chosen);
+  for (int k = 0; k < count; k++)
+    if (!device_open(b, named ? b->options.devices[k] : chosen[k])) return false;
   b->report.processor_time = b->options.processor_time;
   if (b->options.csv != NULL && (b->report.csv = fopen(b->options.csv, "w")) == NULL) {
     fprintf(stderr, "bench_trace: %s: %s\n", b->options.csv, strerror(errno));
