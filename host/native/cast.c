@@ -96,15 +96,20 @@ static const native_variant *variant(const flight *f, native_program program, sl
 }
 
 static void choose_variants(flight *f, slab_query query, slab_traversal traversal) {
-  const bool bvh = f->on->scene->has_bvh, wide = has_traversals(f->on);
-  f->flat = bvh ? NULL : variant(f, NATIVE_FLAT, query);
-  f->compressed = bvh && !wide ? variant(f, NATIVE_COMPRESSED, query) : NULL;
-  f->wide = wide ? variant(f, NATIVE_WIDE, query) : NULL;
-  const bool interleaves = wide && f->wide->interleaved != NULL;
-  f->interleaved = interleaves && (traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED);
-  f->attributes = interleaves ? variant(f, NATIVE_ATTRIBUTES, query) : NULL;
-  f->packet =
-      traversal == SLAB_TRAVERSAL_PACKETS && packet_rays(f->on, query) != 0 ? variant(f, NATIVE_PACKET, query) : NULL;
+  f->flat = f->compressed = f->wide = f->packet = f->attributes = NULL;
+  f->interleaved = false;
+  if (!f->on->scene->has_bvh) {
+    f->flat = variant(f, NATIVE_FLAT, query);
+  } else if (!has_traversals(f->on)) {
+    f->compressed = variant(f, NATIVE_COMPRESSED, query);
+  } else {
+    f->wide = variant(f, NATIVE_WIDE, query);
+    f->interleaved =
+        f->wide->interleaved != NULL && (traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED);
+    if (traversal == SLAB_TRAVERSAL_PACKETS && packet_rays(f->on, query) != 0)
+      f->packet = variant(f, NATIVE_PACKET, query);
+    if (f->wide->interleaved != NULL) f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
+  }
 }
 
 /* Allocates memory for the hits of a chunk, whose number is not known yet. */
@@ -212,10 +217,7 @@ slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *out
   const slab_status status = c->offsets != NULL ? chunk_offsets(c, &all, &f.offsets) : SLAB_OK;
   if (status != SLAB_OK) return status;
   f.uniforms.rays_each = f.flat != NULL ? rays_each(on, all.count, false) : all.count;
-  if (f.flat != NULL)
-    run(&f, 1);
-  else
-    run_piece(&f, 0);
+  run(&f, 1);
   free(f.offsets);
   *outcome = (chunk_outcome){.invalid = f.invalid};
   return SLAB_OK;
