@@ -1,0 +1,60 @@
+"""Slabcast: massive batches of rays against meshes, boxes, spheres and planes.
+
+    import numpy as np, slabcast
+
+    scene = slabcast.Scene()
+    scene.add_mesh(vertices, triangles)              # (n, 3) float32 and (m, 3) uint32
+    hits = scene.closest(origins, directions)        # of any leading shape
+    points = origins + hits["t"][..., None] * directions
+
+It runs on the processor, and on OpenCL devices where there are any. Answers are the same, bit by bit, on each; on a
+closed mesh each crossing counts exactly once, through edges and vertices too. slabcast.trimesh and slabcast.open3d have
+the interfaces of those packages."""
+
+from ._arrays import CopyWarning, PrecisionWarning
+from ._device import Device, devices
+from ._library import (
+    BuildFailed,
+    Cancelled,
+    Capacity,
+    DeviceFailed,
+    Error,
+    InvalidArgument,
+    InvalidState,
+    NoDevice,
+    OutOfMemory,
+    Unsupported,
+    library,
+)
+from ._options import Options
+from ._results import HIT, INTERVAL, INVALID, MISS, SHORT_HIT, CheckReport, Hits, SceneInfo
+from ._scene import Scene
+
+__version__: str = library.slab_version().decode()
+
+__all__ = [
+    "HIT",
+    "INTERVAL",
+    "INVALID",
+    "MISS",
+    "SHORT_HIT",
+    "BuildFailed",
+    "Cancelled",
+    "Capacity",
+    "Options",
+    "CheckReport",
+    "CopyWarning",
+    "Device",
+    "DeviceFailed",
+    "Error",
+    "Hits",
+    "InvalidArgument",
+    "InvalidState",
+    "NoDevice",
+    "OutOfMemory",
+    "PrecisionWarning",
+    "Scene",
+    "SceneInfo",
+    "Unsupported",
+    "devices",
+]

@@ -1,0 +1,70 @@
+"""Devices, and the library's contexts on them."""
+
+from __future__ import annotations
+
+from ctypes import byref, c_size_t, c_void_p
+from typing import Any, NamedTuple
+
+from . import _library
+from ._library import Handle, InvalidArgument, index_of, library, must, word
+
+
+class Device(NamedTuple):
+    """A device as its driver describes it."""
+
+    name: str
+    vendor: str
+    driver: str
+    version: str
+    platform: str
+    type: str
+    """"cpu", "gpu" or "other"."""
+    compute_units: int
+    clock_mhz: int
+    memory_bytes: int
+    allocation_bytes: int
+    lane_width: int
+    """Primitives that one work-item tests at once."""
+    denormals: bool
+    """Keeps subnormal numbers."""
+    rounds_to_nearest: bool
+    exact_divide: bool
+    """Division and square root are correctly rounded; else they are emulated, with the same answers."""
+
+
+def device_of(info: _library.DeviceInfo) -> Device:
+    texts = (getattr(info, name).decode(errors="replace") for name in Device._fields[:5])
+    numbers = (getattr(info, name) for name in Device._fields[6:11])
+    flags = (bool(getattr(info, name)) for name in Device._fields[11:])
+    return Device(*texts, _library.DEVICE_TYPES[info.type], *numbers, *flags)  # type: ignore[call-arg]
+
+
+def devices() -> list[Device]:
+    """The devices, in the order in which Scene(device=index) counts them: the processor first, then OpenCL's."""
+    count = c_size_t()
+    must(library.slab_devices(None, 0, byref(count)))
+    infos = (_library.DeviceInfo * count.value)()
+    must(library.slab_devices(infos, count.value, byref(count)))
+    return [device_of(info) for info in infos[: count.value]]
+
+
+def open_context(device: Any, threads: int, traversal: str, layout: str) -> Handle:
+    """A context on a device, as Scene describes the arguments."""
+    native = _library.ContextOptions(
+        traversal=index_of("traversal", traversal, _library.TRAVERSALS),
+        layout=index_of("layout", layout, _library.LAYOUTS),
+        threads=word("threads", threads),
+    )
+    context = c_void_p()
+    if device is None or isinstance(device, (str, int)):
+        native.device = None if device is None else str(device).encode()
+        must(library.slab_context_create(byref(native), byref(context)))
+    elif hasattr(device, "int_ptr") and hasattr(device, "context"):
+        must(
+            library.slab_context_create_cl(
+                device.context.int_ptr, device.device.int_ptr, device.int_ptr, byref(native), byref(context)
+            )
+        )
+    else:
+        raise InvalidArgument(f"device is {device!r}; what is taken is a name, an index or a queue of pyopencl")
+    return Handle(context, library.slab_context_destroy)

@@ -1,0 +1,277 @@
+"""The C library beside this file: its structs and functions, and its statuses as exceptions.
+
+slabcast.h is the reference: every declaration here stands there under the same name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes import POINTER, c_char, c_char_p, c_double, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any, Callable, NoReturn
+
+QUERIES = ("closest", "distance", "any", "count", "all", "interval", "nearest")
+CULLS = ("none", "back", "front")
+EDGES = ("half_open", "closed")
+BUILDS = ("default", "flat", "fast", "high")
+LAYOUTS = ("default", "wide", "compressed")
+TRAVERSALS = ("auto", "packets", "single", "interleaved", "sorted")
+DEVICE_TYPES = ("other", "cpu", "gpu")
+
+
+class Error(RuntimeError):
+    """What the library refused or could not do. There is a subclass for each of its statuses."""
+
+
+class InvalidArgument(Error, ValueError):
+    """An argument cannot be taken; the message names it, the index and the value."""
+
+
+class InvalidState(Error):
+    """A call out of order: after close(), an addition after the first cast, or in a forked process."""
+
+
+class Capacity(Error):
+    """An output does not hold the result."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """The host or the device has not enough memory."""
+
+
+class NoDevice(Error):
+    """No device matches."""
+
+
+class Unsupported(Error):
+    """The device cannot keep the contract."""
+
+
+class BuildFailed(Error):
+    """The device's compiler refused a kernel; the message has the build log."""
+
+
+class DeviceFailed(Error):
+    """An OpenCL call failed."""
+
+
+class Cancelled(Error):
+    """The progress function ended the cast."""
+
+
+# By slab_status.
+_EXCEPTIONS = (
+    Error,
+    InvalidArgument,
+    InvalidState,
+    Capacity,
+    OutOfMemory,
+    NoDevice,
+    Unsupported,
+    BuildFailed,
+    DeviceFailed,
+    Cancelled,
+)
+
+
+class DeviceInfo(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char * 128),
+        ("vendor", c_char * 128),
+        ("driver", c_char * 64),
+        ("version", c_char * 128),
+        ("platform", c_char * 128),
+        ("type", c_int),
+        ("compute_units", c_uint32),
+        ("clock_mhz", c_uint32),
+        ("memory_bytes", c_uint64),
+        ("allocation_bytes", c_uint64),
+        ("lane_width", c_uint32),
+        ("denormals", c_int),
+        ("rounds_to_nearest", c_int),
+        ("exact_divide", c_int),
+    ]
+
+
+class ContextOptions(ctypes.Structure):
+    _fields_ = [
+        ("device", c_char_p),
+        ("lane_width", c_uint32),
+        ("launch_rays", c_uint32),
+        ("copy", c_int),
+        ("traversal", c_int),
+        ("layout", c_int),
+        ("threads", c_uint32),
+    ]
+
+
+class Mesh(ctypes.Structure):
+    _fields_ = [
+        ("vertices", c_void_p),
+        ("vertex_stride", c_size_t),
+        ("vertex_count", c_uint32),
+        ("indices", c_void_p),
+        ("triangle_count", c_uint32),
+    ]
+
+
+class GeometryOptions(ctypes.Structure):
+    _fields_ = [("mask", c_uint32), ("skip_invalid", c_int), ("skipped", POINTER(c_uint32))]
+
+
+class BuildOptions(ctypes.Structure):
+    _fields_ = [("tree", c_int)]
+
+
+class SceneStats(ctypes.Structure):
+    _fields_ = [
+        ("geometries", c_uint32),
+        ("planes", c_uint64),
+        ("spheres", c_uint64),
+        ("boxes", c_uint64),
+        ("obbs", c_uint64),
+        ("triangles", c_uint64),
+        ("lower", c_float * 3),
+        ("upper", c_float * 3),
+        ("host_bytes", c_uint64),
+        ("device_bytes", c_uint64),
+        ("tree_depth", c_uint32),
+        ("sah_cost", c_double),
+        ("node_occupancy", c_double),
+        ("block_occupancy", c_double),
+        ("build_seconds", c_double),
+    ]
+
+
+Progress = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
+
+
+class CastOptions(ctypes.Structure):
+    _fields_ = [
+        ("mask", c_uint32),
+        ("skip", c_void_p),
+        ("cull", c_int),
+        ("face_forward", c_int),
+        ("progress", Progress),
+        ("user", c_void_p),
+        ("invalid", POINTER(c_uint64)),
+        ("edges", c_int),
+        ("max_hits", c_uint32),
+    ]
+
+
+class CheckReport(ctypes.Structure):
+    _fields_ = [
+        ("rays", c_uint64),
+        ("mismatches", c_uint64),
+        ("oracle_rays", c_uint64),
+        ("oracle_wrong", c_uint64),
+        ("oracle_undecided", c_uint64),
+        ("first", c_uint64),
+        ("text", c_char * 512),
+    ]
+
+
+class Span(ctypes.Structure):
+    _fields_ = [("buffer", c_void_p), ("offset", c_size_t)]
+
+
+class Batch(ctypes.Structure):
+    _fields_ = [
+        ("query", c_int),
+        ("count", c_size_t),
+        ("rays", Span),
+        ("results", Span),
+        ("offsets", Span),
+        ("skip", Span),
+        ("invalid", Span),
+        ("mask", c_uint32),
+        ("cull", c_int),
+        ("face_forward", c_int),
+        ("edges", c_int),
+    ]
+
+
+def _open() -> ctypes.CDLL:
+    name = {"darwin": "libslabcast.dylib", "win32": "slabcast.dll"}.get(sys.platform, "libslabcast.so")
+    return ctypes.CDLL(os.path.join(os.path.dirname(__file__), name))
+
+
+# ctypes releases the GIL while a function of it runs.
+library = _open()
+_mesh, _geometry, _cast = POINTER(Mesh), POINTER(GeometryOptions), POINTER(CastOptions)
+_each = (c_void_p, c_void_p, c_size_t, c_void_p, _cast)
+_add = (c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32))
+for _name, _arguments in {
+    "devices": (c_void_p, c_size_t, POINTER(c_size_t)),
+    "context_create": (POINTER(ContextOptions), POINTER(c_void_p)),
+    "context_create_cl": (c_void_p, c_void_p, c_void_p, POINTER(ContextOptions), POINTER(c_void_p)),
+    "context_device": (c_void_p, POINTER(DeviceInfo)),
+    "scene_create": (c_void_p, POINTER(c_void_p)),
+    "scene_add_planes": _add,
+    "scene_add_spheres": _add,
+    "scene_add_boxes": _add,
+    "scene_add_obbs": _add,
+    "scene_add_mesh": (c_void_p, _mesh, _geometry, POINTER(c_uint32)),
+    "scene_commit": (c_void_p, POINTER(BuildOptions)),
+    "scene_info": (c_void_p, POINTER(SceneStats)),
+    "scene_pack": (c_void_p, c_void_p, c_size_t, POINTER(c_size_t)),
+    "scene_unpack": (c_void_p, c_void_p, c_size_t, POINTER(c_void_p)),
+    "closest": _each,
+    "nearest": _each,
+    "distance": _each,
+    "any": _each,
+    "count": _each,
+    "interval_of": _each,
+    "all": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), _cast),
+    "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
+    "enqueue": (c_void_p, POINTER(Batch), c_void_p, c_uint32, c_void_p, POINTER(c_void_p)),
+}.items():
+    _function = getattr(library, "slab_" + _name)
+    _function.argtypes, _function.restype = _arguments, c_int
+for _name in ("scene_destroy", "context_destroy"):
+    _function = getattr(library, "slab_" + _name)
+    _function.argtypes, _function.restype = (c_void_p,), None
+library.slab_message.restype = c_char_p
+library.slab_version.restype = c_char_p
+
+
+def fail(status: int) -> NoReturn:
+    """Raises the exception of a status with the message that the library left on this thread."""
+    kind = _EXCEPTIONS[status] if status < len(_EXCEPTIONS) else Error
+    raise kind(library.slab_message().decode(errors="replace"))
+
+
+def must(status: int) -> None:
+    """Raises where a call did not return SLAB_OK."""
+    if status:
+        fail(status)
+
+
+def index_of(argument: str, name: Any, names: tuple[str, ...]) -> int:
+    """The value of an enum of the library, by the name that its users give."""
+    try:
+        return names.index(name)
+    except ValueError:
+        raise InvalidArgument(f"{argument} is {name!r}, which is none of: {', '.join(names)}") from None
+
+
+def word(argument: str, value: int) -> int:
+    """A uint32 of the library, which ctypes would cut off."""
+    if not 0 <= value <= 0xFFFFFFFF:
+        raise InvalidArgument(f"{argument} is {value}, which is not within 0 to 2^32 - 1")
+    return value
+
+
+class Handle:
+    """A context or scene of the library. It is destroyed with the last reference, so no call can lose it."""
+
+    __slots__ = ("pointer", "_destroy")
+
+    def __init__(self, pointer: c_void_p, destroy: Callable[[int], None]) -> None:
+        self.pointer = pointer.value or 0
+        self._destroy = destroy
+
+    def __del__(self) -> None:
+        self._destroy(self.pointer)

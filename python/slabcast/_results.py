@@ -1,0 +1,66 @@
+"""What casts return: dtypes of results, and tuples."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+HIT = np.dtype([("t", "f4"), ("normal", "f4", (3,)), ("u", "f4"), ("v", "f4"), ("primitive", "u4"), ("geometry", "u4")])
+SHORT_HIT = np.dtype([("t", "f4"), ("primitive", "u4"), ("geometry", "u4")])
+INTERVAL = np.dtype([("enter", "f4"), ("leave", "f4"), ("primitive", "u4"), ("geometry", "u4")])
+MISS = 0xFFFFFFFF
+"""primitive and geometry of a ray that hits nothing."""
+INVALID = 0xFFFFFFFE
+"""primitive and geometry of an invalid ray."""
+
+
+class Hits(NamedTuple):
+    """Every hit of n rays. Those of ray i are hits[offsets[i]:offsets[i + 1]], sorted by (t, geometry, primitive)."""
+
+    offsets: NDArray[np.uint64]
+    """(n + 1,)"""
+    hits: NDArray[np.void]
+    """(offsets[n],) of HIT"""
+
+
+class CheckReport(NamedTuple):
+    """What check() found."""
+
+    rays: int
+    """Rays compared."""
+    mismatches: int
+    """Rays whose result differs in any bit from the CPU reference's."""
+    oracle_rays: int
+    """Rays that the oracle checked: all, or in large batches some, evenly spread."""
+    oracle_wrong: int
+    """Rays whose result the oracle proves wrong."""
+    oracle_undecided: int
+    """Rays that the oracle cannot decide within its error bound."""
+    first: int
+    """The first ray that disagrees, where one does."""
+    text: str
+    """Names its ray, primitive, field and both bit patterns; "" where no ray disagrees."""
+
+
+class SceneInfo(NamedTuple):
+    """What a scene holds and takes."""
+
+    geometries: int
+    planes: int
+    spheres: int
+    boxes: int
+    obbs: int
+    triangles: int
+    lower: tuple[float, float, float]
+    """Union of all finite bounds; lower > upper where there are none."""
+    upper: tuple[float, float, float]
+    host_bytes: int
+    device_bytes: int
+    tree_depth: int
+    """0: no BVH, every primitive is tested."""
+    sah_cost: float
+    node_occupancy: float
+    block_occupancy: float
+    build_seconds: float

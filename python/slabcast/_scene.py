@@ -1,0 +1,510 @@
+"""Scenes: geometry in, rays in, hits out."""
+
+from __future__ import annotations
+
+import threading
+from ctypes import POINTER, byref, c_size_t, c_uint32, c_uint64, c_void_p, cast
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._arrays import FLOAT, WORD, float_array, host_array, joined, shaped, word_array
+from ._device import Device, device_of, open_context
+from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
+from ._options import Array, Options, plain_options, skips_of
+from ._results import HIT, INTERVAL, INVALID, SHORT_HIT, CheckReport, Hits, SceneInfo
+from ._watch import Watch
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_RESULTS = {
+    "closest": (library.slab_closest, HIT),
+    "nearest": (library.slab_nearest, SHORT_HIT),
+    "distance": (library.slab_distance, FLOAT),
+    "any": (library.slab_any, np.dtype("?")),
+    "count": (library.slab_count, WORD),
+    "interval": (library.slab_interval_of, INTERVAL),
+}
+_SLAB_CAPACITY = 3
+# Casts of more rays can be interrupted; fewer end before anyone can.
+_QUICK = 4096
+# Hits that all() makes room for at first, at most: memory that is not written takes no room.
+_ROOM = 1 << 25
+
+
+def _ray_array(rays: Array, directions: Array, t_min: Array, t_max: Array) -> NDArray[np.float32]:
+    """Rays of (..., 8), from what a cast is given."""
+    if directions is not None:
+        return joined(
+            ("origins", rays, 3),
+            ("t_min", 0.0 if t_min is None else t_min, 0),
+            ("directions", directions, 3),
+            ("t_max", np.inf if t_max is None else t_max, 0),
+        )
+    if t_min is not None or t_max is not None:
+        raise InvalidArgument("t_min and t_max go with origins and directions; rays of (..., 8) have their own")
+    array = float_array("rays", rays)
+    shaped("rays", array, 8)
+    return array
+
+
+def _address(array: NDArray[Any]) -> int:
+    return array.ctypes.data
+
+
+class Scene:
+    """Geometry, and casts on it.
+
+    The first cast, or commit(), lays the scene out on its device; nothing can be added after that. Several threads may
+    cast on one scene at once: the GIL is free while rays are cast. Answers are the same, bit by bit, on every device,
+    by every build and in any order of rays.
+
+    A scene can be pickled and copied, which commits it. As a context manager it is closed at the end. A process that
+    was forked makes scenes of its own: casts on its parent's raise InvalidState.
+
+    device: None takes a GPU if there is one, else the processor. An index of devices(), "cpu", "gpu", part of the name
+        of a device or platform, several of these with commas between, or "all". Or a command queue of pyopencl, so
+        that arrays of pyopencl are cast where they lie.
+    build: "default", "fast" (built twice as fast, for scenes that change), "high" (rays are up to a tenth faster) or
+        "flat" (no BVH).
+    threads: most threads of the host; 0: as many as this process may use.
+    traversal: "auto", "packets", "single", "interleaved" or "sorted"; layout: "default", "wide" or "compressed". Like
+        build and device they change no answer.
+
+    Casts take rays of (..., 8) float32: origin, t_min, direction, t_max. Or origins and directions of (..., 3), with
+    t_min (default 0) and t_max (default inf), which are broadcast against each other. A ray is origin + t * direction
+    with t_min <= t <= t_max; t is in lengths of the direction. Results have the leading shape. float32 in C order is
+    read where it lies; float64 is rounded, with a PrecisionWarning; arrays of DLPack are read in place on the CPU and
+    copied from CUDA. Options lists what every cast takes by name.
+
+    A ray that hits nothing has t = inf and primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a
+    direction of length zero) INVALID instead of MISS.
+    """
+
+    def __init__(
+        self,
+        device: Any = None,
+        build: str = "default",
+        *,
+        threads: int = 0,
+        traversal: str = "auto",
+        layout: str = "default",
+    ) -> None:
+        self._setup({"device": device, "build": build, "threads": threads, "traversal": traversal, "layout": layout})
+        scene = c_void_p()
+        must(library.slab_scene_create(self._context.pointer, byref(scene)))
+        self._scene: Optional[Handle] = Handle(scene, library.slab_scene_destroy)
+        self._is_committed = False
+
+    def _setup(self, options: dict[str, Any]) -> None:
+        self._options = options
+        self._build = _library.BuildOptions(index_of("build", options["build"], _library.BUILDS))
+        self._context = open_context(*(options[name] for name in ("device", "threads", "traversal", "layout")))
+        self._lock = threading.Lock()  # of those who build
+        self._skipped: list[int] = []
+        self._hits_per_ray = 8.0  # that all() makes room for; it grows
+
+    # ---- geometry ----
+
+    def add_mesh(self, vertices: Array, indices: Array = None, *, mask: int = 0, skip_invalid: bool = False) -> int:
+        """Adds triangles, and returns the id of the geometry.
+
+        vertices: (n, 3) float32. indices: (m, 3) of whole numbers below n; None: vertices 3i .. 3i + 2 make triangle i.
+        mask: rays whose mask has a bit in common see the geometry; 0: all bits. skip_invalid: drops triangles that
+        would be refused, by which ids do not change."""
+        corners = float_array("vertices", vertices, apart=True)
+        shaped("vertices", corners, 3)
+        corners = corners if corners.ndim == 2 else corners.reshape(-1, 3)
+        if indices is None:
+            if len(corners) % 3:
+                raise InvalidArgument(f"vertices has {len(corners)} rows, which make no whole triangles")
+            words, triangles = None, len(corners) // 3
+        else:
+            words = word_array("indices", indices)
+            if words.size or words.ndim != 1:
+                shaped("indices", words, 3)
+            triangles = words.size // 3
+        mesh = _library.Mesh(
+            _address(corners),
+            corners.strides[0] if len(corners) else 12,
+            word("the number of vertices", len(corners)),
+            None if words is None else _address(words),
+            word("the number of triangles", triangles),
+        )
+        return self._add(
+            mask,
+            skip_invalid,
+            lambda scene, options, geometry: library.slab_scene_add_mesh(scene, byref(mesh), options, geometry),
+        )
+
+    def add_boxes(self, lower: Array, upper: Array, *, mask: int = 0) -> int:
+        """Adds axis-aligned boxes with corners (..., 3) and (..., 3), which may be infinite. Inverted and NaN boxes are
+        never hit. Returns the id of the geometry."""
+        return self._add_rows(
+            library.slab_scene_add_boxes, joined(("lower", lower, 3), ("upper", upper, 3)), mask, False
+        )
+
+    def add_spheres(self, centers: Array, radii: Array, *, mask: int = 0, skip_invalid: bool = False) -> int:
+        """Adds spheres with centers (..., 3) and radii (...). Returns the id of the geometry."""
+        return self._add_rows(
+            library.slab_scene_add_spheres, joined(("centers", centers, 3), ("radii", radii, 0)), mask, skip_invalid
+        )
+
+    def add_planes(self, normals: Array, offsets: Array, *, mask: int = 0, skip_invalid: bool = False) -> int:
+        """Adds planes, the points x with normal . x = offset: normals (..., 3), of any length, and offsets (...).
+        Returns the id of the geometry."""
+        return self._add_rows(
+            library.slab_scene_add_planes, joined(("normals", normals, 3), ("offsets", offsets, 0)), mask, skip_invalid
+        )
+
+    def add_obbs(
+        self, centers: Array, half_sizes: Array, axes: Array, *, mask: int = 0, skip_invalid: bool = False
+    ) -> int:
+        """Adds oriented boxes: centers (..., 3), half sizes (..., 3), and axes (..., 3, 3) whose rows are orthonormal
+        within 1e-5. Returns the id of the geometry."""
+        frames = host_array("axes", axes)
+        shaped("axes", frames, 3, 3)
+        flat = frames.reshape(*frames.shape[:-2], 9)
+        boxes = joined(("centers", centers, 3), ("half_sizes", half_sizes, 3), ("axes", flat, 9))
+        return self._add_rows(library.slab_scene_add_obbs, boxes, mask, skip_invalid)
+
+    def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, skip_invalid: bool) -> int:
+        n = word("the number of primitives", array.size // array.shape[-1])
+        return self._add(
+            mask, skip_invalid, lambda scene, options, geometry: function(scene, _address(array), n, options, geometry)
+        )
+
+    def _add(self, mask: int, skip_invalid: bool, call: Callable[[int, Any, Any], int]) -> int:
+        geometry, skipped = c_uint32(), c_uint32()
+        options = _library.GeometryOptions(
+            word("mask", mask), bool(skip_invalid), cast(byref(skipped), POINTER(c_uint32))
+        )
+        with self._lock:
+            must(call(self._open().pointer, byref(options), byref(geometry)))
+            self._skipped.append(skipped.value)
+        return geometry.value
+
+    @property
+    def skipped(self) -> tuple[int, ...]:
+        """For each geometry how many primitives skip_invalid dropped."""
+        return tuple(self._skipped)
+
+    def commit(self) -> None:
+        """Lays the scene out on its device, as the first cast does."""
+        with self._lock:
+            scene = self._open()
+            if not self._is_committed:
+                must(library.slab_scene_commit(scene.pointer, byref(self._build)))
+                self._is_committed = True
+
+    def close(self) -> None:
+        """Frees the scene, as soon as no cast runs on it. Calls after that raise InvalidState."""
+        self._scene = None
+
+    def __enter__(self) -> Scene:
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def _open(self) -> Handle:
+        scene = self._scene
+        if scene is None:
+            raise InvalidState("the scene is closed")
+        return scene
+
+    def _committed(self) -> Handle:
+        scene = self._open()
+        if not self._is_committed:
+            self.commit()
+        return scene
+
+    # ---- casts ----
+
+    def closest(
+        self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
+    ) -> NDArray[np.void]:
+        """The first hit of each ray: (...) of HIT, with t, the unit normal, u and v (of triangles the weights of the
+        second and third vertex, of boxes the face in u), primitive and geometry."""
+        return self._cast("closest", rays, directions, t_min, t_max, named)
+
+    def nearest(
+        self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
+    ) -> NDArray[np.void]:
+        """The first hit of each ray in short: (...) of SHORT_HIT, with t, primitive and geometry of closest()."""
+        return self._cast("nearest", rays, directions, t_min, t_max, named)
+
+    def distance(
+        self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
+    ) -> NDArray[np.float32]:
+        """t of the first hit of each ray: (...) float32, in lengths of the direction; inf where nothing is hit."""
+        return self._cast("distance", rays, directions, t_min, t_max, named)
+
+    def any(
+        self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
+    ) -> NDArray[np.bool_]:
+        """Whether each ray hits anything: (...) bool."""
+        return self._cast("any", rays, directions, t_min, t_max, named)
+
+    def count(
+        self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
+    ) -> NDArray[np.uint32]:
+        """How many primitives each ray hits: (...) uint32."""
+        return self._cast("count", rays, directions, t_min, t_max, named)
+
+    def interval(
+        self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
+    ) -> NDArray[np.void]:
+        """The part of each ray inside the first solid: (...) of INTERVAL, with enter and leave, clipped to the ray's
+        range, primitive and geometry. A miss has enter = inf and leave = -inf."""
+        return self._cast("interval", rays, directions, t_min, t_max, named)
+
+    def all(
+        self,
+        rays: Array,
+        directions: Array = None,
+        t_min: Array = None,
+        t_max: Array = None,
+        max_hits: int = 0,
+        **named: Unpack[Options],
+    ) -> Hits:
+        """Every hit of the rays, or with max_hits the first so many of each: offsets, and hits of HIT in one dimension,
+        whatever the leading shape."""
+        scene = self._committed()
+        if _is_opencl(rays):
+            return self._enqueue("all", scene, rays, directions, t_min, t_max, named, max_hits)  # type: ignore[no-any-return]
+        array = _ray_array(rays, directions, t_min, t_max)
+        n = array.size // 8
+        each = min(self._hits_per_ray, word("max_hits", max_hits) or np.inf)
+        room = min(int(n * each) + 64, max(_ROOM, n))
+        status, required, listed = self._list(scene, array, room, named, max_hits)
+        if status == _SLAB_CAPACITY:
+            self._hits_per_ray = max(self._hits_per_ray, 1.125 * required / n)
+            status, required, listed = self._list(scene, array, required, named, max_hits)
+        must(status)
+        listed.hits.resize(required, refcheck=False)
+        return listed
+
+    def _list(
+        self, scene: Handle, rays: NDArray[np.float32], room: int, options: Options, max_hits: int
+    ) -> tuple[int, int, Hits]:
+        """Lists hits where there is room for them: the status, how many there are, and the offsets and hits."""
+        n, required = rays.size // 8, c_uint64()
+        offsets, hits = np.empty(n + 1, np.uint64), np.empty(room, HIT)
+        pointers = scene.pointer, _address(rays), n, _address(offsets), _address(hits), room, byref(required)
+        status = self._call(options, rays, lambda native: library.slab_all(*pointers, native), max_hits)
+        return status, required.value, Hits(offsets, hits)
+
+    def contains(self, points: Array, *, mask: int = 0) -> NDArray[np.bool_]:
+        """Whether each point lies inside: (...) bool for points of (..., 3).
+
+        In a scene of meshes, which must be closed: whether a ray from it crosses them an odd number of times, which
+        counts each crossing once even through edges and vertices. In a scene of boxes, spheres and oriented boxes:
+        whether it lies in one. Points on a surface of a mesh may be either."""
+        scene = self._committed()
+        info = _stats(scene)
+        array = float_array("points", points)
+        shaped("points", array, 3)
+        solids = info.boxes + info.spheres + info.obbs
+        if info.planes or (solids and info.triangles):
+            raise InvalidState(
+                f"contains: the scene has {info.planes} planes, {solids} solids and {info.triangles} "
+                "triangles; it takes solids alone or triangles alone"
+            )
+        if solids:
+            at = self.interval(array, np.array([0, 0, 1], FLOAT), 0.0, 0.0, mask=mask)  # rays that are points
+            within: NDArray[np.bool_] = at["geometry"] < INVALID
+            return within
+        flat = array.reshape(-1, 3)
+        near, rays = _ways_out(flat, info)
+        result = np.zeros(len(flat), np.bool_)
+        if len(near):
+            result[near] = self.count(rays, mask=mask) & 1
+        return result.reshape(array.shape[:-1])
+
+    def check(
+        self,
+        query: str,
+        rays: Array,
+        results: Any,
+        directions: Array = None,
+        t_min: Array = None,
+        t_max: Array = None,
+        max_hits: int = 0,
+        **named: Unpack[Options],
+    ) -> CheckReport:
+        """Compares results of a cast, under the options of that cast, with the CPU reference (brute force, bit by bit)
+        and with the oracle (independent formulas). query: the name of the cast, such as "closest"; results: what it
+        returned. Differences are reported and raise nothing. It takes long: every ray is tested with every
+        primitive."""
+        scene = self._committed()
+        number = index_of("query", query, _library.QUERIES)
+        array = _ray_array(rays, directions, t_min, t_max)
+        n, report = array.size // 8, _library.CheckReport()
+        if query == "all":
+            offsets, hits = results
+            _is_result("offsets", offsets, np.dtype("u8"), (n + 1,))
+            if offsets[0] or (offsets[1:] < offsets[:-1]).any():
+                raise InvalidArgument("offsets do not grow from 0")
+            _is_result("hits", hits, HIT, (int(offsets[-1]),))
+        else:
+            offsets, hits = None, results
+            _is_result("results", hits, _RESULTS[query][1], array.shape[:-1])
+        must(
+            self._call(
+                {**named, "progress": None},
+                array,
+                lambda native: library.slab_check(
+                    scene.pointer,
+                    number,
+                    _address(array),
+                    n,
+                    _address(hits),
+                    None if offsets is None else _address(offsets),
+                    native,
+                    byref(report),
+                ),
+                max_hits,
+            )
+        )
+        values = {name: getattr(report, name) for name in CheckReport._fields}
+        return CheckReport(**{**values, "text": report.text.decode()})
+
+    def _cast(
+        self, query: str, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
+    ) -> NDArray[Any]:
+        scene = self._committed()
+        if _is_opencl(rays):
+            return self._enqueue(query, scene, rays, directions, t_min, t_max, options)  # type: ignore[no-any-return]
+        array = _ray_array(rays, directions, t_min, t_max)
+        function, dtype = _RESULTS[query]
+        out = np.empty(array.shape[:-1], dtype)
+        n = out.size
+        must(
+            self._call(
+                options, array, lambda native: function(scene.pointer, _address(array), n, _address(out), native)
+            )
+        )
+        return out
+
+    def _enqueue(
+        self,
+        query: str,
+        scene: Handle,
+        rays: Any,
+        directions: Array,
+        t_min: Array,
+        t_max: Array,
+        options: Options,
+        max_hits: int = 0,
+    ) -> Any:
+        """A cast on arrays of pyopencl."""
+        from . import _opencl
+
+        if not (directions is None and t_min is None and t_max is None and options.get("progress") is None) or max_hits:
+            raise InvalidArgument(
+                "with rays of pyopencl, (..., 8), there are no directions, t_min, t_max, max_hits and progress"
+            )
+        plain = plain_options(options)
+        if query == "all":
+            return _opencl.list_hits(scene, rays, options.get("skip"), plain)
+        return _opencl.cast(scene, query, rays, _RESULTS[query][1], options.get("skip"), plain)
+
+    def _call(self, options: Options, rays: NDArray[np.float32], call: Callable[[Any], int], max_hits: int = 0) -> int:
+        """The status of a call with the library's form of the options."""
+        if rays.size <= 8 * _QUICK and not options and not max_hits:
+            return call(None)
+        native = _library.CastOptions(**plain_options(options), max_hits=word("max_hits", max_hits))
+        skip, progress = options.get("skip"), options.get("progress")
+        if skip is not None:
+            skip = skips_of(skip, rays.shape[:-1])
+            native.skip = _address(skip)
+        if rays.size <= 8 * _QUICK and progress is None:
+            return call(byref(native))
+        with Watch(progress) as callback:
+            native.progress = callback
+            return call(byref(native))
+
+    # ---- what there is ----
+
+    @property
+    def device(self) -> Device:
+        """The scene's device; of several the first."""
+        info = _library.DeviceInfo()
+        must(library.slab_context_device(self._context.pointer, byref(info)))
+        return device_of(info)
+
+    @property
+    def info(self) -> SceneInfo:
+        """What the scene holds and takes; it is committed for that."""
+        stats = _stats(self._committed())
+        values = {name: getattr(stats, name) for name in SceneInfo._fields}
+        return SceneInfo(**{**values, "lower": tuple(stats.lower), "upper": tuple(stats.upper)})
+
+    def __repr__(self) -> str:
+        if self._scene is None:
+            return "<slabcast.Scene, closed>"
+        state = "committed" if self._is_committed else "being built"
+        return f"<slabcast.Scene, {len(self._skipped)} geometries, {state}, on {self.device.name}>"
+
+    # ---- pickle and copy ----
+
+    def __getstate__(self) -> dict[str, Any]:
+        scene, size = self._committed(), c_size_t()
+        must(library.slab_scene_pack(scene.pointer, None, 0, byref(size)))
+        packed = np.empty(size.value, np.uint8)
+        must(library.slab_scene_pack(scene.pointer, _address(packed), size, byref(size)))
+        return {"options": self._options, "skipped": self._skipped, "packed": packed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._setup(state["options"])
+        self._skipped = state["skipped"]
+        packed, scene = state["packed"], c_void_p()
+        if _address(packed) % 8:
+            packed = packed.copy()
+        must(library.slab_scene_unpack(self._context.pointer, _address(packed), packed.size, byref(scene)))
+        self._scene = Handle(scene, library.slab_scene_destroy)
+        self._is_committed = True
+
+
+def _stats(scene: Handle) -> _library.SceneStats:
+    stats = _library.SceneStats()
+    must(library.slab_scene_info(scene.pointer, byref(stats)))
+    return stats
+
+
+def _is_result(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    if (
+        not isinstance(array, np.ndarray)
+        or array.dtype != dtype
+        or array.shape != shape
+        or not array.flags.c_contiguous
+    ):
+        raise InvalidArgument(f"{name} is not the result of that cast: an array in C order of {shape} and {dtype}")
+
+
+def _ways_out(points: NDArray[np.float32], info: _library.SceneStats) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Which points (n, 3) lie within the scene's bounds, and a ray from each of these to the nearer side of the bounds
+    along their shortest axis: short ways cross little."""
+    lower, upper = np.array(info.lower, FLOAT), np.array(info.upper, FLOAT)
+    within = np.ones(len(points), np.bool_)
+    for axis in range(3):
+        within &= (points[:, axis] >= lower[axis]) & (points[:, axis] <= upper[axis])
+    near = np.flatnonzero(within)
+    rays = np.zeros((len(near), 8), FLOAT)
+    if len(near):
+        axis = int(np.argmin(upper - lower))
+        rays[:, :3], rays[:, 7] = points[near], np.inf
+        np.copysign(FLOAT.type(1), rays[:, axis] - (lower[axis] / 2 + upper[axis] / 2), out=rays[:, 4 + axis])
+    return near, rays
+
+
+def _is_opencl(rays: Any) -> bool:
+    """Whether rays are an array of pyopencl."""
+    return type(rays) is not np.ndarray and type(rays).__module__ == "pyopencl.array"
