@@ -1,0 +1,212 @@
+"""The ray interface of trimesh's meshes: RayMeshIntersector, and use() to make it trimesh's own."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Optional, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._library import InvalidArgument
+from ._results import INVALID
+from ._scene import Scene
+
+Ids = NDArray[np.int64]
+Locations = NDArray[np.float64]
+
+# Rays and points that are moved to a scene's coordinates at once: what the caches hold.
+_BLOCK = 1 << 13
+# Squares of lengths of directions that float32 holds well.
+_SHORT, _LONG = 1e-24, 1e24
+# Sines of angles between a ray and a triangle's plane below which their intersection is no better than t.
+_EDGE_ON = 1e-9
+# Of no axis or diagonal, for meshes that are not closed.
+_ODD_DIRECTION = np.array([0.4371, 0.6128, 0.6584])
+_ODD_DIRECTIONS = 8
+
+
+class RayMeshIntersector:
+    """Casts rays at a mesh of trimesh's, and follows its changes.
+
+    geometry: a trimesh.Trimesh. scale_to_box: casts in coordinates in which the mesh is about a hundred units large; by
+    a power of two, which changes no digit. The mesh is moved to the origin in float64 either way.
+
+    Origins and directions are (n, 3) and of any float; directions of any length. Of several hits in a row each counts
+    once, also through edges and vertices of closed meshes. The first hit and intersects_any also see edges and vertices
+    that a ray only touches.
+    """
+
+    def __init__(self, geometry: Any, scale_to_box: bool = True) -> None:
+        self.mesh = geometry
+        self._scale_to_box = scale_to_box
+        self._cached: Optional[tuple[int, Scene, NDArray[np.float64], float]] = None
+
+    def intersects_location(
+        self, ray_origins: ArrayLike, ray_directions: ArrayLike, multiple_hits: bool = True, max_hits: int = 100
+    ) -> tuple[Locations, Ids, Ids]:
+        """Where rays hit the mesh: locations (m, 3) float64 on the triangles' planes, and for each the index of its ray
+        (m,) and of its triangle (m,), sorted by the ray and along it."""
+        triangles, rays, locations = self._hits(ray_origins, ray_directions, multiple_hits, max_hits, True)
+        return locations, rays, triangles
+
+    def intersects_id(
+        self,
+        ray_origins: ArrayLike,
+        ray_directions: ArrayLike,
+        multiple_hits: bool = True,
+        max_hits: int = 100,
+        return_locations: bool = False,
+    ) -> Union[tuple[Ids, Ids], tuple[Ids, Ids, Locations]]:
+        """Which triangles rays hit: their indices (m,) and those of their rays (m,), sorted by the ray and along it;
+        with return_locations also the locations (m, 3). multiple_hits: all hits, at most max_hits of a ray; else the
+        first."""
+        triangles, rays, locations = self._hits(ray_origins, ray_directions, multiple_hits, max_hits, return_locations)
+        return (triangles, rays, locations) if return_locations else (triangles, rays)
+
+    def intersects_first(self, ray_origins: ArrayLike, ray_directions: ArrayLike) -> Ids:
+        """The index of the first triangle of each ray (n,), -1 where it hits none."""
+        scene, _, rays = self._rays(ray_origins, ray_directions)
+        first = scene.nearest(rays, edges="closed")["primitive"].view(np.int32).astype(np.int64)
+        return np.maximum(first, -1, out=first)  # MISS and INVALID are -1 and -2
+
+    def intersects_any(self, ray_origins: ArrayLike, ray_directions: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each ray hits the mesh: (n,) bool."""
+        scene, _, rays = self._rays(ray_origins, ray_directions)
+        return scene.any(rays, edges="closed")
+
+    def contains_points(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each point (n, 3) lies inside: (n,) bool. Exact for a closed mesh. For others: whether rays both ways
+        cross it an odd number of times, in the first of a few directions in which the two agree."""
+        array = _rows("points", points)
+        scene, origin, scale = self._scene()
+        local = np.empty(array.shape, np.float32)
+        _move(array, origin, scale, local)
+        if self.mesh.is_watertight:
+            return scene.contains(local)
+        inside, unsure = np.zeros(len(local), np.bool_), np.arange(len(local))
+        if len(self.mesh.faces):
+            lower, upper = scene.info.lower, scene.info.upper
+            unsure = np.flatnonzero(((local >= lower) & (local <= upper)).all(axis=1))
+        random = np.random.default_rng(0)
+        way = _ODD_DIRECTION
+        for _ in range(_ODD_DIRECTIONS):
+            if len(unsure) == 0:
+                break
+            ways = np.array([way, -way], np.float32)[:, None]
+            counts = scene.count(local[unsure], ways)
+            odd = counts & 1
+            inside[unsure] = odd.all(axis=0)
+            unsure = unsure[(odd[0] != odd[1]) & counts.all(axis=0)]  # what misses one way is outside
+            way = random.normal(size=3)
+        return inside
+
+    def _hits(
+        self, ray_origins: ArrayLike, ray_directions: ArrayLike, multiple_hits: bool, max_hits: int, located: bool
+    ) -> tuple[Ids, Ids, Locations]:
+        scene, scale, rays = self._rays(ray_origins, ray_directions)
+        if multiple_hits:
+            offsets, hits = scene.all(rays, max_hits=max_hits)
+            index = np.repeat(np.arange(len(rays)), (offsets[1:] - offsets[:-1]).astype(np.int64))
+        else:
+            hits = scene.nearest(rays, edges="closed")
+            index = np.flatnonzero(hits["geometry"] < INVALID)
+            hits = hits[index]
+        triangles = hits["primitive"].astype(np.int64)
+        if not located:
+            return triangles, index, np.empty((0, 3))
+        # In float64 of the ray as cast; then, where ray and plane are not nearly parallel, of the ray as given.
+        origins = _rows("ray_origins", ray_origins)[index]
+        locations = origins + (hits["t"] / scale)[:, None] * rays[index, 4:7].astype(np.float64)
+        directions = _rows("ray_directions", ray_directions)[index]
+        directions = directions / np.abs(directions).max(axis=1, keepdims=True)
+        corners = np.asarray(self.mesh.vertices)[np.asarray(self.mesh.faces)[triangles]]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])  # face_normals may be anything
+        along = _dot(directions, normals)
+        clear = np.flatnonzero(np.abs(along) > _EDGE_ON * np.sqrt(_dot(normals, normals)))
+        t = _dot(corners[clear, 0] - origins[clear], normals[clear]) / along[clear]
+        locations[clear] = origins[clear] + t[:, None] * directions[clear]
+        return triangles, index, locations
+
+    def _scene(self) -> tuple[Scene, NDArray[np.float64], float]:
+        """The scene of the mesh as it is, its origin and the scale."""
+        key = hash(self.mesh)
+        if self._cached is None or self._cached[0] != key:
+            vertices, faces = np.asarray(self.mesh.vertices, np.float64), np.asarray(self.mesh.faces)
+            scale = 2.0 ** np.round(np.log2(100.0 / self.mesh.scale)) if self._scale_to_box else 1.0
+            used = vertices[np.unique(faces)]
+            used = used[np.isfinite(used).all(axis=1)]  # triangles that have another corner are left out
+            origin = used.min(axis=0) if len(used) else np.zeros(3)
+            corners = np.empty(vertices.shape, np.float32)
+            _move(vertices, origin, scale, corners)
+            scene = Scene("cpu")
+            scene.add_mesh(corners, faces.reshape(-1, 3), skip_invalid=True)
+            scene.commit()
+            self._cached = key, scene, origin, scale
+        return self._cached[1:]
+
+    def _rays(self, ray_origins: ArrayLike, ray_directions: ArrayLike) -> tuple[Scene, float, NDArray[np.float32]]:
+        """The scene, its scale, and rays in its coordinates. t is `scale` times that of the rays as given."""
+        origins, directions = _rows("ray_origins", ray_origins), _rows("ray_directions", ray_directions)
+        if origins.shape != directions.shape:
+            raise InvalidArgument(f"ray_origins has shape {origins.shape} and ray_directions {directions.shape}")
+        scene, origin, scale = self._scene()
+        rays = np.empty((len(origins), 8), np.float32)
+        rays[:, 3], rays[:, 7] = 0.0, np.inf
+        _move(origins, origin, scale, rays)
+        with np.errstate(over="ignore"):
+            rays[:, 4:7] = directions
+        squares = _dot(rays[:, 4:7], rays[:, 4:7])
+        odd = np.flatnonzero(~((squares > _SHORT) & (squares < _LONG)))
+        if len(odd):  # what float32 does not hold well, or not at all
+            some = directions[odd]
+            with np.errstate(all="ignore"):
+                largest = np.abs(some).max(axis=1, keepdims=True)
+                rays[odd, 4:7] = some / np.where(largest > 0, largest, 1.0)
+        return scene, scale, rays
+
+    # Scenes are laid out again where they come to.
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cached": None}
+
+    def __copy__(self) -> RayMeshIntersector:
+        return RayMeshIntersector(self.mesh, self._scale_to_box)
+
+    def __deepcopy__(self, memo: Any) -> RayMeshIntersector:
+        return self.__copy__()
+
+
+def _rows(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    array = np.asarray(value, np.float64)
+    if array.size == 0 and array.ndim < 2:
+        array = array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise InvalidArgument(f"{name} has shape {array.shape}; what is taken is (n, 3)")
+    return array
+
+
+def _dot(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    return np.einsum("ij,ij->i", a, b)  # type: ignore[no-any-return]
+
+
+def _move(points: NDArray[np.float64], origin: NDArray[np.float64], scale: float, out: NDArray[np.float32]) -> None:
+    """(points - origin) * scale in the first three columns of `out`, rounded to float32 once. What is beyond it becomes
+    inf, which is invalid. Column by column, in blocks that the caches hold: that is fastest in NumPy."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        for begin in range(0, len(points), _BLOCK):
+            end = begin + _BLOCK
+            for axis in range(3):
+                out[begin:end, axis] = (points[begin:end, axis] - origin[axis]) * scale
+
+
+def use() -> None:
+    """Makes this the ray interface of every trimesh that is made from now on, instead of embreex's, which need not be
+    installed. Meshes that ask for use_embree=False keep trimesh's own."""
+    import trimesh
+
+    if trimesh.ray.has_embree:
+        trimesh.ray.ray_pyembree.RayMeshIntersector = RayMeshIntersector
+    else:
+        trimesh.ray.ray_pyembree = sys.modules["trimesh.ray.ray_pyembree"] = sys.modules[__name__]
+        trimesh.ray.has_embree = True
