@@ -1,0 +1,281 @@
+"""Any array of numbers is taken as what it says, and what cannot be taken is refused by name, index and value."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import shapes
+import slabcast
+
+SCENE = slabcast.Scene("cpu")
+SCENE.add_mesh(*shapes.torus())
+RAYS = shapes.rays_around(shapes.torus()[0], 240, 5)
+# float16 can hold them.
+COARSE = RAYS.astype(np.float16).astype(np.float32)
+
+
+@st.composite
+def layouts(draw):
+    """COARSE's rays as an array of some dtype, shape and strides, and the same as float32 in C order."""
+    shape = draw(st.sampled_from([(240,), (24, 10), (2, 3, 40), (240, 1), (1, 240)]))
+    dtype = draw(st.sampled_from(["f2", "f4", "f8", ">f4", ">f8", "f16"]))
+    plain = COARSE.reshape(*shape, 8)
+    array = plain.astype(dtype)
+    how = draw(st.sampled_from(["plain", "fortran", "apart", "reversed", "transposed", "unaligned", "read only"]))
+    if how == "fortran":
+        array = np.asfortranarray(array)
+    elif how == "apart":
+        wide = np.zeros((*shape, 11), dtype)
+        wide[..., 1:9] = array
+        array = wide[..., 1:9]
+    elif how == "reversed":
+        array, plain = array[::-1], plain[::-1]
+    elif how == "transposed":
+        axes = (*reversed(range(len(shape))), len(shape))
+        array, plain = array.transpose(axes), plain.transpose(axes)
+    elif how == "unaligned":
+        data = np.zeros(array.nbytes + 1, np.uint8)
+        data[1:] = np.frombuffer(array.tobytes(), np.uint8)
+        array = data[1:].view(dtype).reshape(array.shape)
+    elif how == "read only":
+        array.flags.writeable = False
+    return array, np.ascontiguousarray(plain)
+
+
+@given(layouts())
+@settings(deadline=None, max_examples=150)
+def test_any_layout_of_rays_is_read_as_it_says(layout):
+    array, plain = layout
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is lost
+        results = SCENE.closest(array)
+    assert results.shape == plain.shape[:-1]
+    assert results.tobytes() == SCENE.closest(plain).tobytes()
+
+
+@given(
+    hnp.mutually_broadcastable_shapes(num_shapes=4, max_dims=3, max_side=4),
+    st.sampled_from(["f4", "f8"]),
+    st.integers(0, 2**32 - 1),
+)
+@settings(deadline=None, max_examples=150)
+def test_origins_and_directions_are_broadcast(shapes_of, dtype, seed):
+    random = np.random.default_rng(seed)
+    a, b, c, d = shapes_of.input_shapes
+    origins = random.integers(-8, 8, (*a, 3)).astype(dtype) / 4
+    directions = random.integers(-8, 8, (*b, 3)).astype(dtype)
+    t_min, t_max = random.integers(0, 2, c).astype(dtype), random.integers(1, 9, d).astype(dtype)
+    results = SCENE.closest(origins, directions, t_min, t_max)
+    assert results.shape == shapes_of.result_shape
+    rays = np.zeros((*shapes_of.result_shape, 8), np.float32)
+    rays[..., :3], rays[..., 3], rays[..., 4:7], rays[..., 7] = origins, t_min, directions, t_max
+    assert results.tobytes() == SCENE.closest(rays).tobytes()
+
+
+@given(st.sampled_from(["i1", "u1", "i2", "i4", "u4", "i8", "u8", ">i4"]), st.booleans())
+@settings(deadline=None)
+def test_any_integers_are_indices(dtype, fortran):
+    vertices, faces = shapes.box()
+    scene = slabcast.Scene("cpu")
+    scene.add_mesh(vertices, np.array(faces, dtype, order="F" if fortran else "C"))
+    assert scene.count([0.4, 0.3, -1], [0, 0, 1]) == 2
+
+
+def test_float32_in_c_order_is_not_copied():
+    """The library reads what the caller holds: what it does not own, a read-only mapping, is cast all the same."""
+    rays = np.frombuffer(RAYS.tobytes(), np.float32).reshape(-1, 8)
+    from slabcast._scene import _ray_array
+
+    assert _ray_array(rays, None, None, None) is rays
+
+
+def test_vertices_that_lie_apart_are_read_where_they_lie():
+    vertices, faces = shapes.box()
+    wide = np.full((8, 7), np.nan, np.float32)
+    wide[:, 2:5] = vertices
+    scene = slabcast.Scene("cpu")
+    scene.add_mesh(wide[:, 2:5], faces)
+    scene.add_mesh(vertices[::-1], 7 - faces)
+    scene.add_mesh(vertices.astype("f8"), faces)
+    assert scene.count([0.4, 0.3, -1], [0, 0, 1]) == 6
+
+
+def test_loss_of_float64_is_told_with_index_and_value():
+    origins = np.zeros((3, 3))
+    origins[1, 2] = 0.1
+    with pytest.warns(slabcast.PrecisionWarning, match=r"origins: float64 .* 1.5e-09: origins\[1, 2\] is 0.1") as told:
+        SCENE.closest(origins, np.ones((3, 3), np.float32))
+    assert told[0].filename == __file__
+    with pytest.warns(slabcast.PrecisionWarning, match=r"vertices\[0, 0\] is 0.7"):
+        slabcast.Scene("cpu").add_mesh(np.full((3, 3), 0.7))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SCENE.closest([0.1, 0.2, 0.3], [0.3, 0.2, 0.1])  # Python's own numbers
+
+
+def test_a_large_copy_is_told(monkeypatch):
+    monkeypatch.setattr("slabcast._arrays.LARGE_COPY", 1000)
+    with pytest.warns(slabcast.CopyWarning, match=r"rays: 7,680 bytes are copied, since it is not float32 in C order"):
+        SCENE.closest(np.asfortranarray(RAYS))
+    with pytest.warns(slabcast.CopyWarning, match="origins: 7,680 bytes"):
+        SCENE.closest(RAYS[:, :3], RAYS[:, 4:7])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SCENE.closest(RAYS)
+
+
+class Foreign:
+    """An array of another package's, by the one protocol that it has."""
+
+    def __init__(self, array, device=1):
+        self.array, self.device = array, device
+
+    def __dlpack__(self, **named):
+        return self.array.__dlpack__(**named)
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+class OnCuda(Foreign):
+    def __init__(self, array):
+        super().__init__(array, device=2)
+
+    def __dlpack__(self, **named):
+        raise BufferError("not on this device")
+
+    def get(self):
+        return self.array
+
+
+class ByArray:
+    def __array__(self, dtype=None, copy=None):
+        return RAYS
+
+
+def test_arrays_of_other_packages_are_taken():
+    expected = SCENE.closest(RAYS).tobytes()
+    for rays in (Foreign(RAYS.copy()), OnCuda(RAYS), ByArray(), RAYS.tolist(), memoryview(RAYS)):
+        assert SCENE.closest(rays).tobytes() == expected
+    with pytest.raises(slabcast.InvalidArgument, match="rays lies on device 8"):
+        SCENE.closest(Foreign(RAYS, device=8))
+
+
+def ragged():
+    return [[0, 0, 0], [1, 1]]
+
+
+REFUSED = [
+    (lambda s: s.closest(RAYS[:, :7]), r"rays has shape \(240, 7\); what is taken is \(\.\.\., 8\)"),
+    (lambda s: s.closest(np.float32(1)), r"rays has shape \(\)"),
+    (lambda s: s.closest(RAYS.astype(object)), "rays has dtype object"),
+    (lambda s: s.closest(RAYS.astype(complex)), "rays has dtype complex128"),
+    (lambda s: s.closest("rays"), "rays has dtype <U4"),
+    (lambda s: s.closest(None), "rays has dtype object"),
+    (lambda s: s.closest(np.array(["2020-01-01"] * 8, "M8[D]")), "rays has dtype datetime64"),
+    (lambda s: s.closest(ragged(), [0, 0, 1]), "origins"),
+    (lambda s: s.closest(RAYS[:, :2], RAYS[:, 4:7]), r"origins has shape \(240, 2\); what is taken is \(\.\.\., 3\)"),
+    (lambda s: s.closest(RAYS[:5, :3], RAYS[:4, 4:7]), r"do not fit each other: origins \(5, 3\).*directions \(4, 3\)"),
+    (lambda s: s.closest(RAYS, t_max=3.0), "t_min and t_max go with origins"),
+    (lambda s: s.closest(np.full((2, 3), 1e39), [0, 0, 1]), r"origins\[0, 0\] is 1e\+39, which is beyond float32"),
+    (lambda s: s.closest([0, 0, 0], [0, 0, 1], t_max=1e39), "t_max is 1e.39, which is beyond float32"),
+    (lambda s: s.closest([0, 0, 1e39], [0, 0, 1]), r"origins\[2\] is 1e\+39, which is beyond float32"),
+    (lambda s: s.closest(RAYS, mask=-1), "mask is -1"),
+    (lambda s: s.closest(RAYS, mask=1 << 32), "mask is 4294967296"),
+    (lambda s: s.closest(RAYS, cull="sideways"), "cull is 'sideways', which is none of: none, back, front"),
+    (lambda s: s.closest(RAYS, edges="round"), "edges is 'round'"),
+    (lambda s: s.closest(RAYS, skip=[0, 0]), r"skip has shape \(2,\); what is taken for these rays is \(240, 2\)"),
+    (lambda s: s.all(RAYS, max_hits=-1), "max_hits is -1"),
+    (lambda s: s.contains(RAYS), r"points has shape \(240, 8\)"),
+    (lambda s: s.check("closest", RAYS, np.zeros(240)), "results is not the result of that cast"),
+    (lambda s: s.check("closest", RAYS, s.closest(RAYS[:9])), r"an array in C order of \(240,\)"),
+    (
+        lambda s: s.check("all", RAYS[:1], (np.array([5, 0], np.uint64), np.empty(0, slabcast.HIT))),
+        "offsets do not grow",
+    ),
+    (lambda s: s.check("first", RAYS, s.closest(RAYS)), "query is 'first'"),
+    (lambda s: slabcast.Scene(build="nice"), "build is 'nice'"),
+    (lambda s: slabcast.Scene(traversal="nice"), "traversal is 'nice'"),
+    (lambda s: slabcast.Scene(threads=-1), "threads is -1"),
+    (lambda s: slabcast.Scene(device=3.5), "device is 3.5"),
+]
+
+
+@pytest.mark.parametrize("call, message", REFUSED)
+def test_casts_refuse(call, message):
+    with pytest.raises(slabcast.InvalidArgument, match=message):
+        call(SCENE)
+
+
+def test_an_unknown_option_is_a_type_error():
+    with pytest.raises(TypeError, match="takes no 'maks'"):
+        SCENE.closest(RAYS, maks=1)
+
+
+V, F = shapes.box()
+
+
+def with_nan():
+    vertices = V.copy()
+    vertices[3, 1] = np.nan
+    return vertices
+
+
+REFUSED_GEOMETRY = [
+    (lambda s: s.add_mesh(with_nan(), F), "nan"),
+    (lambda s: s.add_mesh(V * np.float32(1e30), F), "e\\+30"),
+    (lambda s: s.add_mesh(V, F + 1), "8"),
+    (lambda s: s.add_mesh(V, F.astype("i8") - 1), r"indices\[0, 0\] is -1, which is not within 0 to 2\^32 - 1"),
+    (lambda s: s.add_mesh(V, np.full((1, 3), 1 << 40)), r"indices\[0, 0\] is 1099511627776"),
+    (lambda s: s.add_mesh(V, F.astype("f4")), "indices has dtype float32; what is taken are whole numbers"),
+    (lambda s: s.add_mesh(V, F[:, :2]), r"indices has shape \(12, 2\)"),
+    (lambda s: s.add_mesh(V[:, :2], F), r"vertices has shape \(8, 2\)"),
+    (lambda s: s.add_mesh(V), "vertices has 8 rows, which make no whole triangles"),
+    (lambda s: s.add_mesh(V.astype(object), F), "vertices has dtype object"),
+    (lambda s: s.add_mesh(V, F, mask=-5), "mask is -5"),
+    (lambda s: s.add_spheres([[0, 0, 0], [1, 1, 1]], [1, -1]), "1.*-1"),
+    (lambda s: s.add_spheres([[0, 0, 0]], [1, 2, 3, np.nan]), "nan"),
+    (lambda s: s.add_planes([0, 0, 0], 1), "normal"),
+    (lambda s: s.add_obbs([0, 0, 0], [1, 1, 1], np.ones((3, 3))), "axes"),
+    (lambda s: s.add_obbs([0, 0, 0], [1, 1, 1], np.eye(2)), r"axes has shape \(2, 2\)"),
+    (lambda s: s.add_boxes([[0, 0, 0]] * 2, [[1, 1, 1]] * 3), r"lower \(2, 3\), upper \(3, 3\)"),
+]
+
+
+@pytest.mark.parametrize("call, message", REFUSED_GEOMETRY)
+def test_geometry_is_refused_and_nothing_is_added(call, message):
+    scene = slabcast.Scene("cpu")
+    with pytest.raises(slabcast.InvalidArgument, match=message):
+        call(scene)
+    assert scene.skipped == () and scene.info.geometries == 0
+
+
+def test_empty_geometry_is_taken():
+    scene = slabcast.Scene("cpu")
+    scene.add_mesh(np.empty((0, 3), "f4"), np.empty((0, 3), "u4"))
+    scene.add_mesh(np.empty((0, 3), "f4"))
+    scene.add_mesh(V, [])
+    scene.add_spheres(np.empty((0, 3)), [])
+    assert scene.info.geometries == 4 and not scene.any(RAYS).any()
+
+
+def test_every_exception_is_an_error_of_the_package():
+    for kind in (
+        slabcast.InvalidArgument,
+        slabcast.InvalidState,
+        slabcast.Capacity,
+        slabcast.OutOfMemory,
+        slabcast.NoDevice,
+        slabcast.Unsupported,
+        slabcast.BuildFailed,
+        slabcast.DeviceFailed,
+        slabcast.Cancelled,
+    ):
+        assert issubclass(kind, slabcast.Error) and kind.__doc__
+    assert issubclass(slabcast.InvalidArgument, ValueError) and issubclass(slabcast.OutOfMemory, MemoryError)
+    with pytest.raises(slabcast.NoDevice, match="no such thing"):
+        slabcast.Scene("no such thing")

@@ -1,0 +1,108 @@
+"""What ctypes declares is what the headers say: sizes, offsets and values, by a program that the C compiler makes."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import slabcast
+from slabcast import _library
+
+HEADERS = Path(__file__).parents[2] / "host" / "include"
+STRUCTS = {
+    "slab_device_info": _library.DeviceInfo,
+    "slab_context_options": _library.ContextOptions,
+    "slab_mesh": _library.Mesh,
+    "slab_geometry_options": _library.GeometryOptions,
+    "slab_build_options": _library.BuildOptions,
+    "slab_scene_stats": _library.SceneStats,
+    "slab_cast_options": _library.CastOptions,
+    "slab_check_report": _library.CheckReport,
+    "slab_span": _library.Span,
+    "slab_batch": _library.Batch,
+}
+RESULTS = {"slab_hit": slabcast.HIT, "slab_short_hit": slabcast.SHORT_HIT, "slab_interval": slabcast.INTERVAL}
+ENUMS = {
+    "": _library.QUERIES,
+    "CULL_": _library.CULLS,
+    "EDGES_": _library.EDGES,
+    "TREE_": _library.BUILDS,
+    "LAYOUT_": _library.LAYOUTS,
+    "TRAVERSAL_": _library.TRAVERSALS,
+    "DEVICE_": _library.DEVICE_TYPES,
+}
+STATUSES = (
+    "OK",
+    "INVALID_ARGUMENT",
+    "INVALID_STATE",
+    "CAPACITY",
+    "OUT_OF_MEMORY",
+    "NO_DEVICE",
+    "UNSUPPORTED",
+    "BUILD_FAILED",
+    "DEVICE_FAILED",
+    "CANCELLED",
+)
+
+
+def members():
+    """Each struct with the names, offsets and sizes that Python has."""
+    for name, struct in STRUCTS.items():
+        fields = [(field[0], getattr(struct, field[0])) for field in struct._fields_]
+        yield name, ctypes.sizeof(struct), [(field, member.offset, member.size) for field, member in fields]
+    for name, dtype in RESULTS.items():
+        fields = dtype.fields
+        yield name, dtype.itemsize, [(field, fields[field][1], fields[field][0].itemsize) for field in dtype.names]
+
+
+def values():
+    """Each constant with the value that Python has."""
+    for prefix, names in ENUMS.items():
+        for value, name in enumerate(names):
+            yield f"SLAB_{prefix}{name.upper()}", value
+    for value, name in enumerate(STATUSES):
+        yield f"SLAB_{name}", value
+    yield from (
+        ("SLAB_MISS", slabcast.MISS),
+        ("SLAB_INVALID", slabcast.INVALID),
+        ("SLAB_QUERY_COUNT", len(_library.QUERIES)),
+    )
+
+
+def test_structs_and_values_are_those_of_the_headers(tmp_path):
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        pytest.skip("no C compiler")
+    lines, expected = [], []
+    for name, size, fields in members():
+        lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
+        expected.append(f"{name} {size}")
+        for field, offset, width in fields:
+            lines.append(
+                f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));'
+            )
+            expected.append(f"{name}.{field} {offset} {width}")
+    for name, value in values():
+        lines.append(f'printf("{name} %lld\\n", (long long){name});')
+        expected.append(f"{name} {value}")
+    source, program = tmp_path / "declarations.c", tmp_path / "declarations"
+    source.write_text(
+        '#include <stddef.h>\n#include <stdio.h>\n#include "slabcast_cl.h"\nint main(void) {\n'
+        + "\n".join(lines)
+        + "\nreturn 0;\n}\n"
+    )
+    declarations = HEADERS.parent / "opencl" / "declarations"  # of OpenCL, for machines without its headers
+    subprocess.run([compiler, f"-I{HEADERS}", f"-I{declarations}", str(source), "-o", str(program)], check=True)
+    assert (
+        subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout.split("\n")[:-1] == expected
+    )
+
+
+def test_each_status_has_its_exception():
+    for status, name in enumerate(STATUSES[1:], 1):
+        assert _library._EXCEPTIONS[status].__name__ == "".join(word.capitalize() for word in name.split("_"))
+    _library.library.slab_status_text.restype = ctypes.c_char_p
+    assert _library.library.slab_status_text(len(STATUSES)) == b"unknown status"

@@ -1,0 +1,259 @@
+"""Life of a scene: order of calls, close, pickle and copies, threads, signals, forks."""
+
+import copy
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import shapes
+import slabcast
+
+
+def test_nothing_is_added_after_the_first_cast(scene, rays):
+    scene.any(rays)
+    with pytest.raises(slabcast.InvalidState, match="commit"):
+        scene.add_mesh(*shapes.box())
+    scene.commit()  # once more is nothing
+
+
+def test_calls_after_close_are_refused(scene, rays):
+    scene.closest(rays)
+    scene.close()
+    scene.close()
+    for call in (
+        lambda: scene.closest(rays),
+        lambda: scene.add_boxes([0, 0, 0], [1, 1, 1]),
+        scene.commit,
+        lambda: scene.all(rays),
+        lambda: scene.contains([0, 0, 0]),
+        lambda: scene.info,
+        lambda: pickle.dumps(scene),
+        lambda: scene.check("any", rays, np.zeros(500, bool)),
+    ):
+        with pytest.raises(slabcast.InvalidState, match="closed"):
+            call()
+    assert "closed" in repr(scene)
+
+
+def test_a_scene_closes_at_the_end_of_with(rays):
+    with slabcast.Scene("cpu") as scene:
+        scene.add_mesh(*shapes.box())
+        assert scene.count(rays).any()
+    with pytest.raises(slabcast.InvalidState):
+        scene.count(rays)
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [
+        lambda s: pickle.loads(pickle.dumps(s)),
+        copy.copy,
+        copy.deepcopy,
+        lambda s: pickle.loads(pickle.dumps(s, protocol=2)),
+    ],
+)
+def test_copies_give_the_same_bits(scene, rays, duplicate):
+    expected = scene.closest(rays).tobytes()
+    other = duplicate(scene)
+    scene.close()
+    assert other.closest(rays).tobytes() == expected
+    assert other.skipped == (0,) and other.info.triangles == len(shapes.torus()[1])
+
+
+def test_a_broken_pickle_is_refused(scene):
+    state = scene.__getstate__()
+    state["packed"][len(state["packed"]) // 2] ^= 1
+    with pytest.raises(slabcast.InvalidArgument):
+        slabcast.Scene.__new__(slabcast.Scene).__setstate__(state)
+
+
+def long_cast():
+    """A cast of about a second: every ray meets every box."""
+    scene = slabcast.Scene("cpu", build="flat")
+    random = np.random.default_rng(7)
+    lower = random.random((20000, 3)).astype(np.float32)
+    scene.add_boxes(lower, lower + np.float32(0.01))
+    scene.commit()
+    rays = np.zeros((400000, 8), np.float32)
+    rays[:, :3], rays[:, 4:7], rays[:, 7] = random.random((len(rays), 3)), random.normal(size=(len(rays), 3)), np.inf
+    return scene, rays
+
+
+def test_other_threads_run_while_rays_are_cast():
+    scene, rays = long_cast()
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.005)
+
+    ticking = threading.Thread(target=tick)
+    ticking.start()
+    begin = time.monotonic()
+    scene.count(rays[:100000])
+    end = time.monotonic()
+    done.set()
+    ticking.join()
+    during = [t for t in ticks if begin < t < end]
+    assert len(during) >= 3 or end - begin < 0.1
+
+
+def test_several_threads_cast_at_once_and_the_first_commits(rays):
+    scene = slabcast.Scene("cpu")
+    scene.add_mesh(*shapes.torus())
+    results = [None] * 8
+    gate = threading.Barrier(len(results))
+
+    def work(i):
+        gate.wait()
+        for _ in range(20):
+            results[i] = scene.closest(rays).tobytes()
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(results))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(results) == {scene.closest(rays).tobytes()}
+
+
+def test_close_waits_for_no_cast_and_breaks_none():
+    scene, rays = long_cast()
+    expected = scene.count(rays[:50000])
+    results = []
+    casting = threading.Thread(target=lambda: results.append(scene.count(rays[:50000])))
+    casting.start()
+    time.sleep(0.02)
+    scene.close()
+    casting.join()
+    assert (results[0] == expected).all()
+
+
+def test_errors_of_threads_are_their_own(scene):
+    messages = {}
+
+    def work(name):
+        for _ in range(50):
+            try:
+                slabcast.Scene(name)
+            except slabcast.NoDevice as error:
+                messages.setdefault(name, set()).add(str(error))
+
+    threads = [threading.Thread(target=work, args=(f"absent {i}",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(messages) == 4 and all(name in text for name, texts in messages.items() for text in texts)
+
+
+def test_progress_is_told_and_can_cancel(scene, rays):
+    told = []
+    scene.closest(rays, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (len(rays), len(rays)) and told == sorted(told)
+    with pytest.raises(slabcast.Cancelled, match="500 rays"):
+        scene.closest(rays, progress=lambda done, total: True)
+
+    def broken(done, total):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        scene.all(rays, progress=broken)
+
+
+def interrupt_soon():
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+
+@pytest.mark.parametrize("query", ["closest", "any", "all"])
+def test_ctrl_c_ends_a_cast(query):
+    scene, rays = long_cast()
+    many = np.tile(rays, (10, 1))
+    interrupt_soon()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        getattr(scene, query)(many)
+    assert time.monotonic() - begin < 5
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert scene.any(rays[:10]).shape == (10,)
+
+
+def test_a_handler_that_raises_nothing_ends_no_cast():
+    scene, rays = long_cast()
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        interrupt_soon()
+        counts = scene.count(rays[:50000])
+        time.sleep(0.1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT] and (counts == scene.count(rays[:50000])).all()
+
+
+def in_child(scene, rays, found):
+    try:
+        scene.closest(rays)
+    except slabcast.InvalidState as error:
+        found.put(str(error))
+    own = slabcast.Scene("cpu")
+    own.add_mesh(*shapes.torus())
+    found.put(own.closest(rays).tobytes())
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_is_told_and_makes_its_own(scene, rays):
+    expected = scene.closest(rays).tobytes()
+    context = multiprocessing.get_context("fork")
+    found = context.Queue()
+    child = context.Process(target=in_child, args=(scene, rays, found))
+    child.start()
+    assert "fork" in found.get(timeout=60)
+    assert found.get(timeout=60) == expected
+    child.join()
+    assert child.exitcode == 0
+
+
+def test_a_spawned_child_gets_a_pickle(scene, rays):
+    expected = scene.closest(rays).tobytes()
+    program = (
+        "import pickle, sys; s, r = pickle.load(sys.stdin.buffer); sys.stdout.buffer.write(s.closest(r).tobytes())"
+    )
+    child = subprocess.run(
+        [sys.executable, "-c", program], input=pickle.dumps((scene, rays)), capture_output=True, check=True
+    )
+    assert child.stdout == expected
+
+
+def test_scenes_leave_no_memory_behind():
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    vertices, faces = shapes.torus(200, 100)
+
+    def once():
+        scene = slabcast.Scene("cpu")
+        scene.add_mesh(vertices, faces)
+        scene.all(shapes.rays_around(vertices, 100, 1))
+
+    for _ in range(5):
+        once()
+    before = resident()
+    for _ in range(40):
+        once()
+    assert resident() - before < 20e6  # one scene takes about 5 MB
+
+
+def test_import_takes_no_package_but_numpy():
+    program = "import sys, slabcast; print([m for m in ('trimesh', 'open3d', 'pyopencl', 'scipy') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"

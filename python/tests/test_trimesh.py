@@ -1,0 +1,216 @@
+"""The ray interface of trimesh's meshes."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+trimesh = pytest.importorskip("trimesh")
+
+import slabcast.trimesh  # noqa: E402
+from slabcast.trimesh import RayMeshIntersector  # noqa: E402
+
+Z = np.array([0.0, 0.0, 1.0])
+
+
+@pytest.fixture
+def ball():
+    return trimesh.creation.icosphere(subdivisions=3)
+
+
+def rays_at(mesh, count, seed):
+    random = np.random.default_rng(seed)
+    origins = random.uniform(-2, 2, (count, 3)) * mesh.extents + mesh.centroid
+    targets = mesh.bounds[0] + random.random((count, 3)) * mesh.extents
+    return origins, (targets - origins) * random.uniform(0.01, 100, (count, 1))
+
+
+def trimeshs_own(mesh):
+    return trimesh.ray.ray_triangle.RayMeshIntersector(mesh)
+
+
+def pairs(triangles, rays):
+    return sorted(zip(rays.tolist(), triangles.tolist()))
+
+
+@pytest.fixture
+def has_rtree():
+    pytest.importorskip("rtree")
+
+
+def test_hits_are_those_of_trimeshs_own(ball, has_rtree):
+    origins, directions = rays_at(ball, 400, 1)
+    ours, own = RayMeshIntersector(ball), trimeshs_own(ball)
+    assert pairs(*ours.intersects_id(origins, directions)) == pairs(*own.intersects_id(origins, directions))
+    assert (ours.intersects_first(origins, directions) == own.intersects_first(origins, directions)).all()
+    assert (ours.intersects_any(origins, directions) == own.intersects_any(origins, directions)).all()
+    points = np.random.default_rng(2).uniform(-1.1, 1.1, (500, 3))
+    assert (ours.contains_points(points) == own.contains_points(points)).all()
+
+
+@pytest.mark.parametrize("multiple_hits", [False, True])
+def test_locations_lie_on_planes_and_rays_in_float64(ball, multiple_hits):
+    ball.apply_transform(trimesh.transformations.random_rotation_matrix(np.array([0.1, 0.2, 0.3])))
+    ball.apply_scale(3e-3)
+    ball.apply_translation([1e3, -2e3, 5e2])
+    origins, directions = rays_at(ball, 300, 3)
+    locations, rays, triangles = RayMeshIntersector(ball).intersects_location(origins, directions, multiple_hits)
+    assert len(locations) == len(rays) == len(triangles) > 50
+    assert (locations.dtype, rays.dtype, triangles.dtype) == (np.float64, np.int64, np.int64)
+    normals, corners = ball.face_normals[triangles], ball.triangles[triangles, 0]
+    assert np.abs(np.einsum("ij,ij->i", locations - corners, normals)).max() < 1e-11
+    along = np.cross(locations - origins[rays], trimesh.unitize(directions[rays]))
+    assert np.abs(along).max() < 1e-11
+    if not multiple_hits:
+        assert (np.diff(rays) > 0).all()
+
+
+def test_hits_are_sorted_by_the_ray_and_along_it(ball):
+    origins, directions = rays_at(ball, 300, 4)
+    locations, rays, _ = RayMeshIntersector(ball).intersects_location(origins, directions)
+    assert (np.diff(rays) >= 0).all() and len(set(rays)) < len(rays)
+    t = np.einsum("ij,ij->i", locations - origins[rays], directions[rays])
+    assert (np.diff(t)[np.diff(rays) == 0] > 0).all() and (t >= 0).all()
+
+
+def test_shapes_and_dtypes(ball):
+    ray = RayMeshIntersector(ball)
+    origins, directions = np.array([[0, 0, 0], [5, 5, 5]]), np.array([[1, 2, 9], [0, 0, 1]])
+    triangles, rays = ray.intersects_id(origins, directions)
+    assert triangles.shape == rays.shape == (1,) and triangles.dtype == rays.dtype == np.int64
+    assert len(ray.intersects_id(origins, directions, return_locations=True)) == 3
+    first, hit = ray.intersects_first(origins, directions), ray.intersects_any(origins, directions)
+    assert first.tolist() == [triangles[0], -1] and first.dtype == np.int64
+    assert hit.tolist() == [True, False] and hit.dtype == np.bool_
+    for nothing in ([], np.empty((0, 3))):
+        assert ray.intersects_first(nothing, nothing).shape == (0,)
+        assert ray.contains_points(nothing).shape == (0,)
+        locations, rays, triangles = ray.intersects_location(nothing, nothing)
+        assert locations.shape == (0, 3) and rays.shape == triangles.shape == (0,)
+
+
+def test_max_hits_bounds_the_hits_of_a_ray(ball):
+    ray = RayMeshIntersector(trimesh.util.concatenate([ball.copy().apply_translation([0, 0, 3 * k]) for k in range(5)]))
+    for bound, hits in ((100, 10), (3, 3), (1, 1)):
+        triangles, rays, locations = ray.intersects_id([[0.01, 0.02, -9]], [Z], max_hits=bound, return_locations=True)
+        assert len(triangles) == hits and (np.diff(locations[:, 2]) > 0).all()
+    assert len(ray.intersects_id([[0.01, 0.02, -9]], [Z], multiple_hits=False)[0]) == 1
+
+
+def test_rays_through_vertices_and_edges_hit_once(ball):
+    for mesh in (ball, trimesh.creation.box()):
+        ray = RayMeshIntersector(mesh)
+        targets = np.concatenate(
+            [mesh.vertices, mesh.triangles.mean(axis=1), mesh.vertices[mesh.edges_unique].mean(axis=1)]
+        )
+        origins = np.zeros_like(targets)
+        assert ray.intersects_any(origins, targets).all() and (ray.intersects_first(origins, targets) >= 0).all()
+        _, rays, _ = ray.intersects_location(origins, targets)
+        assert (np.bincount(rays, minlength=len(targets)) == 1).all()
+
+
+def test_a_silhouette_is_seen_and_keeps_its_parity():
+    ray = RayMeshIntersector(trimesh.creation.box())
+    origins = np.array([[x, y, -3] for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
+    directions = np.tile(Z, (4, 1))
+    assert ray.intersects_any(origins, directions).all() and (ray.intersects_first(origins, directions) >= 0).all()
+    _, rays = ray.intersects_id(origins, directions)
+    assert (np.bincount(rays, minlength=4) % 2 == 0).all()
+
+
+@pytest.mark.parametrize("scale_to_box", [False, True])
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_no_size_of_mesh_or_direction_matters(size, scale_to_box):
+    box = trimesh.creation.box(extents=[size] * 3)
+    ray = RayMeshIntersector(box, scale_to_box=scale_to_box)
+    for length in (1e-200, 1e-30, 1.0, 1e30, 1e200):
+        locations, rays, _ = ray.intersects_location([[0.1 * size, 0.2 * size, 0]], [Z * length])
+        assert rays.tolist() == [0] and np.allclose(locations, [[0.1 * size, 0.2 * size, 0.5 * size]], rtol=1e-12)
+    assert ray.contains_points([[0, 0, 0.4 * size], [0, 0, 0.6 * size]]).tolist() == [True, False]
+
+
+def test_invalid_rays_hit_nothing(ball):
+    ray = RayMeshIntersector(ball)
+    origins, directions = np.zeros((3, 3)), np.array([[0, 0, 0], [np.nan, 0, 1], [np.inf, 0, 1]])
+    assert ray.intersects_first(origins, directions).tolist() == [-1] * 3
+    assert not ray.intersects_any(origins, directions).any()
+    assert len(ray.intersects_id(origins, directions)[0]) == 0
+
+
+def test_shapes_that_do_not_fit_are_refused(ball):
+    ray = RayMeshIntersector(ball)
+    for origins, directions in (
+        (np.zeros((2, 3)), np.zeros((3, 3))),
+        (np.zeros((2, 2)), np.zeros((2, 2))),
+        (np.zeros(3), np.zeros(3)),
+    ):
+        for call in (ray.intersects_id, ray.intersects_first, ray.intersects_any, ray.intersects_location):
+            with pytest.raises(ValueError, match="ray_origins"):
+                call(origins, directions)
+    for points in (np.zeros(3), np.zeros((2, 2)), np.zeros((2, 3, 3))):
+        with pytest.raises(ValueError, match="points"):
+            ray.contains_points(points)
+
+
+def test_changes_of_the_mesh_are_followed(ball):
+    ray = RayMeshIntersector(ball)
+    origins, directions = [[0.0, 0, -9]], [Z]
+    assert ray.intersects_any(origins, directions).all()
+    ball.apply_translation([5, 0, 0])
+    assert not ray.intersects_any(origins, directions).any()
+    ball.vertices[:, 0] -= 5
+    assert ray.intersects_any(origins, directions).all()
+    ball.update_faces(np.zeros(len(ball.faces), bool))
+    assert not ray.intersects_any(origins, directions).any()
+    assert ray.intersects_first(origins, directions).tolist() == [-1] and not ray.contains_points([[0, 0, 0]]).any()
+
+
+def test_copies_and_pickles_cast(ball):
+    origins, directions = rays_at(ball, 50, 5)
+    ray = RayMeshIntersector(ball, scale_to_box=False)
+    expected = ray.intersects_first(origins, directions)
+    for other in (pickle.loads(pickle.dumps(ray)), copy.copy(ray), copy.deepcopy(ray)):
+        assert (other.intersects_first(origins, directions) == expected).all()
+
+
+def test_contains_is_exact_on_a_grid_through_the_vertices():
+    """Points whose rays along an axis pass through edges and vertices."""
+    box = trimesh.creation.box(extents=[2, 2, 2]).subdivide().subdivide()
+    grid = np.stack(np.meshgrid(*[np.linspace(-1.5, 1.5, 13)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    grid = grid[np.abs(np.abs(grid).max(axis=1) - 1) > 1e-9]
+    assert (RayMeshIntersector(box).contains_points(grid) == (np.abs(grid).max(axis=1) < 1)).all()
+
+
+def test_contains_forgives_a_hole(ball):
+    broken = ball.copy()
+    broken.update_faces(np.arange(len(broken.faces)) > 12)
+    assert not broken.is_watertight
+    points = np.random.default_rng(6).uniform(-1.2, 1.2, (2000, 3))
+    right = RayMeshIntersector(broken).contains_points(points) == RayMeshIntersector(ball).contains_points(points)
+    assert right.mean() > 0.97
+
+
+def test_use_makes_it_trimeshs_own(monkeypatch):
+    # So that pytest puts back what use() replaces.
+    monkeypatch.setattr(trimesh.ray, "has_embree", trimesh.ray.has_embree)
+    if trimesh.ray.has_embree:
+        monkeypatch.setattr(trimesh.ray.ray_pyembree, "RayMeshIntersector", None)
+    else:
+        monkeypatch.setattr(trimesh.ray, "ray_pyembree", None)
+        monkeypatch.setitem(__import__("sys").modules, "trimesh.ray.ray_pyembree", None)
+    slabcast.trimesh.use()
+    mesh = trimesh.creation.box()
+    assert isinstance(mesh.ray, RayMeshIntersector)
+    assert mesh.contains([[0, 0, 0], [2, 0, 0]]).tolist() == [True, False]
+    assert isinstance(mesh.copy().ray, RayMeshIntersector)
+    assert isinstance(pickle.loads(pickle.dumps(mesh)).ray, RayMeshIntersector)
+    assert not isinstance(trimesh.Trimesh(mesh.vertices, mesh.faces, use_embree=False).ray, RayMeshIntersector)
+
+
+def test_wrong_normals_of_faces_move_no_location(ball):
+    wrong = ball.copy()
+    wrong.face_normals = np.roll(ball.face_normals, 7, axis=0)
+    origins, directions = rays_at(ball, 50, 7)
+    located = [RayMeshIntersector(mesh).intersects_location(origins, directions) for mesh in (ball, wrong)]
+    assert all((a == b).all() for a, b in zip(*located))

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# python.sh STEP BUILD [OPTION...]: the Python package, with kernels that BUILD has compiled.
+#
+#   package   an sdist of this tree, a wheel of that, repaired as one puts it up: its name, what is in it, its size; and
+#             the example by a bare Python with nothing but numpy, where no OpenCL is
+#   tests     python/tests on that wheel, beside trimesh and pyopencl
+#   types     mypy --strict on the package and its examples; ruff on all that is Python there, and its format
+#   bench     bench/python.py on a new wheel, with its options, beside Open3D, and trimesh with embreex
+#
+# `package` comes before tests and types. What is needed comes from PyPI into BUILD/python; where it does not, 77 skips
+# all.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+step=$1
+build=$(realpath "$2")
+here=$build/python
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PYTHONDONTWRITEBYTECODE=1
+
+fail() {
+  echo "python: $*" >&2
+  exit 1
+}
+
+# fetched COMMAND...: of pip; skips where it fails.
+fetched() {
+  "$@" >"$here/log" 2>&1 && return
+  tail -n 5 "$here/log" >&2
+  echo "python: skipped, since this failed: $*" >&2
+  exit 77
+}
+
+from_cache() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+
+# fill VENV REQUIREMENTS: makes it anew where they have changed.
+fill() {
+  cmp -s "$2" "$1/filled" && return
+  rm -rf "$1"
+  fetched python3 -m venv "$1"
+  fetched "$1/bin/pip" install --no-compile -r "$2"
+  cp "$2" "$1/filled"
+}
+
+package() {
+  local wheel size
+  mkdir -p "$here"
+  rm -rf "$here"/{sdist,raw,dist,bare,loader}
+  fill "$here/tools" "$root/python/tests/requirements.txt"
+  "$here/tools/bin/python" -m build -q --no-isolation --sdist --outdir "$here/sdist" "$root"
+  "$here/tools/bin/pip" wheel -q --no-deps --no-build-isolation -w "$here/raw" "$here"/sdist/*.tar.gz \
+    -C cmake.define.SLABCAST_NATIVE="$(from_cache SLABCAST_NATIVE)" \
+    -C cmake.define.SLABCAST_NATIVE_OBJECTS="$build/native"
+  PATH=$here/tools/bin:$PATH "$here/tools/bin/auditwheel" repair -w "$here/dist" "$here"/raw/*.whl >"$here/log" 2>&1 ||
+    fail "auditwheel: $(<"$here/log")"
+  wheel=$(echo "$here"/dist/*.whl)
+  [[ $wheel =~ -py3-none-manylinux_2_([0-9]+)_ ]] || fail "the wheel is called $wheel"
+  ((BASH_REMATCH[1] <= 34)) || fail "the wheel needs glibc 2.${BASH_REMATCH[1]}"
+  size=$(stat -c %s "$wheel")
+  ((size <= 4000000)) || fail "the wheel has $size bytes"
+  "$here/tools/bin/python" -m zipfile -l "$wheel" | awk 'NR > 1 { print $1 }' >"$here/held"
+  grep -q '^slabcast/libslabcast.so$' "$here/held" || fail "the wheel has no library"
+  grep -q '^slabcast/py.typed$' "$here/held" || fail "the wheel has no types"
+  if grep -v '^slabcast\(/\|/[a-z_0-9]*\.\(py\|typed\)\|/libslabcast\.so\|-[0-9.]*\.dist-info/.*\)$' "$here/held"; then
+    fail "the wheel has what it should not"
+  fi
+  echo "$(basename "$wheel"): $size bytes"
+  bare "$wheel"
+}
+
+# What someone gets who installs the wheel: no compiler, no paths of this machine, no OpenCL.
+bare() {
+  python3 -m venv "$here/bare"
+  fetched "$here/bare/bin/pip" install --no-compile "$1"
+  mkdir "$here/loader"
+  : >"$here/loader/libOpenCL.so.1"
+  : >"$here/loader/libOpenCL.so"
+  (cd / && env -i LD_LIBRARY_PATH="$here/loader" "$here/bare/bin/python" -I "$root/python/examples/closest.py") |
+    diff - "$root/python/examples/closest.txt" || fail "the example says something else"
+  "$here/bare/bin/pip" list --format freeze | sed '/^pip=/d; /^setuptools=/d; s/=.*//' | sort >"$here/held"
+  [[ $(xargs <"$here/held") == "numpy slabcast" ]] || fail "the wheel brought more than numpy: $(xargs <"$here/held")"
+}
+
+# Skips what `package` had to skip.
+has_package() {
+  compgen -G "$here/dist/*.whl" >/dev/null || exit 77
+}
+
+tests() {
+  has_package
+  "$here/tools/bin/pip" install -q --no-deps --force-reinstall --no-compile "$here"/dist/*.whl
+  cd "$root"
+  "$here/tools/bin/python" -m pytest -q -p no:cacheprovider -o console_output_style=classic --durations=5
+}
+
+types() {
+  has_package
+  cd "$root"
+  "$here/tools/bin/mypy" --cache-dir "$here/mypy"
+  "$here/tools/bin/ruff" check -q --no-cache
+  "$here/tools/bin/ruff" format -q --no-cache --check
+}
+
+bench() {
+  package
+  fill "$here/opponents" "$root/bench/python.txt"
+  "$here/opponents/bin/pip" install -q --no-deps --force-reinstall "$here"/dist/*.whl
+  "$here/opponents/bin/python" "$root/bench/python.py" "$@"
+}
+
+case $step in
+  package | tests | types | bench) "$step" "${@:3}" ;;
+  *) fail "there is no step $step" ;;
+esac
