@@ -104,6 +104,30 @@ def test_vertices_that_lie_apart_are_read_where_they_lie():
     assert scene.count([0.4, 0.3, -1], [0, 0, 1]) == 6
 
 
+def test_vertices_that_overlap_are_copied():
+    """Rows fewer than 12 bytes apart: the library knows no such strides."""
+    line = np.array([0, 0, 0, 1, 0, 1], np.float32)
+    overlapping = np.lib.stride_tricks.sliding_window_view(line, 3)
+    assert overlapping.strides == (4, 4)
+    scene = slabcast.Scene("cpu")
+    scene.add_mesh(overlapping, [[0, 1, 3], [1, 2, 3]])
+    scene.add_mesh(np.broadcast_to(np.zeros(3, np.float32), (3, 3)))
+    whole = slabcast.Scene("cpu")
+    whole.add_mesh(overlapping.copy(), [[0, 1, 3], [1, 2, 3]])
+    whole.add_mesh(np.zeros((3, 3), np.float32))
+    assert scene.info.upper == whole.info.upper == (1, 1, 1)
+    assert scene.closest(RAYS).tobytes() == whole.closest(RAYS).tobytes()
+
+
+def test_rays_that_are_not_aligned_are_copied():
+    data = np.zeros(RAYS.nbytes + 1, np.uint8)
+    data[1:] = np.frombuffer(RAYS.tobytes(), np.uint8)
+    rays = data[1:].view(np.float32).reshape(RAYS.shape)
+    from slabcast._scene import _ray_array
+
+    assert not rays.flags.aligned and _ray_array(rays, None, None, None).flags.aligned
+
+
 def test_loss_of_float64_is_told_with_index_and_value():
     origins = np.zeros((3, 3))
     origins[1, 2] = 0.1

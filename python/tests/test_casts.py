@@ -187,6 +187,10 @@ def test_masks_culling_and_skips_drop_what_they_name():
     hit = scene.closest(down)
     for skip in (hit, [0, 0], np.array([0, 0], np.int64)):
         assert scene.closest(down, skip=skip)["geometry"] == 1
+    scene = slabcast.Scene("cpu")
+    scene.add_mesh(np.concatenate([triangle + [9, 9, 9], triangle + [9, 9, 9], triangle]))
+    hit = scene.closest(down)
+    assert (hit["primitive"], hit["geometry"]) == (2, 0) and not scene.any(down, skip=hit)
     up = np.array([0.25, 0.25, -5, 0, 0, 0, 1, np.inf], np.float32)
     assert scene.closest(up)["normal"][2] == 1 and scene.closest(up, face_forward=True)["normal"][2] == -1
 
