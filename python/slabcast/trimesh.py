@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -17,6 +18,7 @@ Locations = NDArray[np.float64]
 
 # Rays and points that are moved to a scene's coordinates at once: what the caches hold.
 _BLOCK = 1 << 13
+_ONES = np.ones(3)
 # Squares of lengths of directions that float32 holds well.
 _SHORT, _LONG = 1e-24, 1e24
 # Sines of angles between a ray and a triangle's plane below which their intersection is no better than t.
@@ -80,8 +82,7 @@ class RayMeshIntersector:
         cross it an odd number of times, in the first of a few directions in which the two agree."""
         array = _rows("points", points)
         scene, origin, scale = self._scene()
-        local = np.empty(array.shape, np.float32)
-        _move(array, origin, scale, local)
+        local = _local(array, origin, scale)
         if self.mesh.is_watertight:
             return scene.contains(local)
         inside, unsure = np.zeros(len(local), np.bool_), np.arange(len(local))
@@ -137,10 +138,8 @@ class RayMeshIntersector:
             used = vertices[np.unique(faces)]
             used = used[np.isfinite(used).all(axis=1)]  # triangles that have another corner are left out
             origin = used.min(axis=0) if len(used) else np.zeros(3)
-            corners = np.empty(vertices.shape, np.float32)
-            _move(vertices, origin, scale, corners)
             scene = Scene("cpu")
-            scene.add_mesh(corners, faces.reshape(-1, 3), skip_invalid=True)
+            scene.add_mesh(_local(vertices, origin, scale), faces.reshape(-1, 3), skip_invalid=True)
             scene.commit()
             self._cached = key, scene, origin, scale
         return self._cached[1:]
@@ -151,12 +150,12 @@ class RayMeshIntersector:
         if origins.shape != directions.shape:
             raise InvalidArgument(f"ray_origins has shape {origins.shape} and ray_directions {directions.shape}")
         scene, origin, scale = self._scene()
-        rays = np.empty((len(origins), 8), np.float32)
-        rays[:, 3], rays[:, 7] = 0.0, np.inf
-        _move(origins, origin, scale, rays)
-        with np.errstate(over="ignore"):
-            rays[:, 4:7] = directions
-        squares = _dot(rays[:, 4:7], rays[:, 4:7])
+        rays, squares = np.empty((len(origins), 8), np.float32), np.empty(len(origins))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, moved in _moved(origins, origin, scale):
+                block = directions[rows]
+                rays[rows, :3], rays[rows, 3], rays[rows, 4:7], rays[rows, 7] = moved, 0.0, block, np.inf
+                np.dot(block * block, _ONES, out=squares[rows])
         odd = np.flatnonzero(~((squares > _SHORT) & (squares < _LONG)))
         if len(odd):  # what float32 does not hold well, or not at all
             some = directions[odd]
@@ -190,14 +189,25 @@ def _dot(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return np.einsum("ij,ij->i", a, b)  # type: ignore[no-any-return]
 
 
-def _move(points: NDArray[np.float64], origin: NDArray[np.float64], scale: float, out: NDArray[np.float32]) -> None:
-    """(points - origin) * scale in the first three columns of `out`, rounded to float32 once. What is beyond it becomes
-    inf, which is invalid. Column by column, in blocks that the caches hold: that is fastest in NumPy."""
+def _moved(
+    points: NDArray[np.float64], origin: NDArray[np.float64], scale: float
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """(points - origin) * scale, in blocks that the caches hold, of whole arrays: NumPy is slow on rows of three."""
+    shift = np.tile(origin, (min(len(points), _BLOCK), 1))
+    for begin in range(0, len(points), _BLOCK):
+        rows = slice(begin, begin + _BLOCK)
+        moved = points[rows] - shift[: len(points) - begin]
+        moved *= scale
+        yield rows, moved
+
+
+def _local(points: NDArray[np.float64], origin: NDArray[np.float64], scale: float) -> NDArray[np.float32]:
+    """Points in a scene's coordinates, rounded once. What is beyond float32 becomes inf."""
+    out = np.empty(points.shape, np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
-        for begin in range(0, len(points), _BLOCK):
-            end = begin + _BLOCK
-            for axis in range(3):
-                out[begin:end, axis] = (points[begin:end, axis] - origin[axis]) * scale
+        for rows, moved in _moved(points, origin, scale):
+            out[rows] = moved
+    return out
 
 
 def use() -> None:
