@@ -28,7 +28,8 @@ foreach(level IN LISTS slab_levels)
   endif()
 endforeach()
 
-# slab_level_compiler(LEVEL): sets lanes, and the command that compiles a program of the level.
+# slab_level_compiler(LEVEL): sets lanes, and the command that compiles a program of the level. -mstackrealign: else clang
+# leaves the stack aligned to 16 bytes, and each vector register that it saves there is split over two cache lines.
 macro(slab_level_compiler level)
   if(level STREQUAL "c11")
     set(lanes 1)
@@ -42,6 +43,9 @@ macro(slab_level_compiler level)
     endif()
     set(compile ${SLABCAST_KERNEL_COMPILER} -x cl -cl-std=CL1.2 -cl-no-stdinc -cl-fp32-correctly-rounded-divide-sqrt
         -march=${level} -DSLAB_ASSEMBLY)
+    if(level MATCHES "^x86-64")
+      list(APPEND compile -mstackrealign)
+    endif()
   endif()
   list(APPEND compile -O2 -fno-lto -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
        -include ${PROJECT_SOURCE_DIR}/host/native/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
