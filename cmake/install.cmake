@@ -44,6 +44,12 @@ install(EXPORT slabcast NAMESPACE slabcast:: FILE slabcast-config.cmake DESTINAT
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/slabcast-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/slabcast-config-version.cmake DESTINATION ${slab_cmake_folder})
 
+# What the programs write of themselves (host/cli/CMakeLists.txt).
+foreach(folder IN LISTS slab_manuals)
+  install(DIRECTORY ${folder}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR} PATTERN man EXCLUDE)
+endforeach()
+
 # Relative to the file itself, so that an installation may be moved.
 set(slab_pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH slab_pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

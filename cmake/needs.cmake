@@ -128,6 +128,13 @@ slab_part(program SLABCAST_PROGRAM "OpenCL loader" pkg-config libpng jansson)
 slab_part(benchmarks SLABCAST_BENCH "OpenCL loader")
 slab_part(tests SLABCAST_TESTS SLABCAST_PROGRAM BUILD_SHARED_LIBS "OpenCL loader" pkg-config libpng jansson assimp cmocka GMP)
 
+# The program writes its manual and its completions, so it has to run where it is built.
+set(slab_manual ${slab_program})
+if(slab_program AND CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  set(slab_manual OFF)
+  list(APPEND slab_left_out "manual pages and completions (the program is for another machine)")
+endif()
+
 # ---- what is said at the end ----
 
 # slab_pad(RESULT TEXT WIDTH)

@@ -19,13 +19,16 @@
 static const option option_rows[] = {
     OPTIONS_SCENE(cast_options, scene),
     {"--rays", "FILE|-", OPTION_TEXT, PLACE(rays),
-     "the rays, - for stdin: 8 columns, ox oy oz t_min dx dy dz t_max,\n"
+     "the rays, - for stdin; 8 columns, ox oy oz t_min dx dy dz t_max,\n"
      "6 (origin, direction; range 0 to inf) or 4 (the same in 2D)",
      0, 0},
     {"-o", "FILE|-", OPTION_TEXT, PLACE(out), "where results go, - for stdout; without it they are only counted", 0, 0},
     {"--query", QUERIES, OPTION_CHOICE, PLACE(query),
+     "what is asked of each ray:\n"
      "closest: t, normal, u, v, primitive, geometry of the first hit (default)\n"
-     "distance: its t alone; any: 1 or 0; count: how many primitives are hit\n"
+     "distance: its t alone\n"
+     "any: 1 or 0\n"
+     "count: how many primitives are hit\n"
      "all: every hit, sorted; FILE.offsets.npy says where each ray's begin\n"
      "interval: enter, leave, primitive, geometry of the first solid met\n"
      "nearest: t, primitive, geometry of the first hit",
@@ -82,8 +85,10 @@ static const command_line command = {
         "geometry = 4294967295, an invalid ray 4294967294. FILE appears when it is whole. The first line of\n"
         "csv names its columns.\n\n"
         "  slabcast cast --mesh room.obj --rays rays.npy -o hits.npy\n"
-        "  slabcast rays camera --mesh room.obj | slabcast cast --mesh room.obj --rays - --check\n"
-        "  echo 0 0 -5 0 0 1 | slabcast cast --builtin spheres:100 --rays - -o - --out csv",
+        "  slabcast rays camera --mesh room.obj |\n"
+        "    slabcast cast --mesh room.obj --rays - --check\n"
+        "  echo 0 0 -5 0 0 1 |\n"
+        "    slabcast cast --builtin spheres:100 --rays - -o - --out csv",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
@@ -322,7 +327,7 @@ done:
   return code;
 }
 
-int command_cast(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   cast_options options = {.scene = scene_source_create()};
   if (!options.scene) {
     complain("out of memory");
@@ -333,3 +338,5 @@ int command_cast(int argc, char **argv) {
   scene_source_destroy(options.scene);
   return code;
 }
+
+const program_command command_cast = {"cast", "cast rays from a file or pipe at a scene", command_main, &command};

@@ -26,7 +26,10 @@ static const option option_rows[] = {
 static const command_line command = {
     .usage = "info SCENE... [--tree ...] [--json] [--device SEL]",
     .about = "Describes a scene: primitives, bounds, and the size, depth and cost of its tree.",
-    .closing = "The SAH cost is the expected work of a random ray through the bounds; 0 where there is no tree.",
+    .closing =
+        "The SAH cost is the expected work of a random ray through the bounds; 0 where there is no tree.\n\n"
+        "  slabcast info --mesh room.obj\n"
+        "  slabcast info --builtin city:1000 --tree high --json",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
@@ -117,7 +120,7 @@ done:
   return code;
 }
 
-int command_info(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   info_options options = {.scene = scene_source_create()};
   if (!options.scene) {
     complain("out of memory");
@@ -130,3 +133,5 @@ int command_info(int argc, char **argv) {
   scene_source_destroy(options.scene);
   return code;
 }
+
+const program_command command_info = {"info", "describe a scene", command_main, &command};

@@ -306,7 +306,7 @@ static int join(join_job *job, const char *path) {
   return output_commit_pair(out, offsets_out);
 }
 
-int command_join(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   join_options options = {0};
   join_job job = {0};
   int code = options_parse(&command, argc, argv, &options, &job.count);
@@ -319,3 +319,5 @@ int command_join(int argc, char **argv) {
   release(&job);
   return code;
 }
+
+const program_command command_join = {"join", "put the shards of a cast together", command_main, &command};

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/manual.h"
 #include "common/options.h"
 #include "io/errors.h"
 #include "io/output.h"
@@ -21,36 +22,33 @@ void complain(const char *format, ...) {
   va_end(arguments);
 }
 
-typedef struct command {
-  const char *name;
-  int (*run)(int argc, char **argv);
-  const char *about;
-} command;
-
-static const command commands[] = {
-    {"demo", command_demo, "draw a scene of a million triangles, then check 1,000 of its rays"},
-    {"cast", command_cast, "cast rays from a file or pipe at a scene"},
-    {"join", command_join, "put the shards of a cast together"},
-    {"rays", command_rays, "make a set of rays: camera, lidar, hemisphere, random"},
-    {"render", command_render, "draw a scene"},
-    {"verify", command_verify, "check that a device keeps the contract"},
-    {"bench", command_bench, "measure a device, and casts against what it can do"},
-    {"devices", command_devices, "list the devices"},
-    {"info", command_info, "describe a scene"},
-};
+static const program_command *const commands[] = {&command_demo,  &command_cast,    &command_join,
+                                                  &command_rays,  &command_render,  &command_verify,
+                                                  &command_bench, &command_devices, &command_info};
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
+static const program slabcast = {
+    .name = "slabcast",
+    .summary = "cast massive batches of rays at a scene",
+    .usage = "slabcast COMMAND [options]",
+    .about = "Casts massive batches of rays on the processor and on any OpenCL device.",
+    .closing =
+        "`slabcast COMMAND --help` or `slabcast help COMMAND` tells a command's options, `slabcast --version`\n"
+        "or -V the version.\n\n"
+        "  slabcast demo\n"
+        "  slabcast render --builtin city:400 -o city.png\n"
+        "  slabcast rays camera --builtin city:400 -o rays.npy\n"
+        "  slabcast cast --builtin city:400 --rays rays.npy -o hits.npy",
+    .commands = commands,
+    .command_count = COMMAND_COUNT,
+};
+
 static void list_commands(FILE *stream) {
-  fputs(
-      "usage: slabcast COMMAND [options]\n\nCasts massive batches of rays on the processor and on any OpenCL "
-      "device.\n\n",
-      stream);
-  for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-9s %s\n", commands[i].name, commands[i].about);
-  fputs(
-      "\n`slabcast COMMAND --help` or `slabcast help COMMAND` tells a command's options, `slabcast --version`\n"
-      "or -V the version.\n"
-      "Exit codes: 0 done, 1 failed, 2 usage, 3 a check found a mismatch, 4 no device.\n",
-      stream);
+  fprintf(stream, "usage: %s\n\n%s\n\n", slabcast.usage, slabcast.about);
+  for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-9s %s\n", commands[i]->name, commands[i]->about);
+#define TELL(name, code, meaning) ", " #code " " meaning
+  fprintf(stream, "\nExit codes: %s.\n\n%s\n", &(EXIT_CODES(TELL))[2], slabcast.closing);
+#undef TELL
 }
 
 static int is_one_of(const char *word, const char *first, const char *second) {
@@ -60,8 +58,10 @@ static int is_one_of(const char *word, const char *first, const char *second) {
 /* argv[0] is the name of the command. */
 static int run_command(int argc, char **argv) {
   for (int i = 0; i < COMMAND_COUNT; i++)
-    if (!strcmp(argv[0], commands[i].name)) return commands[i].run(argc, argv);
-  const char *near = name_near(argv[0], commands, COMMAND_COUNT, sizeof *commands);
+    if (!strcmp(argv[0], commands[i]->name)) return commands[i]->run(argc, argv);
+  const char *names[COMMAND_COUNT];
+  for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i]->name;
+  const char *near = name_near(argv[0], names, COMMAND_COUNT, sizeof *names);
   if (near)
     complain("unknown command \"%s\": did you mean \"%s\"?", argv[0], near);
   else
@@ -86,6 +86,7 @@ static int run(int argc, char **argv) {
     list_commands(stderr);
     return EXIT_USAGE;
   }
+  if (manual_write(&slabcast, argc, argv)) return EXIT_DONE;
   if (!strcmp(argv[1], "help")) return help(argc - 1, argv + 1);
   const int version = is_one_of(argv[1], "--version", "-V");
   if (!version && !is_one_of(argv[1], "--help", "-h")) return run_command(argc - 1, argv + 1);

@@ -49,7 +49,12 @@ static const command_line command = {
         "  lidar       a full turn about --up at --from, beams spread over --fov (30 here)\n"
         "  hemisphere  from --from towards --to (without it: up), density as the cosine of the angle\n"
         "  random      from anywhere in the scene's bounds enlarged by half (or --from), any direction",
-    .closing = "With a SCENE, what is not given is chosen from its bounds; without, from the cube -1 to 1.",
+    .closing =
+        "With a SCENE, what is not given is chosen from its bounds; without, from the cube -1 to 1.\n\n"
+        "  slabcast rays lidar --from 0,1.5,0 --size 2048x128 -o sweep.npy\n"
+        "  slabcast rays random --count 5 -o - --out csv\n"
+        "  slabcast rays camera --mesh room.obj |\n"
+        "    slabcast cast --mesh room.obj --rays - -o hits.npy",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
     .arguments = 1,
@@ -294,7 +299,7 @@ static int run(rays_options *options, const char *name) {
   return code == OPTIONS_RUN ? make_rays(options, kind) : code;
 }
 
-int command_rays(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   rays_options options = {.scene = scene_source_create()};
   int arguments = 0;
   if (!options.scene) {
@@ -306,3 +311,6 @@ int command_rays(int argc, char **argv) {
   scene_source_destroy(options.scene);
   return code;
 }
+
+const program_command command_rays = {"rays", "make a set of rays: camera, lidar, hemisphere, random", command_main,
+                                      &command};

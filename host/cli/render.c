@@ -32,8 +32,10 @@ static const option option_rows[] = {
     OPTIONS_CAMERA(render_options, camera),
     {"--size", "WxH", OPTION_SIZE, offsetof(render_options, size), "pixels (default: 1280x720)", 0, 0},
     {"--shade", "normal|depth|id", OPTION_CHOICE, offsetof(render_options, shade),
+     "what the colours show:\n"
      "normal: x, y, z of the normal as red, green, blue (default)\n"
-     "depth: near is bright; id: a colour for each primitive",
+     "depth: near is bright\n"
+     "id: a colour for each primitive",
      0, 0},
     OPTION_TREE(render_options, tree),
     OPTIONS_DEVICE(render_options, device, threads),
@@ -182,7 +184,7 @@ static int render(const render_options *options) {
   return code;
 }
 
-int command_render(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   render_options options = {.size = {1280, 720}};
   options.camera.fov.value = 40.0f;
   options.scene = scene_source_create();
@@ -204,3 +206,5 @@ int command_render(int argc, char **argv) {
   scene_source_destroy(options.scene);
   return code;
 }
+
+const program_command command_render = {"render", "draw a scene", command_main, &command};

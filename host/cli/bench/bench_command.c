@@ -100,7 +100,9 @@ static const command_line command = {
     .closing =
         "The answers of every round are checked: exit code 3 where one is wrong. Exit code 1 where something\n"
         "is faster than its ceiling allows, 103 % and more, since then the benchmark is wrong; not so of\n"
-        "--seconds 0.",
+        "--seconds 0.\n\n"
+        "  slabcast bench --quick\n"
+        "  slabcast bench --json new.json --compare old.json",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
@@ -302,7 +304,7 @@ static int open_run(const bench_options *o, bench_run *run) {
   return bench_device_open(run, (uint32_t)o->threads);
 }
 
-int command_bench(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   bench_options o = {0};
   bench_run *run = NULL;
   json_t *earlier = NULL;
@@ -330,3 +332,6 @@ int command_bench(int argc, char **argv) {
   free(run);
   return code;
 }
+
+const program_command command_bench = {"bench", "measure a device, and casts against what it can do", command_main,
+                                       &command};

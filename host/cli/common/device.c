@@ -59,7 +59,8 @@ static const command_line command = {
     .closing =
         "lanes: primitives tested at once by one work-item. exact: subnormal numbers are kept and division\n"
         "is correctly rounded by the device itself, so that answers equal the CPU reference for any input.\n"
-        "Below each device stand its platform and driver.",
+        "Below each device stand its platform and driver.\n\n"
+        "  slabcast devices --json",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
@@ -106,7 +107,7 @@ static void print_table(const slab_device_info *list, size_t count) {
   }
 }
 
-int command_devices(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   devices_options options = {0};
   size_t count = 0;
   int code = options_parse(&command, argc, argv, &options, NULL);
@@ -128,3 +129,5 @@ int command_devices(int argc, char **argv) {
   free(list);
   return code;
 }
+
+const program_command command_devices = {"devices", "list the devices", command_main, &command};

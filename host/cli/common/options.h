@@ -41,14 +41,14 @@ typedef struct option {
   const char *placeholder; /* name of the value in the help; NULL for switches */
   option_kind kind;
   size_t place;       /* offsetof the member that it sets */
-  const char *help;   /* one or two sentences; lines are broken at \n */
+  const char *help;   /* one or two sentences; lines are broken at \n, and a line "word: ..." stays one in manuals */
   double least, most; /* accepted range of OPTION_REAL and OPTION_COUNT; both 0: any */
 } option;
 
 typedef struct command_line {
   const char *usage;   /* "cast SCENE... --rays FILE|- [options]"; the first word names the command */
-  const char *about;   /* a paragraph of the help */
-  const char *closing; /* end of the help: examples and notes; may be NULL */
+  const char *about;   /* a paragraph of the help; lines "  word  text" are a list */
+  const char *closing; /* end of the help: notes, and examples as indented lines; may be NULL */
   const option *options;
   size_t option_count;
   int arguments; /* largest number of non-option arguments */
@@ -160,15 +160,15 @@ int options_refuse(const command_line *command, const char *format, ...) __attri
  * Returns OPTIONS_RUN, or the exit code of a refusal. */
 int options_check_ending(const command_line *command, const char *path, const char *endings);
 
-/* Each command takes its own name as argv[0] and returns an exit code. */
-int command_cast(int argc, char **argv);
-int command_rays(int argc, char **argv);
-int command_devices(int argc, char **argv);
-int command_info(int argc, char **argv);
-int command_join(int argc, char **argv);
-int command_render(int argc, char **argv);
-int command_verify(int argc, char **argv);
-int command_demo(int argc, char **argv);
-int command_bench(int argc, char **argv);
+/* A command of the program. */
+typedef struct program_command {
+  const char *name;
+  const char *about;                 /* what it does, in half a line */
+  int (*run)(int argc, char **argv); /* takes its own name as argv[0] and returns an exit code */
+  const command_line *line;
+} program_command;
+
+extern const program_command command_demo, command_cast, command_join, command_rays, command_render, command_verify,
+    command_bench, command_devices, command_info;
 
 #endif

@@ -130,7 +130,9 @@ static const command_line command = {
         "Casts two million rays at a million triangles and every other primitive, draws a picture, then\n"
         "checks 1,000 of the rays against the CPU reference, bit by bit: a billion tests, which\n"
         "takes longer than the picture. Exit code 3 if a single bit differs.",
-    .closing = "The first run on a device waits for the driver to compile the kernels; later ones find them.",
+    .closing =
+        "The first run on a device waits for the driver to compile the kernels; later ones find them.\n\n"
+        "  slabcast demo --size 1920x1080 -o picture.png",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
@@ -309,10 +311,13 @@ static int run(const demo_options *options) {
   return code;
 }
 
-int command_demo(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   demo_options options = {.out = "slabcast-demo.png", .size = {1280, 720}};
   int code = options_parse(&command, argc, argv, &options, NULL);
   if (code == OPTIONS_RUN) code = options_check_ending(&command, options.out, "png");
   if (code != OPTIONS_RUN) return code;
   return output_probe(options.out) ? EXIT_FAILED : run(&options);
 }
+
+const program_command command_demo = {"demo", "draw a scene of a million triangles, then check 1,000 of its rays",
+                                      command_main, &command};

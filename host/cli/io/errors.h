@@ -4,8 +4,18 @@
 
 #include "slabcast.h"
 
-/* A signal that ends the program is raised again after the clean-up, so that shells see the signal. */
-enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISMATCH = 3, EXIT_NO_DEVICE = 4 };
+/* The exit codes: name, number, what users are told of it. A signal that ends the program is raised again after the
+ * clean-up, so that shells see the signal. */
+#define EXIT_CODES(X)                             \
+  X(EXIT_DONE, 0, "done")                         \
+  X(EXIT_FAILED, 1, "failed")                     \
+  X(EXIT_USAGE, 2, "usage")                       \
+  X(EXIT_MISMATCH, 3, "a check found a mismatch") \
+  X(EXIT_NO_DEVICE, 4, "no device")
+
+#define EXIT_NAME(name, code, meaning) name = code,
+enum exit_code { EXIT_CODES(EXIT_NAME) };
+#undef EXIT_NAME
 
 /* Prints one line "slabcast: ..." to stderr. A shown progress line is overwritten. Each program defines it. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -6,19 +6,32 @@
 #include <string.h>
 
 #include "cast.h"
+#include "common/manual.h"
 #include "io/errors.h"
 #include "io/output.h"
 #include "mesh/mesh.h"
 
+static const program_command *const commands[] = {&command_cast};
+
+static const program slabcast_mpi = {
+    .name = "slabcast-mpi",
+    .summary = "cast rays on every rank of an MPI job",
+    .usage = "mpirun [-n RANKS] slabcast-mpi cast SCENE... --rays FILE -o FILE [options]",
+    .about =
+        "`slabcast cast` on the ranks of an MPI job: one reads the scene and builds its tree, all cast the rays, and "
+        "the\n"
+        "file that comes out is the same. Rays and results are files, npy or raw. Local rank i takes the i-th device "
+        "of\n"
+        "those that --device names: all, a list, cpu, gpu (the default, where there are GPUs).",
+    .closing =
+        "`slabcast-mpi cast --help` tells the options. Exit codes are those of slabcast, the same from every rank.\n\n"
+        "  mpirun -n 4 slabcast-mpi cast --mesh room.obj --rays rays.npy -o hits.npy",
+    .commands = commands,
+    .command_count = COUNT_OF(commands),
+};
+
 static void tell_usage(FILE *stream) {
-  fputs(
-      "usage: mpirun [-n RANKS] slabcast-mpi cast SCENE... --rays FILE -o FILE [options]\n\n"
-      "`slabcast cast` on the ranks of an MPI job: one reads the scene and builds its tree, all cast the rays, and "
-      "the\n"
-      "file that comes out is the same. Rays and results are files, npy or raw. Local rank i takes the i-th device of\n"
-      "those that --device names: all, a list, cpu, gpu (the default, where there are GPUs).\n\n"
-      "`slabcast-mpi cast --help` tells the options. Exit codes are those of slabcast, the same from every rank.\n",
-      stream);
+  fprintf(stream, "usage: %s\n\n%s\n\n%s\n", slabcast_mpi.usage, slabcast_mpi.about, slabcast_mpi.closing);
 }
 
 /* Handles what needs no other rank; only rank 0 prints. */
@@ -37,6 +50,7 @@ static int run(team *t, int argc, char **argv) {
 int main(int argc, char **argv) {
   const int child = mesh_child_main(argc, argv);
   if (child >= 0) return child;
+  if (manual_write(&slabcast_mpi, argc, argv)) return fflush(stdout) ? EXIT_FAILED : EXIT_DONE; /* no job is needed */
   MPI_Init(&argc, &argv);
   team t = team_begin();
   signal(SIGXFSZ, SIG_IGN);          /* a full disk is an error of write() on every rank */

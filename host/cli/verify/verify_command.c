@@ -80,7 +80,9 @@ static const command_line command = {
         "Groups: closest, distance, any, count, all, interval, nearest, agreement,\n"
         SHAPES(KIND_NAME) "\n"
         "mask, skip, cull, closed, first, segments, ranges, pairs, trees, edges, rooms, invalid, garbage.\n"
-        "The same seed and number of rays make the same run; what fails says how to see it again.",
+        "The same seed and number of rays make the same run; what fails says how to see it again.\n\n"
+        "  slabcast verify --device cpu\n"
+        "  slabcast verify --group trees,edges --rays 100000 --seed 7",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };
@@ -295,7 +297,7 @@ static int are_lanes(const char *text) {
   return 0;
 }
 
-int command_verify(int argc, char **argv) {
+static int command_main(int argc, char **argv) {
   verify_options o = {.rays = 2000000, .seed = 1};
   verify_run run = {0};
   verify_tally tallies[GROUPS] = {{0}};
@@ -318,3 +320,5 @@ int command_verify(int argc, char **argv) {
   close_run(&run);
   return code;
 }
+
+const program_command command_verify = {"verify", "check that a device keeps the contract", command_main, &command};
