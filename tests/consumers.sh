@@ -122,6 +122,19 @@ installed() {
   "$work/prefix/bin/slabcast" devices
   [[ $("$work/prefix/bin/slabcast" --version) == "slabcast $(pkg-config --modversion slabcast)" ]] ||
     fail "slabcast --version says another version than slabcast.pc"
+  manual "$work/prefix/bin/slabcast" "$work/prefix/share"
+}
+
+# manual PROGRAM FOLDER: the manual and the completions in the folder are what the program writes.
+manual() {
+  local command
+  "$1" --help=man | cmp - "$2/man/man1/slabcast.1"
+  "$1" --help=bash | cmp - "$2/bash-completion/completions/slabcast"
+  "$1" --help=zsh | cmp - "$2/zsh/site-functions/_slabcast"
+  "$1" --help=fish | cmp - "$2/fish/vendor_completions.d/slabcast.fish"
+  "$1" --help | sed -n '/^Exit/q; s/^  \([a-z]*\)  *.*/\1/p' >"$work/commands"
+  (($(wc -l <"$work/commands") > 5)) || fail "hardly any commands: $(<"$work/commands")"
+  while read -r command; do "$1" "$command" --help=man | cmp - "$2/man/man1/slabcast-$command.1"; done <"$work/commands"
 }
 
 # ---- a project that takes this one in ----

@@ -46,9 +46,10 @@ static const program slabcast = {
 static void list_commands(FILE *stream) {
   fprintf(stream, "usage: %s\n\n%s\n\n", slabcast.usage, slabcast.about);
   for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-9s %s\n", commands[i]->name, commands[i]->about);
-#define TELL(name, code, meaning) ", " #code " " meaning
-  fprintf(stream, "\nExit codes: %s.\n\n%s\n", &(EXIT_CODES(TELL))[2], slabcast.closing);
-#undef TELL
+  fputs("\nExit codes:", stream);
+  for (int code = 0; code < EXIT_CODE_COUNT; code++)
+    fprintf(stream, "%s %d %s", code > 0 ? "," : "", code, exit_meaning((enum exit_code)code));
+  fprintf(stream, ".\n\n%s\n", slabcast.closing);
 }
 
 static int is_one_of(const char *word, const char *first, const char *second) {

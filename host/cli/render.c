@@ -46,7 +46,7 @@ static const command_line command = {
     .about = "Draws a scene: any mix of the first six options. Without a camera the whole scene is in view.",
     .closing =
         "  slabcast render --mesh room.obj -o room.png\n"
-        "  slabcast render --builtin city:400 --shade depth --from 9,12,20 -o city.png",
+        "  slabcast render --builtin city:400 --shade depth --from 9,9,9 -o city.png",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
 };

@@ -68,6 +68,9 @@ refused 'unknown command "dance"' dance
 refused 'unknown command ""' ""
 refused 'unknown command "dance"' help dance
 refused 'unexpected argument "rays"' help cast rays
+refused 'unknown command "dance"' dance --help=man
+refused 'unknown command "--help=dance"' --help=dance
+refused 'unknown option --help=bash' cast --help=bash
 
 # ---- what may have been meant: a letter changed, left out, added, or two exchanged ----
 refused 'unknown command "randr": did you mean "render"?' randr

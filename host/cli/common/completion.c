@@ -99,7 +99,7 @@ static void bash_command(const program_command *command) {
   for (size_t i = 0; i < line->option_count; i++) printf("%s%s", i > 0 || length > 0 ? " " : "", line->options[i].name);
   printf(" --help\"\n");
   if (takes_file_arguments(line)) puts("      files=yes");
-  puts("      case $before in\n        --help) return ;;");
+  puts("      case $before in\n        --help) words=\"\" files=\"\" ;;");
   for (size_t i = 0; i < line->option_count; i++) {
     const option *row = &line->options[i];
     if (!takes_words(row)) continue;
@@ -212,8 +212,10 @@ void zsh_completion_write(const program *p) {
       "    argument)\n"
       "      case $words[1] in");
   for (size_t i = 0; i < p->command_count; i++) zsh_command(p->commands[i]);
+  fputs("        help) _arguments '1:command:(", stdout);
+  put_names(p);
   puts(
-      "        help) _describe command commands ;;\n"
+      ")' ;;\n"
       "      esac\n"
       "      ;;\n"
       "  esac\n"

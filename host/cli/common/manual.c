@@ -55,12 +55,6 @@ static void put_bold(const char *text) {
 
 static void put_section(const char *name) { printf(".SH %s\n", name); }
 
-static void put_item(const char *name) {
-  fputs(".TP\n", stdout);
-  put_bold(name);
-  putchar('\n');
-}
-
 /* The first line break or the end. */
 static size_t line_length(const char *text) { return strcspn(text, "\n"); }
 static const char *next_line(const char *text) { return text + line_length(text) + (text[line_length(text)] != '\0'); }
@@ -158,8 +152,7 @@ static void put_options_of(const command_line *line) {
 static void put_commands(const program *p) {
   put_section("COMMANDS");
   for (size_t i = 0; i < p->command_count; i++) {
-    put_item(p->commands[i]->name);
-    put_line(p->commands[i]->about, strlen(p->commands[i]->about));
+    put_option(p->commands[i]->name, NULL, p->commands[i]->about);
   }
   put_section("OPTIONS");
   put_option("--help", NULL, "list the commands");
@@ -170,11 +163,8 @@ static void put_commands(const program *p) {
 
 static void put_exit_status(void) {
   put_section("EXIT STATUS");
-#define PUT_CODE(name, code, meaning) \
-  put_item(#code);                    \
-  put_line(meaning, strlen(meaning));
-  EXIT_CODES(PUT_CODE)
-#undef PUT_CODE
+  for (int code = 0; code < EXIT_CODE_COUNT; code++)
+    printf(".TP\n\\fB%d\\fR\n%s\n", code, exit_meaning((enum exit_code)code));
   fputs(".PP\nA signal that ends the program is passed on after the clean\\-up.\n", stdout);
 }
 
@@ -277,20 +267,25 @@ void man_page_write(const program *p, const program_command *command) {
 
 /* ---- which form ------------------------------------------------------------ */
 
-int manual_write(const program *p, int argc, char **argv) {
-  static const struct {
-    const char *option;
-    void (*write)(const program *);
-  } shells[] = {{"--help=bash", bash_completion_write},
-                {"--help=zsh", zsh_completion_write},
-                {"--help=fish", fish_completion_write}};
-  const char *form = argc == 2 || argc == 3 ? argv[argc - 1] : "";
-  if (argc == 2)
-    for (size_t i = 0; i < COUNT_OF(shells); i++)
-      if (!strcmp(form, shells[i].option)) return shells[i].write(p), 1;
-  if (strcmp(form, "--help=man") != 0) return 0;
-  if (argc == 2) return man_page_write(p, NULL), 1;
+static const program_command *find_command(const program *p, const char *name) {
   for (size_t i = 0; i < p->command_count; i++)
-    if (!strcmp(argv[1], p->commands[i]->name)) return man_page_write(p, p->commands[i]), 1;
-  return 0;
+    if (!strcmp(p->commands[i]->name, name)) return p->commands[i];
+  return NULL;
+}
+
+int manual_write(const program *p, int argc, char **argv) {
+  const program_command *command = argc == 3 ? find_command(p, argv[1]) : NULL;
+  if (argc != 2 && !command) return 0;
+  const char *form = argv[argc - 1];
+  if (!strcmp(form, "--help=man"))
+    man_page_write(p, command);
+  else if (!command && !strcmp(form, "--help=bash"))
+    bash_completion_write(p);
+  else if (!command && !strcmp(form, "--help=zsh"))
+    zsh_completion_write(p);
+  else if (!command && !strcmp(form, "--help=fish"))
+    fish_completion_write(p);
+  else
+    return 0;
+  return 1;
 }

@@ -4,18 +4,22 @@
 
 #include "slabcast.h"
 
-/* The exit codes: name, number, what users are told of it. A signal that ends the program is raised again after the
- * clean-up, so that shells see the signal. */
-#define EXIT_CODES(X)                             \
-  X(EXIT_DONE, 0, "done")                         \
-  X(EXIT_FAILED, 1, "failed")                     \
-  X(EXIT_USAGE, 2, "usage")                       \
-  X(EXIT_MISMATCH, 3, "a check found a mismatch") \
-  X(EXIT_NO_DEVICE, 4, "no device")
+/* A signal that ends the program is raised again after the clean-up, so that shells see the signal. */
+enum exit_code {
+  EXIT_DONE = 0,
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  EXIT_MISMATCH = 3,
+  EXIT_NO_DEVICE = 4,
+  EXIT_CODE_COUNT
+};
 
-#define EXIT_NAME(name, code, meaning) name = code,
-enum exit_code { EXIT_CODES(EXIT_NAME) };
-#undef EXIT_NAME
+/* What users are told of an exit code. */
+static inline const char *exit_meaning(enum exit_code code) {
+  static const char *const meanings[EXIT_CODE_COUNT] = {"done", "failed", "usage", "a check found a mismatch",
+                                                        "no device"};
+  return meanings[code];
+}
 
 /* Prints one line "slabcast: ..." to stderr. A shown progress line is overwritten. Each program defines it. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
