@@ -181,7 +181,7 @@ static void zsh_command(const program_command *command) {
     puts(")' \\");
   }
   if (takes_file_arguments(command->line)) puts("          '*:file:_files' \\");
-  puts("          '(- *)--help[this text]'\n          ;;");
+  puts("          '(- *)--help[" ABOUT_HELP "]'\n          ;;");
 }
 
 void zsh_completion_write(const program *p) {
@@ -199,18 +199,20 @@ void zsh_completion_write(const program *p) {
     put_clause(p->commands[i]->about, "'\\''", "");
     puts("'");
   }
-  puts(
-      "    'help:list the commands, or the options of one'\n"
-      "  )\n"
-      "  _arguments -C \\\n"
-      "    '(- *)--help[list the commands]' \\\n"
-      "    '(- *)--version[print the version]' \\\n"
-      "    '1:command:->command' \\\n"
-      "    '*::argument:->argument'\n"
-      "  case $state in\n"
-      "    command) _describe command commands ;;\n"
-      "    argument)\n"
-      "      case $words[1] in");
+  puts("    'help:" ABOUT_COMMANDS
+       ", or the options of one'\n"
+       "  )\n"
+       "  _arguments -C \\\n"
+       "    '(- *)--help[" ABOUT_COMMANDS
+       "]' \\\n"
+       "    '(- *)--version[" ABOUT_VERSION
+       "]' \\\n"
+       "    '1:command:->command' \\\n"
+       "    '*::argument:->argument'\n"
+       "  case $state in\n"
+       "    command) _describe command commands ;;\n"
+       "    argument)\n"
+       "      case $words[1] in");
   for (size_t i = 0; i < p->command_count; i++) zsh_command(p->commands[i]);
   fputs("        help) _arguments '1:command:(", stdout);
   put_names(p);
@@ -259,7 +261,7 @@ static void fish_command(const program *p, const program_command *command) {
   puts("'");
   for (size_t i = 0; i < command->line->option_count; i++) fish_option(p, command, &command->line->options[i]);
   fish_begin(p, command->name);
-  puts(" -l help -d 'this text'");
+  puts(" -l help -d '" ABOUT_HELP "'");
   if (length > 0) {
     fish_begin(p, command->name);
     fputs(" -a '", stdout);
@@ -285,11 +287,11 @@ void fish_completion_write(const program *p) {
   printf("complete -c %s -f\n", p->name);
   for (size_t i = 0; i < p->command_count; i++) fish_command(p, p->commands[i]);
   fish_begin(p, "");
-  puts(" -a help -d 'list the commands, or the options of one'");
+  puts(" -a help -d '" ABOUT_COMMANDS ", or the options of one'");
   fish_begin(p, "");
-  puts(" -l help -d 'list the commands'");
+  puts(" -l help -d '" ABOUT_COMMANDS "'");
   fish_begin(p, "");
-  puts(" -l version -d 'print the version'");
+  puts(" -l version -d '" ABOUT_VERSION "'");
   fish_begin(p, "help");
   fputs(" -a '", stdout);
   put_names(p);

@@ -146,17 +146,15 @@ static void put_option(const char *name, const char *value, const char *help) {
 static void put_options_of(const command_line *line) {
   for (size_t i = 0; i < line->option_count; i++)
     put_option(line->options[i].name, line->options[i].placeholder, line->options[i].help);
-  put_option("--help", NULL, "this text");
+  put_option("--help", NULL, ABOUT_HELP);
 }
 
 static void put_commands(const program *p) {
   put_section("COMMANDS");
-  for (size_t i = 0; i < p->command_count; i++) {
-    put_option(p->commands[i]->name, NULL, p->commands[i]->about);
-  }
+  for (size_t i = 0; i < p->command_count; i++) put_option(p->commands[i]->name, NULL, p->commands[i]->about);
   put_section("OPTIONS");
-  put_option("--help", NULL, "list the commands");
-  put_option("--version", NULL, "print the version");
+  put_option("--help", NULL, ABOUT_COMMANDS);
+  put_option("--version", NULL, ABOUT_VERSION);
 }
 
 /* ---- what every page has --------------------------------------------------- */

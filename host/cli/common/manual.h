@@ -15,6 +15,10 @@ typedef struct program {
   size_t command_count;
 } program;
 
+/* What --help and --version of a program do. */
+#define ABOUT_COMMANDS "list the commands"
+#define ABOUT_VERSION "print the version"
+
 /* Answers `PROGRAM --help=FORM` and `PROGRAM COMMAND --help=man` on stdout: FORM is man, bash, zsh or fish. The build
  * asks so for what it installs. Returns 1, or 0 if the command line is another. */
 int manual_write(const program *, int argc, char **argv);

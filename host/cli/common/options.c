@@ -213,7 +213,7 @@ static void print_help(const command_line *command) {
       printf("%*s", INDENT - width, "");
     print_help_text(row->help, INDENT);
   }
-  printf("  %-*s%s\n", INDENT - 2, "--help", "this text");
+  printf("  %-*s%s\n", INDENT - 2, "--help", ABOUT_HELP);
   if (command->closing) printf("\n%s\n", command->closing);
 }
 

@@ -145,6 +145,8 @@ typedef struct command_line {
         "vertical field of view in degrees (default: 40)", 0.01, 179.0                   \
   }
 
+#define ABOUT_HELP "list these options" /* what --help does */
+
 /* Returned by options_parse if the command shall run. Any other value is the exit code to return. */
 enum { OPTIONS_RUN = -1 };
 
