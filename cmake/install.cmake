@@ -37,17 +37,33 @@ if(TARGET slab_cl)
 endif()
 
 set(slab_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/slabcast)
-install(TARGETS slab_lib EXPORT slabcast)
-install(FILES host/include/slabcast.h host/include/slabcast_types.h host/include/slabcast_cl.h TYPE INCLUDE)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/slabcast)
-install(EXPORT slabcast NAMESPACE slabcast:: FILE slabcast-config.cmake DESTINATION ${slab_cmake_folder})
+install(
+  TARGETS slab_lib EXPORT slabcast
+  LIBRARY COMPONENT library NAMELINK_COMPONENT development
+  ARCHIVE COMPONENT development)
+install(
+  FILES host/include/slabcast.h host/include/slabcast_types.h host/include/slabcast_cl.h
+  TYPE INCLUDE COMPONENT development)
+# Of no package: those have a copyright file.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/slabcast COMPONENT license)
+install(
+  EXPORT slabcast NAMESPACE slabcast:: FILE slabcast-config.cmake
+  DESTINATION ${slab_cmake_folder} COMPONENT development)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/slabcast-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/slabcast-config-version.cmake DESTINATION ${slab_cmake_folder})
+install(
+  FILES ${PROJECT_BINARY_DIR}/slabcast-config-version.cmake
+  DESTINATION ${slab_cmake_folder} COMPONENT development)
 
 # What the programs write of themselves (host/cli/CMakeLists.txt).
 foreach(folder IN LISTS slab_manuals)
-  install(DIRECTORY ${folder}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
-  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR} PATTERN man EXCLUDE)
+  set(component program)
+  if(folder MATCHES "-mpi$")
+    set(component mpi)
+  endif()
+  install(DIRECTORY ${folder}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT ${component})
+  install(
+    DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR} COMPONENT ${component}
+    PATTERN man EXCLUDE)
 endforeach()
 
 # Relative to the file itself, so that an installation may be moved.
@@ -58,8 +74,8 @@ cmake_path(APPEND slab_pc_libdir "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
 cmake_path(APPEND slab_pc_includedir "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
 list(JOIN slab_plain_libraries " " slab_pc_private)
 configure_file(cmake/slabcast.pc.in slabcast.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/slabcast.pc DESTINATION ${slab_pc_folder})
+install(FILES ${PROJECT_BINARY_DIR}/slabcast.pc DESTINATION ${slab_pc_folder} COMPONENT development)
 if(TARGET slab_cl)
   configure_file(cmake/slabcast-cl.pc.in slabcast-cl.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/slabcast-cl.pc DESTINATION ${slab_pc_folder})
+  install(FILES ${PROJECT_BINARY_DIR}/slabcast-cl.pc DESTINATION ${slab_pc_folder} COMPONENT development)
 endif()

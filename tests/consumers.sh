@@ -6,7 +6,7 @@
 #                      ours, and is enough for strangers once it is installed
 #   bare BUILD         without any optional need the library is configured and built, and what is missing is told
 #   strangers PREFIX   strangers' projects on an installation: in C, in C++ alone, by pkg-config; with no file of this
-#                      repository at hand but what they compile
+#                      repository at hand but what they compile. Where OpenCL's headers are, with objects of theirs too
 #
 # What is built here again is built without optimisation, by the compiler and the generator of BUILD. Kernels for processors
 # are BUILD's, or a bare machine's: those of the C compiler.
@@ -82,38 +82,43 @@ without_loader() {
   mkdir loader
   : >loader/libOpenCL.so.1
   : >loader/libOpenCL.so
-  LD_LIBRARY_PATH=$PWD/loader:${libraries%/pkgconfig} "$1" >said 2>&1 && fail "it found OpenCL where there is none"
+  SLABCAST_BACKENDS=opencl LD_LIBRARY_PATH=$PWD/loader:${libraries%/pkgconfig} "$1" >said 2>&1 &&
+    fail "it found OpenCL where there is none"
   grep -q 'no OpenCL loader (.*libOpenCL.so.1' said || fail "without a loader it says $(<said)"
 }
 
 # strangers PREFIX [FLAGS]: FLAGS of the compiler, which those of sanitizers have to be given to all.
 strangers() {
-  local prefix=$1 flags=${2-} libraries version kind=()
+  local prefix=$1 flags=${2-} libraries version kind=() opencl=''
+  if echo '#include <CL/cl.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; then opencl=' with OpenCL,'; fi
   write_strangers
   libraries=$(dirname "$(find "$prefix" -name slabcast.pc)")
   [[ -e ${libraries%/pkgconfig}/libslabcast.so ]] || kind=(--static)
   export PKG_CONFIG_LIBDIR=$libraries # nothing else is found: of the shared library, nothing else is needed
   version=$(pkg-config --modversion slabcast)
-  [[ -s $prefix/share/doc/slabcast/LICENSE ]] || fail "the licence is not installed"
+  [[ -s $prefix/share/doc/slabcast/LICENSE || -s $prefix/share/doc/libslabcast-dev/copyright ]] ||
+    fail "the licence is not installed"
 
   by_cmake C C closest.c slabcast "$prefix"
   by_cmake CXX CXX version.cpp slabcast "$prefix"
-  by_cmake cl C enqueue.c cl "$prefix"
   # shellcheck disable=SC2046,SC2086 # several words
   quietly "${CC:-cc}" $flags -o "$work/by_pkg_config" "$work/closest.c" $(pkg-config "${kind[@]}" --cflags --libs slabcast)
-  # shellcheck disable=SC2046,SC2086
-  quietly "${CC:-cc}" $flags -o "$work/cl_by_pkg_config" "$work/enqueue.c" \
-    $(pkg-config "${kind[@]}" --cflags --libs slabcast-cl)
+  if [[ $opencl ]]; then
+    by_cmake cl C enqueue.c cl "$prefix"
+    # shellcheck disable=SC2046,SC2086
+    quietly "${CC:-cc}" $flags -o "$work/cl_by_pkg_config" "$work/enqueue.c" \
+      $(pkg-config "${kind[@]}" --cflags --libs slabcast-cl)
+  fi
   (
     cd "$work"
     C/build/stranger >by_cmake
     grep -q '^ray 2: nothing' by_cmake || fail "the program in C says $(<by_cmake)"
     [[ $(CXX/build/stranger) == "$version" ]] || fail "the program in C++ says another version than $version"
     LD_LIBRARY_PATH=${libraries%/pkgconfig} ./by_pkg_config | cmp by_cmake -
-    cl/build/stranger >/dev/null || fail "the program with OpenCL objects of its own failed"
+    [[ ! $opencl ]] || cl/build/stranger >/dev/null || fail "the program with OpenCL objects of its own failed"
     without_loader ./by_pkg_config
   )
-  echo "strangers in C, in C++ alone, with OpenCL, by pkg-config${kind[*]:+ ${kind[*]}}: built and run"
+  echo "strangers in C, in C++ alone,$opencl by pkg-config${kind[*]:+ ${kind[*]}}: built and run"
 }
 
 installed() {

@@ -7,6 +7,7 @@
 #     intel      Intel's driver for CPUs, and its libraries, from PyPI
 #     embree     Embree 4.4, which benchmarks are held against; FOLDER/usr is a prefix for CMake. x86-64 alone
 #     system     a whole Debian 13, as small as it can be; needs root, which the others do not
+#     system12   likewise Debian 12
 #   roots.sh enter FOLDER COMMAND...   runs it with this folder as its root, in which the checkout and the folder of
 #                                      temporary files are where they are outside
 #
@@ -71,10 +72,14 @@ unpack() {
 make_trixie() { unpack "$1" trixie pocl-opencl-icd mesa-opencl-icd; }
 make_sid() { unpack "$1" sid pocl-opencl-icd; }
 
-make_system() {
+# make_debian FOLDER SUITE
+make_debian() {
   ((EUID == 0)) || die "a whole Debian is for root to make"
-  debootstrap --variant=minbase trixie "$1" "$(mirror)"
+  debootstrap --variant=minbase "$2" "$1" "$(mirror)"
 }
+
+make_system() { make_debian "$1" trixie; }
+make_system12() { make_debian "$1" bookworm; }
 
 # Its own list of what it needs leaves out the libraries of the compiler; without them the driver says nothing.
 make_intel() {
@@ -112,7 +117,7 @@ recipe() { cksum <"$self"; }
 # One that another process makes is waited for.
 get() {
   local folder=$roots/$1
-  [[ $1 =~ ^(trixie|sid|intel|embree|system)$ ]] || die "there is no $1: trixie, sid, intel, embree, system"
+  [[ $1 =~ ^(trixie|sid|intel|embree|system|system12)$ ]] || die "there is no $1: trixie, sid, intel, embree, system, system12"
   mkdir -p "$roots"
   (
     flock 9

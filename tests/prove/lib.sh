@@ -17,13 +17,14 @@ on_runtime() {
   exit "$status"
 }
 
-# ---- steps in a Debian 13 of their own ----
+# ---- steps in a Debian of their own ----
 
-# debian_begin: that Debian lies in $system, with a clean clone of what is committed here. Needs root.
+# debian_begin [ROOT [FOLDER]]: ROOT of tests/roots.sh, `system` if not given, lies in $system, which is FOLDER of
+# $PROVE_WORK, with a clean clone of what is committed here. Needs root.
 debian_begin() {
   local base
-  base=$(tests/roots.sh get system)
-  system=$PROVE_WORK/system log=$PROVE_WORK/log
+  base=$(tests/roots.sh get "${1:-system}")
+  system=$PROVE_WORK/${2:-system} log=$PROVE_WORK/log
   cp -a "$base" "$system"
   git clone -q . "$system/srv/slabcast"
 }

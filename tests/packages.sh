@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# packages.sh WHAT: Debian packages, which cmake/packages.cmake describes.
+#
+#   build FOLDER PACKAGES [CMAKE_OPTION...]   builds in FOLDER what is packaged, with the flags that Debian builds with,
+#                                             puts the packages into PACKAGES, and checks them
+#   test BUILD                                the same of what BUILD has, not optimised and with the kernels of BUILD
+#
+# Checked are: every file that is installed is in one package, that of its kind; the library's package is named as its
+# SONAME, can be linked to, and runs nothing when it is installed; no program has a path to its libraries in it; what
+# they depend on; and what lintian says, where it is installed.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  echo "packages: $*" >&2
+  exit 1
+}
+
+# quietly COMMAND...: its output is shown where it fails.
+quietly() {
+  "$@" >"$work/log" 2>&1 || {
+    cat "$work/log" >&2
+    fail "failed: $*"
+  }
+}
+
+# build FOLDER PACKAGES [CMAKE_OPTION...]
+build() {
+  local folder=$1 packages=$2 compile link
+  export DEB_BUILD_MAINT_OPTIONS=hardening=+all
+  cd "$root" # whose name dpkg-buildflags keeps out of what is built
+  compile="$(dpkg-buildflags --get CFLAGS) $(dpkg-buildflags --get CPPFLAGS)"
+  link=$(dpkg-buildflags --get LDFLAGS)
+  rm -rf "$packages"
+  quietly cmake -S . -B "$folder" -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_SKIP_INSTALL_RPATH=ON \
+    -DSLABCAST_PROGRAM=ON -DSLABCAST_BENCH=OFF -DSLABCAST_TESTS=OFF \
+    -DCMAKE_C_FLAGS="$compile" -DCMAKE_SHARED_LINKER_FLAGS="$link" -DCMAKE_EXE_LINKER_FLAGS="$link" "${@:3}"
+  quietly cmake --build "$folder" --target slab_installed
+  quietly cpack --config "$folder/CPackConfig.cmake" -B "$packages"
+  rm -r "$packages/_CPack_Packages"
+  check "$folder" "$packages"
+}
+
+# field NAME PACKAGE
+field() { dpkg-deb -f "$(echo "$packages/$2"_*.deb)" "$1"; }
+
+# depends PACKAGE TEXT
+depends() {
+  [[ ", $(field Depends "$1")," == *", $2"[,\ ]* ]] || fail "$1 does not depend on $2: $(field Depends "$1")"
+}
+
+# placed RUNTIME: what compilers look for is in libslabcast-dev, what programs look for in the package RUNTIME.
+placed() {
+  local file home
+  while read -r file; do
+    case $file in
+      */usr/include/* | */lib/*/cmake/* | */pkgconfig/* | *.so) home=libslabcast-dev ;;
+      *.so.*) home=$1 ;;
+      *) continue ;;
+    esac
+    [[ $file == "$work/${home}_"* ]] || fail "not in $home: ${file#"$work"/}"
+  done < <(find "$work"/*_*/ ! -type d)
+}
+
+# check FOLDER PACKAGES
+check() {
+  local folder=$1 packages=$2 package library soname version
+  quietly env DESTDIR="$work/installed" cmake --install "$folder"
+  for package in "$packages"/*.deb; do
+    quietly dpkg-deb -x "$package" "$work/$(basename "$package" .deb)"
+    dpkg-deb -x "$package" "$work/packed"
+  done
+  # Each in one package, and nothing else but the documents that every package has.
+  # Debian has manuals compressed, and completions of zsh in a folder of their own.
+  diff <(cd "$work/installed" && find . ! -type d | grep -v doc/slabcast/LICENSE |
+    sed 's|\(/man/.*\)|\1.gz|; s|/zsh/site-functions/|/zsh/vendor-completions/|' | sort) \
+    <(cd "$work" && find ./*_*/ ! -type d | sed 's|^\./[^/]*/|./|' | grep -v '/doc/.*/c[a-zA-Z.]*$' | sort) ||
+    fail "what is installed is not what is packed"
+
+  library=$(find "$work/packed" -name 'libslabcast.so.*.*.*')
+  soname=$(objdump -p "$library" | sed -n 's/^ *SONAME *//p')
+  package=${soname/.so./}
+  placed "$package"
+  version=$(field Version "$package")
+  [[ $version == "$("$folder"/host/cli/slabcast --version | sed 's/.* //')"-* ]] || fail "packages of $version"
+  [[ $(dpkg-deb -I "$packages/$package"_*.deb shlibs) == "libslabcast ${soname#*.so.} $package (>= $version)" ]] ||
+    fail "who links the library is not told which package it is in"
+  [[ $(dpkg-deb -I "$packages/$package"_*.deb triggers) == 'activate-noawait ldconfig' ]] ||
+    fail "the library is not made known when it is installed"
+  for package in "$packages"/*.deb; do
+    if dpkg-deb -I "$package" | grep -E 'postinst|postrm|preinst|prerm'; then fail "$package runs a script"; fi
+  done
+  depends libslabcast-dev "${soname/.so./} (= $version)"
+  depends slabcast "${soname/.so./} (= $version)"
+  depends slabcast libjansson4
+  depends "${soname/.so./}" libc6
+  if objdump -p "$work"/packed/usr/bin/* "$library" | grep -E 'RPATH|RUNPATH'; then
+    fail "that is a path to libraries"
+  fi
+
+  local lintian='not asked: lintian is not installed'
+  if command -v lintian >/dev/null; then
+    lintian --allow-root --no-cfg --fail-on error "$packages"/*.deb >"$work/lintian" 2>&1 || {
+      cat "$work/lintian" >&2
+      fail "lintian finds errors"
+    }
+    lintian="no errors, $(grep -c '^W:' "$work/lintian" || true) warnings"
+    cat "$work/lintian" >&2
+  fi
+  (cd "$packages" && ls -- *.deb)
+  echo "lintian: $lintian"
+}
+
+# from_cache NAME: a value of BUILD's configuration.
+from_cache() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+
+case ${1-} in
+  build) build "${@:2}" ;;
+  test)
+    build=$2
+    command -v dpkg-buildflags >/dev/null || exit 77
+    build "$work/made" "$work/packages" -G "$(from_cache CMAKE_GENERATOR)" \
+      "-DCMAKE_C_COMPILER=$(from_cache CMAKE_C_COMPILER)" \
+      -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -g0 -U_FORTIFY_SOURCE" \
+      "-DSLABCAST_NATIVE=$(from_cache SLABCAST_NATIVE)" "-DSLABCAST_NATIVE_OBJECTS=$build/native"
+    ;;
+  *) fail "usage: packages.sh build FOLDER PACKAGES [CMAKE_OPTION...] | test BUILD" ;;
+esac
