@@ -124,7 +124,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 file(WRITE ${slab_package_dir}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
   ${slab_package_dir}/triggers ${slab_package_dir}/none/postinst ${slab_package_dir}/none/postrm)
-# Of what is installed elsewhere too: Debian has manuals compressed, and its zsh looks for completions in another folder.
+# Debian has manuals compressed, and its zsh looks for completions in another folder.
 file(WRITE ${slab_package_dir}/debian.cmake [[
 file(GLOB pages ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/usr/share/man/man*/*.[1-9])
 if(pages)
