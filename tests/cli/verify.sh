@@ -39,22 +39,27 @@ expect_other <(answers one.json) <(answers other.json)
 [[ $(grep -c '"name"' one.json) == 3 ]] || fail "other groups than the three ran"
 
 # ---- lanes ----
-expect_exit 0 slabcast verify --rays 200 --group trees --lanes all --json lanes.json
-[[ ! -s err ]] || fail "with all lanes it says on stderr: $(cat err)"
-own=$(sed -n 's/^ *"lanes": \([0-9]*\),$/\1/p' lanes.json)
-for width in 1 8 16; do
-  name="$width lanes wide"
-  ((width > 1)) || name='one lane wide'
-  others=$(sed -n "s/^ *\"$name\": \([0-9.e+]*\),*$/\1/p" lanes.json)
-  if [[ -z $layer ]] && ! slabcast verify --rays 1 --group rooms --lanes "$width" >out 2>err; then
-    expect_stderr "has no kernels of $width lane"
-    [[ -z $others ]] || fail "$width lanes took part, which are not there"
-  elif ((width == own)); then
-    [[ -z $others ]] || fail "of $width lanes, the device's own, there are two: $(cat lanes.json)"
-  else
-    grep -qE '^[1-9]' <<<"$others" || fail "$width lanes took no part: $(cat lanes.json)"
-  fi
-done
+# Natively alone: OpenCL would compile every program of trees at two widths more, which test_bvh_answers does.
+lanes() {
+  local own width name others
+  expect_exit 0 slabcast verify --rays 200 --group trees --lanes all --json lanes.json
+  [[ ! -s err ]] || fail "with all lanes it says on stderr: $(cat err)"
+  own=$(sed -n 's/^ *"lanes": \([0-9]*\),$/\1/p' lanes.json)
+  for width in 1 8 16; do
+    name="$width lanes wide"
+    ((width > 1)) || name='one lane wide'
+    others=$(sed -n "s/^ *\"$name\": \([0-9.e+]*\),*$/\1/p" lanes.json)
+    if ! slabcast verify --rays 1 --group rooms --lanes "$width" >out 2>err; then
+      expect_stderr "has no kernels of $width lane"
+      [[ -z $others ]] || fail "$width lanes took part, which are not there"
+    elif ((width == own)); then
+      [[ -z $others ]] || fail "of $width lanes, the device's own, there are two: $(cat lanes.json)"
+    else
+      grep -qE '^[1-9]' <<<"$others" || fail "$width lanes took no part: $(cat lanes.json)"
+    fi
+  done
+}
+[[ -n $layer ]] || lanes
 
 # ---- refusals ----
 expect_refusal 2 'option --group: there is no group "edge"' slabcast verify --group rooms,edge
