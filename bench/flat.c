@@ -6,13 +6,13 @@
  * Measures the devices of devices.h where none is named. Both sides are interleaved and warm-up is discarded. A time is
  * printed only after the answers of every run agreed bit for bit, and a sample of them with the CPU reference and the
  * oracle. The library is timed from host array to host array. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ceiling.h"
 #include "clock_rate.h"
+#include "csv.h"
 #include "devices.h"
 #include "ray_sets.h"
 #include "report.h"
@@ -323,22 +323,6 @@ static bool run_match(bench *b, const char *scene, uint32_t count, ray_set set, 
 
 /* ---- the run ---- */
 
-static bool csv_open(bench *b) {
-  if (b->options.csv == NULL) return true;
-  b->csv = fopen(b->options.csv, "w");
-  if (b->csv != NULL) report_csv_header(b->csv);
-  if (b->csv == NULL) fprintf(stderr, "bench_flat: %s: %s\n", b->options.csv, strerror(errno));
-  return b->csv != NULL;
-}
-
-static bool csv_close(bench *b) {
-  if (b->csv == NULL) return true;
-  const bool bad = ferror(b->csv) != 0;
-  if (fclose(b->csv) == 0 && !bad) return true;
-  fprintf(stderr, "bench_flat: %s: not all of it was written\n", b->options.csv);
-  return false;
-}
-
 static bool run_rows(bench *b) {
   bool done = true;
   report_header(stdout, &b->device, b->simd_baseline == NULL ? "none for this machine" : b->simd_baseline->name,
@@ -371,10 +355,11 @@ int main(int count, char **words) {
   bench b = {0};
   char chosen[DEVICES_DEFAULT][DEVICE_SELECTOR];
   if (!parse_options(count, words, &b.options)) return 2;
-  bool done = csv_open(&b);
+  bool done = csv_open("bench_flat", b.options.csv, &b.csv);
+  if (b.csv != NULL) report_csv_header(b.csv);
   const int devices = b.options.device != NULL ? 1 : devices_default(chosen);
   for (int i = 0; done && i < devices; i++)
     done = run_device(&b, b.options.device != NULL ? b.options.device : chosen[i]);
-  done = csv_close(&b) && done;
+  done = csv_close("bench_flat", b.options.csv, b.csv) && done;
   return done ? 0 : 1;
 }

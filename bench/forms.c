@@ -6,12 +6,12 @@
  * Errors are counted by the oracle, on four sets of N rays each (1,000,000). Speed is measured in R rounds (9) that
  * interleave all formulations, S seconds each (0.02). L is 1, 8 or 16 primitives at once instead of the device's own
  * width. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv.h"
 #include "forms_device.h"
 #include "forms_reference.h"
 #include "forms_report.h"
@@ -285,15 +285,10 @@ static void bench_free(bench *b) {
 }
 
 static bool write_csv(const bench *b) {
-  if (b->options.csv == NULL) return true;
-  FILE *out = fopen(b->options.csv, "w");
-  if (out != NULL) {
-    forms_csv(out, &b->heading, b->rows, forms_count);
-    const bool bad = ferror(out) != 0;
-    if (fclose(out) == 0 && !bad) return true;
-  }
-  fprintf(stderr, "bench_forms: %s: %s\n", b->options.csv, strerror(errno));
-  return false;
+  FILE *out = NULL;
+  if (!csv_open("bench_forms", b->options.csv, &out)) return false;
+  if (out != NULL) forms_csv(out, &b->heading, b->rows, forms_count);
+  return csv_close("bench_forms", b->options.csv, out);
 }
 
 int main(int count, char **words) {

@@ -6,13 +6,13 @@
  * to host array. Embree has no call of several rays: one thread casts them in a loop over all calls of a round, and
  * several share those of a call. Our answers are compared with each other bit by bit in every round, the first ones
  * with the CPU reference and the oracle. Embree rounds differently: rays that hit on one side alone are counted. */
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "compiler.h"
+#include "csv.h"
 #include "devices.h"
 #ifdef BENCH_EMBREE
 #include "embree.h"
@@ -386,23 +386,13 @@ static bool parse_options(int count, char **words, options *o) {
 
 /* ---- the run ---- */
 
-static bool csv_open(bench *b) {
-  if (b->options.csv == NULL) return true;
-  b->csv = fopen(b->options.csv, "w");
-  if (b->csv == NULL) fprintf(stderr, "bench_latency: %s: %s\n", b->options.csv, strerror(errno));
+static bool csv_begin(bench *b) {
+  if (!csv_open("bench_latency", b->options.csv, &b->csv)) return false;
   if (b->csv != NULL)
     fprintf(b->csv,
             "date,device,driver,compiler,commit,time,scene,primitives,ray_set,query,rays,side,calls,rounds,best_us,"
             "median_us,spread\n");
-  return b->csv != NULL;
-}
-
-static bool csv_close(bench *b) {
-  if (b->csv == NULL) return true;
-  const bool bad = ferror(b->csv) != 0;
-  if (fclose(b->csv) == 0 && !bad) return true;
-  fprintf(stderr, "bench_latency: %s: not all of it was written\n", b->options.csv);
-  return false;
+  return true;
 }
 
 static bool bench_open(bench *b) {
@@ -411,7 +401,7 @@ static bool bench_open(bench *b) {
   b->primitives = geometry.count;
   const bool done = devices_open(b, &geometry) && embree_sides_open(b, &geometry);
   scene_geometry_free(&geometry);
-  return done && rays_open(b) && csv_open(b);
+  return done && rays_open(b) && csv_begin(b);
 }
 
 int main(int count, char **words) {
@@ -425,7 +415,7 @@ int main(int count, char **words) {
            b.device.name, b.device.compute_units, b.device.driver, scene_label(&b), b.primitives,
            trace_set_names[b.options.set], b.options.processor_time ? "of all threads' processors" : "wall");
   for (int any = 0; done && any <= 1; any++) done = run_query(&b, any);
-  done = csv_close(&b) && done;
+  done = csv_close("bench_latency", b.options.csv, b.csv) && done;
   sides_close(&b);
   free(b.rays);
   return done ? 0 : 1;

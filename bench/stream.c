@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "answers.h"
+#include "csv.h"
 #include "devices.h"
 #include "ray_sets.h"
 #include "scenes.h"
@@ -383,11 +384,7 @@ static bool bench_open(bench *b) {
   b->local_offsets = malloc((n + 1) * sizeof *b->local_offsets);
   if (b->rays == NULL || b->offsets == NULL || b->local_offsets == NULL) return good(CL_OUT_OF_HOST_MEMORY, "malloc");
   ray_set_fill(RAYS_INSIDE, &random, n, b->rays);
-  if (b->options.csv != NULL && (b->csv = fopen(b->options.csv, "w")) == NULL) {
-    perror(b->options.csv);
-    return false;
-  }
-  return true;
+  return csv_open("bench_stream", b->options.csv, &b->csv);
 }
 
 static bool bench_close(bench *b) {
@@ -396,9 +393,7 @@ static bool bench_close(bench *b) {
   free(b->local_offsets);
   free(b->results);
   free(b->wanted);
-  if (b->csv == NULL || fclose(b->csv) == 0) return true;
-  perror(b->options.csv);
-  return false;
+  return csv_close("bench_stream", b->options.csv, b->csv);
 }
 
 int main(int count, char **words) {

@@ -7,12 +7,12 @@
  * API. A sample of our answers is compared with the CPU reference and the oracle. Those of the second device must be
  * the first one's, bit by bit. All of them are compared with Embree's, which rounds differently: the share of rays that
  * differ is printed. */
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "csv.h"
 #include "devices.h"
 #include "embree.h"
 #include "timing.h"
@@ -334,10 +334,7 @@ static bool bench_open(bench *b) {
   for (int k = 0; k < count; k++)
     if (!device_open(b, named ? b->options.devices[k] : chosen[k])) return false;
   b->report.processor_time = b->options.processor_time;
-  if (b->options.csv != NULL && (b->report.csv = fopen(b->options.csv, "w")) == NULL) {
-    fprintf(stderr, "bench_trace: %s: %s\n", b->options.csv, strerror(errno));
-    return false;
-  }
+  if (!csv_open("bench_trace", b->options.csv, &b->report.csv)) return false;
   trace_report_begin(&b->report);
   return true;
 }
@@ -349,10 +346,8 @@ int main(int count, char **words) {
   if (!parse_options(count, words, &b.options)) return usage(stderr);
   bool done = bench_open(&b);
   for (size_t i = 0; done && i < b.options.scene_count; i++) done = run_scene(&b, b.options.scenes[i]);
-  if (!trace_report_end(&b.report)) {
-    fprintf(stderr, "bench_trace: %s: not all of it was written\n", b.options.csv);
-    done = false;
-  }
+  trace_report_end(&b.report);
+  done = csv_close("bench_trace", b.options.csv, b.report.csv) && done;
   for (int k = 0; k < b.report.device_count; k++) slab_context_destroy(b.contexts[k]);
   return done ? 0 : 1;
 }

@@ -140,7 +140,7 @@ static void print_pairs(const trace_report *r) {
   print_total(r, RATIO_DEVICES_PAIRED, "1 against 2, median of paired rounds:");
 }
 
-bool trace_report_end(trace_report *r) {
+void trace_report_end(trace_report *r) {
   if (r->cells > 0) {
     printf("\n%d cells\n", r->cells);
     print_total(r, RATIO_DEFAULT, "against Embree, fastest rounds:");
@@ -149,7 +149,4 @@ bool trace_report_end(trace_report *r) {
     print_total(r, RATIO_ROBUST_MEDIAN, "against its robust mode, medians:");
     if (r->device_count == TRACE_DEVICES) print_pairs(r);
   }
-  if (r->csv == NULL) return true;
-  const bool bad = ferror(r->csv) != 0;
-  return fclose(r->csv) == 0 && !bad;
 }

@@ -64,7 +64,7 @@ typedef struct trace_report {
 void trace_report_begin(trace_report *);
 /* At most TRACE_CELLS rows. */
 void trace_report_row(trace_report *, const trace_row *);
-/* Prints the geometric means and the worst cells. Returns false where the CSV is incomplete. */
-bool trace_report_end(trace_report *);
+/* Prints the geometric means and the worst cells. */
+void trace_report_end(trace_report *);
 
 #endif
