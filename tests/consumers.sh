@@ -12,22 +12,8 @@
 # are BUILD's, or a bare machine's: those of the C compiler.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-  echo "consumers: $*" >&2
-  exit 1
-}
-
-# quietly COMMAND...: its output, kept as $work/log, is shown where it fails.
-quietly() {
-  "$@" >"$work/log" 2>&1 || {
-    cat "$work/log" >&2
-    fail "failed: $*"
-  }
-}
+# shellcheck source=tests/script.sh
+source "$(dirname "${BASH_SOURCE[0]}")/script.sh"
 
 # refused TEXT COMMAND...: it fails, and says TEXT.
 refused() {

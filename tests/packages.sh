@@ -10,22 +10,8 @@
 # they depend on; and what lintian says, where it is installed.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-  echo "packages: $*" >&2
-  exit 1
-}
-
-# quietly COMMAND...: its output is shown where it fails.
-quietly() {
-  "$@" >"$work/log" 2>&1 || {
-    cat "$work/log" >&2
-    fail "failed: $*"
-  }
-}
+# shellcheck source=tests/script.sh
+source "$(dirname "${BASH_SOURCE[0]}")/script.sh"
 
 # build FOLDER PACKAGES [CMAKE_OPTION...]
 build() {
