@@ -399,7 +399,7 @@ slab_status scene_upload_tree(slab_scene *scene, bvh_layout *t) {
   scene->tree_nodes = wide ? t->node_bytes / sizeof(bvh_node) : 0;
   scene->bvh_floats = wide ? t->floats : 0;
   scene->stack = t->stack;
-  memcpy(scene->outside, t->outside, sizeof scene->outside);
+  memcpy(scene->uniforms.outside, t->outside, sizeof scene->uniforms.outside);
   scene->stats.tree_depth = t->depth;
   scene->stats.sah_cost = t->sah_cost;
   scene->stats.node_occupancy = t->node_occupancy;
@@ -435,9 +435,9 @@ void scene_finish(slab_scene *scene, double begin) {
   scene->stats.host_bytes =
       scene->block_capacity * sizeof *scene->blocks + scene->table_capacity * sizeof *scene->table + sizeof *scene;
   scene->stats.build_seconds = seconds_now() - begin;
-  scene->uniforms = (cast_uniforms){.geometries = scene->geometries, .mask = UINT32_MAX};
+  scene->uniforms.geometries = scene->geometries;
+  scene->uniforms.mask = UINT32_MAX;
   scene->uniforms.units = (uint32_t)(scene->bvh_floats / BLOCK_UNIT);
-  memcpy(scene->uniforms.outside, scene->outside, sizeof scene->outside);
   scene->committed = true;
 }
 

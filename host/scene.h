@@ -37,8 +37,7 @@ struct slab_scene {
   slab_tree tree;                /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
   size_t tree_nodes, bvh_floats; /* size of a wide BVH: nodes, and floats of blocks */
   uint32_t stack;                /* stack entries that a traversal can need */
-  bvh_outside outside[OUTSIDE_KINDS];
-  cast_uniforms uniforms; /* of a cast without options */
+  cast_uniforms uniforms;        /* of a cast without options */
   slab_scene_stats stats;
 };
 

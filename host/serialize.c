@@ -83,7 +83,7 @@ static serialized_header describe(const slab_scene *scene) {
   h.tree = (uint64_t)scene->tree;
   h.nodes = scene->tree_nodes;
   h.bvh_floats = scene->bvh_floats;
-  memcpy(h.outside, scene->outside, sizeof h.outside);
+  memcpy(h.outside, scene->uniforms.outside, sizeof h.outside);
   h.sah_cost = scene->stats.sah_cost;
   h.node_occupancy = scene->stats.node_occupancy;
   h.block_occupancy = scene->stats.block_occupancy;

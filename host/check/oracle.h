@@ -36,9 +36,8 @@ typedef enum oracle_judgement {
 
 /* Judges the result of one ray. result: the query's struct (slab_hit, float, uint8_t, uint32_t, slab_interval,
  * slab_short_hit), for SLAB_ALL an array of n slab_hit; n is read only for SLAB_ALL. skip: the primitive that this ray
- * does not see
- * ({SLAB_MISS, SLAB_MISS}: none); options->skip is not read. options may be NULL. `why` receives what was wrong or
- * too close, "" when right; it may be NULL with size 0. Safe from several threads.
+ * does not see ({SLAB_MISS, SLAB_MISS}: none); options->skip is not read. options may be NULL. `why` receives what was
+ * wrong or too close, "" when right; it may be NULL with size 0. Safe from several threads.
  *
  * Certain hits whose t differ by less than the error bound are right in either order. A ray along a shared edge of a
  * mesh is judged by the whole patch around the edge: rounding may decide which of its triangles is hit, but not
