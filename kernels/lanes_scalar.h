@@ -63,6 +63,9 @@ INLINE void memory_fetch(size_t address, uint bytes) {
 #define scalar_sqrt(a) sqrt(a)
 #define lanes_divide(a, b) ((a) / (b)) /* at every width */
 #define lanes_sqrt(a) sqrt(a)
+#if LANES > 1 && !defined(SLAB_PACKET) && defined(SLAB_ASSEMBLY) && defined(__SSE__)
+#define DIVIDES_BESIDE /* ray_inverses */
+#endif
 #endif
 
 /* ---- values that depend on a ray alone ---- */

@@ -15,7 +15,7 @@ INLINE real plane_from(const prepared_ray *ray, const real n[3], real offset, ma
   ray_mask any = (ray_mask)(0);
   ray_real origin[3];
   UNROLL for (int i = 0; i < 3; i++) {
-    const ray_mask faint = is_within(ray->origin[i], FLOAT_MAX_SUBNORMAL);
+    const ray_mask faint = is_faint(ray->origin[i]);
     any |= faint & (ray->origin[i] != 0.0f);
     origin[i] = faint ? (ray_real)(0.0f) : ray->origin[i];
   }

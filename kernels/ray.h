@@ -7,7 +7,6 @@
 
 #define FLOAT_MAX 0x1.fffffep+127f
 #define FLOAT_MIN_NORMAL 0x1p-126f
-#define FLOAT_MAX_SUBNORMAL 0x1.fffffcp-127f
 #define COORDINATE_MAX 0x1p60f
 #define INVERSE_WIDE 0x1.00002p+0f /* 1 + 2^-19, for inverse_wide */
 
@@ -79,6 +78,9 @@ INLINE ray_mask exponent_of(ray_real x) {
 /* False for NaN too. */
 INLINE ray_mask is_within(ray_real x, float bound) { return (x >= -bound) & (x <= bound); }
 
+/* 0 or subnormal. */
+INLINE ray_mask is_faint(ray_real x) { return (x > -FLOAT_MIN_NORMAL) & (x < FLOAT_MIN_NORMAL); }
+
 INLINE ray_mask ray_is_valid(const ray_given *r) {
   ray_mask valid = (r->t_min == r->t_min) & (r->t_max == r->t_max), moves = (ray_mask)(0); /* & and |: no branches */
   UNROLL for (int i = 0; i < 3; i++) {
@@ -131,22 +133,38 @@ INLINE void ray_turn(prepared_ray *f, octant_word octant) {
 }
 
 /* Computes the range in scaled units. Ends that underflow are rounded inward, so that t is in the scaled range exactly
- * where it is in the caller's. limit is the largest t that is finite when scaled back. So a crossing whose final t is
- * not finite fails the range test in every query. False where the range is empty or lies beyond limit. */
+ * where it is in the caller's. To the others 0 is added: any subnormal operand raises a flag (base/arithmetic.h). limit
+ * is the largest t that is finite when scaled back. So a crossing whose final t is not finite fails the range test in
+ * every query. False where the range is empty or lies beyond limit. */
 INLINE ray_mask ray_range(prepared_ray *f, const ray_given *r, const ray_real factor[2], ray_mask e) {
-  const float smallest = 0x1p-149f;
+  const ray_real smallest = (ray_real)(0x1p-149f);
   const ray_real limit = e < 0 ? factor[0] * FLOAT_MAX * factor[1] : (ray_real)(FLOAT_MAX);
   ray_real first = r->t_min * factor[0] * factor[1], last = r->t_max * factor[0] * factor[1];
-  first = first * f->back[0] * f->back[1] < r->t_min ? first + smallest : first;
-  last = last * f->back[0] * f->back[1] > r->t_max ? last - smallest : last;
+  first = first + (first * f->back[0] * f->back[1] < r->t_min ? smallest : (ray_real)(-0.0f));
+  last = last - (last * f->back[0] * f->back[1] > r->t_max ? smallest : (ray_real)(0.0f));
   f->t_min = ray_min(ray_max(first, -limit), limit);
   f->t_max = ray_min(ray_max(last, -limit), limit);
   return (r->t_min <= r->t_max) & (first <= limit) & (last >= -limit);
 }
 
+/* alone: the ray is not prepared in a loop over rays. Its quotients are lanes of one vector, and the lane that is left
+ * holds 1. Clang would leave 0 there, and a division by 0 raises a flag (base/arithmetic.h). */
+INLINE void ray_inverses(const ray_real direction[3], bool alone, ray_real inverse[3]) {
+#ifdef DIVIDES_BESIDE
+  if (alone) {
+    float4 all = (float4)(direction[0], direction[1], direction[2], 1.0f);
+    __asm__("" : "+x"(all));
+    all = 1.0f / all;
+    inverse[0] = all.x, inverse[1] = all.y, inverse[2] = all.z;
+    return;
+  }
+#endif
+  UNROLL for (int i = 0; i < 3; i++) inverse[i] = ray_divide((ray_real)(1.0f), direction[i]);
+}
+
 /* Prepares all values but those that depend on the octant. It does so for invalid rays too, without branches: see
  * prepared_rays.h. Of an invalid ray only `state` means anything. */
-INLINE prepared_ray ray_scale(const ray_given *r) {
+INLINE prepared_ray ray_scaled(const ray_given *r, bool alone) {
   prepared_ray f = {0};
   const ray_mask valid = ray_is_valid(r);
   ray_real largest = (ray_real)(0.0f);
@@ -160,8 +178,10 @@ INLINE prepared_ray ray_scale(const ray_given *r) {
   UNROLL for (int i = 0; i < 3; i++) {
     ray_real d = r->direction[i] * f.back[0] * f.back[1];
     f.origin[i] = r->origin[i];
-    f.direction[i] = is_within(d, FLOAT_MAX_SUBNORMAL) ? (ray_real)(0.0f) : d;
-    f.inverse[i] = ray_divide((ray_real)(1.0f), f.direction[i]);
+    f.direction[i] = is_faint(d) ? (ray_real)(0.0f) : d;
+  }
+  ray_inverses(f.direction, alone, f.inverse);
+  UNROLL for (int i = 0; i < 3; i++) {
     f.inverse_back[i] = -f.inverse[i];
     f.inverse_wide[i] = r->t_min < 0.0f ? (ray_real)(NAN) : f.inverse_back[i] * INVERSE_WIDE;
   }
@@ -171,9 +191,18 @@ INLINE prepared_ray ray_scale(const ray_given *r) {
   return f;
 }
 
+INLINE prepared_ray ray_scale(const ray_given *r) { return ray_scaled(r, false); }
+
 #ifndef SLAB_PACKET
 INLINE prepared_ray ray_prepare(const slab_ray *r) {
   prepared_ray f = ray_scale(r);
+  ray_turn(&f, f.octant);
+  return f;
+}
+
+/* The same of a ray that is prepared alone. */
+INLINE prepared_ray ray_prepare_alone(const slab_ray *r) {
+  prepared_ray f = ray_scaled(r, true);
   ray_turn(&f, f.octant);
   return f;
 }
@@ -193,9 +222,11 @@ INLINE ray_real ray_t_written(const prepared_ray *f, ray_real t) {
   return t * f->back[0] * f->back[1] * f->forth[0] * f->forth[1];
 }
 
-/* The largest t at which another crossing may still tie with t. */
+/* The largest t at which another crossing may still tie with t. A final t far above 2^-149 has no such neighbour: there
+ * the sum is the final t, and 0 is added as in ray_range. */
 INLINE ray_real ray_tie_limit(const prepared_ray *f, ray_real t) {
-  ray_real next = t * f->back[0] * f->back[1] + 0x1p-149f;
+  const ray_real last = t * f->back[0] * f->back[1];
+  const ray_real next = last + (is_within(last, 0x1p-100f) ? (ray_real)(0x1p-149f) : (ray_real)(0.0f));
   return ray_min(next * f->forth[0] * f->forth[1], f->t_max);
 }
 

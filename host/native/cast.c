@@ -108,7 +108,8 @@ static void choose_variants(flight *f, slab_query query, slab_traversal traversa
         f->wide->interleaved != NULL && (traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED);
     if (traversal == SLAB_TRAVERSAL_PACKETS && packet_rays(f->on, query) != 0)
       f->packet = variant(f, NATIVE_PACKET, query);
-    if (f->wide->interleaved != NULL) f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
+    if (f->wide->interleaved != NULL && ATTRIBUTES_WAIT(f->uniforms.rays))
+      f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
   }
 }
 

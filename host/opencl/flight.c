@@ -199,7 +199,7 @@ static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s
   }
   if (status == SLAB_OK) status = launch_enqueue(on, c->query, &s->launch, queue, waits, sent, next_event(s));
   if (status == SLAB_OK) s->event_count++;
-  if (status == SLAB_OK && s->launch.deferred) {
+  if (status == SLAB_OK && s->launch.deferred && ATTRIBUTES_WAIT(s->of->count)) {
     status = launch_attributes(on, c->query, &s->launch, queue, next_event(s));
     if (status == SLAB_OK) s->event_count++;
   }
