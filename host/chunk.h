@@ -10,11 +10,27 @@
  * enough to keep the memory. */
 #define STAGED_BYTES ((size_t)32 << 20)
 
+/* Where the backend mixes traversals: of each `each` pieces of a chunk one is cast by another traversal than the
+ * chunk's, to learn how the two compare. each 0: none. */
+typedef struct chunk_sample {
+  slab_traversal traversal;
+  uint32_t each;
+} chunk_sample;
+
+enum { CHUNK_SAMPLES = 2 };
+
+/* What a sample took, and as many pieces beside its own that the chunk's traversal cast. */
+typedef struct sampled_times {
+  uint64_t rays, beside;          /* rays of the pieces */
+  double seconds, beside_seconds; /* of the thread's processor time */
+} sampled_times;
+
 /* A chunk: the rays that go to a device at once. All zero before the first of a call. */
 typedef struct chunk {
   size_t first;
   uint32_t count;
   slab_traversal traversal;
+  chunk_sample samples[CHUNK_SAMPLES];
   hits_known known; /* known number of hits per ray, for collecting */
   void *in_flight;  /* the backend's own, from the first begin of a call to settle */
 } chunk;
@@ -23,7 +39,8 @@ typedef struct chunk {
 typedef struct chunk_outcome {
   uint32_t invalid;
   hit_batch *batch; /* NULL: no hits are collected; else owned by the caller */
-  bool first_use;   /* some kernel was used for the first time; a driver may finish compiling it only then */
+  sampled_times sampled[CHUNK_SAMPLES];
+  bool first_use; /* some kernel was used for the first time; a driver may finish compiling it only then */
 } chunk_outcome;
 
 /* Maximum bytes of a chunk's collected hits. */

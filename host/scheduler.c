@@ -195,7 +195,9 @@ static void traversal_choice_open(device_worker *s) {
                                .lower = stats->lower,
                                .upper = stats->upper,
                                .compute_units = s->on.device->info.compute_units,
-                               .ready = s->on.device->backend->ready};
+                               .ready = s->on.device->backend->ready,
+                               /* lists of SLAB_ALL in progress lie as the traversal wants them */
+                               .mixes = s->on.device->backend->mixes && c->query != SLAB_ALL};
   pthread_mutex_lock(&s->on.device->lock);
   s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
   pthread_mutex_unlock(&s->on.device->lock);
@@ -237,6 +239,7 @@ static bool take(device_worker *s, chunk *to, bool *trial) {
                                                 : s->bound,
                    most = bound_collected(s, all);
     to->traversal = traversal_choice_next(&s->traversal_choice, most, &to->count, trial);
+    traversal_choice_samples(&s->traversal_choice, to->traversal, to->count, to->samples);
     to->known = s->hits;
     if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
     f->next += to->count;
@@ -266,7 +269,9 @@ static void note_kernels(device *d, bool built, double seconds) {
 
 /* Uses the time of a chunk to size the next. The kernels of a chunk start after those of the previous chunk have ended.
  */
-static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint32_t count, bool first_use) {
+static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint32_t count,
+                  const chunk_outcome *outcome) {
+  const bool first_use = outcome->first_use;
   const moment now = moment_now(s->on.device), begun = s->begun[at], ended = s->ended;
   const double seconds = now.wall - (ended.wall > begun.wall ? ended.wall : begun.wall);
   const double work = now.work - (ended.work > begun.work ? ended.work : begun.work);
@@ -274,6 +279,7 @@ static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint3
   note_kernels(s->on.device, first_use, seconds);
   if (first_use || !(seconds > 0.0)) return;
   traversal_choice_note(&s->traversal_choice, s->trial[at], traversal, count, work);
+  traversal_choice_compare(&s->traversal_choice, s->chunks[at].samples, outcome->sampled);
   s->size = next_launch(s->size, count / seconds, s->bound);
   pthread_mutex_lock(&s->cast_job->lock);
   s->rate = count / seconds;
@@ -335,7 +341,7 @@ static void end_oldest(device_worker *s) {
     worker_fail(s, status);
     return;
   }
-  learn(s, at, traversal, count, outcome.first_use);
+  learn(s, at, traversal, count, &outcome);
   /* counting and listing hits in one pass counts as two */
   const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
   if (outcome.batch != NULL) collect(s, outcome.batch);
@@ -353,10 +359,13 @@ static bool cast_job_goes_on(cast_job *f) {
 }
 
 /* Chunks in flight at most. A trial needs the device for itself. The first chunk of a collection runs alone too, since
- * it determines the number of hits per ray. */
+ * it determines the number of hits per ray, and each where the next goes by what it compares. */
 static uint32_t most_in_flight(const device_worker *s) {
   const bool asks = s->cast_job->cast->collected != NULL && !hits_are_known(&s->hits);
-  return asks || traversal_choice_trying(&s->traversal_choice) ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
+  const traversal_choice *choice = &s->traversal_choice;
+  return asks || choice->mixes || traversal_choice_trying(choice) ? 1
+         : s->on.device->in_place                                 ? CHUNKS_IN_PLACE
+                                                                  : CHUNKS;
 }
 
 static void *worker_run(void *argument) {

@@ -5,10 +5,11 @@
 
 #include <stdbool.h>
 
+#include "chunk.h"
 #include "slabcast.h"
 #include "sort.h"
 
-enum { TRAVERSALS = SLAB_TRAVERSAL_SORTED + 1, TRAVERSALS_TRIED = 3, RAYS_ORDERS = RAYS_SCATTERED + 1 };
+enum { TRAVERSALS = SLAB_TRAVERSAL_SORTED + 1, TRAVERSALS_TRIED = 1 + CHUNK_SAMPLES, RAYS_ORDERS = RAYS_SCATTERED + 1 };
 
 /* Results so far of casts of one query, with rays in one order, on one device. */
 typedef struct traversal_choice {
@@ -31,6 +32,9 @@ typedef struct traversal_choice {
                                     that agreed */
   bool sorts;                    /* interleaved rays may be sorted as well */
   double sorting_pays;           /* seconds per interleaved ray above which sorting pays */
+  bool mixes;                    /* chunks have samples of the other candidates instead of trials */
+  double ratio[TRAVERSALS];      /* a candidate's time to that of the best, by samples */
+  double weight[TRAVERSALS];     /* rays that it rests on, the older ones counted less; 0: no sample yet */
 } traversal_choice;
 
 /* The results for each query and order. All zero: no results yet. */
@@ -48,6 +52,7 @@ typedef struct traversal_task {
   const float *lower, *upper; /* bounds of the scene, 3 floats each */
   uint32_t compute_units;     /* the device's */
   bool ready;                 /* kernels are there: none is built or loaded for a first use */
+  bool mixes;                 /* the backend mixes traversals (chunk_sample) */
 } traversal_task;
 
 traversal_choice traversal_choice_begin(const traversal_task *, const traversal_memory *);
@@ -62,5 +67,11 @@ slab_traversal traversal_choice_next(traversal_choice *, uint32_t most, uint32_t
 /* Records the time of a chunk and whether it was a trial. A trial must be recorded before the next chunk is asked for.
  */
 void traversal_choice_note(traversal_choice *, bool trial, slab_traversal, uint32_t rays, double seconds);
+/* The samples of a chunk of `count` rays: none where the choice does not mix. */
+void traversal_choice_samples(const traversal_choice *, slab_traversal, uint32_t count,
+                              chunk_sample samples[CHUNK_SAMPLES]);
+/* Records what a chunk with these samples gave, before the next chunk is asked for. */
+void traversal_choice_compare(traversal_choice *, const chunk_sample samples[CHUNK_SAMPLES],
+                              const sampled_times sampled[CHUNK_SAMPLES]);
 
 #endif

@@ -159,6 +159,7 @@ INLINE void ray_inverses(const ray_real direction[3], bool alone, ray_real inver
     return;
   }
 #endif
+  (void)alone;
   UNROLL for (int i = 0; i < 3; i++) inverse[i] = ray_divide((ray_real)(1.0f), direction[i]);
 }
 

@@ -1,6 +1,8 @@
 /* Casts rays on the processor, in the caller's arrays. The threads of the pool take pieces of a chunk's rays one after
  * the other. All kernels of a piece run on one thread, while its rays and results are in the cache. */
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/pool.h"
 #include "base/status.h"
@@ -18,12 +20,19 @@
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
+/* One of the ways to cast the pieces of a chunk. */
+typedef struct way {
+  const native_variant *packet; /* NULL: no packets */
+  native_wide *cast_rays;       /* what packets have left, or all rays */
+} way;
+
 /* A chunk between its begin and its end, and what its kernels are given. */
 typedef struct flight {
   const chunk *of;
   const device_scene *on;
   const native_scene *scene;
-  const native_variant *flat, *compressed, *wide, *packet, *attributes; /* NULL: not used */
+  const native_variant *flat, *compressed, *attributes; /* NULL: not used */
+  way ways[1 + CHUNK_SAMPLES];                          /* the chunk's, and those of its samples */
   const slab_ray *rays;
   void *results;
   const slab_primitive_id *skips;
@@ -33,28 +42,71 @@ typedef struct flight {
   bool interleaved;
   hit_batch *batch;
   uint32_t invalid;
+  atomic_uint_fast64_t sampled[CHUNK_SAMPLES][2]; /* nanoseconds: of pieces beside a sample's, and of its own */
 } flight;
 
 /* ---- the kernels ---- */
 
-static void run_attributes(void *argument, size_t piece) {
-  const flight *f = argument;
-  const uint32_t lanes = f->on->device->info.lane_width, first = (uint32_t)piece * f->uniforms.rays_each,
-                 rest = f->uniforms.rays - first, count = rest < f->uniforms.rays_each ? rest : f->uniforms.rays_each;
+static void run_attributes_of(flight *f, size_t piece, cast_uniforms uniforms) {
+  const uint32_t lanes = f->on->device->info.lane_width, first = (uint32_t)piece * uniforms.rays_each,
+                 rest = uniforms.rays - first, count = rest < uniforms.rays_each ? rest : uniforms.rays_each;
   for (uint32_t i = first / lanes, end = (first + count + lanes - 1) / lanes; i < end; i++)
     f->attributes->kernel.attributes(i, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
-                                     NULL, f->uniforms, f->scene->nodes, f->fallback, f->sorted);
+                                     NULL, uniforms, f->scene->nodes, f->fallback, f->sorted);
 }
 
-static void run_bvh(flight *f, size_t piece) {
-  native_wide *const cast_rays = f->interleaved ? f->wide->interleaved : f->wide->kernel.wide;
-  if (f->packet != NULL)
-    f->packet->kernel.packet(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
-                             &f->invalid, f->uniforms, f->scene->nodes, f->fallback, f->sorted);
-  cast_rays(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips, &f->invalid,
-            f->uniforms, f->scene->nodes, f->fallback, f->sorted);
+static void run_attributes(void *argument, size_t piece) {
+  flight *f = argument;
+  run_attributes_of(f, piece, f->uniforms);
+}
+
+static void run_way(flight *f, const way *w, size_t piece) {
+  const cast_uniforms *uniforms = &f->uniforms;
+  cast_uniforms own;
+  if (w->packet == NULL && uniforms->packet != 0) {
+    own = *uniforms;
+    own.packet = 0;
+    uniforms = &own;
+  }
+  if (w->packet != NULL)
+    w->packet->kernel.packet(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
+                             &f->invalid, *uniforms, f->scene->nodes, f->fallback, f->sorted);
+  w->cast_rays(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips, &f->invalid,
+               *uniforms, f->scene->nodes, f->fallback, f->sorted);
   /* results of sorted rays are scattered over all pieces, so their attributes wait for the last of these */
-  if (f->attributes != NULL && f->sorted == NULL) run_attributes(f, piece);
+  if (f->attributes != NULL && f->sorted == NULL) run_attributes_of(f, piece, *uniforms);
+}
+
+static uint64_t thread_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Which sample a piece counts for, as its own or as the one beside it; CHUNK_SAMPLES: none. Each sample has places of
+ * its own. */
+static int sample_of(const flight *f, size_t piece, bool *own) {
+  const chunk_sample *samples = f->of->samples;
+  for (int step = 0; step < 2; step++)
+    for (int i = 0; i < CHUNK_SAMPLES; i++) {
+      *own = step == 0;
+      if (samples[i].each != 0 && piece >= (size_t)step &&
+          (piece - (size_t)step) % samples[i].each == samples[i].each / (2u + (uint32_t)i))
+        return i;
+    }
+  return CHUNK_SAMPLES;
+}
+
+static void run_sampled(flight *f, size_t piece) {
+  bool own;
+  const int i = sample_of(f, piece, &own);
+  if (i == CHUNK_SAMPLES) {
+    run_way(f, &f->ways[0], piece);
+    return;
+  }
+  const uint64_t begun = thread_nanoseconds();
+  run_way(f, &f->ways[own ? 1 + i : 0], piece);
+  atomic_fetch_add_explicit(&f->sampled[i][own], thread_nanoseconds() - begun, memory_order_relaxed);
 }
 
 static void run_piece(void *argument, size_t piece) {
@@ -65,8 +117,10 @@ static void run_piece(void *argument, size_t piece) {
   else if (f->compressed != NULL)
     f->compressed->kernel.compressed(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks,
                                      f->skips, &f->invalid, f->uniforms, f->scene->nodes);
+  else if (f->of->samples[0].each == 0)
+    run_way(f, &f->ways[0], piece);
   else
-    run_bvh(f, piece);
+    run_sampled(f, piece);
 }
 
 /* threads: at most, the caller's included. */
@@ -95,20 +149,33 @@ static const native_variant *variant(const flight *f, native_program program, sl
   return v != NULL ? v : n->of[program][query][KINDS_all];
 }
 
-static void choose_variants(flight *f, slab_query query, slab_traversal traversal) {
-  f->flat = f->compressed = f->wide = f->packet = f->attributes = NULL;
+static bool goes_in_turns(slab_traversal traversal) {
+  return traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED;
+}
+
+static way way_of(const flight *f, slab_query query, slab_traversal traversal) {
+  const native_variant *wide = variant(f, NATIVE_WIDE, query);
+  const bool packets = traversal == SLAB_TRAVERSAL_PACKETS && packet_rays(f->on, query) != 0;
+  return (way){
+      .packet = packets ? variant(f, NATIVE_PACKET, query) : NULL,
+      .cast_rays = goes_in_turns(traversal) && wide->interleaved != NULL ? wide->interleaved : wide->kernel.wide};
+}
+
+static void choose_variants(flight *f, slab_query query) {
+  const chunk *of = f->of;
+  f->flat = f->compressed = f->attributes = NULL;
   f->interleaved = false;
   if (!f->on->scene->has_bvh) {
     f->flat = variant(f, NATIVE_FLAT, query);
   } else if (!has_traversals(f->on)) {
     f->compressed = variant(f, NATIVE_COMPRESSED, query);
   } else {
-    f->wide = variant(f, NATIVE_WIDE, query);
-    f->interleaved =
-        f->wide->interleaved != NULL && (traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED);
-    if (traversal == SLAB_TRAVERSAL_PACKETS && packet_rays(f->on, query) != 0)
-      f->packet = variant(f, NATIVE_PACKET, query);
-    if (f->wide->interleaved != NULL && ATTRIBUTES_WAIT(f->uniforms.rays))
+    const native_variant *wide = variant(f, NATIVE_WIDE, query);
+    f->interleaved = wide->interleaved != NULL && goes_in_turns(of->traversal);
+    f->ways[0] = way_of(f, query, of->traversal);
+    for (int i = 0; i < CHUNK_SAMPLES && of->samples[i].each != 0; i++)
+      f->ways[1 + i] = way_of(f, query, of->samples[i].traversal);
+    if (wide->interleaved != NULL && ATTRIBUTES_WAIT(f->uniforms.rays))
       f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
   }
 }
@@ -160,14 +227,22 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->fallback = NULL;
   f->batch = NULL;
   f->invalid = 0;
-  choose_variants(f, c->query, of->traversal);
+  choose_variants(f, c->query);
+}
+
+static bool uses_packets(const flight *f) {
+  bool uses = false;
+  for (int i = 0; i < 1 + CHUNK_SAMPLES && f->flat == NULL && f->compressed == NULL; i++)
+    uses = uses || ((i == 0 || f->of->samples[i - 1].each != 0) && f->ways[i].packet != NULL);
+  return uses;
 }
 
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
   flight_begin(c, on, of, f);
+  for (int i = 0; i < CHUNK_SAMPLES; i++) f->sampled[i][false] = f->sampled[i][true] = 0;
   f->uniforms.rays_each = rays_each(on, of->count, f->interleaved);
-  if (f->packet != NULL) f->uniforms.packet = on->device->info.lane_width;
-  slab_status status = f->packet != NULL ? make_fallback(f) : SLAB_OK;
+  if (uses_packets(f)) f->uniforms.packet = on->device->info.lane_width;
+  slab_status status = f->uniforms.packet != 0 ? make_fallback(f) : SLAB_OK;
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved) status = sort_rays(c, f);
   if (status == SLAB_OK && c->offsets != NULL) status = chunk_offsets(c, of, &f->offsets);
   if (status == SLAB_OK && c->collected != NULL) status = make_room(f);
@@ -175,9 +250,26 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   return status;
 }
 
+/* What the samples took. */
+static void tell_sampled(const flight *f, sampled_times sampled[CHUNK_SAMPLES]) {
+  const uint32_t rays = f->uniforms.rays, each = f->uniforms.rays_each;
+  for (uint32_t first = 0; first < rays; first += each) {
+    bool own;
+    const int i = sample_of(f, first / each, &own);
+    if (i == CHUNK_SAMPLES) continue;
+    uint64_t *of = own ? &sampled[i].rays : &sampled[i].beside;
+    *of += rays - first < each ? rays - first : each;
+  }
+  for (int i = 0; i < CHUNK_SAMPLES; i++) {
+    sampled[i].seconds = 1e-9 * (double)atomic_load(&f->sampled[i][true]);
+    sampled[i].beside_seconds = 1e-9 * (double)atomic_load(&f->sampled[i][false]);
+  }
+}
+
 static slab_status finish(flight *f, chunk_outcome *outcome) {
   const slab_status status = f->batch != NULL ? chunk_look(f->batch, f->on->scene) : SLAB_OK;
   *outcome = (chunk_outcome){.invalid = f->invalid, .batch = status == SLAB_OK ? f->batch : NULL};
+  if (f->of->samples[0].each != 0) tell_sampled(f, outcome->sampled);
   if (status == SLAB_OK) f->batch = NULL;
   release(f);
   return status;

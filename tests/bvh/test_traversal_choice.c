@@ -34,7 +34,8 @@ static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays
                                lower,
                                upper,
                                2,
-                               w.ready};
+                               w.ready,
+                               false};
   traversal_choice t = traversal_choice_begin(&task, memory);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
@@ -48,6 +49,39 @@ static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays
     at += count;
   }
   traversal_choice_end(&t, w.query, memory);
+  return o;
+}
+
+/* The same where the backend mixes traversals: rays that others than the chunk's cast are its samples. */
+static outcome cast_mixed(traversal_memory *memory, const slab_ray *rays, size_t n, pace_of *pace) {
+  enum { PIECE = 128 };
+  outcome o = {0};
+  const traversal_task task = {SLAB_CLOSEST, SLAB_TRAVERSAL_AUTO, 0xFu, rays, n, lower, upper, 2, true, true};
+  traversal_choice t = traversal_choice_begin(&task, memory);
+  for (size_t at = 0; at < n;) {
+    uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
+    bool trial;
+    chunk_sample samples[CHUNK_SAMPLES];
+    sampled_times sampled[CHUNK_SAMPLES] = {0};
+    const slab_traversal traversal = traversal_choice_next(&t, (uint32_t)(n - at), &count, &trial);
+    traversal_choice_samples(&t, traversal, count, samples);
+    assert_false(trial);
+    o.rays[traversal] += count;
+    for (int i = 0; i < CHUNK_SAMPLES && samples[i].each != 0; i++)
+      for (size_t piece = 1; (piece + 1) * PIECE < count; piece += samples[i].each) {
+        const double own = pace(samples[i].traversal, at + piece * PIECE), beside = pace(traversal, at + piece * PIECE);
+        sampled[i].rays += PIECE;
+        sampled[i].beside += PIECE;
+        sampled[i].seconds += 1e-9 * PIECE * own;
+        sampled[i].beside_seconds += 1e-9 * PIECE * beside;
+        o.rays[traversal] -= PIECE;
+        o.rays[samples[i].traversal] += PIECE;
+      }
+    traversal_choice_note(&t, trial, traversal, count, 1e-9 * count * pace(traversal, at));
+    traversal_choice_compare(&t, samples, sampled);
+    at += count;
+  }
+  traversal_choice_end(&t, SLAB_CLOSEST, memory);
   return o;
 }
 
@@ -127,6 +161,51 @@ static void change_on_the_way_is_noticed(void **state) {
   const outcome o = cast_set(LIGHT, packets_lead_first);
   assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 2, RAYS / 16 * 11);
   assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 4, RAYS / 2);
+}
+
+/* Packets are fast in one row of four. */
+static double packets_vary(slab_traversal k, size_t at) {
+  return k != SLAB_TRAVERSAL_PACKETS ? packets_lead(k, at) : at / 1024 % 4 == 0 ? 50 : 300;
+}
+
+/* Samples see all of a chunk, so the traversal is right from the second one on, and they cost little. */
+static void samples_choose_what_is_faster_over_all(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(LIGHT);
+  traversal_memory memory = {0};
+  outcome o = cast_mixed(&memory, rays, RAYS, packets_vary);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 12, RAYS);
+  o = cast_mixed(&memory, rays, RAYS, packets_vary);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 15, RAYS - RAYS / 128);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 256, RAYS / 64);
+  free(rays);
+}
+
+/* Other rays in the same order: what was learned of the first does not hold on for a cast. */
+static void samples_of_other_rays_are_forgotten(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(LIGHT);
+  traversal_memory memory = {0};
+  for (int k = 0; k < 20; k++) cast_mixed(&memory, rays, RAYS, packets_win);
+  const outcome first = cast_mixed(&memory, rays, RAYS, packets_win);
+  assert_in_range(first.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 16 * 15, RAYS - RAYS / 128);
+  cast_mixed(&memory, rays, RAYS, packets_lag);
+  const outcome later = cast_mixed(&memory, rays, RAYS, packets_lag);
+  assert_in_range(later.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 15, RAYS);
+  free(rays);
+}
+
+/* Rays whose order decides, and few rays, have no samples. */
+static void samples_are_taken_where_trials_would_be(void **state) {
+  (void)state;
+  slab_ray *camera = rays_of(CAMERA), *light = rays_of(LIGHT);
+  traversal_memory memory = {0};
+  const outcome all = cast_mixed(&memory, camera, RAYS, packets_lag),
+                few = cast_mixed(&memory, light, 4000, packets_lag);
+  assert_int_equal(all.rays[SLAB_TRAVERSAL_PACKETS], RAYS);
+  assert_int_equal(few.rays[SLAB_TRAVERSAL_PACKETS], 4000);
+  free(camera);
+  free(light);
 }
 
 /* Launch overhead would make the traversals look equal. */
@@ -344,6 +423,9 @@ int main(void) {
       cmocka_unit_test(one_slow_trial_does_not_decide_for_ever),
       cmocka_unit_test(few_rays_are_not_tried),
       cmocka_unit_test(few_rays_go_like_many_where_kernels_are_ready),
+      cmocka_unit_test(samples_choose_what_is_faster_over_all),
+      cmocka_unit_test(samples_of_other_rays_are_forgotten),
+      cmocka_unit_test(samples_are_taken_where_trials_would_be),
       cmocka_unit_test(queries_without_packets_have_none),
       cmocka_unit_test(tactic_that_is_wanted_is_kept),
       cmocka_unit_test(later_casts_know_what_earlier_ones_found),

@@ -343,12 +343,12 @@ static void scene_of_nothing_is_missed_by_every_tactic(void **state) {
 
 /* ---- trials ---- */
 
-enum {
-  TRIAL_MOST = 16384
-}; /* rays; all launches except the first and the last are larger than this, unless they are trials */
+/* Rays: all launches except the first and the last are larger than TRIAL_MOST, unless they are trials; those with
+ * samples are not larger than MIXED_MOST. */
+enum { TRIAL_MOST = 16384, MIXED_MOST = 131072 };
 
 typedef struct steps {
-  uint64_t done;
+  uint64_t done, most;
   uint32_t trials;
 } steps;
 
@@ -356,6 +356,7 @@ static int note_step(void *user, uint64_t done, uint64_t total) {
   steps *s = user;
   (void)total;
   s->trials += done - s->done <= TRIAL_MOST;
+  if (done - s->done > s->most) s->most = done - s->done;
   s->done = done;
   return 0;
 }
@@ -397,8 +398,9 @@ static void trials_change_nothing(void **state) {
     steps seen = {0};
     const slab_cast_options watched = {.progress = note_step, .user = &seen};
     assert_ok(answers_cast(&flat, queries[q], s.of[0], rays, MANY, NULL));
-    const uint32_t trials = queries[q] == SLAB_INTERVAL ? 0 : 2; /* SLAB_INTERVAL has no packets */
-    for (int k = 0; k == 0 || (k < CASTS_MOST && seen.trials < trials); k++) {
+    /* SLAB_INTERVAL has no packets; the processor takes samples instead, by which the third cast may go another way */
+    const uint32_t trials = queries[q] == SLAB_INTERVAL || harness_is_native() ? 0 : 2;
+    for (int k = 0; k < 3 || (k < CASTS_MOST && seen.trials < trials); k++) {
       seen = (steps){0};
       assert_ok(answers_cast(&tree, queries[q], measured, rays, MANY, &watched));
       assert_int_equal(answers_differ(&tree, &flat, queries[q], &first), 0);
@@ -436,13 +438,14 @@ static void check_million(const contexts *c, const char *name, uint32_t trials,
   fill(&random, &stats, MILLION, rays);
   const slab_cast_options watched = {.progress = note_step, .user = &seen};
   assert_ok(slab_any(scenes_of[1], rays, MILLION, occluded[1], NULL));
-  for (int k = 0; k < CASTS_MOST && seen.trials < trials; k++) {
+  for (int k = 0; k == 0 || (k < CASTS_MOST && seen.trials < trials); k++) {
     seen = (steps){0};
     assert_ok(slab_any(scenes_of[0], rays, MILLION, occluded[0], &watched));
     assert_memory_equal(occluded[0], occluded[1], MILLION);
     assert_int_equal(seen.done, MILLION);
   }
   assert_true(seen.trials >= trials);
+  if (trials == 0) assert_true(seen.most <= MIXED_MOST);
   for (int k = 0; k < 2; k++) {
     slab_scene_destroy(scenes_of[k]);
     free(occluded[k]);
@@ -451,7 +454,7 @@ static void check_million(const contexts *c, const char *name, uint32_t trials,
 }
 
 static void turns_are_tried_and_change_nothing(void **state) {
-  check_million(*state, "turns_are_tried_and_change_nothing", 2, fill_alike);
+  check_million(*state, "turns_are_tried_and_change_nothing", harness_is_native() ? 0 : 2, fill_alike);
 }
 
 static void fill_scattered(random_state *random, const slab_scene_stats *stats, size_t n, slab_ray *rays) {
