@@ -116,6 +116,56 @@ This package has slabcast-mpi, which casts the rays of a file on all ranks of
 an MPI job.")
 endif()
 
+# For Debian's Python, whatever its version: the modules alone, which load the library by its SONAME. METADATA is what
+# pip lists and what the modules have the version from; without a file RECORD pip leaves the package to apt.
+slab_package(python3 python3-slabcast python ""
+  "python3 (>= 3.9), python3-numpy, ${slab_runtime} (>= ${PROJECT_VERSION})" python3-pyopencl
+  "massive ray batches on processors and OpenCL devices (Python 3)
+${slab_about}
+.
+This package has the Python package, which casts arrays of NumPy and stands in
+for the ray interfaces of trimesh and Open3D.")
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_ARCHITECTURE all)
+foreach(field description requires-python dependencies)
+  file(STRINGS pyproject.toml slab_line REGEX "^${field} = ")
+  string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*$" "\\1" slab_python_${field} "${slab_line}")
+endforeach()
+file(CONFIGURE OUTPUT ${slab_package_dir}/METADATA CONTENT [[
+Metadata-Version: 2.1
+Name: slabcast
+Version: @PROJECT_VERSION@
+Summary: @slab_python_description@
+License: MIT
+Requires-Python: @slab_python_requires-python@
+Requires-Dist: @slab_python_dependencies@
+]] @ONLY)
+file(WRITE ${slab_package_dir}/INSTALLER "debian\n")
+set(slab_python_folder lib/python3/dist-packages)
+install(
+  DIRECTORY python/slabcast DESTINATION ${slab_python_folder} COMPONENT python3 EXCLUDE_FROM_ALL
+  FILES_MATCHING PATTERN *.py PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+install(
+  FILES ${slab_package_dir}/METADATA ${slab_package_dir}/INSTALLER
+  DESTINATION ${slab_python_folder}/slabcast-${PROJECT_VERSION}.dist-info COMPONENT python3 EXCLUDE_FROM_ALL)
+# Modules are compiled where they are installed, for the Python that is there.
+file(WRITE ${slab_package_dir}/postinst [[
+#!/bin/sh
+set -e
+if command -v py3compile >/dev/null 2>&1; then
+  py3compile -p python3-slabcast
+fi
+]])
+file(WRITE ${slab_package_dir}/prerm [[
+#!/bin/sh
+set -e
+if command -v py3clean >/dev/null 2>&1; then
+  py3clean -p python3-slabcast
+else
+  rm -rf /usr/lib/python3/dist-packages/slabcast/__pycache__
+fi
+]])
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_CONTROL_EXTRA ${slab_package_dir}/postinst ${slab_package_dir}/prerm)
+
 # Who links the library gets the package of that version or a later one: within a SONAME functions only come.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")

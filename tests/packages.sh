@@ -6,8 +6,8 @@
 #   test BUILD                                the same of what BUILD has, not optimised and with the kernels of BUILD
 #
 # Checked are: every file that is installed is in one package, that of its kind; the library's package is named as its
-# SONAME, can be linked to, and runs nothing when it is installed; no program has a path to its libraries in it; what
-# they depend on; and what lintian says, where it is installed.
+# SONAME, can be linked to, and runs nothing when it is installed; the modules of Python find it; no program has a path
+# to its libraries in it; what they depend on; and what lintian says, where it is installed.
 set -euo pipefail
 
 # shellcheck source=tests/script.sh
@@ -51,6 +51,31 @@ placed() {
   done < <(find "$work"/*_*/ ! -type d)
 }
 
+# python VERSION RUNTIME: the package of Python has all modules, is for every architecture and is known to Python; its
+# modules load the library of RUNTIME. Scripts of it compile them, and remove that.
+python() {
+  local modules=usr/lib/python3/dist-packages script
+  diff <(cd "$root/python" && ls slabcast/*.py slabcast/py.typed) \
+    <(cd "$work/packed/$modules" && find slabcast -type f | LC_ALL=C sort) || fail "python3-slabcast has other modules"
+  [[ $(field Architecture python3-slabcast) == all ]] || fail "python3-slabcast is not for every architecture"
+  depends python3-slabcast "$2 (>= $1)"
+  depends python3-slabcast python3-numpy
+  for script in postinst prerm; do
+    dpkg-deb -I "$packages"/python3-slabcast_*.deb $script | grep -q -- '-p python3-slabcast$' ||
+      fail "python3-slabcast has no $script"
+  done
+  if command -v python3 >/dev/null; then
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work/packed/$modules LD_LIBRARY_PATH=$(dirname "$library") \
+      python3 - "$1" "$work/packed/$modules/slabcast/_library.py" <<'END' || fail "the modules do not find the library"
+import importlib.metadata, runpy, sys
+version, path = sys.argv[1:]
+assert importlib.metadata.version("slabcast") == version, importlib.metadata.version("slabcast")
+found = runpy.run_path(path)["library"]  # without NumPy, which may not be here
+assert found.slab_version().decode() == version and "/" not in found._name, found
+END
+  fi
+}
+
 # check FOLDER PACKAGES
 check() {
   local folder=$1 packages=$2 package library soname version
@@ -59,11 +84,12 @@ check() {
     quietly dpkg-deb -x "$package" "$work/$(basename "$package" .deb)"
     dpkg-deb -x "$package" "$work/packed"
   done
-  # Each in one package, and nothing else but the documents that every package has.
-  # Debian has manuals compressed, and completions of zsh in a folder of their own.
+  # Each in one package, and nothing else but what packages alone have: documents, and modules in the folder of Debian's
+  # Python. Debian has manuals compressed, and completions of zsh in a folder of their own.
   diff <(cd "$work/installed" && find . ! -type d | grep -v doc/slabcast/LICENSE |
     sed 's|\(/man/.*\)|\1.gz|; s|/zsh/site-functions/|/zsh/vendor-completions/|' | sort) \
-    <(cd "$work" && find ./*_*/ ! -type d | sed 's|^\./[^/]*/|./|' | grep -v '/doc/.*/c[a-zA-Z.]*$' | sort) ||
+    <(cd "$work" && find ./*_*/ ! -type d | sed 's|^\./[^/]*/|./|' |
+      grep -v -e '/doc/[^/]*/c[a-zA-Z.]*$' -e '/python3/' | sort) ||
     fail "what is installed is not what is packed"
 
   library=$(find "$work/packed" -name 'libslabcast.so.*.*.*')
@@ -77,8 +103,10 @@ check() {
   [[ $(dpkg-deb -I "$packages/$package"_*.deb triggers) == 'activate-noawait ldconfig' ]] ||
     fail "the library is not made known when it is installed"
   for package in "$packages"/*.deb; do
+    [[ $package != */python3-* ]] || continue
     if dpkg-deb -I "$package" | grep -E 'postinst|postrm|preinst|prerm'; then fail "$package runs a script"; fi
   done
+  python "${version%-*}" "${soname/.so./}"
   depends libslabcast-dev "${soname/.so./} (= $version)"
   depends slabcast "${soname/.so./} (= $version)"
   depends slabcast libjansson4

@@ -1,4 +1,4 @@
-"""The C library beside this file: its structs and functions, and its statuses as exceptions.
+"""The C library: its structs and functions, and its statuses as exceptions.
 
 slabcast.h is the reference: every declaration here stands there under the same name.
 """
@@ -6,6 +6,7 @@ slabcast.h is the reference: every declaration here stands there under the same 
 from __future__ import annotations
 
 import ctypes
+import importlib.metadata
 import os
 import sys
 from ctypes import POINTER, c_char, c_char_p, c_double, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
@@ -194,8 +195,17 @@ class Batch(ctypes.Structure):
 
 
 def _open() -> ctypes.CDLL:
+    """The library beside this file, as in wheels; else, as in a distribution's package, the system's. The SONAME, the
+    first two numbers of the version, makes sure of the structs above."""
     name = {"darwin": "libslabcast.dylib", "win32": "slabcast.dll"}.get(sys.platform, "libslabcast.so")
-    return ctypes.CDLL(os.path.join(os.path.dirname(__file__), name))
+    beside = os.path.join(os.path.dirname(__file__), name)
+    if os.path.exists(beside) or sys.platform != "linux":
+        return ctypes.CDLL(beside)
+    try:
+        major, minor, _ = importlib.metadata.version("slabcast").split(".")
+    except importlib.metadata.PackageNotFoundError:
+        raise ImportError(f"there is no {beside}, and slabcast is not installed") from None
+    return ctypes.CDLL(f"{name}.{major}.{minor}")
 
 
 # ctypes releases the GIL while a function of it runs.

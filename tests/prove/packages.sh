@@ -33,6 +33,10 @@ ranks='cd /srv/trial
   mpirun --allow-run-as-root --map-by :OVERSUBSCRIBE -n 2 \
     slabcast-mpi cast --builtin city:400 --rays rays.npy -o ranks.npy
   cmp hits.npy ranks.npy && echo "the same bytes"'
+# Compiled when it was installed, and known as installed.
+python='python3 python/examples/closest.py | diff - python/examples/closest.txt
+  python3 -c "import importlib.metadata; print(importlib.metadata.version(\"slabcast\"))"
+  ls /usr/lib/python3/dist-packages/slabcast/__pycache__/_scene.*.pyc'
 install='apt-get install -q -y --no-install-recommends'
 
 for debian in 12 13; do
@@ -52,7 +56,8 @@ for debian in 12 13; do
   inside "build and run" "programs in C and C++, by pkg-config and find_package" "
     $install gcc g++ libc6-dev cmake ninja-build pkg-config
     CMAKE_GENERATOR=Ninja tests/consumers.sh strangers /usr" '^strangers '
-  inside "nothing is left" "the packages purged" "apt-get purge -q -y 'slabcast.*' 'libslabcast.*'
+  inside "the same lines" "Python's example by Debian's own Python" "$python"
+  inside "nothing is left" "the packages purged" "apt-get purge -q -y '.*slabcast.*'
     find /usr /etc /var/lib/dpkg -name '*slabcast*' | tee left
     test ! -s left"
 done
