@@ -147,6 +147,9 @@ install(
 install(
   FILES ${slab_package_dir}/METADATA ${slab_package_dir}/INSTALLER
   DESTINATION ${slab_python_folder}/slabcast-${PROJECT_VERSION}.dist-info COMPONENT python3 EXCLUDE_FROM_ALL)
+install(
+  DIRECTORY python/examples/ DESTINATION ${slab_example_folder} COMPONENT python3 EXCLUDE_FROM_ALL
+  FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
 # Modules are compiled where they are installed, for the Python that is there.
 file(WRITE ${slab_package_dir}/postinst [[
 #!/bin/sh

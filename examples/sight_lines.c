@@ -32,10 +32,12 @@ static float noise(float x, float y) {
 /* Ridges where the noise passes 0.5, and finer ones upon them. */
 static float made_height(float x, float y) {
   float sum = 0, size = 900, f = 1 / 5200.0f, below = 1;
-  for (int octave = 0; octave < 8; octave++, f *= 2, size /= 2) {
+  for (int octave = 0; octave < 8; octave++) {
     const float ridge = 1 - fabsf(2 * noise(x * f + 7, y * f + 3) - 1);
     sum += size * ridge * ridge * below;
     below = fminf(1, 1.6f * ridge * ridge);
+    f *= 2;
+    size /= 2;
   }
   return sum;
 }

@@ -84,12 +84,12 @@ check() {
     quietly dpkg-deb -x "$package" "$work/$(basename "$package" .deb)"
     dpkg-deb -x "$package" "$work/packed"
   done
-  # Each in one package, and nothing else but what packages alone have: documents, and modules in the folder of Debian's
-  # Python. Debian has manuals compressed, and completions of zsh in a folder of their own.
+  # Each in one package, and nothing else but what packages alone have: documents, and Python's modules and examples.
+  # Debian has manuals compressed, and completions of zsh in a folder of their own.
   diff <(cd "$work/installed" && find . ! -type d | grep -v doc/slabcast/LICENSE |
     sed 's|\(/man/.*\)|\1.gz|; s|/zsh/site-functions/|/zsh/vendor-completions/|' | sort) \
     <(cd "$work" && find ./*_*/ ! -type d | sed 's|^\./[^/]*/|./|' |
-      grep -v -e '/doc/[^/]*/c[a-zA-Z.]*$' -e '/python3/' | sort) ||
+      grep -v -e '/doc/[^/]*/c[a-zA-Z.]*$' -e '/python3/' -e '\.py$' | sort) ||
     fail "what is installed is not what is packed"
 
   library=$(find "$work/packed" -name 'libslabcast.so.*.*.*')

@@ -5,6 +5,7 @@
 #             the example by a bare Python with nothing but numpy, where no OpenCL is
 #   tests     python/tests on that wheel, beside trimesh and pyopencl
 #   types     mypy --strict on the package and its examples; ruff on all that is Python there, and its format
+#   pictures  docs/examples.py on a new wheel: draws those of its arguments, else all
 #   bench     bench/python.py on a new wheel, with its options, beside Open3D, and trimesh with embreex
 #
 # `package` comes before tests and types. What is needed comes from PyPI into BUILD/python; where it does not, 77 skips
@@ -85,9 +86,11 @@ has_package() {
   compgen -G "$here/dist/*.whl" >/dev/null || exit 77
 }
 
+install_wheel() { "$here/tools/bin/pip" install -q --no-deps --force-reinstall --no-compile "$here"/dist/*.whl; }
+
 tests() {
   has_package
-  "$here/tools/bin/pip" install -q --no-deps --force-reinstall --no-compile "$here"/dist/*.whl
+  install_wheel
   cd "$root"
   "$here/tools/bin/python" -m pytest -q -p no:cacheprovider -o console_output_style=classic --durations=5
 }
@@ -100,6 +103,12 @@ types() {
   "$here/tools/bin/ruff" format -q --no-cache --check
 }
 
+pictures() {
+  package
+  install_wheel
+  "$here/tools/bin/python" "$root/docs/examples.py" "$build/bin" "$@"
+}
+
 bench() {
   package
   fill "$here/opponents" "$root/bench/python.txt"
@@ -108,6 +117,6 @@ bench() {
 }
 
 case $step in
-  package | tests | types | bench) "$step" "${@:3}" ;;
+  package | tests | types | pictures | bench) "$step" "${@:3}" ;;
   *) fail "there is no step $step" ;;
 esac

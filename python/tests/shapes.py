@@ -57,6 +57,6 @@ def hit_distances(vertices, faces, rays):
         u = np.einsum("rti,rti->rt", from_a, np.cross(columns[1], columns[2])) / volume
         v = np.einsum("rti,rti->rt", columns[0], np.cross(from_a, columns[2])) / volume
         t = np.einsum("rti,rti->rt", columns[0], np.cross(columns[1], from_a)) / volume
-    least = np.minimum(np.minimum(u, v), 1 - u - v)
+        least = np.minimum(np.minimum(u, v), 1 - u - v)
     inside = (least >= 0) & (t >= rays[:, 3:4]) & (t <= rays[:, 7:8])
     return np.where(inside, t, np.inf), np.abs(least)

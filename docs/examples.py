@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Draws docs/examples/*.png from what the examples write: `./dev pictures` runs it.
+
+    examples.py BIN [NAME...]     BIN: the folder of the built programs; NAME: lidar, sight_lines, ...; else all
+
+Needs slabcast, NumPy and Pillow. Pictures of meshes are cast by slabcast too."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+import slabcast
+
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+ROOT, BIN = Path(__file__).resolve().parents[1], Path(sys.argv[1])
+WIDTH, HEIGHT, FINE = 1280, 560, 2  # of a picture, and how many times finer it is drawn
+NIGHT = np.array([11, 15, 24]) / 255
+FONT = ImageFont.load_default(15)
+
+
+def run(*command: str) -> str:
+    """What a command prints, which is shown too."""
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    print(f"$ {' '.join(command)}\n{printed}", end="", flush=True)
+    return printed
+
+
+def python(name: str, *arguments: str) -> str:
+    return run(sys.executable, str(ROOT / "python/examples" / f"{name}.py"), *arguments)
+
+
+def read_ply(path: Path) -> dict[str, np.ndarray]:
+    """Its elements, each an array with the names of its properties; lists are of three."""
+    header, data = path.read_bytes().split(b"end_header\n", 1)
+    kinds = {"float": "<f4", "uchar": "u1", "int": "<i4", "uint": "<u4"}
+    elements: dict[str, tuple[int, list[tuple]]] = {}
+    for word in (line.split() for line in header.decode().splitlines()):
+        if word[0] == "element":
+            fields: list[tuple] = []
+            elements[word[1]] = int(word[2]), fields
+        elif word[0] == "property" and word[1] == "list":
+            fields += [("count", kinds[word[2]]), (word[4], kinds[word[3]], (3,))]
+        elif word[0] == "property":
+            fields.append((word[2], kinds[word[1]]))
+    arrays, at = {}, 0
+    for name, (count, fields) in elements.items():
+        arrays[name] = np.frombuffer(data, fields, count, at)
+        at += arrays[name].nbytes
+    return arrays
+
+
+# ---- cameras and light ----
+
+
+class Camera:
+    """At `eye`, looking to `to`, z upward; fov in degrees, from top to bottom."""
+
+    def __init__(self, eye, to, fov: float) -> None:
+        self.eye = np.array(eye, float)
+        ahead = np.array(to, float) - self.eye
+        self.ahead = ahead / np.linalg.norm(ahead)
+        right = np.cross(self.ahead, [0, 0, 1])
+        self.right = right / np.linalg.norm(right)
+        self.up = np.cross(self.right, self.ahead)
+        self.scale = HEIGHT * FINE / 2 / np.tan(np.radians(fov) / 2)
+
+    def rays(self) -> np.ndarray:
+        """Unit directions (HEIGHT * FINE, WIDTH * FINE, 3)."""
+        x = (np.arange(WIDTH * FINE) + 0.5 - WIDTH * FINE / 2)[None, :, None]
+        y = (np.arange(HEIGHT * FINE) + 0.5 - HEIGHT * FINE / 2)[:, None, None]
+        directions = self.scale * self.ahead + x * self.right - y * self.up
+        return (directions / np.linalg.norm(directions, axis=-1, keepdims=True)).astype(np.float32)
+
+    def project(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Column, row and depth of points (n, 3)."""
+        away = points - self.eye
+        depth = away @ self.ahead
+        with np.errstate(all="ignore"):
+            scale = self.scale / depth
+            return WIDTH * FINE / 2 + scale * (away @ self.right), HEIGHT * FINE / 2 - scale * (away @ self.up), depth
+
+
+def color(*values: int) -> np.ndarray:
+    return np.array([[v >> 16 & 255, v >> 8 & 255, v & 255] for v in values]).squeeze() / 255
+
+
+def ramp(share: np.ndarray, *stops: int) -> np.ndarray:
+    """Colours between stops that are evenly apart."""
+    stop, at = color(*stops), np.linspace(0, 1, len(stops))
+    return np.stack([np.interp(share, at, stop[:, k]) for k in range(3)], axis=-1)
+
+
+def hemisphere(count: int) -> np.ndarray:
+    """Unit directions (count, 3) about z, as dense as the cosine."""
+    k = np.arange(count) + 0.5
+    radius, angle = np.sqrt(k / count), k * np.pi * (3 - np.sqrt(5))
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle), np.sqrt(1 - k / count)], axis=-1)
+
+
+def lit(scene: slabcast.Scene, camera: Camera, shade, sun=(-0.45, -0.6, 0.66), rays: int = 64) -> np.ndarray:
+    """A picture by sun and sky: shade(hits, points) gives the colours of what is hit, `rays` go to the sky."""
+    sun = (sun / np.linalg.norm(sun)).astype(np.float32)
+    picture, rng, dome = [], np.random.default_rng(5), hemisphere(rays)
+    eye = camera.eye.astype(np.float32)
+    for directions in np.array_split(camera.rays(), HEIGHT * FINE // 20):
+        flat = directions.reshape(-1, 3)
+        hits = scene.closest(eye, flat, face_forward=True)
+        is_hit = hits["geometry"] != slabcast.MISS
+        hits, normal = hits[is_hit], hits["normal"][is_hit]
+        near = hits["t"][:, None] * (1 - 1e-5)
+        points = (eye + near * flat[is_hit] + 1e-4 * near * normal).astype(np.float32)
+        side = np.cross(normal, np.where(np.abs(normal[:, :1]) < 0.7, [[1, 0, 0]], [[0, 1, 0]]))
+        side /= np.linalg.norm(side, axis=-1, keepdims=True)
+        other, turn = np.cross(normal, side), rng.uniform(0, 2 * np.pi, (len(normal), 1))
+        first, second = np.cos(turn) * side + np.sin(turn) * other, np.cos(turn) * other - np.sin(turn) * side
+        up = (dome @ np.stack([first, second, normal], axis=1)).astype(np.float32)
+        sky = 1 - scene.any(points[:, None], up).mean(axis=1)
+        direct = np.maximum(normal @ sun, 0) * ~scene.any(points, sun)
+        light = 0.6 * sky[:, None] * [0.9, 0.97, 1.1] + 0.75 * direct[:, None] * [1.1, 1.0, 0.86]
+        strip = np.full((len(flat), 3), np.nan)
+        strip[is_hit] = (shade(hits, points) ** 2.2 * light) ** (1 / 2.2)  # light adds up in linear numbers
+        picture.append(strip.reshape(directions.shape))
+    return np.concatenate(picture)
+
+
+def over(picture: np.ndarray, background: np.ndarray) -> np.ndarray:
+    """The picture, and a background where nothing was hit."""
+    return np.where(np.isnan(picture), background, picture)
+
+
+def save(name: str, picture: np.ndarray, label=None, colors: int = 256) -> None:
+    """A picture of floats from 0 to 1, FINE times too fine, as a PNG of so many colours."""
+    pixels = (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8)
+    small = Image.fromarray(pixels).resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+    if label:
+        label(ImageDraw.Draw(small))
+    path = ROOT / "docs/examples" / f"{name}.png"
+    path.parent.mkdir(exist_ok=True)
+    small.quantize(colors, Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path}: {path.stat().st_size} bytes", flush=True)
+
+
+# ---- the pictures ----
+
+
+def lidar(work: Path) -> None:
+    python("lidar", str(work / "sweep.ply"))
+    cloud = read_ply(work / "sweep.ply")["vertex"]
+    points = np.stack([cloud["x"], cloud["y"], cloud["z"]], axis=-1)
+    camera = Camera((-4, -3.5, 12.5), (40, 1, -0.3), 46)
+    column, row, depth = camera.project(points)
+    # Of each label the colours from the ground up to a height.
+    shade = np.empty(points.shape)
+    for label, top, *stops in (
+        (0, 1, 0x3F5FB5, 0x3F5FB5),
+        (1, 14, 0x3A5FD0, 0x35A7EA, 0x86ECE4, 0xFBFFE0),
+        (2, 1.6, 0xE8501E, 0xFFD166),
+        (3, 4, 0x8A6A4A, 0xA98A66),
+        (4, 7.5, 0x2FB565, 0xC8F58A),
+    ):
+        own = cloud["label"] == label
+        shade[own] = ramp(points[own, 2] / top, *stops)
+    shade = shade * (0.35 + 0.65 * np.exp(-np.maximum(depth - 15, 0) / 120))[:, None]
+    picture = np.tile(NIGHT, (HEIGHT * FINE, WIDTH * FINE, 1))
+    order = np.argsort(-depth)
+    order = order[depth[order] > 0.5]
+    for size, nearer in ((1, np.inf), (2, 60.0), (3, 22.0)):
+        some = order[depth[order] < nearer]
+        for dx in range(size):
+            for dy in range(size):
+                x, y = (column[some] + dx).astype(int), (row[some] + dy).astype(int)
+                seen = (x >= 0) & (x < WIDTH * FINE) & (y >= 0) & (y < HEIGHT * FINE)
+                picture[y[seen], x[seen]] = shade[some[seen]]
+    save("lidar", picture, colors=40)
+
+
+def sight_lines(work: Path) -> None:
+    printed = run(str(BIN / "sight_lines"), str(work / "seen.ply"))
+    ply = read_ply(work / "seen.ply")
+    vertices, faces = ply["vertex"], np.ascontiguousarray(ply["face"]["vertex_indices"])
+    points = np.stack([vertices["x"], vertices["y"], vertices["z"]], axis=-1)
+    colors = np.stack([vertices["red"], vertices["green"], vertices["blue"]], axis=-1) / 255
+    masts = np.array(re.findall(r"\((\S+), (\S+), (\S+)\)", printed), float)
+    scene = slabcast.Scene()
+    scene.add_mesh(points, faces)
+    source = (ROOT / "examples/sight_lines.c").read_text()
+    palette = np.array(re.findall(r"\{(\d+), (\d+), (\d+)\}", source), float) / 255
+    # The masts are drawn far too large, to be seen at all.
+    foot, tip = np.array([40, 40, 60], np.float32), np.array([40, 40, 420], np.float32)
+    scene.add_boxes((masts - foot).astype(np.float32), (masts + tip).astype(np.float32))
+    scene.add_spheres((masts + [0, 0, 480]).astype(np.float32), np.full(len(masts), 130, np.float32))
+
+    def shade(hits, _):
+        flat = colors[faces[np.where(hits["geometry"] == 0, hits["primitive"], 0)]]
+        u, v = hits["u"][:, None], hits["v"][:, None]
+        result = flat[:, 0] * (1 - u - v) + flat[:, 1] * u + flat[:, 2] * v
+        result[hits["geometry"] == 1] = 0.95
+        tips = hits["geometry"] == 2
+        result[tips] = palette[hits["primitive"][tips]]
+        return result
+
+    picture = lit(scene, Camera((-7600, -9800, 6600), (700, -200, 0), 40), shade, (-0.8, 0.3, 0.5))
+    save("sight_lines", over(picture, NIGHT), colors=128)
+
+
+def sky_exposure(work: Path) -> None:
+    spacing = 0.5
+    python("sky_exposure", str(work / "roofs.npy"), "--spacing", str(spacing))
+    rows, example = np.load(work / "roofs.npy"), runpy.run_path(str(ROOT / "python/examples/sky_exposure.py"))
+    buildings = example["town"](5)
+    scene = slabcast.Scene()
+    for corners in buildings:
+        scene.add_mesh(corners, example["WALLS"] + example["ROOF"])
+    ground = scene.add_planes([0, 0, 1], 0)
+    # The places are on a grid, whose cells the points of the picture look up.
+    lower = np.array([rows["x"].min(), rows["y"].min()])
+    cell = np.rint((np.stack([rows["x"], rows["y"]], axis=-1) - lower) / spacing).astype(int)
+    grid = np.full(cell.max(axis=0) + 1, np.nan)
+    grid[cell[:, 0], cell[:, 1]] = rows["exposure"]
+    stops = (0x2D1160, 0x8C2981, 0xDE4968, 0xFE9F6D, 0xFCFDBF)
+
+    def shade(hits, points):
+        colors = np.where((hits["geometry"] == ground)[:, None], color(0xB4BAC2), color(0xDADBDE))
+        at = np.clip(np.rint((points[:, :2] - lower) / spacing).astype(int), 0, np.array(grid.shape) - 1)
+        share = grid[at[:, 0], at[:, 1]]
+        roof = (hits["normal"][:, 2] > 0.3) & (points[:, 2] > 2.5) & ~np.isnan(share)
+        colors[roof] = ramp((share[roof] - 0.4) / 0.6, *stops)
+        return colors
+
+    def label(draw):
+        for x in range(200):
+            draw.line([(40 + x, 32), (40 + x, 46)], tuple((ramp(x / 199, *stops) * 255).astype(int)))
+        for x, text in ((40, "40 %"), (140, "70 %"), (240, "100 % of the sky")):
+            draw.text((x, 50), text, (20, 24, 32), FONT, "ma")
+
+    picture = lit(scene, Camera((-190, -300, 205), (12, -2, 0), 31), shade)
+    save("sky_exposure", over(picture, color(0xAFC6DC)), label)
+
+
+def picking(work: Path) -> None:
+    printed = run(str(BIN / "picking"), str(work / "picture.ppm"))
+    clicks = re.findall(r"pixel \((\d+), (\d+)\): (box \d+)", printed)
+
+    def label(draw):
+        for x, y, box in clicks:
+            x, y = int(x) // FINE, int(y) // FINE
+            mouse = [(0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (13, 12)]
+            draw.polygon([(x + dx, y + dy) for dx, dy in mouse], "white", "black")
+            draw.text((x + 16, y + 12), box, "white", FONT, stroke_width=2, stroke_fill=(11, 15, 24))
+
+    save("picking", np.asarray(Image.open(work / "picture.ppm")) / 255, label, colors=160)
+
+
+def culling(work: Path) -> None:
+    run(str(BIN / "culling"), str(work / "map.ppm"))
+
+    def label(draw):
+        # The camera's place on the map and what its picture, 16 to 9 and 40 degrees high, has in view.
+        x, y = WIDTH // 10, HEIGHT // 2
+        slope = np.tan(np.radians(20)) * 16 / 9
+        for side in (-1, 1):
+            draw.line([(x, y), (x + y / slope, y + side * y)], "white", 1)
+        draw.ellipse([x - 5, y - 5, x + 5, y + 5], "white")
+        draw.text((x - 12, y - 8), "camera", "white", FONT, "ra", stroke_width=2, stroke_fill=(11, 15, 24))
+
+    save("culling", np.asarray(Image.open(work / "map.ppm")) / 255, label)
+
+
+def inside(work: Path) -> None:
+    python("inside", str(work / "cells.npy"), "--cells", "56")
+    cells, example = np.load(work / "cells.npy"), runpy.run_path(str(ROOT / "python/examples/inside.py"))
+    vertices, faces = example["knot"]()
+    middles, size = example["centers"](vertices, 56)
+    # Right of the middle the mesh, left of it its cells.
+    scene = slabcast.Scene()
+    middle = vertices[:, 0].mean()
+    scene.add_mesh(vertices, faces[(vertices[faces, 0] > middle).all(axis=-1)])
+    held = middles[cells & (middles[..., 0] < middle + size)]
+    scene.add_boxes(held - np.float32(0.46 * size), held + np.float32(0.46 * size))
+    scene.add_planes([0, 0, 1], float(vertices[:, 2].min()) - 0.05)
+
+    def shade(hits, points):
+        colors = np.where((hits["geometry"] == 2)[:, None], color(0xE9E6DF), color(0x2F8FA8))
+        return np.where((hits["geometry"] == 1)[:, None], color(0xF0A04B), colors)
+
+    picture = lit(scene, Camera((-2.2, -7.6, 5.6), (0.05, -0.2, -0.32), 35.5), shade)
+    save("inside", over(picture, color(0xE9E6DF)))
+
+
+PICTURES = {
+    "lidar": lidar,
+    "sight_lines": sight_lines,
+    "sky_exposure": sky_exposure,
+    "inside": inside,
+    "picking": picking,
+    "culling": culling,
+}
+
+
+def main() -> None:
+    names = sys.argv[2:] or PICTURES
+    with tempfile.TemporaryDirectory() as work:
+        for name in names:
+            PICTURES[name](Path(work))
+
+
+if __name__ == "__main__":
+    main()
