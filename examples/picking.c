@@ -17,36 +17,24 @@ static float chance(uint32_t *state) {
   return (float)(*state >> 8) * 0x1p-24f;
 }
 
-/* Boxes along the two arms of a spiral, each turned about all three axes. */
+/* Boxes along the two arms of a spiral, each turned and tilted. */
 static void strew(slab_obb *boxes, uint32_t n) {
   uint32_t state = 5;
   for (uint32_t i = 0; i < n; i++) {
     const float away = powf(chance(&state), 0.75f), around = 7.5f * away + (float)(i & 1) * 3.14159265f;
     const float spread = 5 + 8 * away, height = 10 * expf(-6 * away) + 4;
-    float at[3], half_size[3], c[3], s[3];
+    const float turn = 6.2831853f * chance(&state), tilt = 6.2831853f * chance(&state);
+    const float c = cosf(turn), s = sinf(turn), d = cosf(tilt), t = sinf(tilt);
+    float at[3], half_size[3];
     for (int k = 0; k < 3; k++) {
-      const float angle = 6.2831853f * chance(&state);
-      c[k] = cosf(angle), s[k] = sinf(angle);
       at[k] = (chance(&state) + chance(&state) + chance(&state) - 1.5f) * (k < 2 ? spread : height);
       half_size[k] = 0.5f + 2.2f * chance(&state) * chance(&state);
     }
     at[0] += 78 * away * cosf(around), at[1] += 78 * away * sinf(around);
-    const float matrix[16] = {c[0] * c[1],
-                              c[0] * s[1] * s[2] - s[0] * c[2],
-                              c[0] * s[1] * c[2] + s[0] * s[2],
-                              at[0],
-                              s[0] * c[1],
-                              s[0] * s[1] * s[2] + c[0] * c[2],
-                              s[0] * s[1] * c[2] - c[0] * s[2],
-                              at[1],
-                              -s[1],
-                              c[1] * s[2],
-                              c[1] * c[2],
-                              at[2],
-                              0,
-                              0,
-                              0,
-                              1};
+    const float matrix[16] = {c, -s * d, s * t,  at[0], /* tilted about x, */
+                              s, c * d,  -c * t, at[1], /* turned about z, */
+                              0, t,      d,      at[2], /* moved to its place */
+                              0, 0,      0,      1};
     boxes[i] = slab_obb_from_matrix(matrix, half_size);
   }
 }
@@ -108,7 +96,7 @@ static slab_status draw(slab_scene *scene, const slab_camera *camera, const slab
 }
 
 int main(int argc, char **argv) {
-  static char *clicks[] = {"1410", "960", "740", "640", "2156", "300"};
+  static char *clicks[] = {"1530", "940", "750", "720", "2130", "314"};
   const uint32_t n = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3000;
   if (argc < 2 || n < 1 || n > 10000000 || (argc > 3 && argc % 2 == 0)) {
     fprintf(stderr, "usage: picking picture.ppm [BOXES [X Y]...]\n");
