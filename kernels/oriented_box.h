@@ -9,9 +9,10 @@ typedef struct obb_lanes {
   real center[3], half_size[3], axes[3][3];
 } obb_lanes;
 
-/* The ray in the frame of each lane's box. */
+/* The ray in the frame of each lane's box, and the planes there that it intersects first. Those that it intersects last
+ * are their negatives. */
 typedef struct obb_frame {
-  real origin[3], direction[3], inverse[3];
+  real origin[3], direction[3], inverse[3], near[3];
 } obb_frame;
 
 INLINE obb_lanes obb_of(const real rows[OBB_ROWS]) {
@@ -54,6 +55,7 @@ INLINE obb_frame obb_transform(const prepared_ray *ray, const obb_lanes *box) {
              ray->direction[2] * box->axes[i][2];
     f.direction[i] = lanes_abs(d) >= FLOAT_MIN_NORMAL ? d : (real)(0.0f);
     f.inverse[i] = lanes_divide((real)(1.0f), f.direction[i]);
+    f.near[i] = f.direction[i] < 0.0f ? box->half_size[i] : -box->half_size[i];
   }
   return f;
 }
@@ -68,9 +70,8 @@ INLINE mask obb_interval(const prepared_ray *ray, GLOBAL const float *block, ray
   obb_frame f = obb_transform(ray, &box);
   *lo = (real)(-INFINITY);
   UNROLL for (int i = 0; i < 3; i++) {
-    real near = f.direction[i] < 0.0f ? box.half_size[i] : -box.half_size[i];
-    *lo = lanes_max((near - f.origin[i]) * f.inverse[i], *lo);
-    leave = lanes_min((-near - f.origin[i]) * f.inverse[i], leave);
+    *lo = lanes_max((f.near[i] - f.origin[i]) * f.inverse[i], *lo);
+    leave = lanes_min((-f.near[i] - f.origin[i]) * f.inverse[i], leave);
   }
   hit = hit & slab_overlaps(*lo, leave, ray->t_min, ray->t_max);
   *hi = clamp_into(lanes_max(leave, *lo), bounds_lo, bounds_hi);
@@ -101,7 +102,7 @@ INLINE void obb_attributes(const prepared_ray *ray, const ray_real v[OBB_ROWS], 
     origin[i] = lanes_first(f.origin[i]);
     direction[i] = lanes_first(f.direction[i]);
     inverse[i] = lanes_first(f.inverse[i]);
-    near[i] = direction[i] < 0.0f ? v[3 + i] : -v[3 + i];
+    near[i] = lanes_first(f.near[i]);
     far[i] = -near[i];
   }
   ray_word face = box_face(origin, inverse, direction, near, far, ray->t_min, rules);

@@ -25,16 +25,27 @@ INLINE real plane_from(const prepared_ray *ray, const real n[3], real offset, ma
   return lanes_any(near) ? plane_dot(n, ray->origin) : from;
 }
 
+/* along: n . d. from: n . o. t: where the line of the ray intersects the plane. */
+typedef struct plane_line {
+  real along, from, t;
+} plane_line;
+
+INLINE plane_line plane_crossing(const prepared_ray *ray, const real n[3], real offset) {
+  plane_line p;
+  p.along = plane_dot(n, ray->direction);
+  p.from = plane_from(ray, n, offset, p.along != 0.0f);
+  p.t = lanes_divide(offset - p.from, p.along);
+  return p;
+}
+
 INLINE mask plane_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
   real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_load(block + i * STRIDE);
-  real offset = lanes_load(block + 3 * STRIDE);
-  const real along = plane_dot(n, ray->direction);
-  const real from = plane_from(ray, n, offset, along != 0.0f);
-  *t = lanes_divide(offset - from, along);
-  mask hit = (along != 0.0f) & (*t >= ray->t_min) & (*t <= limit);
-  if ((rules & SLAB_CULL_BACK) != 0) hit = hit & (along < 0.0f);
-  if ((rules & SLAB_CULL_FRONT) != 0) hit = hit & (along > 0.0f);
+  const plane_line p = plane_crossing(ray, n, lanes_load(block + 3 * STRIDE));
+  *t = p.t;
+  mask hit = (p.along != 0.0f) & (p.t >= ray->t_min) & (p.t <= limit);
+  if ((rules & SLAB_CULL_BACK) != 0) hit = hit & (p.along < 0.0f);
+  if ((rules & SLAB_CULL_FRONT) != 0) hit = hit & (p.along > 0.0f);
   return hit;
 }
 

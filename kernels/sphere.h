@@ -17,26 +17,30 @@ INLINE void sphere_padded_bounds(const real center[3], real radius, real lower[3
   }
 }
 
+/* A ray's line and a sphere. f: the ray's origin from the centre; l: the line's point nearest to the centre, likewise.
+ */
+typedef struct sphere_line {
+  real f[3], b, nearest, l[3], discriminant, root, q, c, t0, t1;
+  ray_real a;
+} sphere_line;
+
 /* The roots, where the line of the ray intersects the sphere: t = q/a and c/q for q = b + sign(b) sqrt(a *
  * discriminant), b = -f.d. */
-INLINE mask sphere_roots(const prepared_ray *ray, const real center[3], real radius, real *lo, real *hi) {
-  const ray_real a = (ray->direction[0] * ray->direction[0] + ray->direction[1] * ray->direction[1]) +
-                     ray->direction[2] * ray->direction[2];
-  real f[3], l[3];
-  UNROLL for (int i = 0; i < 3; i++) f[i] = ray->origin[i] - center[i];
-  real b = -((f[0] * ray->direction[0] + f[1] * ray->direction[1]) + f[2] * ray->direction[2]);
-  real nearest = lanes_divide(b, (real)(a));
-  UNROLL for (int i = 0; i < 3; i++) l[i] = lanes_fma(nearest, (real)(ray->direction[i]), f[i]);
-  real discriminant = radius * radius - ((l[0] * l[0] + l[1] * l[1]) + l[2] * l[2]);
-  mask crossed = discriminant >= 0.0f; /* false for the NaN radius of a dropped sphere */
-  real root = lanes_sqrt(a * lanes_max(discriminant, (real)(0.0f)));
-  real q = b >= 0.0f ? b + root : b - root;
-  real c = ((f[0] * f[0] + f[1] * f[1]) + f[2] * f[2]) - radius * radius;
-  real t0 = q != 0.0f ? lanes_divide(c, q) : (real)(0.0f);
-  real t1 = lanes_divide(q, (real)(a));
-  *lo = lanes_min(t0, t1);
-  *hi = lanes_max(t0, t1);
-  return crossed;
+INLINE sphere_line sphere_roots(const prepared_ray *ray, const real center[3], real radius) {
+  sphere_line s;
+  s.a = (ray->direction[0] * ray->direction[0] + ray->direction[1] * ray->direction[1]) +
+        ray->direction[2] * ray->direction[2];
+  UNROLL for (int i = 0; i < 3; i++) s.f[i] = ray->origin[i] - center[i];
+  s.b = -((s.f[0] * ray->direction[0] + s.f[1] * ray->direction[1]) + s.f[2] * ray->direction[2]);
+  s.nearest = lanes_divide(s.b, (real)(s.a));
+  UNROLL for (int i = 0; i < 3; i++) s.l[i] = lanes_fma(s.nearest, (real)(ray->direction[i]), s.f[i]);
+  s.discriminant = radius * radius - ((s.l[0] * s.l[0] + s.l[1] * s.l[1]) + s.l[2] * s.l[2]);
+  s.root = lanes_sqrt(s.a * lanes_max(s.discriminant, (real)(0.0f)));
+  s.q = s.b >= 0.0f ? s.b + s.root : s.b - s.root;
+  s.c = ((s.f[0] * s.f[0] + s.f[1] * s.f[1]) + s.f[2] * s.f[2]) - radius * radius;
+  s.t0 = s.q != 0.0f ? lanes_divide(s.c, s.q) : (real)(0.0f);
+  s.t1 = lanes_divide(s.q, (real)(s.a));
+  return s;
 }
 
 /* The interval of t inside, clamped into the interval of the padded bounds. False where the line misses the sphere or
@@ -49,10 +53,10 @@ INLINE mask sphere_interval(const prepared_ray *ray, GLOBAL const float *block, 
   bounds_interval(ray->origin, ray->inverse, lower, upper, &bounds_lo, &bounds_leave, &bounds_hi);
   mask hit = slab_overlaps(bounds_lo, bounds_leave, ray->t_min, limit);
   if (!lanes_any(hit)) return hit;
-  hit = hit & sphere_roots(ray, center, radius, lo, hi);
-  *lo = clamp_into(*lo, bounds_lo, bounds_hi);
-  *hi = clamp_into(*hi, bounds_lo, bounds_hi);
-  return hit;
+  const sphere_line s = sphere_roots(ray, center, radius);
+  *lo = clamp_into(lanes_min(s.t0, s.t1), bounds_lo, bounds_hi);
+  *hi = clamp_into(lanes_max(s.t0, s.t1), bounds_lo, bounds_hi);
+  return hit & (s.discriminant >= 0.0f); /* false for the NaN radius of a dropped sphere */
 }
 
 INLINE mask sphere_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
