@@ -334,6 +334,32 @@ typedef struct slab_check_report {
 SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, size_t n, const void *results,
                                 const uint64_t *offsets, const slab_cast_options *, slab_check_report *report);
 
+/* ---- explaining one answer ------------------------------------------------ */
+
+/* A number that a test computes on its way, by the kernels' own maths in C. The texts are constants, never NULL. */
+typedef struct slab_step {
+  const char *part;    /* what it is a step of: "ray", "x", "bounds x", "edge bc", "answer" */
+  const char *name;    /* "near t"; no other step of the part has it */
+  const char *formula; /* how it follows from earlier steps; "" where it is given */
+  const char *note;    /* what follows from this value, such as what becomes of a NaN; "" where nothing does */
+  float value;         /* of a question 1 for yes and 0 for no */
+  int is_question;
+} slab_step;
+
+typedef struct slab_explanation {
+  slab_shape kind;
+  slab_hit hit;           /* what slab_closest answers in a scene of this primitive alone, with its ids of this scene */
+  slab_interval interval; /* likewise of slab_interval_of */
+} slab_explanation;
+
+/* Explains one ray and one primitive of a committed scene: the ray as prepared, the primitive as kept, its test step by
+ * step, and the answer, which is that of a cast, bit by bit. A test that rejects early has fewer steps. Of the options
+ * mask, skip (one entry), cull, face_forward and edges count. Writes at most `capacity` steps (steps may be NULL with
+ * capacity 0) and the number of all to *count. SLAB_INVALID_ARGUMENT names an id that the scene does not have;
+ * SLAB_INVALID_STATE before commit. */
+SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,
+                                  slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count);
+
 /* ---- helpers ------------------------------------------------------------- */
 
 /* Helpers that compute are functions of the library, since a caller's compiler may contract, flush or reorder inline

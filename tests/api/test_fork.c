@@ -129,6 +129,8 @@ static int casts_are_refused(world *w) {
   slab_interval intervals[2];
   uint64_t offsets[3];
   slab_check_report report;
+  slab_explanation explanation;
+  size_t steps;
   REFUSED(slab_closest(w->scene, rays, 2, w->hits, NULL));
   REFUSED(slab_distance(w->scene, rays, 2, t, NULL));
   REFUSED(slab_any(w->scene, rays, 2, occluded, NULL));
@@ -138,6 +140,7 @@ static int casts_are_refused(world *w) {
   REFUSED(slab_closest(w->scene, NULL, 0, NULL, NULL));
   REFUSED(slab_pairs(w->context, SLAB_BOX, rays, w->boxes, 2, intervals));
   REFUSED(slab_check(w->scene, SLAB_CLOSEST, rays, 2, w->hits, NULL, NULL, &report));
+  REFUSED(slab_explain(w->scene, rays, (slab_primitive_id){0, 0}, NULL, &explanation, NULL, 0, &steps));
   return 0;
 }
 

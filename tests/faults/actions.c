@@ -269,6 +269,18 @@ static slab_status run_check(world *w) {
                     w->results, w->action->with.query == SLAB_ALL ? w->offsets : NULL, &options, (void *)w->outcome);
 }
 
+typedef struct explain_outcome {
+  size_t count;
+  slab_explanation found;
+  slab_step steps[256];
+} explain_outcome;
+
+static slab_status run_explain(world *w) {
+  static const slab_primitive_id first = {0, 0};
+  explain_outcome *to = (void *)w->outcome;
+  return slab_explain(w->scene, w->rays, first, NULL, &to->found, to->steps, 256, &to->count);
+}
+
 /* The results are read by the caller's own calls after the event has completed. Those calls are not part of the
  * action. */
 static slab_status run_enqueue(world *w) {
@@ -437,6 +449,7 @@ const action actions[] = {
     CHECK("all", SLAB_ALL),
     CHECK("interval", SLAB_INTERVAL),
     CHECK("nearest", SLAB_NEAREST),
+    {.name = "slab_explain", .begin = begin_committed, .run = run_explain},
     {.name = "slab_enqueue", .begin = begin_batch, .run = run_enqueue, .undo = undo_enqueue, .tells_late = tells_late},
     {.name = "slab_enqueue, tree",
      .begin = begin_batch,
