@@ -177,6 +177,7 @@ clang 14 or later|clang
 pkg-config|pkg-config
 libpng|libpng-dev
 jansson|libjansson-dev
+cairo|libcairo2-dev
 MPI|libopenmpi-dev
 assimp|libassimp-dev
 Embree|libembree-dev

@@ -1,6 +1,8 @@
 /* slab_explain: one ray and one primitive, step by step. Each number comes from a function of the kernels' own headers,
  * compiled as C11 like the CPU reference. What stands here calls these functions in the order of NAME_surface and adds
  * what follows from the numbers. The answer itself is that of NAME_surface and NAME_solid. */
+#include <stdio.h>
+
 #include "answer.h"
 
 #include "../base/arithmetic.h"
@@ -170,8 +172,7 @@ static void tell_slabs(telling *w, const slabs *s, float *lo, float *leave) {
     tell(w, part, "direction", s->direction[i], "", "");
     tell(w, part, "inverse", s->inverse[i], "1 / direction", "");
     tell(w, part, "near plane", s->near[i], is_negative ? "the upper plane" : "the lower plane",
-         is_negative ? "the direction is negative: the upper plane comes first"
-                     : "the direction is not negative: the lower plane comes first");
+         is_negative ? "the direction is negative" : "the direction is not negative");
     tell(w, part, "far plane", s->far[i], is_negative ? "the lower plane" : "the upper plane", "");
     tell(w, part, "near t", near_t[i], "(near plane - origin) * inverse",
          note_of_crossing(near_t[i], s->near[i], s->direction[i], true));
@@ -530,4 +531,26 @@ slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_
   *explanation = found;
   *count = w.count;
   return SLAB_OK;
+}
+
+/* NaN has no sign here: that of 0 * inf differs between processors. */
+static void number_text(float value, char decimal[24], char hexadecimal[24]) {
+  if (value != value) value = fabsf(value);
+  snprintf(decimal, 24, "%.9g", (double)value);
+  snprintf(hexadecimal, 24, "%a", (double)value);
+}
+
+size_t slab_step_text(const slab_step *step, char *text, size_t size) {
+  ARITHMETIC callers = arithmetic_begin();
+  char decimal[24] = "no", hexadecimal[24] = "";
+  if (!step->is_question)
+    number_text(step->value, decimal, hexadecimal);
+  else if (step->value != 0.0f)
+    snprintf(decimal, sizeof decimal, "yes");
+  const bool has_both = step->formula[0] != '\0' && step->note[0] != '\0';
+  const bool has_text = step->formula[0] != '\0' || step->note[0] != '\0';
+  const char *form = has_text ? "%-21s %-15s %-17s %s%s%s" : hexadecimal[0] != '\0' ? "%-21s %-15s %s" : "%-21s %s";
+  const int length =
+      snprintf(text, size, form, step->name, decimal, hexadecimal, step->formula, has_both ? "; " : "", step->note);
+  return length < 0 ? 0 : (size_t)length;
 }

@@ -22,9 +22,9 @@ void complain(const char *format, ...) {
   va_end(arguments);
 }
 
-static const program_command *const commands[] = {&command_demo,  &command_cast,    &command_join,
-                                                  &command_rays,  &command_render,  &command_verify,
-                                                  &command_bench, &command_devices, &command_info};
+static const program_command *const commands[] = {&command_demo,   &command_cast,   &command_join,  &command_rays,
+                                                  &command_render, &command_verify, &command_bench, &command_devices,
+                                                  &command_info,   &command_explain};
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static const program slabcast = {

@@ -360,6 +360,10 @@ typedef struct slab_explanation {
 SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,
                                   slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count);
 
+/* Writes a step as one line of text, without its part: name, value in decimal and in hexadecimal, formula and note. As
+ * snprintf it writes at most `size` bytes, the terminating 0 included, and returns the length of the whole line. */
+SLAB_API size_t slab_step_text(const slab_step *step, char *text, size_t size);
+
 /* ---- helpers ------------------------------------------------------------- */
 
 /* Helpers that compute are functions of the library, since a caller's compiler may contract, flush or reorder inline

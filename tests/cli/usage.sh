@@ -19,6 +19,8 @@ declare -A options=(
   [bench]="--csv --json --compare --group --seconds --quick --full --processor-time --device --threads"
   [devices]="--json"
   [info]="$scene --tree --json --device --threads"
+  [explain]="$scene --ray --rays --index --in --segments --geometry --primitive --cull --edges --face-forward -o --json
+             --device --threads"
 )
 
 # ---- help ----

@@ -150,6 +150,7 @@ make_scene() {
 make_scene
 strike devices
 strike info --builtin boxes:2000 --tree high
+strike explain --builtin boxes:40 --rays ../rays.npy --geometry 0 --json out.json
 queries=(closest any)
 [[ $samples != all ]] || queries+=(distance count interval)
 for query in "${queries[@]}"; do

@@ -22,15 +22,34 @@ static int parse_mask(const char *text, uint32_t *mask) {
   return *end == '\0' && value > 0 && value <= UINT32_MAX;
 }
 
-static int parse_point(const char *text, point_option *point) {
-  for (int i = 0; i < 3; i++) {
+/* Parses numbers with commas between. Returns how many there are, at most `most`; 0 if they are anything else. */
+static int parse_list(const char *text, float *values, int most) {
+  for (int i = 0; i < most; i++) {
     char *end = NULL;
     if (isspace((unsigned char)text[0])) return 0;
-    point->value[i] = strtof(text, &end);
-    if (end == text || !isfinite(point->value[i]) || *end != (i < 2 ? ',' : '\0')) return 0;
+    values[i] = strtof(text, &end);
+    if (end == text || (*end != ',' && *end != '\0')) return 0;
+    if (*end == '\0') return i + 1;
     text = end + 1;
   }
+  return 0;
+}
+
+static int parse_point(const char *text, point_option *point) {
+  float value[3];
+  if (parse_list(text, value, 3) != 3) return 0;
+  for (int i = 0; i < 3; i++)
+    if (!isfinite(value[i])) return 0;
+  memcpy(point->value, value, sizeof value);
   return point->given = 1;
+}
+
+static int parse_ray(const char *text, ray_option *given) {
+  float v[8] = {[7] = INFINITY};
+  const int count = parse_list(text, v, 8);
+  if (count != 6 && count != 8) return 0;
+  given->ray = (slab_ray){{v[0], v[1], v[2]}, v[6], {v[3], v[4], v[5]}, v[7]};
+  return given->given = 1;
 }
 
 /* Parses FIRST mark SECOND, both decimal. */
@@ -81,6 +100,8 @@ static const char *expectation(option_kind kind) {
       return "a whole number from 1 to 4294967295, decimal or 0x...";
     case OPTION_POINT:
       return "three numbers X,Y,Z";
+    case OPTION_RAY:
+      return "six or eight numbers OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]";
     case OPTION_SIZE:
       return "WxH, each from 1 to 65536";
     case OPTION_SHARD:
@@ -132,6 +153,8 @@ static int set_option(const option *row, const char *value, void *values) {
       return parse_mask(value, (uint32_t *)(void *)place);
     case OPTION_POINT:
       return parse_point(value, (point_option *)(void *)place);
+    case OPTION_RAY:
+      return parse_ray(value, (ray_option *)(void *)place);
     case OPTION_SIZE:
       return parse_size(value, (size_option *)(void *)place);
     case OPTION_SHARD:

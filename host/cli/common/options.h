@@ -22,6 +22,7 @@ typedef enum option_kind {
   OPTION_COUNT,  /* uint64_t */
   OPTION_MASK,   /* uint32_t, decimal or 0x..., not zero */
   OPTION_POINT,  /* point_option: X,Y,Z, finite */
+  OPTION_RAY,    /* ray_option: OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]; NaN and infinities allowed */
   OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
   OPTION_SHARD,  /* shard_option: I/N with I < N */
   OPTION_SCENE   /* scene_source *: receives the option */
@@ -31,6 +32,11 @@ typedef struct point_option {
   float value[3];
   int given;
 } point_option;
+
+typedef struct ray_option {
+  slab_ray ray;
+  int given;
+} ray_option;
 
 typedef struct size_option {
   uint32_t width, height;
@@ -171,6 +177,6 @@ typedef struct program_command {
 } program_command;
 
 extern const program_command command_demo, command_cast, command_join, command_rays, command_render, command_verify,
-    command_bench, command_devices, command_info;
+    command_bench, command_devices, command_info, command_explain;
 
 #endif
