@@ -13,6 +13,7 @@ the interfaces of those packages."""
 
 from ._arrays import CopyWarning, PrecisionWarning
 from ._device import Device, devices
+from ._explain import Explanation, Step
 from ._library import (
     BuildFailed,
     Cancelled,
@@ -47,6 +48,7 @@ __all__ = [
     "Device",
     "DeviceFailed",
     "Error",
+    "Explanation",
     "Hits",
     "InvalidArgument",
     "InvalidState",
@@ -55,6 +57,7 @@ __all__ = [
     "PrecisionWarning",
     "Scene",
     "SceneInfo",
+    "Step",
     "Unsupported",
     "devices",
 ]

@@ -18,6 +18,7 @@ EDGES = ("half_open", "closed")
 BUILDS = ("default", "flat", "fast", "high")
 LAYOUTS = ("default", "wide", "compressed")
 TRAVERSALS = ("auto", "packets", "single", "interleaved", "sorted")
+SHAPES = ("plane", "sphere", "box", "obb", "triangle")
 DEVICE_TYPES = ("other", "cpu", "gpu")
 
 
@@ -174,6 +175,25 @@ class CheckReport(ctypes.Structure):
     ]
 
 
+class PrimitiveId(ctypes.Structure):
+    _fields_ = [("primitive", c_uint32), ("geometry", c_uint32)]
+
+
+class Step(ctypes.Structure):
+    _fields_ = [
+        ("part", c_char_p),
+        ("name", c_char_p),
+        ("formula", c_char_p),
+        ("note", c_char_p),
+        ("value", c_float),
+        ("is_question", c_int),
+    ]
+
+
+class Explanation(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("hit", c_uint32 * 8), ("interval", c_uint32 * 4)]
+
+
 class Span(ctypes.Structure):
     _fields_ = [("buffer", c_void_p), ("offset", c_size_t)]
 
@@ -236,6 +256,7 @@ for _name, _arguments in {
     "interval_of": _each,
     "all": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), _cast),
     "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
+    "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
     "enqueue": (c_void_p, POINTER(Batch), c_void_p, c_uint32, c_void_p, POINTER(c_void_p)),
 }.items():
     _function = getattr(library, "slab_" + _name)
@@ -243,6 +264,7 @@ for _name, _arguments in {
 for _name in ("scene_destroy", "context_destroy"):
     _function = getattr(library, "slab_" + _name)
     _function.argtypes, _function.restype = (c_void_p,), None
+library.slab_step_text.argtypes, library.slab_step_text.restype = (POINTER(Step), c_char_p, c_size_t), c_size_t
 library.slab_message.restype = c_char_p
 library.slab_version.restype = c_char_p
 

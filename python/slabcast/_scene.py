@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import _library
 from ._arrays import FLOAT, WORD, float_array, host_array, joined, shaped, word_array
 from ._device import Device, device_of, open_context
+from ._explain import Explanation, explanation_of
 from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
 from ._options import Array, Options, plain_options, skips_of
 from ._results import HIT, INTERVAL, INVALID, SHORT_HIT, CheckReport, Hits, SceneInfo
@@ -376,6 +377,42 @@ class Scene:
         values = {name: getattr(report, name) for name in CheckReport._fields}
         return CheckReport(**{**values, "text": report.text.decode()})
 
+    def explain(
+        self,
+        ray: Array,
+        hit: Any = None,
+        directions: Array = None,
+        t_min: Array = None,
+        t_max: Array = None,
+        **named: Unpack[Options],
+    ) -> Explanation:
+        """Tells step by step how one ray meets one primitive; print() shows it. The numbers are the kernels' own, and
+        the answer is that of a cast, bit by bit.
+
+        ray: (8,), or an origin of (3,) with `directions` of (3,). hit: the primitive, as a result of closest(),
+        nearest(), interval() or all(), or as (primitive, geometry); None: what the ray hits first."""
+        scene = self._committed()
+        array = _ray_array(ray, directions, t_min, t_max)
+        if array.size != 8:
+            raise InvalidArgument(f"explain takes one ray; these are {array.size // 8}")
+        array = array.reshape(8)
+        if hit is None:
+            hit = self.closest(array, **named)
+            if hit["primitive"] >= INVALID:
+                raise InvalidArgument("the ray hits nothing; name the primitive that it is held against, as `hit`")
+        place = _primitive_of(hit)
+        found, count = _library.Explanation(), c_size_t()
+
+        def call(options: Any, steps: Any) -> int:
+            pointers = _address(array), place, options, byref(found), steps, count, byref(count)
+            return library.slab_explain(scene.pointer, *pointers)  # type: ignore[no-any-return]
+
+        plain: Options = {**named, "progress": None}
+        must(self._call(plain, array, lambda native: call(native, None)))
+        steps = (_library.Step * count.value)()
+        must(self._call(plain, array, lambda native: call(native, steps)))
+        return explanation_of(found, place.primitive, place.geometry, list(steps))
+
     def _cast(
         self, query: str, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
     ) -> NDArray[Any]:
@@ -477,6 +514,16 @@ def _stats(scene: Handle) -> _library.SceneStats:
     stats = _library.SceneStats()
     must(library.slab_scene_info(scene.pointer, byref(stats)))
     return stats
+
+
+def _primitive_of(hit: Any) -> _library.PrimitiveId:
+    """The primitive that a hit, or (primitive, geometry), names."""
+    if getattr(hit, "dtype", FLOAT).names is not None:
+        hit = hit["primitive"], hit["geometry"]
+    words = word_array("hit", hit)
+    if words.shape != (2,):
+        raise InvalidArgument(f"hit has shape {words.shape}; it is one hit, or (primitive, geometry)")
+    return _library.PrimitiveId(int(words[0]), int(words[1]))
 
 
 def _is_result(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:

@@ -21,6 +21,9 @@ STRUCTS = {
     "slab_scene_stats": _library.SceneStats,
     "slab_cast_options": _library.CastOptions,
     "slab_check_report": _library.CheckReport,
+    "slab_primitive_id": _library.PrimitiveId,
+    "slab_step": _library.Step,
+    "slab_explanation": _library.Explanation,
     "slab_span": _library.Span,
     "slab_batch": _library.Batch,
 }
@@ -63,12 +66,15 @@ def values():
     for prefix, names in ENUMS.items():
         for value, name in enumerate(names):
             yield f"SLAB_{prefix}{name.upper()}", value
+    for value, name in enumerate(_library.SHAPES):
+        yield f"SLAB_{name.upper()}", value
     for value, name in enumerate(STATUSES):
         yield f"SLAB_{name}", value
     yield from (
         ("SLAB_MISS", slabcast.MISS),
         ("SLAB_INVALID", slabcast.INVALID),
         ("SLAB_QUERY_COUNT", len(_library.QUERIES)),
+        ("SLAB_SHAPE_COUNT", len(_library.SHAPES)),
     )
 
 
