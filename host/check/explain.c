@@ -76,9 +76,7 @@ static void tell_scaled(telling *w) {
          ray->direction[i] == 0.0f ? "the ray is parallel to this axis' planes" : "");
   tell(w, "scaled ray", "t_min", ray->t_min, "t_min * 2^exponent", "");
   tell(w, "scaled ray", "t_max", ray->t_max, "t_max * 2^exponent",
-       ray->t_max == w->given->t_max ? ""
-       : e == 0                      ? "the largest t that stays finite"
-                                     : "");
+       isinf(w->given->t_max) && !isinf(ray->t_max) ? "the largest t that stays finite" : "");
   ask(w, "scaled ray", "has a range", ray->state == RAY_LIVE, "t_min <= t_max",
       ray->state == RAY_LIVE ? "" : "the range holds no t: a plain miss");
 }
