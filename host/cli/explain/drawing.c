@@ -24,7 +24,7 @@ int explain_draw(const explained *e, const char *path) {
 
 int explain_can_draw(void) { return 1; }
 
-enum { LEFT = 92, MIDDLE = 520, T_LEFT = 600, T_RIGHT = 970, ROW = 84 };
+enum { LEFT = 92, MIDDLE = 520, T_LEFT = 600, T_RIGHT = 970, ROW = 84, SLABS = 3 * ROW + 158 };
 
 const color axis_colors[3] = {0xd9480f, 0x2b8a3e, 0x1864ab};
 
@@ -40,7 +40,7 @@ static void set_t_scale(page *p, const double *core, int core_count, const doubl
     for (int i = 0; i < more_count; i++) widen(&least, &most, more[i]);
   if (!(least <= most)) least = 0, most = 1;
   double span = most - least;
-  if (!(span > 0)) span = fabs(most) > 0 ? 0.5 * fabs(most) : 1;
+  if (!(span > 1e-4 * fmax(fabs(least), fabs(most)))) span = fabs(most) > 0 ? 0.5 * fabs(most) : 1;
   const double lowest = least - 2 * span, highest = most + 2 * span;
   for (int i = 0; i < more_count; i++)
     if (more[i] >= lowest && more[i] <= highest) widen(&least, &most, more[i]);
@@ -84,9 +84,9 @@ static void draw_ends(const page *p, double y, double from, double to, color val
   number_text(last, sizeof last, to);
   const double x0 = x_of(p, isnan(from) ? -INFINITY : from), x1 = x_of(p, isnan(to) ? INFINITY : to), room = x1 - x0;
   const double need = canvas_text_width(p->c, 12, first) + canvas_text_width(p->c, 12, last) + 14;
-  const int inside = room > need;
-  canvas_text(p->c, inside ? x0 + 4 : x0 - 3, y, 12, value, inside ? ALIGN_LEFT : ALIGN_RIGHT, "%s", first);
-  canvas_text(p->c, inside ? x1 - 4 : x1 + 3, y, 12, value, inside ? ALIGN_RIGHT : ALIGN_LEFT, "%s", last);
+  const int first_inside = room > need || x0 == T_LEFT, last_inside = room > need || x1 == T_RIGHT;
+  canvas_text(p->c, first_inside ? x0 + 4 : x0 - 3, y, 12, value, first_inside ? ALIGN_LEFT : ALIGN_RIGHT, "%s", first);
+  canvas_text(p->c, last_inside ? x1 - 4 : x1 + 3, y, 12, value, last_inside ? ALIGN_RIGHT : ALIGN_LEFT, "%s", last);
 }
 
 /* An interval of t with its ends; what is no interval is said in words. */
@@ -234,9 +234,9 @@ static double draw_slabs(page *p, const slab_names *s, double y) {
   draw_t_sentence(p, y + 54, s->whole, "widened leave");
   const char *why = note_of(p, s->whole, "overlaps");
   canvas_text(p->c, MARGIN, y + 74, 13, is_yes(p, s->whole, "overlaps") ? COLOR_INK : COLOR_HIT, ALIGN_LEFT,
-              "enter <= widened leave, in range: %s%s%s", is_yes(p, s->whole, "overlaps") ? "yes" : "no",
-              why[0] ? ", " : "", why);
-  return y + 104;
+              "enter <= widened leave, in range: %s", is_yes(p, s->whole, "overlaps") ? "yes" : "no");
+  canvas_text(p->c, MARGIN, y + 94, 13, is_yes(p, s->whole, "overlaps") ? COLOR_INK : COLOR_HIT, ALIGN_LEFT, "%s", why);
+  return y + 118;
 }
 
 /* ---- other kinds ----------------------------------------------------------- */
@@ -447,9 +447,9 @@ static double draw_panels(page *p) {
 static double page_height(const page *p) {
   switch (p->e->found.kind) {
     case SLAB_BOX:
-      return 116 + 3 * ROW + 144 + SCENE + MARGIN;
+      return 116 + SLABS + SCENE + MARGIN;
     case SLAB_OBB:
-      return (is_told(p, "axis 0", "near t") ? 116 + 3 * ROW + 144 : 146) + SCENE + MARGIN;
+      return 116 + (is_told(p, "axis 0", "near t") ? SLABS : 30) + SCENE + MARGIN;
     case SLAB_PLANE:
       return 116 + 160 + SCENE + MARGIN;
     default:

@@ -145,7 +145,7 @@ static way way_past(const page *p, const char *part, vector center, double size)
   double first = nearest_t(p, center), last = first;
   if (inside->primitive < SLAB_INVALID) {
     first = w.enter = (double)inside->enter;
-    last = w.leave = (double)inside->leave;
+    last = w.leave = isfinite(inside->leave) ? (double)inside->leave : t_of(p, part, "leave");
   } else if (is_told(p, part, "enter") && isfinite(t_of(p, part, "enter")) && isfinite(t_of(p, part, "leave"))) {
     first = fmin(fmin(first, t_of(p, part, "enter")), t_of(p, part, "leave"));
     last = fmax(fmax(last, t_of(p, part, "enter")), t_of(p, part, "leave"));
