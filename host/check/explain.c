@@ -220,12 +220,6 @@ static void tell_no_hit(telling *w, const char *part, const char *why) { ask(w, 
 
 /* ---- kinds of primitives: NAME_steps tells of the test NAME_surface -------- */
 
-static const char *const part_of_kind[SLAB_SHAPE_COUNT] = {
-#define PART_OF_KIND(shape, name, names, noun, rows, form, place, source) [shape] = noun,
-    SHAPES(PART_OF_KIND)
-#undef PART_OF_KIND
-};
-
 static const char *const plane_names[PLANE_ROWS] = {"normal x", "normal y", "normal z", "offset"};
 static const char *const sphere_names[SPHERE_ROWS] = {"center x", "center y", "center z", "radius"};
 static const char *const box_names[BOX_ROWS] = {"lower x", "lower y", "lower z", "upper x", "upper y", "upper z"};
@@ -449,7 +443,7 @@ static void tell_primitive(telling *w, slab_shape kind) {
 #undef TELL_KIND
   if (w->ray->state != RAY_LIVE) return;
 #define TELL_TEST(shape, name, names, noun, rows, form, place, source) \
-  if (kind == shape) name##_steps(w, part_of_kind[kind]);
+  if (kind == shape) name##_steps(w, noun);
   SHAPES(TELL_TEST)
 #undef TELL_TEST
 }

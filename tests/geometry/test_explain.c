@@ -35,8 +35,9 @@ static const slab_step *find(const told *t, const char *part, const char *name) 
 
 static float value(const told *t, const char *part, const char *name) {
   const slab_step *step = find(t, part, name);
-  if (step == NULL) fail_msg("no step \"%s\" of \"%s\"", name, part);
-  return step->value;
+  if (step != NULL) return step->value;
+  fail_msg("no step \"%s\" of \"%s\"", name, part);
+  return NAN;
 }
 
 static bool is_same(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || a == b || (a != a && b != b); }

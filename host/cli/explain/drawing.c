@@ -62,43 +62,43 @@ static void draw_t_axis(const page *p, double y) {
 }
 
 /* Ends of bars that go on beyond the line have a head there. */
-static void draw_bar(const page *p, double y, double height, double from, double to, color value) {
+static void draw_bar(const page *p, double y, double height, double from, double to, color tint) {
   const double x0 = x_of(p, from), x1 = x_of(p, to), middle = y + 0.5 * height, head = 0.5 * height;
-  canvas_box(p->c, x0, y, fmax(x1 - x0, 2), height, 2, value, 0.85);
+  canvas_box(p->c, x0, y, fmax(x1 - x0, 2), height, 2, tint, 0.85);
   if (from < p->t_first) {
     const double points[3][2] = {{x0 - head, middle}, {x0, y}, {x0, y + height}};
-    canvas_polygon(p->c, points, 3, value, 0.85, value);
+    canvas_polygon(p->c, points, 3, tint, 0.85, tint);
   }
   if (to > p->t_last) {
     const double points[3][2] = {{x1 + head, middle}, {x1, y}, {x1, y + height}};
-    canvas_polygon(p->c, points, 3, value, 0.85, value);
+    canvas_polygon(p->c, points, 3, tint, 0.85, tint);
   }
 }
 
 static void number_text(char *text, size_t size, double x) { snprintf(text, size, isnan(x) ? "NaN" : "%.6g", x); }
 
 /* Labels at both ends of a bar: within it where there is room, else beside it. */
-static void draw_ends(const page *p, double y, double from, double to, color value) {
+static void draw_ends(const page *p, double y, double from, double to, color tint) {
   char first[32], last[32];
   number_text(first, sizeof first, from);
   number_text(last, sizeof last, to);
   const double x0 = x_of(p, isnan(from) ? -INFINITY : from), x1 = x_of(p, isnan(to) ? INFINITY : to), room = x1 - x0;
   const double need = canvas_text_width(p->c, 12, first) + canvas_text_width(p->c, 12, last) + 14;
   const int first_inside = room > need || x0 == T_LEFT, last_inside = room > need || x1 == T_RIGHT;
-  canvas_text(p->c, first_inside ? x0 + 4 : x0 - 3, y, 12, value, first_inside ? ALIGN_LEFT : ALIGN_RIGHT, "%s", first);
-  canvas_text(p->c, last_inside ? x1 - 4 : x1 + 3, y, 12, value, last_inside ? ALIGN_RIGHT : ALIGN_LEFT, "%s", last);
+  canvas_text(p->c, first_inside ? x0 + 4 : x0 - 3, y, 12, tint, first_inside ? ALIGN_LEFT : ALIGN_RIGHT, "%s", first);
+  canvas_text(p->c, last_inside ? x1 - 4 : x1 + 3, y, 12, tint, last_inside ? ALIGN_RIGHT : ALIGN_LEFT, "%s", last);
 }
 
 /* An interval of t with its ends; what is no interval is said in words. */
-static void draw_interval(const page *p, double y, double from, double to, color value) {
+static void draw_interval(const page *p, double y, double from, double to, color tint) {
   const double first = isnan(from) ? -INFINITY : from, last = isnan(to) ? INFINITY : to;
   draw_t_axis(p, y + 6);
   if (first > last || (isinf(first) && first == last)) {
-    canvas_text(p->c, T_LEFT, y - 6, 12, value, ALIGN_LEFT, "never: from %.6g to %.6g", first, last);
+    canvas_text(p->c, T_LEFT, y - 6, 12, tint, ALIGN_LEFT, "never: from %.6g to %.6g", first, last);
     return;
   }
-  draw_bar(p, y, 12, first, last, value);
-  draw_ends(p, y - 6, from, to, value);
+  draw_bar(p, y, 12, first, last, tint);
+  draw_ends(p, y - 6, from, to, tint);
 }
 
 static void draw_crossing(const page *p, double y, double t) {
@@ -135,13 +135,13 @@ static double axis_x(const axis_line *a, double v) {
   return between(LEFT + (v - a->first) / (a->last - a->first) * (MIDDLE - LEFT), LEFT, MIDDLE);
 }
 
-static void draw_plane(const axis_line *a, double y, double at, const char *name, color value) {
+static void draw_plane(const axis_line *a, double y, double at, const char *name, color tint) {
   if (!isfinite(at)) return;
-  canvas_line(a->p->c, axis_x(a, at), y - 20, axis_x(a, at), y + 20, value, 2.2);
-  if (name[0]) canvas_text(a->p->c, axis_x(a, at), y + 34, 11, value, ALIGN_CENTER, "%s %.6g", name, at);
+  canvas_line(a->p->c, axis_x(a, at), y - 20, axis_x(a, at), y + 20, tint, 2.2);
+  if (name[0]) canvas_text(a->p->c, axis_x(a, at), y + 34, 11, tint, ALIGN_CENTER, "%s %.6g", name, at);
 }
 
-static void draw_axis(const page *p, double y, const char *part, const char *label, color value_of) {
+static void draw_axis(const page *p, double y, const char *part, const char *label, color tint) {
   const double near = value(p, part, "near plane"), far = value(p, part, "far plane");
   const double origin = value(p, part, "origin"), direction = value(p, part, "direction") / p->scale;
   const double lower = fmin(near, far), upper = fmax(near, far);
@@ -155,13 +155,13 @@ static void draw_axis(const page *p, double y, const char *part, const char *lab
   const double margin = 0.22 * fmax(a.last - a.first, fmax(fabs(a.first) * 1e-6, size));
   a.first -= margin;
   a.last += margin;
-  canvas_box(p->c, MARGIN, y - 14, 34, 28, 14, value_of, 0.14);
-  canvas_text(p->c, MARGIN + 17, y + 5, 14, value_of, ALIGN_CENTER, "%s", label);
+  canvas_box(p->c, MARGIN, y - 14, 34, 28, 14, tint, 0.14);
+  canvas_text(p->c, MARGIN + 17, y + 5, 14, tint, ALIGN_CENTER, "%s", label);
   const double from = isfinite(lower) ? axis_x(&a, lower) : LEFT, to = isfinite(upper) ? axis_x(&a, upper) : MIDDLE;
-  if (lower <= upper) canvas_box(p->c, from, y - 20, to - from, 40, 0, value_of, 0.12);
+  if (lower <= upper) canvas_box(p->c, from, y - 20, to - from, 40, 0, tint, 0.12);
   canvas_arrow(p->c, LEFT, y, MIDDLE, y, COLOR_FAINT, 1);
-  draw_plane(&a, y, near, lower == upper ? "both planes" : "near", value_of);
-  draw_plane(&a, y, far, lower == upper ? "" : "far", value_of);
+  draw_plane(&a, y, near, lower == upper ? "both planes" : "near", tint);
+  draw_plane(&a, y, far, lower == upper ? "" : "far", tint);
   const double x = axis_x(&a, origin);
   if (direction != 0) canvas_arrow(p->c, x, y, x + (direction > 0 ? 44 : -44), y, COLOR_INK, 2);
   canvas_dot(p->c, x, y, 4.5, COLOR_INK, COLOR_PAPER);
@@ -212,7 +212,7 @@ static double draw_slabs(page *p, const slab_names *s, double y) {
     canvas_dashes(p->c, x_of(p, leave), y + 16, x_of(p, leave), below, COLOR_QUIET, 1);
   }
   y += 56;
-  for (int i = 0; i < 3; i++, y += ROW) {
+  for (int i = 0; i < 3; i++) {
     from[i] = t_of(p, s->axis[i], "near t");
     to[i] = t_of(p, s->axis[i], "far t");
     draw_axis(p, y, s->axis[i], s->label[i], axis_colors[i]);
@@ -221,6 +221,7 @@ static double draw_slabs(page *p, const slab_names *s, double y) {
     if (is_near || isnan(to[i]) || to[i] == -INFINITY)
       canvas_text(p->c, T_LEFT, y + 24, 11, axis_colors[i], ALIGN_LEFT, "%s",
                   note_of(p, s->axis[i], is_near ? "near t" : "far t"));
+    y += ROW;
   }
   y -= 16;
   for (int i = 0; i < 3; i++)

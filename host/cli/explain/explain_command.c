@@ -64,7 +64,7 @@ static const command_line command = {
 
 const char *explained_noun(slab_shape kind) {
   static const char *const nouns[SLAB_SHAPE_COUNT] = {
-#define NOUN_OF(shape, name, names, noun, rows, form, place, source) [shape] = noun,
+#define NOUN_OF(shape, name, names, noun, rows, form, place, source) [shape] = (noun),
       SHAPES(NOUN_OF)
 #undef NOUN_OF
   };

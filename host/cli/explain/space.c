@@ -207,17 +207,17 @@ static void draw_way(const page *p, const view *v, const way *w) {
   } else {
     canvas_arrow(p->c, a[0], a[1], d[0], d[1], COLOR_INK, 2.2);
   }
-  if (w->has_start) {
-    canvas_dot(p->c, a[0], a[1], 4.5, COLOR_INK, COLOR_PAPER);
-    canvas_text(p->c, a[0], a[1] + (d[1] > a[1] ? -12 : 20), 12, COLOR_INK, ALIGN_CENTER, "t = %.6g", w->begin);
-  }
+  const double t = (double)p->e->found.hit.t; /* +inf where there is no hit */
+  double hit[2] = {INFINITY, INFINITY};
   if (is_inside && is_yes(p, "answer", "hit")) {
-    const double t = (double)p->e->found.hit.t;
     const int rises = (d[0] - a[0]) * (d[1] - a[1]) < 0; /* the label stands beside the ray */
-    project(v, point_on(p, t), b);
-    canvas_dot(p->c, b[0], b[1], 5.5, COLOR_HIT, COLOR_PAPER);
-    canvas_text(p->c, b[0] + 10, b[1] + (rises ? 18 : -10), 13, COLOR_HIT, ALIGN_LEFT, "t = %.6g", t);
+    project(v, point_on(p, t), hit);
+    canvas_text(p->c, hit[0] + 10, hit[1] + (rises ? 18 : -10), 13, COLOR_HIT, ALIGN_LEFT, "t = %.6g", t);
   }
+  if (w->has_start) canvas_dot(p->c, a[0], a[1], 4.5, COLOR_INK, COLOR_PAPER);
+  if (w->has_start && hypot(a[0] - hit[0], a[1] - hit[1]) > 24)
+    canvas_text(p->c, a[0], a[1] + (d[1] > a[1] ? -12 : 20), 12, COLOR_INK, ALIGN_CENTER, "t = %.6g", w->begin);
+  if (isfinite(hit[0])) canvas_dot(p->c, hit[0], hit[1], 5.5, COLOR_HIT, COLOR_PAPER);
 }
 
 static solid solid_told(const page *p, const vector ends[2]) {
