@@ -1,6 +1,7 @@
-/* Slabcast: massive ray batches on the processor and on any OpenCL device.
+/** @file
+ * Slabcast: massive ray batches on the processor and on any OpenCL device.
  *
- * geometry --add--> scene --commit--> device; rays --cast--> hits --check--> report.
+ *     geometry --add--> scene --commit--> device; rays --cast--> hits --check--> report.
  *
  * Every function that can fail returns a slab_status. On failure slab_message() of the calling thread says what was
  * wrong, where and with which value. Unless stated otherwise, a failed call leaves its outputs untouched, changes
@@ -44,24 +45,31 @@
 extern "C" {
 #endif
 
+/** @defgroup versions Versions and statuses
+ * @{ */
+
+/** Marks what the library exports. */
 #if defined(__GNUC__) && !defined(_WIN32)
 #define SLAB_API __attribute__((visibility("default")))
 #else
 #define SLAB_API
 #endif
 
+/** @cond */
 #define SLAB_VERSION_MAJOR 0
 #define SLAB_VERSION_MINOR 1
 #define SLAB_VERSION_PATCH 0
-/* Version of this header, for #if: 100 is version 0.1.0. It grows with the version. */
+/** @endcond */
+/** Version of this header, for the preprocessor: 100 is version 0.1.0. It grows with the version. */
 #define SLAB_VERSION_NUMBER (SLAB_VERSION_MAJOR * 10000 + SLAB_VERSION_MINOR * 100 + SLAB_VERSION_PATCH)
 
-/* Version of the running library, which may differ from the header's where the library is shared: the constant text
- * "0.1.0", and SLAB_VERSION_NUMBER. They never fail; any thread may call them at any time. */
+/** Version of the running library, which may differ from the header's where the library is shared: a constant text such
+ * as "0.1.0". It never fails; any thread may call it at any time. */
 SLAB_API const char *slab_version(void);
+/** The same as a number: the SLAB_VERSION_NUMBER that the library was built with. */
 SLAB_API uint32_t slab_version_number(void);
 
-/* X(name, text): every status with the text that slab_status_text() returns. */
+/** X(name, text): every status with the text that slab_status_text() returns. */
 #define SLAB_STATUSES(X)                                         \
   X(SLAB_OK, "done")                                             \
   X(SLAB_INVALID_ARGUMENT, "invalid argument")                   \
@@ -74,38 +82,48 @@ SLAB_API uint32_t slab_version_number(void);
   X(SLAB_DEVICE_FAILED, "an OpenCL call failed")                 \
   X(SLAB_CANCELLED, "cancelled by the progress callback")
 
+/** What a call returns: SLAB_OK, or why it failed. SLAB_STATUSES has the texts. */
 typedef enum slab_status {
-#define SLAB_STATUS_NAME(name, text) name,
+#define SLAB_STATUS_NAME(name, text) name, /**< text */
   SLAB_STATUSES(SLAB_STATUS_NAME)
 #undef SLAB_STATUS_NAME
 } slab_status;
 
-/* A constant text, never NULL; "unknown status" for other values. */
+/** A constant text, never NULL; "unknown status" for other values. */
 SLAB_API const char *slab_status_text(slab_status);
 
-/* The message of the last failed call on this thread, with the device's build log where there is one; "" when none
+/** The message of the last failed call on this thread, with the device's build log where there is one; "" when none
  * failed yet. Valid until this thread's next failure. */
 SLAB_API const char *slab_message(void);
 
-/* ---- devices and contexts ------------------------------------------------ */
+/** @} */
 
+/** @defgroup devices Devices and contexts
+ * @{ */
+
+/** What kind of device it is. */
 typedef enum slab_device_type { SLAB_DEVICE_OTHER, SLAB_DEVICE_CPU, SLAB_DEVICE_GPU } slab_device_type;
 
+/** A device: what its driver reports, and what the probe of a context found out. */
 typedef struct slab_device_info {
-  char name[128], vendor[128], driver[64], version[128], platform[128];
-  slab_device_type type;
-  uint32_t compute_units;
-  uint32_t clock_mhz;        /* as reported by the driver; 0: unknown */
-  uint64_t memory_bytes;     /* global memory */
-  uint64_t allocation_bytes; /* largest single buffer */
-  uint32_t lane_width;       /* primitives that one work-item tests at once: 1, 8 or 16 */
-  int denormals;             /* keeps subnormal numbers; answers then equal the CPU reference for every input */
-  int rounds_to_nearest;     /* devices that do not are refused */
-  int exact_divide;          /* correctly rounded division and square root in hardware or compiler; else the kernels
+  char name[128];            /**< of the device */
+  char vendor[128];          /**< who made it */
+  char driver[64];           /**< version of the driver */
+  char version[128];         /**< of OpenCL; of the processor, the instruction set in use */
+  char platform[128];        /**< the driver, by name */
+  slab_device_type type;     /**< CPU, GPU or other */
+  uint32_t compute_units;    /**< what works at the same time; of a CPU its logical cores */
+  uint32_t clock_mhz;        /**< as reported by the driver; 0: unknown */
+  uint64_t memory_bytes;     /**< global memory */
+  uint64_t allocation_bytes; /**< largest single buffer */
+  uint32_t lane_width;       /**< primitives that one work-item tests at once: 1, 8 or 16 */
+  int denormals;             /**< keeps subnormal numbers; answers then equal the CPU reference for every input */
+  int rounds_to_nearest;     /**< devices that do not are refused */
+  int exact_divide;          /**< correctly rounded division and square root in hardware or compiler; else the kernels
                                 emulate them, with the same answers */
 } slab_device_info;
 
-/* Lists the devices in the order that device selectors count them: the processor first, then the OpenCL devices of all
+/** Lists the devices in the order that device selectors count them: the processor first, then the OpenCL devices of all
  * platforms with the properties that they report. Nothing runs on them. The processor's platform is "Slabcast
  * processor". It needs no driver: its kernels are in the library, compiled for one or several instruction sets (its
  * version names the one in use), unless the library was built without. An OpenCL driver may list the same processor
@@ -115,192 +133,229 @@ typedef struct slab_device_info {
  * described. SLAB_NO_DEVICE when there is none, or no OpenCL loader; *count is then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
-/* How rays traverse a BVH on a CPU device. It never changes an answer, only the speed. */
+/** How rays traverse a BVH on a CPU device. It never changes an answer, only the speed. */
 typedef enum slab_traversal {
-  SLAB_TRAVERSAL_AUTO,        /* the fastest for the rays at hand. For many rays it is chosen by the order in which they
-                                 are given, or by trials whose results later casts on the scene use */
-  SLAB_TRAVERSAL_PACKETS,     /* neighbouring rays of one octant together, else one by one */
-  SLAB_TRAVERSAL_SINGLE,      /* rays one by one */
-  SLAB_TRAVERSAL_INTERLEAVED, /* several rays interleaved: while one waits for memory the others continue */
-  SLAB_TRAVERSAL_SORTED       /* as interleaved, after sorting: rays of one octant that begin near each other follow
+  SLAB_TRAVERSAL_AUTO,    /**< the fastest for the rays at hand. For many rays it is chosen by the order in which they
+                             are given, or by trials whose results later casts on the scene use */
+  SLAB_TRAVERSAL_PACKETS, /**< neighbouring rays of one octant together, else one by one */
+  SLAB_TRAVERSAL_SINGLE,  /**< rays one by one */
+  SLAB_TRAVERSAL_INTERLEAVED, /**< several rays interleaved: while one waits for memory the others continue */
+  SLAB_TRAVERSAL_SORTED       /**< as interleaved, after sorting: rays of one octant that begin near each other follow
                                  each other */
 } slab_traversal;
 
-/* How scenes are stored on the device, and so how they are traversed. It never changes an answer, only the speed. */
+/** How scenes are stored on the device, and so how they are traversed. It never changes an answer, only the speed. */
 typedef enum slab_layout {
-  SLAB_LAYOUT_DEFAULT,   /* SLAB_LAYOUT_WIDE where one of the context's devices is a CPU, else SLAB_LAYOUT_COMPRESSED */
-  SLAB_LAYOUT_WIDE,      /* exact bounds, blocks of eight primitives; slab_traversal applies to this layout alone */
-  SLAB_LAYOUT_COMPRESSED /* for GPUs: BVHs with nodes of 80 bytes, primitives tested one by one, one ray per
+  SLAB_LAYOUT_DEFAULT, /**< SLAB_LAYOUT_WIDE where one of the context's devices is a CPU, else SLAB_LAYOUT_COMPRESSED */
+  SLAB_LAYOUT_WIDE,    /**< exact bounds, blocks of eight primitives; slab_traversal applies to this layout alone */
+  SLAB_LAYOUT_COMPRESSED /**< for GPUs: BVHs with nodes of 80 bytes, primitives tested one by one, one ray per
                             work-item; boxes of flat scenes go through local memory. lane_width has no effect */
 } slab_layout;
 
+/** How a context is opened. */
 typedef struct slab_context_options {
-  const char *device;   /* an index of slab_devices, part of the name of a device or platform, "cpu" or "gpu"; NULL:
+  const char *device;   /**< an index of slab_devices, part of the name of a device or platform, "cpu" or "gpu"; NULL:
                            a GPU if there is one, else the first device, which is the processor. Several devices: a
                            list of these with commas between, or "all" devices that can keep the contract; "all" leaves
                            out OpenCL's CPU devices where the processor is there */
-  uint32_t lane_width;  /* 0: the device's own; 1, 8 or 16 forces that width. On the processor each is an instruction
+  uint32_t lane_width;  /**< 0: the device's own; 1, 8 or 16 forces that width. On the processor each is an instruction
                            set of its own, which must be there */
-  uint32_t launch_rays; /* maximum rays per launch; 0: limited by the device and to about 100 ms, or to a million
+  uint32_t launch_rays; /**< maximum rays per launch; 0: limited by the device and to about 100 ms, or to a million
                            rays where rays are sorted */
-  int copy;             /* 1: copies the caller's arrays even where the device could use them in place; the processor
+  int copy;             /**< 1: copies the caller's arrays even where the device could use them in place; the processor
                            never copies */
-  slab_traversal traversal;
-  slab_layout layout;
-  uint32_t threads; /* most threads of the host that build BVHs, sort rays and check at once, with the caller's; 0: as
+  slab_traversal traversal; /**< how rays traverse a BVH on a CPU device */
+  slab_layout layout;       /**< how scenes are stored on the device */
+  uint32_t threads; /**< most threads of the host that build BVHs, sort rays and check at once, with the caller's; 0: as
                        many as the affinity of the process and the quota of its control groups allow */
 } slab_context_options;
 
+/** Devices that are open. */
 typedef struct slab_context slab_context;
+/** Geometry, and once it is committed its BVH on the devices of a context. */
 typedef struct slab_scene slab_scene;
 
-/* Opens one device or several. With several, a scene is laid out on each, and the rays of a cast go to whichever is
+/** Opens one device or several. With several, a scene is laid out on each, and the rays of a cast go to whichever is
  * free; which device casts a ray changes no answer. A small probe kernel tests the arithmetic of each device, once in
  * the life of the process for each lane width. SLAB_NO_DEVICE when none matches; SLAB_UNSUPPORTED when a device does
  * not round to nearest, or when an operation of the probe gave a wrong result, which the message quotes;
  * SLAB_INVALID_ARGUMENT when a list has an empty entry or names a device twice; SLAB_BUILD_FAILED. The caller destroys
  * *context. */
 SLAB_API slab_status slab_context_create(const slab_context_options *options, slab_context **context);
+/** Closes the devices when no scene uses them any more. Accepts NULL. */
 SLAB_API void slab_context_destroy(slab_context *context);
-/* The device of a context; of several the first, which slab_pairs uses. denormals and exact_divide are set where the
+/** The device of a context; of several the first, which slab_pairs uses. denormals and exact_divide are set where the
  * device reports them and the probe did not find otherwise. */
 SLAB_API slab_status slab_context_device(const slab_context *context, slab_device_info *info);
-/* All devices of a context, in the order in which they were named ("all": the order of slab_devices). Writes at most
+/** All devices of a context, in the order in which they were named ("all": the order of slab_devices). Writes at most
  * `capacity` entries (list may be NULL with capacity 0) and the number of devices to *count. */
 SLAB_API slab_status slab_context_devices(const slab_context *context, slab_device_info *list, size_t capacity,
                                           size_t *count);
 
-/* ---- scenes -------------------------------------------------------------- */
+/** @} */
 
-/* Triangles over shared vertices. Vertex i is the three floats at byte i * vertex_stride of `vertices` (stride 0: 12; 1
- * to 11 are refused). Triangle i has the vertices indices[3i .. 3i+2]; with indices NULL, the vertices 3i .. 3i+2 (a
+/** @defgroup scenes Scenes
+ * @{ */
+
+/** Triangles over shared vertices. Vertex i is the three floats at byte i * vertex_stride of `vertices` (stride 0: 12;
+ * 1 to 11 are refused). Triangle i has the vertices indices[3i .. 3i+2]; with indices NULL, the vertices 3i .. 3i+2 (a
  * soup). */
 typedef struct slab_mesh {
-  const float *vertices;
-  size_t vertex_stride;
-  uint32_t vertex_count;
-  const uint32_t *indices;
-  uint32_t triangle_count;
+  const float *vertices;   /**< x, y and z of each vertex */
+  size_t vertex_stride;    /**< bytes from vertex to vertex; 0: 12 */
+  uint32_t vertex_count;   /**< how many vertices there are */
+  const uint32_t *indices; /**< three a triangle; NULL: a soup */
+  uint32_t triangle_count; /**< how many triangles there are */
 } slab_mesh;
 
+/** What is said of a geometry when it is added. */
 typedef struct slab_geometry_options {
-  uint32_t mask;     /* rays whose mask has a bit in common see this geometry; 0: all bits */
-  int skip_invalid;  /* non-zero: drops primitives that would be refused; ids keep the input's numbering */
-  uint32_t *skipped; /* receives the number of dropped primitives; may be NULL */
+  uint32_t mask;     /**< rays whose mask has a bit in common see this geometry; 0: all bits */
+  int skip_invalid;  /**< non-zero: drops primitives that would be refused; ids keep the input's numbering */
+  uint32_t *skipped; /**< receives the number of dropped primitives; may be NULL */
 } slab_geometry_options;
 
+/** Makes an empty scene, which the caller destroys. */
 SLAB_API slab_status slab_scene_create(slab_context *context, slab_scene **scene);
+/** Frees a scene on host and devices. Accepts NULL. */
 SLAB_API void slab_scene_destroy(slab_scene *scene);
 
-/* Each adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in the scene) and copies them. It writes the id
- * of the geometry to *geometry (may be NULL); ids count from 0 in the order of adding.
+/** @defgroup adding Adding geometry
+ * @ingroup scenes
+ * Each call adds one geometry of n primitives (0 allowed, at most 2^32 - 16 in the scene) and copies them. It writes
+ * the id of the geometry to *geometry (may be NULL); ids count from 0 in the order of adding.
  *
  * SLAB_INVALID_ARGUMENT names the first refused primitive by index, with its value. Refused are: planes with a zero or
  * non-finite normal or a non-finite offset; spheres with a non-finite centre or a negative or non-finite radius;
  * oriented boxes with axes not orthonormal within 1e-5, a non-finite centre or a negative or non-finite half size;
  * triangles with a vertex that is NaN, infinite or beyond 2^60, or with an index out of range (vertices that no
  * triangle uses may have any value); centres, radii and sizes of spheres and oriented boxes beyond 2^60. Inverted or
- * NaN boxes are not refused: they are never hit. SLAB_INVALID_STATE after slab_scene_commit. */
+ * NaN boxes are not refused: they are never hit. SLAB_INVALID_STATE after slab_scene_commit.
+ * @{ */
+/** Adds planes. */
 SLAB_API slab_status slab_scene_add_planes(slab_scene *, const slab_plane *, uint32_t n, const slab_geometry_options *,
                                            uint32_t *geometry);
+/** Adds spheres. */
 SLAB_API slab_status slab_scene_add_spheres(slab_scene *, const slab_sphere *, uint32_t n,
                                             const slab_geometry_options *, uint32_t *geometry);
+/** Adds axis-aligned boxes. */
 SLAB_API slab_status slab_scene_add_boxes(slab_scene *, const slab_box *, uint32_t n, const slab_geometry_options *,
                                           uint32_t *geometry);
+/** Adds oriented boxes. */
 SLAB_API slab_status slab_scene_add_obbs(slab_scene *, const slab_obb *, uint32_t n, const slab_geometry_options *,
                                          uint32_t *geometry);
+/** Adds triangles. */
 SLAB_API slab_status slab_scene_add_mesh(slab_scene *, const slab_mesh *, const slab_geometry_options *,
                                          uint32_t *geometry);
+/** @} */
 
-/* The build quality of the BVH. FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change; rays take 1.05
+/** The build quality of the BVH. FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change; rays take 1.05
  * to 1.5 times as long, so it pays for up to about three rays per primitive. HIGH builds at a quarter of the speed of
  * DEFAULT; rays take 0.9 to 1 of the time. FLAT has no BVH: every primitive is tested. DEFAULT is FLAT below about a
  * thousand primitives. */
 typedef enum slab_tree { SLAB_TREE_DEFAULT, SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_HIGH } slab_tree;
 
+/** How a scene is laid out. */
 typedef struct slab_build_options {
-  slab_tree tree; /* never changes an answer, only the speed */
+  slab_tree tree; /**< never changes an answer, only the speed */
 } slab_build_options;
 
-/* Lays the scene out on the device. An empty scene is valid: every ray misses it. A committed scene can be cast on, and
- * nothing more can be added to it. An array that is larger than one allocation of the device is split over several
+/** Lays the scene out on the device. An empty scene is valid: every ray misses it. A committed scene can be cast on,
+ * and nothing more can be added to it. An array that is larger than one allocation of the device is split over several
  * buffers, at most four for primitives and four for nodes. Where these do not hold it, SLAB_OUT_OF_MEMORY names the
  * bytes needed. SLAB_INVALID_STATE when committed already. */
 SLAB_API slab_status slab_scene_commit(slab_scene *, const slab_build_options *);
 
+/** What a scene holds, and what it takes. Primitives are counted as added, dropped ones included. */
 typedef struct slab_scene_stats {
-  uint32_t geometries;
-  uint64_t planes, spheres, boxes, obbs, triangles; /* as added, dropped ones included */
-  float lower[3], upper[3];                         /* union of all finite bounds; lower > upper when there are none */
-  uint64_t host_bytes, device_bytes;                /* device_bytes: on all devices together */
-  uint32_t tree_depth;                              /* 0: flat */
-  double sah_cost;                                  /* 0: flat */
-  double node_occupancy, block_occupancy; /* used share of the BVH's places for children and for primitives; 0: flat */
-  double build_seconds;                   /* seconds that commit took */
+  uint32_t geometries;    /**< how many were added */
+  uint64_t planes;        /**< of all geometries */
+  uint64_t spheres;       /**< of all geometries */
+  uint64_t boxes;         /**< of all geometries */
+  uint64_t obbs;          /**< of all geometries */
+  uint64_t triangles;     /**< of all geometries */
+  float lower[3];         /**< union of all finite bounds; lower > upper when there are none */
+  float upper[3];         /**< its other end */
+  uint64_t host_bytes;    /**< memory of the host */
+  uint64_t device_bytes;  /**< memory of all devices together */
+  uint32_t tree_depth;    /**< levels of the BVH; 0: flat */
+  double sah_cost;        /**< expected work of a ray, by the surface area heuristic; 0: flat */
+  double node_occupancy;  /**< used share of the BVH's places for children; 0: flat */
+  double block_occupancy; /**< used share of the BVH's places for primitives; 0: flat */
+  double build_seconds;   /**< seconds that commit took */
 } slab_scene_stats;
 
-/* SLAB_INVALID_STATE before commit. */
+/** Says what a scene holds and takes. SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
 
-/* Serializes a committed scene to `*size` bytes, with its BVH where that is SLAB_LAYOUT_WIDE, for other processes and
+/** Serializes a committed scene to `*size` bytes, with its BVH where that is SLAB_LAYOUT_WIDE, for other processes and
  * machines of the same byte order. Casts on the scene that slab_scene_unpack makes of them give the same bits. capacity
  * 0 (bytes may then be NULL) writes *size alone. SLAB_CAPACITY when capacity is too small: *size is complete, bytes are
  * untouched. bytes must be aligned to 8, as memory of malloc is. Equal scenes give equal bytes. Other versions of the
  * library may refuse them. SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t capacity, size_t *size);
-/* Makes a committed scene on this context, which the caller destroys. The bytes (aligned to 8) are copied, not kept.
+/** Makes a committed scene on this context, which the caller destroys. The bytes (aligned to 8) are copied, not kept.
  * SLAB_INVALID_ARGUMENT when they are not a packed scene of this version, are incomplete, or fail the checksum. Bytes
  * that were forged on purpose, checksum included, may give wrong answers, but no cast accesses memory outside its own.
  * A BVH that is not among the bytes, or that has another layout than this context's, is built again. build_seconds of
  * slab_scene_info is the time that unpacking took. */
 SLAB_API slab_status slab_scene_unpack(slab_context *, const void *bytes, size_t size, slab_scene **scene);
 
-/* ---- casts --------------------------------------------------------------- */
+/** @} */
 
-/* Called on the casting thread while launches are in flight. A non-zero return cancels the cast: launches in flight
- * end, and no more are made. */
-typedef int slab_progress(void *user, uint64_t rays_done, uint64_t rays_total);
-
-typedef struct slab_cast_options {
-  uint32_t mask;                 /* geometries whose mask has no bit in common are not seen; 0: all bits */
-  const slab_primitive_id *skip; /* n entries; entry i names the plane or triangle that ray i does not see (the
-                                    surface it leaves); SLAB_MISS skips nothing; NULL: none */
-  slab_cull cull;
-  int face_forward;        /* non-zero: turns normals against the ray */
-  slab_progress *progress; /* NULL: none */
-  void *user;              /* passed to progress */
-  uint64_t *invalid;       /* receives the number of invalid rays; NULL: not wanted */
-  slab_edges edges;        /* who owns the edges of triangles */
-  uint32_t max_hits;       /* slab_all: the first hits of a ray that are listed, at most; 0: all. Other queries do not
-                              use it */
-} slab_cast_options;
-
-/* Bytes of one result of a query; for SLAB_ALL of one hit; 0 for a value that is no query. */
-SLAB_API size_t slab_result_size(slab_query);
-
-/* Casts from host memory to host memory. The calls block; n may have any size including 0 (arrays may then be NULL).
+/** @defgroup casts Casts
+ * Casts from host memory to host memory. The calls block; n may have any size including 0 (arrays may then be NULL).
  * rays: n rays. results: n results, owned by the caller, which must not overlap the rays. On a CPU device no copies are
  * made. On other devices rays and results are copied while other rays are cast. When a call returns nothing of it is in
  * flight. SLAB_INVALID_STATE before commit; SLAB_BUILD_FAILED with the build log. SLAB_CANCELLED: results of rays that
  * were not done are unspecified, as after SLAB_DEVICE_FAILED, whose message names the device and how many rays were
- * done. */
+ * done.
+ * @{ */
+
+/** Called on the casting thread while launches are in flight. A non-zero return cancels the cast: launches in flight
+ * end, and no more are made. */
+typedef int slab_progress(void *user, uint64_t rays_done, uint64_t rays_total);
+
+/** What every cast takes. */
+typedef struct slab_cast_options {
+  uint32_t mask;                 /**< geometries whose mask has no bit in common are not seen; 0: all bits */
+  const slab_primitive_id *skip; /**< n entries; entry i names the plane or triangle that ray i does not see (the
+                                    surface it leaves); SLAB_MISS skips nothing; NULL: none */
+  slab_cull cull;                /**< crossings that are dropped */
+  int face_forward;              /**< non-zero: turns normals against the ray */
+  slab_progress *progress;       /**< NULL: none */
+  void *user;                    /**< passed to progress */
+  uint64_t *invalid;             /**< receives the number of invalid rays; NULL: not wanted */
+  slab_edges edges;              /**< who owns the edges of triangles */
+  uint32_t max_hits; /**< slab_all: the first hits of a ray that are listed, at most; 0: all. Other queries do not
+                        use it */
+} slab_cast_options;
+
+/** Bytes of one result of a query; for SLAB_ALL of one hit; 0 for a value that is no query. */
+SLAB_API size_t slab_result_size(slab_query);
+
+/** SLAB_CLOSEST: the first hit of each ray, with its normal. */
 SLAB_API slab_status slab_closest(slab_scene *, const slab_ray *rays, size_t n, slab_hit *hits,
                                   const slab_cast_options *);
+/** SLAB_DISTANCE: t of the first hit alone; +inf on a miss. */
 SLAB_API slab_status slab_distance(slab_scene *, const slab_ray *rays, size_t n, float *t, const slab_cast_options *);
+/** SLAB_NEAREST: the first hit without normal, u and v. */
 SLAB_API slab_status slab_nearest(slab_scene *, const slab_ray *rays, size_t n, slab_short_hit *hits,
                                   const slab_cast_options *);
+/** SLAB_ANY: 1 where the ray hits anything, else 0. */
 SLAB_API slab_status slab_any(slab_scene *, const slab_ray *rays, size_t n, uint8_t *occluded,
                               const slab_cast_options *);
+/** SLAB_COUNT: how many primitives the ray hits. */
 SLAB_API slab_status slab_count(slab_scene *, const slab_ray *rays, size_t n, uint32_t *counts,
                                 const slab_cast_options *);
-/* Intersects solids, not surfaces: from inside, enter = t_min. For planes and triangles enter = leave = t. A segment
- * wholly inside a solid has an interval although it hits no surface. */
+/** SLAB_INTERVAL: intersects solids, not surfaces: from inside, enter = t_min. For planes and triangles enter = leave =
+ * t. A segment wholly inside a solid has an interval although it hits no surface. */
 SLAB_API slab_status slab_interval_of(slab_scene *, const slab_ray *rays, size_t n, slab_interval *intervals,
                                       const slab_cast_options *);
-/* The hits of ray i are hits[offsets[i] .. offsets[i+1]-1]; offsets has n + 1 entries. *required (may be NULL) receives
- * offsets[n]. capacity 0 writes offsets and *required alone and returns SLAB_OK. SLAB_CAPACITY when capacity > 0 is
- * less than the number of hits: offsets are complete, hits are untouched. With max_hits a ray has at most that many:
- * the first of all its hits by (t, geometry, primitive), with the same bits.
+/** SLAB_ALL: the hits of ray i are hits[offsets[i] .. offsets[i+1]-1]; offsets has n + 1 entries. *required (may be
+ * NULL) receives offsets[n]. capacity 0 writes offsets and *required alone and returns SLAB_OK. SLAB_CAPACITY when
+ * capacity > 0 is less than the number of hits: offsets are complete, hits are untouched. With max_hits a ray has at
+ * most that many: the first of all its hits by (t, geometry, primitive), with the same bits.
  *
  * With capacity > 0 hits are listed while they are counted, and are kept in memory of the library's own, about 512 MiB
  * at most, until their places are known. Rays whose hits do not fit there are counted and then cast again. Progress
@@ -308,51 +363,59 @@ SLAB_API slab_status slab_interval_of(slab_scene *, const slab_ray *rays, size_t
 SLAB_API slab_status slab_all(slab_scene *, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                               uint64_t capacity, uint64_t *required, const slab_cast_options *);
 
-/* Intersects ray i with shape i, without a scene. Writes n (below 2^32 - 2) intervals; primitive = i and geometry = 0
+/** Intersects ray i with shape i, without a scene. Writes n (below 2^32 - 2) intervals; primitive = i and geometry = 0
  * where hit. shapes: n values of the struct of `kind` (slab_triangle for triangles). A shape that a scene would refuse
  * is refused by index. */
 SLAB_API slab_status slab_pairs(slab_context *, slab_shape kind, const slab_ray *rays, const void *shapes, size_t n,
                                 slab_interval *intervals);
 
-/* ---- checking results ---------------------------------------------------- */
+/** @} */
 
+/** @defgroup checking Checking results
+ * @{ */
+
+/** What slab_check found. */
 typedef struct slab_check_report {
-  uint64_t rays;             /* rays compared */
-  uint64_t mismatches;       /* rays whose result differs in any bit from the CPU reference's */
-  uint64_t oracle_rays;      /* rays that the oracle checked: all, or in large batches some, evenly spread */
-  uint64_t oracle_wrong;     /* rays whose result the oracle proves wrong */
-  uint64_t oracle_undecided; /* rays that the oracle cannot decide within its error bound */
-  uint64_t first;            /* index of the first ray that disagrees with the reference or the oracle; meaningful
+  uint64_t rays;             /**< rays compared */
+  uint64_t mismatches;       /**< rays whose result differs in any bit from the CPU reference's */
+  uint64_t oracle_rays;      /**< rays that the oracle checked: all, or in large batches some, evenly spread */
+  uint64_t oracle_wrong;     /**< rays whose result the oracle proves wrong */
+  uint64_t oracle_undecided; /**< rays that the oracle cannot decide within its error bound */
+  uint64_t first;            /**< index of the first ray that disagrees with the reference or the oracle; meaningful
                                 when one does */
-  char text[512];            /* names its ray, primitive, field and both bit patterns; "" when no ray disagrees */
+  char text[512];            /**< names its ray, primitive, field and both bit patterns; "" when no ray disagrees */
 } slab_check_report;
 
-/* Compares results of a cast, under the options of that cast, with the CPU reference (the kernels' maths in C, brute
+/** Compares results of a cast, under the options of that cast, with the CPU reference (the kernels' maths in C, brute
  * force: bit by bit) and with the oracle (independent formulas). Where the options have `invalid`, the count that the
  * cast stored there is compared too; a difference counts as one more mismatch. results: n entries of the query's type;
  * offsets: n + 1 for SLAB_ALL, else NULL. Mismatches are reported and are no failure: SLAB_OK. */
 SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, size_t n, const void *results,
                                 const uint64_t *offsets, const slab_cast_options *, slab_check_report *report);
 
-/* ---- explaining one answer ------------------------------------------------ */
+/** @} */
 
-/* A number that a test computes on its way, by the kernels' own maths in C. The texts are constants, never NULL. */
+/** @defgroup explaining Explaining one answer
+ * @{ */
+
+/** A number that a test computes on its way, by the kernels' own maths in C. The texts are constants, never NULL. */
 typedef struct slab_step {
-  const char *part;    /* what it is a step of: "ray", "x", "bounds x", "edge bc", "answer" */
-  const char *name;    /* "near t"; no other step of the part has it */
-  const char *formula; /* how it follows from earlier steps; "" where it is given */
-  const char *note;    /* what follows from this value, such as what becomes of a NaN; "" where nothing does */
-  float value;         /* of a question 1 for yes and 0 for no */
-  int is_question;
+  const char *part;    /**< what it is a step of: "ray", "x", "bounds x", "edge bc", "answer" */
+  const char *name;    /**< "near t"; no other step of the part has it */
+  const char *formula; /**< how it follows from earlier steps; "" where it is given */
+  const char *note;    /**< what follows from this value, such as what becomes of a NaN; "" where nothing does */
+  float value;         /**< of a question 1 for yes and 0 for no */
+  int is_question;     /**< 1: its value is a yes or a no */
 } slab_step;
 
+/** The answer that the steps lead to. */
 typedef struct slab_explanation {
-  slab_shape kind;
-  slab_hit hit;           /* what slab_closest answers in a scene of this primitive alone, with its ids of this scene */
-  slab_interval interval; /* likewise of slab_interval_of */
+  slab_shape kind;        /**< of the primitive */
+  slab_hit hit;           /**< what slab_closest answers in a scene of this primitive alone, with its ids of this scene */
+  slab_interval interval; /**< likewise of slab_interval_of */
 } slab_explanation;
 
-/* Explains one ray and one primitive of a committed scene: the ray as prepared, the primitive as kept, its test step by
+/** Explains one ray and one primitive of a committed scene: the ray as prepared, the primitive as kept, its test step by
  * step, and the answer, which is that of a cast, bit by bit. A test that rejects early has fewer steps. Of the options
  * mask, skip (one entry), cull, face_forward and edges count. Writes at most `capacity` steps (steps may be NULL with
  * capacity 0) and the number of all to *count. SLAB_INVALID_ARGUMENT names an id that the scene does not have;
@@ -360,35 +423,37 @@ typedef struct slab_explanation {
 SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,
                                   slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count);
 
-/* Writes a step as one line of text, without its part: name, value in decimal and in hexadecimal, formula and note. As
+/** Writes a step as one line of text, without its part: name, value in decimal and in hexadecimal, formula and note. As
  * snprintf it writes at most `size` bytes, the terminating 0 included, and returns the length of the whole line. */
 SLAB_API size_t slab_step_text(const slab_step *step, char *text, size_t size);
 
-/* ---- helpers ------------------------------------------------------------- */
+/** @} */
 
-/* Helpers that compute are functions of the library, since a caller's compiler may contract, flush or reorder inline
- * code. Any thread may call them at any time. */
+/** @defgroup helpers Helpers
+ * Helpers that compute are functions of the library, since a caller's compiler may contract, flush or reorder inline
+ * code. Any thread may call them at any time.
+ * @{ */
 
-/* The segment from a to b; t is the fraction of its length. Where b lies exactly on a slanted surface, rounding may put
- * t just beyond 1. */
+/** The segment from a to b; t is the fraction of its length. Where b lies exactly on a slanted surface, rounding may
+ * put t just beyond 1. */
 SLAB_API slab_ray slab_segment(const float a[3], const float b[3]);
 
-/* A ray in the plane z = 0. */
+/** A ray in the plane z = 0. */
 static inline slab_ray slab_ray_2d(const float origin[2], const float direction[2], float t_min, float t_max) {
   slab_ray ray = {{origin[0], origin[1], 0.0f}, t_min, {direction[0], direction[1], 0.0f}, t_max};
   return ray;
 }
 
-/* A rectangle: a box unbounded in z. */
+/** A rectangle: a box unbounded in z. */
 static inline slab_box slab_box_2d(const float lower[2], const float upper[2]) {
   slab_box box = {{lower[0], lower[1], -INFINITY}, {upper[0], upper[1], INFINITY}};
   return box;
 }
 
-/* The plane through a point with this normal; offset = normal . point. */
+/** The plane through a point with this normal; offset = normal . point. */
 SLAB_API slab_plane slab_plane_through(const float point[3], const float normal[3]);
 
-/* The box -half_size .. +half_size transformed by a rigid 4x4 matrix, row-major, points as columns: axis i is column i
+/** The box -half_size .. +half_size transformed by a rigid 4x4 matrix, row-major, points as columns: axis i is column i
  * of the upper 3x3, the centre is column 3. A box from a matrix that scales is refused when it is added. */
 static inline slab_obb slab_obb_from_matrix(const float m[16], const float half_size[3]) {
   slab_obb box = {{m[3], m[7], m[11]},
@@ -397,21 +462,24 @@ static inline slab_obb slab_obb_from_matrix(const float m[16], const float half_
   return box;
 }
 
-/* A pinhole camera. `forward`, `right`, `up` are its axes. right and up are scaled to half the extent of the image
- * plane at distance |forward|. */
+/** A pinhole camera. */
 typedef struct slab_camera {
-  float origin[3], forward[3], right[3], up[3];
+  float origin[3];  /**< where it is */
+  float forward[3]; /**< where it looks; its length is the distance of the image plane */
+  float right[3];   /**< to the right, half as long as the image plane is wide */
+  float up[3];      /**< upwards, half as long as the image plane is high */
 } slab_camera;
 
-/* A camera at `from` that looks to `to`. Vertical field of view in degrees, 0 < fov < 180; aspect = width / height. */
+/** A camera at `from` that looks to `to`. Vertical field of view in degrees, 0 < fov < 180; aspect = width / height. */
 SLAB_API slab_camera slab_camera_look_at(const float from[3], const float to[3], const float up[3], float fov_degrees,
                                          float aspect);
 
-/* The ray through the centre of pixel (x, y) of a width x height image, y downward: range [0, inf). */
+/** The ray through the centre of pixel (x, y) of a width x height image, y downward: range [0, inf). */
 SLAB_API slab_ray slab_camera_ray(const slab_camera *camera, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
 
-/* Computes origin + t * direction. `point` may be the ray's own origin or direction. */
+/** Computes origin + t * direction. `point` may be the ray's own origin or direction. */
 SLAB_API void slab_point_at(const slab_ray *ray, float t, float point[3]);
+/** @} */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-/* Slabcast on the caller's own OpenCL objects: context, device, queue, buffers and events.
+/** @file
+ * Slabcast on the caller's own OpenCL objects: context, device, queue, buffers and events.
  *
  * This header needs the OpenCL headers (Debian: opencl-c-headers). A program that creates such objects links the
  * loader too: slabcast::cl in CMake and slabcast-cl in pkg-config have both. slabcast.h alone needs neither. The
@@ -8,7 +9,7 @@
 #define SLABCAST_CL_H
 
 #ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 120 /**< unless the caller asks for another */
 #endif
 #include <CL/cl.h>
 
@@ -18,7 +19,10 @@
 extern "C" {
 #endif
 
-/* Makes a slab_context on the caller's context and device. queue: the in-order queue on which the calls of slabcast.h
+/** @defgroup opencl OpenCL objects of your own
+ * @{ */
+
+/** Makes a slab_context on the caller's context and device. queue: the in-order queue on which the calls of slabcast.h
  * run; with NULL, or a queue that runs out of order, they run on a queue of the library's own in that context. `device`
  * of the options is ignored. SLAB_INVALID_ARGUMENT: the device is not one of the context's, or the queue belongs to
  * another context or device. SLAB_UNSUPPORTED: the device does not round to nearest, or the probe found a wrong result.
@@ -28,38 +32,39 @@ extern "C" {
 SLAB_API slab_status slab_context_create_cl(cl_context, cl_device_id, cl_command_queue, const slab_context_options *,
                                             slab_context **context);
 
-/* The OpenCL context and device of a slab_context, for making buffers and queues for slab_enqueue; either pointer may
+/** The OpenCL context and device of a slab_context, for making buffers and queues for slab_enqueue; either pointer may
  * be NULL. They belong to the slab_context: retain them to use them after it is destroyed. SLAB_INVALID_ARGUMENT. */
 SLAB_API slab_status slab_context_objects(const slab_context *, cl_context *, cl_device_id *);
 
-/* Part of a buffer. offset: bytes, below 16 GiB, a multiple of 4 (of 1 for the results of SLAB_ANY). */
+/** Part of a buffer. */
 typedef struct slab_span {
-  cl_mem buffer;
-  size_t offset;
+  cl_mem buffer; /**< of the scene's OpenCL context */
+  size_t offset; /**< bytes, below 16 GiB, a multiple of 4 (of 1 for the results of SLAB_ANY) */
 } slab_span;
 
-/* One cast over buffers of the scene's OpenCL context. */
+/** One cast over buffers of the scene's OpenCL context. */
 typedef struct slab_batch {
-  slab_query query;
-  size_t count;      /* rays, below 2^32 - 64 */
-  slab_span rays;    /* count slab_ray */
-  slab_span results; /* count results of the query's type; for SLAB_ALL the hits of all rays */
-  slab_span offsets; /* SLAB_ALL only: count + 1 cl_uint, the exclusive sum of the counts that SLAB_COUNT gives */
-  slab_span skip;    /* count slab_primitive_id; buffer NULL: none */
-  slab_span invalid; /* one cl_uint, to which the number of invalid rays is added; buffer NULL: not wanted */
-  uint32_t mask;     /* 0: all bits */
-  slab_cull cull;
-  int face_forward;
-  slab_edges edges;
+  slab_query query;  /**< what is asked */
+  size_t count;      /**< rays, below 2^32 - 64 */
+  slab_span rays;    /**< count slab_ray */
+  slab_span results; /**< count results of the query's type; for SLAB_ALL the hits of all rays */
+  slab_span offsets; /**< SLAB_ALL only: count + 1 cl_uint, the exclusive sum of the counts that SLAB_COUNT gives */
+  slab_span skip;    /**< count slab_primitive_id; buffer NULL: none */
+  slab_span invalid; /**< one cl_uint, to which the number of invalid rays is added; buffer NULL: not wanted */
+  uint32_t mask;     /**< 0: all bits */
+  slab_cull cull;    /**< as in slab_cast_options */
+  int face_forward;  /**< as in slab_cast_options */
+  slab_edges edges;  /**< as in slab_cast_options */
 } slab_batch;
 
-/* Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller
+/** Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller
  * releases *done (NULL: not wanted). It does not block, except to build a kernel that was not used before. It is one
  * launch: bound `count` where a display watchdog may interrupt it. The results equal those of the call of slabcast.h
  * bit for bit. SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT where a buffer is too small, an offset is not
  * aligned, or the queue does not belong to the scene's context and device; SLAB_BUILD_FAILED. */
 SLAB_API slab_status slab_enqueue(slab_scene *, const slab_batch *, cl_command_queue, cl_uint wait_count,
                                   const cl_event *wait, cl_event *done);
+/** @} */
 
 #ifdef __cplusplus
 }

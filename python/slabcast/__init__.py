@@ -1,5 +1,7 @@
 """Slabcast: massive batches of rays against meshes, boxes, spheres and planes.
 
+::
+
     import numpy as np, slabcast
 
     scene = slabcast.Scene()

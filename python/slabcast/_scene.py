@@ -67,14 +67,15 @@ class Scene:
     A scene can be pickled and copied, which commits it. As a context manager it is closed at the end. A process that
     was forked makes scenes of its own: casts on its parent's raise InvalidState.
 
-    device: None takes a GPU if there is one, else the processor. An index of devices(), "cpu", "gpu", part of the name
-        of a device or platform, several of these with commas between, or "all". Or a command queue of pyopencl, so
-        that arrays of pyopencl are cast where they lie.
-    build: "default", "fast" (built twice as fast, for scenes that change), "high" (rays are up to a tenth faster) or
-        "flat" (no BVH).
-    threads: most threads of the host; 0: as many as this process may use.
-    traversal: "auto", "packets", "single", "interleaved" or "sorted"; layout: "default", "wide" or "compressed". Like
-        build and device they change no answer.
+    Args:
+        device: None takes a GPU if there is one, else the processor. An index of devices(), "cpu", "gpu", part of the
+            name of a device or platform, several of these with commas between, or "all". Or a command queue of
+            pyopencl, so that arrays of pyopencl are cast where they lie.
+        build: "default", "fast" (built twice as fast, for scenes that change), "high" (rays are up to a tenth faster)
+            or "flat" (no BVH).
+        threads: most threads of the host; 0: as many as this process may use.
+        traversal: "auto", "packets", "single", "interleaved" or "sorted".
+        layout: "default", "wide" or "compressed". Like device, build and traversal it changes no answer.
 
     Casts take rays of (..., 8) float32: origin, t_min, direction, t_max. Or origins and directions of (..., 3), with
     t_min (default 0) and t_max (default inf), which are broadcast against each other. A ray is origin + t * direction
@@ -114,9 +115,12 @@ class Scene:
     def add_mesh(self, vertices: Array, indices: Array = None, *, mask: int = 0, skip_invalid: bool = False) -> int:
         """Adds triangles, and returns the id of the geometry.
 
-        vertices: (n, 3) float32. indices: (m, 3) of whole numbers below n; None: vertices 3i .. 3i + 2 make triangle i.
-        mask: rays whose mask has a bit in common see the geometry; 0: all bits. skip_invalid: drops triangles that
-        would be refused, by which ids do not change."""
+        Args:
+            vertices: (n, 3) float32.
+            indices: (m, 3) of whole numbers below n; None: vertices 3i .. 3i + 2 make triangle i.
+            mask: rays whose mask has a bit in common see the geometry; 0: all bits.
+            skip_invalid: drops triangles that would be refused, by which ids do not change.
+        """
         corners = float_array("vertices", vertices, apart=True)
         shaped("vertices", corners, 3)
         corners = corners if corners.ndim == 2 else corners.reshape(-1, 3)

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# pages.sh WHAT ...: what README and the pages tell, done as they tell it.
+#
+#   shell BUILD PAGE...          installs BUILD, and follows the pages with nothing of this checkout at hand
+#   shell-at PREFIX PAGE...      the same with what is installed in PREFIX
+#   python INTERPRETER PAGE...   their Python, by an interpreter that has the package
+#
+# Of a page's blocks of code `sh` is run, by one shell after the other in a folder that begins empty; `c` is a program,
+# saved under the name that the text before it tells, which `sh` then compiles; `python` is run, all of a page as one
+# session. `text` after one of these is what it prints. Other blocks, such as `console`, are there to be read.
+set -euo pipefail
+
+# shellcheck source=tests/script.sh
+source "$(dirname "${BASH_SOURCE[0]}")/script.sh"
+
+# blocks PAGE FOLDER: each block of code there as NUMBER.LANGUAGE, a program in C as NUMBER.c=NAME.
+blocks() {
+  awk -v to="$2" '
+    /^```/ && inside { inside = 0; close(file); next }
+    inside { print >file; next }
+    /^```/ {
+      inside = 1
+      language = substr($0, 4)
+      file = sprintf("%s/%03d.%s", to, ++number, language)
+      if (language == "c") file = file "=" name
+      printf "" >file
+      next
+    }
+    match($0, /`[a-z_]+\.c`/) { name = substr($0, RSTART + 1, RLENGTH - 2) }
+  ' "$1"
+}
+
+# same PROMISED PRINTED: what a block prints is what the page says.
+same() { diff -u "$1" "$2" >&2 || fail "$page: a block prints something else than the page says"; }
+
+# follow PREFIX PAGE: as someone does who has installed it.
+follow() {
+  local prefix=$1 libraries block last='' ran=0
+  libraries=$(dirname "$(find "$prefix" -name slabcast.pc)")
+  mkdir -p "$work/home"
+  for block in "$work/blocks"/*; do
+    case $block in
+      *.c=*) cp "$block" "$work/home/${block#*=}" ;;
+      *.sh)
+        last=$work/printed
+        ran=$((ran + 1))
+        (cd "$work/home" && env -i HOME="$work/home" PATH="$work/bin:$prefix/bin:/usr/bin:/bin" \
+          PKG_CONFIG_PATH="$libraries" LD_LIBRARY_PATH="${libraries%/pkgconfig}" \
+          SLABCAST_BACKENDS="${SLABCAST_BACKENDS-}" sh -eu "$block") >"$last" 2>&1 ||
+          fail "$page: its shell says $(<"$last")"
+        continue
+        ;;
+      *.text) [[ ! $last ]] || same "$block" "$last" ;;
+    esac
+    last=''
+  done
+  ((ran)) || fail "$page: no shell to follow"
+}
+
+# session PAGE: a line of ---- between what its blocks print.
+session() {
+  local block last=''
+  : >"$work/session.py"
+  : >"$work/promised"
+  for block in "$work/blocks"/*; do
+    case $block in
+      *.python) cat "$block" >>"$work/session.py" && echo 'print("----")' >>"$work/session.py" ;;
+      *.text) [[ $last != *.python ]] || cat "$block" >>"$work/promised" ;;
+    esac
+    # A block without a text after it prints nothing.
+    if [[ $last == *.python ]]; then echo ---- >>"$work/promised"; fi
+    last=$block
+  done
+  if [[ $last == *.python ]]; then echo ---- >>"$work/promised"; fi
+  [[ -s $work/session.py ]] || fail "$page: no Python"
+  (cd "$work" && env -i SLABCAST_BACKENDS="${SLABCAST_BACKENDS-}" "$interpreter" -I session.py) >"$work/printed" ||
+    fail "$page: its Python fails"
+  same "$work/promised" "$work/printed"
+}
+
+# each FUNCTION ARGUMENT PAGE...
+each() {
+  for page in "${@:3}"; do
+    rm -rf "${work:?}"/{blocks,home}
+    mkdir "$work/blocks"
+    blocks "$page" "$work/blocks"
+    "$1" "$2"
+    echo "$page: done as it tells"
+  done
+}
+
+cd "$root"
+case ${1-} in
+  shell)
+    quietly cmake --install "$2" --prefix "$work/prefix"
+    mkdir "$work/bin"
+    # Libraries with sanitizers in them need programs with the same.
+    flags=$(sed -n 's/^CMAKE_C_FLAGS:[A-Z]*=//p' "$2/CMakeCache.txt")
+    printf '#!/bin/sh\nexec /usr/bin/cc %s "$@"\n' "$flags" >"$work/bin/cc"
+    chmod +x "$work/bin/cc"
+    each follow "$work/prefix" "${@:3}"
+    ;;
+  shell-at) each follow "$2" "${@:3}" ;;
+  python)
+    interpreter=$(realpath -s "$2")
+    [[ -x $interpreter ]] || exit 77
+    each session '' "${@:3}"
+    ;;
+  *) fail "usage: pages.sh shell BUILD PAGE... | shell-at PREFIX PAGE... | python INTERPRETER PAGE..." ;;
+esac
