@@ -4,9 +4,10 @@
 #   shell BUILD PAGE...          installs BUILD, and follows the pages with nothing of this checkout at hand
 #   shell-at PREFIX PAGE...      the same with what is installed in PREFIX
 #   python INTERPRETER PAGE...   their Python, by an interpreter that has the package
+#   links                        every file that a document of this checkout links to is there
 #
 # Of a page's blocks of code `sh` is run, by one shell after the other in a folder that begins empty; `c` is a program,
-# saved under the name that the text before it tells, which `sh` then compiles; `python` is run, all of a page as one
+# saved under the name that the text before it tells (without one it is to be read), which `sh` then compiles; `python` is run, all of a page as one
 # session. `text` after one of these is what it prints. Other blocks, such as `console`, are there to be read.
 set -euo pipefail
 
@@ -22,7 +23,8 @@ blocks() {
       inside = 1
       language = substr($0, 4)
       file = sprintf("%s/%03d.%s", to, ++number, language)
-      if (language == "c") file = file "=" name
+      if (language == "c" && name) file = file "=" name
+      name = ""
       printf "" >file
       next
     }
@@ -40,7 +42,11 @@ follow() {
   mkdir -p "$work/home"
   for block in "$work/blocks"/*; do
     case $block in
-      *.c=*) cp "$block" "$work/home/${block#*=}" ;;
+      *.c=*)
+        cp "$block" "$work/home/${block#*=}"
+        # One that is an example too is that to the letter.
+        [[ ${block#*=} != closest.c ]] || same examples/closest.c "$block"
+        ;;
       *.sh)
         last=$work/printed
         ran=$((ran + 1))
@@ -89,6 +95,17 @@ each() {
   done
 }
 
+# links: but for what `./dev docs` draws.
+links() {
+  local page link broken=0
+  while read -r page; do
+    while read -r link; do
+      [[ -e ${page%/*}/${link%%#*} || $link == drawings/* ]] || { echo "$page links to $link, which is not there" >&2 && broken=1; }
+    done < <(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//; /^https*:/d; /^#/d')
+  done < <(find ./*.md docs python tests -name '*.md')
+  ((!broken)) || fail "links lead nowhere"
+}
+
 cd "$root"
 case ${1-} in
   shell)
@@ -106,5 +123,6 @@ case ${1-} in
     [[ -x $interpreter ]] || exit 77
     each session '' "${@:3}"
     ;;
-  *) fail "usage: pages.sh shell BUILD PAGE... | shell-at PREFIX PAGE... | python INTERPRETER PAGE..." ;;
+  links) links ;;
+  *) fail "usage: pages.sh shell BUILD PAGE... | shell-at PREFIX PAGE... | python INTERPRETER PAGE... | links" ;;
 esac

@@ -30,8 +30,6 @@ include_patterns = [
     "SECURITY.md",
 ]
 exclude_patterns = ["docs/site"]
-# Pages that stand outside the contents on purpose, and those of the contents that may be missing.
-suppress_warnings = ["toc.not_included", "toc.empty_glob"]
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
@@ -43,8 +41,7 @@ breathe_show_include = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_class_signature = "separated"
-autodoc_type_aliases = {"Array": "Array", "Unpack[Options]": "Options"}
+autodoc_type_aliases = {"Array": "Array"}
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 80
 

@@ -13,21 +13,31 @@ class Device(NamedTuple):
     """A device as its driver describes it."""
 
     name: str
+    """Of the device."""
     vendor: str
+    """Who made it."""
     driver: str
+    """The driver's version."""
     version: str
+    """Of OpenCL; of the processor, the instruction set in use."""
     platform: str
+    """The driver, by name."""
     type: str
     """"cpu", "gpu" or "other"."""
     compute_units: int
+    """What works at the same time; of a CPU its logical cores."""
     clock_mhz: int
+    """As the driver reports it; 0 where it does not."""
     memory_bytes: int
+    """Global memory."""
     allocation_bytes: int
+    """The largest single buffer."""
     lane_width: int
     """Primitives that one work-item tests at once."""
     denormals: bool
     """Keeps subnormal numbers."""
     rounds_to_nearest: bool
+    """Devices that do not are refused."""
     exact_divide: bool
     """Division and square root are correctly rounded; else they are emulated, with the same answers."""
 

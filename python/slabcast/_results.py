@@ -33,7 +33,7 @@ class CheckReport(NamedTuple):
     mismatches: int
     """Rays whose result differs in any bit from the CPU reference's."""
     oracle_rays: int
-    """Rays that the oracle checked: all, or in large batches some, evenly spread."""
+    """Rays that the oracle checked, which are all or, in large batches, some that are evenly spread."""
     oracle_wrong: int
     """Rays whose result the oracle proves wrong."""
     oracle_undecided: int
@@ -48,19 +48,32 @@ class SceneInfo(NamedTuple):
     """What a scene holds and takes."""
 
     geometries: int
+    """How many were added."""
     planes: int
+    """Of all geometries, as added."""
     spheres: int
+    """Of all geometries, as added."""
     boxes: int
+    """Of all geometries, as added."""
     obbs: int
+    """Of all geometries, as added."""
     triangles: int
+    """Of all geometries, as added."""
     lower: tuple[float, float, float]
     """Union of all finite bounds; lower > upper where there are none."""
     upper: tuple[float, float, float]
+    """Its other end."""
     host_bytes: int
+    """Memory of the host."""
     device_bytes: int
+    """Memory of all devices together."""
     tree_depth: int
-    """0: no BVH, every primitive is tested."""
+    """Levels of the BVH, 0 where every primitive is tested."""
     sah_cost: float
+    """Expected work of a ray, by the surface area heuristic."""
     node_occupancy: float
+    """Used share of the BVH's places for children."""
     block_occupancy: float
+    """Used share of the BVH's places for primitives."""
     build_seconds: float
+    """Seconds that building and laying out took."""

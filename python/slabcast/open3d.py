@@ -23,9 +23,13 @@ except ImportError:
 class RaycastingScene:
     """A scene of triangle meshes.
 
-    nthreads: most threads that build and cast; 0: as many as this process may use. Casts take nthreads too, as Open3D's
-    do, and do not heed it. device: the processor, "CPU:0". Meshes can be added at any time: the next cast lays the
-    scene out again."""
+    Meshes can be added at any time: the next cast lays the scene out again.
+
+    Args:
+        nthreads: most threads that build and cast; 0: as many as this process may use. Casts take nthreads too, as
+            Open3D's do, and do not heed it.
+        device: the processor, "CPU:0".
+    """
 
     INVALID_ID = MISS
 

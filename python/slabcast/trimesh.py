@@ -31,8 +31,10 @@ _ODD_DIRECTIONS = 8
 class RayMeshIntersector:
     """Casts rays at a mesh of trimesh's, and follows its changes.
 
-    geometry: a trimesh.Trimesh. scale_to_box: casts in coordinates in which the mesh is about a hundred units large; by
-    a power of two, which changes no digit. The mesh is moved to the origin in float64 either way.
+    Args:
+        geometry: a trimesh.Trimesh.
+        scale_to_box: casts in coordinates in which the mesh is about a hundred units large; by a power of two, which
+            changes no digit. The mesh is moved to the origin in float64 either way.
 
     Origins and directions are (n, 3) and of any float; directions of any length. Of several hits in a row each counts
     once, also through edges and vertices of closed meshes. The first hit and intersects_any also see edges and vertices
