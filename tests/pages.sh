@@ -7,8 +7,9 @@
 #   links                        every file that a document of this checkout links to is there
 #
 # Of a page's blocks of code `sh` is run, by one shell after the other in a folder that begins empty; `c` is a program,
-# saved under the name that the text before it tells (without one it is to be read), which `sh` then compiles; `python` is run, all of a page as one
-# session. `text` after one of these is what it prints. Other blocks, such as `console`, are there to be read.
+# saved under the name that the text before it tells, which `sh` then compiles (without a name it is there to be read);
+# `python` is run, all of a page as one session. `text` after one of these is what it prints. Other blocks, such as
+# `console`, are there to be read.
 set -euo pipefail
 
 # shellcheck source=tests/script.sh

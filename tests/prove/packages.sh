@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Dockerfile in a Debian 12 and a Debian 13: its first stage builds the packages in one that has nothing, its second
-# installs them in another. There the program casts, and strangers' programs are built and run, without any OpenCL
-# driver; then the packages are purged. Needs root: packages are installed.
+# installs them in another. There the program casts, README is followed, and strangers' programs are built and run,
+# without any OpenCL driver; then the packages are purged. Needs root: packages are installed.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -53,6 +53,9 @@ for debian in 12 13; do
   [[ ! -e $packages ]] || cp -r "$packages" "$system/srv/packages"
   inside "exit code 0" "all packages installed" "apt-get update -q; $install /srv/packages/*.deb" '^Setting up slabcast'
   inside "the bytes of slabcast" "slabcast-mpi on two ranks" "$ranks" '^the same'
+  inside "a result each" "README by shell, C and Python" "
+    $install gcc libc6-dev pkg-config python3
+    tests/pages.sh shell-at /usr README.md; tests/pages.sh python /usr/bin/python3 README.md" '^README'
   inside "build and run" "programs in C and C++, by pkg-config and find_package" "
     $install gcc g++ libc6-dev cmake ninja-build pkg-config
     CMAKE_GENERATOR=Ninja tests/consumers.sh strangers /usr" '^strangers '
