@@ -51,7 +51,7 @@ follow() {
       *.sh)
         last=$work/printed
         ran=$((ran + 1))
-        (cd "$work/home" && env -i HOME="$work/home" PATH="$work/bin:$prefix/bin:/usr/bin:/bin" \
+        (cd "$work/home" && env -i HOME="$work/home" PATH="$prefix/bin:/usr/bin:/bin" \
           PKG_CONFIG_PATH="$libraries" LD_LIBRARY_PATH="${libraries%/pkgconfig}" \
           SLABCAST_BACKENDS="${SLABCAST_BACKENDS-}" sh -eu "$block") >"$last" 2>&1 ||
           fail "$page: its shell says $(<"$last")"
@@ -111,11 +111,6 @@ cd "$root"
 case ${1-} in
   shell)
     quietly cmake --install "$2" --prefix "$work/prefix"
-    mkdir "$work/bin"
-    # Libraries with sanitizers in them need programs with the same.
-    flags=$(sed -n 's/^CMAKE_C_FLAGS:[A-Z]*=//p' "$2/CMakeCache.txt")
-    printf '#!/bin/sh\nexec /usr/bin/cc %s "$@"\n' "$flags" >"$work/bin/cc"
-    chmod +x "$work/bin/cc"
     each follow "$work/prefix" "${@:3}"
     ;;
   shell-at) each follow "$2" "${@:3}" ;;
