@@ -49,7 +49,7 @@ while IFS= read -r line; do
       ;;
     *) if [[ -n $command && -n $line ]]; then printf '%s\n' "$line" >>wanted; fi ;;
   esac
-done < <(sed -n '/^```sh$/,/^```$/p' "$page")
+done < <(sed -n '/^```console$/,/^```$/p' "$page")
 ((commands > 10)) || fail "the page has hardly any commands"
 
 for picture in *.svg; do mv "$picture" "$folder"; done

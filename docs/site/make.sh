@@ -50,7 +50,7 @@ site() {
   export SLABCAST_DOCS_SOURCE=$to/source SLABCAST_DOCS_XML=$to/headers/xml PYTHONPATH=$to/python PYTHONDONTWRITEBYTECODE=1
   "$build/bin/slab_drawings" >"$to/drawings.txt"
   "$to/tools/bin/python" "$root/docs/site/drawings.py" "$to/drawings.txt" "$to/source/docs/drawings"
-  if [[ -x $root/docs/drawings.sh ]]; then "$root/docs/drawings.sh" "$build/bin/slabcast" "$to/source/docs/drawings"; fi
+  "$root/docs/drawings.sh" "$build/bin/slabcast" "$to/source/docs/drawings"
   "$to/tools/bin/python" -m sphinx -q -W --keep-going -d "$to/doctrees" -c "$root/docs/site" "$to/source" "$to/html"
   echo '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html"><a href="docs/index.html">Slabcast</a>' \
     >"$to/html/index.html"
