@@ -273,7 +273,7 @@ static bool match_scene(const bench *b, const char *name, uint32_t count, match 
   m->primitives = geometry.count;
   if (slab_scene_create(b->context, &m->scene) != SLAB_OK ||
       scene_geometry_add(m->scene, &geometry, NULL, NULL) != SLAB_OK ||
-      slab_scene_commit(m->scene, &(slab_build_options){SLAB_TREE_FLAT}) != SLAB_OK)
+      slab_scene_commit(m->scene, &(slab_build_options){.tree = SLAB_TREE_FLAT}) != SLAB_OK)
     done = failed_call("scene");
   else if (m->shape == SLAB_BOX && b->simd_baseline != NULL &&
            !simd_baseline_pack(b->simd_baseline, geometry.shapes, geometry.count, &m->boxes))

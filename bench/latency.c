@@ -266,7 +266,7 @@ static bool run_query(bench *b, int any) {
 static bool scene_open(side *s, const scene_geometry *g) {
   const bool done = slab_scene_create(s->context, &s->scene) == SLAB_OK &&
                     scene_geometry_add(s->scene, g, NULL, NULL) == SLAB_OK &&
-                    slab_scene_commit(s->scene, &(slab_build_options){SLAB_TREE_HIGH}) == SLAB_OK;
+                    slab_scene_commit(s->scene, &(slab_build_options){.tree = SLAB_TREE_HIGH}) == SLAB_OK;
   return done ? true : failed_call("scene");
 }
 

@@ -208,7 +208,7 @@ static void match_free(match *m) {
 static bool scene_open(const bench *b, slab_context *context, const scene_geometry *g, slab_scene **scene) {
   const bool done = slab_scene_create(context, scene) == SLAB_OK &&
                     scene_geometry_add(*scene, g, NULL, NULL) == SLAB_OK &&
-                    slab_scene_commit(*scene, &(slab_build_options){b->options.tree}) == SLAB_OK;
+                    slab_scene_commit(*scene, &(slab_build_options){.tree = b->options.tree}) == SLAB_OK;
   return done ? true : failed_call("scene");
 }
 

@@ -7,8 +7,8 @@
 #include "chunk.h"
 #include "device.h"
 #include "device_list.h"
-#include "scene.h"
 #include "slabcast.h"
+#include "snapshot.h"
 
 /* The arrays of a committed scene in host memory. */
 typedef struct scene_arrays {
@@ -36,8 +36,8 @@ struct backend {
    * called too. */
   slab_status (*upload)(const device *, const scene_arrays *, scene_state *, bool *in_place);
   void (*release)(const device *, scene_state *);
-  /* Reads a BVH of SLAB_LAYOUT_WIDE back: node_bytes, and `floats` floats of blocks. */
-  slab_status (*fetch)(const device *, const scene_state *, size_t node_bytes, size_t floats, void *nodes,
+  /* Reads a BVH back: node_bytes, and `floats` floats of blocks. */
+  slab_status (*fetch)(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,
                        void *blocks);
 
   /* Traversals that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always there;

@@ -6,12 +6,12 @@
 
 #include "base/status.h"
 
-void cast_uniforms_of(const slab_scene *scene, slab_query query, const slab_cast_options *options, cast_uniforms *u) {
+void cast_uniforms_of(const snapshot *scene, slab_query query, const slab_cast_options *options, cast_uniforms *u) {
   *u = scene->uniforms;
   u->ids = query == SLAB_NEAREST;
   if (options == NULL) return;
   if (options->mask != 0) u->mask = options->mask;
-  for (uint32_t g = 0; u->mask != UINT32_MAX && g < scene->geometries; g++) /* a geometry's mask is never 0 */
+  for (uint32_t g = 0; u->mask != UINT32_MAX && g < scene->geometries; g++)
     if ((scene->table[g].mask & u->mask) == 0) u->masked = 1;
   u->rules = (uint32_t)options->cull | (options->edges == SLAB_EDGES_CLOSED ? RULE_CLOSED : 0);
   u->face_forward = options->face_forward != 0;
@@ -40,7 +40,7 @@ slab_status chunk_offsets(const cast *c, const chunk *of, uint32_t **offsets) {
   return SLAB_OK;
 }
 
-slab_status chunk_look(hit_batch *b, const slab_scene *scene) {
+slab_status chunk_look(hit_batch *b, const snapshot *scene) {
   if (batch_look(b, scene->primitives)) return SLAB_OK;
   return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
 }

@@ -5,8 +5,8 @@
 #include "base/arithmetic.h"
 #include "chunk.h"
 #include "collect.h"
-#include "scene.h"
 #include "slabcast.h"
+#include "snapshot.h"
 #include "types.h"
 
 /* Hits that are kept until their place in the caller's array is known. Drivers may access their memory until
@@ -23,7 +23,7 @@ typedef struct collection {
 /* One call of the public API. */
 typedef struct cast {
   const char *function;
-  slab_scene *scene;
+  const snapshot *scene;
   slab_query query;
   const slab_ray *rays;
   size_t n, before; /* before: rays of the same call that precede these and are not among them */
@@ -42,7 +42,7 @@ typedef struct cast {
 static inline uint32_t max_hits(const cast *c) { return c->options != NULL ? c->options->max_hits : 0; }
 
 /* The uniforms of a cast with these options (NULL: none), without the number of rays. */
-void cast_uniforms_of(const slab_scene *, slab_query, const slab_cast_options *, cast_uniforms *);
+void cast_uniforms_of(const snapshot *, slab_query, const slab_cast_options *, cast_uniforms *);
 /* The same of a chunk. Invalid rays of SLAB_ALL with offsets are not counted: they were when the hits were counted. */
 void chunk_uniforms(const cast *, const chunk *, cast_uniforms *);
 /* Where a chunk's results begin in the caller's array. */
@@ -50,7 +50,7 @@ unsigned char *chunk_results(const cast *, const chunk *);
 /* The offsets of a chunk of SLAB_ALL, relative to its first hit; malloc'ed. */
 slab_status chunk_offsets(const cast *, const chunk *, uint32_t **offsets);
 /* Looks at the collected hits of a chunk, whose lists must be there. */
-slab_status chunk_look(hit_batch *, const slab_scene *);
+slab_status chunk_look(hit_batch *, const snapshot *);
 slab_status check_rules(const char *function, slab_cull, slab_edges);
 
 #endif

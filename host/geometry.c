@@ -132,6 +132,22 @@ void primitive_bounds(slab_shape kind, const float *v, float lower[3], float upp
   }
 }
 
+/* Boxes are their own padded bounds. */
+static bool is_infinite_in_x_or_y(const float *v) {
+  return !isfinite(v[0]) || !isfinite(v[1]) || !isfinite(v[3]) || !isfinite(v[4]);
+}
+
+bool primitive_is_outside(slab_shape kind, const float *values) {
+#define OUTSIDE_BOUNDED false
+#define OUTSIDE_UNBOUNDED true
+#define OUTSIDE_EITHER is_infinite_in_x_or_y(values)
+#define OUTSIDE_OF(shape, name, names, noun, rows, form, place, source) \
+  if (kind == (shape)) return OUTSIDE_##place;
+  SHAPES(OUTSIDE_OF)
+#undef OUTSIDE_OF
+  return false;
+}
+
 static void grow_bounds(float *lower, float *upper, float from, float to) {
   if (from < *lower && isfinite(from)) *lower = from;
   if (to > *upper && isfinite(to)) *upper = to;

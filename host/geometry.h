@@ -9,6 +9,8 @@
 /* Stores a void primitive, which is never hit. It replaces a dropped primitive, and fills up blocks. */
 void primitive_void(slab_shape kind, float *values);
 bool primitive_is_void(slab_shape kind, const float *values);
+/* Whether a primitive that is not void stands outside a BVH, since its bounds are infinite in x or y. */
+bool primitive_is_outside(slab_shape kind, const float *values);
 /* NULL, or the reason why a primitive is refused; *value is the offending number. */
 const char *primitive_refusal(slab_shape kind, const float *values, float *value);
 /* Converts the values to the form that kernels expect: planes scaled, inverted boxes made void. */

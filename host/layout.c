@@ -1,7 +1,6 @@
 /* Builds the BVH of a scene in the device's layout. */
 #include "layout.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #include "bvh/memory.h"
 #include "context.h"
 #include "geometry.h"
-#include "scene.h"
+#include "snapshot.h"
 #include "tuning.h"
 
 enum { BLOCKS_A_PIECE = 1024 };
@@ -28,8 +27,7 @@ typedef struct gathered {
   uint32_t outside_count[OUTSIDE_KINDS];
 } gathered;
 
-/* The kinds that may stand outside the BVH, and the index of each there. */
-static const uint8_t outside_kinds[OUTSIDE_KINDS] = {
+const uint8_t outside_kinds[OUTSIDE_KINDS] = {
 #define OUTSIDE_OF_BOUNDED(shape, name)
 #define OUTSIDE_OF_UNBOUNDED(shape, name) [OUTSIDE_##name] = shape,
 #define OUTSIDE_OF_EITHER(shape, name) [OUTSIDE_##name] = shape,
@@ -38,17 +36,11 @@ static const uint8_t outside_kinds[OUTSIDE_KINDS] = {
 #undef OUTSIDE_OF
 };
 
-static bool is_unbounded(slab_shape kind) {
-#define NOT_IN_BVH(shape, name, names, noun, rows, form, place, source) (!SHAPE_IN_BVH_##place && kind == (shape)) ||
-  return SHAPES(NOT_IN_BVH) false;
-#undef NOT_IN_BVH
-}
-
-static const float *values_of(const slab_scene *scene, uint32_t order, uint32_t *kind) {
-  const geometry_entry *entry = &scene->table[geometry_of(scene->table, scene->geometries, order)];
+static const float *values_of(const snapshot *scene, uint32_t order, uint32_t *kind) {
+  const uint32_t geometry = geometry_of(scene->table, scene->geometries, order);
+  const geometry_entry *entry = &scene->table[geometry];
   *kind = entry->kind;
-  return scene->blocks + (size_t)entry->first * BLOCK_UNIT +
-         (size_t)(order - entry->global_id_base) * primitive_rows(entry->kind);
+  return scene->values[geometry]->values + (size_t)(order - entry->global_id_base) * primitive_rows(entry->kind);
 }
 
 /* Values of `kinds` for primitives that are not in the BVH. */
@@ -57,12 +49,12 @@ enum { GATHERED_VOID = 0x10, GATHERED_OUTSIDE };
 /* Fills bounds and kind of one primitive, given by its global primitive id. */
 static void gather_one(gathered *g, slab_shape kind, const float *values, uint32_t order) {
   bvh_bounds *b = &g->bounds[order];
-  bool bounded = !is_unbounded(kind);
   g->kinds[order] = GATHERED_VOID;
   if (primitive_is_void(kind, values)) return;
-  if (bounded) primitive_bounds(kind, values, b->lower, b->upper);
-  for (int i = 0; bounded && i < 2; i++) bounded = isfinite(b->lower[i]) && isfinite(b->upper[i]);
-  g->kinds[order] = bounded ? (uint8_t)kind : GATHERED_OUTSIDE;
+  g->kinds[order] = GATHERED_OUTSIDE;
+  if (primitive_is_outside(kind, values)) return;
+  primitive_bounds(kind, values, b->lower, b->upper);
+  g->kinds[order] = (uint8_t)kind;
 }
 
 /* Moves the primitives of the BVH together, over the gaps that the others leave. */
@@ -88,7 +80,7 @@ static void gather_free(gathered *g) {
   for (int k = 0; k < OUTSIDE_KINDS; k++) free(g->outside[k]);
 }
 
-static size_t count_of_kind(const slab_scene *scene, uint32_t kind) {
+static size_t count_of_kind(const snapshot *scene, uint32_t kind) {
   size_t count = 0;
   for (uint32_t i = 0; i < scene->geometries; i++)
     if (scene->table[i].kind == kind) count += scene->table[i].count;
@@ -108,7 +100,7 @@ static void gather_some(void *argument, size_t first, size_t end) {
     gather_one(j->to, (slab_shape)j->entry->kind, j->values + k * rows, j->entry->global_id_base + (uint32_t)k);
 }
 
-static slab_status gather(const slab_scene *scene, gathered *g) {
+static slab_status gather(const snapshot *scene, gathered *g) {
   const size_t n = scene->primitives + 1;
   *g = (gathered){0};
   g->bounds = bvh_allocate(n, sizeof *g->bounds);
@@ -122,7 +114,8 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
   if (!held) return fail_memory(n * sizeof *g->bounds, "the tree's bounds");
   for (uint32_t i = 0; i < scene->geometries; i++) {
     const geometry_entry *entry = &scene->table[i];
-    gathering job = {g, entry, scene->blocks + (size_t)entry->first * BLOCK_UNIT};
+    if (is_hidden(scene, i)) continue;
+    gathering job = {g, entry, scene->values[i]->values};
     pool_loop(scene->context->threads, entry->count, PARALLEL_LEAST, gather_some, &job);
     gather_close(g, entry);
   }
@@ -131,21 +124,16 @@ static slab_status gather(const slab_scene *scene, gathered *g) {
 
 /* ---- blocks ---- */
 
-/* Layout of primitives on the device: primitives in a block, and the unit of block positions in floats. */
-typedef struct form {
-  uint32_t width, unit;
-} form;
-
-static form form_of(slab_layout layout) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? (form){1, COMPRESSED_UNIT} : (form){BVH_WIDTH, BLOCK_UNIT};
+block_form block_form_of(slab_layout layout) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? (block_form){1, COMPRESSED_UNIT} : (block_form){BVH_WIDTH, BLOCK_UNIT};
 }
 
-static uint32_t block_units(form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
+uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
 
-static uint32_t blocks_for(form f, uint32_t count) { return (count + f.width - 1) / f.width; }
+static uint32_t blocks_for(block_form f, uint32_t count) { return (count + f.width - 1) / f.width; }
 
 /* Writes one block of up to f.width primitives, given by their global primitive ids. */
-static void write_block(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
+static void write_block(const snapshot *scene, block_form f, slab_shape kind, const uint32_t *orders, uint32_t count,
                         float *block) {
   const uint32_t rows = primitive_rows(kind);
   float none[ROWS_MOST];
@@ -161,13 +149,13 @@ static void write_block(const slab_scene *scene, form f, slab_shape kind, const 
 }
 
 /* Writes blocks of one kind, the first at `place`. */
-static void write_run(const slab_scene *scene, form f, slab_shape kind, const uint32_t *orders, uint32_t count,
+static void write_run(const snapshot *scene, block_form f, slab_shape kind, const uint32_t *orders, uint32_t count,
                       float *blocks, uint32_t place) {
   for (uint32_t i = 0; i < count; i += f.width, place += block_units(f, kind))
     write_block(scene, f, kind, orders + i, count - i < f.width ? count - i : f.width, blocks + (size_t)place * f.unit);
 }
 
-static void write_tree_block(const slab_scene *scene, const gathered *g, form f, const bvh *t, uint32_t b,
+static void write_tree_block(const snapshot *scene, const gathered *g, block_form f, const bvh *t, uint32_t b,
                              uint32_t place, float *blocks) {
   uint32_t orders[BVH_WIDTH];
   const uint32_t count = bvh_block_count(t, b);
@@ -176,7 +164,7 @@ static void write_tree_block(const slab_scene *scene, const gathered *g, form f,
 }
 
 /* Computes the positions of the BVH's blocks, one after the other, in units. Returns their total size. */
-static size_t place_blocks(const bvh *t, form f, uint32_t *places) {
+static size_t place_blocks(const bvh *t, block_form f, uint32_t *places) {
   size_t units = 0;
   for (uint32_t b = 0; b < t->block_count; b++) {
     places[b] = (uint32_t)units;
@@ -195,7 +183,7 @@ static void place_leaves(const bvh *t, const uint32_t *places, bvh_node *nodes) 
 }
 
 /* Writes the nodes in the device's layout; out->nodes may be t->nodes. */
-static slab_status write_nodes(const slab_scene *scene, bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
+static slab_status write_nodes(const snapshot *scene, bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
   if (layout == SLAB_LAYOUT_WIDE) {
     place_leaves(t, places, t->nodes);
     out->nodes = t->nodes;
@@ -211,10 +199,10 @@ static slab_status write_nodes(const slab_scene *scene, bvh *t, slab_layout layo
 }
 
 typedef struct block_writing {
-  const slab_scene *scene;
+  const snapshot *scene;
   const gathered *from;
   const bvh *tree;
-  form form;
+  block_form form;
   const uint32_t *places;
   float *blocks;
 } block_writing;
@@ -225,7 +213,7 @@ static void write_some(void *argument, size_t first, size_t end) {
     write_tree_block(w->scene, w->from, w->form, w->tree, (uint32_t)b, w->places[b], w->blocks);
 }
 
-static slab_status write_blocks(const slab_scene *scene, const gathered *g, const bvh *t, form f,
+static slab_status write_blocks(const snapshot *scene, const gathered *g, const bvh *t, block_form f,
                                 const uint32_t *places, size_t units, bvh_layout *out) {
   for (int k = 0; k < OUTSIDE_KINDS; k++) {
     out->outside[k] = (bvh_outside){(uint32_t)units, blocks_for(f, g->outside_count[k])};
@@ -243,8 +231,8 @@ static slab_status write_blocks(const slab_scene *scene, const gathered *g, cons
 }
 
 /* Takes ownership of those arrays of the BVH that it can use. */
-static slab_status write_tree(const slab_scene *scene, const gathered *g, slab_layout layout, bvh *t, bvh_layout *out) {
-  const form f = form_of(layout);
+static slab_status write_tree(const snapshot *scene, const gathered *g, slab_layout layout, bvh *t, bvh_layout *out) {
+  const block_form f = block_form_of(layout);
   uint32_t *places = malloc((t->block_count + 1) * sizeof *places);
   if (places == NULL) return fail_memory(t->block_count * sizeof *places, "the tree's blocks");
   const size_t units = place_blocks(t, f, places);
@@ -262,7 +250,7 @@ uint32_t bvh_stack(slab_layout layout, uint32_t depth) {
   return layout == SLAB_LAYOUT_COMPRESSED ? BVH_DEPTH_MAX : (7 * depth + 127) / 128 * 128;
 }
 
-slab_status bvh_layout_build(const slab_scene *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
+slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
   gathered g;
   bvh t = {0};
   *out = (bvh_layout){0};

@@ -1,27 +1,32 @@
-/* A scene's BVH in the device's layout: nodes, and blocks with the primitives' values and global primitive ids. */
+/* Builds the BVH of a scene in the device's layout, or refits the last one. */
 #ifndef SLABCAST_TREE_LAYOUT_H
 #define SLABCAST_TREE_LAYOUT_H
 
-#include "scene.h"
+#include "snapshot.h"
 #include "types.h"
 
-typedef struct bvh_layout {
-  void *nodes; /* tree_nodes or compressed_nodes, the root first */
-  size_t node_bytes;
-  float *blocks;
-  size_t floats;
-  bvh_outside outside[OUTSIDE_KINDS];
-  uint32_t depth, stack;                            /* stack: entries that a traversal can need */
-  double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
-} bvh_layout;
-
 /* The caller frees nodes and blocks, whatever the status. */
-slab_status bvh_layout_build(const slab_scene *, slab_tree quality, slab_layout, bvh_layout *);
+slab_status bvh_layout_build(const snapshot *, slab_tree quality, slab_layout, bvh_layout *);
+
+/* Blocks of a layout: primitives in a block, and the unit of block positions in floats. */
+typedef struct block_form {
+  uint32_t width, unit;
+} block_form;
+
+block_form block_form_of(slab_layout);
+uint32_t block_units(block_form, uint32_t kind);
+/* The kinds that may stand outside the BVH, and the index of each there. */
+extern const uint8_t outside_kinds[OUTSIDE_KINDS];
+
+/* Brings the BVH of the last snapshot up to date for the primitives of this one, which has its global primitive ids.
+ * *holds: whether that BVH can hold them; else *out is not to be used. The caller frees nodes and blocks, whatever the
+ * status. */
+slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds);
 
 /* Stack entries that a traversal of a BVH of this depth can need. */
 uint32_t bvh_stack(slab_layout, uint32_t depth);
 /* Validates a wide layout of this scene that was not built here: no traversal may leave its buffers. Fills in depth and
  * stack. */
-slab_status bvh_layout_trust(const slab_scene *, bvh_layout *);
+slab_status bvh_layout_trust(const snapshot *, bvh_layout *);
 
 #endif

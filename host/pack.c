@@ -7,10 +7,12 @@
 #include "geometry.h"
 #include "pack.h"
 #include "primitive.h"
-#include "scene.h"
+#include "snapshot.h"
 #include "types.h"
 
+/* Nothing of a geometry that is disabled or removed. */
 static size_t blocks_of(const geometry_entry *entry, uint32_t lanes) {
+  if (entry->mask == 0) return 0;
   return ((size_t)entry->count + lanes - 1) / lanes;
 }
 
@@ -31,8 +33,7 @@ static void pack_geometry(const geometry_entry *entry, const float *values, uint
   }
 }
 
-slab_status pack_scene(const slab_scene *scene, uint32_t lanes, geometry_entry **table, float **blocks,
-                       size_t *floats) {
+slab_status pack_scene(const snapshot *scene, uint32_t lanes, geometry_entry **table, float **blocks, size_t *floats) {
   *floats = 0;
   for (uint32_t g = 0; g < scene->geometries; g++) *floats += floats_of(&scene->table[g], lanes);
   if (*floats / BLOCK_UNIT > UINT32_MAX)
@@ -50,7 +51,10 @@ slab_status pack_scene(const slab_scene *scene, uint32_t lanes, geometry_entry *
     const geometry_entry *entry = &scene->table[g];
     (*table)[g] = *entry;
     (*table)[g].first = (uint32_t)(at / BLOCK_UNIT);
-    pack_geometry(entry, scene->blocks + (size_t)entry->first * BLOCK_UNIT, lanes, *blocks + at);
+    if (is_hidden(scene, g))
+      (*table)[g].count = 0;
+    else
+      pack_geometry(entry, scene->values[g]->values, lanes, *blocks + at);
     at += floats_of(entry, lanes);
   }
   return SLAB_OK;

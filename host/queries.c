@@ -11,12 +11,17 @@
 
 static slab_status check_cast(const cast *c) {
   const slab_cast_options *o = c->options;
-  if (c->scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", c->function);
-  slab_status status = context_check_process(c->scene->context, c->function);
-  if (status != SLAB_OK) return status;
-  if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", c->function);
   if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
   return o == NULL ? SLAB_OK : check_rules(c->function, o->cull, o->edges);
+}
+
+/* Begins a cast on what the last commit made. After a success its end is scene_leave. */
+static slab_status enter(const slab_scene *scene, cast *c, scene_reading *reading) {
+  slab_status status = scene_check(scene, c->function);
+  if (status == SLAB_OK) status = scene_enter(scene, c->function, reading);
+  if (status != SLAB_OK) return status;
+  c->scene = reading->scene;
+  return SLAB_OK;
 }
 
 /* All queries with one result per ray. */
@@ -24,12 +29,16 @@ static slab_status cast_each(const char *function, slab_query query, slab_scene 
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
   /* every member by itself: for those left out compilers zero all of them first, which a call of one ray feels */
-  cast c = {function, scene, query,   rays, n, 0, results, slab_result_size(query),
-            NULL,     NULL,  options, 0,    n, 0, &callers};
-  slab_status status = check_cast(&c);
+  cast c = {function, NULL, query,   rays, n, 0, results, slab_result_size(query),
+            NULL,     NULL, options, 0,    n, 0, &callers};
+  scene_reading reading;
+  slab_status status = enter(scene, &c, &reading);
+  if (status != SLAB_OK) return status;
+  status = check_cast(&c);
   if (status == SLAB_OK && n > 0 && results == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", function);
   if (status == SLAB_OK) status = schedule_rays(&c);
+  scene_leave(&reading);
   if (status == SLAB_OK && options != NULL && options->invalid != NULL) *options->invalid = c.invalid;
   return status;
 }
@@ -128,25 +137,35 @@ static slab_status fill_in(cast *c, const collection *from, const uint64_t *offs
   return status == SLAB_OK && end > 0 ? cast_some(c, SLAB_ALL, 0, end, c->results, offsets) : status;
 }
 
+/* capacity 0: the offsets alone. */
+static slab_status cast_all(cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
+  slab_status status = check_cast(c);
+  if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
+  if (status == SLAB_OK && capacity > 0 && c->results == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "slab_all: hits is NULL and capacity %llu", (unsigned long long)capacity);
+  if (status != SLAB_OK) return status;
+  c->progress_total = capacity > 0 ? 2 * (uint64_t)c->n : c->n;
+  collection collected = {.counts = offsets + 1, .most = capacity};
+  status = count_offsets(c, &collected, offsets);
+  if (status == SLAB_OK && required != NULL) *required = offsets[c->n];
+  if (status == SLAB_OK && c->options != NULL && c->options->invalid != NULL) *c->options->invalid = c->invalid;
+  if (status == SLAB_OK && capacity > 0 && capacity < offsets[c->n])
+    status = fail(SLAB_CAPACITY, "slab_all: %llu hits, and capacity is %llu", (unsigned long long)offsets[c->n],
+                  (unsigned long long)capacity);
+  if (status == SLAB_OK && capacity > 0) status = fill_in(c, &collected, offsets);
+  batches_free(collected.batches);
+  return status;
+}
+
 slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                      uint64_t capacity, uint64_t *required, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
-  cast c = {"slab_all", scene, SLAB_ALL, rays, n, 0, hits, slab_result_size(SLAB_ALL), .options = options};
+  cast c = {"slab_all", NULL, SLAB_ALL, rays, n, 0, hits, slab_result_size(SLAB_ALL), .options = options};
   c.callers = &callers;
-  slab_status status = check_cast(&c);
-  if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
-  if (status == SLAB_OK && capacity > 0 && hits == NULL)
-    status = fail(SLAB_INVALID_ARGUMENT, "slab_all: hits is NULL and capacity %llu", (unsigned long long)capacity);
+  scene_reading reading;
+  slab_status status = enter(scene, &c, &reading);
   if (status != SLAB_OK) return status;
-  c.progress_total = capacity > 0 ? 2 * (uint64_t)n : n;
-  collection collected = {.counts = offsets + 1, .most = capacity};
-  status = count_offsets(&c, &collected, offsets);
-  if (status == SLAB_OK && required != NULL) *required = offsets[n];
-  if (status == SLAB_OK && options != NULL && options->invalid != NULL) *options->invalid = c.invalid;
-  if (status == SLAB_OK && capacity > 0 && capacity < offsets[n])
-    status = fail(SLAB_CAPACITY, "slab_all: %llu hits, and capacity is %llu", (unsigned long long)offsets[n],
-                  (unsigned long long)capacity);
-  if (status == SLAB_OK && capacity > 0) status = fill_in(&c, &collected, offsets);
-  batches_free(collected.batches);
+  status = cast_all(&c, offsets, capacity, required);
+  scene_leave(&reading);
   return status;
 }

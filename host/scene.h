@@ -1,71 +1,57 @@
-/* A scene, before and after its commit. */
+/* A scene: its geometries as the next commit will see them, and the snapshot that the last one made. */
 #ifndef SLABCAST_SCENE_H
 #define SLABCAST_SCENE_H
 
-#include <stdbool.h>
+#include <stdatomic.h>
 
-#include "collect.h"
-#include "device.h"
-#include "slabcast.h"
-#include "traversal_choice.h"
-#include "types.h"
+#include "snapshot.h"
 
-/* Fewer primitives are handled by one thread. */
-#define PARALLEL_LEAST 4096u
 /* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
 #define SCENE_PRIMITIVES 0xFFFFFFF0u
 
-/* A committed scene on one device: what the backend uploaded, and what casts there have learned. */
-typedef struct scene_state {
-  void *uploaded;           /* the backend's own, from upload to release */
-  void *kept[2];            /* host memory that is used in place; for a BVH it is kept with the first device */
-  traversal_memory learned; /* guarded by the device's lock */
-  hits_known hits;          /* guarded by the same lock */
-} scene_state;
+typedef struct added_geometry {
+  geometry_values *values; /* NULL: removed */
+  uint32_t kind, count;
+  bool enabled;
+} added_geometry;
 
+/* Whoever builds a scene, one thread at a time, has it but for what readers may load. */
 struct slab_scene {
   slab_context *context;
-  bool committed;
-  uint32_t kinds;        /* bit k: the scene has slab_shape k */
-  uint64_t primitives;   /* total, which is the next global_id_base */
-  geometry_entry *table; /* one entry per geometry; blocks of one lane, the CPU reference's layout */
-  uint32_t geometries, table_capacity;
-  float *blocks; /* blocks of one lane: the public structs as added, one geometry after the other */
-  size_t block_floats, block_capacity;
-  scene_state *states;           /* one per device of the context; NULL before commit */
-  bool has_bvh;                  /* else all primitives are tested */
-  slab_tree tree;                /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
-  size_t tree_nodes, bvh_floats; /* size of a wide BVH: nodes, and floats of blocks */
-  uint32_t stack;                /* stack entries that a traversal can need */
-  cast_uniforms uniforms;        /* of a cast without options */
-  slab_scene_stats stats;
+  added_geometry *added; /* by id */
+  uint32_t geometries, capacity;
+  uint64_t primitives;           /* of geometries that are not removed */
+  bool changed, grown;           /* since the last commit: in any way; by a geometry */
+  _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
+  readers readers;               /* of it */
+  snapshot *replaced;            /* those before it, the newest first, that may still be read */
 };
 
-/* Adds the next geometry to the table. The table must have room. The primitives are at block_floats, or will be stored
- * there. */
-void scene_append(slab_scene *, uint32_t kind, uint32_t seen_by, uint32_t count);
-typedef struct bvh_layout bvh_layout;
-/* Lays the scene out and uploads it to every device. slab_scene_destroy frees what exists after a failure. */
-slab_status scene_upload(slab_scene *, slab_tree);
-/* Takes ownership of the layout's arrays, on success and on failure. */
-slab_status scene_upload_tree(slab_scene *, bvh_layout *);
-/* Measures the scene and marks it committed, after it was uploaded. begin: seconds_now() at the start of the
- * commit. */
-void scene_finish(slab_scene *, double begin);
+/* The snapshot of the last commit, until scene_leave. It is what a call reads from its beginning to its end. */
+typedef struct scene_reading {
+  const snapshot *scene;
+  atomic_uint *inside;
+} scene_reading;
 
-/* A committed scene on one device. */
-typedef struct device_scene {
-  const slab_scene *scene;
-  device *device;
-  scene_state *state;
-} device_scene;
+/* SLAB_INVALID_ARGUMENT where the scene is NULL, SLAB_INVALID_STATE where it is a forked process's parent's. */
+slab_status scene_check(const slab_scene *, const char *function);
+/* SLAB_INVALID_STATE before the first commit. */
+slab_status scene_enter(const slab_scene *, const char *function, scene_reading *);
+static inline void scene_leave(const scene_reading *r) { readers_leave(r->inside); }
 
-device_scene device_scene_of(const slab_scene *, uint32_t nth);
-/* Whether the scene has a wide BVH, to which slab_traversal applies. */
-bool has_traversals(const device_scene *);
-/* Rays per packet; 0 where this query on this scene has no packets. */
-uint32_t packet_rays(const device_scene *, slab_query);
-/* The largest share of a launch's rays that its work-items can have in flight together. */
-double in_flight_share(const device_scene *);
+/* Adds the next geometry to the list, which must have room, and takes the reference of its values. */
+void scene_append(slab_scene *, const added_geometry *);
+slab_status scene_reserve(slab_scene *, uint32_t geometries);
+/* Floats of `count` primitives of a kind, with what fills up the last BLOCK_UNIT. */
+size_t values_floats(uint32_t kind, uint32_t count);
+/* Values for `count` primitives of a kind, not filled in but for the zeros at their end. NULL: memory is short. */
+geometry_values *values_create(uint32_t kind, uint32_t count);
+/* Classifies and measures values that are filled in. */
+void values_measure(const slab_context *, geometry_values *, slab_shape, uint32_t count);
+
+/* The geometries as they are now. numbered: a snapshot whose global primitive ids are kept; NULL: numbers them anew. */
+slab_status scene_snapshot(const slab_scene *, const snapshot *numbered, snapshot **);
+/* Lets casts that begin from now on read this one. */
+void scene_publish(slab_scene *, snapshot *);
 
 #endif

@@ -13,8 +13,8 @@
 #include "collect.h"
 #include "context.h"
 #include "device.h"
-#include "scene.h"
 #include "scheduler.h"
+#include "snapshot.h"
 #include "traversal_choice.h"
 
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */

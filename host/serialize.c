@@ -1,9 +1,9 @@
 /* Serializes a committed scene to bytes for other processes and machines, and reads it back.
  *
- * The parts are: header, geometry table, primitives of one lane; for wide BVHs also their nodes and blocks, in the
- * layout that every device uses. Flat scenes are laid out again, since their layout depends on the device's lanes.
- * Compressed BVHs are built again, whether they are on the writing or on the reading side. Each part begins at a
- * multiple of ALIGN. */
+ * The parts are: header, geometries, primitives of one lane, which a removed geometry has none of; for wide BVHs also
+ * their nodes and blocks, in the layout that every device uses. Flat scenes are laid out again, since their layout
+ * depends on the device's lanes. Compressed BVHs are built again, whether they are on the writing or on the reading
+ * side. Each part begins at a multiple of ALIGN. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@
 #include "types.h"
 
 #define ALIGN 64
-/* Version of this header, geometry_entry, bvh_node and the blocks. It changes with any of them. */
-#define SERIALIZED_VERSION 1
+/* Version of this header, serialized_geometry, bvh_node and the blocks. It changes with any of them. */
+#define SERIALIZED_VERSION 2
 #define SERIALIZED_BYTE_ORDER 0x01020304u
 
 typedef struct serialized_header {
@@ -34,7 +34,16 @@ typedef struct serialized_header {
   uint64_t nodes, bvh_floats; /* nodes 0: flat, or not a wide BVH */
   bvh_outside outside[OUTSIDE_KINDS];
   double sah_cost, node_occupancy, block_occupancy;
+  double built_cost; /* sah_cost after the last build */
 } serialized_header;
+
+/* A geometry. A removed one may keep its global primitive ids, which the BVH then still has room for. */
+typedef struct serialized_geometry {
+  uint32_t kind, mask, count; /* mask: also of one that is disabled */
+  uint32_t state;             /* GEOMETRY_ENABLED and so on */
+} serialized_geometry;
+
+enum { GEOMETRY_ENABLED = 1, GEOMETRY_REMOVED = 2, GEOMETRY_DROPS = 4 };
 
 static const char serialized_magic[8] = "slabscn";
 
@@ -49,7 +58,7 @@ typedef struct serialized_parts {
 static serialized_parts parts_of(const serialized_header *h) {
   serialized_parts p;
   p.table = aligned(sizeof *h);
-  p.blocks = p.table + aligned(h->geometries * sizeof(geometry_entry));
+  p.blocks = p.table + aligned(h->geometries * sizeof(serialized_geometry));
   p.nodes = p.blocks + aligned(h->floats * sizeof(float));
   p.bvh_blocks = p.nodes + aligned(h->nodes * sizeof(bvh_node));
   p.end = p.bvh_blocks + aligned(h->bvh_floats * sizeof(float));
@@ -72,53 +81,69 @@ static uint64_t checksum_of(const char *bytes, uint64_t size) {
 
 /* ---- writing ---- */
 
-static serialized_header describe(const slab_scene *scene) {
+static bool packs_tree(const snapshot *scene) { return scene->has_bvh && scene->context->layout == SLAB_LAYOUT_WIDE; }
+
+static serialized_header describe(const snapshot *scene) {
   serialized_header h;
   memset(&h, 0, sizeof h);
   memcpy(h.magic, serialized_magic, sizeof h.magic);
   h.version = SERIALIZED_VERSION;
   h.byte_order = SERIALIZED_BYTE_ORDER;
   h.geometries = scene->geometries;
-  h.floats = scene->block_floats;
+  for (uint32_t g = 0; g < scene->geometries; g++) h.floats += scene->values[g] == NULL ? 0 : scene->values[g]->floats;
   h.tree = (uint64_t)scene->tree;
-  h.nodes = scene->tree_nodes;
-  h.bvh_floats = scene->bvh_floats;
+  h.nodes = packs_tree(scene) ? scene->bvh.node_bytes / sizeof(bvh_node) : 0;
+  h.bvh_floats = packs_tree(scene) ? scene->bvh.floats : 0;
   memcpy(h.outside, scene->uniforms.outside, sizeof h.outside);
   h.sah_cost = scene->stats.sah_cost;
   h.node_occupancy = scene->stats.node_occupancy;
   h.block_occupancy = scene->stats.block_occupancy;
+  h.built_cost = scene->built_cost;
   h.bytes = parts_of(&h).end;
   return h;
 }
 
 /* Reads the wide BVH from the first device, if there is one. All devices of a scene hold the same BVH. */
-static slab_status fetch_tree(const slab_scene *scene, char *nodes, char *blocks) {
-  if (scene->tree_nodes == 0) return SLAB_OK;
+static slab_status fetch_tree(const snapshot *scene, char *nodes, char *blocks) {
+  if (!packs_tree(scene)) return SLAB_OK;
   slab_status status = context_check_process(scene->context, "slab_scene_pack");
   if (status != SLAB_OK) return status;
   const device *d = &scene->context->devices[0];
-  return d->backend->fetch(d, &scene->states[0], scene->tree_nodes * sizeof(bvh_node), scene->bvh_floats, nodes,
+  return d->backend->fetch(d, &scene->states[0], SLAB_LAYOUT_WIDE, scene->bvh.node_bytes, scene->bvh.floats, nodes,
                            blocks);
 }
 
-static slab_status write_serialized(const slab_scene *scene, serialized_header *h, char *bytes) {
+static serialized_geometry geometry_now(const snapshot *scene, uint32_t g) {
+  const geometry_values *v = scene->values[g];
+  const geometry_entry *e = &scene->table[g];
+  if (v == NULL) return (serialized_geometry){e->kind, 0, e->count, GEOMETRY_REMOVED};
+  return (serialized_geometry){e->kind, v->mask, e->count,
+                               (is_hidden(scene, g) ? 0 : GEOMETRY_ENABLED) | (v->drops ? GEOMETRY_DROPS : 0)};
+}
+
+static void write_geometries(const snapshot *scene, char *table, char *blocks) {
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_values *v = scene->values[g];
+    const serialized_geometry now = geometry_now(scene, g);
+    memcpy(table + g * sizeof now, &now, sizeof now);
+    if (v == NULL) continue;
+    memcpy(blocks, v->values, v->floats * sizeof *v->values);
+    blocks += v->floats * sizeof *v->values;
+  }
+}
+
+static slab_status write_serialized(const snapshot *scene, serialized_header *h, char *bytes) {
   const serialized_parts p = parts_of(h);
   memset(bytes, 0, (size_t)p.nodes); /* also the gaps between the parts, so that equal scenes give equal bytes */
   memcpy(bytes, h, sizeof *h);
-  if (h->geometries > 0) memcpy(bytes + p.table, scene->table, (size_t)h->geometries * sizeof *scene->table);
-  if (h->floats > 0) memcpy(bytes + p.blocks, scene->blocks, (size_t)h->floats * sizeof *scene->blocks);
+  write_geometries(scene, bytes + p.table, bytes + p.blocks);
   slab_status status = fetch_tree(scene, bytes + p.nodes, bytes + p.bvh_blocks);
   h->checksum = checksum_of(bytes, h->bytes);
   memcpy(bytes, h, sizeof *h);
   return status;
 }
 
-slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacity, size_t *size) {
-  if (scene == NULL || size == NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_scene_pack: %s is NULL", scene == NULL ? "scene" : "size");
-  if (bytes == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_pack: bytes is NULL");
-  if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_scene_pack: the scene is not committed");
-  ARITHMETIC callers = arithmetic_begin();
+static slab_status pack(const snapshot *scene, void *bytes, size_t capacity, size_t *size) {
   serialized_header h = describe(scene);
   *size = (size_t)h.bytes;
   if (capacity == 0) return SLAB_OK;
@@ -126,6 +151,19 @@ slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacit
     return fail(SLAB_CAPACITY, "slab_scene_pack: the scene takes %zu bytes, and there is room for %zu", *size,
                 capacity);
   return write_serialized(scene, &h, bytes);
+}
+
+slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacity, size_t *size) {
+  if (scene == NULL || size == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_scene_pack: %s is NULL", scene == NULL ? "scene" : "size");
+  if (bytes == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_pack: bytes is NULL");
+  ARITHMETIC callers = arithmetic_begin();
+  scene_reading reading;
+  slab_status status = scene_enter(scene, "slab_scene_pack", &reading);
+  if (status != SLAB_OK) return status;
+  status = pack(reading.scene, bytes, capacity, size);
+  scene_leave(&reading);
+  return status;
 }
 
 /* ---- reading ---- */
@@ -152,36 +190,54 @@ static slab_status check_header(const char *bytes, size_t size, serialized_heade
   return SLAB_OK;
 }
 
-static slab_status take_table(slab_scene *scene, const serialized_header *h, const geometry_entry *table) {
-  scene->table = malloc(((size_t)h->geometries + 1) * sizeof *scene->table);
-  if (scene->table == NULL) return fail_memory(h->geometries * sizeof *scene->table, "the geometry table");
-  scene->table_capacity = (uint32_t)h->geometries;
-  for (uint32_t g = 0; g < h->geometries; g++) {
-    const geometry_entry *e = &table[g];
-    if (e->kind >= SLAB_SHAPE_COUNT || scene->primitives + e->count > SCENE_PRIMITIVES) break;
-    scene_append(scene, e->kind, e->mask, e->count);
-    if (memcmp(&scene->table[g], e, sizeof *e) != 0) break;
+/* A geometry as it was packed, whose primitives begin at *at and end within `floats`. */
+static slab_status take_geometry(slab_scene *scene, const serialized_geometry *g, const float *from, uint64_t floats,
+                                 uint64_t *at) {
+  added_geometry added = {.kind = g->kind, .count = g->count, .enabled = (g->state & GEOMETRY_ENABLED) != 0};
+  if ((g->state & GEOMETRY_REMOVED) == 0) {
+    const size_t size = values_floats(g->kind, g->count);
+    if (size > floats - *at) return refuse("the packed scene's table does not fit its primitives");
+    added.values = values_create(g->kind, g->count);
+    if (added.values == NULL) return fail_memory(size * sizeof *from, "geometry");
+    memcpy(added.values->values, from + *at, size * sizeof *from);
+    *at += size;
+    added.values->mask = g->mask;
+    added.values->drops = (g->state & GEOMETRY_DROPS) != 0;
+    values_measure(scene->context, added.values, (slab_shape)g->kind, g->count);
   }
-  if (scene->geometries == h->geometries && scene->block_floats == h->floats) return SLAB_OK;
-  return refuse("the packed scene's table does not fit its primitives");
-}
-
-static slab_status take_blocks(slab_scene *scene, const serialized_header *h, const char *from) {
-  scene->block_capacity = (size_t)h->floats + BLOCK_UNIT;
-  scene->blocks = malloc(scene->block_capacity * sizeof *scene->blocks);
-  if (scene->blocks == NULL) return fail_memory(scene->block_capacity * sizeof *scene->blocks, "geometry");
-  memcpy(scene->blocks, from, (size_t)h->floats * sizeof *scene->blocks);
+  scene_append(scene, &added);
   return SLAB_OK;
 }
 
+/* numbered: receives what the BVH's global primitive ids count. */
+static slab_status take_geometries(slab_scene *scene, const serialized_header *h, const serialized_geometry *table,
+                                   const float *values, snapshot *numbered) {
+  uint64_t at = 0;
+  slab_status status = scene_reserve(scene, (uint32_t)h->geometries);
+  for (uint32_t g = 0; g < h->geometries && status == SLAB_OK; g++) {
+    const serialized_geometry *e = &table[g];
+    if (e->kind >= SLAB_SHAPE_COUNT || numbered->primitives + e->count > SCENE_PRIMITIVES ||
+        ((e->state & GEOMETRY_REMOVED) == 0 && e->mask == 0))
+      return refuse("the packed scene's table is not one");
+    numbered->table[g] =
+        (geometry_entry){.kind = e->kind, .count = e->count, .global_id_base = (uint32_t)numbered->primitives};
+    numbered->primitives += e->count;
+    status = take_geometry(scene, e, values, h->floats, &at);
+  }
+  if (status == SLAB_OK && at != h->floats) status = refuse("the packed scene's table does not fit its primitives");
+  return status;
+}
+
 /* Copies the parts of the BVH for the scene, and validates them. */
-static slab_status take_tree(slab_scene *scene, const serialized_header *h, const char *nodes, const char *blocks) {
+static slab_status take_tree(snapshot *scene, const serialized_header *h, const char *nodes, const char *blocks) {
   bvh_layout t = {.node_bytes = (size_t)h->nodes * sizeof(bvh_node),
                   .floats = (size_t)h->bvh_floats,
                   .sah_cost = h->sah_cost,
                   .node_occupancy = h->node_occupancy,
                   .block_occupancy = h->block_occupancy};
   memcpy(t.outside, h->outside, sizeof t.outside);
+  scene->tree = (slab_tree)h->tree;
+  scene->built_cost = h->built_cost;
   t.nodes = bvh_allocate(t.node_bytes, 1);
   t.blocks = bvh_allocate(t.floats, sizeof *t.blocks);
   slab_status status = SLAB_OK;
@@ -192,24 +248,39 @@ static slab_status take_tree(slab_scene *scene, const serialized_header *h, cons
     memcpy(t.blocks, blocks, t.floats * sizeof *t.blocks);
     status = bvh_layout_trust(scene, &t);
   }
-  if (status == SLAB_OK) return scene_upload_tree(scene, &t);
+  if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
   free(t.nodes);
   free(t.blocks);
   return status;
 }
 
+static slab_status take_snapshot(slab_scene *scene, const serialized_header *h, const char *bytes,
+                                 const snapshot *numbered, double begin) {
+  const serialized_parts p = parts_of(h);
+  const bool has_tree = h->nodes > 0 && scene->context->layout == SLAB_LAYOUT_WIDE;
+  snapshot *made = NULL;
+  slab_status status = scene_snapshot(scene, has_tree ? numbered : NULL, &made);
+  if (status != SLAB_OK) return status;
+  status =
+      has_tree ? take_tree(made, h, bytes + p.nodes, bytes + p.bvh_blocks) : snapshot_upload(made, (slab_tree)h->tree);
+  if (status != SLAB_OK) {
+    snapshot_destroy(made);
+    return status;
+  }
+  snapshot_finish(made, begin);
+  scene_publish(scene, made);
+  return SLAB_OK;
+}
+
 static slab_status take(slab_scene *scene, const serialized_header *h, const char *bytes) {
   const serialized_parts p = parts_of(h);
   const double begin = seconds_now();
-  slab_status status = take_table(scene, h, (const geometry_entry *)(const void *)(bytes + p.table));
-  if (status == SLAB_OK) status = take_blocks(scene, h, bytes + p.blocks);
-  if (status != SLAB_OK) return status;
-  scene->tree = (slab_tree)h->tree;
-  if (h->nodes > 0 && scene->context->layout == SLAB_LAYOUT_WIDE)
-    status = take_tree(scene, h, bytes + p.nodes, bytes + p.bvh_blocks);
-  else
-    status = scene_upload(scene, (slab_tree)h->tree);
-  if (status == SLAB_OK) scene_finish(scene, begin);
+  snapshot *numbered = snapshot_create(scene->context, (uint32_t)h->geometries);
+  if (numbered == NULL) return fail_memory(h->geometries * sizeof *numbered->table, "the geometry table");
+  slab_status status =
+      take_geometries(scene, h, (const void *)(bytes + p.table), (const void *)(bytes + p.blocks), numbered);
+  if (status == SLAB_OK) status = take_snapshot(scene, h, bytes, numbered, begin);
+  snapshot_destroy(numbered);
   return status;
 }
 

@@ -8,14 +8,14 @@
 #include "base/status.h"
 #include "bvh/bvh.h"
 #include "layout.h"
-#include "scene.h"
+#include "snapshot.h"
 
 static const bvh_node *nodes_of(const bvh_layout *t) { return t->nodes; }
 
 static size_t node_count(const bvh_layout *t) { return t->node_bytes / sizeof(bvh_node); }
 
 /* Whether the `count` blocks from a unit on exist and hold only primitives of the given kind. */
-static bool blocks_hold(const slab_scene *scene, const bvh_layout *t, uint32_t kind, uint64_t unit, uint32_t count) {
+static bool blocks_hold(const snapshot *scene, const bvh_layout *t, uint32_t kind, uint64_t unit, uint32_t count) {
   const uint32_t rows = primitive_rows(kind);
   const uint64_t units = BVH_BLOCK_UNITS(rows);
   if (unit + count * units > t->floats / BLOCK_UNIT) return false;
@@ -31,7 +31,7 @@ static bool blocks_hold(const slab_scene *scene, const bvh_layout *t, uint32_t k
   return true;
 }
 
-static bool outside_holds(const slab_scene *scene, const bvh_layout *t) {
+static bool outside_holds(const snapshot *scene, const bvh_layout *t) {
 #define OUTSIDE_HOLDS(shape, name, names, noun, rows, form, place, source)                                \
   if (SHAPE_OUTSIDE_##place &&                                                                            \
       !blocks_hold(scene, t, shape, t->outside[OUTSIDE_##name].first, t->outside[OUTSIDE_##name].blocks)) \
@@ -49,7 +49,7 @@ static bool lane_is_void(const bvh_node *node, int lane) {
 
 /* The children of a node have larger indices and one parent, so there are no cycles. depths: 0 for a node not yet
  * visited. */
-static bool lane_is_sound(const slab_scene *scene, const bvh_layout *t, uint32_t index, int lane, uint8_t *depths) {
+static bool lane_is_sound(const snapshot *scene, const bvh_layout *t, uint32_t index, int lane, uint8_t *depths) {
   const bvh_node *node = &nodes_of(t)[index];
   const uint32_t child = node->child[lane], meta = node->meta[lane];
   if (meta == 0) return lane_is_void(node, lane);
@@ -61,7 +61,7 @@ static bool lane_is_sound(const slab_scene *scene, const bvh_layout *t, uint32_t
   return true;
 }
 
-slab_status bvh_layout_trust(const slab_scene *scene, bvh_layout *t) {
+slab_status bvh_layout_trust(const snapshot *scene, bvh_layout *t) {
   const size_t count = node_count(t);
   uint8_t *depths = calloc(count + 1, 1);
   if (depths == NULL) return fail_memory(count, "the tree's depths");

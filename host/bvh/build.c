@@ -111,8 +111,7 @@ static void scene_bounds_all(builder *b, scene_bounds_pass *pass, scene_bounds *
   for (uint32_t i = 0; i < n; i++) scene_bounds_join(total, &chunks[i]);
 }
 
-/* In a scene without a finite z, the depth in z is the larger side in x and y, and faces across z have no area. */
-static measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
+measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
   measure m = {.least = float4_max(bounds.lower, float4_all(-COORDINATE_MOST)),
                .most = float4_min(bounds.upper, float4_all(COORDINATE_MOST)),
                .faces = 1.0f,

@@ -10,7 +10,7 @@
 #include "primitive.h"
 #include "quantised.h"
 
-static uint32_t primitive_units(uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), 1, COMPRESSED_UNIT); }
+uint32_t compressed_primitive_units(uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), 1, COMPRESSED_UNIT); }
 
 uint32_t bvh_block_count(const bvh *t, uint32_t b) {
   uint32_t count = 0;
@@ -150,7 +150,7 @@ static uint32_t leaf_count(const bvh *t, uint32_t first, uint32_t meta) {
 }
 
 static uint32_t leaf_units(const bvh *t, uint32_t first, uint32_t meta) {
-  return leaf_count(t, first, meta) * primitive_units(BVH_LEAF_KIND(meta));
+  return leaf_count(t, first, meta) * compressed_primitive_units(BVH_LEAF_KIND(meta));
 }
 
 /* Places the children that are inner nodes, and the primitives of those that are leaves. */
@@ -174,7 +174,7 @@ static void place_children(const bvh *t, uint32_t n, uint32_t *index, uint32_t *
       continue;
     }
     for (uint32_t b = 0; b < BVH_LEAF_BLOCK_COUNT(meta); b++)
-      places[child + b] = unit + b * BVH_WIDTH * primitive_units(BVH_LEAF_KIND(meta));
+      places[child + b] = unit + b * BVH_WIDTH * compressed_primitive_units(BVH_LEAF_KIND(meta));
     unit += leaf_units(t, child, meta);
   }
 }

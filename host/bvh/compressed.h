@@ -20,6 +20,9 @@ void compressed_bounds(const bvh_node *, const compressed_slots *, compressed_no
  */
 bool compressed_emit(const bvh *t, uint32_t *places, compressed_node *nodes, uint32_t threads);
 
+/* COMPRESSED_UNITs of a primitive. */
+uint32_t compressed_primitive_units(uint32_t kind);
+
 /* Number of primitives in block b. */
 uint32_t bvh_block_count(const bvh *, uint32_t b);
 

@@ -145,6 +145,12 @@ static inline aabb range_centers(const builder *b, const build_range *s) {
   return centers;
 }
 
+/* ---- build.c ---- */
+
+/* bounds: of the finite coordinates of all primitives. In a scene without a finite z, the depth in z is the larger side
+ * in x and y, and faces across z have no area. */
+measure measure_scene(aabb bounds, const bvh_leaves *);
+
 /* ---- split.c ---- */
 
 /* Divides the references of `whole`, 2 or more, into two ranges. Neither is empty. */

@@ -14,7 +14,7 @@
 
 /* Inputs and state of one comparison. */
 typedef struct check {
-  const slab_scene *scene;
+  const snapshot *scene;
   slab_query query;
   const slab_ray *rays;
   size_t n;
@@ -243,9 +243,9 @@ static slab_status compare_all(const check *c, slab_check_report *report) {
              : SLAB_OK;
 }
 
-static slab_status check_arguments(const check *c, const slab_check_report *report) {
+static slab_status check_arguments(const slab_scene *scene, const check *c, const slab_check_report *report) {
   const size_t n = c->n;
-  const char *missing = c->scene == NULL                                                             ? "scene"
+  const char *missing = scene == NULL                                                                ? "scene"
                         : report == NULL                                                             ? "report"
                         : n > 0 && c->rays == NULL                                                   ? "rays"
                         : c->query == SLAB_ALL && c->offsets == NULL                                 ? "offsets"
@@ -254,24 +254,26 @@ static slab_status check_arguments(const check *c, const slab_check_report *repo
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_check: %s is NULL", missing);
   if ((unsigned)c->query >= SLAB_QUERY_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_check: query is %d, not a slab_query", (int)c->query);
-  slab_status status = context_check_process(c->scene->context, "slab_check");
-  if (status != SLAB_OK) return status;
-  if (!c->scene->committed) return fail(SLAB_INVALID_STATE, "slab_check: the scene is not committed");
-  return c->options == NULL ? SLAB_OK : check_rules("slab_check", c->options->cull, c->options->edges);
+  slab_status status = scene_check(scene, "slab_check");
+  if (status != SLAB_OK || c->options == NULL) return status;
+  return check_rules("slab_check", c->options->cull, c->options->edges);
 }
 
 slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, const void *results,
                        const uint64_t *offsets, const slab_cast_options *options, slab_check_report *report) {
   ARITHMETIC callers = arithmetic_begin();
-  check c = {
-      .scene = scene, .query = query, .rays = rays, .n = n, .results = results, .offsets = offsets, .options = options};
-  slab_status status = check_arguments(&c, report);
+  check c = {.query = query, .rays = rays, .n = n, .results = results, .offsets = offsets, .options = options};
+  scene_reading reading;
+  slab_status status = check_arguments(scene, &c, report);
+  if (status == SLAB_OK) status = scene_enter(scene, "slab_check", &reading);
   if (status != SLAB_OK) return status;
-  cast_uniforms_of(scene, query, options, &c.uniforms);
+  c.scene = reading.scene;
+  cast_uniforms_of(c.scene, query, options, &c.uniforms);
   slab_check_report filled = {.rays = n};
-  status = judge_begin(scene, n, &c.judge);
+  status = judge_begin(c.scene, n, &c.judge);
   if (status == SLAB_OK) status = compare_all(&c, &filled);
   judge_end(&c.judge);
+  scene_leave(&reading);
   if (status == SLAB_OK) *report = filled;
   return status;
 }

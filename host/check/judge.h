@@ -2,7 +2,7 @@
 #ifndef SLABCAST_JUDGE_H
 #define SLABCAST_JUDGE_H
 
-#include "../scene.h"
+#include "../snapshot.h"
 #include "oracle.h"
 
 typedef struct judge {
@@ -13,7 +13,7 @@ typedef struct judge {
 } judge;
 
 /* Prepares the judge for n rays. Call judge_end also after a failure. */
-slab_status judge_begin(const slab_scene *, size_t n, judge *);
+slab_status judge_begin(const snapshot *, size_t n, judge *);
 void judge_end(judge *);
 
 #endif

@@ -3,16 +3,9 @@
 
 #include <stdlib.h>
 
-#include "../scene.h"
+#include "../snapshot.h"
 #include "answer.h"
-#include "base/sanitized.h"
-
-/* Clones for processors with fma in hardware: same bits, since contraction is off, and 3 times the speed. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !SANITIZED
-#define PER_PROCESSOR __attribute__((target_clones("default", "fma")))
-#else
-#define PER_PROCESSOR
-#endif
+#include "base/per_processor.h"
 
 typedef struct reference_state {
   slab_query query;
@@ -63,12 +56,12 @@ static inline __attribute__((always_inline)) void scan(uint kind, reference_stat
   }
 }
 
-PER_PROCESSOR static void scan_scene(const slab_scene *scene, const cast_uniforms *cast, const prepared_ray *ray,
+PER_PROCESSOR static void scan_scene(const snapshot *scene, const cast_uniforms *cast, const prepared_ray *ray,
                                      reference_state *m) {
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
-    const float *values = scene->blocks + (size_t)entry->first * BLOCK_UNIT;
-    if ((entry->mask & cast->mask) == 0) continue;
+    if ((entry->mask & cast->mask) == 0) continue; /* so for a geometry that is disabled or removed */
+    const float *values = scene->values[g]->values;
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
   if (entry->kind == shape) scan(shape, m, ray, entry, values, cast);
     SHAPES(SCAN_KIND)
@@ -82,9 +75,18 @@ static int compare_hits(const void *a, const void *b) {
   return x->primitive < y->primitive ? -1 : x->primitive > y->primitive;
 }
 
-bool reference_cast(const slab_scene *scene, const cast_uniforms *cast, slab_query query, const slab_ray *given,
+static slab_hit hit_of_primitive(const snapshot *scene, const cast_uniforms *cast, const prepared_ray *ray, float t,
+                                 uint32_t global_id) {
+  const uint32_t geometry = geometry_of(scene->table, scene->geometries, global_id);
+  const geometry_entry *entry = &scene->table[geometry];
+  const size_t primitive = global_id - entry->global_id_base;
+  return hit_at(ray, entry, geometry, scene->values[geometry]->values + primitive * primitive_rows(entry->kind), 0,
+                cast, t, global_id);
+}
+
+bool reference_cast(const snapshot *scene, const cast_uniforms *cast, slab_query query, const slab_ray *given,
                     slab_primitive_id skip, reference_answer *answer) {
-  const scene_view view = {.table = scene->table, .blocks = scene->blocks, .cast = cast};
+  const scene_view view = {.table = scene->table, .cast = cast};
   const prepared_ray ray = ray_prepare(given);
   reference_state m = {.query = query, .global_id = SLAB_MISS, .answer = answer};
   m.skip = skipped_global_id(scene->table, scene->geometries, skip);
@@ -97,7 +99,7 @@ bool reference_cast(const slab_scene *scene, const cast_uniforms *cast, slab_que
   answer->distance = found ? ray_final_t(&ray, m.t) : INFINITY;
   distance_write(&answer->nearest, 0, answer->distance, found ? m.global_id : reason_of(&ray), &view);
   if (query == SLAB_CLOSEST)
-    answer->closest = found ? hit_of(&ray, &view, m.t, m.global_id) : hit_none(reason_of(&ray));
+    answer->closest = found ? hit_of_primitive(scene, cast, &ray, m.t, m.global_id) : hit_none(reason_of(&ray));
   if (query == SLAB_INTERVAL) {
     answer->interval = interval_none(reason_of(&ray));
     if (found) {
@@ -111,6 +113,6 @@ bool reference_cast(const slab_scene *scene, const cast_uniforms *cast, slab_que
   qsort(answer->all, m.count, sizeof *answer->all, compare_hits);
   if (cast->most != 0 && m.count > cast->most) answer->count = cast->most;
   for (uint32_t k = 0; k < answer->count; k++)
-    answer->all[k] = hit_of(&ray, &view, answer->all[k].t, answer->all[k].primitive);
+    answer->all[k] = hit_of_primitive(scene, cast, &ray, answer->all[k].t, answer->all[k].primitive);
   return true;
 }

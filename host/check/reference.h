@@ -4,7 +4,7 @@
 #ifndef SLABCAST_REFERENCE_H
 #define SLABCAST_REFERENCE_H
 
-#include "../scene.h"
+#include "../snapshot.h"
 #include "types.h"
 
 /* The answer to one ray. The member that belongs to the query is set. */
@@ -22,7 +22,7 @@ typedef struct reference_answer {
 
 /* skip: the primitive that this ray does not see, {SLAB_MISS, SLAB_MISS} for none. Returns false when memory runs
  * out. */
-bool reference_cast(const slab_scene *, const cast_uniforms *, slab_query, const slab_ray *, slab_primitive_id skip,
+bool reference_cast(const snapshot *, const cast_uniforms *, slab_query, const slab_ray *, slab_primitive_id skip,
                     reference_answer *answer);
 
 #endif

@@ -12,8 +12,9 @@
  * NULL, a value is out of range), SLAB_OUT_OF_MEMORY (host or device), SLAB_DEVICE_FAILED (an OpenCL call failed; the
  * message names it and its code), SLAB_INVALID_STATE (in a forked process, see below).
  *
- * Threads: different contexts are independent. One thread at a time may build a scene (add, commit). Several threads
- * may cast on, check and query a committed scene at once. An object may be destroyed only when no other call uses it. A
+ * Threads: different contexts are independent. One thread at a time may build a scene (add, update, enable, remove,
+ * commit). Several threads may cast on, check, pack and query a committed scene at once, and while another one builds.
+ * An object may be destroyed only when no other call uses it. A
  * scene keeps its context alive, so the order of destruction does not matter.
  *
  * Processes: fork() copies no threads. A child that was forked after its parent opened a context opens its own: calls
@@ -230,7 +231,7 @@ SLAB_API void slab_scene_destroy(slab_scene *scene);
  * oriented boxes with axes not orthonormal within 1e-5, a non-finite centre or a negative or non-finite half size;
  * triangles with a vertex that is NaN, infinite or beyond 2^60, or with an index out of range (vertices that no
  * triangle uses may have any value); centres, radii and sizes of spheres and oriented boxes beyond 2^60. Inverted or
- * NaN boxes are not refused: they are never hit. SLAB_INVALID_STATE after slab_scene_commit.
+ * NaN boxes are not refused: they are never hit. Casts see a geometry after the next slab_scene_commit.
  * @{ */
 /** Adds planes. */
 SLAB_API slab_status slab_scene_add_planes(slab_scene *, const slab_plane *, uint32_t n, const slab_geometry_options *,
@@ -249,32 +250,68 @@ SLAB_API slab_status slab_scene_add_mesh(slab_scene *, const slab_mesh *, const 
                                          uint32_t *geometry);
 /** @} */
 
+/** @name Changing geometry
+ * Each replaces all n primitives of a geometry by as many of the same kind; ids stay. They are refused by the same
+ * rules as when added, and dropped instead where the geometry was added with skip_invalid; its mask stays. A mesh may
+ * have other indices and another number of vertices. After a refusal the scene is as it was. Casts see the change after
+ * the next slab_scene_commit. SLAB_INVALID_ARGUMENT: the geometry is not one of the scene's, is removed, or has another
+ * kind or count of primitives.
+ * @{ */
+/** Replaces planes. */
+SLAB_API slab_status slab_scene_update_planes(slab_scene *, uint32_t geometry, const slab_plane *, uint32_t n);
+/** Replaces spheres. */
+SLAB_API slab_status slab_scene_update_spheres(slab_scene *, uint32_t geometry, const slab_sphere *, uint32_t n);
+/** Replaces axis-aligned boxes. */
+SLAB_API slab_status slab_scene_update_boxes(slab_scene *, uint32_t geometry, const slab_box *, uint32_t n);
+/** Replaces oriented boxes. */
+SLAB_API slab_status slab_scene_update_obbs(slab_scene *, uint32_t geometry, const slab_obb *, uint32_t n);
+/** Replaces triangles. */
+SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
+/** Disables a geometry (enabled 0), which no ray sees then whatever its mask, or enables it again. Its primitives can be
+ * updated meanwhile. Casts see it after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
+SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enabled);
+/** Removes a geometry for ever. Its id is not used again, and others keep theirs. Casts see it after the next
+ * slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
+SLAB_API slab_status slab_scene_remove(slab_scene *, uint32_t geometry);
+/** @} */
+
 /** The build quality of the BVH. FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change; rays take 1.05
  * to 1.5 times as long, so it pays for up to about three rays per primitive. HIGH builds at a quarter of the speed of
  * DEFAULT; rays take 0.9 to 1 of the time. FLAT has no BVH: every primitive is tested. DEFAULT is FLAT below about a
  * thousand primitives. */
 typedef enum slab_tree { SLAB_TREE_DEFAULT, SLAB_TREE_FLAT, SLAB_TREE_FAST, SLAB_TREE_HIGH } slab_tree;
 
-/** How a scene is laid out. */
+/** What a commit does with the BVH of the last one. A refit gives its nodes new bounds. It takes a fraction of the time
+ * of a build, and rays take longer the more the scene has changed in shape. AUTO refits until the cost that rays can
+ * expect (sah_cost) passes 1.3 of what it was after the last build, and then builds. REFIT refits at any cost. Where
+ * the BVH does not hold the scene, both build: a geometry was added; a box became finite that was infinite in x or y,
+ * or the reverse; what was disabled or never hit at the last build is there now. */
+typedef enum slab_update { SLAB_UPDATE_AUTO, SLAB_UPDATE_REFIT, SLAB_UPDATE_REBUILD } slab_update;
+
+/** How a scene is laid out. It never changes an answer, only the speed. */
 typedef struct slab_build_options {
-  slab_tree tree; /**< never changes an answer, only the speed */
+  slab_tree tree;     /**< of a BVH that is built */
+  slab_update update; /**< of a scene that was committed before */
 } slab_build_options;
 
-/** Lays the scene out on the device. An empty scene is valid: every ray misses it. A committed scene can be cast on,
- * and nothing more can be added to it. An array that is larger than one allocation of the device is split over several
- * buffers, at most four for primitives and four for nodes. Where these do not hold it, SLAB_OUT_OF_MEMORY names the
- * bytes needed. SLAB_INVALID_STATE when committed already. */
+/** Lays the scene out on the device. An empty scene is valid: every ray misses it. A committed scene can be cast on, and
+ * be changed and committed again. Other threads may cast meanwhile: casts that begin before the commit has succeeded
+ * answer the last one to their end, later ones this one. After a failure casts go on answering the last one, and the
+ * changes wait for the next commit. What nothing has changed since is not committed again, unless by
+ * SLAB_UPDATE_REBUILD. Options change no answer, only the speed. An array that is larger than one allocation of the
+ * device is split over several buffers, at most four for primitives and four for nodes. Where these do not hold it,
+ * SLAB_OUT_OF_MEMORY names the bytes needed. Two states of a scene that changes are in memory at once. */
 SLAB_API slab_status slab_scene_commit(slab_scene *, const slab_build_options *);
 
 /** What a scene holds, and what it takes. Primitives are counted as added, dropped ones included. */
 typedef struct slab_scene_stats {
-  uint32_t geometries;    /**< how many were added */
-  uint64_t planes;        /**< of all geometries */
-  uint64_t spheres;       /**< of all geometries */
-  uint64_t boxes;         /**< of all geometries */
-  uint64_t obbs;          /**< of all geometries */
-  uint64_t triangles;     /**< of all geometries */
-  float lower[3];         /**< union of all finite bounds; lower > upper when there are none */
+  uint32_t geometries;    /**< ids given so far, those of removed ones included */
+  uint64_t planes;        /**< of all geometries but removed ones */
+  uint64_t spheres;       /**< of all geometries but removed ones */
+  uint64_t boxes;         /**< of all geometries but removed ones */
+  uint64_t obbs;          /**< of all geometries but removed ones */
+  uint64_t triangles;     /**< of all geometries but removed ones */
+  float lower[3];         /**< union of all finite bounds that are enabled; lower > upper when there are none */
   float upper[3];         /**< its other end */
   uint64_t host_bytes;    /**< memory of the host */
   uint64_t device_bytes;  /**< memory of all devices together */
@@ -282,7 +319,7 @@ typedef struct slab_scene_stats {
   double sah_cost;        /**< expected work of a ray, by the surface area heuristic; 0: flat */
   double node_occupancy;  /**< used share of the BVH's places for children; 0: flat */
   double block_occupancy; /**< used share of the BVH's places for primitives; 0: flat */
-  double build_seconds;   /**< seconds that commit took */
+  double build_seconds;   /**< seconds that the last commit took */
 } slab_scene_stats;
 
 /** Says what a scene holds and takes. SLAB_INVALID_STATE before commit. */

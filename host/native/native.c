@@ -135,10 +135,10 @@ static void native_release(const device *d, scene_state *state) {
   state->uploaded = NULL;
 }
 
-static slab_status native_fetch(const device *d, const scene_state *state, size_t node_bytes, size_t floats,
-                                void *nodes, void *blocks) {
+static slab_status native_fetch(const device *d, const scene_state *state, slab_layout layout, size_t node_bytes,
+                                size_t floats, void *nodes, void *blocks) {
   const native_scene *from = state->uploaded;
-  (void)d;
+  (void)d, (void)layout;
   memcpy(nodes, from->nodes, node_bytes);
   memcpy(blocks, from->blocks, floats * sizeof(float));
   return SLAB_OK;

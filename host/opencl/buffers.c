@@ -132,10 +132,10 @@ static slab_status read_array(const device *d, const scene_array *a, bool cut, c
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueReadBuffer", a->what);
 }
 
-slab_status opencl_fetch(const device *d, const scene_state *state, size_t node_bytes, size_t floats, void *nodes,
-                         void *blocks) {
+slab_status opencl_fetch(const device *d, const scene_state *state, slab_layout layout, size_t node_bytes,
+                         size_t floats, void *nodes, void *blocks) {
   const opencl_scene *from = state->uploaded;
-  const scene_array node_array = array_of_nodes(d, SLAB_LAYOUT_WIDE, NULL, node_bytes);
+  const scene_array node_array = array_of_nodes(d, layout, NULL, node_bytes);
   const scene_array block_array = array_of_blocks(d, "the tree's blocks", NULL, floats);
   const slab_status status = read_array(d, &node_array, from->cut, from->nodes, nodes);
   return status == SLAB_OK ? read_array(d, &block_array, from->cut, from->blocks, blocks) : status;

@@ -10,7 +10,7 @@
 #include "context.h"
 #include "launch.h"
 #include "opencl.h"
-#include "scene.h"
+#include "snapshot.h"
 #include "sort.h"
 #include "staging.h"
 #include "types.h"

@@ -89,7 +89,7 @@ static program_key key_of(const device_scene *on, program_source source, slab_qu
   return (program_key){.source = source,
                        .query = PROGRAM_QUERY(query),
                        .kinds = on->scene->kinds,
-                       .stack = on->scene->stack,
+                       .stack = on->scene->bvh.stack,
                        .deferred = deferred,
                        .cut = uploaded(on)->cut};
 }

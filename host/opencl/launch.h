@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "opencl.h"
-#include "scene.h"
 #include "slabcast.h"
+#include "snapshot.h"
 #include "types.h"
 
 typedef struct launch {

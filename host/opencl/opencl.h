@@ -8,8 +8,8 @@
 #include "base/status.h"
 #include "device.h"
 #include "loader.h"
-#include "scene.h"
 #include "slabcast.h"
+#include "snapshot.h"
 
 typedef struct program program;
 typedef struct staging_buffers staging_buffers;
@@ -56,8 +56,8 @@ slab_status opencl_open(slab_context *, device *, const found_device *);
 void opencl_close(device *);
 slab_status opencl_upload(const device *, const scene_arrays *, scene_state *, bool *in_place);
 void opencl_release(const device *, scene_state *);
-slab_status opencl_fetch(const device *, const scene_state *, size_t node_bytes, size_t floats, void *nodes,
-                         void *blocks);
+slab_status opencl_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats,
+                         void *nodes, void *blocks);
 uint32_t opencl_traversals(const device_scene *, slab_query);
 slab_status opencl_begin(const cast *, const device_scene *, chunk *);
 slab_status opencl_end(const cast *, const device_scene *, chunk *, chunk_outcome *);

@@ -119,10 +119,9 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
 static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_command_queue queue) {
   const char *missing = scene == NULL ? "scene" : b == NULL ? "batch" : queue == NULL ? "queue" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s is NULL", missing);
-  slab_status status = context_check_process(scene->context, "slab_enqueue");
+  slab_status status = scene_check(scene, "slab_enqueue");
   if (status == SLAB_OK) status = check_backend("slab_enqueue", scene->context);
   if (status != SLAB_OK) return status;
-  if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_enqueue: the scene is not committed");
   if ((unsigned)b->query >= SLAB_QUERY_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
   status = check_rules("slab_enqueue", b->cull, b->edges);
@@ -134,13 +133,8 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
 }
 
 /* A context on the caller's objects has one device, so the first device is used. */
-slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
-                         const cl_event *wait, cl_event *done) {
-  ARITHMETIC callers = arithmetic_begin(); /* a driver may run kernels on this thread */
-  slab_status status = check_batch(scene, b, queue);
-  if (status == SLAB_OK && wait_count > 0 && wait == NULL)
-    status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: wait is NULL and wait_count %u", wait_count);
-  if (status != SLAB_OK) return status;
+static slab_status enqueue(const snapshot *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done) {
   if (b->count == 0) {
     cl_int code = clEnqueueMarkerWithWaitList(queue, wait_count, wait, done);
     return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueMarkerWithWaitList", "an empty batch");
@@ -150,7 +144,7 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
       .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges};
   launch l = {0};
   cast_uniforms_of(scene, b->query, &options, &l.uniforms);
-  status = place_spans(cl_of(on.device)->context, b, &l);
+  slab_status status = place_spans(cl_of(on.device)->context, b, &l);
   if (status != SLAB_OK) return status;
   l.rays = b->rays.buffer;
   l.results = b->results.buffer;
@@ -161,4 +155,19 @@ slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queu
   l.uniforms.skip = l.skips != NULL;
   l.uniforms.invalid = l.invalid != NULL;
   return launch_enqueue(&on, b->query, &l, queue, wait_count, wait, done);
+}
+
+slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
+                         const cl_event *wait, cl_event *done) {
+  ARITHMETIC callers = arithmetic_begin(); /* a driver may run kernels on this thread */
+  slab_status status = check_batch(scene, b, queue);
+  if (status == SLAB_OK && wait_count > 0 && wait == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: wait is NULL and wait_count %u", wait_count);
+  if (status != SLAB_OK) return status;
+  scene_reading reading;
+  status = scene_enter(scene, "slab_enqueue", &reading);
+  if (status != SLAB_OK) return status;
+  status = enqueue(reading.scene, b, queue, wait_count, wait, done);
+  scene_leave(&reading); /* the launch has the scene's buffers from here on, which are copies */
+  return status;
 }

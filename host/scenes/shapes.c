@@ -27,24 +27,40 @@ uint32_t shape_points(slab_shape kind) {
   return points[kind];
 }
 
+static slab_mesh soup_of(const void *triangles, uint32_t n) {
+  return (slab_mesh){.vertices = triangles, .vertex_count = 3 * n, .triangle_count = n};
+}
+
 slab_status shape_add_array(slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
                             const slab_geometry_options *options, uint32_t *geometry) {
+  const slab_mesh soup = soup_of(shapes, n);
   switch (kind) {
-#define ADD_OF_ARRAY(shape, names) \
-  case shape:                      \
-    return slab_scene_add_##names(scene, shapes, n, options, geometry);
-#define ADD_OF_MESH(shape, names) \
-  case shape:                     \
-    break;
-#define ADD_OF(shape, name, names, noun, rows, form, place, source) ADD_OF_##source(shape, names)
+#define ADD_OF_ARRAY(names) slab_scene_add_##names(scene, shapes, n, options, geometry)
+#define ADD_OF_MESH(names) slab_scene_add_mesh(scene, &soup, options, geometry)
+#define ADD_OF(shape, name, names, noun, rows, form, place, source) \
+  case shape:                                                       \
+    return ADD_OF_##source(names);
     SHAPES(ADD_OF)
 #undef ADD_OF
   }
-  const slab_mesh soup = {.vertices = shapes, .vertex_count = 3 * n, .triangle_count = n};
-  return slab_scene_add_mesh(scene, &soup, options, geometry);
+  return SLAB_INVALID_ARGUMENT;
 }
 
 slab_status shape_add(slab_scene *scene, slab_shape kind, const void *shapes, uint32_t n,
                       const slab_geometry_options *options) {
   return shape_add_array(scene, kind, shapes, n, options, NULL);
+}
+
+slab_status shape_update_array(slab_scene *scene, uint32_t geometry, slab_shape kind, const void *shapes, uint32_t n) {
+  const slab_mesh soup = soup_of(shapes, n);
+  switch (kind) {
+#define UPDATE_OF_ARRAY(names) slab_scene_update_##names(scene, geometry, shapes, n)
+#define UPDATE_OF_MESH(names) slab_scene_update_mesh(scene, geometry, &soup)
+#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) \
+  case shape:                                                          \
+    return UPDATE_OF_##source(names);
+    SHAPES(UPDATE_OF)
+#undef UPDATE_OF
+  }
+  return SLAB_INVALID_ARGUMENT;
 }

@@ -253,36 +253,19 @@ static void commit_and_info_check_their_arguments(void **state) {
   slab_context *context = harness_context();
   slab_scene *scene = NULL;
   slab_scene_stats stats;
-  const slab_build_options beyond = {.tree = (slab_tree)(SLAB_TREE_HIGH + 1)}, negative = {.tree = (slab_tree)-1};
+  const slab_build_options beyond = {.tree = (slab_tree)(SLAB_TREE_HIGH + 1)}, negative = {.tree = (slab_tree)-1},
+                           unknown = {.update = (slab_update)(SLAB_UPDATE_REBUILD + 1)};
   memset(&stats, 0xA5, sizeof stats);
   assert_ok(slab_scene_create(context, &scene));
   assert_refused(slab_scene_commit(NULL, NULL), SLAB_INVALID_ARGUMENT, "scene");
   assert_refused(slab_scene_commit(scene, &beyond), SLAB_INVALID_ARGUMENT, "tree");
   assert_refused(slab_scene_commit(scene, &negative), SLAB_INVALID_ARGUMENT, "tree");
+  assert_refused(slab_scene_commit(scene, &unknown), SLAB_INVALID_ARGUMENT, "update");
   assert_status(slab_scene_info(scene, &stats), SLAB_INVALID_STATE); /* the refused commits left the scene open */
   assert_ok(slab_scene_commit(scene, NULL));
   assert_refused(slab_scene_info(NULL, &stats), SLAB_INVALID_ARGUMENT, "scene");
   assert_refused(slab_scene_info(scene, NULL), SLAB_INVALID_ARGUMENT, "stats");
   assert_filled(&stats, sizeof stats, 0xA5);
-  slab_scene_destroy(scene);
-  slab_context_destroy(context);
-}
-
-static void committed_scene_takes_no_more(void **state) {
-  (void)state;
-  slab_context *context = harness_context();
-  slab_scene *scene = counting_scene(context);
-  uint32_t geometry = 77;
-  for (int kind = 0; kind < SHAPE_KINDS; kind++) {
-    const any_shape shape = shape_accepted((slab_shape)kind);
-    assert_status(shape_add_array(scene, (slab_shape)kind, &shape, 1, NULL, &geometry), SLAB_INVALID_STATE);
-  }
-  assert_status(slab_scene_commit(scene, NULL), SLAB_INVALID_STATE);
-  assert_int_equal(geometry, 77);
-  slab_ray ray = counting_ray(0); /* the scene still answers */
-  slab_hit hit;
-  assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
-  counting_verify(SLAB_CLOSEST, 0, 1, &hit);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
 }
@@ -410,7 +393,6 @@ int main(void) {
       cmocka_unit_test(context_calls_name_a_missing_argument),
       cmocka_unit_test(adding_names_a_missing_argument),
       cmocka_unit_test(commit_and_info_check_their_arguments),
-      cmocka_unit_test(committed_scene_takes_no_more),
       cmocka_unit_test(casting_before_commit_is_out_of_order),
       cmocka_unit_test(casts_check_their_arguments),
       cmocka_unit_test(pairs_check_their_arguments),

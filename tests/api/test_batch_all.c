@@ -147,7 +147,7 @@ static void check_ties(world *w, slab_tree tree) {
   assert_ok(slab_scene_add_spheres(scene, spheres, 30, NULL, NULL));
   assert_ok(slab_scene_add_boxes(scene, boxes, 30, NULL, NULL));
   assert_ok(slab_scene_add_planes(scene, planes, 30, NULL, NULL));
-  assert_ok(slab_scene_commit(scene, &(slab_build_options){tree}));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
   const slab_ray ray = {{0, 0, 4}, 0, {0, 0, -1}, INFINITY};
   assert_ok(slab_all(scene, &ray, 1, w->offsets, w->hits, w->total, NULL, NULL));
   assert_true(w->offsets[1] == 90);
@@ -245,7 +245,7 @@ static void stack_open(stack *s, int way, uint32_t launch) {
   assert_ok(slab_scene_create(s->context, &s->scene));
   assert_ok(
       slab_scene_add_mesh(s->scene, &(slab_mesh){soup[0].a, 3 * sizeof(float), 3 * STACK, NULL, STACK}, NULL, NULL));
-  assert_ok(slab_scene_commit(s->scene, &(slab_build_options){way & 2 ? SLAB_TREE_DEFAULT : SLAB_TREE_FLAT}));
+  assert_ok(slab_scene_commit(s->scene, &(slab_build_options){.tree = way & 2 ? SLAB_TREE_DEFAULT : SLAB_TREE_FLAT}));
 }
 
 static void stack_close(stack *s) {

@@ -76,12 +76,15 @@ static void lengthen(bvh_layout *t) {
 
 static void commit_lengthened(slab_scene *scene) {
   bvh_layout t;
-  assert_ok(bvh_layout_build(scene, SLAB_TREE_FAST, SLAB_LAYOUT_WIDE, &t));
+  snapshot *made = NULL;
+  assert_ok(scene_snapshot(scene, NULL, &made));
+  assert_ok(bvh_layout_build(made, SLAB_TREE_FAST, SLAB_LAYOUT_WIDE, &t));
   lengthen(&t);
   lengthen(&t);
-  assert_ok(scene_upload_tree(scene, &t));
-  scene->tree = SLAB_TREE_FAST;
-  scene_finish(scene, seconds_now());
+  made->tree = SLAB_TREE_FAST;
+  assert_ok(snapshot_upload_tree(made, &t));
+  snapshot_finish(made, seconds_now());
+  scene_publish(scene, made);
 }
 
 /* Groups of 32 camera rays, so that there are packets, alternate with groups of rays of random directions. */
@@ -109,7 +112,7 @@ static void nodes_are_cut(slab_traversal traversal) {
   slab_scene *cut = scene_of_spheres(small);
   commit_lengthened(cut);
   assert_int_equal(under.small_now().buffers, 1 + 1 + 4); /* table, blocks, nodes */
-  const opencl_scene *buffers = cut->states[0].uploaded;
+  const opencl_scene *buffers = cut->committed->states[0].uploaded;
   assert_true(buffers->blocks[1] == NULL && buffers->nodes[3] != NULL);
   assert_ok(slab_closest(cut, rays, RAYS, got, NULL));
   assert_ok(slab_count(cut, rays, RAYS, counts[1], NULL));

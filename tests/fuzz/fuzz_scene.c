@@ -155,7 +155,7 @@ static void add(player *p, slab_shape kind) {
 }
 
 static void commit(player *p) {
-  const slab_build_options options = {(slab_tree)(byte(p) % 5)};
+  const slab_build_options options = {.tree = (slab_tree)(byte(p) % 5)};
   const int unknown = (unsigned)options.tree > SLAB_TREE_HIGH;
   const slab_status status = said(p, slab_scene_commit(p->scene, &options));
   claim(status == (p->committed ? SLAB_INVALID_STATE : unknown ? SLAB_INVALID_ARGUMENT : SLAB_OK));

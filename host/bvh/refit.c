@@ -1,0 +1,215 @@
+/* The top of the BVH, breadth first, is listed. The subtrees below it are shared out. One thread then refits the top,
+ * from its last node to the root. */
+#include "refit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compressed.h"
+#include "parts.h"
+
+/* Enough subtrees that none is most of the work. In a BVH that is long and thin fewer are found. */
+enum { SUBTREES = 512, TOP_MOST = 512, LISTED_MOST = 1 + TOP_MOST * BVH_WIDTH };
+
+/* types.h has no use for this one: kernels compare a byte with each kind that the scene holds. */
+#define COMPRESSED_LEAF_KIND(meta) (SLAB_SPHERE + ((meta) >> 5))
+
+/* A child of a node that is being refitted. */
+typedef struct child {
+  int slot;
+  bool inner;
+  uint32_t at;          /* index of a node, or where the leaf's first block begins */
+  uint32_t kind, count; /* of a leaf: blocks, which are primitives in the compressed layout */
+} child;
+
+/* What is known of a subtree. */
+typedef struct refitted {
+  aabb bounds;
+  uint64_t primitives;
+  double cost, flat_cost; /* times area; with every area 1 */
+} refitted;
+
+/* A node at the top, or the root of a subtree that is shared out. */
+typedef struct listed {
+  bvh_node exact; /* bounds of the children, and a meta that is not 0 where there is one */
+  refitted sum;
+  uint32_t node, parent; /* parent: in the list */
+  int slot;              /* in the parent */
+} listed;
+
+typedef struct refit {
+  const bvh_refit_input *input;
+  measure measure;
+  listed *list;
+  uint32_t top, count; /* of the list: nodes at the top, and with subtrees */
+} refit;
+
+/* ---- the two layouts ---- */
+
+static int wide_children(const bvh_node *node, child children[BVH_WIDTH]) {
+  int count = 0;
+  for (int k = 0; k < BVH_WIDTH; k++) {
+    const uint32_t meta = node->meta[k];
+    if (meta == 0) continue;
+    children[count++] = (child){k, BVH_IS_INNER(meta), node->child[k], BVH_LEAF_KIND(meta), BVH_LEAF_BLOCK_COUNT(meta)};
+  }
+  return count;
+}
+
+static int compressed_children(const compressed_node *node, child children[BVH_WIDTH]) {
+  uint32_t next = node->child, unit = node->leaf;
+  int count = 0;
+  for (int k = 0; k < BVH_WIDTH; k++) {
+    const uint32_t meta = node->meta[k / 4] >> (8 * (k % 4)) & 0xFFu;
+    if (meta == 0) continue;
+    child *c = &children[count++];
+    *c = (child){.slot = k, .inner = meta == COMPRESSED_INNER, .at = next};
+    if (c->inner) {
+      next++;
+      continue;
+    }
+    c->at = unit;
+    c->kind = COMPRESSED_LEAF_KIND(meta);
+    c->count = COMPRESSED_LEAF_COUNT(meta);
+    unit += c->count * compressed_primitive_units(c->kind);
+  }
+  return count;
+}
+
+static int children_of(const refit *r, uint32_t node, child children[BVH_WIDTH]) {
+  return r->input->compressed ? compressed_children((const compressed_node *)r->input->nodes + node, children)
+                              : wide_children((const bvh_node *)r->input->nodes + node, children);
+}
+
+/* Writes a node with the exact bounds of its children; the rest is as it was. */
+static void write_node(const refit *r, uint32_t node, const bvh_node *exact) {
+  if (r->input->compressed) {
+    const compressed_node *from = (const compressed_node *)r->input->nodes + node;
+    compressed_node *to = (compressed_node *)r->input->refitted + node;
+    compressed_slots slots;
+    for (int k = 0; k < BVH_WIDTH; k++) slots.child[k] = exact->meta[k] == 0 ? -1 : k;
+    compressed_bounds(exact, &slots, to);
+    to->scales |= from->scales & 0xFF000000u;
+    to->child = from->child;
+    to->leaf = from->leaf;
+    memcpy(to->meta, from->meta, sizeof to->meta);
+    return;
+  }
+  const bvh_node *from = (const bvh_node *)r->input->nodes + node;
+  bvh_node *to = (bvh_node *)r->input->refitted + node;
+  memcpy(to->bounds, exact->bounds, sizeof to->bounds);
+  memcpy(to->child, from->child, sizeof to->child);
+  memcpy(to->meta, from->meta, sizeof to->meta);
+}
+
+/* ---- nodes ---- */
+
+static double area_of(const refit *r, aabb bounds) {
+  if (!(bounds.lower[0] <= bounds.upper[0])) return 0.0; /* nothing below */
+  const float lower[3] = {bounds.lower[0], bounds.lower[1], bounds.lower[2]};
+  const float upper[3] = {bounds.upper[0], bounds.upper[1], bounds.upper[2]};
+  return bounds_area(&r->measure, lower, upper);
+}
+
+static void add_cost(const refit *r, refitted *sum, aabb bounds, double cost) {
+  sum->cost += cost * area_of(r, bounds);
+  sum->flat_cost += cost;
+}
+
+static refitted refit_leaf(const refit *r, const child *leaf) {
+  const bvh_refit_input *input = r->input;
+  bvh_bounds b;
+  refitted of = {.primitives = input->leaf(input->argument, leaf->kind, leaf->at, leaf->count, &b)};
+  of.bounds = (aabb){float4_xyz(b.lower), float4_xyz(b.upper)};
+  const uint32_t lanes = input->compressed ? 1 : BVH_WIDTH;
+  add_cost(r, &of, of.bounds, (double)r->measure.leaf_cost * measured_blocks(&r->measure, leaf->count * lanes));
+  return of;
+}
+
+static void put(bvh_node *exact, refitted *sum, int slot, const refitted *below) {
+  for (int axis = 0; axis < 3; axis++) {
+    exact->bounds[axis][slot] = below->bounds.lower[axis];
+    exact->bounds[axis + 3][slot] = below->bounds.upper[axis];
+  }
+  exact->meta[slot] = 1;
+  sum->bounds = aabb_join(sum->bounds, below->bounds);
+  sum->primitives += below->primitives;
+  sum->cost += below->cost;
+  sum->flat_cost += below->flat_cost;
+}
+
+static const refitted nothing_yet = {
+    {{INFINITY, INFINITY, INFINITY, 0}, {-INFINITY, -INFINITY, -INFINITY, 0}}, 0, 0, 0};
+
+static refitted refit_below(const refit *r, uint32_t node) {
+  child children[BVH_WIDTH];
+  const int count = children_of(r, node, children);
+  bvh_node exact;
+  refitted sum = nothing_yet;
+  node_clear(&exact);
+  for (int i = 0; i < count; i++) {
+    const child *c = &children[i];
+    const refitted below = c->inner ? refit_below(r, c->at) : refit_leaf(r, c);
+    put(&exact, &sum, c->slot, &below);
+  }
+  write_node(r, node, &exact);
+  add_cost(r, &sum, sum.bounds, (double)BVH_COST_NODE);
+  return sum;
+}
+
+/* ---- the top ---- */
+
+static void list_node(refit *r, uint32_t node, uint32_t parent, int slot) {
+  listed *l = &r->list[r->count++];
+  *l = (listed){.sum = nothing_yet, .node = node, .parent = parent, .slot = slot};
+  node_clear(&l->exact);
+}
+
+static void list_top(refit *r) {
+  list_node(r, 0, 0, 0);
+  while (r->top < r->count && r->top < TOP_MOST && r->count - r->top < SUBTREES) {
+    child children[BVH_WIDTH];
+    const uint32_t at = r->top++;
+    const int count = children_of(r, r->list[at].node, children);
+    for (int i = 0; i < count; i++)
+      if (children[i].inner) list_node(r, children[i].at, at, children[i].slot);
+  }
+}
+
+static void refit_subtree(void *argument, size_t piece) {
+  const refit *r = argument;
+  listed *l = &r->list[r->top + piece];
+  l->sum = refit_below(r, l->node);
+}
+
+/* The inner children are done. */
+static void refit_top_node(const refit *r, listed *l) {
+  child children[BVH_WIDTH];
+  const int count = children_of(r, l->node, children);
+  for (int i = 0; i < count; i++) {
+    if (children[i].inner) continue;
+    const refitted below = refit_leaf(r, &children[i]);
+    put(&l->exact, &l->sum, children[i].slot, &below);
+  }
+  write_node(r, l->node, &l->exact);
+  add_cost(r, &l->sum, l->sum.bounds, (double)BVH_COST_NODE);
+}
+
+bool bvh_refit(const bvh_refit_input *input, bvh_refit_outcome *out) {
+  const aabb bounds = {float4_xyz(input->bounds.lower), float4_xyz(input->bounds.upper)};
+  refit r = {.input = input, .measure = measure_scene(bounds, &input->leaves)};
+  r.list = malloc(LISTED_MOST * sizeof *r.list);
+  if (r.list == NULL) return false;
+  list_top(&r);
+  pool_run(input->threads, r.count - r.top, refit_subtree, &r);
+  for (uint32_t i = r.count; i-- > 0;) {
+    listed *l = &r.list[i], *parent = &r.list[l->parent];
+    if (i < r.top) refit_top_node(&r, l);
+    if (i > 0) put(&parent->exact, &parent->sum, l->slot, &l->sum);
+  }
+  const refitted *root = &r.list[0].sum;
+  const double area = area_of(&r, root->bounds);
+  *out = (bvh_refit_outcome){root->primitives, area > 0.0 ? root->cost / area : root->flat_cost};
+  free(r.list);
+  return true;
+}

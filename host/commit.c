@@ -1,0 +1,157 @@
+/* Commits: what was added, changed and removed becomes a snapshot that casts see, by a refit of the last BVH where that
+ * holds it, else by a new one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arithmetic.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "context.h"
+#include "layout.h"
+#include "scene.h"
+
+/* ---- snapshots of a scene ---- */
+
+/* Ids never shift, so a removed geometry keeps its place. Its primitives keep theirs in numbers that are kept, and lose
+ * them else. */
+static geometry_entry entry_of(const slab_scene *scene, const snapshot *numbered, uint32_t g, uint64_t base) {
+  const added_geometry *a = &scene->added[g];
+  const bool removed = a->values == NULL;
+  geometry_entry entry = {.kind = a->kind, .count = removed ? 0 : a->count, .global_id_base = (uint32_t)base};
+  if (numbered != NULL) entry = numbered->table[g];
+  entry.mask = removed || !a->enabled ? 0 : a->values->mask;
+  return entry;
+}
+
+slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, snapshot **made) {
+  snapshot *s = snapshot_create(scene->context, scene->geometries);
+  if (s == NULL) return fail_memory(scene->geometries * sizeof *s->table + sizeof *s, "the geometry table");
+  s->geometries = scene->geometries;
+  s->kinds = numbered == NULL ? 0 : numbered->kinds; /* what leaves have room for */
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    s->table[g] = entry_of(scene, numbered, g, s->primitives);
+    s->primitives += s->table[g].count;
+    if (s->table[g].count > 0) s->kinds |= 1u << s->table[g].kind;
+    s->values[g] = scene->added[g].values;
+    if (s->values[g] != NULL) s->values[g]->references++;
+  }
+  *made = s;
+  return SLAB_OK;
+}
+
+/* Frees snapshots that no reader can have. */
+static void forget_replaced(slab_scene *scene) {
+  const readers_gone gone = readers_now_gone(&scene->readers);
+  for (snapshot **at = &scene->replaced; *at != NULL;) {
+    snapshot *s = *at;
+    s->gone |= gone;
+    if (s->gone != READERS_ALL_GONE) {
+      at = &s->older;
+      continue;
+    }
+    *at = s->older;
+    snapshot_destroy(s);
+  }
+}
+
+void scene_publish(slab_scene *scene, snapshot *next) {
+  snapshot *last = atomic_exchange(&scene->committed, next);
+  scene->changed = scene->grown = false;
+  if (last == NULL) return;
+  last->older = scene->replaced;
+  scene->replaced = last;
+  forget_replaced(scene);
+}
+
+/* ---- committing ---- */
+
+static slab_status build(const slab_scene *scene, slab_tree tree, snapshot **made) {
+  snapshot *s = NULL;
+  const snapshot *last = atomic_load(&scene->committed);
+  slab_status status = scene_snapshot(scene, NULL, &s);
+  if (status != SLAB_OK) return status;
+  s->moves = last != NULL && last->moves;
+  status = snapshot_upload(s, tree);
+  if (status == SLAB_OK)
+    *made = s;
+  else
+    snapshot_destroy(s);
+  return status;
+}
+
+/* Rays on a BVH of this much more expected cost than after its build take longer than a build is worth. */
+#define COST_MOST 1.3
+
+/* Refits the last BVH. Leaves *made where it does not hold the scene any more, or would cost too much. */
+static slab_status refit(const slab_scene *scene, slab_update update, snapshot **made) {
+  const snapshot *last = atomic_load(&scene->committed);
+  snapshot *s = NULL;
+  bvh_layout t = {0};
+  bool holds = false;
+  slab_status status = scene_snapshot(scene, last, &s);
+  if (status != SLAB_OK) return status;
+  s->tree = last->tree;
+  s->built_cost = last->built_cost;
+  s->moves = true;
+  status = bvh_layout_refit(s, last, &t, &holds);
+  if (status == SLAB_OK && holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost)) {
+    status = snapshot_upload_tree(s, &t);
+    if (status == SLAB_OK) {
+      snapshot_learn(s, last);
+      *made = s;
+      return SLAB_OK;
+    }
+  } else {
+    free(t.nodes);
+    free(t.blocks);
+  }
+  snapshot_destroy(s);
+  return status;
+}
+
+/* Whether the last BVH may hold the scene. */
+static bool may_refit(const slab_scene *scene, const slab_build_options *options) {
+  const snapshot *last = atomic_load(&scene->committed);
+  return last != NULL && last->has_bvh && !scene->grown && options->update != SLAB_UPDATE_REBUILD &&
+         options->tree != SLAB_TREE_FLAT;
+}
+
+static slab_status check_options(const slab_build_options *o) {
+  if ((unsigned)o->tree > SLAB_TREE_HIGH)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: tree is %d, not a slab_tree", (int)o->tree);
+  if ((unsigned)o->update > SLAB_UPDATE_REBUILD)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_scene_commit: update is %d, not a slab_update", (int)o->update);
+  return SLAB_OK;
+}
+
+slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *options) {
+  static const slab_build_options defaults;
+  if (options == NULL) options = &defaults;
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = scene_check(scene, "slab_scene_commit");
+  if (status == SLAB_OK) status = check_options(options);
+  if (status != SLAB_OK) return status;
+  const double begin = seconds_now();
+  const snapshot *last = atomic_load(&scene->committed);
+  forget_replaced(scene);
+  if (last != NULL && !scene->changed && options->update != SLAB_UPDATE_REBUILD) return SLAB_OK;
+  snapshot *next = NULL;
+  if (may_refit(scene, options)) status = refit(scene, options->update, &next);
+  if (status == SLAB_OK && next == NULL) status = build(scene, options->tree, &next);
+  if (status != SLAB_OK) return status;
+  snapshot_finish(next, begin);
+  scene_publish(scene, next);
+  return SLAB_OK;
+}
+
+slab_status slab_scene_info(const slab_scene *scene, slab_scene_stats *stats) {
+  if (scene == NULL || stats == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_scene_info: %s is NULL", scene == NULL ? "scene" : "stats");
+  scene_reading reading;
+  const slab_status status = scene_enter(scene, "slab_scene_info", &reading);
+  if (status != SLAB_OK) return status;
+  *stats = reading.scene->stats;
+  scene_leave(&reading);
+  return SLAB_OK;
+}

@@ -1,0 +1,202 @@
+/* Snapshots: laying a scene out, uploading it to the devices, and what casts ask of it. */
+#include "snapshot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "context.h"
+#include "layout.h"
+#include "pack.h"
+
+/* ---- creating and destroying ---- */
+
+snapshot *snapshot_create(slab_context *context, uint32_t geometries) {
+  snapshot *s = calloc(1, sizeof *s);
+  if (s == NULL) return NULL;
+  s->context = context;
+  s->table = malloc((geometries + (size_t)1) * sizeof *s->table); /* + 1: an empty scene is no failure */
+  s->values = calloc(geometries + (size_t)1, sizeof *s->values);
+  s->states = calloc(context->device_count, sizeof *s->states);
+  if (s->table != NULL && s->values != NULL && s->states != NULL) return s;
+  snapshot_destroy(s);
+  return NULL;
+}
+
+static void release_states(snapshot *s) {
+  const uint32_t count = s->states == NULL ? 0 : s->context->device_count;
+  for (uint32_t i = 0; i < count; i++) {
+    const device *d = &s->context->devices[i];
+    d->backend->release(d, &s->states[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    free(s->states[i].kept[0]);
+    free(s->states[i].kept[1]);
+  }
+  free(s->states);
+}
+
+void snapshot_destroy(snapshot *s) {
+  if (s == NULL) return;
+  release_states(s);
+  free(s->bvh.nodes);
+  free(s->bvh.blocks);
+  for (uint32_t g = 0; g < s->geometries; g++) values_release(s->values[g]);
+  free(s->values);
+  free(s->table);
+  free(s);
+}
+
+/* ---- what casts ask ---- */
+
+device_scene device_scene_of(const snapshot *scene, uint32_t nth) {
+  return (device_scene){scene, &scene->context->devices[nth], &scene->states[nth]};
+}
+
+bool has_traversals(const device_scene *on) {
+  return on->scene->has_bvh && on->scene->context->layout == SLAB_LAYOUT_WIDE;
+}
+
+uint32_t packet_rays(const device_scene *on, slab_query query) {
+  const device *d = on->device;
+  if (!has_traversals(on) || d->info.lane_width == 1) return 0;
+  return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
+}
+
+double in_flight_share(const device_scene *on) {
+  const tuning *t = on->device->tuning;
+  return has_traversals(on) ? (double)t->in_flight / t->interleaved_rays : 1.0;
+}
+
+/* ---- uploading ---- */
+
+static slab_status upload(snapshot *scene, uint32_t nth, const scene_arrays *a, bool *in_place) {
+  const device *d = &scene->context->devices[nth];
+  scene->stats.device_bytes += a->geometries * sizeof *a->table + a->floats * sizeof *a->blocks + a->node_bytes;
+  return d->backend->upload(d, a, &scene->states[nth], in_place);
+}
+
+static slab_status upload_flat(snapshot *scene, uint32_t nth) {
+  scene_state *state = &scene->states[nth];
+  geometry_entry *table = NULL;
+  float *blocks = NULL;
+  size_t floats = 0;
+  bool in_place = false;
+  slab_status status = pack_scene(scene, flat_lanes(&scene->context->devices[nth]), &table, &blocks, &floats);
+  if (status != SLAB_OK) return status;
+  const scene_arrays a = {.table = table, .geometries = scene->geometries, .blocks = blocks, .floats = floats};
+  status = upload(scene, nth, &a, &in_place);
+  if (in_place) {
+    state->kept[0] = table;
+    state->kept[1] = blocks;
+    return status;
+  }
+  free(table);
+  free(blocks);
+  return status;
+}
+
+static void forget_host_arrays(bvh_layout *t) {
+  free(t->nodes);
+  free(t->blocks);
+  t->nodes = t->blocks = NULL;
+}
+
+void snapshot_learn(snapshot *scene, const snapshot *last) {
+  for (uint32_t i = 0; i < scene->context->device_count; i++) {
+    device *d = &scene->context->devices[i];
+    pthread_mutex_lock(&d->lock);
+    scene->states[i].learned = last->states[i].learned;
+    scene->states[i].hits = last->states[i].hits;
+    pthread_mutex_unlock(&d->lock);
+  }
+}
+
+slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
+  const scene_arrays a = {.table = scene->table,
+                          .geometries = scene->geometries,
+                          .blocks = t->blocks,
+                          .floats = t->floats,
+                          .nodes = t->nodes,
+                          .node_bytes = t->node_bytes,
+                          .layout = scene->context->layout};
+  slab_status status = SLAB_OK;
+  bool in_place = false;
+  for (uint32_t i = 0; i < scene->context->device_count && status == SLAB_OK; i++) {
+    bool used = false;
+    status = upload(scene, i, &a, &used);
+    in_place = in_place || used;
+  }
+  scene->has_bvh = true;
+  scene->bvh = *t;
+  memcpy(scene->uniforms.outside, t->outside, sizeof scene->uniforms.outside);
+  if (scene->context->layout == SLAB_LAYOUT_WIDE) scene->uniforms.units = (uint32_t)(t->floats / BLOCK_UNIT);
+  scene->stats.tree_depth = t->depth;
+  scene->stats.sah_cost = t->sah_cost;
+  scene->stats.node_occupancy = t->node_occupancy;
+  scene->stats.block_occupancy = t->block_occupancy;
+  if (!in_place && !scene->moves) forget_host_arrays(&scene->bvh);
+  return status;
+}
+
+/* Builds the BVH once, for all devices. */
+static slab_status upload_built(snapshot *scene) {
+  bvh_layout t;
+  slab_status status = bvh_layout_build(scene, scene->tree, scene->context->layout, &t);
+  scene->built_cost = t.sah_cost;
+  if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
+  forget_host_arrays(&t);
+  return status;
+}
+
+/* Below this brute force is about as fast as a BVH, so SLAB_TREE_DEFAULT becomes SLAB_TREE_FLAT. */
+#define BVH_LEAST 1024
+
+slab_status snapshot_upload(snapshot *scene, slab_tree tree) {
+  slab_status status = SLAB_OK;
+  scene->tree = tree == SLAB_TREE_DEFAULT && scene->primitives < BVH_LEAST ? SLAB_TREE_FLAT : tree;
+  if (scene->tree != SLAB_TREE_FLAT) return upload_built(scene);
+  for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++) status = upload_flat(scene, i);
+  return status;
+}
+
+/* ---- statistics ---- */
+
+static uint64_t *kind_count(slab_scene_stats *stats, uint32_t kind) {
+#define COUNT_OF_KIND(shape, name, names, noun, rows, form, place, source) [shape] = &stats->names,
+  uint64_t *const counts[] = {SHAPES(COUNT_OF_KIND)};
+#undef COUNT_OF_KIND
+  return counts[kind];
+}
+
+bvh_bounds snapshot_bounds(const snapshot *scene) {
+  bvh_bounds all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_values *v = scene->values[g];
+    for (int k = 0; !is_hidden(scene, g) && k < 3; k++) {
+      if (v->lower[k] < all.lower[k]) all.lower[k] = v->lower[k];
+      if (v->upper[k] > all.upper[k]) all.upper[k] = v->upper[k];
+    }
+  }
+  return all;
+}
+
+void snapshot_finish(snapshot *scene, double begin) {
+  slab_scene_stats *stats = &scene->stats;
+  const bvh_bounds bounds = snapshot_bounds(scene);
+  memcpy(stats->lower, bounds.lower, sizeof stats->lower);
+  memcpy(stats->upper, bounds.upper, sizeof stats->upper);
+  stats->geometries = scene->geometries;
+  stats->host_bytes = scene->geometries * (sizeof *scene->table + sizeof *scene->values) + sizeof *scene;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    if (scene->values[g] == NULL) continue;
+    *kind_count(stats, scene->table[g].kind) += scene->table[g].count;
+    stats->host_bytes += scene->values[g]->floats * sizeof(float) + sizeof *scene->values[g];
+  }
+  stats->build_seconds = seconds_now() - begin;
+  scene->uniforms.geometries = scene->geometries;
+  scene->uniforms.mask = UINT32_MAX;
+}

@@ -1,0 +1,106 @@
+/* What a commit makes of a scene: its geometry as it then was, the BVH over it, and what each device holds of both.
+ * Casts read this alone. It does not change, but for what casts learn, and it stays until the last cast has left that
+ * began on it. */
+#ifndef SLABCAST_SNAPSHOT_H
+#define SLABCAST_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "base/readers.h"
+#include "bvh/bvh.h"
+#include "collect.h"
+#include "device.h"
+#include "slabcast.h"
+#include "traversal_choice.h"
+#include "types.h"
+
+/* Fewer primitives are handled by one thread. */
+#define PARALLEL_LEAST 4096u
+
+/* The primitives of a geometry as kernels want them: the public structs, which are blocks of one lane. Scene and
+ * snapshots share them, so they do not change once they are made. */
+typedef struct geometry_values {
+  uint32_t references;      /* of the scene and its snapshots, which one thread at a time changes */
+  uint32_t mask;            /* the geometry's, also of one that is disabled */
+  bool drops;               /* the geometry was added with skip_invalid, which holds for updates too */
+  uint32_t voids, outside;  /* primitives that are never hit; those that stand outside a BVH */
+  float lower[3], upper[3]; /* as in slab_scene_stats */
+  size_t floats;            /* a multiple of BLOCK_UNIT, zero from the last primitive on */
+  float *values;
+} geometry_values;
+
+/* A scene's BVH in the device's layout: nodes, and blocks with the primitives' values and global primitive ids. */
+typedef struct bvh_layout {
+  void *nodes; /* bvh_nodes or compressed_nodes, the root first */
+  size_t node_bytes;
+  float *blocks;
+  size_t floats;
+  bvh_outside outside[OUTSIDE_KINDS];
+  uint32_t depth, stack;                            /* stack: entries that a traversal can need */
+  double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
+} bvh_layout;
+
+/* A snapshot on one device: what the backend uploaded, and what casts there have learned. */
+typedef struct scene_state {
+  void *uploaded;           /* the backend's own, from upload to release */
+  void *kept[2];            /* flat scenes: host memory that is used in place */
+  traversal_memory learned; /* guarded by the device's lock */
+  hits_known hits;          /* guarded by the same lock */
+} scene_state;
+
+typedef struct snapshot {
+  slab_context *context;    /* the scene's, which retains it */
+  uint32_t kinds;           /* bit k: the scene has slab_shape k */
+  uint64_t primitives;      /* global primitive ids are below this */
+  geometry_entry *table;    /* one entry per geometry. mask 0: disabled or removed; `first` has no meaning here */
+  geometry_values **values; /* of each geometry; NULL: removed */
+  uint32_t geometries;
+  scene_state *states;    /* one per device of the context */
+  bool moves;             /* the host keeps the BVH for the next refit, although no device uses it in place */
+  bool has_bvh;           /* else all primitives are tested */
+  slab_tree tree;         /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
+  bvh_layout bvh;         /* nodes and blocks are NULL where devices have copies and the host has none */
+  double built_cost;      /* sah_cost after the last build, which refits are held against */
+  cast_uniforms uniforms; /* of a cast without options */
+  slab_scene_stats stats;
+  struct snapshot *older; /* of those that were replaced and may still be read */
+  readers_gone gone;      /* readers that have left since then */
+} snapshot;
+
+static inline bool is_hidden(const snapshot *scene, uint32_t geometry) { return scene->table[geometry].mask == 0; }
+
+/* A snapshot on one device. */
+typedef struct device_scene {
+  const snapshot *scene;
+  device *device;
+  scene_state *state;
+} device_scene;
+
+device_scene device_scene_of(const snapshot *, uint32_t nth);
+/* Whether the scene has a wide BVH, to which slab_traversal applies. */
+bool has_traversals(const device_scene *);
+/* Rays per packet; 0 where this query on this scene has no packets. */
+uint32_t packet_rays(const device_scene *, slab_query);
+/* The largest share of a launch's rays that its work-items can have in flight together. */
+double in_flight_share(const device_scene *);
+
+/* ---- making one ---- */
+
+/* An empty one, to be filled in; NULL when memory is short. snapshot_destroy accepts it in any state, and NULL. */
+snapshot *snapshot_create(slab_context *, uint32_t geometries);
+void snapshot_destroy(snapshot *);
+/* Drops a reference; the last one frees. NULL is accepted. */
+void values_release(geometry_values *);
+
+/* Lays the scene out and uploads it to every device. */
+slab_status snapshot_upload(snapshot *, slab_tree);
+/* Uploads a BVH. Takes ownership of the layout's arrays, on success and on failure. */
+slab_status snapshot_upload_tree(snapshot *, const bvh_layout *);
+/* Takes over what casts on the last snapshot have learned. */
+void snapshot_learn(snapshot *, const snapshot *last);
+/* The union of the finite bounds of all that is not hidden; inverted where there are none. */
+bvh_bounds snapshot_bounds(const snapshot *);
+/* Counts and measures the scene, after it was uploaded. begin: seconds_now() at the start of the commit. */
+void snapshot_finish(snapshot *, double begin);
+
+#endif

@@ -1,0 +1,421 @@
+/* Scenes that change after their commit: whatever is updated, disabled, removed and added, and whether the BVH is
+ * refitted or built, the answers are those of a scene that was made anew. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "harness.h"
+#include "moving.h"
+#include "refused.h"
+
+enum { RAYS = 600, EACH = 70, STEPS = 5 };
+
+static void assert_mentions(const char *part) {
+  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
+}
+
+static slab_context *context_of(slab_layout layout) {
+  const slab_context_options options = {.lane_width = harness_width(), .layout = layout};
+  slab_context *context = NULL;
+  assert_ok(slab_context_create(&options, &context));
+  return context;
+}
+
+static slab_scene *scene_in(slab_context *context) {
+  slab_scene *scene = NULL;
+  assert_ok(slab_scene_create(context, &scene));
+  return scene;
+}
+
+static slab_scene_stats stats_of(const slab_scene *scene) {
+  slab_scene_stats stats;
+  assert_ok(slab_scene_info(scene, &stats));
+  return stats;
+}
+
+/* The first hit of a ray from above down the line (x, 0). */
+static slab_hit look_down(slab_scene *scene, float x) {
+  const slab_ray ray = {{x, 0, 9}, 0, {0, 0, -1}, INFINITY};
+  slab_hit hit;
+  assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
+  return hit;
+}
+
+/* ---- the same answers ---- */
+
+static void assert_checked(slab_scene *scene, const slab_ray *rays, const answers *a,
+                           const slab_cast_options *options) {
+  slab_check_report report;
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    const slab_query query = (slab_query)q;
+    assert_ok(slab_check(scene, query, rays, RAYS, answers_of(a, query), query == SLAB_ALL ? a->offsets : NULL, options,
+                         &report));
+    if (report.mismatches + report.oracle_wrong > 0) fail_msg("%s: %s", answer_name(query), report.text);
+  }
+}
+
+/* What the scene answers is what one answers that was made anew, flat and with a BVH. */
+static void assert_as_if_anew(const moving *m, slab_context *context, random_state *random) {
+  static const slab_tree trees[] = {SLAB_TREE_FLAT, SLAB_TREE_FAST};
+  slab_ray rays[RAYS];
+  slab_primitive_id skips[RAYS];
+  answers got = {0}, want = {0};
+  for (int i = 0; i < RAYS; i++) {
+    rays[i] = adversarial_ray(random, &m->points);
+    skips[i] = adversarial_skip(random);
+  }
+  const slab_cast_options plain = {0}, some = adversarial_options(random, skips), *options[] = {&plain, &some};
+  for (int o = 0; o < 2; o++) {
+    assert_ok(answers_cast_all(&got, m->scene, rays, RAYS, options[o]));
+    for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
+      slab_scene *anew = NULL;
+      size_t first = 0;
+      assert_ok(moving_anew(m, context, trees[t], &anew));
+      assert_ok(answers_cast_all(&want, anew, rays, RAYS, options[o]));
+      for (int q = 0; q < ANSWER_QUERIES; q++)
+        if (answers_differ(&got, &want, (slab_query)q, &first) > 0)
+          fail_msg("%s differs from a scene made anew, at ray %zu first", answer_name((slab_query)q), first);
+      harness_count(ANSWER_QUERIES * RAYS);
+      slab_scene_destroy(anew);
+    }
+    assert_checked(m->scene, rays, &got, options[o]);
+  }
+  answers_free(&got);
+  answers_free(&want);
+}
+
+static void moves_as_if_anew(const char *test, slab_layout layout, const slab_build_options *build, unsigned changes) {
+  random_state random = harness_stream(test);
+  slab_context *context = context_of(layout);
+  moving m;
+  assert_ok(moving_begin(&m, context, random_next(&random), EACH));
+  assert_ok(slab_scene_commit(m.scene, build));
+  for (int step = 0; step < STEPS; step++) {
+    assert_ok(moving_step(&m, changes));
+    assert_ok(slab_scene_commit(m.scene, build));
+    assert_as_if_anew(&m, context, &random);
+  }
+  moving_end(&m);
+  slab_context_destroy(context);
+}
+
+#define MOVING_TEST(name, layout, tree_, update_, changes)                          \
+  static void name(void **state) {                                                  \
+    const slab_build_options build = {.tree = (tree_), .update = (update_)};        \
+    (void)state, moves_as_if_anew(__func__, SLAB_LAYOUT_##layout, &build, changes); \
+  }
+MOVING_TEST(flat_scenes_move, DEFAULT, SLAB_TREE_FLAT, SLAB_UPDATE_AUTO, MOVING_ANY)
+MOVING_TEST(wide_trees_are_refitted_to_small_moves, WIDE, SLAB_TREE_HIGH, SLAB_UPDATE_REFIT, MOVING_SHIFT)
+MOVING_TEST(wide_trees_are_refitted_to_any_update, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_REFIT,
+            MOVING_SHIFT | MOVING_SCATTER)
+MOVING_TEST(wide_trees_are_refitted_to_what_is_switched, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_REFIT,
+            MOVING_SHIFT | MOVING_SWITCH | MOVING_REMOVE)
+MOVING_TEST(wide_trees_follow_any_change, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_AUTO, MOVING_ANY)
+MOVING_TEST(wide_trees_are_rebuilt, WIDE, SLAB_TREE_FAST, SLAB_UPDATE_REBUILD, MOVING_ANY)
+MOVING_TEST(compressed_trees_are_refitted_to_small_moves, COMPRESSED, SLAB_TREE_HIGH, SLAB_UPDATE_REFIT, MOVING_SHIFT)
+MOVING_TEST(compressed_trees_are_refitted_to_any_update, COMPRESSED, SLAB_TREE_FAST, SLAB_UPDATE_REFIT,
+            MOVING_SHIFT | MOVING_SCATTER)
+MOVING_TEST(compressed_trees_are_refitted_to_what_is_switched, COMPRESSED, SLAB_TREE_FAST, SLAB_UPDATE_REFIT,
+            MOVING_SHIFT | MOVING_SWITCH | MOVING_REMOVE)
+MOVING_TEST(compressed_trees_follow_any_change, COMPRESSED, SLAB_TREE_FAST, SLAB_UPDATE_AUTO, MOVING_ANY)
+
+/* ---- refit or build ---- */
+
+enum { GRID = 40 };
+
+static uint32_t grid_of_boxes(slab_box boxes[GRID * GRID], float lift) {
+  for (uint32_t i = 0; i < GRID * GRID; i++) {
+    const float x = (float)(i % GRID), y = (float)(i / GRID);
+    boxes[i] = (slab_box){{x, y, lift}, {x + 0.5f, y + 0.5f, lift + 0.5f}};
+  }
+  return GRID * GRID;
+}
+
+/* A refit keeps the shape of the BVH, so its occupancies; a build of other quality does not. */
+static bool was_refitted(slab_scene *scene, slab_update update) {
+  const slab_scene_stats before = stats_of(scene);
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH, .update = update}));
+  const slab_scene_stats after = stats_of(scene);
+  return before.node_occupancy == after.node_occupancy && before.block_occupancy == after.block_occupancy &&
+         before.tree_depth == after.tree_depth;
+}
+
+static void shuffle(slab_box *boxes, uint32_t n, random_state *random) {
+  for (uint32_t i = n - 1; i > 0; i--) {
+    const uint32_t k = random_below(random, i + 1);
+    const slab_box kept = boxes[i];
+    boxes[i] = boxes[k];
+    boxes[k] = kept;
+  }
+}
+
+static void refits_until_the_cost_is_too_high(void **state) {
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_in(context);
+  slab_box boxes[GRID * GRID];
+  const uint32_t n = grid_of_boxes(boxes, 0);
+  assert_ok(slab_scene_add_boxes(scene, boxes, n, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
+  const double built = stats_of(scene).sah_cost;
+  grid_of_boxes(boxes, 3);
+  assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+  assert_true(was_refitted(scene, SLAB_UPDATE_AUTO));
+  assert_true(fabs(stats_of(scene).sah_cost - built) < 1e-3 * built); /* all moved together */
+  assert_true(stats_of(scene).lower[2] == 3.0f && stats_of(scene).upper[2] == 3.5f);
+  shuffle(boxes, n, &random);
+  assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+  assert_true(was_refitted(scene, SLAB_UPDATE_REFIT));
+  assert_true(stats_of(scene).sah_cost > 1.3 * built);
+  shuffle(boxes, n, &random);
+  assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+  assert_false(was_refitted(scene, SLAB_UPDATE_AUTO));
+  assert_true(stats_of(scene).sah_cost < 1.3 * built);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+/* What a BVH cannot hold is built whatever the options say, and seen. */
+static void builds_where_the_tree_does_not_hold_the_scene(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_in(context);
+  slab_box boxes[GRID * GRID];
+  const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
+  const uint32_t n = grid_of_boxes(boxes, 0);
+  assert_ok(slab_scene_add_boxes(scene, boxes, n, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &refit));
+  boxes[7].upper[0] = INFINITY; /* out of the tree */
+  boxes[7].lower[1] = -1, boxes[7].upper[1] = 1;
+  assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+  assert_ok(slab_scene_commit(scene, &refit));
+  assert_int_equal(look_down(scene, 1e6f).primitive, 7);
+  boxes[7].upper[0] = 1e7f; /* and back */
+  assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+  assert_ok(slab_scene_commit(scene, &refit));
+  assert_int_equal(look_down(scene, 1e6f).primitive, 7);
+  boxes[7].upper[0] = NAN; /* never hit, which the tree can hold */
+  assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+  assert_ok(slab_scene_commit(scene, &refit));
+  assert_int_equal(look_down(scene, 1e6f).primitive, SLAB_MISS);
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REBUILD}));
+  boxes[7].upper[0] = 1e7f; /* and back, into a tree that has no place for it */
+  assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+  assert_ok(slab_scene_commit(scene, &refit));
+  assert_int_equal(look_down(scene, 1e6f).primitive, 7);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+/* ---- pending changes ---- */
+
+static void casts_answer_the_last_commit_until_the_next(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_in(context);
+  slab_sphere sphere = {{0, 0, 0}, 1};
+  uint32_t added = 77;
+  assert_ok(slab_scene_add_spheres(scene, &sphere, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  sphere.center[2] = 2;
+  assert_ok(slab_scene_update_spheres(scene, 0, &sphere, 1));
+  assert_true(look_down(scene, 0).t == 8.0f);
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_true(look_down(scene, 0).t == 6.0f);
+  assert_ok(slab_scene_enable(scene, 0, 0));
+  assert_true(look_down(scene, 0).t == 6.0f);
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_int_equal(look_down(scene, 0).primitive, SLAB_MISS);
+  sphere.center[2] = 3;
+  assert_ok(slab_scene_update_spheres(scene, 0, &sphere, 1)); /* while it is disabled */
+  assert_ok(slab_scene_enable(scene, 0, 1));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_true(look_down(scene, 0).t == 5.0f);
+  assert_ok(slab_scene_add_spheres(scene, &(slab_sphere){{0, 0, 4}, 1}, 1, NULL, &added));
+  assert_int_equal(added, 1);
+  assert_ok(slab_scene_remove(scene, 0));
+  assert_true(look_down(scene, 0).t == 5.0f && look_down(scene, 0).geometry == 0);
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_true(look_down(scene, 0).t == 4.0f && look_down(scene, 0).geometry == 1);
+  assert_int_equal(stats_of(scene).geometries, 2);
+  assert_int_equal(stats_of(scene).spheres, 1);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+/* A geometry's mask is not what disables it: rays of every mask miss it, and it has its mask again. */
+static void a_disabled_geometry_is_seen_by_no_mask(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_in(context);
+  const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
+  const slab_geometry_options seen_by_two = {.mask = 2};
+  const uint32_t masks[] = {0, 1, 2, UINT32_MAX};
+  assert_ok(slab_scene_add_spheres(scene, &(slab_sphere){{0, 0, 0}, 1}, 1, &seen_by_two, NULL));
+  for (int enabled = 1; enabled >= -1; enabled--) {
+    assert_ok(slab_scene_enable(scene, 0, enabled));
+    assert_ok(slab_scene_commit(scene, NULL));
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+      uint8_t hit = 77;
+      assert_ok(slab_any(scene, &ray, 1, &hit, &(slab_cast_options){.mask = masks[i]}));
+      assert_int_equal(hit, enabled != 0 && masks[i] != 1);
+    }
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+static void meshes_may_have_other_indices_and_vertices(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_in(context);
+  const float one[][3] = {{-1, -1, 0}, {1, -1, 0}, {0, 1, 0}},
+              other[][4] = {{0}, {-1, -1, 5}, {0}, {1, -1, 5}, {0, 1, 5}};
+  const uint32_t indices[] = {1, 3, 4};
+  const slab_mesh before = {.vertices = one[0], .vertex_count = 3, .triangle_count = 1},
+                  after = {other[0], sizeof other[0], 5, indices, 1};
+  assert_ok(slab_scene_add_mesh(scene, &before, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_true(look_down(scene, 0).t == 9.0f);
+  assert_ok(slab_scene_update_mesh(scene, 0, &after));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_true(look_down(scene, 0).t == 4.0f);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+/* ---- refusals ---- */
+
+#define assert_refused(call, part)              \
+  do {                                          \
+    assert_status(call, SLAB_INVALID_ARGUMENT); \
+    assert_mentions(part);                      \
+  } while (0)
+
+static void what_cannot_be_changed_is_refused(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_in(context);
+  const slab_sphere spheres[3] = {{{0, 0, 0}, 1}, {{0, 0, 0}, 1}, {{0, 0, 0}, 1}};
+  const slab_box boxes[2] = {{{0, 0, 0}, {1, 1, 1}}, {{0, 0, 0}, {1, 1, 1}}};
+  const slab_mesh vertexless = {.triangle_count = 1};
+  assert_ok(slab_scene_add_spheres(scene, spheres, 2, NULL, NULL));
+  assert_ok(slab_scene_add_spheres(scene, spheres, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_refused(slab_scene_update_spheres(NULL, 0, spheres, 2), "slab_scene_update_spheres: scene is NULL");
+  assert_refused(slab_scene_update_spheres(scene, 0, NULL, 2), "array of 2 is NULL");
+  assert_refused(slab_scene_update_spheres(scene, 2, spheres, 2), "geometry 2: the scene has 2");
+  assert_refused(slab_scene_update_spheres(scene, 0, spheres, 3), "3 primitives for geometry 0, which has 2");
+  assert_refused(slab_scene_update_spheres(scene, 0, spheres, 1), "1 primitives for geometry 0, which has 2");
+  assert_refused(slab_scene_update_boxes(scene, 0, boxes, 2), "geometry 0 is a sphere, not a box");
+  assert_refused(slab_scene_update_mesh(scene, 0, NULL), "slab_scene_update_mesh: mesh is NULL");
+  assert_refused(slab_scene_update_mesh(scene, 0, &vertexless), "slab_scene_update_mesh: vertices is NULL");
+  assert_refused(slab_scene_enable(NULL, 0, 1), "slab_scene_enable: scene is NULL");
+  assert_refused(slab_scene_enable(scene, 9, 1), "slab_scene_enable: geometry 9: the scene has 2");
+  assert_refused(slab_scene_remove(NULL, 0), "slab_scene_remove: scene is NULL");
+  assert_refused(slab_scene_remove(scene, 2), "slab_scene_remove: geometry 2: the scene has 2");
+  assert_ok(slab_scene_remove(scene, 1));
+  assert_refused(slab_scene_remove(scene, 1), "slab_scene_remove: geometry 1 is removed");
+  assert_refused(slab_scene_enable(scene, 1, 1), "slab_scene_enable: geometry 1 is removed");
+  assert_refused(slab_scene_update_spheres(scene, 1, spheres, 1), "geometry 1 is removed");
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_refused(slab_scene_remove(scene, 1), "geometry 1 is removed");
+  assert_int_equal(look_down(scene, 0).geometry, 0);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+enum { CROWD = 40, CULPRIT = 37 };
+
+static void a_refused_update_names_the_primitive_and_changes_nothing(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  for (size_t i = 0; i < refused_count(); i++) {
+    const refused_case *c = refused_at(i);
+    const any_shape bad = shape_refused(c);
+    unsigned char *shapes = shapes_accepted(c->kind, CROWD);
+    slab_scene *scene = scene_in(context);
+    slab_hit before[2];
+    assert_ok(shape_add(scene, c->kind, shapes, CROWD, NULL));
+    assert_ok(shape_add(scene, c->kind, shapes, CROWD, &(slab_geometry_options){.skip_invalid = 1}));
+    assert_ok(slab_scene_commit(scene, NULL));
+    before[0] = look_down(scene, 0.25f);
+    memcpy(shapes + CULPRIT * shape_size(c->kind), &bad, shape_size(c->kind));
+    assert_status(shape_update_array(scene, 0, c->kind, shapes, CROWD), SLAB_INVALID_ARGUMENT);
+    assert_mentions("slab_scene_update_");
+    assert_mentions("37");
+    assert_mentions(c->shown);
+    assert_ok(slab_scene_commit(scene, &(slab_build_options){.update = SLAB_UPDATE_REBUILD}));
+    before[1] = look_down(scene, 0.25f);
+    assert_same_bits(&before[1], &before[0], 1, sizeof *before);
+    assert_ok(shape_update_array(scene, 1, c->kind, shapes, CROWD)); /* dropped */
+    assert_ok(slab_scene_commit(scene, NULL));
+    uint32_t count = 0;
+    const slab_ray ray = {{0.25f, 0.25f, 9}, 0, {0, 0, -1}, INFINITY};
+    assert_ok(slab_count(scene, &ray, 1, &count, NULL));
+    assert_int_equal(count, 2 * CROWD - 1);
+    free(shapes);
+    slab_scene_destroy(scene);
+  }
+  slab_context_destroy(context);
+}
+
+/* ---- packing ---- */
+
+/* Whatever was removed and disabled: the copy answers alike, and takes the same changes. */
+static void packed(slab_layout layout, slab_update update) {
+  random_state random = harness_stream(__func__);
+  const slab_build_options build = {.tree = SLAB_TREE_FAST, .update = update};
+  slab_context *context = context_of(layout);
+  moving m;
+  assert_ok(moving_begin(&m, context, random_next(&random), EACH));
+  assert_ok(slab_scene_commit(m.scene, &build));
+  for (int step = 0; step < STEPS; step++) {
+    size_t size = 0;
+    assert_ok(moving_step(&m, MOVING_SHIFT | MOVING_SWITCH | MOVING_REMOVE));
+    assert_ok(slab_scene_commit(m.scene, &build));
+    assert_ok(slab_scene_pack(m.scene, NULL, 0, &size));
+    void *bytes = harness_room(size);
+    assert_ok(slab_scene_pack(m.scene, bytes, size, &size));
+    slab_scene *original = m.scene;
+    assert_ok(slab_scene_unpack(context, bytes, size, &m.scene));
+    free(bytes);
+    slab_scene_destroy(original);
+    assert_as_if_anew(&m, context, &random);
+  }
+  moving_end(&m);
+  slab_context_destroy(context);
+}
+
+static void changed_scenes_can_be_packed(void **state) {
+  (void)state;
+  packed(SLAB_LAYOUT_WIDE, SLAB_UPDATE_REFIT);
+  packed(SLAB_LAYOUT_WIDE, SLAB_UPDATE_REBUILD);
+  packed(SLAB_LAYOUT_COMPRESSED, SLAB_UPDATE_AUTO);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(flat_scenes_move),
+      cmocka_unit_test(wide_trees_are_refitted_to_small_moves),
+      cmocka_unit_test(wide_trees_are_refitted_to_any_update),
+      cmocka_unit_test(wide_trees_are_refitted_to_what_is_switched),
+      cmocka_unit_test(wide_trees_follow_any_change),
+      cmocka_unit_test(wide_trees_are_rebuilt),
+      cmocka_unit_test(compressed_trees_are_refitted_to_small_moves),
+      cmocka_unit_test(compressed_trees_are_refitted_to_any_update),
+      cmocka_unit_test(compressed_trees_are_refitted_to_what_is_switched),
+      cmocka_unit_test(compressed_trees_follow_any_change),
+      cmocka_unit_test(refits_until_the_cost_is_too_high),
+      cmocka_unit_test(builds_where_the_tree_does_not_hold_the_scene),
+      cmocka_unit_test(casts_answer_the_last_commit_until_the_next),
+      cmocka_unit_test(a_disabled_geometry_is_seen_by_no_mask),
+      cmocka_unit_test(meshes_may_have_other_indices_and_vertices),
+      cmocka_unit_test(what_cannot_be_changed_is_refused),
+      cmocka_unit_test(a_refused_update_names_the_primitive_and_changes_nothing),
+      cmocka_unit_test(changed_scenes_can_be_packed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
