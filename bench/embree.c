@@ -125,6 +125,54 @@ void embree_close(embree *e) {
   free(e);
 }
 
+/* ---- a mesh that moves ---- */
+
+struct embree_moving {
+  RTCDevice device;
+  RTCScene scene;
+  RTCGeometry mesh;
+};
+
+embree_moving *embree_moving_open(const scene_geometry *g, uint32_t threads, int refits) {
+  const enum RTCBuildQuality quality = refits ? RTC_BUILD_QUALITY_REFIT : RTC_BUILD_QUALITY_LOW;
+  embree_moving *m = calloc(1, sizeof *m);
+  if (m == NULL) return NULL;
+  m->device = embree_device(threads);
+  if (m->device == NULL) {
+    free(m);
+    return NULL;
+  }
+  m->scene = rtcNewScene(m->device);
+  m->mesh = triangles(m->device, g);
+  rtcSetSceneFlags(m->scene, RTC_SCENE_FLAG_DYNAMIC);
+  rtcSetSceneBuildQuality(m->scene, RTC_BUILD_QUALITY_LOW);
+  rtcSetGeometryBuildQuality(m->mesh, quality);
+  rtcSetSharedGeometryBuffer(m->mesh, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, g->vertices, 0, 12,
+                             g->vertex_count);
+  rtcCommitGeometry(m->mesh);
+  rtcAttachGeometry(m->scene, m->mesh);
+  rtcCommitScene(m->scene);
+  const enum RTCError error = rtcGetDeviceError(m->device);
+  if (error == RTC_ERROR_NONE) return m;
+  fprintf(stderr, "bench: Embree fails with error %d\n", (int)error);
+  embree_moving_close(m);
+  return NULL;
+}
+
+void embree_moving_commit(embree_moving *m) {
+  rtcUpdateGeometryBuffer(m->mesh, RTC_BUFFER_TYPE_VERTEX, 0);
+  rtcCommitGeometry(m->mesh);
+  rtcCommitScene(m->scene);
+}
+
+void embree_moving_close(embree_moving *m) {
+  if (m == NULL) return;
+  rtcReleaseGeometry(m->mesh);
+  rtcReleaseScene(m->scene);
+  rtcReleaseDevice(m->device);
+  free(m);
+}
+
 /* ---- casting ---- */
 
 typedef struct job {

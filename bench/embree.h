@@ -40,6 +40,15 @@ const char *embree_version(void);
 embree *embree_open(const scene_geometry *, uint32_t threads);
 void embree_close(embree *);
 
+/* A mesh whose vertices move, in the caller's memory, which has room for one float more at its end. refits: the BVH
+ * keeps its shape (RTC_BUILD_QUALITY_REFIT); else it is built anew each time, as fast as Embree builds (LOW). Returns
+ * NULL with a message on stderr where there is no device or no memory. */
+typedef struct embree_moving embree_moving;
+embree_moving *embree_moving_open(const scene_geometry *, uint32_t threads, int refits);
+/* Commits the vertices as they are now. */
+void embree_moving_commit(embree_moving *);
+void embree_moving_close(embree_moving *);
+
 /* hits: n elements of embree_hit; with `any` n bytes instead, 1 for occluded. Returns false where threads cannot be
  * started. */
 int embree_cast(embree *, embree_call, int any, const slab_ray *rays, size_t n, void *results);
