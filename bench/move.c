@@ -150,7 +150,8 @@ static bool commit(bench *b, int side) {
 #endif
   static const slab_build_options how[] = {{.update = SLAB_UPDATE_REFIT},
                                            {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REBUILD}};
-  const slab_mesh mesh = mesh_of(b);
+  slab_mesh mesh = mesh_of(b);
+  mesh.indices = NULL; /* as they were */
   if (slab_scene_update_mesh(b->scenes[side], 0, &mesh) != SLAB_OK ||
       slab_scene_commit(b->scenes[side], &how[side]) != SLAB_OK)
     return failed_call(side_names[side]);

@@ -36,21 +36,20 @@ const uint8_t outside_kinds[OUTSIDE_KINDS] = {
 #undef OUTSIDE_OF
 };
 
-static const float *values_of(const snapshot *scene, uint32_t order, uint32_t *kind) {
+static const float *values_of(const snapshot *scene, uint32_t order, float room[ROWS_MOST]) {
   const uint32_t geometry = geometry_of(scene->table, scene->geometries, order);
   const geometry_entry *entry = &scene->table[geometry];
-  *kind = entry->kind;
-  return scene->values[geometry]->values + (size_t)(order - entry->global_id_base) * primitive_rows(entry->kind);
+  return values_at(scene->values[geometry], primitive_rows(entry->kind), order - entry->global_id_base, room);
 }
 
 /* Values of `kinds` for primitives that are not in the BVH. */
 enum { GATHERED_VOID = 0x10, GATHERED_OUTSIDE };
 
 /* Fills bounds and kind of one primitive, given by its global primitive id. */
-static void gather_one(gathered *g, slab_shape kind, const float *values, uint32_t order) {
+static void gather_one(gathered *g, slab_shape kind, const float *values, bool is_void, uint32_t order) {
   bvh_bounds *b = &g->bounds[order];
   g->kinds[order] = GATHERED_VOID;
-  if (primitive_is_void(kind, values)) return;
+  if (is_void) return;
   g->kinds[order] = GATHERED_OUTSIDE;
   if (primitive_is_outside(kind, values)) return;
   primitive_bounds(kind, values, b->lower, b->upper);
@@ -90,14 +89,18 @@ static size_t count_of_kind(const snapshot *scene, uint32_t kind) {
 typedef struct gathering {
   gathered *to;
   const geometry_entry *entry;
-  const float *values;
+  const geometry_values *values;
 } gathering;
 
 static void gather_some(void *argument, size_t first, size_t end) {
   const gathering *j = argument;
-  const size_t rows = primitive_rows(j->entry->kind);
-  for (size_t k = first; k < end; k++)
-    gather_one(j->to, (slab_shape)j->entry->kind, j->values + k * rows, j->entry->global_id_base + (uint32_t)k);
+  const uint32_t rows = primitive_rows(j->entry->kind);
+  float room[ROWS_MOST];
+  const slab_shape kind = (slab_shape)j->entry->kind;
+  for (uint32_t k = (uint32_t)first; k < end; k++) {
+    const float *values = values_at(j->values, rows, k, room);
+    gather_one(j->to, kind, values, values_are_void(j->values, kind, values), j->entry->global_id_base + k);
+  }
 }
 
 static slab_status gather(const snapshot *scene, gathered *g) {
@@ -115,7 +118,7 @@ static slab_status gather(const snapshot *scene, gathered *g) {
   for (uint32_t i = 0; i < scene->geometries; i++) {
     const geometry_entry *entry = &scene->table[i];
     if (is_hidden(scene, i)) continue;
-    gathering job = {g, entry, scene->values[i]->values};
+    gathering job = {g, entry, scene->values[i]};
     pool_loop(scene->context->threads, entry->count, PARALLEL_LEAST, gather_some, &job);
     gather_close(g, entry);
   }
@@ -136,11 +139,11 @@ static uint32_t blocks_for(block_form f, uint32_t count) { return (count + f.wid
 static void write_block(const snapshot *scene, block_form f, slab_shape kind, const uint32_t *orders, uint32_t count,
                         float *block) {
   const uint32_t rows = primitive_rows(kind);
-  float none[ROWS_MOST];
+  float none[ROWS_MOST], room[ROWS_MOST];
   primitive_void(kind, none);
   for (uint32_t lane = 0; lane < f.width; lane++) {
-    uint32_t unused, order = lane < count ? orders[lane] : SLAB_MISS;
-    const float *values = lane < count ? values_of(scene, order, &unused) : none;
+    uint32_t order = lane < count ? orders[lane] : SLAB_MISS;
+    const float *values = lane < count ? values_of(scene, order, room) : none;
     for (uint32_t r = 0; r < rows; r++) block[r * f.width + lane] = values[r];
     memcpy(&block[rows * f.width + lane], &order, sizeof order);
   }

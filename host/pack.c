@@ -22,12 +22,13 @@ static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
 }
 
 /* Transposes one geometry. Lanes beyond its end are void primitives. */
-static void pack_geometry(const geometry_entry *entry, const float *values, uint32_t lanes, float *blocks) {
-  size_t rows = primitive_rows(entry->kind), padded = blocks_of(entry, lanes) * lanes;
-  float none[ROWS_MOST];
+static void pack_geometry(const geometry_entry *entry, const geometry_values *values, uint32_t lanes, float *blocks) {
+  const uint32_t rows = primitive_rows(entry->kind);
+  const size_t padded = blocks_of(entry, lanes) * lanes;
+  float none[ROWS_MOST], room[ROWS_MOST];
   primitive_void((slab_shape)entry->kind, none);
   for (size_t i = 0; i < padded; i++) {
-    const float *from = i < entry->count ? values + i * rows : none;
+    const float *from = i < entry->count ? values_at(values, rows, (uint32_t)i, room) : none;
     float *to = blocks + i / lanes * lanes * rows + i % lanes;
     for (size_t r = 0; r < rows; r++) to[r * lanes] = from[r];
   }
@@ -54,7 +55,7 @@ slab_status pack_scene(const snapshot *scene, uint32_t lanes, geometry_entry **t
     if (is_hidden(scene, g))
       (*table)[g].count = 0;
     else
-      pack_geometry(entry, scene->values[g]->values, lanes, *blocks + at);
+      pack_geometry(entry, scene->values[g], lanes, *blocks + at);
     at += floats_of(entry, lanes);
   }
   return SLAB_OK;

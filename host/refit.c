@@ -26,7 +26,7 @@ typedef struct refitting {
 
 /* The geometry that was found last: neighbours in a leaf mostly have the same. */
 typedef struct found {
-  const float *values; /* NULL: none of its primitives is there */
+  const geometry_values *values; /* NULL: none of its primitives is there */
   uint32_t first, end; /* global primitive ids */
 } found;
 
@@ -34,7 +34,7 @@ static void find(const snapshot *scene, uint32_t id, found *f) {
   if (id >= f->first && id < f->end) return;
   const uint32_t g = geometry_of(scene->table, scene->geometries, id);
   const geometry_entry *entry = &scene->table[g];
-  *f = (found){is_hidden(scene, g) ? NULL : scene->values[g]->values, entry->global_id_base,
+  *f = (found){is_hidden(scene, g) ? NULL : scene->values[g], entry->global_id_base,
                entry->global_id_base + entry->count};
 }
 
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) uint32_t write_blocks(refitting *r,
   const size_t floats = (size_t)block_units(r->form, kind) * r->form.unit;
   found geometry = {NULL, 0, 0};
   uint32_t there = 0;
-  float none[ROWS_MOST];
+  float none[ROWS_MOST], room[ROWS_MOST];
   primitive_void(kind, none);
   for (uint32_t i = 0; i < count; i++) {
     const size_t at = (size_t)first * r->form.unit + i * floats;
@@ -67,10 +67,10 @@ static inline __attribute__((always_inline)) uint32_t write_blocks(refitting *r,
       const float *values = none;
       if (ids[lane] != SLAB_MISS) {
         find(r->scene, ids[lane], &geometry);
-        if (geometry.values != NULL) values = geometry.values + (size_t)(ids[lane] - geometry.first) * rows;
+        if (geometry.values != NULL) values = values_at(geometry.values, rows, ids[lane] - geometry.first, room);
       }
       write_lane(r->to + at, width, lane, values, rows);
-      if (values == none || primitive_is_void(kind, values)) continue;
+      if (values == none || values_are_void(geometry.values, kind, values)) continue;
       there++;
       if (primitive_is_outside(kind, values) == (b != NULL)) atomic_store(&r->misplaced, true);
       if (b == NULL) continue;

@@ -42,13 +42,6 @@ static inline void scene_leave(const scene_reading *r) { readers_leave(r->inside
 /* Adds the next geometry to the list, which must have room, and takes the reference of its values. */
 void scene_append(slab_scene *, const added_geometry *);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
-/* Floats of `count` primitives of a kind, with what fills up the last BLOCK_UNIT. */
-size_t values_floats(uint32_t kind, uint32_t count);
-/* Values for `count` primitives of a kind, not filled in but for the zeros at their end. NULL: memory is short. */
-geometry_values *values_create(uint32_t kind, uint32_t count);
-/* Classifies and measures values that are filled in. */
-void values_measure(const slab_context *, geometry_values *, slab_shape, uint32_t count);
-
 /* The geometries as they are now. numbered: a snapshot whose global primitive ids are kept; NULL: numbers them anew. */
 slab_status scene_snapshot(const slab_scene *, const snapshot *numbered, snapshot **);
 /* Lets casts that begin from now on read this one. */

@@ -1,6 +1,6 @@
 /* Serializes a committed scene to bytes for other processes and machines, and reads it back.
  *
- * The parts are: header, geometries, primitives of one lane, which a removed geometry has none of; for wide BVHs also
+ * The parts are: header, geometries, their values and indices, which a removed one has none of; for wide BVHs also
  * their nodes and blocks, in the layout that every device uses. Flat scenes are laid out again, since their layout
  * depends on the device's lanes. Compressed BVHs are built again, whether they are on the writing or on the reading
  * side. Each part begins at a multiple of ALIGN. */
@@ -17,6 +17,7 @@
 #include "device.h"
 #include "geometry.h"
 #include "layout.h"
+#include "primitive.h"
 #include "scene.h"
 #include "types.h"
 
@@ -41,9 +42,16 @@ typedef struct serialized_header {
 typedef struct serialized_geometry {
   uint32_t kind, mask, count; /* mask: also of one that is disabled */
   uint32_t state;             /* GEOMETRY_ENABLED and so on */
+  uint32_t vertices;          /* of the mesh, where there are indices */
 } serialized_geometry;
 
-enum { GEOMETRY_ENABLED = 1, GEOMETRY_REMOVED = 2, GEOMETRY_DROPS = 4 };
+enum {
+  GEOMETRY_ENABLED = 1,
+  GEOMETRY_REMOVED = 2,
+  GEOMETRY_DROPS = 4,
+  GEOMETRY_HAS_INDICES = 8, /* they follow the values */
+  GEOMETRY_INDEXED = 16     /* geometry_values.indexed */
+};
 
 static const char serialized_magic[8] = "slabscn";
 
@@ -83,6 +91,13 @@ static uint64_t checksum_of(const char *bytes, uint64_t size) {
 
 static bool packs_tree(const snapshot *scene) { return scene->has_bvh && scene->context->layout == SLAB_LAYOUT_WIDE; }
 
+/* What a geometry takes in the part of values, in words. */
+static size_t geometry_words(const snapshot *scene, uint32_t g) {
+  const geometry_values *v = scene->values[g];
+  if (v == NULL) return 0;
+  return v->floats + (v->indices != NULL ? values_floats(3, scene->table[g].count) : 0);
+}
+
 static serialized_header describe(const snapshot *scene) {
   serialized_header h;
   memset(&h, 0, sizeof h);
@@ -90,7 +105,7 @@ static serialized_header describe(const snapshot *scene) {
   h.version = SERIALIZED_VERSION;
   h.byte_order = SERIALIZED_BYTE_ORDER;
   h.geometries = scene->geometries;
-  for (uint32_t g = 0; g < scene->geometries; g++) h.floats += scene->values[g] == NULL ? 0 : scene->values[g]->floats;
+  for (uint32_t g = 0; g < scene->geometries; g++) h.floats += geometry_words(scene, g);
   h.tree = (uint64_t)scene->tree;
   h.nodes = packs_tree(scene) ? scene->bvh.node_bytes / sizeof(bvh_node) : 0;
   h.bvh_floats = packs_tree(scene) ? scene->bvh.floats : 0;
@@ -116,19 +131,22 @@ static slab_status fetch_tree(const snapshot *scene, char *nodes, char *blocks) 
 static serialized_geometry geometry_now(const snapshot *scene, uint32_t g) {
   const geometry_values *v = scene->values[g];
   const geometry_entry *e = &scene->table[g];
-  if (v == NULL) return (serialized_geometry){e->kind, 0, e->count, GEOMETRY_REMOVED};
-  return (serialized_geometry){e->kind, v->mask, e->count,
-                               (is_hidden(scene, g) ? 0 : GEOMETRY_ENABLED) | (v->drops ? GEOMETRY_DROPS : 0)};
+  if (v == NULL) return (serialized_geometry){e->kind, 0, e->count, GEOMETRY_REMOVED, 0};
+  const unsigned state = (is_hidden(scene, g) ? 0u : GEOMETRY_ENABLED) | (v->drops ? GEOMETRY_DROPS : 0u) |
+                         (v->indices != NULL ? GEOMETRY_HAS_INDICES : 0u) | (v->indexed ? GEOMETRY_INDEXED : 0u);
+  return (serialized_geometry){e->kind, v->mask, e->count, state, v->indices != NULL ? v->indices->vertex_count : 0};
 }
 
-static void write_geometries(const snapshot *scene, char *table, char *blocks) {
+static void write_geometries(const snapshot *scene, char *table, char *values) {
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_values *v = scene->values[g];
     const serialized_geometry now = geometry_now(scene, g);
+    const size_t size = geometry_words(scene, g) * sizeof(float);
     memcpy(table + g * sizeof now, &now, sizeof now);
-    if (v == NULL) continue;
-    memcpy(blocks, v->values, v->floats * sizeof *v->values);
-    blocks += v->floats * sizeof *v->values;
+    if (v != NULL) memcpy(values, v->values, v->floats * sizeof *v->values);
+    if (v != NULL && v->indices != NULL)
+      memcpy(values + v->floats * sizeof *v->values, v->indices->list, 3 * (size_t)now.count * sizeof *v->indices->list);
+    values += size;
   }
 }
 
@@ -190,20 +208,45 @@ static slab_status check_header(const char *bytes, size_t size, serialized_heade
   return SLAB_OK;
 }
 
-/* A geometry as it was packed, whose primitives begin at *at and end within `floats`. */
+static slab_status refuse_table(void) { return refuse("the packed scene's table does not fit its primitives"); }
+
+/* Values as they were packed, which begin at *at and end within `floats`. */
+static slab_status take_values(const slab_context *context, const serialized_geometry *g, const float *from,
+                               uint64_t floats, uint64_t *at, geometry_values **values) {
+  const bool indexed = (g->state & GEOMETRY_INDEXED) != 0, has_indices = (g->state & GEOMETRY_HAS_INDICES) != 0;
+  const size_t size = indexed ? values_floats(3, g->vertices) : values_floats(primitive_rows(g->kind), g->count);
+  const size_t list = has_indices ? values_floats(3, g->count) : 0;
+  mesh_indices *indices = NULL;
+  if (size + list > floats - *at || (has_indices && g->kind != SLAB_TRIANGLE)) return refuse_table();
+  if (has_indices) {
+    indices = indices_create(context, (const uint32_t *)(const void *)(from + *at + size), g->count, g->vertices);
+    if (indices == NULL) return fail_memory(list * sizeof *from, "a mesh's indices");
+  }
+  if (indexed && (indices == NULL || !indices->dense)) {
+    indices_release(indices);
+    return refuse_table();
+  }
+  geometry_values *v = values_create(g->kind, g->count, indices, indexed);
+  if (v == NULL) {
+    indices_release(indices);
+    return fail_memory(size * sizeof *from, "geometry");
+  }
+  memcpy(v->values, from + *at, size * sizeof *from);
+  *at += size + list;
+  v->mask = g->mask;
+  v->drops = (g->state & GEOMETRY_DROPS) != 0;
+  values_measure(context, v, (slab_shape)g->kind, g->count);
+  *values = v;
+  return SLAB_OK;
+}
+
+/* A geometry as it was packed. */
 static slab_status take_geometry(slab_scene *scene, const serialized_geometry *g, const float *from, uint64_t floats,
                                  uint64_t *at) {
   added_geometry added = {.kind = g->kind, .count = g->count, .enabled = (g->state & GEOMETRY_ENABLED) != 0};
   if ((g->state & GEOMETRY_REMOVED) == 0) {
-    const size_t size = values_floats(g->kind, g->count);
-    if (size > floats - *at) return refuse("the packed scene's table does not fit its primitives");
-    added.values = values_create(g->kind, g->count);
-    if (added.values == NULL) return fail_memory(size * sizeof *from, "geometry");
-    memcpy(added.values->values, from + *at, size * sizeof *from);
-    *at += size;
-    added.values->mask = g->mask;
-    added.values->drops = (g->state & GEOMETRY_DROPS) != 0;
-    values_measure(scene->context, added.values, (slab_shape)g->kind, g->count);
+    const slab_status status = take_values(scene->context, g, from, floats, at, &added.values);
+    if (status != SLAB_OK) return status;
   }
   scene_append(scene, &added);
   return SLAB_OK;
@@ -224,7 +267,7 @@ static slab_status take_geometries(slab_scene *scene, const serialized_header *h
     numbered->primitives += e->count;
     status = take_geometry(scene, e, values, h->floats, &at);
   }
-  if (status == SLAB_OK && at != h->floats) status = refuse("the packed scene's table does not fit its primitives");
+  if (status == SLAB_OK && at != h->floats) status = refuse_table();
   return status;
 }
 

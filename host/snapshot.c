@@ -194,7 +194,10 @@ void snapshot_finish(snapshot *scene, double begin) {
   for (uint32_t g = 0; g < scene->geometries; g++) {
     if (scene->values[g] == NULL) continue;
     *kind_count(stats, scene->table[g].kind) += scene->table[g].count;
-    stats->host_bytes += scene->values[g]->floats * sizeof(float) + sizeof *scene->values[g];
+    const geometry_values *v = scene->values[g];
+    stats->host_bytes += v->floats * sizeof *v->values + sizeof *v;
+    if (v->indices != NULL)
+      stats->host_bytes += 3 * (uint64_t)scene->table[g].count * sizeof *v->indices->list + sizeof *v->indices;
   }
   stats->build_seconds = seconds_now() - begin;
   scene->uniforms.geometries = scene->geometries;

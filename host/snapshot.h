@@ -13,21 +13,7 @@
 #include "slabcast.h"
 #include "traversal_choice.h"
 #include "types.h"
-
-/* Fewer primitives are handled by one thread. */
-#define PARALLEL_LEAST 4096u
-
-/* The primitives of a geometry as kernels want them: the public structs, which are blocks of one lane. Scene and
- * snapshots share them, so they do not change once they are made. */
-typedef struct geometry_values {
-  uint32_t references;      /* of the scene and its snapshots, which one thread at a time changes */
-  uint32_t mask;            /* the geometry's, also of one that is disabled */
-  bool drops;               /* the geometry was added with skip_invalid, which holds for updates too */
-  uint32_t voids, outside;  /* primitives that are never hit; those that stand outside a BVH */
-  float lower[3], upper[3]; /* as in slab_scene_stats */
-  size_t floats;            /* a multiple of BLOCK_UNIT, zero from the last primitive on */
-  float *values;
-} geometry_values;
+#include "values.h"
 
 /* A scene's BVH in the device's layout: nodes, and blocks with the primitives' values and global primitive ids. */
 typedef struct bvh_layout {
@@ -89,8 +75,6 @@ double in_flight_share(const device_scene *);
 /* An empty one, to be filled in; NULL when memory is short. snapshot_destroy accepts it in any state, and NULL. */
 snapshot *snapshot_create(slab_context *, uint32_t geometries);
 void snapshot_destroy(snapshot *);
-/* Drops a reference; the last one frees. NULL is accepted. */
-void values_release(geometry_values *);
 
 /* Lays the scene out and uploads it to every device. */
 slab_status snapshot_upload(snapshot *, slab_tree);

@@ -8,6 +8,7 @@
 typedef struct judge {
   oracle_scene scene;
   oracle_geometry *geometries;
+  float *expanded;  /* triangles of meshes that are kept with indices */
   uint8_t *dropped; /* flags of all geometries, one after the other */
   uint64_t stride;  /* every stride-th ray is judged */
 } judge;

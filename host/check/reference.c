@@ -45,10 +45,11 @@ static void take(reference_state *m, const prepared_ray *ray, float crossing, fl
 }
 
 static inline __attribute__((always_inline)) void scan(uint kind, reference_state *m, const prepared_ray *ray,
-                                                       const geometry_entry *entry, const float *values,
+                                                       const geometry_entry *entry, const geometry_values *of,
                                                        const cast_uniforms *cast) {
-  const uint rows = primitive_rows(kind);
-  for (uint i = 0; i < entry->count; i++, values += rows) {
+  float room[ROWS_MOST];
+  for (uint i = 0; i < entry->count; i++) {
+    const float *values = values_at(of, primitive_rows(kind), i, room);
     float t, leave = 0.0f;
     mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, cast->rules, &t, &leave)
                                          : primitive_surface(kind, ray, values, ray->t_max, cast->rules, &t);
@@ -61,7 +62,7 @@ PER_PROCESSOR static void scan_scene(const snapshot *scene, const cast_uniforms 
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
     if ((entry->mask & cast->mask) == 0) continue; /* so for a geometry that is disabled or removed */
-    const float *values = scene->values[g]->values;
+    const geometry_values *values = scene->values[g];
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
   if (entry->kind == shape) scan(shape, m, ray, entry, values, cast);
     SHAPES(SCAN_KIND)
@@ -79,9 +80,10 @@ static slab_hit hit_of_primitive(const snapshot *scene, const cast_uniforms *cas
                                  uint32_t global_id) {
   const uint32_t geometry = geometry_of(scene->table, scene->geometries, global_id);
   const geometry_entry *entry = &scene->table[geometry];
-  const size_t primitive = global_id - entry->global_id_base;
-  return hit_at(ray, entry, geometry, scene->values[geometry]->values + primitive * primitive_rows(entry->kind), 0,
-                cast, t, global_id);
+  float room[ROWS_MOST];
+  const float *values =
+      values_at(scene->values[geometry], primitive_rows(entry->kind), global_id - entry->global_id_base, room);
+  return hit_at(ray, entry, geometry, values, 0, cast, t, global_id);
 }
 
 bool reference_cast(const snapshot *scene, const cast_uniforms *cast, slab_query query, const slab_ray *given,

@@ -251,9 +251,10 @@ SLAB_API slab_status slab_scene_add_mesh(slab_scene *, const slab_mesh *, const 
 /** @} */
 
 /** @name Changing geometry
- * Each replaces all n primitives of a geometry by as many of the same kind; ids stay. They are refused by the same
- * rules as when added, and dropped instead where the geometry was added with skip_invalid; its mask stays. A mesh may
- * have other indices and another number of vertices. After a refusal the scene is as it was. Casts see the change after
+ * Each replaces all n primitives of a geometry by as many of the same kind; ids stay. They are refused by the same rules
+ * as when added, and dropped instead where the geometry was added with skip_invalid; its mask stays. A mesh whose
+ * indices are NULL keeps those that the geometry has, and needs as many vertices as they are for: the fastest update.
+ * With indices of its own it may have any number. After a refusal the scene is as it was. Casts see the change after
  * the next slab_scene_commit. SLAB_INVALID_ARGUMENT: the geometry is not one of the scene's, is removed, or has another
  * kind or count of primitives.
  * @{ */

@@ -1,0 +1,314 @@
+/* Takes the caller's primitives: refuses or drops, copies and measures them. */
+#include "values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/status.h"
+#include "bvh/memory.h"
+#include "context.h"
+#include "geometry.h"
+#include "primitive.h"
+
+/* ---- memory ---- */
+
+geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indices, bool indexed) {
+  const uint32_t each = indexed ? 3 : primitive_rows(kind), elements = indexed ? indices->vertex_count : count;
+  const size_t used = (size_t)elements * each, floats = values_floats(each, elements);
+  geometry_values *v = calloc(1, sizeof *v);
+  if (v == NULL) return NULL;
+  *v = (geometry_values){.references = 1, .indexed = indexed, .floats = floats, .indices = indices};
+  v->values = bvh_allocate(floats, sizeof *v->values);
+  if (v->values == NULL) {
+    free(v);
+    return NULL;
+  }
+  memset(v->values + used, 0, (floats - used) * sizeof *v->values);
+  return v;
+}
+
+void values_release(geometry_values *v) {
+  if (v == NULL || --v->references > 0) return;
+  indices_release(v->indices);
+  free(v->values);
+  free(v);
+}
+
+void indices_release(mesh_indices *m) {
+  if (m != NULL && --m->references == 0) free(m);
+}
+
+/* A large array is cut into as many pieces, each with a result of its own. */
+enum { PARTIALS = 64 };
+
+static size_t partial_grain(uint32_t count) {
+  const size_t grain = ((size_t)count + PARTIALS - 1) / PARTIALS;
+  return grain < PARALLEL_LEAST ? PARALLEL_LEAST : grain;
+}
+
+/* ---- indices ---- */
+
+typedef struct indexing {
+  const uint32_t *from;
+  mesh_indices *to;
+  uint8_t *used; /* of each vertex */
+  size_t grain;
+  bool beyond[PARTIALS]; /* whether some index is out of range */
+} indexing;
+
+static void index_some(void *argument, size_t first, size_t end) {
+  indexing *x = argument;
+  bool beyond = false;
+  for (size_t i = 3 * first; i < 3 * end; i++) {
+    const uint32_t index = x->to->list[i] = x->from[i];
+    beyond = beyond || index >= x->to->vertex_count;
+    if (x->used != NULL && index < x->to->vertex_count) __atomic_store_n(&x->used[index], 1, __ATOMIC_RELAXED);
+  }
+  x->beyond[first / x->grain] = beyond;
+}
+
+mesh_indices *indices_create(const slab_context *context, const uint32_t *indices, uint32_t n, uint32_t vertex_count) {
+  mesh_indices *m = malloc(sizeof *m + 3 * (size_t)n * sizeof *m->list);
+  if (m == NULL) return NULL;
+  *m = (mesh_indices){.references = 1, .vertex_count = vertex_count, .dense = vertex_count <= 3 * (uint64_t)n};
+  indexing x = {.from = indices, .to = m, .grain = partial_grain(n)};
+  if (m->dense && (x.used = calloc(vertex_count + (size_t)1, 1)) == NULL) {
+    free(m);
+    return NULL;
+  }
+  pool_loop(context->threads, n, x.grain, index_some, &x);
+  for (int i = 0; i < PARTIALS; i++) m->dense = m->dense && !x.beyond[i];
+  m->dense = m->dense && memchr(x.used, 0, vertex_count) == NULL;
+  free(x.used);
+  return m;
+}
+
+/* ---- what is measured ---- */
+
+/* What is found in some of a geometry's primitives. */
+typedef struct extent {
+  float lower[3], upper[3];
+  uint32_t voids, outside;
+} extent;
+
+static const extent no_extent = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, 0};
+
+static void extent_add(extent *e, slab_shape kind, const float *values, bool is_void) {
+  e->voids += is_void;
+  if (is_void) return;
+  e->outside += primitive_is_outside(kind, values);
+  primitive_grow(e->lower, e->upper, kind, values);
+}
+
+static void extent_join(geometry_values *all, const extent *e) {
+  all->voids += e->voids;
+  all->outside += e->outside;
+  for (int k = 0; k < 3; k++) {
+    if (e->lower[k] < all->lower[k]) all->lower[k] = e->lower[k];
+    if (e->upper[k] > all->upper[k]) all->upper[k] = e->upper[k];
+  }
+}
+
+/* The results of all pieces. */
+typedef struct partial {
+  uint32_t refused; /* how many; the first is only valid where there is one */
+  uint32_t first;
+  extent extent;
+} partial;
+
+static void partials_begin(partial list[PARTIALS]) {
+  for (int i = 0; i < PARTIALS; i++) list[i] = (partial){0, 0, no_extent};
+}
+
+static void partials_end(const partial list[PARTIALS], geometry_values *to) {
+  memcpy(to->lower, no_extent.lower, sizeof to->lower);
+  memcpy(to->upper, no_extent.upper, sizeof to->upper);
+  to->voids = to->outside = 0;
+  for (int i = 0; i < PARTIALS; i++) extent_join(to, &list[i].extent);
+}
+
+/* ---- one primitive after the other ---- */
+
+static size_t stride_of(const slab_mesh *mesh) {
+  return mesh->vertex_stride == 0 ? 3 * sizeof(float) : mesh->vertex_stride;
+}
+
+static void load_vertex(const slab_mesh *mesh, size_t index, float vertex[3]) {
+  memcpy(vertex, (const char *)mesh->vertices + index * stride_of(mesh), 3 * sizeof(float));
+}
+
+/* Gathers the vertices of triangle i. Returns false where an index is out of range; *bad is that index. */
+static bool gather_triangle(const addition *a, uint32_t i, float *values, uint32_t *bad) {
+  const uint32_t *list = a->indices != NULL ? a->indices->list : a->mesh->indices;
+  for (uint32_t k = 0; k < 3; k++) {
+    size_t corner = 3 * (size_t)i + k;
+    size_t index = list == NULL ? corner : list[corner];
+    if (index >= a->mesh->vertex_count) {
+      *bad = (uint32_t)index;
+      return false;
+    }
+    load_vertex(a->mesh, index, values + 3 * k);
+  }
+  return true;
+}
+
+/* The reason why a primitive is refused. */
+typedef struct refusal {
+  const char *why; /* NULL: a vertex's index is out of range */
+  float value;
+  uint32_t index;
+} refusal;
+
+/* Stores primitive i at `values`. Returns false where it is refused. */
+static bool take_primitive(const addition *a, uint32_t i, float *values, refusal *r) {
+  size_t rows = primitive_rows(a->kind);
+  *r = (refusal){0};
+  if (a->mesh != NULL && !gather_triangle(a, i, values, &r->index)) return false;
+  if (a->mesh == NULL) memcpy(values, a->values + i * rows, rows * sizeof *values);
+  r->why = primitive_refusal(a->kind, values, &r->value);
+  if (r->why != NULL) return false;
+  primitive_normalise(a->kind, values);
+  return true;
+}
+
+static slab_status refuse(const addition *a, uint32_t i) {
+  float values[ROWS_MOST];
+  refusal r;
+  if (take_primitive(a, i, values, &r)) return SLAB_OK;
+  if (r.why != NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: %s (%g)", a->function, a->noun, i, r.why, (double)r.value);
+  return fail(SLAB_INVALID_ARGUMENT, "%s: %s %u: index %u is out of range (vertex_count is %u)", a->function, a->noun,
+              i, r.index, a->mesh->vertex_count);
+}
+
+typedef struct taking {
+  const addition *from; /* NULL: the values are there */
+  geometry_values *to;
+  slab_shape kind;
+  size_t grain;
+  partial partial[PARTIALS];
+} taking;
+
+static void take_some(void *argument, size_t first, size_t end) {
+  taking *t = argument;
+  const uint32_t rows = primitive_rows(t->kind);
+  partial *own = &t->partial[first / t->grain];
+  float room[ROWS_MOST];
+  extent found = no_extent;
+  for (uint32_t i = (uint32_t)first; i < end; i++) {
+    refusal unused;
+    float *values = t->to->values + (size_t)i * rows;
+    if (t->from != NULL && !take_primitive(t->from, i, values, &unused)) {
+      if (t->from->drops) primitive_void(t->kind, values);
+      if (own->refused++ == 0) own->first = i;
+    }
+    const float *now = values_at(t->to, rows, i, room);
+    extent_add(&found, t->kind, now, values_are_void(t->to, t->kind, now));
+  }
+  own->extent = found;
+}
+
+/* Stores and measures `count` primitives. */
+static void take_all(const slab_context *context, taking *t, uint32_t count) {
+  t->grain = partial_grain(count);
+  partials_begin(t->partial);
+  pool_loop(context->threads, count, t->grain, take_some, t);
+  partials_end(t->partial, t->to);
+}
+
+void values_measure(const slab_context *context, geometry_values *to, slab_shape kind, uint32_t count) {
+  taking t = {.to = to, .kind = kind};
+  take_all(context, &t, count);
+}
+
+static slab_status take_primitives(const slab_context *context, const addition *a, geometry_values *to,
+                                   uint32_t *dropped) {
+  taking t = {.from = a, .to = to, .kind = a->kind};
+  take_all(context, &t, a->count);
+  *dropped = 0;
+  for (int i = 0; i < PARTIALS; i++) {
+    if (t.partial[i].refused > 0 && !a->drops) return refuse(a, t.partial[i].first);
+    *dropped += t.partial[i].refused;
+  }
+  return SLAB_OK;
+}
+
+/* ---- one vertex after the other, of a mesh whose indices are dense ---- */
+
+typedef struct vertices_taking {
+  const slab_mesh *from;
+  geometry_values *to;
+  size_t grain;
+  partial partial[PARTIALS]; /* refused: vertices */
+} vertices_taking;
+
+static void take_vertices(void *argument, size_t first, size_t end) {
+  vertices_taking *t = argument;
+  partial *own = &t->partial[first / t->grain];
+  extent found = no_extent;
+  for (size_t i = first; i < end; i++) {
+    float *v = t->to->values + 3 * i;
+    load_vertex(t->from, i, v);
+    for (int k = 0; k < 3; k++) {
+      if (!is_within(v[k], COORDINATE_MAX)) own->refused++;
+      found.lower[k] = v[k] < found.lower[k] ? v[k] : found.lower[k];
+      found.upper[k] = v[k] > found.upper[k] ? v[k] : found.upper[k];
+    }
+  }
+  own->extent = found;
+}
+
+/* Returns whether all vertices are accepted: then all triangles are, and none is void. */
+static bool take_all_vertices(const slab_context *context, const slab_mesh *from, geometry_values *to) {
+  vertices_taking t = {.from = from, .to = to, .grain = partial_grain(from->vertex_count)};
+  bool accepted = true;
+  partials_begin(t.partial);
+  pool_loop(context->threads, from->vertex_count, t.grain, take_vertices, &t);
+  partials_end(t.partial, to);
+  for (int i = 0; i < PARTIALS; i++) accepted = accepted && t.partial[i].refused == 0;
+  return accepted;
+}
+
+/* ---- the whole ---- */
+
+/* Takes over a reference of the indices, on success. */
+static slab_status take(const slab_context *context, const addition *a, mesh_indices *indices, bool indexed,
+                        geometry_values **values, uint32_t *dropped, bool *accepted) {
+  geometry_values *made = values_create((uint32_t)a->kind, a->count, indices, indexed);
+  if (made == NULL) return fail_memory(a->count * primitive_rows(a->kind) * sizeof(float), "geometry");
+  slab_status status = SLAB_OK;
+  made->mask = a->mask;
+  made->drops = a->drops;
+  *dropped = 0;
+  *accepted = true;
+  if (indexed)
+    *accepted = take_all_vertices(context, a->mesh, made);
+  else
+    status = take_primitives(context, a, made, dropped);
+  if (status == SLAB_OK && *accepted) {
+    *values = made;
+    return SLAB_OK;
+  }
+  made->indices = NULL;
+  values_release(made);
+  return status;
+}
+
+slab_status values_take(const slab_context *context, const addition *a, geometry_values **values, uint32_t *dropped) {
+  mesh_indices *indices = a->indices;
+  if (indices != NULL) {
+    indices->references++;
+  } else if (a->mesh != NULL && a->mesh->indices != NULL && a->count > 0) {
+    indices = indices_create(context, a->mesh->indices, a->count, a->mesh->vertex_count);
+    if (indices == NULL) return fail_memory(3 * (size_t)a->count * sizeof *indices->list, "a mesh's indices");
+  }
+  bool accepted = false;
+  slab_status status = SLAB_OK;
+  if (indices != NULL && indices->dense) status = take(context, a, indices, true, values, dropped, &accepted);
+  /* also to name the triangle that is refused, or to drop it */
+  if (status == SLAB_OK && !accepted) status = take(context, a, indices, false, values, dropped, &accepted);
+  if (status != SLAB_OK) indices_release(indices);
+  return status;
+}
