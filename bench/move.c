@@ -92,8 +92,10 @@ static bool make_mesh(bench *b) {
   memcpy(vertices, b->mesh.vertices, floats * sizeof *vertices);
   b->rest = b->mesh.vertices;
   b->mesh.vertices = vertices;
-  if (b->mesh.indices == NULL) b->mesh.indices = malloc(12 * (size_t)b->mesh.count);
-  else return true;
+  if (b->mesh.indices == NULL)
+    b->mesh.indices = malloc(12 * (size_t)b->mesh.count);
+  else
+    return true;
   for (uint32_t i = 0; b->mesh.indices != NULL && i < 3 * b->mesh.count; i++) b->mesh.indices[i] = i;
   return b->mesh.indices != NULL ? true : failed_memory();
 }
@@ -278,7 +280,7 @@ static int usage(void) {
 }
 
 static bool parse_options(int count, char **words, options *o) {
-  static const char *const usual[] = {"terrain:10000", "terrain:30000",  "terrain:100000",  "terrain:300000",
+  static const char *const usual[] = {"terrain:10000",   "terrain:30000", "terrain:100000", "terrain:300000",
                                       "terrain:1000000", "torus:1000000", "soup:1000000"};
   *o = (options){.rounds = 15};
   for (int i = 1; i < count; i++) {
@@ -306,13 +308,14 @@ int main(int count, char **words) {
   if (child >= 0) return child;
   if (!parse_options(count, words, &b.options)) return usage();
   const slab_context_options wanted = {.device = "cpu", .threads = (uint32_t)b.options.threads};
-  bool done = slab_context_create(&wanted, &b.context) == SLAB_OK &&
-              slab_context_device(b.context, &b.device) == SLAB_OK;
+  bool done =
+      slab_context_create(&wanted, &b.context) == SLAB_OK && slab_context_device(b.context, &b.device) == SLAB_OK;
   if (!done) failed_call("device");
   if (done && b.options.threads == 0) b.options.threads = (int)b.device.compute_units;
   done = done && csv_open("bench_move", b.options.csv, &b.csv);
   if (done && b.csv != NULL)
-    fprintf(b.csv, "date,device,driver,compiler,commit,time,scene,triangles,what,side,rounds,best_ms,median_ms,spread\n");
+    fprintf(b.csv,
+            "date,device,driver,compiler,commit,time,scene,triangles,what,side,rounds,best_ms,median_ms,spread\n");
   if (done) {
     printf("device    %s, %d threads, %s\ntime      %s\n", b.device.name, b.options.threads, b.device.driver,
            b.options.processor_time ? "of all threads' processors" : "wall");

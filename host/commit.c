@@ -51,7 +51,10 @@ static void forget_replaced(slab_scene *scene) {
       continue;
     }
     *at = s->older;
-    snapshot_destroy(s);
+    if (s->moves)
+      snapshot_salvage(s, &scene->spare);
+    else
+      snapshot_destroy(s);
   }
 }
 
@@ -84,7 +87,7 @@ static slab_status build(const slab_scene *scene, slab_tree tree, snapshot **mad
 #define COST_MOST 1.3
 
 /* Refits the last BVH. Leaves *made where it does not hold the scene any more, or would cost too much. */
-static slab_status refit(const slab_scene *scene, slab_update update, snapshot **made) {
+static slab_status refit(slab_scene *scene, slab_update update, snapshot **made) {
   const snapshot *last = atomic_load(&scene->committed);
   snapshot *s = NULL;
   bvh_layout t = {0};
@@ -94,6 +97,8 @@ static slab_status refit(const slab_scene *scene, slab_update update, snapshot *
   s->tree = last->tree;
   s->built_cost = last->built_cost;
   s->moves = true;
+  t = scene->spare;
+  scene->spare = (bvh_layout){0};
   status = bvh_layout_refit(s, last, &t, &holds);
   if (status == SLAB_OK && holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost)) {
     status = snapshot_upload_tree(s, &t);
@@ -103,8 +108,7 @@ static slab_status refit(const slab_scene *scene, slab_update update, snapshot *
       return SLAB_OK;
     }
   } else {
-    free(t.nodes);
-    free(t.blocks);
+    layout_free_arrays(&t);
   }
   snapshot_destroy(s);
   return status;

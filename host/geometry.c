@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/per_processor.h"
 #include "geometry.h"
 #include "primitive.h"
 
@@ -113,7 +114,7 @@ void primitives_prepare(slab_shape kind, const float *shapes, size_t count, floa
 
 /* ---- bounds ---- */
 
-void primitive_bounds(slab_shape kind, const float *v, float lower[3], float upper[3]) {
+PER_PROCESSOR void primitive_bounds(slab_shape kind, const float *v, float lower[3], float upper[3]) {
   if (kind == SLAB_BOX) {
     memcpy(lower, v, 3 * sizeof *v);
     memcpy(upper, v + 3, 3 * sizeof *v);

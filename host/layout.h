@@ -19,8 +19,8 @@ uint32_t block_units(block_form, uint32_t kind);
 extern const uint8_t outside_kinds[OUTSIDE_KINDS];
 
 /* Brings the BVH of the last snapshot up to date for the primitives of this one, which has its global primitive ids.
- * *holds: whether that BVH can hold them; else *out is not to be used. The caller frees nodes and blocks, whatever the
- * status. */
+ * *holds: whether that BVH can hold them; else *out is not to be used. *out may come with arrays of the same size, to
+ * be written again. The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds);
 
 /* Stack entries that a traversal of a BVH of this depth can need. */

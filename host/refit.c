@@ -8,17 +8,22 @@
 #include "backend.h"
 #include "base/per_processor.h"
 #include "base/status.h"
+#include "bvh/float4.h"
 #include "bvh/memory.h"
 #include "bvh/refit.h"
 #include "context.h"
 #include "geometry.h"
 #include "layout.h"
+#include "primitive.h"
 #include "snapshot.h"
 #include "tuning.h"
 
+/* Into write_kind, which is compiled for several processors. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 typedef struct refitting {
   const snapshot *scene;
-  block_form form;
+  block_form blocks;
   const float *from; /* the blocks of the last commit, for their global primitive ids */
   float *to;
   atomic_bool misplaced; /* some primitive is in the BVH and would stand outside it, or the reverse */
@@ -27,10 +32,10 @@ typedef struct refitting {
 /* The geometry that was found last: neighbours in a leaf mostly have the same. */
 typedef struct found {
   const geometry_values *values; /* NULL: none of its primitives is there */
-  uint32_t first, end; /* global primitive ids */
+  uint32_t first, end;           /* global primitive ids */
 } found;
 
-static void find(const snapshot *scene, uint32_t id, found *f) {
+ALWAYS_INLINE void find(const snapshot *scene, uint32_t id, found *f) {
   if (id >= f->first && id < f->end) return;
   const uint32_t g = geometry_of(scene->table, scene->geometries, id);
   const geometry_entry *entry = &scene->table[g];
@@ -38,63 +43,176 @@ static void find(const snapshot *scene, uint32_t id, found *f) {
                entry->global_id_base + entry->count};
 }
 
-static inline void write_lane(float *block, uint32_t width, uint32_t lane, const float *values, uint32_t rows) {
-  for (uint32_t r = 0; r < rows; r++) block[r * width + lane] = values[r];
+/* Bounds of a leaf, so far. */
+typedef struct growing {
+  float4 lower, upper;
+} growing;
+
+/* ---- blocks of triangles ---- */
+
+/* Lanes of a block that are loaded, transposed, stored and bounded at once. Wider ones would read what narrower ones
+ * have just stored, which processors do slowly. */
+enum { LANES_AT_ONCE = 4 };
+_Static_assert(BVH_WIDTH % LANES_AT_ONCE == 0, "a block is some vectors wide");
+
+/* Where the vertices of a block's triangles are. NULL: the lane is void. */
+typedef struct corners {
+  const float *of[BVH_WIDTH][3];
+} corners;
+
+static const float void_triangle[9 + 1];
+
+ALWAYS_INLINE void corners_of(const geometry_values *v, uint32_t i, const float *corner[3]) {
+  const uint32_t *list = v->indexed ? v->indices->list + 3 * (size_t)i : NULL;
+  for (size_t c = 0; c < 3; c++) corner[c] = v->values + 3 * (v->indexed ? (size_t)list[c] : 3 * (size_t)i + c);
 }
 
-static inline void grow(bvh_bounds *b, const float lower[3], const float upper[3]) {
-  for (int i = 0; i < 3; i++) {
-    b->lower[i] = lower[i] < b->lower[i] ? lower[i] : b->lower[i];
-    b->upper[i] = upper[i] > b->upper[i] ? upper[i] : b->upper[i];
+/* Each load takes one float more than a vertex has, which geometry_values have room for. */
+ALWAYS_INLINE void write_lanes(const corners *from, uint32_t lane, float *block) {
+  for (int c = 0; c < 3; c++) {
+    float4 x = float4_load(from->of[lane][c]), y = float4_load(from->of[lane + 1][c]),
+           z = float4_load(from->of[lane + 2][c]), w = float4_load(from->of[lane + 3][c]);
+    float *to = block + 3 * c * BVH_WIDTH;
+    float4_transpose(&x, &y, &z, &w);
+    float4_store(x, to);
+    float4_store(y, to + BVH_WIDTH);
+    float4_store(z, to + 2 * BVH_WIDTH);
   }
 }
 
-/* Writes `count` blocks of a kind, the first at `first`. Returns how many primitives are there, and grows *b, unless it
- * is NULL, by their padded bounds. */
-static inline __attribute__((always_inline)) uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows,
-                                                                   uint32_t first, uint32_t count, bvh_bounds *b) {
-  const uint32_t width = r->form.width;
-  const size_t floats = (size_t)block_units(r->form, kind) * r->form.unit;
-  found geometry = {NULL, 0, 0};
+/* Padded bounds by component; row 3 is not a number. */
+typedef struct lane_bounds {
+  float4 lower[4], upper[4];
+} lane_bounds;
+
+/* A loop that compilers turn into vectors. Void lanes get bounds too. */
+ALWAYS_INLINE void bound_lanes(const float *block, lane_bounds *b) {
+  float lowers[4][LANES_AT_ONCE] = {{0}}, uppers[4][LANES_AT_ONCE] = {{0}};
+  for (int lane = 0; lane < LANES_AT_ONCE; lane++) {
+    triangle_rows t;
+    float lower[3], upper[3];
+    for (int v = 0; v < 3; v++)
+      for (int i = 0; i < 3; i++) t.row[v][i] = block[(3 * v + i) * BVH_WIDTH + lane];
+    triangle_bounds(&t, lower, upper);
+    triangle_padded_bounds(lower, upper);
+    for (int i = 0; i < 3; i++) {
+      lowers[i][lane] = lower[i];
+      uppers[i][lane] = upper[i];
+    }
+  }
+  for (int i = 0; i < 4; i++) {
+    b->lower[i] = float4_load(lowers[i]);
+    b->upper[i] = float4_load(uppers[i]);
+  }
+}
+
+/* there: bit k where lane k has a primitive. */
+ALWAYS_INLINE void grow_by_lanes(const float *block, uint32_t there, growing *g) {
+  lane_bounds b;
+  bound_lanes(block, &b);
+  float4 *l = b.lower, *u = b.upper;
+  float4_transpose(&l[0], &l[1], &l[2], &l[3]);
+  float4_transpose(&u[0], &u[1], &u[2], &u[3]);
+  for (int lane = 0; there != (1u << LANES_AT_ONCE) - 1 && lane < LANES_AT_ONCE; lane++) {
+    if ((there >> lane & 1) != 0) continue;
+    l[lane] = float4_all(INFINITY);
+    u[lane] = float4_all(-INFINITY);
+  }
+  g->lower = float4_min(g->lower, float4_min(float4_min(l[0], l[1]), float4_min(l[2], l[3])));
+  g->upper = float4_max(g->upper, float4_max(float4_max(u[0], u[1]), float4_max(u[2], u[3])));
+}
+
+/* Writes a block of a wide BVH. Returns which lanes are there. */
+ALWAYS_INLINE uint32_t write_triangle_block(refitting *r, const uint32_t *ids, found *geometry, float *block,
+                                            growing *g) {
+  corners from;
+  uint32_t there = 0;
+  for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
+    for (int c = 0; c < 3; c++) from.of[lane][c] = void_triangle;
+    if (ids[lane] == SLAB_MISS) continue;
+    find(r->scene, ids[lane], geometry);
+    const geometry_values *v = geometry->values;
+    if (v == NULL) continue;
+    const uint32_t i = ids[lane] - geometry->first;
+    corners_of(v, i, from.of[lane]);
+    if (!values_are_void(v, SLAB_TRIANGLE, v->values + 9 * (size_t)i)) there |= 1u << lane;
+  }
+  for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
+    write_lanes(&from, lane, block + lane);
+    grow_by_lanes(block + lane, there >> lane & ((1u << LANES_AT_ONCE) - 1), g);
+  }
+  return there;
+}
+
+/* ---- blocks of any kind ---- */
+
+ALWAYS_INLINE void grow_by_primitive(slab_shape kind, const float *values, growing *g) {
+  float lower[3], upper[3];
+  primitive_bounds(kind, values, lower, upper);
+  g->lower = float4_min(g->lower, float4_xyz(lower));
+  g->upper = float4_max(g->upper, float4_xyz(upper));
+}
+
+/* Writes a block's lanes, for the ids that it has. Returns which of them are there. Grows *g, unless it is NULL, by the
+ * padded bounds of what is. */
+ALWAYS_INLINE uint32_t write_block(refitting *r, slab_shape kind, uint32_t rows, uint32_t width, const uint32_t *ids,
+                                   found *geometry, float *block, growing *g) {
   uint32_t there = 0;
   float none[ROWS_MOST], room[ROWS_MOST];
+  if (kind == SLAB_TRIANGLE && width == BVH_WIDTH) return write_triangle_block(r, ids, geometry, block, g);
   primitive_void(kind, none);
-  for (uint32_t i = 0; i < count; i++) {
-    const size_t at = (size_t)first * r->form.unit + i * floats;
-    uint32_t ids[BVH_WIDTH];
-    memcpy(ids, r->from + at + (size_t)rows * width, width * sizeof *ids);
-    for (uint32_t lane = 0; lane < width; lane++) {
-      const float *values = none;
-      if (ids[lane] != SLAB_MISS) {
-        find(r->scene, ids[lane], &geometry);
-        if (geometry.values != NULL) values = values_at(geometry.values, rows, ids[lane] - geometry.first, room);
-      }
-      write_lane(r->to + at, width, lane, values, rows);
-      if (values == none || values_are_void(geometry.values, kind, values)) continue;
-      there++;
-      if (primitive_is_outside(kind, values) == (b != NULL)) atomic_store(&r->misplaced, true);
-      if (b == NULL) continue;
-      float lower[3], upper[3];
-      primitive_bounds(kind, values, lower, upper);
-      grow(b, lower, upper);
+  for (uint32_t lane = 0; lane < width; lane++) {
+    const float *values = none;
+    if (ids[lane] != SLAB_MISS) {
+      find(r->scene, ids[lane], geometry);
+      if (geometry->values != NULL) values = values_at(geometry->values, rows, ids[lane] - geometry->first, room);
     }
-    const size_t used = (size_t)rows * width;
+    for (uint32_t k = 0; k < rows; k++) block[k * width + lane] = values[k];
+    if (values == none || values_are_void(geometry->values, kind, values)) continue;
+    there |= 1u << lane;
+    if (primitive_is_outside(kind, values) == (g != NULL)) atomic_store(&r->misplaced, true);
+    if (g != NULL) grow_by_primitive(kind, values, g);
+  }
+  return there;
+}
+
+enum { BLOCKS_AHEAD = 8 };
+
+/* Writes `count` blocks, the first at `first`. Returns how many primitives are there. */
+ALWAYS_INLINE uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows, uint32_t width, uint32_t first,
+                                    uint32_t count, growing *g) {
+  const size_t floats = (size_t)block_units(r->blocks, kind) * r->blocks.unit, used = (size_t)rows * width;
+  found geometry = {NULL, 0, 0};
+  uint32_t there = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const size_t at = (size_t)first * r->blocks.unit + i * floats;
+    __builtin_prefetch(r->from + at + BLOCKS_AHEAD * floats + used); /* leaves lie one after the other */
+    uint32_t ids[BVH_WIDTH];
+    memcpy(ids, r->from + at + used, width * sizeof *ids);
+    there += (uint32_t)__builtin_popcount(write_block(r, kind, rows, width, ids, &geometry, r->to + at, g));
     memcpy(r->to + at + used, r->from + at + used, (floats - used) * sizeof *r->to);
   }
   return there;
 }
 
-PER_PROCESSOR static uint32_t write_kind(refitting *r, uint32_t kind, uint32_t first, uint32_t count, bvh_bounds *b) {
+PER_PROCESSOR static uint32_t write_kind(refitting *r, uint32_t kind, uint32_t first, uint32_t count, growing *g) {
 #define WRITE_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (kind == (shape)) return write_blocks(r, shape, rows, first, count, b);
+  if (kind == (shape) && r->blocks.width == BVH_WIDTH)                  \
+    return write_blocks(r, shape, rows, BVH_WIDTH, first, count, g);    \
+  if (kind == (shape)) return write_blocks(r, shape, rows, 1, first, count, g);
   SHAPES(WRITE_KIND)
 #undef WRITE_KIND
   return 0;
 }
 
 static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32_t count, bvh_bounds *b) {
-  *b = (bvh_bounds){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-  return write_kind(argument, kind, first, count, b);
+  growing g = {float4_all(INFINITY), float4_all(-INFINITY)};
+  const uint32_t there = write_kind(argument, kind, first, count, &g);
+  for (int i = 0; i < 3; i++) {
+    b->lower[i] = g.lower[i];
+    b->upper[i] = g.upper[i];
+  }
+  return there;
 }
 
 /* ---- the whole ---- */
@@ -138,7 +256,8 @@ static uint64_t refit_outside(refitting *r, const bvh_layout *t) {
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
   const bool compressed = scene->context->layout == SLAB_LAYOUT_COMPRESSED;
   const wanted w = wanted_of(scene);
-  refitting r = {.scene = scene, .form = block_form_of(scene->context->layout), .from = from->blocks, .to = to->blocks};
+  refitting r = {
+      .scene = scene, .blocks = block_form_of(scene->context->layout), .from = from->blocks, .to = to->blocks};
   const bvh_refit_input input = {.compressed = compressed,
                                  .nodes = from->nodes,
                                  .refitted = to->nodes,
@@ -155,10 +274,11 @@ static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layo
 }
 
 slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds) {
-  bvh_layout from;
+  bvh_layout from, again = *out;
   *out = last->bvh;
-  out->nodes = bvh_allocate(out->node_bytes, 1);
-  out->blocks = bvh_allocate(out->floats + 1, sizeof *out->blocks);
+  if (again.node_bytes != out->node_bytes || again.floats != out->floats) layout_free_arrays(&again);
+  out->nodes = again.nodes != NULL ? again.nodes : bvh_allocate(out->node_bytes, 1);
+  out->blocks = again.blocks != NULL ? again.blocks : bvh_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->nodes == NULL || out->blocks == NULL)
     return fail_memory(out->node_bytes + out->floats * sizeof *out->blocks, "the tree");
   slab_status status = arrays_of(last, &from);

@@ -30,6 +30,7 @@ void slab_scene_destroy(slab_scene *scene) {
     snapshot_destroy(s);
   }
   snapshot_destroy(atomic_load(&scene->committed));
+  layout_free_arrays(&scene->spare);
   for (uint32_t g = 0; g < scene->geometries; g++) values_release(scene->added[g].values);
   free(scene->added);
   context_release(scene->context);
@@ -99,11 +100,11 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
 
 /* slab_scene_add_planes, slab_scene_add_spheres and so on. Triangles come as meshes: below. */
 #define ADD_OF_MESH(shape, name, names, noun)
-#define ADD_OF_ARRAY(shape, name, names, noun)                                                      \
-  slab_status slab_scene_add_##names(slab_scene *scene, const slab_##name *shapes, uint32_t n,      \
-                                     const slab_geometry_options *options, uint32_t *geometry) {    \
+#define ADD_OF_ARRAY(shape, name, names, noun)                                                            \
+  slab_status slab_scene_add_##names(slab_scene *scene, const slab_##name *shapes, uint32_t n,            \
+                                     const slab_geometry_options *options, uint32_t *geometry) {          \
     addition a = {"slab_scene_add_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, false}; \
-    return add(scene, &a, options, geometry);                                                       \
+    return add(scene, &a, options, geometry);                                                             \
   }
 #define ADD_OF(shape, name, names, noun, rows, form, place, source) ADD_OF_##source(shape, name, names, noun)
 SHAPES(ADD_OF)
@@ -179,7 +180,7 @@ static slab_status update(slab_scene *scene, uint32_t geometry, addition *a) {
 #define UPDATE_OF_MESH(shape, name, names, noun)
 #define UPDATE_OF_ARRAY(shape, name, names, noun)                                                                      \
   slab_status slab_scene_update_##names(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, uint32_t n) { \
-    addition a = {"slab_scene_update_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, false};                 \
+    addition a = {"slab_scene_update_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, false};           \
     return update(scene, geometry, &a);                                                                                \
   }
 #define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, name, names, noun)

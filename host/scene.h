@@ -24,6 +24,7 @@ struct slab_scene {
   bool changed, grown;           /* since the last commit: in any way; by a geometry */
   _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
   readers readers;               /* of it */
+  bvh_layout spare;              /* arrays of a BVH that was refitted and is gone, for the next refit */
   snapshot *replaced;            /* those before it, the newest first, that may still be read */
 };
 

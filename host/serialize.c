@@ -145,7 +145,8 @@ static void write_geometries(const snapshot *scene, char *table, char *values) {
     memcpy(table + g * sizeof now, &now, sizeof now);
     if (v != NULL) memcpy(values, v->values, v->floats * sizeof *v->values);
     if (v != NULL && v->indices != NULL)
-      memcpy(values + v->floats * sizeof *v->values, v->indices->list, 3 * (size_t)now.count * sizeof *v->indices->list);
+      memcpy(values + v->floats * sizeof *v->values, v->indices->list,
+             3 * (size_t)now.count * sizeof *v->indices->list);
     values += size;
   }
 }

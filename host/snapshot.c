@@ -39,11 +39,24 @@ static void release_states(snapshot *s) {
   free(s->states);
 }
 
+void layout_free_arrays(bvh_layout *t) {
+  free(t->nodes);
+  free(t->blocks);
+  t->nodes = t->blocks = NULL;
+}
+
+void snapshot_salvage(snapshot *s, bvh_layout *arrays) {
+  const bvh_layout kept = s->bvh;
+  s->bvh.nodes = s->bvh.blocks = NULL;
+  snapshot_destroy(s); /* what used the arrays in place is gone after that */
+  layout_free_arrays(arrays);
+  *arrays = kept;
+}
+
 void snapshot_destroy(snapshot *s) {
   if (s == NULL) return;
   release_states(s);
-  free(s->bvh.nodes);
-  free(s->bvh.blocks);
+  layout_free_arrays(&s->bvh);
   for (uint32_t g = 0; g < s->geometries; g++) values_release(s->values[g]);
   free(s->values);
   free(s->table);
@@ -99,12 +112,6 @@ static slab_status upload_flat(snapshot *scene, uint32_t nth) {
   return status;
 }
 
-static void forget_host_arrays(bvh_layout *t) {
-  free(t->nodes);
-  free(t->blocks);
-  t->nodes = t->blocks = NULL;
-}
-
 void snapshot_learn(snapshot *scene, const snapshot *last) {
   for (uint32_t i = 0; i < scene->context->device_count; i++) {
     device *d = &scene->context->devices[i];
@@ -138,7 +145,7 @@ slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
   scene->stats.sah_cost = t->sah_cost;
   scene->stats.node_occupancy = t->node_occupancy;
   scene->stats.block_occupancy = t->block_occupancy;
-  if (!in_place && !scene->moves) forget_host_arrays(&scene->bvh);
+  if (!in_place && !scene->moves) layout_free_arrays(&scene->bvh);
   return status;
 }
 
@@ -148,7 +155,7 @@ static slab_status upload_built(snapshot *scene) {
   slab_status status = bvh_layout_build(scene, scene->tree, scene->context->layout, &t);
   scene->built_cost = t.sah_cost;
   if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
-  forget_host_arrays(&t);
+  layout_free_arrays(&t);
   return status;
 }
 

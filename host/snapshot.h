@@ -75,6 +75,9 @@ double in_flight_share(const device_scene *);
 /* An empty one, to be filled in; NULL when memory is short. snapshot_destroy accepts it in any state, and NULL. */
 snapshot *snapshot_create(slab_context *, uint32_t geometries);
 void snapshot_destroy(snapshot *);
+/* The same, but for the arrays of its BVH, which *arrays receives in place of its own. */
+void snapshot_salvage(snapshot *, bvh_layout *arrays);
+void layout_free_arrays(bvh_layout *);
 
 /* Lays the scene out and uploads it to every device. */
 slab_status snapshot_upload(snapshot *, slab_tree);

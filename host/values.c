@@ -7,6 +7,7 @@
 
 #include "base/pool.h"
 #include "base/status.h"
+#include "bvh/float4.h"
 #include "bvh/memory.h"
 #include "context.h"
 #include "geometry.h"
@@ -20,7 +21,7 @@ geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indi
   geometry_values *v = calloc(1, sizeof *v);
   if (v == NULL) return NULL;
   *v = (geometry_values){.references = 1, .indexed = indexed, .floats = floats, .indices = indices};
-  v->values = bvh_allocate(floats, sizeof *v->values);
+  v->values = bvh_allocate(floats + 1, sizeof *v->values);
   if (v->values == NULL) {
     free(v);
     return NULL;
@@ -241,33 +242,54 @@ typedef struct vertices_taking {
   const slab_mesh *from;
   geometry_values *to;
   size_t grain;
-  partial partial[PARTIALS]; /* refused: vertices */
+  struct {
+    float4 lower, upper;
+    float4 odd; /* NaN where some coordinate was not finite */
+  } partial[PARTIALS];
 } vertices_taking;
 
+/* Four floats at once, the last of which is the next vertex's, where there is one that belongs to the same piece. */
 static void take_vertices(void *argument, size_t first, size_t end) {
   vertices_taking *t = argument;
-  partial *own = &t->partial[first / t->grain];
-  extent found = no_extent;
+  const char *from = (const char *)t->from->vertices;
+  const size_t stride = stride_of(t->from);
+  float *to = t->to->values;
+  float4 lower = float4_all(INFINITY), upper = float4_all(-INFINITY), odd = float4_all(0.0f);
   for (size_t i = first; i < end; i++) {
-    float *v = t->to->values + 3 * i;
-    load_vertex(t->from, i, v);
-    for (int k = 0; k < 3; k++) {
-      if (!is_within(v[k], COORDINATE_MAX)) own->refused++;
-      found.lower[k] = v[k] < found.lower[k] ? v[k] : found.lower[k];
-      found.upper[k] = v[k] > found.upper[k] ? v[k] : found.upper[k];
-    }
+    float4 v = float4_all(0.0f);
+    if (i + 1 < end)
+      memcpy(&v, from + i * stride, sizeof v);
+    else
+      memcpy(&v, from + i * stride, 3 * sizeof(float));
+    if (i + 1 < end)
+      memcpy(to + 3 * i, &v, sizeof v);
+    else
+      memcpy(to + 3 * i, &v, 3 * sizeof(float));
+    lower = float4_min(v, lower);
+    upper = float4_max(v, upper);
+    odd += v * float4_all(0.0f);
   }
-  own->extent = found;
+  t->partial[first / t->grain].lower = lower;
+  t->partial[first / t->grain].upper = upper;
+  t->partial[first / t->grain].odd = odd;
 }
 
 /* Returns whether all vertices are accepted: then all triangles are, and none is void. */
 static bool take_all_vertices(const slab_context *context, const slab_mesh *from, geometry_values *to) {
   vertices_taking t = {.from = from, .to = to, .grain = partial_grain(from->vertex_count)};
+  const size_t pieces = (from->vertex_count + t.grain - 1) / t.grain;
   bool accepted = true;
-  partials_begin(t.partial);
   pool_loop(context->threads, from->vertex_count, t.grain, take_vertices, &t);
-  partials_end(t.partial, to);
-  for (int i = 0; i < PARTIALS; i++) accepted = accepted && t.partial[i].refused == 0;
+  for (int k = 0; k < 3; k++) {
+    to->lower[k] = INFINITY;
+    to->upper[k] = -INFINITY;
+    for (size_t i = 0; i < pieces; i++) {
+      to->lower[k] = fminf(to->lower[k], t.partial[i].lower[k]);
+      to->upper[k] = fmaxf(to->upper[k], t.partial[i].upper[k]);
+      accepted = accepted && t.partial[i].odd[k] == 0.0f;
+    }
+    accepted = accepted && is_within(to->lower[k], COORDINATE_MAX) && is_within(to->upper[k], COORDINATE_MAX);
+  }
   return accepted;
 }
 

@@ -1,5 +1,5 @@
-/* The primitives of a geometry as the library keeps them, accepted and measured. Scene and snapshots share them, so they
- * do not change once they are made: an update makes others. */
+/* The primitives of a geometry as the library keeps them, accepted and measured. Scene and snapshots share them, so
+ * they do not change once they are made: an update makes others. */
 #ifndef SLABCAST_VALUES_H
 #define SLABCAST_VALUES_H
 
@@ -30,8 +30,8 @@ typedef struct geometry_values {
   uint32_t voids, outside;  /* primitives that are never hit; those that stand outside a BVH */
   float lower[3], upper[3]; /* as in slab_scene_stats */
   size_t floats;            /* of values: a multiple of BLOCK_UNIT, zero from the last value on */
-  float *values;
-  mesh_indices *indices; /* NULL: none were given */
+  float *values;            /* with room for one float more, which vectors of four read */
+  mesh_indices *indices;    /* NULL: none were given */
 } geometry_values;
 
 /* The floats of primitive i. room: where those of a triangle are put together. */

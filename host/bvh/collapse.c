@@ -18,8 +18,7 @@ double bounds_area(const measure *m, const float lower[3], const float upper[3])
 }
 
 static float scaled_area(const measure *m, const build_node *b) {
-  const float4 extent = measured_extent(m, (aabb){float4_xyz(b->lower), float4_xyz(b->upper)}) * m->scale;
-  return extent[0] * extent[1] * m->faces + (extent[0] + extent[1]) * extent[2];
+  return measured_area(m, (aabb){float4_xyz(b->lower), float4_xyz(b->upper)});
 }
 
 /* Cost of the build node as a leaf; INFINITY where it cannot be one. */

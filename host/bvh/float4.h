@@ -11,9 +11,9 @@ typedef float float4 __attribute__((vector_size(16)));
 typedef int32_t int4 __attribute__((vector_size(16)));
 typedef uint32_t uint4 __attribute__((vector_size(16)));
 
-/* a where the mask is set, otherwise b. */
-static inline float4 float4_select(int4 mask, float4 a, float4 b) {
-  return (float4)((mask & (int4)a) | (~mask & (int4)b));
+/* a where chosen is set, otherwise b. */
+static inline float4 float4_select(int4 chosen, float4 a, float4 b) {
+  return (float4)((chosen & (int4)a) | (~chosen & (int4)b));
 }
 
 /* SSE2 intrinsics: the compilers do not generate these instructions for the plain expressions. */
@@ -24,6 +24,29 @@ static inline float4 float4_max(float4 a, float4 b) { return (float4)_mm_max_ps(
 static inline float4 float4_min(float4 a, float4 b) { return float4_select(a < b, a, b); }
 static inline float4 float4_max(float4 a, float4 b) { return float4_select(a > b, a, b); }
 #endif
+
+/* Swaps rows and columns of a, b, c, d. */
+static inline void float4_transpose(float4 *a, float4 *b, float4 *c, float4 *d) {
+#ifdef __SSE2__
+  _MM_TRANSPOSE4_PS(*(__m128 *)a, *(__m128 *)b, *(__m128 *)c, *(__m128 *)d);
+#else
+  const float4 rows[4] = {*a, *b, *c, *d};
+  for (int i = 0; i < 4; i++) {
+    (*a)[i] = rows[i][0];
+    (*b)[i] = rows[i][1];
+    (*c)[i] = rows[i][2];
+    (*d)[i] = rows[i][3];
+  }
+#endif
+}
+
+/* Of four floats at any address. */
+static inline float4 float4_load(const float *from) {
+  float4 v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+static inline void float4_store(float4 v, float *to) { __builtin_memcpy(to, &v, sizeof v); }
 
 static inline float4 float4_all(float a) { return (float4){a, a, a, a}; }
 static inline float4 float4_xyz(const float a[3]) { return (float4){a[0], a[1], a[2], 0.0f}; }

@@ -83,6 +83,12 @@ static inline float4 measured_extent(const measure *m, aabb s) {
   return float4_max(float4_min(s.upper, m->most), m->least) - float4_min(float4_max(s.lower, m->least), m->most);
 }
 
+/* Half the surface of the clamped bounds, scaled. */
+static inline float measured_area(const measure *m, aabb s) {
+  const float4 extent = measured_extent(m, s) * m->scale;
+  return extent[0] * extent[1] * m->faces + (extent[0] + extent[1]) * extent[2];
+}
+
 /* Number of wide nodes and blocks in the subtree of a wide node, without the node itself. */
 typedef struct footprint {
   uint32_t nodes, blocks;

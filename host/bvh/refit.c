@@ -104,11 +104,10 @@ static void write_node(const refit *r, uint32_t node, const bvh_node *exact) {
 
 /* ---- nodes ---- */
 
+/* In units of the measure's scale: the cost is a quotient of areas. */
 static double area_of(const refit *r, aabb bounds) {
   if (!(bounds.lower[0] <= bounds.upper[0])) return 0.0; /* nothing below */
-  const float lower[3] = {bounds.lower[0], bounds.lower[1], bounds.lower[2]};
-  const float upper[3] = {bounds.upper[0], bounds.upper[1], bounds.upper[2]};
-  return bounds_area(&r->measure, lower, upper);
+  return (double)measured_area(&r->measure, bounds);
 }
 
 static void add_cost(const refit *r, refitted *sum, aabb bounds, double cost) {
