@@ -1,5 +1,6 @@
 /* Several threads on one scene and on one context, and destruction in any order. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,6 +231,87 @@ static void contexts_are_independent(void **state) {
   }
 }
 
+/* ---- threads that cast while another one commits ---- */
+
+enum { SIDE = 36, TILES = SIDE * SIDE, FRAMES = 60, FRAMES_SEEN = 3, HEIGHT = 1 << 20, WATCHERS = 4 };
+
+/* In frame k the top of every tile is at height k. */
+static void tiles_at(slab_box *tiles, uint32_t frame) {
+  for (uint32_t i = 0; i < TILES; i++) {
+    const float x = (float)(i % SIDE), y = (float)(i / SIDE);
+    tiles[i] = (slab_box){{x, y, -1}, {x + 0.75f, y + 0.75f, (float)frame}};
+  }
+}
+
+typedef struct watcher {
+  pthread_t thread;
+  slab_scene *scene;
+  atomic_bool *over;
+  const char *wrong; /* NULL: nothing */
+  atomic_uint seen;  /* changes of the frame */
+} watcher;
+
+/* All rays of a cast see the same frame, and none an older one than the cast before. Every other cast is of few rays. */
+static void *watch(void *argument) {
+  watcher *w = argument;
+  slab_ray rays[TILES];
+  slab_short_hit hits[TILES];
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < TILES; i++)
+    rays[i] = (slab_ray){{(float)(i % SIDE) + 0.5f, (float)(i / SIDE) + 0.5f, HEIGHT}, 0, {0, 0, -1}, INFINITY};
+  for (int round = 0; w->wrong == NULL && !atomic_load(w->over); round++) {
+    const size_t n = round % 2 == 0 ? TILES : 7;
+    if (slab_nearest(w->scene, rays, n, hits, NULL) != SLAB_OK) w->wrong = "a cast failed";
+    const uint32_t frame = (uint32_t)((float)HEIGHT - hits[0].t);
+    for (size_t i = 0; i < n; i++)
+      if (hits[i].t != (float)(HEIGHT - frame) || hits[i].primitive != i) w->wrong = "a cast saw two frames";
+    if (frame < last) w->wrong = "a cast saw an older frame than the one before";
+    if (frame > last) atomic_fetch_add(&w->seen, 1);
+    last = frame;
+  }
+  atomic_fetch_add(&w->seen, w->wrong != NULL ? FRAMES_SEEN : 0);
+  return NULL;
+}
+
+static bool all_have_seen_some(const watcher *watchers) {
+  for (int i = 0; i < WATCHERS; i++)
+    if (atomic_load(&watchers[i].seen) < FRAMES_SEEN) return false;
+  return true;
+}
+
+static void casts_see_whole_frames_while_another_thread_commits(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = NULL;
+  slab_box tiles[TILES];
+  atomic_bool over = false;
+  watcher watchers[WATCHERS] = {0};
+  tiles_at(tiles, 0);
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(slab_scene_add_boxes(scene, tiles, TILES, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
+  for (int i = 0; i < WATCHERS; i++) {
+    watchers[i].scene = scene;
+    watchers[i].over = &over;
+    assert_int_equal(pthread_create(&watchers[i].thread, NULL, watch, &watchers[i]), 0);
+  }
+  for (uint32_t frame = 1, added = 0; frame <= FRAMES || !all_have_seen_some(watchers); frame++) {
+    const slab_build_options how = {.tree = SLAB_TREE_FAST, .update = (slab_update)(frame % 3)};
+    tiles_at(tiles, frame);
+    assert_ok(slab_scene_update_boxes(scene, 0, tiles, TILES));
+    if (frame % 8 == 0) assert_ok(slab_scene_add_boxes(scene, NULL, 0, NULL, &added));
+    assert_ok(slab_scene_commit(scene, &how));
+    if (frame % 8 == 4 && added > 0) assert_ok(slab_scene_remove(scene, added));
+  }
+  atomic_store(&over, true);
+  for (int i = 0; i < WATCHERS; i++) {
+    assert_int_equal(pthread_join(watchers[i].thread, NULL), 0);
+    if (watchers[i].wrong != NULL) fail_msg("thread %d: %s", i, watchers[i].wrong);
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_on_one_scene_get_the_answers_of_one),
@@ -238,6 +320,7 @@ int main(void) {
       cmocka_unit_test(context_may_go_before_its_scenes_in_any_order),
       cmocka_unit_test(open_scene_keeps_its_context_for_adding_and_commit),
       cmocka_unit_test(contexts_are_independent),
+      cmocka_unit_test(casts_see_whole_frames_while_another_thread_commits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
