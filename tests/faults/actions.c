@@ -59,6 +59,17 @@ static void begin_opencl(world *w) {
     w->queue = opencl_queue(w->cl, w->device, w->action->with.queue == OUT_OF_ORDER_QUEUE ? OUT_OF_ORDER : 0);
 }
 
+/* A committed scene, refitted where the setting says so, with a change that is not committed yet. */
+static void begin_changed(world *w) {
+  const slab_build_options refit = {.tree = w->action->with.tree, .update = SLAB_UPDATE_REFIT};
+  begin_committed(w);
+  for (int i = 0; i <= w->action->with.again; i++) {
+    if (i > 0) assert_ok(slab_scene_commit(w->scene, &refit));
+    assert_ok(scene_update(w->scene, SLAB_TRIANGLE, w->action->with.boxes));
+    assert_ok(slab_scene_enable(w->scene, SLAB_BOX, i));
+  }
+}
+
 /* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, and from RESULTS_AT on the results. */
 static void begin_batch(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree};
@@ -229,8 +240,14 @@ static slab_status run_add(world *w) {
   return scene_add(w->scene, w->action->with.shape, 0, (uint32_t *)(void *)w->outcome);
 }
 
+static slab_status run_update(world *w) { return scene_update(w->scene, w->action->with.shape, 0); }
+
+static slab_status run_enable(world *w) { return slab_scene_enable(w->scene, SLAB_BOX, 0); }
+
+static slab_status run_remove(world *w) { return slab_scene_remove(w->scene, SLAB_BOX); }
+
 static slab_status run_commit(world *w) {
-  const slab_build_options options = {.tree = w->action->with.tree};
+  const slab_build_options options = {.tree = w->action->with.tree, .update = w->action->with.update};
   return slab_scene_commit(w->scene, &options);
 }
 
@@ -318,6 +335,19 @@ static bool tells_late(world *w) {
 #define ADD_ARRAY(names, kind) ADD(#names, kind),
 #define ADD_MESH(names, kind) ADD("mesh", kind),
 #define ADD_KIND(shape, name, names, noun, rows, form, place, source) ADD_##source(names, shape)
+#define UPDATE(text, kind)                                                                                    \
+  {                                                                                                           \
+    .name = "slab_scene_update_" text, .begin = begin_committed, .run = run_update, .with = {.shape = (kind) } \
+  }
+#define UPDATE_ARRAY(names, kind) UPDATE(#names, kind),
+#define UPDATE_MESH(names, kind) UPDATE("mesh", kind),
+#define UPDATE_KIND(shape, name, names, noun, rows, form, place, source) UPDATE_##source(names, shape)
+#define RECOMMIT(text, ...)                                                                           \
+  {                                                                                                   \
+    .name = "slab_scene_commit, " text, .begin = begin_changed, .run = run_commit, .fresh = 1, .with = { \
+      __VA_ARGS__                                                                                     \
+    }                                                                                                 \
+  }
 #define COMMIT(text, ...)                                                                                             \
   {                                                                                                                   \
     .name = "slab_scene_commit, " text, .begin = begin_filled, .run = run_commit, .fresh = 1, .with = { __VA_ARGS__ } \
@@ -373,6 +403,13 @@ const action actions[] = {
      .slow = 1,
      .with = {.boxes = 36000}},
     COMMIT("high", .tree = SLAB_TREE_HIGH),
+    SHAPES(UPDATE_KIND){.name = "slab_scene_enable", .begin = begin_committed, .run = run_enable},
+    {.name = "slab_scene_remove", .begin = begin_committed, .run = run_remove, .fresh = 1},
+    RECOMMIT("again, flat", .tree = SLAB_TREE_FLAT),
+    RECOMMIT("again, rebuilt", .tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REBUILD),
+    RECOMMIT("again, refitted", .tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT),
+    RECOMMIT("again, refitted, copied", .tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT, .copy = 1),
+    RECOMMIT("again, refitted twice", .tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT, .again = 1),
     {.name = "slab_scene_info", .begin = begin_committed, .run = run_scene_info},
     {.name = "slab_scene_pack, tree", .begin = begin_committed, .run = run_pack, .may_write = 1, .with = {IN_A_TREE}},
     UNPACK("flat", .tree = SLAB_TREE_FLAT),
@@ -480,6 +517,11 @@ const action actions[] = {
      .run = run_commit,
      .fresh = 1,
      .with = {.tree = SLAB_TREE_FAST, .devices = "all"}},
+    {.name = "slab_scene_commit, again, all devices",
+     .begin = begin_changed,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT, .devices = "all"}},
     {.name = "slab_closest, all devices, copied",
      .begin = begin_committed,
      .run = run_fixed,

@@ -14,24 +14,29 @@ static void place(harness_random *random, float point[3]) {
   for (int i = 0; i < 3; i++) point[i] = harness_uniform(random, -6.0f, 6.0f);
 }
 
-slab_status scene_add(slab_scene *scene, slab_shape shape, uint32_t count, uint32_t *geometry) {
+/* Adds a geometry, or updates one of that kind. */
+static slab_status add_or_update(slab_scene *scene, slab_shape shape, uint32_t count, bool update, uint32_t *geometry) {
   harness_random random = {1};
   slab_sphere spheres[SPHERES];
   float corners[CORNERS][3];
   uint32_t indices[3 * TRIANGLES];
   switch (shape) {
     case SLAB_PLANE:
-      return slab_scene_add_planes(scene, planes, 2, NULL, geometry);
+      return update ? slab_scene_update_planes(scene, *geometry, planes, 2)
+                    : slab_scene_add_planes(scene, planes, 2, NULL, geometry);
     case SLAB_SPHERE:
       for (int i = 0; i < SPHERES; i++) spheres[i] = (slab_sphere){{0, 0, 0}, 0.02f * (float)(i + 1)};
-      return slab_scene_add_spheres(scene, spheres, SPHERES, NULL, geometry);
+      return update ? slab_scene_update_spheres(scene, *geometry, spheres, SPHERES)
+                    : slab_scene_add_spheres(scene, spheres, SPHERES, NULL, geometry);
     case SLAB_OBB:
-      return slab_scene_add_obbs(scene, obbs, 2, NULL, geometry);
+      return update ? slab_scene_update_obbs(scene, *geometry, obbs, 2)
+                    : slab_scene_add_obbs(scene, obbs, 2, NULL, geometry);
     case SLAB_TRIANGLE: {
       const slab_mesh mesh = {corners[0], 0, CORNERS, indices, TRIANGLES};
       for (int i = 0; i < CORNERS; i++) place(&random, corners[i]);
       for (int i = 0; i < 3 * TRIANGLES; i++) indices[i] = harness_below(&random, CORNERS);
-      return slab_scene_add_mesh(scene, &mesh, NULL, geometry);
+      return update ? slab_scene_update_mesh(scene, *geometry, &mesh)
+                    : slab_scene_add_mesh(scene, &mesh, NULL, geometry);
     }
     case SLAB_BOX:
       break;
@@ -43,9 +48,19 @@ slab_status scene_add(slab_scene *scene, slab_shape shape, uint32_t count, uint3
     place(&random, boxes[i].lower);
     for (int k = 0; k < 3; k++) boxes[i].upper[k] = boxes[i].lower[k] + harness_uniform(&random, 0.0f, 1.0f);
   }
-  const slab_status status = slab_scene_add_boxes(scene, boxes, count, NULL, geometry);
+  const slab_status status = update ? slab_scene_update_boxes(scene, *geometry, boxes, count)
+                                    : slab_scene_add_boxes(scene, boxes, count, NULL, geometry);
   if (boxes != few) free(boxes);
   return status;
+}
+
+slab_status scene_add(slab_scene *scene, slab_shape shape, uint32_t count, uint32_t *geometry) {
+  return add_or_update(scene, shape, count, false, geometry);
+}
+
+slab_status scene_update(slab_scene *scene, slab_shape shape, uint32_t count) {
+  uint32_t geometry = (uint32_t)shape;
+  return add_or_update(scene, shape, count, true, &geometry);
 }
 
 void scene_fill(slab_scene *scene, uint32_t boxes) {

@@ -31,6 +31,8 @@ typedef struct setting {
   slab_query query;
   slab_tree tree;
   slab_shape shape;
+  slab_update update;
+  int again; /* the scene was changed and committed before */
   int copy; /* option of the context */
   slab_traversal traversal;
   int whole;           /* the rays are not cut into launches: the few that they are go their own way */
