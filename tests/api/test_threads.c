@@ -251,7 +251,8 @@ typedef struct watcher {
   atomic_uint seen;  /* changes of the frame */
 } watcher;
 
-/* All rays of a cast see the same frame, and none an older one than the cast before. Every other cast is of few rays. */
+/* All rays of a cast see the same frame, and none an older one than the cast before. Every other cast is of few rays.
+ */
 static void *watch(void *argument) {
   watcher *w = argument;
   slab_ray rays[TILES];

@@ -6,8 +6,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 layer=${1:-}
 if [[ -n $layer ]]; then kinds=("${kinds[-1]}"); fi
-groups=(closest distance any count all interval nearest agreement "${kinds[@]}" mask skip cull closed first segments ranges pairs trees edges
-  rooms invalid garbage)
+groups=(closest distance any count all interval nearest agreement "${kinds[@]}" mask skip cull closed first segments ranges pairs trees moving
+  edges rooms invalid garbage)
 
 # ---- a run ----
 all=()
@@ -21,7 +21,7 @@ for group in "${groups[@]}"; do
 done
 grep -qE '^together +[0-9]+ +[0-9]+ +0 ' table || fail "no sum: $(cat table)"
 [[ $(grep -c '"failures": 0' report.json) == $((${#groups[@]} + 1)) ]] || fail "failures in the JSON"
-for group in closest distance any count all interval nearest agreement mask skip cull closed first segments ranges trees edges rooms invalid garbage; do
+for group in closest distance any count all interval nearest agreement mask skip cull closed first segments ranges trees moving edges rooms invalid garbage; do
   grep -qE "^$group .* [1-9][0-9]* flat, [1-9][0-9]* wide, [1-9][0-9]* compressed" table || fail "$group does not meet every layout"
 done
 zeros=$(sed -nE 's/^edges .* ([0-9]+)\.[0-9] % exactly zero edge functions.*/\1/p' table)

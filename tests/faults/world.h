@@ -33,7 +33,7 @@ typedef struct setting {
   slab_shape shape;
   slab_update update;
   int again; /* the scene was changed and committed before */
-  int copy; /* option of the context */
+  int copy;  /* option of the context */
   slab_traversal traversal;
   int whole;           /* the rays are not cut into launches: the few that they are go their own way */
   uint32_t boxes;      /* number of boxes if not 0: more of them, so that the BVH's arrays are large */

@@ -1,6 +1,6 @@
 /* Sequences of calls of the scene API. The bytes select calls and arguments, in any order, valid or not. Each call
- * must return the status that its place in the sequence requires. Each result must equal the CPU reference's, and
- * must not be wrong by the oracle. */
+ * must return the status that its place in the sequence requires. Each result must equal the CPU reference's, must not
+ * be wrong by the oracle, and must equal that of a scene that was made anew of what the last commit saw. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,35 @@ enum {
   GUARD = 64
 };
 
+/* The primitives of a call, as the caller has them. */
+typedef struct given {
+  slab_shape kind;
+  uint32_t n;
+  union {
+    slab_obb obbs[PRIMITIVES_MAX];
+    float values[PRIMITIVES_MAX * SHAPE_FLOATS_MOST];
+  } shapes;
+  float vertices[3 * 4 * 4];
+  uint32_t indices[3 * PRIMITIVES_MAX], vertex_count;
+  size_t stride;
+  int soup;
+} given;
+
+/* A geometry that was added. */
+typedef struct known {
+  given given;
+  uint32_t mask;
+  int skip_invalid, enabled, removed;
+} known;
+
 typedef struct player {
   const uint8_t *at, *end;
   slab_context *context;
   slab_scene *scene;
   int committed;
-  uint32_t geometries;
-  long done; /* calls that returned SLAB_OK */
+  uint32_t geometries, seen_geometries;
+  known now[CALLS_MAX], seen[CALLS_MAX]; /* as they are, and as the last commit saw them */
+  long done;                             /* calls that returned SLAB_OK */
 } player;
 
 /* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays; and by the
@@ -108,65 +130,137 @@ static void renew(player *p) {
   slab_scene_destroy(p->scene);
   p->scene = NULL;
   p->committed = 0;
-  p->geometries = 0;
+  p->geometries = p->seen_geometries = 0;
   claim(said(p, slab_scene_create(p->context, &p->scene)) == SLAB_OK);
 }
 
-static slab_status add_mesh(player *p, const slab_geometry_options *options, uint32_t *geometry) {
-  float vertices[3 * 4 * 4];
-  uint32_t indices[3 * PRIMITIVES_MAX];
+static void read_mesh(player *p, given *g) {
   const uint32_t shape = byte(p);
-  slab_mesh mesh = {vertices,
-                    shape % 2         ? 16
-                    : shape % 16 == 2 ? 4
-                                      : 0,
-                    1 + shape / 16 % 8, indices, byte(p) % (PRIMITIVES_MAX + 1)};
-  numbers(p, vertices, mesh.vertex_count * (mesh.vertex_stride == 16 ? 4 : 3));
-  for (uint32_t i = 0; i < 3 * mesh.triangle_count; i++) indices[i] = byte(p) % 9;
-  if (shape % 8 == 4) mesh.indices = NULL;
-  return slab_scene_add_mesh(p->scene, &mesh, options, geometry);
+  g->stride = shape % 2 ? 16 : shape % 16 == 2 ? 4 : 0;
+  g->vertex_count = 1 + shape / 16 % 8;
+  g->n = byte(p) % (PRIMITIVES_MAX + 1);
+  numbers(p, g->vertices, g->vertex_count * (g->stride == 16 ? 4 : 3));
+  for (uint32_t i = 0; i < 3 * g->n; i++) g->indices[i] = byte(p) % 9;
+  g->soup = shape % 8 == 4;
 }
 
-static slab_status add_kind(player *p, slab_shape kind, const slab_geometry_options *options, uint32_t *geometry) {
-  union {
-    slab_obb obbs[PRIMITIVES_MAX];
-    float values[PRIMITIVES_MAX * SHAPE_FLOATS_MOST];
-  } u;
-  if (kind == SLAB_TRIANGLE) return add_mesh(p, options, geometry);
-  const uint32_t n = byte(p) % (PRIMITIVES_MAX + 1);
-  numbers(p, u.values, n * shape_floats(kind));
-  for (uint32_t i = 0; kind == SLAB_OBB && i < n; i++) sound_axes(p, u.obbs[i].axes);
-  return shape_add_array(p->scene, kind, u.values, n, options, geometry);
+static void read_given(player *p, slab_shape kind, given *g) {
+  memset(g, 0, sizeof *g);
+  g->kind = kind;
+  if (kind == SLAB_TRIANGLE) {
+    read_mesh(p, g);
+    return;
+  }
+  g->n = byte(p) % (PRIMITIVES_MAX + 1);
+  numbers(p, g->shapes.values, g->n * shape_floats(kind));
+  for (uint32_t i = 0; kind == SLAB_OBB && i < g->n; i++) sound_axes(p, g->shapes.obbs[i].axes);
+}
+
+static slab_mesh mesh_of(const given *g) {
+  return (slab_mesh){g->vertices, g->stride, g->vertex_count, g->soup ? NULL : g->indices, g->n};
+}
+
+static slab_status add_given(slab_scene *scene, const given *g, const slab_geometry_options *options, uint32_t *id) {
+  const slab_mesh mesh = mesh_of(g);
+  if (g->kind == SLAB_TRIANGLE) return slab_scene_add_mesh(scene, &mesh, options, id);
+  return shape_add_array(scene, g->kind, g->shapes.values, g->n, options, id);
 }
 
 static void add(player *p, slab_shape kind) {
   const uint32_t choice = byte(p);
   uint32_t geometry = 12345, skipped = 12345;
   const slab_geometry_options options = {choice / 4 % 4, choice % 2, &skipped};
-  const slab_status status = said(p, add_kind(p, kind, choice % 4 == 2 ? NULL : &options, &geometry));
+  known *k = &p->now[p->geometries];
+  read_given(p, kind, &k->given);
+  k->mask = choice % 4 == 2 ? 0 : options.mask;
+  k->skip_invalid = choice % 4 == 2 ? 0 : options.skip_invalid;
+  k->enabled = 1;
+  k->removed = 0;
+  const slab_status status = said(p, add_given(p->scene, &k->given, choice % 4 == 2 ? NULL : &options, &geometry));
   if (status == SLAB_OK) {
-    claim(!p->committed && geometry == p->geometries);
+    claim(geometry == p->geometries);
     p->geometries++;
   } else {
-    claim(status == SLAB_INVALID_ARGUMENT || (p->committed && status == SLAB_INVALID_STATE));
+    claim(status == SLAB_INVALID_ARGUMENT);
     claim(geometry == 12345 && skipped == 12345);
-    claim(p->committed || kind == SLAB_TRIANGLE || choice % 2 == 0);
+    claim(kind == SLAB_TRIANGLE || choice % 2 == 0);
   }
 }
 
+/* What a mesh without indices is after an update: its vertices may be those of the indices that the geometry has. */
+static void keep_indices(given *to, const given *from) {
+  if (from->kind != SLAB_TRIANGLE || !to->soup || from->soup) return;
+  memcpy(to->indices, from->indices, sizeof to->indices);
+  to->soup = 0;
+}
+
+static void update(player *p) {
+  const uint32_t id = byte(p) % (p->geometries + 2), kind = byte(p);
+  given g;
+  known *k = id < p->geometries ? &p->now[id] : NULL;
+  read_given(p, k != NULL && kind % 8 != 0 ? k->given.kind : (slab_shape)(kind / 8 % SHAPE_KINDS), &g);
+  const int fits = k != NULL && !k->removed && g.kind == k->given.kind && g.n == k->given.n;
+  const slab_mesh mesh = mesh_of(&g);
+  const slab_status status =
+      said(p, g.kind == SLAB_TRIANGLE ? slab_scene_update_mesh(p->scene, id, &mesh)
+                                      : shape_update_array(p->scene, id, g.kind, g.shapes.values, g.n));
+  claim(status == SLAB_OK || status == SLAB_INVALID_ARGUMENT);
+  claim(status != SLAB_OK || fits);
+  claim(status == SLAB_OK || !fits || !k->skip_invalid || g.kind == SLAB_TRIANGLE);
+  if (status != SLAB_OK) return;
+  keep_indices(&g, &k->given);
+  k->given = g;
+}
+
+static void enable_or_remove(player *p, int removes) {
+  const uint32_t id = byte(p) % (p->geometries + 2);
+  const int enabled = byte(p) % 3 == 0;
+  known *k = id < p->geometries ? &p->now[id] : NULL;
+  const slab_status status =
+      said(p, removes ? slab_scene_remove(p->scene, id) : slab_scene_enable(p->scene, id, enabled));
+  claim(status == (k != NULL && !k->removed ? SLAB_OK : SLAB_INVALID_ARGUMENT));
+  if (status != SLAB_OK) return;
+  if (removes)
+    k->removed = 1;
+  else
+    k->enabled = enabled;
+}
+
 static void commit(player *p) {
-  const slab_build_options options = {.tree = (slab_tree)(byte(p) % 5)};
-  const int unknown = (unsigned)options.tree > SLAB_TREE_HIGH;
+  const uint32_t choice = byte(p);
+  const slab_build_options options = {.tree = (slab_tree)(choice % 5), .update = (slab_update)(choice / 64)};
+  const int unknown = (unsigned)options.tree > SLAB_TREE_HIGH || (unsigned)options.update > SLAB_UPDATE_REBUILD;
   const slab_status status = said(p, slab_scene_commit(p->scene, &options));
-  claim(status == (p->committed ? SLAB_INVALID_STATE : unknown ? SLAB_INVALID_ARGUMENT : SLAB_OK));
-  p->committed = p->committed || !unknown;
+  claim(status == (unknown ? SLAB_INVALID_ARGUMENT : SLAB_OK));
+  if (unknown) return;
+  p->committed = 1;
+  memcpy(p->seen, p->now, sizeof p->seen);
+  p->seen_geometries = p->geometries;
+}
+
+/* A scene of what the last commit saw, which nothing has changed. Void primitives stand for what
+ * is not seen. */
+static slab_scene *made_anew(player *p) {
+  const slab_build_options flat = {.tree = SLAB_TREE_FLAT};
+  slab_scene *scene = NULL;
+  claim(slab_scene_create(p->context, &scene) == SLAB_OK);
+  for (uint32_t i = 0; i < p->seen_geometries; i++) {
+    const known *k = &p->seen[i];
+    given nothing = {.kind = k->given.kind, .n = k->given.n, .soup = 1};
+    const int hidden = k->removed || !k->enabled;
+    const slab_geometry_options options = {.mask = k->mask, .skip_invalid = hidden || k->skip_invalid};
+    for (size_t f = 0; f < sizeof nothing.shapes.values / sizeof(float); f++) nothing.shapes.values[f] = NAN;
+    claim(add_given(scene, hidden ? &nothing : &k->given, &options, NULL) == SLAB_OK);
+  }
+  claim(slab_scene_commit(scene, &flat) == SLAB_OK);
+  return scene;
 }
 
 static void ask_info(player *p) {
   slab_scene_stats stats;
   const slab_status status = said(p, slab_scene_info(p->scene, &stats));
   claim(status == (p->committed ? SLAB_OK : SLAB_INVALID_STATE));
-  if (status == SLAB_OK) claim(stats.geometries == p->geometries);
+  if (status == SLAB_OK) claim(stats.geometries == p->seen_geometries);
 }
 
 static int cancel(void *user, uint64_t done, uint64_t total) {
@@ -215,11 +309,24 @@ static slab_status cast_all(player *p, const slab_ray *rays, size_t n, const sla
   return capacity < required ? SLAB_OK : status;
 }
 
+static void compare_anew(player *p, slab_query query, const slab_ray *rays, size_t n, const unsigned char *results,
+                         const slab_cast_options *options) {
+  const guarded wanted = guarded_room(n * slab_result_size(query));
+  slab_cast_options quiet = *options;
+  slab_scene *anew = made_anew(p);
+  quiet.progress = NULL;
+  claim(cast_query(anew, query, rays, n, wanted.bytes + GUARD, &quiet) == SLAB_OK);
+  claim(memcmp(wanted.bytes + GUARD, results, n * slab_result_size(query)) == 0);
+  slab_scene_destroy(anew);
+  guarded_free(wanted);
+}
+
 static slab_status cast_one(player *p, slab_query query, const slab_ray *rays, size_t n,
                             const slab_cast_options *options) {
   const guarded results = guarded_room(n * slab_result_size(query));
   const slab_status status = said(p, cast_query(p->scene, query, rays, n, results.bytes + GUARD, options));
   if (status == SLAB_OK) judge(p, query, rays, n, results.bytes + GUARD, NULL, options);
+  if (status == SLAB_OK) compare_anew(p, query, rays, n, results.bytes + GUARD, options);
   guarded_free(results);
   return status;
 }
@@ -256,8 +363,12 @@ long fuzz_one(const uint8_t *data, size_t size) {
   player p = {.at = data, .end = data + size, .context = context_for(size)};
   renew(&p);
   for (int calls = 0; p.at < p.end && calls < CALLS_MAX; calls++) {
-    const uint32_t call = byte(&p) % 12;
-    if (call < 5)
+    const uint32_t first = byte(&p), call = first % 12;
+    if (first >= 252)
+      enable_or_remove(&p, first % 2);
+    else if (first >= 228)
+      update(&p);
+    else if (call < 5)
       add(&p, (slab_shape)call);
     else if (call == 5)
       commit(&p);

@@ -84,9 +84,13 @@ int verify_check(verify_run *run, slab_scene *scene, slab_query query, const ans
 
 /* ---- scenes, in every layout ------------------------------------------------ */
 
-slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene) {
+slab_context *verify_context(const verify_run *run, verify_way way) {
   slab_context *const contexts[WAYS] = {run->context, run->wide[SLAB_TRAVERSAL_AUTO], run->compressed};
-  return slab_scene_create(contexts[way], scene);
+  return contexts[way];
+}
+
+slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene) {
+  return slab_scene_create(verify_context(run, way), scene);
 }
 
 slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n) {

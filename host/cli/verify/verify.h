@@ -103,6 +103,7 @@ int verify_status(const verify_run *run, slab_status status);
 int verify_check(verify_run *run, slab_scene *scene, slab_query query, const answers *a, size_t n,
                  const slab_cast_options *options, int judged);
 
+slab_context *verify_context(const verify_run *run, verify_way way);
 /* Creates an empty scene for this layout. */
 slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene);
 /* Commits a scene. `tree` is the build quality if the layout has a BVH. n rays will be cast at it. */
@@ -112,6 +113,7 @@ slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_
 verify_step verify_row, verify_agreement, verify_pairs; /* verify_rows.c */
 verify_step verify_edges, verify_rooms;                 /* verify_closed.c */
 verify_step verify_trees;                               /* verify_trees.c */
+verify_step verify_moving;                              /* verify_moving.c */
 verify_step verify_invalid, verify_garbage;             /* verify_hostile.c */
 int verify_enough_zeros(verify_run *run), verify_time_invalid(verify_run *run);
 
