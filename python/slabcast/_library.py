@@ -16,6 +16,7 @@ QUERIES = ("closest", "distance", "any", "count", "all", "interval", "nearest")
 CULLS = ("none", "back", "front")
 EDGES = ("half_open", "closed")
 BUILDS = ("default", "flat", "fast", "high")
+UPDATES = "auto", "refit", "rebuild"
 LAYOUTS = ("default", "wide", "compressed")
 TRAVERSALS = ("auto", "packets", "single", "interleaved", "sorted")
 SHAPES = ("plane", "sphere", "box", "obb", "triangle")
@@ -123,7 +124,7 @@ class GeometryOptions(ctypes.Structure):
 
 
 class BuildOptions(ctypes.Structure):
-    _fields_ = [("tree", c_int)]
+    _fields_ = [("tree", c_int), ("update", c_int)]
 
 
 class SceneStats(ctypes.Structure):
@@ -232,6 +233,7 @@ def _open() -> ctypes.CDLL:
 library = _open()
 _mesh, _geometry, _cast = POINTER(Mesh), POINTER(GeometryOptions), POINTER(CastOptions)
 _each = (c_void_p, c_void_p, c_size_t, c_void_p, _cast)
+_update = (c_void_p, c_uint32, c_void_p, c_uint32)
 _add = (c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32))
 for _name, _arguments in {
     "devices": (c_void_p, c_size_t, POINTER(c_size_t)),
@@ -244,6 +246,13 @@ for _name, _arguments in {
     "scene_add_boxes": _add,
     "scene_add_obbs": _add,
     "scene_add_mesh": (c_void_p, _mesh, _geometry, POINTER(c_uint32)),
+    "scene_update_planes": _update,
+    "scene_update_spheres": _update,
+    "scene_update_boxes": _update,
+    "scene_update_obbs": _update,
+    "scene_update_mesh": (c_void_p, c_uint32, _mesh),
+    "scene_enable": (c_void_p, c_uint32, c_int),
+    "scene_remove": (c_void_p, c_uint32),
     "scene_commit": (c_void_p, POINTER(BuildOptions)),
     "scene_info": (c_void_p, POINTER(SceneStats)),
     "scene_pack": (c_void_p, c_void_p, c_size_t, POINTER(c_size_t)),

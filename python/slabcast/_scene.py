@@ -60,9 +60,10 @@ def _address(array: NDArray[Any]) -> int:
 class Scene:
     """Geometry, and casts on it.
 
-    The first cast, or commit(), lays the scene out on its device; nothing can be added after that. Several threads may
-    cast on one scene at once: the GIL is free while rays are cast. Answers are the same, bit by bit, on every device,
-    by every build and in any order of rays.
+    The first cast, or commit(), lays the scene out on its device. After that geometries can be added, updated,
+    disabled, enabled and removed, which casts see after the next commit(). Several threads may cast on one scene at
+    once, and while another one changes and commits it: the GIL is free while rays are cast. Answers are the same, bit
+    by bit, on every device, by every build, after every way to a scene and in any order of rays.
 
     A scene can be pickled and copied, which commits it. As a context manager it is closed at the end. A process that
     was forked makes scenes of its own: casts on its parent's raise InvalidState.
@@ -104,10 +105,11 @@ class Scene:
 
     def _setup(self, options: dict[str, Any]) -> None:
         self._options = options
-        self._build = _library.BuildOptions(index_of("build", options["build"], _library.BUILDS))
+        self._build = index_of("build", options["build"], _library.BUILDS)
         self._context = open_context(*(options[name] for name in ("device", "threads", "traversal", "layout")))
         self._lock = threading.Lock()  # of those who build
         self._skipped: list[int] = []
+        self._counts: list[int] = []  # primitives of each geometry
         self._hits_per_ray = 8.0  # that all() makes room for; it grows
 
     # ---- geometry ----
@@ -121,26 +123,9 @@ class Scene:
             mask: rays whose mask has a bit in common see the geometry; 0: all bits.
             skip_invalid: drops triangles that would be refused, by which ids do not change.
         """
-        corners = float_array("vertices", vertices, apart=True)
-        shaped("vertices", corners, 3)
-        corners = corners if corners.ndim == 2 else corners.reshape(-1, 3)
-        if indices is None:
-            if len(corners) % 3:
-                raise InvalidArgument(f"vertices has {len(corners)} rows, which make no whole triangles")
-            words, triangles = None, len(corners) // 3
-        else:
-            words = word_array("indices", indices)
-            if words.size or words.ndim != 1:
-                shaped("indices", words, 3)
-            triangles = words.size // 3
-        mesh = _library.Mesh(
-            _address(corners),
-            corners.strides[0] if len(corners) else 12,
-            word("the number of vertices", len(corners)),
-            None if words is None else _address(words),
-            word("the number of triangles", triangles),
-        )
+        mesh, _kept = _mesh(vertices, indices)
         return self._add(
+            mesh.triangle_count,
             mask,
             skip_invalid,
             lambda scene, options, geometry: library.slab_scene_add_mesh(scene, byref(mesh), options, geometry),
@@ -149,41 +134,34 @@ class Scene:
     def add_boxes(self, lower: Array, upper: Array, *, mask: int = 0) -> int:
         """Adds axis-aligned boxes with corners (..., 3) and (..., 3), which may be infinite. Inverted and NaN boxes are
         never hit. Returns the id of the geometry."""
-        return self._add_rows(
-            library.slab_scene_add_boxes, joined(("lower", lower, 3), ("upper", upper, 3)), mask, False
-        )
+        return self._add_rows(library.slab_scene_add_boxes, _boxes(lower, upper), mask, False)
 
     def add_spheres(self, centers: Array, radii: Array, *, mask: int = 0, skip_invalid: bool = False) -> int:
         """Adds spheres with centers (..., 3) and radii (...). Returns the id of the geometry."""
-        return self._add_rows(
-            library.slab_scene_add_spheres, joined(("centers", centers, 3), ("radii", radii, 0)), mask, skip_invalid
-        )
+        return self._add_rows(library.slab_scene_add_spheres, _spheres(centers, radii), mask, skip_invalid)
 
     def add_planes(self, normals: Array, offsets: Array, *, mask: int = 0, skip_invalid: bool = False) -> int:
         """Adds planes, the points x with normal . x = offset: normals (..., 3), of any length, and offsets (...).
         Returns the id of the geometry."""
-        return self._add_rows(
-            library.slab_scene_add_planes, joined(("normals", normals, 3), ("offsets", offsets, 0)), mask, skip_invalid
-        )
+        return self._add_rows(library.slab_scene_add_planes, _planes(normals, offsets), mask, skip_invalid)
 
     def add_obbs(
         self, centers: Array, half_sizes: Array, axes: Array, *, mask: int = 0, skip_invalid: bool = False
     ) -> int:
         """Adds oriented boxes: centers (..., 3), half sizes (..., 3), and axes (..., 3, 3) whose rows are orthonormal
         within 1e-5. Returns the id of the geometry."""
-        frames = host_array("axes", axes)
-        shaped("axes", frames, 3, 3)
-        flat = frames.reshape(*frames.shape[:-2], 9)
-        boxes = joined(("centers", centers, 3), ("half_sizes", half_sizes, 3), ("axes", flat, 9))
-        return self._add_rows(library.slab_scene_add_obbs, boxes, mask, skip_invalid)
+        return self._add_rows(library.slab_scene_add_obbs, _obbs(centers, half_sizes, axes), mask, skip_invalid)
 
     def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, skip_invalid: bool) -> int:
-        n = word("the number of primitives", array.size // array.shape[-1])
+        n = _rows(array)
         return self._add(
-            mask, skip_invalid, lambda scene, options, geometry: function(scene, _address(array), n, options, geometry)
+            n,
+            mask,
+            skip_invalid,
+            lambda scene, options, geometry: function(scene, _address(array), n, options, geometry),
         )
 
-    def _add(self, mask: int, skip_invalid: bool, call: Callable[[int, Any, Any], int]) -> int:
+    def _add(self, n: int, mask: int, skip_invalid: bool, call: Callable[[int, Any, Any], int]) -> int:
         geometry, skipped = c_uint32(), c_uint32()
         options = _library.GeometryOptions(
             word("mask", mask), bool(skip_invalid), cast(byref(skipped), POINTER(c_uint32))
@@ -191,20 +169,77 @@ class Scene:
         with self._lock:
             must(call(self._open().pointer, byref(options), byref(geometry)))
             self._skipped.append(skipped.value)
+            self._counts.append(n)
         return geometry.value
+
+    # ---- changes ----
+
+    def update_mesh(self, geometry: int, vertices: Array, indices: Array = None) -> None:
+        """Replaces the triangles of a geometry by as many others; casts see them after the next commit().
+
+        Args:
+            geometry: the id that add_mesh returned.
+            vertices: (n, 3) float32.
+            indices: as in add_mesh; None keeps those that the geometry has, which is the fastest update and needs as
+                many vertices as there were.
+        """
+        geometry = word("geometry", geometry)
+        mesh, _kept = _mesh(vertices, indices, self._counts[geometry] if geometry < len(self._counts) else 0)
+        self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)))
+
+    def update_boxes(self, geometry: int, lower: Array, upper: Array) -> None:
+        """Replaces the boxes of a geometry by as many others; casts see them after the next commit()."""
+        self._update_rows(library.slab_scene_update_boxes, geometry, _boxes(lower, upper))
+
+    def update_spheres(self, geometry: int, centers: Array, radii: Array) -> None:
+        """Replaces the spheres of a geometry by as many others; casts see them after the next commit()."""
+        self._update_rows(library.slab_scene_update_spheres, geometry, _spheres(centers, radii))
+
+    def update_planes(self, geometry: int, normals: Array, offsets: Array) -> None:
+        """Replaces the planes of a geometry by as many others; casts see them after the next commit()."""
+        self._update_rows(library.slab_scene_update_planes, geometry, _planes(normals, offsets))
+
+    def update_obbs(self, geometry: int, centers: Array, half_sizes: Array, axes: Array) -> None:
+        """Replaces the oriented boxes of a geometry by as many others; casts see them after the next commit()."""
+        self._update_rows(library.slab_scene_update_obbs, geometry, _obbs(centers, half_sizes, axes))
+
+    def enable(self, geometry: int) -> None:
+        """Lets rays see a geometry again that was disabled, after the next commit()."""
+        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 1))
+
+    def disable(self, geometry: int) -> None:
+        """Hides a geometry from all rays, whatever their masks, after the next commit()."""
+        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 0))
+
+    def remove(self, geometry: int) -> None:
+        """Removes a geometry for ever, after the next commit(). Its id is not used again, and others keep theirs."""
+        self._change(lambda scene: library.slab_scene_remove(scene, word("geometry", geometry)))
+
+    def _update_rows(self, function: Any, geometry: int, array: NDArray[np.float32]) -> None:
+        n = _rows(array)
+        self._change(lambda scene: function(scene, word("geometry", geometry), _address(array), n))
+
+    def _change(self, call: Callable[[int], int]) -> None:
+        with self._lock:
+            must(call(self._open().pointer))
 
     @property
     def skipped(self) -> tuple[int, ...]:
         """For each geometry how many primitives skip_invalid dropped."""
         return tuple(self._skipped)
 
-    def commit(self) -> None:
-        """Lays the scene out on its device, as the first cast does."""
+    def commit(self, update: str = "auto") -> None:
+        """Lays the scene out on its device, as the first cast does, or lets casts see what has changed since.
+
+        Args:
+            update: what becomes of the BVH of the last commit. "refit" gives its nodes new bounds, in a fraction of the
+                time of a build; rays take longer the more the scene has changed in shape. "rebuild" builds it anew.
+                "auto" refits until rays would take a third longer. It changes no answer.
+        """
+        options = _library.BuildOptions(self._build, index_of("update", update, _library.UPDATES))
         with self._lock:
-            scene = self._open()
-            if not self._is_committed:
-                must(library.slab_scene_commit(scene.pointer, byref(self._build)))
-                self._is_committed = True
+            must(library.slab_scene_commit(self._open().pointer, byref(options)))
+            self._is_committed = True
 
     def close(self) -> None:
         """Frees the scene, as soon as no cast runs on it. Calls after that raise InvalidState."""
@@ -501,17 +536,65 @@ class Scene:
         must(library.slab_scene_pack(scene.pointer, None, 0, byref(size)))
         packed = np.empty(size.value, np.uint8)
         must(library.slab_scene_pack(scene.pointer, _address(packed), size, byref(size)))
-        return {"options": self._options, "skipped": self._skipped, "packed": packed}
+        return {"options": self._options, "skipped": self._skipped, "counts": self._counts, "packed": packed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._setup(state["options"])
-        self._skipped = state["skipped"]
+        self._skipped, self._counts = list(state["skipped"]), list(state["counts"])
         packed, scene = state["packed"], c_void_p()
         if _address(packed) % 8:
             packed = packed.copy()
         must(library.slab_scene_unpack(self._context.pointer, _address(packed), packed.size, byref(scene)))
         self._scene = Handle(scene, library.slab_scene_destroy)
         self._is_committed = True
+
+
+def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_library.Mesh, tuple[Any, ...]]:
+    """A mesh, and the arrays that it points to. triangles: of a geometry that keeps its indices."""
+    corners = float_array("vertices", vertices, apart=True)
+    shaped("vertices", corners, 3)
+    corners = corners if corners.ndim == 2 else corners.reshape(-1, 3)
+    words = None
+    if indices is not None:
+        words = word_array("indices", indices)
+        if words.size or words.ndim != 1:
+            shaped("indices", words, 3)
+        triangles = words.size // 3
+    elif triangles == 0:
+        if len(corners) % 3:
+            raise InvalidArgument(f"vertices has {len(corners)} rows, which make no whole triangles")
+        triangles = len(corners) // 3
+    mesh = _library.Mesh(
+        _address(corners),
+        corners.strides[0] if len(corners) else 12,
+        word("the number of vertices", len(corners)),
+        None if words is None else _address(words),
+        word("the number of triangles", triangles),
+    )
+    return mesh, (corners, words)
+
+
+def _boxes(lower: Array, upper: Array) -> NDArray[np.float32]:
+    return joined(("lower", lower, 3), ("upper", upper, 3))
+
+
+def _spheres(centers: Array, radii: Array) -> NDArray[np.float32]:
+    return joined(("centers", centers, 3), ("radii", radii, 0))
+
+
+def _planes(normals: Array, offsets: Array) -> NDArray[np.float32]:
+    return joined(("normals", normals, 3), ("offsets", offsets, 0))
+
+
+def _obbs(centers: Array, half_sizes: Array, axes: Array) -> NDArray[np.float32]:
+    frames = host_array("axes", axes)
+    shaped("axes", frames, 3, 3)
+    flat = frames.reshape(*frames.shape[:-2], 9)
+    return joined(("centers", centers, 3), ("half_sizes", half_sizes, 3), ("axes", flat, 9))
+
+
+def _rows(array: NDArray[np.float32]) -> int:
+    return word("the number of primitives", array.size // array.shape[-1])
 
 
 def _stats(scene: Handle) -> _library.SceneStats:

@@ -36,10 +36,7 @@ class RaycastingScene:
     def __init__(self, nthreads: int = 0, device: Any = None) -> None:
         if device is not None and not str(device).startswith("CPU"):
             raise InvalidArgument(f"device is {device}; what is taken is CPU:0")
-        self._threads = nthreads
-        self._meshes: list[tuple[NDArray[np.float32], NDArray[np.uint32]]] = []
-        self._scene = self._laid_out()
-        self._is_cast = False  # so nothing can be added to it
+        self._scene = Scene("cpu", threads=nthreads)
 
     def add_triangles(self, vertex_positions: Any = None, triangle_indices: Any = None, *, mesh: Any = None) -> int:
         """Adds a mesh, and returns its geometry id: (n, 3) float32 and (m, 3) uint32, or one
@@ -52,11 +49,7 @@ class RaycastingScene:
         else:
             vertices = _require("vertex_positions", vertex_positions, np.float32, 3)
             indices = _require("triangle_indices", triangle_indices, np.uint32, 3)
-        if self._is_cast:
-            self._scene, self._is_cast = self._laid_out(), False
-        geometry = self._scene.add_mesh(vertices, indices)
-        self._meshes.append((vertices.copy(), indices.copy()))
-        return geometry
+        return self._scene.add_mesh(vertices, indices)
 
     def cast_rays(self, rays: Any, nthreads: int = 0) -> dict[str, Any]:
         """The first hit of each ray of (..., 6) float32, origin and direction: t_hit (...) float32, in lengths of the
@@ -117,14 +110,8 @@ class RaycastingScene:
             return _out(_pinhole(*arguments, **named))
         return _out(_look_at(*arguments, **named))
 
-    def _laid_out(self) -> Scene:
-        scene = Scene("cpu", threads=self._threads)
-        for vertices, indices in self._meshes:
-            scene.add_mesh(vertices, indices)
-        return scene
-
     def _cast(self) -> Scene:
-        self._is_cast = True
+        self._scene.commit()  # which is nothing where no mesh was added
         return self._scene
 
 

@@ -33,6 +33,7 @@ ENUMS = {
     "CULL_": _library.CULLS,
     "EDGES_": _library.EDGES,
     "TREE_": _library.BUILDS,
+    "UPDATE_": _library.UPDATES,
     "LAYOUT_": _library.LAYOUTS,
     "TRAVERSAL_": _library.TRAVERSALS,
     "DEVICE_": _library.DEVICE_TYPES,

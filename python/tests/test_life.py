@@ -17,11 +17,85 @@ import shapes
 import slabcast
 
 
-def test_nothing_is_added_after_the_first_cast(scene, rays):
-    scene.any(rays)
-    with pytest.raises(slabcast.InvalidState, match="commit"):
-        scene.add_mesh(*shapes.box())
+def down(x=0.0):
+    """A ray from z = 9 down the line (x, 0)."""
+    return np.array([x, 0, 9, 0, 0, 0, -1, np.inf], np.float32)
+
+
+def test_casts_see_a_change_after_the_next_commit(scene, rays):
+    before = scene.closest(rays).tobytes()
+    ball = scene.add_spheres([0, 0, 30], 1)
+    assert scene.closest(rays).tobytes() == before
+    scene.commit()
+    up = np.array([0, 0, 90, 0, 0, 0, -1, np.inf], np.float32)
+    assert scene.distance(up) == 59
+    scene.update_spheres(ball, [0, 0, 40], 1)
+    assert scene.distance(up) == 59
+    scene.commit("refit")
+    assert scene.distance(up) == 49
+    scene.disable(ball)
+    scene.commit()
+    assert scene.closest(rays).tobytes() == before
+    scene.enable(ball)
+    scene.commit("rebuild")
+    assert scene.nearest(up)["geometry"] == ball
+    scene.remove(ball)
+    scene.commit()
     scene.commit()  # once more is nothing
+    assert scene.closest(rays).tobytes() == before
+    for call in (
+        lambda: scene.enable(ball),
+        lambda: scene.remove(ball),
+        lambda: scene.update_spheres(ball, [0, 0, 0], 1),
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match="removed"):
+            call()
+    with pytest.raises(slabcast.InvalidArgument, match="update is 'often'"):
+        scene.commit("often")
+
+
+def test_every_kind_can_be_updated():
+    scene, eye = slabcast.Scene("cpu", build="fast"), np.eye(3)
+    vertices, indices = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32), [[0, 1, 2], [0, 2, 3]]
+    mesh = scene.add_mesh(vertices, indices)
+    soup = scene.add_mesh(vertices[[0, 1, 2]] + [10, 0, 0])
+    boxes = scene.add_boxes([19, -1, -1], [21, 1, 0])
+    balls = scene.add_spheres([30, 0, -1], 1)
+    obbs = scene.add_obbs([40, 0, -1], [1, 1, 1], eye)
+    planes = scene.add_planes([1, 0, 1], 50)
+    at = np.stack([down(x) for x in (0.25, 10.25, 20, 30, 40)])
+    assert (scene.distance(at) == 9).all()
+    lift = np.array([0, 0, 2], np.float32)
+    scene.update_mesh(mesh, vertices + lift)
+    scene.update_mesh(soup, vertices[[0, 1, 2]] + [10, 0, 0] + lift)
+    scene.update_boxes(boxes, [19, -1, 1], [21, 1, 2])
+    scene.update_spheres(balls, [30, 0, 1], 1)
+    scene.update_obbs(obbs, [40, 0, 1], [1, 1, 1], eye)
+    scene.update_planes(planes, [0, 0, 1], 1)
+    scene.commit()
+    assert (scene.distance(at) == 7).all() and scene.distance(down(99)) == 8
+    scene.update_mesh(mesh, vertices[::-1] + 2 * lift, [[3, 2, 1], [3, 1, 0]])
+    scene.commit()
+    assert scene.distance(at)[0] == 5 and scene.check("closest", at, scene.closest(at)).mismatches == 0
+    other = pickle.loads(pickle.dumps(scene))
+    other.update_mesh(mesh, vertices[::-1] + lift)
+    other.commit()
+    assert other.distance(at)[0] == 7 and scene.distance(at)[0] == 5
+
+
+def test_updates_that_do_not_fit_are_refused(scene, rays):
+    before = scene.closest(rays).tobytes()
+    for call, match in (
+        (lambda: scene.update_mesh(0, np.zeros((3, 3))), "vertices for the indices"),
+        (lambda: scene.update_mesh(0, np.zeros((3, 3)), [[0, 1, 2]]), "1 primitives for geometry 0"),
+        (lambda: scene.update_mesh(7, np.zeros((3, 3))), "geometry 7"),
+        (lambda: scene.update_boxes(0, [0, 0, 0], [1, 1, 1]), "not a box"),
+        (lambda: scene.disable(-1), "geometry is -1"),
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match=match):
+            call()
+    scene.commit("rebuild")
+    assert scene.closest(rays).tobytes() == before
 
 
 def test_calls_after_close_are_refused(scene, rays):
