@@ -110,7 +110,7 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
 SHAPES(ADD_OF)
 #undef ADD_OF
 
-static slab_status check_mesh(const char *function, const slab_mesh *mesh) {
+slab_status scene_check_mesh(const char *function, const slab_mesh *mesh) {
   if (mesh == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: mesh is NULL", function);
   if (mesh->triangle_count == 0) return SLAB_OK;
   if (mesh->vertices == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: vertices is NULL", function);
@@ -123,7 +123,7 @@ static slab_status check_mesh(const char *function, const slab_mesh *mesh) {
 slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const slab_geometry_options *options,
                                 uint32_t *geometry) {
   const char *function = "slab_scene_add_mesh";
-  const slab_status status = check_mesh(function, mesh);
+  const slab_status status = scene_check_mesh(function, mesh);
   if (status != SLAB_OK) return status;
   addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, false};
   return add(scene, &a, options, geometry);
@@ -148,8 +148,7 @@ static slab_status find(const slab_scene *scene, const char *function, uint32_t 
   return SLAB_OK;
 }
 
-/* Replaces the primitives of a geometry. The scene does not change before every primitive is accepted. */
-static slab_status update(slab_scene *scene, uint32_t geometry, addition *a) {
+slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
   added_geometry *of = NULL;
   slab_status status = check_array(scene, a);
   if (status == SLAB_OK) status = find(scene, a->function, geometry, &of);
@@ -181,7 +180,7 @@ static slab_status update(slab_scene *scene, uint32_t geometry, addition *a) {
 #define UPDATE_OF_ARRAY(shape, name, names, noun)                                                                      \
   slab_status slab_scene_update_##names(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, uint32_t n) { \
     addition a = {"slab_scene_update_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, false};           \
-    return update(scene, geometry, &a);                                                                                \
+    return scene_update(scene, geometry, &a);                                                                          \
   }
 #define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, name, names, noun)
 SHAPES(UPDATE_OF)
@@ -189,10 +188,10 @@ SHAPES(UPDATE_OF)
 
 slab_status slab_scene_update_mesh(slab_scene *scene, uint32_t geometry, const slab_mesh *mesh) {
   const char *function = "slab_scene_update_mesh";
-  const slab_status status = check_mesh(function, mesh);
+  const slab_status status = scene_check_mesh(function, mesh);
   if (status != SLAB_OK) return status;
   addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, false};
-  return update(scene, geometry, &a);
+  return scene_update(scene, geometry, &a);
 }
 
 slab_status slab_scene_enable(slab_scene *scene, uint32_t geometry, int enabled) {

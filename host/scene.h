@@ -43,6 +43,10 @@ static inline void scene_leave(const scene_reading *r) { readers_leave(r->inside
 /* Adds the next geometry to the list, which must have room, and takes the reference of its values. */
 void scene_append(slab_scene *, const added_geometry *);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
+/* Replaces the primitives of a geometry. The scene does not change before every primitive is accepted. */
+slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
+slab_status scene_check_mesh(const char *function, const slab_mesh *);
+
 /* The geometries as they are now. numbered: a snapshot whose global primitive ids are kept; NULL: numbers them anew. */
 slab_status scene_snapshot(const slab_scene *, const snapshot *numbered, snapshot **);
 /* Lets casts that begin from now on read this one. */

@@ -66,6 +66,31 @@ SLAB_API slab_status slab_enqueue(slab_scene *, const slab_batch *, cl_command_q
                                   const cl_event *wait, cl_event *done);
 /** @} */
 
+/* The updates of slabcast.h, from buffers of the scene's OpenCL context, after `wait_count` events of `wait`. The calls
+ * block until the buffers are read, and the values are then checked and kept in host memory, as those of slabcast.h
+ * are: what is refused is the same. shapes: n values of the struct. SLAB_INVALID_ARGUMENT also where a buffer is too
+ * small or of another context, or an offset is not aligned; SLAB_UNSUPPORTED on a device that is not of OpenCL. */
+SLAB_API slab_status slab_scene_update_planes_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
+                                                 cl_uint wait_count, const cl_event *wait);
+SLAB_API slab_status slab_scene_update_spheres_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
+                                                  cl_uint wait_count, const cl_event *wait);
+SLAB_API slab_status slab_scene_update_boxes_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
+                                                cl_uint wait_count, const cl_event *wait);
+SLAB_API slab_status slab_scene_update_obbs_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
+                                               cl_uint wait_count, const cl_event *wait);
+
+/* A slab_mesh in buffers. indices: 3 * triangle_count cl_uint; buffer NULL: those that the geometry has. */
+typedef struct slab_mesh_spans {
+  slab_span vertices;
+  size_t vertex_stride; /* 0: 12 */
+  uint32_t vertex_count;
+  slab_span indices;
+  uint32_t triangle_count;
+} slab_mesh_spans;
+
+SLAB_API slab_status slab_scene_update_mesh_cl(slab_scene *, uint32_t geometry, const slab_mesh_spans *,
+                                               cl_uint wait_count, const cl_event *wait);
+
 #ifdef __cplusplus
 }
 #endif

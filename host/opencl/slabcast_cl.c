@@ -12,6 +12,7 @@
 #include "opencl.h"
 #include "probe.h"
 #include "scene.h"
+#include "spans.h"
 
 /* ---- contexts ---- */
 
@@ -59,7 +60,7 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   return context_finish(status, options, created, context);
 }
 
-static slab_status check_backend(const char *function, const slab_context *context) {
+slab_status check_backend(const char *function, const slab_context *context) {
   const device *d = &context->devices[0];
   if (d->backend == &opencl_backend) return SLAB_OK;
   return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not an OpenCL device", function, d->info.name);
@@ -77,24 +78,21 @@ slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl
 
 /* ---- casts ---- */
 
-#define WORD 4 /* bytes; spans begin at a multiple of it */
-
-/* Checks one span of a batch. *at: its offset in units of `unit` bytes. */
-static slab_status place_span(cl_context cl, const char *name, const slab_span *span, size_t bytes, size_t unit,
-                              uint32_t *at) {
+slab_status place_span(const char *function, cl_context cl, const char *name, const slab_span *span, size_t bytes,
+                       size_t unit, uint32_t *at) {
   size_t size = 0;
   cl_context context = NULL;
-  if (span->buffer == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: buffer is NULL", name);
+  if (span->buffer == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s: buffer is NULL", function, name);
   if (span->offset % unit != 0)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: offset %zu is no multiple of %zu", name, span->offset, unit);
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s: offset %zu is no multiple of %zu", function, name, span->offset, unit);
   if (span->offset / unit > UINT32_MAX)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: offset %zu is too large", name, span->offset);
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s: offset %zu is too large", function, name, span->offset);
   cl_int code = clGetMemObjectInfo(span->buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
   if (code == CL_SUCCESS) code = clGetMemObjectInfo(span->buffer, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetMemObjectInfo", name);
-  if (context != cl) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: the buffer is of another context", name);
+  if (context != cl) return fail(SLAB_INVALID_ARGUMENT, "%s: %s: the buffer is of another context", function, name);
   if (span->offset > size || size - span->offset < bytes)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s: %zu byte%s at %zu, more than the buffer's %zu", name, bytes,
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s: %zu byte%s at %zu, more than the buffer's %zu", function, name, bytes,
                 plural(bytes, "", "s"), span->offset, size);
   *at = (uint32_t)(span->offset / unit);
   return SLAB_OK;
@@ -104,15 +102,16 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
   uint32_t *at = l->uniforms.at;
   const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
   const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
-  const size_t unit = b->query == SLAB_ANY ? 1 : WORD;
-  slab_status status = place_span(cl, "rays", &b->rays, n * sizeof(slab_ray), WORD, &at[AT_RAYS]);
-  if (status == SLAB_OK) status = place_span(cl, "results", &b->results, result, unit, &at[AT_RESULTS]);
+  const size_t unit = b->query == SLAB_ANY ? 1 : SPAN_UNIT;
+  slab_status status = place_span("slab_enqueue", cl, "rays", &b->rays, n * sizeof(slab_ray), SPAN_UNIT, &at[AT_RAYS]);
+  if (status == SLAB_OK) status = place_span("slab_enqueue", cl, "results", &b->results, result, unit, &at[AT_RESULTS]);
   if (status == SLAB_OK && lists)
-    status = place_span(cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), WORD, &at[AT_OFFSETS]);
+    status =
+        place_span("slab_enqueue", cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), SPAN_UNIT, &at[AT_OFFSETS]);
   if (status == SLAB_OK && b->skip.buffer != NULL)
-    status = place_span(cl, "skip", &b->skip, n * sizeof(slab_primitive_id), WORD, &at[AT_SKIPS]);
+    status = place_span("slab_enqueue", cl, "skip", &b->skip, n * sizeof(slab_primitive_id), SPAN_UNIT, &at[AT_SKIPS]);
   if (status == SLAB_OK && b->invalid.buffer != NULL)
-    status = place_span(cl, "invalid", &b->invalid, sizeof(cl_uint), WORD, &at[AT_INVALID]);
+    status = place_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
   return status;
 }
 

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adversarial.h"
 #include "counting_scene.h"
 #include "job.h"
 #include "mixed_fates.h"
+#include "shapes.def"
 
 enum { N = 300 };
 
@@ -473,6 +475,137 @@ static void objects_of_another_context_are_refused(void **state) {
   bench_destroy(&b);
 }
 
+/* ---- updates from buffers ---- */
+
+enum { SHAPES_EACH = 40 };
+
+static slab_status update_cl(slab_scene *scene, uint32_t geometry, slab_shape kind, const slab_span *at, uint32_t n,
+                             cl_uint wait_count, const cl_event *wait) {
+  const slab_mesh_spans soup = {.vertices = *at, .vertex_count = 3 * n, .triangle_count = n};
+  switch (kind) {
+#define UPDATE_ARRAY(names) slab_scene_update_##names##_cl(scene, geometry, at, n, wait_count, wait)
+#define UPDATE_MESH(names) slab_scene_update_mesh_cl(scene, geometry, &soup, wait_count, wait)
+#define UPDATE(shape, name, names, noun, rows, form, place, source) \
+  case shape:                                                       \
+    return UPDATE_##source(names);
+    SHAPES(UPDATE)
+#undef UPDATE
+  }
+  return SLAB_INVALID_ARGUMENT;
+}
+
+/* Shapes of two scenes, each a geometry of each kind. */
+static void fill_shapes(random_state *random, float shapes[SHAPE_KINDS][SHAPES_EACH * SHAPE_FLOATS_MOST]) {
+  const adversarial points = adversarial_begin(random, 0);
+  for (int kind = 0; kind < SHAPE_KINDS; kind++)
+    for (size_t i = 0; i < SHAPES_EACH; i++) {
+      float shape[SHAPE_FLOATS_MOST] = {0};
+      adversarial_shape(random, (slab_shape)kind, &points, shape);
+      memcpy(shapes[kind] + i * shape_floats((slab_shape)kind), shape, shape_floats((slab_shape)kind) * sizeof *shape);
+    }
+}
+
+static slab_scene *scene_of_shapes(slab_context *context, float shapes[SHAPE_KINDS][SHAPES_EACH * SHAPE_FLOATS_MOST]) {
+  slab_scene *scene = NULL;
+  const slab_geometry_options drop = {.skip_invalid = 1};
+  assert_ok(slab_scene_create(context, &scene));
+  for (int kind = 0; kind < SHAPE_KINDS; kind++)
+    assert_ok(shape_add(scene, (slab_shape)kind, shapes[kind], SHAPES_EACH, &drop));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
+  return scene;
+}
+
+/* Each span begins at an odd multiple of 4 bytes, and is read after the event of the write that fills it. */
+static void geometries_are_updated_from_buffers(void **state) {
+  const caller *c = *state;
+  static float before[SHAPE_KINDS][SHAPES_EACH * SHAPE_FLOATS_MOST],
+      after[SHAPE_KINDS][SHAPES_EACH * SHAPE_FLOATS_MOST];
+  random_state random = harness_stream(__func__);
+  slab_context *slab = opencl_slab(c->context, c->device, NULL);
+  fill_shapes(&random, before);
+  fill_shapes(&random, after);
+  slab_scene *moved = scene_of_shapes(slab, before), *anew = scene_of_shapes(slab, after);
+  for (int kind = 0; kind < SHAPE_KINDS; kind++) {
+    const size_t size = SHAPES_EACH * shape_floats((slab_shape)kind) * sizeof(float);
+    const slab_span at = {opencl_buffer(c->context, NULL, size + 20), 20};
+    cl_event written = NULL;
+    assert_cl(clEnqueueWriteBuffer(c->out_of_order, at.buffer, CL_FALSE, 20, size, after[kind], 0, NULL, &written));
+    assert_ok(update_cl(moved, (uint32_t)kind, (slab_shape)kind, &at, SHAPES_EACH, 1, &written));
+    assert_cl(clReleaseEvent(written));
+    assert_cl(clReleaseMemObject(at.buffer));
+  }
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_hit got[N], want[N];
+  assert_ok(slab_scene_commit(moved, &(slab_build_options){.tree = SLAB_TREE_FAST}));
+  assert_ok(slab_closest(moved, rays, N, got, NULL));
+  assert_ok(slab_closest(anew, rays, N, want, NULL));
+  assert_same_bits(got, want, N, sizeof *got);
+  harness_count(N);
+  free(rays);
+  slab_scene_destroy(moved);
+  slab_scene_destroy(anew);
+  slab_context_destroy(slab);
+}
+
+static void meshes_in_buffers_keep_their_indices_or_bring_others(void **state) {
+  const caller *c = *state;
+  const float square[4][3] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}},
+              lifted[4][3] = {{-1, -1, 2}, {1, -1, 2}, {1, 1, 2}, {-1, 1, 2}};
+  const uint32_t indices[] = {0, 1, 2, 0, 2, 3}, others[] = {0, 1, 3, 9, 1, 2};
+  const slab_mesh mesh = {square[0], 0, 4, indices, 2};
+  const slab_ray ray = {{0.25f, 0, 9}, 0, {0, 0, -1}, INFINITY};
+  slab_context *slab = opencl_slab(c->context, c->device, NULL);
+  slab_scene *scene = NULL;
+  float t = 0;
+  cl_mem vertices = opencl_buffer(c->context, lifted, sizeof lifted),
+         words = opencl_buffer(c->context, others, sizeof others);
+  slab_mesh_spans spans = {.vertices = {vertices, 0}, .vertex_count = 4, .triangle_count = 2};
+  assert_ok(slab_scene_create(slab, &scene));
+  assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_ok(slab_scene_update_mesh_cl(scene, 0, &spans, 0, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_ok(slab_distance(scene, &ray, 1, &t, NULL));
+  assert_true(t == 7.0f);
+  spans.indices.buffer = words;
+  assert_status(slab_scene_update_mesh_cl(scene, 0, &spans, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "slab_scene_update_mesh_cl: triangle 1: index 9 is out of range"));
+  assert_status(slab_scene_update_mesh_cl(scene, 0, NULL, 0, NULL), SLAB_INVALID_ARGUMENT);
+  spans.vertex_count = 5;
+  assert_status(slab_scene_update_mesh_cl(scene, 0, &spans, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "vertices: 60 bytes at 0, more than the buffer's 48"));
+  spans.vertex_count = 4;
+  spans.indices.offset = 4;
+  assert_status(slab_scene_update_mesh_cl(scene, 0, &spans, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "indices: 24 bytes at 4, more than the buffer's 24"));
+  assert_cl(clReleaseMemObject(vertices));
+  assert_cl(clReleaseMemObject(words));
+  slab_scene_destroy(scene);
+  slab_context_destroy(slab);
+}
+
+static void updates_from_what_is_no_buffer_of_theirs_are_refused(void **state) {
+  const caller *c = *state;
+  const caller other = caller_on(c->device);
+  slab_context *slab = opencl_slab(c->context, c->device, NULL);
+  slab_scene *scene = counting_scene(slab);
+  const slab_span none = {NULL, 0}, foreign = {opencl_buffer(other.context, NULL, 4096), 0};
+  assert_status(slab_scene_update_boxes_cl(NULL, 1, &none, COUNTING_BOXES, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "slab_scene_update_boxes_cl: scene is NULL"));
+  assert_status(slab_scene_update_boxes_cl(scene, 1, NULL, COUNTING_BOXES, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_update_boxes_cl(scene, 1, &none, COUNTING_BOXES, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "shapes: buffer is NULL"));
+  assert_status(slab_scene_update_boxes_cl(scene, 1, &foreign, COUNTING_BOXES, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "of another context"));
+  assert_status(slab_scene_update_boxes_cl(scene, 1, &foreign, COUNTING_BOXES, 2, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "wait is NULL and wait_count 2"));
+  cast_and_verify(scene);
+  assert_cl(clReleaseMemObject(foreign.buffer));
+  caller_release(&other);
+  slab_scene_destroy(scene);
+  slab_context_destroy(slab);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_call_works_on_the_callers_context),
@@ -490,6 +623,9 @@ int main(void) {
       cmocka_unit_test(offsets_that_are_not_aligned_are_refused),
       cmocka_unit_test(buffers_that_are_a_byte_too_small_are_refused),
       cmocka_unit_test(objects_of_another_context_are_refused),
+      cmocka_unit_test(geometries_are_updated_from_buffers),
+      cmocka_unit_test(meshes_in_buffers_keep_their_indices_or_bring_others),
+      cmocka_unit_test(updates_from_what_is_no_buffer_of_theirs_are_refused),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

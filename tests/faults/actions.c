@@ -65,7 +65,7 @@ static void begin_changed(world *w) {
   begin_committed(w);
   for (int i = 0; i <= w->action->with.again; i++) {
     if (i > 0) assert_ok(slab_scene_commit(w->scene, &refit));
-    assert_ok(scene_update(w->scene, SLAB_TRIANGLE, w->action->with.boxes));
+    assert_ok(scene_change(w->scene, SLAB_TRIANGLE, w->action->with.boxes));
     assert_ok(slab_scene_enable(w->scene, SLAB_BOX, i));
   }
 }
@@ -240,7 +240,7 @@ static slab_status run_add(world *w) {
   return scene_add(w->scene, w->action->with.shape, 0, (uint32_t *)(void *)w->outcome);
 }
 
-static slab_status run_update(world *w) { return scene_update(w->scene, w->action->with.shape, 0); }
+static slab_status run_update(world *w) { return scene_change(w->scene, w->action->with.shape, 0); }
 
 static slab_status run_enable(world *w) { return slab_scene_enable(w->scene, SLAB_BOX, 0); }
 
@@ -298,6 +298,29 @@ static slab_status run_explain(world *w) {
   return slab_explain(w->scene, w->rays, first, NULL, &to->found, to->steps, 256, &to->count);
 }
 
+/* The buffer is full of halves, which make spheres, boxes, planes and vertices; or holds two oriented boxes. */
+static void begin_update_cl(world *w) {
+  static const slab_obb obbs[2] = {{{1, 2, 3}, {1, 1, 1}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+                                   {{3, 2, 1}, {1, 2, 1}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+  static const cl_float half = 0.5f;
+  begin_batch(w);
+  assert_cl(clEnqueueFillBuffer(w->queue, w->buffer, &half, sizeof half, 0, BATCH_BYTES, 0, NULL, NULL));
+  if (w->action->with.shape == SLAB_OBB)
+    assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, 64, sizeof obbs, obbs, 0, NULL, NULL));
+  assert_cl(clFinish(w->queue));
+}
+
+static slab_status run_update_cl(world *w) {
+  const slab_span at = {w->buffer, 64};
+  const uint32_t kind = (uint32_t)w->action->with.shape;
+  const slab_mesh_spans mesh = {.vertices = at, .vertex_count = 24, .triangle_count = 16};
+  if (kind == SLAB_PLANE) return slab_scene_update_planes_cl(w->scene, kind, &at, 2, 0, NULL);
+  if (kind == SLAB_SPHERE) return slab_scene_update_spheres_cl(w->scene, kind, &at, 120, 0, NULL);
+  if (kind == SLAB_BOX) return slab_scene_update_boxes_cl(w->scene, kind, &at, 12, 0, NULL);
+  if (kind == SLAB_OBB) return slab_scene_update_obbs_cl(w->scene, kind, &at, 2, 0, NULL);
+  return slab_scene_update_mesh_cl(w->scene, kind, &mesh, 0, NULL);
+}
+
 /* The results are read by the caller's own calls after the event has completed. Those calls are not part of the
  * action. */
 static slab_status run_enqueue(world *w) {
@@ -338,6 +361,12 @@ static bool tells_late(world *w) {
 #define UPDATE(text, kind)                                                                                     \
   {                                                                                                            \
     .name = "slab_scene_update_" text, .begin = begin_committed, .run = run_update, .with = {.shape = (kind) } \
+  }
+#define UPDATE_CL(text, kind)                                                                          \
+  {                                                                                                    \
+    .name = "slab_scene_update_" text "_cl", .begin = begin_update_cl, .run = run_update_cl, .with = { \
+      .shape = (kind)                                                                                  \
+    }                                                                                                  \
   }
 #define UPDATE_ARRAY(names, kind) UPDATE(#names, kind),
 #define UPDATE_MESH(names, kind) UPDATE("mesh", kind),
@@ -515,6 +544,11 @@ const action actions[] = {
      .run = run_commit,
      .fresh = 1,
      .with = {.tree = SLAB_TREE_FAST, .devices = "all"}},
+    UPDATE_CL("planes", SLAB_PLANE),
+    UPDATE_CL("spheres", SLAB_SPHERE),
+    UPDATE_CL("boxes", SLAB_BOX),
+    UPDATE_CL("obbs", SLAB_OBB),
+    UPDATE_CL("mesh", SLAB_TRIANGLE),
     {.name = "slab_scene_commit, again, all devices",
      .begin = begin_changed,
      .run = run_commit,
@@ -538,6 +572,6 @@ const action actions[] = {
 const size_t action_count = sizeof actions / sizeof *actions;
 
 bool action_needs_opencl(const action *a) {
-  return a->begin == begin_opencl || a->begin == begin_batch || a->run == run_first_context ||
-         a->run == run_context_objects;
+  return a->begin == begin_opencl || a->begin == begin_batch || a->begin == begin_update_cl ||
+         a->run == run_first_context || a->run == run_context_objects;
 }

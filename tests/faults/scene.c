@@ -58,7 +58,7 @@ slab_status scene_add(slab_scene *scene, slab_shape shape, uint32_t count, uint3
   return add_or_update(scene, shape, count, false, geometry);
 }
 
-slab_status scene_update(slab_scene *scene, slab_shape shape, uint32_t count) {
+slab_status scene_change(slab_scene *scene, slab_shape shape, uint32_t count) {
   uint32_t geometry = (uint32_t)shape;
   return add_or_update(scene, shape, count, true, &geometry);
 }

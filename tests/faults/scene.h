@@ -9,7 +9,7 @@ slab_status scene_add(slab_scene *, slab_shape, uint32_t count, uint32_t *geomet
 /* Adds a geometry of each kind, in the order of slab_shape. */
 void scene_fill(slab_scene *, uint32_t boxes);
 /* Updates the geometry of that kind in a scene that was filled. */
-slab_status scene_update(slab_scene *, slab_shape, uint32_t boxes);
+slab_status scene_change(slab_scene *, slab_shape, uint32_t boxes);
 /* Hits, misses and invalid rays, and for each ray a primitive that it skips. */
 void scene_rays(slab_ray *rays, slab_primitive_id *skips, size_t n);
 /* Writes n spheres or boxes for slab_pairs. */
