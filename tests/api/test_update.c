@@ -15,12 +15,14 @@ static void assert_mentions(const char *part) {
   if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
 }
 
-static slab_context *context_of(slab_layout layout) {
-  const slab_context_options options = {.lane_width = harness_width(), .layout = layout};
+static slab_context *context_with(slab_context_options options) {
   slab_context *context = NULL;
+  options.lane_width = harness_width();
   assert_ok(slab_context_create(&options, &context));
   return context;
 }
+
+static slab_context *context_of(slab_layout layout) { return context_with((slab_context_options){.layout = layout}); }
 
 static slab_scene *scene_in(slab_context *context) {
   slab_scene *scene = NULL;
@@ -85,9 +87,10 @@ static void assert_as_if_anew(const moving *m, slab_context *context, random_sta
   answers_free(&want);
 }
 
-static void moves_as_if_anew(const char *test, slab_layout layout, const slab_build_options *build, unsigned changes) {
+/* Takes over the context. */
+static void moves_as_if_anew(const char *test, slab_context *context, const slab_build_options *build,
+                             unsigned changes) {
   random_state random = harness_stream(test);
-  slab_context *context = context_of(layout);
   moving m;
   assert_ok(moving_begin(&m, context, random_next(&random), EACH));
   assert_ok(slab_scene_commit(m.scene, build));
@@ -100,10 +103,10 @@ static void moves_as_if_anew(const char *test, slab_layout layout, const slab_bu
   slab_context_destroy(context);
 }
 
-#define MOVING_TEST(name, layout, tree_, update_, changes)                          \
-  static void name(void **state) {                                                  \
-    const slab_build_options build = {.tree = (tree_), .update = (update_)};        \
-    (void)state, moves_as_if_anew(__func__, SLAB_LAYOUT_##layout, &build, changes); \
+#define MOVING_TEST(name, layout, tree_, update_, changes)                                      \
+  static void name(void **state) {                                                              \
+    const slab_build_options build = {.tree = (tree_), .update = (update_)};                    \
+    (void)state, moves_as_if_anew(__func__, context_of(SLAB_LAYOUT_##layout), &build, changes); \
   }
 MOVING_TEST(flat_scenes_move, DEFAULT, SLAB_TREE_FLAT, SLAB_UPDATE_AUTO, MOVING_ANY)
 MOVING_TEST(wide_trees_are_refitted_to_small_moves, WIDE, SLAB_TREE_HIGH, SLAB_UPDATE_REFIT, MOVING_SHIFT)
@@ -119,6 +122,26 @@ MOVING_TEST(compressed_trees_are_refitted_to_any_update, COMPRESSED, SLAB_TREE_F
 MOVING_TEST(compressed_trees_are_refitted_to_what_is_switched, COMPRESSED, SLAB_TREE_FAST, SLAB_UPDATE_REFIT,
             MOVING_SHIFT | MOVING_SWITCH | MOVING_REMOVE)
 MOVING_TEST(compressed_trees_follow_any_change, COMPRESSED, SLAB_TREE_FAST, SLAB_UPDATE_AUTO, MOVING_ANY)
+
+/* As on devices that cannot use host memory: what the first refit starts from is read back. */
+static void trees_are_refitted_where_they_are_copied(void **state) {
+  const slab_build_options build = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
+  const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    moves_as_if_anew(__func__, context_with((slab_context_options){.layout = layouts[i], .copy = 1}), &build,
+                     MOVING_SHIFT | MOVING_SWITCH);
+}
+
+static void scenes_move_on_all_devices(void **state) {
+  const slab_build_options build = {.tree = SLAB_TREE_FAST};
+  slab_context *context = context_with((slab_context_options){.device = "all", .launch_rays = 64});
+  size_t count = 0;
+  (void)state;
+  assert_ok(slab_context_devices(context, NULL, 0, &count));
+  print_message("%zu devices\n", count);
+  moves_as_if_anew(__func__, context, &build, MOVING_SHIFT | MOVING_SWITCH | MOVING_ADD);
+}
 
 /* ---- refit or build ---- */
 
@@ -408,6 +431,8 @@ int main(void) {
       cmocka_unit_test(compressed_trees_are_refitted_to_any_update),
       cmocka_unit_test(compressed_trees_are_refitted_to_what_is_switched),
       cmocka_unit_test(compressed_trees_follow_any_change),
+      cmocka_unit_test(trees_are_refitted_where_they_are_copied),
+      cmocka_unit_test(scenes_move_on_all_devices),
       cmocka_unit_test(refits_until_the_cost_is_too_high),
       cmocka_unit_test(builds_where_the_tree_does_not_hold_the_scene),
       cmocka_unit_test(casts_answer_the_last_commit_until_the_next),
