@@ -40,13 +40,20 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
   return SLAB_OK;
 }
 
-/* Frees snapshots that no reader can have. */
+static bool is_read(slab_scene *scene, const snapshot *s) {
+  for (int i = 0; i < READER_PLACES; i++)
+    if (atomic_load(&scene->places[i].reads) == s) return true;
+  pthread_mutex_lock(&scene->crowd);
+  const uint32_t crowd = s->crowd;
+  pthread_mutex_unlock(&scene->crowd);
+  return crowd > 0;
+}
+
+/* Frees snapshots that nobody reads any more. */
 static void forget_replaced(slab_scene *scene) {
-  const readers_gone gone = readers_now_gone(&scene->readers);
   for (snapshot **at = &scene->replaced; *at != NULL;) {
     snapshot *s = *at;
-    s->gone |= gone;
-    if (s->gone != READERS_ALL_GONE) {
+    if (is_read(scene, s)) {
       at = &s->older;
       continue;
     }

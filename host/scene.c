@@ -17,6 +17,10 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   if (status != SLAB_OK) return status;
   slab_scene *created = calloc(1, sizeof *created);
   if (created == NULL) return fail_memory(sizeof *created, "a scene");
+  if (pthread_mutex_init(&created->crowd, NULL) != 0) {
+    free(created);
+    return fail_memory(sizeof(pthread_mutex_t), "a scene");
+  }
   context_retain(context);
   created->context = context;
   *scene = created;
@@ -33,6 +37,7 @@ void slab_scene_destroy(slab_scene *scene) {
   layout_free_arrays(&scene->spare);
   for (uint32_t g = 0; g < scene->geometries; g++) values_release(scene->added[g].values);
   free(scene->added);
+  pthread_mutex_destroy(&scene->crowd);
   context_release(scene->context);
   free(scene);
 }
@@ -42,12 +47,23 @@ slab_status scene_check(const slab_scene *scene, const char *function) {
   return context_check_process(scene->context, function);
 }
 
-slab_status scene_enter(const slab_scene *scene, const char *function, scene_reading *r) {
-  r->inside = readers_enter((readers *)&scene->readers); /* which those count in who only read the scene, too */
-  r->scene = atomic_load(&scene->committed);
-  if (r->scene != NULL) return SLAB_OK;
-  scene_leave(r);
-  return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", function);
+slab_status scene_enter_slowly(slab_scene *scene, const char *function, scene_reading *r) {
+  const snapshot *s = atomic_load(&scene->committed);
+  if (s == NULL) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", function);
+  for (int i = 0; i < READER_PLACES; i++)
+    if (scene_take_place(scene, &scene->places[i], atomic_load(&scene->committed), r)) return SLAB_OK;
+  pthread_mutex_lock(&scene->crowd);
+  snapshot *now = atomic_load(&scene->committed);
+  now->crowd++;
+  pthread_mutex_unlock(&scene->crowd);
+  *r = (scene_reading){now, scene, NULL};
+  return SLAB_OK;
+}
+
+void scene_leave_crowd(const scene_reading *r) {
+  pthread_mutex_lock(&r->of->crowd);
+  ((snapshot *)r->scene)->crowd--;
+  pthread_mutex_unlock(&r->of->crowd);
 }
 
 /* ---- adding ---- */

@@ -2,6 +2,7 @@
 #ifndef SLABCAST_SCENE_H
 #define SLABCAST_SCENE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "snapshot.h"
@@ -15,6 +16,14 @@ typedef struct added_geometry {
   bool enabled;
 } added_geometry;
 
+/* Where a reader says which snapshot it reads, so that it is not freed. Places are apart, so that threads do not write
+ * the same cache line. NULL: free. */
+enum { READER_PLACES = 16, CACHE_LINE = 64 };
+typedef struct reader_place {
+  _Atomic(const snapshot *) reads;
+  char apart[CACHE_LINE - sizeof(void *)];
+} reader_place;
+
 /* Whoever builds a scene, one thread at a time, has it but for what readers may load. */
 struct slab_scene {
   slab_context *context;
@@ -23,22 +32,54 @@ struct slab_scene {
   uint64_t primitives;           /* of geometries that are not removed */
   bool changed, grown;           /* since the last commit: in any way; by a geometry */
   _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
-  readers readers;               /* of it */
   bvh_layout spare;              /* arrays of a BVH that was refitted and is gone, for the next refit */
   snapshot *replaced;            /* those before it, the newest first, that may still be read */
+  pthread_mutex_t crowd;         /* guards snapshot.crowd */
+  reader_place places[READER_PLACES];
 };
 
 /* The snapshot of the last commit, until scene_leave. It is what a call reads from its beginning to its end. */
 typedef struct scene_reading {
   const snapshot *scene;
-  atomic_uint *inside;
+  slab_scene *of;
+  reader_place *place; /* NULL: in the crowd */
 } scene_reading;
 
 /* SLAB_INVALID_ARGUMENT where the scene is NULL, SLAB_INVALID_STATE where it is a forked process's parent's. */
 slab_status scene_check(const slab_scene *, const char *function);
-/* SLAB_INVALID_STATE before the first commit. */
-slab_status scene_enter(const slab_scene *, const char *function, scene_reading *);
-static inline void scene_leave(const scene_reading *r) { readers_leave(r->inside); }
+
+/* A reader takes a place, says there what it reads, and then looks whether that is still what was committed. So
+ * whoever replaces a snapshot and then finds it in no place knows that nobody reads it. Readers wait for nobody: where
+ * all places are taken they are counted, under a lock. Inline, since a call of one ray feels it. */
+static inline bool scene_take_place(slab_scene *scene, reader_place *place, const snapshot *s, scene_reading *r) {
+  const snapshot *nobody = NULL;
+  *r = (scene_reading){s, scene, place};
+  if (!atomic_compare_exchange_strong(&place->reads, &nobody, s)) return false;
+  if (atomic_load(&scene->committed) == s) return true;
+  atomic_store_explicit(&place->reads, NULL, memory_order_release);
+  return false;
+}
+
+slab_status scene_enter_slowly(slab_scene *, const char *function, scene_reading *);
+
+/* SLAB_INVALID_STATE before the first commit. Threads are told apart by where their stacks lie. */
+static inline slab_status scene_enter(const slab_scene *read, const char *function, scene_reading *r) {
+  slab_scene *scene = (slab_scene *)read; /* readers who change nothing take places, too */
+  const uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0) >> 16;
+  reader_place *place = &scene->places[stack * 0x9E3779B97F4A7C15u >> 60];
+  const snapshot *s = atomic_load(&scene->committed);
+  if (s != NULL && scene_take_place(scene, place, s, r)) return SLAB_OK;
+  return scene_enter_slowly(scene, function, r);
+}
+
+void scene_leave_crowd(const scene_reading *);
+
+static inline void scene_leave(const scene_reading *r) {
+  if (r->place != NULL)
+    atomic_store_explicit(&r->place->reads, NULL, memory_order_release);
+  else
+    scene_leave_crowd(r);
+}
 
 /* Adds the next geometry to the list, which must have room, and takes the reference of its values. */
 void scene_append(slab_scene *, const added_geometry *);

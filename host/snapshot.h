@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-#include "base/readers.h"
 #include "bvh/bvh.h"
 #include "collect.h"
 #include "device.h"
@@ -50,7 +49,7 @@ typedef struct snapshot {
   cast_uniforms uniforms; /* of a cast without options */
   slab_scene_stats stats;
   struct snapshot *older; /* of those that were replaced and may still be read */
-  readers_gone gone;      /* readers that have left since then */
+  uint32_t crowd;         /* readers without a place of their own (scene.h) */
 } snapshot;
 
 static inline bool is_hidden(const snapshot *scene, uint32_t geometry) { return scene->table[geometry].mask == 0; }

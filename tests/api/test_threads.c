@@ -313,6 +313,76 @@ static void casts_see_whole_frames_while_another_thread_commits(void **state) {
   slab_context_destroy(context);
 }
 
+/* More threads than there are places for readers, all of which are within a cast when a commit ends. */
+enum { READERS = 20 };
+
+typedef struct reader {
+  pthread_t thread;
+  slab_scene *scene;
+  pthread_barrier_t *barrier;
+  bool waited;
+  slab_status status;
+  slab_short_hit hits[TILES];
+} reader;
+
+static int wait_within(void *user, uint64_t done, uint64_t total) {
+  reader *r = user;
+  (void)done, (void)total;
+  if (!r->waited) {
+    r->waited = true;
+    pthread_barrier_wait(r->barrier); /* all are within a cast */
+    pthread_barrier_wait(r->barrier); /* the commit has ended */
+  }
+  return 0;
+}
+
+static void *read_within(void *argument) {
+  reader *r = argument;
+  slab_ray rays[TILES];
+  const slab_cast_options options = {.progress = wait_within, .user = r};
+  for (uint32_t i = 0; i < TILES; i++)
+    rays[i] = (slab_ray){{(float)(i % SIDE) + 0.5f, (float)(i / SIDE) + 0.5f, HEIGHT}, 0, {0, 0, -1}, INFINITY};
+  r->status = slab_nearest(r->scene, rays, TILES, r->hits, &options);
+  return NULL;
+}
+
+static void casts_end_on_the_frame_they_began_with(void **state) {
+  (void)state;
+  const slab_context_options options = {.lane_width = harness_width(), .launch_rays = 256};
+  static reader readers[READERS];
+  slab_context *context = NULL;
+  slab_scene *scene = NULL;
+  slab_box tiles[TILES];
+  pthread_barrier_t barrier;
+  memset(readers, 0, sizeof readers);
+  assert_ok(slab_context_create(&options, &context));
+  assert_int_equal(pthread_barrier_init(&barrier, NULL, READERS + 1), 0);
+  tiles_at(tiles, 0);
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(slab_scene_add_boxes(scene, tiles, TILES, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
+  for (int i = 0; i < READERS; i++) {
+    readers[i].scene = scene;
+    readers[i].barrier = &barrier;
+    assert_int_equal(pthread_create(&readers[i].thread, NULL, read_within, &readers[i]), 0);
+  }
+  pthread_barrier_wait(&barrier);
+  for (uint32_t frame = 1; frame <= 3; frame++) { /* what the first replaces must not be used again by the others */
+    tiles_at(tiles, frame);
+    assert_ok(slab_scene_update_boxes(scene, 0, tiles, TILES));
+    assert_ok(slab_scene_commit(scene, &(slab_build_options){.update = SLAB_UPDATE_REFIT}));
+  }
+  pthread_barrier_wait(&barrier);
+  for (int i = 0; i < READERS; i++) {
+    assert_int_equal(pthread_join(readers[i].thread, NULL), 0);
+    assert_true(readers[i].status == SLAB_OK);
+    for (uint32_t k = 0; k < TILES; k++) assert_true(readers[i].hits[k].t == (float)HEIGHT);
+  }
+  pthread_barrier_destroy(&barrier);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_on_one_scene_get_the_answers_of_one),
@@ -322,6 +392,7 @@ int main(void) {
       cmocka_unit_test(open_scene_keeps_its_context_for_adding_and_commit),
       cmocka_unit_test(contexts_are_independent),
       cmocka_unit_test(casts_see_whole_frames_while_another_thread_commits),
+      cmocka_unit_test(casts_end_on_the_frame_they_began_with),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
