@@ -6,6 +6,7 @@
 
 #include "answers.h"
 #include "harness.h"
+#include "lattice.h"
 #include "moving.h"
 #include "refused.h"
 
@@ -232,6 +233,91 @@ static void builds_where_the_tree_does_not_hold_the_scene(void **state) {
   slab_context_destroy(context);
 }
 
+/* A box leaves the tree and another one comes in, so that as many are where they were. */
+static void boxes_that_change_sides_are_not_refitted(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_in(context);
+  slab_box boxes[GRID * GRID];
+  const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
+  const uint32_t n = grid_of_boxes(boxes, 0);
+  boxes[0] = (slab_box){{-INFINITY, -1, 6}, {INFINITY, 1, 7}};
+  assert_ok(slab_scene_add_boxes(scene, boxes, n, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &refit));
+  assert_int_equal(look_down(scene, -50).primitive, 0);
+  boxes[1] = boxes[0];
+  boxes[0] = (slab_box){{-60, -1, 6}, {-40, 1, 8}};
+  assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+  assert_ok(slab_scene_commit(scene, &refit));
+  assert_true(look_down(scene, -50).primitive == 0 && look_down(scene, -50).t == 1.0f);
+  assert_true(look_down(scene, 1e6f).primitive == 1 && look_down(scene, 1e6f).t == 2.0f);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+/* Leaves of several blocks, which boxes at one place make. */
+static void every_block_of_a_leaf_is_refitted(void **state) {
+  (void)state;
+  enum { PILES = 60, HIGH = 20 };
+  const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
+  slab_box boxes[PILES * HIGH];
+  for (int l = 0; l < 2; l++) {
+    slab_context *context = context_of(layouts[l]);
+    slab_scene *scene = scene_in(context);
+    for (int lift = 0; lift < 2; lift++) {
+      for (int i = 0; i < PILES * HIGH; i++) {
+        const float x = (float)(i % PILES) * 4.0f;
+        boxes[i] = (slab_box){{x, -1, (float)(3 * lift)}, {x + 1, 1, (float)(3 * lift) + 1}};
+      }
+      if (lift == 0) assert_ok(slab_scene_add_boxes(scene, boxes, PILES * HIGH, NULL, NULL));
+      if (lift > 0) assert_ok(slab_scene_update_boxes(scene, 0, boxes, PILES * HIGH));
+      assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT}));
+      for (int i = 0; i < PILES; i++) {
+        const slab_ray ray = {{(float)i * 4.0f + 0.5f, 0, 9}, 0, {0, 0, -1}, INFINITY};
+        uint32_t count = 0;
+        assert_ok(slab_count(scene, &ray, 1, &count, NULL));
+        assert_int_equal(count, HIGH);
+        assert_true(look_down(scene, ray.origin[0]).t == (lift == 0 ? 8.0f : 5.0f));
+      }
+    }
+    slab_scene_destroy(scene);
+    slab_context_destroy(context);
+  }
+}
+
+/* Rays inside a long room pass its edges so closely that they miss bounds that are not padded. */
+static void long_rooms_stay_tight(void **state) {
+  (void)state;
+  enum { MANY = 20000 };
+  static const int size[3] = {1, 1, 1000};
+  static lattice_mesh mesh;
+  static slab_ray rays[MANY];
+  static uint32_t counts[MANY];
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  slab_scene *scene = scene_in(context);
+  float vertices[LATTICE_MOST][3];
+  memset(&mesh, 0, sizeof mesh);
+  lattice_box(&mesh, size);
+  for (uint32_t i = 0; i < mesh.vertex_count; i++)
+    for (int k = 0; k < 3; k++) vertices[i][k] = 3.0f * (float)mesh.vertices[i][k];
+  slab_mesh room = {vertices[0], 0, mesh.vertex_count, mesh.indices[0], mesh.triangle_count};
+  assert_ok(slab_scene_add_mesh(scene, &room, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
+  for (uint32_t i = 0; i < mesh.vertex_count; i++)
+    for (int k = 0; k < 3; k++) vertices[i][k] = (float)mesh.vertices[i][k];
+  room.indices = NULL;
+  assert_ok(slab_scene_update_mesh(scene, 0, &room));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT}));
+  for (int i = 0; i < MANY; i++) rays[i] = lattice_rounded_ray(&random, &mesh, size, lattice_places[0]);
+  for (int i = 0; i < MANY; i++)
+    for (int k = 0; k < 3; k++) rays[i].origin[k] -= (float)lattice_places[0][k];
+  assert_ok(slab_count(scene, rays, MANY, counts, NULL));
+  for (int i = 0; i < MANY; i++) assert_int_equal(counts[i], 1);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 /* ---- pending changes ---- */
 
 static void casts_answer_the_last_commit_until_the_next(void **state) {
@@ -306,6 +392,41 @@ static void meshes_may_have_other_indices_and_vertices(void **state) {
   assert_ok(slab_scene_commit(scene, NULL));
   assert_true(look_down(scene, 0).t == 4.0f);
   slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+/* Vertices of meshes with indices are looked at one by one; what they make is refused or dropped by the triangle. */
+static void triangles_of_vertices_that_are_refused(void **state) {
+  (void)state;
+  const float odd[] = {NAN, INFINITY, -INFINITY, 0x1.000002p60f, -0x1p61f};
+  const uint32_t indices[] = {0, 1, 2, 0, 2, 3};
+  slab_context *context = harness_context();
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    float vertices[4][3] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+    const slab_mesh mesh = {vertices[0], 0, 4, indices, 2}, moved = {vertices[0], 0, 4, NULL, 2};
+    const slab_ray rays[] = {{{0.5f, -0.5f, 9}, 0, {0, 0, -1}, INFINITY}, {{-0.5f, 0.5f, 9}, 0, {0, 0, -1}, INFINITY}};
+    uint8_t hit[2];
+    slab_scene *scene = scene_in(context);
+    assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+    assert_ok(slab_scene_add_mesh(scene, &mesh, &(slab_geometry_options){.skip_invalid = 1}, NULL));
+    vertices[3][i % 3] = odd[i];
+    assert_status(slab_scene_add_mesh(scene, &mesh, NULL, NULL), SLAB_INVALID_ARGUMENT);
+    assert_mentions("slab_scene_add_mesh: triangle 1: vertex is NaN, infinite or beyond 2^60");
+    assert_status(slab_scene_update_mesh(scene, 0, &moved), SLAB_INVALID_ARGUMENT);
+    assert_mentions("slab_scene_update_mesh: triangle 1: vertex is NaN, infinite or beyond 2^60");
+    assert_ok(slab_scene_update_mesh(scene, 1, &moved));
+    assert_ok(slab_scene_remove(scene, 0));
+    assert_ok(slab_scene_commit(scene, NULL));
+    assert_ok(slab_any(scene, rays, 2, hit, NULL));
+    assert_true(hit[0] && !hit[1]);
+    assert_true(stats_of(scene).upper[1] == 1.0f && stats_of(scene).lower[0] == -1.0f);
+    vertices[3][i % 3] = i % 3 == 0 ? -1.0f : i % 3 == 1 ? 1.0f : 0.0f; /* and back */
+    assert_ok(slab_scene_update_mesh(scene, 1, &moved));
+    assert_ok(slab_scene_commit(scene, NULL));
+    assert_ok(slab_any(scene, rays, 2, hit, NULL));
+    assert_true(hit[0] && hit[1]);
+    slab_scene_destroy(scene);
+  }
   slab_context_destroy(context);
 }
 
@@ -435,9 +556,13 @@ int main(void) {
       cmocka_unit_test(scenes_move_on_all_devices),
       cmocka_unit_test(refits_until_the_cost_is_too_high),
       cmocka_unit_test(builds_where_the_tree_does_not_hold_the_scene),
+      cmocka_unit_test(boxes_that_change_sides_are_not_refitted),
+      cmocka_unit_test(every_block_of_a_leaf_is_refitted),
+      cmocka_unit_test(long_rooms_stay_tight),
       cmocka_unit_test(casts_answer_the_last_commit_until_the_next),
       cmocka_unit_test(a_disabled_geometry_is_seen_by_no_mask),
       cmocka_unit_test(meshes_may_have_other_indices_and_vertices),
+      cmocka_unit_test(triangles_of_vertices_that_are_refused),
       cmocka_unit_test(what_cannot_be_changed_is_refused),
       cmocka_unit_test(a_refused_update_names_the_primitive_and_changes_nothing),
       cmocka_unit_test(changed_scenes_can_be_packed),
