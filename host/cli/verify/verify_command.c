@@ -81,7 +81,8 @@ static const command_line command = {
     .closing =
         "Groups: closest, distance, any, count, all, interval, nearest, agreement,\n"
         SHAPES(KIND_NAME) "\n"
-        "mask, skip, cull, closed, first, segments, ranges, pairs, trees, moving, edges, rooms, invalid, garbage.\n"
+        "mask, skip, cull, closed, first, segments, ranges, pairs, trees, moving, edges,\n"
+        "rooms, invalid, garbage.\n"
         "The same seed and number of rays make the same run; what fails says how to see it again.\n\n"
         "  slabcast verify --device cpu\n"
         "  slabcast verify --group trees,edges --rays 100000 --seed 7",
