@@ -135,7 +135,7 @@ ALWAYS_INLINE uint32_t write_triangle_block(refitting *r, const uint32_t *ids, f
     if (v == NULL) continue;
     const uint32_t i = ids[lane] - geometry->first;
     corners_of(v, i, from.of[lane]);
-    if (!values_are_void(v, SLAB_TRIANGLE, v->values + 9 * (size_t)i)) there |= 1u << lane;
+    if (v->indexed || !primitive_is_void(SLAB_TRIANGLE, from.of[lane][0])) there |= 1u << lane;
   }
   for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
     write_lanes(&from, lane, block + lane);
