@@ -5,8 +5,11 @@ SIZE = "1200,560"
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 
 # The sizes of one mesh make the lines; its name is the most frequent one.
-mesh = system(sprintf("awk -F'\",' 'NR > 1 { split($NF, f, \",\"); sub(/:.*/, \"\", f[3]); n[f[3]]++ } END { for (m in n) if (n[m] > n[best]) best = m; print best }' '%s'", csv))
-of(what, side, name) = substr(strcol("scene"), 1, strlen(mesh)) eq mesh && strcol("what") eq what && strcol("side") eq side ? column(name) : NaN
+counted = "{ split($NF, f, \",\"); sub(/:.*/, \"\", f[3]); n[f[3]]++ }"
+most = "{ for (m in n) if (n[m] > n[best]) best = m; print best }"
+mesh = system(sprintf("awk -F'\",' 'NR > 1 %s END %s' '%s'", counted, most, csv))
+is_of(name) = substr(strcol("scene"), 1, strlen(name)) eq name
+of(what, side, name) = is_of(mesh) && strcol("what") eq what && strcol("side") eq side ? column(name) : NaN
 array sides[4] = ["refit", "FAST build", "Embree refit", "Embree build"]
 array colours[4] = [blue, orange, green, purple]
 array rays[2] = ["primary rays", "random rays"]
