@@ -60,8 +60,10 @@ typedef struct slab_batch {
 /** Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller
  * releases *done (NULL: not wanted). It does not block, except to build a kernel that was not used before. It is one
  * launch: bound `count` where a display watchdog may interrupt it. The results equal those of the call of slabcast.h
- * bit for bit. SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT where a buffer is too small, an offset is not
- * aligned, or the queue does not belong to the scene's context and device; SLAB_BUILD_FAILED. */
+ * bit for bit. The cast answers the last commit, whatever is committed before it runs; on a slab_context that is not
+ * on the caller's objects it must have ended before the scene is committed again or destroyed. SLAB_INVALID_STATE
+ * before commit; SLAB_INVALID_ARGUMENT where a buffer is too small, an offset is not aligned, or the queue does not
+ * belong to the scene's context and device; SLAB_BUILD_FAILED. */
 SLAB_API slab_status slab_enqueue(slab_scene *, const slab_batch *, cl_command_queue, cl_uint wait_count,
                                   const cl_event *wait, cl_event *done);
 /** @} */

@@ -547,6 +547,31 @@ static void geometries_are_updated_from_buffers(void **state) {
   slab_context_destroy(slab);
 }
 
+/* Held back until the scene has been changed and committed three times, so that arrays would have been used again. */
+static void an_enqueued_cast_answers_the_commit_before_it(void **state) {
+  const caller *c = *state;
+  slab_context *slab = opencl_slab(c->context, c->device, c->in_order);
+  slab_scene *scene = mixed_tree(slab, 2000);
+  slab_ray *rays = mixed_rays(__func__, N);
+  job j = job_create(c->context, scene, SLAB_CLOSEST, rays, N, NULL);
+  const cl_event gate = opencl_gate(c->context);
+  assert_ok(slab_enqueue(scene, &j.batch, c->out_of_order, 1, &gate, NULL));
+  assert_cl(clFlush(c->out_of_order));
+  for (uint32_t geometry = 1; geometry <= 3; geometry++) {
+    assert_ok(slab_scene_enable(scene, geometry, 0));
+    assert_ok(slab_scene_commit(scene, &(slab_build_options){.update = SLAB_UPDATE_REFIT}));
+  }
+  job_verify(&j, c->in_order, 0);
+  opencl_open_gate(gate);
+  assert_cl(clFinish(c->out_of_order));
+  job_verify(&j, c->in_order, 1);
+  job_destroy(&j);
+  assert_cl(clReleaseEvent(gate));
+  free(rays);
+  slab_scene_destroy(scene);
+  slab_context_destroy(slab);
+}
+
 static void meshes_in_buffers_keep_their_indices_or_bring_others(void **state) {
   const caller *c = *state;
   const float square[4][3] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}},
@@ -624,6 +649,7 @@ int main(void) {
       cmocka_unit_test(buffers_that_are_a_byte_too_small_are_refused),
       cmocka_unit_test(objects_of_another_context_are_refused),
       cmocka_unit_test(geometries_are_updated_from_buffers),
+      cmocka_unit_test(an_enqueued_cast_answers_the_commit_before_it),
       cmocka_unit_test(meshes_in_buffers_keep_their_indices_or_bring_others),
       cmocka_unit_test(updates_from_what_is_no_buffer_of_theirs_are_refused),
   };
