@@ -1,9 +1,5 @@
 /* Commits: what was added, changed and removed becomes a snapshot that casts see, by a refit of the last BVH where that
  * holds it, else by a new one. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -97,27 +93,25 @@ static slab_status build(const slab_scene *scene, slab_tree tree, snapshot **mad
 static slab_status refit(slab_scene *scene, slab_update update, snapshot **made) {
   const snapshot *last = atomic_load(&scene->committed);
   snapshot *s = NULL;
-  bvh_layout t = {0};
   bool holds = false;
   slab_status status = scene_snapshot(scene, last, &s);
   if (status != SLAB_OK) return status;
   s->tree = last->tree;
   s->built_cost = last->built_cost;
   s->moves = true;
-  t = scene->spare;
+  bvh_layout t = scene->spare;
   scene->spare = (bvh_layout){0};
   status = bvh_layout_refit(s, last, &t, &holds);
   if (status == SLAB_OK && holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost)) {
     status = snapshot_upload_tree(s, &t);
-    if (status == SLAB_OK) {
-      snapshot_learn(s, last);
-      *made = s;
-      return SLAB_OK;
-    }
+    if (status == SLAB_OK) *made = s;
   } else {
     layout_free_arrays(&t);
   }
-  snapshot_destroy(s);
+  if (*made == s)
+    snapshot_learn(s, last);
+  else
+    snapshot_destroy(s);
   return status;
 }
 

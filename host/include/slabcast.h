@@ -14,8 +14,8 @@
  *
  * Threads: different contexts are independent. One thread at a time may build a scene (add, update, enable, remove,
  * commit). Several threads may cast on, check, pack and query a committed scene at once, and while another one builds.
- * An object may be destroyed only when no other call uses it. A
- * scene keeps its context alive, so the order of destruction does not matter.
+ * An object may be destroyed only when no other call uses it. A scene keeps its context alive, so the order of
+ * destruction does not matter.
  *
  * Processes: fork() copies no threads. A child that was forked after its parent opened a context opens its own: calls
  * that take the parent's context, or a scene on it, return SLAB_INVALID_STATE at once there. Those that only read host
