@@ -449,80 +449,94 @@ static void tell_primitive(telling *w, slab_shape kind) {
 }
 
 /* Whether a cast with these options does not see the primitive; *why is set then. */
-static bool is_hidden(const slab_scene *scene, const cast_uniforms *uniforms, const slab_cast_options *options,
-                      const geometry_entry *entry, uint32_t global_id, const char **why) {
+static bool is_unseen(const snapshot *scene, const cast_uniforms *uniforms, const slab_cast_options *options,
+                      slab_primitive_id id, const char **why) {
+  const geometry_entry *entry = &scene->table[id.geometry];
   const bool is_masked = (entry->mask & uniforms->mask) == 0;
-  const bool is_skipped = options != NULL && options->skip != NULL &&
-                          skipped_global_id(scene->table, scene->geometries, options->skip[0]) == global_id;
+  const bool is_skipped =
+      options != NULL && options->skip != NULL &&
+      skipped_global_id(scene->table, scene->geometries, options->skip[0]) == entry->global_id_base + id.primitive;
   if (is_masked) *why = "the mask of the cast hides this geometry";
+  if (is_hidden(scene, id.geometry)) *why = "the geometry is disabled";
   if (is_skipped) *why = "the ray skips this primitive";
   return is_masked || is_skipped;
 }
 
 /* What casts answer, for this primitive alone. */
-static void answer(const slab_scene *scene, const cast_uniforms *uniforms, const telling *w, slab_primitive_id id,
+static void answer(const snapshot *scene, const cast_uniforms *uniforms, const telling *w, slab_primitive_id id,
                    slab_explanation *found) {
   const geometry_entry *entry = &scene->table[id.geometry];
-  const scene_view view = {.table = scene->table, .blocks = scene->blocks, .cast = uniforms};
+  const uint32_t global_id = entry->global_id_base + id.primitive;
   float t = 0.0f, enter = 0.0f, leave = 0.0f;
   if (primitive_surface(entry->kind, w->ray, w->values, w->ray->t_max, uniforms->rules, &t))
-    found->hit = hit_of(w->ray, &view, ray_t_written(w->ray, t), entry->global_id_base + id.primitive);
+    found->hit = hit_at(w->ray, entry, id.geometry, w->values, 0, uniforms, ray_t_written(w->ray, t), global_id);
   if (primitive_solid(entry->kind, w->ray, w->values, w->ray->t_max, uniforms->rules, &enter, &leave))
     found->interval =
         interval_of(entry->kind, w->ray, w->given, ray_t_written(w->ray, enter), leave, id.primitive, id.geometry);
 }
 
-static slab_status check_arguments(const slab_scene *scene, const slab_ray *ray, slab_primitive_id id,
-                                   const slab_cast_options *options, const slab_explanation *explanation,
-                                   const slab_step *steps, size_t capacity, const size_t *count) {
-  const char *missing = scene == NULL                   ? "scene"
-                        : ray == NULL                   ? "ray"
+static slab_status check_arguments(const slab_scene *scene, const slab_ray *ray, const slab_cast_options *options,
+                                   const slab_explanation *explanation, const slab_step *steps, size_t capacity,
+                                   const size_t *count) {
+  const char *missing = ray == NULL                     ? "ray"
                         : explanation == NULL           ? "explanation"
                         : capacity > 0 && steps == NULL ? "steps"
                         : count == NULL                 ? "count"
                                                         : NULL;
-  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_explain: %s is NULL", missing);
-  slab_status status = context_check_process(scene->context, "slab_explain");
+  const slab_status status = scene_check(scene, "slab_explain");
   if (status != SLAB_OK) return status;
-  if (!scene->committed) return fail(SLAB_INVALID_STATE, "slab_explain: the scene is not committed");
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_explain: %s is NULL", missing);
+  return options == NULL ? SLAB_OK : check_rules("slab_explain", options->cull, options->edges);
+}
+
+static slab_status check_id(const snapshot *scene, slab_primitive_id id) {
   if (id.geometry >= scene->geometries)
     return fail(SLAB_INVALID_ARGUMENT, "slab_explain: geometry is %u, the scene has %u", id.geometry,
                 scene->geometries);
+  if (scene->values[id.geometry] == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_explain: geometry %u is removed", id.geometry);
   if (id.primitive >= scene->table[id.geometry].count)
     return fail(SLAB_INVALID_ARGUMENT, "slab_explain: primitive is %u, geometry %u has %u", id.primitive, id.geometry,
                 scene->table[id.geometry].count);
-  return options == NULL ? SLAB_OK : check_rules("slab_explain", options->cull, options->edges);
+  return SLAB_OK;
+}
+
+/* Tells into w, which has the caller's steps and ray. */
+static void explain(const snapshot *scene, slab_primitive_id id, const slab_cast_options *options, telling *w,
+                    slab_explanation *found) {
+  const slab_shape kind = (slab_shape)scene->table[id.geometry].kind;
+  const geometry_values *values = scene->values[id.geometry];
+  cast_uniforms uniforms;
+  float room[ROWS_MOST];
+  cast_uniforms_of(scene, SLAB_CLOSEST, options, &uniforms);
+  const prepared_ray prepared = ray_prepare(w->given);
+  w->ray = &prepared;
+  w->values = values_at(values, primitive_rows((uint32_t)kind), id.primitive, room);
+  w->rules = uniforms.rules;
+  const char *why =
+      values_are_void(values, kind, w->values) ? "refused when added, or inverted: kept as never hit" : "";
+  *found = (slab_explanation){kind, hit_none(reason_of(&prepared)), interval_none(reason_of(&prepared))};
+  tell_given(w);
+  if (prepared.state != RAY_INVALID) tell_scaled(w);
+  tell_primitive(w, kind);
+  if (!is_unseen(scene, &uniforms, options, id, &why) && prepared.state == RAY_LIVE)
+    answer(scene, &uniforms, w, id, found);
+  tell_answer(w, found, why);
 }
 
 slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_id id, const slab_cast_options *options,
                          slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count) {
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_arguments(scene, ray, id, options, explanation, steps, capacity, count);
+  telling w = {.steps = steps, .capacity = capacity, .given = ray};
+  scene_reading reading;
+  slab_status status = check_arguments(scene, ray, options, explanation, steps, capacity, count);
+  if (status == SLAB_OK) status = scene_enter(scene, "slab_explain", &reading);
   if (status != SLAB_OK) return status;
-  const geometry_entry *entry = &scene->table[id.geometry];
-  cast_uniforms uniforms;
-  cast_uniforms_of(scene, SLAB_CLOSEST, options, &uniforms);
-  const prepared_ray prepared = ray_prepare(ray);
-  telling w = {steps,
-               capacity,
-               0,
-               ray,
-               &prepared,
-               scene->blocks + (size_t)entry->first * BLOCK_UNIT + (size_t)id.primitive * primitive_rows(entry->kind),
-               uniforms.rules};
-  const slab_shape kind = (slab_shape)entry->kind;
-  const char *why = primitive_is_void(kind, w.values) ? "refused when added, or inverted: kept as never hit" : "";
-  slab_explanation found = {kind, hit_none(reason_of(&prepared)), interval_none(reason_of(&prepared))};
-  tell_given(&w);
-  if (prepared.state != RAY_INVALID) tell_scaled(&w);
-  tell_primitive(&w, kind);
-  if (!is_hidden(scene, &uniforms, options, entry, entry->global_id_base + id.primitive, &why) &&
-      prepared.state == RAY_LIVE)
-    answer(scene, &uniforms, &w, id, &found);
-  tell_answer(&w, &found, why);
-  *explanation = found;
-  *count = w.count;
-  return SLAB_OK;
+  status = check_id(reading.scene, id);
+  if (status == SLAB_OK) explain(reading.scene, id, options, &w, explanation);
+  scene_leave(&reading);
+  if (status == SLAB_OK) *count = w.count;
+  return status;
 }
 
 /* NaN has no sign here: that of 0 * inf differs between processors. */

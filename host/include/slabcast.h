@@ -251,8 +251,8 @@ SLAB_API slab_status slab_scene_add_mesh(slab_scene *, const slab_mesh *, const 
 /** @} */
 
 /** @name Changing geometry
- * Each replaces all n primitives of a geometry by as many of the same kind; ids stay. They are refused by the same rules
- * as when added, and dropped instead where the geometry was added with skip_invalid; its mask stays. A mesh whose
+ * Each replaces all n primitives of a geometry by as many of the same kind; ids stay. They are refused by the same
+ * rules as when added, and dropped instead where the geometry was added with skip_invalid; its mask stays. A mesh whose
  * indices are NULL keeps those that the geometry has, and needs as many vertices as they are for: the fastest update.
  * With indices of its own it may have any number. After a refusal the scene is as it was. Casts see the change after
  * the next slab_scene_commit. SLAB_INVALID_ARGUMENT: the geometry is not one of the scene's, is removed, or has another
@@ -268,8 +268,8 @@ SLAB_API slab_status slab_scene_update_boxes(slab_scene *, uint32_t geometry, co
 SLAB_API slab_status slab_scene_update_obbs(slab_scene *, uint32_t geometry, const slab_obb *, uint32_t n);
 /** Replaces triangles. */
 SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
-/** Disables a geometry (enabled 0), which no ray sees then whatever its mask, or enables it again. Its primitives can be
- * updated meanwhile. Casts see it after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
+/** Disables a geometry (enabled 0), which no ray sees then whatever its mask, or enables it again. Its primitives can
+ * be updated meanwhile. Casts see it after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
 SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enabled);
 /** Removes a geometry for ever. Its id is not used again, and others keep theirs. Casts see it after the next
  * slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
@@ -295,10 +295,10 @@ typedef struct slab_build_options {
   slab_update update; /**< of a scene that was committed before */
 } slab_build_options;
 
-/** Lays the scene out on the device. An empty scene is valid: every ray misses it. A committed scene can be cast on, and
- * be changed and committed again. Other threads may cast meanwhile: casts that begin before the commit has succeeded
- * answer the last one to their end, later ones this one. After a failure casts go on answering the last one, and the
- * changes wait for the next commit. What nothing has changed since is not committed again, unless by
+/** Lays the scene out on the device. An empty scene is valid: every ray misses it. A committed scene can be cast on,
+ * and be changed and committed again. Other threads may cast meanwhile: casts that begin before the commit has
+ * succeeded answer the last one to their end, later ones this one. After a failure casts go on answering the last one,
+ * and the changes wait for the next commit. What nothing has changed since is not committed again, unless by
  * SLAB_UPDATE_REBUILD. Options change no answer, only the speed. An array that is larger than one allocation of the
  * device is split over several buffers, at most four for primitives and four for nodes. Where these do not hold it,
  * SLAB_OUT_OF_MEMORY names the bytes needed. Two states of a scene that changes are in memory at once. */
