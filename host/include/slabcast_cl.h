@@ -48,13 +48,15 @@ typedef struct slab_batch {
   size_t count;      /**< rays, below 2^32 - 64 */
   slab_span rays;    /**< count slab_ray */
   slab_span results; /**< count results of the query's type; for SLAB_ALL the hits of all rays */
-  slab_span offsets; /**< SLAB_ALL only: count + 1 cl_uint, the exclusive sum of the counts that SLAB_COUNT gives */
+  slab_span offsets; /**< SLAB_ALL only: count + 1 cl_uint, the exclusive sum of the counts that SLAB_COUNT gives, of
+                        which none counts for more than max_hits */
   slab_span skip;    /**< count slab_primitive_id; buffer NULL: none */
   slab_span invalid; /**< one cl_uint, to which the number of invalid rays is added; buffer NULL: not wanted */
   uint32_t mask;     /**< 0: all bits */
   slab_cull cull;    /**< as in slab_cast_options */
   int face_forward;  /**< as in slab_cast_options */
   slab_edges edges;  /**< as in slab_cast_options */
+  uint32_t max_hits; /**< SLAB_ALL only: the first hits of a ray that are listed, at most; 0: all */
 } slab_batch;
 
 /** Enqueues the cast on a queue of the scene's context and device, after `wait_count` events of `wait`. The caller
@@ -66,32 +68,40 @@ typedef struct slab_batch {
  * belong to the scene's context and device; SLAB_BUILD_FAILED. */
 SLAB_API slab_status slab_enqueue(slab_scene *, const slab_batch *, cl_command_queue, cl_uint wait_count,
                                   const cl_event *wait, cl_event *done);
-/** @} */
 
-/* The updates of slabcast.h, from buffers of the scene's OpenCL context, after `wait_count` events of `wait`. The calls
+/** @name Changing geometry
+ * The updates of slabcast.h, from buffers of the scene's OpenCL context, after `wait_count` events of `wait`. The calls
  * block until the buffers are read, and the values are then checked and kept in host memory, as those of slabcast.h
  * are: what is refused is the same. shapes: n values of the struct. SLAB_INVALID_ARGUMENT also where a buffer is too
- * small or of another context, or an offset is not aligned; SLAB_UNSUPPORTED on a device that is not of OpenCL. */
+ * small or of another context, or an offset is not aligned; SLAB_UNSUPPORTED on a device that is not of OpenCL.
+ * @{ */
+/** Replaces planes. */
 SLAB_API slab_status slab_scene_update_planes_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
                                                  cl_uint wait_count, const cl_event *wait);
+/** Replaces spheres. */
 SLAB_API slab_status slab_scene_update_spheres_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
                                                   cl_uint wait_count, const cl_event *wait);
+/** Replaces axis-aligned boxes. */
 SLAB_API slab_status slab_scene_update_boxes_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
                                                 cl_uint wait_count, const cl_event *wait);
+/** Replaces oriented boxes. */
 SLAB_API slab_status slab_scene_update_obbs_cl(slab_scene *, uint32_t geometry, const slab_span *shapes, uint32_t n,
                                                cl_uint wait_count, const cl_event *wait);
 
-/* A slab_mesh in buffers. indices: 3 * triangle_count cl_uint; buffer NULL: those that the geometry has. */
+/** A slab_mesh in buffers. */
 typedef struct slab_mesh_spans {
-  slab_span vertices;
-  size_t vertex_stride; /* 0: 12 */
-  uint32_t vertex_count;
-  slab_span indices;
-  uint32_t triangle_count;
+  slab_span vertices;      /**< vertex_count times three cl_float */
+  size_t vertex_stride;    /**< bytes from one vertex to the next; 0: 12 */
+  uint32_t vertex_count;   /**< as in slab_mesh */
+  slab_span indices;       /**< 3 * triangle_count cl_uint; buffer NULL: those that the geometry has */
+  uint32_t triangle_count; /**< as in slab_mesh */
 } slab_mesh_spans;
 
+/** Replaces triangles. */
 SLAB_API slab_status slab_scene_update_mesh_cl(slab_scene *, uint32_t geometry, const slab_mesh_spans *,
                                                cl_uint wait_count, const cl_event *wait);
+/** @} */
+/** @} */
 
 #ifdef __cplusplus
 }

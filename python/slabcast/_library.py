@@ -212,6 +212,7 @@ class Batch(ctypes.Structure):
         ("cull", c_int),
         ("face_forward", c_int),
         ("edges", c_int),
+        ("max_hits", c_uint32),
     ]
 
 
@@ -266,6 +267,7 @@ for _name, _arguments in {
     "all": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), _cast),
     "check": (c_void_p, c_int, c_void_p, c_size_t, c_void_p, c_void_p, _cast, POINTER(CheckReport)),
     "explain": (c_void_p, c_void_p, PrimitiveId, _cast, POINTER(Explanation), c_void_p, c_size_t, POINTER(c_size_t)),
+    "rays_from_doubles": (c_void_p, c_void_p, c_size_t, c_void_p, c_double, c_void_p),
     "enqueue": (c_void_p, POINTER(Batch), c_void_p, c_uint32, c_void_p, POINTER(c_void_p)),
 }.items():
     _function = getattr(library, "slab_" + _name)

@@ -77,14 +77,16 @@ def cast(scene: Handle, query: str, rays: Any, dtype: np.dtype[Any], skip: Any, 
     return results
 
 
-def list_hits(scene: Handle, rays: Any, skip: Any, options: dict[str, int]) -> Hits:
-    """All hits, in arrays of pyopencl. It waits for their number."""
+def list_hits(scene: Handle, rays: Any, skip: Any, options: dict[str, int], max_hits: int) -> Hits:
+    """All hits, or the first max_hits of each ray, in arrays of pyopencl. It waits for their number."""
     _prepare(rays, skip)
     counts = cast(scene, "count", rays, WORD, skip, options).get().ravel()
+    if max_hits:
+        np.minimum(counts, WORD.type(max_hits), out=counts)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(counts, dtype=np.uint64)])
     if sums[-1] > 0xFFFFFFFF:
         raise InvalidArgument(f"rays have {sums[-1]} hits together; offsets on a device hold fewer than 2^32")
     offsets = pyopencl.array.to_device(rays.queue, sums.astype(WORD))
     hits = pyopencl.array.empty(rays.queue, int(sums[-1]), HIT)
-    _enqueue(scene, "all", rays, hits, skip, options, offsets)
+    _enqueue(scene, "all", rays, hits, skip, {**options, "max_hits": max_hits}, offsets)
     return Hits(offsets, hits)

@@ -31,7 +31,7 @@ _RESULTS = {
     "interval": (library.slab_interval_of, INTERVAL),
 }
 _SLAB_CAPACITY = 3
-# Casts of more rays can be interrupted; fewer end before anyone can.
+# Casts of more rays can be interrupted; fewer end before anyone can. Checks always can.
 _QUICK = 4096
 # Hits that all() makes room for at first, at most: memory that is not written takes no room.
 _ROOM = 1 << 25
@@ -382,7 +382,7 @@ class Scene:
         """Compares results of a cast, under the options of that cast, with the CPU reference (brute force, bit by bit)
         and with the oracle (independent formulas). query: the name of the cast, such as "closest"; results: what it
         returned. Differences are reported and raise nothing. It takes long: every ray is tested with every
-        primitive."""
+        primitive. Ctrl-C and `progress` end it, as they end a cast."""
         scene = self._committed()
         number = index_of("query", query, _library.QUERIES)
         array = _ray_array(rays, directions, t_min, t_max)
@@ -398,7 +398,7 @@ class Scene:
             _is_result("results", hits, _RESULTS[query][1], array.shape[:-1])
         must(
             self._call(
-                {**named, "progress": None},
+                named,
                 array,
                 lambda native: library.slab_check(
                     scene.pointer,
@@ -411,6 +411,7 @@ class Scene:
                     byref(report),
                 ),
                 max_hits,
+                0,
             )
         )
         values = {name: getattr(report, name) for name in CheckReport._fields}
@@ -483,25 +484,30 @@ class Scene:
         """A cast on arrays of pyopencl."""
         from . import _opencl
 
-        if not (directions is None and t_min is None and t_max is None and options.get("progress") is None) or max_hits:
-            raise InvalidArgument(
-                "with rays of pyopencl, (..., 8), there are no directions, t_min, t_max, max_hits and progress"
-            )
+        if not (directions is None and t_min is None and t_max is None and options.get("progress") is None):
+            raise InvalidArgument("with rays of pyopencl, (..., 8), there are no directions, t_min, t_max and progress")
         plain = plain_options(options)
         if query == "all":
-            return _opencl.list_hits(scene, rays, options.get("skip"), plain)
+            return _opencl.list_hits(scene, rays, options.get("skip"), plain, word("max_hits", max_hits))
         return _opencl.cast(scene, query, rays, _RESULTS[query][1], options.get("skip"), plain)
 
-    def _call(self, options: Options, rays: NDArray[np.float32], call: Callable[[Any], int], max_hits: int = 0) -> int:
-        """The status of a call with the library's form of the options."""
-        if rays.size <= 8 * _QUICK and not options and not max_hits:
+    def _call(
+        self,
+        options: Options,
+        rays: NDArray[np.float32],
+        call: Callable[[Any], int],
+        max_hits: int = 0,
+        quick: int = _QUICK,
+    ) -> int:
+        """The status of a call with the library's form of the options. It can be interrupted from `quick` rays on."""
+        if rays.size <= 8 * quick and not options and not max_hits:
             return call(None)
         native = _library.CastOptions(**plain_options(options), max_hits=word("max_hits", max_hits))
         skip, progress = options.get("skip"), options.get("progress")
         if skip is not None:
             skip = skips_of(skip, rays.shape[:-1])
             native.skip = _address(skip)
-        if rays.size <= 8 * _QUICK and progress is None:
+        if rays.size <= 8 * quick and progress is None:
             return call(byref(native))
         with Watch(progress) as callback:
             native.progress = callback

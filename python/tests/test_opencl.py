@@ -45,6 +45,10 @@ def test_all_hits_on_the_device(queue, scenes):
     offsets, hits = device.all(cl_array.to_device(queue, RAYS))
     expected = host.all(RAYS)
     assert (offsets.get() == expected.offsets).all() and hits.get().tobytes() == expected.hits.tobytes()
+    offsets, hits = device.all(cl_array.to_device(queue, RAYS), max_hits=1)
+    first = host.all(RAYS, max_hits=1)
+    assert 0 < len(first.hits) < len(expected.hits)
+    assert (offsets.get() == first.offsets).all() and hits.get().tobytes() == first.hits.tobytes()
 
 
 def test_options_apply(queue, scenes):

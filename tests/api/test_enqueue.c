@@ -78,6 +78,8 @@ static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
       {.cull = SLAB_CULL_BACK},
       {.cull = SLAB_CULL_FRONT, .face_forward = 1},
       {.edges = SLAB_EDGES_CLOSED},
+      {.max_hits = 1},
+      {.max_hits = 3, .skip = f->met, .edges = SLAB_EDGES_CLOSED},
       {.mask = ~MIXED_FATES_MASK(MIXED_FATES_OBBS), .skip = f->met, .cull = SLAB_CULL_BACK, .face_forward = 1},
   };
   for (size_t row = 0; row < sizeof rows / sizeof *rows; row++)
@@ -105,6 +107,13 @@ static void every_option_changes_an_answer(void **state) {
     job_destroy(&j);
   }
   job_destroy(&plain);
+  job all = job_of(f, SLAB_ALL, N, NULL);
+  for (uint32_t most = 1; most <= 3; most += 2) { /* lists of more hits are there, so these are cut */
+    job j = job_of(f, SLAB_ALL, N, &(slab_cast_options){.max_hits = most});
+    assert_true(j.want_size > 0 && j.want_size < all.want_size);
+    job_destroy(&j);
+  }
+  job_destroy(&all);
 }
 
 static void counts_beside_multiples_of_the_work_group(void **state) {
