@@ -45,6 +45,13 @@ slab_status chunk_look(hit_batch *b, const snapshot *scene) {
   return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
 }
 
+int call_progress(const slab_cast_options *options, arithmetic *callers, uint64_t done, uint64_t total) {
+  arithmetic_end(callers);
+  const int stop = options->progress(options->user, done, total);
+  *callers = arithmetic_begin();
+  return stop;
+}
+
 slab_status check_rules(const char *function, slab_cull cull, slab_edges edges) {
   if ((unsigned)cull > SLAB_CULL_FRONT)
     return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);

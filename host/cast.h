@@ -51,6 +51,8 @@ unsigned char *chunk_results(const cast *, const chunk *);
 slab_status chunk_offsets(const cast *, const chunk *, uint32_t **offsets);
 /* Looks at the collected hits of a chunk, whose lists must be there. */
 slab_status chunk_look(hit_batch *, const snapshot *);
+/* Calls the progress callback, which must be set, with the floating-point state of its caller. */
+int call_progress(const slab_cast_options *, arithmetic *callers, uint64_t done, uint64_t total);
 slab_status check_rules(const char *function, slab_cull, slab_edges);
 
 #endif

@@ -286,14 +286,6 @@ static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint3
   pthread_mutex_unlock(&s->cast_job->lock);
 }
 
-/* Calls the progress callback, which must be set. */
-static int cast_report(const cast *c, uint64_t done) {
-  arithmetic_end(c->callers);
-  const int stop = c->options->progress(c->options->user, done, c->progress_total);
-  *c->callers = arithmetic_begin();
-  return stop;
-}
-
 static void report_progress(cast_job *f) {
   const cast *c = f->cast;
   if (c->options == NULL || c->options->progress == NULL) return;
@@ -303,7 +295,7 @@ static void report_progress(cast_job *f) {
   pthread_mutex_unlock(&f->lock);
   const bool news = ok && done > f->reported;
   f->reported = done;
-  if (news && cast_report(c, done) != 0)
+  if (news && call_progress(c->options, c->callers, done, c->progress_total) != 0)
     cast_job_fail(f,
                   fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu ray%s", c->function, (unsigned long long)done,
                        (unsigned long long)c->progress_total, plural(c->progress_total, "", "s")));

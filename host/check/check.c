@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "../base/arithmetic.h"
+#include "../base/clock.h"
+#include "../base/plural.h"
 #include "../base/pool.h"
 #include "../base/status.h"
 #include "../cast.h"
@@ -21,6 +23,7 @@ typedef struct check {
   const void *results;
   const uint64_t *offsets;
   const slab_cast_options *options;
+  arithmetic *callers; /* for progress callbacks */
   cast_uniforms uniforms;
   judge judge;
 } check;
@@ -174,17 +177,13 @@ static bool compare_with_oracle(const check *c, size_t i, slab_check_report *rep
   return true;
 }
 
-/* Compares rays [begin, end) and writes a report of their own. Adds the number of invalid rays to *invalid. */
-static bool compare_range(const check *c, size_t begin, size_t end, reference_answer *m, slab_check_report *report,
-                          uint64_t *invalid) {
-  for (size_t i = begin; i < end; i++) {
-    if (!reference_cast(c->scene, &c->uniforms, c->query, &c->rays[i], skip_of(c, i), m)) return false;
-    compare_with_reference(c, i, m, report);
-    *invalid += m->invalid;
-    const bool readable = c->query != SLAB_ALL || list_fits(c, i, m->count);
-    if (readable && i % c->judge.stride == 0 && !compare_with_oracle(c, i, report)) return false;
-  }
-  return true;
+/* Compares ray i. Adds to *invalid where it is. Returns false when memory runs out. */
+static bool compare_ray(const check *c, size_t i, reference_answer *m, slab_check_report *report, uint64_t *invalid) {
+  if (!reference_cast(c->scene, &c->uniforms, c->query, &c->rays[i], skip_of(c, i), m)) return false;
+  compare_with_reference(c, i, m, report);
+  *invalid += m->invalid;
+  const bool readable = c->query != SLAB_ALL || list_fits(c, i, m->count);
+  return !readable || i % c->judge.stride != 0 || compare_with_oracle(c, i, report);
 }
 
 static void merge(slab_check_report *into, const slab_check_report *from) {
@@ -207,24 +206,43 @@ static void compare_invalid(const check *c, uint64_t invalid, slab_check_report 
   report->mismatches++;
 }
 
-enum { RAYS_A_PIECE = 256 };
+/* In a large scene a ray takes milliseconds, and the caller reports no progress while it waits for the last pieces. */
+enum { RAYS_A_PIECE = 32 };
+#define REPORT_SECONDS 0.1
 
 /* One comparison by several threads. */
 typedef struct comparison {
   const check *check;
-  atomic_bool out_of_memory; /* nothing more is compared */
-  pthread_mutex_t merging;   /* for those below */
+  _Atomic slab_status status; /* unless it is SLAB_OK nothing more is compared */
+  atomic_size_t done;         /* rays */
+  pthread_t caller;           /* the thread that reports progress */
+  double reported_at;         /* seconds, and rays: of the last report */
+  size_t reported;
+  pthread_mutex_t merging; /* for those below */
   slab_check_report *report;
   uint64_t invalid;
 } comparison;
 
+static void report_progress(comparison *all) {
+  const check *c = all->check;
+  const size_t done = atomic_load(&all->done);
+  if (c->options == NULL || c->options->progress == NULL || done == all->reported) return;
+  all->reported = done;
+  if (call_progress(c->options, c->callers, done, c->n) != 0) atomic_store(&all->status, SLAB_CANCELLED);
+  all->reported_at = seconds_now();
+}
+
 static void compare_some(void *argument, size_t begin, size_t end) {
   comparison *all = argument;
+  const bool reports = pthread_equal(all->caller, pthread_self()) != 0;
   reference_answer m = {0};
   slab_check_report own = {0};
   uint64_t invalid = 0;
-  if (atomic_load(&all->out_of_memory)) return;
-  if (!compare_range(all->check, begin, end, &m, &own, &invalid)) atomic_store(&all->out_of_memory, true);
+  for (size_t i = begin; i < end && atomic_load(&all->status) == SLAB_OK; i++) {
+    if (!compare_ray(all->check, i, &m, &own, &invalid)) atomic_store(&all->status, SLAB_OUT_OF_MEMORY);
+    atomic_fetch_add(&all->done, 1);
+    if (reports && seconds_now() - all->reported_at >= REPORT_SECONDS) report_progress(all);
+  }
   pthread_mutex_lock(&all->merging);
   merge(all->report, &own);
   all->invalid += invalid;
@@ -233,14 +251,18 @@ static void compare_some(void *argument, size_t begin, size_t end) {
 }
 
 static slab_status compare_all(const check *c, slab_check_report *report) {
-  comparison all = {.check = c, .report = report};
+  comparison all = {.check = c, .report = report, .caller = pthread_self(), .reported_at = seconds_now()};
   if (pthread_mutex_init(&all.merging, NULL) != 0) return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for a lock");
   pool_loop(c->scene->context->threads, c->n, RAYS_A_PIECE, compare_some, &all);
   pthread_mutex_destroy(&all.merging);
-  if (!all.out_of_memory) compare_invalid(c, all.invalid, report);
-  return all.out_of_memory
-             ? fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the hits of the CPU reference and the oracle")
-             : SLAB_OK;
+  if (all.status == SLAB_OK) report_progress(&all);
+  if (all.status == SLAB_CANCELLED)
+    return fail(SLAB_CANCELLED, "slab_check: cancelled after %zu of %zu ray%s", all.reported, c->n,
+                plural(c->n, "", "s"));
+  if (all.status != SLAB_OK)
+    return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for the hits of the CPU reference and the oracle");
+  compare_invalid(c, all.invalid, report);
+  return SLAB_OK;
 }
 
 static slab_status check_arguments(const slab_scene *scene, const check *c, const slab_check_report *report) {
@@ -262,7 +284,13 @@ static slab_status check_arguments(const slab_scene *scene, const check *c, cons
 slab_status slab_check(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n, const void *results,
                        const uint64_t *offsets, const slab_cast_options *options, slab_check_report *report) {
   ARITHMETIC callers = arithmetic_begin();
-  check c = {.query = query, .rays = rays, .n = n, .results = results, .offsets = offsets, .options = options};
+  check c = {.query = query,
+             .rays = rays,
+             .n = n,
+             .results = results,
+             .offsets = offsets,
+             .options = options,
+             .callers = &callers};
   scene_reading reading;
   slab_status status = check_arguments(scene, &c, report);
   if (status == SLAB_OK) status = scene_enter(scene, "slab_check", &reading);

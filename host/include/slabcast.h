@@ -427,7 +427,9 @@ typedef struct slab_check_report {
 /** Compares results of a cast, under the options of that cast, with the CPU reference (the kernels' maths in C, brute
  * force: bit by bit) and with the oracle (independent formulas). Where the options have `invalid`, the count that the
  * cast stored there is compared too; a difference counts as one more mismatch. results: n entries of the query's type;
- * offsets: n + 1 for SLAB_ALL, else NULL. Mismatches are reported and are no failure: SLAB_OK. */
+ * offsets: n + 1 for SLAB_ALL, else NULL. Mismatches are reported and are no failure: SLAB_OK. It takes long: every ray
+ * is tested with every primitive. Where the options have `progress`, it is called on the calling thread about every 0.1
+ * s and at the end, with the rays compared. SLAB_CANCELLED where it returns non-zero; *report is then untouched. */
 SLAB_API slab_status slab_check(slab_scene *, slab_query, const slab_ray *rays, size_t n, const void *results,
                                 const uint64_t *offsets, const slab_cast_options *, slab_check_report *report);
 

@@ -139,11 +139,8 @@ static slab_status enqueue(const snapshot *scene, const slab_batch *b, cl_comman
     return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueMarkerWithWaitList", "an empty batch");
   }
   const device_scene on = device_scene_of(scene, 0);
-  const slab_cast_options options = {.mask = b->mask,
-                                     .cull = b->cull,
-                                     .face_forward = b->face_forward,
-                                     .edges = b->edges,
-                                     .max_hits = b->max_hits};
+  const slab_cast_options options = {
+      .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges, .max_hits = b->max_hits};
   launch l = {0};
   cast_uniforms_of(scene, b->query, &options, &l.uniforms);
   slab_status status = place_spans(cl_of(on.device)->context, b, &l);

@@ -261,6 +261,20 @@ def test_ctrl_c_ends_a_cast(query):
     assert scene.any(rays[:10]).shape == (10,)
 
 
+def test_a_check_is_told_of_and_ended_as_a_cast_is():
+    scene, rays = long_cast()
+    results, told = np.zeros(len(rays), np.bool_), []
+    assert scene.check("any", rays[:50], results[:50], progress=lambda *done: told.append(done)).rays == 50
+    assert told[-1] == (50, 50) and told == sorted(told)
+    with pytest.raises(slabcast.Cancelled, match="slab_check: cancelled after"):
+        scene.check("any", rays, results, progress=lambda done, total: True)
+    for few in (rays, rays[:3000]):  # which takes seconds too
+        interrupt_soon()
+        with pytest.raises(KeyboardInterrupt):
+            scene.check("any", few, results[: len(few)])
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_a_handler_that_raises_nothing_ends_no_cast():
     scene, rays = long_cast()
     seen = []

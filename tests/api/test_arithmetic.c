@@ -299,6 +299,7 @@ static void casts_and_their_progress_in_each_mode(void **state) {
   slab_scene *scene = fill_scene(&modes[0], w, w->context, false);
   slab_hit want[RAYS], hits[RAYS];
   uint64_t want_offsets[RAYS + 1], offsets[RAYS + 1];
+  slab_check_report report;
   assert_ok(slab_scene_commit(scene, NULL));
   assert_ok(slab_closest(scene, w->rays, RAYS, want, NULL));
   assert_ok(slab_all(scene, w->rays, RAYS, want_offsets, NULL, 0, NULL, NULL));
@@ -310,8 +311,9 @@ static void casts_and_their_progress_in_each_mode(void **state) {
     witness seen = {.mode = m};
     const slab_cast_options options = {.progress = note_mode, .user = &seen};
     OK_IN_MODE(slab_closest(scene, w->rays, RAYS, hits, &options));
+    OK_IN_MODE(slab_check(scene, SLAB_CLOSEST, w->rays, RAYS, hits, NULL, &options, &report));
     OK_IN_MODE(slab_all(scene, w->rays, RAYS, offsets, all, room, NULL, &options));
-    assert_true(seen.calls >= 2); /* at least one per cast */
+    assert_true(seen.calls >= 3); /* at least one for each call */
     assert_int_equal(seen.kept, seen.calls);
     assert_same_bits(hits, want, RAYS, sizeof *hits);
     assert_same_bits(offsets, want_offsets, RAYS + 1, sizeof *offsets);

@@ -1,4 +1,5 @@
 /* slab_check: correct results pass, and every single flipped bit is found and named in the report. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,83 @@ static void batch_of_many_tasks_names_its_last_ray(void **state) {
   free(rays);
 }
 
+/* ---- progress ---- */
+
+/* Calls of progress: it falls never, comes on the caller's thread, and ends the check at the call `stop_at`. */
+typedef struct journal {
+  pthread_t thread;
+  uint64_t calls, last, stop_at;
+} journal;
+
+static int note(void *user, uint64_t done, uint64_t total) {
+  journal *j = user;
+  assert_true(done > j->last && done <= total && total == N);
+  assert_true(pthread_equal(j->thread, pthread_self()));
+  j->last = done;
+  return ++j->calls == j->stop_at;
+}
+
+static void progress_rises_to_the_rays(void **state) {
+  const world *w = *state;
+  answer a = cast_on(w, SLAB_CLOSEST, NULL);
+  journal j = {.thread = pthread_self()};
+  assert_clean(w, &a, &(slab_cast_options){.progress = note, .user = &j});
+  assert_true(j.calls >= 1 && j.last == N);
+  free(a.results);
+}
+
+static void a_cancelled_check_leaves_its_report(void **state) {
+  const world *w = *state;
+  answer a = cast_on(w, SLAB_CLOSEST, NULL);
+  journal j = {.thread = pthread_self(), .stop_at = 1};
+  slab_check_report report, untouched;
+  memset(&report, 0xA5, sizeof report);
+  untouched = report;
+  const slab_cast_options options = {.progress = note, .user = &j};
+  assert_status(slab_check(w->scene, SLAB_CLOSEST, w->rays, N, a.results, NULL, &options, &report), SLAB_CANCELLED);
+  assert_non_null(strstr(slab_message(), "slab_check: cancelled after"));
+  assert_true(j.calls == 1);
+  assert_same_bits(&report, &untouched, 1, sizeof report);
+  assert_clean(w, &a, NULL); /* the scene can still be checked */
+  free(a.results);
+}
+
+enum { LONG = 100000 };
+
+/* Stops at once, long before the end. */
+static int stop(void *user, uint64_t done, uint64_t total) {
+  assert_true(total == LONG);
+  *(uint64_t *)user = done;
+  return 1;
+}
+
+static void a_long_check_ends_early(void **state) {
+  const world *w = *state;
+  slab_mesh mesh = {.vertices = (const float[]){0, 0, 0, 1, 0, 0, 0, 1, 0}, .vertex_count = 3, .triangle_count = LONG};
+  uint32_t *indices = calloc(3 * LONG, sizeof *indices), *counts = calloc(LONG, sizeof *counts);
+  slab_ray *rays = malloc(LONG * sizeof *rays);
+  uint64_t done = 0;
+  slab_scene *scene;
+  slab_check_report report;
+  assert_true(indices != NULL && counts != NULL && rays != NULL);
+  for (uint32_t i = 0; i < LONG; i++) {
+    indices[3 * i + 1] = 1;
+    indices[3 * i + 2] = 2;
+    rays[i] = w->rays[i % N];
+  }
+  mesh.indices = indices;
+  assert_ok(slab_scene_create(w->context, &scene));
+  assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){SLAB_TREE_FLAT}));
+  const slab_cast_options options = {.progress = stop, .user = &done};
+  assert_status(slab_check(scene, SLAB_COUNT, rays, LONG, counts, NULL, &options, &report), SLAB_CANCELLED);
+  assert_true(done > 0 && done < LONG); /* the whole would take a hundred seconds and more */
+  slab_scene_destroy(scene);
+  free(rays);
+  free(counts);
+  free(indices);
+}
+
 int main(void) {
 #define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, open_world, close_world)
   const struct CMUnitTest tests[] = {
@@ -310,6 +388,9 @@ int main(void) {
       IN_A_WORLD(lists_without_a_hit_need_no_hits),
       IN_A_WORLD(batch_of_many_tasks_names_its_last_ray),
       IN_A_WORLD(flipped_bits_of_offsets_are_found),
+      IN_A_WORLD(progress_rises_to_the_rays),
+      IN_A_WORLD(a_cancelled_check_leaves_its_report),
+      IN_A_WORLD(a_long_check_ends_early),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
