@@ -361,12 +361,8 @@ class Scene:
             at = self.interval(array, np.array([0, 0, 1], FLOAT), 0.0, 0.0, mask=mask)  # rays that are points
             within: NDArray[np.bool_] = at["geometry"] < INVALID
             return within
-        flat = array.reshape(-1, 3)
-        near, rays = _ways_out(flat, info)
-        result = np.zeros(len(flat), np.bool_)
-        if len(near):
-            result[near] = self.count(rays, mask=mask) & 1
-        return result.reshape(array.shape[:-1])
+        crossings = self.count(_ways_out(array.reshape(-1, 3), info), mask=mask)
+        return (crossings & 1).astype(np.bool_).reshape(array.shape[:-1])
 
     def check(
         self,
@@ -629,20 +625,16 @@ def _is_result(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ..
         raise InvalidArgument(f"{name} is not the result of that cast: an array in C order of {shape} and {dtype}")
 
 
-def _ways_out(points: NDArray[np.float32], info: _library.SceneStats) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """Which points (n, 3) lie within the scene's bounds, and a ray from each of these to the nearer side of the bounds
-    along their shortest axis: short ways cross little."""
+def _ways_out(points: NDArray[np.float32], info: _library.SceneStats) -> NDArray[np.float32]:
+    """A ray from each point (n, 3) to the nearer side of the scene's bounds along their shortest axis: short ways cross
+    little. From points beyond the bounds it leads away from them, and ends at the root of the BVH."""
     lower, upper = np.array(info.lower, FLOAT), np.array(info.upper, FLOAT)
-    within = np.ones(len(points), np.bool_)
-    for axis in range(3):
-        within &= (points[:, axis] >= lower[axis]) & (points[:, axis] <= upper[axis])
-    near = np.flatnonzero(within)
-    rays = np.zeros((len(near), 8), FLOAT)
-    if len(near):
-        axis = int(np.argmin(upper - lower))
-        rays[:, :3], rays[:, 7] = points[near], np.inf
-        np.copysign(FLOAT.type(1), rays[:, axis] - (lower[axis] / 2 + upper[axis] / 2), out=rays[:, 4 + axis])
-    return near, rays
+    axis = int(np.argmin(upper - lower))
+    rays = np.zeros((len(points), 8), FLOAT)
+    rays[:, :3], rays[:, 7] = points, np.inf
+    with np.errstate(invalid="ignore"):  # an empty scene has infinite bounds
+        np.copysign(FLOAT.type(1), points[:, axis] - (lower[axis] / 2 + upper[axis] / 2), out=rays[:, 4 + axis])
+    return rays
 
 
 def _is_opencl(rays: Any) -> bool:
