@@ -484,6 +484,15 @@ static inline slab_ray slab_ray_2d(const float origin[2], const float direction[
   return ray;
 }
 
+/** n rays of the range [0, inf) from origins and directions of three doubles each, in coordinates in which a scene's
+ * floats have digits enough: origin i is (origins[i] - center) * scale, rounded to float once, and t of its hits is
+ * `scale` times that of the ray as given. center NULL: 0. Directions are rounded as they are; those shorter than 1e-12
+ * or longer than 1e12, whose length float does not hold well, are divided by their largest component first, and t is in
+ * lengths of what that gives. What is NaN, zero or beyond float gives an invalid ray. It runs on the threads of the
+ * library. SLAB_INVALID_ARGUMENT. */
+SLAB_API slab_status slab_rays_from_doubles(const double *origins, const double *directions, size_t n,
+                                            const double center[3], double scale, slab_ray *rays);
+
 /** A rectangle: a box unbounded in z. */
 static inline slab_box slab_box_2d(const float lower[2], const float upper[2]) {
   slab_box box = {{lower[0], lower[1], -INFINITY}, {upper[0], upper[1], INFINITY}};

@@ -9,18 +9,15 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._library import InvalidArgument
+from ._library import InvalidArgument, library, must
 from ._results import INVALID
 from ._scene import Scene
 
 Ids = NDArray[np.int64]
 Locations = NDArray[np.float64]
 
-# Rays and points that are moved to a scene's coordinates at once: what the caches hold.
+# Points that are moved to a scene's coordinates at once: what the caches hold.
 _BLOCK = 1 << 13
-_ONES = np.ones(3)
-# Squares of lengths of directions that float32 holds well.
-_SHORT, _LONG = 1e-24, 1e24
 # Sines of angles between a ray and a triangle's plane below which their intersection is no better than t.
 _EDGE_ON = 1e-9
 # Of no axis or diagonal, for meshes that are not closed.
@@ -152,18 +149,9 @@ class RayMeshIntersector:
         if origins.shape != directions.shape:
             raise InvalidArgument(f"ray_origins has shape {origins.shape} and ray_directions {directions.shape}")
         scene, origin, scale = self._scene()
-        rays, squares = np.empty((len(origins), 8), np.float32), np.empty(len(origins))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for rows, moved in _moved(origins, origin, scale):
-                block = directions[rows]
-                rays[rows, :3], rays[rows, 3], rays[rows, 4:7], rays[rows, 7] = moved, 0.0, block, np.inf
-                np.dot(block * block, _ONES, out=squares[rows])
-        odd = np.flatnonzero(~((squares > _SHORT) & (squares < _LONG)))
-        if len(odd):  # what float32 does not hold well, or not at all
-            some = directions[odd]
-            with np.errstate(all="ignore"):
-                largest = np.abs(some).max(axis=1, keepdims=True)
-                rays[odd, 4:7] = some / np.where(largest > 0, largest, 1.0)
+        rays = np.empty((len(origins), 8), np.float32)
+        given = origins.ctypes.data, directions.ctypes.data, len(rays)
+        must(library.slab_rays_from_doubles(*given, origin.ctypes.data, scale, rays.ctypes.data))
         return scene, scale, rays
 
     # Scenes are laid out again where they come to.
@@ -179,7 +167,7 @@ class RayMeshIntersector:
 
 
 def _rows(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(value, np.float64)
+    array = np.ascontiguousarray(value, np.float64)
     if array.size == 0 and array.ndim < 2:
         array = array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] != 3:

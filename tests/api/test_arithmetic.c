@@ -137,6 +137,7 @@ typedef struct outcome {
   slab_ray seen[64], segment;
   slab_plane plane;
   float point[3];
+  slab_ray moved[2];
 } outcome;
 
 static slab_scene *fill_scene(const mode *m, const world *w, slab_context *context, bool small) {
@@ -209,6 +210,9 @@ static void use_helpers(const mode *m, outcome *o) {
   IN_MODE(o->segment = slab_segment(from, to));
   IN_MODE(o->plane = slab_plane_through(from, up));
   IN_MODE(slab_point_at(&o->segment, 1.0f / 3, o->point));
+  const double origins[] = {0x1.234567p-130, -0x1.8p-1030, 1.0 + 0x1p-24, 1e300, -1.0 / 3, 3};
+  const double directions[] = {0x1p-140, 0x1.234567p-1040, 0, 1.0 / 3, 0x1.fffffffp-127, -2.0 / 3};
+  OK_IN_MODE(slab_rays_from_doubles(origins, directions, 2, NULL, 1.0 / 3, o->moved));
 }
 
 static outcome *outcome_of(const mode *m, const world *w) {
@@ -234,6 +238,7 @@ static void assert_same_outcome(const outcome *got, const outcome *want) {
   SAME(segment);
   SAME(plane);
   SAME(point);
+  SAME(moved);
   SAME(lower);
   SAME(upper);
   SAME(packed_size);

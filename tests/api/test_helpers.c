@@ -1,4 +1,7 @@
 /* The header's helpers and the camera, compared with values computed by hand. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "harness.h"
 
 static void assert_floats(const float *got, const float *want, size_t n) {
@@ -13,6 +16,96 @@ static void assert_near(const float got[3], float x, float y, float z) {
 }
 
 /* ---- values ---- */
+
+static void rays_from_doubles_are_moved_and_rounded_once(void **state) {
+  (void)state;
+  const double center[] = {1e9, -1e9, 0.5};
+  const double origins[] = {1e9 + 0.3, -1e9 - 7.0 / 3, 0.75, 1e9, 1e300, 0.5};
+  const double directions[] = {1.0 / 3, -2, 0, 0, 0.1, 1};
+  slab_ray rays[2];
+  assert_ok(slab_rays_from_doubles(origins, directions, 2, center, 8.0, rays));
+  const slab_ray want[] = {{{(float)((1e9 + 0.3 - 1e9) * 8), (float)((-1e9 - 7.0 / 3 + 1e9) * 8), 2.0f},
+                            0.0f,
+                            {(float)(1.0 / 3), -2, 0},
+                            INFINITY},
+                           {{0, INFINITY, 0}, 0.0f, {0, 0.1f, 1}, INFINITY}};
+  assert_same_bits(rays, want, 2, sizeof *rays);
+}
+
+static void rays_from_doubles_of_any_length_keep_their_way(void **state) {
+  (void)state;
+  const double lengths[] = {1e-300, 1e-13, 0.9e-12, 1.1e-12, 1, 0.9e12, 1.1e12, 1e300};
+  enum { LENGTHS = sizeof lengths / sizeof *lengths };
+  double origins[3 * LENGTHS], directions[3 * LENGTHS];
+  slab_ray rays[LENGTHS];
+  for (int i = 0; i < LENGTHS; i++)
+    for (int k = 0; k < 3; k++) {
+      origins[3 * i + k] = i + 0.5 * k;
+      directions[3 * i + k] = lengths[i] * (k == 0 ? 0.25 : k == 1 ? -1 : 0);
+    }
+  assert_ok(slab_rays_from_doubles(origins, directions, LENGTHS, NULL, 1.0, rays));
+  for (int i = 0; i < LENGTHS; i++) {
+    const bool kept = i >= 3 && i <= 5;
+    const float along = kept ? (float)lengths[i] : 1.0f;
+    const slab_ray want = {
+        {(float)i, (float)i + 0.5f, (float)i + 1}, 0.0f, {0.25f * along, -along, 0 * along}, INFINITY};
+    assert_same_bits(&rays[i], &want, 1, sizeof want);
+  }
+}
+
+static void rays_from_doubles_that_are_none_are_invalid(void **state) {
+  (void)state;
+  const double origins[12] = {0}, far[12] = {NAN, 0, 0, 1e50, 0, 0, INFINITY, 0, 0, 0, -1e40, 0};
+  const double wrong[12] = {0, 0, 0, NAN, 0, 1e30, 0, -INFINITY, 1, NAN, 0, 0};
+  const double right[12] = {0, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1};
+  slab_context *context = harness_context();
+  slab_scene *scene;
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(slab_scene_commit(scene, NULL));
+  for (int which = 0; which < 3; which++) {
+    slab_ray rays[4];
+    float t[4];
+    uint64_t invalid = 0;
+    assert_ok(slab_rays_from_doubles(which == 1 ? far : origins, which == 2 ? wrong : right, 4, NULL, 1.0, rays));
+    assert_ok(slab_distance(scene, rays, 4, t, &(slab_cast_options){.invalid = &invalid}));
+    assert_true(invalid == (which == 0 ? 0 : 4));
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+/* More than one thread's piece, and every ray of it. */
+static void many_rays_from_doubles_are_those_of_each(void **state) {
+  (void)state;
+  enum { MANY = 50001 };
+  double *numbers = malloc(6 * MANY * sizeof *numbers);
+  slab_ray *rays = malloc((MANY + 1) * sizeof *rays), guard, alone;
+  assert_true(numbers != NULL && rays != NULL);
+  for (size_t i = 0; i < 6 * MANY; i++) numbers[i] = 0.1 * (double)i;
+  memset(&guard, 0xA5, sizeof guard);
+  rays[MANY] = guard;
+  assert_ok(slab_rays_from_doubles(numbers, numbers + 3 * MANY, MANY, NULL, 3.0, rays));
+  for (size_t i = 0; i < MANY; i++) {
+    assert_ok(slab_rays_from_doubles(numbers + 3 * i, numbers + 3 * (MANY + i), 1, NULL, 3.0, &alone));
+    assert_same_bits(&rays[i], &alone, 1, sizeof alone);
+  }
+  assert_same_bits(&rays[MANY], &guard, 1, sizeof guard);
+  free(rays);
+  free(numbers);
+}
+
+static void rays_from_doubles_that_are_missing_are_named(void **state) {
+  (void)state;
+  const double three[3] = {1, 2, 3};
+  slab_ray ray;
+  assert_status(slab_rays_from_doubles(NULL, three, 1, NULL, 1.0, &ray), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "origins is NULL"));
+  assert_status(slab_rays_from_doubles(three, NULL, 1, NULL, 1.0, &ray), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "directions is NULL"));
+  assert_status(slab_rays_from_doubles(three, three, 1, NULL, 1.0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "rays is NULL"));
+  assert_ok(slab_rays_from_doubles(NULL, NULL, 0, NULL, 1.0, NULL));
+}
 
 static void segment_runs_from_a_to_b(void **state) {
   (void)state;
@@ -236,6 +329,11 @@ static void matrix_that_scales_is_refused_when_added(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rays_from_doubles_are_moved_and_rounded_once),
+      cmocka_unit_test(rays_from_doubles_of_any_length_keep_their_way),
+      cmocka_unit_test(rays_from_doubles_that_are_none_are_invalid),
+      cmocka_unit_test(many_rays_from_doubles_are_those_of_each),
+      cmocka_unit_test(rays_from_doubles_that_are_missing_are_named),
       cmocka_unit_test(segment_runs_from_a_to_b),
       cmocka_unit_test(ray_2d_lies_in_the_plane_z_0),
       cmocka_unit_test(box_2d_is_unbounded_in_z),
