@@ -61,7 +61,7 @@ class RayMeshIntersector:
     ) -> Union[tuple[Ids, Ids], tuple[Ids, Ids, Locations]]:
         """Which triangles rays hit: their indices (m,) and those of their rays (m,), sorted by the ray and along it;
         with return_locations also the locations (m, 3). multiple_hits: all hits, at most max_hits of a ray; else the
-        first."""
+        first. With a max_hits below 1 none."""
         triangles, rays, locations = self._hits(ray_origins, ray_directions, multiple_hits, max_hits, return_locations)
         return (triangles, rays, locations) if return_locations else (triangles, rays)
 
@@ -105,6 +105,8 @@ class RayMeshIntersector:
         self, ray_origins: ArrayLike, ray_directions: ArrayLike, multiple_hits: bool, max_hits: int, located: bool
     ) -> tuple[Ids, Ids, Locations]:
         scene, scale, rays = self._rays(ray_origins, ray_directions)
+        if max_hits < 1:  # none, as trimesh has it; to the library 0 is all
+            rays, max_hits = rays[:0], 0
         if multiple_hits:
             offsets, hits = scene.all(rays, max_hits=max_hits)
             index = np.repeat(np.arange(len(rays)), (offsets[1:] - offsets[:-1]).astype(np.int64))

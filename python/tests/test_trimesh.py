@@ -96,6 +96,11 @@ def test_max_hits_bounds_the_hits_of_a_ray(ball):
         triangles, rays, locations = ray.intersects_id([[0.01, 0.02, -9]], [Z], max_hits=bound, return_locations=True)
         assert len(triangles) == hits and (np.diff(locations[:, 2]) > 0).all()
     assert len(ray.intersects_id([[0.01, 0.02, -9]], [Z], multiple_hits=False)[0]) == 1
+    for bound in (0, -1):
+        for several in (False, True):
+            found = ray.intersects_location([[0.01, 0.02, -9]], [Z], multiple_hits=several, max_hits=bound)
+            assert [array.shape for array in found] == [(0, 3), (0,), (0,)]
+    assert len(ray.intersects_id([[0.01, 0.02, -9]], [Z], max_hits=np.int64(3))[0]) == 3
 
 
 def test_rays_through_vertices_and_edges_hit_once(ball):
