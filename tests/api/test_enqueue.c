@@ -116,6 +116,34 @@ static void every_option_changes_an_answer(void **state) {
   job_destroy(&all);
 }
 
+/* Rays at the corners and edges of a triangle, all of which hit it where its edges are closed. */
+static void closed_edges_are_closed_here_too(void **state) {
+  const fixture *f = *state;
+  enum { AIMED = 6 };
+  static const float at[AIMED][2] = {{0, 0}, {4, 0}, {0, 4}, {2, 0}, {0, 2}, {2, 2}};
+  const slab_mesh mesh = {
+      .vertices = (const float[]){0, 0, 0, 4, 0, 0, 0, 4, 0}, .vertex_count = 3, .triangle_count = 1};
+  slab_context *context = opencl_slab(f->context, f->device, f->beside);
+  slab_ray rays[AIMED];
+  slab_scene *scene;
+  for (int i = 0; i < AIMED; i++) rays[i] = (slab_ray){{at[i][0], at[i][1], -1}, 0, {0, 0, 1}, INFINITY};
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  const fixture aimed = {.scene = scene};
+  for (int edges = SLAB_EDGES_HALF_OPEN; edges <= SLAB_EDGES_CLOSED; edges++) {
+    const slab_cast_options options = {.edges = (slab_edges)edges};
+    job j = job_create(f->context, scene, SLAB_ANY, rays, AIMED, &options);
+    const bool all = memchr(j.want, 0, AIMED) == NULL;
+    assert_true(all == (edges == SLAB_EDGES_CLOSED));
+    run_job(&aimed, &j, f->in_order);
+    job_verify(&j, f->in_order, 1);
+    job_destroy(&j);
+  }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 static void counts_beside_multiples_of_the_work_group(void **state) {
   const fixture *f = *state;
   static const size_t counts[] = {1, 2, 63, 64, 65, 127, 129};
@@ -457,6 +485,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_query_and_option_gives_the_bits_of_the_call),
       cmocka_unit_test(every_option_changes_an_answer),
+      cmocka_unit_test(closed_edges_are_closed_here_too),
       cmocka_unit_test(counts_beside_multiples_of_the_work_group),
       cmocka_unit_test(spans_of_a_part_of_a_buffer_count_from_its_begin),
       cmocka_unit_test(invalid_rays_are_added_up_over_casts),
