@@ -52,6 +52,17 @@ macro(slab_level_compiler level)
        -I${PROJECT_SOURCE_DIR}/host/include)
 endmacro()
 
+# slab_kernels(OBJECT OPTION...): compiles a variant's program.
+macro(slab_kernels made)
+  add_custom_command(
+    OUTPUT ${made}
+    COMMAND ${compile} ${defines} ${ARGN} "-DNATIVE_NAME(kernel)=slab_${symbol}_##kernel##_${suffix}" -MD -MF ${made}.d
+            -c ${PROJECT_SOURCE_DIR}/kernels/${program}.cl -o ${made}
+    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${program}.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
+    DEPFILE ${made}.d
+    COMMENT "Compiling ${program}, query ${query}, ${kinds}, for ${level} ${ARGN}" VERBATIM)
+endmacro()
+
 # slab_variant(PROGRAM KERNELS LANES QUERY KINDS): compiles one variant of the level. One of a lane is no faster for wider
 # registers: x86-64-v4 has that of x86-64-v3.
 macro(slab_variant program kernels own query kinds)
@@ -84,16 +95,15 @@ macro(slab_variant program kernels own query kinds)
     list(APPEND defines -DSLAB_KINDS=16)
   endif()
   if(NOT SLABCAST_NATIVE_OBJECTS AND of STREQUAL level)
-    add_custom_command(
-      OUTPUT ${object}
-      COMMAND ${compile} ${defines} "-DNATIVE_NAME(kernel)=slab_${symbol}_##kernel##_${suffix}" -MD -MF ${object}.d
-              -c ${PROJECT_SOURCE_DIR}/kernels/${program}.cl -o ${object}
-      DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${program}.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
-      DEPFILE ${object}.d
-      COMMENT "Compiling ${program}, query ${query}, ${kinds}, for ${level}" VERBATIM)
+    slab_kernels(${object})
   endif()
   if(of STREQUAL level)
     list(APPEND slab_native_objects ${object})
+    if(program STREQUAL "wide" AND level STREQUAL "x86-64-v3" AND slab_benchmarks)
+      set(object ${slab_native_dir}/counting/${program}_${suffix}.o)
+      slab_kernels(${object} -DSLAB_COUNTS)
+    endif()
+    list(APPEND slab_counting_objects ${object})
   endif()
   string(REPLACE "," ";" names "${kernels}")
   list(LENGTH names count)
@@ -134,7 +144,9 @@ macro(slab_ceilings)
 endmacro()
 
 set(slab_native_dir ${PROJECT_BINARY_DIR}/native)
+file(MAKE_DIRECTORY ${slab_native_dir}/counting)
 set(slab_native_objects "")
+set(slab_counting_objects "") # the same, but for those whose steps `bench steps` counts
 set(slab_ceiling_objects "")
 set(slab_stack 336) # 7 * BVH_DEPTH_MAX: what the deepest BVH needs
 set(declared "")

@@ -34,6 +34,11 @@
 #define WORK_ITEM
 #endif
 
+/* Adds n to a counter of `bench steps`, whose kernels alone are compiled with them (host/native/prelude.h). */
+#ifndef COUNT
+#define COUNT(what, n)
+#endif
+
 #if defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE)
 #include "lanes_scalar.h"
 #if LANES > 1

@@ -25,6 +25,7 @@ INLINE bool scan_blocks(const uint kind, query_state *q, const prepared_ray *ray
   for (uint n = 0; n < count; n++, first += BLOCK_UNITS(rows, STRIDE, BVH_UNIT)) {
     const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
     const global uint *global_ids = (const global uint *)(block + rows * STRIDE);
+    COUNT(blocks, 1);
     for (uint part = 0; part < STRIDE; part += LANES)
       if (query_block(q, kind, ray, block + part, 0, global_ids + part, first, scene)) return true;
   }

@@ -68,6 +68,7 @@ INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray
   const uint at = path->next.child, meta = path->next.meta;
   if (BVH_IS_INNER(meta)) {
     float enter[BVH_WIDTH];
+    COUNT(nodes, 1);
     const uint bits = node_children(ray, node_at(scene->nodes, at), w->q.limit, enter);
     return bvh_down(path, scene, at, bits, enter, w->q.limit);
   }
@@ -146,6 +147,7 @@ INLINE void in_flight_node(in_flight *t, const scene_view *scene) {
   const uint at = t->path.child;
   const global float *bounds = &node_at(scene->nodes, at)->bounds[0][0];
   real near[3], far[3], enter;
+  COUNT(nodes, 1);
   UNROLL for (uint i = 0; i < 3; i++) {
     near[i] = lanes_load(bounds + t->nearest[i]);
     far[i] = lanes_load(bounds + ((2 * i + 3) * STRIDE - t->nearest[i]));
