@@ -166,7 +166,7 @@ static bool scene_open(const scene_geometry *g, slab_traversal traversal, slab_c
   const bool done = slab_context_create(&settings, context) == SLAB_OK &&
                     slab_scene_create(*context, scene) == SLAB_OK &&
                     scene_geometry_add(*scene, g, NULL, NULL) == SLAB_OK &&
-                    slab_scene_commit(*scene, &(slab_build_options){SLAB_TREE_HIGH}) == SLAB_OK;
+                    slab_scene_commit(*scene, &(slab_build_options){.tree = SLAB_TREE_HIGH}) == SLAB_OK;
   return done ? true : failed_call("scene");
 }
 

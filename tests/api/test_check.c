@@ -351,7 +351,7 @@ static void a_long_check_ends_early(void **state) {
   mesh.indices = indices;
   assert_ok(slab_scene_create(w->context, &scene));
   assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
-  assert_ok(slab_scene_commit(scene, &(slab_build_options){SLAB_TREE_FLAT}));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FLAT}));
   const slab_cast_options options = {.progress = note, .user = &j};
   assert_status(slab_check(scene, SLAB_COUNT, rays, LONG, counts, NULL, &options, &report), SLAB_CANCELLED);
   assert_true(j.calls == 1 && j.last < LONG); /* the whole takes a minute of processor time */

@@ -5,6 +5,7 @@
 
 #include "cast.h"
 #include "harness.h"
+#include "scene.h"
 #include "scheduler.h"
 
 enum { SIDE = 40, RAYS = 2000 };
@@ -41,7 +42,7 @@ static int raised(slab_scene *scene, slab_query query, const slab_ray *ray) {
   slab_hit result;
   arithmetic callers;
   cast c = {.function = "raised",
-            .scene = scene,
+            .scene = atomic_load(&scene->committed),
             .query = query,
             .rays = ray,
             .n = 1,
