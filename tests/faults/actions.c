@@ -286,6 +286,17 @@ static slab_status run_check(world *w) {
                     w->results, w->action->with.query == SLAB_ALL ? w->offsets : NULL, &options, (void *)w->outcome);
 }
 
+/* Enough rays for several threads. */
+static slab_status run_rays_from_doubles(world *w) {
+  enum { RAYS = 40000 };
+  static double origins[3 * RAYS], directions[3 * RAYS];
+  static slab_ray rays[RAYS];
+  for (size_t i = 0; i < 3 * (size_t)RAYS; i++) origins[i] = directions[i] = 0.1 * (double)i;
+  const slab_status status = slab_rays_from_doubles(origins, directions, RAYS, NULL, 1.0, rays);
+  for (size_t i = 0; i < RAYS; i++) ((uint32_t *)(void *)w->outcome)[i % 8] ^= ((const uint32_t *)&rays[i])[i % 8];
+  return status;
+}
+
 typedef struct explain_outcome {
   size_t count;
   slab_explanation found;
@@ -514,6 +525,7 @@ const action actions[] = {
     CHECK("interval", SLAB_INTERVAL),
     CHECK("nearest", SLAB_NEAREST),
     {.name = "slab_explain", .begin = begin_committed, .run = run_explain},
+    {.name = "slab_rays_from_doubles", .begin = begin_nothing, .run = run_rays_from_doubles},
     {.name = "slab_enqueue", .begin = begin_batch, .run = run_enqueue, .undo = undo_enqueue, .tells_late = tells_late},
     {.name = "slab_enqueue, tree",
      .begin = begin_batch,
