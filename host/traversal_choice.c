@@ -55,17 +55,18 @@
  * casts took 1.25 to 1.6 times the time for good (Xeon, 512 x 512 and 1024 x 1024 pixels; now 1.03 at most).
  *
  * An unknown candidate gets one in SAMPLE_NEW pieces, one that takes about as long as the best SAMPLE_NEAR, a slower
- * one SAMPLE_FAR, one that is far behind SAMPLE_BEHIND: primes, so that samples of a picture come from all of its
- * columns. Fewer than SAMPLE_LEAST rays say nothing. Of what was known before a chunk SAMPLE_FORGOTTEN loses its
- * weight, since the next rays may be others. Chunks are short, so that the next goes by what the one before has shown.
- */
+ * one SAMPLE_FAR, one that is far behind SAMPLE_BEHIND, one beyond LOST times SAMPLE_LOST: primes, so that samples of a
+ * picture come from all of its columns. Fewer than SAMPLE_LEAST rays say nothing. What was known before a chunk counts
+ * as much as the chunk's own sample, or as SAMPLE_LEAST rays, since the next rays may be others. Chunks are short, so
+ * that the next goes by what the one before has shown. */
 #define SAMPLE_NEW 17u
 #define SAMPLE_NEAR 31u
 #define SAMPLE_FAR 61u
 #define SAMPLE_BEHIND 127u
+#define SAMPLE_LOST 509u
 #define ABOUT_AS_LONG 1.15
+#define LOST 2.5
 #define SAMPLE_LEAST 1024.0
-#define SAMPLE_FORGOTTEN 0.5
 #define SAMPLE_WINS 0.97
 #define MIXED_LEAST 4096u
 #define MIXED_MOST 131072u
@@ -239,7 +240,10 @@ void traversal_choice_note(traversal_choice *t, bool trial, slab_traversal used,
 static uint32_t sample_each(const traversal_choice *t, slab_traversal candidate) {
   const double ratio = t->ratio[candidate];
   if (t->weight[candidate] < SAMPLE_LEAST) return SAMPLE_NEW;
-  return ratio < ABOUT_AS_LONG ? SAMPLE_NEAR : ratio < FAR_BEHIND ? SAMPLE_FAR : SAMPLE_BEHIND;
+  return ratio < ABOUT_AS_LONG ? SAMPLE_NEAR
+         : ratio < FAR_BEHIND  ? SAMPLE_FAR
+         : ratio < LOST        ? SAMPLE_BEHIND
+                               : SAMPLE_LOST;
 }
 
 void traversal_choice_samples(const traversal_choice *t, slab_traversal traversal, uint32_t count,
@@ -268,7 +272,7 @@ void traversal_choice_compare(traversal_choice *t, const chunk_sample samples[CH
     const slab_traversal k = samples[i].traversal;
     if (s->rays == 0 || s->beside == 0 || !(s->seconds > 0.0 && s->beside_seconds > 0.0)) continue;
     const double rays = (double)s->rays, ratio = s->seconds / rays / (s->beside_seconds / (double)s->beside);
-    const double before = t->weight[k] * (1.0 - SAMPLE_FORGOTTEN);
+    const double before = fmin(t->weight[k], fmax(rays, SAMPLE_LEAST));
     t->weight[k] = before + rays;
     t->ratio[k] = (t->ratio[k] * before + ratio * rays) / t->weight[k];
     const double best = least == t->best ? SAMPLE_WINS : t->ratio[least];
