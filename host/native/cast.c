@@ -33,6 +33,7 @@ typedef struct flight {
   const native_scene *scene;
   const native_variant *flat, *compressed, *attributes; /* NULL: not used */
   way ways[1 + CHUNK_SAMPLES];                          /* the chunk's, and those of its samples */
+  uint32_t way_count;                                   /* 0: a scene without traversals */
   const slab_ray *rays;
   void *results;
   const slab_primitive_id *skips;
@@ -165,6 +166,7 @@ static void choose_variants(flight *f, slab_query query) {
   const chunk *of = f->of;
   f->flat = f->compressed = f->attributes = NULL;
   f->interleaved = false;
+  f->way_count = 0;
   if (!f->on->scene->has_bvh) {
     f->flat = variant(f, NATIVE_FLAT, query);
   } else if (!has_traversals(f->on)) {
@@ -172,9 +174,9 @@ static void choose_variants(flight *f, slab_query query) {
   } else {
     const native_variant *wide = variant(f, NATIVE_WIDE, query);
     f->interleaved = wide->interleaved != NULL && goes_in_turns(of->traversal);
-    f->ways[0] = way_of(f, query, of->traversal);
+    f->ways[f->way_count++] = way_of(f, query, of->traversal);
     for (int i = 0; i < CHUNK_SAMPLES && of->samples[i].each != 0; i++)
-      f->ways[1 + i] = way_of(f, query, of->samples[i].traversal);
+      f->ways[f->way_count++] = way_of(f, query, of->samples[i].traversal);
     if (wide->interleaved != NULL && ATTRIBUTES_WAIT(f->uniforms.rays))
       f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
   }
@@ -231,10 +233,9 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
 }
 
 static bool uses_packets(const flight *f) {
-  bool uses = false;
-  for (int i = 0; i < 1 + CHUNK_SAMPLES && f->flat == NULL && f->compressed == NULL; i++)
-    uses = uses || ((i == 0 || f->of->samples[i - 1].each != 0) && f->ways[i].packet != NULL);
-  return uses;
+  for (uint32_t i = 0; i < f->way_count; i++)
+    if (f->ways[i].packet != NULL) return true;
+  return false;
 }
 
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
