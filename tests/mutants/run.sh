@@ -13,7 +13,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 table=$root/tests/mutants/mutants.txt
 page=$root/tests/mutants/RESULTS.md
 kept=$root/build/mutants
-sources=(CMakeLists.txt CMakePresets.json .clang-format cmake bench host kernels examples tests)
+sources=(CMakeLists.txt CMakePresets.json .clang-format CHANGELOG.md LICENSE README.md pyproject.toml dev cmake bench docs host
+  kernels examples python tests)
 test_seconds=240   # of the processor, of one test program; the slowest takes a tenth
 still_seconds=600  # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
 mutant_seconds=3600 # of that clock, of one fault
