@@ -7,7 +7,9 @@
 #
 # Checked are: every file that is installed is in one package, that of its kind; the library's package is named as its
 # SONAME, can be linked to, and runs nothing when it is installed; the modules of Python find it; no program has a path
-# to its libraries in it; what they depend on; and what lintian says, where it is installed.
+# to its libraries in it; what they depend on; and what lintian says, where it is installed. `test` also installs them in
+# a Debian that has nothing, and follows README there, by shell, in C and in Python. That is for root, and told as not
+# tried elsewhere, unless SLABCAST_BARE_ROOT=must.
 set -euo pipefail
 
 # shellcheck source=tests/script.sh
@@ -128,6 +130,35 @@ check() {
   echo "lintian: $lintian"
 }
 
+# The Debian of this machine, in tests/roots.sh; nothing on others.
+bare_name() {
+  local version
+  version=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' /etc/os-release)
+  case $(sed -n 's/^ID=//p' /etc/os-release)-$version in
+    debian-12) echo system12 ;;
+    debian-13) echo system ;;
+  esac
+}
+
+# bare_root PACKAGES: README in a Debian that has nothing of ours but the packages.
+bare_root() {
+  local name
+  name=$(bare_name)
+  if ((EUID != 0)) || [[ -z $name ]] || ! command -v mmdebstrap >/dev/null; then
+    [[ ${SLABCAST_BARE_ROOT-} != must ]] || fail "README in a bare root: needs root, Debian 12 or 13, and mmdebstrap"
+    echo "README in a bare root: not tried"
+    return
+  fi
+  cp -a "$("$root/tests/roots.sh" get "$name")" "$work/system"
+  quietly "$root/tests/roots.sh" bare "$work/system" "
+    test -z \"\$(type -P slabcast gcc python3)\"
+    apt-get update -q
+    apt-get install -q -y --no-install-recommends $1/{lib,python3-}slabcast*.deb $1/slabcast_*.deb gcc libc6-dev pkg-config
+    tests/pages.sh shell-at /usr README.md
+    tests/pages.sh python /usr/bin/python3 README.md"
+  grep '^README' "$work/log"
+}
+
 # from_cache NAME: a value of BUILD's configuration.
 from_cache() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 
@@ -140,6 +171,7 @@ case ${1-} in
       "-DCMAKE_C_COMPILER=$(from_cache CMAKE_C_COMPILER)" \
       -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -g0 -U_FORTIFY_SOURCE" \
       "-DSLABCAST_NATIVE=$(from_cache SLABCAST_NATIVE)" "-DSLABCAST_NATIVE_OBJECTS=$build/native"
+    bare_root "$work/packages"
     ;;
   *) fail "usage: packages.sh build FOLDER PACKAGES [CMAKE_OPTION...] | test BUILD" ;;
 esac

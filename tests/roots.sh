@@ -10,6 +10,8 @@
 #     system12   likewise Debian 12
 #   roots.sh enter FOLDER COMMAND...   runs it with this folder as its root, in which the checkout and the folder of
 #                                      temporary files are where they are outside
+#   roots.sh bare FOLDER TEXT [PLACE]  the same of a script, which bash runs in PLACE (the checkout) up to what fails, with
+#                                      nothing of what is set here
 #
 # They lie in $SLABCAST_ROOTS (~/.cache/slabcast/roots), outside of every checkout, and are made once, again only where
 # this script has changed. One appears under its name when it is whole. Packages are unpacked, not installed, and mounts
@@ -75,7 +77,7 @@ make_sid() { unpack "$1" sid pocl-opencl-icd; }
 # make_debian FOLDER SUITE
 make_debian() {
   ((EUID == 0)) || die "a whole Debian is for root to make"
-  debootstrap --variant=minbase "$2" "$1" "$(mirror)"
+  mmdebstrap --quiet --variant=minbase "$2" "$1" "$(mirror)"
 }
 
 make_system() { make_debian "$1" trixie; }
@@ -133,6 +135,12 @@ get() {
 
 # ---- being in one ----
 
+bare() {
+  exec "$self" enter "$1" /usr/bin/env -i ${http_proxy+"http_proxy=$http_proxy"} HOME=/root \
+    DEBIAN_FRONTEND=noninteractive PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    bash -euc "cd '${3:-$checkout}'; $2"
+}
+
 # In namespaces of its own already.
 enter() {
   local folder=$1 place
@@ -152,5 +160,6 @@ case ${1-} in
     exec unshare "${as[@]}" --mount "$self" within "${@:2}"
     ;;
   within) enter "${@:2}" ;;
-  *) die "usage: roots.sh get NAME | enter FOLDER COMMAND..." ;;
+  bare) bare "${@:2}" ;;
+  *) die "usage: roots.sh get NAME | enter FOLDER COMMAND... | bare FOLDER TEXT [PLACE]" ;;
 esac

@@ -33,9 +33,7 @@ debian_begin() {
 # stderr and to $log; sets `seconds`; returns how it ended.
 in_debian() {
   local begin=$SECONDS status=0
-  tests/roots.sh enter "$system" /usr/bin/env -i ${http_proxy+"http_proxy=$http_proxy"} HOME=/root DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd /srv/slabcast; $1" 2>&1 |
-    tee "$log" >&2 || status=$?
+  tests/roots.sh bare "$system" "$1" /srv/slabcast 2>&1 | tee "$log" >&2 || status=$?
   # shellcheck disable=SC2034 # the caller's
   seconds=$((SECONDS - begin))
   return "$status"
