@@ -13,6 +13,7 @@ void cast_uniforms_of(const snapshot *scene, slab_query query, const slab_cast_o
   if (options->mask != 0) u->mask = options->mask;
   for (uint32_t g = 0; u->mask != UINT32_MAX && g < scene->geometries; g++)
     if ((scene->table[g].mask & u->mask) == 0) u->masked = 1;
+  if (u->mask != UINT32_MAX && scene->has_instances) u->masked = 1; /* models have masks too */
   u->rules = (uint32_t)options->cull | (options->edges == SLAB_EDGES_CLOSED ? RULE_CLOSED : 0);
   u->face_forward = options->face_forward != 0;
   u->skip = options->skip != NULL;
@@ -41,7 +42,7 @@ slab_status chunk_offsets(const cast *c, const chunk *of, uint32_t **offsets) {
 }
 
 slab_status chunk_look(hit_batch *b, const snapshot *scene) {
-  if (batch_look(b, scene->primitives)) return SLAB_OK;
+  if (batch_look(b, scene->shown)) return SLAB_OK;
   return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
 }
 

@@ -13,24 +13,57 @@
  * them else. */
 static geometry_entry entry_of(const slab_scene *scene, const snapshot *numbered, uint32_t g, uint64_t base) {
   const added_geometry *a = &scene->added[g];
-  const bool removed = a->values == NULL;
+  const bool removed = is_removed(a);
   geometry_entry entry = {.kind = a->kind, .count = removed ? 0 : a->count, .global_id_base = (uint32_t)base};
   if (numbered != NULL) entry = numbered->table[g];
-  entry.mask = removed || !a->enabled ? 0 : a->values->mask;
+  entry.mask = removed || !a->enabled ? 0 : a->group != NULL ? a->group->mask : a->values->mask;
+  entry.id = a->id;
   return entry;
+}
+
+/* Takes what a snapshot shares with the scene: values, or instances with their model as it is now. */
+static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
+  const added_geometry *a = &scene->added[g];
+  if (a->values != NULL) {
+    s->values[g] = a->values;
+    s->values[g]->references++;
+  }
+  if (a->group == NULL) {
+    s->shown += s->table[g].count;
+    return SLAB_OK;
+  }
+  s->has_instances = true;
+  s->groups[g] = a->group;
+  s->groups[g]->references++;
+  const slab_status status = model_hold(a->group->model, &s->models[g]);
+  if (status != SLAB_OK) return status;
+  const snapshot *model = s->models[g].snapshot;
+  s->shown += s->table[g].count * model->shown;
+  if (1 + model->levels > s->levels) s->levels = 1 + model->levels;
+  if (s->levels > SCENE_LEVELS)
+    return fail(SLAB_INVALID_STATE,
+                "slab_scene_commit: the model of geometry %u has %u levels of models by now, of at "
+                "most %u",
+                a->id, model->levels - 1, SCENE_LEVELS - 2);
+  s->values[g] = instances_gates(scene->context, a->group, model);
+  return s->values[g] != NULL ? SLAB_OK : fail_memory(a->count * BOX_ROWS * sizeof(float), "the gates of instances");
 }
 
 slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, snapshot **made) {
   snapshot *s = snapshot_create(scene->context, scene->geometries);
   if (s == NULL) return fail_memory(scene->geometries * sizeof *s->table + sizeof *s, "the geometry table");
-  s->geometries = scene->geometries;
+  s->geometries = s->entries = scene->geometries;
+  s->ids = (uint32_t)scene->ids;
+  s->levels = s->model_count = 1;
   s->kinds = numbered == NULL ? 0 : numbered->kinds; /* what leaves have room for */
   for (uint32_t g = 0; g < s->geometries; g++) {
     s->table[g] = entry_of(scene, numbered, g, s->primitives);
     s->primitives += s->table[g].count;
-    if (s->table[g].count > 0) s->kinds |= 1u << s->table[g].kind;
-    s->values[g] = scene->added[g].values;
-    if (s->values[g] != NULL) s->values[g]->references++;
+    if (s->table[g].count > 0 && s->table[g].kind != SHAPE_INSTANCE) s->kinds |= 1u << s->table[g].kind;
+    const slab_status status = share(scene, g, s);
+    if (status == SLAB_OK) continue;
+    snapshot_destroy(s);
+    return status;
   }
   *made = s;
   return SLAB_OK;
@@ -42,7 +75,16 @@ static bool is_read(slab_scene *scene, const snapshot *s) {
   pthread_mutex_lock(&scene->crowd);
   const uint32_t crowd = s->crowd;
   pthread_mutex_unlock(&scene->crowd);
-  return crowd > 0;
+  return crowd > 0 || atomic_load(&s->held) > 0; /* last: who holds it was a reader until then */
+}
+
+/* Whether a model was committed anew since the last commit. */
+static bool models_changed(const slab_scene *scene, const snapshot *last) {
+  for (uint32_t g = 0; g < last->geometries; g++) {
+    const instance_group *group = scene->added[g].group;
+    if (group != NULL && last->models[g].snapshot != atomic_load(&group->model->committed)) return true;
+  }
+  return false;
 }
 
 /* Frees snapshots that nobody reads any more. */
@@ -118,8 +160,8 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
 /* Whether the last BVH may hold the scene. */
 static bool may_refit(const slab_scene *scene, const slab_build_options *options) {
   const snapshot *last = atomic_load(&scene->committed);
-  return last != NULL && last->has_bvh && !scene->grown && options->update != SLAB_UPDATE_REBUILD &&
-         options->tree != SLAB_TREE_FLAT;
+  return last != NULL && last->has_bvh && !last->has_instances && !scene->grown &&
+         options->update != SLAB_UPDATE_REBUILD && options->tree != SLAB_TREE_FLAT;
 }
 
 static slab_status check_options(const slab_build_options *o) {
@@ -140,7 +182,8 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   const double begin = seconds_now();
   const snapshot *last = atomic_load(&scene->committed);
   forget_replaced(scene);
-  if (last != NULL && !scene->changed && options->update != SLAB_UPDATE_REBUILD) return SLAB_OK;
+  if (last != NULL && !scene->changed && options->update != SLAB_UPDATE_REBUILD && !models_changed(scene, last))
+    return SLAB_OK;
   snapshot *next = NULL;
   if (may_refit(scene, options)) status = refit(scene, options->update, &next);
   if (status == SLAB_OK && next == NULL) status = build(scene, options->tree, &next);

@@ -81,12 +81,17 @@ static const float voids[SLAB_SHAPE_COUNT][ROWS_MOST] = {
     [SLAB_TRIANGLE] = {0.0f}, /* no area */
 };
 
+/* Instances are kept as their gates. */
+static slab_shape form_of(slab_shape kind) { return kind == (slab_shape)SHAPE_INSTANCE ? SLAB_BOX : kind; }
+
 void primitive_void(slab_shape kind, float *values) {
+  kind = form_of(kind);
   memcpy(values, voids[kind], primitive_rows(kind) * sizeof *values);
 }
 
 /* Compares all bits. The first value is compared alone first: nearly all primitives differ in it. */
 bool primitive_is_void(slab_shape kind, const float *values) {
+  kind = form_of(kind);
   return memcmp(values, voids[kind], sizeof *values) == 0 &&
          memcmp(values, voids[kind], primitive_rows(kind) * sizeof *values) == 0;
 }
@@ -135,7 +140,7 @@ PER_PROCESSOR static void bounds_of(slab_shape kind, const float *v, float lower
 
 /* The clones stay in this file: of a global name an archive would show them all. */
 void primitive_bounds(slab_shape kind, const float *v, float lower[3], float upper[3]) {
-  bounds_of(kind, v, lower, upper);
+  bounds_of(form_of(kind), v, lower, upper);
 }
 
 /* Boxes are their own padded bounds. */
@@ -144,6 +149,7 @@ static bool is_infinite_in_x_or_y(const float *v) {
 }
 
 bool primitive_is_outside(slab_shape kind, const float *values) {
+  kind = form_of(kind);
 #define OUTSIDE_BOUNDED false
 #define OUTSIDE_UNBOUNDED true
 #define OUTSIDE_EITHER is_infinite_in_x_or_y(values)
@@ -160,6 +166,7 @@ static void grow_bounds(float *lower, float *upper, float from, float to) {
 }
 
 void primitive_grow(float lower[3], float upper[3], slab_shape kind, const float *v) {
+  kind = form_of(kind);
   for (int i = 0; i < 3; i++) {
     if (kind == SLAB_SPHERE) grow_bounds(&lower[i], &upper[i], v[i] - v[3], v[i] + v[3]);
     if (kind == SLAB_BOX) grow_bounds(&lower[i], &upper[i], v[i], v[3 + i]);

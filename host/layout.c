@@ -23,17 +23,18 @@ typedef struct gathered {
   uint8_t *kinds;
   uint32_t *orders;
   uint32_t count;
-  uint32_t *outside[OUTSIDE_KINDS]; /* global primitive ids of the unbounded ones, outside the BVH */
-  uint32_t outside_count[OUTSIDE_KINDS];
+  uint32_t *outside[OUTSIDE_LISTS]; /* global primitive ids of the unbounded ones, outside the BVH */
+  uint32_t outside_count[OUTSIDE_LISTS];
 } gathered;
 
-const uint8_t outside_kinds[OUTSIDE_KINDS] = {
+const uint8_t outside_kinds[OUTSIDE_LISTS] = {
 #define OUTSIDE_OF_BOUNDED(shape, name)
 #define OUTSIDE_OF_UNBOUNDED(shape, name) [OUTSIDE_##name] = shape,
 #define OUTSIDE_OF_EITHER(shape, name) [OUTSIDE_##name] = shape,
 #define OUTSIDE_OF(shape, name, names, noun, rows, form, place, source) OUTSIDE_OF_##place(shape, name)
     SHAPES(OUTSIDE_OF)
 #undef OUTSIDE_OF
+        [OUTSIDE_INSTANCES] = SHAPE_INSTANCE,
 };
 
 static const float *values_of(const snapshot *scene, uint32_t order, float room[ROWS_MOST]) {
@@ -62,7 +63,7 @@ static void gather_close(gathered *g, const geometry_entry *entry) {
     const uint8_t kind = g->kinds[order];
     if (kind == GATHERED_VOID) continue;
     if (kind == GATHERED_OUTSIDE) {
-      for (int k = 0; k < OUTSIDE_KINDS; k++)
+      for (int k = 0; k < OUTSIDE_LISTS; k++)
         if (entry->kind == outside_kinds[k]) g->outside[k][g->outside_count[k]++] = order;
       continue;
     }
@@ -76,7 +77,7 @@ static void gather_free(gathered *g) {
   free(g->bounds);
   free(g->kinds);
   free(g->orders);
-  for (int k = 0; k < OUTSIDE_KINDS; k++) free(g->outside[k]);
+  for (int k = 0; k < OUTSIDE_LISTS; k++) free(g->outside[k]);
 }
 
 static size_t count_of_kind(const snapshot *scene, uint32_t kind) {
@@ -110,7 +111,7 @@ static slab_status gather(const snapshot *scene, gathered *g) {
   g->kinds = bvh_allocate(n, sizeof *g->kinds);
   g->orders = bvh_allocate(n, sizeof *g->orders);
   bool held = g->bounds != NULL && g->kinds != NULL && g->orders != NULL;
-  for (int k = 0; k < OUTSIDE_KINDS; k++) {
+  for (int k = 0; k < OUTSIDE_LISTS; k++) {
     g->outside[k] = malloc((count_of_kind(scene, outside_kinds[k]) + 1) * sizeof *g->outside[k]);
     held = held && g->outside[k] != NULL;
   }
@@ -218,7 +219,7 @@ static void write_some(void *argument, size_t first, size_t end) {
 
 static slab_status write_blocks(const snapshot *scene, const gathered *g, const bvh *t, block_form f,
                                 const uint32_t *places, size_t units, bvh_layout *out) {
-  for (int k = 0; k < OUTSIDE_KINDS; k++) {
+  for (int k = 0; k < OUTSIDE_LISTS; k++) {
     out->outside[k] = (bvh_outside){(uint32_t)units, blocks_for(f, g->outside_count[k])};
     units += (size_t)out->outside[k].blocks * block_units(f, outside_kinds[k]);
   }
@@ -227,7 +228,7 @@ static slab_status write_blocks(const snapshot *scene, const gathered *g, const 
   if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
   block_writing writing = {scene, g, t, f, places, out->blocks};
   pool_loop(scene->context->threads, t->block_count, BLOCKS_A_PIECE, write_some, &writing);
-  for (int k = 0; k < OUTSIDE_KINDS; k++)
+  for (int k = 0; k < OUTSIDE_LISTS; k++)
     write_run(scene, f, (slab_shape)outside_kinds[k], g->outside[k], g->outside_count[k], out->blocks,
               out->outside[k].first);
   return SLAB_OK;

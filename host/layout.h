@@ -16,7 +16,7 @@ typedef struct block_form {
 block_form block_form_of(slab_layout);
 uint32_t block_units(block_form, uint32_t kind);
 /* The kinds that may stand outside the BVH, and the index of each there. */
-extern const uint8_t outside_kinds[OUTSIDE_KINDS];
+extern const uint8_t outside_kinds[OUTSIDE_LISTS];
 
 /* Brings the BVH of the last snapshot up to date for the primitives of this one, which has its global primitive ids.
  * *holds: whether that BVH can hold them; else *out is not to be used. *out may come with arrays of the same size, to

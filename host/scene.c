@@ -23,19 +23,25 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   }
   context_retain(context);
   created->context = context;
+  atomic_init(&created->references, 1);
   *scene = created;
   return SLAB_OK;
 }
 
+void scene_retain(slab_scene *scene) { atomic_fetch_add(&scene->references, 1); }
+
 void slab_scene_destroy(slab_scene *scene) {
-  if (scene == NULL) return;
+  if (scene == NULL || atomic_fetch_sub(&scene->references, 1) != 1) return;
   for (snapshot *s = scene->replaced, *older; s != NULL; s = older) {
     older = s->older;
     snapshot_destroy(s);
   }
   snapshot_destroy(atomic_load(&scene->committed));
   layout_free_arrays(&scene->spare);
-  for (uint32_t g = 0; g < scene->geometries; g++) values_release(scene->added[g].values);
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    values_release(scene->added[g].values);
+    instances_release(scene->added[g].group);
+  }
   free(scene->added);
   pthread_mutex_destroy(&scene->crowd);
   context_release(scene->context);
@@ -80,8 +86,11 @@ slab_status scene_reserve(slab_scene *scene, uint32_t geometries) {
 }
 
 void scene_append(slab_scene *scene, const added_geometry *a) {
-  scene->added[scene->geometries++] = *a;
-  scene->primitives += a->values == NULL ? 0 : a->count;
+  added_geometry *to = &scene->added[scene->geometries++];
+  *to = *a;
+  to->id = (uint32_t)scene->ids;
+  scene->ids += a->group == NULL ? 1 : (uint64_t)a->count * a->group->geometries;
+  scene->primitives += is_removed(a) ? 0 : a->count;
   scene->changed = scene->grown = true;
 }
 
@@ -92,15 +101,26 @@ static slab_status check_array(const slab_scene *scene, const addition *a) {
   return status;
 }
 
+/* Whether `count` more primitives, which take `ids` geometry ids, can be added. */
+static slab_status check_room(const slab_scene *scene, const char *function, uint32_t count, uint64_t ids) {
+  if (scene->is_model)
+    return fail(SLAB_INVALID_STATE, "%s: the scene is a model of another one, so it gets no more geometries", function);
+  if (scene->ids + ids > SCENE_PRIMITIVES)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %llu more geometry ids are too many: the scene has %llu of at most %u",
+                function, (unsigned long long)ids, (unsigned long long)scene->ids, SCENE_PRIMITIVES);
+  if (scene->primitives + count > SCENE_PRIMITIVES)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u more are too many: the scene has %llu of at most %u primitives",
+                function, count, (unsigned long long)scene->primitives, SCENE_PRIMITIVES);
+  return SLAB_OK;
+}
+
 /* Adds a geometry. The scene does not change before every primitive is accepted. */
 static slab_status add(slab_scene *scene, addition *a, const slab_geometry_options *options, uint32_t *geometry) {
   static const slab_geometry_options defaults;
   if (options == NULL) options = &defaults;
   slab_status status = check_array(scene, a);
+  if (status == SLAB_OK) status = check_room(scene, a->function, a->count, 1);
   if (status != SLAB_OK) return status;
-  if (scene->primitives + a->count > SCENE_PRIMITIVES)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: %u more are too many: the scene has %llu of at most %u primitives",
-                a->function, a->count, (unsigned long long)scene->primitives, SCENE_PRIMITIVES);
   ARITHMETIC callers = arithmetic_begin();
   added_geometry added = {.kind = (uint32_t)a->kind, .count = a->count, .enabled = true};
   uint32_t dropped = 0;
@@ -108,7 +128,7 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
   a->drops = options->skip_invalid != 0;
   if ((status = scene_reserve(scene, scene->geometries + 1)) != SLAB_OK) return status;
   if ((status = values_take(scene->context, a, &added.values, &dropped)) != SLAB_OK) return status;
-  if (geometry != NULL) *geometry = scene->geometries;
+  if (geometry != NULL) *geometry = (uint32_t)scene->ids;
   if (options->skipped != NULL) *options->skipped = dropped;
   scene_append(scene, &added);
   return SLAB_OK;
@@ -151,16 +171,32 @@ static const char *noun_of(uint32_t kind) {
 #define NOUN_OF(shape, name, names, noun, rows, form, place, source) [shape] = noun,
   static const char *const nouns[] = {SHAPES(NOUN_OF)};
 #undef NOUN_OF
-  return nouns[kind];
+  return kind == SHAPE_INSTANCE ? "instance" : nouns[kind];
+}
+
+/* The last of the list whose id is not above. */
+static added_geometry *added_of(const slab_scene *scene, uint32_t id) {
+  uint32_t first = 0, end = scene->geometries;
+  while (end - first > 1) {
+    const uint32_t middle = first + (end - first) / 2;
+    if (scene->added[middle].id > id)
+      end = middle;
+    else
+      first = middle;
+  }
+  return &scene->added[first];
 }
 
 /* The geometry of this id, which is not removed. */
 static slab_status find(const slab_scene *scene, const char *function, uint32_t geometry, added_geometry **found) {
-  if (geometry >= scene->geometries)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u: the scene has %u", function, geometry, scene->geometries);
-  if (scene->added[geometry].values == NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is removed", function, geometry);
-  *found = &scene->added[geometry];
+  if (geometry >= scene->ids)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u: the scene has %u", function, geometry, (uint32_t)scene->ids);
+  added_geometry *a = added_of(scene, geometry);
+  if (is_removed(a)) return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is removed", function, geometry);
+  if (a->id != geometry)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is one of an instance; the instances are geometry %u", function,
+                geometry, a->id);
+  *found = a;
   return SLAB_OK;
 }
 
@@ -226,8 +262,93 @@ slab_status slab_scene_remove(slab_scene *scene, uint32_t geometry) {
   if (status == SLAB_OK) status = find(scene, "slab_scene_remove", geometry, &of);
   if (status != SLAB_OK) return status;
   values_release(of->values);
+  instances_release(of->group);
   of->values = NULL;
+  of->group = NULL;
   scene->primitives -= of->count;
+  scene->changed = true;
+  return SLAB_OK;
+}
+
+/* ---- instances ---- */
+
+/* Whether a scene is this one, or has it as a model. */
+static bool contains(const slab_scene *scene, const slab_scene *model) {
+  if (scene == model) return true;
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    if (scene->added[g].group != NULL && contains(scene->added[g].group->model, model)) return true;
+  return false;
+}
+
+static slab_status check_model(const slab_scene *scene, const char *function, const slab_scene *model,
+                               const float *transforms, uint32_t n) {
+  slab_status status = scene_check(scene, function);
+  if (status != SLAB_OK) return status;
+  if (model == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: model is NULL", function);
+  if (n > 0 && transforms == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u transforms is NULL", function, n);
+  if (model->context != scene->context)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model is a scene of another context", function);
+  if (contains(model, scene))
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model is the scene itself, or contains it", function);
+  if (atomic_load(&model->committed) == NULL) return fail(SLAB_INVALID_STATE, "%s: model is not committed", function);
+  return SLAB_OK;
+}
+
+/* Levels of models in each other, by what the last commits had. */
+static slab_status check_levels(const char *function, slab_scene *model) {
+  scene_reading reading;
+  const slab_status status = scene_enter(model, function, &reading);
+  if (status != SLAB_OK) return status;
+  const uint32_t levels = reading.scene->levels;
+  scene_leave(&reading);
+  if (levels >= SCENE_LEVELS)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model has %u levels of models in each other, of at most %u", function,
+                levels - 1, SCENE_LEVELS - 2);
+  return SLAB_OK;
+}
+
+slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const float *transforms, uint32_t n,
+                                     const slab_geometry_options *options, uint32_t *geometry) {
+  const char *function = "slab_scene_add_instances";
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = check_model(scene, function, model, transforms, n);
+  if (status == SLAB_OK) status = check_levels(function, model);
+  if (status == SLAB_OK) status = check_room(scene, function, n, (uint64_t)n * model->ids);
+  if (status == SLAB_OK) status = scene_reserve(scene, scene->geometries + 1);
+  if (status != SLAB_OK) return status;
+  added_geometry added = {.kind = SHAPE_INSTANCE, .count = n, .enabled = true};
+  const uint32_t visible = options == NULL || options->mask == 0 ? UINT32_MAX : options->mask;
+  status = instances_take(function, model, (uint32_t)model->ids, transforms, n, visible, &added.group);
+  if (status != SLAB_OK) return status;
+  model->is_model = true;
+  if (geometry != NULL) *geometry = (uint32_t)scene->ids;
+  if (options != NULL && options->skipped != NULL) *options->skipped = 0;
+  scene_append(scene, &added);
+  return SLAB_OK;
+}
+
+slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
+  const char *function = "slab_scene_update_instances";
+  added_geometry *of = NULL;
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = scene_check(scene, function);
+  if (status == SLAB_OK && n > 0 && transforms == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u transforms is NULL", function, n);
+  if (status == SLAB_OK) status = find(scene, function, geometry, &of);
+  if (status != SLAB_OK) return status;
+  if (of->group == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u has no instances: its primitives are %ss", function, geometry,
+                noun_of(of->kind));
+  if (of->count != n)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for geometry %u, which has %u instances", function, n,
+                geometry, of->count);
+  instance_group *made = NULL;
+  const instance_group *last = of->group;
+  status = instances_take(function, last->model, last->geometries, transforms, n, last->mask, &made);
+  if (status != SLAB_OK) return status;
+  instances_release(of->group);
+  of->group = made;
   scene->changed = true;
   return SLAB_OK;
 }

@@ -5,14 +5,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "models.h"
 #include "snapshot.h"
 
 /* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
 #define SCENE_PRIMITIVES 0xFFFFFFF0u
 
 typedef struct added_geometry {
-  geometry_values *values; /* NULL: removed */
-  uint32_t kind, count;
+  geometry_values *values; /* NULL: removed, or instances */
+  instance_group *group;   /* NULL: removed, or primitives */
+  uint32_t kind, count;    /* kind: a slab_shape or SHAPE_INSTANCE */
+  uint32_t id;             /* of instances that of the first geometry of the first */
   bool enabled;
 } added_geometry;
 
@@ -26,9 +29,12 @@ typedef struct reader_place {
 
 /* Whoever builds a scene, one thread at a time, has it but for what readers may load. */
 struct slab_scene {
+  atomic_uint references; /* of its creator, and of scenes that have it as a model */
   slab_context *context;
-  added_geometry *added; /* by id */
+  added_geometry *added; /* in the order of their ids */
   uint32_t geometries, capacity;
+  uint64_t ids;                  /* given so far */
+  bool is_model;                 /* scenes have it as a model: its ids are all given */
   uint64_t primitives;           /* of geometries that are not removed */
   bool changed, grown;           /* since the last commit: in any way; by a geometry */
   _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
@@ -80,6 +86,11 @@ static inline void scene_leave(const scene_reading *r) {
   else
     scene_leave_crowd(r);
 }
+
+static inline bool is_removed(const added_geometry *a) { return a->values == NULL && a->group == NULL; }
+
+/* slab_scene_destroy gives the reference back. */
+void scene_retain(slab_scene *);
 
 /* Adds the next geometry to the list, which must have room, and takes the reference of its values. */
 void scene_append(slab_scene *, const added_geometry *);

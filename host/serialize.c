@@ -180,7 +180,10 @@ slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacit
   scene_reading reading;
   slab_status status = scene_enter(scene, "slab_scene_pack", &reading);
   if (status != SLAB_OK) return status;
-  status = pack(reading.scene, bytes, capacity, size);
+  if (reading.scene->has_instances)
+    status = fail(SLAB_UNSUPPORTED, "slab_scene_pack: a scene with instances cannot be packed yet");
+  else
+    status = pack(reading.scene, bytes, capacity, size);
   scene_leave(&reading);
   return status;
 }

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "context.h"
 #include "layout.h"
+#include "models.h"
 #include "pack.h"
 
 /* ---- creating and destroying ---- */
@@ -21,7 +22,9 @@ snapshot *snapshot_create(slab_context *context, uint32_t geometries) {
   s->table = malloc((geometries + (size_t)1) * sizeof *s->table); /* + 1: an empty scene is no failure */
   s->values = calloc(geometries + (size_t)1, sizeof *s->values);
   s->states = calloc(context->device_count, sizeof *s->states);
-  if (s->table != NULL && s->values != NULL && s->states != NULL) return s;
+  s->models = calloc(geometries + (size_t)1, sizeof *s->models);
+  s->groups = calloc(geometries + (size_t)1, sizeof *s->groups);
+  if (s->table != NULL && s->values != NULL && s->states != NULL && s->models != NULL && s->groups != NULL) return s;
   snapshot_destroy(s);
   return NULL;
 }
@@ -57,7 +60,13 @@ void snapshot_destroy(snapshot *s) {
   if (s == NULL) return;
   release_states(s);
   layout_free_arrays(&s->bvh);
-  for (uint32_t g = 0; g < s->geometries; g++) values_release(s->values[g]);
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    values_release(s->values[g]);
+    instances_release(s->groups[g]);
+    model_drop(&s->models[g]);
+  }
+  free(s->models);
+  free(s->groups);
   free(s->values);
   free(s->table);
   free(s);
@@ -65,17 +74,21 @@ void snapshot_destroy(snapshot *s) {
 
 /* ---- what casts ask ---- */
 
+slab_layout snapshot_layout(const snapshot *scene) {
+  return scene->has_instances ? SLAB_LAYOUT_WIDE : scene->context->layout;
+}
+
 device_scene device_scene_of(const snapshot *scene, uint32_t nth) {
   return (device_scene){scene, &scene->context->devices[nth], &scene->states[nth]};
 }
 
 bool has_traversals(const device_scene *on) {
-  return on->scene->has_bvh && on->scene->context->layout == SLAB_LAYOUT_WIDE;
+  return on->scene->has_bvh && snapshot_layout(on->scene) == SLAB_LAYOUT_WIDE;
 }
 
 uint32_t packet_rays(const device_scene *on, slab_query query) {
   const device *d = on->device;
-  if (!has_traversals(on) || d->info.lane_width == 1) return 0;
+  if (!has_traversals(on) || on->scene->has_instances || d->info.lane_width == 1) return 0;
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 
@@ -124,12 +137,12 @@ void snapshot_learn(snapshot *scene, const snapshot *last) {
 
 slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
   const scene_arrays a = {.table = scene->table,
-                          .geometries = scene->geometries,
+                          .geometries = scene->entries,
                           .blocks = t->blocks,
                           .floats = t->floats,
                           .nodes = t->nodes,
                           .node_bytes = t->node_bytes,
-                          .layout = scene->context->layout};
+                          .layout = snapshot_layout(scene)};
   slab_status status = SLAB_OK;
   bool in_place = false;
   for (uint32_t i = 0; i < scene->context->device_count && status == SLAB_OK; i++) {
@@ -139,20 +152,34 @@ slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
   }
   scene->has_bvh = true;
   scene->bvh = *t;
-  memcpy(scene->uniforms.outside, t->outside, sizeof scene->uniforms.outside);
-  if (scene->context->layout == SLAB_LAYOUT_WIDE) scene->uniforms.units = (uint32_t)(t->floats / BLOCK_UNIT);
+  memcpy(scene->uniforms.outside, t->outside, sizeof scene->uniforms.outside); /* instances: in the array of models */
+  if (snapshot_layout(scene) == SLAB_LAYOUT_WIDE) scene->uniforms.units = (uint32_t)(t->floats / BLOCK_UNIT);
   scene->stats.tree_depth = t->depth;
   scene->stats.sah_cost = t->sah_cost;
   scene->stats.node_occupancy = t->node_occupancy;
   scene->stats.block_occupancy = t->block_occupancy;
-  if (!in_place && !scene->moves) layout_free_arrays(&scene->bvh);
+  if (!in_place && !scene->moves && !scene->has_instances) layout_free_arrays(&scene->bvh);
   return status;
+}
+
+/* Opens the bounds of every child, so that nothing is culled by them. It is what SLAB_TREE_FLAT means for a scene with
+ * instances: a ray is tested against every primitive of each instance whose gate it enters. */
+static void open_bounds(bvh_layout *t) {
+  bvh_node *nodes = t->nodes;
+  for (size_t n = 0; n < t->node_bytes / sizeof *nodes; n++)
+    for (int k = 0; k < BVH_WIDTH; k++)
+      for (int axis = 0; axis < 3 && nodes[n].meta[k] != 0; axis++) {
+        nodes[n].bounds[axis][k] = -INFINITY;
+        nodes[n].bounds[axis + 3][k] = INFINITY;
+      }
 }
 
 /* Builds the BVH once, for all devices. */
 static slab_status upload_built(snapshot *scene) {
   bvh_layout t;
-  slab_status status = bvh_layout_build(scene, scene->tree, scene->context->layout, &t);
+  slab_status status = bvh_layout_build(scene, scene->tree, snapshot_layout(scene), &t);
+  if (status == SLAB_OK && scene->has_instances) status = instances_append(scene, &t);
+  if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(&t);
   scene->built_cost = t.sah_cost;
   if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
   layout_free_arrays(&t);
@@ -164,8 +191,9 @@ static slab_status upload_built(snapshot *scene) {
 
 slab_status snapshot_upload(snapshot *scene, slab_tree tree) {
   slab_status status = SLAB_OK;
-  scene->tree = tree == SLAB_TREE_DEFAULT && scene->primitives < BVH_LEAST ? SLAB_TREE_FLAT : tree;
-  if (scene->tree != SLAB_TREE_FLAT) return upload_built(scene);
+  const bool small = tree == SLAB_TREE_DEFAULT && scene->primitives < BVH_LEAST && !scene->has_instances;
+  scene->tree = small ? SLAB_TREE_FLAT : tree;
+  if (scene->tree != SLAB_TREE_FLAT || scene->has_instances) return upload_built(scene);
   for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++) status = upload_flat(scene, i);
   return status;
 }
@@ -196,17 +224,19 @@ void snapshot_finish(snapshot *scene, double begin) {
   const bvh_bounds bounds = snapshot_bounds(scene);
   memcpy(stats->lower, bounds.lower, sizeof stats->lower);
   memcpy(stats->upper, bounds.upper, sizeof stats->upper);
-  stats->geometries = scene->geometries;
-  stats->host_bytes = scene->geometries * (sizeof *scene->table + sizeof *scene->values) + sizeof *scene;
+  stats->geometries = scene->ids;
+  stats->host_bytes = scene->entries * (sizeof *scene->table + sizeof *scene->values) + sizeof *scene;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     if (scene->values[g] == NULL) continue;
-    *kind_count(stats, scene->table[g].kind) += scene->table[g].count;
+    if (scene->groups[g] == NULL) *kind_count(stats, scene->table[g].kind) += scene->table[g].count;
     const geometry_values *v = scene->values[g];
     stats->host_bytes += v->floats * sizeof *v->values + sizeof *v;
+    if (scene->groups[g] != NULL)
+      stats->host_bytes += scene->groups[g]->count * sizeof(instance_entry) + sizeof *scene->groups[g];
     if (v->indices != NULL)
       stats->host_bytes += 3 * (uint64_t)scene->table[g].count * sizeof *v->indices->list + sizeof *v->indices;
   }
   stats->build_seconds = seconds_now() - begin;
-  scene->uniforms.geometries = scene->geometries;
+  scene->uniforms.geometries = scene->entries;
   scene->uniforms.mask = UINT32_MAX;
 }

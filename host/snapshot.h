@@ -4,6 +4,7 @@
 #ifndef SLABCAST_SNAPSHOT_H
 #define SLABCAST_SNAPSHOT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "bvh/bvh.h"
@@ -20,7 +21,7 @@ typedef struct bvh_layout {
   size_t node_bytes;
   float *blocks;
   size_t floats;
-  bvh_outside outside[OUTSIDE_KINDS];
+  bvh_outside outside[OUTSIDE_LISTS];
   uint32_t depth, stack;                            /* stack: entries that a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
 } bvh_layout;
@@ -37,22 +38,34 @@ typedef struct snapshot {
   slab_context *context;    /* the scene's, which retains it */
   uint32_t kinds;           /* bit k: the scene has slab_shape k */
   uint64_t primitives;      /* global primitive ids are below this */
+  uint64_t shown;           /* the most that a ray can hit: those of each instance count */
   geometry_entry *table;    /* one entry per geometry. mask 0: disabled or removed; `first` has no meaning here */
   geometry_values **values; /* of each geometry; NULL: removed */
   uint32_t geometries;
-  scene_state *states;    /* one per device of the context */
-  bool moves;             /* the host keeps the BVH for the next refit, although no device uses it in place */
-  bool has_bvh;           /* else all primitives are tested */
-  slab_tree tree;         /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
-  bvh_layout bvh;         /* nodes and blocks are NULL where devices have copies and the host has none */
-  double built_cost;      /* sah_cost after the last build, which refits are held against */
-  cast_uniforms uniforms; /* of a cast without options */
+  /* Of scenes with instances (models.h); in others entries is geometries, and models, levels are 1. */
+  uint32_t ids;                                  /* of geometries that were given */
+  uint32_t entries, instance_count, model_count; /* entries: of the table: the geometries', then those of models */
+  uint32_t levels;                               /* of models in each other, with the scene */
+  bool has_instances;
+  struct held_model *models;      /* of each geometry */
+  struct instance_group **groups; /* of each geometry; NULL: primitives */
+  atomic_uint held;               /* by snapshots that have this one as a model */
+  scene_state *states;            /* one per device of the context */
+  bool moves;                     /* the host keeps the BVH for the next refit, although no device uses it in place */
+  bool has_bvh;                   /* else all primitives are tested */
+  slab_tree tree;                 /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
+  bvh_layout bvh;                 /* nodes and blocks are NULL where devices have copies and the host has none */
+  double built_cost;              /* sah_cost after the last build, which refits are held against */
+  cast_uniforms uniforms;         /* of a cast without options */
   slab_scene_stats stats;
   struct snapshot *older; /* of those that were replaced and may still be read */
   uint32_t crowd;         /* readers without a place of their own (scene.h) */
 } snapshot;
 
 static inline bool is_hidden(const snapshot *scene, uint32_t geometry) { return scene->table[geometry].mask == 0; }
+
+/* The layout of a snapshot's BVH. That of instances is wide on every device. */
+slab_layout snapshot_layout(const snapshot *);
 
 /* A snapshot on one device. */
 typedef struct device_scene {

@@ -56,18 +56,22 @@ INLINE void hit_attributes(const uint kind, const prepared_ray *ray, const ray_r
   hit->v = without_minus_zero(hit->v);
 }
 
-/* Writes result i of SLAB_DISTANCE or SLAB_NEAREST. id: a global primitive id, or why there is no hit. */
-INLINE void distance_write(GLOBAL void *results, size_t i, float t, uint id, const scene_view *scene) {
-  if (scene->cast->ids == 0) {
-    ((GLOBAL float *)results)[i] = t;
-    return;
-  }
+/* The result of SLAB_NEAREST. id: a global primitive id, or why there is no hit. SLAB_DISTANCE needs its t alone. */
+INLINE slab_short_hit short_hit_of(const scene_view *scene, float t, uint id) {
   slab_short_hit hit = {t, id, id};
-  if (id < SLAB_INVALID) {
+  if (scene->cast->ids != 0 && id < SLAB_INVALID) {
     hit.geometry = geometry_of(scene->table, scene->cast->geometries, id);
     hit.primitive = id - scene->table[hit.geometry].global_id_base;
   }
-  ((GLOBAL slab_short_hit *)results)[i] = hit;
+  return hit;
+}
+
+/* Writes result i of SLAB_DISTANCE or SLAB_NEAREST. */
+INLINE void distance_write(GLOBAL void *results, size_t i, slab_short_hit hit, const cast_uniforms *cast) {
+  if (cast->ids == 0)
+    ((GLOBAL float *)results)[i] = hit.t;
+  else
+    ((GLOBAL slab_short_hit *)results)[i] = hit;
 }
 
 #ifndef SLAB_PACKET

@@ -112,7 +112,7 @@ kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, globa
     const slab_ray given = query_ray(&arrays, &cast, i);
     const prepared_ray ray = ray_prepare(&given);
     query_state q = query_begin(&ray, &arrays, &scene, i, get_global_id(0));
-    if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, &scene)) descend(&q, &ray, &scene);
+    if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, &scene, cast.outside)) descend(&q, &ray, &scene);
     query_end(&q, &ray, &given, &arrays, &scene, i, &share);
   }
 }

@@ -62,11 +62,22 @@ INLINE listing listing_begin(const cast_arrays *arrays, const cast_uniforms *cas
   return l;
 }
 
-/* Sets what a list holds of a hit. */
-INLINE void hit_move(global deferred_hit *to, float t, uint global_id, uint where) {
-  to->t = t;
-  to->global_id = global_id;
-  to->where = where;
+/* What a list holds of a hit. geometry: 0 where the scene has no instances. */
+typedef struct listed_hit {
+  float t;
+  uint global_id, where, geometry;
+} listed_hit;
+
+INLINE listed_hit hit_read(const global deferred_hit *from) {
+  const listed_hit hit = {from->t, from->global_id, from->where, SLAB_INSTANCES ? from->geometry : 0};
+  return hit;
+}
+
+INLINE void hit_write(global deferred_hit *to, listed_hit hit) {
+  to->t = hit.t;
+  to->global_id = hit.global_id;
+  to->where = hit.where;
+  if (SLAB_INSTANCES) to->geometry = hit.geometry;
 }
 
 /* Moves a list to where there is room for twice as many hits, if there is. */
@@ -76,27 +87,27 @@ INLINE void listing_grow(listing *l, const cast_uniforms *cast) {
   if (at == LIST_LOST) return;
   global deferred_hit *to =
       listing_room((global void *)l->taken, cast) + room.hits + (size_t)room.walks * room.walk + at;
-  for (uint k = 0; k < l->count; k++) hit_move(&to[k], l->hits[k].t, l->hits[k].global_id, l->hits[k].where);
+  for (uint k = 0; k < l->count; k++) hit_write(&to[k], hit_read(&l->hits[k]));
   l->hits = to;
   l->capacity = wanted;
 }
 
-/* ---- sorting by (t, global primitive id): a heap sort in place, since a ray may have any number of hits ---- */
+/* ---- sorting by (t, geometry, primitive): a heap sort in place, since a ray may have any number of hits ---- */
 
-INLINE bool hit_is_after(const global deferred_hit *a, float t, uint global_id) {
-  return a->t > t || (a->t == t && a->global_id > global_id);
+INLINE bool hit_is_after(listed_hit a, listed_hit b) {
+  if (a.t != b.t) return a.t > b.t;
+  return a.geometry != b.geometry ? a.geometry > b.geometry : a.global_id > b.global_id;
 }
 
 INLINE void sift_down(global deferred_hit *hits, uint root, uint count) {
-  const float t = hits[root].t;
-  const uint global_id = hits[root].global_id, where = hits[root].where;
+  const listed_hit sifted = hit_read(&hits[root]);
   for (uint child = 2 * root + 1; child < count; child = 2 * root + 1) {
-    if (child + 1 < count && hit_is_after(&hits[child + 1], hits[child].t, hits[child].global_id)) child++;
-    if (!hit_is_after(&hits[child], t, global_id)) break;
-    hit_move(&hits[root], hits[child].t, hits[child].global_id, hits[child].where);
+    if (child + 1 < count && hit_is_after(hit_read(&hits[child + 1]), hit_read(&hits[child]))) child++;
+    if (!hit_is_after(hit_read(&hits[child]), sifted)) break;
+    hit_write(&hits[root], hit_read(&hits[child]));
     root = child;
   }
-  hit_move(&hits[root], t, global_id, where);
+  hit_write(&hits[root], sifted);
 }
 
 /* Makes a heap of them: each hit comes before none of the two below it, and the first comes after all others. */
@@ -107,25 +118,24 @@ INLINE void heap_hits(global deferred_hit *hits, uint count) {
 INLINE void sort_hits(global deferred_hit *hits, uint count) {
   heap_hits(hits, count);
   for (uint last = count; last-- > 1;) {
-    const float t = hits[last].t;
-    const uint global_id = hits[last].global_id, where = hits[last].where;
-    hit_move(&hits[last], hits[0].t, hits[0].global_id, hits[0].where);
-    hit_move(&hits[0], t, global_id, where);
+    const listed_hit moved = hit_read(&hits[last]);
+    hit_write(&hits[last], hit_read(&hits[0]));
+    hit_write(&hits[0], moved);
     sift_down(hits, 0, last);
   }
 }
 
 /* Adds a hit. Of a list that holds as many as the cast wants, it replaces the last, hits[0], unless it comes after
  * that. True where hits[0] is the last of them: nothing beyond it is wanted. */
-INLINE bool listing_take(listing *l, float t, uint global_id, uint where, const cast_uniforms *cast) {
+INLINE bool listing_take(listing *l, listed_hit hit, const cast_uniforms *cast) {
   if (cast->most != 0 && l->count == cast->most) {
-    if (l->count > l->capacity || !hit_is_after(&l->hits[0], t, global_id)) return false;
-    hit_move(&l->hits[0], t, global_id, where);
+    if (l->count > l->capacity || !hit_is_after(hit_read(&l->hits[0]), hit)) return false;
+    hit_write(&l->hits[0], hit);
     sift_down(l->hits, 0, l->count);
     return true;
   }
   if (l->count == l->capacity && l->taken != 0) listing_grow(l, cast);
-  if (l->count < l->capacity) hit_move(&l->hits[l->count], t, global_id, where);
+  if (l->count < l->capacity) hit_write(&l->hits[l->count], hit);
   l->count++;
   if (l->count != cast->most || l->count > l->capacity) return false;
   heap_hits(l->hits, l->count);

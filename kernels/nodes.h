@@ -41,8 +41,9 @@ INLINE bool scan_leaf(query_state *q, const prepared_ray *ray, const scene_view 
   return false;
 }
 
-INLINE bool scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene) {
-  const bvh_outside *outside = scene->cast->outside;
+/* The primitives outside the BVH, of the kinds that may stand there. */
+INLINE bool scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene,
+                         const bvh_outside outside[OUTSIDE_KINDS]) {
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                                  \
   if (SHAPE_OUTSIDE_##place && HAS_KIND(shape) &&                                                       \
       scan_blocks(shape, q, ray, scene, outside[OUTSIDE_##name].first, outside[OUTSIDE_##name].blocks)) \

@@ -302,7 +302,8 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
     lanes_store(found ? p->global_id : reason_of(&p->ray), words);
-    for (uint i = 0; i < count; i++) distance_write(results, first + i, values[i], words[i], scene);
+    for (uint i = 0; i < count; i++)
+      distance_write(results, first + i, short_hit_of(scene, values[i], words[i]), scene->cast);
   } else if (SLAB_QUERY == SLAB_ANY) {
     const uint bits = lanes_bits(found);
     for (uint i = 0; i < count; i++) ((global uchar *)results)[first + i] = bits >> i & 1;

@@ -13,7 +13,7 @@
 /* Kinds that do not exist count as planes. */
 INLINE uint primitive_rows(uint kind) {
 #define ROWS_OF(shape, name, names, noun, rows, form, place, source) kind == shape ? rows:
-  return SHAPES(ROWS_OF) PLANE_ROWS;
+  return SHAPES(ROWS_OF) kind == SHAPE_INSTANCE ? BOX_ROWS : PLANE_ROWS;
 #undef ROWS_OF
 }
 

@@ -131,8 +131,8 @@ typedef struct cast_arrays {
 typedef struct deferred_hit {
   float t; /* in the prepared ray's units */
   uint32_t unused_normal[3];
-  uint32_t lane; /* in its block; not set by SLAB_ALL */
-  uint32_t unused_v;
+  uint32_t lane;     /* in its block; not set by SLAB_ALL */
+  uint32_t geometry; /* its geometry, where the scene has instances */
   uint32_t global_id;
   uint32_t where; /* its block in a BVH, as in query_state */
 } deferred_hit;

@@ -18,10 +18,18 @@ typedef union shape_longest {
 enum { ROWS_MOST = sizeof(shape_longest) / sizeof(float) };
 
 /* Bit k: the scene holds slab_shape k. */
+#define SHAPES_ALL ((1u << SLAB_SHAPE_COUNT) - 1)
 #ifndef SLAB_KINDS
-#define SLAB_KINDS ((1u << SLAB_SHAPE_COUNT) - 1)
+#define SLAB_KINDS SHAPES_ALL
 #endif
 #define HAS_KIND(kind) ((SLAB_KINDS >> (kind)&1) != 0)
+
+/* Instances stand in a BVH as primitives of a kind of their own. Its rows are those of a box: the gate. */
+#define SHAPE_INSTANCE SLAB_SHAPE_COUNT
+
+#ifndef SLAB_INSTANCES
+#define SLAB_INSTANCES 0 /* 1: the scene has instances */
+#endif
 
 /* The start of a geometry is counted in units of 16 floats, so that 32 bits reach 256 GiB. */
 #define BLOCK_UNIT 16
@@ -34,11 +42,12 @@ enum { ROWS_MOST = sizeof(shape_longest) / sizeof(float) };
 /* The global primitive id is global_id_base + the primitive's index. It ascends in (geometry, primitive) over the
  * scene. */
 typedef struct geometry_entry {
-  uint32_t kind;           /* slab_shape */
+  uint32_t kind;           /* slab_shape or SHAPE_INSTANCE */
   uint32_t mask;           /* visible to rays with a common bit */
   uint32_t count;          /* primitives; the last block is padded with primitives that are never hit */
   uint32_t global_id_base; /* global primitive id of primitive 0 */
-  uint32_t first;          /* start of its first block, in BLOCK_UNITs */
+  uint32_t first;          /* start of its first block, in BLOCK_UNITs; of instances the index of the first */
+  uint32_t id;             /* of the geometry; of instances that of the first geometry of the first */
 } geometry_entry;
 
 /* ---- BVHs ---- */
@@ -105,7 +114,32 @@ enum {
   OUTSIDE_##name, OUTSIDE_LAST_##name = OUTSIDE_##name + SHAPE_OUTSIDE_##place - 1,
   SHAPES(OUTSIDE_INDEX) OUTSIDE_KINDS
 #undef OUTSIDE_INDEX
+  ,
+  OUTSIDE_INSTANCES = OUTSIDE_KINDS,
+  OUTSIDE_LISTS
 };
+
+/* ---- instances ---- */
+
+/* A scene with instances has its models beside it: their entries are in its table, their nodes and blocks behind its
+ * own. Model 0 is the scene itself. Instances and models are two arrays among the blocks, each element a BLOCK_UNIT. */
+#define SCENE_LEVELS 5 /* a scene, and models in each other */
+
+typedef struct instance_entry {
+  float inverse[9]; /* B, row-major: o' = B (o - place), d' = B d */
+  float place[3];
+  uint32_t model;
+  uint32_t geometry; /* id of its model's first geometry, in the scene that the instance stands in */
+  uint32_t unused[2];
+} instance_entry;
+
+typedef struct model_entry {
+  uint32_t table, entries; /* its part of the table */
+  uint32_t geometries;     /* ids that it takes: more than entries where it has instances */
+  uint32_t root;           /* its first node */
+  bvh_outside outside[OUTSIDE_LISTS];
+  uint32_t unused[12 - 2 * OUTSIDE_LISTS];
+} model_entry;
 
 /* Room for the hits of SLAB_ALL where the offsets are not known yet. The results buffer begins with TAKEN_NUMBERS
  * counters, then one hit_list per ray. From AT_RESULTS on it has three regions of hits. The first holds finished lists,
@@ -162,6 +196,8 @@ typedef struct cast_uniforms {
   uint32_t packet;       /* BVHs: rays per packet where some have been cast in packets, else 0 */
   uint32_t masked;       /* BVHs: 1 where the mask hides some geometry from this cast */
   uint32_t units;        /* wide BVHs: BLOCK_UNITs of all blocks */
+  uint32_t instances;    /* where the array of instances begins among the blocks, in BLOCK_UNITs */
+  uint32_t models;       /* the same of the models */
   hit_room room;         /* SLAB_ALL */
   bvh_outside outside[OUTSIDE_KINDS];
 } cast_uniforms;

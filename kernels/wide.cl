@@ -7,8 +7,8 @@
  *
  * Built with LANES (1 or 8); SLAB_QUERY and SLAB_KINDS as flat.cl; SLAB_STACK: the most entries that a traversal of
  * this BVH can put on the stack, so that it never overflows; SLAB_IN_FLIGHT: rays in flight per work-item, 1 where
- * LANES is 1, and then there is no `interleaved`; and SLAB_RAY_PAIRS: how many of these rays are tested against
- * triangles at once, 1 or 2. */
+ * LANES is 1 or the scene has instances (SLAB_INSTANCES 1), and then there is no `interleaved`; and SLAB_RAY_PAIRS: how
+ * many of these rays are tested against triangles at once, 1 or 2. */
 #define STRIDE 8
 #define BVH_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
@@ -22,12 +22,18 @@
 #if SLAB_RAY_PAIRS > 1
 #include "ray_pair.h"
 #endif
+#if SLAB_INSTANCES
+#include "instance_visits.h"
+#endif
 
 /* The state of a ray in traversal. */
 typedef struct traversal {
   query_state q;
   uint number; /* number of the ray */
   bool more;   /* the ray is not done */
+#if SLAB_INSTANCES
+  scene_level *levels; /* SCENE_LEVELS of them */
+#endif
 } traversal;
 
 /* Tests the blocks of a leaf. False when the ray is done. */
@@ -40,7 +46,10 @@ INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepare
                             const scene_view *scene) {
   w->number = number;
   w->q = query_begin(ray, arrays, scene, number, nth);
-  w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, scene);
+#if SLAB_INSTANCES
+  levels_begin(&w->q, w->levels, ray, scene);
+#endif
+  w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, scene, scene->cast->outside);
 }
 
 INLINE void traversal_end(const traversal *w, const prepared_ray *ray, const cast_arrays *arrays,
@@ -66,6 +75,10 @@ INLINE uint node_children(const prepared_ray *ray, const global bvh_node *node, 
 /* One step: tests a node or a leaf. False when the ray is done. */
 INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray, const scene_view *scene) {
   const uint at = path->next.child, meta = path->next.meta;
+#if SLAB_INSTANCES
+  ray = &w->q.levels[w->q.level].ray;
+  if (visit_is_of_instances(meta)) return visit_step(&w->q, path, scene);
+#endif
   if (BVH_IS_INNER(meta)) {
     float enter[BVH_WIDTH];
     COUNT(nodes, 1);
@@ -77,7 +90,7 @@ INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray
 
 /* For SLAB_ANY, tests the block of the primitive that blocked an earlier ray. */
 INLINE void traversal_occluder(traversal *w, occluder *last, const prepared_ray *ray, const scene_view *scene) {
-  if (SLAB_QUERY != SLAB_ANY || !w->more || !occluder_is_tested(last)) return;
+  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || !w->more || !occluder_is_tested(last)) return;
   w->more = traversal_leaf(w, ray, scene, last->where, BVH_LEAF(last->kind, 1));
   occluder_judge(last, !w->more);
 }
@@ -88,6 +101,9 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
   bvh_path path;
   if (!w->more) return;
   bvh_begin(&path, stack);
+#if SLAB_INSTANCES
+  visit_ungated(&w->q, &path);
+#endif
   while (w->more) w->more = traversal_step(w, &path, prepared_kept(ray), scene);
   if (SLAB_QUERY == SLAB_ANY && w->q.global_id != SLAB_MISS)
     occluder_remember(last, BVH_LEAF_KIND(path.next.meta), w->q.where, w->q.lane);
@@ -106,6 +122,9 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   bvh_visit stack[SLAB_STACK];
+#if SLAB_INSTANCES
+  scene_level levels[SCENE_LEVELS];
+#endif
   occluder last = occluder_none();
   hit_share share = {0, 0};
   prepared_rays prepared;
@@ -113,6 +132,9 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
   (void)sorted;
   for (; next < end; next++) {
     traversal w;
+#if SLAB_INSTANCES
+    w.levels = levels;
+#endif
     if (cast.packet != 0 && fallback[next / cast.packet] == 0) continue;
     const prepared_ray *ray = prepared_rays_take(&prepared, &arrays, &cast, next, end);
     traversal_begin(&w, (uint)next, get_global_id(0), ray, &arrays, &scene);

@@ -532,7 +532,10 @@ slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_
   slab_status status = check_arguments(scene, ray, options, explanation, steps, capacity, count);
   if (status == SLAB_OK) status = scene_enter(scene, "slab_explain", &reading);
   if (status != SLAB_OK) return status;
-  status = check_id(reading.scene, id);
+  if (reading.scene->has_instances)
+    status = fail(SLAB_UNSUPPORTED, "slab_explain: a scene with instances; explain the model's own scene");
+  else
+    status = check_id(reading.scene, id);
   if (status == SLAB_OK) explain(reading.scene, id, options, &w, explanation);
   scene_leave(&reading);
   if (status == SLAB_OK) *count = w.count;

@@ -3,20 +3,32 @@
 
 #include <stdlib.h>
 
+#include "../models.h"
 #include "../snapshot.h"
 #include "answer.h"
 #include "base/per_processor.h"
+#include "instances.h"
 
 typedef struct reference_state {
   slab_query query;
-  uint32_t skip;
-  uint32_t global_id, count;
+  slab_primitive_id skip;
+  slab_primitive_id best;
+  uint32_t count;
   float t, leave;
   reference_answer *answer;
   bool out_of_memory;
 } reference_state;
 
-static bool keep_hit(reference_answer *a, uint32_t index, float t, uint32_t global_id) {
+/* The scene, or a model that the ray is in. */
+typedef struct reference_level {
+  const snapshot *scene;
+  prepared_ray ray;
+  float gate;                          /* as in instance_t */
+  uint32_t geometry;                   /* id of its first geometry */
+  const struct reference_level *outer; /* NULL: it is the scene */
+} reference_level;
+
+static bool keep_hit(reference_answer *a, uint32_t index, float t, slab_primitive_id id) {
   if (index == a->capacity) {
     uint32_t capacity = a->capacity == 0 ? 64 : 2 * a->capacity;
     slab_hit *grown = realloc(a->all, capacity * sizeof *grown);
@@ -25,96 +37,145 @@ static bool keep_hit(reference_answer *a, uint32_t index, float t, uint32_t glob
     a->capacity = capacity;
   }
   a->all[index].t = t;
-  a->all[index].primitive = global_id;
+  a->all[index].primitive = id.primitive;
+  a->all[index].geometry = id.geometry;
   return true;
 }
 
-static void take(reference_state *m, const prepared_ray *ray, float crossing, float leave, uint32_t global_id) {
-  if (global_id == m->skip) return;
-  const float t = ray_t_written(ray, crossing);
-  if (m->query == SLAB_ALL && !keep_hit(m->answer, m->count, t, global_id)) {
+static float told_outside(const reference_level *level, float t) {
+  for (; level->outer != NULL; level = level->outer) t = instance_t(&level->ray, &level->outer->ray, level->gate, t);
+  return ray_t_written(&level->ray, t);
+}
+
+static void take(reference_state *m, const reference_level *level, float crossing, float leave, slab_primitive_id id) {
+  const float t = told_outside(level, crossing);
+  if (m->query == SLAB_ALL && !keep_hit(m->answer, m->count, t, id)) {
     m->out_of_memory = true;
     return;
   }
   if (m->count == 0 || t < m->t) { /* primitives come in ascending order: the first of equal hits stays */
     m->t = t;
     m->leave = leave;
-    m->global_id = global_id;
+    if (m->query == SLAB_INTERVAL)
+      for (const reference_level *l = level; l->outer != NULL; l = l->outer)
+        m->leave = instance_t(&l->ray, &l->outer->ray, l->gate, m->leave);
+    m->best = id;
   }
   m->count++;
 }
 
-static inline __attribute__((always_inline)) void scan(uint kind, reference_state *m, const prepared_ray *ray,
-                                                       const geometry_entry *entry, const geometry_values *of,
-                                                       const cast_uniforms *cast) {
+static inline __attribute__((always_inline)) void scan(uint kind, reference_state *m, const reference_level *level,
+                                                       uint32_t g, const cast_uniforms *cast) {
+  const geometry_entry *entry = &level->scene->table[g];
+  const geometry_values *of = level->scene->values[g];
+  const prepared_ray *ray = &level->ray;
+  const uint32_t geometry = level->geometry + entry->id;
+  const bool skips = primitive_is_surface(kind) && m->skip.geometry == geometry;
   float room[ROWS_MOST];
   for (uint i = 0; i < entry->count; i++) {
     const float *values = values_at(of, primitive_rows(kind), i, room);
     float t, leave = 0.0f;
     mask hit = m->query == SLAB_INTERVAL ? primitive_solid(kind, ray, values, ray->t_max, cast->rules, &t, &leave)
                                          : primitive_surface(kind, ray, values, ray->t_max, cast->rules, &t);
-    if (hit) take(m, ray, t, leave, entry->global_id_base + i);
+    if (hit && !(skips && m->skip.primitive == i)) take(m, level, t, leave, (slab_primitive_id){i, geometry});
   }
 }
 
-PER_PROCESSOR static void scan_scene(const snapshot *scene, const cast_uniforms *cast, const prepared_ray *ray,
-                                     reference_state *m) {
+static void scan_instances(const reference_level *, uint32_t g, const cast_uniforms *, reference_state *);
+
+PER_PROCESSOR static void scan_scene(const reference_level *level, const cast_uniforms *cast, reference_state *m) {
+  const snapshot *scene = level->scene;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
     if ((entry->mask & cast->mask) == 0) continue; /* so for a geometry that is disabled or removed */
-    const geometry_values *values = scene->values[g];
+    if (entry->kind == SHAPE_INSTANCE) scan_instances(level, g, cast, m);
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (entry->kind == shape) scan(shape, m, ray, entry, values, cast);
+  if (entry->kind == shape) scan(shape, m, level, g, cast);
     SHAPES(SCAN_KIND)
 #undef SCAN_KIND
+  }
+}
+
+static void scan_instances(const reference_level *level, uint32_t g, const cast_uniforms *cast, reference_state *m) {
+  const instance_group *group = level->scene->groups[g];
+  const float *gates = level->scene->values[g]->values;
+  for (uint32_t i = 0; i < group->count; i++) {
+    float leave;
+    reference_level inner = {.scene = level->scene->models[g].snapshot, .outer = level};
+    if (!box_solid(&level->ray, gates + (size_t)i * BOX_ROWS, level->ray.t_max, &inner.gate, &leave)) continue;
+    inner.ray = instance_ray(&level->ray, &group->instances[i]);
+    inner.geometry = level->geometry + level->scene->table[g].id + i * group->geometries;
+    if (inner.ray.state == RAY_LIVE) scan_scene(&inner, cast, m);
   }
 }
 
 static int compare_hits(const void *a, const void *b) {
   const slab_hit *x = a, *y = b;
   if (x->t != y->t) return x->t < y->t ? -1 : 1;
+  if (x->geometry != y->geometry) return x->geometry < y->geometry ? -1 : 1;
   return x->primitive < y->primitive ? -1 : x->primitive > y->primitive;
 }
 
+/* The index of the last geometry whose id is not above. */
+static uint32_t index_of(const snapshot *scene, uint32_t id) {
+  uint32_t g = scene->geometries - 1;
+  while (scene->table[g].id > id) g--;
+  return g;
+}
+
+/* A hit that the scene shows. Its attributes are computed where the primitive is, and told outside on the way back. */
 static slab_hit hit_of_primitive(const snapshot *scene, const cast_uniforms *cast, const prepared_ray *ray, float t,
-                                 uint32_t global_id) {
-  const uint32_t geometry = geometry_of(scene->table, scene->geometries, global_id);
-  const geometry_entry *entry = &scene->table[geometry];
-  float room[ROWS_MOST];
-  const float *values =
-      values_at(scene->values[geometry], primitive_rows(entry->kind), global_id - entry->global_id_base, room);
-  return hit_at(ray, entry, geometry, values, 0, cast, t, global_id);
+                                 slab_primitive_id id) {
+  const uint32_t g = index_of(scene, id.geometry);
+  const geometry_entry *entry = &scene->table[g];
+  if (entry->kind != SHAPE_INSTANCE) {
+    float room[ROWS_MOST];
+    const float *values = values_at(scene->values[g], primitive_rows(entry->kind), id.primitive, room);
+    return hit_at(ray, entry, id.geometry, values, 0, cast, t, entry->global_id_base + id.primitive);
+  }
+  const instance_group *group = scene->groups[g];
+  const uint32_t beyond = id.geometry - entry->id;
+  const instance_entry *instance = &group->instances[beyond / group->geometries];
+  const prepared_ray inner = instance_ray(ray, instance);
+  slab_hit hit = hit_of_primitive(scene->models[g].snapshot, cast, &inner, instance_t_inside(&inner, t),
+                                  (slab_primitive_id){id.primitive, beyond % group->geometries});
+  instance_normal(instance, hit.normal);
+  hit.geometry = id.geometry;
+  hit.t = ray_final_t(ray, t);
+  return hit;
+}
+
+/* The kind of a geometry, which may be a model's. */
+static uint32_t kind_of(const snapshot *scene, uint32_t id) {
+  const uint32_t g = index_of(scene, id);
+  if (scene->table[g].kind != SHAPE_INSTANCE) return scene->table[g].kind;
+  return kind_of(scene->models[g].snapshot, (id - scene->table[g].id) % scene->groups[g]->geometries);
 }
 
 bool reference_cast(const snapshot *scene, const cast_uniforms *cast, slab_query query, const slab_ray *given,
                     slab_primitive_id skip, reference_answer *answer) {
-  const scene_view view = {.table = scene->table, .cast = cast};
-  const prepared_ray ray = ray_prepare(given);
-  reference_state m = {.query = query, .global_id = SLAB_MISS, .answer = answer};
-  m.skip = skipped_global_id(scene->table, scene->geometries, skip);
-  if (ray.state == RAY_LIVE) scan_scene(scene, cast, &ray, &m);
+  const reference_level level = {.scene = scene, .ray = ray_prepare(given)};
+  const prepared_ray *ray = &level.ray;
+  reference_state m = {.query = query, .skip = skip, .answer = answer};
+  if (ray->state == RAY_LIVE) scan_scene(&level, cast, &m);
   if (m.out_of_memory) return false;
   const bool found = m.count > 0;
+  const uint32_t why = reason_of(ray);
   answer->count = m.count;
   answer->any = found;
-  answer->invalid = ray.state == RAY_INVALID;
-  answer->distance = found ? ray_final_t(&ray, m.t) : INFINITY;
-  distance_write(&answer->nearest, 0, answer->distance, found ? m.global_id : reason_of(&ray), &view);
-  if (query == SLAB_CLOSEST)
-    answer->closest = found ? hit_of_primitive(scene, cast, &ray, m.t, m.global_id) : hit_none(reason_of(&ray));
-  if (query == SLAB_INTERVAL) {
-    answer->interval = interval_none(reason_of(&ray));
-    if (found) {
-      uint geometry = geometry_of(scene->table, scene->geometries, m.global_id);
-      const geometry_entry *entry = &scene->table[geometry];
-      answer->interval =
-          interval_of(entry->kind, &ray, given, m.t, m.leave, m.global_id - entry->global_id_base, geometry);
-    }
-  }
+  answer->invalid = ray->state == RAY_INVALID;
+  answer->distance = found ? ray_final_t(ray, m.t) : INFINITY;
+  answer->nearest = (slab_short_hit){answer->distance, found ? m.best.primitive : why, found ? m.best.geometry : why};
+  if (query == SLAB_CLOSEST) answer->closest = found ? hit_of_primitive(scene, cast, ray, m.t, m.best) : hit_none(why);
+  if (query == SLAB_INTERVAL)
+    answer->interval = found ? interval_of(kind_of(scene, m.best.geometry), ray, given, m.t, m.leave, m.best.primitive,
+                                           m.best.geometry)
+                             : interval_none(why);
   if (query != SLAB_ALL || !found) return true;
   qsort(answer->all, m.count, sizeof *answer->all, compare_hits);
   if (cast->most != 0 && m.count > cast->most) answer->count = cast->most;
   for (uint32_t k = 0; k < answer->count; k++)
-    answer->all[k] = hit_of_primitive(scene, cast, &ray, answer->all[k].t, answer->all[k].primitive);
+    answer->all[k] = hit_of_primitive(scene, cast, ray, answer->all[k].t,
+                                      (slab_primitive_id){answer->all[k].primitive, answer->all[k].geometry});
   return true;
 }

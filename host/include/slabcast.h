@@ -268,6 +268,23 @@ SLAB_API slab_status slab_scene_update_boxes(slab_scene *, uint32_t geometry, co
 SLAB_API slab_status slab_scene_update_obbs(slab_scene *, uint32_t geometry, const slab_obb *, uint32_t n);
 /** Replaces triangles. */
 SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
+/** Places a model n times: a committed scene of the same context, which may have instances itself, on at most 4 levels.
+ * transforms: n affine maps from the model's space to the scene's, each 12 floats, the rows of a 3x4 matrix. They are
+ * copied. An instance takes as many consecutive geometry ids as the model has; *geometry (NULL: not wanted) receives
+ * the first of the first. A hit on instance i, geometry g of the model and primitive p has geometry *geometry + i *
+ * (ids of the model) + g and primitive p. The model's geometries are what they were at this scene's commit. The scene
+ * retains the model, whose creator may destroy it, and which gets no more geometries. No other thread may change the
+ * model during this call. options: its mask applies beside
+ * those of the model's geometries; skip_invalid does not apply. SLAB_INVALID_STATE where the model is not committed.
+ * SLAB_INVALID_ARGUMENT names the model where it is of another context, contains this scene or is on too many levels,
+ * the first transform that is not finite, singular, scales by more than 2^60 or less than 2^-60, or is too skew (its
+ * matrix A has a norm || |A| |A^-1| || > 4096, of the largest row), and more than 2^32 - 16 ids. The scene then stays
+ * as it was. */
+SLAB_API slab_status slab_scene_add_instances(slab_scene *, slab_scene *model, const float *transforms, uint32_t n,
+                                              const slab_geometry_options *options, uint32_t *geometry);
+/** Replaces the transforms of n instances, all that slab_scene_add_instances placed in one call; geometry: what it
+ * gave. Casts see them after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
+SLAB_API slab_status slab_scene_update_instances(slab_scene *, uint32_t geometry, const float *transforms, uint32_t n);
 /** Disables a geometry (enabled 0), which no ray sees then whatever its mask, or enables it again. Its primitives can
  * be updated meanwhile. Casts see it after the next slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
 SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enabled);

@@ -145,7 +145,10 @@ static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleave
 static const native_variant *variant(const flight *f, native_program program, slab_query asked) {
   const slab_query query = PROGRAM_QUERY(asked);
   const native_device *n = f->on->device->opened;
-  const native_kinds kinds = f->on->scene->kinds == 1u << SLAB_TRIANGLE ? KINDS_triangles : KINDS_all;
+  const snapshot *scene = f->on->scene;
+  const native_kinds kinds = scene->has_instances                  ? KINDS_instances
+                             : scene->kinds == 1u << SLAB_TRIANGLE ? KINDS_triangles
+                                                                   : KINDS_all;
   const native_variant *v = n->of[program][query][kinds];
   return v != NULL ? v : n->of[program][query][KINDS_all];
 }

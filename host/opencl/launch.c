@@ -88,9 +88,11 @@ static program_source source_of(const device_scene *on) {
 static program_key key_of(const device_scene *on, program_source source, slab_query query, bool deferred) {
   return (program_key){.source = source,
                        .query = PROGRAM_QUERY(query),
-                       .kinds = on->scene->kinds,
+                       /* of a scene with instances all: its models change the kinds, and programs are few so */
+                       .kinds = on->scene->has_instances ? SHAPES_ALL : on->scene->kinds,
                        .stack = on->scene->bvh.stack,
                        .deferred = deferred,
+                       .instances = on->scene->has_instances,
                        .cut = uploaded(on)->cut};
 }
 
@@ -118,7 +120,8 @@ uint32_t opencl_traversals(const device_scene *on, slab_query query) {
                     wide = key_of(on, PROGRAM_WIDE, query, defers_attributes(on, query));
   pthread_mutex_lock(&d->lock);
   if (packet_rays(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN)) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
-  if (program_pays(d, &wide, KERNEL_INTERLEAVED)) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
+  if (!on->scene->has_instances && program_pays(d, &wide, KERNEL_INTERLEAVED))
+    offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
   pthread_mutex_unlock(&d->lock);
   return offered;
 }

@@ -44,7 +44,8 @@ static const char *division_of(const device *d) {
 
 /* Rays in flight per work-item. Rays are interleaved only where lanes hold a node's children. */
 static uint32_t rays_in_flight(const device *d, const program_key *key) {
-  return key->source == PROGRAM_WIDE && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH ? d->tuning->in_flight : 1;
+  const bool interleaves = key->source == PROGRAM_WIDE && !key->instances;
+  return interleaves && program_lanes(d, PROGRAM_WIDE) == BVH_WIDTH ? d->tuning->in_flight : 1;
 }
 
 /* Rays per ray pair: 2 where registers hold the lanes of both rays. It needs exact_divide, because the emulated
@@ -88,9 +89,10 @@ static void cut_options(const device *d, const program_key *key, char *text, siz
 static void build_options(const device *d, const program_key *key, char *text, size_t size) {
   snprintf(text, size,
            "-cl-std=CL1.2 -DLANES=%u -DSLAB_QUERY=%d -DSLAB_KINDS=%u -DSLAB_STACK=%u -DSLAB_RAYS=%u -DSLAB_TILE=%u "
-           "-DSLAB_IN_FLIGHT=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_DEVICE=%u",
+           "-DSLAB_IN_FLIGHT=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_INSTANCES=%d -DSLAB_DEVICE=%u",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
-           d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, cl_of(d)->builder->nth);
+           d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, key->instances,
+           cl_of(d)->builder->nth);
   lane_options(d, text, size);
   cut_options(d, key, text, size);
 }
@@ -190,7 +192,7 @@ static slab_status build(const device *d, const program_key *key, cl_program *bu
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
-         a->deferred == b->deferred && a->cut == b->cut;
+         a->deferred == b->deferred && a->cut == b->cut && a->instances == b->instances;
 }
 
 /* The entry of a program; NULL: it was not requested yet. */

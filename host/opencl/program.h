@@ -24,6 +24,7 @@ typedef struct program_key {
   uint32_t stack; /* entries of the traversal stack, for BVHs */
   bool deferred;  /* PROGRAM_WIDE: PROGRAM_ATTRIBUTES computes the attributes of closest hits later */
   bool cut;       /* the scene is split over several buffers */
+  bool instances; /* PROGRAM_WIDE: the scene has some */
 } program_key;
 
 /* The kernels of PROGRAM_WIDE; other programs have one. */

@@ -70,6 +70,26 @@ static void begin_changed(world *w) {
   }
 }
 
+/* A committed scene, which becomes the model of another one. */
+static void begin_model(world *w) {
+  begin_committed(w);
+  w->model = w->scene;
+  w->scene = NULL;
+  assert_ok(slab_scene_create(w->context, &w->scene));
+}
+
+static const float placed[2][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, {0, -2, 0, 3, 2, 0, 0, 0, 0, 0, 2, 1}};
+
+static void begin_instances(world *w) {
+  begin_model(w);
+  assert_ok(slab_scene_add_instances(w->scene, w->model, placed[0], 2, NULL, NULL));
+}
+
+static void begin_committed_instances(world *w) {
+  begin_instances(w);
+  assert_ok(slab_scene_commit(w->scene, NULL));
+}
+
 /* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, and from RESULTS_AT on the results. */
 static void begin_batch(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree};
@@ -131,6 +151,7 @@ void world_begin(world *w, const action *a) {
 
 void world_end(world *w) {
   slab_scene_destroy(w->scene);
+  slab_scene_destroy(w->model);
   slab_context_destroy(w->context);
   free(w->results);
   if (w->buffer) assert_cl(clReleaseMemObject(w->buffer));
@@ -241,6 +262,12 @@ static slab_status run_add(world *w) {
 }
 
 static slab_status run_update(world *w) { return scene_change(w->scene, w->action->with.shape, 0); }
+
+static slab_status run_add_instances(world *w) {
+  return slab_scene_add_instances(w->scene, w->model, placed[0], 2, NULL, NULL);
+}
+
+static slab_status run_update_instances(world *w) { return slab_scene_update_instances(w->scene, 0, placed[0], 2); }
 
 static slab_status run_enable(world *w) { return slab_scene_enable(w->scene, SLAB_BOX, 0); }
 
@@ -448,6 +475,15 @@ const action actions[] = {
     RECOMMIT("again, refitted", .tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT),
     RECOMMIT("again, refitted, copied", .tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT, .copy = 1),
     RECOMMIT("again, refitted twice", .tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT, .again = 1),
+    {.name = "slab_scene_add_instances", .begin = begin_model, .run = run_add_instances, .fresh = 1},
+    {.name = "slab_scene_update_instances", .begin = begin_instances, .run = run_update_instances},
+    {.name = "slab_scene_commit, instances", .begin = begin_instances, .run = run_commit, .fresh = 1},
+    {.name = "slab_scene_commit, instances, copied",
+     .begin = begin_instances,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.copy = 1}},
+    {.name = "slab_closest, instances", .begin = begin_committed_instances, .run = run_fixed, .may_write = 1},
     {.name = "slab_scene_info", .begin = begin_committed, .run = run_scene_info},
     {.name = "slab_scene_pack, tree", .begin = begin_committed, .run = run_pack, .may_write = 1, .with = {IN_A_TREE}},
     UNPACK("flat", .tree = SLAB_TREE_FLAT),

@@ -16,7 +16,7 @@ typedef struct world {
   cl_command_queue queue;
   cl_mem buffer;
   slab_context *context;
-  slab_scene *scene;
+  slab_scene *scene, *model; /* model: where the scene gets instances */
   slab_ray rays[WORLD_RAYS_MOST];
   slab_primitive_id skips[WORLD_RAYS_MOST];
   unsigned char *results; /* of an earlier cast, for slab_check; or the bytes of a packed scene, */

@@ -1,0 +1,426 @@
+#include "models.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/status.h"
+#include "bvh/memory.h"
+#include "context.h"
+#include "layout.h"
+#include "primitive.h"
+#include "scene.h"
+
+_Static_assert(sizeof(instance_entry) == BLOCK_UNIT * sizeof(float), "an instance takes a BLOCK_UNIT");
+_Static_assert(sizeof(model_entry) == BLOCK_UNIT * sizeof(float), "a model takes a BLOCK_UNIT");
+
+/* ---- transforms ---- */
+
+#define SKEW_MOST 4096.0 /* of || |A| |B| ||: scaling, then turning has at most 3 */
+#define SCALE_MOST 0x1p60
+
+/* The inverse by the adjugate, in double. False where the determinant is 0 or something is not finite. */
+static bool inverse_of(const double a[9], double inverse[9]) {
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      const int r = (j + 1) % 3, s = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+      inverse[3 * i + j] = a[3 * r + c] * a[3 * s + d] - a[3 * r + d] * a[3 * s + c];
+    }
+  const double determinant = a[0] * inverse[0] + a[1] * inverse[3] + a[2] * inverse[6];
+  if (!(fabs(determinant) > 0.0) || !isfinite(determinant)) return false;
+  bool finite = true;
+  for (int i = 0; i < 9; i++) {
+    inverse[i] /= determinant;
+    finite = finite && isfinite(inverse[i]);
+  }
+  return finite;
+}
+
+/* || |A| |B| || in the norm of the largest row. */
+static double skew_of(const double a[9], const double b[9]) {
+  double skew = 0.0;
+  for (int i = 0; i < 3; i++) {
+    double row = 0.0;
+    for (int j = 0; j < 3; j++)
+      for (int k = 0; k < 3; k++) row += fabs(a[3 * i + k]) * fabs(b[3 * k + j]);
+    skew = fmax(skew, row);
+  }
+  return skew;
+}
+
+static double largest_of(const double m[9]) {
+  double largest = 0.0;
+  for (int i = 0; i < 9; i++) largest = fmax(largest, fabs(m[i]));
+  return largest;
+}
+
+static const char *transform_refusal(const float t[12], instance_entry *made, double *value) {
+  double a[9], b[9];
+  for (int i = 0; i < 12; i++) {
+    *value = t[i];
+    if (!is_within(t[i], i % 4 == 3 ? COORDINATE_MAX : FLOAT_MAX)) return "is not finite, or moves beyond 2^60";
+  }
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) a[3 * i + j] = t[4 * i + j];
+    made->place[i] = t[4 * i + 3];
+  }
+  *value = 0.0;
+  if (!inverse_of(a, b)) return "is singular: its determinant";
+  *value = largest_of(a);
+  if (*value > SCALE_MOST) return "scales by more than 2^60";
+  *value = largest_of(b);
+  if (*value > SCALE_MOST) return "scales by less than 2^-60, inversely";
+  *value = skew_of(a, b);
+  if (!(*value <= SKEW_MOST)) return "is too skew: |A| |B| beyond 4096";
+  for (int i = 0; i < 9; i++) made->inverse[i] = (float)b[i];
+  return NULL;
+}
+
+slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
+                           uint32_t n, uint32_t visible, instance_group **group) {
+  const size_t size = sizeof(instance_group) + (size_t)n * sizeof(instance_entry);
+  instance_group *made = calloc(1, size);
+  if (made == NULL) return fail_memory(size, "instances");
+  made->references = 1;
+  made->count = n;
+  made->mask = visible;
+  made->geometries = geometries;
+  for (uint32_t i = 0; i < n; i++) {
+    double value;
+    const char *why = transform_refusal(transforms + 12 * (size_t)i, &made->instances[i], &value);
+    if (why == NULL) continue;
+    free(made);
+    return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, i, why, value);
+  }
+  scene_retain(model);
+  made->model = model;
+  *group = made;
+  return SLAB_OK;
+}
+
+void instances_release(instance_group *g) {
+  if (g == NULL || --g->references > 0) return;
+  slab_scene_destroy(g->model);
+  free(g);
+}
+
+/* ---- models ---- */
+
+slab_status model_hold(slab_scene *model, held_model *held) {
+  scene_reading reading;
+  const slab_status status = scene_enter(model, "slab_scene_commit", &reading);
+  if (status != SLAB_OK) return status;
+  held->snapshot = (snapshot *)reading.scene;
+  held->scene = model;
+  atomic_fetch_add(&held->snapshot->held, 1);
+  scene_retain(model);
+  scene_leave(&reading);
+  return SLAB_OK;
+}
+
+void model_drop(held_model *held) {
+  if (held->snapshot == NULL) return;
+  atomic_fetch_sub(&held->snapshot->held, 1);
+  slab_scene_destroy(held->scene);
+  *held = (held_model){NULL, NULL};
+}
+
+/* ---- gates ---- */
+
+/* Of a model that has no finite bounds. It stands outside the BVH. */
+static const float open_gate[BOX_ROWS] = {-INFINITY, -INFINITY, -INFINITY, INFINITY, INFINITY, INFINITY};
+
+/* The union of the padded bounds of all that a model shows. False where something has none, or infinite ones. */
+static bool model_bounds(const snapshot *model, double lower[3], double upper[3]) {
+  float room[ROWS_MOST], low[3], high[3];
+  for (int k = 0; k < 3; k++) lower[k] = INFINITY, upper[k] = -INFINITY;
+  for (uint32_t g = 0; g < model->geometries; g++) {
+    const slab_shape kind = (slab_shape)model->table[g].kind;
+    for (uint32_t i = 0; !is_hidden(model, g) && i < model->table[g].count; i++) {
+      const float *values = values_at(model->values[g], primitive_rows(kind), i, room);
+      if (values_are_void(model->values[g], kind, values)) continue;
+      if (kind == SLAB_PLANE) return false;
+      primitive_bounds(kind, values, low, high);
+      for (int k = 0; k < 3; k++) {
+        lower[k] = fmin(lower[k], low[k]);
+        upper[k] = fmax(upper[k], high[k]);
+        if (!isfinite(low[k]) || !isfinite(high[k])) return false;
+      }
+    }
+  }
+  return true;
+}
+
+static float rounded_down(double x) {
+  const float f = (float)x;
+  return f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+static float rounded_up(double x) {
+  const float f = (float)x;
+  return f < x ? nextafterf(f, INFINITY) : f;
+}
+
+/* The bounds under the inverse of B, padded by 2^-19 K max(|A| |corner|). The corner's distance from the model's origin
+ * counts, not the size: B (o - place) has an error in proportion to it. */
+static void gate_of(const instance_entry *of, const double lower[3], const double upper[3], float gate[BOX_ROWS]) {
+  double b[9], a[9], corner[3];
+  for (int i = 0; i < 9; i++) b[i] = of->inverse[i];
+  const bool inverts = inverse_of(b, a);
+  const double skew = inverts ? skew_of(a, b) : INFINITY;
+  for (int k = 0; k < 3; k++) corner[k] = fmax(fabs(lower[k]), fabs(upper[k]));
+  for (int i = 0; i < 3; i++) {
+    double low = of->place[i], high = of->place[i], reach = 0.0;
+    for (int j = 0; j < 3; j++) {
+      const double p = a[3 * i + j] * lower[j], q = a[3 * i + j] * upper[j];
+      low += fmin(p, q);
+      high += fmax(p, q);
+      reach += fabs(a[3 * i + j]) * corner[j];
+    }
+    const double pad = 0x1p-19 * skew * reach;
+    gate[i] = rounded_down(low - pad);
+    gate[3 + i] = rounded_up(high + pad);
+  }
+  bool finite = inverts;
+  for (int i = 0; i < BOX_ROWS; i++) finite = finite && isfinite(gate[i]);
+  if (!finite) memcpy(gate, open_gate, sizeof open_gate);
+}
+
+geometry_values *instances_gates(const slab_context *context, const instance_group *group, const snapshot *model) {
+  double lower[3], upper[3];
+  geometry_values *v = values_create(SHAPE_INSTANCE, group->count, NULL, false);
+  if (v == NULL) return NULL;
+  v->mask = group->mask;
+  const bool bounded = model_bounds(model, lower, upper);
+  for (uint32_t i = 0; i < group->count; i++) {
+    float *gate = v->values + (size_t)i * BOX_ROWS;
+    if (!bounded)
+      memcpy(gate, open_gate, sizeof open_gate);
+    else if (lower[0] > upper[0])
+      primitive_void((slab_shape)SHAPE_INSTANCE, gate);
+    else
+      gate_of(&group->instances[i], lower, upper, gate);
+  }
+  values_measure(context, v, (slab_shape)SHAPE_INSTANCE, group->count);
+  return v;
+}
+
+/* ---- the arrays ---- */
+
+/* The arrays of a model, as a scene takes them. */
+typedef struct model_arrays {
+  const snapshot *of;
+  bvh_layout tree; /* of the model alone, or with its own models */
+  bool built;      /* for this purpose: the model has no wide BVH in host memory */
+  uint32_t at;     /* number of its first model among those of the scene */
+} model_arrays;
+
+/* What a scene with instances is put together from. */
+typedef struct assembly {
+  snapshot *scene;
+  bvh_layout *out;
+  model_arrays *models; /* each once */
+  uint32_t count;
+  size_t nodes, units, entries, instances, elements; /* of the whole; elements: of its array of models */
+} assembly;
+
+static size_t node_count(const bvh_layout *t) { return t->node_bytes / sizeof(bvh_node); }
+
+/* BLOCK_UNITs of a BVH's blocks, without the arrays of instances and models that may follow. */
+static size_t own_units(const snapshot *s, const bvh_layout *t) {
+  return s->has_instances ? s->uniforms.instances : t->floats / BLOCK_UNIT;
+}
+
+/* On each level: the children of nodes, eight instances of a block, the rest of its leaf, the instances without a gate
+ * and the end of the model. Rounded up so that most scenes share programs. */
+uint32_t instances_stack(uint32_t depth, uint32_t models) { return (7 * depth + 11 + models + 511) / 512 * 512; }
+
+static slab_status take_model(model_arrays *m) {
+  const snapshot *s = m->of;
+  m->built = !s->has_bvh || snapshot_layout(s) != SLAB_LAYOUT_WIDE || s->bvh.nodes == NULL;
+  if (!m->built) {
+    m->tree = s->bvh;
+    return SLAB_OK;
+  }
+  return bvh_layout_build(s, s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree, SLAB_LAYOUT_WIDE, &m->tree);
+}
+
+static uint32_t index_of_model(const assembly *a, const snapshot *of) {
+  uint32_t i = 0;
+  while (i < a->count && a->models[i].of != of) i++;
+  return i;
+}
+
+/* Lists the models, and counts what they have. */
+static slab_status list_models(assembly *a) {
+  const snapshot *s = a->scene;
+  slab_status status = SLAB_OK;
+  uint32_t stack = 0;
+  for (uint32_t g = 0; g < s->geometries && status == SLAB_OK; g++) {
+    const snapshot *of = s->models[g].snapshot;
+    if (of == NULL) continue;
+    a->instances += s->groups[g]->count;
+    if (index_of_model(a, of) < a->count) continue;
+    model_arrays *m = &a->models[a->count];
+    *m = (model_arrays){.of = of, .at = (uint32_t)a->elements};
+    status = take_model(m);
+    a->count++;
+    a->nodes += node_count(&m->tree);
+    a->units += own_units(of, &m->tree);
+    a->entries += of->entries;
+    a->instances += of->instance_count;
+    a->elements += of->model_count;
+    if (m->tree.stack > stack) stack = m->tree.stack;
+    a->scene->kinds |= of->kinds;
+  }
+  a->out->stack = instances_stack(a->out->depth, stack);
+  return status;
+}
+
+/* The arrays of the whole, and where in each the next model goes. */
+typedef struct whole {
+  geometry_entry *table;
+  bvh_node *nodes;
+  float *blocks;
+  instance_entry *instances;
+  model_entry *models;
+  size_t node, unit, entry, instance, model;
+} whole;
+
+static void copy_nodes(const bvh_layout *from, const whole *to) {
+  const bvh_node *own = from->nodes;
+  for (size_t n = 0; n < node_count(from); n++) {
+    bvh_node *node = &to->nodes[to->node + n];
+    *node = own[n];
+    for (int k = 0; k < BVH_WIDTH; k++)
+      if (node->meta[k] != 0) node->child[k] += (uint32_t)(BVH_IS_INNER(node->meta[k]) ? to->node : to->unit);
+  }
+}
+
+/* Models of the whole, from what they were where they come from. */
+static void move_models(const whole *to, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    model_entry *m = &to->models[to->model + i];
+    m->table += (uint32_t)to->entry;
+    m->root += (uint32_t)to->node;
+    for (int k = 0; k < OUTSIDE_LISTS; k++) m->outside[k].first += (uint32_t)to->unit;
+  }
+}
+
+/* Copies what a model has. One with instances brings its own models along. */
+static void copy_model(const model_arrays *m, const whole *to) {
+  const snapshot *s = m->of;
+  const float *blocks = m->tree.blocks;
+  copy_nodes(&m->tree, to);
+  memcpy(to->blocks + to->unit * BLOCK_UNIT, blocks, own_units(s, &m->tree) * BLOCK_UNIT * sizeof *blocks);
+  for (uint32_t e = 0; e < s->entries; e++) {
+    geometry_entry *entry = &to->table[to->entry + e];
+    *entry = s->table[e];
+    if (entry->kind == SHAPE_INSTANCE) entry->first += (uint32_t)to->instance;
+  }
+  model_entry *models = &to->models[to->model];
+  if (s->has_instances) {
+    instance_entry *instances = &to->instances[to->instance];
+    memcpy(instances, blocks + (size_t)s->uniforms.instances * BLOCK_UNIT, s->instance_count * sizeof *instances);
+    memcpy(models, blocks + (size_t)s->uniforms.models * BLOCK_UNIT, s->model_count * sizeof *models);
+    for (uint32_t i = 0; i < s->instance_count; i++) instances[i].model += (uint32_t)to->model;
+  } else {
+    *models = (model_entry){.entries = s->entries, .geometries = s->ids};
+    memcpy(models->outside, m->tree.outside, sizeof models->outside);
+  }
+  move_models(to, s->model_count);
+}
+
+/* Writes the instances of the scene's own groups. Returns their number. */
+static uint32_t write_instances(const assembly *a, const whole *to) {
+  const snapshot *s = a->scene;
+  uint32_t at = 0;
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    if (s->models[g].snapshot == NULL) continue;
+    const instance_group *group = s->groups[g];
+    const uint32_t model = a->models[index_of_model(a, s->models[g].snapshot)].at;
+    to->table[g].first = at;
+    for (uint32_t i = 0; i < group->count; i++) {
+      to->instances[at] = group->instances[i];
+      to->instances[at].model = model;
+      to->instances[at++].geometry = to->table[g].id + i * group->geometries;
+    }
+  }
+  return at;
+}
+
+/* The scene's own come first. It is model 0. */
+static void assemble(const assembly *a, whole *to) {
+  const snapshot *s = a->scene;
+  const bvh_layout *own = a->out;
+  memcpy(to->nodes, own->nodes, own->node_bytes);
+  memcpy(to->blocks, own->blocks, own->floats * sizeof *own->blocks);
+  memcpy(to->table, s->table, s->geometries * sizeof *s->table);
+  to->models[0] = (model_entry){.entries = s->geometries, .geometries = s->ids};
+  memcpy(to->models[0].outside, own->outside, sizeof own->outside);
+  to->node = node_count(own);
+  to->unit = own->floats / BLOCK_UNIT;
+  to->entry = s->geometries;
+  to->instance = write_instances(a, to);
+  to->model = 1;
+  for (uint32_t i = 0; i < a->count; i++) {
+    const model_arrays *m = &a->models[i];
+    copy_model(m, to);
+    to->node += node_count(&m->tree);
+    to->unit += own_units(m->of, &m->tree);
+    to->entry += m->of->entries;
+    to->instance += m->of->instance_count;
+    to->model += m->of->model_count;
+  }
+}
+
+/* Replaces the arrays of the scene alone by those of the whole. */
+static slab_status replace_arrays(assembly *a) {
+  snapshot *s = a->scene;
+  const size_t units = a->units + a->instances + a->elements;
+  if (units > UINT32_MAX || a->nodes > UINT32_MAX - 1)
+    return fail(SLAB_OUT_OF_MEMORY, "the scene's models take %zu units of 64 bytes, more than 2^32", units);
+  whole to = {.table = malloc((a->entries + 1) * sizeof *to.table),
+              .nodes = bvh_allocate(a->nodes, sizeof *to.nodes),
+              .blocks = bvh_allocate(units * BLOCK_UNIT + 1, sizeof *to.blocks)};
+  if (to.table == NULL || to.nodes == NULL || to.blocks == NULL) {
+    free(to.table);
+    free(to.nodes);
+    free(to.blocks);
+    return fail_memory(units * BLOCK_UNIT * sizeof *to.blocks + a->nodes * sizeof *to.nodes, "the scene's models");
+  }
+  to.instances = (instance_entry *)(to.blocks + a->units * BLOCK_UNIT);
+  to.models = (model_entry *)(to.instances + a->instances);
+  assemble(a, &to);
+  free(s->table);
+  layout_free_arrays(a->out);
+  s->table = to.table;
+  s->entries = (uint32_t)a->entries;
+  s->instance_count = (uint32_t)a->instances;
+  s->model_count = (uint32_t)a->elements;
+  s->uniforms.instances = (uint32_t)a->units;
+  s->uniforms.models = (uint32_t)(a->units + a->instances);
+  a->out->nodes = to.nodes;
+  a->out->node_bytes = a->nodes * sizeof *to.nodes;
+  a->out->blocks = to.blocks;
+  a->out->floats = units * BLOCK_UNIT;
+  return SLAB_OK;
+}
+
+slab_status instances_append(snapshot *s, bvh_layout *out) {
+  assembly a = {.scene = s,
+                .out = out,
+                .nodes = node_count(out),
+                .units = out->floats / BLOCK_UNIT,
+                .entries = s->geometries,
+                .elements = 1};
+  a.models = calloc(s->geometries + (size_t)1, sizeof *a.models);
+  slab_status status =
+      a.models == NULL ? fail_memory(s->geometries * sizeof *a.models, "the list of models") : list_models(&a);
+  if (status == SLAB_OK) status = replace_arrays(&a);
+  for (uint32_t i = 0; i < a.count; i++)
+    if (a.models[i].built) layout_free_arrays(&a.models[i].tree);
+  free(a.models);
+  return status;
+}

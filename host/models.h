@@ -1,0 +1,43 @@
+/* Instances: what a scene keeps of the transforms of a model, and the arrays of a snapshot whose scene has some. */
+#ifndef SLABCAST_MODELS_H
+#define SLABCAST_MODELS_H
+
+#include "slabcast.h"
+#include "snapshot.h"
+#include "types.h"
+
+/* n instances of a model, as they were added or updated. Scene and snapshots share them, so they do not change. */
+typedef struct instance_group {
+  uint32_t references; /* of the scene and its snapshots, which one thread at a time changes */
+  uint32_t count;
+  uint32_t mask;
+  slab_scene *model;          /* which the group retains */
+  uint32_t geometries;        /* ids that an instance takes */
+  instance_entry instances[]; /* model and geometry are not set */
+} instance_group;
+
+/* SLAB_INVALID_ARGUMENT names the first transform that is refused, and why. */
+slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
+                           uint32_t n, uint32_t visible, instance_group **);
+/* Drops a reference; the last one frees. NULL is accepted. */
+void instances_release(instance_group *);
+
+/* The snapshots of models, held for a snapshot. */
+typedef struct held_model {
+  slab_scene *scene;
+  snapshot *snapshot; /* NULL: the group is removed, or none */
+} held_model;
+
+/* Holds the snapshot that a model has now. */
+slab_status model_hold(slab_scene *model, held_model *);
+void model_drop(held_model *);
+
+/* The gates of a group's instances, as values of SHAPE_INSTANCE. NULL: memory is short. */
+geometry_values *instances_gates(const slab_context *, const instance_group *, const snapshot *model);
+
+/* Stack entries that a traversal can need, where the models need `models` of them. */
+uint32_t instances_stack(uint32_t depth, uint32_t models);
+/* Adds the models of a scene with instances to its table and to its BVH, which is of that scene alone. */
+slab_status instances_append(snapshot *, bvh_layout *);
+
+#endif

@@ -1,0 +1,99 @@
+/* Traversal of instances, for rays that are cast one after the other. Everything still to visit is on one stack: the
+ * gates of a leaf, instances whose gate the ray enters, and below what was put there inside a model an entry that ends
+ * it. So models in models take levels, but no recursion. t on the stack are of the level that the entry belongs to. */
+#ifndef INSTANCE_VISITS_H
+#define INSTANCE_VISITS_H
+
+#include "bvh.h"
+#include "nodes.h"
+
+/* Values of bvh_visit.meta beside those of nodes. Their kinds are those of no leaf. */
+#define VISIT_GATES BVH_LEAF(SHAPE_INSTANCE + 1, 1)    /* child: the first of `place` blocks of gates */
+#define VISIT_INSTANCE BVH_LEAF(SHAPE_INSTANCE + 2, 1) /* child: index of an instance */
+#define VISIT_END BVH_LEAF(SHAPE_INSTANCE + 3, 1)      /* the ray leaves the model */
+
+/* Begins on the level of the scene. */
+INLINE void levels_begin(query_state *q, scene_level *levels, const prepared_ray *ray, const scene_view *scene) {
+  q->levels = levels;
+  q->level = 0;
+  q->scene_limit = q->limit;
+  levels[0].ray = *ray;
+  levels[0].model = scene_model(scene, 0);
+  levels[0].geometry = 0;
+}
+
+INLINE void visit_push(bvh_path *path, uint child, uint meta, float enter, uint blocks) {
+  const bvh_visit v = {child, meta, enter, blocks};
+  path->stack[path->top++] = v;
+}
+
+/* Pushes the instances without a gate of the model that the ray has come into. */
+INLINE void visit_ungated(const query_state *q, bvh_path *path) {
+  const bvh_outside ungated = q->levels[q->level].model.outside[OUTSIDE_INSTANCES];
+  if (ungated.blocks != 0) visit_push(path, ungated.first, VISIT_GATES, -INFINITY, ungated.blocks);
+}
+
+/* Tests the first of some blocks of gates. The instances are pushed, the nearest last, above the other blocks. A gate
+ * is tested with the whole range of the ray, since instance_t asks for where it is entered. */
+INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
+  const prepared_ray *ray = &q->levels[q->level].ray;
+  const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
+  const global uint *instances = (const global uint *)(block + BOX_ROWS * STRIDE);
+  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
+  const uint base = path->top;
+  for (uint part = 0; part < STRIDE; part += LANES) {
+    real enter, leave;
+    const mask hit = box_solid(ray, block + part, ray->t_max, &enter, &leave);
+    for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
+      const uint lane = lowest_lane(bits);
+      const float at = lanes_at(enter, lane);
+      const geometry_entry group = *model_entry_of(scene, &q->levels[q->level].model, instances[part + lane]);
+      if (at > q->limit || (group.mask & scene->cast->mask) == 0) continue;
+      const bvh_visit v = {group.first + (instances[part + lane] - group.global_id_base), VISIT_INSTANCE, at, 0};
+      uint to = path->top++;
+      for (; SLAB_QUERY != SLAB_ANY && to > base && path->stack[to - 1].enter < at; to--)
+        path->stack[to] = path->stack[to - 1];
+      path->stack[to] = v;
+    }
+  }
+  return bvh_pop(path, q->limit);
+}
+
+/* Goes into the model of an instance. False when the ray is done. */
+INLINE bool visit_instance(query_state *q, bvh_path *path, const scene_view *scene) {
+  const instance_entry of = scene_instance(scene, path->next.child);
+  scene_level *outer = &q->levels[q->level], *inner = outer + 1;
+  inner->ray = instance_ray(&outer->ray, &of);
+  if (inner->ray.state != RAY_LIVE) return bvh_pop(path, q->limit);
+  inner->model = scene_model(scene, of.model);
+  inner->gate = path->next.enter;
+  inner->geometry = outer->geometry + of.geometry;
+  visit_push(path, 0, VISIT_END, -INFINITY, 0);
+  q->level++;
+  q->limit = level_limit(q->levels, q->level, q->scene_limit);
+  if (scan_outside(q, &inner->ray, scene, inner->model.outside)) return false;
+  visit_ungated(q, path);
+  path->next.child = inner->model.root;
+  path->next.meta = BVH_INNER;
+  return true;
+}
+
+INLINE bool visit_end(query_state *q, bvh_path *path) {
+  q->level--;
+  q->limit = level_limit(q->levels, q->level, q->scene_limit);
+  return bvh_pop(path, q->limit);
+}
+
+/* Whether the next visit is none of a node or of a leaf with primitives. */
+INLINE bool visit_is_of_instances(uint meta) { return !BVH_IS_INNER(meta) && BVH_LEAF_KIND(meta) >= SHAPE_INSTANCE; }
+
+/* One such visit. False when the ray is done. */
+INLINE bool visit_step(query_state *q, bvh_path *path, const scene_view *scene) {
+  const uint meta = path->next.meta;
+  if (meta == VISIT_END) return visit_end(q, path);
+  if (meta == VISIT_INSTANCE) return visit_instance(q, path, scene);
+  return visit_gates(q, path, scene, path->next.child,
+                     meta == VISIT_GATES ? path->next.place : BVH_LEAF_BLOCK_COUNT(meta));
+}
+
+#endif

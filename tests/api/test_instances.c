@@ -1,0 +1,604 @@
+/* Instances: whatever stands in whatever, the answers are those of the CPU reference, bit by bit, and the same for
+ * every quality of every BVH; transforms that are exact keep a model's own bits; what is refused changes nothing. */
+#include <math.h>
+#include <string.h>
+
+#include "adversarial.h"
+#include "answers.h"
+#include "harness.h"
+
+enum { RAYS = 300, ROUNDS = 6, SOME = 7, KINDS_IN_BVH = ADVERSARIAL_ALL_KINDS & ~(1 << SLAB_PLANE) };
+
+static void assert_mentions(const char *part) {
+  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
+}
+
+static slab_scene *scene_in(slab_context *context) {
+  slab_scene *scene = NULL;
+  assert_ok(slab_scene_create(context, &scene));
+  return scene;
+}
+
+static void commit(slab_scene *scene, slab_tree tree) {
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
+}
+
+/* ---- transforms ---- */
+
+static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+
+static void turn_about_axis(float m[12], int axis, float angle) {
+  const int a = (axis + 1) % 3, b = (axis + 2) % 3;
+  float turned[12];
+  memcpy(turned, m, sizeof turned);
+  for (int k = 0; k < 4; k++) {
+    turned[4 * a + k] = cosf(angle) * m[4 * a + k] - sinf(angle) * m[4 * b + k];
+    turned[4 * b + k] = sinf(angle) * m[4 * a + k] + cosf(angle) * m[4 * b + k];
+  }
+  memcpy(m, turned, sizeof turned);
+}
+
+/* Scaled, mirrored, turned, moved, in any number of these ways, by much or by little. */
+static void random_transform(random_state *random, float m[12]) {
+  memcpy(m, identity, sizeof identity);
+  for (int i = 0; i < 3; i++)
+    if (random_below(random, 2) == 0) m[5 * i] = random_between(random, 0.25f, 2.0f);
+  if (random_below(random, 3) == 0) m[5 * random_below(random, 3)] *= -1;
+  if (random_below(random, 4) == 0) m[1] = random_between(random, -1, 1);
+  for (int i = 0; i < 3; i++)
+    if (random_below(random, 2) == 0) turn_about_axis(m, i, random_between(random, -3, 3));
+  for (int i = 0; i < 3; i++)
+    if (random_below(random, 4) != 0) m[4 * i + 3] = random_between(random, -4, 4);
+}
+
+/* The ray in front of an instance, given in its model's space. */
+static slab_ray ray_outside(const float m[12], slab_ray ray) {
+  slab_ray out = ray;
+  for (int i = 0; i < 3; i++) {
+    const float *row = m + 4 * i;
+    out.origin[i] = row[0] * ray.origin[0] + row[1] * ray.origin[1] + row[2] * ray.origin[2] + row[3];
+    out.direction[i] = row[0] * ray.direction[0] + row[1] * ray.direction[1] + row[2] * ray.direction[2];
+  }
+  return out;
+}
+
+/* ---- random scenes ---- */
+
+typedef struct world {
+  slab_context *context;
+  random_state random;
+  adversarial points[2];
+  slab_scene *scenes[4]; /* two models, a model of both, and the scene */
+  float inner[2][SOME][12], outer[2][SOME][12];
+  uint32_t outer_ids[2];
+  slab_tree trees[4];
+} world;
+
+static void random_transforms(random_state *random, float m[SOME][12]) {
+  for (int i = 0; i < SOME; i++) random_transform(random, m[i]);
+}
+
+static slab_geometry_options random_mask(random_state *random) {
+  return (slab_geometry_options){.mask = random_below(random, 2) == 0 ? 0 : 1 + random_below(random, 15)};
+}
+
+/* Adds instances of scenes[model] to scenes[to]. */
+static uint32_t add(world *w, int to, int model, float m[SOME][12]) {
+  uint32_t geometry = 0;
+  const slab_geometry_options options = random_mask(&w->random);
+  random_transforms(&w->random, m);
+  assert_ok(slab_scene_add_instances(w->scenes[to], w->scenes[model], m[0], SOME, &options, &geometry));
+  return geometry;
+}
+
+static void fill(world *w, int scene, unsigned kinds) {
+  assert_ok(adversarial_fill(&w->random, &w->points[scene % 2], kinds, 12, w->scenes[scene]));
+}
+
+static world world_begin(slab_context *context, random_state random, bool has_planes) {
+  world w = {.context = context, .random = random};
+  for (int i = 0; i < 4; i++) {
+    w.scenes[i] = scene_in(context);
+    w.trees[i] = (slab_tree)random_below(&w.random, SLAB_TREE_HIGH + 1);
+  }
+  for (int i = 0; i < 2; i++) w.points[i] = adversarial_begin(&w.random, 0);
+  fill(&w, 0, has_planes ? ADVERSARIAL_ALL_KINDS : KINDS_IN_BVH);
+  fill(&w, 1, 1 << SLAB_TRIANGLE | 1 << SLAB_BOX);
+  commit(w.scenes[0], w.trees[0]);
+  commit(w.scenes[1], w.trees[1]);
+  add(&w, 2, 0, w.inner[0]);
+  fill(&w, 2, 1 << SLAB_TRIANGLE);
+  add(&w, 2, 1, w.inner[1]);
+  commit(w.scenes[2], w.trees[2]);
+  fill(&w, 3, 1 << SLAB_SPHERE | 1 << SLAB_BOX);
+  w.outer_ids[0] = add(&w, 3, 1, w.outer[0]);
+  fill(&w, 3, 1 << SLAB_OBB | 1 << SLAB_TRIANGLE);
+  w.outer_ids[1] = add(&w, 3, 2, w.outer[1]);
+  commit(w.scenes[3], w.trees[3]);
+  return w;
+}
+
+static void world_end(world *w) {
+  for (int i = 0; i < 4; i++) slab_scene_destroy(w->scenes[i]);
+}
+
+/* Rays at all of it: most come to an instance as they would to its model. */
+static void aim(world *w, slab_ray rays[RAYS]) {
+  for (int i = 0; i < RAYS; i++) {
+    const uint32_t k = random_below(&w->random, SOME), l = random_below(&w->random, SOME);
+    const int model = (int)random_below(&w->random, 2);
+    const slab_ray ray = adversarial_ray(&w->random, &w->points[model]);
+    switch (random_below(&w->random, 4)) {
+      case 0:
+        rays[i] = ray;
+        break;
+      case 1:
+        rays[i] = ray_outside(w->outer[0][k], ray);
+        break;
+      default:
+        rays[i] = ray_outside(w->outer[1][k], ray_outside(w->inner[model][l], ray));
+    }
+  }
+}
+
+static void assert_checked(slab_scene *scene, const slab_ray *rays, const answers *a,
+                           const slab_cast_options *options) {
+  slab_check_report report;
+  for (int q = 0; q < ANSWER_QUERIES; q++) {
+    const slab_query query = (slab_query)q;
+    assert_ok(slab_check(scene, query, rays, RAYS, answers_of(a, query), query == SLAB_ALL ? a->offsets : NULL, options,
+                         &report));
+    if (report.mismatches > 0) fail_msg("%s: %s", answer_name(query), report.text);
+  }
+  harness_count(ANSWER_QUERIES * RAYS);
+}
+
+static uint32_t hits_in(const answers *a) {
+  uint32_t hits = 0;
+  for (size_t i = 0; i < a->n; i++) hits += a->any[i];
+  return hits;
+}
+
+/* Every tree of the scene gives these answers. */
+static void assert_same_for_all_trees(world *w, const slab_ray *rays, const answers *want,
+                                      const slab_cast_options *options) {
+  answers got = {0};
+  size_t first = 0;
+  for (int tree = SLAB_TREE_DEFAULT; tree <= SLAB_TREE_HIGH; tree++) {
+    assert_ok(
+        slab_scene_commit(w->scenes[3], &(slab_build_options){.tree = (slab_tree)tree, .update = SLAB_UPDATE_REBUILD}));
+    assert_ok(answers_cast_all(&got, w->scenes[3], rays, RAYS, options));
+    for (int q = 0; q < ANSWER_QUERIES; q++)
+      if (answers_differ(&got, want, (slab_query)q, &first) > 0)
+        fail_msg("%s differs for tree %d, at ray %zu first", answer_name((slab_query)q), tree, first);
+  }
+  harness_count(ANSWER_QUERIES * RAYS * 4);
+  answers_free(&got);
+}
+
+static uint32_t assert_answers(world *w) {
+  slab_ray rays[RAYS];
+  slab_primitive_id skips[RAYS];
+  answers got = {0};
+  uint32_t hits = 0;
+  slab_scene_stats stats;
+  assert_ok(slab_scene_info(w->scenes[3], &stats));
+  aim(w, rays);
+  for (int i = 0; i < RAYS; i++)
+    skips[i] = (slab_primitive_id){random_below(&w->random, 12), random_below(&w->random, stats.geometries + 1)};
+  const slab_cast_options plain = {0}, some = adversarial_options(&w->random, skips), *options[] = {&plain, &some};
+  for (int o = 0; o < 2; o++) {
+    assert_ok(answers_cast_all(&got, w->scenes[3], rays, RAYS, options[o]));
+    assert_checked(w->scenes[3], rays, &got, options[o]);
+    for (size_t i = 0; i < RAYS; i++) {
+      const char *fault = answers_fault(&got, i, &rays[i], options[o]);
+      if (fault != NULL) fail_msg("ray %zu: %s", i, fault);
+    }
+    assert_same_for_all_trees(w, rays, &got, options[o]);
+    hits += hits_in(&got);
+  }
+  answers_free(&got);
+  return hits;
+}
+
+static void instances_answer_as_the_reference(void **state) {
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  uint32_t hits = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    world w = world_begin(context, random_seed(random_next(&random)), round % 2 == 0);
+    hits += assert_answers(&w);
+    world_end(&w);
+  }
+  print_message("%u of %d rays hit\n", hits, 2 * ROUNDS * RAYS);
+  assert_true(hits > ROUNDS * RAYS / 4);
+  slab_context_destroy(context);
+}
+
+/* Transforms are replaced, instances are disabled, enabled and removed, and a model is committed anew. */
+static void instances_change(void **state) {
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  for (int round = 0; round < ROUNDS / 3; round++) {
+    world w = world_begin(context, random_seed(random_next(&random)), true);
+    slab_scene *scene = w.scenes[3];
+    random_transforms(&w.random, w.outer[0]);
+    assert_ok(slab_scene_update_instances(scene, w.outer_ids[0], w.outer[0][0], SOME));
+    commit(scene, w.trees[3]);
+    assert_answers(&w);
+    assert_ok(slab_scene_enable(scene, w.outer_ids[0], 0));
+    commit(scene, w.trees[3]);
+    assert_answers(&w);
+    assert_ok(slab_scene_enable(scene, w.outer_ids[0], 1));
+    assert_ok(slab_scene_enable(w.scenes[0], 0, 0));
+    commit(w.scenes[0], w.trees[0]);
+    commit(w.scenes[2], w.trees[2]);
+    commit(scene, w.trees[3]);
+    assert_answers(&w);
+    assert_ok(slab_scene_remove(scene, w.outer_ids[1]));
+    commit(scene, w.trees[3]);
+    assert_answers(&w);
+    world_end(&w);
+  }
+  slab_context_destroy(context);
+}
+
+/* ---- bits of the model ---- */
+
+/* A unit tetrahedron's face, a box and a sphere. */
+static slab_scene *small_model(slab_context *context) {
+  static const float corners[] = {0, 0, 1, 1, 0, 1, 0, 1, 1};
+  slab_scene *model = scene_in(context);
+  assert_ok(slab_scene_add_mesh(model, &(slab_mesh){.vertices = corners, .vertex_count = 3, .triangle_count = 1}, NULL,
+                                NULL));
+  assert_ok(slab_scene_add_boxes(model, &(slab_box){{-2, -2, -2}, {-1, -1, -0.5f}}, 1, NULL, NULL));
+  assert_ok(slab_scene_add_spheres(model, &(slab_sphere){{3, 0.1f, 0.2f}, 0.7f}, 1, NULL, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
+  return model;
+}
+
+static void exact_transforms_keep_the_models_bits(void **state) {
+  static const float maps[][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
+                                   {4, 0, 0, 0, 0, 4, 0, 0, 0, 0, 4, 0},
+                                   {0.125f, 0, 0, 0, 0, 0.125f, 0, 0, 0, 0, 0.125f, 0},
+                                   {1, 0, 0, 8, 0, 1, 0, 0, 0, 0, 1, 0},
+                                   {0x1p40f, 0, 0, 0, 0, 0x1p40f, 0, 0, 0, 0, 0x1p40f, 0}};
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  slab_scene *model = small_model(context);
+  for (size_t t = 0; t < sizeof maps / sizeof *maps; t++) {
+    slab_scene *scene = scene_in(context);
+    uint32_t hits = 0;
+    assert_ok(slab_scene_add_instances(scene, model, maps[t], 1, NULL, NULL));
+    commit(scene, SLAB_TREE_DEFAULT);
+    for (int i = 0; i < RAYS; i++) {
+      slab_ray ray = {.t_max = INFINITY};
+      for (int k = 0; k < 3; k++) {
+        ray.origin[k] = (float)random_below(&random, 1025) / 64.0f - 8.0f;
+        ray.direction[k] = random_between(&random, -2, 2) - ray.origin[k];
+      }
+      const slab_ray outside = ray_outside(maps[t], ray);
+      slab_hit want, got;
+      assert_ok(slab_closest(model, &ray, 1, &want, NULL));
+      assert_ok(slab_closest(scene, &outside, 1, &got, NULL));
+      hits += want.geometry != SLAB_MISS;
+      assert_memory_equal(&got, &want, sizeof got);
+    }
+    assert_true(hits > RAYS / 20);
+    harness_count(RAYS);
+    slab_scene_destroy(scene);
+  }
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+/* ---- copies ---- */
+
+enum { TRIANGLES = 40, CLOSE_RAYS = 2000, CROWD = 75 };
+
+/* Whether two hits of one triangle are the same but for rounding. Copies that are mirrored face the other way. */
+static bool is_about(const slab_hit *a, const slab_hit *b) {
+  const float along = a->normal[0] * b->normal[0] + a->normal[1] * b->normal[1] + a->normal[2] * b->normal[2];
+  return fabsf(a->t - b->t) <= 1e-4f && fabsf(a->u - b->u) + fabsf(a->v - b->v) < 1e-2f && fabsf(along) > 0.9999f;
+}
+
+static void add_mapped(slab_scene *scene, float corners[3 * TRIANGLES][3], const float m[12]) {
+  float mapped[3 * TRIANGLES][3];
+  const slab_mesh mesh = {.vertices = mapped[0], .vertex_count = 3 * TRIANGLES, .triangle_count = TRIANGLES};
+  for (int i = 0; i < 3 * TRIANGLES; i++)
+    for (int k = 0; k < 3; k++) {
+      const double at[3] = {corners[i][0], corners[i][1], corners[i][2]};
+      mapped[i][k] = (float)(m[4 * k] * at[0] + m[4 * k + 1] * at[1] + m[4 * k + 2] * at[2] + m[4 * k + 3]);
+    }
+  assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+}
+
+/* The same triangles, their vertices mapped in double: another way to the same picture. Hits differ by rounding alone,
+ * and where two triangles are about as near. */
+static void instances_look_like_copies(void **state) {
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  slab_scene *model = scene_in(context), *scene = scene_in(context), *copies = scene_in(context);
+  float corners[3 * TRIANGLES][3], m[SOME][12];
+  for (int i = 0; i < 3 * TRIANGLES; i++)
+    for (int k = 0; k < 3; k++) corners[i][k] = random_between(&random, -1, 1);
+  add_mapped(model, corners, identity);
+  commit(model, SLAB_TREE_HIGH);
+  random_transforms(&random, m);
+  assert_ok(slab_scene_add_instances(scene, model, m[0], SOME, NULL, NULL));
+  for (int n = 0; n < SOME; n++) add_mapped(copies, corners, m[n]);
+  commit(scene, SLAB_TREE_HIGH);
+  commit(copies, SLAB_TREE_HIGH);
+  int hits = 0, others = 0;
+  for (int i = 0; i < CLOSE_RAYS; i++) {
+    slab_ray ray = {.t_max = INFINITY};
+    slab_hit got, want;
+    for (int k = 0; k < 3; k++) {
+      ray.origin[k] = random_between(&random, -9, 9);
+      ray.direction[k] = random_between(&random, -4, 4) - ray.origin[k];
+    }
+    assert_ok(slab_closest(scene, &ray, 1, &got, NULL));
+    assert_ok(slab_closest(copies, &ray, 1, &want, NULL));
+    hits += want.geometry != SLAB_MISS;
+    if (got.geometry != want.geometry || got.primitive != want.primitive)
+      others++;
+    else if (want.geometry != SLAB_MISS && !is_about(&got, &want))
+      fail_msg("ray %d: t %a, not %a; u %a v %a, not %a %a; normal %a %a %a, not %a %a %a", i, got.t, want.t, got.u,
+               got.v, want.u, want.v, got.normal[0], got.normal[1], got.normal[2], want.normal[0], want.normal[1],
+               want.normal[2]);
+  }
+  print_message("%d rays hit, %d something else\n", hits, others);
+  assert_true(hits > CLOSE_RAYS / 8 && others <= hits / 100);
+  harness_count(CLOSE_RAYS);
+  slab_scene_destroy(copies);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+/* More instances than a block has, in one place, with a gate and without: a ray counts them all. */
+static void crowds_are_counted(void **state) {
+  static float m[CROWD][12];
+  (void)state;
+  slab_context *context = harness_context();
+  for (int i = 0; i < CROWD; i++) memcpy(m[i], identity, sizeof identity);
+  for (int open = 0; open < 2; open++) {
+    slab_scene *model = scene_in(context), *scene = scene_in(context);
+    const slab_ray ray = {{0.25f, 0.25f, 9}, 0, {0, 0, -1}, INFINITY};
+    uint32_t count = 0;
+    slab_hit hit;
+    if (open)
+      assert_ok(slab_scene_add_planes(model, &(slab_plane){{0, 0, 1}, 0}, 1, NULL, NULL));
+    else
+      assert_ok(slab_scene_add_spheres(model, &(slab_sphere){{0, 0, 0}, 1}, 1, NULL, NULL));
+    commit(model, SLAB_TREE_DEFAULT);
+    assert_ok(slab_scene_add_instances(scene, model, m[0], CROWD, NULL, NULL));
+    commit(scene, SLAB_TREE_DEFAULT);
+    assert_ok(slab_count(scene, &ray, 1, &count, NULL));
+    assert_int_equal(count, CROWD);
+    assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
+    assert_int_equal(hit.geometry, 0); /* of equal hits that of the lowest id */
+    slab_scene_destroy(scene);
+    slab_scene_destroy(model);
+  }
+  slab_context_destroy(context);
+}
+
+/* Ids run through the geometries of each instance, and on after the last. */
+static void ids_name_instance_and_geometry(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = small_model(context), *scene = scene_in(context);
+  float m[3][12];
+  uint32_t first = 99, after = 99;
+  slab_hit hit;
+  for (int i = 0; i < 3; i++) {
+    memcpy(m[i], identity, sizeof identity);
+    m[i][3] = 20.0f * (float)i;
+  }
+  assert_ok(slab_scene_add_boxes(scene, &(slab_box){{-9, -9, -9}, {-8, -8, -8}}, 1, NULL, NULL));
+  assert_ok(slab_scene_add_instances(scene, model, m[0], 3, NULL, &first));
+  assert_ok(slab_scene_add_boxes(scene, &(slab_box){{90, 0, 0}, {91, 1, 1}}, 1, NULL, &after));
+  assert_int_equal(first, 1);
+  assert_int_equal(after, 1 + 3 * 3);
+  slab_scene_destroy(model); /* the scene retains it */
+  commit(scene, SLAB_TREE_DEFAULT);
+  for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t g = 0; g < 3; g++) {
+      const float x[] = {0.25f, -1.5f, 3.0f}, y[] = {0.25f, -1.5f, 0.1f};
+      const slab_ray ray = {{x[g] + 20.0f * (float)i, y[g], 9}, 0, {0, 0, -1}, INFINITY};
+      assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
+      assert_int_equal(hit.geometry, first + 3 * i + g);
+      assert_int_equal(hit.primitive, 0);
+    }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+/* A model may be committed anew at any time. Scenes see it from their own next commit on. */
+static void a_model_is_what_it_was_at_the_commit(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = scene_in(context), *scene = scene_in(context);
+  const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
+  float t = 0;
+  assert_ok(slab_scene_add_spheres(model, &(slab_sphere){{0, 0, 0}, 1}, 1, NULL, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_add_instances(scene, model, identity, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_update_spheres(model, 0, &(slab_sphere){{0, 0, 0}, 2}, 1));
+  commit(model, SLAB_TREE_DEFAULT);
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_ok(slab_distance(scene, &ray, 1, &t, NULL));
+  assert_true(t == 8);
+  commit(scene, SLAB_TREE_DEFAULT);
+  assert_ok(slab_distance(scene, &ray, 1, &t, NULL));
+  assert_true(t == 7);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+static void masks_of_instances_and_of_models_apply(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = scene_in(context), *scene = scene_in(context);
+  const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
+  assert_ok(slab_scene_add_spheres(model, &(slab_sphere){{0, 0, 0}, 1}, 1, &(slab_geometry_options){.mask = 6}, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_add_instances(scene, model, identity, 1, &(slab_geometry_options){.mask = 3}, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  for (uint32_t visible = 0; visible < 8; visible++) {
+    const slab_cast_options options = {.mask = visible};
+    uint8_t any = 9;
+    assert_ok(slab_any(scene, &ray, 1, &any, &options));
+    assert_int_equal(any, visible == 0 || ((visible & 3) != 0 && (visible & 6) != 0));
+  }
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+/* The range is clamped in a model's own units. What begins with it there does so outside, and ties are kept. */
+static void everywhere_begins_with_the_range(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = scene_in(context);
+  const slab_box everywhere = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+  const slab_ray ray = {{1, 2, 3}, -INFINITY, {3, -1, 2}, INFINITY};
+  assert_ok(slab_scene_add_boxes(model, &everywhere, 1, NULL, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
+  for (int e = -4; e <= 4; e += 4) {
+    slab_scene *scene = scene_in(context);
+    float m[2][12] = {{0}};
+    slab_interval interval;
+    for (int i = 0; i < 6; i++) m[i / 3][5 * (i % 3)] = ldexpf(1, e);
+    assert_ok(slab_scene_add_instances(scene, model, m[0], 2, NULL, NULL));
+    commit(scene, SLAB_TREE_DEFAULT);
+    assert_ok(slab_interval_of(scene, &ray, 1, &interval, NULL));
+    assert_int_equal(interval.geometry, 0);
+    assert_true(interval.enter == -INFINITY && interval.leave == INFINITY);
+    slab_scene_destroy(scene);
+  }
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+static void empty_models_are_never_hit(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = scene_in(context), *scene = scene_in(context);
+  const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
+  uint8_t any = 9;
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_add_instances(scene, model, identity, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  assert_ok(slab_any(scene, &ray, 1, &any, NULL));
+  assert_int_equal(any, 0);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+/* ---- what is refused ---- */
+
+static void bad_transforms_are_refused(void **state) {
+  static const struct {
+    float map[12];
+    const char *says;
+  } bad[] = {{{1, 0, 0, NAN, 0, 1, 0, 0, 0, 0, 1, 0}, "not finite"},
+             {{1, 0, 0, 0, 0, INFINITY, 0, 0, 0, 0, 1, 0}, "not finite"},
+             {{1, 0, 0, 0x1p61f, 0, 1, 0, 0, 0, 0, 1, 0}, "2^60"},
+             {{1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0}, "singular"},
+             {{0x1p61f, 0, 0, 0, 0, 0x1p61f, 0, 0, 0, 0, 0x1p61f, 0}, "2^60"},
+             {{0x1p-61f, 0, 0, 0, 0, 0x1p-61f, 0, 0, 0, 0, 0x1p-61f, 0}, "2^-60"},
+             {{1, 5000, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, "skew"}};
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = small_model(context), *scene = scene_in(context);
+  uint32_t geometry = 99;
+  slab_scene_stats stats;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    float both[2][12];
+    memcpy(both[0], identity, sizeof identity);
+    memcpy(both[1], bad[i].map, sizeof bad[i].map);
+    assert_status(slab_scene_add_instances(scene, model, both[0], 2, NULL, &geometry), SLAB_INVALID_ARGUMENT);
+    assert_mentions("transform 1");
+    assert_mentions(bad[i].says);
+  }
+  assert_int_equal(geometry, 99);
+  assert_ok(slab_scene_add_instances(scene, model, identity, 1, NULL, &geometry));
+  assert_status(slab_scene_update_instances(scene, geometry, bad[0].map, 1), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_update_instances(scene, geometry, identity, 2), SLAB_INVALID_ARGUMENT);
+  assert_mentions("has 1 instance");
+  assert_status(slab_scene_update_instances(scene, geometry + 1, identity, 1), SLAB_INVALID_ARGUMENT);
+  assert_mentions("one of an instance");
+  assert_status(slab_scene_update_boxes(scene, geometry, &(slab_box){0}, 1), SLAB_INVALID_ARGUMENT);
+  commit(scene, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_info(scene, &stats));
+  assert_int_equal(stats.geometries, 3);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+static void bad_models_are_refused(void **state) {
+  (void)state;
+  slab_context *context = harness_context(), *other = harness_context();
+  slab_scene *model = scene_in(context), *foreign = small_model(other);
+  assert_status(slab_scene_add_instances(model, NULL, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_add_instances(model, foreign, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("another context");
+  assert_status(slab_scene_add_instances(model, model, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("itself");
+  slab_scene *inner = scene_in(context);
+  assert_status(slab_scene_add_instances(model, inner, identity, 1, NULL, NULL), SLAB_INVALID_STATE);
+  assert_mentions("not committed");
+  assert_ok(slab_scene_add_spheres(inner, &(slab_sphere){{0, 0, 0}, 1}, 1, NULL, NULL));
+  commit(inner, SLAB_TREE_DEFAULT);
+  assert_status(slab_scene_add_instances(model, inner, NULL, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_ok(slab_scene_add_instances(model, inner, identity, 1, NULL, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_status(slab_scene_add_instances(inner, model, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_add_spheres(inner, &(slab_sphere){{0, 0, 0}, 1}, 1, NULL, NULL), SLAB_INVALID_STATE);
+  assert_mentions("is a model");
+  slab_scene_destroy(inner);
+  for (int level = 2; level <= 5; level++) { /* `model` is level 1 */
+    slab_scene *outer = scene_in(context);
+    if (level < 5) {
+      assert_ok(slab_scene_add_instances(outer, model, identity, 1, NULL, NULL));
+      commit(outer, SLAB_TREE_DEFAULT);
+    } else {
+      assert_status(slab_scene_add_instances(outer, model, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+      assert_mentions("levels");
+    }
+    slab_scene_destroy(model);
+    model = outer;
+  }
+  slab_scene_destroy(model);
+  slab_scene_destroy(foreign);
+  slab_context_destroy(context);
+  slab_context_destroy(other);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(instances_answer_as_the_reference),
+      cmocka_unit_test(instances_change),
+      cmocka_unit_test(instances_look_like_copies),
+      cmocka_unit_test(crowds_are_counted),
+      cmocka_unit_test(exact_transforms_keep_the_models_bits),
+      cmocka_unit_test(ids_name_instance_and_geometry),
+      cmocka_unit_test(a_model_is_what_it_was_at_the_commit),
+      cmocka_unit_test(masks_of_instances_and_of_models_apply),
+      cmocka_unit_test(everywhere_begins_with_the_range),
+      cmocka_unit_test(empty_models_are_never_hit),
+      cmocka_unit_test(bad_transforms_are_refused),
+      cmocka_unit_test(bad_models_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
