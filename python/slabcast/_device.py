@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from ctypes import byref, c_size_t, c_void_p
 from typing import Any, NamedTuple
 
@@ -58,6 +61,11 @@ def devices() -> list[Device]:
     return [device_of(info) for info in infos[: count.value]]
 
 
+# Scenes of the same options stand in one context, so that one can be a model of the other. A forked process has its own.
+_contexts: weakref.WeakValueDictionary[tuple[object, ...], Handle] = weakref.WeakValueDictionary()
+_contexts_lock = threading.Lock()
+
+
 def open_context(device: Any, threads: int, traversal: str, layout: str) -> Handle:
     """A context on a device, as Scene describes the arguments."""
     native = _library.ContextOptions(
@@ -67,8 +75,15 @@ def open_context(device: Any, threads: int, traversal: str, layout: str) -> Hand
     )
     context = c_void_p()
     if device is None or isinstance(device, (str, int)):
-        native.device = None if device is None else str(device).encode()
-        must(library.slab_context_create(byref(native), byref(context)))
+        key = (os.getpid(), None if device is None else str(device), threads, traversal, layout)
+        with _contexts_lock:
+            known = _contexts.get(key)
+            if known is not None:
+                return known
+            native.device = None if device is None else str(device).encode()
+            must(library.slab_context_create(byref(native), byref(context)))
+            made = _contexts[key] = Handle(context, library.slab_context_destroy)
+            return made
     elif hasattr(device, "int_ptr") and hasattr(device, "context"):
         must(
             library.slab_context_create_cl(

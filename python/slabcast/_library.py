@@ -252,6 +252,8 @@ for _name, _arguments in {
     "scene_update_boxes": _update,
     "scene_update_obbs": _update,
     "scene_update_mesh": (c_void_p, c_uint32, _mesh),
+    "scene_add_instances": (c_void_p, c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32)),
+    "scene_update_instances": _update,
     "scene_enable": (c_void_p, c_uint32, c_int),
     "scene_remove": (c_void_p, c_uint32),
     "scene_commit": (c_void_p, POINTER(BuildOptions)),
@@ -310,7 +312,7 @@ def word(argument: str, value: int) -> int:
 class Handle:
     """A context or scene of the library. It is destroyed with the last reference, so no call can lose it."""
 
-    __slots__ = ("pointer", "_destroy")
+    __slots__ = ("pointer", "_destroy", "__weakref__")
 
     def __init__(self, pointer: c_void_p, destroy: Callable[[int], None]) -> None:
         self.pointer = pointer.value or 0

@@ -109,7 +109,7 @@ class Scene:
         self._context = open_context(*(options[name] for name in ("device", "threads", "traversal", "layout")))
         self._lock = threading.Lock()  # of those who build
         self._skipped: list[int] = []
-        self._counts: list[int] = []  # primitives of each geometry
+        self._counts: dict[int, int] = {}  # primitives of each geometry, by id
         self._hits_per_ray = 8.0  # that all() makes room for; it grows
 
     # ---- geometry ----
@@ -152,6 +152,34 @@ class Scene:
         within 1e-5. Returns the id of the geometry."""
         return self._add_rows(library.slab_scene_add_obbs, _obbs(centers, half_sizes, axes), mask, skip_invalid)
 
+    def add_instances(self, model: Scene, transforms: Array, *, mask: int = 0) -> int:
+        """Places a model n times, and returns the id of the first geometry of the first instance.
+
+        A hit on instance i and geometry g of the model has the geometry id + i * (geometries of the model) + g.
+
+        Args:
+            model: another scene with the same options. It is committed now, and gets no more geometries; it can still
+                be updated and committed again, which this scene's next commit sees. It may have instances itself, on at
+                most four levels.
+            transforms: (..., 3, 4) or (..., 4, 4) affine maps from the model's space to this one's, such as NumPy's and
+                trimesh's: they are multiplied with column vectors. The last row of (4, 4) is 0, 0, 0, 1.
+            mask: rays whose mask has a bit in common see the instances; 0: all bits. Masks of the model's geometries
+                apply too.
+        """
+        if not isinstance(model, Scene):
+            raise InvalidArgument(f"model is {model!r}, not a slabcast.Scene")
+        array = _transforms(transforms)
+        placed = model._committed()
+        n = word("the number of transforms", array.size // 12)
+        return self._add(
+            n,
+            mask,
+            False,
+            lambda scene, options, geometry: library.slab_scene_add_instances(
+                scene, placed.pointer, _address(array), n, options, geometry
+            ),
+        )
+
     def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, skip_invalid: bool) -> int:
         n = _rows(array)
         return self._add(
@@ -169,7 +197,7 @@ class Scene:
         with self._lock:
             must(call(self._open().pointer, byref(options), byref(geometry)))
             self._skipped.append(skipped.value)
-            self._counts.append(n)
+            self._counts[geometry.value] = n
         return geometry.value
 
     # ---- changes ----
@@ -184,7 +212,7 @@ class Scene:
                 many vertices as there were.
         """
         geometry = word("geometry", geometry)
-        mesh, _kept = _mesh(vertices, indices, self._counts[geometry] if geometry < len(self._counts) else 0)
+        mesh, _kept = _mesh(vertices, indices, self._counts.get(geometry, 0))
         self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)))
 
     def update_boxes(self, geometry: int, lower: Array, upper: Array) -> None:
@@ -202,6 +230,15 @@ class Scene:
     def update_obbs(self, geometry: int, centers: Array, half_sizes: Array, axes: Array) -> None:
         """Replaces the oriented boxes of a geometry by as many others; casts see them after the next commit()."""
         self._update_rows(library.slab_scene_update_obbs, geometry, _obbs(centers, half_sizes, axes))
+
+    def update_instances(self, geometry: int, transforms: Array) -> None:
+        """Replaces the transforms of all instances that one add_instances placed, whose id it is; casts see them after
+        the next commit()."""
+        array = _transforms(transforms)
+        n = word("the number of transforms", array.size // 12)
+        self._change(
+            lambda scene: library.slab_scene_update_instances(scene, word("geometry", geometry), _address(array), n)
+        )
 
     def enable(self, geometry: int) -> None:
         """Lets rays see a geometry again that was disabled, after the next commit()."""
@@ -542,7 +579,7 @@ class Scene:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._setup(state["options"])
-        self._skipped, self._counts = list(state["skipped"]), list(state["counts"])
+        self._skipped, self._counts = list(state["skipped"]), dict(state["counts"])
         packed, scene = state["packed"], c_void_p()
         if _address(packed) % 8:
             packed = packed.copy()
@@ -593,6 +630,20 @@ def _obbs(centers: Array, half_sizes: Array, axes: Array) -> NDArray[np.float32]
     shaped("axes", frames, 3, 3)
     flat = frames.reshape(*frames.shape[:-2], 9)
     return joined(("centers", centers, 3), ("half_sizes", half_sizes, 3), ("axes", flat, 9))
+
+
+def _transforms(transforms: Array) -> NDArray[np.float32]:
+    """Rows of 12: without the last row of (4, 4), which must be 0, 0, 0, 1."""
+    array = host_array("transforms", transforms)
+    if array.ndim >= 2 and array.shape[-2:] == (4, 4):
+        wrong = np.argwhere(np.any(array[..., 3, :] != [0, 0, 0, 1], axis=-1).reshape(-1))
+        if wrong.size:
+            at = int(wrong[0, 0])
+            row = array.reshape(-1, 4, 4)[at, 3].tolist()
+            raise InvalidArgument(f"transforms: the last row of transform {at} is {row}, not [0, 0, 0, 1]")
+        array = array[..., :3, :]
+    shaped("transforms", array, 3, 4)
+    return float_array("transforms", array)
 
 
 def _rows(array: NDArray[np.float32]) -> int:

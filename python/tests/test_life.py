@@ -83,6 +83,59 @@ def test_every_kind_can_be_updated():
     assert other.distance(at)[0] == 7 and scene.distance(at)[0] == 5
 
 
+def test_a_model_stands_where_its_transforms_put_it():
+    model, scene = slabcast.Scene("cpu"), slabcast.Scene("cpu")
+    model.add_boxes([-1, -1, -1], [1, 1, 0])
+    model.add_spheres([0, 3, 0], 1)
+    moved = np.tile(np.eye(4, dtype=np.float32), (2, 3, 1, 1))
+    moved[..., 0, 3] = [[0, 10, 20], [30, 40, 50]]
+    first = scene.add_instances(model, moved)
+    last = scene.add_spheres([99, 0, 0], 1)
+    assert (first, last) == (0, 12)
+    at = np.stack([down(x) for x in (0, 10, 20, 30, 40, 50, 99)])
+    hits = scene.closest(at)
+    assert (hits["geometry"] == [0, 2, 4, 6, 8, 10, 12]).all() and (hits["t"][:6] == 9).all()
+    assert scene.check("closest", at, hits).mismatches == 0
+    lifted = moved.astype(np.float64)
+    lifted[..., 2, 3] = 2
+    scene.update_instances(first, lifted)
+    scene.commit()
+    assert (scene.distance(at)[:6] == 7).all()
+    model.update_boxes(0, [-1, -1, -1], [1, 1, 1])
+    model.commit()
+    scene.commit()
+    assert (scene.distance(at)[:6] == 6).all()
+    outer = slabcast.Scene("cpu")
+    outer.add_instances(scene, np.diag([1, 1, 2, 1])[:3])
+    assert (outer.distance(at)[:6] == 9 - 6).all()
+
+
+def test_bad_instances_are_refused(scene, rays):
+    eye = np.eye(4)
+    model = slabcast.Scene()
+    model.add_spheres([0, 0, 0], 1)
+    bent, flat = np.stack([eye, eye]), np.stack([eye, np.diag([1, 1, 0, 1])])
+    bent[1, 3, 0] = 1
+    other = slabcast.Scene(threads=1)
+    for call, match in (
+        (lambda: other.add_instances(model, eye), "another context"),
+        (lambda: other.add_instances(other, eye), "itself"),
+        (lambda: other.add_instances(None, eye), "model is None"),
+        (lambda: slabcast.Scene().add_instances(model, bent), "last row of transform 1"),
+        (lambda: slabcast.Scene().add_instances(model, flat), "transform 1 is singular"),
+        (lambda: slabcast.Scene().add_instances(model, np.eye(3)), r"shape \(3, 3\)"),
+        (lambda: slabcast.Scene().update_instances(0, eye), "geometry 0"),
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match=match):
+            call()
+    holder = slabcast.Scene()
+    holder.add_instances(model, eye)
+    with pytest.raises(slabcast.InvalidState, match="is a model"):
+        model.add_spheres([0, 0, 0], 1)
+    with pytest.raises(slabcast.Unsupported, match="instances"):
+        pickle.dumps(holder)
+
+
 def test_updates_that_do_not_fit_are_refused(scene, rays):
     before = scene.closest(rays).tobytes()
     for call, match in (
