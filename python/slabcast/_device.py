@@ -61,7 +61,8 @@ def devices() -> list[Device]:
     return [device_of(info) for info in infos[: count.value]]
 
 
-# Scenes of the same options stand in one context, so that one can be a model of the other. A forked process has its own.
+# Scenes of the same options stand in one context, so that one can be a model of the other. A forked process has its
+# own.
 _contexts: weakref.WeakValueDictionary[tuple[object, ...], Handle] = weakref.WeakValueDictionary()
 _contexts_lock = threading.Lock()
 
