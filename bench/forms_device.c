@@ -7,8 +7,8 @@
 #include "slabcast_cl.h"
 #include "timing.h"
 
-extern const char embedded_forms[];
-extern const size_t embedded_forms_length;
+extern const char *const embedded_forms[];
+extern const unsigned embedded_forms_count;
 
 enum { WORK_GROUP_SIZE = 64, PLATFORMS_MOST = 16, DEVICES_MOST = 64 };
 
@@ -111,12 +111,11 @@ static bool failed_build(const forms_device *d, const forms_program *p, const ch
 }
 
 bool forms_build(const forms_device *d, const form *f, unsigned lanes, forms_program *p) {
-  const char *text = embedded_forms;
   char options[512];
   cl_int code;
   *p = (forms_program){.form = f, .lanes = lanes};
   build_options(d, f, lanes, options, sizeof options);
-  p->program = clCreateProgramWithSource(d->context, 1, &text, &embedded_forms_length, &code);
+  p->program = clCreateProgramWithSource(d->context, embedded_forms_count, (const char **)embedded_forms, NULL, &code);
   if (p->program == NULL) return failed("clCreateProgramWithSource", code);
   code = clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
   if (code != CL_SUCCESS) return failed_build(d, p, options, code);

@@ -1,5 +1,6 @@
 cmake_minimum_required(VERSION 3.22)
-# Turns a kernel into a C array, its includes written out in place, each .h once.
+# Turns a kernel into C strings, its includes in their places, each .h once. A string is what stands between two includes
+# in a file, whichever kernel it is for: linkers keep equal strings once, and programs share most of their text.
 #   cmake -DNAME=flat -DSOURCE=kernels/flat.cl -DINCLUDES=kernels,host/include -DOUTPUT=embedded_flat.c -P embed.cmake
 # OUTPUT.d tells make or ninja what was included.
 # Comments that stand on lines of their own become empty lines: they are a quarter of the text. '#line' keeps the device
@@ -16,7 +17,7 @@ function(flatten path result)
   string(REPLACE "]" "@CLOSE@" text "${text}")
   string(REPLACE "\\\n" "@CONTINUED@" text "${text}")
   string(REPLACE "\n" ";" lines "${text}")
-  set(out "#line 1 \"${name}\"\n")
+  set(out "@BEGIN@#line 1 \"${name}\"\n")
   set(number 0)
   set(comment FALSE)
   foreach(line IN LISTS lines)
@@ -46,7 +47,7 @@ function(flatten path result)
         string(APPEND out "${inner}")
       endif()
       math(EXPR next "${number} + 1")
-      string(APPEND out "#line ${next} \"${name}\"\n")
+      string(APPEND out "@BEGIN@#line ${next} \"${name}\"\n")
     else()
       string(APPEND out "${line}\n")
       string(REGEX MATCHALL "@CONTINUED@" continued "${line}")
@@ -63,14 +64,15 @@ string(REPLACE "@SEMICOLON@" ";" text "${text}")
 string(REPLACE "@OPEN@" "[" text "${text}")
 string(REPLACE "@CLOSE@" "]" text "${text}")
 string(REPLACE "@CONTINUED@" "\\\n" text "${text}")
-file(WRITE "${OUTPUT}.txt" "${text}")
-file(READ "${OUTPUT}.txt" hex HEX)
-file(REMOVE "${OUTPUT}.txt")
-string(LENGTH "${hex}" digits)
-math(EXPR length "${digits} / 2")
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-string(REGEX REPLACE "(.....................................................................................)" "\\1\n" bytes "${bytes}")
-file(WRITE "${OUTPUT}" "#include \"embedded.h\"\n\nconst char embedded_${NAME}[] = {\n${bytes}0};\n"
-                       "const size_t embedded_${NAME}_length = ${length};\n")
+string(REPLACE "\\" "\\\\" text "${text}")
+string(REPLACE "\"" "\\\"" text "${text}")
+string(REPLACE "\n" "\\n\"\n\"" text "${text}")
+string(REPLACE "\n\"@BEGIN@" ",\n\n\"" text "${text}")
+string(REPLACE "@BEGIN@" "\"" text "${text}")
+string(REGEX MATCHALL "#line [0-9]+ " pieces "${text}")
+list(LENGTH pieces count)
+file(WRITE "${OUTPUT}" "#include \"embedded.h\"\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
+                       "const char *const embedded_${NAME}[] = {\n${text}\"};\n"
+                       "const unsigned embedded_${NAME}_count = ${count};\n")
 string(REPLACE ";" " " headers "${seen}")
 file(WRITE "${OUTPUT}.d" "${OUTPUT}: ${headers}\n")

@@ -1,13 +1,15 @@
-/* Kernel sources as bytes, generated from kernels/ by cmake/embed.cmake. Includes are resolved, so that an installed
- * library needs no files at run time. */
+/* Kernel sources, generated from kernels/ by cmake/embed.cmake: strings that follow each other, as
+ * clCreateProgramWithSource takes them. Includes are resolved, so that an installed library needs no files at run
+ * time. */
 #ifndef SLABCAST_EMBEDDED_H
 #define SLABCAST_EMBEDDED_H
 
-#include <stddef.h>
-
-extern const char embedded_flat[], embedded_wide[], embedded_compressed[], embedded_packet[], embedded_attributes[],
-    embedded_pairs[], embedded_probe[], embedded_ceiling[];
-extern const size_t embedded_flat_length, embedded_wide_length, embedded_compressed_length, embedded_packet_length,
-    embedded_attributes_length, embedded_pairs_length, embedded_probe_length, embedded_ceiling_length;
+extern const char *const embedded_flat[],
+    *const embedded_wide[], *const embedded_compressed[],
+                                *const embedded_packet[], *const embedded_attributes[],
+                                                              *const embedded_pairs[], *const embedded_probe[],
+                                                                                           *const embedded_ceiling[];
+extern const unsigned embedded_flat_count, embedded_wide_count, embedded_compressed_count, embedded_packet_count,
+    embedded_attributes_count, embedded_pairs_count, embedded_probe_count, embedded_ceiling_count;
 
 #endif

@@ -15,18 +15,18 @@
 #define OPTIONS_SIZE 512
 
 static const struct {
-  const char *text;
-  const size_t *length;
+  const char *const *text;
+  const unsigned *count; /* strings of text */
   const char *kernels[PROGRAM_KERNELS];
 } sources[] = {
-    [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_length, {"flat"}},
+    [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_count, {"flat"}},
     [PROGRAM_WIDE] = {embedded_wide,
-                      &embedded_wide_length,
+                      &embedded_wide_count,
                       {[KERNEL_MAIN] = "wide", [KERNEL_INTERLEAVED] = "interleaved"}},
-    [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_length, {"compressed"}},
-    [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_length, {"packets"}},
-    [PROGRAM_ATTRIBUTES] = {embedded_attributes, &embedded_attributes_length, {"attributes"}},
-    [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_length, {"pairs"}},
+    [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_count, {"compressed"}},
+    [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_count, {"packets"}},
+    [PROGRAM_ATTRIBUTES] = {embedded_attributes, &embedded_attributes_count, {"attributes"}},
+    [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_count, {"pairs"}},
 };
 
 /* Primitives per block that a program reads. Wide BVHs have 8 at most. */
@@ -116,10 +116,10 @@ struct program {
 
 /* ---- building: without the device's lock ---- */
 
-static slab_status build_text(const device *d, const char *text, const size_t *length, const char *options,
+static slab_status build_text(const device *d, const char *const *text, unsigned count, const char *options,
                               cl_program *built) {
   cl_int code;
-  cl_program created = clCreateProgramWithSource(cl_of(d)->context, 1, &text, length, &code);
+  cl_program created = clCreateProgramWithSource(cl_of(d)->context, count, (const char **)text, NULL, &code);
   if (created == NULL) return fail_cl(code, "clCreateProgramWithSource", options);
   code = clBuildProgram(created, 1, &cl_of(d)->id, options, NULL, NULL);
   const slab_status status = code == CL_SUCCESS ? SLAB_OK : fail_build(d, created, code, options);
@@ -134,7 +134,7 @@ slab_status program_of_probe(const device *d, cl_program *probe) {
   char options[OPTIONS_SIZE];
   snprintf(options, sizeof options, "-cl-std=CL1.2 -DLANES=%u -DSLAB_DEVICE=%u", d->info.lane_width, d->nth);
   lane_options(d, options, sizeof options);
-  return build_text(d, embedded_probe, &embedded_probe_length, options, probe);
+  return build_text(d, embedded_probe, embedded_probe_count, options, probe);
 }
 
 /* The binary of a program for one device; malloc'ed, NULL where there is none. */
@@ -185,7 +185,7 @@ static slab_status build(const device *d, const program_key *key, cl_program *bu
   build_options(d, key, options, sizeof options);
   if (cl_of(d)->builder != d) *built = build_as_builder(d, key, options);
   if (*built != NULL) return SLAB_OK;
-  return build_text(d, sources[key->source].text, sources[key->source].length, options, built);
+  return build_text(d, sources[key->source].text, *sources[key->source].count, options, built);
 }
 
 /* ---- the programs of a device: with the device's lock ---- */

@@ -21,11 +21,11 @@ static int fail_build(const bench_device *d, cl_int code) {
 
 static int build(bench_device *d, const slab_device_info *info) {
   char options[128];
-  const char *text = embedded_ceiling;
   cl_int code;
   snprintf(options, sizeof options, "-cl-std=CL1.2 -DLANES=%u -DCHAINS=%u%s", d->lanes, d->chains,
            info->type == SLAB_DEVICE_GPU ? " -DSLAB_FMAX" : "");
-  d->program = clCreateProgramWithSource(d->context, 1, &text, &embedded_ceiling_length, &code);
+  d->program =
+      clCreateProgramWithSource(d->context, embedded_ceiling_count, (const char **)embedded_ceiling, NULL, &code);
   if (!d->program) return failed("clCreateProgramWithSource", code);
   code = clBuildProgram(d->program, 1, &d->id, options, NULL, NULL);
   if (code != CL_SUCCESS) return fail_build(d, code);
