@@ -67,6 +67,16 @@ _contexts: weakref.WeakValueDictionary[tuple[object, ...], Handle] = weakref.Wea
 _contexts_lock = threading.Lock()
 
 
+def _begin_child() -> None:
+    """Another thread of the parent may have held the lock, and is not here to release it."""
+    global _contexts_lock
+    _contexts_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_child)
+
+
 def open_context(device: Any, threads: int, traversal: str, layout: str) -> Handle:
     """A context on a device, as Scene describes the arguments."""
     native = _library.ContextOptions(

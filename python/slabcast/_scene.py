@@ -110,6 +110,7 @@ class Scene:
         self._lock = threading.Lock()  # of those who build
         self._skipped: list[int] = []
         self._counts: dict[int, int] = {}  # primitives of each geometry, by id
+        self._has_instances = False
         self._hits_per_ray = 8.0  # that all() makes room for; it grows
 
     # ---- geometry ----
@@ -170,6 +171,7 @@ class Scene:
             raise InvalidArgument(f"model is {model!r}, not a slabcast.Scene")
         array = _transforms(transforms)
         placed = model._committed()
+        self._has_instances = True
         n = word("the number of transforms", array.size // 12)
         return self._add(
             n,
@@ -385,6 +387,8 @@ class Scene:
         counts each crossing once even through edges and vertices. In a scene of boxes, spheres and oriented boxes:
         whether it lies in one. Points on a surface of a mesh may be either."""
         scene = self._committed()
+        if self._has_instances:
+            raise InvalidState("contains: the scene has instances; ask their models, with points in the model's space")
         info = _stats(scene)
         array = float_array("points", points)
         shaped("points", array, 3)

@@ -134,6 +134,8 @@ def test_bad_instances_are_refused(scene, rays):
         model.add_spheres([0, 0, 0], 1)
     with pytest.raises(slabcast.Unsupported, match="instances"):
         pickle.dumps(holder)
+    with pytest.raises(slabcast.InvalidState, match="contains: the scene has instances"):
+        holder.contains([0, 0, 0])
 
 
 def test_updates_that_do_not_fit_are_refused(scene, rays):
