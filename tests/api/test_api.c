@@ -14,10 +14,6 @@
     assert_mentions(part);                 \
   } while (0)
 
-static void assert_mentions(const char *part) {
-  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
-}
-
 static void assert_filled(const void *bytes, size_t size, unsigned char value) {
   for (size_t i = 0; i < size; i++) assert_int_equal(((const unsigned char *)bytes)[i], value);
 }

@@ -36,10 +36,6 @@ static slab_context *open_as(const char *devices, slab_layout layout) {
   return context;
 }
 
-static void assert_mentions(const char *part) {
-  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
-}
-
 /* ---- work-groups ---------------------------------------------------------------- */
 
 /* Results of a flat scene, a BVH, and pairs. */

@@ -4,20 +4,10 @@
 #include <string.h>
 
 #include "adversarial.h"
-#include "answers.h"
+#include "expect.h"
 #include "harness.h"
 
 enum { RAYS = 300, ROUNDS = 6, SOME = 7, KINDS_IN_BVH = ADVERSARIAL_ALL_KINDS & ~(1 << SLAB_PLANE) };
-
-static void assert_mentions(const char *part) {
-  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
-}
-
-static slab_scene *scene_in(slab_context *context) {
-  slab_scene *scene = NULL;
-  assert_ok(slab_scene_create(context, &scene));
-  return scene;
-}
 
 static void commit(slab_scene *scene, slab_tree tree) {
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
@@ -98,7 +88,7 @@ static void fill(world *w, int scene, unsigned kinds) {
 static world world_begin(slab_context *context, random_state random, bool has_planes) {
   world w = {.context = context, .random = random};
   for (int i = 0; i < 4; i++) {
-    w.scenes[i] = scene_in(context);
+    w.scenes[i] = harness_scene(context);
     w.trees[i] = (slab_tree)random_below(&w.random, SLAB_TREE_HIGH + 1);
   }
   for (int i = 0; i < 2; i++) w.points[i] = adversarial_begin(&w.random, 0);
@@ -141,18 +131,6 @@ static void aim(world *w, slab_ray rays[RAYS]) {
   }
 }
 
-static void assert_checked(slab_scene *scene, const slab_ray *rays, const answers *a,
-                           const slab_cast_options *options) {
-  slab_check_report report;
-  for (int q = 0; q < ANSWER_QUERIES; q++) {
-    const slab_query query = (slab_query)q;
-    assert_ok(slab_check(scene, query, rays, RAYS, answers_of(a, query), query == SLAB_ALL ? a->offsets : NULL, options,
-                         &report));
-    if (report.mismatches > 0) fail_msg("%s: %s", answer_name(query), report.text);
-  }
-  harness_count(ANSWER_QUERIES * RAYS);
-}
-
 static uint32_t hits_in(const answers *a) {
   uint32_t hits = 0;
   for (size_t i = 0; i < a->n; i++) hits += a->any[i];
@@ -188,12 +166,7 @@ static uint32_t assert_answers(world *w) {
     skips[i] = (slab_primitive_id){random_below(&w->random, 12), random_below(&w->random, stats.geometries + 1)};
   const slab_cast_options plain = {0}, some = adversarial_options(&w->random, skips), *options[] = {&plain, &some};
   for (int o = 0; o < 2; o++) {
-    assert_ok(answers_cast_all(&got, w->scenes[3], rays, RAYS, options[o]));
-    assert_checked(w->scenes[3], rays, &got, options[o]);
-    for (size_t i = 0; i < RAYS; i++) {
-      const char *fault = answers_fault(&got, i, &rays[i], options[o]);
-      if (fault != NULL) fail_msg("ray %zu: %s", i, fault);
-    }
+    expect_cast(w->scenes[3], rays, RAYS, options[o], &got);
     assert_same_for_all_trees(w, rays, &got, options[o]);
     hits += hits_in(&got);
   }
@@ -250,7 +223,7 @@ static void instances_change(void **state) {
 /* A unit tetrahedron's face, a box and a sphere. */
 static slab_scene *small_model(slab_context *context) {
   static const float corners[] = {0, 0, 1, 1, 0, 1, 0, 1, 1};
-  slab_scene *model = scene_in(context);
+  slab_scene *model = harness_scene(context);
   assert_ok(slab_scene_add_mesh(model, &(slab_mesh){.vertices = corners, .vertex_count = 3, .triangle_count = 1}, NULL,
                                 NULL));
   assert_ok(slab_scene_add_boxes(model, &(slab_box){{-2, -2, -2}, {-1, -1, -0.5f}}, 1, NULL, NULL));
@@ -270,7 +243,7 @@ static void exact_transforms_keep_the_models_bits(void **state) {
   slab_context *context = harness_context();
   slab_scene *model = small_model(context);
   for (size_t t = 0; t < sizeof maps / sizeof *maps; t++) {
-    slab_scene *scene = scene_in(context);
+    slab_scene *scene = harness_scene(context);
     uint32_t hits = 0;
     assert_ok(slab_scene_add_instances(scene, model, maps[t], 1, NULL, NULL));
     commit(scene, SLAB_TREE_DEFAULT);
@@ -322,7 +295,7 @@ static void instances_look_like_copies(void **state) {
   (void)state;
   random_state random = harness_stream(__func__);
   slab_context *context = harness_context();
-  slab_scene *model = scene_in(context), *scene = scene_in(context), *copies = scene_in(context);
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context), *copies = harness_scene(context);
   float corners[3 * TRIANGLES][3], m[SOME][12];
   for (int i = 0; i < 3 * TRIANGLES; i++)
     for (int k = 0; k < 3; k++) corners[i][k] = random_between(&random, -1, 1);
@@ -367,7 +340,7 @@ static void crowds_are_counted(void **state) {
   slab_context *context = harness_context();
   for (int i = 0; i < CROWD; i++) memcpy(m[i], identity, sizeof identity);
   for (int open = 0; open < 2; open++) {
-    slab_scene *model = scene_in(context), *scene = scene_in(context);
+    slab_scene *model = harness_scene(context), *scene = harness_scene(context);
     const slab_ray ray = {{0.25f, 0.25f, 9}, 0, {0, 0, -1}, INFINITY};
     uint32_t count = 0;
     slab_hit hit;
@@ -392,7 +365,7 @@ static void crowds_are_counted(void **state) {
 static void ids_name_instance_and_geometry(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *model = small_model(context), *scene = scene_in(context);
+  slab_scene *model = small_model(context), *scene = harness_scene(context);
   float m[3][12];
   uint32_t first = 99, after = 99;
   slab_hit hit;
@@ -423,7 +396,7 @@ static void ids_name_instance_and_geometry(void **state) {
 static void a_model_is_what_it_was_at_the_commit(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *model = scene_in(context), *scene = scene_in(context);
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   float t = 0;
   assert_ok(slab_scene_add_spheres(model, &(slab_sphere){{0, 0, 0}, 1}, 1, NULL, NULL));
@@ -446,7 +419,7 @@ static void a_model_is_what_it_was_at_the_commit(void **state) {
 static void masks_of_instances_and_of_models_apply(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *model = scene_in(context), *scene = scene_in(context);
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   assert_ok(slab_scene_add_spheres(model, &(slab_sphere){{0, 0, 0}, 1}, 1, &(slab_geometry_options){.mask = 6}, NULL));
   commit(model, SLAB_TREE_DEFAULT);
@@ -467,13 +440,13 @@ static void masks_of_instances_and_of_models_apply(void **state) {
 static void everywhere_begins_with_the_range(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *model = scene_in(context);
+  slab_scene *model = harness_scene(context);
   const slab_box everywhere = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
   const slab_ray ray = {{1, 2, 3}, -INFINITY, {3, -1, 2}, INFINITY};
   assert_ok(slab_scene_add_boxes(model, &everywhere, 1, NULL, NULL));
   commit(model, SLAB_TREE_DEFAULT);
   for (int e = -4; e <= 4; e += 4) {
-    slab_scene *scene = scene_in(context);
+    slab_scene *scene = harness_scene(context);
     float m[2][12] = {{0}};
     slab_interval interval;
     for (int i = 0; i < 6; i++) m[i / 3][5 * (i % 3)] = ldexpf(1, e);
@@ -491,7 +464,7 @@ static void everywhere_begins_with_the_range(void **state) {
 static void empty_models_are_never_hit(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *model = scene_in(context), *scene = scene_in(context);
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   uint8_t any = 9;
   commit(model, SLAB_TREE_DEFAULT);
@@ -519,7 +492,7 @@ static void bad_transforms_are_refused(void **state) {
              {{1, 5000, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, "skew"}};
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *model = small_model(context), *scene = scene_in(context);
+  slab_scene *model = small_model(context), *scene = harness_scene(context);
   uint32_t geometry = 99;
   slab_scene_stats stats;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -549,13 +522,13 @@ static void bad_transforms_are_refused(void **state) {
 static void bad_models_are_refused(void **state) {
   (void)state;
   slab_context *context = harness_context(), *other = harness_context();
-  slab_scene *model = scene_in(context), *foreign = small_model(other);
+  slab_scene *model = harness_scene(context), *foreign = small_model(other);
   assert_status(slab_scene_add_instances(model, NULL, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
   assert_status(slab_scene_add_instances(model, foreign, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
   assert_mentions("another context");
   assert_status(slab_scene_add_instances(model, model, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
   assert_mentions("itself");
-  slab_scene *inner = scene_in(context);
+  slab_scene *inner = harness_scene(context);
   assert_status(slab_scene_add_instances(model, inner, identity, 1, NULL, NULL), SLAB_INVALID_STATE);
   assert_mentions("not committed");
   assert_ok(slab_scene_add_spheres(inner, &(slab_sphere){{0, 0, 0}, 1}, 1, NULL, NULL));
@@ -568,7 +541,7 @@ static void bad_models_are_refused(void **state) {
   assert_mentions("is a model");
   slab_scene_destroy(inner);
   for (int level = 2; level <= 5; level++) { /* `model` is level 1 */
-    slab_scene *outer = scene_in(context);
+    slab_scene *outer = harness_scene(context);
     if (level < 5) {
       assert_ok(slab_scene_add_instances(outer, model, identity, 1, NULL, NULL));
       commit(outer, SLAB_TREE_DEFAULT);

@@ -36,10 +36,6 @@ static void assert_down(slab_scene *scene, float x, float y, uint32_t geometry, 
   assert_true(hit.t == t);
 }
 
-static void assert_mentions(const char *part) {
-  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
-}
-
 /* ---- refusals ---- */
 
 enum { CROWD = 40, CULPRIT = 37 };

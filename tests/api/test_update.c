@@ -4,16 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
+#include "expect.h"
 #include "harness.h"
 #include "moving.h"
 #include "refused.h"
 
 enum { RAYS = 600, EACH = 70, STEPS = 5 };
-
-static void assert_mentions(const char *part) {
-  if (strstr(slab_message(), part) == NULL) fail_msg("\"%s\" does not mention \"%s\"", slab_message(), part);
-}
 
 static slab_context *context_with(slab_context_options options) {
   slab_context *context = NULL;
@@ -23,12 +19,6 @@ static slab_context *context_with(slab_context_options options) {
 }
 
 static slab_context *context_of(slab_layout layout) { return context_with((slab_context_options){.layout = layout}); }
-
-static slab_scene *scene_in(slab_context *context) {
-  slab_scene *scene = NULL;
-  assert_ok(slab_scene_create(context, &scene));
-  return scene;
-}
 
 static slab_scene_stats stats_of(const slab_scene *scene) {
   slab_scene_stats stats;
@@ -46,17 +36,6 @@ static slab_hit look_down(slab_scene *scene, float x) {
 
 /* ---- the same answers ---- */
 
-static void assert_checked(slab_scene *scene, const slab_ray *rays, const answers *a,
-                           const slab_cast_options *options) {
-  slab_check_report report;
-  for (int q = 0; q < ANSWER_QUERIES; q++) {
-    const slab_query query = (slab_query)q;
-    assert_ok(slab_check(scene, query, rays, RAYS, answers_of(a, query), query == SLAB_ALL ? a->offsets : NULL, options,
-                         &report));
-    if (report.mismatches + report.oracle_wrong > 0) fail_msg("%s: %s", answer_name(query), report.text);
-  }
-}
-
 /* What the scene answers is what one answers that was made anew, flat and with a BVH. */
 static void assert_as_if_anew(const moving *m, slab_context *context, random_state *random) {
   static const slab_tree trees[] = {SLAB_TREE_FLAT, SLAB_TREE_FAST};
@@ -69,7 +48,7 @@ static void assert_as_if_anew(const moving *m, slab_context *context, random_sta
   }
   const slab_cast_options plain = {0}, some = adversarial_options(random, skips), *options[] = {&plain, &some};
   for (int o = 0; o < 2; o++) {
-    assert_ok(answers_cast_all(&got, m->scene, rays, RAYS, options[o]));
+    expect_cast(m->scene, rays, RAYS, options[o], &got);
     for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
       slab_scene *anew = NULL;
       size_t first = 0;
@@ -81,7 +60,6 @@ static void assert_as_if_anew(const moving *m, slab_context *context, random_sta
       harness_count(ANSWER_QUERIES * RAYS);
       slab_scene_destroy(anew);
     }
-    assert_checked(m->scene, rays, &got, options[o]);
   }
   answers_free(&got);
   answers_free(&want);
@@ -177,7 +155,7 @@ static void refits_until_the_cost_is_too_high(void **state) {
   (void)state;
   random_state random = harness_stream(__func__);
   slab_context *context = harness_context();
-  slab_scene *scene = scene_in(context);
+  slab_scene *scene = harness_scene(context);
   slab_box boxes[GRID * GRID];
   const uint32_t n = grid_of_boxes(boxes, 0);
   assert_ok(slab_scene_add_boxes(scene, boxes, n, NULL, NULL));
@@ -204,7 +182,7 @@ static void refits_until_the_cost_is_too_high(void **state) {
 static void builds_where_the_tree_does_not_hold_the_scene(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = scene_in(context);
+  slab_scene *scene = harness_scene(context);
   slab_box boxes[GRID * GRID];
   const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
   const uint32_t n = grid_of_boxes(boxes, 0);
@@ -236,7 +214,7 @@ static void builds_where_the_tree_does_not_hold_the_scene(void **state) {
 static void boxes_that_change_sides_are_not_refitted(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = scene_in(context);
+  slab_scene *scene = harness_scene(context);
   slab_box boxes[GRID * GRID];
   const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT};
   const uint32_t n = grid_of_boxes(boxes, 0);
@@ -262,7 +240,7 @@ static void every_block_of_a_leaf_is_refitted(void **state) {
   slab_box boxes[PILES * HIGH];
   for (int l = 0; l < 2; l++) {
     slab_context *context = context_of(layouts[l]);
-    slab_scene *scene = scene_in(context);
+    slab_scene *scene = harness_scene(context);
     for (int lift = 0; lift < 2; lift++) {
       for (int i = 0; i < PILES * HIGH; i++) {
         const float x = (float)(i % PILES) * 4.0f;
@@ -294,7 +272,7 @@ static void long_walls_are_hit_beyond_their_edges(void **state) {
   const uint32_t indices[] = {0, 1, 2, 0, 2, 3};
   random_state random = harness_stream(__func__);
   slab_context *context = harness_context();
-  slab_scene *moved = scene_in(context), *anew = scene_in(context);
+  slab_scene *moved = harness_scene(context), *anew = harness_scene(context);
   for (uint32_t i = 0; i < WALLS; i++) {
     const float x = 40.0f * (float)i, y = 7.0f * (float)i;
     float wall[4][3] = {{x, y, 0}, {x + 1, y, 0}, {x + 1, y, 1000}, {x, y, 1000}};
@@ -333,7 +311,7 @@ static void long_walls_are_hit_beyond_their_edges(void **state) {
 static void casts_answer_the_last_commit_until_the_next(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = scene_in(context);
+  slab_scene *scene = harness_scene(context);
   slab_sphere sphere = {{0, 0, 0}, 1};
   uint32_t added = 77;
   assert_ok(slab_scene_add_spheres(scene, &sphere, 1, NULL, NULL));
@@ -368,7 +346,7 @@ static void casts_answer_the_last_commit_until_the_next(void **state) {
 static void a_disabled_geometry_is_seen_by_no_mask(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = scene_in(context);
+  slab_scene *scene = harness_scene(context);
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
   const slab_geometry_options seen_by_two = {.mask = 2};
   const uint32_t masks[] = {0, 1, 2, UINT32_MAX};
@@ -389,7 +367,7 @@ static void a_disabled_geometry_is_seen_by_no_mask(void **state) {
 static void meshes_may_have_other_indices_and_vertices(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = scene_in(context);
+  slab_scene *scene = harness_scene(context);
   const float one[][3] = {{-1, -1, 0}, {1, -1, 0}, {0, 1, 0}},
               other[][4] = {{0}, {-1, -1, 5}, {0}, {1, -1, 5}, {0, 1, 5}};
   const uint32_t indices[] = {1, 3, 4};
@@ -416,7 +394,7 @@ static void triangles_of_vertices_that_are_refused(void **state) {
     const slab_mesh mesh = {vertices[0], 0, 4, indices, 2}, moved = {vertices[0], 0, 4, NULL, 2};
     const slab_ray rays[] = {{{0.5f, -0.5f, 9}, 0, {0, 0, -1}, INFINITY}, {{-0.5f, 0.5f, 9}, 0, {0, 0, -1}, INFINITY}};
     uint8_t hit[2];
-    slab_scene *scene = scene_in(context);
+    slab_scene *scene = harness_scene(context);
     assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
     assert_ok(slab_scene_add_mesh(scene, &mesh, &(slab_geometry_options){.skip_invalid = 1}, NULL));
     vertices[3][i % 3] = odd[i];
@@ -451,7 +429,7 @@ static void triangles_of_vertices_that_are_refused(void **state) {
 static void what_cannot_be_changed_is_refused(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  slab_scene *scene = scene_in(context);
+  slab_scene *scene = harness_scene(context);
   const slab_sphere spheres[3] = {{{0, 0, 0}, 1}, {{0, 0, 0}, 1}, {{0, 0, 0}, 1}};
   const slab_box boxes[2] = {{{0, 0, 0}, {1, 1, 1}}, {{0, 0, 0}, {1, 1, 1}}};
   const slab_mesh vertexless = {.triangle_count = 1};
@@ -490,7 +468,7 @@ static void a_refused_update_names_the_primitive_and_changes_nothing(void **stat
     const refused_case *c = refused_at(i);
     const any_shape bad = shape_refused(c);
     unsigned char *shapes = shapes_accepted(c->kind, CROWD);
-    slab_scene *scene = scene_in(context);
+    slab_scene *scene = harness_scene(context);
     slab_hit before[2];
     assert_ok(shape_add(scene, c->kind, shapes, CROWD, NULL));
     assert_ok(shape_add(scene, c->kind, shapes, CROWD, &(slab_geometry_options){.skip_invalid = 1}));
