@@ -5,17 +5,22 @@
 #include "primitive.h"
 #include "scene_memory.h"
 
-/* The geometry that a global primitive id belongs to: the last one whose global_id_base is not above it. */
-INLINE uint geometry_of(GLOBAL const geometry_entry *table, uint geometries, uint global_id) {
-  uint first = 0, count = geometries;
-  while (count > 1) {
-    uint middle = count / 2;
-    bool above = table[first + middle].global_id_base > global_id;
-    first = above ? first : first + middle;
-    count = above ? middle : count - middle;
+/* The index of the last entry of a table whose `begin` is not above a number. */
+#define ENTRY_OF(name, begin)                                                       \
+  INLINE uint name(GLOBAL const geometry_entry *table, uint entries, uint number) { \
+    uint first = 0, count = entries;                                                \
+    while (count > 1) {                                                             \
+      uint middle = count / 2;                                                      \
+      bool above = table[first + middle].begin > number;                            \
+      first = above ? first : first + middle;                                       \
+      count = above ? middle : count - middle;                                      \
+    }                                                                               \
+    return first;                                                                   \
   }
-  return first;
-}
+/* geometry_of: the geometry that a global primitive id belongs to. entry_of_id: the entry that a geometry's id belongs
+ * to, which may be that of instances. */
+ENTRY_OF(geometry_of, global_id_base)
+ENTRY_OF(entry_of_id, id)
 
 /* The global primitive id that a ray skips, SLAB_MISS for none. */
 INLINE uint skipped_global_id(GLOBAL const geometry_entry *table, uint geometries, slab_primitive_id skip) {

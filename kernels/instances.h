@@ -117,14 +117,7 @@ INLINE instance_path path_to(const scene_view *scene, uint geometry) {
   model_entry m = scene_model(scene, 0);
   while (geometry < m.geometries) {
     GLOBAL const geometry_entry *table = scene->table + m.table;
-    uint first = 0;
-    for (uint count = m.entries; count > 1;) { /* the last whose id is not above */
-      const uint middle = count / 2;
-      const bool above = table[first + middle].id > geometry;
-      first = above ? first : first + middle;
-      count = above ? middle : count - middle;
-    }
-    path.entry = table[first];
+    path.entry = table[entry_of_id(table, m.entries, geometry)];
     if (path.entry.kind != SHAPE_INSTANCE || path.entry.count == 0 || path.count == SCENE_LEVELS) return path;
     geometry -= path.entry.id;
     m = scene_model(scene, scene_instance(scene, path.entry.first).model);

@@ -42,23 +42,23 @@ static bool keep_hit(reference_answer *a, uint32_t index, float t, slab_primitiv
   return true;
 }
 
-static float told_outside(const reference_level *level, float t) {
+/* A crossing on this level as the ray of the scene has it, which *ray receives. */
+static float told_outside(const reference_level *level, float t, const prepared_ray **ray) {
   for (; level->outer != NULL; level = level->outer) t = instance_t(&level->ray, &level->outer->ray, level->gate, t);
-  return ray_t_written(&level->ray, t);
+  *ray = &level->ray;
+  return t;
 }
 
 static void take(reference_state *m, const reference_level *level, float crossing, float leave, slab_primitive_id id) {
-  const float t = told_outside(level, crossing);
+  const prepared_ray *ray;
+  const float outside = told_outside(level, crossing, &ray), t = ray_t_written(ray, outside);
   if (m->query == SLAB_ALL && !keep_hit(m->answer, m->count, t, id)) {
     m->out_of_memory = true;
     return;
   }
   if (m->count == 0 || t < m->t) { /* primitives come in ascending order: the first of equal hits stays */
     m->t = t;
-    m->leave = leave;
-    if (m->query == SLAB_INTERVAL)
-      for (const reference_level *l = level; l->outer != NULL; l = l->outer)
-        m->leave = instance_t(&l->ray, &l->outer->ray, l->gate, m->leave);
+    m->leave = told_outside(level, leave, &ray);
     m->best = id;
   }
   m->count++;
@@ -116,17 +116,10 @@ static int compare_hits(const void *a, const void *b) {
   return x->primitive < y->primitive ? -1 : x->primitive > y->primitive;
 }
 
-/* The index of the last geometry whose id is not above. */
-static uint32_t index_of(const snapshot *scene, uint32_t id) {
-  uint32_t g = scene->geometries - 1;
-  while (scene->table[g].id > id) g--;
-  return g;
-}
-
 /* A hit that the scene shows. Its attributes are computed where the primitive is, and told outside on the way back. */
 static slab_hit hit_of_primitive(const snapshot *scene, const cast_uniforms *cast, const prepared_ray *ray, float t,
                                  slab_primitive_id id) {
-  const uint32_t g = index_of(scene, id.geometry);
+  const uint32_t g = entry_of_id(scene->table, scene->geometries, id.geometry);
   const geometry_entry *entry = &scene->table[g];
   if (entry->kind != SHAPE_INSTANCE) {
     float room[ROWS_MOST];
@@ -147,7 +140,7 @@ static slab_hit hit_of_primitive(const snapshot *scene, const cast_uniforms *cas
 
 /* The kind of a geometry, which may be a model's. */
 static uint32_t kind_of(const snapshot *scene, uint32_t id) {
-  const uint32_t g = index_of(scene, id);
+  const uint32_t g = entry_of_id(scene->table, scene->geometries, id);
   if (scene->table[g].kind != SHAPE_INSTANCE) return scene->table[g].kind;
   return kind_of(scene->models[g].snapshot, (id - scene->table[g].id) % scene->groups[g]->geometries);
 }
