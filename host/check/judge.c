@@ -35,7 +35,9 @@ static oracle_geometry geometry_of_judge(const geometry_entry *entry, const geom
 slab_status judge_begin(const snapshot *scene, size_t n, judge *j) {
   double pairs = (double)n * (double)scene->primitives;
   size_t floats = 0;
-  *j = (judge){.stride = 1 + (uint64_t)(pairs / JUDGED_PAIRS)};
+  *j = (judge){0};
+  if (scene->has_instances) return SLAB_OK;
+  j->stride = 1 + (uint64_t)(pairs / JUDGED_PAIRS);
   for (uint32_t g = 0; g < scene->geometries; g++) floats += expanded_floats(scene, g);
   j->geometries = malloc((scene->geometries + 1) * sizeof *j->geometries);
   j->expanded = malloc((floats + 1) * sizeof *j->expanded);

@@ -10,7 +10,7 @@ typedef struct judge {
   oracle_geometry *geometries;
   float *expanded;  /* triangles of meshes that are kept with indices */
   uint8_t *dropped; /* flags of all geometries, one after the other */
-  uint64_t stride;  /* every stride-th ray is judged */
+  uint64_t stride;  /* every stride-th ray is judged; 0: none, the scene has instances */
 } judge;
 
 /* Prepares the judge for n rays. Call judge_end also after a failure. */
