@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "context.h"

@@ -280,13 +280,16 @@ static bool contains(const slab_scene *scene, const slab_scene *model) {
   return false;
 }
 
-static slab_status check_model(const slab_scene *scene, const char *function, const slab_scene *model,
-                               const float *transforms, uint32_t n) {
-  slab_status status = scene_check(scene, function);
-  if (status != SLAB_OK) return status;
-  if (model == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: model is NULL", function);
-  if (n > 0 && transforms == NULL)
+static slab_status check_transforms(const slab_scene *scene, const char *function, const float *transforms,
+                                    uint32_t n) {
+  const slab_status status = scene_check(scene, function);
+  if (status == SLAB_OK && n > 0 && transforms == NULL)
     return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u transforms is NULL", function, n);
+  return status;
+}
+
+static slab_status check_model(const slab_scene *scene, const char *function, const slab_scene *model) {
+  if (model == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: model is NULL", function);
   if (model->context != scene->context)
     return fail(SLAB_INVALID_ARGUMENT, "%s: model is a scene of another context", function);
   if (contains(model, scene))
@@ -312,7 +315,8 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
                                      const slab_geometry_options *options, uint32_t *geometry) {
   const char *function = "slab_scene_add_instances";
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = check_model(scene, function, model, transforms, n);
+  slab_status status = check_transforms(scene, function, transforms, n);
+  if (status == SLAB_OK) status = check_model(scene, function, model);
   if (status == SLAB_OK) status = check_levels(function, model);
   if (status == SLAB_OK) status = check_room(scene, function, n, (uint64_t)n * model->ids);
   if (status == SLAB_OK) status = scene_reserve(scene, scene->geometries + 1);
@@ -332,9 +336,7 @@ slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, co
   const char *function = "slab_scene_update_instances";
   added_geometry *of = NULL;
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = scene_check(scene, function);
-  if (status == SLAB_OK && n > 0 && transforms == NULL)
-    status = fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u transforms is NULL", function, n);
+  slab_status status = check_transforms(scene, function, transforms, n);
   if (status == SLAB_OK) status = find(scene, function, geometry, &of);
   if (status != SLAB_OK) return status;
   if (of->group == NULL)
