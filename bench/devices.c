@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_processor(const slab_device_info *device) { return strcmp(device->platform, "Slabcast processor") == 0; }
+static bool is_processor(const slab_device_info *device) {
+  return strcmp(device->platform, SLAB_PROCESSOR_PLATFORM) == 0;
+}
 
 int devices_default(char selectors[DEVICES_DEFAULT][DEVICE_SELECTOR]) {
   slab_device_info list[16];

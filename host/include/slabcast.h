@@ -105,6 +105,9 @@ SLAB_API const char *slab_message(void);
 /** What kind of device it is. */
 typedef enum slab_device_type { SLAB_DEVICE_OTHER, SLAB_DEVICE_CPU, SLAB_DEVICE_GPU } slab_device_type;
 
+/** The platform of the processor as a device of the library's own. */
+#define SLAB_PROCESSOR_PLATFORM "Slabcast processor"
+
 /** A device: what its driver reports, and what the probe of a context found out. */
 typedef struct slab_device_info {
   char name[128];            /**< of the device */
@@ -125,13 +128,13 @@ typedef struct slab_device_info {
 } slab_device_info;
 
 /** Lists the devices in the order that device selectors count them: the processor first, then the OpenCL devices of all
- * platforms with the properties that they report. Nothing runs on them. The processor's platform is "Slabcast
- * processor". It needs no driver: its kernels are in the library, compiled for one or several instruction sets (its
- * version names the one in use), unless the library was built without. An OpenCL driver may list the same processor
- * once more. The environment variable SLABCAST_BACKENDS leaves devices out: "native" has the processor alone, "opencl"
- * the others. Writes at most `capacity` entries (list may be NULL with capacity 0) and the total
- * to *count. A device that cannot be described is left out here and by selectors; SLAB_DEVICE_FAILED where none can be
- * described. SLAB_NO_DEVICE when there is none, or no OpenCL loader; *count is then 0. */
+ * platforms with the properties that they report. Nothing runs on them. The processor's platform is
+ * SLAB_PROCESSOR_PLATFORM. It needs no driver: its kernels are in the library, compiled for one or several instruction
+ * sets (its version names the one in use), unless the library was built without. An OpenCL driver may list the same
+ * processor once more. The environment variable SLABCAST_BACKENDS leaves devices out: "native" has the processor alone,
+ * "opencl" the others. Writes at most `capacity` entries (list may be NULL with capacity 0) and the total to *count. A
+ * device that cannot be described is left out here and by selectors; SLAB_DEVICE_FAILED where none can be described.
+ * SLAB_NO_DEVICE when there is none, or no OpenCL loader; *count is then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
 /** How rays traverse a BVH on a CPU device. It never changes an answer, only the speed. */

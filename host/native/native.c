@@ -73,7 +73,7 @@ static slab_device_info processor_info(const native_level *level) {
   tell_processor(&info);
   snprintf(info.driver, sizeof info.driver, "%s", slab_version());
   tell_level(&info, level);
-  snprintf(info.platform, sizeof info.platform, "Slabcast processor");
+  snprintf(info.platform, sizeof info.platform, SLAB_PROCESSOR_PLATFORM);
   info.compute_units = pool_threads();
   info.memory_bytes = info.allocation_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : SIZE_MAX;
   return info;

@@ -29,7 +29,7 @@ static void assert_chosen(const char *device, const char *platform) {
 
 /* An OpenCL driver of the same processor is here too. */
 static void processor_is_taken_once_and_others_by_name(void **state) {
-  static const char processor[] = "Slabcast processor", pocl[] = "Portable Computing Language";
+  static const char processor[] = SLAB_PROCESSOR_PLATFORM, pocl[] = "Portable Computing Language";
   slab_device_info list[8];
   size_t count = 0;
   (void)state;

@@ -247,7 +247,7 @@ static int open_contexts(const verify_options *o, verify_run *run) {
 /* The processor has the widths of its instruction sets; the others are left out. OpenCL devices have all. */
 static int open_other_widths(const verify_options *o, verify_run *run) {
   static const uint32_t widths[WIDTHS] = {1, 8, 16};
-  const int is_processor = strcmp(run->device.platform, "Slabcast processor") == 0;
+  const int is_processor = strcmp(run->device.platform, SLAB_PROCESSOR_PLATFORM) == 0;
   for (int w = 0; w < WIDTHS; w++) {
     const slab_context_options options = {.device = o->device,
                                           .lane_width = widths[w],
