@@ -43,8 +43,8 @@ static const option option_rows[] = {
     {"--t-min", "T", OPTION_REAL, PLACE(t_min), "every ray's range begins here, whatever its row says", 0, 0},
     {"--t-max", "T", OPTION_REAL, PLACE(t_max), "every ray's range ends here, whatever its row says", 0, 0},
     {"--mask", "M", OPTION_MASK, PLACE(mask),
-     "see only some geometries: 1 is the first, 2 the second, 4 the third,\n"
-     "their sum several; the 33rd is 1 again (default: all)",
+     "see only what some of the scene's options add: 1 is the first, 2 the\n"
+     "second, 4 the third, their sum several; the 33rd is 1 again (default: all)",
      0, 0},
     {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
     {"--edges", "half-open|closed", OPTION_CHOICE, PLACE(edges),
@@ -78,7 +78,7 @@ static const option option_rows[] = {
 static const command_line command = {
     .usage = "cast SCENE... --rays FILE|- [-o FILE|-] [options]",
     .about =
-        "Casts rays at a scene: any mix of the first six options, numbered as geometries in their order.\n"
+        "Casts rays at a scene: any mix of the first eight options, numbered as geometries in their order.\n"
         "Without -o, and on a terminal, a line on stderr says how many hit and how long it took.",
     .closing =
         "Results in npy have named fields: numpy.load(FILE)['t']. A miss has t = inf and primitive =\n"

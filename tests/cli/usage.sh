@@ -3,7 +3,7 @@
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 
-scene="--mesh --builtin"
+scene="--mesh --builtin --instances --of"
 for kind in "${kinds[@]}"; do
   if [[ $kind != triangles ]]; then scene+=" --$kind"; fi
 done

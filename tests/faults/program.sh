@@ -145,6 +145,7 @@ make_scene() {
     done
   done
   printf 'v -3 -1.5 -1.5\nv -3 6.5 -1.5\nv -3 -1.5 6.5\nv 0 0 0\nf 1 2 3\nf 2 3 4\n' >mesh.obj
+  printf '%s\n' '1 0 0 2 0 1 0 0 0 0 1 0' '2 0 0 0 0 2 0 0 0 0 2 3' >places.txt
 }
 
 make_scene
@@ -158,6 +159,7 @@ for query in "${queries[@]}"; do
 done
 strike cast --builtin boxes:2000 --rays ../rays.npy --query all -o out.npy --json summary.json
 strike cast --mesh ../mesh.obj --rays ../rays.npy --points -o out.csv
+strike cast --instances ../places.txt --of ../mesh.obj --rays ../rays.npy -o out.npy
 strike rays camera --builtin boxes:40 --size 16x9 -o out.npy
 strike render --builtin boxes:40 --size 16x9 --shade depth -o out.png
 strike demo --size 16x9 -o out.png

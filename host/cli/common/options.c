@@ -265,6 +265,16 @@ int options_check_ending(const command_line *command, const char *path, const ch
                         find_option(command, "--out") ? "; --out FORMAT is for any name" : "");
 }
 
+/* What only the whole command line shows. */
+static int check_scene(const command_line *command, const void *values) {
+  for (size_t i = 0; i < command->option_count; i++)
+    if (command->options[i].kind == OPTION_SCENE) {
+      const char *place = (const char *)values + command->options[i].place;
+      return scene_source_is_whole(*(scene_source *const *)(const void *)place) ? OPTIONS_RUN : EXIT_USAGE;
+    }
+  return OPTIONS_RUN;
+}
+
 int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments) {
   int kept = 0, only_arguments = 0;
   for (int at = 1; at < argc;) {
@@ -285,5 +295,5 @@ int options_parse(const command_line *command, int argc, char **argv, void *valu
     }
   }
   if (arguments) *arguments = kept;
-  return OPTIONS_RUN;
+  return check_scene(command, values);
 }

@@ -86,11 +86,24 @@ typedef struct command_line {
        "oriented boxes, an array (n,15): centre, half size, three axes",                                             \
        0,                                                                                                            \
        0},                                                                                                           \
+      {"--builtin",                                                                                                  \
+       "NAME:COUNT",                                                                                                 \
+       OPTION_SCENE,                                                                                                 \
+       offsetof(type, member),                                                                                       \
+       "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "    \
+       "soup, hair, terrain,\ntorus, knot, lattice, room",                                                           \
+       0,                                                                                                            \
+       0},                                                                                                           \
+      {"--instances",                                                                                                \
+       "FILE",                                                                                                       \
+       OPTION_SCENE,                                                                                                 \
+       offsetof(type, member),                                                                                       \
+       "the mesh of --of, which comes next, placed n times by affine maps, an\narray (n,3,4) or (n,4,4); "         \
+       "each place has a geometry id",                                                                 \
+       0,                                                                                                            \
+       0},                                                                                                           \
   {                                                                                                                  \
-    "--builtin", "NAME:COUNT", OPTION_SCENE, offsetof(type, member),                                                 \
-        "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "   \
-        "soup, hair, terrain,\ntorus, knot, lattice, room",                                                          \
-        0, 0                                                                                                         \
+    "--of", "FILE", OPTION_SCENE, offsetof(type, member), "the mesh file that --instances places, as --mesh reads it", 0, 0              \
   }
 /* `threads` is a uint64_t, for slab_context_options. */
 #define OPTIONS_DEVICE(type, member, threads)                                 \

@@ -24,6 +24,7 @@ struct row_source {
   size_t columns;
   uint64_t count, done; /* total rows; rows read */
   int wide;             /* npy: values are float64 */
+  int matrices;         /* npy: a row is a matrix of 3 x 4 or 4 x 4 */
   uint64_t line;        /* text: lines read */
   int ahead;            /* text: the first row is already in `first` */
   double first[ROWS_COLUMNS_MAX];
@@ -170,15 +171,22 @@ static int check_npy_type(const row_source *source, const npy_header *header) {
   return -1;
 }
 
+static int are_matrices(const npy_header *header) {
+  const uint64_t *shape = header->shape;
+  return header->dimensions == 3 && (shape[1] == 3 || shape[1] == 4) && shape[2] == 4;
+}
+
 static int check_npy_shape(const row_source *source, const npy_header *header) {
   char text[256];
   const char *name = source->in.name;
-  if (header->dimensions != 2) {
+  if (source->matrices && !are_matrices(header)) {
+    complain("%s: shape %s is neither (n, 3, 4) nor (n, 4, 4)", name, shape_text(header, text));
+  } else if (!source->matrices && header->dimensions != 2) {
     complain("%s: shape %s is not two-dimensional: rows and columns are wanted", name, shape_text(header, text));
   } else if (header->shape[1] < 1 || header->shape[1] > ROWS_COLUMNS_MAX) {
     complain("%s: shape %s has %" PRIu64 " columns; 1 to %d can be read", name, shape_text(header, text),
              header->shape[1], ROWS_COLUMNS_MAX);
-  } else if (header->fortran_order && header->shape[0] > 1 && header->shape[1] > 1) {
+  } else if (header->fortran_order && (source->matrices || (header->shape[0] > 1 && header->shape[1] > 1))) {
     complain("%s: the array is in Fortran order; C order (numpy.ascontiguousarray) is wanted", name);
   } else {
     return 0;
@@ -191,7 +199,7 @@ static int open_npy(row_source *source) {
   char text[256];
   if (npy_read(&source->in, &header) || check_npy_type(source, &header) || check_npy_shape(source, &header)) return -1;
   source->wide = header.item_size == sizeof(double);
-  source->columns = (size_t)header.shape[1];
+  source->columns = (size_t)header.shape[1] * (source->matrices ? (size_t)header.shape[2] : 1);
   source->count = header.shape[0];
   const uint64_t row = source->columns * header.item_size;
   const uint64_t held = source->in.size == INPUT_UNKNOWN ? INPUT_UNKNOWN : source->in.size - source->in.place;
@@ -221,7 +229,7 @@ static int open_text(row_source *source) {
   return 0;
 }
 
-int rows_open(const char *path, file_format format, size_t raw_columns, row_source **opened) {
+static int open_rows(const char *path, file_format format, size_t raw_columns, int matrices, row_source **opened) {
   row_source *source = calloc(1, sizeof *source);
   *opened = NULL;
   if (!source) {
@@ -229,6 +237,7 @@ int rows_open(const char *path, file_format format, size_t raw_columns, row_sour
     return -1;
   }
   source->count = ROWS_UNKNOWN;
+  source->matrices = matrices;
   int failed = input_open(&source->in, path) || input_fill(&source->in, NPY_MAGIC);
   if (!failed) {
     const input *in = &source->in;
@@ -244,6 +253,10 @@ int rows_open(const char *path, file_format format, size_t raw_columns, row_sour
   else
     *opened = source;
   return failed ? -1 : 0;
+}
+
+int rows_open(const char *path, file_format format, size_t raw_columns, row_source **opened) {
+  return open_rows(path, format, raw_columns, 0, opened);
 }
 
 void rows_close(row_source *source) {
@@ -408,18 +421,60 @@ static int read_all(row_source *source, table *out) {
   return 0;
 }
 
-int read_table(const char *path, size_t min_cols, size_t max_cols, table *out) {
-  row_source *source = NULL;
-  *out = (table){0};
-  int failed = rows_open(path, FORMAT_AUTO, max_cols, &source) || check_columns(source, min_cols, max_cols);
-  if (!failed) {
-    out->columns = source->columns ? source->columns : min_cols;
-    failed = source->columns && read_all(source, out);
-    out->worst_rounding = rows_worst_rounding(source, 0, source->columns);
-  }
+/* columns: of a text without numbers. */
+static int read_whole(row_source *source, size_t columns, table *out) {
+  out->columns = source->columns ? source->columns : columns;
+  return source->columns ? read_all(source, out) : 0;
+}
+
+static int close_whole(row_source *source, int failed, table *out) {
   rows_close(source);
   if (failed) table_free(out);
   return failed ? -1 : 0;
+}
+
+int read_table(const char *path, size_t min_cols, size_t max_cols, table *out) {
+  row_source *source = NULL;
+  *out = (table){0};
+  const int failed = rows_open(path, FORMAT_AUTO, max_cols, &source) || check_columns(source, min_cols, max_cols) ||
+                     read_whole(source, min_cols, out);
+  if (!failed) out->worst_rounding = rows_worst_rounding(source, 0, source->columns);
+  return close_whole(source, failed, out);
+}
+
+enum { TRANSFORM = 12, SQUARE = 16 }; /* numbers of a matrix of 3 x 4, of 4 x 4 */
+
+/* A text has no shape. */
+static int check_transforms(const row_source *source) {
+  const size_t columns = source->columns;
+  if (columns == 0 || columns == TRANSFORM || columns == SQUARE) return 0;
+  complain("%s: rows of %zu %s; transforms have %d or %d", source->in.name, columns,
+           plural(columns, "number", "numbers"), TRANSFORM, SQUARE);
+  return -1;
+}
+
+static int drop_last_rows(const row_source *source, table *out) {
+  for (size_t i = 0; out->columns == SQUARE && i < out->rows; i++) {
+    const float *matrix = out->values + i * SQUARE, *last = matrix + TRANSFORM;
+    if (last[0] != 0 || last[1] != 0 || last[2] != 0 || last[3] != 1) {
+      complain("%s: the last row of transform %zu is %.9g %.9g %.9g %.9g, not 0 0 0 1", source->in.name, i,
+               (double)last[0], (double)last[1], (double)last[2], (double)last[3]);
+      return -1;
+    }
+    memmove(out->values + i * TRANSFORM, matrix, TRANSFORM * sizeof *matrix);
+  }
+  out->columns = TRANSFORM;
+  return 0;
+}
+
+int read_transforms(const char *path, table *out) {
+  row_source *source = NULL;
+  *out = (table){0};
+  const int failed = open_rows(path, FORMAT_AUTO, TRANSFORM, 1, &source) || check_transforms(source) ||
+                     read_whole(source, TRANSFORM, out) || drop_last_rows(source, out);
+  for (size_t k = 3; !failed && k < TRANSFORM; k += 4)
+    out->worst_rounding = fmax(out->worst_rounding, rows_worst_rounding(source, k, k + 1));
+  return close_whole(source, failed, out);
 }
 
 void table_free(table *out) {
