@@ -16,6 +16,9 @@ struct embree {
   RTCDevice device;
   RTCScene fast, robust;
   uint32_t threads;
+  RTCScene model; /* of instances, which `fast` holds then */
+  RTCGeometry *instances;
+  uint32_t count;
 };
 
 /* ---- the device ---- */
@@ -119,10 +122,58 @@ embree *embree_open(const scene_geometry *g, uint32_t threads) {
 
 void embree_close(embree *e) {
   if (e == NULL) return;
+  embree_clear(e);
+  if (e->model != NULL) rtcReleaseScene(e->model);
   if (e->fast != NULL) rtcReleaseScene(e->fast);
   if (e->robust != NULL) rtcReleaseScene(e->robust);
   if (e->device != NULL) rtcReleaseDevice(e->device);
   free(e);
+}
+
+/* ---- a mesh that is placed ---- */
+
+embree *embree_open_model(const scene_geometry *g, uint32_t threads) {
+  embree *e = calloc(1, sizeof *e);
+  if (e == NULL) return NULL;
+  e->threads = threads;
+  e->device = embree_device(threads);
+  if (e->device != NULL) e->model = scene_of(e->device, g, RTC_SCENE_FLAG_NONE);
+  if (e->model != NULL && rtcGetDeviceError(e->device) == RTC_ERROR_NONE) return e;
+  embree_close(e);
+  return NULL;
+}
+
+static void set_place(RTCGeometry instance, const float *transform) {
+  rtcSetGeometryTransform(instance, 0, RTC_FORMAT_FLOAT3X4_ROW_MAJOR, transform);
+  rtcCommitGeometry(instance);
+}
+
+void embree_place(embree *e, const float *transforms, uint32_t n) {
+  e->instances = malloc(((size_t)n + 1) * sizeof(RTCGeometry));
+  if (e->instances == NULL) return;
+  e->count = n;
+  e->fast = rtcNewScene(e->device);
+  for (uint32_t i = 0; i < n; i++) {
+    e->instances[i] = rtcNewGeometry(e->device, RTC_GEOMETRY_TYPE_INSTANCE);
+    rtcSetGeometryInstancedScene(e->instances[i], e->model);
+    set_place(e->instances[i], transforms + 12 * (size_t)i);
+    rtcAttachGeometryByID(e->fast, e->instances[i], i);
+  }
+  rtcCommitScene(e->fast);
+}
+
+void embree_move(embree *e, const float *transforms) {
+  for (uint32_t i = 0; i < e->count; i++) set_place(e->instances[i], transforms + 12 * (size_t)i);
+  rtcCommitScene(e->fast);
+}
+
+void embree_clear(embree *e) {
+  if (e->instances == NULL) return;
+  for (uint32_t i = 0; i < e->count; i++) rtcReleaseGeometry(e->instances[i]);
+  free(e->instances);
+  e->instances = NULL;
+  rtcReleaseScene(e->fast);
+  e->fast = NULL;
 }
 
 /* ---- a mesh that moves ---- */
@@ -221,13 +272,13 @@ static void cast_single(const job *j, query *q, size_t i) {
     return;
   }
   rtcIntersect1(j->scene, &r, &q->intersect);
-  const int hit = r.hit.geomID != SLAB_MISS;
+  const int hit = r.hit.geomID != SLAB_MISS, is_placed = r.hit.instID[0] != SLAB_MISS;
   ((embree_hit *)j->results)[i] = (embree_hit){.t = hit ? r.ray.tfar : INFINITY,
                                                .normal = {r.hit.Ng_x, r.hit.Ng_y, r.hit.Ng_z},
                                                .u = r.hit.u,
                                                .v = r.hit.v,
                                                .primitive = r.hit.primID,
-                                               .geometry = r.hit.geomID};
+                                               .geometry = is_placed ? r.hit.instID[0] : r.hit.geomID};
 }
 
 static void load_packet(const job *j, size_t first, size_t count, struct RTCRayHit16 *p, int valid[PACKET]) {
@@ -261,12 +312,13 @@ static void cast_packet(const job *j, query *q, size_t first, size_t count) {
   }
   rtcIntersect16(valid, j->scene, &p, &q->intersect);
   for (size_t k = 0; k < count; k++)
-    ((embree_hit *)j->results)[first + k] = (embree_hit){.t = p.hit.geomID[k] != SLAB_MISS ? p.ray.tfar[k] : INFINITY,
-                                                         .normal = {p.hit.Ng_x[k], p.hit.Ng_y[k], p.hit.Ng_z[k]},
-                                                         .u = p.hit.u[k],
-                                                         .v = p.hit.v[k],
-                                                         .primitive = p.hit.primID[k],
-                                                         .geometry = p.hit.geomID[k]};
+    ((embree_hit *)j->results)[first + k] =
+        (embree_hit){.t = p.hit.geomID[k] != SLAB_MISS ? p.ray.tfar[k] : INFINITY,
+                     .normal = {p.hit.Ng_x[k], p.hit.Ng_y[k], p.hit.Ng_z[k]},
+                     .u = p.hit.u[k],
+                     .v = p.hit.v[k],
+                     .primitive = p.hit.primID[k],
+                     .geometry = p.hit.instID[0][k] != SLAB_MISS ? p.hit.instID[0][k] : p.hit.geomID[k]};
 }
 
 static void cast_chunks(void *argument) {

@@ -49,6 +49,16 @@ embree_moving *embree_moving_open(const scene_geometry *, uint32_t threads, int 
 void embree_moving_commit(embree_moving *);
 void embree_moving_close(embree_moving *);
 
+/* A mesh that other scenes place. Returns NULL with a message on stderr where there is no device or no memory. */
+embree *embree_open_model(const scene_geometry *, uint32_t threads);
+/* Makes the scene that is cast at: n instances, by affine maps of 12 floats, row by row. A hit's geometry is the
+ * instance's number then. As built by default: DYNAMIC is as fast, LOW takes twice as long. */
+void embree_place(embree *, const float *transforms, uint32_t n);
+/* Gives the same instances other places. */
+void embree_move(embree *, const float *transforms);
+/* Releases the scene that embree_place made. */
+void embree_clear(embree *);
+
 /* hits: n elements of embree_hit; with `any` n bytes instead, 1 for occluded. Returns false where threads cannot be
  * started. */
 int embree_cast(embree *, embree_call, int any, const slab_ray *rays, size_t n, void *results);

@@ -6,41 +6,29 @@
  * every side in turn, in another order each round: our refit, our FAST build, Embree's refit, Embree's build. Ours is
  * slab_scene_update_mesh and slab_scene_commit, which copy; Embree reads the caller's vertices in place. Then rays are
  * cast after the refits and after a build of the last vertices, in alternating rounds. Their hits must have the same
- * bits. */
+ * bits. Instances are in move_instances.c. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler.h"
 #include "csv.h"
 #ifdef BENCH_EMBREE
 #include "embree.h"
 #endif
-#include "timing.h"
+#include "move.h"
 #include "trace_rays.h"
 #include "trace_scene.h"
 
-enum { SCENES_MAX = 32, RAY_SIDE = 512 };
-#define SEED 20260711u
 #define AMPLITUDE 0.01 /* of the diagonal */
 #define WAVES 2.0      /* across it */
 #define PHASE 0.7      /* of a round */
 
 enum { REFIT, BUILD, EMBREE_REFIT, EMBREE_BUILD, SIDES };
-static const char *const side_names[SIDES] = {"refit", "FAST build", "Embree refit", "Embree build"};
-
-typedef struct options {
-  const char *scenes[SCENES_MAX], *csv;
-  int scene_count, rounds, threads, processor_time;
-} options;
+static const char *const side_names[SIDES] = {"refit", "FAST build", "Embree refit", "Embree build"},
+                         *const after_names[2] = {"after refits", "after a build like it"};
 
 typedef struct bench {
-  options options;
-  FILE *csv;
-  slab_context *context;
-  slab_device_info device;
+  const move_bench *shared;
   const char *name;
   scene_geometry mesh; /* vertices: of this round */
   float *rest;         /* the vertices before any wave */
@@ -51,16 +39,6 @@ typedef struct bench {
 #endif
   timing times[SIDES];
 } bench;
-
-static bool failed_call(const char *what) {
-  fprintf(stderr, "bench_move: %s: %s\n", what, slab_message());
-  return false;
-}
-
-static bool failed_memory(void) {
-  fprintf(stderr, "bench_move: out of memory\n");
-  return false;
-}
 
 /* ---- the mesh ---- */
 
@@ -88,7 +66,7 @@ static void move(bench *b, int round) {
 static bool make_mesh(bench *b) {
   const size_t floats = 3 * (size_t)b->mesh.vertex_count;
   float *vertices = malloc((floats + 1) * sizeof *vertices);
-  if (vertices == NULL) return failed_memory();
+  if (vertices == NULL) return move_out_of_memory();
   memcpy(vertices, b->mesh.vertices, floats * sizeof *vertices);
   b->rest = b->mesh.vertices;
   b->mesh.vertices = vertices;
@@ -97,7 +75,7 @@ static bool make_mesh(bench *b) {
   else
     return true;
   for (uint32_t i = 0; b->mesh.indices != NULL && i < 3 * b->mesh.count; i++) b->mesh.indices[i] = i;
-  return b->mesh.indices != NULL ? true : failed_memory();
+  return b->mesh.indices != NULL ? true : move_out_of_memory();
 }
 
 /* ---- the sides ---- */
@@ -111,10 +89,11 @@ static slab_mesh mesh_of(const bench *b) {
 
 static bool scene_open(const bench *b, slab_tree tree, slab_scene **scene) {
   const slab_mesh mesh = mesh_of(b);
-  if (slab_scene_create(b->context, scene) == SLAB_OK && slab_scene_add_mesh(*scene, &mesh, NULL, NULL) == SLAB_OK &&
+  if (slab_scene_create(b->shared->context, scene) == SLAB_OK &&
+      slab_scene_add_mesh(*scene, &mesh, NULL, NULL) == SLAB_OK &&
       slab_scene_commit(*scene, &(slab_build_options){.tree = tree}) == SLAB_OK)
     return true;
-  return failed_call(b->name);
+  return move_failed(b->name);
 }
 
 static bool sides_open(bench *b) {
@@ -122,7 +101,8 @@ static bool sides_open(bench *b) {
     return false;
 #ifdef BENCH_EMBREE
   for (int i = 0; i < 2; i++)
-    if ((b->embree[i] = embree_moving_open(&b->mesh, (uint32_t)b->options.threads, i == 0)) == NULL) return false;
+    if ((b->embree[i] = embree_moving_open(&b->mesh, (uint32_t)b->shared->options.threads, i == 0)) == NULL)
+      return false;
 #endif
   return true;
 }
@@ -156,45 +136,29 @@ static bool commit(bench *b, int side) {
   mesh.indices = NULL; /* as they were */
   if (slab_scene_update_mesh(b->scenes[side], 0, &mesh) != SLAB_OK ||
       slab_scene_commit(b->scenes[side], &how[side]) != SLAB_OK)
-    return failed_call(side_names[side]);
+    return move_failed(side_names[side]);
   return true;
 }
 
 /* round -1 and -2 warm up: the second refit is the first that finds memory to use again. */
 static bool run_rounds(bench *b) {
-  for (int round = -2; round < b->options.rounds; round++) {
+  for (int round = -2; round < b->shared->options.rounds; round++) {
     move(b, round);
     for (int k = 0; k < SIDES; k++) {
       const int side = (k * (round % 2 == 0 ? 1 : SIDES - 1) + round + SIDES) % SIDES;
       if (!take_part(side)) continue;
-      const double begin = timing_now(b->options.processor_time);
+      const double begin = timing_now(b->shared->options.processor_time);
       if (!commit(b, side)) return false;
-      if (round >= 0) b->times[side].seconds[b->times[side].rounds++] = timing_now(b->options.processor_time) - begin;
+      if (round >= 0)
+        b->times[side].seconds[b->times[side].rounds++] = timing_now(b->shared->options.processor_time) - begin;
     }
   }
   return true;
 }
 
-/* ---- what is printed ---- */
-
-static void save_row(const bench *b, const char *what, const char *side, const timing *t) {
-  char date[32] = "";
-  const time_t now = time(NULL);
-  const timing_summary s = timing_summarise(t);
-  struct tm parts;
-  if (b->csv == NULL) return;
-  if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  fprintf(b->csv, "%s,\"%s\",\"%s\",\"%s\",%s,%s,%s,%u,%s,%s,%d,%.4g,%.4g,%.4f\n", date, b->device.name,
-          b->device.driver, COMPILER, BENCH_COMMIT, b->options.processor_time ? "processor" : "wall", b->name,
-          b->mesh.count, what, side, t->rounds, 1e3 * s.best, 1e3 * s.median, s.spread);
-}
-
-static void print_row(const bench *b, const char *what, const char *side, const timing *t, const timing *refit) {
-  const timing_summary s = timing_summarise(t), of = timing_summarise(refit);
-  printf("  %-14s %-22s %9.3f ms %9.3f ms %7.2f M/s %7.2fx %7.2fx\n", what, side, 1e3 * s.best, 1e3 * s.median,
-         1e-6 * b->mesh.count / s.best, s.best / of.best, s.median / of.median);
-  fflush(stdout);
-  save_row(b, what, side, t);
+static void print_commits(const bench *b, int side) {
+  move_print(b->shared, &(move_row){b->name, b->mesh.count, "commit", side_names[side], &b->times[side],
+                                    &b->times[REFIT], b->mesh.count, "tri"});
 }
 
 /* ---- rays after it ---- */
@@ -207,14 +171,14 @@ typedef struct rays {
 
 static bool rays_cast(const bench *b, slab_scene *const scenes[2], rays *r, trace_set set) {
   timing times[2] = {{.rounds = 0}};
-  if (trace_rays_fill(scenes[0], set, SEED, RAY_SIDE, r->rays, r->hits[0], &r->n) != SLAB_OK)
-    return failed_call("rays");
-  for (int round = -1; round < b->options.rounds; round++)
+  if (trace_rays_fill(scenes[0], set, MOVE_SEED, MOVE_RAY_SIDE, r->rays, r->hits[0], &r->n) != SLAB_OK)
+    return move_failed("rays");
+  for (int round = -1; round < b->shared->options.rounds; round++)
     for (int k = 0; k < 2; k++) {
       const int side = (k + round + 2) % 2;
-      const double begin = timing_now(b->options.processor_time);
-      if (slab_closest(scenes[side], r->rays, r->n, r->hits[side], NULL) != SLAB_OK) return failed_call("closest");
-      if (round >= 0) times[side].seconds[times[side].rounds++] = timing_now(b->options.processor_time) - begin;
+      const double begin = timing_now(b->shared->options.processor_time);
+      if (slab_closest(scenes[side], r->rays, r->n, r->hits[side], NULL) != SLAB_OK) return move_failed("closest");
+      if (round >= 0) times[side].seconds[times[side].rounds++] = timing_now(b->shared->options.processor_time) - begin;
     }
   if (memcmp(r->hits[0], r->hits[1], r->n * sizeof *r->hits[0]) != 0) {
     fprintf(stderr, "bench_move: %s: hits after a refit differ from those after a build\n", b->name);
@@ -222,8 +186,9 @@ static bool rays_cast(const bench *b, slab_scene *const scenes[2], rays *r, trac
   }
   char what[32];
   snprintf(what, sizeof what, "%s rays", trace_set_names[set]);
-  print_row(b, what, "after refits", &times[0], &times[0]);
-  print_row(b, what, "after a build like it", &times[1], &times[0]);
+  for (int side = 0; side < 2; side++)
+    move_print(b->shared, &(move_row){b->name, b->mesh.count, what, after_names[side], &times[side], &times[0],
+                                      (double)r->n, "rays"});
   return true;
 }
 
@@ -231,10 +196,10 @@ static bool rays_cast(const bench *b, slab_scene *const scenes[2], rays *r, trac
 static bool run_rays(const bench *b) {
   slab_scene *scenes[2] = {b->scenes[REFIT], NULL};
   rays r = {0};
-  const size_t n = (size_t)RAY_SIDE * RAY_SIDE;
+  const size_t n = (size_t)MOVE_RAY_SIDE * MOVE_RAY_SIDE;
   r.rays = malloc(n * sizeof *r.rays);
   for (int i = 0; i < 2; i++) r.hits[i] = malloc(n * sizeof *r.hits[i]);
-  bool done = r.rays != NULL && r.hits[0] != NULL && r.hits[1] != NULL ? true : failed_memory();
+  bool done = r.rays != NULL && r.hits[0] != NULL && r.hits[1] != NULL ? true : move_out_of_memory();
   done = done && scene_open(b, SLAB_TREE_HIGH, &scenes[1]);
   done = done && rays_cast(b, scenes, &r, TRACE_PRIMARY) && rays_cast(b, scenes, &r, TRACE_RANDOM);
   slab_scene_destroy(scenes[1]);
@@ -245,11 +210,11 @@ static bool run_rays(const bench *b) {
 
 /* ---- a scene ---- */
 
-static bool run_scene(const bench *shared, const char *name) {
-  bench b = *shared;
+static bool run_scene(const move_bench *shared, const char *name) {
+  bench b = {.shared = shared};
   const char *slash = strrchr(name, '/');
   b.name = slash == NULL ? name : slash + 1;
-  if (!trace_scene_read(name, SEED, &b.mesh)) return false;
+  if (!trace_scene_read(name, MOVE_SEED, &b.mesh)) return false;
   bool done = b.mesh.kind == SLAB_TRIANGLE && b.mesh.count > 0;
   if (!done) fprintf(stderr, "bench_move: %s has no triangles\n", name);
   done = done && make_mesh(&b);
@@ -257,7 +222,7 @@ static bool run_scene(const bench *shared, const char *name) {
   done = done && sides_open(&b) && run_rounds(&b);
   if (done) printf("%s, %u triangles\n", b.name, b.mesh.count);
   for (int side = 0; done && side < SIDES; side++)
-    if (take_part(side)) print_row(&b, "commit", side_names[side], &b.times[side], &b.times[REFIT]);
+    if (take_part(side)) print_commits(&b, side);
   done = done && run_rays(&b);
   sides_close(&b);
   free(b.rest);
@@ -268,23 +233,24 @@ static bool run_scene(const bench *shared, const char *name) {
 /* ---- options ---- */
 
 static int usage(void) {
-  fprintf(stderr,
-          "usage: bench_move [OPTION...] [SCENE...]\n"
-          "SCENE is NAME:COUNT, a generated mesh, or a mesh file (default: terrain, torus and soup of 10,000 to\n"
-          "1,000,000 triangles)\n"
-          "  --rounds R        of each side (default 15)\n"
-          "  --threads T       of each side (default: all)\n"
-          "  --processor-time  of all threads together: for machines that are not quiet\n"
-          "  --csv FILE        for `./dev plot`\n");
+  fprintf(
+      stderr,
+      "usage: bench_move [OPTION...] [SCENE...]\n"
+      "SCENE is NAME:COUNT, a generated mesh, or a mesh file; or N*SCENE, that mesh placed N times (default: terrain,\n"
+      "torus and soup of 10,000 to 1,000,000 triangles, and 10,000 instances of a torus of 5,000)\n"
+      "  --rounds R        of each side (default 15)\n"
+      "  --threads T       of each side (default: all)\n"
+      "  --processor-time  of all threads together: for machines that are not quiet\n"
+      "  --csv FILE        for `./dev plot`\n");
   return 2;
 }
 
-static bool parse_options(int count, char **words, options *o) {
+static bool parse_options(int count, char **words, move_options *o) {
   static const char *const usual[] = {"terrain:10000",   "terrain:30000", "terrain:100000", "terrain:300000",
-                                      "terrain:1000000", "torus:1000000", "soup:1000000"};
-  *o = (options){.rounds = 15};
+                                      "terrain:1000000", "torus:1000000", "soup:1000000",   "10000*torus:5000"};
+  *o = (move_options){.rounds = 15};
   for (int i = 1; i < count; i++) {
-    if (words[i][0] != '-' && o->scene_count < SCENES_MAX)
+    if (words[i][0] != '-' && o->scene_count < MOVE_SCENES_MAX)
       o->scenes[o->scene_count++] = words[i];
     else if (strcmp(words[i], "--processor-time") == 0)
       o->processor_time = 1;
@@ -303,14 +269,14 @@ static bool parse_options(int count, char **words, options *o) {
 }
 
 int main(int count, char **words) {
-  bench b = {0};
+  move_bench b = {0};
   const int child = trace_scene_child(count, words);
   if (child >= 0) return child;
   if (!parse_options(count, words, &b.options)) return usage();
   const slab_context_options wanted = {.device = "cpu", .threads = (uint32_t)b.options.threads};
   bool done =
       slab_context_create(&wanted, &b.context) == SLAB_OK && slab_context_device(b.context, &b.device) == SLAB_OK;
-  if (!done) failed_call("device");
+  if (!done) move_failed("device");
   if (done && b.options.threads == 0) b.options.threads = (int)b.device.compute_units;
   done = done && csv_open("bench_move", b.options.csv, &b.csv);
   if (done && b.csv != NULL)
@@ -322,9 +288,13 @@ int main(int count, char **words) {
 #ifdef BENCH_EMBREE
     printf("against   Embree %s\n", embree_version());
 #endif
-    printf("  %-14s %-22s %12s %12s %11s %8s %8s\n", "", "", "best", "median", "triangles", "best", "median");
+    printf("  %-18s %-22s %12s %12s %14s %8s %8s\n", "", "", "best", "median", "by the best", "best", "median");
   }
-  for (int i = 0; done && i < b.options.scene_count; i++) done = run_scene(&b, b.options.scenes[i]);
+  for (int i = 0; done && i < b.options.scene_count; i++) {
+    const char *scene = b.options.scenes[i];
+    uint32_t n;
+    done = move_model(scene, &n) != NULL ? move_instances(&b, scene) : run_scene(&b, scene);
+  }
   done = csv_close("bench_move", b.options.csv, b.csv) && done;
   slab_context_destroy(b.context);
   return done ? 0 : 1;
