@@ -17,7 +17,7 @@
 #include "trace_scene.h"
 
 enum { OURS, EMBREE, EMBREE_PACKETS, SIDES };
-static const char *const side_names[SIDES] = {"ours", "Embree", "Embree, packets"};
+static const char *const side_names[SIDES] = {"ours", "Embree", "Embree packets"};
 #ifdef BENCH_EMBREE
 enum { SIDES_HERE = SIDES };
 #else
