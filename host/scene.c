@@ -200,14 +200,17 @@ static slab_status find(const slab_scene *scene, const char *function, uint32_t 
   return SLAB_OK;
 }
 
+static slab_status fail_kind(const char *function, uint32_t geometry, uint32_t kind, const char *wanted) {
+  return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u has primitives of another kind: %s, not %s", function, geometry,
+              noun_of(kind), wanted);
+}
+
 slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
   added_geometry *of = NULL;
   slab_status status = check_array(scene, a);
   if (status == SLAB_OK) status = find(scene, a->function, geometry, &of);
   if (status != SLAB_OK) return status;
-  if (of->kind != (uint32_t)a->kind)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: a primitive of geometry %u is a %s, not a %s", a->function, geometry,
-                noun_of(of->kind), a->noun);
+  if (of->kind != (uint32_t)a->kind) return fail_kind(a->function, geometry, of->kind, a->noun);
   if (of->count != a->count)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u primitives for geometry %u, which has %u", a->function, a->count,
                 geometry, of->count);
@@ -339,9 +342,7 @@ slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, co
   slab_status status = check_transforms(scene, function, transforms, n);
   if (status == SLAB_OK) status = find(scene, function, geometry, &of);
   if (status != SLAB_OK) return status;
-  if (of->group == NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u has no instances: its primitives are %ss", function, geometry,
-                noun_of(of->kind));
+  if (of->group == NULL) return fail_kind(function, geometry, of->kind, noun_of(SHAPE_INSTANCE));
   if (of->count != n)
     return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for geometry %u, which has %u instances", function, n,
                 geometry, of->count);

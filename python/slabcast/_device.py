@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from ctypes import byref, c_size_t, c_void_p
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from . import _library
 from ._library import Handle, InvalidArgument, index_of, library, must, word
@@ -52,17 +52,22 @@ def device_of(info: _library.DeviceInfo) -> Device:
     return Device(*texts, _library.DEVICE_TYPES[info.type], *numbers, *flags)  # type: ignore[call-arg]
 
 
-def devices() -> list[Device]:
-    """The devices, in the order in which Scene(device=index) counts them: the processor first, then OpenCL's."""
+def _listed(call: Callable[[Any, int, Any], int]) -> list[Device]:
+    """The devices that a function of the library writes to a list, a capacity and a count."""
     count = c_size_t()
-    must(library.slab_devices(None, 0, byref(count)))
+    must(call(None, 0, byref(count)))
     infos = (_library.DeviceInfo * count.value)()
-    must(library.slab_devices(infos, count.value, byref(count)))
+    must(call(infos, count.value, byref(count)))
     return [device_of(info) for info in infos[: count.value]]
 
 
-# Scenes of the same options stand in one context, so that one can be a model of the other. A forked process has its
-# own.
+def devices() -> list[Device]:
+    """The devices, in the order in which Scene(device=index) counts them: the processor first, then OpenCL's."""
+    return _listed(library.slab_devices)
+
+
+# Scenes on the same devices, by the same options, stand in one context, so that one can be a model of the other. The
+# keys are what devices are called by, and the devices. A forked process has its own.
 _contexts: weakref.WeakValueDictionary[tuple[object, ...], Handle] = weakref.WeakValueDictionary()
 _contexts_lock = threading.Lock()
 
@@ -77,6 +82,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_child)
 
 
+def _shared(made: Handle, options: tuple[object, ...]) -> Handle:
+    """The context that is there already on the same devices, whatever they were called by; else the new one."""
+    own = _listed(lambda *place: library.slab_context_devices(made.pointer, *place))
+    known = _contexts.setdefault((tuple(own), *options), made)
+    if known is made:
+        return made
+    # Two devices that nothing tells apart are not taken for one.
+    looks = [(device.name, device.platform) for device in devices()]
+    return known if all(looks.count((device.name, device.platform)) == 1 for device in own) else made
+
+
 def open_context(device: Any, threads: int, traversal: str, layout: str) -> Handle:
     """A context on a device, as Scene describes the arguments."""
     native = _library.ContextOptions(
@@ -86,15 +102,15 @@ def open_context(device: Any, threads: int, traversal: str, layout: str) -> Hand
     )
     context = c_void_p()
     if device is None or isinstance(device, (str, int)):
-        key = (os.getpid(), None if device is None else str(device), threads, traversal, layout)
+        options = os.getpid(), threads, traversal, layout
+        key = (None if device is None else str(device), *options)
         with _contexts_lock:
             known = _contexts.get(key)
-            if known is not None:
-                return known
-            native.device = None if device is None else str(device).encode()
-            must(library.slab_context_create(byref(native), byref(context)))
-            made = _contexts[key] = Handle(context, library.slab_context_destroy)
-            return made
+            if known is None:
+                native.device = None if device is None else str(device).encode()
+                must(library.slab_context_create(byref(native), byref(context)))
+                known = _contexts[key] = _shared(Handle(context, library.slab_context_destroy), options)
+            return known
     elif hasattr(device, "int_ptr") and hasattr(device, "context"):
         must(
             library.slab_context_create_cl(

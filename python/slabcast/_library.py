@@ -241,6 +241,7 @@ for _name, _arguments in {
     "context_create": (POINTER(ContextOptions), POINTER(c_void_p)),
     "context_create_cl": (c_void_p, c_void_p, c_void_p, POINTER(ContextOptions), POINTER(c_void_p)),
     "context_device": (c_void_p, POINTER(DeviceInfo)),
+    "context_devices": (c_void_p, c_void_p, c_size_t, POINTER(c_size_t)),
     "scene_create": (c_void_p, POINTER(c_void_p)),
     "scene_add_planes": _add,
     "scene_add_spheres": _add,

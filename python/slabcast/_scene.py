@@ -110,7 +110,7 @@ class Scene:
         self._lock = threading.Lock()  # of those who build
         self._skipped: list[int] = []
         self._counts: dict[int, int] = {}  # primitives of each geometry, by id
-        self._has_instances = False
+        self._instances: dict[int, int] = {}  # of each add_instances, by the id that it returned
         self._hits_per_ray = 8.0  # that all() makes room for; it grows
 
     # ---- geometry ----
@@ -159,9 +159,9 @@ class Scene:
         A hit on instance i and geometry g of the model has the geometry id + i * (geometries of the model) + g.
 
         Args:
-            model: another scene with the same options. It is committed now, and gets no more geometries; it can still
-                be updated and committed again, which this scene's next commit sees. It may have instances itself, on at
-                most four levels.
+            model: another scene on the same device, however that was named, with the same threads, traversal and
+                layout. It is committed now, and gets no more geometries; it can still be updated and committed again,
+                which this scene's next commit sees. It may have instances itself, on at most four levels.
             transforms: (..., 3, 4) or (..., 4, 4) affine maps from the model's space to this one's, such as NumPy's and
                 trimesh's: they are multiplied with column vectors. The last row of (4, 4) is 0, 0, 0, 1.
             mask: rays whose mask has a bit in common see the instances; 0: all bits. Masks of the model's geometries
@@ -171,7 +171,6 @@ class Scene:
             raise InvalidArgument(f"model is {model!r}, not a slabcast.Scene")
         array = _transforms(transforms)
         placed = model._committed()
-        self._has_instances = True
         n = word("the number of transforms", array.size // 12)
         return self._add(
             n,
@@ -180,6 +179,7 @@ class Scene:
             lambda scene, options, geometry: library.slab_scene_add_instances(
                 scene, placed.pointer, _address(array), n, options, geometry
             ),
+            self._instances,
         )
 
     def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, skip_invalid: bool) -> int:
@@ -191,7 +191,14 @@ class Scene:
             lambda scene, options, geometry: function(scene, _address(array), n, options, geometry),
         )
 
-    def _add(self, n: int, mask: int, skip_invalid: bool, call: Callable[[int, Any, Any], int]) -> int:
+    def _add(
+        self,
+        n: int,
+        mask: int,
+        skip_invalid: bool,
+        call: Callable[[int, Any, Any], int],
+        counts: Optional[dict[int, int]] = None,
+    ) -> int:
         geometry, skipped = c_uint32(), c_uint32()
         options = _library.GeometryOptions(
             word("mask", mask), bool(skip_invalid), cast(byref(skipped), POINTER(c_uint32))
@@ -199,7 +206,7 @@ class Scene:
         with self._lock:
             must(call(self._open().pointer, byref(options), byref(geometry)))
             self._skipped.append(skipped.value)
-            self._counts[geometry.value] = n
+            (self._counts if counts is None else counts)[geometry.value] = n
         return geometry.value
 
     # ---- changes ----
@@ -387,7 +394,7 @@ class Scene:
         counts each crossing once even through edges and vertices. In a scene of boxes, spheres and oriented boxes:
         whether it lies in one. Points on a surface of a mesh may be either."""
         scene = self._committed()
-        if self._has_instances:
+        if self._instances:
             raise InvalidState("contains: the scene has instances; ask their models, with points in the model's space")
         info = _stats(scene)
         array = float_array("points", points)
@@ -570,7 +577,10 @@ class Scene:
         if self._scene is None:
             return "<slabcast.Scene, closed>"
         state = "committed" if self._is_committed else "being built"
-        return f"<slabcast.Scene, {len(self._skipped)} geometries, {state}, on {self.device.name}>"
+        held = f"{len(self._skipped) - len(self._instances)} geometries"
+        if self._instances:
+            held += f", {sum(self._instances.values())} instances"
+        return f"<slabcast.Scene, {held}, {state}, on {self.device.name}>"
 
     # ---- pickle and copy ----
 
@@ -579,11 +589,13 @@ class Scene:
         must(library.slab_scene_pack(scene.pointer, None, 0, byref(size)))
         packed = np.empty(size.value, np.uint8)
         must(library.slab_scene_pack(scene.pointer, _address(packed), size, byref(size)))
-        return {"options": self._options, "skipped": self._skipped, "counts": self._counts, "packed": packed}
+        kept = {"skipped": self._skipped, "counts": self._counts, "instances": self._instances}
+        return {"options": self._options, "packed": packed, **kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._setup(state["options"])
         self._skipped, self._counts = list(state["skipped"]), dict(state["counts"])
+        self._instances = dict(state["instances"])
         packed, scene = state["packed"], c_void_p()
         if _address(packed) % 8:
             packed = packed.copy()

@@ -110,6 +110,63 @@ def test_a_model_stands_where_its_transforms_put_it():
     assert (outer.distance(at)[:6] == 9 - 6).all()
 
 
+def test_a_model_by_identity_keeps_its_bits(scene, rays):
+    placed = slabcast.Scene()
+    assert placed.add_instances(scene, np.eye(4)) == 0
+    for query in ("closest", "nearest", "distance", "any", "count", "interval"):
+        assert getattr(placed, query)(rays).tobytes() == getattr(scene, query)(rays).tobytes()
+    assert [part.tobytes() for part in placed.all(rays)] == [part.tobytes() for part in scene.all(rays)]
+    assert "0 geometries, 1 instances, committed" in repr(placed)
+    placed.add_spheres([0, 0, 0], 1)
+    placed.add_instances(scene, np.tile(np.eye(4), (3, 2, 1, 1)))
+    assert "1 geometries, 7 instances" in repr(placed) and "instance" not in repr(scene)
+
+
+def test_one_device_by_several_names_is_one():
+    first = slabcast.Scene("cpu")
+    first.add_spheres([0, 0, 0], 1)
+    for device in (0, "0", slabcast.devices()[0].name, slabcast.devices()[0].platform):
+        other = slabcast.Scene(device)
+        other.add_instances(first, np.eye(4))
+        assert other.distance([0, 0, 9], [0, 0, -1]) == 8
+    if slabcast.Scene().device == first.device:
+        slabcast.Scene().add_instances(first, np.eye(4))
+    for options in ({"threads": 1}, {"traversal": "single"}, {"layout": "compressed"}):
+        with pytest.raises(slabcast.InvalidArgument, match="another context"):
+            slabcast.Scene("cpu", **options).add_instances(first, np.eye(4))
+
+
+def test_casts_see_instances_before_or_after_a_move():
+    model, scene = slabcast.Scene("cpu"), slabcast.Scene("cpu")
+    model.add_mesh(*shapes.torus())
+    places = np.tile(np.eye(4, dtype=np.float32), (2, 60, 1, 1))
+    places[..., 0, 3] = np.arange(60) * 3
+    places[1, :, 2, 3] = 1
+    group = scene.add_instances(model, places[0])
+    at = np.stack([down(3 * i + 0.5 + 0.01 * k) for i in range(60) for k in range(50)])
+    states = []
+    for place in places:
+        scene.update_instances(group, place)
+        scene.commit()
+        states.append(scene.closest(at).tobytes())
+    seen, done = set(), threading.Event()
+
+    def cast():
+        while not done.is_set():
+            seen.add(scene.closest(at).tobytes())
+
+    casting = [threading.Thread(target=cast) for _ in range(3)]
+    for thread in casting:
+        thread.start()
+    for i in range(40):
+        scene.update_instances(group, places[i % 2])
+        scene.commit()
+    done.set()
+    for thread in casting:
+        thread.join()
+    assert states[0] != states[1] and seen and seen <= set(states)
+
+
 def test_bad_instances_are_refused(scene, rays):
     eye = np.eye(4)
     model = slabcast.Scene()
@@ -144,7 +201,7 @@ def test_updates_that_do_not_fit_are_refused(scene, rays):
         (lambda: scene.update_mesh(0, np.zeros((3, 3))), "vertices for the indices"),
         (lambda: scene.update_mesh(0, np.zeros((3, 3)), [[0, 1, 2]]), "1 primitives for geometry 0"),
         (lambda: scene.update_mesh(7, np.zeros((3, 3))), "geometry 7"),
-        (lambda: scene.update_boxes(0, [0, 0, 0], [1, 1, 1]), "not a box"),
+        (lambda: scene.update_boxes(0, [0, 0, 0], [1, 1, 1]), "triangle, not box"),
         (lambda: scene.disable(-1), "geometry is -1"),
     ):
         with pytest.raises(slabcast.InvalidArgument, match=match):

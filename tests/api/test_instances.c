@@ -511,6 +511,9 @@ static void bad_transforms_are_refused(void **state) {
   assert_status(slab_scene_update_instances(scene, geometry + 1, identity, 1), SLAB_INVALID_ARGUMENT);
   assert_mentions("one of an instance");
   assert_status(slab_scene_update_boxes(scene, geometry, &(slab_box){0}, 1), SLAB_INVALID_ARGUMENT);
+  assert_mentions("slab_scene_update_boxes: geometry 0 has primitives of another kind: instance, not box");
+  assert_status(slab_scene_update_instances(model, 1, identity, 1), SLAB_INVALID_ARGUMENT);
+  assert_mentions("slab_scene_update_instances: geometry 1 has primitives of another kind: box, not instance");
   commit(scene, SLAB_TREE_DEFAULT);
   assert_ok(slab_scene_info(scene, &stats));
   assert_int_equal(stats.geometries, 3);
