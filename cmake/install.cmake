@@ -45,7 +45,7 @@ install(
   FILES host/include/slabcast.h host/include/slabcast_types.h host/include/slabcast_cl.h
   TYPE INCLUDE COMPONENT development)
 set(slab_example_folder ${CMAKE_INSTALL_DATAROOTDIR}/doc/slabcast/examples)
-set(slab_examples closest enqueue helpers sight_lines picking culling)
+set(slab_examples closest enqueue helpers sight_lines picking culling robot_cell)
 list(TRANSFORM slab_examples REPLACE "(.+)" "examples/\\1.c")
 install(FILES ${slab_examples} DESTINATION ${slab_example_folder} COMPONENT development)
 # Of no package: those have a copyright file.

@@ -152,12 +152,28 @@ def save(name: str, picture: np.ndarray, label=None, colors: int = 256) -> None:
 # ---- the pictures ----
 
 
+def cloud(points: np.ndarray, shade: np.ndarray, camera: Camera, sizes) -> np.ndarray:
+    """Points in the night, the farthest first. sizes: (pixels, depth): so large is what is nearer."""
+    column, row, depth = camera.project(points)
+    picture = np.tile(NIGHT, (HEIGHT * FINE, WIDTH * FINE, 1))
+    order = np.argsort(-depth)
+    order = order[depth[order] > 0.5]
+    for size, nearer in sizes:
+        some = order[depth[order] < nearer]
+        for dx in range(size):
+            for dy in range(size):
+                x, y = (column[some] + dx).astype(int), (row[some] + dy).astype(int)
+                seen = (x >= 0) & (x < WIDTH * FINE) & (y >= 0) & (y < HEIGHT * FINE)
+                picture[y[seen], x[seen]] = shade[some[seen]]
+    return picture
+
+
 def lidar(work: Path) -> None:
     python("lidar", str(work / "sweep.ply"))
-    cloud = read_ply(work / "sweep.ply")["vertex"]
-    points = np.stack([cloud["x"], cloud["y"], cloud["z"]], axis=-1)
+    ply = read_ply(work / "sweep.ply")["vertex"]
+    points = np.stack([ply["x"], ply["y"], ply["z"]], axis=-1)
     camera = Camera((-4, -3.5, 12.5), (40, 1, -0.3), 46)
-    column, row, depth = camera.project(points)
+    depth = camera.project(points)[2]
     # Of each label the colours from the ground up to a height.
     shade = np.empty(points.shape)
     for label, top, *stops in (
@@ -167,20 +183,22 @@ def lidar(work: Path) -> None:
         (3, 4, 0x8A6A4A, 0xA98A66),
         (4, 7.5, 0x2FB565, 0xC8F58A),
     ):
-        own = cloud["label"] == label
+        own = ply["label"] == label
         shade[own] = ramp(points[own, 2] / top, *stops)
     shade = shade * (0.35 + 0.65 * np.exp(-np.maximum(depth - 15, 0) / 120))[:, None]
-    picture = np.tile(NIGHT, (HEIGHT * FINE, WIDTH * FINE, 1))
-    order = np.argsort(-depth)
-    order = order[depth[order] > 0.5]
-    for size, nearer in ((1, np.inf), (2, 60.0), (3, 22.0)):
-        some = order[depth[order] < nearer]
-        for dx in range(size):
-            for dy in range(size):
-                x, y = (column[some] + dx).astype(int), (row[some] + dy).astype(int)
-                seen = (x >= 0) & (x < WIDTH * FINE) & (y >= 0) & (y < HEIGHT * FINE)
-                picture[y[seen], x[seen]] = shade[some[seen]]
-    save("lidar", picture, colors=40)
+    save("lidar", cloud(points, shade, camera, ((1, np.inf), (2, 60.0), (3, 22.0))), colors=40)
+
+
+def robot_cell(work: Path) -> None:
+    run(str(BIN / "robot_cell"), str(work / "cloud.ply"), "5", "224")
+    ply = read_ply(work / "cloud.ply")["vertex"]
+    ply = ply[(np.abs(ply["x"]) < 3.05) & (ply["y"] < 2.15)]  # without the floor behind the fence
+    points = np.stack([ply["x"], ply["y"], ply["z"]], axis=-1)
+    shade = color(0x2B3A66, 0x4F7CC4, 0x9A7B52, 0)[ply["label"]]
+    arm = ply["label"] == 3
+    shade[arm] = ramp(ply["frame"][arm] / ply["frame"].max(), 0xF0406A, 0xFFB454, 0xFFF6C8, 0x8CE07A, 0x38C4F0)
+    camera = Camera((0.5, -5.4, 2.9), (0, 0.1, 0.62), 31)
+    save("robot_cell", cloud(points, shade, camera, ((2, np.inf), (3, 6.5))), colors=64)
 
 
 def sight_lines(work: Path) -> None:
@@ -303,6 +321,7 @@ PICTURES = {
     "inside": inside,
     "picking": picking,
     "culling": culling,
+    "robot_cell": robot_cell,
 }
 
 
