@@ -441,7 +441,8 @@ static void what_cannot_be_changed_is_refused(void **state) {
   assert_refused(slab_scene_update_spheres(scene, 2, spheres, 2), "geometry 2: the scene has 2");
   assert_refused(slab_scene_update_spheres(scene, 0, spheres, 3), "3 primitives for geometry 0, which has 2");
   assert_refused(slab_scene_update_spheres(scene, 0, spheres, 1), "1 primitives for geometry 0, which has 2");
-  assert_refused(slab_scene_update_boxes(scene, 0, boxes, 2), "geometry 0 has primitives of another kind: sphere, not box");
+  assert_refused(slab_scene_update_boxes(scene, 0, boxes, 2),
+                 "geometry 0 has primitives of another kind: sphere, not box");
   assert_refused(slab_scene_update_mesh(scene, 0, NULL), "slab_scene_update_mesh: mesh is NULL");
   assert_refused(slab_scene_update_mesh(scene, 0, &vertexless), "slab_scene_update_mesh: vertices is NULL");
   assert_refused(slab_scene_enable(NULL, 0, 1), "slab_scene_enable: scene is NULL");
