@@ -168,7 +168,7 @@ slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const 
 /* ---- changing ---- */
 
 static const char *noun_of(uint32_t kind) {
-#define NOUN_OF(shape, name, names, noun, rows, form, place, source) [shape] = noun,
+#define NOUN_OF(shape, name, names, noun, rows, form, place, source) [shape] = (noun),
   static const char *const nouns[] = {SHAPES(NOUN_OF)};
 #undef NOUN_OF
   return kind == SHAPE_INSTANCE ? "instance" : nouns[kind];

@@ -105,8 +105,8 @@ static void points_lie_on_what_is_first(void **state) {
     unsigned told[LABELS] = {0}, number, found[LABELS] = {0};
     bend((float)frame / (FRAMES - 1), arm, &crates[STACKED]);
     for (uint32_t i = 0; i < COUNT; i++) {
-      float at[3], away = 0;
-      uint8_t tags[2];
+      float at[3] = {0}, away = 0;
+      uint8_t tags[2] = {0};
       assert_true(fread(at, sizeof at, 1, file) == 1 && fread(tags, sizeof tags, 1, file) == 1);
       assert_int_equal(tags[1], frame);
       assert_true(tags[0] < LABELS);
