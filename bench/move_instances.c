@@ -160,9 +160,11 @@ static bool measure(repeated *r, const work *w, double units) {
 
 /* ---- hits ---- */
 
+#ifdef BENCH_EMBREE
 static bool is_same(const repeated *r, float t, float u) {
   return t == u || fabsf(t - u) <= DIFFER * fmaxf(r->size, fmaxf(t, u));
 }
+#endif
 
 /* Embree rounds differently, and its triangles are not watertight: rays whose t differs are counted. */
 static void compare_hits(const repeated *r) {

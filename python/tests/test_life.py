@@ -136,6 +136,14 @@ def test_one_device_by_several_names_is_one():
             slabcast.Scene("cpu", **options).add_instances(first, np.eye(4))
 
 
+def test_devices_that_nothing_tells_apart_are_not_taken_for_one(monkeypatch):
+    first = slabcast.Scene("cpu")
+    twins = slabcast.devices() * 2
+    monkeypatch.setattr("slabcast._device.devices", lambda: twins)
+    with pytest.raises(slabcast.InvalidArgument, match="another context"):
+        slabcast.Scene(0).add_instances(first, np.eye(4))
+
+
 def test_casts_see_instances_before_or_after_a_move():
     model, scene = slabcast.Scene("cpu"), slabcast.Scene("cpu")
     model.add_mesh(*shapes.torus())
