@@ -137,11 +137,11 @@ def test_one_device_by_several_names_is_one():
 
 
 def test_devices_that_nothing_tells_apart_are_not_taken_for_one(monkeypatch):
-    first = slabcast.Scene("cpu")
+    first = slabcast.Scene("cpu", threads=3)  # which no other test has: the names of its context are not known yet
     twins = slabcast.devices() * 2
     monkeypatch.setattr("slabcast._device.devices", lambda: twins)
     with pytest.raises(slabcast.InvalidArgument, match="another context"):
-        slabcast.Scene(0).add_instances(first, np.eye(4))
+        slabcast.Scene(0, threads=3).add_instances(first, np.eye(4))
 
 
 def test_casts_see_instances_before_or_after_a_move():
