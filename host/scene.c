@@ -85,11 +85,11 @@ slab_status scene_reserve(slab_scene *scene, uint32_t geometries) {
   return SLAB_OK;
 }
 
-void scene_append(slab_scene *scene, const added_geometry *a) {
+void scene_append(slab_scene *scene, const added_geometry *a, uint64_t ids) {
   added_geometry *to = &scene->added[scene->geometries++];
   *to = *a;
   to->id = (uint32_t)scene->ids;
-  scene->ids += a->group == NULL ? 1 : (uint64_t)a->count * a->group->geometries;
+  scene->ids += ids;
   scene->primitives += is_removed(a) ? 0 : a->count;
   scene->changed = scene->grown = true;
 }
@@ -130,7 +130,7 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
   if ((status = values_take(scene->context, a, &added.values, &dropped)) != SLAB_OK) return status;
   if (geometry != NULL) *geometry = (uint32_t)scene->ids;
   if (options->skipped != NULL) *options->skipped = dropped;
-  scene_append(scene, &added);
+  scene_append(scene, &added, 1);
   return SLAB_OK;
 }
 
@@ -295,11 +295,11 @@ static slab_status check_model(const slab_scene *scene, const char *function, co
   if (contains(model, scene))
     return fail(SLAB_INVALID_ARGUMENT, "%s: model is the scene itself, or contains it", function);
   if (atomic_load(&model->committed) == NULL) return fail(SLAB_INVALID_STATE, "%s: model is not committed", function);
+  if (model->grown) return fail(SLAB_INVALID_STATE, "%s: model has geometries that are not committed", function);
   return SLAB_OK;
 }
 
-/* Levels of models in each other, by what the last commits had. */
-static slab_status check_levels(const char *function, slab_scene *model) {
+slab_status scene_check_levels(const char *function, slab_scene *model) {
   scene_reading reading;
   const slab_status status = scene_enter(model, function, &reading);
   if (status != SLAB_OK) return status;
@@ -317,8 +317,8 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_transforms(scene, function, transforms, n);
   if (status == SLAB_OK) status = check_model(scene, function, model);
-  if (status == SLAB_OK) status = check_levels(function, model);
-  if (status == SLAB_OK) status = check_room(scene, function, n, (uint64_t)n * model->ids);
+  if (status == SLAB_OK) status = scene_check_levels(function, model);
+  if (status == SLAB_OK) status = check_room(scene, function, n, n * model->ids);
   if (status == SLAB_OK) status = scene_reserve(scene, scene->geometries + 1);
   if (status != SLAB_OK) return status;
   added_geometry added = {.kind = SHAPE_INSTANCE, .count = n, .enabled = true};
@@ -328,7 +328,7 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
   model->is_model = true;
   if (geometry != NULL) *geometry = (uint32_t)scene->ids;
   if (options != NULL && options->skipped != NULL) *options->skipped = 0;
-  scene_append(scene, &added);
+  scene_append(scene, &added, n * model->ids);
   return SLAB_OK;
 }
 

@@ -579,11 +579,13 @@ class Scene:
         must(library.slab_scene_pack(scene.pointer, None, 0, byref(size)))
         packed = np.empty(size.value, np.uint8)
         must(library.slab_scene_pack(scene.pointer, _address(packed), size, byref(size)))
-        return {"options": self._options, "skipped": self._skipped, "counts": self._counts, "packed": packed}
+        return {"options": self._options, "skipped": self._skipped, "counts": self._counts, "packed": packed,
+                "has_instances": self._has_instances}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._setup(state["options"])
         self._skipped, self._counts = list(state["skipped"]), dict(state["counts"])
+        self._has_instances = state["has_instances"]
         packed, scene = state["packed"], c_void_p()
         if _address(packed) % 8:
             packed = packed.copy()

@@ -3,132 +3,24 @@
 #include <math.h>
 #include <string.h>
 
-#include "adversarial.h"
 #include "expect.h"
 #include "harness.h"
+#include "nested.h"
 
-enum { RAYS = 300, ROUNDS = 6, SOME = 7, KINDS_IN_BVH = ADVERSARIAL_ALL_KINDS & ~(1 << SLAB_PLANE) };
+enum { RAYS = 300, ROUNDS = 6, SOME = NESTED_EACH };
 
 static void commit(slab_scene *scene, slab_tree tree) {
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
 }
 
-/* ---- transforms ---- */
-
 static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-
-static void turn_about_axis(float m[12], int axis, float angle) {
-  const int a = (axis + 1) % 3, b = (axis + 2) % 3;
-  float turned[12];
-  memcpy(turned, m, sizeof turned);
-  for (int k = 0; k < 4; k++) {
-    turned[4 * a + k] = cosf(angle) * m[4 * a + k] - sinf(angle) * m[4 * b + k];
-    turned[4 * b + k] = sinf(angle) * m[4 * a + k] + cosf(angle) * m[4 * b + k];
-  }
-  memcpy(m, turned, sizeof turned);
-}
-
-/* Scaled, mirrored, turned, moved, in any number of these ways, by much or by little. */
-static void random_transform(random_state *random, float m[12]) {
-  memcpy(m, identity, sizeof identity);
-  for (int i = 0; i < 3; i++)
-    if (random_below(random, 2) == 0) m[5 * i] = random_between(random, 0.25f, 2.0f);
-  if (random_below(random, 3) == 0) m[5 * random_below(random, 3)] *= -1;
-  if (random_below(random, 4) == 0) m[1] = random_between(random, -1, 1);
-  for (int i = 0; i < 3; i++)
-    if (random_below(random, 2) == 0) turn_about_axis(m, i, random_between(random, -3, 3));
-  for (int i = 0; i < 3; i++)
-    if (random_below(random, 4) != 0) m[4 * i + 3] = random_between(random, -4, 4);
-}
-
-/* The ray in front of an instance, given in its model's space. */
-static slab_ray ray_outside(const float m[12], slab_ray ray) {
-  slab_ray out = ray;
-  for (int i = 0; i < 3; i++) {
-    const float *row = m + 4 * i;
-    out.origin[i] = row[0] * ray.origin[0] + row[1] * ray.origin[1] + row[2] * ray.origin[2] + row[3];
-    out.direction[i] = row[0] * ray.direction[0] + row[1] * ray.direction[1] + row[2] * ray.direction[2];
-  }
-  return out;
-}
 
 /* ---- random scenes ---- */
 
-typedef struct world {
-  slab_context *context;
-  random_state random;
-  adversarial points[2];
-  slab_scene *scenes[4]; /* two models, a model of both, and the scene */
-  float inner[2][SOME][12], outer[2][SOME][12];
-  uint32_t outer_ids[2];
-  slab_tree trees[4];
-} world;
-
-static void random_transforms(random_state *random, float m[SOME][12]) {
-  for (int i = 0; i < SOME; i++) random_transform(random, m[i]);
-}
-
-static slab_geometry_options random_mask(random_state *random) {
-  return (slab_geometry_options){.mask = random_below(random, 2) == 0 ? 0 : 1 + random_below(random, 15)};
-}
-
-/* Adds instances of scenes[model] to scenes[to]. */
-static uint32_t add(world *w, int to, int model, float m[SOME][12]) {
-  uint32_t geometry = 0;
-  const slab_geometry_options options = random_mask(&w->random);
-  random_transforms(&w->random, m);
-  assert_ok(slab_scene_add_instances(w->scenes[to], w->scenes[model], m[0], SOME, &options, &geometry));
-  return geometry;
-}
-
-static void fill(world *w, int scene, unsigned kinds) {
-  assert_ok(adversarial_fill(&w->random, &w->points[scene % 2], kinds, 12, w->scenes[scene]));
-}
-
-static world world_begin(slab_context *context, random_state random, bool has_planes) {
-  world w = {.context = context, .random = random};
-  for (int i = 0; i < 4; i++) {
-    w.scenes[i] = harness_scene(context);
-    w.trees[i] = (slab_tree)random_below(&w.random, SLAB_TREE_HIGH + 1);
-  }
-  for (int i = 0; i < 2; i++) w.points[i] = adversarial_begin(&w.random, 0);
-  fill(&w, 0, has_planes ? ADVERSARIAL_ALL_KINDS : KINDS_IN_BVH);
-  fill(&w, 1, 1 << SLAB_TRIANGLE | 1 << SLAB_BOX);
-  commit(w.scenes[0], w.trees[0]);
-  commit(w.scenes[1], w.trees[1]);
-  add(&w, 2, 0, w.inner[0]);
-  fill(&w, 2, 1 << SLAB_TRIANGLE);
-  add(&w, 2, 1, w.inner[1]);
-  commit(w.scenes[2], w.trees[2]);
-  fill(&w, 3, 1 << SLAB_SPHERE | 1 << SLAB_BOX);
-  w.outer_ids[0] = add(&w, 3, 1, w.outer[0]);
-  fill(&w, 3, 1 << SLAB_OBB | 1 << SLAB_TRIANGLE);
-  w.outer_ids[1] = add(&w, 3, 2, w.outer[1]);
-  commit(w.scenes[3], w.trees[3]);
-  return w;
-}
-
-static void world_end(world *w) {
-  for (int i = 0; i < 4; i++) slab_scene_destroy(w->scenes[i]);
-}
-
-/* Rays at all of it: most come to an instance as they would to its model. */
-static void aim(world *w, slab_ray rays[RAYS]) {
-  for (int i = 0; i < RAYS; i++) {
-    const uint32_t k = random_below(&w->random, SOME), l = random_below(&w->random, SOME);
-    const int model = (int)random_below(&w->random, 2);
-    const slab_ray ray = adversarial_ray(&w->random, &w->points[model]);
-    switch (random_below(&w->random, 4)) {
-      case 0:
-        rays[i] = ray;
-        break;
-      case 1:
-        rays[i] = ray_outside(w->outer[0][k], ray);
-        break;
-      default:
-        rays[i] = ray_outside(w->outer[1][k], ray_outside(w->inner[model][l], ray));
-    }
-  }
+static nested nested_of(slab_context *context, random_state *random, bool has_planes) {
+  nested n;
+  assert_ok(nested_begin(&n, context, random_next(random), has_planes));
+  return n;
 }
 
 static uint32_t hits_in(const answers *a) {
@@ -138,14 +30,14 @@ static uint32_t hits_in(const answers *a) {
 }
 
 /* Every tree of the scene gives these answers. */
-static void assert_same_for_all_trees(world *w, const slab_ray *rays, const answers *want,
+static void assert_same_for_all_trees(nested *w, const slab_ray *rays, const answers *want,
                                       const slab_cast_options *options) {
   answers got = {0};
   size_t first = 0;
   for (int tree = SLAB_TREE_DEFAULT; tree <= SLAB_TREE_HIGH; tree++) {
-    assert_ok(
-        slab_scene_commit(w->scenes[3], &(slab_build_options){.tree = (slab_tree)tree, .update = SLAB_UPDATE_REBUILD}));
-    assert_ok(answers_cast_all(&got, w->scenes[3], rays, RAYS, options));
+    assert_ok(slab_scene_commit(w->scenes[NESTED_TOP],
+                                &(slab_build_options){.tree = (slab_tree)tree, .update = SLAB_UPDATE_REBUILD}));
+    assert_ok(answers_cast_all(&got, w->scenes[NESTED_TOP], rays, RAYS, options));
     for (int q = 0; q < ANSWER_QUERIES; q++)
       if (answers_differ(&got, want, (slab_query)q, &first) > 0)
         fail_msg("%s differs for tree %d, at ray %zu first", answer_name((slab_query)q), tree, first);
@@ -154,19 +46,20 @@ static void assert_same_for_all_trees(world *w, const slab_ray *rays, const answ
   answers_free(&got);
 }
 
-static uint32_t assert_answers(world *w) {
+static uint32_t assert_answers(nested *w) {
   slab_ray rays[RAYS];
   slab_primitive_id skips[RAYS];
   answers got = {0};
   uint32_t hits = 0;
   slab_scene_stats stats;
-  assert_ok(slab_scene_info(w->scenes[3], &stats));
-  aim(w, rays);
-  for (int i = 0; i < RAYS; i++)
+  assert_ok(slab_scene_info(w->scenes[NESTED_TOP], &stats));
+  for (int i = 0; i < RAYS; i++) {
+    rays[i] = nested_ray(w);
     skips[i] = (slab_primitive_id){random_below(&w->random, 12), random_below(&w->random, stats.geometries + 1)};
+  }
   const slab_cast_options plain = {0}, some = adversarial_options(&w->random, skips), *options[] = {&plain, &some};
   for (int o = 0; o < 2; o++) {
-    expect_cast(w->scenes[3], rays, RAYS, options[o], &got);
+    expect_cast(w->scenes[NESTED_TOP], rays, RAYS, options[o], &got);
     assert_same_for_all_trees(w, rays, &got, options[o]);
     hits += hits_in(&got);
   }
@@ -180,9 +73,9 @@ static void instances_answer_as_the_reference(void **state) {
   slab_context *context = harness_context();
   uint32_t hits = 0;
   for (int round = 0; round < ROUNDS; round++) {
-    world w = world_begin(context, random_seed(random_next(&random)), round % 2 == 0);
+    nested w = nested_of(context, &random, round % 2 == 0);
     hits += assert_answers(&w);
-    world_end(&w);
+    nested_end(&w);
   }
   print_message("%u of %d rays hit\n", hits, 2 * ROUNDS * RAYS);
   assert_true(hits > ROUNDS * RAYS / 4);
@@ -195,25 +88,25 @@ static void instances_change(void **state) {
   random_state random = harness_stream(__func__);
   slab_context *context = harness_context();
   for (int round = 0; round < ROUNDS / 3; round++) {
-    world w = world_begin(context, random_seed(random_next(&random)), true);
-    slab_scene *scene = w.scenes[3];
-    random_transforms(&w.random, w.outer[0]);
+    nested w = nested_of(context, &random, true);
+    slab_scene *scene = w.scenes[NESTED_TOP];
+    nested_transforms(&w.random, w.outer[0]);
     assert_ok(slab_scene_update_instances(scene, w.outer_ids[0], w.outer[0][0], SOME));
-    commit(scene, w.trees[3]);
+    commit(scene, w.trees[NESTED_TOP]);
     assert_answers(&w);
     assert_ok(slab_scene_enable(scene, w.outer_ids[0], 0));
-    commit(scene, w.trees[3]);
+    commit(scene, w.trees[NESTED_TOP]);
     assert_answers(&w);
     assert_ok(slab_scene_enable(scene, w.outer_ids[0], 1));
     assert_ok(slab_scene_enable(w.scenes[0], 0, 0));
     commit(w.scenes[0], w.trees[0]);
     commit(w.scenes[2], w.trees[2]);
-    commit(scene, w.trees[3]);
+    commit(scene, w.trees[NESTED_TOP]);
     assert_answers(&w);
     assert_ok(slab_scene_remove(scene, w.outer_ids[1]));
-    commit(scene, w.trees[3]);
+    commit(scene, w.trees[NESTED_TOP]);
     assert_answers(&w);
-    world_end(&w);
+    nested_end(&w);
   }
   slab_context_destroy(context);
 }
@@ -253,7 +146,7 @@ static void exact_transforms_keep_the_models_bits(void **state) {
         ray.origin[k] = (float)random_below(&random, 1025) / 64.0f - 8.0f;
         ray.direction[k] = random_between(&random, -2, 2) - ray.origin[k];
       }
-      const slab_ray outside = ray_outside(maps[t], ray);
+      const slab_ray outside = nested_ray_outside(maps[t], ray);
       slab_hit want, got;
       assert_ok(slab_closest(model, &ray, 1, &want, NULL));
       assert_ok(slab_closest(scene, &outside, 1, &got, NULL));
@@ -301,7 +194,7 @@ static void instances_look_like_copies(void **state) {
     for (int k = 0; k < 3; k++) corners[i][k] = random_between(&random, -1, 1);
   add_mapped(model, corners, identity);
   commit(model, SLAB_TREE_HIGH);
-  random_transforms(&random, m);
+  nested_transforms(&random, m);
   assert_ok(slab_scene_add_instances(scene, model, m[0], SOME, NULL, NULL));
   for (int n = 0; n < SOME; n++) add_mapped(copies, corners, m[n]);
   commit(scene, SLAB_TREE_HIGH);
@@ -531,6 +424,11 @@ static void bad_models_are_refused(void **state) {
   slab_scene *inner = harness_scene(context);
   assert_status(slab_scene_add_instances(model, inner, identity, 1, NULL, NULL), SLAB_INVALID_STATE);
   assert_mentions("not committed");
+  assert_ok(slab_scene_add_boxes(foreign, &(slab_box){{0, 0, 0}, {1, 1, 1}}, 1, NULL, NULL));
+  slab_scene *elsewhere = harness_scene(other);
+  assert_status(slab_scene_add_instances(elsewhere, foreign, identity, 1, NULL, NULL), SLAB_INVALID_STATE);
+  assert_mentions("geometries that are not committed");
+  slab_scene_destroy(elsewhere);
   assert_ok(slab_scene_add_spheres(inner, &(slab_sphere){{0, 0, 0}, 1}, 1, NULL, NULL));
   commit(inner, SLAB_TREE_DEFAULT);
   assert_status(slab_scene_add_instances(model, inner, NULL, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
