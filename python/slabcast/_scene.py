@@ -579,8 +579,13 @@ class Scene:
         must(library.slab_scene_pack(scene.pointer, None, 0, byref(size)))
         packed = np.empty(size.value, np.uint8)
         must(library.slab_scene_pack(scene.pointer, _address(packed), size, byref(size)))
-        return {"options": self._options, "skipped": self._skipped, "counts": self._counts, "packed": packed,
-                "has_instances": self._has_instances}
+        return {
+            "options": self._options,
+            "skipped": self._skipped,
+            "counts": self._counts,
+            "packed": packed,
+            "has_instances": self._has_instances,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._setup(state["options"])
