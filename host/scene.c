@@ -272,12 +272,22 @@ slab_status slab_scene_remove(slab_scene *scene, uint32_t geometry) {
 
 /* ---- instances ---- */
 
-/* Whether a scene is this one, or has it as a model. */
+static bool contains(const slab_scene *scene, const slab_scene *model);
+
+static bool snapshots_contain(const snapshot *s, const slab_scene *model) {
+  for (; s != NULL; s = s->older)
+    for (uint32_t g = 0; g < s->geometries; g++)
+      if (s->models[g].snapshot != NULL && contains(s->models[g].scene, model)) return true;
+  return false;
+}
+
+/* Whether a scene is this one, or has it as a model, or a snapshot of it that is still there has: scenes that retain
+ * each other would live for ever. */
 static bool contains(const slab_scene *scene, const slab_scene *model) {
   if (scene == model) return true;
   for (uint32_t g = 0; g < scene->geometries; g++)
     if (scene->added[g].group != NULL && contains(scene->added[g].group->model, model)) return true;
-  return false;
+  return snapshots_contain(atomic_load(&scene->committed), model) || snapshots_contain(scene->replaced, model);
 }
 
 static slab_status check_transforms(const slab_scene *scene, const char *function, const float *transforms,
@@ -293,7 +303,8 @@ static slab_status check_model(const slab_scene *scene, const char *function, co
   if (model->context != scene->context)
     return fail(SLAB_INVALID_ARGUMENT, "%s: model is a scene of another context", function);
   if (contains(model, scene))
-    return fail(SLAB_INVALID_ARGUMENT, "%s: model is the scene itself, or contains it", function);
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model is the scene itself, or contains it, now or at its last commit",
+                function);
   if (atomic_load(&model->committed) == NULL) return fail(SLAB_INVALID_STATE, "%s: model is not committed", function);
   if (model->grown) return fail(SLAB_INVALID_STATE, "%s: model has geometries that are not committed", function);
   return SLAB_OK;

@@ -388,7 +388,6 @@ static slab_status take_geometries(const unpacking *u, slab_scene *scene, const 
   for (uint32_t g = 0; g < h->geometries && status == SLAB_OK; g++) {
     const serialized_geometry *e = &table[g];
     if (!is_entry(e, numbered->primitives, scene->ids)) return refuse("the packed scene's table is not one");
-    if (e->kind == SHAPE_INSTANCE && h->nodes > 0) return refuse_table();
     numbered->table[g] =
         (geometry_entry){.kind = e->kind, .count = e->count, .global_id_base = (uint32_t)numbered->primitives};
     numbered->primitives += e->count;
@@ -405,6 +404,7 @@ static slab_status take_tree(snapshot *scene, const serialized_header *h, const 
                   .sah_cost = h->sah_cost,
                   .node_occupancy = h->node_occupancy,
                   .block_occupancy = h->block_occupancy};
+  if (scene->has_instances) return refuse_table();
   memcpy(t.outside, h->outside, sizeof h->outside);
   scene->tree = (slab_tree)h->tree;
   scene->built_cost = h->built_cost;

@@ -103,9 +103,11 @@ static void instances_change(void **state) {
     commit(w.scenes[2], w.trees[2]);
     commit(scene, w.trees[NESTED_TOP]);
     assert_answers(&w);
-    assert_ok(slab_scene_remove(scene, w.outer_ids[1]));
-    commit(scene, w.trees[NESTED_TOP]);
-    assert_answers(&w);
+    for (int i = 1; i >= 0; i--) { /* ids stay what they are when nothing is left of the instances */
+      assert_ok(slab_scene_remove(scene, w.outer_ids[i]));
+      commit(scene, w.trees[NESTED_TOP]);
+      assert_answers(&w);
+    }
     nested_end(&w);
   }
   slab_context_destroy(context);
@@ -437,6 +439,13 @@ static void bad_models_are_refused(void **state) {
   assert_status(slab_scene_add_instances(inner, model, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
   assert_status(slab_scene_add_spheres(inner, &(slab_sphere){{0, 0, 0}, 1}, 1, NULL, NULL), SLAB_INVALID_STATE);
   assert_mentions("is a model");
+  assert_ok(slab_scene_remove(model, 0)); /* which its last commit still has */
+  assert_status(slab_scene_add_instances(inner, model, identity, 1, NULL, NULL), SLAB_INVALID_ARGUMENT);
+  assert_mentions("contains it");
+  slab_scene_destroy(model);
+  model = harness_scene(context);
+  assert_ok(slab_scene_add_instances(model, inner, identity, 1, NULL, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
   slab_scene_destroy(inner);
   for (int level = 2; level <= 5; level++) { /* `model` is level 1 */
     slab_scene *outer = harness_scene(context);

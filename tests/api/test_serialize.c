@@ -187,6 +187,22 @@ static void instances_suit_the_other_layout(void **state) {
   slab_context_destroy(here);
 }
 
+/* Ids are all that is left of instances that were removed. */
+static void a_scene_that_had_instances_answers_alike(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  random_state random = harness_stream(__func__);
+  nested n = nested_of(context, &random);
+  slab_scene *top = n.scenes[NESTED_TOP];
+  for (int i = 0; i < 2; i++) assert_ok(slab_scene_remove(top, n.outer_ids[i]));
+  assert_ok(slab_scene_commit(top, &(slab_build_options){.tree = SLAB_TREE_HIGH}));
+  slab_scene *copy = copied(top, context);
+  assert_same_nested_answers(&n, copy);
+  slab_scene_destroy(copy);
+  nested_end(&n);
+  slab_context_destroy(context);
+}
+
 /* A model is packed once, however often and on however many levels it stands in a scene. */
 static void a_model_is_packed_once(void **state) {
   static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
@@ -486,6 +502,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scenes_with_instances_answer_alike),
       cmocka_unit_test(instances_suit_the_other_layout),
+      cmocka_unit_test(a_scene_that_had_instances_answers_alike),
       cmocka_unit_test(a_model_is_packed_once),
       cmocka_unit_test(damaged_models_are_refused),
       cmocka_unit_test(unpacked_scenes_answer_alike),
