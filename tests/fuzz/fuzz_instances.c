@@ -1,6 +1,7 @@
 /* Sequences of calls on scenes that stand in each other. The bytes select scenes, calls and arguments, in any order,
  * valid or not. Each call must return the status that its place in the sequence requires, each result must equal the
  * CPU reference's, must not be wrong by the oracle, and must be that of the scene packed and unpacked. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,6 +221,7 @@ static void judge(player *p, slab_scene *scene, slab_query query, const slab_ray
   slab_check_report report;
   const uint64_t *offsets = query == SLAB_ALL ? a->offsets : NULL;
   claim(said(p, slab_check(scene, query, rays, a->n, answers_of(a, query), offsets, options, &report)) == SLAB_OK);
+  if (report.mismatches + report.oracle_wrong > 0) fprintf(stderr, "%s: %s\n", answer_name(query), report.text);
   claim(report.rays == a->n && report.mismatches == 0 && report.oracle_wrong == 0);
 }
 
