@@ -42,8 +42,9 @@ static void describe(oracle_item *item, uint32_t index, member *m) {
   m->root = index;
   for (int i = 0; i < 3; i++) {
     const int j = (i + 1) % 3, k = (i + 2) % 3;
-    /* an edge between equal points is no boundary */
-    const bool open = view.sign[i] == 0 && !is_apart(&view, j, k) && !same_point(point[j], point[k]);
+    /* an edge between equal points is no boundary; where products underflow any edge may have any sign */
+    const bool moves = !is_apart(&view, j, k) || fabs(view.edge[i]) <= 0x1p-140;
+    const bool open = view.sign[i] == 0 && moves && !same_point(point[j], point[k]);
     m->edge[i] = (corner_edge){point[j], point[k], open};
     turns += oracle_edge_sign((double)(float)view.x[j], (double)(float)view.y[j], (double)(float)view.x[k],
                               (double)(float)view.y[k]);

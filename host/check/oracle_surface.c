@@ -278,7 +278,7 @@ bool oracle_triangle(const oracle_line *line, const oracle_question *question, c
   }
   if ((left && right) || !(left || right || open)) return false;
   item->verdict = open ? ORACLE_UNDECIDED : ORACLE_HIT;
-  item->joinable = open && !question->closed && !has_small_product(&view); /* whose edges may have any sign */
+  item->joinable = open && !question->closed;
   item->facing = oracle_view_area(&view, error, &sum) > 0.0 ? -sign_of(sum) : 0;
   if (!open) item->facing = left ? -1 : 1;
   item->t = triangle_time(line, triangle, &view);

@@ -228,6 +228,39 @@ static void instances_look_like_copies(void **state) {
   slab_context_destroy(context);
 }
 
+/* What a model 1e5 from its own origin has at its border is hit by rays that a ray's rounding in the model's space,
+ * 0.004 there, moves onto it: its gate has room for that. Only the oracle can tell, since it has no gates. */
+static void borders_far_from_a_models_origin_are_hit(void **state) {
+  const float c = 0.8660254f, s = 0.5f, far = 1e5f;
+  const float m[12] = {1, 0, 0, -far, 0, c, -s, -c * far, 0, s, c, -s * far};
+  const slab_box tile = {{far, far, 0}, {far + 1, far + 1, 0.5f}};
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
+  slab_ray rays[CLOSE_RAYS];
+  answers got = {0};
+  assert_ok(slab_scene_add_boxes(model, &tile, 1, NULL, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_add_instances(scene, model, m, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  for (int i = 0; i < CLOSE_RAYS; i++) {
+    const float at[3] = {(float)(i % 2) + random_between(&random, -0.005f, 0.005f), random_between(&random, 0.1f, 0.6f),
+                         random_between(&random, 0.1f, 0.6f)};
+    rays[i] = (slab_ray){.t_max = INFINITY};
+    for (int k = 0; k < 3; k++) {
+      rays[i].origin[k] = k == 0 ? at[0] : random_between(&random, -4, 4); /* along the border */
+      rays[i].direction[k] = at[k] - rays[i].origin[k];
+    }
+  }
+  expect_cast(scene, rays, CLOSE_RAYS, NULL, &got);
+  assert_true(hits_in(&got) > CLOSE_RAYS / 4);
+  answers_free(&got);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
 /* More instances than a block has, in one place, with a gate and without: a ray counts them all. */
 static void crowds_are_counted(void **state) {
   static float m[CROWD][12];
@@ -471,6 +504,7 @@ int main(void) {
       cmocka_unit_test(instances_change),
       cmocka_unit_test(instances_look_like_copies),
       cmocka_unit_test(crowds_are_counted),
+      cmocka_unit_test(borders_far_from_a_models_origin_are_hit),
       cmocka_unit_test(exact_transforms_keep_the_models_bits),
       cmocka_unit_test(ids_name_instance_and_geometry),
       cmocka_unit_test(a_model_is_what_it_was_at_the_commit),
