@@ -109,14 +109,14 @@ void oracle_measure(oracle_scene *scene) {
 
 /* ---- gates --------------------------------------------------------------------------- */
 
-/* Times at which a line is between two planes, and their error. */
+/* A line in the model's space along one axis, and when it is between the bounds there. */
 typedef struct between {
-  double near, far, error;
+  double near, far, error; /* of both times; infinite where the line is about parallel to the planes */
+  double inside, speed;    /* then: how far it is certainly inside at t = 0, and how fast it may leave */
 } between;
 
-/* The line in the model's space along one axis, and the bounds there. False where nothing is certain. */
-static bool pass_between(const oracle_line *outer, const oracle_instance *instance, const oracle_scene *model, int axis,
-                         between *times) {
+static between pass_between(const oracle_line *outer, const oracle_instance *instance, const oracle_scene *model,
+                            int axis) {
   const double beside = 0x1p-20 * fmax(fabs(model->lower[axis]), fabs(model->upper[axis]));
   const double lower = model->lower[axis] - beside, upper = model->upper[axis] + beside;
   double at = 0.0, along = 0.0, at_error = 0.0, along_error = 0.0;
@@ -127,29 +127,31 @@ static bool pass_between(const oracle_line *outer, const oracle_instance *instan
     at_error += FINE * fabs(b * from);
     along_error += FINE * fabs(b * outer->direction[k]);
   }
-  *times = (between){-INFINITY, INFINITY, 0.0};
-  if (along == 0.0 && along_error == 0.0) return lower + at_error <= at && at <= upper - at_error;
-  if (fabs(along) <= 0x1p20 * along_error) return false;
-  times->near = ((along > 0.0 ? lower : upper) - at) / along;
-  times->far = ((along > 0.0 ? upper : lower) - at) / along;
-  times->error = 2.0 * (at_error + FINE * (fabs(lower) + fabs(upper))) / fabs(along) +
-                 2.0 * fmax(fabs(times->near), fabs(times->far)) * along_error / fabs(along);
-  return true;
+  if (fabs(along) <= 4.0 * along_error)
+    return (between){-INFINITY, INFINITY, 0.0, fmin(at - lower, upper - at) - at_error, fabs(along) + along_error};
+  const double near = ((along > 0.0 ? lower : upper) - at) / along, far = ((along > 0.0 ? upper : lower) - at) / along;
+  const double error =
+      2.0 / fabs(along) * (at_error + FINE * (fabs(lower) + fabs(upper)) + fmax(fabs(near), fabs(far)) * along_error);
+  return (between){near, far, error, 0.0, 0.0};
 }
 
 /* Whether the ray certainly passes the gate. */
 static bool passes(const oracle_line *outer, const oracle_instance *instance, const oracle_scene *model) {
+  double enter = outer->t_min.hi, leave = outer->t_max.lo;
   between times[3];
   if (model->open) return true;
   for (int i = 0; i < 3; i++) {
-    if (!pass_between(outer, instance, model, i, &times[i])) return false;
+    times[i] = pass_between(outer, instance, model, i);
     const double near = times[i].near + times[i].error, far = times[i].far - times[i].error;
-    if (!(near + 4.0 * ORACLE_U * fabs(near) <= outer->t_max.lo) && near > -INFINITY) return false;
-    if (!(far - 4.0 * ORACLE_U * fabs(far) >= outer->t_min.hi) && far < INFINITY) return false;
+    if (near + 4.0 * ORACLE_U * fabs(near) > outer->t_max.lo || far - 4.0 * ORACLE_U * fabs(far) < outer->t_min.hi)
+      return false;
+    for (int j = 0; j < i; j++)
+      if (near > times[j].far - times[j].error || times[j].near + times[j].error > far) return false;
+    enter = fmax(enter, near);
+    leave = fmin(leave, far);
   }
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      if (i != j && !(times[i].near + times[i].error <= times[j].far - times[j].error)) return false;
+    if (times[i].inside < times[i].speed * fmax(fabs(enter), fabs(leave))) return false;
   return true;
 }
 
