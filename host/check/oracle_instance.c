@@ -196,8 +196,8 @@ bool oracle_line_enter(const oracle_line *outer, const oracle_instance *instance
   inner->instance = instance;
   inner->told = inner->back * outer->told;
   inner->enter = enters_before(outer, instance, model);
-  inner->certain = outer->certain && outer->t_min.lo == outer->t_min.hi && outer->t_max.lo == outer->t_max.hi &&
-                   passes(outer, instance, model);
+  inner->certain = inner->certain && outer->certain && outer->t_min.lo == outer->t_min.hi &&
+                   outer->t_max.lo == outer->t_max.hi && passes(outer, instance, model);
   return true;
 }
 
@@ -218,11 +218,11 @@ static double raised(const oracle_line *inner, double t) {
 
 void oracle_tell_outside(oracle_item *item) {
   const oracle_line *line = item->line;
-  if (line->outer == NULL) return;
   if (!line->certain) {
     item->verdict = oracle_both(item->verdict, ORACLE_UNDECIDED);
     item->joinable = false;
   }
+  if (line->outer == NULL) return;
   for (; line->outer != NULL; line = line->outer) {
     item->t.hi = raised(line, item->t.hi);
     item->leave.hi = raised(line, item->leave.hi);

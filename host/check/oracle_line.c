@@ -172,6 +172,6 @@ oracle_state oracle_line_prepare(const slab_ray *ray, oracle_line *line) {
   line->told = line->back;
   line->outer = NULL;
   line->instance = NULL;
-  line->certain = true;
+  line->certain = line->t_min.hi <= line->t_max.lo; /* else the ends, rounded inward, may leave no range */
   return ORACLE_RAY_VALID;
 }

@@ -38,7 +38,7 @@ typedef struct oracle_line {
   const struct oracle_line *outer; /* NULL: the ray of the scene */
   const oracle_instance *instance;
   double enter; /* the ray outside enters the instance's gate not later */
-  bool certain; /* it certainly passes that gate, and those outside */
+  bool certain; /* it certainly passes that gate, and those outside, and its range is certainly not empty */
 } oracle_line;
 
 typedef enum oracle_state { ORACLE_RAY_VALID, ORACLE_RAY_EMPTY, ORACLE_RAY_INVALID } oracle_state;
