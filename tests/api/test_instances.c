@@ -82,6 +82,30 @@ static void instances_answer_as_the_reference(void **state) {
   slab_context_destroy(context);
 }
 
+static void assert_answers_with(const slab_context_options *options, random_state *random) {
+  slab_context *context = NULL;
+  assert_ok(slab_context_create(options, &context));
+  nested w = nested_of(context, random, true);
+  assert_answers(&w);
+  nested_end(&w);
+  slab_context_destroy(context);
+}
+
+/* Models whose trees have another layout, or are on the device alone, are laid out for the scene that they stand in. */
+static void instances_answer_alike_whatever_their_models_are(void **state) {
+  (void)state;
+  random_state random = harness_stream(__func__);
+  const uint32_t lanes = harness_width();
+  assert_answers_with(&(slab_context_options){.lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED}, &random);
+  assert_answers_with(&(slab_context_options){.lane_width = lanes, .copy = 1}, &random);
+}
+
+static void instances_answer_on_all_devices(void **state) {
+  (void)state;
+  random_state random = harness_stream(__func__);
+  assert_answers_with(&(slab_context_options){.device = "all", .launch_rays = 64}, &random);
+}
+
 /* Transforms are replaced, instances are disabled, enabled and removed, and a model is committed anew. */
 static void instances_change(void **state) {
   (void)state;
@@ -110,6 +134,52 @@ static void instances_change(void **state) {
     }
     nested_end(&w);
   }
+  slab_context_destroy(context);
+}
+
+enum { TILES = 1500 };
+
+static void tiles_at(slab_box tiles[TILES], float height) {
+  for (uint32_t i = 0; i < TILES; i++) {
+    const float x = (float)(i % 40), y = (float)(i / 40);
+    tiles[i] = (slab_box){{x, y, height}, {x + 0.5f, y + 0.5f, height + (x + y) / 64}};
+  }
+}
+
+/* A model and the scene that it stands in have trees that are refitted, or would be. */
+static void tiles_move_in_a_scene_and_in_its_model(void **state) {
+  static slab_box tiles[TILES];
+  const float apart[2][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, {0, 2, 0, 3, -2, 0, 0, 5, 0, 0, 2, 30}};
+  const slab_build_options fast = {.tree = SLAB_TREE_FAST}, refit = {.update = SLAB_UPDATE_REFIT};
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
+  tiles_at(tiles, 0);
+  assert_ok(slab_scene_add_boxes(model, tiles, TILES, NULL, NULL));
+  assert_ok(slab_scene_commit(model, &fast));
+  assert_ok(slab_scene_add_boxes(scene, tiles, TILES, NULL, NULL));
+  assert_ok(slab_scene_add_instances(scene, model, apart[0], 2, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &fast));
+  for (int step = 0; step < 6; step++) {
+    slab_ray rays[RAYS];
+    answers got = {0};
+    tiles_at(tiles, (float)(step + 1));
+    if (step % 3 != 1) assert_ok(slab_scene_update_boxes(model, 0, tiles, TILES));
+    if (step % 3 != 2) assert_ok(slab_scene_update_boxes(scene, 0, tiles, TILES));
+    assert_ok(slab_scene_commit(model, &refit));
+    assert_ok(slab_scene_commit(scene, &refit));
+    for (int i = 0; i < RAYS; i++)
+      rays[i] = (slab_ray){{random_between(&random, 0, 40), random_between(&random, 0, 38), 99},
+                           0,
+                           {random_between(&random, -0.1f, 0.1f), random_between(&random, -0.1f, 0.1f), -1},
+                           INFINITY};
+    expect_cast(scene, rays, RAYS, NULL, &got);
+    assert_true(hits_in(&got) > RAYS / 8);
+    answers_free(&got);
+  }
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
   slab_context_destroy(context);
 }
 
@@ -501,7 +571,10 @@ static void bad_models_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(instances_answer_as_the_reference),
+      cmocka_unit_test(instances_answer_alike_whatever_their_models_are),
+      cmocka_unit_test(instances_answer_on_all_devices),
       cmocka_unit_test(instances_change),
+      cmocka_unit_test(tiles_move_in_a_scene_and_in_its_model),
       cmocka_unit_test(instances_look_like_copies),
       cmocka_unit_test(crowds_are_counted),
       cmocka_unit_test(borders_far_from_a_models_origin_are_hit),
