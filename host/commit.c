@@ -55,6 +55,7 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
   s->geometries = s->entries = scene->geometries;
   s->ids = (uint32_t)scene->ids;
   s->levels = s->model_count = 1;
+  s->has_instances = s->ids != s->geometries; /* also where all were removed: kernels for others take indices for ids */
   s->kinds = numbered == NULL ? 0 : numbered->kinds; /* what leaves have room for */
   for (uint32_t g = 0; g < s->geometries; g++) {
     s->table[g] = entry_of(scene, numbered, g, s->primitives);

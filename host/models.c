@@ -76,25 +76,43 @@ static const char *transform_refusal(const float t[12], instance_entry *made, do
   return NULL;
 }
 
-slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
-                           uint32_t n, uint32_t visible, instance_group **group) {
-  const size_t size = sizeof(instance_group) + (size_t)n * sizeof(instance_entry);
-  instance_group *made = calloc(1, size);
-  if (made == NULL) return fail_memory(size, "instances");
+/* n instances without transforms, which retain the model. NULL: memory is short. */
+static instance_group *group_create(slab_scene *model, uint32_t geometries, uint32_t n, uint32_t visible) {
+  instance_group *made = calloc(1, sizeof *made + (size_t)n * sizeof *made->instances);
+  if (made == NULL) return NULL;
   made->references = 1;
   made->count = n;
   made->mask = visible;
   made->geometries = geometries;
+  made->model = model;
+  scene_retain(model);
+  return made;
+}
+
+static slab_status fail_group(uint32_t n) {
+  return fail_memory(sizeof(instance_group) + (size_t)n * sizeof(instance_entry), "instances");
+}
+
+slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
+                           uint32_t n, uint32_t visible, instance_group **group) {
+  instance_group *made = group_create(model, geometries, n, visible);
+  if (made == NULL) return fail_group(n);
   for (uint32_t i = 0; i < n; i++) {
     double value;
     const char *why = transform_refusal(transforms + 12 * (size_t)i, &made->instances[i], &value);
     if (why == NULL) continue;
-    free(made);
+    instances_release(made);
     return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, i, why, value);
   }
-  scene_retain(model);
-  made->model = model;
   *group = made;
+  return SLAB_OK;
+}
+
+slab_status instances_restore(slab_scene *model, const instance_entry *instances, uint32_t n, uint32_t visible,
+                              instance_group **group) {
+  *group = group_create(model, (uint32_t)model->ids, n, visible);
+  if (*group == NULL) return fail_group(n);
+  memcpy((*group)->instances, instances, n * sizeof *instances);
   return SLAB_OK;
 }
 

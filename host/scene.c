@@ -85,11 +85,11 @@ slab_status scene_reserve(slab_scene *scene, uint32_t geometries) {
   return SLAB_OK;
 }
 
-void scene_append(slab_scene *scene, const added_geometry *a) {
+void scene_append(slab_scene *scene, const added_geometry *a, uint64_t ids) {
   added_geometry *to = &scene->added[scene->geometries++];
   *to = *a;
   to->id = (uint32_t)scene->ids;
-  scene->ids += a->group == NULL ? 1 : (uint64_t)a->count * a->group->geometries;
+  scene->ids += ids;
   scene->primitives += is_removed(a) ? 0 : a->count;
   scene->changed = scene->grown = true;
 }
@@ -130,7 +130,7 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
   if ((status = values_take(scene->context, a, &added.values, &dropped)) != SLAB_OK) return status;
   if (geometry != NULL) *geometry = (uint32_t)scene->ids;
   if (options->skipped != NULL) *options->skipped = dropped;
-  scene_append(scene, &added);
+  scene_append(scene, &added, 1);
   return SLAB_OK;
 }
 
@@ -275,12 +275,22 @@ slab_status slab_scene_remove(slab_scene *scene, uint32_t geometry) {
 
 /* ---- instances ---- */
 
-/* Whether a scene is this one, or has it as a model. */
+static bool contains(const slab_scene *scene, const slab_scene *model);
+
+static bool snapshots_contain(const snapshot *s, const slab_scene *model) {
+  for (; s != NULL; s = s->older)
+    for (uint32_t g = 0; g < s->geometries; g++)
+      if (s->models[g].snapshot != NULL && contains(s->models[g].scene, model)) return true;
+  return false;
+}
+
+/* Whether a scene is this one, or has it as a model, or a snapshot of it that is still there has: scenes that retain
+ * each other would live for ever. */
 static bool contains(const slab_scene *scene, const slab_scene *model) {
   if (scene == model) return true;
   for (uint32_t g = 0; g < scene->geometries; g++)
     if (scene->added[g].group != NULL && contains(scene->added[g].group->model, model)) return true;
-  return false;
+  return snapshots_contain(atomic_load(&scene->committed), model) || snapshots_contain(scene->replaced, model);
 }
 
 static slab_status check_transforms(const slab_scene *scene, const char *function, const float *transforms,
@@ -296,13 +306,14 @@ static slab_status check_model(const slab_scene *scene, const char *function, co
   if (model->context != scene->context)
     return fail(SLAB_INVALID_ARGUMENT, "%s: model is a scene of another context", function);
   if (contains(model, scene))
-    return fail(SLAB_INVALID_ARGUMENT, "%s: model is the scene itself, or contains it", function);
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model is the scene itself, or contains it, now or at its last commit",
+                function);
   if (atomic_load(&model->committed) == NULL) return fail(SLAB_INVALID_STATE, "%s: model is not committed", function);
+  if (model->grown) return fail(SLAB_INVALID_STATE, "%s: model has geometries that are not committed", function);
   return SLAB_OK;
 }
 
-/* Levels of models in each other, by what the last commits had. */
-static slab_status check_levels(const char *function, slab_scene *model) {
+slab_status scene_check_levels(const char *function, slab_scene *model) {
   scene_reading reading;
   const slab_status status = scene_enter(model, function, &reading);
   if (status != SLAB_OK) return status;
@@ -320,8 +331,8 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
   ARITHMETIC callers = arithmetic_begin();
   slab_status status = check_transforms(scene, function, transforms, n);
   if (status == SLAB_OK) status = check_model(scene, function, model);
-  if (status == SLAB_OK) status = check_levels(function, model);
-  if (status == SLAB_OK) status = check_room(scene, function, n, (uint64_t)n * model->ids);
+  if (status == SLAB_OK) status = scene_check_levels(function, model);
+  if (status == SLAB_OK) status = check_room(scene, function, n, n * model->ids);
   if (status == SLAB_OK) status = scene_reserve(scene, scene->geometries + 1);
   if (status != SLAB_OK) return status;
   added_geometry added = {.kind = SHAPE_INSTANCE, .count = n, .enabled = true};
@@ -331,7 +342,7 @@ slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const
   model->is_model = true;
   if (geometry != NULL) *geometry = (uint32_t)scene->ids;
   if (options != NULL && options->skipped != NULL) *options->skipped = 0;
-  scene_append(scene, &added);
+  scene_append(scene, &added, n * model->ids);
   return SLAB_OK;
 }
 

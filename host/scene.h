@@ -92,12 +92,16 @@ static inline bool is_removed(const added_geometry *a) { return a->values == NUL
 /* slab_scene_destroy gives the reference back. */
 void scene_retain(slab_scene *);
 
-/* Adds the next geometry to the list, which must have room, and takes the reference of its values. */
-void scene_append(slab_scene *, const added_geometry *);
+/* Adds the next geometry, which takes `ids` geometry ids, to the list, which must have room. Takes the reference of its
+ * values, or of its instances. */
+void scene_append(slab_scene *, const added_geometry *, uint64_t ids);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
 /* Replaces the primitives of a geometry. The scene does not change before every primitive is accepted. */
 slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
 slab_status scene_check_mesh(const char *function, const slab_mesh *);
+/* SLAB_INVALID_ARGUMENT where a model has as many levels of models in each other, by the last commits, as there may be.
+ */
+slab_status scene_check_levels(const char *function, slab_scene *model);
 
 /* The geometries as they are now. numbered: a snapshot whose global primitive ids are kept; NULL: numbers them anew. */
 slab_status scene_snapshot(const slab_scene *, const snapshot *numbered, snapshot **);

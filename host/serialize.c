@@ -3,7 +3,9 @@
  * The parts are: header, geometries, their values and indices, which a removed one has none of; for wide BVHs also
  * their nodes and blocks, in the layout that every device uses. Flat scenes are laid out again, since their layout
  * depends on the device's lanes. Compressed BVHs are built again, whether they are on the writing or on the reading
- * side. Each part begins at a multiple of ALIGN. */
+ * side, and so are those of scenes with instances. Each part begins at a multiple of ALIGN.
+ *
+ * The models of a scene come before it, each once and as the scene's commit saw it, in the same form. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +19,21 @@
 #include "device.h"
 #include "geometry.h"
 #include "layout.h"
+#include "models.h"
 #include "primitive.h"
 #include "scene.h"
 #include "types.h"
 
 #define ALIGN 64
-/* Version of this header, serialized_geometry, bvh_node and the blocks. It changes with any of them. */
-#define SERIALIZED_VERSION 2
+/* Version of this header, serialized_geometry, instance_entry, bvh_node and the blocks. It changes with any of them. */
+#define SERIALIZED_VERSION 3
 #define SERIALIZED_BYTE_ORDER 0x01020304u
 
 typedef struct serialized_header {
   char magic[8];
   uint32_t version, byte_order;
-  uint64_t bytes, checksum; /* of all bytes; the checksum itself counts as 0 */
+  uint64_t bytes;    /* from here on, to the end of the last scene */
+  uint64_t checksum; /* of all bytes from the first scene to the end of this one; the checksum itself counts as 0 */
   uint64_t geometries, floats;
   uint64_t tree;              /* slab_tree */
   uint64_t nodes, bvh_floats; /* nodes 0: flat, or not a wide BVH */
@@ -43,6 +47,8 @@ typedef struct serialized_geometry {
   uint32_t kind, mask, count; /* mask: also of one that is disabled */
   uint32_t state;             /* GEOMETRY_ENABLED and so on */
   uint32_t vertices;          /* of the mesh, where there are indices */
+  uint32_t model;             /* of instances: which of the scenes before this one */
+  uint32_t ids;               /* of geometries, that it takes */
 } serialized_geometry;
 
 enum {
@@ -80,20 +86,60 @@ static uint64_t sum_words(uint64_t sum, const void *bytes, size_t size) {
   return sum;
 }
 
-static uint64_t checksum_of(const char *bytes, uint64_t size) {
+/* before: the checksum of the scene before this one, or 0. */
+static uint64_t checksum_of(uint64_t before, const char *bytes, uint64_t size) {
   serialized_header head;
   memcpy(&head, bytes, sizeof head);
   head.checksum = 0;
-  return sum_words(sum_words(0, &head, sizeof head), bytes + sizeof head, (size_t)size - sizeof head);
+  return sum_words(sum_words(before, &head, sizeof head), bytes + sizeof head, (size_t)size - sizeof head);
 }
 
 /* ---- writing ---- */
 
-static bool packs_tree(const snapshot *scene) { return scene->has_bvh && scene->context->layout == SLAB_LAYOUT_WIDE; }
+/* The scenes that are packed, each after its models. */
+typedef struct packing {
+  const snapshot **scenes;
+  uint32_t count, capacity;
+} packing;
+
+static uint32_t index_of_scene(const packing *p, const snapshot *scene) {
+  uint32_t i = 0;
+  while (i < p->count && p->scenes[i] != scene) i++;
+  return i;
+}
+
+static slab_status list_scene(packing *p, const snapshot *scene) {
+  if (p->count == p->capacity) {
+    const uint32_t capacity = 2 * p->capacity + 1;
+    const snapshot **grown = realloc(p->scenes, capacity * sizeof *grown);
+    if (grown == NULL) return fail_memory(capacity * sizeof *grown, "the list of models");
+    p->scenes = grown;
+    p->capacity = capacity;
+  }
+  p->scenes[p->count++] = scene;
+  return SLAB_OK;
+}
+
+/* Lists a scene and its models, unless it is listed. */
+static slab_status list_scenes(packing *p, const snapshot *scene) {
+  slab_status status = SLAB_OK;
+  if (index_of_scene(p, scene) < p->count) return SLAB_OK;
+  for (uint32_t g = 0; g < scene->geometries && status == SLAB_OK; g++)
+    if (scene->models[g].snapshot != NULL) status = list_scenes(p, scene->models[g].snapshot);
+  return status == SLAB_OK ? list_scene(p, scene) : status;
+}
+
+static bool packs_tree(const snapshot *scene) {
+  return scene->has_bvh && !scene->has_instances && scene->context->layout == SLAB_LAYOUT_WIDE;
+}
+
+/* Words of n instances, in the part of values. */
+static size_t instance_words(uint32_t n) { return (size_t)n * (sizeof(instance_entry) / sizeof(float)); }
 
 /* What a geometry takes in the part of values, in words. */
 static size_t geometry_words(const snapshot *scene, uint32_t g) {
   const geometry_values *v = scene->values[g];
+  if (scene->groups[g] != NULL) return instance_words(scene->groups[g]->count);
   if (v == NULL) return 0;
   return v->floats + (v->indices != NULL ? values_floats(3, scene->table[g].count) : 0);
 }
@@ -114,7 +160,6 @@ static serialized_header describe(const snapshot *scene) {
   h.node_occupancy = scene->stats.node_occupancy;
   h.block_occupancy = scene->stats.block_occupancy;
   h.built_cost = scene->built_cost;
-  h.bytes = parts_of(&h).end;
   return h;
 }
 
@@ -128,48 +173,84 @@ static slab_status fetch_tree(const snapshot *scene, char *nodes, char *blocks) 
                            blocks);
 }
 
-static serialized_geometry geometry_now(const snapshot *scene, uint32_t g) {
-  const geometry_values *v = scene->values[g];
-  const geometry_entry *e = &scene->table[g];
-  if (v == NULL) return (serialized_geometry){e->kind, 0, e->count, GEOMETRY_REMOVED, 0};
-  const unsigned state = (is_hidden(scene, g) ? 0u : GEOMETRY_ENABLED) | (v->drops ? GEOMETRY_DROPS : 0u) |
-                         (v->indices != NULL ? GEOMETRY_HAS_INDICES : 0u) | (v->indexed ? GEOMETRY_INDEXED : 0u);
-  return (serialized_geometry){e->kind, v->mask, e->count, state, v->indices != NULL ? v->indices->vertex_count : 0};
+static uint32_t ids_of(const snapshot *scene, uint32_t g) {
+  return (g + 1 < scene->geometries ? scene->table[g + 1].id : scene->ids) - scene->table[g].id;
 }
 
-static void write_geometries(const snapshot *scene, char *table, char *values) {
-  for (uint32_t g = 0; g < scene->geometries; g++) {
-    const geometry_values *v = scene->values[g];
-    const serialized_geometry now = geometry_now(scene, g);
-    const size_t size = geometry_words(scene, g) * sizeof(float);
-    memcpy(table + g * sizeof now, &now, sizeof now);
-    if (v != NULL) memcpy(values, v->values, v->floats * sizeof *v->values);
-    if (v != NULL && v->indices != NULL)
-      memcpy(values + v->floats * sizeof *v->values, v->indices->list,
-             3 * (size_t)now.count * sizeof *v->indices->list);
-    values += size;
+static serialized_geometry geometry_now(const packing *p, const snapshot *scene, uint32_t g) {
+  const geometry_values *v = scene->values[g];
+  const geometry_entry *e = &scene->table[g];
+  serialized_geometry now = {.kind = e->kind, .count = e->count, .ids = ids_of(scene, g)};
+  now.state = v == NULL ? GEOMETRY_REMOVED : is_hidden(scene, g) ? 0 : GEOMETRY_ENABLED;
+  if (v == NULL) return now;
+  now.mask = v->mask;
+  if (v->drops) now.state |= GEOMETRY_DROPS;
+  if (v->indexed) now.state |= GEOMETRY_INDEXED;
+  if (v->indices != NULL) now.state |= GEOMETRY_HAS_INDICES;
+  if (v->indices != NULL) now.vertices = v->indices->vertex_count;
+  if (scene->groups[g] != NULL) now.model = index_of_scene(p, scene->models[g].snapshot);
+  return now;
+}
+
+static void write_values(const snapshot *scene, uint32_t g, char *to) {
+  const geometry_values *v = scene->values[g];
+  const instance_group *group = scene->groups[g];
+  if (group != NULL) {
+    memcpy(to, group->instances, group->count * sizeof *group->instances);
+  } else if (v != NULL) {
+    memcpy(to, v->values, v->floats * sizeof *v->values);
+    if (v->indices == NULL) return;
+    const size_t list = 3 * (size_t)scene->table[g].count * sizeof *v->indices->list;
+    memcpy(to + v->floats * sizeof *v->values, v->indices->list, list);
   }
 }
 
-static slab_status write_serialized(const snapshot *scene, serialized_header *h, char *bytes) {
-  const serialized_parts p = parts_of(h);
-  memset(bytes, 0, (size_t)p.nodes); /* also the gaps between the parts, so that equal scenes give equal bytes */
+static void write_geometries(const packing *p, const snapshot *scene, char *table, char *values) {
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const serialized_geometry now = geometry_now(p, scene, g);
+    memcpy(table + g * sizeof now, &now, sizeof now);
+    write_values(scene, g, values);
+    values += geometry_words(scene, g) * sizeof(float);
+  }
+}
+
+static slab_status write_serialized(const packing *p, const snapshot *scene, uint64_t before, serialized_header *h,
+                                    char *bytes) {
+  const serialized_parts parts = parts_of(h);
+  memset(bytes, 0, (size_t)parts.nodes); /* also the gaps between the parts, so that equal scenes give equal bytes */
   memcpy(bytes, h, sizeof *h);
-  write_geometries(scene, bytes + p.table, bytes + p.blocks);
-  slab_status status = fetch_tree(scene, bytes + p.nodes, bytes + p.bvh_blocks);
-  h->checksum = checksum_of(bytes, h->bytes);
+  write_geometries(p, scene, bytes + parts.table, bytes + parts.blocks);
+  slab_status status = fetch_tree(scene, bytes + parts.nodes, bytes + parts.bvh_blocks);
+  h->checksum = checksum_of(before, bytes, parts.end);
   memcpy(bytes, h, sizeof *h);
   return status;
 }
 
-static slab_status pack(const snapshot *scene, void *bytes, size_t capacity, size_t *size) {
-  serialized_header h = describe(scene);
-  *size = (size_t)h.bytes;
+static slab_status write_scenes(const packing *p, char *bytes, size_t size) {
+  slab_status status = SLAB_OK;
+  uint64_t before = 0;
+  for (uint32_t i = 0; i < p->count && status == SLAB_OK; i++) {
+    serialized_header h = describe(p->scenes[i]);
+    h.bytes = size;
+    status = write_serialized(p, p->scenes[i], before, &h, bytes);
+    before = h.checksum;
+    bytes += parts_of(&h).end;
+    size -= (size_t)parts_of(&h).end;
+  }
+  return status;
+}
+
+static slab_status pack(const packing *p, void *bytes, size_t capacity, size_t *size) {
+  *size = 0;
+  for (uint32_t i = 0; i < p->count; i++) {
+    const serialized_header h = describe(p->scenes[i]);
+    *size += (size_t)parts_of(&h).end;
+  }
   if (capacity == 0) return SLAB_OK;
-  if (capacity < h.bytes)
+  if (capacity < *size)
     return fail(SLAB_CAPACITY, "slab_scene_pack: the scene takes %zu bytes, and there is room for %zu", *size,
                 capacity);
-  return write_serialized(scene, &h, bytes);
+  return write_scenes(p, bytes, *size);
 }
 
 slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacity, size_t *size) {
@@ -180,10 +261,10 @@ slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacit
   scene_reading reading;
   slab_status status = scene_enter(scene, "slab_scene_pack", &reading);
   if (status != SLAB_OK) return status;
-  if (reading.scene->has_instances)
-    status = fail(SLAB_UNSUPPORTED, "slab_scene_pack: a scene with instances cannot be packed yet");
-  else
-    status = pack(reading.scene, bytes, capacity, size);
+  packing p = {0};
+  status = list_scenes(&p, reading.scene);
+  if (status == SLAB_OK) status = pack(&p, bytes, capacity, size);
+  free(p.scenes);
   scene_leave(&reading);
   return status;
 }
@@ -192,8 +273,8 @@ slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacit
 
 static slab_status refuse(const char *why) { return fail(SLAB_INVALID_ARGUMENT, "slab_scene_unpack: %s", why); }
 
-/* Checks that the bytes are a complete serialized scene and undamaged. */
-static slab_status check_header(const char *bytes, size_t size, serialized_header *h) {
+/* Checks that the bytes begin with a complete serialized scene that is undamaged. */
+static slab_status check_header(const char *bytes, size_t size, uint64_t before, serialized_header *h) {
   if (size < sizeof *h) return refuse("too few bytes for a packed scene");
   memcpy(h, bytes, sizeof *h);
   if (memcmp(h->magic, serialized_magic, sizeof h->magic) != 0) return refuse("not a packed scene");
@@ -206,9 +287,24 @@ static slab_status check_header(const char *bytes, size_t size, serialized_heade
                 (unsigned long long)h->bytes);
   /* none exceeds the size of the whole, so that sums of a few cannot overflow */
   if (h->geometries > size || h->floats > size || h->nodes > size || h->bvh_floats > size ||
-      h->geometries > UINT32_MAX || h->nodes > UINT32_MAX || h->tree > SLAB_TREE_HIGH || parts_of(h).end != size ||
-      checksum_of(bytes, size) != h->checksum)
+      h->geometries > UINT32_MAX || h->nodes > UINT32_MAX || h->tree > SLAB_TREE_HIGH || parts_of(h).end > size ||
+      checksum_of(before, bytes, parts_of(h).end) != h->checksum)
     return refuse("the packed scene is damaged");
+  return SLAB_OK;
+}
+
+/* Checks all the scenes, and counts them. */
+static slab_status check_headers(const char *bytes, size_t size, uint32_t *count) {
+  serialized_header h = {.checksum = 0};
+  slab_status status = SLAB_OK;
+  *count = 0;
+  do {
+    status = check_header(bytes, size, h.checksum, &h);
+    if (status != SLAB_OK) return status;
+    ++*count;
+    bytes += parts_of(&h).end;
+    size -= (size_t)parts_of(&h).end;
+  } while (size > 0);
   return SLAB_OK;
 }
 
@@ -244,32 +340,58 @@ static slab_status take_values(const slab_context *context, const serialized_geo
   return SLAB_OK;
 }
 
+/* Scenes that were unpacked: the last one, and before it the models. */
+typedef struct unpacking {
+  slab_scene **scenes;
+  uint32_t count;
+} unpacking;
+
+/* Instances as they were packed, the same way. */
+static slab_status take_instances(const unpacking *u, const serialized_geometry *g, const float *from, uint64_t floats,
+                                  uint64_t *at, instance_group **group) {
+  const size_t size = instance_words(g->count);
+  if (size > floats - *at || g->model >= u->count) return refuse_table();
+  slab_scene *model = u->scenes[g->model];
+  if (g->ids != g->count * model->ids) return refuse_table();
+  slab_status status = scene_check_levels("slab_scene_unpack", model);
+  if (status == SLAB_OK)
+    status = instances_restore(model, (const instance_entry *)(const void *)(from + *at), g->count, g->mask, group);
+  if (status == SLAB_OK) model->is_model = true;
+  *at += size;
+  return status;
+}
+
 /* A geometry as it was packed. */
-static slab_status take_geometry(slab_scene *scene, const serialized_geometry *g, const float *from, uint64_t floats,
-                                 uint64_t *at) {
+static slab_status take_geometry(const unpacking *u, slab_scene *scene, const serialized_geometry *g, const float *from,
+                                 uint64_t floats, uint64_t *at) {
   added_geometry added = {.kind = g->kind, .count = g->count, .enabled = (g->state & GEOMETRY_ENABLED) != 0};
-  if ((g->state & GEOMETRY_REMOVED) == 0) {
-    const slab_status status = take_values(scene->context, g, from, floats, at, &added.values);
-    if (status != SLAB_OK) return status;
-  }
-  scene_append(scene, &added);
-  return SLAB_OK;
+  slab_status status = SLAB_OK;
+  if ((g->state & GEOMETRY_REMOVED) == 0)
+    status = g->kind == SHAPE_INSTANCE ? take_instances(u, g, from, floats, at, &added.group)
+                                       : take_values(scene->context, g, from, floats, at, &added.values);
+  if (status == SLAB_OK) scene_append(scene, &added, g->ids);
+  return status;
+}
+
+/* Whether an entry of the table is one of a scene that has `primitives` and `ids` so far. */
+static bool is_entry(const serialized_geometry *g, uint64_t primitives, uint64_t ids) {
+  if (g->kind > SHAPE_INSTANCE || (g->kind != SHAPE_INSTANCE && g->ids != 1)) return false;
+  if (primitives + g->count > SCENE_PRIMITIVES || ids + g->ids > SCENE_PRIMITIVES) return false;
+  return (g->state & GEOMETRY_REMOVED) != 0 || g->mask != 0;
 }
 
 /* numbered: receives what the BVH's global primitive ids count. */
-static slab_status take_geometries(slab_scene *scene, const serialized_header *h, const serialized_geometry *table,
-                                   const float *values, snapshot *numbered) {
+static slab_status take_geometries(const unpacking *u, slab_scene *scene, const serialized_header *h,
+                                   const serialized_geometry *table, const float *values, snapshot *numbered) {
   uint64_t at = 0;
   slab_status status = scene_reserve(scene, (uint32_t)h->geometries);
   for (uint32_t g = 0; g < h->geometries && status == SLAB_OK; g++) {
     const serialized_geometry *e = &table[g];
-    if (e->kind >= SLAB_SHAPE_COUNT || numbered->primitives + e->count > SCENE_PRIMITIVES ||
-        ((e->state & GEOMETRY_REMOVED) == 0 && e->mask == 0))
-      return refuse("the packed scene's table is not one");
+    if (!is_entry(e, numbered->primitives, scene->ids)) return refuse("the packed scene's table is not one");
     numbered->table[g] =
         (geometry_entry){.kind = e->kind, .count = e->count, .global_id_base = (uint32_t)numbered->primitives};
     numbered->primitives += e->count;
-    status = take_geometry(scene, e, values, h->floats, &at);
+    status = take_geometry(u, scene, e, values, h->floats, &at);
   }
   if (status == SLAB_OK && at != h->floats) status = refuse_table();
   return status;
@@ -282,7 +404,8 @@ static slab_status take_tree(snapshot *scene, const serialized_header *h, const 
                   .sah_cost = h->sah_cost,
                   .node_occupancy = h->node_occupancy,
                   .block_occupancy = h->block_occupancy};
-  memcpy(t.outside, h->outside, sizeof t.outside);
+  if (scene->has_instances) return refuse_table();
+  memcpy(t.outside, h->outside, sizeof h->outside);
   scene->tree = (slab_tree)h->tree;
   scene->built_cost = h->built_cost;
   t.nodes = bvh_allocate(t.node_bytes, 1);
@@ -319,15 +442,42 @@ static slab_status take_snapshot(slab_scene *scene, const serialized_header *h, 
   return SLAB_OK;
 }
 
-static slab_status take(slab_scene *scene, const serialized_header *h, const char *bytes) {
+static slab_status take(const unpacking *u, slab_scene *scene, const serialized_header *h, const char *bytes) {
   const serialized_parts p = parts_of(h);
   const double begin = seconds_now();
   snapshot *numbered = snapshot_create(scene->context, (uint32_t)h->geometries);
   if (numbered == NULL) return fail_memory(h->geometries * sizeof *numbered->table, "the geometry table");
   slab_status status =
-      take_geometries(scene, h, (const void *)(bytes + p.table), (const void *)(bytes + p.blocks), numbered);
+      take_geometries(u, scene, h, (const void *)(bytes + p.table), (const void *)(bytes + p.blocks), numbered);
   if (status == SLAB_OK) status = take_snapshot(scene, h, bytes, numbered, begin);
   snapshot_destroy(numbered);
+  return status;
+}
+
+static slab_status take_scenes(slab_context *context, const char *bytes, uint32_t count, unpacking *u) {
+  slab_status status = SLAB_OK;
+  for (uint32_t i = 0; i < count && status == SLAB_OK; i++) {
+    serialized_header h;
+    memcpy(&h, bytes, sizeof h);
+    status = slab_scene_create(context, &u->scenes[i]);
+    if (status == SLAB_OK) status = take(u, u->scenes[i], &h, bytes);
+    if (status == SLAB_OK) u->count++;
+    bytes += parts_of(&h).end;
+  }
+  return status;
+}
+
+static slab_status unpack(slab_context *context, const char *bytes, size_t size, slab_scene **scene) {
+  uint32_t count = 0;
+  unpacking u = {NULL, 0};
+  slab_status status = check_headers(bytes, size, &count);
+  if (status != SLAB_OK) return status;
+  u.scenes = calloc(count, sizeof *u.scenes);
+  if (u.scenes == NULL) return fail_memory(count * sizeof *u.scenes, "the list of models");
+  status = take_scenes(context, bytes, count, &u);
+  if (status == SLAB_OK) *scene = u.scenes[--count];
+  for (uint32_t i = 0; i < count; i++) slab_scene_destroy(u.scenes[i]); /* models live on in what retains them */
+  free(u.scenes);
   return status;
 }
 
@@ -338,16 +488,7 @@ slab_status slab_scene_unpack(slab_context *context, const void *bytes, size_t s
                 : bytes == NULL ? "bytes"
                                 : "scene");
   if ((uintptr_t)bytes % sizeof(uint64_t) != 0) return refuse("bytes are not aligned to 8");
-  serialized_header h;
-  slab_scene *created = NULL;
   ARITHMETIC callers = arithmetic_begin();
-  slab_status status = context_check_process(context, "slab_scene_unpack");
-  if (status == SLAB_OK) status = check_header(bytes, size, &h);
-  if (status == SLAB_OK) status = slab_scene_create(context, &created);
-  if (status == SLAB_OK) status = take(created, &h, bytes);
-  if (status == SLAB_OK)
-    *scene = created;
-  else
-    slab_scene_destroy(created);
-  return status;
+  const slab_status status = context_check_process(context, "slab_scene_unpack");
+  return status == SLAB_OK ? unpack(context, bytes, size, scene) : status;
 }

@@ -46,17 +46,17 @@ typedef struct snapshot {
   uint32_t ids;                                  /* of geometries that were given */
   uint32_t entries, instance_count, model_count; /* entries: of the table: the geometries', then those of models */
   uint32_t levels;                               /* of models in each other, with the scene */
-  bool has_instances;
-  struct held_model *models;      /* of each geometry */
-  struct instance_group **groups; /* of each geometry; NULL: primitives */
-  atomic_uint held;               /* by snapshots that have this one as a model */
-  scene_state *states;            /* one per device of the context */
-  bool moves;                     /* the host keeps the BVH for the next refit, although no device uses it in place */
-  bool has_bvh;                   /* else all primitives are tested */
-  slab_tree tree;                 /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
-  bvh_layout bvh;                 /* nodes and blocks are NULL where devices have copies and the host has none */
-  double built_cost;              /* sah_cost after the last build, which refits are held against */
-  cast_uniforms uniforms;         /* of a cast without options */
+  bool has_instances;                            /* or had: ids are not the indices of entries */
+  struct held_model *models;                     /* of each geometry */
+  struct instance_group **groups;                /* of each geometry; NULL: primitives */
+  atomic_uint held;                              /* by snapshots that have this one as a model */
+  scene_state *states;                           /* one per device of the context */
+  bool moves;             /* the host keeps the BVH for the next refit, although no device uses it in place */
+  bool has_bvh;           /* else all primitives are tested */
+  slab_tree tree;         /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
+  bvh_layout bvh;         /* nodes and blocks are NULL where devices have copies and the host has none */
+  double built_cost;      /* sah_cost after the last build, which refits are held against */
+  cast_uniforms uniforms; /* of a cast without options */
   slab_scene_stats stats;
   struct snapshot *older; /* of those that were replaced and may still be read */
   uint32_t crowd;         /* readers without a place of their own (scene.h) */

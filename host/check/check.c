@@ -163,7 +163,7 @@ static const void *result_at(const check *c, size_t i) {
 static bool compare_with_oracle(const check *c, size_t i, slab_check_report *report) {
   char why[384] = "";
   const uint64_t n = c->query == SLAB_ALL ? c->offsets[i + 1] - c->offsets[i] : 1;
-  oracle_judgement judgement = oracle_judge(&c->judge.scene, c->query, &c->rays[i], result_at(c, i), n, skip_of(c, i),
+  oracle_judgement judgement = oracle_judge(c->judge.scene, c->query, &c->rays[i], result_at(c, i), n, skip_of(c, i),
                                             c->options, why, sizeof why);
   if (judgement == ORACLE_NO_MEMORY) return false;
   report->oracle_rays++;
@@ -183,7 +183,7 @@ static bool compare_ray(const check *c, size_t i, reference_answer *m, slab_chec
   compare_with_reference(c, i, m, report);
   *invalid += m->invalid;
   const bool readable = c->query != SLAB_ALL || list_fits(c, i, m->count);
-  const bool judged = readable && c->judge.stride != 0 && i % c->judge.stride == 0;
+  const bool judged = readable && i % c->judge.stride == 0;
   return !judged || compare_with_oracle(c, i, report);
 }
 

@@ -6,11 +6,9 @@
 #include "oracle.h"
 
 typedef struct judge {
-  oracle_scene scene;
-  oracle_geometry *geometries;
-  float *expanded;  /* triangles of meshes that are kept with indices */
-  uint8_t *dropped; /* flags of all geometries, one after the other */
-  uint64_t stride;  /* every stride-th ray is judged; 0: none, the scene has instances */
+  const oracle_scene *scene;
+  struct judged_scene *judged; /* the scene and its models */
+  uint64_t stride;             /* every stride-th ray is judged */
 } judge;
 
 /* Prepares the judge for n rays. Call judge_end also after a failure. */

@@ -20,8 +20,15 @@ typedef struct item_list {
   oracle_item at_hand[ITEMS_AT_HAND];
 } item_list;
 
+/* A line in a model, which items refer to. */
+typedef struct kept_line {
+  oracle_line line;
+  struct kept_line *next;
+} kept_line;
+
 typedef struct inquiry {
   oracle_line line;
+  kept_line *kept;
   oracle_question question;
   item_list list;
   oracle_patch patches[ORACLE_PATCH_LIMIT];
@@ -46,11 +53,11 @@ static const void *shape_at(const oracle_geometry *geometry, uint32_t i) {
 }
 
 /* Returns false when certainly missed. */
-static bool decide(const oracle_line *line, const oracle_question *question, oracle_item *item) {
+static bool decide(const oracle_question *question, oracle_item *item) {
   switch (item->kind) {
 #define DECIDE(shape_kind, name, names, noun, rows, form, place, source) \
   case shape_kind:                                                       \
-    return oracle_##name(line, question, item->shape, item);
+    return oracle_##name(item->line, question, item->shape, item);
     SHAPES(DECIDE)
 #undef DECIDE
   }
@@ -71,26 +78,74 @@ static bool append(item_list *list, const oracle_item *item) {
   return true;
 }
 
-static bool gather_geometry(inquiry *q, const oracle_geometry *geometry, uint32_t id, slab_primitive_id skip) {
+/* Where a ray is: in a scene or a model, whose first geometry has the id `base`. */
+typedef struct stay {
+  const oracle_scene *scene;
+  const oracle_line *line; /* that items refer to, once there are some; else *local */
+  const oracle_line *local;
+  struct stay *outer;
+  uint32_t base;
+} stay;
+
+/* The line of a stay, where it lasts as long as the inquiry. NULL: memory is short. */
+static const oracle_line *lasting_line(inquiry *q, stay *at) {
+  if (at->line != NULL) return at->line;
+  const oracle_line *outer = lasting_line(q, at->outer);
+  kept_line *kept = outer == NULL ? NULL : malloc(sizeof *kept);
+  if (kept == NULL) return NULL;
+  kept->line = *at->local;
+  kept->line.outer = outer;
+  kept->next = q->kept;
+  q->kept = kept;
+  return at->line = &kept->line;
+}
+
+static bool gather_geometry(inquiry *q, stay *at, const oracle_geometry *geometry, slab_primitive_id skip) {
+  const uint32_t id = at->base + geometry->id;
   const bool skips = skip.geometry == id && (geometry->kind == SLAB_PLANE || geometry->kind == SLAB_TRIANGLE);
   for (uint32_t i = 0; i < geometry->count; i++) {
-    oracle_item item = {.geometry = id, .primitive = i, .kind = geometry->kind, .patch = -1};
+    oracle_item item = {.geometry = id, .primitive = i, .kind = geometry->kind, .line = at->local, .patch = -1};
     if (geometry->dropped && geometry->dropped[i]) continue;
     if (skips && skip.primitive == i) continue;
     item.shape = shape_at(geometry, i);
-    if (decide(&q->line, &q->question, &item) && !append(&q->list, &item)) return false;
+    if (!decide(&q->question, &item)) continue;
+    item.line = lasting_line(q, at);
+    if (item.line == NULL) return false;
+    oracle_tell_outside(&item);
+    if (!append(&q->list, &item)) return false;
+  }
+  return true;
+}
+
+static bool gather_scene(inquiry *q, stay *at, slab_primitive_id skip, uint32_t mask);
+
+static bool gather_instances(inquiry *q, stay *at, const oracle_geometry *g, slab_primitive_id skip, uint32_t mask) {
+  const oracle_instance *instances = g->primitives;
+  for (uint32_t i = 0; i < g->count; i++) {
+    oracle_line inner;
+    if (!oracle_line_enter(at->local, &instances[i], g->model, &inner)) continue;
+    stay inside = {g->model, NULL, &inner, at, at->base + g->id + i * g->model->ids};
+    if (!gather_scene(q, &inside, skip, mask)) return false;
   }
   return true;
 }
 
 /* Returns false when memory runs out. */
-static bool gather(inquiry *q, const oracle_scene *scene, slab_primitive_id skip, uint32_t mask) {
-  for (uint32_t g = 0; g < scene->count; g++) {
-    const oracle_geometry *geometry = &scene->geometries[g];
+static bool gather_scene(inquiry *q, stay *at, slab_primitive_id skip, uint32_t mask) {
+  for (uint32_t g = 0; g < at->scene->count; g++) {
+    const oracle_geometry *geometry = &at->scene->geometries[g];
     const uint32_t seen = (mask ? mask : ~0u) & (geometry->mask ? geometry->mask : ~0u);
-    if (seen != 0 && !gather_geometry(q, geometry, g, skip)) return false;
+    if (seen == 0) continue;
+    if (!(geometry->model ? gather_instances(q, at, geometry, skip, mask) : gather_geometry(q, at, geometry, skip)))
+      return false;
   }
-  q->patch_count = oracle_patches(&q->line, q->list.items, q->list.count, q->patches);
+  return true;
+}
+
+static bool gather(inquiry *q, const oracle_scene *scene, slab_primitive_id skip, uint32_t mask) {
+  stay at = {scene, &q->line, &q->line, NULL, 0};
+  if (!gather_scene(q, &at, skip, mask)) return false;
+  q->patch_count = oracle_patches(q->list.items, q->list.count, q->patches);
   return true;
 }
 
@@ -205,10 +260,10 @@ static bool lower_id(const oracle_item *a, const oracle_item *b) {
 }
 
 /* Whether `item`, if it is hit, certainly comes before `first`, which is reported at t. */
-static bool comes_before(const inquiry *q, const oracle_item *item, const oracle_item *first, float t) {
+static bool comes_before(const oracle_item *item, const oracle_item *first, float t) {
   if (item->t.hi < (double)t) return true;
   if (!lower_id(item, first)) return false;
-  return item->t.hi <= (double)t || (item->t.lo <= (double)t && oracle_same_t(&q->line, item, first));
+  return item->t.hi <= (double)t || (item->t.lo <= (double)t && oracle_same_t(item, first));
 }
 
 /* Whether every member of a patch comes before `first`, and one of them is certainly hit. */
@@ -216,7 +271,7 @@ static bool patch_comes_before(const inquiry *q, uint32_t patch, const oracle_it
   if (q->patches[patch].lo == 0) return false;
   for (size_t i = 0; i < q->list.count; i++) {
     const oracle_item *item = &q->list.items[i];
-    if (item->patch == (int)patch && (item == first || !comes_before(q, item, first, t))) return false;
+    if (item->patch == (int)patch && (item == first || !comes_before(item, first, t))) return false;
   }
   return true;
 }
@@ -232,7 +287,7 @@ static oracle_judgement judge_first(const inquiry *q, const oracle_item *first, 
   const oracle_item *rival = NULL;
   for (size_t i = 0; i < q->list.count; i++) {
     const oracle_item *item = &q->list.items[i];
-    if (item == first || excluded_by(q, item, first) || !comes_before(q, item, first, t)) continue;
+    if (item == first || excluded_by(q, item, first) || !comes_before(item, first, t)) continue;
     if (item->verdict == ORACLE_HIT || (item->patch >= 0 && patch_comes_before(q, (uint32_t)item->patch, first, t)))
       return say(q, ORACLE_WRONG, "primitive %u of geometry %u comes first, at %.9g to %.9g", item->primitive,
                  item->geometry, item->t.lo, item->t.hi);
@@ -258,7 +313,7 @@ static oracle_judgement judge_hit(const inquiry *q, const slab_hit *hit, oracle_
   if (!encloses((*item)->t, hit->t))
     return say(q, ORACLE_WRONG, "primitive %u of geometry %u: t %.9g is not in %.9g to %.9g", hit->primitive,
                hit->geometry, (double)*x, (*item)->t.lo, (*item)->t.hi);
-  const char *wrong = oracle_detail(&q->line, &q->question, *item, hit);
+  const char *wrong = oracle_detail(&q->question, *item, hit);
   if (wrong)
     return say(q, ORACLE_WRONG, "primitive %u of geometry %u: %s (normal %.9g %.9g %.9g, u %.9g, v %.9g)",
                hit->primitive, hit->geometry, wrong, (double)hit->normal[0], (double)hit->normal[1],
@@ -361,7 +416,7 @@ static oracle_judgement judge_full(const inquiry *q, const slab_hit *last) {
   const oracle_item *end = find(&q->list, last->geometry, last->primitive), *doubtful = NULL;
   for (size_t i = 0; i < q->list.count; i++) {
     const oracle_item *item = &q->list.items[i];
-    if (item->listed == 0 && !comes_before(q, item, end, last->t)) continue;
+    if (item->listed == 0 && !comes_before(item, end, last->t)) continue;
     if (item->listed == 0 && item->verdict == ORACLE_HIT)
       return say(q, ORACLE_WRONG, "primitive %u of geometry %u comes before the last that is listed", item->primitive,
                  item->geometry);
@@ -430,6 +485,7 @@ oracle_judgement oracle_judge(const oracle_scene *scene, slab_query query, const
                               uint64_t n, slab_primitive_id skip, const slab_cast_options *options, char *why,
                               size_t why_size) {
   inquiry q;
+  q.kept = NULL;
   q.question = make_question(query, options);
   q.list.items = q.list.at_hand;
   q.list.count = 0;
@@ -446,6 +502,10 @@ oracle_judgement oracle_judge(const oracle_scene *scene, slab_query query, const
   else
     judgement = ORACLE_NO_MEMORY;
   if (q.list.items != q.list.at_hand) free(q.list.items);
+  for (kept_line *kept = q.kept, *next; kept != NULL; kept = next) {
+    next = kept->next;
+    free(kept);
+  }
   return judgement;
 }
 
@@ -454,8 +514,9 @@ oracle_verdict oracle_decide(const oracle_geometry *geometry, uint32_t primitive
   const oracle_question question = make_question(query, options);
   oracle_item item = {.primitive = primitive, .kind = geometry->kind, .shape = shape_at(geometry, primitive)};
   oracle_line line;
+  item.line = &line;
   if (geometry->dropped && geometry->dropped[primitive]) return ORACLE_MISS;
-  if (oracle_line_prepare(ray, &line) != ORACLE_RAY_VALID || !decide(&line, &question, &item)) return ORACLE_MISS;
+  if (oracle_line_prepare(ray, &line) != ORACLE_RAY_VALID || !decide(&question, &item)) return ORACLE_MISS;
   t[0] = item.t.lo;
   t[1] = item.t.hi;
   return item.verdict;

@@ -6,6 +6,7 @@
 #ifndef SLABCAST_CHECK_ORACLE_H
 #define SLABCAST_CHECK_ORACLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,19 +14,36 @@
 
 typedef enum oracle_verdict { ORACLE_MISS, ORACLE_HIT, ORACLE_UNDECIDED } oracle_verdict;
 
+/* B and p of an instance: the ray in its model's space is B (o - p), B d. */
+typedef struct oracle_instance {
+  float inverse[9], place[3];
+} oracle_instance;
+
+struct oracle_scene;
+
 /* One geometry as the caller added it: arrays of the public structs. All triangles are expanded to slab_triangle. */
 typedef struct oracle_geometry {
   slab_shape kind;
   const void *primitives;
   uint32_t count;
-  uint32_t mask;          /* 0: all bits */
-  const uint8_t *dropped; /* NULL, or `count` flags: invalid primitives that were skipped and are never hit */
+  uint32_t mask;                    /* 0: all bits */
+  const uint8_t *dropped;           /* NULL, or `count` flags: invalid primitives that were skipped and are never hit */
+  const struct oracle_scene *model; /* NULL, or what the primitives are instances of: `count` oracle_instance */
+  uint32_t id;                      /* of the geometry; of instances that of the first geometry of the first */
 } oracle_geometry;
 
+/* Geometries ascend by their ids. */
 typedef struct oracle_scene {
   const oracle_geometry *geometries;
   uint32_t count;
+  uint32_t ids; /* of geometries: what an instance of it takes */
+  /* By oracle_measure, which models need. */
+  double lower[3], upper[3];
+  bool open; /* it has planes or infinite bounds */
 } oracle_scene;
+
+/* Measures a scene whose models have been. */
+void oracle_measure(oracle_scene *);
 
 typedef enum oracle_judgement {
   ORACLE_RIGHT,     /* the contract certainly allows the answer */

@@ -11,6 +11,7 @@
  *    |p| + |q|, and u of itself: below 5 u (|p| + |q|).
  * Weights: for errors V_i of the areas U_i, w' - w = (V_i + w sum V) / (|sum U| - sum V), and 6 u for the compensated
  * value, the reciprocal and the product.
+ * In instances the vector and its error are turned (oracle_normal_outside).
  * Where a bound exceeds 1/2, the vector's length is checked, its direction is not. */
 #include "oracle_parts.h"
 
@@ -37,8 +38,10 @@ static bool is_facing(const oracle_line *line, const oracle_question *question, 
                       double tolerance, int facing) {
   const double along = dot_of(n, line->direction) / line->length;
   const bool open = facing == 0 || fabs(along) <= 2.0 * tolerance;
-  if ((!question->face_forward || open || facing > 0) && is_near(hit->normal, n, 1.0, tolerance)) return true;
-  return question->face_forward && (open || facing < 0) && is_near(hit->normal, n, -1.0, tolerance);
+  double outside[3] = {n[0], n[1], n[2]};
+  tolerance = oracle_normal_outside(line, outside, tolerance);
+  if ((!question->face_forward || open || facing > 0) && is_near(hit->normal, outside, 1.0, tolerance)) return true;
+  return question->face_forward && (open || facing < 0) && is_near(hit->normal, outside, -1.0, tolerance);
 }
 
 /* Checks that the normal is `outward` scaled to length 1, up to `error` relative to its length. */
@@ -64,7 +67,7 @@ static const char *check_plane(const oracle_line *line, const oracle_question *q
 static const char *check_sphere(const oracle_line *line, const oracle_question *question, const oracle_item *item,
                                 const slab_hit *hit) {
   const slab_sphere *sphere = item->shape;
-  const double t = (double)hit->t / line->back, *d = line->direction;
+  const double t = (double)hit->t / line->told, *d = line->direction;
   double out[3], f[3];
   if (hit->u != 0.0f || hit->v != 0.0f) return "u, v of a sphere are not 0";
   if (sphere->radius == 0.0f) { /* a point: its normal points against the ray */
@@ -76,7 +79,7 @@ static const char *check_sphere(const oracle_line *line, const oracle_question *
     out[i] = f[i] + t * d[i];
   }
   const double point = ORACLE_U * (2.0 * length_of(f) + 4.0 * fabs(t) * line->length) + ORACLE_TINY;
-  const double width = (item->t.hi - item->t.lo) / line->back * line->length;
+  const double width = (item->t.hi - item->t.lo) / line->told * line->length;
   const double error = (point + width) / (double)sphere->radius;
   return check_normal(line, question, hit, out, error, dot_of(out, d) < 0.0 ? 1 : -1);
 }
@@ -176,12 +179,11 @@ static const char *check_triangle(const oracle_line *line, const oracle_question
   return check_normal(line, question, hit, n, error, item->facing);
 }
 
-const char *oracle_detail(const oracle_line *line, const oracle_question *question, const oracle_item *item,
-                          const slab_hit *hit) {
+const char *oracle_detail(const oracle_question *question, const oracle_item *item, const slab_hit *hit) {
   switch (item->kind) {
 #define CHECK_DETAIL(shape, name, names, noun, rows, form, place, source) \
   case shape:                                                             \
-    return check_##name(line, question, item, hit);
+    return check_##name(item->line, question, item, hit);
     SHAPES(CHECK_DETAIL)
 #undef CHECK_DETAIL
   }
@@ -192,10 +194,10 @@ const char *oracle_detail(const oracle_line *line, const oracle_question *questi
 
 /* The only plane that certainly decides a box's crossing: its axis and position. Returns false when several may
  * decide. */
-static bool deciding_plane(const oracle_line *line, const oracle_item *item, unsigned *which, float *plane) {
+static bool deciding_plane(const oracle_item *item, unsigned *which, float *plane) {
   const slab_box *box = item->shape;
   oracle_axis axis[3];
-  if (item->kind != SLAB_BOX || item->side == ORACLE_EITHER || !oracle_box_axes(line, box, axis)) return false;
+  if (item->kind != SLAB_BOX || item->side == ORACLE_EITHER || !oracle_box_axes(item->line, box, axis)) return false;
   const bool near = item->side == ORACLE_NEAR;
   const unsigned may = near ? oracle_near_axes(axis) : oracle_far_axes(axis);
   if (!near && ends_may_cross(axis)) return false;
@@ -220,9 +222,10 @@ static bool same_shape(const oracle_item *a, const oracle_item *b) {
   return true;
 }
 
-bool oracle_same_t(const oracle_line *line, const oracle_item *a, const oracle_item *b) {
+bool oracle_same_t(const oracle_item *a, const oracle_item *b) {
   unsigned i, j;
   float p, q;
+  if (a->line != b->line) return false;
   if (same_shape(a, b)) return true;
-  return deciding_plane(line, a, &i, &p) && deciding_plane(line, b, &j, &q) && i == j && p == q;
+  return deciding_plane(a, &i, &p) && deciding_plane(b, &j, &q) && i == j && p == q;
 }

@@ -169,5 +169,9 @@ oracle_state oracle_line_prepare(const slab_ray *ray, oracle_line *line) {
   scale_end(line, ray->t_min, &line->t_min, &line->min_back);
   scale_end(line, ray->t_max, &line->t_max, &line->max_back);
   shear_axes(line);
+  line->told = line->back;
+  line->outer = NULL;
+  line->instance = NULL;
+  line->certain = line->t_min.hi <= line->t_max.lo; /* else the ends, rounded inward, may leave no range */
   return ORACLE_RAY_VALID;
 }

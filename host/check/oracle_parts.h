@@ -33,6 +33,12 @@ typedef struct oracle_line {
   int kx, ky, kz;                 /* the contract's shear axes */
   double sx, sy;                  /* direction[kx] / direction[kz], direction[ky] / direction[kz] */
   bool sx_exact, sy_exact;        /* the quotient is a float */
+  double told;                    /* what a query reports = t * told: back, here and outside */
+  /* The ray in an instance's model. final t is in lengths of the line outside. */
+  const struct oracle_line *outer; /* NULL: the ray of the scene */
+  const oracle_instance *instance;
+  double enter; /* the ray outside enters the instance's gate not later */
+  bool certain; /* it certainly passes that gate, and those outside, and its range is certainly not empty */
 } oracle_line;
 
 typedef enum oracle_state { ORACLE_RAY_VALID, ORACLE_RAY_EMPTY, ORACLE_RAY_INVALID } oracle_state;
@@ -53,6 +59,7 @@ typedef struct oracle_item {
   uint32_t geometry, primitive;
   slab_shape kind;
   const void *shape;
+  const oracle_line *line;
   oracle_verdict verdict;
   oracle_span t;     /* final; for intervals: of enter */
   oracle_span leave; /* final; intervals only */
@@ -162,16 +169,25 @@ enum { ORACLE_PATCH_LIMIT = 128 };
 
 /* Sets the items' patch and fills patches. Returns their number. Makes no patches if there are more joinable triangles
  * than the limit. */
-uint32_t oracle_patches(const oracle_line *, oracle_item *items, size_t count,
-                        oracle_patch patches[ORACLE_PATCH_LIMIT]);
+uint32_t oracle_patches(oracle_item *items, size_t count, oracle_patch patches[ORACLE_PATCH_LIMIT]);
+
+/* ---- oracle_instance.c --------------------------------------------------------- */
+
+/* The ray in the model of an instance. False where it certainly hits nothing there. */
+bool oracle_line_enter(const oracle_line *outer, const oracle_instance *, const oracle_scene *model,
+                       oracle_line *inner);
+/* Converts an item of a line in a model to what the ray of the scene reports. */
+void oracle_tell_outside(oracle_item *);
+/* Replaces a normal of length 1 of a model by that outside. Returns what becomes of the tolerance of its components. */
+double oracle_normal_outside(const oracle_line *, double n[3], double tolerance);
 
 /* ---- oracle_detail.c ----------------------------------------------------------- */
 
 /* Floats of a kind's struct. */
 size_t oracle_floats(slab_shape kind);
 /* Checks normal, u and v of a reported hit. Returns NULL when they are possible, otherwise what is wrong. */
-const char *oracle_detail(const oracle_line *, const oracle_question *, const oracle_item *, const slab_hit *);
+const char *oracle_detail(const oracle_question *, const oracle_item *, const slab_hit *);
 /* Whether the kernels compute the same bits for t of both items, for every rounding. */
-bool oracle_same_t(const oracle_line *, const oracle_item *, const oracle_item *);
+bool oracle_same_t(const oracle_item *, const oracle_item *);
 
 #endif

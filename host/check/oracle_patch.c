@@ -32,18 +32,19 @@ static bool is_apart(const oracle_view *view, int j, int k) {
          (y[j] < -ey[j] && y[k] < -ey[k]);
 }
 
-static void describe(const oracle_line *line, oracle_item *item, uint32_t index, member *m) {
+static void describe(oracle_item *item, uint32_t index, member *m) {
   const slab_triangle *triangle = item->shape;
   const float *point[3] = {triangle->a, triangle->b, triangle->c};
   oracle_view view;
   int turns = 0;
-  (void)oracle_triangle_view(line, triangle, &view);
+  (void)oracle_triangle_view(item->line, triangle, &view);
   m->item = item;
   m->root = index;
   for (int i = 0; i < 3; i++) {
     const int j = (i + 1) % 3, k = (i + 2) % 3;
-    /* an edge between equal points is no boundary */
-    const bool open = view.sign[i] == 0 && !is_apart(&view, j, k) && !same_point(point[j], point[k]);
+    /* an edge between equal points is no boundary; where products underflow any edge may have any sign */
+    const bool moves = !is_apart(&view, j, k) || fabs(view.edge[i]) <= 0x1p-140;
+    const bool open = view.sign[i] == 0 && moves && !same_point(point[j], point[k]);
     m->edge[i] = (corner_edge){point[j], point[k], open};
     turns += oracle_edge_sign((double)(float)view.x[j], (double)(float)view.y[j], (double)(float)view.x[k],
                               (double)(float)view.y[k]);
@@ -58,6 +59,7 @@ static int compare_edges(const corner_edge *a, const corner_edge *b) {
 }
 
 static bool are_joined(const member *a, const member *b) {
+  if (a->item->line != b->item->line) return false; /* edges that meet outside are not watertight */
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
       if (a->edge[i].open && b->edge[j].open && compare_edges(&a->edge[i], &b->edge[j]) != 0) return true;
@@ -123,8 +125,7 @@ static oracle_patch count_hits(const member *members, uint32_t count, uint32_t r
   return (oracle_patch){0, all, 1};
 }
 
-uint32_t oracle_patches(const oracle_line *line, oracle_item *items, size_t count,
-                        oracle_patch patches[ORACLE_PATCH_LIMIT]) {
+uint32_t oracle_patches(oracle_item *items, size_t count, oracle_patch patches[ORACLE_PATCH_LIMIT]) {
   member members[ORACLE_PATCH_LIMIT];
   uint32_t joinable = 0, used = 0;
   for (size_t i = 0; i < count; i++) {
@@ -135,7 +136,7 @@ uint32_t oracle_patches(const oracle_line *line, oracle_item *items, size_t coun
   uint32_t n = 0;
   for (size_t i = 0; i < count; i++) {
     if (items[i].joinable) {
-      describe(line, &items[i], n, &members[n]);
+      describe(&items[i], n, &members[n]);
       n++;
     }
   }

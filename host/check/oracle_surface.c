@@ -236,15 +236,19 @@ static oracle_span mean_time(const oracle_line *line, const oracle_view *view) {
   return oracle_around(t, (shift + 11.0 * ORACLE_U * size) / area + ORACLE_TINY);
 }
 
-/* The slab interval of the vertices' bounds, as computed. Axes parallel to the ray set no bound. */
+/* The slab interval of the vertices' bounds, as computed. Axes parallel to the ray set no bound. Where the ray is
+ * outside on one, and hits because its products underflow, the interval is empty, and t may be any end of the padded
+ * bounds. */
 static void bound_times(const oracle_line *line, const slab_triangle *triangle, oracle_span *near, oracle_span *far) {
   *near = (oracle_span){-INFINITY, -INFINITY};
   *far = (oracle_span){INFINITY, INFINITY};
+  bool outside = false;
   for (int i = 0; i < 3; i++) {
     const double d = line->direction[i], o = line->origin[i];
-    if (d == 0.0) continue;
     const double a = (double)triangle->a[i], b = (double)triangle->b[i], c = (double)triangle->c[i];
     const double lower = fmin(a, fmin(b, c)), upper = fmax(a, fmax(b, c));
+    outside = outside || (d == 0.0 && !(lower <= o && o <= upper));
+    if (d == 0.0) continue;
     const oracle_span first = oracle_face_time(d > 0.0 ? lower : upper, o, d);
     const oracle_span last = oracle_face_time(d > 0.0 ? upper : lower, o, d);
     near->lo = fmax(near->lo, first.lo);
@@ -254,6 +258,7 @@ static void bound_times(const oracle_line *line, const slab_triangle *triangle, 
   }
   far->lo = fmax(far->lo, near->lo);
   far->hi = fmax(far->hi, near->hi);
+  if (outside) *near = *far = (oracle_span){-INFINITY, INFINITY};
 }
 
 static oracle_span triangle_time(const oracle_line *line, const slab_triangle *triangle, const oracle_view *view) {

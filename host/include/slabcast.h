@@ -277,8 +277,8 @@ SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, con
  * the first of the first. A hit on instance i, geometry g of the model and primitive p has geometry *geometry + i *
  * (ids of the model) + g and primitive p. The model's geometries are what they were at this scene's commit. The scene
  * retains the model, whose creator may destroy it, and which gets no more geometries. No other thread may change the
- * model during this call. options: its mask applies beside
- * those of the model's geometries; skip_invalid does not apply. SLAB_INVALID_STATE where the model is not committed.
+ * model during this call. options: its mask applies beside those of the model's geometries; skip_invalid does not
+ * apply. SLAB_INVALID_STATE where the model, or a geometry that was added to it, is not committed.
  * SLAB_INVALID_ARGUMENT names the model where it is of another context, contains this scene or is on too many levels,
  * the first transform that is not finite, singular, scales by more than 2^60 or less than 2^-60, or is too skew (its
  * matrix A has a norm || |A| |A^-1| || > 4096, of the largest row), and more than 2^32 - 16 ids. The scene then stays
@@ -346,16 +346,18 @@ typedef struct slab_scene_stats {
 /** Says what a scene holds and takes. SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
 
-/** Serializes a committed scene to `*size` bytes, with its BVH where that is SLAB_LAYOUT_WIDE, for other processes and
- * machines of the same byte order. Casts on the scene that slab_scene_unpack makes of them give the same bits. capacity
- * 0 (bytes may then be NULL) writes *size alone. SLAB_CAPACITY when capacity is too small: *size is complete, bytes are
- * untouched. bytes must be aligned to 8, as memory of malloc is. Equal scenes give equal bytes. Other versions of the
- * library may refuse them. SLAB_INVALID_STATE before commit. */
+/** Serializes a committed scene to `*size` bytes, with its BVH where that is SLAB_LAYOUT_WIDE, and with its models as
+ * its commit saw them, for other processes and machines of the same byte order. Casts on the scene that
+ * slab_scene_unpack makes of them give the same bits. capacity 0 (bytes may then be NULL) writes *size alone.
+ * SLAB_CAPACITY when capacity is too small: *size is complete, bytes are untouched. bytes must be aligned to 8, as
+ * memory of malloc is. Equal scenes give equal bytes. Other versions of the library may refuse them. SLAB_INVALID_STATE
+ * before commit. */
 SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t capacity, size_t *size);
 /** Makes a committed scene on this context, which the caller destroys. The bytes (aligned to 8) are copied, not kept.
  * SLAB_INVALID_ARGUMENT when they are not a packed scene of this version, are incomplete, or fail the checksum. Bytes
  * that were forged on purpose, checksum included, may give wrong answers, but no cast accesses memory outside its own.
- * A BVH that is not among the bytes, or that has another layout than this context's, is built again. build_seconds of
+ * A BVH that is not among the bytes, or that has another layout than this context's, is built again, and so is that of
+ * a scene with instances. Its models are scenes that it alone retains. build_seconds of
  * slab_scene_info is the time that unpacking took. */
 SLAB_API slab_status slab_scene_unpack(slab_context *, const void *bytes, size_t size, slab_scene **scene);
 

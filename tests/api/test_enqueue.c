@@ -6,6 +6,7 @@
 #include "counting_scene.h"
 #include "job.h"
 #include "mixed_fates.h"
+#include "nested.h"
 
 enum { N = 500, QUERIES = SLAB_QUERY_COUNT };
 
@@ -90,6 +91,27 @@ static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
       job_verify(&j, f->in_order, 1);
       job_destroy(&j);
     }
+}
+
+/* Scenes that stand in each other have kernels of their own. */
+static void instances_give_the_bits_of_the_call(void **state) {
+  const fixture *f = *state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = opencl_slab(f->context, f->device, f->beside);
+  nested n;
+  slab_ray rays[N];
+  assert_ok(nested_begin(&n, context, random_next(&random), true));
+  for (int i = 0; i < N; i++) rays[i] = nested_ray(&n);
+  const fixture at = {.scene = n.scenes[NESTED_TOP]};
+  const slab_cast_options options = {.mask = 6, .face_forward = 1};
+  for (int query = 0; query < QUERIES; query++) {
+    job j = job_create(f->context, at.scene, (slab_query)query, rays, N, query % 2 == 0 ? NULL : &options);
+    run_job(&at, &j, f->in_order);
+    job_verify(&j, f->in_order, 1);
+    job_destroy(&j);
+  }
+  nested_end(&n);
+  slab_context_destroy(context);
 }
 
 /* Otherwise the rows above would test the same. */
@@ -484,6 +506,7 @@ static void objects_of_a_context_serve_for_enqueueing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_query_and_option_gives_the_bits_of_the_call),
+      cmocka_unit_test(instances_give_the_bits_of_the_call),
       cmocka_unit_test(every_option_changes_an_answer),
       cmocka_unit_test(closed_edges_are_closed_here_too),
       cmocka_unit_test(counts_beside_multiples_of_the_work_group),

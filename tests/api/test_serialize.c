@@ -7,10 +7,11 @@
 #include "bvh_scenes.h"
 #include "harness.h"
 #include "mixed_fates.h"
+#include "nested.h"
 
 enum { SHAPES = 1200, RAYS = 1000, FLIPS = 2000, FORGERIES = 300 };
 /* Offsets of length and checksum in the header, and its size. slabcast.h does not specify them. */
-enum { LENGTH_AT = 16, CHECKSUM_AT = 24, HEADER = 112 };
+enum { LENGTH_AT = 16, CHECKSUM_AT = 24, HEADER = 112, ALIGN = 64 };
 
 typedef struct blob {
   unsigned char *bytes;
@@ -101,6 +102,134 @@ static void unpacked_scenes_answer_alike(void **state) {
   slab_context_destroy(there);
   slab_context_destroy(here);
 }
+
+/* ---- instances ---- */
+
+static nested nested_of(slab_context *context, random_state *random) {
+  nested n;
+  assert_ok(nested_begin(&n, context, random_next(random), true));
+  return n;
+}
+
+static void assert_same_nested_answers(nested *n, slab_scene *copy) {
+  slab_ray rays[RAYS];
+  slab_primitive_id skip[RAYS];
+  slab_scene_stats stats;
+  assert_ok(slab_scene_info(copy, &stats));
+  for (int i = 0; i < RAYS; i++) {
+    rays[i] = nested_ray(n);
+    skip[i] = (slab_primitive_id){random_below(&n->random, 12), random_below(&n->random, stats.geometries)};
+  }
+  assert_same_answers(n->scenes[NESTED_TOP], copy, rays, NULL);
+  assert_same_answers(n->scenes[NESTED_TOP], copy, rays,
+                      &(slab_cast_options){.mask = 6, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1});
+}
+
+/* Packed, unpacked elsewhere, and packed again to the same bytes. The caller destroys the copy. */
+static slab_scene *copied(slab_scene *scene, slab_context *there) {
+  slab_scene *copy = NULL;
+  blob b = packed(scene);
+  assert_ok(slab_scene_unpack(there, b.bytes, b.size, &copy));
+  blob again = packed(copy);
+  assert_int_equal(again.size, b.size);
+  assert_same_bits(again.bytes, b.bytes, 1, b.size);
+  assert_same_stats(scene, copy);
+  free(again.bytes);
+  free(b.bytes);
+  return copy;
+}
+
+/* Models are what they were at the commit: of one of them there are two states in the scene. What is removed keeps its
+ * ids, what is disabled can be enabled again, and the rest can be moved. */
+static void scenes_with_instances_answer_alike(void **state) {
+  (void)state;
+  slab_context *here = harness_context(), *there = harness_context();
+  random_state random = harness_stream(__func__);
+  for (int round = 0; round < 4; round++) {
+    nested n = nested_of(here, &random);
+    slab_scene *top = n.scenes[NESTED_TOP];
+    assert_ok(slab_scene_enable(n.scenes[1], 0, 0));
+    assert_ok(slab_scene_commit(n.scenes[1], NULL));
+    if (round > 0) assert_ok(slab_scene_enable(top, n.outer_ids[0], 0));
+    if (round > 1) assert_ok(slab_scene_remove(top, n.outer_ids[round % 2]));
+    assert_ok(slab_scene_commit(top, &(slab_build_options){.update = SLAB_UPDATE_REBUILD}));
+    slab_scene *copy = copied(top, there);
+    assert_same_nested_answers(&n, copy);
+    for (int i = 0; i < 2; i++) {
+      slab_scene *scene = i == 0 ? top : copy;
+      const uint32_t left = n.outer_ids[round < 2 ? 1 : 1 - round % 2];
+      assert_ok(slab_scene_enable(scene, left, 1));
+      assert_ok(slab_scene_update_instances(scene, left, n.inner[0][0], NESTED_EACH));
+      assert_ok(slab_scene_commit(scene, NULL));
+    }
+    assert_same_nested_answers(&n, copy);
+    slab_scene_destroy(copy);
+    nested_end(&n);
+  }
+  slab_context_destroy(there);
+  slab_context_destroy(here);
+}
+
+static void instances_suit_the_other_layout(void **state) {
+  (void)state;
+  slab_context *there = NULL, *here = harness_context();
+  random_state random = harness_stream(__func__);
+  nested n = nested_of(here, &random);
+  slab_scene *copy = NULL;
+  blob b = packed(n.scenes[NESTED_TOP]);
+  assert_ok(slab_context_create(&(slab_context_options){.layout = SLAB_LAYOUT_COMPRESSED}, &there));
+  assert_ok(slab_scene_unpack(there, b.bytes, b.size, &copy));
+  assert_same_nested_answers(&n, copy);
+  free(b.bytes);
+  slab_scene_destroy(copy);
+  nested_end(&n);
+  slab_context_destroy(there);
+  slab_context_destroy(here);
+}
+
+/* Ids are all that is left of instances that were removed. */
+static void a_scene_that_had_instances_answers_alike(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  random_state random = harness_stream(__func__);
+  nested n = nested_of(context, &random);
+  slab_scene *top = n.scenes[NESTED_TOP];
+  for (int i = 0; i < 2; i++) assert_ok(slab_scene_remove(top, n.outer_ids[i]));
+  assert_ok(slab_scene_commit(top, &(slab_build_options){.tree = SLAB_TREE_HIGH}));
+  slab_scene *copy = copied(top, context);
+  assert_same_nested_answers(&n, copy);
+  slab_scene_destroy(copy);
+  nested_end(&n);
+  slab_context_destroy(context);
+}
+
+/* A model is packed once, however often and on however many levels it stands in a scene. */
+static void a_model_is_packed_once(void **state) {
+  static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = harness_scene(context), *outer = harness_scene(context), *scene = harness_scene(context);
+  size_t of_model, of_outer, of_scene;
+  assert_ok(bvh_scene_fill(BVH_MIXED, SHAPES, 1, model));
+  assert_ok(slab_scene_commit(model, NULL));
+  assert_ok(slab_scene_add_instances(outer, model, identity, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(outer, NULL));
+  for (int i = 0; i < 3; i++) {
+    assert_ok(slab_scene_add_instances(scene, outer, identity, 1, NULL, NULL));
+    assert_ok(slab_scene_add_instances(scene, model, identity, 1, NULL, NULL));
+  }
+  assert_ok(slab_scene_commit(scene, NULL));
+  assert_ok(slab_scene_pack(model, NULL, 0, &of_model));
+  assert_ok(slab_scene_pack(outer, NULL, 0, &of_outer));
+  assert_ok(slab_scene_pack(scene, NULL, 0, &of_scene));
+  assert_true(of_model > 40000 && of_outer < of_model + 500 && of_scene < of_outer + 1000);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(outer);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
+/* ---- other checks ---- */
 
 /* slab_check reads the primitives themselves. */
 static void unpacked_scenes_can_be_checked(void **state) {
@@ -220,26 +349,30 @@ static void packing_refuses_what_it_cannot_do(void **state) {
   slab_context_destroy(context);
 }
 
+static void assert_damage_is_refused(slab_context *context, blob *b) {
+  harness_random random = harness_seeded("damaged_bytes_are_refused");
+  for (int i = 0; i < FLIPS; i++) {
+    const size_t at = i < 8 * HEADER ? (size_t)i / 8 : harness_below(&random, (uint32_t)b->size);
+    const unsigned char bit = (unsigned char)(1u << (i < 8 * HEADER ? i % 8 : (int)harness_below(&random, 8)));
+    b->bytes[at] ^= bit;
+    assert_refused(context, b, b->size, "slab_scene_unpack: ");
+    b->bytes[at] ^= bit;
+  }
+  for (size_t size = 0; size < b->size; size += 1 + size / 9) assert_refused(context, b, size, "");
+}
+
 static void damaged_bytes_are_refused(void **state) {
   (void)state;
   slab_context *context = harness_context();
   slab_scene *scene = small_tree(context);
-  harness_random random = harness_seeded("damaged_bytes_are_refused");
   blob b = packed(scene);
   slab_scene_destroy(scene);
-  for (int i = 0; i < FLIPS; i++) {
-    const size_t at = i < 8 * HEADER ? (size_t)i / 8 : harness_below(&random, (uint32_t)b.size);
-    const unsigned char bit = (unsigned char)(1u << (i < 8 * HEADER ? i % 8 : (int)harness_below(&random, 8)));
-    b.bytes[at] ^= bit;
-    assert_refused(context, &b, b.size, "slab_scene_unpack: ");
-    b.bytes[at] ^= bit;
-  }
-  for (size_t size = 0; size < b.size; size += 1 + size / 9) assert_refused(context, &b, size, "");
+  assert_damage_is_refused(context, &b);
   b.bytes[0] ^= 1;
   assert_refused(context, &b, b.size, "not a packed scene");
   b.bytes[0] ^= 1;
   b.bytes[8]++;
-  assert_refused(context, &b, b.size, "packed as version 3, and this library reads version 2");
+  assert_refused(context, &b, b.size, "packed as version 4, and this library reads version 3");
   b.bytes[8]--;
   assert_ok(slab_scene_unpack(context, b.bytes, b.size, &scene));
   slab_scene_destroy(scene);
@@ -247,18 +380,52 @@ static void damaged_bytes_are_refused(void **state) {
   slab_context_destroy(context);
 }
 
+/* Where the next of the scenes that are packed together begins. */
+static size_t next_scene(const blob *b, size_t at) {
+  do {
+    at += ALIGN;
+  } while (at < b->size && memcmp(b->bytes + at, b->bytes, sizeof "slabscn") != 0);
+  return at;
+}
+
+static void damaged_models_are_refused(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  random_state random = harness_stream(__func__);
+  nested n = nested_of(context, &random);
+  slab_scene *scene = NULL;
+  blob b = packed(n.scenes[NESTED_TOP]), model = packed(n.scenes[0]), other = packed(n.scenes[1]);
+  nested_end(&n);
+  assert_damage_is_refused(context, &b);
+  for (size_t at = next_scene(&b, 0); at < b.size; at = next_scene(&b, at)) { /* models alone, and none of them */
+    assert_refused(context, &b, at, "bytes of a packed scene of");
+    assert_refused(context, &(blob){b.bytes + at, b.size - at}, b.size - at, "damaged");
+  }
+  assert_int_equal(next_scene(&b, 0), other.size); /* the top scene's first model comes first */
+  assert_int_equal(next_scene(&b, other.size), other.size + model.size);
+  assert_ok(slab_scene_unpack(context, b.bytes, b.size, &scene));
+  slab_scene_destroy(scene);
+  free(other.bytes);
+  free(model.bytes);
+  free(b.bytes);
+  slab_context_destroy(context);
+}
+
 /* ---- forgeries ---- */
 
-/* Writes the checksum that slab_scene_pack would write. */
+/* Writes the checksums that slab_scene_pack would write. */
 static void seal(blob *b) {
   uint64_t sum = 0;
-  memset(b->bytes + CHECKSUM_AT, 0, sizeof sum);
-  for (size_t i = 0; i < b->size; i += sizeof sum) {
-    uint64_t word;
-    memcpy(&word, b->bytes + i, sizeof word);
-    sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
+  for (size_t at = 0, end; at < b->size; at = end) {
+    end = next_scene(b, at);
+    memset(b->bytes + at + CHECKSUM_AT, 0, sizeof sum);
+    for (size_t i = at; i < end; i += sizeof sum) {
+      uint64_t word;
+      memcpy(&word, b->bytes + i, sizeof word);
+      sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
+    }
+    memcpy(b->bytes + at + CHECKSUM_AT, &sum, sizeof sum);
   }
-  memcpy(b->bytes + CHECKSUM_AT, &sum, sizeof sum);
 }
 
 static uint32_t forged_word(harness_random *random) {
@@ -282,45 +449,70 @@ static int try_forgery(slab_context *context, const blob *b, const slab_ray *ray
   return 1;
 }
 
-static void forgeries_harm_nobody(void **state) {
-  (void)state;
-  slab_context *context = harness_context();
-  slab_scene *scene = small_tree(context);
+/* Words are forged in each of the scenes, in their headers or anywhere. */
+static void forge(blob *b, harness_random *random) {
+  const bool header = harness_below(random, 4) == 0;
+  size_t at = 0;
+  for (uint32_t skipped = harness_below(random, 3); skipped > 0 && next_scene(b, at) < b->size; skipped--)
+    at = next_scene(b, at);
+  for (uint32_t n = 1 + harness_below(random, 3); n > 0; n--) {
+    const uint32_t word = forged_word(random);
+    const size_t words = (header ? HEADER : next_scene(b, at) - at) / sizeof word;
+    memcpy(b->bytes + at + sizeof word * harness_below(random, (uint32_t)words), &word, sizeof word);
+  }
+}
+
+static void assert_no_harm(slab_context *context, slab_scene *scene, const char *name) {
   slab_scene_stats stats;
   slab_ray rays[RAYS / 10];
   random_state stream = harness_stream("forgeries_harm_nobody, rays");
-  harness_random random = harness_seeded("forgeries_harm_nobody");
+  harness_random random = harness_seeded(name);
   assert_ok(slab_scene_info(scene, &stats));
   for (int i = 0; i < RAYS / 10; i++) rays[i] = bvh_scene_ray(&stream, &stats);
   blob whole = packed(scene), b = {harness_room(whole.size), whole.size};
-  slab_scene_destroy(scene);
   seal(&whole);
   assert_int_equal(try_forgery(context, &whole, rays), 1); /* this checksum equals the library's own */
   int taken = 0;
   for (int i = 0; i < FORGERIES; i++) {
     memcpy(b.bytes, whole.bytes, b.size);
-    const int header = i % 4 == 0;
-    for (uint32_t n = 1 + harness_below(&random, 3); n > 0; n--) {
-      const uint32_t word = forged_word(&random);
-      const size_t words = header ? HEADER / sizeof word : b.size / sizeof word;
-      memcpy(b.bytes + sizeof word * harness_below(&random, (uint32_t)words), &word, sizeof word);
-    }
+    forge(&b, &random);
     seal(&b);
     taken += try_forgery(context, &b, rays);
   }
-  print_message("%d of %d forgeries were taken\n", taken, FORGERIES);
+  print_message("%s: %d of %d forgeries were taken\n", name, taken, FORGERIES);
   assert_true(taken > 0 && taken < FORGERIES); /* values may be arbitrary, links of the BVH may not */
   free(b.bytes);
   free(whole.bytes);
+}
+
+static void forgeries_harm_nobody(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  random_state random = harness_stream(__func__);
+  slab_scene *scene = small_tree(context);
+  nested n = nested_of(context, &random);
+  assert_no_harm(context, scene, "a tree");
+  assert_no_harm(context, n.scenes[NESTED_TOP], "instances");
+  nested_end(&n);
+  slab_scene_destroy(scene);
   slab_context_destroy(context);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(unpacked_scenes_answer_alike), cmocka_unit_test(unpacked_scenes_can_be_checked),
-      cmocka_unit_test(flat_scenes_suit_other_lanes), cmocka_unit_test(trees_of_another_layout_are_built_again),
-      cmocka_unit_test(an_empty_scene_can_be_packed), cmocka_unit_test(packing_refuses_what_it_cannot_do),
-      cmocka_unit_test(damaged_bytes_are_refused),    cmocka_unit_test(forgeries_harm_nobody),
+      cmocka_unit_test(scenes_with_instances_answer_alike),
+      cmocka_unit_test(instances_suit_the_other_layout),
+      cmocka_unit_test(a_scene_that_had_instances_answers_alike),
+      cmocka_unit_test(a_model_is_packed_once),
+      cmocka_unit_test(damaged_models_are_refused),
+      cmocka_unit_test(unpacked_scenes_answer_alike),
+      cmocka_unit_test(unpacked_scenes_can_be_checked),
+      cmocka_unit_test(flat_scenes_suit_other_lanes),
+      cmocka_unit_test(trees_of_another_layout_are_built_again),
+      cmocka_unit_test(an_empty_scene_can_be_packed),
+      cmocka_unit_test(packing_refuses_what_it_cannot_do),
+      cmocka_unit_test(damaged_bytes_are_refused),
+      cmocka_unit_test(forgeries_harm_nobody),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

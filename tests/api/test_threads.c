@@ -313,6 +313,75 @@ static void casts_see_whole_frames_while_another_thread_commits(void **state) {
   slab_context_destroy(context);
 }
 
+/* The same tiles as a model, which moves up while the scene that it stands in moves it down: it is at height 0. */
+static void *raise_model(void *argument) {
+  watcher *w = argument;
+  slab_box tiles[TILES];
+  for (uint32_t frame = 1; w->wrong == NULL && !atomic_load(w->over); frame = frame % FRAMES + 1) {
+    tiles_at(tiles, frame);
+    if (slab_scene_update_boxes(w->scene, 0, tiles, TILES) != SLAB_OK || slab_scene_commit(w->scene, NULL) != SLAB_OK)
+      w->wrong = "a commit of the model failed";
+  }
+  return NULL;
+}
+
+/* A thread commits a model, another one the scene that it stands in, and threads cast on that: each sees a frame of the
+ * model and a transform, whole. */
+static void *watch_instances(void *argument) {
+  watcher *w = argument;
+  slab_ray rays[TILES];
+  float t[TILES];
+  for (uint32_t i = 0; i < TILES; i++)
+    rays[i] = (slab_ray){{(float)(i % SIDE) + 0.5f, (float)(i / SIDE) + 0.5f, HEIGHT}, 0, {0, 0, -1}, INFINITY};
+  for (int round = 0; w->wrong == NULL && !atomic_load(w->over); round++) {
+    const size_t n = round % 2 == 0 ? TILES : 7;
+    if (slab_distance(w->scene, rays, n, t, NULL) != SLAB_OK) w->wrong = "a cast failed";
+    for (size_t i = 1; i < n; i++)
+      if (t[i] != t[0]) w->wrong = "a cast saw two frames";
+    if (!(t[0] <= HEIGHT && t[0] > HEIGHT - 3 * FRAMES)) w->wrong = "a cast saw what was never there";
+    atomic_fetch_add(&w->seen, 1);
+  }
+  atomic_fetch_add(&w->seen, w->wrong != NULL ? FRAMES_SEEN : 0);
+  return NULL;
+}
+
+static void casts_see_whole_instances_while_other_threads_commit(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
+  slab_box tiles[TILES];
+  float at[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  atomic_bool over = false;
+  watcher watchers[WATCHERS] = {0};
+  watcher builder = {.scene = model, .over = &over};
+  tiles_at(tiles, 0);
+  assert_ok(slab_scene_add_boxes(model, tiles, TILES, NULL, NULL));
+  assert_ok(slab_scene_commit(model, &(slab_build_options){.tree = SLAB_TREE_FAST}));
+  assert_ok(slab_scene_add_instances(scene, model, at, 1, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, NULL));
+  for (int i = 0; i < WATCHERS; i++) {
+    watchers[i].scene = scene;
+    watchers[i].over = &over;
+    assert_int_equal(pthread_create(&watchers[i].thread, NULL, watch_instances, &watchers[i]), 0);
+  }
+  assert_int_equal(pthread_create(&builder.thread, NULL, raise_model, &builder), 0);
+  for (uint32_t frame = 1; frame <= FRAMES || !all_have_seen_some(watchers); frame++) {
+    at[11] = (float)(frame % FRAMES);
+    assert_ok(slab_scene_update_instances(scene, 0, at, 1));
+    assert_ok(slab_scene_commit(scene, NULL));
+  }
+  atomic_store(&over, true);
+  for (int i = 0; i < WATCHERS; i++) {
+    assert_int_equal(pthread_join(watchers[i].thread, NULL), 0);
+    if (watchers[i].wrong != NULL) fail_msg("thread %d: %s", i, watchers[i].wrong);
+  }
+  assert_int_equal(pthread_join(builder.thread, NULL), 0);
+  if (builder.wrong != NULL) fail_msg("%s", builder.wrong);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
 /* More threads than there are places for readers, all of which are within a cast when a commit ends. */
 enum { READERS = 20 };
 
@@ -392,6 +461,7 @@ int main(void) {
       cmocka_unit_test(open_scene_keeps_its_context_for_adding_and_commit),
       cmocka_unit_test(contexts_are_independent),
       cmocka_unit_test(casts_see_whole_frames_while_another_thread_commits),
+      cmocka_unit_test(casts_see_whole_instances_while_other_threads_commit),
       cmocka_unit_test(casts_end_on_the_frame_they_began_with),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 layer=${1:-}
 if [[ -n $layer ]]; then kinds=("${kinds[-1]}"); fi
 groups=(closest distance any count all interval nearest agreement "${kinds[@]}" mask skip cull closed first segments ranges pairs trees moving
-  edges rooms invalid garbage)
+  instances edges rooms invalid garbage)
 
 # ---- a run ----
 all=()

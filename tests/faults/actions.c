@@ -228,13 +228,22 @@ static slab_status run_scene_create(world *w) {
   return slab_scene_create(w->context, &((made *)(void *)w->outcome)->scene);
 }
 
-/* A committed scene, and its serialized bytes. */
-static void begin_packed(world *w) {
-  begin_committed(w);
+/* Packs the committed scene. */
+static void pack_scene(world *w) {
   assert_ok(slab_scene_pack(w->scene, NULL, 0, &w->packed));
   w->results = malloc(w->packed);
   assert_non_null(w->results);
   assert_ok(slab_scene_pack(w->scene, w->results, w->packed, &w->packed));
+}
+
+static void begin_packed(world *w) {
+  begin_committed(w);
+  pack_scene(w);
+}
+
+static void begin_packed_instances(world *w) {
+  begin_committed_instances(w);
+  pack_scene(w);
 }
 
 static slab_status run_pack(world *w) {
@@ -486,6 +495,8 @@ const action actions[] = {
     {.name = "slab_closest, instances", .begin = begin_committed_instances, .run = run_fixed, .may_write = 1},
     {.name = "slab_scene_info", .begin = begin_committed, .run = run_scene_info},
     {.name = "slab_scene_pack, tree", .begin = begin_committed, .run = run_pack, .may_write = 1, .with = {IN_A_TREE}},
+    {.name = "slab_scene_pack, instances", .begin = begin_committed_instances, .run = run_pack, .may_write = 1},
+    {.name = "slab_scene_unpack, instances", .begin = begin_packed_instances, .run = run_unpack, .undo = undo_made},
     UNPACK("flat", .tree = SLAB_TREE_FLAT),
     UNPACK("tree", IN_A_TREE),
     CAST("slab_closest", .query = SLAB_CLOSEST),

@@ -7,6 +7,7 @@
 
 #include "answers.h"
 #include "fuzz.h"
+#include "fuzz_bytes.h"
 #include "shapes.h"
 
 enum {
@@ -39,7 +40,7 @@ typedef struct known {
 } known;
 
 typedef struct player {
-  const uint8_t *at, *end;
+  fuzz_bytes bytes;
   slab_context *context;
   slab_scene *scene;
   int committed;
@@ -48,73 +49,14 @@ typedef struct player {
   long done;                             /* calls that returned SLAB_OK */
 } player;
 
-/* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays; and by the
- * kernels that a C compiler makes, which see what it has of sanitizers. OpenCL has the first alone: the others would be
- * more programs to build. */
-static const slab_context_options kinds[] = {{.launch_rays = 5}, {0}, {.lane_width = 1}};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-/* For all sequences, because opening a device and building kernels takes a second. */
-static slab_context *contexts[KINDS];
-
-static void close_contexts(void) {
-  for (int i = 0; i < KINDS; i++) slab_context_destroy(contexts[i]);
-}
-
-/* Sequences of different lengths take different ones. */
-static slab_context *context_for(size_t size) {
-  const char *backends = getenv("SLABCAST_BACKENDS");
-  const bool native = backends != NULL && strcmp(backends, "native") == 0;
-  slab_context **context = &contexts[native ? size % KINDS : 0];
-  if (contexts[0] == NULL) {
-    claim(slab_context_create(&kinds[0], &contexts[0]) == SLAB_OK);
-    atexit(close_contexts);
-  }
-  if (*context == NULL) claim(slab_context_create(&kinds[context - contexts], context) == SLAB_OK);
-  return *context;
-}
-
 /* ---- arguments ---- */
-
-static uint32_t byte(player *p) { return p->at < p->end ? *p->at++ : 0; }
-
-/* Mostly small multiples of 1/8, so that edges coincide; otherwise extremes, or any bits. */
-static float number(player *p) {
-  static const float extremes[] = {0.0f,      -0.0f,      INFINITY,  -INFINITY, NAN,   0x1p60f,
-                                   -0x1p60f,  0x1.8p60f,  0x1p-140f, 0x1p-30f,  1e38f, -1e38f,
-                                   0x1p-126f, 1048577.0f, 1e-20f,    0x1p-149f};
-  const uint32_t first = byte(p);
-  uint32_t bits = 0;
-  if (first >= 32) return ((float)first - 144.0f) * 0.125f;
-  if (first >= 16) return extremes[first - 16];
-  if (first >= 12) return (float)first;
-  for (int i = 0; i < 4; i++) bits = bits << 8 | byte(p);
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static void numbers(player *p, float *values, size_t n) {
-  for (size_t i = 0; i < n; i++) values[i] = number(p);
-}
 
 /* Axes that a scene accepts: a rotation about z by a Pythagorean angle, and a permutation of axes. */
 static void sound_axes(player *p, float axes[3][3]) {
-  const uint32_t turn = byte(p) % 3;
+  const uint32_t turn = fuzz_byte(&p->bytes) % 3;
   const float c = turn == 0 ? 1.0f : turn == 1 ? 0.6f : 0.0f, s = turn == 0 ? 0.0f : turn == 1 ? 0.8f : 1.0f;
   const float rows[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
   memcpy(axes, rows, sizeof rows);
-}
-
-static slab_ray make_ray(player *p) {
-  slab_ray ray = {.t_max = INFINITY};
-  numbers(p, ray.origin, 3);
-  numbers(p, ray.direction, 3);
-  if (byte(p) % 4 == 0) {
-    ray.t_min = number(p);
-    ray.t_max = number(p);
-  }
-  return ray;
 }
 
 /* ---- calls ---- */
@@ -135,12 +77,12 @@ static void renew(player *p) {
 }
 
 static void read_mesh(player *p, given *g) {
-  const uint32_t shape = byte(p);
+  const uint32_t shape = fuzz_byte(&p->bytes);
   g->stride = shape % 2 ? 16 : shape % 16 == 2 ? 4 : 0;
   g->vertex_count = 1 + shape / 16 % 8;
-  g->n = byte(p) % (PRIMITIVES_MAX + 1);
-  numbers(p, g->vertices, g->vertex_count * (g->stride == 16 ? 4 : 3));
-  for (uint32_t i = 0; i < 3 * g->n; i++) g->indices[i] = byte(p) % 9;
+  g->n = fuzz_byte(&p->bytes) % (PRIMITIVES_MAX + 1);
+  fuzz_numbers(&p->bytes, g->vertices, g->vertex_count * (g->stride == 16 ? 4 : 3));
+  for (uint32_t i = 0; i < 3 * g->n; i++) g->indices[i] = fuzz_byte(&p->bytes) % 9;
   g->soup = shape % 8 == 4;
 }
 
@@ -151,8 +93,8 @@ static void read_given(player *p, slab_shape kind, given *g) {
     read_mesh(p, g);
     return;
   }
-  g->n = byte(p) % (PRIMITIVES_MAX + 1);
-  numbers(p, g->shapes.values, g->n * shape_floats(kind));
+  g->n = fuzz_byte(&p->bytes) % (PRIMITIVES_MAX + 1);
+  fuzz_numbers(&p->bytes, g->shapes.values, g->n * shape_floats(kind));
   for (uint32_t i = 0; kind == SLAB_OBB && i < g->n; i++) sound_axes(p, g->shapes.obbs[i].axes);
 }
 
@@ -167,7 +109,7 @@ static slab_status add_given(slab_scene *scene, const given *g, const slab_geome
 }
 
 static void add(player *p, slab_shape kind) {
-  const uint32_t choice = byte(p);
+  const uint32_t choice = fuzz_byte(&p->bytes);
   uint32_t geometry = 12345, skipped = 12345;
   const slab_geometry_options options = {choice / 4 % 4, choice % 2, &skipped};
   known *k = &p->now[p->geometries];
@@ -195,7 +137,7 @@ static void keep_indices(given *to, const given *from) {
 }
 
 static void update(player *p) {
-  const uint32_t id = byte(p) % (p->geometries + 2), kind = byte(p);
+  const uint32_t id = fuzz_byte(&p->bytes) % (p->geometries + 2), kind = fuzz_byte(&p->bytes);
   given g;
   known *k = id < p->geometries ? &p->now[id] : NULL;
   read_given(p, k != NULL && kind % 8 != 0 ? k->given.kind : (slab_shape)(kind / 8 % SHAPE_KINDS), &g);
@@ -213,8 +155,8 @@ static void update(player *p) {
 }
 
 static void enable_or_remove(player *p, int removes) {
-  const uint32_t id = byte(p) % (p->geometries + 2);
-  const int enabled = byte(p) % 3 == 0;
+  const uint32_t id = fuzz_byte(&p->bytes) % (p->geometries + 2);
+  const int enabled = fuzz_byte(&p->bytes) % 3 == 0;
   known *k = id < p->geometries ? &p->now[id] : NULL;
   const slab_status status =
       said(p, removes ? slab_scene_remove(p->scene, id) : slab_scene_enable(p->scene, id, enabled));
@@ -227,7 +169,7 @@ static void enable_or_remove(player *p, int removes) {
 }
 
 static void commit(player *p) {
-  const uint32_t choice = byte(p);
+  const uint32_t choice = fuzz_byte(&p->bytes);
   const slab_build_options options = {.tree = (slab_tree)(choice % 5), .update = (slab_update)(choice / 64)};
   const int unknown = (unsigned)options.tree > SLAB_TREE_HIGH || (unsigned)options.update > SLAB_UPDATE_REBUILD;
   const slab_status status = said(p, slab_scene_commit(p->scene, &options));
@@ -298,7 +240,7 @@ static slab_status cast_all(player *p, const slab_ray *rays, size_t n, const sla
   slab_status status = said(p, slab_all(p->scene, rays, n, offsets, NULL, 0, &required, options));
   if (status != SLAB_OK) return status;
   claim(required <= HITS_MAX && offsets[n] == required);
-  const uint64_t capacity = required > 1 && byte(p) % 4 == 0 ? required - 1 : required;
+  const uint64_t capacity = required > 1 && fuzz_byte(&p->bytes) % 4 == 0 ? required - 1 : required;
   const guarded hits = guarded_room((size_t)capacity * sizeof(slab_hit));
   status = said(p, slab_all(p->scene, rays, n, offsets, (slab_hit *)(hits.bytes + GUARD), capacity, NULL, options));
   if (capacity < required)
@@ -332,8 +274,8 @@ static slab_status cast_one(player *p, slab_query query, const slab_ray *rays, s
 }
 
 static void cast(player *p) {
-  const slab_query query = (slab_query)(byte(p) % 6);
-  const uint32_t choice = byte(p), n = byte(p) % (RAYS_MAX + 1);
+  const slab_query query = (slab_query)(fuzz_byte(&p->bytes) % 6);
+  const uint32_t choice = fuzz_byte(&p->bytes), n = fuzz_byte(&p->bytes) % (RAYS_MAX + 1);
   slab_ray rays[RAYS_MAX];
   slab_primitive_id skips[RAYS_MAX];
   uint64_t invalid = 0;
@@ -346,8 +288,8 @@ static void cast(player *p) {
                                      .user = &cancels,
                                      .invalid = &invalid};
   for (uint32_t i = 0; i < n; i++) {
-    rays[i] = make_ray(p);
-    if (options.skip) skips[i] = (slab_primitive_id){byte(p) % 8, byte(p) % 8};
+    rays[i] = fuzz_ray(&p->bytes);
+    if (options.skip) skips[i] = (slab_primitive_id){fuzz_byte(&p->bytes) % 8, fuzz_byte(&p->bytes) % 8};
   }
   const slab_status status = query == SLAB_ALL ? cast_all(p, rays, n, &options) : cast_one(p, query, rays, n, &options);
   if ((unsigned)options.cull > SLAB_CULL_FRONT)
@@ -360,10 +302,10 @@ static void cast(player *p) {
 }
 
 long fuzz_one(const uint8_t *data, size_t size) {
-  player p = {.at = data, .end = data + size, .context = context_for(size)};
+  player p = {.bytes = {data, data + size}, .context = fuzz_context(size)};
   renew(&p);
-  for (int calls = 0; p.at < p.end && calls < CALLS_MAX; calls++) {
-    const uint32_t first = byte(&p), call = first % 12;
+  for (int calls = 0; p.bytes.at < p.bytes.end && calls < CALLS_MAX; calls++) {
+    const uint32_t first = fuzz_byte(&p.bytes), call = first % 12;
     if (first >= 252)
       enable_or_remove(&p, first % 2);
     else if (first >= 228)

@@ -37,13 +37,13 @@ static slab_hit miss(void) {
 }
 
 static oracle_geometry geometry(slab_shape kind, const void *primitives, uint32_t count) {
-  const oracle_geometry g = {kind, primitives, count, 0, NULL};
+  const oracle_geometry g = {.kind = kind, .primitives = primitives, .count = count};
   return g;
 }
 
 static oracle_judgement judge_with(const oracle_geometry *g, slab_query query, slab_ray r, const void *result,
                                    uint64_t n, const slab_cast_options *options) {
-  const oracle_scene scene = {g, 1};
+  const oracle_scene scene = {.geometries = g, .count = 1};
   char why[256];
   const oracle_judgement judgement = oracle_judge(&scene, query, &r, result, n, nothing, options, why, sizeof why);
   assert_int_equal(judgement == ORACLE_RIGHT, why[0] == '\0');
@@ -405,8 +405,8 @@ static void masks_skips_and_dropped(void **state) {
   const slab_plane planes[] = {{{0, 0, 1}, 1}, {{0, 0, 1}, 2}, {{0, 0, 1}, 3}};
   const slab_box box = {{0, 0, 4}, {1, 1, 5}};
   const uint8_t dropped[] = {1, 0, 0};
-  const oracle_geometry all[] = {{SLAB_PLANE, planes, 3, 1, dropped}, {SLAB_BOX, &box, 1, 2, NULL}};
-  const oracle_scene scene = {all, 2};
+  const oracle_geometry all[] = {{SLAB_PLANE, planes, 3, 1, dropped, NULL, 0}, {SLAB_BOX, &box, 1, 2, NULL, NULL, 1}};
+  const oracle_scene scene = {.geometries = all, .count = 2};
   const slab_ray r = ray(0, 0, 0, 0, 0, 1);
   const slab_primitive_id second = {1, 0}, the_box = {0, 1};
   const slab_cast_options boxes_only = {.mask = 2};

@@ -162,7 +162,7 @@ typedef struct tally {
 
 /* A certain verdict must equal the exact one. The enclosure of a certain hit must contain the exact t. */
 static void check_pair(const slab_ray *ray, const slab_triangle *triangle, tally *sum) {
-  const oracle_geometry g = {SLAB_TRIANGLE, triangle, 1, 0, NULL};
+  const oracle_geometry g = {.kind = SLAB_TRIANGLE, .primitives = triangle, .count = 1};
   double t[2];
   bool contact = false;
   const oracle_verdict verdict = oracle_decide(&g, 0, SLAB_CLOSEST, ray, NULL, t);
@@ -291,8 +291,8 @@ static void rays_at_seams_hit_exactly_once(void **state) {
     randomness r = {s + 11};
     room closed;
     build_room(&closed, sets[s][0], sets[s][1]);
-    const oracle_geometry g = {SLAB_TRIANGLE, closed.triangles, 12, 0, NULL};
-    const oracle_scene scene = {&g, 1};
+    const oracle_geometry g = {.kind = SLAB_TRIANGLE, .primitives = closed.triangles, .count = 12};
+    const oracle_scene scene = {.geometries = &g, .count = 1};
     uint32_t seams = 0, proved = 0;
     for (int i = 0; i < RAYS; i++) {
       const slab_ray ray = aim(&r, &closed, sets[s][1]);

@@ -137,6 +137,36 @@ static void needles_are_right(void **state) {
   judge_sets(state, sets);
 }
 
+/* ---- instances ------------------------------------------------------------------------------ */
+
+static const float exchanged[12] = {0, 0, -1, 4, 1, 0, 0, -8, 0, 1, 0, 16};
+static const float turned[12] = {0.86602540f, -0.5f, 0, 0.3f, 0.5f, 0.86602540f, 0, -0.7f, 0, 0, 1, 0.2f};
+static const float mirrored[12] = {-0.6f, 0.5f, 0.1f, 3, 0.4f, 0.9f, -0.3f, 2, 0.2f, 0.1f, 1.3f, -5};
+static const float moved[12] = {1.5f, 0.2f, 0, 1e5f, -0.2f, 1.5f, 0, -3e4f, 0, 0, 0.8f, 2e5f};
+
+/* Models with gates: none has planes. */
+#define GATED_KINDS \
+  { "spheres", "boxes", "obbs", "soup", NULL }
+
+static void instances_are_right(void **state) {
+  static const verdict_set sets[] = {
+      {"axes exchanged", .scenes = GATED_KINDS, .count = 6, .ray = ray_anywhere, .transform = exchanged,
+       .cap = RANDOM_CAP},
+      {"turned", .scenes = GATED_KINDS, .count = 6, .ray = ray_anywhere, .transform = turned, .cap = RANDOM_CAP},
+      {"turned, along an axis", .scenes = GATED_KINDS, .count = 6, .ray = ray_along_an_axis, .transform = turned,
+       .cap = RANDOM_CAP},
+      {"mirrored, all options", .scenes = GATED_KINDS, .count = 6, .ray = ray_anywhere, .transform = mirrored,
+       .skip = 1, .face_forward = 1, .mask = 0x0e, .cull = SLAB_CULL_BACK, .cap = RANDOM_CAP},
+      {"mirrored, segments", .scenes = GATED_KINDS, .count = 6, .ray = ray_segment, .transform = mirrored,
+       .cap = RANDOM_CAP},
+      {"on four levels", .scenes = GATED_KINDS, .count = 6, .ray = ray_of_extreme_length, .transform = mirrored,
+       .levels = 4, .cap = RANDOM_CAP},
+      {"far away", .scenes = GATED_KINDS, .count = 6, .ray = ray_anywhere, .offset = FAR, .transform = moved,
+       .cap = RANDOM_CAP},
+  };
+  judge_sets(state, sets);
+}
+
 /* ---- planted faults that the oracle must detect --------------------------------------------- */
 
 /* Damages the result of one ray that hits. Returns false if it cannot. */
@@ -295,6 +325,12 @@ static void planted_faults_are_proved_wrong(void **state) {
   plant_all(*state, &set, every_plant, sizeof every_plant / sizeof *every_plant);
 }
 
+static void planted_faults_in_instances_are_proved_wrong(void **state) {
+  static const verdict_set set = {"planted faults, instances", .scenes = GATED_KINDS, .count = 6,
+                                  .ray = ray_anywhere,         .transform = mirrored, .levels = 2};
+  plant_all(*state, &set, every_plant, sizeof every_plant / sizeof *every_plant);
+}
+
 /* The effect of padded bounds without the padding: rays leak between triangles that are each undecided. */
 static void planted_leaks_of_a_thin_room_are_proved_wrong(void **state) {
   static const verdict_set set = {"planted leaks", .scenes = {"room"}, .ray = ray_at_long_edge,
@@ -315,7 +351,9 @@ int main(void) {
       cmocka_unit_test(dyadic_sets_with_range_ends_on_faces_are_decided),
       cmocka_unit_test(thin_rooms_are_right),
       cmocka_unit_test(needles_are_right),
+      cmocka_unit_test(instances_are_right),
       cmocka_unit_test(planted_faults_are_proved_wrong),
+      cmocka_unit_test(planted_faults_in_instances_are_proved_wrong),
       cmocka_unit_test(planted_leaks_of_a_thin_room_are_proved_wrong),
   };
   return cmocka_run_group_tests(tests, open_context, close_context);

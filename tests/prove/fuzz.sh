@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 readers=(npy raw text handover obj polygon)
 {
   cmake --preset fuzz -DSLABCAST_TESTS=ON >/dev/null
-  cmake --build build/fuzz --target "${readers[@]/#/fuzz_}" fuzz_scene
+  cmake --build build/fuzz --target "${readers[@]/#/fuzz_}" fuzz_{scene,instances}
 } >&2
 
 executions_of() { sed -n 's/.* \([0-9]*\) executions.*/\1/p' <<<"$1"; }
@@ -29,7 +29,11 @@ for reader in "${readers[@]}"; do
   row "fuzz executions, $reader" "1e7 without a finding" "${runs:-a finding, see build/fuzz/fuzz/$reader}"
   [[ -n $runs ]] || status=1
 done
-runs=$(fuzz scene 20000)
-row "fuzz executions, sequences of calls on scenes" "20,000 without a finding" "${runs:-a finding, see build/fuzz/fuzz/scene}"
-[[ -n $runs ]] || status=1
+for calls in scene instances; do
+  about=scenes
+  if [[ $calls == instances ]]; then about="scenes that stand in each other"; fi
+  runs=$(fuzz "$calls" 20000)
+  row "fuzz executions, sequences of calls on $about" "20,000 without a finding" "${runs:-a finding, see build/fuzz/fuzz/$calls}"
+  [[ -n $runs ]] || status=1
+done
 exit "$status"

@@ -114,6 +114,7 @@ verify_step verify_row, verify_agreement, verify_pairs; /* verify_rows.c */
 verify_step verify_edges, verify_rooms;                 /* verify_closed.c */
 verify_step verify_trees;                               /* verify_trees.c */
 verify_step verify_moving;                              /* verify_moving.c */
+verify_step verify_instances;                           /* verify_instances.c */
 verify_step verify_invalid, verify_garbage;             /* verify_hostile.c */
 int verify_enough_zeros(verify_run *run), verify_time_invalid(verify_run *run);
 

@@ -44,6 +44,8 @@ const verify_group verify_groups[] = {
      3, 16384, 12, verify_trees, NULL, 0, 0, FLAVOUR_ANY},
     {"moving", "scenes that change, refitted and rebuilt, against the same made anew", 1, 2048, 21, verify_moving, NULL,
      0, 0, FLAVOUR_ANY},
+    {"instances", "scenes that stand in each other, and exact copies against their models", 0.25, 512, 14,
+     verify_instances, NULL, 0, 0, FLAVOUR_ANY},
     {"edges", "closed meshes, through edges and vertices", 20, 65536, 24, verify_edges, verify_enough_zeros, 0, 0,
      FLAVOUR_ANY},
     {"rooms", "1x1x1000 and 10x3x1000, through edges and vertices", 10, 65536, 12, verify_rooms, verify_enough_zeros, 0,
@@ -81,8 +83,8 @@ static const command_line command = {
     .closing =
         "Groups: closest, distance, any, count, all, interval, nearest, agreement,\n"
         SHAPES(KIND_NAME) "\n"
-        "mask, skip, cull, closed, first, segments, ranges, pairs, trees, moving, edges,\n"
-        "rooms, invalid, garbage.\n"
+        "mask, skip, cull, closed, first, segments, ranges, pairs, trees, moving, instances,\n"
+        "edges, rooms, invalid, garbage.\n"
         "The same seed and number of rays make the same run; what fails says how to see it again.\n\n"
         "  slabcast verify --device cpu\n"
         "  slabcast verify --group trees,edges --rays 100000 --seed 7",

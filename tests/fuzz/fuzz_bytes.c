@@ -1,0 +1,67 @@
+#include "fuzz_bytes.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+uint32_t fuzz_byte(fuzz_bytes *p) { return p->at < p->end ? *p->at++ : 0; }
+
+float fuzz_number(fuzz_bytes *p) {
+  static const float extremes[] = {0.0f,      -0.0f,      INFINITY,  -INFINITY, NAN,   0x1p60f,
+                                   -0x1p60f,  0x1.8p60f,  0x1p-140f, 0x1p-30f,  1e38f, -1e38f,
+                                   0x1p-126f, 1048577.0f, 1e-20f,    0x1p-149f};
+  const uint32_t first = fuzz_byte(p);
+  uint32_t bits = 0;
+  if (first >= 32) return ((float)first - 144.0f) * 0.125f;
+  if (first >= 16) return extremes[first - 16];
+  if (first >= 12) return (float)first;
+  for (int i = 0; i < 4; i++) bits = bits << 8 | fuzz_byte(p);
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+void fuzz_numbers(fuzz_bytes *p, float *values, size_t n) {
+  for (size_t i = 0; i < n; i++) values[i] = fuzz_number(p);
+}
+
+slab_ray fuzz_ray(fuzz_bytes *p) {
+  slab_ray ray = {.t_max = INFINITY};
+  fuzz_numbers(p, ray.origin, 3);
+  fuzz_numbers(p, ray.direction, 3);
+  if (fuzz_byte(p) % 4 == 0) {
+    ray.t_min = fuzz_number(p);
+    ray.t_max = fuzz_number(p);
+  }
+  return ray;
+}
+
+/* ---- contexts ---- */
+
+/* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays; and by the
+ * kernels that a C compiler makes, which see what it has of sanitizers. OpenCL has the first alone: the others would be
+ * more programs to build. */
+static const slab_context_options kinds[] = {{.launch_rays = 5}, {0}, {.lane_width = 1}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static slab_context *contexts[KINDS];
+
+static void close_contexts(void) {
+  for (int i = 0; i < KINDS; i++) slab_context_destroy(contexts[i]);
+}
+
+/* Inputs of different lengths take different ones. */
+slab_context *fuzz_context(size_t size) {
+  const char *backends = getenv("SLABCAST_BACKENDS");
+  const bool native = backends != NULL && strcmp(backends, "native") == 0;
+  slab_context **context = &contexts[native ? size % KINDS : 0];
+  if (contexts[0] == NULL) {
+    claim(slab_context_create(&kinds[0], &contexts[0]) == SLAB_OK);
+    atexit(close_contexts);
+  }
+  if (*context == NULL) claim(slab_context_create(&kinds[context - contexts], context) == SLAB_OK);
+  return *context;
+}
