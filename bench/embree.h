@@ -20,12 +20,6 @@ static inline int embree_call_is_packet(embree_call call) {
   return call == EMBREE_PACKET || call == EMBREE_ROBUST_PACKET;
 }
 
-/* The result of an Embree cast: as much data as ours writes for `closest`. */
-typedef struct embree_hit {
-  float t, normal[3], u, v; /* t is +inf on a miss; the normal is not normalised */
-  uint32_t primitive, geometry;
-} embree_hit;
-
 typedef struct embree embree;
 
 /* An RTCDevice of so many threads. Returns NULL with a message on stderr where there is none, or where the library is
@@ -35,9 +29,10 @@ struct RTCDeviceTy *embree_device(uint32_t threads);
  */
 const char *embree_version(void);
 
-/* Adds spheres as spheres, boxes as six quads each, triangles as triangles. Returns NULL with a message on stderr where
- * there is no device or no memory, or for planes and oriented boxes, which Embree does not have. */
-embree *embree_open(const scene_geometry *, uint32_t threads);
+/* Adds spheres as spheres, boxes as six quads each, triangles as triangles. filters: calls may have filters, which
+ * count and all need; other calls are then slower. Returns NULL with a message on stderr where there is no device or no
+ * memory, or for planes and oriented boxes, which Embree does not have. */
+embree *embree_open(const scene_geometry *, uint32_t threads, int filters);
 void embree_close(embree *);
 
 /* A mesh whose vertices move, in the caller's memory, which has room for one float more at its end. refits: the BVH
@@ -59,8 +54,14 @@ void embree_move(embree *, const float *transforms);
 /* Releases the scene that embree_place made. */
 void embree_clear(embree *);
 
-/* hits: n elements of embree_hit; with `any` n bytes instead, 1 for occluded. Returns false where threads cannot be
- * started. */
-int embree_cast(embree *, embree_call, int any, const slab_ray *rays, size_t n, void *results);
+/* Casts of n rays. Each returns false with a message on stderr where there are no threads or no memory.
+ *
+ * results, by query: SLAB_CLOSEST n slab_hit, whose t is +inf on a miss and whose normals are not normalised; SLAB_ANY
+ * n bytes, 1 for occluded; SLAB_COUNT n uint32_t: how often a filter that rejects every hit was called. */
+int embree_cast(embree *, embree_call, slab_query, const slab_ray *rays, size_t n, void *results);
+/* What slab_all gives: the filter keeps the hits, and those of each ray are sorted by t. offsets: n + 1. False also
+ * where the hits are more than `capacity`. */
+int embree_all(embree *, embree_call, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
+               uint64_t capacity);
 
 #endif

@@ -98,7 +98,7 @@ static bool cast(repeated *r, int side, bool moving) {
     return slab_closest(scene, r->rays, r->count, r->hits[side], NULL) == SLAB_OK || move_failed("closest");
   }
 #ifdef BENCH_EMBREE
-  if (!embree_cast(r->embree[moving], side == EMBREE ? EMBREE_SINGLE : EMBREE_PACKET, 0, r->rays, r->count,
+  if (!embree_cast(r->embree[moving], side == EMBREE ? EMBREE_SINGLE : EMBREE_PACKET, SLAB_CLOSEST, r->rays, r->count,
                    r->hits[side]))
     fprintf(stderr, "bench_move: fewer threads than wanted\n");
 #endif
@@ -173,7 +173,7 @@ static void compare_hits(const repeated *r) {
   for (size_t i = 0; i < r->count; i++) hits += ours[i].primitive != SLAB_MISS;
   printf("  %zu of %zu rays hit", hits, r->count);
 #ifdef BENCH_EMBREE
-  const embree_hit *theirs = r->hits[EMBREE];
+  const slab_hit *theirs = r->hits[EMBREE];
   size_t others = 0, far = 0;
   for (size_t i = 0; i < r->count; i++) {
     far += !is_same(r, ours[i].t, theirs[i].t);

@@ -54,7 +54,7 @@ typedef struct match {
 #endif
   slab_ray *rays;
   size_t n;
-  slab_hit *results[SIDES]; /* of each ray a slab_hit or an embree_hit at most */
+  slab_hit *results[SIDES]; /* of each ray a slab_hit at most */
 } match;
 
 static bool failed_call(const char *what) {
@@ -99,7 +99,8 @@ static void counting_end(const char *name) { (void)name; }
 
 static bool cast(const match *m, int side, int any, size_t n) {
 #ifdef BENCH_EMBREE
-  if (side == EMBREE) return embree_cast(m->embree, EMBREE_SINGLE, any, m->rays, n, m->results[side]) != 0;
+  if (side == EMBREE)
+    return embree_cast(m->embree, EMBREE_SINGLE, any ? SLAB_ANY : SLAB_CLOSEST, m->rays, n, m->results[side]) != 0;
 #endif
   const slab_status status = any ? slab_any(m->scenes[side], m->rays, n, (uint8_t *)m->results[side], NULL)
                                  : slab_closest(m->scenes[side], m->rays, n, m->results[side], NULL);
@@ -181,7 +182,7 @@ static bool match_open(const options *o, const char *scene, match *m) {
   done = done && scene_open(&geometry, SLAB_TRAVERSAL_SINGLE, &m->contexts[SINGLE], &m->scenes[SINGLE]) &&
          scene_open(&geometry, SLAB_TRAVERSAL_INTERLEAVED, &m->contexts[INTERLEAVED], &m->scenes[INTERLEAVED]);
 #ifdef BENCH_EMBREE
-  if (done && !o->ours) done = (m->embree = embree_open(&geometry, 1)) != NULL;
+  if (done && !o->ours) done = (m->embree = embree_open(&geometry, 1, 0)) != NULL;
 #endif
   scene_geometry_free(&geometry);
   bool whole = (m->rays = malloc(n * sizeof *m->rays)) != NULL;

@@ -1,5 +1,5 @@
 /* The BVH benchmark: compares our casts with Embree's, and those of two of our devices, on the same scenes, rays and
- * threads, in one run.
+ * threads, in one run. Embree counts and lists hits by a filter that rejects each, and its lists are sorted, as ours.
  *
  *   bench_trace [OPTION...] [SCENE...]      (--help lists them)
  *
@@ -7,7 +7,6 @@
  * API. A sample of our answers is compared with the CPU reference and the oracle. Those of the second device must be
  * the first one's, bit by bit. All of them are compared with Embree's, which rounds differently: the share of rays that
  * differ is printed. */
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "devices.h"
 #include "embree.h"
 #include "timing.h"
+#include "trace_answers.h"
 #include "trace_rays.h"
 #include "trace_report.h"
 #include "trace_scene.h"
@@ -23,7 +23,8 @@
 #define SEED 20260711u
 #define SAMPLE_TESTS 2e8 /* tests of the CPU reference, which is scalar: about a second */
 #define SAMPLE_MAX 256
-#define DIFFER_MAX 0.02 /* Embree's fast mode misses rays at edges; a larger share means that the scenes differ */
+/* Embree's fast mode misses rays at edges, and counts some edges twice; a larger share means that the scenes differ. */
+#define DIFFER_MAX 0.02
 
 typedef struct options {
   const char *scenes[TRACE_SCENES], *devices[TRACE_DEVICES], *csv;
@@ -33,8 +34,12 @@ typedef struct options {
   int rounds, processor_time;
   slab_tree tree;
   slab_traversal traversal;
-  unsigned sets, queries; /* bit masks. sets: of trace_set; queries: 1 closest, 2 any */
+  unsigned sets, queries; /* bit masks: of trace_set, of the queries below */
 } options;
+
+static const slab_query queries[TRACE_QUERIES] = {SLAB_CLOSEST, SLAB_ANY, SLAB_COUNT, SLAB_ALL};
+static const char *const query_names[TRACE_QUERIES] = {"closest", "any", "count", "all"};
+enum { FIRST_HIT = 3, ALL_HITS = 12 }; /* bit masks: closest and any; count and all */
 
 typedef struct bench {
   options options;
@@ -47,16 +52,21 @@ typedef struct bench {
 typedef struct match {
   const char *name;
   slab_scene *scenes[TRACE_DEVICES];
-  embree *their_scene;
+  embree *plain, *filtered; /* Embree's scene, for closest and any, and for count and all */
   uint32_t primitives;
+  unsigned queries;
   slab_ray *rays;
   size_t n;
-  slab_hit *ours[TRACE_DEVICES];
-  embree_hit *theirs;
+  trace_answers ours[TRACE_DEVICES], theirs;
 } match;
 
 static bool failed_call(const char *what) {
   fprintf(stderr, "bench_trace: %s: %s\n", what, slab_message());
+  return false;
+}
+
+static bool failed_memory(uint64_t count, const char *what) {
+  fprintf(stderr, "bench_trace: no memory for %llu %s\n", (unsigned long long)count, what);
   return false;
 }
 
@@ -68,71 +78,64 @@ static double lap(const bench *b, double begin) {
   return b->options.processor_time ? seconds / b->devices[0].compute_units : seconds;
 }
 
-static bool run_ours(const bench *b, const match *m, int device, int any, double *seconds) {
+static slab_status cast_ours(slab_scene *scene, slab_query query, const slab_ray *rays, size_t n,
+                             const trace_answers *to) {
+  switch (query) {
+    case SLAB_CLOSEST:
+      return slab_closest(scene, rays, n, to->results, NULL);
+    case SLAB_ANY:
+      return slab_any(scene, rays, n, to->results, NULL);
+    case SLAB_COUNT:
+      return slab_count(scene, rays, n, to->results, NULL);
+    default:
+      return slab_all(scene, rays, n, to->offsets, to->results, to->hits, NULL, NULL);
+  }
+}
+
+static bool run_ours(const bench *b, const match *m, int device, slab_query query, double *seconds) {
   const double begin = timing_now(b->options.processor_time);
-  const slab_status status = any ? slab_any(m->scenes[device], m->rays, m->n, (uint8_t *)m->ours[device], NULL)
-                                 : slab_closest(m->scenes[device], m->rays, m->n, m->ours[device], NULL);
+  const slab_status status = cast_ours(m->scenes[device], query, m->rays, m->n, &m->ours[device]);
   *seconds = lap(b, begin);
   return status == SLAB_OK ? true : failed_call("cast");
 }
 
-static bool run_theirs(const bench *b, const match *m, embree_call call, int any, double *seconds) {
+static bool run_theirs(const bench *b, const match *m, embree_call call, slab_query query, double *seconds) {
+  embree *scene = query == SLAB_COUNT || query == SLAB_ALL ? m->filtered : m->plain;
+  const trace_answers *to = &m->theirs;
   const double begin = timing_now(b->options.processor_time);
-  const int all = embree_cast(m->their_scene, call, any, m->rays, m->n, m->theirs);
+  const int done = query == SLAB_ALL ? embree_all(scene, call, m->rays, m->n, to->offsets, to->results, to->hits)
+                                     : embree_cast(scene, call, query, m->rays, m->n, to->results);
   *seconds = lap(b, begin);
-  if (!all) fprintf(stderr, "bench_trace: the system refused Embree its %u threads\n", b->devices[0].compute_units);
-  return all != 0;
+  return done != 0;
 }
 
 /* ---- agreement ---- */
 
-static bool ray_differs(const match *m, int any, size_t i) {
-  if (any) return ((const uint8_t *)m->ours[0])[i] != ((const uint8_t *)m->theirs)[i];
-  const float ours = m->ours[0][i].t, theirs = m->theirs[i].t;
-  if (isinf(ours) || isinf(theirs)) return isinf(ours) != isinf(theirs);
-  return !(fabsf(ours - theirs) <= 1e-3f * fmaxf(ours, theirs));
-}
-
-static double differing_share(const match *m, int any) {
-  size_t differ = 0;
-  for (size_t i = 0; i < m->n; i++) differ += ray_differs(m, any, i);
-  return (double)differ / (double)m->n;
-}
-
-static double hit_share(const match *m, int any) {
-  size_t hits = 0;
-  for (size_t i = 0; i < m->n; i++)
-    hits += any ? ((const uint8_t *)m->ours[0])[i] : m->ours[0][i].primitive != SLAB_MISS;
-  return (double)hits / (double)m->n;
-}
-
 /* Whether our devices gave the same bits. */
-static bool devices_agree(const bench *b, const match *m, int any) {
-  const size_t size = any ? sizeof(uint8_t) : sizeof(slab_hit);
-  if (b->report.device_count < TRACE_DEVICES || memcmp(m->ours[0], m->ours[1], m->n * size) == 0) return true;
+static bool devices_agree(const bench *b, const match *m, slab_query query) {
+  if (b->report.device_count < TRACE_DEVICES || trace_answers_equal(query, m->n, &m->ours[0], &m->ours[1])) return true;
   fprintf(stderr, "bench_trace: %s: %s and %s give different answers\n", m->name, b->devices[0].name,
           b->devices[1].name);
   return false;
 }
 
 /* Checks rays from the whole set, with their answers, by slab_check. */
-static bool sample_is_proved(const match *m, int any) {
+static bool sample_is_proved(const match *m, slab_query query) {
   slab_ray rays[SAMPLE_MAX];
-  slab_hit results[SAMPLE_MAX]; /* also used for bytes */
+  trace_answers sample;
   slab_check_report report;
   size_t count = (size_t)(SAMPLE_TESTS / m->primitives);
   count = count < 8 ? 8 : count > SAMPLE_MAX ? SAMPLE_MAX : count;
   count = count < m->n ? count : m->n;
-  for (size_t k = 0; k < count; k++) {
-    const size_t i = k * (m->n / count);
-    rays[k] = m->rays[i];
-    if (any)
-      ((uint8_t *)results)[k] = ((const uint8_t *)m->ours[0])[i];
-    else
-      results[k] = m->ours[0][i];
-  }
-  if (slab_check(m->scenes[0], any ? SLAB_ANY : SLAB_CLOSEST, rays, count, results, NULL, NULL, &report) != SLAB_OK)
-    return failed_call("check");
+  for (size_t k = 0; k < count; k++) rays[k] = m->rays[k * (m->n / count)];
+  bool done =
+      trace_answers_open(&sample, count) && trace_answers_pick(query, &m->ours[0], m->n / count, count, &sample);
+  if (!done) failed_memory(count, "answers to check");
+  if (done && slab_check(m->scenes[0], query, rays, count, sample.results, query == SLAB_ALL ? sample.offsets : NULL,
+                         NULL, &report) != SLAB_OK)
+    done = failed_call("check");
+  trace_answers_close(&sample);
+  if (!done) return false;
   if (report.mismatches == 0 && report.oracle_wrong == 0) return true;
   fprintf(stderr, "bench_trace: %s: %llu of %zu rays are wrong: %s\n", m->name,
           (unsigned long long)(report.mismatches + report.oracle_wrong), count, report.text);
@@ -149,34 +152,48 @@ static void note(timing *t, int round, double seconds) {
 static bool worth_packets(trace_set set) { return set == TRACE_PRIMARY || set == TRACE_SHADOW; }
 
 /* Our devices change their order each round, so that neither always runs in what the other left behind. */
-static bool run_round(const bench *b, const match *m, trace_set set, int any, int round, trace_row *row) {
+static bool run_round(const bench *b, const match *m, trace_set set, slab_query query, int round, trace_row *row) {
   const int devices = b->report.device_count;
   double seconds;
   for (int k = 0; k < devices; k++) {
     const int device = round % 2 == 0 ? k : devices - 1 - k;
-    if (!run_ours(b, m, device, any, &seconds)) return false;
+    if (!run_ours(b, m, device, query, &seconds)) return false;
     note(&row->ours[device], round, seconds);
   }
-  if (!devices_agree(b, m, any)) return false;
+  if (!devices_agree(b, m, query)) return false;
   for (embree_call call = 0; call < EMBREE_CALLS; call++) {
     if (embree_call_is_packet(call) && !worth_packets(set)) continue;
-    if (!run_theirs(b, m, call, any, &seconds)) return false;
+    if (!run_theirs(b, m, call, query, &seconds)) return false;
     note(&row->theirs[call], round, seconds);
-    row->differ = fmax(row->differ, differing_share(m, any));
+    const double differ = trace_answers_differ(query, m->n, &m->ours[0], &m->theirs);
+    if (differ > row->differ) row->differ = differ;
   }
   return true;
 }
 
-static bool run_row(bench *b, const match *m, trace_set set, int any) {
+/* Room for all hits of the rays, on each side, and for as many more as Embree may have of them. */
+static bool reserve_hits(const bench *b, match *m) {
+  uint64_t hits;
+  if (slab_all(m->scenes[0], m->rays, m->n, m->ours[0].offsets, NULL, 0, &hits, NULL) != SLAB_OK)
+    return failed_call("cast");
+  hits += hits / 8 + m->n;
+  bool whole = trace_answers_reserve(&m->theirs, hits);
+  for (int k = 0; k < b->report.device_count; k++) whole = trace_answers_reserve(&m->ours[k], hits) && whole;
+  return whole ? true : failed_memory(hits, "hits");
+}
+
+static bool run_row(bench *b, match *m, trace_set set, unsigned which) {
+  const slab_query query = queries[which];
   trace_row row = {.scene = m->name,
                    .primitives = m->primitives,
                    .set = trace_set_names[set],
-                   .query = any ? "any" : "closest",
+                   .query = query_names[which],
                    .rays = m->n};
+  if (query == SLAB_ALL && !reserve_hits(b, m)) return false;
   for (int round = -1; round < b->options.rounds; round++)
-    if (!run_round(b, m, set, any, round, &row)) return false;
-  row.hit_share = hit_share(m, any);
-  if (!sample_is_proved(m, any)) return false;
+    if (!run_round(b, m, set, query, round, &row)) return false;
+  row.hits = trace_answers_hits(query, m->n, &m->ours[0]);
+  if (!sample_is_proved(m, query)) return false;
   trace_report_row(&b->report, &row);
   if (row.differ <= DIFFER_MAX) return true;
   fprintf(stderr, "bench_trace: %s, %s: %.1f %% of the rays differ from Embree's: these are not the same scenes\n",
@@ -185,11 +202,11 @@ static bool run_row(bench *b, const match *m, trace_set set, int any) {
 }
 
 static bool run_set(bench *b, match *m, trace_set set) {
-  if (trace_rays_fill(m->scenes[0], set, SEED, b->options.side, m->rays, m->ours[0], &m->n) != SLAB_OK)
+  if (trace_rays_fill(m->scenes[0], set, SEED, b->options.side, m->rays, m->ours[0].results, &m->n) != SLAB_OK)
     return failed_call("rays");
   if (m->n == 0) return true;
-  for (int any = 0; any <= 1; any++)
-    if ((b->options.queries >> any & 1) != 0 && !run_row(b, m, set, any)) return false;
+  for (unsigned which = 0; which < TRACE_QUERIES; which++)
+    if ((m->queries >> which & 1) != 0 && !run_row(b, m, set, which)) return false;
   return true;
 }
 
@@ -198,11 +215,12 @@ static bool run_set(bench *b, match *m, trace_set set) {
 static void match_free(match *m) {
   for (int k = 0; k < TRACE_DEVICES; k++) {
     slab_scene_destroy(m->scenes[k]);
-    free(m->ours[k]);
+    trace_answers_close(&m->ours[k]);
   }
-  embree_close(m->their_scene);
+  embree_close(m->plain);
+  embree_close(m->filtered);
+  trace_answers_close(&m->theirs);
   free(m->rays);
-  free(m->theirs);
 }
 
 static bool scene_open(const bench *b, slab_context *context, const scene_geometry *g, slab_scene **scene) {
@@ -212,25 +230,36 @@ static bool scene_open(const bench *b, slab_context *context, const scene_geomet
   return done ? true : failed_call("scene");
 }
 
+/* Both have the same hits of triangles alone: a box and a sphere count once with us, and with Embree where the ray
+ * enters and where it leaves. */
+static unsigned queries_of(const bench *b, const char *scene, const scene_geometry *g) {
+  if (g->kind == SLAB_TRIANGLE || (b->options.queries & ALL_HITS) == 0) return b->options.queries;
+  fprintf(stderr, "bench_trace: %s: count and all are left out: they are compared of triangles alone\n", scene);
+  return b->options.queries & FIRST_HIT;
+}
+
+static bool their_scenes_open(const bench *b, const scene_geometry *g, match *m) {
+  const uint32_t threads = b->devices[0].compute_units;
+  if ((m->queries & FIRST_HIT) != 0 && (m->plain = embree_open(g, threads, 0)) == NULL) return false;
+  return (m->queries & ALL_HITS) == 0 || (m->filtered = embree_open(g, threads, 1)) != NULL;
+}
+
 static bool match_open(const bench *b, const char *scene, match *m) {
   scene_geometry geometry;
   const size_t n = (size_t)b->options.side * b->options.side;
   *m = (match){.name = scene, .n = n};
   if (!trace_scene_read(scene, SEED, &geometry)) return false;
   m->primitives = geometry.count;
+  m->queries = queries_of(b, scene, &geometry);
   m->rays = malloc(n * sizeof *m->rays);
-  m->theirs = malloc(n * sizeof *m->theirs);
-  bool whole = m->rays != NULL && m->theirs != NULL, done = true;
+  bool whole = trace_answers_open(&m->theirs, n) && m->rays != NULL, done = true;
   for (int k = 0; done && k < b->report.device_count; k++) {
     done = scene_open(b, b->contexts[k], &geometry, &m->scenes[k]);
-    m->ours[k] = malloc(n * sizeof *m->ours[k]);
-    whole = whole && m->ours[k] != NULL;
+    whole = trace_answers_open(&m->ours[k], n) && whole;
   }
-  if (done) m->their_scene = embree_open(&geometry, b->devices[0].compute_units);
+  done = done && their_scenes_open(b, &geometry, m);
   scene_geometry_free(&geometry);
-  if (whole) return done && m->their_scene != NULL;
-  fprintf(stderr, "bench_trace: no memory for %zu rays\n", n);
-  return false;
+  return whole ? done : failed_memory(n, "rays");
 }
 
 static bool run_scene(bench *b, const char *scene) {
@@ -251,7 +280,7 @@ static int usage(FILE *out) {
           "  --rays SIDE        pictures of SIDE x SIDE pixels, a power of two (default 1024)\n"
           "  --rounds R         of each side (default 5)\n"
           "  --sets LIST        of primary,shadow,diffuse,random (default all)\n"
-          "  --queries LIST     of closest,any (default both)\n"
+          "  --queries LIST     of closest,any,count,all (default closest,any); count and all of triangles alone\n"
           "  --tree T           fast, default or high (default high)\n"
           "  --traversal T      packets, single, interleaved or sorted (default: auto)\n"
           "  --device SEL       as in slabcast; given twice, both are measured, and the first against the second\n"
@@ -276,13 +305,13 @@ static unsigned parse_list(const char *text, const char *const *names, unsigned 
 }
 
 static bool parse_value(const char *name, const char *value, options *o) {
-  static const char *const queries[] = {"closest", "any"}, *const trees[] = {"default", "flat", "fast", "high"};
+  static const char *const trees[] = {"default", "flat", "fast", "high"};
   static const char *const traversals[] = {"auto", "packets", "single", "interleaved", "sorted"};
   if (strcmp(name, "--csv") == 0) return (o->csv = value) != NULL;
   if (strcmp(name, "--device") == 0)
     return o->device_count < TRACE_DEVICES && (o->devices[o->device_count++] = value) != NULL;
   if (strcmp(name, "--sets") == 0) return (o->sets = parse_list(value, trace_set_names, TRACE_SETS)) != 0;
-  if (strcmp(name, "--queries") == 0) return (o->queries = parse_list(value, queries, 2)) != 0;
+  if (strcmp(name, "--queries") == 0) return (o->queries = parse_list(value, query_names, TRACE_QUERIES)) != 0;
   if (strcmp(name, "--rounds") == 0) return (o->rounds = atoi(value)) > 0 && o->rounds <= ROUNDS_MAX;
   if (strcmp(name, "--rays") == 0) {
     o->side = (uint32_t)atoi(value);
@@ -298,7 +327,7 @@ static bool parse_value(const char *name, const char *value, options *o) {
 static bool parse_options(int count, char **words, options *o) {
   static const char *const defaults[] = {"terrain:2000000", "soup:1000000",     "hair:1000000",
                                          "city:100000",     "city-mesh:100000", "flake:597871"};
-  *o = (options){.side = 1024, .rounds = 5, .tree = SLAB_TREE_HIGH, .sets = 15, .queries = 3};
+  *o = (options){.side = 1024, .rounds = 5, .tree = SLAB_TREE_HIGH, .sets = 15, .queries = FIRST_HIT};
   for (int i = 1; i < count; i++) {
     if (words[i][0] != '-' && o->scene_count < TRACE_SCENES)
       o->scenes[o->scene_count++] = words[i];

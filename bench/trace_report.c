@@ -16,6 +16,7 @@ void trace_report_begin(trace_report *r) {
       "and packets (p)\n",
       embree_version(), r->devices[0]->compute_units);
   printf("time      %s\n", r->processor_time ? "processor seconds a thread" : "wall");
+  printf("hits      of 100 rays: for count and all those of a ray that hits more than once are more than one\n");
   printf("Mrays/s   of the fastest and of the median round; ratios of device 1 to Embree\n\n");
   printf("%-18s %-8s %-8s %5s | %15s | %16s | %16s | %13s | %13s | %7s\n", "scene", "rays", "query", "hits",
          "ours    median", "Embree    median", "robust    median", "Embree median", "robust median", "differ");
@@ -62,7 +63,7 @@ static void csv_begin(const trace_report *r, const trace_row *row) {
   if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
   fprintf(r->csv, "%s,\"%s\",\"%s\",%s,%s,%u,%s,%u,%s,%s,%zu,%.4f", date, r->devices[0]->name, r->devices[0]->driver,
           BENCH_COMMIT, r->processor_time ? "processor" : "wall", r->devices[0]->compute_units, short_name(row->scene),
-          row->primitives, row->set, row->query, row->rays, row->hit_share);
+          row->primitives, row->set, row->query, row->rays, row->hits);
 }
 
 static void csv_pair(const trace_report *r, const trace_pair *p) {
@@ -103,7 +104,7 @@ void trace_report_row(trace_report *r, const trace_row *row) {
   r->pairs[r->cells++] = pair;
   printf(
       "%-18s %-8s %-8s %4.0f%% | %7.2f %7.2f | %7.2f %7.2f%c | %7.2f %7.2f%c | %6.2f %6.2f | %6.2f %6.2f | %6.3f%%\n",
-      short_name(row->scene), row->set, row->query, 100.0 * row->hit_share, ours->best, ours->median, fast->best,
+      short_name(row->scene), row->set, row->query, 100.0 * row->hits, ours->best, ours->median, fast->best,
       fast->median, packets ? 'p' : ' ', robust->best, robust->median, robust_packets ? 'p' : ' ', ratios[0], ratios[1],
       ratios[2], ratios[3], 100.0 * row->differ);
   fflush(stdout);

@@ -10,14 +10,19 @@
 #include "timing.h"
 #include "trace_rays.h"
 
-enum { TRACE_DEVICES = 2, TRACE_SCENES = 16, TRACE_CELLS = TRACE_SCENES * TRACE_SETS * 2 };
+enum {
+  TRACE_DEVICES = 2,
+  TRACE_SCENES = 16,
+  TRACE_QUERIES = 4,
+  TRACE_CELLS = TRACE_SCENES * TRACE_SETS * TRACE_QUERIES
+};
 
 /* One cell: a scene, a set of rays, a query. The names live as long as the report. */
 typedef struct trace_row {
   const char *scene, *set, *query;
   uint32_t primitives;
   size_t rays;
-  double hit_share;
+  double hits;   /* that a ray has on average; of closest and any at most 1 */
   double differ; /* largest share of rays whose answer differs from Embree's */
   timing ours[TRACE_DEVICES], theirs[EMBREE_CALLS];
 } trace_row;
