@@ -3,7 +3,8 @@
  *
  * Children are stored such that rays of any octant visit them in order of (child ^ octant), which is about front to
  * back. So nothing is sorted: the children of a node still to visit are one byte, and the stack has one entry per
- * level. The leaves of a node are tested before its inner children are visited.
+ * level. The leaves of a node are tested before its inner children are visited, in any order: which of them are tested
+ * is known before the first is.
  *
  * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, and SLAB_STACK: the most levels of inner nodes. */
 #define BVH_UNIT COMPRESSED_UNIT
@@ -59,19 +60,34 @@ INLINE uint node_children(const prepared_ray *ray, const node_rows *n, float lim
   return bits;
 }
 
-INLINE uint node_meta(const node_rows *n, uint k) { return compressed_byte(k < 4 ? n->row[1].z : n->row[1].w, k % 4); }
+/* The COMPRESSED_UNITs of four leaves, one byte each, from their bytes of meta. Four bytes at a time: 8 - x has bit 3
+ * where x, at most 7, is 0. */
+INLINE uint leaf_units(uint meta) {
+  const uint each = 0x01010101u, kinds = meta >> 5 & 7 * each, counts = meta & COMPRESSED_LEAF_BITS * each;
+  uint units = 0;
+#define ADD_UNITS(shape, name, names, noun, rows, form, place, source)                                  \
+  if (SHAPE_IN_BVH_##place && HAS_KIND(shape)) {                                                        \
+    const uint is_it = (8 * each - (kinds ^ (COMPRESSED_LEAF(shape, 0) >> 5) * each)) >> 3 & each;      \
+    units += (counts & is_it * COMPRESSED_LEAF_BITS) * BLOCK_UNITS((uint)(rows), STRIDE, BVH_UNIT);     \
+  }
+  SHAPES(ADD_UNITS)
+#undef ADD_UNITS
+  return units;
+}
 
-/* Tests the leaves among the children in `bits`, bit k ^ octant for child k. True when the ray is done. */
-INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits, uint octant,
+/* Where the primitives of child `lane` begin, counted from those of the first leaf. The bytes of the children before
+ * it sum up to at most 255 (COMPRESSED_LEAF_MOST), and the product collects them in its highest byte. */
+INLINE uint leaf_place(uint first_meta, uint last_meta, uint lane) {
+  const uint first = leaf_units(first_meta), last = leaf_units(last_meta), below = (1u << 8 * (lane % 4)) - 1;
+  return (lane < 4 ? first & below : first + (last & below)) * 0x01010101u >> 24;
+}
+
+/* Tests the leaves among the children in `bits`. True when the ray is done. */
+INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits,
                         const scene_view *scene) {
   for (; bits != 0; bits &= bits - 1) {
-    const uint lane = lowest_lane(bits) ^ octant;
-    uint place = n->row[1].y;
-    for (uint k = 0; k < lane; k++) {
-      const uint before = node_meta(n, k), rows = primitive_rows(compressed_leaf_kind(before));
-      place += COMPRESSED_LEAF_COUNT(before) * BLOCK_UNITS(rows, STRIDE, BVH_UNIT);
-    }
-    const uint meta = node_meta(n, lane);
+    const uint lane = lowest_lane(bits), meta = compressed_byte(lane < 4 ? n->row[1].z : n->row[1].w, lane % 4);
+    const uint place = n->row[1].y + leaf_place(n->row[1].z, n->row[1].w, lane);
     if (scan_leaf(q, ray, scene, compressed_leaf_kind(meta), place, COMPRESSED_LEAF_COUNT(meta))) return true;
   }
   return false;
@@ -92,7 +108,7 @@ INLINE void descend(query_state *q, const prepared_ray *ray, const scene_view *s
     if ((next.lanes & 0xFF) != 0) stack[top++] = next;
     const node_rows n = node_load(scene->nodes, index);
     const uint bits = node_children(ray, &n, q->limit), inner = compressed_byte(n.row[0].w, 3);
-    if (scan_leaves(q, ray, &n, turned(bits & ~inner, octant), octant, scene)) return;
+    if (scan_leaves(q, ray, &n, bits & ~inner, scene)) return;
     next.first = n.row[1].x;
     next.lanes = inner << 8 | turned(bits & inner, octant);
   }
