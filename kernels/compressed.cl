@@ -97,9 +97,11 @@ INLINE uint leaf_place(uint first_meta, uint last_meta, uint lane) {
 /* Tests the leaves among the children in `bits`. True when the ray is done. */
 INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits,
                         const scene_view *scene) {
+  const uint first = n->row[1].z,
+             last = n->row[1].w; /* values: a choice of two that are to be loaded is made in memory */
   for (; bits != 0; bits &= bits - 1) {
-    const uint lane = lowest_lane(bits), meta = compressed_byte(lane < 4 ? n->row[1].z : n->row[1].w, lane % 4);
-    const uint place = n->row[1].y + leaf_place(n->row[1].z, n->row[1].w, lane);
+    const uint lane = lowest_lane(bits), meta = compressed_byte(lane < 4 ? first : last, lane % 4);
+    const uint place = n->row[1].y + leaf_place(first, last, lane);
     if (scan_leaf(q, ray, scene, compressed_leaf_kind(meta), place, COMPRESSED_LEAF_COUNT(meta))) return true;
   }
   return false;

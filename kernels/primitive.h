@@ -65,7 +65,7 @@ INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const flo
 INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[ROWS_MOST], ray_real t,
                                  uint rules, ray_hit *hit) {
 #define ATTRIBUTES_OF(shape, name, names, noun, rows, form, place, source) \
-  if (kind == shape) name##_attributes(ray, v, t, rules, hit);
+  if (HAS_KIND(shape) && kind == shape) name##_attributes(ray, v, t, rules, hit);
   SHAPES(ATTRIBUTES_OF)
 #undef ATTRIBUTES_OF
 }

@@ -218,9 +218,10 @@ def parts_of(variant: str, graph: Graph) -> dict[str, list[Instruction]]:
     """The loops that are told apart, by name."""
     own = {first: graph.own(first) for first in graph.loops}
     counted = {first: counts(own[first]) for first in own}
-    nodes = [first for first in own if sum(each.reads_row for each in own[first]) >= 4]
-    tiles = [first for first in own if counted[first]["local"] >= 12 and counted[first]["minmax"] >= 48]
-    leaves = [first for first in own if graph.is_inner(first) and counted[first]["fma"] and first not in nodes]
+    inner = [first for first in own if graph.is_inner(first)]
+    nodes = [first for first in inner if sum(each.reads_row for each in own[first]) >= 4]
+    tiles = [first for first in inner if counted[first]["local"] >= 12 and counted[first]["minmax"] >= 48]
+    leaves = [first for first in inner if counted[first]["fma"] and first not in nodes]
     parts = {}
     if variant.startswith("compressed") and nodes:
         parts["node"] = own[max(nodes, key=lambda first: len(own[first]))]

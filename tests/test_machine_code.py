@@ -5,13 +5,15 @@ import unittest
 
 import machine_code
 
-# A loop of nodes (from .L_x_0 on) with a loop of triangles inside it (.L_x_1), a way around it, and a function behind.
+# A loop of rays (from .L_x_4 on), in it one of nodes (.L_x_0), in it one of triangles (.L_x_1) and a way around that;
+# behind it a function.
 NVIDIA = """
 ptxas info    : Function properties for compressed
     544 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
 ptxas info    : Used 96 registers, used 0 barriers, 544 bytes cumulative stack size
 .text.compressed:
         /*0000*/                   LDC R1, c[0x0][0x28] ;
+.L_x_4:
         /*0010*/                   S2R R0, SR_TID.X ;
 .L_x_0:
         /*0020*/                   LDG.E.128 R4, desc[UR4][R2.64] ;
@@ -36,20 +38,22 @@ ptxas info    : Used 96 registers, used 0 barriers, 544 bytes cumulative stack s
         /*0120*/                   BRA P1, `(.L_x_0) ;
         /*0130*/                   CALL.REL.NOINC `($__internal_0_$__cuda_sm20_rcp_rn_f32_slowpath) ;
         /*0140*/                   STG.E desc[UR4][R2.64], R20 ;
-        /*0150*/                   EXIT ;
+        /*0150*/               @P0 BRA `(.L_x_4) ;
+        /*0158*/                   EXIT ;
 $__internal_0_$__cuda_sm20_rcp_rn_f32_slowpath:
         /*0160*/                   MUFU.RCP R14, R9 ;
         /*0170*/                   RET.REL.NODEC R16 `(compressed) ;
 """
 
-# Two loops of boxes in local memory; the second's rays read twice as much.
-AMD_LOOP = "{label}:\n" + "{reads}" + "\tv_max_f32_e32 v0, v1, v2\n" * 48 + "\ts_cbranch_execnz {label}\n"
+# Two loops of boxes in local memory, in one of tiles; the first reads twice as much.
+AMD_LOOP = "{label}:\n" + "\tds_read2_b32 v[0:1], v2\n{reads}" + "\tv_max_f32_e32 v0, v1, v2\n" * 48
+AMD_LOOP += "\ts_cbranch_execnz {label}\n"
 AMD = (
-    "\ts_load_dwordx4 s[0:3], s[4:5], 0x0 ; a comment: v_fma_f32\n"
-    + AMD_LOOP.format(label=".LBB0_1", reads="\tds_read2_b32 v[0:1], v2\n" * 24)
+    "\ts_load_dwordx4 s[0:3], s[4:5], 0x0 ; a comment: v_fma_f32\n.LBB0_3:\n\ts_barrier\n"
+    + AMD_LOOP.format(label=".LBB0_1", reads="\tds_read2_b32 v[0:1], v2\n" * 23)
     + "\tv_dual_fmac_f32 v1, v2, v3 :: v_dual_mul_f32 v4, v5, v6\n\ts_delay_alu instid0(VALU_DEP_1)\n"
-    + AMD_LOOP.format(label=".LBB0_2", reads="\tds_read2_b32 v[0:1], v2\n" * 12)
-    + "\tbuffer_store_dword v1, off, s[0:3], 0 ; 4-byte Folded Spill\n\ts_endpgm\n"
+    + AMD_LOOP.format(label=".LBB0_2", reads="\tds_read2_b32 v[0:1], v2\n" * 11)
+    + "\tbuffer_store_dword v1, off, s[0:3], 0 ; 4-byte Folded Spill\n\ts_cbranch_scc1 .LBB0_3\n\ts_endpgm\n"
     + "; NumVgprs: 128\n; ScratchSize: 16\n"
 )
 
@@ -73,7 +77,7 @@ class MachineCode(unittest.TestCase):
         self.assertEqual(
             known(code.instructions),
             dict.fromkeys(["constant", "move", "convert", "minmax", "private", "integer", "select", "store"], 1)
-            | {"global": 4, "fma": 2, "branch": 8},
+            | {"global": 4, "fma": 2, "branch": 9},
         )
 
     def test_tiles_are_told_apart_by_their_reads(self):
