@@ -3,7 +3,8 @@
  *
  * Children are stored such that rays of any octant visit them in order of (child ^ octant), which is about front to
  * back. So nothing is sorted: the children of a node still to visit are one byte, and the stack has one entry per
- * level. The leaves of a node are tested before its inner children are visited.
+ * level. The leaves of a node are tested before its inner children are visited, in any order: which of them are tested
+ * is known before the first is.
  *
  * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, and SLAB_STACK: the most levels of inner nodes. */
 #define BVH_UNIT COMPRESSED_UNIT
@@ -15,14 +16,14 @@
 /* The inner children of one node, which are stored next to each other. */
 typedef struct siblings {
   uint first; /* index of the first */
-  uint lanes; /* bits 0 to 7: still to visit, bit k ^ octant for child k; bits 8 to 15: which children are inner */
+  uint lanes; /* bits 0 to 7: still to visit; bits 8 to 15: which children are inner */
 } siblings;
 
-/* Permutes bits: bit k becomes bit k ^ octant. */
-INLINE uint turned(uint bits, uint octant) {
-  bits = (octant & 1) != 0 ? (bits & 0x55) << 1 | (bits >> 1 & 0x55) : bits;
-  bits = (octant & 2) != 0 ? (bits & 0x33) << 2 | (bits >> 2 & 0x33) : bits;
-  return (octant & 4) != 0 ? (bits & 0x0F) << 4 | (bits >> 4 & 0x0F) : bits;
+/* Of the children in `bits`, which are not none, the one with the least child ^ octant, as a bit. */
+INLINE uint first_child(uint bits, uint octant) {
+  const uint sides[3] = {0x55u << (octant & 1), 0x33u << (octant & 2), 0x0Fu << (octant & 4)};
+  UNROLL for (int i = 2; i >= 0; i--) bits = (bits & sides[i]) != 0 ? bits & sides[i] : bits;
+  return bits;
 }
 
 /* A node in registers, read as rows of 16 bytes. */
@@ -37,64 +38,94 @@ INLINE node_rows node_load(scene_nodes nodes, uint index) {
   return n;
 }
 
-/* Children whose bounds the ray may overlap at limit or before, as bits. An unused child is hardly ever among them. If
- * it is, it is a leaf with no primitives. */
-INLINE uint node_children(const prepared_ray *ray, const node_rows *n, float limit) {
+/* Adds to `found` those of children 0 to 3, or of the last four, whose bounds the ray may overlap at limit or before.
+ * An unused child is hardly ever among them. If it is, it is a leaf with no primitives. */
+INLINE uint half_children(const bool oblique, const prepared_ray *ray, const quantised_axis axis[3], const node_rows *n,
+                          bool last, float limit, uint found) {
   const uint4 a = n->row[2], b = n->row[3], c = n->row[4];
-  const uint lower[3][2] = {{a.x, a.y}, {a.z, a.w}, {b.x, b.y}}, upper[3][2] = {{b.z, b.w}, {c.x, c.y}, {c.z, c.w}};
-  const uint origin[3] = {n->row[0].x, n->row[0].y, n->row[0].z};
-  uint bits = 0;
-  UNROLL for (uint part = 0; part < 2; part++) {
-    UNROLL for (uint k = 0; k < 4; k++) {
-      float near[3], far[3], enter;
-      UNROLL for (int i = 0; i < 3; i++) {
-        const float step = compressed_step(compressed_byte(n->row[0].w, (uint)i)), from = ray_float(origin[i]);
-        const bool dir_is_negative = ray->dir_is_negative[i] != 0;
-        near[i] = compressed_plane(compressed_byte(dir_is_negative ? upper[i][part] : lower[i][part], k), step, from);
-        far[i] = compressed_plane(compressed_byte(dir_is_negative ? lower[i][part] : upper[i][part], k), step, from);
-      }
-      bits |= bounds_overlap(ray, near, far, limit, &enter) != 0 ? 1u << (4 * part + k) : 0u;
-    }
-  }
-  return bits;
+  const uint lower[3] = {last ? a.y : a.x, last ? a.w : a.z, last ? b.y : b.x};
+  const uint upper[3] = {last ? b.w : b.z, last ? c.y : c.x, last ? c.w : c.z};
+  return quantised_children(oblique, ray, axis, lower, upper, last ? 4 : 0, limit, found);
 }
 
-INLINE uint node_meta(const node_rows *n, uint k) { return compressed_byte(k < 4 ? n->row[1].z : n->row[1].w, k % 4); }
+/* All of a node's children that it may overlap, as bits 0 to 7; bits above have no meaning. The rare rays that are not
+ * oblique take a loop, which is less code and needs fewer registers. */
+INLINE uint node_children(bool oblique, const prepared_ray *ray, const node_rows *n, float limit) {
+  const uint origin[3] = {n->row[0].x, n->row[0].y, n->row[0].z};
+  uint found = COMPRESSED_BIAS_BITS | ray->octant << 8; /* no constant, which compilers would put into each use */
+  quantised_axis axis[3];
+  UNROLL for (int i = 0; i < 3; i++) {
+    const float step = compressed_step(compressed_byte(n->row[0].w, (uint)i));
+    axis[i] = quantised_axis_of(ray, i, step, ray_float(origin[i]));
+  }
+  if (oblique) {
+    UNROLL for (uint last = 0; last < 2; last++) found = half_children(true, ray, axis, n, last != 0, limit, found);
+  } else {
+    for (uint last = 0; last < 2; last++) found = half_children(false, ray, axis, n, last != 0, limit, found);
+  }
+  return found;
+}
 
-/* Tests the leaves among the children in `bits`, bit k ^ octant for child k. True when the ray is done. */
-INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits, uint octant,
+/* The kinds that the scene's leaves may be of. */
+#define IN_BVH(shape, name, names, noun, rows, form, place, source) | (uint)SHAPE_IN_BVH_##place << (shape)
+enum { LEAF_KINDS = SLAB_KINDS & (0 SHAPES(IN_BVH)) };
+#undef IN_BVH
+
+/* The COMPRESSED_UNITs of four leaves, one byte each, from their bytes of meta. Four bytes at a time: 8 - x has bit 3
+ * where x, at most 7, is 0. */
+INLINE uint leaf_units(uint meta) {
+  const uint each = 0x01010101u, counts = meta & COMPRESSED_LEAF_BITS * each;
+  uint units = 0;
+#define ADD_UNITS(shape, name, names, noun, rows, form, place, source)                              \
+  if ((LEAF_KINDS >> (shape)&1) != 0) {                                                             \
+    const uint apart = (meta ^ COMPRESSED_LEAF(shape, 0) * each) >> 5 & 7 * each;                   \
+    const uint is_it = LEAF_KINDS == 1 << (shape) ? each : (8 * each - apart) >> 3 & each;          \
+    units += (counts & is_it * COMPRESSED_LEAF_BITS) * BLOCK_UNITS((uint)(rows), STRIDE, BVH_UNIT); \
+  }
+  SHAPES(ADD_UNITS)
+#undef ADD_UNITS
+  return units;
+}
+
+/* Where the primitives of child `lane` begin, counted from those of the first leaf. The bytes of the children before
+ * it sum up to at most 255 (COMPRESSED_LEAF_MOST), and the product collects them in its highest byte. */
+INLINE uint leaf_place(uint first_meta, uint last_meta, uint lane) {
+  const uint first = leaf_units(first_meta), last = leaf_units(last_meta), below = (1u << 8 * (lane % 4)) - 1;
+  return (lane < 4 ? first & below : first + (last & below)) * 0x01010101u >> 24;
+}
+
+/* Tests the leaves among the children in `bits`. True when the ray is done. */
+INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits,
                         const scene_view *scene) {
+  const uint first = n->row[1].z,
+             last = n->row[1].w; /* values: a choice of two that are to be loaded is made in memory */
   for (; bits != 0; bits &= bits - 1) {
-    const uint lane = lowest_lane(bits) ^ octant;
-    uint place = n->row[1].y;
-    for (uint k = 0; k < lane; k++) {
-      const uint before = node_meta(n, k), rows = primitive_rows(compressed_leaf_kind(before));
-      place += COMPRESSED_LEAF_COUNT(before) * BLOCK_UNITS(rows, STRIDE, BVH_UNIT);
-    }
-    const uint meta = node_meta(n, lane);
+    const uint lane = lowest_lane(bits), meta = compressed_byte(lane < 4 ? first : last, lane % 4);
+    const uint place = n->row[1].y + leaf_place(first, last, lane);
     if (scan_leaf(q, ray, scene, compressed_leaf_kind(meta), place, COMPRESSED_LEAF_COUNT(meta))) return true;
   }
   return false;
 }
 
 INLINE void descend(query_state *q, const prepared_ray *ray, const scene_view *scene) {
-  const uint octant = ray->octant & 7;
-  siblings stack[SLAB_STACK], next = {0, 0x100u | 1u << octant}; /* the root is child 0 of no node */
+  const bool oblique = quantised_oblique(ray);
+  siblings stack[SLAB_STACK], next = {0, 0x101}; /* the root is child 0 of no node */
   uint top = 0;
   for (;;) {
     if ((next.lanes & 0xFF) == 0) {
       if (top == 0) return;
       next = stack[--top];
     }
-    const uint lane = lowest_lane(next.lanes) ^ octant;
-    const uint index = next.first + popcount(next.lanes >> 8 & ((1u << lane) - 1));
-    next.lanes &= next.lanes - 1;
+    const uint child = first_child(next.lanes & 0xFF, ray->octant);
+    const uint index = next.first + popcount(next.lanes >> 8 & (child - 1));
+    next.lanes ^= child;
     if ((next.lanes & 0xFF) != 0) stack[top++] = next;
     const node_rows n = node_load(scene->nodes, index);
-    const uint bits = node_children(ray, &n, q->limit), inner = compressed_byte(n.row[0].w, 3);
-    if (scan_leaves(q, ray, &n, turned(bits & ~inner, octant), octant, scene)) return;
+    const uint inner = compressed_byte(n.row[0].w, 3);
+    const uint bits = node_children(oblique, ray, &n, q->limit);
+    if (scan_leaves(q, ray, &n, bits & ~inner & 0xFF, scene)) return;
     next.first = n.row[1].x;
-    next.lanes = inner << 8 | turned(bits & inner, octant);
+    next.lanes = inner << 8 | (bits & inner);
   }
 }
 

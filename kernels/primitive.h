@@ -20,7 +20,7 @@ INLINE uint primitive_rows(uint kind) {
 /* The kind of a leaf from its byte in a compressed node. */
 INLINE uint compressed_leaf_kind(uint meta) {
 #define LEAF_KIND(shape, name, names, noun, rows, form, place, source) \
-  SHAPE_IN_BVH_##place &&COMPRESSED_IS_OF_KIND(meta, shape) ? (uint)shape:
+  SHAPE_IN_BVH_##place &&HAS_KIND(shape) && COMPRESSED_IS_OF_KIND(meta, shape) ? (uint)shape:
   return SHAPES(LEAF_KIND)(uint) SLAB_SPHERE;
 #undef LEAF_KIND
 }
@@ -65,7 +65,7 @@ INLINE mask primitive_solid(uint kind, const prepared_ray *ray, GLOBAL const flo
 INLINE void primitive_attributes(uint kind, const prepared_ray *ray, const ray_real v[ROWS_MOST], ray_real t,
                                  uint rules, ray_hit *hit) {
 #define ATTRIBUTES_OF(shape, name, names, noun, rows, form, place, source) \
-  if (kind == shape) name##_attributes(ray, v, t, rules, hit);
+  if (HAS_KIND(shape) && kind == shape) name##_attributes(ray, v, t, rules, hit);
   SHAPES(ATTRIBUTES_OF)
 #undef ATTRIBUTES_OF
 }

@@ -91,14 +91,16 @@ typedef struct compressed_node {
 } compressed_node;
 
 #define COMPRESSED_UNIT 4
-/* A byte of meta: three bits for the kind, counted from SLAB_SPHERE, and five for the number of primitives. So a leaf
- * can hold 31; the builder's limit for this layout is 3 (host/tuning.c). A count of 0 is no leaf. */
-#define COMPRESSED_LEAF_MOST 31u
+/* A byte of meta: three bits for the kind, counted from SLAB_SPHERE, and five for the number of primitives. A leaf
+ * holds at most 9, so that the COMPRESSED_UNITs of seven leaves, at most 4 each, fit a byte too; the builder's limit
+ * for this layout is 3 (host/tuning.c). A count of 0 is no leaf. */
+#define COMPRESSED_LEAF_BITS 31u
+#define COMPRESSED_LEAF_MOST 9u
 #define COMPRESSED_INNER 0x20u
 #define COMPRESSED_LEAF(kind, count) (((uint32_t)(kind)-SLAB_SPHERE) << 5 | (uint32_t)(count))
 /* Uses comparisons: compilers turn a shift into a switch over few bits, which Oclgrind 21.10 executes wrongly. */
-#define COMPRESSED_IS_OF_KIND(meta, kind) ((meta)-COMPRESSED_LEAF(kind, 0) <= COMPRESSED_LEAF_MOST) /* or wraps */
-#define COMPRESSED_LEAF_COUNT(meta) ((meta)&COMPRESSED_LEAF_MOST) /* 0 where it is not a leaf */
+#define COMPRESSED_IS_OF_KIND(meta, kind) ((meta)-COMPRESSED_LEAF(kind, 0) <= COMPRESSED_LEAF_BITS) /* or wraps */
+#define COMPRESSED_LEAF_COUNT(meta) ((meta)&COMPRESSED_LEAF_BITS) /* 0 where it is not a leaf */
 
 /* Primitives without finite bounds are stored outside the BVH, in blocks of their own, for each kind: planes, and boxes
  * infinite in x or y. */

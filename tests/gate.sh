@@ -2,22 +2,26 @@
 # Offline gate: every kernel variant compiles without a warning for NVIDIA and AMD GPUs,
 # in the scalar form they get, with no GPU at hand. A missing compiler is a failure.
 #   gate.sh             of kernels whose code is part of others' only the front end, which warns
-#   gate.sh --report    all code, and registers and spills on an sm_90 where ptxas exists
-#                       (of clang's code, not of the vendor's compiler: a hint, no target)
+#   gate.sh --all       all code
+#   gate.sh --update    rewrites the table of what the machine code takes
+# Where clang is that of the table, bench/results/machine_code.txt, a figure 5 % above it fails: of closest and any, with
+# --all of every query. NVIDIA's machine code is made from clang's PTX, not by the vendor's OpenCL compiler: a hint, no
+# target. Where it cannot be made it is not judged.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=tests/toolchain.sh
 source "$root/tests/toolchain.sh"
-ptxas=${PTXAS:-ptxas}
+table=$root/bench/results/machine_code.txt
 # count_of NAME: the number that a header gives it.
 count_of() { sed -nE "s/^#define $1 ([0-9]+)$/\1/p" "$root/host/include/slabcast_types.h" "$root/kernels/types.h"; }
 mapfile -t queries < <(seq 0 $(($(count_of PROGRAM_QUERIES) - 1)))
 all=$(((1 << $(count_of SLAB_SHAPE_COUNT)) - 1)) # bit k: the scene holds slab_shape k
 kinds=("$all")                                   # all, and each alone
 for ((kind = 1; kind < all; kind *= 2)); do kinds+=("$kind"); done
+boxes=$((1 << 2)) triangles=$((1 << 4))         # SLAB_BOX, SLAB_TRIANGLE
 exact=-cl-fp32-correctly-rounded-divide-sqrt
-report=${1:-}
+mode=${1:-}
 double=-DSLAB_DIVIDE_THROUGH_DOUBLE # for devices without the option above
 integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
 cut=(-DSLAB_BUFFERS=4 -DSLAB_PART_UNITS=300000000 -DSLAB_PART_NODES=4294967295) # of a scene in several buffers
@@ -28,7 +32,8 @@ common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
 gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=256) # host/tuning.c
 cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/nvptx64--nvidiacl.bc")
-amd=(-target amdgcn-- -mcpu=gfx906 -nogpulib -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/gfx906-amdgcn--.bc")
+# libclc knows no later GPU than gfx906; its functions are bitcode, which gfx1100 takes too.
+amd=(-target amdgcn-- -nogpulib -fverbose-asm -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/gfx906-amdgcn--.bc")
 
 die() {
   echo "gate: $*" >&2
@@ -36,10 +41,34 @@ die() {
 }
 
 # Whether a variant's code is but part of another's: of one kind of primitive, or of a query for a scene in several
-# buffers, of which what is read of the scene is the same for all.
-is_part() { [[ ($3 != 0 && $3 != "$all") || (${5-} == cut && $2 != 0) ]]; }
+# buffers or with instances, of which what is read of the scene is the same for all.
+is_part() { [[ ($3 != 0 && $3 != "$all") || (${5-} != '' && $2 != 0) ]]; }
 
-# compile KERNEL QUERY KINDS DIVISION [cut], for both makes
+# Whether a variant's machine code is judged: what scenes of every kind get on a GPU, and those of the kind that it is fastest at.
+is_judged() {
+  [[ -n $judged && $4 == "$exact" && ($mode != '' || $2 == 0 || $2 == 2) ]] || return
+  case $(basename "$1" .cl)${5-} in
+    flat) [[ $3 == "$all" || $3 == "$boxes" ]] ;;
+    compressed) [[ $3 == "$all" || $3 == "$triangles" ]] ;;
+    wideinstances) true ;;
+    *) false ;;
+  esac
+}
+
+# machine_code NAME SOURCE OPTION...: NAME.TARGET for machine_code.py, of code that is there already, and for a gfx1100.
+machine_code() {
+  local name=$1 target
+  mv "$name.s" "$name.gfx906"
+  "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" -mcpu=gfx1100 "${@:3}" -S -o "$name.gfx1100" "$2" || die "$name fails for gfx1100"
+  [[ -n $cuda ]] || return 0
+  for target in sm_86 sm_90; do
+    "$cuda/bin/ptxas" -arch="$target" -v -o "$name.cubin" "$name.ptx" >"$name.$target" 2>&1 ||
+      die "ptxas refuses $name: $(<"$name.$target")"
+    "$cuda/bin/nvdisasm" -c "$name.cubin" >>"$name.$target"
+  done
+}
+
+# compile KERNEL QUERY KINDS DIVISION [cut | instances], for both makes
 compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4") ptx=() gcn=()
   name=$(basename "$1" .cl)-query$2-kinds$3
@@ -47,14 +76,16 @@ compile() {
     "$double") name=$name-double ;;
     "$integers") name=$name-integers ;;
   esac
-  if [[ ${5-} == cut ]]; then
-    name=$name-cut
-    define+=("${cut[@]}")
-  fi
+  case ${5-} in
+    cut) define+=("${cut[@]}") ;;
+    instances) define+=(-DSLAB_INSTANCES=1) ;;
+  esac
+  name=$name${5:+-$5}
   ptx=(-S -o "$work/$name.ptx") gcn=(-S -o "$work/$name.s")
-  if [[ -z $report ]] && is_part "$@"; then ptx=(-fsyntax-only) gcn=(-fsyntax-only); fi
+  if [[ $mode != --all ]] && is_part "$@" && ! is_judged "$@"; then ptx=(-fsyntax-only) gcn=(-fsyntax-only); fi
   "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" "${ptx[@]}" "$1" || die "$name fails for nvptx64"
-  "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" "${define[@]}" "${gcn[@]}" "$1" || die "$name fails for gfx906"
+  "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" -mcpu=gfx906 "${define[@]}" "${gcn[@]}" "$1" || die "$name fails for gfx906"
+  if is_judged "$@"; then machine_code "$work/$name" "$1" "${define[@]}"; fi
 }
 
 # One line a variant: the arguments of compile.
@@ -74,6 +105,7 @@ variants() {
     fi
     for query in "${queries[@]}"; do
       echo "$kernel $query $all $exact cut"
+      if [[ $(basename "$kernel") == wide.cl ]]; then echo "$kernel $query $all $exact instances"; fi
       for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
     done
   done
@@ -93,17 +125,17 @@ compile_all() {
   for (( ; running > 0; running--)); do wait -n || return 1; done
 }
 
-# The largest figure that ptxas prints before the given words.
-figure() { grep -o "[0-9]* $1" | sort -n | tail -1 | cut -d ' ' -f 1; }
-
-report() {
-  local ptx line
-  printf '%-32s %9s %11s %10s\n' "sm_90" registers "bytes spilt" "and loaded"
-  for ptx in "$work"/*.ptx; do
-    line=$("$ptxas" -arch=sm_90 -v -o /dev/null "$ptx" 2>&1) || die "$ptxas refuses $(basename "$ptx"): $line"
-    printf '%-32s %9s %11s %10s\n' "$(basename "$ptx" .ptx)" "$(figure registers <<<"$line")" \
-      "$(figure 'bytes spill stores' <<<"$line")" "$(figure 'bytes spill loads' <<<"$line")"
-  done
+# judge: what the machine code takes, against the table, or into it.
+judge() {
+  local made=("gfx: $compiler") code
+  if [[ -n $cuda ]]; then made+=("sm: $compiler, then ptxas $("$cuda/bin/ptxas" --version | sed -n 's/.*, V//p')"); fi
+  mapfile -t code < <(find "$work" \( -name '*.sm_*' -o -name '*.gfx*' \) | sort)
+  if [[ $mode != --update ]]; then
+    python3 "$root/tests/machine_code.py" --check "$table" --made-by "${made[@]}" -- "${code[@]}"
+    return
+  fi
+  python3 "$root/tests/machine_code.py" --made-by "${made[@]}" -- "${code[@]}" >"$work/table"
+  cp "$work/table" "$table"
 }
 
 # check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
@@ -145,9 +177,21 @@ command -v "$CLANG" >/dev/null || die "$CLANG is not installed"
 [[ -e $LIBCLC/nvptx64--nvidiacl.bc && -e $LIBCLC/gfx906-amdgcn--.bc ]] || die "no libclc for both targets in $LIBCLC"
 compgen -G "$root/kernels/*.cl" >/dev/null || die "no kernels in $root/kernels"
 
+case $mode in '' | --all | --update) ;; *) die "usage: gate.sh [--all | --update]" ;; esac
+compiler=$("$CLANG" --version | head -n 1)
+judged='' cuda=''
+if [[ $mode == --update ]] || grep -qxF "# gfx: $compiler" "$table"; then judged=yes; fi
+if [[ -n $judged ]]; then
+  cuda=$("$root/tests/roots.sh" get cuda) || cuda=''
+  [[ -n $cuda || $mode != --update ]] || die "the table is of NVIDIA's code too, whose compiler cannot be had here"
+  [[ -n $cuda ]] || echo "gate: NVIDIA's machine code is NOT JUDGED: its compiler cannot be had here"
+else
+  echo "gate: machine code is NOT JUDGED: $(basename "$table") is of another compiler than $compiler"
+fi
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 check_wide
 compile_all || { wait; die "not every kernel variant compiles"; }
 echo "gate: $(variants | wc -l) variants compile for nvptx64 and for gfx906, code of $(find "$work" -name '*.ptx' | wc -l)"
-if [[ $report == --report ]] && command -v "$ptxas" >/dev/null; then report; fi
+[[ -z $judged ]] || judge || die "machine code takes more than $table says"

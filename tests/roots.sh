@@ -6,6 +6,7 @@
 #     sid        PoCL of Debian unstable, likewise
 #     intel      Intel's driver for CPUs, and its libraries, from PyPI
 #     embree     Embree 4.4, which benchmarks are held against; FOLDER/usr is a prefix for CMake. x86-64 alone
+#     cuda       ptxas and nvdisasm, NVIDIA's compiler to machine code and back, from PyPI: FOLDER/bin
 #     system     a whole Debian 13, as small as it can be; needs root, which the others do not
 #     system12   likewise Debian 12
 #   roots.sh enter FOLDER COMMAND...   runs it with this folder as its root, in which the checkout and the folder of
@@ -114,12 +115,23 @@ make_embree() {
   rm -r "${1:?}"/{apt,wheel,usr/share}
 }
 
+make_cuda() {
+  local wheel
+  mkdir -p "$1"
+  python3 -m pip download --disable-pip-version-check -q --no-deps -d "$1/wheels" \
+    nvidia-cuda-nvcc==13.5.37 nvidia-cuda-nvdisasm==13.5.37
+  for wheel in "$1"/wheels/*.whl; do python3 -m zipfile -e "$wheel" "$1/wheels"; done
+  mkdir "$1/bin"
+  install -t "$1/bin" "$1"/wheels/nvidia/cu*/bin/{ptxas,nvdisasm}
+  rm -r "$1/wheels"
+}
+
 recipe() { cksum <"$self"; }
 
 # One that another process makes is waited for.
 get() {
   local folder=$roots/$1
-  [[ $1 =~ ^(trixie|sid|intel|embree|system|system12)$ ]] || die "there is no $1: trixie, sid, intel, embree, system, system12"
+  [[ $1 =~ ^(trixie|sid|intel|embree|cuda|system|system12)$ ]] || die "there is no $1: trixie, sid, intel, embree, cuda, system, system12"
   mkdir -p "$roots"
   (
     flock 9

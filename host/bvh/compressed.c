@@ -75,7 +75,8 @@ compressed_slots compressed_arrange(const bvh_node *node) {
 
 /* ---- bounds ---- */
 
-/* The least and the greatest end of the children's bounds along an axis. Returns false where one is infinite. */
+/* The least and the greatest end of the children's bounds along an axis. Returns false where one is infinite or beyond
+ * COMPRESSED_LARGEST. */
 static bool axis_ends(const bvh_node *node, const compressed_slots *slots, int axis, float *lower, float *upper) {
   *lower = INFINITY;
   *upper = -INFINITY;
@@ -85,13 +86,12 @@ static bool axis_ends(const bvh_node *node, const compressed_slots *slots, int a
     *lower = fminf(*lower, node->bounds[axis][k]);
     *upper = fmaxf(*upper, node->bounds[axis + 3][k]);
   }
-  return isfinite(*lower) && isfinite(*upper);
+  return is_within(*lower, COMPRESSED_LARGEST) && is_within(*upper, COMPRESSED_LARGEST);
 }
 
-/* The least exponent with which COMPRESSED_STEPS steps from `origin` reach `upper`. The exponent of 2^127 reaches every
- * `upper` from every `origin`. */
+/* The least exponent with which COMPRESSED_STEPS steps from `origin` reach `upper`. */
 static uint32_t least_exponent(float origin, float upper) {
-  uint32_t least = 1, most = 254;
+  uint32_t least = COMPRESSED_LEAST, most = 254;
   while (least < most) {
     const uint32_t middle = (least + most) / 2;
     if (compressed_plane(COMPRESSED_STEPS, compressed_step(middle), origin) >= upper)
@@ -126,7 +126,7 @@ void compressed_bounds(const bvh_node *node, const compressed_slots *slots, comp
   *out = (compressed_node){0};
   for (int axis = 0; axis < 3; axis++) {
     float lower, upper;
-    if (!axis_ends(node, slots, axis, &lower, &upper)) { /* infinite, or the node has no children */
+    if (!axis_ends(node, slots, axis, &lower, &upper)) { /* or the node has no children */
       out->scales |= COMPRESSED_UNBOUNDED << (8 * axis);
       continue;
     }

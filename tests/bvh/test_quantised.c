@@ -1,4 +1,5 @@
-/* Nodes of 80 bytes: the bounds that a kernel decodes contain the exact bounds, for any bounds. */
+/* Nodes of 80 bytes: the bounds that a kernel decodes contain the exact bounds, for any bounds, and its test of them
+ * loses none that the slab test accepts. */
 #include "quantised.h"
 
 #include <string.h>
@@ -64,26 +65,31 @@ static float number(harness_random *random, float near) {
   return fate > 3 ? near + ldexpf(harness_uniform(random, -1, 1), (int)harness_below(random, 60) - 40) : any;
 }
 
+/* Returns the number of its children. */
+static int random_node(harness_random *random, bvh_node *node) {
+  clear(node);
+  const int children = 1 + (int)harness_below(random, BVH_WIDTH);
+  const uint32_t extremes = harness_below(random, 3); /* 0: none, so that the numbers of a node are of one magnitude */
+  for (int axis = 0; axis < 3; axis++) {
+    const float near = extremes ? number(random, 0) : harness_uniform(random, -100, 100);
+    const bool unbounded = harness_below(random, 20) == 0;
+    for (int k = 0; k < children; k++) {
+      const float a = extremes ? number(random, near) : near + harness_uniform(random, -1, 1);
+      const float b = extremes ? number(random, a) : a + harness_uniform(random, -0.1f, 0.1f);
+      node->bounds[axis][k] = unbounded && harness_below(random, 2) ? -INFINITY : fminf(a, b);
+      node->bounds[axis + 3][k] = unbounded && harness_below(random, 2) ? INFINITY : fmaxf(a, b);
+      node->meta[k] = BVH_LEAF(SLAB_BOX, 1);
+    }
+  }
+  return children;
+}
+
 static void decoded_bounds_hold_the_exact_ones(void **state) {
   (void)state;
   harness_random random = harness_seeded("decoded_bounds_hold_the_exact_ones");
   for (int i = 0; i < NODES; i++) {
     bvh_node node;
-    clear(&node);
-    const int children = 1 + (int)harness_below(&random, BVH_WIDTH);
-    const uint32_t extremes =
-        harness_below(&random, 3); /* 0: none, so that the numbers of a node are of one magnitude */
-    for (int axis = 0; axis < 3; axis++) {
-      const float near = extremes ? number(&random, 0) : harness_uniform(&random, -100, 100);
-      const bool unbounded = harness_below(&random, 20) == 0;
-      for (int k = 0; k < children; k++) {
-        const float a = extremes ? number(&random, near) : near + harness_uniform(&random, -1, 1);
-        const float b = extremes ? number(&random, a) : a + harness_uniform(&random, -0.1f, 0.1f);
-        node.bounds[axis][k] = unbounded && harness_below(&random, 2) ? -INFINITY : fminf(a, b);
-        node.bounds[axis + 3][k] = unbounded && harness_below(&random, 2) ? INFINITY : fmaxf(a, b);
-        node.meta[k] = BVH_LEAF(SLAB_BOX, 1);
-      }
-    }
+    random_node(&random, &node);
     check(&node);
   }
 }
@@ -106,6 +112,125 @@ static void bounds_at_the_ends_of_floats_are_held(void **state) {
           }
         check(&node);
       }
+}
+
+/* ---- rays against quantised nodes ---- */
+
+/* A direction whose components may be 0, tiny, or of very different sizes. */
+static float component(harness_random *random) {
+  const uint32_t fate = harness_below(random, 8);
+  if (fate == 0) return 0.0f;
+  if (fate == 1) return ldexpf(harness_uniform(random, -1, 1), -(int)harness_below(random, 150));
+  return harness_uniform(random, -1, 1);
+}
+
+/* A ray towards some point in or near the bounds of child k, often in their planes, from at most 2^farthest away. */
+static prepared_ray ray_towards(harness_random *random, const bvh_node *node, int k, int farthest) {
+  slab_ray ray = {.t_max = INFINITY};
+  const uint32_t fate = harness_below(random, 4);
+  const float away = ldexpf(1.0f, farthest - (int)harness_below(random, 60));
+  ray.t_min = fate == 0 ? -INFINITY : fate == 1 ? harness_uniform(random, -2, 2) : 0.0f;
+  for (int axis = 0; axis < 3; axis++) {
+    const float part = harness_uniform(random, -0.25f, 1.25f), lower = node->bounds[axis][k];
+    const float upper = node->bounds[axis + 3][k];
+    float at = part < 0 ? lower : part > 1 ? upper : (1 - part) * lower + part * upper;
+    if (!(fabsf(at) <= COORDINATE_MAX)) at = 0;
+    ray.direction[axis] = component(random);
+    ray.origin[axis] = fmaf(-away, ray.direction[axis], at);
+    if (!(fabsf(ray.origin[axis]) <= COORDINATE_MAX)) ray.origin[axis] = at;
+  }
+  if (ray.direction[0] == 0 && ray.direction[1] == 0) ray.direction[2] = 1;
+  return ray_prepare(&ray);
+}
+
+/* Whether the slab test accepts the exact bounds, and the t where they are entered. */
+static bool overlaps_exactly(const prepared_ray *ray, const bvh_node *node, int k, float limit, float *enter) {
+  float near[3], far[3], leave, hi;
+  for (int axis = 0; axis < 3; axis++) {
+    const bool dir_is_negative = ray->dir_is_negative[axis] != 0;
+    near[axis] = node->bounds[dir_is_negative ? axis + 3 : axis][k];
+    far[axis] = node->bounds[dir_is_negative ? axis : axis + 3][k];
+  }
+  box_interval(ray, near, far, enter, &leave, &hi);
+  return slab_overlaps(*enter, leave, ray->t_min, limit) != 0;
+}
+
+/* The places that the kernel's test accepts, as bits. */
+static uint32_t found_places(const compressed_node *n, const prepared_ray *ray, float limit) {
+  quantised_axis axis[3];
+  uint32_t found = COMPRESSED_BIAS_BITS;
+  for (int i = 0; i < 3; i++)
+    axis[i] = quantised_axis_of(ray, i, compressed_step(compressed_byte(n->scales, (uint32_t)i)), n->origin[i]);
+  for (int last = 0; last < 2; last++) {
+    const uint32_t lower[3] = {n->planes[0][last], n->planes[1][last], n->planes[2][last]};
+    const uint32_t upper[3] = {n->planes[3][last], n->planes[4][last], n->planes[5][last]};
+    found = quantised_children(quantised_oblique(ray), ray, axis, lower, upper, last ? 4 : 0, limit, found);
+  }
+  return found & 0xFF;
+}
+
+typedef struct ray_counts {
+  uint64_t oblique, others; /* children that the slab test accepts */
+  uint64_t missed, found;   /* children that it rejects, and of those the ones that the kernel's test accepts */
+} ray_counts;
+
+static void cast_at(harness_random *random, const bvh_node *node, int children, int farthest, ray_counts *counts) {
+  const compressed_slots slots = compressed_arrange(node);
+  const prepared_ray ray = ray_towards(random, node, (int)harness_below(random, (uint32_t)children), farthest);
+  compressed_node n;
+  float limit = harness_below(random, 2) ? ray.t_max : ldexpf(1, (int)harness_below(random, 40) - 20), enter;
+  compressed_bounds(node, &slots, &n);
+  if (ray.state != RAY_LIVE) return;
+  /* Often the t where a child is entered: closest hits bring that about. */
+  if (harness_below(random, 3) == 0 && overlaps_exactly(&ray, node, 0, ray.t_max, &enter)) limit = enter;
+  const uint32_t found = found_places(&n, &ray, limit);
+  for (int p = 0; p < BVH_WIDTH; p++) {
+    if (slots.child[p] < 0) continue;
+    const bool is_found = (found >> p & 1) != 0;
+    if (!overlaps_exactly(&ray, node, slots.child[p], limit, &enter)) {
+      counts->missed++;
+      counts->found += is_found;
+      continue;
+    }
+    if (!is_found)
+      fail_msg("place %d is lost: ray {%a, %a, %a} {%a, %a, %a} [%a, %a]", p, (double)ray.origin[0],
+               (double)ray.origin[1], (double)ray.origin[2], (double)ray.direction[0], (double)ray.direction[1],
+               (double)ray.direction[2], (double)ray.t_min, (double)limit);
+    *(quantised_oblique(&ray) ? &counts->oblique : &counts->others) += 1;
+  }
+}
+
+/* No child is lost whose exact bounds the slab test accepts: not of any bounds, nor of any ray. */
+static void rays_find_all_that_the_slab_test_accepts(void **state) {
+  (void)state;
+  harness_random random = harness_seeded("rays_find_all_that_the_slab_test_accepts");
+  ray_counts counts = {0};
+  for (int i = 0; i < 10 * NODES; i++) {
+    bvh_node node;
+    const int children = random_node(&random, &node);
+    for (int k = 0; k < 5; k++) cast_at(&random, &node, children, 30, &counts);
+  }
+  assert_true(counts.oblique > 10 * NODES && counts.others > 10 * NODES);
+}
+
+/* Of children of sizes like that of their node, which have some hundred steps, hardly any is found that the slab test
+ * rejects. */
+static void rays_find_few_that_the_slab_test_rejects(void **state) {
+  (void)state;
+  harness_random random = harness_seeded("rays_find_few_that_the_slab_test_rejects");
+  ray_counts counts = {0};
+  for (int i = 0; i < NODES; i++) {
+    bvh_node node;
+    clear(&node);
+    for (int k = 0; k < BVH_WIDTH; k++)
+      for (int axis = 0; axis < 3; axis++) {
+        node.bounds[axis][k] = harness_uniform(&random, -1, 1);
+        node.bounds[axis + 3][k] = node.bounds[axis][k] + harness_uniform(&random, 0, 0.5f);
+        node.meta[k] = BVH_LEAF(SLAB_BOX, 1);
+      }
+    for (int k = 0; k < 5; k++) cast_at(&random, &node, BVH_WIDTH, 6, &counts);
+  }
+  assert_true(counts.missed > NODES && counts.found * 100 < counts.missed);
 }
 
 /* Decoded bounds are within one step of the exact ones. Bounds that hold everything would pass the tests above too. */
@@ -164,17 +289,21 @@ static void a_node_is_80_bytes(void **state) {
   assert_true(COMPRESSED_LEAF_COUNT(COMPRESSED_INNER) == 0);
   assert_true(tuning_of(SLAB_DEVICE_GPU)->leaves.most * tuning_of(SLAB_DEVICE_GPU)->leaves.together <=
               COMPRESSED_LEAF_MOST);
-  for (uint32_t kind = SLAB_SPHERE; kind < SLAB_SHAPE_COUNT; kind++)
+  for (uint32_t kind = SLAB_SPHERE; kind < SLAB_SHAPE_COUNT; kind++) {
+    assert_true((BVH_WIDTH - 1) * COMPRESSED_LEAF_MOST * compressed_primitive_units(kind) <= 255); /* leaf_place */
     for (uint32_t count = 1; count <= COMPRESSED_LEAF_MOST; count++) {
       const uint32_t meta = COMPRESSED_LEAF(kind, count);
       assert_true(meta <= 255 && compressed_leaf_kind(meta) == kind && COMPRESSED_LEAF_COUNT(meta) == count);
     }
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(decoded_bounds_hold_the_exact_ones),
       cmocka_unit_test(bounds_at_the_ends_of_floats_are_held),
+      cmocka_unit_test(rays_find_all_that_the_slab_test_accepts),
+      cmocka_unit_test(rays_find_few_that_the_slab_test_rejects),
       cmocka_unit_test(decoded_bounds_are_tight),
       cmocka_unit_test(children_stand_at_their_corners),
       cmocka_unit_test(a_node_is_80_bytes),
