@@ -110,23 +110,37 @@ static RTCScene scene_of(RTCDevice device, const scene_geometry *g, enum RTCScen
   return scene;
 }
 
+/* With a device and no scenes yet; NULL where there is none, or no memory. */
+static embree *with_device(uint32_t threads) {
+  embree *e = calloc(1, sizeof *e);
+  if (e == NULL) return NULL;
+  e->threads = threads;
+  e->device = embree_device(threads);
+  if (e->device != NULL) return e;
+  embree_close(e);
+  return NULL;
+}
+
+/* What was opened; NULL where Embree failed. */
+static embree *if_sound(embree *e) {
+  const enum RTCError error = rtcGetDeviceError(e->device);
+  if (error == RTC_ERROR_NONE) return e;
+  fprintf(stderr, "bench: Embree fails with error %d\n", (int)error);
+  embree_close(e);
+  return NULL;
+}
+
 embree *embree_open(const scene_geometry *g, uint32_t threads, int filters) {
   const enum RTCSceneFlags flags = filters ? RTC_SCENE_FLAG_FILTER_FUNCTION_IN_ARGUMENTS : RTC_SCENE_FLAG_NONE;
   if (g->kind != SLAB_TRIANGLE && g->kind != SLAB_SPHERE && g->kind != SLAB_BOX) {
     fprintf(stderr, "bench: only triangles, spheres and boxes are measured against Embree\n");
     return NULL;
   }
-  embree *e = calloc(1, sizeof *e);
+  embree *e = with_device(threads);
   if (e == NULL) return NULL;
-  e->threads = threads;
-  e->device = embree_device(threads);
-  if (e->device != NULL) e->fast = scene_of(e->device, g, flags);
-  if (e->device != NULL) e->robust = scene_of(e->device, g, flags | RTC_SCENE_FLAG_ROBUST);
-  const enum RTCError error = e->device != NULL ? rtcGetDeviceError(e->device) : RTC_ERROR_NONE;
-  if (e->device != NULL && error == RTC_ERROR_NONE) return e;
-  if (error != RTC_ERROR_NONE) fprintf(stderr, "bench: Embree fails with error %d\n", (int)error);
-  embree_close(e);
-  return NULL;
+  e->fast = scene_of(e->device, g, flags);
+  e->robust = scene_of(e->device, g, flags | RTC_SCENE_FLAG_ROBUST);
+  return if_sound(e);
 }
 
 void embree_close(embree *e) {
@@ -144,14 +158,10 @@ void embree_close(embree *e) {
 /* ---- a mesh that is placed ---- */
 
 embree *embree_open_model(const scene_geometry *g, uint32_t threads) {
-  embree *e = calloc(1, sizeof *e);
+  embree *e = with_device(threads);
   if (e == NULL) return NULL;
-  e->threads = threads;
-  e->device = embree_device(threads);
-  if (e->device != NULL) e->model = scene_of(e->device, g, RTC_SCENE_FLAG_NONE);
-  if (e->model != NULL && rtcGetDeviceError(e->device) == RTC_ERROR_NONE) return e;
-  embree_close(e);
-  return NULL;
+  e->model = scene_of(e->device, g, RTC_SCENE_FLAG_NONE);
+  return if_sound(e);
 }
 
 static void set_place(RTCGeometry instance, const float *transform) {
@@ -159,9 +169,12 @@ static void set_place(RTCGeometry instance, const float *transform) {
   rtcCommitGeometry(instance);
 }
 
-void embree_place(embree *e, const float *transforms, uint32_t n) {
+int embree_place(embree *e, const float *transforms, uint32_t n) {
   e->instances = malloc(((size_t)n + 1) * sizeof(RTCGeometry));
-  if (e->instances == NULL) return;
+  if (e->instances == NULL) {
+    fprintf(stderr, "bench: no memory for %u instances by Embree\n", n);
+    return false;
+  }
   e->count = n;
   e->fast = rtcNewScene(e->device);
   for (uint32_t i = 0; i < n; i++) {
@@ -171,6 +184,7 @@ void embree_place(embree *e, const float *transforms, uint32_t n) {
     rtcAttachGeometryByID(e->fast, e->instances[i], i);
   }
   rtcCommitScene(e->fast);
+  return true;
 }
 
 void embree_move(embree *e, const float *transforms) {

@@ -47,8 +47,9 @@ void embree_moving_close(embree_moving *);
 /* A mesh that other scenes place. Returns NULL with a message on stderr where there is no device or no memory. */
 embree *embree_open_model(const scene_geometry *, uint32_t threads);
 /* Makes the scene that is cast at: n instances, by affine maps of 12 floats, row by row. A hit's geometry is the
- * instance's number then. As built by default: DYNAMIC is as fast, LOW takes twice as long. */
-void embree_place(embree *, const float *transforms, uint32_t n);
+ * instance's number then. As built by default: DYNAMIC is as fast, LOW takes twice as long. Returns false with a
+ * message on stderr where there is no memory. */
+int embree_place(embree *, const float *transforms, uint32_t n);
 /* Gives the same instances other places. */
 void embree_move(embree *, const float *transforms);
 /* Releases the scene that embree_place made. */

@@ -98,19 +98,20 @@ static bool cast(repeated *r, int side, bool moving) {
     return slab_closest(scene, r->rays, r->count, r->hits[side], NULL) == SLAB_OK || move_failed("closest");
   }
 #ifdef BENCH_EMBREE
-  if (!embree_cast(r->embree[moving], side == EMBREE ? EMBREE_SINGLE : EMBREE_PACKET, SLAB_CLOSEST, r->rays, r->count,
-                   r->hits[side]))
-    fprintf(stderr, "bench_move: fewer threads than wanted\n");
+  return embree_cast(r->embree[moving], side == EMBREE ? EMBREE_SINGLE : EMBREE_PACKET, SLAB_CLOSEST, r->rays, r->count,
+                     r->hits[side]);
+#else
+  return false;
 #endif
-  return true;
 }
 
 static bool first_commit(repeated *r, int side) {
   if (side == OURS) return place_ours(r, SLAB_TREE_DEFAULT, &r->still);
 #ifdef BENCH_EMBREE
-  embree_place(r->embree[0], r->transforms, r->n);
+  return embree_place(r->embree[0], r->transforms, r->n);
+#else
+  return false;
 #endif
-  return true;
 }
 
 static void undo_first_commit(repeated *r, int side) {
@@ -250,7 +251,7 @@ static bool open_sides(repeated *r) {
 #ifdef BENCH_EMBREE
   for (int i = 0; i < 2; i++)
     if ((r->embree[i] = embree_open_model(&r->mesh, (uint32_t)r->bench->options.threads)) == NULL) return false;
-  embree_place(r->embree[1], r->transforms, r->n);
+  if (!embree_place(r->embree[1], r->transforms, r->n)) return false;
 #endif
   return place_ours(r, SLAB_TREE_DEFAULT, &r->moving);
 }
