@@ -84,6 +84,18 @@ static int random_node(harness_random *random, bvh_node *node) {
   return children;
 }
 
+/* Children of sizes up to `most`, whose lower bounds are spread over a cube of 2. */
+static void spread_node(harness_random *random, float most, bvh_node *node) {
+  clear(node);
+  for (int k = 0; k < BVH_WIDTH; k++) {
+    for (int axis = 0; axis < 3; axis++) {
+      node->bounds[axis][k] = harness_uniform(random, -1, 1);
+      node->bounds[axis + 3][k] = node->bounds[axis][k] + harness_uniform(random, 0, most);
+    }
+    node->meta[k] = BVH_LEAF(SLAB_BOX, 1);
+  }
+}
+
 static void decoded_bounds_hold_the_exact_ones(void **state) {
   (void)state;
   harness_random random = harness_seeded("decoded_bounds_hold_the_exact_ones");
@@ -221,13 +233,7 @@ static void rays_find_few_that_the_slab_test_rejects(void **state) {
   ray_counts counts = {0};
   for (int i = 0; i < NODES; i++) {
     bvh_node node;
-    clear(&node);
-    for (int k = 0; k < BVH_WIDTH; k++)
-      for (int axis = 0; axis < 3; axis++) {
-        node.bounds[axis][k] = harness_uniform(&random, -1, 1);
-        node.bounds[axis + 3][k] = node.bounds[axis][k] + harness_uniform(&random, 0, 0.5f);
-        node.meta[k] = BVH_LEAF(SLAB_BOX, 1);
-      }
+    spread_node(&random, 0.5f, &node);
     for (int k = 0; k < 5; k++) cast_at(&random, &node, BVH_WIDTH, 6, &counts);
   }
   assert_true(counts.missed > NODES && counts.found * 100 < counts.missed);
@@ -240,13 +246,7 @@ static void decoded_bounds_are_tight(void **state) {
   for (int i = 0; i < NODES / 10; i++) {
     bvh_node node;
     compressed_node n;
-    clear(&node);
-    for (int k = 0; k < BVH_WIDTH; k++)
-      for (int axis = 0; axis < 3; axis++) {
-        node.bounds[axis][k] = harness_uniform(&random, -1, 1);
-        node.bounds[axis + 3][k] = node.bounds[axis][k] + harness_uniform(&random, 0, 1);
-        node.meta[k] = BVH_LEAF(SLAB_BOX, 1);
-      }
+    spread_node(&random, 1, &node);
     const compressed_slots slots = compressed_arrange(&node);
     compressed_bounds(&node, &slots, &n);
     for (int p = 0; p < BVH_WIDTH; p++) {
