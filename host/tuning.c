@@ -31,7 +31,7 @@ static const tuning gpu = {
     /* By the compiled code for sm_90: one read of a box serves four rays, and their slab tests fit the registers
      * (docs/gpu.md). */
     .rays_each = 4,
-    .tile = 256,
+    .tile = 128,
     /* One ray per work-item, as in published GPU kernels. */
     .bvh_rays = 1,
     /* Two warps of 32 work-items (NVIDIA), or one wavefront of 64 (AMD). */

@@ -6,18 +6,15 @@
 
 #ifndef SLAB_APART
 /* Loads the near and far planes of a block's boxes: the planes that a ray intersects first and last along each axis.
- * The signs of the direction choose them, so nothing is sorted. There is one function for each address space of blocks,
- * since pointers of OpenCL C 1.2 name theirs. */
-#define BOX_PLANES(name, memory)                                                                    \
-  INLINE void name(const prepared_ray *ray, memory const float *block, real near[3], real far[3]) { \
-    UNROLL for (int i = 0; i < 3; i++) {                                                            \
-      int lower = i * STRIDE, upper = (i + 3) * STRIDE;                                             \
-      bool dir_is_negative = ray->dir_is_negative[i] != 0;                                          \
-      near[i] = lanes_load(block + (dir_is_negative ? upper : lower));                              \
-      far[i] = lanes_load(block + (dir_is_negative ? lower : upper));                               \
-    }                                                                                               \
+ * The signs of the direction choose them, so nothing is sorted. */
+INLINE void box_planes(const prepared_ray *ray, GLOBAL const float *block, real near[3], real far[3]) {
+  UNROLL for (int i = 0; i < 3; i++) {
+    int lower = i * STRIDE, upper = (i + 3) * STRIDE;
+    bool dir_is_negative = ray->dir_is_negative[i] != 0;
+    near[i] = lanes_load(block + (dir_is_negative ? upper : lower));
+    far[i] = lanes_load(block + (dir_is_negative ? lower : upper));
   }
-BOX_PLANES(box_planes, GLOBAL)
+}
 #endif
 
 /* The unclipped interval of t inside the box: [*lo, *hi], and *leave before it is raised to lo. */

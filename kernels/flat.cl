@@ -6,6 +6,9 @@
  * none, each work-item reads them itself. SLAB_TILE is above 0 only with LANES 1. */
 #define SLAB_TREE 0
 #include "prepared_rays.h"
+#if SLAB_TILE > 0
+#include "tile.h"
+#endif
 
 /* Blocks of boxes that go through the conservative box reject together: one branch for all of them. */
 #define REJECTED 2
@@ -45,73 +48,102 @@ INLINE bool scan_kind(query_state *q, const prepared_ray *ray, const scene_view 
 #if SLAB_TILE > 0
 /* ---- boxes in local memory: for the conservative box reject; boxes that pass it are tested from global memory ---- */
 
-#define TILE_STEP 4 /* boxes per branch */
+#define TILE_STEP 4 /* boxes that share a bit */
+#if SLAB_TILE > 32 * TILE_STEP
+#error "a tile has more steps than a word has bits"
+#endif
 
-BOX_PLANES(tile_planes, local)
+/* A box there: of each axis (lower, upper) and (upper, lower). A ray's near and far plane are one of them: one load. */
+#define TILE_PAIRS 6
 
 /* Fetches a tile into local memory. The whole work-group takes part. The tile is filled up with boxes that no ray
- * hits. */
-INLINE void tile_fetch(local float *tile, const global float *boxes, uint count) {
-  const uint used = count * BOX_ROWS, all = (count + TILE_STEP - 1) / TILE_STEP * TILE_STEP * BOX_ROWS;
+ * hits. Returns the size of its largest finite bound, by way of *largest. */
+INLINE float tile_fetch(local float2 *tile, volatile local uint *largest, const global float *boxes, uint count) {
+  const uint used = count * TILE_PAIRS, all = (count + TILE_STEP - 1) / TILE_STEP * TILE_STEP * TILE_PAIRS;
+  uint size = 0;
   barrier(CLK_LOCAL_MEM_FENCE); /* no work-item still reads the previous tile */
-  for (uint i = (uint)get_local_id(0); i < all; i += (uint)get_local_size(0))
-    tile[i] = i < used ? boxes[i] : i % BOX_ROWS < 3 ? INFINITY : -INFINITY;
+  atomic_xchg(largest, 0u);
+  for (uint i = (uint)get_local_id(0); i < all; i += (uint)get_local_size(0)) {
+    const global float *lower = boxes + i / TILE_PAIRS * BOX_ROWS + i % TILE_PAIRS / 2;
+    float2 pair = (float2)(INFINITY, -INFINITY);
+    if (i < used) pair = (float2)(lower[0], lower[3]);
+    size = max(size, lanes_abs(pair.x) <= FLOAT_MAX ? as_uint(lanes_abs(pair.x)) : 0u);
+    size = max(size, lanes_abs(pair.y) <= FLOAT_MAX ? as_uint(lanes_abs(pair.y)) : 0u);
+    tile[i] = i % 2 == 0 ? pair : pair.yx;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
+  atomic_max(largest, size); /* sizes are in the order of their bits */
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return as_float(*largest);
 }
 
-/* The first step of TILE_STEP boxes, from box `at` on, in which a ray may overlap a box. overlapped: which rays may.
- * With `alike` all rays have the same direction signs. Then near and far planes are the same for all, and are read
- * once. */
-INLINE uint tile_search(const bool alike, const prepared_ray ray[SLAB_RAYS], const float limit[SLAB_RAYS],
-                        const local float *tile, uint at, uint count, bool overlapped[SLAB_RAYS]) {
-  for (; at < count; at += TILE_STEP) {
-    const local float *box = tile + at * BOX_ROWS;
-    bool any = false;
-    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) overlapped[r] = false;
+/* Which steps of the tile hold a box that a ray may overlap: one bit a step, in the ray's own word. With `alike` all
+ * rays have the same direction signs. Then near and far planes are the same for all, and are read once. No ray waits
+ * for another's boxes: work-items of a warp stay together. */
+INLINE void tile_search(const bool oblique, const bool alike, const tile_ray ray[SLAB_RAYS],
+                        const local float2 *planes[][3], const float limit[SLAB_RAYS], uint steps,
+                        uint touched[SLAB_RAYS]) {
+  for (uint bit = 1; steps > 0; steps--, bit <<= 1) {
+    bool any[SLAB_RAYS];
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) any[r] = false;
     UNROLL for (uint k = 0; k < TILE_STEP; k++) {
-      float near[3], far[3], enter;
+      float near[3], far[3];
       UNROLL for (uint r = 0; r < SLAB_RAYS; r++) {
-        if (r == 0 || !alike) tile_planes(&ray[r], box + k * BOX_ROWS, near, far);
-        overlapped[r] |= box_may_overlap(&ray[r], near, far, limit[r], &enter) != 0;
+        UNROLL for (int i = 0; i < 3; i++) {
+          const float2 pair = planes[alike ? 0 : r][i][k * TILE_PAIRS];
+          near[i] = pair.x;
+          far[i] = pair.y;
+        }
+        any[r] |= tile_may_overlap(oblique, &ray[r], near, far, limit[r]);
       }
     }
-    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) any |= overlapped[r];
-    if (any) break;
+    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) {
+      touched[r] |= any[r] ? bit : 0u;
+      UNROLL for (int i = 0; i < 3; i++) planes[r][i] += TILE_STEP * TILE_PAIRS;
+    }
   }
-  return at;
-}
-
-/* The limit for the conservative box reject: -inf once the ray is done. */
-INLINE float tile_limit(const query_state *q, const prepared_ray *ray) {
-  return ray->state == RAY_LIVE ? q->limit : -INFINITY;
 }
 
 /* Tests a work-item's n rays against boxes [first, end) of a geometry, which are in the tile. It runs also where n is
  * 0: a condition that differs between work-items, between two barriers, gave rays that do not exist (PoCL 3.1). */
-INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uint n, const local float *tile,
-                      geometry_blocks blocks, const geometry_entry *entry, uint first, uint end,
+INLINE void tile_meet(query_state q[SLAB_RAYS], prepared_ray ray[SLAB_RAYS], uint n, const local float2 *tile,
+                      float largest, geometry_blocks blocks, const geometry_entry *entry, uint first, uint end,
                       const scene_view *scene) {
-  prepared_ray seen[SLAB_RAYS]; /* in registers, as are the arrays below: they are indexed by constants alone */
+  tile_ray seen[SLAB_RAYS]; /* in registers, as are the arrays below: they are indexed by constants alone */
   float limit[SLAB_RAYS];
-  bool overlapped[SLAB_RAYS];
-  bool alike = true;
+  const local float2 *planes[SLAB_RAYS][3]; /* of the first box; by address, so that no plane is selected */
+  uint touched[SLAB_RAYS];
+  const uint steps = (end - first + TILE_STEP - 1) / TILE_STEP;
+  bool alike = true, oblique = true;
+  UNROLL for (uint r = 0; r < SLAB_RAYS; r++) oblique = oblique && tile_ray_is_oblique(&ray[r < n ? r : 0], largest);
   UNROLL for (uint r = 0; r < SLAB_RAYS; r++) {
-    seen[r] = ray[r < n ? r : 0];
-    limit[r] = r < n ? tile_limit(&q[r], &ray[r]) : -INFINITY;
-    UNROLL for (int i = 0; i < 3; i++) alike = alike && seen[r].dir_is_negative[i] == seen[0].dir_is_negative[i];
-  }
-  for (uint at = 0;; at += TILE_STEP) {
-    at = alike ? tile_search(true, seen, limit, tile, at, end - first, overlapped)
-               : tile_search(false, seen, limit, tile, at, end - first, overlapped);
-    if (at >= end - first) return;
-    uint bits = 0;
-    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) bits |= overlapped[r] ? 1u << r : 0u;
-    const uint from = first + at, to = end - from < TILE_STEP ? end : from + TILE_STEP;
-    for (; bits != 0; bits &= bits - 1) {
-      const uint r = lowest_lane(bits);
-      if (scan(SLAB_BOX, &q[r], &ray[r], blocks, entry, from, to, scene)) ray[r].state = RAY_DONE;
+    const prepared_ray *from = &ray[r < n ? r : 0];
+    seen[r] = tile_ray_of(from, oblique, largest);
+    limit[r] = r < n && from->state == RAY_LIVE ? q[r].limit : -INFINITY; /* no box overlaps that */
+    UNROLL for (uint i = 0; i < 3; i++) {
+      planes[r][i] = tile + 2 * i + from->dir_is_negative[i];
+      alike = alike && planes[r][i] == planes[0][i];
     }
-    UNROLL for (uint r = 0; r < SLAB_RAYS; r++) limit[r] = r < n ? tile_limit(&q[r], &ray[r]) : -INFINITY;
+    touched[r] = 0;
+  }
+  if (!oblique)
+    tile_search(false, false, seen, planes, limit, steps, touched);
+  else if (alike)
+    tile_search(true, true, seen, planes, limit, steps, touched);
+  else
+    tile_search(true, false, seen, planes, limit, steps, touched);
+  for (;;) {
+    uint r = SLAB_RAYS, bits = 0;
+    for (uint k = 0; k < SLAB_RAYS; k++)
+      if (touched[k] != 0) r = k, bits = touched[k];
+    if (r == SLAB_RAYS) return;
+    const uint from = first + lowest_lane(bits) * TILE_STEP, to = end - from < TILE_STEP ? end : from + TILE_STEP;
+    bits &= bits - 1;
+    if (scan(SLAB_BOX, &q[r], &ray[r], blocks, entry, from, to, scene)) {
+      ray[r].state = RAY_DONE;
+      bits = 0;
+    }
+    for (uint k = 0; k < SLAB_RAYS; k++) touched[k] = k == r ? bits : touched[k];
   }
 }
 #endif
@@ -140,7 +172,8 @@ KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays,
   const scene_view scene = {.table = table, .blocks = BLOCKS_GIVEN, .cast = &cast};
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
 #if SLAB_TILE > 0
-  local float boxes[SLAB_TILE * BOX_ROWS];
+  local float2 boxes[SLAB_TILE * TILE_PAIRS];
+  local uint largest;
 #endif
   const size_t begin = get_global_id(0) * cast.rays_each;
   uint n = 0; /* a work-item without rays still helps to fetch tiles */
@@ -165,8 +198,8 @@ KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays,
 #if SLAB_TILE > 0
       if ((SLAB_KINDS >> SLAB_BOX & 1) != 0 && entry.kind == SLAB_BOX) {
         const geometry_blocks own = geometry_begin(scene.blocks, &entry);
-        tile_fetch(boxes, geometry_block(own, (size_t)first * BOX_ROWS), end - first);
-        tile_meet(q, ray, n, boxes, own, &entry, first, end, &scene);
+        const float size = tile_fetch(boxes, &largest, geometry_block(own, (size_t)first * BOX_ROWS), end - first);
+        tile_meet(q, ray, n, boxes, size, own, &entry, first, end, &scene);
         continue;
       }
 #endif

@@ -225,12 +225,12 @@ static slab_status fill_row(slab_scene *scene, const void *user) {
   return slab_scene_add_boxes(scene, boxes, count, NULL, NULL);
 }
 
-/* Brute force loads boxes in tiles of 256, in steps of 4, by groups of 64. Rays go through the first and the last
+/* Brute force loads boxes in tiles of 128, in steps of 4, by groups of 64. Rays go through the first and the last
  * box, and past them, in one direction or several. One ray goes along all boxes through the origin, where zeros past
  * the last box would be hit. */
 static void tiles_of_every_filling(void **state) {
   const contexts *c = *state;
-  static const uint32_t counts[] = {1, 3, 4, 5, 251, 252, 255, 256, 257, 259, 511, 512, 513, 600};
+  static const uint32_t counts[] = {1, 3, 4, 5, 123, 124, 127, 128, 129, 255, 256, 257, 259, 600};
   slab_ray rays[130];
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
     twins t = twins_made(c, SLAB_TREE_FLAT, fill_row, &counts[k]);
@@ -244,6 +244,32 @@ static void tiles_of_every_filling(void **state) {
     assert_true(compare(&t, rays, n, NULL) > n / 8);
     release(&t);
   }
+}
+
+static slab_status fill_far_corners(slab_scene *scene, const void *user) {
+  slab_box boxes[8];
+  (void)user;
+  for (int i = 0; i < 8; i++) boxes[i] = (slab_box){{1024 + 0.0625f * (float)i, 0, 0}, {2048, 1024, 1024}};
+  return slab_scene_add_boxes(scene, boxes, 8, NULL, NULL);
+}
+
+/* Rays from near the origin through edges far from it, where the rounding of planes decides. */
+static void tiles_lose_no_edge_far_away(void **state) {
+  const contexts *c = *state;
+  enum { RAYS_AT_EDGES = 4096 };
+  static slab_ray rays[RAYS_AT_EDGES];
+  random_state random = harness_stream("tiles_lose_no_edge_far_away");
+  for (uint32_t i = 0; i < RAYS_AT_EDGES; i++) {
+    const float edge[3] = {1024 + 0.0625f * (float)(i % 8), 1024, (float)(1 + random_below(&random, 1000))};
+    rays[i].t_max = INFINITY;
+    for (int k = 0; k < 3; k++) {
+      rays[i].origin[k] = ((float)random_below(&random, 1 << 20) - 0x1p19f) * 0x1p-21f;
+      rays[i].direction[k] = edge[k] - rays[i].origin[k];
+    }
+  }
+  twins t = twins_made(c, SLAB_TREE_FLAT, fill_far_corners, NULL);
+  assert_true(compare(&t, rays, RAYS_AT_EDGES, NULL) > RAYS_AT_EDGES);
+  release(&t);
 }
 
 /* ---- options of the caller ------ */
@@ -384,6 +410,7 @@ int main(void) {
       cmocka_unit_test(sizes_from_2_to_minus_40_to_2_to_60),
       cmocka_unit_test(none_one_and_many_of_one_centre),
       cmocka_unit_test(tiles_of_every_filling),
+      cmocka_unit_test(tiles_lose_no_edge_far_away),
       cmocka_unit_test(bytes_are_told),
       cmocka_unit_test(layout_is_by_the_device_s_type),
       cmocka_unit_test(unknown_layouts_are_refused),

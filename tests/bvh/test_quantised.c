@@ -1,5 +1,5 @@
 /* Nodes of 80 bytes: the bounds that a kernel decodes contain the exact bounds, for any bounds, and its test of them
- * loses none that the slab test accepts. */
+ * loses none that the slab test accepts. Nor does its test of a flat scene's boxes in local memory. */
 #include "quantised.h"
 
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "compressed.h"
 #include "harness.h"
 #include "primitive.h"
+#include "tile.h"
 #include "tuning.h"
 
 enum { NODES = 20000 };
@@ -155,14 +156,18 @@ static prepared_ray ray_towards(harness_random *random, const bvh_node *node, in
   return ray_prepare(&ray);
 }
 
-/* Whether the slab test accepts the exact bounds, and the t where they are entered. */
-static bool overlaps_exactly(const prepared_ray *ray, const bvh_node *node, int k, float limit, float *enter) {
-  float near[3], far[3], leave, hi;
+static void exact_planes(const prepared_ray *ray, const bvh_node *node, int k, float near[3], float far[3]) {
   for (int axis = 0; axis < 3; axis++) {
     const bool dir_is_negative = ray->dir_is_negative[axis] != 0;
     near[axis] = node->bounds[dir_is_negative ? axis + 3 : axis][k];
     far[axis] = node->bounds[dir_is_negative ? axis : axis + 3][k];
   }
+}
+
+/* Whether the slab test accepts the exact bounds, and the t where they are entered. */
+static bool overlaps_exactly(const prepared_ray *ray, const bvh_node *node, int k, float limit, float *enter) {
+  float near[3], far[3], leave, hi;
+  exact_planes(ray, node, k, near, far);
   box_interval(ray, near, far, enter, &leave, &hi);
   return slab_overlaps(*enter, leave, ray->t_min, limit) != 0;
 }
@@ -183,60 +188,105 @@ static uint32_t found_places(const compressed_node *n, const prepared_ray *ray, 
 
 typedef struct ray_counts {
   uint64_t oblique, others; /* children that the slab test accepts */
-  uint64_t missed, found;   /* children that it rejects, and of those the ones that the kernel's test accepts */
+  uint64_t missed, found;   /* children that it rejects, of oblique rays, and those that the kernel's test accepts */
 } ray_counts;
 
-static void cast_at(harness_random *random, const bvh_node *node, int children, int farthest, ray_counts *counts) {
-  const compressed_slots slots = compressed_arrange(node);
+/* As a kernel finds it that fetches the children as a tile. */
+static float largest_bound(const bvh_node *node, int children) {
+  float largest = 0;
+  for (int row = 0; row < 6; row++)
+    for (int k = 0; k < children; k++)
+      if (isfinite(node->bounds[row][k])) largest = fmaxf(largest, fabsf(node->bounds[row][k]));
+  return largest;
+}
+
+/* Counts what a test said of a child. */
+static void judge(const prepared_ray *ray, const bvh_node *node, int k, float limit, bool oblique, bool is_found,
+                  ray_counts *counts) {
+  float enter;
+  if (!overlaps_exactly(ray, node, k, limit, &enter)) {
+    counts->missed += oblique;
+    counts->found += oblique && is_found;
+    return;
+  }
+  if (!is_found)
+    fail_msg("child %d is lost: ray {%a, %a, %a} {%a, %a, %a} [%a, %a]", k, (double)ray->origin[0],
+             (double)ray->origin[1], (double)ray->origin[2], (double)ray->direction[0], (double)ray->direction[1],
+             (double)ray->direction[2], (double)ray->t_min, (double)limit);
+  *(oblique ? &counts->oblique : &counts->others) += 1;
+}
+
+/* Casts a ray at the children: as a quantised node, or as boxes of a tile. */
+static void cast_at(harness_random *random, const bvh_node *node, int children, int farthest, bool tile,
+                    ray_counts *counts) {
   const prepared_ray ray = ray_towards(random, node, (int)harness_below(random, (uint32_t)children), farthest);
-  compressed_node n;
   float limit = harness_below(random, 2) ? ray.t_max : ldexpf(1, (int)harness_below(random, 40) - 20), enter;
-  compressed_bounds(node, &slots, &n);
   if (ray.state != RAY_LIVE) return;
   /* Often the t where a child is entered: closest hits bring that about. */
   if (harness_below(random, 3) == 0 && overlaps_exactly(&ray, node, 0, ray.t_max, &enter)) limit = enter;
-  const uint32_t found = found_places(&n, &ray, limit);
-  for (int p = 0; p < BVH_WIDTH; p++) {
-    if (slots.child[p] < 0) continue;
-    const bool is_found = (found >> p & 1) != 0;
-    if (!overlaps_exactly(&ray, node, slots.child[p], limit, &enter)) {
-      counts->missed++;
-      counts->found += is_found;
-      continue;
+  if (tile) {
+    const float largest = largest_bound(node, children);
+    const bool oblique = tile_ray_is_oblique(&ray, largest);
+    const tile_ray seen = tile_ray_of(&ray, oblique, largest);
+    for (int k = 0; k < children; k++) {
+      float near[3], far[3];
+      exact_planes(&ray, node, k, near, far);
+      judge(&ray, node, k, limit, oblique, tile_may_overlap(oblique, &seen, near, far, limit), counts);
     }
-    if (!is_found)
-      fail_msg("place %d is lost: ray {%a, %a, %a} {%a, %a, %a} [%a, %a]", p, (double)ray.origin[0],
-               (double)ray.origin[1], (double)ray.origin[2], (double)ray.direction[0], (double)ray.direction[1],
-               (double)ray.direction[2], (double)ray.t_min, (double)limit);
-    *(quantised_oblique(&ray) ? &counts->oblique : &counts->others) += 1;
+    return;
   }
+  const compressed_slots slots = compressed_arrange(node);
+  compressed_node n;
+  compressed_bounds(node, &slots, &n);
+  const uint32_t found = found_places(&n, &ray, limit);
+  for (int p = 0; p < BVH_WIDTH; p++)
+    if (slots.child[p] >= 0)
+      judge(&ray, node, slots.child[p], limit, quantised_oblique(&ray), (found >> p & 1) != 0, counts);
 }
 
 /* No child is lost whose exact bounds the slab test accepts: not of any bounds, nor of any ray. */
-static void rays_find_all_that_the_slab_test_accepts(void **state) {
-  (void)state;
-  harness_random random = harness_seeded("rays_find_all_that_the_slab_test_accepts");
+static void find_all(const char *name, bool tile) {
+  harness_random random = harness_seeded(name);
   ray_counts counts = {0};
   for (int i = 0; i < 10 * NODES; i++) {
     bvh_node node;
     const int children = random_node(&random, &node);
-    for (int k = 0; k < 5; k++) cast_at(&random, &node, children, 30, &counts);
+    for (int k = 0; k < 5; k++) cast_at(&random, &node, children, 30, tile, &counts);
   }
   assert_true(counts.oblique > 10 * NODES && counts.others > 10 * NODES);
 }
 
 /* Of children of sizes like that of their node, which have some hundred steps, hardly any is found that the slab test
  * rejects. */
-static void rays_find_few_that_the_slab_test_rejects(void **state) {
-  (void)state;
-  harness_random random = harness_seeded("rays_find_few_that_the_slab_test_rejects");
+static void find_few(const char *name, bool tile) {
+  harness_random random = harness_seeded(name);
   ray_counts counts = {0};
   for (int i = 0; i < NODES; i++) {
     bvh_node node;
     spread_node(&random, 0.5f, &node);
-    for (int k = 0; k < 5; k++) cast_at(&random, &node, BVH_WIDTH, 6, &counts);
+    for (int k = 0; k < 5; k++) cast_at(&random, &node, BVH_WIDTH, 6, tile, &counts);
   }
   assert_true(counts.missed > NODES && counts.found * 100 < counts.missed);
+}
+
+static void rays_find_all_that_the_slab_test_accepts(void **state) {
+  (void)state;
+  find_all("rays_find_all_that_the_slab_test_accepts", false);
+}
+
+static void rays_find_few_that_the_slab_test_rejects(void **state) {
+  (void)state;
+  find_few("rays_find_few_that_the_slab_test_rejects", false);
+}
+
+static void rays_find_all_of_a_tile(void **state) {
+  (void)state;
+  find_all("rays_find_all_of_a_tile", true);
+}
+
+static void rays_find_few_of_a_tile_besides(void **state) {
+  (void)state;
+  find_few("rays_find_few_of_a_tile_besides", true);
 }
 
 /* Decoded bounds are within one step of the exact ones. Bounds that hold everything would pass the tests above too. */
@@ -304,6 +354,8 @@ int main(void) {
       cmocka_unit_test(bounds_at_the_ends_of_floats_are_held),
       cmocka_unit_test(rays_find_all_that_the_slab_test_accepts),
       cmocka_unit_test(rays_find_few_that_the_slab_test_rejects),
+      cmocka_unit_test(rays_find_all_of_a_tile),
+      cmocka_unit_test(rays_find_few_of_a_tile_besides),
       cmocka_unit_test(decoded_bounds_are_tight),
       cmocka_unit_test(children_stand_at_their_corners),
       cmocka_unit_test(a_node_is_80_bytes),
