@@ -3,7 +3,8 @@
 # in the scalar form they get, with no GPU at hand. A missing compiler is a failure.
 #   gate.sh             of kernels whose code is part of others' only the front end, which warns
 #   gate.sh --all       all code
-#   gate.sh --update    rewrites the table of what the machine code takes
+#   gate.sh --update    rewrites the table of what the machine code takes, and that of the model below
+#   gate.sh --model     how many rays a second that lets expect, with how rays diverge (gpu_model.py); compiles nothing
 #   gate.sh --ptx FOLDER   leaves NVIDIA's intermediate code of a few variants there, for bench_ptx, and ends
 # Where clang is that of the table, bench/results/machine_code.txt, a figure 5 % above it fails: of closest and any, with
 # --all of every query. NVIDIA's machine code is made from clang's PTX, not by the vendor's OpenCL compiler: a hint, no
@@ -13,7 +14,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=tests/toolchain.sh
 source "$root/tests/toolchain.sh"
-table=$root/bench/results/machine_code.txt
+results=$root/bench/results
+table=$results/machine_code.txt
 # count_of NAME: the number that a header gives it.
 count_of() { sed -nE "s/^#define $1 ([0-9]+)$/\1/p" "$root/host/include/slabcast_types.h" "$root/kernels/types.h"; }
 mapfile -t queries < <(seq 0 $(($(count_of PROGRAM_QUERIES) - 1)))
@@ -157,7 +159,11 @@ judge() {
   fi
   python3 "$root/tests/machine_code.py" --made-by "${made[@]}" -- "${code[@]}" >"$work/table"
   cp "$work/table" "$table"
+  model >"$work/table"
+  cp "$work/table" "$results/gpu_model.txt"
 }
+
+model() { python3 "$root/tests/gpu_model.py" "$table" "$results/divergence.txt"; }
 
 # check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
 check_lanes() {
@@ -201,7 +207,8 @@ compgen -G "$root/kernels/*.cl" >/dev/null || die "no kernels in $root/kernels"
 case $mode in
   '' | --all | --update) ;;
   --ptx) write_ptx "$2" && exit ;;
-  *) die "usage: gate.sh [--all | --update | --ptx FOLDER]" ;;
+  --model) model && exit ;;
+  *) die "usage: gate.sh [--all | --update | --model | --ptx FOLDER]" ;;
 esac
 compiler=$("$CLANG" --version | head -n 1)
 judged='' cuda=''
