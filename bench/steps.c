@@ -20,6 +20,7 @@
 #include "trace_scene.h"
 
 #ifdef BENCH_COUNTS
+#include "native/steps.h"
 #define SIDES 2
 #elif __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
@@ -65,19 +66,15 @@ static bool failed_call(const char *what) {
 /* ---- counting ---- */
 
 #ifdef BENCH_COUNTS
-static struct { unsigned long long nodes, blocks, candidates, exact; } counts;
+static unsigned long long counts[STEPS];
 
-void steps_count_nodes(unsigned int), steps_count_blocks(unsigned int), steps_count_candidates(unsigned int),
-    steps_count_exact(unsigned int);
-void steps_count_nodes(unsigned int n) { counts.nodes += n; }
-void steps_count_blocks(unsigned int n) { counts.blocks += n; }
-void steps_count_candidates(unsigned int n) { counts.candidates += n; }
-void steps_count_exact(unsigned int n) { counts.exact += n; }
+void steps_count(step what, unsigned int n) { counts[what] += n; }
 
-static void counting_begin(void) { memset(&counts, 0, sizeof counts); }
+static void counting_begin(void) { memset(counts, 0, sizeof counts); }
 
 static void counting_end(const char *name) {
-  printf("%s %llu %llu %llu %llu\n", name, counts.nodes, counts.blocks, counts.candidates, counts.exact);
+  printf("%s %llu %llu %llu %llu\n", name, counts[STEP_nodes], counts[STEP_blocks], counts[STEP_candidates],
+         counts[STEP_exact]);
 }
 #elif defined(BENCH_CALLGRIND)
 /* Whole threads are counted, and other threads than ours do nothing meanwhile. */

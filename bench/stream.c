@@ -18,9 +18,9 @@
 #include "answers.h"
 #include "csv.h"
 #include "devices.h"
+#include "kernel_alone.h"
 #include "ray_sets.h"
 #include "scenes.h"
-#include "slabcast_cl.h"
 #include "timing.h"
 
 typedef struct options {
@@ -41,9 +41,7 @@ typedef struct bench {
   options options;
   slab_context *context;
   bool has_kernel;
-  cl_context cl;
-  cl_command_queue queue;
-  cl_mem rays_buffer, results_buffer, offsets_buffer;
+  kernel_alone kernel;
   slab_ray *rays;
   unsigned char *wanted, *results;
   uint64_t *offsets;
@@ -60,68 +58,18 @@ static bool failed(const char *what) {
   return false;
 }
 
-static bool good(cl_int code, const char *what) {
-  if (code != CL_SUCCESS) fprintf(stderr, "bench_stream: %s failed with %d\n", what, (int)code);
-  return code == CL_SUCCESS;
+static bool failed_memory(const char *what) {
+  fprintf(stderr, "bench_stream: no memory for %s\n", what);
+  return false;
 }
 
 /* ---- the kernel alone ---- */
 
-static bool open_queue(bench *b) {
-  cl_device_id id;
-  cl_int code = CL_SUCCESS;
-  const slab_status status = slab_context_objects(b->context, &b->cl, &id);
-  b->has_kernel = status != SLAB_UNSUPPORTED;
-  if (!b->has_kernel) return true;
-  if (status != SLAB_OK) return failed("the context");
-  b->queue = clCreateCommandQueue(b->cl, id, CL_QUEUE_PROFILING_ENABLE, &code);
-  return good(code, "clCreateCommandQueue");
-}
-
-static void close_buffers(bench *b) {
-  cl_mem *const buffers[] = {&b->rays_buffer, &b->results_buffer, &b->offsets_buffer};
-  for (int i = 0; i < 3; i++) {
-    if (*buffers[i] != NULL) clReleaseMemObject(*buffers[i]);
-    *buffers[i] = NULL;
-  }
-}
-
-static void close_queue(bench *b) {
-  if (b->queue != NULL) clReleaseCommandQueue(b->queue);
-  b->queue = NULL;
-}
-
-static bool make_buffer(const bench *b, size_t size, cl_mem *buffer) {
-  cl_int code;
-  *buffer = clCreateBuffer(b->cl, CL_MEM_READ_WRITE, size, NULL, &code);
-  return good(code, "clCreateBuffer");
-}
-
-/* Measures the seconds of a kernel, wall and processor time. */
-static bool time_kernel(const bench *b, slab_scene *scene, slab_query query, double *wall, double *processor) {
-  const slab_batch batch = {.query = query,
-                            .count = b->options.rays,
-                            .rays = {b->rays_buffer, 0},
-                            .results = {b->results_buffer, 0},
-                            .offsets = {b->offsets_buffer, 0}};
-  cl_event done;
-  cl_ulong from = 0, to = 0;
-  const double begin = timing_now(1);
-  if (slab_enqueue(scene, &batch, b->queue, 0, NULL, &done) != SLAB_OK) return failed("slab_enqueue");
-  bool ok = good(clFinish(b->queue), "clFinish");
-  *processor += timing_now(1) - begin;
-  ok = ok && good(clGetEventProfilingInfo(done, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL), "profiling") &&
-       good(clGetEventProfilingInfo(done, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL), "profiling");
-  clReleaseEvent(done);
-  *wall += 1e-9 * (double)(to - from);
-  return ok;
-}
-
 /* For SLAB_ALL adds the kernel that counts. */
 static bool time_kernels(const bench *b, slab_scene *scene, slab_query query, double *wall, double *processor) {
   *wall = *processor = 0.0;
-  if (query == SLAB_ALL && !time_kernel(b, scene, SLAB_COUNT, wall, processor)) return false;
-  return time_kernel(b, scene, query, wall, processor);
+  if (query == SLAB_ALL && !kernel_time(&b->kernel, scene, SLAB_COUNT, wall, processor)) return false;
+  return kernel_time(&b->kernel, scene, query, wall, processor);
 }
 
 static size_t result_bytes(const bench *b, slab_query query) {
@@ -148,18 +96,6 @@ static bool compare(const bench *b, slab_query query) {
 
 /* ---- a scene ---- */
 
-/* Has rays and the offsets of SLAB_ALL on the device, and room for `bytes` bytes of results. */
-static bool make_buffers(bench *b, size_t bytes) {
-  const size_t n = b->options.rays;
-  return make_buffer(b, n * sizeof *b->rays, &b->rays_buffer) && make_buffer(b, bytes, &b->results_buffer) &&
-         make_buffer(b, (n + 1) * sizeof *b->local_offsets, &b->offsets_buffer) &&
-         good(clEnqueueWriteBuffer(b->queue, b->rays_buffer, CL_TRUE, 0, n * sizeof *b->rays, b->rays, 0, NULL, NULL),
-              "clEnqueueWriteBuffer") &&
-         good(clEnqueueWriteBuffer(b->queue, b->offsets_buffer, CL_TRUE, 0, (n + 1) * sizeof *b->local_offsets,
-                                   b->local_offsets, 0, NULL, NULL),
-              "clEnqueueWriteBuffer");
-}
-
 /* Allocates rays, their results and the offsets of SLAB_ALL, in host memory and on the device. */
 static bool prepare(bench *b, slab_scene *scene) {
   const size_t n = b->options.rays;
@@ -171,8 +107,8 @@ static bool prepare(bench *b, slab_scene *scene) {
   free(b->wanted);
   b->results = malloc(bytes);
   b->wanted = malloc(bytes);
-  if (b->results == NULL || b->wanted == NULL) return good(CL_OUT_OF_HOST_MEMORY, "malloc");
-  return !b->has_kernel || make_buffers(b, bytes);
+  if (b->results == NULL || b->wanted == NULL) return failed_memory("results");
+  return !b->has_kernel || kernel_fill(&b->kernel, b->rays, n, b->local_offsets, bytes);
 }
 
 static void print_row(const bench *b, const char *scene, const char *memory, slab_query query, const timing t[4]) {
@@ -202,8 +138,7 @@ static void print_row(const bench *b, const char *scene, const char *memory, sla
 static bool want(const bench *b, slab_query query) {
   const size_t bytes = result_bytes(b, query);
   if (!b->has_kernel) return memcpy(b->wanted, b->results, bytes) != NULL;
-  return good(clEnqueueReadBuffer(b->queue, b->results_buffer, CL_TRUE, 0, bytes, b->wanted, 0, NULL, NULL),
-              "clEnqueueReadBuffer");
+  return kernel_read(&b->kernel, b->wanted, bytes);
 }
 
 /* One row: the kernel and the call interleaved. The first round is warm-up. */
@@ -227,8 +162,7 @@ static bool run_query(bench *b, const char *name, const char *memory, slab_scene
 static bool make_scene(slab_context *context, size_t which, slab_scene **scene) {
   scene_geometry geometry;
   const slab_build_options build = {.tree = scenes[which].tree};
-  if (scene_build(scenes[which].name, scenes[which].count, 1, &geometry) != 0)
-    return good(CL_OUT_OF_HOST_MEMORY, scenes[which].name);
+  if (scene_build(scenes[which].name, scenes[which].count, 1, &geometry) != 0) return failed_memory(scenes[which].name);
   slab_status status = slab_scene_create(context, scene);
   if (status == SLAB_OK) status = scene_geometry_add(*scene, &geometry, NULL, NULL);
   if (status == SLAB_OK) status = slab_scene_commit(*scene, &build);
@@ -258,13 +192,13 @@ static bool run_arrays(bench *b, const char *selector, int copy) {
   const slab_context_options with = {.device = selector, .copy = copy, .traversal = SLAB_TRAVERSAL_SINGLE};
   if (slab_context_create(&with, &b->context) != SLAB_OK || slab_context_device(b->context, &b->device) != SLAB_OK)
     return failed("the context");
-  bool done = open_queue(b);
+  b->kernel = (kernel_alone){.bench = "bench_stream"};
+  bool done = kernel_open(&b->kernel, b->context);
+  b->has_kernel = b->kernel.queue != NULL;
   if (done && !copy) print_header(b);
-  for (size_t s = 0; done && s < sizeof scenes / sizeof *scenes; s++) {
+  for (size_t s = 0; done && s < sizeof scenes / sizeof *scenes; s++)
     done = run_scene(b, s, copy ? "copied" : "in place");
-    close_buffers(b);
-  }
-  close_queue(b);
+  kernel_close(&b->kernel);
   slab_context_destroy(b->context);
   b->context = NULL;
   return done;
@@ -341,7 +275,7 @@ static bool run_split(bench *b) {
   bool done = crew_open(&crews[0], b->options.split);
   b->results = malloc(b->options.rays * sizeof(slab_hit));
   b->wanted = malloc(b->options.rays * sizeof(slab_hit));
-  if (b->results == NULL || b->wanted == NULL) return good(CL_OUT_OF_HOST_MEMORY, "malloc");
+  if (b->results == NULL || b->wanted == NULL) return failed_memory("results");
   snprintf(list, sizeof list, "%s", b->options.split);
   for (char *rest = NULL, *word = strtok_r(list, ",", &rest); done && word != NULL && devices + 1 < CREWS;
        word = strtok_r(NULL, ",", &rest))
@@ -382,7 +316,7 @@ static bool bench_open(bench *b) {
   b->rays = malloc(n * sizeof *b->rays);
   b->offsets = malloc((n + 1) * sizeof *b->offsets);
   b->local_offsets = malloc((n + 1) * sizeof *b->local_offsets);
-  if (b->rays == NULL || b->offsets == NULL || b->local_offsets == NULL) return good(CL_OUT_OF_HOST_MEMORY, "malloc");
+  if (b->rays == NULL || b->offsets == NULL || b->local_offsets == NULL) return failed_memory("rays");
   ray_set_fill(RAYS_INSIDE, &random, n, b->rays);
   return csv_open("bench_stream", b->options.csv, &b->csv);
 }

@@ -51,7 +51,7 @@ macro(slab_level_compiler level)
   endif()
   list(APPEND compile ${optimize} -fno-lto -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
        -include ${PROJECT_SOURCE_DIR}/host/native/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
-       -I${PROJECT_SOURCE_DIR}/host/include)
+       -I${PROJECT_SOURCE_DIR}/host -I${PROJECT_SOURCE_DIR}/host/include)
 endmacro()
 
 # slab_kernels(OBJECT OPTION...): compiles a variant's program.
@@ -109,7 +109,7 @@ macro(slab_variant program kernels own query kinds)
   endif()
   if(of STREQUAL level)
     list(APPEND slab_native_objects ${object})
-    if(program STREQUAL "wide" AND level STREQUAL "x86-64-v3" AND slab_benchmarks)
+    if(program MATCHES "^(wide|compressed)$" AND level STREQUAL "x86-64-v3" AND slab_benchmarks)
       set(object ${slab_native_dir}/counting/${program}_${suffix}.o)
       slab_kernels(${object} -DSLAB_COUNTS)
     endif()
@@ -156,7 +156,7 @@ endmacro()
 set(slab_native_dir ${PROJECT_BINARY_DIR}/native)
 file(MAKE_DIRECTORY ${slab_native_dir}/counting)
 set(slab_native_objects "")
-set(slab_counting_objects "") # the same, but for those whose steps `bench steps` counts
+set(slab_counting_objects "") # the same, but for those whose steps are counted
 set(slab_ceiling_objects "")
 set(slab_stack 336)            # 7 * BVH_DEPTH_MAX: what the deepest BVH needs
 set(slab_instances_stack 2560) # the same of SCENE_LEVELS in each other, each rounded up (host/instances.c)

@@ -6,6 +6,10 @@
  * level. The leaves of a node are tested before its inner children are visited, in any order: which of them are tested
  * is known before the first is.
  *
+ * A round of the loop visits a node where no leaves are left, and then tests one primitive where some are. So rays of
+ * a warp that test primitives do not wait for those that visit nodes, nor the other way round: a loop of its own for
+ * the leaves took 1.2 times as long, by the steps of warps (docs/gpu.md).
+ *
  * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, and SLAB_STACK: the most levels of inner nodes. */
 #define BVH_UNIT COMPRESSED_UNIT
 #define SCENE_NODE compressed_node
@@ -94,38 +98,60 @@ INLINE uint leaf_place(uint first_meta, uint last_meta, uint lane) {
   return (lane < 4 ? first & below : first + (last & below)) * 0x01010101u >> 24;
 }
 
-/* Tests the leaves among the children in `bits`. True when the ray is done. */
-INLINE bool scan_leaves(query_state *q, const prepared_ray *ray, const node_rows *n, uint bits,
-                        const scene_view *scene) {
-  const uint first = n->row[1].z,
-             last = n->row[1].w; /* values: a choice of two that are to be loaded is made in memory */
-  for (; bits != 0; bits &= bits - 1) {
-    const uint lane = lowest_lane(bits), meta = compressed_byte(lane < 4 ? first : last, lane % 4);
-    const uint place = n->row[1].y + leaf_place(first, last, lane);
-    if (scan_leaf(q, ray, scene, compressed_leaf_kind(meta), place, COMPRESSED_LEAF_COUNT(meta))) return true;
+/* Leaves of a node that are still to be tested. */
+typedef struct node_leaves {
+  uint bits;               /* which children */
+  uint begin, first, last; /* of the node: where its leaves begin, and the bytes of meta */
+  uint meta, place; /* of the leaf that is begun, the first of them: its byte, with a count of those left, and its
+                       next primitive. A count of 0: none is begun */
+} node_leaves;
+
+/* Tests the next primitive of leaves that are left. True when the ray is done. */
+INLINE bool test_primitive(query_state *q, const prepared_ray *ray, node_leaves *l, const scene_view *scene) {
+  if (COMPRESSED_LEAF_COUNT(l->meta) == 0) {
+    const uint lane = lowest_lane(l->bits);
+    l->meta = compressed_byte(lane < 4 ? l->first : l->last, lane % 4);
+    l->place = l->begin + leaf_place(l->first, l->last, lane);
   }
-  return false;
+  const uint meta = l->meta, place = l->place; /* an unused child takes the same way: compilers make less code of it */
+  if (COMPRESSED_LEAF_COUNT(meta) <= 1) l->bits &= l->bits - 1;
+  l->place += leaf_units((meta & ~COMPRESSED_LEAF_BITS) | 1);
+  l->meta -= COMPRESSED_LEAF_COUNT(meta) != 0;
+  if (COMPRESSED_LEAF_COUNT(meta) == 0) return false;
+  return scan_leaf(q, ray, scene, compressed_leaf_kind(meta), place, 1);
 }
 
 INLINE void descend(query_state *q, const prepared_ray *ray, const scene_view *scene) {
   const bool oblique = quantised_oblique(ray);
   siblings stack[SLAB_STACK], next = {0, 0x101}; /* the root is child 0 of no node */
+  node_leaves leaves = {0, 0, 0, 0, 0, 0};
   uint top = 0;
   for (;;) {
-    if ((next.lanes & 0xFF) == 0) {
-      if (top == 0) return;
-      next = stack[--top];
+    if (leaves.bits == 0) {
+      if ((next.lanes & 0xFF) == 0) {
+        if (top == 0) return;
+        COUNT(pop, top);
+        next = stack[--top];
+      }
+      const uint child = first_child(next.lanes & 0xFF, ray->octant);
+      const uint index = next.first + popcount(next.lanes >> 8 & (child - 1));
+      COUNT(visit, index);
+      next.lanes ^= child;
+      if ((next.lanes & 0xFF) != 0) {
+        stack[top++] = next;
+        COUNT(push, top);
+      }
+      const node_rows n = node_load(scene->nodes, index);
+      const uint inner = compressed_byte(n.row[0].w, 3);
+      const uint bits = node_children(oblique, ray, &n, q->limit);
+      leaves.bits = bits & ~inner & 0xFF;
+      leaves.begin = n.row[1].y;
+      leaves.first = n.row[1].z;
+      leaves.last = n.row[1].w;
+      next.first = n.row[1].x;
+      next.lanes = inner << 8 | (bits & inner);
     }
-    const uint child = first_child(next.lanes & 0xFF, ray->octant);
-    const uint index = next.first + popcount(next.lanes >> 8 & (child - 1));
-    next.lanes ^= child;
-    if ((next.lanes & 0xFF) != 0) stack[top++] = next;
-    const node_rows n = node_load(scene->nodes, index);
-    const uint inner = compressed_byte(n.row[0].w, 3);
-    const uint bits = node_children(oblique, ray, &n, q->limit);
-    if (scan_leaves(q, ray, &n, bits & ~inner & 0xFF, scene)) return;
-    next.first = n.row[1].x;
-    next.lanes = inner << 8 | (bits & inner);
+    if (leaves.bits != 0 && test_primitive(q, ray, &leaves, scene)) return;
   }
 }
 

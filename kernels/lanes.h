@@ -34,7 +34,7 @@
 #define WORK_ITEM
 #endif
 
-/* Adds n to a counter of `bench steps`, whose kernels alone are compiled with them (host/native/prelude.h). */
+/* Tells of a step, in kernels that are compiled to count them alone (host/native/steps.h). */
 #ifndef COUNT
 #define COUNT(what, n)
 #endif

@@ -3,7 +3,9 @@
 # in the scalar form they get, with no GPU at hand. A missing compiler is a failure.
 #   gate.sh             of kernels whose code is part of others' only the front end, which warns
 #   gate.sh --all       all code
-#   gate.sh --update    rewrites the table of what the machine code takes
+#   gate.sh --update    rewrites the table of what the machine code takes, and that of the model below
+#   gate.sh --model     how many rays a second that lets expect, with how rays diverge (gpu_model.py); compiles nothing
+#   gate.sh --ptx FOLDER   leaves NVIDIA's intermediate code of a few variants there, for bench_ptx, and ends
 # Where clang is that of the table, bench/results/machine_code.txt, a figure 5 % above it fails: of closest and any, with
 # --all of every query. NVIDIA's machine code is made from clang's PTX, not by the vendor's OpenCL compiler: a hint, no
 # target. Where it cannot be made it is not judged.
@@ -12,7 +14,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=tests/toolchain.sh
 source "$root/tests/toolchain.sh"
-table=$root/bench/results/machine_code.txt
+results=$root/bench/results
+table=$results/machine_code.txt
 # count_of NAME: the number that a header gives it.
 count_of() { sed -nE "s/^#define $1 ([0-9]+)$/\1/p" "$root/host/include/slabcast_types.h" "$root/kernels/types.h"; }
 mapfile -t queries < <(seq 0 $(($(count_of PROGRAM_QUERIES) - 1)))
@@ -38,6 +41,26 @@ amd=(-target amdgcn-- -nogpulib -fverbose-asm -Xclang -mlink-builtin-bitcode -Xc
 die() {
   echo "gate: $*" >&2
   exit 1
+}
+
+# to_ptx OPTION...: one variant, or only its front end.
+to_ptx() { "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "$@"; }
+
+# write_ptx FOLDER: what bench_ptx loads. Its first line says the query, which the code alone does not.
+write_ptx() {
+  local kernel query kinds name
+  mkdir -p "$1"
+  while read -r kernel query kinds; do
+    name=$1/$kernel-query$query-kinds$kinds.ptx
+    to_ptx -DSLAB_QUERY="$query" -DSLAB_KINDS="$kinds" "$exact" -S -o - "$root/kernels/$kernel.cl" |
+      sed "1i// query $query" >"$name.part" || die "$kernel.cl fails for nvptx64"
+    mv "$name.part" "$name"
+  done <<END
+compressed 0 $triangles
+compressed 2 $triangles
+flat 0 $boxes
+flat 2 $boxes
+END
 }
 
 # Whether a variant's code is but part of another's: of one kind of primitive, or of a query for a scene in several
@@ -83,7 +106,7 @@ compile() {
   name=$name${5:+-$5}
   ptx=(-S -o "$work/$name.ptx") gcn=(-S -o "$work/$name.s")
   if [[ $mode != --all ]] && is_part "$@" && ! is_judged "$@"; then ptx=(-fsyntax-only) gcn=(-fsyntax-only); fi
-  "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "${define[@]}" "${ptx[@]}" "$1" || die "$name fails for nvptx64"
+  to_ptx "${define[@]}" "${ptx[@]}" "$1" || die "$name fails for nvptx64"
   "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" -mcpu=gfx906 "${define[@]}" "${gcn[@]}" "$1" || die "$name fails for gfx906"
   if is_judged "$@"; then machine_code "$work/$name" "$1" "${define[@]}"; fi
 }
@@ -136,7 +159,11 @@ judge() {
   fi
   python3 "$root/tests/machine_code.py" --made-by "${made[@]}" -- "${code[@]}" >"$work/table"
   cp "$work/table" "$table"
+  model >"$work/table"
+  cp "$work/table" "$results/gpu_model.txt"
 }
+
+model() { python3 "$root/tests/gpu_model.py" "$table" "$results/divergence.txt"; }
 
 # check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
 check_lanes() {
@@ -177,7 +204,12 @@ command -v "$CLANG" >/dev/null || die "$CLANG is not installed"
 [[ -e $LIBCLC/nvptx64--nvidiacl.bc && -e $LIBCLC/gfx906-amdgcn--.bc ]] || die "no libclc for both targets in $LIBCLC"
 compgen -G "$root/kernels/*.cl" >/dev/null || die "no kernels in $root/kernels"
 
-case $mode in '' | --all | --update) ;; *) die "usage: gate.sh [--all | --update]" ;; esac
+case $mode in
+  '' | --all | --update) ;;
+  --ptx) write_ptx "$2" && exit ;;
+  --model) model && exit ;;
+  *) die "usage: gate.sh [--all | --update | --model | --ptx FOLDER]" ;;
+esac
 compiler=$("$CLANG" --version | head -n 1)
 judged='' cuda=''
 if [[ $mode == --update ]] || grep -qxF "# gfx: $compiler" "$table"; then judged=yes; fi

@@ -11,11 +11,9 @@
 #define WORK_ITEM const size_t work_item,
 #define get_global_id(axis) (work_item)
 
-/* The counters are functions of bench/steps.c. */
 #ifdef SLAB_COUNTS
-void steps_count_nodes(unsigned int), steps_count_blocks(unsigned int), steps_count_candidates(unsigned int),
-    steps_count_exact(unsigned int);
-#define COUNT(what, n) steps_count_##what(n)
+#include "native/steps.h"
+#define COUNT(what, n) steps_count(STEP_##what, n)
 #endif
 
 #ifdef __OPENCL_C_VERSION__
