@@ -148,10 +148,27 @@ void model_drop(held_model *held) {
 /* Of a model that has no finite bounds. It stands outside the BVH. */
 static const float open_gate[BOX_ROWS] = {-INFINITY, -INFINITY, -INFINITY, INFINITY, INFINITY, INFINITY};
 
-/* The union of the padded bounds of all that a model shows. False where something has none, or infinite ones. */
-static bool model_bounds(const snapshot *model, double lower[3], double upper[3]) {
+/* How far the padded bounds of all that a model shows reach in each direction of {-1, 0, 1}^3. A direction's index has
+ * a digit to base 3 for each axis, its component + 1; the opposite one's is the rest to 26. */
+enum { DIRECTIONS = 27, DIRECTION_NONE = 13 };
+typedef struct model_reach {
+  double in[DIRECTIONS]; /* the most of direction . point; -inf: the model shows nothing */
+} model_reach;
+
+static const int direction_step[3] = {1, 3, 9};
+
+static void reach_grow(model_reach *r, const float low[3], const float high[3]) {
+  const double x[3] = {-low[0], 0.0, high[0]}, y[3] = {-low[1], 0.0, high[1]}, z[3] = {-low[2], 0.0, high[2]};
+  for (int d = 0; d < DIRECTIONS; d += 3) {
+    const double yz = y[d / 3 % 3] + z[d / 9];
+    for (int k = 0; k < 3; k++) r->in[d + k] = x[k] + yz > r->in[d + k] ? x[k] + yz : r->in[d + k];
+  }
+}
+
+/* False where something has no bounds, or infinite ones. */
+static bool model_reaches(const snapshot *model, model_reach *r) {
   float room[ROWS_MOST], low[3], high[3];
-  for (int k = 0; k < 3; k++) lower[k] = INFINITY, upper[k] = -INFINITY;
+  for (int d = 0; d < DIRECTIONS; d++) r->in[d] = -INFINITY;
   for (uint32_t g = 0; g < model->geometries; g++) {
     const slab_shape kind = (slab_shape)model->table[g].kind;
     for (uint32_t i = 0; !is_hidden(model, g) && i < model->table[g].count; i++) {
@@ -159,11 +176,9 @@ static bool model_bounds(const snapshot *model, double lower[3], double upper[3]
       if (values_are_void(model->values[g], kind, values)) continue;
       if (kind == SLAB_PLANE) return false;
       primitive_bounds(kind, values, low, high);
-      for (int k = 0; k < 3; k++) {
-        lower[k] = fmin(lower[k], low[k]);
-        upper[k] = fmax(upper[k], high[k]);
+      for (int k = 0; k < 3; k++)
         if (!isfinite(low[k]) || !isfinite(high[k])) return false;
-      }
+      reach_grow(r, low, high);
     }
   }
   return true;
@@ -179,25 +194,48 @@ static float rounded_up(double x) {
   return f < x ? nextafterf(f, INFINITY) : f;
 }
 
-/* The bounds under the inverse of B, padded by 2^-19 K max(|A| |corner|). The corner's distance from the model's origin
- * counts, not the size: B (o - place) has an error in proportion to it. */
-static void gate_of(const instance_entry *of, const double lower[3], const double upper[3], float gate[BOX_ROWS]) {
+static void swap_if_less(const double size[3], int *a, int *b) {
+  if (size[*a] >= size[*b]) return;
+  const int kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Upper bounds of how far a model reaches along a vector and against it: the vector is a sum of directions, in which
+ * that is known. With the components in the order of their sizes x >= y >= z it is (x - y) (1, 0, 0) + (y - z)
+ * (1, 1, 0) + z (1, 1, 1). */
+static void reach_along(const model_reach *r, const double v[3], double *along, double *against) {
+  const double size[4] = {fabs(v[0]), fabs(v[1]), fabs(v[2]), 0.0};
+  int order[4] = {0, 1, 2, 3}, direction = DIRECTION_NONE;
+  swap_if_less(size, &order[0], &order[1]);
+  swap_if_less(size, &order[1], &order[2]);
+  swap_if_less(size, &order[0], &order[1]);
+  *along = *against = 0.0;
+  for (int i = 0; i < 3; i++) {
+    const double weight = size[order[i]] - size[order[i + 1]];
+    direction += v[order[i]] < 0.0 ? -direction_step[order[i]] : direction_step[order[i]];
+    *along += weight * r->in[direction];
+    *against += weight * r->in[DIRECTIONS - 1 - direction];
+  }
+}
+
+/* What holds the model under the inverse of B, padded by 2^-19 K max(|A| |corner|). The corner of the model's bounds:
+ * its distance from the model's origin counts, not the size, since B (o - place) has an error in proportion to it. */
+static void gate_of(const instance_entry *of, const model_reach *model, float gate[BOX_ROWS]) {
   double b[9], a[9], corner[3];
   for (int i = 0; i < 9; i++) b[i] = of->inverse[i];
   const bool inverts = inverse_of(b, a);
   const double skew = inverts ? skew_of(a, b) : INFINITY;
-  for (int k = 0; k < 3; k++) corner[k] = fmax(fabs(lower[k]), fabs(upper[k]));
+  for (int k = 0; k < 3; k++)
+    corner[k] =
+        fmax(fabs(model->in[DIRECTION_NONE - direction_step[k]]), fabs(model->in[DIRECTION_NONE + direction_step[k]]));
   for (int i = 0; i < 3; i++) {
-    double low = of->place[i], high = of->place[i], reach = 0.0;
-    for (int j = 0; j < 3; j++) {
-      const double p = a[3 * i + j] * lower[j], q = a[3 * i + j] * upper[j];
-      low += fmin(p, q);
-      high += fmax(p, q);
-      reach += fabs(a[3 * i + j]) * corner[j];
-    }
+    double reach = 0.0, along, against;
+    for (int j = 0; j < 3; j++) reach += fabs(a[3 * i + j]) * corner[j];
     const double pad = 0x1p-19 * skew * reach;
-    gate[i] = rounded_down(low - pad);
-    gate[3 + i] = rounded_up(high + pad);
+    reach_along(model, &a[3 * i], &along, &against);
+    gate[i] = rounded_down(of->place[i] - against - pad);
+    gate[3 + i] = rounded_up(of->place[i] + along + pad);
   }
   bool finite = inverts;
   for (int i = 0; i < BOX_ROWS; i++) finite = finite && isfinite(gate[i]);
@@ -205,19 +243,19 @@ static void gate_of(const instance_entry *of, const double lower[3], const doubl
 }
 
 geometry_values *instances_gates(const slab_context *context, const instance_group *group, const snapshot *model) {
-  double lower[3], upper[3];
+  model_reach reach;
   geometry_values *v = values_create(SHAPE_INSTANCE, group->count, NULL, false);
   if (v == NULL) return NULL;
   v->mask = group->mask;
-  const bool bounded = model_bounds(model, lower, upper);
+  const bool bounded = model_reaches(model, &reach);
   for (uint32_t i = 0; i < group->count; i++) {
     float *gate = v->values + (size_t)i * BOX_ROWS;
     if (!bounded)
       memcpy(gate, open_gate, sizeof open_gate);
-    else if (lower[0] > upper[0])
+    else if (isinf(reach.in[DIRECTION_NONE]))
       primitive_void((slab_shape)SHAPE_INSTANCE, gate);
     else
-      gate_of(&group->instances[i], lower, upper, gate);
+      gate_of(&group->instances[i], &reach, gate);
   }
   values_measure(context, v, (slab_shape)SHAPE_INSTANCE, group->count);
   return v;

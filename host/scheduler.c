@@ -182,13 +182,20 @@ static uint32_t offered_traversals(const device_worker *s) {
   return s->on.device->backend->traversals(&s->on, s->cast_job->cast->query);
 }
 
+/* What the context asks for, where there is such a traversal: rays in scenes with instances are not interleaved. */
+static slab_traversal traversal_wanted(const device_scene *on) {
+  const slab_traversal wanted = on->device->traversal;
+  const bool interleaved = wanted == SLAB_TRAVERSAL_INTERLEAVED || wanted == SLAB_TRAVERSAL_SORTED;
+  if (!has_traversals(on) || on->device->info.lane_width == 1) return SLAB_TRAVERSAL_SINGLE;
+  return interleaved && on->scene->has_instances ? SLAB_TRAVERSAL_SINGLE : wanted;
+}
+
 static void traversal_choice_open(device_worker *s) {
   const cast *c = s->cast_job->cast;
   const slab_scene_stats *stats = &s->on.scene->stats;
-  const bool choice = has_traversals(&s->on) && s->on.device->info.lane_width > 1;
   s->offered = offered_traversals(s);
   const traversal_task task = {.query = c->query,
-                               .wanted = choice ? s->on.device->traversal : SLAB_TRAVERSAL_SINGLE,
+                               .wanted = traversal_wanted(&s->on),
                                .traversals = s->offered,
                                .rays = c->rays,
                                .n = c->n / s->cast_job->count,

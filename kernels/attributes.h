@@ -56,9 +56,8 @@ INLINE void attributes_of_kind(const uint kind, const packet_hits *m, mask of, c
   hit->v = of ? one.v : hit->v;
 }
 
-INLINE void attributes_write(const ray_hit *hit, word primitive, word geometry, global slab_hit *out, uint count) {
-  real row[8] = {hit->t, hit->normal[0], hit->normal[1],           hit->normal[2],
-                 hit->u, hit->v,         lanes_as_real(primitive), lanes_as_real(geometry)};
+/* Writes `count` hits, of each number a row. */
+INLINE void hits_write(real row[8], global slab_hit *out, uint count) {
   global float *to = (global float *)out;
   lanes_transpose(row);
   UNROLL for (uint i = 0; i < 8; i++) {
@@ -86,8 +85,7 @@ INLINE hit_geometry attributes_geometry(word global_id, const global geometry_en
   return each;
 }
 
-INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, global slab_hit *out, uint count) {
-  const hit_geometry geometry = attributes_geometry(m->global_id, scene->table, scene->cast->geometries);
+INLINE ray_hit attributes_of(const packet_hits *m, hit_geometry geometry, const scene_view *scene) {
   ray_hit hit = {.t = (real)(INFINITY)};
   const mask found = m->global_id != SLAB_MISS;
   /* Where the kernel that cast the rays failed while it ran, the results hold arbitrary bits. So the block positions
@@ -100,9 +98,23 @@ INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, gl
   }
   SHAPES(ATTRIBUTES_OF_KIND)
 #undef ATTRIBUTES_OF_KIND
-  const word reason = reason_of(m->ray);
-  attributes_write(&hit, found ? m->global_id - geometry.global_id_base : reason, found ? geometry.number : reason, out,
-                   count);
+  return hit;
+}
+
+INLINE void attributes_write(const packet_hits *m, const ray_hit *hit, hit_geometry geometry, global slab_hit *out,
+                             uint count) {
+  const mask found = m->global_id != SLAB_MISS;
+  const word reason = reason_of(m->ray), primitive = found ? m->global_id - geometry.global_id_base : reason,
+             number = found ? geometry.number : reason;
+  real row[8] = {hit->t, hit->normal[0], hit->normal[1],           hit->normal[2],
+                 hit->u, hit->v,         lanes_as_real(primitive), lanes_as_real(number)};
+  hits_write(row, out, count);
+}
+
+INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, global slab_hit *out, uint count) {
+  const hit_geometry geometry = attributes_geometry(m->global_id, scene->table, scene->cast->geometries);
+  const ray_hit hit = attributes_of(m, geometry, scene);
+  attributes_write(m, &hit, geometry, out, count);
 }
 
 #endif

@@ -91,4 +91,34 @@ INLINE bool bvh_down(bvh_path *path, const scene_view *scene, uint node, uint bi
   return true;
 }
 
+#if SLAB_INSTANCES
+
+/* ---- instances ---- */
+
+/* Values of bvh_visit.meta beside those of nodes. Their kinds are those of no leaf. */
+#define VISIT_GATES BVH_LEAF(SHAPE_INSTANCE + 1, 1)    /* child: the first of `place` blocks of gates */
+#define VISIT_INSTANCE BVH_LEAF(SHAPE_INSTANCE + 2, 1) /* child: index of an instance */
+#define VISIT_END BVH_LEAF(SHAPE_INSTANCE + 3, 1)      /* the ray leaves the model */
+
+INLINE void visit_push(bvh_path *path, uint child, uint meta, float enter, uint place) {
+  const bvh_visit v = {child, meta, enter, place};
+  path->stack[path->top++] = v;
+}
+
+/* Inserts a visit above the first `base` ones, the nearest last. */
+INLINE void visit_insert(bvh_path *path, uint base, bvh_visit v) {
+  uint to = path->top++;
+  for (; SLAB_QUERY != SLAB_ANY && to > base && path->stack[to - 1].enter < v.enter; to--)
+    path->stack[to] = path->stack[to - 1];
+  path->stack[to] = v;
+}
+
+/* Pushes the instances without a gate of a model that is entered. */
+INLINE void visit_ungated(bvh_path *path, GLOBAL const model_entry *model) {
+  const bvh_outside ungated = model->outside[OUTSIDE_INSTANCES];
+  if (ungated.blocks != 0) visit_push(path, ungated.first, VISIT_GATES, -INFINITY, ungated.blocks);
+}
+
+#endif
+
 #endif

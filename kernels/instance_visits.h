@@ -7,11 +7,6 @@
 #include "bvh.h"
 #include "nodes.h"
 
-/* Values of bvh_visit.meta beside those of nodes. Their kinds are those of no leaf. */
-#define VISIT_GATES BVH_LEAF(SHAPE_INSTANCE + 1, 1)    /* child: the first of `place` blocks of gates */
-#define VISIT_INSTANCE BVH_LEAF(SHAPE_INSTANCE + 2, 1) /* child: index of an instance */
-#define VISIT_END BVH_LEAF(SHAPE_INSTANCE + 3, 1)      /* the ray leaves the model */
-
 /* Begins on the level of the scene. */
 INLINE void levels_begin(query_state *q, scene_level *levels, const prepared_ray *ray, const scene_view *scene) {
   q->levels = levels;
@@ -20,17 +15,6 @@ INLINE void levels_begin(query_state *q, scene_level *levels, const prepared_ray
   levels[0].ray = *ray;
   levels[0].model = scene_model(scene, 0);
   levels[0].geometry = 0;
-}
-
-INLINE void visit_push(bvh_path *path, uint child, uint meta, float enter, uint blocks) {
-  const bvh_visit v = {child, meta, enter, blocks};
-  path->stack[path->top++] = v;
-}
-
-/* Pushes the instances without a gate of the model that the ray has come into. */
-INLINE void visit_ungated(const query_state *q, bvh_path *path) {
-  const bvh_outside ungated = q->levels[q->level].model.outside[OUTSIDE_INSTANCES];
-  if (ungated.blocks != 0) visit_push(path, ungated.first, VISIT_GATES, -INFINITY, ungated.blocks);
 }
 
 /* Tests the first of some blocks of gates. The instances are pushed, the nearest last, above the other blocks. A gate
@@ -47,13 +31,11 @@ INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene,
     for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
       const uint lane = lowest_lane(bits);
       const float at = lanes_at(enter, lane);
-      const geometry_entry group = *model_entry_of(scene, &q->levels[q->level].model, instances[part + lane]);
+      const geometry_entry group = *model_entry_of(scene, q->levels[q->level].model, instances[part + lane]);
       if (at > q->limit || (group.mask & scene->cast->mask) == 0) continue;
       const bvh_visit v = {group.first + (instances[part + lane] - group.global_id_base), VISIT_INSTANCE, at, 0};
-      uint to = path->top++;
-      for (; SLAB_QUERY != SLAB_ANY && to > base && path->stack[to - 1].enter < at; to--)
-        path->stack[to] = path->stack[to - 1];
-      path->stack[to] = v;
+      memory_fetch((size_t)scene_instance(scene, v.child), sizeof(instance_entry));
+      visit_insert(path, base, v);
     }
   }
   return bvh_pop(path, q->limit);
@@ -61,19 +43,21 @@ INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene,
 
 /* Goes into the model of an instance. False when the ray is done. */
 INLINE bool visit_instance(query_state *q, bvh_path *path, const scene_view *scene) {
-  const instance_entry of = scene_instance(scene, path->next.child);
+  GLOBAL const instance_entry *of = scene_instance(scene, path->next.child);
   scene_level *outer = &q->levels[q->level], *inner = outer + 1;
-  inner->ray = instance_ray(&outer->ray, &of);
+  instance_ray(&outer->ray, of, &inner->ray);
   if (inner->ray.state != RAY_LIVE) return bvh_pop(path, q->limit);
-  inner->model = scene_model(scene, of.model);
+  inner->model = scene_model(scene, of->model);
   inner->gate = path->next.enter;
-  inner->geometry = outer->geometry + of.geometry;
+  inner->geometry = outer->geometry + of->geometry;
   visit_push(path, 0, VISIT_END, -INFINITY, 0);
   q->level++;
   q->limit = level_limit(q->levels, q->level, q->scene_limit);
-  if (scan_outside(q, &inner->ray, scene, inner->model.outside)) return false;
-  visit_ungated(q, path);
-  path->next.child = inner->model.root;
+  bvh_outside outside[OUTSIDE_KINDS];
+  UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = inner->model->outside[k];
+  if (scan_outside(q, &inner->ray, scene, outside)) return false;
+  visit_ungated(path, inner->model);
+  path->next.child = inner->model->root;
   path->next.meta = BVH_INNER;
   return true;
 }

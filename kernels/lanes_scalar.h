@@ -77,8 +77,8 @@ INLINE void memory_fetch(size_t address, uint bytes) {
 #define scalar_sqrt(a) sqrt(a)
 #define lanes_divide(a, b) ((a) / (b)) /* at every width */
 #define lanes_sqrt(a) sqrt(a)
-#if LANES > 1 && !defined(SLAB_PACKET) && defined(SLAB_ASSEMBLY) && defined(__SSE__)
-#define DIVIDES_BESIDE /* ray_inverses */
+#if LANES > 1 && !defined(SLAB_PACKET)
+#define RAY_ACROSS /* ray_prepare_alone */
 #endif
 #endif
 

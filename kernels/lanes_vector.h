@@ -84,6 +84,26 @@ INLINE uint eight_bits(int8 m) {
 #endif
 }
 
+INLINE uint four_bits(int4 m) {
+#if defined(__clang__) && defined(__SSE__)
+  typedef float four __attribute__((vector_size(16)));
+  return (uint)__builtin_ia32_movmskps((four)m);
+#else
+  const uint4 bits = as_uint4(m) >> 31 << (uint4)(0, 1, 2, 3);
+  const uint2 two = bits.lo | bits.hi;
+  return two.x | two.y;
+#endif
+}
+
+/* a / b. The lanes that no result needs divide too, and some divisions raise flags (base/arithmetic.h): the caller puts
+ * harmless numbers there, and nothing here lets the compiler put others. */
+INLINE float4 divide_four(float4 a, float4 b) {
+#if defined(SLAB_ASSEMBLY) && defined(__SSE__)
+  __asm__("" : "+x"(a), "+x"(b));
+#endif
+  return a / b;
+}
+
 INLINE uint sixteen_bits(int16 m) {
 #if defined(__clang__) && defined(__AVX512DQ__)
   return (uint)(ushort)__builtin_ia32_cvtd2mask512(m);

@@ -6,11 +6,15 @@
  * rays accepts. Packets whose rays differ in the signs or the largest axis of their directions are packet fallback:
  * wide.cl casts them.
  *
- * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count. */
+ * In a scene with instances a packet goes into models: each level has a packet of those of its rays that are there.
+ *
+ * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count. With instances (SLAB_INSTANCES 1) for
+ * closest alone, whose attributes are then left to attributes.cl. */
 #define STRIDE 8
 #define SLAB_PACKET
 #include "attributes.h"
 #include "bvh.h"
+#include "instances.h"
 #include "occluder.h"
 #include "packet_interval.h"
 
@@ -20,6 +24,14 @@ typedef struct packet {
   real t, limit; /* these as in query_state */
   word global_id, where, count, skip;
   word lane; /* lane of the best hit in its block */
+#if SLAB_INSTANCES
+  /* The packet in a model is the next element of an array. It has no hits: the first packet, of the scene, has. */
+  uint level;
+  GLOBAL const model_entry *model;
+  uint first_geometry; /* id of the model's first geometry */
+  real gate;           /* as in instance_t; not set for the scene */
+  word geometry;       /* id of the geometry of the best hit */
+#endif
 } packet;
 
 /* ---- rays in ---- */
@@ -34,7 +46,8 @@ typedef struct packet {
 INLINE word packet_skips(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count) {
   const cast_uniforms *cast = scene->cast;
   uint global_ids[LANES];
-  if (cast->skip == 0) return (word)(SLAB_MISS);
+  if (cast->skip == 0 || SLAB_INSTANCES)
+    return (word)(SLAB_MISS); /* with skips and instances rays are cast one by one */
   const global slab_primitive_id *skips =
       (const global slab_primitive_id *)((const global uint *)arrays->skips + cast->at[AT_SKIPS]) + first;
   for (uint lane = 0; lane < LANES; lane++)
@@ -101,7 +114,39 @@ INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, c
 
 /* ---- the query ---- */
 
-INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane) {
+#if SLAB_INSTANCES
+/* The entry of a primitive's geometry, in the model that the packet is in. */
+INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id, const scene_view *scene) {
+  return model_entry_of(scene, p->model, global_id);
+}
+
+/* Takes a crossing of the packet in a model as that of the scene's rays has it. */
+INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane,
+                        const scene_view *scene) {
+  packet *all = p - p->level;
+  for (uint k = p->level; k > 0; k--) crossing = instance_t(&all[k].ray, &all[k - 1].ray, all[k].gate, crossing);
+  const word geometry = (word)(p->first_geometry + packet_entry(p, global_id, scene)->id);
+  const real t = ray_t_written(&all->ray, crossing);
+  const mask less = (geometry < all->geometry) | ((geometry == all->geometry) & (global_id < all->global_id));
+  const mask better = hit & ((t < all->t) | ((t == all->t) & less));
+  all->t = better ? t : all->t;
+  all->limit = better ? ray_tie_limit(&all->ray, t) : all->limit;
+  all->geometry = better ? geometry : all->geometry;
+  all->global_id = better ? (word)(global_id) : all->global_id;
+  all->where = better ? (word)(where) : all->where;
+  all->lane = better ? (word)(lane) : all->lane;
+  for (uint k = 1; k <= p->level; k++)
+    all[k].limit = better ? instance_limit(&all[k].ray, all[k - 1].limit) : all[k].limit;
+}
+#else
+INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id, const scene_view *scene) {
+  (void)p;
+  return scene->table + geometry_of(scene->table, scene->cast->geometries, global_id);
+}
+
+INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane,
+                        const scene_view *scene) {
+  (void)scene;
   if (SLAB_QUERY == SLAB_COUNT) {
     p->count += hit ? (word)(1) : (word)(0);
     return;
@@ -115,11 +160,11 @@ INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint
   p->lane = better ? (word)(lane) : p->lane;
   if (SLAB_QUERY == SLAB_ANY) p->live = p->live & !better;
 }
+#endif
 
-INLINE bool packet_hides(uint global_id, const scene_view *scene) {
-  const global geometry_entry *table = scene->table;
+INLINE bool packet_hides(const packet *p, uint global_id, const scene_view *scene) {
   const cast_uniforms *cast = scene->cast;
-  return cast->masked != 0 && (table[geometry_of(table, cast->geometries, global_id)].mask & cast->mask) == 0;
+  return cast->masked != 0 && (packet_entry(p, global_id, scene)->mask & cast->mask) == 0;
 }
 
 /* Tests the rays of `overlapped` against the primitives of a block in `bits`, one after the other. */
@@ -132,7 +177,7 @@ INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits,
     if (global_id == SLAB_MISS) continue;
     mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->rules, &t) & overlapped & p->live;
     if (primitive_is_surface(kind)) hit = hit & (p->skip != global_id);
-    if (lanes_any(hit) && !packet_hides(global_id, scene)) packet_take(p, hit, t, global_id, where, lane);
+    if (lanes_any(hit) && !packet_hides(p, global_id, scene)) packet_take(p, hit, t, global_id, where, lane, scene);
   }
 }
 
@@ -188,8 +233,8 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const g
     for (uint hits = lanes_bits(hit) & (both ? 0xFFFFu : EIGHT_BITS); hits != 0; hits &= hits - 1) {
       const uint at = lowest_lane(hits), lane = at % BVH_WIDTH, global_id = global_ids[lane];
       const mask own = (word)(at < BVH_WIDTH ? a : b) == LANE_NUMBERS;
-      if (!packet_hides(global_id, scene))
-        packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane);
+      if (!packet_hides(p, global_id, scene))
+        packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane, scene);
     }
   }
 }
@@ -218,11 +263,18 @@ INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interva
 #undef SCAN_KIND
 }
 
+/* The primitives outside the BVH: of the scene, or of the model that the packet is in. */
+#if SLAB_INSTANCES
+#define PACKET_OUTSIDE(p, scene) ((p)->model->outside)
+#else
+#define PACKET_OUTSIDE(p, scene) ((scene)->cast->outside)
+#endif
+
 INLINE void packet_outside(packet *p, const packet_rows *each, const packet_interval *h, const scene_view *scene) {
-  const bvh_outside *outside = scene->cast->outside;
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape))                        \
-    packet_blocks(shape, p, each, h, p->live, scene, outside[OUTSIDE_##name].first, outside[OUTSIDE_##name].blocks);
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                               \
+  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape))                                                      \
+    packet_blocks(shape, p, each, h, p->live, scene, PACKET_OUTSIDE(p, scene)[OUTSIDE_##name].first, \
+                  PACKET_OUTSIDE(p, scene)[OUTSIDE_##name].blocks);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND
 }
@@ -231,7 +283,7 @@ INLINE void packet_outside(packet *p, const packet_rows *each, const packet_inte
 
 /* For SLAB_ANY, tests the primitive that blocked an earlier ray. The test pays if it blocks one of these rays. */
 INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) {
-  if (SLAB_QUERY != SLAB_ANY || !occluder_is_tested(last)) return;
+  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || !occluder_is_tested(last)) return;
   const uint before = lanes_bits(p->live);
   const global float *block = block_at(scene->blocks, (size_t)last->where * BLOCK_UNIT);
 #define ASK_KIND(shape, name, names, noun, rows, form, place, source) \
@@ -245,7 +297,7 @@ INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) 
 /* Remembers the primitive that blocks the last of the rays that are blocked. */
 INLINE void packet_remember(const packet *p, occluder *last, const scene_view *scene) {
   const uint found = lanes_bits(p->global_id != SLAB_MISS);
-  if (SLAB_QUERY != SLAB_ANY || found == 0 || !occluder_is_next(last)) return;
+  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || found == 0 || !occluder_is_next(last)) return;
   const uint ray = 31 - clz(found);
   uint global_ids[LANES], wheres[LANES], lanes[LANES];
   lanes_store(p->global_id, global_ids);
@@ -263,6 +315,131 @@ INLINE mask packet_overlaps(const packet *p, scene_nodes nodes, uint place) {
   box_planes(&p->ray, &node_at(nodes, place / BVH_WIDTH)->bounds[0][0] + place % BVH_WIDTH, near, far);
   return box_may_overlap(&p->ray, near, far, p->limit, &enter) & p->live;
 }
+
+#if SLAB_INSTANCES
+
+/* ---- instances ---- */
+
+/* What a packet needs on one level: the scene, or a model that it is in. */
+typedef struct packet_level {
+  packet_interval h;
+  packet_rows each;
+} packet_level;
+
+#define VISIT_RAYS (((1u << LANES) - 1) * BVH_WIDTH) /* of a VISIT_INSTANCE's place: all rays of a packet */
+
+INLINE void packet_begin(packet *p, const scene_view *scene) {
+  p->level = p->first_geometry = 0;
+  p->model = scene_model(scene, 0);
+  p->geometry = p->where = p->lane = (word)(SLAB_MISS);
+}
+
+/* The rays of the packet are prepared, and have one octant. */
+INLINE void packet_arrive(const packet *p, packet_level *at) {
+  at->h = packet_interval_of(p);
+  packet_store(p, &at->each);
+}
+
+/* Pushes the instances of a block of gates, the nearest last, above the leaf's other blocks. */
+INLINE bool packet_gates(const packet *p, const packet_interval *h, bvh_path *path, const scene_view *scene, uint first,
+                         uint blocks) {
+  const global float *block = block_at(scene->blocks, (size_t)first * BLOCK_UNIT);
+  const global uint *instances = (const global uint *)(block + BOX_ROWS * STRIDE);
+  interval_real entered;
+  float enter[BVH_WIDTH];
+  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
+  const uint base = path->top;
+  uint bits = interval_overlaps_boxes(h, block, &entered);
+  vstore8(entered, 0, enter);
+  for (; bits != 0; bits &= bits - 1) {
+    const uint lane = lowest_lane(bits);
+    if ((packet_entry(p, instances[lane], scene)->mask & scene->cast->mask) == 0) continue;
+    const bvh_visit v = {first, VISIT_INSTANCE, enter[lane], VISIT_RAYS | lane};
+    visit_insert(path, base, v);
+  }
+  return bvh_pop(path, h->limit);
+}
+
+/* Takes those rays of the packet into the model of an instance that pass its gate and have the octant of the first of
+ * them there. The others go there later. False where none does. */
+INLINE bool packet_visit(packet *p, packet_level *at, bvh_path *path, const scene_view *scene) {
+  const bvh_visit v = path->next;
+  const global float *block = block_at(scene->blocks, (size_t)v.child * BLOCK_UNIT);
+  const uint lane = v.place % BVH_WIDTH, number = ((const global uint *)(block + BOX_ROWS * STRIDE))[lane];
+  GLOBAL const geometry_entry *group = packet_entry(p, number, scene);
+  GLOBAL const instance_entry *of = scene_instance(scene, group->first + (number - group->global_id_base));
+  packet *inner = p + 1;
+  real leave;
+  const mask passes = box_solid(&p->ray, block + lane, p->ray.t_max, &inner->gate, &leave);
+  mask rays = passes & p->live & (inner->gate <= p->limit) & (((word)(v.place / BVH_WIDTH) >> LANE_NUMBERS & 1) != 0);
+  if (!lanes_any(rays)) return false;
+  instance_map map;
+  UNROLL for (int i = 0; i < 9; i++) map.inverse[i] = (real)(of->inverse[i]);
+  UNROLL for (int i = 0; i < 3; i++) map.place[i] = (real)(of->place[i]);
+  const ray_given given = instance_ray(&p->ray, &map);
+  inner->ray = ray_scale(&given);
+  rays = rays & (inner->ray.state == RAY_LIVE);
+  if (!lanes_any(rays)) return false;
+  uint octants[LANES];
+  lanes_store(inner->ray.octant, octants);
+  const uint octant = octants[lowest_lane(lanes_bits(rays))], later = lanes_bits(rays & (inner->ray.octant != octant));
+  if (later != 0) visit_push(path, v.child, VISIT_INSTANCE, v.enter, later * BVH_WIDTH | lane);
+  ray_turn(&inner->ray, octant);
+  inner->live = rays & (inner->ray.octant == octant);
+  inner->limit = instance_limit(&inner->ray, p->limit);
+  inner->skip = (word)(SLAB_MISS);
+  inner->level = p->level + 1;
+  inner->model = scene_model(scene, of->model);
+  inner->first_geometry = p->first_geometry + of->geometry;
+  packet_arrive(inner, at + 1);
+  visit_push(path, 0, VISIT_END, -INFINITY, 0);
+  packet_outside(inner, &at[1].each, &at[1].h, scene);
+  visit_ungated(path, inner->model);
+  path->next.child = inner->model->root;
+  path->next.meta = BVH_INNER;
+  return true;
+}
+
+/* Traverses a scene with instances. p, at: of the scene; SCENE_LEVELS elements. */
+INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene) {
+  bvh_visit stack[SLAB_STACK];
+  bvh_path path;
+  bool more = true, whole = true; /* whole: no bounds of the next visit are known */
+  bvh_begin(&path, stack);
+  visit_ungated(&path, p->model);
+  while (more) {
+    const uint child = path.next.child, meta = path.next.meta;
+    whole = whole || (!BVH_IS_INNER(meta) && BVH_LEAF_KIND(meta) > SHAPE_INSTANCE);
+    const mask overlapped = whole ? p->live : packet_overlaps(p, scene->nodes, path.next.place);
+    whole = false;
+    if (meta == VISIT_END) {
+      p--, at--;
+      at->h.limit = most_live(p, p->limit);
+      more = bvh_pop(&path, at->h.limit);
+    } else if (meta == VISIT_INSTANCE) {
+      whole = packet_visit(p, at, &path, scene);
+      p += whole ? 1 : 0, at += whole ? 1 : 0;
+      more = whole || bvh_pop(&path, at->h.limit);
+    } else if (!lanes_any(overlapped)) {
+      more = bvh_pop(&path, at->h.limit);
+    } else if (BVH_IS_INNER(meta)) {
+      float enter[BVH_WIDTH];
+      interval_real entered;
+      const uint bits = interval_overlaps_boxes(&at->h, &node_at(scene->nodes, child)->bounds[0][0], &entered);
+      vstore8(entered, 0, enter);
+      more = bvh_down(&path, scene, child, bits, enter, at->h.limit);
+    } else if (BVH_LEAF_KIND(meta) >= SHAPE_INSTANCE) {
+      more = packet_gates(p, &at->h, &path, scene, child,
+                          meta == VISIT_GATES ? path.next.place : BVH_LEAF_BLOCK_COUNT(meta));
+    } else {
+      packet_leaf(p, &at->each, &at->h, overlapped, scene, child, meta);
+      at->h.limit = most_live(p, p->limit);
+      more = bvh_pop(&path, at->h.limit);
+    }
+  }
+}
+
+#else
 
 INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval *h, const scene_view *scene) {
   bvh_visit stack[SLAB_STACK];
@@ -289,6 +466,8 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
   }
 }
 
+#endif
+
 /* ---- results out ---- */
 
 INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count) {
@@ -296,6 +475,20 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
   uint words[LANES];
   float values[LANES];
   global void *results = results_begin(arrays, scene->cast);
+#if SLAB_INSTANCES
+  const word reason = reason_of(&p->ray), none = (word)(0); /* attributes.cl computes the rest */
+  real row[8] = {found ? p->t : (real)(INFINITY),
+                 (real)(0.0f),
+                 (real)(0.0f),
+                 (real)(0.0f),
+                 lanes_as_real(found ? p->lane : none),
+                 lanes_as_real(found ? p->geometry : none),
+                 lanes_as_real(found ? p->global_id : reason),
+                 lanes_as_real(found ? p->where : reason)};
+  hits_write(row, (global slab_hit *)results + first, count);
+  (void)scene, (void)words, (void)values;
+  return;
+#endif
   if (SLAB_QUERY == SLAB_CLOSEST) {
     const packet_hits m = {&p->ray, p->t, p->global_id, p->where, p->lane};
     attributes_of_hits(&m, scene, (global slab_hit *)results + first, count);
@@ -317,30 +510,46 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
 INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last) {
   const cast_uniforms *cast = scene->cast;
   const ray_given given = rays_load(arrays, cast, first, count);
-  packet p = {.ray = ray_scale(&given)};
+#if SLAB_INSTANCES
+  packet levels[SCENE_LEVELS], *p = levels;
+  packet_level at[SCENE_LEVELS];
+  if (cast->skip != 0) return true;
+  packet_begin(p, scene);
+  p->ray = ray_scale(&given);
+#else
+  packet one = {.ray = ray_scale(&given)}, *p = &one;
+#endif
   uint octant = 0;
-  p.live = p.ray.state == RAY_LIVE;
-  if (lanes_any(p.live) && !packet_agrees(&p, &octant)) return true;
+  p->live = p->ray.state == RAY_LIVE;
+  if (lanes_any(p->live) && !packet_agrees(p, &octant)) return true;
   if (cast->invalid != 0) {
-    const uint bits = lanes_bits(p.ray.state == RAY_INVALID) & ((1u << count) - 1);
+    const uint bits = lanes_bits(p->ray.state == RAY_INVALID) & ((1u << count) - 1);
     if (bits != 0) atomic_add(arrays->invalid + cast->at[AT_INVALID], popcount(bits));
   }
-  p.t = p.limit = p.ray.t_max;
-  p.global_id = (word)(SLAB_MISS);
-  p.skip = packet_skips(arrays, scene, first, count);
-  if (lanes_any(p.live)) {
-    ray_turn(&p.ray, octant);
-    packet_occluder(&p, last, scene);
+  p->t = p->limit = p->ray.t_max;
+  p->global_id = (word)(SLAB_MISS);
+  p->skip = packet_skips(arrays, scene, first, count);
+  if (lanes_any(p->live)) {
+    ray_turn(&p->ray, octant);
+    packet_occluder(p, last, scene);
   }
-  if (lanes_any(p.live)) {
-    packet_interval h = packet_interval_of(&p);
+#if SLAB_INSTANCES
+  if (lanes_any(p->live)) {
+    packet_arrive(p, at);
+    packet_outside(p, &at->each, &at->h, scene);
+    packet_traverse(p, at, scene);
+  }
+#else
+  if (lanes_any(p->live)) {
+    packet_interval h = packet_interval_of(p);
     packet_rows each;
-    if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) packet_store(&p, &each);
-    packet_outside(&p, &each, &h, scene);
-    packet_traverse(&p, &each, &h, scene);
-    packet_remember(&p, last, scene);
+    if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) packet_store(p, &each);
+    packet_outside(p, &each, &h, scene);
+    packet_traverse(p, &each, &h, scene);
+    packet_remember(p, last, scene);
   }
-  packet_end(&p, arrays, scene, first, count);
+#endif
+  packet_end(p, arrays, scene, first, count);
   return false;
 }
 

@@ -91,7 +91,7 @@ INLINE const prepared_ray *prepared_rays_take(prepared_rays *f, const cast_array
   if (nth - f->first >= f->count) {
     if (end - nth == 1) { /* alone: LANES at once take 750 instructions, this one fewer than 500 */
       const slab_ray given = query_ray(arrays, cast, ray_number(arrays->sorted, nth));
-      f->of[0].ray = ray_prepare_alone(&given);
+      ray_prepare_alone(ray_across(given.origin), ray_across(given.direction), given.t_min, given.t_max, &f->of[0].ray);
       return &f->of[0].ray;
     }
     prepared_rays_fill(f, arrays, cast, nth, end - nth < LANES ? end - nth : LANES);

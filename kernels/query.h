@@ -110,7 +110,7 @@ INLINE void query_keep(query_state *q, const prepared_ray *ray, const query_cros
 /* The id of a primitive's geometry, on the traversal's level. */
 INLINE uint query_geometry(const query_state *q, const scene_view *scene, uint global_id) {
   const scene_level *at = &q->levels[q->level];
-  return at->geometry + model_entry_of(scene, &at->model, global_id)->id;
+  return at->geometry + model_entry_of(scene, at->model, global_id)->id;
 }
 #endif
 
@@ -133,7 +133,7 @@ INLINE void query_take(query_state *q, const prepared_ray *ray, query_crossing c
 INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const scene_view *scene) {
   const cast_uniforms *cast = scene->cast;
 #if SLAB_INSTANCES
-  const model_entry *model = &q->levels[q->level].model;
+  GLOBAL const model_entry *model = q->levels[q->level].model;
   if (primitive_is_surface(kind) && global_id == q->skip && query_geometry(q, scene, global_id) == q->skipped)
     return true;
   return cast->masked != 0 && (model_entry_of(scene, model, global_id)->mask & cast->mask) == 0;
@@ -188,15 +188,12 @@ INLINE slab_hit query_hit(const prepared_ray *ray, const scene_view *scene, floa
   prepared_ray inner = *ray;
   float inside = t;
   for (uint k = 0; k < path.count; k++) {
-    const instance_entry instance = scene_instance(scene, path.instances[k]);
-    inner = instance_ray(&inner, &instance);
+    const prepared_ray outer = inner;
+    instance_ray(&outer, scene_instance(scene, path.instances[k]), &inner);
     inside = instance_t_inside(&inner, inside);
   }
   slab_hit hit = query_hit_of(&inner, scene, &path.entry, geometry, inside, global_id, where);
-  for (uint k = path.count; k-- > 0;) {
-    const instance_entry instance = scene_instance(scene, path.instances[k]);
-    instance_normal(&instance, hit.normal);
-  }
+  for (uint k = path.count; k-- > 0;) instance_normal(scene_instance(scene, path.instances[k]), hit.normal);
   hit.t = ray_final_t(ray, t);
   return hit;
 }
@@ -254,7 +251,8 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
   bool found = q->global_id != SLAB_MISS;
   global void *results = results_begin(arrays, scene->cast);
   if (SLAB_QUERY == SLAB_CLOSEST && SLAB_DEFERRED && found && ATTRIBUTES_WAIT(scene->cast->rays)) {
-    const deferred_hit hit = {.t = q->t, .lane = q->lane, .global_id = q->global_id, .where = q->where};
+    const deferred_hit hit = {
+        .t = q->t, .lane = q->lane, .geometry = query_best_geometry(q), .global_id = q->global_id, .where = q->where};
     ((global hit_entry *)results)[i].deferred = hit; /* for attributes.cl */
   } else if (SLAB_QUERY == SLAB_CLOSEST) {
     slab_hit hit =

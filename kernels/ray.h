@@ -113,7 +113,7 @@ INLINE ray_real on_axis(octant_word k, ray_real x, ray_real y, ray_real z) {
 /* Computes the values that depend on the octant (Woop, Benthin, Wald 2013). The axis of the largest component becomes
  * the third axis of the shear. The other two follow in cyclic order. They are swapped where the largest component is
  * negative, so that a winding looks the same from both sides. */
-INLINE void ray_turn(prepared_ray *f, octant_word octant) {
+INLINE void ray_axes(prepared_ray *f, octant_word octant) {
   const octant_word zero = (octant_word)(0), z = octant >> 3, after_z = z + 1, x = z == 2 ? zero : after_z,
                     after_x = x + 1, y = x == 2 ? zero : after_x;
   const octant_mask swap = (octant >> z & 1) != 0;
@@ -121,8 +121,12 @@ INLINE void ray_turn(prepared_ray *f, octant_word octant) {
   f->k[1] = swap ? x : y;
   f->k[2] = z;
   UNROLL for (int i = 0; i < 3; i++) f->dir_is_negative[i] = octant >> i & 1;
+}
+
+INLINE void ray_turn(prepared_ray *f, octant_word octant) {
+  ray_axes(f, octant);
   if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) == 0) return;
-  const ray_real largest = on_axis(z, f->direction[0], f->direction[1], f->direction[2]);
+  const ray_real largest = on_axis(f->k[2], f->direction[0], f->direction[1], f->direction[2]);
   UNROLL for (int i = 0; i < 3; i++) {
     const octant_word k = f->k[i]; /* selects, not an indexed load: the arrays stay in registers */
     f->shear_origin[i] = on_axis(k, f->origin[0], f->origin[1], f->origin[2]);
@@ -147,25 +151,9 @@ INLINE ray_mask ray_range(prepared_ray *f, const ray_given *r, const ray_real fa
   return (r->t_min <= r->t_max) & (first <= limit) & (last >= -limit);
 }
 
-/* alone: the ray is not prepared in a loop over rays. Its quotients are lanes of one vector, and the lane that is left
- * holds 1. Clang would leave 0 there, and a division by 0 raises a flag (base/arithmetic.h). */
-INLINE void ray_inverses(const ray_real direction[3], bool alone, ray_real inverse[3]) {
-#ifdef DIVIDES_BESIDE
-  if (alone) {
-    float4 all = (float4)(direction[0], direction[1], direction[2], 1.0f);
-    __asm__("" : "+x"(all));
-    all = 1.0f / all;
-    inverse[0] = all.x, inverse[1] = all.y, inverse[2] = all.z;
-    return;
-  }
-#endif
-  (void)alone;
-  UNROLL for (int i = 0; i < 3; i++) inverse[i] = ray_divide((ray_real)(1.0f), direction[i]);
-}
-
 /* Prepares all values but those that depend on the octant. It does so for invalid rays too, without branches: see
  * prepared_rays.h. Of an invalid ray only `state` means anything. */
-INLINE prepared_ray ray_scaled(const ray_given *r, bool alone) {
+INLINE prepared_ray ray_scale(const ray_given *r) {
   prepared_ray f = {0};
   const ray_mask valid = ray_is_valid(r);
   ray_real largest = (ray_real)(0.0f);
@@ -181,8 +169,8 @@ INLINE prepared_ray ray_scaled(const ray_given *r, bool alone) {
     f.origin[i] = r->origin[i];
     f.direction[i] = is_faint(d) ? (ray_real)(0.0f) : d;
   }
-  ray_inverses(f.direction, alone, f.inverse);
   UNROLL for (int i = 0; i < 3; i++) {
+    f.inverse[i] = ray_divide((ray_real)(1.0f), f.direction[i]);
     f.inverse_back[i] = -f.inverse[i];
     f.inverse_wide[i] = r->t_min < 0.0f ? (ray_real)(NAN) : f.inverse_back[i] * INVERSE_WIDE;
   }
@@ -192,8 +180,6 @@ INLINE prepared_ray ray_scaled(const ray_given *r, bool alone) {
   return f;
 }
 
-INLINE prepared_ray ray_scale(const ray_given *r) { return ray_scaled(r, false); }
-
 #ifndef SLAB_PACKET
 INLINE prepared_ray ray_prepare(const slab_ray *r) {
   prepared_ray f = ray_scale(r);
@@ -201,12 +187,62 @@ INLINE prepared_ray ray_prepare(const slab_ray *r) {
   return f;
 }
 
-/* The same of a ray that is prepared alone. */
-INLINE prepared_ray ray_prepare_alone(const slab_ray *r) {
-  prepared_ray f = ray_scaled(r, true);
-  ray_turn(&f, f.octant);
-  return f;
+/* The same of a ray that is prepared alone, not in a loop over rays. `from` is its origin and `along` its direction:
+ * where there are vectors axis i is lane i, and lane 3 holds 0. A third of the instructions of ray_prepare. */
+#ifdef RAY_ACROSS
+typedef float4 ray_axis;
+
+INLINE ray_axis ray_across(const float v[3]) { return (float4)(v[0], v[1], v[2], 0.0f); }
+
+INLINE void ray_uncross(float4 v, float to[3]) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
+
+INLINE void ray_prepare_alone(float4 from, float4 along, float t_min, float t_max, prepared_ray *f) {
+  const slab_ray range = {.t_min = t_min, .t_max = t_max};
+  const int4 within =
+      (from >= -COORDINATE_MAX) & (from <= COORDINATE_MAX) & (along >= -FLOAT_MAX) & (along <= FLOAT_MAX);
+  const bool valid = four_bits(within) == 15 && four_bits(along != 0.0f) != 0 && t_min == t_min && t_max == t_max;
+  const float4 far = fabs(along);
+  const int e = exponent_of(ray_max(far.x, ray_max(far.y, far.z)));
+  power_of_two(-e, f->back);
+  power_of_two(e, f->forth);
+  const float4 scaled = along * f->back[0] * f->back[1];
+  const float4 d = fabs(scaled) < FLOAT_MIN_NORMAL ? (float4)(0.0f) : scaled;
+  const float4 inverse = divide_four((float4)(1.0f), (float4)(d.xyz, 1.0f)), inverse_back = -inverse;
+  ray_uncross(from, f->origin);
+  ray_uncross(d, f->direction);
+  ray_uncross(inverse, f->inverse);
+  ray_uncross(inverse_back, f->inverse_back);
+  ray_uncross(t_min < 0.0f ? (float4)(NAN) : inverse_back * INVERSE_WIDE, f->inverse_wide);
+  const bool some = ray_range(f, &range, f->forth, e);
+  f->state = valid ? (some ? RAY_LIVE : RAY_EMPTY) : RAY_INVALID;
+  const float4 size = fabs(d);
+  const uint axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+  f->octant = (four_bits(d < 0.0f) & 7) | axis << 3;
+  ray_axes(f, f->octant);
+  if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) == 0) return;
+  UNROLL for (int i = 0; i < 3; i++) {
+    f->shear_origin[i] = f->origin[f->k[i]]; /* the ray is in memory */
+    f->shear_inverse[i] = f->inverse[f->k[i]];
+  }
+  const float4 across = (float4)(f->direction[f->k[0]], f->direction[f->k[1]], 1.0f, 1.0f);
+  const float4 shear = divide_four(across, (float4)(f->direction[axis]));
+  f->shear[0] = shear.x, f->shear[1] = shear.y;
 }
+#else
+typedef struct ray_axis {
+  float v[3];
+} ray_axis;
+
+INLINE ray_axis ray_across(const float v[3]) {
+  const ray_axis a = {{v[0], v[1], v[2]}};
+  return a;
+}
+
+INLINE void ray_prepare_alone(ray_axis from, ray_axis along, float t_min, float t_max, prepared_ray *f) {
+  const slab_ray given = {{from.v[0], from.v[1], from.v[2]}, t_min, {along.v[0], along.v[1], along.v[2]}, t_max};
+  *f = ray_prepare(&given);
+}
+#endif
 #endif
 
 /* x, with -0 replaced by 0. Not by adding 0: Mesa's compiler replaces x + 0 by x. */

@@ -138,7 +138,7 @@ typedef struct deferred_hit {
 } deferred_hit;
 
 /* Numbers of its words. */
-enum { DEFERRED_T = 0, DEFERRED_LANE = 4, DEFERRED_GLOBAL_ID = 6, DEFERRED_WHERE = 7 };
+enum { DEFERRED_T = 0, DEFERRED_LANE = 4, DEFERRED_GEOMETRY = 5, DEFERRED_GLOBAL_ID = 6, DEFERRED_WHERE = 7 };
 
 /* The place of both. */
 typedef union hit_entry {

@@ -102,7 +102,7 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
   if (!w->more) return;
   bvh_begin(&path, stack);
 #if SLAB_INSTANCES
-  visit_ungated(&w->q, &path);
+  visit_ungated(&path, w->levels[0].model);
 #endif
   while (w->more) w->more = traversal_step(w, &path, prepared_kept(ray), scene);
   if (SLAB_QUERY == SLAB_ANY && w->q.global_id != SLAB_MISS)

@@ -5,13 +5,16 @@
  * with any other. So it is as exact there as outside.
  *
  * A kernel also asks whether the ray outside passes the instance's gate, which the oracle does not have. It knows what
- * the gate holds: the model's bounds under the inverse of B, and 2^-19 max(|A| |corner|) beside them on each axis (K is
- * at least 1). So a ray passes the gate whose line, in real numbers, meets the bounds in the model's space with half of
- * that beside them, 2^-20 of the largest coordinate. Computed in double, whose errors are 2^-50 of the terms. Where
- * that is not certain no hit is: the line that is judged and the line outside differ by up to 7 u K (|o - p| + |x -
- * p|), and a ray from far away may hit the model in its own space and miss the gate.
+ * the gate holds: the bounds of each primitive under the inverse of B, and 2^-19 max(|A| |corner|) beside them on each
+ * axis (K is at least 1), where the corner is the model's. So a ray passes the gate whose line, in real numbers, meets
+ * the bounds of the primitive that it hits, in the model's space, with half of that beside them, 2^-20 of the model's
+ * largest coordinate. Computed in double, whose errors are 2^-50 of the terms. Where that is not certain no hit is: the
+ * line that is judged and the line outside differ by up to 7 u K (|o - p| + |x - p|), and a ray from far away may hit
+ * the model in its own space and miss the gate.
  *
  * t is raised to where the ray enters the gate, and that is not after it enters the bounds that the gate holds. */
+#include <string.h>
+
 #include "oracle_parts.h"
 
 /* Relative errors of a sum of three products in double, with what went before. */
@@ -47,10 +50,9 @@ static void grow(oracle_scene *scene, const double lower[3], const double upper[
   }
 }
 
-/* Bounds that a primitive reaches. Rows of oriented boxes are orthonormal within 1e-5. */
-static void grow_by_shape(oracle_scene *scene, slab_shape kind, const float *f) {
-  double lower[3], upper[3];
-  nothing_yet(lower, upper);
+/* Bounds that a primitive reaches. Rows of oriented boxes are orthonormal within 1e-5. False for a box that is never
+ * hit. */
+static bool bounds_of_shape(slab_shape kind, const float *f, double lower[3], double upper[3]) {
   for (int k = 0; k < 3; k++) {
     double half = kind == SLAB_SPHERE ? (double)f[3] : 0.0;
     for (int r = 0; kind == SLAB_OBB && r < 3; r++)
@@ -61,20 +63,22 @@ static void grow_by_shape(oracle_scene *scene, slab_shape kind, const float *f) 
       lower[k] = fmin(lower[k], (double)f[3 * v + k]);
       upper[k] = fmax(upper[k], (double)f[3 * v + k]);
     }
-    if (!(lower[k] <= upper[k])) return; /* a box that is never hit */
+    if (!(lower[k] <= upper[k])) return false;
   }
-  grow(scene, lower, upper);
+  return true;
 }
 
-/* The bounds of an instance where it stands. */
-static void stand(const oracle_instance *instance, const oracle_scene *model, double lower[3], double upper[3]) {
-  double a[9];
+/* What is within these bounds in a model, where an instance of it stands: lower and upper become bounds of that. */
+static void stand(const oracle_instance *instance, double lower[3], double upper[3]) {
+  double a[9], low[3], high[3];
   invert(instance->inverse, a);
+  memcpy(low, lower, sizeof low);
+  memcpy(high, upper, sizeof high);
   for (int i = 0; i < 3; i++) {
     lower[i] = upper[i] = (double)instance->place[i];
     for (int j = 0; j < 3; j++) {
-      lower[i] += fmin(a[3 * i + j] * model->lower[j], a[3 * i + j] * model->upper[j]);
-      upper[i] += fmax(a[3 * i + j] * model->lower[j], a[3 * i + j] * model->upper[j]);
+      lower[i] += fmin(a[3 * i + j] * low[j], a[3 * i + j] * high[j]);
+      upper[i] += fmax(a[3 * i + j] * low[j], a[3 * i + j] * high[j]);
     }
   }
 }
@@ -87,7 +91,9 @@ static void grow_by_instances(oracle_scene *scene, const oracle_geometry *g) {
   for (uint32_t i = 0; i < g->count && !is_empty(g->model); i++) {
     scene->open = scene->open || g->model->open;
     if (g->model->open) continue;
-    stand(&instances[i], g->model, lower, upper);
+    memcpy(lower, g->model->lower, sizeof lower);
+    memcpy(upper, g->model->upper, sizeof upper);
+    stand(&instances[i], lower, upper);
     grow(scene, lower, upper);
   }
 }
@@ -101,8 +107,9 @@ void oracle_measure(oracle_scene *scene) {
     for (uint32_t i = 0; of->model == NULL && i < of->count; i++) {
       if (of->dropped != NULL && of->dropped[i]) continue;
       scene->open = scene->open || of->kind == SLAB_PLANE;
-      if (of->kind != SLAB_PLANE)
-        grow_by_shape(scene, of->kind, (const float *)of->primitives + (size_t)i * oracle_floats(of->kind));
+      double lower[3], upper[3];
+      const float *shape = (const float *)of->primitives + (size_t)i * oracle_floats(of->kind);
+      if (of->kind != SLAB_PLANE && bounds_of_shape(of->kind, shape, lower, upper)) grow(scene, lower, upper);
     }
   }
 }
@@ -115,10 +122,9 @@ typedef struct between {
   double inside, speed;    /* then: how far it is certainly inside at t = 0, and how fast it may leave */
 } between;
 
-static between pass_between(const oracle_line *outer, const oracle_instance *instance, const oracle_scene *model,
-                            int axis) {
-  const double beside = 0x1p-20 * fmax(fabs(model->lower[axis]), fabs(model->upper[axis]));
-  const double lower = model->lower[axis] - beside, upper = model->upper[axis] + beside;
+static between pass_between(const oracle_line *inner, double lower, double upper, int axis) {
+  const oracle_line *outer = inner->outer;
+  const oracle_instance *instance = inner->instance;
   double at = 0.0, along = 0.0, at_error = 0.0, along_error = 0.0;
   for (int k = 0; k < 3; k++) {
     const double b = (double)instance->inverse[3 * axis + k], from = outer->origin[k] - (double)instance->place[k];
@@ -135,13 +141,16 @@ static between pass_between(const oracle_line *outer, const oracle_instance *ins
   return (between){near, far, error, 0.0, 0.0};
 }
 
-/* Whether the ray certainly passes the gate. */
-static bool passes(const oracle_line *outer, const oracle_instance *instance, const oracle_scene *model) {
+/* Whether the ray outside certainly passes the gate, if it meets these bounds in the model. */
+static bool passes(const oracle_line *inner, const double lower[3], const double upper[3]) {
+  const oracle_line *outer = inner->outer;
+  const oracle_scene *model = inner->model;
   double enter = outer->t_min.hi, leave = outer->t_max.lo;
   between times[3];
   if (model->open) return true;
   for (int i = 0; i < 3; i++) {
-    times[i] = pass_between(outer, instance, model, i);
+    const double beside = 0x1p-20 * fmax(fabs(model->lower[i]), fabs(model->upper[i]));
+    times[i] = pass_between(inner, lower[i] - beside, upper[i] + beside, i);
     const double near = times[i].near + times[i].error, far = times[i].far - times[i].error;
     if (near + 4.0 * ORACLE_U * fabs(near) > outer->t_max.lo || far - 4.0 * ORACLE_U * fabs(far) < outer->t_min.hi)
       return false;
@@ -155,11 +164,12 @@ static bool passes(const oracle_line *outer, const oracle_instance *instance, co
   return true;
 }
 
-/* The latest t at which a kernel can find that the ray enters the gate. */
-static double enters_before(const oracle_line *outer, const oracle_instance *instance, const oracle_scene *model) {
-  double lower[3], upper[3], enter = outer->t_min.hi;
-  if (model->open) return enter;
-  stand(instance, model, lower, upper);
+/* The latest t at which a kernel can find that the ray enters the gate, which holds these bounds outside. */
+static double enters_before(const oracle_line *inner, const double lower[3], const double upper[3]) {
+  const oracle_line *outer = inner->outer;
+  const oracle_instance *instance = inner->instance;
+  double enter = outer->t_min.hi;
+  if (inner->model->open) return enter;
   for (int i = 0; i < 3; i++) {
     const double d = outer->direction[i], plane = d > 0.0 ? lower[i] : upper[i];
     if (d == 0.0) continue;
@@ -194,10 +204,10 @@ bool oracle_line_enter(const oracle_line *outer, const oracle_instance *instance
   if (oracle_line_prepare(&ray, inner) != ORACLE_RAY_VALID) return false;
   inner->outer = outer;
   inner->instance = instance;
+  inner->model = model;
   inner->told = inner->back * outer->told;
-  inner->enter = enters_before(outer, instance, model);
-  inner->certain = inner->certain && outer->certain && outer->t_min.lo == outer->t_min.hi &&
-                   outer->t_max.lo == outer->t_max.hi && passes(outer, instance, model);
+  inner->certain =
+      inner->certain && outer->certain && outer->t_min.lo == outer->t_min.hi && outer->t_max.lo == outer->t_max.hi;
   return true;
 }
 
@@ -211,24 +221,25 @@ static oracle_span tell(const oracle_line *line, oracle_span t) {
   return told;
 }
 
-static double raised(const oracle_line *inner, double t) {
-  const double end = inner->outer->t_max.hi;
-  return fmax(t, fmin(inner->enter, end));
-}
-
 void oracle_tell_outside(oracle_item *item) {
   const oracle_line *line = item->line;
-  if (!line->certain) {
-    item->verdict = oracle_both(item->verdict, ORACLE_UNDECIDED);
-    item->joinable = false;
-  }
-  if (line->outer == NULL) return;
+  bool certain = line->certain;
+  double lower[3], upper[3];
+  bounds_of_shape(item->kind, item->shape, lower, upper);
   for (; line->outer != NULL; line = line->outer) {
-    item->t.hi = raised(line, item->t.hi);
-    item->leave.hi = raised(line, item->leave.hi);
+    certain = certain && passes(line, lower, upper);
+    stand(line->instance, lower, upper);
+    const double raised = fmin(enters_before(line, lower, upper), line->outer->t_max.hi);
+    item->t.hi = fmax(item->t.hi, raised);
+    item->leave.hi = fmax(item->leave.hi, raised);
     item->t = tell(line->outer, item->t);
     item->leave = tell(line->outer, item->leave);
   }
+  if (!certain) {
+    item->verdict = oracle_both(item->verdict, ORACLE_UNDECIDED);
+    item->joinable = false;
+  }
+  if (item->line->outer == NULL) return;
   const bool begins_with_range = item->t.hi <= line->min_back.hi;
   if (!begins_with_range && oracle_finite(item->t) != ORACLE_HIT)
     item->verdict = oracle_both(item->verdict, ORACLE_UNDECIDED);

@@ -37,8 +37,8 @@ typedef struct oracle_line {
   /* The ray in an instance's model. final t is in lengths of the line outside. */
   const struct oracle_line *outer; /* NULL: the ray of the scene */
   const oracle_instance *instance;
-  double enter; /* the ray outside enters the instance's gate not later */
-  bool certain; /* it certainly passes that gate, and those outside, and its range is certainly not empty */
+  const oracle_scene *model; /* which it is in */
+  bool certain;              /* its range is certainly not empty, and so are those outside */
 } oracle_line;
 
 typedef enum oracle_state { ORACLE_RAY_VALID, ORACLE_RAY_EMPTY, ORACLE_RAY_INVALID } oracle_state;

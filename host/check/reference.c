@@ -103,7 +103,7 @@ static void scan_instances(const reference_level *level, uint32_t g, const cast_
     float leave;
     reference_level inner = {.scene = level->scene->models[g].snapshot, .outer = level};
     if (!box_solid(&level->ray, gates + (size_t)i * BOX_ROWS, level->ray.t_max, &inner.gate, &leave)) continue;
-    inner.ray = instance_ray(&level->ray, &group->instances[i]);
+    instance_ray(&level->ray, &group->instances[i], &inner.ray);
     inner.geometry = level->geometry + level->scene->table[g].id + i * group->geometries;
     if (inner.ray.state == RAY_LIVE) scan_scene(&inner, cast, m);
   }
@@ -129,7 +129,8 @@ static slab_hit hit_of_primitive(const snapshot *scene, const cast_uniforms *cas
   const instance_group *group = scene->groups[g];
   const uint32_t beyond = id.geometry - entry->id;
   const instance_entry *instance = &group->instances[beyond / group->geometries];
-  const prepared_ray inner = instance_ray(ray, instance);
+  prepared_ray inner;
+  instance_ray(ray, instance, &inner);
   slab_hit hit = hit_of_primitive(scene->models[g].snapshot, cast, &inner, instance_t_inside(&inner, t),
                                   (slab_primitive_id){id.primitive, beyond % group->geometries});
   instance_normal(instance, hit.normal);

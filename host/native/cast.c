@@ -146,11 +146,10 @@ static const native_variant *variant(const flight *f, native_program program, sl
   const slab_query query = PROGRAM_QUERY(asked);
   const native_device *n = f->on->device->opened;
   const snapshot *scene = f->on->scene;
-  const native_kinds kinds = scene->has_instances                  ? KINDS_instances
-                             : scene->kinds == 1u << SLAB_TRIANGLE ? KINDS_triangles
-                                                                   : KINDS_all;
-  const native_variant *v = n->of[program][query][kinds];
-  return v != NULL ? v : n->of[program][query][KINDS_all];
+  const bool instances = scene->has_instances, triangles = scene->kinds == 1u << SLAB_TRIANGLE;
+  const native_variant *v =
+      triangles ? n->of[program][query][instances ? KINDS_instanced_triangles : KINDS_triangles] : NULL;
+  return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
 }
 
 static bool goes_in_turns(slab_traversal traversal) {
@@ -180,8 +179,7 @@ static void choose_variants(flight *f, slab_query query) {
     f->ways[f->way_count++] = way_of(f, query, of->traversal);
     for (int i = 0; i < CHUNK_SAMPLES && of->samples[i].each != 0; i++)
       f->ways[f->way_count++] = way_of(f, query, of->samples[i].traversal);
-    if (wide->interleaved != NULL && ATTRIBUTES_WAIT(f->uniforms.rays))
-      f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
+    if (ATTRIBUTES_WAIT(f->uniforms.rays)) f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
   }
 }
 

@@ -146,9 +146,9 @@ static slab_status native_fetch(const device *d, const scene_state *state, slab_
 
 static uint32_t native_traversals(const device_scene *on, slab_query query) {
   uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
-  if (!has_traversals(on) || on->scene->has_instances || on->device->info.lane_width == 1) return offered;
+  if (!has_traversals(on) || on->device->info.lane_width == 1) return offered;
   if (packet_rays(on, query) != 0) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
-  return offered | 1u << SLAB_TRAVERSAL_INTERLEAVED;
+  return on->scene->has_instances ? offered : offered | 1u << SLAB_TRAVERSAL_INTERLEAVED;
 }
 
 const backend native_backend = {

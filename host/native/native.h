@@ -39,7 +39,13 @@ typedef enum native_program {
   NATIVE_PROGRAMS
 } native_program;
 
-typedef enum native_kinds { KINDS_triangles, KINDS_all, KINDS_instances, NATIVE_KINDS } native_kinds;
+typedef enum native_kinds {
+  KINDS_triangles,
+  KINDS_all,
+  KINDS_instances,
+  KINDS_instanced_triangles,
+  NATIVE_KINDS
+} native_kinds;
 
 typedef union native_kernel {
   native_flat *flat;

@@ -26,6 +26,7 @@ typedef __SIZE_TYPE__ size_t;
 typedef char char8 __attribute__((ext_vector_type(8)));
 typedef short short8 __attribute__((ext_vector_type(8)));
 typedef ushort ushort8 __attribute__((ext_vector_type(8)));
+typedef int int4 __attribute__((ext_vector_type(4)));
 typedef int int8 __attribute__((ext_vector_type(8)));
 typedef int int16 __attribute__((ext_vector_type(16)));
 typedef uint uint2 __attribute__((ext_vector_type(2)));
@@ -96,6 +97,7 @@ PRELUDE int any(int8 m) {
 PRELUDE int any(short8 m) { return any(__builtin_convertvector(m, int8)); }
 
 PRELUDE float fabs(float x) { return __builtin_fabsf(x); }
+PRELUDE float4 fabs(float4 x) { return __builtin_astype(__builtin_astype(x, int4) & INT_MAX, float4); }
 PRELUDE float8 fabs(float8 x) { return as_float8(as_int8(x) & INT_MAX); }
 PRELUDE float16 fabs(float16 x) { return as_float16(as_int16(x) & INT_MAX); }
 

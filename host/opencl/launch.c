@@ -141,8 +141,8 @@ bool defers_attributes(const device_scene *on, slab_query query) {
 
 slab_status launch_attributes(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
                               cl_event *done) {
-  const program_key key = {
-      .source = PROGRAM_ATTRIBUTES, .query = query, .kinds = on->scene->kinds, .cut = uploaded(on)->cut};
+  program_key key = key_of(on, PROGRAM_ATTRIBUTES, query, false);
+  key.stack = 0; /* it has none */
   return enqueue(on, &key, KERNEL_MAIN, l, on->device->info.lane_width, on->device->tuning->group, queue, 0, NULL,
                  done);
 }

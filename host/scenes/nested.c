@@ -1,6 +1,7 @@
 #include "nested.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* ---- transforms ---- */
@@ -44,10 +45,13 @@ slab_ray nested_ray_outside(const float m[12], slab_ray ray) {
 
 /* ---- scenes ---- */
 
-enum { ALL_IN_BVH = ADVERSARIAL_ALL_KINDS & ~(1 << SLAB_PLANE), SHAPES_EACH = 12 };
+enum { SHAPES_EACH = 12 };
 
+/* Of these kinds those that the scenes have, or triangles. */
 static slab_status fill(nested *n, int scene, unsigned kinds) {
-  return adversarial_fill(&n->random, &n->points[scene % 2], kinds, SHAPES_EACH, n->scenes[scene]);
+  const unsigned some = kinds & n->kinds;
+  return adversarial_fill(&n->random, &n->points[scene % 2], some != 0 ? some : 1u << SLAB_TRIANGLE, SHAPES_EACH,
+                          n->scenes[scene]);
 }
 
 /* Adds instances of scenes[model] to scenes[to]. */
@@ -62,8 +66,8 @@ static slab_status commit(nested *n, int scene) {
   return slab_scene_commit(n->scenes[scene], &(slab_build_options){.tree = n->trees[scene]});
 }
 
-static slab_status fill_models(nested *n, bool has_planes) {
-  slab_status status = fill(n, 0, has_planes ? ADVERSARIAL_ALL_KINDS : ALL_IN_BVH);
+static slab_status fill_models(nested *n) {
+  slab_status status = fill(n, 0, n->kinds);
   if (status == SLAB_OK) status = fill(n, 1, 1 << SLAB_TRIANGLE | 1 << SLAB_BOX);
   if (status == SLAB_OK) status = commit(n, 0);
   return status == SLAB_OK ? commit(n, 1) : status;
@@ -81,15 +85,15 @@ static slab_status fill_outer(nested *n) {
   return status == SLAB_OK ? commit(n, 3) : status;
 }
 
-slab_status nested_begin(nested *n, slab_context *context, uint64_t seed, bool has_planes) {
+slab_status nested_begin(nested *n, slab_context *context, uint64_t seed, unsigned kinds) {
   slab_status status = SLAB_OK;
-  *n = (nested){.random = random_seed(seed)};
+  *n = (nested){.random = random_seed(seed), .kinds = kinds};
   for (int i = 0; i < NESTED_SCENES && status == SLAB_OK; i++) {
     status = slab_scene_create(context, &n->scenes[i]);
     n->trees[i] = (slab_tree)random_below(&n->random, SLAB_TREE_HIGH + 1);
   }
   for (int i = 0; i < 2; i++) n->points[i] = adversarial_begin(&n->random, 0);
-  if (status == SLAB_OK) status = fill_models(n, has_planes);
+  if (status == SLAB_OK) status = fill_models(n);
   return status == SLAB_OK ? fill_outer(n) : status;
 }
 
@@ -97,7 +101,7 @@ void nested_end(nested *n) {
   for (int i = 0; i < NESTED_SCENES; i++) slab_scene_destroy(n->scenes[i]);
 }
 
-slab_ray nested_ray(nested *n) {
+static slab_ray one_ray(nested *n) {
   const uint32_t k = random_below(&n->random, NESTED_EACH), l = random_below(&n->random, NESTED_EACH);
   const int model = (int)random_below(&n->random, 2);
   const slab_ray ray = adversarial_ray(&n->random, &n->points[model]);
@@ -108,5 +112,16 @@ slab_ray nested_ray(nested *n) {
       return nested_ray_outside(n->outer[0][k], ray);
     default:
       return nested_ray_outside(n->outer[1][k], nested_ray_outside(n->inner[model][l], ray));
+  }
+}
+
+void nested_rays(nested *n, size_t count, slab_ray *rays) {
+  bool alike = false;
+  for (size_t i = 0; i < count; i++) {
+    if (i % NESTED_BUNDLE == 0) alike = random_below(&n->random, 2) == 0;
+    rays[i] = one_ray(n);
+    if (!alike || i % NESTED_BUNDLE == 0) continue;
+    rays[i] = rays[i - i % NESTED_BUNDLE];
+    for (int k = 0; k < 3; k++) rays[i].direction[k] *= random_between(&n->random, 0.98f, 1.02f);
   }
 }

@@ -3,16 +3,15 @@
 #ifndef SLABCAST_BENCH_NESTED_H
 #define SLABCAST_BENCH_NESTED_H
 
-#include <stdbool.h>
-
 #include "adversarial.h"
 
-enum { NESTED_EACH = 7, NESTED_SCENES = 4, NESTED_TOP = NESTED_SCENES - 1 };
+enum { NESTED_EACH = 7, NESTED_SCENES = 4, NESTED_TOP = NESTED_SCENES - 1, NESTED_BUNDLE = 16 };
 
 /* Two models, a scene with instances of both, and the top one with instances of the second and of the third. The last
  * two have primitives too, before, between and behind. All are committed. */
 typedef struct nested {
   random_state random;
+  unsigned kinds;
   adversarial points[2]; /* of the models: rays aim at these */
   slab_scene *scenes[NESTED_SCENES];
   slab_tree trees[NESTED_SCENES];
@@ -26,10 +25,11 @@ void nested_transforms(random_state *random, float transforms[NESTED_EACH][12]);
 /* A ray that is given in a model's space, in front of the model's instance. */
 slab_ray nested_ray_outside(const float transform[12], slab_ray ray);
 
-/* has_planes: some instances have no gate. After a failure nested_end too. */
-slab_status nested_begin(nested *, slab_context *, uint64_t seed, bool has_planes);
-/* A ray for the top scene. */
-slab_ray nested_ray(nested *);
+/* kinds: of primitives, as in adversarial_fill, triangles among them; with planes some instances have no gate. After a
+ * failure nested_end too. */
+slab_status nested_begin(nested *, slab_context *, uint64_t seed, unsigned kinds);
+/* n rays for the top scene. Half of the bundles of NESTED_BUNDLE consecutive ones are much alike. */
+void nested_rays(nested *, size_t n, slab_ray *rays);
 void nested_end(nested *);
 
 #endif

@@ -100,8 +100,8 @@ static void instances_give_the_bits_of_the_call(void **state) {
   slab_context *context = opencl_slab(f->context, f->device, f->beside);
   nested n;
   slab_ray rays[N];
-  assert_ok(nested_begin(&n, context, random_next(&random), true));
-  for (int i = 0; i < N; i++) rays[i] = nested_ray(&n);
+  assert_ok(nested_begin(&n, context, random_next(&random), ADVERSARIAL_ALL_KINDS));
+  nested_rays(&n, N, rays);
   const fixture at = {.scene = n.scenes[NESTED_TOP]};
   const slab_cast_options options = {.mask = 6, .face_forward = 1};
   for (int query = 0; query < QUERIES; query++) {

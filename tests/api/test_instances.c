@@ -13,13 +13,15 @@ static void commit(slab_scene *scene, slab_tree tree) {
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
 }
 
+enum { ALL_IN_BVH = ADVERSARIAL_ALL_KINDS & ~(1 << SLAB_PLANE), TRIANGLES_ALONE = 1 << SLAB_TRIANGLE };
+
 static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 
 /* ---- random scenes ---- */
 
-static nested nested_of(slab_context *context, random_state *random, bool has_planes) {
+static nested nested_of(slab_context *context, random_state *random, unsigned kinds) {
   nested n;
-  assert_ok(nested_begin(&n, context, random_next(random), has_planes));
+  assert_ok(nested_begin(&n, context, random_next(random), kinds));
   return n;
 }
 
@@ -53,10 +55,9 @@ static uint32_t assert_answers(nested *w) {
   uint32_t hits = 0;
   slab_scene_stats stats;
   assert_ok(slab_scene_info(w->scenes[NESTED_TOP], &stats));
-  for (int i = 0; i < RAYS; i++) {
-    rays[i] = nested_ray(w);
+  nested_rays(w, RAYS, rays);
+  for (int i = 0; i < RAYS; i++)
     skips[i] = (slab_primitive_id){random_below(&w->random, 12), random_below(&w->random, stats.geometries + 1)};
-  }
   const slab_cast_options plain = {0}, some = adversarial_options(&w->random, skips), *options[] = {&plain, &some};
   for (int o = 0; o < 2; o++) {
     expect_cast(w->scenes[NESTED_TOP], rays, RAYS, options[o], &got);
@@ -73,7 +74,7 @@ static void instances_answer_as_the_reference(void **state) {
   slab_context *context = harness_context();
   uint32_t hits = 0;
   for (int round = 0; round < ROUNDS; round++) {
-    nested w = nested_of(context, &random, round % 2 == 0);
+    nested w = nested_of(context, &random, round % 2 == 0 ? ADVERSARIAL_ALL_KINDS : ALL_IN_BVH);
     hits += assert_answers(&w);
     nested_end(&w);
   }
@@ -82,10 +83,10 @@ static void instances_answer_as_the_reference(void **state) {
   slab_context_destroy(context);
 }
 
-static void assert_answers_with(const slab_context_options *options, random_state *random) {
+static void assert_answers_with(const slab_context_options *options, unsigned kinds, random_state *random) {
   slab_context *context = NULL;
   assert_ok(slab_context_create(options, &context));
-  nested w = nested_of(context, random, true);
+  nested w = nested_of(context, random, kinds);
   assert_answers(&w);
   nested_end(&w);
   slab_context_destroy(context);
@@ -96,14 +97,27 @@ static void instances_answer_alike_whatever_their_models_are(void **state) {
   (void)state;
   random_state random = harness_stream(__func__);
   const uint32_t lanes = harness_width();
-  assert_answers_with(&(slab_context_options){.lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED}, &random);
-  assert_answers_with(&(slab_context_options){.lane_width = lanes, .copy = 1}, &random);
+  assert_answers_with(&(slab_context_options){.lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED},
+                      ADVERSARIAL_ALL_KINDS, &random);
+  assert_answers_with(&(slab_context_options){.lane_width = lanes, .copy = 1}, ADVERSARIAL_ALL_KINDS, &random);
 }
 
 static void instances_answer_on_all_devices(void **state) {
   (void)state;
   random_state random = harness_stream(__func__);
-  assert_answers_with(&(slab_context_options){.device = "all", .launch_rays = 64}, &random);
+  assert_answers_with(&(slab_context_options){.device = "all", .launch_rays = 64}, ADVERSARIAL_ALL_KINDS, &random);
+}
+
+/* Where all primitives are triangles there are packets. Some of their rays go into a model, and not all with one octant
+ * there. */
+static void instances_answer_alike_in_every_traversal(void **state) {
+  (void)state;
+  random_state random = harness_stream(__func__);
+  for (int traversal = SLAB_TRAVERSAL_AUTO; traversal <= SLAB_TRAVERSAL_SORTED; traversal++)
+    for (int round = traversal == SLAB_TRAVERSAL_PACKETS ? 0 : ROUNDS - 1; round < ROUNDS; round++)
+      assert_answers_with(
+          &(slab_context_options){.lane_width = harness_width(), .traversal = (slab_traversal)traversal},
+          TRIANGLES_ALONE, &random);
 }
 
 /* Transforms are replaced, instances are disabled, enabled and removed, and a model is committed anew. */
@@ -112,7 +126,7 @@ static void instances_change(void **state) {
   random_state random = harness_stream(__func__);
   slab_context *context = harness_context();
   for (int round = 0; round < ROUNDS / 3; round++) {
-    nested w = nested_of(context, &random, true);
+    nested w = nested_of(context, &random, ADVERSARIAL_ALL_KINDS);
     slab_scene *scene = w.scenes[NESTED_TOP];
     nested_transforms(&w.random, w.outer[0]);
     assert_ok(slab_scene_update_instances(scene, w.outer_ids[0], w.outer[0][0], SOME));
@@ -576,6 +590,7 @@ int main(void) {
       cmocka_unit_test(instances_answer_as_the_reference),
       cmocka_unit_test(instances_answer_alike_whatever_their_models_are),
       cmocka_unit_test(instances_answer_on_all_devices),
+      cmocka_unit_test(instances_answer_alike_in_every_traversal),
       cmocka_unit_test(instances_change),
       cmocka_unit_test(tiles_move_in_a_scene_and_in_its_model),
       cmocka_unit_test(instances_look_like_copies),

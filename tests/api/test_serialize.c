@@ -107,7 +107,7 @@ static void unpacked_scenes_answer_alike(void **state) {
 
 static nested nested_of(slab_context *context, random_state *random) {
   nested n;
-  assert_ok(nested_begin(&n, context, random_next(random), true));
+  assert_ok(nested_begin(&n, context, random_next(random), ADVERSARIAL_ALL_KINDS));
   return n;
 }
 
@@ -116,10 +116,9 @@ static void assert_same_nested_answers(nested *n, slab_scene *copy) {
   slab_primitive_id skip[RAYS];
   slab_scene_stats stats;
   assert_ok(slab_scene_info(copy, &stats));
-  for (int i = 0; i < RAYS; i++) {
-    rays[i] = nested_ray(n);
+  nested_rays(n, RAYS, rays);
+  for (int i = 0; i < RAYS; i++)
     skip[i] = (slab_primitive_id){random_below(&n->random, 12), random_below(&n->random, stats.geometries)};
-  }
   assert_same_answers(n->scenes[NESTED_TOP], copy, rays, NULL);
   assert_same_answers(n->scenes[NESTED_TOP], copy, rays,
                       &(slab_cast_options){.mask = 6, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1});

@@ -7,10 +7,11 @@
 #include "nested.h"
 #include "verify.h"
 
-/* The device's own width, each traversal's layout, and with --lanes all every other width. */
+/* The device's own width, each traversal's layout, packets, and with --lanes all every other width. */
 static slab_context *context_of(const verify_run *run) {
-  slab_context *contexts[2 + WIDTHS] = {run->wide[SLAB_TRAVERSAL_AUTO], run->compressed};
-  uint32_t count = 2;
+  slab_context *contexts[3 + WIDTHS] = {run->wide[SLAB_TRAVERSAL_AUTO], run->compressed,
+                                        run->wide[SLAB_TRAVERSAL_PACKETS]};
+  uint32_t count = 3;
   for (int w = 0; w < WIDTHS; w++)
     if (run->other[w] != NULL) contexts[count++] = run->other[w];
   return contexts[run->batch % count];
@@ -27,10 +28,8 @@ static slab_status change(nested *m) {
 }
 
 static int judge_nested(verify_run *run, nested *m, slab_query query, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    run->rays[i] = nested_ray(m);
-    run->skip[i] = adversarial_skip(&m->random);
-  }
+  nested_rays(m, n, run->rays);
+  for (size_t i = 0; i < n; i++) run->skip[i] = adversarial_skip(&m->random);
   const slab_cast_options options = adversarial_options(&m->random, run->skip);
   slab_scene *top = m->scenes[NESTED_TOP];
   slab_status status = run->batch % 3 == 0 ? change(m) : SLAB_OK;
@@ -113,8 +112,9 @@ static int compare_exact(verify_run *run, nested *m, slab_query query, size_t n)
 
 int verify_instances(verify_run *run, random_state *random, size_t n) {
   const slab_query query = (slab_query)(run->batch % ANSWER_QUERIES);
+  const unsigned kinds = random_below(random, 2) == 0 ? ADVERSARIAL_ALL_KINDS : 1u << SLAB_TRIANGLE;
   nested m;
-  int code = verify_status(run, nested_begin(&m, context_of(run), random_next(random), true));
+  int code = verify_status(run, nested_begin(&m, context_of(run), random_next(random), kinds));
   if (code == EXIT_DONE) code = judge_nested(run, &m, query, n);
   if (code == EXIT_DONE) code = compare_exact(run, &m, query, n);
   nested_end(&m);
