@@ -1,6 +1,6 @@
-/* Computes deferred attributes: LANES closest hits at once, of rays that were cast one by one or interleaved. wide.cl
- * leaves t, global primitive id, block and lane of each. Computed in wide.cl, each for one lane, attributes took 60 to
- * 200 ns more (PoCL 3.1, Zen 3).
+/* Computes deferred attributes: LANES hits at once, the closest ones of rays that were cast one by one or interleaved,
+ * or those that SLAB_ALL has listed. wide.cl and packet.cl leave t, global primitive id, block and lane of each.
+ * Computed in wide.cl, each for one lane, attributes took 60 to 200 ns more (PoCL 3.1, Zen 3).
  *
  * Built as packet.cl. */
 #define STRIDE 8
@@ -8,21 +8,23 @@
 #define SLAB_APART
 #include "attributes.h"
 
-/* The arguments of `wide`. */
+/* The arguments of `wide`. offsets: of closest hits NULL: ray i has result i. Of listed hits LANES numbers of rays, then
+ * LANES indices of their hits. */
 KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray *rays, global void *results,
                                                 const global uint *offsets, const global geometry_entry *table,
                                                 BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                                 volatile global uint *invalid, const cast_uniforms cast,
                                                 NODES_PARAMETERS, const global uchar *left, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
-  const cast_arrays arrays = {.rays = rays, .results = results};
+  const cast_arrays arrays = {.rays = rays, .results = results, .sorted = offsets};
+  const global uint *places = offsets != 0 ? offsets + LANES : 0;
   const size_t first = get_global_id(0) * LANES;
-  (void)offsets, (void)skips, (void)invalid, (void)sorted;
+  (void)skips, (void)invalid, (void)sorted;
   if (first >= cast.rays || (cast.packet != 0 && left[get_global_id(0)] == 0)) return;
   const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
   global slab_hit *hits = (global slab_hit *)((global uint *)results + cast.at[AT_RESULTS]);
   real row[8];
-  columns_load((const global float *)hits, 0, first, count, row);
+  columns_load((const global float *)hits, places, first, count, row);
   const word global_id = lanes_as_word(row[DEFERRED_GLOBAL_ID]);
   if (!lanes_any(global_id < SLAB_INVALID)) return;
   const ray_given given = rays_load(&arrays, &cast, first, count);
@@ -30,5 +32,5 @@ KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray 
   ray_turn(&ray, ray.octant);
   const packet_hits m = {&ray, row[DEFERRED_T], global_id < SLAB_INVALID ? global_id : SLAB_MISS,
                          lanes_as_word(row[DEFERRED_WHERE]), lanes_as_word(row[DEFERRED_LANE]) & (BVH_WIDTH - 1)};
-  attributes_of_hits(&m, &scene, hits + first, count);
+  attributes_of_hits(&m, &scene, hits + first, places, count);
 }

@@ -56,14 +56,16 @@ INLINE void attributes_of_kind(const uint kind, const packet_hits *m, mask of, c
   hit->v = of ? one.v : hit->v;
 }
 
-INLINE void attributes_write(const ray_hit *hit, word primitive, word geometry, global slab_hit *out, uint count) {
+/* places: the index of each hit in `out`; NULL: one after the other. */
+INLINE void attributes_write(const ray_hit *hit, word primitive, word geometry, global slab_hit *out,
+                             const global uint *places, uint count) {
   real row[8] = {hit->t, hit->normal[0], hit->normal[1],           hit->normal[2],
                  hit->u, hit->v,         lanes_as_real(primitive), lanes_as_real(geometry)};
   global float *to = (global float *)out;
   lanes_transpose(row);
   UNROLL for (uint i = 0; i < 8; i++) {
-    if (i < count) vstore8(lanes_low(row[i]), i, to);
-    if (i + 8 < count) vstore8(lanes_high(row[i]), i + 8, to);
+    if (i < count) vstore8(lanes_low(row[i]), ray_number(places, i), to);
+    if (i + 8 < count) vstore8(lanes_high(row[i]), ray_number(places, i + 8), to);
   }
 }
 
@@ -86,7 +88,8 @@ INLINE hit_geometry attributes_geometry(word global_id, const global geometry_en
   return each;
 }
 
-INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, global slab_hit *out, uint count) {
+INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, global slab_hit *out,
+                               const global uint *places, uint count) {
   const hit_geometry geometry = attributes_geometry(m->global_id, scene->table, scene->cast->geometries);
   ray_hit hit = {.t = (real)(INFINITY)};
   const mask found = m->global_id != SLAB_MISS;
@@ -102,7 +105,7 @@ INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, gl
 #undef ATTRIBUTES_OF_KIND
   const word reason = reason_of(m->ray);
   attributes_write(&hit, found ? m->global_id - geometry.global_id_base : reason, found ? geometry.number : reason, out,
-                   count);
+                   places, count);
 }
 
 #endif

@@ -2,17 +2,39 @@
  *
  * Where offsets are given, hits are collected at their final place. Where they are not, counting first would take a
  * cast of its own. Then each list reserves what it needs of a room that all work-items share (hit_room), and reports
- * where it lies in a hit_list. */
+ * where it lies in a hit_list. In progress it is in the room too. Kernels that are compiled ahead begin it on their
+ * stack, which stays in the first-level cache; only a longer list goes on in the room. In OpenCL C 1.2 one pointer
+ * cannot point to both. */
 #ifndef LISTING_H
 #define LISTING_H
 
 #include "scene_memory.h"
 
+#ifndef SLAB_DEFERRED
+#define SLAB_DEFERRED 0 /* 1: another kernel computes the attributes of hits */
+#endif
+
 typedef struct listing {
   global deferred_hit *hits; /* as found; lane is not set */
   uint count, capacity;
   volatile global uint *taken; /* counters of the room; NULL: offsets are given */
+#ifdef SLAB_NATIVE
+  deferred_hit *walk; /* its part of the room, where it goes on; NULL: none, or it is there */
+#endif
 } listing;
+
+/* LISTS_HELD: a kernel's memory for lists that are in progress at once. LISTS_GIVEN: the members of cast_arrays that
+ * say so. walk: the first of their arguments walk of listing_begin; in a wide BVH FIRST_WALK. */
+#ifdef SLAB_NATIVE
+#define LIST_HELD 8 /* hits */
+#define LISTS_HELD(lists) deferred_hit lists_held[SLAB_QUERY == SLAB_ALL ? (lists) * LIST_HELD : 1];
+#define LISTS_GIVEN(walk) , lists_held, walk
+#define FIRST_WALK(lists) (get_global_id(0) * LISTS_MOST)
+#else
+#define LISTS_HELD(lists)
+#define LISTS_GIVEN(walk)
+#define FIRST_WALK(lists) (get_global_id(0) * (lists))
+#endif
 
 /* Hits that a work-item has reserved for its next lists. */
 typedef struct hit_share {
@@ -54,22 +76,28 @@ INLINE listing listing_begin(const cast_arrays *arrays, const cast_uniforms *cas
     const global uint *offsets = arrays->offsets + cast->at[AT_OFFSETS];
     l.hits += offsets[i];
     l.capacity = offsets[i + 1] - offsets[i];
-  } else {
-    l.hits += cast->room.hits + walk * cast->room.walk;
-    l.capacity = cast->room.walk;
-    l.taken = (volatile global uint *)arrays->results;
+    return l;
   }
+  l.hits += cast->room.hits + walk * cast->room.walk;
+  l.capacity = cast->room.walk;
+  l.taken = (volatile global uint *)arrays->results;
+#ifdef SLAB_NATIVE
+  l.walk = l.capacity > LIST_HELD ? l.hits : 0;
+  l.hits = arrays->held + (walk - arrays->first_walk) * LIST_HELD;
+  l.capacity = LIST_HELD;
+#endif
   return l;
 }
 
 /* What a list holds of a hit. geometry: 0 where the scene has no instances. */
 typedef struct listed_hit {
   float t;
-  uint global_id, where, geometry;
+  uint global_id, where, geometry, lane;
 } listed_hit;
 
 INLINE listed_hit hit_read(const global deferred_hit *from) {
-  const listed_hit hit = {from->t, from->global_id, from->where, SLAB_INSTANCES ? from->geometry : 0};
+  const listed_hit hit = {from->t, from->global_id, from->where, SLAB_INSTANCES ? from->geometry : 0,
+                          SLAB_DEFERRED ? from->lane : 0};
   return hit;
 }
 
@@ -78,21 +106,32 @@ INLINE void hit_write(global deferred_hit *to, listed_hit hit) {
   to->global_id = hit.global_id;
   to->where = hit.where;
   if (SLAB_INSTANCES) to->geometry = hit.geometry;
+  if (SLAB_DEFERRED) to->lane = hit.lane;
+}
+
+INLINE void listing_move(listing *l, global deferred_hit *to, uint capacity) {
+  for (uint k = 0; k < l->count; k++) hit_write(&to[k], hit_read(&l->hits[k]));
+  l->hits = to;
+  l->capacity = capacity;
 }
 
 /* Moves a list to where there is room for twice as many hits, if there is. */
 INLINE void listing_grow(listing *l, const cast_uniforms *cast) {
   const hit_room room = cast->room;
+#ifdef SLAB_NATIVE
+  if (l->walk != 0) {
+    listing_move(l, l->walk, room.walk);
+    l->walk = 0;
+    return;
+  }
+#endif
   const uint wanted = 2 * l->capacity, at = room_take(l->taken + TAKEN_LARGER, wanted, room.larger);
   if (at == LIST_LOST) return;
-  global deferred_hit *to =
-      listing_room((global void *)l->taken, cast) + room.hits + (size_t)room.walks * room.walk + at;
-  for (uint k = 0; k < l->count; k++) hit_write(&to[k], hit_read(&l->hits[k]));
-  l->hits = to;
-  l->capacity = wanted;
+  listing_move(l, listing_room((global void *)l->taken, cast) + room.hits + (size_t)room.walks * room.walk + at,
+               wanted);
 }
 
-/* ---- sorting by (t, geometry, primitive): a heap sort in place, since a ray may have any number of hits ---- */
+/* ---- sorting by (t, geometry, primitive): in place, since a ray may have any number of hits ---- */
 
 INLINE bool hit_is_after(listed_hit a, listed_hit b) {
   if (a.t != b.t) return a.t > b.t;
@@ -115,7 +154,24 @@ INLINE void heap_hits(global deferred_hit *hits, uint count) {
   for (uint i = count / 2; i-- > 0;) sift_down(hits, i, count);
 }
 
+/* Lists of up to so many hits are sorted by insertion. They are found from near to far by and large. */
+#define INSERTED 16
+
+INLINE void insert_hits(global deferred_hit *hits, uint count) {
+  for (uint k = 1; k < count; k++) {
+    const listed_hit hit = hit_read(&hits[k]);
+    uint at = k;
+    for (; at > 0 && hit_is_after(hit_read(&hits[at - 1]), hit); at--) hit_write(&hits[at], hit_read(&hits[at - 1]));
+    if (at != k) hit_write(&hits[at], hit);
+  }
+}
+
+/* A heap sort, but for few hits. */
 INLINE void sort_hits(global deferred_hit *hits, uint count) {
+  if (count <= INSERTED) {
+    insert_hits(hits, count);
+    return;
+  }
   heap_hits(hits, count);
   for (uint last = count; last-- > 1;) {
     const listed_hit moved = hit_read(&hits[last]);
@@ -156,6 +212,13 @@ INLINE global hit_entry *listing_end(const listing *l, hit_share *share, const c
   }
   sort_hits(l->hits, held);
   return (global hit_entry *)to;
+}
+
+/* Ends the list of ray i where the attributes of its hits are deferred. */
+INLINE void listing_defer(const listing *l, hit_share *share, const cast_uniforms *cast, size_t i) {
+  global hit_entry *to = listing_end(l, share, cast, i);
+  if (to == 0 || to == (global hit_entry *)l->hits) return;
+  for (uint k = 0; k < l->count; k++) to[k].deferred = l->hits[k];
 }
 
 #endif

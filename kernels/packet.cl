@@ -6,11 +6,13 @@
  * rays accepts. Packets whose rays differ in the signs or the largest axis of their directions are packet fallback:
  * wide.cl casts them.
  *
- * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count. */
+ * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count, and for all where attributes are deferred.
+ */
 #define STRIDE 8
 #define SLAB_PACKET
 #include "attributes.h"
 #include "bvh.h"
+#include "listing.h"
 #include "occluder.h"
 #include "packet_interval.h"
 
@@ -19,7 +21,8 @@ typedef struct packet {
   mask live;     /* rays that are not done */
   real t, limit; /* these as in query_state */
   word global_id, where, count, skip;
-  word lane; /* lane of the best hit in its block */
+  word lane;      /* lane of the best hit in its block */
+  listing *lists; /* SLAB_ALL: the hits of each ray */
 } packet;
 
 /* ---- rays in ---- */
@@ -101,12 +104,29 @@ INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, c
 
 /* ---- the query ---- */
 
-INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane) {
+/* Lists a primitive for each ray that hits it. */
+INLINE void packet_list(packet *p, mask hit, real t, uint global_id, uint where, uint lane, const scene_view *scene) {
+  float each[LANES];
+  lanes_store(t, each);
+  for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
+    const uint ray = lowest_lane(bits);
+    const listed_hit listed = {each[ray], global_id, where, 0, lane};
+    if (listing_take(&p->lists[ray], listed, scene->cast))
+      p->limit = LANE_NUMBERS == (word)(ray) ? ray_tie_limit(&p->ray, (real)(p->lists[ray].hits[0].t)) : p->limit;
+  }
+}
+
+INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane,
+                        const scene_view *scene) {
   if (SLAB_QUERY == SLAB_COUNT) {
     p->count += hit ? (word)(1) : (word)(0);
     return;
   }
   const real t = ray_t_written(&p->ray, crossing);
+  if (SLAB_QUERY == SLAB_ALL) {
+    packet_list(p, hit, t, global_id, where, lane, scene);
+    return;
+  }
   const mask better = hit & ((t < p->t) | ((t == p->t) & (global_id < p->global_id)));
   p->t = better ? t : p->t;
   p->limit = better ? ray_tie_limit(&p->ray, t) : p->limit;
@@ -132,7 +152,7 @@ INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits,
     if (global_id == SLAB_MISS) continue;
     mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->rules, &t) & overlapped & p->live;
     if (primitive_is_surface(kind)) hit = hit & (p->skip != global_id);
-    if (lanes_any(hit) && !packet_hides(global_id, scene)) packet_take(p, hit, t, global_id, where, lane);
+    if (lanes_any(hit) && !packet_hides(global_id, scene)) packet_take(p, hit, t, global_id, where, lane, scene);
   }
 }
 
@@ -189,7 +209,7 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const g
       const uint at = lowest_lane(hits), lane = at % BVH_WIDTH, global_id = global_ids[lane];
       const mask own = (word)(at < BVH_WIDTH ? a : b) == LANE_NUMBERS;
       if (!packet_hides(global_id, scene))
-        packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane);
+        packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane, scene);
     }
   }
 }
@@ -291,14 +311,16 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
 
 /* ---- results out ---- */
 
-INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count) {
+/* share: as in query_end. */
+INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
+                       hit_share *share) {
   const mask found = p->global_id != SLAB_MISS;
   uint words[LANES];
   float values[LANES];
   global void *results = results_begin(arrays, scene->cast);
   if (SLAB_QUERY == SLAB_CLOSEST) {
     const packet_hits m = {&p->ray, p->t, p->global_id, p->where, p->lane};
-    attributes_of_hits(&m, scene, (global slab_hit *)results + first, count);
+    attributes_of_hits(&m, scene, (global slab_hit *)results + first, 0, count);
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
     lanes_store(found ? p->global_id : reason_of(&p->ray), words);
@@ -307,14 +329,18 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
   } else if (SLAB_QUERY == SLAB_ANY) {
     const uint bits = lanes_bits(found);
     for (uint i = 0; i < count; i++) ((global uchar *)results)[first + i] = bits >> i & 1;
+  } else if (SLAB_QUERY == SLAB_ALL) {
+    for (uint i = 0; i < count; i++) listing_defer(&p->lists[i], share, scene->cast, first + i);
   } else {
     lanes_store(p->count, words);
     for (uint i = 0; i < count; i++) ((global uint *)results)[first + i] = words[i];
   }
 }
 
-/* Casts `count` rays from first on, LANES at most. True where they are packet fallback, left to wide.cl. */
-INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last) {
+/* Casts `count` rays from first on, LANES at most. True where they are packet fallback, left to wide.cl. lists: LANES of
+ * them, for SLAB_ALL; walk: the number of the first (listing_begin). */
+INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last,
+                        listing *lists, size_t walk, hit_share *share) {
   const cast_uniforms *cast = scene->cast;
   const ray_given given = rays_load(arrays, cast, first, count);
   packet p = {.ray = ray_scale(&given)};
@@ -328,6 +354,9 @@ INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size
   p.t = p.limit = p.ray.t_max;
   p.global_id = (word)(SLAB_MISS);
   p.skip = packet_skips(arrays, scene, first, count);
+  p.lists = lists;
+  for (uint i = 0; SLAB_QUERY == SLAB_ALL && i < count; i++)
+    lists[i] = listing_begin(arrays, cast, first + i, walk + i);
   if (lanes_any(p.live)) {
     ray_turn(&p.ray, octant);
     packet_occluder(&p, last, scene);
@@ -340,7 +369,7 @@ INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size
     packet_traverse(&p, &each, &h, scene);
     packet_remember(&p, last, scene);
   }
-  packet_end(&p, arrays, scene, first, count);
+  packet_end(&p, arrays, scene, first, count, share);
   return false;
 }
 
@@ -352,11 +381,16 @@ KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *ra
                                              volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                              global uchar *fallback, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0}; /* packets are not sorted */
+  LISTS_HELD(LANES)
+  const size_t walk = FIRST_WALK(LANES);
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(walk)}; /* never sorted */
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();
+  hit_share share = {0, 0};
+  listing lists[LANES];
   (void)sorted;
   for (; next < end; next += LANES)
-    fallback[next / LANES] = packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last);
+    fallback[next / LANES] = packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last,
+                                         lists, walk, &share);
 }

@@ -144,10 +144,22 @@ static slab_status native_fetch(const device *d, const scene_state *state, slab_
   return SLAB_OK;
 }
 
+const native_variant *native_variant_of(const device_scene *on, native_program program, slab_query asked) {
+  const slab_query query = PROGRAM_QUERY(asked);
+  const native_device *n = on->device->opened;
+  const snapshot *scene = on->scene;
+  const native_kinds kinds = scene->has_instances                  ? KINDS_instances
+                             : scene->kinds == 1u << SLAB_TRIANGLE ? KINDS_triangles
+                                                                   : KINDS_all;
+  const native_variant *v = n->of[program][query][kinds];
+  if (program == NATIVE_PACKET && scene->has_instances) return NULL;
+  return v != NULL ? v : n->of[program][query][KINDS_all];
+}
+
 static uint32_t native_traversals(const device_scene *on, slab_query query) {
   uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
   if (!has_traversals(on) || on->scene->has_instances || on->device->info.lane_width == 1) return offered;
-  if (packet_rays(on, query) != 0) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
+  if (native_variant_of(on, NATIVE_PACKET, query) != NULL) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
   return offered | 1u << SLAB_TRAVERSAL_INTERLEAVED;
 }
 
