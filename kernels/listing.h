@@ -198,15 +198,31 @@ INLINE bool listing_take(listing *l, listed_hit hit, const cast_uniforms *cast) 
   return true;
 }
 
+/* Reserves the hits of ray i, of which there are `count`, and reports them. lost: some were not kept. */
+INLINE uint list_reserve(volatile global uint *taken, const cast_uniforms *cast, size_t i, uint count, bool lost,
+                         hit_share *share) {
+  global hit_list *list = (global hit_list *)(taken + TAKEN_NUMBERS) + i;
+  const uint begin = lost ? LIST_LOST : count == 0 ? 0 : share_take(share, taken, count, cast);
+  list->begin = begin;
+  list->count = count;
+  return begin;
+}
+
+/* Where the hits of ray i go, of which there are `count`, or NULL where there is no room. */
+INLINE global deferred_hit *listing_place(const cast_arrays *arrays, const cast_uniforms *cast, size_t i, uint count,
+                                          hit_share *share) {
+  global deferred_hit *room = listing_room(arrays->results, cast);
+  if (cast->room.hits == 0) return room + (arrays->offsets + cast->at[AT_OFFSETS])[i];
+  const uint begin = list_reserve((volatile global uint *)arrays->results, cast, i, count, false, share);
+  return begin == LIST_LOST ? 0 : room + begin;
+}
+
 /* Sorts the collected hits of ray i. Returns where the results go, or NULL where there is no room. */
 INLINE global hit_entry *listing_end(const listing *l, hit_share *share, const cast_uniforms *cast, size_t i) {
   const uint held = l->count < l->capacity ? l->count : l->capacity;
   global deferred_hit *to = l->hits;
   if (l->taken != 0) {
-    global hit_list *list = (global hit_list *)(l->taken + TAKEN_NUMBERS) + i;
-    const uint begin = l->count > held ? LIST_LOST : l->count == 0 ? 0 : share_take(share, l->taken, l->count, cast);
-    list->begin = begin;
-    list->count = l->count;
+    const uint begin = list_reserve(l->taken, cast, i, l->count, l->count > held, share);
     if (begin == LIST_LOST) return 0;
     to = listing_room((global void *)l->taken, cast) + begin;
   }

@@ -4,7 +4,7 @@
  * and reciprocals that hold all rays of a packet. What passes is tested against every ray. The ends of a product of
  * intervals are products of their ends, and rounding is monotone. So the packet interval accepts all that any of its
  * rays accepts. Packets whose rays differ in the signs or the largest axis of their directions are packet fallback:
- * wide.cl casts them.
+ * wide.cl casts them. So it does where the rays of a packet have more hits than its log holds (SLAB_ALL).
  *
  * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count, and for all where attributes are deferred.
  */
@@ -21,8 +21,8 @@ typedef struct packet {
   mask live;     /* rays that are not done */
   real t, limit; /* these as in query_state */
   word global_id, where, count, skip;
-  word lane;      /* lane of the best hit in its block */
-  listing *lists; /* SLAB_ALL: the hits of each ray */
+  word lane;              /* lane of the best hit in its block */
+  struct packet_log *log; /* SLAB_ALL */
 } packet;
 
 /* ---- rays in ---- */
@@ -104,27 +104,38 @@ INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, c
 
 /* ---- the query ---- */
 
-/* Lists a primitive for each ray that hits it. */
-INLINE void packet_list(packet *p, mask hit, real t, uint global_id, uint where, uint lane, const scene_view *scene) {
-  float each[LANES];
-  lanes_store(t, each);
-  for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
-    const uint ray = lowest_lane(bits);
-    const listed_hit listed = {each[ray], global_id, where, 0, lane};
-    if (listing_take(&p->lists[ray], listed, scene->cast))
-      p->limit = LANE_NUMBERS == (word)(ray) ? ray_tie_limit(&p->ray, (real)(p->lists[ray].hits[0].t)) : p->limit;
-  }
+/* SLAB_ALL: the hits of all rays of a packet, as found. Lists for each ray are made at its end: kept while it traverses
+ * they cost a sixth more time (terrain:100000, Zen 5). */
+#define PACKET_HITS 512
+
+typedef struct packet_log {
+  uint count; /* more than PACKET_HITS: some are lost */
+  uint ray[PACKET_HITS];
+  listed_hit hit[PACKET_HITS];
+} packet_log;
+
+INLINE void packet_note(packet *p, uint ray, float t, uint global_id, uint where, uint lane) {
+  packet_log *log = p->log;
+  const uint at = min(log->count++, PACKET_HITS - 1u);
+  const listed_hit hit = {t, global_id, where, 0, lane};
+  log->ray[at] = ray;
+  log->hit[at] = hit;
 }
 
-INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane,
-                        const scene_view *scene) {
+/* True where the packet is done: its log is full. */
+INLINE bool packet_is_full(const packet *p) { return SLAB_QUERY == SLAB_ALL && p->log->count > PACKET_HITS; }
+
+INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane) {
   if (SLAB_QUERY == SLAB_COUNT) {
     p->count += hit ? (word)(1) : (word)(0);
     return;
   }
   const real t = ray_t_written(&p->ray, crossing);
   if (SLAB_QUERY == SLAB_ALL) {
-    packet_list(p, hit, t, global_id, where, lane, scene);
+    float each[LANES];
+    lanes_store(t, each);
+    for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1)
+      packet_note(p, lowest_lane(bits), each[lowest_lane(bits)], global_id, where, lane);
     return;
   }
   const mask better = hit & ((t < p->t) | ((t == p->t) & (global_id < p->global_id)));
@@ -152,7 +163,7 @@ INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits,
     if (global_id == SLAB_MISS) continue;
     mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->rules, &t) & overlapped & p->live;
     if (primitive_is_surface(kind)) hit = hit & (p->skip != global_id);
-    if (lanes_any(hit) && !packet_hides(global_id, scene)) packet_take(p, hit, t, global_id, where, lane, scene);
+    if (lanes_any(hit) && !packet_hides(global_id, scene)) packet_take(p, hit, t, global_id, where, lane);
   }
 }
 
@@ -209,7 +220,7 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const g
       const uint at = lowest_lane(hits), lane = at % BVH_WIDTH, global_id = global_ids[lane];
       const mask own = (word)(at < BVH_WIDTH ? a : b) == LANE_NUMBERS;
       if (!packet_hides(global_id, scene))
-        packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane, scene);
+        packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane);
     }
   }
 }
@@ -290,7 +301,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
   mask overlapped = p->live;
   bool more = true;
   bvh_begin(&path, stack);
-  while (more && lanes_any(p->live)) {
+  while (more && lanes_any(p->live) && !packet_is_full(p)) {
     const uint at = path.next.child, meta = path.next.meta;
     if (!lanes_any(overlapped)) {
       more = bvh_pop(&path, h->limit);
@@ -311,6 +322,28 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
 
 /* ---- results out ---- */
 
+/* Writes the lists of SLAB_ALL. order: numbers of the hits in the log, those of each ray together and sorted. */
+INLINE void packet_lists(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
+                         hit_share *share) {
+  const packet_log *log = p->log;
+  uint end[LANES + 1] = {0}; /* of the hits of the rays before each in `order`, so far */
+  ushort order[PACKET_HITS];
+  for (uint n = 0; n < log->count; n++) end[log->ray[n] + 1]++;
+  for (uint i = 0; i < LANES; i++) end[i + 1] += end[i];
+  for (uint n = 0; n < log->count; n++) order[end[log->ray[n]]++] = (ushort)n;
+  for (uint i = 0, begin = 0; i < count; begin = end[i++]) {
+    const uint hits = end[i] - begin, listed = scene->cast->most != 0 ? min(hits, scene->cast->most) : hits;
+    for (uint k = begin + 1; k < end[i]; k++) {
+      const ushort n = order[k];
+      uint at = k;
+      for (; at > begin && hit_is_after(log->hit[order[at - 1]], log->hit[n]); at--) order[at] = order[at - 1];
+      order[at] = n;
+    }
+    global deferred_hit *to = listing_place(arrays, scene->cast, first + i, listed, share);
+    for (uint k = 0; k < listed && to != 0; k++) hit_write(&to[k], log->hit[order[begin + k]]);
+  }
+}
+
 /* share: as in query_end. */
 INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
                        hit_share *share) {
@@ -330,33 +363,27 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
     const uint bits = lanes_bits(found);
     for (uint i = 0; i < count; i++) ((global uchar *)results)[first + i] = bits >> i & 1;
   } else if (SLAB_QUERY == SLAB_ALL) {
-    for (uint i = 0; i < count; i++) listing_defer(&p->lists[i], share, scene->cast, first + i);
+    packet_lists(p, arrays, scene, first, count, share);
   } else {
     lanes_store(p->count, words);
     for (uint i = 0; i < count; i++) ((global uint *)results)[first + i] = words[i];
   }
 }
 
-/* Casts `count` rays from first on, LANES at most. True where they are packet fallback, left to wide.cl. lists: LANES of
- * them, for SLAB_ALL; walk: the number of the first (listing_begin). */
+/* Casts `count` rays from first on, LANES at most. True where they are packet fallback, left to wide.cl. */
 INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last,
-                        listing *lists, size_t walk, hit_share *share) {
+                        packet_log *log, hit_share *share) {
   const cast_uniforms *cast = scene->cast;
   const ray_given given = rays_load(arrays, cast, first, count);
   packet p = {.ray = ray_scale(&given)};
   uint octant = 0;
   p.live = p.ray.state == RAY_LIVE;
   if (lanes_any(p.live) && !packet_agrees(&p, &octant)) return true;
-  if (cast->invalid != 0) {
-    const uint bits = lanes_bits(p.ray.state == RAY_INVALID) & ((1u << count) - 1);
-    if (bits != 0) atomic_add(arrays->invalid + cast->at[AT_INVALID], popcount(bits));
-  }
   p.t = p.limit = p.ray.t_max;
   p.global_id = (word)(SLAB_MISS);
   p.skip = packet_skips(arrays, scene, first, count);
-  p.lists = lists;
-  for (uint i = 0; SLAB_QUERY == SLAB_ALL && i < count; i++)
-    lists[i] = listing_begin(arrays, cast, first + i, walk + i);
+  p.log = log;
+  if (SLAB_QUERY == SLAB_ALL) log->count = 0;
   if (lanes_any(p.live)) {
     ray_turn(&p.ray, octant);
     packet_occluder(&p, last, scene);
@@ -368,6 +395,11 @@ INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size
     packet_outside(&p, &each, &h, scene);
     packet_traverse(&p, &each, &h, scene);
     packet_remember(&p, last, scene);
+    if (packet_is_full(&p)) return true;
+  }
+  if (cast->invalid != 0) {
+    const uint bits = lanes_bits(p.ray.state == RAY_INVALID) & ((1u << count) - 1);
+    if (bits != 0) atomic_add(arrays->invalid + cast->at[AT_INVALID], popcount(bits));
   }
   packet_end(&p, arrays, scene, first, count, share);
   return false;
@@ -381,16 +413,14 @@ KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *ra
                                              volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                              global uchar *fallback, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
-  LISTS_HELD(LANES)
-  const size_t walk = FIRST_WALK(LANES);
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(walk)}; /* never sorted */
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0}; /* packets are not sorted */
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();
   hit_share share = {0, 0};
-  listing lists[LANES];
+  packet_log log;
   (void)sorted;
   for (; next < end; next += LANES)
     fallback[next / LANES] = packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last,
-                                         lists, walk, &share);
+                                         &log, &share);
 }
