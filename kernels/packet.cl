@@ -10,6 +10,7 @@
  */
 #define STRIDE 8
 #define SLAB_PACKET
+#define BVH_UNORDERED (SLAB_QUERY == SLAB_COUNT || SLAB_QUERY == SLAB_ALL)
 #include "attributes.h"
 #include "bvh.h"
 #include "listing.h"
@@ -313,7 +314,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
       more = bvh_down(&path, scene, at, bits, enter, h->limit);
     } else {
       packet_leaf(p, each, h, overlapped, scene, at, meta);
-      h->limit = most_live(p, p->limit);
+      if (!BVH_UNORDERED) h->limit = most_live(p, p->limit);
       more = bvh_pop(&path, h->limit);
     }
     if (more) overlapped = packet_overlaps(p, scene->nodes, path.next.place);
