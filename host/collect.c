@@ -115,17 +115,23 @@ static const slab_hit *batch_hits(const hit_batch *b) {
 
 bool batch_look(hit_batch *b, uint64_t most) {
   const hit_list *lists = batch_lists(b);
+  uint64_t found = 0, squares = 0;
+  uint32_t used = 0;
   for (uint32_t i = 0; i < b->rays; i++) {
     const uint32_t begin = lists[i].begin, count = lists[i].count;
-    b->found += count;
+    found += count;
+    squares += (uint64_t)count * count;
     if (count > most || (count == 0 && begin != 0)) return false;
     if (begin == LIST_LOST) {
       b->lost = true;
       continue;
     }
     if (begin > b->room.hits || count > b->room.hits - begin) return false;
-    if (begin + count > b->used) b->used = begin + count;
+    if (begin + count > used) used = begin + count;
   }
+  b->found = found;
+  b->squares = (double)squares;
+  b->used = used;
   return true;
 }
 
@@ -133,11 +139,8 @@ bool batch_look(hit_batch *b, uint64_t most) {
 static double follow(double known, double seen) { return fmax(seen, known + (seen - known) / 8.0); }
 
 static void hits_note(hits_known *known, const hit_batch *b) {
-  const hit_list *lists = batch_lists(b);
   const double mean = (double)b->found / b->rays;
-  double squares = 0.0;
-  for (uint32_t i = 0; i < b->rays; i++) squares += (lists[i].count - mean) * (lists[i].count - mean);
-  const double deviation = sqrt(squares / b->rays);
+  const double deviation = sqrt(fmax(b->squares / b->rays - mean * mean, 0.0));
   known->mean = follow(known->mean, mean);
   known->deviation = follow(known->deviation, deviation);
   known->rays += b->rays;

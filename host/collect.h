@@ -44,6 +44,7 @@ struct hit_batch {
   size_t size;            /* bytes of results that hold data */
   bool lost;              /* some hits are missing */
   uint64_t found;         /* hits of all rays of the chunk */
+  double squares;         /* sum of the squares of their numbers */
   uint32_t used;          /* end of the last hit, counted in hits */
 };
 
@@ -52,7 +53,7 @@ struct hit_batch {
 hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *, bool in_place);
 void batches_free(hit_batch *);
 const hit_list *batch_lists(const hit_batch *);
-/* Computes found, used and lost; its lists must be there. Returns false where they are impossible: a ray has more than
+/* Computes found, squares, used and lost; its lists must be there. Returns false where they are impossible: a ray has more than
  * `most` hits, or a list is outside the room. */
 bool batch_look(hit_batch *, uint64_t most);
 /* Writes the number of hits of each ray to counts[0 .. rays - 1], and updates the known numbers. */

@@ -30,10 +30,13 @@ typedef struct listing {
 #define LISTS_HELD(lists) deferred_hit lists_held[SLAB_QUERY == SLAB_ALL ? (lists) * LIST_HELD : 1];
 #define LISTS_GIVEN(walk) , lists_held, walk
 #define FIRST_WALK(lists) (get_global_id(0) * LISTS_MOST)
+/* Of functions that few rays need: each is there once, not wherever a kind's hits are taken. */
+#define RARE static __attribute__((noinline))
 #else
 #define LISTS_HELD(lists)
 #define LISTS_GIVEN(walk)
 #define FIRST_WALK(lists) (get_global_id(0) * (lists))
+#define RARE INLINE
 #endif
 
 /* Hits that a work-item has reserved for its next lists. */
@@ -166,12 +169,7 @@ INLINE void insert_hits(global deferred_hit *hits, uint count) {
   }
 }
 
-/* A heap sort, but for few hits. */
-INLINE void sort_hits(global deferred_hit *hits, uint count) {
-  if (count <= INSERTED) {
-    insert_hits(hits, count);
-    return;
-  }
+RARE void heap_sort(global deferred_hit *hits, uint count) {
   heap_hits(hits, count);
   for (uint last = count; last-- > 1;) {
     const listed_hit moved = hit_read(&hits[last]);
@@ -181,21 +179,37 @@ INLINE void sort_hits(global deferred_hit *hits, uint count) {
   }
 }
 
-/* Adds a hit. Of a list that holds as many as the cast wants, it replaces the last, hits[0], unless it comes after
- * that. True where hits[0] is the last of them: nothing beyond it is wanted. */
-INLINE bool listing_take(listing *l, listed_hit hit, const cast_uniforms *cast) {
-  if (cast->most != 0 && l->count == cast->most) {
-    if (l->count > l->capacity || !hit_is_after(hit_read(&l->hits[0]), hit)) return false;
-    hit_write(&l->hits[0], hit);
-    sift_down(l->hits, 0, l->count);
-    return true;
+INLINE void sort_hits(global deferred_hit *hits, uint count) {
+  if (count <= INSERTED)
+    insert_hits(hits, count);
+  else
+    heap_sort(hits, count);
+}
+
+/* Adds a hit to a list that has no more room, or that holds as many hits as the cast wants, or all but one. Of as many
+ * as are wanted a heap is made, and a further one replaces the last, hits[0], unless it comes after that. */
+RARE listing listing_full(listing l, listed_hit hit, const cast_uniforms *cast) {
+  if (cast->most != 0 && l.count == cast->most) {
+    if (l.count > l.capacity || !hit_is_after(hit_read(&l.hits[0]), hit)) return l;
+    hit_write(&l.hits[0], hit);
+    sift_down(l.hits, 0, l.count);
+    return l;
   }
-  if (l->count == l->capacity && l->taken != 0) listing_grow(l, cast);
-  if (l->count < l->capacity) hit_write(&l->hits[l->count], hit);
-  l->count++;
-  if (l->count != cast->most || l->count > l->capacity) return false;
-  heap_hits(l->hits, l->count);
-  return true;
+  if (l.count == l.capacity && l.taken != 0) listing_grow(&l, cast);
+  if (l.count < l.capacity) hit_write(&l.hits[l.count], hit);
+  l.count++;
+  if (l.count == cast->most && l.count <= l.capacity) heap_hits(l.hits, l.count);
+  return l;
+}
+
+/* Adds a hit. True where hits[0] is the last of those that the cast wants: nothing beyond it is wanted. */
+INLINE bool listing_take(listing *l, listed_hit hit, const cast_uniforms *cast) {
+  if (l->count < l->capacity && (cast->most == 0 || l->count + 1 < cast->most)) {
+    hit_write(&l->hits[l->count++], hit);
+    return false;
+  }
+  *l = listing_full(*l, hit, cast);
+  return l->count == cast->most && l->count <= l->capacity;
 }
 
 /* Reserves the hits of ray i, of which there are `count`, and reports them. lost: some were not kept. */

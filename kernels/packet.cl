@@ -112,7 +112,7 @@ INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, c
 typedef struct packet_log {
   uint count; /* more than PACKET_HITS: some are lost */
   uint ray[PACKET_HITS];
-  listed_hit hit[PACKET_HITS];
+  listed_hit hit[PACKET_HITS]; /* t: of the crossing, not yet as it is written */
 } packet_log;
 
 INLINE void packet_note(packet *p, uint ray, float t, uint global_id, uint where, uint lane) {
@@ -131,14 +131,14 @@ INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint
     p->count += hit ? (word)(1) : (word)(0);
     return;
   }
-  const real t = ray_t_written(&p->ray, crossing);
   if (SLAB_QUERY == SLAB_ALL) {
     float each[LANES];
-    lanes_store(t, each);
+    lanes_store(crossing, each);
     for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1)
       packet_note(p, lowest_lane(bits), each[lowest_lane(bits)], global_id, where, lane);
     return;
   }
+  const real t = ray_t_written(&p->ray, crossing);
   const mask better = hit & ((t < p->t) | ((t == p->t) & (global_id < p->global_id)));
   p->t = better ? t : p->t;
   p->limit = better ? ray_tie_limit(&p->ray, t) : p->limit;
@@ -326,10 +326,19 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
 /* Writes the lists of SLAB_ALL. order: numbers of the hits in the log, those of each ray together and sorted. */
 INLINE void packet_lists(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
                          hit_share *share) {
-  const packet_log *log = p->log;
+  packet_log *log = p->log;
   uint end[LANES + 1] = {0}; /* of the hits of the rays before each in `order`, so far */
   ushort order[PACKET_HITS];
-  for (uint n = 0; n < log->count; n++) end[log->ray[n] + 1]++;
+  float back[2][LANES], forth[2][LANES];
+  UNROLL for (int i = 0; i < 2; i++) {
+    lanes_store(p->ray.back[i], back[i]);
+    lanes_store(p->ray.forth[i], forth[i]);
+  }
+  for (uint n = 0; n < log->count; n++) {
+    const uint ray = log->ray[n];
+    log->hit[n].t = log->hit[n].t * back[0][ray] * back[1][ray] * forth[0][ray] * forth[1][ray];
+    end[ray + 1]++;
+  }
   for (uint i = 0; i < LANES; i++) end[i + 1] += end[i];
   for (uint n = 0; n < log->count; n++) order[end[log->ray[n]]++] = (ushort)n;
   for (uint i = 0, begin = 0; i < count; begin = end[i++]) {
