@@ -69,12 +69,10 @@ typedef struct listed {
   uint32_t of[2 * LANES_MOST], count;
 } listed;
 
-static void attributes_of_listed(flight *f, const cast_uniforms *uniforms, listed *hits) {
-  cast_uniforms some = *uniforms;
-  some.rays = hits->count;
-  some.packet = 0;
+static void run_attributes_of_listed(flight *f, cast_uniforms *uniforms, listed *hits) {
+  uniforms->rays = hits->count;
   f->attributes->kernel.attributes(0, f->rays, f->results, hits->of, f->scene->table, f->scene->blocks, f->skips, NULL,
-                                   some, f->scene->nodes, f->fallback, NULL);
+                                   *uniforms, f->scene->nodes, f->fallback, NULL);
   hits->count = 0;
 }
 
@@ -83,7 +81,9 @@ static void run_attributes_of_lists(flight *f, size_t piece) {
   const uint32_t lanes = f->on->device->info.lane_width, each = f->uniforms.rays_each, first = (uint32_t)piece * each,
                  rest = f->uniforms.rays - first, end = first + (rest < each ? rest : each);
   const hit_list *lists = f->batch != NULL ? batch_lists(f->batch) : NULL;
+  cast_uniforms uniforms = f->uniforms;
   listed hits = {.count = 0};
+  uniforms.packet = 0;
   for (uint32_t n = first; n < end; n++) {
     const uint32_t ray = f->sorted != NULL ? f->sorted[n] : n;
     const hit_list list =
@@ -91,10 +91,10 @@ static void run_attributes_of_lists(flight *f, size_t piece) {
     for (uint32_t k = 0; k < list.count && list.begin != LIST_LOST; k++) {
       hits.of[hits.count] = ray;
       hits.of[lanes + hits.count++] = list.begin + k;
-      if (hits.count == lanes) attributes_of_listed(f, &f->uniforms, &hits);
+      if (hits.count == lanes) run_attributes_of_listed(f, &uniforms, &hits);
     }
   }
-  if (hits.count > 0) attributes_of_listed(f, &f->uniforms, &hits);
+  if (hits.count > 0) run_attributes_of_listed(f, &uniforms, &hits);
 }
 
 static void run_way(flight *f, const way *w, size_t piece) {
