@@ -53,8 +53,8 @@ struct hit_batch {
 hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *, bool in_place);
 void batches_free(hit_batch *);
 const hit_list *batch_lists(const hit_batch *);
-/* Computes found, squares, used and lost; its lists must be there. Returns false where they are impossible: a ray has more than
- * `most` hits, or a list is outside the room. */
+/* Computes found, squares, used and lost; its lists must be there. Returns false where they are impossible: a ray has
+ * more than `most` hits, or a list is outside the room. */
 bool batch_look(hit_batch *, uint64_t most);
 /* Writes the number of hits of each ray to counts[0 .. rays - 1], and updates the known numbers. */
 void batch_count(const hit_batch *, uint64_t *counts, hits_known *);

@@ -8,8 +8,8 @@
 #define SLAB_APART
 #include "attributes.h"
 
-/* The arguments of `wide`. offsets: of closest hits NULL: ray i has result i. Of listed hits LANES numbers of rays, then
- * LANES indices of their hits. */
+/* The arguments of `wide`. offsets: of closest hits NULL: ray i has result i. Of listed hits LANES numbers of rays,
+ * then LANES indices of their hits. */
 KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray *rays, global void *results,
                                                 const global uint *offsets, const global geometry_entry *table,
                                                 BLOCKS_PARAMETERS, const global slab_primitive_id *skips,

@@ -14,7 +14,8 @@
 #define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1)) /* most levels of inner nodes */
 #define INTERLEAVED_NONE 0xFFFFu
 
-/* Whether children are visited in any order: the ray wants all its hits. With a limit of hits the nearest come first. */
+/* Whether children are visited in any order: the ray wants all its hits. With a limit of hits the nearest come first.
+ */
 #define INTERLEAVED_UNORDERED(scene) (BVH_UNORDERED || (SLAB_QUERY == SLAB_ALL && (scene)->cast->most == 0))
 
 /* The stack: children that are still to visit, one node per level. */

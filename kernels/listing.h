@@ -27,7 +27,7 @@ typedef struct listing {
  * say so. walk: the first of their arguments walk of listing_begin; in a wide BVH FIRST_WALK. */
 #ifdef SLAB_NATIVE
 #define LIST_HELD 8 /* hits */
-#define LISTS_HELD(lists) deferred_hit lists_held[SLAB_QUERY == SLAB_ALL ? (lists) * LIST_HELD : 1];
+#define LISTS_HELD(lists) deferred_hit lists_held[SLAB_QUERY == SLAB_ALL ? (lists)*LIST_HELD : 1];
 #define LISTS_GIVEN(walk) , lists_held, walk
 #define FIRST_WALK(lists) (get_global_id(0) * LISTS_MOST)
 /* Of functions that few rays need: each is there once, not wherever a kind's hits are taken. */

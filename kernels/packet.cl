@@ -6,7 +6,8 @@
  * rays accepts. Packets whose rays differ in the signs or the largest axis of their directions are packet fallback:
  * wide.cl casts them. So it does where the rays of a packet have more hits than its log holds (SLAB_ALL).
  *
- * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count, and for all where attributes are deferred.
+ * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count, and for all where attributes are
+ * deferred.
  */
 #define STRIDE 8
 #define SLAB_PACKET
@@ -106,7 +107,7 @@ INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, c
 /* ---- the query ---- */
 
 /* SLAB_ALL: the hits of all rays of a packet, as found. Lists for each ray are made at its end: kept while it traverses
- * they cost a sixth more time (terrain:100000, Zen 5). */
+ * they cost an eighth more time (terrain:100000, Zen 5). */
 #define PACKET_HITS 512
 
 typedef struct packet_log {
@@ -431,6 +432,6 @@ KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *ra
   packet_log log;
   (void)sorted;
   for (; next < end; next += LANES)
-    fallback[next / LANES] = packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last,
-                                         &log, &share);
+    fallback[next / LANES] =
+        packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last, &log, &share);
 }

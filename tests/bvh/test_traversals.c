@@ -303,12 +303,11 @@ static slab_status fill_tower(slab_scene *scene, const void *user) {
     const float z = (float)(i * 31 % FLOORS); /* not in the order of their heights */
     floors[i] = (slab_triangle){{-2, -2, z}, {2, -2, z}, {0, 2, z}};
   }
-  return slab_scene_add_mesh(scene, &(slab_mesh){floors[0].a, 3 * sizeof(float), 3 * FLOORS, NULL, FLOORS}, NULL,
-                             NULL);
+  return slab_scene_add_mesh(scene, &(slab_mesh){floors[0].a, 3 * sizeof(float), 3 * FLOORS, NULL, FLOORS}, NULL, NULL);
 }
 
-/* Down from between two floors. Neighbours have as many hits but for one ray, which has one more or one less. So of some
- * packets a log of any size is full, and of others it lacks one place. */
+/* Down from between two floors. Neighbours have as many hits but for one ray, which has one more or one less. So of
+ * some packets a log of any size is full, and of others it lacks one place. */
 static void rays_of_a_packet_may_have_more_hits_than_its_log_holds(void **state) {
   static slab_ray rays[TOWER_RAYS];
   static slab_primitive_id skip[TOWER_RAYS];
