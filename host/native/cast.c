@@ -224,7 +224,7 @@ static slab_status make_room(flight *f) {
   const uint32_t walks = !f->on->scene->has_bvh ? u->rays : has_traversals(f->on) ? pieces * LISTS_MOST : pieces;
   u->room = room_of(&f->of->known, chunk_room(f->on->device), f->of->count, walks);
   u->at[AT_RESULTS] = (uint32_t)(room_begin(f->of->count) / sizeof(uint32_t));
-  f->batch = batch_create(f->of->first, f->of->count, &u->room, true);
+  f->batch = batch_create(&f->on->device->kept, f->of->first, f->of->count, &u->room, true);
   if (f->batch == NULL) return fail_memory(room_size(f->of->count, &u->room), "hits");
   f->results = f->batch->results;
   return SLAB_OK;
