@@ -222,13 +222,20 @@ INLINE uint list_reserve(volatile global uint *taken, const cast_uniforms *cast,
   return begin;
 }
 
-/* Where the hits of ray i go, of which there are `count`, or NULL where there is no room. */
-INLINE global deferred_hit *listing_place(const cast_arrays *arrays, const cast_uniforms *cast, size_t i, uint count,
-                                          hit_share *share) {
-  global deferred_hit *room = listing_room(arrays->results, cast);
-  if (cast->room.hits == 0) return room + (arrays->offsets + cast->at[AT_OFFSETS])[i];
-  const uint begin = list_reserve((volatile global uint *)arrays->results, cast, i, count, false, share);
-  return begin == LIST_LOST ? 0 : room + begin;
+/* Where the hits of `count` rays from the first on go, one ray's after the other's: an index in the room, or LIST_LOST.
+ * end: the number of hits up to the end of each ray's. Reports the lists. */
+INLINE uint lists_reserve(const cast_arrays *arrays, const cast_uniforms *cast, size_t first, uint count,
+                          const uint *end, hit_share *share) {
+  if (cast->room.hits == 0) return (arrays->offsets + cast->at[AT_OFFSETS])[first];
+  volatile global uint *taken = (volatile global uint *)arrays->results;
+  global hit_list *lists = (global hit_list *)(taken + TAKEN_NUMBERS) + first;
+  const uint hits = end[count - 1], at = hits == 0 ? 0 : share_take(share, taken, hits, cast);
+  for (uint i = 0, begin = 0; i < count; begin = end[i++]) {
+    const uint place = at == LIST_LOST ? LIST_LOST : at + begin;
+    lists[i].begin = end[i] == begin ? 0 : place;
+    lists[i].count = end[i] - begin;
+  }
+  return at;
 }
 
 /* Sorts the collected hits of ray i. Returns where the results go, or NULL where there is no room. */

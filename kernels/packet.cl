@@ -11,12 +11,14 @@
  */
 #define STRIDE 8
 #define SLAB_PACKET
-#define BVH_UNORDERED (SLAB_QUERY == SLAB_COUNT || SLAB_QUERY == SLAB_ALL)
 #include "attributes.h"
 #include "bvh.h"
 #include "listing.h"
 #include "occluder.h"
 #include "packet_interval.h"
+
+/* No hit ends a ray or lowers its limit. */
+#define PACKET_WANTS_ALL (SLAB_QUERY == SLAB_COUNT || SLAB_QUERY == SLAB_ALL)
 
 typedef struct packet {
   prepared_ray ray;
@@ -315,7 +317,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
       more = bvh_down(&path, scene, at, bits, enter, h->limit);
     } else {
       packet_leaf(p, each, h, overlapped, scene, at, meta);
-      if (!BVH_UNORDERED) h->limit = most_live(p, p->limit);
+      if (!PACKET_WANTS_ALL) h->limit = most_live(p, p->limit);
       more = bvh_pop(&path, h->limit);
     }
     if (more) overlapped = packet_overlaps(p, scene->nodes, path.next.place);
@@ -324,35 +326,60 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
 
 /* ---- results out ---- */
 
-/* Writes the lists of SLAB_ALL. order: numbers of the hits in the log, those of each ray together and sorted. */
-INLINE void packet_lists(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
-                         hit_share *share) {
+/* Whether hit a of the log comes after hit b in the list of one ray. It has no branch: most rays have one hit or two.
+ */
+INLINE bool packet_is_after(const packet_log *log, uint a, uint b) {
+  const float t = log->hit[a].t, other = log->hit[b].t;
+  return (log->ray[a] == log->ray[b]) &
+         ((t > other) | ((t == other) & (log->hit[a].global_id > log->hit[b].global_id)));
+}
+
+/* Numbers of the hits in the log, those of each ray together and sorted. end: where those of each ray end. */
+INLINE void packet_order(const packet *p, ushort order[PACKET_HITS], uint end[LANES + 1]) {
   packet_log *log = p->log;
-  uint end[LANES + 1] = {0}; /* of the hits of the rays before each in `order`, so far */
-  ushort order[PACKET_HITS];
   float back[2][LANES], forth[2][LANES];
   UNROLL for (int i = 0; i < 2; i++) {
     lanes_store(p->ray.back[i], back[i]);
     lanes_store(p->ray.forth[i], forth[i]);
   }
+  for (uint i = 0; i <= LANES; i++) end[i] = 0;
   for (uint n = 0; n < log->count; n++) {
     const uint ray = log->ray[n];
-    log->hit[n].t = log->hit[n].t * back[0][ray] * back[1][ray] * forth[0][ray] * forth[1][ray];
+    log->hit[n].t = log->hit[n].t * back[0][ray] * back[1][ray] * forth[0][ray] * forth[1][ray]; /* ray_t_written */
     end[ray + 1]++;
   }
   for (uint i = 0; i < LANES; i++) end[i + 1] += end[i];
   for (uint n = 0; n < log->count; n++) order[end[log->ray[n]]++] = (ushort)n;
-  for (uint i = 0, begin = 0; i < count; begin = end[i++]) {
-    const uint hits = end[i] - begin, listed = scene->cast->most != 0 ? min(hits, scene->cast->most) : hits;
-    for (uint k = begin + 1; k < end[i]; k++) {
-      const ushort n = order[k];
-      uint at = k;
-      for (; at > begin && hit_is_after(log->hit[order[at - 1]], log->hit[n]); at--) order[at] = order[at - 1];
-      order[at] = n;
-    }
-    global deferred_hit *to = listing_place(arrays, scene->cast, first + i, listed, share);
-    for (uint k = 0; k < listed && to != 0; k++) hit_write(&to[k], log->hit[order[begin + k]]);
+  for (uint k = 1; k < log->count; k++) {
+    const ushort n = order[k];
+    uint at = k;
+    for (; at > 0 && packet_is_after(log, order[at - 1], n); at--) order[at] = order[at - 1];
+    order[at] = n;
   }
+}
+
+/* Leaves the first hits of each ray alone, `most` of them. */
+INLINE void packet_cut(uint most, ushort order[PACKET_HITS], uint end[LANES + 1]) {
+  uint to = 0;
+  for (uint i = 0, begin = 0; i < LANES; i++) {
+    const uint last = min(end[i], begin + most), next = end[i];
+    for (uint k = begin; k < last; k++) order[to++] = order[k];
+    begin = next;
+    end[i] = to;
+  }
+}
+
+/* Writes the lists of SLAB_ALL, one after the other. Lanes beyond the last ray have hits too, which come last. */
+INLINE void packet_lists(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
+                         hit_share *share) {
+  const cast_uniforms *cast = scene->cast;
+  uint end[LANES + 1];
+  ushort order[PACKET_HITS];
+  packet_order(p, order, end);
+  if (cast->most != 0) packet_cut(cast->most, order, end);
+  const uint hits = end[count - 1], begin = lists_reserve(arrays, cast, first, count, end, share);
+  global deferred_hit *to = listing_room(arrays->results, cast) + begin;
+  for (uint k = 0; k < hits && begin != LIST_LOST; k++) hit_write(&to[k], p->log->hit[order[k]]);
 }
 
 /* share: as in query_end. */
