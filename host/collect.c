@@ -82,16 +82,72 @@ hit_room room_of(const hits_known *k, size_t bytes, uint32_t rays, uint32_t walk
 /* Rays whose hits one thread places at a time. */
 #define RAYS_A_PIECE 16384
 
-hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *room, bool in_place) {
+size_t batch_bytes(const hit_batch *b) {
+  return room_begin(b->rays) + ((size_t)b->room.walks * b->room.walk + b->used) * sizeof(slab_hit);
+}
+
+static void batch_drop(hit_batch *b) {
+  free(b->results);
+  free(b);
+}
+
+/* A kept batch for so many bytes, or NULL. Others that are kept on the way are dropped: casts are of another size now.
+ */
+static hit_batch *keeper_take(batch_keeper *k, size_t capacity) {
+  for (int i = 0; k != NULL && i < KEPT_BATCHES; i++) {
+    hit_batch *b = atomic_exchange(&k->of[i], NULL);
+    if (b == NULL) continue;
+    atomic_fetch_sub(&k->bytes, b->accessed);
+    if (b->capacity >= capacity && b->capacity / 4 <= capacity) return b;
+    batch_drop(b);
+  }
+  return NULL;
+}
+
+/* False where nothing more is kept. */
+static bool keeper_put(batch_keeper *k, hit_batch *b) {
+  if (k == NULL || atomic_fetch_add(&k->bytes, b->accessed) + b->accessed > KEPT_BYTES) {
+    if (k != NULL) atomic_fetch_sub(&k->bytes, b->accessed);
+    return false;
+  }
+  for (int i = 0; i < KEPT_BATCHES; i++) {
+    hit_batch *none = NULL;
+    if (atomic_compare_exchange_strong(&k->of[i], &none, b)) return true;
+  }
+  atomic_fetch_sub(&k->bytes, b->accessed);
+  return false;
+}
+
+void batch_keeper_end(batch_keeper *k) {
+  for (int i = 0; i < KEPT_BATCHES; i++) {
+    hit_batch *b = atomic_exchange(&k->of[i], NULL);
+    if (b != NULL) batch_drop(b);
+  }
+}
+
+static hit_batch *batch_allocate(size_t capacity) {
   hit_batch *b = malloc(sizeof *b);
   if (b == NULL) return NULL;
-  *b = (hit_batch){.first = first, .rays = rays, .room = *room};
-  b->size = room_begin(rays) + room->hits * sizeof(slab_hit);
-  b->results = bvh_allocate(in_place ? room_size(rays, room) : b->size, 1);
-  if (b->results == NULL) {
-    free(b);
-    return NULL;
-  }
+  *b = (hit_batch){.results = bvh_allocate(capacity, 1), .capacity = capacity};
+  if (b->results != NULL) return b;
+  free(b);
+  return NULL;
+}
+
+hit_batch *batch_create(batch_keeper *keeper, size_t first, uint32_t rays, const hit_room *room, bool in_place) {
+  const size_t size = room_begin(rays) + room->hits * sizeof(slab_hit),
+               capacity = in_place ? room_size(rays, room) : size;
+  hit_batch *b = keeper_take(keeper, capacity);
+  if (b == NULL) b = batch_allocate(capacity);
+  if (b == NULL) return NULL;
+  *b = (hit_batch){.first = first,
+                   .rays = rays,
+                   .room = *room,
+                   .results = b->results,
+                   .size = size,
+                   .capacity = b->capacity,
+                   .accessed = b->accessed,
+                   .keeper = keeper};
   memset(b->results, 0, TAKEN_NUMBERS * sizeof(uint32_t));
   return b;
 }
@@ -99,8 +155,9 @@ hit_batch *batch_create(size_t first, uint32_t rays, const hit_room *room, bool 
 void batches_free(hit_batch *b) {
   while (b != NULL) {
     hit_batch *next = b->next;
-    free(b->results);
-    free(b);
+    const size_t bytes = batch_bytes(b);
+    if (bytes > b->accessed) b->accessed = bytes;
+    if (!keeper_put(b->keeper, b)) batch_drop(b);
     b = next;
   }
 }
@@ -115,17 +172,23 @@ static const slab_hit *batch_hits(const hit_batch *b) {
 
 bool batch_look(hit_batch *b, uint64_t most) {
   const hit_list *lists = batch_lists(b);
+  uint64_t found = 0, squares = 0;
+  uint32_t used = 0;
   for (uint32_t i = 0; i < b->rays; i++) {
     const uint32_t begin = lists[i].begin, count = lists[i].count;
-    b->found += count;
+    found += count;
+    squares += (uint64_t)count * count;
     if (count > most || (count == 0 && begin != 0)) return false;
     if (begin == LIST_LOST) {
       b->lost = true;
       continue;
     }
     if (begin > b->room.hits || count > b->room.hits - begin) return false;
-    if (begin + count > b->used) b->used = begin + count;
+    if (begin + count > used) used = begin + count;
   }
+  b->found = found;
+  b->squares = (double)squares;
+  b->used = used;
   return true;
 }
 
@@ -133,11 +196,8 @@ bool batch_look(hit_batch *b, uint64_t most) {
 static double follow(double known, double seen) { return fmax(seen, known + (seen - known) / 8.0); }
 
 static void hits_note(hits_known *known, const hit_batch *b) {
-  const hit_list *lists = batch_lists(b);
   const double mean = (double)b->found / b->rays;
-  double squares = 0.0;
-  for (uint32_t i = 0; i < b->rays; i++) squares += (lists[i].count - mean) * (lists[i].count - mean);
-  const double deviation = sqrt(squares / b->rays);
+  const double deviation = sqrt(fmax(b->squares / b->rays - mean * mean, 0.0));
   known->mean = follow(known->mean, mean);
   known->deviation = follow(known->deviation, deviation);
   known->rays += b->rays;
@@ -147,10 +207,6 @@ void batch_count(const hit_batch *b, uint64_t *counts, hits_known *known) {
   const hit_list *lists = batch_lists(b);
   for (uint32_t i = 0; i < b->rays; i++) counts[i] = lists[i].count;
   hits_note(known, b);
-}
-
-size_t batch_bytes(const hit_batch *b) {
-  return room_begin(b->rays) + ((size_t)b->room.walks * b->room.walk + b->used) * sizeof(slab_hit);
 }
 
 typedef struct placing {

@@ -57,6 +57,7 @@ slab_status context_add(slab_context *context, const found_device *found, const 
 
 static void device_close(device *d) {
   d->backend->close(d);
+  batch_keeper_end(&d->kept);
   if (!is_inherited(d)) pthread_mutex_destroy(&d->lock); /* else a thread that is not here may hold it */
 }
 

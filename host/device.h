@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/process.h"
+#include "collect.h"
 #include "slabcast.h"
 #include "tuning.h"
 
@@ -25,6 +26,7 @@ typedef struct device {
   pthread_mutex_t lock;     /* guards the two times below, what casts learn, and what the backend says */
   double building;          /* seconds of the last chunk for which kernels had to be built; 0: none yet */
   double casting;           /* seconds of chunks cast since then */
+  batch_keeper kept;        /* memory of listed hits */
 } device;
 
 /* Whether the device was opened before this process was forked. Its driver's objects, locks and threads are then the

@@ -118,8 +118,8 @@ static slab_status count_offsets(cast *c, collection *to, uint64_t *offsets) {
   c->invalid = collecting.invalid;
   if (status == SLAB_OK && to->rays < c->n) status = count_rest(c, to->rays, to->counts);
   if (status != SLAB_OK) return status;
-  offsets[0] = 0;
-  for (size_t i = 0; i < c->n; i++) offsets[i + 1] += offsets[i];
+  uint64_t sum = offsets[0] = 0;
+  for (size_t i = 1; i <= c->n; i++) offsets[i] = sum += offsets[i];
   return SLAB_OK;
 }
 

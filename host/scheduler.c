@@ -203,8 +203,7 @@ static void traversal_choice_open(device_worker *s) {
                                .upper = stats->upper,
                                .compute_units = s->on.device->info.compute_units,
                                .ready = s->on.device->backend->ready,
-                               /* lists of SLAB_ALL in progress lie as the traversal wants them */
-                               .mixes = s->on.device->backend->mixes && c->query != SLAB_ALL};
+                               .mixes = s->on.device->backend->mixes};
   pthread_mutex_lock(&s->on.device->lock);
   s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
   pthread_mutex_unlock(&s->on.device->lock);

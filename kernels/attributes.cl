@@ -1,6 +1,7 @@
-/* Computes deferred attributes: LANES closest hits at once, of rays that were cast one by one or interleaved, and in
- * scenes with instances of packets too. wide.cl leaves t, global primitive id, block and lane of each. Computed in
- * wide.cl, each for one lane, attributes took 60 to 200 ns more (PoCL 3.1, Zen 3).
+/* Computes deferred attributes: LANES hits at once, the closest ones of rays that were cast one by one or interleaved,
+ * and in scenes with instances of packets too, or those that SLAB_ALL has listed. wide.cl and packet.cl leave t, global
+ * primitive id, block and lane of each. Computed in wide.cl, each for one lane, attributes took 60 to 200 ns more (PoCL
+ * 3.1, Zen 3).
  *
  * Built as packet.cl. */
 #define STRIDE 8
@@ -50,7 +51,7 @@ INLINE void paths_of(mask found, word geometry, const scene_view *scene, hit_pat
 /* The attributes of hits in models. A ray that is not in the k-th one is prepared again as it is, which changes none of
  * its numbers but the factors of its t. */
 INLINE void attributes_in_models(const packet_hits *m, word geometry, const scene_view *scene, global slab_hit *out,
-                                 uint count) {
+                                 const global uint *places, uint count) {
   hit_paths paths;
   packet_hits in = *m;
   prepared_ray inner = *m->ray;
@@ -76,21 +77,23 @@ INLINE void attributes_in_models(const packet_hits *m, word geometry, const scen
   const mask found = m->global_id != SLAB_MISS;
   hit.t = found ? ray_final_t(m->ray, m->t) : (real)(INFINITY);
   UNROLL for (int i = 0; i < 3; i++) hit.normal[i] = found ? hit.normal[i] : (real)(0.0f);
-  attributes_write(m, &hit, paths.geometry, out, count);
+  attributes_write(m, &hit, paths.geometry, out, places, count);
 }
 
 #endif
 
-/* The arguments of `wide`. */
+/* The arguments of `wide`. offsets: of closest hits NULL: ray i has result i. Of listed hits LANES numbers of rays,
+ * then LANES indices of their hits. */
 KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray *rays, global void *results,
                                                 const global uint *offsets, const global geometry_entry *table,
                                                 BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                                 volatile global uint *invalid, const cast_uniforms cast,
                                                 NODES_PARAMETERS, const global uchar *left, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
-  const cast_arrays arrays = {.rays = rays, .results = results};
+  const cast_arrays arrays = {.rays = rays, .results = results, .sorted = offsets};
+  const global uint *places = offsets != 0 ? offsets + LANES : 0;
   const size_t first = get_global_id(0) * LANES;
-  (void)offsets, (void)skips, (void)invalid, (void)sorted;
+  (void)skips, (void)invalid, (void)sorted;
   if (first >= cast.rays) return;
 #if !SLAB_INSTANCES
   if (cast.packet != 0 && left[get_global_id(0)] == 0) return; /* packets have computed theirs */
@@ -100,7 +103,7 @@ KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray 
   const uint count = cast.rays - first < LANES ? (uint)(cast.rays - first) : LANES;
   global slab_hit *hits = (global slab_hit *)((global uint *)results + cast.at[AT_RESULTS]);
   real row[8];
-  columns_load((const global float *)hits, 0, first, count, row);
+  columns_load((const global float *)hits, places, first, count, row);
   const word global_id = lanes_as_word(row[DEFERRED_GLOBAL_ID]);
   if (!lanes_any(global_id < SLAB_INVALID)) return;
   const ray_given given = rays_load(&arrays, &cast, first, count);
@@ -109,8 +112,8 @@ KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray 
   const packet_hits m = {&ray, row[DEFERRED_T], global_id < SLAB_INVALID ? global_id : SLAB_MISS,
                          lanes_as_word(row[DEFERRED_WHERE]), lanes_as_word(row[DEFERRED_LANE]) & (BVH_WIDTH - 1)};
 #if SLAB_INSTANCES
-  attributes_in_models(&m, lanes_as_word(row[DEFERRED_GEOMETRY]), &scene, hits + first, count);
+  attributes_in_models(&m, lanes_as_word(row[DEFERRED_GEOMETRY]), &scene, hits + first, places, count);
 #else
-  attributes_of_hits(&m, &scene, hits + first, count);
+  attributes_of_hits(&m, &scene, hits + first, places, count);
 #endif
 }

@@ -56,13 +56,13 @@ INLINE void attributes_of_kind(const uint kind, const packet_hits *m, mask of, c
   hit->v = of ? one.v : hit->v;
 }
 
-/* Writes `count` hits, of each number a row. */
-INLINE void hits_write(real row[8], global slab_hit *out, uint count) {
+/* Writes `count` hits, of each number a row. places: the index of each hit in `out`; NULL: one after the other. */
+INLINE void hits_write(real row[8], global slab_hit *out, const global uint *places, uint count) {
   global float *to = (global float *)out;
   lanes_transpose(row);
   UNROLL for (uint i = 0; i < 8; i++) {
-    if (i < count) vstore8(lanes_low(row[i]), i, to);
-    if (i + 8 < count) vstore8(lanes_high(row[i]), i + 8, to);
+    if (i < count) vstore8(lanes_low(row[i]), ray_number(places, i), to);
+    if (i + 8 < count) vstore8(lanes_high(row[i]), ray_number(places, i + 8), to);
   }
 }
 
@@ -102,19 +102,20 @@ INLINE ray_hit attributes_of(const packet_hits *m, hit_geometry geometry, const 
 }
 
 INLINE void attributes_write(const packet_hits *m, const ray_hit *hit, hit_geometry geometry, global slab_hit *out,
-                             uint count) {
+                             const global uint *places, uint count) {
   const mask found = m->global_id != SLAB_MISS;
   const word reason = reason_of(m->ray), primitive = found ? m->global_id - geometry.global_id_base : reason,
              number = found ? geometry.number : reason;
   real row[8] = {hit->t, hit->normal[0], hit->normal[1],           hit->normal[2],
                  hit->u, hit->v,         lanes_as_real(primitive), lanes_as_real(number)};
-  hits_write(row, out, count);
+  hits_write(row, out, places, count);
 }
 
-INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, global slab_hit *out, uint count) {
+INLINE void attributes_of_hits(const packet_hits *m, const scene_view *scene, global slab_hit *out,
+                               const global uint *places, uint count) {
   const hit_geometry geometry = attributes_geometry(m->global_id, scene->table, scene->cast->geometries);
   const ray_hit hit = attributes_of(m, geometry, scene);
-  attributes_write(m, &hit, geometry, out, count);
+  attributes_write(m, &hit, geometry, out, places, count);
 }
 
 #endif

@@ -4,6 +4,11 @@
 
 #include "scene_memory.h"
 
+/* Not 0: a ray wants all its hits, so that children are visited in any order. */
+#ifndef BVH_UNORDERED
+#define BVH_UNORDERED (SLAB_QUERY == SLAB_COUNT)
+#endif
+
 /* A child of a node, and the t where the ray enters it. */
 typedef struct bvh_visit {
   uint child, meta;
@@ -66,8 +71,8 @@ INLINE bool bvh_before(const bvh_visit *a, const bvh_visit *b) {
   return a->enter < b->enter;
 }
 
-/* The nearest of a node's children in `bits` becomes the next. The others are pushed, the nearest last. Where bits is
- * 0, pops. */
+/* The nearest of a node's children in `bits` becomes the next. The others are pushed, the nearest last. Unordered the
+ * last becomes the next. Where bits is 0, pops. */
 INLINE bool bvh_down(bvh_path *path, const scene_view *scene, uint node, uint bits, const float enter[BVH_WIDTH],
                      float limit) {
   const uint base = path->top;
@@ -75,6 +80,11 @@ INLINE bool bvh_down(bvh_path *path, const scene_view *scene, uint node, uint bi
   bvh_visit nearest = bvh_child(scene, node, lowest_lane(bits), enter);
   for (bits &= bits - 1; bits != 0; bits &= bits - 1) {
     const bvh_visit v = bvh_child(scene, node, lowest_lane(bits), enter);
+    if (BVH_UNORDERED) {
+      path->stack[path->top++] = nearest;
+      nearest = v;
+      continue;
+    }
     const bool nearer = bvh_before(&v, &nearest);
     const bvh_visit later = {nearer ? nearest.child : v.child, nearer ? nearest.meta : v.meta,
                              nearer ? nearest.enter : v.enter, nearer ? nearest.place : v.place};

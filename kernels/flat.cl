@@ -170,12 +170,13 @@ KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                           volatile global uint *invalid, const cast_uniforms cast) {
   const scene_view scene = {.table = table, .blocks = BLOCKS_GIVEN, .cast = &cast};
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
+  const size_t begin = get_global_id(0) * cast.rays_each;
+  LISTS_HELD(SLAB_RAYS)
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(begin)};
 #if SLAB_TILE > 0
   local float2 boxes[SLAB_TILE * TILE_PAIRS];
   local uint largest;
 #endif
-  const size_t begin = get_global_id(0) * cast.rays_each;
   uint n = 0; /* a work-item without rays still helps to fetch tiles */
   while (n < cast.rays_each && begin + n < cast.rays) n++;
   prepared_rays prepared;

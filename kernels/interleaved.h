@@ -14,8 +14,13 @@
 #define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1)) /* most levels of inner nodes */
 #define INTERLEAVED_NONE 0xFFFFu
 
+/* Whether children are visited in any order: the ray wants all its hits. With a limit of hits the nearest come first.
+ */
+#define INTERLEAVED_UNORDERED(scene) (BVH_UNORDERED || (SLAB_QUERY == SLAB_ALL && (scene)->cast->most == 0))
+
 /* The stack: children that are still to visit, one node per level. */
 typedef struct interleaved_stack {
+  uint bits[INTERLEAVED_LEVELS];    /* unordered: these children */
   ushort8 left[INTERLEAVED_LEVELS]; /* rank of each child; the least is visited first; INTERLEAVED_NONE: none */
   uint owner[INTERLEAVED_LEVELS];   /* the node */
 } interleaved_stack;
@@ -82,7 +87,10 @@ INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask o
 /* Pushes the children of a node whose bounds the ray overlaps. */
 INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, uint node, real enter, mask overlapped) {
   const uint top = path->top;
-  path->stack->left[top] = interleaved_ranks(node_at(scene->nodes, node), enter, overlapped);
+  if (INTERLEAVED_UNORDERED(scene))
+    path->stack->bits[top] = lanes_bits(overlapped);
+  else
+    path->stack->left[top] = interleaved_ranks(node_at(scene->nodes, node), enter, overlapped);
   path->stack->owner[top] = node;
   path->top = top + (lanes_any(overlapped) ? 1 : 0);
 }
@@ -93,9 +101,33 @@ constant ushort8 interleaved_taken[BVH_WIDTH] = {
     (ushort8)(0, 0, 0, 0, INTERLEAVED_NONE, 0, 0, 0), (ushort8)(0, 0, 0, 0, 0, INTERLEAVED_NONE, 0, 0),
     (ushort8)(0, 0, 0, 0, 0, 0, INTERLEAVED_NONE, 0), (ushort8)(0, 0, 0, 0, 0, 0, 0, INTERLEAVED_NONE)};
 
+/* A child of a node becomes the next. again: the level has more children. */
+INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, uint level, uint lane, bool again) {
+  const global bvh_node *owner = node_at(scene->nodes, path->stack->owner[level]);
+  path->top = level + (again ? 1 : 0);
+  path->child = owner->child[lane];
+  path->meta = owner->meta[lane];
+  bvh_fetch(scene, path->child, path->meta, INTERLEAVED_FETCHED);
+}
+
+/* Some child on the deepest level becomes the next. */
+INLINE void interleaved_pop_any(interleaved_path *path, const scene_view *scene) {
+  if (path->top == 0) {
+    path->meta = 0;
+    return;
+  }
+  const uint level = path->top - 1, bits = path->stack->bits[level];
+  path->stack->bits[level] = bits & (bits - 1);
+  interleaved_next(path, scene, level, lowest_lane(bits), (bits & (bits - 1)) != 0);
+}
+
 /* The child with the least rank on the deepest level becomes the next, if by its rank it is entered at limit or before.
  * Otherwise the level is dropped. */
 INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, float limit) {
+  if (INTERLEAVED_UNORDERED(scene)) {
+    interleaved_pop_any(path, scene);
+    return;
+  }
   const uint last =
       SLAB_QUERY == SLAB_ANY ? INTERLEAVED_NONE : as_uint(limit) >> 15; /* a limit below 0 drops no child */
   uint level = path->top, least;
@@ -106,14 +138,10 @@ INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, flo
     }
     least = interleaved_least(path->stack->left[--level]);
   } while ((least & 0xFFFFu) > last);
-  const global bvh_node *owner = node_at(scene->nodes, path->stack->owner[level]);
   const uint lane = least >> 16;
   const ushort8 left = path->stack->left[level] | interleaved_taken[lane];
   path->stack->left[level] = left;
-  path->top = level + (interleaved_some(left) ? 1 : 0);
-  path->child = owner->child[lane];
-  path->meta = owner->meta[lane];
-  bvh_fetch(scene, path->child, path->meta, INTERLEAVED_FETCHED);
+  interleaved_next(path, scene, level, lane, interleaved_some(left));
 }
 
 #endif

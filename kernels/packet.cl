@@ -4,26 +4,31 @@
  * and reciprocals that hold all rays of a packet. What passes is tested against every ray. The ends of a product of
  * intervals are products of their ends, and rounding is monotone. So the packet interval accepts all that any of its
  * rays accepts. Packets whose rays differ in the signs or the largest axis of their directions are packet fallback:
- * wide.cl casts them.
+ * wide.cl casts them. So it does where the rays of a packet have more hits than its log holds (SLAB_ALL).
  *
  * In a scene with instances a packet goes into models: each level has a packet of those of its rays that are there.
  *
- * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count. With instances (SLAB_INSTANCES 1) for
- * closest alone, whose attributes are then left to attributes.cl. */
+ * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count, and for all where attributes are
+ * deferred. With instances (SLAB_INSTANCES 1) for closest alone, whose attributes are then left to attributes.cl. */
 #define STRIDE 8
 #define SLAB_PACKET
 #include "attributes.h"
 #include "bvh.h"
 #include "instances.h"
+#include "listing.h"
 #include "occluder.h"
 #include "packet_interval.h"
+
+/* No hit ends a ray or lowers its limit. */
+#define PACKET_WANTS_ALL (SLAB_QUERY == SLAB_COUNT || SLAB_QUERY == SLAB_ALL)
 
 typedef struct packet {
   prepared_ray ray;
   mask live;     /* rays that are not done */
   real t, limit; /* these as in query_state */
   word global_id, where, count, skip;
-  word lane; /* lane of the best hit in its block */
+  word lane;              /* lane of the best hit in its block */
+  struct packet_log *log; /* SLAB_ALL */
 #if SLAB_INSTANCES
   /* The packet in a model is the next element of an array. It has no hits: the first packet, of the scene, has. */
   uint level;
@@ -114,6 +119,27 @@ INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, c
 
 /* ---- the query ---- */
 
+/* SLAB_ALL: the hits of all rays of a packet, as found. Lists for each ray are made at its end: kept while it traverses
+ * they cost an eighth more time (terrain:100000, Zen 5). */
+#define PACKET_HITS 512
+
+typedef struct packet_log {
+  uint count; /* more than PACKET_HITS: some are lost */
+  uint ray[PACKET_HITS];
+  listed_hit hit[PACKET_HITS]; /* t: of the crossing, not yet as it is written */
+} packet_log;
+
+INLINE void packet_note(packet *p, uint ray, float t, uint global_id, uint where, uint lane) {
+  packet_log *log = p->log;
+  const uint at = min(log->count++, PACKET_HITS - 1u);
+  const listed_hit hit = {t, global_id, where, 0, lane};
+  log->ray[at] = ray;
+  log->hit[at] = hit;
+}
+
+/* True where the packet is done: its log is full. */
+INLINE bool packet_is_full(const packet *p) { return SLAB_QUERY == SLAB_ALL && p->log->count > PACKET_HITS; }
+
 #if SLAB_INSTANCES
 /* The entry of a primitive's geometry, in the model that the packet is in. */
 INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id, const scene_view *scene) {
@@ -149,6 +175,13 @@ INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint
   (void)scene;
   if (SLAB_QUERY == SLAB_COUNT) {
     p->count += hit ? (word)(1) : (word)(0);
+    return;
+  }
+  if (SLAB_QUERY == SLAB_ALL) {
+    float each[LANES];
+    lanes_store(crossing, each);
+    for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1)
+      packet_note(p, lowest_lane(bits), each[lowest_lane(bits)], global_id, where, lane);
     return;
   }
   const real t = ray_t_written(&p->ray, crossing);
@@ -447,7 +480,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
   mask overlapped = p->live;
   bool more = true;
   bvh_begin(&path, stack);
-  while (more && lanes_any(p->live)) {
+  while (more && lanes_any(p->live) && !packet_is_full(p)) {
     const uint at = path.next.child, meta = path.next.meta;
     if (!lanes_any(overlapped)) {
       more = bvh_pop(&path, h->limit);
@@ -459,7 +492,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
       more = bvh_down(&path, scene, at, bits, enter, h->limit);
     } else {
       packet_leaf(p, each, h, overlapped, scene, at, meta);
-      h->limit = most_live(p, p->limit);
+      if (!PACKET_WANTS_ALL) h->limit = most_live(p, p->limit);
       more = bvh_pop(&path, h->limit);
     }
     if (more) overlapped = packet_overlaps(p, scene->nodes, path.next.place);
@@ -470,7 +503,65 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
 
 /* ---- results out ---- */
 
-INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count) {
+/* Whether hit a of the log comes after hit b in the list of one ray. It has no branch: most rays have one hit or two.
+ */
+INLINE bool packet_is_after(const packet_log *log, uint a, uint b) {
+  const float t = log->hit[a].t, other = log->hit[b].t;
+  return (log->ray[a] == log->ray[b]) &
+         ((t > other) | ((t == other) & (log->hit[a].global_id > log->hit[b].global_id)));
+}
+
+/* Numbers of the hits in the log, those of each ray together and sorted. end: where those of each ray end. */
+INLINE void packet_order(const packet *p, ushort order[PACKET_HITS], uint end[LANES + 1]) {
+  packet_log *log = p->log;
+  float back[2][LANES], forth[2][LANES];
+  UNROLL for (int i = 0; i < 2; i++) {
+    lanes_store(p->ray.back[i], back[i]);
+    lanes_store(p->ray.forth[i], forth[i]);
+  }
+  for (uint i = 0; i <= LANES; i++) end[i] = 0;
+  for (uint n = 0; n < log->count; n++) {
+    const uint ray = log->ray[n];
+    log->hit[n].t = log->hit[n].t * back[0][ray] * back[1][ray] * forth[0][ray] * forth[1][ray]; /* ray_t_written */
+    end[ray + 1]++;
+  }
+  for (uint i = 0; i < LANES; i++) end[i + 1] += end[i];
+  for (uint n = 0; n < log->count; n++) order[end[log->ray[n]]++] = (ushort)n;
+  for (uint k = 1; k < log->count; k++) {
+    const ushort n = order[k];
+    uint at = k;
+    for (; at > 0 && packet_is_after(log, order[at - 1], n); at--) order[at] = order[at - 1];
+    order[at] = n;
+  }
+}
+
+/* Leaves the first hits of each ray alone, `most` of them. */
+INLINE void packet_cut(uint most, ushort order[PACKET_HITS], uint end[LANES + 1]) {
+  uint to = 0;
+  for (uint i = 0, begin = 0; i < LANES; i++) {
+    const uint last = min(end[i], begin + most), next = end[i];
+    for (uint k = begin; k < last; k++) order[to++] = order[k];
+    begin = next;
+    end[i] = to;
+  }
+}
+
+/* Writes the lists of SLAB_ALL, one after the other. Lanes beyond the last ray have hits too, which come last. */
+INLINE void packet_lists(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
+                         hit_share *share) {
+  const cast_uniforms *cast = scene->cast;
+  uint end[LANES + 1];
+  ushort order[PACKET_HITS];
+  packet_order(p, order, end);
+  if (cast->most != 0) packet_cut(cast->most, order, end);
+  const uint hits = end[count - 1], begin = lists_reserve(arrays, cast, first, count, end, share);
+  global deferred_hit *to = listing_room(arrays->results, cast) + begin;
+  for (uint k = 0; k < hits && begin != LIST_LOST; k++) hit_write(&to[k], p->log->hit[order[k]]);
+}
+
+/* share: as in query_end. */
+INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
+                       hit_share *share) {
   const mask found = p->global_id != SLAB_MISS;
   uint words[LANES];
   float values[LANES];
@@ -485,13 +576,13 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
                  lanes_as_real(found ? p->geometry : none),
                  lanes_as_real(found ? p->global_id : reason),
                  lanes_as_real(found ? p->where : reason)};
-  hits_write(row, (global slab_hit *)results + first, count);
-  (void)scene, (void)words, (void)values;
+  hits_write(row, (global slab_hit *)results + first, 0, count);
+  (void)scene, (void)words, (void)values, (void)share;
   return;
 #endif
   if (SLAB_QUERY == SLAB_CLOSEST) {
     const packet_hits m = {&p->ray, p->t, p->global_id, p->where, p->lane};
-    attributes_of_hits(&m, scene, (global slab_hit *)results + first, count);
+    attributes_of_hits(&m, scene, (global slab_hit *)results + first, 0, count);
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
     lanes_store(found ? p->global_id : reason_of(&p->ray), words);
@@ -500,6 +591,8 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
   } else if (SLAB_QUERY == SLAB_ANY) {
     const uint bits = lanes_bits(found);
     for (uint i = 0; i < count; i++) ((global uchar *)results)[first + i] = bits >> i & 1;
+  } else if (SLAB_QUERY == SLAB_ALL) {
+    packet_lists(p, arrays, scene, first, count, share);
   } else {
     lanes_store(p->count, words);
     for (uint i = 0; i < count; i++) ((global uint *)results)[first + i] = words[i];
@@ -507,7 +600,8 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
 }
 
 /* Casts `count` rays from first on, LANES at most. True where they are packet fallback, left to wide.cl. */
-INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last) {
+INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last,
+                        packet_log *log, hit_share *share) {
   const cast_uniforms *cast = scene->cast;
   const ray_given given = rays_load(arrays, cast, first, count);
 #if SLAB_INSTANCES
@@ -522,13 +616,11 @@ INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size
   uint octant = 0;
   p->live = p->ray.state == RAY_LIVE;
   if (lanes_any(p->live) && !packet_agrees(p, &octant)) return true;
-  if (cast->invalid != 0) {
-    const uint bits = lanes_bits(p->ray.state == RAY_INVALID) & ((1u << count) - 1);
-    if (bits != 0) atomic_add(arrays->invalid + cast->at[AT_INVALID], popcount(bits));
-  }
   p->t = p->limit = p->ray.t_max;
   p->global_id = (word)(SLAB_MISS);
   p->skip = packet_skips(arrays, scene, first, count);
+  p->log = log;
+  if (SLAB_QUERY == SLAB_ALL) log->count = 0;
   if (lanes_any(p->live)) {
     ray_turn(&p->ray, octant);
     packet_occluder(p, last, scene);
@@ -547,9 +639,14 @@ INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size
     packet_outside(p, &each, &h, scene);
     packet_traverse(p, &each, &h, scene);
     packet_remember(p, last, scene);
+    if (packet_is_full(p)) return true;
   }
 #endif
-  packet_end(p, arrays, scene, first, count);
+  if (cast->invalid != 0) {
+    const uint bits = lanes_bits(p->ray.state == RAY_INVALID) & ((1u << count) - 1);
+    if (bits != 0) atomic_add(arrays->invalid + cast->at[AT_INVALID], popcount(bits));
+  }
+  packet_end(p, arrays, scene, first, count, share);
   return false;
 }
 
@@ -565,7 +662,10 @@ KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *ra
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();
+  hit_share share = {0, 0};
+  packet_log log;
   (void)sorted;
   for (; next < end; next += LANES)
-    fallback[next / LANES] = packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last);
+    fallback[next / LANES] =
+        packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last, &log, &share);
 }

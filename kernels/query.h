@@ -11,10 +11,6 @@
 #define BVH_UNIT BLOCK_UNIT /* of a flat scene, which has no BVH */
 #endif
 
-#ifndef SLAB_DEFERRED
-#define SLAB_DEFERRED 0 /* 1: another kernel computes the attributes of closest hits */
-#endif
-
 typedef struct query_state {
   float t, leave; /* of the best crossing so far */
   float limit;    /* largest t at which another crossing can still be as good */
@@ -84,7 +80,7 @@ INLINE bool query_is_better(const query_state *q, float t, const query_crossing 
 INLINE void query_keep(query_state *q, const prepared_ray *ray, const query_crossing *c, float *limit,
                        const cast_uniforms *cast) {
   const float t = ray_t_written(ray, c->t);
-  const listed_hit listed = {t, c->global_id, c->where, c->geometry};
+  const listed_hit listed = {t, c->global_id, c->where, c->geometry, c->lane};
   switch (SLAB_QUERY) {
     case SLAB_ALL:
       if (listing_take(&q->list, listed, cast)) *limit = ray_tie_limit(ray, q->list.hits[0].t);
@@ -272,6 +268,8 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
       interval = interval_of(entry.kind, ray, given, q->t, q->leave, q->global_id - entry.global_id_base, geometry);
     }
     ((global slab_interval *)results)[i] = interval;
+  } else if (SLAB_DEFERRED) {
+    listing_defer(&q->list, share, scene->cast, i);
   } else {
     global hit_entry *hits = listing_end(&q->list, share, scene->cast, i);
     const uint held = hits == 0 ? 0 : min(q->list.count, q->list.capacity);

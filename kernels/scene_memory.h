@@ -124,6 +124,10 @@ typedef struct cast_arrays {
   GLOBAL const slab_primitive_id *skips; /* where cast.skip is 1 */
   volatile GLOBAL uint *invalid;         /* one counter, where cast.invalid is 1 */
   GLOBAL const uint *sorted;             /* the ray numbers in casting order; NULL: the order of the array */
+#ifdef SLAB_NATIVE
+  struct deferred_hit *held; /* SLAB_ALL: where the work-item's lists begin, see listing.h */
+  size_t first_walk;         /* the number of the first of them */
+#endif
 } cast_arrays;
 
 /* A hit whose attributes are computed later. It waits in the place of its slab_hit. A ray without a hit has its
@@ -131,7 +135,7 @@ typedef struct cast_arrays {
 typedef struct deferred_hit {
   float t; /* in the prepared ray's units */
   uint32_t unused_normal[3];
-  uint32_t lane;     /* in its block; not set by SLAB_ALL */
+  uint32_t lane;     /* in its block; set where the attributes are deferred */
   uint32_t geometry; /* its geometry, where the scene has instances */
   uint32_t global_id;
   uint32_t where; /* its block in a BVH, as in query_state */

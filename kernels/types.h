@@ -164,6 +164,11 @@ typedef struct hit_list {
 
 #define LIST_LOST 0xFFFFFFFFu
 
+/* Lists in progress that a work-item of a wide BVH has at most. Where kernels are compiled ahead the traversals of a
+ * launch are mixed, so each work-item has places for so many in the second region, whichever traversal casts its rays.
+ */
+#define LISTS_MOST 16
+
 /* Hits that a work-item reserves at once for its next short lists. It reserves at most as many as it has rays. Without
  * this, each list increments a counter that all work-items share, and cores wait for each other. */
 #define HIT_SHARE 64u

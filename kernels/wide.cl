@@ -118,7 +118,9 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
                                           volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                           const global uchar *fallback, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
+  LISTS_HELD(1)
+  const size_t walk = FIRST_WALK(1);
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(walk)};
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   bvh_visit stack[SLAB_STACK];
@@ -137,7 +139,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
 #endif
     if (cast.packet != 0 && fallback[next / cast.packet] == 0) continue;
     const prepared_ray *ray = prepared_rays_take(&prepared, &arrays, &cast, next, end);
-    traversal_begin(&w, (uint)next, get_global_id(0), ray, &arrays, &scene);
+    traversal_begin(&w, (uint)next, walk, ray, &arrays, &scene);
     traversal_occluder(&w, &last, prepared_kept(ray), &scene);
     traversal_run(&w, &last, ray, &scene, stack);
     traversal_end(&w, ray, &arrays, &scene, &share);
@@ -324,7 +326,9 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
                                                  NODES_PARAMETERS, const global uchar *fallback,
                                                  const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted};
+  LISTS_HELD(SLAB_IN_FLIGHT)
+  const size_t walks = FIRST_WALK(SLAB_IN_FLIGHT);
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted LISTS_GIVEN(walks)};
   const size_t first = get_global_id(0) * cast.rays_each;
   const size_t end = first + cast.rays_each < cast.rays ? first + cast.rays_each : cast.rays;
   in_flight in_flight_rays[SLAB_IN_FLIGHT];
@@ -332,8 +336,7 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
   prepared_rays prepared;
   uint inner[SLAB_IN_FLIGHT], other[SLAB_IN_FLIGHT];
   hit_share share = {0, 0};
-  rays_in_flight f = {
-      in_flight_rays, stacks, &prepared, inner, other, 0, 0, first, end, get_global_id(0) * SLAB_IN_FLIGHT};
+  rays_in_flight f = {in_flight_rays, stacks, &prepared, inner, other, 0, 0, first, end, walks};
   (void)fallback; /* such a cast has no packets */
   in_flight_begin(&f);
   while (f.inners + f.others > 0) {

@@ -418,8 +418,9 @@ SLAB_API slab_status slab_interval_of(slab_scene *, const slab_ray *rays, size_t
  * most that many: the first of all its hits by (t, geometry, primitive), with the same bits.
  *
  * With capacity > 0 hits are listed while they are counted, and are kept in memory of the library's own, about 512 MiB
- * at most, until their places are known. Rays whose hits do not fit there are counted and then cast again. Progress
- * then counts 2 n rays: each ray once when its hits are counted and once when they are listed, mostly both at once. */
+ * at most, until their places are known. A device keeps up to 64 MiB of it for later casts. Rays whose hits do not fit
+ * there are counted and then cast again. Progress then counts 2 n rays: each ray once when its hits are counted and
+ * once when they are listed, mostly both at once. */
 SLAB_API slab_status slab_all(slab_scene *, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
                               uint64_t capacity, uint64_t *required, const slab_cast_options *);
 

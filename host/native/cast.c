@@ -17,6 +17,8 @@
 #define PIECE_UNIT 16u
 /* Few rays are interleaved from this number on: 16 take 0.7 of the time (kitten.obj), two are as fast alone. */
 #define INTERLEAVED_LEAST 3u
+/* Lanes of the widest level. */
+#define LANES_MOST 16
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
@@ -41,6 +43,7 @@ typedef struct flight {
   uint32_t *offsets, *sorted;
   uint8_t *fallback;
   bool interleaved;
+  bool lists; /* attributes are those of listed hits */
   hit_batch *batch;
   uint32_t invalid;
   atomic_uint_fast64_t sampled[CHUNK_SAMPLES][2]; /* nanoseconds: of pieces beside a sample's, and of its own */
@@ -61,6 +64,39 @@ static void run_attributes(void *argument, size_t piece) {
   run_attributes_of(f, piece, f->uniforms);
 }
 
+/* Hits whose attributes are computed at once: the rays, then the places of the hits. */
+typedef struct listed {
+  uint32_t of[2 * LANES_MOST], count;
+} listed;
+
+static void run_attributes_of_listed(flight *f, cast_uniforms *uniforms, listed *hits) {
+  uniforms->rays = hits->count;
+  f->attributes->kernel.attributes(0, f->rays, f->results, hits->of, f->scene->table, f->scene->blocks, f->skips, NULL,
+                                   *uniforms, f->scene->nodes, f->fallback, NULL);
+  hits->count = 0;
+}
+
+/* Those of the hits that a piece has listed, while they and what they need are in the cache. */
+static void run_attributes_of_lists(flight *f, size_t piece) {
+  const uint32_t lanes = f->on->device->info.lane_width, each = f->uniforms.rays_each, first = (uint32_t)piece * each,
+                 rest = f->uniforms.rays - first, end = first + (rest < each ? rest : each);
+  const hit_list *lists = f->batch != NULL ? batch_lists(f->batch) : NULL;
+  cast_uniforms uniforms = f->uniforms;
+  listed hits = {.count = 0};
+  uniforms.packet = 0;
+  for (uint32_t n = first; n < end; n++) {
+    const uint32_t ray = f->sorted != NULL ? f->sorted[n] : n;
+    const hit_list list =
+        lists != NULL ? lists[ray] : (hit_list){f->offsets[ray], f->offsets[ray + 1] - f->offsets[ray]};
+    for (uint32_t k = 0; k < list.count && list.begin != LIST_LOST; k++) {
+      hits.of[hits.count] = ray;
+      hits.of[lanes + hits.count++] = list.begin + k;
+      if (hits.count == lanes) run_attributes_of_listed(f, &uniforms, &hits);
+    }
+  }
+  if (hits.count > 0) run_attributes_of_listed(f, &uniforms, &hits);
+}
+
 static void run_way(flight *f, const way *w, size_t piece) {
   const cast_uniforms *uniforms = &f->uniforms;
   cast_uniforms own;
@@ -75,7 +111,10 @@ static void run_way(flight *f, const way *w, size_t piece) {
   w->cast_rays(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips, &f->invalid,
                *uniforms, f->scene->nodes, f->fallback, f->sorted);
   /* results of sorted rays are scattered over all pieces, so their attributes wait for the last of these */
-  if (f->attributes != NULL && f->sorted == NULL) run_attributes_of(f, piece, *uniforms);
+  if (f->lists && f->attributes != NULL)
+    run_attributes_of_lists(f, piece);
+  else if (f->attributes != NULL && f->sorted == NULL)
+    run_attributes_of(f, piece, *uniforms);
 }
 
 static uint64_t thread_nanoseconds(void) {
@@ -129,7 +168,7 @@ static void run(flight *f, uint32_t threads) {
   const uint32_t each = f->uniforms.rays_each;
   const size_t pieces = ((size_t)f->uniforms.rays + each - 1) / each;
   pool_run(threads, pieces, run_piece, f);
-  if (f->attributes != NULL && f->sorted != NULL) pool_run(threads, pieces, run_attributes, f);
+  if (f->attributes != NULL && f->sorted != NULL && !f->lists) pool_run(threads, pieces, run_attributes, f);
 }
 
 /* ---- before and after them ---- */
@@ -142,14 +181,8 @@ static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleave
   return fair < PIECE_UNIT ? PIECE_UNIT : fair < most ? fair : most;
 }
 
-static const native_variant *variant(const flight *f, native_program program, slab_query asked) {
-  const slab_query query = PROGRAM_QUERY(asked);
-  const native_device *n = f->on->device->opened;
-  const snapshot *scene = f->on->scene;
-  const bool instances = scene->has_instances, triangles = scene->kinds == 1u << SLAB_TRIANGLE;
-  const native_variant *v =
-      triangles ? n->of[program][query][instances ? KINDS_instanced_triangles : KINDS_triangles] : NULL;
-  return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
+static const native_variant *variant(const flight *f, native_program program, slab_query query) {
+  return native_variant_of(f->on, program, query);
 }
 
 static bool goes_in_turns(slab_traversal traversal) {
@@ -158,16 +191,15 @@ static bool goes_in_turns(slab_traversal traversal) {
 
 static way way_of(const flight *f, slab_query query, slab_traversal traversal) {
   const native_variant *wide = variant(f, NATIVE_WIDE, query);
-  const bool packets = traversal == SLAB_TRAVERSAL_PACKETS && packet_rays(f->on, query) != 0;
   return (way){
-      .packet = packets ? variant(f, NATIVE_PACKET, query) : NULL,
+      .packet = traversal == SLAB_TRAVERSAL_PACKETS ? variant(f, NATIVE_PACKET, query) : NULL,
       .cast_rays = goes_in_turns(traversal) && wide->interleaved != NULL ? wide->interleaved : wide->kernel.wide};
 }
 
 static void choose_variants(flight *f, slab_query query) {
   const chunk *of = f->of;
   f->flat = f->compressed = f->attributes = NULL;
-  f->interleaved = false;
+  f->interleaved = f->lists = false;
   f->way_count = 0;
   if (!f->on->scene->has_bvh) {
     f->flat = variant(f, NATIVE_FLAT, query);
@@ -179,7 +211,9 @@ static void choose_variants(flight *f, slab_query query) {
     f->ways[f->way_count++] = way_of(f, query, of->traversal);
     for (int i = 0; i < CHUNK_SAMPLES && of->samples[i].each != 0; i++)
       f->ways[f->way_count++] = way_of(f, query, of->samples[i].traversal);
-    if (ATTRIBUTES_WAIT(f->uniforms.rays)) f->attributes = variant(f, NATIVE_ATTRIBUTES, query);
+    f->lists = query == SLAB_ALL;
+    if (f->lists ? wide->interleaved != NULL : ATTRIBUTES_WAIT(f->uniforms.rays))
+      f->attributes = variant(f, NATIVE_ATTRIBUTES, f->lists ? SLAB_CLOSEST : query);
   }
 }
 
@@ -187,12 +221,10 @@ static void choose_variants(flight *f, slab_query query) {
 static slab_status make_room(flight *f) {
   cast_uniforms *u = &f->uniforms;
   const uint32_t pieces = (u->rays + u->rays_each - 1) / u->rays_each;
-  const uint32_t walks = !f->on->scene->has_bvh ? u->rays
-                         : f->interleaved       ? pieces * f->on->device->tuning->in_flight
-                                                : pieces;
+  const uint32_t walks = !f->on->scene->has_bvh ? u->rays : has_traversals(f->on) ? pieces * LISTS_MOST : pieces;
   u->room = room_of(&f->of->known, chunk_room(f->on->device), f->of->count, walks);
   u->at[AT_RESULTS] = (uint32_t)(room_begin(f->of->count) / sizeof(uint32_t));
-  f->batch = batch_create(f->of->first, f->of->count, &u->room, true);
+  f->batch = batch_create(&f->on->device->kept, f->of->first, f->of->count, &u->room, true);
   if (f->batch == NULL) return fail_memory(room_size(f->of->count, &u->room), "hits");
   f->results = f->batch->results;
   return SLAB_OK;

@@ -144,10 +144,20 @@ static slab_status native_fetch(const device *d, const scene_state *state, slab_
   return SLAB_OK;
 }
 
+const native_variant *native_variant_of(const device_scene *on, native_program program, slab_query asked) {
+  const slab_query query = PROGRAM_QUERY(asked);
+  const native_device *n = on->device->opened;
+  const snapshot *scene = on->scene;
+  const bool instances = scene->has_instances, triangles = scene->kinds == 1u << SLAB_TRIANGLE;
+  const native_variant *v =
+      triangles ? n->of[program][query][instances ? KINDS_instanced_triangles : KINDS_triangles] : NULL;
+  return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
+}
+
 static uint32_t native_traversals(const device_scene *on, slab_query query) {
   uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
   if (!has_traversals(on) || on->device->info.lane_width == 1) return offered;
-  if (packet_rays(on, query) != 0) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
+  if (native_variant_of(on, NATIVE_PACKET, query) != NULL) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
   return on->scene->has_instances ? offered : offered | 1u << SLAB_TRAVERSAL_INTERLEAVED;
 }
 

@@ -84,6 +84,9 @@ typedef struct native_scene {
   const void *nodes; /* NULL: no BVH */
 } native_scene;
 
+/* The variant that casts a query on a scene; NULL: there is none, as of packets for some queries. */
+const native_variant *native_variant_of(const device_scene *, native_program, slab_query);
+
 /* The functions of the backend that cast, see backend.h. */
 slab_status native_begin(const cast *, const device_scene *, chunk *);
 slab_status native_end(const cast *, const device_scene *, chunk *, chunk_outcome *);

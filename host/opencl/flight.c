@@ -90,7 +90,7 @@ static slab_status make_room(const device_scene *on, flight *s) {
   u->room = room_of(&s->of->known, chunk_room(d), s->of->count, launch_in_flight(on, &s->launch));
   u->at[AT_RESULTS] = (uint32_t)(room_begin(s->of->count) / sizeof(uint32_t));
   s->result_bytes = room_size(s->of->count, &u->room);
-  s->batch = batch_create(s->of->first, s->of->count, &u->room, d->in_place);
+  s->batch = batch_create(&on->device->kept, s->of->first, s->of->count, &u->room, d->in_place);
   return s->batch == NULL ? fail_memory(s->result_bytes, "hits") : SLAB_OK;
 }
 

@@ -57,7 +57,7 @@ static void nothing_is_known_of_few_rays(void **state) {
 /* Ray i has i % 4 hits, each list at a different place. */
 static hit_batch *batch_of(void) {
   const hit_room room = {.hits = ROOM, .walks = 1, .walk = 4, .larger = 4};
-  hit_batch *b = batch_create(7, RAYS, &room, true);
+  hit_batch *b = batch_create(NULL, 7, RAYS, &room, true);
   assert_non_null(b);
   hit_list *lists = (hit_list *)(void *)(b->results + TAKEN_NUMBERS * sizeof(uint32_t));
   slab_hit *hits = (slab_hit *)(void *)(b->results + room_begin(RAYS));
@@ -108,11 +108,58 @@ static void lost_hits_are_counted(void **state) {
   batches_free(b);
 }
 
+/* ---- memory that is kept ---- */
+
+static void memory_goes_from_cast_to_cast(void **state) {
+  (void)state;
+  batch_keeper keeper = {0};
+  const hit_room room = {.hits = ROOM, .walks = 1, .walk = 4, .larger = 4}, more = {.hits = 2 * ROOM},
+                 most = {.hits = 50 * ROOM};
+  hit_batch *b = batch_create(&keeper, 0, RAYS, &room, true), *other = batch_create(&keeper, 7, RAYS, &room, true);
+  const unsigned char *memory = b->results;
+  assert_true(other->results != memory);
+  b->lost = true;
+  b->used = ROOM;
+  batches_free(b);
+  assert_true(atomic_load(&keeper.bytes) >= ROOM * sizeof(slab_hit));
+  b = batch_create(&keeper, 3, RAYS - 1, &room, true); /* fits */
+  assert_true(b->results == memory && b->first == 3 && b->rays == RAYS - 1 && !b->lost && b->used == 0);
+  assert_true(atomic_load(&keeper.bytes) == 0);
+  batches_free(b);
+  batches_free(other);
+  b = batch_create(&keeper, 0, RAYS, &more, true); /* more than is there */
+  memset(b->results, 1, room_size(RAYS, &more));
+  batches_free(b);
+  b = batch_create(&keeper, 0, RAYS, &most, true);
+  batches_free(b);
+  b = batch_create(&keeper, 0, RAYS, &room, true); /* far less than is there */
+  assert_true(b->capacity == room_size(RAYS, &room));
+  batches_free(b);
+  batch_keeper_end(&keeper);
+}
+
+static void only_so_much_memory_is_kept(void **state) {
+  (void)state;
+  enum { HITS = 300000, BATCHES = 9 }; /* nine of 9.6 MB are more than 64 MiB */
+  batch_keeper keeper = {0};
+  const hit_room room = {.hits = HITS};
+  hit_batch *b[BATCHES];
+  for (int i = 0; i < BATCHES; i++) {
+    b[i] = batch_create(&keeper, 0, 1, &room, false);
+    assert_non_null(b[i]);
+    b[i]->used = HITS;
+  }
+  for (int i = 0; i < BATCHES; i++) batches_free(b[i]);
+  assert_in_range(atomic_load(&keeper.bytes), KEPT_BYTES / 2, KEPT_BYTES);
+  batch_keeper_end(&keeper);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(room_is_within_the_bytes),         cmocka_unit_test(what_is_taken_stays_below_2_to_32),
       cmocka_unit_test(nothing_is_known_of_few_rays),     cmocka_unit_test(hits_go_where_offsets_say),
       cmocka_unit_test(lists_that_cannot_be_are_refused), cmocka_unit_test(lost_hits_are_counted),
+      cmocka_unit_test(memory_goes_from_cast_to_cast),    cmocka_unit_test(only_so_much_memory_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
