@@ -296,6 +296,30 @@ SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enab
 SLAB_API slab_status slab_scene_remove(slab_scene *, uint32_t geometry);
 /** @} */
 
+/** @name Ids of instances
+ * By the last commit. Any thread may call them, also while another one builds. Both read n entries and write n, which
+ * the caller owns; n may be 0 (arrays may then be NULL). SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT names
+ * the first entry that the scene does not have, and nothing is written then.
+ * @{ */
+/** Most instances that stand in each other. */
+#define SLAB_LEVELS 4
+/** Where a geometry of a hit stands: from the scene through its models, the scene's own instances first. Members of
+ * levels that are not there are 0. */
+typedef struct slab_path {
+  uint32_t geometry;               /**< its id in the last model; where levels is 0, in the scene */
+  uint32_t levels;                 /**< instances that it stands in */
+  uint32_t instances[SLAB_LEVELS]; /**< of each level the id that slab_scene_add_instances gave them */
+  uint32_t index[SLAB_LEVELS];     /**< of each level which of these instances it is */
+} slab_path;
+/** Says where geometries stand whose ids hits have. The primitive of a hit is the same in its model. Of SLAB_MISS and
+ * SLAB_INVALID the path has that geometry and no levels. A geometry that is removed is refused. */
+SLAB_API slab_status slab_scene_paths(const slab_scene *, const uint32_t *geometries, size_t n, slab_path *paths);
+/** The reverse: the ids that geometries have in the scene. An instance takes consecutive ids: with levels 1 and
+ * geometry 0 a path gives its first, and its model's slab_scene_stats how many they are. The geometry may be any of the
+ * last model, one of its instances' too. */
+SLAB_API slab_status slab_scene_path_ids(const slab_scene *, const slab_path *paths, size_t n, uint32_t *geometries);
+/** @} */
+
 /** The build quality of the BVH. FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change; rays take 1.05
  * to 1.5 times as long, so it pays for up to about three rays per primitive. HIGH builds at a quarter of the speed of
  * DEFAULT; rays take 0.9 to 1 of the time. FLAT has no BVH: every primitive is tested. DEFAULT is FLAT below about a

@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "nested.h"
 
-enum { RAYS = 300, ROUNDS = 6, SOME = NESTED_EACH };
+enum { RAYS = 300, ROUNDS = 6, SOME = NESTED_EACH, APART = 10, PLACES = 1 << SLAB_LEVELS };
 
 static void commit(slab_scene *scene, slab_tree tree) {
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
@@ -390,6 +390,126 @@ static void ids_name_instance_and_geometry(void **state) {
   slab_context_destroy(context);
 }
 
+/* A scene with a box of its own far away, and twice a model, APART << level from each other. */
+static slab_scene *two_of(slab_context *context, slab_scene *model, int level) {
+  slab_scene *scene = harness_scene(context);
+  float m[2][12];
+  for (int i = 0; i < 2; i++) memcpy(m[i], identity, sizeof identity);
+  m[1][3] = (float)(APART << level);
+  assert_ok(slab_scene_add_boxes(scene, &(slab_box){{-900, 0, 0}, {-899, 1, 1}}, 1, NULL, NULL));
+  assert_ok(slab_scene_add_instances(scene, model, m[0], 2, NULL, NULL));
+  if (level == SLAB_LEVELS - 1) assert_ok(slab_scene_add_spheres(scene, &(slab_sphere){{0, 99, 0}, 1}, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  slab_scene_destroy(model);
+  return scene;
+}
+
+/* Twice a small model, twice, on as many levels as there may be: 3 geometries, 7, 15, 31, and a sphere after 63. */
+static slab_scene *deep_scene(slab_context *context) {
+  slab_scene *scene = small_model(context);
+  for (int level = 0; level < SLAB_LEVELS; level++) scene = two_of(context, scene, level);
+  return scene;
+}
+
+/* What stands in a place has the indices that lead there, and they lead back to its id. */
+static void paths_name_instances_on_every_level(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = deep_scene(context);
+  for (uint32_t i = 0; i < PLACES; i++)
+    for (uint32_t g = 0; g < 3; g++) {
+      const float x[] = {0.25f, -1.5f, 3.0f}, y[] = {0.25f, -1.5f, 0.1f};
+      const slab_ray ray = {{x[g] + (float)(APART * i), y[g], 9}, 0, {0, 0, -1}, INFINITY};
+      slab_hit hit;
+      slab_path path;
+      uint32_t back = 0;
+      assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
+      assert_ok(slab_scene_paths(scene, &hit.geometry, 1, &path));
+      assert_int_equal(path.levels, SLAB_LEVELS);
+      assert_int_equal(path.geometry, g);
+      for (uint32_t l = 0; l < SLAB_LEVELS; l++) {
+        assert_int_equal(path.instances[l], 1);
+        assert_int_equal(path.index[l], i >> (SLAB_LEVELS - 1 - l) & 1);
+      }
+      assert_ok(slab_scene_path_ids(scene, &path, 1, &back));
+      assert_int_equal(back, hit.geometry);
+    }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+static void paths_of_own_geometries_and_misses_have_no_levels(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = deep_scene(context);
+  const uint32_t ids[] = {0, 63, 1, 32, SLAB_MISS, SLAB_INVALID};
+  enum { N = sizeof ids / sizeof *ids };
+  const slab_path want[N] = {{.geometry = 0},
+                             {.geometry = 63},
+                             {.geometry = 0, .levels = 1, .instances = {1}},
+                             {.geometry = 0, .levels = 1, .instances = {1}, .index = {1}},
+                             {.geometry = SLAB_MISS},
+                             {.geometry = SLAB_INVALID}};
+  slab_path got[N];
+  uint32_t back[N];
+  assert_ok(slab_scene_paths(scene, ids, N, got));
+  assert_memory_equal(got, want, sizeof got);
+  assert_ok(slab_scene_path_ids(scene, got, N, back));
+  assert_memory_equal(back, ids, sizeof back);
+  const slab_path of_instances = {.geometry = 1, .levels = 1, .instances = {1}, .index = {1}};
+  assert_ok(slab_scene_path_ids(scene, &of_instances, 1, back)); /* the first that the model's own instances take */
+  assert_int_equal(back[0], 33);
+  assert_ok(slab_scene_paths(scene, NULL, 0, NULL));
+  assert_ok(slab_scene_path_ids(scene, NULL, 0, NULL));
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+static void bad_paths_are_refused(void **state) {
+  static const struct {
+    slab_path path;
+    const char *says;
+  } bad[] = {{{.geometry = 64}, "path 1 ends at geometry 64: the scene has 64"},
+             {{.geometry = SLAB_MISS, .levels = 1, .instances = {1}}, "the model has 31"},
+             {{.levels = 5, .instances = {1, 1, 1, 1}}, "path 1 has 5 levels, of at most 4"},
+             {{.levels = 1, .instances = {0}}, "geometry 0 of level 0 is no instances"},
+             {{.levels = 1, .instances = {2}}, "geometry 2 of level 0 is no instances"},
+             {{.levels = 1, .instances = {64}}, "geometry 64 of level 0 is no instances"},
+             {{.levels = 2, .instances = {1, 30}}, "geometry 30 of level 1 is no instances"},
+             {{.levels = 2, .instances = {1, 1}, .index = {1, 2}}, "index 2 of level 1: geometry 1 has 2 instances"}};
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = deep_scene(context), *open = harness_scene(context);
+  slab_path both[2] = {{0}, {0}};
+  uint32_t ids[2] = {7, 64};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    both[1] = bad[i].path;
+    assert_status(slab_scene_path_ids(scene, both, 2, ids), SLAB_INVALID_ARGUMENT);
+    assert_mentions(bad[i].says);
+  }
+  assert_int_equal(ids[0], 7);
+  both[0].geometry = 99;
+  assert_status(slab_scene_paths(scene, ids, 2, both), SLAB_INVALID_ARGUMENT);
+  assert_mentions("entry 1 is geometry 64: the scene has 64");
+  assert_int_equal(both[0].geometry, 99);
+  assert_status(slab_scene_paths(NULL, ids, 1, both), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_paths(scene, NULL, 1, both), SLAB_INVALID_ARGUMENT);
+  assert_mentions("geometries is NULL");
+  assert_status(slab_scene_path_ids(scene, NULL, 1, ids), SLAB_INVALID_ARGUMENT);
+  assert_mentions("paths is NULL");
+  assert_status(slab_scene_path_ids(open, both, 1, ids), SLAB_INVALID_STATE);
+  assert_ok(slab_scene_remove(scene, 1));
+  assert_ok(slab_scene_paths(scene, ids, 1, both)); /* the last commit has them */
+  commit(scene, SLAB_TREE_DEFAULT);
+  assert_status(slab_scene_paths(scene, ids, 1, both), SLAB_INVALID_ARGUMENT);
+  assert_mentions("entry 0 is geometry 7, which is removed");
+  assert_ok(slab_scene_paths(scene, (uint32_t[]){63}, 1, both));
+  assert_int_equal(both[0].geometry, 63);
+  slab_scene_destroy(open);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 /* A model may be committed anew at any time. Scenes see it from their own next commit on. */
 static void a_model_is_what_it_was_at_the_commit(void **state) {
   (void)state;
@@ -583,6 +703,9 @@ int main(void) {
       cmocka_unit_test(borders_far_from_a_models_origin_are_hit),
       cmocka_unit_test(exact_transforms_keep_the_models_bits),
       cmocka_unit_test(ids_name_instance_and_geometry),
+      cmocka_unit_test(paths_name_instances_on_every_level),
+      cmocka_unit_test(paths_of_own_geometries_and_misses_have_no_levels),
+      cmocka_unit_test(bad_paths_are_refused),
       cmocka_unit_test(a_model_is_what_it_was_at_the_commit),
       cmocka_unit_test(masks_of_instances_and_of_models_apply),
       cmocka_unit_test(everywhere_begins_with_the_range),

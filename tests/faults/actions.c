@@ -287,6 +287,16 @@ static slab_status run_commit(world *w) {
   return slab_scene_commit(w->scene, &options);
 }
 
+static slab_status run_paths(world *w) {
+  const uint32_t ids[2] = {1, SLAB_MISS};
+  return slab_scene_paths(w->scene, ids, 2, (void *)w->outcome);
+}
+
+static slab_status run_path_ids(world *w) {
+  const slab_path path = {.geometry = 2, .levels = 1, .index = {1}};
+  return slab_scene_path_ids(w->scene, &path, 1, (void *)w->outcome);
+}
+
 static slab_status run_scene_info(world *w) { return slab_scene_info(w->scene, (void *)w->outcome); }
 
 /* ---- casts ----------------------------------------------------------------------- */
@@ -493,6 +503,8 @@ const action actions[] = {
      .fresh = 1,
      .with = {.copy = 1}},
     {.name = "slab_closest, instances", .begin = begin_committed_instances, .run = run_fixed, .may_write = 1},
+    {.name = "slab_scene_paths", .begin = begin_committed_instances, .run = run_paths},
+    {.name = "slab_scene_path_ids", .begin = begin_committed_instances, .run = run_path_ids},
     {.name = "slab_scene_info", .begin = begin_committed, .run = run_scene_info},
     {.name = "slab_scene_pack, tree", .begin = begin_committed, .run = run_pack, .may_write = 1, .with = {IN_A_TREE}},
     {.name = "slab_scene_pack, instances", .begin = begin_committed_instances, .run = run_pack, .may_write = 1},
