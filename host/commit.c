@@ -1,5 +1,7 @@
 /* Commits: what was added, changed and removed becomes a snapshot that casts see, by a refit of the last BVH where that
  * holds it, else by a new one. */
+#include <stdio.h>
+
 #include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -23,7 +25,9 @@ static geometry_entry entry_of(const slab_scene *scene, const snapshot *numbered
 
 /* Takes what a snapshot shares with the scene: values, or instances with their model as it is now. */
 static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
+  static const held_model nothing = {.snapshot = NULL};
   const added_geometry *a = &scene->added[g];
+  const snapshot *last = atomic_load(&scene->committed);
   if (a->values != NULL) {
     s->values[g] = a->values;
     s->values[g]->references++;
@@ -35,7 +39,10 @@ static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
   s->has_instances = true;
   s->groups[g] = a->group;
   s->groups[g]->references++;
-  const slab_status status = model_hold(a->group->model, &s->models[g]);
+  char function[48];
+  snprintf(function, sizeof function, "slab_scene_commit: geometry %u", a->id);
+  const held_model *before = last != NULL && g < last->geometries ? &last->models[g] : &nothing;
+  const slab_status status = model_hold(function, a->group, before, &s->models[g]);
   if (status != SLAB_OK) return status;
   const snapshot *model = s->models[g].snapshot;
   s->shown += s->table[g].count * model->shown;
@@ -45,7 +52,7 @@ static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
                 "slab_scene_commit: the model of geometry %u has %u levels of models by now, of at "
                 "most %u",
                 a->id, model->levels - 1, SCENE_LEVELS - 2);
-  s->values[g] = instances_gates(scene->context, a->group, model);
+  s->values[g] = instances_gates(scene->context, a->group, &s->models[g].measure);
   return s->values[g] != NULL ? SLAB_OK : fail_memory(a->count * BOX_ROWS * sizeof(float), "the gates of instances");
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "context.h"
@@ -14,10 +15,21 @@
 _Static_assert(sizeof(instance_entry) == BLOCK_UNIT * sizeof(float), "an instance takes a BLOCK_UNIT");
 _Static_assert(sizeof(model_entry) == BLOCK_UNIT * sizeof(float), "a model takes a BLOCK_UNIT");
 
+enum { INSTANCES_A_PIECE = 1024 };
+
+/* Whether the host has a wide BVH of a snapshot. */
+static bool has_own_wide(const snapshot *s) {
+  return s->has_bvh && snapshot_layout(s) == SLAB_LAYOUT_WIDE && s->bvh.nodes != NULL;
+}
+
 /* ---- transforms ---- */
 
 #define SKEW_MOST 4096.0 /* of || |A| |B| ||: scaling, then turning has at most 3 */
 #define SCALE_MOST 0x1p60
+
+/* Of two that are numbers. */
+static inline double lesser(double a, double b) { return a < b ? a : b; }
+static inline double greater(double a, double b) { return a > b ? a : b; }
 
 /* The inverse by the adjugate, in double. False where the determinant is 0 or something is not finite. */
 static bool inverse_of(const double a[9], double inverse[9]) {
@@ -43,48 +55,53 @@ static double skew_of(const double a[9], const double b[9]) {
     double row = 0.0;
     for (int j = 0; j < 3; j++)
       for (int k = 0; k < 3; k++) row += fabs(a[3 * i + k]) * fabs(b[3 * k + j]);
-    skew = fmax(skew, row);
+    skew = greater(skew, row);
   }
   return skew;
 }
 
 static double largest_of(const double m[9]) {
   double largest = 0.0;
-  for (int i = 0; i < 9; i++) largest = fmax(largest, fabs(m[i]));
+  for (int i = 0; i < 9; i++) largest = greater(largest, fabs(m[i]));
   return largest;
 }
 
-static const char *transform_refusal(const float t[12], instance_entry *made, double *value) {
+/* A linear map and its inverse. */
+typedef struct linear {
   double a[9], b[9];
+} linear;
+
+/* Why a map is refused; NULL: it is not. */
+static const char *linear_refusal(const linear *m, double *value) {
+  *value = largest_of(m->a);
+  if (*value > SCALE_MOST) return "scales by more than 2^60";
+  *value = largest_of(m->b);
+  if (*value > SCALE_MOST) return "scales by less than 2^-60, inversely";
+  *value = skew_of(m->a, m->b);
+  return *value <= SKEW_MOST ? NULL : "is too skew: |A| |B| beyond 4096";
+}
+
+static const char *transform_refusal(const float t[12], instance_entry *made, double *value) {
+  linear m;
   for (int i = 0; i < 12; i++) {
     *value = t[i];
     if (!is_within(t[i], i % 4 == 3 ? COORDINATE_MAX : FLOAT_MAX)) return "is not finite, or moves beyond 2^60";
   }
   for (int i = 0; i < 3; i++) {
-    for (int j = 0; j < 3; j++) a[3 * i + j] = t[4 * i + j];
+    for (int j = 0; j < 3; j++) m.a[3 * i + j] = t[4 * i + j];
     made->place[i] = t[4 * i + 3];
   }
   *value = 0.0;
-  if (!inverse_of(a, b)) return "is singular: its determinant";
-  *value = largest_of(a);
-  if (*value > SCALE_MOST) return "scales by more than 2^60";
-  *value = largest_of(b);
-  if (*value > SCALE_MOST) return "scales by less than 2^-60, inversely";
-  *value = skew_of(a, b);
-  if (!(*value <= SKEW_MOST)) return "is too skew: |A| |B| beyond 4096";
-  for (int i = 0; i < 9; i++) made->inverse[i] = (float)b[i];
-  return NULL;
+  if (!inverse_of(m.a, m.b)) return "is singular: its determinant";
+  for (int i = 0; i < 9; i++) made->inverse[i] = (float)m.b[i];
+  return linear_refusal(&m, value);
 }
 
-/* n instances without transforms, which retain the model. NULL: memory is short. */
+/* n instances, not filled in, which retain the model. NULL: memory is short. */
 static instance_group *group_create(slab_scene *model, uint32_t geometries, uint32_t n, uint32_t visible) {
-  instance_group *made = calloc(1, sizeof *made + (size_t)n * sizeof *made->instances);
+  instance_group *made = malloc(sizeof *made + (size_t)n * sizeof *made->instances);
   if (made == NULL) return NULL;
-  made->references = 1;
-  made->count = n;
-  made->mask = visible;
-  made->geometries = geometries;
-  made->model = model;
+  *made = (instance_group){.references = 1, .count = n, .mask = visible, .model = model, .geometries = geometries};
   scene_retain(model);
   return made;
 }
@@ -93,19 +110,31 @@ static slab_status fail_group(uint32_t n) {
   return fail_memory(sizeof(instance_group) + (size_t)n * sizeof(instance_entry), "instances");
 }
 
-slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
-                           uint32_t n, uint32_t visible, instance_group **group) {
-  instance_group *made = group_create(model, geometries, n, visible);
-  if (made == NULL) return fail_group(n);
-  for (uint32_t i = 0; i < n; i++) {
+typedef struct transforms_taking {
+  const float *from;
+  instance_group *to;
+  atomic_uint refused; /* the first, or the count */
+} transforms_taking;
+
+static void take_some(void *argument, size_t first, size_t end) {
+  transforms_taking *t = argument;
+  for (size_t i = first; i < end; i++) {
     double value;
-    const char *why = transform_refusal(transforms + 12 * (size_t)i, &made->instances[i], &value);
-    if (why == NULL) continue;
-    instances_release(made);
-    return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, i, why, value);
+    t->to->instances[i] = (instance_entry){.model = 0};
+    if (transform_refusal(t->from + 12 * i, &t->to->instances[i], &value) == NULL) continue;
+    for (unsigned refused = atomic_load(&t->refused); i < refused;)
+      if (atomic_compare_exchange_weak(&t->refused, &refused, (unsigned)i)) break;
+    return;
   }
-  *group = made;
-  return SLAB_OK;
+}
+
+static slab_status take_transforms(const char *function, const float *transforms, instance_group *to) {
+  transforms_taking t = {.from = transforms, .to = to, .refused = to->count};
+  pool_loop(to->model->context->threads, to->count, INSTANCES_A_PIECE, take_some, &t);
+  if (t.refused == to->count) return SLAB_OK;
+  double value;
+  const char *why = transform_refusal(transforms + 12 * (size_t)t.refused, &to->instances[t.refused], &value);
+  return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, t.refused, why, value);
 }
 
 slab_status instances_restore(slab_scene *model, const instance_entry *instances, uint32_t n, uint32_t visible,
@@ -122,52 +151,188 @@ void instances_release(instance_group *g) {
   free(g);
 }
 
+/* ---- transforms in each other ---- */
+
+/* The map of an instance as it is kept. */
+static linear linear_of(const instance_entry *of) {
+  linear m;
+  for (int i = 0; i < 9; i++) m.b[i] = of->inverse[i];
+  if (!inverse_of(m.b, m.a)) m.a[0] = INFINITY;
+  return m;
+}
+
+static void multiply(const double l[9], const double r[9], double product[9]) {
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      product[3 * i + j] = l[3 * i] * r[j] + l[3 * i + 1] * r[3 + j] + l[3 * i + 2] * r[6 + j];
+}
+
+static linear linear_within(const linear *outer, const linear *inner) {
+  linear m;
+  multiply(outer->a, inner->a, m.a);
+  multiply(inner->b, outer->b, m.b);
+  return m;
+}
+
+static double norm_of(const double m[9]) {
+  double most = 0.0;
+  for (int i = 0; i < 3; i++) most = greater(most, fabs(m[3 * i]) + fabs(m[3 * i + 1]) + fabs(m[3 * i + 2]));
+  return most;
+}
+
+/* Norms are submultiplicative: || |A A'| |B' B| || <= ||A|| || |A'| |B'| || ||B||. */
+static transform_reach reach_within(const linear *outer, const transform_reach *inner) {
+  const double a = norm_of(outer->a), b = norm_of(outer->b);
+  return (transform_reach){a * inner->a, b * inner->b, a * inner->skew * b};
+}
+
+static transform_reach farther(transform_reach r, transform_reach q) {
+  return (transform_reach){greater(r.a, q.a), greater(r.b, q.b), greater(r.skew, q.skew)};
+}
+
+static transform_reach reach_of(const snapshot *model) {
+  transform_reach most = {0.0, 0.0, 0.0};
+  for (uint32_t g = 0; g < model->geometries; g++)
+    for (uint32_t i = 0; model->groups[g] != NULL && i < model->groups[g]->count; i++) {
+      const linear m = linear_of(&model->groups[g]->instances[i]);
+      most = farther(most, (transform_reach){norm_of(m.a), norm_of(m.b), skew_of(m.a, m.b)});
+      most = farther(most, reach_within(&m, &model->models[g].measure.reach));
+    }
+  return most;
+}
+
+/* Whether nothing can be refused. There is room for rounding. */
+static bool is_short(transform_reach r) {
+  return r.a < 0.99 * SCALE_MOST && r.b < 0.99 * SCALE_MOST && r.skew < 0.99 * SKEW_MOST;
+}
+
+/* An instance in a model whose map, with those that lead there, is refused. */
+typedef struct refused_product {
+  const char *why; /* NULL: there is none */
+  double value;
+  uint32_t level, geometry, instance;
+} refused_product;
+
+static refused_product refused_in(const snapshot *model, const linear *outer, uint32_t level) {
+  for (uint32_t g = 0; g < model->geometries; g++)
+    for (uint32_t i = 0; model->groups[g] != NULL && i < model->groups[g]->count; i++) {
+      const linear own = linear_of(&model->groups[g]->instances[i]), m = linear_within(outer, &own);
+      refused_product r = {.level = level, .geometry = model->table[g].id, .instance = i};
+      r.why = linear_refusal(&m, &r.value);
+      if (r.why == NULL && !is_short(reach_within(&m, &model->models[g].measure.reach)))
+        r = refused_in(model->models[g].snapshot, &m, level + 1);
+      if (r.why != NULL) return r;
+    }
+  return (refused_product){.why = NULL};
+}
+
+/* reach: the model's. */
+static slab_status check_products(const char *function, slab_status status, const instance_group *group,
+                                  const snapshot *model, const transform_reach *reach) {
+  for (uint32_t i = 0; model->has_instances && i < group->count; i++) {
+    const linear m = linear_of(&group->instances[i]);
+    if (is_short(reach_within(&m, reach))) continue;
+    const refused_product r = refused_in(model, &m, 1);
+    if (r.why != NULL)
+      return fail(status, "%s: transform %u, with that of instance %u of geometry %u, %u %s below, %s (%g)", function,
+                  i, r.instance, r.geometry, r.level, r.level == 1 ? "level" : "levels", r.why, r.value);
+  }
+  return SLAB_OK;
+}
+
+/* ---- what is known of a model ---- */
+
+/* Joins the padded bounds of all that a model shows, none of which stands outside a BVH. */
+static void join_primitives(const snapshot *model, double lower[3], double upper[3]) {
+  float room[ROWS_MOST], low[3], high[3];
+  for (uint32_t g = 0; g < model->geometries; g++) {
+    const slab_shape kind = (slab_shape)model->table[g].kind;
+    for (uint32_t i = 0; !is_hidden(model, g) && i < model->table[g].count; i++) {
+      const float *values = values_at(model->values[g], primitive_rows(kind), i, room);
+      if (values_are_void(model->values[g], kind, values)) continue;
+      primitive_bounds(kind, values, low, high);
+      for (int k = 0; k < 3; k++) {
+        lower[k] = lesser(low[k], lower[k]);
+        upper[k] = greater(high[k], upper[k]);
+      }
+    }
+  }
+}
+
+/* The same of a wide BVH, whose bounds are exact. */
+static void join_root(const bvh_node *root, double lower[3], double upper[3]) {
+  for (int c = 0; c < BVH_WIDTH; c++)
+    for (int k = 0; k < 3 && root->meta[c] != 0; k++) {
+      lower[k] = lesser(root->bounds[k][c], lower[k]);
+      upper[k] = greater(root->bounds[k + 3][c], upper[k]);
+    }
+}
+
+static model_measure measure_model(const snapshot *model) {
+  model_measure m = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, true, {0.0, 0.0, 0.0}};
+  for (uint32_t g = 0; g < model->geometries; g++)
+    m.bounded = m.bounded && (is_hidden(model, g) || model->values[g]->outside == 0);
+  if (m.bounded && has_own_wide(model) && model->tree != SLAB_TREE_FLAT)
+    join_root(model->bvh.nodes, m.lower, m.upper);
+  else if (m.bounded)
+    join_primitives(model, m.lower, m.upper);
+  for (int k = 0; k < 3 && m.lower[0] <= m.upper[0]; k++)
+    m.bounded = m.bounded && isfinite(m.lower[k]) && isfinite(m.upper[k]);
+  if (model->has_instances) m.reach = reach_of(model);
+  return m;
+}
+
 /* ---- models ---- */
 
-slab_status model_hold(slab_scene *model, held_model *held) {
+static slab_status check_with_model(const char *function, const instance_group *group) {
   scene_reading reading;
-  const slab_status status = scene_enter(model, "slab_scene_commit", &reading);
+  slab_status status = scene_enter(group->model, function, &reading);
+  if (status != SLAB_OK) return status;
+  if (reading.scene->has_instances) {
+    const transform_reach reach = reach_of(reading.scene);
+    status = check_products(function, SLAB_INVALID_ARGUMENT, group, reading.scene, &reach);
+  }
+  scene_leave(&reading);
+  return status;
+}
+
+slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
+                           uint32_t n, uint32_t visible, instance_group **group) {
+  instance_group *made = group_create(model, geometries, n, visible);
+  if (made == NULL) return fail_group(n);
+  slab_status status = take_transforms(function, transforms, made);
+  if (status == SLAB_OK) status = check_with_model(function, made);
+  if (status == SLAB_OK)
+    *group = made;
+  else
+    instances_release(made);
+  return status;
+}
+
+slab_status model_hold(const char *function, const instance_group *group, const held_model *last, held_model *held) {
+  scene_reading reading;
+  const slab_status status = scene_enter(group->model, function, &reading);
   if (status != SLAB_OK) return status;
   held->snapshot = (snapshot *)reading.scene;
-  held->scene = model;
+  held->scene = group->model;
   atomic_fetch_add(&held->snapshot->held, 1);
-  scene_retain(model);
+  scene_retain(held->scene);
   scene_leave(&reading);
-  return SLAB_OK;
+  held->measure = last->snapshot == held->snapshot ? last->measure : measure_model(held->snapshot);
+  return check_products(function, SLAB_INVALID_STATE, group, held->snapshot, &held->measure.reach);
 }
 
 void model_drop(held_model *held) {
   if (held->snapshot == NULL) return;
   atomic_fetch_sub(&held->snapshot->held, 1);
   slab_scene_destroy(held->scene);
-  *held = (held_model){NULL, NULL};
+  *held = (held_model){.snapshot = NULL};
 }
 
 /* ---- gates ---- */
 
 /* Of a model that has no finite bounds. It stands outside the BVH. */
 static const float open_gate[BOX_ROWS] = {-INFINITY, -INFINITY, -INFINITY, INFINITY, INFINITY, INFINITY};
-
-/* The union of the padded bounds of all that a model shows. False where something has none, or infinite ones. */
-static bool model_bounds(const snapshot *model, double lower[3], double upper[3]) {
-  float room[ROWS_MOST], low[3], high[3];
-  for (int k = 0; k < 3; k++) lower[k] = INFINITY, upper[k] = -INFINITY;
-  for (uint32_t g = 0; g < model->geometries; g++) {
-    const slab_shape kind = (slab_shape)model->table[g].kind;
-    for (uint32_t i = 0; !is_hidden(model, g) && i < model->table[g].count; i++) {
-      const float *values = values_at(model->values[g], primitive_rows(kind), i, room);
-      if (values_are_void(model->values[g], kind, values)) continue;
-      if (kind == SLAB_PLANE) return false;
-      primitive_bounds(kind, values, low, high);
-      for (int k = 0; k < 3; k++) {
-        lower[k] = fmin(lower[k], low[k]);
-        upper[k] = fmax(upper[k], high[k]);
-        if (!isfinite(low[k]) || !isfinite(high[k])) return false;
-      }
-    }
-  }
-  return true;
-}
 
 static float rounded_down(double x) {
   const float f = (float)x;
@@ -182,43 +347,53 @@ static float rounded_up(double x) {
 /* The bounds under the inverse of B, padded by 2^-19 K max(|A| |corner|). The corner's distance from the model's origin
  * counts, not the size: B (o - place) has an error in proportion to it. */
 static void gate_of(const instance_entry *of, const double lower[3], const double upper[3], float gate[BOX_ROWS]) {
-  double b[9], a[9], corner[3];
-  for (int i = 0; i < 9; i++) b[i] = of->inverse[i];
-  const bool inverts = inverse_of(b, a);
-  const double skew = inverts ? skew_of(a, b) : INFINITY;
-  for (int k = 0; k < 3; k++) corner[k] = fmax(fabs(lower[k]), fabs(upper[k]));
+  double corner[3];
+  const linear m = linear_of(of);
+  const double *a = m.a, skew = skew_of(m.b, m.a);
+  for (int k = 0; k < 3; k++) corner[k] = greater(fabs(lower[k]), fabs(upper[k]));
   for (int i = 0; i < 3; i++) {
     double low = of->place[i], high = of->place[i], reach = 0.0;
     for (int j = 0; j < 3; j++) {
       const double p = a[3 * i + j] * lower[j], q = a[3 * i + j] * upper[j];
-      low += fmin(p, q);
-      high += fmax(p, q);
+      low += lesser(p, q);
+      high += greater(p, q);
       reach += fabs(a[3 * i + j]) * corner[j];
     }
     const double pad = 0x1p-19 * skew * reach;
     gate[i] = rounded_down(low - pad);
     gate[3 + i] = rounded_up(high + pad);
   }
-  bool finite = inverts;
+  bool finite = true;
   for (int i = 0; i < BOX_ROWS; i++) finite = finite && isfinite(gate[i]);
   if (!finite) memcpy(gate, open_gate, sizeof open_gate);
 }
 
-geometry_values *instances_gates(const slab_context *context, const instance_group *group, const snapshot *model) {
-  double lower[3], upper[3];
+typedef struct gates_writing {
+  const instance_group *of;
+  const model_measure *model;
+  float *to;
+} gates_writing;
+
+static void write_gates(void *argument, size_t first, size_t end) {
+  const gates_writing *w = argument;
+  const model_measure *m = w->model;
+  for (size_t i = first; i < end; i++) {
+    float *gate = w->to + i * BOX_ROWS;
+    if (!m->bounded)
+      memcpy(gate, open_gate, sizeof open_gate);
+    else if (m->lower[0] > m->upper[0])
+      primitive_void((slab_shape)SHAPE_INSTANCE, gate);
+    else
+      gate_of(&w->of->instances[i], m->lower, m->upper, gate);
+  }
+}
+
+geometry_values *instances_gates(const slab_context *context, const instance_group *group, const model_measure *model) {
   geometry_values *v = values_create(SHAPE_INSTANCE, group->count, NULL, false);
   if (v == NULL) return NULL;
   v->mask = group->mask;
-  const bool bounded = model_bounds(model, lower, upper);
-  for (uint32_t i = 0; i < group->count; i++) {
-    float *gate = v->values + (size_t)i * BOX_ROWS;
-    if (!bounded)
-      memcpy(gate, open_gate, sizeof open_gate);
-    else if (lower[0] > upper[0])
-      primitive_void((slab_shape)SHAPE_INSTANCE, gate);
-    else
-      gate_of(&group->instances[i], lower, upper, gate);
-  }
+  gates_writing w = {group, model, v->values};
+  pool_loop(context->threads, group->count, INSTANCES_A_PIECE, write_gates, &w);
   values_measure(context, v, (slab_shape)SHAPE_INSTANCE, group->count);
   return v;
 }
@@ -255,7 +430,7 @@ uint32_t instances_stack(uint32_t depth, uint32_t models) { return (7 * depth + 
 
 static slab_status take_model(model_arrays *m) {
   const snapshot *s = m->of;
-  m->built = !s->has_bvh || snapshot_layout(s) != SLAB_LAYOUT_WIDE || s->bvh.nodes == NULL;
+  m->built = !has_own_wide(s);
   if (!m->built) {
     m->tree = s->bvh;
     return SLAB_OK;

@@ -281,8 +281,8 @@ SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, con
  * apply. SLAB_INVALID_STATE where the model, or a geometry that was added to it, is not committed.
  * SLAB_INVALID_ARGUMENT names the model where it is of another context, contains this scene or is on too many levels,
  * the first transform that is not finite, singular, scales by more than 2^60 or less than 2^-60, or is too skew (its
- * matrix A has a norm || |A| |A^-1| || > 4096, of the largest row), and more than 2^32 - 16 ids. The scene then stays
- * as it was. */
+ * matrix A has a norm || |A| |A^-1| || > 4096, of the largest row), by itself or with an instance in the model, and
+ * more than 2^32 - 16 ids. The scene then stays as it was. */
 SLAB_API slab_status slab_scene_add_instances(slab_scene *, slab_scene *model, const float *transforms, uint32_t n,
                                               const slab_geometry_options *options, uint32_t *geometry);
 /** Replaces the transforms of n instances, all that slab_scene_add_instances placed in one call; geometry: what it
@@ -345,7 +345,9 @@ typedef struct slab_build_options {
  * and the changes wait for the next commit. What nothing has changed since is not committed again, unless by
  * SLAB_UPDATE_REBUILD. Options change no answer, only the speed. An array that is larger than one allocation of the
  * device is split over several buffers, at most four for primitives and four for nodes. Where these do not hold it,
- * SLAB_OUT_OF_MEMORY names the bytes needed. Two states of a scene that changes are in memory at once. */
+ * SLAB_OUT_OF_MEMORY names the bytes needed. Two states of a scene that changes are in memory at once.
+ * SLAB_INVALID_STATE where a model has changed so that its instances stand on too many levels, or that a transform with
+ * one of its own would be refused. */
 SLAB_API slab_status slab_scene_commit(slab_scene *, const slab_build_options *);
 
 /** What a scene holds, and what it takes. Primitives are counted as added, dropped ones included. */

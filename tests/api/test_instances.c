@@ -640,6 +640,93 @@ static void bad_transforms_are_refused(void **state) {
   slab_context_destroy(context);
 }
 
+/* Maps that pass by themselves, and not in each other. */
+static const float by_y[12] = {1, 60, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, by_x[12] = {1, 0, 0, 0, 60, 1, 0, 0, 0, 0, 1, 0},
+                   high[12] = {1, 0, 0, 0, 0, 100, 0, 0, 0, 0, 1, 0}, wide[12] = {100, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
+                   large[12] = {0x1p40f, 0, 0, 0, 0, 0x1p40f, 0, 0, 0, 0, 0x1p40f, 0},
+                   tiny[12] = {0x1p-40f, 0, 0, 0, 0, 0x1p-40f, 0, 0, 0, 0, 0x1p-40f, 0};
+
+/* A scene with a model by the identity, and then by this map. */
+static slab_scene *placed_scene(slab_context *context, slab_scene *model, const float map[12]) {
+  slab_scene *scene = harness_scene(context);
+  float m[2][12];
+  memcpy(m[0], identity, sizeof identity);
+  memcpy(m[1], map, sizeof identity);
+  assert_ok(slab_scene_add_instances(scene, model, m[0], 2, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  slab_scene_destroy(model);
+  return scene;
+}
+
+static void transforms_in_each_other_are_refused(void **state) {
+  static const struct {
+    const float *outer, *inner;
+    const char *says; /* NULL: taken */
+  } pairs[] = {{by_y, by_x, "is too skew: |A| |B| beyond 4096 (439321)"},
+               {by_x, by_y, "is too skew"},
+               {wide, by_y, "is too skew: |A| |B| beyond 4096 (12001)"},
+               {large, large, "scales by more than 2^60 (1.20893e+24)"},
+               {tiny, tiny, "scales by less than 2^-60, inversely"},
+               {large, tiny, NULL},
+               {by_y, by_y, NULL},
+               {high, by_y, NULL}};
+  (void)state;
+  slab_context *context = harness_context();
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    for (int between = 0; between < 2; between++) { /* a level whose maps change nothing */
+      slab_scene *model = placed_scene(context, small_model(context), pairs[i].inner), *scene = harness_scene(context);
+      if (between) model = placed_scene(context, model, identity);
+      const slab_status want = pairs[i].says == NULL ? SLAB_OK : SLAB_INVALID_ARGUMENT;
+      float both[2][12];
+      memcpy(both[0], identity, sizeof identity);
+      memcpy(both[1], pairs[i].outer, sizeof identity);
+      assert_status(slab_scene_add_instances(scene, model, both[0], 2, NULL, NULL), want);
+      if (want != SLAB_OK) {
+        assert_mentions(between
+                            ? "slab_scene_add_instances: transform 1, with that of instance 1 of geometry 0, 2 levels"
+                            : "slab_scene_add_instances: transform 1, with that of instance 1 of geometry 0, 1 level");
+        assert_mentions(pairs[i].says);
+        assert_ok(slab_scene_add_instances(scene, model, identity, 1, NULL, NULL));
+        assert_status(slab_scene_update_instances(scene, 0, pairs[i].outer, 1), SLAB_INVALID_ARGUMENT);
+        assert_mentions("slab_scene_update_instances: transform 0, with that of instance 1");
+      }
+      commit(scene, SLAB_TREE_DEFAULT);
+      slab_scene_destroy(scene);
+      slab_scene_destroy(model);
+    }
+  slab_context_destroy(context);
+}
+
+/* A model that has changed is refused by the commits of what it stands in, which answers what it did. */
+static void models_that_bend_further_are_refused(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = placed_scene(context, small_model(context), identity), *scene = harness_scene(context);
+  const slab_ray ray = {{0.25f, 0.25f, 9}, 0, {0, 0, -1}, INFINITY};
+  float both[2][12], t = 0;
+  assert_ok(slab_scene_add_boxes(scene, &(slab_box){{-9, -9, -9}, {-8, -8, -8}}, 1, NULL, NULL));
+  assert_ok(slab_scene_add_instances(scene, model, by_y, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  memcpy(both[0], identity, sizeof identity);
+  memcpy(both[1], by_x, sizeof identity);
+  assert_ok(slab_scene_update_instances(model, 0, both[0], 2));
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_status(slab_scene_commit(scene, NULL), SLAB_INVALID_STATE);
+  assert_mentions(
+      "slab_scene_commit: geometry 1: transform 0, with that of instance 1 of geometry 0, 1 level below, is");
+  slab_ray outside = nested_ray_outside(by_y, ray);
+  assert_ok(slab_distance(scene, &outside, 1, &t, NULL));
+  assert_true(t == 8);
+  assert_ok(slab_scene_update_instances(scene, 1, identity, 1));
+  commit(scene, SLAB_TREE_DEFAULT);
+  outside = nested_ray_outside(by_x, ray);
+  assert_ok(slab_distance(scene, &outside, 1, &t, NULL));
+  assert_true(t == 8);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
 static void bad_models_are_refused(void **state) {
   (void)state;
   slab_context *context = harness_context(), *other = harness_context();
@@ -711,6 +798,8 @@ int main(void) {
       cmocka_unit_test(everywhere_begins_with_the_range),
       cmocka_unit_test(empty_models_are_never_hit),
       cmocka_unit_test(bad_transforms_are_refused),
+      cmocka_unit_test(transforms_in_each_other_are_refused),
+      cmocka_unit_test(models_that_bend_further_are_refused),
       cmocka_unit_test(bad_models_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
