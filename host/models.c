@@ -137,14 +137,6 @@ static slab_status take_transforms(const char *function, const float *transforms
   return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, t.refused, why, value);
 }
 
-slab_status instances_restore(slab_scene *model, const instance_entry *instances, uint32_t n, uint32_t visible,
-                              instance_group **group) {
-  *group = group_create(model, (uint32_t)model->ids, n, visible);
-  if (*group == NULL) return fail_group(n);
-  memcpy((*group)->instances, instances, n * sizeof *instances);
-  return SLAB_OK;
-}
-
 void instances_release(instance_group *g) {
   if (g == NULL || --g->references > 0) return;
   slab_scene_destroy(g->model);
@@ -296,17 +288,29 @@ static slab_status check_with_model(const char *function, const instance_group *
   return status;
 }
 
-slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
-                           uint32_t n, uint32_t visible, instance_group **group) {
-  instance_group *made = group_create(model, geometries, n, visible);
-  if (made == NULL) return fail_group(n);
-  slab_status status = take_transforms(function, transforms, made);
+static slab_status finish_group(const char *function, slab_status status, instance_group *made,
+                                instance_group **group) {
   if (status == SLAB_OK) status = check_with_model(function, made);
   if (status == SLAB_OK)
     *group = made;
   else
     instances_release(made);
   return status;
+}
+
+slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
+                           uint32_t n, uint32_t visible, instance_group **group) {
+  instance_group *made = group_create(model, geometries, n, visible);
+  if (made == NULL) return fail_group(n);
+  return finish_group(function, take_transforms(function, transforms, made), made, group);
+}
+
+slab_status instances_restore(const char *function, slab_scene *model, const instance_entry *instances, uint32_t n,
+                              uint32_t visible, instance_group **group) {
+  instance_group *made = group_create(model, (uint32_t)model->ids, n, visible);
+  if (made == NULL) return fail_group(n);
+  memcpy(made->instances, instances, n * sizeof *instances);
+  return finish_group(function, SLAB_OK, made, group);
 }
 
 slab_status model_hold(const char *function, const instance_group *group, const held_model *last, held_model *held) {

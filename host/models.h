@@ -32,8 +32,8 @@ typedef struct model_measure {
 slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
                            uint32_t n, uint32_t visible, instance_group **);
 /* The same of instances as a group has them, which may lie anywhere in memory. */
-slab_status instances_restore(slab_scene *model, const instance_entry *, uint32_t n, uint32_t visible,
-                              instance_group **);
+slab_status instances_restore(const char *function, slab_scene *model, const instance_entry *, uint32_t n,
+                              uint32_t visible, instance_group **);
 /* Drops a reference; the last one frees. NULL is accepted. */
 void instances_release(instance_group *);
 
