@@ -56,7 +56,15 @@ static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
   return s->values[g] != NULL ? SLAB_OK : fail_memory(a->count * BOX_ROWS * sizeof(float), "the gates of instances");
 }
 
+/* Whether all models of a snapshot are those of the last one. */
+static bool has_models_of(const snapshot *s, const snapshot *last) {
+  bool same = s->geometries == last->geometries;
+  for (uint32_t g = 0; same && g < s->geometries; g++) same = s->models[g].snapshot == last->models[g].snapshot;
+  return same;
+}
+
 slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, snapshot **made) {
+  const snapshot *last = atomic_load(&scene->committed);
   snapshot *s = snapshot_create(scene->context, scene->geometries);
   if (s == NULL) return fail_memory(scene->geometries * sizeof *s->table + sizeof *s, "the geometry table");
   s->geometries = s->entries = scene->geometries;
@@ -73,6 +81,8 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
     snapshot_destroy(s);
     return status;
   }
+  s->model_set = 1;
+  if (last != NULL) s->model_set = last->model_set + !has_models_of(s, last);
   *made = s;
   return SLAB_OK;
 }
@@ -148,11 +158,15 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
   if (status != SLAB_OK) return status;
   s->tree = last->tree;
   s->built_cost = last->built_cost;
+  s->own_nodes = last->own_nodes;
+  s->own_units = last->own_units;
   s->moves = true;
   bvh_layout t = scene->spare;
   scene->spare = (bvh_layout){0};
   status = bvh_layout_refit(s, last, &t, &holds);
-  if (status == SLAB_OK && holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost)) {
+  holds = holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost);
+  if (status == SLAB_OK && holds && s->has_instances) status = instances_append(s, &t);
+  if (status == SLAB_OK && holds) {
     status = snapshot_upload_tree(s, &t);
     if (status == SLAB_OK) *made = s;
   } else {
@@ -168,7 +182,7 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
 /* Whether the last BVH may hold the scene. */
 static bool may_refit(const slab_scene *scene, const slab_build_options *options) {
   const snapshot *last = atomic_load(&scene->committed);
-  return last != NULL && last->has_bvh && !last->has_instances && !scene->grown &&
+  return last != NULL && last->has_bvh && last->tree != SLAB_TREE_FLAT && !scene->grown &&
          options->update != SLAB_UPDATE_REBUILD && options->tree != SLAB_TREE_FLAT;
 }
 

@@ -504,12 +504,17 @@ static void move_models(const whole *to, uint32_t count) {
   }
 }
 
-/* Copies what a model has. One with instances brings its own models along. */
-static void copy_model(const model_arrays *m, const whole *to) {
+/* Copies the BVH of a model. One with instances brings its own models along, here and below. */
+static void copy_arrays(const model_arrays *m, const whole *to) {
+  copy_nodes(&m->tree, to);
+  memcpy(to->blocks + to->unit * BLOCK_UNIT, m->tree.blocks,
+         own_units(m->of, &m->tree) * BLOCK_UNIT * sizeof *to->blocks);
+}
+
+/* Copies what tells of a model, and its instances. */
+static void copy_tables(const model_arrays *m, const whole *to) {
   const snapshot *s = m->of;
   const float *blocks = m->tree.blocks;
-  copy_nodes(&m->tree, to);
-  memcpy(to->blocks + to->unit * BLOCK_UNIT, blocks, own_units(s, &m->tree) * BLOCK_UNIT * sizeof *blocks);
   for (uint32_t e = 0; e < s->entries; e++) {
     geometry_entry *entry = &to->table[to->entry + e];
     *entry = s->table[e];
@@ -546,23 +551,21 @@ static uint32_t write_instances(const assembly *a, const whole *to) {
   return at;
 }
 
-/* The scene's own come first. It is model 0. */
-static void assemble(const assembly *a, whole *to) {
+/* The scene's own are there already. It is model 0. */
+static void assemble(const assembly *a, bool has_models, whole *to) {
   const snapshot *s = a->scene;
-  const bvh_layout *own = a->out;
-  memcpy(to->nodes, own->nodes, own->node_bytes);
-  memcpy(to->blocks, own->blocks, own->floats * sizeof *own->blocks);
   memcpy(to->table, s->table, s->geometries * sizeof *s->table);
   to->models[0] = (model_entry){.entries = s->geometries, .geometries = s->ids};
-  memcpy(to->models[0].outside, own->outside, sizeof own->outside);
-  to->node = node_count(own);
-  to->unit = own->floats / BLOCK_UNIT;
+  memcpy(to->models[0].outside, a->out->outside, sizeof a->out->outside);
+  to->node = s->own_nodes;
+  to->unit = s->own_units;
   to->entry = s->geometries;
   to->instance = write_instances(a, to);
   to->model = 1;
   for (uint32_t i = 0; i < a->count; i++) {
     const model_arrays *m = &a->models[i];
-    copy_model(m, to);
+    if (!has_models) copy_arrays(m, to);
+    copy_tables(m, to);
     to->node += node_count(&m->tree);
     to->unit += own_units(m->of, &m->tree);
     to->entry += m->of->entries;
@@ -571,50 +574,62 @@ static void assemble(const assembly *a, whole *to) {
   }
 }
 
-/* Replaces the arrays of the scene alone by those of the whole. */
-static slab_status replace_arrays(assembly *a) {
-  snapshot *s = a->scene;
-  const size_t units = a->units + a->instances + a->elements;
+/* Makes room for the whole, unless it is there. */
+static slab_status make_room(const assembly *a, size_t units, bvh_layout *out) {
+  const size_t node_bytes = a->nodes * sizeof(bvh_node), floats = units * BLOCK_UNIT;
   if (units > UINT32_MAX || a->nodes > UINT32_MAX - 1)
     return fail(SLAB_OUT_OF_MEMORY, "the scene's models take %zu units of 64 bytes, more than 2^32", units);
-  whole to = {.table = malloc((a->entries + 1) * sizeof *to.table),
-              .nodes = bvh_allocate(a->nodes, sizeof *to.nodes),
-              .blocks = bvh_allocate(units * BLOCK_UNIT + 1, sizeof *to.blocks)};
-  if (to.table == NULL || to.nodes == NULL || to.blocks == NULL) {
-    free(to.table);
-    free(to.nodes);
-    free(to.blocks);
-    return fail_memory(units * BLOCK_UNIT * sizeof *to.blocks + a->nodes * sizeof *to.nodes, "the scene's models");
+  if (out->node_bytes == node_bytes && out->floats == floats) return SLAB_OK;
+  bvh_layout made = *out;
+  made.model_set = 0;
+  made.node_bytes = node_bytes;
+  made.floats = floats;
+  made.nodes = bvh_allocate(node_bytes, 1);
+  made.blocks = bvh_allocate(floats + 1, sizeof *made.blocks);
+  if (made.nodes == NULL || made.blocks == NULL) {
+    layout_free_arrays(&made);
+    return fail_memory(node_bytes + floats * sizeof *made.blocks, "the scene's models");
   }
+  memcpy(made.nodes, out->nodes, a->scene->own_nodes * sizeof(bvh_node));
+  memcpy(made.blocks, out->blocks, a->scene->own_units * BLOCK_UNIT * sizeof *made.blocks);
+  layout_free_arrays(out);
+  *out = made;
+  return SLAB_OK;
+}
+
+static slab_status put_together(assembly *a) {
+  snapshot *s = a->scene;
+  const size_t units = a->units + a->instances + a->elements;
+  whole to = {.table = malloc((a->entries + 1) * sizeof *to.table)};
+  if (to.table == NULL) return fail_memory(a->entries * sizeof *to.table, "the geometry table");
+  const slab_status status = make_room(a, units, a->out);
+  if (status != SLAB_OK) {
+    free(to.table);
+    return status;
+  }
+  to.nodes = a->out->nodes;
+  to.blocks = a->out->blocks;
   to.instances = (instance_entry *)(to.blocks + a->units * BLOCK_UNIT);
   to.models = (model_entry *)(to.instances + a->instances);
-  assemble(a, &to);
+  assemble(a, a->out->model_set == s->model_set, &to);
   free(s->table);
-  layout_free_arrays(a->out);
   s->table = to.table;
   s->entries = (uint32_t)a->entries;
   s->instance_count = (uint32_t)a->instances;
   s->model_count = (uint32_t)a->elements;
   s->uniforms.instances = (uint32_t)a->units;
   s->uniforms.models = (uint32_t)(a->units + a->instances);
-  a->out->nodes = to.nodes;
-  a->out->node_bytes = a->nodes * sizeof *to.nodes;
-  a->out->blocks = to.blocks;
-  a->out->floats = units * BLOCK_UNIT;
+  a->out->model_set = s->model_set;
   return SLAB_OK;
 }
 
 slab_status instances_append(snapshot *s, bvh_layout *out) {
-  assembly a = {.scene = s,
-                .out = out,
-                .nodes = node_count(out),
-                .units = out->floats / BLOCK_UNIT,
-                .entries = s->geometries,
-                .elements = 1};
+  assembly a = {
+      .scene = s, .out = out, .nodes = s->own_nodes, .units = s->own_units, .entries = s->geometries, .elements = 1};
   a.models = calloc(s->geometries + (size_t)1, sizeof *a.models);
   slab_status status =
       a.models == NULL ? fail_memory(s->geometries * sizeof *a.models, "the list of models") : list_models(&a);
-  if (status == SLAB_OK) status = replace_arrays(&a);
+  if (status == SLAB_OK) status = put_together(&a);
   for (uint32_t i = 0; i < a.count; i++)
     if (a.models[i].built) layout_free_arrays(&a.models[i].tree);
   free(a.models);

@@ -202,6 +202,7 @@ PER_PROCESSOR static uint32_t write_kind(refitting *r, uint32_t kind, uint32_t f
   if (kind == (shape)) return write_blocks(r, shape, rows, 1, first, count, g);
   SHAPES(WRITE_KIND)
 #undef WRITE_KIND
+  if (kind == SHAPE_INSTANCE) return write_blocks(r, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, BVH_WIDTH, first, count, g);
   return 0;
 }
 
@@ -242,22 +243,22 @@ static slab_status arrays_of(const snapshot *last, bvh_layout *arrays) {
   arrays->blocks = bvh_allocate(arrays->floats + 1, sizeof *arrays->blocks);
   if (arrays->nodes == NULL || arrays->blocks == NULL)
     return fail_memory(arrays->node_bytes + arrays->floats * sizeof *arrays->blocks, "the tree");
-  return d->backend->fetch(d, &last->states[0], last->context->layout, arrays->node_bytes, arrays->floats,
+  return d->backend->fetch(d, &last->states[0], snapshot_layout(last), arrays->node_bytes, arrays->floats,
                            arrays->nodes, arrays->blocks);
 }
 
 static uint64_t refit_outside(refitting *r, const bvh_layout *t) {
   uint64_t there = 0;
-  for (int k = 0; k < OUTSIDE_KINDS; k++)
+  for (int k = 0; k < OUTSIDE_LISTS; k++)
     there += write_kind(r, outside_kinds[k], t->outside[k].first, t->outside[k].blocks, NULL);
   return there;
 }
 
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
-  const bool compressed = scene->context->layout == SLAB_LAYOUT_COMPRESSED;
+  const slab_layout layout = snapshot_layout(scene);
+  const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
   const wanted w = wanted_of(scene);
-  refitting r = {
-      .scene = scene, .blocks = block_form_of(scene->context->layout), .from = from->blocks, .to = to->blocks};
+  refitting r = {.scene = scene, .blocks = block_form_of(layout), .from = from->blocks, .to = to->blocks};
   const bvh_refit_input input = {.compressed = compressed,
                                  .nodes = from->nodes,
                                  .refitted = to->nodes,
@@ -277,6 +278,7 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
   bvh_layout from, again = *out;
   *out = last->bvh;
   if (again.node_bytes != out->node_bytes || again.floats != out->floats) layout_free_arrays(&again);
+  out->model_set = again.nodes != NULL && again.blocks != NULL ? again.model_set : 0;
   out->nodes = again.nodes != NULL ? again.nodes : bvh_allocate(out->node_bytes, 1);
   out->blocks = again.blocks != NULL ? again.blocks : bvh_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->nodes == NULL || out->blocks == NULL)

@@ -24,6 +24,7 @@ typedef struct bvh_layout {
   bvh_outside outside[OUTSIDE_LISTS];
   uint32_t depth, stack;                            /* stack: entries that a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
+  uint64_t model_set; /* the snapshot's whose models lie behind the scene's own nodes and blocks; 0: of none */
 } bvh_layout;
 
 /* A snapshot on one device: what the backend uploaded, and what casts there have learned. */
@@ -46,6 +47,8 @@ typedef struct snapshot {
   uint32_t ids;                                  /* of geometries that were given */
   uint32_t entries, instance_count, model_count; /* entries: of the table: the geometries', then those of models */
   uint32_t levels;                               /* of models in each other, with the scene */
+  uint64_t model_set;                            /* a number, the last snapshot's where all models are */
+  size_t own_nodes, own_units;                   /* of the BVH: nodes and BLOCK_UNITs that come before the models' */
   bool has_instances;                            /* or had: ids are not the indices of entries */
   struct held_model *models;                     /* of each geometry */
   struct instance_group **groups;                /* of each geometry; NULL: primitives */

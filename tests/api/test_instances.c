@@ -137,6 +137,47 @@ static void instances_change(void **state) {
   slab_context_destroy(context);
 }
 
+/* Casts rays that are compared with the reference alone. */
+static void assert_reference(nested *w) {
+  slab_ray rays[RAYS];
+  answers got = {0};
+  for (int i = 0; i < RAYS; i++) rays[i] = nested_ray(w);
+  expect_cast(w->scenes[NESTED_TOP], rays, RAYS, NULL, &got);
+  answers_free(&got);
+}
+
+/* Instances and their models change between refits. Models come back as they were, and as others of the same size and
+ * of another, so that arrays of older commits may be written again, and may not. */
+static void instances_are_refitted_whatever_their_models_become(void **state) {
+  const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT},
+                           build = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REBUILD};
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  for (int round = 0; round < ROUNDS / 2; round++) {
+    nested w = nested_of(context, &random, round % 2 == 0);
+    slab_scene *top = w.scenes[NESTED_TOP];
+    assert_ok(slab_scene_commit(top, &build));
+    for (int step = 0; step < 12; step++) {
+      const uint32_t group = random_below(&random, 2);
+      nested_transforms(&w.random, w.outer[group]);
+      assert_ok(slab_scene_update_instances(top, w.outer_ids[group], w.outer[group][0], SOME));
+      if (step % 4 == 1) assert_ok(slab_scene_enable(w.scenes[round % 2], 0, step % 8 == 5));
+      if (step % 4 > 0) assert_ok(slab_scene_commit(w.scenes[round % 2], step % 4 == 3 ? &build : &refit));
+      if (step == 8) assert_ok(slab_scene_enable(top, w.outer_ids[0], 0));
+      if (step == 9) assert_ok(slab_scene_enable(top, w.outer_ids[0], 1));
+      assert_ok(slab_scene_commit(w.scenes[2], &refit));
+      assert_ok(slab_scene_commit(top, step == 5 ? &build : &refit));
+      assert_reference(&w);
+    }
+    assert_ok(slab_scene_remove(top, w.outer_ids[round % 2]));
+    assert_ok(slab_scene_commit(top, &refit));
+    assert_reference(&w);
+    nested_end(&w);
+  }
+  slab_context_destroy(context);
+}
+
 enum { TILES = 1500 };
 
 static void tiles_at(slab_box tiles[TILES], float height) {
@@ -146,11 +187,20 @@ static void tiles_at(slab_box tiles[TILES], float height) {
   }
 }
 
-/* A model and the scene that it stands in have trees that are refitted, or would be. */
+static double occupancy_of(const slab_scene *scene) {
+  slab_scene_stats stats;
+  assert_ok(slab_scene_info(scene, &stats));
+  return stats.node_occupancy;
+}
+
+/* A model and the scene that it stands in have trees that are refitted. They keep their shape, which a build of this
+ * quality would not. */
 static void tiles_move_in_a_scene_and_in_its_model(void **state) {
   static slab_box tiles[TILES];
   const float apart[2][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, {0, 2, 0, 3, -2, 0, 0, 5, 0, 0, 2, 30}};
-  const slab_build_options fast = {.tree = SLAB_TREE_FAST}, refit = {.update = SLAB_UPDATE_REFIT};
+  const slab_build_options fast = {.tree = SLAB_TREE_FAST},
+                           refit = {.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT},
+                           high = {.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REBUILD};
   (void)state;
   random_state random = harness_stream(__func__);
   slab_context *context = harness_context();
@@ -161,14 +211,17 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
   assert_ok(slab_scene_add_boxes(scene, tiles, TILES, NULL, NULL));
   assert_ok(slab_scene_add_instances(scene, model, apart[0], 2, NULL, NULL));
   assert_ok(slab_scene_commit(scene, &fast));
+  const double built = occupancy_of(scene);
   for (int step = 0; step < 6; step++) {
     slab_ray rays[RAYS];
     answers got = {0};
     tiles_at(tiles, (float)(step + 1));
     if (step % 3 != 1) assert_ok(slab_scene_update_boxes(model, 0, tiles, TILES));
     if (step % 3 != 2) assert_ok(slab_scene_update_boxes(scene, 0, tiles, TILES));
+    if (step > 3) assert_ok(slab_scene_update_instances(scene, 1, apart[0], 2));
     assert_ok(slab_scene_commit(model, &refit));
     assert_ok(slab_scene_commit(scene, &refit));
+    assert_true(occupancy_of(scene) == built);
     for (int i = 0; i < RAYS; i++)
       rays[i] = (slab_ray){{random_between(&random, 0, 40), random_between(&random, 0, 38), 99},
                            0,
@@ -178,6 +231,8 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
     assert_true(hits_in(&got) > RAYS / 8);
     answers_free(&got);
   }
+  assert_ok(slab_scene_commit(scene, &high));
+  assert_true(occupancy_of(scene) != built);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
   slab_context_destroy(context);
@@ -784,6 +839,7 @@ int main(void) {
       cmocka_unit_test(instances_answer_alike_whatever_their_models_are),
       cmocka_unit_test(instances_answer_on_all_devices),
       cmocka_unit_test(instances_change),
+      cmocka_unit_test(instances_are_refitted_whatever_their_models_become),
       cmocka_unit_test(tiles_move_in_a_scene_and_in_its_model),
       cmocka_unit_test(instances_look_like_copies),
       cmocka_unit_test(crowds_are_counted),
