@@ -90,6 +90,16 @@ static void begin_committed_instances(world *w) {
   assert_ok(slab_scene_commit(w->scene, NULL));
 }
 
+/* New transforms, also for a refit that writes the arrays of an older one again, where the setting says so. */
+static void begin_moved_instances(world *w) {
+  const slab_build_options refit = {.update = SLAB_UPDATE_REFIT};
+  begin_committed_instances(w);
+  for (int i = 0; i <= 2 * w->action->with.again; i++) {
+    if (i > 0) assert_ok(slab_scene_commit(w->scene, &refit));
+    assert_ok(slab_scene_update_instances(w->scene, 0, placed[0], 2));
+  }
+}
+
 /* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, and from RESULTS_AT on the results. */
 static void begin_batch(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree};
@@ -502,6 +512,16 @@ const action actions[] = {
      .run = run_commit,
      .fresh = 1,
      .with = {.copy = 1}},
+    {.name = "slab_scene_commit, instances, refitted",
+     .begin = begin_moved_instances,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.update = SLAB_UPDATE_REFIT}},
+    {.name = "slab_scene_commit, instances, refitted again",
+     .begin = begin_moved_instances,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.update = SLAB_UPDATE_REFIT, .again = 1}},
     {.name = "slab_closest, instances", .begin = begin_committed_instances, .run = run_fixed, .may_write = 1},
     {.name = "slab_scene_paths", .begin = begin_committed_instances, .run = run_paths},
     {.name = "slab_scene_path_ids", .begin = begin_committed_instances, .run = run_path_ids},
