@@ -83,6 +83,7 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
   }
   s->model_set = 1;
   if (last != NULL) s->model_set = last->model_set + !has_models_of(s, last);
+  if (last != NULL) s->build = last->build + (numbered == NULL);
   *made = s;
   return SLAB_OK;
 }
@@ -156,6 +157,10 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
   bool holds = false;
   slab_status status = scene_snapshot(scene, last, &s);
   if (status != SLAB_OK) return status;
+  if (s->has_instances != last->has_instances) { /* what casts on others knows no leaves of instances */
+    snapshot_destroy(s);
+    return SLAB_OK;
+  }
   s->tree = last->tree;
   s->built_cost = last->built_cost;
   s->own_nodes = last->own_nodes;

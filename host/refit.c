@@ -24,7 +24,7 @@
 typedef struct refitting {
   const snapshot *scene;
   block_form blocks;
-  const float *from; /* the blocks of the last commit, for their global primitive ids */
+  const float *from; /* the blocks of the last commit, for their global primitive ids, or those to be written */
   float *to;
   atomic_bool misplaced; /* some primitive is in the BVH and would stand outside it, or the reverse */
 } refitting;
@@ -190,7 +190,7 @@ ALWAYS_INLINE uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows
     uint32_t ids[BVH_WIDTH];
     memcpy(ids, r->from + at + used, width * sizeof *ids);
     there += (uint32_t)__builtin_popcount(write_block(r, kind, rows, width, ids, &geometry, r->to + at, g));
-    memcpy(r->to + at + used, r->from + at + used, (floats - used) * sizeof *r->to);
+    if (r->from != r->to) memcpy(r->to + at + used, r->from + at + used, (floats - used) * sizeof *r->to);
   }
   return there;
 }
@@ -278,11 +278,13 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
   bvh_layout from, again = *out;
   *out = last->bvh;
   if (again.node_bytes != out->node_bytes || again.floats != out->floats) layout_free_arrays(&again);
+  out->build = scene->build;
   out->model_set = again.nodes != NULL && again.blocks != NULL ? again.model_set : 0;
   out->nodes = again.nodes != NULL ? again.nodes : bvh_allocate(out->node_bytes, 1);
   out->blocks = again.blocks != NULL ? again.blocks : bvh_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->nodes == NULL || out->blocks == NULL)
     return fail_memory(out->node_bytes + out->floats * sizeof *out->blocks, "the tree");
+  if (again.nodes != NULL && again.blocks != NULL && again.build == last->build) return refit(scene, out, out, holds);
   slab_status status = arrays_of(last, &from);
   if (status == SLAB_OK) status = refit(scene, &from, out, holds);
   if (from.nodes != last->bvh.nodes) free(from.nodes);

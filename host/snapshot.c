@@ -186,6 +186,7 @@ static slab_status upload_built(snapshot *scene) {
   }
   if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(&t);
   scene->built_cost = t.sah_cost;
+  t.build = scene->build;
   if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
   layout_free_arrays(&t);
   return status;

@@ -24,6 +24,7 @@ typedef struct bvh_layout {
   bvh_outside outside[OUTSIDE_LISTS];
   uint32_t depth, stack;                            /* stack: entries that a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
+  uint64_t build;     /* the snapshot's that has their nodes' children and their blocks' ids */
   uint64_t model_set; /* the snapshot's whose models lie behind the scene's own nodes and blocks; 0: of none */
 } bvh_layout;
 
@@ -55,6 +56,7 @@ typedef struct snapshot {
   atomic_uint held;                              /* by snapshots that have this one as a model */
   scene_state *states;                           /* one per device of the context */
   bool moves;             /* the host keeps the BVH for the next refit, although no device uses it in place */
+  uint64_t build;         /* a number, the last snapshot's where this one is a refit of it */
   bool has_bvh;           /* else all primitives are tested */
   slab_tree tree;         /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
   bvh_layout bvh;         /* nodes and blocks are NULL where devices have copies and the host has none */

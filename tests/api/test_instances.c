@@ -1,6 +1,7 @@
 /* Instances: whatever stands in whatever, the answers are those of the CPU reference, bit by bit, and the same for
  * every quality of every BVH; transforms that are exact keep a model's own bits; what is refused changes nothing. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
@@ -175,6 +176,41 @@ static void instances_are_refitted_whatever_their_models_become(void **state) {
     assert_reference(&w);
     nested_end(&w);
   }
+  slab_context_destroy(context);
+}
+
+/* An instance that takes one id leaves a scene as those are that never had any: no kernel for them knows its leaves. */
+static void the_last_instance_is_removed(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
+  const slab_box box = {{0, 0, 0}, {1, 1, 1}};
+  const slab_ray ray = {{0.5f, 0.5f, 9}, 0, {0, 0, -1}, INFINITY};
+  float t = 0;
+  size_t size = 0;
+  slab_scene *copy = NULL;
+  assert_ok(slab_scene_add_boxes(model, &box, 1, NULL, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_add_boxes(scene, &box, 1, NULL, NULL));
+  assert_ok(slab_scene_add_instances(scene, model, (float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 4, 0}, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_FAST);
+  assert_ok(slab_distance(scene, &ray, 1, &t, NULL));
+  assert_true(t == 5);
+  assert_ok(slab_scene_remove(scene, 1));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT}));
+  assert_ok(slab_distance(scene, &ray, 1, &t, NULL));
+  assert_true(t == 8);
+  assert_ok(slab_scene_pack(scene, NULL, 0, &size));
+  void *bytes = malloc(size);
+  assert_non_null(bytes);
+  assert_ok(slab_scene_pack(scene, bytes, size, &size));
+  assert_ok(slab_scene_unpack(context, bytes, size, &copy));
+  assert_ok(slab_distance(copy, &ray, 1, &t, NULL));
+  assert_true(t == 8);
+  free(bytes);
+  slab_scene_destroy(copy);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
   slab_context_destroy(context);
 }
 
@@ -840,6 +876,7 @@ int main(void) {
       cmocka_unit_test(instances_answer_on_all_devices),
       cmocka_unit_test(instances_change),
       cmocka_unit_test(instances_are_refitted_whatever_their_models_become),
+      cmocka_unit_test(the_last_instance_is_removed),
       cmocka_unit_test(tiles_move_in_a_scene_and_in_its_model),
       cmocka_unit_test(instances_look_like_copies),
       cmocka_unit_test(crowds_are_counted),
