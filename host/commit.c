@@ -1,5 +1,7 @@
 /* Commits: what was added, changed and removed becomes a snapshot that casts see, by a refit of the last BVH where that
  * holds it, else by a new one. */
+#include <stdio.h>
+
 #include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -23,7 +25,9 @@ static geometry_entry entry_of(const slab_scene *scene, const snapshot *numbered
 
 /* Takes what a snapshot shares with the scene: values, or instances with their model as it is now. */
 static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
+  static const held_model nothing = {.snapshot = NULL};
   const added_geometry *a = &scene->added[g];
+  const snapshot *last = atomic_load(&scene->committed);
   if (a->values != NULL) {
     s->values[g] = a->values;
     s->values[g]->references++;
@@ -35,7 +39,10 @@ static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
   s->has_instances = true;
   s->groups[g] = a->group;
   s->groups[g]->references++;
-  const slab_status status = model_hold(a->group->model, &s->models[g]);
+  char function[48];
+  snprintf(function, sizeof function, "slab_scene_commit: geometry %u", a->id);
+  const held_model *before = last != NULL && g < last->geometries ? &last->models[g] : &nothing;
+  const slab_status status = model_hold(function, a->group, before, &s->models[g]);
   if (status != SLAB_OK) return status;
   const snapshot *model = s->models[g].snapshot;
   s->shown += s->table[g].count * model->shown;
@@ -45,11 +52,19 @@ static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
                 "slab_scene_commit: the model of geometry %u has %u levels of models by now, of at "
                 "most %u",
                 a->id, model->levels - 1, SCENE_LEVELS - 2);
-  s->values[g] = instances_gates(scene->context, a->group, model);
+  s->values[g] = instances_gates(scene->context, a->group, &s->models[g].measure);
   return s->values[g] != NULL ? SLAB_OK : fail_memory(a->count * BOX_ROWS * sizeof(float), "the gates of instances");
 }
 
+/* Whether all models of a snapshot are those of the last one. */
+static bool has_models_of(const snapshot *s, const snapshot *last) {
+  bool same = s->geometries == last->geometries;
+  for (uint32_t g = 0; same && g < s->geometries; g++) same = s->models[g].snapshot == last->models[g].snapshot;
+  return same;
+}
+
 slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, snapshot **made) {
+  const snapshot *last = atomic_load(&scene->committed);
   snapshot *s = snapshot_create(scene->context, scene->geometries);
   if (s == NULL) return fail_memory(scene->geometries * sizeof *s->table + sizeof *s, "the geometry table");
   s->geometries = s->entries = scene->geometries;
@@ -66,6 +81,9 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
     snapshot_destroy(s);
     return status;
   }
+  s->model_set = 1;
+  if (last != NULL) s->model_set = last->model_set + !has_models_of(s, last);
+  if (last != NULL) s->build = last->build + (numbered == NULL);
   *made = s;
   return SLAB_OK;
 }
@@ -139,13 +157,21 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
   bool holds = false;
   slab_status status = scene_snapshot(scene, last, &s);
   if (status != SLAB_OK) return status;
+  if (s->has_instances != last->has_instances) { /* what casts on others knows no leaves of instances */
+    snapshot_destroy(s);
+    return SLAB_OK;
+  }
   s->tree = last->tree;
   s->built_cost = last->built_cost;
+  s->own_nodes = last->own_nodes;
+  s->own_units = last->own_units;
   s->moves = true;
   bvh_layout t = scene->spare;
   scene->spare = (bvh_layout){0};
   status = bvh_layout_refit(s, last, &t, &holds);
-  if (status == SLAB_OK && holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost)) {
+  holds = holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost);
+  if (status == SLAB_OK && holds && s->has_instances) status = instances_append(s, &t);
+  if (status == SLAB_OK && holds) {
     status = snapshot_upload_tree(s, &t);
     if (status == SLAB_OK) *made = s;
   } else {
@@ -161,7 +187,7 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
 /* Whether the last BVH may hold the scene. */
 static bool may_refit(const slab_scene *scene, const slab_build_options *options) {
   const snapshot *last = atomic_load(&scene->committed);
-  return last != NULL && last->has_bvh && !last->has_instances && !scene->grown &&
+  return last != NULL && last->has_bvh && last->tree != SLAB_TREE_FLAT && !scene->grown &&
          options->update != SLAB_UPDATE_REBUILD && options->tree != SLAB_TREE_FLAT;
 }
 

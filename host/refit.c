@@ -24,7 +24,7 @@
 typedef struct refitting {
   const snapshot *scene;
   block_form blocks;
-  const float *from; /* the blocks of the last commit, for their global primitive ids */
+  const float *from; /* the blocks of the last commit, for their global primitive ids, or those to be written */
   float *to;
   atomic_bool misplaced; /* some primitive is in the BVH and would stand outside it, or the reverse */
 } refitting;
@@ -190,7 +190,7 @@ ALWAYS_INLINE uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows
     uint32_t ids[BVH_WIDTH];
     memcpy(ids, r->from + at + used, width * sizeof *ids);
     there += (uint32_t)__builtin_popcount(write_block(r, kind, rows, width, ids, &geometry, r->to + at, g));
-    memcpy(r->to + at + used, r->from + at + used, (floats - used) * sizeof *r->to);
+    if (r->from != r->to) memcpy(r->to + at + used, r->from + at + used, (floats - used) * sizeof *r->to);
   }
   return there;
 }
@@ -202,6 +202,7 @@ PER_PROCESSOR static uint32_t write_kind(refitting *r, uint32_t kind, uint32_t f
   if (kind == (shape)) return write_blocks(r, shape, rows, 1, first, count, g);
   SHAPES(WRITE_KIND)
 #undef WRITE_KIND
+  if (kind == SHAPE_INSTANCE) return write_blocks(r, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, BVH_WIDTH, first, count, g);
   return 0;
 }
 
@@ -242,22 +243,22 @@ static slab_status arrays_of(const snapshot *last, bvh_layout *arrays) {
   arrays->blocks = bvh_allocate(arrays->floats + 1, sizeof *arrays->blocks);
   if (arrays->nodes == NULL || arrays->blocks == NULL)
     return fail_memory(arrays->node_bytes + arrays->floats * sizeof *arrays->blocks, "the tree");
-  return d->backend->fetch(d, &last->states[0], last->context->layout, arrays->node_bytes, arrays->floats,
+  return d->backend->fetch(d, &last->states[0], snapshot_layout(last), arrays->node_bytes, arrays->floats,
                            arrays->nodes, arrays->blocks);
 }
 
 static uint64_t refit_outside(refitting *r, const bvh_layout *t) {
   uint64_t there = 0;
-  for (int k = 0; k < OUTSIDE_KINDS; k++)
+  for (int k = 0; k < OUTSIDE_LISTS; k++)
     there += write_kind(r, outside_kinds[k], t->outside[k].first, t->outside[k].blocks, NULL);
   return there;
 }
 
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
-  const bool compressed = scene->context->layout == SLAB_LAYOUT_COMPRESSED;
+  const slab_layout layout = snapshot_layout(scene);
+  const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
   const wanted w = wanted_of(scene);
-  refitting r = {
-      .scene = scene, .blocks = block_form_of(scene->context->layout), .from = from->blocks, .to = to->blocks};
+  refitting r = {.scene = scene, .blocks = block_form_of(layout), .from = from->blocks, .to = to->blocks};
   const bvh_refit_input input = {.compressed = compressed,
                                  .nodes = from->nodes,
                                  .refitted = to->nodes,
@@ -277,10 +278,13 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
   bvh_layout from, again = *out;
   *out = last->bvh;
   if (again.node_bytes != out->node_bytes || again.floats != out->floats) layout_free_arrays(&again);
+  out->build = scene->build;
+  out->model_set = again.nodes != NULL && again.blocks != NULL ? again.model_set : 0;
   out->nodes = again.nodes != NULL ? again.nodes : bvh_allocate(out->node_bytes, 1);
   out->blocks = again.blocks != NULL ? again.blocks : bvh_allocate(out->floats + 1, sizeof *out->blocks);
   if (out->nodes == NULL || out->blocks == NULL)
     return fail_memory(out->node_bytes + out->floats * sizeof *out->blocks, "the tree");
+  if (again.nodes != NULL && again.blocks != NULL && again.build == last->build) return refit(scene, out, out, holds);
   slab_status status = arrays_of(last, &from);
   if (status == SLAB_OK) status = refit(scene, &from, out, holds);
   if (from.nodes != last->bvh.nodes) free(from.nodes);

@@ -355,7 +355,8 @@ static slab_status take_instances(const unpacking *u, const serialized_geometry 
   if (g->ids != g->count * model->ids) return refuse_table();
   slab_status status = scene_check_levels("slab_scene_unpack", model);
   if (status == SLAB_OK)
-    status = instances_restore(model, (const instance_entry *)(const void *)(from + *at), g->count, g->mask, group);
+    status = instances_restore("slab_scene_unpack", model, (const instance_entry *)(const void *)(from + *at), g->count,
+                               g->mask, group);
   if (status == SLAB_OK) model->is_model = true;
   *at += size;
   return status;

@@ -173,15 +173,21 @@ static void open_bounds(bvh_layout *t) {
         nodes[n].bounds[axis][k] = -INFINITY;
         nodes[n].bounds[axis + 3][k] = INFINITY;
       }
+  t->model_set = 0;
 }
 
 /* Builds the BVH once, for all devices. */
 static slab_status upload_built(snapshot *scene) {
   bvh_layout t;
   slab_status status = bvh_layout_build(scene, scene->tree, snapshot_layout(scene), &t);
-  if (status == SLAB_OK && scene->has_instances) status = instances_append(scene, &t);
+  if (status == SLAB_OK && scene->has_instances) {
+    scene->own_nodes = t.node_bytes / sizeof(bvh_node);
+    scene->own_units = t.floats / BLOCK_UNIT;
+    status = instances_append(scene, &t);
+  }
   if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(&t);
   scene->built_cost = t.sah_cost;
+  t.build = scene->build;
   if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
   layout_free_arrays(&t);
   return status;

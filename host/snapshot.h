@@ -24,6 +24,8 @@ typedef struct bvh_layout {
   bvh_outside outside[OUTSIDE_LISTS];
   uint32_t depth, stack;                            /* stack: entries that a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
+  uint64_t build;     /* the snapshot's that has their nodes' children and their blocks' ids */
+  uint64_t model_set; /* the snapshot's whose models lie behind the scene's own nodes and blocks; 0: of none */
 } bvh_layout;
 
 /* A snapshot on one device: what the backend uploaded, and what casts there have learned. */
@@ -46,12 +48,15 @@ typedef struct snapshot {
   uint32_t ids;                                  /* of geometries that were given */
   uint32_t entries, instance_count, model_count; /* entries: of the table: the geometries', then those of models */
   uint32_t levels;                               /* of models in each other, with the scene */
+  uint64_t model_set;                            /* a number, the last snapshot's where all models are */
+  size_t own_nodes, own_units;                   /* of the BVH: nodes and BLOCK_UNITs that come before the models' */
   bool has_instances;                            /* or had: ids are not the indices of entries */
   struct held_model *models;                     /* of each geometry */
   struct instance_group **groups;                /* of each geometry; NULL: primitives */
   atomic_uint held;                              /* by snapshots that have this one as a model */
   scene_state *states;                           /* one per device of the context */
   bool moves;             /* the host keeps the BVH for the next refit, although no device uses it in place */
+  uint64_t build;         /* a number, the last snapshot's where this one is a refit of it */
   bool has_bvh;           /* else all primitives are tested */
   slab_tree tree;         /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
   bvh_layout bvh;         /* nodes and blocks are NULL where devices have copies and the host has none */

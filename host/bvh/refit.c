@@ -84,20 +84,21 @@ static int children_of(const refit *r, uint32_t node, child children[BVH_WIDTH])
 /* Writes a node with the exact bounds of its children; the rest is as it was. */
 static void write_node(const refit *r, uint32_t node, const bvh_node *exact) {
   if (r->input->compressed) {
-    const compressed_node *from = (const compressed_node *)r->input->nodes + node;
+    const compressed_node from = ((const compressed_node *)r->input->nodes)[node];
     compressed_node *to = (compressed_node *)r->input->refitted + node;
     compressed_slots slots;
     for (int k = 0; k < BVH_WIDTH; k++) slots.child[k] = exact->meta[k] == 0 ? -1 : k;
     compressed_bounds(exact, &slots, to);
-    to->scales |= from->scales & 0xFF000000u;
-    to->child = from->child;
-    to->leaf = from->leaf;
-    memcpy(to->meta, from->meta, sizeof to->meta);
+    to->scales |= from.scales & 0xFF000000u;
+    to->child = from.child;
+    to->leaf = from.leaf;
+    memcpy(to->meta, from.meta, sizeof to->meta);
     return;
   }
   const bvh_node *from = (const bvh_node *)r->input->nodes + node;
   bvh_node *to = (bvh_node *)r->input->refitted + node;
   memcpy(to->bounds, exact->bounds, sizeof to->bounds);
+  if (to == from) return;
   memcpy(to->child, from->child, sizeof to->child);
   memcpy(to->meta, from->meta, sizeof to->meta);
 }

@@ -13,7 +13,7 @@ typedef uint32_t bvh_leaf_refit(void *argument, uint32_t kind, uint32_t first, u
 typedef struct bvh_refit_input {
   bool compressed;   /* nodes are compressed_node, else bvh_node */
   const void *nodes; /* as the host wrote them for the device; all below the root */
-  void *refitted;    /* receives as many nodes; not the same memory */
+  void *refitted;    /* receives as many nodes; may be these */
   bvh_bounds bounds; /* of the finite coordinates of all primitives, for sah_cost */
   bvh_leaves leaves; /* as in bvh_options; not zero */
   uint32_t threads;  /* as pool_run takes it. Nothing depends on it */

@@ -281,8 +281,8 @@ SLAB_API slab_status slab_scene_update_mesh(slab_scene *, uint32_t geometry, con
  * apply. SLAB_INVALID_STATE where the model, or a geometry that was added to it, is not committed.
  * SLAB_INVALID_ARGUMENT names the model where it is of another context, contains this scene or is on too many levels,
  * the first transform that is not finite, singular, scales by more than 2^60 or less than 2^-60, or is too skew (its
- * matrix A has a norm || |A| |A^-1| || > 4096, of the largest row), and more than 2^32 - 16 ids. The scene then stays
- * as it was. */
+ * matrix A has a norm || |A| |A^-1| || > 4096, of the largest row), by itself or with an instance in the model, and
+ * more than 2^32 - 16 ids. The scene then stays as it was. */
 SLAB_API slab_status slab_scene_add_instances(slab_scene *, slab_scene *model, const float *transforms, uint32_t n,
                                               const slab_geometry_options *options, uint32_t *geometry);
 /** Replaces the transforms of n instances, all that slab_scene_add_instances placed in one call; geometry: what it
@@ -294,6 +294,30 @@ SLAB_API slab_status slab_scene_enable(slab_scene *, uint32_t geometry, int enab
 /** Removes a geometry for ever. Its id is not used again, and others keep theirs. Casts see it after the next
  * slab_scene_commit. SLAB_INVALID_ARGUMENT as above. */
 SLAB_API slab_status slab_scene_remove(slab_scene *, uint32_t geometry);
+/** @} */
+
+/** @name Ids of instances
+ * By the last commit. Any thread may call them, also while another one builds. Both read n entries and write n, which
+ * the caller owns; n may be 0 (arrays may then be NULL). SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT names
+ * the first entry that the scene does not have, and nothing is written then.
+ * @{ */
+/** Most instances that stand in each other. */
+#define SLAB_LEVELS 4
+/** Where a geometry of a hit stands: from the scene through its models, the scene's own instances first. Members of
+ * levels that are not there are 0. */
+typedef struct slab_path {
+  uint32_t geometry;               /**< its id in the last model; where levels is 0, in the scene */
+  uint32_t levels;                 /**< instances that it stands in */
+  uint32_t instances[SLAB_LEVELS]; /**< of each level the id that slab_scene_add_instances gave them */
+  uint32_t index[SLAB_LEVELS];     /**< of each level which of these instances it is */
+} slab_path;
+/** Says where geometries stand whose ids hits have. The primitive of a hit is the same in its model. Of SLAB_MISS and
+ * SLAB_INVALID the path has that geometry and no levels. A geometry that is removed is refused. */
+SLAB_API slab_status slab_scene_paths(const slab_scene *, const uint32_t *geometries, size_t n, slab_path *paths);
+/** The reverse: the ids that geometries have in the scene. An instance takes consecutive ids: with levels 1 and
+ * geometry 0 a path gives its first, and its model's slab_scene_stats how many they are. The geometry may be any of the
+ * last model, one of its instances' too. */
+SLAB_API slab_status slab_scene_path_ids(const slab_scene *, const slab_path *paths, size_t n, uint32_t *geometries);
 /** @} */
 
 /** The build quality of the BVH. FAST builds 2 to 2.5 times as fast as DEFAULT, for scenes that change; rays take 1.05
@@ -321,7 +345,9 @@ typedef struct slab_build_options {
  * and the changes wait for the next commit. What nothing has changed since is not committed again, unless by
  * SLAB_UPDATE_REBUILD. Options change no answer, only the speed. An array that is larger than one allocation of the
  * device is split over several buffers, at most four for primitives and four for nodes. Where these do not hold it,
- * SLAB_OUT_OF_MEMORY names the bytes needed. Two states of a scene that changes are in memory at once. */
+ * SLAB_OUT_OF_MEMORY names the bytes needed. Two states of a scene that changes are in memory at once.
+ * SLAB_INVALID_STATE where a model has changed so that its instances stand on too many levels, or that a transform with
+ * one of its own would be refused. */
 SLAB_API slab_status slab_scene_commit(slab_scene *, const slab_build_options *);
 
 /** What a scene holds, and what it takes. Primitives are counted as added, dropped ones included. */

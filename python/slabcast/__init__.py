@@ -30,7 +30,7 @@ from ._library import (
     library,
 )
 from ._options import Options
-from ._results import HIT, INTERVAL, INVALID, MISS, SHORT_HIT, CheckReport, Hits, SceneInfo
+from ._results import HIT, INTERVAL, INVALID, MISS, PATH, SHORT_HIT, CheckReport, Hits, SceneInfo
 from ._scene import Scene
 
 __version__: str = library.slab_version().decode()
@@ -40,6 +40,7 @@ __all__ = [
     "INTERVAL",
     "INVALID",
     "MISS",
+    "PATH",
     "SHORT_HIT",
     "BuildFailed",
     "Cancelled",

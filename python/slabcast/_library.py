@@ -235,6 +235,7 @@ library = _open()
 _mesh, _geometry, _cast = POINTER(Mesh), POINTER(GeometryOptions), POINTER(CastOptions)
 _each = (c_void_p, c_void_p, c_size_t, c_void_p, _cast)
 _update = (c_void_p, c_uint32, c_void_p, c_uint32)
+_told = (c_void_p, c_void_p, c_size_t, c_void_p)
 _add = (c_void_p, c_void_p, c_uint32, _geometry, POINTER(c_uint32))
 for _name, _arguments in {
     "devices": (c_void_p, c_size_t, POINTER(c_size_t)),
@@ -258,6 +259,8 @@ for _name, _arguments in {
     "scene_enable": (c_void_p, c_uint32, c_int),
     "scene_remove": (c_void_p, c_uint32),
     "scene_commit": (c_void_p, POINTER(BuildOptions)),
+    "scene_paths": _told,
+    "scene_path_ids": _told,
     "scene_info": (c_void_p, POINTER(SceneStats)),
     "scene_pack": (c_void_p, c_void_p, c_size_t, POINTER(c_size_t)),
     "scene_unpack": (c_void_p, c_void_p, c_size_t, POINTER(c_void_p)),

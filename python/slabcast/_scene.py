@@ -16,7 +16,7 @@ from ._device import Device, device_of, open_context
 from ._explain import Explanation, explanation_of
 from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
 from ._options import Array, Options, plain_options, skips_of
-from ._results import HIT, INTERVAL, INVALID, SHORT_HIT, CheckReport, Hits, SceneInfo
+from ._results import HIT, INTERVAL, INVALID, PATH, SHORT_HIT, CheckReport, Hits, SceneInfo
 from ._watch import Watch
 
 if TYPE_CHECKING:
@@ -572,6 +572,27 @@ class Scene:
         stats = _stats(self._committed())
         values = {name: getattr(stats, name) for name in SceneInfo._fields}
         return SceneInfo(**{**values, "lower": tuple(stats.lower), "upper": tuple(stats.upper)})
+
+    def paths(self, hits: Array) -> NDArray[np.void]:
+        """Says in which instances hits stand: (...) of PATH for hits of (...), or for the ids of their geometries.
+
+        levels is how many instances are in each other there, 0 for the scene's own geometry. For each of them, the
+        scene's own first, instances is the id that add_instances returned, and index which of these instances it is.
+        geometry is the id in the last model. A ray that hits nothing has geometry MISS or INVALID and no levels."""
+        fields = getattr(hits, "dtype", FLOAT).names
+        words = word_array("hits", hits) if fields is None else np.array(hits["geometry"], WORD, order="C")
+        out = np.empty(words.shape, PATH)
+        must(library.slab_scene_paths(self._committed().pointer, _address(words), words.size, _address(out)))
+        return out
+
+    def path_ids(self, paths: NDArray[np.void]) -> NDArray[np.uint32]:
+        """The reverse of paths(): the ids that geometries have in this scene, (...) uint32 for (...) of PATH."""
+        if getattr(paths, "dtype", None) != PATH:
+            raise InvalidArgument(f"paths is {type(paths).__name__}, not an array of PATH")
+        told = np.ascontiguousarray(paths).reshape(np.shape(paths))
+        out = np.empty(told.shape, WORD)
+        must(library.slab_scene_path_ids(self._committed().pointer, _address(told), told.size, _address(out)))
+        return out
 
     def __repr__(self) -> str:
         if self._scene is None:

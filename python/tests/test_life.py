@@ -96,6 +96,9 @@ def test_a_model_stands_where_its_transforms_put_it():
     hits = scene.closest(at)
     assert (hits["geometry"] == [0, 2, 4, 6, 8, 10, 12]).all() and (hits["t"][:6] == 9).all()
     assert scene.check("closest", at, hits).mismatches == 0
+    paths = scene.paths(hits)
+    assert (paths["levels"] == [1] * 6 + [0]).all() and (paths["index"][:, 0] == [0, 1, 2, 3, 4, 5, 0]).all()
+    assert (paths["geometry"] == [0] * 6 + [12]).all() and (paths["instances"] == first).all()
     lifted = moved.astype(np.float64)
     lifted[..., 2, 3] = 2
     scene.update_instances(first, lifted)
@@ -106,8 +109,21 @@ def test_a_model_stands_where_its_transforms_put_it():
     scene.commit()
     assert (scene.distance(at)[:6] == 6).all()
     outer = slabcast.Scene("cpu")
+    outer.add_boxes([-1, -1, -9], [-1, -1, -9])
     outer.add_instances(scene, np.diag([1, 1, 2, 1])[:3])
-    assert (outer.distance(at)[:6] == 9 - 6).all()
+    hits = outer.closest(np.stack([at, at + 0]))
+    assert (hits["t"][:, :6] == 9 - 6).all()
+    paths = outer.paths(hits)
+    assert paths.shape == (2, 7) and (paths["instances"][..., :2] == [1, first]).all()
+    assert (paths["index"][1, :6, :2] == [[0, i] for i in range(6)]).all() and (paths["levels"][:, 6] == 1).all()
+    assert (outer.path_ids(paths) == hits["geometry"]).all() and (outer.path_ids(paths[:, ::2]).shape == (2, 4))
+    missed = outer.closest(down(-50))
+    assert outer.paths(missed)["geometry"] == slabcast.MISS == outer.path_ids(outer.paths(missed))
+    assert outer.paths([13])["index"][0].tolist() == [0, 0, 0, 0] and outer.paths(13)["geometry"] == 12
+    with pytest.raises(slabcast.InvalidArgument, match="entry 1 is geometry 14: the scene has 14"):
+        outer.paths([13, 14])
+    with pytest.raises(slabcast.InvalidArgument, match="paths is list, not an array of PATH"):
+        outer.path_ids([13])
 
 
 def test_a_model_by_identity_keeps_its_bits(scene, rays):

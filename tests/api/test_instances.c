@@ -1,13 +1,14 @@
 /* Instances: whatever stands in whatever, the answers are those of the CPU reference, bit by bit, and the same for
  * every quality of every BVH; transforms that are exact keep a model's own bits; what is refused changes nothing. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
 #include "harness.h"
 #include "nested.h"
 
-enum { RAYS = 300, ROUNDS = 6, SOME = NESTED_EACH };
+enum { RAYS = 300, ROUNDS = 6, SOME = NESTED_EACH, APART = 10, PLACES = 1 << SLAB_LEVELS };
 
 static void commit(slab_scene *scene, slab_tree tree) {
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
@@ -151,6 +152,82 @@ static void instances_change(void **state) {
   slab_context_destroy(context);
 }
 
+/* Casts rays that are compared with the reference alone. */
+static void assert_reference(nested *w) {
+  slab_ray rays[RAYS];
+  answers got = {0};
+  nested_rays(w, RAYS, rays);
+  expect_cast(w->scenes[NESTED_TOP], rays, RAYS, NULL, &got);
+  answers_free(&got);
+}
+
+/* Instances and their models change between refits. Models come back as they were, and as others of the same size and
+ * of another, so that arrays of older commits may be written again, and may not. */
+static void instances_are_refitted_whatever_their_models_become(void **state) {
+  const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT},
+                           build = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REBUILD};
+  (void)state;
+  random_state random = harness_stream(__func__);
+  slab_context *context = harness_context();
+  for (int round = 0; round < ROUNDS / 2; round++) {
+    nested w = nested_of(context, &random, round % 2 == 0);
+    slab_scene *top = w.scenes[NESTED_TOP];
+    assert_ok(slab_scene_commit(top, &build));
+    for (int step = 0; step < 12; step++) {
+      const uint32_t group = random_below(&random, 2);
+      nested_transforms(&w.random, w.outer[group]);
+      assert_ok(slab_scene_update_instances(top, w.outer_ids[group], w.outer[group][0], SOME));
+      if (step % 4 == 1) assert_ok(slab_scene_enable(w.scenes[round % 2], 0, step % 8 == 5));
+      if (step % 4 > 0) assert_ok(slab_scene_commit(w.scenes[round % 2], step % 4 == 3 ? &build : &refit));
+      if (step == 8) assert_ok(slab_scene_enable(top, w.outer_ids[0], 0));
+      if (step == 9) assert_ok(slab_scene_enable(top, w.outer_ids[0], 1));
+      assert_ok(slab_scene_commit(w.scenes[2], &refit));
+      assert_ok(slab_scene_commit(top, step == 5 ? &build : &refit));
+      assert_reference(&w);
+    }
+    assert_ok(slab_scene_remove(top, w.outer_ids[round % 2]));
+    assert_ok(slab_scene_commit(top, &refit));
+    assert_reference(&w);
+    nested_end(&w);
+  }
+  slab_context_destroy(context);
+}
+
+/* An instance that takes one id leaves a scene as those are that never had any: no kernel for them knows its leaves. */
+static void the_last_instance_is_removed(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = harness_scene(context), *scene = harness_scene(context);
+  const slab_box box = {{0, 0, 0}, {1, 1, 1}};
+  const slab_ray ray = {{0.5f, 0.5f, 9}, 0, {0, 0, -1}, INFINITY};
+  float t = 0;
+  size_t size = 0;
+  slab_scene *copy = NULL;
+  assert_ok(slab_scene_add_boxes(model, &box, 1, NULL, NULL));
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_ok(slab_scene_add_boxes(scene, &box, 1, NULL, NULL));
+  assert_ok(slab_scene_add_instances(scene, model, (float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 4, 0}, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_FAST);
+  assert_ok(slab_distance(scene, &ray, 1, &t, NULL));
+  assert_true(t == 5);
+  assert_ok(slab_scene_remove(scene, 1));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT}));
+  assert_ok(slab_distance(scene, &ray, 1, &t, NULL));
+  assert_true(t == 8);
+  assert_ok(slab_scene_pack(scene, NULL, 0, &size));
+  void *bytes = malloc(size);
+  assert_non_null(bytes);
+  assert_ok(slab_scene_pack(scene, bytes, size, &size));
+  assert_ok(slab_scene_unpack(context, bytes, size, &copy));
+  assert_ok(slab_distance(copy, &ray, 1, &t, NULL));
+  assert_true(t == 8);
+  free(bytes);
+  slab_scene_destroy(copy);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
 enum { TILES = 1500 };
 
 static void tiles_at(slab_box tiles[TILES], float height) {
@@ -160,11 +237,20 @@ static void tiles_at(slab_box tiles[TILES], float height) {
   }
 }
 
-/* A model and the scene that it stands in have trees that are refitted, or would be. */
+static double occupancy_of(const slab_scene *scene) {
+  slab_scene_stats stats;
+  assert_ok(slab_scene_info(scene, &stats));
+  return stats.node_occupancy;
+}
+
+/* A model and the scene that it stands in have trees that are refitted. They keep their shape, which a build of this
+ * quality would not. */
 static void tiles_move_in_a_scene_and_in_its_model(void **state) {
   static slab_box tiles[TILES];
   const float apart[2][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, {0, 2, 0, 3, -2, 0, 0, 5, 0, 0, 2, 30}};
-  const slab_build_options fast = {.tree = SLAB_TREE_FAST}, refit = {.update = SLAB_UPDATE_REFIT};
+  const slab_build_options fast = {.tree = SLAB_TREE_FAST},
+                           refit = {.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT},
+                           high = {.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REBUILD};
   (void)state;
   random_state random = harness_stream(__func__);
   slab_context *context = harness_context();
@@ -175,14 +261,17 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
   assert_ok(slab_scene_add_boxes(scene, tiles, TILES, NULL, NULL));
   assert_ok(slab_scene_add_instances(scene, model, apart[0], 2, NULL, NULL));
   assert_ok(slab_scene_commit(scene, &fast));
+  const double built = occupancy_of(scene);
   for (int step = 0; step < 6; step++) {
     slab_ray rays[RAYS];
     answers got = {0};
     tiles_at(tiles, (float)(step + 1));
     if (step % 3 != 1) assert_ok(slab_scene_update_boxes(model, 0, tiles, TILES));
     if (step % 3 != 2) assert_ok(slab_scene_update_boxes(scene, 0, tiles, TILES));
+    if (step > 3) assert_ok(slab_scene_update_instances(scene, 1, apart[0], 2));
     assert_ok(slab_scene_commit(model, &refit));
     assert_ok(slab_scene_commit(scene, &refit));
+    assert_true(occupancy_of(scene) == built);
     for (int i = 0; i < RAYS; i++)
       rays[i] = (slab_ray){{random_between(&random, 0, 40), random_between(&random, 0, 38), 99},
                            0,
@@ -192,6 +281,8 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
     assert_true(hits_in(&got) > RAYS / 8);
     answers_free(&got);
   }
+  assert_ok(slab_scene_commit(scene, &high));
+  assert_true(occupancy_of(scene) != built);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
   slab_context_destroy(context);
@@ -404,6 +495,126 @@ static void ids_name_instance_and_geometry(void **state) {
   slab_context_destroy(context);
 }
 
+/* A scene with a box of its own far away, and twice a model, APART << level from each other. */
+static slab_scene *two_of(slab_context *context, slab_scene *model, int level) {
+  slab_scene *scene = harness_scene(context);
+  float m[2][12];
+  for (int i = 0; i < 2; i++) memcpy(m[i], identity, sizeof identity);
+  m[1][3] = (float)(APART << level);
+  assert_ok(slab_scene_add_boxes(scene, &(slab_box){{-900, 0, 0}, {-899, 1, 1}}, 1, NULL, NULL));
+  assert_ok(slab_scene_add_instances(scene, model, m[0], 2, NULL, NULL));
+  if (level == SLAB_LEVELS - 1) assert_ok(slab_scene_add_spheres(scene, &(slab_sphere){{0, 99, 0}, 1}, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  slab_scene_destroy(model);
+  return scene;
+}
+
+/* Twice a small model, twice, on as many levels as there may be: 3 geometries, 7, 15, 31, and a sphere after 63. */
+static slab_scene *deep_scene(slab_context *context) {
+  slab_scene *scene = small_model(context);
+  for (int level = 0; level < SLAB_LEVELS; level++) scene = two_of(context, scene, level);
+  return scene;
+}
+
+/* What stands in a place has the indices that lead there, and they lead back to its id. */
+static void paths_name_instances_on_every_level(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = deep_scene(context);
+  for (uint32_t i = 0; i < PLACES; i++)
+    for (uint32_t g = 0; g < 3; g++) {
+      const float x[] = {0.25f, -1.5f, 3.0f}, y[] = {0.25f, -1.5f, 0.1f};
+      const slab_ray ray = {{x[g] + (float)(APART * i), y[g], 9}, 0, {0, 0, -1}, INFINITY};
+      slab_hit hit;
+      slab_path path;
+      uint32_t back = 0;
+      assert_ok(slab_closest(scene, &ray, 1, &hit, NULL));
+      assert_ok(slab_scene_paths(scene, &hit.geometry, 1, &path));
+      assert_int_equal(path.levels, SLAB_LEVELS);
+      assert_int_equal(path.geometry, g);
+      for (uint32_t l = 0; l < SLAB_LEVELS; l++) {
+        assert_int_equal(path.instances[l], 1);
+        assert_int_equal(path.index[l], i >> (SLAB_LEVELS - 1 - l) & 1);
+      }
+      assert_ok(slab_scene_path_ids(scene, &path, 1, &back));
+      assert_int_equal(back, hit.geometry);
+    }
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+static void paths_of_own_geometries_and_misses_have_no_levels(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = deep_scene(context);
+  const uint32_t ids[] = {0, 63, 1, 32, SLAB_MISS, SLAB_INVALID};
+  enum { N = sizeof ids / sizeof *ids };
+  const slab_path want[N] = {{.geometry = 0},
+                             {.geometry = 63},
+                             {.geometry = 0, .levels = 1, .instances = {1}},
+                             {.geometry = 0, .levels = 1, .instances = {1}, .index = {1}},
+                             {.geometry = SLAB_MISS},
+                             {.geometry = SLAB_INVALID}};
+  slab_path got[N];
+  uint32_t back[N];
+  assert_ok(slab_scene_paths(scene, ids, N, got));
+  assert_memory_equal(got, want, sizeof got);
+  assert_ok(slab_scene_path_ids(scene, got, N, back));
+  assert_memory_equal(back, ids, sizeof back);
+  const slab_path of_instances = {.geometry = 1, .levels = 1, .instances = {1}, .index = {1}};
+  assert_ok(slab_scene_path_ids(scene, &of_instances, 1, back)); /* the first that the model's own instances take */
+  assert_int_equal(back[0], 33);
+  assert_ok(slab_scene_paths(scene, NULL, 0, NULL));
+  assert_ok(slab_scene_path_ids(scene, NULL, 0, NULL));
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+static void bad_paths_are_refused(void **state) {
+  static const struct {
+    slab_path path;
+    const char *says;
+  } bad[] = {{{.geometry = 64}, "path 1 ends at geometry 64: the scene has 64"},
+             {{.geometry = SLAB_MISS, .levels = 1, .instances = {1}}, "the model has 31"},
+             {{.levels = 5, .instances = {1, 1, 1, 1}}, "path 1 has 5 levels, of at most 4"},
+             {{.levels = 1, .instances = {0}}, "geometry 0 of level 0 is no instances"},
+             {{.levels = 1, .instances = {2}}, "geometry 2 of level 0 is no instances"},
+             {{.levels = 1, .instances = {64}}, "geometry 64 of level 0 is no instances"},
+             {{.levels = 2, .instances = {1, 30}}, "geometry 30 of level 1 is no instances"},
+             {{.levels = 2, .instances = {1, 1}, .index = {1, 2}}, "index 2 of level 1: geometry 1 has 2 instances"}};
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *scene = deep_scene(context), *open = harness_scene(context);
+  slab_path both[2] = {{0}, {0}};
+  uint32_t ids[2] = {7, 64};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    both[1] = bad[i].path;
+    assert_status(slab_scene_path_ids(scene, both, 2, ids), SLAB_INVALID_ARGUMENT);
+    assert_mentions(bad[i].says);
+  }
+  assert_int_equal(ids[0], 7);
+  both[0].geometry = 99;
+  assert_status(slab_scene_paths(scene, ids, 2, both), SLAB_INVALID_ARGUMENT);
+  assert_mentions("entry 1 is geometry 64: the scene has 64");
+  assert_int_equal(both[0].geometry, 99);
+  assert_status(slab_scene_paths(NULL, ids, 1, both), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_scene_paths(scene, NULL, 1, both), SLAB_INVALID_ARGUMENT);
+  assert_mentions("geometries is NULL");
+  assert_status(slab_scene_path_ids(scene, NULL, 1, ids), SLAB_INVALID_ARGUMENT);
+  assert_mentions("paths is NULL");
+  assert_status(slab_scene_path_ids(open, both, 1, ids), SLAB_INVALID_STATE);
+  assert_ok(slab_scene_remove(scene, 1));
+  assert_ok(slab_scene_paths(scene, ids, 1, both)); /* the last commit has them */
+  commit(scene, SLAB_TREE_DEFAULT);
+  assert_status(slab_scene_paths(scene, ids, 1, both), SLAB_INVALID_ARGUMENT);
+  assert_mentions("entry 0 is geometry 7, which is removed");
+  assert_ok(slab_scene_paths(scene, (uint32_t[]){63}, 1, both));
+  assert_int_equal(both[0].geometry, 63);
+  slab_scene_destroy(open);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 /* A model may be committed anew at any time. Scenes see it from their own next commit on. */
 static void a_model_is_what_it_was_at_the_commit(void **state) {
   (void)state;
@@ -534,6 +745,93 @@ static void bad_transforms_are_refused(void **state) {
   slab_context_destroy(context);
 }
 
+/* Maps that pass by themselves, and not in each other. */
+static const float by_y[12] = {1, 60, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, by_x[12] = {1, 0, 0, 0, 60, 1, 0, 0, 0, 0, 1, 0},
+                   high[12] = {1, 0, 0, 0, 0, 100, 0, 0, 0, 0, 1, 0}, wide[12] = {100, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
+                   large[12] = {0x1p40f, 0, 0, 0, 0, 0x1p40f, 0, 0, 0, 0, 0x1p40f, 0},
+                   tiny[12] = {0x1p-40f, 0, 0, 0, 0, 0x1p-40f, 0, 0, 0, 0, 0x1p-40f, 0};
+
+/* A scene with a model by the identity, and then by this map. */
+static slab_scene *placed_scene(slab_context *context, slab_scene *model, const float map[12]) {
+  slab_scene *scene = harness_scene(context);
+  float m[2][12];
+  memcpy(m[0], identity, sizeof identity);
+  memcpy(m[1], map, sizeof identity);
+  assert_ok(slab_scene_add_instances(scene, model, m[0], 2, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  slab_scene_destroy(model);
+  return scene;
+}
+
+static void transforms_in_each_other_are_refused(void **state) {
+  static const struct {
+    const float *outer, *inner;
+    const char *says; /* NULL: taken */
+  } pairs[] = {{by_y, by_x, "is too skew: |A| |B| beyond 4096 (439321)"},
+               {by_x, by_y, "is too skew"},
+               {wide, by_y, "is too skew: |A| |B| beyond 4096 (12001)"},
+               {large, large, "scales by more than 2^60 (1.20893e+24)"},
+               {tiny, tiny, "scales by less than 2^-60, inversely"},
+               {large, tiny, NULL},
+               {by_y, by_y, NULL},
+               {high, by_y, NULL}};
+  (void)state;
+  slab_context *context = harness_context();
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    for (int between = 0; between < 2; between++) { /* a level whose maps change nothing */
+      slab_scene *model = placed_scene(context, small_model(context), pairs[i].inner), *scene = harness_scene(context);
+      if (between) model = placed_scene(context, model, identity);
+      const slab_status want = pairs[i].says == NULL ? SLAB_OK : SLAB_INVALID_ARGUMENT;
+      float both[2][12];
+      memcpy(both[0], identity, sizeof identity);
+      memcpy(both[1], pairs[i].outer, sizeof identity);
+      assert_status(slab_scene_add_instances(scene, model, both[0], 2, NULL, NULL), want);
+      if (want != SLAB_OK) {
+        assert_mentions(between
+                            ? "slab_scene_add_instances: transform 1, with that of instance 1 of geometry 0, 2 levels"
+                            : "slab_scene_add_instances: transform 1, with that of instance 1 of geometry 0, 1 level");
+        assert_mentions(pairs[i].says);
+        assert_ok(slab_scene_add_instances(scene, model, identity, 1, NULL, NULL));
+        assert_status(slab_scene_update_instances(scene, 0, pairs[i].outer, 1), SLAB_INVALID_ARGUMENT);
+        assert_mentions("slab_scene_update_instances: transform 0, with that of instance 1");
+      }
+      commit(scene, SLAB_TREE_DEFAULT);
+      slab_scene_destroy(scene);
+      slab_scene_destroy(model);
+    }
+  slab_context_destroy(context);
+}
+
+/* A model that has changed is refused by the commits of what it stands in, which answers what it did. */
+static void models_that_bend_further_are_refused(void **state) {
+  (void)state;
+  slab_context *context = harness_context();
+  slab_scene *model = placed_scene(context, small_model(context), identity), *scene = harness_scene(context);
+  const slab_ray ray = {{0.25f, 0.25f, 9}, 0, {0, 0, -1}, INFINITY};
+  float both[2][12], t = 0;
+  assert_ok(slab_scene_add_boxes(scene, &(slab_box){{-9, -9, -9}, {-8, -8, -8}}, 1, NULL, NULL));
+  assert_ok(slab_scene_add_instances(scene, model, by_y, 1, NULL, NULL));
+  commit(scene, SLAB_TREE_DEFAULT);
+  memcpy(both[0], identity, sizeof identity);
+  memcpy(both[1], by_x, sizeof identity);
+  assert_ok(slab_scene_update_instances(model, 0, both[0], 2));
+  commit(model, SLAB_TREE_DEFAULT);
+  assert_status(slab_scene_commit(scene, NULL), SLAB_INVALID_STATE);
+  assert_mentions(
+      "slab_scene_commit: geometry 1: transform 0, with that of instance 1 of geometry 0, 1 level below, is");
+  slab_ray outside = nested_ray_outside(by_y, ray);
+  assert_ok(slab_distance(scene, &outside, 1, &t, NULL));
+  assert_true(t == 8);
+  assert_ok(slab_scene_update_instances(scene, 1, identity, 1));
+  commit(scene, SLAB_TREE_DEFAULT);
+  outside = nested_ray_outside(by_x, ray);
+  assert_ok(slab_distance(scene, &outside, 1, &t, NULL));
+  assert_true(t == 8);
+  slab_scene_destroy(scene);
+  slab_scene_destroy(model);
+  slab_context_destroy(context);
+}
+
 static void bad_models_are_refused(void **state) {
   (void)state;
   slab_context *context = harness_context(), *other = harness_context();
@@ -592,17 +890,24 @@ int main(void) {
       cmocka_unit_test(instances_answer_on_all_devices),
       cmocka_unit_test(instances_answer_alike_in_every_traversal),
       cmocka_unit_test(instances_change),
+      cmocka_unit_test(instances_are_refitted_whatever_their_models_become),
+      cmocka_unit_test(the_last_instance_is_removed),
       cmocka_unit_test(tiles_move_in_a_scene_and_in_its_model),
       cmocka_unit_test(instances_look_like_copies),
       cmocka_unit_test(crowds_are_counted),
       cmocka_unit_test(borders_far_from_a_models_origin_are_hit),
       cmocka_unit_test(exact_transforms_keep_the_models_bits),
       cmocka_unit_test(ids_name_instance_and_geometry),
+      cmocka_unit_test(paths_name_instances_on_every_level),
+      cmocka_unit_test(paths_of_own_geometries_and_misses_have_no_levels),
+      cmocka_unit_test(bad_paths_are_refused),
       cmocka_unit_test(a_model_is_what_it_was_at_the_commit),
       cmocka_unit_test(masks_of_instances_and_of_models_apply),
       cmocka_unit_test(everywhere_begins_with_the_range),
       cmocka_unit_test(empty_models_are_never_hit),
       cmocka_unit_test(bad_transforms_are_refused),
+      cmocka_unit_test(transforms_in_each_other_are_refused),
+      cmocka_unit_test(models_that_bend_further_are_refused),
       cmocka_unit_test(bad_models_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

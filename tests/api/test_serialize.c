@@ -194,7 +194,7 @@ static void a_scene_that_had_instances_answers_alike(void **state) {
   nested n = nested_of(context, &random);
   slab_scene *top = n.scenes[NESTED_TOP];
   for (int i = 0; i < 2; i++) assert_ok(slab_scene_remove(top, n.outer_ids[i]));
-  assert_ok(slab_scene_commit(top, &(slab_build_options){.tree = SLAB_TREE_HIGH}));
+  assert_ok(slab_scene_commit(top, &(slab_build_options){.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REBUILD}));
   slab_scene *copy = copied(top, context);
   assert_same_nested_answers(&n, copy);
   slab_scene_destroy(copy);

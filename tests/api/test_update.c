@@ -232,6 +232,39 @@ static void boxes_that_change_sides_are_not_refitted(void **state) {
   slab_context_destroy(context);
 }
 
+/* A refit finds arrays of its size that an older build filled: the same boxes in another order. With their ids it would
+ * be a BVH for that order, of far higher cost. */
+static void refits_after_another_build_have_its_order(void **state) {
+  (void)state;
+  random_state random = harness_stream(__func__);
+  const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
+  slab_box boxes[GRID * GRID];
+  for (int l = 0; l < 2; l++) {
+    slab_context *context = context_of(layouts[l]);
+    slab_scene *scene = harness_scene(context);
+    const uint32_t n = grid_of_boxes(boxes, 0);
+    double built = 0;
+    assert_ok(slab_scene_add_boxes(scene, boxes, n, NULL, NULL));
+    for (int step = 0; step < 9; step++) {
+      const slab_build_options how = {.tree = SLAB_TREE_FAST,
+                                      .update = step == 4 ? SLAB_UPDATE_REBUILD : SLAB_UPDATE_REFIT};
+      if (step == 4) shuffle(boxes, n, &random);
+      assert_ok(slab_scene_update_boxes(scene, 0, boxes, n));
+      assert_ok(slab_scene_commit(scene, &how));
+      if (step == 0) built = stats_of(scene).sah_cost;
+      assert_true(fabs(stats_of(scene).sah_cost - built) < 1e-3 * built);
+      for (uint32_t i = 0; i < n; i += GRID) {
+        const slab_ray ray = {{boxes[i].lower[0] + 0.25f, boxes[i].lower[1] + 0.25f, 9}, 0, {0, 0, -1}, INFINITY};
+        slab_short_hit hit;
+        assert_ok(slab_nearest(scene, &ray, 1, &hit, NULL));
+        assert_int_equal(hit.primitive, i);
+      }
+    }
+    slab_scene_destroy(scene);
+    slab_context_destroy(context);
+  }
+}
+
 /* Leaves of several blocks, which boxes at one place make. */
 static void every_block_of_a_leaf_is_refitted(void **state) {
   (void)state;
@@ -546,6 +579,7 @@ int main(void) {
       cmocka_unit_test(refits_until_the_cost_is_too_high),
       cmocka_unit_test(builds_where_the_tree_does_not_hold_the_scene),
       cmocka_unit_test(boxes_that_change_sides_are_not_refitted),
+      cmocka_unit_test(refits_after_another_build_have_its_order),
       cmocka_unit_test(every_block_of_a_leaf_is_refitted),
       cmocka_unit_test(long_walls_are_hit_beyond_their_edges),
       cmocka_unit_test(casts_answer_the_last_commit_until_the_next),

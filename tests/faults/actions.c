@@ -90,6 +90,16 @@ static void begin_committed_instances(world *w) {
   assert_ok(slab_scene_commit(w->scene, NULL));
 }
 
+/* New transforms, also for a refit that writes the arrays of an older one again, where the setting says so. */
+static void begin_moved_instances(world *w) {
+  const slab_build_options refit = {.update = SLAB_UPDATE_REFIT};
+  begin_committed_instances(w);
+  for (int i = 0; i <= 2 * w->action->with.again; i++) {
+    if (i > 0) assert_ok(slab_scene_commit(w->scene, &refit));
+    assert_ok(slab_scene_update_instances(w->scene, 0, placed[0], 2));
+  }
+}
+
 /* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, and from RESULTS_AT on the results. */
 static void begin_batch(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree};
@@ -285,6 +295,16 @@ static slab_status run_remove(world *w) { return slab_scene_remove(w->scene, SLA
 static slab_status run_commit(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree, .update = w->action->with.update};
   return slab_scene_commit(w->scene, &options);
+}
+
+static slab_status run_paths(world *w) {
+  const uint32_t ids[2] = {1, SLAB_MISS};
+  return slab_scene_paths(w->scene, ids, 2, (void *)w->outcome);
+}
+
+static slab_status run_path_ids(world *w) {
+  const slab_path path = {.geometry = 2, .levels = 1, .index = {1}};
+  return slab_scene_path_ids(w->scene, &path, 1, (void *)w->outcome);
 }
 
 static slab_status run_scene_info(world *w) { return slab_scene_info(w->scene, (void *)w->outcome); }
@@ -492,7 +512,19 @@ const action actions[] = {
      .run = run_commit,
      .fresh = 1,
      .with = {.copy = 1}},
+    {.name = "slab_scene_commit, instances, refitted",
+     .begin = begin_moved_instances,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.update = SLAB_UPDATE_REFIT}},
+    {.name = "slab_scene_commit, instances, refitted again",
+     .begin = begin_moved_instances,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.update = SLAB_UPDATE_REFIT, .again = 1}},
     {.name = "slab_closest, instances", .begin = begin_committed_instances, .run = run_fixed, .may_write = 1},
+    {.name = "slab_scene_paths", .begin = begin_committed_instances, .run = run_paths},
+    {.name = "slab_scene_path_ids", .begin = begin_committed_instances, .run = run_path_ids},
     {.name = "slab_scene_info", .begin = begin_committed, .run = run_scene_info},
     {.name = "slab_scene_pack, tree", .begin = begin_committed, .run = run_pack, .may_write = 1, .with = {IN_A_TREE}},
     {.name = "slab_scene_pack, instances", .begin = begin_committed_instances, .run = run_pack, .may_write = 1},

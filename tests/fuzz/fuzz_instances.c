@@ -129,6 +129,11 @@ static int read_transforms(player *p, float m[EACH_MAX][12], uint32_t n) {
   return sound;
 }
 
+/* Whether transforms that are sound by themselves bend too far in each other. */
+static int bends_too_far(slab_status status) {
+  return status != SLAB_OK && strstr(slab_message(), ", with that of instance ") != NULL;
+}
+
 static void add_instances(player *p) {
   uint32_t slot, other, id = 12345;
   known *k = pick(p, &slot), *model = pick(p, &other);
@@ -148,7 +153,8 @@ static void add_instances(player *p) {
   else if (model->levels == LEVELS)
     claim(status == SLAB_INVALID_ARGUMENT);
   else
-    claim(status == SLAB_OK || (!sound && status == SLAB_INVALID_ARGUMENT));
+    claim(status == SLAB_OK ||
+          (status == SLAB_INVALID_ARGUMENT && (!sound || (model->levels > 1 && bends_too_far(status)))));
   claim(id == (status == SLAB_OK ? k->ids : 12345));
   if (status != SLAB_OK) return;
   k->of[k->groups++] = (group){of, k->ids, n, 0};
@@ -175,7 +181,7 @@ static void update_instances(player *p) {
   const slab_status status = said(p, slab_scene_update_instances(k->scene, g == NULL ? 0 : g->id, m[0], n));
   claim(status == SLAB_OK || status == SLAB_INVALID_ARGUMENT);
   if (!has_id(k, g) || p->scenes[g->scene].ids == 0) return;
-  claim(status == (n == g->count && sound ? SLAB_OK : SLAB_INVALID_ARGUMENT) || !sound);
+  claim(status == (n == g->count && sound ? SLAB_OK : SLAB_INVALID_ARGUMENT) || !sound || bends_too_far(status));
 }
 
 static void enable_or_remove(player *p) {
@@ -197,7 +203,7 @@ static void commit(player *p) {
   const slab_build_options options = {.tree = (slab_tree)(choice % 4), .update = (slab_update)(choice / 4 % 3)};
   const uint32_t levels = levels_now(p, k);
   const slab_status status = said(p, slab_scene_commit(k->scene, &options));
-  claim(status == (levels > LEVELS ? SLAB_INVALID_STATE : SLAB_OK));
+  claim(status == (levels > LEVELS || bends_too_far(status) ? SLAB_INVALID_STATE : SLAB_OK));
   if (status != SLAB_OK) return;
   k->committed = 1;
   k->grown = 0;

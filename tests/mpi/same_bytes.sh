@@ -29,6 +29,11 @@ same 1 all.npy "${flat[@]}" --rays rays.npy --query all
 same 2 tree.npy "${tree[@]}" --rays rays.npy
 same 4 bvh_all.raw "${tree[@]}" --rays rays.npy --query all --points
 
+printf 'v -4 -4 2\nv 9 -4 2\nv 0 9 2\nf 1 2 3\n' >mesh.obj
+printf '1 0 0 0  0 1 0 0  0 0 1 0\n0 -2 0 3  2 0 0 0  0 0 2 1\n' >places.txt
+placed=(--instances places.txt --of mesh.obj "${flat[@]}")
+for query in closest all; do same 2 "placed_$query.npy" "${placed[@]}" --rays rays.npy --query $query; done
+
 # ---- rows of every form, and every option ----
 slabcast rays random "${flat[@]}" --count 501 -o rays.raw
 same 2 cut.raw "${flat[@]}" --rays rays.raw --t-min 0.5 --t-max 40 --mask 21 --cull back --face-forward
