@@ -200,19 +200,19 @@ noticed() {
   echo "${failed:-died with status $1}"
 }
 
-# natively PROGRAM...: those that run on the processor's own kernels, by that name.
+# natively ASKED...: those that run on the processor's own kernels, by that name.
 natively() {
-  local program
-  for program in "$@"; do [[ -z ${native[$program]+there} ]] || echo "native:$program"; done
+  local asked
+  for asked in "$@"; do [[ -z ${native[${asked% *}]+there} ]] || echo "native:$asked"; done
 }
 
 # try WORKER NAME: prints what became of the fault. What noticed it the last time is asked first, alone: most of the
 # time of a program's tests on OpenCL goes into compiling kernels that others of them use.
 try() {
   local worker=$1 name=$2 asked test status began=$SECONDS
-  local log=$scratch/$worker/log
+  local log=$scratch/$worker/log before=${last[$name]-}
   # shellcheck disable=SC2046,SC2086 # words
-  for asked in "${last[$name]-}" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
+  for asked in "$(natively "$before")" "$before" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
     [[ -n $asked ]] || continue
     if ((SECONDS - began > mutant_seconds)); then
       echo "SURVIVED $mutant_seconds s of tests"
