@@ -212,7 +212,7 @@ try() {
   local worker=$1 name=$2 asked test status began=$SECONDS
   local log=$scratch/$worker/log before=${last[$name]-}
   # shellcheck disable=SC2046,SC2086 # words
-  for asked in "$(natively "$before")" "$before" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
+  for asked in "$(natively ${before:+"$before"})" "$before" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
     [[ -n $asked ]] || continue
     if ((SECONDS - began > mutant_seconds)); then
       echo "SURVIVED $mutant_seconds s of tests"
