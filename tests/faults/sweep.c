@@ -132,10 +132,11 @@ static void call_again(sweep *s) {
   check_success(s, "the next call");
 }
 
+/* Of memory that a device keeps from cast to cast a call may drop some, until the next call. */
 static void check_leaks(const sweep *s, const count_live *objects, long long blocks) {
   const count_live left = s->count();
   REQUIRE(memcmp(objects, &left, sizeof left) == 0, "OpenCL objects leak");
-  REQUIRE(memory_live() == blocks, "%lld blocks of memory leak", memory_live() - blocks);
+  REQUIRE(memory_live() <= blocks, "%lld blocks of memory leak", memory_live() - blocks);
 }
 
 /* Whether the fault only made the context leave out one device: with several devices, a device that cannot be
