@@ -112,7 +112,7 @@ static void lost_hits_are_counted(void **state) {
 
 static void memory_goes_from_cast_to_cast(void **state) {
   (void)state;
-  batch_keeper keeper = {0};
+  batch_keeper keeper = {.bytes = 0};
   const hit_room room = {.hits = ROOM, .walks = 1, .walk = 4, .larger = 4}, more = {.hits = 2 * ROOM},
                  most = {.hits = 50 * ROOM};
   hit_batch *b = batch_create(&keeper, 0, RAYS, &room, true), *other = batch_create(&keeper, 7, RAYS, &room, true);
@@ -141,7 +141,7 @@ static void memory_goes_from_cast_to_cast(void **state) {
 static void only_so_much_memory_is_kept(void **state) {
   (void)state;
   enum { HITS = 300000, BATCHES = 9 }; /* nine of 9.6 MB are more than 64 MiB */
-  batch_keeper keeper = {0};
+  batch_keeper keeper = {.bytes = 0};
   const hit_room room = {.hits = HITS};
   hit_batch *b[BATCHES];
   for (int i = 0; i < BATCHES; i++) {
