@@ -8,8 +8,8 @@ layers=$build/tests/faults
 tests=(test_pool test_threads test_devices test_hosts test_cl test_enqueue test_check test_sort test_bvh test_bvh_answers)
 # On the processor too, at one lane and at its own width. The kernels of one lane are the C compiler's, and
 # instrumented; clang compiles the others as OpenCL C, which the sanitizer does not know.
-natives=(test_threads test_update test_check test_batch_all test_bvh_answers test_native test_unload)
-export POCL_CACHE_DIR=$build/pocl-cache SLABCAST_TEST_WIDTH=8
+natives=(test_threads test_update test_instances test_check test_batch_all test_bvh_answers test_native test_unload)
+export POCL_CACHE_DIR=$build/pocl-cache SLABCAST_BACKENDS=opencl SLABCAST_TEST_WIDTH=8
 symbolizer=$(command -v llvm-symbolizer)
 export TSAN_OPTIONS="exitcode=0 ignore_noninstrumented_modules=1 external_symbolizer_path=$symbolizer"
 
