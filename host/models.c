@@ -29,7 +29,6 @@ static bool has_own_wide(const snapshot *s) {
 #define SCALE_MOST 0x1p60
 
 /* Of two that are numbers. */
-static inline double lesser(double a, double b) { return a < b ? a : b; }
 static inline double greater(double a, double b) { return a > b ? a : b; }
 
 /* The inverse by the adjugate, in double. False where the determinant is 0 or something is not finite. */
