@@ -19,8 +19,8 @@
 #include "occluder.h"
 #include "packet_interval.h"
 
-/* No hit ends a ray or lowers its limit. */
-#define PACKET_WANTS_ALL (SLAB_QUERY == SLAB_COUNT || SLAB_QUERY == SLAB_ALL)
+/* A hit lowers its ray's limit. */
+#define PACKET_LIMITS (SLAB_QUERY == SLAB_CLOSEST || SLAB_QUERY == SLAB_DISTANCE)
 
 typedef struct packet {
   prepared_ray ray;
@@ -29,6 +29,8 @@ typedef struct packet {
   word global_id, where, count, skip;
   word lane;              /* lane of the best hit in its block */
   struct packet_log *log; /* SLAB_ALL */
+  /* SLAB_ANY: the primitive that blocked a ray last, or SLAB_MISS; its block and lane. */
+  uint blocker, blocker_where, blocker_lane;
 #if SLAB_INSTANCES
   /* The packet in a model is the next element of an array. It has no hits: the first packet, of the scene, has. */
   uint level;
@@ -185,13 +187,19 @@ INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint
     return;
   }
   const real t = ray_t_written(&p->ray, crossing);
+  if (SLAB_QUERY == SLAB_ANY) {
+    p->live = p->live & !hit;
+    p->blocker = global_id;
+    p->blocker_where = where;
+    p->blocker_lane = lane;
+    return;
+  }
   const mask better = hit & ((t < p->t) | ((t == p->t) & (global_id < p->global_id)));
   p->t = better ? t : p->t;
   p->limit = better ? ray_tie_limit(&p->ray, t) : p->limit;
   p->global_id = better ? (word)(global_id) : p->global_id;
   p->where = better ? (word)(where) : p->where;
   p->lane = better ? (word)(lane) : p->lane;
-  if (SLAB_QUERY == SLAB_ANY) p->live = p->live & !better;
 }
 #endif
 
@@ -246,11 +254,16 @@ INLINE prepared_ray packet_ray(const packet *p, const packet_rows *rows, uint a,
   return f;
 }
 
-/* Tests the rays in `bits`, SINGLY at once, against all triangles of a block. */
+/* Tests the rays in `bits`, SINGLY at once, against all triangles of a block. at_once: for SLAB_ANY, where nothing
+ * hides a primitive, the rays that are blocked end together. */
 INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const global float *block, uint where,
                           const scene_view *scene) {
   const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * BVH_WIDTH);
+  const bool at_once = SLAB_QUERY == SLAB_ANY && scene->cast->masked == 0 && scene->cast->skip == 0;
   triangle_rows rows;
+  uint blocked = 0;
+  float limits[LANES];
+  lanes_store(p->limit, limits);
   UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
       lanes_eight(block + (3 * v + (int)p->ray.k[i]) * BVH_WIDTH);
   while (bits != 0) {
@@ -259,16 +272,27 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const g
     const uint b = both ? lowest_lane(others) : a;
     bits = both ? others & (others - 1) : others;
     const prepared_ray ray = packet_ray(p, each, a, b);
-    float limits[LANES];
-    lanes_store(p->limit, limits);
     real t;
     const mask hit = triangle_intersect(&ray, &rows, packet_pair(limits[a], limits[b]), scene->cast->rules, &t);
-    for (uint hits = lanes_bits(hit) & (both ? 0xFFFFu : EIGHT_BITS); hits != 0; hits &= hits - 1) {
+    uint hits = lanes_bits(hit) & (both ? 0xFFFFu : EIGHT_BITS);
+    if (at_once) {
+      if (hits == 0) continue;
+      blocked |= ((hits & EIGHT_BITS) != 0 ? 1u << a : 0) | (hits > EIGHT_BITS ? 1u << b : 0);
+      p->blocker_lane = lowest_lane(hits) % BVH_WIDTH;
+      continue;
+    }
+    for (; hits != 0; hits &= hits - 1) {
       const uint at = lowest_lane(hits), lane = at % BVH_WIDTH, global_id = global_ids[lane];
       const mask own = (word)(at < BVH_WIDTH ? a : b) == LANE_NUMBERS;
       if (!packet_hides(p, global_id, scene))
         packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane, scene);
+      if (PACKET_LIMITS) lanes_store(p->limit, limits);
     }
+  }
+  if (blocked != 0) {
+    p->live = p->live & (((word)(blocked) >> LANE_NUMBERS & 1) == 0);
+    p->blocker_where = where;
+    p->blocker = global_ids[p->blocker_lane];
   }
 }
 
@@ -327,17 +351,11 @@ INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) 
   occluder_judge(last, lanes_bits(p->live) != before);
 }
 
-/* Remembers the primitive that blocks the last of the rays that are blocked. */
+/* Remembers the primitive that blocked a ray last. */
 INLINE void packet_remember(const packet *p, occluder *last, const scene_view *scene) {
-  const uint found = lanes_bits(p->global_id != SLAB_MISS);
-  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || found == 0 || !occluder_is_next(last)) return;
-  const uint ray = 31 - clz(found);
-  uint global_ids[LANES], wheres[LANES], lanes[LANES];
-  lanes_store(p->global_id, global_ids);
-  lanes_store(p->where, wheres);
-  lanes_store(p->lane, lanes);
-  const uint geometry = geometry_of(scene->table, scene->cast->geometries, global_ids[ray]);
-  occluder_remember(last, scene->table[geometry].kind, wheres[ray], lanes[ray]);
+  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || p->blocker == SLAB_MISS || !occluder_is_next(last)) return;
+  const uint geometry = geometry_of(scene->table, scene->cast->geometries, p->blocker);
+  occluder_remember(last, scene->table[geometry].kind, p->blocker_where, p->blocker_lane);
 }
 
 /* ---- the traversal ---- */
@@ -492,7 +510,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
       more = bvh_down(&path, scene, at, bits, enter, h->limit);
     } else {
       packet_leaf(p, each, h, overlapped, scene, at, meta);
-      if (!PACKET_WANTS_ALL) h->limit = most_live(p, p->limit);
+      if (PACKET_LIMITS) h->limit = most_live(p, p->limit);
       more = bvh_pop(&path, h->limit);
     }
     if (more) overlapped = packet_overlaps(p, scene->nodes, path.next.place);
@@ -589,7 +607,7 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
     for (uint i = 0; i < count; i++)
       distance_write(results, first + i, short_hit_of(scene, values[i], words[i]), scene->cast);
   } else if (SLAB_QUERY == SLAB_ANY) {
-    const uint bits = lanes_bits(found);
+    const uint bits = lanes_bits((p->ray.state == RAY_LIVE) & !p->live);
     for (uint i = 0; i < count; i++) ((global uchar *)results)[first + i] = bits >> i & 1;
   } else if (SLAB_QUERY == SLAB_ALL) {
     packet_lists(p, arrays, scene, first, count, share);
@@ -621,6 +639,7 @@ INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size
   p->skip = packet_skips(arrays, scene, first, count);
   p->log = log;
   if (SLAB_QUERY == SLAB_ALL) log->count = 0;
+  p->blocker = SLAB_MISS;
   if (lanes_any(p->live)) {
     ray_turn(&p->ray, octant);
     packet_occluder(p, last, scene);
