@@ -141,12 +141,15 @@ static void traversals_change_nothing(const contexts *c, bvh_scene which) {
   random_state random = harness_stream("traversal_choice");
   const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
   const slab_cast_options others = {.mask = 2, .cull = SLAB_CULL_BACK, .skip = skip};
+  const slab_cast_options masked = {.mask = 1}, skipping = {.skip = skip};
   coherent_rays_fill(&random, &s.stats, RAYS, rays);
   assert_mixed_fates(rays, RAYS, packet_rays(c));
   skip_what_is_hit(&s, rays, skip);
   compare(&s, rays, RAYS, NULL);
   compare(&s, rays, RAYS, &some);
   compare(&s, rays, RAYS, &others);
+  compare(&s, rays, RAYS, &masked);
+  compare(&s, rays, RAYS, &skipping);
   for (size_t i = 0; i < RAYS; i++) rays[i] = bvh_scene_ray(&random, &s.stats);
   compare(&s, rays, RAYS, NULL);
   compare(&s, rays, RAYS, &some);
