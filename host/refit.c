@@ -26,6 +26,7 @@ typedef struct refitting {
   block_form blocks;
   const float *from; /* the blocks of the last commit, for their global primitive ids, or those to be written */
   float *to;
+  size_t alike; /* floats of blocks that all are of triangles, so that it is known where the next ones lie; or 0 */
   atomic_bool misplaced; /* some primitive is in the BVH and would stand outside it, or the reverse */
 } refitting;
 
@@ -55,16 +56,53 @@ typedef struct growing {
 enum { LANES_AT_ONCE = 4 };
 _Static_assert(BVH_WIDTH % LANES_AT_ONCE == 0, "a block is some vectors wide");
 
-/* Where the vertices of a block's triangles are. NULL: the lane is void. */
+/* Where the vertices of a block's triangles are, and which lanes have one. The others have void ones. */
 typedef struct corners {
   const float *of[BVH_WIDTH][3];
+  uint32_t there; /* bits */
 } corners;
 
 static const float void_triangle[9 + 1];
+static const uint32_t void_indices[3];
 
 ALWAYS_INLINE void corners_of(const geometry_values *v, uint32_t i, const float *corner[3]) {
   const uint32_t *list = v->indexed ? v->indices->list + 3 * (size_t)i : NULL;
   for (size_t c = 0; c < 3; c++) corner[c] = v->values + 3 * (v->indexed ? (size_t)list[c] : 3 * (size_t)i + c);
+}
+
+/* Of a mesh with indices. It has no branch, since lanes without a triangle are unpredictable. False where some
+ * triangles are of other geometries. */
+ALWAYS_INLINE bool corners_of_one_mesh(const found *f, const uint32_t *ids, corners *to) {
+  const geometry_values *v = f->values;
+  const uint32_t count = f->end - f->first;
+  bool others = false;
+  if (v == NULL || !v->indexed) return false;
+  const uint32_t *list = v->indices->list;
+  const float *values = v->values;
+  to->there = 0;
+  for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
+    const uint32_t i = ids[lane] - f->first;
+    const bool in = i < count;
+    const uint32_t *indices = in ? list + 3 * (size_t)i : void_indices;
+    const float *at = in ? values : void_triangle;
+    others |= !in & (ids[lane] != SLAB_MISS);
+    to->there |= (uint32_t)in << lane;
+    for (int c = 0; c < 3; c++) to->of[lane][c] = at + 3 * (size_t)indices[c];
+  }
+  return !others;
+}
+
+ALWAYS_INLINE void corners_of_each(const snapshot *scene, const uint32_t *ids, found *geometry, corners *to) {
+  to->there = 0;
+  for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
+    for (int c = 0; c < 3; c++) to->of[lane][c] = void_triangle;
+    if (ids[lane] == SLAB_MISS) continue;
+    find(scene, ids[lane], geometry);
+    const geometry_values *v = geometry->values;
+    if (v == NULL) continue;
+    corners_of(v, ids[lane] - geometry->first, to->of[lane]);
+    if (v->indexed || !primitive_is_void(SLAB_TRIANGLE, to->of[lane][0])) to->there |= 1u << lane;
+  }
 }
 
 /* Each load takes one float more than a vertex has, which geometry_values have room for. */
@@ -126,22 +164,13 @@ ALWAYS_INLINE void grow_by_lanes(const float *block, uint32_t there, growing *g)
 ALWAYS_INLINE uint32_t write_triangle_block(refitting *r, const uint32_t *ids, found *geometry, float *block,
                                             growing *g) {
   corners from;
-  uint32_t there = 0;
-  for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
-    for (int c = 0; c < 3; c++) from.of[lane][c] = void_triangle;
-    if (ids[lane] == SLAB_MISS) continue;
-    find(r->scene, ids[lane], geometry);
-    const geometry_values *v = geometry->values;
-    if (v == NULL) continue;
-    const uint32_t i = ids[lane] - geometry->first;
-    corners_of(v, i, from.of[lane]);
-    if (v->indexed || !primitive_is_void(SLAB_TRIANGLE, from.of[lane][0])) there |= 1u << lane;
-  }
+  if (ids[0] != SLAB_MISS) find(r->scene, ids[0], geometry);
+  if (!corners_of_one_mesh(geometry, ids, &from)) corners_of_each(r->scene, ids, geometry, &from);
   for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
     write_lanes(&from, lane, block + lane);
-    grow_by_lanes(block + lane, there >> lane & ((1u << LANES_AT_ONCE) - 1), g);
+    grow_by_lanes(block + lane, from.there >> lane & ((1u << LANES_AT_ONCE) - 1), g);
   }
-  return there;
+  return from.there;
 }
 
 /* ---- blocks of any kind ---- */
@@ -176,7 +205,31 @@ ALWAYS_INLINE uint32_t write_block(refitting *r, slab_shape kind, uint32_t rows,
   return there;
 }
 
-enum { BLOCKS_AHEAD = 8 };
+/* How many blocks ahead their vertices, indices and ids are requested, each of which is found by the next. */
+enum { VERTICES_AHEAD = 6, INDICES_AHEAD = 12, IDS_AHEAD = 24 };
+
+/* Requests what blocks that come later are made of. */
+ALWAYS_INLINE void request_ahead(const refitting *r, const found *f, size_t at, size_t floats, size_t used) {
+  const geometry_values *v = f->values;
+  const uint32_t count = f->end - f->first;
+  __builtin_prefetch(r->from + at + IDS_AHEAD * floats + used);
+  if (v == NULL || at + (INDICES_AHEAD + 1) * floats > r->alike) return;
+  if (v->indexed) {
+    const uint32_t *ids = (const uint32_t *)(r->from + at + INDICES_AHEAD * floats + used);
+    for (int lane = 0; lane < BVH_WIDTH; lane++) {
+      const uint32_t i = ids[lane] - f->first;
+      if (i < count) __builtin_prefetch(v->indices->list + 3 * (size_t)i);
+    }
+  }
+  const uint32_t *ids = (const uint32_t *)(r->from + at + VERTICES_AHEAD * floats + used);
+  for (int lane = 0; lane < BVH_WIDTH; lane++) {
+    const float *corner[3];
+    const uint32_t i = ids[lane] - f->first;
+    if (i >= count) continue;
+    corners_of(v, i, corner);
+    for (int c = 0; c < 3; c++) __builtin_prefetch(corner[c]);
+  }
+}
 
 /* Writes `count` blocks, the first at `first`. Returns how many primitives are there. */
 ALWAYS_INLINE uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows, uint32_t width, uint32_t first,
@@ -186,10 +239,10 @@ ALWAYS_INLINE uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows
   uint32_t there = 0;
   for (uint32_t i = 0; i < count; i++) {
     const size_t at = (size_t)first * r->blocks.unit + i * floats;
-    __builtin_prefetch(r->from + at + BLOCKS_AHEAD * floats + used); /* leaves lie one after the other */
     uint32_t ids[BVH_WIDTH];
     memcpy(ids, r->from + at + used, width * sizeof *ids);
     there += (uint32_t)__builtin_popcount(write_block(r, kind, rows, width, ids, &geometry, r->to + at, g));
+    if (kind == SLAB_TRIANGLE && width == BVH_WIDTH) request_ahead(r, &geometry, at, floats, used);
     if (r->from != r->to) memcpy(r->to + at + used, r->from + at + used, (floats - used) * sizeof *r->to);
   }
   return there;
@@ -267,6 +320,7 @@ static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layo
                                  .threads = scene->context->threads,
                                  .leaf = refit_leaf,
                                  .argument = &r};
+  if (!scene->has_instances && scene->kinds == 1u << SLAB_TRIANGLE) r.alike = from->floats;
   bvh_refit_outcome outcome;
   if (!bvh_refit(&input, &outcome)) return fail_memory(from->node_bytes, "refitting the tree");
   to->sah_cost = outcome.sah_cost;
