@@ -62,7 +62,7 @@ INLINE float tile_fetch(local float2 *tile, volatile local uint *largest, const 
   const uint used = count * TILE_PAIRS, all = (count + TILE_STEP - 1) / TILE_STEP * TILE_STEP * TILE_PAIRS;
   uint size = 0;
   barrier(CLK_LOCAL_MEM_FENCE); /* no work-item still reads the previous tile */
-  atomic_xchg(largest, 0u);
+  *largest = 0u;                /* by all of them; an exchange would read what nobody has written yet */
   for (uint i = (uint)get_local_id(0); i < all; i += (uint)get_local_size(0)) {
     const global float *lower = boxes + i / TILE_PAIRS * BOX_ROWS + i % TILE_PAIRS / 2;
     float2 pair = (float2)(INFINITY, -INFINITY);

@@ -31,11 +31,23 @@ static slab_status ask_group(device *d) {
   return q.code == CL_SUCCESS ? SLAB_OK : fail_inquiry(&q);
 }
 
+/* Queries whether a device has an extension. A driver whose list is longer than this has extensions of many makers, and
+ * counts as no. */
+static slab_status ask_extension(const device *d, const char *name, bool *answer) {
+  char list[8192] = "";
+  inquiry q = {.id = cl_of(d)->id};
+  device_ask(&q, CL_DEVICE_EXTENSIONS, sizeof list - 1, list);
+  *answer = q.code == CL_SUCCESS && strstr(list, name) != NULL;
+  if (q.code == CL_SUCCESS || q.code == CL_INVALID_VALUE) return SLAB_OK;
+  return fail_cl(q.code, "clGetDeviceInfo", d->info.name);
+}
+
 static slab_status ask_device(device *d) {
   slab_status status = ask_group(d);
   if (status == SLAB_OK) status = ask_whether(d, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id), &cl_of(d)->is_part);
-  if (status != SLAB_OK) return status;
-  return ask_whether(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), &cl_of(d)->has_double);
+  if (status == SLAB_OK)
+    status = ask_whether(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), &cl_of(d)->has_double);
+  return status == SLAB_OK ? ask_extension(d, "cl_nv_compiler_options", &cl_of(d)->limits_registers) : status;
 }
 
 /* ---- opening ---- */

@@ -24,6 +24,7 @@ typedef struct opencl_device {
   bool queue_is_callers;  /* the queue is the caller's; transfers then use it too */
   bool is_part;           /* a part (sub-device) of another device */
   bool has_double;        /* has double; kernels may divide through it where info.exact_divide is 0 */
+  bool limits_registers;  /* its compiler takes NVIDIA's option that limits the registers of a work-item */
   bool scene_in_place;    /* scenes are used in place too; not in a caller's context, where a scene may be destroyed
                              before its casts end */
   size_t group_most;      /* maximum work-items per group, for any kernel */

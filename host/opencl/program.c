@@ -82,6 +82,15 @@ static void cut_options(const device *d, const program_key *key, char *text, siz
            part_units(d), part_nodes(d, layout));
 }
 
+/* More warps fit where a work-item has fewer registers. Other programs would spill theirs. */
+static void register_option(const device *d, const program_key *key, char *text, size_t size) {
+  const bool one_kind = (key->kinds & (key->kinds - 1)) == 0;
+  const size_t used = strlen(text);
+  if (!cl_of(d)->limits_registers || d->tuning->any_registers == 0) return;
+  if (key->source != PROGRAM_COMPRESSED || key->query != SLAB_ANY || !one_kind) return;
+  snprintf(text + used, size - used, " -cl-nv-maxrregcount=%u", d->tuning->any_registers);
+}
+
 /* SLAB_DEVICE gives each device of a context its own programs, where a driver has several devices of one kind. PoCL
  * counts the launches that use a compiled kernel. It miscounts, and aborts, when launches of one program with different
  * sizes overlap. Launches of one device are on one queue and do not overlap. Equal GPUs have the same value and share
@@ -95,6 +104,7 @@ static void build_options(const device *d, const program_key *key, char *text, s
            cl_of(d)->builder->nth);
   lane_options(d, text, size);
   cut_options(d, key, text, size);
+  register_option(d, key, text, size);
 }
 
 static slab_status fail_build(const device *d, cl_program failed, cl_int code, const char *options) {

@@ -92,6 +92,56 @@ static void groups_are_as_large_as_the_kernel_allows(void **state) {
   free(rays);
 }
 
+/* ---- registers -------------------------------------------------------------------- */
+
+/* A BVH over triangles alone, or over every kind. */
+static slab_scene *tree_of(slab_context *context, bool triangles) {
+  float vertices[3 * SHAPES][3];
+  slab_scene *scene = NULL;
+  if (!triangles) return mixed_tree(context, SHAPES);
+  for (uint32_t i = 0; i < 3 * SHAPES; i++) {
+    const float corner[3] = {(float)(i / 3 % 20), (float)(i / 60), (float)(i % 3)};
+    for (int a = 0; a < 3; a++) vertices[i][a] = corner[a] - 9.0f + (i % 3 == (uint32_t)a ? 1.5f : 0.0f);
+  }
+  const slab_mesh mesh = {.vertices = vertices[0], .vertex_count = 3 * SHAPES, .triangle_count = SHAPES};
+  assert_ok(slab_scene_create(context, &scene));
+  assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH}));
+  return scene;
+}
+
+/* Casts any and closest hits, and returns how many builds limited the registers. */
+static unsigned limited_builds(const char *as, bool triangles, const slab_ray *rays) {
+  slab_hit hits[N];
+  uint8_t any[N];
+  pretend(as);
+  slab_context *context = open_as("0", SLAB_LAYOUT_DEFAULT);
+  slab_scene *scene = tree_of(context, triangles);
+  assert_ok(slab_closest(scene, rays, N, hits, NULL));
+  assert_int_equal(under.pretend_seen().limited, 0);
+  assert_ok(slab_any(scene, rays, N, any, NULL));
+  size_t found = 0;
+  for (int i = 0; i < N; i++) {
+    assert_int_equal(any[i], hits[i].primitive < SLAB_INVALID);
+    found += any[i];
+  }
+  assert_true(found > 0 && found < N);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  return under.pretend_seen().limited;
+}
+
+/* The driver below refuses the option, which only NVIDIA's compiler is to get, and only for what does not spill. */
+static void registers_are_limited_where_nvidia_compiles(void **state) {
+  (void)state;
+  slab_ray *rays = mixed_rays(__func__, N);
+  assert_int_equal(limited_builds("type:gpu", true, rays), 0);
+  assert_int_equal(limited_builds("type:gpu,nvidia:1", false, rays), 0);
+  assert_int_equal(limited_builds("type:gpu,nvidia:1", true, rays), 1);
+  assert_int_equal(under.pretend_seen().limit, 80);
+  free(rays);
+}
+
 /* ---- devices that cannot be queried --------------------------------------------- */
 
 /* Opens the devices that the selector names, and compares their number of compute units. */
@@ -447,6 +497,7 @@ static void source_is_compiled_where_the_binary_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(groups_are_as_large_as_the_kernel_allows),
+      TEST(registers_are_limited_where_nvidia_compiles),
       TEST(device_that_cannot_be_described_is_left_out_everywhere),
       TEST(no_device_that_can_be_described_is_a_failure),
       TEST(cast_with_a_ready_kernel_does_not_wait_for_a_build),

@@ -125,6 +125,65 @@ static void every_copy_goes_through_pinned_memory(void **state) {
   free(rays);
 }
 
+/* ---- bytes ---- */
+
+/* Bytes of a ray to the device and back; docs/gpu.md has the same table. */
+static const struct {
+  slab_query query;
+  unsigned up, down;
+} bytes_a_ray[] = {
+    {SLAB_CLOSEST, 32, 32}, {SLAB_DISTANCE, 32, 4},  {SLAB_ANY, 32, 1},
+    {SLAB_COUNT, 32, 4},    {SLAB_INTERVAL, 32, 16}, {SLAB_NEAREST, 32, 12},
+};
+
+static void assert_bytes(const char *query, unsigned long long up, unsigned long long down) {
+  const pinned_report seen = under.pinned_now();
+  if (seen.up != up || seen.down != down)
+    fail_msg("%s: %llu bytes up and %llu down, not %llu and %llu", query, seen.up, seen.down, up, down);
+}
+
+/* Of a chunk's lists two numbers go up, which count its hits; 8 bytes a ray and 32 a hit come back. */
+static void assert_bytes_of_lists(slab_scene *scene, const slab_ray *rays) {
+  answers a = {0};
+  assert_ok(answers_cast(&a, SLAB_ALL, scene, rays, N, NULL));
+  under.pinned(1, PINNED_GIVEN);
+  uint64_t required = 0;
+  assert_ok(slab_all(scene, rays, N, a.offsets, a.all, a.offsets[N], &required, NULL));
+  assert_bytes(answer_name(SLAB_ALL), N * sizeof *rays + 8, 8 * N + required * sizeof(slab_hit));
+  answers_free(&a);
+}
+
+/* What a query does not need is not copied: no skips where there are none, no count of invalid rays where nobody asks
+ * for it. */
+static void no_byte_is_copied_in_vain(void **state) {
+  (void)state;
+  slab_ray *rays = mixed_rays(__func__, N);
+  slab_primitive_id *skip = skips(N);
+  slab_hit *results = harness_room(N * sizeof *results);
+  uint64_t invalid = 0;
+  const slab_cast_options more = {.skip = skip, .invalid = &invalid};
+  under.pinned(1, PINNED_GIVEN);
+  slab_context *context = open_device(0, 0, SLAB_TRAVERSAL_AUTO);
+  slab_scene *scene = scene_of(context, 1);
+  for (size_t q = 0; q < sizeof bytes_a_ray / sizeof *bytes_a_ray; q++) {
+    const unsigned long long up = N * bytes_a_ray[q].up, down = N * bytes_a_ray[q].down;
+    const slab_query query = bytes_a_ray[q].query;
+    under.pinned(1, PINNED_GIVEN);
+    assert_ok(cast_query(scene, query, rays, N, results, NULL));
+    assert_bytes(answer_name(query), up, down);
+    under.pinned(1, PINNED_GIVEN);
+    assert_ok(cast_query(scene, query, rays, N, results, &more));
+    assert_bytes(answer_name(query), up + N * sizeof *skip + sizeof(cl_uint), down + sizeof(cl_uint));
+  }
+  assert_bytes_of_lists(scene, rays);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  assert_gone();
+  free(results);
+  free(skip);
+  free(rays);
+}
+
 /* ---- casts of growing size ---- */
 
 /* Memory of one size is kept from cast to cast, and grows when needed. A result array that is shorter than that of
@@ -352,9 +411,13 @@ static int ask_the_devices(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_copy_goes_through_pinned_memory),    cmocka_unit_test(pinned_memory_grows_and_is_kept),
-      cmocka_unit_test(casts_go_on_without_pinned_memory),        cmocka_unit_test(threads_share_no_pinned_memory),
-      cmocka_unit_test(cancelled_casts_leave_nothing_on_its_way), cmocka_unit_test(callers_queue_is_not_waited_for),
+      cmocka_unit_test(every_copy_goes_through_pinned_memory),
+      cmocka_unit_test(no_byte_is_copied_in_vain),
+      cmocka_unit_test(pinned_memory_grows_and_is_kept),
+      cmocka_unit_test(casts_go_on_without_pinned_memory),
+      cmocka_unit_test(threads_share_no_pinned_memory),
+      cmocka_unit_test(cancelled_casts_leave_nothing_on_its_way),
+      cmocka_unit_test(callers_queue_is_not_waited_for),
       cmocka_unit_test(parts_of_a_device_take_pinned_memory),
   };
   under = layers_load();

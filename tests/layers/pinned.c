@@ -2,7 +2,8 @@
  * It records whether the host side of a copy lies in a mapped buffer of pinned memory (CL_MEM_ALLOC_HOST_PTR), and
  * whether such buffers are unmapped before they are released.
  *
- * A test in the same process controls it with slab_pinned_arm (pinned.h). Copies of a single number are not counted. */
+ * A test in the same process controls it with slab_pinned_arm (pinned.h). Copies of a single number count in bytes
+ * alone. */
 #include "pinned.h"
 
 #include <pthread.h>
@@ -119,26 +120,23 @@ static int is_staged(const char *bytes, size_t size) {
   return 0;
 }
 
-static void watch_copy(const void *bytes, size_t size) {
-  if (size <= sizeof(cl_uint)) return;
+static void watch_copy(const void *bytes, size_t size, unsigned long long *sum) {
   pthread_mutex_lock(&order.lock);
-  if (is_staged(bytes, size))
-    order.seen.staged++;
-  else
-    order.seen.direct++;
+  *sum += size;
+  if (size > sizeof(cl_uint)) *(is_staged(bytes, size) ? &order.seen.staged : &order.seen.direct) += 1;
   pthread_mutex_unlock(&order.lock);
 }
 
 static cl_int CL_API_CALL read_watched(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                        size_t size, void *to, cl_uint waits, const cl_event *wait, cl_event *event) {
-  watch_copy(to, size);
+  watch_copy(to, size, &order.seen.down);
   return layer.target->clEnqueueReadBuffer(queue, buffer, blocking, offset, size, to, waits, wait, event);
 }
 
 static cl_int CL_API_CALL write_watched(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                         size_t size, const void *from, cl_uint waits, const cl_event *wait,
                                         cl_event *event) {
-  watch_copy(from, size);
+  watch_copy(from, size, &order.seen.up);
   return layer.target->clEnqueueWriteBuffer(queue, buffer, blocking, offset, size, from, waits, wait, event);
 }
 
@@ -157,7 +155,7 @@ EXPORT void slab_pinned_arm(int gpu, pinned_refusal refusal) {
   pthread_mutex_lock(&order.lock);
   order.gpu = gpu;
   order.refusal = refusal;
-  order.seen.staged = order.seen.direct = 0;
+  order.seen.staged = order.seen.direct = order.seen.up = order.seen.down = 0;
   order.seen.lost = 0;
   pthread_mutex_unlock(&order.lock);
 }

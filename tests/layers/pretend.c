@@ -28,9 +28,10 @@ static const struct {
 enum { PROPERTIES = sizeof properties / sizeof *properties };
 
 /* Names that are not device properties. KERNEL_GROUP: the largest work-group of every kernel. MUTE: the error code
- * with which a device answers every query except that for its platform. */
-enum { KERNEL_GROUP = PROPERTIES, MUTE, NAMES };
-static const char *const others[] = {"kernel-group", "mute"};
+ * with which a device answers every query except that for its platform. NVIDIA: not 0, its compiler takes NVIDIA's
+ * options, of which the limit of registers is known here. */
+enum { KERNEL_GROUP = PROPERTIES, MUTE, NVIDIA, NAMES };
+static const char *const others[] = {"kernel-group", "mute", "nvidia"};
 
 static const struct {
   const char *word;
@@ -39,7 +40,7 @@ static const struct {
 
 typedef struct order {
   int device; /* -1: every device */
-  int name;   /* index in properties, or KERNEL_GROUP, MUTE */
+  int name;   /* index in properties, or one of the others */
   long long value;
 } order;
 
@@ -49,7 +50,7 @@ static struct {
 } orders;
 
 static struct {
-  atomic_uint launches, refused;
+  atomic_uint launches, refused, limited, limit;
   _Atomic(size_t) least, most;
 } seen;
 
@@ -81,6 +82,34 @@ static cl_device_id device_of(cl_command_queue queue) {
   return id;
 }
 
+/* ---- NVIDIA's compiler ------------------------------------------------------------- */
+
+static const char nvidia_extension[] = " cl_nv_compiler_options", register_option[] = " -cl-nv-maxrregcount=";
+
+static cl_int add_extension(size_t size, char *value, size_t *size_ret) {
+  const size_t used = value == NULL ? 0 : strlen(value);
+  if (size_ret) *size_ret += sizeof nvidia_extension - 1;
+  if (value == NULL) return CL_SUCCESS;
+  if (size - used < sizeof nvidia_extension) return CL_INVALID_VALUE;
+  strcpy(value + used, nvidia_extension);
+  return CL_SUCCESS;
+}
+
+/* The driver below knows no such option. Without the order it gets the option, and refuses it. */
+static cl_int CL_API_CALL pretend_build(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                                        void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
+  char kept[1024];
+  const char *at = options && n > 0 && find(devices[0], NVIDIA) ? strstr(options, register_option) : NULL;
+  if (at && strlen(options) < sizeof kept) {
+    char *end;
+    seen.limit = (unsigned)strtoul(at + strlen(register_option), &end, 10);
+    snprintf(kept, sizeof kept, "%.*s%s", (int)(at - options), options, end);
+    atomic_fetch_add(&seen.limited, 1);
+    options = kept;
+  }
+  return layer.target->clBuildProgram(program, n, devices, options, notify, user);
+}
+
 /* ---- device queries -------------------------------------------------------------- */
 
 static cl_int CL_API_CALL pretend_device(cl_device_id id, cl_device_info question, size_t size, void *value,
@@ -88,6 +117,8 @@ static cl_int CL_API_CALL pretend_device(cl_device_id id, cl_device_info questio
   const order *mute = question == CL_DEVICE_PLATFORM ? NULL : find(id, MUTE);
   if (mute) return (cl_int)mute->value;
   const cl_int code = layer.target->clGetDeviceInfo(id, question, size, value, size_ret);
+  if (code == CL_SUCCESS && question == CL_DEVICE_EXTENSIONS && find(id, NVIDIA))
+    return add_extension(size, value, size_ret);
   for (int p = 0; code == CL_SUCCESS && value && p < PROPERTIES; p++) {
     const order *o = properties[p].question == question ? find(id, p) : NULL;
     if (o) memcpy(value, &o->value, properties[p].size); /* on little-endian hosts, the only ones that OpenCL runs on */
@@ -160,7 +191,7 @@ static int read_order(const char *text, order *o) {
 EXPORT int slab_pretend_as(const char *text) {
   char copy[512], *rest = copy;
   orders.count = 0;
-  seen.launches = seen.refused = 0;
+  seen.launches = seen.refused = seen.limited = seen.limit = 0;
   seen.least = seen.most = 0;
   if (strlen(text) >= sizeof copy) return -1;
   strcpy(copy, text);
@@ -172,7 +203,7 @@ EXPORT int slab_pretend_as(const char *text) {
 }
 
 EXPORT pretend_report slab_pretend_seen(void) {
-  return (pretend_report){seen.launches, seen.refused, seen.least, seen.most};
+  return (pretend_report){seen.launches, seen.refused, seen.least, seen.most, seen.limited, seen.limit};
 }
 
 static void layer_hook(cl_icd_dispatch *d) {
@@ -184,6 +215,7 @@ static void layer_hook(cl_icd_dispatch *d) {
   d->clGetDeviceInfo = pretend_device;
   d->clGetKernelWorkGroupInfo = pretend_kernel;
   d->clEnqueueNDRangeKernel = pretend_launch;
+  d->clBuildProgram = pretend_build;
 }
 
 static const char *const layer_report_file = "SLAB_PRETEND_FILE";

@@ -8,6 +8,7 @@
 typedef struct pretend_report {
   unsigned launches, refused; /* refused: launches and buffers that such a device cannot have */
   size_t least, most;         /* work-items of a work-group, over the launches that were not refused */
+  unsigned limited, limit;    /* builds whose options limit the registers, and the last limit */
 } pretend_report;
 
 /* From now on, devices have these properties: a text in the format of SLAB_PRETEND (pretend.c), which replaces the
