@@ -67,7 +67,9 @@ endmacro()
 
 # slab_variant(PROGRAM KERNELS LANES QUERY KINDS): compiles one variant of the level. x86-64-v4 has some of x86-64-v3: those
 # of one lane, which are no faster for wider registers, those of instances, and of 8 lanes where hits are counted or
-# listed and for intervals, which were 1 to 3 % faster for as much code again (100,000 boxes, Zen 5).
+# listed and for intervals, which were 1 to 3 % faster for as much code again (100,000 boxes, Zen 5). Compressed nodes,
+# which no processor has by default, are c11's where there are instances. Of these and of other rare variants c11 does
+# not inline all functions: 0.6 of the code.
 macro(slab_variant program kernels own query kinds)
   set(suffix q${query}_${kinds})
   string(TOUPPER ${program} upper)
@@ -76,13 +78,18 @@ macro(slab_variant program kernels own query kinds)
      (own EQUAL 1 OR "${program} ${query} ${kinds}" MATCHES "^wide ([345] all|[0-5] instances)$"))
     set(of x86-64-v3)
   endif()
+  if("${program} ${kinds}" STREQUAL "compressed instances" AND "c11" IN_LIST slab_levels)
+    set(of c11)
+  endif()
   string(MAKE_C_IDENTIFIER ${of} symbol)
   set(object ${slab_native_dir}/${of}/${program}_${suffix}.o)
   if(SLABCAST_NATIVE_OBJECTS)
     set(object ${SLABCAST_NATIVE_OBJECTS}/${of}/${program}_${suffix}.o)
   endif()
   set(stack ${slab_stack})
-  if(kinds MATCHES "^instance")
+  if(kinds MATCHES "^instance" AND program STREQUAL "compressed")
+    set(stack ${slab_compressed_instances_stack})
+  elseif(kinds MATCHES "^instance")
     set(stack ${slab_instances_stack})
   endif()
   set(defines -DLANES=${own} -DSLAB_QUERY=${query} -DSLAB_STACK=${stack} -DSLAB_RAYS=32 -DSLAB_TILE=0)
@@ -108,6 +115,9 @@ macro(slab_variant program kernels own query kinds)
   endif()
   if(kinds MATCHES "^instance")
     list(APPEND defines -DSLAB_INSTANCES=1)
+  endif()
+  if(level STREQUAL "c11" AND (program STREQUAL "compressed" OR kinds MATCHES "^instance"))
+    list(APPEND defines -DSLAB_SMALL)
   endif()
   if(NOT SLABCAST_NATIVE_OBJECTS AND of STREQUAL level)
     slab_kernels(${object})
@@ -164,7 +174,8 @@ set(slab_native_objects "")
 set(slab_counting_objects "") # the same, but for those whose steps are counted
 set(slab_ceiling_objects "")
 set(slab_stack 336)            # 7 * BVH_DEPTH_MAX: what the deepest BVH needs
-set(slab_instances_stack 2560) # the same of SCENE_LEVELS in each other, each rounded up (host/instances.c)
+set(slab_instances_stack 2560) # the same of SCENE_LEVELS in each other, each rounded up (host/models.c)
+set(slab_compressed_instances_stack 240) # SCENE_LEVELS * BVH_DEPTH_MAX
 set(declared "")
 set(tables "")
 set(list "")

@@ -132,6 +132,10 @@ block_form block_form_of(slab_layout layout) {
   return layout == SLAB_LAYOUT_COMPRESSED ? (block_form){1, COMPRESSED_UNIT} : (block_form){BVH_WIDTH, BLOCK_UNIT};
 }
 
+size_t node_size(slab_layout layout) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? sizeof(compressed_node) : sizeof(bvh_node);
+}
+
 uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
 
 static uint32_t blocks_for(block_form f, uint32_t count) { return (count + f.width - 1) / f.width; }

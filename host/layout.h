@@ -14,6 +14,7 @@ typedef struct block_form {
 } block_form;
 
 block_form block_form_of(slab_layout);
+size_t node_size(slab_layout);
 uint32_t block_units(block_form, uint32_t kind);
 /* The kinds that may stand outside the BVH, and the index of each there. */
 extern const uint8_t outside_kinds[OUTSIDE_LISTS];

@@ -18,11 +18,6 @@ _Static_assert(sizeof(model_entry) == BLOCK_UNIT * sizeof(float), "a model takes
 
 enum { INSTANCES_A_PIECE = 1024, PRIMITIVES_A_PIECE = 1 << 14 };
 
-/* Whether the host has a wide BVH of a snapshot. */
-static bool has_own_wide(const snapshot *s) {
-  return s->has_bvh && snapshot_layout(s) == SLAB_LAYOUT_WIDE && s->bvh.nodes != NULL;
-}
-
 /* ---- transforms ---- */
 
 #define SKEW_MOST 4096.0 /* of || |A| |B| ||: scaling, then turning has at most 3 */
@@ -447,7 +442,7 @@ geometry_values *instances_gates(const slab_context *context, const instance_gro
 typedef struct model_arrays {
   const snapshot *of;
   bvh_layout tree; /* of the model alone, or with its own models */
-  bool built;      /* for this purpose: the model has no wide BVH in host memory */
+  bool built;      /* for this purpose: the model has no BVH in host memory */
   uint32_t at;     /* number of its first model among those of the scene */
 } model_arrays;
 
@@ -460,25 +455,33 @@ typedef struct assembly {
   size_t nodes, units, entries, instances, elements; /* of the whole; elements: of its array of models */
 } assembly;
 
-static size_t node_count(const bvh_layout *t) { return t->node_bytes / sizeof(bvh_node); }
+/* The layout is that of the context, and so that of all models. */
+static slab_layout layout_of(const snapshot *s) { return s->context->layout; }
 
-/* BLOCK_UNITs of a BVH's blocks, without the arrays of instances and models that may follow. */
+static size_t floats_a_unit(const snapshot *s) { return block_form_of(layout_of(s)).unit; }
+
+static size_t node_count(const snapshot *s, const bvh_layout *t) { return t->node_bytes / node_size(layout_of(s)); }
+
+/* Units of a BVH's blocks, without the arrays of instances and models that may follow. */
 static size_t own_units(const snapshot *s, const bvh_layout *t) {
-  return s->has_instances ? s->uniforms.instances : t->floats / BLOCK_UNIT;
+  return (s->has_instances ? (size_t)s->uniforms.instances * BLOCK_UNIT : t->floats) / floats_a_unit(s);
 }
 
-/* On each level: the children of nodes, eight instances of a block, the rest of its leaf, the instances without a gate
- * and the end of the model. Rounded up so that most scenes share programs. */
-uint32_t instances_stack(uint32_t depth, uint32_t models) { return (7 * depth + 11 + models + 511) / 512 * 512; }
+/* On each level of a wide BVH: the children of nodes, eight instances of a block, the rest of its leaf, the instances
+ * without a gate and the end of the model. Rounded up so that most scenes share programs. */
+uint32_t instances_stack(slab_layout layout, uint32_t depth, uint32_t models) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? bvh_stack(layout, depth) + models
+                                          : (7 * depth + 11 + models + 511) / 512 * 512;
+}
 
 static slab_status take_model(model_arrays *m) {
   const snapshot *s = m->of;
-  m->built = !has_own_wide(s);
+  m->built = !s->has_bvh || s->bvh.nodes == NULL;
   if (!m->built) {
     m->tree = s->bvh;
     return SLAB_OK;
   }
-  return bvh_layout_build(s, s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree, SLAB_LAYOUT_WIDE, &m->tree);
+  return bvh_layout_build(s, s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree, layout_of(s), &m->tree);
 }
 
 static uint32_t index_of_model(const assembly *a, const snapshot *of) {
@@ -501,7 +504,7 @@ static slab_status list_models(assembly *a) {
     *m = (model_arrays){.of = of, .at = (uint32_t)a->elements};
     status = take_model(m);
     a->count++;
-    a->nodes += node_count(&m->tree);
+    a->nodes += node_count(of, &m->tree);
     a->units += own_units(of, &m->tree);
     a->entries += of->entries;
     a->instances += of->instance_count;
@@ -509,27 +512,35 @@ static slab_status list_models(assembly *a) {
     if (m->tree.stack > stack) stack = m->tree.stack;
     a->scene->kinds |= of->kinds;
   }
-  a->out->stack = instances_stack(a->out->depth, stack);
+  a->out->stack = instances_stack(layout_of(s), a->out->depth, stack);
   return status;
 }
 
 /* The arrays of the whole, and where in each the next model goes. */
 typedef struct whole {
   geometry_entry *table;
-  bvh_node *nodes;
+  void *nodes;
   float *blocks;
   instance_entry *instances;
   model_entry *models;
   size_t node, unit, entry, instance, model;
 } whole;
 
-static void copy_nodes(const bvh_layout *from, const whole *to) {
-  const bvh_node *own = from->nodes;
-  for (size_t n = 0; n < node_count(from); n++) {
-    bvh_node *node = &to->nodes[to->node + n];
-    *node = own[n];
+static void copy_wide(const bvh_node *from, size_t n, const whole *to) {
+  bvh_node *node = (bvh_node *)to->nodes + to->node;
+  for (size_t i = 0; i < n; i++, node++) {
+    *node = from[i];
     for (int k = 0; k < BVH_WIDTH; k++)
       if (node->meta[k] != 0) node->child[k] += (uint32_t)(BVH_IS_INNER(node->meta[k]) ? to->node : to->unit);
+  }
+}
+
+static void copy_compressed(const compressed_node *from, size_t n, const whole *to) {
+  compressed_node *node = (compressed_node *)to->nodes + to->node;
+  for (size_t i = 0; i < n; i++, node++) {
+    *node = from[i];
+    node->child += (uint32_t)to->node;
+    node->leaf += (uint32_t)to->unit;
   }
 }
 
@@ -545,9 +556,12 @@ static void move_models(const whole *to, uint32_t count) {
 
 /* Copies the BVH of a model. One with instances brings its own models along, here and below. */
 static void copy_arrays(const model_arrays *m, const whole *to) {
-  copy_nodes(&m->tree, to);
-  memcpy(to->blocks + to->unit * BLOCK_UNIT, m->tree.blocks,
-         own_units(m->of, &m->tree) * BLOCK_UNIT * sizeof *to->blocks);
+  const size_t nodes = node_count(m->of, &m->tree), unit = floats_a_unit(m->of);
+  if (layout_of(m->of) == SLAB_LAYOUT_COMPRESSED)
+    copy_compressed(m->tree.nodes, nodes, to);
+  else
+    copy_wide(m->tree.nodes, nodes, to);
+  memcpy(to->blocks + to->unit * unit, m->tree.blocks, own_units(m->of, &m->tree) * unit * sizeof *to->blocks);
 }
 
 /* Copies what tells of a model, and its instances. */
@@ -605,7 +619,7 @@ static void assemble(const assembly *a, bool has_models, whole *to) {
     const model_arrays *m = &a->models[i];
     if (!has_models) copy_arrays(m, to);
     copy_tables(m, to);
-    to->node += node_count(&m->tree);
+    to->node += node_count(m->of, &m->tree);
     to->unit += own_units(m->of, &m->tree);
     to->entry += m->of->entries;
     to->instance += m->of->instance_count;
@@ -614,10 +628,12 @@ static void assemble(const assembly *a, bool has_models, whole *to) {
 }
 
 /* Makes room for the whole, unless it is there. */
-static slab_status make_room(const assembly *a, size_t units, bvh_layout *out) {
-  const size_t node_bytes = a->nodes * sizeof(bvh_node), floats = units * BLOCK_UNIT;
-  if (units > UINT32_MAX || a->nodes > UINT32_MAX - 1)
-    return fail(SLAB_OUT_OF_MEMORY, "the scene's models take %zu units of 64 bytes, more than 2^32", units);
+static slab_status make_room(const assembly *a, size_t floats, bvh_layout *out) {
+  const snapshot *s = a->scene;
+  const size_t size = node_size(layout_of(s)), node_bytes = a->nodes * size, unit = floats_a_unit(s);
+  if (floats / unit > UINT32_MAX || a->nodes > UINT32_MAX - 1)
+    return fail(SLAB_OUT_OF_MEMORY, "the scene's models take %zu units of %zu bytes, more than 2^32", floats / unit,
+                unit * sizeof(float));
   if (out->node_bytes == node_bytes && out->floats == floats) return SLAB_OK;
   bvh_layout made = *out;
   made.model_set = 0;
@@ -629,8 +645,8 @@ static slab_status make_room(const assembly *a, size_t units, bvh_layout *out) {
     layout_free_arrays(&made);
     return fail_memory(node_bytes + floats * sizeof *made.blocks, "the scene's models");
   }
-  memcpy(made.nodes, out->nodes, a->scene->own_nodes * sizeof(bvh_node));
-  memcpy(made.blocks, out->blocks, a->scene->own_units * BLOCK_UNIT * sizeof *made.blocks);
+  memcpy(made.nodes, out->nodes, s->own_nodes * size);
+  memcpy(made.blocks, out->blocks, s->own_units * unit * sizeof *made.blocks);
   layout_free_arrays(out);
   *out = made;
   return SLAB_OK;
@@ -638,17 +654,18 @@ static slab_status make_room(const assembly *a, size_t units, bvh_layout *out) {
 
 static slab_status put_together(assembly *a) {
   snapshot *s = a->scene;
-  const size_t units = a->units + a->instances + a->elements;
+  const size_t form = floats_a_unit(s), begin = (a->units * form + BLOCK_UNIT - 1) / BLOCK_UNIT; /* of the two arrays */
   whole to = {.table = malloc((a->entries + 1) * sizeof *to.table)};
   if (to.table == NULL) return fail_memory(a->entries * sizeof *to.table, "the geometry table");
-  const slab_status status = make_room(a, units, a->out);
+  const slab_status status = make_room(a, (begin + a->instances + a->elements) * BLOCK_UNIT, a->out);
   if (status != SLAB_OK) {
     free(to.table);
     return status;
   }
   to.nodes = a->out->nodes;
   to.blocks = a->out->blocks;
-  to.instances = (instance_entry *)(to.blocks + a->units * BLOCK_UNIT);
+  memset(to.blocks + a->units * form, 0, (begin * BLOCK_UNIT - a->units * form) * sizeof *to.blocks);
+  to.instances = (instance_entry *)(to.blocks + begin * BLOCK_UNIT);
   to.models = (model_entry *)(to.instances + a->instances);
   assemble(a, a->out->model_set == s->model_set, &to);
   free(s->table);
@@ -656,8 +673,8 @@ static slab_status put_together(assembly *a) {
   s->entries = (uint32_t)a->entries;
   s->instance_count = (uint32_t)a->instances;
   s->model_count = (uint32_t)a->elements;
-  s->uniforms.instances = (uint32_t)a->units;
-  s->uniforms.models = (uint32_t)(a->units + a->instances);
+  s->uniforms.instances = (uint32_t)begin;
+  s->uniforms.models = (uint32_t)(begin + a->instances);
   a->out->model_set = s->model_set;
   return SLAB_OK;
 }

@@ -56,7 +56,7 @@ void model_drop(held_model *);
 geometry_values *instances_gates(const slab_context *, const instance_group *, const model_measure *);
 
 /* Stack entries that a traversal can need, where the models need `models` of them. */
-uint32_t instances_stack(uint32_t depth, uint32_t models);
+uint32_t instances_stack(slab_layout, uint32_t depth, uint32_t models);
 /* Adds the models of a scene with instances to its table and to its BVH, whose arrays begin with that scene's own. They
  * may have the size of the whole, and its models already. */
 slab_status instances_append(snapshot *, bvh_layout *);

@@ -255,8 +255,8 @@ PER_PROCESSOR static uint32_t write_kind(refitting *r, uint32_t kind, uint32_t f
   if (kind == (shape)) return write_blocks(r, shape, rows, 1, first, count, g);
   SHAPES(WRITE_KIND)
 #undef WRITE_KIND
-  if (kind == SHAPE_INSTANCE) return write_blocks(r, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, BVH_WIDTH, first, count, g);
-  return 0;
+  if (kind != SHAPE_INSTANCE) return 0;
+  return write_blocks(r, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, r->blocks.width, first, count, g);
 }
 
 static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32_t count, bvh_bounds *b) {
@@ -296,7 +296,7 @@ static slab_status arrays_of(const snapshot *last, bvh_layout *arrays) {
   arrays->blocks = bvh_allocate(arrays->floats + 1, sizeof *arrays->blocks);
   if (arrays->nodes == NULL || arrays->blocks == NULL)
     return fail_memory(arrays->node_bytes + arrays->floats * sizeof *arrays->blocks, "the tree");
-  return d->backend->fetch(d, &last->states[0], snapshot_layout(last), arrays->node_bytes, arrays->floats,
+  return d->backend->fetch(d, &last->states[0], last->context->layout, arrays->node_bytes, arrays->floats,
                            arrays->nodes, arrays->blocks);
 }
 
@@ -308,7 +308,7 @@ static uint64_t refit_outside(refitting *r, const bvh_layout *t) {
 }
 
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
-  const slab_layout layout = snapshot_layout(scene);
+  const slab_layout layout = scene->context->layout;
   const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
   const wanted w = wanted_of(scene);
   refitting r = {.scene = scene, .blocks = block_form_of(layout), .from = from->blocks, .to = to->blocks};

@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "bvh/compressed.h"
 #include "context.h"
 #include "layout.h"
 #include "models.h"
@@ -74,16 +75,12 @@ void snapshot_destroy(snapshot *s) {
 
 /* ---- what casts ask ---- */
 
-slab_layout snapshot_layout(const snapshot *scene) {
-  return scene->has_instances ? SLAB_LAYOUT_WIDE : scene->context->layout;
-}
-
 device_scene device_scene_of(const snapshot *scene, uint32_t nth) {
   return (device_scene){scene, &scene->context->devices[nth], &scene->states[nth]};
 }
 
 bool has_traversals(const device_scene *on) {
-  return on->scene->has_bvh && snapshot_layout(on->scene) == SLAB_LAYOUT_WIDE;
+  return on->scene->has_bvh && on->scene->context->layout == SLAB_LAYOUT_WIDE;
 }
 
 uint32_t packet_rays(const device_scene *on, slab_query query) {
@@ -143,7 +140,7 @@ slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
                           .floats = t->floats,
                           .nodes = t->nodes,
                           .node_bytes = t->node_bytes,
-                          .layout = snapshot_layout(scene)};
+                          .layout = scene->context->layout};
   slab_status status = SLAB_OK;
   bool in_place = false;
   for (uint32_t i = 0; i < scene->context->device_count && status == SLAB_OK; i++) {
@@ -154,7 +151,7 @@ slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
   scene->has_bvh = true;
   scene->bvh = *t;
   memcpy(scene->uniforms.outside, t->outside, sizeof scene->uniforms.outside); /* instances: in the array of models */
-  if (snapshot_layout(scene) == SLAB_LAYOUT_WIDE) scene->uniforms.units = (uint32_t)(t->floats / BLOCK_UNIT);
+  if (scene->context->layout == SLAB_LAYOUT_WIDE) scene->uniforms.units = (uint32_t)(t->floats / BLOCK_UNIT);
   scene->stats.tree_depth = t->depth;
   scene->stats.sah_cost = t->sah_cost;
   scene->stats.node_occupancy = t->node_occupancy;
@@ -165,27 +162,31 @@ slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
 
 /* Opens the bounds of every child, so that nothing is culled by them. It is what SLAB_TREE_FLAT means for a scene with
  * instances: a ray is tested against every primitive of each instance whose gate it enters. */
-static void open_bounds(bvh_layout *t) {
+static void open_bounds(slab_layout layout, bvh_layout *t) {
   bvh_node *nodes = t->nodes;
+  t->model_set = 0;
+  if (layout == SLAB_LAYOUT_COMPRESSED) {
+    compressed_open(t->nodes, t->node_bytes / sizeof(compressed_node));
+    return;
+  }
   for (size_t n = 0; n < t->node_bytes / sizeof *nodes; n++)
     for (int k = 0; k < BVH_WIDTH; k++)
       for (int axis = 0; axis < 3 && nodes[n].meta[k] != 0; axis++) {
         nodes[n].bounds[axis][k] = -INFINITY;
         nodes[n].bounds[axis + 3][k] = INFINITY;
       }
-  t->model_set = 0;
 }
 
 /* Builds the BVH once, for all devices. */
 static slab_status upload_built(snapshot *scene) {
   bvh_layout t;
-  slab_status status = bvh_layout_build(scene, scene->tree, snapshot_layout(scene), &t);
+  slab_status status = bvh_layout_build(scene, scene->tree, scene->context->layout, &t);
   if (status == SLAB_OK && scene->has_instances) {
-    scene->own_nodes = t.node_bytes / sizeof(bvh_node);
-    scene->own_units = t.floats / BLOCK_UNIT;
+    scene->own_nodes = t.node_bytes / node_size(scene->context->layout);
+    scene->own_units = t.floats / block_form_of(scene->context->layout).unit;
     status = instances_append(scene, &t);
   }
-  if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(&t);
+  if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(scene->context->layout, &t);
   scene->built_cost = t.sah_cost;
   t.build = scene->build;
   if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);

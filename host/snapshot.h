@@ -49,7 +49,7 @@ typedef struct snapshot {
   uint32_t entries, instance_count, model_count; /* entries: of the table: the geometries', then those of models */
   uint32_t levels;                               /* of models in each other, with the scene */
   uint64_t model_set;                            /* a number, the last snapshot's where all models are */
-  size_t own_nodes, own_units;                   /* of the BVH: nodes and BLOCK_UNITs that come before the models' */
+  size_t own_nodes, own_units;                   /* of the BVH: nodes and units of blocks before the models' */
   bool has_instances;                            /* or had: ids are not the indices of entries */
   struct held_model *models;                     /* of each geometry */
   struct instance_group **groups;                /* of each geometry; NULL: primitives */
@@ -68,9 +68,6 @@ typedef struct snapshot {
 } snapshot;
 
 static inline bool is_hidden(const snapshot *scene, uint32_t geometry) { return scene->table[geometry].mask == 0; }
-
-/* The layout of a snapshot's BVH. That of instances is wide on every device. */
-slab_layout snapshot_layout(const snapshot *);
 
 /* A snapshot on one device. */
 typedef struct device_scene {

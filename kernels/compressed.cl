@@ -10,12 +10,16 @@
  * a warp that test primitives do not wait for those that visit nodes, nor the other way round: a loop of its own for
  * the leaves took 1.2 times as long, by the steps of warps (docs/gpu.md).
  *
- * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, and SLAB_STACK: the most levels of inner nodes. */
+ * Built with LANES 1, SLAB_QUERY and SLAB_KINDS as flat.cl, SLAB_STACK: the most levels of inner nodes, and
+ * SLAB_INSTANCES. */
 #define BVH_UNIT COMPRESSED_UNIT
 #define SCENE_NODE compressed_node
 #define SLAB_TREE 1
 #include "nodes.h"
 #include "quantised.h"
+#if SLAB_INSTANCES
+#include "instance_levels.h"
+#endif
 
 /* The inner children of one node, which are stored next to each other. */
 typedef struct siblings {
@@ -72,23 +76,26 @@ INLINE uint node_children(bool oblique, const prepared_ray *ray, const node_rows
 
 /* The kinds that the scene's leaves may be of. */
 #define IN_BVH(shape, name, names, noun, rows, form, place, source) | (uint)SHAPE_IN_BVH_##place << (shape)
-enum { LEAF_KINDS = SLAB_KINDS & (0 SHAPES(IN_BVH)) };
+enum { LEAF_KINDS = (SLAB_KINDS & (0 SHAPES(IN_BVH))) | SLAB_INSTANCES << SHAPE_INSTANCE };
 #undef IN_BVH
+
+/* Adds to `units` those of the leaves of one kind, as below. */
+INLINE uint kind_units(uint units, uint meta, uint kind, uint rows) {
+  const uint each = 0x01010101u, counts = meta & COMPRESSED_LEAF_BITS * each;
+  const uint apart = (meta ^ COMPRESSED_LEAF(kind, 0) * each) >> 5 & 7 * each;
+  const uint is_it = LEAF_KINDS == 1 << kind ? each : (8 * each - apart) >> 3 & each;
+  return units + (counts & is_it * COMPRESSED_LEAF_BITS) * BLOCK_UNITS(rows, STRIDE, BVH_UNIT);
+}
 
 /* The COMPRESSED_UNITs of four leaves, one byte each, from their bytes of meta. Four bytes at a time: 8 - x has bit 3
  * where x, at most 7, is 0. */
 INLINE uint leaf_units(uint meta) {
-  const uint each = 0x01010101u, counts = meta & COMPRESSED_LEAF_BITS * each;
   uint units = 0;
-#define ADD_UNITS(shape, name, names, noun, rows, form, place, source)                              \
-  if ((LEAF_KINDS >> (shape)&1) != 0) {                                                             \
-    const uint apart = (meta ^ COMPRESSED_LEAF(shape, 0) * each) >> 5 & 7 * each;                   \
-    const uint is_it = LEAF_KINDS == 1 << (shape) ? each : (8 * each - apart) >> 3 & each;          \
-    units += (counts & is_it * COMPRESSED_LEAF_BITS) * BLOCK_UNITS((uint)(rows), STRIDE, BVH_UNIT); \
-  }
+#define ADD_UNITS(shape, name, names, noun, rows, form, place, source) \
+  if ((LEAF_KINDS >> (shape)&1) != 0) units = kind_units(units, meta, shape, rows);
   SHAPES(ADD_UNITS)
 #undef ADD_UNITS
-  return units;
+  return SLAB_INSTANCES ? kind_units(units, meta, SHAPE_INSTANCE, BOX_ROWS) : units;
 }
 
 /* Where the primitives of child `lane` begin, counted from those of the first leaf. The bytes of the children before
@@ -106,54 +113,159 @@ typedef struct node_leaves {
                        next primitive. A count of 0: none is begun */
 } node_leaves;
 
-/* Tests the next primitive of leaves that are left. True when the ray is done. */
-INLINE bool test_primitive(query_state *q, const prepared_ray *ray, node_leaves *l, const scene_view *scene) {
+/* Takes the next primitive of leaves that are left. Returns its byte of meta, with a count of 0 where the child is
+ * unused: that takes the same way, of which compilers make less code. */
+INLINE uint next_primitive(node_leaves *l, uint *place) {
   if (COMPRESSED_LEAF_COUNT(l->meta) == 0) {
     const uint lane = lowest_lane(l->bits);
     l->meta = compressed_byte(lane < 4 ? l->first : l->last, lane % 4);
     l->place = l->begin + leaf_place(l->first, l->last, lane);
   }
-  const uint meta = l->meta, place = l->place; /* an unused child takes the same way: compilers make less code of it */
+  const uint meta = l->meta;
+  *place = l->place;
   if (COMPRESSED_LEAF_COUNT(meta) <= 1) l->bits &= l->bits - 1;
   l->place += leaf_units((meta & ~COMPRESSED_LEAF_BITS) | 1);
   l->meta -= COMPRESSED_LEAF_COUNT(meta) != 0;
-  if (COMPRESSED_LEAF_COUNT(meta) == 0) return false;
-  return scan_leaf(q, ray, scene, compressed_leaf_kind(meta), place, 1);
+  return meta;
+}
+
+/* What is left to visit in a scene, or in a model, besides what is on the stack. */
+typedef struct descent {
+  siblings next;
+  node_leaves leaves;
+#if SLAB_INSTANCES
+  uint base;           /* entries of the stack that are those of levels outside */
+  bvh_outside ungated; /* instances without a gate */
+#endif
+} descent;
+
+/* Visits the next node. */
+INLINE void visit_node(descent *d, siblings *stack, uint *top, bool oblique, const query_state *q,
+                       const prepared_ray *ray, const scene_view *scene) {
+  const uint child = first_child(d->next.lanes & 0xFF, ray->octant);
+  const uint index = d->next.first + popcount(d->next.lanes >> 8 & (child - 1));
+  COUNT(visit, index);
+  d->next.lanes ^= child;
+  if ((d->next.lanes & 0xFF) != 0) {
+    stack[(*top)++] = d->next;
+    COUNT(push, *top);
+  }
+  const node_rows n = node_load(scene->nodes, index);
+  const uint inner = compressed_byte(n.row[0].w, 3);
+  const uint bits = node_children(oblique, ray, &n, q->limit);
+  d->leaves.bits = bits & ~inner & 0xFF;
+  d->leaves.begin = n.row[1].y;
+  d->leaves.first = n.row[1].z;
+  d->leaves.last = n.row[1].w;
+  d->next.first = n.row[1].x;
+  d->next.lanes = inner << 8 | (bits & inner);
+}
+
+#if SLAB_INSTANCES
+
+/* Begins in the model that the ray is in, or in the scene. top: entries of the stack. */
+INLINE descent descent_of(const query_state *q, uint top) {
+  GLOBAL const model_entry *model = q->levels[q->level].model;
+  const descent d = {
+      {model->root, 0x101}, {0, 0, 0, 0, 0, 0}, top, model->outside[OUTSIDE_INSTANCES]}; /* as without instances */
+  return d;
+}
+
+/* Where no node of a level is left. An instance without a gate is like a leaf; after the last one the ray leaves the
+ * model. False: it is done. */
+INLINE bool level_ends(query_state *q, descent *d, const descent *outer) {
+  if (d->ungated.blocks != 0) {
+    d->leaves.bits = 1;
+    d->leaves.meta = COMPRESSED_LEAF(SHAPE_INSTANCE, 1);
+    d->leaves.place = d->ungated.first;
+    d->ungated.first += BLOCK_UNITS(BOX_ROWS, STRIDE, BVH_UNIT);
+    d->ungated.blocks--;
+    return true;
+  }
+  if (q->level == 0) return false;
+  level_leave(q);
+  *d = outer[q->level];
+  return true;
+}
+
+/* Tests a gate, and goes into the model. False where the ray does not. The gate is tested with the whole range of the
+ * ray, since instance_t asks for where it is entered. */
+INLINE bool enter_gate(query_state *q, const prepared_ray *ray, const scene_view *scene, uint place) {
+  const global float *block = block_at(scene->blocks, (size_t)place * BVH_UNIT);
+  real enter, leave;
+  if (!box_solid(ray, block, ray->t_max, &enter, &leave)) return false;
+  const uint instance = level_instance(q, scene, ((const global uint *)block)[BOX_ROWS], enter);
+  return instance != SLAB_MISS && level_enter(q, scene, instance, enter);
+}
+
+/* All levels take turns in one loop. So rays of a warp that are in a model do not wait for those outside. */
+INLINE void descend(query_state *q, const scene_view *scene) {
+  descent d, outer[SCENE_LEVELS - 1];
+  siblings stack[SLAB_STACK];
+  prepared_ray ray = q->levels[0].ray; /* that of the level: kept in registers */
+  bool enters = true, oblique = false;
+  uint top = 0, level = 0;
+  for (;;) {
+    if (enters || level != q->level) {
+      level = q->level;
+      ray = q->levels[level].ray;
+      oblique = quantised_oblique(&ray);
+      if (enters) d = descent_of(q, top);
+      if (enters && level_scan_outside(q, &ray, scene)) return;
+      enters = false;
+    }
+    if (d.leaves.bits == 0) {
+      if ((d.next.lanes & 0xFF) == 0) {
+        if (top == d.base) {
+          if (!level_ends(q, &d, outer)) return;
+          continue;
+        }
+        COUNT(pop, top);
+        d.next = stack[--top];
+      }
+      visit_node(&d, stack, &top, oblique, q, &ray, scene);
+    }
+    if (d.leaves.bits == 0) continue;
+    uint place;
+    const uint meta = next_primitive(&d.leaves, &place);
+    if (COMPRESSED_LEAF_COUNT(meta) == 0) continue;
+    if (COMPRESSED_IS_OF_KIND(meta, SHAPE_INSTANCE)) {
+      enters = enter_gate(q, &ray, scene, place);
+      if (enters) outer[level] = d;
+    } else if (scan_leaf(q, &ray, scene, compressed_leaf_kind(meta), place, 1)) {
+      return;
+    }
+  }
+}
+
+#else
+
+/* Tests the next primitive of leaves that are left. True when the ray is done. */
+INLINE bool test_primitive(query_state *q, const prepared_ray *ray, node_leaves *l, const scene_view *scene) {
+  uint place;
+  const uint meta = next_primitive(l, &place);
+  return COMPRESSED_LEAF_COUNT(meta) != 0 && scan_leaf(q, ray, scene, compressed_leaf_kind(meta), place, 1);
 }
 
 INLINE void descend(query_state *q, const prepared_ray *ray, const scene_view *scene) {
   const bool oblique = quantised_oblique(ray);
-  siblings stack[SLAB_STACK], next = {0, 0x101}; /* the root is child 0 of no node */
-  node_leaves leaves = {0, 0, 0, 0, 0, 0};
+  siblings stack[SLAB_STACK];
+  descent d = {{0, 0x101}, {0, 0, 0, 0, 0, 0}}; /* the root is child 0 of no node */
   uint top = 0;
   for (;;) {
-    if (leaves.bits == 0) {
-      if ((next.lanes & 0xFF) == 0) {
+    if (d.leaves.bits == 0) {
+      if ((d.next.lanes & 0xFF) == 0) {
         if (top == 0) return;
         COUNT(pop, top);
-        next = stack[--top];
+        d.next = stack[--top];
       }
-      const uint child = first_child(next.lanes & 0xFF, ray->octant);
-      const uint index = next.first + popcount(next.lanes >> 8 & (child - 1));
-      COUNT(visit, index);
-      next.lanes ^= child;
-      if ((next.lanes & 0xFF) != 0) {
-        stack[top++] = next;
-        COUNT(push, top);
-      }
-      const node_rows n = node_load(scene->nodes, index);
-      const uint inner = compressed_byte(n.row[0].w, 3);
-      const uint bits = node_children(oblique, ray, &n, q->limit);
-      leaves.bits = bits & ~inner & 0xFF;
-      leaves.begin = n.row[1].y;
-      leaves.first = n.row[1].z;
-      leaves.last = n.row[1].w;
-      next.first = n.row[1].x;
-      next.lanes = inner << 8 | (bits & inner);
+      visit_node(&d, stack, &top, oblique, q, ray, scene);
     }
-    if (leaves.bits != 0 && test_primitive(q, ray, &leaves, scene)) return;
+    if (d.leaves.bits != 0 && test_primitive(q, ray, &d.leaves, scene)) return;
   }
 }
+
+#endif
 
 /* The arguments of `flat`, and nodes: the BVH, its root first. */
 kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, global void *results,
@@ -170,7 +282,13 @@ kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, globa
     const slab_ray given = query_ray(&arrays, &cast, i);
     const prepared_ray ray = ray_prepare(&given);
     query_state q = query_begin(&ray, &arrays, &scene, i, get_global_id(0));
+#if SLAB_INSTANCES
+    scene_level levels[SCENE_LEVELS];
+    levels_begin(&q, levels, &ray, &scene);
+    if (ray.state == RAY_LIVE) descend(&q, &scene);
+#else
     if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, &scene, cast.outside)) descend(&q, &ray, &scene);
+#endif
     query_end(&q, &ray, &given, &arrays, &scene, i, &share);
   }
 }

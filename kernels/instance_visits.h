@@ -5,17 +5,7 @@
 #define INSTANCE_VISITS_H
 
 #include "bvh.h"
-#include "nodes.h"
-
-/* Begins on the level of the scene. */
-INLINE void levels_begin(query_state *q, scene_level *levels, const prepared_ray *ray, const scene_view *scene) {
-  q->levels = levels;
-  q->level = 0;
-  q->scene_limit = q->limit;
-  levels[0].ray = *ray;
-  levels[0].model = scene_model(scene, 0);
-  levels[0].geometry = 0;
-}
+#include "instance_levels.h"
 
 /* Tests the first of some blocks of gates. The instances are pushed, the nearest last, above the other blocks. A gate
  * is tested with the whole range of the ray, since instance_t asks for where it is entered. */
@@ -31,9 +21,8 @@ INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene,
     for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
       const uint lane = lowest_lane(bits);
       const float at = lanes_at(enter, lane);
-      const geometry_entry group = *model_entry_of(scene, q->levels[q->level].model, instances[part + lane]);
-      if (at > q->limit || (group.mask & scene->cast->mask) == 0) continue;
-      const bvh_visit v = {group.first + (instances[part + lane] - group.global_id_base), VISIT_INSTANCE, at, 0};
+      const bvh_visit v = {level_instance(q, scene, instances[part + lane], at), VISIT_INSTANCE, at, 0};
+      if (v.child == SLAB_MISS) continue;
       memory_fetch((size_t)scene_instance(scene, v.child), sizeof(instance_entry));
       visit_insert(path, base, v);
     }
@@ -43,28 +32,17 @@ INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene,
 
 /* Goes into the model of an instance. False when the ray is done. */
 INLINE bool visit_instance(query_state *q, bvh_path *path, const scene_view *scene) {
-  GLOBAL const instance_entry *of = scene_instance(scene, path->next.child);
-  scene_level *outer = &q->levels[q->level], *inner = outer + 1;
-  instance_ray(&outer->ray, of, &inner->ray);
-  if (inner->ray.state != RAY_LIVE) return bvh_pop(path, q->limit);
-  inner->model = scene_model(scene, of->model);
-  inner->gate = path->next.enter;
-  inner->geometry = outer->geometry + of->geometry;
+  if (!level_enter(q, scene, path->next.child, path->next.enter)) return bvh_pop(path, q->limit);
   visit_push(path, 0, VISIT_END, -INFINITY, 0);
-  q->level++;
-  q->limit = level_limit(q->levels, q->level, q->scene_limit);
-  bvh_outside outside[OUTSIDE_KINDS];
-  UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = inner->model->outside[k];
-  if (scan_outside(q, &inner->ray, scene, outside)) return false;
-  visit_ungated(path, inner->model);
-  path->next.child = inner->model->root;
+  if (level_scan_outside(q, &q->levels[q->level].ray, scene)) return false;
+  visit_ungated(path, q->levels[q->level].model);
+  path->next.child = q->levels[q->level].model->root;
   path->next.meta = BVH_INNER;
   return true;
 }
 
 INLINE bool visit_end(query_state *q, bvh_path *path) {
-  q->level--;
-  q->limit = level_limit(q->levels, q->level, q->scene_limit);
+  level_leave(q);
   return bvh_pop(path, q->limit);
 }
 

@@ -82,7 +82,7 @@ is_judged() {
   case $(basename "$1" .cl)${5-} in
     flat) [[ $3 == "$all" || $3 == "$boxes" ]] ;;
     compressed) [[ $3 == "$all" || $3 == "$triangles" ]] ;;
-    wideinstances) true ;;
+    wideinstances | compressedinstances) true ;;
     *) false ;;
   esac
 }
@@ -141,7 +141,7 @@ variants() {
     fi
     for query in "${queries[@]}"; do
       echo "$kernel $query $all $exact cut"
-      if [[ $(basename "$kernel") == wide.cl ]]; then echo "$kernel $query $all $exact instances"; fi
+      case $(basename "$kernel") in wide.cl | compressed.cl) echo "$kernel $query $all $exact instances" ;; esac
       for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
     done
   done

@@ -142,6 +142,14 @@ void compressed_bounds(const bvh_node *node, const compressed_slots *slots, comp
   }
 }
 
+void compressed_open(compressed_node *nodes, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    for (int axis = 0; axis < 3; axis++) {
+      nodes[i].origin[axis] = 0.0f;
+      nodes[i].scales |= COMPRESSED_UNBOUNDED << (8 * axis);
+    }
+}
+
 /* ---- the whole ---- */
 
 static uint32_t leaf_count(const bvh *t, uint32_t first, uint32_t meta) {

@@ -2,6 +2,8 @@
 #ifndef SLABCAST_TREE_COMPRESSED_H
 #define SLABCAST_TREE_COMPRESSED_H
 
+#include <stddef.h>
+
 #include "bvh.h"
 
 /* Which child of a node is in each slot of the compressed node. */
@@ -13,6 +15,9 @@ typedef struct compressed_slots {
 compressed_slots compressed_arrange(const bvh_node *);
 /* Writes origin, scales without the mask of inner nodes, and planes. Empty slots get inverted bounds. */
 void compressed_bounds(const bvh_node *, const compressed_slots *, compressed_node *);
+
+/* Opens the bounds of all children of n nodes: none is culled by them. */
+void compressed_open(compressed_node *, size_t n);
 
 /* Writes t->node_count nodes of a BVH whose leaves hold COMPRESSED_LEAF_MOST primitives or fewer. places: for each
  * block of the BVH the position of its first primitive, in COMPRESSED_UNITs, ascending. The function rewrites places,

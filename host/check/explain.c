@@ -10,12 +10,35 @@
 #include "../cast.h"
 #include "../context.h"
 #include "../geometry.h"
+#include "../models.h"
 #include "../scene.h"
+#include "instances.h"
+#include "reference.h"
 
+/* A ray in the scene, or in a model below. */
+typedef struct level {
+  const snapshot *scene;
+  uint32_t g;                     /* entry of the geometry there, in the table */
+  uint32_t id;                    /* of the geometry there */
+  const instance_entry *instance; /* that leads further; NULL: there is none */
+  const float *gate;              /* the instance's */
+  slab_ray given;
+  prepared_ray ray;
+  float enter; /* where it enters the gate */
+  bool enters;
+} level;
+
+/* The way to a primitive: the scene, then the models that it stands in. */
+typedef struct levels {
+  level at[SCENE_LEVELS];
+  uint32_t last; /* of them */
+} levels;
+
+/* What is told of, and where to. */
 typedef struct telling {
   slab_step *steps;
   size_t capacity, count;
-  const slab_ray *given;
+  const slab_ray *given; /* on the level that is told of */
   const prepared_ray *ray;
   const float *values; /* of the primitive */
   uint rules;
@@ -45,39 +68,40 @@ static const char *const inverse_names[] = {"inverse x", "inverse y", "inverse z
 
 /* ---- the ray --------------------------------------------------------------- */
 
-static void tell_given(telling *w) {
+/* formulas: of the origin, the direction and the range. */
+static void tell_given(telling *w, const char *part, const char *const formulas[3]) {
   const slab_ray *r = w->given;
   for (int i = 0; i < 3; i++)
-    tell(w, "ray", origin_names[i], r->origin[i], "",
+    tell(w, part, origin_names[i], r->origin[i], formulas[0],
          is_within(r->origin[i], COORDINATE_MAX) ? "" : "NaN or beyond 2^60: the ray is invalid");
   for (int i = 0; i < 3; i++)
-    tell(w, "ray", direction_names[i], r->direction[i], "",
+    tell(w, part, direction_names[i], r->direction[i], formulas[1],
          is_within(r->direction[i], FLOAT_MAX) ? "" : "not finite: the ray is invalid");
-  tell(w, "ray", "t_min", r->t_min, "", r->t_min == r->t_min ? "" : "NaN: the ray is invalid");
-  tell(w, "ray", "t_max", r->t_max, "", r->t_max == r->t_max ? "" : "NaN: the ray is invalid");
-  ask(w, "ray", "is valid", w->ray->state != RAY_INVALID, "no NaN; finite; the direction is not zero",
+  tell(w, part, "t_min", r->t_min, formulas[2], r->t_min == r->t_min ? "" : "NaN: the ray is invalid");
+  tell(w, part, "t_max", r->t_max, formulas[2], r->t_max == r->t_max ? "" : "NaN: the ray is invalid");
+  ask(w, part, "is valid", w->ray->state != RAY_INVALID, "no NaN; finite; the direction is not zero",
       w->ray->state == RAY_INVALID ? "an invalid ray hits nothing" : "");
 }
 
-static void tell_scaled(telling *w) {
+static void tell_scaled(telling *w, const char *part) {
   const prepared_ray *ray = w->ray;
   const ray_mask e = exponent_of(ray->forth[0]) + exponent_of(ray->forth[1]);
-  tell(w, "scaled ray", "exponent", (float)e, "of the direction's largest component",
+  tell(w, part, "exponent", (float)e, "of the direction's largest component",
        e == 0 ? "the direction is as given"
               : "below, t counts the scaled direction: t here = t of the ray * 2^exponent");
   for (int i = 0; i < 3; i++)
-    tell(w, "scaled ray", direction_names[i], ray->direction[i], "direction * 2^-exponent",
+    tell(w, part, direction_names[i], ray->direction[i], "direction * 2^-exponent",
          ray->direction[i] != 0.0f         ? ""
          : w->given->direction[i] != 0.0f  ? "subnormal after scaling: counts as 0"
          : signbit(w->given->direction[i]) ? "-0 counts as +0, so that its inverse is +inf"
                                            : "");
   for (int i = 0; i < 3; i++)
-    tell(w, "scaled ray", inverse_names[i], ray->inverse[i], "1 / direction, correctly rounded",
+    tell(w, part, inverse_names[i], ray->inverse[i], "1 / direction, correctly rounded",
          ray->direction[i] == 0.0f ? "the ray is parallel to this axis' planes" : "");
-  tell(w, "scaled ray", "t_min", ray->t_min, "t_min * 2^exponent", "");
-  tell(w, "scaled ray", "t_max", ray->t_max, "t_max * 2^exponent",
+  tell(w, part, "t_min", ray->t_min, "t_min * 2^exponent", "");
+  tell(w, part, "t_max", ray->t_max, "t_max * 2^exponent",
        isinf(w->given->t_max) && !isinf(ray->t_max) ? "the largest t that stays finite" : "");
-  ask(w, "scaled ray", "has a range", ray->state == RAY_LIVE, "t_min <= t_max",
+  ask(w, part, "has a range", ray->state == RAY_LIVE, "t_min <= t_max",
       ray->state == RAY_LIVE ? "" : "the range holds no t: a plain miss");
 }
 
@@ -408,6 +432,130 @@ static void triangle_steps(telling *w, const char *part) {
                  : "the crossing is out of range");
 }
 
+/* ---- instances ------------------------------------------------------------- */
+
+/* Parts of the rays outside, of the instances that they go through, and of the gates of these. The ray that meets the
+ * primitive is "ray". */
+static const char *const outer_parts[] = {"ray of the scene", "ray in model 1", "ray in model 2", "ray in model 3"};
+static const char *const scaled_parts[] = {"scaled ray of the scene", "scaled ray in model 1", "scaled ray in model 2",
+                                           "scaled ray in model 3"};
+static const char *const instance_parts[] = {"instance 1", "instance 2", "instance 3", "instance 4"};
+static const slab_parts gate_parts[] = {{{"gate 1 x", "gate 1 y", "gate 1 z"}, "gate 1"},
+                                        {{"gate 2 x", "gate 2 y", "gate 2 z"}, "gate 2"},
+                                        {{"gate 3 x", "gate 3 y", "gate 3 z"}, "gate 3"},
+                                        {{"gate 4 x", "gate 4 y", "gate 4 z"}, "gate 4"}};
+_Static_assert(sizeof gate_parts / sizeof *gate_parts == SCENE_LEVELS - 1, "each level outside has its parts");
+
+static void tell_ray(telling *w, const levels *way, uint32_t nth) {
+  static const char *const none[3] = {"", "", ""}, *const turned[3] = {"B (origin - place)", "B direction",
+                                                                       "of the scaled ray outside"};
+  const bool is_last = nth == way->last;
+  w->given = &way->at[nth].given;
+  w->ray = &way->at[nth].ray;
+  tell_given(w, is_last ? "ray" : outer_parts[nth], nth > 0 ? turned : none);
+  if (w->ray->state != RAY_INVALID) tell_scaled(w, is_last ? "scaled ray" : scaled_parts[nth]);
+}
+
+static void tell_gate(telling *w, const level *at, const slab_parts *parts) {
+  slabs s = {.parts = parts};
+  float near[3], far[3], lo, leave, hi;
+  box_planes(w->ray, at->gate, near, far);
+  for (int i = 0; i < 3; i++)
+    set_axis(&s, i, (octant_word)i, w->ray->origin[i], w->ray->direction[i], w->ray->inverse[i], near[i], far[i]);
+  tell_slabs(w, &s, &lo, &leave);
+  box_interval(w->ray, near, far, &lo, &leave, &hi);
+  tell_overlap(w, parts->whole, lo, leave);
+  ask(w, parts->whole, "is entered", at->enters, "as the interval of a box",
+      at->enters ? "" : "the instance is not visible to this ray");
+  if (at->enters) tell(w, parts->whole, "entered at", at->enter, "", "no hit in the model is before it");
+}
+
+static void tell_instance(telling *w, const instance_entry *of, const char *part) {
+  static const char *const inverse[] = {"B 0 0", "B 0 1", "B 0 2", "B 1 0", "B 1 1",
+                                        "B 1 2", "B 2 0", "B 2 1", "B 2 2"};
+  static const char *const place[] = {"place x", "place y", "place z"};
+  tell_each(w, part, inverse, of->inverse, 9, "the inverse of the matrix, by row");
+  tell_each(w, part, place, of->place, 3, "where the model's origin is");
+}
+
+/* The ray of the scene, and what becomes of it on the way. */
+static void tell_levels(telling *w, const levels *way) {
+  for (uint32_t k = 0; k < way->last; k++) {
+    tell_ray(w, way, k);
+    tell_gate(w, &way->at[k], &gate_parts[k]);
+    tell_instance(w, way->at[k].instance, instance_parts[k]);
+  }
+  tell_ray(w, way, way->last);
+}
+
+/* A crossing in the innermost model as the scene's ray has it. */
+static float t_outside(const levels *way, float t) {
+  for (uint32_t k = way->last; k > 0; k--)
+    t = instance_t(&way->at[k].ray, &way->at[k - 1].ray, way->at[k - 1].enter, t);
+  return t;
+}
+
+static void tell_outside(telling *w, const levels *way, float t) {
+  static const char *const names[] = {"t of the scene", "t in model 1", "t in model 2", "t in model 3"};
+  for (uint32_t k = way->last; k > 0; k--) {
+    const level *outer = &way->at[k - 1];
+    const float before = ray_final_t(&way->at[k].ray, t);
+    t = instance_t(&way->at[k].ray, &outer->ray, outer->enter, t);
+    tell(w, "outside", names[k - 1], t, "t inside * 2^-exponent, and not below where the gate is entered",
+         t > before ? "raised to where the gate is entered" : "");
+  }
+}
+
+/* The geometry of a level. */
+static slab_status enter_level(levels *way, slab_primitive_id id) {
+  level *at = &way->at[way->last];
+  const snapshot *scene = at->scene;
+  at->g = entry_of_id(scene->table, scene->geometries, at->id);
+  if (scene->values[at->g] == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_explain: geometry %u is removed", id.geometry);
+  at->instance = NULL;
+  if (scene->groups[at->g] == NULL) return SLAB_OK;
+  const instance_group *group = scene->groups[at->g];
+  const uint32_t beyond = at->id - scene->table[at->g].id, nth = beyond / group->geometries;
+  at->instance = &group->instances[nth];
+  at->gate = scene->values[at->g]->values + (size_t)nth * BOX_ROWS;
+  way->at[++way->last] = (level){.scene = scene->models[at->g].snapshot, .id = beyond % group->geometries};
+  return enter_level(way, id);
+}
+
+/* Finds the primitive. */
+static slab_status find_levels(const snapshot *scene, slab_primitive_id id, levels *way) {
+  if (id.geometry >= scene->ids)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_explain: geometry is %u, the scene has %u", id.geometry, scene->ids);
+  way->last = 0;
+  way->at[0] = (level){.scene = scene, .id = id.geometry};
+  const slab_status status = enter_level(way, id);
+  if (status != SLAB_OK) return status;
+  const level *at = &way->at[way->last];
+  const uint32_t count = at->scene->table[at->g].count;
+  return id.primitive < count ? SLAB_OK
+                              : fail(SLAB_INVALID_ARGUMENT, "slab_explain: primitive is %u, geometry %u has %u",
+                                     id.primitive, id.geometry, count);
+}
+
+/* The ray on each level, up to one that it does not live on, which is the last then. The gate of an instance counts
+ * only there: what is behind one that is missed is told too. */
+static void cast_levels(levels *way, const slab_ray *ray) {
+  way->at[0].given = *ray;
+  for (uint32_t k = 0;; k++) {
+    level *at = &way->at[k];
+    float leave, from[3];
+    at->ray = ray_prepare(&at->given);
+    if (at->ray.state != RAY_LIVE) way->last = k;
+    if (k == way->last) return;
+    at->enters = box_solid(&at->ray, at->gate, at->ray.t_max, &at->enter, &leave);
+    for (int i = 0; i < 3; i++) from[i] = at->ray.origin[i] - at->instance->place[i];
+    const ray_axis o = instance_turn(at->instance->inverse, from),
+                   d = instance_turn(at->instance->inverse, at->ray.direction);
+    way->at[k + 1].given = (slab_ray){{o.v[0], o.v[1], o.v[2]}, at->ray.t_min, {d.v[0], d.v[1], d.v[2]}, at->ray.t_max};
+  }
+}
+
 /* ---- the answer ------------------------------------------------------------ */
 
 static void tell_answer(telling *w, const slab_explanation *found, const char *note) {
@@ -449,30 +597,36 @@ static void tell_primitive(telling *w, slab_shape kind) {
 }
 
 /* Whether a cast with these options does not see the primitive; *why is set then. */
-static bool is_unseen(const snapshot *scene, const cast_uniforms *uniforms, const slab_cast_options *options,
+static bool is_unseen(const levels *way, uint32_t kind, const cast_uniforms *uniforms, const slab_cast_options *options,
                       slab_primitive_id id, const char **why) {
-  const geometry_entry *entry = &scene->table[id.geometry];
-  const bool is_masked = (entry->mask & uniforms->mask) == 0;
-  const bool is_skipped =
-      options != NULL && options->skip != NULL &&
-      skipped_global_id(scene->table, scene->geometries, options->skip[0]) == entry->global_id_base + id.primitive;
-  if (is_masked) *why = "the mask of the cast hides this geometry";
-  if (is_hidden(scene, id.geometry)) *why = "the geometry is disabled";
+  bool unseen = false;
+  for (uint32_t k = 0; k <= way->last; k++) {
+    const level *at = &way->at[k];
+    if (k < way->last && !at->enters) *why = "the ray does not enter the gate of an instance";
+    if ((at->scene->table[at->g].mask & uniforms->mask) == 0)
+      *why = k < way->last ? "the mask of the cast hides an instance" : "the mask of the cast hides this geometry";
+    if (is_hidden(at->scene, at->g)) *why = "the geometry is disabled";
+    unseen = unseen || (k < way->last && !at->enters) || (at->scene->table[at->g].mask & uniforms->mask) == 0;
+  }
+  const bool is_skipped = options != NULL && options->skip != NULL && primitive_is_surface(kind) &&
+                          options->skip->geometry == id.geometry && options->skip->primitive == id.primitive;
   if (is_skipped) *why = "the ray skips this primitive";
-  return is_masked || is_skipped;
+  return unseen || is_skipped;
 }
 
 /* What casts answer, for this primitive alone. */
-static void answer(const snapshot *scene, const cast_uniforms *uniforms, const telling *w, slab_primitive_id id,
+static void answer(const levels *way, slab_shape kind, const cast_uniforms *uniforms, telling *w, slab_primitive_id id,
                    slab_explanation *found) {
-  const geometry_entry *entry = &scene->table[id.geometry];
-  const uint32_t global_id = entry->global_id_base + id.primitive;
+  const level *scene = &way->at[0];
   float t = 0.0f, enter = 0.0f, leave = 0.0f;
-  if (primitive_surface(entry->kind, w->ray, w->values, w->ray->t_max, uniforms->rules, &t))
-    found->hit = hit_at(w->ray, entry, id.geometry, w->values, 0, uniforms, ray_t_written(w->ray, t), global_id);
-  if (primitive_solid(entry->kind, w->ray, w->values, w->ray->t_max, uniforms->rules, &enter, &leave))
+  if (primitive_surface((uint)kind, w->ray, w->values, w->ray->t_max, w->rules, &t)) {
+    tell_outside(w, way, t);
+    found->hit = reference_hit(scene->scene, uniforms, &scene->ray, ray_t_written(&scene->ray, t_outside(way, t)), id);
+  }
+  if (primitive_solid((uint)kind, w->ray, w->values, w->ray->t_max, w->rules, &enter, &leave))
     found->interval =
-        interval_of(entry->kind, w->ray, w->given, ray_t_written(w->ray, enter), leave, id.primitive, id.geometry);
+        interval_of((uint)kind, &scene->ray, &scene->given, ray_t_written(&scene->ray, t_outside(way, enter)),
+                    t_outside(way, leave), id.primitive, id.geometry);
 }
 
 static slab_status check_arguments(const slab_scene *scene, const slab_ray *ray, const slab_cast_options *options,
@@ -489,54 +643,41 @@ static slab_status check_arguments(const slab_scene *scene, const slab_ray *ray,
   return options == NULL ? SLAB_OK : check_rules("slab_explain", options->cull, options->edges);
 }
 
-static slab_status check_id(const snapshot *scene, slab_primitive_id id) {
-  if (id.geometry >= scene->geometries)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_explain: geometry is %u, the scene has %u", id.geometry,
-                scene->geometries);
-  if (scene->values[id.geometry] == NULL)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_explain: geometry %u is removed", id.geometry);
-  if (id.primitive >= scene->table[id.geometry].count)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_explain: primitive is %u, geometry %u has %u", id.primitive, id.geometry,
-                scene->table[id.geometry].count);
-  return SLAB_OK;
-}
-
-/* Tells into w, which has the caller's steps and ray. */
-static void explain(const snapshot *scene, slab_primitive_id id, const slab_cast_options *options, telling *w,
-                    slab_explanation *found) {
-  const slab_shape kind = (slab_shape)scene->table[id.geometry].kind;
-  const geometry_values *values = scene->values[id.geometry];
+/* Tells into w, which has the caller's steps. kind, values: of the primitive, also where the ray does not come to it.
+ */
+static void explain(levels *way, slab_primitive_id id, const slab_ray *ray, const slab_cast_options *options,
+                    telling *w, slab_explanation *found) {
+  const level primitive = way->at[way->last];
+  const slab_shape kind = (slab_shape)primitive.scene->table[primitive.g].kind;
+  const geometry_values *values = primitive.scene->values[primitive.g];
   cast_uniforms uniforms;
   float room[ROWS_MOST];
-  cast_uniforms_of(scene, SLAB_CLOSEST, options, &uniforms);
-  const prepared_ray prepared = ray_prepare(w->given);
-  w->ray = &prepared;
+  cast_uniforms_of(way->at[0].scene, SLAB_CLOSEST, options, &uniforms);
+  cast_levels(way, ray);
   w->values = values_at(values, primitive_rows((uint32_t)kind), id.primitive, room);
   w->rules = uniforms.rules;
   const char *why =
       values_are_void(values, kind, w->values) ? "refused when added, or inverted: kept as never hit" : "";
-  *found = (slab_explanation){kind, hit_none(reason_of(&prepared)), interval_none(reason_of(&prepared))};
-  tell_given(w);
-  if (prepared.state != RAY_INVALID) tell_scaled(w);
+  const uint32_t none = reason_of(&way->at[0].ray);
+  *found = (slab_explanation){kind, hit_none(none), interval_none(none)};
+  tell_levels(w, way);
   tell_primitive(w, kind);
-  if (!is_unseen(scene, &uniforms, options, id, &why) && prepared.state == RAY_LIVE)
-    answer(scene, &uniforms, w, id, found);
+  if (!is_unseen(way, (uint32_t)kind, &uniforms, options, id, &why) && w->ray->state == RAY_LIVE)
+    answer(way, kind, &uniforms, w, id, found);
   tell_answer(w, found, why);
 }
 
 slab_status slab_explain(slab_scene *scene, const slab_ray *ray, slab_primitive_id id, const slab_cast_options *options,
                          slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count) {
   ARITHMETIC callers = arithmetic_begin();
-  telling w = {.steps = steps, .capacity = capacity, .given = ray};
+  telling w = {.steps = steps, .capacity = capacity};
+  levels way;
   scene_reading reading;
   slab_status status = check_arguments(scene, ray, options, explanation, steps, capacity, count);
   if (status == SLAB_OK) status = scene_enter(scene, "slab_explain", &reading);
   if (status != SLAB_OK) return status;
-  if (reading.scene->has_instances)
-    status = fail(SLAB_UNSUPPORTED, "slab_explain: a scene with instances; explain the model's own scene");
-  else
-    status = check_id(reading.scene, id);
-  if (status == SLAB_OK) explain(reading.scene, id, options, &w, explanation);
+  status = find_levels(reading.scene, id, &way);
+  if (status == SLAB_OK) explain(&way, id, ray, options, &w, explanation);
   scene_leave(&reading);
   if (status == SLAB_OK) *count = w.count;
   return status;

@@ -117,8 +117,8 @@ static int compare_hits(const void *a, const void *b) {
 }
 
 /* A hit that the scene shows. Its attributes are computed where the primitive is, and told outside on the way back. */
-static slab_hit hit_of_primitive(const snapshot *scene, const cast_uniforms *cast, const prepared_ray *ray, float t,
-                                 slab_primitive_id id) {
+slab_hit reference_hit(const snapshot *scene, const cast_uniforms *cast, const prepared_ray *ray, float t,
+                       slab_primitive_id id) {
   const uint32_t g = entry_of_id(scene->table, scene->geometries, id.geometry);
   const geometry_entry *entry = &scene->table[g];
   if (entry->kind != SHAPE_INSTANCE) {
@@ -131,8 +131,8 @@ static slab_hit hit_of_primitive(const snapshot *scene, const cast_uniforms *cas
   const instance_entry *instance = &group->instances[beyond / group->geometries];
   prepared_ray inner;
   instance_ray(ray, instance, &inner);
-  slab_hit hit = hit_of_primitive(scene->models[g].snapshot, cast, &inner, instance_t_inside(&inner, t),
-                                  (slab_primitive_id){id.primitive, beyond % group->geometries});
+  slab_hit hit = reference_hit(scene->models[g].snapshot, cast, &inner, instance_t_inside(&inner, t),
+                               (slab_primitive_id){id.primitive, beyond % group->geometries});
   instance_normal(instance, hit.normal);
   hit.geometry = id.geometry;
   hit.t = ray_final_t(ray, t);
@@ -160,7 +160,7 @@ bool reference_cast(const snapshot *scene, const cast_uniforms *cast, slab_query
   answer->invalid = ray->state == RAY_INVALID;
   answer->distance = found ? ray_final_t(ray, m.t) : INFINITY;
   answer->nearest = (slab_short_hit){answer->distance, found ? m.best.primitive : why, found ? m.best.geometry : why};
-  if (query == SLAB_CLOSEST) answer->closest = found ? hit_of_primitive(scene, cast, ray, m.t, m.best) : hit_none(why);
+  if (query == SLAB_CLOSEST) answer->closest = found ? reference_hit(scene, cast, ray, m.t, m.best) : hit_none(why);
   if (query == SLAB_INTERVAL)
     answer->interval = found ? interval_of(kind_of(scene, m.best.geometry), ray, given, m.t, m.leave, m.best.primitive,
                                            m.best.geometry)
@@ -169,7 +169,7 @@ bool reference_cast(const snapshot *scene, const cast_uniforms *cast, slab_query
   qsort(answer->all, m.count, sizeof *answer->all, compare_hits);
   if (cast->most != 0 && m.count > cast->most) answer->count = cast->most;
   for (uint32_t k = 0; k < answer->count; k++)
-    answer->all[k] = hit_of_primitive(scene, cast, ray, answer->all[k].t,
-                                      (slab_primitive_id){answer->all[k].primitive, answer->all[k].geometry});
+    answer->all[k] = reference_hit(scene, cast, ray, answer->all[k].t,
+                                   (slab_primitive_id){answer->all[k].primitive, answer->all[k].geometry});
   return true;
 }

@@ -5,6 +5,7 @@
 #define SLABCAST_REFERENCE_H
 
 #include "../snapshot.h"
+#include "ray.h"
 #include "types.h"
 
 /* The answer to one ray. The member that belongs to the query is set. */
@@ -19,6 +20,9 @@ typedef struct reference_answer {
   slab_hit *all; /* SLAB_ALL: its hits, allocated by malloc when capacity grows; reused from call to call */
   uint32_t capacity;
 } reference_answer;
+
+/* A hit that the scene shows, from the t of its prepared ray. */
+slab_hit reference_hit(const snapshot *, const cast_uniforms *, const prepared_ray *, float t, slab_primitive_id);
 
 /* skip: the primitive that this ray does not see, {SLAB_MISS, SLAB_MISS} for none. Returns false when memory runs
  * out. */

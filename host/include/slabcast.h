@@ -505,10 +505,11 @@ typedef struct slab_explanation {
 } slab_explanation;
 
 /** Explains one ray and one primitive of a committed scene: the ray as prepared, the primitive as kept, its test step
- * by step, and the answer, which is that of a cast, bit by bit. A test that rejects early has fewer steps. Of the
- * options mask, skip (one entry), cull, face_forward and edges count. Writes at most `capacity` steps (steps may be
- * NULL with capacity 0) and the number of all to *count. SLAB_INVALID_ARGUMENT names an id that the scene does not
- * have; SLAB_INVALID_STATE before commit. */
+ * by step, and the answer, which is that of a cast, bit by bit. A test that rejects early has fewer steps. Of a
+ * primitive in instances the ray of the scene, each gate and each transform come before; "ray" is the ray as it is in
+ * the last model. Of the options mask, skip (one entry), cull, face_forward and edges count. Writes at most `capacity`
+ * steps (steps may be NULL with capacity 0) and the number of all to *count. SLAB_INVALID_ARGUMENT names an id that the
+ * scene does not have; SLAB_INVALID_STATE before commit. */
 SLAB_API slab_status slab_explain(slab_scene *, const slab_ray *ray, slab_primitive_id, const slab_cast_options *,
                                   slab_explanation *explanation, slab_step *steps, size_t capacity, size_t *count);
 

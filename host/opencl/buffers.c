@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "layout.h"
 #include "opencl.h"
 
 typedef struct scene_array {
@@ -21,10 +22,6 @@ static uint32_t part_of(uint64_t bytes, size_t unit) {
 uint32_t part_units(const device *d) {
   const size_t tail = BLOCK_TAIL * sizeof(float);
   return d->info.allocation_bytes < tail ? 0 : part_of(d->info.allocation_bytes - tail, BLOCK_UNIT * sizeof(float));
-}
-
-static size_t node_size(slab_layout layout) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? sizeof(compressed_node) : sizeof(bvh_node);
 }
 
 uint32_t part_nodes(const device *d, slab_layout layout) {

@@ -421,7 +421,10 @@ static void draw_head(const page *p) {
               (double)r->origin[1], (double)r->origin[2], (double)r->direction[0], (double)r->direction[1],
               (double)r->direction[2], (double)r->t_min, (double)r->t_max);
   const char *why = note_of(p, "answer", "hit");
-  if (why[0]) canvas_text(p->c, MARGIN, 90, 13, COLOR_HIT, ALIGN_LEFT, "%s", why);
+  if (why[0])
+    canvas_text(p->c, MARGIN, 90, 13, COLOR_HIT, ALIGN_LEFT, "%s", why);
+  else if (is_told(p, "gate 1", "enter"))
+    canvas_text(p->c, MARGIN, 90, 13, COLOR_QUIET, ALIGN_LEFT, "drawn as the ray is in the space of the model");
 }
 
 /* The panels of a ray that is tested. Returns where they end. */
@@ -458,13 +461,40 @@ static double page_height(const page *p) {
   }
 }
 
+/* The same in the space of the model that the primitive is in: the ray there, and the answer in lengths of its
+ * direction. */
+static explained in_model(const explained *e) {
+  static const char *const axes[] = {" x", " y", " z"};
+  static const char *const outside[] = {"scaled ray of the scene", "scaled ray in model 1", "scaled ray in model 2",
+                                        "scaled ray in model 3"};
+  explained m = *e;
+  char name[16];
+  for (int i = 0; i < 3; i++) {
+    snprintf(name, sizeof name, "origin%s", axes[i]);
+    m.ray.origin[i] = (float)explained_value(e, "ray", name);
+    snprintf(name, sizeof name, "direction%s", axes[i]);
+    m.ray.direction[i] = (float)explained_value(e, "ray", name);
+  }
+  m.ray.t_min = (float)explained_value(e, "ray", "t_min");
+  m.ray.t_max = (float)explained_value(e, "ray", "t_max");
+  for (size_t k = 0; k < sizeof outside / sizeof *outside && explained_step(e, outside[k], "exponent"); k++) {
+    const int exponent = (int)explained_value(e, outside[k], "exponent");
+    m.found.hit.t = ldexpf(m.found.hit.t, exponent);
+    m.found.interval.enter = ldexpf(m.found.interval.enter, exponent);
+    m.found.interval.leave = ldexpf(m.found.interval.leave, exponent);
+  }
+  return m;
+}
+
 int explain_draw(const explained *e, const char *path) {
+  const explained inside = in_model(e);
   page p = {.e = e};
   const int is_tested = is_yes(&p, "ray", "is valid") && is_yes(&p, "scaled ray", "has a range");
   p.scale = is_tested ? ldexp(1, -(int)value(&p, "scaled ray", "exponent")) : 1;
   p.c = canvas_open(path, WIDTH, is_tested ? page_height(&p) : 130);
   if (!p.c) return -1;
   draw_head(&p);
+  p.e = &inside;
   if (is_tested)
     draw_space(&p, draw_panels(&p));
   else
