@@ -49,7 +49,9 @@ macro(slab_level_compiler level)
       list(APPEND compile -mstackrealign)
     endif()
   endif()
+  # Nothing unwinds through kernels: their tables would take 28 KB.
   list(APPEND compile ${optimize} -fno-lto -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
+       -fno-asynchronous-unwind-tables -fno-unwind-tables
        -include ${PROJECT_SOURCE_DIR}/host/native/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
        -I${PROJECT_SOURCE_DIR}/host -I${PROJECT_SOURCE_DIR}/host/include)
 endmacro()
