@@ -73,8 +73,8 @@ static uint32_t assert_answers(nested *w) {
     expect_cast(w->scenes[NESTED_TOP], rays, RAYS, options[o], &got);
     assert_same_for_all_trees(w, rays, &got, options[o]);
     hits += hits_in(&got);
+    answers_free(&got);
   }
-  answers_free(&got);
   return hits;
 }
 

@@ -60,8 +60,8 @@ static void assert_as_if_anew(const moving *m, slab_context *context, random_sta
       harness_count(ANSWER_QUERIES * RAYS);
       slab_scene_destroy(anew);
     }
+    answers_free(&got);
   }
-  answers_free(&got);
   answers_free(&want);
 }
 
