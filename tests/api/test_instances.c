@@ -920,7 +920,8 @@ int main(void) {
       cmocka_unit_test(bad_models_are_refused),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (!harness_is_native()) return failed; /* OpenCL would compile as many programs again */
+  /* Compressed kernels have one lane at every width. OpenCL would compile as many programs again. */
+  if (!harness_is_native() || harness_width() != 1) return failed;
   layout = SLAB_LAYOUT_COMPRESSED;
   failed += cmocka_run_group_tests_name("compressed", tests, NULL, NULL);
   return failed;
