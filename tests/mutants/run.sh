@@ -176,10 +176,17 @@ check_baseline() {
   touch "$results/baseline"
 }
 
+# runs_alone PROGRAM: one that does not run at every lane width may need layers or a runtime, which CTest gives it.
+runs_alone() { [[ " ${tests[*]} " == *" $1 "* || -n ${native[$1]+there} ]]; }
+
 # ask WORKER PROGRAM [TEST]: all its tests, or one; stopped at the first failure. native:PROGRAM asks the processor's own
 # kernels; others ask OpenCL's.
 ask() {
   local folder=$scratch/$1 program=${2#native:} backend=opencl width=${width#w}
+  if ! runs_alone "$program"; then
+    ctest --test-dir "$folder/build" -R "^$program\$" --no-tests=error --output-on-failure >"$folder/log" 2>&1 </dev/null
+    return
+  fi
   [[ $program == "$2" ]] || backend=native width=0
   # shellcheck disable=SC2016 # awk's own $0
   (
@@ -209,7 +216,7 @@ natively() {
 # try WORKER NAME: prints what became of the fault. What noticed it the last time is asked first, alone: most of the
 # time of a program's tests on OpenCL goes into compiling kernels that others of them use.
 try() {
-  local worker=$1 name=$2 asked test status began=$SECONDS
+  local worker=$1 name=$2 asked test target status began=$SECONDS
   local log=$scratch/$worker/log before=${last[$name]-}
   # shellcheck disable=SC2046,SC2086 # words
   for asked in "$(natively ${before:+"$before"})" "$before" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
@@ -219,7 +226,9 @@ try() {
       return
     fi
     test=${asked% *}
-    if ! build "$worker" "${test#native:}"; then
+    target=${test#native:}
+    runs_alone "$target" || target=tests/all
+    if ! build "$worker" "$target"; then
       echo "BROKEN: $(grep -m 1 error "$log")"
       return
     fi
