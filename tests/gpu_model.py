@@ -42,14 +42,16 @@ CARDS = {
 }
 QUERIES = {"closest": 0, "any": 2}
 Counts = dict[str, int]
-# What the half of NVIDIA's units does that is half as wide as a warp, so in two clocks. Conversions have an eighth.
+# What the half of NVIDIA's units does that is half as wide as a warp, so in two clocks. The multipliers do a product of
+# integers in two as well. Conversions have an eighth.
 HALF_RATE = ("minmax", "select", "integer", "move")
 
 
 def clocks(counts: Counts, card: Card) -> float:
     """Of a unit, for the instructions of one warp: one clock each to issue them, or what its busiest part takes."""
     if card.target.startswith("sm"):
-        return max(counts["all"], 2 * sum(counts[name] for name in HALF_RATE), 8 * counts["convert"])
+        products = counts["fma"] + counts["add"] + counts["mul"] + 2 * counts["imad"]
+        return max(counts["all"], 2 * sum(counts[name] for name in HALF_RATE), products, 8 * counts["convert"])
     return 4.0 * (counts["all"] - counts["branch"] - counts["constant"])  # four clocks for 64 lanes; others go beside
 
 

@@ -29,7 +29,8 @@ NVIDIA = [
     ("add", r"FADD"),
     ("mul", r"FMUL"),
     ("minmax", r"FMNMX"),
-    ("move", r"U?MOV|IMAD\.MOV|HFMA2|CS2R|S2U?R|R2UR|P2R|R2P"),
+    ("imad", r"U?IMAD|HFMA2"),  # moves and shifts too, where the compiler gives them to the multipliers
+    ("move", r"U?MOV|CS2R|S2U?R|R2UR|P2R|R2P"),
     ("select", r"FSETP|FSEL|FSET|FCHK|U?SEL|U?ISETP|U?PLOP3"),
     ("convert", r"I2F|F2I|F2F|FRND"),
     ("global", r"LDG"),
@@ -39,7 +40,7 @@ NVIDIA = [
     ("constant", r"U?LDC"),
     ("store", r"ST[GSL]?\b|RED|ATOM"),
     ("branch", r"BR[AX]|BREAK|BSSY|BSYNC|CALL|RET|EXIT|WARPSYNC|BAR"),
-    ("integer", r"U?(LOP3|SHF|IADD|IMAD|LEA|PRMT|POPC|FLO|BREV|BMSK|SGXT|IABS|IMNMX|VIADD|VIMNMX)|VOTE"),
+    ("integer", r"U?(LOP3|SHF|IADD|LEA|PRMT|POPC|FLO|BREV|BMSK|SGXT|IABS|IMNMX|VIADD|VIMNMX)|VOTE"),
 ]
 AMD = [
     ("fma", r"v_(dual_)?(fma|fmac|fmaak|fmamk|mad|mac|madak|madmk)_f32"),
