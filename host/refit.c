@@ -345,3 +345,35 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
   if (from.blocks != last->bvh.blocks) free(from.blocks);
   return status;
 }
+
+/* ---- on a device ---- */
+
+/* Whether a geometry is what it was, or has other vertices on the device for triangles that the BVH has all. */
+static bool moved_there(const snapshot *scene, const snapshot *last, uint32_t g, bool *moved) {
+  const geometry_values *now = scene->values[g], *before = last->values[g];
+  if (is_hidden(scene, g) != is_hidden(last, g)) return false;
+  if (is_hidden(scene, g) || now == before) return true;
+  *moved = true;
+  return now->copy.memory != NULL && now->voids == 0 && before->voids == 0;
+}
+
+static bool can_refit_there(const snapshot *scene, const snapshot *last) {
+  const slab_context *context = scene->context;
+  bool moved = false;
+  if (context->device_count != 1 || context->devices[0].backend->refit == NULL) return false;
+  if (context->layout != SLAB_LAYOUT_COMPRESSED || scene->has_instances || scene->kinds != 1u << SLAB_TRIANGLE)
+    return false;
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    if (!moved_there(scene, last, g, &moved)) return false;
+  return moved;
+}
+
+slab_status bvh_layout_refit_there(snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds) {
+  device *d = &scene->context->devices[0];
+  if (!can_refit_there(scene, last)) return SLAB_OK;
+  *out = last->bvh;
+  out->nodes = out->blocks = NULL;
+  out->build = scene->build;
+  out->model_set = 0;
+  return d->backend->refit(d, scene, last, &scene->states[0], holds, &out->sah_cost);
+}

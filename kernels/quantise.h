@@ -59,14 +59,14 @@ INLINE void quantise_bounds(const bvh_node *exact, compressed_node *to) {
     const float step = compressed_step(exponent);
     to->origin[axis] = bounded ? lower : 0.0f;
     to->scales |= exponent << (8 * axis);
-    for (int half = 0; half < 2; half++) {
+    for (int side = 0; side < 2; side++) {
       uint below = 0, above = 0;
       for (int k = 0; k < 4 && bounded; k++) {
-        below |= steps_below(exact->bounds[axis][4 * half + k], step, lower) << (8 * k);
-        above |= least_steps(exact->bounds[axis + 3][4 * half + k], step, lower) << (8 * k);
+        below |= steps_below(exact->bounds[axis][4 * side + k], step, lower) << (8 * k);
+        above |= least_steps(exact->bounds[axis + 3][4 * side + k], step, lower) << (8 * k);
       }
-      to->planes[axis][half] = below;
-      to->planes[axis + 3][half] = above;
+      to->planes[axis][side] = below;
+      to->planes[axis + 3][side] = above;
     }
   }
 }
