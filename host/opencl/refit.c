@@ -68,16 +68,16 @@ typedef struct commands {
   cl_uint count;
 } commands;
 
-/* Waits for all so far. */
-static slab_status commands_end(commands *c) {
+/* Waits for all so far, and returns the first failure: `status`, or theirs. */
+static slab_status commands_end(commands *c, slab_status status) {
   const cl_int code = c->count == 0 ? CL_SUCCESS : clWaitForEvents(c->count, c->events);
   while (c->count > 0) clReleaseEvent(c->events[--c->count]);
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", "a refit");
+  return status == SLAB_OK && code != CL_SUCCESS ? fail_cl(code, "clWaitForEvents", "a refit") : status;
 }
 
 /* Makes room for one more. */
 static slab_status commands_next(commands *c) {
-  return c->count < sizeof c->events / sizeof *c->events ? SLAB_OK : commands_end(c);
+  return c->count < sizeof c->events / sizeof *c->events ? SLAB_OK : commands_end(c, SLAB_OK);
 }
 
 static slab_status copy_buffer(commands *c, cl_mem from, cl_mem to, size_t size) {
@@ -264,8 +264,7 @@ slab_status opencl_refit(device *d, const snapshot *scene, const snapshot *last,
   if (status == SLAB_OK) status = copy_buffer(&c, from->blocks[0], to->blocks[0], last->bvh.floats * sizeof(float));
   if (status == SLAB_OK) status = move_triangles(&c, scene, last, to);
   if (status == SLAB_OK) status = move_nodes(&c, scene, from, to, below);
-  const slab_status ended = commands_end(&c); /* before buffers go */
-  if (status == SLAB_OK) status = ended;
+  status = commands_end(&c, status); /* before buffers go */
   if (status == SLAB_OK) status = read_cost(d, last, below, sah_cost);
   release_buffer(&below);
   *refitted = status == SLAB_OK;
