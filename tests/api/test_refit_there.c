@@ -1,9 +1,11 @@
 /* Refits on a device, of vertices that are in its buffers: nodes and blocks have the bits that the host's refit writes,
  * and what a device cannot refit the host does. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "faults/layers.h"
 #include "harness.h"
 #include "opencl.h"
 /* cmocka has a macro fail(). */
@@ -13,6 +15,8 @@
 #include "scene.h"
 
 enum { GRID = 24, SOUP = 300, SCATTERED = 250, SPREAD = 195, RAYS = 400, STEPS = 6 };
+
+static layers under;
 
 /* ---- meshes that move ---- */
 
@@ -464,6 +468,19 @@ static void wide_trees_are_refitted_by_the_host(void **state) {
   movers_end(&m);
 }
 
+/* The blocks are cut, by the layer of small allocations. */
+static void scenes_in_several_buffers_are_refitted_by_the_host(void **state) {
+  (void)state;
+  harness_random random = harness_seeded(__func__);
+  under.small(60000);
+  movers m = movers_begin(context_of((slab_context_options){.layout = SLAB_LAYOUT_COMPRESSED, .copy = 1}), &random);
+  expect(&m, SLAB_UPDATE_REFIT, false, &random);
+  for (uint32_t i = 0; i < MESHES; i++) update(&m, i, &random);
+  expect(&m, SLAB_UPDATE_REFIT, false, &random);
+  movers_end(&m);
+  under.small(0);
+}
+
 /* What a device has refitted can be packed and be a model, although the host has none of its nodes. */
 static void what_a_device_has_refitted_is_a_scene_like_others(void **state) {
   (void)state;
@@ -508,7 +525,13 @@ int main(void) {
       cmocka_unit_test(a_cast_in_flight_answers_what_it_began_with),
       cmocka_unit_test(the_host_refits_what_a_device_cannot),
       cmocka_unit_test(wide_trees_are_refitted_by_the_host),
+      cmocka_unit_test(scenes_in_several_buffers_are_refitted_by_the_host),
       cmocka_unit_test(what_a_device_has_refitted_is_a_scene_like_others),
   };
+  under = layers_with(SMALL_LAYER);
+  if (!under.small) {
+    fprintf(stderr, "test_refit_there: %s was not loaded\n", SMALL_LAYER);
+    return 1;
+  }
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
