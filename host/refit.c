@@ -348,24 +348,18 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
 
 /* ---- on a device ---- */
 
-/* Whether a geometry is what it was, or has other vertices on the device for triangles that the BVH has all. */
-static bool moved_there(const snapshot *scene, const snapshot *last, uint32_t g, bool *moved) {
-  const geometry_values *now = scene->values[g], *before = last->values[g];
-  if (is_hidden(scene, g) != is_hidden(last, g)) return false;
-  if (is_hidden(scene, g) || now == before) return true;
-  *moved = true;
-  return now->copy.memory != NULL && now->voids == 0 && before->voids == 0;
-}
-
+/* Whether all that has moved are triangles of which the BVH has each, whose vertices are on the device. */
 static bool can_refit_there(const snapshot *scene, const snapshot *last) {
-  const slab_context *context = scene->context;
-  bool moved = false;
-  if (context->device_count != 1 || context->devices[0].backend->refit == NULL) return false;
-  if (context->layout != SLAB_LAYOUT_COMPRESSED || scene->has_instances || scene->kinds != 1u << SLAB_TRIANGLE)
-    return false;
-  for (uint32_t g = 0; g < scene->geometries; g++)
-    if (!moved_there(scene, last, g, &moved)) return false;
-  return moved;
+  bool any = false;
+  if (scene->has_instances || scene->kinds != 1u << SLAB_TRIANGLE) return false;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    if (is_hidden(scene, g) != is_hidden(last, g)) return false;
+    if (!has_moved(scene, last, g)) continue;
+    const geometry_values *now = scene->values[g];
+    if (now->copy.memory == NULL || now->voids > 0 || last->values[g]->voids > 0) return false;
+    any = true;
+  }
+  return any;
 }
 
 slab_status bvh_layout_refit_there(snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds) {

@@ -12,7 +12,7 @@
 #include "layout.h"
 #include "program.h"
 
-/* The host's nodes are of a device that has subnormal numbers. */
+/* Bounds that a device makes must hold subnormal numbers, too. */
 bool refits_there(const slab_context *context) {
   return context->device_count == 1 && context->layout == SLAB_LAYOUT_COMPRESSED && context->devices[0].info.denormals;
 }
@@ -194,7 +194,7 @@ static slab_status move_triangles(commands *c, const snapshot *scene, const snap
   for (uint32_t g = 0; status == SLAB_OK && g < scene->geometries; g++) {
     const geometry_values *v = scene->values[g];
     const geometry_entry *entry = &scene->table[g];
-    if (is_hidden(scene, g) || v == last->values[g]) continue;
+    if (!has_moved(scene, last, g)) continue;
     if (v->indices != NULL) status = indices_take(c->device, v->indices, entry->count);
     const cl_mem vertices = v->copy.memory, indices = v->indices != NULL ? v->indices->copy.memory : NULL;
     const argument list = {sizeof indices, indices != NULL ? &indices : NULL};
@@ -209,7 +209,7 @@ static slab_status move_triangles(commands *c, const snapshot *scene, const snap
 static float scale_of(const snapshot *scene) {
   const bvh_bounds b = snapshot_bounds(scene);
   const float side = fmaxf(fmaxf(b.upper[0] - b.lower[0], b.upper[1] - b.lower[1]), b.upper[2] - b.lower[2]);
-  return side > 0.0f ? ldexpf(1.0f, -ilogbf(side)) : 1.0f;
+  return side > 0.0f ? ldexpf(1.0f, ilogbf(side) < -126 ? 126 : -ilogbf(side)) : 1.0f;
 }
 
 static slab_status move_nodes(commands *c, const snapshot *scene, const opencl_scene *from, opencl_scene *to,

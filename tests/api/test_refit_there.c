@@ -386,6 +386,16 @@ static void add_spheres(const movers *m) {
   assert_ok(slab_scene_add_spheres(m->here, &sphere, 1, NULL, NULL));
 }
 
+/* Of no triangles, but with vertices. */
+static void update_an_empty_mesh(const movers *m, bool add) {
+  const slab_mesh empty = {m->list[SOUP_MESH].vertices, 0, 3, NULL, 0};
+  const slab_mesh_spans spans = {{m->list[SOUP_MESH].buffer, OFFSET}, 0, 3, {NULL, 0}, 0};
+  if (add) assert_ok(slab_scene_add_mesh(m->there, &empty, NULL, NULL));
+  if (add) assert_ok(slab_scene_add_mesh(m->here, &empty, NULL, NULL));
+  assert_ok(slab_scene_update_mesh_cl(m->there, MESHES + 1, &spans, 0, NULL));
+  assert_ok(slab_scene_update_mesh(m->here, MESHES + 1, &empty));
+}
+
 /* A mesh that drops what it refuses: its second triangle, or none. */
 static void drop(movers *m, uint32_t geometry, bool drops) {
   mover soup = mover_of(m->context, 6, 0, 2, false);
@@ -420,9 +430,13 @@ static void the_host_refits_what_a_device_cannot(void **state) {
     movers m =
         movers_begin(context_of((slab_context_options){.layout = SLAB_LAYOUT_COMPRESSED, .copy = copy}), &random);
     drop(&m, MESHES, false);
+    update_an_empty_mesh(&m, true);
     expect(&m, SLAB_UPDATE_REFIT, false, &random);
     update(&m, GRID_MESH, &random);
+    update_an_empty_mesh(&m, false);
     expect(&m, SLAB_UPDATE_REFIT, true, &random);
+    update_an_empty_mesh(&m, false);
+    expect(&m, SLAB_UPDATE_REFIT, false, &random); /* nothing to do */
     update(&m, GRID_MESH, &random);
     move(m.list, SOUP_MESH, &random);
     assert_ok(slab_scene_update_mesh(m.there, SOUP_MESH, &m.list[SOUP_MESH].mesh));
