@@ -40,6 +40,14 @@ struct backend {
   slab_status (*fetch)(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,
                        void *blocks);
 
+  /* Refits the compressed BVH of `last`, whose buffers stay as they are, for this scene, of which device_can_refit is
+   * true, and uploads the table. *refitted: false where the device cannot. After a failure release is called too. NULL:
+   * the backend has no copies of vertices. */
+  slab_status (*refit)(device *, const snapshot *scene, const snapshot *last, scene_state *, bool *refitted,
+                       double *sah_cost);
+  /* Frees a device_copy's memory. */
+  void (*drop)(const device *, void *copy);
+
   /* Traversals that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always there;
    * others where the device supports them and their kernels pay by now. */
   uint32_t (*traversals)(const device_scene *, slab_query);

@@ -165,10 +165,14 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
   s->built_cost = last->built_cost;
   s->own_nodes = last->own_nodes;
   s->own_units = last->own_units;
-  s->moves = true;
-  bvh_layout t = scene->spare;
-  scene->spare = (bvh_layout){0};
-  status = bvh_layout_refit(s, last, &t, &holds);
+  bvh_layout t = {0};
+  status = bvh_layout_refit_there(s, last, &t, &holds);
+  if (status == SLAB_OK && !holds) {
+    s->moves = true;
+    t = scene->spare;
+    scene->spare = (bvh_layout){0};
+    status = bvh_layout_refit(s, last, &t, &holds);
+  }
   holds = holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost);
   if (status == SLAB_OK && holds && s->has_instances) status = instances_append(s, &t);
   if (status == SLAB_OK && holds) {
@@ -216,6 +220,8 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   if (status == SLAB_OK && next == NULL) status = build(scene, options->tree, &next);
   if (status != SLAB_OK) return status;
   snapshot_finish(next, begin);
+  for (uint32_t g = 0; g < next->geometries; g++)
+    if (next->values[g] != NULL) device_copy_drop(&next->values[g]->copy); /* the device has them in its blocks */
   scene_publish(scene, next);
   return SLAB_OK;
 }

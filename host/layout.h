@@ -24,6 +24,10 @@ extern const uint8_t outside_kinds[OUTSIDE_LISTS];
  * be written again. The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds);
 
+/* The same on a device, which has the vertices of all that has changed: *out has no arrays then, and the device has the
+ * scene. Leaves *holds false where it cannot. */
+slab_status bvh_layout_refit_there(snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds);
+
 /* Stack entries that a traversal of a BVH of this depth can need. */
 uint32_t bvh_stack(slab_layout, uint32_t depth);
 /* Validates a wide layout of this scene that was not built here: no traversal may leave its buffers. Fills in depth and

@@ -345,3 +345,29 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
   if (from.blocks != last->bvh.blocks) free(from.blocks);
   return status;
 }
+
+/* ---- on a device ---- */
+
+/* Whether all that has moved are triangles of which the BVH has each, whose vertices are on the device. */
+static bool can_refit_there(const snapshot *scene, const snapshot *last) {
+  bool any = false;
+  if (scene->has_instances || scene->kinds != 1u << SLAB_TRIANGLE) return false;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    if (is_hidden(scene, g) != is_hidden(last, g)) return false;
+    if (!has_moved(scene, last, g)) continue;
+    const geometry_values *now = scene->values[g];
+    if (now->copy.memory == NULL || now->voids > 0 || last->values[g]->voids > 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+slab_status bvh_layout_refit_there(snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds) {
+  device *d = &scene->context->devices[0];
+  if (!can_refit_there(scene, last)) return SLAB_OK;
+  *out = last->bvh;
+  out->nodes = out->blocks = NULL;
+  out->build = scene->build;
+  out->model_set = 0;
+  return d->backend->refit(d, scene, last, &scene->states[0], holds, &out->sah_cost);
+}

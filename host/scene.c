@@ -187,6 +187,8 @@ static added_geometry *added_of(const slab_scene *scene, uint32_t id) {
   return &scene->added[first];
 }
 
+geometry_values *scene_values(const slab_scene *scene, uint32_t geometry) { return added_of(scene, geometry)->values; }
+
 /* The geometry of this id, which is not removed. */
 static slab_status find(const slab_scene *scene, const char *function, uint32_t geometry, added_geometry **found) {
   if (geometry >= scene->ids)

@@ -98,6 +98,8 @@ void scene_append(slab_scene *, const added_geometry *, uint64_t ids);
 slab_status scene_reserve(slab_scene *, uint32_t geometries);
 /* Replaces the primitives of a geometry. The scene does not change before every primitive is accepted. */
 slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
+/* The values of a geometry that is there and has primitives. */
+geometry_values *scene_values(const slab_scene *, uint32_t geometry);
 slab_status scene_check_mesh(const char *function, const slab_mesh *);
 /* SLAB_INVALID_ARGUMENT where a model has as many levels of models in each other, by the last commits, as there may be.
  */

@@ -100,6 +100,7 @@ double in_flight_share(const device_scene *on) {
 static slab_status upload(snapshot *scene, uint32_t nth, const scene_arrays *a, bool *in_place) {
   const device *d = &scene->context->devices[nth];
   scene->stats.device_bytes += a->geometries * sizeof *a->table + a->floats * sizeof *a->blocks + a->node_bytes;
+  if (scene->states[nth].uploaded != NULL) return SLAB_OK; /* a refit there has written it */
   return d->backend->upload(d, a, &scene->states[nth], in_place);
 }
 

@@ -69,6 +69,12 @@ typedef struct snapshot {
 
 static inline bool is_hidden(const snapshot *scene, uint32_t geometry) { return scene->table[geometry].mask == 0; }
 
+/* Whether it has primitives that were others in the last snapshot. */
+static inline bool has_moved(const snapshot *scene, const snapshot *last, uint32_t geometry) {
+  return !is_hidden(scene, geometry) && scene->table[geometry].count > 0 &&
+         scene->values[geometry] != last->values[geometry];
+}
+
 /* A snapshot on one device. */
 typedef struct device_scene {
   const snapshot *scene;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "bvh/float4.h"
@@ -30,15 +31,23 @@ geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indi
   return v;
 }
 
+void device_copy_drop(device_copy *copy) {
+  if (copy->memory != NULL) copy->device->backend->drop(copy->device, copy->memory);
+  *copy = (device_copy){0};
+}
+
 void values_release(geometry_values *v) {
   if (v == NULL || --v->references > 0) return;
+  device_copy_drop(&v->copy);
   indices_release(v->indices);
   free(v->values);
   free(v);
 }
 
 void indices_release(mesh_indices *m) {
-  if (m != NULL && --m->references == 0) free(m);
+  if (m == NULL || --m->references > 0) return;
+  device_copy_drop(&m->copy);
+  free(m);
 }
 
 /* A large array is cut into as many pieces, each with a result of its own. */

@@ -13,11 +13,23 @@
 /* Fewer primitives are handled by one thread. */
 #define PARALLEL_LEAST 4096u
 
+struct device;
+
+/* What a device has of an array, for refits there (backend.h); all NULL: nothing. */
+typedef struct device_copy {
+  const struct device *device;
+  void *memory; /* the backend's own */
+} device_copy;
+
+/* Frees a copy, which is then nothing. */
+void device_copy_drop(device_copy *);
+
 /* The indices of a mesh, as they were given. Updates that move vertices alone share them. */
 typedef struct mesh_indices {
   uint32_t references; /* of values, which one thread at a time changes */
   uint32_t vertex_count;
-  bool dense; /* every index is in range, every vertex is used, and there are no more vertices than corners */
+  bool dense;       /* every index is in range, every vertex is used, and there are no more vertices than corners */
+  device_copy copy; /* of the list, from the first refit on a device on */
   uint32_t list[];
 } mesh_indices;
 
@@ -32,6 +44,7 @@ typedef struct geometry_values {
   size_t floats;            /* of values: a multiple of BLOCK_UNIT, zero from the last value on */
   float *values;            /* with room for one float more, which vectors of four read */
   mesh_indices *indices;    /* NULL: none were given */
+  device_copy copy;         /* of a mesh's vertices, 12 bytes each, from an update by a buffer to its commit */
 } geometry_values;
 
 /* The floats of primitive i. room: where those of a triangle are put together. */

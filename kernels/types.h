@@ -91,6 +91,7 @@ typedef struct compressed_node {
 } compressed_node;
 
 #define COMPRESSED_UNIT 4
+#define COMPRESSED_TRIANGLE (BLOCK_UNITS(TRIANGLE_ROWS, 1, COMPRESSED_UNIT) * COMPRESSED_UNIT) /* floats of one */
 /* A byte of meta: three bits for the kind, counted from SLAB_SPHERE, and five for the number of primitives. A leaf
  * holds at most 9, so that the COMPRESSED_UNITs of seven leaves, at most 4 each, fit a byte too; the builder's limit
  * for this layout is 3 (host/tuning.c). A count of 0 is no leaf. */
@@ -101,6 +102,16 @@ typedef struct compressed_node {
 /* Uses comparisons: compilers turn a shift into a switch over few bits, which Oclgrind 21.10 executes wrongly. */
 #define COMPRESSED_IS_OF_KIND(meta, kind) ((meta)-COMPRESSED_LEAF(kind, 0) <= COMPRESSED_LEAF_BITS) /* or wraps */
 #define COMPRESSED_LEAF_COUNT(meta) ((meta)&COMPRESSED_LEAF_BITS) /* 0 where it is not a leaf */
+
+/* What refit.cl knows of a node: the bounds of all below, exactly, and its expected cost, times its area. */
+typedef struct refitted_node {
+  float lower[3], cost, upper[3], area;
+} refitted_node;
+
+/* Costs of a test, as the builder counts them. scale: of lengths, so that areas do not overflow. */
+typedef struct refit_costs {
+  float node, triangle, scale;
+} refit_costs;
 
 /* Primitives without finite bounds are stored outside the BVH, in blocks of their own, for each kind: planes, and boxes
  * infinite in x or y. */

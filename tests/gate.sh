@@ -129,7 +129,7 @@ variants() {
   local kernel query kind
   for kernel in "$root"/kernels/*.cl; do
     case $(basename "$kernel") in packet.cl | attributes.cl) continue ;; esac # of CPU devices alone
-    if [[ $(basename "$kernel") == ceiling.cl ]]; then # casts nothing
+    if [[ $(basename "$kernel") == ceiling.cl || $(basename "$kernel") == refit.cl ]]; then # they cast nothing
       echo "$kernel 0 0 $exact"
       continue
     fi

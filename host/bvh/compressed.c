@@ -8,7 +8,7 @@
 
 #include "../base/pool.h"
 #include "primitive.h"
-#include "quantised.h"
+#include "quantise.h"
 
 uint32_t compressed_primitive_units(uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), 1, COMPRESSED_UNIT); }
 
@@ -75,71 +75,16 @@ compressed_slots compressed_arrange(const bvh_node *node) {
 
 /* ---- bounds ---- */
 
-/* The least and the greatest end of the children's bounds along an axis. Returns false where one is infinite or beyond
- * COMPRESSED_LARGEST. */
-static bool axis_ends(const bvh_node *node, const compressed_slots *slots, int axis, float *lower, float *upper) {
-  *lower = INFINITY;
-  *upper = -INFINITY;
-  for (int p = 0; p < BVH_WIDTH; p++) {
-    const int k = slots->child[p];
-    if (k < 0) continue;
-    *lower = fminf(*lower, node->bounds[axis][k]);
-    *upper = fmaxf(*upper, node->bounds[axis + 3][k]);
-  }
-  return is_within(*lower, COMPRESSED_LARGEST) && is_within(*upper, COMPRESSED_LARGEST);
-}
-
-/* The least exponent with which COMPRESSED_STEPS steps from `origin` reach `upper`. */
-static uint32_t least_exponent(float origin, float upper) {
-  uint32_t least = COMPRESSED_LEAST, most = 254;
-  while (least < most) {
-    const uint32_t middle = (least + most) / 2;
-    if (compressed_plane(COMPRESSED_STEPS, compressed_step(middle), origin) >= upper)
-      most = middle;
-    else
-      least = middle + 1;
-  }
-  return least;
-}
-
-/* The least number of steps that reaches or passes a bound. COMPRESSED_STEPS steps always do. */
-static uint32_t least_steps(float bound, float step, float origin) {
-  uint32_t least = 0, most = COMPRESSED_STEPS;
-  while (least < most) {
-    const uint32_t middle = (least + most) / 2;
-    if (compressed_plane(middle, step, origin) >= bound)
-      most = middle;
-    else
-      least = middle + 1;
-  }
-  return least;
-}
-
-static uint32_t steps_below(float bound, float step, float origin) {
-  const uint32_t steps = least_steps(bound, step, origin);
-  return compressed_plane(steps, step, origin) > bound ? steps - 1 : steps; /* 0 steps are not above any bound */
-}
-
 static void put_byte(uint32_t words[2], int k, uint32_t byte) { words[k / 4] |= byte << (8 * (k % 4)); }
 
 void compressed_bounds(const bvh_node *node, const compressed_slots *slots, compressed_node *out) {
-  *out = (compressed_node){0};
-  for (int axis = 0; axis < 3; axis++) {
-    float lower, upper;
-    if (!axis_ends(node, slots, axis, &lower, &upper)) { /* or the node has no children */
-      out->scales |= COMPRESSED_UNBOUNDED << (8 * axis);
-      continue;
-    }
-    const uint32_t exponent = least_exponent(lower, upper);
-    const float step = compressed_step(exponent);
-    out->origin[axis] = lower;
-    out->scales |= exponent << (8 * axis);
-    for (int p = 0; p < BVH_WIDTH; p++) {
-      const int k = slots->child[p];
-      put_byte(out->planes[axis], p, k < 0 ? COMPRESSED_STEPS : steps_below(node->bounds[axis][k], step, lower));
-      put_byte(out->planes[axis + 3], p, k < 0 ? 0 : least_steps(node->bounds[axis + 3][k], step, lower));
-    }
+  bvh_node arranged;
+  for (int p = 0; p < BVH_WIDTH; p++) {
+    const int k = slots->child[p];
+    for (int i = 0; i < 6; i++) arranged.bounds[i][p] = k >= 0 ? node->bounds[i][k] : i < 3 ? INFINITY : -INFINITY;
   }
+  *out = (compressed_node){0};
+  quantise_bounds(&arranged, out);
 }
 
 void compressed_open(compressed_node *nodes, size_t n) {

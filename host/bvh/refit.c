@@ -7,6 +7,7 @@
 
 #include "compressed.h"
 #include "parts.h"
+#include "quantise.h"
 
 /* Enough subtrees that none is most of the work. In a BVH that is long and thin fewer are found. */
 enum { SUBTREES = 512, TOP_MOST = 512, LISTED_MOST = 1 + TOP_MOST * BVH_WIDTH };
@@ -84,15 +85,8 @@ static int children_of(const refit *r, uint32_t node, child children[BVH_WIDTH])
 /* Writes a node with the exact bounds of its children; the rest is as it was. */
 static void write_node(const refit *r, uint32_t node, const bvh_node *exact) {
   if (r->input->compressed) {
-    const compressed_node from = ((const compressed_node *)r->input->nodes)[node];
-    compressed_node *to = (compressed_node *)r->input->refitted + node;
-    compressed_slots slots;
-    for (int k = 0; k < BVH_WIDTH; k++) slots.child[k] = exact->meta[k] == 0 ? -1 : k;
-    compressed_bounds(exact, &slots, to);
-    to->scales |= from.scales & 0xFF000000u;
-    to->child = from.child;
-    to->leaf = from.leaf;
-    memcpy(to->meta, from.meta, sizeof to->meta);
+    const compressed_node *from = (const compressed_node *)r->input->nodes + node;
+    ((compressed_node *)r->input->refitted)[node] = quantise_again(*from, exact);
     return;
   }
   const bvh_node *from = (const bvh_node *)r->input->nodes + node;

@@ -97,7 +97,9 @@ typedef struct slab_mesh_spans {
   uint32_t triangle_count; /**< as in slab_mesh */
 } slab_mesh_spans;
 
-/** Replaces triangles. */
+/** Replaces triangles. In the compressed layout the device keeps a copy of the vertices, until the commit: where all
+ * that has changed are meshes updated so, in a scene of triangles alone on one device, the device refits the BVH
+ * itself, and nothing of it is uploaded. Also SLAB_OUT_OF_MEMORY where the device has no room for the copy. */
 SLAB_API slab_status slab_scene_update_mesh_cl(slab_scene *, uint32_t geometry, const slab_mesh_spans *,
                                                cl_uint wait_count, const cl_event *wait);
 /** @} */

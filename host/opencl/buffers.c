@@ -65,6 +65,12 @@ static slab_status upload_whole(const device *d, const scene_array *a, bool in_p
   return upload(d, a->bytes, a->size, in_place, a->what, buffer);
 }
 
+slab_status upload_table(const device *d, const geometry_entry *table, uint32_t entries, bool in_place,
+                         cl_mem *buffer) {
+  const scene_array a = {.what = "the geometry table", .bytes = table, .size = entries * sizeof *table};
+  return upload_whole(d, &a, in_place, buffer);
+}
+
 /* The buffers are copies: buffers in place must not overlap, and these overlap by their tails. */
 static slab_status upload_cut(const device *d, const scene_array *a, cl_mem buffers[SCENE_BUFFERS]) {
   if (a->size > SCENE_BUFFERS * (uint64_t)a->own)
@@ -87,8 +93,6 @@ static slab_status upload_array(const device *d, const scene_array *a, bool cut,
 
 slab_status opencl_upload(const device *d, const scene_arrays *from, scene_state *state, bool *in_place) {
   const bool tree = from->nodes != NULL;
-  const scene_array table = {
-      .what = "the geometry table", .bytes = from->table, .size = from->geometries * sizeof *from->table};
   const scene_array blocks =
       array_of_blocks(d, tree ? "the tree's blocks" : "the scene's geometry", from->blocks, from->floats);
   const scene_array nodes = array_of_nodes(d, from->layout, from->nodes, from->node_bytes);
@@ -97,7 +101,8 @@ slab_status opencl_upload(const device *d, const scene_arrays *from, scene_state
   to->cut = !array_fits(d, &blocks) || (tree && !array_fits(d, &nodes));
   *in_place = cl_of(d)->scene_in_place && !to->cut;
   /* the table of a BVH is the scene's own, which stays */
-  slab_status status = upload_whole(d, &table, tree ? cl_of(d)->scene_in_place : *in_place, &to->table);
+  slab_status status =
+      upload_table(d, from->table, from->geometries, tree ? cl_of(d)->scene_in_place : *in_place, &to->table);
   if (status == SLAB_OK) status = upload_array(d, &blocks, to->cut, to->blocks);
   return status == SLAB_OK && tree ? upload_array(d, &nodes, to->cut, to->nodes) : status;
 }
@@ -106,6 +111,8 @@ void opencl_release(const device *d, scene_state *state) {
   opencl_scene *b = state->uploaded;
   if (b != NULL && !is_inherited(d)) {
     release_buffer(&b->table);
+    release_buffer(&b->plan.order);
+    release_buffer(&b->plan.places);
     for (int k = 0; k < SCENE_BUFFERS; k++) {
       release_buffer(&b->blocks[k]);
       release_buffer(&b->nodes[k]);

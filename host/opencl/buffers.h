@@ -1,12 +1,15 @@
-/* How a scene's arrays are split where one allocation is too small for them. */
+/* How a scene's arrays are split where one allocation is too small for them, and its table. */
 #ifndef SLABCAST_OPENCL_BUFFERS_H
 #define SLABCAST_OPENCL_BUFFERS_H
 
 #include "device.h"
+#include "opencl.h"
 #include "slabcast.h"
 
 /* For an array that is split: BLOCK_UNITs of blocks and nodes that each buffer has of its own. */
 uint32_t part_units(const device *);
 uint32_t part_nodes(const device *, slab_layout);
+/* Creates the buffer of a scene's table. In place, the table must outlive it. */
+slab_status upload_table(const device *, const geometry_entry *, uint32_t entries, bool in_place, cl_mem *buffer);
 
 #endif

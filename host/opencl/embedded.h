@@ -13,6 +13,7 @@ EMBEDDED(compressed)
 EMBEDDED(packet)
 EMBEDDED(attributes)
 EMBEDDED(pairs)
+EMBEDDED(refit)
 EMBEDDED(probe)
 EMBEDDED(ceiling)
 #undef EMBEDDED

@@ -17,6 +17,8 @@
   X(clCreateKernel)              \
   X(clCreateProgramWithBinary)   \
   X(clCreateProgramWithSource)   \
+  X(clEnqueueCopyBuffer)         \
+  X(clEnqueueCopyBufferRect)     \
   X(clEnqueueMapBuffer)          \
   X(clEnqueueMarkerWithWaitList) \
   X(clEnqueueNDRangeKernel)      \
@@ -44,6 +46,7 @@
   X(clRetainCommandQueue)        \
   X(clRetainContext)             \
   X(clRetainDevice)              \
+  X(clRetainMemObject)           \
   X(clSetKernelArg)              \
   X(clWaitForEvents)
 
@@ -68,6 +71,8 @@ slab_status opencl_load(void);
 #define clCreateKernel opencl_call.clCreateKernel
 #define clCreateProgramWithBinary opencl_call.clCreateProgramWithBinary
 #define clCreateProgramWithSource opencl_call.clCreateProgramWithSource
+#define clEnqueueCopyBuffer opencl_call.clEnqueueCopyBuffer
+#define clEnqueueCopyBufferRect opencl_call.clEnqueueCopyBufferRect
 #define clEnqueueMapBuffer opencl_call.clEnqueueMapBuffer
 #define clEnqueueMarkerWithWaitList opencl_call.clEnqueueMarkerWithWaitList
 #define clEnqueueNDRangeKernel opencl_call.clEnqueueNDRangeKernel
@@ -95,6 +100,7 @@ slab_status opencl_load(void);
 #define clRetainCommandQueue opencl_call.clRetainCommandQueue
 #define clRetainContext opencl_call.clRetainContext
 #define clRetainDevice opencl_call.clRetainDevice
+#define clRetainMemObject opencl_call.clRetainMemObject
 #define clSetKernelArg opencl_call.clSetKernelArg
 #define clWaitForEvents opencl_call.clWaitForEvents
 #endif

@@ -40,6 +40,13 @@ static inline opencl_device *cl_of(const device *d) { return d->opened; }
  * so four buffers can hold all of it. */
 #define SCENE_BUFFERS 4
 
+/* For refits on the device: where things are in a BVH. All refits of a build share the buffers. */
+typedef struct refit_plan {
+  cl_mem order;                         /* the nodes' indices, level by level; NULL: there is no plan yet */
+  cl_mem places;                        /* the block of each global primitive id */
+  uint32_t ends[BVH_DEPTH_MAX], levels; /* ends: of levels in `order` */
+} refit_plan;
+
 /* The buffers of a committed scene on one device. */
 typedef struct opencl_scene {
   cl_mem table;
@@ -47,6 +54,7 @@ typedef struct opencl_scene {
   cl_mem nodes[SCENE_BUFFERS]; /* first entry NULL: no BVH */
   bool cut;                    /* split over several buffers, which are copies; else each array is in its first
                                   buffer */
+  refit_plan plan;
 } opencl_scene;
 
 static inline const opencl_scene *uploaded(const device_scene *on) { return on->state->uploaded; }
@@ -59,6 +67,9 @@ slab_status opencl_upload(const device *, const scene_arrays *, scene_state *, b
 void opencl_release(const device *, scene_state *);
 slab_status opencl_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats,
                          void *nodes, void *blocks);
+slab_status opencl_refit(device *, const snapshot *scene, const snapshot *last, scene_state *, bool *refitted,
+                         double *sah_cost);
+void opencl_drop(const device *, void *copy);
 uint32_t opencl_traversals(const device_scene *, slab_query);
 slab_status opencl_begin(const cast *, const device_scene *, chunk *);
 slab_status opencl_end(const cast *, const device_scene *, chunk *, chunk_outcome *);

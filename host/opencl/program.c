@@ -27,11 +27,14 @@ static const struct {
     [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_count, {"packets"}},
     [PROGRAM_ATTRIBUTES] = {embedded_attributes, &embedded_attributes_count, {"attributes"}},
     [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_count, {"pairs"}},
+    [PROGRAM_REFIT] = {embedded_refit,
+                       &embedded_refit_count,
+                       {[KERNEL_PLACES] = "places", [KERNEL_TRIANGLES] = "triangles", [KERNEL_NODES] = "nodes"}},
 };
 
 /* Primitives per block that a program reads. Wide BVHs have 8 at most. */
 static uint32_t program_lanes(const device *d, program_source source) {
-  if (source == PROGRAM_PAIRS || source == PROGRAM_COMPRESSED) return 1;
+  if (source == PROGRAM_PAIRS || source == PROGRAM_COMPRESSED || source == PROGRAM_REFIT) return 1;
   if (source == PROGRAM_FLAT) return flat_lanes(d);
   return source == PROGRAM_WIDE && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
 }

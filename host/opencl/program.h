@@ -13,7 +13,8 @@ typedef enum program_source {
   PROGRAM_COMPRESSED,
   PROGRAM_PACKET,
   PROGRAM_ATTRIBUTES,
-  PROGRAM_PAIRS
+  PROGRAM_PAIRS,
+  PROGRAM_REFIT
 } program_source;
 
 /* The parameters that a program is specialised for. */
@@ -27,8 +28,9 @@ typedef struct program_key {
   bool instances; /* PROGRAM_WIDE: the scene has some */
 } program_key;
 
-/* The kernels of PROGRAM_WIDE; other programs have one. */
-enum { KERNEL_MAIN, KERNEL_INTERLEAVED, PROGRAM_KERNELS };
+/* The kernels of PROGRAM_WIDE and of PROGRAM_REFIT; other programs have one. */
+enum { KERNEL_MAIN, KERNEL_INTERLEAVED };
+enum { KERNEL_PLACES, KERNEL_TRIANGLES, KERNEL_NODES, PROGRAM_KERNELS };
 
 /* A kernel that is ready for its arguments. */
 typedef struct ready_kernel {

@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "context.h"
+#include "refit.h"
 #include "scene.h"
 #include "spans.h"
 
@@ -78,6 +79,14 @@ static slab_status read_mesh(const reading *r, const slab_mesh_spans *from, void
   return status;
 }
 
+/* Copies the vertices within the device where its refit may take them. */
+static slab_status copy_vertices(const reading *r, const slab_scene *scene, const slab_mesh_spans *from,
+                                 device_copy *copy) {
+  const size_t stride = from->vertex_stride == 0 ? 3 * sizeof(float) : from->vertex_stride;
+  if (!refits_there(scene->context) || from->vertex_count == 0) return SLAB_OK;
+  return vertices_take(r->device, &from->vertices, stride, from->vertex_count, copy);
+}
+
 slab_status slab_scene_update_mesh_cl(slab_scene *scene, uint32_t geometry, const slab_mesh_spans *from,
                                       cl_uint wait_count, const cl_event *wait) {
   ARITHMETIC callers = arithmetic_begin();
@@ -89,8 +98,14 @@ slab_status slab_scene_update_mesh_cl(slab_scene *scene, uint32_t geometry, cons
   if (status == SLAB_OK) {
     const slab_mesh mesh = {vertices, from->vertex_stride, from->vertex_count, indices, from->triangle_count};
     addition a = {r.function, "triangle", SLAB_TRIANGLE, from->triangle_count, NULL, &mesh, NULL, 0, false};
+    device_copy copy = {0};
     status = scene_check_mesh(r.function, &mesh);
+    if (status == SLAB_OK) status = copy_vertices(&r, scene, from, &copy);
     if (status == SLAB_OK) status = scene_update(scene, geometry, &a);
+    if (status == SLAB_OK)
+      scene_values(scene, geometry)->copy = copy;
+    else
+      device_copy_drop(&copy);
   }
   free(vertices);
   free(indices);

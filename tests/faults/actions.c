@@ -388,6 +388,34 @@ static slab_status run_update_cl(world *w) {
   return slab_scene_update_mesh_cl(w->scene, kind, &mesh, 0, NULL);
 }
 
+/* A mesh alone, in a BVH that the device can refit: its vertices become halves. */
+static void begin_mesh_there(world *w) {
+  const slab_context_options options = {.layout = SLAB_LAYOUT_COMPRESSED};
+  static const cl_float half = 0.5f;
+  begin_opencl(w);
+  w->buffer = opencl_buffer(w->cl, NULL, BATCH_BYTES);
+  assert_cl(clEnqueueFillBuffer(w->queue, w->buffer, &half, sizeof half, 0, BATCH_BYTES, 0, NULL, NULL));
+  assert_cl(clFinish(w->queue));
+  assert_ok(slab_context_create_cl(w->cl, w->device, w->queue, &options, &w->context));
+  assert_ok(slab_scene_create(w->context, &w->scene));
+  assert_ok(scene_add(w->scene, SLAB_TRIANGLE, 0, NULL));
+  assert_ok(slab_scene_commit(w->scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
+}
+
+static slab_status run_update_there(world *w) {
+  const slab_mesh_spans mesh = {.vertices = {w->buffer, 64}, .vertex_count = 24, .triangle_count = 16};
+  return slab_scene_update_mesh_cl(w->scene, 0, &mesh, 0, NULL);
+}
+
+/* Refitted there before, where the setting says so. */
+static void begin_moved_there(world *w) {
+  begin_mesh_there(w);
+  for (int i = 0; i <= w->action->with.again; i++) {
+    if (i > 0) assert_ok(slab_scene_commit(w->scene, &(slab_build_options){.update = SLAB_UPDATE_REFIT}));
+    assert_ok(run_update_there(w));
+  }
+}
+
 /* The results are read by the caller's own calls after the event has completed. Those calls are not part of the
  * action. */
 static slab_status run_enqueue(world *w) {
@@ -640,6 +668,18 @@ const action actions[] = {
     UPDATE_CL("boxes", SLAB_BOX),
     UPDATE_CL("obbs", SLAB_OBB),
     UPDATE_CL("mesh", SLAB_TRIANGLE),
+    {.name = "slab_scene_update_mesh_cl, for a refit there", .begin = begin_mesh_there, .run = run_update_there},
+    {.name = "slab_scene_commit, refitted there",
+     .begin = begin_moved_there,
+     .run = run_commit,
+     .fresh = 1,
+     .slow = 1,
+     .with = {.update = SLAB_UPDATE_REFIT}},
+    {.name = "slab_scene_commit, refitted there again",
+     .begin = begin_moved_there,
+     .run = run_commit,
+     .fresh = 1,
+     .with = {.update = SLAB_UPDATE_REFIT, .again = 1}},
     {.name = "slab_scene_commit, again, all devices",
      .begin = begin_changed,
      .run = run_commit,
@@ -664,5 +704,6 @@ const size_t action_count = sizeof actions / sizeof *actions;
 
 bool action_needs_opencl(const action *a) {
   return a->begin == begin_opencl || a->begin == begin_batch || a->begin == begin_update_cl ||
-         a->run == run_first_context || a->run == run_context_objects;
+         a->begin == begin_mesh_there || a->begin == begin_moved_there || a->run == run_first_context ||
+         a->run == run_context_objects;
 }

@@ -115,6 +115,10 @@ typedef void(CL_CALLBACK *event_notify)(cl_event, cl_int, void *);
   STATUS(EnqueueCopyBuffer,                                                                                            \
          (cl_command_queue queue, cl_mem from, cl_mem to, size_t at, size_t to_at, size_t size, WAITS),                \
          (queue, from, to, at, to_at, size, WAITED))                                                                   \
+  STATUS(EnqueueCopyBufferRect,                                                                                        \
+         (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *at, const size_t *to_at, const size_t *region, \
+          size_t row, size_t slice, size_t to_row, size_t to_slice, WAITS),                                            \
+         (queue, from, to, at, to_at, region, row, slice, to_row, to_slice, WAITED))                                   \
   STATUS(EnqueueFillBuffer,                                                                                            \
          (cl_command_queue queue, cl_mem of, const void *pattern, size_t pattern_size, size_t offset, size_t size,     \
           WAITS),                                                                                                      \

@@ -128,12 +128,17 @@ cl_int SLAB_CL clFinish(cl_command_queue);
 
 /* buffers */
 cl_mem SLAB_CL clCreateBuffer(cl_context, cl_mem_flags, size_t, void *, cl_int *);
+cl_int SLAB_CL clRetainMemObject(cl_mem);
 cl_int SLAB_CL clReleaseMemObject(cl_mem);
 cl_int SLAB_CL clGetMemObjectInfo(cl_mem, cl_mem_info, size_t, void *, size_t *);
 cl_int SLAB_CL clEnqueueReadBuffer(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *,
                                    cl_event *);
 cl_int SLAB_CL clEnqueueWriteBuffer(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint,
                                     const cl_event *, cl_event *);
+cl_int SLAB_CL clEnqueueCopyBuffer(cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event *,
+                                   cl_event *);
+cl_int SLAB_CL clEnqueueCopyBufferRect(cl_command_queue, cl_mem, cl_mem, const size_t *, const size_t *, const size_t *,
+                                       size_t, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *);
 void *SLAB_CL clEnqueueMapBuffer(cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint,
                                  const cl_event *, cl_event *, cl_int *);
 cl_int SLAB_CL clEnqueueUnmapMemObject(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *);
