@@ -31,15 +31,22 @@ static slab_status await(cl_event *event, const char *what) {
 }
 
 slab_status vertices_take(const device *d, const slab_span *from, size_t stride, uint32_t count, device_copy *copy) {
-  const size_t each = 3 * sizeof(float), start[3] = {from->offset, 0, 0}, begin[3] = {0, 0, 0},
-               region[3] = {each, count, 1};
+  const size_t each = 3 * sizeof(float), size = count * each;
+  const size_t start[3] = {from->offset, 0, 0}, begin[3] = {0, 0, 0}, region[3] = {each, count, 1};
+  const cl_command_queue queue = cl_of(d)->queue;
   cl_mem buffer = NULL;
   cl_event copied = NULL;
-  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, count * each, NULL, "vertices", &buffer);
+  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "vertices", &buffer);
   if (status != SLAB_OK) return status;
-  const cl_int code = clEnqueueCopyBufferRect(cl_of(d)->queue, from->buffer, buffer, start, begin, region, stride, 0,
-                                              each, 0, 0, NULL, &copied);
-  status = code == CL_SUCCESS ? await(&copied, "vertices") : fail_cl(code, "clEnqueueCopyBufferRect", "vertices");
+  if (stride == each) {
+    const cl_int code = clEnqueueCopyBuffer(queue, from->buffer, buffer, start[0], 0, size, 0, NULL, &copied);
+    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueCopyBuffer", "vertices");
+  } else {
+    const cl_int code = clEnqueueCopyBufferRect(queue, from->buffer, buffer, start, begin, region, stride, 0, each, 0,
+                                                0, NULL, &copied);
+    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueCopyBufferRect", "vertices");
+  }
+  if (status == SLAB_OK) status = await(&copied, "vertices");
   if (status == SLAB_OK)
     *copy = (device_copy){d, buffer};
   else
