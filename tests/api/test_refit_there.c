@@ -491,6 +491,7 @@ static void scenes_in_several_buffers_are_refitted_by_the_host(void **state) {
   expect(&m, SLAB_UPDATE_REFIT, false, &random);
   for (uint32_t i = 0; i < MESHES; i++) update(&m, i, &random);
   expect(&m, SLAB_UPDATE_REFIT, false, &random);
+  assert_true(under.small_now().cut > 0);
   movers_end(&m);
   under.small(0);
 }
@@ -543,7 +544,7 @@ int main(void) {
       cmocka_unit_test(what_a_device_has_refitted_is_a_scene_like_others),
   };
   under = layers_with(SMALL_LAYER);
-  if (!under.small) {
+  if (!under.small || !under.small_now) {
     fprintf(stderr, "test_refit_there: %s was not loaded\n", SMALL_LAYER);
     return 1;
   }
