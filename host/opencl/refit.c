@@ -258,8 +258,19 @@ static slab_status create_buffers(const device *d, const snapshot *scene, const 
              : status;
 }
 
-slab_status opencl_refit(device *d, const snapshot *scene, const snapshot *last, scene_state *state, bool *refitted,
-                         double *sah_cost) {
+/* Of the plan, and of the indices of all meshes. */
+static uint64_t bytes_kept(const snapshot *scene, const snapshot *last) {
+  uint64_t words = last->bvh.node_bytes / sizeof(compressed_node) + last->primitives;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_values *v = scene->values[g];
+    if (v != NULL && v->indices != NULL && v->indices->copy.memory != NULL)
+      words += 3 * (uint64_t)scene->table[g].count;
+  }
+  return words * sizeof(uint32_t);
+}
+
+slab_status opencl_refit(device *d, const snapshot *scene, const snapshot *last, scene_state *state,
+                         refit_outcome *out) {
   const opencl_scene *from = last->states[0].uploaded;
   commands c = {.device = d};
   cl_mem below = NULL; /* what is below each node */
@@ -272,8 +283,9 @@ slab_status opencl_refit(device *d, const snapshot *scene, const snapshot *last,
   if (status == SLAB_OK) status = move_triangles(&c, scene, last, to);
   if (status == SLAB_OK) status = move_nodes(&c, scene, from, to, below);
   status = commands_end(&c, status); /* before buffers go */
-  if (status == SLAB_OK) status = read_cost(d, last, below, sah_cost);
+  if (status == SLAB_OK) status = read_cost(d, last, below, &out->sah_cost);
   release_buffer(&below);
-  *refitted = status == SLAB_OK;
+  out->bytes = bytes_kept(scene, last);
+  out->done = status == SLAB_OK;
   return status;
 }
