@@ -4,12 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "buffers.h"
 #include "context.h"
-#include "geometry.h"
-#include "layout.h"
 #include "program.h"
 
 /* Bounds that a device makes must hold subnormal numbers, too. */
