@@ -21,6 +21,13 @@ typedef struct scene_arrays {
   slab_layout layout;
 } scene_arrays;
 
+/* What became of a refit on a device. */
+typedef struct refit_outcome {
+  bool done; /* else the device cannot, and the host has to */
+  double sah_cost;
+  uint64_t bytes; /* of the device, for later refits: besides the scene's arrays */
+} refit_outcome;
+
 struct backend {
   bool ready; /* kernels are there from the start: none is built or loaded for a first use */
   bool mixes; /* casts the pieces of a chunk by several traversals where chunk.samples says so */
@@ -40,11 +47,10 @@ struct backend {
   slab_status (*fetch)(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,
                        void *blocks);
 
-  /* Refits the compressed BVH of `last`, whose buffers stay as they are, for this scene, of which device_can_refit is
-   * true, and uploads the table. *refitted: false where the device cannot. After a failure release is called too. NULL:
-   * the backend has no copies of vertices. */
-  slab_status (*refit)(device *, const snapshot *scene, const snapshot *last, scene_state *, bool *refitted,
-                       double *sah_cost);
+  /* Refits the compressed BVH of `last`, whose buffers stay as they are, for this scene, and uploads the table. All
+   * that has moved are triangles that the BVH has, with copies of their vertices. After a failure release is called
+   * too. NULL: the backend makes no copies. */
+  slab_status (*refit)(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
   /* Frees a device_copy's memory. */
   void (*drop)(const device *, void *copy);
 

@@ -369,5 +369,10 @@ slab_status bvh_layout_refit_there(snapshot *scene, const snapshot *last, bvh_la
   out->nodes = out->blocks = NULL;
   out->build = scene->build;
   out->model_set = 0;
-  return d->backend->refit(d, scene, last, &scene->states[0], holds, &out->sah_cost);
+  refit_outcome outcome = {.done = false};
+  const slab_status status = d->backend->refit(d, scene, last, &scene->states[0], &outcome);
+  out->sah_cost = outcome.sah_cost;
+  scene->stats.device_bytes += outcome.bytes;
+  *holds = outcome.done;
+  return status;
 }

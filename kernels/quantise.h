@@ -17,34 +17,28 @@ INLINE bool axis_ends(const bvh_node *exact, int axis, float *lower, float *uppe
   return is_within(*lower, COMPRESSED_LARGEST) && is_within(*upper, COMPRESSED_LARGEST);
 }
 
-/* The least exponent with which COMPRESSED_STEPS steps from `origin` reach `upper`. */
+/* The least exponent with which COMPRESSED_STEPS steps from `origin` reach `upper`. Rounding may put it beside that of
+ * their share of the distance. */
 INLINE uint least_exponent(float origin, float upper) {
-  uint least = COMPRESSED_LEAST, most = 254;
-  while (least < most) {
-    const uint middle = (least + most) / 2;
-    if (compressed_plane(COMPRESSED_STEPS, compressed_step(middle), origin) >= upper)
-      most = middle;
-    else
-      least = middle + 1;
-  }
-  return least;
+  uint e = scalar_bits((upper - origin) * (1.0f / (float)COMPRESSED_STEPS)) >> 23;
+  e = e < COMPRESSED_LEAST ? COMPRESSED_LEAST : e;
+  while (e < 254 && compressed_plane(COMPRESSED_STEPS, compressed_step(e), origin) < upper) e++;
+  while (e > COMPRESSED_LEAST && compressed_plane(COMPRESSED_STEPS, compressed_step(e - 1), origin) >= upper) e--;
+  return e;
 }
 
-/* The least number of steps that reaches or passes a bound; COMPRESSED_STEPS where none does. */
-INLINE uint least_steps(float bound, float step, float origin) {
-  uint least = 0, most = COMPRESSED_STEPS;
-  while (least < most) {
-    const uint middle = (least + most) / 2;
-    if (compressed_plane(middle, step, origin) >= bound)
-      most = middle;
-    else
-      least = middle + 1;
-  }
-  return least;
+/* The least number of steps that reaches or passes a bound; COMPRESSED_STEPS where none does. It is near the quotient,
+ * unless steps are less than what the origin is rounded to. inverse: of the step. */
+INLINE uint least_steps(float bound, float step, float inverse, float origin) {
+  const float quotient = lanes_max((bound - origin) * inverse, 0.0f);
+  uint steps = (uint)lanes_min(quotient, (float)COMPRESSED_STEPS);
+  while (steps < COMPRESSED_STEPS && compressed_plane(steps, step, origin) < bound) steps++;
+  while (steps > 0 && compressed_plane(steps - 1, step, origin) >= bound) steps--;
+  return steps;
 }
 
-INLINE uint steps_below(float bound, float step, float origin) {
-  const uint steps = least_steps(bound, step, origin);
+INLINE uint steps_below(float bound, float step, float inverse, float origin) {
+  const uint steps = least_steps(bound, step, inverse, origin);
   return compressed_plane(steps, step, origin) > bound ? steps - 1 : steps; /* 0 steps are not above any bound */
 }
 
@@ -56,14 +50,14 @@ INLINE void quantise_bounds(const bvh_node *exact, compressed_node *to) {
     float lower, upper;
     const bool bounded = axis_ends(exact, axis, &lower, &upper); /* not where the node has nothing below */
     const uint exponent = bounded ? least_exponent(lower, upper) : COMPRESSED_UNBOUNDED;
-    const float step = compressed_step(exponent);
+    const float step = compressed_step(exponent), inverse = compressed_step(254 - exponent);
     to->origin[axis] = bounded ? lower : 0.0f;
     to->scales |= exponent << (8 * axis);
     for (int side = 0; side < 2; side++) {
       uint below = 0, above = 0;
       for (int k = 0; k < 4 && bounded; k++) {
-        below |= steps_below(exact->bounds[axis][4 * side + k], step, lower) << (8 * k);
-        above |= least_steps(exact->bounds[axis + 3][4 * side + k], step, lower) << (8 * k);
+        below |= steps_below(exact->bounds[axis][4 * side + k], step, inverse, lower) << (8 * k);
+        above |= least_steps(exact->bounds[axis + 3][4 * side + k], step, inverse, lower) << (8 * k);
       }
       to->planes[axis][side] = below;
       to->planes[axis + 3][side] = above;

@@ -67,8 +67,7 @@ slab_status opencl_upload(const device *, const scene_arrays *, scene_state *, b
 void opencl_release(const device *, scene_state *);
 slab_status opencl_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats,
                          void *nodes, void *blocks);
-slab_status opencl_refit(device *, const snapshot *scene, const snapshot *last, scene_state *, bool *refitted,
-                         double *sah_cost);
+slab_status opencl_refit(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
 void opencl_drop(const device *, void *copy);
 uint32_t opencl_traversals(const device_scene *, slab_query);
 slab_status opencl_begin(const cast *, const device_scene *, chunk *);

@@ -4,12 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "buffers.h"
 #include "context.h"
-#include "geometry.h"
-#include "layout.h"
 #include "program.h"
 
 /* Bounds that a device makes must hold subnormal numbers, too. */
@@ -31,15 +28,22 @@ static slab_status await(cl_event *event, const char *what) {
 }
 
 slab_status vertices_take(const device *d, const slab_span *from, size_t stride, uint32_t count, device_copy *copy) {
-  const size_t each = 3 * sizeof(float), start[3] = {from->offset, 0, 0}, begin[3] = {0, 0, 0},
-               region[3] = {each, count, 1};
+  const size_t each = 3 * sizeof(float), size = count * each;
+  const size_t start[3] = {from->offset, 0, 0}, begin[3] = {0, 0, 0}, region[3] = {each, count, 1};
+  const cl_command_queue queue = cl_of(d)->queue;
   cl_mem buffer = NULL;
   cl_event copied = NULL;
-  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, count * each, NULL, "vertices", &buffer);
+  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "vertices", &buffer);
   if (status != SLAB_OK) return status;
-  const cl_int code = clEnqueueCopyBufferRect(cl_of(d)->queue, from->buffer, buffer, start, begin, region, stride, 0,
-                                              each, 0, 0, NULL, &copied);
-  status = code == CL_SUCCESS ? await(&copied, "vertices") : fail_cl(code, "clEnqueueCopyBufferRect", "vertices");
+  if (stride == each) {
+    const cl_int code = clEnqueueCopyBuffer(queue, from->buffer, buffer, start[0], 0, size, 0, NULL, &copied);
+    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueCopyBuffer", "vertices");
+  } else {
+    const cl_int code = clEnqueueCopyBufferRect(queue, from->buffer, buffer, start, begin, region, stride, 0, each, 0,
+                                                0, NULL, &copied);
+    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueCopyBufferRect", "vertices");
+  }
+  if (status == SLAB_OK) status = await(&copied, "vertices");
   if (status == SLAB_OK)
     *copy = (device_copy){d, buffer};
   else
@@ -251,8 +255,19 @@ static slab_status create_buffers(const device *d, const snapshot *scene, const 
              : status;
 }
 
-slab_status opencl_refit(device *d, const snapshot *scene, const snapshot *last, scene_state *state, bool *refitted,
-                         double *sah_cost) {
+/* Of the plan, and of the indices of all meshes. */
+static uint64_t bytes_kept(const snapshot *scene, const snapshot *last) {
+  uint64_t words = last->bvh.node_bytes / sizeof(compressed_node) + last->primitives;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_values *v = scene->values[g];
+    if (v != NULL && v->indices != NULL && v->indices->copy.memory != NULL)
+      words += 3 * (uint64_t)scene->table[g].count;
+  }
+  return words * sizeof(uint32_t);
+}
+
+slab_status opencl_refit(device *d, const snapshot *scene, const snapshot *last, scene_state *state,
+                         refit_outcome *out) {
   const opencl_scene *from = last->states[0].uploaded;
   commands c = {.device = d};
   cl_mem below = NULL; /* what is below each node */
@@ -265,8 +280,9 @@ slab_status opencl_refit(device *d, const snapshot *scene, const snapshot *last,
   if (status == SLAB_OK) status = move_triangles(&c, scene, last, to);
   if (status == SLAB_OK) status = move_nodes(&c, scene, from, to, below);
   status = commands_end(&c, status); /* before buffers go */
-  if (status == SLAB_OK) status = read_cost(d, last, below, sah_cost);
+  if (status == SLAB_OK) status = read_cost(d, last, below, &out->sah_cost);
   release_buffer(&below);
-  *refitted = status == SLAB_OK;
+  out->bytes = bytes_kept(scene, last);
+  out->done = status == SLAB_OK;
   return status;
 }

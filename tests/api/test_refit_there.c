@@ -1,6 +1,8 @@
 /* Refits on a device, of vertices that are in its buffers: nodes and blocks have the bits that the host's refit writes,
  * and what a device cannot refit the host does. */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,10 +223,21 @@ static void assert_same_answers(const movers *m, harness_random *random) {
   harness_count(RAYS);
 }
 
-static double cost_of(const slab_scene *scene) {
+static slab_scene_stats stats_of(const slab_scene *scene) {
   slab_scene_stats stats;
   assert_ok(slab_scene_info(scene, &stats));
-  return stats.sah_cost;
+  return stats;
+}
+
+/* But for the memory that refits there need, and for a cost that is summed in floats. */
+static void assert_same_stats(const movers *m) {
+  slab_scene_stats got = stats_of(m->there), want = stats_of(m->here);
+  assert_true(fabs(got.sah_cost / want.sah_cost - 1.0) < 1e-4);
+  assert_true(got.device_bytes > want.device_bytes && got.device_bytes < 2 * want.device_bytes);
+  got.sah_cost = want.sah_cost;
+  got.device_bytes = want.device_bytes;
+  got.build_seconds = want.build_seconds;
+  assert_same_bits(&got, &want, 1, sizeof got);
 }
 
 /* ---- on the device ---- */
@@ -243,7 +256,7 @@ static void nodes_and_blocks_are_those_of_the_host(void **state) {
       assert_true(was_refitted_there(&m));
       assert_same_arrays(&m);
       assert_same_answers(&m, &random);
-      assert_true(fabs(cost_of(m.there) / cost_of(m.here) - 1.0) < 1e-4);
+      assert_same_stats(&m);
     }
     movers_end(&m);
   }
@@ -378,6 +391,72 @@ static void a_cast_in_flight_answers_what_it_began_with(void **state) {
   movers_end(&m);
 }
 
+enum { STATES = 2, COMMITS = 40 };
+
+/* A thread that casts until it is told to end, and what it may see. */
+typedef struct onlooker {
+  slab_scene *scene;
+  slab_ray rays[RAYS];
+  slab_hit want[STATES][RAYS];
+  atomic_bool ends;
+  unsigned casts, strange, seen[STATES];
+} onlooker;
+
+static void *look_on(void *argument) {
+  onlooker *o = argument;
+  slab_hit got[RAYS];
+  while (!atomic_load(&o->ends)) {
+    bool known = false;
+    if (slab_closest(o->scene, o->rays, RAYS, got, NULL) != SLAB_OK) memset(got, 0, sizeof got);
+    for (int i = 0; i < STATES; i++) {
+      const bool same = memcmp(got, o->want[i], sizeof got) == 0;
+      o->seen[i] += same;
+      known = known || same;
+    }
+    o->strange += !known;
+    o->casts++;
+  }
+  return NULL;
+}
+
+static void no_cast_sees_half_a_refit(void **state) {
+  (void)state;
+  static onlooker o;
+  harness_random random = harness_seeded(__func__);
+  movers m = movers_begin(context_of((slab_context_options){.layout = SLAB_LAYOUT_COMPRESSED}), &random);
+  const mover *grid = &m.list[GRID_MESH];
+  float *kept[STATES];
+  pthread_t thread;
+  for (int i = 0; i < RAYS; i++)
+    o.rays[i] = (slab_ray){{(float)(i % GRID) + 0.3f, (float)(i / GRID) + 0.4f, 9}, 0, {0, 0, -1}, INFINITY};
+  for (int i = 0; i < STATES; i++) {
+    move(m.list, GRID_MESH, &random);
+    kept[i] = harness_room(grid->size);
+    memcpy(kept[i], grid->vertices, grid->size);
+    update_here(&m, GRID_MESH);
+    assert_ok(update_there(&m, GRID_MESH));
+    commit(&m, SLAB_UPDATE_REFIT);
+    assert_ok(slab_closest(m.here, o.rays, RAYS, o.want[i], NULL));
+  }
+  o.scene = m.there;
+  assert_int_equal(pthread_create(&thread, NULL, look_on, &o), 0);
+  for (int step = 0; step < COMMITS; step++) {
+    memcpy(grid->vertices, kept[step % STATES], grid->size);
+    assert_ok(update_there(&m, GRID_MESH));
+    commit(&m, SLAB_UPDATE_REFIT);
+    assert_true(was_refitted_there(&m));
+    opencl_pause();
+  }
+  atomic_store(&o.ends, true);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  print_message("%u casts, %u and %u of the states\n", o.casts, o.seen[0], o.seen[1]);
+  assert_true(o.casts > 0 && o.strange == 0);
+  assert_true(o.seen[0] > 0 && o.seen[1] > 0);
+  harness_count((size_t)o.casts * RAYS);
+  for (int i = 0; i < STATES; i++) free(kept[i]);
+  movers_end(&m);
+}
+
 /* ---- on the host ---- */
 
 static void add_spheres(const movers *m) {
@@ -491,6 +570,7 @@ static void scenes_in_several_buffers_are_refitted_by_the_host(void **state) {
   expect(&m, SLAB_UPDATE_REFIT, false, &random);
   for (uint32_t i = 0; i < MESHES; i++) update(&m, i, &random);
   expect(&m, SLAB_UPDATE_REFIT, false, &random);
+  assert_true(under.small_now().cut > 0);
   movers_end(&m);
   under.small(0);
 }
@@ -537,13 +617,14 @@ int main(void) {
       cmocka_unit_test(what_costs_too_much_is_built),
       cmocka_unit_test(many_geometries_move),
       cmocka_unit_test(a_cast_in_flight_answers_what_it_began_with),
+      cmocka_unit_test(no_cast_sees_half_a_refit),
       cmocka_unit_test(the_host_refits_what_a_device_cannot),
       cmocka_unit_test(wide_trees_are_refitted_by_the_host),
       cmocka_unit_test(scenes_in_several_buffers_are_refitted_by_the_host),
       cmocka_unit_test(what_a_device_has_refitted_is_a_scene_like_others),
   };
   under = layers_with(SMALL_LAYER);
-  if (!under.small) {
+  if (!under.small || !under.small_now) {
     fprintf(stderr, "test_refit_there: %s was not loaded\n", SMALL_LAYER);
     return 1;
   }

@@ -403,7 +403,10 @@ static void begin_mesh_there(world *w) {
 }
 
 static slab_status run_update_there(world *w) {
-  const slab_mesh_spans mesh = {.vertices = {w->buffer, 64}, .vertex_count = 24, .triangle_count = 16};
+  const slab_mesh_spans mesh = {.vertices = {w->buffer, 64},
+                                .vertex_stride = w->action->with.again ? 16 : 0,
+                                .vertex_count = 24,
+                                .triangle_count = 16};
   return slab_scene_update_mesh_cl(w->scene, 0, &mesh, 0, NULL);
 }
 
@@ -669,6 +672,10 @@ const action actions[] = {
     UPDATE_CL("obbs", SLAB_OBB),
     UPDATE_CL("mesh", SLAB_TRIANGLE),
     {.name = "slab_scene_update_mesh_cl, for a refit there", .begin = begin_mesh_there, .run = run_update_there},
+    {.name = "slab_scene_update_mesh_cl, strided, for a refit there",
+     .begin = begin_mesh_there,
+     .run = run_update_there,
+     .with = {.again = 1}},
     {.name = "slab_scene_commit, refitted there",
      .begin = begin_moved_there,
      .run = run_commit,

@@ -3,6 +3,8 @@
 #ifndef SLABCAST_CLI_VERIFY_H
 #define SLABCAST_CLI_VERIFY_H
 
+#include <stdbool.h>
+
 #include "answers.h"
 #include "io/errors.h"
 #include "io/progress.h"
@@ -108,6 +110,12 @@ slab_context *verify_context(const verify_run *run, verify_way way);
 slab_status verify_scene(const verify_run *run, verify_way way, slab_scene **scene);
 /* Commits a scene. `tree` is the build quality if the layout has a BVH. n rays will be cast at it. */
 slab_status verify_commit(verify_run *run, verify_way way, slab_tree tree, slab_scene *scene, size_t n);
+
+/* Compares run->answers with run->others, those of a scene made anew; verify_moving.c. */
+void verify_as_anew(verify_run *run, slab_query query, size_t n);
+/* Whether the device refits meshes in its own buffers, and a batch of such; verify_refits.c. */
+bool verify_has_refits(const verify_run *run);
+int verify_refits(verify_run *run, random_state *random, slab_query query, size_t n);
 
 /* ---- the steps ---- */
 verify_step verify_row, verify_agreement, verify_pairs; /* verify_rows.c */

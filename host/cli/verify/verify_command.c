@@ -42,7 +42,7 @@ const verify_group verify_groups[] = {
     {"pairs", "slab_pairs against intervals", 0.25, 32, 5, verify_pairs, NULL, 0, 0, FLAVOUR_ANY},
     {"trees", "each quality and traversal of the wide layout, and the compressed one, against flat, 10,000 primitives",
      3, 16384, 12, verify_trees, NULL, 0, 0, FLAVOUR_ANY},
-    {"moving", "scenes that change, refitted and rebuilt, against the same made anew", 1, 2048, 21, verify_moving, NULL,
+    {"moving", "scenes that change, refitted and rebuilt, against the same made anew", 1, 2048, 42, verify_moving, NULL,
      0, 0, FLAVOUR_ANY},
     {"instances", "scenes that stand in each other, and exact copies against their models", 0.25, 512, 14,
      verify_instances, NULL, 0, 0, FLAVOUR_ANY},

@@ -21,7 +21,7 @@ static slab_status make_scene(verify_run *run, random_state *random, verify_way 
   return status;
 }
 
-static void compare(verify_run *run, slab_query query, size_t n) {
+void verify_as_anew(verify_run *run, slab_query query, size_t n) {
   size_t first = 0;
   const size_t differing = answers_differ(&run->answers, &run->others, query, &first);
   if (differing)
@@ -33,6 +33,8 @@ static void compare(verify_run *run, slab_query query, size_t n) {
 int verify_moving(verify_run *run, random_state *random, size_t n) {
   const verify_way way = (verify_way)(run->batch % WAYS);
   const slab_query query = (slab_query)(run->batch / WAYS % ANSWER_QUERIES);
+  if (way == WAY_COMPRESSED && run->batch / (WAYS * ANSWER_QUERIES) % 2 == 1 && verify_has_refits(run))
+    return verify_refits(run, random, query, n);
   slab_scene *anew = NULL;
   moving m;
   slab_status status = make_scene(run, random, way, n, &m);
@@ -44,7 +46,7 @@ int verify_moving(verify_run *run, random_state *random, size_t n) {
   if (status == SLAB_OK) status = answers_cast(&run->answers, query, m.scene, run->rays, n, &options);
   if (status == SLAB_OK) status = moving_anew(&m, verify_context(run, WAY_FLAT), SLAB_TREE_FLAT, &anew);
   if (status == SLAB_OK) status = answers_cast(&run->others, query, anew, run->rays, n, &options);
-  if (status == SLAB_OK) compare(run, query, n);
+  if (status == SLAB_OK) verify_as_anew(run, query, n);
   int code = verify_status(run, status);
   if (code == EXIT_DONE) code = verify_check(run, m.scene, query, &run->answers, n, &options, 1);
   slab_scene_destroy(anew);
