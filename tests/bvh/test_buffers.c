@@ -219,6 +219,56 @@ static void compressed_nodes_are_cut(void **state) {
   cast_in(c, COMPRESSED, SLAB_TREE_FAST, &s, 4);
 }
 
+/* ---- instances ---- */
+
+/* A scene with shapes of its own, and the places of its model. */
+typedef struct placed {
+  slab_scene *model;
+  shapes own;
+} placed;
+
+static slab_status fill_placed(slab_scene *scene, const void *user) {
+  static const float places[][12] = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
+                                     {0, -0.5f, 0, 1, 0.5f, 0, 0, -1, 0, 0, 0.5f, 0.25f},
+                                     {-1, 0, 0, 0, 0, 0.6f, 0.8f, 0, 0, -0.8f, 0.6f, 0}};
+  const placed *p = user;
+  assert_ok(slab_scene_add_instances(scene, p->model, places[0], sizeof places / sizeof *places, NULL, NULL));
+  return fill(scene, &p->own);
+}
+
+/* Models are copied behind what a scene has of its own: both, and the instances' entries, are beyond the first buffer.
+ * Packets go through triangles alone. */
+static slab_scene *placed_scene(slab_context *context, slab_tree tree, const shapes *s) {
+  slab_scene *(*const made)(slab_context *, slab_tree, scene_filler *, const void *) =
+      s->which == BVH_MIXED ? filled_scene : filled_alone;
+  const placed p = {made(context, tree, fill, s), {s->which, 100, s->seed}};
+  slab_scene *scene = made(context, tree, fill_placed, &p);
+  slab_scene_destroy(p.model);
+  return scene;
+}
+
+static void instances_are_cut_in(const contexts *c, int w, bvh_scene which, unsigned buffers) {
+  static const slab_cast_options masked = {.mask = 2, .cull = SLAB_CULL_BACK};
+  const shapes s = shapes_for(c->large[w], SLAB_TREE_FAST, which, buffers);
+  slab_ray rays[RAYS];
+  under.small(0);
+  slab_scene *want = placed_scene(c->large[IN_PLACE], SLAB_TREE_FLAT, &s);
+  fill_rays(__func__, want, rays);
+  under.small(ALLOCATION);
+  slab_scene *got = placed_scene(c->small[w], SLAB_TREE_FAST, &s);
+  assert_true(under.small_now().buffers >= 2 * (2 + buffers)); /* of the model and of the scene */
+  compare(ways[w].name, true, got, want, rays, NULL);
+  compare(ways[w].name, true, got, want, rays, &masked);
+  slab_scene_destroy(got);
+  slab_scene_destroy(want);
+}
+
+static void instances_are_cut(void **state) {
+  for (unsigned buffers = 2; buffers <= 3; buffers++)
+    for (int w = 0; w < WAYS; w++)
+      if (is_cast(w)) instances_are_cut_in(*state, w, w == PACKETS ? BVH_SLIVERS : BVH_MIXED, buffers);
+}
+
 /* ---- how much fits ---- */
 
 static slab_status commit(slab_context *context, slab_tree tree, const shapes *s) {
@@ -334,6 +384,7 @@ int main(void) {
       cmocka_unit_test(high_trees_are_cut),
       cmocka_unit_test(default_trees_are_cut),
       cmocka_unit_test(compressed_nodes_are_cut),
+      cmocka_unit_test(instances_are_cut),
       cmocka_unit_test(one_byte_more_than_an_allocation_is_cut),
       cmocka_unit_test(scenes_that_fit_are_in_one_buffer_each),
       cmocka_unit_test(what_four_buffers_cannot_hold_is_refused),
