@@ -54,6 +54,7 @@ typedef struct match {
   slab_scene *scenes[TRACE_DEVICES];
   embree *plain, *filtered; /* Embree's scene, for closest and any, and for count and all */
   uint32_t primitives;
+  float near; /* of trace_answers_differ */
   unsigned queries;
   slab_ray *rays;
   size_t n;
@@ -165,7 +166,7 @@ static bool run_round(const bench *b, const match *m, trace_set set, slab_query 
     if (embree_call_is_packet(call) && !worth_packets(set)) continue;
     if (!run_theirs(b, m, call, query, &seconds)) return false;
     note(&row->theirs[call], round, seconds);
-    const double differ = trace_answers_differ(query, m->n, &m->ours[0], &m->theirs);
+    const double differ = trace_answers_differ(query, m->rays, m->n, m->near, &m->ours[0], &m->theirs);
     if (differ > row->differ) row->differ = differ;
   }
   return true;
@@ -201,10 +202,17 @@ static bool run_row(bench *b, match *m, trace_set set, unsigned which) {
   return false;
 }
 
+/* A shadow ray into the sphere that it leaves hits it as near as it begins: 1e-5 of the scene's size. Both sides lose
+ * most digits of such a t. Of flake:100 it differs by more than 1e-3 for 2.8 % of the rays, with errors of up to 0.0024
+ * (ours) and 0.0062 of t. All of these hit the same sphere, and the oracle finds none of ours wrong. So differences of
+ * what the rays step off do not count. */
 static bool run_set(bench *b, match *m, trace_set set) {
+  slab_scene_stats stats;
   if (trace_rays_fill(m->scenes[0], set, SEED, b->options.side, m->rays, m->ours[0].results, &m->n) != SLAB_OK)
     return failed_call("rays");
   if (m->n == 0) return true;
+  if (slab_scene_info(m->scenes[0], &stats) != SLAB_OK) return failed_call("scene");
+  m->near = TRACE_STEP_OFF * (stats.upper[0] - stats.lower[0]);
   for (unsigned which = 0; which < TRACE_QUERIES; which++)
     if ((m->queries >> which & 1) != 0 && !run_row(b, m, set, which)) return false;
   return true;

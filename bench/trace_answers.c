@@ -41,23 +41,27 @@ static uint64_t hits_of(slab_query query, const trace_answers *a, size_t i) {
   }
 }
 
-/* Of a hit on both sides. */
-static bool t_differs(float a, float b) { return !(fabsf(a - b) <= 1e-3f * fmaxf(a, b)); }
+static float length_of(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-static bool ray_differs(slab_query query, const trace_answers *a, const trace_answers *b, size_t i) {
+/* Of a hit on both sides. */
+static bool t_differs(float a, float b, float within) { return !(fabsf(a - b) <= 1e-3f * fmaxf(a, b) + within); }
+
+/* within: of t. */
+static bool ray_differs(slab_query query, const trace_answers *a, const trace_answers *b, size_t i, float within) {
   const uint64_t hits = hits_of(query, a, i);
   if (hits != hits_of(query, b, i)) return true;
   if (query != SLAB_CLOSEST && query != SLAB_ALL) return false;
   const slab_hit *first = (const slab_hit *)a->results + (query == SLAB_ALL ? a->offsets[i] : i);
   const slab_hit *second = (const slab_hit *)b->results + (query == SLAB_ALL ? b->offsets[i] : i);
   for (uint64_t k = 0; k < hits; k++)
-    if (t_differs(first[k].t, second[k].t)) return true;
+    if (t_differs(first[k].t, second[k].t, within)) return true;
   return false;
 }
 
-double trace_answers_differ(slab_query query, size_t n, const trace_answers *a, const trace_answers *b) {
+double trace_answers_differ(slab_query query, const slab_ray *rays, size_t n, float near, const trace_answers *a,
+                            const trace_answers *b) {
   size_t differ = 0;
-  for (size_t i = 0; i < n; i++) differ += ray_differs(query, a, b, i);
+  for (size_t i = 0; i < n; i++) differ += ray_differs(query, a, b, i, near / length_of(rays[i].direction));
   return (double)differ / (double)n;
 }
 

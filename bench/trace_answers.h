@@ -23,8 +23,10 @@ void trace_answers_close(trace_answers *);
 
 /* Whether all bits are the same. */
 bool trace_answers_equal(slab_query, size_t n, const trace_answers *, const trace_answers *);
-/* Share of rays whose answers differ by more than rounding: whether they hit, how often, and each t. */
-double trace_answers_differ(slab_query, size_t n, const trace_answers *, const trace_answers *);
+/* Share of rays whose answers differ by more than rounding: whether they hit, how often, and each t. near: a length
+ * that rounding may change t by, on the way back to a surface that the ray has just left. */
+double trace_answers_differ(slab_query, const slab_ray *, size_t n, float near, const trace_answers *,
+                            const trace_answers *);
 /* Hits that are told, for each ray: at most 1, except for count and all. */
 double trace_answers_hits(slab_query, size_t n, const trace_answers *);
 /* Copies the answers to every step-th ray, `count` of them. `to` has room for `count` results. False where there is no

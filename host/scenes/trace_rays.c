@@ -49,7 +49,7 @@ static void step_off(const slab_ray *ray, const slab_hit *hit, float size, float
   slab_point_at(ray, hit->t, point);
   for (int k = 0; k < 3; k++) along += hit->normal[k] * ray->direction[k];
   for (int k = 0; k < 3; k++) normal[k] = along > 0.0f ? -hit->normal[k] : hit->normal[k];
-  for (int k = 0; k < 3; k++) point[k] += normal[k] * size * 1e-5f;
+  for (int k = 0; k < 3; k++) point[k] += normal[k] * size * TRACE_STEP_OFF;
 }
 
 static slab_ray shadow_ray(const slab_scene_stats *stats, const float point[3]) {

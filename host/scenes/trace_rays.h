@@ -15,6 +15,9 @@ typedef enum trace_set {
   TRACE_SETS
 } trace_set;
 
+/* How far off the surfaces that they leave shadow and diffuse rays begin: this share of the scene's size along x. */
+#define TRACE_STEP_OFF 1e-5f
+
 extern const char *const trace_set_names[TRACE_SETS];
 
 /* n rays of TRACE_RANDOM. A smaller n with the same seed gives the first of these rays. */

@@ -115,7 +115,9 @@ static void instances_answer_alike_wherever_their_models_are(void **state) {
 static void instances_answer_on_all_devices(void **state) {
   (void)state;
   random_state random = harness_stream(__func__);
-  assert_answers_with(&(slab_context_options){.device = "all", .launch_rays = 64}, ADVERSARIAL_ALL_KINDS, &random);
+  for (slab_layout each = SLAB_LAYOUT_DEFAULT; each <= SLAB_LAYOUT_COMPRESSED; each++)
+    assert_answers_with(&(slab_context_options){.device = "all", .layout = each, .launch_rays = 64},
+                        ADVERSARIAL_ALL_KINDS, &random);
 }
 
 /* Where all primitives are triangles there are packets. Some of their rays go into a model, and not all with one octant

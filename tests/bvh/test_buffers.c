@@ -219,6 +219,64 @@ static void compressed_nodes_are_cut(void **state) {
   cast_in(c, COMPRESSED, SLAB_TREE_FAST, &s, 4);
 }
 
+/* ---- instances ---- */
+
+/* A scene with shapes of its own, and the places of its model. */
+typedef struct placed {
+  slab_scene *model;
+  shapes own;
+} placed;
+
+/* Three instances, and of a model with gates before them so many small ones that the entries take half a buffer. */
+static slab_status fill_placed(slab_scene *scene, const void *user) {
+  enum { PLACES = OWN / 2 / sizeof(instance_entry) };
+  static float places[PLACES][12] = {[PLACES - 3] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
+                                     {0, -0.5f, 0, 1, 0.5f, 0, 0, -1, 0, 0, 0.5f, 0.25f},
+                                     {-1, 0, 0, 0, 0, 0.6f, 0.8f, 0, 0, -0.8f, 0.6f, 0}};
+  const placed *p = user;
+  const uint32_t first = p->own.which == BVH_MIXED ? PLACES - 3 : 0;
+  for (int i = 0; i < PLACES - 3; i++)
+    for (int k = 0; k < 3; k++) {
+      places[i][5 * k] = 0x1p-4f;
+      places[i][4 * k + 3] = (float)(i >> 3 * k & 7) / 4 - 1;
+    }
+  assert_ok(slab_scene_add_instances(scene, p->model, places[first], PLACES - first, NULL, NULL));
+  return fill(scene, &p->own);
+}
+
+/* Models are copied behind what a scene has of its own, and the instances' entries behind them: cuts go through both.
+ * Packets go through triangles alone. */
+static slab_scene *placed_scene(slab_context *context, slab_tree tree, const shapes *s) {
+  slab_scene *(*const made)(slab_context *, slab_tree, scene_filler *, const void *) =
+      s->which == BVH_MIXED ? filled_scene : filled_alone;
+  const placed p = {made(context, tree, fill, s), {s->which, 500, s->seed}};
+  slab_scene *scene = made(context, tree, fill_placed, &p);
+  slab_scene_destroy(p.model);
+  return scene;
+}
+
+static void instances_are_cut_in(const contexts *c, int w, bvh_scene which) {
+  /* max_hits: a ray along slivers has more than the device holds at once. */
+  static const slab_cast_options some = {.max_hits = 50}, masked = {.mask = 2, .cull = SLAB_CULL_BACK, .max_hits = 50};
+  const shapes s = shapes_for(c->large[w], SLAB_TREE_FAST, which, 2);
+  slab_ray rays[RAYS];
+  under.small(0);
+  slab_scene *want = placed_scene(c->large[IN_PLACE], SLAB_TREE_FLAT, &s);
+  fill_rays(__func__, want, rays);
+  under.small(ALLOCATION);
+  slab_scene *got = placed_scene(c->small[w], SLAB_TREE_FAST, &s);
+  assert_true(under.small_now().buffers >= (2 + 2) + (2 + 3)); /* of the model, and of the scene */
+  compare(ways[w].name, true, got, want, rays, which == BVH_MIXED ? NULL : &some);
+  compare(ways[w].name, true, got, want, rays, &masked);
+  slab_scene_destroy(got);
+  slab_scene_destroy(want);
+}
+
+static void instances_are_cut(void **state) {
+  for (int w = 0; w < WAYS; w++)
+    if (is_cast(w)) instances_are_cut_in(*state, w, w == PACKETS || w == COMPRESSED ? BVH_SLIVERS : BVH_MIXED);
+}
+
 /* ---- how much fits ---- */
 
 static slab_status commit(slab_context *context, slab_tree tree, const shapes *s) {
@@ -334,6 +392,7 @@ int main(void) {
       cmocka_unit_test(high_trees_are_cut),
       cmocka_unit_test(default_trees_are_cut),
       cmocka_unit_test(compressed_nodes_are_cut),
+      cmocka_unit_test(instances_are_cut),
       cmocka_unit_test(one_byte_more_than_an_allocation_is_cut),
       cmocka_unit_test(scenes_that_fit_are_in_one_buffer_each),
       cmocka_unit_test(what_four_buffers_cannot_hold_is_refused),

@@ -42,9 +42,10 @@ slab_ray fuzz_ray(fuzz_bytes *p) {
 /* ---- contexts ---- */
 
 /* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays; and by the
- * kernels that a C compiler makes, which see what it has of sanitizers. OpenCL has the first alone: the others would be
- * more programs to build. */
-static const slab_context_options kinds[] = {{.launch_rays = 5}, {0}, {.lane_width = 1}};
+ * kernels that a C compiler makes, which see what it has of sanitizers, in either layout. OpenCL has the first alone:
+ * the others would be more programs to build. */
+static const slab_context_options kinds[] = {
+    {.launch_rays = 5}, {0}, {.lane_width = 1}, {.lane_width = 1, .layout = SLAB_LAYOUT_COMPRESSED, .launch_rays = 5}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static slab_context *contexts[KINDS];
@@ -53,11 +54,10 @@ static void close_contexts(void) {
   for (int i = 0; i < KINDS; i++) slab_context_destroy(contexts[i]);
 }
 
-/* Inputs of different lengths take different ones. */
-slab_context *fuzz_context(size_t size) {
+slab_context *fuzz_context(size_t choice) {
   const char *backends = getenv("SLABCAST_BACKENDS");
   const bool native = backends != NULL && strcmp(backends, "native") == 0;
-  slab_context **context = &contexts[native ? size % KINDS : 0];
+  slab_context **context = &contexts[native ? choice % KINDS : 0];
   if (contexts[0] == NULL) {
     claim(slab_context_create(&kinds[0], &contexts[0]) == SLAB_OK);
     atexit(close_contexts);

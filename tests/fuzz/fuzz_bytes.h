@@ -15,8 +15,8 @@ float fuzz_number(fuzz_bytes *);
 void fuzz_numbers(fuzz_bytes *, float *values, size_t n);
 slab_ray fuzz_ray(fuzz_bytes *);
 
-/* A context for an input of this size. They are kept for all inputs, because opening a device and building kernels
- * takes a second. */
-slab_context *fuzz_context(size_t size);
+/* One of a few contexts, whatever the number. They are kept for all inputs, because opening a device and building
+ * kernels takes a second. */
+slab_context *fuzz_context(size_t choice);
 
 #endif

@@ -301,6 +301,7 @@ static void cast(player *p) {
   claim(invalid <= n);
 }
 
+/* Inputs of different lengths take different contexts. */
 long fuzz_one(const uint8_t *data, size_t size) {
   player p = {.bytes = {data, data + size}, .context = fuzz_context(size)};
   renew(&p);
