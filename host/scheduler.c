@@ -182,12 +182,9 @@ static uint32_t offered_traversals(const device_worker *s) {
   return s->on.device->backend->traversals(&s->on, s->cast_job->cast->query);
 }
 
-/* What the context asks for, where there is such a traversal: rays in scenes with instances are not interleaved. */
+/* What the context asks for, where there are several traversals. */
 static slab_traversal traversal_wanted(const device_scene *on) {
-  const slab_traversal wanted = on->device->traversal;
-  const bool interleaved = wanted == SLAB_TRAVERSAL_INTERLEAVED || wanted == SLAB_TRAVERSAL_SORTED;
-  if (!has_traversals(on) || on->device->info.lane_width == 1) return SLAB_TRAVERSAL_SINGLE;
-  return interleaved && on->scene->has_instances ? SLAB_TRAVERSAL_SINGLE : wanted;
+  return has_traversals(on) && on->device->info.lane_width > 1 ? on->device->traversal : SLAB_TRAVERSAL_SINGLE;
 }
 
 static void traversal_choice_open(device_worker *s) {

@@ -101,14 +101,14 @@ INLINE bool bvh_down(bvh_path *path, const scene_view *scene, uint node, uint bi
   return true;
 }
 
-#if SLAB_INSTANCES
-
 /* ---- instances ---- */
 
 /* Values of bvh_visit.meta beside those of nodes. Their kinds are those of no leaf. */
 #define VISIT_GATES BVH_LEAF(SHAPE_INSTANCE + 1, 1)    /* child: the first of `place` blocks of gates */
 #define VISIT_INSTANCE BVH_LEAF(SHAPE_INSTANCE + 2, 1) /* child: index of an instance */
 #define VISIT_END BVH_LEAF(SHAPE_INSTANCE + 3, 1)      /* the ray leaves the model */
+
+#if SLAB_INSTANCES
 
 INLINE void visit_push(bvh_path *path, uint child, uint meta, float enter, uint place) {
   const bvh_visit v = {child, meta, enter, place};

@@ -13,6 +13,9 @@
 
 #define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1)) /* most levels of inner nodes */
 #define INTERLEAVED_NONE 0xFFFFu
+#define INTERLEAVED_ONE                                                                                   \
+  ((ushort8)(0, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, \
+             INTERLEAVED_NONE, INTERLEAVED_NONE)) /* ranks of an only child */
 
 /* Whether children are visited in any order: the ray wants all its hits. With a limit of hits the nearest come first.
  */
@@ -23,6 +26,10 @@ typedef struct interleaved_stack {
   uint bits[INTERLEAVED_LEVELS];    /* unordered: these children */
   ushort8 left[INTERLEAVED_LEVELS]; /* rank of each child; the least is visited first; INTERLEAVED_NONE: none */
   uint owner[INTERLEAVED_LEVELS];   /* the node */
+#if SLAB_INSTANCES
+  uint of[INTERLEAVED_LEVELS]; /* its meta. VISIT_INSTANCE: the owner is a block of gates, and its children are
+                                  instances. Other leaves: gates to be tested later; the owner itself is visited. */
+#endif
 } interleaved_stack;
 
 /* Bytes that are prefetched of the next child: a node, or a block of triangles, which is one cache line longer.
@@ -35,13 +42,27 @@ typedef struct interleaved_path {
   uint child, meta; /* the next child; meta 0: there is none */
   uint top;         /* levels that have a child to visit */
   interleaved_stack *stack;
+#if SLAB_INSTANCES
+  uint owner, lane;         /* of the next child */
+  uint bottom;              /* levels that belong to what the model stands in that the ray is in */
+  uint outer[SCENE_LEVELS]; /* the bottom there; by the number of the ray's level in the model */
+  uint end;                 /* meta when no child is left: VISIT_END, of the scene 0 */
+#endif
 } interleaved_path;
+
+/* Nothing is left to visit: the ray has ended, or has not begun. */
+INLINE void interleaved_stop(interleaved_path *path) {
+  path->top = 0;
+#if SLAB_INSTANCES
+  path->bottom = path->end = 0;
+#endif
+}
 
 INLINE void interleaved_begin(interleaved_path *path, interleaved_stack *stack) {
   path->child = 0;
   path->meta = BVH_INNER;
-  path->top = 0;
   path->stack = stack;
+  interleaved_stop(path);
 }
 
 /* interleaved_least: the least of eight numbers, and its index in bits 16 to 18. interleaved_some: whether one of them
@@ -84,14 +105,27 @@ INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask o
 #endif
 }
 
+/* A node; or a block of gates, which has planes and children where a node has. The children are instances. */
+INLINE const global bvh_node *interleaved_owner(const scene_view *scene, uint owner, uint meta) {
+#if SLAB_INSTANCES
+  if (!BVH_IS_INNER(meta)) return (const global bvh_node *)block_at(scene->blocks, (size_t)owner * BVH_UNIT);
+#endif
+  (void)meta;
+  return node_at(scene->nodes, owner);
+}
+
 /* Pushes the children of a node whose bounds the ray overlaps. */
-INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, uint node, real enter, mask overlapped) {
+INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, uint node, uint meta, real enter,
+                             mask overlapped) {
   const uint top = path->top;
   if (INTERLEAVED_UNORDERED(scene))
     path->stack->bits[top] = lanes_bits(overlapped);
   else
-    path->stack->left[top] = interleaved_ranks(node_at(scene->nodes, node), enter, overlapped);
+    path->stack->left[top] = interleaved_ranks(interleaved_owner(scene, node, meta), enter, overlapped);
   path->stack->owner[top] = node;
+#if SLAB_INSTANCES
+  path->stack->of[top] = BVH_IS_INNER(meta) ? BVH_INNER : VISIT_INSTANCE;
+#endif
   path->top = top + (lanes_any(overlapped) ? 1 : 0);
 }
 
@@ -103,17 +137,49 @@ constant ushort8 interleaved_taken[BVH_WIDTH] = {
 
 /* A child of a node becomes the next. again: the level has more children. */
 INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, uint level, uint lane, bool again) {
-  const global bvh_node *owner = node_at(scene->nodes, path->stack->owner[level]);
+  const uint number = path->stack->owner[level];
   path->top = level + (again ? 1 : 0);
+#if SLAB_INSTANCES
+  const uint of = path->stack->of[level];
+  const global bvh_node *owner = interleaved_owner(scene, number, of);
+  const uint child = owner->child[lane], meta = owner->meta[lane]; /* always read: no branches */
+  path->child = (BVH_IS_INNER(of) | (of == VISIT_INSTANCE)) != 0 ? child : number;
+  path->meta = BVH_IS_INNER(of) ? meta : of;
+  path->owner = number;
+  path->lane = lane;
+  /* of an instance what it needs is not known yet: fetches what is there */
+  bvh_fetch(scene, of == VISIT_INSTANCE ? number : path->child, path->meta, INTERLEAVED_FETCHED);
+#else
+  const global bvh_node *owner = node_at(scene->nodes, number);
   path->child = owner->child[lane];
   path->meta = owner->meta[lane];
   bvh_fetch(scene, path->child, path->meta, INTERLEAVED_FETCHED);
+#endif
+}
+
+INLINE uint interleaved_bottom(const interleaved_path *path) {
+#if SLAB_INSTANCES
+  return path->bottom;
+#else
+  (void)path;
+  return 0;
+#endif
+}
+
+/* No child is left, in the scene or in the model that the ray is in. */
+INLINE void interleaved_none(interleaved_path *path) {
+#if SLAB_INSTANCES
+  path->top = path->bottom;
+  path->meta = path->end;
+#else
+  path->meta = 0;
+#endif
 }
 
 /* Some child on the deepest level becomes the next. */
 INLINE void interleaved_pop_any(interleaved_path *path, const scene_view *scene) {
-  if (path->top == 0) {
-    path->meta = 0;
+  if (path->top == interleaved_bottom(path)) {
+    interleaved_none(path);
     return;
   }
   const uint level = path->top - 1, bits = path->stack->bits[level];
@@ -132,8 +198,8 @@ INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, flo
       SLAB_QUERY == SLAB_ANY ? INTERLEAVED_NONE : as_uint(limit) >> 15; /* a limit below 0 drops no child */
   uint level = path->top, least;
   do {
-    if (level == 0) {
-      path->meta = 0;
+    if (level == interleaved_bottom(path)) {
+      interleaved_none(path);
       return;
     }
     least = interleaved_least(path->stack->left[--level]);

@@ -11,7 +11,9 @@
 #include "scene_memory.h"
 
 #ifndef SLAB_DEFERRED
-#define SLAB_DEFERRED 0 /* 1: another kernel computes the attributes of hits */
+#define SLAB_DEFERRED                                                                            \
+  0 /* 1: another kernel computes the attributes of hits; 2: also where ATTRIBUTES_WAIT is false \
+     */
 #endif
 
 typedef struct listing {

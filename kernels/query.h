@@ -246,7 +246,8 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
                       const scene_view *scene, size_t i, hit_share *share) {
   bool found = q->global_id != SLAB_MISS;
   global void *results = results_begin(arrays, scene->cast);
-  if (SLAB_QUERY == SLAB_CLOSEST && SLAB_DEFERRED && found && ATTRIBUTES_WAIT(scene->cast->rays)) {
+  const bool waits = SLAB_DEFERRED == 1 ? ATTRIBUTES_WAIT(scene->cast->rays) : SLAB_DEFERRED == 2;
+  if (SLAB_QUERY == SLAB_CLOSEST && found && waits) {
     const deferred_hit hit = {
         .t = q->t, .lane = q->lane, .geometry = query_best_geometry(q), .global_id = q->global_id, .where = q->where};
     ((global hit_entry *)results)[i].deferred = hit; /* for attributes.cl */

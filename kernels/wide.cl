@@ -6,9 +6,10 @@
  * Both kernels are in one program. A driver loads it in the same time as a program with one of them (PoCL 3.1: 55 ms).
  *
  * Built with LANES (1 or 8); SLAB_QUERY and SLAB_KINDS as flat.cl; SLAB_STACK: the most entries that a traversal of
- * this BVH can put on the stack, so that it never overflows; SLAB_IN_FLIGHT: rays in flight per work-item, 1 where
- * LANES is 1 or the scene has instances (SLAB_INSTANCES 1), and then there is no `interleaved`; and SLAB_RAY_PAIRS: how
- * many of these rays are tested against triangles at once, 1 or 2. */
+ * this BVH can put on the stack, so that it never overflows; SLAB_INSTANCES 1 where the scene has some; SLAB_IN_FLIGHT:
+ * rays in flight per work-item, 1 where there is no `interleaved`, as where LANES is 1; SLAB_RAY_PAIRS: how many of
+ * these rays are tested against triangles at once, 1 or 2, with instances 1; and SLAB_INTERLEAVED_ALONE where there is
+ * no `wide`. */
 #define STRIDE 8
 #define BVH_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
@@ -24,6 +25,9 @@
 #endif
 #if SLAB_INSTANCES
 #include "instance_visits.h"
+#if SLAB_IN_FLIGHT > 1
+#include "interleaved_visits.h"
+#endif
 #endif
 
 /* The state of a ray in traversal. */
@@ -109,6 +113,8 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
     occluder_remember(last, BVH_LEAF_KIND(path.next.meta), w->q.where, w->q.lane);
 }
 
+#ifndef SLAB_INTERLEAVED_ALONE
+
 /* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: where cast.packet is not 0 it is the
  * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: only for
  * `interleaved`. */
@@ -146,38 +152,70 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
   }
 }
 
+#endif
+
 #if SLAB_IN_FLIGHT > 1
 
 /* ---- interleaved ---- */
 
 /* One of the rays in flight. */
 typedef struct in_flight {
+#if SLAB_INSTANCES
+  scene_level levels[SCENE_LEVELS];
+  const prepared_ray *here; /* the ray on the level where its traversal is */
+  uint instance;            /* that is visited next, as level_instance, */
+  float gate;               /* and where the ray enters its gate */
+#else
   prepared_ray ray;
+#endif
   traversal on;
   interleaved_path path;
   uint nearest[3]; /* the row of the plane that is intersected first along each axis */
   bool begun;      /* it holds a ray */
 } in_flight;
 
+/* in_flight_ray: the scene's ray. in_flight_here: the ray on the level where its traversal is. */
+#if SLAB_INSTANCES
+#define in_flight_ray(t) (&(t)->levels[0].ray)
+#define in_flight_here(t) ((t)->here)
+#else
+#define in_flight_ray(t) (&(t)->ray)
+#define in_flight_here in_flight_ray
+#endif
+
+/* The level where the traversal is has become another. */
+INLINE void in_flight_turn(in_flight *t) {
+#if SLAB_INSTANCES
+  t->here = &t->levels[t->on.q.level].ray;
+#endif
+  UNROLL for (uint i = 0; i < 3; i++) t->nearest[i] = (in_flight_here(t)->dir_is_negative[i] != 0 ? i + 3 : i) * STRIDE;
+}
+
 INLINE void in_flight_root(in_flight *t, interleaved_stack *stack) {
   interleaved_begin(&t->path, stack);
+#if SLAB_INSTANCES
+  interleaved_ungated(&t->path, t->levels[0].model);
+#endif
   if (!t->on.more) t->path.meta = 0;
-  UNROLL for (uint i = 0; i < 3; i++) t->nearest[i] = (t->ray.dir_is_negative[i] != 0 ? i + 3 : i) * STRIDE;
+  in_flight_turn(t);
 }
 
 /* Tests the children of the next node. It loads planes as box_planes does, from rows that are chosen once per ray.
  * Choosing them here costs 1 to 6 %. */
 INLINE void in_flight_node(in_flight *t, const scene_view *scene) {
-  const uint at = t->path.child;
-  const global float *bounds = &node_at(scene->nodes, at)->bounds[0][0];
+  const uint at = t->path.child, meta = t->path.meta;
+  const global float *bounds = &interleaved_owner(scene, at, meta)->bounds[0][0];
   real near[3], far[3], enter;
   COUNT(nodes, 1);
   UNROLL for (uint i = 0; i < 3; i++) {
     near[i] = lanes_load(bounds + t->nearest[i]);
     far[i] = lanes_load(bounds + ((2 * i + 3) * STRIDE - t->nearest[i]));
   }
-  const mask overlapped = bounds_overlap(&t->ray, near, far, t->on.q.limit, &enter);
-  interleaved_push(&t->path, scene, at, enter, overlapped);
+  const mask overlapped = bounds_overlap(in_flight_here(t), near, far, t->on.q.limit, &enter);
+#if SLAB_INSTANCES
+  interleaved_others(&t->path, t->levels[t->on.q.level].model);
+#endif
+  interleaved_push(&t->path, scene, at, meta, enter, overlapped);
 }
 
 /* Pops the next child from the stack. */
@@ -197,7 +235,7 @@ INLINE void in_flight_fetch_result(const in_flight *t, const cast_arrays *arrays
 
 /* Tests the next leaf, then pops. */
 INLINE void in_flight_leaf(in_flight *t, const scene_view *scene) {
-  if (!traversal_leaf(&t->on, &t->ray, scene, t->path.child, t->path.meta)) t->path.top = 0;
+  if (!traversal_leaf(&t->on, in_flight_here(t), scene, t->path.child, t->path.meta)) interleaved_stop(&t->path);
   in_flight_pop(t, scene);
 }
 
@@ -208,19 +246,20 @@ INLINE void in_flight_take(in_flight *t, mask hit, real at, const scene_view *sc
   interleaved_path *path = &t->path;
   const global float *block = block_at(scene->blocks, (size_t)path->child * BVH_UNIT);
   const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * STRIDE);
-  const bool done =
-      lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, &t->ray, hit, at, at, 0, global_ids, path->child, scene);
+  const bool done = lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, in_flight_here(t), hit, at, at, 0,
+                                                  global_ids, path->child, scene);
   path->child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, BVH_UNIT);
   path->meta--; /* its lowest bits count blocks */
-  if (done) path->top = 0;
+  if (done) interleaved_stop(path);
   if (done || BVH_LEAF_BLOCK_COUNT(path->meta) == 0) in_flight_pop(t, scene);
 }
 
 /* Tests two rays, each against a block of triangles. */
 INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) {
-  const triangle_rows rows_a = triangle_load(&a->ray, block_at(scene->blocks, (size_t)a->path.child * BVH_UNIT)),
-                      rows_b = triangle_load(&b->ray, block_at(scene->blocks, (size_t)b->path.child * BVH_UNIT));
-  const prepared_pair rays = pair_of_rays(&a->ray, &b->ray);
+  const prepared_ray *ray_a = in_flight_here(a), *ray_b = in_flight_here(b);
+  const triangle_rows rows_a = triangle_load(ray_a, block_at(scene->blocks, (size_t)a->path.child * BVH_UNIT)),
+                      rows_b = triangle_load(ray_b, block_at(scene->blocks, (size_t)b->path.child * BVH_UNIT));
+  const prepared_pair rays = pair_of_rays(ray_a, ray_b);
   const pair_rows rows = pair_load(&rows_a, &rows_b);
   const uint rules = scene->cast->rules & (SLAB_QUERY == SLAB_INTERVAL ? RULE_CLOSED : ~0u);
   pair_real t;
@@ -231,21 +270,23 @@ INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) 
 
 #endif
 
-/* The rays in flight of a work-item, and two lists of them by number. inner: those whose next step is a node. other:
- * those whose next step is a leaf, or that have ended. Arrays stay in the kernel. */
+/* The rays in flight of a work-item, and lists of them by number. Arrays stay in the kernel. */
 typedef struct rays_in_flight {
   in_flight *rays;
   interleaved_stack *stacks;
   prepared_rays *prepared;
-  uint *inner, *other;
-  uint inners, others; /* on each list */
-  size_t next, end;    /* the rays that are still to be cast */
-  size_t walks;        /* the first of their arguments walk of query_begin */
+  uint *inner;                            /* those whose next step is a node or a block of gates, */
+  uint *instances;                        /* an instance, */
+  uint *ends;                             /* the end of a model, */
+  uint *other;                            /* a leaf, or that have ended */
+  uint inners, instanced, ending, others; /* on each list */
+  size_t next, end;                       /* the rays that are still to be cast */
+  size_t walks;                           /* the first of their arguments walk of query_begin */
 } rays_in_flight;
 
 INLINE void in_flight_begin(rays_in_flight *f) {
   f->prepared->first = f->prepared->count = 0;
-  f->inners = 0;
+  f->inners = f->instanced = f->ending = 0;
   f->others = SLAB_IN_FLIGHT;
   for (uint k = 0; k < SLAB_IN_FLIGHT; k++) {
     f->other[k] = k;
@@ -254,12 +295,21 @@ INLINE void in_flight_begin(rays_in_flight *f) {
   }
 }
 
+/* The rays on all lists. */
+INLINE uint in_flight_count(const rays_in_flight *f) { return f->inners + f->instanced + f->ending + f->others; }
+
 /* Puts ray k on the list of its next step. It has no branch, since the choice is unpredictable. */
 INLINE void in_flight_enlist(rays_in_flight *f, uint k) {
-  const uint again = BVH_IS_INNER(f->rays[k].path.meta) ? 1 : 0;
+  const uint meta = f->rays[k].path.meta, kind = BVH_LEAF_KIND(meta) - SHAPE_INSTANCE;
+  const uint instance = SLAB_INSTANCES && meta == VISIT_INSTANCE ? 1 : 0,
+             end = SLAB_INSTANCES && meta == VISIT_END ? 1 : 0,
+             inner = BVH_IS_INNER(meta) | (SLAB_INSTANCES & (kind <= 1)) ? 1 : 0; /* 1: VISIT_GATES */
   f->inner[f->inners] = f->other[f->others] = k;
-  f->inners += again;
-  f->others += 1 - again;
+  if (SLAB_INSTANCES) f->instances[f->instanced] = f->ends[f->ending] = k;
+  f->inners += inner;
+  f->instanced += instance;
+  f->ending += end;
+  f->others += 1 - inner - instance - end;
 }
 
 /* Does the next step of the rays at nodes. Two loops, since processors execute several rounds of each at once. Of one
@@ -276,15 +326,57 @@ INLINE void in_flight_nodes(rays_in_flight *f, const scene_view *scene) {
   }
 }
 
+#if SLAB_INSTANCES
+
+/* Goes into the models of the rays at instances. Two loops, so that the second has what the first fetches. */
+INLINE void in_flight_enter(rays_in_flight *f, const scene_view *scene) {
+  const uint count = f->instanced;
+  f->instanced = 0;
+  for (uint n = 0; n < count; n++) {
+    in_flight *t = &f->rays[f->instances[n]];
+    t->instance = interleaved_instance(&t->on.q, &t->path, scene, &t->gate);
+    memory_fetch((size_t)scene_instance(scene, t->instance), sizeof(instance_entry));
+  }
+  for (uint n = 0; n < count; n++) {
+    const uint k = f->instances[n];
+    in_flight *t = &f->rays[k];
+    if (interleaved_enter(&t->on.q, &t->path, scene, t->instance, t->gate))
+      in_flight_turn(t);
+    else
+      in_flight_pop(t, scene);
+    in_flight_enlist(f, k);
+  }
+}
+
+/* Leaves the models of the rays at their ends. */
+INLINE void in_flight_leave(rays_in_flight *f, const scene_view *scene) {
+  const uint count = f->ending;
+  f->ending = 0;
+  for (uint n = 0; n < count; n++) {
+    const uint k = f->ends[n];
+    in_flight *t = &f->rays[k];
+    interleaved_leave(&t->on.q, &t->path);
+    in_flight_turn(t);
+    in_flight_pop(t, scene);
+    in_flight_enlist(f, k);
+  }
+}
+
+#endif
+
 /* Writes the result of ray k, which has ended. The next ray takes its place. False where there is none. */
 INLINE bool in_flight_replace(rays_in_flight *f, uint k, const cast_arrays *arrays, const scene_view *scene,
                               hit_share *share) {
   in_flight *t = &f->rays[k];
-  if (t->begun) traversal_end(&t->on, &t->ray, arrays, scene, share);
+  prepared_ray *ray = in_flight_ray(t);
+  if (t->begun) traversal_end(&t->on, ray, arrays, scene, share);
   t->begun = f->next < f->end;
   if (!t->begun) return false;
-  t->ray = *prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->end);
-  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + k, &t->ray, arrays, scene);
+  *ray = *prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->end);
+#if SLAB_INSTANCES
+  t->on.levels = t->levels;
+#endif
+  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + k, ray, arrays, scene);
   in_flight_root(t, &f->stacks[k]);
   if (arrays->sorted != 0) in_flight_fetch_result(t, arrays, scene->cast);
   return true;
@@ -314,7 +406,7 @@ INLINE void in_flight_others(rays_in_flight *f, const cast_arrays *arrays, const
     in_flight_enlist(f, k);
   }
   if (alone == SLAB_IN_FLIGHT) return;
-  if (f->inners + f->others == 0) in_flight_leaf(&f->rays[alone], scene);
+  if (in_flight_count(f) == 0) in_flight_leaf(&f->rays[alone], scene);
   in_flight_enlist(f, alone);
 }
 
@@ -334,15 +426,20 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
   in_flight in_flight_rays[SLAB_IN_FLIGHT];
   interleaved_stack stacks[SLAB_IN_FLIGHT];
   prepared_rays prepared;
-  uint inner[SLAB_IN_FLIGHT], other[SLAB_IN_FLIGHT];
+  uint inner[SLAB_IN_FLIGHT], instances[SLAB_IN_FLIGHT], ends[SLAB_IN_FLIGHT], other[SLAB_IN_FLIGHT];
   hit_share share = {0, 0};
-  rays_in_flight f = {in_flight_rays, stacks, &prepared, inner, other, 0, 0, first, end, walks};
+  rays_in_flight f = {in_flight_rays, stacks, &prepared, inner, instances, ends, other, 0, 0, 0, 0, first, end, walks};
   (void)fallback; /* such a cast has no packets */
   in_flight_begin(&f);
-  while (f.inners + f.others > 0) {
+  while (in_flight_count(&f) > 0) {
     in_flight_nodes(&f, &scene);
-    /* The other list waits until it has several rays, since each loop has a cost at its end. */
-    if (f.others < SLAB_IN_FLIGHT / 4 && f.inners != 0) continue;
+    /* Other lists wait until they have several rays, since each loop has a cost at its end. */
+    const bool all = f.inners == 0;
+#if SLAB_INSTANCES
+    if (all || f.instanced >= SLAB_IN_FLIGHT / 4) in_flight_enter(&f, &scene);
+    if (all || f.ending >= SLAB_IN_FLIGHT / 4) in_flight_leave(&f, &scene);
+#endif
+    if (!all && f.others < SLAB_IN_FLIGHT / 4) continue;
     in_flight_others(&f, &arrays, &scene, &share);
   }
 }

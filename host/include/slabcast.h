@@ -143,7 +143,8 @@ typedef enum slab_traversal {
                              are given, or by trials whose results later casts on the scene use */
   SLAB_TRAVERSAL_PACKETS, /**< neighbouring rays of one octant together, else one by one */
   SLAB_TRAVERSAL_SINGLE,  /**< rays one by one */
-  SLAB_TRAVERSAL_INTERLEAVED, /**< several rays interleaved: while one waits for memory the others continue */
+  SLAB_TRAVERSAL_INTERLEAVED, /**< several rays interleaved: while one waits for memory the others continue. With
+                                 instances the processor does so for closest hits of triangles, else as SINGLE */
   SLAB_TRAVERSAL_SORTED       /**< as interleaved, after sorting: rays of one octant that begin near each other follow
                                  each other */
 } slab_traversal;

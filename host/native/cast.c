@@ -15,8 +15,9 @@
 
 /* Rays of a piece are a multiple of this: packets and attributes take as many at once. */
 #define PIECE_UNIT 16u
-/* Few rays are interleaved from this number on: 16 take 0.7 of the time (kitten.obj), two are as fast alone. */
+/* Rays are interleaved from this number on: 16 take 0.7 of the time (kitten.obj), two are as fast alone. */
 #define INTERLEAVED_LEAST 3u
+_Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone leave all attributes of hits");
 /* Lanes of the widest level. */
 #define LANES_MOST 16
 /* Pieces for each thread at least, so that none waits long for the last one. */
@@ -185,15 +186,16 @@ static const native_variant *variant(const flight *f, native_program program, sl
   return native_variant_of(f->on, program, query);
 }
 
-static bool goes_in_turns(slab_traversal traversal) {
-  return traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED;
+/* The variant that interleaves rays, where the traversal asks for it; else NULL. */
+static const native_variant *interleaved_variant(const flight *f, slab_query query, slab_traversal traversal) {
+  const bool wanted = traversal == SLAB_TRAVERSAL_SORTED || traversal == SLAB_TRAVERSAL_INTERLEAVED;
+  return wanted && f->uniforms.rays >= INTERLEAVED_LEAST ? variant(f, NATIVE_INTERLEAVED, query) : NULL;
 }
 
 static way way_of(const flight *f, slab_query query, slab_traversal traversal) {
-  const native_variant *wide = variant(f, NATIVE_WIDE, query);
-  return (way){
-      .packet = traversal == SLAB_TRAVERSAL_PACKETS ? variant(f, NATIVE_PACKET, query) : NULL,
-      .cast_rays = goes_in_turns(traversal) && wide->interleaved != NULL ? wide->interleaved : wide->kernel.wide};
+  const native_variant *interleaved = interleaved_variant(f, query, traversal);
+  return (way){.packet = traversal == SLAB_TRAVERSAL_PACKETS ? variant(f, NATIVE_PACKET, query) : NULL,
+               .cast_rays = (interleaved != NULL ? interleaved : variant(f, NATIVE_WIDE, query))->kernel.wide};
 }
 
 static void choose_variants(flight *f, slab_query query) {
@@ -206,13 +208,12 @@ static void choose_variants(flight *f, slab_query query) {
   } else if (!has_traversals(f->on)) {
     f->compressed = variant(f, NATIVE_COMPRESSED, query);
   } else {
-    const native_variant *wide = variant(f, NATIVE_WIDE, query);
-    f->interleaved = wide->interleaved != NULL && goes_in_turns(of->traversal);
+    f->interleaved = interleaved_variant(f, query, of->traversal) != NULL;
     f->ways[f->way_count++] = way_of(f, query, of->traversal);
     for (int i = 0; i < CHUNK_SAMPLES && of->samples[i].each != 0; i++)
       f->ways[f->way_count++] = way_of(f, query, of->samples[i].traversal);
     f->lists = query == SLAB_ALL;
-    if (f->lists ? wide->interleaved != NULL : ATTRIBUTES_WAIT(f->uniforms.rays))
+    if (f->lists ? variant(f, NATIVE_INTERLEAVED, query) != NULL : ATTRIBUTES_WAIT(f->uniforms.rays))
       f->attributes = variant(f, NATIVE_ATTRIBUTES, f->lists ? SLAB_CLOSEST : query);
   }
 }
@@ -337,8 +338,7 @@ slab_status native_settle(const device_scene *on, chunk *of) {
 
 /* In one piece, but for flat scenes. */
 slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *outcome) {
-  const chunk all = {.count = (uint32_t)c->n,
-                     .traversal = c->n < INTERLEAVED_LEAST ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED};
+  const chunk all = {.count = (uint32_t)c->n, .traversal = SLAB_TRAVERSAL_INTERLEAVED};
   flight f;
   flight_begin(c, on, &all, &f);
   const slab_status status = c->offsets != NULL ? chunk_offsets(c, &all, &f.offsets) : SLAB_OK;

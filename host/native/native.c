@@ -158,7 +158,8 @@ static uint32_t native_traversals(const device_scene *on, slab_query query) {
   uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
   if (!has_traversals(on) || on->device->info.lane_width == 1) return offered;
   if (native_variant_of(on, NATIVE_PACKET, query) != NULL) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
-  return on->scene->has_instances ? offered : offered | 1u << SLAB_TRAVERSAL_INTERLEAVED;
+  if (native_variant_of(on, NATIVE_INTERLEAVED, query) != NULL) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
+  return offered;
 }
 
 const backend native_backend = {

@@ -32,6 +32,7 @@ typedef enum native_program {
   NATIVE_END, /* of a table */
   NATIVE_FLAT,
   NATIVE_WIDE,
+  NATIVE_INTERLEAVED,
   NATIVE_PACKET,
   NATIVE_ATTRIBUTES,
   NATIVE_COMPRESSED,
@@ -59,7 +60,6 @@ typedef struct native_variant {
   slab_query query;
   native_kinds kinds; /* of the scenes that it casts on */
   native_kernel kernel;
-  native_wide *interleaved; /* NULL: the program has none */
 } native_variant;
 
 /* What was compiled for one instruction set. */
@@ -84,7 +84,9 @@ typedef struct native_scene {
   const void *nodes; /* NULL: no BVH */
 } native_scene;
 
-/* The variant that casts a query on a scene; NULL: there is none, as of packets for some queries. */
+/* The variant that casts a query on a scene; NULL: there is none, as of packets and of interleaved rays for some
+ * queries.
+ */
 const native_variant *native_variant_of(const device_scene *, native_program, slab_query);
 
 /* The functions of the backend that cast, see backend.h. */

@@ -120,8 +120,7 @@ uint32_t opencl_traversals(const device_scene *on, slab_query query) {
                     wide = key_of(on, PROGRAM_WIDE, query, defers_attributes(on, query));
   pthread_mutex_lock(&d->lock);
   if (packet_rays(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN)) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
-  if (!on->scene->has_instances && program_pays(d, &wide, KERNEL_INTERLEAVED))
-    offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
+  if (program_pays(d, &wide, KERNEL_INTERLEAVED)) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
   pthread_mutex_unlock(&d->lock);
   return offered;
 }

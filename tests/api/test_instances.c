@@ -121,15 +121,18 @@ static void instances_answer_on_all_devices(void **state) {
 }
 
 /* Where all primitives are triangles there are packets. Some of their rays go into a model, and not all with one octant
- * there. */
+ * there. Rays are interleaved whatever the primitives are. */
 static void instances_answer_alike_in_every_traversal(void **state) {
   (void)state;
   random_state random = harness_stream(__func__);
+  slab_context_options options = {.lane_width = harness_width()};
   for (int traversal = SLAB_TRAVERSAL_AUTO; traversal <= SLAB_TRAVERSAL_SORTED; traversal++)
-    for (int round = traversal == SLAB_TRAVERSAL_PACKETS ? 0 : ROUNDS - 1; round < ROUNDS; round++)
-      assert_answers_with(
-          &(slab_context_options){.lane_width = harness_width(), .traversal = (slab_traversal)traversal},
-          TRIANGLES_ALONE, &random);
+    for (int round = traversal == SLAB_TRAVERSAL_PACKETS ? 0 : ROUNDS - 1; round < ROUNDS; round++) {
+      options.traversal = (slab_traversal)traversal;
+      assert_answers_with(&options, TRIANGLES_ALONE, &random);
+    }
+  options.traversal = SLAB_TRAVERSAL_INTERLEAVED;
+  assert_answers_with(&options, ADVERSARIAL_ALL_KINDS, &random);
 }
 
 /* Transforms are replaced, instances are disabled, enabled and removed, and a model is committed anew. */
@@ -448,10 +451,11 @@ static void borders_far_from_a_models_origin_are_hit(void **state) {
 }
 
 /* More instances than a block has, in one place, with a gate and without: a ray counts them all. */
-static void crowds_are_counted(void **state) {
+static void assert_crowds_are_counted(slab_traversal traversal) {
   static float m[CROWD][12];
-  (void)state;
-  slab_context *context = context_of_layout();
+  slab_context *context = NULL;
+  assert_ok(slab_context_create(
+      &(slab_context_options){.lane_width = harness_width(), .layout = layout, .traversal = traversal}, &context));
   for (int i = 0; i < CROWD; i++) memcpy(m[i], identity, sizeof identity);
   for (int open = 0; open < 2; open++) {
     slab_scene *model = harness_scene(context), *scene = harness_scene(context);
@@ -473,6 +477,12 @@ static void crowds_are_counted(void **state) {
     slab_scene_destroy(model);
   }
   slab_context_destroy(context);
+}
+
+static void crowds_are_counted(void **state) {
+  (void)state;
+  assert_crowds_are_counted(SLAB_TRAVERSAL_SINGLE);
+  assert_crowds_are_counted(SLAB_TRAVERSAL_INTERLEAVED);
 }
 
 /* Ids run through the geometries of each instance, and on after the last. */

@@ -10,6 +10,7 @@
 #include "filled.h"
 #include "harness.h"
 #include "lattice.h"
+#include "nested.h"
 #include "ray.h"
 
 /* Neither is a multiple of the rays of any packet. */
@@ -48,13 +49,16 @@ static void release(scenes *s) {
 
 typedef slab_scene *scene_maker(slab_context *context, slab_tree tree, scene_filler *fill, const void *user);
 
+static scene_maker scene_of_copies, scene_of_crowd; /* with instances */
+
 static scenes scenes_made_by(scene_maker *make, const contexts *c, slab_tree quality, scene_filler *fill,
                              const void *user) {
   scenes s;
   for (int k = 0; k < TRAVERSALS; k++) {
     s.of[k] = make(c->of[k], k == SLAB_TRAVERSAL_AUTO ? SLAB_TREE_FLAT : quality, fill, user);
     assert_ok(slab_scene_info(s.of[k], &s.stats));
-    assert_true((s.stats.tree_depth > 0) == (k != SLAB_TRAVERSAL_AUTO));
+    if (make != scene_of_copies && make != scene_of_crowd) /* flat ones have a BVH too, whose nodes are all visited */
+      assert_true((s.stats.tree_depth > 0) == (k != SLAB_TRAVERSAL_AUTO));
   }
   return s;
 }
@@ -336,6 +340,127 @@ static void rays_of_a_packet_may_have_more_hits_than_its_log_holds(void **state)
   release(&s);
 }
 
+/* ---- instances ---- */
+
+enum { SHARDS = 40, COPIES = 300, TOWNS = 7, CROWD = 30 };
+
+static slab_status fill_shards(slab_scene *scene, const void *user) {
+  slab_triangle shards[SHARDS];
+  random_state random = random_seed(SHARDS);
+  (void)user;
+  for (int i = 0; i < SHARDS; i++)
+    for (int k = 0; k < 9; k++) (&shards[i].a[0])[k] = random_between(&random, -1, 1) + (float)(i % 3);
+  return slab_scene_add_mesh(scene, &(slab_mesh){shards[0].a, 3 * sizeof(float), 3 * SHARDS, NULL, SHARDS}, NULL, NULL);
+}
+
+/* n instances at random, in a cube of this size. */
+static void add_copies(slab_scene *scene, slab_scene *model, uint32_t n, float size, uint32_t group) {
+  static float places[COPIES][12];
+  random_state random = random_seed(n + group);
+  for (uint32_t i = 0; i < n; i++) {
+    nested_transform(&random, places[i]);
+    for (int k = 0; k < 3; k++) places[i][4 * k + 3] = random_between(&random, 0, size);
+  }
+  assert_ok(slab_scene_add_instances(scene, model, places[0], n, &(slab_geometry_options){.mask = group}, NULL));
+}
+
+/* A model of what `fill` adds, and instances of it: beside the same primitives, and in a model with primitives of its
+ * own. */
+static slab_scene *scene_of_copies(slab_context *context, slab_tree tree, scene_filler *fill, const void *user) {
+  slab_scene *model = filled_alone(context, SLAB_TREE_HIGH, fill, user), *town = harness_scene(context),
+             *scene = harness_scene(context);
+  add_copies(town, model, 20, 4, 0);
+  assert_ok(fill(town, user));
+  assert_ok(slab_scene_commit(town, NULL));
+  assert_ok(fill(scene, user));
+  add_copies(scene, model, COPIES, 20, 1);
+  add_copies(scene, town, TOWNS, 20, 2);
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
+  slab_scene_destroy(model);
+  slab_scene_destroy(town);
+  return scene;
+}
+
+/* Interleaved rays enter and leave models each in its own time. */
+static void traversals_equal_flat_through_instances(void **state) {
+  static slab_ray rays[RAYS];
+  static slab_primitive_id skip[RAYS];
+  scenes s = scenes_made_by(scene_of_copies, *state, SLAB_TREE_HIGH, fill_shards, NULL);
+  random_state random = harness_stream("traversals_equal_flat_through_instances");
+  const slab_cast_options some = {.mask = 1, .skip = skip, .cull = SLAB_CULL_FRONT},
+                          others = {.mask = 2, .max_hits = 3};
+  for (int set = 0; set < 2; set++) {
+    if (set == 0) coherent_rays_fill(&random, &s.stats, RAYS, rays);
+    for (size_t i = 0; i < RAYS && set > 0; i++) rays[i] = bvh_scene_ray(&random, &s.stats);
+    skip_what_is_hit(&s, rays, skip);
+    compare(&s, rays, RAYS, NULL);
+    compare(&s, rays, RAYS, &some);
+    compare(&s, rays, RAYS, &others);
+  }
+  for (size_t n = 1; n < 6; n++) compare(&s, rays, n, NULL);
+  release(&s);
+}
+
+static slab_status fill_tile(slab_scene *scene, const void *user) {
+  const slab_triangle tile = {{-1, -1, 0}, {1, -1, 0}, {0, 1, 0}};
+  (void)user;
+  return slab_scene_add_mesh(scene, &(slab_mesh){tile.a, 3 * sizeof(float), 3, NULL, 1}, NULL, NULL);
+}
+
+/* From so far that t is rounded by more than gates are padded. */
+static slab_ray from_afar(random_state *random, const slab_scene_stats *stats) {
+  slab_ray ray = {.t_max = INFINITY};
+  for (int k = 0; k < 3; k++) {
+    ray.direction[k] = random_between(random, -1, 1);
+    ray.origin[k] = random_between(random, stats->lower[k], stats->upper[k]) - 1e5f * ray.direction[k];
+  }
+  return ray;
+}
+
+/* Many a hit on a tile lies before its gate, or beside it. */
+static void rays_from_afar_hit_no_instance_before_its_gate(void **state) {
+  static slab_ray rays[RAYS];
+  scenes s = scenes_made_by(scene_of_copies, *state, SLAB_TREE_HIGH, fill_tile, NULL);
+  random_state random = harness_stream("rays_from_afar_hit_no_instance_before_its_gate");
+  for (size_t i = 0; i < RAYS; i++) rays[i] = from_afar(&random, &s.stats);
+  compare(&s, rays, RAYS, NULL);
+  release(&s);
+}
+
+static float height_of(size_t i) { return (float)(i * 7 % CROWD) * 0x1p-12f; }
+
+/* Tiles so near each other that no node parts them. */
+static slab_scene *scene_of_crowd(slab_context *context, slab_tree tree, scene_filler *fill, const void *user) {
+  slab_scene *model = filled_alone(context, SLAB_TREE_HIGH, fill, user), *scene = harness_scene(context);
+  float places[CROWD][12] = {{0}};
+  for (size_t i = 0; i < CROWD; i++) {
+    for (int k = 0; k < 3; k++) places[i][5 * k] = 1;
+    places[i][11] = height_of(i);
+  }
+  assert_ok(slab_scene_add_instances(scene, model, places[0], CROWD, NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = tree}));
+  slab_scene_destroy(model);
+  return scene;
+}
+
+/* Each ray is so short that it hits one tile alone, wherever that is in the blocks of a leaf. */
+static void all_instances_of_a_leaf_are_visited(void **state) {
+  slab_ray rays[CROWD * 16];
+  answers a = {0};
+  scenes s = scenes_made_by(scene_of_crowd, *state, SLAB_TREE_HIGH, fill_tile, NULL);
+  for (size_t i = 0; i < CROWD * 16; i++) {
+    const float z = height_of(i), x = (float)(i % 5) * 0x1p-6f;
+    rays[i] = (slab_ray){{x, 0, z + 1}, 1 - 0x1p-14f, {0, 0, -1}, 1 + 0x1p-14f};
+  }
+  compare(&s, rays, CROWD * 16, NULL);
+  for (int k = 1; k < TRAVERSALS; k++) {
+    assert_ok(answers_cast(&a, SLAB_CLOSEST, s.of[k], rays, CROWD * 16, NULL));
+    for (size_t i = 0; i < CROWD * 16; i++) assert_int_equal(a.closest[i].geometry, i % CROWD);
+  }
+  answers_free(&a);
+  release(&s);
+}
+
 /* ---- ends ---- */
 
 /* Lanes beyond the last ray write no results. The rays that fill those lanes are not counted as invalid. */
@@ -547,6 +672,9 @@ int main(void) {
       cmocka_unit_test(rays_in_a_thin_room_meet_its_walls),
       cmocka_unit_test(invalid_rays_are_no_part_of_a_hull),
       cmocka_unit_test(rays_of_a_packet_may_have_more_hits_than_its_log_holds),
+      cmocka_unit_test(traversals_equal_flat_through_instances),
+      cmocka_unit_test(rays_from_afar_hit_no_instance_before_its_gate),
+      cmocka_unit_test(all_instances_of_a_leaf_are_visited),
       cmocka_unit_test(nothing_is_written_beyond_the_last_ray),
       cmocka_unit_test(scene_of_nothing_is_missed_by_every_tactic),
       cmocka_unit_test(trials_change_nothing),

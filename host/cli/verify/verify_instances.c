@@ -7,11 +7,11 @@
 #include "nested.h"
 #include "verify.h"
 
-/* The device's own width, each traversal's layout, packets, and with --lanes all every other width. */
+/* The device's own width, compressed nodes, packets, interleaved rays, and with --lanes all every other width. */
 static slab_context *context_of(const verify_run *run) {
-  slab_context *contexts[3 + WIDTHS] = {run->wide[SLAB_TRAVERSAL_AUTO], run->compressed,
-                                        run->wide[SLAB_TRAVERSAL_PACKETS]};
-  uint32_t count = 3;
+  slab_context *contexts[4 + WIDTHS] = {run->wide[SLAB_TRAVERSAL_AUTO], run->compressed,
+                                        run->wide[SLAB_TRAVERSAL_PACKETS], run->wide[SLAB_TRAVERSAL_INTERLEAVED]};
+  uint32_t count = 4;
   for (int w = 0; w < WIDTHS; w++)
     if (run->other[w] != NULL) contexts[count++] = run->other[w];
   return contexts[run->batch % count];
