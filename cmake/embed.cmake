@@ -3,8 +3,8 @@ cmake_minimum_required(VERSION 3.22)
 # in a file, whichever kernel it is for: linkers keep equal strings once, and programs share most of their text.
 #   cmake -DNAME=flat -DSOURCE=kernels/flat.cl -DINCLUDES=kernels,host/include -DOUTPUT=embedded_flat.c -P embed.cmake
 # OUTPUT.d tells make or ninja what was included.
-# Comments that stand on lines of their own become empty lines: they are a quarter of the text. '#line' keeps the device
-# compiler's messages pointing at the real files.
+# Comments that stand on lines of their own become empty lines: they are a quarter of the text. Lines begin without blanks.
+# '#line' keeps the device compiler's messages pointing at the real files and lines.
 string(REPLACE "," ";" INCLUDES "${INCLUDES}")
 set(seen "")
 
@@ -49,7 +49,8 @@ function(flatten path result)
       math(EXPR next "${number} + 1")
       string(APPEND out "@BEGIN@#line ${next} \"${name}\"\n")
     else()
-      string(APPEND out "${line}\n")
+      string(REGEX REPLACE "^ +" "" code "${line}")
+      string(APPEND out "${code}\n")
       string(REGEX MATCHALL "@CONTINUED@" continued "${line}")
       list(LENGTH continued extra)
       math(EXPR number "${number} + ${extra}")
