@@ -400,9 +400,5 @@ int main(void) {
       cmocka_unit_test(packed_scenes_are_the_same_bytes),
   };
   under = layers_with(SMALL_LAYER);
-  if (!under.small || !under.small_now) {
-    fprintf(stderr, "test_buffers: %s was not loaded\n", SMALL_LAYER);
-    return 1;
-  }
   return cmocka_run_group_tests(tests, open_all, close_all);
 }

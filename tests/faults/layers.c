@@ -40,5 +40,12 @@ layers layers_with(const char *path) {
   char paths[4096];
   snprintf(paths, sizeof paths, "%s%s%s", others ? others : "", others ? ":" : "", path);
   setenv("OPENCL_LAYERS", paths, 1);
-  return layers_load();
+  const layers all = layers_load();
+  void *loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (loaded == NULL) {
+    fprintf(stderr, "layers: %s was not loaded\n", path);
+    exit(1);
+  }
+  dlclose(loaded);
+  return all;
 }

@@ -44,7 +44,7 @@ typedef struct layers {
  * wrong path without a message, so a caller must check the functions it needs. Call it before any other OpenCL call,
  * because ocl-icd modifies the variable while it splits it. */
 layers layers_load(void);
-/* The same with one more layer, for a test that always needs it. */
+/* The same with one more layer, without which the test ends here: it says so, and fails. */
 layers layers_with(const char *path);
 
 #endif
