@@ -84,9 +84,8 @@ typedef struct native_scene {
   const void *nodes; /* NULL: no BVH */
 } native_scene;
 
-/* The variant that casts a query on a scene; NULL: there is none, as of packets and of interleaved rays for some
- * queries.
- */
+/* The variant that casts a query on a scene; NULL: there is none, as for some queries of packets and of interleaved
+ * rays. */
 const native_variant *native_variant_of(const device_scene *, native_program, slab_query);
 
 /* The functions of the backend that cast, see backend.h. */

@@ -69,10 +69,14 @@ static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab
 SHAPES(UPDATE_OF)
 #undef UPDATE_OF
 
+static size_t stride_of(const slab_mesh_spans *from) {
+  return from->vertex_stride == 0 ? 3 * sizeof(float) : from->vertex_stride;
+}
+
 /* Reads what the mesh points to. */
 static slab_status read_mesh(const reading *r, const slab_mesh_spans *from, void **vertices, void **indices) {
-  const size_t stride = from->vertex_stride == 0 ? 3 * sizeof(float) : from->vertex_stride;
-  const size_t size = from->vertex_count == 0 ? 0 : (from->vertex_count - (size_t)1) * stride + 3 * sizeof(float);
+  const size_t size =
+      from->vertex_count == 0 ? 0 : (from->vertex_count - (size_t)1) * stride_of(from) + 3 * sizeof(float);
   slab_status status = read_span(r, "vertices", &from->vertices, size, vertices);
   if (status == SLAB_OK && from->indices.buffer != NULL)
     status = read_span(r, "indices", &from->indices, 3 * (size_t)from->triangle_count * sizeof(uint32_t), indices);
@@ -82,9 +86,8 @@ static slab_status read_mesh(const reading *r, const slab_mesh_spans *from, void
 /* Copies the vertices within the device where its refit may take them. */
 static slab_status copy_vertices(const reading *r, const slab_scene *scene, const slab_mesh_spans *from,
                                  device_copy *copy) {
-  const size_t stride = from->vertex_stride == 0 ? 3 * sizeof(float) : from->vertex_stride;
   if (!refits_there(scene->context) || from->vertex_count == 0) return SLAB_OK;
-  return vertices_take(r->device, &from->vertices, stride, from->vertex_count, copy);
+  return vertices_take(r->device, &from->vertices, stride_of(from), from->vertex_count, copy);
 }
 
 slab_status slab_scene_update_mesh_cl(slab_scene *scene, uint32_t geometry, const slab_mesh_spans *from,
