@@ -6,6 +6,7 @@
 
 #include "answer.h"
 #include "backend.h"
+#include "base/cache.h"
 #include "base/per_processor.h"
 #include "base/status.h"
 #include "bvh/float4.h"
@@ -43,11 +44,6 @@ ALWAYS_INLINE void find(const snapshot *scene, uint32_t id, found *f) {
   *f = (found){is_hidden(scene, g) ? NULL : scene->values[g], entry->global_id_base,
                entry->global_id_base + entry->count};
 }
-
-/* Bounds of a leaf, so far. */
-typedef struct growing {
-  float4 lower, upper;
-} growing;
 
 /* ---- blocks of triangles ---- */
 
@@ -105,114 +101,45 @@ ALWAYS_INLINE void corners_of_each(const snapshot *scene, const uint32_t *ids, f
   }
 }
 
-/* Each load takes one float more than a vertex has, which geometry_values have room for. */
-ALWAYS_INLINE void write_lanes(const corners *from, uint32_t lane, float *block) {
+/* What some lanes of triangles reach, so far: bounds that are not padded yet, and longest sides. */
+typedef struct reach {
+  float4 lower[3], upper[3], side;
+} reach;
+
+/* Stores four lanes, and grows *all by those that are there. Each load takes one float more than a vertex has, which
+ * geometry_values have room for. */
+ALWAYS_INLINE void write_lanes(const corners *from, uint32_t lane, float *block, reach *all) {
+  const int32_t some = (int32_t)(from->there >> lane);
+  const int4 bits = {1, 2, 4, 8}, there = ((int4){some, some, some, some} & bits) == bits;
+  const float4 none = float4_select(there, float4_all(-INFINITY), float4_all(INFINITY));
+  float4 lower[3], upper[3];
   for (int c = 0; c < 3; c++) {
-    float4 x = float4_load(from->of[lane][c]), y = float4_load(from->of[lane + 1][c]),
-           z = float4_load(from->of[lane + 2][c]), w = float4_load(from->of[lane + 3][c]);
-    float *to = block + 3 * c * BVH_WIDTH;
-    float4_transpose(&x, &y, &z, &w);
-    float4_store(x, to);
-    float4_store(y, to + BVH_WIDTH);
-    float4_store(z, to + 2 * BVH_WIDTH);
-  }
-}
-
-/* Padded bounds by component; row 3 is not a number. */
-typedef struct lane_bounds {
-  float4 lower[4], upper[4];
-} lane_bounds;
-
-/* A loop that compilers turn into vectors. Void lanes get bounds too. */
-ALWAYS_INLINE void bound_lanes(const float *block, lane_bounds *b) {
-  float lowers[4][LANES_AT_ONCE] = {{0}}, uppers[4][LANES_AT_ONCE] = {{0}};
-  for (int lane = 0; lane < LANES_AT_ONCE; lane++) {
-    triangle_rows t;
-    float lower[3], upper[3];
-    for (int v = 0; v < 3; v++)
-      for (int i = 0; i < 3; i++) t.row[v][i] = block[(3 * v + i) * BVH_WIDTH + lane];
-    triangle_bounds(&t, lower, upper);
-    triangle_padded_bounds(lower, upper);
+    float4 v[4];
+    for (uint32_t k = 0; k < 4; k++) v[k] = float4_load(from->of[lane + k][c]);
+    float4_transpose(&v[0], &v[1], &v[2], &v[3]);
     for (int i = 0; i < 3; i++) {
-      lowers[i][lane] = lower[i];
-      uppers[i][lane] = upper[i];
+      float4_store(v[i], block + (3 * c + i) * BVH_WIDTH + lane);
+      lower[i] = c == 0 ? v[i] : float4_min(lower[i], v[i]);
+      upper[i] = c == 0 ? v[i] : float4_max(upper[i], v[i]);
     }
   }
-  for (int i = 0; i < 4; i++) {
-    b->lower[i] = float4_load(lowers[i]);
-    b->upper[i] = float4_load(uppers[i]);
+  for (int i = 0; i < 3; i++) {
+    all->side = float4_max((float4)((int4)(upper[i] - lower[i]) & there), all->side);
+    all->lower[i] = float4_min(all->lower[i], float4_max(lower[i], none));
+    all->upper[i] = float4_max(all->upper[i], float4_min(upper[i], -none));
   }
 }
 
-/* there: bit k where lane k has a primitive. */
-ALWAYS_INLINE void grow_by_lanes(const float *block, uint32_t there, growing *g) {
-  lane_bounds b;
-  bound_lanes(block, &b);
-  float4 *l = b.lower, *u = b.upper;
-  float4_transpose(&l[0], &l[1], &l[2], &l[3]);
-  float4_transpose(&u[0], &u[1], &u[2], &u[3]);
-  for (int lane = 0; there != (1u << LANES_AT_ONCE) - 1 && lane < LANES_AT_ONCE; lane++) {
-    if ((there >> lane & 1) != 0) continue;
-    l[lane] = float4_all(INFINITY);
-    u[lane] = float4_all(-INFINITY);
-  }
-  g->lower = float4_min(g->lower, float4_min(float4_min(l[0], l[1]), float4_min(l[2], l[3])));
-  g->upper = float4_max(g->upper, float4_max(float4_max(u[0], u[1]), float4_max(u[2], u[3])));
-}
-
-/* Writes a block of a wide BVH. Returns which lanes are there. */
-ALWAYS_INLINE uint32_t write_triangle_block(refitting *r, const uint32_t *ids, found *geometry, float *block,
-                                            growing *g) {
-  corners from;
-  if (ids[0] != SLAB_MISS) find(r->scene, ids[0], geometry);
-  if (!corners_of_one_mesh(geometry, ids, &from)) corners_of_each(r->scene, ids, geometry, &from);
-  for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
-    write_lanes(&from, lane, block + lane);
-    grow_by_lanes(block + lane, from.there >> lane & ((1u << LANES_AT_ONCE) - 1), g);
-  }
-  return from.there;
-}
-
-/* ---- blocks of any kind ---- */
-
-ALWAYS_INLINE void grow_by_primitive(slab_shape kind, const float *values, growing *g) {
-  float lower[3], upper[3];
-  primitive_bounds(kind, values, lower, upper);
-  g->lower = float4_min(g->lower, float4_xyz(lower));
-  g->upper = float4_max(g->upper, float4_xyz(upper));
-}
-
-/* Writes a block's lanes, for the ids that it has. Returns which of them are there. Grows *g, unless it is NULL, by the
- * padded bounds of what is. */
-ALWAYS_INLINE uint32_t write_block(refitting *r, slab_shape kind, uint32_t rows, uint32_t width, const uint32_t *ids,
-                                   found *geometry, float *block, growing *g) {
-  uint32_t there = 0;
-  float none[ROWS_MOST], room[ROWS_MOST];
-  if (kind == SLAB_TRIANGLE && width == BVH_WIDTH) return write_triangle_block(r, ids, geometry, block, g);
-  primitive_void(kind, none);
-  for (uint32_t lane = 0; lane < width; lane++) {
-    const float *values = none;
-    if (ids[lane] != SLAB_MISS) {
-      find(r->scene, ids[lane], geometry);
-      if (geometry->values != NULL) values = values_at(geometry->values, rows, ids[lane] - geometry->first, room);
-    }
-    for (uint32_t k = 0; k < rows; k++) block[k * width + lane] = values[k];
-    if (values == none || values_are_void(geometry->values, kind, values)) continue;
-    there |= 1u << lane;
-    if (primitive_is_outside(kind, values) == (g != NULL)) atomic_store(&r->misplaced, true);
-    if (g != NULL) grow_by_primitive(kind, values, g);
-  }
-  return there;
-}
-
-/* How many blocks ahead their vertices, indices and ids are requested, each of which is found by the next. */
-enum { VERTICES_AHEAD = 6, INDICES_AHEAD = 12, IDS_AHEAD = 24 };
+/* How many blocks ahead their vertices, indices and ids are requested, each of which is found by the next; and the rows
+ * that are written, since stores that miss the cache hold up the others. */
+enum { VERTICES_AHEAD = 6, INDICES_AHEAD = 12, ROWS_AHEAD = 12, IDS_AHEAD = 24 };
 
 /* Requests what blocks that come later are made of. */
 ALWAYS_INLINE void request_ahead(const refitting *r, const found *f, size_t at, size_t floats, size_t used) {
   const geometry_values *v = f->values;
   const uint32_t count = f->end - f->first;
   __builtin_prefetch(r->from + at + IDS_AHEAD * floats + used);
+  cache_request(r->to + at + ROWS_AHEAD * floats, used * sizeof *r->to);
   if (v == NULL || at + (INDICES_AHEAD + 1) * floats > r->alike) return;
   if (v->indexed) {
     const uint32_t *ids = (const uint32_t *)(r->from + at + INDICES_AHEAD * floats + used);
@@ -231,9 +158,84 @@ ALWAYS_INLINE void request_ahead(const refitting *r, const found *f, size_t at, 
   }
 }
 
+/* Grows *bounds by bounds that hold the padded bounds of each triangle within reach, bit by bit. All are padded by the
+ * longest side of any, and 2^-10 of that more. Let a be the lowest bound and p that pad, b and q those of a triangle,
+ * and u = 2^-24. Where a = b, rounding is monotone. Else b - a >= u max(|a|, |b|), and what is taken from b exceeds
+ * what is taken from a by at most 2^-22 (b - a) + q - p + u (q + p + 2^-22 (|a| + |b|)) <= 3 2^-22 (b - a) < b - a. */
+ALWAYS_INLINE void grow_by_reach(const reach *all, aabb *bounds) {
+  float4 l[4] = {all->lower[0], all->lower[1], all->lower[2], all->lower[2]};
+  float4 u[4] = {all->upper[0], all->upper[1], all->upper[2], all->side};
+  float4_transpose(&l[0], &l[1], &l[2], &l[3]);
+  float4_transpose(&u[0], &u[1], &u[2], &u[3]);
+  float4 lower = float4_min(float4_min(l[0], l[1]), float4_min(l[2], l[3]));
+  float4 upper = float4_max(float4_max(u[0], u[1]), float4_max(u[2], u[3]));
+  const float pad = upper[3] * (0x1p-19f + 0x1p-29f);
+  for (int i = 0; i < 4; i++) {
+    lower[i] = padded_lower(lower[i], pad);
+    upper[i] = padded_upper(upper[i], pad);
+  }
+  *bounds = aabb_join(*bounds, (aabb){lower, upper});
+}
+
+/* Writes blocks of a wide BVH. Returns how many triangles are there. */
+ALWAYS_INLINE uint32_t write_triangle_blocks(refitting *r, uint32_t first, uint32_t count, aabb *bounds) {
+  const size_t floats = (size_t)block_units(r->blocks, SLAB_TRIANGLE) * r->blocks.unit, used = 9 * BVH_WIDTH;
+  found geometry = {NULL, 0, 0};
+  reach all = {.side = {0}};
+  uint32_t there = 0;
+  for (int i = 0; i < 3; i++) {
+    all.lower[i] = float4_all(INFINITY);
+    all.upper[i] = float4_all(-INFINITY);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const size_t at = (size_t)first * r->blocks.unit + i * floats;
+    const uint32_t *ids = (const uint32_t *)(r->from + at + used);
+    corners from;
+    if (ids[0] != SLAB_MISS) find(r->scene, ids[0], &geometry);
+    if (!corners_of_one_mesh(&geometry, ids, &from)) corners_of_each(r->scene, ids, &geometry, &from);
+    for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) write_lanes(&from, lane, r->to + at, &all);
+    there += (uint32_t)__builtin_popcount(from.there);
+    request_ahead(r, &geometry, at, floats, used);
+    if (r->from != r->to) memcpy(r->to + at + used, ids, (floats - used) * sizeof *r->to);
+  }
+  if (there > 0) grow_by_reach(&all, bounds);
+  return there;
+}
+
+/* ---- blocks of any kind ---- */
+
+ALWAYS_INLINE void grow_by_primitive(slab_shape kind, const float *values, aabb *bounds) {
+  float lower[3], upper[3];
+  primitive_bounds(kind, values, lower, upper);
+  *bounds = aabb_join(*bounds, (aabb){float4_xyz(lower), float4_xyz(upper)});
+}
+
+/* Writes a block's lanes, for the ids that it has. Returns which of them are there. Grows *bounds, unless it is NULL,
+ * by the padded bounds of what is. */
+ALWAYS_INLINE uint32_t write_block(refitting *r, slab_shape kind, uint32_t rows, uint32_t width, const uint32_t *ids,
+                                   found *geometry, float *block, aabb *bounds) {
+  uint32_t there = 0;
+  float none[ROWS_MOST], room[ROWS_MOST];
+  primitive_void(kind, none);
+  for (uint32_t lane = 0; lane < width; lane++) {
+    const float *values = none;
+    if (ids[lane] != SLAB_MISS) {
+      find(r->scene, ids[lane], geometry);
+      if (geometry->values != NULL) values = values_at(geometry->values, rows, ids[lane] - geometry->first, room);
+    }
+    for (uint32_t k = 0; k < rows; k++) block[k * width + lane] = values[k];
+    if (values == none || values_are_void(geometry->values, kind, values)) continue;
+    there |= 1u << lane;
+    if (primitive_is_outside(kind, values) == (bounds != NULL)) atomic_store(&r->misplaced, true);
+    if (bounds != NULL) grow_by_primitive(kind, values, bounds);
+  }
+  return there;
+}
+
 /* Writes `count` blocks, the first at `first`. Returns how many primitives are there. */
 ALWAYS_INLINE uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows, uint32_t width, uint32_t first,
-                                    uint32_t count, growing *g) {
+                                    uint32_t count, aabb *bounds) {
+  if (kind == SLAB_TRIANGLE && width == BVH_WIDTH) return write_triangle_blocks(r, first, count, bounds);
   const size_t floats = (size_t)block_units(r->blocks, kind) * r->blocks.unit, used = (size_t)rows * width;
   found geometry = {NULL, 0, 0};
   uint32_t there = 0;
@@ -241,32 +243,26 @@ ALWAYS_INLINE uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows
     const size_t at = (size_t)first * r->blocks.unit + i * floats;
     uint32_t ids[BVH_WIDTH];
     memcpy(ids, r->from + at + used, width * sizeof *ids);
-    there += (uint32_t)__builtin_popcount(write_block(r, kind, rows, width, ids, &geometry, r->to + at, g));
-    if (kind == SLAB_TRIANGLE && width == BVH_WIDTH) request_ahead(r, &geometry, at, floats, used);
+    there += (uint32_t)__builtin_popcount(write_block(r, kind, rows, width, ids, &geometry, r->to + at, bounds));
     if (r->from != r->to) memcpy(r->to + at + used, r->from + at + used, (floats - used) * sizeof *r->to);
   }
   return there;
 }
 
-PER_PROCESSOR static uint32_t write_kind(refitting *r, uint32_t kind, uint32_t first, uint32_t count, growing *g) {
-#define WRITE_KIND(shape, name, names, noun, rows, form, place, source) \
-  if (kind == (shape) && r->blocks.width == BVH_WIDTH)                  \
-    return write_blocks(r, shape, rows, BVH_WIDTH, first, count, g);    \
-  if (kind == (shape)) return write_blocks(r, shape, rows, 1, first, count, g);
+PER_PROCESSOR static uint32_t write_kind(refitting *r, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds) {
+#define WRITE_KIND(shape, name, names, noun, rows, form, place, source)   \
+  if (kind == (shape) && r->blocks.width == BVH_WIDTH)                    \
+    return write_blocks(r, shape, rows, BVH_WIDTH, first, count, bounds); \
+  if (kind == (shape)) return write_blocks(r, shape, rows, 1, first, count, bounds);
   SHAPES(WRITE_KIND)
 #undef WRITE_KIND
   if (kind != SHAPE_INSTANCE) return 0;
-  return write_blocks(r, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, r->blocks.width, first, count, g);
+  return write_blocks(r, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, r->blocks.width, first, count, bounds);
 }
 
-static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32_t count, bvh_bounds *b) {
-  growing g = {float4_all(INFINITY), float4_all(-INFINITY)};
-  const uint32_t there = write_kind(argument, kind, first, count, &g);
-  for (int i = 0; i < 3; i++) {
-    b->lower[i] = g.lower[i];
-    b->upper[i] = g.upper[i];
-  }
-  return there;
+static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds) {
+  *bounds = aabb_empty();
+  return write_kind(argument, kind, first, count, bounds);
 }
 
 /* ---- the whole ---- */

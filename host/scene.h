@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/cache.h"
 #include "models.h"
 #include "snapshot.h"
 
@@ -21,7 +22,7 @@ typedef struct added_geometry {
 
 /* Where a reader says which snapshot it reads, so that it is not freed. Places are apart, so that threads do not write
  * the same cache line. NULL: free. */
-enum { READER_PLACES = 16, CACHE_LINE = 64 };
+enum { READER_PLACES = 16 };
 typedef struct reader_place {
   _Atomic(const snapshot *) reads;
   char apart[CACHE_LINE - sizeof(void *)];

@@ -1,7 +1,8 @@
-/* Vectors of four floats in the portable vector extension of GCC and Clang. */
+/* Vectors of four floats in the portable vector extension of GCC and Clang, and bounds of two of them. */
 #ifndef SLABCAST_TREE_FLOAT4_H
 #define SLABCAST_TREE_FLOAT4_H
 
+#include <math.h>
 #include <stdint.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -50,5 +51,18 @@ static inline void float4_store(float4 v, float *to) { __builtin_memcpy(to, &v, 
 
 static inline float4 float4_all(float a) { return (float4){a, a, a, a}; }
 static inline float4 float4_xyz(const float a[3]) { return (float4){a[0], a[1], a[2], 0.0f}; }
+
+/* Lane 3 means nothing. */
+typedef struct aabb {
+  float4 lower, upper;
+} aabb;
+
+static inline aabb aabb_empty(void) { return (aabb){float4_all(INFINITY), float4_all(-INFINITY)}; }
+static inline aabb aabb_join(aabb a, aabb b) {
+  return (aabb){float4_min(a.lower, b.lower), float4_max(a.upper, b.upper)};
+}
+static inline aabb aabb_add(aabb a, float4 point) {
+  return (aabb){float4_min(a.lower, point), float4_max(a.upper, point)};
+}
 
 #endif

@@ -30,18 +30,6 @@ typedef union reference {
 
 #define REFERENCE_CLAMPED 0x100u /* bounds differ from the input's */
 
-typedef struct aabb {
-  float4 lower, upper;
-} aabb;
-
-static inline aabb aabb_empty(void) { return (aabb){float4_all(INFINITY), float4_all(-INFINITY)}; }
-static inline aabb aabb_join(aabb a, aabb b) {
-  return (aabb){float4_min(a.lower, b.lower), float4_max(a.upper, b.upper)};
-}
-static inline aabb aabb_add(aabb a, float4 point) {
-  return (aabb){float4_min(a.lower, point), float4_max(a.upper, point)};
-}
-
 /* Twice the centre of a reference; 0 in lane 3. */
 static inline float4 reference_center(const reference *r) {
   const int4 xyz = {-1, -1, -1, 0};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/cache.h"
 #include "compressed.h"
 #include "parts.h"
 #include "quantise.h"
@@ -32,7 +33,7 @@ typedef struct refitted {
 
 /* A node at the top, or the root of a subtree that is shared out. */
 typedef struct listed {
-  bvh_node exact; /* bounds of the children, and a meta that is not 0 where there is one */
+  aabb below[BVH_WIDTH]; /* of the children, by slot */
   refitted sum;
   uint32_t node, parent; /* parent: in the list */
   int slot;              /* in the parent */
@@ -82,16 +83,36 @@ static int children_of(const refit *r, uint32_t node, child children[BVH_WIDTH])
                               : wide_children((const bvh_node *)r->input->nodes + node, children);
 }
 
-/* Writes a node with the exact bounds of its children; the rest is as it was. */
-static void write_node(const refit *r, uint32_t node, const bvh_node *exact) {
+/* Six rows of the bounds of children. Vectors all the way: what is stored in parts and then loaded whole waits until
+ * the parts are in the cache, behind all stores before them. */
+static void write_rows(const aabb below[BVH_WIDTH], float rows[6][BVH_WIDTH]) {
+  for (int k = 0; k < BVH_WIDTH; k += 4) {
+    float4 l[4], u[4];
+    for (int i = 0; i < 4; i++) {
+      l[i] = below[k + i].lower;
+      u[i] = below[k + i].upper;
+    }
+    float4_transpose(&l[0], &l[1], &l[2], &l[3]);
+    float4_transpose(&u[0], &u[1], &u[2], &u[3]);
+    for (int axis = 0; axis < 3; axis++) {
+      float4_store(l[axis], rows[axis] + k);
+      float4_store(u[axis], rows[axis + 3] + k);
+    }
+  }
+}
+
+/* Writes a node with the bounds of its children; the rest is as it was. */
+static void write_node(const refit *r, uint32_t node, const aabb below[BVH_WIDTH]) {
   if (r->input->compressed) {
     const compressed_node *from = (const compressed_node *)r->input->nodes + node;
-    ((compressed_node *)r->input->refitted)[node] = quantise_again(*from, exact);
+    bvh_node exact;
+    write_rows(below, exact.bounds);
+    ((compressed_node *)r->input->refitted)[node] = quantise_again(*from, &exact);
     return;
   }
   const bvh_node *from = (const bvh_node *)r->input->nodes + node;
   bvh_node *to = (bvh_node *)r->input->refitted + node;
-  memcpy(to->bounds, exact->bounds, sizeof to->bounds);
+  write_rows(below, to->bounds);
   if (to == from) return;
   memcpy(to->child, from->child, sizeof to->child);
   memcpy(to->meta, from->meta, sizeof to->meta);
@@ -112,41 +133,46 @@ static void add_cost(const refit *r, refitted *sum, aabb bounds, double cost) {
 
 static refitted refit_leaf(const refit *r, const child *leaf) {
   const bvh_refit_input *input = r->input;
-  bvh_bounds b;
-  refitted of = {.primitives = input->leaf(input->argument, leaf->kind, leaf->at, leaf->count, &b)};
-  of.bounds = (aabb){float4_xyz(b.lower), float4_xyz(b.upper)};
+  aabb bounds;
+  refitted of = {.primitives = input->leaf(input->argument, leaf->kind, leaf->at, leaf->count, &bounds)};
+  of.bounds = bounds;
   const uint32_t lanes = input->compressed ? 1 : BVH_WIDTH;
   add_cost(r, &of, of.bounds, (double)r->measure.leaf_cost * measured_blocks(&r->measure, leaf->count * lanes));
   return of;
 }
 
-static void put(bvh_node *exact, refitted *sum, int slot, const refitted *below) {
-  for (int axis = 0; axis < 3; axis++) {
-    exact->bounds[axis][slot] = below->bounds.lower[axis];
-    exact->bounds[axis + 3][slot] = below->bounds.upper[axis];
-  }
-  exact->meta[slot] = 1;
+static void put(aabb bounds[BVH_WIDTH], refitted *sum, int slot, const refitted *below) {
+  bounds[slot] = below->bounds;
   sum->bounds = aabb_join(sum->bounds, below->bounds);
   sum->primitives += below->primitives;
   sum->cost += below->cost;
   sum->flat_cost += below->flat_cost;
 }
 
-static const refitted nothing_yet = {
-    {{INFINITY, INFINITY, INFINITY, 0}, {-INFINITY, -INFINITY, -INFINITY, 0}}, 0, 0, 0};
+static refitted nothing_yet(aabb below[BVH_WIDTH]) {
+  for (int k = 0; k < BVH_WIDTH; k++) below[k] = aabb_empty();
+  return (refitted){aabb_empty(), 0, 0, 0};
+}
+
+/* Requests the inner children of a wide node, which are written last but found first. */
+static void request_nodes(const refit *r, const child children[BVH_WIDTH], int count) {
+  if (r->input->compressed) return;
+  for (int i = 0; i < count; i++)
+    if (children[i].inner) cache_request((const bvh_node *)r->input->refitted + children[i].at, sizeof(bvh_node));
+}
 
 static refitted refit_below(const refit *r, uint32_t node) {
   child children[BVH_WIDTH];
+  aabb bounds[BVH_WIDTH];
   const int count = children_of(r, node, children);
-  bvh_node exact;
-  refitted sum = nothing_yet;
-  node_clear(&exact);
+  refitted sum = nothing_yet(bounds);
+  request_nodes(r, children, count);
   for (int i = 0; i < count; i++) {
     const child *c = &children[i];
     const refitted below = c->inner ? refit_below(r, c->at) : refit_leaf(r, c);
-    put(&exact, &sum, c->slot, &below);
+    put(bounds, &sum, c->slot, &below);
   }
-  write_node(r, node, &exact);
+  write_node(r, node, bounds);
   add_cost(r, &sum, sum.bounds, (double)BVH_COST_NODE);
   return sum;
 }
@@ -155,8 +181,8 @@ static refitted refit_below(const refit *r, uint32_t node) {
 
 static void list_node(refit *r, uint32_t node, uint32_t parent, int slot) {
   listed *l = &r->list[r->count++];
-  *l = (listed){.sum = nothing_yet, .node = node, .parent = parent, .slot = slot};
-  node_clear(&l->exact);
+  *l = (listed){.node = node, .parent = parent, .slot = slot};
+  l->sum = nothing_yet(l->below);
 }
 
 static void list_top(refit *r) {
@@ -183,9 +209,9 @@ static void refit_top_node(const refit *r, listed *l) {
   for (int i = 0; i < count; i++) {
     if (children[i].inner) continue;
     const refitted below = refit_leaf(r, &children[i]);
-    put(&l->exact, &l->sum, children[i].slot, &below);
+    put(l->below, &l->sum, children[i].slot, &below);
   }
-  write_node(r, l->node, &l->exact);
+  write_node(r, l->node, l->below);
   add_cost(r, &l->sum, l->sum.bounds, (double)BVH_COST_NODE);
 }
 
@@ -199,7 +225,7 @@ bool bvh_refit(const bvh_refit_input *input, bvh_refit_outcome *out) {
   for (uint32_t i = r.count; i-- > 0;) {
     listed *l = &r.list[i], *parent = &r.list[l->parent];
     if (i < r.top) refit_top_node(&r, l);
-    if (i > 0) put(&parent->exact, &parent->sum, l->slot, &l->sum);
+    if (i > 0) put(parent->below, &parent->sum, l->slot, &l->sum);
   }
   const refitted *root = &r.list[0].sum;
   const double area = area_of(&r, root->bounds);

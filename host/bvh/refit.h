@@ -4,11 +4,12 @@
 #define SLABCAST_TREE_REFIT_H
 
 #include "bvh.h"
+#include "float4.h"
 
 /* Brings `count` blocks of a leaf up to date, the first of them at `first` as the nodes say it. Writes the union of the
  * bounds of their primitives, which is inverted where there are none. Returns how many primitives there are. Threads
  * call it for several leaves at once. */
-typedef uint32_t bvh_leaf_refit(void *argument, uint32_t kind, uint32_t first, uint32_t count, bvh_bounds *);
+typedef uint32_t bvh_leaf_refit(void *argument, uint32_t kind, uint32_t first, uint32_t count, aabb *);
 
 typedef struct bvh_refit_input {
   bool compressed;   /* nodes are compressed_node, else bvh_node */

@@ -1,0 +1,14 @@
+/* The processor's cache. */
+#ifndef SLABCAST_CACHE_H
+#define SLABCAST_CACHE_H
+
+#include <stddef.h>
+
+enum { CACHE_LINE = 64 }; /* bytes */
+
+/* Requests memory that will be written. The address may be beyond an array. */
+static inline void cache_request(const void *at, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += CACHE_LINE) __builtin_prefetch((const char *)at + i, 1);
+}
+
+#endif
