@@ -47,86 +47,100 @@ ALWAYS_INLINE void find(const snapshot *scene, uint32_t id, found *f) {
 
 /* ---- blocks of triangles ---- */
 
-/* Lanes of a block that are loaded, transposed, stored and bounded at once. Wider ones would read what narrower ones
- * have just stored, which processors do slowly. */
+/* Lanes of a block that are loaded, transposed, stored and bounded at once. */
 enum { LANES_AT_ONCE = 4 };
 _Static_assert(BVH_WIDTH % LANES_AT_ONCE == 0, "a block is some vectors wide");
 
-/* Where the vertices of a block's triangles are, and which lanes have one. The others have void ones. */
-typedef struct corners {
-  const float *of[BVH_WIDTH][3];
-  uint32_t there; /* bits */
-} corners;
+/* The triangles of some lanes, by number in their geometry; 0 where none is there. */
+typedef struct triangle_lanes {
+  uint4 triangle;
+  int4 there;
+} triangle_lanes;
 
-static const float void_triangle[9 + 1];
-static const uint32_t void_indices[3];
-
-ALWAYS_INLINE void corners_of(const geometry_values *v, uint32_t i, const float *corner[3]) {
-  const uint32_t *list = v->indexed ? v->indices->list + 3 * (size_t)i : NULL;
-  for (size_t c = 0; c < 3; c++) corner[c] = v->values + 3 * (v->indexed ? (size_t)list[c] : 3 * (size_t)i + c);
-}
-
-/* Of a mesh with indices. It has no branch, since lanes without a triangle are unpredictable. False where some
- * triangles are of other geometries. */
-ALWAYS_INLINE bool corners_of_one_mesh(const found *f, const uint32_t *ids, corners *to) {
-  const geometry_values *v = f->values;
-  const uint32_t count = f->end - f->first;
-  bool others = false;
-  if (v == NULL || !v->indexed) return false;
-  const uint32_t *list = v->indices->list;
-  const float *values = v->values;
-  to->there = 0;
-  for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
-    const uint32_t i = ids[lane] - f->first;
-    const bool in = i < count;
-    const uint32_t *indices = in ? list + 3 * (size_t)i : void_indices;
-    const float *at = in ? values : void_triangle;
-    others |= !in & (ids[lane] != SLAB_MISS);
-    to->there |= (uint32_t)in << lane;
-    for (int c = 0; c < 3; c++) to->of[lane][c] = at + 3 * (size_t)indices[c];
-  }
-  return !others;
-}
-
-ALWAYS_INLINE void corners_of_each(const snapshot *scene, const uint32_t *ids, found *geometry, corners *to) {
-  to->there = 0;
-  for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
-    for (int c = 0; c < 3; c++) to->of[lane][c] = void_triangle;
-    if (ids[lane] == SLAB_MISS) continue;
-    find(scene, ids[lane], geometry);
-    const geometry_values *v = geometry->values;
-    if (v == NULL) continue;
-    corners_of(v, ids[lane] - geometry->first, to->of[lane]);
-    if (v->indexed || !primitive_is_void(SLAB_TRIANGLE, to->of[lane][0])) to->there |= 1u << lane;
-  }
+/* It has no branch, since lanes without a triangle are unpredictable. *others: those of other geometries. */
+ALWAYS_INLINE triangle_lanes lanes_of(const found *f, const uint32_t *ids, int4 *others) {
+  triangle_lanes l;
+  uint4 id;
+  memcpy(&id, ids, sizeof id);
+  l.triangle = id - f->first;
+  l.there = l.triangle < f->end - f->first;
+  l.triangle &= (uint4)l.there;
+  *others |= ~l.there & (id != SLAB_MISS);
+  return l;
 }
 
 /* What some lanes of triangles reach, so far: bounds that are not padded yet, and longest sides. */
 typedef struct reach {
   float4 lower[3], upper[3], side;
+  int4 there; /* how many triangles */
 } reach;
 
-/* Stores four lanes, and grows *all by those that are there. Each load takes one float more than a vertex has, which
- * geometry_values have room for. */
-ALWAYS_INLINE void write_lanes(const corners *from, uint32_t lane, float *block, reach *all) {
-  const int32_t some = (int32_t)(from->there >> lane);
-  const int4 bits = {1, 2, 4, 8}, there = ((int4){some, some, some, some} & bits) == bits;
+/* Stores four lanes, and grows *all by those that are there; others are void. list: the indices of three vertices a
+ * triangle, or NULL where each has vertices of its own. stride: floats a vertex, of which each load takes four: so many
+ * geometry_values have room for. Nothing is stored in parts and loaded whole: that waits until the parts are in the
+ * cache, behind all stores before them. */
+ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_t *list, triangle_lanes lanes,
+                               float *block, reach *all) {
+  const int4 there = lanes.there;
   const float4 none = float4_select(there, float4_all(-INFINITY), float4_all(INFINITY));
   float4 lower[3], upper[3];
-  for (int c = 0; c < 3; c++) {
-    float4 v[4];
-    for (uint32_t k = 0; k < 4; k++) v[k] = float4_load(from->of[lane + k][c]);
+  for (size_t c = 0; c < 3; c++) {
+    float4 v[LANES_AT_ONCE];
+    for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
+      const size_t corner = 3 * (size_t)lanes.triangle[k] + c;
+      v[k] = float4_load(values + stride * (list != NULL ? list[corner] : corner));
+    }
     float4_transpose(&v[0], &v[1], &v[2], &v[3]);
     for (int i = 0; i < 3; i++) {
-      float4_store(v[i], block + (3 * c + i) * BVH_WIDTH + lane);
+      v[i] = (float4)((int4)v[i] & there);
+      float4_store(v[i], block + (3 * c + i) * BVH_WIDTH);
       lower[i] = c == 0 ? v[i] : float4_min(lower[i], v[i]);
       upper[i] = c == 0 ? v[i] : float4_max(upper[i], v[i]);
     }
   }
   for (int i = 0; i < 3; i++) {
-    all->side = float4_max((float4)((int4)(upper[i] - lower[i]) & there), all->side);
+    all->side = float4_max(upper[i] - lower[i], all->side);
     all->lower[i] = float4_min(all->lower[i], float4_max(lower[i], none));
     all->upper[i] = float4_max(all->upper[i], float4_min(upper[i], -none));
+  }
+  all->there -= there;
+}
+
+/* Writes a block whose triangles may be of any geometries, void and disabled ones among them. */
+ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
+                                       reach *all) {
+  for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
+    float4 vertices[3 * LANES_AT_ONCE] = {{0}};
+    triangle_lanes lanes = {{0, 1, 2, 3}, {0}};
+    for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
+      float room[ROWS_MOST];
+      if (ids[lane + k] == SLAB_MISS) continue;
+      find(scene, ids[lane + k], geometry);
+      if (geometry->values == NULL) continue;
+      const float *values = values_at(geometry->values, TRIANGLE_ROWS, ids[lane + k] - geometry->first, room);
+      if (values_are_void(geometry->values, SLAB_TRIANGLE, values)) continue;
+      for (uint32_t c = 0; c < 3; c++) vertices[3 * k + c] = float4_xyz(values + 3 * c);
+      lanes.there[k] = -1;
+    }
+    write_lanes((const float *)vertices, 4, NULL, lanes, block + lane, all);
+  }
+}
+
+/* Writes a block of a wide BVH. */
+ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
+                                        reach *all) {
+  int4 others = {0};
+  if (ids[0] != SLAB_MISS) find(scene, ids[0], geometry);
+  const triangle_lanes low = lanes_of(geometry, ids, &others), high = lanes_of(geometry, ids + LANES_AT_ONCE, &others);
+  const geometry_values *v = geometry->values;
+  if (v == NULL || v->voids > 0 || int4_any(others)) {
+    write_block_of_each(scene, ids, geometry, block, all);
+  } else if (v->indexed) {
+    write_lanes(v->values, 3, v->indices->list, low, block, all);
+    write_lanes(v->values, 3, v->indices->list, high, block + LANES_AT_ONCE, all);
+  } else {
+    write_lanes(v->values, 3, NULL, low, block, all);
+    write_lanes(v->values, 3, NULL, high, block + LANES_AT_ONCE, all);
   }
 }
 
@@ -137,24 +151,24 @@ enum { VERTICES_AHEAD = 6, INDICES_AHEAD = 12, ROWS_AHEAD = 12, IDS_AHEAD = 24 }
 /* Requests what blocks that come later are made of. */
 ALWAYS_INLINE void request_ahead(const refitting *r, const found *f, size_t at, size_t floats, size_t used) {
   const geometry_values *v = f->values;
-  const uint32_t count = f->end - f->first;
   __builtin_prefetch(r->from + at + IDS_AHEAD * floats + used);
   cache_request(r->to + at + ROWS_AHEAD * floats, used * sizeof *r->to);
   if (v == NULL || at + (INDICES_AHEAD + 1) * floats > r->alike) return;
-  if (v->indexed) {
-    const uint32_t *ids = (const uint32_t *)(r->from + at + INDICES_AHEAD * floats + used);
-    for (int lane = 0; lane < BVH_WIDTH; lane++) {
-      const uint32_t i = ids[lane] - f->first;
-      if (i < count) __builtin_prefetch(v->indices->list + 3 * (size_t)i);
+  const uint32_t *ids = (const uint32_t *)(r->from + at + INDICES_AHEAD * floats + used);
+  const uint32_t *nearer = (const uint32_t *)(r->from + at + VERTICES_AHEAD * floats + used);
+  for (int half = 0; half < 2; half++) {
+    int4 others;
+    const triangle_lanes far = lanes_of(f, ids + half * LANES_AT_ONCE, &others);
+    const triangle_lanes near = lanes_of(f, nearer + half * LANES_AT_ONCE, &others);
+    for (int k = 0; k < LANES_AT_ONCE; k++) {
+      if (!v->indexed) {
+        __builtin_prefetch(v->values + TRIANGLE_ROWS * (size_t)near.triangle[k]);
+        continue;
+      }
+      const uint32_t *corners = v->indices->list + 3 * (size_t)near.triangle[k];
+      __builtin_prefetch(v->indices->list + 3 * (size_t)far.triangle[k]);
+      for (int c = 0; c < 3; c++) __builtin_prefetch(v->values + 3 * (size_t)corners[c]);
     }
-  }
-  const uint32_t *ids = (const uint32_t *)(r->from + at + VERTICES_AHEAD * floats + used);
-  for (int lane = 0; lane < BVH_WIDTH; lane++) {
-    const float *corner[3];
-    const uint32_t i = ids[lane] - f->first;
-    if (i >= count) continue;
-    corners_of(v, i, corner);
-    for (int c = 0; c < 3; c++) __builtin_prefetch(corner[c]);
   }
 }
 
@@ -179,10 +193,10 @@ ALWAYS_INLINE void grow_by_reach(const reach *all, aabb *bounds) {
 
 /* Writes blocks of a wide BVH. Returns how many triangles are there. */
 ALWAYS_INLINE uint32_t write_triangle_blocks(refitting *r, uint32_t first, uint32_t count, aabb *bounds) {
-  const size_t floats = (size_t)block_units(r->blocks, SLAB_TRIANGLE) * r->blocks.unit, used = 9 * BVH_WIDTH;
+  const size_t floats = (size_t)block_units(r->blocks, SLAB_TRIANGLE) * r->blocks.unit;
+  const size_t used = TRIANGLE_ROWS * BVH_WIDTH;
   found geometry = {NULL, 0, 0};
   reach all = {.side = {0}};
-  uint32_t there = 0;
   for (int i = 0; i < 3; i++) {
     all.lower[i] = float4_all(INFINITY);
     all.upper[i] = float4_all(-INFINITY);
@@ -190,14 +204,11 @@ ALWAYS_INLINE uint32_t write_triangle_blocks(refitting *r, uint32_t first, uint3
   for (uint32_t i = 0; i < count; i++) {
     const size_t at = (size_t)first * r->blocks.unit + i * floats;
     const uint32_t *ids = (const uint32_t *)(r->from + at + used);
-    corners from;
-    if (ids[0] != SLAB_MISS) find(r->scene, ids[0], &geometry);
-    if (!corners_of_one_mesh(&geometry, ids, &from)) corners_of_each(r->scene, ids, &geometry, &from);
-    for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) write_lanes(&from, lane, r->to + at, &all);
-    there += (uint32_t)__builtin_popcount(from.there);
+    write_triangle_block(r->scene, ids, &geometry, r->to + at, &all);
     request_ahead(r, &geometry, at, floats, used);
     if (r->from != r->to) memcpy(r->to + at + used, ids, (floats - used) * sizeof *r->to);
   }
+  const uint32_t there = (uint32_t)(all.there[0] + all.there[1] + all.there[2] + all.there[3]);
   if (there > 0) grow_by_reach(&all, bounds);
   return there;
 }

@@ -3,6 +3,7 @@
 #define SLABCAST_TREE_FLOAT4_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -15,6 +16,15 @@ typedef uint32_t uint4 __attribute__((vector_size(16)));
 /* a where chosen is set, otherwise b. */
 static inline float4 float4_select(int4 chosen, float4 a, float4 b) {
   return (float4)((chosen & (int4)a) | (~chosen & (int4)b));
+}
+
+/* Whether some lane is not 0. */
+static inline bool int4_any(int4 a) {
+#ifdef __SSE2__
+  return _mm_movemask_ps((__m128)a) != 0;
+#else
+  return (a[0] | a[1] | a[2] | a[3]) != 0;
+#endif
 }
 
 /* SSE2 intrinsics: the compilers do not generate these instructions for the plain expressions. */
