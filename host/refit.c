@@ -93,7 +93,7 @@ ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_
     float4_transpose(&v[0], &v[1], &v[2], &v[3]);
     for (int i = 0; i < 3; i++) {
       v[i] = (float4)((int4)v[i] & there);
-      float4_store(v[i], block + (3 * c + i) * BVH_WIDTH);
+      float4_store(v[i], block + (3 * c + (size_t)i) * BVH_WIDTH);
       lower[i] = c == 0 ? v[i] : float4_min(lower[i], v[i]);
       upper[i] = c == 0 ? v[i] : float4_max(upper[i], v[i]);
     }
