@@ -86,7 +86,9 @@ static int children_of(const refit *r, uint32_t node, child children[BVH_WIDTH])
 static void write_node(const refit *r, uint32_t node, const bvh_node *exact) {
   if (r->input->compressed) {
     const compressed_node *from = (const compressed_node *)r->input->nodes + node;
-    ((compressed_node *)r->input->refitted)[node] = quantise_again(*from, exact);
+    compressed_node *to = (compressed_node *)r->input->refitted + node;
+    *to = *from;
+    quantise_again(exact, to);
     return;
   }
   const bvh_node *from = (const bvh_node *)r->input->nodes + node;
