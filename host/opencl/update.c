@@ -88,10 +88,11 @@ static slab_status read_mesh(const reading *r, const slab_mesh_spans *from, void
   return status;
 }
 
-/* Copies the vertices within the device where its refit may take them. */
+/* Copies the vertices within the device where its refit may take them. Meshes without triangles may have any stride,
+ * also one that a copy cannot have: the host refits those. */
 static slab_status copy_vertices(const reading *r, const slab_scene *scene, const slab_mesh_spans *from,
                                  device_copy *copy) {
-  if (!refits_there(scene->context) || from->vertex_count == 0) return SLAB_OK;
+  if (!refits_there(scene->context) || from->vertex_count == 0 || stride_of(from) < 3 * sizeof(float)) return SLAB_OK;
   return vertices_take(r->device, &from->vertices, stride_of(from), from->vertex_count, copy);
 }
 
