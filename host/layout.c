@@ -252,11 +252,9 @@ static slab_status write_tree(const snapshot *scene, const gathered *g, slab_lay
 
 /* ---- the whole ---- */
 
-/* Stack entries that a traversal needs. Wide: it keeps the unvisited children of one node for each level, up to seven;
- * the sum is rounded up so that most scenes share programs. Compressed: one entry for all children of a node. */
-uint32_t bvh_stack(slab_layout layout, uint32_t depth) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? BVH_DEPTH_MAX : (7 * depth + 127) / 128 * 128;
-}
+/* Wide: a traversal keeps the unvisited children of one node for each level, up to seven. Compressed: one entry for all
+ * children of a node. */
+uint32_t bvh_stack(slab_layout layout, uint32_t depth) { return layout == SLAB_LAYOUT_COMPRESSED ? depth : 7 * depth; }
 
 slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
   gathered g;

@@ -468,11 +468,9 @@ static size_t own_units(const snapshot *s, const bvh_layout *t) {
 }
 
 /* On each level of a wide BVH: the children of nodes, eight instances of a block, the rest of its leaf, the instances
- * without a gate and the end of the model. Interleaved rays have room for seven entries wherever others have one.
- * Rounded up so that most scenes share programs. */
+ * without a gate and the end of the model. Interleaved rays have room for seven entries wherever others have one. */
 uint32_t instances_stack(slab_layout layout, uint32_t depth, uint32_t models) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? bvh_stack(layout, depth) + models
-                                          : (7 * (depth + 4) + models + 511) / 512 * 512;
+  return bvh_stack(layout, layout == SLAB_LAYOUT_COMPRESSED ? depth : depth + 4) + models;
 }
 
 static slab_status take_model(model_arrays *m) {

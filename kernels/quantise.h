@@ -66,11 +66,10 @@ INLINE void quantise_bounds(const bvh_node *exact, compressed_node *to) {
 }
 
 /* The same for a node that keeps its children. */
-INLINE compressed_node quantise_again(compressed_node node, const bvh_node *exact) {
-  const uint inner = node.scales & 0xFF000000u;
-  quantise_bounds(exact, &node);
-  node.scales |= inner;
-  return node;
+INLINE void quantise_again(const bvh_node *exact, compressed_node *node) {
+  const uint inner = node->scales & 0xFF000000u;
+  quantise_bounds(exact, node);
+  node->scales |= inner;
 }
 
 #endif

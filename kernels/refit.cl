@@ -1,6 +1,9 @@
 /* Refits a compressed BVH of triangles whose vertices are in buffers. The host's refit (host/refit.c, host/bvh/refit.c)
  * writes the same bits. The kernels run one after the other: places, once for each build; triangles, for each geometry
- * that has moved; nodes, for each level, the deepest first. */
+ * that has moved; nodes, for each level, the deepest first.
+ *
+ * What is a struct is written through a pointer: where a function that returned one is inlined, the compiler of
+ * Oclgrind 21.10 leaves an intrinsic that its interpreter does not know. */
 #undef SLAB_FMAX /* of zeros of either sign the host's choice */
 #include "quantise.h"
 #include "triangle.h"
@@ -40,14 +43,16 @@ INLINE float area_of(const refitted_node *n, float scale) {
   return n->lower[0] <= n->upper[0] ? side[0] * side[1] + (side[0] + side[1]) * side[2] : 0.0f;
 }
 
-INLINE refitted_node nothing_below(void) {
-  const refitted_node n = {{INFINITY, INFINITY, INFINITY}, 0.0f, {-INFINITY, -INFINITY, -INFINITY}, 0.0f};
-  return n;
+INLINE void begin_with_nothing(refitted_node *n) {
+  for (int axis = 0; axis < 3; axis++) {
+    n->lower[axis] = INFINITY;
+    n->upper[axis] = -INFINITY;
+  }
+  n->area = n->cost = 0.0f;
 }
 
 /* Bounds triangles that follow each other, but for void ones: those of geometries that are disabled. */
-INLINE refitted_node leaf_of(const global float *block, uint count, const refit_costs costs) {
-  refitted_node leaf = nothing_below();
+INLINE void bound_leaf(const global float *block, uint count, const refit_costs costs, refitted_node *leaf) {
   for (uint i = 0; i < count; i++, block += COMPRESSED_TRIANGLE) {
     triangle_rows t;
     float lower[3], upper[3];
@@ -59,10 +64,9 @@ INLINE refitted_node leaf_of(const global float *block, uint count, const refit_
       }
     triangle_bounds(&t, lower, upper);
     triangle_padded_bounds(lower, upper);
-    if (!is_void) grow(&leaf, lower, upper);
+    if (!is_void) grow(leaf, lower, upper);
   }
-  leaf.cost = costs.triangle * (float)count * area_of(&leaf, costs.scale);
-  return leaf;
+  leaf->cost = costs.triangle * (float)count * area_of(leaf, costs.scale);
 }
 
 /* Bounds the nodes of a level, those from `first` to `end` in `order`. What is below them has been refitted. */
@@ -71,17 +75,18 @@ kernel void KERNEL_NAME(nodes)(WORK_ITEM const global compressed_node *from, glo
                                const uint first, const uint end, const refit_costs costs) {
   const size_t i = first + get_global_id(0);
   if (i >= end) return;
-  const compressed_node node = from[order[i]];
-  refitted_node all = nothing_below();
+  compressed_node node = from[order[i]];
+  refitted_node all, below;
   bvh_node exact;
   uint child = node.child, unit = node.leaf;
+  begin_with_nothing(&all);
   for (uint k = 0; k < BVH_WIDTH; k++) {
     const uint meta = compressed_byte(node.meta[k / 4], k % 4), count = COMPRESSED_LEAF_COUNT(meta);
-    refitted_node below = nothing_below();
+    begin_with_nothing(&below);
     if (meta == COMPRESSED_INNER)
       below = refitted[child++];
     else if (count > 0)
-      below = leaf_of(blocks + (size_t)unit * COMPRESSED_UNIT, count, costs);
+      bound_leaf(blocks + (size_t)unit * COMPRESSED_UNIT, count, costs, &below);
     unit += count * (COMPRESSED_TRIANGLE / COMPRESSED_UNIT);
     for (int axis = 0; axis < 3; axis++) {
       exact.bounds[axis][k] = below.lower[axis];
@@ -92,6 +97,7 @@ kernel void KERNEL_NAME(nodes)(WORK_ITEM const global compressed_node *from, glo
   }
   all.area = area_of(&all, costs.scale);
   all.cost += costs.node * all.area;
-  to[order[i]] = quantise_again(node, &exact);
+  quantise_again(&exact, &node);
+  to[order[i]] = node;
   refitted[order[i]] = all;
 }

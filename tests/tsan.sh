@@ -5,7 +5,8 @@ set -euo pipefail
 
 build=$1
 layers=$build/tests/faults
-tests=(test_pool test_threads test_devices test_hosts test_cl test_enqueue test_check test_sort test_bvh test_bvh_answers)
+tests=(test_pool test_threads test_devices test_hosts test_cl test_enqueue test_refit_there test_check test_sort test_bvh
+  test_bvh_answers)
 # On the processor too, at one lane and at its own width. The kernels of one lane are the C compiler's, and
 # instrumented; clang compiles the others as OpenCL C, which the sanitizer does not know.
 natives=(test_threads test_update test_instances test_check test_batch_all test_bvh_answers test_native test_unload)

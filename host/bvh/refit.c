@@ -105,9 +105,11 @@ static void write_rows(const aabb below[BVH_WIDTH], float rows[6][BVH_WIDTH]) {
 static void write_node(const refit *r, uint32_t node, const aabb below[BVH_WIDTH]) {
   if (r->input->compressed) {
     const compressed_node *from = (const compressed_node *)r->input->nodes + node;
+    compressed_node *to = (compressed_node *)r->input->refitted + node;
     bvh_node exact;
     write_rows(below, exact.bounds);
-    ((compressed_node *)r->input->refitted)[node] = quantise_again(*from, &exact);
+    *to = *from;
+    quantise_again(&exact, to);
     return;
   }
   const bvh_node *from = (const bvh_node *)r->input->nodes + node;

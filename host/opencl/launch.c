@@ -85,12 +85,20 @@ static program_source source_of(const device_scene *on) {
   return has_traversals(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
+/* The stack that a program is compiled with: what the scene needs, rounded up so that most scenes share programs. Of
+ * scenes with instances the sum over all levels is: the scene and four levels of models, each with a BVH eight deep,
+ * need 392. */
+static uint32_t stack_of(const device_scene *on) {
+  const uint32_t step = !has_traversals(on) ? BVH_DEPTH_MAX : on->scene->has_instances ? 512 : 128;
+  return (on->scene->bvh.stack + step - 1) / step * step;
+}
+
 static program_key key_of(const device_scene *on, program_source source, slab_query query, bool deferred) {
   return (program_key){.source = source,
                        .query = PROGRAM_QUERY(query),
                        /* of a scene with instances all: its models change the kinds, and programs are few so */
                        .kinds = on->scene->has_instances ? SHAPES_ALL : on->scene->kinds,
-                       .stack = on->scene->bvh.stack,
+                       .stack = stack_of(on),
                        .deferred = deferred,
                        .instances = on->scene->has_instances,
                        .cut = uploaded(on)->cut};

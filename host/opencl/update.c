@@ -73,20 +73,26 @@ static size_t stride_of(const slab_mesh_spans *from) {
   return from->vertex_stride == 0 ? 3 * sizeof(float) : from->vertex_stride;
 }
 
+/* Bytes from the first vertex to the end of the last one. SIZE_MAX: more than a buffer can have. */
+static size_t size_of_vertices(const slab_mesh_spans *from) {
+  const size_t each = 3 * sizeof(float), gaps = from->vertex_count - (size_t)1, stride = stride_of(from);
+  if (from->vertex_count == 0) return 0;
+  return gaps > 0 && stride > (SIZE_MAX - each) / gaps ? SIZE_MAX : gaps * stride + each;
+}
+
 /* Reads what the mesh points to. */
 static slab_status read_mesh(const reading *r, const slab_mesh_spans *from, void **vertices, void **indices) {
-  const size_t size =
-      from->vertex_count == 0 ? 0 : (from->vertex_count - (size_t)1) * stride_of(from) + 3 * sizeof(float);
-  slab_status status = read_span(r, "vertices", &from->vertices, size, vertices);
+  slab_status status = read_span(r, "vertices", &from->vertices, size_of_vertices(from), vertices);
   if (status == SLAB_OK && from->indices.buffer != NULL)
     status = read_span(r, "indices", &from->indices, 3 * (size_t)from->triangle_count * sizeof(uint32_t), indices);
   return status;
 }
 
-/* Copies the vertices within the device where its refit may take them. */
+/* Copies the vertices within the device where its refit may take them. Meshes without triangles may have any stride,
+ * also one that a copy cannot have: the host refits those. */
 static slab_status copy_vertices(const reading *r, const slab_scene *scene, const slab_mesh_spans *from,
                                  device_copy *copy) {
-  if (!refits_there(scene->context) || from->vertex_count == 0) return SLAB_OK;
+  if (!refits_there(scene->context) || from->vertex_count == 0 || stride_of(from) < 3 * sizeof(float)) return SLAB_OK;
   return vertices_take(r->device, &from->vertices, stride_of(from), from->vertex_count, copy);
 }
 

@@ -600,6 +600,14 @@ static void meshes_in_buffers_keep_their_indices_or_bring_others(void **state) {
   assert_status(slab_scene_update_mesh_cl(scene, 0, &spans, 0, NULL), SLAB_INVALID_ARGUMENT);
   assert_non_null(strstr(slab_message(), "vertices: 60 bytes at 0, more than the buffer's 48"));
   spans.vertex_count = 4;
+  spans.vertex_stride = (size_t)1 << 62; /* four of which are 0 bytes, were they not counted with care */
+  assert_status(slab_scene_update_mesh_cl(scene, 0, &spans, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "more than the buffer's 48"));
+  spans.vertex_count = 5;
+  assert_status(slab_scene_update_mesh_cl(scene, 0, &spans, 0, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "more than the buffer's 48"));
+  spans.vertex_count = 4;
+  spans.vertex_stride = 0;
   spans.indices.offset = 4;
   assert_status(slab_scene_update_mesh_cl(scene, 0, &spans, 0, NULL), SLAB_INVALID_ARGUMENT);
   assert_non_null(strstr(slab_message(), "indices: 24 bytes at 4, more than the buffer's 24"));

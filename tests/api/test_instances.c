@@ -49,28 +49,29 @@ static void assert_same_for_all_trees(nested *w, const slab_ray *rays, const ans
   for (int tree = SLAB_TREE_DEFAULT; tree <= SLAB_TREE_HIGH; tree++) {
     assert_ok(slab_scene_commit(w->scenes[NESTED_TOP],
                                 &(slab_build_options){.tree = (slab_tree)tree, .update = SLAB_UPDATE_REBUILD}));
-    assert_ok(answers_cast_all(&got, w->scenes[NESTED_TOP], rays, RAYS, options));
+    assert_ok(answers_cast_all(&got, w->scenes[NESTED_TOP], rays, want->n, options));
     for (int q = 0; q < ANSWER_QUERIES; q++)
       if (answers_differ(&got, want, (slab_query)q, &first) > 0)
         fail_msg("%s differs for tree %d, at ray %zu first", answer_name((slab_query)q), tree, first);
   }
-  harness_count(ANSWER_QUERIES * RAYS * 4);
+  harness_count(ANSWER_QUERIES * want->n * 4);
   answers_free(&got);
 }
 
 static uint32_t assert_answers(nested *w) {
   slab_ray rays[RAYS];
   slab_primitive_id skips[RAYS];
+  const uint32_t n = harness_rays(RAYS);
   answers got = {0};
   uint32_t hits = 0;
   slab_scene_stats stats;
   assert_ok(slab_scene_info(w->scenes[NESTED_TOP], &stats));
-  nested_rays(w, RAYS, rays);
-  for (int i = 0; i < RAYS; i++)
+  nested_rays(w, n, rays);
+  for (uint32_t i = 0; i < n; i++)
     skips[i] = (slab_primitive_id){random_below(&w->random, 12), random_below(&w->random, stats.geometries + 1)};
   const slab_cast_options plain = {0}, some = adversarial_options(&w->random, skips), *options[] = {&plain, &some};
   for (int o = 0; o < 2; o++) {
-    expect_cast(w->scenes[NESTED_TOP], rays, RAYS, options[o], &got);
+    expect_cast(w->scenes[NESTED_TOP], rays, n, options[o], &got);
     assert_same_for_all_trees(w, rays, &got, options[o]);
     hits += hits_in(&got);
     answers_free(&got);
@@ -88,8 +89,8 @@ static void instances_answer_as_the_reference(void **state) {
     hits += assert_answers(&w);
     nested_end(&w);
   }
-  print_message("%u of %d rays hit\n", hits, 2 * ROUNDS * RAYS);
-  assert_true(hits > ROUNDS * RAYS / 4);
+  print_message("%u of %u rays hit\n", hits, 2 * ROUNDS * harness_rays(RAYS));
+  assert_true(hits > ROUNDS * harness_rays(RAYS) / 4);
   slab_context_destroy(context);
 }
 
@@ -112,12 +113,20 @@ static void instances_answer_alike_wherever_their_models_are(void **state) {
   assert_answers_with(&(slab_context_options){.lane_width = lanes, .copy = 1}, ADVERSARIAL_ALL_KINDS, &random);
 }
 
+static void assert_answers_on_all_devices(const char *test, slab_layout of) {
+  random_state random = harness_stream(test);
+  assert_answers_with(&(slab_context_options){.device = "all", .layout = of, .launch_rays = 64}, ADVERSARIAL_ALL_KINDS,
+                      &random);
+}
+
 static void instances_answer_on_all_devices(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
-  for (slab_layout each = SLAB_LAYOUT_DEFAULT; each <= SLAB_LAYOUT_COMPRESSED; each++)
-    assert_answers_with(&(slab_context_options){.device = "all", .layout = each, .launch_rays = 64},
-                        ADVERSARIAL_ALL_KINDS, &random);
+  assert_answers_on_all_devices(__func__, SLAB_LAYOUT_DEFAULT);
+}
+
+static void compressed_instances_answer_on_all_devices(void **state) {
+  (void)state;
+  assert_answers_on_all_devices(__func__, SLAB_LAYOUT_COMPRESSED);
 }
 
 /* Where all primitives are triangles there are packets. Some of their rays go into a model, and not all with one octant
@@ -169,9 +178,10 @@ static void instances_change(void **state) {
 /* Casts rays that are compared with the reference alone. */
 static void assert_reference(nested *w) {
   slab_ray rays[RAYS];
+  const uint32_t n = harness_rays(RAYS);
   answers got = {0};
-  nested_rays(w, RAYS, rays);
-  expect_cast(w->scenes[NESTED_TOP], rays, RAYS, NULL, &got);
+  nested_rays(w, n, rays);
+  expect_cast(w->scenes[NESTED_TOP], rays, n, NULL, &got);
   answers_free(&got);
 }
 
@@ -278,6 +288,7 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
   const double built = occupancy_of(scene);
   for (int step = 0; step < 6; step++) {
     slab_ray rays[RAYS];
+    const uint32_t n = harness_rays(RAYS);
     answers got = {0};
     tiles_at(tiles, (float)(step + 1));
     if (step % 3 != 1) assert_ok(slab_scene_update_boxes(model, 0, tiles, TILES));
@@ -286,13 +297,13 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
     assert_ok(slab_scene_commit(model, &refit));
     assert_ok(slab_scene_commit(scene, &refit));
     assert_true(occupancy_of(scene) == built);
-    for (int i = 0; i < RAYS; i++)
+    for (uint32_t i = 0; i < n; i++)
       rays[i] = (slab_ray){{random_between(&random, 0, 40), random_between(&random, 0, 38), 99},
                            0,
                            {random_between(&random, -0.1f, 0.1f), random_between(&random, -0.1f, 0.1f), -1},
                            INFINITY};
-    expect_cast(scene, rays, RAYS, NULL, &got);
-    assert_true(hits_in(&got) > RAYS / 8);
+    expect_cast(scene, rays, n, NULL, &got);
+    assert_true(hits_in(&got) > n / 8);
     answers_free(&got);
   }
   assert_ok(slab_scene_commit(scene, &high));
@@ -909,6 +920,7 @@ int main(void) {
       cmocka_unit_test(instances_answer_as_the_reference),
       cmocka_unit_test(instances_answer_alike_wherever_their_models_are),
       cmocka_unit_test(instances_answer_on_all_devices),
+      cmocka_unit_test(compressed_instances_answer_on_all_devices),
       cmocka_unit_test(instances_answer_alike_in_every_traversal),
       cmocka_unit_test(instances_change),
       cmocka_unit_test(instances_are_refitted_whatever_their_models_become),

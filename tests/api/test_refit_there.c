@@ -471,9 +471,11 @@ static void add_spheres(const movers *m) {
 /* Of no triangles, but with vertices. */
 static void update_an_empty_mesh(const movers *m, bool add) {
   const slab_mesh empty = {m->list[SOUP_MESH].vertices, 0, 3, NULL, 0};
-  const slab_mesh_spans spans = {{m->list[SOUP_MESH].buffer, OFFSET}, 0, 3, {NULL, 0}, 0};
+  slab_mesh_spans spans = {{m->list[SOUP_MESH].buffer, OFFSET}, 4, 3, {NULL, 0}, 0};
   if (add) assert_ok(slab_scene_add_mesh(m->there, &empty, NULL, NULL));
   if (add) assert_ok(slab_scene_add_mesh(m->here, &empty, NULL, NULL));
+  assert_ok(slab_scene_update_mesh_cl(m->there, MESHES + 1, &spans, 0, NULL)); /* a stride that no copy can have */
+  spans.vertex_stride = 0;
   assert_ok(slab_scene_update_mesh_cl(m->there, MESHES + 1, &spans, 0, NULL));
   assert_ok(slab_scene_update_mesh(m->here, MESHES + 1, &empty));
 }

@@ -41,23 +41,24 @@ static void assert_as_if_anew(const moving *m, slab_context *context, random_sta
   static const slab_tree trees[] = {SLAB_TREE_FLAT, SLAB_TREE_FAST};
   slab_ray rays[RAYS];
   slab_primitive_id skips[RAYS];
+  const uint32_t n = harness_rays(RAYS);
   answers got = {0}, want = {0};
-  for (int i = 0; i < RAYS; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     rays[i] = adversarial_ray(random, &m->points);
     skips[i] = adversarial_skip(random);
   }
   const slab_cast_options plain = {0}, some = adversarial_options(random, skips), *options[] = {&plain, &some};
   for (int o = 0; o < 2; o++) {
-    expect_cast(m->scene, rays, RAYS, options[o], &got);
+    expect_cast(m->scene, rays, n, options[o], &got);
     for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
       slab_scene *anew = NULL;
       size_t first = 0;
       assert_ok(moving_anew(m, context, trees[t], &anew));
-      assert_ok(answers_cast_all(&want, anew, rays, RAYS, options[o]));
+      assert_ok(answers_cast_all(&want, anew, rays, n, options[o]));
       for (int q = 0; q < ANSWER_QUERIES; q++)
         if (answers_differ(&got, &want, (slab_query)q, &first) > 0)
           fail_msg("%s differs from a scene made anew, at ray %zu first", answer_name((slab_query)q), first);
-      harness_count(ANSWER_QUERIES * RAYS);
+      harness_count(ANSWER_QUERIES * n);
       slab_scene_destroy(anew);
     }
     answers_free(&got);
