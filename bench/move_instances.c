@@ -37,7 +37,8 @@ typedef struct repeated {
   float *transforms;
   slab_scene *model, *still, *moving;
   slab_ray *rays;
-  size_t count; /* of rays */
+  size_t count;     /* of rays */
+  slab_query query; /* closest or any */
   void *hits[SIDES];
 #ifdef BENCH_EMBREE
   embree *embree[2]; /* still, moving */
@@ -95,10 +96,12 @@ static bool move(repeated *r, int side, slab_tree tree) {
 static bool cast(repeated *r, int side, bool moving) {
   if (side == OURS) {
     slab_scene *scene = moving ? r->moving : r->still;
-    return slab_closest(scene, r->rays, r->count, r->hits[side], NULL) == SLAB_OK || move_failed("closest");
+    const slab_status status = r->query == SLAB_ANY ? slab_any(scene, r->rays, r->count, r->hits[side], NULL)
+                                                    : slab_closest(scene, r->rays, r->count, r->hits[side], NULL);
+    return status == SLAB_OK || move_failed("a cast");
   }
 #ifdef BENCH_EMBREE
-  return embree_cast(r->embree[moving], side == EMBREE ? EMBREE_SINGLE : EMBREE_PACKET, SLAB_CLOSEST, r->rays, r->count,
+  return embree_cast(r->embree[moving], side == EMBREE ? EMBREE_SINGLE : EMBREE_PACKET, r->query, r->rays, r->count,
                      r->hits[side]);
 #else
   return false;
@@ -185,15 +188,34 @@ static void compare_hits(const repeated *r) {
   printf("\n");
 }
 
-static bool run_rays(repeated *r, trace_set set) {
+static void compare_any(const repeated *r) {
+  const uint8_t *ours = r->hits[OURS];
+  size_t hits = 0;
+  for (size_t i = 0; i < r->count; i++) hits += ours[i];
+  printf("  %zu of %zu rays hit", hits, r->count);
+#ifdef BENCH_EMBREE
+  const uint8_t *theirs = r->hits[EMBREE];
+  size_t others = 0;
+  for (size_t i = 0; i < r->count; i++) others += ours[i] != theirs[i];
+  printf("; by Embree %zu others", others);
+#endif
+  printf("\n");
+}
+
+static bool run_query(repeated *r, trace_set set, slab_query query) {
   char what[32];
-  snprintf(what, sizeof what, "%s rays", trace_set_names[set]);
+  snprintf(what, sizeof what, "%s rays%s", trace_set_names[set], query == SLAB_ANY ? ", any" : "");
+  const work casts = {.what = what, .unit = "rays", .run = cast_still, .sides = SIDES};
+  r->query = query;
+  if (!measure(r, &casts, (double)r->count)) return false;
+  (query == SLAB_ANY ? compare_any : compare_hits)(r);
+  return true;
+}
+
+static bool run_rays(repeated *r, trace_set set) {
   if (trace_rays_fill(r->still, set, MOVE_SEED, MOVE_RAY_SIDE, r->rays, r->hits[OURS], &r->count) != SLAB_OK)
     return move_failed("rays");
-  const work casts = {.what = what, .unit = "rays", .run = cast_still, .sides = SIDES};
-  if (!measure(r, &casts, (double)r->count)) return false;
-  compare_hits(r);
-  return true;
+  return (set == TRACE_SHADOW || run_query(r, set, SLAB_CLOSEST)) && run_query(r, set, SLAB_ANY);
 }
 
 static bool run_lidar(repeated *r) {
@@ -207,6 +229,7 @@ static bool run_lidar(repeated *r) {
     for (int k = 0; k < 3; k++) r->rays[i].origin[k] = 0.5f * (stats.lower[k] + stats.upper[k]);
     r->rays[i].origin[0] = stats.lower[0] - r->size;
   }
+  r->query = SLAB_CLOSEST;
   const work frames = {.what = "LiDAR frame", .unit = "frames", .run = lidar_frame, .sides = SIDES, .moves = true};
   if (!measure(r, &frames, 1)) return false;
   compare_hits(r);
@@ -291,7 +314,8 @@ bool move_instances(const move_bench *bench, const char *scene) {
   done = done && allocate(&r) && open_sides(&r);
   if (done) printf("%s, %u instances of %u triangles\n", scene, r.n, r.mesh.count);
   done = done && measure(&r, &commits, r.n) && measure(&r, &updates, r.n) && tell_bytes(&r);
-  done = done && run_rays(&r, TRACE_PRIMARY) && run_rays(&r, TRACE_RANDOM) && run_lidar(&r);
+  done =
+      done && run_rays(&r, TRACE_PRIMARY) && run_rays(&r, TRACE_SHADOW) && run_rays(&r, TRACE_RANDOM) && run_lidar(&r);
   close_sides(&r);
   for (int side = 0; side < SIDES; side++) free(r.hits[side]);
   free(r.rays);

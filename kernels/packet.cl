@@ -9,7 +9,8 @@
  * In a scene with instances a packet goes into models: each level has a packet of those of its rays that are there.
  *
  * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count, and for all where attributes are
- * deferred. With instances (SLAB_INSTANCES 1) for closest alone, whose attributes are then left to attributes.cl. */
+ * deferred. With instances (SLAB_INSTANCES 1) for closest, whose attributes are then left to
+ * attributes.cl, any and count. */
 #define STRIDE 8
 #define SLAB_PACKET
 #include "attributes.h"
@@ -36,6 +37,8 @@ typedef struct packet {
   uint level;
   GLOBAL const model_entry *model;
   uint first_geometry; /* id of the model's first geometry */
+  uint bottom;         /* entries of the stack below those of this level */
+  mask entered;        /* rays that were live when the packet went into the model; SLAB_ANY */
   real gate;           /* as in instance_t; not set for the scene */
   word geometry;       /* id of the geometry of the best hit */
 #endif
@@ -148,10 +151,19 @@ INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id
   return model_entry_of(scene, p->model, global_id);
 }
 
-/* Takes a crossing of the packet in a model as that of the scene's rays has it. */
+/* Takes a crossing of the packet in a model as that of the scene's rays has it. Any hit there is one outside too: t is
+ * raised to the gate at most, which is in the range. */
 INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane,
                         const scene_view *scene) {
   packet *all = p - p->level;
+  if (SLAB_QUERY == SLAB_COUNT) {
+    all->count += hit ? (word)(1) : (word)(0);
+    return;
+  }
+  if (SLAB_QUERY == SLAB_ANY) {
+    p->live = p->live & !hit; /* outside when the packet leaves the model */
+    return;
+  }
   for (uint k = p->level; k > 0; k--) crossing = instance_t(&all[k].ray, &all[k - 1].ray, all[k].gate, crossing);
   const word geometry = (word)(p->first_geometry + packet_entry(p, global_id, scene)->id);
   const real t = ray_t_written(&all->ray, crossing);
@@ -380,9 +392,10 @@ typedef struct packet_level {
 #define VISIT_RAYS (((1u << LANES) - 1) * BVH_WIDTH) /* of a VISIT_INSTANCE's place: all rays of a packet */
 
 INLINE void packet_begin(packet *p, const scene_view *scene) {
-  p->level = p->first_geometry = 0;
+  p->level = p->first_geometry = p->bottom = 0;
   p->model = scene_model(scene, 0);
   p->geometry = p->where = p->lane = (word)(SLAB_MISS);
+  p->count = (word)(0);
 }
 
 /* The rays of the packet are prepared, and have one octant. */
@@ -442,13 +455,27 @@ INLINE bool packet_visit(packet *p, packet_level *at, bvh_path *path, const scen
   inner->level = p->level + 1;
   inner->model = scene_model(scene, of->model);
   inner->first_geometry = p->first_geometry + of->geometry;
+  if (SLAB_QUERY == SLAB_ANY) inner->entered = inner->live;
   packet_arrive(inner, at + 1);
   visit_push(path, 0, VISIT_END, -INFINITY, 0);
+  inner->bottom = path->top;
   packet_outside(inner, &at[1].each, &at[1].h, scene);
   visit_ungated(path, inner->model);
   path->next.child = inner->model->root;
   path->next.meta = BVH_INNER;
   return true;
+}
+
+/* The rays that have hits in a model are done outside too. */
+INLINE void packet_left(packet *p) {
+  if (SLAB_QUERY == SLAB_ANY) p->live = p->live & (p[1].live | !p[1].entered);
+}
+
+/* Pops, after hits. What is left of a level is dropped where no ray is live there. */
+INLINE bool packet_pop(const packet *p, packet_level *at, bvh_path *path) {
+  if (PACKET_LIMITS) at->h.limit = most_live(p, p->limit);
+  if (SLAB_QUERY == SLAB_ANY && !lanes_any(p->live)) path->top = p->bottom;
+  return bvh_pop(path, at->h.limit);
 }
 
 /* Traverses a scene with instances. p, at: of the scene; SCENE_LEVELS elements. */
@@ -465,8 +492,8 @@ INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene
     whole = false;
     if (meta == VISIT_END) {
       p--, at--;
-      at->h.limit = most_live(p, p->limit);
-      more = bvh_pop(&path, at->h.limit);
+      packet_left(p);
+      more = packet_pop(p, at, &path);
     } else if (meta == VISIT_INSTANCE) {
       whole = packet_visit(p, at, &path, scene);
       p += whole ? 1 : 0, at += whole ? 1 : 0;
@@ -484,8 +511,7 @@ INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene
                           meta == VISIT_GATES ? path.next.place : BVH_LEAF_BLOCK_COUNT(meta));
     } else {
       packet_leaf(p, &at->each, &at->h, overlapped, scene, child, meta);
-      at->h.limit = most_live(p, p->limit);
-      more = bvh_pop(&path, at->h.limit);
+      more = packet_pop(p, at, &path);
     }
   }
 }
@@ -577,15 +603,11 @@ INLINE void packet_lists(const packet *p, const cast_arrays *arrays, const scene
   for (uint k = 0; k < hits && begin != LIST_LOST; k++) hit_write(&to[k], p->log->hit[order[k]]);
 }
 
-/* share: as in query_end. */
-INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
-                       hit_share *share) {
-  const mask found = p->global_id != SLAB_MISS;
-  uint words[LANES];
-  float values[LANES];
-  global void *results = results_begin(arrays, scene->cast);
+/* Writes the closest hits of a packet. With instances attributes.cl computes the attributes. */
+INLINE void packet_hits_write(const packet *p, const scene_view *scene, global slab_hit *out, uint count) {
 #if SLAB_INSTANCES
-  const word reason = reason_of(&p->ray), none = (word)(0); /* attributes.cl computes the rest */
+  const mask found = p->global_id != SLAB_MISS;
+  const word reason = reason_of(&p->ray), none = (word)(0);
   real row[8] = {found ? p->t : (real)(INFINITY),
                  (real)(0.0f),
                  (real)(0.0f),
@@ -594,13 +616,23 @@ INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_v
                  lanes_as_real(found ? p->geometry : none),
                  lanes_as_real(found ? p->global_id : reason),
                  lanes_as_real(found ? p->where : reason)};
-  hits_write(row, (global slab_hit *)results + first, 0, count);
-  (void)scene, (void)words, (void)values, (void)share;
-  return;
+  hits_write(row, out, 0, count);
+  (void)scene;
+#else
+  const packet_hits m = {&p->ray, p->t, p->global_id, p->where, p->lane};
+  attributes_of_hits(&m, scene, out, 0, count);
 #endif
+}
+
+/* share: as in query_end. */
+INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
+                       hit_share *share) {
+  const mask found = p->global_id != SLAB_MISS;
+  uint words[LANES];
+  float values[LANES];
+  global void *results = results_begin(arrays, scene->cast);
   if (SLAB_QUERY == SLAB_CLOSEST) {
-    const packet_hits m = {&p->ray, p->t, p->global_id, p->where, p->lane};
-    attributes_of_hits(&m, scene, (global slab_hit *)results + first, 0, count);
+    packet_hits_write(p, scene, (global slab_hit *)results + first, count);
   } else if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
     lanes_store(found ? p->global_id : reason_of(&p->ray), words);

@@ -18,7 +18,7 @@ array afters[2] = ["after refits", "after a build like it"]
 # What is placed: N*MODEL, the last one.
 placed = system(sprintf("awk -F'\",' '{ split($NF, f, \",\"); if (f[3] ~ /[*]/) s = f[3] } END { print s }' '%s'", csv))
 at(what) = what eq "first commit" ? 1 : what eq "update and commit" ? 2 : what eq "primary rays" ? 3 : \
-  what eq "random rays" ? 4 : 5
+  what eq "random rays" ? 4 : what eq "LiDAR frame" ? 5 : NaN
 array casters[3] = ["ours", "Embree", "Embree packets"]
 
 set bmargin 3.6
