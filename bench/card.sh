@@ -117,7 +117,7 @@ if [[ -n $opencl ]]; then
     stage "tuning-$setting" 150 "$bin/bench_tuning" --device "$device" --setting "$setting" --csv "tuning-$setting.csv" "${kernels[@]}"
   done
 fi
-stage ptx 120 env SLABCAST_BACKENDS=native "$bin/bench_ptx" "${ptx[@]}" "$build/ptx"
+stage ptx 150 env SLABCAST_BACKENDS=native "$bin/bench_ptx" "${ptx[@]}" "$build/ptx"
 tar -czf "$all/$name.tar.gz" -C "$all" "$name"
 echo "$all/$name.tar.gz"
 [[ -z $failed ]] || exit 1

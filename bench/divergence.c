@@ -71,20 +71,24 @@ static void print_head(void) {
       "# The compressed traversal in warps of 32 and 64 rays, replayed from the steps of the kernel's own text on the\n"
       "# processor: nodes and triangles that a ray meets; the steps that its warp takes for them, and which share of "
       "the\n"
-      "# lanes is at work at each; the nodes apart that lanes of one step visit; how often the warp pops and pushes,\n"
-      "# entries of the deepest stack. Of the rays of 1024 x 1024 pixels 256 groups of 64. BVHs of quality HIGH.\n"
+      "# lanes is at work at each; the same of triangles that their short test leaves (x.); the nodes apart that lanes "
+      "of\n"
+      "# one step visit; how often the warp pops and pushes, entries of the deepest stack. Of the rays of 1024 x 1024\n"
+      "# pixels 256 groups of 64. BVHs of quality HIGH.\n"
       "# Made by `./dev bench divergence`.\n"
       "#\n"
-      "# scene          rays     query   lanes  count   nodes  trian.  n.steps  at work  t.steps  at work  apart   pops"
-      "  pushes  deep");
+      "# scene          rays     query   lanes  count   nodes  trian.  n.steps  at work  t.steps  at work  x.steps  at "
+      "work"
+      "  apart   pops  pushes  deep");
 }
 
 static void print_row(const char *scene, const char *set, bool any, uint32_t width, const warp_sums *s) {
-  printf("%-16s %-8s %-8s %4u %6llu %7.2f %7.2f %8.2f %8.3f %8.2f %8.3f %6.2f %6.2f %7.2f %5u\n", scene, set,
-         any ? "any" : "closest", width, (unsigned long long)s->rays, ratio(s->node_lanes, s->rays),
+  printf("%-16s %-8s %-8s %4u %6llu %7.2f %7.2f %8.2f %8.3f %8.2f %8.3f %8.2f %8.3f %6.2f %6.2f %7.2f %5u\n", scene,
+         set, any ? "any" : "closest", width, (unsigned long long)s->rays, ratio(s->node_lanes, s->rays),
          ratio(s->primitive_lanes, s->rays), ratio(s->node_steps, s->warps),
          ratio(s->node_lanes, s->node_steps * width), ratio(s->primitive_steps, s->warps),
-         ratio(s->primitive_lanes, s->primitive_steps * width), ratio(s->nodes_apart, s->node_steps),
+         ratio(s->primitive_lanes, s->primitive_steps * width), ratio(s->exact_steps, s->warps),
+         ratio(s->exact_lanes, s->exact_steps * width), ratio(s->nodes_apart, s->node_steps),
          ratio(s->pop_steps, s->warps), ratio(s->push_steps, s->warps), s->depth);
   fflush(stdout);
 }

@@ -2,10 +2,10 @@
  *
  *   bench_ptx [--side SIDE] [--primitives N] [--rounds R] FOLDER
  *
- * FOLDER: what `tests/gate.sh --ptx FOLDER` makes. Each kernel casts the rays of SIDE x SIDE pixels, and as many random
- * ones, at a scene that the library lays out for its own kernels of one lane, in the layout of GPUs. The answers are
- * held against that scene's, bit for bit. Prints registers and millions of rays a second. Exit code 77 where there is
- * no libcuda.so.1, or no card. */
+ * FOLDER: what `tests/gate.sh --ptx FOLDER` makes. Each kernel casts every query for the rays of SIDE x SIDE pixels,
+ * and for as many random ones, at a scene that the library lays out for its own kernels of one lane, in the layout of
+ * GPUs. The answers are held against that scene's, bit for bit, and a sample of them against the CPU reference. Prints
+ * registers and millions of rays a second. Exit code 77 where there is no libcuda.so.1, or no card. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -19,26 +19,33 @@
 #include "native/native.h"
 #include "scene.h"
 #include "timing.h"
+#include "trace_answers.h"
 #include "trace_rays.h"
 #include "trace_scene.h"
 
 #define SEED 20260711u
 enum { GROUP = 64, FLAT_BOXES = 1024, SKIPPED = 77, PARAMETERS = 9 };
+enum { SAMPLE = 64 };  /* rays that the CPU reference casts: a second for all queries and a million triangles */
+#define UNWRITTEN 0xA5 /* fill byte that no answer consists of */
 
-/* A kernel as tests/gate.sh compiles it. */
-typedef struct variant {
+/* A kernel as tests/gate.sh compiles it, once for each query's program, and the scene that it casts on. */
+typedef struct program {
   const char *kernel;
-  slab_query query;
   slab_shape kind;
+  slab_tree tree;
+  const char *scene;
   uint32_t rays_each; /* of a work-item */
-} variant;
+} program;
 
-static const variant variants[] = {
-    {"compressed", SLAB_CLOSEST, SLAB_TRIANGLE, 1},
-    {"compressed", SLAB_ANY, SLAB_TRIANGLE, 1},
-    {"flat", SLAB_CLOSEST, SLAB_BOX, 4},
-    {"flat", SLAB_ANY, SLAB_BOX, 4},
+static const program programs[] = {
+    {"compressed", SLAB_TRIANGLE, SLAB_TREE_HIGH, "terrain", 1},
+    {"flat", SLAB_BOX, SLAB_TREE_FLAT, "boxes", 4},
 };
+
+typedef struct loaded {
+  CUmodule module;
+  CUfunction function;
+} loaded;
 
 typedef struct bench {
   const char *folder;
@@ -48,7 +55,7 @@ typedef struct bench {
   slab_context *context;
   slab_ray *rays;
   size_t n;
-  unsigned char *wanted, *results;
+  trace_answers wanted, results, sample; /* the scene's, the card's, and some of those */
 } bench;
 
 /* ---- the driver ---- */
@@ -119,18 +126,19 @@ static char *read_text(const char *path) {
   return NULL;
 }
 
-static bool load(const bench *b, const variant *v, CUmodule *module, CUfunction *function) {
+static bool load(const bench *b, const program *p, slab_query query, loaded *to) {
   char path[4096], log[8192] = "";
   const int names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, (void *)(sizeof log - 1)};
-  snprintf(path, sizeof path, "%s/%s-query%d-kinds%u.ptx", b->folder, v->kernel, (int)v->query, 1u << v->kind);
+  snprintf(path, sizeof path, "%s/%s-query%d-kinds%u.ptx", b->folder, p->kernel, (int)PROGRAM_QUERY(query),
+           1u << p->kind);
   char *text = read_text(path);
   if (text == NULL) return false;
-  const CUresult code = cuda.cuModuleLoadDataEx(module, text, 2, names, values);
+  const CUresult code = cuda.cuModuleLoadDataEx(&to->module, text, 2, names, values);
   free(text);
   if (code != 0) fprintf(stderr, "bench_ptx: %s: %s\n", path, log);
   return good(code, "cuModuleLoadDataEx") &&
-         good(cuda.cuModuleGetFunction(function, *module, v->kernel), "cuModuleGetFunction");
+         good(cuda.cuModuleGetFunction(&to->function, to->module, p->kernel), "cuModuleGetFunction");
 }
 
 /* ---- a cast ---- */
@@ -141,29 +149,50 @@ typedef struct arguments {
   cast_uniforms uniforms;
 } arguments;
 
-static bool upload_all(const bench *b, const variant *v, const snapshot *scene, arguments *a) {
+/* Where the results of ray i begin, counted in results. */
+static size_t begin_of(const bench *b, slab_query query, size_t i) {
+  return query == SLAB_ALL ? (size_t)b->wanted.offsets[i] : i;
+}
+
+static size_t result_bytes(const bench *b, slab_query query) {
+  return begin_of(b, query, b->n) * slab_result_size(query);
+}
+
+static bool upload_offsets(const bench *b, CUdeviceptr *to) {
+  uint32_t *offsets = malloc((b->n + 1) * sizeof *offsets);
+  if (offsets == NULL) return false;
+  for (size_t i = 0; i <= b->n; i++) offsets[i] = (uint32_t)b->wanted.offsets[i];
+  const bool done = upload(offsets, (b->n + 1) * sizeof *offsets, to);
+  free(offsets);
+  return done;
+}
+
+/* The results begin as what no answer is, so that those of an earlier launch pass for none. */
+static bool upload_all(const bench *b, const program *p, slab_query query, const snapshot *scene, arguments *a) {
   const native_scene *from = scene->states[0].uploaded;
   const size_t floats = scene->has_bvh ? scene->bvh.floats : (size_t)scene->primitives * 6; /* boxes alone */
-  cast_uniforms_of(scene, v->query, NULL, &a->uniforms);
+  cast_uniforms_of(scene, query, NULL, &a->uniforms);
   a->uniforms.rays = (uint32_t)b->n;
-  a->uniforms.rays_each = v->rays_each;
+  a->uniforms.rays_each = p->rays_each;
+  memset(b->results.results, UNWRITTEN, result_bytes(b, query) + 1);
   return upload(b->rays, b->n * sizeof *b->rays, &a->rays) &&
-         upload(NULL, b->n * slab_result_size(v->query), &a->results) &&
+         upload(b->results.results, result_bytes(b, query) + 1, &a->results) && /* of none hit, one byte */
+         (query != SLAB_ALL || upload_offsets(b, &a->offsets)) &&
          upload(from->table, scene->entries * sizeof *from->table, &a->table) &&
          upload(from->blocks, floats * sizeof *from->blocks, &a->blocks) &&
          (!scene->has_bvh || upload(from->nodes, scene->bvh.node_bytes, &a->nodes));
 }
 
 static void free_all(arguments *a) {
-  const CUdeviceptr buffers[] = {a->rays, a->results, a->table, a->blocks, a->nodes};
+  const CUdeviceptr buffers[] = {a->rays, a->results, a->offsets, a->table, a->blocks, a->nodes};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
     if (buffers[i] != 0) cuda.cuMemFree(buffers[i]);
 }
 
-static bool launch(const bench *b, const variant *v, CUfunction function, arguments *a, double *seconds) {
+static bool launch(const bench *b, const program *p, CUfunction function, arguments *a, double *seconds) {
   void *parameters[PARAMETERS] = {&a->rays,  &a->results, &a->offsets,  &a->table, &a->blocks,
                                   &a->skips, &a->invalid, &a->uniforms, &a->nodes};
-  const size_t items = (b->n + v->rays_each - 1) / v->rays_each;
+  const size_t items = (b->n + p->rays_each - 1) / p->rays_each;
   CUevent begin = NULL, end = NULL;
   float milliseconds = 0.0f;
   const bool done =
@@ -180,49 +209,93 @@ static bool launch(const bench *b, const variant *v, CUfunction function, argume
   return done;
 }
 
+/* ---- answers ---- */
+
+static bool failed(const char *text) {
+  fprintf(stderr, "bench_ptx: %s\n", text);
+  return false;
+}
+
+/* What the scene answers, and room for as many results. */
+static bool cast_wanted(bench *b, slab_query query, slab_scene *scene) {
+  uint64_t hits = 0;
+  slab_status status;
+  if (query == SLAB_ALL)
+    status = slab_all(scene, b->rays, b->n, b->wanted.offsets, NULL, 0, &hits, NULL);
+  else
+    status = cast_query(scene, query, b->rays, b->n, b->wanted.results, NULL);
+  if (status == SLAB_OK && hits > 0) {
+    if (!trace_answers_reserve(&b->wanted, hits) || !trace_answers_reserve(&b->results, hits + 1))
+      return failed("no memory for all hits");
+    status = slab_all(scene, b->rays, b->n, b->wanted.offsets, b->wanted.results, hits, NULL, NULL);
+  }
+  return status == SLAB_OK || failed(slab_message());
+}
+
 /* Returns whether all answers are those of the scene. */
-static bool compare(const bench *b, const variant *v, const char *set) {
-  const size_t size = slab_result_size(v->query);
+static bool compare(const bench *b, const char *what, slab_query query) {
+  const size_t size = slab_result_size(query);
+  const char *wanted = b->wanted.results, *results = b->results.results;
   size_t differ = 0, first = 0;
-  for (size_t i = b->n; i-- > 0;)
-    if (memcmp(b->wanted + i * size, b->results + i * size, size) != 0) differ++, first = i;
+  for (size_t i = b->n; i-- > 0;) {
+    const size_t begin = begin_of(b, query, i), end = begin_of(b, query, i + 1);
+    if (memcmp(wanted + begin * size, results + begin * size, (end - begin) * size) != 0) differ++, first = i;
+  }
   if (differ != 0)
-    fprintf(stderr, "bench_ptx: %s, %s, %s rays: %zu of %zu answers differ, the first of ray %zu\n", v->kernel,
-            answer_name(v->query), set, differ, b->n, first);
+    fprintf(stderr, "bench_ptx: %s: %zu of %zu answers differ, the first of ray %zu\n", what, differ, b->n, first);
   return differ == 0;
 }
 
-static bool cast_set(const bench *b, const variant *v, slab_scene *scene, CUfunction function, const char *set) {
+/* Returns whether some of the answers, evenly spread, are those of the CPU reference. */
+static bool judge(bench *b, const char *what, slab_query query, slab_scene *scene) {
+  slab_ray rays[SAMPLE];
+  slab_check_report report;
+  const size_t count = b->n < SAMPLE ? b->n : SAMPLE, step = b->n / count;
+  for (size_t k = 0; k < count; k++) rays[k] = b->rays[k * step];
+  if (query == SLAB_ALL) memcpy(b->results.offsets, b->wanted.offsets, (b->n + 1) * sizeof *b->wanted.offsets);
+  if (!trace_answers_pick(query, &b->results, step, count, &b->sample)) return failed("no memory for a sample");
+  const uint64_t *offsets = query == SLAB_ALL ? b->sample.offsets : NULL;
+  if (slab_check(scene, query, rays, count, b->sample.results, offsets, NULL, &report) != SLAB_OK)
+    return failed(slab_message());
+  if (report.mismatches != 0)
+    fprintf(stderr, "bench_ptx: %s: the CPU reference refuses %llu of %zu answers, %zu rays apart: %s\n", what,
+            (unsigned long long)report.mismatches, count, step, report.text);
+  return report.mismatches == 0;
+}
+
+static bool cast_set(bench *b, const program *p, slab_query query, slab_scene *scene, const loaded *code,
+                     const char *set) {
   arguments a = {0};
   timing t = {0};
   int registers = 0;
-  if (cast_query(scene, v->query, b->rays, b->n, b->wanted, NULL) != SLAB_OK) {
-    fprintf(stderr, "bench_ptx: %s\n", slab_message());
-    return false;
-  }
-  bool done = upload_all(b, v, atomic_load(&scene->committed), &a) &&
-              good(cuda.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function), "cuFuncGetAttribute");
+  char what[80];
+  snprintf(what, sizeof what, "%s, %s, %s rays", p->kernel, answer_name(query), set);
+  if (!cast_wanted(b, query, scene)) return false;
+  bool done =
+      upload_all(b, p, query, atomic_load(&scene->committed), &a) &&
+      good(cuda.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, code->function), "cuFuncGetAttribute");
   for (int r = -1; done && r < b->rounds; r++) { /* the first is warm-up */
     double seconds;
-    done = launch(b, v, function, &a, &seconds);
+    done = launch(b, p, code->function, &a, &seconds);
     if (r >= 0) t.seconds[t.rounds++] = seconds;
   }
-  done = done && good(cuda.cuMemcpyDtoH(b->results, a.results, b->n * slab_result_size(v->query)), "cuMemcpyDtoH") &&
-         compare(b, v, set);
+  done = done && good(cuda.cuMemcpyDtoH(b->results.results, a.results, result_bytes(b, query)), "cuMemcpyDtoH");
   free_all(&a);
-  if (done)
-    printf("%-10s %-8s %-8s | %9zu rays | %3d registers | %9.1f Mrays/s | answers equal\n", v->kernel,
-           answer_name(v->query), set, b->n, registers, 1e-6 * (double)b->n / timing_summarise(&t).best);
-  return done;
+  if (!done) return false;
+  const bool equal = compare(b, what, query), right = judge(b, what, query, scene);
+  if (equal && right)
+    printf("%-10s %-8s %-8s | %9zu rays | %3d registers | %9.1f Mrays/s | answers equal\n", p->kernel,
+           answer_name(query), set, b->n, registers, 1e-6 * (double)b->n / timing_summarise(&t).best);
+  return equal && right;
 }
 
 /* ---- scenes and rays ---- */
 
-static bool open_scene(const bench *b, bool flat, slab_scene **scene) {
-  const slab_build_options build = {.tree = flat ? SLAB_TREE_FLAT : SLAB_TREE_HIGH};
+static bool open_scene(const bench *b, const program *p, slab_scene **scene) {
+  const slab_build_options build = {.tree = p->tree};
   scene_geometry geometry;
   char name[48];
-  snprintf(name, sizeof name, "%s:%u", flat ? "boxes" : "terrain", flat ? FLAT_BOXES : b->primitives);
+  snprintf(name, sizeof name, "%s:%u", p->scene, p->tree == SLAB_TREE_FLAT ? FLAT_BOXES : b->primitives);
   if (!trace_scene_read(name, SEED, &geometry)) return false;
   const bool done = slab_scene_create(b->context, scene) == SLAB_OK &&
                     scene_geometry_add(*scene, &geometry, NULL, NULL) == SLAB_OK &&
@@ -232,16 +305,26 @@ static bool open_scene(const bench *b, bool flat, slab_scene **scene) {
   return done;
 }
 
-static bool run_variant(bench *b, const variant *v) {
+/* Casts every query. One that fails does not end the others. */
+static bool cast_queries(bench *b, const program *p, slab_scene *scene, const loaded *codes) {
   static const trace_set sets[] = {TRACE_PRIMARY, TRACE_RANDOM};
+  bool done = true;
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    if (trace_rays_fill(scene, sets[i], SEED, b->side, b->rays, NULL, &b->n) != SLAB_OK) return failed(slab_message());
+    for (int q = 0; q < SLAB_QUERY_COUNT; q++)
+      done = cast_set(b, p, (slab_query)q, scene, &codes[q], trace_set_names[sets[i]]) && done;
+  }
+  return done;
+}
+
+static bool run_program(bench *b, const program *p) {
   slab_scene *scene = NULL;
-  CUmodule module = NULL;
-  CUfunction function = NULL;
-  bool done = open_scene(b, v->kind == SLAB_BOX, &scene) && load(b, v, &module, &function);
-  for (size_t i = 0; done && i < sizeof sets / sizeof *sets; i++)
-    done = trace_rays_fill(scene, sets[i], SEED, b->side, b->rays, NULL, &b->n) == SLAB_OK &&
-           cast_set(b, v, scene, function, trace_set_names[sets[i]]);
-  if (module != NULL) cuda.cuModuleUnload(module);
+  loaded codes[SLAB_QUERY_COUNT] = {{0}};
+  bool done = open_scene(b, p, &scene);
+  for (int q = 0; done && q < SLAB_QUERY_COUNT; q++) done = load(b, p, (slab_query)q, &codes[q]);
+  done = done && cast_queries(b, p, scene, codes);
+  for (int q = 0; q < SLAB_QUERY_COUNT; q++)
+    if (codes[q].module != NULL) cuda.cuModuleUnload(codes[q].module);
   slab_scene_destroy(scene);
   return done;
 }
@@ -251,24 +334,26 @@ static bool run(bench *b) {
   const slab_context_options with = {.device = "cpu", .lane_width = 1, .layout = SLAB_LAYOUT_COMPRESSED};
   const size_t most = (size_t)b->side * b->side;
   b->rays = malloc(most * sizeof *b->rays);
-  b->wanted = malloc(most * sizeof(slab_hit));
-  b->results = malloc(most * sizeof(slab_hit));
-  bool done = b->rays != NULL && b->wanted != NULL && b->results != NULL;
+  bool done = trace_answers_open(&b->wanted, most);
+  done = trace_answers_open(&b->results, most + 1) && done;
+  done = trace_answers_open(&b->sample, SAMPLE) && done && b->rays != NULL;
   if (!done) fprintf(stderr, "bench_ptx: no memory for %zu rays\n", most);
   if (done && slab_context_create(&with, &b->context) != SLAB_OK) {
     fprintf(stderr, "bench_ptx: the processor: %s\n", slab_message());
     done = false;
   }
-  for (size_t i = 0; done && i < sizeof variants / sizeof *variants; i++) done = run_variant(b, &variants[i]);
+  if (done)
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) done = run_program(b, &programs[i]) && done;
   slab_context_destroy(b->context);
   free(b->rays);
-  free(b->wanted);
-  free(b->results);
+  trace_answers_close(&b->wanted);
+  trace_answers_close(&b->results);
+  trace_answers_close(&b->sample);
   return done;
 }
 
 static bool parse_options(int count, char **words, bench *b) {
-  *b = (bench){.side = 2048, .primitives = 1000000, .rounds = 7};
+  *b = (bench){.side = 1024, .primitives = 1000000, .rounds = 7};
   for (int i = 1; i < count; i++) {
     const unsigned long value = i + 1 < count ? strtoul(words[i + 1], NULL, 10) : 0;
     if (words[i][0] != '-' && b->folder == NULL) {

@@ -32,6 +32,7 @@ bool warp_tell(warp_lane *l, step what, uint32_t n) {
     visit->depth = n;
   }
   if (what == STEP_blocks && visit != NULL) visit->primitives += n;
+  if (what == STEP_exact && visit != NULL) visit->exact |= (uint64_t)1 << (visit->primitives - 1) % 64;
   return true;
 }
 
@@ -80,14 +81,16 @@ static bool visit_nodes(const warp_lane *lanes, uint32_t count, place places[WAR
 }
 
 /* Lanes with a primitive left test it. */
-static bool test_primitives(uint32_t count, place places[WARP_MOST], warp_sums *sums) {
-  uint32_t active = 0;
+static bool test_primitives(const warp_lane *lanes, uint32_t count, place places[WARP_MOST], warp_sums *sums) {
+  uint32_t active = 0, exact = 0;
   for (uint32_t i = 0; i < count; i++) {
     if (places[i].left == 0) continue;
-    places[i].left--;
+    const warp_visit *visit = &lanes[i].visits[places[i].next - 1];
+    exact += visit->exact >> (visit->primitives - places[i].left--) % 64 & 1;
     active++;
   }
   add_step(active, &sums->primitive_steps, &sums->primitive_lanes);
+  add_step(exact, &sums->exact_steps, &sums->exact_lanes);
   return active > 0;
 }
 
@@ -98,7 +101,7 @@ void warp_replay(const warp_lane *lanes, uint32_t count, warp_sums *sums) {
   sums->rays += count;
   while (more) {
     const bool visited = visit_nodes(lanes, count, places, sums);
-    more = test_primitives(count, places, sums) || visited;
+    more = test_primitives(lanes, count, places, sums) || visited;
     sums->rounds += more;
   }
 }

@@ -1,7 +1,7 @@
 /* Rays cast in step, as a GPU's warp casts them: what of its lanes is at work at each step of the compressed traversal.
  *
  * The rounds of the kernel's loop are replayed: all lanes without a primitive left to test visit their next node
- * together; then all lanes that have one left test it together. */
+ * together; then all lanes that have one left test it together; then those go on whose short test left it. */
 #ifndef SLABCAST_BENCH_WARP_H
 #define SLABCAST_BENCH_WARP_H
 
@@ -18,6 +18,7 @@ typedef struct warp_visit {
   uint32_t depth; /* entries of the stack after it */
   bool pops, pushes;
   uint32_t primitives; /* that were tested */
+  uint64_t exact;      /* bit k % 64: the k-th of them was left by its short test */
 } warp_visit;
 
 /* The visits of one lane's ray. Zero at first. */
@@ -31,6 +32,7 @@ typedef struct warp_lane {
 typedef struct warp_sums {
   uint64_t warps, rays, rounds;
   uint64_t node_steps, node_lanes, primitive_steps, primitive_lanes, pop_steps, pop_lanes, push_steps, push_lanes;
+  uint64_t exact_steps, exact_lanes;
   uint64_t nodes_apart; /* different nodes that the lanes of a step visit, summed */
   uint32_t depth;       /* most entries of a stack */
 } warp_sums;

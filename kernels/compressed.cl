@@ -48,8 +48,8 @@ INLINE node_rows node_load(scene_nodes nodes, uint index) {
 
 /* Adds to `found` those of children 0 to 3, or of the last four, whose bounds the ray may overlap at limit or before.
  * An unused child is hardly ever among them. If it is, it is a leaf with no primitives. */
-INLINE uint half_children(const bool oblique, const prepared_ray *ray, const quantised_axis axis[3], const node_rows *n,
-                          bool last, float limit, uint found) {
+INLINE float half_children(const bool oblique, const prepared_ray *ray, const quantised_axis axis[3],
+                           const node_rows *n, bool last, float limit, float found) {
   const uint4 a = n->row[2], b = n->row[3], c = n->row[4];
   const uint lower[3] = {last ? a.y : a.x, last ? a.w : a.z, last ? b.y : b.x};
   const uint upper[3] = {last ? b.w : b.z, last ? c.y : c.x, last ? c.w : c.z};
@@ -60,7 +60,7 @@ INLINE uint half_children(const bool oblique, const prepared_ray *ray, const qua
  * oblique take a loop, which is less code and needs fewer registers. */
 INLINE uint node_children(bool oblique, const prepared_ray *ray, const node_rows *n, float limit) {
   const uint origin[3] = {n->row[0].x, n->row[0].y, n->row[0].z};
-  uint found = COMPRESSED_BIAS_BITS | ray->octant << 8; /* no constant, which compilers would put into each use */
+  float found = COMPRESSED_BIAS + (float)ray->octant; /* no constant, which compilers would put into each use */
   quantised_axis axis[3];
   UNROLL for (int i = 0; i < 3; i++) {
     const float step = compressed_step(compressed_byte(n->row[0].w, (uint)i));
@@ -71,7 +71,7 @@ INLINE uint node_children(bool oblique, const prepared_ray *ray, const node_rows
   } else {
     for (uint last = 0; last < 2; last++) found = half_children(false, ray, axis, n, last != 0, limit, found);
   }
-  return found;
+  return scalar_bits(found);
 }
 
 /* The kinds that the scene's leaves may be of. */

@@ -39,6 +39,8 @@ static inline uint scalar_bytes(uint top, uint bytes, uint k) {
   return (top & 0xFF000000u) | (bytes >> (8 * k) & 0xFFu) << 8;
 }
 
+static inline float scalar_add_where(float sum, float more, float a, float b) { return a <= b ? sum + more : sum; }
+
 #define ray_bits(x) scalar_bits(x)
 #define ray_float(bits) scalar_float(bits)
 #define ray_signed(x) ((int32_t)(x))

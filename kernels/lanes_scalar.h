@@ -52,6 +52,17 @@ INLINE uint scalar_bytes(uint top, uint bytes, uint k) {
 #endif
 }
 
+/* sum + more where a <= b, else sum. NVIDIA's compilers do not find the addition under a condition: they select, then
+ * add. */
+INLINE float scalar_add_where(float sum, float more, float a, float b) {
+#if defined(__NVPTX__) || defined(__NV_CL_C_VERSION)
+  __asm__("{.reg .pred p; setp.le.f32 p, %1, %2; @p add.f32 %0, %0, %3;}" : "+f"(sum) : "f"(a), "f"(b), "f"(more));
+  return sum;
+#else
+  return a <= b ? sum + more : sum;
+#endif
+}
+
 #define lanes_fma(a, b, c) fma(a, b, c)
 #define lanes_abs(x) fabs(x)
 

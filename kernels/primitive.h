@@ -19,8 +19,10 @@ INLINE uint primitive_rows(uint kind) {
 
 /* The kind of a leaf from its byte in a compressed node. */
 INLINE uint compressed_leaf_kind(uint meta) {
-#define LEAF_KIND(shape, name, names, noun, rows, form, place, source) \
-  SHAPE_IN_BVH_##place &&HAS_KIND(shape) && COMPRESSED_IS_OF_KIND(meta, shape) ? (uint)shape:
+#define LEAF_KIND(shape, name, names, noun, rows, form, place, source)                                       \
+  SHAPE_IN_BVH_##place &&HAS_KIND(shape) && (SLAB_KINDS == 1 << shape || COMPRESSED_IS_OF_KIND(meta, shape)) \
+      ? (uint)shape                                                                                          \
+      :
   return SHAPES(LEAF_KIND)(uint) SLAB_SPHERE;
 #undef LEAF_KIND
 }

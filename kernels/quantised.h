@@ -23,10 +23,15 @@ INLINE float compressed_plane(uint steps, float step, float origin) { return lan
 INLINE uint compressed_byte(uint bytes, uint k) { return bytes >> (8 * k) & 0xFFu; }
 
 /* 2^15 + byte k, exactly: these floats have the byte in their second lowest one. On GPUs a conversion takes several
- * times as long. top: its highest byte is that of COMPRESSED_BIAS_BITS. */
+ * times as long. top: from 2^15 to 2^16, of which the highest byte is taken. */
 #define COMPRESSED_BIAS 0x1p15f
-#define COMPRESSED_BIAS_BITS 0x47000000u
-INLINE float compressed_number(uint top, uint bytes, uint k) { return scalar_float(scalar_bytes(top, bytes, k)); }
+INLINE float compressed_number(float top, uint bytes, uint k) {
+  return scalar_float(scalar_bytes(scalar_bits(top), bytes, k));
+}
+
+/* Child k, as a number to add to one from 2^15 to 2^16: that sets its bit k. GPUs have more units for additions than
+ * for setting bits. */
+#define COMPRESSED_CHILD(k) (0x1p-8f * (float)(1u << (k)))
 
 /* Whether one fma gives the t of a plane: no component of the direction is 0 or tiny. Of other rays an fma gives the
  * plane's distance, and a product its t. */
@@ -57,11 +62,11 @@ INLINE quantised_axis quantised_axis_of(const prepared_ray *ray, int i, float st
   return a;
 }
 
-/* Adds to `found` which of four children the ray may overlap at limit or before: bit first + k for child k. lower,
- * upper: their bounds, in bytes. found: its highest byte is that of COMPRESSED_BIAS_BITS. Numbers are made from it, so
- * that one child comes after the other: else compilers for GPUs hold the numbers of all in registers at once. */
-INLINE uint quantised_children(const bool oblique, const prepared_ray *ray, const quantised_axis axis[3],
-                               const uint lower[3], const uint upper[3], uint first, float limit, uint found) {
+/* Adds to `found` which of four children the ray may overlap at limit or before: COMPRESSED_CHILD(first + k) for child
+ * k. lower, upper: their bounds, in bytes. found: from 2^15 to 2^16. Numbers are made from it, so that one child comes
+ * after the other: else compilers for GPUs hold the numbers of all in registers at once. */
+INLINE float quantised_children(const bool oblique, const prepared_ray *ray, const quantised_axis axis[3],
+                                const uint lower[3], const uint upper[3], uint first, float limit, float found) {
   float step[3], near_off[3], far_off[3];
   uint near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {
@@ -82,7 +87,7 @@ INLINE uint quantised_children(const bool oblique, const prepared_ray *ray, cons
       enter = lanes_max(oblique ? in : in * ray->inverse[i], enter);
       leave = lanes_min(oblique ? out : out * ray->inverse[i], leave);
     }
-    found |= enter <= leave ? 1u << (first + k) : 0u;
+    found = scalar_add_where(found, COMPRESSED_CHILD(first + k), enter, leave);
   }
   return found;
 }

@@ -145,7 +145,7 @@ INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask
                         const global uint *global_ids, uint where, const scene_view *scene) {
   for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
     uint lane = lowest_lane(bits);
-    uint global_id = global_ids != 0 ? global_ids[lane] : first + lane;
+    uint global_id = SLAB_TREE ? global_ids[lane] : first + lane;
     if (query_hides(q, kind, global_id, scene)) continue;
     const query_crossing c = {
         lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, global_id, 0, where, lane};

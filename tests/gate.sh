@@ -5,7 +5,7 @@
 #   gate.sh --all       all code
 #   gate.sh --update    rewrites the table of what the machine code takes, and that of the model below
 #   gate.sh --model     how many rays a second that lets expect, with how rays diverge (gpu_model.py); compiles nothing
-#   gate.sh --ptx FOLDER   leaves NVIDIA's intermediate code of a few variants there, for bench_ptx, and ends
+#   gate.sh --ptx FOLDER   leaves NVIDIA's intermediate code of two kernels there, for bench_ptx, and ends
 # Where clang is that of the table, bench/results/machine_code.txt, a figure 5 % above it fails: of closest and any, with
 # --all of every query. NVIDIA's machine code is made from clang's PTX, not by the vendor's OpenCL compiler: a hint, no
 # target. Where it cannot be made it is not judged.
@@ -59,16 +59,16 @@ limited() {
 write_ptx() {
   local kernel query kinds name
   mkdir -p "$1"
-  while read -r kernel query kinds; do
-    name=$1/$kernel-query$query-kinds$kinds.ptx
-    to_ptx -DSLAB_QUERY="$query" -DSLAB_KINDS="$kinds" "$exact" -S -o - "$root/kernels/$kernel.cl" |
-      limited "$kernel" "$query" "$kinds" | sed "1i// query $query" >"$name.part" || die "$kernel.cl fails for nvptx64"
-    mv "$name.part" "$name"
+  while read -r kernel kinds; do
+    for query in "${queries[@]}"; do
+      name=$1/$kernel-query$query-kinds$kinds.ptx
+      to_ptx -DSLAB_QUERY="$query" -DSLAB_KINDS="$kinds" "$exact" -S -o - "$root/kernels/$kernel.cl" |
+        limited "$kernel" "$query" "$kinds" | sed "1i// query $query" >"$name.part" || die "$kernel.cl fails for nvptx64"
+      mv "$name.part" "$name"
+    done
   done <<END
-compressed 0 $triangles
-compressed 2 $triangles
-flat 0 $boxes
-flat 2 $boxes
+compressed $triangles
+flat $boxes
 END
 }
 

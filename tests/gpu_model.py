@@ -61,11 +61,13 @@ def resident(registers: int, card: Card) -> int:
     return min(card.warps, card.registers // given)
 
 
+PARTS = ("node", "triangle", "exact")  # exact: the rest of a triangle that its short test leaves
+
+
 class Steps(NamedTuple):
     """A warp's, on average."""
 
-    nodes: float
-    triangles: float
+    taken: tuple[float, ...]  # of each of PARTS
     bytes: float  # if no cache held anything
 
 
@@ -74,11 +76,11 @@ class Prediction(NamedTuple):
     from_memory: float  # at most, if no cache held anything
 
 
-def predict(card: Card, kernel: Counts, node: Counts, triangle: Counts, steps: Steps) -> Prediction:
-    rest = {name: max(0, kernel[name] - node[name] - triangle[name]) for name in ("all", *machine_code.CLASSES)}
+def predict(card: Card, kernel: Counts, parts: list[Counts], steps: Steps) -> Prediction:
+    rest = {name: max(0, kernel[name] - sum(part[name] for part in parts)) for name in ("all", *machine_code.CLASSES)}
     warps = resident(kernel["registers"], card)
     spent = clocks(rest, card)
-    for count, part in (steps.nodes, node), (steps.triangles, triangle):
+    for count, part in zip(steps.taken, parts):
         work = clocks(part, card)
         spent += count * max(work, (work + WAIT) / warps)
     return Prediction(card.lanes * card.units * card.hertz / spent, card.lanes * card.bytes_a_second / steps.bytes)
@@ -98,10 +100,10 @@ def read_divergence(text: str) -> list[Row]:
         if line.startswith("#") or not words:
             continue
         scene, rays, query, lanes = words[:4]
-        triangles, node_steps, triangle_steps, apart = (float(words[at]) for at in (6, 7, 9, 11))
+        triangles, node_steps, triangle_steps, exact_steps, apart = (float(words[at]) for at in (6, 7, 9, 11, 13))
         read = node_steps * apart * SECTORS + triangles * int(lanes) * TRIANGLE
         row = rows.setdefault((scene, rays, query), Row(scene, rays, query, {}))
-        row.steps[int(lanes)] = Steps(node_steps, triangle_steps, read)
+        row.steps[int(lanes)] = Steps((node_steps, triangle_steps, exact_steps), read)
     return list(rows.values())
 
 
@@ -120,8 +122,8 @@ def table(code: machine_code.Rows, rows: list[Row]) -> str:
         cells = []
         for card in CARDS.values():
             variant = f"compressed-query{QUERIES[row.query]}-kinds16"
-            kernel, node, triangle = (code[variant, card.target, part] for part in ("kernel", "node", "triangle"))
-            cells.append(predict(card, kernel, node, triangle, row.steps[card.lanes]))
+            kernel, *parts = (code[variant, card.target, part] for part in ("kernel", *PARTS))
+            cells.append(predict(card, kernel, parts, row.steps[card.lanes]))
         figures = [each.rays for each in cells] + [cells[0].from_memory]
         lines.append(f"{row.scene:16} {row.rays:8} {row.query:8}" + "".join(f"{1e-9 * each:8.2f}" for each in figures))
     return "\n".join(lines)

@@ -33,25 +33,25 @@ class Model(unittest.TestCase):
 
     def test_a_warp_takes_its_steps_and_the_rest_once(self):
         kernel = {**NOTHING, "all": 1000, "registers": 16}
-        node, triangle = {**NOTHING, "all": 300}, {**NOTHING, "all": 200}
-        steps = gpu_model.Steps(nodes=5, triangles=2.5, bytes=32 * 128)
-        predicted = gpu_model.predict(CARD, kernel, node, triangle, steps)
-        self.assertAlmostEqual(predicted.rays, 32 * 10 * 1e9 / (5 * 300 + 2.5 * 200 + 500))
+        parts = [{**NOTHING, "all": count} for count in (300, 200, 150)]
+        steps = gpu_model.Steps(taken=(5, 2.5, 0.5), bytes=32 * 128)
+        predicted = gpu_model.predict(CARD, kernel, parts, steps)
+        self.assertAlmostEqual(predicted.rays, 32 * 10 * 1e9 / (5 * 300 + 2.5 * 200 + 0.5 * 150 + 350))
         self.assertAlmostEqual(predicted.from_memory, 64e9 / 128)
 
     def test_few_warps_wait(self):
         kernel = {**NOTHING, "all": 100, "registers": 255}
         node = {**NOTHING, "all": 100}
-        predicted = gpu_model.predict(CARD, kernel, node, NOTHING, gpu_model.Steps(1, 0, 1))
+        predicted = gpu_model.predict(CARD, kernel, [node], gpu_model.Steps((1,), 1))
         self.assertAlmostEqual(predicted.rays, 32 * 10 * 1e9 / ((100 + gpu_model.WAIT) / 2))
 
     def test_divergence_is_read_by_scene_rays_query_and_lanes(self):
-        text = "# a head\na:1 random any 32 64 9 2.0 5.0 0.5 3.0 0.5 4 1 1 6\n"
-        text += "a:1 random any 64 64 9 2.0 7 0.5 3 0.5 4 1 1 6\n"
+        text = "# a head\na:1 random any 32 64 9 2.0 5.0 0.5 3.0 0.5 1.5 0.5 4 1 1 6\n"
+        text += "a:1 random any 64 64 9 2.0 7 0.5 3 0.5 1.5 0.5 4 1 1 6\n"
         (row,) = gpu_model.read_divergence(text)
         self.assertEqual(row[:3], ("a:1", "random", "any"))
-        self.assertEqual(row.steps[32], gpu_model.Steps(5.0, 3.0, 5 * 4 * 96 + 2 * 32 * 64))
-        self.assertEqual(row.steps[64].nodes, 7.0)
+        self.assertEqual(row.steps[32], gpu_model.Steps((5.0, 3.0, 1.5), 5 * 4 * 96 + 2 * 32 * 64))
+        self.assertEqual(row.steps[64].taken[0], 7.0)
 
     def test_the_table_is_that_of_the_counts(self):
         _, code = machine_code.read_table((results / "machine_code.txt").read_text())

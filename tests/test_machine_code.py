@@ -45,6 +45,15 @@ $__internal_0_$__cuda_sm20_rcp_rn_f32_slowpath:
         /*0170*/                   RET.REL.NODEC R16 `(compressed) ;
 """
 
+# The same with a triangle that reads a vertex, and goes on behind its short test.
+TRIANGLES = NVIDIA.replace(
+    "/*0120*/                   BRA P1, `(.L_x_0) ;",
+    """/*0120*/                   LDG.E R22, desc[UR4][R2.64] ;
+        /*0122*/                   BRA P1, `(.L_x_0) ;
+        /*0124*/                   MUFU.RCP R23, R22 ;
+        /*0126*/               @P3 BRA `(.L_x_0) ;""",
+)
+
 # Two loops of boxes in local memory, in one of tiles; the first reads twice as much.
 AMD_LOOP = "{label}:\n" + "\tds_read2_b32 v[0:1], v2\n{reads}" + "\tv_max_f32_e32 v0, v1, v2\n" * 48
 AMD_LOOP += "\ts_cbranch_execnz {label}\n"
@@ -69,6 +78,13 @@ class MachineCode(unittest.TestCase):
         parts = machine_code.parts_of("compressed-query0", machine_code.Graph(code))
         self.assertEqual(known(parts["node"]), {"global": 4, "convert": 1, "private": 1, "branch": 2})
         self.assertEqual(known(parts["triangle"]), {"integer": 1, "minmax": 1, "select": 1, "branch": 3})
+
+    def test_of_triangles_what_lies_behind_the_short_test_is_told_apart(self):
+        graph = machine_code.Graph(machine_code.nvidia_code(TRIANGLES))
+        parts = machine_code.parts_of("compressed-query0-kinds16", graph)
+        self.assertEqual(known(parts["triangle"]), {"integer": 1, "minmax": 1, "select": 1, "global": 1, "branch": 3})
+        self.assertEqual(known(parts["exact"]), {"other": 1, "branch": 1})
+        self.assertEqual(known(parts["node"]), {"global": 4, "convert": 1, "private": 1, "branch": 2})
 
     def test_functions_behind_the_kernel_do_not_count(self):
         code = machine_code.nvidia_code(NVIDIA)

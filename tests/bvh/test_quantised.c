@@ -175,7 +175,7 @@ static bool overlaps_exactly(const prepared_ray *ray, const bvh_node *node, int 
 /* The places that the kernel's test accepts, as bits. */
 static uint32_t found_places(const compressed_node *n, const prepared_ray *ray, float limit) {
   quantised_axis axis[3];
-  uint32_t found = COMPRESSED_BIAS_BITS;
+  float found = COMPRESSED_BIAS;
   for (int i = 0; i < 3; i++)
     axis[i] = quantised_axis_of(ray, i, compressed_step(compressed_byte(n->scales, (uint32_t)i)), n->origin[i]);
   for (int last = 0; last < 2; last++) {
@@ -183,7 +183,7 @@ static uint32_t found_places(const compressed_node *n, const prepared_ray *ray, 
     const uint32_t upper[3] = {n->planes[3][last], n->planes[4][last], n->planes[5][last]};
     found = quantised_children(quantised_oblique(ray), ray, axis, lower, upper, last ? 4 : 0, limit, found);
   }
-  return found & 0xFF;
+  return scalar_bits(found) & 0xFF;
 }
 
 typedef struct ray_counts {

@@ -52,6 +52,22 @@ static void a_lane_that_tests_waits_for_no_visit(void **state) {
   assert_int_equal(sums.primitive_lanes, 3);
 }
 
+/* The first of two primitives is left by its short test, and another lane's only one, in the same step. */
+static void primitives_that_are_left_take_steps_of_their_own(void **state) {
+  (void)state;
+  const step steps[] = {STEP_visit, STEP_blocks, STEP_exact, STEP_blocks};
+  warp_lane lanes[2] = {{0}};
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    assert_true(warp_tell(&lanes[0], steps[i], 1));
+    if (i < 3) assert_true(warp_tell(&lanes[1], steps[i], 1));
+  }
+  const warp_sums sums = replay(lanes, 2);
+  assert_int_equal(sums.primitive_steps, 2);
+  assert_int_equal(sums.primitive_lanes, 3);
+  assert_int_equal(sums.exact_steps, 1);
+  assert_int_equal(sums.exact_lanes, 2);
+}
+
 static void the_stack_is_told_as_it_was(void **state) {
   (void)state;
   warp_lane lane = {0};
@@ -99,6 +115,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_rays_keep_all_lanes_at_work),
       cmocka_unit_test(a_lane_that_tests_waits_for_no_visit),
+      cmocka_unit_test(primitives_that_are_left_take_steps_of_their_own),
       cmocka_unit_test(the_stack_is_told_as_it_was),
       cmocka_unit_test(no_step_is_lost_or_made),
   };
