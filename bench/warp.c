@@ -86,7 +86,7 @@ static bool test_primitives(const warp_lane *lanes, uint32_t count, place places
   for (uint32_t i = 0; i < count; i++) {
     if (places[i].left == 0) continue;
     const warp_visit *visit = &lanes[i].visits[places[i].next - 1];
-    exact += visit->exact >> (visit->primitives - places[i].left--) % 64 & 1;
+    exact += (uint32_t)(visit->exact >> (visit->primitives - places[i].left--) % 64 & 1);
     active++;
   }
   add_step(active, &sums->primitive_steps, &sums->primitive_lanes);

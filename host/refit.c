@@ -261,10 +261,8 @@ ALWAYS_INLINE uint32_t write_blocks(refitting *r, slab_shape kind, uint32_t rows
 }
 
 PER_PROCESSOR static uint32_t write_kind(refitting *r, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds) {
-#define WRITE_KIND(shape, name, names, noun, rows, form, place, source)   \
-  if (kind == (shape) && r->blocks.width == BVH_WIDTH)                    \
-    return write_blocks(r, shape, rows, BVH_WIDTH, first, count, bounds); \
-  if (kind == (shape)) return write_blocks(r, shape, rows, 1, first, count, bounds);
+#define WRITE_KIND(shape, name, names, noun, rows, form, place, source) \
+  if (kind == (shape)) return write_blocks(r, shape, rows, r->blocks.width, first, count, bounds);
   SHAPES(WRITE_KIND)
 #undef WRITE_KIND
   if (kind != SHAPE_INSTANCE) return 0;

@@ -28,7 +28,7 @@ static void device_text(inquiry *q, cl_device_info property, char *text, size_t 
   device_ask(q, property, sizeof buffer - 1, buffer);
   const char *begin = buffer;
   while (isspace((unsigned char)*begin)) begin++;
-  snprintf(text, size, "%s", begin);
+  snprintf(text, size, "%.*s", (int)size - 1, begin);
 }
 
 uint64_t device_number(inquiry *q, cl_device_info property, size_t size) {
