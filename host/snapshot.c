@@ -87,7 +87,7 @@ uint32_t packet_rays(const device_scene *on, slab_query query) {
   const device *d = on->device;
   if (!has_traversals(on) || d->info.lane_width == 1) return 0;
   const bool through_instances = query == SLAB_CLOSEST || query == SLAB_ANY || query == SLAB_COUNT;
-  if (on->scene->has_instances && !(through_instances && on->scene->kinds == 1u << SLAB_TRIANGLE)) return 0;
+  if (on->scene->has_instances && !through_instances) return 0;
   return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
 }
 
