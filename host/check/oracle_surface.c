@@ -238,7 +238,8 @@ static oracle_span mean_time(const oracle_line *line, const oracle_view *view) {
 
 /* The slab interval of the vertices' bounds, as computed. Axes parallel to the ray set no bound. Where the ray is
  * outside on one, and hits because its products underflow, the interval is empty, and t may be any end of the padded
- * bounds. */
+ * bounds. So it is where the ray is nearly parallel to an axis: it leaves the bounds along another one long before it
+ * enters them. t is then the near end, or that of the padded bounds where they are left before. */
 static void bound_times(const oracle_line *line, const slab_triangle *triangle, oracle_span *near, oracle_span *far) {
   *near = (oracle_span){-INFINITY, -INFINITY};
   *far = (oracle_span){INFINITY, INFINITY};
@@ -256,7 +257,10 @@ static void bound_times(const oracle_line *line, const slab_triangle *triangle, 
     far->lo = fmin(far->lo, last.lo);
     far->hi = fmin(far->hi, last.hi);
   }
-  far->lo = fmax(far->lo, near->lo);
+  if (near->lo > far->hi)
+    near->lo = far->lo;
+  else
+    far->lo = fmax(far->lo, near->lo);
   far->hi = fmax(far->hi, near->hi);
   if (outside) *near = *far = (oracle_span){-INFINITY, INFINITY};
 }

@@ -44,9 +44,15 @@ slab_ray fuzz_ray(fuzz_bytes *p) {
 /* Five rays per launch, so that a cast takes several; without launches, as the processor casts few rays; and by the
  * kernels that a C compiler makes, which see what it has of sanitizers, in either layout. OpenCL has the first alone:
  * the others would be more programs to build. */
+#ifndef FUZZ_MESHES
 static const slab_context_options kinds[] = {
     {.launch_rays = 5}, {0}, {.lane_width = 1}, {.lane_width = 1, .layout = SLAB_LAYOUT_COMPRESSED, .launch_rays = 5}};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS = sizeof kinds / sizeof *kinds, KINDS_OF_OPENCL = 1 };
+#else /* where the device refits: in compressed BVHs, in host memory or not */
+static const slab_context_options kinds[] = {{.layout = SLAB_LAYOUT_COMPRESSED},
+                                             {.layout = SLAB_LAYOUT_COMPRESSED, .copy = 1, .launch_rays = 5}};
+enum { KINDS = sizeof kinds / sizeof *kinds, KINDS_OF_OPENCL = KINDS };
+#endif
 
 static slab_context *contexts[KINDS];
 
@@ -57,7 +63,7 @@ static void close_contexts(void) {
 slab_context *fuzz_context(size_t choice) {
   const char *backends = getenv("SLABCAST_BACKENDS");
   const bool native = backends != NULL && strcmp(backends, "native") == 0;
-  slab_context **context = &contexts[native ? choice % KINDS : 0];
+  slab_context **context = &contexts[choice % (native ? KINDS : KINDS_OF_OPENCL)];
   if (contexts[0] == NULL) {
     claim(slab_context_create(&kinds[0], &contexts[0]) == SLAB_OK);
     atexit(close_contexts);

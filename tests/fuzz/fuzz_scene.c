@@ -1,7 +1,11 @@
 /* Sequences of calls of the scene API. The bytes select calls and arguments, in any order, valid or not. Each call
  * must return the status that its place in the sequence requires. Each result must equal the CPU reference's, must not
- * be wrong by the oracle, and must equal that of a scene that was made anew of what the last commit saw. */
+ * be wrong by the oracle, and must equal that of a scene that was made anew of what the last commit saw.
+ *
+ * FUZZ_MESHES: the sequences of another target, of meshes in compressed BVHs, of which most updates come from buffers
+ * of the scene's OpenCL context. So the device refits. They do not ask the oracle, which knows nothing of that. */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +13,12 @@
 #include "fuzz.h"
 #include "fuzz_bytes.h"
 #include "shapes.h"
+#ifdef FUZZ_MESHES
+#include "slabcast_cl.h"
+enum { MESHES_ALONE = 1 };
+#else
+enum { MESHES_ALONE = 0 };
+#endif
 
 enum {
   PRIMITIVES_MAX = 5,
@@ -136,15 +146,59 @@ static void keep_indices(given *to, const given *from) {
   to->soup = 0;
 }
 
+#ifdef FUZZ_MESHES
+/* The buffer has what the mesh needs behind `before` bytes, or four bytes less. It is released, with no other
+ * reference, after the call. */
+static slab_status update_from_buffer(player *p, uint32_t id, const slab_mesh *mesh, cl_context cl) {
+  const uint32_t choice = fuzz_byte(&p->bytes);
+  const size_t stride = mesh->vertex_stride == 0 ? 12 : mesh->vertex_stride, before = choice % 4 * 4,
+               needed = (mesh->vertex_count - (size_t)1) * stride + 12;
+  const int lacks = choice / 4 % 8 == 7, wild = choice / 32 == 7, indexed = mesh->indices != NULL;
+  char room[64 + sizeof((given *)0)->vertices];
+  memset(room, 0xA5, sizeof room);
+  memcpy(room + before, mesh->vertices, needed);
+  cl_mem vertices = clCreateBuffer(cl, CL_MEM_COPY_HOST_PTR, before + needed - 4 * (size_t)lacks, room, NULL);
+  cl_mem indices = !indexed ? NULL
+                            : clCreateBuffer(cl, CL_MEM_COPY_HOST_PTR, (3 * PRIMITIVES_MAX) * sizeof(uint32_t),
+                                             (void *)(uintptr_t)mesh->indices, NULL);
+  claim(vertices != NULL && (indices != NULL) == indexed);
+  const slab_mesh_spans spans = {{vertices, before},
+                                 wild ? SIZE_MAX / (choice % 8 + 1) : mesh->vertex_stride,
+                                 mesh->vertex_count,
+                                 {indices, 0},
+                                 mesh->triangle_count};
+  const slab_status status = slab_scene_update_mesh_cl(p->scene, id, &spans, 0, NULL);
+  claim(status != SLAB_OK || (!lacks && (!wild || mesh->vertex_count == 1)));
+  claim(clReleaseMemObject(vertices) == CL_SUCCESS);
+  claim(indices == NULL || clReleaseMemObject(indices) == CL_SUCCESS);
+  return status;
+}
+#endif
+
+static slab_status update_mesh(player *p, uint32_t id, const slab_mesh *mesh) {
+#ifdef FUZZ_MESHES
+  cl_context cl = NULL;
+  if (fuzz_byte(&p->bytes) % 4 != 0 && slab_context_objects(p->context, &cl, NULL) == SLAB_OK)
+    return update_from_buffer(p, id, mesh, cl);
+#endif
+  return slab_scene_update_mesh(p->scene, id, mesh);
+}
+
 static void update(player *p) {
   const uint32_t id = fuzz_byte(&p->bytes) % (p->geometries + 2), kind = fuzz_byte(&p->bytes);
   given g;
   known *k = id < p->geometries ? &p->now[id] : NULL;
-  read_given(p, k != NULL && kind % 8 != 0 ? k->given.kind : (slab_shape)(kind / 8 % SHAPE_KINDS), &g);
+  if (MESHES_ALONE && k != NULL && kind % 8 != 0) { /* other vertices for the same triangles */
+    g = k->given;
+    fuzz_numbers(&p->bytes, g.vertices, g.vertex_count * (g.stride == 16 ? 4 : 3));
+    g.soup = 1;
+  } else
+    read_given(p, k != NULL && (MESHES_ALONE || kind % 8 != 0) ? k->given.kind : (slab_shape)(kind / 8 % SHAPE_KINDS),
+               &g);
   const int fits = k != NULL && !k->removed && g.kind == k->given.kind && g.n == k->given.n;
   const slab_mesh mesh = mesh_of(&g);
   const slab_status status =
-      said(p, g.kind == SLAB_TRIANGLE ? slab_scene_update_mesh(p->scene, id, &mesh)
+      said(p, g.kind == SLAB_TRIANGLE ? update_mesh(p, id, &mesh)
                                       : shape_update_array(p->scene, id, g.kind, g.shapes.values, g.n));
   claim(status == SLAB_OK || status == SLAB_INVALID_ARGUMENT);
   claim(status != SLAB_OK || fits);
@@ -170,7 +224,9 @@ static void enable_or_remove(player *p, int removes) {
 
 static void commit(player *p) {
   const uint32_t choice = fuzz_byte(&p->bytes);
-  const slab_build_options options = {.tree = (slab_tree)(choice % 5), .update = (slab_update)(choice / 64)};
+  const slab_build_options options = {
+      .tree = MESHES_ALONE && choice % 8 != 0 ? SLAB_TREE_FAST : (slab_tree)(choice % 5),
+      .update = (slab_update)(choice / 64)};
   const int unknown = (unsigned)options.tree > SLAB_TREE_HIGH || (unsigned)options.update > SLAB_UPDATE_REBUILD;
   const slab_status status = said(p, slab_scene_commit(p->scene, &options));
   claim(status == (unknown ? SLAB_INVALID_ARGUMENT : SLAB_OK));
@@ -214,7 +270,7 @@ static void judge(player *p, slab_query query, const slab_ray *rays, size_t n, c
                   const uint64_t *offsets, const slab_cast_options *options) {
   slab_check_report report;
   claim(said(p, slab_check(p->scene, query, rays, n, results, offsets, options, &report)) == SLAB_OK);
-  claim(report.rays == n && report.mismatches == 0 && report.oracle_wrong == 0);
+  claim(report.rays == n && report.mismatches == 0 && (MESHES_ALONE || report.oracle_wrong == 0));
 }
 
 /* `size` bytes of results, with guard bytes on both sides that must not change. */
@@ -274,7 +330,8 @@ static slab_status cast_one(player *p, slab_query query, const slab_ray *rays, s
 }
 
 static void cast(player *p) {
-  const slab_query query = (slab_query)(fuzz_byte(&p->bytes) % 6);
+  const slab_query query = MESHES_ALONE ? (fuzz_byte(&p->bytes) % 2 == 0 ? SLAB_CLOSEST : SLAB_COUNT)
+                                        : (slab_query)(fuzz_byte(&p->bytes) % 6);
   const uint32_t choice = fuzz_byte(&p->bytes), n = fuzz_byte(&p->bytes) % (RAYS_MAX + 1);
   slab_ray rays[RAYS_MAX];
   slab_primitive_id skips[RAYS_MAX];
@@ -309,11 +366,11 @@ long fuzz_one(const uint8_t *data, size_t size) {
     const uint32_t first = fuzz_byte(&p.bytes), call = first % 12;
     if (first >= 252)
       enable_or_remove(&p, first % 2);
-    else if (first >= 228)
+    else if (first >= 228 || (MESHES_ALONE && call >= 2 && call < 5))
       update(&p);
     else if (call < 5)
-      add(&p, (slab_shape)call);
-    else if (call == 5)
+      add(&p, MESHES_ALONE ? SLAB_TRIANGLE : (slab_shape)call);
+    else if (call == 5 || (MESHES_ALONE && call == 6))
       commit(&p);
     else if (call == 6)
       ask_info(&p);

@@ -14,7 +14,7 @@ log=$work/log
 # What is executed: instructions and constants, not what debuggers and sanitizers know of lines.
 fingerprint() {
   local file files=("$build/bin/fuzz_$name")
-  if [[ $name == scene || $name == instances ]]; then files+=("$build/libslabcast.so"); fi
+  if [[ $name == scene || $name == instances || $name == meshes ]]; then files+=("$build/libslabcast.so"); fi
   for file in "${files[@]}"; do
     objcopy -O binary -j .text -j .rodata "$file" "$work/executed"
     sha256sum <"$work/executed"
@@ -48,10 +48,13 @@ esac
 mkdir -p "$work/corpus"
 fingerprint >"$work/program"
 
-# Scenes are cast on the processor: there is no driver that leaks, and no kernel to wait for.
-export SLABCAST_BACKENDS=native
+# Scenes are cast on the processor: there is no driver that leaks, and no kernel to wait for. But for meshes that a device
+# refits: what those leak is counted where the corpus is replayed.
+leaks=1
+export SLABCAST_BACKENDS=native POCL_CACHE_DIR=$build/pocl-cache
+if [[ $name == meshes ]]; then SLABCAST_BACKENDS=opencl leaks=0; fi
 # A quarantine of 8 MB holds what many executions freed; the usual 256 MB take most of the time, in page faults.
-export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8:thread_local_quarantine_size_kb=256:malloc_context_size=8
+export ASAN_OPTIONS=detect_leaks=$leaks:quarantine_size_mb=8:thread_local_quarantine_size_kb=256:malloc_context_size=8
 export FUZZ_FINDING=$work/finding
 
 # What takes longer than a minute hangs.
