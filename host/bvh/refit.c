@@ -198,10 +198,17 @@ static void list_top(refit *r) {
   }
 }
 
-static void refit_subtree(void *argument, size_t piece) {
+static void refit_subtrees(void *argument, size_t first, size_t end) {
   const refit *r = argument;
-  listed *l = &r->list[r->top + piece];
-  l->sum = refit_below(r, l->node);
+  for (listed *l = &r->list[r->top + first]; l < &r->list[r->top + end]; l++) l->sum = refit_below(r, l->node);
+}
+
+/* Subtrees that follow each other are near each other in memory, so that each thread has some in a row. */
+static void refit_all_subtrees(refit *r) {
+  enum { RUNS_A_THREAD = 16 };
+  const uint32_t threads = r->input->threads == 0 ? pool_threads() : r->input->threads, subtrees = r->count - r->top;
+  const size_t run = subtrees / ((size_t)threads * RUNS_A_THREAD);
+  pool_loop(threads, subtrees, run > 0 ? run : 1, refit_subtrees, r);
 }
 
 /* The inner children are done. */
@@ -223,7 +230,7 @@ bool bvh_refit(const bvh_refit_input *input, bvh_refit_outcome *out) {
   r.list = malloc(LISTED_MOST * sizeof *r.list);
   if (r.list == NULL) return false;
   list_top(&r);
-  pool_run(input->threads, r.count - r.top, refit_subtree, &r);
+  refit_all_subtrees(&r);
   for (uint32_t i = r.count; i-- > 0;) {
     listed *l = &r.list[i], *parent = &r.list[l->parent];
     if (i < r.top) refit_top_node(&r, l);
