@@ -180,7 +180,8 @@ set(slab_native_objects "")
 set(slab_counting_objects "") # the same, but for those whose steps are counted
 set(slab_ceiling_objects "")
 set(slab_stack 336)            # 7 * BVH_DEPTH_MAX: what the deepest BVH needs
-set(slab_instances_stack 2560) # no less than SCENE_LEVELS in each other need: 4 * 7 * (BVH_DEPTH_MAX + 4) + 7 * BVH_DEPTH_MAX (host/models.c)
+# No less than SCENE_LEVELS in each other need (host/models.c): 4 * 7 * (BVH_DEPTH_MAX + 4) + 7 * BVH_DEPTH_MAX.
+set(slab_instances_stack 2560)
 set(slab_compressed_instances_stack 240) # SCENE_LEVELS * BVH_DEPTH_MAX
 set(declared "")
 set(tables "")

@@ -157,7 +157,7 @@ ALWAYS_INLINE void request_ahead(const refitting *r, const found *f, size_t at, 
   const uint32_t *ids = (const uint32_t *)(r->from + at + INDICES_AHEAD * floats + used);
   const uint32_t *nearer = (const uint32_t *)(r->from + at + VERTICES_AHEAD * floats + used);
   for (int half = 0; half < 2; half++) {
-    int4 others;
+    int4 others = {0};
     const triangle_lanes far = lanes_of(f, ids + half * LANES_AT_ONCE, &others);
     const triangle_lanes near = lanes_of(f, nearer + half * LANES_AT_ONCE, &others);
     for (int k = 0; k < LANES_AT_ONCE; k++) {

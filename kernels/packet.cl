@@ -9,8 +9,8 @@
  * In a scene with instances a packet goes into models: each level has a packet of those of its rays that are there.
  *
  * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count, and for all where attributes are
- * deferred. With instances (SLAB_INSTANCES 1) for closest, whose attributes are then left to
- * attributes.cl, any and count. */
+ * deferred. With instances (SLAB_INSTANCES 1) for any, count, and closest, whose attributes are then left to
+ * attributes.cl. */
 #define STRIDE 8
 #define SLAB_PACKET
 #include "attributes.h"
