@@ -53,8 +53,8 @@ void indices_release(mesh_indices *m) {
 /* A large array is cut into as many pieces, each with a result of its own. */
 enum { PARTIALS = 64 };
 
-static size_t partial_grain(uint32_t count) {
-  const size_t grain = ((size_t)count + PARTIALS - 1) / PARTIALS;
+static size_t partial_grain(size_t count) {
+  const size_t grain = (count + PARTIALS - 1) / PARTIALS;
   return grain < PARALLEL_LEAST ? PARALLEL_LEAST : grain;
 }
 
@@ -245,31 +245,49 @@ static slab_status take_primitives(const slab_context *context, const addition *
   return SLAB_OK;
 }
 
-/* ---- one vertex after the other, of a mesh whose indices are dense ---- */
+/* ---- one vertex after the other: of a mesh whose indices are dense, or of triangles with vertices of their own ----
+ */
+
+/* count 0: there are no such vertices. */
+typedef struct vertex_source {
+  const char *at;
+  size_t stride; /* bytes */
+  size_t count;
+} vertex_source;
+
+static vertex_source vertices_of(const addition *a, const mesh_indices *indices) {
+  const size_t own = 3 * (size_t)a->count;
+  if (a->kind != SLAB_TRIANGLE || (indices != NULL && !indices->dense)) return (vertex_source){0};
+  if (a->mesh == NULL) return (vertex_source){(const char *)a->values, 3 * sizeof(float), own};
+  const vertex_source all = {(const char *)a->mesh->vertices, stride_of(a->mesh), a->mesh->vertex_count};
+  if (indices != NULL) return all;
+  return (vertex_source){all.at, all.stride, all.count < own ? 0 : own};
+}
 
 typedef struct vertices_taking {
-  const slab_mesh *from;
+  vertex_source from;
   geometry_values *to;
   size_t grain;
   struct {
     float4 lower, upper;
-    float4 odd; /* NaN where some coordinate was not finite */
+    float4 odd;  /* NaN where some coordinate was not finite */
+    bool origin; /* some vertex is all zeros, as those of void triangles are */
   } partial[PARTIALS];
 } vertices_taking;
 
 /* Four floats at once, the last of which is the next vertex's, where there is one that belongs to the same piece. */
 static void take_vertices(void *argument, size_t first, size_t end) {
   vertices_taking *t = argument;
-  const char *from = (const char *)t->from->vertices;
-  const size_t stride = stride_of(t->from);
+  const vertex_source from = t->from;
   float *to = t->to->values;
   float4 lower = float4_all(INFINITY), upper = float4_all(-INFINITY), odd = float4_all(0.0f);
+  bool origin = false;
   for (size_t i = first; i < end; i++) {
     float4 v = float4_all(0.0f);
     if (i + 1 < end)
-      memcpy(&v, from + i * stride, sizeof v);
+      memcpy(&v, from.at + i * from.stride, sizeof v);
     else
-      memcpy(&v, from + i * stride, 3 * sizeof(float));
+      memcpy(&v, from.at + i * from.stride, 3 * sizeof(float));
     if (i + 1 < end)
       memcpy(to + 3 * i, &v, sizeof v);
     else
@@ -277,25 +295,28 @@ static void take_vertices(void *argument, size_t first, size_t end) {
     lower = float4_min(v, lower);
     upper = float4_max(v, upper);
     odd += v * float4_all(0.0f);
+    const int4 bits = (int4)v;
+    origin |= (bits[0] | bits[1] | bits[2]) == 0;
   }
   t->partial[first / t->grain].lower = lower;
   t->partial[first / t->grain].upper = upper;
   t->partial[first / t->grain].odd = odd;
+  t->partial[first / t->grain].origin = origin;
 }
 
 /* Returns whether all vertices are accepted: then all triangles are, and none is void. */
-static bool take_all_vertices(const slab_context *context, const slab_mesh *from, geometry_values *to) {
-  vertices_taking t = {.from = from, .to = to, .grain = partial_grain(from->vertex_count)};
-  const size_t pieces = (from->vertex_count + t.grain - 1) / t.grain;
+static bool take_all_vertices(const slab_context *context, vertex_source from, geometry_values *to) {
+  vertices_taking t = {.from = from, .to = to, .grain = partial_grain(from.count)};
+  const size_t pieces = (from.count + t.grain - 1) / t.grain;
   bool accepted = true;
-  pool_loop(context->threads, from->vertex_count, t.grain, take_vertices, &t);
+  pool_loop(context->threads, from.count, t.grain, take_vertices, &t);
   for (int k = 0; k < 3; k++) {
     to->lower[k] = INFINITY;
     to->upper[k] = -INFINITY;
     for (size_t i = 0; i < pieces; i++) {
       to->lower[k] = fminf(to->lower[k], t.partial[i].lower[k]);
       to->upper[k] = fmaxf(to->upper[k], t.partial[i].upper[k]);
-      accepted = accepted && t.partial[i].odd[k] == 0.0f;
+      accepted = accepted && t.partial[i].odd[k] == 0.0f && (to->indexed || !t.partial[i].origin);
     }
     accepted = accepted && is_within(to->lower[k], COORDINATE_MAX) && is_within(to->upper[k], COORDINATE_MAX);
   }
@@ -304,9 +325,11 @@ static bool take_all_vertices(const slab_context *context, const slab_mesh *from
 
 /* ---- the whole ---- */
 
-/* Takes over a reference of the indices, on success. */
-static slab_status take(const slab_context *context, const addition *a, mesh_indices *indices, bool indexed,
+/* vertices: those to take one after the other; count 0: primitive after primitive. Takes over a reference of the
+ * indices, on success. */
+static slab_status take(const slab_context *context, const addition *a, mesh_indices *indices, vertex_source vertices,
                         geometry_values **values, uint32_t *dropped, bool *accepted) {
+  const bool indexed = vertices.count > 0 && indices != NULL;
   geometry_values *made = values_create((uint32_t)a->kind, a->count, indices, indexed);
   if (made == NULL) return fail_memory(a->count * primitive_rows(a->kind) * sizeof(float), "geometry");
   slab_status status = SLAB_OK;
@@ -314,8 +337,8 @@ static slab_status take(const slab_context *context, const addition *a, mesh_ind
   made->drops = a->drops;
   *dropped = 0;
   *accepted = true;
-  if (indexed)
-    *accepted = take_all_vertices(context, a->mesh, made);
+  if (vertices.count > 0)
+    *accepted = take_all_vertices(context, vertices, made);
   else
     status = take_primitives(context, a, made, dropped);
   if (status == SLAB_OK && *accepted) {
@@ -337,9 +360,10 @@ slab_status values_take(const slab_context *context, const addition *a, geometry
   }
   bool accepted = false;
   slab_status status = SLAB_OK;
-  if (indices != NULL && indices->dense) status = take(context, a, indices, true, values, dropped, &accepted);
+  const vertex_source vertices = vertices_of(a, indices), none = {0};
+  if (vertices.count > 0) status = take(context, a, indices, vertices, values, dropped, &accepted);
   /* also to name the triangle that is refused, or to drop it */
-  if (status == SLAB_OK && !accepted) status = take(context, a, indices, false, values, dropped, &accepted);
+  if (status == SLAB_OK && !accepted) status = take(context, a, indices, none, values, dropped, &accepted);
   if (status != SLAB_OK) indices_release(indices);
   return status;
 }
