@@ -417,38 +417,49 @@ static void meshes_may_have_other_indices_and_vertices(void **state) {
   slab_context_destroy(context);
 }
 
-/* A row of triangles, of which each of three meshes has every third, so that all have triangles in each block. One mesh
- * has no indices. */
-static void meshes_share_blocks(void **state) {
-  enum { ROW = 300, MESHES = 3, SHARE = ROW / MESHES };
-  static float vertices[MESHES][3 * SHARE][3];
-  static uint32_t indices[3 * SHARE];
-  (void)state;
+/* A row of triangles is lifted, of which each of one or three meshes has every one or every third, so that all have
+ * triangles in each block. The first `indexed` meshes have indices. */
+static void lift_a_row(uint32_t meshes, uint32_t indexed) {
+  enum { ROW = 300, MESHES_MOST = 3 };
+  static float vertices[MESHES_MOST][3 * ROW][3];
+  static uint32_t indices[3 * ROW];
+  const uint32_t share = ROW / meshes;
   slab_context *context = context_of(SLAB_LAYOUT_WIDE);
   slab_scene *scene = harness_scene(context);
-  for (uint32_t i = 0; i < 3 * SHARE; i++) indices[i] = i;
+  for (uint32_t i = 0; i < 3 * share; i++) indices[i] = i;
   for (int lift = 0; lift < 2; lift++) {
-    for (int i = 0; i < ROW; i++)
-      for (int v = 0; v < 3; v++) {
-        float *at = vertices[i % MESHES][3 * (i / MESHES) + v];
+    for (uint32_t i = 0; i < ROW; i++)
+      for (uint32_t v = 0; v < 3; v++) {
+        float *at = vertices[i % meshes][3 * (i / meshes) + v];
         at[0] = (float)i + 0.8f * (float)(v == 1);
         at[1] = v == 2 ? 1.0f : -1.0f;
         at[2] = (float)(3 * lift);
       }
-    for (uint32_t k = 0; k < MESHES; k++) {
-      const slab_mesh mesh = {vertices[k][0], sizeof vertices[k][0], 3 * SHARE, k < 2 ? indices : NULL, SHARE};
+    for (uint32_t k = 0; k < meshes; k++) {
+      const slab_mesh mesh = {vertices[k][0], sizeof vertices[k][0], 3 * share, k < indexed ? indices : NULL, share};
       assert_ok(lift == 0 ? slab_scene_add_mesh(scene, &mesh, NULL, NULL) : slab_scene_update_mesh(scene, k, &mesh));
     }
     assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT}));
     for (uint32_t i = 0; i < ROW; i++) {
       const slab_hit hit = look_down(scene, (float)i + 0.3f);
       assert_true(hit.t == (lift == 0 ? 9.0f : 6.0f));
-      assert_int_equal(hit.geometry, i % MESHES);
-      assert_int_equal(hit.primitive, i / MESHES);
+      assert_int_equal(hit.geometry, i % meshes);
+      assert_int_equal(hit.primitive, i / meshes);
     }
   }
   slab_scene_destroy(scene);
   slab_context_destroy(context);
+}
+
+static void meshes_share_blocks(void **state) {
+  (void)state;
+  lift_a_row(3, 2);
+}
+
+static void meshes_fill_their_blocks(void **state) {
+  (void)state;
+  lift_a_row(1, 1);
+  lift_a_row(1, 0);
 }
 
 /* Vertices of meshes with indices are looked at one by one; what they make is refused or dropped by the triangle. */
@@ -621,6 +632,7 @@ int main(void) {
       cmocka_unit_test(a_disabled_geometry_is_seen_by_no_mask),
       cmocka_unit_test(meshes_may_have_other_indices_and_vertices),
       cmocka_unit_test(meshes_share_blocks),
+      cmocka_unit_test(meshes_fill_their_blocks),
       cmocka_unit_test(triangles_of_vertices_that_are_refused),
       cmocka_unit_test(what_cannot_be_changed_is_refused),
       cmocka_unit_test(a_refused_update_names_the_primitive_and_changes_nothing),
