@@ -245,8 +245,7 @@ static slab_status take_primitives(const slab_context *context, const addition *
   return SLAB_OK;
 }
 
-/* ---- one vertex after the other: of a mesh whose indices are dense, or of triangles with vertices of their own ----
- */
+/* ---- vertex after vertex: of meshes with dense indices, and of triangles with vertices of their own ---- */
 
 /* count 0: there are no such vertices. */
 typedef struct vertex_source {
@@ -270,8 +269,7 @@ typedef struct vertices_taking {
   size_t grain;
   struct {
     float4 lower, upper;
-    float4 odd;  /* NaN where some coordinate was not finite */
-    bool origin; /* some vertex is all zeros, as those of void triangles are */
+    float4 odd; /* NaN where some coordinate was not finite, or a triangle may be void */
   } partial[PARTIALS];
 } vertices_taking;
 
@@ -281,7 +279,8 @@ static void take_vertices(void *argument, size_t first, size_t end) {
   const vertex_source from = t->from;
   float *to = t->to->values;
   float4 lower = float4_all(INFINITY), upper = float4_all(-INFINITY), odd = float4_all(0.0f);
-  bool origin = false;
+  const bool may_be_void = !t->to->indexed;
+  bool origin = false; /* some vertex is all zeros, as those of void triangles are */
   for (size_t i = first; i < end; i++) {
     float4 v = float4_all(0.0f);
     if (i + 1 < end)
@@ -296,12 +295,11 @@ static void take_vertices(void *argument, size_t first, size_t end) {
     upper = float4_max(v, upper);
     odd += v * float4_all(0.0f);
     const int4 bits = (int4)v;
-    origin |= (bits[0] | bits[1] | bits[2]) == 0;
+    if (may_be_void) origin |= (bits[0] | bits[1] | bits[2]) == 0;
   }
   t->partial[first / t->grain].lower = lower;
   t->partial[first / t->grain].upper = upper;
-  t->partial[first / t->grain].odd = odd;
-  t->partial[first / t->grain].origin = origin;
+  t->partial[first / t->grain].odd = origin ? float4_all(NAN) : odd;
 }
 
 /* Returns whether all vertices are accepted: then all triangles are, and none is void. */
@@ -316,7 +314,7 @@ static bool take_all_vertices(const slab_context *context, vertex_source from, g
     for (size_t i = 0; i < pieces; i++) {
       to->lower[k] = fminf(to->lower[k], t.partial[i].lower[k]);
       to->upper[k] = fmaxf(to->upper[k], t.partial[i].upper[k]);
-      accepted = accepted && t.partial[i].odd[k] == 0.0f && (to->indexed || !t.partial[i].origin);
+      accepted = accepted && t.partial[i].odd[k] == 0.0f;
     }
     accepted = accepted && is_within(to->lower[k], COORDINATE_MAX) && is_within(to->upper[k], COORDINATE_MAX);
   }
