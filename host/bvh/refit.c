@@ -135,9 +135,8 @@ static void add_cost(const refit *r, refitted *sum, aabb bounds, double cost) {
 
 static refitted refit_leaf(const refit *r, const child *leaf) {
   const bvh_refit_input *input = r->input;
-  aabb bounds;
-  refitted of = {.primitives = input->leaf(input->argument, leaf->kind, leaf->at, leaf->count, &bounds)};
-  of.bounds = bounds;
+  refitted of = {.cost = 0};
+  of.primitives = input->leaf(input->argument, leaf->kind, leaf->at, leaf->count, &of.bounds);
   const uint32_t lanes = input->compressed ? 1 : BVH_WIDTH;
   add_cost(r, &of, of.bounds, (double)r->measure.leaf_cost * measured_blocks(&r->measure, leaf->count * lanes));
   return of;

@@ -250,30 +250,31 @@ static void weights_and_t_name_the_same_point(void **state) {
   }
 }
 
+/* Of the ray on a triangle whose products with it underflow. */
+static slab_hit faint_hit(void **state, const slab_ray *ray) {
+  static const slab_triangle faint = {{0x1p-140f, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &faint, 1);
+  answers a;
+  expect_cast(scene, ray, 1, NULL, &a);
+  const slab_hit hit = a.closest[0];
+  answers_free(&a);
+  slab_scene_destroy(scene);
+  assert_int_equal(hit.primitive, 0);
+  return hit;
+}
+
 /* The ray leaves the triangle's bounds along y at 1, and enters them along z at 1e10. Products of 2^-140 say nothing of
  * that, so it hits; and t, which is at last clamped to the padded bounds, is where those are left. */
 static void products_that_underflow_hit_beside_the_bounds(void **state) {
-  static const slab_triangle faint = {{0x1p-140f, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   static const slab_ray ray = {{0, 0, -0x1.20d12p-78f}, 0, {0, 1, 0x1.03005cp-111f}, INFINITY};
-  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &faint, 1);
-  answers a;
-  expect_cast(scene, &ray, 1, NULL, &a);
-  assert_true(a.closest[0].primitive == 0 && fabsf(a.closest[0].t - 1.0f) < 1e-5f);
-  answers_free(&a);
-  slab_scene_destroy(scene);
+  assert_true(fabsf(faint_hit(state, &ray).t - 1.0f) < 1e-5f);
 }
 
 /* The areas of its parts are subnormal, so the reciprocal of their sum overflows, and each weight is 1. */
 static void areas_that_underflow_hit(void **state) {
-  static const slab_triangle faint = {{0x1p-140f, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   static const slab_ray ray = {{0, 0, -0x1.20dp-94f}, 0, {0x1.7d7dfep-126f, 0x1.bcp+3f, 0x1.bcp+3f}, INFINITY};
-  slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &faint, 1);
-  answers a;
-  expect_cast(scene, &ray, 1, NULL, &a);
-  assert_int_equal(a.closest[0].primitive, 0);
-  assert_true(a.closest[0].u == 1.0f && a.closest[0].v == 1.0f);
-  answers_free(&a);
-  slab_scene_destroy(scene);
+  const slab_hit hit = faint_hit(state, &ray);
+  assert_true(hit.u == 1.0f && hit.v == 1.0f);
 }
 
 /* Aspect ratio 1e-6. With weights from the rounded edge functions, the error of t would reach 0.3. */
