@@ -42,17 +42,16 @@ INLINE bool bvh_pop(bvh_path *path, float limit) {
   return true;
 }
 
-/* Prefetches `bytes` bytes of a child that is visited soon. */
-INLINE void bvh_fetch(const scene_view *scene, uint child, uint meta, uint bytes) {
-  memory_fetch(BVH_IS_INNER(meta) ? (size_t)node_at(scene->nodes, child)
-                                  : (size_t)block_at(scene->blocks, (size_t)child * BLOCK_UNIT),
-               bytes);
+/* The memory of a node, or of a leaf's first block. */
+INLINE const global float *bvh_at(const scene_view *scene, uint child, uint meta) {
+  return BVH_IS_INNER(meta) ? &node_at(scene->nodes, child)->bounds[0][0]
+                            : block_at(scene->blocks, (size_t)child * BLOCK_UNIT);
 }
 
 INLINE bvh_visit bvh_child(const scene_view *scene, uint node, uint lane, const float enter[BVH_WIDTH]) {
   const bvh_visit v = {node_at(scene->nodes, node)->child[lane], node_at(scene->nodes, node)->meta[lane], enter[lane],
                        node * BVH_WIDTH + lane};
-  bvh_fetch(scene, v.child, v.meta, sizeof(bvh_node));
+  memory_fetch((size_t)bvh_at(scene, v.child, v.meta), sizeof(bvh_node)); /* is visited soon */
   return v;
 }
 

@@ -11,7 +11,7 @@
 #error "a node's children are told apart in the lanes of one vector"
 #endif
 
-#define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1)) /* most levels of inner nodes */
+#define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1) + 1) /* most levels of inner nodes, and the end below them */
 #define INTERLEAVED_NONE 0xFFFFu
 #define INTERLEAVED_ONE                                                                                   \
   ((ushort8)(0, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, \
@@ -21,16 +21,20 @@
  */
 #define INTERLEAVED_UNORDERED(scene) (BVH_UNORDERED || (SLAB_QUERY == SLAB_ALL && (scene)->cast->most == 0))
 
-/* The stack: children that are still to visit, one node per level. */
-typedef struct interleaved_stack {
-  uint bits[INTERLEAVED_LEVELS];    /* unordered: these children */
-  ushort8 left[INTERLEAVED_LEVELS]; /* rank of each child; the least is visited first; INTERLEAVED_NONE: none */
-  uint owner[INTERLEAVED_LEVELS];   /* the node */
+#define INTERLEAVED_NODE 0xFFFFFFFFu /* interleaved_level.of: the owner is a node */
+
+/* A level of the stack: children of one node that are still to visit. */
+typedef struct interleaved_level {
+  ushort8 left;                 /* rank of each of these; the least is visited first; INTERLEAVED_NONE: none */
+  const global bvh_node *owner; /* the node */
+  uint bits;                    /* these children */
+  uint of; /* INTERLEAVED_NODE; VISIT_INSTANCE: the owner is a block of gates, and its children are instances. Else the
+              level stands for one visit, which has this meta: gates that are tested later, the end of a model, or of
+              the traversal (0). So nothing has to ask whether the stack is empty. */
 #if SLAB_INSTANCES
-  uint of[INTERLEAVED_LEVELS]; /* its meta. VISIT_INSTANCE: the owner is a block of gates, and its children are
-                                  instances. Other leaves: gates to be tested later; the owner itself is visited. */
+  uint number; /* of the owner */
 #endif
-} interleaved_stack;
+} interleaved_level;
 
 /* Bytes that are prefetched of the next child: a node, or a block of triangles, which is one cache line longer.
  * Without that line random rays take 1.03 to 1.34 times as long (PoCL 3.1, Zen 3). Rays cast one by one are as fast
@@ -39,41 +43,51 @@ typedef struct interleaved_stack {
   ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0 ? BLOCK_UNIT * BVH_BLOCK_UNITS(TRIANGLE_ROWS) * 4 : (uint)sizeof(bvh_node))
 
 typedef struct interleaved_path {
-  uint child, meta; /* the next child; meta 0: there is none */
-  uint top;         /* levels that have a child to visit */
-  interleaved_stack *stack;
+  uint child, meta;         /* the next child; meta 0: there is none */
+  const global float *at;   /* its memory, where it is a node or has blocks */
+  interleaved_level *top;   /* the first level that is free */
+  interleaved_level *stack; /* INTERLEAVED_LEVELS of them, the end of the traversal first */
 #if SLAB_INSTANCES
-  uint owner, lane;         /* of the next child */
-  uint bottom;              /* levels that belong to what the model stands in that the ray is in */
-  uint outer[SCENE_LEVELS]; /* the bottom there; by the number of the ray's level in the model */
-  uint end;                 /* meta when no child is left: VISIT_END, of the scene 0 */
+  const global float *owner; /* of the next child */
+  uint lane;
 #endif
 } interleaved_path;
 
-/* Nothing is left to visit: the ray has ended, or has not begun. */
-INLINE void interleaved_stop(interleaved_path *path) {
-  path->top = 0;
+/* Pushes a level that stands for one visit. */
+INLINE void interleaved_push_visit(interleaved_path *path, const scene_view *scene, uint number, uint meta) {
+  interleaved_level *level = path->top++;
+  level->left = INTERLEAVED_ONE;
+  level->bits = 1;
+  level->owner = node_at(scene->nodes, 0); /* any that can be read */
+  level->of = meta;
 #if SLAB_INSTANCES
-  path->bottom = path->end = 0;
+  level->number = number;
 #endif
+  (void)number;
 }
 
-INLINE void interleaved_begin(interleaved_path *path, interleaved_stack *stack) {
-  path->child = 0;
+/* Nothing is left to visit but the end. */
+INLINE void interleaved_stop(interleaved_path *path) { path->top = path->stack + 1; }
+
+/* The root becomes the next. */
+INLINE void interleaved_root(interleaved_path *path, const scene_view *scene, uint root) {
+  path->child = root;
   path->meta = BVH_INNER;
-  path->stack = stack;
-  interleaved_stop(path);
+  path->at = &node_at(scene->nodes, root)->bounds[0][0];
 }
 
-/* interleaved_least: the least of eight numbers, and its index in bits 16 to 18. interleaved_some: whether one of them
- * is not INTERLEAVED_NONE. */
+INLINE void interleaved_begin(interleaved_path *path, const scene_view *scene) {
+  path->top = path->stack;
+  interleaved_push_visit(path, scene, 0, 0);
+  interleaved_root(path, scene, 0);
+}
+
+/* The least of eight numbers, and its index in bits 16 to 18. */
 #if defined(__clang__) && defined(__SSE4_1__)
 INLINE uint interleaved_least(ushort8 v) {
   typedef short eight __attribute__((vector_size(16)));
   return as_uint4(__builtin_ia32_phminposuw128((eight)as_short8(v))).x;
 }
-
-INLINE bool interleaved_some(ushort8 v) { return (interleaved_least(v) & 0xFFFFu) != INTERLEAVED_NONE; }
 #else
 INLINE uint interleaved_least(ushort8 v) {
   const uint8 all = convert_uint8(v) << 3 | (uint8)(0, 1, 2, 3, 4, 5, 6, 7);
@@ -82,8 +96,6 @@ INLINE uint interleaved_least(ushort8 v) {
   const uint least = min(two.x, two.y);
   return (least & 7) << 16 | least >> 3;
 }
-
-INLINE bool interleaved_some(ushort8 v) { return any(v != (ushort8)(INTERLEAVED_NONE)) != 0; }
 #endif
 
 /* Ranks of a node's children: the upper sixteen bits, without the sign, of the t where the ray enters a child. Floats
@@ -105,28 +117,19 @@ INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask o
 #endif
 }
 
-/* A node; or a block of gates, which has planes and children where a node has. The children are instances. */
-INLINE const global bvh_node *interleaved_owner(const scene_view *scene, uint owner, uint meta) {
+/* Pushes the children of the next node whose bounds the ray overlaps; or of a block of gates, which has planes and
+ * children where a node has. These children are instances. */
+INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, real enter, mask overlapped) {
+  const global bvh_node *owner = (const global bvh_node *)path->at;
+  interleaved_level *level = path->top;
+  level->bits = lanes_bits(overlapped);
+  if (!INTERLEAVED_UNORDERED(scene)) level->left = interleaved_ranks(owner, enter, overlapped);
+  level->owner = owner;
+  level->of = INTERLEAVED_NODE;
 #if SLAB_INSTANCES
-  if (!BVH_IS_INNER(meta)) return (const global bvh_node *)block_at(scene->blocks, (size_t)owner * BVH_UNIT);
+  if (!BVH_IS_INNER(path->meta)) level->of = VISIT_INSTANCE;
 #endif
-  (void)meta;
-  return node_at(scene->nodes, owner);
-}
-
-/* Pushes the children of a node whose bounds the ray overlaps. */
-INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, uint node, uint meta, real enter,
-                             mask overlapped) {
-  const uint top = path->top;
-  if (INTERLEAVED_UNORDERED(scene))
-    path->stack->bits[top] = lanes_bits(overlapped);
-  else
-    path->stack->left[top] = interleaved_ranks(interleaved_owner(scene, node, meta), enter, overlapped);
-  path->stack->owner[top] = node;
-#if SLAB_INSTANCES
-  path->stack->of[top] = BVH_IS_INNER(meta) ? BVH_INNER : VISIT_INSTANCE;
-#endif
-  path->top = top + (lanes_any(overlapped) ? 1 : 0);
+  path->top = level + (level->bits != 0 ? 1 : 0);
 }
 
 constant ushort8 interleaved_taken[BVH_WIDTH] = {
@@ -135,79 +138,46 @@ constant ushort8 interleaved_taken[BVH_WIDTH] = {
     (ushort8)(0, 0, 0, 0, INTERLEAVED_NONE, 0, 0, 0), (ushort8)(0, 0, 0, 0, 0, INTERLEAVED_NONE, 0, 0),
     (ushort8)(0, 0, 0, 0, 0, 0, INTERLEAVED_NONE, 0), (ushort8)(0, 0, 0, 0, 0, 0, 0, INTERLEAVED_NONE)};
 
-/* A child of a node becomes the next. again: the level has more children. */
-INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, uint level, uint lane, bool again) {
-  const uint number = path->stack->owner[level];
-  path->top = level + (again ? 1 : 0);
+/* A child of a level's owner becomes the next. */
+INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, interleaved_level *level, uint lane) {
+  const global bvh_node *owner = level->owner;
+  const uint of = level->of, child = owner->child[lane], meta = owner->meta[lane]; /* always read: no branches */
+  const uint bits = level->bits & ~(1u << lane);
+  level->bits = bits;
+  path->top = level + (bits != 0 ? 1 : 0);
+  path->child = child;
+  path->meta = meta & of;
 #if SLAB_INSTANCES
-  const uint of = path->stack->of[level];
-  const global bvh_node *owner = interleaved_owner(scene, number, of);
-  const uint child = owner->child[lane], meta = owner->meta[lane]; /* always read: no branches */
-  path->child = (BVH_IS_INNER(of) | (of == VISIT_INSTANCE)) != 0 ? child : number;
-  path->meta = BVH_IS_INNER(of) ? meta : of;
-  path->owner = number;
+  const uint is_node = of == INTERLEAVED_NODE ? INTERLEAVED_NODE : 0;
+  path->meta = (meta & is_node) | (of & ~is_node);
+  path->child = (is_node | (of == VISIT_INSTANCE)) != 0 ? child : level->number;
+  path->owner = &owner->bounds[0][0];
   path->lane = lane;
-  /* of an instance what it needs is not known yet: fetches what is there */
-  bvh_fetch(scene, of == VISIT_INSTANCE ? number : path->child, path->meta, INTERLEAVED_FETCHED);
-#else
-  const global bvh_node *owner = node_at(scene->nodes, number);
-  path->child = owner->child[lane];
-  path->meta = owner->meta[lane];
-  bvh_fetch(scene, path->child, path->meta, INTERLEAVED_FETCHED);
 #endif
-}
-
-INLINE uint interleaved_bottom(const interleaved_path *path) {
+  path->at = bvh_at(scene, path->child, path->meta);
 #if SLAB_INSTANCES
-  return path->bottom;
-#else
-  (void)path;
-  return 0;
+  if (of == VISIT_INSTANCE) path->at = path->owner; /* what the instance needs is not known yet */
 #endif
-}
-
-/* No child is left, in the scene or in the model that the ray is in. */
-INLINE void interleaved_none(interleaved_path *path) {
-#if SLAB_INSTANCES
-  path->top = path->bottom;
-  path->meta = path->end;
-#else
-  path->meta = 0;
-#endif
-}
-
-/* Some child on the deepest level becomes the next. */
-INLINE void interleaved_pop_any(interleaved_path *path, const scene_view *scene) {
-  if (path->top == interleaved_bottom(path)) {
-    interleaved_none(path);
-    return;
-  }
-  const uint level = path->top - 1, bits = path->stack->bits[level];
-  path->stack->bits[level] = bits & (bits - 1);
-  interleaved_next(path, scene, level, lowest_lane(bits), (bits & (bits - 1)) != 0);
+  memory_fetch((size_t)path->at, INTERLEAVED_FETCHED);
 }
 
 /* The child with the least rank on the deepest level becomes the next, if by its rank it is entered at limit or before.
- * Otherwise the level is dropped. */
+ * Otherwise the level is dropped. Unordered it is any child. The end has the least rank of all. */
 INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, float limit) {
+  interleaved_level *level = path->top;
   if (INTERLEAVED_UNORDERED(scene)) {
-    interleaved_pop_any(path, scene);
+    level--;
+    interleaved_next(path, scene, level, lowest_lane(level->bits));
     return;
   }
   const uint last =
       SLAB_QUERY == SLAB_ANY ? INTERLEAVED_NONE : as_uint(limit) >> 15; /* a limit below 0 drops no child */
-  uint level = path->top, least;
-  do {
-    if (level == interleaved_bottom(path)) {
-      interleaved_none(path);
-      return;
-    }
-    least = interleaved_least(path->stack->left[--level]);
-  } while ((least & 0xFFFFu) > last);
+  uint least;
+  do least = interleaved_least((--level)->left);
+  while ((least & 0xFFFFu) > last);
   const uint lane = least >> 16;
-  const ushort8 left = path->stack->left[level] | interleaved_taken[lane];
-  path->stack->left[level] = left;
-  interleaved_next(path, scene, level, lane, interleaved_some(left));
+  level->left = level->left | interleaved_taken[lane];
+  interleaved_next(path, scene, level, lane);
 }
 
 #endif

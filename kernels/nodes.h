@@ -6,16 +6,22 @@
 
 #include "query.h"
 
-/* Children whose bounds the ray may overlap at limit or before, and the t where it enters them. A child's interval of t
- * contains the interval of the padded bounds of every primitive below it, since rounding is monotone. So no child is
- * rejected that holds a primitive whose padded bounds are accepted. */
-INLINE mask bounds_overlap(const prepared_ray *ray, const real near[3], const real far[3], float limit, real *enter) {
+/* bounds_overlap of rays whose t_min is below 0. */
+INLINE mask bounds_overlap_below(const prepared_ray *ray, const real near[3], const real far[3], float limit,
+                                 real *enter) {
   real leave, hi;
-  if (ray->t_min >= 0.0f) return box_may_overlap(ray, near, far, limit, enter); /* below 0 it rejects nothing */
   box_interval(ray, near, far, enter, &leave, &hi);
   const mask overlapped = slab_overlaps(*enter, leave, ray->t_min, limit);
   *enter = lanes_max(*enter, (real)(ray->t_min));
   return overlapped;
+}
+
+/* Children whose bounds the ray may overlap at limit or before, and the t where it enters them. A child's interval of t
+ * contains the interval of the padded bounds of every primitive below it, since rounding is monotone. So no child is
+ * rejected that holds a primitive whose padded bounds are accepted. */
+INLINE mask bounds_overlap(const prepared_ray *ray, const real near[3], const real far[3], float limit, real *enter) {
+  if (ray->t_min >= 0.0f) return box_may_overlap(ray, near, far, limit, enter); /* below 0 it rejects nothing */
+  return bounds_overlap_below(ray, near, far, limit, enter);
 }
 
 /* Tests `count` consecutive blocks of one kind. True when the ray is done. */

@@ -158,6 +158,15 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
 
 /* ---- interleaved ---- */
 
+#if (SLAB_IN_FLIGHT & (SLAB_IN_FLIGHT - 1)) != 0
+#error "rays at nodes are a ring, whose places are counted on and on"
+#endif
+
+/* Rays at nodes that do their next step together, and the fewest that do while others wait. The loops over four of them
+ * end where the processor expects it. With two, rays take 1.05 to 1.13 times as long; with eight, or where eight have
+ * to be left, 1.0 to 1.07 times (a Xeon with AVX-512). */
+#define NODES_AT_ONCE 4u
+
 /* One of the rays in flight. */
 typedef struct in_flight {
 #if SLAB_INSTANCES
@@ -170,8 +179,9 @@ typedef struct in_flight {
 #endif
   traversal on;
   interleaved_path path;
-  uint nearest[3]; /* the row of the plane that is intersected first along each axis */
-  bool begun;      /* it holds a ray */
+  uint near[3], far[3]; /* the rows of the planes that are intersected first and last along each axis */
+  uint number;          /* among the rays in flight */
+  bool begun;           /* it holds a ray */
 } in_flight;
 
 /* in_flight_ray: the scene's ray. in_flight_here: the ray on the level where its traversal is. */
@@ -188,34 +198,44 @@ INLINE void in_flight_turn(in_flight *t) {
 #if SLAB_INSTANCES
   t->here = &t->levels[t->on.q.level].ray;
 #endif
-  UNROLL for (uint i = 0; i < 3; i++) t->nearest[i] = (in_flight_here(t)->dir_is_negative[i] != 0 ? i + 3 : i) * STRIDE;
+  UNROLL for (uint i = 0; i < 3; i++) {
+    t->near[i] = (in_flight_here(t)->dir_is_negative[i] != 0 ? i + 3 : i) * STRIDE;
+    t->far[i] = (2 * i + 3) * STRIDE - t->near[i];
+  }
 }
 
-INLINE void in_flight_root(in_flight *t, interleaved_stack *stack) {
-  interleaved_begin(&t->path, stack);
+INLINE void in_flight_root(in_flight *t, const scene_view *scene) {
+  interleaved_begin(&t->path, scene);
 #if SLAB_INSTANCES
-  interleaved_ungated(&t->path, t->levels[0].model);
+  interleaved_ungated(&t->path, scene, t->levels[0].model);
 #endif
   if (!t->on.more) t->path.meta = 0;
   in_flight_turn(t);
 }
 
 /* Tests the children of the next node. It loads planes as box_planes does, from rows that are chosen once per ray.
- * Choosing them here costs 1 to 6 %. */
+ * Choosing them here costs 1 to 6 %. Few rays have a t_min below 0. Loaded for them in another way, each load is part
+ * of an operation for the rest: compilers move what is alike in front of the branch. */
 INLINE void in_flight_node(in_flight *t, const scene_view *scene) {
-  const uint at = t->path.child, meta = t->path.meta;
-  const global float *bounds = &interleaved_owner(scene, at, meta)->bounds[0][0];
+  const prepared_ray *ray = in_flight_here(t);
+  const global float *bounds = t->path.at;
   real near[3], far[3], enter;
+  mask overlapped;
   COUNT(nodes, 1);
-  UNROLL for (uint i = 0; i < 3; i++) {
-    near[i] = lanes_load(bounds + t->nearest[i]);
-    far[i] = lanes_load(bounds + ((2 * i + 3) * STRIDE - t->nearest[i]));
+  if (ray->t_min >= 0.0f) {
+    UNROLL for (uint i = 0; i < 3; i++) {
+      near[i] = lanes_load(bounds + t->near[i]);
+      far[i] = lanes_load(bounds + t->far[i]);
+    }
+    overlapped = box_may_overlap(ray, near, far, t->on.q.limit, &enter);
+  } else {
+    box_planes(ray, bounds, near, far);
+    overlapped = bounds_overlap_below(ray, near, far, t->on.q.limit, &enter);
   }
-  const mask overlapped = bounds_overlap(in_flight_here(t), near, far, t->on.q.limit, &enter);
 #if SLAB_INSTANCES
-  interleaved_others(&t->path, t->levels[t->on.q.level].model);
+  interleaved_others(&t->path, scene, t->levels[t->on.q.level].model);
 #endif
-  interleaved_push(&t->path, scene, at, meta, enter, overlapped);
+  interleaved_push(&t->path, scene, enter, overlapped);
 }
 
 /* Pops the next child from the stack. */
@@ -244,12 +264,12 @@ INLINE void in_flight_leaf(in_flight *t, const scene_view *scene) {
 /* Takes the hits of the next block of a ray's leaf. Pops after the last block, or when the ray is done. */
 INLINE void in_flight_take(in_flight *t, mask hit, real at, const scene_view *scene) {
   interleaved_path *path = &t->path;
-  const global float *block = block_at(scene->blocks, (size_t)path->child * BVH_UNIT);
-  const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * STRIDE);
+  const global uint *global_ids = (const global uint *)(path->at + TRIANGLE_ROWS * STRIDE);
   const bool done = lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, in_flight_here(t), hit, at, at, 0,
                                                   global_ids, path->child, scene);
   path->child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, BVH_UNIT);
   path->meta--; /* its lowest bits count blocks */
+  path->at = block_at(scene->blocks, (size_t)path->child * BVH_UNIT);
   if (done) interleaved_stop(path);
   if (done || BVH_LEAF_BLOCK_COUNT(path->meta) == 0) in_flight_pop(t, scene);
 }
@@ -257,8 +277,7 @@ INLINE void in_flight_take(in_flight *t, mask hit, real at, const scene_view *sc
 /* Tests two rays, each against a block of triangles. */
 INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) {
   const prepared_ray *ray_a = in_flight_here(a), *ray_b = in_flight_here(b);
-  const triangle_rows rows_a = triangle_load(ray_a, block_at(scene->blocks, (size_t)a->path.child * BVH_UNIT)),
-                      rows_b = triangle_load(ray_b, block_at(scene->blocks, (size_t)b->path.child * BVH_UNIT));
+  const triangle_rows rows_a = triangle_load(ray_a, a->path.at), rows_b = triangle_load(ray_b, b->path.at);
   const prepared_pair rays = pair_of_rays(ray_a, ray_b);
   const pair_rows rows = pair_load(&rows_a, &rows_b);
   const uint rules = scene->cast->rules & (SLAB_QUERY == SLAB_INTERVAL ? RULE_CLOSED : ~0u);
@@ -270,59 +289,72 @@ INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) 
 
 #endif
 
-/* The rays in flight of a work-item, and lists of them by number. Arrays stay in the kernel. */
+/* The rays in flight of a work-item, and lists of them by their next step. Arrays stay in the kernel. */
 typedef struct rays_in_flight {
   in_flight *rays;
-  interleaved_stack *stacks;
   prepared_rays *prepared;
-  uint *inner;                            /* those whose next step is a node or a block of gates, */
-  uint *instances;                        /* an instance, */
-  uint *ends;                             /* the end of a model, */
-  uint *other;                            /* a leaf, or that have ended */
-  uint inners, instanced, ending, others; /* on each list */
-  size_t next, end;                       /* the rays that are still to be cast */
-  size_t walks;                           /* the first of their arguments walk of query_begin */
+  in_flight **inner;    /* those at a node or a block of gates: a ring, since what was fetched first is there first */
+  in_flight **other;    /* all others, until in_flight_sort puts them on the lists of those */
+  in_flight **leaf;     /* at a leaf, */
+  in_flight **instance; /* at an instance, */
+  in_flight **end;      /* at the end of a model, */
+  in_flight **done;     /* or that have ended */
+  uint first, last;     /* the ring holds rays from the first up to the last, counted on and on */
+  uint others, leaves, instances, ends, dones; /* on each other list */
+  size_t next, all;                            /* the rays that are still to be cast */
+  size_t walks;                                /* the first of their arguments walk of query_begin */
 } rays_in_flight;
 
-INLINE void in_flight_begin(rays_in_flight *f) {
+INLINE void in_flight_begin(rays_in_flight *f, interleaved_level *stacks) {
   f->prepared->first = f->prepared->count = 0;
-  f->inners = f->instanced = f->ending = 0;
+  f->first = f->last = 0;
   f->others = SLAB_IN_FLIGHT;
   for (uint k = 0; k < SLAB_IN_FLIGHT; k++) {
-    f->other[k] = k;
+    f->other[k] = &f->rays[k];
+    f->rays[k].number = k;
     f->rays[k].begun = false;
     f->rays[k].path.meta = 0;
+    f->rays[k].path.stack = stacks + k * INTERLEAVED_LEVELS;
   }
 }
 
-/* The rays on all lists. */
-INLINE uint in_flight_count(const rays_in_flight *f) { return f->inners + f->instanced + f->ending + f->others; }
-
-/* Puts ray k on the list of its next step. It has no branch, since the choice is unpredictable. */
-INLINE void in_flight_enlist(rays_in_flight *f, uint k) {
-  const uint meta = f->rays[k].path.meta, kind = BVH_LEAF_KIND(meta) - SHAPE_INSTANCE;
-  const uint instance = SLAB_INSTANCES && meta == VISIT_INSTANCE ? 1 : 0,
-             end = SLAB_INSTANCES && meta == VISIT_END ? 1 : 0,
-             inner = BVH_IS_INNER(meta) | (SLAB_INSTANCES & (kind <= 1)) ? 1 : 0; /* 1: VISIT_GATES */
-  f->inner[f->inners] = f->other[f->others] = k;
-  if (SLAB_INSTANCES) f->instances[f->instanced] = f->ends[f->ending] = k;
-  f->inners += inner;
-  f->instanced += instance;
-  f->ending += end;
-  f->others += 1 - inner - instance - end;
+/* Puts a ray on the list of its next step. It has no branch, since the choice is unpredictable. */
+INLINE void in_flight_enlist(rays_in_flight *f, in_flight *t) {
+  const uint meta = t->path.meta, kind = BVH_LEAF_KIND(meta) - SHAPE_INSTANCE;
+  const uint inner = meta >> 31 | (SLAB_INSTANCES & (kind <= 1)); /* BVH_INNER; 1: VISIT_GATES */
+  f->inner[f->last % SLAB_IN_FLIGHT] = f->other[f->others] = t;
+  f->last += inner;
+  f->others += 1 - inner;
 }
 
-/* Does the next step of the rays at nodes. Two loops, since processors execute several rounds of each at once. Of one
- * loop for both steps they execute less than two rounds at once, and rays take 1.03 to 1.07 times as long (PoCL 3.1,
- * Zen 3). */
-INLINE void in_flight_nodes(rays_in_flight *f, const scene_view *scene) {
-  const uint count = f->inners;
-  f->inners = 0;
-  for (uint n = 0; n < count; n++) in_flight_node(&f->rays[f->inner[n]], scene);
+/* Makes lists of the rays that are not at nodes, without a branch too. */
+INLINE void in_flight_sort(rays_in_flight *f) {
+  const uint count = f->others;
+  f->others = f->leaves = f->instances = f->ends = f->dones = 0;
   for (uint n = 0; n < count; n++) {
-    const uint k = f->inner[n];
-    in_flight_pop(&f->rays[k], scene);
-    in_flight_enlist(f, k);
+    in_flight *t = f->other[n];
+    const uint meta = t->path.meta, instance = SLAB_INSTANCES && meta == VISIT_INSTANCE ? 1 : 0,
+               end = SLAB_INSTANCES && meta == VISIT_END ? 1 : 0, done = meta == 0 ? 1 : 0;
+    f->leaf[f->leaves] = f->done[f->dones] = t;
+    if (SLAB_INSTANCES) f->instance[f->instances] = f->end[f->ends] = t;
+    f->instances += instance;
+    f->ends += end;
+    f->dones += done;
+    f->leaves += 1 - instance - end - done;
+  }
+}
+
+/* Does the next step of the first rays at nodes. Two loops, since processors execute several rounds of each at once. Of
+ * one loop for both steps they execute less than two rounds at once, and rays take 1.03 to 1.07 times as long (PoCL
+ * 3.1, Zen 3). */
+INLINE void in_flight_nodes(rays_in_flight *f, const scene_view *scene, uint count) {
+  const uint first = f->first;
+  f->first += count;
+  for (uint n = 0; n < count; n++) in_flight_node(f->inner[(first + n) % SLAB_IN_FLIGHT], scene);
+  for (uint n = 0; n < count; n++) {
+    in_flight *t = f->inner[(first + n) % SLAB_IN_FLIGHT];
+    in_flight_pop(t, scene);
+    in_flight_enlist(f, t);
   }
 }
 
@@ -330,83 +362,84 @@ INLINE void in_flight_nodes(rays_in_flight *f, const scene_view *scene) {
 
 /* Goes into the models of the rays at instances. Two loops, so that the second has what the first fetches. */
 INLINE void in_flight_enter(rays_in_flight *f, const scene_view *scene) {
-  const uint count = f->instanced;
-  f->instanced = 0;
+  const uint count = f->instances;
   for (uint n = 0; n < count; n++) {
-    in_flight *t = &f->rays[f->instances[n]];
+    in_flight *t = f->instance[n];
     t->instance = interleaved_instance(&t->on.q, &t->path, scene, &t->gate);
     memory_fetch((size_t)scene_instance(scene, t->instance), sizeof(instance_entry));
   }
   for (uint n = 0; n < count; n++) {
-    const uint k = f->instances[n];
-    in_flight *t = &f->rays[k];
+    in_flight *t = f->instance[n];
     if (interleaved_enter(&t->on.q, &t->path, scene, t->instance, t->gate))
       in_flight_turn(t);
     else
       in_flight_pop(t, scene);
-    in_flight_enlist(f, k);
+    in_flight_enlist(f, t);
   }
 }
 
 /* Leaves the models of the rays at their ends. */
 INLINE void in_flight_leave(rays_in_flight *f, const scene_view *scene) {
-  const uint count = f->ending;
-  f->ending = 0;
+  const uint count = f->ends;
   for (uint n = 0; n < count; n++) {
-    const uint k = f->ends[n];
-    in_flight *t = &f->rays[k];
-    interleaved_leave(&t->on.q, &t->path);
+    in_flight *t = f->end[n];
+    level_leave(&t->on.q);
     in_flight_turn(t);
     in_flight_pop(t, scene);
-    in_flight_enlist(f, k);
+    in_flight_enlist(f, t);
   }
 }
 
 #endif
 
-/* Writes the result of ray k, which has ended. The next ray takes its place. False where there is none. */
-INLINE bool in_flight_replace(rays_in_flight *f, uint k, const cast_arrays *arrays, const scene_view *scene,
+/* Writes the result of a ray that has ended. The next ray takes its place. False where there is none. */
+INLINE bool in_flight_replace(rays_in_flight *f, in_flight *t, const cast_arrays *arrays, const scene_view *scene,
                               hit_share *share) {
-  in_flight *t = &f->rays[k];
   prepared_ray *ray = in_flight_ray(t);
   if (t->begun) traversal_end(&t->on, ray, arrays, scene, share);
-  t->begun = f->next < f->end;
+  t->begun = f->next < f->all;
   if (!t->begun) return false;
-  *ray = *prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->end);
+  *ray = *prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->all);
 #if SLAB_INSTANCES
   t->on.levels = t->levels;
 #endif
-  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + k, ray, arrays, scene);
-  in_flight_root(t, &f->stacks[k]);
+  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + t->number, ray, arrays, scene);
+  in_flight_root(t, scene);
   if (arrays->sorted != 0) in_flight_fetch_result(t, arrays, scene->cast);
   return true;
 }
 
-/* Does the next step of the rays at leaves, and replaces those that have ended. */
-INLINE void in_flight_others(rays_in_flight *f, const cast_arrays *arrays, const scene_view *scene, hit_share *share) {
-  const uint count = f->others;
-  uint alone = SLAB_IN_FLIGHT; /* a ray at a block of triangles that waits for a second one to form a ray pair */
-  f->others = 0;
-  for (uint n = 0; n < count; n++) {
-    const uint k = f->other[n], meta = f->rays[k].path.meta;
-    if (meta == 0) {
-      if (!in_flight_replace(f, k, arrays, scene, share)) continue;
-#if SLAB_RAY_PAIRS > 1
-    } else if (BVH_LEAF_KIND(meta) == SLAB_TRIANGLE && alone == SLAB_IN_FLIGHT) {
-      alone = k;
-      continue;
-    } else if (BVH_LEAF_KIND(meta) == SLAB_TRIANGLE) {
-      in_flight_pair(&f->rays[alone], &f->rays[k], scene);
-      in_flight_enlist(f, alone);
-      alone = SLAB_IN_FLIGHT;
-#endif
-    } else {
-      in_flight_leaf(&f->rays[k], scene);
-    }
-    in_flight_enlist(f, k);
+/* Replaces the rays that have ended. */
+INLINE void in_flight_renew(rays_in_flight *f, const cast_arrays *arrays, const scene_view *scene, hit_share *share) {
+  for (uint n = 0; n < f->dones; n++) {
+    in_flight *t = f->done[n];
+    if (in_flight_replace(f, t, arrays, scene, share)) in_flight_enlist(f, t);
   }
-  if (alone == SLAB_IN_FLIGHT) return;
-  if (in_flight_count(f) == 0) in_flight_leaf(&f->rays[alone], scene);
+}
+
+/* Does the next step of the rays at leaves. */
+INLINE void in_flight_leaves(rays_in_flight *f, const scene_view *scene) {
+  in_flight *alone = 0; /* a ray at a block of triangles that waits for a second one to form a ray pair */
+  for (uint n = 0; n < f->leaves; n++) {
+    in_flight *t = f->leaf[n];
+#if SLAB_RAY_PAIRS > 1
+    if (SLAB_KINDS == 1u << SLAB_TRIANGLE || BVH_LEAF_KIND(t->path.meta) == SLAB_TRIANGLE) {
+      if (alone == 0) {
+        alone = t;
+        continue;
+      }
+      in_flight_pair(alone, t, scene);
+      in_flight_enlist(f, alone);
+      in_flight_enlist(f, t);
+      alone = 0;
+      continue;
+    }
+#endif
+    in_flight_leaf(t, scene);
+    in_flight_enlist(f, t);
+  }
+  if (alone == 0) return;
+  if (f->first == f->last && f->others == 0 && f->dones == 0) in_flight_leaf(alone, scene);
   in_flight_enlist(f, alone);
 }
 
@@ -424,23 +457,25 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
   const size_t first = get_global_id(0) * cast.rays_each;
   const size_t end = first + cast.rays_each < cast.rays ? first + cast.rays_each : cast.rays;
   in_flight in_flight_rays[SLAB_IN_FLIGHT];
-  interleaved_stack stacks[SLAB_IN_FLIGHT];
+  interleaved_level stacks[SLAB_IN_FLIGHT * INTERLEAVED_LEVELS];
   prepared_rays prepared;
-  uint inner[SLAB_IN_FLIGHT], instances[SLAB_IN_FLIGHT], ends[SLAB_IN_FLIGHT], other[SLAB_IN_FLIGHT];
+  in_flight *inner[SLAB_IN_FLIGHT], *other[SLAB_IN_FLIGHT], *leaf[SLAB_IN_FLIGHT], *instance[SLAB_IN_FLIGHT],
+      *ends[SLAB_IN_FLIGHT], *done[SLAB_IN_FLIGHT];
   hit_share share = {0, 0};
-  rays_in_flight f = {in_flight_rays, stacks, &prepared, inner, instances, ends, other, 0, 0, 0, 0, first, end, walks};
+  rays_in_flight f = {in_flight_rays, &prepared, inner, other, leaf, instance, ends, done, 0, 0, 0, 0, 0, 0, 0,
+                      first,          end,       walks};
   (void)fallback; /* such a cast has no packets */
-  in_flight_begin(&f);
-  while (in_flight_count(&f) > 0) {
-    in_flight_nodes(&f, &scene);
-    /* Other lists wait until they have several rays, since each loop has a cost at its end. */
-    const bool all = f.inners == 0;
+  in_flight_begin(&f, stacks);
+  while (f.first != f.last || f.others > 0) {
+    while (f.last - f.first >= NODES_AT_ONCE || (f.first != f.last && f.others < SLAB_RAY_PAIRS))
+      in_flight_nodes(&f, &scene, min(f.last - f.first, NODES_AT_ONCE));
+    in_flight_sort(&f);
 #if SLAB_INSTANCES
-    if (all || f.instanced >= SLAB_IN_FLIGHT / 4) in_flight_enter(&f, &scene);
-    if (all || f.ending >= SLAB_IN_FLIGHT / 4) in_flight_leave(&f, &scene);
+    in_flight_enter(&f, &scene);
+    in_flight_leave(&f, &scene);
 #endif
-    if (!all && f.others < SLAB_IN_FLIGHT / 4) continue;
-    in_flight_others(&f, &arrays, &scene, &share);
+    in_flight_leaves(&f, &scene);
+    in_flight_renew(&f, &arrays, &scene, &share);
   }
 }
 
