@@ -186,7 +186,7 @@ KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays,
   prepared.first = prepared.count = 0;
   ray[0] = (prepared_ray){.state = RAY_DONE}; /* placeholder for a work-item without rays */
   for (uint r = 0; r < n; r++) {
-    ray[r] = *prepared_rays_take(&prepared, &arrays, &cast, begin + r, begin + n);
+    ray[r] = prepared_rays_take(&prepared, &arrays, &cast, begin + r, begin + n)->ray;
     q[r] = query_begin(&ray[r], &arrays, &scene, begin + r, begin + r);
   }
   for (uint g = 0; g < cast.geometries; g++) {

@@ -100,14 +100,11 @@ INLINE uint interleaved_least(ushort8 v) {
 
 /* Ranks of a node's children: the upper sixteen bits, without the sign, of the t where the ray enters a child. Floats
  * from 0 on have the order of their bits. A child that is entered below 0, in a range that begins below 0, counts as
- * entered at 0. For SLAB_ANY the size comes first, as in bvh_before. */
+ * entered at 0. For SLAB_ANY the size comes first: half of a node's logarithm, which stands in the lowest bits of its
+ * meta. There a leaf has its number of blocks, and nearly all have one: they come before all nodes. */
 INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask overlapped) {
   uint8 rank = as_uint8(max(as_int8(enter), 0)) >> 15;
-  if (SLAB_QUERY == SLAB_ANY) {
-    const int8 meta = as_int8(vload8(0, node->meta));
-    const int8 size = min(meta < 0 ? meta & 0xFF : 3, 31);
-    rank = as_uint8(size >> 1) << 12 | rank >> 4;
-  }
+  if (SLAB_QUERY == SLAB_ANY) rank = (vload8(0, node->meta) << 11 & 0xF000) | rank >> 4;
   const int8 told = overlapped ? as_int8(rank) : INT_MAX; /* saturates to INTERLEAVED_NONE */
 #if defined(__clang__) && defined(__SSE4_1__)
   typedef int four __attribute__((vector_size(16)));

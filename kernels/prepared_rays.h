@@ -33,6 +33,16 @@ typedef struct prepared_rays {
   prepared_words of[LANES];
 } prepared_rays;
 
+/* Copies a ray by the parts in which it was stored, just before. Copied as a struct its last part is loaded from two of
+ * them, and a load of what two stores have written has to wait until they are done. */
+INLINE void prepared_rays_copy(prepared_words *to, const prepared_words *from) {
+#if LANES > 1
+  UNROLL for (uint p = 0; p < PREPARED_PARTS; p++) vstore8(vload8(p, from->part), p, to->part);
+#else
+  *to = *from;
+#endif
+}
+
 #if LANES > 1
 /* Stores a vector as a whole. Otherwise compilers store the halves and quarters that a transposition combines one by
  * one, and a load of the whole has to wait for such stores. */
@@ -80,24 +90,24 @@ INLINE void prepared_rays_fetch(const cast_arrays *arrays, const cast_uniforms *
 }
 
 /* The nth ray of those before `end`. n is larger in each call. */
-INLINE const prepared_ray *prepared_rays_take(prepared_rays *f, const cast_arrays *arrays, const cast_uniforms *cast,
-                                              size_t nth, size_t end) {
+INLINE const prepared_words *prepared_rays_take(prepared_rays *f, const cast_arrays *arrays, const cast_uniforms *cast,
+                                                size_t nth, size_t end) {
 #if LANES == 1
   (void)end;
   const slab_ray given = query_ray(arrays, cast, ray_number(arrays->sorted, nth));
   f->of[0].ray = ray_prepare(&given);
-  return &f->of[0].ray;
+  return &f->of[0];
 #else
   if (nth - f->first >= f->count) {
     if (end - nth == 1) { /* alone: LANES at once take 750 instructions, this one fewer than 500 */
       const slab_ray given = query_ray(arrays, cast, ray_number(arrays->sorted, nth));
       ray_prepare_alone(ray_across(given.origin), ray_across(given.direction), given.t_min, given.t_max, &f->of[0].ray);
-      return &f->of[0].ray;
+      return &f->of[0];
     }
     prepared_rays_fill(f, arrays, cast, nth, end - nth < LANES ? end - nth : LANES);
     if (arrays->sorted != 0) prepared_rays_fetch(arrays, cast, nth + LANES, end);
   }
-  return &f->of[nth - f->first].ray;
+  return &f->of[nth - f->first];
 #endif
 }
 

@@ -144,7 +144,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
     w.levels = levels;
 #endif
     if (cast.packet != 0 && fallback[next / cast.packet] == 0) continue;
-    const prepared_ray *ray = prepared_rays_take(&prepared, &arrays, &cast, next, end);
+    const prepared_ray *ray = &prepared_rays_take(&prepared, &arrays, &cast, next, end)->ray;
     traversal_begin(&w, (uint)next, walk, ray, &arrays, &scene);
     traversal_occluder(&w, &last, prepared_kept(ray), &scene);
     traversal_run(&w, &last, ray, &scene, stack);
@@ -175,7 +175,7 @@ typedef struct in_flight {
   uint instance;            /* that is visited next, as level_instance, */
   float gate;               /* and where the ray enters its gate */
 #else
-  prepared_ray ray;
+  prepared_words words; /* the ray */
 #endif
   traversal on;
   interleaved_path path;
@@ -189,7 +189,7 @@ typedef struct in_flight {
 #define in_flight_ray(t) (&(t)->levels[0].ray)
 #define in_flight_here(t) ((t)->here)
 #else
-#define in_flight_ray(t) (&(t)->ray)
+#define in_flight_ray(t) (&(t)->words.ray)
 #define in_flight_here in_flight_ray
 #endif
 
@@ -198,8 +198,10 @@ INLINE void in_flight_turn(in_flight *t) {
 #if SLAB_INSTANCES
   t->here = &t->levels[t->on.q.level].ray;
 #endif
+  /* From one word: dir_is_negative has just been copied in two parts, and as a vector it would wait for both. */
+  const uint octant = in_flight_here(t)->octant;
   UNROLL for (uint i = 0; i < 3; i++) {
-    t->near[i] = (in_flight_here(t)->dir_is_negative[i] != 0 ? i + 3 : i) * STRIDE;
+    t->near[i] = (i + 3 * (octant >> i & 1)) * STRIDE;
     t->far[i] = (2 * i + 3) * STRIDE - t->near[i];
   }
 }
@@ -395,13 +397,16 @@ INLINE void in_flight_leave(rays_in_flight *f, const scene_view *scene) {
 /* Writes the result of a ray that has ended. The next ray takes its place. False where there is none. */
 INLINE bool in_flight_replace(rays_in_flight *f, in_flight *t, const cast_arrays *arrays, const scene_view *scene,
                               hit_share *share) {
-  prepared_ray *ray = in_flight_ray(t);
-  if (t->begun) traversal_end(&t->on, ray, arrays, scene, share);
+  if (t->begun) traversal_end(&t->on, in_flight_ray(t), arrays, scene, share);
   t->begun = f->next < f->all;
   if (!t->begun) return false;
-  *ray = *prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->all);
+  const prepared_words *words = prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->all);
 #if SLAB_INSTANCES
+  const prepared_ray *ray = &words->ray; /* traversal_begin copies it */
   t->on.levels = t->levels;
+#else
+  const prepared_ray *ray = &t->words.ray;
+  prepared_rays_copy(&t->words, words);
 #endif
   traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + t->number, ray, arrays, scene);
   in_flight_root(t, scene);
