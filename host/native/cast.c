@@ -10,6 +10,7 @@
 #include "geometry.h"
 #include "native/native.h"
 #include "primitive.h"
+#include "scene_memory.h"
 #include "sort.h"
 #include "tuning.h"
 
@@ -52,17 +53,10 @@ typedef struct flight {
 
 /* ---- the kernels ---- */
 
-static void run_attributes_of(flight *f, size_t piece, cast_uniforms uniforms) {
-  const uint32_t lanes = f->on->device->info.lane_width, first = (uint32_t)piece * uniforms.rays_each,
-                 rest = uniforms.rays - first, count = rest < uniforms.rays_each ? rest : uniforms.rays_each;
-  for (uint32_t i = first / lanes, end = (first + count + lanes - 1) / lanes; i < end; i++)
-    f->attributes->kernel.attributes(i, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
-                                     NULL, uniforms, f->scene->nodes, f->fallback, f->sorted);
-}
-
-static void run_attributes(void *argument, size_t piece) {
-  flight *f = argument;
-  run_attributes_of(f, piece, f->uniforms);
+/* The attributes of LANES hits of rays that follow each other, the group's. */
+static void run_attributes_of_group(flight *f, uint32_t group, cast_uniforms uniforms) {
+  f->attributes->kernel.attributes(group, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
+                                   NULL, uniforms, f->scene->nodes, f->fallback, f->sorted);
 }
 
 /* Hits whose attributes are computed at once: the rays, then the places of the hits. */
@@ -75,6 +69,41 @@ static void run_attributes_of_listed(flight *f, cast_uniforms *uniforms, listed 
   f->attributes->kernel.attributes(0, f->rays, f->results, hits->of, f->scene->table, f->scene->blocks, f->skips, NULL,
                                    *uniforms, f->scene->nodes, f->fallback, NULL);
   hits->count = 0;
+}
+
+/* The hits of a group of rays that have been cast one by one, as bits. */
+static uint32_t hits_of_group(const flight *f, uint32_t first, uint32_t count) {
+  const hit_entry *hits = (const hit_entry *)((const uint32_t *)f->results + f->uniforms.at[AT_RESULTS]) + first;
+  uint32_t bits = 0;
+  for (uint32_t k = 0; k < count; k++) bits |= (uint32_t)(hits[k].deferred.global_id < SLAB_INVALID) << k;
+  return bits;
+}
+
+/* The attributes of a piece's hits. Where few rays of a group have hit, they wait until as many are together: of
+ * diffuse rays at kitten.obj one in twenty has. */
+static void run_attributes_of(flight *f, size_t piece, cast_uniforms uniforms) {
+  const uint32_t lanes = f->on->device->info.lane_width, first = (uint32_t)piece * uniforms.rays_each,
+                 rest = uniforms.rays - first, end = first + (rest < uniforms.rays_each ? rest : uniforms.rays_each);
+  cast_uniforms few = uniforms;
+  listed hits = {.count = 0};
+  for (uint32_t n = first; n < end; n += lanes) {
+    uint32_t bits = uniforms.packet == 0 ? hits_of_group(f, n, end - n < lanes ? end - n : lanes) : ~0u;
+    if ((uint32_t)__builtin_popcount(bits) > lanes / 2) {
+      run_attributes_of_group(f, n / lanes, uniforms);
+      continue;
+    }
+    for (; bits != 0; bits &= bits - 1) {
+      const uint32_t ray = n + (uint32_t)__builtin_ctz(bits);
+      hits.of[hits.count] = hits.of[lanes + hits.count] = ray;
+      if (++hits.count == lanes) run_attributes_of_listed(f, &few, &hits);
+    }
+  }
+  if (hits.count > 0) run_attributes_of_listed(f, &few, &hits);
+}
+
+static void run_attributes(void *argument, size_t piece) {
+  flight *f = argument;
+  run_attributes_of(f, piece, f->uniforms);
 }
 
 /* Those of the hits that a piece has listed, while they and what they need are in the cache. */
