@@ -17,7 +17,7 @@ enum { SUPPLY_PAIRS = 64 };
 
 /* The result of one pass over the input. */
 typedef struct scene_bounds {
-  aabb centers, bounds; /* centers: of all references; bounds: of the finite ones */
+  aabb keys, bounds; /* keys: of all references; bounds: of the finite ones */
   uint32_t tags_or, tags_and;
 } scene_bounds;
 
@@ -28,7 +28,7 @@ typedef struct scene_bounds {
 static scene_bounds scene_bounds_empty(void) { return (scene_bounds){aabb_empty(), aabb_empty(), 0, ~0u}; }
 
 static void scene_bounds_join(scene_bounds *s, const scene_bounds *other) {
-  s->centers = aabb_join(s->centers, other->centers);
+  s->keys = aabb_join(s->keys, other->keys);
   s->bounds = aabb_join(s->bounds, other->bounds);
   s->tags_or |= other->tags_or;
   s->tags_and &= other->tags_and;
@@ -61,7 +61,7 @@ static void take_references(builder *b, uint32_t first, uint32_t count, scene_bo
     r->tag = input->kinds ? input->kinds[i] : 0;
     if (is_moderate(r)) {
       seen->bounds = aabb_join(seen->bounds, (aabb){r->side[0], r->side[1]});
-      seen->centers = aabb_add(seen->centers, reference_center(r));
+      seen->keys = aabb_add(seen->keys, reference_keys(r));
     } else {
       r->tag |= REFERENCE_CLAMPED;
       seen->bounds = aabb_join(seen->bounds, finite_bounds(r));
@@ -80,7 +80,7 @@ static void clamp_references(builder *b, uint32_t first, uint32_t count, scene_b
       r->lower[axis] = fminf(fmaxf(r->lower[axis], b->measure.least[axis]), b->measure.most[axis]);
       r->upper[axis] = fminf(fmaxf(r->upper[axis], b->measure.least[axis]), b->measure.most[axis]);
     }
-    seen->centers = aabb_add(seen->centers, reference_center(r));
+    seen->keys = aabb_add(seen->keys, reference_keys(r));
   }
 }
 
@@ -132,14 +132,14 @@ measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
   return m;
 }
 
-/* Fills the references, the measure and the bounds of all centres. */
-static void scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bounds *chunks, aabb *centers) {
+/* Fills the references, the measure and the bounds of all keys. */
+static void scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bounds *chunks, aabb *keys) {
   scene_bounds seen = scene_bounds_empty();
   scene_bounds_all(b, take_references, chunks, &seen);
   b->measure = measure_scene(seen.bounds, leaves);
   b->mixed = ((seen.tags_or ^ seen.tags_and) & BUILD_NODE_KIND) != 0;
   if (seen.tags_or & REFERENCE_CLAMPED) scene_bounds_all(b, clamp_references, chunks, &seen);
-  *centers = seen.centers;
+  *keys = seen.keys;
 }
 
 /* ---- the BVH ---- */
@@ -312,7 +312,7 @@ static bool build_branches(builder *b, bvh_quality quality, const bvh_leaves *le
   scene_bounds *chunks = bvh_allocate(scene_bounds_chunks(count), sizeof *chunks);
   build_range root = {.count = count};
   if (chunks == NULL) return false;
-  scene_bounds_input(b, leaves, chunks, &root.centers);
+  scene_bounds_input(b, leaves, chunks, &root.keys);
   free(chunks);
   if (quality == BVH_FAST && !curve_sort(b, &root)) return false;
   grow_all(b, &root);

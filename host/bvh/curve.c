@@ -7,10 +7,10 @@
 #define CELL_BITS 10 /* bits for each axis */
 
 /* Scale from a centre to a cell. Cells are cubes: a flat cell would be cut across its thin side first. */
-static float cell_scale(aabb centers) {
-  const float4 extent = centers.upper - centers.lower;
+static float cell_scale(aabb keys) {
+  const float4 extent = keys.upper - keys.lower;
   const float side = fmaxf(extent[0], fmaxf(extent[1], extent[2]));
-  return side > 0x1p-110f ? (float)(1 << CELL_BITS) * (1.0f - 0x1p-20f) / side : 0.0f; /* as in map_centers */
+  return side > 0x1p-110f ? (float)(1 << CELL_BITS) * (1.0f - 0x1p-20f) / side : 0.0f; /* as in map_keys */
 }
 
 typedef struct curve_cells {
@@ -43,7 +43,7 @@ bool curve_sort(builder *b, build_range *root) {
   b->curve = bvh_allocate(count, sizeof *b->curve);
   bool sorted = others != NULL && b->curve != NULL;
   if (sorted) {
-    curve_cells cells = {b, root->centers.lower, cell_scale(root->centers)};
+    curve_cells cells = {b, root->keys.lower, cell_scale(root->keys)};
     pool_loop(b->threads, count, TASK_MIN, fill_keys, &cells);
     sorted = radix_sort(&b->curve, &others, count, 3 * CELL_BITS, b->threads);
   }
@@ -76,7 +76,6 @@ bool curve_divide(const builder *b, const build_range *whole, build_range parts[
   const uint32_t bit = 1u << (31 - __builtin_clz(differ));
   range_parts(whole, first_with(b->curve, whole->first, whole->count, bit) - whole->first, whole->side, parts);
   for (int i = 0; i < 2; i++)
-    if (parts[i].count > SWEEP_MAX && difference(b->curve, &parts[i]) == 0)
-      parts[i].centers = range_centers(b, &parts[i]);
+    if (parts[i].count > SWEEP_MAX && difference(b->curve, &parts[i]) == 0) parts[i].keys = range_keys(b, &parts[i]);
   return true;
 }

@@ -36,6 +36,15 @@ static inline float4 reference_center(const reference *r) {
   return (float4)((int4)(r->side[0] + r->side[1]) & xyz);
 }
 
+/* What cuts go by: twice the centre of a reference, and in lane 3 its size, the sum of its sides. That is finite, since
+ * coordinates are at most 2^125. */
+static inline float4 reference_keys(const reference *r) {
+  const int4 size = {0, 0, 0, -1};
+  const float4 sides = r->side[1] - r->side[0];
+  return float4_select(size, float4_all(sides[0]) + float4_all(sides[1]) + float4_all(sides[2]),
+                       r->side[0] + r->side[1]);
+}
+
 /* A node of the binary BVH: 64 bytes. The root is node 0. Children are the adjacent nodes 2 * pair and 2 * pair + 1. */
 typedef struct build_node {
   float lower[3];
@@ -116,13 +125,13 @@ static inline void build_node_bound(build_node *to, aabb bounds) {
 
 /* A build node that is still to be divided. */
 struct build_range {
-  aabb centers; /* bounds of the centres of its references; not valid where count <= SWEEP_MAX */
+  aabb keys; /* holds the keys of its references, centres tightly; not valid where count <= SWEEP_MAX */
   uint32_t build_node, first, count;
   uint32_t side;  /* index of the array that holds the references */
   uint32_t depth; /* 0 for the root */
 };
 
-/* The ranges left and right of a cut. The caller fills in their centers, for example by range_centers. */
+/* The ranges left and right of a cut. The caller fills in their keys, for example by range_keys. */
 static inline void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]) {
   for (int i = 0; i < 2; i++) {
     parts[i].first = whole->first + (i ? left : 0);
@@ -132,11 +141,11 @@ static inline void range_parts(const build_range *whole, uint32_t left, uint32_t
   }
 }
 
-static inline aabb range_centers(const builder *b, const build_range *s) {
+static inline aabb range_keys(const builder *b, const build_range *s) {
   const reference *r = b->references[s->side] + s->first;
-  aabb centers = aabb_empty();
-  for (uint32_t i = 0; i < s->count; i++) centers = aabb_add(centers, reference_center(&r[i]));
-  return centers;
+  aabb keys = aabb_empty();
+  for (uint32_t i = 0; i < s->count; i++) keys = aabb_add(keys, reference_keys(&r[i]));
+  return keys;
 }
 
 /* ---- build.c ---- */

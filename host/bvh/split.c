@@ -1,5 +1,8 @@
-/* Chooses where to cut a node of the binary BVH. Usually between bins of centres; with few references, between any two
- * of them; in halves where the surface areas give no usable cost or the BVH would become too deep. */
+/* Chooses where to cut a node of the binary BVH. Usually between bins of centres, or of sizes; with few references,
+ * between any two of them; in halves where the surface areas give no usable cost or the BVH would become too deep.
+ *
+ * A cut by size takes large references away from small ones among them, whose bounds they would enlarge on both sides
+ * of every other cut: walls of a room and what stands in it. */
 #include <string.h>
 
 #include "parts.h"
@@ -8,28 +11,34 @@
 #define CHUNK 16384u /* references that one piece bins or parts */
 #define DEPTH_LIMIT (BVH_DEPTH_MAX - 8)
 
-/* Bounds and number of the references in each bin of each axis. */
+/* What a cut may go by: the centre on one of three axes, or the size. */
+enum { AXES = 3, BY_SIZE = 3, KEYS = 4 };
+
+/* Bounds and number of the references in each bin of each key. */
 typedef struct bin_set {
-  aabb bounds[3][BINS_MAX];
-  uint4 count[BINS_MAX]; /* one lane for each axis */
+  aabb bounds[KEYS][BINS_MAX];
+  uint4 count[BINS_MAX]; /* one lane for each key */
 } bin_set;
 
 struct bin_slot {
   bin_set set;
-  aabb centers[2]; /* centres of the chunk's references left and right of the cut */
-  uint32_t left;   /* how many of the node's references go left before this chunk's */
+  aabb keys[2];  /* keys of the chunk's references left and right of the cut */
+  uint32_t left; /* how many of the node's references go left before this chunk's */
 };
 
-/* Bin of a centre c on each axis: (c - offset) * scale, rounded down. */
+/* Bin of each key k: (k - offset) * scale, rounded down. For sizes k is their logarithm, and what is negative is in bin
+ * 0. */
 typedef struct mapping {
   float4 offset, scale;
   int bins;
+  bool by_size; /* a cut by size is looked for */
+  bool sized;   /* the bounds of the parts' sizes are wanted */
 } mapping;
 
-/* Bins below `bin` of `axis` go left. */
+/* Bins below `bin` of `key` go left. */
 typedef struct cut {
   float cost; /* INFINITY: no cut */
-  int axis, bin;
+  int key, bin;
   uint32_t left; /* number of references on the left */
 } cut;
 
@@ -38,39 +47,82 @@ size_t bin_slot_size(void) { return sizeof(bin_slot); }
 
 /* ---- bins ---- */
 
-/* The largest centre falls just below the number of bins: it is scaled by less than (1 - 2^-20)(1 + 2^-22) times that
+/* The binary logarithm of a size, plus a constant: the exponent, and the mantissa as its fraction. */
+static inline float size_logarithm(float size) {
+  int32_t bits;
+  memcpy(&bits, &size, sizeof bits);
+  return (float)bits * 0x1p-23f;
+}
+
+static inline float size_place(const mapping *map, const reference *r) {
+  return (size_logarithm(reference_keys(r)[BY_SIZE]) - map->offset[BY_SIZE]) * map->scale[BY_SIZE];
+}
+
+/* A cut by size is looked for where it may pay, since that takes time: in ranges of SIZE_COUNT references, the largest
+ * of which has half the size of the range itself and SIZE_RATIO times that of most. */
+#define SIZE_COUNT 64u
+#define SIZE_RATIO 8.0f
+#define SIZE_SAMPLES 8u
+#define SIZE_OCTAVES 16.0f /* still smaller references are in the first bin */
+
+static bool some_are_large(const build_range *s) {
+  const float4 twice = s->keys.upper - s->keys.lower;
+  const float least = s->keys.lower[BY_SIZE], most = s->keys.upper[BY_SIZE];
+  return s->count >= SIZE_COUNT && least * SIZE_RATIO < most && (twice[0] + twice[1]) + twice[2] < 4.0f * most;
+}
+
+static bool most_are_small(const build_range *s, const reference *from) {
+  uint32_t small = 0;
+  for (uint32_t i = 0; i < SIZE_SAMPLES; i++) {
+    const reference *sample = &from[(uint64_t)s->count * i / SIZE_SAMPLES];
+    small += reference_keys(sample)[BY_SIZE] * SIZE_RATIO < s->keys.upper[BY_SIZE];
+  }
+  return small > SIZE_SAMPLES / 2;
+}
+
+/* The largest key falls just below the number of bins: it is scaled by less than (1 - 2^-20)(1 + 2^-22) times that
  * number. An axis without extent has one bin. */
-static mapping map_centers(aabb centers, int bins) {
-  mapping map = {centers.lower, float4_all(0.0f), bins};
-  const float4 extent = centers.upper - centers.lower;
-  for (int axis = 0; axis < 3; axis++)
-    if (extent[axis] > 0x1p-110f) map.scale[axis] = (float)bins * (1.0f - 0x1p-20f) / extent[axis];
+static mapping map_keys(const build_range *s, int bins, const reference *from) {
+  mapping map = {s->keys.lower, float4_all(0.0f), bins, false, some_are_large(s)};
+  const float4 extent = s->keys.upper - s->keys.lower;
+  const float most = (float)bins * (1.0f - 0x1p-20f);
+  for (int axis = 0; axis < AXES; axis++)
+    if (extent[axis] > 0x1p-110f) map.scale[axis] = most / extent[axis];
+  if (map.sized && most_are_small(s, from)) {
+    const float largest = size_logarithm(s->keys.upper[BY_SIZE]);
+    const float octaves = fminf(largest - size_logarithm(s->keys.lower[BY_SIZE]), SIZE_OCTAVES);
+    map.by_size = true;
+    map.offset[BY_SIZE] = largest - octaves;
+    map.scale[BY_SIZE] = most / octaves;
+  }
   return map;
 }
 
-static void bins_clear(bin_set *set, int bins) {
-  for (int bin = 0; bin < bins; bin++) {
-    for (int axis = 0; axis < 3; axis++) set->bounds[axis][bin] = aabb_empty();
+static void bins_clear(bin_set *set, const mapping *map) {
+  for (int bin = 0; bin < map->bins; bin++) {
+    for (int axis = 0; axis < AXES; axis++) set->bounds[axis][bin] = aabb_empty();
+    if (map->by_size) set->bounds[BY_SIZE][bin] = aabb_empty();
     set->count[bin] = (uint4){0, 0, 0, 0};
   }
 }
 
-static inline void bin_add(bin_set *set, int bin, int axis, const reference *r) {
-  aabb *bounds = &set->bounds[axis][bin];
+static inline void bin_add(bin_set *set, int bin, int key, const reference *r) {
+  aabb *bounds = &set->bounds[key][bin];
   bounds->lower = float4_min(bounds->lower, r->side[0]);
   bounds->upper = float4_max(bounds->upper, r->side[1]);
-  ((uint32_t *)&set->count[bin])[axis]++;
+  ((uint32_t *)&set->count[bin])[key]++;
 }
 
-static inline void bins_add(bin_set *set, float4 offset, float4 scale, const reference *r) {
-  const int4 bin = __builtin_convertvector((reference_center(r) - offset) * scale, int4);
-  for (int axis = 0; axis < 3; axis++) bin_add(set, bin[axis], axis, r);
+static inline void bins_add(bin_set *set, const mapping *map, const reference *r) {
+  const int4 bin = __builtin_convertvector((reference_center(r) - map->offset) * map->scale, int4);
+  for (int axis = 0; axis < AXES; axis++) bin_add(set, bin[axis], axis, r);
+  if (map->by_size) bin_add(set, (int)fmaxf(size_place(map, r), 0.0f), BY_SIZE, r);
 }
 
-static void bins_join(bin_set *set, const bin_set *other, int bins) {
-  for (int bin = 0; bin < bins; bin++) {
-    for (int axis = 0; axis < 3; axis++)
-      set->bounds[axis][bin] = aabb_join(set->bounds[axis][bin], other->bounds[axis][bin]);
+static void bins_join(bin_set *set, const bin_set *other, const mapping *map) {
+  for (int bin = 0; bin < map->bins; bin++) {
+    for (int key = 0; key < (map->by_size ? KEYS : AXES); key++)
+      set->bounds[key][bin] = aabb_join(set->bounds[key][bin], other->bounds[key][bin]);
     set->count[bin] += other->count[bin];
   }
 }
@@ -78,51 +130,65 @@ static void bins_join(bin_set *set, const bin_set *other, int bins) {
 /* Neighbours in memory often fall into the same bin, and a load that follows a store to the same address is slow. So
  * references are taken from both halves alternately, into separate bins. */
 static void bins_fill(bin_set *set, const mapping *map, const reference *from, uint32_t count) {
-  const float4 offset = map->offset, scale = map->scale;
   const uint32_t half = count < 256 ? 0 : count / 2;
-  bins_clear(set, map->bins);
+  bins_clear(set, map);
   if (half > 0) {
     bin_set other;
-    bins_clear(&other, map->bins);
+    bins_clear(&other, map);
     for (uint32_t i = 0; i < half; i++) {
-      bins_add(set, offset, scale, &from[i]);
-      bins_add(&other, offset, scale, &from[half + i]);
+      bins_add(set, map, &from[i]);
+      bins_add(&other, map, &from[half + i]);
     }
-    bins_join(set, &other, map->bins);
+    bins_join(set, &other, map);
   }
-  for (uint32_t i = 2 * half; i < count; i++) bins_add(set, offset, scale, &from[i]);
+  for (uint32_t i = 2 * half; i < count; i++) bins_add(set, map, &from[i]);
 }
 
 /* ---- costs ---- */
 
-/* The areas of three boxes; infinity or NaN for an empty box. */
-static inline float4 areas(const measure *m, const aabb box[3]) {
-  const float4 a = box[0].upper - box[0].lower, b = box[1].upper - box[1].lower, c = box[2].upper - box[2].lower;
-  const float4 x = (float4){a[0], b[0], c[0], 0.0f} * m->scale, y = (float4){a[1], b[1], c[1], 0.0f} * m->scale,
-               z = (float4){a[2], b[2], c[2], 0.0f} * m->scale;
+/* The areas of the boxes; infinity or NaN for an empty box. */
+static inline float4 areas(const measure *m, const aabb box[KEYS]) {
+  const float4 a = box[0].upper - box[0].lower, b = box[1].upper - box[1].lower, c = box[2].upper - box[2].lower,
+               d = box[3].upper - box[3].lower;
+  const float4 x = (float4){a[0], b[0], c[0], d[0]} * m->scale, y = (float4){a[1], b[1], c[1], d[1]} * m->scale,
+               z = (float4){a[2], b[2], c[2], d[2]} * m->scale;
   return x * y * m->faces + (x + y) * z;
+}
+
+static inline void boxes_clear(aabb box[KEYS]) {
+  for (int key = 0; key < KEYS; key++) box[key] = aabb_empty();
+}
+
+static inline void boxes_join(aabb box[KEYS], const bin_set *set, int bin, bool by_size) {
+  for (int axis = 0; axis < AXES; axis++) box[axis] = aabb_join(box[axis], set->bounds[axis][bin]);
+  if (by_size) box[BY_SIZE] = aabb_join(box[BY_SIZE], set->bounds[BY_SIZE][bin]);
 }
 
 static inline float4 block_counts(const measure *m, uint4 count) {
   return __builtin_convertvector((int4)((count + ((1u << m->together) - 1)) >> m->together), float4);
 }
 
-/* The cheapest cut on each axis, by the sum of area * blocks. Where a side is empty the cost is NaN, which compares as
+/* Parts by size overlap, so what is below them costs more than their areas say. Such a cut has to be clearly cheaper.
+ */
+#define SIZE_COST 1.25f
+
+/* The cheapest cut by each key, by the sum of area * blocks. Where a side is empty the cost is NaN, which compares as
  * not less. */
-static cut cheapest_cut(const bin_set *set, int bins, const measure *m) {
+static cut cheapest_cut(const bin_set *set, int bins, bool by_size, const measure *m) {
   float4 right_cost[BINS_MAX], best = float4_all(INFINITY);
   int4 best_bin = {0, 0, 0, 0};
   uint4 count = {0, 0, 0, 0}, best_left = count;
-  aabb box[3] = {aabb_empty(), aabb_empty(), aabb_empty()};
+  aabb box[KEYS];
+  boxes_clear(box);
   for (int bin = bins - 1; bin > 0; bin--) {
-    for (int axis = 0; axis < 3; axis++) box[axis] = aabb_join(box[axis], set->bounds[axis][bin]);
+    boxes_join(box, set, bin, by_size);
     count += set->count[bin];
     right_cost[bin] = areas(m, box) * block_counts(m, count);
   }
   count = (uint4){0, 0, 0, 0};
-  for (int axis = 0; axis < 3; axis++) box[axis] = aabb_empty();
+  boxes_clear(box);
   for (int bin = 1; bin < bins; bin++) {
-    for (int axis = 0; axis < 3; axis++) box[axis] = aabb_join(box[axis], set->bounds[axis][bin - 1]);
+    boxes_join(box, set, bin - 1, by_size);
     count += set->count[bin - 1];
     const float4 cost = areas(m, box) * block_counts(m, count) + right_cost[bin];
     const int4 better = cost < best, bin4 = {bin, bin, bin, bin};
@@ -130,33 +196,38 @@ static cut cheapest_cut(const bin_set *set, int bins, const measure *m) {
     best_bin = (better & bin4) | (~better & best_bin);
     best_left = ((uint4)better & count) | (~(uint4)better & best_left);
   }
-  int axis = best[1] < best[0] ? 1 : 0;
-  if (best[2] < best[axis]) axis = 2;
-  return (cut){best[axis], axis, best_bin[axis], best_left[axis]};
+  int key = best[1] < best[0] ? 1 : 0;
+  if (best[2] < best[key]) key = 2;
+  if (by_size && SIZE_COST * best[BY_SIZE] < best[key]) key = BY_SIZE;
+  return (cut){best[key], key, best_bin[key], best_left[key]};
 }
 
 /* ---- parting ---- */
 
-/* Copies the references to either side of a cut, in order, and computes the bounds of both sides' centres. */
+/* Copies the references to either side of a cut, in order, and computes the bounds of both sides' keys; sizes are left
+ * out where they are not wanted. */
 static void part_range(const mapping *map, const cut *where, const reference *from, uint32_t count,
-                       reference *const to[2], aabb centers[2]) {
-  const int axis = where->axis;
-  const float offset = map->offset[axis], scale = map->scale[axis], limit = (float)where->bin;
+                       reference *const to[2], aabb sides[2]) {
+  const int key = where->key;
+  const bool sized = map->sized;
+  const float offset = map->offset[key], scale = map->scale[key], limit = (float)where->bin;
   reference *next[2] = {to[0], to[1]};
   aabb left = aabb_empty(), right = aabb_empty();
   for (uint32_t i = 0; i < count; i++) {
-    const int goes_right = !((from[i].lower[axis] + from[i].upper[axis] - offset) * scale < limit);
-    const float4 center = reference_center(&from[i]);
+    const float4 keys = sized ? reference_keys(&from[i]) : reference_center(&from[i]);
+    const float place =
+        key == BY_SIZE ? size_place(map, &from[i]) : (from[i].lower[key] + from[i].upper[key] - offset) * scale;
+    const int goes_right = !(place < limit);
     const int4 mask = (int4){-goes_right, -goes_right, -goes_right, -goes_right};
-    left.lower = float4_min(left.lower, float4_select(mask, left.lower, center));
-    left.upper = float4_max(left.upper, float4_select(mask, left.upper, center));
-    right.lower = float4_min(right.lower, float4_select(mask, center, right.lower));
-    right.upper = float4_max(right.upper, float4_select(mask, center, right.upper));
+    left.lower = float4_min(left.lower, float4_select(mask, left.lower, keys));
+    left.upper = float4_max(left.upper, float4_select(mask, left.upper, keys));
+    right.lower = float4_min(right.lower, float4_select(mask, keys, right.lower));
+    right.upper = float4_max(right.upper, float4_select(mask, keys, right.upper));
     *next[goes_right] = from[i];
     next[goes_right]++;
   }
-  centers[0] = left;
-  centers[1] = right;
+  sides[0] = left;
+  sides[1] = right;
 }
 
 /* The slots of a node do not overlap those of its neighbours: a node has floor(count / CHUNK) of them, from ceil(first
@@ -190,13 +261,13 @@ static void bin_chunk(void *argument, size_t chunk) {
 
 static void bins_fill_parallel(const builder *b, chunked *c, bin_set *set) {
   pool_run(b->threads, c->chunks, bin_chunk, c);
-  bins_clear(set, c->map->bins);
-  for (uint32_t i = 0; i < c->chunks; i++) bins_join(set, &c->slots[i].set, c->map->bins);
+  bins_clear(set, c->map);
+  for (uint32_t i = 0; i < c->chunks; i++) bins_join(set, &c->slots[i].set, c->map);
 }
 
 static uint32_t chunk_left(const bin_set *set, const cut *where) {
   uint32_t left = 0;
-  for (int bin = 0; bin < where->bin; bin++) left += set->count[bin][where->axis];
+  for (int bin = 0; bin < where->bin; bin++) left += set->count[bin][where->key];
   return left;
 }
 
@@ -205,7 +276,7 @@ static void part_chunk(void *argument, size_t chunk) {
   bin_slot *slot = &c->slots[chunk];
   const size_t first = chunk * CHUNK;
   reference *const sides[2] = {c->to + slot->left, c->to + c->where->left + (first - slot->left)};
-  part_range(c->map, c->where, c->from + first, chunk_count(c, chunk), sides, slot->centers);
+  part_range(c->map, c->where, c->from + first, chunk_count(c, chunk), sides, slot->keys);
 }
 
 /* Each chunk's bins give the number that it sends left, and so the position where its references go. */
@@ -218,9 +289,16 @@ static void part_parallel(const builder *b, chunked *c, const cut *where, build_
   c->where = where;
   pool_run(b->threads, c->chunks, part_chunk, c);
   for (int side = 0; side < 2; side++) {
-    parts[side].centers = aabb_empty();
-    for (uint32_t i = 0; i < c->chunks; i++)
-      parts[side].centers = aabb_join(parts[side].centers, c->slots[i].centers[side]);
+    parts[side].keys = aabb_empty();
+    for (uint32_t i = 0; i < c->chunks; i++) parts[side].keys = aabb_join(parts[side].keys, c->slots[i].keys[side]);
+  }
+}
+
+/* Gives the parts the bounds of the sizes of the whole, which hold theirs. */
+static void keep_sizes(const build_range *whole, build_range parts[2]) {
+  for (int i = 0; i < 2; i++) {
+    parts[i].keys.lower[BY_SIZE] = whole->keys.lower[BY_SIZE];
+    parts[i].keys.upper[BY_SIZE] = whole->keys.upper[BY_SIZE];
   }
 }
 
@@ -228,26 +306,27 @@ static void part_parallel(const builder *b, chunked *c, const cut *where, build_
 static bool divide_binned(const builder *b, const build_range *whole, build_range parts[2]) {
   const bool parallel = whole->count >= PARALLEL_MIN;
   const reference *from = b->references[whole->side] + whole->first;
-  const mapping map = map_centers(whole->centers, b->bins);
+  const mapping map = map_keys(whole, b->bins, from);
   chunked chunks = chunks_of(b, whole, &map);
   bin_set set;
   if (parallel)
     bins_fill_parallel(b, &chunks, &set);
   else
     bins_fill(&set, &map, from, whole->count);
-  const cut where = cheapest_cut(&set, map.bins, &b->measure);
+  const cut where = cheapest_cut(&set, map.bins, map.by_size, &b->measure);
   if (!(where.cost > 0.0f && where.cost < INFINITY)) return false;
   range_parts(whole, where.left, !whole->side, parts);
   if (parallel) {
     part_parallel(b, &chunks, &where, parts);
   } else {
-    aabb centers[2];
+    aabb keys[2];
     reference *const to[2] = {b->references[!whole->side] + parts[0].first,
                               b->references[!whole->side] + parts[1].first};
-    part_range(&map, &where, from, whole->count, to, centers);
-    parts[0].centers = centers[0];
-    parts[1].centers = centers[1];
+    part_range(&map, &where, from, whole->count, to, keys);
+    parts[0].keys = keys[0];
+    parts[1].keys = keys[1];
   }
+  if (!map.sized) keep_sizes(whole, parts);
   return true;
 }
 
@@ -289,7 +368,8 @@ static uint32_t blocks_of(const measure *m, const reference *const *list, uint32
 }
 
 static float cost_of(const measure *m, const reference *const *list, uint32_t count) {
-  aabb box[3] = {aabb_empty(), aabb_empty(), aabb_empty()};
+  aabb box[KEYS];
+  boxes_clear(box);
   for (uint32_t i = 0; i < count; i++) box[0] = aabb_join(box[0], (aabb){list[i]->side[0], list[i]->side[1]});
   return areas(m, box)[0] * (float)blocks_of(m, list, count);
 }
@@ -329,9 +409,9 @@ static bool divide_few(const builder *b, const build_range *whole, build_range p
   uint8_t order[3][SWEEP_MAX];
   bin_set set;
   bins_of_few(from, count, &set, order);
-  const cut where = cheapest_cut(&set, (int)count, &b->measure);
+  const cut where = cheapest_cut(&set, (int)count, false, &b->measure);
   if (!(where.cost > 0.0f && where.cost < INFINITY)) return false;
-  for (uint32_t i = 0; i < count; i++) list[i] = &from[order[where.axis][i]];
+  for (uint32_t i = 0; i < count; i++) list[i] = &from[order[where.key][i]];
   if (b->mixed) {
     const uint32_t left = list_by_kind(from, count, by_kind);
     if (left < count &&
@@ -380,14 +460,14 @@ static void select_first(reference *r, uint32_t count, uint32_t left, int axis) 
 /* Puts half of the full binary leaves on either side along the longest axis; by index where all centres are equal. */
 static void divide_halves(const builder *b, const build_range *whole, build_range parts[2]) {
   reference *r = b->references[whole->side] + whole->first;
-  const aabb centers = range_centers(b, whole);
-  const float4 extent = centers.upper - centers.lower;
+  const aabb keys = range_keys(b, whole);
+  const float4 extent = keys.upper - keys.lower;
   const uint32_t bottoms = (whole->count - 1) / b->tip_most + 1, left = (bottoms + 1) / 2 * b->tip_most;
   int axis = extent[1] > extent[0] ? 1 : 0;
   if (extent[2] > extent[axis]) axis = 2;
   if (extent[axis] > 0.0f) select_first(r, whole->count, left, axis);
   range_parts(whole, left, whole->side, parts);
-  for (int i = 0; i < 2; i++) parts[i].centers = range_centers(b, &parts[i]);
+  for (int i = 0; i < 2; i++) parts[i].keys = range_keys(b, &parts[i]);
 }
 
 /* Whether the depth limit only just holds if every cut from here on is in halves. */

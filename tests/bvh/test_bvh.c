@@ -297,6 +297,35 @@ static void the_cost_is_that_of_a_good_tree(void **state) {
   assert_true(cost[BVH_HIGH] <= 1.005 * cost[BVH_DEFAULT]);
 }
 
+static double cost_of(const bvh_bounds *b, uint32_t count, bvh_quality quality) {
+  const bvh_input input = {count, b, NULL};
+  const bvh_options options = {.quality = quality};
+  bvh t;
+  assert_true(bvh_build(&input, &options, &t));
+  const double cost = t.sah_cost;
+  bvh_free(&t);
+  return cost;
+}
+
+/* Large boxes among small ones: a BVH of all costs hardly more than one of the large and one of the small ones. */
+static void large_ones_are_cut_off(void **state) {
+  (void)state;
+  harness_random random = harness_seeded(__func__);
+  const uint32_t large = 300, small = 100000;
+  bvh_bounds *b = random_boxes(&random, large + small, 0.004f);
+  for (uint32_t i = 0; i < large; i++) {
+    random_box(&random, 0.6f, &b[i]);
+    for (int k = 0; k < 3; k++) b[i].lower[k] /= 1.6f, b[i].upper[k] /= 1.6f;
+  }
+  for (int quality = BVH_DEFAULT; quality <= BVH_HIGH; quality++) {
+    const double apart = cost_of(b, large, (bvh_quality)quality) + cost_of(b + large, small, (bvh_quality)quality),
+                 all = cost_of(b, large + small, (bvh_quality)quality);
+    print_message("%s: %.1f, apart %.1f\n", quality == BVH_HIGH ? "high" : "default", all, apart);
+    assert_true(all <= 1.05 * apart);
+  }
+  check_bounds(b, large + small);
+}
+
 static void ten_million_primitives(void **state) {
   (void)state;
   harness_random random = harness_seeded(__func__);
@@ -334,6 +363,7 @@ int main(void) {
       cmocka_unit_test(blocks_hold_one_kind),
       cmocka_unit_test(kinds_part_equal_boxes),
       cmocka_unit_test(the_cost_is_that_of_a_good_tree),
+      cmocka_unit_test(large_ones_are_cut_off),
       cmocka_unit_test(ten_million_primitives),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
