@@ -3,7 +3,8 @@ cmake_minimum_required(VERSION 3.22)
 # in a file, whichever kernel it is for: linkers keep equal strings once, and programs share most of their text.
 #   cmake -DNAME=flat -DSOURCE=kernels/flat.cl -DINCLUDES=kernels,host/include -DOUTPUT=embedded_flat.c -P embed.cmake
 # OUTPUT.d tells make or ninja what was included.
-# Comments that stand on lines of their own become empty lines: they are a quarter of the text. Lines begin without blanks.
+# Comments that stand on lines of their own become empty lines: they are a quarter of the text. Lines begin without blanks
+# and end without comments.
 # '#line' keeps the device compiler's messages pointing at the real files and lines.
 string(REPLACE "," ";" INCLUDES "${INCLUDES}")
 set(seen "")
@@ -50,6 +51,7 @@ function(flatten path result)
       string(APPEND out "@BEGIN@#line ${next} \"${name}\"\n")
     else()
       string(REGEX REPLACE "^ +" "" code "${line}")
+      string(REGEX REPLACE " */\\*[^*]*\\*/$" "" code "${code}")
       string(APPEND out "${code}\n")
       string(REGEX MATCHALL "@CONTINUED@" continued "${line}")
       list(LENGTH continued extra)

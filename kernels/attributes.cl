@@ -51,7 +51,7 @@ INLINE void paths_of(mask found, word geometry, const scene_view *scene, hit_pat
 /* The attributes of hits in models. A ray that is not in the k-th one is prepared again as it is, which changes none of
  * its numbers but the factors of its t. */
 INLINE void attributes_in_models(const packet_hits *m, word geometry, const scene_view *scene, global slab_hit *out,
-                                 const global uint *places, uint count) {
+                                 const global uint *places, uint bits) {
   hit_paths paths;
   packet_hits in = *m;
   prepared_ray inner = *m->ray;
@@ -77,7 +77,7 @@ INLINE void attributes_in_models(const packet_hits *m, word geometry, const scen
   const mask found = m->global_id != SLAB_MISS;
   hit.t = found ? ray_final_t(m->ray, m->t) : (real)(INFINITY);
   UNROLL for (int i = 0; i < 3; i++) hit.normal[i] = found ? hit.normal[i] : (real)(0.0f);
-  attributes_write(m, &hit, paths.geometry, out, places, count);
+  attributes_write(m, &hit, paths.geometry, out, places, bits);
 }
 
 #endif
@@ -95,8 +95,8 @@ KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray 
   const size_t first = get_global_id(0) * LANES;
   (void)skips, (void)invalid, (void)sorted;
   if (first >= cast.rays) return;
-#if !SLAB_INSTANCES
-  if (cast.packet != 0 && left[get_global_id(0)] == 0) return; /* packets have computed theirs */
+#if !PACKET_DEFERS
+  if (cast.packet != 0 && (left[first / cast.packet] & PACKET_LEFT) == 0) return; /* packets have computed theirs */
 #else
   (void)left;
 #endif
@@ -112,8 +112,8 @@ KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray 
   const packet_hits m = {&ray, row[DEFERRED_T], global_id < SLAB_INVALID ? global_id : SLAB_MISS,
                          lanes_as_word(row[DEFERRED_WHERE]), lanes_as_word(row[DEFERRED_LANE]) & (BVH_WIDTH - 1)};
 #if SLAB_INSTANCES
-  attributes_in_models(&m, lanes_as_word(row[DEFERRED_GEOMETRY]), &scene, hits + first, places, count);
+  attributes_in_models(&m, lanes_as_word(row[DEFERRED_GEOMETRY]), &scene, hits + first, places, first_lanes(count));
 #else
-  attributes_of_hits(&m, &scene, hits + first, places, count);
+  attributes_of_hits(&m, &scene, hits + first, places, first_lanes(count));
 #endif
 }

@@ -70,8 +70,27 @@ INLINE bool bvh_before(const bvh_visit *a, const bvh_visit *b) {
   return a->enter < b->enter;
 }
 
-/* The nearest of a node's children in `bits` becomes the next. The others are pushed, the nearest last. Unordered the
- * last becomes the next. Where bits is 0, pops. */
+/* Visits one more child of a node. `before`: it becomes *next. The others are pushed, the nearest last. Unordered the
+ * last child becomes *next. base: entries of the stack before those of the node. */
+INLINE void bvh_choose(bvh_path *path, uint base, bvh_visit *next, bvh_visit v, bool before) {
+  if (BVH_UNORDERED) {
+    path->stack[path->top++] = *next;
+    *next = v;
+    return;
+  }
+  const bvh_visit later = {before ? next->child : v.child, before ? next->meta : v.meta, before ? next->enter : v.enter,
+                           before ? next->place : v.place};
+  next->child = before ? v.child : next->child;
+  next->meta = before ? v.meta : next->meta;
+  next->enter = before ? v.enter : next->enter;
+  next->place = before ? v.place : next->place;
+  uint at = path->top++;
+  for (; SLAB_QUERY != SLAB_ANY && at > base && path->stack[at - 1].enter < later.enter; at--)
+    path->stack[at] = path->stack[at - 1];
+  path->stack[at] = later;
+}
+
+/* Visits a node's children in `bits`. Where there are none, pops. */
 INLINE bool bvh_down(bvh_path *path, const scene_view *scene, uint node, uint bits, const float enter[BVH_WIDTH],
                      float limit) {
   const uint base = path->top;
@@ -79,22 +98,7 @@ INLINE bool bvh_down(bvh_path *path, const scene_view *scene, uint node, uint bi
   bvh_visit nearest = bvh_child(scene, node, lowest_lane(bits), enter);
   for (bits &= bits - 1; bits != 0; bits &= bits - 1) {
     const bvh_visit v = bvh_child(scene, node, lowest_lane(bits), enter);
-    if (BVH_UNORDERED) {
-      path->stack[path->top++] = nearest;
-      nearest = v;
-      continue;
-    }
-    const bool nearer = bvh_before(&v, &nearest);
-    const bvh_visit later = {nearer ? nearest.child : v.child, nearer ? nearest.meta : v.meta,
-                             nearer ? nearest.enter : v.enter, nearer ? nearest.place : v.place};
-    nearest.child = nearer ? v.child : nearest.child;
-    nearest.meta = nearer ? v.meta : nearest.meta;
-    nearest.enter = nearer ? v.enter : nearest.enter;
-    nearest.place = nearer ? v.place : nearest.place;
-    uint at = path->top++;
-    for (; SLAB_QUERY != SLAB_ANY && at > base && path->stack[at - 1].enter < later.enter; at--)
-      path->stack[at] = path->stack[at - 1];
-    path->stack[at] = later;
+    bvh_choose(path, base, &nearest, v, bvh_before(&v, &nearest));
   }
   path->next = nearest;
   return true;

@@ -19,9 +19,9 @@ INLINE size_t columns_number(const global uint *sorted, size_t first, size_t cou
  * on their own gather each number by itself. */
 INLINE void columns_load(const global float *from, const global uint *sorted, size_t first, size_t count,
                          real column[RAY_WORDS]) {
-  UNROLL for (size_t k = 0; k < 8; k++) column[k] =
-      lanes_of_two(from + RAY_WORDS * columns_number(sorted, first, count, k),
-                   from + RAY_WORDS * columns_number(sorted, first, count, k + 8));
+#define RECORD(i) (from + RAY_WORDS * columns_number(sorted, first, count, k + i))
+  UNROLL for (size_t k = 0; k < 8; k++) column[k] = lanes_of_eights(RECORD);
+#undef RECORD
   if (sorted == 0)
     memory_fetch((size_t)(from + RAY_WORDS * (first + LANES)), LANES * sizeof(slab_ray)); /* the next records */
   lanes_transpose(column);

@@ -1,4 +1,5 @@
-/* lanes.h for OpenCL devices that test 8 or 16 lanes at once, in addition to lanes_scalar.h. */
+/* lanes.h for OpenCL devices that test 8 or 16 lanes at once, in addition to lanes_scalar.h. Packets that are compiled
+ * ahead of time may have 32. */
 #ifndef LANES_VECTOR_H
 #define LANES_VECTOR_H
 
@@ -13,28 +14,39 @@ typedef uint8 word;
 #define lanes_load(p) vload8(0, p)
 #define lanes_from(p) vload8(0, p)
 #define lanes_eight(p) vload8(0, p)
-#define lanes_of_two(p, q) ((void)(q), vload8(0, p))
-#define lanes_low(v) (v)
-#define lanes_high(v) (v)
+#define lanes_of_eights(P) vload8(0, P(0))
+#define lanes_eight_of(v, i) ((void)(i), (v))
 #define lanes_store(v, p) vstore8(v, 0, p)
 #define lanes_as_word(x) as_uint8(x)
 #define lanes_as_mask(x) as_int8(x)
 #define lanes_as_real(x) as_float8(x)
-#else
+#elif LANES == 16
 typedef float16 real;
 typedef int16 mask;
 typedef uint16 word;
 #define lanes_load(p) vload16(0, p)
 #define lanes_from(p) vload16(0, p)
 #define lanes_eight(p) ((float16)(vload8(0, p), vload8(0, p)))
-#define lanes_of_two(p, q) ((float16)(vload8(0, p), vload8(0, q)))
-#define lanes_low(v) ((v).lo)
-#define lanes_high(v) ((v).hi)
+#define lanes_of_eights(P) ((float16)(vload8(0, P(0)), vload8(0, P(8))))
+#define lanes_eight_of(v, i) ((i) == 0 ? (v).lo : (v).hi)
 #define lanes_store(v, p) vstore16(v, 0, p)
 #define lanes_as_word(x) as_uint16(x)
 #define lanes_as_mask(x) as_int16(x)
 #define lanes_as_real(x) as_float16(x)
+#else
+typedef float32 real;
+typedef int32 mask;
+typedef uint32 word;
+#define lanes_from(p) vload32(0, p)
+#define lanes_of_eights(P) ((float32)(vload8(0, P(0)), vload8(0, P(8)), vload8(0, P(16)), vload8(0, P(24))))
+#define lanes_eight_of(v, i) ((i) == 0 ? (v).lo.lo : (i) == 8 ? (v).lo.hi : (i) == 16 ? (v).hi.lo : (v).hi.hi)
+#define lanes_store(v, p) vstore32(v, 0, p)
+#define lanes_as_word(x) as_uint32(x)
+#define lanes_as_mask(x) as_int32(x)
+#define lanes_as_real(x) as_float32(x)
 #endif
+/* lanes_of_eights: of the eight floats at P(0), at P(8) and so on. lanes_eight_of: lanes i to i + 7, for a constant i.
+ */
 
 /* Values that depend on a ray alone. */
 #ifdef SLAB_PACKET
@@ -114,8 +126,10 @@ INLINE uint sixteen_bits(int16 m) {
 
 #if LANES == 8
 INLINE uint lanes_bits(mask m) { return eight_bits(m); }
-#else
+#elif LANES == 16
 INLINE uint lanes_bits(mask m) { return sixteen_bits(m); }
+#else
+INLINE uint lanes_bits(mask m) { return sixteen_bits(m.lo) | sixteen_bits(m.hi) << 16; }
 #endif
 
 /* Intel's runtime does not define __AVX__ for kernels. Brute force there took 1.3 times as long with lanes_bits as with
@@ -136,24 +150,29 @@ static inline float lanes_at(real v, uint lane) {
 
 /* PICK: of each eight elements of a and b, those at i to p. Indices from 8 on are elements of b. */
 #ifdef __clang__
-#define SHUFFLE8(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#define SHUFFLE16(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define SHUFFLE(width, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-#define SHUFFLE8(a, b, ...) shuffle2(a, b, (uint8)(__VA_ARGS__))
-#define SHUFFLE16(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))
+#define SHUFFLE(width, a, b, ...) shuffle2(a, b, (uint##width)(__VA_ARGS__))
 #endif
-#if LANES == 16
-#define PICK(a, b, i, j, k, l, m, n, o, p)                                                                           \
-  SHUFFLE16(a, b, PICK16(i), PICK16(j), PICK16(k), PICK16(l), PICK16(m), PICK16(n), PICK16(o), PICK16(p),            \
-            PICK16(i) + 8, PICK16(j) + 8, PICK16(k) + 8, PICK16(l) + 8, PICK16(m) + 8, PICK16(n) + 8, PICK16(o) + 8, \
-            PICK16(p) + 8)
-#define PICK16(i) ((i) < 8 ? (i) : (i) + 8)
+#define PICK8(of, i, j, k, l, m, n, o, p) of(i), of(j), of(k), of(l), of(m), of(n), of(o), of(p)
+#if LANES == 32
+#define PICK(a, b, ...)                                                                                 \
+  SHUFFLE(32, a, b, PICK8(PICK_0, __VA_ARGS__), PICK8(PICK_1, __VA_ARGS__), PICK8(PICK_2, __VA_ARGS__), \
+          PICK8(PICK_3, __VA_ARGS__))
+#define PICK_0(i) ((i) < 8 ? (i) : (i) + 24)
+#define PICK_1(i) (PICK_0(i) + 8)
+#define PICK_2(i) (PICK_0(i) + 16)
+#define PICK_3(i) (PICK_0(i) + 24)
+#elif LANES == 16
+#define PICK(a, b, ...) SHUFFLE(16, a, b, PICK8(PICK_0, __VA_ARGS__), PICK8(PICK_1, __VA_ARGS__))
+#define PICK_0(i) ((i) < 8 ? (i) : (i) + 8)
+#define PICK_1(i) (PICK_0(i) + 8)
 #else
-#define PICK(a, b, i, j, k, l, m, n, o, p) SHUFFLE8(a, b, i, j, k, l, m, n, o, p)
+#define PICK(a, b, ...) SHUFFLE(8, a, b, __VA_ARGS__)
 #endif
 
-/* Transposes eight rows of eight. Where LANES is 16, it transposes two such matrices side by side. Only the last step
- * moves values between 128-bit halves. */
+/* Transposes eight rows of eight. Where LANES is 16 or 32, it transposes two or four such matrices side by side. Only
+ * the last step moves values between 128-bit halves. */
 INLINE void lanes_transpose(real row[8]) {
   real two[8], four[8];
   UNROLL for (int i = 0; i < 8; i += 2) {

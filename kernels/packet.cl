@@ -3,14 +3,14 @@
  * The children of a node and the triangles of a leaf are first tested against the packet interval: intervals of origins
  * and reciprocals that hold all rays of a packet. What passes is tested against every ray. The ends of a product of
  * intervals are products of their ends, and rounding is monotone. So the packet interval accepts all that any of its
- * rays accepts. Packets whose rays differ in the signs or the largest axis of their directions are packet fallback:
- * wide.cl casts them. So it does where the rays of a packet have more hits than its log holds (SLAB_ALL).
+ * rays accepts. Rays of a second octant go through the BVH after those of the first. Packets with more octants, the
+ * signs and the largest axis of a direction, are packet fallback: wide.cl casts them. So it does where the rays of a
+ * packet have more hits than its log holds (SLAB_ALL).
  *
  * In a scene with instances a packet goes into models: each level has a packet of those of its rays that are there.
  *
- * Built as wide.cl, with LANES 8 or 16; for closest, distance, any and count, and for all where attributes are
- * deferred. With instances (SLAB_INSTANCES 1) for any, count, and closest, whose attributes are then left to
- * attributes.cl. */
+ * Built as wide.cl, with LANES 8 or 16, and 32 where it is compiled ahead of time; for closest, distance, any and
+ * count, and for all where attributes are deferred. With instances (SLAB_INSTANCES 1) for any, count, and closest. */
 #define STRIDE 8
 #define SLAB_PACKET
 #include "attributes.h"
@@ -19,26 +19,28 @@
 #include "listing.h"
 #include "occluder.h"
 #include "packet_interval.h"
+#include "packet_singly.h"
 
 /* A hit lowers its ray's limit. */
 #define PACKET_LIMITS (SLAB_QUERY == SLAB_CLOSEST || SLAB_QUERY == SLAB_DISTANCE)
 
 typedef struct packet {
   prepared_ray ray;
-  mask live;     /* rays that are not done */
+  uint live;     /* rays that are not done, as bits */
+  uint steps;    /* of the traversal; SLAB_ANY, counted by the packet of the scene */
   real t, limit; /* these as in query_state */
   word global_id, where, count, skip;
   word lane;              /* lane of the best hit in its block */
   struct packet_log *log; /* SLAB_ALL */
-  /* SLAB_ANY: the primitive that blocked a ray last, or SLAB_MISS; its block and lane. */
-  uint blocker, blocker_where, blocker_lane;
+  /* SLAB_ANY: the primitive that blocked a ray last: its kind, its block or SLAB_MISS, and its lane there. */
+  uint blocker_kind, blocker_where, blocker_lane;
 #if SLAB_INSTANCES
   /* The packet in a model is the next element of an array. It has no hits: the first packet, of the scene, has. */
   uint level;
   GLOBAL const model_entry *model;
   uint first_geometry; /* id of the model's first geometry */
   uint bottom;         /* entries of the stack below those of this level */
-  mask entered;        /* rays that were live when the packet went into the model; SLAB_ANY */
+  uint entered;        /* rays that were live when the packet went into the model; SLAB_ANY */
   real gate;           /* as in instance_t; not set for the scene */
   word geometry;       /* id of the geometry of the best hit */
 #endif
@@ -46,11 +48,20 @@ typedef struct packet {
 
 /* ---- rays in ---- */
 
-#if LANES == 16
+#if LANES == 32
+#define LANE_NUMBERS                                                                                                \
+  ((word)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, \
+          29, 30, 31))
+#elif LANES == 16
 #define LANE_NUMBERS ((word)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 #else
 #define LANE_NUMBERS ((word)(0, 1, 2, 3, 4, 5, 6, 7))
 #endif
+
+#define ALL_RAYS (0xFFFFFFFFu >> (32 - LANES))
+
+/* Rays as bits, and as lanes. */
+INLINE mask packet_mask(uint rays) { return ((word)(rays) & (word)(1u) << LANE_NUMBERS) != 0; }
 
 /* Global primitive ids that the rays skip. */
 INLINE word packet_skips(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count) {
@@ -65,31 +76,48 @@ INLINE word packet_skips(const cast_arrays *arrays, const scene_view *scene, siz
   return lanes_from(global_ids);
 }
 
-/* True where all live rays have one octant, which is returned, and their t_min is 0 or more: below 0 box_may_overlap
- * rejects nothing. */
-INLINE bool packet_agrees(const packet *p, uint *octant) {
+/* The octant of the first of some rays. `alike`: those of them that have it. */
+INLINE uint packet_octant(const packet *p, uint rays, uint *alike) {
   uint octants[LANES];
   lanes_store(p->ray.octant, octants);
-  *octant = octants[lowest_lane(lanes_bits(p->live))];
-  return !lanes_any(p->live & ((p->ray.octant != *octant) | (p->ray.t_min < 0.0f)));
+  const uint octant = octants[lowest_lane(rays)];
+  *alike = rays & lanes_bits(p->ray.octant == octant);
+  return octant;
+}
+
+/* Whether some rays have at most two octants, and t_min of 0 or more: below 0 box_may_overlap rejects nothing. */
+INLINE bool packet_agrees(const packet *p, uint rays) {
+  uint alike;
+  if ((rays & lanes_bits(p->ray.t_min < 0.0f)) != 0) return false;
+  packet_octant(p, rays, &alike);
+  if (alike == rays) return true;
+  rays &= ~alike;
+  packet_octant(p, rays, &alike);
+  return alike == rays;
 }
 
 /* ---- the packet interval ---- */
 
 #define EIGHT_BITS ((1u << BVH_WIDTH) - 1)
 
-INLINE float least_of(real v) {
-#if LANES == 16
-  float8 a = v.lo < v.hi ? v.lo : v.hi;
+INLINE interval_real least_of_halves(real v) {
+#if LANES == 32
+  const float16 both = v.lo < v.hi ? v.lo : v.hi;
+  return both.lo < both.hi ? both.lo : both.hi;
+#elif LANES == 16
+  return v.lo < v.hi ? v.lo : v.hi;
 #else
-  float8 a = v;
+  return v;
 #endif
-  float4 b = a.lo < a.hi ? a.lo : a.hi;
-  float2 c = b.lo < b.hi ? b.lo : b.hi;
+}
+
+INLINE float least_live(const packet *p, real v) {
+  const interval_real a = least_of_halves(packet_mask(p->live) ? v : (real)(INFINITY));
+  const float4 b = a.lo < a.hi ? a.lo : a.hi;
+  const float2 c = b.lo < b.hi ? b.lo : b.hi;
   return c.x < c.y ? c.x : c.y;
 }
 
-INLINE float least_live(const packet *p, real v) { return least_of(p->live ? v : (real)(INFINITY)); }
 INLINE float most_live(const packet *p, real v) { return -least_live(p, -v); }
 
 INLINE packet_interval packet_interval_of(const packet *p) {
@@ -150,184 +178,230 @@ INLINE bool packet_is_full(const packet *p) { return SLAB_QUERY == SLAB_ALL && p
 INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id, const scene_view *scene) {
   return model_entry_of(scene, p->model, global_id);
 }
-
-/* Takes a crossing of the packet in a model as that of the scene's rays has it. Any hit there is one outside too: t is
- * raised to the gate at most, which is in the range. */
-INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane,
-                        const scene_view *scene) {
-  packet *all = p - p->level;
-  if (SLAB_QUERY == SLAB_COUNT) {
-    all->count += hit ? (word)(1) : (word)(0);
-    return;
-  }
-  if (SLAB_QUERY == SLAB_ANY) {
-    p->live = p->live & !hit; /* outside when the packet leaves the model */
-    return;
-  }
-  for (uint k = p->level; k > 0; k--) crossing = instance_t(&all[k].ray, &all[k - 1].ray, all[k].gate, crossing);
-  const word geometry = (word)(p->first_geometry + packet_entry(p, global_id, scene)->id);
-  const real t = ray_t_written(&all->ray, crossing);
-  const mask less = (geometry < all->geometry) | ((geometry == all->geometry) & (global_id < all->global_id));
-  const mask better = hit & ((t < all->t) | ((t == all->t) & less));
-  all->t = better ? t : all->t;
-  all->limit = better ? ray_tie_limit(&all->ray, t) : all->limit;
-  all->geometry = better ? geometry : all->geometry;
-  all->global_id = better ? (word)(global_id) : all->global_id;
-  all->where = better ? (word)(where) : all->where;
-  all->lane = better ? (word)(lane) : all->lane;
-  for (uint k = 1; k <= p->level; k++)
-    all[k].limit = better ? instance_limit(&all[k].ray, all[k - 1].limit) : all[k].limit;
-}
 #else
 INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id, const scene_view *scene) {
   (void)p;
   return scene->table + geometry_of(scene->table, scene->cast->geometries, global_id);
 }
+#endif
 
-INLINE void packet_take(packet *p, mask hit, real crossing, uint global_id, uint where, uint lane,
-                        const scene_view *scene) {
-  (void)scene;
+/* What some rays cross: of each its own primitive, all in one block. */
+typedef struct packet_crossing {
+  real t;
+  word global_id, lane;
+  uint where;
+#if SLAB_INSTANCES
+  word geometry; /* its id in the scene */
+#endif
+} packet_crossing;
+
+/* Of SLAB_CLOSEST and SLAB_DISTANCE. In a model it is taken as that of the scene's rays has it. Any hit there is one
+ * outside too: t is raised to the gate at most, which is in the range. */
+INLINE void packet_take_nearest(packet *p, mask hit, const packet_crossing *c) {
+#if SLAB_INSTANCES
+  packet *all = p - p->level;
+  real crossing = c->t;
+  for (uint k = p->level; k > 0; k--) crossing = instance_t(&all[k].ray, &all[k - 1].ray, all[k].gate, crossing);
+  const real t = ray_t_written(&all->ray, crossing);
+  const mask less = (c->geometry < all->geometry) | ((c->geometry == all->geometry) & (c->global_id < all->global_id));
+#else
+  packet *all = p;
+  const real t = ray_t_written(&p->ray, c->t);
+  const mask less = c->global_id < all->global_id;
+#endif
+  const mask better = hit & ((t < all->t) | ((t == all->t) & less));
+  all->t = better ? t : all->t;
+  all->limit = better ? ray_tie_limit(&all->ray, t) : all->limit;
+  all->global_id = better ? c->global_id : all->global_id;
+  all->where = better ? (word)(c->where) : all->where;
+  all->lane = better ? c->lane : all->lane;
+#if SLAB_INSTANCES
+  all->geometry = better ? c->geometry : all->geometry;
+  for (uint k = 1; k <= p->level; k++)
+    all[k].limit = better ? instance_limit(&all[k].ray, all[k - 1].limit) : all[k].limit;
+#endif
+}
+
+/* Takes crossings of some rays. Not for SLAB_ANY. */
+INLINE void packet_take(packet *p, uint rays, const packet_crossing *c) {
   if (SLAB_QUERY == SLAB_COUNT) {
-    p->count += hit ? (word)(1) : (word)(0);
-    return;
+#if SLAB_INSTANCES
+    p -= p->level;
+#endif
+    p->count += packet_mask(rays) ? (word)(1) : (word)(0);
+  } else if (SLAB_QUERY == SLAB_ALL) {
+    float t[LANES];
+    uint global_ids[LANES], lanes[LANES];
+    lanes_store(c->t, t);
+    lanes_store(c->global_id, global_ids);
+    lanes_store(c->lane, lanes);
+    for (; rays != 0; rays &= rays - 1) {
+      const uint ray = lowest_lane(rays);
+      packet_note(p, ray, t[ray], global_ids[ray], c->where, lanes[ray]);
+    }
+  } else {
+    packet_take_nearest(p, packet_mask(rays), c);
   }
-  if (SLAB_QUERY == SLAB_ALL) {
-    float each[LANES];
-    lanes_store(crossing, each);
-    for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1)
-      packet_note(p, lowest_lane(bits), each[lowest_lane(bits)], global_id, where, lane);
-    return;
-  }
-  const real t = ray_t_written(&p->ray, crossing);
-  if (SLAB_QUERY == SLAB_ANY) {
-    p->live = p->live & !hit;
-    p->blocker = global_id;
-    p->blocker_where = where;
-    p->blocker_lane = lane;
-    return;
-  }
-  const mask better = hit & ((t < p->t) | ((t == p->t) & (global_id < p->global_id)));
-  p->t = better ? t : p->t;
-  p->limit = better ? ray_tie_limit(&p->ray, t) : p->limit;
-  p->global_id = better ? (word)(global_id) : p->global_id;
-  p->where = better ? (word)(where) : p->where;
-  p->lane = better ? (word)(lane) : p->lane;
+}
+
+/* SLAB_ANY: a primitive blocks some rays. In a model they are blocked outside when the packet leaves it. */
+INLINE void packet_blocked(packet *p, uint rays, uint kind, uint where, uint lane) {
+  p->live &= ~rays;
+  p->blocker_kind = kind;
+  p->blocker_where = where;
+  p->blocker_lane = lane;
+}
+
+/* Primitives of a block that the cast's mask does not hide, as bits. */
+INLINE uint packet_shown(const packet *p, const global uint *global_ids, const scene_view *scene) {
+  const cast_uniforms *cast = scene->cast;
+  uint bits = EIGHT_BITS;
+  for (uint lane = 0; cast->masked != 0 && lane < BVH_WIDTH; lane++)
+    if (global_ids[lane] != SLAB_MISS && (packet_entry(p, global_ids[lane], scene)->mask & cast->mask) == 0)
+      bits &= ~(1u << lane);
+  return bits;
+}
+
+#if SLAB_INSTANCES
+INLINE uint packet_geometry(const packet *p, uint global_id, const scene_view *scene) {
+  return SLAB_QUERY == SLAB_CLOSEST ? p->first_geometry + packet_entry(p, global_id, scene)->id : 0;
 }
 #endif
 
-INLINE bool packet_hides(const packet *p, uint global_id, const scene_view *scene) {
-  const cast_uniforms *cast = scene->cast;
-  return cast->masked != 0 && (packet_entry(p, global_id, scene)->mask & cast->mask) == 0;
-}
-
-/* Tests the rays of `overlapped` against the primitives of a block in `bits`, one after the other. */
-INLINE void packet_block(const uint kind, packet *p, mask overlapped, uint bits, const global float *block, uint where,
+/* Tests rays against the primitives of a block in `bits`, one after the other. */
+INLINE void packet_block(const uint kind, packet *p, uint rays, uint bits, const global float *block, uint where,
                          const scene_view *scene) {
   const global uint *global_ids = (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
-  for (; bits != 0; bits &= bits - 1) {
+  for (bits &= packet_shown(p, global_ids, scene); bits != 0 && rays != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits), global_id = global_ids[lane];
-    real t;
+    packet_crossing c;
     if (global_id == SLAB_MISS) continue;
-    mask hit = primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->rules, &t) & overlapped & p->live;
-    if (primitive_is_surface(kind)) hit = hit & (p->skip != global_id);
-    if (lanes_any(hit) && !packet_hides(p, global_id, scene)) packet_take(p, hit, t, global_id, where, lane, scene);
+    uint hits = rays & lanes_bits(primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->rules, &c.t));
+    if (scene->cast->skip != 0) hits &= lanes_bits(p->skip != global_id); /* ids of surfaces alone */
+    if (hits == 0) continue;
+    if (SLAB_QUERY == SLAB_ANY) {
+      packet_blocked(p, hits, kind, where, lane);
+      rays &= ~hits;
+      continue;
+    }
+    c.global_id = (word)(global_id);
+    c.lane = (word)(lane);
+    c.where = where;
+#if SLAB_INSTANCES
+    c.geometry = (word)(packet_geometry(p, global_id, scene));
+#endif
+    packet_take(p, hits, &c);
   }
 }
 
-/* The part of the prepared rays that the triangle test reads, stored to be read ray by ray. It is not part of the
- * packet: see bvh_path. */
-typedef struct packet_rows {
-  float shear_origin[3][LANES], shear_inverse[3][LANES], shear[2][LANES], t_min[LANES];
-} packet_rows;
+/* Triangles of a block that some rays cross, ray by ray. */
+typedef struct packet_found {
+  float t[LANES][BVH_WIDTH];
+  uint triangles[LANES]; /* as bits; of the rays in `rays` alone */
+  uint rays;
+} packet_found;
 
-INLINE void packet_store(const packet *p, packet_rows *rows) {
-  UNROLL for (int i = 0; i < 3; i++) {
-    lanes_store(p->ray.shear_origin[i], rows->shear_origin[i]);
-    lanes_store(p->ray.shear_inverse[i], rows->shear_inverse[i]);
-    if (i < 2) lanes_store(p->ray.shear[i], rows->shear[i]);
+/* Takes one triangle of each ray, then the next of those that cross several. */
+INLINE void packet_take_found(packet *p, packet_found *found, const global uint *global_ids, uint where,
+                              const scene_view *scene) {
+  for (uint rays = found->rays, again = 0; rays != 0; rays = again, again = 0) {
+    float t[LANES];
+    uint mine[LANES], lanes[LANES];
+    packet_crossing c;
+#if SLAB_INSTANCES
+    uint geometries[LANES];
+#endif
+    for (uint bits = rays; bits != 0; bits &= bits - 1) {
+      const uint ray = lowest_lane(bits), lane = lowest_lane(found->triangles[ray]);
+      t[ray] = found->t[ray][lane];
+      mine[ray] = global_ids[lane];
+      lanes[ray] = lane;
+#if SLAB_INSTANCES
+      geometries[ray] = packet_geometry(p, mine[ray], scene);
+#endif
+      found->triangles[ray] &= found->triangles[ray] - 1;
+      again |= found->triangles[ray] != 0 ? 1u << ray : 0;
+    }
+    c.t = lanes_from(t);
+    c.global_id = lanes_from(mine);
+    c.lane = lanes_from(lanes);
+    c.where = where;
+#if SLAB_INSTANCES
+    c.geometry = lanes_from(geometries);
+#else
+    (void)scene;
+#endif
+    packet_take(p, rays, &c);
   }
-  lanes_store(p->ray.t_min, rows->t_min);
 }
 
-/* Rays that are tested at once, each against all triangles of a block. */
-#define SINGLY (LANES / BVH_WIDTH)
-
-INLINE real packet_pair(float a, float b) { return LANE_NUMBERS < (word)(BVH_WIDTH) ? (real)(a) : (real)(b); }
-
-/* The part of the prepared rays that the triangle test reads, for two rays, half of the lanes each. */
-INLINE prepared_ray packet_ray(const packet *p, const packet_rows *rows, uint a, uint b) {
-  prepared_ray f = p->ray;
-  UNROLL for (int i = 0; i < 3; i++) {
-    f.shear_origin[i] = packet_pair(rows->shear_origin[i][a], rows->shear_origin[i][b]);
-    f.shear_inverse[i] = packet_pair(rows->shear_inverse[i][a], rows->shear_inverse[i][b]);
-    if (i < 2) f.shear[i] = packet_pair(rows->shear[i][a], rows->shear[i][b]);
-  }
-  f.t_min = packet_pair(rows->t_min[a], rows->t_min[b]);
-  return f;
+/* Those of the triangles in `bits` that a ray does not skip. */
+INLINE uint packet_unskipped(uint bits, const global uint *global_ids, uint skip) {
+  return bits & ~eight_bits(vload8(0, global_ids) == skip);
 }
 
-/* Tests the rays in `bits`, SINGLY at once, against all triangles of a block. at_once: for SLAB_ANY, where nothing
- * hides a primitive, the rays that are blocked end together. */
+/* Tests rays, SINGLY at once, against all triangles of a block. */
 INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const global float *block, uint where,
                           const scene_view *scene) {
   const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * BVH_WIDTH);
-  const bool at_once = SLAB_QUERY == SLAB_ANY && scene->cast->masked == 0 && scene->cast->skip == 0;
-  triangle_rows rows;
-  uint blocked = 0;
+  const few_rows rows = few_triangles(p->ray.k, block);
+  const uint shown = packet_shown(p, global_ids, scene);
+  packet_found found;
   float limits[LANES];
+  uint skips[LANES], blocker = 0;
   lanes_store(p->limit, limits);
-  UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =
-      lanes_eight(block + (3 * v + (int)p->ray.k[i]) * BVH_WIDTH);
+  if (scene->cast->skip != 0) lanes_store(p->skip, skips);
+  found.rays = 0;
   while (bits != 0) {
     const uint a = lowest_lane(bits), others = bits & (bits - 1);
-    const bool both = SINGLY == 2 && others != 0;
-    const uint b = both ? lowest_lane(others) : a;
-    bits = both ? others & (others - 1) : others;
-    const prepared_ray ray = packet_ray(p, each, a, b);
-    real t;
-    const mask hit = triangle_intersect(&ray, &rows, packet_pair(limits[a], limits[b]), scene->cast->rules, &t);
-    uint hits = lanes_bits(hit) & (both ? 0xFFFFu : EIGHT_BITS);
-    if (at_once) {
-      if (hits == 0) continue;
-      blocked |= ((hits & EIGHT_BITS) != 0 ? 1u << a : 0) | (hits > EIGHT_BITS ? 1u << b : 0);
-      p->blocker_lane = lowest_lane(hits) % BVH_WIDTH;
+    const uint b = SINGLY == 2 && others != 0 ? lowest_lane(others) : a;
+    bits = SINGLY == 2 ? others & (others - 1) : others;
+    const few_ray ray = few_rays(each, a, b);
+    few_real t;
+    const few_mask hit = triangle_intersect(&ray, &rows, few_of(limits[a], limits[b]), scene->cast->rules, &t);
+    const uint hits = few_bits(hit);
+    if (hits == 0) continue;
+    uint of_a = hits & shown, of_b = SINGLY == 2 ? hits >> BVH_WIDTH & shown : of_a;
+    if (scene->cast->skip != 0) {
+      of_a = packet_unskipped(of_a, global_ids, skips[a]);
+      of_b = packet_unskipped(of_b, global_ids, skips[b]);
+    }
+    found.rays |= (of_a != 0 ? 1u << a : 0) | (of_b != 0 ? 1u << b : 0);
+    if (SLAB_QUERY == SLAB_ANY) {
+      blocker |= of_a | of_b;
       continue;
     }
-    for (; hits != 0; hits &= hits - 1) {
-      const uint at = lowest_lane(hits), lane = at % BVH_WIDTH, global_id = global_ids[lane];
-      const mask own = (word)(at < BVH_WIDTH ? a : b) == LANE_NUMBERS;
-      if (!packet_hides(p, global_id, scene))
-        packet_take(p, own & (p->skip != global_id), (real)(lanes_at(t, at)), global_id, where, lane, scene);
-      if (PACKET_LIMITS) lanes_store(p->limit, limits);
-    }
+    found.triangles[b] = of_b;
+    found.triangles[a] = of_a;
+    few_store(t, found.t[a], found.t[b]);
   }
-  if (blocked != 0) {
-    p->live = p->live & (((word)(blocked) >> LANE_NUMBERS & 1) == 0);
-    p->blocker_where = where;
-    p->blocker = global_ids[p->blocker_lane];
-  }
+  if (SLAB_QUERY != SLAB_ANY)
+    packet_take_found(p, &found, global_ids, where, scene);
+  else if (found.rays != 0)
+    packet_blocked(p, found.rays, SLAB_TRIANGLE, where, lowest_lane(blocker));
 }
 
-INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_interval *h,
-                          mask overlapped, const scene_view *scene, uint first, uint count) {
+/* Tests rays against blocks. */
+INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_interval *h, uint rays,
+                          const scene_view *scene, uint first, uint count) {
   for (uint n = 0; n < count; n++, first += BVH_BLOCK_UNITS(primitive_rows(kind))) {
     const global float *block = block_at(scene->blocks, (size_t)first * BLOCK_UNIT);
-    const uint rays = lanes_bits(overlapped & p->live);
-    const bool few = kind == SLAB_TRIANGLE && popcount(rays) <= PACKET_INTERVAL_PAYS;
+    const uint live = rays & p->live, singly = (popcount(live) + SINGLY - 1) / SINGLY;
+    const bool few = kind == SLAB_TRIANGLE && popcount(live) <= PACKET_INTERVAL_PAYS;
     const uint primitives = few ? EIGHT_BITS : interval_overlaps_block(kind, h, block);
-    if (kind == SLAB_TRIANGLE && (popcount(rays) + SINGLY - 1) / SINGLY < popcount(primitives))
-      packet_singly(p, each, rays, block, first, scene);
+    if (kind == SLAB_TRIANGLE && singly < popcount(primitives))
+      packet_singly(p, each, live, block, first, scene);
     else
-      packet_block(kind, p, overlapped, primitives, block, first, scene);
+      packet_block(kind, p, live, primitives, block, first, scene);
   }
 }
 
-INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interval *h, mask overlapped,
+INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interval *h, uint rays,
                         const scene_view *scene, uint first, uint meta) {
   const uint kind = BVH_LEAF_KIND(meta), count = BVH_LEAF_BLOCK_COUNT(meta);
 #define SCAN_KIND(shape, name, names, noun, rows, form, place, source) \
   if (SHAPE_IN_BVH_##place && HAS_KIND(shape) && kind == shape)        \
-    packet_blocks(shape, p, each, h, overlapped, scene, first, count);
+    packet_blocks(shape, p, each, h, rays, scene, first, count);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND
 }
@@ -353,30 +427,69 @@ INLINE void packet_outside(packet *p, const packet_rows *each, const packet_inte
 /* For SLAB_ANY, tests the primitive that blocked an earlier ray. The test pays if it blocks one of these rays. */
 INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) {
   if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || !occluder_is_tested(last)) return;
-  const uint before = lanes_bits(p->live);
+  const uint before = p->live;
   const global float *block = block_at(scene->blocks, (size_t)last->where * BLOCK_UNIT);
 #define ASK_KIND(shape, name, names, noun, rows, form, place, source) \
   if (HAS_KIND(shape) && last->kind == shape)                         \
     packet_block(shape, p, p->live, 1u << last->lane, block, last->where, scene);
   SHAPES(ASK_KIND)
 #undef ASK_KIND
-  occluder_judge(last, lanes_bits(p->live) != before);
+  occluder_judge(last, p->live != before);
 }
 
 /* Remembers the primitive that blocked a ray last. */
-INLINE void packet_remember(const packet *p, occluder *last, const scene_view *scene) {
-  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || p->blocker == SLAB_MISS || !occluder_is_next(last)) return;
-  const uint geometry = geometry_of(scene->table, scene->cast->geometries, p->blocker);
-  occluder_remember(last, scene->table[geometry].kind, p->blocker_where, p->blocker_lane);
+INLINE void packet_remember(const packet *p, occluder *last) {
+  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || p->blocker_where == SLAB_MISS || !occluder_is_next(last)) return;
+  occluder_remember(last, p->blocker_kind, p->blocker_where, p->blocker_lane);
 }
 
 /* ---- the traversal ---- */
 
-/* Rays that may overlap the bounds of the child at `place`. */
-INLINE mask packet_overlaps(const packet *p, scene_nodes nodes, uint place) {
+/* Rays that may overlap the bounds of a child, as bits. place: as in bvh_visit. */
+INLINE uint packet_overlaps(const packet *p, scene_nodes nodes, uint place) {
   real near[3], far[3], enter;
   box_planes(&p->ray, &node_at(nodes, place / BVH_WIDTH)->bounds[0][0] + place % BVH_WIDTH, near, far);
-  return box_may_overlap(&p->ray, near, far, p->limit, &enter) & p->live;
+  return p->live & lanes_bits(box_may_overlap(&p->ray, near, far, p->limit, &enter));
+}
+
+/* Whether a packet visits child a before b, where the farthest one comes first: the one that more rays may overlap, or
+ * the farther. */
+INLINE bool packet_before(const bvh_visit *a, const bvh_visit *b) {
+  const uint rays = popcount(a->place), other = popcount(b->place);
+  return rays != other ? rays > other : a->enter > b->enter;
+}
+
+/* Visits the children of a node that the packet interval may overlap. Where hits lower limits the rays are tested
+ * against a child when it is visited, since fewer may overlap it by then. Elsewhere they are tested at once. Then only
+ * children that some ray may overlap are visited, and `place` of a visit is these rays, as bits. */
+INLINE bool packet_down(const packet *p, const packet_interval *h, bvh_path *path, const scene_view *scene) {
+  const uint node = path->next.child, base = path->top;
+  float enter[BVH_WIDTH];
+  interval_real entered;
+  uint bits = interval_overlaps_boxes(h, &node_at(scene->nodes, node)->bounds[0][0], &entered), count = 0;
+  bvh_visit visits[BVH_WIDTH + 1];
+  vstore8(entered, 0, enter);
+  if (PACKET_LIMITS) return bvh_down(path, scene, node, bits, enter, h->limit);
+  const bool farthest = SLAB_QUERY == SLAB_ANY && scene->cast->farthest != 0;
+  for (; bits != 0; bits &= bits - 1) {
+    bvh_visit v = bvh_child(scene, node, lowest_lane(bits), enter);
+    v.place = packet_overlaps(p, scene->nodes, v.place);
+    visits[count] = v;
+    count += v.place != 0; /* branchless: the branch is unpredictable */
+  }
+  if (count == 0) return bvh_pop(path, h->limit);
+  bvh_visit next = visits[0];
+  for (uint k = 1; k < count; k++) {
+    const bvh_visit *v = &visits[k];
+    bvh_choose(path, base, &next, *v, farthest ? packet_before(v, &next) : bvh_before(v, &next));
+  }
+  path->next = next;
+  return true;
+}
+
+/* The rays that visit a child. */
+INLINE uint packet_visitors(const packet *p, const bvh_visit *v, const scene_view *scene) {
+  return PACKET_LIMITS ? packet_overlaps(p, scene->nodes, v->place) : p->live & v->place;
 }
 
 #if SLAB_INSTANCES
@@ -389,7 +502,8 @@ typedef struct packet_level {
   packet_rows each;
 } packet_level;
 
-#define VISIT_RAYS (((1u << LANES) - 1) * BVH_WIDTH) /* of a VISIT_INSTANCE's place: all rays of a packet */
+/* VISIT_INSTANCE of the gate in a lane. Its place is rays, as bits. */
+#define VISIT_LANE(lane) (VISIT_INSTANCE + (lane))
 
 INLINE void packet_begin(packet *p, const scene_view *scene) {
   p->level = p->first_geometry = p->bottom = 0;
@@ -401,7 +515,7 @@ INLINE void packet_begin(packet *p, const scene_view *scene) {
 /* The rays of the packet are prepared, and have one octant. */
 INLINE void packet_arrive(const packet *p, packet_level *at) {
   at->h = packet_interval_of(p);
-  packet_store(p, &at->each);
+  packet_store(&p->ray, &at->each);
 }
 
 /* Pushes the instances of a block of gates, the nearest last, above the leaf's other blocks. */
@@ -418,7 +532,7 @@ INLINE bool packet_gates(const packet *p, const packet_interval *h, bvh_path *pa
   for (; bits != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits);
     if ((packet_entry(p, instances[lane], scene)->mask & scene->cast->mask) == 0) continue;
-    const bvh_visit v = {first, VISIT_INSTANCE, enter[lane], VISIT_RAYS | lane};
+    const bvh_visit v = {first, VISIT_LANE(lane), enter[lane], ALL_RAYS};
     visit_insert(path, base, v);
   }
   return bvh_pop(path, h->limit);
@@ -429,27 +543,25 @@ INLINE bool packet_gates(const packet *p, const packet_interval *h, bvh_path *pa
 INLINE bool packet_visit(packet *p, packet_level *at, bvh_path *path, const scene_view *scene) {
   const bvh_visit v = path->next;
   const global float *block = block_at(scene->blocks, (size_t)v.child * BLOCK_UNIT);
-  const uint lane = v.place % BVH_WIDTH, number = ((const global uint *)(block + BOX_ROWS * STRIDE))[lane];
+  const uint lane = v.meta - VISIT_INSTANCE, number = ((const global uint *)(block + BOX_ROWS * STRIDE))[lane];
   GLOBAL const geometry_entry *group = packet_entry(p, number, scene);
   GLOBAL const instance_entry *of = scene_instance(scene, group->first + (number - group->global_id_base));
   packet *inner = p + 1;
   real leave;
   const mask passes = box_solid(&p->ray, block + lane, p->ray.t_max, &inner->gate, &leave);
-  mask rays = passes & p->live & (inner->gate <= p->limit) & (((word)(v.place / BVH_WIDTH) >> LANE_NUMBERS & 1) != 0);
-  if (!lanes_any(rays)) return false;
+  uint rays = p->live & v.place & lanes_bits(passes & (inner->gate <= p->limit)), alike;
+  if (rays == 0) return false;
   instance_map map;
   UNROLL for (int i = 0; i < 9; i++) map.inverse[i] = (real)(of->inverse[i]);
   UNROLL for (int i = 0; i < 3; i++) map.place[i] = (real)(of->place[i]);
   const ray_given given = instance_ray(&p->ray, &map);
   inner->ray = ray_scale(&given);
-  rays = rays & (inner->ray.state == RAY_LIVE);
-  if (!lanes_any(rays)) return false;
-  uint octants[LANES];
-  lanes_store(inner->ray.octant, octants);
-  const uint octant = octants[lowest_lane(lanes_bits(rays))], later = lanes_bits(rays & (inner->ray.octant != octant));
-  if (later != 0) visit_push(path, v.child, VISIT_INSTANCE, v.enter, later * BVH_WIDTH | lane);
+  rays &= lanes_bits(inner->ray.state == RAY_LIVE);
+  if (rays == 0) return false;
+  const uint octant = packet_octant(inner, rays, &alike);
+  if (alike != rays) visit_push(path, v.child, v.meta, v.enter, rays & ~alike);
   ray_turn(&inner->ray, octant);
-  inner->live = rays & (inner->ray.octant == octant);
+  inner->live = alike;
   inner->limit = instance_limit(&inner->ray, p->limit);
   inner->skip = (word)(SLAB_MISS);
   inner->level = p->level + 1;
@@ -468,13 +580,13 @@ INLINE bool packet_visit(packet *p, packet_level *at, bvh_path *path, const scen
 
 /* The rays that have hits in a model are done outside too. */
 INLINE void packet_left(packet *p) {
-  if (SLAB_QUERY == SLAB_ANY) p->live = p->live & (p[1].live | !p[1].entered);
+  if (SLAB_QUERY == SLAB_ANY) p->live &= p[1].live | ~p[1].entered;
 }
 
 /* Pops, after hits. What is left of a level is dropped where no ray is live there. */
 INLINE bool packet_pop(const packet *p, packet_level *at, bvh_path *path) {
   if (PACKET_LIMITS) at->h.limit = most_live(p, p->limit);
-  if (SLAB_QUERY == SLAB_ANY && !lanes_any(p->live)) path->top = p->bottom;
+  if (SLAB_QUERY == SLAB_ANY && p->live == 0) path->top = p->bottom;
   return bvh_pop(path, at->h.limit);
 }
 
@@ -485,32 +597,31 @@ INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene
   bool more = true, whole = true; /* whole: no bounds of the next visit are known */
   bvh_begin(&path, stack);
   visit_ungated(&path, p->model);
+  packet *all = p;
   while (more) {
-    const uint child = path.next.child, meta = path.next.meta;
-    whole = whole || (!BVH_IS_INNER(meta) && BVH_LEAF_KIND(meta) > SHAPE_INSTANCE);
-    const mask overlapped = whole ? p->live : packet_overlaps(p, scene->nodes, path.next.place);
+    const uint child = path.next.child, meta = path.next.meta, kind = BVH_LEAF_KIND(meta);
+    const bool is_inner = BVH_IS_INNER(meta), is_instance = !is_inner && kind == BVH_LEAF_KIND(VISIT_INSTANCE);
+    whole = whole || (!is_inner && kind > SHAPE_INSTANCE);
+    const uint rays = whole ? p->live : packet_visitors(p, &path.next, scene);
     whole = false;
+    all->steps++;
     if (meta == VISIT_END) {
       p--, at--;
       packet_left(p);
       more = packet_pop(p, at, &path);
-    } else if (meta == VISIT_INSTANCE) {
+    } else if (is_instance) {
       whole = packet_visit(p, at, &path, scene);
       p += whole ? 1 : 0, at += whole ? 1 : 0;
       more = whole || bvh_pop(&path, at->h.limit);
-    } else if (!lanes_any(overlapped)) {
+    } else if (rays == 0) {
       more = bvh_pop(&path, at->h.limit);
-    } else if (BVH_IS_INNER(meta)) {
-      float enter[BVH_WIDTH];
-      interval_real entered;
-      const uint bits = interval_overlaps_boxes(&at->h, &node_at(scene->nodes, child)->bounds[0][0], &entered);
-      vstore8(entered, 0, enter);
-      more = bvh_down(&path, scene, child, bits, enter, at->h.limit);
-    } else if (BVH_LEAF_KIND(meta) >= SHAPE_INSTANCE) {
+    } else if (is_inner) {
+      more = packet_down(p, &at->h, &path, scene);
+    } else if (kind >= SHAPE_INSTANCE) {
       more = packet_gates(p, &at->h, &path, scene, child,
                           meta == VISIT_GATES ? path.next.place : BVH_LEAF_BLOCK_COUNT(meta));
     } else {
-      packet_leaf(p, &at->each, &at->h, overlapped, scene, child, meta);
+      packet_leaf(p, &at->each, &at->h, rays, scene, child, meta);
       more = packet_pop(p, at, &path);
     }
   }
@@ -521,25 +632,21 @@ INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene
 INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval *h, const scene_view *scene) {
   bvh_visit stack[SLAB_STACK];
   bvh_path path;
-  mask overlapped = p->live;
+  uint rays = p->live;
   bool more = true;
   bvh_begin(&path, stack);
-  while (more && lanes_any(p->live) && !packet_is_full(p)) {
-    const uint at = path.next.child, meta = path.next.meta;
-    if (!lanes_any(overlapped)) {
+  while (more && p->live != 0 && !packet_is_full(p)) {
+    p->steps++;
+    if (rays == 0) {
       more = bvh_pop(&path, h->limit);
-    } else if (BVH_IS_INNER(meta)) {
-      float enter[BVH_WIDTH];
-      interval_real entered;
-      const uint bits = interval_overlaps_boxes(h, &node_at(scene->nodes, at)->bounds[0][0], &entered);
-      vstore8(entered, 0, enter);
-      more = bvh_down(&path, scene, at, bits, enter, h->limit);
+    } else if (BVH_IS_INNER(path.next.meta)) {
+      more = packet_down(p, h, &path, scene);
     } else {
-      packet_leaf(p, each, h, overlapped, scene, at, meta);
+      packet_leaf(p, each, h, rays, scene, path.next.child, path.next.meta);
       if (PACKET_LIMITS) h->limit = most_live(p, p->limit);
       more = bvh_pop(&path, h->limit);
     }
-    if (more) overlapped = packet_overlaps(p, scene->nodes, path.next.place);
+    if (more) rays = packet_visitors(p, &path.next, scene);
   }
 }
 
@@ -603,106 +710,138 @@ INLINE void packet_lists(const packet *p, const cast_arrays *arrays, const scene
   for (uint k = 0; k < hits && begin != LIST_LOST; k++) hit_write(&to[k], p->log->hit[order[k]]);
 }
 
-/* Writes the closest hits of a packet. With instances attributes.cl computes the attributes. */
-INLINE void packet_hits_write(const packet *p, const scene_view *scene, global slab_hit *out, uint count) {
-#if SLAB_INSTANCES
+/* Writes the closest hits of some rays of a packet. */
+INLINE void packet_hits_write(const packet *p, uint rays, const scene_view *scene, global slab_hit *out) {
+#if PACKET_DEFERS
   const mask found = p->global_id != SLAB_MISS;
   const word reason = reason_of(&p->ray), none = (word)(0);
+#if SLAB_INSTANCES
+  const word geometry = p->geometry;
+#else
+  const word geometry = none;
+#endif
   real row[8] = {found ? p->t : (real)(INFINITY),
                  (real)(0.0f),
                  (real)(0.0f),
                  (real)(0.0f),
                  lanes_as_real(found ? p->lane : none),
-                 lanes_as_real(found ? p->geometry : none),
+                 lanes_as_real(found ? geometry : none),
                  lanes_as_real(found ? p->global_id : reason),
                  lanes_as_real(found ? p->where : reason)};
-  hits_write(row, out, 0, count);
+  hits_write(row, out, 0, rays);
   (void)scene;
 #else
-  const packet_hits m = {&p->ray, p->t, p->global_id, p->where, p->lane};
-  attributes_of_hits(&m, scene, out, 0, count);
+  const word global_id = packet_mask(rays) ? p->global_id : (word)(SLAB_MISS);
+  const packet_hits m = {&p->ray, p->t, global_id, p->where, p->lane};
+  attributes_of_hits(&m, scene, out, 0, rays);
 #endif
 }
 
-/* share: as in query_end. */
-INLINE void packet_end(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
-                       hit_share *share) {
+/* One byte for each of eight bits: 0 or 1. */
+INLINE ulong bytes_of(uint bits) {
+  const ulong each = (ulong)(bits & 0xFFu) * 0x0101010101010101UL & 0x8040201008040201UL; /* byte k keeps bit k */
+  return (each + 0x7F7F7F7F7F7F7F7FUL) >> 7 & 0x0101010101010101UL;
+}
+
+/* Writes the results of SLAB_ANY, of the rays in `bits` 1. */
+INLINE void packet_any_write(uint bits, global uchar *out, uint count) {
+  if (count == LANES) {
+    UNROLL for (uint i = 0; i < LANES / 8; i++) vstore8(as_uchar8(bytes_of(bits >> 8 * i)), i, out);
+    return;
+  }
+  for (uint i = 0; i < count; i++) out[i] = bits >> i & 1;
+}
+
+/* Writes the results of all queries but SLAB_CLOSEST. share: as in query_end. blocked: rays, of SLAB_ANY. */
+INLINE void packet_end(const packet *p, uint blocked, const cast_arrays *arrays, const scene_view *scene, size_t first,
+                       uint count, hit_share *share) {
   const mask found = p->global_id != SLAB_MISS;
   uint words[LANES];
   float values[LANES];
   global void *results = results_begin(arrays, scene->cast);
-  if (SLAB_QUERY == SLAB_CLOSEST) {
-    packet_hits_write(p, scene, (global slab_hit *)results + first, count);
-  } else if (SLAB_QUERY == SLAB_DISTANCE) {
+  if (SLAB_QUERY == SLAB_DISTANCE) {
     lanes_store(found ? ray_final_t(&p->ray, p->t) : (real)(INFINITY), values);
     lanes_store(found ? p->global_id : reason_of(&p->ray), words);
     for (uint i = 0; i < count; i++)
       distance_write(results, first + i, short_hit_of(scene, values[i], words[i]), scene->cast);
   } else if (SLAB_QUERY == SLAB_ANY) {
-    const uint bits = lanes_bits((p->ray.state == RAY_LIVE) & !p->live);
-    for (uint i = 0; i < count; i++) ((global uchar *)results)[first + i] = bits >> i & 1;
+    packet_any_write(blocked, (global uchar *)results + first, count);
   } else if (SLAB_QUERY == SLAB_ALL) {
     packet_lists(p, arrays, scene, first, count, share);
-  } else {
+  } else if (SLAB_QUERY == SLAB_COUNT) {
     lanes_store(p->count, words);
     for (uint i = 0; i < count; i++) ((global uint *)results)[first + i] = words[i];
   }
 }
 
-/* Casts `count` rays from first on, LANES at most. True where they are packet fallback, left to wide.cl. */
-INLINE bool packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last,
+/* Casts the live rays of a packet, which have one octant. */
+INLINE void packet_group(packet *p, occluder *last, const scene_view *scene) {
+#if SLAB_INSTANCES
+  packet_level at[SCENE_LEVELS];
+  packet_arrive(p, at);
+  packet_outside(p, &at->each, &at->h, scene);
+  packet_traverse(p, at, scene);
+  (void)last;
+#else
+  packet_occluder(p, last, scene);
+  if (p->live == 0) return;
+  packet_interval h = packet_interval_of(p);
+  packet_rows each;
+  if (HAS_KIND(SLAB_TRIANGLE)) packet_store(&p->ray, &each);
+  packet_outside(p, &each, &h, scene);
+  packet_traverse(p, &each, &h, scene);
+  packet_remember(p, last);
+#endif
+}
+
+/* Casts `count` rays from first on, LANES at most. What a packet tells (PACKET_LEFT): its rays are packet fallback,
+ * left to wide.cl. */
+INLINE uint packet_cast(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count, occluder *last,
                         packet_log *log, hit_share *share) {
   const cast_uniforms *cast = scene->cast;
   const ray_given given = rays_load(arrays, cast, first, count);
 #if SLAB_INSTANCES
   packet levels[SCENE_LEVELS], *p = levels;
-  packet_level at[SCENE_LEVELS];
-  if (cast->skip != 0) return true;
+  if (cast->skip != 0) return PACKET_LEFT;
   packet_begin(p, scene);
   p->ray = ray_scale(&given);
 #else
   packet one = {.ray = ray_scale(&given)}, *p = &one;
 #endif
-  uint octant = 0;
-  p->live = p->ray.state == RAY_LIVE;
-  if (lanes_any(p->live) && !packet_agrees(p, &octant)) return true;
+  const uint all = first_lanes(count);
+  uint blocked = 0, written = 0, left = lanes_bits(p->ray.state == RAY_LIVE);
+  if (left != 0 && !packet_agrees(p, left)) return PACKET_LEFT;
   p->t = p->limit = p->ray.t_max;
   p->global_id = (word)(SLAB_MISS);
   p->skip = packet_skips(arrays, scene, first, count);
   p->log = log;
   if (SLAB_QUERY == SLAB_ALL) log->count = 0;
-  p->blocker = SLAB_MISS;
-  if (lanes_any(p->live)) {
-    ray_turn(&p->ray, octant);
-    packet_occluder(p, last, scene);
-  }
-#if SLAB_INSTANCES
-  if (lanes_any(p->live)) {
-    packet_arrive(p, at);
-    packet_outside(p, &at->each, &at->h, scene);
-    packet_traverse(p, at, scene);
-  }
-#else
-  if (lanes_any(p->live)) {
-    packet_interval h = packet_interval_of(p);
-    packet_rows each;
-    if ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0) packet_store(p, &each);
-    packet_outside(p, &each, &h, scene);
-    packet_traverse(p, &each, &h, scene);
-    packet_remember(p, last, scene);
-    if (packet_is_full(p)) return true;
-  }
-#endif
+  p->steps = 0;
+  p->blocker_where = SLAB_MISS;
+  do { /* attributes are computed of rays of one octant, so their hits are written at once; dead rays with the last */
+    uint group = 0;
+    if (left != 0) {
+      ray_turn(&p->ray, packet_octant(p, left, &group));
+      p->live = group;
+      packet_group(p, last, scene);
+      if (packet_is_full(p)) return PACKET_LEFT;
+      blocked |= group & ~p->live;
+      left &= ~group;
+    }
+    if (SLAB_QUERY == SLAB_CLOSEST)
+      packet_hits_write(p, (left == 0 ? ~written : group) & all, scene,
+                        (global slab_hit *)results_begin(arrays, cast) + first);
+    written |= group;
+  } while (left != 0);
   if (cast->invalid != 0) {
-    const uint bits = lanes_bits(p->ray.state == RAY_INVALID) & ((1u << count) - 1);
+    const uint bits = lanes_bits(p->ray.state == RAY_INVALID) & all;
     if (bits != 0) atomic_add(arrays->invalid + cast->at[AT_INVALID], popcount(bits));
   }
-  packet_end(p, arrays, scene, first, count, share);
-  return false;
+  packet_end(p, blocked, arrays, scene, first, count, share);
+  return SLAB_QUERY == SLAB_ANY ? min(p->steps, PACKET_STEPS_MOST) << 1 : 0;
 }
 
-/* The arguments of `wide`. cast.rays_each is a multiple of LANES. fallback: one byte per packet, not 0 where it is left
- * to `wide`. */
+/* The arguments of `wide`. cast.rays_each is a multiple of LANES. fallback: one byte per packet (PACKET_LEFT). */
 KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *rays, global void *results,
                                              const global uint *offsets, const global geometry_entry *table,
                                              BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
@@ -718,5 +857,5 @@ KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *ra
   (void)sorted;
   for (; next < end; next += LANES)
     fallback[next / LANES] =
-        packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last, &log, &share);
+        (uchar)packet_cast(&arrays, &scene, next, end - next < LANES ? (uint)(end - next) : LANES, &last, &log, &share);
 }

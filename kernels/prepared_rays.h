@@ -73,10 +73,8 @@ INLINE void prepared_rays_fill(prepared_rays *f, const cast_arrays *arrays, cons
     UNROLL for (uint i = 0; i < 8; i++) column[i] =
         8 * p + i < PREPARED_WORDS ? lanes_load(word[8 * p + i]) : (real)(0.0f);
     lanes_transpose(column);
-    UNROLL for (uint i = 0; i < 8; i++) {
-      prepared_rays_store(lanes_low(column[i]), f->of[i].part + 8 * p);
-      if (LANES > 8) prepared_rays_store(lanes_high(column[i]), f->of[(i + 8) % LANES].part + 8 * p);
-    }
+    UNROLL for (uint k = 0; k < LANES; k += 8) UNROLL for (uint i = 0; i < 8; i++)
+        prepared_rays_store(lanes_eight_of(column[i], k), f->of[k + i].part + 8 * p);
   }
 }
 #endif

@@ -1,7 +1,7 @@
-/* Tests two rays at once, each against a block of triangles. It includes the test of triangle.h again in sixteen lanes:
- * the first half belongs to one ray, the second to the other. A processor with registers for both spends half the
- * instructions and half the branches. The branches are also predicted better, since it is likely that one of the two
- * rays hits a triangle.
+/* Tests two rays at once, each against a block of triangles. It includes the test of triangle.h again in sixteen lanes,
+ * beside eight, or beside the 32 of a packet: the first half belongs to one ray, the second to the other. A processor
+ * with registers for both spends half the instructions and half the branches. The branches are also predicted better,
+ * since it is likely that one of the two rays hits a triangle.
  *
  * The .inc files are the same for any number of lanes. Their functions are overloaded by argument type. */
 #ifndef RAY_PAIR_H
@@ -9,8 +9,8 @@
 
 #include "triangle.h"
 
-#if LANES != 8
-#error "two rays have sixteen lanes"
+#if LANES == 16
+#error "two rays have sixteen lanes anyway"
 #endif
 
 typedef float16 pair_real;
@@ -51,6 +51,8 @@ INLINE bool lanes_any(pair_mask m) { return sixteen_bits(m) != 0; }
 #undef triangle_edge
 #undef triangle_rows
 
+#ifndef SLAB_PACKET
+
 INLINE pair_real pair_of(float a, float b) { return (pair_real)((real)(a), (real)(b)); }
 
 INLINE prepared_pair pair_of_rays(const prepared_ray *a, const prepared_ray *b) {
@@ -70,5 +72,7 @@ INLINE pair_rows pair_load(const triangle_rows *a, const triangle_rows *b) {
       (pair_real)(a->row[v][i], b->row[v][i]);
   return t;
 }
+
+#endif
 
 #endif

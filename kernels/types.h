@@ -69,6 +69,12 @@ typedef struct bvh_node {
 #define BVH_LEAF_KIND(meta) ((meta) >> 16 & 0xFFu)
 #define BVH_LEAF_BLOCK_COUNT(meta) ((meta)&0xFFFFu)
 
+/* What `packets` tells of a packet, in a byte: whether its rays are left to `wide`, and of SLAB_ANY how many steps it
+ * took, with PACKET_STEPS_MOST for more. */
+#define PACKET_LEFT 1u
+#define PACKET_STEPS(told) ((told) >> 1)
+#define PACKET_STEPS_MOST 127u
+
 /* A block of a BVH: the rows of BVH_WIDTH primitives of one kind, then their global primitive ids, padded to a
  * BLOCK_UNIT. Lanes without a primitive hold one that is never hit. */
 #define BVH_BLOCK_UNITS(rows) BLOCK_UNITS(rows, BVH_WIDTH, BLOCK_UNIT)
@@ -212,6 +218,7 @@ typedef struct cast_uniforms {
   uint32_t at[5];        /* where in its buffer an argument begins: AT_RAYS .. AT_INVALID, in units of 4 bytes;
                             AT_RESULTS of SLAB_ANY in bytes */
   uint32_t packet;       /* BVHs: rays per packet where some have been cast in packets, else 0 */
+  uint32_t farthest;     /* packets, SLAB_ANY: 1: of the children that most rays may overlap the farthest comes first */
   uint32_t masked;       /* BVHs: 1 where the mask hides some geometry from this cast */
   uint32_t units;        /* wide BVHs: BLOCK_UNITs of all blocks */
   uint32_t instances;    /* where the array of instances begins among the blocks, in BLOCK_UNITs */

@@ -143,7 +143,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
 #if SLAB_INSTANCES
     w.levels = levels;
 #endif
-    if (cast.packet != 0 && fallback[next / cast.packet] == 0) continue;
+    if (cast.packet != 0 && (fallback[next / cast.packet] & PACKET_LEFT) == 0) continue;
     const prepared_ray *ray = &prepared_rays_take(&prepared, &arrays, &cast, next, end)->ray;
     traversal_begin(&w, (uint)next, walk, ray, &arrays, &scene);
     traversal_occluder(&w, &last, prepared_kept(ray), &scene);

@@ -59,6 +59,7 @@ typedef struct native_variant {
   native_program program;
   slab_query query;
   native_kinds kinds; /* of the scenes that it casts on */
+  uint32_t lanes;     /* of packets the rays */
   native_kernel kernel;
 } native_variant;
 

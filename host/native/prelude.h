@@ -24,6 +24,7 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 typedef __SIZE_TYPE__ size_t;
 typedef char char8 __attribute__((ext_vector_type(8)));
+typedef uchar uchar8 __attribute__((ext_vector_type(8)));
 typedef short short8 __attribute__((ext_vector_type(8)));
 typedef ushort ushort8 __attribute__((ext_vector_type(8)));
 typedef int int4 __attribute__((ext_vector_type(4)));
@@ -37,6 +38,10 @@ typedef float float2 __attribute__((ext_vector_type(2)));
 typedef float float4 __attribute__((ext_vector_type(4)));
 typedef float float8 __attribute__((ext_vector_type(8)));
 typedef float float16 __attribute__((ext_vector_type(16)));
+/* OpenCL C has none of these. Packets may have as many lanes, in two registers or four. */
+typedef int int32 __attribute__((ext_vector_type(32)));
+typedef uint uint32 __attribute__((ext_vector_type(32)));
+typedef float float32 __attribute__((ext_vector_type(32)));
 
 /* All memory is the process's own. Kernels are functions like others. */
 #define global
@@ -59,28 +64,35 @@ typedef float float16 __attribute__((ext_vector_type(16)));
 #define as_int8(x) __builtin_astype(x, int8)
 #define as_uint4(x) __builtin_astype(x, uint4)
 #define as_uint8(x) __builtin_astype(x, uint8)
+#define as_uchar8(x) __builtin_astype(x, uchar8)
 #define as_float8(x) __builtin_astype(x, float8)
 #define as_int16(x) __builtin_astype(x, int16)
 #define as_uint16(x) __builtin_astype(x, uint16)
 #define as_float16(x) __builtin_astype(x, float16)
+#define as_int32(x) __builtin_astype(x, int32)
+#define as_uint32(x) __builtin_astype(x, uint32)
+#define as_float32(x) __builtin_astype(x, float32)
 
 #define convert_char8(x) __builtin_convertvector(x, char8)
 #define convert_uint8(x) __builtin_convertvector(x, uint8)
 #define convert_ushort8_sat(x) __builtin_convertvector(max(min(x, 0xFFFF), 0), ushort8)
 
 /* Vectors in memory are aligned like their elements. */
-#define PRELUDE_MEMORY(width, element)                                                            \
-  typedef element element##width##_in_memory __attribute__((ext_vector_type(width), aligned(4))); \
-  PRELUDE element##width vload##width(size_t i, const element *p) {                               \
-    return *(const element##width##_in_memory *)(p + i * width);                                  \
-  }                                                                                               \
-  PRELUDE void vstore##width(element##width v, size_t i, element *p) {                            \
-    *(element##width##_in_memory *)(p + i * width) = v;                                           \
+#define PRELUDE_MEMORY(width, element)                                                                          \
+  typedef element element##width##_in_memory __attribute__((ext_vector_type(width), aligned(sizeof(element)))); \
+  PRELUDE element##width vload##width(size_t i, const element *p) {                                             \
+    return *(const element##width##_in_memory *)(p + i * width);                                                \
+  }                                                                                                             \
+  PRELUDE void vstore##width(element##width v, size_t i, element *p) {                                          \
+    *(element##width##_in_memory *)(p + i * width) = v;                                                         \
   }
+PRELUDE_MEMORY(8, uchar)
 PRELUDE_MEMORY(8, float)
 PRELUDE_MEMORY(16, float)
 PRELUDE_MEMORY(8, uint)
 PRELUDE_MEMORY(16, uint)
+PRELUDE_MEMORY(32, float)
+PRELUDE_MEMORY(32, uint)
 
 PRELUDE int min(int a, int b) { return a < b ? a : b; }
 PRELUDE int max(int a, int b) { return a > b ? a : b; }
@@ -100,6 +112,7 @@ PRELUDE float fabs(float x) { return __builtin_fabsf(x); }
 PRELUDE float4 fabs(float4 x) { return __builtin_astype(__builtin_astype(x, int4) & INT_MAX, float4); }
 PRELUDE float8 fabs(float8 x) { return as_float8(as_int8(x) & INT_MAX); }
 PRELUDE float16 fabs(float16 x) { return as_float16(as_int16(x) & INT_MAX); }
+PRELUDE float32 fabs(float32 x) { return as_float32(as_int32(x) & INT_MAX); }
 
 /* Fused by definition: contraction is off, so none of these may be written as a product and a sum. */
 PRELUDE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -147,6 +160,8 @@ PRELUDE float16 fma(float16 a, float16 b, float16 c) { return (float16)(fma(a.lo
 PRELUDE float16 sqrt(float16 x) { return (float16)(sqrt(x.lo), sqrt(x.hi)); }
 #endif
 #endif
+PRELUDE float32 fma(float32 a, float32 b, float32 c) { return (float32)(fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)); }
+PRELUDE float32 sqrt(float32 x) { return (float32)(sqrt(x.lo), sqrt(x.hi)); }
 
 #else /* C11 */
 
