@@ -7,8 +7,8 @@
 
 /* Whether packets leave the attributes of their closest hits to attributes.cl. On OpenCL devices that is one more
  * launch, which they save but where rays of a packet may be in several models. Compiled ahead it takes 0 to 7 % more
- * time and 41 KB less. */
-#if SLAB_INSTANCES || defined(SLAB_NATIVE)
+ * time and 33 KB less. */
+#if SLAB_INSTANCES || (defined(SLAB_NATIVE) && !NATIVE_PACKETS_FINISH(LANES))
 #define PACKET_DEFERS 1
 #else
 #define PACKET_DEFERS 0

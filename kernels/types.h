@@ -75,6 +75,10 @@ typedef struct bvh_node {
 #define PACKET_STEPS(told) ((told) >> 1)
 #define PACKET_STEPS_MOST 127u
 
+/* Whether packets that are compiled ahead, of so many rays, compute the attributes of their closest hits. These are the
+ * packets of triangles on processors with AVX-512: camera rays take 0.94 of the time so. */
+#define NATIVE_PACKETS_FINISH(rays) ((rays) == 32)
+
 /* A block of a BVH: the rows of BVH_WIDTH primitives of one kind, then their global primitive ids, padded to a
  * BLOCK_UNIT. Lanes without a primitive hold one that is never hit. */
 #define BVH_BLOCK_UNITS(rows) BLOCK_UNITS(rows, BVH_WIDTH, BLOCK_UNIT)

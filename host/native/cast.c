@@ -92,14 +92,17 @@ static uint32_t hits_of_group(const flight *f, uint32_t first, uint32_t count) {
   return bits;
 }
 
-/* The attributes of a piece's hits. Where few rays of a group have hit, they wait until as many are together: of
- * diffuse rays at kitten.obj one in twenty has. */
+/* The attributes of a piece's hits, where uniforms.packet is not 0 of those alone that packets have left. Where few
+ * rays of a group have hit, they wait until as many are together: of diffuse rays at kitten.obj one in twenty has. */
 static void run_attributes_of(flight *f, size_t piece, cast_uniforms uniforms) {
+  const uint32_t packet = uniforms.packet;
   const uint32_t lanes = f->on->device->info.lane_width, first = (uint32_t)piece * uniforms.rays_each,
                  rest = uniforms.rays - first, end = first + (rest < uniforms.rays_each ? rest : uniforms.rays_each);
+  uniforms.packet = 0;
   cast_uniforms few = uniforms;
   listed hits = {.count = 0};
   for (uint32_t n = first; n < end; n += lanes) {
+    if (packet != 0 && (f->fallback[n / packet] & PACKET_LEFT) == 0) continue;
     uint32_t bits = hits_of_group(f, n, end - n < lanes ? end - n : lanes);
     if ((uint32_t)__builtin_popcount(bits) > lanes / 2) {
       run_attributes_of_group(f, n / lanes, uniforms);
@@ -116,7 +119,9 @@ static void run_attributes_of(flight *f, size_t piece, cast_uniforms uniforms) {
 
 static void run_attributes(void *argument, size_t piece) {
   flight *f = argument;
-  run_attributes_of(f, piece, f->uniforms);
+  cast_uniforms uniforms = f->uniforms;
+  uniforms.packet = 0; /* sorted rays are in no packets */
+  run_attributes_of(f, piece, uniforms);
 }
 
 /* Those of the hits that a piece has listed, while they and what they need are in the cache. */
@@ -183,10 +188,12 @@ static void run_way(flight *f, const way *w, size_t piece) {
   if (left)
     w->cast_rays(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips, &f->invalid, own,
                  f->scene->nodes, f->fallback, f->sorted);
+  const bool finished = w->packet != NULL && NATIVE_PACKETS_FINISH(w->packet->lanes);
+  own.packet = finished ? own.packet : 0;
   /* results of sorted rays are scattered over all pieces, so their attributes wait for the last of these */
   if (f->lists && f->attributes != NULL)
     run_attributes_of_lists(f, piece);
-  else if (f->attributes != NULL && f->sorted == NULL)
+  else if (f->attributes != NULL && f->sorted == NULL && (left || !finished))
     run_attributes_of(f, piece, own);
 }
 
