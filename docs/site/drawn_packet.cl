@@ -8,7 +8,7 @@ void drawn_packet(const float *rays, const float *blocks, size_t count, uint *by
 
 void drawn_packet(const float *rays, const float *blocks, size_t count, uint *by_interval, uint *by_rays) {
   ray_given given;
-  uint octant;
+  uint alike;
   for (int i = 0; i < 3; i++) {
     given.origin[i] = vload8(0, rays + i * LANES);
     given.direction[i] = vload8(0, rays + (i + 4) * LANES);
@@ -16,10 +16,10 @@ void drawn_packet(const float *rays, const float *blocks, size_t count, uint *by
   given.t_min = vload8(0, rays + 3 * LANES);
   given.t_max = vload8(0, rays + 7 * LANES);
   packet p = {.ray = ray_scale(&given)};
-  p.live = p.ray.state == RAY_LIVE;
+  p.live = lanes_bits(p.ray.state == RAY_LIVE);
   p.limit = p.ray.t_max;
-  const bool agrees = packet_agrees(&p, &octant);
-  ray_turn(&p.ray, octant);
+  ray_turn(&p.ray, packet_octant(&p, p.live, &alike));
+  const bool agrees = alike == p.live;
   const packet_interval h = packet_interval_of(&p);
   for (size_t n = 0; n < count; n++) {
     const float *block = blocks + n * 6 * BVH_WIDTH;
@@ -28,7 +28,7 @@ void drawn_packet(const float *rays, const float *blocks, size_t count, uint *by
     by_rays[n] = 0;
     for (uint box = 0; box < BVH_WIDTH; box++) {
       box_planes(&p.ray, block + box, near, far);
-      if (lanes_any(box_may_overlap(&p.ray, near, far, p.limit, &enter) & p.live)) by_rays[n] |= 1u << box;
+      if ((lanes_bits(box_may_overlap(&p.ray, near, far, p.limit, &enter)) & p.live) != 0) by_rays[n] |= 1u << box;
     }
   }
 }
