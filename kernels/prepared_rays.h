@@ -33,17 +33,13 @@ typedef struct prepared_rays {
   prepared_words of[LANES];
 } prepared_rays;
 
+#if LANES > 1
 /* Copies a ray by the parts in which it was stored, just before. Copied as a struct its last part is loaded from two of
  * them, and a load of what two stores have written has to wait until they are done. */
 INLINE void prepared_rays_copy(prepared_words *to, const prepared_words *from) {
-#if LANES > 1
   UNROLL for (uint p = 0; p < PREPARED_PARTS; p++) vstore8(vload8(p, from->part), p, to->part);
-#else
-  *to = *from;
-#endif
 }
 
-#if LANES > 1
 /* Stores a vector as a whole. Otherwise compilers store the halves and quarters that a transposition combines one by
  * one, and a load of the whole has to wait for such stores. */
 INLINE void prepared_rays_store(float8 part, float *to) {

@@ -66,6 +66,14 @@ typedef struct flight {
 
 /* ---- the kernels ---- */
 
+/* The rays of a piece, or their positions in casting order: from *first up to the end, which is returned. */
+static uint32_t piece_rays(const flight *f, size_t piece, uint32_t *first) {
+  const uint32_t each = f->uniforms.rays_each;
+  *first = (uint32_t)piece * each;
+  const uint32_t rest = f->uniforms.rays - *first;
+  return *first + (rest < each ? rest : each);
+}
+
 /* The attributes of LANES hits of rays that follow each other, the group's. */
 static void run_attributes_of_group(flight *f, uint32_t group, cast_uniforms uniforms) {
   f->attributes->kernel.attributes(group, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
@@ -95,9 +103,9 @@ static uint32_t hits_of_group(const flight *f, uint32_t first, uint32_t count) {
 /* The attributes of a piece's hits, where uniforms.packet is not 0 of those alone that packets have left. Where few
  * rays of a group have hit, they wait until as many are together: of diffuse rays at kitten.obj one in twenty has. */
 static void run_attributes_of(flight *f, size_t piece, cast_uniforms uniforms) {
-  const uint32_t packet = uniforms.packet;
-  const uint32_t lanes = f->on->device->info.lane_width, first = (uint32_t)piece * uniforms.rays_each,
-                 rest = uniforms.rays - first, end = first + (rest < uniforms.rays_each ? rest : uniforms.rays_each);
+  const uint32_t packet = uniforms.packet, lanes = f->on->device->info.lane_width;
+  uint32_t first;
+  const uint32_t end = piece_rays(f, piece, &first);
   uniforms.packet = 0;
   cast_uniforms few = uniforms;
   listed hits = {.count = 0};
@@ -126,8 +134,9 @@ static void run_attributes(void *argument, size_t piece) {
 
 /* Those of the hits that a piece has listed, while they and what they need are in the cache. */
 static void run_attributes_of_lists(flight *f, size_t piece) {
-  const uint32_t lanes = f->on->device->info.lane_width, each = f->uniforms.rays_each, first = (uint32_t)piece * each,
-                 rest = f->uniforms.rays - first, end = first + (rest < each ? rest : each);
+  const uint32_t lanes = f->on->device->info.lane_width;
+  uint32_t first;
+  const uint32_t end = piece_rays(f, piece, &first);
   const hit_list *lists = f->batch != NULL ? batch_lists(f->batch) : NULL;
   cast_uniforms uniforms = f->uniforms;
   listed hits = {.count = 0};
@@ -145,6 +154,7 @@ static void run_attributes_of_lists(flight *f, size_t piece) {
   if (hits.count > 0) run_attributes_of_listed(f, &uniforms, &hits);
 }
 
+/* 1: the next piece visits the farthest child first. */
 static uint32_t order_farthest(child_order *o) {
   const uint32_t nth = atomic_fetch_add_explicit(&o->pieces, 1, memory_order_relaxed),
                  nearest = atomic_load_explicit(&o->steps[0], memory_order_relaxed),
@@ -163,8 +173,8 @@ static void order_learn(child_order *o, uint32_t farthest, uint32_t steps, uint3
 
 /* Casts a piece in packets. Whether these have left any of its rays. */
 static bool run_packets(flight *f, const native_variant *packet, size_t piece, cast_uniforms *uniforms) {
-  const uint32_t each = uniforms->rays_each, first = (uint32_t)piece * each, rest = uniforms->rays - first,
-                 packets = ((rest < each ? rest : each) + packet->lanes - 1) / packet->lanes;
+  uint32_t first;
+  const uint32_t rays = piece_rays(f, piece, &first) - first, packets = (rays + packet->lanes - 1) / packet->lanes;
   const uint8_t *told = f->fallback + first / packet->lanes;
   uint32_t left = 0, steps = 0;
   if (packet->query == SLAB_ANY) uniforms->farthest = order_farthest(&f->order);
