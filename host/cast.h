@@ -7,6 +7,7 @@
 #include "collect.h"
 #include "slabcast.h"
 #include "snapshot.h"
+#include "sort.h"
 #include "types.h"
 
 /* Hits that are kept until their place in the caller's array is known. Drivers may access their memory until
@@ -36,6 +37,7 @@ typedef struct cast {
   uint64_t invalid;
   arithmetic *callers; /* floating-point state of the casting thread outside of the library; progress callbacks run
                           with it too */
+  rays_rows rows;      /* in which the rays come; not looked for where no backend asks */
 } cast;
 
 /* The hits of a ray that SLAB_ALL lists at most; 0: all. */
