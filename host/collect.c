@@ -245,7 +245,7 @@ static void place_some(void *argument, size_t first, size_t end) {
     uint32_t count = 0;
     do count += lists[i++].count;
     while (i < end && (lists[i].count == 0 || lists[i].begin == begin + count));
-    memcpy(to, from + begin, count * sizeof *to);
+    for (uint32_t k = 0; k < count; k++) to[k] = from[begin + k]; /* few */
   }
 }
 
