@@ -71,9 +71,10 @@ INLINE word packet_skips(const cast_arrays *arrays, const scene_view *scene, siz
   if (cast->skip == 0 || SLAB_INSTANCES)
     return (word)(SLAB_MISS); /* with skips and instances rays are cast one by one */
   const global slab_primitive_id *skips =
-      (const global slab_primitive_id *)((const global uint *)arrays->skips + cast->at[AT_SKIPS]) + first;
+      (const global slab_primitive_id *)((const global uint *)arrays->skips + cast->at[AT_SKIPS]);
   for (uint lane = 0; lane < LANES; lane++)
-    global_ids[lane] = skipped_global_id(scene->table, cast->geometries, skips[lane < count ? lane : 0]);
+    global_ids[lane] = skipped_global_id(scene->table, cast->geometries,
+                                         skips[ray_number(arrays->sorted, first + (lane < count ? lane : 0))]);
   return lanes_from(global_ids);
 }
 
@@ -873,14 +874,15 @@ INLINE uint packet_cast(const cast_arrays *arrays, const scene_view *scene, size
   return SLAB_QUERY == SLAB_ANY ? min(p->steps, PACKET_STEPS_MOST) << 1 : 0;
 }
 
-/* The arguments of `wide`. cast.rays_each is a multiple of LANES. fallback: one byte per packet (PACKET_LEFT). */
+/* The arguments of `wide`. cast.rays_each is a multiple of LANES. fallback: one byte per packet (PACKET_LEFT). Packets
+ * of SLAB_ALL alone may be sorted. */
 KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *rays, global void *results,
                                              const global uint *offsets, const global geometry_entry *table,
                                              BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                              volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                              global uchar *fallback, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0}; /* packets are not sorted */
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0};
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();

@@ -116,8 +116,8 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
 #ifndef SLAB_INTERLEAVED_ALONE
 
 /* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: where cast.packet is not 0 it is the
- * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: only for
- * `interleaved`. */
+ * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: as in
+ * prepared_rays.h, for `interleaved`, and for SLAB_ALL where packets may be sorted. */
 KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays, global void *results,
                                           const global uint *offsets, const global geometry_entry *table,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
@@ -126,7 +126,8 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
   LISTS_HELD(1)
   const size_t walk = FIRST_WALK(1);
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(walk)};
+  const cast_arrays arrays = {rays,  results, offsets,
+                              skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0 LISTS_GIVEN(walk)};
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   bvh_visit stack[SLAB_STACK];
@@ -145,7 +146,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
 #endif
     if (cast.packet != 0 && (fallback[next / cast.packet] & PACKET_LEFT) == 0) continue;
     const prepared_ray *ray = &prepared_rays_take(&prepared, &arrays, &cast, next, end)->ray;
-    traversal_begin(&w, (uint)next, walk, ray, &arrays, &scene);
+    traversal_begin(&w, (uint)ray_number(arrays.sorted, next), walk, ray, &arrays, &scene);
     traversal_occluder(&w, &last, prepared_kept(ray), &scene);
     traversal_run(&w, &last, ray, &scene, stack);
     traversal_end(&w, ray, &arrays, &scene, &share);
