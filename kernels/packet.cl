@@ -804,6 +804,7 @@ INLINE void packet_end(packet *p, uint blocked, const cast_arrays *arrays, const
     lanes_store(p->count, words);
     for (uint i = 0; i < count; i++) ((global uint *)results)[first + i] = words[i];
   }
+  (void)share;
 }
 
 /* Casts the live rays of a packet, which have one octant. */
@@ -881,7 +882,7 @@ KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *ra
                                              BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                              volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                              global uchar *fallback, const global uint *sorted) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0};
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;

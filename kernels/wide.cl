@@ -123,7 +123,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                           volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                           const global uchar *fallback, const global uint *sorted) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   LISTS_HELD(1)
   const size_t walk = FIRST_WALK(1);
   const cast_arrays arrays = {rays,  results, offsets,
