@@ -239,23 +239,13 @@ INLINE void packet_take_nearest(packet *p, mask hit, const packet_crossing *c) {
 #endif
 }
 
-/* Takes crossings of some rays. Not for SLAB_ANY. */
+/* Takes crossings of some rays. Not for SLAB_ANY and SLAB_ALL. */
 INLINE void packet_take(packet *p, uint rays, const packet_crossing *c) {
   if (SLAB_QUERY == SLAB_COUNT) {
 #if SLAB_INSTANCES
     p -= p->level;
 #endif
     p->count += packet_mask(rays) ? (word)(1) : (word)(0);
-  } else if (SLAB_QUERY == SLAB_ALL) {
-    float t[LANES];
-    uint global_ids[LANES], lanes[LANES];
-    lanes_store(c->t, t);
-    lanes_store(c->global_id, global_ids);
-    lanes_store(c->lane, lanes);
-    for (; rays != 0; rays &= rays - 1) {
-      const uint ray = lowest_lane(rays);
-      packet_note(p, ray, t[ray], global_ids[ray], c->where, lanes[ray]);
-    }
   } else {
     packet_take_nearest(p, packet_mask(rays), c);
   }
@@ -301,6 +291,13 @@ INLINE void packet_block(const uint kind, packet *p, uint rays, uint bits, const
       rays &= ~hits;
       continue;
     }
+    if (SLAB_QUERY == SLAB_ALL) {
+      float t[LANES];
+      lanes_store(c.t, t);
+      for (; hits != 0; hits &= hits - 1)
+        packet_note(p, lowest_lane(hits), t[lowest_lane(hits)], global_id, where, lane);
+      continue;
+    }
     c.global_id = (word)(global_id);
     c.lane = (word)(lane);
     c.where = where;
@@ -321,6 +318,16 @@ typedef struct packet_found {
 /* Takes one triangle of each ray, then the next of those that cross several. */
 INLINE void packet_take_found(packet *p, packet_found *found, const global uint *global_ids, uint where,
                               const scene_view *scene) {
+  if (SLAB_QUERY == SLAB_ALL) {
+    for (uint rays = found->rays; rays != 0; rays &= rays - 1) {
+      const uint ray = lowest_lane(rays);
+      for (uint bits = found->triangles[ray]; bits != 0; bits &= bits - 1) {
+        const uint lane = lowest_lane(bits);
+        packet_note(p, ray, found->t[ray][lane], global_ids[lane], where, lane);
+      }
+    }
+    return;
+  }
   for (uint rays = found->rays, again = 0; rays != 0; rays = again, again = 0) {
     float t[LANES];
     uint mine[LANES], lanes[LANES];
