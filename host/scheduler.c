@@ -314,7 +314,7 @@ static void report_progress(cast_job *f) {
 /* Inserts a batch in the collection, in descending order of rays: with several devices chunks end in any order. */
 static void collect(device_worker *s, hit_batch *b) {
   collection *to = s->cast_job->cast->collected;
-  batch_count(b, to->counts + b->first, &s->hits);
+  batch_note(b, &s->hits);
   pthread_mutex_lock(&s->cast_job->lock);
   hit_batch **at = &to->batches;
   while (*at != NULL && (*at)->first > b->first) at = &(*at)->next;

@@ -116,6 +116,11 @@ static void run_attributes_of_listed(flight *f, const piece *p, cast_uniforms *u
   hits->count = 0;
 }
 
+/* Whether a packet of so many rays (0: none) has finished ray n. */
+static bool is_finished(const piece *p, uint32_t n, uint32_t packet) {
+  return packet != 0 && (p->fallback[n / packet] & PACKET_LEFT) == 0;
+}
+
 /* The hits of a group of rays, as bits. */
 static uint32_t hits_of_group(const piece *p, uint32_t first, uint32_t count) {
   const hit_entry *hits = (const hit_entry *)((const uint32_t *)p->results + p->uniforms.at[AT_RESULTS]) + first;
@@ -134,7 +139,7 @@ static void run_attributes_of(flight *f, const piece *p, uint32_t packet) {
   cast_uniforms few = uniforms;
   listed hits = {.count = 0};
   for (uint32_t n = p->first; n < p->end; n += lanes) {
-    if (packet != 0 && (p->fallback[n / packet] & PACKET_LEFT) == 0) continue;
+    if (is_finished(p, n, packet)) continue;
     uint32_t bits = hits_of_group(p, n, p->end - n < lanes ? p->end - n : lanes);
     if ((uint32_t)__builtin_popcount(bits) > lanes / 2) {
       run_attributes_of_group(f, p, n / lanes, &uniforms);
@@ -155,14 +160,16 @@ static void run_attributes(void *argument, size_t number) {
   run_attributes_of(f, &p, 0); /* sorted rays are in no packets */
 }
 
-/* Those of the hits that a piece has listed, while they and what they need are in the cache. */
-static void run_attributes_of_lists(flight *f, const piece *p) {
+/* Those of the hits that a piece has listed, while they and what they need are in the cache. packet: as in
+ * run_attributes_of. */
+static void run_attributes_of_lists(flight *f, const piece *p, uint32_t packet) {
   const uint32_t lanes = f->on->device->info.lane_width;
   const hit_list *lists = f->batch != NULL ? batch_lists(f->batch) : NULL;
   cast_uniforms uniforms = p->uniforms;
   listed hits = {.count = 0};
   uniforms.packet = 0;
   for (uint32_t n = p->first; n < p->end; n++) {
+    if (is_finished(p, n, packet)) continue;
     const uint32_t ray = f->sorted != NULL ? f->sorted[n] : n;
     const hit_list list =
         lists != NULL ? lists[ray] : (hit_list){f->offsets[ray], f->offsets[ray + 1] - f->offsets[ray]};
@@ -212,12 +219,14 @@ static void run_way(flight *f, const way *w, piece *p) {
   if (w->packet == NULL) p->uniforms.packet = 0;
   const bool left = w->packet == NULL || run_packets(f, w->packet, p);
   if (left) run_wide(f, w->cast_rays, p, &p->uniforms);
-  const bool finished = w->packet != NULL && NATIVE_PACKETS_FINISH(w->packet->lanes);
+  const bool finished = w->packet != NULL && (f->lists || NATIVE_PACKETS_FINISH(w->packet->lanes));
+  const uint32_t packet = finished ? p->uniforms.packet : 0;
+  if (f->attributes == NULL || (finished && !left)) return;
   /* results of sorted rays are scattered over all pieces, so their attributes wait for the last of these */
-  if (f->lists && f->attributes != NULL)
-    run_attributes_of_lists(f, p);
-  else if (f->attributes != NULL && f->sorted == NULL && (left || !finished))
-    run_attributes_of(f, p, finished ? p->uniforms.packet : 0);
+  if (f->lists)
+    run_attributes_of_lists(f, p, packet);
+  else if (f->sorted == NULL)
+    run_attributes_of(f, p, packet);
 }
 
 static uint64_t thread_nanoseconds(void) {
@@ -450,8 +459,8 @@ static void tell_sampled(const flight *f, sampled_times sampled[CHUNK_SAMPLES]) 
   }
 }
 
-static slab_status finish(flight *f, chunk_outcome *outcome) {
-  const slab_status status = f->batch != NULL ? chunk_look(f->batch, f->on->scene) : SLAB_OK;
+static slab_status finish(const cast *c, flight *f, chunk_outcome *outcome) {
+  const slab_status status = f->batch != NULL ? chunk_look(c, f->batch) : SLAB_OK;
   *outcome = (chunk_outcome){.invalid = f->invalid, .batch = status == SLAB_OK ? f->batch : NULL};
   if (f->of->samples[0].each != 0) tell_sampled(f, outcome->sampled);
   if (status == SLAB_OK) f->batch = NULL;
@@ -468,9 +477,8 @@ slab_status native_begin(const cast *c, const device_scene *on, chunk *of) {
 }
 
 slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
-  (void)c;
   run(of->in_flight, on->scene->context->threads);
-  return finish(of->in_flight, outcome);
+  return finish(c, of->in_flight, outcome);
 }
 
 void native_abandon(const device_scene *on, chunk *of) {
