@@ -20,6 +20,7 @@ typedef uint8 word;
 #define lanes_as_word(x) as_uint8(x)
 #define lanes_as_mask(x) as_int8(x)
 #define lanes_as_real(x) as_float8(x)
+#define lanes_to_float(x) convert_float8(as_int8(x))
 #elif LANES == 16
 typedef float16 real;
 typedef int16 mask;
@@ -33,6 +34,7 @@ typedef uint16 word;
 #define lanes_as_word(x) as_uint16(x)
 #define lanes_as_mask(x) as_int16(x)
 #define lanes_as_real(x) as_float16(x)
+#define lanes_to_float(x) convert_float16(as_int16(x))
 #else
 typedef float32 real;
 typedef int32 mask;
@@ -44,9 +46,10 @@ typedef uint32 word;
 #define lanes_as_word(x) as_uint32(x)
 #define lanes_as_mask(x) as_int32(x)
 #define lanes_as_real(x) as_float32(x)
+#define lanes_to_float(x) convert_float32(as_int32(x))
 #endif
 /* lanes_of_eights: of the eight floats at P(0), at P(8) and so on. lanes_eight_of: lanes i to i + 7, for a constant i.
- */
+ * lanes_to_float: of numbers below 2^31. */
 
 /* Values that depend on a ray alone. */
 #ifdef SLAB_PACKET
@@ -141,6 +144,41 @@ INLINE bool lanes_any(mask m) {
   return any(m != 0) != 0;
 #endif
 }
+
+/* In each lane the float at p whose number it has, of eight. */
+#if defined(__clang__) && defined(__AVX2__)
+INLINE float8 pick_eight(float8 of, uint8 lane) {
+  typedef float floats __attribute__((vector_size(32)));
+  typedef int ints __attribute__((vector_size(32)));
+  return as_float8(__builtin_ia32_permvarsf256((floats)of, (ints)lane));
+}
+INLINE float16 pick_sixteen(float8 of, uint16 lane) {
+#ifdef __AVX512F__
+  typedef float floats __attribute__((vector_size(64)));
+  typedef int ints __attribute__((vector_size(64)));
+  return as_float16(__builtin_ia32_permvarsf512((floats)((float16)(of, of)), (ints)lane));
+#else
+  return (float16)(pick_eight(of, lane.lo), pick_eight(of, lane.hi));
+#endif
+}
+INLINE real lanes_pick(const global float *p, word lane) {
+#if LANES == 32
+  return (real)(pick_sixteen(vload8(0, p), lane.lo), pick_sixteen(vload8(0, p), lane.hi));
+#elif LANES == 16
+  return pick_sixteen(vload8(0, p), lane);
+#else
+  return pick_eight(vload8(0, p), lane);
+#endif
+}
+#else
+INLINE real lanes_pick(const global float *p, word lane) {
+  uint lanes[LANES];
+  float values[LANES];
+  lanes_store(lane, lanes);
+  for (uint i = 0; i < LANES; i++) values[i] = p[lanes[i]];
+  return lanes_from(values);
+}
+#endif
 
 static inline float lanes_at(real v, uint lane) {
   float values[LANES];

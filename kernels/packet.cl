@@ -19,10 +19,13 @@
 #include "listing.h"
 #include "occluder.h"
 #include "packet_interval.h"
+#include "packet_own.h"
 #include "packet_singly.h"
 
 /* A hit lowers its ray's limit. */
 #define PACKET_LIMITS (SLAB_QUERY == SLAB_CLOSEST || SLAB_QUERY == SLAB_DISTANCE)
+/* Where many rays meet a block of triangles each is tested against those of its own alone. */
+#define PACKET_OWN (SLAB_QUERY == SLAB_CLOSEST && SLAB_KINDS == 1 << SLAB_TRIANGLE && !SLAB_INSTANCES)
 
 typedef struct packet {
   prepared_ray ray;
@@ -259,9 +262,14 @@ INLINE void packet_blocked(packet *p, uint rays, uint kind, uint where, uint lan
   p->blocker_lane = lane;
 }
 
+INLINE const global uint *packet_global_ids(const uint kind, const global float *block) {
+  return (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
+}
+
 /* Primitives of a block that the cast's mask does not hide, as bits. */
-INLINE uint packet_shown(const packet *p, const global uint *global_ids, const scene_view *scene) {
+INLINE uint packet_shown(const uint kind, const packet *p, const global float *block, const scene_view *scene) {
   const cast_uniforms *cast = scene->cast;
+  const global uint *global_ids = packet_global_ids(kind, block);
   uint bits = EIGHT_BITS;
   for (uint lane = 0; cast->masked != 0 && lane < BVH_WIDTH; lane++)
     if (global_ids[lane] != SLAB_MISS && (packet_entry(p, global_ids[lane], scene)->mask & cast->mask) == 0)
@@ -275,11 +283,11 @@ INLINE uint packet_geometry(const packet *p, uint global_id, const scene_view *s
 }
 #endif
 
-/* Tests rays against the primitives of a block in `bits`, one after the other. */
+/* Tests rays against the primitives of a block in `bits`, one after the other. The mask hides none of them. */
 INLINE void packet_block(const uint kind, packet *p, uint rays, uint bits, const global float *block, uint where,
                          const scene_view *scene) {
-  const global uint *global_ids = (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
-  for (bits &= packet_shown(p, global_ids, scene); bits != 0 && rays != 0; bits &= bits - 1) {
+  const global uint *global_ids = packet_global_ids(kind, block);
+  for (; bits != 0 && rays != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits), global_id = global_ids[lane];
     packet_crossing c;
     if (global_id == SLAB_MISS) continue;
@@ -329,32 +337,20 @@ INLINE void packet_take_found(packet *p, packet_found *found, const global uint 
     return;
   }
   for (uint rays = found->rays, again = 0; rays != 0; rays = again, again = 0) {
-    float t[LANES];
-    uint mine[LANES], lanes[LANES];
-    packet_crossing c;
-#if SLAB_INSTANCES
-    uint geometries[LANES];
-#endif
+    packet_crossing c = {.t = p->limit, .where = where};
     for (uint bits = rays; bits != 0; bits &= bits - 1) {
       const uint ray = lowest_lane(bits), lane = lowest_lane(found->triangles[ray]);
-      t[ray] = found->t[ray][lane];
-      mine[ray] = global_ids[lane];
-      lanes[ray] = lane;
+      const mask its = LANE_NUMBERS == (word)(ray);
+      c.t = its ? (real)(found->t[ray][lane]) : c.t;
+      c.global_id = its ? (word)(global_ids[lane]) : c.global_id;
+      c.lane = its ? (word)(lane) : c.lane;
 #if SLAB_INSTANCES
-      geometries[ray] = packet_geometry(p, mine[ray], scene);
+      c.geometry = its ? (word)(packet_geometry(p, global_ids[lane], scene)) : c.geometry;
 #endif
       found->triangles[ray] &= found->triangles[ray] - 1;
       again |= found->triangles[ray] != 0 ? 1u << ray : 0;
     }
-    c.t = lanes_from(t);
-    c.global_id = lanes_from(mine);
-    c.lane = lanes_from(lanes);
-    c.where = where;
-#if SLAB_INSTANCES
-    c.geometry = lanes_from(geometries);
-#else
     (void)scene;
-#endif
     packet_take(p, rays, &c);
   }
 }
@@ -364,12 +360,11 @@ INLINE uint packet_unskipped(uint bits, const global uint *global_ids, uint skip
   return bits & ~eight_bits(vload8(0, global_ids) == skip);
 }
 
-/* Tests rays, SINGLY at once, against all triangles of a block. */
-INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const global float *block, uint where,
-                          const scene_view *scene) {
-  const global uint *global_ids = (const global uint *)(block + TRIANGLE_ROWS * BVH_WIDTH);
+/* Tests rays, SINGLY at once, against all triangles of a block. shown: the triangles that the mask does not hide. */
+INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, uint shown, const global float *block,
+                          uint where, const scene_view *scene) {
+  const global uint *global_ids = packet_global_ids(SLAB_TRIANGLE, block);
   const few_rows rows = few_triangles(p->ray.k, block);
-  const uint shown = packet_shown(p, global_ids, scene);
   packet_found found;
   float limits[LANES];
   uint skips[LANES], blocker = 0;
@@ -405,6 +400,21 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, const g
     packet_blocked(p, found.rays, SLAB_TRIANGLE, where, lowest_lane(blocker));
 }
 
+/* Tests rays against the triangles of a block in `bits`, each ray against its candidates. */
+INLINE void packet_own(packet *p, uint rays, uint bits, const global float *block, uint where,
+                       const scene_view *scene) {
+  const word candidates = own_candidates(&p->ray, block, bits);
+  const global float *global_ids = block + TRIANGLE_ROWS * BVH_WIDTH;
+  for (word left = packet_mask(rays) ? candidates : (word)(0); lanes_any(left != 0); left &= left - 1) {
+    packet_crossing c = {.lane = own_lowest(left), .where = where};
+    const triangle_rows rows = own_triangles(p->ray.k, block, c.lane);
+    mask hit = triangle_intersect(&p->ray, &rows, p->limit, scene->cast->rules, &c.t) & (left != 0);
+    c.global_id = lanes_as_word(lanes_pick(global_ids, c.lane));
+    if (scene->cast->skip != 0) hit &= p->skip != c.global_id;
+    packet_take_nearest(p, hit, &c);
+  }
+}
+
 /* Tests rays against blocks. */
 INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, const packet_interval *h, uint rays,
                           const scene_view *scene, uint first, uint count) {
@@ -413,10 +423,13 @@ INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, c
     const uint live = rays & p->live, singly = (popcount(live) + SINGLY - 1) / SINGLY;
     const bool few = kind == SLAB_TRIANGLE && popcount(live) <= PACKET_INTERVAL_PAYS;
     const uint primitives = few ? EIGHT_BITS : interval_overlaps_block(kind, h, block);
+    const uint shown = packet_shown(kind, p, block, scene);
     if (kind == SLAB_TRIANGLE && singly < popcount(primitives))
-      packet_singly(p, each, live, block, first, scene);
+      packet_singly(p, each, live, shown, block, first, scene);
+    else if (kind == SLAB_TRIANGLE && PACKET_OWN)
+      packet_own(p, live, primitives & shown, block, first, scene);
     else
-      packet_block(kind, p, live, primitives, block, first, scene);
+      packet_block(kind, p, live, primitives & shown, block, first, scene);
   }
 }
 
@@ -455,7 +468,7 @@ INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) 
   const global float *block = block_at(scene->blocks, (size_t)last->where * BLOCK_UNIT);
 #define ASK_KIND(shape, name, names, noun, rows, form, place, source) \
   if (HAS_KIND(shape) && last->kind == shape)                         \
-    packet_block(shape, p, p->live, 1u << last->lane, block, last->where, scene);
+    packet_block(shape, p, p->live, 1u << last->lane & packet_shown(shape, p, block, scene), block, last->where, scene);
   SHAPES(ASK_KIND)
 #undef ASK_KIND
   occluder_judge(last, p->live != before);

@@ -77,8 +77,7 @@ INLINE void sphere_attributes(const prepared_ray *ray, const ray_real v[SPHERE_R
   (void)rules;
   ray_real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_fma(t, ray->direction[i], ray->origin[i] - v[i]);
-  ray_mask has = unit_vector(n, hit->normal);
-  normal_against(ray, (v[3] == 0.0f) | !has, hit->normal);
+  unit_normal(ray, n, v[3] == 0.0f, hit->normal);
 }
 
 #endif

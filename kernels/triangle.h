@@ -54,8 +54,7 @@ INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_R
     ray_real p = e1[j] * e2[k], q = e1[k] * e2[j];
     n[i] = (p - q) + (lanes_fma(e1[j], e2[k], -p) - lanes_fma(e1[k], e2[j], -q));
   }
-  ray_mask lacks = !unit_vector(n, normal);
-  normal_against(ray, lacks, normal);
+  const ray_mask lacks = unit_normal(ray, n, (ray_mask)(0), normal);
   UNROLL for (int i = 0; i < 3; i++) normal[i] = (lacks & !front) ? -normal[i] : normal[i];
 }
 

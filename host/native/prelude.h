@@ -75,6 +75,9 @@ typedef float float32 __attribute__((ext_vector_type(32)));
 
 #define convert_char8(x) __builtin_convertvector(x, char8)
 #define convert_uint8(x) __builtin_convertvector(x, uint8)
+#define convert_float8(x) __builtin_convertvector(x, float8)
+#define convert_float16(x) __builtin_convertvector(x, float16)
+#define convert_float32(x) __builtin_convertvector(x, float32)
 #define convert_ushort8_sat(x) __builtin_convertvector(max(min(x, 0xFFFF), 0), ushort8)
 
 /* Vectors in memory are aligned like their elements. */

@@ -116,9 +116,16 @@ static slab_status fill_slivers(slab_scene *scene, uint32_t count, uint64_t seed
   slab_status status = v && indices ? SLAB_OK : SLAB_OUT_OF_MEMORY;
   for (uint32_t i = 0; status == SLAB_OK && i < vertices; i++) sliver_vertex(&random, i, v);
   for (uint32_t i = 0; status == SLAB_OK && i < 3 * count; i++)
-    indices[i] = i / 3 + (random_below(&random, 20) ? i % 3 : 0); /* some triangles use a vertex twice */
-  const slab_mesh mesh = {.vertices = v, .vertex_count = vertices, .indices = indices, .triangle_count = count};
-  if (status == SLAB_OK) status = slab_scene_add_mesh(scene, &mesh, NULL, NULL);
+    indices[i] = i / 3 + (random_below(&random, 20) ? i % 3 : 0);    /* some triangles use a vertex twice */
+  for (uint32_t k = 0, first = 0; status == SLAB_OK && k < 2; k++) { /* two, of which a mask may hide one */
+    const slab_geometry_options options = {.mask = 1u << k};
+    const slab_mesh mesh = {.vertices = v,
+                            .vertex_count = vertices,
+                            .indices = indices + (size_t)3 * first,
+                            .triangle_count = k == 0 ? count / 2 : count - first};
+    first = mesh.triangle_count;
+    status = slab_scene_add_mesh(scene, &mesh, &options, NULL);
+  }
   free(v);
   free(indices);
   return status;
