@@ -70,8 +70,9 @@ endmacro()
 # slab_variant(PROGRAM KERNELS LANES QUERY KINDS): compiles one variant of the level. x86-64-v4 has some of x86-64-v3: those
 # of one lane, which are no faster for wider registers, those of instances, and of 8 lanes where hits are counted or
 # listed and for intervals, which were 1 to 3 % faster for as much code again (100,000 boxes, Zen 5). Compressed nodes,
-# which no processor has by default, are c11's where there are instances. There, and in c11 with instances, the compiler
-# chooses what it inlines: 0.8 of the code, of c11 0.6 to 0.8.
+# which no processor has by default, are c11's where there are instances. There, in c11 with instances, and where rays
+# cast one by one through instances ask for neither closest nor any, the compiler chooses what it inlines: 0.8 of the
+# code, of c11 0.6 to 0.8, and of those rays 0.7 at 0.99 of the speed.
 macro(slab_variant program kernels own query kinds)
   set(suffix q${query}_${kinds})
   string(TOUPPER ${program} upper)
@@ -122,7 +123,8 @@ macro(slab_variant program kernels own query kinds)
   if(kinds MATCHES "^instance")
     list(APPEND defines -DSLAB_INSTANCES=1)
   endif()
-  if(program STREQUAL "compressed" OR (level STREQUAL "c11" AND kinds MATCHES "^instance"))
+  if(program STREQUAL "compressed" OR (level STREQUAL "c11" AND kinds MATCHES "^instance") OR
+     "${program} ${query} ${kinds}" MATCHES "^wide [1345] instances$")
     list(APPEND defines -DSLAB_SMALL)
   endif()
   if(NOT SLABCAST_NATIVE_OBJECTS AND of STREQUAL level)

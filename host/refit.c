@@ -51,20 +51,21 @@ ALWAYS_INLINE void find(const snapshot *scene, uint32_t id, found *f) {
 enum { LANES_AT_ONCE = 4 };
 _Static_assert(BVH_WIDTH % LANES_AT_ONCE == 0, "a block is some vectors wide");
 
-/* The triangles of some lanes, by number in their geometry; 0 where none is there. */
+/* The triangles of some lanes, by number in their geometry; where none is there, of the first lane or 0. */
 typedef struct triangle_lanes {
   uint4 triangle;
   int4 there;
 } triangle_lanes;
 
-/* It has no branch, since lanes without a triangle are unpredictable. *others: those of other geometries. */
-ALWAYS_INLINE triangle_lanes lanes_of(const found *f, const uint32_t *ids, int4 *others) {
+/* It has no branch, since lanes without a triangle are unpredictable. first: for those. *others: those of other
+ * geometries. */
+ALWAYS_INLINE triangle_lanes lanes_of(const found *f, const uint32_t *ids, uint32_t first, int4 *others) {
   triangle_lanes l;
   uint4 id;
   memcpy(&id, ids, sizeof id);
   l.triangle = id - f->first;
   l.there = l.triangle < f->end - f->first;
-  l.triangle &= (uint4)l.there;
+  l.triangle = (l.triangle & (uint4)l.there) | ((uint4){first, first, first, first} & ~(uint4)l.there);
   *others |= ~l.there & (id != SLAB_MISS);
   return l;
 }
@@ -75,20 +76,15 @@ typedef struct reach {
   int4 there; /* how many triangles */
 } reach;
 
-/* An edge of the first triangle of a block, in all lanes; see write_edges in layout.c. */
-typedef struct block_edge {
-  float4 vertex[2][3];
-} block_edge;
-
-/* Stores four lanes, and grows *all by those that are there; others get the edge. list: the indices of three vertices a
- * triangle, or NULL where each has vertices of its own. stride: floats a vertex, of which each load takes four: so many
- * geometry_values have room for. begins: of the first lanes, which set *edge. Nothing is stored in parts and loaded
- * whole: that waits until the parts are in the cache, behind all stores before them. */
+/* Stores four lanes, and grows *all by those that are there; others get an edge of their triangle, to and fro (see
+ * write_edges in layout.c). list: the indices of three vertices a triangle, or NULL where each has vertices of its own.
+ * stride: floats a vertex, of which each load takes four: so many geometry_values have room for. Nothing is stored in
+ * parts and loaded whole: that waits until the parts are in the cache, behind all stores before them. */
 ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_t *list, triangle_lanes lanes,
-                               bool begins, block_edge *edge, float *block, reach *all) {
+                               float *block, reach *all) {
   const int4 there = lanes.there;
   const float4 none = float4_select(there, float4_all(-INFINITY), float4_all(INFINITY));
-  float4 lower[3], upper[3];
+  float4 lower[3], upper[3], second[3];
   for (size_t c = 0; c < 3; c++) {
     float4 v[LANES_AT_ONCE];
     for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
@@ -97,8 +93,8 @@ ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_
     }
     float4_transpose(&v[0], &v[1], &v[2], &v[3]);
     for (int i = 0; i < 3; i++) {
-      if (begins && c < 2) edge->vertex[c][i] = float4_all(v[i][0]);
-      v[i] = float4_select(there, v[i], edge->vertex[c < 2 ? c : 1][i]);
+      if (c == 1) second[i] = v[i];
+      if (c == 2) v[i] = float4_select(there, v[i], second[i]);
       float4_store(v[i], block + (3 * c + (size_t)i) * BVH_WIDTH);
       lower[i] = c == 0 ? v[i] : float4_min(lower[i], v[i]);
       upper[i] = c == 0 ? v[i] : float4_max(upper[i], v[i]);
@@ -115,12 +111,13 @@ ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_
 /* Writes a block whose triangles may be of any geometries, void and disabled ones among them. */
 ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
                                        reach *all) {
-  block_edge edge;
+  float4 first[3] = {{0}};
   for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
-    float4 vertices[3 * LANES_AT_ONCE] = {{0}};
+    float4 vertices[3 * LANES_AT_ONCE];
     triangle_lanes lanes = {{0, 1, 2, 3}, {0}};
     for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
       float room[ROWS_MOST];
+      for (uint32_t c = 0; c < 3; c++) vertices[3 * k + c] = first[c];
       if (ids[lane + k] == SLAB_MISS) continue;
       find(scene, ids[lane + k], geometry);
       if (geometry->values == NULL) continue;
@@ -128,8 +125,9 @@ ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *id
       if (values_are_void(geometry->values, SLAB_TRIANGLE, values)) continue;
       for (uint32_t c = 0; c < 3; c++) vertices[3 * k + c] = float4_xyz(values + 3 * c);
       lanes.there[k] = -1;
+      if (lane + k == 0) memcpy(first, vertices, sizeof first);
     }
-    write_lanes((const float *)vertices, 4, NULL, lanes, lane == 0, &edge, block + lane, all);
+    write_lanes((const float *)vertices, 4, NULL, lanes, block + lane, all);
   }
 }
 
@@ -137,18 +135,22 @@ ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *id
 ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
                                         reach *all) {
   int4 others = {0};
-  block_edge edge;
-  if (ids[0] != SLAB_MISS) find(scene, ids[0], geometry);
-  const triangle_lanes low = lanes_of(geometry, ids, &others), high = lanes_of(geometry, ids + LANES_AT_ONCE, &others);
+  uint32_t first = 0;
+  if (ids[0] != SLAB_MISS) {
+    find(scene, ids[0], geometry);
+    first = ids[0] - geometry->first;
+  }
+  const triangle_lanes low = lanes_of(geometry, ids, first, &others),
+                       high = lanes_of(geometry, ids + LANES_AT_ONCE, first, &others);
   const geometry_values *v = geometry->values;
   if (v == NULL || v->voids > 0 || int4_any(others)) {
     write_block_of_each(scene, ids, geometry, block, all);
   } else if (v->indexed) {
-    write_lanes(v->values, 3, v->indices->list, low, true, &edge, block, all);
-    write_lanes(v->values, 3, v->indices->list, high, false, &edge, block + LANES_AT_ONCE, all);
+    write_lanes(v->values, 3, v->indices->list, low, block, all);
+    write_lanes(v->values, 3, v->indices->list, high, block + LANES_AT_ONCE, all);
   } else {
-    write_lanes(v->values, 3, NULL, low, true, &edge, block, all);
-    write_lanes(v->values, 3, NULL, high, false, &edge, block + LANES_AT_ONCE, all);
+    write_lanes(v->values, 3, NULL, low, block, all);
+    write_lanes(v->values, 3, NULL, high, block + LANES_AT_ONCE, all);
   }
 }
 
@@ -166,8 +168,8 @@ ALWAYS_INLINE void request_ahead(const refitting *r, const found *f, size_t at, 
   const uint32_t *nearer = (const uint32_t *)(r->from + at + VERTICES_AHEAD * floats + used);
   for (int half = 0; half < 2; half++) {
     int4 others = {0};
-    const triangle_lanes far = lanes_of(f, ids + half * LANES_AT_ONCE, &others);
-    const triangle_lanes near = lanes_of(f, nearer + half * LANES_AT_ONCE, &others);
+    const triangle_lanes far = lanes_of(f, ids + half * LANES_AT_ONCE, 0, &others);
+    const triangle_lanes near = lanes_of(f, nearer + half * LANES_AT_ONCE, 0, &others);
     for (int k = 0; k < LANES_AT_ONCE; k++) {
       if (!v->indexed) {
         __builtin_prefetch(v->values + TRIANGLE_ROWS * (size_t)near.triangle[k]);

@@ -455,7 +455,8 @@ static void find_rows(cast_job *f) {
   for (uint32_t i = 0; i < f->count; i++)
     wanted =
         wanted || (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice));
-  if (wanted && c->query != SLAB_ALL) c->rows = rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper);
+  if (wanted && (c->query != SLAB_ALL || c->collected != NULL))
+    c->rows = rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper);
 }
 
 slab_status schedule_rays(cast *c) {

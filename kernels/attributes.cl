@@ -89,7 +89,7 @@ KERNEL_HINT kernel void KERNEL_NAME(attributes)(WORK_ITEM const global slab_ray 
                                                 BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                                 volatile global uint *invalid, const cast_uniforms cast,
                                                 NODES_PARAMETERS, const global uchar *left, const global uint *sorted) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   const cast_arrays arrays = {.rays = rays, .results = results, .sorted = offsets};
   const global uint *places = offsets != 0 ? offsets + LANES : 0;
   const size_t first = get_global_id(0) * LANES;

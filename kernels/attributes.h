@@ -14,7 +14,7 @@
 #define PACKET_DEFERS 0
 #endif
 
-/* Loads `count` rays from `first` on, which are not sorted. The last is repeated in the lanes beyond them. */
+/* Loads `count` rays from `first` on, in casting order. The last is repeated in the lanes beyond them. */
 INLINE ray_given rays_load(const cast_arrays *arrays, const cast_uniforms *cast, size_t first, uint count) {
   real field[RAY_WORDS];
   ray_given given;

@@ -272,7 +272,7 @@ kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, globa
                                     const global uint *offsets, const global geometry_entry *table, BLOCKS_PARAMETERS,
                                     const global slab_primitive_id *skips, volatile global uint *invalid,
                                     const cast_uniforms cast, NODES_PARAMETERS) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   LISTS_HELD(1)
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(get_global_id(0))};
   size_t i = get_global_id(0) * cast.rays_each;

@@ -8,6 +8,7 @@
 #ifndef LISTING_H
 #define LISTING_H
 
+#include "columns.h"
 #include "scene_memory.h"
 
 #ifndef SLAB_DEFERRED
@@ -224,18 +225,19 @@ INLINE uint list_reserve(volatile global uint *taken, const cast_uniforms *cast,
   return begin;
 }
 
-/* Where the hits of `count` rays from the first on go, one ray's after the other's: an index in the room, or LIST_LOST.
- * end: the number of hits up to the end of each ray's. Reports the lists. */
+/* Where the hits of `count` rays from the first on, in casting order, go one ray's after the other's: an index in the
+ * room, or LIST_LOST. end: the number of hits up to the end of each ray's. Reports the lists. */
 INLINE uint lists_reserve(const cast_arrays *arrays, const cast_uniforms *cast, size_t first, uint count,
                           const uint *end, hit_share *share) {
   if (cast->room.hits == 0) return (arrays->offsets + cast->at[AT_OFFSETS])[first];
   volatile global uint *taken = (volatile global uint *)arrays->results;
-  global hit_list *lists = (global hit_list *)(taken + TAKEN_NUMBERS) + first;
+  global hit_list *lists = (global hit_list *)(taken + TAKEN_NUMBERS);
   const uint hits = end[count - 1], at = hits == 0 ? 0 : share_take(share, taken, hits, cast);
   for (uint i = 0, begin = 0; i < count; begin = end[i++]) {
     const uint place = at == LIST_LOST ? LIST_LOST : at + begin;
-    lists[i].begin = end[i] == begin ? 0 : place;
-    lists[i].count = end[i] - begin;
+    global hit_list *list = &lists[ray_number(arrays->sorted, first + i)];
+    list->begin = end[i] == begin ? 0 : place;
+    list->count = end[i] - begin;
   }
   return at;
 }

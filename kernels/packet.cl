@@ -74,9 +74,10 @@ INLINE word packet_skips(const cast_arrays *arrays, const scene_view *scene, siz
   if (cast->skip == 0 || SLAB_INSTANCES)
     return (word)(SLAB_MISS); /* with skips and instances rays are cast one by one */
   const global slab_primitive_id *skips =
-      (const global slab_primitive_id *)((const global uint *)arrays->skips + cast->at[AT_SKIPS]) + first;
+      (const global slab_primitive_id *)((const global uint *)arrays->skips + cast->at[AT_SKIPS]);
   for (uint lane = 0; lane < LANES; lane++)
-    global_ids[lane] = skipped_global_id(scene->table, cast->geometries, skips[lane < count ? lane : 0]);
+    global_ids[lane] = skipped_global_id(scene->table, cast->geometries,
+                                         skips[ray_number(arrays->sorted, first + (lane < count ? lane : 0))]);
   return lanes_from(global_ids);
 }
 
@@ -241,23 +242,13 @@ INLINE void packet_take_nearest(packet *p, mask hit, const packet_crossing *c) {
 #endif
 }
 
-/* Takes crossings of some rays. Not for SLAB_ANY. */
+/* Takes crossings of some rays. Not for SLAB_ANY and SLAB_ALL. */
 INLINE void packet_take(packet *p, uint rays, const packet_crossing *c) {
   if (SLAB_QUERY == SLAB_COUNT) {
 #if SLAB_INSTANCES
     p -= p->level;
 #endif
     p->count += packet_mask(rays) ? (word)(1) : (word)(0);
-  } else if (SLAB_QUERY == SLAB_ALL) {
-    float t[LANES];
-    uint global_ids[LANES], lanes[LANES];
-    lanes_store(c->t, t);
-    lanes_store(c->global_id, global_ids);
-    lanes_store(c->lane, lanes);
-    for (; rays != 0; rays &= rays - 1) {
-      const uint ray = lowest_lane(rays);
-      packet_note(p, ray, t[ray], global_ids[ray], c->where, lanes[ray]);
-    }
   } else {
     packet_take_nearest(p, packet_mask(rays), c);
   }
@@ -308,6 +299,13 @@ INLINE void packet_block(const uint kind, packet *p, uint rays, uint bits, const
       rays &= ~hits;
       continue;
     }
+    if (SLAB_QUERY == SLAB_ALL) {
+      float t[LANES];
+      lanes_store(c.t, t);
+      for (; hits != 0; hits &= hits - 1)
+        packet_note(p, lowest_lane(hits), t[lowest_lane(hits)], global_id, where, lane);
+      continue;
+    }
     c.global_id = (word)(global_id);
     c.lane = (word)(lane);
     c.where = where;
@@ -328,6 +326,16 @@ typedef struct packet_found {
 /* Takes one triangle of each ray, then the next of those that cross several. */
 INLINE void packet_take_found(packet *p, packet_found *found, const global uint *global_ids, uint where,
                               const scene_view *scene) {
+  if (SLAB_QUERY == SLAB_ALL) {
+    for (uint rays = found->rays; rays != 0; rays &= rays - 1) {
+      const uint ray = lowest_lane(rays);
+      for (uint bits = found->triangles[ray]; bits != 0; bits &= bits - 1) {
+        const uint lane = lowest_lane(bits);
+        packet_note(p, ray, found->t[ray][lane], global_ids[lane], where, lane);
+      }
+    }
+    return;
+  }
   for (uint rays = found->rays, again = 0; rays != 0; rays = again, again = 0) {
     packet_crossing c = {.t = p->limit, .where = where};
     for (uint bits = rays; bits != 0; bits &= bits - 1) {
@@ -816,6 +824,7 @@ INLINE void packet_end(packet *p, uint blocked, const cast_arrays *arrays, const
     lanes_store(p->count, words);
     for (uint i = 0; i < count; i++) ((global uint *)results)[first + i] = words[i];
   }
+  (void)share;
 }
 
 /* Casts the live rays of a packet, which have one octant. */
@@ -886,14 +895,15 @@ INLINE uint packet_cast(const cast_arrays *arrays, const scene_view *scene, size
   return SLAB_QUERY == SLAB_ANY ? min(p->steps, PACKET_STEPS_MOST) << 1 : 0;
 }
 
-/* The arguments of `wide`. cast.rays_each is a multiple of LANES. fallback: one byte per packet (PACKET_LEFT). */
+/* The arguments of `wide`. cast.rays_each is a multiple of LANES. fallback: one byte per packet (PACKET_LEFT). Packets
+ * of SLAB_ALL alone may be sorted. */
 KERNEL_HINT kernel void KERNEL_NAME(packets)(WORK_ITEM const global slab_ray *rays, global void *results,
                                              const global uint *offsets, const global geometry_entry *table,
                                              BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                              volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                              global uchar *fallback, const global uint *sorted) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0}; /* packets are not sorted */
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
+  const cast_arrays arrays = {rays, results, offsets, skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0};
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   occluder last = occluder_none();

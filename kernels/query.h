@@ -91,7 +91,7 @@ INLINE void query_keep(query_state *q, const prepared_ray *ray, const query_cros
     default:
       if (!query_is_better(q, t, c)) break;
       q->t = t;
-      *limit = ray_tie_limit(ray, t);
+      if (SLAB_QUERY != SLAB_ANY) *limit = ray_tie_limit(ray, t); /* any is done */
       q->leave = c->leave;
       q->global_id = c->global_id;
       q->where = c->where;

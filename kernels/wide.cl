@@ -116,17 +116,18 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
 #ifndef SLAB_INTERLEAVED_ALONE
 
 /* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: where cast.packet is not 0 it is the
- * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: only for
- * `interleaved`. */
+ * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: as in
+ * prepared_rays.h, for `interleaved`, and for SLAB_ALL where packets may be sorted. */
 KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays, global void *results,
                                           const global uint *offsets, const global geometry_entry *table,
                                           BLOCKS_PARAMETERS, const global slab_primitive_id *skips,
                                           volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                           const global uchar *fallback, const global uint *sorted) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
   LISTS_HELD(1)
   const size_t walk = FIRST_WALK(1);
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(walk)};
+  const cast_arrays arrays = {rays,  results, offsets,
+                              skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0 LISTS_GIVEN(walk)};
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   bvh_visit stack[SLAB_STACK];
@@ -145,7 +146,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
 #endif
     if (cast.packet != 0 && (fallback[next / cast.packet] & PACKET_LEFT) == 0) continue;
     const prepared_ray *ray = &prepared_rays_take(&prepared, &arrays, &cast, next, end)->ray;
-    traversal_begin(&w, (uint)next, walk, ray, &arrays, &scene);
+    traversal_begin(&w, (uint)ray_number(arrays.sorted, next), walk, ray, &arrays, &scene);
     traversal_occluder(&w, &last, prepared_kept(ray), &scene);
     traversal_run(&w, &last, ray, &scene, stack);
     traversal_end(&w, ray, &arrays, &scene, &share);
@@ -162,10 +163,11 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
 #error "rays at nodes are a ring, whose places are counted on and on"
 #endif
 
-/* Rays at nodes that do their next step together, and the fewest that do while others wait. The loops over four of them
- * end where the processor expects it. With two, rays take 1.05 to 1.13 times as long; with eight, or where eight have
- * to be left, 1.0 to 1.07 times (a Xeon with AVX-512). */
-#define NODES_AT_ONCE 4u
+/* The most rays at nodes that do their next step together, and the fewest that do while others wait. With four at most
+ * rays take 1.01 times as long, with two 1.05 to 1.13 times; where eight have to be left, 1.0 to 1.07 times (a Xeon
+ * with AVX-512). */
+#define NODES_MOST 6u
+#define NODES_LEAST 4u
 
 /* One of the rays in flight. */
 typedef struct in_flight {
@@ -451,8 +453,8 @@ INLINE void in_flight_leaves(rays_in_flight *f, const scene_view *scene) {
 /* Casts the rays. */
 INLINE void in_flight_run(rays_in_flight *f, const cast_arrays *arrays, const scene_view *scene, hit_share *share) {
   while (f->first != f->last || f->others > 0) {
-    while (f->last - f->first >= NODES_AT_ONCE || (f->first != f->last && f->others < SLAB_RAY_PAIRS))
-      in_flight_nodes(f, scene, min(f->last - f->first, NODES_AT_ONCE));
+    while (f->last - f->first >= NODES_LEAST || (f->first != f->last && f->others < SLAB_RAY_PAIRS))
+      in_flight_nodes(f, scene, min(f->last - f->first, NODES_MOST));
     in_flight_sort(f);
 #if SLAB_INSTANCES
     in_flight_enter(f, scene);

@@ -380,6 +380,15 @@ static slab_status sort_rays(const cast *c, flight *f) {
   return f->sorted == NULL ? fail_memory(f->of->count * sizeof *f->sorted, "sorting rays") : SLAB_OK;
 }
 
+/* Lists stay where they are made, so their rays are not gathered: the kernels take them in this order. */
+static slab_status order_tiles(flight *f) {
+  const size_t size = f->of->count * sizeof *f->sorted;
+  f->sorted = malloc(size);
+  if (f->sorted == NULL) return fail_memory(size, "the order of rays");
+  tiles_order(&f->tiles, f->sorted);
+  return SLAB_OK;
+}
+
 static slab_status make_fallback(flight *f) {
   const size_t size = f->of->count / f->uniforms.packet + 1;
   f->fallback = malloc(size);
@@ -425,10 +434,12 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   for (int i = 0; i < CHUNK_SAMPLES; i++) f->sampled[i][false] = f->sampled[i][true] = 0;
   f->uniforms.rays_each = rays_each(on, of->count, f->interleaved);
   f->uniforms.packet = rays_of_packet(f);
-  f->tiled = f->way_count > 0 && c->query != SLAB_ALL && of->traversal != SLAB_TRAVERSAL_SORTED &&
-             2 * f->uniforms.rays_each <= TILED_MOST &&
-             tiling_of(&c->rows, of->count, f->uniforms.rays_each, &f->tiles);
+  const bool tiles = f->way_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
+                     2 * f->uniforms.rays_each <= TILED_MOST &&
+                     tiling_of(&c->rows, of->count, f->uniforms.rays_each, &f->tiles);
+  f->tiled = tiles && !f->lists;
   slab_status status = f->uniforms.packet != 0 ? make_fallback(f) : SLAB_OK;
+  if (status == SLAB_OK && tiles && f->lists && f->uniforms.packet != 0) status = order_tiles(f);
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved) status = sort_rays(c, f);
   if (status == SLAB_OK && c->offsets != NULL) status = chunk_offsets(c, of, &f->offsets);
   if (status == SLAB_OK && c->collected != NULL) status = make_room(f);

@@ -41,9 +41,12 @@ static void copy_run(unsigned char *to, const unsigned char *from, size_t bytes)
   for (; bytes > 0; bytes--) *to++ = *from++;
 }
 
+/* Columns of a piece's tiles. */
+static uint32_t width_of(const tiling *t, const tile_span *s) { return s->height == 1 ? s->columns : t->rows.width; }
+
 /* Tile after tile, and row after row in each. */
 void tiles_copy(const tiling *t, const tile_span *s, bool gather, const void *from, void *to, size_t size) {
-  const uint32_t width = s->height == 1 ? s->columns : t->rows.width;
+  const uint32_t width = width_of(t, s);
   size_t in_piece = 0;
   for (uint32_t x = 0; x < s->columns; x += width) {
     const size_t bytes = (s->columns - x < width ? s->columns - x : width) * size;
@@ -52,5 +55,15 @@ void tiles_copy(const tiling *t, const tile_span *s, bool gather, const void *fr
       copy_run((unsigned char *)to + (gather ? in_piece : in_chunk),
                (const unsigned char *)from + (gather ? in_chunk : in_piece), bytes);
     }
+  }
+}
+
+void tiles_order(const tiling *t, uint32_t *order) {
+  for (uint32_t piece = 0; piece < tiling_pieces(t); piece++) {
+    const tile_span s = tiling_span(t, piece);
+    const uint32_t width = width_of(t, &s);
+    for (uint32_t x = 0; x < s.columns; x += width)
+      for (uint32_t y = 0; y < s.height; y++)
+        for (uint32_t i = x; i < s.columns && i < x + width; i++) *order++ = s.first + y * t->rows.row + i;
   }
 }

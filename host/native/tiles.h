@@ -33,4 +33,7 @@ static inline uint32_t tile_span_rays(const tile_span *s) { return s->columns * 
 /* Copies elements of `size` bytes that belong to a piece's rays: from the chunk's array to the piece's, or back. */
 void tiles_copy(const tiling *, const tile_span *, bool gather, const void *from, void *to, size_t size);
 
+/* The numbers of a chunk's rays in casting order, tile after tile. */
+void tiles_order(const tiling *, uint32_t *order);
+
 #endif

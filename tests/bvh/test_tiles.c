@@ -12,7 +12,8 @@ typedef struct numbered {
   uint32_t number[8];
 } numbered;
 
-/* Each ray is in one piece, at one place. What is gathered is what the tile's rows have, and goes back to its place. */
+/* Each ray is in one piece, at one place, and pieces follow each other in casting order. What is gathered is what the
+ * tile's rows have, and goes back to its place. */
 static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
   static numbered own[MOST];
   tiling t;
@@ -21,6 +22,8 @@ static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
     return;
   }
   numbered *all = harness_room(rays * sizeof *all), *back = harness_room(rays * sizeof *back);
+  uint32_t *order = harness_room(rays * sizeof *order), at = 0;
+  tiles_order(&t, order);
   memset(back, 0xFF, rays * sizeof *back);
   for (uint32_t i = 0; i < rays; i++)
     for (uint32_t k = 0; k < 8; k++) all[i].number[k] = 8 * i + k;
@@ -29,6 +32,7 @@ static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
     const uint32_t n = tile_span_rays(&span);
     assert_in_range(n, RAYS_A_TILE / 2, 2 * each - 1);
     tiles_copy(&t, &span, true, all, own, sizeof *own);
+    for (uint32_t i = 0; i < n; i++) assert_true(order[at++] == own[i].number[0] / 8);
     for (uint32_t i = 0; i < n && span.height > 1; i++) { /* rays of a tile lie in `width` columns of its rows */
       const uint32_t of_tile = i - i % RAYS_A_TILE, column = own[i].number[0] / 8 % rows->row;
       if (span.columns % rows->width == 0)
@@ -38,6 +42,8 @@ static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
     tiles_copy(&t, &span, false, own, back, sizeof *own);
   }
   assert_memory_equal(all, back, rays * sizeof *all);
+  assert_true(at == rays);
+  free(order);
   free(all);
   free(back);
   harness_count(1);
