@@ -26,7 +26,7 @@
 /* A hit lowers its ray's limit. */
 #define PACKET_LIMITS (SLAB_QUERY == SLAB_CLOSEST || SLAB_QUERY == SLAB_DISTANCE)
 /* Where many rays meet a block of triangles each is tested against those of its own alone. */
-#define PACKET_OWN (SLAB_QUERY == SLAB_CLOSEST && SLAB_KINDS == 1 << SLAB_TRIANGLE && !SLAB_INSTANCES)
+#define PACKET_OWN (SLAB_KINDS == 1 << SLAB_TRIANGLE && !SLAB_INSTANCES)
 
 typedef struct packet {
   prepared_ray ray;
@@ -143,8 +143,9 @@ INLINE packet_interval packet_interval_of(const packet *p) {
 
 /* With at most this many rays, a block's triangles are not tested against the packet interval. Measured with PoCL 3.1:
  * 2 to 5 on Zen 5, and 3 to 8 on Zen 4, are about as fast; 8 to 20 % faster than no threshold on shadow rays of large
- * meshes (Zen 5). Where more rays meet their own candidates 8 of 32, and 4 of 16, are best (a Xeon with AVX-512). */
-#define PACKET_INTERVAL_PAYS (PACKET_OWN ? LANES / 4 : 4)
+ * meshes (Zen 5). Where more rays meet their own candidates 8 of 32, and 4 of 16, are best; for SLAB_ANY, where each
+ * may end the ray, 6 (a Xeon with AVX-512). */
+#define PACKET_INTERVAL_PAYS (!PACKET_OWN ? 4 : SLAB_QUERY == SLAB_ANY ? LANES * 3 / 16 : LANES / 4)
 
 /* Primitives of a block that some ray may overlap, as bits. Kinds without such a test return all bits. */
 INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, const global float *block) {
@@ -390,7 +391,13 @@ INLINE void packet_own(packet *p, uint rays, uint bits, const global float *bloc
     mask hit = triangle_intersect_some(&p->ray, &rows, left != 0, p->limit, scene->cast->rules, &c.t);
     c.global_id = lanes_as_word(lanes_pick(global_ids, c.lane));
     if (scene->cast->skip != 0) hit &= p->skip != c.global_id;
-    packet_take_nearest(p, hit, &c);
+    const uint hits = lanes_bits(hit);
+    if (SLAB_QUERY != SLAB_ANY) {
+      packet_take(p, hits, &c);
+    } else if (hits != 0) {
+      packet_blocked(p, hits, SLAB_TRIANGLE, where, as_uint(lanes_at(lanes_as_real(c.lane), lowest_lane(hits))));
+      left = hit ? (word)(0) : left;
+    }
   }
 }
 
