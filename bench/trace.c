@@ -31,7 +31,7 @@ typedef struct options {
   size_t scene_count;
   int device_count; /* 0: chosen by what is there */
   uint32_t side;
-  int rounds, processor_time;
+  int rounds, processor_time, rows;
   slab_tree tree;
   slab_traversal traversal;
   unsigned sets, queries; /* bit masks: of trace_set, of the queries below */
@@ -212,6 +212,7 @@ static bool run_set(bench *b, match *m, trace_set set) {
     return failed_call("rays");
   if (m->n == 0) return true;
   if (slab_scene_info(m->scenes[0], &stats) != SLAB_OK) return failed_call("scene");
+  if (b->options.rows && set == TRACE_PRIMARY) trace_rows_fill(&stats, b->options.side, m->rays);
   m->near = TRACE_STEP_OFF * (stats.upper[0] - stats.lower[0]);
   for (unsigned which = 0; which < TRACE_QUERIES; which++)
     if ((m->queries >> which & 1) != 0 && !run_row(b, m, set, which)) return false;
@@ -288,6 +289,7 @@ static int usage(FILE *out) {
           "  --rays SIDE        pictures of SIDE x SIDE pixels, a power of two (default 1024)\n"
           "  --rounds R         of each side (default 5)\n"
           "  --sets LIST        of primary,shadow,diffuse,random (default all)\n"
+          "  --rows             primary rays row by row, not along a Morton curve\n"
           "  --queries LIST     of closest,any,count,all (default closest,any); count and all of triangles alone\n"
           "  --tree T           fast, default or high (default high)\n"
           "  --traversal T      packets, single, interleaved or sorted (default: auto)\n"
@@ -341,6 +343,8 @@ static bool parse_options(int count, char **words, options *o) {
       o->scenes[o->scene_count++] = words[i];
     else if (strcmp(words[i], "--processor-time") == 0)
       o->processor_time = 1;
+    else if (strcmp(words[i], "--rows") == 0)
+      o->rows = 1;
     else if (i + 1 < count && parse_value(words[i], words[i + 1], o))
       i++;
     else

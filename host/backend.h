@@ -30,6 +30,7 @@ typedef struct refit_outcome {
 
 struct backend {
   bool ready; /* kernels are there from the start: none is built or loaded for a first use */
+  bool tiles; /* casts rays that come in rows tile by tile where cast.rows says so; not for SLAB_ALL */
   bool mixes; /* casts the pieces of a chunk by several traversals where chunk.samples says so */
   /* Appends the backend's devices to the list. A device that cannot be described is left out, with the reason in
    * list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */

@@ -7,6 +7,7 @@
 #include "collect.h"
 #include "slabcast.h"
 #include "snapshot.h"
+#include "sort.h"
 #include "types.h"
 
 /* Hits that are kept until their place in the caller's array is known. Drivers may access their memory until
@@ -36,6 +37,7 @@ typedef struct cast {
   uint64_t invalid;
   arithmetic *callers; /* floating-point state of the casting thread outside of the library; progress callbacks run
                           with it too */
+  rays_rows rows;      /* in which the rays come; not looked for where no backend asks */
 } cast;
 
 /* The hits of a ray that SLAB_ALL lists at most; 0: all. */
@@ -49,8 +51,8 @@ void chunk_uniforms(const cast *, const chunk *, cast_uniforms *);
 unsigned char *chunk_results(const cast *, const chunk *);
 /* The offsets of a chunk of SLAB_ALL, relative to its first hit; malloc'ed. */
 slab_status chunk_offsets(const cast *, const chunk *, uint32_t **offsets);
-/* Looks at the collected hits of a chunk, whose lists must be there. */
-slab_status chunk_look(hit_batch *, const snapshot *);
+/* Looks at the collected hits of a chunk, whose lists must be there, and counts them. */
+slab_status chunk_look(const cast *, hit_batch *);
 /* Calls the progress callback, which must be set, with the floating-point state of its caller. */
 int call_progress(const slab_cast_options *, arithmetic *callers, uint64_t done, uint64_t total);
 slab_status check_rules(const char *function, slab_cull, slab_edges);

@@ -170,43 +170,62 @@ static const slab_hit *batch_hits(const hit_batch *b) {
   return (const slab_hit *)(const void *)(b->results + room_begin(b->rays));
 }
 
-bool batch_look(hit_batch *b, uint64_t most) {
-  const hit_list *lists = batch_lists(b);
-  uint64_t found = 0, squares = 0;
-  uint32_t used = 0;
-  for (uint32_t i = 0; i < b->rays; i++) {
-    const uint32_t begin = lists[i].begin, count = lists[i].count;
+/* A look at the lists of a batch. The threads sum up what each has seen. */
+typedef struct looking {
+  const hit_batch *batch;
+  uint64_t most, *counts;
+  atomic_uint_fast64_t found, squares;
+  atomic_uint used;
+  atomic_bool lost, wrong;
+} looking;
+
+static void look_at_some(void *argument, size_t first, size_t end) {
+  looking *l = argument;
+  const hit_list *lists = batch_lists(l->batch);
+  const uint32_t room = l->batch->room.hits;
+  uint64_t found = 0, squares = 0, used = 0;
+  bool lost = false, wrong = false;
+  for (size_t i = first; i < end; i++) { /* without branches: they are unpredictable */
+    const uint64_t begin = lists[i].begin, count = lists[i].count;
+    const bool kept = begin != LIST_LOST;
+    const uint64_t last = kept ? begin + count : 0;
+    l->counts[i] = count;
     found += count;
-    squares += (uint64_t)count * count;
-    if (count > most || (count == 0 && begin != 0)) return false;
-    if (begin == LIST_LOST) {
-      b->lost = true;
-      continue;
-    }
-    if (begin > b->room.hits || count > b->room.hits - begin) return false;
-    if (begin + count > used) used = begin + count;
+    squares += count * count;
+    used = last > used ? last : used;
+    lost |= !kept;
+    wrong |= count > l->most || (count == 0 && begin != 0);
   }
-  b->found = found;
-  b->squares = (double)squares;
-  b->used = used;
-  return true;
+  atomic_fetch_add(&l->found, found);
+  atomic_fetch_add(&l->squares, squares);
+  if (lost) atomic_store(&l->lost, true);
+  if (wrong || used > room) {
+    atomic_store(&l->wrong, true);
+    return;
+  }
+  for (uint32_t seen = atomic_load(&l->used); seen < used;)
+    if (atomic_compare_exchange_weak(&l->used, &seen, (uint32_t)used)) break;
+}
+
+bool batch_look(hit_batch *b, uint64_t most, uint64_t *counts, uint32_t threads) {
+  looking l = {.batch = b, .most = most, .counts = counts};
+  pool_loop(threads, b->rays, RAYS_A_PIECE, look_at_some, &l);
+  b->found = l.found;
+  b->squares = (double)l.squares;
+  b->used = l.used;
+  b->lost = l.lost;
+  return !l.wrong;
 }
 
 /* A higher value is taken at once, a lower one gradually: too little room costs a second pass. */
 static double follow(double known, double seen) { return fmax(seen, known + (seen - known) / 8.0); }
 
-static void hits_note(hits_known *known, const hit_batch *b) {
+void batch_note(const hit_batch *b, hits_known *known) {
   const double mean = (double)b->found / b->rays;
   const double deviation = sqrt(fmax(b->squares / b->rays - mean * mean, 0.0));
   known->mean = follow(known->mean, mean);
   known->deviation = follow(known->deviation, deviation);
   known->rays += b->rays;
-}
-
-void batch_count(const hit_batch *b, uint64_t *counts, hits_known *known) {
-  const hit_list *lists = batch_lists(b);
-  for (uint32_t i = 0; i < b->rays; i++) counts[i] = lists[i].count;
-  hits_note(known, b);
 }
 
 typedef struct placing {
@@ -220,8 +239,14 @@ static void place_some(void *argument, size_t first, size_t end) {
   const hit_list *lists = batch_lists(p->batch);
   const slab_hit *from = batch_hits(p->batch);
   const uint64_t *offsets = p->offsets + p->batch->first;
-  for (size_t i = first; i < end; i++)
-    for (uint32_t k = 0; k < lists[i].count; k++) p->hits[offsets[i] + k] = from[lists[i].begin + k];
+  for (size_t i = first; i < end;) { /* lists that follow each other in either place are copied at once */
+    slab_hit *to = p->hits + offsets[i];
+    const uint32_t begin = lists[i].begin;
+    uint32_t count = 0;
+    do count += lists[i++].count;
+    while (i < end && (lists[i].count == 0 || lists[i].begin == begin + count));
+    for (uint32_t k = 0; k < count; k++) to[k] = from[begin + k]; /* few */
+  }
 }
 
 void batches_place(const hit_batch *batches, const uint64_t *offsets, slab_hit *hits, uint32_t threads) {

@@ -70,11 +70,12 @@ struct hit_batch {
 hit_batch *batch_create(batch_keeper *keeper, size_t first, uint32_t rays, const hit_room *, bool in_place);
 void batches_free(hit_batch *);
 const hit_list *batch_lists(const hit_batch *);
-/* Computes found, squares, used and lost; its lists must be there. Returns false where they are impossible: a ray has
- * more than `most` hits, or a list is outside the room. */
-bool batch_look(hit_batch *, uint64_t most);
-/* Writes the number of hits of each ray to counts[0 .. rays - 1], and updates the known numbers. */
-void batch_count(const hit_batch *, uint64_t *counts, hits_known *);
+/* Computes found, squares, used and lost, and writes the number of hits of each ray to counts[0 .. rays - 1]; its lists
+ * must be there. Returns false where they are impossible: a ray has more than `most` hits, or a list is outside the
+ * room. */
+bool batch_look(hit_batch *, uint64_t most, uint64_t *counts, uint32_t threads);
+/* Updates the known numbers. */
+void batch_note(const hit_batch *, hits_known *);
 /* Bytes of memory that were likely accessed. */
 size_t batch_bytes(const hit_batch *);
 /* Copies the collected hits to the caller's array. offsets: of all rays of the call. */

@@ -140,6 +140,14 @@ uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive
 
 static uint32_t blocks_for(block_form f, uint32_t count) { return (count + f.width - 1) / f.width; }
 
+/* Fills the lanes of a block from `count` on with an edge of its first triangle, to and fro: vertices a, b and b. Its
+ * edge functions are 0, e and -e, and beside the ray 0, s and -s, to the bit: it is never hit, and a candidate only of
+ * rays that are exactly on the edge. Triangles of no extent are never hit either, but are candidates of all rays. */
+static void write_edges(float *block, uint32_t width, uint32_t count) {
+  for (uint32_t r = 0; r < TRIANGLE_ROWS; r++)
+    for (uint32_t lane = count; lane < width; lane++) block[r * width + lane] = block[(r < 6 ? r : r - 3) * width];
+}
+
 /* Writes one block of up to f.width primitives, given by their global primitive ids. */
 static void write_block(const snapshot *scene, block_form f, slab_shape kind, const uint32_t *orders, uint32_t count,
                         float *block) {
@@ -152,6 +160,7 @@ static void write_block(const snapshot *scene, block_form f, slab_shape kind, co
     for (uint32_t r = 0; r < rows; r++) block[r * f.width + lane] = values[r];
     memcpy(&block[rows * f.width + lane], &order, sizeof order);
   }
+  if (kind == SLAB_TRIANGLE) write_edges(block, f.width, count);
   const size_t used = (rows + 1) * f.width, all = (size_t)block_units(f, kind) * f.unit;
   memset(block + used, 0, (all - used) * sizeof *block);
 }

@@ -29,8 +29,8 @@ static slab_status cast_each(const char *function, slab_query query, slab_scene 
                              void *results, const slab_cast_options *options) {
   ARITHMETIC callers = arithmetic_begin();
   /* every member by itself: for those left out compilers zero all of them first, which a call of one ray feels */
-  cast c = {function, NULL, query,   rays, n, 0, results, slab_result_size(query),
-            NULL,     NULL, options, 0,    n, 0, &callers};
+  cast c = {function, NULL, query,   rays, n, 0, results,  slab_result_size(query),
+            NULL,     NULL, options, 0,    n, 0, &callers, {0, 0, 0}};
   scene_reading reading;
   slab_status status = enter(scene, &c, &reading);
   if (status != SLAB_OK) return status;

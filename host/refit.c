@@ -75,12 +75,17 @@ typedef struct reach {
   int4 there; /* how many triangles */
 } reach;
 
-/* Stores four lanes, and grows *all by those that are there; others are void. list: the indices of three vertices a
+/* An edge of the first triangle of a block, in all lanes; see write_edges in layout.c. */
+typedef struct block_edge {
+  float4 vertex[2][3];
+} block_edge;
+
+/* Stores four lanes, and grows *all by those that are there; others get the edge. list: the indices of three vertices a
  * triangle, or NULL where each has vertices of its own. stride: floats a vertex, of which each load takes four: so many
- * geometry_values have room for. Nothing is stored in parts and loaded whole: that waits until the parts are in the
- * cache, behind all stores before them. */
+ * geometry_values have room for. begins: of the first lanes, which set *edge. Nothing is stored in parts and loaded
+ * whole: that waits until the parts are in the cache, behind all stores before them. */
 ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_t *list, triangle_lanes lanes,
-                               float *block, reach *all) {
+                               bool begins, block_edge *edge, float *block, reach *all) {
   const int4 there = lanes.there;
   const float4 none = float4_select(there, float4_all(-INFINITY), float4_all(INFINITY));
   float4 lower[3], upper[3];
@@ -92,7 +97,8 @@ ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_
     }
     float4_transpose(&v[0], &v[1], &v[2], &v[3]);
     for (int i = 0; i < 3; i++) {
-      v[i] = (float4)((int4)v[i] & there);
+      if (begins && c < 2) edge->vertex[c][i] = float4_all(v[i][0]);
+      v[i] = float4_select(there, v[i], edge->vertex[c < 2 ? c : 1][i]);
       float4_store(v[i], block + (3 * c + (size_t)i) * BVH_WIDTH);
       lower[i] = c == 0 ? v[i] : float4_min(lower[i], v[i]);
       upper[i] = c == 0 ? v[i] : float4_max(upper[i], v[i]);
@@ -109,6 +115,7 @@ ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_
 /* Writes a block whose triangles may be of any geometries, void and disabled ones among them. */
 ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
                                        reach *all) {
+  block_edge edge;
   for (uint32_t lane = 0; lane < BVH_WIDTH; lane += LANES_AT_ONCE) {
     float4 vertices[3 * LANES_AT_ONCE] = {{0}};
     triangle_lanes lanes = {{0, 1, 2, 3}, {0}};
@@ -122,7 +129,7 @@ ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *id
       for (uint32_t c = 0; c < 3; c++) vertices[3 * k + c] = float4_xyz(values + 3 * c);
       lanes.there[k] = -1;
     }
-    write_lanes((const float *)vertices, 4, NULL, lanes, block + lane, all);
+    write_lanes((const float *)vertices, 4, NULL, lanes, lane == 0, &edge, block + lane, all);
   }
 }
 
@@ -130,17 +137,18 @@ ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *id
 ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
                                         reach *all) {
   int4 others = {0};
+  block_edge edge;
   if (ids[0] != SLAB_MISS) find(scene, ids[0], geometry);
   const triangle_lanes low = lanes_of(geometry, ids, &others), high = lanes_of(geometry, ids + LANES_AT_ONCE, &others);
   const geometry_values *v = geometry->values;
   if (v == NULL || v->voids > 0 || int4_any(others)) {
     write_block_of_each(scene, ids, geometry, block, all);
   } else if (v->indexed) {
-    write_lanes(v->values, 3, v->indices->list, low, block, all);
-    write_lanes(v->values, 3, v->indices->list, high, block + LANES_AT_ONCE, all);
+    write_lanes(v->values, 3, v->indices->list, low, true, &edge, block, all);
+    write_lanes(v->values, 3, v->indices->list, high, false, &edge, block + LANES_AT_ONCE, all);
   } else {
-    write_lanes(v->values, 3, NULL, low, block, all);
-    write_lanes(v->values, 3, NULL, high, block + LANES_AT_ONCE, all);
+    write_lanes(v->values, 3, NULL, low, true, &edge, block, all);
+    write_lanes(v->values, 3, NULL, high, false, &edge, block + LANES_AT_ONCE, all);
   }
 }
 

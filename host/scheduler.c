@@ -126,6 +126,12 @@ static uint32_t launch_size(size_t remaining, uint32_t size, uint32_t bound) {
   return (uint32_t)remaining;
 }
 
+/* Reduces `rays` to whole bands of tiles, where there is one. */
+static uint32_t whole_bands(const cast *c, uint32_t rays) {
+  const uint64_t band = (uint64_t)c->rows.row * c->rows.height;
+  return band == 0 || rays < band ? rays : rays - (uint32_t)(rays % band);
+}
+
 /* With several devices, no device may hold rays that another one could have cast meanwhile. Each takes its share of the
  * remaining rays, in proportion to its speed, divided by the number of its chunks in flight. */
 static uint32_t shared_size(const device_worker *s, size_t remaining) {
@@ -242,6 +248,7 @@ static bool take(device_worker *s, chunk *to, bool *trial) {
                                                 : s->bound,
                    most = bound_collected(s, all);
     to->traversal = traversal_choice_next(&s->traversal_choice, most, &to->count, trial);
+    if (to->count < remaining) to->count = whole_bands(c, to->count);
     traversal_choice_samples(&s->traversal_choice, to->traversal, to->count, to->samples);
     to->known = s->hits;
     if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
@@ -307,7 +314,7 @@ static void report_progress(cast_job *f) {
 /* Inserts a batch in the collection, in descending order of rays: with several devices chunks end in any order. */
 static void collect(device_worker *s, hit_batch *b) {
   collection *to = s->cast_job->cast->collected;
-  batch_count(b, to->counts + b->first, &s->hits);
+  batch_note(b, &s->hits);
   pthread_mutex_lock(&s->cast_job->lock);
   hit_batch **at = &to->batches;
   while (*at != NULL && (*at)->first > b->first) at = &(*at)->next;
@@ -440,6 +447,17 @@ static slab_status cast_few(cast *c) {
   return SLAB_OK;
 }
 
+/* Looks for rows of rays where packets of tiles may be cast. */
+static void find_rows(cast_job *f) {
+  cast *c = f->cast;
+  const slab_scene_stats *bounds = &c->scene->stats;
+  bool wanted = false;
+  for (uint32_t i = 0; i < f->count; i++)
+    wanted =
+        wanted || (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice));
+  if (wanted && c->query != SLAB_ALL) c->rows = rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper);
+}
+
 slab_status schedule_rays(cast *c) {
   const uint32_t devices = c->scene->context->device_count;
   if (c->n == 0) return SLAB_OK;
@@ -448,6 +466,7 @@ slab_status schedule_rays(cast *c) {
   if (f.workers == NULL) return fail_memory(devices * sizeof *f.workers, "a cast");
   pthread_mutex_init(&f.lock, NULL);
   for (uint32_t i = 0; i < devices; i++) worker_open(&f, i);
+  find_rows(&f);
   run_all(&f);
   for (uint32_t i = 0; i < devices; i++) worker_close(&f.workers[i]);
   if (c->collected != NULL) c->collected->rays = f.next;

@@ -157,6 +157,10 @@ void traversal_choice_end(const traversal_choice *t, slab_query query, traversal
   if (t->ordered) memory->of[query][t->order] = *t;
 }
 
+bool traversal_choice_packs(const traversal_choice *t) {
+  return t->best == SLAB_TRAVERSAL_PACKETS || (t->ordered && t->order <= RAYS_ALIKE);
+}
+
 bool traversal_choice_trying(const traversal_choice *t) { return t->open && t->until == 0; }
 
 static bool sorting_may_pay(const traversal_choice *t, uint32_t most) {

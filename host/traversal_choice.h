@@ -58,6 +58,8 @@ typedef struct traversal_task {
 traversal_choice traversal_choice_begin(const traversal_task *, const traversal_memory *);
 /* Stores the results in the memory. */
 void traversal_choice_end(const traversal_choice *, slab_query, traversal_memory *);
+/* Whether packets are forced, or likely to be the best: neighbouring rays are alike. */
+bool traversal_choice_packs(const traversal_choice *);
 /* Whether the next chunk may be a trial. A trial needs the device for itself. */
 bool traversal_choice_trying(const traversal_choice *);
 /* Returns the traversal of the next chunk and whether that chunk is a trial. most: the largest chunk possible. *count:

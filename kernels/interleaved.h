@@ -16,10 +16,6 @@
 /* Ranks of an only child. */
 #define INTERLEAVED_ONE ((ushort8)(0, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE))
 
-/* Whether children are visited in any order: the ray wants all its hits. With a limit of hits the nearest come first.
- */
-#define INTERLEAVED_UNORDERED(scene) (BVH_UNORDERED || (SLAB_QUERY == SLAB_ALL && (scene)->cast->most == 0))
-
 #define INTERLEAVED_NODE 0xFFFFFFFFu /* interleaved_level.of: the owner is a node */
 
 /* A level of the stack: children of one node that are still to visit. */
@@ -95,7 +91,7 @@ INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, re
   const global bvh_node *owner = (const global bvh_node *)path->at;
   interleaved_level *level = path->top;
   level->bits = lanes_bits(overlapped);
-  if (!INTERLEAVED_UNORDERED(scene)) level->left = interleaved_ranks(owner, enter, overlapped);
+  if (!scene->unordered) level->left = interleaved_ranks(owner, enter, overlapped);
   level->owner = owner;
   level->of = INTERLEAVED_NODE;
 #if SLAB_INSTANCES
@@ -131,7 +127,7 @@ INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, in
  * Otherwise the level is dropped. Unordered it is any child. The end has the least rank of all. */
 INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, float limit) {
   interleaved_level *level = path->top;
-  if (INTERLEAVED_UNORDERED(scene)) {
+  if (scene->unordered) {
     level--;
     interleaved_next(path, scene, level, lowest_lane(level->bits));
     return;

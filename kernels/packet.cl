@@ -10,7 +10,7 @@
  * In a scene with instances a packet goes into models: each level has a packet of those of its rays that are there.
  *
  * Built as wide.cl, with LANES 8 or 16, and 32 where it is compiled ahead of time; for closest, distance, any and
- * count, and for all where attributes are deferred. With instances (SLAB_INSTANCES 1) for any, count, and closest. */
+ * count, and where it is compiled ahead for all. With instances (SLAB_INSTANCES 1) for any, count, and closest. */
 #define STRIDE 8
 #define SLAB_PACKET
 #include "attributes.h"
@@ -31,6 +31,7 @@
 typedef struct packet {
   prepared_ray ray;
   uint live;     /* rays that are not done, as bits */
+  uint turned;   /* the octant that `ray` is turned for; SLAB_MISS: none yet; not set in a model */
   uint steps;    /* of the traversal; SLAB_ANY, counted by the packet of the scene */
   real t, limit; /* these as in query_state */
   word global_id, where, count, skip;
@@ -87,6 +88,14 @@ INLINE uint packet_octant(const packet *p, uint rays, uint *alike) {
   const uint octant = octants[lowest_lane(rays)];
   *alike = rays & lanes_bits(p->ray.octant == octant);
   return octant;
+}
+
+/* Turns the packet's rays for those of the octant of the first of some rays. alike: as in packet_octant. */
+INLINE void packet_turn(packet *p, uint rays, uint *alike) {
+  const uint octant = packet_octant(p, rays, alike);
+  if (octant == p->turned) return;
+  p->turned = octant;
+  ray_turn(&p->ray, octant);
 }
 
 /* Whether some rays have at most two octants, and t_min of 0 or more: below 0 box_may_overlap rejects nothing. */
@@ -157,26 +166,33 @@ INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, c
 
 /* ---- the query ---- */
 
-/* SLAB_ALL: the hits of all rays of a packet, as found. Lists for each ray are made at its end: kept while it traverses
- * they cost an eighth more time (terrain:100000, Zen 5). */
-#define PACKET_HITS 512
+/* SLAB_ALL: hits of the rays of a packet, of each ray the k-th that is found in row k. */
+#define PACKET_HITS 64
 
 typedef struct packet_log {
-  uint count; /* more than PACKET_HITS: some are lost */
-  uint ray[PACKET_HITS];
-  listed_hit hit[PACKET_HITS]; /* t: of the crossing, not yet as it is written */
+  float t[PACKET_HITS][LANES]; /* of the crossing, not yet as it is written */
+  uint global_id[PACKET_HITS][LANES], where[PACKET_HITS][LANES], lane[PACKET_HITS][LANES];
+  uint counts[LANES];
+  uint most; /* of counts; more than PACKET_HITS: some hits are lost */
 } packet_log;
+
+INLINE void packet_log_begin(packet_log *log) {
+  lanes_store((word)(0), log->counts);
+  log->most = 0;
+}
 
 INLINE void packet_note(packet *p, uint ray, float t, uint global_id, uint where, uint lane) {
   packet_log *log = p->log;
-  const uint at = min(log->count++, PACKET_HITS - 1u);
-  const listed_hit hit = {t, global_id, where, 0, lane};
-  log->ray[at] = ray;
-  log->hit[at] = hit;
+  const uint count = ++log->counts[ray], at = min(count, (uint)PACKET_HITS) - 1;
+  log->most = max(log->most, count);
+  log->t[at][ray] = t;
+  log->global_id[at][ray] = global_id;
+  log->where[at][ray] = where;
+  log->lane[at][ray] = lane;
 }
 
 /* True where the packet is done: its log is full. */
-INLINE bool packet_is_full(const packet *p) { return SLAB_QUERY == SLAB_ALL && p->log->count > PACKET_HITS; }
+INLINE bool packet_is_full(const packet *p) { return SLAB_QUERY == SLAB_ALL && p->log->most > PACKET_HITS; }
 
 #if SLAB_INSTANCES
 /* The entry of a primitive's geometry, in the model that the packet is in. */
@@ -700,61 +716,74 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
 
 /* ---- results out ---- */
 
-/* Whether hit a of the log comes after hit b in the list of one ray. It has no branch: most rays have one hit or two.
- */
-INLINE bool packet_is_after(const packet_log *log, uint a, uint b) {
-  const float t = log->hit[a].t, other = log->hit[b].t;
-  return (log->ray[a] == log->ray[b]) &
-         ((t > other) | ((t == other) & (log->hit[a].global_id > log->hit[b].global_id)));
-}
+#ifdef SLAB_NATIVE
 
-/* Numbers of the hits in the log, those of each ray together and sorted. end: where those of each ray end. */
-INLINE void packet_order(const packet *p, ushort order[PACKET_HITS], uint end[LANES + 1]) {
+/* Sorts the hits of each ray in the log, all rays at once: most have one hit or two, found from near to far. */
+INLINE void packet_sort(const packet *p) {
   packet_log *log = p->log;
-  float back[2][LANES], forth[2][LANES];
-  UNROLL for (int i = 0; i < 2; i++) {
-    lanes_store(p->ray.back[i], back[i]);
-    lanes_store(p->ray.forth[i], forth[i]);
-  }
-  for (uint i = 0; i <= LANES; i++) end[i] = 0;
-  for (uint n = 0; n < log->count; n++) {
-    const uint ray = log->ray[n];
-    log->hit[n].t = log->hit[n].t * back[0][ray] * back[1][ray] * forth[0][ray] * forth[1][ray]; /* ray_t_written */
-    end[ray + 1]++;
-  }
-  for (uint i = 0; i < LANES; i++) end[i + 1] += end[i];
-  for (uint n = 0; n < log->count; n++) order[end[log->ray[n]]++] = (ushort)n;
-  for (uint k = 1; k < log->count; k++) {
-    const ushort n = order[k];
+  const word counts = lanes_from(log->counts);
+  for (uint k = 0; k < log->most; k++) {
+    const mask has = counts > k;
+    const real found = has ? lanes_from(log->t[k]) : (real)(1.0f);
+    real t = has ? ray_t_written(&p->ray, found) : (real)(INFINITY);
+    word global_id = has ? lanes_from(log->global_id[k]) : (word)(SLAB_MISS);
+    word where = lanes_from(log->where[k]), lane = lanes_from(log->lane[k]);
     uint at = k;
-    for (; at > 0 && packet_is_after(log, order[at - 1], n); at--) order[at] = order[at - 1];
-    order[at] = n;
+    for (; at > 0; at--) {
+      const real before = lanes_from(log->t[at - 1]);
+      const word id = lanes_from(log->global_id[at - 1]), in = lanes_from(log->where[at - 1]),
+                 of = lanes_from(log->lane[at - 1]);
+      const mask is_after = (before > t) | ((before == t) & (id > global_id));
+      if (!lanes_any(is_after)) break;
+      lanes_store(is_after ? before : t, log->t[at]);
+      lanes_store(is_after ? id : global_id, log->global_id[at]);
+      lanes_store(is_after ? in : where, log->where[at]);
+      lanes_store(is_after ? of : lane, log->lane[at]);
+      t = is_after ? t : before;
+      global_id = is_after ? global_id : id;
+      where = is_after ? where : in;
+      lane = is_after ? lane : of;
+    }
+    lanes_store(t, log->t[at]);
+    lanes_store(global_id, log->global_id[at]);
+    lanes_store(where, log->where[at]);
+    lanes_store(lane, log->lane[at]);
   }
 }
 
-/* Leaves the first hits of each ray alone, `most` of them. */
-INLINE void packet_cut(uint most, ushort order[PACKET_HITS], uint end[LANES + 1]) {
-  uint to = 0;
-  for (uint i = 0, begin = 0; i < LANES; i++) {
-    const uint last = min(end[i], begin + most), next = end[i];
-    for (uint k = begin; k < last; k++) order[to++] = order[k];
-    begin = next;
-    end[i] = to;
-  }
-}
-
-/* Writes the lists of SLAB_ALL, one after the other. Lanes beyond the last ray have hits too, which come last. */
-INLINE void packet_lists(const packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
+/* Writes the lists of SLAB_ALL, one after the other. Lanes beyond the last ray have hits too, which are left out. */
+INLINE void packet_lists(packet *p, const cast_arrays *arrays, const scene_view *scene, size_t first, uint count,
                          hit_share *share) {
   const cast_uniforms *cast = scene->cast;
-  uint end[LANES + 1];
-  ushort order[PACKET_HITS];
-  packet_order(p, order, end);
-  if (cast->most != 0) packet_cut(cast->most, order, end);
-  const uint hits = end[count - 1], begin = lists_reserve(arrays, cast, first, count, end, share);
-  global deferred_hit *to = listing_room(arrays->results, cast) + begin;
-  for (uint k = 0; k < hits && begin != LIST_LOST; k++) hit_write(&to[k], p->log->hit[order[k]]);
+  const packet_log *log = p->log;
+  const uint most = cast->most != 0 ? min(cast->most, log->most) : log->most;
+  const word counts = lanes_from(log->counts);
+  uint begins[LANES], end[LANES];
+  packet_sort(p);
+  for (uint i = 0, hits = 0; i < count; i++) {
+    begins[i] = hits;
+    end[i] = hits += min(log->counts[i], most);
+  }
+  const uint begin = lists_reserve(arrays, cast, first, count, end, share);
+  if (begin == LIST_LOST) return;
+  global slab_hit *out = (global slab_hit *)(listing_room(arrays->results, cast) + begin);
+  uint left = lanes_bits(counts > 0u) & first_lanes(count), group;
+  for (; left != 0; left &= ~group) {
+    packet_turn(p, left, &group);
+    for (uint k = 0; k < most; k++) {
+      const uint bits = group & lanes_bits(counts > k);
+      if (bits == 0) break;
+      const packet_hits m = {&p->ray, lanes_from(log->t[k]),
+                             packet_mask(bits) ? lanes_from(log->global_id[k]) : (word)(SLAB_MISS),
+                             lanes_from(log->where[k]), lanes_from(log->lane[k])};
+      uint places[LANES];
+      lanes_store(lanes_from(begins) + k, places);
+      attributes_of_hits(&m, scene, out, places, bits);
+    }
+  }
 }
+
+#endif
 
 /* Writes the closest hits of some rays of a packet. */
 INLINE void packet_hits_write(const packet *p, uint rays, const scene_view *scene, global slab_hit *out) {
@@ -799,7 +828,7 @@ INLINE void packet_any_write(uint bits, global uchar *out, uint count) {
 }
 
 /* Writes the results of all queries but SLAB_CLOSEST. share: as in query_end. blocked: rays, of SLAB_ANY. */
-INLINE void packet_end(const packet *p, uint blocked, const cast_arrays *arrays, const scene_view *scene, size_t first,
+INLINE void packet_end(packet *p, uint blocked, const cast_arrays *arrays, const scene_view *scene, size_t first,
                        uint count, hit_share *share) {
   const mask found = p->global_id != SLAB_MISS;
   uint words[LANES];
@@ -812,8 +841,10 @@ INLINE void packet_end(const packet *p, uint blocked, const cast_arrays *arrays,
       distance_write(results, first + i, short_hit_of(scene, values[i], words[i]), scene->cast);
   } else if (SLAB_QUERY == SLAB_ANY) {
     packet_any_write(blocked, (global uchar *)results + first, count);
+#ifdef SLAB_NATIVE
   } else if (SLAB_QUERY == SLAB_ALL) {
     packet_lists(p, arrays, scene, first, count, share);
+#endif
   } else if (SLAB_QUERY == SLAB_COUNT) {
     lanes_store(p->count, words);
     for (uint i = 0; i < count; i++) ((global uint *)results)[first + i] = words[i];
@@ -864,13 +895,14 @@ INLINE uint packet_cast(const cast_arrays *arrays, const scene_view *scene, size
   p->global_id = (word)(SLAB_MISS);
   p->skip = packet_skips(arrays, scene, first, count);
   p->log = log;
-  if (SLAB_QUERY == SLAB_ALL) log->count = 0;
+  if (SLAB_QUERY == SLAB_ALL) packet_log_begin(log);
+  p->turned = SLAB_MISS;
   p->steps = 0;
   p->blocker_where = SLAB_MISS;
   do { /* attributes are computed of rays of one octant, so their hits are written at once; dead rays with the last */
     uint group = 0;
     if (left != 0) {
-      ray_turn(&p->ray, packet_octant(p, left, &group));
+      packet_turn(p, left, &group);
       p->live = group;
       packet_group(p, last, scene);
       if (packet_is_full(p)) return PACKET_LEFT;

@@ -448,6 +448,21 @@ INLINE void in_flight_leaves(rays_in_flight *f, const scene_view *scene) {
   in_flight_enlist(f, alone);
 }
 
+/* Casts the rays. */
+INLINE void in_flight_run(rays_in_flight *f, const cast_arrays *arrays, const scene_view *scene, hit_share *share) {
+  while (f->first != f->last || f->others > 0) {
+    while (f->last - f->first >= NODES_AT_ONCE || (f->first != f->last && f->others < SLAB_RAY_PAIRS))
+      in_flight_nodes(f, scene, min(f->last - f->first, NODES_AT_ONCE));
+    in_flight_sort(f);
+#if SLAB_INSTANCES
+    in_flight_enter(f, scene);
+    in_flight_leave(f, scene);
+#endif
+    in_flight_leaves(f, scene);
+    in_flight_renew(f, arrays, scene, share);
+  }
+}
+
 /* The arguments of `wide`. sorted: as in prepared_rays.h. */
 KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray *rays, global void *results,
                                                  const global uint *offsets, const global geometry_entry *table,
@@ -455,7 +470,7 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
                                                  volatile global uint *invalid, const cast_uniforms cast,
                                                  NODES_PARAMETERS, const global uchar *fallback,
                                                  const global uint *sorted) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast};
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, BVH_UNORDERED};
   LISTS_HELD(SLAB_IN_FLIGHT)
   const size_t walks = FIRST_WALK(SLAB_IN_FLIGHT);
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted LISTS_GIVEN(walks)};
@@ -471,16 +486,13 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
                       first,          end,       walks};
   (void)fallback; /* such a cast has no packets */
   in_flight_begin(&f, stacks);
-  while (f.first != f.last || f.others > 0) {
-    while (f.last - f.first >= NODES_AT_ONCE || (f.first != f.last && f.others < SLAB_RAY_PAIRS))
-      in_flight_nodes(&f, &scene, min(f.last - f.first, NODES_AT_ONCE));
-    in_flight_sort(&f);
-#if SLAB_INSTANCES
-    in_flight_enter(&f, &scene);
-    in_flight_leave(&f, &scene);
-#endif
-    in_flight_leaves(&f, &scene);
-    in_flight_renew(&f, &arrays, &scene, &share);
+  /* Of a ray that wants all its hits no child is dropped. Two loops: one that asked at each node took 1.2 times as long
+   * (a Xeon with AVX-512). */
+  if (SLAB_QUERY == SLAB_ALL && cast.most == 0) {
+    const scene_view whole = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, true};
+    in_flight_run(&f, &arrays, &whole, &share);
+  } else {
+    in_flight_run(&f, &arrays, &scene, &share);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "geometry.h"
 #include "native/native.h"
+#include "native/tiles.h"
 #include "primitive.h"
 #include "scene_memory.h"
 #include "sort.h"
@@ -21,6 +22,10 @@
 _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone leave all attributes of hits");
 /* Lanes of the widest level. */
 #define LANES_MOST 16
+/* Rays of the smallest packets. */
+#define LANES_LEAST 8
+/* Rays of a piece at most where they are gathered in tiles. */
+#define TILED_MOST 256u
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
@@ -52,12 +57,15 @@ typedef struct flight {
   uint32_t way_count;                                   /* 0: a scene without traversals */
   const slab_ray *rays;
   void *results;
+  size_t result_size;
   const slab_primitive_id *skips;
   cast_uniforms uniforms;
   uint32_t *offsets, *sorted;
   uint8_t *fallback;
   bool interleaved;
   bool lists; /* attributes are those of listed hits */
+  bool tiled; /* pieces are those of tiles, else as many rays as uniforms.rays_each that follow each other */
+  tiling tiles;
   hit_batch *batch;
   uint32_t invalid;
   child_order order;
@@ -66,18 +74,34 @@ typedef struct flight {
 
 /* ---- the kernels ---- */
 
-/* The rays of a piece, or their positions in casting order: from *first up to the end, which is returned. */
-static uint32_t piece_rays(const flight *f, size_t piece, uint32_t *first) {
-  const uint32_t each = f->uniforms.rays_each;
-  *first = (uint32_t)piece * each;
-  const uint32_t rest = f->uniforms.rays - *first;
-  return *first + (rest < each ? rest : each);
+/* What the kernels are given of a piece. Its rays are those from `first` to `end`, or at these positions in casting
+ * order. */
+typedef struct piece {
+  size_t number; /* of the work-item that casts them */
+  uint32_t first, end;
+  const slab_ray *rays;
+  void *results;
+  const slab_primitive_id *skips;
+  uint8_t *fallback;
+  cast_uniforms uniforms;
+} piece;
+
+/* A piece of rays that follow each other, in the caller's arrays. */
+static piece piece_of(const flight *f, size_t number) {
+  const uint32_t each = f->uniforms.rays_each, first = (uint32_t)number * each, rest = f->uniforms.rays - first;
+  return (piece){number,      first,      first + (rest < each ? rest : each), f->rays, f->results, f->skips,
+                 f->fallback, f->uniforms};
+}
+
+static void run_wide(flight *f, native_wide *kernel, const piece *p, const cast_uniforms *uniforms) {
+  kernel(p->number, p->rays, p->results, f->offsets, f->scene->table, f->scene->blocks, p->skips, &f->invalid,
+         *uniforms, f->scene->nodes, p->fallback, f->sorted);
 }
 
 /* The attributes of LANES hits of rays that follow each other, the group's. */
-static void run_attributes_of_group(flight *f, uint32_t group, cast_uniforms uniforms) {
-  f->attributes->kernel.attributes(group, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
-                                   NULL, uniforms, f->scene->nodes, f->fallback, f->sorted);
+static void run_attributes_of_group(flight *f, const piece *p, uint32_t group, const cast_uniforms *uniforms) {
+  f->attributes->kernel.attributes(group, p->rays, p->results, f->offsets, f->scene->table, f->scene->blocks, p->skips,
+                                   NULL, *uniforms, f->scene->nodes, p->fallback, f->sorted);
 }
 
 /* Hits whose attributes are computed at once: the rays, then the places of the hits. */
@@ -85,73 +109,77 @@ typedef struct listed {
   uint32_t of[2 * LANES_MOST], count;
 } listed;
 
-static void run_attributes_of_listed(flight *f, cast_uniforms *uniforms, listed *hits) {
+static void run_attributes_of_listed(flight *f, const piece *p, cast_uniforms *uniforms, listed *hits) {
   uniforms->rays = hits->count;
-  f->attributes->kernel.attributes(0, f->rays, f->results, hits->of, f->scene->table, f->scene->blocks, f->skips, NULL,
-                                   *uniforms, f->scene->nodes, f->fallback, NULL);
+  f->attributes->kernel.attributes(0, p->rays, p->results, hits->of, f->scene->table, f->scene->blocks, p->skips, NULL,
+                                   *uniforms, f->scene->nodes, p->fallback, NULL);
   hits->count = 0;
 }
 
+/* Whether a packet of so many rays (0: none) has finished ray n. */
+static bool is_finished(const piece *p, uint32_t n, uint32_t packet) {
+  return packet != 0 && (p->fallback[n / packet] & PACKET_LEFT) == 0;
+}
+
 /* The hits of a group of rays, as bits. */
-static uint32_t hits_of_group(const flight *f, uint32_t first, uint32_t count) {
-  const hit_entry *hits = (const hit_entry *)((const uint32_t *)f->results + f->uniforms.at[AT_RESULTS]) + first;
+static uint32_t hits_of_group(const piece *p, uint32_t first, uint32_t count) {
+  const hit_entry *hits = (const hit_entry *)((const uint32_t *)p->results + p->uniforms.at[AT_RESULTS]) + first;
   uint32_t bits = 0;
   for (uint32_t k = 0; k < count; k++) bits |= (uint32_t)(hits[k].deferred.global_id < SLAB_INVALID) << k;
   return bits;
 }
 
-/* The attributes of a piece's hits, where uniforms.packet is not 0 of those alone that packets have left. Where few
- * rays of a group have hit, they wait until as many are together: of diffuse rays at kitten.obj one in twenty has. */
-static void run_attributes_of(flight *f, size_t piece, cast_uniforms uniforms) {
-  const uint32_t packet = uniforms.packet, lanes = f->on->device->info.lane_width;
-  uint32_t first;
-  const uint32_t end = piece_rays(f, piece, &first);
+/* The attributes of a piece's hits, where `packet` is not 0 of those alone that packets of so many rays have left.
+ * Where few rays of a group have hit, they wait until as many are together: of diffuse rays at kitten.obj one in twenty
+ * has. */
+static void run_attributes_of(flight *f, const piece *p, uint32_t packet) {
+  const uint32_t lanes = f->on->device->info.lane_width;
+  cast_uniforms uniforms = p->uniforms;
   uniforms.packet = 0;
   cast_uniforms few = uniforms;
   listed hits = {.count = 0};
-  for (uint32_t n = first; n < end; n += lanes) {
-    if (packet != 0 && (f->fallback[n / packet] & PACKET_LEFT) == 0) continue;
-    uint32_t bits = hits_of_group(f, n, end - n < lanes ? end - n : lanes);
+  for (uint32_t n = p->first; n < p->end; n += lanes) {
+    if (is_finished(p, n, packet)) continue;
+    uint32_t bits = hits_of_group(p, n, p->end - n < lanes ? p->end - n : lanes);
     if ((uint32_t)__builtin_popcount(bits) > lanes / 2) {
-      run_attributes_of_group(f, n / lanes, uniforms);
+      run_attributes_of_group(f, p, n / lanes, &uniforms);
       continue;
     }
     for (; bits != 0; bits &= bits - 1) {
       const uint32_t ray = n + (uint32_t)__builtin_ctz(bits);
       hits.of[hits.count] = hits.of[lanes + hits.count] = ray;
-      if (++hits.count == lanes) run_attributes_of_listed(f, &few, &hits);
+      if (++hits.count == lanes) run_attributes_of_listed(f, p, &few, &hits);
     }
   }
-  if (hits.count > 0) run_attributes_of_listed(f, &few, &hits);
+  if (hits.count > 0) run_attributes_of_listed(f, p, &few, &hits);
 }
 
-static void run_attributes(void *argument, size_t piece) {
+static void run_attributes(void *argument, size_t number) {
   flight *f = argument;
-  cast_uniforms uniforms = f->uniforms;
-  uniforms.packet = 0; /* sorted rays are in no packets */
-  run_attributes_of(f, piece, uniforms);
+  const piece p = piece_of(f, number);
+  run_attributes_of(f, &p, 0); /* sorted rays are in no packets */
 }
 
-/* Those of the hits that a piece has listed, while they and what they need are in the cache. */
-static void run_attributes_of_lists(flight *f, size_t piece) {
+/* Those of the hits that a piece has listed, while they and what they need are in the cache. packet: as in
+ * run_attributes_of. */
+static void run_attributes_of_lists(flight *f, const piece *p, uint32_t packet) {
   const uint32_t lanes = f->on->device->info.lane_width;
-  uint32_t first;
-  const uint32_t end = piece_rays(f, piece, &first);
   const hit_list *lists = f->batch != NULL ? batch_lists(f->batch) : NULL;
-  cast_uniforms uniforms = f->uniforms;
+  cast_uniforms uniforms = p->uniforms;
   listed hits = {.count = 0};
   uniforms.packet = 0;
-  for (uint32_t n = first; n < end; n++) {
+  for (uint32_t n = p->first; n < p->end; n++) {
+    if (is_finished(p, n, packet)) continue;
     const uint32_t ray = f->sorted != NULL ? f->sorted[n] : n;
     const hit_list list =
         lists != NULL ? lists[ray] : (hit_list){f->offsets[ray], f->offsets[ray + 1] - f->offsets[ray]};
     for (uint32_t k = 0; k < list.count && list.begin != LIST_LOST; k++) {
       hits.of[hits.count] = ray;
       hits.of[lanes + hits.count++] = list.begin + k;
-      if (hits.count == lanes) run_attributes_of_listed(f, &uniforms, &hits);
+      if (hits.count == lanes) run_attributes_of_listed(f, p, &uniforms, &hits);
     }
   }
-  if (hits.count > 0) run_attributes_of_listed(f, &uniforms, &hits);
+  if (hits.count > 0) run_attributes_of_listed(f, p, &uniforms, &hits);
 }
 
 /* 1: the next piece visits the farthest child first. */
@@ -172,39 +200,33 @@ static void order_learn(child_order *o, uint32_t farthest, uint32_t steps, uint3
 }
 
 /* Casts a piece in packets. Whether these have left any of its rays. */
-static bool run_packets(flight *f, const native_variant *packet, size_t piece, cast_uniforms *uniforms) {
-  uint32_t first;
-  const uint32_t rays = piece_rays(f, piece, &first) - first, packets = (rays + packet->lanes - 1) / packet->lanes;
-  const uint8_t *told = f->fallback + first / packet->lanes;
+static bool run_packets(flight *f, const native_variant *packet, const piece *p) {
+  const uint32_t packets = (p->end - p->first + packet->lanes - 1) / packet->lanes;
+  const uint8_t *told = p->fallback + p->first / packet->lanes;
+  cast_uniforms uniforms = p->uniforms;
   uint32_t left = 0, steps = 0;
-  if (packet->query == SLAB_ANY) uniforms->farthest = order_farthest(&f->order);
-  packet->kernel.packet(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
-                        &f->invalid, *uniforms, f->scene->nodes, f->fallback, f->sorted);
+  if (packet->query == SLAB_ANY) uniforms.farthest = order_farthest(&f->order);
+  run_wide(f, packet->kernel.packet, p, &uniforms);
   for (uint32_t i = 0; i < packets; i++) {
     left |= told[i] & PACKET_LEFT;
     steps += PACKET_STEPS(told[i]);
   }
-  if (packet->query == SLAB_ANY) order_learn(&f->order, uniforms->farthest, steps, packets);
+  if (packet->query == SLAB_ANY) order_learn(&f->order, uniforms.farthest, steps, packets);
   return left != 0;
 }
 
-static void run_way(flight *f, const way *w, size_t piece) {
-  cast_uniforms own = f->uniforms;
-  bool left = true;
-  if (w->packet == NULL)
-    own.packet = 0;
-  else
-    left = run_packets(f, w->packet, piece, &own);
-  if (left)
-    w->cast_rays(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips, &f->invalid, own,
-                 f->scene->nodes, f->fallback, f->sorted);
-  const bool finished = w->packet != NULL && NATIVE_PACKETS_FINISH(w->packet->lanes);
-  own.packet = finished ? own.packet : 0;
+static void run_way(flight *f, const way *w, piece *p) {
+  if (w->packet == NULL) p->uniforms.packet = 0;
+  const bool left = w->packet == NULL || run_packets(f, w->packet, p);
+  if (left) run_wide(f, w->cast_rays, p, &p->uniforms);
+  const bool finished = w->packet != NULL && (f->lists || NATIVE_PACKETS_FINISH(w->packet->lanes));
+  const uint32_t packet = finished ? p->uniforms.packet : 0;
+  if (f->attributes == NULL || (finished && !left)) return;
   /* results of sorted rays are scattered over all pieces, so their attributes wait for the last of these */
-  if (f->lists && f->attributes != NULL)
-    run_attributes_of_lists(f, piece);
-  else if (f->attributes != NULL && f->sorted == NULL && (left || !finished))
-    run_attributes_of(f, piece, own);
+  if (f->lists)
+    run_attributes_of_lists(f, p, packet);
+  else if (f->sorted == NULL)
+    run_attributes_of(f, p, packet);
 }
 
 static uint64_t thread_nanoseconds(void) {
@@ -215,50 +237,80 @@ static uint64_t thread_nanoseconds(void) {
 
 /* Which sample a piece counts for, as its own or as the one beside it; CHUNK_SAMPLES: none. Each sample has places of
  * its own. */
-static int sample_of(const flight *f, size_t piece, bool *own) {
+static int sample_of(const flight *f, size_t number, bool *own) {
   const chunk_sample *samples = f->of->samples;
   for (int step = 0; step < 2; step++)
     for (int i = 0; i < CHUNK_SAMPLES; i++) {
       *own = step == 0;
-      if (samples[i].each != 0 && piece >= (size_t)step &&
-          (piece - (size_t)step) % samples[i].each == samples[i].each / (2u + (uint32_t)i))
+      if (samples[i].each != 0 && number >= (size_t)step &&
+          (number - (size_t)step) % samples[i].each == samples[i].each / (2u + (uint32_t)i))
         return i;
     }
   return CHUNK_SAMPLES;
 }
 
-static void run_sampled(flight *f, size_t piece) {
+/* Casts a piece by the chunk's way, or by that of the sample that it counts for. */
+static void run_ways(flight *f, size_t number, piece *p) {
   bool own;
-  const int i = sample_of(f, piece, &own);
+  const int i = f->of->samples[0].each == 0 ? CHUNK_SAMPLES : sample_of(f, number, &own);
   if (i == CHUNK_SAMPLES) {
-    run_way(f, &f->ways[0], piece);
+    run_way(f, &f->ways[0], p);
     return;
   }
   const uint64_t begun = thread_nanoseconds();
-  run_way(f, &f->ways[own ? 1 + i : 0], piece);
+  run_way(f, &f->ways[own ? 1 + i : 0], p);
   atomic_fetch_add_explicit(&f->sampled[i][own], thread_nanoseconds() - begun, memory_order_relaxed);
 }
 
-static void run_piece(void *argument, size_t piece) {
+/* A piece's own arrays, where its rays are gathered. */
+typedef struct piece_arrays {
+  slab_ray rays[TILED_MOST];
+  union {
+    hit_entry hits[TILED_MOST];
+    slab_interval intervals[TILED_MOST];
+  } results;
+  slab_primitive_id skips[TILED_MOST];
+  uint8_t fallback[TILED_MOST / LANES_LEAST];
+} piece_arrays;
+
+static void run_tiled(flight *f, size_t number) {
+  piece_arrays own;
+  const tile_span span = tiling_span(&f->tiles, number);
+  const uint32_t rays = tile_span_rays(&span);
+  piece p = {0, 0, rays, own.rays, &own.results, f->skips == NULL ? NULL : own.skips, own.fallback, f->uniforms};
+  p.uniforms.rays = rays;
+  p.uniforms.rays_each = (rays + PIECE_UNIT - 1) / PIECE_UNIT * PIECE_UNIT;
+  tiles_copy(&f->tiles, &span, true, f->rays, own.rays, sizeof *own.rays);
+  if (f->skips != NULL) tiles_copy(&f->tiles, &span, true, f->skips, own.skips, sizeof *own.skips);
+  run_ways(f, number, &p);
+  tiles_copy(&f->tiles, &span, false, &own.results, f->results, f->result_size);
+}
+
+static void run_piece(void *argument, size_t number) {
   flight *f = argument;
-  if (f->flat != NULL)
-    f->flat->kernel.flat(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
+  if (f->flat != NULL) {
+    f->flat->kernel.flat(number, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
                          &f->invalid, f->uniforms);
-  else if (f->compressed != NULL)
-    f->compressed->kernel.compressed(piece, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks,
+  } else if (f->compressed != NULL) {
+    f->compressed->kernel.compressed(number, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks,
                                      f->skips, &f->invalid, f->uniforms, f->scene->nodes);
-  else if (f->of->samples[0].each == 0)
-    run_way(f, &f->ways[0], piece);
-  else
-    run_sampled(f, piece);
+  } else if (f->tiled) {
+    run_tiled(f, number);
+  } else {
+    piece p = piece_of(f, number);
+    run_ways(f, number, &p);
+  }
+}
+
+static uint32_t pieces_of(const flight *f) {
+  const uint32_t each = f->uniforms.rays_each;
+  return f->tiled ? tiling_pieces(&f->tiles) : (f->uniforms.rays + each - 1) / each;
 }
 
 /* threads: at most, the caller's included. */
 static void run(flight *f, uint32_t threads) {
-  const uint32_t each = f->uniforms.rays_each;
-  const size_t pieces = ((size_t)f->uniforms.rays + each - 1) / each;
-  pool_run(threads, pieces, run_piece, f);
-  if (f->attributes != NULL && f->sorted != NULL && !f->lists) pool_run(threads, pieces, run_attributes, f);
+  pool_run(threads, pieces_of(f), run_piece, f);
+  if (f->attributes != NULL && f->sorted != NULL && !f->lists) pool_run(threads, pieces_of(f), run_attributes, f);
 }
 
 /* ---- before and after them ---- */
@@ -312,7 +364,7 @@ static void choose_variants(flight *f, slab_query query) {
 /* Allocates memory for the hits of a chunk, whose number is not known yet. */
 static slab_status make_room(flight *f) {
   cast_uniforms *u = &f->uniforms;
-  const uint32_t pieces = (u->rays + u->rays_each - 1) / u->rays_each;
+  const uint32_t pieces = pieces_of(f);
   const uint32_t walks = !f->on->scene->has_bvh ? u->rays : has_traversals(f->on) ? pieces * LISTS_MOST : pieces;
   u->room = room_of(&f->of->known, chunk_room(f->on->device), f->of->count, walks);
   u->at[AT_RESULTS] = (uint32_t)(room_begin(f->of->count) / sizeof(uint32_t));
@@ -348,11 +400,13 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->scene = on->state->uploaded;
   f->rays = c->rays + of->first;
   f->results = c->collected == NULL ? chunk_results(c, of) : NULL;
+  f->result_size = c->result_size;
   chunk_uniforms(c, of, &f->uniforms);
   f->skips = f->uniforms.skip ? c->options->skip + of->first : NULL;
   f->offsets = f->sorted = NULL;
   f->fallback = NULL;
   f->batch = NULL;
+  f->tiled = false;
   f->invalid = 0;
   atomic_init(&f->order.pieces, 0);
   for (int i = 0; i < 2; i++) atomic_init(&f->order.steps[i], 0);
@@ -371,6 +425,9 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   for (int i = 0; i < CHUNK_SAMPLES; i++) f->sampled[i][false] = f->sampled[i][true] = 0;
   f->uniforms.rays_each = rays_each(on, of->count, f->interleaved);
   f->uniforms.packet = rays_of_packet(f);
+  f->tiled = f->way_count > 0 && c->query != SLAB_ALL && of->traversal != SLAB_TRAVERSAL_SORTED &&
+             2 * f->uniforms.rays_each <= TILED_MOST &&
+             tiling_of(&c->rows, of->count, f->uniforms.rays_each, &f->tiles);
   slab_status status = f->uniforms.packet != 0 ? make_fallback(f) : SLAB_OK;
   if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved) status = sort_rays(c, f);
   if (status == SLAB_OK && c->offsets != NULL) status = chunk_offsets(c, of, &f->offsets);
@@ -379,15 +436,22 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   return status;
 }
 
+static uint32_t rays_of_piece(const flight *f, size_t number) {
+  if (f->tiled) {
+    const tile_span span = tiling_span(&f->tiles, number);
+    return tile_span_rays(&span);
+  }
+  const piece p = piece_of(f, number);
+  return p.end - p.first;
+}
+
 /* What the samples took. */
 static void tell_sampled(const flight *f, sampled_times sampled[CHUNK_SAMPLES]) {
-  const uint32_t rays = f->uniforms.rays, each = f->uniforms.rays_each;
-  for (uint32_t first = 0; first < rays; first += each) {
+  for (uint32_t number = 0; number < pieces_of(f); number++) {
     bool own;
-    const int i = sample_of(f, first / each, &own);
+    const int i = sample_of(f, number, &own);
     if (i == CHUNK_SAMPLES) continue;
-    uint64_t *of = own ? &sampled[i].rays : &sampled[i].beside;
-    *of += rays - first < each ? rays - first : each;
+    *(own ? &sampled[i].rays : &sampled[i].beside) += rays_of_piece(f, number);
   }
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
     sampled[i].seconds = 1e-9 * (double)atomic_load(&f->sampled[i][true]);
@@ -395,8 +459,8 @@ static void tell_sampled(const flight *f, sampled_times sampled[CHUNK_SAMPLES]) 
   }
 }
 
-static slab_status finish(flight *f, chunk_outcome *outcome) {
-  const slab_status status = f->batch != NULL ? chunk_look(f->batch, f->on->scene) : SLAB_OK;
+static slab_status finish(const cast *c, flight *f, chunk_outcome *outcome) {
+  const slab_status status = f->batch != NULL ? chunk_look(c, f->batch) : SLAB_OK;
   *outcome = (chunk_outcome){.invalid = f->invalid, .batch = status == SLAB_OK ? f->batch : NULL};
   if (f->of->samples[0].each != 0) tell_sampled(f, outcome->sampled);
   if (status == SLAB_OK) f->batch = NULL;
@@ -413,9 +477,8 @@ slab_status native_begin(const cast *c, const device_scene *on, chunk *of) {
 }
 
 slab_status native_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
-  (void)c;
   run(of->in_flight, on->scene->context->threads);
-  return finish(of->in_flight, outcome);
+  return finish(c, of->in_flight, outcome);
 }
 
 void native_abandon(const device_scene *on, chunk *of) {
@@ -457,9 +520,9 @@ typedef struct pairs_job {
   slab_interval *intervals;
 } pairs_job;
 
-static void run_pairs(void *argument, size_t piece) {
+static void run_pairs(void *argument, size_t number) {
   const pairs_job *job = argument;
-  const size_t first = piece * PAIRS_A_PIECE, rows = primitive_rows(job->kind);
+  const size_t first = number * PAIRS_A_PIECE, rows = primitive_rows(job->kind);
   const uint32_t count = job->n - first < PAIRS_A_PIECE ? (uint32_t)(job->n - first) : PAIRS_A_PIECE;
   float shapes[PAIRS_A_PIECE * ROWS_MOST];
   primitives_prepare(job->kind, job->shapes + first * rows, count, shapes);

@@ -164,6 +164,7 @@ static uint32_t native_traversals(const device_scene *on, slab_query query) {
 
 const backend native_backend = {
     .ready = true,
+    .tiles = true,
     .mixes = true,
     .list = native_list,
     .open = native_open,

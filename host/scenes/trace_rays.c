@@ -28,6 +28,11 @@ static slab_camera camera_of(const slab_scene_stats *stats) {
   return slab_camera_look_at(from, to, up, 45.0f, 1.0f);
 }
 
+void trace_rows_fill(const slab_scene_stats *stats, uint32_t side, slab_ray *rays) {
+  const slab_camera camera = camera_of(stats);
+  for (uint32_t i = 0; i < side * side; i++) rays[i] = slab_camera_ray(&camera, i % side, i / side, side, side);
+}
+
 static void fill_primary(const slab_scene_stats *stats, uint32_t side, slab_ray *rays) {
   const slab_camera camera = camera_of(stats);
   for (uint32_t i = 0; i < side * side; i++)

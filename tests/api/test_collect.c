@@ -74,9 +74,9 @@ static void hits_go_where_offsets_say(void **state) {
   hits_known known = {0};
   uint64_t counts[RAYS], offsets[7 + RAYS + 1] = {0};
   slab_hit hits[2 * RAYS];
-  assert_true(batch_look(b, MOST));
+  assert_true(batch_look(b, MOST, counts, 2));
   assert_true(!b->lost && b->found == 150 && b->used <= ROOM);
-  batch_count(b, counts, &known);
+  batch_note(b, &known);
   assert_true(known.rays == RAYS && known.mean == 1.5 && known.deviation > 1.11 && known.deviation < 1.12);
   for (uint32_t i = 0; i < RAYS; i++) offsets[7 + i + 1] = offsets[7 + i] + counts[i];
   batches_place(b, offsets, hits, 2);
@@ -90,9 +90,10 @@ static void lists_that_cannot_be_are_refused(void **state) {
   static const hit_list wrong[] = {{ROOM, 1},     {ROOM - 1, 2}, {ROOM + 1, 0},  {0xFFFFFFF0u, 20},
                                    {0, MOST + 1}, {1, 0},        {LIST_LOST, 0}, {LIST_LOST, MOST + 1}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    uint64_t counts[RAYS];
     hit_batch *b = batch_of();
     memcpy(b->results + TAKEN_NUMBERS * sizeof(uint32_t) + 50 * sizeof *wrong, &wrong[i], sizeof *wrong);
-    assert_false(batch_look(b, MOST));
+    assert_false(batch_look(b, MOST, counts, 1));
     batches_free(b);
   }
 }
@@ -101,10 +102,11 @@ static void lost_hits_are_counted(void **state) {
   (void)state;
   hit_batch *b = batch_of();
   hit_list *lists = (hit_list *)(void *)(b->results + TAKEN_NUMBERS * sizeof(uint32_t));
+  uint64_t counts[RAYS];
   lists[3].begin = LIST_LOST;
   lists[3].count = MOST;
-  assert_true(batch_look(b, MOST));
-  assert_true(b->lost && b->found == 150 - 3 + MOST);
+  assert_true(batch_look(b, MOST, counts, 1));
+  assert_true(counts[3] == MOST && b->lost && b->found == 150 - 3 + MOST);
   batches_free(b);
 }
 

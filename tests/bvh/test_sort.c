@@ -1,4 +1,4 @@
-/* Detecting the order of rays, and sorting scattered rays. */
+/* Detecting the order of rays and the rows in which they come, and sorting scattered rays. */
 #include "sort.h"
 
 #include <math.h>
@@ -148,6 +148,68 @@ static void order_is_told(void **state) {
   free(rays);
 }
 
+/* ---- rows ---------- */
+
+static rays_rows rows_of(const slab_ray *rays, size_t n) { return rays_rows_of(rays, n, lower, upper); }
+
+static void assert_rows(rays_rows got, uint32_t row, uint32_t width, uint32_t height) {
+  assert_int_equal(got.row, row);
+  assert_int_equal(got.width, row == 0 ? 0 : width);
+  assert_int_equal(got.height, row == 0 ? 0 : height);
+}
+
+static void rows_of_a_picture_are_found(void **state) {
+  (void)state;
+  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  frame(rays, 40);
+  assert_rows(rows_of(rays, RAYS), 200, 8, 4);
+  for (size_t i = 0; i < RAYS; i++) /* a third are of no use, as those of pixels that see nothing */
+    if (i % 200 < 66) rays[i] = (slab_ray){.t_max = -1};
+  assert_rows(rows_of(rays, RAYS), 200, 8, 4);
+  for (size_t i = 0; i < RAYS; i++) { /* rays to a light, whose origins differ */
+    rays[i] = from_floor(i, 0, 0, 0);
+    for (int k = 0; k < 3; k++) rays[i].direction[k] = (k == 2 ? 60.0f : 1.0f) - rays[i].origin[k];
+  }
+  const rays_rows light = rows_of(rays, RAYS);
+  assert_int_equal(light.row, 200);
+  assert_int_equal(light.width * light.height, RAYS_A_TILE);
+  for (size_t i = 0; i < RAYS; i++) { /* 64 beams, half a degree apart, that turn by a tenth */
+    const float up = (float)(i % 64) * 0.0087f, turn = (float)(i / 64) * 0.00175f;
+    rays[i] = ray_at(1, 2.2f, 3, cosf(up) * cosf(turn), cosf(up) * sinf(turn), sinf(up));
+  }
+  assert_rows(rows_of(rays, RAYS), 64, 2, 16);
+  free(rays);
+}
+
+/* Every second bit. */
+static uint32_t half_of(uint32_t code) {
+  uint32_t half = 0;
+  for (int bit = 0; bit < 16; bit++) half |= (code >> 2 * bit & 1) << bit;
+  return half;
+}
+
+static void other_rays_are_in_no_rows(void **state) {
+  (void)state;
+  harness_random random = harness_seeded("other_rays_are_in_no_rows");
+  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  frame(rays, 40);
+  assert_rows(rows_of(rays, 200 * 31), 0, 0, 0); /* too few rows to tell */
+  assert_rows(rows_of(rays, 1), 0, 0, 0);
+  scatter(&random, rays);
+  assert_rows(rows_of(rays, RAYS), 0, 0, 0);
+  for (size_t i = 0; i < RAYS; i++) /* along a Morton curve: tiles already */
+    rays[i] = ray_at(1, 2.2f, 200, (float)half_of((uint32_t)i) / 256 - 0.4f,
+                     (float)half_of((uint32_t)i >> 1) / 256 - 0.4f, -1);
+  assert_rows(rows_of(rays, RAYS), 0, 0, 0);
+  for (size_t i = 0; i < RAYS; i++) rays[i] = ray_at(1, 2.2f, 200, 0.3f, 0.1f, -1); /* all the same */
+  assert_rows(rows_of(rays, RAYS), 0, 0, 0);
+  for (size_t i = 0; i < RAYS; i++) rays[i] = ray_at(NAN, NAN, NAN, NAN, 0, INFINITY);
+  assert_rows(rows_of(rays, RAYS), 0, 0, 0);
+  for (size_t i = 0; i < RAYS; i++) rays[i] = (slab_ray){.t_max = -1};
+  assert_rows(rows_of(rays, RAYS), 0, 0, 0);
+  free(rays);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_ray_is_there_once),
@@ -155,6 +217,8 @@ int main(void) {
       cmocka_unit_test(rays_alike_keep_their_order),
       cmocka_unit_test(bounds_may_be_none),
       cmocka_unit_test(order_is_told),
+      cmocka_unit_test(rows_of_a_picture_are_found),
+      cmocka_unit_test(other_rays_are_in_no_rows),
   };
   return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
 }

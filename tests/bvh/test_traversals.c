@@ -125,15 +125,15 @@ static void assert_mixed_fates(const slab_ray *rays, size_t n, size_t lanes) {
 }
 
 /* Half of the rays skip what they hit first. */
-static void skip_what_is_hit(const scenes *s, const slab_ray *rays, slab_primitive_id skip[RAYS]) {
+static void skip_what_is_hit(const scenes *s, const slab_ray *rays, size_t n, slab_primitive_id *skip) {
   answers a = {0};
   size_t hits = 0;
-  assert_ok(answers_cast(&a, SLAB_CLOSEST, s->of[0], rays, RAYS, NULL));
-  for (size_t i = 0; i < RAYS; i++) {
+  assert_ok(answers_cast(&a, SLAB_CLOSEST, s->of[0], rays, n, NULL));
+  for (size_t i = 0; i < n; i++) {
     hits += a.closest[i].geometry < SLAB_INVALID;
     skip[i] = (slab_primitive_id){i % 2 ? a.closest[i].primitive : SLAB_MISS, a.closest[i].geometry};
   }
-  assert_true(hits > RAYS / 10); /* a set without hits would prove nothing */
+  assert_true(hits > n / 10); /* a set without hits would prove nothing */
   answers_free(&a);
 }
 
@@ -150,7 +150,7 @@ static void traversals_change_nothing(const contexts *c, bvh_scene which) {
   const slab_cast_options masked = {.mask = 1}, skipping = {.skip = skip};
   coherent_rays_fill(&random, &s.stats, RAYS, rays);
   assert_mixed_fates(rays, RAYS, packet_rays(c));
-  skip_what_is_hit(&s, rays, skip);
+  skip_what_is_hit(&s, rays, RAYS, skip);
   compare(&s, rays, RAYS, NULL);
   compare(&s, rays, RAYS, &some);
   compare(&s, rays, RAYS, &others);
@@ -342,6 +342,47 @@ static void rays_of_a_packet_may_have_more_hits_than_its_log_holds(void **state)
   release(&s);
 }
 
+/* ---- rays in rows ---- */
+
+/* Natively packets take such rays tile by tile. */
+enum { ROW_RAYS = 9000 };
+
+/* A picture of the scene, row by row. Some rays are others. */
+static void fill_rows(random_state *random, const slab_scene_stats *stats, uint32_t row, uint32_t n, slab_ray *rays) {
+  for (uint32_t i = 0; i < n; i++) {
+    const float share[3] = {(float)(i % row) / (float)row, (float)(i / row) * (float)row / (float)n, 0.5f};
+    rays[i] = (slab_ray){.t_max = INFINITY};
+    for (int k = 0; k < 3; k++) {
+      const float extent = stats->upper[k] - stats->lower[k];
+      rays[i].origin[k] = stats->upper[k] + extent;
+      rays[i].direction[k] = stats->lower[k] + extent * share[k] - rays[i].origin[k];
+    }
+    if (random_below(random, 50) == 0) rays[i] = bvh_scene_ray(random, stats);
+  }
+}
+
+static void rows_of_any_length_change_nothing(void **state) {
+  static const struct {
+    uint32_t row, rays;
+  } pictures[] = {{16, 1700}, {33, 33 * 41 + 1}, {64, 64 * 40 + 15}, {100, 100 * 40}, {250, 250 * 36 - 7}};
+  static const bvh_scene which[] = {BVH_MIXED, BVH_SLIVERS};
+  static slab_ray rays[ROW_RAYS];
+  static slab_primitive_id skip[ROW_RAYS];
+  random_state random = harness_stream("rows_of_any_length_change_nothing");
+  const slab_cast_options skipping = {.skip = skip};
+  for (size_t k = 0; k < sizeof which / sizeof *which; k++) {
+    scenes s = scenes_made_by(harness_is_native() ? filled_alone : filled_scene, *state, SLAB_TREE_HIGH,
+                              fill_tree_scene, &which[k]);
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+      fill_rows(&random, &s.stats, pictures[i].row, pictures[i].rays, rays);
+      compare(&s, rays, pictures[i].rays, NULL);
+      skip_what_is_hit(&s, rays, pictures[i].rays, skip);
+      compare(&s, rays, pictures[i].rays, &skipping);
+    }
+    release(&s);
+  }
+}
+
 /* ---- instances ---- */
 
 enum { SHARDS = 40, COPIES = 300, TOWNS = 7, CROWD = 30 };
@@ -394,7 +435,7 @@ static void traversals_equal_flat_through_instances(void **state) {
   for (int set = 0; set < 2; set++) {
     if (set == 0) coherent_rays_fill(&random, &s.stats, RAYS, rays);
     for (size_t i = 0; i < RAYS && set > 0; i++) rays[i] = bvh_scene_ray(&random, &s.stats);
-    skip_what_is_hit(&s, rays, skip);
+    skip_what_is_hit(&s, rays, RAYS, skip);
     compare(&s, rays, RAYS, NULL);
     compare(&s, rays, RAYS, &some);
     compare(&s, rays, RAYS, &others);
@@ -674,6 +715,7 @@ int main(void) {
       cmocka_unit_test(rays_in_a_thin_room_meet_its_walls),
       cmocka_unit_test(invalid_rays_are_no_part_of_a_hull),
       cmocka_unit_test(rays_of_a_packet_may_have_more_hits_than_its_log_holds),
+      cmocka_unit_test(rows_of_any_length_change_nothing),
       cmocka_unit_test(traversals_equal_flat_through_instances),
       cmocka_unit_test(rays_from_afar_hit_no_instance_before_its_gate),
       cmocka_unit_test(all_instances_of_a_leaf_are_visited),

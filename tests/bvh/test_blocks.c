@@ -1,0 +1,101 @@
+/* The blocks of a wide BVH: what is in lanes that hold no triangle. No answer shows it, but a triangle that is always a
+ * candidate costs every ray that comes to its block the exact test. */
+#include <string.h>
+
+#include "harness.h"
+/* cmocka has a macro fail(). */
+#undef fail
+#include "answer.h"
+#include "bvh.h"
+#include "scene.h"
+
+enum { SIDE = 15, VERTICES = SIDE * SIDE, TRIANGLES = 2 * (SIDE - 1) * (SIDE - 1) };
+
+typedef struct hill {
+  float vertices[VERTICES][3], apart[3 * TRIANGLES][3];
+  uint32_t indices[TRIANGLES][3];
+} hill;
+
+/* A height field, and its triangles with vertices of their own beside it. */
+static void raise(hill *h, float height) {
+  harness_random random = {3};
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < VERTICES; i++) {
+    h->vertices[i][0] = (float)(i % SIDE);
+    h->vertices[i][1] = (float)(i / SIDE);
+    h->vertices[i][2] = harness_uniform(&random, 0.0f, height);
+  }
+  for (uint32_t y = 0; y + 1 < SIDE; y++)
+    for (uint32_t x = 0; x + 1 < SIDE; x++) {
+      const uint32_t at = y * SIDE + x, of[2][3] = {{at, at + 1, at + SIDE}, {at + 1, at + SIDE, at + SIDE + 1}};
+      memcpy(h->indices[next], of, sizeof of);
+      next += 2;
+    }
+  for (uint32_t i = 0; i < 3 * TRIANGLES; i++) {
+    memcpy(h->apart[i], h->vertices[h->indices[i / 3][i % 3]], sizeof h->apart[i]);
+    h->apart[i][0] += SIDE;
+  }
+}
+
+static slab_mesh indexed(const hill *h) {
+  return (slab_mesh){
+      .vertices = h->vertices[0], .vertex_count = VERTICES, .indices = h->indices[0], .triangle_count = TRIANGLES};
+}
+
+static slab_mesh apart(const hill *h) {
+  return (slab_mesh){.vertices = h->apart[0], .vertex_count = 3 * TRIANGLES, .triangle_count = TRIANGLES};
+}
+
+/* Lanes without a triangle in the blocks of a leaf. Each holds an edge of the block's first triangle, to and fro. */
+static uint32_t empty_lanes(const float *block, uint32_t blocks) {
+  uint32_t empty = 0;
+  for (; blocks > 0; blocks--, block += BLOCK_UNITS(TRIANGLE_ROWS, BVH_WIDTH, BLOCK_UNIT) * BLOCK_UNIT)
+    for (uint32_t lane = 0; lane < BVH_WIDTH; lane++) {
+      uint32_t id;
+      memcpy(&id, &block[TRIANGLE_ROWS * BVH_WIDTH + lane], sizeof id);
+      if (id != SLAB_MISS) continue;
+      empty++;
+      for (uint32_t r = 0; r < TRIANGLE_ROWS; r++)
+        assert_memory_equal(&block[r * BVH_WIDTH + lane], &block[(r < 6 ? r : r - 3) * BVH_WIDTH], sizeof *block);
+    }
+  return empty;
+}
+
+static void assert_edges(slab_scene *scene) {
+  const bvh_layout *t = &atomic_load(&scene->committed)->bvh;
+  const bvh_node *nodes = (const bvh_node *)t->nodes;
+  uint32_t empty = 0;
+  assert_non_null(nodes);
+  for (size_t n = 0; n < t->node_bytes / sizeof *nodes; n++)
+    for (int k = 0; k < BVH_WIDTH; k++) {
+      const uint32_t meta = nodes[n].meta[k];
+      if (meta == 0 || BVH_IS_INNER(meta)) continue;
+      empty += empty_lanes(t->blocks + (size_t)nodes[n].child[k] * BLOCK_UNIT, BVH_LEAF_BLOCK_COUNT(meta));
+    }
+  assert_true(empty > 0);
+}
+
+static void empty_lanes_hold_an_edge_of_the_first(void **state) {
+  (void)state;
+  static hill h;
+  slab_context *context = harness_context();
+  slab_scene *scene = harness_scene(context);
+  raise(&h, 1.0f);
+  slab_mesh of[2] = {indexed(&h), apart(&h)};
+  for (int i = 0; i < 2; i++) assert_ok(slab_scene_add_mesh(scene, &of[i], NULL, NULL));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH}));
+  assert_edges(scene);
+  raise(&h, 2.0f);
+  for (uint32_t i = 0; i < 2; i++) assert_ok(slab_scene_update_mesh(scene, i, &of[i]));
+  assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT}));
+  assert_edges(scene);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(empty_lanes_hold_an_edge_of_the_first),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

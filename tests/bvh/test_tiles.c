@@ -1,0 +1,81 @@
+/* Rays that come in rows, cut into pieces of tiles. */
+#include "native/tiles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { MOST = 2 * 128 };
+
+typedef struct numbered {
+  uint32_t number[8];
+} numbered;
+
+/* Each ray is in one piece, at one place. What is gathered is what the tile's rows have, and goes back to its place. */
+static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
+  static numbered own[MOST];
+  tiling t;
+  if (!tiling_of(rows, rays, each, &t)) {
+    assert_true(rays < rows->row * rows->height + RAYS_A_TILE / 2);
+    return;
+  }
+  numbered *all = harness_room(rays * sizeof *all), *back = harness_room(rays * sizeof *back);
+  memset(back, 0xFF, rays * sizeof *back);
+  for (uint32_t i = 0; i < rays; i++)
+    for (uint32_t k = 0; k < 8; k++) all[i].number[k] = 8 * i + k;
+  for (uint32_t piece = 0; piece < tiling_pieces(&t); piece++) {
+    const tile_span span = tiling_span(&t, piece);
+    const uint32_t n = tile_span_rays(&span);
+    assert_in_range(n, RAYS_A_TILE / 2, 2 * each - 1);
+    tiles_copy(&t, &span, true, all, own, sizeof *own);
+    for (uint32_t i = 0; i < n && span.height > 1; i++) { /* rays of a tile lie in `width` columns of its rows */
+      const uint32_t of_tile = i - i % RAYS_A_TILE, column = own[i].number[0] / 8 % rows->row;
+      if (span.columns % rows->width == 0)
+        assert_in_range(column, own[of_tile].number[0] / 8 % rows->row,
+                        own[of_tile].number[0] / 8 % rows->row + rows->width - 1);
+    }
+    tiles_copy(&t, &span, false, own, back, sizeof *own);
+  }
+  assert_memory_equal(all, back, rays * sizeof *all);
+  free(all);
+  free(back);
+  harness_count(1);
+}
+
+static void every_ray_is_in_one_piece(void **state) {
+  (void)state;
+  harness_random random = harness_seeded("every_ray_is_in_one_piece");
+  for (int time = 0; time < 3000; time++) {
+    const uint32_t height = 2u << harness_below(&random, 4), row = 16 + harness_below(&random, 600);
+    const rays_rows rows = {row, RAYS_A_TILE / height, height};
+    check(&rows, 1 + harness_below(&random, 5 * height * row), 32 * (1 + harness_below(&random, 4)));
+  }
+}
+
+/* Elements of one byte, four and twelve, as results are. */
+static void elements_of_any_size_go_and_come(void **state) {
+  static const size_t sizes[] = {1, 4, 8, 12, 16, 32};
+  const rays_rows rows = {37, 8, 4};
+  tiling t;
+  (void)state;
+  assert_true(tiling_of(&rows, 37 * 9, 64, &t));
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    unsigned char all[37 * 9 * 32], back[37 * 9 * 32] = {0}, own[128 * 32];
+    for (size_t i = 0; i < 37 * 9 * sizes[k]; i++) all[i] = (unsigned char)(i * 7 + 1);
+    for (uint32_t piece = 0; piece < tiling_pieces(&t); piece++) {
+      const tile_span span = tiling_span(&t, piece);
+      tiles_copy(&t, &span, true, all, own, sizes[k]);
+      tiles_copy(&t, &span, false, own, back, sizes[k]);
+    }
+    assert_memory_equal(all, back, 37 * 9 * sizes[k]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_ray_is_in_one_piece),
+      cmocka_unit_test(elements_of_any_size_go_and_come),
+  };
+  return cmocka_run_group_tests_name("tiles", tests, NULL, NULL);
+}
