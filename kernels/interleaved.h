@@ -1,27 +1,26 @@
 /* BVH traversal for interleaved rays. It does what bvh.h does, without unpredictable branches: a misprediction also
  * discards the work already begun for the other rays. The children of a node that are still to visit stay together, in
- * the order of the children. The next of them is searched each time: the least of eight numbers is one instruction on
- * x86. Sorting them took 1.1 to 1.2 times as long (PoCL 3.1, Zen 3). */
+ * the order of the children. The next of them is searched each time. Sorting them took 1.1 to 1.2 times as long (PoCL
+ * 3.1, Zen 3). */
 #ifndef INTERLEAVED_H
 #define INTERLEAVED_H
 
 #include "bvh.h"
+#include "ranks.h"
 
 #if LANES != BVH_WIDTH
 #error "a node's children are told apart in the lanes of one vector"
 #endif
 
 #define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1) + 1) /* most levels of inner nodes, and the end below them */
-#define INTERLEAVED_NONE 0xFFFFu
-#define INTERLEAVED_ONE                                                                                   \
-  ((ushort8)(0, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, INTERLEAVED_NONE, \
-             INTERLEAVED_NONE, INTERLEAVED_NONE)) /* ranks of an only child */
+/* Ranks of an only child. */
+#define INTERLEAVED_ONE ((ushort8)(0, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE))
 
 #define INTERLEAVED_NODE 0xFFFFFFFFu /* interleaved_level.of: the owner is a node */
 
 /* A level of the stack: children of one node that are still to visit. */
 typedef struct interleaved_level {
-  ushort8 left;                 /* rank of each of these; the least is visited first; INTERLEAVED_NONE: none */
+  ushort8 left;                 /* rank of each of these; the least is visited first; RANK_NONE: none */
   const global bvh_node *owner; /* the node */
   uint bits;                    /* these children */
   uint of; /* INTERLEAVED_NODE; VISIT_INSTANCE: the owner is a block of gates, and its children are instances. Else the
@@ -78,36 +77,12 @@ INLINE void interleaved_begin(interleaved_path *path, const scene_view *scene) {
   interleaved_root(path, scene, 0);
 }
 
-/* The least of eight numbers, and its index in bits 16 to 18. */
-#if defined(__clang__) && defined(__SSE4_1__)
-INLINE uint interleaved_least(ushort8 v) {
-  typedef short eight __attribute__((vector_size(16)));
-  return as_uint4(__builtin_ia32_phminposuw128((eight)as_short8(v))).x;
-}
-#else
-INLINE uint interleaved_least(ushort8 v) {
-  const uint8 all = convert_uint8(v) << 3 | (uint8)(0, 1, 2, 3, 4, 5, 6, 7);
-  const uint4 four = min(all.lo, all.hi);
-  const uint2 two = min(four.lo, four.hi);
-  const uint least = min(two.x, two.y);
-  return (least & 7) << 16 | least >> 3;
-}
-#endif
-
-/* Ranks of a node's children: the upper sixteen bits, without the sign, of the t where the ray enters a child. Floats
- * from 0 on have the order of their bits. A child that is entered below 0, in a range that begins below 0, counts as
- * entered at 0. For SLAB_ANY the size comes first: half of a node's logarithm, which stands in the lowest bits of its
- * meta. There a leaf has its number of blocks, and nearly all have one: they come before all nodes. */
+/* Ranks of a node's children. For SLAB_ANY the size comes first: half of a node's logarithm, which stands in the lowest
+ * bits of its meta. There a leaf has its number of blocks, and nearly all have one: they come before all nodes. */
 INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask overlapped) {
-  uint8 rank = as_uint8(max(as_int8(enter), 0)) >> 15;
+  uint8 rank = ranks_entered(enter);
   if (SLAB_QUERY == SLAB_ANY) rank = (vload8(0, node->meta) << 11 & 0xF000) | rank >> 4;
-  const int8 told = overlapped ? as_int8(rank) : INT_MAX; /* saturates to INTERLEAVED_NONE */
-#if defined(__clang__) && defined(__SSE4_1__)
-  typedef int four __attribute__((vector_size(16)));
-  return as_ushort8(__builtin_ia32_packusdw128((four)told.lo, (four)told.hi));
-#else
-  return convert_ushort8_sat(told);
-#endif
+  return ranks_of(rank, overlapped);
 }
 
 /* Pushes the children of the next node whose bounds the ray overlaps; or of a block of gates, which has planes and
@@ -124,12 +99,6 @@ INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, re
 #endif
   path->top = level + (level->bits != 0 ? 1 : 0);
 }
-
-constant ushort8 interleaved_taken[BVH_WIDTH] = {
-    (ushort8)(INTERLEAVED_NONE, 0, 0, 0, 0, 0, 0, 0), (ushort8)(0, INTERLEAVED_NONE, 0, 0, 0, 0, 0, 0),
-    (ushort8)(0, 0, INTERLEAVED_NONE, 0, 0, 0, 0, 0), (ushort8)(0, 0, 0, INTERLEAVED_NONE, 0, 0, 0, 0),
-    (ushort8)(0, 0, 0, 0, INTERLEAVED_NONE, 0, 0, 0), (ushort8)(0, 0, 0, 0, 0, INTERLEAVED_NONE, 0, 0),
-    (ushort8)(0, 0, 0, 0, 0, 0, INTERLEAVED_NONE, 0), (ushort8)(0, 0, 0, 0, 0, 0, 0, INTERLEAVED_NONE)};
 
 /* A child of a level's owner becomes the next. */
 INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, interleaved_level *level, uint lane) {
@@ -163,13 +132,12 @@ INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, flo
     interleaved_next(path, scene, level, lowest_lane(level->bits));
     return;
   }
-  const uint last =
-      SLAB_QUERY == SLAB_ANY ? INTERLEAVED_NONE : as_uint(limit) >> 15; /* a limit below 0 drops no child */
+  const uint last = SLAB_QUERY == SLAB_ANY ? RANK_NONE : rank_last(limit);
   uint least;
-  do least = interleaved_least((--level)->left);
-  while ((least & 0xFFFFu) > last);
+  do least = rank_least((--level)->left);
+  while ((least & RANK_NONE) > last);
   const uint lane = least >> 16;
-  level->left = level->left | interleaved_taken[lane];
+  level->left = level->left | rank_taken[lane];
   interleaved_next(path, scene, level, lane);
 }
 

@@ -11,6 +11,7 @@
 #define GLOBAL
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL
+#define ROLLED
 typedef unsigned int uint;
 typedef float real;
 typedef int32_t mask;

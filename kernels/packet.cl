@@ -20,12 +20,13 @@
 #include "occluder.h"
 #include "packet_interval.h"
 #include "packet_own.h"
+#include "packet_path.h"
 #include "packet_singly.h"
 
 /* A hit lowers its ray's limit. */
 #define PACKET_LIMITS (SLAB_QUERY == SLAB_CLOSEST || SLAB_QUERY == SLAB_DISTANCE)
 /* Where many rays meet a block of triangles each is tested against those of its own alone. */
-#define PACKET_OWN (SLAB_QUERY == SLAB_CLOSEST && SLAB_KINDS == 1 << SLAB_TRIANGLE && !SLAB_INSTANCES)
+#define PACKET_OWN (SLAB_KINDS == 1 << SLAB_TRIANGLE && !SLAB_INSTANCES)
 
 typedef struct packet {
   prepared_ray ray;
@@ -152,14 +153,15 @@ INLINE packet_interval packet_interval_of(const packet *p) {
 
 /* With at most this many rays, a block's triangles are not tested against the packet interval. Measured with PoCL 3.1:
  * 2 to 5 on Zen 5, and 3 to 8 on Zen 4, are about as fast; 8 to 20 % faster than no threshold on shadow rays of large
- * meshes (Zen 5). */
-#define PACKET_INTERVAL_PAYS 4
+ * meshes (Zen 5). Where more rays meet their own candidates 8 of 32, and 4 of 16, are best; for SLAB_ANY, where each
+ * may end the ray, 6 (a Xeon with AVX-512). */
+#define PACKET_INTERVAL_PAYS (!PACKET_OWN ? 4 : SLAB_QUERY == SLAB_ANY ? LANES * 3 / 16 : LANES / 4)
 
 /* Primitives of a block that some ray may overlap, as bits. Kinds without such a test return all bits. */
 INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, const global float *block) {
   interval_real enter;
-  if (kind == SLAB_BOX) return interval_overlaps_boxes(h, block, &enter);
-  if (kind == SLAB_TRIANGLE) return interval_overlaps_triangles(h, block);
+  if (kind == SLAB_BOX) return eight_bits(interval_overlaps_boxes(h, block, &enter));
+  if (kind == SLAB_TRIANGLE) return eight_bits(interval_overlaps_triangles(h, block));
   return EIGHT_BITS;
 }
 
@@ -266,11 +268,12 @@ INLINE const global uint *packet_global_ids(const uint kind, const global float 
   return (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
 }
 
-/* Primitives of a block that the cast's mask does not hide, as bits. */
+/* Primitives of a block that the cast's mask does not hide, as bits. Lanes without one are none: where
+ * they hold a triangle of no extent it is a candidate of every ray (docs/tuning.md). */
 INLINE uint packet_shown(const uint kind, const packet *p, const global float *block, const scene_view *scene) {
   const cast_uniforms *cast = scene->cast;
   const global uint *global_ids = packet_global_ids(kind, block);
-  uint bits = EIGHT_BITS;
+  uint bits = EIGHT_BITS & ~eight_bits(vload8(0, global_ids) == SLAB_MISS);
   for (uint lane = 0; cast->masked != 0 && lane < BVH_WIDTH; lane++)
     if (global_ids[lane] != SLAB_MISS && (packet_entry(p, global_ids[lane], scene)->mask & cast->mask) == 0)
       bits &= ~(1u << lane);
@@ -290,7 +293,6 @@ INLINE void packet_block(const uint kind, packet *p, uint rays, uint bits, const
   for (; bits != 0 && rays != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits), global_id = global_ids[lane];
     packet_crossing c;
-    if (global_id == SLAB_MISS) continue;
     uint hits = rays & lanes_bits(primitive_surface(kind, &p->ray, block + lane, p->limit, scene->cast->rules, &c.t));
     if (scene->cast->skip != 0) hits &= lanes_bits(p->skip != global_id); /* ids of surfaces alone */
     if (hits == 0) continue;
@@ -365,6 +367,7 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, uint sh
                           uint where, const scene_view *scene) {
   const global uint *global_ids = packet_global_ids(SLAB_TRIANGLE, block);
   const few_rows rows = few_triangles(p->ray.k, block);
+  const few_mask some = few_lanes(shown);
   packet_found found;
   float limits[LANES];
   uint skips[LANES], blocker = 0;
@@ -377,10 +380,11 @@ INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, uint sh
     bits = SINGLY == 2 ? others & (others - 1) : others;
     const few_ray ray = few_rays(each, a, b);
     few_real t;
-    const few_mask hit = triangle_intersect(&ray, &rows, few_of(limits[a], limits[b]), scene->cast->rules, &t);
+    const few_mask hit =
+        triangle_intersect_some(&ray, &rows, some, few_of(limits[a], limits[b]), scene->cast->rules, &t);
     const uint hits = few_bits(hit);
     if (hits == 0) continue;
-    uint of_a = hits & shown, of_b = SINGLY == 2 ? hits >> BVH_WIDTH & shown : of_a;
+    uint of_a = hits & EIGHT_BITS, of_b = SINGLY == 2 ? hits >> BVH_WIDTH : of_a;
     if (scene->cast->skip != 0) {
       of_a = packet_unskipped(of_a, global_ids, skips[a]);
       of_b = packet_unskipped(of_b, global_ids, skips[b]);
@@ -408,10 +412,16 @@ INLINE void packet_own(packet *p, uint rays, uint bits, const global float *bloc
   for (word left = packet_mask(rays) ? candidates : (word)(0); lanes_any(left != 0); left &= left - 1) {
     packet_crossing c = {.lane = own_lowest(left), .where = where};
     const triangle_rows rows = own_triangles(p->ray.k, block, c.lane);
-    mask hit = triangle_intersect(&p->ray, &rows, p->limit, scene->cast->rules, &c.t) & (left != 0);
+    mask hit = triangle_intersect_some(&p->ray, &rows, left != 0, p->limit, scene->cast->rules, &c.t);
     c.global_id = lanes_as_word(lanes_pick(global_ids, c.lane));
     if (scene->cast->skip != 0) hit &= p->skip != c.global_id;
-    packet_take_nearest(p, hit, &c);
+    const uint hits = lanes_bits(hit);
+    if (SLAB_QUERY != SLAB_ANY) {
+      packet_take(p, hits, &c);
+    } else if (hits != 0) {
+      packet_blocked(p, hits, SLAB_TRIANGLE, where, as_uint(lanes_at(lanes_as_real(c.lane), lowest_lane(hits))));
+      left = hit ? (word)(0) : left;
+    }
   }
 }
 
@@ -420,11 +430,12 @@ INLINE void packet_blocks(const uint kind, packet *p, const packet_rows *each, c
                           const scene_view *scene, uint first, uint count) {
   for (uint n = 0; n < count; n++, first += BVH_BLOCK_UNITS(primitive_rows(kind))) {
     const global float *block = block_at(scene->blocks, (size_t)first * BLOCK_UNIT);
-    const uint live = rays & p->live, singly = (popcount(live) + SINGLY - 1) / SINGLY;
+    const uint live = rays & p->live;
     const bool few = kind == SLAB_TRIANGLE && popcount(live) <= PACKET_INTERVAL_PAYS;
     const uint primitives = few ? EIGHT_BITS : interval_overlaps_block(kind, h, block);
     const uint shown = packet_shown(kind, p, block, scene);
-    if (kind == SLAB_TRIANGLE && singly < popcount(primitives))
+    const bool singly = PACKET_OWN ? few : (popcount(live) + SINGLY - 1) / SINGLY < popcount(primitives);
+    if (kind == SLAB_TRIANGLE && singly)
       packet_singly(p, each, live, shown, block, first, scene);
     else if (kind == SLAB_TRIANGLE && PACKET_OWN)
       packet_own(p, live, primitives & shown, block, first, scene);
@@ -503,7 +514,7 @@ INLINE bool packet_down(const packet *p, const packet_interval *h, bvh_path *pat
   const uint node = path->next.child, base = path->top;
   float enter[BVH_WIDTH];
   interval_real entered;
-  uint bits = interval_overlaps_boxes(h, &node_at(scene->nodes, node)->bounds[0][0], &entered), count = 0;
+  uint bits = eight_bits(interval_overlaps_boxes(h, &node_at(scene->nodes, node)->bounds[0][0], &entered)), count = 0;
   bvh_visit visits[BVH_WIDTH + 1];
   vstore8(entered, 0, enter);
   if (PACKET_LIMITS) return bvh_down(path, scene, node, bits, enter, h->limit);
@@ -564,7 +575,7 @@ INLINE bool packet_gates(const packet *p, const packet_interval *h, bvh_path *pa
   float enter[BVH_WIDTH];
   if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
   const uint base = path->top;
-  uint bits = interval_overlaps_boxes(h, block, &entered);
+  uint bits = eight_bits(interval_overlaps_boxes(h, block, &entered));
   vstore8(entered, 0, enter);
   for (; bits != 0; bits &= bits - 1) {
     const uint lane = lowest_lane(bits);
@@ -666,6 +677,29 @@ INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene
 
 #else
 
+/* The traversal where hits lower limits. */
+INLINE void packet_traverse_nearest(packet *p, const packet_rows *each, packet_interval *h, const scene_view *scene) {
+  packet_children stack[PACKET_LEVELS];
+  packet_path path;
+  packet_path_begin(&path, stack);
+  for (uint rays = p->live;;) {
+    bool known = false; /* the next visit is */
+    if (BVH_IS_INNER(path.meta)) {
+      interval_real enter;
+      const int8 overlapped = interval_overlaps_boxes(h, &node_at(scene->nodes, path.child)->bounds[0][0], &enter);
+      known = packet_path_down(&path, scene, enter, overlapped);
+    } else {
+      packet_leaf(p, each, h, rays, scene, path.child, path.meta);
+      h->limit = most_live(p, p->limit);
+    }
+    do {
+      if (!known && !packet_path_pop(&path, scene, h->limit)) return;
+      known = false;
+      rays = packet_overlaps(p, scene->nodes, path.place);
+    } while (rays == 0);
+  }
+}
+
 INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval *h, const scene_view *scene) {
   bvh_visit stack[SLAB_STACK];
   bvh_path path;
@@ -680,7 +714,6 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
       more = packet_down(p, h, &path, scene);
     } else {
       packet_leaf(p, each, h, rays, scene, path.next.child, path.next.meta);
-      if (PACKET_LIMITS) h->limit = most_live(p, p->limit);
       more = bvh_pop(&path, h->limit);
     }
     if (more) rays = packet_visitors(p, &path.next, scene);
@@ -842,7 +875,10 @@ INLINE void packet_group(packet *p, occluder *last, const scene_view *scene) {
   packet_rows each;
   if (HAS_KIND(SLAB_TRIANGLE)) packet_store(&p->ray, &each);
   packet_outside(p, &each, &h, scene);
-  packet_traverse(p, &each, &h, scene);
+  if (PACKET_LIMITS)
+    packet_traverse_nearest(p, &each, &h, scene);
+  else
+    packet_traverse(p, &each, &h, scene);
   packet_remember(p, last);
 #endif
 }

@@ -41,10 +41,10 @@ typedef struct packet_interval {
   float t_min, limit;
 } packet_interval;
 
-/* Boxes that some ray may overlap, as bits. It accepts each box that box_may_overlap accepts for one of the rays. A ray
+/* Boxes that some ray may overlap. It accepts each box that box_may_overlap accepts for one of the rays. A ray
  * that lies in a plane gives NaN, which constrains nothing. The least inverse is then -inf, so NaN is what both choices
  * below keep. */
-INLINE uint interval_may_overlap(const packet_interval *h, const interval_real near[3], const interval_real far[3],
+INLINE int8 interval_may_overlap(const packet_interval *h, const interval_real near[3], const interval_real far[3],
                                  interval_real *enter) {
   interval_real leave = (interval_real)(h->limit);
   *enter = (interval_real)(h->t_min);
@@ -53,11 +53,11 @@ INLINE uint interval_may_overlap(const packet_interval *h, const interval_real n
     *enter = lanes_max(lanes_min(to_near * h->near_inverse[i][1], to_near * h->near_inverse[i][0]), *enter);
     leave = lanes_min(lanes_max(to_far * h->far_inverse[i][1], to_far * h->far_inverse[i][0]), leave);
   }
-  return eight_bits(*enter <= leave);
+  return *enter <= leave;
 }
 
 /* The same for boxes whose rows are laid out as in a block of boxes. */
-INLINE uint interval_overlaps_boxes(const packet_interval *h, const global float *bounds, interval_real *enter) {
+INLINE int8 interval_overlaps_boxes(const packet_interval *h, const global float *bounds, interval_real *enter) {
   interval_real near[3], far[3];
   UNROLL for (int i = 0; i < 3; i++) {
     const bool dir_is_negative = h->dir_is_negative[i] != 0;
@@ -67,7 +67,7 @@ INLINE uint interval_overlaps_boxes(const packet_interval *h, const global float
   return interval_may_overlap(h, near, far, enter);
 }
 
-INLINE uint interval_overlaps_triangles(const packet_interval *h, const global float *block) {
+INLINE int8 interval_overlaps_triangles(const packet_interval *h, const global float *block) {
   interval_rows rows;
   interval_real lower[3], upper[3], near[3], far[3], enter;
   UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) rows.row[v][i] =

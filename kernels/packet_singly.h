@@ -23,6 +23,8 @@
 #define few_of(a, b) ((void)(b), (few_real)(a))
 #define few_eight(p) vload8(0, p)
 #define few_bits(m) eight_bits(m)
+#define few_word uint8
+#define FEW_NUMBERS ((uint8)(0, 1, 2, 3, 4, 5, 6, 7))
 #define few_store(v, a, b) ((void)(b), vstore8(v, 0, a))
 #else
 #define SINGLY 2
@@ -31,8 +33,13 @@ INLINE few_real few_of(float a, float b) {
 }
 #define few_eight(p) ((few_real)(vload8(0, p), vload8(0, p)))
 #define few_bits(m) sixteen_bits(m)
+#define few_word uint16
+#define FEW_NUMBERS ((uint16)(0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7))
 #define few_store(v, a, b) (vstore8((v).hi, 0, b), vstore8((v).lo, 0, a))
 #endif
+
+/* The lanes of some of the eight triangles, given as bits. */
+INLINE few_mask few_lanes(uint bits) { return ((few_word)(bits) >> FEW_NUMBERS & 1) != 0; }
 
 /* The part of the prepared rays of a packet that the triangle test reads, stored to be read ray by ray. It is not part
  * of the packet: see bvh_path. */
