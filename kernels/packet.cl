@@ -244,13 +244,23 @@ INLINE void packet_take_nearest(packet *p, mask hit, const packet_crossing *c) {
 #endif
 }
 
-/* Takes crossings of some rays. Not for SLAB_ANY and SLAB_ALL. */
+/* Takes crossings of some rays. Not for SLAB_ANY. */
 INLINE void packet_take(packet *p, uint rays, const packet_crossing *c) {
   if (SLAB_QUERY == SLAB_COUNT) {
 #if SLAB_INSTANCES
     p -= p->level;
 #endif
     p->count += packet_mask(rays) ? (word)(1) : (word)(0);
+  } else if (SLAB_QUERY == SLAB_ALL) {
+    float t[LANES];
+    uint global_ids[LANES], lanes[LANES];
+    lanes_store(c->t, t);
+    lanes_store(c->global_id, global_ids);
+    lanes_store(c->lane, lanes);
+    for (; rays != 0; rays &= rays - 1) {
+      const uint ray = lowest_lane(rays);
+      packet_note(p, ray, t[ray], global_ids[ray], c->where, lanes[ray]);
+    }
   } else {
     packet_take_nearest(p, packet_mask(rays), c);
   }
@@ -299,13 +309,6 @@ INLINE void packet_block(const uint kind, packet *p, uint rays, uint bits, const
     if (SLAB_QUERY == SLAB_ANY) {
       packet_blocked(p, hits, kind, where, lane);
       rays &= ~hits;
-      continue;
-    }
-    if (SLAB_QUERY == SLAB_ALL) {
-      float t[LANES];
-      lanes_store(c.t, t);
-      for (; hits != 0; hits &= hits - 1)
-        packet_note(p, lowest_lane(hits), t[lowest_lane(hits)], global_id, where, lane);
       continue;
     }
     c.global_id = (word)(global_id);
