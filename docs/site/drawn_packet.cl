@@ -24,7 +24,7 @@ void drawn_packet(const float *rays, const float *blocks, size_t count, uint *by
   for (size_t n = 0; n < count; n++) {
     const float *block = blocks + n * 6 * BVH_WIDTH;
     real near[3], far[3], enter;
-    by_interval[n] = agrees ? interval_overlaps_boxes(&h, block, &enter) : 0;
+    by_interval[n] = agrees ? eight_bits(interval_overlaps_boxes(&h, block, &enter)) : 0;
     by_rays[n] = 0;
     for (uint box = 0; box < BVH_WIDTH; box++) {
       box_planes(&p.ray, block + box, near, far);
