@@ -1,8 +1,9 @@
-/* The packet interval, tested against BVH_WIDTH boxes or triangles: all rays of a packet at once, in eight lanes,
- * whatever LANES is. */
+/* The packet interval of the live rays of a packet, tested against BVH_WIDTH boxes or triangles: all rays at once, in
+ * eight lanes, whatever LANES is. */
 #ifndef PACKET_INTERVAL_H
 #define PACKET_INTERVAL_H
 
+#include "packet.h"
 #include "triangle.h"
 
 #if LANES == 8
@@ -40,6 +41,47 @@ typedef struct packet_interval {
                                                   monotone, so the latter are the former times INVERSE_WIDE */
   float t_min, limit;
 } packet_interval;
+
+/* ---- of the live rays ---- */
+
+INLINE interval_real least_of_halves(real v) {
+#if LANES == 32
+  const float16 both = v.lo < v.hi ? v.lo : v.hi;
+  return both.lo < both.hi ? both.lo : both.hi;
+#elif LANES == 16
+  return v.lo < v.hi ? v.lo : v.hi;
+#else
+  return v;
+#endif
+}
+
+INLINE float least_live(const packet *p, real v) {
+  const interval_real a = least_of_halves(packet_mask(p->live) ? v : (real)(INFINITY));
+  const float4 b = a.lo < a.hi ? a.lo : a.hi;
+  const float2 c = b.lo < b.hi ? b.lo : b.hi;
+  return c.x < c.y ? c.x : c.y;
+}
+
+INLINE float most_live(const packet *p, real v) { return -least_live(p, -v); }
+
+INLINE packet_interval packet_interval_of(const packet *p) {
+  packet_interval h;
+  UNROLL for (int i = 0; i < 3; i++) {
+    const float least = least_live(p, p->ray.origin[i]), most = most_live(p, p->ray.origin[i]);
+    const bool dir_is_negative = p->ray.dir_is_negative[i] != 0;
+    h.dir_is_negative[i] = p->ray.dir_is_negative[i];
+    h.near_origin[i] = dir_is_negative ? least : most;
+    h.far_origin[i] = dir_is_negative ? most : least;
+    h.near_inverse[i][0] = least_live(p, p->ray.inverse_back[i]);
+    h.near_inverse[i][1] = most_live(p, p->ray.inverse_back[i]);
+    UNROLL for (int k = 0; k < 2; k++) h.far_inverse[i][k] = h.near_inverse[i][k] * INVERSE_WIDE;
+  }
+  h.t_min = least_live(p, p->ray.t_min);
+  h.limit = most_live(p, p->limit);
+  return h;
+}
+
+/* ---- against eight primitives ---- */
 
 /* Boxes that some ray may overlap. It accepts each box that box_may_overlap accepts for one of the rays. A ray
  * that lies in a plane gives NaN, which constrains nothing. The least inverse is then -inf, so NaN is what both choices
@@ -80,6 +122,14 @@ INLINE int8 interval_overlaps_triangles(const packet_interval *h, const global f
     far[i] = dir_is_negative ? lower[i] : upper[i];
   }
   return interval_may_overlap(h, near, far, &enter);
+}
+
+/* Primitives of a block that some ray may overlap, as bits. Kinds without such a test return all bits. */
+INLINE uint interval_overlaps_block(const uint kind, const packet_interval *h, const global float *block) {
+  interval_real enter;
+  if (kind == SLAB_BOX) return eight_bits(interval_overlaps_boxes(h, block, &enter));
+  if (kind == SLAB_TRIANGLE) return eight_bits(interval_overlaps_triangles(h, block));
+  return EIGHT_BITS;
 }
 
 #endif

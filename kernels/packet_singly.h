@@ -3,6 +3,7 @@
 #ifndef PACKET_SINGLY_H
 #define PACKET_SINGLY_H
 
+#include "packet_query.h"
 #include "triangle.h"
 
 #if LANES == 32
@@ -74,6 +75,92 @@ INLINE few_rows few_triangles(const octant_word k[3], const global float *block)
   UNROLL for (int v = 0; v < 3; v++) UNROLL for (int i = 0; i < 3; i++) t.row[v][i] =
       few_eight(block + (3 * v + (int)k[i]) * BVH_WIDTH);
   return t;
+}
+
+/* Triangles of a block that some rays cross, ray by ray. */
+typedef struct packet_found {
+  float t[LANES][BVH_WIDTH];
+  uint triangles[LANES]; /* as bits; of the rays in `rays` alone */
+  uint rays;
+} packet_found;
+
+/* Takes one triangle of each ray, then the next of those that cross several. */
+INLINE void packet_take_found(packet *p, packet_found *found, const global uint *global_ids, uint where,
+                              const scene_view *scene) {
+  if (SLAB_QUERY == SLAB_ALL) {
+    for (uint rays = found->rays; rays != 0; rays &= rays - 1) {
+      const uint ray = lowest_lane(rays);
+      for (uint bits = found->triangles[ray]; bits != 0; bits &= bits - 1) {
+        const uint lane = lowest_lane(bits);
+        packet_note(p, ray, found->t[ray][lane], global_ids[lane], where, lane);
+      }
+    }
+    return;
+  }
+  for (uint rays = found->rays, again = 0; rays != 0; rays = again, again = 0) {
+    packet_crossing c = {.t = p->limit, .where = where};
+    for (uint bits = rays; bits != 0; bits &= bits - 1) {
+      const uint ray = lowest_lane(bits), lane = lowest_lane(found->triangles[ray]);
+      const mask its = LANE_NUMBERS == (word)(ray);
+      c.t = its ? (real)(found->t[ray][lane]) : c.t;
+      c.global_id = its ? (word)(global_ids[lane]) : c.global_id;
+      c.lane = its ? (word)(lane) : c.lane;
+#if SLAB_INSTANCES
+      c.geometry = its ? (word)(packet_geometry(p, global_ids[lane], scene)) : c.geometry;
+#endif
+      found->triangles[ray] &= found->triangles[ray] - 1;
+      again |= found->triangles[ray] != 0 ? 1u << ray : 0;
+    }
+    (void)scene;
+    packet_take(p, rays, &c);
+  }
+}
+
+/* Those of the triangles in `bits` that a ray does not skip. */
+INLINE uint packet_unskipped(uint bits, const global uint *global_ids, uint skip) {
+  return bits & ~eight_bits(vload8(0, global_ids) == skip);
+}
+
+/* Tests rays, SINGLY at once, against all triangles of a block. shown: the triangles that the mask does not hide. */
+INLINE void packet_singly(packet *p, const packet_rows *each, uint bits, uint shown, const global float *block,
+                          uint where, const scene_view *scene) {
+  const global uint *global_ids = packet_global_ids(SLAB_TRIANGLE, block);
+  const few_rows rows = few_triangles(p->ray.k, block);
+  const few_mask some = few_lanes(shown);
+  packet_found found;
+  float limits[LANES];
+  uint skips[LANES], blocker = 0;
+  lanes_store(p->limit, limits);
+  if (scene->cast->skip != 0) lanes_store(p->skip, skips);
+  found.rays = 0;
+  while (bits != 0) {
+    const uint a = lowest_lane(bits), others = bits & (bits - 1);
+    const uint b = SINGLY == 2 && others != 0 ? lowest_lane(others) : a;
+    bits = SINGLY == 2 ? others & (others - 1) : others;
+    const few_ray ray = few_rays(each, a, b);
+    few_real t;
+    const few_mask hit =
+        triangle_intersect_some(&ray, &rows, some, few_of(limits[a], limits[b]), scene->cast->rules, &t);
+    const uint hits = few_bits(hit);
+    if (hits == 0) continue;
+    uint of_a = hits & EIGHT_BITS, of_b = SINGLY == 2 ? hits >> BVH_WIDTH : of_a;
+    if (scene->cast->skip != 0) {
+      of_a = packet_unskipped(of_a, global_ids, skips[a]);
+      of_b = packet_unskipped(of_b, global_ids, skips[b]);
+    }
+    found.rays |= (of_a != 0 ? 1u << a : 0) | (of_b != 0 ? 1u << b : 0);
+    if (SLAB_QUERY == SLAB_ANY) {
+      blocker |= of_a | of_b;
+      continue;
+    }
+    found.triangles[b] = of_b;
+    found.triangles[a] = of_a;
+    few_store(t, found.t[a], found.t[b]);
+  }
+  if (SLAB_QUERY != SLAB_ANY)
+    packet_take_found(p, &found, global_ids, where, scene);
+  else if (found.rays != 0)
+    packet_blocked(p, found.rays, SLAB_TRIANGLE, where, lowest_lane(blocker));
 }
 
 #endif
