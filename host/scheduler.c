@@ -455,8 +455,8 @@ static void find_rows(cast_job *f) {
   for (uint32_t i = 0; i < f->count; i++)
     wanted =
         wanted || (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice));
-  if (wanted && (c->query != SLAB_ALL || c->collected != NULL))
-    c->rows = rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper);
+  wanted = wanted && (c->query != SLAB_ALL || c->collected != NULL);
+  c->rows = wanted ? rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper) : (rays_rows){0};
 }
 
 slab_status schedule_rays(cast *c) {

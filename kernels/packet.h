@@ -108,8 +108,8 @@ INLINE const global uint *packet_global_ids(const uint kind, const global float 
   return (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
 }
 
-/* Primitives of a block that the cast's mask does not hide, as bits. Lanes without one are none: where
- * they hold a triangle of no extent it is a candidate of every ray (docs/tuning.md). */
+/* Primitives of a block that the cast's mask does not hide, as bits. Lanes without one are none: where they hold a
+ * triangle of no extent, as in scenes that were packed earlier, it is a candidate of every ray (docs/tuning.md). */
 INLINE uint packet_shown(const uint kind, const packet *p, const global float *block, const scene_view *scene) {
   const cast_uniforms *cast = scene->cast;
   const global uint *global_ids = packet_global_ids(kind, block);

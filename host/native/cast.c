@@ -43,20 +43,20 @@ typedef struct child_order {
   atomic_uint steps[2]; /* a packet's, in units of 1 / ORDER_UNIT, the farthest first or not; 0: not known yet */
 } child_order;
 
-/* What a sample's own pieces and those beside them took of late, in nanoseconds a ray; 0: not known yet. Rays differ
- * from place to place: of shadow rays of a terrain one half may take 0.7 of the time interleaved, the other 1.4. So
- * pieces go the way that is faster here, though the chunk's is faster on the whole. */
+#define ORDER_UNIT 16u
+#define ORDER_TRIED 32u /* one piece of so many tries the other */
+#define ORDER_KEPT 8u   /* the last piece weighs one of so many */
+
+/* What a sample's own pieces and those beside them took of late, in nanoseconds a ray / RECENT_UNIT; 0: not known yet.
+ * Rays differ from place to place: of shadow rays of a terrain one half may take 0.7 of the time interleaved, the other
+ * 1.4. So pieces go the way that is faster here, though the chunk's is faster on the whole. */
 typedef struct recent_times {
   atomic_uint own, beside;
 } recent_times;
 
-#define RECENT_UNIT 16u /* of a nanosecond */
+#define RECENT_UNIT 16u
 #define RECENT_KEPT 4u
 #define RECENT_WINS 95u /* per cent of the time of the chunk's way */
-
-#define ORDER_UNIT 16u
-#define ORDER_TRIED 32u /* one piece of so many tries the other */
-#define ORDER_KEPT 8u   /* the last piece weighs one of so many */
 
 /* A chunk between its begin and its end, and what its kernels are given. */
 typedef struct flight {
@@ -105,15 +105,10 @@ static piece piece_of(const flight *f, size_t number) {
                  f->fallback, f->uniforms};
 }
 
-static void run_wide(flight *f, native_wide *kernel, const piece *p, const cast_uniforms *uniforms) {
-  kernel(p->number, p->rays, p->results, f->offsets, f->scene->table, f->scene->blocks, p->skips, &f->invalid,
-         *uniforms, f->scene->nodes, p->fallback, f->sorted);
-}
-
-/* The attributes of LANES hits of rays that follow each other, the group's. */
-static void run_attributes_of_group(flight *f, const piece *p, uint32_t group, const cast_uniforms *uniforms) {
-  f->attributes->kernel.attributes(group, p->rays, p->results, f->offsets, f->scene->table, f->scene->blocks, p->skips,
-                                   NULL, *uniforms, f->scene->nodes, p->fallback, f->sorted);
+/* item: of the kernel's launch. */
+static void run_wide(flight *f, native_wide *kernel, size_t item, const piece *p, const cast_uniforms *uniforms) {
+  kernel(item, p->rays, p->results, f->offsets, f->scene->table, f->scene->blocks, p->skips, &f->invalid, *uniforms,
+         f->scene->nodes, p->fallback, f->sorted);
 }
 
 /* Hits whose attributes are computed at once: the rays, then the places of the hits. */
@@ -154,7 +149,7 @@ static void run_attributes_of(flight *f, const piece *p, uint32_t packet) {
     if (is_finished(p, n, packet)) continue;
     uint32_t bits = hits_of_group(p, n, p->end - n < lanes ? p->end - n : lanes);
     if ((uint32_t)__builtin_popcount(bits) > lanes / 2) {
-      run_attributes_of_group(f, p, n / lanes, &uniforms);
+      run_wide(f, f->attributes->kernel.attributes, n / lanes, p, &uniforms);
       continue;
     }
     for (; bits != 0; bits &= bits - 1) {
@@ -220,7 +215,7 @@ static bool run_packets(flight *f, const native_variant *packet, const piece *p)
   cast_uniforms uniforms = p->uniforms;
   uint32_t left = 0, steps = 0;
   if (packet->query == SLAB_ANY) uniforms.farthest = order_farthest(&f->order);
-  run_wide(f, packet->kernel.packet, p, &uniforms);
+  run_wide(f, packet->kernel.packet, p->number, p, &uniforms);
   for (uint32_t i = 0; i < packets; i++) {
     left |= told[i] & PACKET_LEFT;
     steps += PACKET_STEPS(told[i]);
@@ -232,7 +227,7 @@ static bool run_packets(flight *f, const native_variant *packet, const piece *p)
 static void run_way(flight *f, const way *w, piece *p) {
   if (w->packet == NULL) p->uniforms.packet = 0;
   const bool left = w->packet == NULL || run_packets(f, w->packet, p);
-  if (left) run_wide(f, w->cast_rays, p, &p->uniforms);
+  if (left) run_wide(f, w->cast_rays, p->number, p, &p->uniforms);
   const bool finished = w->packet != NULL && (f->lists || NATIVE_PACKETS_FINISH(w->packet->lanes));
   const uint32_t packet = finished ? p->uniforms.packet : 0;
   if (f->attributes == NULL || (finished && !left)) return;
@@ -267,7 +262,7 @@ static int sample_of(const flight *f, size_t number, bool *own) {
 static const way *way_here(const flight *f) {
   const way *best = &f->ways[0];
   uint64_t least = RECENT_WINS;
-  for (int i = 0; i < CHUNK_SAMPLES; i++) {
+  for (uint32_t i = 0; i + 1 < f->way_count; i++) {
     const uint64_t own = atomic_load_explicit(&f->recent[i].own, memory_order_relaxed),
                    beside = atomic_load_explicit(&f->recent[i].beside, memory_order_relaxed);
     if (own == 0 || beside == 0 || 100 * own >= least * beside) continue;
@@ -450,10 +445,6 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->invalid = 0;
   atomic_init(&f->order.pieces, 0);
   for (int i = 0; i < 2; i++) atomic_init(&f->order.steps[i], 0);
-  for (int i = 0; i < CHUNK_SAMPLES; i++) {
-    atomic_init(&f->recent[i].own, 0);
-    atomic_init(&f->recent[i].beside, 0);
-  }
   choose_variants(f, c->query);
 }
 
@@ -466,7 +457,10 @@ static uint32_t rays_of_packet(const flight *f) {
 
 static slab_status prepare(const cast *c, const device_scene *on, const chunk *of, flight *f) {
   flight_begin(c, on, of, f);
-  for (int i = 0; i < CHUNK_SAMPLES; i++) f->sampled[i][false] = f->sampled[i][true] = 0;
+  for (int i = 0; i < CHUNK_SAMPLES; i++) {
+    f->sampled[i][false] = f->sampled[i][true] = 0;
+    f->recent[i].own = f->recent[i].beside = 0;
+  }
   f->uniforms.rays_each = rays_each(on, of->count, f->interleaved);
   f->uniforms.packet = rays_of_packet(f);
   const bool tiles = f->way_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
