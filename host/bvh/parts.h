@@ -125,7 +125,8 @@ static inline void build_node_bound(build_node *to, aabb bounds) {
 
 /* A build node that is still to be divided. */
 struct build_range {
-  aabb keys; /* holds the keys of its references, centres tightly; not valid where count <= SWEEP_MAX */
+  aabb keys; /* holds the keys of its references, centres but for a bin of its parent; not valid where count <=
+                SWEEP_MAX */
   uint32_t build_node, first, count;
   uint32_t side;  /* index of the array that holds the references */
   uint32_t depth; /* 0 for the root */
