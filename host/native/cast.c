@@ -24,8 +24,10 @@ _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone le
 #define LANES_MOST 16
 /* Rays of the smallest packets. */
 #define LANES_LEAST 8
+/* Rays of a piece in a BVH at most. The last of them have ever fewer in flight beside them. */
+#define PIECE_MOST 256u
 /* Rays of a piece at most where they are gathered in tiles. */
-#define TILED_MOST 256u
+#define TILED_MOST (2 * PIECE_MOST)
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
@@ -342,9 +344,8 @@ static void run(flight *f, uint32_t threads) {
 /* ---- before and after them ---- */
 
 /* Rays of a piece: fewer than the most where threads would get none otherwise. */
-static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleaved) {
-  const tuning *t = on->device->tuning;
-  const uint32_t most = !on->scene->has_bvh ? t->rays_each : interleaved ? t->interleaved_rays : t->bvh_rays;
+static uint32_t rays_each(const device_scene *on, uint32_t rays) {
+  const uint32_t most = on->scene->has_bvh ? PIECE_MOST : on->device->tuning->rays_each;
   const uint32_t fair = rays / (PIECES_A_THREAD * on->device->info.compute_units) / PIECE_UNIT * PIECE_UNIT;
   return fair < PIECE_UNIT ? PIECE_UNIT : fair < most ? fair : most;
 }
@@ -461,7 +462,7 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
     f->sampled[i][false] = f->sampled[i][true] = 0;
     f->recent[i].own = f->recent[i].beside = 0;
   }
-  f->uniforms.rays_each = rays_each(on, of->count, f->interleaved);
+  f->uniforms.rays_each = rays_each(on, of->count);
   f->uniforms.packet = rays_of_packet(f);
   const bool tiles = f->way_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
                      2 * f->uniforms.rays_each <= TILED_MOST &&
@@ -540,7 +541,7 @@ slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *out
   flight_begin(c, on, &all, &f);
   const slab_status status = c->offsets != NULL ? chunk_offsets(c, &all, &f.offsets) : SLAB_OK;
   if (status != SLAB_OK) return status;
-  f.uniforms.rays_each = f.flat != NULL ? rays_each(on, all.count, false) : all.count;
+  f.uniforms.rays_each = f.flat != NULL ? rays_each(on, all.count) : all.count;
   run(&f, 1);
   free(f.offsets);
   *outcome = (chunk_outcome){.invalid = f.invalid};
