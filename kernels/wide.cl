@@ -474,7 +474,7 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
                                                  volatile global uint *invalid, const cast_uniforms cast,
                                                  NODES_PARAMETERS, const global uchar *fallback,
                                                  const global uint *sorted) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, BVH_UNORDERED || SLAB_QUERY == SLAB_ANY};
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, (SLAB_QUERY == SLAB_ANY) | BVH_UNORDERED};
   LISTS_HELD(SLAB_IN_FLIGHT)
   const size_t walks = FIRST_WALK(SLAB_IN_FLIGHT);
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted LISTS_GIVEN(walks)};
