@@ -55,16 +55,18 @@
  * casts took 1.25 to 1.6 times the time for good (Xeon, 512 x 512 and 1024 x 1024 pixels; now 1.03 at most).
  *
  * An unknown candidate gets one in SAMPLE_NEW pieces, one that takes about as long as the best SAMPLE_NEAR, a slower
- * one SAMPLE_FAR, one that is far behind SAMPLE_BEHIND: primes, so that samples of a picture come from all of its
- * columns. A sample costs more than its rays take longer: its kernel is not in the caches, and afterwards the other is
- * not. Fewer than SAMPLE_LEAST rays say nothing. What was known before a chunk counts as much as the chunk's own
- * sample, or as SAMPLE_LEAST rays, since the next rays may be others. Chunks are short, so that the next goes by what
- * the one before has shown. */
+ * one SAMPLE_FAR, one that is far behind SAMPLE_BEHIND, and one beyond LOST only in one of LOST_CHUNKS: primes, so that
+ * samples of a picture come from all of its columns. A sample costs more than its rays take longer: its kernel is not
+ * in the caches, and afterwards the other is not. Fewer than SAMPLE_LEAST rays say nothing. What was known before a
+ * chunk counts as much as the chunk's own sample, or as SAMPLE_LEAST rays, since the next rays may be others. Chunks
+ * are short, so that the next goes by what the one before has shown. */
 #define SAMPLE_NEW 17u
 #define SAMPLE_NEAR 31u
 #define SAMPLE_FAR 127u
 #define SAMPLE_BEHIND 509u
 #define ABOUT_AS_LONG 1.15
+#define LOST 2.5
+#define LOST_CHUNKS 8u
 #define SAMPLE_LEAST 1024.0
 #define SAMPLE_WINS 0.97
 #define MIXED_LEAST 4096u
@@ -251,17 +253,21 @@ static double known_ratio(const traversal_choice *t, slab_traversal candidate) {
 static uint32_t sample_each(const traversal_choice *t, slab_traversal candidate) {
   const double ratio = t->ratio[candidate];
   if (!is_known(t, candidate)) return SAMPLE_NEW;
+  if (ratio >= LOST && t->chunks % LOST_CHUNKS != 0) return 0;
   return ratio < ABOUT_AS_LONG ? SAMPLE_NEAR : ratio < FAR_BEHIND ? SAMPLE_FAR : SAMPLE_BEHIND;
 }
 
-void traversal_choice_samples(const traversal_choice *t, slab_traversal traversal, uint32_t count,
+void traversal_choice_samples(traversal_choice *t, slab_traversal traversal, uint32_t count,
                               chunk_sample samples[CHUNK_SAMPLES]) {
   uint32_t n = 0;
   memset(samples, 0, CHUNK_SAMPLES * sizeof *samples);
   if (!t->mixes || count < MIXED_LEAST) return;
-  for (uint32_t k = 0; k < t->candidates && n < CHUNK_SAMPLES; k++)
-    if (t->tried[k] != traversal)
-      samples[n++] = (chunk_sample){t->tried[k], sample_each(t, t->tried[k]), known_ratio(t, t->tried[k])};
+  for (uint32_t k = 0; k < t->candidates && n < CHUNK_SAMPLES; k++) {
+    const slab_traversal candidate = t->tried[k];
+    const uint32_t each = candidate == traversal ? 0 : sample_each(t, candidate);
+    if (each != 0) samples[n++] = (chunk_sample){candidate, each, known_ratio(t, candidate)};
+  }
+  t->chunks++;
 }
 
 /* The candidate becomes the best: ratios are those to its time from now on. */
@@ -281,7 +287,8 @@ void traversal_choice_compare(traversal_choice *t, const chunk_sample samples[CH
     const slab_traversal k = samples[i].traversal;
     if (s->rays == 0 || s->beside == 0 || !(s->seconds > 0.0 && s->beside_seconds > 0.0)) continue;
     const double rays = (double)s->rays, ratio = s->seconds / rays / (s->beside_seconds / (double)s->beside);
-    const double before = fmin(t->weight[k], fmax(rays, SAMPLE_LEAST));
+    const bool others = t->ratio[k] >= FAR_BEHIND && ratio < SAMPLE_WINS; /* rays, it seems: what was known is not */
+    const double before = others ? 0.0 : fmin(t->weight[k], fmax(rays, SAMPLE_LEAST));
     t->weight[k] = before + rays;
     t->ratio[k] = (t->ratio[k] * before + ratio * rays) / t->weight[k];
     const double best = least == t->best ? SAMPLE_WINS : t->ratio[least];

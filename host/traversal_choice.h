@@ -35,6 +35,7 @@ typedef struct traversal_choice {
   bool mixes;                    /* chunks have samples of the other candidates instead of trials */
   double ratio[TRAVERSALS];      /* a candidate's time to that of the best, by samples */
   double weight[TRAVERSALS];     /* rays that it rests on, the older ones counted less; 0: no sample yet */
+  uint32_t chunks;               /* so far, of those that may have samples */
 } traversal_choice;
 
 /* The results for each query and order. All zero: no results yet. */
@@ -70,8 +71,7 @@ slab_traversal traversal_choice_next(traversal_choice *, uint32_t most, uint32_t
  */
 void traversal_choice_note(traversal_choice *, bool trial, slab_traversal, uint32_t rays, double seconds);
 /* The samples of a chunk of `count` rays: none where the choice does not mix. */
-void traversal_choice_samples(const traversal_choice *, slab_traversal, uint32_t count,
-                              chunk_sample samples[CHUNK_SAMPLES]);
+void traversal_choice_samples(traversal_choice *, slab_traversal, uint32_t count, chunk_sample samples[CHUNK_SAMPLES]);
 /* Records what a chunk with these samples gave, before the next chunk is asked for. */
 void traversal_choice_compare(traversal_choice *, const chunk_sample samples[CHUNK_SAMPLES],
                               const sampled_times sampled[CHUNK_SAMPLES]);

@@ -189,9 +189,22 @@ static void samples_of_other_rays_are_forgotten(void **state) {
   for (int k = 0; k < 20; k++) cast_mixed(&memory, rays, RAYS, packets_win);
   const outcome first = cast_mixed(&memory, rays, RAYS, packets_win);
   assert_in_range(first.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 16 * 15, RAYS - RAYS / 256);
-  cast_mixed(&memory, rays, RAYS, packets_lag);
+  const outcome next = cast_mixed(&memory, rays, RAYS, packets_lag);
+  assert_in_range(next.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 12, RAYS); /* after two chunks of eight */
   const outcome later = cast_mixed(&memory, rays, RAYS, packets_lag);
   assert_in_range(later.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 15, RAYS);
+  free(rays);
+}
+
+/* What takes 3.3 times as long gets pieces in one of eight chunks, what takes 1.7 times as long as many in each. */
+static void samples_of_what_is_lost_are_rare(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(LIGHT);
+  traversal_memory memory = {0};
+  cast_mixed(&memory, rays, RAYS, packets_lag);
+  const outcome o = cast_mixed(&memory, rays, RAYS, packets_lag);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 512, RAYS / 256);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], 1, o.rays[SLAB_TRAVERSAL_SINGLE] / 4);
   free(rays);
 }
 
@@ -425,6 +438,7 @@ int main(void) {
       cmocka_unit_test(few_rays_go_like_many_where_kernels_are_ready),
       cmocka_unit_test(samples_choose_what_is_faster_over_all),
       cmocka_unit_test(samples_of_other_rays_are_forgotten),
+      cmocka_unit_test(samples_of_what_is_lost_are_rare),
       cmocka_unit_test(samples_are_taken_where_trials_would_be),
       cmocka_unit_test(queries_without_packets_have_none),
       cmocka_unit_test(tactic_that_is_wanted_is_kept),
