@@ -38,13 +38,21 @@ static void count_piece(void *argument, size_t k) {
   for (size_t i = p->begins[k]; i < p->begins[k + 1]; i++) counts[digit_of(&p->from[i], shift)]++;
 }
 
+/* Row by row, so that memory is read in order. */
 static void place_digits(const pass *p) {
-  uint32_t place = 0;
-  for (uint32_t d = 0; d < DIGITS; d++)
-    for (size_t k = 0; k < p->pieces; k++) {
+  uint32_t places[DIGITS] = {0}, place = 0;
+  for (size_t k = 0; k < p->pieces; k++)
+    for (uint32_t d = 0; d < DIGITS; d++) places[d] += p->counts[k][d];
+  for (uint32_t d = 0; d < DIGITS; d++) {
+    const uint32_t count = places[d];
+    places[d] = place;
+    place += count;
+  }
+  for (size_t k = 0; k < p->pieces; k++)
+    for (uint32_t d = 0; d < DIGITS; d++) {
       const uint32_t count = p->counts[k][d];
-      p->counts[k][d] = place;
-      place += count;
+      p->counts[k][d] = places[d];
+      places[d] += count;
     }
 }
 
