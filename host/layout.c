@@ -229,14 +229,15 @@ static void write_some(void *argument, size_t first, size_t end) {
   }
 }
 
-static slab_status write_blocks(const snapshot *scene, const gathered *g, const bvh *t, block_form f,
-                                const uint32_t *places, size_t units, bvh_layout *out) {
+static slab_status write_blocks(const snapshot *scene, const gathered *g, bvh *t, block_form f, const uint32_t *places,
+                                size_t units, bvh_layout *out) {
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
     out->outside[k] = (bvh_outside){(uint32_t)units, blocks_for(f, g->outside_count[k])};
     units += (size_t)out->outside[k].blocks * block_units(f, outside_kinds[k]);
   }
   out->floats = units * f.unit;
-  out->blocks = units > UINT32_MAX ? NULL : bvh_allocate(out->floats + 1, sizeof *out->blocks);
+  if (units <= UINT32_MAX) out->blocks = bvh_reuse(t->spare, t->spare_bytes, out->floats + 1, sizeof *out->blocks);
+  if (units <= UINT32_MAX) t->spare = NULL;
   if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
   tree_writing w = {g, t, places, {scene, f, out->blocks, out->blocks, 0}};
   pool_loop(scene->context->threads, t->block_count, BLOCKS_A_PIECE, write_some, &w);

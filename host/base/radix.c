@@ -6,8 +6,7 @@
 #include "pool.h"
 
 /* The lowest digit is sorted first. Each pass is cut into pieces that threads share; a small array is one piece. */
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
+#define DIGITS (1u << RADIX_DIGIT_BITS)
 #define PIECES 16
 #define PIECE_LEAST 4096
 
@@ -77,7 +76,7 @@ bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, uint32_t threa
   cut_in_pieces(&p, n);
   p.counts = malloc(p.pieces * sizeof *p.counts);
   if (p.counts == NULL) return false;
-  for (p.shift = 0; p.shift < bits; p.shift += DIGIT_BITS) {
+  for (p.shift = 0; p.shift < bits; p.shift += RADIX_DIGIT_BITS) {
     p.from = *keys;
     p.to = *others;
     sort_by_digit(&p);

@@ -15,6 +15,10 @@ typedef struct node_pool {
 
 enum { SUPPLY_PAIRS = 64 };
 
+/* Bytes a primitive of the second array of references, which the caller receives as spare memory: enough for the blocks
+ * that it makes of the BVH. What is never written takes no memory. */
+enum { REFERENCE_ROOM = 96 };
+
 /* The result of one pass over the input. */
 typedef struct scene_bounds {
   aabb keys, bounds; /* keys: of all references; bounds: of the finite ones */
@@ -299,7 +303,8 @@ static bool builder_create(builder *b, bvh_quality quality, const bvh_input *inp
   b->growing = (pool_job){.work = grow_listed, .argument = b, .threads = b->threads};
   b->lists = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   b->tip_most = leaves->together < tip_most[quality] ? leaves->together : tip_most[quality];
-  for (int i = 0; i < 2; i++) b->references[i] = bvh_allocate(count, sizeof *b->references[i]);
+  b->references[0] = bvh_allocate(count, sizeof *b->references[0]);
+  b->references[1] = bvh_allocate(count, REFERENCE_ROOM);
   b->order = bvh_allocate(count, sizeof *b->order);
   b->build_nodes = bvh_allocate(2 * count, sizeof *b->build_nodes);
   b->footprints = bvh_allocate(2 * count, sizeof *b->footprints);
@@ -348,6 +353,11 @@ static bool build_as(bvh_quality quality, const bvh_input *input, const bvh_opti
   builder b = {0};
   const bool built = builder_create(&b, quality, input, options->threads, leaves) &&
                      build_branches(&b, quality, leaves) && (quality != BVH_HIGH || reinsert(&b)) && wide_emit(&b, out);
+  if (built) {
+    out->spare = b.references[1];
+    out->spare_bytes = input->count * REFERENCE_ROOM;
+    b.references[1] = NULL;
+  }
   builder_free(&b);
   return built;
 }

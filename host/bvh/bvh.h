@@ -72,6 +72,8 @@ typedef struct bvh {
   bvh_node *nodes; /* node 0 is the root; the inner children of a node are adjacent */
   bvh_block *blocks;
   uint8_t *block_kinds;
+  void *spare; /* memory that the builder used, for bvh_reuse */
+  size_t spare_bytes;
   uint32_t node_count, block_count;
   uint32_t depth;                           /* inner levels on the longest path; a root alone: 1 */
   double sah_cost;                          /* 0: no primitives */

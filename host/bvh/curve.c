@@ -15,6 +15,7 @@ static float cell_scale(aabb keys) {
 
 typedef struct curve_cells {
   const builder *b;
+  keyed *keys;
   float4 lower;
   float scale;
 } curve_cells;
@@ -30,7 +31,7 @@ static inline uint4 bits_apart4(uint4 v) {
 static void fill_keys(void *argument, size_t first, size_t end) {
   const curve_cells *c = argument;
   const reference *references = c->b->references[0];
-  keyed *keys = c->b->curve;
+  keyed *keys = c->keys;
   const float4 lower = c->lower, scale = float4_all(c->scale);
   for (size_t i = first; i < end; i++) {
     const int4 cell = __builtin_convertvector((reference_center(&references[i]) - lower) * scale, int4);
@@ -46,16 +47,14 @@ static void follow_curve(void *argument, size_t first, size_t end) {
 
 bool curve_sort(builder *b, build_range *root) {
   const uint32_t count = b->input->count;
-  keyed *others = bvh_allocate(count, sizeof *others);
   b->curve = bvh_allocate(count, sizeof *b->curve);
-  bool sorted = others != NULL && b->curve != NULL;
-  if (sorted) {
-    curve_cells cells = {b, root->keys.lower, cell_scale(root->keys)};
-    pool_loop(b->threads, count, TASK_MIN, fill_keys, &cells);
-    sorted = radix_sort(&b->curve, &others, count, 3 * CELL_BITS, b->threads);
-  }
-  free(others);
-  if (!sorted) return false;
+  if (b->curve == NULL) return false;
+  keyed *arrays[2] = {b->curve, (keyed *)b->build_nodes}; /* whose memory nothing else is in yet */
+  const int from = radix_passes(3 * CELL_BITS) % 2;       /* so that what is sorted is in the first */
+  keyed *keys = arrays[from], *others = arrays[!from];
+  curve_cells cells = {b, keys, root->keys.lower, cell_scale(root->keys)};
+  pool_loop(b->threads, count, TASK_MIN, fill_keys, &cells);
+  if (!radix_sort(&keys, &others, count, 3 * CELL_BITS, b->threads)) return false;
   pool_loop(b->threads, count, TASK_MIN, follow_curve, b);
   root->side = 1;
   return true;

@@ -177,7 +177,7 @@ bool reinsert(builder *);
 /* ---- wide.c ---- */
 
 /* Writes nodes and blocks from the build nodes. Returns false when memory runs out; *out is then empty. */
-bool wide_emit(const builder *, bvh *out);
+bool wide_emit(builder *, bvh *out);
 void node_clear(bvh_node *);
 
 #endif

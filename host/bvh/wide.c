@@ -201,22 +201,25 @@ static void fill_all(small_subtrees *s) {
   pool_run(s->b->threads, s->count, fill_small, s);
 }
 
-static bool allocate(const subtree_size *all, bvh *out) {
+/* The references are not needed any more. */
+static bool allocate(builder *b, const subtree_size *all, bvh *out) {
   out->node_count = all->nodes + 1;
   out->block_count = all->blocks;
-  out->nodes = bvh_allocate(out->node_count, sizeof *out->nodes);
+  out->nodes =
+      bvh_reuse(b->references[0], b->input->count * sizeof *b->references[0], out->node_count, sizeof *out->nodes);
+  b->references[0] = NULL;
   out->blocks = bvh_allocate(out->block_count, sizeof *out->blocks);
   out->block_kinds = bvh_allocate(out->block_count, sizeof *out->block_kinds);
   return out->nodes && out->blocks && out->block_kinds;
 }
 
-bool wide_emit(const builder *b, bvh *out) {
+bool wide_emit(builder *b, bvh *out) {
   const double root = weight(b, &b->build_nodes[0]);
   small_subtrees small = {.b = b, .out = out};
   subtree_size all = {0};
   bool found = find_small(&small);
   if (found) all = count_all(&small);
-  found = found && allocate(&all, out);
+  found = found && allocate(b, &all, out);
   if (found) fill_all(&small);
   free(small.list);
   if (!found) {
@@ -234,5 +237,6 @@ void bvh_free(bvh *t) {
   free(t->nodes);
   free(t->blocks);
   free(t->block_kinds);
+  free(t->spare);
   *t = (bvh){0};
 }
