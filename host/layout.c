@@ -18,7 +18,7 @@
 #include "snapshot.h"
 #include "tuning.h"
 
-enum { BLOCKS_A_PIECE = 1024 };
+enum { BLOCKS_A_PIECE = 1024, NODES_A_PIECE = 1024 };
 
 /* The primitives of a scene as input of the BVH builder. */
 typedef struct gathered {
@@ -175,26 +175,37 @@ static void end_run(block_run *r) {
 /* Computes the positions of the BVH's blocks, one after the other, in units. Returns their total size. */
 static size_t place_blocks(const bvh *t, block_form f, uint32_t *places) {
   size_t units = 0;
+  uint32_t each[256];
+  for (uint32_t kind = 0; kind < 256; kind++) each[kind] = block_units(f, kind);
   for (uint32_t b = 0; b < t->block_count; b++) {
     places[b] = (uint32_t)units;
-    units += (size_t)blocks_for(f, bvh_block_count(t, b)) * block_units(f, t->block_kinds[b]);
+    units += (size_t)each[t->block_kinds[b]] * (f.width == BVH_WIDTH ? 1 : blocks_for(f, bvh_block_count(t, b)));
   }
   return units;
 }
 
 /* ---- nodes ---- */
 
-/* Replaces the index of each leaf's first block by its position on the device. */
-static void place_leaves(const bvh *t, const uint32_t *places, bvh_node *nodes) {
-  for (uint32_t n = 0; n < t->node_count; n++)
+/* The index of each leaf's first block is replaced by its position on the device. */
+typedef struct leaf_placing {
+  bvh_node *nodes;
+  const uint32_t *places;
+} leaf_placing;
+
+static void place_leaves(void *argument, size_t first, size_t end) {
+  const leaf_placing *p = argument;
+  for (size_t n = first; n < end; n++) {
+    bvh_node *node = &p->nodes[n];
     for (int k = 0; k < BVH_WIDTH; k++)
-      if (nodes[n].meta[k] != 0 && !BVH_IS_INNER(nodes[n].meta[k])) nodes[n].child[k] = places[nodes[n].child[k]];
+      if (node->meta[k] != 0 && !BVH_IS_INNER(node->meta[k])) node->child[k] = p->places[node->child[k]];
+  }
 }
 
 /* Writes the nodes in the device's layout; out->nodes may be t->nodes. */
 static slab_status write_nodes(const snapshot *scene, bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
   if (layout == SLAB_LAYOUT_WIDE) {
-    place_leaves(t, places, t->nodes);
+    leaf_placing placing = {t->nodes, places};
+    pool_loop(scene->context->threads, t->node_count, NODES_A_PIECE, place_leaves, &placing);
     out->nodes = t->nodes;
     out->node_bytes = t->node_count * sizeof *t->nodes;
     t->nodes = NULL;

@@ -66,7 +66,6 @@ static void take_references(builder *b, uint32_t first, uint32_t count, scene_bo
       const uint32_t rest = first + count - i;
       input->fill(input->argument, i, rest < FILLED_AT_ONCE ? rest : FILLED_AT_ONCE, r);
     }
-    r->index = i;
     if (is_moderate(r)) {
       seen.bounds = aabb_join(seen.bounds, (aabb){r->side[0], r->side[1]});
       seen.keys = aabb_add(seen.keys, reference_keys(r));
@@ -76,6 +75,7 @@ static void take_references(builder *b, uint32_t first, uint32_t count, scene_bo
     }
     seen.tags_or |= r->tag;
     seen.tags_and &= r->tag;
+    r->index = i; /* last: a vector that is loaded from behind a part of it waits */
   }
   *taken = seen;
 }

@@ -40,9 +40,13 @@ typedef struct build_node {
   float lower[3];
   uint32_t link; /* inner node: pair of its children; binary leaf: index of its first entry in `order` */
   float upper[3];
-  uint32_t count;            /* number of primitives below */
-  float cost[BVH_WIDTH - 1]; /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
-  uint32_t tag;              /* kind, BUILD_NODE_BOTTOM, BUILD_NODE_MIXED, BUILD_NODE_LEAF */
+  uint32_t count; /* number of primitives below */
+  union {
+    float cost[BVH_WIDTH - 1];      /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
+    uint32_t others[BVH_WIDTH - 1]; /* of a wide node, once chosen: its children but the first, which is in
+                                       link; then 0 (wide.c) */
+  };
+  uint32_t tag; /* kind, BUILD_NODE_BOTTOM, BUILD_NODE_MIXED, BUILD_NODE_LEAF */
 } build_node;
 
 #define BUILD_NODE_KIND 0xFFu
