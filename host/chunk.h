@@ -15,6 +15,7 @@
 typedef struct chunk_sample {
   slab_traversal traversal;
   uint32_t each;
+  double ratio; /* the time that it takes to that of the chunk's traversal, as far as is known */
 } chunk_sample;
 
 enum { CHUNK_SAMPLES = 2 };

@@ -55,17 +55,16 @@
  * casts took 1.25 to 1.6 times the time for good (Xeon, 512 x 512 and 1024 x 1024 pixels; now 1.03 at most).
  *
  * An unknown candidate gets one in SAMPLE_NEW pieces, one that takes about as long as the best SAMPLE_NEAR, a slower
- * one SAMPLE_FAR, one that is far behind SAMPLE_BEHIND, one beyond LOST times SAMPLE_LOST: primes, so that samples of a
- * picture come from all of its columns. Fewer than SAMPLE_LEAST rays say nothing. What was known before a chunk counts
- * as much as the chunk's own sample, or as SAMPLE_LEAST rays, since the next rays may be others. Chunks are short, so
- * that the next goes by what the one before has shown. */
+ * one SAMPLE_FAR, one that is far behind SAMPLE_BEHIND: primes, so that samples of a picture come from all of its
+ * columns. A sample costs more than its rays take longer: its kernel is not in the caches, and afterwards the other is
+ * not. Fewer than SAMPLE_LEAST rays say nothing. What was known before a chunk counts as much as the chunk's own
+ * sample, or as SAMPLE_LEAST rays, since the next rays may be others. Chunks are short, so that the next goes by what
+ * the one before has shown. */
 #define SAMPLE_NEW 17u
 #define SAMPLE_NEAR 31u
-#define SAMPLE_FAR 61u
-#define SAMPLE_BEHIND 127u
-#define SAMPLE_LOST 509u
+#define SAMPLE_FAR 127u
+#define SAMPLE_BEHIND 509u
 #define ABOUT_AS_LONG 1.15
-#define LOST 2.5
 #define SAMPLE_LEAST 1024.0
 #define SAMPLE_WINS 0.97
 #define MIXED_LEAST 4096u
@@ -241,13 +240,18 @@ void traversal_choice_note(traversal_choice *t, bool trial, slab_traversal used,
 
 /* ---- samples ---- */
 
+static bool is_known(const traversal_choice *t, slab_traversal candidate) {
+  return t->weight[candidate] >= SAMPLE_LEAST;
+}
+
+static double known_ratio(const traversal_choice *t, slab_traversal candidate) {
+  return is_known(t, candidate) ? t->ratio[candidate] : 1.0;
+}
+
 static uint32_t sample_each(const traversal_choice *t, slab_traversal candidate) {
   const double ratio = t->ratio[candidate];
-  if (t->weight[candidate] < SAMPLE_LEAST) return SAMPLE_NEW;
-  return ratio < ABOUT_AS_LONG ? SAMPLE_NEAR
-         : ratio < FAR_BEHIND  ? SAMPLE_FAR
-         : ratio < LOST        ? SAMPLE_BEHIND
-                               : SAMPLE_LOST;
+  if (!is_known(t, candidate)) return SAMPLE_NEW;
+  return ratio < ABOUT_AS_LONG ? SAMPLE_NEAR : ratio < FAR_BEHIND ? SAMPLE_FAR : SAMPLE_BEHIND;
 }
 
 void traversal_choice_samples(const traversal_choice *t, slab_traversal traversal, uint32_t count,
@@ -256,7 +260,8 @@ void traversal_choice_samples(const traversal_choice *t, slab_traversal traversa
   memset(samples, 0, CHUNK_SAMPLES * sizeof *samples);
   if (!t->mixes || count < MIXED_LEAST) return;
   for (uint32_t k = 0; k < t->candidates && n < CHUNK_SAMPLES; k++)
-    if (t->tried[k] != traversal) samples[n++] = (chunk_sample){t->tried[k], sample_each(t, t->tried[k])};
+    if (t->tried[k] != traversal)
+      samples[n++] = (chunk_sample){t->tried[k], sample_each(t, t->tried[k]), known_ratio(t, t->tried[k])};
 }
 
 /* The candidate becomes the best: ratios are those to its time from now on. */
@@ -280,7 +285,7 @@ void traversal_choice_compare(traversal_choice *t, const chunk_sample samples[CH
     t->weight[k] = before + rays;
     t->ratio[k] = (t->ratio[k] * before + ratio * rays) / t->weight[k];
     const double best = least == t->best ? SAMPLE_WINS : t->ratio[least];
-    if (t->weight[k] >= SAMPLE_LEAST && t->ratio[k] < best) least = k;
+    if (is_known(t, k) && t->ratio[k] < best) least = k;
   }
   if (least != t->best) becomes_best(t, least);
 }

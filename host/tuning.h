@@ -12,7 +12,7 @@ typedef struct tuning {
   uint32_t lanes_most; /* maximum primitives that one work-item tests at once; else the width of the device's
                           registers */
   uint32_t rays_each;  /* maximum rays per work-item in a flat scene */
-  uint32_t bvh_rays;   /* and in a BVH */
+  uint32_t bvh_rays;   /* and in a BVH by OpenCL */
   uint32_t tile;  /* boxes of a flat scene that a group loads into local memory at a time, a multiple of 4, in blocks
                      of one lane; 0: its work-items read them from global memory */
   uint32_t group; /* work-items per group */
@@ -20,7 +20,7 @@ typedef struct tuning {
                              primitives, where the driver takes a limit; 0: none */
   uint32_t groups_a_unit; /* rays per work-item are reduced before there are fewer groups than this per compute unit */
   bvh_leaves leaves;      /* leaves of the BVHs of its layout */
-  uint32_t in_flight;     /* rays that a work-item of SLAB_TRAVERSAL_INTERLEAVED has in flight */
+  uint32_t in_flight;     /* rays that a work-item of SLAB_TRAVERSAL_INTERLEAVED has in flight by OpenCL */
   uint32_t interleaved_rays; /* and the maximum that it casts in all */
 } tuning;
 

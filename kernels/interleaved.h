@@ -77,21 +77,13 @@ INLINE void interleaved_begin(interleaved_path *path, const scene_view *scene) {
   interleaved_root(path, scene, 0);
 }
 
-/* Ranks of a node's children. For SLAB_ANY the size comes first: half of a node's logarithm, which stands in the lowest
- * bits of its meta. There a leaf has its number of blocks, and nearly all have one: they come before all nodes. */
-INLINE ushort8 interleaved_ranks(const global bvh_node *node, real enter, mask overlapped) {
-  uint8 rank = ranks_entered(enter);
-  if (SLAB_QUERY == SLAB_ANY) rank = (vload8(0, node->meta) << 11 & 0xF000) | rank >> 4;
-  return ranks_of(rank, overlapped);
-}
-
 /* Pushes the children of the next node whose bounds the ray overlaps; or of a block of gates, which has planes and
  * children where a node has. These children are instances. */
 INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, real enter, mask overlapped) {
   const global bvh_node *owner = (const global bvh_node *)path->at;
   interleaved_level *level = path->top;
   level->bits = lanes_bits(overlapped);
-  if (!scene->unordered) level->left = interleaved_ranks(owner, enter, overlapped);
+  if (!scene->unordered) level->left = ranks_of(ranks_entered(enter), overlapped);
   level->owner = owner;
   level->of = INTERLEAVED_NODE;
 #if SLAB_INSTANCES
@@ -124,7 +116,8 @@ INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, in
 }
 
 /* The child with the least rank on the deepest level becomes the next, if by its rank it is entered at limit or before.
- * Otherwise the level is dropped. Unordered it is any child. The end has the least rank of all. */
+ * Otherwise the level is dropped. Unordered it is the first child by its slot, which suits SLAB_ANY: see
+ * sort_by_worth (host/bvh/collapse.c). The end has the least rank of all. */
 INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, float limit) {
   interleaved_level *level = path->top;
   if (scene->unordered) {
@@ -132,7 +125,7 @@ INLINE void interleaved_pop(interleaved_path *path, const scene_view *scene, flo
     interleaved_next(path, scene, level, lowest_lane(level->bits));
     return;
   }
-  const uint last = SLAB_QUERY == SLAB_ANY ? RANK_NONE : rank_last(limit);
+  const uint last = rank_last(limit);
   uint least;
   do least = rank_least((--level)->left);
   while ((least & RANK_NONE) > last);

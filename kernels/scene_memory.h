@@ -114,7 +114,7 @@ typedef struct scene_view {
   scene_blocks blocks;
   scene_nodes nodes; /* of a BVH */
   const cast_uniforms *cast;
-  bool unordered; /* interleaved rays visit children in any order */
+  bool unordered; /* interleaved rays visit children in the order of their slots */
 } scene_view;
 
 /* The arrays of a cast: what it reads and writes for each ray. */

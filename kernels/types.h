@@ -188,7 +188,7 @@ typedef struct hit_list {
 /* Lists in progress that a work-item of a wide BVH has at most. Where kernels are compiled ahead the traversals of a
  * launch are mixed, so each work-item has places for so many in the second region, whichever traversal casts its rays.
  */
-#define LISTS_MOST 16
+#define LISTS_MOST 24
 
 /* Hits that a work-item reserves at once for its next short lists. It reserves at most as many as it has rays. Without
  * this, each list increments a counter that all work-items share, and cores wait for each other. */

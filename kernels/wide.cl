@@ -159,8 +159,10 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
 
 /* ---- interleaved ---- */
 
-#if (SLAB_IN_FLIGHT & (SLAB_IN_FLIGHT - 1)) != 0
-#error "rays at nodes are a ring, whose places are counted on and on"
+/* Places of the ring of rays at nodes. They are counted on and on, so their number is a power of two. */
+#define RING_PLACES (SLAB_IN_FLIGHT <= 16 ? 16 : 32)
+#if SLAB_IN_FLIGHT > 32
+#error "the ring has no place for some rays"
 #endif
 
 /* The most rays at nodes that do their next step together, and the fewest that do while others wait. With four at most
@@ -326,7 +328,7 @@ INLINE void in_flight_begin(rays_in_flight *f, interleaved_level *stacks) {
 INLINE void in_flight_enlist(rays_in_flight *f, in_flight *t) {
   const uint meta = t->path.meta, kind = BVH_LEAF_KIND(meta) - SHAPE_INSTANCE;
   const uint inner = meta >> 31 | (SLAB_INSTANCES & (kind <= 1)); /* BVH_INNER; 1: VISIT_GATES */
-  f->inner[f->last % SLAB_IN_FLIGHT] = f->other[f->others] = t;
+  f->inner[f->last % RING_PLACES] = f->other[f->others] = t;
   f->last += inner;
   f->others += 1 - inner;
 }
@@ -354,9 +356,9 @@ INLINE void in_flight_sort(rays_in_flight *f) {
 INLINE void in_flight_nodes(rays_in_flight *f, const scene_view *scene, uint count) {
   const uint first = f->first;
   f->first += count;
-  for (uint n = 0; n < count; n++) in_flight_node(f->inner[(first + n) % SLAB_IN_FLIGHT], scene);
+  for (uint n = 0; n < count; n++) in_flight_node(f->inner[(first + n) % RING_PLACES], scene);
   for (uint n = 0; n < count; n++) {
-    in_flight *t = f->inner[(first + n) % SLAB_IN_FLIGHT];
+    in_flight *t = f->inner[(first + n) % RING_PLACES];
     in_flight_pop(t, scene);
     in_flight_enlist(f, t);
   }
@@ -472,7 +474,7 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
                                                  volatile global uint *invalid, const cast_uniforms cast,
                                                  NODES_PARAMETERS, const global uchar *fallback,
                                                  const global uint *sorted) {
-  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, BVH_UNORDERED};
+  const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, BVH_UNORDERED || SLAB_QUERY == SLAB_ANY};
   LISTS_HELD(SLAB_IN_FLIGHT)
   const size_t walks = FIRST_WALK(SLAB_IN_FLIGHT);
   const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted LISTS_GIVEN(walks)};
@@ -481,7 +483,7 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
   in_flight in_flight_rays[SLAB_IN_FLIGHT];
   interleaved_level stacks[SLAB_IN_FLIGHT * INTERLEAVED_LEVELS];
   prepared_rays prepared;
-  in_flight *inner[SLAB_IN_FLIGHT], *other[SLAB_IN_FLIGHT], *leaf[SLAB_IN_FLIGHT], *instance[SLAB_IN_FLIGHT],
+  in_flight *inner[RING_PLACES], *other[SLAB_IN_FLIGHT], *leaf[SLAB_IN_FLIGHT], *instance[SLAB_IN_FLIGHT],
       *ends[SLAB_IN_FLIGHT], *done[SLAB_IN_FLIGHT];
   hit_share share = {0, 0};
   rays_in_flight f = {in_flight_rays, &prepared, inner, other, leaf, instance, ends, done, 0, 0, 0, 0, 0, 0, 0,

@@ -191,14 +191,16 @@ static aabb input_span(const builder *b, const reference *r) {
 static void finish_tip(builder *b, const build_range *s, const reference *r, uint32_t kind) {
   build_node *bottom = &b->build_nodes[s->build_node];
   aabb bounds = aabb_empty();
+  float cover = 0.0f;
   for (uint32_t i = 0; i < s->count; i++) {
     bounds = aabb_join(bounds, input_span(b, &r[i]));
+    cover += measured_area(&b->measure, (aabb){r[i].side[0], r[i].side[1]});
     b->order[s->first + i] = r[i].index;
   }
   build_node_bound(bottom, bounds);
   bottom->link = s->first;
   bottom->count = s->count;
-  bottom->tag = kind | BUILD_NODE_BOTTOM;
+  bottom->tag = kind | BUILD_NODE_BOTTOM | cover_tag(cover);
   collapse_tip(&b->measure, bottom);
 }
 

@@ -4,7 +4,8 @@
  * split.c    where to cut one node
  * curve.c    where to cut one node, by cells along a curve (BVH_FAST)
  * reinsert.c binary BVH -> a better one (BVH_HIGH)
- * collapse.c binary BVH -> which of its nodes become wide ones: the cheapest choice, by dynamic programming
+ * collapse.c binary BVH -> which of its nodes become wide ones: the cheapest choice, by dynamic programming,
+ *            and in which slots
  * wide.c     that choice -> nodes and blocks, in the order that traversal reads them
  *
  * The cost of a BVH is the expected work of a ray that intersects the root's bounds,

@@ -86,12 +86,31 @@ static void collapse_share(const build_node *build_nodes, uint32_t at, int roots
   collapse_roots(build_nodes, first + 1, roots - left, children, count);
 }
 
+/* Sorts children: those come first whose primitives cover most for what a visit costs. So rays of SLAB_ANY that visit
+ * them in this order soon hit something. After Nah and Manocha, SATO: Surface Area Traversal Order for Shadow Ray
+ * Tracing (2014). */
+static void sort_by_worth(const build_node *build_nodes, uint32_t children[BVH_WIDTH], int count) {
+  float worth[BVH_WIDTH];
+  for (int i = 0; i < count; i++) {
+    const uint32_t child = children[i];
+    const float own = cover_of(&build_nodes[child]) / build_nodes[child].cost[0]; /* NaN where there is no area */
+    int k = i;
+    for (; k > 0 && worth[k - 1] < own; k--) {
+      worth[k] = worth[k - 1];
+      children[k] = children[k - 1];
+    }
+    worth[k] = own;
+    children[k] = child;
+  }
+}
+
 int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t children[BVH_WIDTH]) {
   int count = 0;
   if (build_nodes[at].tag & BUILD_NODE_LEAF)
     children[count++] = at;
   else
     collapse_share(build_nodes, at, BVH_WIDTH, children, &count);
+  sort_by_worth(build_nodes, children, count);
   return count;
 }
 
@@ -104,6 +123,7 @@ void build_node_finish(const builder *b, uint32_t at, uint32_t pair) {
   whole->count = parts[0].count + parts[1].count;
   const bool mixed =
       ((parts[0].tag ^ parts[1].tag) & BUILD_NODE_KIND) || ((parts[0].tag | parts[1].tag) & BUILD_NODE_MIXED);
-  whole->tag = (parts[0].tag & BUILD_NODE_KIND) | (mixed ? BUILD_NODE_MIXED : 0);
+  whole->tag = (parts[0].tag & BUILD_NODE_KIND) | (mixed ? BUILD_NODE_MIXED : 0) |
+               cover_tag(cover_of(&parts[0]) + cover_of(&parts[1]));
   collapse_inner(&b->measure, whole, parts);
 }

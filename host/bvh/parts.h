@@ -46,13 +46,31 @@ typedef struct build_node {
     uint32_t others[BVH_WIDTH - 1]; /* of a wide node, once chosen: its children but the first, which is in
                                        link; then 0 (wide.c) */
   };
-  uint32_t tag; /* kind, BUILD_NODE_BOTTOM, BUILD_NODE_MIXED, BUILD_NODE_LEAF */
+  uint32_t tag; /* kind, BUILD_NODE_BOTTOM, BUILD_NODE_MIXED, BUILD_NODE_LEAF, and the cover */
 } build_node;
 
 #define BUILD_NODE_KIND 0xFFu
 #define BUILD_NODE_BOTTOM 0x100u /* has no children: a leaf of the binary BVH */
 #define BUILD_NODE_MIXED 0x200u  /* contains several kinds */
 #define BUILD_NODE_LEAF 0x400u   /* becomes a leaf when it is a child of a wide node */
+#define BUILD_NODE_COVER (~0x7FFu)
+
+/* The cover of a build node is the area of all primitives below, each by its bounds: a float without its last bits. */
+static inline uint32_t cover_tag(float cover) {
+  const union {
+    float number;
+    uint32_t bits;
+  } as = {cover};
+  return as.bits & BUILD_NODE_COVER;
+}
+
+static inline float cover_of(const build_node *b) {
+  const union {
+    uint32_t bits;
+    float number;
+  } as = {b->tag & BUILD_NODE_COVER};
+  return as.number;
+}
 
 /* How areas and leaf costs are measured in this scene. */
 typedef struct measure {
@@ -120,7 +138,8 @@ static inline void build_node_bound(build_node *to, aabb bounds) {
 
 /* A build node that is still to be divided. */
 struct build_range {
-  aabb keys; /* holds the keys of its references, centres tightly; not valid where count <= SWEEP_MAX */
+  aabb keys; /* holds the keys of its references, centres but for a bin of its parent; not valid where count <=
+                SWEEP_MAX */
   uint32_t build_node, first, count;
   uint32_t side;  /* index of the array that holds the references */
   uint32_t depth; /* 0 for the root */
@@ -170,7 +189,7 @@ double bounds_area(const measure *, const float lower[3], const float upper[3]);
 void collapse_tip(const measure *, build_node *);
 /* Computes bounds, count, kind and costs of an inner build node from its children. */
 void build_node_finish(const builder *, uint32_t at, uint32_t pair);
-/* Lists the children of the wide node that a build node becomes. Returns their number. */
+/* Lists the children of the wide node that a build node becomes, in the order of their slots. Returns their number. */
 int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t children[BVH_WIDTH]);
 
 /* ---- reinsert.c ---- */

@@ -20,10 +20,15 @@ typedef struct bin_set {
   uint4 count[BINS_MAX]; /* one lane for each key */
 } bin_set;
 
+/* The least and the largest size of some references. */
+typedef struct size_range {
+  float least, most;
+} size_range;
+
 struct bin_slot {
   bin_set set;
-  aabb keys[2];  /* keys of the chunk's references left and right of the cut */
-  uint32_t left; /* how many of the node's references go left before this chunk's */
+  size_range sizes[2]; /* of the chunk's references left and right of the cut */
+  uint32_t left;       /* how many of the node's references go left before this chunk's */
 };
 
 /* Bin of each key k: (k - offset) * scale, rounded down. For sizes k is their logarithm, and what is negative is in bin
@@ -32,7 +37,7 @@ typedef struct mapping {
   float4 offset, scale;
   int bins;
   bool by_size; /* a cut by size is looked for */
-  bool sized;   /* the bounds of the parts' sizes are wanted */
+  bool sized;   /* the sizes of the parts are wanted */
 } mapping;
 
 /* Bins below `bin` of `key` go left. */
@@ -127,6 +132,8 @@ static void bins_join(bin_set *set, const bin_set *other, const mapping *map) {
   }
 }
 
+#define REFERENCES_AHEAD 24u /* so many before their turn references are requested: processors do not see two runs */
+
 /* Neighbours in memory often fall into the same bin, and a load that follows a store to the same address is slow. So
  * references are taken from both halves alternately, into separate bins. */
 static void bins_fill(bin_set *set, const mapping *map, const reference *from, uint32_t count) {
@@ -136,6 +143,8 @@ static void bins_fill(bin_set *set, const mapping *map, const reference *from, u
     bin_set other;
     bins_clear(&other, map);
     for (uint32_t i = 0; i < half; i++) {
+      __builtin_prefetch(&from[i] + REFERENCES_AHEAD);
+      __builtin_prefetch(&from[half + i] + REFERENCES_AHEAD);
       bins_add(set, map, &from[i]);
       bins_add(&other, map, &from[half + i]);
     }
@@ -204,30 +213,54 @@ static cut cheapest_cut(const bin_set *set, int bins, bool by_size, const measur
 
 /* ---- parting ---- */
 
-/* Copies the references to either side of a cut, in order, and computes the bounds of both sides' keys; sizes are left
- * out where they are not wanted. */
+static const size_range no_sizes = {INFINITY, -INFINITY};
+
+static inline void sizes_add(size_range *s, size_range more) {
+  s->least = more.least < s->least ? more.least : s->least;
+  s->most = more.most > s->most ? more.most : s->most;
+}
+
+/* Copies the references to either side of a cut, in order. sizes: of both sides, where they are wanted. */
 static void part_range(const mapping *map, const cut *where, const reference *from, uint32_t count,
-                       reference *const to[2], aabb sides[2]) {
+                       reference *const to[2], size_range sizes[2]) {
   const int key = where->key;
-  const bool sized = map->sized;
   const float offset = map->offset[key], scale = map->scale[key], limit = (float)where->bin;
   reference *next[2] = {to[0], to[1]};
-  aabb left = aabb_empty(), right = aabb_empty();
+  sizes[0] = sizes[1] = no_sizes;
   for (uint32_t i = 0; i < count; i++) {
-    const float4 keys = sized ? reference_keys(&from[i]) : reference_center(&from[i]);
     const float place =
         key == BY_SIZE ? size_place(map, &from[i]) : (from[i].lower[key] + from[i].upper[key] - offset) * scale;
-    const int goes_right = !(place < limit);
-    const int4 mask = (int4){-goes_right, -goes_right, -goes_right, -goes_right};
-    left.lower = float4_min(left.lower, float4_select(mask, left.lower, keys));
-    left.upper = float4_max(left.upper, float4_select(mask, left.upper, keys));
-    right.lower = float4_min(right.lower, float4_select(mask, keys, right.lower));
-    right.upper = float4_max(right.upper, float4_select(mask, keys, right.upper));
-    *next[goes_right] = from[i];
-    next[goes_right]++;
+    const int side = !(place < limit);
+    *next[side]++ = from[i];
+    if (map->sized) {
+      const float size = reference_keys(&from[i])[BY_SIZE];
+      sizes_add(&sizes[side], (size_range){size, size});
+    }
   }
-  sides[0] = left;
-  sides[1] = right;
+}
+
+/* Bounds of the keys of both parts: what lies between the outermost bins that hold some. So they are at most a bin
+ * wider than the keys, and nothing has to be computed of each reference. In bin k a key is less than offset + (k + 1) /
+ * scale by the quotient's, the sum's and its own rounding, for which both ends move outward. */
+static void bound_keys(const build_range *whole, const mapping *map, const bin_set *set, const cut *where,
+                       build_range parts[2]) {
+  const float4 extent = whole->keys.upper - whole->keys.lower;
+  for (int side = 0; side < 2; side++) {
+    aabb *keys = &parts[side].keys;
+    *keys = whole->keys;
+    for (int axis = 0; axis < AXES; axis++) {
+      int first = axis == where->key && side == 1 ? where->bin : 0;
+      int end = axis == where->key && side == 0 ? where->bin : map->bins;
+      if (map->scale[axis] == 0.0f) continue;
+      while (set->count[first][axis] == 0) first++;
+      while (set->count[end - 1][axis] == 0) end--;
+      const float width = 1.0f / map->scale[axis], base = whole->keys.lower[axis];
+      const float lower = base + (float)first * width, upper = base + (float)end * width;
+      const float slack = extent[axis] * 0x1p-20f + (fabsf(lower) + fabsf(upper)) * 0x1p-22f;
+      if (lower - slack > keys->lower[axis]) keys->lower[axis] = lower - slack;
+      if (upper + slack < keys->upper[axis]) keys->upper[axis] = upper + slack;
+    }
+  }
 }
 
 /* The slots of a node do not overlap those of its neighbours: a node has floor(count / CHUNK) of them, from ceil(first
@@ -276,11 +309,11 @@ static void part_chunk(void *argument, size_t chunk) {
   bin_slot *slot = &c->slots[chunk];
   const size_t first = chunk * CHUNK;
   reference *const sides[2] = {c->to + slot->left, c->to + c->where->left + (first - slot->left)};
-  part_range(c->map, c->where, c->from + first, chunk_count(c, chunk), sides, slot->keys);
+  part_range(c->map, c->where, c->from + first, chunk_count(c, chunk), sides, slot->sizes);
 }
 
 /* Each chunk's bins give the number that it sends left, and so the position where its references go. */
-static void part_parallel(const builder *b, chunked *c, const cut *where, build_range parts[2]) {
+static void part_parallel(const builder *b, chunked *c, const cut *where, size_range sizes[2]) {
   uint32_t left = 0;
   for (uint32_t i = 0; i < c->chunks; i++) {
     c->slots[i].left = left;
@@ -289,16 +322,8 @@ static void part_parallel(const builder *b, chunked *c, const cut *where, build_
   c->where = where;
   pool_run(b->threads, c->chunks, part_chunk, c);
   for (int side = 0; side < 2; side++) {
-    parts[side].keys = aabb_empty();
-    for (uint32_t i = 0; i < c->chunks; i++) parts[side].keys = aabb_join(parts[side].keys, c->slots[i].keys[side]);
-  }
-}
-
-/* Gives the parts the bounds of the sizes of the whole, which hold theirs. */
-static void keep_sizes(const build_range *whole, build_range parts[2]) {
-  for (int i = 0; i < 2; i++) {
-    parts[i].keys.lower[BY_SIZE] = whole->keys.lower[BY_SIZE];
-    parts[i].keys.upper[BY_SIZE] = whole->keys.upper[BY_SIZE];
+    sizes[side] = no_sizes;
+    for (uint32_t i = 0; i < c->chunks; i++) sizes_add(&sizes[side], c->slots[i].sizes[side]);
   }
 }
 
@@ -316,17 +341,19 @@ static bool divide_binned(const builder *b, const build_range *whole, build_rang
   const cut where = cheapest_cut(&set, map.bins, map.by_size, &b->measure);
   if (!(where.cost > 0.0f && where.cost < INFINITY)) return false;
   range_parts(whole, where.left, !whole->side, parts);
+  size_range sizes[2];
   if (parallel) {
-    part_parallel(b, &chunks, &where, parts);
+    part_parallel(b, &chunks, &where, sizes);
   } else {
-    aabb keys[2];
     reference *const to[2] = {b->references[!whole->side] + parts[0].first,
                               b->references[!whole->side] + parts[1].first};
-    part_range(&map, &where, from, whole->count, to, keys);
-    parts[0].keys = keys[0];
-    parts[1].keys = keys[1];
+    part_range(&map, &where, from, whole->count, to, sizes);
   }
-  if (!map.sized) keep_sizes(whole, parts);
+  bound_keys(whole, &map, &set, &where, parts);
+  for (int i = 0; i < 2 && map.sized; i++) {
+    parts[i].keys.lower[BY_SIZE] = sizes[i].least;
+    parts[i].keys.upper[BY_SIZE] = sizes[i].most;
+  }
   return true;
 }
 

@@ -24,8 +24,10 @@ _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone le
 #define LANES_MOST 16
 /* Rays of the smallest packets. */
 #define LANES_LEAST 8
+/* Rays of a piece in a BVH at most. The last of them have ever fewer in flight beside them. */
+#define PIECE_MOST 256u
 /* Rays of a piece at most where they are gathered in tiles. */
-#define TILED_MOST 256u
+#define TILED_MOST (2 * PIECE_MOST)
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
@@ -47,16 +49,20 @@ typedef struct child_order {
 #define ORDER_TRIED 32u /* one piece of so many tries the other */
 #define ORDER_KEPT 8u   /* the last piece weighs one of so many */
 
-/* What a sample's own pieces and those beside them took of late, in nanoseconds a ray / RECENT_UNIT; 0: not known yet.
- * Rays differ from place to place: of shadow rays of a terrain one half may take 0.7 of the time interleaved, the other
- * 1.4. So pieces go the way that is faster here, though the chunk's is faster on the whole. */
-typedef struct recent_times {
-  atomic_uint own, beside;
-} recent_times;
+/* How a sample's own pieces compare with those beside them of late. Rays differ from place to place: of shadow rays of
+ * a terrain one half may take 0.7 of the time interleaved, the other 1.4. So pieces go the way that is faster here,
+ * though the chunk's is faster on the whole. The chunk's ratio is where it begins, so that one piece alone proves
+ * nothing. */
+typedef struct recent_ratio {
+  atomic_uint ratio; /* of their times, in units of 1 / RECENT_UNIT */
+  atomic_uint
+      alone[2]; /* nanoseconds a ray, in the same units, of the last piece of either kind; 0: compared already */
+} recent_ratio;
 
-#define RECENT_UNIT 16u
-#define RECENT_KEPT 4u
-#define RECENT_WINS 95u /* per cent of the time of the chunk's way */
+#define RECENT_UNIT 1024u
+#define RECENT_MOST 16.0 /* a ratio beyond counts as this one */
+#define RECENT_KEPT 4u   /* the last pair weighs one of so many */
+#define RECENT_WINS 95u  /* per cent of the time of the chunk's way */
 
 /* A chunk between its begin and its end, and what its kernels are given. */
 typedef struct flight {
@@ -80,7 +86,7 @@ typedef struct flight {
   hit_batch *batch;
   uint32_t invalid;
   child_order order;
-  recent_times recent[CHUNK_SAMPLES];
+  recent_ratio recent[CHUNK_SAMPLES];
   atomic_uint_fast64_t sampled[CHUNK_SAMPLES][2]; /* nanoseconds: of pieces beside a sample's, and of its own */
 } flight;
 
@@ -258,15 +264,32 @@ static int sample_of(const flight *f, size_t number, bool *own) {
   return CHUNK_SAMPLES;
 }
 
+static uint32_t recent_units(double ratio) {
+  return (uint32_t)((ratio < RECENT_MOST ? ratio : RECENT_MOST) * RECENT_UNIT);
+}
+
+static void recent_begin(recent_ratio *r, double ratio) {
+  atomic_init(&r->ratio, recent_units(ratio));
+  for (int i = 0; i < 2; i++) atomic_init(&r->alone[i], 0);
+}
+
+/* Compares a piece with the last of the other kind, unless that has been compared. */
+static void recent_learn(recent_ratio *r, bool own, uint32_t time) {
+  const uint32_t other = atomic_exchange_explicit(&r->alone[!own], 0, memory_order_relaxed);
+  if (other == 0)
+    atomic_store_explicit(&r->alone[own], time, memory_order_relaxed);
+  else
+    learn(&r->ratio, recent_units(own ? (double)time / other : (double)other / time), RECENT_KEPT);
+}
+
 /* The way that is the fastest hereabouts. */
 static const way *way_here(const flight *f) {
   const way *best = &f->ways[0];
-  uint64_t least = RECENT_WINS;
+  uint32_t least = RECENT_WINS * RECENT_UNIT / 100;
   for (uint32_t i = 0; i + 1 < f->way_count; i++) {
-    const uint64_t own = atomic_load_explicit(&f->recent[i].own, memory_order_relaxed),
-                   beside = atomic_load_explicit(&f->recent[i].beside, memory_order_relaxed);
-    if (own == 0 || beside == 0 || 100 * own >= least * beside) continue;
-    least = 100 * own / beside;
+    const uint32_t ratio = atomic_load_explicit(&f->recent[i].ratio, memory_order_relaxed);
+    if (ratio >= least) continue;
+    least = ratio;
     best = &f->ways[1 + i];
   }
   return best;
@@ -284,8 +307,7 @@ static void run_ways(flight *f, size_t number, piece *p) {
   run_way(f, &f->ways[own ? 1 + i : 0], p);
   const uint64_t taken = thread_nanoseconds() - begun;
   atomic_fetch_add_explicit(&f->sampled[i][own], taken, memory_order_relaxed);
-  learn(own ? &f->recent[i].own : &f->recent[i].beside, (uint32_t)(RECENT_UNIT * taken / (p->end - p->first)) + 1,
-        RECENT_KEPT);
+  recent_learn(&f->recent[i], own, (uint32_t)(RECENT_UNIT * taken / (p->end - p->first)) + 1);
 }
 
 /* A piece's own arrays, where its rays are gathered. */
@@ -342,9 +364,8 @@ static void run(flight *f, uint32_t threads) {
 /* ---- before and after them ---- */
 
 /* Rays of a piece: fewer than the most where threads would get none otherwise. */
-static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleaved) {
-  const tuning *t = on->device->tuning;
-  const uint32_t most = !on->scene->has_bvh ? t->rays_each : interleaved ? t->interleaved_rays : t->bvh_rays;
+static uint32_t rays_each(const device_scene *on, uint32_t rays) {
+  const uint32_t most = on->scene->has_bvh ? PIECE_MOST : on->device->tuning->rays_each;
   const uint32_t fair = rays / (PIECES_A_THREAD * on->device->info.compute_units) / PIECE_UNIT * PIECE_UNIT;
   return fair < PIECE_UNIT ? PIECE_UNIT : fair < most ? fair : most;
 }
@@ -459,9 +480,9 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   flight_begin(c, on, of, f);
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
     f->sampled[i][false] = f->sampled[i][true] = 0;
-    f->recent[i].own = f->recent[i].beside = 0;
+    recent_begin(&f->recent[i], of->samples[i].ratio);
   }
-  f->uniforms.rays_each = rays_each(on, of->count, f->interleaved);
+  f->uniforms.rays_each = rays_each(on, of->count);
   f->uniforms.packet = rays_of_packet(f);
   const bool tiles = f->way_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
                      2 * f->uniforms.rays_each <= TILED_MOST &&
@@ -540,7 +561,7 @@ slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *out
   flight_begin(c, on, &all, &f);
   const slab_status status = c->offsets != NULL ? chunk_offsets(c, &all, &f.offsets) : SLAB_OK;
   if (status != SLAB_OK) return status;
-  f.uniforms.rays_each = f.flat != NULL ? rays_each(on, all.count, false) : all.count;
+  f.uniforms.rays_each = f.flat != NULL ? rays_each(on, all.count) : all.count;
   run(&f, 1);
   free(f.offsets);
   *outcome = (chunk_outcome){.invalid = f.invalid};

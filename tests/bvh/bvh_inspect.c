@@ -14,7 +14,9 @@ typedef struct look {
   bool flat;  /* no finite z at all */
   uint64_t used_slots;
   uint32_t depth;
-  double cost; /* multiplied by the root's area */
+  double cost;  /* multiplied by the root's area */
+  double cover; /* area of the primitives */
+  double least; /* area that the builder does not lose beside that of the whole */
   bvh_leaves leaves;
 } look;
 
@@ -87,6 +89,7 @@ static uint32_t look_at_block(look *l, uint32_t block, uint32_t kind, bvh_bounds
     assert_int_equal(l->input->kinds ? l->input->kinds[id] : 0, kind);
     if (i > 0) assert_true(id > primitives[i - 1]);
     bounds_add(all, &l->input->bounds[id]);
+    l->cover += area(l, &l->input->bounds[id]);
   }
   assert_true(count > 0);
   return count;
@@ -120,14 +123,26 @@ static bool same_bounds(const bvh_bounds *a, const bvh_bounds *b) {
   return same;
 }
 
+/* Children come first whose primitives cover most for what a visit costs. The builder drops some bits of a cover at
+ * each level. before: the cover and the cost that were added up before the child. worst: of the children before. */
+static void check_worth(const look *l, const look *before, double *worst) {
+  const double cover = l->cover - before->cover, cost = l->cost - before->cost;
+  if (!(cover > fmax(l->least, 1e-6 * l->cover) && cost > fmax(l->least, 1e-6 * l->cost)))
+    return; /* few bits are left */
+  assert_true(cover <= 1.03 * *worst * cost);
+  *worst = cover / cost;
+}
+
 static void look_at_node(look *l, uint32_t index, uint32_t depth, bvh_bounds *all) {
   const bvh_node *node = &l->bvh->nodes[index];
+  double worst = INFINITY;
   bool ended = false;
   assert_true(index < l->bvh->node_count);
   assert_int_equal(l->seen_node[index]++, 0);
   if (depth > l->depth) l->depth = depth;
   for (int slot = 0; slot < BVH_WIDTH; slot++) {
     const bvh_bounds stated = slot_bounds(node, slot);
+    const look before = *l;
     bvh_bounds below;
     bounds_empty(&below);
     ended = ended || node->meta[slot] == 0;
@@ -140,6 +155,7 @@ static void look_at_node(look *l, uint32_t index, uint32_t depth, bvh_bounds *al
       look_at_leaf(l, node->child[slot], node->meta[slot], &below);
     }
     l->used_slots += !ended;
+    check_worth(l, &before, &worst);
     assert_true(same_bounds(&stated, &below));
     bounds_add(all, &below);
   }
@@ -163,6 +179,9 @@ void assert_tree_sound(const boxes *input, const bvh *t, bvh_leaves leaves) {
   l.seen_node = calloc(t->node_count, 1);
   assert_true(l.seen_primitive && l.seen_block && l.seen_node);
   look_at_z(&l);
+  for (uint32_t i = 0; i < input->count; i++) bounds_add(&all, &input->bounds[i]);
+  l.least = input->count > 0 ? 1e-30 * area(&l, &all) : 0.0;
+  bounds_empty(&all);
   look_at_node(&l, 0, 1, &all);
   assert_all_once(l.seen_primitive, input->count);
   assert_all_once(l.seen_block, t->block_count);

@@ -15,8 +15,8 @@ typedef struct boxes {
 bvh_input boxes_input(const boxes *);
 
 /* Checks that every primitive of the input is in exactly one block of its kind, that every block and node is reached
- * once, that bounds are exactly those of their contents, that depth, occupancy and cost are as reported, and that
- * leaves hold what `leaves` allows. */
+ * once, that bounds are exactly those of their contents, that depth, occupancy and cost are as reported, that leaves
+ * hold what `leaves` allows, and that children come in the order of their worth. */
 void assert_tree_sound(const boxes *input, const bvh *t, bvh_leaves leaves);
 
 /* Compares bit by bit. */
