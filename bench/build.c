@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/pool.h"
 #include "bvh/bvh.h"
 #include "embree.h"
 #include "scenes.h"
@@ -28,7 +27,7 @@ typedef struct bench {
   options options;
   RTCDevice device;
   scene_geometry mesh;
-  bvh_bounds *bounds;
+  bvh_bounds *bounds; /* of the triangles, for the cost of Embree's BVHs */
   timing ours[QUALITIES], theirs[QUALITIES];
   bvh trees[QUALITIES]; /* of the last round */
 } bench;
@@ -50,19 +49,21 @@ static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, bvh_b
   }
 }
 
-enum { TRIANGLES_A_PIECE = 16384 };
-
-static void bound_triangles(void *argument, size_t first, size_t end) {
-  bench *b = argument;
-  for (size_t i = first; i < end; i++) triangle_bounds(&b->mesh, (uint32_t)i, &b->bounds[i]);
+static void fill_triangles(const void *argument, uint32_t first, uint32_t count, bvh_reference *to) {
+  for (uint32_t i = 0; i < count; i++) {
+    bvh_bounds bounds;
+    triangle_bounds(argument, first + i, &bounds);
+    memcpy(to[i].lower, bounds.lower, sizeof to[i].lower);
+    memcpy(to[i].upper, bounds.upper, sizeof to[i].upper);
+    to[i].tag = 0;
+  }
 }
 
 static bool build_ours(bench *b, int quality) {
-  const bvh_input input = {b->mesh.count, b->bounds, NULL};
+  const bvh_input input = {b->mesh.count, fill_triangles, &b->mesh};
   const bvh_options settings = {.quality = (bvh_quality)quality, .threads = (uint32_t)b->options.threads};
   bvh_free(&b->trees[quality]);
   const double begin = timing_now(b->options.processor_time);
-  pool_loop(settings.threads, b->mesh.count, TRIANGLES_A_PIECE, bound_triangles, b);
   const bool built = bvh_build(&input, &settings, &b->trees[quality]);
   timing *t = &b->ours[quality];
   t->seconds[t->rounds++] = timing_now(b->options.processor_time) - begin;
@@ -193,6 +194,8 @@ static bool make_mesh(bench *b, const char *name, uint32_t count) {
     for (uint32_t i = 0; b->mesh.indices && i < 3 * b->mesh.count; i++) b->mesh.indices[i] = i;
   }
   b->bounds = malloc(b->mesh.count * sizeof *b->bounds);
+  for (uint32_t i = 0; b->mesh.indices && b->bounds && i < b->mesh.count; i++)
+    triangle_bounds(&b->mesh, i, &b->bounds[i]);
   return b->mesh.indices && b->bounds;
 }
 

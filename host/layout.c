@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer.h"
+#include "base/per_processor.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "bvh/bvh.h"
@@ -12,16 +13,17 @@
 #include "bvh/memory.h"
 #include "context.h"
 #include "geometry.h"
+#include "padded.h"
+#include "primitive.h"
 #include "snapshot.h"
 #include "tuning.h"
 
-enum { BLOCKS_A_PIECE = 1024 };
+enum { BLOCKS_A_PIECE = 1024, NODES_A_PIECE = 1024 };
 
 /* The primitives of a scene as input of the BVH builder. */
 typedef struct gathered {
-  bvh_bounds *bounds; /* padded bounds of the bounded primitives */
-  uint8_t *kinds;
-  uint32_t *orders;
+  const snapshot *scene;
+  uint32_t *ids; /* global primitive ids of those in the BVH, ascending; NULL: all are in it */
   uint32_t count;
   uint32_t *outside[OUTSIDE_LISTS]; /* global primitive ids of the unbounded ones, outside the BVH */
   uint32_t outside_count[OUTSIDE_LISTS];
@@ -37,46 +39,10 @@ const uint8_t outside_kinds[OUTSIDE_LISTS] = {
         [OUTSIDE_INSTANCES] = SHAPE_INSTANCE,
 };
 
-static const float *values_of(const snapshot *scene, uint32_t order, float room[ROWS_MOST]) {
-  const uint32_t geometry = geometry_of(scene->table, scene->geometries, order);
-  const geometry_entry *entry = &scene->table[geometry];
-  return values_at(scene->values[geometry], primitive_rows(entry->kind), order - entry->global_id_base, room);
-}
-
-/* Values of `kinds` for primitives that are not in the BVH. */
-enum { GATHERED_VOID = 0x10, GATHERED_OUTSIDE };
-
-/* Fills bounds and kind of one primitive, given by its global primitive id. */
-static void gather_one(gathered *g, slab_shape kind, const float *values, bool is_void, uint32_t order) {
-  bvh_bounds *b = &g->bounds[order];
-  g->kinds[order] = GATHERED_VOID;
-  if (is_void) return;
-  g->kinds[order] = GATHERED_OUTSIDE;
-  if (primitive_is_outside(kind, values)) return;
-  primitive_bounds(kind, values, b->lower, b->upper);
-  g->kinds[order] = (uint8_t)kind;
-}
-
-/* Moves the primitives of the BVH together, over the gaps that the others leave. */
-static void gather_close(gathered *g, const geometry_entry *entry) {
-  for (uint32_t order = entry->global_id_base; order < entry->global_id_base + entry->count; order++) {
-    const uint8_t kind = g->kinds[order];
-    if (kind == GATHERED_VOID) continue;
-    if (kind == GATHERED_OUTSIDE) {
-      for (int k = 0; k < OUTSIDE_LISTS; k++)
-        if (entry->kind == outside_kinds[k]) g->outside[k][g->outside_count[k]++] = order;
-      continue;
-    }
-    if (g->count < order) g->bounds[g->count] = g->bounds[order];
-    g->kinds[g->count] = kind;
-    g->orders[g->count++] = order;
-  }
-}
+static uint32_t id_of(const gathered *g, uint32_t i) { return g->ids == NULL ? i : g->ids[i]; }
 
 static void gather_free(gathered *g) {
-  free(g->bounds);
-  free(g->kinds);
-  free(g->orders);
+  free(g->ids);
   for (int k = 0; k < OUTSIDE_LISTS; k++) free(g->outside[k]);
 }
 
@@ -87,122 +53,159 @@ static size_t count_of_kind(const snapshot *scene, uint32_t kind) {
   return count;
 }
 
-typedef struct gathering {
-  gathered *to;
-  const geometry_entry *entry;
-  const geometry_values *values;
-} gathering;
+/* Whether all primitives of a geometry are in the BVH. */
+static bool all_bounded(const geometry_values *v) { return v->voids + v->outside == 0; }
 
-static void gather_some(void *argument, size_t first, size_t end) {
-  const gathering *j = argument;
-  const uint32_t rows = primitive_rows(j->entry->kind);
+/* Lists a geometry's primitives. */
+static void list_geometry(gathered *g, const geometry_entry *entry, const geometry_values *v) {
+  const uint32_t rows = primitive_rows(entry->kind);
+  const slab_shape kind = (slab_shape)entry->kind;
   float room[ROWS_MOST];
-  const slab_shape kind = (slab_shape)j->entry->kind;
-  for (uint32_t k = (uint32_t)first; k < end; k++) {
-    const float *values = values_at(j->values, rows, k, room);
-    gather_one(j->to, kind, values, values_are_void(j->values, kind, values), j->entry->global_id_base + k);
+  for (uint32_t i = 0; i < entry->count; i++) {
+    const uint32_t id = entry->global_id_base + i;
+    const float *values = all_bounded(v) ? NULL : values_at(v, rows, i, room);
+    if (values == NULL || (!values_are_void(v, kind, values) && !primitive_is_outside(kind, values)))
+      g->ids[g->count++] = id;
+    else if (!values_are_void(v, kind, values))
+      for (int k = 0; k < OUTSIDE_LISTS; k++)
+        if (entry->kind == outside_kinds[k]) g->outside[k][g->outside_count[k]++] = id;
   }
 }
 
 static slab_status gather(const snapshot *scene, gathered *g) {
+  bool all = true, held = true;
+  *g = (gathered){.scene = scene};
+  for (uint32_t i = 0; i < scene->geometries; i++)
+    all = all && (scene->table[i].count == 0 || (!is_hidden(scene, i) && all_bounded(scene->values[i])));
+  if (all) {
+    g->count = (uint32_t)scene->primitives;
+    return SLAB_OK;
+  }
   const size_t n = scene->primitives + 1;
-  *g = (gathered){0};
-  g->bounds = bvh_allocate(n, sizeof *g->bounds);
-  g->kinds = bvh_allocate(n, sizeof *g->kinds);
-  g->orders = bvh_allocate(n, sizeof *g->orders);
-  bool held = g->bounds != NULL && g->kinds != NULL && g->orders != NULL;
+  g->ids = bvh_allocate(n, sizeof *g->ids);
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
     g->outside[k] = malloc((count_of_kind(scene, outside_kinds[k]) + 1) * sizeof *g->outside[k]);
     held = held && g->outside[k] != NULL;
   }
-  if (!held) return fail_memory(n * sizeof *g->bounds, "the tree's bounds");
-  for (uint32_t i = 0; i < scene->geometries; i++) {
-    const geometry_entry *entry = &scene->table[i];
-    if (is_hidden(scene, i)) continue;
-    gathering job = {g, entry, scene->values[i]};
-    pool_loop(scene->context->threads, entry->count, PARALLEL_LEAST, gather_some, &job);
-    gather_close(g, entry);
-  }
+  if (g->ids == NULL || !held) return fail_memory(n * sizeof *g->ids, "the tree's primitives");
+  for (uint32_t i = 0; i < scene->geometries; i++)
+    if (!is_hidden(scene, i)) list_geometry(g, &scene->table[i], scene->values[i]);
   return SLAB_OK;
 }
 
-/* ---- blocks ---- */
+/* ---- bounds ---- */
 
-block_form block_form_of(slab_layout layout) {
-  return layout == SLAB_LAYOUT_COMPRESSED ? (block_form){1, COMPRESSED_UNIT} : (block_form){BVH_WIDTH, BLOCK_UNIT};
+/* Fills the references of triangles, from number `first` on, by three loads of four floats each: so many
+ * geometry_values have room for. As primitive_bounds does, to the bit. */
+PER_PROCESSOR static void fill_triangles(const geometry_values *v, uint32_t first, uint32_t count, bvh_reference *to) {
+  const int4 xyz = {-1, -1, -1, 0}, kind = {0, 0, 0, SLAB_TRIANGLE};
+  for (uint32_t i = 0; i < count; i++) {
+    float4 corner[3];
+    for (size_t c = 0; c < 3; c++) {
+      const size_t own = 3 * ((size_t)first + i) + c;
+      corner[c] = float4_load(v->values + 3 * (v->indexed ? v->indices->list[own] : own));
+    }
+    const aabb bounds = {float4_min(float4_min(corner[0], corner[1]), corner[2]),
+                         float4_max(float4_max(corner[0], corner[1]), corner[2])};
+    const float4 sides = bounds.upper - bounds.lower;
+    const float side = lanes_max(sides[2], lanes_max(sides[1], sides[0]));
+    const aabb padded = aabb_padded(bounds, side * 0x1p-19f);
+    to[i].side[0] = padded.lower;
+    to[i].side[1] = (float4)(((int4)padded.upper & xyz) | kind);
+  }
 }
+
+/* Fills the references of primitives from number `first` on. */
+static void fill_run(slab_shape kind, const geometry_values *v, uint32_t first, uint32_t count, bvh_reference *to) {
+  float room[ROWS_MOST];
+  if (kind == SLAB_TRIANGLE) {
+    fill_triangles(v, first, count, to);
+    return;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    primitive_bounds(kind, values_at(v, primitive_rows(kind), first + i, room), to[i].lower, to[i].upper);
+    to[i].tag = kind;
+  }
+}
+
+static void fill_references(const void *argument, uint32_t first, uint32_t count, bvh_reference *to) {
+  const gathered *g = argument;
+  const snapshot *scene = g->scene;
+  for (uint32_t i = 0; i < count;) {
+    const uint32_t id = id_of(g, first + i), geometry = geometry_of(scene->table, scene->geometries, id);
+    const geometry_entry *entry = &scene->table[geometry];
+    const geometry_values *v = scene->values[geometry];
+    const uint32_t number = id - entry->global_id_base, rest = entry->count - number;
+    const uint32_t run = !all_bounded(v) ? 1 : rest < count - i ? rest : count - i;
+    fill_run((slab_shape)entry->kind, v, number, run, to + i);
+    i += run;
+  }
+}
+
+/* ---- blocks ---- */
 
 size_t node_size(slab_layout layout) {
   return layout == SLAB_LAYOUT_COMPRESSED ? sizeof(compressed_node) : sizeof(bvh_node);
 }
 
-uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
-
 static uint32_t blocks_for(block_form f, uint32_t count) { return (count + f.width - 1) / f.width; }
 
-/* Fills the lanes of a block from `count` on with an edge of its first triangle, to and fro: vertices a, b and b. Its
- * edge functions are 0, e and -e, and beside the ray 0, s and -s, to the bit: it is never hit, and a candidate only of
- * rays that are exactly on the edge. Triangles of no extent are never hit either, but are candidates of all rays. */
-static void write_edges(float *block, uint32_t width, uint32_t count) {
-  for (uint32_t r = 0; r < TRIANGLE_ROWS; r++)
-    for (uint32_t lane = count; lane < width; lane++) block[r * width + lane] = block[(r < 6 ? r : r - 3) * width];
-}
+/* Writes the ids of blocks of one kind that follow each other, zeros behind them, and then all before them. */
+typedef struct block_run {
+  block_writing writing;
+  uint32_t kind, first, next; /* next: where the next block goes */
+} block_run;
 
-/* Writes one block of up to f.width primitives, given by their global primitive ids. */
-static void write_block(const snapshot *scene, block_form f, slab_shape kind, const uint32_t *orders, uint32_t count,
-                        float *block) {
-  const uint32_t rows = primitive_rows(kind);
-  float none[ROWS_MOST], room[ROWS_MOST];
-  primitive_void(kind, none);
-  for (uint32_t lane = 0; lane < f.width; lane++) {
-    uint32_t order = lane < count ? orders[lane] : SLAB_MISS;
-    const float *values = lane < count ? values_of(scene, order, room) : none;
-    for (uint32_t r = 0; r < rows; r++) block[r * f.width + lane] = values[r];
-    memcpy(&block[rows * f.width + lane], &order, sizeof order);
+static void write_ids(block_run *r, const uint32_t *ids, uint32_t count) {
+  const block_form f = r->writing.form;
+  const uint32_t units = block_units(f, r->kind), used = primitive_rows(r->kind) * f.width;
+  for (uint32_t i = 0; i < count; i += f.width, r->next += units) {
+    uint32_t *to = (uint32_t *)(r->writing.to + (size_t)r->next * f.unit + used);
+    for (uint32_t k = 0; k < units * f.unit - used; k++)
+      to[k] = k >= f.width ? 0 : i + k < count ? ids[i + k] : SLAB_MISS;
   }
-  if (kind == SLAB_TRIANGLE) write_edges(block, f.width, count);
-  const size_t used = (rows + 1) * f.width, all = (size_t)block_units(f, kind) * f.unit;
-  memset(block + used, 0, (all - used) * sizeof *block);
 }
 
-/* Writes blocks of one kind, the first at `place`. */
-static void write_run(const snapshot *scene, block_form f, slab_shape kind, const uint32_t *orders, uint32_t count,
-                      float *blocks, uint32_t place) {
-  for (uint32_t i = 0; i < count; i += f.width, place += block_units(f, kind))
-    write_block(scene, f, kind, orders + i, count - i < f.width ? count - i : f.width, blocks + (size_t)place * f.unit);
-}
-
-static void write_tree_block(const snapshot *scene, const gathered *g, block_form f, const bvh *t, uint32_t b,
-                             uint32_t place, float *blocks) {
-  uint32_t orders[BVH_WIDTH];
-  const uint32_t count = bvh_block_count(t, b);
-  for (uint32_t i = 0; i < count; i++) orders[i] = g->orders[t->blocks[b].primitives[i]];
-  write_run(scene, f, (slab_shape)t->block_kinds[b], orders, count, blocks, place);
+static void end_run(block_run *r) {
+  const block_form f = r->writing.form;
+  r->writing.alike = r->kind == SLAB_TRIANGLE ? (size_t)r->next * f.unit : 0;
+  blocks_write(&r->writing, r->kind, r->first, (r->next - r->first) / block_units(f, r->kind), NULL);
 }
 
 /* Computes the positions of the BVH's blocks, one after the other, in units. Returns their total size. */
 static size_t place_blocks(const bvh *t, block_form f, uint32_t *places) {
   size_t units = 0;
+  uint32_t each[256];
+  for (uint32_t kind = 0; kind < 256; kind++) each[kind] = block_units(f, kind);
   for (uint32_t b = 0; b < t->block_count; b++) {
     places[b] = (uint32_t)units;
-    units += (size_t)blocks_for(f, bvh_block_count(t, b)) * block_units(f, t->block_kinds[b]);
+    units += (size_t)each[t->block_kinds[b]] * (f.width == BVH_WIDTH ? 1 : blocks_for(f, bvh_block_count(t, b)));
   }
   return units;
 }
 
 /* ---- nodes ---- */
 
-/* Replaces the index of each leaf's first block by its position on the device. */
-static void place_leaves(const bvh *t, const uint32_t *places, bvh_node *nodes) {
-  for (uint32_t n = 0; n < t->node_count; n++)
+/* The index of each leaf's first block is replaced by its position on the device. */
+typedef struct leaf_placing {
+  bvh_node *nodes;
+  const uint32_t *places;
+} leaf_placing;
+
+static void place_leaves(void *argument, size_t first, size_t end) {
+  const leaf_placing *p = argument;
+  for (size_t n = first; n < end; n++) {
+    bvh_node *node = &p->nodes[n];
     for (int k = 0; k < BVH_WIDTH; k++)
-      if (nodes[n].meta[k] != 0 && !BVH_IS_INNER(nodes[n].meta[k])) nodes[n].child[k] = places[nodes[n].child[k]];
+      if (node->meta[k] != 0 && !BVH_IS_INNER(node->meta[k])) node->child[k] = p->places[node->child[k]];
+  }
 }
 
 /* Writes the nodes in the device's layout; out->nodes may be t->nodes. */
 static slab_status write_nodes(const snapshot *scene, bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
   if (layout == SLAB_LAYOUT_WIDE) {
-    place_leaves(t, places, t->nodes);
+    leaf_placing placing = {t->nodes, places};
+    pool_loop(scene->context->threads, t->node_count, NODES_A_PIECE, place_leaves, &placing);
     out->nodes = t->nodes;
     out->node_bytes = t->node_count * sizeof *t->nodes;
     t->nodes = NULL;
@@ -215,35 +218,45 @@ static slab_status write_nodes(const snapshot *scene, bvh *t, slab_layout layout
   return SLAB_OK;
 }
 
-typedef struct block_writing {
-  const snapshot *scene;
+typedef struct tree_writing {
   const gathered *from;
   const bvh *tree;
-  block_form form;
   const uint32_t *places;
-  float *blocks;
-} block_writing;
+  block_writing blocks;
+} tree_writing;
 
 static void write_some(void *argument, size_t first, size_t end) {
-  const block_writing *w = argument;
-  for (size_t b = first; b < end; b++)
-    write_tree_block(w->scene, w->from, w->form, w->tree, (uint32_t)b, w->places[b], w->blocks);
+  const tree_writing *w = argument;
+  const bvh *t = w->tree;
+  for (size_t b = first; b < end;) {
+    block_run run = {w->blocks, t->block_kinds[b], w->places[b], w->places[b]};
+    for (; b < end && t->block_kinds[b] == run.kind && w->places[b] == run.next; b++) {
+      uint32_t ids[BVH_WIDTH];
+      const uint32_t count = bvh_block_count(t, (uint32_t)b);
+      for (uint32_t i = 0; i < count; i++) ids[i] = id_of(w->from, t->blocks[b].primitives[i]);
+      write_ids(&run, ids, count);
+    }
+    end_run(&run);
+  }
 }
 
-static slab_status write_blocks(const snapshot *scene, const gathered *g, const bvh *t, block_form f,
-                                const uint32_t *places, size_t units, bvh_layout *out) {
+static slab_status write_blocks(const snapshot *scene, const gathered *g, bvh *t, block_form f, const uint32_t *places,
+                                size_t units, bvh_layout *out) {
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
     out->outside[k] = (bvh_outside){(uint32_t)units, blocks_for(f, g->outside_count[k])};
     units += (size_t)out->outside[k].blocks * block_units(f, outside_kinds[k]);
   }
   out->floats = units * f.unit;
-  out->blocks = units > UINT32_MAX ? NULL : bvh_allocate(out->floats + 1, sizeof *out->blocks);
+  if (units <= UINT32_MAX) out->blocks = bvh_reuse(t->spare, t->spare_bytes, out->floats + 1, sizeof *out->blocks);
+  if (units <= UINT32_MAX) t->spare = NULL;
   if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
-  block_writing writing = {scene, g, t, f, places, out->blocks};
-  pool_loop(scene->context->threads, t->block_count, BLOCKS_A_PIECE, write_some, &writing);
-  for (int k = 0; k < OUTSIDE_LISTS; k++)
-    write_run(scene, f, (slab_shape)outside_kinds[k], g->outside[k], g->outside_count[k], out->blocks,
-              out->outside[k].first);
+  tree_writing w = {g, t, places, {scene, f, out->blocks, out->blocks, 0}};
+  pool_loop(scene->context->threads, t->block_count, BLOCKS_A_PIECE, write_some, &w);
+  for (int k = 0; k < OUTSIDE_LISTS; k++) {
+    block_run run = {w.blocks, outside_kinds[k], out->outside[k].first, out->outside[k].first};
+    write_ids(&run, g->outside[k], g->outside_count[k]);
+    end_run(&run);
+  }
   return SLAB_OK;
 }
 
@@ -271,14 +284,14 @@ slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layo
   *out = (bvh_layout){0};
   slab_status status = gather(scene, &g);
   if (status == SLAB_OK) {
-    const bvh_input input = {g.count, g.bounds, g.kinds};
+    const bvh_input input = {g.count, fill_references, &g};
     const bvh_options options = {
         .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
                    : quality == SLAB_TREE_HIGH ? BVH_HIGH
                                                : BVH_DEFAULT,
         .threads = scene->context->threads,
         .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
-    status = bvh_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof *g.bounds, "the tree");
+    status = bvh_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof(bvh_reference), "the tree");
   }
   if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, out);
   if (status == SLAB_OK) {

@@ -2,20 +2,14 @@
 #ifndef SLABCAST_TREE_LAYOUT_H
 #define SLABCAST_TREE_LAYOUT_H
 
+#include "blocks.h"
 #include "snapshot.h"
 #include "types.h"
 
 /* The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_build(const snapshot *, slab_tree quality, slab_layout, bvh_layout *);
 
-/* Blocks of a layout: primitives in a block, and the unit of block positions in floats. */
-typedef struct block_form {
-  uint32_t width, unit;
-} block_form;
-
-block_form block_form_of(slab_layout);
 size_t node_size(slab_layout);
-uint32_t block_units(block_form, uint32_t kind);
 /* The kinds that may stand outside the BVH, and the index of each there. */
 extern const uint8_t outside_kinds[OUTSIDE_LISTS];
 

@@ -7,6 +7,7 @@
  *                                 0 nothing accepts it, 1 the packet interval does, 2 a ray does too */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bvh/bvh.h"
 #include "scenes.h"
@@ -24,6 +25,15 @@ static void print_children(const bvh *tree, uint32_t index, int level) {
   }
 }
 
+static void fill_boxes(const void *argument, uint32_t first, uint32_t count, bvh_reference *to) {
+  const slab_box *boxes = argument;
+  for (uint32_t i = 0; i < count; i++) {
+    memcpy(to[i].lower, boxes[first + i].lower, sizeof to[i].lower);
+    memcpy(to[i].upper, boxes[first + i].upper, sizeof to[i].upper);
+    to[i].tag = 0;
+  }
+}
+
 /* Leaves of one block at most, so that so small a scene has levels. */
 static int print_bvh(void) {
   const bvh_options options = {.quality = BVH_DEFAULT, .threads = 1, .leaves = {BVH_WIDTH, 1, BVH_COST_BLOCK}};
@@ -31,25 +41,15 @@ static int print_bvh(void) {
   bvh tree;
   if (scene_build("city", 400, 1, &city) != 0) return 0;
   const slab_box *boxes = city.shapes;
-  bvh_bounds *bounds = malloc(city.count * sizeof *bounds);
-  int built = bounds != NULL;
-  for (uint32_t i = 0; built && i < city.count; i++) {
-    for (int k = 0; k < 3; k++) {
-      bounds[i].lower[k] = boxes[i].lower[k];
-      bounds[i].upper[k] = boxes[i].upper[k];
-    }
+  for (uint32_t i = 0; i < city.count; i++)
     printf("city %g %g %g %g\n", (double)boxes[i].lower[0], (double)boxes[i].lower[2], (double)boxes[i].upper[0],
            (double)boxes[i].upper[2]);
-  }
-  if (built) {
-    const bvh_input input = {.count = city.count, .bounds = bounds};
-    built = bvh_build(&input, &options, &tree);
-  }
+  const bvh_input input = {city.count, fill_boxes, boxes};
+  const int built = bvh_build(&input, &options, &tree);
   if (built) {
     print_children(&tree, 0, 1);
     bvh_free(&tree);
   }
-  free(bounds);
   scene_geometry_free(&city);
   return built;
 }

@@ -6,8 +6,7 @@
 #include "pool.h"
 
 /* The lowest digit is sorted first. Each pass is cut into pieces that threads share; a small array is one piece. */
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
+#define DIGITS (1u << RADIX_DIGIT_BITS)
 #define PIECES 16
 #define PIECE_LEAST 4096
 
@@ -38,13 +37,21 @@ static void count_piece(void *argument, size_t k) {
   for (size_t i = p->begins[k]; i < p->begins[k + 1]; i++) counts[digit_of(&p->from[i], shift)]++;
 }
 
+/* Row by row, so that memory is read in order. */
 static void place_digits(const pass *p) {
-  uint32_t place = 0;
-  for (uint32_t d = 0; d < DIGITS; d++)
-    for (size_t k = 0; k < p->pieces; k++) {
+  uint32_t places[DIGITS] = {0}, place = 0;
+  for (size_t k = 0; k < p->pieces; k++)
+    for (uint32_t d = 0; d < DIGITS; d++) places[d] += p->counts[k][d];
+  for (uint32_t d = 0; d < DIGITS; d++) {
+    const uint32_t count = places[d];
+    places[d] = place;
+    place += count;
+  }
+  for (size_t k = 0; k < p->pieces; k++)
+    for (uint32_t d = 0; d < DIGITS; d++) {
       const uint32_t count = p->counts[k][d];
-      p->counts[k][d] = place;
-      place += count;
+      p->counts[k][d] = places[d];
+      places[d] += count;
     }
 }
 
@@ -69,7 +76,7 @@ bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, uint32_t threa
   cut_in_pieces(&p, n);
   p.counts = malloc(p.pieces * sizeof *p.counts);
   if (p.counts == NULL) return false;
-  for (p.shift = 0; p.shift < bits; p.shift += DIGIT_BITS) {
+  for (p.shift = 0; p.shift < bits; p.shift += RADIX_DIGIT_BITS) {
     p.from = *keys;
     p.to = *others;
     sort_by_digit(&p);

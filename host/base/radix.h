@@ -11,8 +11,14 @@ typedef struct keyed {
 } keyed;
 
 /* Sorts n elements by the lowest `bits` bits of their keys. The sort is stable. threads: as pool_run takes it. *others
- * has room for n elements too; *keys and *others may be exchanged. Returns false where memory is short. */
+ * has room for n elements too; *keys and *others are exchanged radix_passes times. Returns false where memory is short.
+ */
 bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, uint32_t threads);
+
+#define RADIX_DIGIT_BITS 11
+
+/* How often they are exchanged. */
+static inline int radix_passes(int bits) { return (bits + RADIX_DIGIT_BITS - 1) / RADIX_DIGIT_BITS; }
 
 /* Spreads the lowest ten bits: two zero bits before each. */
 static inline uint32_t bits_apart(uint32_t v) {

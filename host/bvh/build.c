@@ -15,6 +15,10 @@ typedef struct node_pool {
 
 enum { SUPPLY_PAIRS = 64 };
 
+/* Bytes a primitive of the second array of references, which the caller receives as spare memory: enough for the blocks
+ * that it makes of the BVH. What is never written takes no memory. */
+enum { REFERENCE_ROOM = 96 };
+
 /* The result of one pass over the input. */
 typedef struct scene_bounds {
   aabb keys, bounds; /* keys: of all references; bounds: of the finite ones */
@@ -35,10 +39,9 @@ static void scene_bounds_join(scene_bounds *s, const scene_bounds *other) {
 }
 
 static bool is_moderate(const reference *r) {
-  bool moderate = true;
-  for (int axis = 0; axis < 3; axis++)
-    moderate = moderate && r->lower[axis] >= -COORDINATE_MOST && r->upper[axis] <= COORDINATE_MOST;
-  return moderate;
+  const int4 xyz = {-1, -1, -1, 0};
+  const int4 below = r->side[0]<float4_all(-COORDINATE_MOST), above = r->side[1]> float4_all(COORDINATE_MOST);
+  return !int4_any((below | above) & xyz);
 }
 
 /* Bounds of the finite coordinates. Each coordinate counts on its own. */
@@ -51,24 +54,30 @@ static aabb finite_bounds(const reference *r) {
   return bounds;
 }
 
-static void take_references(builder *b, uint32_t first, uint32_t count, scene_bounds *seen) {
+/* So many references are filled and then looked at, while they are in the cache. */
+enum { FILLED_AT_ONCE = 256 };
+
+static void take_references(builder *b, uint32_t first, uint32_t count, scene_bounds *taken) {
   const bvh_input *input = b->input;
+  scene_bounds seen = *taken; /* in registers */
   for (uint32_t i = first; i < first + count; i++) {
     reference *r = &b->references[0][i];
-    memcpy(r->lower, input->bounds[i].lower, sizeof r->lower);
-    memcpy(r->upper, input->bounds[i].upper, sizeof r->upper);
-    r->index = i;
-    r->tag = input->kinds ? input->kinds[i] : 0;
+    if ((i - first) % FILLED_AT_ONCE == 0) {
+      const uint32_t rest = first + count - i;
+      input->fill(input->argument, i, rest < FILLED_AT_ONCE ? rest : FILLED_AT_ONCE, r);
+    }
     if (is_moderate(r)) {
-      seen->bounds = aabb_join(seen->bounds, (aabb){r->side[0], r->side[1]});
-      seen->keys = aabb_add(seen->keys, reference_keys(r));
+      seen.bounds = aabb_join(seen.bounds, (aabb){r->side[0], r->side[1]});
+      seen.keys = aabb_add(seen.keys, reference_keys(r));
     } else {
       r->tag |= REFERENCE_CLAMPED;
-      seen->bounds = aabb_join(seen->bounds, finite_bounds(r));
+      seen.bounds = aabb_join(seen.bounds, finite_bounds(r));
     }
-    seen->tags_or |= r->tag;
-    seen->tags_and &= r->tag;
+    seen.tags_or |= r->tag;
+    seen.tags_and &= r->tag;
+    r->index = i; /* last: a vector that is loaded from behind a part of it waits */
   }
+  *taken = seen;
 }
 
 /* Replaces bounds that are not finite, or too large, by the ends of the scene's bounds. */
@@ -76,6 +85,8 @@ static void clamp_references(builder *b, uint32_t first, uint32_t count, scene_b
   for (uint32_t i = first; i < first + count; i++) {
     reference *r = &b->references[0][i];
     if (!(r->tag & REFERENCE_CLAMPED)) continue;
+    memcpy(b->unclamped[i].lower, r->lower, sizeof r->lower);
+    memcpy(b->unclamped[i].upper, r->upper, sizeof r->upper);
     for (int axis = 0; axis < 3; axis++) {
       r->lower[axis] = fminf(fmaxf(r->lower[axis], b->measure.least[axis]), b->measure.most[axis]);
       r->upper[axis] = fminf(fmaxf(r->upper[axis], b->measure.least[axis]), b->measure.most[axis]);
@@ -86,7 +97,7 @@ static void clamp_references(builder *b, uint32_t first, uint32_t count, scene_b
 
 typedef void scene_bounds_pass(builder *, uint32_t first, uint32_t count, scene_bounds *);
 
-enum { SCENE_BOUNDS_CHUNK = 1 << 16 };
+enum { SCENE_BOUNDS_CHUNK = 1 << 13 };
 
 static uint32_t scene_bounds_chunks(uint32_t count) { return count / SCENE_BOUNDS_CHUNK + 1; }
 
@@ -132,14 +143,19 @@ measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
   return m;
 }
 
-/* Fills the references, the measure and the bounds of all keys. */
-static void scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bounds *chunks, aabb *keys) {
+/* Fills the references, the measure and the bounds of all keys. Returns false when memory runs out. */
+static bool scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bounds *chunks, aabb *keys) {
   scene_bounds seen = scene_bounds_empty();
   scene_bounds_all(b, take_references, chunks, &seen);
   b->measure = measure_scene(seen.bounds, leaves);
   b->mixed = ((seen.tags_or ^ seen.tags_and) & BUILD_NODE_KIND) != 0;
-  if (seen.tags_or & REFERENCE_CLAMPED) scene_bounds_all(b, clamp_references, chunks, &seen);
+  if (seen.tags_or & REFERENCE_CLAMPED) {
+    b->unclamped = bvh_allocate(b->input->count, sizeof *b->unclamped);
+    if (b->unclamped == NULL) return false;
+    scene_bounds_all(b, clamp_references, chunks, &seen);
+  }
   *keys = seen.keys;
+  return true;
 }
 
 /* ---- the BVH ---- */
@@ -168,7 +184,7 @@ static uint32_t common_kind(const builder *b, const reference *r, uint32_t count
 /* The bounds as in the input, before clamping. */
 static aabb input_span(const builder *b, const reference *r) {
   if (!(r->tag & REFERENCE_CLAMPED)) return (aabb){r->side[0], r->side[1]};
-  const bvh_bounds *bounds = &b->input->bounds[r->index];
+  const bvh_bounds *bounds = &b->unclamped[r->index];
   return (aabb){float4_xyz(bounds->lower), float4_xyz(bounds->upper)};
 }
 
@@ -289,7 +305,8 @@ static bool builder_create(builder *b, bvh_quality quality, const bvh_input *inp
   b->growing = (pool_job){.work = grow_listed, .argument = b, .threads = b->threads};
   b->lists = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   b->tip_most = leaves->together < tip_most[quality] ? leaves->together : tip_most[quality];
-  for (int i = 0; i < 2; i++) b->references[i] = bvh_allocate(count, sizeof *b->references[i]);
+  b->references[0] = bvh_allocate(count, sizeof *b->references[0]);
+  b->references[1] = bvh_allocate(count, REFERENCE_ROOM);
   b->order = bvh_allocate(count, sizeof *b->order);
   b->build_nodes = bvh_allocate(2 * count, sizeof *b->build_nodes);
   b->footprints = bvh_allocate(2 * count, sizeof *b->footprints);
@@ -300,6 +317,7 @@ static bool builder_create(builder *b, bvh_quality quality, const bvh_input *inp
 
 static void builder_free(builder *b) {
   for (int i = 0; i < 2; i++) free(b->references[i]);
+  free(b->unclamped);
   free(b->order);
   free(b->build_nodes);
   free(b->footprints);
@@ -314,8 +332,9 @@ static bool build_branches(builder *b, bvh_quality quality, const bvh_leaves *le
   scene_bounds *chunks = bvh_allocate(scene_bounds_chunks(count), sizeof *chunks);
   build_range root = {.count = count};
   if (chunks == NULL) return false;
-  scene_bounds_input(b, leaves, chunks, &root.keys);
+  const bool taken = scene_bounds_input(b, leaves, chunks, &root.keys);
   free(chunks);
+  if (!taken) return false;
   if (quality == BVH_FAST && !curve_sort(b, &root)) return false;
   grow_all(b, &root);
   return true;
@@ -336,6 +355,11 @@ static bool build_as(bvh_quality quality, const bvh_input *input, const bvh_opti
   builder b = {0};
   const bool built = builder_create(&b, quality, input, options->threads, leaves) &&
                      build_branches(&b, quality, leaves) && (quality != BVH_HIGH || reinsert(&b)) && wide_emit(&b, out);
+  if (built) {
+    out->spare = b.references[1];
+    out->spare_bytes = input->count * REFERENCE_ROOM;
+    b.references[1] = NULL;
+  }
   builder_free(&b);
   return built;
 }

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "float4.h"
 #include "leaves.h"
 #include "types.h"
 
@@ -35,10 +36,25 @@ typedef struct bvh_bounds {
   float lower[3], upper[3];
 } bvh_bounds;
 
+/* A primitive during the build. It holds the bounds and the index together, so that memory is read in order. */
+typedef union bvh_reference {
+  struct {
+    float lower[3];
+    uint32_t index; /* in the input */
+    float upper[3];
+    uint32_t tag; /* kind, and what the builder notes */
+  };
+  float4 side[2]; /* lower, upper; lane 3 is not a number */
+} bvh_reference;
+
+/* Fills in `count` references, the first that of primitive `first`: bounds with lower <= upper, x and y finite, z may
+ * be infinite; and the kind, below 256, as the tag. The builder fills in the index. Threads call it at once. */
+typedef void bvh_fill(const void *argument, uint32_t first, uint32_t count, bvh_reference *);
+
 typedef struct bvh_input {
-  uint32_t count;           /* number of primitives; below 2^32 - 16 */
-  const bvh_bounds *bounds; /* `count` elements: lower <= upper, x and y finite; z may be infinite */
-  const uint8_t *kinds;     /* `count` elements: a block holds one kind only; NULL: all kind 0 */
+  uint32_t count; /* number of primitives; below 2^32 - 16 */
+  bvh_fill *fill;
+  const void *argument;
 } bvh_input;
 
 typedef struct bvh_options {
@@ -57,6 +73,8 @@ typedef struct bvh {
   bvh_node *nodes; /* node 0 is the root; the inner children of a node are adjacent */
   bvh_block *blocks;
   uint8_t *block_kinds;
+  void *spare; /* memory that the builder used, for bvh_reuse */
+  size_t spare_bytes;
   uint32_t node_count, block_count;
   uint32_t depth;                           /* inner levels on the longest path; a root alone: 1 */
   double sah_cost;                          /* 0: no primitives */

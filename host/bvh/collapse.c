@@ -8,11 +8,16 @@
  * cost[i - 1] holds C(n, i). Choices are not stored: the code that writes the BVH recomputes them from the costs. */
 #include "parts.h"
 
+/* No calls of libm. */
+static inline double lesser(double a, double b) { return a < b ? a : b; }
+static inline double greater(double a, double b) { return a > b ? a : b; }
+
 double bounds_area(const measure *m, const float lower[3], const float upper[3]) {
   double extent[3];
   for (int axis = 0; axis < 3; axis++) {
     const double least = (double)m->least[axis], most = (double)m->most[axis];
-    extent[axis] = fmax(fmin((double)upper[axis], most), least) - fmin(fmax((double)lower[axis], least), most);
+    extent[axis] =
+        greater(lesser((double)upper[axis], most), least) - lesser(greater((double)lower[axis], least), most);
   }
   return extent[0] * extent[1] * (double)m->faces + (extent[0] + extent[1]) * extent[2];
 }

@@ -15,20 +15,28 @@ static float cell_scale(aabb keys) {
 
 typedef struct curve_cells {
   const builder *b;
+  keyed *keys;
   float4 lower;
   float scale;
 } curve_cells;
 
+/* bits_apart of each lane. */
+static inline uint4 bits_apart4(uint4 v) {
+  v = (v | v << 16) & 0x030000FFu;
+  v = (v | v << 8) & 0x0300F00Fu;
+  v = (v | v << 4) & 0x030C30C3u;
+  return (v | v << 2) & 0x09249249u;
+}
+
 static void fill_keys(void *argument, size_t first, size_t end) {
   const curve_cells *c = argument;
   const reference *references = c->b->references[0];
-  keyed *keys = c->b->curve;
+  keyed *keys = c->keys;
   const float4 lower = c->lower, scale = float4_all(c->scale);
   for (size_t i = first; i < end; i++) {
     const int4 cell = __builtin_convertvector((reference_center(&references[i]) - lower) * scale, int4);
-    uint32_t key = 0;
-    for (int axis = 0; axis < 3; axis++) key |= bits_apart((uint32_t)cell[axis]) << axis;
-    keys[i] = (keyed){key, (uint32_t)i};
+    const uint4 bits = bits_apart4((uint4)cell);
+    keys[i] = (keyed){bits[0] | bits[1] << 1 | bits[2] << 2, (uint32_t)i};
   }
 }
 
@@ -39,16 +47,14 @@ static void follow_curve(void *argument, size_t first, size_t end) {
 
 bool curve_sort(builder *b, build_range *root) {
   const uint32_t count = b->input->count;
-  keyed *others = bvh_allocate(count, sizeof *others);
   b->curve = bvh_allocate(count, sizeof *b->curve);
-  bool sorted = others != NULL && b->curve != NULL;
-  if (sorted) {
-    curve_cells cells = {b, root->keys.lower, cell_scale(root->keys)};
-    pool_loop(b->threads, count, TASK_MIN, fill_keys, &cells);
-    sorted = radix_sort(&b->curve, &others, count, 3 * CELL_BITS, b->threads);
-  }
-  free(others);
-  if (!sorted) return false;
+  if (b->curve == NULL) return false;
+  keyed *arrays[2] = {b->curve, (keyed *)b->build_nodes}; /* whose memory nothing else is in yet */
+  const int from = radix_passes(3 * CELL_BITS) % 2;       /* so that what is sorted is in the first */
+  keyed *keys = arrays[from], *others = arrays[!from];
+  curve_cells cells = {b, keys, root->keys.lower, cell_scale(root->keys)};
+  pool_loop(b->threads, count, TASK_MIN, fill_keys, &cells);
+  if (!radix_sort(&keys, &others, count, 3 * CELL_BITS, b->threads)) return false;
   pool_loop(b->threads, count, TASK_MIN, follow_curve, b);
   root->side = 1;
   return true;

@@ -17,18 +17,8 @@
 /* As many or more references are binned and parted by all threads at once. */
 #define PARALLEL_MIN 65536u
 
-/* A primitive during the build. It holds the bounds and the index together, so that memory is read in order. */
-typedef union reference {
-  struct {
-    float lower[3];
-    uint32_t index;
-    float upper[3];
-    uint32_t tag; /* kind, and REFERENCE_CLAMPED */
-  };
-  float4 side[2]; /* lower, upper; lane 3 is not a number */
-} reference;
-
-#define REFERENCE_CLAMPED 0x100u /* bounds differ from the input's */
+typedef bvh_reference reference;
+#define REFERENCE_CLAMPED 0x100u /* in the tag: bounds differ from the input's */
 
 /* Twice the centre of a reference; 0 in lane 3. */
 static inline float4 reference_center(const reference *r) {
@@ -50,9 +40,13 @@ typedef struct build_node {
   float lower[3];
   uint32_t link; /* inner node: pair of its children; binary leaf: index of its first entry in `order` */
   float upper[3];
-  uint32_t count;            /* number of primitives below */
-  float cost[BVH_WIDTH - 1]; /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
-  uint32_t tag;              /* kind, BUILD_NODE_BOTTOM, BUILD_NODE_MIXED, BUILD_NODE_LEAF, and the cover */
+  uint32_t count; /* number of primitives below */
+  union {
+    float cost[BVH_WIDTH - 1];      /* cost[i]: of the subtree as at most i + 1 children of a wide node (collapse.c) */
+    uint32_t others[BVH_WIDTH - 1]; /* of a wide node, once chosen: its children but the first, which is in
+                                       link; then 0 (wide.c) */
+  };
+  uint32_t tag; /* kind, BUILD_NODE_BOTTOM, BUILD_NODE_MIXED, BUILD_NODE_LEAF, and the cover */
 } build_node;
 
 #define BUILD_NODE_KIND 0xFFu
@@ -115,6 +109,7 @@ typedef struct build_range build_range;
 typedef struct builder {
   const bvh_input *input;
   reference *references[2]; /* a range's references are in one of the two arrays, at the same indices in both */
+  bvh_bounds *unclamped;    /* the input's bounds, by index; NULL where no reference is clamped */
   uint32_t *order;          /* indices of the primitives, in the order of the binary leaves */
   build_node *build_nodes;  /* 2 * count nodes */
   footprint *footprints;    /* one for each build node */
@@ -205,7 +200,7 @@ bool reinsert(builder *);
 /* ---- wide.c ---- */
 
 /* Writes nodes and blocks from the build nodes. Returns false when memory runs out; *out is then empty. */
-bool wide_emit(const builder *, bvh *out);
+bool wide_emit(builder *, bvh *out);
 void node_clear(bvh_node *);
 
 #endif

@@ -24,6 +24,31 @@ static double weight(const builder *b, const build_node *of) {
   return bounds_area(&b->measure, of->lower, of->upper);
 }
 
+/* ---- children ---- */
+
+/* Lists the children of a wide node, and keeps them for chosen_children in the place of its costs, since the choice
+ * takes time. The costs of a node are needed until those above it are chosen for. */
+static int choose_children(const builder *b, uint32_t at, uint32_t children[BVH_WIDTH]) {
+  build_node *node = &b->build_nodes[at];
+  const int count = collapse_children(b->build_nodes, at, children);
+  if (node->tag & BUILD_NODE_LEAF) return count; /* the root alone */
+  node->link = children[0];
+  for (int i = 1; i < BVH_WIDTH; i++) node->others[i - 1] = i < count ? children[i] : 0;
+  return count;
+}
+
+static int chosen_children(const builder *b, uint32_t at, uint32_t children[BVH_WIDTH]) {
+  const build_node *node = &b->build_nodes[at];
+  int count = 1;
+  children[0] = node->tag & BUILD_NODE_LEAF ? at : node->link;
+  if (node->tag & BUILD_NODE_LEAF) return count;
+  while (count < BVH_WIDTH && node->others[count - 1] != 0) {
+    children[count] = node->others[count - 1];
+    count++;
+  }
+  return count;
+}
+
 /* ---- small subtrees ---- */
 
 typedef struct small_subtree {
@@ -48,7 +73,7 @@ static void list_small(small_subtrees *s, uint32_t at) {
     s->count++;
     return;
   }
-  const int count = collapse_children(build_nodes, at, children);
+  const int count = s->list == NULL ? choose_children(s->b, at, children) : chosen_children(s->b, at, children);
   for (int i = 0; i < count; i++)
     if (!(build_nodes[children[i]].tag & BUILD_NODE_LEAF)) list_small(s, children[i]);
 }
@@ -67,7 +92,7 @@ static bool find_small(small_subtrees *s) {
 static subtree_size count_below(const builder *b, uint32_t at, const small_subtree **known) {
   uint32_t children[BVH_WIDTH];
   if (known != NULL && b->build_nodes[at].count < TASK_MIN) return (*known)++->size;
-  const int count = collapse_children(b->build_nodes, at, children);
+  const int count = known == NULL ? choose_children(b, at, children) : chosen_children(b, at, children);
   subtree_size below[BVH_WIDTH], all = {0};
   for (int i = 0; i < count; i++)
     if (!(b->build_nodes[children[i]].tag & BUILD_NODE_LEAF)) below[i] = count_below(b, children[i], known);
@@ -166,7 +191,7 @@ static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint 
     (*later)++->next = next;
     return;
   }
-  const int count = collapse_children(b->build_nodes, at, children);
+  const int count = chosen_children(b, at, children);
   bvh_node *node = &out->nodes[index];
   node_clear(node);
   for (int i = 0; i < count; i++) {
@@ -201,22 +226,25 @@ static void fill_all(small_subtrees *s) {
   pool_run(s->b->threads, s->count, fill_small, s);
 }
 
-static bool allocate(const subtree_size *all, bvh *out) {
+/* The references are not needed any more. */
+static bool allocate(builder *b, const subtree_size *all, bvh *out) {
   out->node_count = all->nodes + 1;
   out->block_count = all->blocks;
-  out->nodes = bvh_allocate(out->node_count, sizeof *out->nodes);
+  out->nodes =
+      bvh_reuse(b->references[0], b->input->count * sizeof *b->references[0], out->node_count, sizeof *out->nodes);
+  b->references[0] = NULL;
   out->blocks = bvh_allocate(out->block_count, sizeof *out->blocks);
   out->block_kinds = bvh_allocate(out->block_count, sizeof *out->block_kinds);
   return out->nodes && out->blocks && out->block_kinds;
 }
 
-bool wide_emit(const builder *b, bvh *out) {
+bool wide_emit(builder *b, bvh *out) {
   const double root = weight(b, &b->build_nodes[0]);
   small_subtrees small = {.b = b, .out = out};
   subtree_size all = {0};
   bool found = find_small(&small);
   if (found) all = count_all(&small);
-  found = found && allocate(&all, out);
+  found = found && allocate(b, &all, out);
   if (found) fill_all(&small);
   free(small.list);
   if (!found) {
@@ -234,5 +262,6 @@ void bvh_free(bvh *t) {
   free(t->nodes);
   free(t->blocks);
   free(t->block_kinds);
+  free(t->spare);
   *t = (bvh){0};
 }

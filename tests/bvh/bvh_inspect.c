@@ -2,11 +2,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness.h"
 
 typedef struct look {
-  const bvh_input *input;
+  const boxes *input;
   const bvh *bvh;
   uint8_t *seen_primitive, *seen_block, *seen_node;
   float z[2]; /* the finite values that stand for infinite z */
@@ -18,6 +19,17 @@ typedef struct look {
   double least; /* area that the builder does not lose beside that of the whole */
   bvh_leaves leaves;
 } look;
+
+static void fill_boxes(const void *argument, uint32_t first, uint32_t count, bvh_reference *to) {
+  const boxes *from = argument;
+  for (uint32_t i = 0; i < count; i++) {
+    memcpy(to[i].lower, from->bounds[first + i].lower, sizeof to[i].lower);
+    memcpy(to[i].upper, from->bounds[first + i].upper, sizeof to[i].upper);
+    to[i].tag = from->kinds != NULL ? from->kinds[first + i] : 0;
+  }
+}
+
+bvh_input boxes_input(const boxes *b) { return (bvh_input){b->count, fill_boxes, b}; }
 
 static void bounds_empty(bvh_bounds *b) {
   for (int k = 0; k < 3; k++) {
@@ -158,7 +170,7 @@ static void assert_close(double got, double want) {
   if (!(fabs(got - want) <= 1e-9 * fabs(want))) fail_msg("%.17g is not %.17g", got, want);
 }
 
-void assert_tree_sound(const bvh_input *input, const bvh *t, bvh_leaves leaves) {
+void assert_tree_sound(const boxes *input, const bvh *t, bvh_leaves leaves) {
   look l = {.input = input, .bvh = t, .leaves = leaves};
   bvh_bounds all;
   bounds_empty(&all);

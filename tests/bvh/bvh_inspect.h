@@ -4,10 +4,20 @@
 
 #include "bvh.h"
 
+/* What a BVH is built of. */
+typedef struct boxes {
+  uint32_t count;
+  const bvh_bounds *bounds;
+  const uint8_t *kinds; /* NULL: all kind 0 */
+} boxes;
+
+/* Them as input of the builder, while they last. */
+bvh_input boxes_input(const boxes *);
+
 /* Checks that every primitive of the input is in exactly one block of its kind, that every block and node is reached
  * once, that bounds are exactly those of their contents, that depth, occupancy and cost are as reported, that leaves
  * hold what `leaves` allows, and that children come in the order of their worth. */
-void assert_tree_sound(const bvh_input *input, const bvh *t, bvh_leaves leaves);
+void assert_tree_sound(const boxes *input, const bvh *t, bvh_leaves leaves);
 
 /* Compares bit by bit. */
 void assert_same_tree(const bvh *a, const bvh *b);

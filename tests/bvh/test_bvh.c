@@ -14,24 +14,29 @@ static const bvh_leaves in_blocks = {BVH_WIDTH, BVH_LEAF_BLOCKS, BVH_COST_BLOCK}
 /* Larger inputs test nothing more, and take long. */
 #define MANY 20000
 
-/* Where primitives are tested one by one, leaves are small. */
-static void check_one_by_one(const bvh_input *input, bvh_quality quality) {
-  const bvh_options options = {.quality = quality, .leaves = {1, 3, 0.3f}};
+static bvh build(const boxes *of, const bvh_options *options) {
+  const bvh_input input = boxes_input(of);
   bvh t;
-  assert_true(bvh_build(input, &options, &t));
+  assert_true(bvh_build(&input, options, &t));
+  return t;
+}
+
+/* Where primitives are tested one by one, leaves are small. */
+static void check_one_by_one(const boxes *input, bvh_quality quality) {
+  const bvh_options options = {.quality = quality, .leaves = {1, 3, 0.3f}};
+  bvh t = build(input, &options);
   assert_tree_sound(input, &t, options.leaves);
   bvh_free(&t);
 }
 
 /* Checks every quality: sound, and the same for any number of threads. Returns the depth of the default BVH. */
-static uint32_t check(const bvh_input *input) {
+static uint32_t check(const boxes *input) {
   uint32_t depth = 0;
   for (int quality = BVH_FAST; quality <= BVH_HIGH; quality++) {
     bvh first = {0};
     for (uint32_t threads = 1; threads <= 4; threads *= 2) {
       const bvh_options options = {.quality = (bvh_quality)quality, .threads = threads};
-      bvh t;
-      assert_true(bvh_build(input, &options, &t));
+      bvh t = build(input, &options);
       if (threads == 1) {
         assert_tree_sound(input, &t, in_blocks);
         first = t;
@@ -71,7 +76,7 @@ static bvh_bounds *random_boxes(harness_random *random, uint32_t count, float si
 }
 
 static uint32_t check_bounds(bvh_bounds *bounds, uint32_t count) {
-  const bvh_input input = {count, bounds, NULL};
+  const boxes input = {count, bounds, NULL};
   const uint32_t depth = check(&input);
   free(bounds);
   return depth;
@@ -248,7 +253,7 @@ static void check_kinds(harness_random *random, uint32_t count, uint32_t kinds, 
   uint8_t *kind = malloc(count);
   assert_non_null(kind);
   for (uint32_t i = 0; i < count; i++) kind[i] = (uint8_t)harness_below(random, kinds);
-  const bvh_input input = {count, b, kind};
+  const boxes input = {count, b, kind};
   check(&input);
   free(kind);
   free(b);
@@ -269,7 +274,7 @@ static void kinds_part_equal_boxes(void **state) {
   static bvh_bounds bounds[COUNT];
   static uint8_t kinds[COUNT];
   for (uint32_t i = 0; i < COUNT; i++) kinds[i] = (uint8_t)(i % 11);
-  const bvh_input input = {COUNT, bounds, kinds};
+  const boxes input = {COUNT, bounds, kinds};
   check(&input);
 }
 
@@ -278,13 +283,12 @@ static void the_cost_is_that_of_a_good_tree(void **state) {
   harness_random random = harness_seeded(__func__);
   const uint32_t count = 100000;
   bvh_bounds *b = random_boxes(&random, count, 0.002f);
-  const bvh_input input = {count, b, NULL};
+  const boxes input = {count, b, NULL};
   static const double full[] = {[BVH_FAST] = 0.6, [BVH_DEFAULT] = 0.9, [BVH_HIGH] = 0.4};
   double cost[3];
   for (int quality = BVH_FAST; quality <= BVH_HIGH; quality++) {
     const bvh_options options = {.quality = (bvh_quality)quality};
-    bvh t;
-    assert_true(bvh_build(&input, &options, &t));
+    bvh t = build(&input, &options);
     cost[quality] = t.sah_cost;
     assert_true(t.occupancy_blocks > full[quality]);
     assert_true(t.occupancy_nodes > 0.7);
@@ -298,10 +302,9 @@ static void the_cost_is_that_of_a_good_tree(void **state) {
 }
 
 static double cost_of(const bvh_bounds *b, uint32_t count, bvh_quality quality) {
-  const bvh_input input = {count, b, NULL};
+  const boxes input = {count, b, NULL};
   const bvh_options options = {.quality = quality};
-  bvh t;
-  assert_true(bvh_build(&input, &options, &t));
+  bvh t = build(&input, &options);
   const double cost = t.sah_cost;
   bvh_free(&t);
   return cost;
@@ -332,11 +335,10 @@ static void ten_million_primitives(void **state) {
   const uint32_t count = 10000000;
   if (getenv("SLABCAST_TEST_LONG") == NULL) skip();
   bvh_bounds *b = random_boxes(&random, count, 0.003f);
-  const bvh_input input = {count, b, NULL};
+  const boxes input = {count, b, NULL};
   for (int quality = BVH_FAST; quality <= BVH_HIGH; quality++) {
     const bvh_options options = {.quality = (bvh_quality)quality};
-    bvh t;
-    assert_true(bvh_build(&input, &options, &t));
+    bvh t = build(&input, &options);
     assert_tree_sound(&input, &t, in_blocks);
     print_message("%.2f s, depth %u, cost %.1f\n", t.seconds, t.depth, t.sah_cost);
     bvh_free(&t);
