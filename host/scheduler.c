@@ -21,6 +21,8 @@
 #define LAUNCH_MAX (1u << 30)
 /* Limits of the first launch, in rays and in tests. Its time sizes the next launches. */
 #define FIRST_LAUNCH 65536u
+#define FIRST_MIXED \
+  262144u /* where the backend mixes traversals: the processor, whose threads sleep between launches */
 #define FIRST_TESTS 1e9
 #define BVH_TESTS 1e3 /* rough number of tests of a ray in a BVH */
 /* With several devices, chunks become smaller near the end, but not so small that launching takes longer than casting.
@@ -106,8 +108,9 @@ static uint32_t bound_collected(const device_worker *s, uint32_t rays) {
 
 static uint32_t first_launch(const device_scene *on, uint32_t bound) {
   double tests = !on->scene->has_bvh ? (double)on->scene->primitives + 1.0 : BVH_TESTS;
-  double rays = FIRST_TESTS / tests;
-  uint32_t size = rays > FIRST_LAUNCH ? FIRST_LAUNCH : rays < WORK_GROUP ? WORK_GROUP : (uint32_t)rays;
+  const double rays = FIRST_TESTS / tests;
+  const uint32_t most = on->device->backend->mixes ? FIRST_MIXED : FIRST_LAUNCH;
+  const uint32_t size = rays > most ? most : rays < WORK_GROUP ? WORK_GROUP : (uint32_t)rays;
   return size < bound ? size : bound;
 }
 

@@ -70,7 +70,7 @@
 #define SAMPLE_LEAST 1024.0
 #define SAMPLE_WINS 0.97
 #define MIXED_LEAST 4096u
-#define MIXED_MOST 131072u
+#define MIXED_MOST 262144u
 
 /* Rays that are sorted at once. Fewer rays gain less; more take longer to cancel.
  *

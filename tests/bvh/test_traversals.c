@@ -558,7 +558,7 @@ static void scene_of_nothing_is_missed_by_every_tactic(void **state) {
 
 /* Rays: all launches except the first and the last are larger than TRIAL_MOST, unless they are trials; those with
  * samples are not larger than MIXED_MOST. */
-enum { TRIAL_MOST = 16384, MIXED_MOST = 131072 };
+enum { TRIAL_MOST = 16384, MIXED_MOST = 262144 };
 
 typedef struct steps {
   uint64_t done, most;
