@@ -93,7 +93,8 @@ static void sort_by_worth(const build_node *build_nodes, uint32_t children[BVH_W
   float worth[BVH_WIDTH];
   for (int i = 0; i < count; i++) {
     const uint32_t child = children[i];
-    const float own = cover_of(&build_nodes[child]) / build_nodes[child].cost[0]; /* NaN where there is no area */
+    const float cost = build_nodes[child].cost[0];
+    const float own = cost > 0.0f ? cover_of(&build_nodes[child]) / cost : 0.0f; /* 0: it has no area */
     int k = i;
     for (; k > 0 && worth[k - 1] < own; k--) {
       worth[k] = worth[k - 1];
