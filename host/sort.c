@@ -22,7 +22,7 @@
 /* Squared tangents of angles between directions: similar directions, up to 20 degrees, and directions two pixels apart.
  */
 #define ALIKE 0.13f
-#define OF_A_POINT 2e-5f
+#define CLOSE 2e-5f
 
 /* The nth place among n rays, so that `span` rays follow it. span < n. */
 static size_t place_of(size_t n, size_t span, uint32_t nth) {
@@ -71,15 +71,17 @@ static float tangent_squared(const slab_ray *a, const slab_ray *b) {
 rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
   const grid g = grid_of(lower, upper);
   const int shift = 3 * (CELL_BITS - SAMPLE_BITS);
-  int near = 0, alike = 0, of_a_point = 0;
+  int near = 0, alike = 0, close = 0, of_a_point = 0;
   for (uint32_t i = 0; i < SAMPLES; i++) {
     const slab_ray *ray = &rays[place_of(n, n > 1, i)], *next = n > 1 ? ray + 1 : ray;
     const float tangent = tangent_squared(ray, next);
     near += key_of(&g, ray) >> shift == key_of(&g, next) >> shift;
     alike += tangent < ALIKE;
-    of_a_point += tangent < OF_A_POINT && memcmp(ray->origin, next->origin, sizeof ray->origin) == 0;
+    close += tangent < CLOSE;
+    of_a_point += tangent < ALIKE && memcmp(ray->origin, next->origin, sizeof ray->origin) == 0;
   }
-  if (of_a_point > SAMPLES - SAMPLES_NEAR) return RAYS_OF_A_POINT;
+  /* along a curve through tiles of a picture one of four neighbours is farther away */
+  if (of_a_point > SAMPLES - SAMPLES_NEAR && close >= SAMPLES / 2) return RAYS_OF_A_POINT;
   if (near < SAMPLES_NEAR) return RAYS_SCATTERED;
   return alike < SAMPLES / 2 ? RAYS_DIVERGING : RAYS_ALIKE;
 }

@@ -115,6 +115,16 @@ static void frame(slab_ray *rays, float degrees) {
                      wide * ((float)(i / 200) / 200.0f - 0.5f), -1.0f);
 }
 
+/* The same of 40 degrees along a Morton curve through 256 x 256 pixels. */
+static void frame_in_tiles(slab_ray *rays) {
+  for (uint32_t i = 0; i < RAYS; i++) {
+    uint32_t at[2] = {0, 0};
+    for (uint32_t bit = 0; bit < 16; bit++) at[bit % 2] |= (i >> bit & 1) << bit / 2;
+    rays[i] = ray_at(1.0f, 2.2f, 200.0f, 0.72f * ((float)at[0] / 256.0f - 0.5f), 0.72f * ((float)at[1] / 256.0f - 0.5f),
+                     -1.0f);
+  }
+}
+
 /* Row by row over a floor. */
 static slab_ray from_floor(size_t i, float dx, float dy, float dz) {
   return ray_at(-1.0f + (float)(i % 200) / 50.0f, 2.0f + (float)(i / 200) / 400.0f, 50.0f, dx, dy, dz);
@@ -129,6 +139,10 @@ static void order_is_told(void **state) {
   frame(rays, 40);
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_OF_A_POINT);
   assert_int_equal(rays_order_of(rays, 1, lower, upper), RAYS_OF_A_POINT); /* a ray and itself */
+  frame_in_tiles(rays);
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_OF_A_POINT);
+  for (size_t i = 0; i < RAYS; i++) rays[i].origin[0] += 0.01f * (float)(i % 2); /* two cameras */
+  assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_ALIKE);
   frame(rays, 110); /* pixels are too far apart for neighbours to hit the same primitives */
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_ALIKE);
   for (size_t i = 0; i < RAYS; i++) { /* rays to a light */
