@@ -1,10 +1,8 @@
-/* bench_build: compares our BVH builder with Embree's: triangles a second, in alternating rounds, and the cost of the
- * BVHs.
+/* bench_build: compares commits with Embree's: triangles a second, in alternating rounds, and the cost of the BVHs.
  *
- * Both start from vertices and indices. Embree commits a scene, whose leaves hold copies of the triangles. Ours
- * computes the triangles' bounds and builds nodes and blocks of primitive numbers. Embree does not give access to the
- * BVH that it commits. So its cost is measured by calling its builder for a BVH like ours: 8 children, leaves in blocks
- * of 8, with our costs. */
+ * Both have the vertices and indices already, and commit a scene, whose leaves hold copies of the triangles. Embree
+ * does not give access to the BVH that it commits. So its cost is measured by calling its builder for a BVH like ours:
+ * 8 children, leaves in blocks of 8, with our costs. */
 #include <embree4/rtcore.h>
 #include <math.h>
 #include <stdbool.h>
@@ -28,50 +26,34 @@ typedef struct bench {
   RTCDevice device;
   scene_geometry mesh;
   bvh_bounds *bounds; /* of the triangles, for the cost of Embree's BVHs */
+  slab_context *context;
   timing ours[QUALITIES], theirs[QUALITIES];
-  bvh trees[QUALITIES]; /* of the last round */
+  slab_scene_stats trees[QUALITIES]; /* of the last round */
 } bench;
 
 static const char *const ours_names[] = {"fast", "default", "high"};
 static const char *const theirs_names[] = {"low", "medium", "high"};
 
-/* ---- our builder ---- */
-
-static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, bvh_bounds *b) {
-  for (int k = 0; k < 3; k++) {
-    b->lower[k] = INFINITY;
-    b->upper[k] = -INFINITY;
-    for (int corner = 0; corner < 3; corner++) {
-      const float x = mesh->vertices[3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner] + (size_t)k];
-      b->lower[k] = x < b->lower[k] ? x : b->lower[k];
-      b->upper[k] = x > b->upper[k] ? x : b->upper[k];
-    }
-  }
-}
-
-static void fill_triangles(const void *argument, uint32_t first, uint32_t count, bvh_reference *to) {
-  for (uint32_t i = 0; i < count; i++) {
-    bvh_bounds bounds;
-    triangle_bounds(argument, first + i, &bounds);
-    memcpy(to[i].lower, bounds.lower, sizeof to[i].lower);
-    memcpy(to[i].upper, bounds.upper, sizeof to[i].upper);
-    to[i].tag = 0;
-  }
-}
+/* ---- ours ---- */
 
 static bool build_ours(bench *b, int quality) {
-  const bvh_input input = {b->mesh.count, fill_triangles, &b->mesh};
-  const bvh_options settings = {.quality = (bvh_quality)quality, .threads = (uint32_t)b->options.threads};
-  bvh_free(&b->trees[quality]);
+  static const slab_tree trees[QUALITIES] = {SLAB_TREE_FAST, SLAB_TREE_DEFAULT, SLAB_TREE_HIGH};
+  const slab_build_options settings = {.tree = trees[quality]};
+  slab_scene *scene = NULL;
+  uint32_t id;
+  bool built =
+      slab_scene_create(b->context, &scene) == SLAB_OK && scene_geometry_add(scene, &b->mesh, NULL, &id) == SLAB_OK;
   const double begin = timing_now(b->options.processor_time);
-  const bool built = bvh_build(&input, &settings, &b->trees[quality]);
+  built = built && slab_scene_commit(scene, &settings) == SLAB_OK;
   timing *t = &b->ours[quality];
   t->seconds[t->rounds++] = timing_now(b->options.processor_time) - begin;
-  if (!built) fprintf(stderr, "bench_build: out of memory for %u triangles\n", b->mesh.count);
+  built = built && slab_scene_info(scene, &b->trees[quality]) == SLAB_OK;
+  if (!built) fprintf(stderr, "bench_build: %s\n", slab_message());
+  slab_scene_destroy(scene);
   return built;
 }
 
-/* ---- Embree's builder ---- */
+/* ---- Embree's ---- */
 
 static void build_theirs(bench *b, int quality) {
   RTCScene scene = rtcNewScene(b->device);
@@ -93,6 +75,18 @@ static void build_theirs(bench *b, int quality) {
 }
 
 /* ---- the cost of Embree's BVH ---- */
+
+static void triangle_bounds(const scene_geometry *mesh, uint32_t triangle, bvh_bounds *b) {
+  for (int k = 0; k < 3; k++) {
+    b->lower[k] = INFINITY;
+    b->upper[k] = -INFINITY;
+    for (int corner = 0; corner < 3; corner++) {
+      const float x = mesh->vertices[3 * (size_t)mesh->indices[3 * (size_t)triangle + (size_t)corner] + (size_t)k];
+      b->lower[k] = x < b->lower[k] ? x : b->lower[k];
+      b->upper[k] = x > b->upper[k] ? x : b->upper[k];
+    }
+  }
+}
 
 /* A node; a leaf if it has no children. */
 typedef struct item {
@@ -214,10 +208,10 @@ static void print_results(const bench *b, const char *name) {
          b->options.processor_time ? ", processor time" : "");
   printf("  %-7s %-8s %11s %11s %11s %7s %7s %8s\n", "", "", "best", "median", "triangles", "best", "median", "cost");
   for (int quality = 0; quality < QUALITIES; quality++) {
-    const bvh *t = &b->trees[quality];
+    const slab_scene_stats *t = &b->trees[quality];
     print_row(b, "ours", ours_names[quality], &b->ours[quality], t->sah_cost);
-    printf("  depth %u, %.1f of 8 children, %.1f of 8 triangles\n", t->depth, t->occupancy_nodes * BVH_WIDTH,
-           t->occupancy_blocks * BVH_WIDTH);
+    printf("  depth %u, %.1f of 8 children, %.1f of 8 triangles\n", t->tree_depth, t->node_occupancy * BVH_WIDTH,
+           t->block_occupancy * BVH_WIDTH);
   }
   for (int quality = 0; quality < QUALITIES; quality++) {
     const bool splits = quality == RTC_BUILD_QUALITY_HIGH; /* splits primitives: its cost cannot be compared */
@@ -226,8 +220,8 @@ static void print_results(const bench *b, const char *name) {
   }
 }
 
-static bool run_scene(const options *o, RTCDevice device, const char *scene) {
-  bench b = {.options = *o, .device = device};
+static bool run_scene(const options *o, RTCDevice device, slab_context *context, const char *scene) {
+  bench b = {.options = *o, .device = device, .context = context};
   char name[64];
   unsigned count = 0;
   bool done = sscanf(scene, "%63[^:]:%u", name, &count) == 2 && make_mesh(&b, name, count);
@@ -240,7 +234,6 @@ static bool run_scene(const options *o, RTCDevice device, const char *scene) {
     }
   }
   if (done) print_results(&b, scene);
-  for (int quality = 0; quality < QUALITIES; quality++) bvh_free(&b.trees[quality]);
   scene_geometry_free(&b.mesh);
   free(b.bounds);
   return done;
@@ -271,13 +264,20 @@ int main(int count, char **words) {
   options o;
   bool done = true;
   if (!parse_options(count, words, &o)) return 2;
+  slab_context *context = NULL;
+  const slab_context_options settings = {.device = "processor", .threads = (uint32_t)o.threads};
   RTCDevice device = embree_device((uint32_t)o.threads);
   if (device == NULL) return 1;
+  if (slab_context_create(&settings, &context) != SLAB_OK) {
+    fprintf(stderr, "bench_build: %s\n", slab_message());
+    return 1;
+  }
   printf(
       "against   Embree %s; medium is its default quality, to which the ratios of best and median are\n"
       "cost      the surface area heuristic's, of both BVHs by one rule\n",
       embree_version());
-  for (int i = 0; done && i < o.scene_count; i++) done = run_scene(&o, device, o.scenes[i]);
+  for (int i = 0; done && i < o.scene_count; i++) done = run_scene(&o, device, context, o.scenes[i]);
+  slab_context_destroy(context);
   rtcReleaseDevice(device);
   return done ? 0 : 1;
 }
