@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "context.h"
 #include "geometry.h"
+#include "native/learn.h"
 #include "native/native.h"
 #include "native/tiles.h"
 #include "primitive.h"
@@ -36,33 +37,6 @@ typedef struct way {
   const native_variant *packet; /* NULL: no packets */
   native_wide *cast_rays;       /* what packets have left, or all rays */
 } way;
-
-/* Which of a node's children packets of SLAB_ANY visit first. Camera rays take up to 2.5 times the time with the
- * nearest first where they graze what is near, and up to 1.45 times with the farthest first where nothing lets them
- * pass. So pieces try both, and all but few take what has taken fewer steps of late. */
-typedef struct child_order {
-  atomic_uint pieces;
-  atomic_uint steps[2]; /* a packet's, in units of 1 / ORDER_UNIT, the farthest first or not; 0: not known yet */
-} child_order;
-
-#define ORDER_UNIT 16u
-#define ORDER_TRIED 32u /* one piece of so many tries the other */
-#define ORDER_KEPT 8u   /* the last piece weighs one of so many */
-
-/* How a sample's own pieces compare with those beside them of late. Rays differ from place to place: of shadow rays of
- * a terrain one half may take 0.7 of the time interleaved, the other 1.4. So pieces go the way that is faster here,
- * though the chunk's is faster on the whole. The chunk's ratio is where it begins, so that one piece alone proves
- * nothing. */
-typedef struct recent_ratio {
-  atomic_uint ratio; /* of their times, in units of 1 / RECENT_UNIT */
-  atomic_uint
-      alone[2]; /* nanoseconds a ray, in the same units, of the last piece of either kind; 0: compared already */
-} recent_ratio;
-
-#define RECENT_UNIT 1024u
-#define RECENT_MOST 16.0 /* a ratio beyond counts as this one */
-#define RECENT_KEPT 4u   /* the last pair weighs one of so many */
-#define RECENT_WINS 95u  /* per cent of the time of the chunk's way */
 
 /* A chunk between its begin and its end, and what its kernels are given. */
 typedef struct flight {
@@ -195,25 +169,6 @@ static void run_attributes_of_lists(flight *f, const piece *p, uint32_t packet) 
   if (hits.count > 0) run_attributes_of_listed(f, p, &uniforms, &hits);
 }
 
-/* 1: the next piece visits the farthest child first. */
-static uint32_t order_farthest(child_order *o) {
-  const uint32_t nth = atomic_fetch_add_explicit(&o->pieces, 1, memory_order_relaxed),
-                 nearest = atomic_load_explicit(&o->steps[0], memory_order_relaxed),
-                 farthest = atomic_load_explicit(&o->steps[1], memory_order_relaxed);
-  if (nearest == 0 || farthest == 0) return nearest != 0;
-  return (farthest < nearest) != (nth % ORDER_TRIED == ORDER_TRIED - 1);
-}
-
-/* The last of some values weighs one of `kept`. Threads may lose what another learns at the same time. */
-static void learn(atomic_uint *value, uint32_t now, uint32_t kept) {
-  const uint32_t old = atomic_load_explicit(value, memory_order_relaxed);
-  atomic_store_explicit(value, old == 0 ? now : ((kept - 1) * old + now) / kept, memory_order_relaxed);
-}
-
-static void order_learn(child_order *o, uint32_t farthest, uint32_t steps, uint32_t packets) {
-  learn(&o->steps[farthest], 1 + ORDER_UNIT * steps / packets, ORDER_KEPT);
-}
-
 /* Casts a piece in packets. Whether these have left any of its rays. */
 static bool run_packets(flight *f, const native_variant *packet, const piece *p) {
   const uint32_t packets = (p->end - p->first + packet->lanes - 1) / packet->lanes;
@@ -264,50 +219,20 @@ static int sample_of(const flight *f, size_t number, bool *own) {
   return CHUNK_SAMPLES;
 }
 
-static uint32_t recent_units(double ratio) {
-  return (uint32_t)((ratio < RECENT_MOST ? ratio : RECENT_MOST) * RECENT_UNIT);
-}
-
-static void recent_begin(recent_ratio *r, double ratio) {
-  atomic_init(&r->ratio, recent_units(ratio));
-  for (int i = 0; i < 2; i++) atomic_init(&r->alone[i], 0);
-}
-
-/* Compares a piece with the last of the other kind, unless that has been compared. */
-static void recent_learn(recent_ratio *r, bool own, uint32_t time) {
-  const uint32_t other = atomic_exchange_explicit(&r->alone[!own], 0, memory_order_relaxed);
-  if (other == 0)
-    atomic_store_explicit(&r->alone[own], time, memory_order_relaxed);
-  else
-    learn(&r->ratio, recent_units(own ? (double)time / other : (double)other / time), RECENT_KEPT);
-}
-
-/* The way that is the fastest hereabouts. */
-static const way *way_here(const flight *f) {
-  const way *best = &f->ways[0];
-  uint32_t least = RECENT_WINS * RECENT_UNIT / 100;
-  for (uint32_t i = 0; i + 1 < f->way_count; i++) {
-    const uint32_t ratio = atomic_load_explicit(&f->recent[i].ratio, memory_order_relaxed);
-    if (ratio >= least) continue;
-    least = ratio;
-    best = &f->ways[1 + i];
-  }
-  return best;
-}
-
 /* Casts a piece, and takes the time where it counts for a sample. */
 static void run_ways(flight *f, size_t number, piece *p) {
   bool own;
   const int i = f->of->samples[0].each == 0 ? CHUNK_SAMPLES : sample_of(f, number, &own);
   if (i == CHUNK_SAMPLES) {
-    run_way(f, way_here(f), p);
+    const uint32_t samples = f->way_count - 1, fastest = recent_fastest(f->recent, samples);
+    run_way(f, &f->ways[fastest == samples ? 0 : 1 + fastest], p);
     return;
   }
   const uint64_t begun = thread_nanoseconds();
   run_way(f, &f->ways[own ? 1 + i : 0], p);
   const uint64_t taken = thread_nanoseconds() - begun;
   atomic_fetch_add_explicit(&f->sampled[i][own], taken, memory_order_relaxed);
-  recent_learn(&f->recent[i], own, (uint32_t)(RECENT_UNIT * taken / (p->end - p->first)) + 1);
+  recent_learn(&f->recent[i], own, taken, p->end - p->first);
 }
 
 /* A piece's own arrays, where its rays are gathered. */
@@ -464,8 +389,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->batch = NULL;
   f->tiled = false;
   f->invalid = 0;
-  atomic_init(&f->order.pieces, 0);
-  for (int i = 0; i < 2; i++) atomic_init(&f->order.steps[i], 0);
+  order_begin(&f->order);
   choose_variants(f, c->query);
 }
 
