@@ -38,10 +38,11 @@ static void scene_bounds_join(scene_bounds *s, const scene_bounds *other) {
   s->tags_and &= other->tags_and;
 }
 
+/* NaN is not. */
 static bool is_moderate(const reference *r) {
   const int4 xyz = {-1, -1, -1, 0};
-  const int4 below = r->side[0]<float4_all(-COORDINATE_MOST), above = r->side[1]> float4_all(COORDINATE_MOST);
-  return !int4_any((below | above) & xyz);
+  const int4 within = (r->side[0] >= float4_all(-COORDINATE_MOST)) & (r->side[1] <= float4_all(COORDINATE_MOST));
+  return !int4_any(~within & xyz);
 }
 
 /* Bounds of the finite coordinates. Each coordinate counts on its own. */

@@ -29,5 +29,6 @@ void *bvh_reuse(void *used, size_t bytes, size_t count, size_t size) {
     return bvh_allocate(count, size);
   }
   void *less = realloc(used, count > 0 ? count * size : 1);
-  return less != NULL ? less : used;
+  if (less == NULL) free(used);
+  return less;
 }
