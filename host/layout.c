@@ -64,11 +64,13 @@ static void list_geometry(gathered *g, const geometry_entry *entry, const geomet
   for (uint32_t i = 0; i < entry->count; i++) {
     const uint32_t id = entry->global_id_base + i;
     const float *values = all_bounded(v) ? NULL : values_at(v, rows, i, room);
-    if (values == NULL || (!values_are_void(v, kind, values) && !primitive_is_outside(kind, values)))
+    if (values != NULL && values_are_void(v, kind, values)) continue;
+    if (values == NULL || !primitive_is_outside(kind, values)) {
       g->ids[g->count++] = id;
-    else if (!values_are_void(v, kind, values))
-      for (int k = 0; k < OUTSIDE_LISTS; k++)
-        if (entry->kind == outside_kinds[k]) g->outside[k][g->outside_count[k]++] = id;
+      continue;
+    }
+    for (int k = 0; k < OUTSIDE_LISTS; k++)
+      if (entry->kind == outside_kinds[k]) g->outside[k][g->outside_count[k]++] = id;
   }
 }
 
@@ -247,8 +249,10 @@ static slab_status write_blocks(const snapshot *scene, const gathered *g, bvh *t
     units += (size_t)out->outside[k].blocks * block_units(f, outside_kinds[k]);
   }
   out->floats = units * f.unit;
-  if (units <= UINT32_MAX) out->blocks = bvh_reuse(t->spare, t->spare_bytes, out->floats + 1, sizeof *out->blocks);
-  if (units <= UINT32_MAX) t->spare = NULL;
+  if (units <= UINT32_MAX) {
+    out->blocks = bvh_reuse(t->spare, t->spare_bytes, out->floats + 1, sizeof *out->blocks);
+    t->spare = NULL;
+  }
   if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
   tree_writing w = {g, t, places, {scene, f, out->blocks, out->blocks, 0}};
   pool_loop(scene->context->threads, t->block_count, BLOCKS_A_PIECE, write_some, &w);

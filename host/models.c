@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "bvh/memory.h"
@@ -22,9 +23,6 @@ enum { INSTANCES_A_PIECE = 1024, PRIMITIVES_A_PIECE = 1 << 14 };
 
 #define SKEW_MOST 4096.0 /* of || |A| |B| ||: scaling, then turning has at most 3 */
 #define SCALE_MOST 0x1p60
-
-/* Of two that are numbers. */
-static inline double greater(double a, double b) { return a > b ? a : b; }
 
 /* The inverse by the adjugate, in double. False where the determinant is 0 or something is not finite. */
 static bool inverse_of(const double a[9], double inverse[9]) {

@@ -19,10 +19,10 @@
 
 #define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
 #define LAUNCH_MAX (1u << 30)
-/* Limits of the first launch, in rays and in tests. Its time sizes the next launches. */
+/* Limits of the first launch, in rays and in tests. Its time sizes the next launches. Where the backend mixes
+ * traversals it is larger: that is the processor, whose threads sleep between launches. */
 #define FIRST_LAUNCH 65536u
-#define FIRST_MIXED \
-  262144u /* where the backend mixes traversals: the processor, whose threads sleep between launches */
+#define FIRST_MIXED 262144u
 #define FIRST_TESTS 1e9
 #define BVH_TESTS 1e3 /* rough number of tests of a ray in a BVH */
 /* With several devices, chunks become smaller near the end, but not so small that launching takes longer than casting.

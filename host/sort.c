@@ -52,12 +52,13 @@ static uint32_t cell_along(const grid *g, int k, float x) {
 }
 
 static uint32_t key_of(const grid *g, const slab_ray *ray) {
-  uint32_t octant = 0, cell = 0;
+  uint32_t octant = 0;
+  curve_cell cell = {0};
   for (int k = 0; k < 3; k++) {
     octant |= (uint32_t)(ray->direction[k] < 0.0f) << k;
-    cell |= bits_apart(cell_along(g, k, ray->origin[k])) << k;
+    cell[k] = cell_along(g, k, ray->origin[k]);
   }
-  return octant << 3 * CELL_BITS | cell;
+  return octant << 3 * CELL_BITS | curve_position(cell);
 }
 
 /* Squared tangent of the angle between two rays; infinite from a right angle on and where there is no angle. */

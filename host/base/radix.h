@@ -20,12 +20,17 @@ bool radix_sort(keyed **keys, keyed **others, size_t n, int bits, uint32_t threa
 /* How often they are exchanged. */
 static inline int radix_passes(int bits) { return (bits + RADIX_DIGIT_BITS - 1) / RADIX_DIGIT_BITS; }
 
-/* Spreads the lowest ten bits: two zero bits before each. */
-static inline uint32_t bits_apart(uint32_t v) {
+/* Three numbers; the fourth lane means nothing. */
+typedef uint32_t curve_cell __attribute__((vector_size(16)));
+
+/* The position of a cell along a Morton curve: the lowest ten bits of its numbers in turns. Two zero bits are put
+ * before each. */
+static inline uint32_t curve_position(curve_cell v) {
   v = (v | v << 16) & 0x030000FFu;
   v = (v | v << 8) & 0x0300F00Fu;
   v = (v | v << 4) & 0x030C30C3u;
-  return (v | v << 2) & 0x09249249u;
+  v = (v | v << 2) & 0x09249249u;
+  return v[0] | v[1] << 1 | v[2] << 2;
 }
 
 #endif

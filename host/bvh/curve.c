@@ -20,14 +20,6 @@ typedef struct curve_cells {
   float scale;
 } curve_cells;
 
-/* bits_apart of each lane. */
-static inline uint4 bits_apart4(uint4 v) {
-  v = (v | v << 16) & 0x030000FFu;
-  v = (v | v << 8) & 0x0300F00Fu;
-  v = (v | v << 4) & 0x030C30C3u;
-  return (v | v << 2) & 0x09249249u;
-}
-
 static void fill_keys(void *argument, size_t first, size_t end) {
   const curve_cells *c = argument;
   const reference *references = c->b->references[0];
@@ -35,8 +27,7 @@ static void fill_keys(void *argument, size_t first, size_t end) {
   const float4 lower = c->lower, scale = float4_all(c->scale);
   for (size_t i = first; i < end; i++) {
     const int4 cell = __builtin_convertvector((reference_center(&references[i]) - lower) * scale, int4);
-    const uint4 bits = bits_apart4((uint4)cell);
-    keys[i] = (keyed){bits[0] | bits[1] << 1 | bits[2] << 2, (uint32_t)i};
+    keys[i] = (keyed){curve_position((curve_cell)cell), (uint32_t)i};
   }
 }
 
