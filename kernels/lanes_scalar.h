@@ -11,8 +11,9 @@
 #pragma clang diagnostic ignored "-Wpsabi"
 #endif
 #endif
-/* Two conditions, since some compilers do not have __has_builtin: there its use in an #if is a syntax error. */
-#ifdef __has_builtin
+/* Two conditions, since some compilers do not have __has_builtin: there its use in an #if is a syntax error. NVIDIA's
+ * takes no pointer that a number became. */
+#if defined(__has_builtin) && !defined(__NV_CL_C_VERSION)
 #if __has_builtin(__builtin_prefetch)
 #define HAS_PREFETCH
 #endif

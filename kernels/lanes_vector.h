@@ -186,28 +186,30 @@ static inline float lanes_at(real v, uint lane) {
   return values[lane];
 }
 
-/* PICK: of each eight elements of a and b, those at i to p. Indices from 8 on are elements of b. */
+/* PICK: of each eight elements of a and b, those at i to p. Indices from 8 on are elements of b. OpenCL C has no macros
+ * with a variable number of arguments, and NVIDIA's compiler refuses them. */
 #ifdef __clang__
-#define SHUFFLE(width, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define SHUFFLE(a, b, places) __builtin_shufflevector(a, b, places)
 #else
-#define SHUFFLE(width, a, b, ...) shuffle2(a, b, (uint##width)(__VA_ARGS__))
+#define SHUFFLE(a, b, places) shuffle2(a, b, (word)(places))
 #endif
-#define PICK8(of, i, j, k, l, m, n, o, p) of(i), of(j), of(k), of(l), of(m), of(n), of(o), of(p)
+#define EIGHT(of, i, j, k, l, m, n, o, p) of(i), of(j), of(k), of(l), of(m), of(n), of(o), of(p)
 #if LANES == 32
-#define PICK(a, b, ...)                                                                                 \
-  SHUFFLE(32, a, b, PICK8(PICK_0, __VA_ARGS__), PICK8(PICK_1, __VA_ARGS__), PICK8(PICK_2, __VA_ARGS__), \
-          PICK8(PICK_3, __VA_ARGS__))
-#define PICK_0(i) ((i) < 8 ? (i) : (i) + 24)
-#define PICK_1(i) (PICK_0(i) + 8)
-#define PICK_2(i) (PICK_0(i) + 16)
-#define PICK_3(i) (PICK_0(i) + 24)
+#define PLACE_0(i) ((i) < 8 ? (i) : (i) + 24)
+#define PLACES(i, j, k, l, m, n, o, p)                                                     \
+  EIGHT(PLACE_0, i, j, k, l, m, n, o, p), EIGHT(PLACE_1, i, j, k, l, m, n, o, p),          \
+      EIGHT(PLACE_2, i, j, k, l, m, n, o, p), EIGHT(PLACE_3, i, j, k, l, m, n, o, p)
 #elif LANES == 16
-#define PICK(a, b, ...) SHUFFLE(16, a, b, PICK8(PICK_0, __VA_ARGS__), PICK8(PICK_1, __VA_ARGS__))
-#define PICK_0(i) ((i) < 8 ? (i) : (i) + 8)
-#define PICK_1(i) (PICK_0(i) + 8)
+#define PLACE_0(i) ((i) < 8 ? (i) : (i) + 8)
+#define PLACES(i, j, k, l, m, n, o, p) EIGHT(PLACE_0, i, j, k, l, m, n, o, p), EIGHT(PLACE_1, i, j, k, l, m, n, o, p)
 #else
-#define PICK(a, b, ...) SHUFFLE(8, a, b, __VA_ARGS__)
+#define PLACE_0(i) (i)
+#define PLACES(i, j, k, l, m, n, o, p) EIGHT(PLACE_0, i, j, k, l, m, n, o, p)
 #endif
+#define PLACE_1(i) (PLACE_0(i) + 8)
+#define PLACE_2(i) (PLACE_0(i) + 16)
+#define PLACE_3(i) (PLACE_0(i) + 24)
+#define PICK(a, b, i, j, k, l, m, n, o, p) SHUFFLE(a, b, PLACES(i, j, k, l, m, n, o, p))
 
 /* Transposes eight rows of eight. Where LANES is 16 or 32, it transposes two or four such matrices side by side. Only
  * the last step moves values between 128-bit halves. */

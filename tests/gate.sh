@@ -30,7 +30,7 @@ integers=-DSLAB_DIVIDE_BY_INTEGERS  # for those without double as well
 cut=(-DSLAB_BUFFERS=4 -DSLAB_PART_UNITS=300000000 -DSLAB_PART_NODES=4294967295) # of a scene in several buffers
 
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
-  -Wall -Wextra -Werror -I "$root/kernels" -I "$root/host/include"
+  -Wall -Wextra -Wpedantic -Werror -I "$root/kernels" -I "$root/host/include"
   -DSLAB_STACK=64 -DSLAB_IN_FLIGHT=1 -DCHAINS=12)
 gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=128) # host/tuning.c
 cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
