@@ -158,6 +158,12 @@ static int enqueuing_is_refused(world *w) {
 
 static void child_enqueues_nothing(void **state) { assert_child(enqueuing_is_refused, *state, REFUSED_SECONDS); }
 
+/* Whether the BVH of w->scene is in the driver's memory alone: devices that are not CPUs get a copy of it. */
+static bool in_driver_memory(const world *w) {
+  slab_device_info info;
+  return slab_context_device(w->context, &info) == SLAB_OK && info.type == SLAB_DEVICE_CPU;
+}
+
 static int building_is_refused(world *w) {
   slab_scene *scene = NULL;
   uint64_t bytes[64] = {0};
@@ -171,7 +177,10 @@ static int building_is_refused(world *w) {
   CLAIM(slab_scene_pack(w->scene, NULL, 0, &size) == SLAB_OK && size > 0);
   void *packed = malloc(size);
   CLAIM(packed != NULL);
-  REFUSED(slab_scene_pack(w->scene, packed, size, &size)); /* its BVH is in driver memory */
+  if (in_driver_memory(w))
+    REFUSED(slab_scene_pack(w->scene, packed, size, &size));
+  else
+    CLAIM(slab_scene_pack(w->scene, packed, size, &size) == SLAB_OK);
   free(packed);
   return 0;
 }
@@ -235,7 +244,8 @@ static void child_packs_a_flat_scene(void **state) {
   slab_scene_destroy(flat.open);
 }
 
-/* The reference count of the driver's context. Queues, programs, kernels and buffers hold references. */
+/* The reference count of the driver's context. Queues, programs, kernels and buffers hold references, of which NVIDIA's
+ * driver counts none. */
 static cl_uint references(cl_context cl) {
   cl_uint count = 0;
   return clGetContextInfo(cl, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL) == CL_SUCCESS ? count : 0;
@@ -246,7 +256,7 @@ static int destroying_ends(world *w) {
   CLAIM(slab_context_objects(w->context, &cl, NULL) == SLAB_OK);
   const cl_uint before = references(cl);
   world_end(w);
-  CLAIM(before > 1 && references(cl) == before);
+  CLAIM(before > 0 && references(cl) == before);
   return 0;
 }
 

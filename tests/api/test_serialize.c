@@ -221,7 +221,7 @@ static void a_model_is_packed_once(void **state) {
   assert_ok(slab_scene_pack(model, NULL, 0, &of_model));
   assert_ok(slab_scene_pack(outer, NULL, 0, &of_outer));
   assert_ok(slab_scene_pack(scene, NULL, 0, &of_scene));
-  assert_true(of_model > 40000 && of_outer < of_model + 500 && of_scene < of_outer + 1000);
+  assert_true(of_model > 20000 && of_outer < of_model + 500 && of_scene < of_outer + 1000);
   slab_scene_destroy(scene);
   slab_scene_destroy(outer);
   slab_scene_destroy(model);
