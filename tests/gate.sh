@@ -46,11 +46,11 @@ die() {
 # to_ptx OPTION...: one variant, or only its front end.
 to_ptx() { "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "$@"; }
 
-# limited KERNEL QUERY KINDS: PTX as NVIDIA's compiler gets it with the limit of registers that host/opencl/program.c sets.
+# limited KERNEL KINDS: PTX as NVIDIA's compiler gets it with the limit of registers that host/opencl/program.c sets.
 limited() {
   local limit=''
-  if [[ $1 == compressed && $2 == 2 && $(($3 & ($3 - 1))) == 0 ]]; then
-    limit=$(sed -n 's/^ *\.any_registers = \([0-9]*\),$/\1/p' "$root/host/tuning.c")
+  if [[ $1 == compressed && $(($2 & ($2 - 1))) == 0 ]]; then
+    limit=$(sed -n 's/^ *\.registers = \([0-9]*\),$/\1/p' "$root/host/tuning.c")
   fi
   sed "${limit:+/\.entry/,/^{/s/^{/.maxnreg $limit\n{/}"
 }
@@ -63,7 +63,7 @@ write_ptx() {
     for query in "${queries[@]}"; do
       name=$1/$kernel-query$query-kinds$kinds.ptx
       to_ptx -DSLAB_QUERY="$query" -DSLAB_KINDS="$kinds" "$exact" -S -o - "$root/kernels/$kernel.cl" |
-        limited "$kernel" "$query" "$kinds" | sed "1i// query $query" >"$name.part" || die "$kernel.cl fails for nvptx64"
+        limited "$kernel" "$kinds" | sed "1i// query $query" >"$name.part" || die "$kernel.cl fails for nvptx64"
       mv "$name.part" "$name"
     done
   done <<END
@@ -117,7 +117,7 @@ compile() {
   if [[ $mode != --all ]] && is_part "$@" && ! is_judged "$@"; then ptx=(-fsyntax-only) gcn=(-fsyntax-only); fi
   to_ptx "${define[@]}" "${ptx[@]}" "$1" || die "$name fails for nvptx64"
   if [[ ${ptx[0]} == -S ]]; then
-    limited "$(basename "$1" .cl)" "$2" "$3" <"$work/$name.ptx" >"$work/$name.limited"
+    limited "$(basename "$1" .cl)" "$3" <"$work/$name.ptx" >"$work/$name.limited"
     mv "$work/$name.limited" "$work/$name.ptx"
   fi
   "$CLANG" "${common[@]}" "${gpu[@]}" "${amd[@]}" -mcpu=gfx906 "${define[@]}" "${gcn[@]}" "$1" || die "$name fails for gfx906"

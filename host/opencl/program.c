@@ -85,13 +85,13 @@ static void cut_options(const device *d, const program_key *key, char *text, siz
            part_units(d), part_nodes(d, layout));
 }
 
-/* More warps fit where a work-item has fewer registers. Other programs would spill theirs. */
+/* More warps fit where a work-item has fewer registers. Programs of several kinds would spill more of theirs. */
 static void register_option(const device *d, const program_key *key, char *text, size_t size) {
   const bool one_kind = (key->kinds & (key->kinds - 1)) == 0;
   const size_t used = strlen(text);
-  if (!cl_of(d)->limits_registers || d->tuning->any_registers == 0) return;
-  if (key->source != PROGRAM_COMPRESSED || key->query != SLAB_ANY || !one_kind) return;
-  snprintf(text + used, size - used, " -cl-nv-maxrregcount=%u", d->tuning->any_registers);
+  if (!cl_of(d)->limits_registers || d->tuning->registers == 0) return;
+  if (key->source != PROGRAM_COMPRESSED || !one_kind) return;
+  snprintf(text + used, size - used, " -cl-nv-maxrregcount=%u", d->tuning->registers);
 }
 
 /* SLAB_DEVICE gives each device of a context its own programs, where a driver has several devices of one kind. PoCL
