@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 
 #include "arithmetic.h"
 #include "processors.h"
@@ -217,4 +218,20 @@ static void loop_piece(void *argument, size_t piece) {
 void pool_loop(uint32_t threads, size_t n, size_t grain, pool_range *work, void *argument) {
   loop l = {work, argument, n, grain};
   pool_run(threads, n / grain + (n % grain != 0), loop_piece, &l);
+}
+
+typedef struct copying {
+  unsigned char *to;
+  const unsigned char *from;
+} copying;
+
+static void copy_some(void *argument, size_t first, size_t end) {
+  const copying *c = argument;
+  memcpy(c->to + first, c->from + first, end - first);
+}
+
+/* Pieces that take longer than waking a thread, which is about 50 us. */
+void pool_copy(uint32_t threads, void *to, const void *from, size_t size) {
+  copying c = {to, from};
+  pool_loop(threads, size, (size_t)1 << 20, copy_some, &c);
 }

@@ -27,6 +27,10 @@ void pool_run(uint32_t threads, size_t pieces, pool_work *work, void *argument);
 /* The same for the ranges, each of `grain` elements and the last of the rest, that [0, n) is cut into. */
 void pool_loop(uint32_t threads, size_t n, size_t grain, pool_range *work, void *argument);
 
+/* memcpy. What is large is copied by several threads, since one alone reaches but a part of what memory and buses do.
+ */
+void pool_copy(uint32_t threads, void *to, const void *from, size_t size);
+
 /* A job that goes on while its caller does something else. The caller fills in the first four members and keeps the
  * struct until pool_end returns. A child that is forked in between must not use it. */
 typedef struct pool_job {

@@ -1,9 +1,9 @@
 /* Runs one chunk of rays: copies it to the device, launches the kernels and copies the results back. Kernels run on the
  * device's one queue. Copies run on a queue of each chunk's own, so that one chunk is cast while others are copied. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend.h"
+#include "base/pool.h"
 #include "cast.h"
 #include "chunk.h"
 #include "collect.h"
@@ -27,6 +27,7 @@ typedef struct fetch {
 typedef struct flight {
   staging_buffers *staging_buffers;
   const chunk *of;
+  uint32_t threads; /* that copy, as pool_run takes them */
   launch launch;
   cl_mem in_place[PARTS]; /* buffers that use the caller's memory */
   uint32_t *local_offsets, *sorted;
@@ -56,10 +57,10 @@ static slab_status write_buffer(const staging_buffers *s, cl_mem buffer, const v
 }
 
 /* Copies to the reserved staging buffer. */
-static slab_status copy_in(const staging_buffers *s, part p, const void *bytes, size_t size, const char *what) {
-  const staging *to = &s->staged[p];
-  if (to->pinned != NULL) bytes = memcpy(to->pinned, bytes, size);
-  return write_buffer(s, to->buffer, bytes, size, what);
+static slab_status copy_in(const flight *s, part p, const void *bytes, size_t size, const char *what) {
+  const staging *to = &s->staging_buffers->staged[p];
+  if (to->pinned != NULL) pool_copy(s->threads, to->pinned, bytes, size);
+  return write_buffer(s->staging_buffers, to->buffer, to->pinned != NULL ? to->pinned : bytes, size, what);
 }
 
 /* Uses the array in place where the device can, else copies it. */
@@ -73,7 +74,7 @@ static slab_status input(const device *d, flight *s, part p, const void *bytes, 
   }
   slab_status status = staging_reserve(d, s->staging_buffers, p, size, what);
   *buffer = s->staging_buffers->staged[p].buffer;
-  return status == SLAB_OK ? copy_in(s->staging_buffers, p, bytes, size, what) : status;
+  return status == SLAB_OK ? copy_in(s, p, bytes, size, what) : status;
 }
 
 static bool collects(const cast *c) { return c->collected != NULL; }
@@ -109,8 +110,7 @@ static slab_status output(const cast *c, const device_scene *on, flight *s) {
     status = staging_reserve(d, s->staging_buffers, PART_RESULTS, s->result_bytes, "results");
     s->launch.results = s->staging_buffers->staged[PART_RESULTS].buffer;
     if (status == SLAB_OK && collects(c))
-      status =
-          copy_in(s->staging_buffers, PART_RESULTS, s->batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
+      status = copy_in(s, PART_RESULTS, s->batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
   }
   return status;
 }
@@ -256,7 +256,7 @@ static slab_status fetch_results(const cast *c, const device *d, flight *s, size
 /* Copies results from pinned memory to their destination, after the transfer has ended. */
 static void hand_over_results(const cast *c, const flight *s, const fetch *f) {
   const unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
-  if (pinned != NULL) memcpy(results_of(c, s) + f->at, pinned + f->at, f->size);
+  if (pinned != NULL) pool_copy(s->threads, results_of(c, s) + f->at, pinned + f->at, f->size);
 }
 
 /* Fetches the results. Where hits are collected and copied, it fetches only their lists, which say how many hits to
@@ -338,6 +338,7 @@ slab_status opencl_begin(const cast *c, const device_scene *on, chunk *of) {
   if (status != SLAB_OK) return status;
   flight *s = of->in_flight;
   s->of = of;
+  s->threads = c->scene->context->threads;
   status = send(c, on, s);
   if (status == SLAB_OK) status = launch_chunk(c, on, s);
   if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch_all(c, on->device, s);

@@ -63,16 +63,18 @@ static void assert_gone(void) {
   assert_int_equal(left.lost, 0);
 }
 
-/* The results of one cast of each query where arrays are used in place. */
+/* The results of one cast of each query where arrays are used in place, as CPUs do. */
 static void answer_in_place(int tree, const slab_ray *rays, const slab_cast_options *options, answers *want) {
   under.pinned(0, PINNED_GIVEN);
   slab_context *context = open_device(0, 0, SLAB_TRAVERSAL_AUTO);
   slab_scene *scene = scene_of(context, tree);
+  slab_device_info device;
+  assert_ok(slab_context_device(context, &device));
   assert_ok(answers_cast_all(want, scene, rays, N, options));
   slab_scene_destroy(scene);
   slab_context_destroy(context);
   const pinned_report seen = under.pinned_now();
-  assert_true(seen.staged == 0 && seen.direct == 0); /* and nothing is copied */
+  if (device.type == SLAB_DEVICE_CPU) assert_true(seen.staged == 0 && seen.direct == 0); /* and nothing is copied */
 }
 
 /* ---- every copy ---- */

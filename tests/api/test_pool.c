@@ -119,6 +119,24 @@ static void ranges_cover_everything_once(void **state) {
     }
 }
 
+/* Every byte, and none beside them. */
+static void copies_are_whole(void **state) {
+  (void)state;
+  enum { PIECE = 1 << 20, MOST = 3 * PIECE + 5, GUARD = 64 };
+  static const size_t sizes[] = {0, 1, PIECE - 1, PIECE, PIECE + 1, MOST};
+  unsigned char *from = malloc(MOST), *to = malloc(MOST + 2 * GUARD);
+  assert_true(from != NULL && to != NULL);
+  for (size_t i = 0; i < MOST; i++) from[i] = (unsigned char)(1 + (i * 2654435761u >> 24) % 255);
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    memset(to, 0, MOST + 2 * GUARD);
+    pool_copy(THREADS, to + GUARD, from, sizes[k]);
+    assert_memory_equal(to + GUARD, from, sizes[k]);
+    for (size_t i = 0; i < GUARD; i++) assert_true(to[i] == 0 && to[GUARD + sizes[k] + i] == 0);
+  }
+  free(from);
+  free(to);
+}
+
 /* ---- several jobs ---- */
 
 static void *keep_running(void *argument) {
@@ -500,6 +518,7 @@ int main(void) {
       cmocka_unit_test(jobs_follow_each_other_at_once),
       cmocka_unit_test(a_job_ends_after_its_last_piece),
       cmocka_unit_test(ranges_cover_everything_once),
+      cmocka_unit_test(copies_are_whole),
       cmocka_unit_test(callers_share_the_pool),
       cmocka_unit_test(jobs_begin_jobs),
       cmocka_unit_test(no_more_threads_work_than_may),
