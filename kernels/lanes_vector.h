@@ -196,8 +196,8 @@ static inline float lanes_at(real v, uint lane) {
 #define EIGHT(of, i, j, k, l, m, n, o, p) of(i), of(j), of(k), of(l), of(m), of(n), of(o), of(p)
 #if LANES == 32
 #define PLACE_0(i) ((i) < 8 ? (i) : (i) + 24)
-#define PLACES(i, j, k, l, m, n, o, p)                                                     \
-  EIGHT(PLACE_0, i, j, k, l, m, n, o, p), EIGHT(PLACE_1, i, j, k, l, m, n, o, p),          \
+#define PLACES(i, j, k, l, m, n, o, p)                                            \
+  EIGHT(PLACE_0, i, j, k, l, m, n, o, p), EIGHT(PLACE_1, i, j, k, l, m, n, o, p), \
       EIGHT(PLACE_2, i, j, k, l, m, n, o, p), EIGHT(PLACE_3, i, j, k, l, m, n, o, p)
 #elif LANES == 16
 #define PLACE_0(i) ((i) < 8 ? (i) : (i) + 8)
