@@ -20,3 +20,13 @@ int devices_default(char selectors[DEVICES_DEFAULT][DEVICE_SELECTOR]) {
   snprintf(selectors[1], DEVICE_SELECTOR, "%zu", opencl);
   return 2;
 }
+
+uint32_t devices_threads(const slab_device_info *device) {
+  slab_device_info list[16];
+  size_t count = 0;
+  if (device->type == SLAB_DEVICE_CPU || slab_devices(list, sizeof list / sizeof *list, &count) != SLAB_OK)
+    return device->compute_units;
+  for (size_t i = 0; i < count && i < sizeof list / sizeof *list; i++)
+    if (list[i].type == SLAB_DEVICE_CPU) return list[i].compute_units;
+  return 1;
+}

@@ -10,4 +10,8 @@ enum { DEVICES_DEFAULT = 2, DEVICE_SELECTOR = 24 };
  * it. Returns how many selectors it wrote. */
 int devices_default(char selectors[DEVICES_DEFAULT][DEVICE_SELECTOR]);
 
+/* The threads of the side that a device is held against: a CPU device's own, beside others those of the first CPU
+ * device, 1 where none is. */
+uint32_t devices_threads(const slab_device_info *);
+
 #endif

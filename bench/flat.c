@@ -343,7 +343,7 @@ static bool run_device(bench *b, const char *selector) {
       slab_context_device(b->context, &b->device) != SLAB_OK)
     return failed_call("device");
   b->simd_baseline = simd_baseline_widest();
-  b->threads = b->device.compute_units;
+  b->threads = devices_threads(&b->device);
   b->voids = 0;
   const bool done = run_rows(b);
   slab_context_destroy(b->context);

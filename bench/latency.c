@@ -291,7 +291,7 @@ static bool devices_open(bench *b, const scene_geometry *g) {
 
 #ifdef BENCH_EMBREE
 static bool embree_sides_open(bench *b, const scene_geometry *g) {
-  const uint32_t threads[2] = {1, b->device.compute_units};
+  const uint32_t threads[2] = {1, devices_threads(&b->device)};
   for (int i = 0; i < (threads[1] > 1 ? 2 : 1); i++) {
     side *s = &b->sides[b->side_count++];
     s->loops = threads[i] == 1;

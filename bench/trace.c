@@ -248,7 +248,7 @@ static unsigned queries_of(const bench *b, const char *scene, const scene_geomet
 }
 
 static bool their_scenes_open(const bench *b, const scene_geometry *g, match *m) {
-  const uint32_t threads = b->devices[0].compute_units;
+  const uint32_t threads = devices_threads(&b->devices[0]);
   if ((m->queries & FIRST_HIT) != 0 && (m->plain = embree_open(g, threads, 0)) == NULL) return false;
   return (m->queries & ALL_HITS) == 0 || (m->filtered = embree_open(g, threads, 1)) != NULL;
 }
