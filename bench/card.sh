@@ -29,10 +29,10 @@ export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$build/pocl-cache}
 
 say() { echo "card: $*" >&2; }
 
-# NVIDIA's driver, where it is here without the file that tells loaders of it.
+# NVIDIA's driver, where it is here without the file that tells loaders of it. Those of other drivers may be there.
 find_driver() {
   local library
-  if compgen -G "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}/*.icd" >/dev/null; then return; fi
+  if grep -qs nvidia "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd; then return; fi
   library=$(find -L /usr /opt -name 'libnvidia-opencl.so*' 2>/dev/null | sort | head -n 1) || true
   [[ -n $library ]] || return 0
   mkdir -p "$all/vendors"

@@ -64,8 +64,8 @@ static void csv_begin(const trace_report *r, const trace_row *row) {
   struct tm parts;
   if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
   fprintf(r->csv, "%s,\"%s\",\"%s\",%s,%s,%u,%s,%u,%s,%s,%zu,%.4f", date, r->devices[0]->name, r->devices[0]->driver,
-          BENCH_COMMIT, r->processor_time ? "processor" : "wall", devices_threads(r->devices[0]), short_name(row->scene),
-          row->primitives, row->set, row->query, row->rays, row->hits);
+          BENCH_COMMIT, r->processor_time ? "processor" : "wall", devices_threads(r->devices[0]),
+          short_name(row->scene), row->primitives, row->set, row->query, row->rays, row->hits);
 }
 
 static void csv_pair(const trace_report *r, const trace_pair *p) {
