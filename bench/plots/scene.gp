@@ -29,9 +29,13 @@ set ylabel "10^{-9} seconds"
 set format y "%g"
 set xrange [70:*]
 set yrange [0:*]
-set key top left reverse Left
+set key left center reverse Left
 plot csv using (x_of(is("scene", "tree", "boxes"))):(1e3 / column("host")) \
        with linespoints linewidth 2 pointtype 6 linecolor rgb blue title "boxes, tree", \
      csv using (x_of(is("scene", "tree", "triangles"))):(1e3 / column("host")) \
-       with linespoints linewidth 2 pointtype 5 linecolor rgb orange title "triangles, tree"
+       with linespoints linewidth 2 pointtype 5 linecolor rgb orange title "triangles, tree", \
+     csv using (x_of(is("scene", "tree", "boxes"))):(1e3 / column("kernel")) \
+       with linespoints dashtype 2 pointtype 6 linecolor rgb blue title "the kernel alone", \
+     csv using (x_of(is("scene", "tree", "triangles"))):(1e3 / column("kernel")) \
+       with linespoints dashtype 2 pointtype 5 linecolor rgb orange title "the kernel alone"
 unset multiplot
