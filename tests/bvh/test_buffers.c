@@ -265,7 +265,7 @@ static void instances_are_cut_in(const contexts *c, int w, bvh_scene which) {
   fill_rays(__func__, want, rays);
   under.small(ALLOCATION);
   slab_scene *got = placed_scene(c->small[w], SLAB_TREE_FAST, &s);
-  assert_true(under.small_now().buffers >= (2 + 2) + (2 + 3)); /* of the model, and of the scene */
+  assert_true(under.small_now().buffers >= (2 + 2) + (2 + 2)); /* of the model, and of the scene */
   compare(ways[w].name, true, got, want, rays, which == BVH_MIXED ? NULL : &some);
   compare(ways[w].name, true, got, want, rays, &masked);
   slab_scene_destroy(got);
