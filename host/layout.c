@@ -97,14 +97,28 @@ static slab_status gather(const snapshot *scene, gathered *g) {
 
 /* ---- bounds ---- */
 
-/* Fills the references of triangles, from number `first` on, by three loads of four floats each: so many
+/* So many triangles before their turn their indices and vertices are requested: along a curve they are anywhere. */
+enum { VALUES_AHEAD = 12, INDICES_AHEAD = 24 };
+
+static inline void request_triangle(const geometry_values *v, uint32_t number) {
+  for (size_t c = 0; c < 3; c++) {
+    const size_t own = 3 * (size_t)number + c;
+    __builtin_prefetch(v->values + 3 * (v->indexed ? v->indices->list[own] : own));
+  }
+}
+
+/* Fills the references of triangles, by number in their geometry, by three loads of four floats each: so many
  * geometry_values have room for. As primitive_bounds does, to the bit. */
-PER_PROCESSOR static void fill_triangles(const geometry_values *v, uint32_t first, uint32_t count, bvh_reference *to) {
+PER_PROCESSOR static void fill_triangles(const geometry_values *v, const uint32_t *numbers, uint32_t count,
+                                         bvh_reference *to) {
   const int4 xyz = {-1, -1, -1, 0}, kind = {0, 0, 0, SLAB_TRIANGLE};
   for (uint32_t i = 0; i < count; i++) {
     float4 corner[3];
+    if (i + VALUES_AHEAD < count) request_triangle(v, numbers[i + VALUES_AHEAD]);
+    if (v->indexed && i + INDICES_AHEAD < count)
+      __builtin_prefetch(v->indices->list + 3 * (size_t)numbers[i + INDICES_AHEAD]);
     for (size_t c = 0; c < 3; c++) {
-      const size_t own = 3 * ((size_t)first + i) + c;
+      const size_t own = 3 * (size_t)numbers[i] + c;
       corner[c] = float4_load(v->values + 3 * (v->indexed ? v->indices->list[own] : own));
     }
     const aabb bounds = {float4_min(float4_min(corner[0], corner[1]), corner[2]),
@@ -117,30 +131,32 @@ PER_PROCESSOR static void fill_triangles(const geometry_values *v, uint32_t firs
   }
 }
 
-/* Fills the references of primitives from number `first` on. */
-static void fill_run(slab_shape kind, const geometry_values *v, uint32_t first, uint32_t count, bvh_reference *to) {
+/* Fills the references of primitives of one geometry. */
+static void fill_run(slab_shape kind, const geometry_values *v, const uint32_t *numbers, uint32_t count,
+                     bvh_reference *to) {
   float room[ROWS_MOST];
   if (kind == SLAB_TRIANGLE) {
-    fill_triangles(v, first, count, to);
+    fill_triangles(v, numbers, count, to);
     return;
   }
   for (uint32_t i = 0; i < count; i++) {
-    primitive_bounds(kind, values_at(v, primitive_rows(kind), first + i, room), to[i].lower, to[i].upper);
+    primitive_bounds(kind, values_at(v, primitive_rows(kind), numbers[i], room), to[i].lower, to[i].upper);
     to[i].tag = kind;
   }
 }
 
-static void fill_references(const void *argument, uint32_t first, uint32_t count, bvh_reference *to) {
+static void fill_references(const void *argument, const uint32_t *primitives, uint32_t count, bvh_reference *to) {
   const gathered *g = argument;
   const snapshot *scene = g->scene;
-  for (uint32_t i = 0; i < count;) {
-    const uint32_t id = id_of(g, first + i), geometry = geometry_of(scene->table, scene->geometries, id);
+  uint32_t numbers[BVH_FILL_MOST];
+  for (uint32_t i = 0, end = 0; i < count; i = end) {
+    const uint32_t geometry = geometry_of(scene->table, scene->geometries, id_of(g, primitives[i]));
     const geometry_entry *entry = &scene->table[geometry];
-    const geometry_values *v = scene->values[geometry];
-    const uint32_t number = id - entry->global_id_base, rest = entry->count - number;
-    const uint32_t run = !all_bounded(v) ? 1 : rest < count - i ? rest : count - i;
-    fill_run((slab_shape)entry->kind, v, number, run, to + i);
-    i += run;
+    for (; end < count; end++) {
+      numbers[end] = id_of(g, primitives[end]) - entry->global_id_base;
+      if (numbers[end] >= entry->count) break;
+    }
+    fill_run((slab_shape)entry->kind, scene->values[geometry], numbers + i, end - i, to + i);
   }
 }
 
@@ -288,7 +304,7 @@ slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layo
   *out = (bvh_layout){0};
   slab_status status = gather(scene, &g);
   if (status == SLAB_OK) {
-    const bvh_input input = {g.count, fill_references, &g};
+    const bvh_input input = {g.count, fill_references, &g, snapshot_bounds(scene)};
     const bvh_options options = {
         .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
                    : quality == SLAB_TREE_HIGH ? BVH_HIGH

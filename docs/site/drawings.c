@@ -25,11 +25,11 @@ static void print_children(const bvh *tree, uint32_t index, int level) {
   }
 }
 
-static void fill_boxes(const void *argument, uint32_t first, uint32_t count, bvh_reference *to) {
+static void fill_boxes(const void *argument, const uint32_t *primitives, uint32_t count, bvh_reference *to) {
   const slab_box *boxes = argument;
   for (uint32_t i = 0; i < count; i++) {
-    memcpy(to[i].lower, boxes[first + i].lower, sizeof to[i].lower);
-    memcpy(to[i].upper, boxes[first + i].upper, sizeof to[i].upper);
+    memcpy(to[i].lower, boxes[primitives[i]].lower, sizeof to[i].lower);
+    memcpy(to[i].upper, boxes[primitives[i]].upper, sizeof to[i].upper);
     to[i].tag = 0;
   }
 }
@@ -44,7 +44,7 @@ static int print_bvh(void) {
   for (uint32_t i = 0; i < city.count; i++)
     printf("city %g %g %g %g\n", (double)boxes[i].lower[0], (double)boxes[i].lower[2], (double)boxes[i].upper[0],
            (double)boxes[i].upper[2]);
-  const bvh_input input = {city.count, fill_boxes, boxes};
+  const bvh_input input = {.count = city.count, .fill = fill_boxes, .argument = boxes};
   const int built = bvh_build(&input, &options, &tree);
   if (built) {
     print_children(&tree, 0, 1);

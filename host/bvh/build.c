@@ -7,11 +7,14 @@
 #include "../base/clock.h"
 #include "parts.h"
 
-/* Pairs of build nodes that a task has reserved from the shared array. */
-typedef struct node_pool {
-  uint32_t next, end; /* reserved and not yet used */
-  uint32_t owed;      /* how many more the task may reserve: a subtree of n primitives has at most n - 1 pairs */
-} node_pool;
+/* A subtree that one thread builds: pairs of build nodes that it has reserved from the shared array, and references of
+ * a part of the curve. */
+typedef struct task {
+  uint32_t next, end;     /* pairs that are reserved and not yet used */
+  uint32_t owed;          /* how many more the task may reserve: a subtree of n primitives has at most n - 1 pairs */
+  uint32_t first, filled; /* the part of the curve */
+  reference room[BVH_FILL_MOST];
+} task;
 
 enum { SUPPLY_PAIRS = 64 };
 
@@ -45,6 +48,28 @@ static bool is_moderate(const reference *r) {
   return !int4_any(~within & xyz);
 }
 
+static void clamp_reference(const measure *m, reference *r) {
+  r->tag |= REFERENCE_CLAMPED;
+  for (int axis = 0; axis < 3; axis++) {
+    r->lower[axis] = fminf(fmaxf(r->lower[axis], m->least[axis]), m->most[axis]);
+    r->upper[axis] = fminf(fmaxf(r->upper[axis], m->least[axis]), m->most[axis]);
+  }
+}
+
+void references_take(const builder *b, const uint32_t *primitives, uint32_t count, reference *to) {
+  b->input->fill(b->input->argument, primitives, count, to);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_moderate(&to[i])) clamp_reference(&b->measure, &to[i]);
+    to[i].index = primitives[i]; /* last: a vector that is loaded from behind a part of it waits */
+  }
+}
+
+void references_take_run(const builder *b, uint32_t first, uint32_t count, reference *to) {
+  uint32_t primitives[BVH_FILL_MOST];
+  for (uint32_t i = 0; i < count; i++) primitives[i] = first + i;
+  references_take(b, primitives, count, to);
+}
+
 /* Bounds of the finite coordinates. Each coordinate counts on its own. */
 static aabb finite_bounds(const reference *r) {
   aabb bounds = {r->side[0], r->side[1]};
@@ -55,72 +80,53 @@ static aabb finite_bounds(const reference *r) {
   return bounds;
 }
 
-/* So many references are filled and then looked at, while they are in the cache. */
-enum { FILLED_AT_ONCE = 256 };
-
-static void take_references(builder *b, uint32_t first, uint32_t count, scene_bounds *taken) {
-  const bvh_input *input = b->input;
-  scene_bounds seen = *taken; /* in registers */
-  for (uint32_t i = first; i < first + count; i++) {
-    reference *r = &b->references[0][i];
-    if ((i - first) % FILLED_AT_ONCE == 0) {
-      const uint32_t rest = first + count - i;
-      input->fill(input->argument, i, rest < FILLED_AT_ONCE ? rest : FILLED_AT_ONCE, r);
-    }
-    if (is_moderate(r)) {
-      seen.bounds = aabb_join(seen.bounds, (aabb){r->side[0], r->side[1]});
-      seen.keys = aabb_add(seen.keys, reference_keys(r));
-    } else {
-      r->tag |= REFERENCE_CLAMPED;
-      seen.bounds = aabb_join(seen.bounds, finite_bounds(r));
-    }
-    seen.tags_or |= r->tag;
-    seen.tags_and &= r->tag;
-    r->index = i; /* last: a vector that is loaded from behind a part of it waits */
+/* clamps: bounds are clamped already. */
+static void see_references(const reference *r, uint32_t count, bool clamps, scene_bounds *s) {
+  scene_bounds seen = *s; /* in registers */
+  for (uint32_t i = 0; i < count; i++) {
+    const bool moderate = !(r[i].tag & REFERENCE_CLAMPED);
+    seen.bounds = aabb_join(seen.bounds, moderate ? (aabb){r[i].side[0], r[i].side[1]} : finite_bounds(&r[i]));
+    if (moderate || clamps) seen.keys = aabb_add(seen.keys, reference_keys(&r[i]));
+    seen.tags_or |= r[i].tag;
+    seen.tags_and &= r[i].tag;
   }
-  *taken = seen;
+  *s = seen;
 }
 
-/* Replaces bounds that are not finite, or too large, by the ends of the scene's bounds. */
-static void clamp_references(builder *b, uint32_t first, uint32_t count, scene_bounds *seen) {
-  for (uint32_t i = first; i < first + count; i++) {
-    reference *r = &b->references[0][i];
-    if (!(r->tag & REFERENCE_CLAMPED)) continue;
-    memcpy(b->unclamped[i].lower, r->lower, sizeof r->lower);
-    memcpy(b->unclamped[i].upper, r->upper, sizeof r->upper);
-    for (int axis = 0; axis < 3; axis++) {
-      r->lower[axis] = fminf(fmaxf(r->lower[axis], b->measure.least[axis]), b->measure.most[axis]);
-      r->upper[axis] = fminf(fmaxf(r->upper[axis], b->measure.least[axis]), b->measure.most[axis]);
-    }
-    seen->keys = aabb_add(seen->keys, reference_keys(r));
-  }
-}
-
-typedef void scene_bounds_pass(builder *, uint32_t first, uint32_t count, scene_bounds *);
-
-enum { SCENE_BOUNDS_CHUNK = 1 << 13 };
+enum { SCENE_BOUNDS_CHUNK = 1 << 11 };
 
 static uint32_t scene_bounds_chunks(uint32_t count) { return count / SCENE_BOUNDS_CHUNK + 1; }
 
 typedef struct scene_bounds_job {
-  builder *b;
-  scene_bounds_pass *pass;
+  const builder *b;
+  bool clamps;
   scene_bounds *chunks;
 } scene_bounds_job;
 
+/* References are looked at while they are in the cache. They are kept, unless the primitives are to be sorted first. */
 static void scene_bounds_chunk(void *argument, size_t i) {
   const scene_bounds_job *j = argument;
   const uint32_t first = (uint32_t)i * SCENE_BOUNDS_CHUNK, rest = j->b->input->count - first;
+  const uint32_t end = first + (rest < SCENE_BOUNDS_CHUNK ? rest : SCENE_BOUNDS_CHUNK);
+  reference room[BVH_FILL_MOST];
   scene_bounds seen = scene_bounds_empty();
-  j->pass(j->b, first, rest < SCENE_BOUNDS_CHUNK ? rest : SCENE_BOUNDS_CHUNK, &seen);
+  for (uint32_t at = first; at < end; at += BVH_FILL_MOST) {
+    const uint32_t count = end - at < BVH_FILL_MOST ? end - at : BVH_FILL_MOST;
+    reference *to = j->b->sorts ? room : &j->b->references[0][at];
+    references_take_run(j->b, at, count, to);
+    see_references(to, count, j->clamps, &seen);
+    if (j->b->sorts) curve_note(j->b, at, to, count);
+  }
   j->chunks[i] = seen;
 }
 
-static void scene_bounds_all(builder *b, scene_bounds_pass *pass, scene_bounds *chunks, scene_bounds *total) {
+static scene_bounds scene_bounds_all(const builder *b, bool clamps, scene_bounds *chunks) {
   const uint32_t n = scene_bounds_chunks(b->input->count);
-  scene_bounds_job job = {b, pass, chunks};
+  scene_bounds_job job = {b, clamps, chunks};
+  scene_bounds total = scene_bounds_empty();
   pool_run(b->threads, n, scene_bounds_chunk, &job);
-  for (uint32_t i = 0; i < n; i++) scene_bounds_join(total, &chunks[i]);
+  for (uint32_t i = 0; i < n; i++) scene_bounds_join(&total, &chunks[i]);
+  return total;
 }
 
 measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
@@ -144,19 +150,19 @@ measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
   return m;
 }
 
-/* Fills the references, the measure and the bounds of all keys. Returns false when memory runs out. */
-static bool scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bounds *chunks, aabb *keys) {
-  scene_bounds seen = scene_bounds_empty();
-  scene_bounds_all(b, take_references, chunks, &seen);
+/* Fills the measure and, unless the primitives are to be sorted first, the references. Returns the bounds of all keys.
+ */
+static aabb scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bounds *chunks) {
+  b->measure.least = float4_all(-INFINITY); /* not known yet */
+  b->measure.most = float4_all(INFINITY);
+  b->grid = curve_grid_of(float4_xyz(b->input->bounds.lower), float4_xyz(b->input->bounds.upper));
+  scene_bounds seen = scene_bounds_all(b, false, chunks);
   b->measure = measure_scene(seen.bounds, leaves);
   b->mixed = ((seen.tags_or ^ seen.tags_and) & BUILD_NODE_KIND) != 0;
-  if (seen.tags_or & REFERENCE_CLAMPED) {
-    b->unclamped = bvh_allocate(b->input->count, sizeof *b->unclamped);
-    if (b->unclamped == NULL) return false;
-    scene_bounds_all(b, clamp_references, chunks, &seen);
-  }
-  *keys = seen.keys;
-  return true;
+  const bool noted = !b->sorts || b->grid.scale[0] > 0.0f;
+  if (!noted) b->grid = curve_grid_of(b->measure.least, b->measure.most);
+  if (!noted || (seen.tags_or & REFERENCE_CLAMPED)) seen = scene_bounds_all(b, true, chunks);
+  return seen.keys;
 }
 
 /* ---- the BVH ---- */
@@ -165,7 +171,7 @@ static uint32_t take_pairs(builder *b, uint32_t n) {
   return atomic_fetch_add_explicit(&b->next_pair, n, memory_order_relaxed);
 }
 
-static uint32_t next_pair(builder *b, node_pool *s) {
+static uint32_t next_pair(builder *b, task *s) {
   if (s->next == s->end) {
     const uint32_t n = s->owed < SUPPLY_PAIRS ? s->owed : SUPPLY_PAIRS;
     s->owed -= n;
@@ -182,21 +188,23 @@ static uint32_t common_kind(const builder *b, const reference *r, uint32_t count
   return differ ? BUILD_NODE_MIXED : r[0].tag & BUILD_NODE_KIND;
 }
 
-/* The bounds as in the input, before clamping. */
-static aabb input_span(const builder *b, const reference *r) {
-  if (!(r->tag & REFERENCE_CLAMPED)) return (aabb){r->side[0], r->side[1]};
-  const bvh_bounds *bounds = &b->unclamped[r->index];
-  return (aabb){float4_xyz(bounds->lower), float4_xyz(bounds->upper)};
-}
-
+/* Bounds are those of the input, before clamping. */
 static void finish_tip(builder *b, const build_range *s, const reference *r, uint32_t kind) {
   build_node *bottom = &b->build_nodes[s->build_node];
+  uint32_t *primitives = &b->order[s->first], tags = 0;
   aabb bounds = aabb_empty();
   float cover = 0.0f;
   for (uint32_t i = 0; i < s->count; i++) {
-    bounds = aabb_join(bounds, input_span(b, &r[i]));
+    bounds = aabb_join(bounds, (aabb){r[i].side[0], r[i].side[1]});
     cover += measured_area(&b->measure, (aabb){r[i].side[0], r[i].side[1]});
-    b->order[s->first + i] = r[i].index;
+    primitives[i] = r[i].index;
+    tags |= r[i].tag;
+  }
+  if (tags & REFERENCE_CLAMPED) {
+    reference given[TIP_MOST];
+    b->input->fill(b->input->argument, primitives, s->count, given);
+    bounds = aabb_empty();
+    for (uint32_t i = 0; i < s->count; i++) bounds = aabb_join(bounds, (aabb){given[i].side[0], given[i].side[1]});
   }
   build_node_bound(bottom, bounds);
   bottom->link = s->first;
@@ -215,19 +223,44 @@ static void complete(builder *b, uint32_t at) {
   }
 }
 
-static void grow(builder *b, node_pool *common, const build_range *s);
+/* The references of a range, NULL where they are not taken yet. */
+static const reference *task_references(const builder *b, task *t, const build_range *s) {
+  if (s->side != ON_CURVE) return b->references[s->side] + s->first;
+  if (s->count > BVH_FILL_MOST) return NULL;
+  if (s->first - t->first >= t->filled) {
+    t->first = s->first;
+    t->filled = s->count;
+    curve_take(b, s->first, s->count, t->room);
+  }
+  return t->room + (s->first - t->first);
+}
 
-/* Builds the subtree in one thread. */
-static void grow_small(builder *b, node_pool *common, const build_range *s) {
+static void grow_below(builder *b, task *t, const build_range *s) {
+  const reference *r = task_references(b, t, s);
+  const uint32_t kind = s->count <= b->tip_most ? common_kind(b, r, s->count) : BUILD_NODE_MIXED;
+  if (kind != BUILD_NODE_MIXED) {
+    finish_tip(b, s, r, kind);
+    return;
+  }
   build_range parts[2];
   range_divide(b, s, parts);
-  const uint32_t pair = next_pair(b, common);
+  const uint32_t pair = next_pair(b, t);
   for (uint32_t i = 0; i < 2; i++) {
     parts[i].build_node = 2 * pair + i;
-    grow(b, common, &parts[i]);
+    grow_below(b, t, &parts[i]);
   }
   build_node_finish(b, s->build_node, pair);
 }
+
+static void grow_small(builder *b, const build_range *s) {
+  task t;
+  t.next = t.end = t.first = t.filled = 0;
+  t.owed = s->count - 1;
+  grow_below(b, &t, s);
+  complete(b, s->build_node);
+}
+
+static void grow(builder *b, const build_range *s);
 
 /* Leaves a range to whichever thread is free. */
 static void list_range(builder *b, const build_range *s) {
@@ -261,28 +294,20 @@ static void grow_large(builder *b, const build_range *s) {
     if (is_for_others(b, s, parts, i))
       list_range(b, &parts[i]);
     else
-      grow(b, NULL, &parts[i]);
+      grow(b, &parts[i]);
   }
 }
 
-/* common: the caller's node pool; NULL where several threads may build the subtree. */
-static void grow(builder *b, node_pool *common, const build_range *s) {
-  const reference *r = b->references[s->side] + s->first;
-  const bool small = s->count < TASK_MIN;
-  const uint32_t kind = s->count <= b->tip_most ? common_kind(b, r, s->count) : BUILD_NODE_MIXED;
-  node_pool own = {0, 0, s->count - 1};
-  if (kind != BUILD_NODE_MIXED)
-    finish_tip(b, s, r, kind);
-  else if (small)
-    grow_small(b, common ? common : &own, s);
+static void grow(builder *b, const build_range *s) {
+  if (s->count < TASK_MIN)
+    grow_small(b, s);
   else
     grow_large(b, s);
-  if (common == NULL && small) complete(b, s->build_node);
 }
 
 static void grow_listed(void *argument, size_t piece) {
   builder *b = argument;
-  grow(b, NULL, &b->ranges[piece]);
+  grow(b, &b->ranges[piece]);
 }
 
 /* Large ranges are divided by all threads, one after the other. The rest is then shared out. */
@@ -290,7 +315,7 @@ static void grow_all(builder *b, const build_range *root) {
   if (b->threads > 1 && root->count >= TASK_MIN && root->count < PARALLEL_MIN)
     list_range(b, root);
   else
-    grow(b, NULL, root);
+    grow(b, root);
   if (b->growing.pieces == 0) return;
   pool_begin(&b->growing);
   pool_end(&b->growing);
@@ -299,9 +324,9 @@ static void grow_all(builder *b, const build_range *root) {
 static bool builder_create(builder *b, bvh_quality quality, const bvh_input *input, uint32_t threads,
                            const bvh_leaves *leaves) {
   static const int bins[] = {[BVH_FAST] = 16, [BVH_DEFAULT] = 16, [BVH_HIGH] = 32};
-  static const uint32_t tip_most[] = {[BVH_FAST] = 8, [BVH_DEFAULT] = 8, [BVH_HIGH] = 4};
+  static const uint32_t tip_most[] = {[BVH_FAST] = TIP_MOST, [BVH_DEFAULT] = TIP_MOST, [BVH_HIGH] = 4};
   const size_t count = input->count;
-  *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality]};
+  *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality], .sorts = quality == BVH_FAST};
   b->threads = threads == 0 ? pool_threads() : threads;
   b->growing = (pool_job){.work = grow_listed, .argument = b, .threads = b->threads};
   b->lists = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -309,16 +334,17 @@ static bool builder_create(builder *b, bvh_quality quality, const bvh_input *inp
   b->references[0] = bvh_allocate(count, sizeof *b->references[0]);
   b->references[1] = bvh_allocate(count, REFERENCE_ROOM);
   b->order = bvh_allocate(count, sizeof *b->order);
-  b->build_nodes = bvh_allocate(2 * count, sizeof *b->build_nodes);
+  b->build_nodes = bvh_allocate(2 * count, sizeof *b->build_nodes); /* the curve is sorted there before they are */
+  if (b->sorts) b->curve = bvh_allocate(count, sizeof *b->curve);
   b->footprints = bvh_allocate(2 * count, sizeof *b->footprints);
   b->slots = bvh_allocate(bin_slot_count(input->count), bin_slot_size());
   b->ranges = bvh_allocate(count / TASK_MIN + 1, sizeof *b->ranges);
-  return b->references[0] && b->references[1] && b->order && b->build_nodes && b->footprints && b->slots && b->ranges;
+  return b->references[0] && b->references[1] && b->order && b->build_nodes && b->footprints && b->slots && b->ranges &&
+         (b->curve || !b->sorts);
 }
 
 static void builder_free(builder *b) {
   for (int i = 0; i < 2; i++) free(b->references[i]);
-  free(b->unclamped);
   free(b->order);
   free(b->build_nodes);
   free(b->footprints);
@@ -328,15 +354,15 @@ static void builder_free(builder *b) {
   pthread_mutex_destroy(&b->lists);
 }
 
-static bool build_branches(builder *b, bvh_quality quality, const bvh_leaves *leaves) {
+static bool build_branches(builder *b, const bvh_leaves *leaves) {
   const uint32_t count = b->input->count;
   scene_bounds *chunks = bvh_allocate(scene_bounds_chunks(count), sizeof *chunks);
   build_range root = {.count = count};
   if (chunks == NULL) return false;
-  const bool taken = scene_bounds_input(b, leaves, chunks, &root.keys);
+  root.keys = scene_bounds_input(b, leaves, chunks);
   free(chunks);
-  if (!taken) return false;
-  if (quality == BVH_FAST && !curve_sort(b, &root)) return false;
+  if (b->sorts && !curve_sort(b)) return false;
+  if (b->sorts) root.side = ON_CURVE;
   grow_all(b, &root);
   return true;
 }
@@ -350,17 +376,26 @@ static bool build_nothing(bvh *out) {
   return true;
 }
 
+/* Hands over what holds the most memory that was written. */
+static void builder_spare(builder *b, bvh *out) {
+  if (b->sorts) {
+    out->spare = b->build_nodes;
+    out->spare_bytes = 2 * (size_t)b->input->count * sizeof *b->build_nodes;
+    b->build_nodes = NULL;
+  } else {
+    out->spare = b->references[1];
+    out->spare_bytes = (size_t)b->input->count * REFERENCE_ROOM;
+    b->references[1] = NULL;
+  }
+}
+
 static bool build_as(bvh_quality quality, const bvh_input *input, const bvh_options *options, bvh *out) {
   static const bvh_leaves blocks = {BVH_WIDTH, BVH_LEAF_BLOCKS, BVH_COST_BLOCK};
   const bvh_leaves *leaves = options->leaves.together == 0 ? &blocks : &options->leaves;
   builder b = {0};
-  const bool built = builder_create(&b, quality, input, options->threads, leaves) &&
-                     build_branches(&b, quality, leaves) && (quality != BVH_HIGH || reinsert(&b)) && wide_emit(&b, out);
-  if (built) {
-    out->spare = b.references[1];
-    out->spare_bytes = input->count * REFERENCE_ROOM;
-    b.references[1] = NULL;
-  }
+  const bool built = builder_create(&b, quality, input, options->threads, leaves) && build_branches(&b, leaves) &&
+                     (quality != BVH_HIGH || reinsert(&b)) && wide_emit(&b, out);
+  if (built) builder_spare(&b, out);
   builder_free(&b);
   return built;
 }

@@ -47,14 +47,18 @@ typedef union bvh_reference {
   float4 side[2]; /* lower, upper; lane 3 is not a number */
 } bvh_reference;
 
-/* Fills in `count` references, the first that of primitive `first`: bounds with lower <= upper, x and y finite, z may
- * be infinite; and the kind, below 256, as the tag. The builder fills in the index. Threads call it at once. */
-typedef void bvh_fill(const void *argument, uint32_t first, uint32_t count, bvh_reference *);
+/* Fills in the references of `count` primitives, at most BVH_FILL_MOST: bounds with lower <= upper, x and y finite, z
+ * may be infinite; and the kind, below 256, as the tag. The builder fills in the index. It may ask for a primitive more
+ * than once. Threads call it at once. */
+#define BVH_FILL_MOST 256
+typedef void bvh_fill(const void *argument, const uint32_t *primitives, uint32_t count, bvh_reference *);
 
 typedef struct bvh_input {
   uint32_t count; /* number of primitives; below 2^32 - 16 */
   bvh_fill *fill;
   const void *argument;
+  bvh_bounds bounds; /* of the primitives, about; not finite, or of no extent: unknown. BVH_FAST is built faster if they
+                        are known */
 } bvh_input;
 
 typedef struct bvh_options {

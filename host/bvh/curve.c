@@ -1,54 +1,44 @@
 /* The build nodes of BVH_FAST are cells along a Morton curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH
- * Construction on GPUs"). References are sorted once. The other qualities partition them again on every level. */
-#include <stdlib.h>
-
+ * Construction on GPUs"). Primitives are sorted once, and their references filled when they are bounded: to fill them
+ * again takes less time than to keep them, in memory that has to be cleared first. The other qualities partition
+ * references on every level. */
 #include "parts.h"
 
 #define CELL_BITS 10 /* bits for each axis */
+#define FULL_MOST 4u /* binary leaves: ranges that fit in so many have as few */
 
-/* Scale from a centre to a cell. Cells are cubes: a flat cell would be cut across its thin side first. */
-static float cell_scale(aabb keys) {
-  const float4 extent = keys.upper - keys.lower;
+/* Cells are cubes: a flat cell would be cut across its thin side first. */
+curve_grid curve_grid_of(float4 lower, float4 upper) {
+  const float4 extent = upper - lower;
   const float side = fmaxf(extent[0], fmaxf(extent[1], extent[2]));
-  return side > 0x1p-110f ? (float)(1 << CELL_BITS) * (1.0f - 0x1p-20f) / side : 0.0f; /* as in map_keys */
+  const bool known = side > 0x1p-110f && side < INFINITY && extent[0] >= 0.0f && extent[1] >= 0.0f && extent[2] >= 0.0f;
+  return (curve_grid){2.0f * lower, float4_all(known ? 0.5f * (float)(1 << CELL_BITS) / side : 0.0f)};
 }
 
-typedef struct curve_cells {
-  const builder *b;
-  keyed *keys;
-  float4 lower;
-  float scale;
-} curve_cells;
+/* Sorted keys are to be in the first of two arrays. */
+static keyed *unsorted(const builder *b) {
+  return radix_passes(3 * CELL_BITS) % 2 == 0 ? b->curve : (keyed *)b->build_nodes;
+}
 
-static void fill_keys(void *argument, size_t first, size_t end) {
-  const curve_cells *c = argument;
-  const reference *references = c->b->references[0];
-  keyed *keys = c->keys;
-  const float4 lower = c->lower, scale = float4_all(c->scale);
-  for (size_t i = first; i < end; i++) {
-    const int4 cell = __builtin_convertvector((reference_center(&references[i]) - lower) * scale, int4);
-    keys[i] = (keyed){curve_position((curve_cell)cell), (uint32_t)i};
+void curve_note(const builder *b, uint32_t first, const reference *r, uint32_t count) {
+  keyed *keys = unsorted(b) + first;
+  const float4 lower = b->grid.lower, scale = b->grid.scale, last = float4_all((float)((1 << CELL_BITS) - 1));
+  for (uint32_t i = 0; i < count; i++) {
+    const float4 place = (reference_center(&r[i]) - lower) * scale; /* NaN of scale 0 becomes 0 */
+    const int4 cell = __builtin_convertvector(float4_min(float4_max(place, float4_all(0.0f)), last), int4);
+    keys[i] = (keyed){curve_position((curve_cell)cell), first + i};
   }
 }
 
-static void follow_curve(void *argument, size_t first, size_t end) {
-  const builder *b = argument;
-  for (size_t i = first; i < end; i++) b->references[1][i] = b->references[0][b->curve[i].number];
+void curve_take(const builder *b, uint32_t first, uint32_t count, reference *to) {
+  uint32_t primitives[BVH_FILL_MOST];
+  for (uint32_t i = 0; i < count; i++) primitives[i] = b->curve[first + i].number;
+  references_take(b, primitives, count, to);
 }
 
-bool curve_sort(builder *b, build_range *root) {
-  const uint32_t count = b->input->count;
-  b->curve = bvh_allocate(count, sizeof *b->curve);
-  if (b->curve == NULL) return false;
-  keyed *arrays[2] = {b->curve, (keyed *)b->build_nodes}; /* whose memory nothing else is in yet */
-  const int from = radix_passes(3 * CELL_BITS) % 2;       /* so that what is sorted is in the first */
-  keyed *keys = arrays[from], *others = arrays[!from];
-  curve_cells cells = {b, keys, root->keys.lower, cell_scale(root->keys)};
-  pool_loop(b->threads, count, TASK_MIN, fill_keys, &cells);
-  if (!radix_sort(&keys, &others, count, 3 * CELL_BITS, b->threads)) return false;
-  pool_loop(b->threads, count, TASK_MIN, follow_curve, b);
-  root->side = 1;
-  return true;
+bool curve_sort(builder *b) {
+  keyed *keys = unsorted(b), *others = keys == b->curve ? (keyed *)b->build_nodes : b->curve;
+  return radix_sort(&keys, &others, b->input->count, 3 * CELL_BITS, b->threads);
 }
 
 /* The first reference, from `first` on, whose key has the bit set. Not all keys have it set. */
@@ -67,12 +57,32 @@ static uint32_t difference(const keyed *curve, const build_range *s) {
   return curve[s->first].key ^ curve[s->first + s->count - 1].key;
 }
 
+/* The cut nearest to `left` that leaves no more binary leaves than must be, where few are left. A leaf that is not full
+ * takes as much time and memory as another. Larger ranges are cut between cells alone: to move their cuts costs more
+ * than it gains. */
+static uint32_t full_cut(const builder *b, uint32_t count, uint32_t left) {
+  const uint32_t most = b->tip_most, last = (count - 1) % most + 1, over = left % most;
+  if (count > FULL_MOST * most || over == 0 || over >= last) return left;
+  const uint32_t below = left - over, above = below + last;
+  return below == 0 || (above < count && last - over < over) ? above : below;
+}
+
 bool curve_divide(const builder *b, const build_range *whole, build_range parts[2]) {
-  const uint32_t differ = b->curve == NULL ? 0 : difference(b->curve, whole);
+  const uint32_t differ = difference(b->curve, whole);
   if (differ == 0) return false;
   const uint32_t bit = 1u << (31 - __builtin_clz(differ));
-  range_parts(whole, first_with(b->curve, whole->first, whole->count, bit) - whole->first, whole->side, parts);
-  for (int i = 0; i < 2; i++)
-    if (parts[i].count > SWEEP_MAX && difference(b->curve, &parts[i]) == 0) parts[i].keys = range_keys(b, &parts[i]);
+  const uint32_t left = first_with(b->curve, whole->first, whole->count, bit) - whole->first;
+  range_parts(whole, full_cut(b, whole->count, left), whole->side, parts);
   return true;
+}
+
+build_range curve_leave(const builder *b, const build_range *whole) {
+  build_range left = *whole;
+  left.side = 0;
+  for (uint32_t at = 0; at < whole->count; at += BVH_FILL_MOST) {
+    const uint32_t rest = whole->count - at;
+    curve_take(b, whole->first + at, rest < BVH_FILL_MOST ? rest : BVH_FILL_MOST, &b->references[0][whole->first + at]);
+  }
+  left.keys = range_keys(b, &left);
+  return left;
 }

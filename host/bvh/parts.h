@@ -16,6 +16,7 @@
 #define TASK_MIN 4096u
 /* As many or more references are binned and parted by all threads at once. */
 #define PARALLEL_MIN 65536u
+#define TIP_MOST 8
 
 typedef bvh_reference reference;
 #define REFERENCE_CLAMPED 0x100u /* in the tag: bounds differ from the input's */
@@ -106,21 +107,27 @@ typedef struct footprint {
 typedef struct bin_slot bin_slot;
 typedef struct build_range build_range;
 
+/* Maps a key to its cell. */
+typedef struct curve_grid {
+  float4 lower, scale; /* scale: 0 where it is not known */
+} curve_grid;
+
 typedef struct builder {
   const bvh_input *input;
-  reference *references[2]; /* a range's references are in one of the two arrays, at the same indices in both */
-  bvh_bounds *unclamped;    /* the input's bounds, by index; NULL where no reference is clamped */
+  reference *references[2]; /* a range's references are in one of the two arrays, at the same indices in both, or
+                             * ON_CURVE */
   uint32_t *order;          /* indices of the primitives, in the order of the binary leaves */
   build_node *build_nodes;  /* 2 * count nodes */
   footprint *footprints;    /* one for each build node */
   bin_slot *slots;          /* for ranges that are binned in parallel */
-  keyed *curve;             /* BVH_FAST: keys that the references are sorted by; references of one cell may leave this
-                             * order */
+  keyed *curve;             /* BVH_FAST: the primitives in their order along the curve; NULL else */
+  curve_grid grid;          /* BVH_FAST: cells along the curve */
   atomic_uint next_pair;
   bool mixed; /* the scene contains several kinds */
+  bool sorts; /* BVH_FAST: divides along the curve */
   int bins;
   uint32_t threads;
-  uint32_t tip_most; /* most primitives of a binary leaf; all of them have one kind */
+  uint32_t tip_most; /* most primitives of a binary leaf, at most TIP_MOST; all of them have one kind */
   measure measure;
   pool_job growing;      /* piece i builds the subtree of ranges[i] */
   build_range *ranges;   /* one for each TASK_MIN references, and one more */
@@ -141,9 +148,14 @@ struct build_range {
   aabb keys; /* holds the keys of its references, centres but for a bin of its parent; not valid where count <=
                 SWEEP_MAX */
   uint32_t build_node, first, count;
-  uint32_t side;  /* index of the array that holds the references */
+  uint32_t side;  /* index of the array that holds the references, or ON_CURVE */
   uint32_t depth; /* 0 for the root */
 };
+
+/* The references of a range are in no array: its primitives are in that part of the curve. Most ranges are divided
+ * along the curve until they are binary leaves, so that references of a task's next primitives are all that is needed.
+ */
+#define ON_CURVE 2u
 
 /* The ranges left and right of a cut. The caller fills in their keys, for example by range_keys. */
 static inline void range_parts(const build_range *whole, uint32_t left, uint32_t side, build_range parts[2]) {
@@ -167,6 +179,11 @@ static inline aabb range_keys(const builder *b, const build_range *s) {
 /* bounds: of the finite coordinates of all primitives. In a scene without a finite z, the depth in z is the larger side
  * in x and y, and faces across z have no area. */
 measure measure_scene(aabb bounds, const bvh_leaves *);
+/* Fills references of some primitives, at most BVH_FILL_MOST. Bounds that are not finite, or too large, are replaced by
+ * the ends of the scene's bounds, as far as these are known. */
+void references_take(const builder *, const uint32_t *primitives, uint32_t count, reference *to);
+/* The same of primitives that follow each other. */
+void references_take_run(const builder *, uint32_t first, uint32_t count, reference *to);
 
 /* ---- split.c ---- */
 
@@ -177,10 +194,18 @@ size_t bin_slot_size(void);
 
 /* ---- curve.c ---- */
 
-/* Sorts all references by their position on the curve. Returns false when memory runs out. */
-bool curve_sort(builder *, build_range *root);
-/* Divides `whole` between two cells. Returns false where there is no curve, or where all references are in one cell. */
+/* The cells of a scene with these bounds. */
+curve_grid curve_grid_of(float4 lower, float4 upper);
+/* Notes where on the curve the primitives from `first` on are. */
+void curve_note(const builder *, uint32_t first, const reference *, uint32_t count);
+/* Sorts the primitives, all of which are noted. Returns false when memory runs out. */
+bool curve_sort(builder *);
+/* Fills references of a part of the curve, at most BVH_FILL_MOST. */
+void curve_take(const builder *, uint32_t first, uint32_t count, reference *to);
+/* Divides `whole` between two cells. Returns false where all primitives are in one cell. */
 bool curve_divide(const builder *, const build_range *whole, build_range parts[2]);
+/* The same range, its references in an array. */
+build_range curve_leave(const builder *, const build_range *whole);
 
 /* ---- collapse.c ---- */
 

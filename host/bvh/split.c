@@ -505,13 +505,18 @@ static bool depth_is_short(const builder *b, const build_range *whole) {
 }
 
 void range_divide(const builder *b, const build_range *whole, build_range parts[2]) {
-  if (whole->count <= b->tip_most) {
+  const bool tip = whole->count <= b->tip_most, deep = !tip && depth_is_short(b, whole);
+  build_range taken;
+  if (whole->side == ON_CURVE) {
+    if (!tip && !deep && curve_divide(b, whole, parts)) return;
+    taken = curve_leave(b, whole);
+    whole = &taken;
+  }
+  if (tip) {
     divide_kinds(b, whole, parts);
     return;
   }
-  bool divided = false;
-  if (!depth_is_short(b, whole))
-    divided = curve_divide(b, whole, parts) ||
-              (whole->count <= SWEEP_MAX ? divide_few(b, whole, parts) : divide_binned(b, whole, parts));
+  const bool divided =
+      !deep && (whole->count <= SWEEP_MAX ? divide_few(b, whole, parts) : divide_binned(b, whole, parts));
   if (!divided) divide_halves(b, whole, parts);
 }

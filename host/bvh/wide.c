@@ -146,23 +146,33 @@ static void gather(const builder *b, const build_node *from, uint32_t **to) {
   gather(b, &b->build_nodes[2 * (size_t)from->link + 1], to);
 }
 
-static void sort_ascending(uint32_t *list, uint32_t count) {
-  for (uint32_t i = 1; i < count; i++) {
-    const uint32_t moved = list[i];
-    uint32_t k = i;
-    for (; k > 0 && list[k - 1] > moved; k--) list[k] = list[k - 1];
-    list[k] = moved;
-  }
+static inline void put_in_order(uint32_t *list, int a, int b) {
+  const uint32_t least = list[a] < list[b] ? list[a] : list[b], most = list[a] < list[b] ? list[b] : list[a];
+  list[a] = least;
+  list[b] = most;
+}
+
+/* A sorting network: what is sorted is unpredictable, so no branch depends on it. */
+static void sort_block(const uint32_t from[BVH_WIDTH], uint32_t to[BVH_WIDTH]) {
+  uint32_t list[BVH_WIDTH]; /* in registers */
+  for (int i = 0; i < BVH_WIDTH; i++) list[i] = from[i];
+  for (int i = 0; i < 8; i += 2) put_in_order(list, i, i + 1);
+  for (int i = 0; i < 8; i += i % 2 == 0 ? 1 : 3) put_in_order(list, i, i + 2);
+  for (int i = 0; i < 4; i++) put_in_order(list, i, i + 4);
+  put_in_order(list, 1, 2), put_in_order(list, 5, 6);
+  put_in_order(list, 2, 4), put_in_order(list, 3, 5);
+  put_in_order(list, 1, 2), put_in_order(list, 3, 4), put_in_order(list, 5, 6);
+  for (int i = 0; i < BVH_WIDTH; i++) to[i] = list[i];
 }
 
 static void fill_leaf(const builder *b, const build_node *leaf, uint32_t first, bvh *out) {
   uint32_t list[BVH_LEAF_BLOCKS * BVH_WIDTH], *end = list;
   gather(b, leaf, &end);
   for (uint32_t block = 0; block < build_node_blocks(leaf); block++) {
-    uint32_t *from = list + block * BVH_WIDTH, *to = out->blocks[first + block].primitives;
-    const uint32_t rest = leaf->count - block * BVH_WIDTH, count = rest < BVH_WIDTH ? rest : BVH_WIDTH;
-    sort_ascending(from, count);
-    for (uint32_t i = 0; i < BVH_WIDTH; i++) to[i] = i < count ? from[i] : BVH_NONE;
+    uint32_t *from = list + block * BVH_WIDTH;
+    const uint32_t rest = leaf->count - block * BVH_WIDTH;
+    for (uint32_t i = rest; i < BVH_WIDTH; i++) from[i] = BVH_NONE;
+    sort_block(from, out->blocks[first + block].primitives);
     out->block_kinds[first + block] = (uint8_t)(leaf->tag & BUILD_NODE_KIND);
   }
 }

@@ -20,16 +20,16 @@ typedef struct look {
   bvh_leaves leaves;
 } look;
 
-static void fill_boxes(const void *argument, uint32_t first, uint32_t count, bvh_reference *to) {
+static void fill_boxes(const void *argument, const uint32_t *primitives, uint32_t count, bvh_reference *to) {
   const boxes *from = argument;
   for (uint32_t i = 0; i < count; i++) {
-    memcpy(to[i].lower, from->bounds[first + i].lower, sizeof to[i].lower);
-    memcpy(to[i].upper, from->bounds[first + i].upper, sizeof to[i].upper);
-    to[i].tag = from->kinds != NULL ? from->kinds[first + i] : 0;
+    memcpy(to[i].lower, from->bounds[primitives[i]].lower, sizeof to[i].lower);
+    memcpy(to[i].upper, from->bounds[primitives[i]].upper, sizeof to[i].upper);
+    to[i].tag = from->kinds != NULL ? from->kinds[primitives[i]] : 0;
   }
 }
 
-bvh_input boxes_input(const boxes *b) { return (bvh_input){b->count, fill_boxes, b}; }
+bvh_input boxes_input(const boxes *b) { return (bvh_input){.count = b->count, .fill = fill_boxes, .argument = b}; }
 
 static void bounds_empty(bvh_bounds *b) {
   for (int k = 0; k < 3; k++) {
