@@ -9,7 +9,11 @@
 
 #define THREADS_MOST 1024
 
-/* All but `ending` and `allowed` is guarded by the lock. */
+/* How often a thread looks for what it waits for before it sleeps: for about as long as it takes to be woken, some 50
+ * us, since what follows in a build or a cast mostly comes at once. */
+#define LOOKS 1000
+
+/* All but `ending` and `allowed` is guarded by the lock; `posts` is looked at without it. */
 static struct pool {
   pthread_mutex_t lock;
   pthread_cond_t posted; /* idle threads wait for jobs */
@@ -17,6 +21,7 @@ static struct pool {
   pool_job *jobs;        /* those that threads of the pool may help with */
   pthread_t threads[THREADS_MOST];
   uint32_t started, idle;
+  atomic_uint posts;   /* jobs and pieces that were posted, to be looked at */
   atomic_bool ending;  /* no thread is started any more, and those there are end after their piece */
   atomic_uint allowed; /* pool_threads; 0: not known yet */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
@@ -57,6 +62,24 @@ static bool has_pieces(const pool_job *job) {
 
 /* ---- threads ---- */
 
+static inline void pause_briefly(void) {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+/* Leaves the lock until something is posted, or for a while. */
+static void look_for_posts(void) {
+  const unsigned seen = atomic_load(&pool.posts);
+  pthread_mutex_unlock(&pool.lock);
+  for (int i = 0; i < LOOKS && atomic_load(&pool.posts) == seen && !atomic_load(&pool.ending); i++) pause_briefly();
+  pthread_mutex_lock(&pool.lock);
+}
+
+static void look_for_helpers(const pool_job *job) {
+  for (int i = 0; i < LOOKS && atomic_load(&job->helpers) > 0 && !has_pieces(job); i++) pause_briefly();
+}
+
 /* Of the jobs that need a helper, the one with the fewest. */
 static pool_job *job_to_help(void) {
   pool_job *best = NULL;
@@ -76,16 +99,21 @@ static void help(pool_job *job) {
 
 static void *thread_run(void *unused) {
   (void)arithmetic_begin(); /* for good: the state is inherited from whichever thread was the first to ask */
+  bool looked = false;
   pthread_mutex_lock(&pool.lock);
   while (!atomic_load(&pool.ending)) {
     pool_job *job = job_to_help();
     if (job != NULL) {
       help(job);
-      continue;
+      looked = false;
+    } else if (!looked) {
+      look_for_posts();
+      looked = true;
+    } else {
+      pool.idle++;
+      pthread_cond_wait(&pool.posted, &pool.lock);
+      pool.idle--;
     }
-    pool.idle++;
-    pthread_cond_wait(&pool.posted, &pool.lock);
-    pool.idle--;
   }
   pthread_mutex_unlock(&pool.lock);
   return unused;
@@ -146,6 +174,7 @@ static void post(pool_job *job, uint32_t helpers) {
     job->listed = true;
     job->next_listed = pool.jobs;
     pool.jobs = job;
+    atomic_fetch_add(&pool.posts, 1);
   }
   pthread_mutex_unlock(&pool.lock);
   wake(waking);
@@ -168,6 +197,7 @@ void pool_add(pool_job *job) {
   atomic_fetch_add_explicit(&job->pieces, 1, memory_order_release);
   if (!job->listed) return;
   pthread_mutex_lock(&pool.lock);
+  atomic_fetch_add(&pool.posts, 1);
   if (job->waits)
     pthread_cond_broadcast(&pool.left);
   else if (job->helpers < job->most && pool.idle > 0)
@@ -181,6 +211,7 @@ void pool_end(pool_job *job) {
   for (;;) {
     for (size_t piece; take_piece(job, &piece);) job->work(job->argument, piece);
     if (!job->listed) return;
+    look_for_helpers(job);
     pthread_mutex_lock(&pool.lock);
     job->waits = true;
     while (job->helpers > 0 && !has_pieces(job)) pthread_cond_wait(&pool.left, &pool.lock);

@@ -5,8 +5,8 @@
  * callers may have jobs at once, and where no thread can be started the answers are the same.
  *
  * Threads are started when a job first asks for them. They compute with IEEE 754's defaults (arithmetic.h), take no
- * signals, and sleep while there is nothing to do. They end when the process exits and when the library is unloaded. A
- * forked child begins with an empty pool. */
+ * signals, and sleep while there is nothing to do, after some 50 us in which they look for it. They end when the
+ * process exits and when the library is unloaded. A forked child begins with an empty pool. */
 #ifndef SLABCAST_POOL_H
 #define SLABCAST_POOL_H
 
@@ -39,9 +39,10 @@ typedef struct pool_job {
   atomic_size_t pieces;
   uint32_t threads; /* most threads, with the caller; 0: pool_threads() */
   /* the pool's own */
-  atomic_size_t next;     /* the first piece that nobody has taken */
-  uint32_t helpers, most; /* threads of the pool that work on it, and how many may */
-  bool listed, waits;     /* whether it is in the pool's list; whether its caller sleeps in pool_end */
+  atomic_size_t next;  /* the first piece that nobody has taken */
+  atomic_uint helpers; /* threads of the pool that work on it */
+  uint32_t most;       /* how many may */
+  bool listed, waits;  /* whether it is in the pool's list; whether its caller sleeps in pool_end */
   struct pool_job *next_listed;
 } pool_job;
 
