@@ -16,8 +16,7 @@ typedef struct tuning {
   uint32_t tile;  /* boxes of a flat scene that a group loads into local memory at a time, a multiple of 4, in blocks
                      of one lane; 0: its work-items read them from global memory */
   uint32_t group; /* work-items per group */
-  uint32_t registers;     /* maximum registers of a work-item in a compressed BVH of one kind of primitives, where the
-                             driver     takes a limit; 0: none */
+  uint32_t registers;     /* most of a work-item, in compressed BVHs of one kind of primitives; 0: no limit */
   uint32_t groups_a_unit; /* rays per work-item are reduced before there are fewer groups than this per compute unit */
   bvh_leaves leaves;      /* leaves of the BVHs of its layout */
   uint32_t in_flight;     /* rays that a work-item of SLAB_TRAVERSAL_INTERLEAVED has in flight by OpenCL */
