@@ -287,8 +287,8 @@ def written(key: tuple[str, str, str], row: Mapping[str, object]) -> str:
 HEAD = """\
 # What compilers make of the kernels for GPUs: registers, bytes spilt, bytes of the frame in memory, instructions in all
 # and by class. Of a kernel and of its loops, each without loops inside it: a compressed node, and a primitive after it;
-# of triangles that is up to their short test, and exact what those take that it leaves; a triangle; four boxes of a tile
-# against four rays, where the signs of all rays are alike, of others, and where one is parallel to an axis.
+# of triangles that is up to their short test, and exact what those take that it leaves; a triangle; four boxes of a
+# tile against four rays, where the signs of all rays are alike, of others, and where one is parallel to an axis.
 # Made by `./dev gate --update`. The gate fails where a figure grows by 5 % and this table does not say so."""
 
 

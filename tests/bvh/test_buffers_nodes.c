@@ -17,7 +17,7 @@
 #include "opencl/opencl.h"
 #include "scene.h"
 
-enum { ALLOCATION = 24600, SPHERES = 500, RAYS = 700 };
+enum { ALLOCATION = 24600, SPHERES = 620, RAYS = 700 };
 
 static layers under;
 
