@@ -248,7 +248,7 @@ static unsigned queries_of(const bench *b, const char *scene, const scene_geomet
 }
 
 static bool their_scenes_open(const bench *b, const scene_geometry *g, match *m) {
-  const uint32_t threads = devices_threads(&b->devices[0]);
+  const uint32_t threads = b->report.threads;
   if ((m->queries & FIRST_HIT) != 0 && (m->plain = embree_open(g, threads, 0)) == NULL) return false;
   return (m->queries & ALL_HITS) == 0 || (m->filtered = embree_open(g, threads, 1)) != NULL;
 }
@@ -375,6 +375,7 @@ static bool bench_open(bench *b) {
   for (int k = 0; k < count; k++)
     if (!device_open(b, named ? b->options.devices[k] : chosen[k])) return false;
   b->report.processor_time = b->options.processor_time;
+  b->report.threads = devices_threads(&b->devices[0]);
   if (!csv_open("bench_trace", b->options.csv, &b->report.csv)) return false;
   trace_report_begin(&b->report);
   return true;

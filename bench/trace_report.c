@@ -4,8 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "devices.h"
-
 /* ---- the head ---- */
 
 void trace_report_begin(trace_report *r) {
@@ -16,7 +14,7 @@ void trace_report_begin(trace_report *r) {
   printf(
       "against   Embree %s, %u threads, denormals flushed: by default and in its robust mode the faster of single rays "
       "and packets (p)\n",
-      embree_version(), devices_threads(r->devices[0]));
+      embree_version(), r->threads);
   printf("time      %s\n", r->processor_time ? "processor seconds a thread" : "wall");
   printf("hits      of 100 rays: for count and all those of a ray that hits more than once are more than one\n");
   printf("Mrays/s   of the fastest and of the median round; ratios of device 1 to Embree\n\n");
@@ -64,8 +62,8 @@ static void csv_begin(const trace_report *r, const trace_row *row) {
   struct tm parts;
   if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
   fprintf(r->csv, "%s,\"%s\",\"%s\",%s,%s,%u,%s,%u,%s,%s,%zu,%.4f", date, r->devices[0]->name, r->devices[0]->driver,
-          BENCH_COMMIT, r->processor_time ? "processor" : "wall", devices_threads(r->devices[0]),
-          short_name(row->scene), row->primitives, row->set, row->query, row->rays, row->hits);
+          BENCH_COMMIT, r->processor_time ? "processor" : "wall", r->threads, short_name(row->scene), row->primitives,
+          row->set, row->query, row->rays, row->hits);
 }
 
 static void csv_pair(const trace_report *r, const trace_pair *p) {

@@ -60,7 +60,8 @@ typedef struct trace_report {
   const slab_device_info *devices[TRACE_DEVICES];
   int device_count; /* the first is compared with Embree, and with the second, if there is one */
   int processor_time, cells;
-  FILE *csv; /* owned; NULL: none */
+  uint32_t threads; /* Embree's */
+  FILE *csv;        /* owned; NULL: none */
   trace_total totals[RATIOS];
   trace_pair pairs[TRACE_CELLS];
 } trace_report;

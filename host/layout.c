@@ -100,11 +100,9 @@ static slab_status gather(const snapshot *scene, gathered *g) {
 /* So many triangles before their turn their indices and vertices are requested: along a curve they are anywhere. */
 enum { VALUES_AHEAD = 12, INDICES_AHEAD = 24 };
 
-static inline void request_triangle(const geometry_values *v, uint32_t number) {
-  for (size_t c = 0; c < 3; c++) {
-    const size_t own = 3 * (size_t)number + c;
-    __builtin_prefetch(v->values + 3 * (v->indexed ? v->indices->list[own] : own));
-  }
+static inline const float *corner_of(const geometry_values *v, uint32_t number, size_t c) {
+  const size_t own = 3 * (size_t)number + c;
+  return v->values + 3 * (v->indexed ? v->indices->list[own] : own);
 }
 
 /* Fills the references of triangles, by number in their geometry, by three loads of four floats each: so many
@@ -114,13 +112,11 @@ PER_PROCESSOR static void fill_triangles(const geometry_values *v, const uint32_
   const int4 xyz = {-1, -1, -1, 0}, kind = {0, 0, 0, SLAB_TRIANGLE};
   for (uint32_t i = 0; i < count; i++) {
     float4 corner[3];
-    if (i + VALUES_AHEAD < count) request_triangle(v, numbers[i + VALUES_AHEAD]);
+    for (size_t c = 0; c < 3 && i + VALUES_AHEAD < count; c++)
+      __builtin_prefetch(corner_of(v, numbers[i + VALUES_AHEAD], c));
     if (v->indexed && i + INDICES_AHEAD < count)
       __builtin_prefetch(v->indices->list + 3 * (size_t)numbers[i + INDICES_AHEAD]);
-    for (size_t c = 0; c < 3; c++) {
-      const size_t own = 3 * (size_t)numbers[i] + c;
-      corner[c] = float4_load(v->values + 3 * (v->indexed ? v->indices->list[own] : own));
-    }
+    for (size_t c = 0; c < 3; c++) corner[c] = float4_load(corner_of(v, numbers[i], c));
     const aabb bounds = {float4_min(float4_min(corner[0], corner[1]), corner[2]),
                          float4_max(float4_max(corner[0], corner[1]), corner[2])};
     const float4 sides = bounds.upper - bounds.lower;

@@ -77,12 +77,12 @@ bool curve_divide(const builder *b, const build_range *whole, build_range parts[
 }
 
 build_range curve_leave(const builder *b, const build_range *whole) {
-  build_range left = *whole;
-  left.side = 0;
+  build_range taken = *whole;
+  taken.side = 0;
   for (uint32_t at = 0; at < whole->count; at += BVH_FILL_MOST) {
     const uint32_t rest = whole->count - at;
     curve_take(b, whole->first + at, rest < BVH_FILL_MOST ? rest : BVH_FILL_MOST, &b->references[0][whole->first + at]);
   }
-  left.keys = range_keys(b, &left);
-  return left;
+  taken.keys = range_keys(b, &taken);
+  return taken;
 }
