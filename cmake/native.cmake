@@ -61,7 +61,7 @@ macro(slab_kernels made)
   add_custom_command(
     OUTPUT ${made}
     COMMAND ${compile} ${defines} ${ARGN} "-DNATIVE_NAME(kernel)=slab_${symbol}_##kernel##_${suffix}" -MD -MF ${made}.d
-            -c ${PROJECT_SOURCE_DIR}/kernels/${program}.cl -o ${made}
+            -DNATIVE_CLOSED=slab_${symbol}_closed -c ${PROJECT_SOURCE_DIR}/kernels/${program}.cl -o ${made}
     DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${program}.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
     DEPFILE ${made}.d
     COMMENT "Compiling ${program}, query ${query}, ${kinds}, for ${level} ${ARGN}" VERBATIM)
@@ -155,6 +155,24 @@ macro(slab_variant program kernels own query kinds)
   endforeach()
 endmacro()
 
+# slab_closed(): compiles the level's test of closed edges, which its other programs call.
+macro(slab_closed)
+  set(object ${slab_native_dir}/${level}/closed.o)
+  if(SLABCAST_NATIVE_OBJECTS)
+    set(object ${SLABCAST_NATIVE_OBJECTS}/${level}/closed.o)
+  else()
+    add_custom_command(
+      OUTPUT ${object}
+      COMMAND ${compile} -DLANES=8 -DSLAB_KINDS=16 -DNATIVE_CLOSED=slab_${symbol}_closed -MD -MF ${object}.d
+              -c ${PROJECT_SOURCE_DIR}/kernels/closed.cl -o ${object}
+      DEPENDS ${PROJECT_SOURCE_DIR}/kernels/closed.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
+      DEPFILE ${object}.d
+      COMMENT "Compiling closed edges for ${level}" VERBATIM)
+  endif()
+  list(APPEND slab_native_objects ${object})
+  list(APPEND slab_counting_objects ${object})
+endmacro()
+
 # slab_ceilings(): compiles what measures the level's ceilings. At -O3, so that any compiler unrolls its chains.
 macro(slab_ceilings)
   set(object ${slab_native_dir}/${level}/ceiling.o)
@@ -228,6 +246,9 @@ foreach(level IN LISTS slab_levels)
   string(MAKE_C_IDENTIFIER ${level} symbol)
   string(APPEND tables "static const native_variant variants_${symbol}[] = {\n${rows}    {0}};\n")
   string(PREPEND list "    {\"${level}\", ${lanes}, variants_${symbol}},\n")
+  if(lanes GREATER 1)
+    slab_closed()
+  endif()
   slab_ceilings()
 endforeach()
 file(CONFIGURE OUTPUT ${slab_native_dir}/levels.c CONTENT [[

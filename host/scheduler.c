@@ -187,8 +187,13 @@ static moment moment_now(const device *d) {
   return now;
 }
 
+/* Packets have half open edges alone (kernels/closed.h). */
 static uint32_t offered_traversals(const device_worker *s) {
-  return s->on.device->backend->traversals(&s->on, s->cast_job->cast->query);
+  const cast *c = s->cast_job->cast;
+  const snapshot *scene = s->on.scene;
+  const bool triangles = scene->has_instances || (scene->kinds >> SLAB_TRIANGLE & 1) != 0;
+  const bool closed = triangles && c->options != NULL && c->options->edges == SLAB_EDGES_CLOSED;
+  return s->on.device->backend->traversals(&s->on, c->query) & ~(closed ? 1u << SLAB_TRAVERSAL_PACKETS : 0);
 }
 
 /* What the context asks for, where there are several traversals. */

@@ -36,6 +36,8 @@ static inline float scalar_float(uint bits) {
   return x;
 }
 
+static inline uint lowest_lane(uint bits) { return (uint)__builtin_ctz(bits); }
+
 static inline uint scalar_bytes(uint top, uint bytes, uint k) {
   return (top & 0xFF000000u) | (bytes >> (8 * k) & 0xFFu) << 8;
 }

@@ -85,8 +85,10 @@ INLINE void memory_fetch(size_t address, uint bytes) {
 
 /* Correctly rounded quotient and square root. The host chooses how the device computes them: by its own instructions
  * (where it reports CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT), through double, which is exact for both, or with integers. */
+#if defined(SLAB_DIVIDE_BY_INTEGERS) || defined(SLAB_CLOSED)
+#include "exact.h" /* touch.h rounds by it too */
+#endif
 #if defined(SLAB_DIVIDE_BY_INTEGERS)
-#include "exact.h"
 #define scalar_divide(a, b) exact_divide(a, b)
 #define scalar_sqrt(a) exact_sqrt(a)
 #elif defined(SLAB_DIVIDE_THROUGH_DOUBLE)

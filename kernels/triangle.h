@@ -17,6 +17,8 @@
 
 #include "triangle.inc"
 
+#include "closed.h"
+
 #ifndef SLAB_APART
 INLINE triangle_rows triangle_load(const prepared_ray *ray, GLOBAL const float *block) {
   triangle_rows t;
@@ -28,6 +30,9 @@ INLINE triangle_rows triangle_load(const prepared_ray *ray, GLOBAL const float *
 }
 
 INLINE mask triangle_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
+#ifndef SLAB_PACKET
+  if (CLOSED_EDGES(rules)) return closed_surface(ray, block, limit, rules, t);
+#endif
   const triangle_rows rows = triangle_load(ray, block);
   return triangle_intersect(ray, &rows, limit, rules, t);
 }
@@ -60,18 +65,22 @@ INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_R
 
 INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_real t, uint rules,
                                 ray_hit *hit) {
-  (void)t;
+  (void)t, (void)rules;
   triangle_rows rows;
   UNROLL for (int c = 0; c < 3; c++) UNROLL for (int i = 0; i < 3; i++) {
     const octant_word k = ray->k[i];
     rows.row[c][i] = (real)(k == 0 ? v[3 * c] : k == 1 ? v[3 * c + 1] : v[3 * c + 2]);
   }
-  triangle_shear s = triangle_sheared(ray, &rows);
-  triangle_edge e[3];
-  triangle_edges(&s, e);
   mask front;
   real weight[3];
-  triangle_inside(&s, e, triangle_candidates(e), rules, &front, weight);
+  if (CLOSED_EDGES(rules)) {
+    closed_weights(ray, &rows, &front, weight);
+  } else {
+    const triangle_shear s = triangle_sheared(ray, &rows);
+    triangle_edge e[3];
+    triangle_edges(&s, e);
+    triangle_inside(&s, e, triangle_candidates(e), &front, weight);
+  }
   hit->u = lanes_first(weight[1]);
   hit->v = lanes_first(weight[2]);
   triangle_normal(ray, v, lanes_first(front), hit->normal);

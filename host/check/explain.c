@@ -340,11 +340,26 @@ static void obb_steps(telling *w, const char *part) {
   tell_solid_crossing(w, part, entry, exit, overlaps);
 }
 
-static const char *note_of_sign(float difference, float residual, bool closed) {
+static const char *note_of_sign(float difference, float residual) {
   if (difference != 0.0f) return "the rounded difference decides: rounding is monotone";
   if (residual != 0.0f) return "p = q as rounded: their rounding errors decide";
-  return closed ? "exactly on the edge: closed edges take the sign of the others"
-                : "exactly on the edge: the tie rule, the sign just beside the ray at (+h, +h^2)";
+  return "exactly on the edge: the tie rule, the sign just beside the ray at (+h, +h^2)";
+}
+
+/* The sign of an edge function as closed edges take it from its rounded difference: 0 where that cannot tell. */
+static float closed_sign(float difference, float error) { return fabsf(difference) > error ? difference : 0.0f; }
+
+static void tell_sign(telling *w, const char *part, const triangle_shear *s, int vertex, const triangle_edge *e) {
+  const float residual = triangle_residual(s, vertex, e);
+  tell(w, part, "beside", triangle_beside(s, vertex), "rise != 0 ? rise : run", "the sign just beside the ray");
+  tell(w, part, "sign", triangle_sign(s, vertex, e->difference, residual), "", note_of_sign(e->difference, residual));
+}
+
+static void tell_closed_sign(telling *w, const char *part, float difference, float error) {
+  const float sign = closed_sign(difference, error);
+  tell(w, part, "error", error, "", "at most so far from the edge function without any rounding");
+  tell(w, part, "sign", sign, "abs(difference) > error ? difference : 0",
+       sign != 0.0f ? "the rounded difference decides" : "within its error of 0: whole numbers decide");
 }
 
 static void tell_shear(telling *w, const triangle_shear *s) {
@@ -365,7 +380,8 @@ static void tell_shear(telling *w, const triangle_shear *s) {
   }
 }
 
-static void tell_edges(telling *w, const triangle_shear *s, const triangle_edge e[3]) {
+/* error: of each edge function; NULL where edges are half open. */
+static void tell_edges(telling *w, const triangle_shear *s, const triangle_edge e[3], const float *error) {
   static const char *const parts[] = {"edge bc", "edge ca", "edge ab"};
   for (int i = 0; i < 3; i++) {
     const float residual = triangle_residual(s, i, &e[i]);
@@ -374,9 +390,10 @@ static void tell_edges(telling *w, const triangle_shear *s, const triangle_edge 
     tell(w, parts[i], "difference", e[i].difference, "p - q", "");
     tell(w, parts[i], "residual", residual, "the rounding errors of p and q, exact by fma", "");
     tell(w, parts[i], "value", triangle_value(&e[i], residual), "difference + residual", "");
-    tell(w, parts[i], "beside", triangle_beside(s, i), "rise != 0 ? rise : run", "the sign just beside the ray");
-    tell(w, parts[i], "sign", triangle_sign(s, i, e[i].difference, residual, w->rules), "",
-         note_of_sign(e[i].difference, residual, (w->rules & RULE_CLOSED) != 0));
+    if (error == NULL)
+      tell_sign(w, parts[i], s, i, &e[i]);
+    else
+      tell_closed_sign(w, parts[i], e[i].difference, error[i]);
   }
 }
 
@@ -398,38 +415,80 @@ static float tell_triangle_bounds(telling *w, const triangle_rows *rows, float t
   return t;
 }
 
-static void triangle_steps(telling *w, const char *part) {
-  static const char *const weight_names[] = {"weight of a", "weight of b", "weight of c"};
-  const triangle_rows rows = triangle_load(w->ray, w->values);
-  const triangle_shear s = triangle_sheared(w->ray, &rows);
-  triangle_edge e[3];
-  float weight[3];
-  mask front, kept;
-  tell_shear(w, &s);
-  triangle_edges(&s, e);
-  tell_edges(w, &s, e);
-  const mask candidate = triangle_candidates(e);
-  ask(w, part, "is a candidate", candidate, "no two differences have opposite signs", "");
-  const mask inside = candidate ? triangle_inside(&s, e, candidate, w->rules, &front, weight) : 0;
-  if (!inside) {
-    tell_no_hit(w, part,
-                candidate ? "the exact signs differ, or all are 0: the ray passes beside it"
-                          : "the edge functions differ in sign: the ray passes beside it");
-    return;
+/* Whether no two edge functions have opposite signs; decided: none is 0. */
+static bool signs_may_agree(const triangle_edge e[3], const float *error, bool *decided) {
+  bool positive = false, negative = false;
+  *decided = true;
+  for (int i = 0; i < 3; i++) {
+    const float sign = error == NULL ? e[i].difference : closed_sign(e[i].difference, error[i]);
+    positive = positive || sign > 0.0f;
+    negative = negative || sign < 0.0f;
+    *decided = *decided && sign != 0.0f;
   }
+  return !(positive && negative);
+}
+
+static void tell_weights(telling *w, const char *part, const float weight[3], bool by_whole_numbers) {
+  static const char *const names[] = {"weight of a", "weight of b", "weight of c"};
+  if (by_whole_numbers)
+    tell_each(w, part, names + 1, weight + 1, 2, "by whole numbers, rounded once");
+  else
+    tell_each(w, part, names, weight, 3, "value / the sum of the three");
+}
+
+static void tell_triangle_crossing(telling *w, const char *part, const triangle_rows *rows, mask front, float t) {
   const bool is_culled = ((w->rules & SLAB_CULL_BACK) != 0 && !front) || ((w->rules & SLAB_CULL_FRONT) != 0 && front);
-  ask(w, part, "from the front", front, "all signs are positive",
-      front ? "a, b, c run counter-clockwise as the ray sees them" : "a, b, c run clockwise as the ray sees them");
-  tell_each(w, part, weight_names, weight, 3, "value / the sum of the three");
-  float t = triangle_depth(w->ray, &s, weight);
-  tell(w, part, "t", t, "the sum of weight * z * inverse", "");
-  t = tell_triangle_bounds(w, &rows, t, &kept);
+  mask kept;
+  t = tell_triangle_bounds(w, rows, t, &kept);
   const mask in_range = kept & (t >= w->ray->t_min) & (t <= w->ray->t_max);
   tell(w, part, "crossing", t, "t, clamped into the bounds", "");
   ask(w, part, "is hit", in_range && !is_culled, "t_min <= crossing <= t_max",
       is_culled  ? "this side is culled"
       : in_range ? ""
                  : "the crossing is out of range");
+}
+
+/* What the test of a candidate says: whether it is hit, and of a hit the rest. */
+static closed_met meet_triangle(const telling *w, const triangle_rows *rows, const triangle_shear *s,
+                                const triangle_edge e[3]) {
+  closed_met met = {0};
+  if ((w->rules & RULE_CLOSED) != 0) {
+    closed_meet(w->ray, rows, &met);
+  } else {
+    met.hit = triangle_inside(s, e, triangle_candidates(e), &met.front, met.weight);
+    met.t = triangle_depth(w->ray, s, met.weight);
+  }
+  return met;
+}
+
+static void triangle_steps(telling *w, const char *part) {
+  const bool closed = (w->rules & RULE_CLOSED) != 0;
+  const triangle_rows rows = triangle_load(w->ray, w->values);
+  const triangle_shear s = triangle_sheared(w->ray, &rows);
+  triangle_edge e[3];
+  float errors[3];
+  bool decided;
+  tell_shear(w, &s);
+  triangle_edges(&s, e);
+  closed_errors(w->ray, &rows, &s, errors);
+  const float *error = closed ? errors : NULL;
+  tell_edges(w, &s, e, error);
+  const bool candidate = signs_may_agree(e, error, &decided);
+  ask(w, part, "is a candidate", candidate,
+      closed ? "no two signs are opposite" : "no two differences have opposite signs", "");
+  const closed_met met = candidate ? meet_triangle(w, &rows, &s, e) : (closed_met){0};
+  if (!met.hit) {
+    tell_no_hit(w, part,
+                candidate ? "the exact signs differ, or all are 0: the ray passes beside it"
+                          : "the edge functions differ in sign: the ray passes beside it");
+    return;
+  }
+  ask(w, part, "from the front", met.front, "all signs are positive",
+      met.front ? "a, b, c run counter-clockwise as the ray sees them" : "a, b, c run clockwise as the ray sees them");
+  tell_weights(w, part, met.weight, closed && !decided);
+  tell(w, part, "t", met.t, closed && !decided ? "by whole numbers, rounded once" : "the sum of weight * z * inverse",
+       "");
+  tell_triangle_crossing(w, part, &rows, met.front, met.t);
 }
 
 /* ---- instances ------------------------------------------------------------- */

@@ -158,6 +158,12 @@ int oracle_edge_sign(double xj, double yj, double xk, double yk);
 /* A certain lower bound of the weights' denominator: |sum of edges| minus all errors. Not usable where it is <= 0. */
 double oracle_view_area(const oracle_view *, double error[3], double *sum);
 
+/* ---- oracle_closed.c ---------------------------------------------------------- */
+
+/* The exact signs of a triangle's three edges at the line: positive where the ray runs along cross(b - a, c - a).
+ * Returns t where the line meets the triangle, off by less than 2^-45 of itself. */
+double oracle_closed_signs(const oracle_line *, const slab_triangle *, int sign[3]);
+
 /* ---- oracle_patch.c ----------------------------------------------------------- */
 
 /* Triangles joined by edges too close to the ray: between lo and hi of them are hit, in steps of `step`. */

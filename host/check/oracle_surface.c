@@ -15,8 +15,9 @@
  *
  * The tie rule, "top-left in shear space", moves the ray's point to (e, e^2), e -> +0: the area around (e, e^2) is
  *     (xj yk - yj xk) + e (yj - yk) + e^2 (xk - xj),
- * and its first term that is not 0 gives the sign. With closed edges an area of exactly 0 excludes nothing, unless all
- * three are 0.
+ * and its first term that is not 0 gives the sign. Closed edges ask for the areas of the line itself, without the
+ * rounding of S, and an area of 0 excludes nothing, unless all three are 0. Beyond the same bound the sign is that,
+ * too; else oracle_closed.c has it.
  *
  * t is the mean of the vertices' z_i = fl(Z_i * fl(1 / d[kz])) with the areas U_i as weights. For errors V_i of the
  * areas, t' - t = sum V_i (z_i - t) / sum U_i', because sum U_i (z_i - t) = 0. So t is off by at most
@@ -265,12 +266,37 @@ static void bound_times(const oracle_line *line, const slab_triangle *triangle, 
   if (outside) *near = *far = (oracle_span){-INFINITY, INFINITY};
 }
 
-static oracle_span triangle_time(const oracle_line *line, const slab_triangle *triangle, const oracle_view *view) {
+static oracle_span clamped_time(const oracle_line *line, const slab_triangle *triangle, oracle_span raw) {
   oracle_span near, far;
-  const oracle_span raw = mean_time(line, view);
   bound_times(line, triangle, &near, &far);
   const oracle_span t = {fmin(fmax(raw.lo, near.lo), far.lo), fmin(fmax(raw.hi, near.hi), far.hi)};
   return t;
+}
+
+static bool closed_triangle(const oracle_line *line, const slab_triangle *triangle, const oracle_view *view,
+                            oracle_item *item) {
+  int sign[3];
+  bool unknown = false, left = false, right = false;
+  oracle_span t = mean_time(line, view);
+  for (int i = 0; i < 3; i++) {
+    sign[i] = view->touches[i] ? 0 : view->sign[i];
+    unknown = unknown || (sign[i] == 0 && !view->touches[i]);
+  }
+  if (unknown || isinf(t.lo)) {
+    const double exact = oracle_closed_signs(line, triangle, sign);
+    /* Where the areas are as small as their errors the kernel cannot do without whole numbers, and rounds t once. */
+    if (isinf(t.lo)) t = oracle_around(exact, 1.001 * ORACLE_U * fabs(exact) + ORACLE_TINY);
+  }
+  for (int i = 0; i < 3; i++) {
+    left = left || sign[i] > 0;
+    right = right || sign[i] < 0;
+  }
+  if (left == right) return false;
+  item->verdict = ORACLE_HIT;
+  item->joinable = false;
+  item->facing = left ? -1 : 1;
+  item->t = clamped_time(line, triangle, t);
+  return true;
 }
 
 bool oracle_triangle(const oracle_line *line, const oracle_question *question, const slab_triangle *triangle,
@@ -278,18 +304,18 @@ bool oracle_triangle(const oracle_line *line, const oracle_question *question, c
   oracle_view view;
   double error[3], sum;
   if (!oracle_triangle_view(line, triangle, &view) || !view.has_area) return false;
+  if (question->closed) return closed_triangle(line, triangle, &view, item) && surface_item(line, question, item);
   bool left = false, right = false, open = false;
   for (int i = 0; i < 3; i++) {
-    if (question->closed && view.touches[i]) continue; /* it belongs to both sides */
     left = left || view.sign[i] > 0;
     right = right || view.sign[i] < 0;
     open = open || view.sign[i] == 0;
   }
-  if ((left && right) || !(left || right || open)) return false;
+  if (left && right) return false;
   item->verdict = open ? ORACLE_UNDECIDED : ORACLE_HIT;
-  item->joinable = open && !question->closed;
+  item->joinable = open;
   item->facing = oracle_view_area(&view, error, &sum) > 0.0 ? -sign_of(sum) : 0;
   if (!open) item->facing = left ? -1 : 1;
-  item->t = triangle_time(line, triangle, &view);
+  item->t = clamped_time(line, triangle, mean_time(line, &view));
   return surface_item(line, question, item);
 }

@@ -41,9 +41,9 @@ typedef enum slab_query {
 typedef enum slab_cull { SLAB_CULL_NONE, SLAB_CULL_BACK, SLAB_CULL_FRONT } slab_cull;
 
 /** Who owns the edges of a triangle. Half open: a ray through a shared edge or vertex crosses a closed surface once, so
- * counts are right and their parity tells inside from outside. Closed: a ray hits every triangle that it touches, at an
- * edge or a vertex too, also along a silhouette; at a shared edge it hits each triangle there. Triangles that the ray
- * sees edge-on, without area, are never hit. Other kinds are closed always. */
+ * counts are right and their parity tells inside from outside. Closed: a ray hits every triangle that its line meets in
+ * real numbers, at an edge or a vertex too, also along a silhouette. At a shared edge it hits each triangle there.
+ * Triangles that lie in a plane with the ray are never hit. Other kinds are closed always. */
 typedef enum slab_edges { SLAB_EDGES_HALF_OPEN, SLAB_EDGES_CLOSED } slab_edges;
 
 /** Kinds of primitives. */

@@ -61,14 +61,16 @@ static slab_status set_arguments(cl_kernel kernel, const device_scene *on, const
 }
 
 /* Enqueues one work-item per `rays` rays, in groups of `group` work-items where the kernel allows it. */
-static slab_status enqueue(const device_scene *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays,
+static slab_status enqueue(const device_scene *on, const program_key *of, uint32_t nth, launch *l, uint32_t rays,
                            size_t group, cl_command_queue queue, cl_uint wait_count, const cl_event *wait,
                            cl_event *done) {
   device *d = on->device;
+  program_key key = *of;
+  key.closed = (l->uniforms.rules & RULE_CLOSED) != 0 && (key.kinds >> SLAB_TRIANGLE & 1) != 0;
   ready_kernel ready = {0};
   const size_t items = ((size_t)l->uniforms.rays + rays - 1) / rays;
   pthread_mutex_lock(&d->lock);
-  slab_status status = program_find(d, key, nth, &ready);
+  slab_status status = program_find(d, &key, nth, &ready);
   l->first_use = l->first_use || ready.first_use;
   if (status == SLAB_OK) status = set_arguments(ready.kernel, on, l);
   if (status == SLAB_OK) {

@@ -76,6 +76,12 @@ static void lane_options(const device *d, char *text, size_t size) {
            bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
 }
 
+/* Closed edges ask more of each triangle, half open ones of none: each has programs of its own. */
+static void edge_option(const program_key *key, char *text, size_t size) {
+  const size_t used = strlen(text);
+  if (key->closed) snprintf(text + used, size - used, " -DSLAB_CLOSED");
+}
+
 /* Options for a scene that is split over several buffers, see scene_memory.h. */
 static void cut_options(const device *d, const program_key *key, char *text, size_t size) {
   const slab_layout layout = key->source == PROGRAM_COMPRESSED ? SLAB_LAYOUT_COMPRESSED : SLAB_LAYOUT_WIDE;
@@ -106,6 +112,7 @@ static void build_options(const device *d, const program_key *key, char *text, s
            d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, key->instances,
            cl_of(d)->builder->nth);
   lane_options(d, text, size);
+  edge_option(key, text, size);
   cut_options(d, key, text, size);
   register_option(d, key, text, size);
 }
@@ -205,7 +212,7 @@ static slab_status build(const device *d, const program_key *key, cl_program *bu
 
 static bool same_key(const program_key *a, const program_key *b) {
   return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
-         a->deferred == b->deferred && a->cut == b->cut && a->instances == b->instances;
+         a->deferred == b->deferred && a->cut == b->cut && a->instances == b->instances && a->closed == b->closed;
 }
 
 /* The entry of a program; NULL: it was not requested yet. */

@@ -26,6 +26,7 @@ typedef struct program_key {
   bool deferred;  /* PROGRAM_WIDE: PROGRAM_ATTRIBUTES computes the attributes of closest hits later */
   bool cut;       /* the scene is split over several buffers */
   bool instances; /* PROGRAM_WIDE: the scene has some */
+  bool closed;    /* the edges of triangles are, of which the scene has some */
 } program_key;
 
 /* The kernels of PROGRAM_WIDE and of PROGRAM_REFIT; other programs have one. */

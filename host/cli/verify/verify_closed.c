@@ -69,7 +69,8 @@ static int check_any(verify_run *run, slab_scene *scene, const closed_set *set, 
   return EXIT_DONE;
 }
 
-/* With closed edges no crossing is lost, and a ray along a silhouette has more. run->answers has those of half open. */
+/* With closed edges a ray hits whatever it touches, no crossing is lost, and a ray along a silhouette has more.
+ * run->answers has those of half open. */
 static int check_closed_edges(verify_run *run, slab_scene *scene, const closed_set *set, size_t n) {
   const slab_cast_options options = {.edges = SLAB_EDGES_CLOSED};
   slab_status status = answers_cast(&run->others, SLAB_COUNT, scene, run->rays, n, &options);
@@ -79,6 +80,7 @@ static int check_closed_edges(verify_run *run, slab_scene *scene, const closed_s
   for (size_t i = 0; i < n; i++) {
     const uint32_t closed = run->others.count[i];
     more += closed > run->answers.count[i];
+    if (closed == 0) fail_count(run, set, i, "closed edges miss an edge that the ray touches", closed);
     if (closed < run->answers.count[i]) fail_count(run, set, i, "closed edges lose a crossing", closed);
     if (run->others.any[i] != (closed > 0)) fail_count(run, set, i, "any differs from count, closed edges", closed);
   }

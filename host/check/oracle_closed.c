@@ -1,0 +1,97 @@
+/* Triangles with closed edges, where oracle_surface.c cannot tell: the signs of the triple products of the direction
+ * and two corners relative to the origin, exactly, and t.
+ *
+ * Numbers are sums of doubles that do not overlap, the smallest first (Shewchuk 1997, "Adaptive precision
+ * floating-point arithmetic and fast robust geometric predicates", Grow-Expansion). A difference of two floats is two
+ * doubles. All products are multiples of 2^-447 and below 2^190, so nothing is lost. */
+#include "oracle_parts.h"
+
+/* A sum grows by at most one part for each double that is added: three axes times the products below. */
+enum {
+  FACTOR_PARTS = 2,
+  CROSS_PARTS = 4 * FACTOR_PARTS * FACTOR_PARTS,
+  SUM_PARTS = 3 * 2 * FACTOR_PARTS * CROSS_PARTS
+};
+
+typedef struct expansion {
+  double part[SUM_PARTS];
+  int count;
+} expansion;
+
+static void add(expansion *sum, double x) {
+  int kept = 0;
+  for (int i = 0; i < sum->count; i++) {
+    const double a = sum->part[i], s = x + a, b = s - x, rest = (x - (s - b)) + (a - b);
+    if (rest != 0.0) sum->part[kept++] = rest;
+    x = s;
+  }
+  if (x != 0.0) sum->part[kept++] = x;
+  sum->count = kept;
+}
+
+static void add_product(expansion *sum, double a, double b) {
+  const double p = a * b;
+  add(sum, fma(a, b, -p));
+  add(sum, p);
+}
+
+/* a - b */
+static expansion difference(double a, double b) {
+  expansion d = {.count = 0};
+  add(&d, a);
+  add(&d, -b);
+  return d;
+}
+
+/* sum += sign * a * b */
+static void add_products(expansion *sum, const expansion *a, const expansion *b, double sign) {
+  for (int i = 0; i < a->count; i++)
+    for (int j = 0; j < b->count; j++) add_product(sum, sign * a->part[i], b->part[j]);
+}
+
+static int sign_of(const expansion *sum) {
+  const double last = sum->count == 0 ? 0.0 : sum->part[sum->count - 1];
+  return (last > 0.0) - (last < 0.0);
+}
+
+static double value_of(const expansion *sum) {
+  double value = 0.0;
+  for (int i = 0; i < sum->count; i++) value += sum->part[i];
+  return value;
+}
+
+/* Component i of a x b. */
+static expansion crossed(const expansion a[3], const expansion b[3], int i) {
+  const int j = (i + 1) % 3, k = (i + 2) % 3;
+  expansion c = {.count = 0};
+  add_products(&c, &a[j], &b[k], 1.0);
+  add_products(&c, &a[k], &b[j], -1.0);
+  return c;
+}
+
+/* a . (b x c) */
+static expansion triple(const expansion a[3], const expansion b[3], const expansion c[3]) {
+  expansion sum = {.count = 0};
+  for (int i = 0; i < 3; i++) {
+    const expansion cross = crossed(b, c, i);
+    add_products(&sum, &a[i], &cross, 1.0);
+  }
+  return sum;
+}
+
+double oracle_closed_signs(const oracle_line *line, const slab_triangle *triangle, int sign[3]) {
+  const float *corners[3] = {triangle->a, triangle->b, triangle->c};
+  expansion v[3][3], d[3];
+  double sum = 0.0;
+  for (int i = 0; i < 3; i++) {
+    d[i] = difference(line->direction[i], 0.0);
+    for (int k = 0; k < 3; k++) v[k][i] = difference((double)corners[k][i], line->origin[i]);
+  }
+  for (int k = 0; k < 3; k++) {
+    const expansion edge = triple(d, v[(k + 1) % 3], v[(k + 2) % 3]);
+    sign[k] = sign_of(&edge);
+    sum += value_of(&edge);
+  }
+  const expansion volume = triple(v[0], v[1], v[2]);
+  return value_of(&volume) / sum;
+}
