@@ -28,22 +28,32 @@ foreach(level IN LISTS slab_levels)
   endif()
 endforeach()
 
+# What CMake tells the C compiler of the machine that it compiles for, and where the headers of that are.
+set(slab_c_machine "")
+macro(slab_tell_c_compiler option value)
+  if(CMAKE_C_COMPILE_OPTIONS_${option} AND NOT "${value}" STREQUAL "")
+    list(APPEND slab_c_machine "${CMAKE_C_COMPILE_OPTIONS_${option}}${value}")
+  endif()
+endmacro()
+slab_tell_c_compiler(TARGET "${CMAKE_C_COMPILER_TARGET}")
+slab_tell_c_compiler(EXTERNAL_TOOLCHAIN "${CMAKE_C_COMPILER_EXTERNAL_TOOLCHAIN}")
+slab_tell_c_compiler(SYSROOT "${CMAKE_SYSROOT}")
+
 # slab_level_compiler(LEVEL): sets lanes, and the command that compiles a program of the level. -mstackrealign: else clang
 # leaves the stack aligned to 16 bytes, and each vector register that it saves there is split over two cache lines.
 macro(slab_level_compiler level)
   if(level STREQUAL "c11")
     set(lanes 1)
     set(optimize -Os) # 0.95 of the speed of -O2, 0.8 of the code
-    separate_arguments(compile UNIX_COMMAND "${CMAKE_C_FLAGS}")
-    list(PREPEND compile ${CMAKE_C_COMPILER})
-    list(APPEND compile -x c -std=c11 -w)
+    separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
+    set(compile ${CMAKE_C_COMPILER} ${slab_c_machine} ${flags} -x c -std=c11 -w)
   else()
     set(lanes 8)
     set(optimize -O2)
     if(level STREQUAL "x86-64-v4")
       set(lanes 16)
     endif()
-    set(compile ${SLABCAST_KERNEL_COMPILER} -x cl -cl-std=CL1.2 -cl-no-stdinc -cl-fp32-correctly-rounded-divide-sqrt
+    set(compile ${SLABCAST_KERNEL_COMPILER} ${slab_kernel_target} -x cl -cl-std=CL1.2 -cl-no-stdinc -cl-fp32-correctly-rounded-divide-sqrt
         -march=${level} -DSLAB_ASSEMBLY)
     if(level MATCHES "^x86-64")
       list(APPEND compile -mstackrealign)

@@ -17,6 +17,7 @@
 #define SLABCAST_BVH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "float4.h"

@@ -109,6 +109,8 @@ PRELUDE int any(int8 m) {
   const uint2 two = four.lo | four.hi;
   return (two.x | two.y) >> 31;
 }
+PRELUDE int any(int16 m) { return any(m.lo | m.hi); }
+PRELUDE int any(int32 m) { return any(m.lo | m.hi); }
 PRELUDE int any(short8 m) { return any(__builtin_convertvector(m, int8)); }
 
 PRELUDE float fabs(float x) { return __builtin_fabsf(x); }
