@@ -407,9 +407,10 @@ static void free_slot(slot *s) {
 
 /* Makes the slots in the memory for their rays, and runs the stages. */
 static int run_slots(batches *all, slab_ray *rays) {
+  const uint64_t count = all->slot_count; /* read once: gcc 14 else takes it for more than SLOTS after a call */
   uint64_t made = 0;
   int code = EXIT_DONE;
-  for (; made < all->slot_count && code == EXIT_DONE; made++)
+  for (; made < count && code == EXIT_DONE; made++)
     code = make_slot(all, &all->slots[made], rays + made * all->capacity);
   if (code == EXIT_DONE) code = run_stages(all);
   while (made > 0) free_slot(&all->slots[--made]);
