@@ -4,7 +4,8 @@
 #   shell BUILD PAGE...          installs BUILD, and follows the pages with nothing of this checkout at hand
 #   shell-at PREFIX PAGE...      the same with what is installed in PREFIX
 #   python INTERPRETER PAGE...   their Python, by an interpreter that has the package
-#   links                        every file that a document of this checkout links to is there
+#   links                        every file that a document of this checkout links to is there; not
+#                                to folders, of which the site has no page
 #
 # Of a page's blocks of code `sh` is run, by one shell after the other in a folder that begins empty; `c` is a program,
 # saved under the name that the text before it tells, which `sh` then compiles (without a name it is there to be read);
@@ -101,7 +102,7 @@ links() {
   local page link broken=0
   while read -r page; do
     while read -r link; do
-      [[ -e ${page%/*}/${link%%#*} || $link == drawings/* ]] || { echo "$page links to $link, which is not there" >&2 && broken=1; }
+      [[ -f ${page%/*}/${link%%#*} || $link == drawings/* ]] || { echo "$page links to $link, which is no file" >&2 && broken=1; }
     done < <(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//; /^https*:/d; /^#/d')
   done < <(find ./*.md docs python tests -name '*.md')
   ((!broken)) || fail "links lead nowhere"

@@ -4,8 +4,8 @@
 #   headers FOLDER       the public headers as XML in FOLDER; fails where a comment is missing or not understood
 #   site BUILD FOLDER    the whole site in FOLDER/html, by the program, the library and the drawings' data of BUILD
 #
-# What makes it comes from PyPI into FOLDER/tools. It is made of FOLDER/source, a copy of the
-# repository with what is drawn.
+# Any warning is an error. What makes it comes from PyPI into FOLDER/tools; exit code 77, a test skipped, where it does not.
+# It is made of FOLDER/source, a copy of the repository with what is drawn.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -20,8 +20,12 @@ headers() {
 tools() {
   cmp -s "$root/docs/site/requirements.txt" "$1/filled" && return
   rm -rf "$1"
-  python3 -m venv "$1"
-  "$1/bin/pip" install --disable-pip-version-check -q -r "$root/docs/site/requirements.txt"
+  # Little of it is run, so it is not compiled: that halves the time.
+  { python3 -m venv "$1" && "$1/bin/pip" install --disable-pip-version-check -q --no-compile \
+    -r "$root/docs/site/requirements.txt"; } || {
+    echo "make: not made, since its tools could not be fetched" >&2
+    exit 77
+  }
   cp "$root/docs/site/requirements.txt" "$1/filled"
 }
 
@@ -49,7 +53,7 @@ site() {
   package "$build" "$to/python"
   export SLABCAST_DOCS_SOURCE=$to/source SLABCAST_DOCS_XML=$to/headers/xml PYTHONPATH=$to/python PYTHONDONTWRITEBYTECODE=1
   "$build/bin/slab_drawings" >"$to/drawings.txt"
-  "$to/tools/bin/python" "$root/docs/site/drawings.py" "$to/drawings.txt" "$to/source/docs/drawings"
+  "$to/tools/bin/python" -W error "$root/docs/site/drawings.py" "$to/drawings.txt" "$to/source/docs/drawings"
   "$root/docs/drawings.sh" "$build/bin/slabcast" "$to/source/docs/drawings"
   "$to/tools/bin/python" -m sphinx -q -W --keep-going -d "$to/doctrees" -c "$root/docs/site" "$to/source" "$to/html"
   echo '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html"><a href="docs/index.html">Slabcast</a>' \
