@@ -130,6 +130,14 @@ manual() {
 
 # ---- a project that takes this one in ----
 
+# compiled_at LEVEL: of optimisation, for sources of ours.
+compiled_at() {
+  awk -v level="$1" '/"command"/ && /host.bvh.build\.c/ {
+    for (i = 1; i <= NF; i++) if ($i ~ /^-O/) { found++; other += $i != level }
+  } END { exit found != 1 || other }' "$made/compile_commands.json" ||
+    fail "host/bvh is not compiled at $1: $(grep 'bvh.build\.c' "$made/compile_commands.json")"
+}
+
 embedded() {
   local made=$work/parent/build name
   write_strangers
@@ -143,7 +151,10 @@ FetchContent_MakeAvailable(slabcast)
 add_executable(parent $work/version.cpp)
 target_link_libraries(parent PRIVATE slabcast::slabcast)
 END
-  quietly cmake -S "$work/parent" -B "$made" -DCMAKE_C_FLAGS=-flto "-DSLABCAST_NATIVE_OBJECTS=$build/native"
+  quietly cmake -S "$work/parent" -B "$made" "-DSLABCAST_NATIVE_OBJECTS=$build/native"
+  compiled_at -O2
+  quietly cmake "-DCMAKE_C_FLAGS=-flto -O0" "$made"
+  compiled_at -O0
   quietly cmake --build "$made" -j 2
   "$made/parent"
   for name in CMAKE_BUILD_TYPE:STRING=. BUILD_SHARED_LIBS CMAKE_INSTALL_LIBDIR PNG_ JANSSON_ MPI_ PKG_CONFIG; do
