@@ -166,7 +166,7 @@ case ${1-} in
   build) build "${@:2}" ;;
   test)
     build=$2
-    command -v dpkg-buildflags >/dev/null || exit 77
+    command -v dpkg-buildflags >/dev/null || { echo "packages: no dpkg-buildflags here" >&2 && exit 77; }
     build "$work/made" "$work/packages" -G "$(from_cache CMAKE_GENERATOR)" \
       "-DCMAKE_C_COMPILER=$(from_cache CMAKE_C_COMPILER)" \
       -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -g0 -U_FORTIFY_SOURCE" \

@@ -83,7 +83,7 @@ bare() {
 
 # Skips what `package` had to skip.
 has_package() {
-  compgen -G "$here/dist/*.whl" >/dev/null || exit 77
+  compgen -G "$here/dist/*.whl" >/dev/null || { echo "python: python_package made no wheel" >&2 && exit 77; }
 }
 
 install_wheel() { "$here/tools/bin/pip" install -q --no-deps --force-reinstall --no-compile "$here"/dist/*.whl; }
