@@ -2,7 +2,7 @@
 # pages.sh WHAT ...: what README and the pages tell, done as they tell it.
 #
 #   shell BUILD PAGE...          installs BUILD, and follows the pages with nothing of this checkout at hand
-#   shell-at PREFIX PAGE...      the same with what is installed in PREFIX
+#   shell-at PREFIX PAGE...      the same with what is installed in PREFIX, where compilers and the loader look
 #   python INTERPRETER PAGE...   their Python, by an interpreter that has the package
 #   links                        every file that a document of this checkout links to is there; not
 #                                to folders, of which the site has no page
@@ -37,10 +37,9 @@ blocks() {
 # same PROMISED PRINTED: what a block prints is what the page says.
 same() { diff -u "$1" "$2" >&2 || fail "$page: a block prints something else than the page says"; }
 
-# follow PREFIX PAGE: as someone does who has installed it.
+# follow PREFIX PAGE: as someone does who has installed it; with `told`, what they set who did so in a place of their own.
 follow() {
-  local prefix=$1 libraries block last='' ran=0
-  libraries=$(dirname "$(find "$prefix" -name slabcast.pc)")
+  local prefix=$1 block last='' ran=0
   mkdir -p "$work/home"
   for block in "$work/blocks"/*; do
     case $block in
@@ -52,8 +51,7 @@ follow() {
       *.sh)
         last=$work/printed
         ran=$((ran + 1))
-        (cd "$work/home" && env -i HOME="$work/home" PATH="$prefix/bin:/usr/bin:/bin" \
-          PKG_CONFIG_PATH="$libraries" LD_LIBRARY_PATH="${libraries%/pkgconfig}" \
+        (cd "$work/home" && env -i HOME="$work/home" PATH="$prefix/bin:/usr/bin:/bin" "${told[@]}" \
           SLABCAST_BACKENDS="${SLABCAST_BACKENDS-}" sh -eu "$block") >"$last" 2>&1 ||
           fail "$page: its shell says $(<"$last")"
         continue
@@ -109,15 +107,18 @@ links() {
 }
 
 cd "$root"
+told=()
 case ${1-} in
   shell)
     quietly cmake --install "$2" --prefix "$work/prefix"
+    libraries=$(dirname "$(find "$work/prefix" -name slabcast.pc)")
+    told=(PKG_CONFIG_PATH="$libraries" LD_LIBRARY_PATH="${libraries%/pkgconfig}")
     each follow "$work/prefix" "${@:3}"
     ;;
   shell-at) each follow "$2" "${@:3}" ;;
   python)
     interpreter=$(realpath -s "$2")
-    [[ -x $interpreter ]] || exit 77
+    [[ -x $interpreter ]] || { echo "pages: python_package made no $interpreter" >&2 && exit 77; }
     each session '' "${@:3}"
     ;;
   links) links ;;

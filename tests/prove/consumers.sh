@@ -33,6 +33,8 @@ row "users of that library where OpenCL's headers are not" "build and run" "$see
 inside './dev install /opt/whole; /opt/whole/bin/slabcast --version; diff <(ls build/release/bin) <(echo slabcast)' || failed=1
 row "./dev install there" "exit code 0, the program alone is built" \
   "$seen; installs $(sed -n 's/^dev: installing //p' "$log")"
+inside './dev install; tests/pages.sh shell-at /usr/local README.md' || failed=1
+row "./dev install into /usr/local there, then README by shell and in C" "exit code 0" "$seen; $(tail -n 1 "$log")"
 inside './dev bench flat --boxes 64 --seconds 0.01 --rounds 1; ./dev plot' || failed=1
 row "./dev bench flat and ./dev plot there" "exit code 0" "$seen; installs $(sed -n 's/^dev: installing //p' "$log")"
 echo "runtime: PoCL of Debian 13"
