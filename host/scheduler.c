@@ -49,6 +49,7 @@ typedef struct device_worker {
   pthread_t thread;
   traversal_choice traversal_choice;
   hits_known hits;      /* known number of hits per ray, where hits are collected */
+  flat_choice flat;     /* whether single rays test all primitives */
   uint32_t offered;     /* available traversals, as the backend gives them */
   uint32_t bound, size; /* rays of a launch: the maximum, and the size of the next */
   double rate;          /* rays per second; 0: not known yet */
@@ -201,10 +202,20 @@ static slab_traversal traversal_wanted(const device_scene *on) {
   return has_traversals(on) && on->device->info.lane_width > 1 ? on->device->traversal : SLAB_TRAVERSAL_SINGLE;
 }
 
+/* Nothing is learned where rays are not interleaved, and of lists: of those in progress each traversal has places of
+ * its own in the room, so they are not mixed. */
+static flat_choice flat_choice_of(const device_worker *s) {
+  if (s->on.state->beside == NULL || s->on.device->traversal != SLAB_TRAVERSAL_AUTO) return FLAT_NEVER;
+  const bool interleaves = (s->offered >> SLAB_TRAVERSAL_INTERLEAVED & 1) != 0;
+  if (interleaves && s->cast_job->cast->query != SLAB_ALL) return FLAT_BY_SAMPLES;
+  return is_flat_likely(s->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;
+}
+
 static void traversal_choice_open(device_worker *s) {
   const cast *c = s->cast_job->cast;
   const slab_scene_stats *stats = &s->on.scene->stats;
   s->offered = offered_traversals(s);
+  s->flat = flat_choice_of(s);
   const traversal_task task = {.query = c->query,
                                .wanted = traversal_wanted(&s->on),
                                .traversals = s->offered,
@@ -214,7 +225,8 @@ static void traversal_choice_open(device_worker *s) {
                                .upper = stats->upper,
                                .compute_units = s->on.device->info.compute_units,
                                .ready = s->on.device->backend->ready,
-                               .mixes = s->on.device->backend->mixes};
+                               .mixes = s->on.device->backend->mixes,
+                               .flat = s->flat};
   pthread_mutex_lock(&s->on.device->lock);
   s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
   pthread_mutex_unlock(&s->on.device->lock);
@@ -255,6 +267,7 @@ static bool take(device_worker *s, chunk *to, bool *trial) {
                          : remaining < s->bound ? (uint32_t)remaining
                                                 : s->bound,
                    most = bound_collected(s, all);
+    to->flat = s->flat != FLAT_NEVER;
     to->traversal = traversal_choice_next(&s->traversal_choice, most, &to->count, trial);
     if (to->count < remaining) to->count = whole_bands(c, to->count);
     traversal_choice_samples(&s->traversal_choice, to->traversal, to->count, to->samples);

@@ -35,6 +35,9 @@ static void release_states(snapshot *s) {
   for (uint32_t i = 0; i < count; i++) {
     const device *d = &s->context->devices[i];
     d->backend->release(d, &s->states[i]);
+    if (s->states[i].beside == NULL) continue;
+    s->states[i].uploaded = s->states[i].beside;
+    d->backend->release(d, &s->states[i]);
   }
   for (uint32_t i = 0; i < count; i++) {
     free(s->states[i].kept[0]);
@@ -98,15 +101,15 @@ double in_flight_share(const device_scene *on) {
 
 /* ---- uploading ---- */
 
-static slab_status upload(snapshot *scene, uint32_t nth, const scene_arrays *a, bool *in_place) {
+static slab_status upload(snapshot *scene, uint32_t nth, const scene_arrays *a, scene_state *to, bool *in_place) {
   const device *d = &scene->context->devices[nth];
   scene->stats.device_bytes += a->geometries * sizeof *a->table + a->floats * sizeof *a->blocks + a->node_bytes;
-  if (scene->states[nth].uploaded != NULL) return SLAB_OK; /* a refit there has written it */
-  return d->backend->upload(d, a, &scene->states[nth], in_place);
+  if (to->uploaded != NULL) return SLAB_OK; /* a refit there has written it */
+  return d->backend->upload(d, a, to, in_place);
 }
 
-static slab_status upload_flat(snapshot *scene, uint32_t nth) {
-  scene_state *state = &scene->states[nth];
+/* to: the state, or one for brute force beside a BVH. */
+static slab_status upload_flat(snapshot *scene, uint32_t nth, scene_state *to) {
   geometry_entry *table = NULL;
   float *blocks = NULL;
   size_t floats = 0;
@@ -114,14 +117,57 @@ static slab_status upload_flat(snapshot *scene, uint32_t nth) {
   slab_status status = pack_scene(scene, flat_lanes(&scene->context->devices[nth]), &table, &blocks, &floats);
   if (status != SLAB_OK) return status;
   const scene_arrays a = {.table = table, .geometries = scene->geometries, .blocks = blocks, .floats = floats};
-  status = upload(scene, nth, &a, &in_place);
+  status = upload(scene, nth, &a, to, &in_place);
   if (in_place) {
-    state->kept[0] = table;
-    state->kept[1] = blocks;
+    to->kept[0] = table;
+    to->kept[1] = blocks;
     return status;
   }
   free(table);
   free(blocks);
+  return status;
+}
+
+/* ---- small scenes ---- */
+
+/* Whether casts on the device can choose between a BVH and brute force beside it. */
+static bool chooses(const snapshot *scene, const device *d) {
+  return d->backend->mixes && d->info.lane_width > 1 && scene->context->layout == SLAB_LAYOUT_WIDE;
+}
+
+/* The work of brute force on a device, as a table of tuning.h counts it. A block that is not full takes as long as a
+ * full one. */
+static uint64_t flat_work(const snapshot *scene, const device *d, const uint32_t each[SLAB_SHAPE_COUNT]) {
+  const uint32_t lanes = flat_lanes(d) < BVH_WIDTH ? flat_lanes(d) : BVH_WIDTH;
+  uint64_t work = 0;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_entry *entry = &scene->table[g];
+    const uint32_t blocks = entry->count / lanes + (entry->count % lanes != 0);
+    if (!is_hidden(scene, g)) work += (uint64_t)blocks * lanes * each[entry->kind];
+  }
+  return work;
+}
+
+/* Whether SLAB_TREE_DEFAULT builds no BVH: each device does without. */
+static bool is_flat_best(const snapshot *scene) {
+  for (uint32_t i = 0; i < scene->context->device_count; i++) {
+    const device *d = &scene->context->devices[i];
+    const uint32_t *each = d->backend->ready ? d->tuning->ready_work : d->tuning->flat_work;
+    if (flat_work(scene, d, each) > (chooses(scene, d) ? 0 : FLAT_MOST)) return false;
+  }
+  return !scene->has_instances;
+}
+
+/* Brute force beside a BVH of SLAB_TREE_DEFAULT, which may be faster for some rays. */
+static slab_status upload_beside(snapshot *scene, uint32_t nth) {
+  const device *d = &scene->context->devices[nth];
+  scene_state *state = &scene->states[nth], beside = {0};
+  if (scene->tree != SLAB_TREE_DEFAULT || scene->has_instances || !chooses(scene, d)) return SLAB_OK;
+  scene->beside_work = flat_work(scene, d, d->tuning->beside_work);
+  if (scene->beside_work > FLAT_MOST) return SLAB_OK;
+  const slab_status status = upload_flat(scene, nth, &beside);
+  state->beside = beside.uploaded;
+  memcpy(state->kept, beside.kept, sizeof state->kept);
   return status;
 }
 
@@ -147,8 +193,9 @@ slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
   bool in_place = false;
   for (uint32_t i = 0; i < scene->context->device_count && status == SLAB_OK; i++) {
     bool used = false;
-    status = upload(scene, i, &a, &used);
+    status = upload(scene, i, &a, &scene->states[i], &used);
     in_place = in_place || used;
+    if (status == SLAB_OK) status = upload_beside(scene, i);
   }
   scene->has_bvh = true;
   scene->bvh = *t;
@@ -196,15 +243,12 @@ static slab_status upload_built(snapshot *scene) {
   return status;
 }
 
-/* Below this brute force is about as fast as a BVH, so SLAB_TREE_DEFAULT becomes SLAB_TREE_FLAT. */
-#define BVH_LEAST 1024
-
 slab_status snapshot_upload(snapshot *scene, slab_tree tree) {
   slab_status status = SLAB_OK;
-  const bool small = tree == SLAB_TREE_DEFAULT && scene->primitives < BVH_LEAST && !scene->has_instances;
-  scene->tree = small ? SLAB_TREE_FLAT : tree;
+  scene->tree = tree == SLAB_TREE_DEFAULT && is_flat_best(scene) ? SLAB_TREE_FLAT : tree;
   if (scene->tree != SLAB_TREE_FLAT || scene->has_instances) return upload_built(scene);
-  for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++) status = upload_flat(scene, i);
+  for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++)
+    status = upload_flat(scene, i, &scene->states[i]);
   return status;
 }
 

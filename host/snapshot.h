@@ -31,7 +31,8 @@ typedef struct bvh_layout {
 /* A snapshot on one device: what the backend uploaded, and what casts there have learned. */
 typedef struct scene_state {
   void *uploaded;           /* the backend's own, from upload to release */
-  void *kept[2];            /* flat scenes: host memory that is used in place */
+  void *beside;             /* the same for brute force, where a small scene has that beside a BVH; else NULL */
+  void *kept[2];            /* of brute force: host memory that is used in place */
   traversal_memory learned; /* guarded by the device's lock */
   hits_known hits;          /* guarded by the same lock */
 } scene_state;
@@ -58,6 +59,7 @@ typedef struct snapshot {
   bool moves;             /* the host keeps the BVH for the next refit, although no device uses it in place */
   uint64_t build;         /* a number, the last snapshot's where this one is a refit of it */
   bool has_bvh;           /* else all primitives are tested */
+  uint64_t beside_work;   /* of brute force where devices have it beside a BVH, by beside_work of tuning.h */
   slab_tree tree;         /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
   bvh_layout bvh;         /* nodes and blocks are NULL where devices have copies and the host has none */
   double built_cost;      /* sah_cost after the last build, which refits are held against */
@@ -74,6 +76,9 @@ static inline bool has_moved(const snapshot *scene, const snapshot *last, uint32
   return !is_hidden(scene, geometry) && scene->table[geometry].count > 0 &&
          scene->values[geometry] != last->values[geometry];
 }
+
+/* Whether brute force beside a BVH suits rays of which nothing is known. */
+static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= FLAT_MOST / 2; }
 
 /* A snapshot on one device. */
 typedef struct device_scene {

@@ -126,6 +126,18 @@ static bool asks_the_same(const traversal_choice *a, const traversal_choice *b) 
   return a->ordered && a->candidates == b->candidates && memcmp(a->tried, b->tried, sizeof a->tried) == 0;
 }
 
+/* In a small scene single rays test all its primitives: brute force. Of AVX2 on Zen 3, up to 128 boxes: rays of a point
+ * and those that are alike are 1.1 to 2.9 times as fast in packets, others up to 2.4 times as fast by brute force, but
+ * rays that miss the bounds, which end at the root of the BVH. */
+static traversal_choice choice_in_small_scene(const traversal_task *task, rays_order order, slab_traversal together) {
+  traversal_choice t = {.ordered = true, .order = order, .margin = 1.0};
+  if (order <= RAYS_ALIKE) try_too(&t, together);
+  if (task->flat == FLAT_BY_SAMPLES || t.candidates == 0) try_too(&t, SLAB_TRAVERSAL_SINGLE);
+  if (task->flat == FLAT_BY_SAMPLES && order > RAYS_OF_A_POINT) try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
+  t.best = t.tried[0];
+  return t;
+}
+
 /* The wanted traversal where it is available, else SLAB_TRAVERSAL_SINGLE. */
 static slab_traversal or_single(const traversal_task *task, slab_traversal wanted) {
   return (task->traversals >> wanted & 1) != 0 ? wanted : SLAB_TRAVERSAL_SINGLE;
@@ -140,10 +152,13 @@ traversal_choice traversal_choice_begin(const traversal_task *task, const traver
   const rays_order order = rays_order_of(task->rays, n, task->lower, task->upper);
   const traversal_choice *earlier = &memory->of[task->query][order];
   const uint64_t met = earlier->met + n;
-  t = traversal_choice_anew(
-      order, or_single(task, SLAB_TRAVERSAL_PACKETS),
-      met >= INTERLEAVED_PAYS || task->ready ? or_single(task, SLAB_TRAVERSAL_INTERLEAVED) : SLAB_TRAVERSAL_SINGLE,
-      within(n / FIRST_SHARE, 0, AGAIN_MOST));
+  const slab_traversal together = or_single(task, SLAB_TRAVERSAL_PACKETS);
+  t = task->flat != FLAT_NEVER
+          ? choice_in_small_scene(task, order, together)
+          : traversal_choice_anew(order, together,
+                                  met >= INTERLEAVED_PAYS || task->ready ? or_single(task, SLAB_TRAVERSAL_INTERLEAVED)
+                                                                         : SLAB_TRAVERSAL_SINGLE,
+                                  within(n / FIRST_SHARE, 0, AGAIN_MOST));
   if (asks_the_same(earlier, &t)) t = *earlier;
   t.met = met;
   t.mixes = task->mixes && t.candidates > 1;

@@ -43,6 +43,13 @@ typedef struct traversal_memory {
   traversal_choice of[SLAB_QUERY_COUNT][RAYS_ORDERS];
 } traversal_memory;
 
+/* Whether single rays test all primitives, as in a small scene. */
+typedef enum flat_choice {
+  FLAT_NEVER,
+  FLAT_BY_ORDER,  /* where the order of the rays is one for which that is mostly faster */
+  FLAT_BY_SAMPLES /* that is where it begins; samples show more */
+} flat_choice;
+
 /* The input of a choice. */
 typedef struct traversal_task {
   slab_query query;
@@ -54,6 +61,7 @@ typedef struct traversal_task {
   uint32_t compute_units;     /* the device's */
   bool ready;                 /* kernels are there: none is built or loaded for a first use */
   bool mixes;                 /* the backend mixes traversals (chunk_sample) */
+  flat_choice flat;           /* not FLAT_NEVER only where it does */
 } traversal_task;
 
 traversal_choice traversal_choice_begin(const traversal_task *, const traversal_memory *);

@@ -23,6 +23,14 @@ static const tuning cpu = {
     /* The EPYC again: leaf blocks of 8 are faster than 4 and 16 on all scenes, since a block costs hardly more than a
      * primitive. */
     .leaves = {BVH_WIDTH, BVH_LEAF_BLOCKS, BVH_COST_BLOCK},
+    /* 128 boxes by PoCL 3.1, Zen 3: about as many as are as fast for random and diffuse rays. Camera rays would be 1.4
+     * to 2.6 times as fast in packets, whose kernels take seconds to build. Other kinds in proportion, as below. */
+    .flat_work = {[SLAB_SPHERE] = 16, [SLAB_BOX] = 3, [SLAB_OBB] = 16, [SLAB_TRIANGLE] = 8},
+    /* The processor with one lane, Zen 3: both are as fast at 8 to 11 boxes, spheres and oriented boxes. */
+    .ready_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
+    /* 192 boxes, 32 spheres, 32 oriented boxes or 64 triangles on the processor, Zen 3, AVX2: the most with which brute
+     * force is as fast for some rays (bench/results/small_scenes.txt). 16 lanes are not measured. */
+    .beside_work = {[SLAB_SPHERE] = 12, [SLAB_BOX] = 2, [SLAB_OBB] = 12, [SLAB_TRIANGLE] = 6},
 };
 
 /* H200: docs/gpu.md has what else was tried there. */
@@ -42,6 +50,11 @@ static const tuning gpu = {
     /* At most three primitives per leaf: Ylitie, Karras, Laine 2017. One is 1.1 times as fast in soup, 0.97 on terrain,
      * and takes an eighth more memory. The cost: docs/gpu.md. */
     .leaves = {1, 3, 0.3f},
+    /* H200, random rays, kernels alone (bench/results/h200-nvidia580/device.txt): a BVH is 1.8 times as fast with 100
+     * boxes, 4.0 times with 1,000, and with 100 it is faster than brute force with one. Fewer were not measured, nor
+     * other kinds without a BVH. */
+    .flat_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
+    .ready_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
     .in_flight = 8, /* used only where lanes are forced */
     .interleaved_rays = 8,
 };

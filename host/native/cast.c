@@ -34,6 +34,7 @@ _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone le
 
 /* One of the ways to cast the pieces of a chunk. */
 typedef struct way {
+  const native_variant *flat;   /* of small scenes: all primitives are tested, and the others are not used; or NULL */
   const native_variant *packet; /* NULL: no packets */
   native_wide *cast_rays;       /* what packets have left, or all rays */
 } way;
@@ -42,7 +43,7 @@ typedef struct way {
 typedef struct flight {
   const chunk *of;
   const device_scene *on;
-  const native_scene *scene;
+  const native_scene *scene, *beside; /* beside: for brute force, where single rays may be cast so; else NULL */
   const native_variant *flat, *compressed, *attributes; /* NULL: not used */
   way ways[1 + CHUNK_SAMPLES];                          /* the chunk's, and those of its samples */
   uint32_t way_count;                                   /* 0: a scene without traversals */
@@ -185,7 +186,20 @@ static bool run_packets(flight *f, const native_variant *packet, const piece *p)
   return left != 0;
 }
 
+/* As many rays at a time as the kernel takes. It computes attributes too. */
+static void run_flat(flight *f, const native_variant *flat, const piece *p) {
+  cast_uniforms uniforms = p->uniforms;
+  uniforms.rays_each = PIECE_UNIT;
+  for (uint32_t n = p->first; n < p->end; n += PIECE_UNIT)
+    flat->kernel.flat(n / PIECE_UNIT, p->rays, p->results, f->offsets, f->beside->table, f->beside->blocks, p->skips,
+                      &f->invalid, uniforms);
+}
+
 static void run_way(flight *f, const way *w, piece *p) {
+  if (w->flat != NULL) {
+    run_flat(f, w->flat, p);
+    return;
+  }
   if (w->packet == NULL) p->uniforms.packet = 0;
   const bool left = w->packet == NULL || run_packets(f, w->packet, p);
   if (left) run_wide(f, w->cast_rays, p->number, p, &p->uniforms);
@@ -289,8 +303,9 @@ static void run(flight *f, uint32_t threads) {
 /* ---- before and after them ---- */
 
 /* Rays of a piece: fewer than the most where threads would get none otherwise. */
-static uint32_t rays_each(const device_scene *on, uint32_t rays) {
-  const uint32_t most = on->scene->has_bvh ? PIECE_MOST : on->device->tuning->rays_each;
+static uint32_t rays_each(const flight *f, uint32_t rays) {
+  const device_scene *on = f->on;
+  const uint32_t most = f->flat == NULL ? PIECE_MOST : on->device->tuning->rays_each;
   const uint32_t fair = rays / (PIECES_A_THREAD * on->device->info.compute_units) / PIECE_UNIT * PIECE_UNIT;
   return fair < PIECE_UNIT ? PIECE_UNIT : fair < most ? fair : most;
 }
@@ -305,8 +320,10 @@ static const native_variant *interleaved_variant(const flight *f, slab_query que
   return wanted && f->uniforms.rays >= INTERLEAVED_LEAST ? variant(f, NATIVE_INTERLEAVED, query) : NULL;
 }
 
-/* No packets where no kernel computes the attributes that they leave. */
+/* Single rays in a small scene test all its primitives. No packets where no kernel computes the attributes that they
+ * leave. */
 static way way_of(const flight *f, slab_query query, slab_traversal traversal) {
+  if (f->beside != NULL && traversal == SLAB_TRAVERSAL_SINGLE) return (way){.flat = variant(f, NATIVE_FLAT, query)};
   const native_variant *interleaved = interleaved_variant(f, query, traversal);
   const bool packets = traversal == SLAB_TRAVERSAL_PACKETS && ATTRIBUTES_WAIT(f->uniforms.rays);
   return (way){.packet = packets ? variant(f, NATIVE_PACKET, query) : NULL,
@@ -318,7 +335,9 @@ static void choose_variants(flight *f, slab_query query) {
   f->flat = f->compressed = f->attributes = NULL;
   f->interleaved = f->lists = false;
   f->way_count = 0;
-  if (!f->on->scene->has_bvh) {
+  const bool all_alone = f->beside != NULL && of->traversal == SLAB_TRAVERSAL_SINGLE && of->samples[0].each == 0;
+  if (all_alone) f->scene = f->beside;
+  if (all_alone || !f->on->scene->has_bvh) {
     f->flat = variant(f, NATIVE_FLAT, query);
   } else if (!has_traversals(f->on)) {
     f->compressed = variant(f, NATIVE_COMPRESSED, query);
@@ -337,7 +356,7 @@ static void choose_variants(flight *f, slab_query query) {
 static slab_status make_room(flight *f) {
   cast_uniforms *u = &f->uniforms;
   const uint32_t pieces = pieces_of(f);
-  const uint32_t walks = !f->on->scene->has_bvh ? u->rays : has_traversals(f->on) ? pieces * LISTS_MOST : pieces;
+  const uint32_t walks = f->flat != NULL ? u->rays : has_traversals(f->on) ? pieces * LISTS_MOST : pieces;
   u->room = room_of(&f->of->known, chunk_room(f->on->device), f->of->count, walks);
   u->at[AT_RESULTS] = (uint32_t)(room_begin(f->of->count) / sizeof(uint32_t));
   f->batch = batch_create(&f->on->device->kept, f->of->first, f->of->count, &u->room, true);
@@ -379,6 +398,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->of = of;
   f->on = on;
   f->scene = on->state->uploaded;
+  f->beside = of->flat ? on->state->beside : NULL;
   f->rays = c->rays + of->first;
   f->results = c->collected == NULL ? chunk_results(c, of) : NULL;
   f->result_size = c->result_size;
@@ -406,7 +426,7 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
     f->sampled[i][false] = f->sampled[i][true] = 0;
     recent_begin(&f->recent[i], of->samples[i].ratio);
   }
-  f->uniforms.rays_each = rays_each(on, of->count);
+  f->uniforms.rays_each = rays_each(f, of->count);
   f->uniforms.packet = rays_of_packet(f);
   const bool tiles = f->way_count > 0 && of->traversal != SLAB_TRAVERSAL_SORTED &&
                      2 * f->uniforms.rays_each <= TILED_MOST &&
@@ -478,14 +498,16 @@ slab_status native_settle(const device_scene *on, chunk *of) {
   return SLAB_OK;
 }
 
-/* In one piece, but for flat scenes. */
+/* In one piece, but for brute force. */
 slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *outcome) {
-  const chunk all = {.count = (uint32_t)c->n, .traversal = SLAB_TRAVERSAL_INTERLEAVED};
+  const bool flat = on->state->beside != NULL && is_flat_likely(on->scene);
+  const chunk all = {
+      .count = (uint32_t)c->n, .traversal = flat ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
   flight f;
   flight_begin(c, on, &all, &f);
   const slab_status status = c->offsets != NULL ? chunk_offsets(c, &all, &f.offsets) : SLAB_OK;
   if (status != SLAB_OK) return status;
-  f.uniforms.rays_each = f.flat != NULL ? rays_each(on, all.count) : all.count;
+  f.uniforms.rays_each = f.flat != NULL ? rays_each(&f, all.count) : all.count;
   run(&f, 1);
   free(f.offsets);
   *outcome = (chunk_outcome){.invalid = f.invalid};

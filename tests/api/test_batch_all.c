@@ -226,6 +226,7 @@ static int note(void *user, uint64_t done, uint64_t total) {
 typedef struct stack {
   slab_context *context;
   slab_scene *scene;
+  bool has_bvh;
   slab_ray rays[RAYS];
   uint64_t offsets[RAYS + 1];
   slab_hit *hits, *again; /* STACK_HITS each */
@@ -239,13 +240,15 @@ static void stack_open(stack *s, int way, uint32_t launch) {
     const float z = (float)(i / 2);
     soup[i] = (slab_triangle){{-2, -2, z}, {2, -2, z}, {0, 2, z}};
   }
+  s->has_bvh = (way & 2) != 0;
   s->hits = harness_room(STACK_HITS * sizeof *s->hits);
   s->again = harness_room(STACK_HITS * sizeof *s->again);
   assert_ok(slab_context_create(&options, &s->context));
   assert_ok(slab_scene_create(s->context, &s->scene));
   assert_ok(
       slab_scene_add_mesh(s->scene, &(slab_mesh){soup[0].a, 3 * sizeof(float), 3 * STACK, NULL, STACK}, NULL, NULL));
-  assert_ok(slab_scene_commit(s->scene, &(slab_build_options){.tree = way & 2 ? SLAB_TREE_DEFAULT : SLAB_TREE_FLAT}));
+  assert_ok(
+      slab_scene_commit(s->scene, &(slab_build_options){.tree = s->has_bvh ? SLAB_TREE_DEFAULT : SLAB_TREE_FLAT}));
 }
 
 static void stack_close(stack *s) {
@@ -326,11 +329,13 @@ static void hits_that_do_not_fit_are_cast_again(void **state) {
   on_each_way(LAUNCH, cast_many_after_none);
 }
 
-/* The lists of these rays move, more than once, and those of their neighbours stay. */
+/* The lists of these rays move, more than once, and those of their neighbours stay. Packets in a BVH log their hits
+ * before they list them, which takes more of the room: some of their rays are cast again. */
 static void cast_few_that_have_many(stack *s) {
   for (size_t i = 0; i < FEW; i++) s->rays[i] = up_to(i % 50 == 7 ? STACK / 2 : (int)(i % 3));
   for (int round = 0; round < 2; round++)
-    assert_int_equal(stack_cast(s, FEW, &(slab_cast_options){0}).calls, FEW / LAUNCH);
+    assert_in_range(stack_cast(s, FEW, &(slab_cast_options){0}).calls, FEW / LAUNCH,
+                    (s->has_bvh ? 2 : 1) * FEW / LAUNCH);
 }
 
 static void few_rays_may_have_far_more_hits_than_most(void **state) {

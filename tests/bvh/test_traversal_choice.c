@@ -35,7 +35,8 @@ static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays
                                upper,
                                2,
                                w.ready,
-                               false};
+                               false,
+                               FLAT_NEVER};
   traversal_choice t = traversal_choice_begin(&task, memory);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
@@ -53,10 +54,11 @@ static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays
 }
 
 /* The same where the backend mixes traversals: rays that others than the chunk's cast are its samples. */
-static outcome cast_mixed(traversal_memory *memory, const slab_ray *rays, size_t n, pace_of *pace) {
+static outcome cast_mixed_in(flat_choice flat, traversal_memory *memory, const slab_ray *rays, size_t n,
+                             pace_of *pace) {
   enum { PIECE = 128 };
   outcome o = {0};
-  const traversal_task task = {SLAB_CLOSEST, SLAB_TRAVERSAL_AUTO, 0xFu, rays, n, lower, upper, 2, true, true};
+  const traversal_task task = {SLAB_CLOSEST, SLAB_TRAVERSAL_AUTO, 0xFu, rays, n, lower, upper, 2, true, true, flat};
   traversal_choice t = traversal_choice_begin(&task, memory);
   for (size_t at = 0; at < n;) {
     uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
@@ -83,6 +85,10 @@ static outcome cast_mixed(traversal_memory *memory, const slab_ray *rays, size_t
   }
   traversal_choice_end(&t, SLAB_CLOSEST, memory);
   return o;
+}
+
+static outcome cast_mixed(traversal_memory *memory, const slab_ray *rays, size_t n, pace_of *pace) {
+  return cast_mixed_in(FLAT_NEVER, memory, rays, n, pace);
 }
 
 static outcome cast(wish w, const slab_ray *rays, size_t n, pace_of *pace) {
@@ -178,6 +184,42 @@ static void samples_choose_what_is_faster_over_all(void **state) {
   o = cast_mixed(&memory, rays, RAYS, packets_vary);
   assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 15, RAYS - RAYS / 256);
   assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 512, RAYS / 128);
+  free(rays);
+}
+
+/* Single rays, which test all primitives there. */
+static void scattered_rays_of_small_scenes_begin_by_brute_force(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(ANYWHERE);
+  traversal_memory memory = {0};
+  const outcome o = cast_mixed_in(FLAT_BY_SAMPLES, &memory, rays, RAYS, one_by_one_leads);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 16 * 15, RAYS - RAYS / 256);
+  assert_int_equal(o.rays[SLAB_TRAVERSAL_PACKETS], 0);
+  const outcome unlearned = cast_mixed_in(FLAT_BY_ORDER, &memory, rays, RAYS, packets_lag);
+  assert_int_equal(unlearned.rays[SLAB_TRAVERSAL_SINGLE], RAYS);
+  free(rays);
+}
+
+/* Those that miss the bounds end at the root of the BVH. */
+static void brute_force_that_lags_is_left(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(ANYWHERE);
+  traversal_memory memory = {0};
+  cast_mixed_in(FLAT_BY_SAMPLES, &memory, rays, RAYS, packets_lag);
+  const outcome o = cast_mixed_in(FLAT_BY_SAMPLES, &memory, rays, RAYS, packets_lag);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 15, RAYS);
+  free(rays);
+}
+
+static void cameras_of_small_scenes_begin_in_packets(void **state) {
+  (void)state;
+  slab_ray *rays = rays_of(CAMERA);
+  traversal_memory memory = {0};
+  const outcome o = cast_mixed_in(FLAT_BY_SAMPLES, &memory, rays, RAYS, packets_lead);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 16 * 15, RAYS - RAYS / 256);
+  assert_int_equal(o.rays[SLAB_TRAVERSAL_INTERLEAVED], 0);
+  const outcome unlearned = cast_mixed_in(FLAT_BY_ORDER, &memory, rays, RAYS, packets_lag);
+  assert_int_equal(unlearned.rays[SLAB_TRAVERSAL_PACKETS], RAYS);
   free(rays);
 }
 
@@ -450,6 +492,9 @@ int main(void) {
       cmocka_unit_test(later_casts_know_what_earlier_ones_found),
       cmocka_unit_test(change_between_casts_is_noticed),
       cmocka_unit_test(small_casts_are_tried_once_there_were_many),
+      cmocka_unit_test(scattered_rays_of_small_scenes_begin_by_brute_force),
+      cmocka_unit_test(brute_force_that_lags_is_left),
+      cmocka_unit_test(cameras_of_small_scenes_begin_in_packets),
       cmocka_unit_test(slow_rays_are_sorted_from_the_first_on_next_time),
   };
   return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
