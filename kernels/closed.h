@@ -6,21 +6,23 @@
 #ifndef CLOSED_H
 #define CLOSED_H
 
-#include "touch.h"
-
-/* Whether a cast's edges are closed. Programs for OpenCL devices are for one of the two (program.c). Packets have half
- * open edges alone. */
+/* Whether a program can be asked for closed edges, and whether a cast asks for them. Programs for OpenCL devices are
+ * for one of the two (program.c). Packets have half open edges alone. */
 #if defined(SLAB_PACKET) && !defined(SLAB_APART)
-#define CLOSED_EDGES(rules) false
-#elif defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE)
-#ifdef SLAB_CLOSED
-#define CLOSED_EDGES(rules) true
+#define HAS_CLOSED 0
+#elif defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE) && !defined(SLAB_CLOSED)
+#define HAS_CLOSED 0
+#elif defined(SLAB_CLOSED)
+#define HAS_CLOSED 1
+#define CLOSED_EDGES(rules) ((void)(rules), true)
 #else
-#define CLOSED_EDGES(rules) false
-#endif
-#else
+#define HAS_CLOSED 1
 #define CLOSED_EDGES(rules) __builtin_expect(((rules)&RULE_CLOSED) != 0, 0)
 #endif
+
+#if HAS_CLOSED
+
+#include "touch.h"
 
 /* The direction, in the order of the shear. */
 INLINE ray_real closed_along(const prepared_ray *ray, int i) {
@@ -217,4 +219,5 @@ INLINE void closed_weights(const prepared_ray *ray, const triangle_rows *rows, m
 #endif
 }
 
+#endif
 #endif

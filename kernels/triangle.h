@@ -30,7 +30,7 @@ INLINE triangle_rows triangle_load(const prepared_ray *ray, GLOBAL const float *
 }
 
 INLINE mask triangle_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
-#ifndef SLAB_PACKET
+#if HAS_CLOSED
   if (CLOSED_EDGES(rules)) return closed_surface(ray, block, limit, rules, t);
 #endif
   const triangle_rows rows = triangle_load(ray, block);
@@ -63,6 +63,14 @@ INLINE void triangle_normal(const prepared_ray *ray, const ray_real v[TRIANGLE_R
   UNROLL for (int i = 0; i < 3; i++) normal[i] = (lacks & !front) ? -normal[i] : normal[i];
 }
 
+/* The side and the weights of a triangle that is hit, of half open edges. */
+INLINE void triangle_half_open(const prepared_ray *ray, const triangle_rows *rows, mask *front, real weight[3]) {
+  const triangle_shear s = triangle_sheared(ray, rows);
+  triangle_edge e[3];
+  triangle_edges(&s, e);
+  triangle_inside(&s, e, triangle_candidates(e), front, weight);
+}
+
 INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANGLE_ROWS], ray_real t, uint rules,
                                 ray_hit *hit) {
   (void)t, (void)rules;
@@ -73,14 +81,12 @@ INLINE void triangle_attributes(const prepared_ray *ray, const ray_real v[TRIANG
   }
   mask front;
   real weight[3];
-  if (CLOSED_EDGES(rules)) {
+#if HAS_CLOSED
+  if (CLOSED_EDGES(rules))
     closed_weights(ray, &rows, &front, weight);
-  } else {
-    const triangle_shear s = triangle_sheared(ray, &rows);
-    triangle_edge e[3];
-    triangle_edges(&s, e);
-    triangle_inside(&s, e, triangle_candidates(e), &front, weight);
-  }
+  else
+#endif
+    triangle_half_open(ray, &rows, &front, weight);
   hit->u = lanes_first(weight[1]);
   hit->v = lanes_first(weight[2]);
   triangle_normal(ray, v, lanes_first(front), hit->normal);

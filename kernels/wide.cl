@@ -280,22 +280,26 @@ INLINE void in_flight_take(in_flight *t, mask hit, real at, const scene_view *sc
   if (done || BVH_LEAF_BLOCK_COUNT(path->meta) == 0) in_flight_pop(t, scene);
 }
 
+#if HAS_CLOSED
 /* Tests one ray against a block of triangles with closed edges. */
 INLINE void in_flight_closed(in_flight *t, uint rules, const scene_view *scene) {
   real at;
   const mask hit = closed_surface(in_flight_here(t), t->path.at, t->on.q.limit, rules, &at);
   in_flight_take(t, hit, at, scene);
 }
+#endif
 
 /* Tests two rays, each against a block of triangles. */
 INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) {
   const prepared_ray *ray_a = in_flight_here(a), *ray_b = in_flight_here(b);
   const uint rules = scene->cast->rules & (SLAB_QUERY == SLAB_INTERVAL ? RULE_CLOSED : ~0u);
+#if HAS_CLOSED
   if (CLOSED_EDGES(rules)) {
     in_flight_closed(a, rules, scene);
     in_flight_closed(b, rules, scene);
     return;
   }
+#endif
   const triangle_rows rows_a = triangle_load(ray_a, a->path.at), rows_b = triangle_load(ray_b, b->path.at);
   const prepared_pair rays = pair_of_rays(ray_a, ray_b);
   const pair_rows rows = pair_load(&rows_a, &rows_b);

@@ -73,7 +73,7 @@ END
 }
 
 # Whether a variant's code is but part of another's: of one kind of primitive, or of a query for a scene in several
-# buffers or with instances, of which what is read of the scene is the same for all.
+# buffers, with instances or with closed edges, of which that part is the same for all.
 is_part() { [[ ($3 != 0 && $3 != "$all") || (${5-} != '' && $2 != 0) ]]; }
 
 # Whether a variant's machine code is judged: what scenes of every kind get on a GPU, and those of the kind that it is fastest at.
@@ -100,7 +100,7 @@ machine_code() {
   done
 }
 
-# compile KERNEL QUERY KINDS DIVISION [cut | instances], for both makes
+# compile KERNEL QUERY KINDS DIVISION [cut | instances | closed], for both makes
 compile() {
   local name define=(-DSLAB_QUERY="$2" -DSLAB_KINDS="$3" "$4") ptx=() gcn=()
   name=$(basename "$1" .cl)-query$2-kinds$3
@@ -111,6 +111,7 @@ compile() {
   case ${5-} in
     cut) define+=("${cut[@]}") ;;
     instances) define+=(-DSLAB_INSTANCES=1) ;;
+    closed) define+=(-DSLAB_CLOSED) ;;
   esac
   name=$name${5:+-$5}
   ptx=(-S -o "$work/$name.ptx") gcn=(-S -o "$work/$name.s")
@@ -128,7 +129,7 @@ compile() {
 variants() {
   local kernel query kind
   for kernel in "$root"/kernels/*.cl; do
-    case $(basename "$kernel") in packet.cl | attributes.cl) continue ;; esac # of CPU devices alone
+    case $(basename "$kernel") in packet.cl | attributes.cl | closed.cl) continue ;; esac # of processors alone
     if [[ $(basename "$kernel") == ceiling.cl || $(basename "$kernel") == refit.cl ]]; then # they cast nothing
       echo "$kernel 0 0 $exact"
       continue
@@ -141,6 +142,7 @@ variants() {
     fi
     for query in "${queries[@]}"; do
       echo "$kernel $query $all $exact cut"
+      echo "$kernel $query $all $exact closed"
       case $(basename "$kernel") in wide.cl | compressed.cl) echo "$kernel $query $all $exact instances" ;; esac
       for kind in "${kinds[@]}"; do echo "$kernel $query $kind $exact"; done
     done
@@ -202,6 +204,11 @@ check_wide() {
     check_lanes wide 8 16 1 1
   done
   division=$exact
+  buffers=(-DSLAB_CLOSED)
+  check_lanes flat 8 1
+  check_lanes attributes 16 1
+  check_lanes wide 8 16 2
+  buffers=()
   check_lanes wide 8 16 2
   buffers=("${cut[@]}")
   for lanes in 8 16; do
