@@ -38,6 +38,7 @@ endmacro()
 slab_tell_c_compiler(TARGET "${CMAKE_C_COMPILER_TARGET}")
 slab_tell_c_compiler(EXTERNAL_TOOLCHAIN "${CMAKE_C_COMPILER_EXTERNAL_TOOLCHAIN}")
 slab_tell_c_compiler(SYSROOT "${CMAKE_SYSROOT}")
+separate_arguments(kernel_flags UNIX_COMMAND "${SLABCAST_KERNEL_FLAGS}")
 
 # slab_level_compiler(LEVEL): sets lanes, and the command that compiles a program of the level. -mstackrealign: else clang
 # leaves the stack aligned to 16 bytes, and each vector register that it saves there is split over two cache lines.
@@ -63,7 +64,7 @@ macro(slab_level_compiler level)
   list(APPEND compile ${optimize} -fno-lto -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
        -fno-asynchronous-unwind-tables -fno-unwind-tables
        -include ${PROJECT_SOURCE_DIR}/host/native/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
-       -I${PROJECT_SOURCE_DIR}/host -I${PROJECT_SOURCE_DIR}/host/include)
+       -I${PROJECT_SOURCE_DIR}/host -I${PROJECT_SOURCE_DIR}/host/include ${kernel_flags})
 endmacro()
 
 # slab_kernels(OBJECT OPTION...): compiles a variant's program.

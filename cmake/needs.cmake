@@ -52,8 +52,11 @@ endif()
 #   SLABCAST_NATIVE          AUTO: all levels that can be built; OFF: none; or a list, such as "c11;x86-64-v3"
 #   SLABCAST_NATIVE_OBJECTS  a folder of ready ones, native/ of another build with the same levels; empty: they are compiled
 #   SLABCAST_KERNEL_COMPILER a command that is clang 14 or later (a list, such as "python3;-m;ziglang;clang"); empty: none
+#   SLABCAST_KERNEL_FLAGS    options that follow all others, for whoever compiles kernels often and runs them little
 set(SLABCAST_NATIVE AUTO CACHE STRING "Kernels compiled ahead for processors: AUTO, OFF, or a list of levels")
 set(SLABCAST_NATIVE_OBJECTS "" CACHE PATH "A folder of kernels that are compiled already")
+set(SLABCAST_KERNEL_FLAGS "" CACHE STRING "Options of kernels for processors, after all others")
+mark_as_advanced(SLABCAST_KERNEL_FLAGS)
 if(NOT DEFINED SLABCAST_KERNEL_COMPILER)
   find_program(slab_clang NAMES clang-22 clang-21 clang-20 clang-19 clang-18 clang-17 clang-16 clang-15 clang-14 clang)
   mark_as_advanced(slab_clang)
