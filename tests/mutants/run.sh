@@ -6,7 +6,13 @@
 #   run.sh --check    only that every fault can still be planted
 #
 # What became of a fault is kept under build/mutants until sources or tests change: an interrupted run goes on where it
-# stopped. Every processor takes a share, with a tree, a build and a kernel cache of its own.
+# stopped. Every processor has a worker, with a tree, a build and a kernel cache of its own. They take faults from one
+# list.
+#
+# Nearly all time goes into building what a fault touches: 47 kernels of a level, and half of the library. So nothing is
+# optimised, and functions are called, not inlined: for a fault in a header of kernels/ that takes 11 s, not 120. Tests
+# run longer so, but most faults are noticed early in the one test that noticed them the last time. It is asked first.
+# Of a fault that is new here, whole programs are asked.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -15,9 +21,10 @@ page=$root/tests/mutants/RESULTS.md
 kept=$root/build/mutants
 sources=(CMakeLists.txt CMakePresets.json .clang-format CHANGELOG.md LICENSE README.md pyproject.toml dev cmake bench docs host
   kernels examples python tests)
-test_seconds=240   # of the processor, of one test program; the slowest takes a tenth
-still_seconds=1200 # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
-mutant_seconds=3600 # of that clock, of one fault
+program_seconds=1800 # of the processor, of a test program; one took more than 300
+test_seconds=240     # of one test; the slowest takes a quarter
+still_seconds=3600   # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
+mutant_seconds=3600  # of that clock, of one fault
 # The tests of answers are those that run at every lane width; OpenCL is asked at the one with the most ways to go wrong.
 # The processor's own kernels, which compile in a tenth of the time, are asked first, at one level.
 width=w16
@@ -26,6 +33,11 @@ case $(uname -m) in
   aarch64) level=armv8-a ;;
   *) level=c11 ;;
 esac
+# shellcheck source=tests/toolchain.sh disable=SC1091
+source "$root/tests/toolchain.sh"
+compiler=$CLANG # its -O0 takes half as long as gcc's
+command -v "$compiler" >/dev/null || compiler=cc
+plain="-O0 -Dalways_inline=unused" # the attribute's name becomes that of one without effect
 
 say() { echo "mutants: $*" >&2; }
 
@@ -90,7 +102,7 @@ read_table() {
 read_last() {
   local name outcome
   while read -r name outcome; do last[$name]=$outcome; done < <(
-    sed -nE 's/^\| ([a-z_0-9]+) \|.*\| killed by ((native:)?test_[a-z_]+): ([a-z_0-9]+) \|$/\1 \2 \4/p' "$page"
+    sed -nE 's/^\| ([a-z_0-9]+) \|.*\| killed by ((native:)?test_[a-z_]+): ([a-z_0-9]+)(, [^|]*)? \|$/\1 \2 \4/p' "$page"
   )
 }
 
@@ -149,31 +161,22 @@ copy_sources() {
 # configure WORKER
 configure() {
   copy_sources "$scratch/$1/tree"
-  cmake -S "$scratch/$1/tree" -B "$scratch/$1/build" -G Ninja "-DSLABCAST_NATIVE=$level" \
-    "-DSLABCAST_TEST_TIMEOUT=$still_seconds" -DCMAKE_BUILD_TYPE=Release -DSLABCAST_TESTS=ON -DSLABCAST_BENCH=OFF \
-    -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
+  CC=$compiler cmake -S "$scratch/$1/tree" -B "$scratch/$1/build" -G Ninja "-DSLABCAST_NATIVE=$level" \
+    "-DSLABCAST_TEST_TIMEOUT=$still_seconds" -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=$plain" \
+    "-DSLABCAST_KERNEL_FLAGS=$plain" -DSLABCAST_TESTS=ON -DSLABCAST_BENCH=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
 }
 
-# take_kernels WORKER FOLDER: those that were built there before; but for what comes and goes there meanwhile.
-take_kernels() { cp -r "$2/pocl-cache" "$scratch/$1/build/" 2>/dev/null || true; }
+# take_kernels WORKER: those that the tests had built before; but for what comes and goes there meanwhile.
+take_kernels() { cp -r "$root/build/release/pocl-cache" "$scratch/$1/build/" 2>/dev/null || true; }
 
 # build WORKER TARGET
 build() { ninja -C "$scratch/$1/build" "$2" >"$scratch/$1/log" 2>&1; }
 
-# Without a fault every test that is asked passes: else it would seem to notice all of them.
-check_baseline() {
-  [[ -e $results/baseline ]] && return 0
-  say "the tests without a fault"
-  build 0 tests/all || die "the tests do not build: $(tail "$scratch/0/log")"
-  ctest --test-dir "$scratch/0/build" -R "^test_.*(_$width|_native(_w8)?)\$" --no-tests=error --output-on-failure \
-    -j "$(nproc)" >"$scratch/0/log" 2>&1 </dev/null ||
-    die "tests fail without a fault: $(grep -E 'ERROR|FAILED|Failed|Timeout' "$scratch/0/log")"
-  local name program test
-  for name in "${chosen[@]}"; do [[ -z ${last[$name]-} ]] || echo "${last[$name]}"; done | sort -u >"$scratch/last"
-  while read -r program test; do
-    ask 0 "$program" "$test" || die "$test of $program fails alone, without a fault: $(noticed $? "$scratch/0/log")"
-  done <"$scratch/last"
-  touch "$results/baseline"
+# build_for WORKER PROGRAM: what it needs to run.
+build_for() {
+  local target=${2#native:}
+  runs_alone "$target" || target=tests/all
+  build "$1" "$target"
 }
 
 # runs_alone PROGRAM: one that does not run at every lane width may need layers or a runtime, which CTest gives it.
@@ -182,15 +185,16 @@ runs_alone() { [[ " ${tests[*]} " == *" $1 "* || -n ${native[$1]+there} ]]; }
 # ask WORKER PROGRAM [TEST]: all its tests, or one; stopped at the first failure. native:PROGRAM asks the processor's own
 # kernels; others ask OpenCL's.
 ask() {
-  local folder=$scratch/$1 program=${2#native:} backend=opencl width=${width#w}
+  local folder=$scratch/$1 program=${2#native:} backend=opencl width=${width#w} seconds=$program_seconds
   if ! runs_alone "$program"; then
-    ctest --test-dir "$folder/build" -R "^$program\$" --no-tests=error --output-on-failure >"$folder/log" 2>&1 </dev/null
+    SLABCAST_TEST_ONLY=${3-} ctest --test-dir "$folder/build" -R "^$program(_w[0-9]+)?\$" --no-tests=error --output-on-failure >"$folder/log" 2>&1 </dev/null
     return
   fi
   [[ $program == "$2" ]] || backend=native width=0
+  [[ -z ${3-} ]] || seconds=$test_seconds
   # shellcheck disable=SC2016 # awk's own $0
   (
-    ulimit -t "$test_seconds"
+    ulimit -t "$seconds"
     SLABCAST_BACKENDS=$backend SLABCAST_TEST_WIDTH=$width SLABCAST_TEST_ONLY=${3-} POCL_CACHE_DIR=$folder/build/pocl-cache \
       timeout --foreground "$still_seconds" stdbuf -oL "$folder/build/tests/$program" 2>&1 </dev/null
   ) | awk '{ print } /^\[  FAILED  \]/ { exit 1 }' >"$folder/log"
@@ -198,13 +202,14 @@ ask() {
 
 # What the log of a test that failed with this status says.
 noticed() {
-  local failed
-  failed=$(sed -nE 's/^\[  FAILED  \] ([a-z_0-9]+)$/\1/p' "$2")
+  local failed running
+  running=$(sed -nE 's/^\[ RUN      \] ([a-z_0-9]+)$/\1, /p' "$2" | tail -n 1)
+  failed=$(sed -nE '/^\[  FAILED  \] ([a-z_0-9]+)$/ { s//\1/p; q; }' "$2")
   case $1 in
-    124) failed="stood still for $still_seconds s" ;;
-    137 | 152) failed="ran past $test_seconds s" ;;
+    124) failed="${running}stood still" ;;
+    137 | 152) failed="${running}ran for too long" ;;
   esac
-  echo "${failed:-died with status $1}"
+  echo "${failed:-${running}died with status $1}"
 }
 
 # natively ASKED...: those that run on the processor's own kernels, by that name.
@@ -216,7 +221,7 @@ natively() {
 # try WORKER NAME: prints what became of the fault. What noticed it the last time is asked first, alone: most of the
 # time of a program's tests on OpenCL goes into compiling kernels that others of them use.
 try() {
-  local worker=$1 name=$2 asked test target status began=$SECONDS
+  local worker=$1 name=$2 asked test status began=$SECONDS
   local log=$scratch/$worker/log before=${last[$name]-}
   # shellcheck disable=SC2046,SC2086 # words
   for asked in "$(natively ${before:+"$before"})" "$before" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
@@ -226,9 +231,7 @@ try() {
       return
     fi
     test=${asked% *}
-    target=${test#native:}
-    runs_alone "$target" || target=tests/all
-    if ! build "$worker" "$target"; then
+    if ! build_for "$worker" "$test"; then
       echo "BROKEN: $(grep -m 1 error "$log")"
       return
     fi
@@ -246,59 +249,103 @@ try() {
   echo SURVIVED
 }
 
-# work WORKER NAME...
-work() {
-  local worker=$1 name outcome began
-  shift
-  if ((worker > 0)); then
-    configure "$worker"
-    take_kernels "$worker" "$scratch/0/build"
+# try_fault WORKER NAME
+try_fault() {
+  local worker=$1 name=$2 outcome began=$SECONDS
+  plant "$name" "$scratch/$worker/tree"
+  outcome=$(try "$worker" "$name")
+  cp "$scratch/$worker/log" "$results/$name.log"
+  unplant "$name" "$scratch/$worker/tree"
+  echo "$outcome" >"$results/$name.part"
+  mv "$results/$name.part" "$results/$name"
+  say "$name: $outcome ($((SECONDS - began)) s)"
+}
+
+# noticer NAME: "PROGRAM TEST", or "PROGRAM" where the outcome says no more, of what noticed the fault.
+noticer() { sed -nE 's/^killed by ([a-z_:]+): ([a-z_0-9]+)(,.*)?$/\1 \2/p; t; s/^killed by ([a-z_:]+): .*/\1/p' "$results/$1"; }
+
+# check_noticer WORKER NOTICER: without a fault it passes. Else it would seem to notice all of them, and is forgotten.
+check_noticer() {
+  local worker=$1 name status=0
+  build_for "$worker" "${2% *}" || die "the tests do not build: $(tail "$scratch/$worker/log")"
+  # shellcheck disable=SC2086 # a program, or a program and a test
+  ask "$worker" $2 || status=$?
+  if ((status == 0)); then
+    touch "$results/passes/$2"
+    return
   fi
-  for name in "$@"; do
-    began=$SECONDS
-    plant "$name" "$scratch/$worker/tree"
-    outcome=$(try "$worker" "$name")
-    cp "$scratch/$worker/log" "$results/$name.log"
-    unplant "$name" "$scratch/$worker/tree"
-    echo "$outcome" >"$results/$name.part"
-    mv "$results/$name.part" "$results/$name"
-    say "$name: $outcome ($((SECONDS - began)) s)"
-  done
-}
-
-# ---- the run ----
-
-# Changes with whatever an outcome depends on, but for the faults themselves.
-fingerprint() {
-  (cd "$scratch/0/tree" && find . -type f ! -path './tests/mutants/*' ! -path './host/cli/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum) |
-    cut -c 1-16
-}
-
-# The chosen faults without an outcome so far.
-list_left() {
-  local name
   for name in "${chosen[@]}"; do
-    [[ -e $results/$name && $(<"$results/$name.fault") == "${edits[$name]}" ]] || echo "$name"
-    printf '%s\n' "${edits[$name]}" >"$results/$name.fault"
+    if [[ $(noticer "$name") == "$2" ]]; then rm "$results/$name"; fi
+  done
+  die "$2 fails without a fault: $(noticed "$status" "$scratch/$worker/log")"
+}
+
+# work WORKER FUNCTION ITEM...: those that no other worker has taken.
+work() {
+  local worker=$1 function=$2 item
+  shift 2
+  if [[ ! -e $scratch/$worker ]]; then
+    configure "$worker"
+    take_kernels "$worker"
+  fi
+  for item in "$@"; do
+    if mkdir "$scratch/taken/$item" 2>/dev/null; then "$function" "$worker" "$item"; fi
   done
 }
 
-run_left() {
-  local left share worker i count
-  mapfile -t left < <(list_left)
-  say "${#chosen[@]} faults, ${#left[@]} of them to be tried"
-  ((${#left[@]})) || return 0
-  check_baseline
-  count=$(nproc)
-  for ((worker = 0; worker < count && worker < ${#left[@]}; worker++)); do
-    share=()
-    for ((i = worker; i < ${#left[@]}; i += count)); do share+=("${left[i]}"); done
+# share FUNCTION ITEM...: among as many workers as there are processors.
+share() {
+  local worker
+  workers=()
+  for ((worker = 0; worker < $(nproc) && worker < $# - 1; worker++)); do
     set -m # a process group each, which ends as one
-    work "$worker" "${share[@]}" &
+    work "$worker" "$@" &
     set +m
     workers+=($!)
   done
   for worker in "${workers[@]}"; do wait "$worker" || die "a worker failed: $?"; done
+}
+
+# ---- the run ----
+
+# Changes with whatever an outcome depends on, but for the faults themselves. No test that is asked reads documents.
+fingerprint() {
+  (cd "$scratch/0/tree" && find . -type f ! -path './tests/mutants/*' ! -path './host/cli/*' ! -path './docs/*' ! -path './bench/*' ! -name '*.md' -print0 | sort -z | xargs -0 sha256sum | sha256sum) |
+    cut -c 1-16
+}
+
+# The chosen faults without an outcome so far, by file: what the last one touched is built anyway.
+list_left() {
+  local name
+  for name in "${chosen[@]}"; do
+    [[ -e $results/$name && $(<"$results/$name.fault") == "${edits[$name]}" ]] || echo "${edits[$name]%%$'\1'*} $name"
+    printf '%s\n' "${edits[$name]}" >"$results/$name.fault"
+  done | sort -s -k 1,1 | cut -d ' ' -f 2
+}
+
+# What noticed the chosen faults and was not asked without a fault so far.
+list_noticers() {
+  local name asked
+  for name in "${chosen[@]}"; do noticer "$name"; done | sort -u | while read -r asked; do
+    [[ -e $results/passes/$asked ]] || echo "$asked"
+  done
+}
+
+run_left() {
+  local left noticers
+  mapfile -t left < <(list_left)
+  say "${#chosen[@]} faults, ${#left[@]} of them to be tried"
+  share try_fault "${left[@]}"
+  mapfile -t noticers < <(list_noticers)
+  say "${#noticers[@]} tests noticed them; each is asked without a fault"
+  share check_noticer "${noticers[@]}"
+}
+
+# The commit, and whether anything else than what proofs write differs from it.
+describe() {
+  local changes
+  changes=$(git -C "$root" status --porcelain -uno -- . ':!tests/PROOF.md' ':!tests/mutants/RESULTS.md')
+  echo "commit $(git -C "$root" rev-parse --short=12 HEAD)${changes:+ with uncommitted changes}"
 }
 
 write_results() {
@@ -308,7 +355,7 @@ write_results() {
   echo
   echo "Written by \`./dev mutants\`: each fault of mutants.txt, planted alone, and the first test that notices it."
   echo
-  echo "${#names[@]} faults, $killed killed, $((${#names[@]} - killed)) survived."
+  echo "${#names[@]} faults, $killed killed, $((${#names[@]} - killed)) survived, all of one run, of $commit."
   echo
   echo "| fault | row of the contract | outcome |"
   echo "| --- | --- | --- |"
@@ -328,16 +375,16 @@ chosen=("$@")
 (($#)) || chosen=("${names[@]}")
 for name in "${chosen[@]}"; do [[ -n ${edits[$name]+there} ]] || die "no fault is called $name"; done
 
-mkdir -p "$scratch/0"
+commit=$(describe)
 configure 0
-take_kernels 0 "$root/build/release"
+take_kernels 0
 originals=$scratch/original
 copy_sources "$originals"
 mapfile -t tests < <(ctest --test-dir "$scratch/0/build" -N | sed -nE "s/.* (test_[a-z_]+)_$width\$/\\1/p" | sed 's/_native$//' | sort -u)
 declare -A native=()
 while read -r name; do native[$name]=there; done < <(ctest --test-dir "$scratch/0/build" -N | sed -nE 's/.* (test_[a-z_]+)_native(_w8)?$/\1/p')
 results=$kept/$(fingerprint)
-mkdir -p "$results"
+mkdir -p "$results/passes" "$scratch/taken"
 find "$kept" -mindepth 1 -maxdepth 1 ! -path "$results" -exec rm -rf {} +
 run_left
 bad=0
