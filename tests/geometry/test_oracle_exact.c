@@ -235,6 +235,76 @@ static void lattice_pairs_are_all_decided(void **state) {
   assert_true(sum.hits > PAIRS / 50 && sum.contacts > sum.hits / 20);
 }
 
+/* ---- closed edges --------------------------------------------------------------------------- */
+
+/* The sign of (J x K) . d. */
+static int line_sign(const slab_ray *ray, const float *j, const float *k) {
+  exact from, to, along;
+  mpq_t volume;
+  exact_init(&from);
+  exact_init(&to);
+  exact_init(&along);
+  mpq_init(volume);
+  exact_difference(&from, j, ray->origin);
+  exact_difference(&to, k, ray->origin);
+  exact_set(&along, ray->direction);
+  exact_volume(volume, &from, &to, &along);
+  const int sign = mpq_sgn(volume);
+  mpq_clear(volume);
+  exact_clear(&along);
+  exact_clear(&to);
+  exact_clear(&from);
+  return sign;
+}
+
+/* Adds to *touches where the line meets the triangle at an edge. */
+static bool line_meets(const slab_ray *ray, const slab_triangle *t, uint32_t *touches) {
+  bool positive = false, negative = false, zero = false;
+  for (int i = 0; i < 3; i++) {
+    const int sign = line_sign(ray, corner(t, i), corner(t, (i + 1) % 3));
+    positive = positive || sign > 0;
+    negative = negative || sign < 0;
+    zero = zero || sign == 0;
+  }
+  const bool meets = positive != negative;
+  *touches += meets && zero;
+  return meets;
+}
+
+/* Whole lines through corners and edges, as rounded, and of whole numbers, which touch. No verdict is left
+ * open. */
+static void closed_pairs_are_decided_as_exactly(void **state) {
+  (void)state;
+  static const float scales[] = {1, 0x1p-60f, 0x1p40f, 1000};
+  enum { PAIRS = 5000 };
+  const slab_cast_options closed = {.edges = SLAB_EDGES_CLOSED};
+  for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+    randomness r = {s + 31};
+    uint32_t hits = 0, touches = 0;
+    for (uint32_t i = 0; i < PAIRS; i++) {
+      const bool whole = i % 2 == 0;
+      slab_triangle t;
+      slab_ray ray = {.t_min = -INFINITY, .t_max = INFINITY};
+      float *const vectors[] = {t.a, t.b, t.c, ray.origin};
+      for (int v = 0; v < 4; v++)
+        for (int k = 0; k < 3; k++)
+          vectors[v][k] = scales[s] * (whole ? 2.0f * next_integer(&r, 500) : next_signed(&r));
+      const float *a = corner(&t, (int)(next_bits(&r) % 3)), *b = corner(&t, (int)(next_bits(&r) % 3));
+      for (int k = 0; k < 3; k++) ray.direction[k] = 0.5f * a[k] + 0.5f * b[k] - ray.origin[k];
+      if (ray.direction[0] == 0.0f && ray.direction[1] == 0.0f && ray.direction[2] == 0.0f) continue;
+      const oracle_geometry g = {.kind = SLAB_TRIANGLE, .primitives = &t, .count = 1};
+      double at[2];
+      const oracle_verdict verdict = oracle_decide(&g, 0, SLAB_CLOSEST, &ray, &closed, at);
+      assert_int_not_equal(verdict, ORACLE_UNDECIDED);
+      assert_int_equal(verdict == ORACLE_HIT, line_meets(&ray, &t, &touches));
+      hits += verdict == ORACLE_HIT;
+    }
+    print_message("closed edges, scale %g: %u hits, %u of them on edges (seed %u)\n", (double)scales[s], hits, touches,
+                  (unsigned)s + 31);
+    assert_true(touches > PAIRS / 3 && hits > touches);
+  }
+}
+
 /* ---- seams ------------------------------------------------------------------------------------ */
 
 typedef struct room {
@@ -316,6 +386,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_pairs_are_decided_as_exactly),
       cmocka_unit_test(lattice_pairs_are_all_decided),
+      cmocka_unit_test(closed_pairs_are_decided_as_exactly),
       cmocka_unit_test(rays_at_seams_hit_exactly_once),
   };
   return cmocka_run_group_tests_name("oracle against rationals", tests, NULL, NULL);
