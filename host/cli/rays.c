@@ -65,8 +65,9 @@ static const command_line command = {
 typedef struct ray_set {
   const rays_options *options;
   slab_camera camera;
-  vector from, forward, right, up; /* for lidar and hemisphere: unit axes */
-  float lower[3], upper[3];        /* for random: where rays start */
+  vector from;
+  vector forward, right, up; /* for lidar and hemisphere: unit axes */
+  float lower[3], upper[3];  /* for random: where rays start */
   uint32_t width, height;
   uint64_t count;
   random_state random;
@@ -171,6 +172,7 @@ static void prepare_size(ray_set *set, uint32_t width, uint32_t height) {
 static void prepare_camera(ray_set *set, const slab_scene_stats *stats) {
   prepare_size(set, 640, 480);
   set->camera = camera_from_options(&set->options->camera, stats, set->width, set->height);
+  set->from = vector_of(set->camera.origin);
 }
 
 static vector up_of(const ray_set *set) {
@@ -270,6 +272,7 @@ static int measure_scene(const rays_options *options, slab_scene_stats *stats) {
 static int make_rays(const rays_options *options, const ray_kind *kind) {
   ray_set set = {.options = options, .count = options->count ? options->count : 10000};
   slab_scene_stats stats;
+  float eye[3];
   const int with_scene = scene_source_count(options->scene) > 0;
   if (options->out && output_probe(options->out)) return EXIT_FAILED;
   if (with_scene) {
@@ -278,6 +281,8 @@ static int make_rays(const rays_options *options, const ray_kind *kind) {
   }
   set.random = random_seed(options->seed);
   kind->prepare(&set, with_scene ? &stats : NULL);
+  vector_store(set.from, eye);
+  if (eye_check(eye)) return EXIT_FAILED;
   return save_rays(&set, kind->make);
 }
 

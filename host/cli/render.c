@@ -177,7 +177,7 @@ static int render(const render_options *options) {
   }
   if (code == EXIT_DONE) {
     job.camera = camera_from_options(&options->camera, &stats, options->size.width, options->size.height);
-    code = draw(&job);
+    code = eye_check(job.camera.origin) ? EXIT_FAILED : draw(&job);
   }
   slab_scene_destroy(job.scene);
   slab_context_destroy(context);

@@ -53,28 +53,62 @@ static double framing_distance(const float lower[3], const float upper[3], vecto
   return distance > 0 ? distance : 1;
 }
 
+/* The middle of the bounds, or `to`. */
+static vector target_of(const camera_options *options, const float lower[3], const float upper[3]) {
+  const vector zero = {0, 0, 0};
+  if (options->to.given) return vector_of(options->to.value);
+  return vector_add(vector_add(zero, 0.5, vector_of(lower)), 0.5, vector_of(upper));
+}
+
+/* The point as floats hold it. Without volatile GCC 12 leaves the rounding out where it vectorises (-O2, -O3). */
+static vector rounded(vector v) {
+  const volatile float x = (float)v.x, y = (float)v.y, z = (float)v.z;
+  return (vector){(double)x, (double)y, (double)z};
+}
+
+/* The unit vector from `eye` to `target`, or `otherwise` where the two are one point. */
+static vector view_or(vector eye, vector target, vector otherwise) {
+  const vector view = vector_minus(target, eye);
+  return vector_dot(view, view) > 0 ? vector_unit(view) : otherwise;
+}
+
+/* The camera looks from 0 and is moved then: the sum of eye and view would be rounded. */
+static slab_camera camera_at(vector eye, vector forward, vector eye_up, double fov, double aspect) {
+  static const float zero[3] = {0, 0, 0};
+  float ahead[3], up[3];
+  vector_store(forward, ahead);
+  vector_store(eye_up, up);
+  slab_camera camera = slab_camera_look_at(zero, ahead, up, (float)fov, (float)aspect);
+  vector_store(eye, camera.origin);
+  return camera;
+}
+
+/* The view is taken from the eye as rounded: far from 0 that moves it by much of a small scene's size. */
 slab_camera camera_from_options(const camera_options *options, const slab_scene_stats *stats, uint32_t width,
                                 uint32_t height) {
   const double fov = options->fov.given ? (double)options->fov.value : 40.0;
   const double aspect = (double)width / (double)height;
-  float lower[3], upper[3], from[3], to[3], up[3];
+  const vector chosen = vector_unit((vector){-0.45, -0.4, -0.8}); /* from the front right, somewhat above */
+  float lower[3], upper[3];
   camera_bounds(stats, lower, upper);
-  for (int i = 0; i < 3; i++) to[i] = options->to.given ? options->to.value[i] : 0.5f * lower[i] + 0.5f * upper[i];
-  vector forward = vector_unit((vector){-0.45, -0.4, -0.8}); /* from the front right, somewhat above */
+  const vector target = target_of(options, lower, upper);
   vector eye = vector_of(options->from.value);
-  if (options->from.given) {
-    const vector view = vector_minus(vector_of(to), eye);
-    if (vector_dot(view, view) > 0) forward = view;
+  if (!options->from.given) {
+    const double tangent = circle_tangent(0.5 * fov);
+    const vector up = usable_up(options, chosen);
+    eye = rounded(vector_add(target, -framing_distance(lower, upper, target, chosen, up, tangent, aspect), chosen));
   }
-  const vector eye_up = usable_up(options, forward);
-  if (!options->from.given)
-    eye = vector_add(vector_of(to),
-                     -framing_distance(lower, upper, vector_of(to), forward, eye_up, circle_tangent(0.5 * fov), aspect),
-                     forward);
-  vector_store(eye, from);
-  vector_store(vector_add(eye, 1.0, forward), to);
-  vector_store(eye_up, up);
-  return slab_camera_look_at(from, to, up, (float)fov, (float)aspect);
+  const vector forward = view_or(eye, target, chosen);
+  return camera_at(eye, forward, usable_up(options, forward), fov, aspect);
+}
+
+int eye_check(const float eye[3]) {
+  const double most = 0x1p60; /* of a ray's origin */
+  int is_valid = 1;
+  for (int i = 0; i < 3; i++) is_valid &= fabs((double)eye[i]) <= most; /* false for NaN */
+  if (!is_valid)
+    complain("no ray is valid: the eye %.9g,%.9g,%.9g is beyond 2^60", (double)eye[0], (double)eye[1], (double)eye[2]);
+  return is_valid ? 0 : -1;
 }
 
 /* ---- PNG files -------------------------------------------------------------- */

@@ -21,6 +21,9 @@ int camera_check(const command_line *command, const camera_options *);
 slab_camera camera_from_options(const camera_options *options, const slab_scene_stats *stats, uint32_t width,
                                 uint32_t height);
 
+/* Checks that rays from this eye are valid. Returns 0, or -1 with the error printed. */
+int eye_check(const float eye[3]);
+
 /* The finite bounds in `stats`; the cube from -1 to 1 if there are none. */
 void camera_bounds(const slab_scene_stats *stats, float lower[3], float upper[3]);
 
