@@ -24,8 +24,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kept=$root/build/prove
 page=$root/tests/PROOF.md
-steps=(edges rooms reference trees verdicts mutants invalid garbage faults plants memory flips fuzz meshes killed oclgrind
-  rusticl pocl7 aarch64 distributions consumers packages)
+steps=(edges rooms suites reference trees verdicts mutants invalid garbage faults plants memory flips fuzz meshes
+  killed oclgrind rusticl pocl7 aarch64 distributions consumers packages)
 
 say() { echo "prove: $*" >&2; }
 
