@@ -23,9 +23,9 @@ static const tuning cpu = {
     /* The EPYC again: leaf blocks of 8 are faster than 4 and 16 on all scenes, since a block costs hardly more than a
      * primitive. */
     .leaves = {BVH_WIDTH, BVH_LEAF_BLOCKS, BVH_COST_BLOCK},
-    /* 128 boxes by PoCL 3.1, Zen 3: about as many as are as fast for random and diffuse rays. Camera rays would be 1.4
-     * to 2.6 times as fast in packets, whose kernels take seconds to build. Other kinds in proportion, as below. */
-    .flat_work = {[SLAB_SPHERE] = 16, [SLAB_BOX] = 3, [SLAB_OBB] = 16, [SLAB_TRIANGLE] = 8},
+    /* 384 primitives by PoCL: a BVH's kernels take seconds to build there. With 128 boxes random and diffuse rays are
+     * as fast by either, camera rays would be 1.4 to 2.6 times as fast in packets (PoCL 3.1, Zen 3). */
+    .flat_work = {[SLAB_SPHERE] = 1, [SLAB_BOX] = 1, [SLAB_OBB] = 1, [SLAB_TRIANGLE] = 1},
     /* The processor with one lane, Zen 3: both are as fast at 8 to 11 boxes, spheres and oriented boxes. */
     .ready_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
     /* 192 boxes, 32 spheres, 32 oriented boxes or 64 triangles on the processor, Zen 3, AVX2: the most with which brute
