@@ -188,18 +188,24 @@ static moment moment_now(const device *d) {
   return now;
 }
 
-/* Packets have half open edges alone (kernels/closed.h). */
-static uint32_t offered_traversals(const device_worker *s) {
-  const cast *c = s->cast_job->cast;
+/* Whether triangles are cast with closed edges: packets have half open ones alone (kernels/closed.h). */
+static bool casts_closed(const device_worker *s) {
+  const slab_cast_options *options = s->cast_job->cast->options;
   const snapshot *scene = s->on.scene;
   const bool triangles = scene->has_instances || (scene->kinds >> SLAB_TRIANGLE & 1) != 0;
-  const bool closed = triangles && c->options != NULL && c->options->edges == SLAB_EDGES_CLOSED;
-  return s->on.device->backend->traversals(&s->on, c->query) & ~(closed ? 1u << SLAB_TRAVERSAL_PACKETS : 0);
+  return triangles && options != NULL && options->edges == SLAB_EDGES_CLOSED;
+}
+
+static uint32_t offered_traversals(const device_worker *s) {
+  const uint32_t all = s->on.device->backend->traversals(&s->on, s->cast_job->cast->query);
+  return all & ~(casts_closed(s) ? 1u << SLAB_TRAVERSAL_PACKETS : 0);
 }
 
 /* What the context asks for, where there are several traversals. */
-static slab_traversal traversal_wanted(const device_scene *on) {
-  return has_traversals(on) && on->device->info.lane_width > 1 ? on->device->traversal : SLAB_TRAVERSAL_SINGLE;
+static slab_traversal traversal_wanted(const device_worker *s) {
+  const device *d = s->on.device;
+  if (!has_traversals(&s->on) || d->info.lane_width == 1) return SLAB_TRAVERSAL_SINGLE;
+  return d->traversal == SLAB_TRAVERSAL_PACKETS && casts_closed(s) ? SLAB_TRAVERSAL_SINGLE : d->traversal;
 }
 
 /* Nothing is learned where rays are not interleaved, and of lists: of those in progress each traversal has places of
@@ -217,7 +223,7 @@ static void traversal_choice_open(device_worker *s) {
   s->offered = offered_traversals(s);
   s->flat = flat_choice_of(s);
   const traversal_task task = {.query = c->query,
-                               .wanted = traversal_wanted(&s->on),
+                               .wanted = traversal_wanted(s),
                                .traversals = s->offered,
                                .rays = c->rays,
                                .n = c->n / s->cast_job->count,
