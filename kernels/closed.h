@@ -6,18 +6,31 @@
 #ifndef CLOSED_H
 #define CLOSED_H
 
-/* Whether a program can be asked for closed edges, and whether a cast asks for them. Programs for OpenCL devices are
- * for one of the two (program.c). Packets have half open edges alone. */
+/* Whether a program can be asked for closed edges, and whether a cast asks for them. Packets have half open edges
+ * alone. A program of OpenCL at one lane, as GPUs get it, is for one of the two (program.c). */
 #if defined(SLAB_PACKET) && !defined(SLAB_APART)
-#define HAS_CLOSED 0
-#elif defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE) && !defined(SLAB_CLOSED)
 #define HAS_CLOSED 0
 #elif defined(SLAB_CLOSED)
 #define HAS_CLOSED 1
 #define CLOSED_EDGES(rules) ((void)(rules), true)
+#elif defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE) && LANES == 1
+#define HAS_CLOSED 0
 #else
 #define HAS_CLOSED 1
+#ifdef __GNUC__
 #define CLOSED_EDGES(rules) __builtin_expect(((rules)&RULE_CLOSED) != 0, 0)
+#else
+#define CLOSED_EDGES(rules) (((rules)&RULE_CLOSED) != 0)
+#endif
+#endif
+
+/* Called, not inlined, where few casts ask for it: so programs are built as fast as without. */
+#if !defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE) || defined(SLAB_CLOSED)
+#define CLOSED_CALLED INLINE
+#elif SLAB_RAY_PAIRS > 1 || defined(SLAB_PACKET)
+#define CLOSED_CALLED static __attribute__((noinline, overloadable))
+#else
+#define CLOSED_CALLED static __attribute__((noinline))
 #endif
 
 #if HAS_CLOSED
@@ -180,7 +193,8 @@ INLINE mask closed_hits(const closed_line *line, GLOBAL const float *block, uint
   return triangle_accepted(&ray, &rows, met.hit, met.front, line->limit, rules, t);
 }
 
-INLINE mask closed_surface(const prepared_ray *ray, GLOBAL const float *block, float limit, uint rules, real *t) {
+CLOSED_CALLED mask closed_surface(const prepared_ray *ray, GLOBAL const float *block, float limit, uint rules,
+                                  real *t) {
   const closed_line line = closed_line_of(ray, limit);
 #ifdef CLOSED_BLOCK
   float times[LANES];

@@ -33,6 +33,9 @@ void slab_touch(const float origin[3], const float along[3], float corner[3][3],
  * The product of three has 633, the sum of six of them 3 more. One bit is the sign, one is for touch_quotient. */
 #define WHOLE_WORDS 20
 
+/* Functions that are called: inlined in each other they would be most of a program. */
+#define PART static __attribute__((noinline))
+
 #ifdef __OPENCL_C_VERSION__
 typedef ulong whole_pair;
 #else
@@ -44,10 +47,10 @@ typedef struct whole {
   uint word[WHOLE_WORDS];
 } whole;
 
-INLINE bool whole_is_negative(const whole *a, int words) { return a->word[words - 1] >> 31 != 0; }
+PART bool whole_is_negative(const whole *a, int words) { return a->word[words - 1] >> 31 != 0; }
 
 /* sum += a, or -= a. */
-INLINE void whole_add(whole *sum, const whole *a, bool subtracts, int words) {
+PART void whole_add(whole *sum, const whole *a, bool subtracts, int words) {
   whole_pair carry = subtracts ? 1 : 0;
   for (int i = 0; i < words; i++) {
     carry += (whole_pair)sum->word[i] + (subtracts ? ~a->word[i] : a->word[i]);
@@ -56,12 +59,12 @@ INLINE void whole_add(whole *sum, const whole *a, bool subtracts, int words) {
   }
 }
 
-INLINE void whole_clear(whole *a, int words) {
+PART void whole_clear(whole *a, int words) {
   for (int i = 0; i < words; i++) a->word[i] = 0u;
 }
 
 /* The same number without its sign. */
-INLINE void whole_make_positive(whole *a, int words) {
+PART void whole_make_positive(whole *a, int words) {
   whole positive;
   if (!whole_is_negative(a, words)) return;
   whole_clear(&positive, words);
@@ -70,7 +73,7 @@ INLINE void whole_make_positive(whole *a, int words) {
 }
 
 /* sum += a b, or -= a b. Modulo 2^(32 words), where signs need no care. */
-INLINE void whole_add_product(whole *sum, const whole *a, const whole *b, bool subtracts, int words) {
+PART void whole_add_product(whole *sum, const whole *a, const whole *b, bool subtracts, int words) {
   whole product;
   whole_clear(&product, words);
   for (int i = 0; i < words; i++) {
@@ -85,7 +88,7 @@ INLINE void whole_add_product(whole *sum, const whole *a, const whole *b, bool s
 }
 
 /* Bits up to the highest that is set. a >= 0. */
-INLINE int whole_bits(const whole *a, int words) {
+PART int whole_bits(const whole *a, int words) {
   int i = words - 1, bits = 0;
   while (i >= 0 && a->word[i] == 0u) i--;
   for (uint top = i < 0 ? 0u : a->word[i]; top != 0u; top >>= 1) bits++;
@@ -93,7 +96,7 @@ INLINE int whole_bits(const whole *a, int words) {
 }
 
 /* a times 2^by. */
-INLINE void whole_shift(whole *a, int by, int words) {
+PART void whole_shift(whole *a, int by, int words) {
   const int whole_words = by / 32, rest = by % 32;
   for (int i = words - 1; i >= 0; i--) {
     const whole_pair high = i >= whole_words ? a->word[i - whole_words] : 0u;
@@ -102,12 +105,12 @@ INLINE void whole_shift(whole *a, int by, int words) {
   }
 }
 
-INLINE int float_exponent(float x) {
+PART int float_exponent(float x) {
   const int e = (int)(scalar_bits(x) >> 23 & 255u);
   return e > 1 ? e : 1;
 }
 
-INLINE uint float_significand(float x) {
+PART uint float_significand(float x) {
   const uint bits = scalar_bits(x) & ~EXACT_SIGN;
   return bits < 0x800000u ? bits : (bits & 0x7fffffu) | 0x800000u;
 }
@@ -117,7 +120,7 @@ typedef struct whole_range {
   int least, most;
 } whole_range;
 
-INLINE void range_add(whole_range *r, float x) {
+PART void range_add(whole_range *r, float x) {
   const uint significand = float_significand(x);
   if (significand == 0u) return;
   const int least = float_exponent(x) - 150 + (int)lowest_lane(significand), most = float_exponent(x) - 126;
@@ -125,10 +128,10 @@ INLINE void range_add(whole_range *r, float x) {
   r->most = most > r->most ? most : r->most;
 }
 
-INLINE int range_bits(const whole_range *r) { return r->most > r->least ? r->most - r->least : 0; }
+PART int range_bits(const whole_range *r) { return r->most > r->least ? r->most - r->least : 0; }
 
 /* sum += x / 2^least, or -=. */
-INLINE void whole_add_float(whole *sum, float x, int least, bool subtracts, int words) {
+PART void whole_add_float(whole *sum, float x, int least, bool subtracts, int words) {
   const int place = float_exponent(x) - 150 - least;
   const uint significand = place < 0 ? float_significand(x) >> -place : float_significand(x);
   const int first = place < 0 ? 0 : place / 32, rest = place < 0 ? 0 : place % 32;
@@ -143,7 +146,7 @@ INLINE void whole_add_float(whole *sum, float x, int least, bool subtracts, int 
 
 /* a / b times 2^exponent, rounded once. |b| > 0. One bit of the quotient at a time: the loop begins with both of one
  * length. */
-INLINE float touch_quotient(whole a, whole b, int exponent, int words) {
+PART float touch_quotient(whole a, whole b, int exponent, int words) {
   const bool negative = whole_is_negative(&a, words) != whole_is_negative(&b, words);
   uint quotient = 0u;
   whole_make_positive(&a, words);
@@ -179,7 +182,7 @@ typedef struct touch_numbers {
 } touch_numbers;
 
 /* False where numbers are larger than any that the contract allows. */
-INLINE bool touch_prepare(const float origin[3], const float along[3], float corner[3][3], touch_numbers *n) {
+PART bool touch_prepare(const float origin[3], const float along[3], float corner[3][3], touch_numbers *n) {
   whole_range places = {1000, -1000}, directions = {1000, -1000};
   for (int i = 0; i < 3; i++) {
     range_add(&directions, along[i]);
@@ -203,7 +206,7 @@ INLINE bool touch_prepare(const float origin[3], const float along[3], float cor
 }
 
 /* The edge function of the edge facing a corner; of corner 0 the numerator of t too. */
-INLINE void touch_edge(touch_numbers *n, int vertex) {
+PART void touch_edge(touch_numbers *n, int vertex) {
   const int i = next_of_three(vertex), j = next_of_three(i);
   whole_clear(&n->edge[vertex], n->words);
   if (vertex == 0) whole_clear(&n->depth, n->words);
@@ -218,7 +221,7 @@ INLINE void touch_edge(touch_numbers *n, int vertex) {
   }
 }
 
-INLINE int whole_sign(const whole *a, int words) {
+PART int whole_sign(const whole *a, int words) {
   return whole_is_negative(a, words) ? -1 : whole_bits(a, words) > 0 ? 1 : 0;
 }
 

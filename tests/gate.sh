@@ -204,11 +204,6 @@ check_wide() {
     check_lanes wide 8 16 1 1
   done
   division=$exact
-  buffers=(-DSLAB_CLOSED)
-  check_lanes flat 8 1
-  check_lanes attributes 16 1
-  check_lanes wide 8 16 2
-  buffers=()
   check_lanes wide 8 16 2
   buffers=("${cut[@]}")
   for lanes in 8 16; do

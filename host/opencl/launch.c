@@ -66,7 +66,8 @@ static slab_status enqueue(const device_scene *on, const program_key *of, uint32
                            cl_event *done) {
   device *d = on->device;
   program_key key = *of;
-  key.closed = (l->uniforms.rules & RULE_CLOSED) != 0 && (key.kinds >> SLAB_TRIANGLE & 1) != 0;
+  key.closed = (l->uniforms.rules & RULE_CLOSED) != 0 && (key.kinds >> SLAB_TRIANGLE & 1) != 0 &&
+               program_has_one_edges(d, key.source);
   ready_kernel ready = {0};
   const size_t items = ((size_t)l->uniforms.rays + rays - 1) / rays;
   pthread_mutex_lock(&d->lock);

@@ -76,7 +76,8 @@ static void lane_options(const device *d, char *text, size_t size) {
            bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
 }
 
-/* Closed edges ask more of each triangle, half open ones of none: each has programs of its own. */
+bool program_has_one_edges(const device *d, program_source source) { return program_lanes(d, source) == 1; }
+
 static void edge_option(const program_key *key, char *text, size_t size) {
   const size_t used = strlen(text);
   if (key->closed) snprintf(text + used, size - used, " -DSLAB_CLOSED");

@@ -26,7 +26,7 @@ typedef struct program_key {
   bool deferred;  /* PROGRAM_WIDE: PROGRAM_ATTRIBUTES computes the attributes of closest hits later */
   bool cut;       /* the scene is split over several buffers */
   bool instances; /* PROGRAM_WIDE: the scene has some */
-  bool closed;    /* the edges of triangles are, of which the scene has some */
+  bool closed;    /* programs of one kind of edges: triangles have closed ones */
 } program_key;
 
 /* The kernels of PROGRAM_WIDE and of PROGRAM_REFIT; other programs have one. */
@@ -44,6 +44,8 @@ typedef struct ready_kernel {
  * keep it while it sets arguments and launches the kernel. The lock is released while the program is being built, here
  * or by another thread. */
 slab_status program_find(device *, const program_key *, uint32_t nth, ready_kernel *found);
+/* Whether a program is for half open edges or for closed ones: at one lane, as GPUs get it. Others are for both. */
+bool program_has_one_edges(const device *, program_source);
 /* Whether a cast should use an optional kernel that only makes it faster: the kernel exists already, or building it
  * pays. The device's lock must be held. */
 bool program_pays(const device *, const program_key *, uint32_t nth);
