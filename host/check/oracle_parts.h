@@ -157,6 +157,8 @@ bool oracle_triangle_view(const oracle_line *, const slab_triangle *, oracle_vie
 int oracle_edge_sign(double xj, double yj, double xk, double yk);
 /* A certain lower bound of the weights' denominator: |sum of edges| minus all errors. Not usable where it is <= 0. */
 double oracle_view_area(const oracle_view *, double error[3], double *sum);
+/* Whether the weights are within a bound of those of this view, of this area and sum of edges. */
+bool oracle_view_has_weights(double area, double sum);
 
 /* ---- oracle_closed.c ---------------------------------------------------------- */
 

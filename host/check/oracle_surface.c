@@ -25,7 +25,7 @@
  * where V_i is the sum of the error from the vertices, 2u |U_i| and 4u^2 (|p| + |q|) of the compensated value. The
  * roundings of the evaluation (3 u of z_i, 2 of the sum U, its reciprocal, two products, two sums: 10 u) multiply the
  * terms |U_i z_i|. At last t is clamped to the slab interval of the vertices' bounds, which limits it where the areas
- * do not. */
+ * do not: where |sum U| is below 2^-126 its reciprocal may overflow, and the weights may be anything. */
 #include "oracle_parts.h"
 
 static bool surface_item(const oracle_line *line, const oracle_question *question, oracle_item *item) {
@@ -222,11 +222,13 @@ static bool is_exact_mean(const oracle_line *line, const oracle_view *view, doub
   return exact && oracle_sum_is_float(term[0], term[1]) && oracle_sum_is_float(term[0] + term[1], term[2]);
 }
 
-/* The weighted mean; unbounded where the errors are as large as the areas. */
+bool oracle_view_has_weights(double area, double sum) { return area > 0x1p-126 && area > 0.1 * fabs(sum); }
+
+/* The weighted mean; unbounded where the weights are. */
 static oracle_span mean_time(const oracle_line *line, const oracle_view *view) {
   double error[3], sum, shift = 0.0, size = 0.0, t = 0.0;
   const double area = oracle_view_area(view, error, &sum);
-  if (!(area > 0.1 * fabs(sum))) return (oracle_span){-INFINITY, INFINITY};
+  if (!oracle_view_has_weights(area, sum)) return (oracle_span){-INFINITY, INFINITY};
   if (is_exact_mean(line, view, sum, &t)) return oracle_around(t, 0.0);
   t = 0.0;
   for (int i = 0; i < 3; i++) t += view->edge[i] / sum * view->rise[i];
@@ -284,7 +286,8 @@ static bool closed_triangle(const oracle_line *line, const slab_triangle *triang
   }
   if (unknown || isinf(t.lo)) {
     const double exact = oracle_closed_signs(line, triangle, sign);
-    /* Where the areas are as small as their errors the kernel cannot do without whole numbers, and rounds t once. */
+    /* Where the areas are as small as their errors, or as 2^-126, the kernel cannot do without whole numbers
+     * (closed.h), and rounds t once. */
     if (isinf(t.lo)) t = oracle_around(exact, 1.001 * ORACLE_U * fabs(exact) + ORACLE_TINY);
   }
   for (int i = 0; i < 3; i++) {
@@ -313,7 +316,7 @@ bool oracle_triangle(const oracle_line *line, const oracle_question *question, c
   }
   if (left && right) return false;
   item->verdict = open ? ORACLE_UNDECIDED : ORACLE_HIT;
-  item->joinable = open;
+  item->joinable = open && !has_small_product(&view); /* else the kernel's signs are not exact */
   item->facing = oracle_view_area(&view, error, &sum) > 0.0 ? -sign_of(sum) : 0;
   if (!open) item->facing = left ? -1 : 1;
   item->t = clamped_time(line, triangle, mean_time(line, &view));

@@ -277,6 +277,47 @@ static void areas_that_underflow_hit(void **state) {
   assert_true(hit.u == 1.0f && hit.v == 1.0f);
 }
 
+/* Closed meshes of sizes from 1 down to 2^-110, where areas, products and at last all of them underflow. From there up
+ * to 2^-63 t is any in the interval of the bounds, and the oracle says no more than that. */
+static void meshes_of_every_size_pass_their_check(void **state) {
+  enum { RAYS = 100, STEP = 3, LEAST = -110 };
+  static const uint32_t sides[8][3] = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4},
+                                       {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
+  harness_random r = harness_seeded("meshes_of_every_size_pass_their_check");
+  size_t hits = 0;
+  for (int power = 0; power >= LEAST; power -= STEP) {
+    float corners[6][3];
+    slab_ray rays[RAYS];
+    for (int i = 0; i < 18; i++) {
+      const float out = i / 3 / 2 == i % 3 ? (i / 3 % 2 == 0 ? 1.0f : -1.0f) : 0.0f;
+      corners[i / 3][i % 3] = ldexpf(out + harness_uniform(&r, -0.3f, 0.3f), power);
+    }
+    for (int i = 0; i < RAYS; i++) {
+      rays[i] = (slab_ray){.t_max = INFINITY};
+      for (int k = 0; k < 3; k++) {
+        const float *at = corners[harness_below(&r, 6)], inside = harness_uniform(&r, -0.3f, 0.3f);
+        rays[i].origin[k] = ldexpf(harness_uniform(&r, -3.0f, 3.0f), power);
+        rays[i].direction[k] =
+            ldexpf(i % 4 == 0 ? at[k] : ldexpf(inside, power), -power) - ldexpf(rays[i].origin[k], -power);
+      }
+    }
+    const slab_mesh mesh = {corners[0], 0, 6, sides[0], 8};
+    slab_scene *scene = NULL;
+    assert_ok(slab_scene_create(*state, &scene));
+    assert_ok(slab_scene_add_mesh(scene, &mesh, NULL, NULL));
+    assert_ok(slab_scene_commit(scene, NULL));
+    for (int edges = 0; edges < 2; edges++) {
+      const slab_cast_options options = {.edges = (slab_edges)edges};
+      answers a;
+      expect_cast(scene, rays, RAYS, &options, &a);
+      for (int i = 0; i < RAYS; i++) hits += a.any[i];
+      answers_free(&a);
+    }
+    slab_scene_destroy(scene);
+  }
+  assert_true(hits > 2 * RAYS * (-LEAST / STEP) / 2);
+}
+
 /* Aspect ratio 1e-6. With weights from the rounded edge functions, the error of t would reach 0.3. */
 static void t_on_needles_is_right_to_a_few_parts_in_a_million(void **state) {
   enum { NEEDLES = 200, RAYS = 200 };
@@ -418,6 +459,7 @@ int main(void) {
       cmocka_unit_test(weights_and_t_name_the_same_point),
       cmocka_unit_test(products_that_underflow_hit_beside_the_bounds),
       cmocka_unit_test(areas_that_underflow_hit),
+      cmocka_unit_test(meshes_of_every_size_pass_their_check),
       cmocka_unit_test(t_on_needles_is_right_to_a_few_parts_in_a_million),
       cmocka_unit_test(axis_aligned_triangle_and_flat_box_have_one_t),
       cmocka_unit_test(facing_splits_the_hits_in_two),
