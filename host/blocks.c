@@ -19,6 +19,11 @@ block_form block_form_of(slab_layout layout) {
 
 uint32_t block_units(block_form f, uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), f.width, f.unit); }
 
+/* So what is there is as many as values count. */
+ALWAYS_INLINE bool is_known_unhit(const geometry_values *v, slab_shape kind, const float *values) {
+  return v->unhit > 0 && primitive_is_never_hit(kind, values);
+}
+
 /* The geometry that was found last: neighbours in a leaf mostly have the same. */
 typedef struct found {
   const geometry_values *values; /* NULL: none of its primitives is there */
@@ -98,7 +103,7 @@ ALWAYS_INLINE void write_lanes(const float *values, size_t stride, const uint32_
   all->there -= there;
 }
 
-/* Writes a block whose triangles may be of any geometries, void and disabled ones among them. */
+/* Writes a block whose triangles may be of any geometries, collapsed and disabled ones among them. */
 ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *ids, found *geometry, float *block,
                                        reach *all) {
   float4 first[3] = {{0}};
@@ -112,13 +117,23 @@ ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *id
       find(scene, ids[lane + k], geometry);
       if (geometry->values == NULL) continue;
       const float *values = values_at(geometry->values, TRIANGLE_ROWS, ids[lane + k] - geometry->first, room);
-      if (values_are_void(geometry->values, SLAB_TRIANGLE, values)) continue;
+      if (is_known_unhit(geometry->values, SLAB_TRIANGLE, values)) continue;
       for (uint32_t c = 0; c < 3; c++) vertices[3 * k + c] = float4_xyz(values + 3 * c);
       lanes.there[k] = -1;
       if (lane + k == 0) memcpy(first, vertices, sizeof first);
     }
     write_lanes((const float *)vertices, 4, NULL, lanes, block + lane, all);
   }
+}
+
+ALWAYS_INLINE bool any_collapsed(const geometry_values *v, triangle_lanes lanes) {
+  bool any = false;
+  for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
+    const uint32_t i = lanes.triangle[k];
+    any |= triangle_is_collapsed(float4_load(values_corner(v, i, 0)), float4_load(values_corner(v, i, 1)),
+                                 float4_load(values_corner(v, i, 2)));
+  }
+  return any;
 }
 
 /* Writes a block of a wide BVH. */
@@ -133,7 +148,7 @@ ALWAYS_INLINE void write_triangle_block(const snapshot *scene, const uint32_t *i
   const triangle_lanes low = lanes_of(geometry, ids, first, &others),
                        high = lanes_of(geometry, ids + LANES_AT_ONCE, first, &others);
   const geometry_values *v = geometry->values;
-  if (v == NULL || v->voids > 0 || int4_any(others)) {
+  if (v == NULL || int4_any(others) || (v->unhit > 0 && (any_collapsed(v, low) || any_collapsed(v, high)))) {
     write_block_of_each(scene, ids, geometry, block, all);
   } else if (v->indexed) {
     write_lanes(v->values, 3, v->indices->list, low, block, all);
@@ -230,7 +245,7 @@ ALWAYS_INLINE void write_block(const block_writing *w, slab_shape kind, uint32_t
       if (geometry->values != NULL) values = values_at(geometry->values, rows, ids[lane] - geometry->first, room);
     }
     for (uint32_t k = 0; k < rows; k++) block[k * width + lane] = values[k];
-    if (values == none || values_are_void(geometry->values, kind, values)) continue;
+    if (values == none || is_known_unhit(geometry->values, kind, values)) continue;
     held->there++;
     held->outside += primitive_is_outside(kind, values);
     if (bounds != NULL) grow_by_primitive(kind, values, bounds);

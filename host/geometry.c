@@ -96,6 +96,12 @@ bool primitive_is_void(slab_shape kind, const float *values) {
          memcmp(values, voids[kind], primitive_rows(kind) * sizeof *values) == 0;
 }
 
+bool primitive_is_never_hit(slab_shape kind, const float *values) {
+  if (kind == SLAB_TRIANGLE)
+    return triangle_is_collapsed(float4_load(values), float4_load(values + 3), float4_load(values + 6));
+  return primitive_is_void(kind, values);
+}
+
 /* Scales a plane by a power of two so that the normal's largest component lies in [1, 2). This changes no answer,
  * because the sums and the quotient scale with it. If the offset overflows, no ray reaches the plane. */
 static void plane_normalise(float *v) {

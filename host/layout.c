@@ -27,6 +27,7 @@ typedef struct gathered {
   uint32_t count;
   uint32_t *outside[OUTSIDE_LISTS]; /* global primitive ids of the unbounded ones, outside the BVH */
   uint32_t outside_count[OUTSIDE_LISTS];
+  atomic_bool *collapsed; /* some triangle is, of a geometry that nobody has looked through */
 } gathered;
 
 const uint8_t outside_kinds[OUTSIDE_LISTS] = {
@@ -54,7 +55,7 @@ static size_t count_of_kind(const snapshot *scene, uint32_t kind) {
 }
 
 /* Whether all primitives of a geometry are in the BVH. */
-static bool all_bounded(const geometry_values *v) { return v->voids + v->outside == 0; }
+static bool all_bounded(const geometry_values *v) { return v->unhit + v->outside == 0; }
 
 /* Lists a geometry's primitives. */
 static void list_geometry(gathered *g, const geometry_entry *entry, const geometry_values *v) {
@@ -64,7 +65,7 @@ static void list_geometry(gathered *g, const geometry_entry *entry, const geomet
   for (uint32_t i = 0; i < entry->count; i++) {
     const uint32_t id = entry->global_id_base + i;
     const float *values = all_bounded(v) ? NULL : values_at(v, rows, i, room);
-    if (values != NULL && values_are_void(v, kind, values)) continue;
+    if (values != NULL && primitive_is_never_hit(kind, values)) continue;
     if (values == NULL || !primitive_is_outside(kind, values)) {
       g->ids[g->count++] = id;
       continue;
@@ -76,7 +77,6 @@ static void list_geometry(gathered *g, const geometry_entry *entry, const geomet
 
 static slab_status gather(const snapshot *scene, gathered *g) {
   bool all = true, held = true;
-  *g = (gathered){.scene = scene};
   for (uint32_t i = 0; i < scene->geometries; i++)
     all = all && (scene->table[i].count == 0 || (!is_hidden(scene, i) && all_bounded(scene->values[i])));
   if (all) {
@@ -100,39 +100,43 @@ static slab_status gather(const snapshot *scene, gathered *g) {
 /* So many triangles before their turn their indices and vertices are requested: along a curve they are anywhere. */
 enum { VALUES_AHEAD = 12, INDICES_AHEAD = 24 };
 
-static inline const float *corner_of(const geometry_values *v, uint32_t number, size_t c) {
-  const size_t own = 3 * (size_t)number + c;
-  return v->values + 3 * (v->indexed ? v->indices->list[own] : own);
+/* False for nearly all whose corners differ: in some axis all three do. */
+static inline bool may_be_collapsed(const float4 v[3]) {
+  const int4 a = (int4)v[0], b = (int4)v[1], c = (int4)v[2];
+  return int4_all_xyz((a == b) | (b == c) | (c == a));
 }
 
 /* Fills the references of triangles, by number in their geometry, by three loads of four floats each: so many
- * geometry_values have room for. As primitive_bounds does, to the bit. */
-PER_PROCESSOR static void fill_triangles(const geometry_values *v, const uint32_t *numbers, uint32_t count,
+ * geometry_values have room for. As primitive_bounds does, to the bit. Returns whether some triangle is collapsed. */
+PER_PROCESSOR static bool fill_triangles(const geometry_values *v, const uint32_t *numbers, uint32_t count,
                                          bvh_reference *to) {
   const int4 xyz = {-1, -1, -1, 0}, kind = {0, 0, 0, SLAB_TRIANGLE};
+  bool collapsed = false;
   for (uint32_t i = 0; i < count; i++) {
     float4 corner[3];
     for (size_t c = 0; c < 3 && i + VALUES_AHEAD < count; c++)
-      __builtin_prefetch(corner_of(v, numbers[i + VALUES_AHEAD], c));
+      __builtin_prefetch(values_corner(v, numbers[i + VALUES_AHEAD], c));
     if (v->indexed && i + INDICES_AHEAD < count)
       __builtin_prefetch(v->indices->list + 3 * (size_t)numbers[i + INDICES_AHEAD]);
-    for (size_t c = 0; c < 3; c++) corner[c] = float4_load(corner_of(v, numbers[i], c));
+    for (size_t c = 0; c < 3; c++) corner[c] = float4_load(values_corner(v, numbers[i], c));
     const aabb bounds = {float4_min(float4_min(corner[0], corner[1]), corner[2]),
                          float4_max(float4_max(corner[0], corner[1]), corner[2])};
+    if (may_be_collapsed(corner)) collapsed |= triangle_is_collapsed(corner[0], corner[1], corner[2]);
     const float4 sides = bounds.upper - bounds.lower;
     const float side = lanes_max(sides[2], lanes_max(sides[1], sides[0]));
     const aabb padded = aabb_padded(bounds, side * 0x1p-19f);
     to[i].side[0] = padded.lower;
     to[i].side[1] = (float4)(((int4)padded.upper & xyz) | kind);
   }
+  return collapsed;
 }
 
 /* Fills the references of primitives of one geometry. */
 static void fill_run(slab_shape kind, const geometry_values *v, const uint32_t *numbers, uint32_t count,
-                     bvh_reference *to) {
+                     bvh_reference *to, atomic_bool *collapsed) {
   float room[ROWS_MOST];
   if (kind == SLAB_TRIANGLE) {
-    fill_triangles(v, numbers, count, to);
+    if (fill_triangles(v, numbers, count, to)) atomic_store(collapsed, true);
     return;
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -152,7 +156,7 @@ static void fill_references(const void *argument, const uint32_t *primitives, ui
       numbers[end] = id_of(g, primitives[end]) - entry->global_id_base;
       if (numbers[end] >= entry->count) break;
     }
-    fill_run((slab_shape)entry->kind, scene->values[geometry], numbers + i, end - i, to + i);
+    fill_run((slab_shape)entry->kind, scene->values[geometry], numbers + i, end - i, to + i, g->collapsed);
   }
 }
 
@@ -288,29 +292,54 @@ static slab_status write_tree(const snapshot *scene, const gathered *g, slab_lay
   return status;
 }
 
+/* Whether something else than indices makes triangles collapse. */
+static bool lacks_some(const snapshot *scene) {
+  bool lacks = false;
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    lacks = lacks || (scene->table[g].kind == SLAB_TRIANGLE && !is_hidden(scene, g) &&
+                      scene->values[g]->unhit > collapsed_by_index(scene->values[g]));
+  return lacks;
+}
+
 /* ---- the whole ---- */
 
 /* Wide: a traversal keeps the unvisited children of one node for each level, up to seven. Compressed: one entry for all
  * children of a node. */
 uint32_t bvh_stack(slab_layout layout, uint32_t depth) { return layout == SLAB_LAYOUT_COMPRESSED ? depth : 7 * depth; }
 
+static void look_through(const snapshot *scene) {
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    if (!is_hidden(scene, g)) values_look(scene->context, scene->values[g], scene->table[g].count);
+}
+
+/* Builds the BVH of all that is not known to be never hit; where that has collapsed triangles, once more without these.
+ * The builder reads all corners anyway, and few scenes have any. */
+static slab_status build(const snapshot *scene, const bvh_options *options, gathered *g, bvh *t) {
+  atomic_bool collapsed = false;
+  *g = (gathered){.scene = scene, .collapsed = &collapsed};
+  slab_status status = gather(scene, g);
+  const bvh_input input = {g->count, fill_references, g, snapshot_bounds(scene), &collapsed};
+  if (status != SLAB_OK || bvh_build(&input, options, t)) return status;
+  if (!atomic_load(&collapsed)) return fail_memory(g->count * sizeof(bvh_reference), "the tree");
+  gather_free(g);
+  look_through(scene);
+  return build(scene, options, g, t);
+}
+
 slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
   gathered g;
   bvh t = {0};
   *out = (bvh_layout){0};
-  slab_status status = gather(scene, &g);
-  if (status == SLAB_OK) {
-    const bvh_input input = {g.count, fill_references, &g, snapshot_bounds(scene)};
-    const bvh_options options = {
-        .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
-                   : quality == SLAB_TREE_HIGH ? BVH_HIGH
-                                               : BVH_DEFAULT,
-        .threads = scene->context->threads,
-        .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
-    status = bvh_build(&input, &options, &t) ? SLAB_OK : fail_memory(g.count * sizeof(bvh_reference), "the tree");
-  }
+  const bvh_options options = {
+      .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
+                 : quality == SLAB_TREE_HIGH ? BVH_HIGH
+                                             : BVH_DEFAULT,
+      .threads = scene->context->threads,
+      .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
+  slab_status status = build(scene, &options, &g, &t);
   if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, out);
   if (status == SLAB_OK) {
+    out->lacks_some = lacks_some(scene);
     out->depth = t.depth;
     out->stack = bvh_stack(layout, t.depth);
     out->sah_cost = t.sah_cost;

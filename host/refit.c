@@ -39,7 +39,7 @@ static wanted wanted_of(const snapshot *scene) {
     if (is_hidden(scene, g)) continue;
     const geometry_values *v = scene->values[g];
     w.out += v->outside;
-    w.in += scene->table[g].count - v->voids - v->outside;
+    w.in += scene->table[g].count - v->unhit - v->outside;
   }
   return w;
 }
@@ -71,6 +71,8 @@ static uint64_t refit_outside(refitting *r, const bvh_layout *t) {
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
   const slab_layout layout = scene->context->layout;
   const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
+  for (uint32_t g = 0; g < scene->geometries && from->lacks_some; g++)
+    if (!is_hidden(scene, g)) values_look(scene->context, scene->values[g], scene->table[g].count);
   const wanted w = wanted_of(scene);
   refitting r = {.blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks}};
   const bvh_refit_input input = {.compressed = compressed,
@@ -109,15 +111,20 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
 
 /* ---- on a device ---- */
 
-/* Whether all that has moved are triangles of which the BVH has each, whose vertices are on the device. */
+/* Whether a BVH that lacks none but triangles that have a vertex twice lacks none of these now. */
+static bool has_all(const geometry_values *now, const geometry_values *last) {
+  return now->unhit == collapsed_by_index(now) && (collapsed_by_index(last) == 0 || now->indices == last->indices);
+}
+
+/* Whether all that has moved are triangles that the BVH has, whose vertices are on the device. */
 static bool can_refit_there(const snapshot *scene, const snapshot *last) {
   bool any = false;
-  if (scene->has_instances || scene->kinds != 1u << SLAB_TRIANGLE) return false;
+  if (scene->has_instances || scene->kinds != 1u << SLAB_TRIANGLE || last->bvh.lacks_some) return false;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     if (is_hidden(scene, g) != is_hidden(last, g)) return false;
     if (!has_moved(scene, last, g)) continue;
     const geometry_values *now = scene->values[g];
-    if (now->copy.memory == NULL || now->voids > 0 || last->values[g]->voids > 0) return false;
+    if (now->copy.memory == NULL || !has_all(now, last->values[g])) return false;
     any = true;
   }
   return any;

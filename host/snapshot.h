@@ -25,6 +25,7 @@ typedef struct bvh_layout {
   uint32_t depth, stack;                            /* stack: entries that a traversal can need */
   double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
   uint64_t build;     /* the snapshot's that has their nodes' children and their blocks' ids */
+  bool lacks_some;    /* its build left out triangles whose vertices may move so that they can be hit */
   uint64_t model_set; /* the snapshot's whose models lie behind the scene's own nodes and blocks; 0: of none */
 } bvh_layout;
 

@@ -66,17 +66,25 @@ typedef struct indexing {
   uint8_t *used; /* of each vertex */
   size_t grain;
   bool beyond[PARTIALS]; /* whether some index is out of range */
+  uint32_t collapsed[PARTIALS];
 } indexing;
 
 static void index_some(void *argument, size_t first, size_t end) {
   indexing *x = argument;
   bool beyond = false;
-  for (size_t i = 3 * first; i < 3 * end; i++) {
-    const uint32_t index = x->to->list[i] = x->from[i];
-    beyond = beyond || index >= x->to->vertex_count;
-    if (x->used != NULL && index < x->to->vertex_count) __atomic_store_n(&x->used[index], 1, __ATOMIC_RELAXED);
+  uint32_t collapsed = 0;
+  for (size_t i = first; i < end; i++) {
+    uint32_t *corner = x->to->list + 3 * i;
+    memcpy(corner, x->from + 3 * i, 3 * sizeof *corner);
+    collapsed += (corner[0] == corner[1]) | (corner[1] == corner[2]) | (corner[2] == corner[0]);
+    for (int c = 0; c < 3; c++) {
+      beyond = beyond || corner[c] >= x->to->vertex_count;
+      if (x->used != NULL && corner[c] < x->to->vertex_count)
+        __atomic_store_n(&x->used[corner[c]], 1, __ATOMIC_RELAXED);
+    }
   }
   x->beyond[first / x->grain] = beyond;
+  x->collapsed[first / x->grain] = collapsed;
 }
 
 mesh_indices *indices_create(const slab_context *context, const uint32_t *indices, uint32_t n, uint32_t vertex_count) {
@@ -89,7 +97,10 @@ mesh_indices *indices_create(const slab_context *context, const uint32_t *indice
     return NULL;
   }
   pool_loop(context->threads, n, x.grain, index_some, &x);
-  for (int i = 0; i < PARTIALS; i++) m->dense = m->dense && !x.beyond[i];
+  for (int i = 0; i < PARTIALS; i++) {
+    m->dense = m->dense && !x.beyond[i];
+    m->collapsed += x.collapsed[i];
+  }
   m->dense = m->dense && memchr(x.used, 0, vertex_count) == NULL;
   free(x.used);
   return m;
@@ -100,20 +111,20 @@ mesh_indices *indices_create(const slab_context *context, const uint32_t *indice
 /* What is found in some of a geometry's primitives. */
 typedef struct extent {
   float lower[3], upper[3];
-  uint32_t voids, outside;
+  uint32_t unhit, outside;
 } extent;
 
 static const extent no_extent = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0, 0};
 
 static void extent_add(extent *e, slab_shape kind, const float *values, bool is_void) {
-  e->voids += is_void;
+  e->unhit += primitive_is_never_hit(kind, values);
   if (is_void) return;
   e->outside += primitive_is_outside(kind, values);
   primitive_grow(e->lower, e->upper, kind, values);
 }
 
 static void extent_join(geometry_values *all, const extent *e) {
-  all->voids += e->voids;
+  all->unhit += e->unhit;
   all->outside += e->outside;
   for (int k = 0; k < 3; k++) {
     if (e->lower[k] < all->lower[k]) all->lower[k] = e->lower[k];
@@ -135,7 +146,7 @@ static void partials_begin(partial list[PARTIALS]) {
 static void partials_end(const partial list[PARTIALS], geometry_values *to) {
   memcpy(to->lower, no_extent.lower, sizeof to->lower);
   memcpy(to->upper, no_extent.upper, sizeof to->upper);
-  to->voids = to->outside = 0;
+  to->unhit = to->outside = 0;
   for (int i = 0; i < PARTIALS; i++) extent_join(to, &list[i].extent);
 }
 
@@ -321,6 +332,32 @@ static bool take_all_vertices(const slab_context *context, vertex_source from, g
   return accepted;
 }
 
+typedef struct collapsed_counting {
+  const geometry_values *of;
+  size_t grain;
+  uint32_t found[PARTIALS];
+} collapsed_counting;
+
+static void count_some_collapsed(void *argument, size_t first, size_t end) {
+  collapsed_counting *c = argument;
+  const geometry_values *v = c->of;
+  uint32_t found = 0;
+  for (uint32_t i = (uint32_t)first; i < end; i++)
+    found += triangle_is_collapsed(float4_load(values_corner(v, i, 0)), float4_load(values_corner(v, i, 1)),
+                                   float4_load(values_corner(v, i, 2)));
+  c->found[first / c->grain] = found;
+}
+
+void values_look(const slab_context *context, geometry_values *v, uint32_t count) {
+  if (!v->unlooked) return;
+  collapsed_counting c = {.of = v, .grain = partial_grain(count)};
+  uint32_t found = 0;
+  pool_loop(context->threads, count, c.grain, count_some_collapsed, &c);
+  for (int i = 0; i < PARTIALS; i++) found += c.found[i];
+  v->unhit = found;
+  v->unlooked = false;
+}
+
 /* ---- the whole ---- */
 
 /* vertices: those to take one after the other; count 0: primitive after primitive. Takes over a reference of the
@@ -339,6 +376,8 @@ static slab_status take(const slab_context *context, const addition *a, mesh_ind
     *accepted = take_all_vertices(context, vertices, made);
   else
     status = take_primitives(context, a, made, dropped);
+  if (vertices.count > 0) made->unhit = collapsed_by_index(made);
+  made->unlooked = vertices.count > 0;
   if (status == SLAB_OK && *accepted) {
     *values = made;
     return SLAB_OK;

@@ -3,6 +3,7 @@
 #ifndef SLABCAST_VALUES_H
 #define SLABCAST_VALUES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,8 +29,9 @@ void device_copy_drop(device_copy *);
 typedef struct mesh_indices {
   uint32_t references; /* of values, which one thread at a time changes */
   uint32_t vertex_count;
-  bool dense;       /* every index is in range, every vertex is used, and there are no more vertices than corners */
-  device_copy copy; /* of the list, from the first refit on a device on */
+  bool dense;         /* every index is in range, every vertex is used, and there are no more vertices than corners */
+  uint32_t collapsed; /* triangles that have a vertex twice */
+  device_copy copy;   /* of the list, from the first refit on a device on */
   uint32_t list[];
 } mesh_indices;
 
@@ -39,7 +41,9 @@ typedef struct geometry_values {
   bool drops;               /* the geometry was added with skip_invalid, which holds for updates too */
   bool indexed;             /* values are vertices, for the indices, which are dense. Else they are the public structs,
                                which are blocks of one lane */
-  uint32_t voids, outside;  /* primitives that are never hit; those that stand outside a BVH */
+  uint32_t outside;         /* primitives that stand outside a BVH */
+  atomic_uint unhit;        /* primitives that are known to be never hit */
+  atomic_bool unlooked;     /* of triangles those alone are known that have a vertex twice */
   float lower[3], upper[3]; /* as in slab_scene_stats */
   size_t floats;            /* of values: a multiple of BLOCK_UNIT, zero from the last value on */
   float *values;            /* with room for one float more, which vectors of four read */
@@ -56,8 +60,19 @@ static inline const float *values_at(const geometry_values *v, uint32_t rows, ui
   return room;
 }
 
-/* Whether a primitive with these floats is never hit. A triangle at the origin that is a point looks like one that was
- * dropped: where none can have been it counts as one that is there, so that nobody has to look. */
+/* Corner c of triangle i, with room for one float more. */
+static inline const float *values_corner(const geometry_values *v, uint32_t i, size_t c) {
+  const size_t own = 3 * (size_t)i + c;
+  return v->values + 3 * (v->indexed ? v->indices->list[own] : own);
+}
+
+/* Triangles that have a vertex twice. */
+static inline uint32_t collapsed_by_index(const geometry_values *v) {
+  return v->indices != NULL ? v->indices->collapsed : 0;
+}
+
+/* Whether a primitive with these floats was dropped, or is an inverted box. A triangle at the origin that is a point
+ * looks like one that was dropped: where none can have been it counts as one that is there. */
 static inline bool values_are_void(const geometry_values *v, slab_shape kind, const float *floats) {
   return !v->indexed && primitive_is_void(kind, floats);
 }
@@ -84,6 +99,8 @@ static inline size_t values_floats(uint32_t each, size_t count) {
 /* Room for values, not filled in but for the zeros at their end. indices: NULL, or what the values refer to (taken over
  * with a reference of the caller's, on success). NULL: memory is short. */
 geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indices, bool indexed);
+/* Looks for all primitives that are never hit. Threads that build BVHs of a model may do so at once. */
+void values_look(const slab_context *, geometry_values *, uint32_t count);
 /* Classifies and measures values that are filled in. */
 void values_measure(const slab_context *, geometry_values *, slab_shape, uint32_t count);
 /* Drops a reference; the last one frees. NULL is accepted. */

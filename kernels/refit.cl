@@ -14,13 +14,13 @@ kernel void KERNEL_NAME(places)(WORK_ITEM const global uint *blocks, global uint
   if (i < count) places[blocks[i * COMPRESSED_TRIANGLE + TRIANGLE_ROWS]] = (uint)i;
 }
 
-/* Writes the triangles of a geometry into their blocks, as words: nothing rounds. indices: NULL where each triangle has
- * three vertices of its own. */
+/* Writes the triangles of a geometry into their blocks, where they have one, as words: nothing rounds. indices: NULL
+ * where each triangle has three vertices of its own. */
 kernel void KERNEL_NAME(triangles)(WORK_ITEM const global uint *vertices, const global uint *indices,
                                    const global uint *places, global uint *blocks, const uint global_id_base,
                                    const uint count) {
   const size_t i = get_global_id(0);
-  if (i >= count) return;
+  if (i >= count || places[global_id_base + i] == SLAB_MISS) return;
   global uint *block = blocks + (size_t)places[global_id_base + i] * COMPRESSED_TRIANGLE;
   for (uint c = 0; c < 3; c++) {
     const size_t corner = 3 * i + c;

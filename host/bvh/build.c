@@ -361,6 +361,7 @@ static bool build_branches(builder *b, const bvh_leaves *leaves) {
   if (chunks == NULL) return false;
   root.keys = scene_bounds_input(b, leaves, chunks);
   free(chunks);
+  if (b->input->ends != NULL && atomic_load(b->input->ends)) return false;
   if (b->sorts && !curve_sort(b)) return false;
   if (b->sorts) root.side = ON_CURVE;
   grow_all(b, &root);

@@ -16,6 +16,7 @@
 #ifndef SLABCAST_BVH_H
 #define SLABCAST_BVH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,7 @@ typedef struct bvh_input {
   const void *argument;
   bvh_bounds bounds; /* of the primitives, about; not finite, or of no extent: unknown. BVH_FAST is built faster if they
                         are known */
+  const atomic_bool *ends; /* NULL, or what `fill` may set: the build then ends once it has seen each primitive */
 } bvh_input;
 
 typedef struct bvh_options {
@@ -87,7 +89,8 @@ typedef struct bvh {
   double seconds;
 } bvh;
 
-/* Returns false when memory runs out; *out is then zero. Does not read *out. The caller frees *out. */
+/* Returns false when memory runs out, or where the input ends it; *out is then zero. Does not read *out. The caller
+ * frees *out. */
 bool bvh_build(const bvh_input *, const bvh_options *, bvh *out);
 void bvh_free(bvh *);
 

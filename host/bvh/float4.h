@@ -27,6 +27,18 @@ static inline bool int4_any(int4 a) {
 #endif
 }
 
+/* Whether the first three lanes, which are 0 or -1, are -1. */
+static inline bool int4_all_xyz(int4 a) {
+#ifdef __SSE2__
+  return (_mm_movemask_ps((__m128)a) & 7) == 7;
+#else
+  return (a[0] & a[1] & a[2]) != 0;
+#endif
+}
+
+/* Whether the first three lanes have the same bits. */
+static inline bool float4_same_xyz(float4 a, float4 b) { return int4_all_xyz((int4)a == (int4)b); }
+
 /* SSE2 intrinsics: the compilers do not generate these instructions for the plain expressions. */
 #ifdef __SSE2__
 static inline float4 float4_min(float4 a, float4 b) { return (float4)_mm_min_ps((__m128)a, (__m128)b); }

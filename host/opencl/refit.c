@@ -163,6 +163,18 @@ static slab_status plan_order(const device *d, const snapshot *last, refit_plan 
   return status;
 }
 
+/* No place yet for any triangle: the BVH leaves out those that are never hit. */
+static slab_status create_places(const device *d, uint64_t triangles, cl_mem *places) {
+  const size_t size = triangles * sizeof(uint32_t);
+  uint32_t *none = malloc(size);
+  if (none == NULL) return fail_memory(size, "places of triangles");
+  for (uint64_t i = 0; i < triangles; i++) none[i] = SLAB_MISS;
+  const slab_status status =
+      create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size, none, "places of triangles", places);
+  free(none);
+  return status;
+}
+
 static uint32_t triangle_count(const snapshot *last) { return (uint32_t)(last->bvh.floats / COMPRESSED_TRIANGLE); }
 
 static slab_status share(cl_mem buffer, cl_mem *with) {
@@ -183,9 +195,7 @@ static slab_status plan_refit(commands *c, const snapshot *last, refit_plan *pla
     return status == SLAB_OK ? share(from->plan.places, &plan->places) : status;
   }
   slab_status status = plan_order(c->device, last, plan);
-  if (status == SLAB_OK)
-    status = create_buffer(c->device, CL_MEM_READ_WRITE, last->primitives * sizeof(uint32_t), NULL,
-                           "places of triangles", &plan->places);
+  if (status == SLAB_OK) status = create_places(c->device, last->primitives, &plan->places);
   if (status == SLAB_OK)
     status = RUN(c, KERNEL_PLACES, count, ARGUMENT(from->blocks[0]), ARGUMENT(plan->places), ARGUMENT(count));
   return status;
