@@ -24,6 +24,7 @@ sources=(CMakeLists.txt CMakePresets.json .clang-format CHANGELOG.md LICENSE REA
 program_seconds=1800 # of the processor, of a test program; one took more than 300
 test_seconds=240     # of one test; the slowest takes a quarter
 still_seconds=3600   # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
+waiting_seconds=600  # of that clock, of one test
 mutant_seconds=3600  # of that clock, of one fault
 # The tests of answers are those that run at every lane width; OpenCL is asked at the one with the most ways to go wrong.
 # The processor's own kernels, which compile in a tenth of the time, are asked first, at one level.
@@ -185,9 +186,10 @@ runs_alone() { [[ " ${tests[*]} " == *" $1 "* || -n ${native[$1]+there} ]]; }
 # ask WORKER PROGRAM [TEST]: all its tests, or one; stopped at the first failure. native:PROGRAM asks the processor's own
 # kernels; others ask OpenCL's.
 ask() {
-  local folder=$scratch/$1 program=${2#native:} backend=opencl width=${width#w} seconds=$program_seconds
+  local folder=$scratch/$1 program=${2#native:} backend=opencl width=${width#w} seconds=$program_seconds still=$still_seconds
+  [[ -z ${3-} ]] || still=$waiting_seconds
   if ! runs_alone "$program"; then
-    SLABCAST_TEST_ONLY=${3-} ctest --test-dir "$folder/build" -R "^$program(_w[0-9]+)?\$" --no-tests=error --output-on-failure >"$folder/log" 2>&1 </dev/null
+    SLABCAST_TEST_ONLY=${3-} timeout "$still" ctest --test-dir "$folder/build" -R "^$program(_w[0-9]+)?\$" --no-tests=error --output-on-failure >"$folder/log" 2>&1 </dev/null
     return
   fi
   [[ $program == "$2" ]] || backend=native width=0
@@ -196,7 +198,7 @@ ask() {
   (
     ulimit -t "$seconds"
     SLABCAST_BACKENDS=$backend SLABCAST_TEST_WIDTH=$width SLABCAST_TEST_ONLY=${3-} POCL_CACHE_DIR=$folder/build/pocl-cache \
-      timeout --foreground "$still_seconds" stdbuf -oL "$folder/build/tests/$program" 2>&1 </dev/null
+      timeout --foreground "$still" stdbuf -oL "$folder/build/tests/$program" 2>&1 </dev/null
   ) | awk '{ print } /^\[  FAILED  \]/ { exit 1 }' >"$folder/log"
 }
 
