@@ -11,8 +11,8 @@
 
 #include "bvh/bvh.h"
 #include "embree.h"
-#include "scenes.h"
-#include "timing.h"
+#include "sets/scenes.h"
+#include "sets/timing.h"
 
 enum { QUALITIES = 3, SCENES_MAX = 16 };
 

@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 
+#include "sets/timing.h"
 #include "threads.h"
-#include "timing.h"
 
 enum { BURSTS = 20 };
 #define BLOCKS 500000u /* in a burst of one thread: about 1 ms */

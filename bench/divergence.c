@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sets/trace_rays.h"
 #include "slabcast.h"
 #include "sort.h"
-#include "trace_rays.h"
 #include "trace_scene.h"
 #include "warp.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scenes.h"
+#include "sets/scenes.h"
 
 typedef enum embree_call {
   EMBREE_SINGLE, /* rtcIntersect1, rtcOccluded1 */

@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "ceiling.h"
-#include "clock_rate.h"
 #include "csv.h"
 #include "devices.h"
 #include "ray_sets.h"
 #include "report.h"
-#include "scenes.h"
+#include "sets/clock_rate.h"
+#include "sets/scenes.h"
 #include "simd_baseline.h"
 
 enum { SIZES_MAX = 16, SAMPLE_MAX = 256 };

@@ -16,7 +16,7 @@
 #include "forms_reference.h"
 #include "forms_report.h"
 #include "ray_sets.h"
-#include "scenes.h"
+#include "sets/scenes.h"
 
 enum { BOXES = 1024, TRIANGLES = 512, BATCH = 1 << 18, CALIBRATION = 1024, COMPARED_RAYS = 16384 };
 

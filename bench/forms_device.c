@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sets/timing.h"
 #include "slabcast_cl.h"
-#include "timing.h"
 
 extern const char *const embedded_forms[];
 extern const unsigned embedded_forms_count;

@@ -5,10 +5,10 @@
  * Boxes are closed: a box whose border the exact ray touches is hit. Pairs closer to the border than the oracle's bound
  * for float arithmetic, a few units in the last place, are undecided. */
 #include "base/pool.h"
+#include "check/oracle.h"
+#include "check/oracle_parts.h"
 #include "forms_sets.h"
-#include "oracle.h"
-#include "oracle_parts.h"
-#include "shapes.h"
+#include "sets/shapes.h"
 
 static oracle_verdict judge_pair(const forms_set *set, const float *shape, const slab_ray *ray) {
   const oracle_geometry geometry = {.kind = set->shape, .primitives = shape, .count = 1};

@@ -6,7 +6,7 @@
 
 #include "forms_list.h"
 #include "forms_sets.h"
-#include "timing.h"
+#include "sets/timing.h"
 
 /* A formulation at one lane width. */
 typedef struct forms_speed {

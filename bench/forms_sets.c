@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lattice.h"
-#include "shapes.h"
+#include "sets/lattice.h"
+#include "sets/shapes.h"
 
 const char *const forms_kind_names[FORMS_KINDS] = {"random", "corner", "axis", "shared"};
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "timing.h"
+#include "sets/timing.h"
 
 static bool good(const kernel_alone *k, cl_int code, const char *what) {
   if (code != CL_SUCCESS) fprintf(stderr, "%s: %s failed with %d\n", k->bench, what, (int)code);

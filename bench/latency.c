@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler.h"
 #include "csv.h"
 #include "devices.h"
+#include "sets/compiler.h"
 #ifdef BENCH_EMBREE
 #include "embree.h"
 #endif
-#include "timing.h"
-#include "trace_rays.h"
+#include "sets/timing.h"
+#include "sets/trace_rays.h"
 #include "trace_scene.h"
 
 enum { DEVICES_MAX = 4, SIDES_MAX = DEVICES_MAX + 2 };

@@ -16,7 +16,7 @@
 #include "embree.h"
 #endif
 #include "move.h"
-#include "trace_rays.h"
+#include "sets/trace_rays.h"
 #include "trace_scene.h"
 
 #define AMPLITUDE 0.01 /* of the diagonal */

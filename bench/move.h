@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "sets/timing.h"
 #include "slabcast.h"
-#include "timing.h"
 
 enum { MOVE_SCENES_MAX = 32, MOVE_RAY_SIDE = 512 }; /* pictures of rays have so many pixels a side */
 #define MOVE_SEED 20260711u

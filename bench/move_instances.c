@@ -12,8 +12,8 @@
 #include "embree.h"
 #endif
 #include "move.h"
-#include "random.h"
-#include "trace_rays.h"
+#include "sets/random.h"
+#include "sets/trace_rays.h"
 #include "trace_scene.h"
 
 enum { OURS, EMBREE, EMBREE_PACKETS, SIDES };

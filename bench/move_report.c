@@ -1,7 +1,7 @@
 #include <time.h>
 
-#include "compiler.h"
 #include "move.h"
+#include "sets/compiler.h"
 
 bool move_failed(const char *what) {
   fprintf(stderr, "bench_move: %s: %s\n", what, slab_message());

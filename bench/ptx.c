@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "cast.h"
 #include "cuda.h"
 #include "native/native.h"
 #include "scene.h"
-#include "timing.h"
+#include "sets/answers.h"
+#include "sets/timing.h"
+#include "sets/trace_rays.h"
 #include "trace_answers.h"
-#include "trace_rays.h"
 #include "trace_scene.h"
 
 #define SEED 20260711u

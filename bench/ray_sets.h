@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "random.h"
+#include "sets/random.h"
 #include "slabcast.h"
 
 typedef enum ray_set {

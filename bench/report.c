@@ -1,6 +1,6 @@
 #include "report.h"
 
-#include "compiler.h"
+#include "sets/compiler.h"
 #include "simd_baseline.h"
 
 /* If the hand-written SIMD baseline reaches less than this share of its ceiling, the comparison with it is void. */

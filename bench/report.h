@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
+#include "sets/timing.h"
 #include "slabcast.h"
-#include "timing.h"
 
 /* One row: a scene, a set of rays, a query. */
 typedef struct report_row {

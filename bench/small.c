@@ -20,13 +20,13 @@
 #include "../host/tuning.c"
 #undef tuning_of
 
-#include "answers.h"
 #include "csv.h"
-#include "random.h"
-#include "scenes.h"
-#include "shapes.h"
-#include "timing.h"
-#include "trace_rays.h"
+#include "sets/answers.h"
+#include "sets/random.h"
+#include "sets/scenes.h"
+#include "sets/shapes.h"
+#include "sets/timing.h"
+#include "sets/trace_rays.h"
 
 #define SEED 20260711u
 #define CELL_SECONDS 2e-4 /* of a side in a round, at least: smaller casts are repeated */

@@ -15,8 +15,8 @@
 #ifdef BENCH_EMBREE
 #include "embree.h"
 #endif
+#include "sets/trace_rays.h"
 #include "slabcast.h"
-#include "trace_rays.h"
 #include "trace_scene.h"
 
 #ifdef BENCH_COUNTS

@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "csv.h"
 #include "devices.h"
 #include "kernel_alone.h"
 #include "ray_sets.h"
-#include "scenes.h"
-#include "timing.h"
+#include "sets/answers.h"
+#include "sets/scenes.h"
+#include "sets/timing.h"
 
 typedef struct options {
   const char *split, *csv, *device;

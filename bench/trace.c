@@ -14,9 +14,9 @@
 #include "csv.h"
 #include "devices.h"
 #include "embree.h"
-#include "timing.h"
+#include "sets/timing.h"
+#include "sets/trace_rays.h"
 #include "trace_answers.h"
-#include "trace_rays.h"
 #include "trace_report.h"
 #include "trace_scene.h"
 

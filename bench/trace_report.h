@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "embree.h"
+#include "sets/timing.h"
+#include "sets/trace_rays.h"
 #include "slabcast.h"
-#include "timing.h"
-#include "trace_rays.h"
 
 enum {
   TRACE_DEVICES = 2,

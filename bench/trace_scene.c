@@ -5,7 +5,7 @@
 #include <string.h>
 
 #ifdef SLABCAST_ASSIMP
-#include "mesh/mesh.h"
+#include "program/mesh/mesh.h"
 #endif
 
 /* Corner c of a box has bit k set where it is upper along axis k. Triangles are counter-clockwise from outside. */

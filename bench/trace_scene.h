@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "scenes.h"
+#include "sets/scenes.h"
 
 /* NAME:COUNT of scenes.h; city-mesh:COUNT, the city's boxes as twelve triangles each; or a mesh file. Returns false
  * with a message on stderr. Release with scene_geometry_free. */

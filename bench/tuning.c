@@ -19,12 +19,12 @@
 #include "../host/tuning.c"
 #undef tuning_of
 
-#include "answers.h"
 #include "csv.h"
 #include "kernel_alone.h"
+#include "sets/answers.h"
+#include "sets/timing.h"
+#include "sets/trace_rays.h"
 #include "sort.h"
-#include "timing.h"
-#include "trace_rays.h"
 #include "trace_scene.h"
 
 #define SEED 20260711u

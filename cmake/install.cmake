@@ -58,7 +58,7 @@ install(
   FILES ${PROJECT_BINARY_DIR}/slabcast-config-version.cmake
   DESTINATION ${slab_cmake_folder} COMPONENT development)
 
-# What the programs write of themselves (host/cli/CMakeLists.txt).
+# What the programs write of themselves (program/CMakeLists.txt).
 foreach(folder IN LISTS slab_manuals)
   set(component program)
   if(folder MATCHES "-mpi$")

@@ -274,7 +274,7 @@ const native_level native_levels[] = {
 set(slab_native_sources ${slab_native_dir}/levels.c)
 file(CONFIGURE OUTPUT ${slab_native_dir}/ceilings.c CONTENT [[
 /* Written by cmake/native.cmake. */
-#include "bench/bench_kernels.h"
+#include "program/bench/bench_kernels.h"
 
 @ceilings_declared@
 const bench_level bench_levels[] = {

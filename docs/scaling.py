@@ -10,8 +10,8 @@ import dataclasses
 import math
 import sys
 
-BATCH = 1 << 20  # most rays of a batch, as in host/cli/io/caster.h
-SHARE = 1 << 28  # most bytes of one broadcast, as in host/cli/mpi/team.c
+BATCH = 1 << 20  # most rays of a batch, as in program/io/caster.h
+SHARE = 1 << 28  # most bytes of one broadcast, as in program/mpi/team.c
 
 
 @dataclasses.dataclass

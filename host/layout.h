@@ -1,6 +1,6 @@
 /* Builds the BVH of a scene in the device's layout, or refits the last one. */
-#ifndef SLABCAST_TREE_LAYOUT_H
-#define SLABCAST_TREE_LAYOUT_H
+#ifndef SLABCAST_LAYOUT_H
+#define SLABCAST_LAYOUT_H
 
 #include "blocks.h"
 #include "snapshot.h"

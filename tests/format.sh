@@ -12,4 +12,4 @@ if ! command -v "$CLANG_FORMAT" >/dev/null && [[ " $LACKS " == *" $CLANG_FORMAT 
 fi
 mode=(--dry-run --Werror)
 if [[ ${1:-} == --write ]]; then mode=(-i); fi
-find host kernels tests bench examples \( -name '*.[ch]' -o -name '*.inc' -o -name '*.def' -o -name '*.cl' \) -exec "$CLANG_FORMAT" "${mode[@]}" {} +
+find host kernels program sets tests bench examples \( -name '*.[ch]' -o -name '*.inc' -o -name '*.def' -o -name '*.cl' \) -exec "$CLANG_FORMAT" "${mode[@]}" {} +

@@ -99,7 +99,7 @@ check() {
   package=${soname/.so./}
   placed "$package"
   version=$(field Version "$package")
-  [[ $version == "$("$folder"/host/cli/slabcast --version | sed 's/.* //')"-* ]] || fail "packages of $version"
+  [[ $version == "$("$folder"/program/slabcast --version | sed 's/.* //')"-* ]] || fail "packages of $version"
   [[ $(dpkg-deb -I "$packages/$package"_*.deb shlibs) == "libslabcast ${soname#*.so.} $package (>= $version)" ]] ||
     fail "who links the library is not told which package it is in"
   [[ $(dpkg-deb -I "$packages/$package"_*.deb triggers) == 'activate-noawait ldconfig' ]] ||

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bvh/bvh.h"
-#include "scenes.h"
+#include "sets/scenes.h"
 
 /* drawn_packet.cl */
 void drawn_packet(const float *rays, const float *blocks, size_t count, uint32_t *by_interval, uint32_t *by_rays);

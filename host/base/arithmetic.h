@@ -3,8 +3,8 @@
  *
  * Rounding is to nearest, subnormal numbers are kept, nothing traps. On return the caller's control bits and exception
  * flags are restored. The threads of the pool are in this state for good (pool.h). */
-#ifndef SLABCAST_ARITHMETIC_H
-#define SLABCAST_ARITHMETIC_H
+#ifndef SLABCAST_BASE_ARITHMETIC_H
+#define SLABCAST_BASE_ARITHMETIC_H
 
 #if defined(__x86_64__) && !defined(SLAB_ARITHMETIC_BY_FENV)
 

@@ -1,6 +1,6 @@
 /* The processor's cache. */
-#ifndef SLABCAST_CACHE_H
-#define SLABCAST_CACHE_H
+#ifndef SLABCAST_BASE_CACHE_H
+#define SLABCAST_BASE_CACHE_H
 
 #include <stddef.h>
 

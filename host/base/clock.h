@@ -1,6 +1,6 @@
 /* The clock of library and program. */
-#ifndef SLABCAST_CLOCK_H
-#define SLABCAST_CLOCK_H
+#ifndef SLABCAST_BASE_CLOCK_H
+#define SLABCAST_BASE_CLOCK_H
 
 #include <time.h>
 

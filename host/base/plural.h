@@ -1,6 +1,6 @@
 /* Words after a number in messages. */
-#ifndef SLABCAST_PLURAL_H
-#define SLABCAST_PLURAL_H
+#ifndef SLABCAST_BASE_PLURAL_H
+#define SLABCAST_BASE_PLURAL_H
 
 #include <stdint.h>
 

@@ -1,11 +1,11 @@
-#include "pool.h"
+#include "base/pool.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
-#include "arithmetic.h"
-#include "processors.h"
+#include "base/arithmetic.h"
+#include "base/processors.h"
 
 #define THREADS_MOST 1024
 

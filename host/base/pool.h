@@ -7,8 +7,8 @@
  * Threads are started when a job first asks for them. They compute with IEEE 754's defaults (arithmetic.h), take no
  * signals, and sleep while there is nothing to do, after some 50 us in which they look for it. They end when the
  * process exits and when the library is unloaded. A forked child begins with an empty pool. */
-#ifndef SLABCAST_POOL_H
-#define SLABCAST_POOL_H
+#ifndef SLABCAST_BASE_POOL_H
+#define SLABCAST_BASE_POOL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

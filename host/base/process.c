@@ -1,10 +1,10 @@
-#include "process.h"
+#include "base/process.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "status.h"
+#include "base/status.h"
 
 static atomic_uint number;
 static atomic_bool uses_drivers, lacks_drivers;

@@ -1,7 +1,7 @@
 /* Detects forked processes. fork() copies no threads. In the child, what OpenCL drivers had begun waits for missing
  * threads for ever, and so does what was opened before the fork. */
-#ifndef SLABCAST_PROCESS_H
-#define SLABCAST_PROCESS_H
+#ifndef SLABCAST_BASE_PROCESS_H
+#define SLABCAST_BASE_PROCESS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* sched_getaffinity, on Linux */
-#include "processors.h"
+#include "base/processors.h"
 
 #include <math.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* How many processors this process may use. */
-#ifndef SLABCAST_PROCESSORS_H
-#define SLABCAST_PROCESSORS_H
+#ifndef SLABCAST_BASE_PROCESSORS_H
+#define SLABCAST_BASE_PROCESSORS_H
 
 #include <stdint.h>
 

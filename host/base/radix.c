@@ -1,9 +1,9 @@
-#include "radix.h"
+#include "base/radix.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool.h"
+#include "base/pool.h"
 
 /* The lowest digit is sorted first. Each pass is cut into pieces that threads share; a small array is one piece. */
 #define DIGITS (1u << RADIX_DIGIT_BITS)

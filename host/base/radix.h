@@ -1,6 +1,6 @@
 /* Radix sort by integer keys. */
-#ifndef SLABCAST_RADIX_H
-#define SLABCAST_RADIX_H
+#ifndef SLABCAST_BASE_RADIX_H
+#define SLABCAST_BASE_RADIX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The calling thread's message, and failures that record one. */
-#ifndef SLABCAST_STATUS_H
-#define SLABCAST_STATUS_H
+#ifndef SLABCAST_BASE_STATUS_H
+#define SLABCAST_BASE_STATUS_H
 
 #include "slabcast.h"
 

@@ -1,11 +1,11 @@
 /* Builds the binary BVH top-down. Computes bounds and the costs of the collapse bottom-up. */
-#include "bvh.h"
+#include "bvh/bvh.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/clock.h"
-#include "parts.h"
+#include "base/clock.h"
+#include "bvh/parts.h"
 
 /* A subtree that one thread builds: pairs of build nodes that it has reserved from the shared array, and references of
  * a part of the curve. */

@@ -13,16 +13,16 @@
  * area, where area is half the surface. The options' bvh_leaves set the blocks and their cost. Infinite z bounds are
  * replaced by the ends of the finite ones. Where there are no finite ones (2D), area is half the perimeter in x and y.
  * Coordinates are clamped to 2^125. If the root has no area, its area and all areas below it count as 1. */
-#ifndef SLABCAST_BVH_H
-#define SLABCAST_BVH_H
+#ifndef SLABCAST_BVH_BVH_H
+#define SLABCAST_BVH_BVH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "float4.h"
-#include "leaves.h"
+#include "bvh/float4.h"
+#include "bvh/leaves.h"
 #include "types.h"
 
 #define BVH_COST_NODE 1.0f

@@ -6,8 +6,8 @@
  *   C(n, i) = min(share(n, i), C(n, i - 1)),  i = 2 .. 7
  *   share(n, i) = min over k = 1 .. i - 1 of C(left, k) + C(right, i - k)
  * cost[i - 1] holds C(n, i). Choices are not stored: the code that writes the BVH recomputes them from the costs. */
-#include "../base/extremes.h"
-#include "parts.h"
+#include "base/extremes.h"
+#include "bvh/parts.h"
 
 double bounds_area(const measure *m, const float lower[3], const float upper[3]) {
   double extent[3];

@@ -1,12 +1,12 @@
 /* Quantised nodes: bounds as bytes, children in the order in which rays visit them, leaves with the number of their
  * primitives. The inner children of a node are adjacent in the BVH, and so are the blocks of its leaves. Compression
  * keeps them adjacent. */
-#include "compressed.h"
+#include "bvh/compressed.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/pool.h"
+#include "base/pool.h"
 #include "primitive.h"
 #include "quantise.h"
 

@@ -1,10 +1,10 @@
 /* Converts a BVH to compressed nodes of 80 bytes. kernels/types.h defines their contents. */
-#ifndef SLABCAST_TREE_COMPRESSED_H
-#define SLABCAST_TREE_COMPRESSED_H
+#ifndef SLABCAST_BVH_COMPRESSED_H
+#define SLABCAST_BVH_COMPRESSED_H
 
 #include <stddef.h>
 
-#include "bvh.h"
+#include "bvh/bvh.h"
 
 /* Which child of a node is in each slot of the compressed node. */
 typedef struct compressed_slots {

@@ -2,7 +2,7 @@
  * Construction on GPUs"). Primitives are sorted once, and their references filled when they are bounded: to fill them
  * again takes less time than to keep them, in memory that has to be cleared first. The other qualities partition
  * references on every level. */
-#include "parts.h"
+#include "bvh/parts.h"
 
 #define CELL_BITS 10 /* bits for each axis */
 #define FULL_MOST 4u /* binary leaves: ranges that fit in so many have as few */

@@ -1,6 +1,6 @@
 /* Vectors of four floats in the portable vector extension of GCC and Clang, and bounds of two of them. */
-#ifndef SLABCAST_TREE_FLOAT4_H
-#define SLABCAST_TREE_FLOAT4_H
+#ifndef SLABCAST_BVH_FLOAT4_H
+#define SLABCAST_BVH_FLOAT4_H
 
 #include <math.h>
 #include <stdbool.h>

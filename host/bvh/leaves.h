@@ -1,6 +1,6 @@
 /* The cost model of BVH leaves, for the traversal that the BVH is built for. */
-#ifndef SLABCAST_TREE_LEAVES_H
-#define SLABCAST_TREE_LEAVES_H
+#ifndef SLABCAST_BVH_LEAVES_H
+#define SLABCAST_BVH_LEAVES_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 #define _DEFAULT_SOURCE /* madvise */
-#include "memory.h"
+#include "bvh/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>

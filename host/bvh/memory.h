@@ -1,6 +1,6 @@
 /* Large allocations of the builder. Most are written once from end to end. */
-#ifndef SLABCAST_TREE_MEMORY_H
-#define SLABCAST_TREE_MEMORY_H
+#ifndef SLABCAST_BVH_MEMORY_H
+#define SLABCAST_BVH_MEMORY_H
 
 #include <stddef.h>
 

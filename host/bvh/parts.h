@@ -1,16 +1,16 @@
 /* Declarations shared by the builder's files. */
-#ifndef SLABCAST_TREE_PARTS_H
-#define SLABCAST_TREE_PARTS_H
+#ifndef SLABCAST_BVH_PARTS_H
+#define SLABCAST_BVH_PARTS_H
 
 #include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 
-#include "../base/pool.h"
-#include "../base/radix.h"
-#include "bvh.h"
-#include "float4.h"
-#include "memory.h"
+#include "base/pool.h"
+#include "base/radix.h"
+#include "bvh/bvh.h"
+#include "bvh/float4.h"
+#include "bvh/memory.h"
 
 /* A subtree with fewer primitives is built by one thread. */
 #define TASK_MIN 4096u

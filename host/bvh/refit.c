@@ -1,13 +1,13 @@
 /* The top of the BVH, breadth first, is listed. The subtrees below it are shared out. One thread then refits the top,
  * from its last node to the root. */
-#include "refit.h"
+#include "bvh/refit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/cache.h"
-#include "compressed.h"
-#include "parts.h"
+#include "base/cache.h"
+#include "bvh/compressed.h"
+#include "bvh/parts.h"
 #include "quantise.h"
 
 /* Enough subtrees that none is most of the work. In a BVH that is long and thin fewer are found. */

@@ -1,10 +1,10 @@
 /* New bounds for the nodes of a BVH whose primitives have changed: bottom up, children before parents. The nodes keep
  * their children, so the BVH is as good as the primitives still lie like those that it was built for. */
-#ifndef SLABCAST_TREE_REFIT_H
-#define SLABCAST_TREE_REFIT_H
+#ifndef SLABCAST_BVH_REFIT_H
+#define SLABCAST_BVH_REFIT_H
 
-#include "bvh.h"
-#include "float4.h"
+#include "bvh/bvh.h"
+#include "bvh/float4.h"
 
 /* Brings `count` blocks of a leaf up to date, the first of them at `first` as the nodes say it. Writes the union of the
  * bounds of their primitives, which is inverted where there are none. Returns how many primitives there are. Threads

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parts.h"
+#include "bvh/parts.h"
 
 /* Nodes that move as a whole, without their parts: binary leaves, and nodes that the collapse has made wide leaves,
  * since the blocks of those are optimal already. */

@@ -5,7 +5,7 @@
  * of every other cut: walls of a room and what stands in it. */
 #include <string.h>
 
-#include "parts.h"
+#include "bvh/parts.h"
 
 #define BINS_MAX 32
 #define CHUNK 16384u /* references that one piece bins or parts */

@@ -5,7 +5,7 @@
  * primitives, here small subtrees, are shared out. */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "bvh/parts.h"
 
 /* Size of the subtree of a wide node, with the node itself. */
 typedef struct subtree_size {

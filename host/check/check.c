@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arithmetic.h"
-#include "../base/clock.h"
-#include "../base/plural.h"
-#include "../base/pool.h"
-#include "../base/status.h"
-#include "../cast.h"
-#include "../context.h"
-#include "../scene.h"
-#include "judge.h"
-#include "reference.h"
+#include "base/arithmetic.h"
+#include "base/clock.h"
+#include "base/plural.h"
+#include "base/pool.h"
+#include "base/status.h"
+#include "cast.h"
+#include "check/judge.h"
+#include "check/reference.h"
+#include "context.h"
+#include "scene.h"
 
 /* Inputs and state of one comparison. */
 typedef struct check {

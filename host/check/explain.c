@@ -5,15 +5,15 @@
 
 #include "answer.h"
 
-#include "../base/arithmetic.h"
-#include "../base/status.h"
-#include "../cast.h"
-#include "../context.h"
-#include "../geometry.h"
-#include "../models.h"
-#include "../scene.h"
+#include "base/arithmetic.h"
+#include "base/status.h"
+#include "cast.h"
+#include "check/reference.h"
+#include "context.h"
+#include "geometry.h"
 #include "instances.h"
-#include "reference.h"
+#include "models.h"
+#include "scene.h"
 
 /* A ray in the scene, or in a model below. */
 typedef struct level {

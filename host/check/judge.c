@@ -1,14 +1,14 @@
 /* Converts a scene to the oracle's form. */
-#include "judge.h"
+#include "check/judge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/status.h"
-#include "../geometry.h"
-#include "../models.h"
-#include "../snapshot.h"
+#include "base/status.h"
+#include "geometry.h"
+#include "models.h"
 #include "primitive.h"
+#include "snapshot.h"
 
 /* The most pairs of ray and primitive that the oracle decides in one check: about one second of work. In larger batches
  * it judges evenly spaced rays. */

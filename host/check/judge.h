@@ -1,9 +1,9 @@
 /* A scene in the oracle's form: the caller's geometry, without blocks and padded bounds. */
-#ifndef SLABCAST_JUDGE_H
-#define SLABCAST_JUDGE_H
+#ifndef SLABCAST_CHECK_JUDGE_H
+#define SLABCAST_CHECK_JUDGE_H
 
-#include "../snapshot.h"
-#include "oracle.h"
+#include "check/oracle.h"
+#include "snapshot.h"
 
 typedef struct judge {
   const oracle_scene *scene;

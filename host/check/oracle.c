@@ -2,14 +2,14 @@
  *
  * Wrong: no choice of the undecided verdicts and of times within their enclosures gives the answer. Too close: some
  * choice gives it, but only if an undecided primitive is hit (or missed) as the answer requires. Right: otherwise. */
-#include "oracle.h"
+#include "check/oracle.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 enum { ITEMS_AT_HAND = 64 };
 

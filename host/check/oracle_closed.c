@@ -4,7 +4,7 @@
  * Numbers are sums of doubles that do not overlap, the smallest first (Shewchuk 1997, "Adaptive precision
  * floating-point arithmetic and fast robust geometric predicates", Grow-Expansion). A difference of two floats is two
  * doubles. All products are multiples of 2^-447 and below 2^190, so nothing is lost. */
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 /* A sum grows by at most one part for each double that is added: three axes times the products below. */
 enum {

@@ -13,7 +13,7 @@
  * value, the reciprocal and the product.
  * In instances the vector and its error are turned (oracle_normal_outside).
  * Where a bound exceeds 1/2, the vector's length is checked, its direction is not. */
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 static const double unit_slack = 8.0 * ORACLE_U;
 

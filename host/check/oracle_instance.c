@@ -15,7 +15,7 @@
  * t is raised to where the ray enters the gate, and that is not after it enters the bounds that the gate holds. */
 #include <string.h>
 
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 /* Relative errors of a sum of three products in double, with what went before. */
 #define FINE 0x1p-50

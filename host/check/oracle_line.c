@@ -11,7 +11,7 @@
  * two doubles is exact is known from its rounding error (Knuth's two-sum).
  *
  * Compile without contraction or fast mathematics. */
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 bool oracle_is_float(double x) { return fabs(x) <= FLT_MAX && (double)(float)x == x; }
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "oracle.h"
+#include "check/oracle.h"
 #include "shapes.def" /* which kinds there are; no formula */
 
 /* u: half the distance from 1 to the next float. */

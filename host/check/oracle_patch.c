@@ -9,7 +9,7 @@
  * another triangle of the set (the patch is closed around the ray). Then the number is the same for all allowed
  * positions. One of these is the vertices rounded to float, where the number is counted exactly. Where the triangles'
  * windings differ, the argument holds for the parity. */
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 typedef struct corner_edge {
   const float *from, *to;

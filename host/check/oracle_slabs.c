@@ -9,7 +9,7 @@
  *  - between the two (a relative gap below 15 u) it is undecided.
  * On an axis with direction 0 the kernel compares the origin with the planes. The interval is closed and nothing is
  * rounded: the sign of a float difference is exact. */
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 static void no_constraint(oracle_axis *axis) {
   *axis = (oracle_axis){.near = {-INFINITY, -INFINITY}, .far = {INFINITY, INFINITY}};

@@ -1,5 +1,5 @@
 /* Computes what the contract reports from the two ends of a line's interval inside a solid. */
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 /* The crossing is near if near >= t_min, otherwise far. Then the range is tested. Culling removes one of the two. */
 static oracle_verdict pick_crossing(const oracle_line *line, slab_cull cull, const oracle_solid *solid,

@@ -16,7 +16,7 @@
  * within sqrt(3) r of the centre.
  * Where all operations are exact (small dyadic numbers) a tangent is a hit and the roots are exact. The clamp to the
  * padded bounds may still move t. */
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 typedef struct chord {
   double f[3], a, b, p2, f2, r, discriminant, band;

@@ -26,7 +26,7 @@
  * roundings of the evaluation (3 u of z_i, 2 of the sum U, its reciprocal, two products, two sums: 10 u) multiply the
  * terms |U_i z_i|. At last t is clamped to the slab interval of the vertices' bounds, which limits it where the areas
  * do not: where |sum U| is below 2^-126 its reciprocal may overflow, and the weights may be anything. */
-#include "oracle_parts.h"
+#include "check/oracle_parts.h"
 
 static bool surface_item(const oracle_line *line, const oracle_question *question, oracle_item *item) {
   const oracle_verdict in_range = oracle_in_range(line, item->t);

@@ -1,13 +1,13 @@
 /* Runs the kernels' maths as C11 on every primitive, in order. No closer hit shortens the range. */
-#include "reference.h"
+#include "check/reference.h"
 
 #include <stdlib.h>
 
-#include "../models.h"
-#include "../snapshot.h"
 #include "answer.h"
 #include "base/per_processor.h"
 #include "instances.h"
+#include "models.h"
+#include "snapshot.h"
 
 typedef struct reference_state {
   slab_query query;

@@ -1,11 +1,11 @@
 /* The CPU reference: the kernels' own maths headers compiled as C11, brute force over a scene, one ray at a time. Its
  * answers equal the device's, bit for bit. It does not use lanes, launches or BVHs. It cannot detect errors in the
  * maths that it shares with the kernels. */
-#ifndef SLABCAST_REFERENCE_H
-#define SLABCAST_REFERENCE_H
+#ifndef SLABCAST_CHECK_REFERENCE_H
+#define SLABCAST_CHECK_REFERENCE_H
 
-#include "../snapshot.h"
 #include "ray.h"
+#include "snapshot.h"
 #include "types.h"
 
 /* The answer to one ray. The member that belongs to the query is set. */

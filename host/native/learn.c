@@ -1,4 +1,4 @@
-#include "learn.h"
+#include "native/learn.h"
 
 #define ORDER_UNIT 16u
 #define ORDER_TRIED 32u /* one piece of so many tries the other order */

@@ -1,7 +1,7 @@
 /* The processor's own backend: kernels that were compiled with the library (kernels/variants.def), run by the pool of
  * threads on the caller's arrays. No driver takes part. */
-#ifndef SLABCAST_NATIVE_H
-#define SLABCAST_NATIVE_H
+#ifndef SLABCAST_NATIVE_NATIVE_H
+#define SLABCAST_NATIVE_NATIVE_H
 
 #include "backend.h"
 #include "types.h"

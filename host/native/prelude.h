@@ -4,8 +4,8 @@
  *
  * A kernel becomes a function of the name that NATIVE_NAME gives, and the work-item's index becomes its first
  * parameter. */
-#ifndef SLABCAST_PRELUDE_H
-#define SLABCAST_PRELUDE_H
+#ifndef SLABCAST_NATIVE_PRELUDE_H
+#define SLABCAST_NATIVE_PRELUDE_H
 
 #define KERNEL_NAME(name) NATIVE_NAME(name)
 #define WORK_ITEM const size_t work_item,

@@ -1,6 +1,6 @@
 /* The steps that a traversal tells of, where kernels are compiled to count them (COUNT of kernels/lanes.h). */
-#ifndef SLABCAST_STEPS_H
-#define SLABCAST_STEPS_H
+#ifndef SLABCAST_NATIVE_STEPS_H
+#define SLABCAST_NATIVE_STEPS_H
 
 typedef enum step {
   STEP_nodes,      /* of a wide BVH; n are visited */

@@ -1,10 +1,10 @@
 /* Buffers of a scene's arrays on a device: one per array, or several where one allocation is too small. */
-#include "buffers.h"
+#include "opencl/buffers.h"
 
 #include <stdlib.h>
 
 #include "layout.h"
-#include "opencl.h"
+#include "opencl/opencl.h"
 
 typedef struct scene_array {
   const char *what;

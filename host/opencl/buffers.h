@@ -3,7 +3,7 @@
 #define SLABCAST_OPENCL_BUFFERS_H
 
 #include "device.h"
-#include "opencl.h"
+#include "opencl/opencl.h"
 #include "slabcast.h"
 
 /* For an array that is split: BLOCK_UNITs of blocks and nodes that each buffer has of its own. */

@@ -8,11 +8,11 @@
 #include "chunk.h"
 #include "collect.h"
 #include "context.h"
-#include "launch.h"
-#include "opencl.h"
+#include "opencl/launch.h"
+#include "opencl/opencl.h"
+#include "opencl/staging.h"
 #include "snapshot.h"
 #include "sort.h"
-#include "staging.h"
 #include "types.h"
 
 enum { CHUNK_EVENTS = 6, FETCHES = 2 };

@@ -2,7 +2,7 @@
 #ifndef SLABCAST_OPENCL_INQUIRY_H
 #define SLABCAST_OPENCL_INQUIRY_H
 
-#include "opencl.h"
+#include "opencl/opencl.h"
 
 /* A series of queries to a device. After one that fails no more are made; `call`, `property` and `code` describe that
  * one. */

@@ -1,7 +1,7 @@
 /* Launches the kernels of a cast, on buffers of the library or of the caller. */
-#include "launch.h"
+#include "opencl/launch.h"
 #include "context.h"
-#include "program.h"
+#include "opencl/program.h"
 #include "types.h"
 
 /* Work-items per group. A work-item with interleaved rays is alone in its group: drivers keep the private memory of all

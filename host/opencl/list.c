@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "backend.h"
-#include "inquiry.h"
-#include "opencl.h"
+#include "opencl/inquiry.h"
+#include "opencl/opencl.h"
 
 /* ---- what a device is ---- */
 

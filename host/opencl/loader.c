@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #endif
 #define OPENCL_BY_NAME
-#include "loader.h"
+#include "opencl/loader.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "context.h"
-#include "inquiry.h"
-#include "probe.h"
-#include "program.h"
-#include "staging.h"
+#include "opencl/inquiry.h"
+#include "opencl/probe.h"
+#include "opencl/program.h"
+#include "opencl/staging.h"
 
 /* PoCL compiles a kernel a second time for launches of at least this many work-items. */
 #define SMALL_GRID 65536u

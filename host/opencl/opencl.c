@@ -1,5 +1,5 @@
 /* The table of the backend, and what its files share: failures, queues and buffers. */
-#include "opencl.h"
+#include "opencl/opencl.h"
 
 #include <time.h>
 

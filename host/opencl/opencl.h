@@ -1,13 +1,13 @@
 /* The OpenCL backend: what it keeps for a device and for a scene, and its queues, buffers and failures. */
-#ifndef SLABCAST_OPENCL_H
-#define SLABCAST_OPENCL_H
+#ifndef SLABCAST_OPENCL_OPENCL_H
+#define SLABCAST_OPENCL_OPENCL_H
 
 #include <stdbool.h>
 
 #include "backend.h"
 #include "base/status.h"
 #include "device.h"
-#include "loader.h"
+#include "opencl/loader.h"
 #include "slabcast.h"
 #include "snapshot.h"
 

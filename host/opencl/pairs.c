@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "geometry.h"
-#include "opencl.h"
+#include "opencl/opencl.h"
+#include "opencl/program.h"
 #include "primitive.h"
-#include "program.h"
 
 #define LAUNCH_PAIRS (1u << 20)
 

@@ -1,13 +1,13 @@
 /* Tests how a device computes with kernels/probe.cl, because drivers' reports are not always true. */
-#include "probe.h"
+#include "opencl/probe.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "opencl.h"
+#include "opencl/opencl.h"
+#include "opencl/program.h"
 #include "probed.h"
-#include "program.h"
 
 /* ---- the operands and the correct results ---- */
 

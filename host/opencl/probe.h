@@ -1,6 +1,6 @@
 /* Tests how a device computes, independent of what it reports. */
-#ifndef SLABCAST_PROBE_H
-#define SLABCAST_PROBE_H
+#ifndef SLABCAST_OPENCL_PROBE_H
+#define SLABCAST_OPENCL_PROBE_H
 
 #include <stddef.h>
 #include <stdint.h>

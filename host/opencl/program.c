@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffers.h"
-#include "embedded.h"
-#include "opencl.h"
-#include "program.h"
+#include "opencl/buffers.h"
+#include "opencl/embedded.h"
+#include "opencl/opencl.h"
+#include "opencl/program.h"
 
 #define OPTIONS_SIZE 512
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "opencl.h"
+#include "opencl/opencl.h"
 #include "slabcast.h"
 
 typedef enum program_source {

@@ -1,13 +1,13 @@
 /* Refits on a device: new blocks and nodes of a compressed BVH beside those of the last commit, which casts may still
  * read. Vertices come from copies that updates have made; nothing but the table, and once the indices, is uploaded. */
-#include "refit.h"
+#include "opencl/refit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "buffers.h"
 #include "context.h"
-#include "program.h"
+#include "opencl/buffers.h"
+#include "opencl/program.h"
 
 /* Bounds that a device makes must hold subnormal numbers, too. */
 bool refits_there(const slab_context *context) {

@@ -2,7 +2,7 @@
 #ifndef SLABCAST_OPENCL_REFIT_H
 #define SLABCAST_OPENCL_REFIT_H
 
-#include "opencl.h"
+#include "opencl/opencl.h"
 #include "slabcast_cl.h"
 #include "values.h"
 

@@ -7,12 +7,12 @@
 #include "base/process.h"
 #include "cast.h"
 #include "context.h"
-#include "inquiry.h"
-#include "launch.h"
-#include "opencl.h"
-#include "probe.h"
+#include "opencl/inquiry.h"
+#include "opencl/launch.h"
+#include "opencl/opencl.h"
+#include "opencl/probe.h"
+#include "opencl/spans.h"
 #include "scene.h"
-#include "spans.h"
 
 /* ---- contexts ---- */
 

@@ -2,7 +2,7 @@
 #ifndef SLABCAST_OPENCL_SPANS_H
 #define SLABCAST_OPENCL_SPANS_H
 
-#include "opencl.h"
+#include "opencl/opencl.h"
 #include "slabcast_cl.h"
 
 /* Spans of the caller's buffers begin at a multiple of so many bytes. */

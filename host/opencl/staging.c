@@ -1,4 +1,4 @@
-#include "staging.h"
+#include "opencl/staging.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define SLABCAST_OPENCL_STAGING_H
 
 #include "chunk.h"
-#include "opencl.h"
+#include "opencl/opencl.h"
 
 /* The arrays in host memory that a chunk reads and writes. */
 typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PART_SORTED, PARTS } part;

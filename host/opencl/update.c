@@ -5,9 +5,9 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "context.h"
-#include "refit.h"
+#include "opencl/refit.h"
+#include "opencl/spans.h"
 #include "scene.h"
-#include "spans.h"
 
 /* A call, and the events that its reads wait for. */
 typedef struct reading {

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adversarial.h"
-#include "answers.h"
 #include "harness.h"
 #include "modes.h"
+#include "sets/adversarial.h"
+#include "sets/answers.h"
 
 /* Shapes of each kind: adversarial ones, then some so small that products of their sizes are subnormal. There are
  * enough spheres that several threads add them, and enough shapes in all that several threads build the BVH. */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adversarial.h"
 #include "counting_scene.h"
 #include "job.h"
 #include "mixed_fates.h"
+#include "sets/adversarial.h"
 #include "shapes.def"
 
 enum { N = 300 };

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "faults/layers.h"
 #include "harness.h"
 #include "mixed_fates.h"
 #include "opencl.h"
+#include "sets/answers.h"
 
 enum { N = 3000, SHAPES = 2000 };
 

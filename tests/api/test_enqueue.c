@@ -6,7 +6,7 @@
 #include "counting_scene.h"
 #include "job.h"
 #include "mixed_fates.h"
-#include "nested.h"
+#include "sets/nested.h"
 
 enum { N = 500, QUERIES = SLAB_QUERY_COUNT };
 

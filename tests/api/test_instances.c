@@ -6,7 +6,7 @@
 
 #include "expect.h"
 #include "harness.h"
-#include "nested.h"
+#include "sets/nested.h"
 
 enum { RAYS = 300, ROUNDS = 6, SOME = NESTED_EACH, APART = 10, PLACES = 1 << SLAB_LEVELS };
 

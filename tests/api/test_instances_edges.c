@@ -6,7 +6,7 @@
 
 #include "expect.h"
 #include "harness.h"
-#include "nested.h"
+#include "sets/nested.h"
 
 /* ---- ways to cast ---- */
 

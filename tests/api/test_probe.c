@@ -10,7 +10,7 @@
 #include "lanes.h"
 #include "mixed_fates.h"
 #include "opencl.h"
-#include "probe.h"
+#include "opencl/probe.h"
 #include "probed.h"
 
 enum { N = 2000, SPHERES = 20 };

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
-#include "bvh_scenes.h"
 #include "harness.h"
 #include "mixed_fates.h"
-#include "nested.h"
+#include "sets/answers.h"
+#include "sets/bvh_scenes.h"
+#include "sets/nested.h"
 
 enum { SHAPES = 1200, RAYS = 1000, FLIPS = 2000, FORGERIES = 300 };
 /* Offsets of length and checksum in the header, and its size. slabcast.h does not specify them. */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "counting_scene.h"
 #include "harness.h"
 #include "mixed_fates.h"
+#include "sets/answers.h"
 
 /* THREADS threads, each with N rays and ROUNDS rounds of all queries. */
 enum { THREADS = 8, N = 400, ROUNDS = 4 };

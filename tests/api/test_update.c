@@ -6,8 +6,8 @@
 
 #include "expect.h"
 #include "harness.h"
-#include "moving.h"
 #include "refused.h"
+#include "sets/moving.h"
 
 enum { RAYS = 600, EACH = 70, STEPS = 5 };
 

@@ -2,7 +2,7 @@
 #ifndef BVH_LOOK_H
 #define BVH_LOOK_H
 
-#include "bvh.h"
+#include "bvh/bvh.h"
 
 /* What a BVH is built of. */
 typedef struct boxes {

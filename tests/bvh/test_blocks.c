@@ -6,7 +6,7 @@
 /* cmocka has a macro fail(). */
 #undef fail
 #include "answer.h"
-#include "bvh.h"
+#include "bvh/bvh.h"
 #include "scene.h"
 
 enum { SIDE = 15, VERTICES = SIDE * SIDE, TRIANGLES = 2 * (SIDE - 1) * (SIDE - 1) };

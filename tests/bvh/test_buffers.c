@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
-#include "bvh_scenes.h"
-#include "coherent_rays.h"
 #include "faults/layers.h"
 #include "filled.h"
 #include "harness.h"
+#include "sets/answers.h"
+#include "sets/bvh_scenes.h"
+#include "sets/coherent_rays.h"
 #include "types.h"
 
 /* ALLOCATION: the limit in bytes. OWN: the bytes of a buffer without the tail that repeats the beginning of the next

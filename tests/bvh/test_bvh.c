@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "adversarial.h"
-#include "bvh.h"
+#include "bvh/bvh.h"
 #include "bvh_inspect.h"
 #include "harness.h"
+#include "sets/adversarial.h"
 
 static const bvh_leaves in_blocks = {BVH_WIDTH, BVH_LEAF_BLOCKS, BVH_COST_BLOCK};
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "answers.h"
-#include "bvh_scenes.h"
 #include "harness.h"
+#include "sets/answers.h"
+#include "sets/bvh_scenes.h"
 
 enum { SHAPES = 1500 };
 

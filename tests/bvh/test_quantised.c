@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "compressed.h"
+#include "bvh/compressed.h"
 #include "harness.h"
 #include "primitive.h"
 #include "tile.h"

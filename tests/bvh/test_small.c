@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "harness.h"
-#include "scenes.h"
+#include "sets/answers.h"
+#include "sets/scenes.h"
 /* cmocka has a macro fail(). */
 #undef fail
 #include "backend.h"
-#include "bvh.h"
+#include "bvh/bvh.h"
 #include "context.h"
 #include "scene.h"
 

@@ -1,10 +1,10 @@
 /* The stack that a scene needs: of each level of instances what its BVH takes, and no more, or scenes in each other
  * would not share the programs of OpenCL with those that are not. */
-#include "bvh_scenes.h"
 #include "harness.h"
+#include "sets/bvh_scenes.h"
 /* cmocka has a macro fail(). */
 #undef fail
-#include "bvh.h"
+#include "bvh/bvh.h"
 #include "scene.h"
 
 enum { LEVELS = SLAB_LEVELS };

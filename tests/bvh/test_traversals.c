@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
-#include "bvh_scenes.h"
-#include "coherent_rays.h"
 #include "filled.h"
 #include "harness.h"
-#include "lattice.h"
-#include "nested.h"
 #include "ray.h"
+#include "sets/answers.h"
+#include "sets/bvh_scenes.h"
+#include "sets/coherent_rays.h"
+#include "sets/lattice.h"
+#include "sets/nested.h"
 
 /* Neither is a multiple of the rays of any packet. */
 enum { RAYS = 3001, MANY = 200003 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
-#include "random.h"
+#include "sets/random.h"
 
 /* A ray of `count` visits of nodes `first` and on, with so many primitives each. */
 static warp_lane lane_of(uint32_t first, uint32_t count, const uint32_t primitives[]) {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe.h"
+#include "opencl/probe.h"
 #include "scene.h"
 #include "shapes.def"
 #include "world.h"

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "mesh/mesh.h"
-#include "random.h"
+#include "program/mesh/mesh.h"
+#include "sets/random.h"
 
 /* A file may be rejected after the import's own time limit, which is 50 s for files of this size. */
 enum { SOURCES_MAX = 32, BYTES_MAX = 4096, HANG_SECONDS = 100 };

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/errors.h"
+#include "program/io/errors.h"
 
 /* libFuzzer calls a function without a state argument, so the state is static. */
 static struct {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "mesh/mesh.h"
+#include "program/mesh/mesh.h"
 
 enum { STREAM_MAX = 8192, BYTES_MAX = 1 << 16 };
 

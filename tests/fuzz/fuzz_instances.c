@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "fuzz.h"
 #include "fuzz_bytes.h"
+#include "sets/answers.h"
 
 enum { SLOTS = 5, SCENES_MAX = 20, CALLS_MAX = 40, EACH_MAX = 4, SHAPES_MAX = 3, RAYS = 6, LEVELS = 5 };
 

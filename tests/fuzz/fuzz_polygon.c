@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "mesh/mesh.h"
+#include "program/mesh/mesh.h"
 
 enum { CORNERS_MAX = 48 };
 

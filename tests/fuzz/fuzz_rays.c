@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "io/npy.h"
-#include "io/ray_file.h"
+#include "program/io/npy.h"
+#include "program/io/ray_file.h"
 
 enum { FUZZ_INPUT_MAX = 4096 };
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "fuzz.h"
 #include "fuzz_bytes.h"
-#include "shapes.h"
+#include "sets/answers.h"
+#include "sets/shapes.h"
 #ifdef FUZZ_MESHES
 #include "slabcast_cl.h"
 enum { MESHES_ALONE = 1 };

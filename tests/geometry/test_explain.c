@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adversarial.h"
-#include "answers.h"
-#include "bvh_scenes.h"
-#include "lattice.h"
-#include "nested.h"
+#include "sets/adversarial.h"
+#include "sets/answers.h"
+#include "sets/bvh_scenes.h"
+#include "sets/lattice.h"
+#include "sets/nested.h"
 #include "verdict_sets.h"
 
 enum { STEPS_MOST = 512, IDS_MOST = 20000 };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
+#include "check/oracle.h"
 
 static const slab_primitive_id nothing = {SLAB_MISS, SLAB_MISS};
 static const float no_hit_t = INFINITY;

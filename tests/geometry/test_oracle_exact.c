@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <gmp.h>
 
-#include "oracle.h"
+#include "check/oracle.h"
 
 /* ---- random numbers: a 64-bit linear congruential generator; each failure prints its seed ---- */
 

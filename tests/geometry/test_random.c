@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adversarial.h"
 #include "expect.h"
+#include "sets/adversarial.h"
 
 enum { RAYS = 1500 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "expect.h"
-#include "lattice.h"
+#include "sets/lattice.h"
 
 #define CASTS 3000     /* rays cast in every query */
 #define COUNTED 100000 /* rays whose counts are checked */

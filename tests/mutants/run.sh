@@ -21,7 +21,7 @@ table=$root/tests/mutants/mutants.txt
 page=$root/tests/mutants/RESULTS.md
 kept=$root/build/mutants
 sources=(CMakeLists.txt CMakePresets.json .clang-format CHANGELOG.md LICENSE README.md pyproject.toml dev cmake bench docs host
-  kernels examples python tests)
+  kernels program sets examples python tests)
 program_seconds=1800 # of the processor, of a test program; one took more than 300
 test_seconds=240     # of one test; the slowest takes a quarter
 still_seconds=3600   # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
@@ -325,7 +325,7 @@ share() {
 
 # Changes with whatever an outcome depends on, but for the faults themselves. No test that is asked reads documents.
 fingerprint() {
-  (cd "$scratch/0/tree" && find . -type f ! -path './tests/mutants/*' ! -path './host/cli/*' ! -path './docs/*' ! -path './bench/*' ! -name '*.md' -print0 | sort -z | xargs -0 sha256sum | sha256sum) |
+  (cd "$scratch/0/tree" && find . -type f ! -path './tests/mutants/*' ! -path './program/*' ! -path './docs/*' ! -path './bench/*' ! -name '*.md' -print0 | sort -z | xargs -0 sha256sum | sha256sum) |
     cut -c 1-16
 }
 

@@ -45,7 +45,7 @@ compare() {
 cross gcc 'slab_lib slab_sets' -DCMAKE_C_COMPILER=$target-gcc
 cross clang slab_lib "-DCMAKE_C_COMPILER=$CLANG" -DCMAKE_C_COMPILER_TARGET=$target \
   "-DSLABCAST_NATIVE_OBJECTS=$build/gcc/native" # clang's in either
-$target-gcc -std=c11 -O1 -ffp-contract=off -D_POSIX_C_SOURCE=200809L -Ihost/include -Ihost/scenes -Ikernels \
+$target-gcc -std=c11 -O1 -ffp-contract=off -D_POSIX_C_SOURCE=200809L -I. -Ihost -Ihost/include -Ikernels \
   tests/prove/digests.c -o "$build/digests" "$build/gcc/libslab_sets.a" -L"$build/gcc" -lslabcast -lm >&2
 for lanes in 8 1; do compare gcc $lanes "$(scaled 50000)"; done
 compare clang 8 "$(scaled 5000)" # the same kernels

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adversarial.h"
-#include "answers.h"
-#include "bvh_scenes.h"
-#include "coherent_rays.h"
+#include "sets/adversarial.h"
+#include "sets/answers.h"
+#include "sets/bvh_scenes.h"
+#include "sets/coherent_rays.h"
 
 enum { RAYS = 500, ADVERSARIAL_SHAPES = 12, BVH_SHAPES = 400 };
 

@@ -1,0 +1,309 @@
+/* What a benchmark reports: a table, CSV and JSON files, and a comparison with an earlier run. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "program/bench/bench.h"
+#include "program/io/output.h"
+#include "sets/compiler.h"
+
+/* ---- the table -------------------------------------------------------------- */
+
+/* For example "17.21 (16.90, 2 %)": best, median, spread of the middle half. */
+static void print_rate(double work, const timing *t) {
+  const timing_summary s = timing_summarise(t);
+  if (t->rounds == 0)
+    printf(" | %26s", "-");
+  else
+    printf(" | %9.3f (%8.3f, %3.0f%%)", rate_of(work, s.best), rate_of(work, s.median), 100 * s.spread);
+}
+
+static void print_head(const bench_run *run) {
+  const slab_device_info *d = &run->device;
+  printf("device   %s, %s, %s, %" PRIu32 " compute %s, %" PRIu32 " %s\n", d->name, d->platform, d->driver,
+         d->compute_units, plural(d->compute_units, "unit", "units"), d->lane_width,
+         plural(d->lane_width, "lane", "lanes"));
+  printf("time     %s: best of the rounds; in brackets the median, and the spread of the middle half\n",
+         run->processor_time ? "processor seconds, a compute unit's part" : "wall");
+}
+
+static void print_ceilings(const bench_run *run) {
+  printf("memory   buffers of %zu MiB\n", run->effort.memory >> 20);
+  printf("clock    %.2f GHz, %s\n\n", 1e-9 * run->clock,
+         run->device.type == SLAB_DEVICE_CPU ? "measured" : "as the driver says");
+  printf("%-12s %-32s | %26s | %-5s | %15s\n", "ceiling", "", "best (median, spread)", "unit", "of clock x width");
+  for (int k = 0; k < CEILINGS; k++) {
+    const double share = ceiling_share(run, (ceiling_kind)k);
+    printf("%-12s %-32s", ceiling_names[k].name, ceiling_names[k].about);
+    print_rate(run->ceilings[k].work * ceiling_names[k].scale, &run->ceilings[k].times);
+    printf(" | %-5s | ", ceiling_names[k].unit);
+    if (share > 0)
+      printf("%12.1f %%\n", 100 * share);
+    else
+      printf("%14s\n", "-");
+    if (share > 0 && share < SHARE_LEAST)
+      printf("  void: less than %.0f %% of clock x width: the machine was not quiet\n", 100 * SHARE_LEAST);
+    if (share > SHARE_MOST) printf("  error: faster than clock x width\n");
+  }
+}
+
+static void print_share(const bench_cell *c) {
+  if (c->tests > 0)
+    printf(" | %8.3f | %5.1f %%", 1e-9 * rate_of(c->tests, c->quickest), 100 * c->share);
+  else
+    printf(" | %8s | %7s", "-", "-");
+}
+
+static void print_cell(const bench_run *run, const bench_cell *c) {
+  printf("%-4s %-9s %8" PRIu32 " %-7s %-8s %10" PRIu64, c->layout, c->shape, c->primitives, c->set, c->query, c->rays);
+  if (c->wrong) {
+    printf(" | wrong answers: the figures do not count\n");
+    return;
+  }
+  print_rate(1e-6 * (double)c->rays, &c->host);
+  print_rate(1e-6 * (double)c->rays, &c->kernel);
+  print_share(c);
+  printf(" | %-10s | %3.0f %%\n", c->bound, 100 * c->hit_share);
+  if (c->share > SHARE_MOST) printf("  %s: faster than its ceiling\n", bench_verdict_names[bench_too_fast(run)]);
+}
+
+static void print_group(const char *group) {
+  static const char *const titles[][2] = {{"work", "Workloads"},
+                                          {"batch", "Throughput against the size of the batch"},
+                                          {"scene", "Throughput against the size of the scene"}};
+  for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    if (!strcmp(titles[i][0], group)) printf("\n%s\n", titles[i][1]);
+  printf("%-4s %-9s %8s %-7s %-8s %10s | %26s | %26s | %8s | %7s | %-10s | %5s\n", "", "shape", "count", "rays",
+         "query", "rays", "host to host, Mrays/s", "kernel alone, Mrays/s", "Gtests/s", "ceiling", "bound by", "hits");
+}
+
+void bench_print(const bench_run *run) {
+  print_head(run);
+  print_ceilings(run);
+  for (size_t i = 0; i < run->cell_count; i++) {
+    if (i == 0 || strcmp(run->cells[i].group, run->cells[i - 1].group) != 0) print_group(run->cells[i].group);
+    print_cell(run, &run->cells[i]);
+  }
+  if (run->cell_count == 0) return;
+  fputs(
+      "\nA ceiling bounds a cast where it alone asks for 40 % of the time; casts of which none does wait for memory's\n"
+      "answers and for one step after the other. The kernel alone is that of slab_enqueue, which takes rays through a\n"
+      "tree one by one. A sample of each cast's answers was held against the CPU reference, and those of all its "
+      "rounds\n"
+      "against each other.\n",
+      stdout);
+}
+
+/* ---- files ------------------------------------------------------------------ */
+
+static const char *time_kind(const bench_run *run) { return run->processor_time ? "processor" : "wall"; }
+
+static const char *date_now(char text[32]) {
+  const time_t now = time(NULL);
+  struct tm parts;
+  text[0] = '\0';
+  if (gmtime_r(&now, &parts)) strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+/* ---- CSV ---- */
+
+/* A CSV file that is written line by line. A failure is printed once; nothing is written after it. */
+typedef struct table {
+  output *out;
+  int failed;
+  char origin[512]; /* columns that are equal in every row */
+} table;
+
+static void add_line(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_line(table *t, const char *format, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  if (!t->failed) t->failed = output_write(t->out, line, strlen(line));
+}
+
+/* A figure as text; empty if it is not known. */
+static const char *figure(char text[32], int known, double value) {
+  snprintf(text, 32, "%.6g", value);
+  return known ? text : "";
+}
+
+static void add_ceiling(table *t, const bench_run *run, ceiling_kind kind) {
+  const bench_ceiling *c = &run->ceilings[kind];
+  const timing_summary s = timing_summarise(&c->times);
+  const double scale = ceiling_names[kind].scale;
+  char share[32];
+  if (c->times.rounds > 0)
+    add_line(t, "%s,ceiling,%s,,,,,,%.6g,%.6g,%.4f,,,,%s,,%s,,,\n", t->origin, ceiling_names[kind].name,
+             rate_of(scale * c->work, s.best), rate_of(scale * c->work, s.median), s.spread, ceiling_names[kind].unit,
+             figure(share, c->known > 0, ceiling_share(run, kind)));
+}
+
+static void add_cell(table *t, const bench_cell *c) {
+  const timing_summary host = timing_summarise(&c->host), kernel = timing_summarise(&c->kernel);
+  const double rays = 1e-6 * (double)c->rays;
+  const int alone = c->kernel.rounds > 0, flat = c->tests > 0;
+  char rate[32], median[32], spread[32], tests[32], share[32], intensity[32];
+  if (c->wrong) return;
+  add_line(t, "%s,%s,%s,%s,%" PRIu32 ",%s,%s,%" PRIu64 ",%.6g,%.6g,%.4f,%s,%s,%s,Mrays/s,%s,%s,%s,%s,%.4f\n", t->origin,
+           c->group, c->layout, c->shape, c->primitives, c->set, c->query, c->rays, rate_of(rays, host.best),
+           rate_of(rays, host.median), host.spread, figure(rate, alone, rate_of(rays, kernel.best)),
+           figure(median, alone, rate_of(rays, kernel.median)), figure(spread, alone, kernel.spread),
+           figure(tests, flat, 1e-9 * rate_of(c->tests, c->quickest)), figure(share, flat, c->share),
+           figure(intensity, flat, c->intensity), c->bound, c->hit_share);
+}
+
+int bench_save_csv(const char *path, const bench_run *run) {
+  char date[32];
+  table t = {.out = output_open(path, OUTPUT_NEW)};
+  if (!t.out) return EXIT_FAILED;
+  snprintf(t.origin, sizeof t.origin, "%s,\"%s\",\"%s\",\"%s\",%s,%s", date_now(date), run->device.name,
+           run->device.driver, COMPILER, SLAB_COMMIT, time_kind(run));
+  add_line(&t,
+           "date,device,driver,compiler,commit,time,group,layout,shape,primitives,ray_set,query,rays,host,host_median,"
+           "host_spread,kernel,kernel_median,kernel_spread,unit,gtests,share,operations_per_byte,bound,hit_share\n");
+  for (int k = 0; k < CEILINGS; k++) add_ceiling(&t, run, (ceiling_kind)k);
+  for (size_t i = 0; i < run->cell_count; i++) add_cell(&t, &run->cells[i]);
+  if (!t.failed) return output_commit(t.out) ? EXIT_FAILED : EXIT_DONE;
+  output_discard(t.out);
+  return EXIT_FAILED;
+}
+
+/* ---- JSON ---- */
+
+/* The rates of a set of rounds; null if there are none. */
+static json_t *rates(const timing *t, double work) {
+  const timing_summary s = timing_summarise(t);
+  if (t->rounds == 0) return json_null();
+  return json_pack("{s:f, s:f, s:f, s:i}", "best", rate_of(work, s.best), "median", rate_of(work, s.median), "spread",
+                   s.spread, "rounds", t->rounds);
+}
+
+static json_t *describe_ceiling(const bench_run *run, ceiling_kind kind) {
+  const bench_ceiling *c = &run->ceilings[kind];
+  return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", ceiling_names[kind].name, "about",
+                   ceiling_names[kind].about, "unit", ceiling_names[kind].unit, "rate",
+                   rates(&c->times, ceiling_names[kind].scale * c->work), "clock_x_width",
+                   c->known > 0 ? json_real(ceiling_names[kind].scale * c->known) : json_null(), "share",
+                   c->known > 0 ? json_real(ceiling_share(run, kind)) : json_null());
+}
+
+static json_t *describe_cell(const bench_cell *c) {
+  const double rays = 1e-6 * (double)c->rays;
+  return json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:f, s:s, s:f, s:I, s:b}", "group",
+                   c->group, "layout", c->layout, "shape", c->shape, "primitives", (json_int_t)c->primitives, "ray_set",
+                   c->set, "query", c->query, "rays", (json_int_t)c->rays, "host_mrays", rates(&c->host, rays),
+                   "kernel_mrays", rates(&c->kernel, rays), "gtests",
+                   c->tests > 0 ? json_real(1e-9 * rate_of(c->tests, c->quickest)) : json_null(), "share",
+                   c->tests > 0 ? json_real(c->share) : json_null(), "operations_per_byte", c->intensity, "bound",
+                   c->bound, "hit_share", c->hit_share, "checked", (json_int_t)c->checked, "wrong", c->wrong);
+}
+
+/* Appends a value. NULL if either is NULL (out of memory), which json_save reports. */
+static json_t *append(json_t *array, json_t *value) {
+  if (array && json_array_append_new(array, value) == 0) return array;
+  json_decref(array);
+  return NULL;
+}
+
+int bench_save_json(const char *path, const bench_run *run) {
+  char date[32];
+  json_t *ceilings = json_array(), *cells = json_array();
+  for (int k = 0; k < CEILINGS; k++)
+    if (run->ceilings[k].times.rounds) ceilings = append(ceilings, describe_ceiling(run, (ceiling_kind)k));
+  for (size_t i = 0; i < run->cell_count; i++) cells = append(cells, describe_cell(&run->cells[i]));
+  json_t *document = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:f, s:s, s:o, s:o}", "device",
+                               run->device.name, "platform", run->device.platform, "driver", run->device.driver,
+                               "version", run->device.version, "compute_units", (json_int_t)run->device.compute_units,
+                               "lanes", (json_int_t)run->device.lane_width, "compiler", COMPILER, "commit", SLAB_COMMIT,
+                               "date", date_now(date), "time", time_kind(run), "clock_hz", run->clock, "verdict",
+                               bench_verdict_names[bench_verdict_of(run)], "ceilings", ceilings, "cells", cells);
+  return json_save(path, document) ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- comparison ------------------------------------------------------------- */
+
+json_t *bench_load(const char *path) {
+  json_error_t error;
+  json_t *earlier = json_load_file(path, 0, &error);
+  if (earlier && json_is_array(json_object_get(earlier, "ceilings")) &&
+      json_is_array(json_object_get(earlier, "cells")))
+    return earlier;
+  if (earlier)
+    complain("cannot compare with %s: it is no JSON of `slabcast bench`", path);
+  else
+    complain("cannot compare with %s: line %d: %s", path, error.line, error.text);
+  json_decref(earlier);
+  return NULL;
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "";
+}
+
+static double best_of(const json_t *object, const char *key) {
+  return json_number_value(json_object_get(json_object_get(object, key), "best"));
+}
+
+static bool same_cell(const json_t *old, const bench_cell *c) {
+  return !strcmp(text_of(old, "group"), c->group) && !strcmp(text_of(old, "layout"), c->layout) &&
+         !strcmp(text_of(old, "shape"), c->shape) && !strcmp(text_of(old, "ray_set"), c->set) &&
+         !strcmp(text_of(old, "query"), c->query) &&
+         json_integer_value(json_object_get(old, "primitives")) == (json_int_t)c->primitives &&
+         json_integer_value(json_object_get(old, "rays")) == (json_int_t)c->rays &&
+         !json_is_true(json_object_get(old, "wrong"));
+}
+
+static void print_ratio(double then, double now) {
+  if (then > 0 && now > 0)
+    printf(" | %10.3f %10.3f %6.2f", then, now, now / then);
+  else
+    printf(" | %10s %10s %6s", "-", "-", "-");
+}
+
+static void compare_ceilings(const json_t *ceilings, const bench_run *run) {
+  for (int k = 0; k < CEILINGS; k++) {
+    const ceiling_name *name = &ceiling_names[k];
+    for (size_t i = 0; i < json_array_size(ceilings); i++) {
+      const json_t *old = json_array_get(ceilings, i);
+      if (strcmp(text_of(old, "name"), name->name) != 0) continue;
+      printf("%-12s %-50s", name->name, name->unit);
+      print_ratio(best_of(old, "rate"), name->scale * ceiling_best(run, (ceiling_kind)k));
+      putchar('\n');
+    }
+  }
+}
+
+/* Compares the cell if the earlier run measured it too. */
+static bool compare_cell(const json_t *cells, const bench_cell *c) {
+  const double rays = 1e-6 * (double)c->rays;
+  for (size_t i = 0; !c->wrong && i < json_array_size(cells); i++) {
+    const json_t *old = json_array_get(cells, i);
+    if (!same_cell(old, c)) continue;
+    printf("%-5s %-4s %-9s %8" PRIu32 " %-7s %-8s %10" PRIu64 "   ", c->group, c->layout, c->shape, c->primitives,
+           c->set, c->query, c->rays);
+    print_ratio(best_of(old, "host_mrays"), rate_of(rays, timing_summarise(&c->host).best));
+    print_ratio(best_of(old, "kernel_mrays"), rate_of(rays, timing_summarise(&c->kernel).best));
+    putchar('\n');
+    return true;
+  }
+  return false;
+}
+
+void bench_compare(const json_t *earlier, const bench_run *run) {
+  size_t alone = 0;
+  printf("\nCompared with %s, %s, commit %s, %s time\n", text_of(earlier, "date"), text_of(earlier, "device"),
+         text_of(earlier, "commit"), text_of(earlier, "time"));
+  printf("%-63s | %10s %10s %6s | %10s %10s %6s\n", "best rates, for casts in Mrays/s", "then", "now", "ratio",
+         "kernel", "now", "ratio");
+  compare_ceilings(json_object_get(earlier, "ceilings"), run);
+  for (size_t i = 0; i < run->cell_count; i++)
+    alone += !compare_cell(json_object_get(earlier, "cells"), &run->cells[i]);
+  if (alone) printf("%zu %s not measured then\n", alone, plural(alone, "cast was", "casts were"));
+}

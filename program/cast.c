@@ -1,0 +1,342 @@
+/* slabcast cast: casts rays from a file or pipe at a scene and writes the results to a file or pipe, in constant
+ * memory. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/plural.h"
+#include "program/cast.h"
+#include "program/common/device.h"
+#include "program/io/caster.h"
+#include "program/io/errors.h"
+
+#define QUERIES "closest|distance|any|count|all|interval|nearest"
+#define PLACE(member) offsetof(cast_options, member)
+
+static const option option_rows[] = {
+    OPTIONS_SCENE(cast_options, scene),
+    {"--rays", "FILE|-", OPTION_TEXT, PLACE(rays),
+     "the rays, - for stdin; 8 columns, ox oy oz t_min dx dy dz t_max,\n"
+     "6 (origin, direction; range 0 to inf) or 4 (the same in 2D)",
+     0, 0},
+    {"-o", "FILE|-", OPTION_TEXT, PLACE(out), "where results go, - for stdout; without it they are only counted", 0, 0},
+    {"--query", QUERIES, OPTION_CHOICE, PLACE(query),
+     "what is asked of each ray:\n"
+     "closest: t, normal, u, v, primitive, geometry of the first hit (default)\n"
+     "distance: its t alone\n"
+     "any: 1 or 0\n"
+     "count: how many primitives are hit\n"
+     "all: every hit, sorted; FILE.offsets.npy says where each ray's begin\n"
+     "interval: enter, leave, primitive, geometry of the first solid met\n"
+     "nearest: t, primitive, geometry of the first hit",
+     0, 0},
+    OPTION_TREE(cast_options, tree),
+    OPTION_LAYOUT(cast_options, layout),
+    {"--segments", NULL, OPTION_SWITCH, PLACE(segments),
+     "rows are two points, 6 columns or 4 in 2D; t is the fraction of the way.\n"
+     "A segment wholly inside a solid has an interval and no hit: it meets no\n"
+     "surface",
+     0, 0},
+    {"--t-min", "T", OPTION_REAL, PLACE(t_min), "every ray's range begins here, whatever its row says", 0, 0},
+    {"--t-max", "T", OPTION_REAL, PLACE(t_max), "every ray's range ends here, whatever its row says", 0, 0},
+    {"--mask", "M", OPTION_MASK, PLACE(mask),
+     "see only what some of the scene's options add: 1 is the first, 2 the\n"
+     "second, 4 the third, their sum several; the 33rd is 1 again (default: all)",
+     0, 0},
+    {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
+    {"--edges", "half-open|closed", OPTION_CHOICE, PLACE(edges),
+     "closed: a ray that touches an edge or a vertex of a triangle hits it, at a\n"
+     "shared one every triangle there (default: each crossing counts once)",
+     0, 0},
+    {"--max-hits", "K", OPTION_COUNT, PLACE(max_hits), "list the first K hits of each ray at most, with --query all", 1,
+     UINT32_MAX},
+    {"--face-forward", NULL, OPTION_SWITCH, PLACE(face_forward), "turn normals against the ray", 0, 0},
+    {"--points", NULL, OPTION_SWITCH, PLACE(points),
+     "add x, y, z of the hit, for intervals of enter and leave; inf on a miss", 0, 0},
+    {"--in", "auto|npy|raw|text", OPTION_CHOICE, PLACE(in),
+     "format of the rays (default: by name or first bytes, else text);\n"
+     "raw: rows of eight little-endian float32; text: lines of numbers, csv too",
+     0, 0},
+    {"--out", "auto|npy|raw|text|csv", OPTION_CHOICE, PLACE(out_format),
+     "format of the results (default: by the name's ending, .npy, .raw or\n"
+     ".bin, .txt, .csv; without one npy, on a terminal text)",
+     0, 0},
+    {"--check", NULL, OPTION_SWITCH, PLACE(check),
+     "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
+    {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
+     "go on from FILE.part of an interrupted cast of the same rays at the\nsame scene: the same bytes come out", 0, 0},
+    {"--shard", "I/N", OPTION_SHARD, PLACE(shard), "cast only the I-th of N equal slices of the rays, counted from 0",
+     0, 0},
+    {"--json", "FILE|-", OPTION_TEXT, PLACE(json), "write a summary: device, rays, hits, seconds, mismatches, ...", 0,
+     0},
+    OPTIONS_DEVICE(cast_options, device, threads),
+};
+
+static const command_line command = {
+    .usage = "cast SCENE... --rays FILE|- [-o FILE|-] [options]",
+    .about =
+        "Casts rays at a scene: any mix of the first eight options, numbered as geometries in their order.\n"
+        "Without -o, and on a terminal, a line on stderr says how many hit and how long it took.",
+    .closing =
+        "Results in npy have named fields: numpy.load(FILE)['t']. A miss has t = inf and primitive =\n"
+        "geometry = 4294967295, an invalid ray 4294967294. FILE appears when it is whole. The first line of\n"
+        "csv names its columns.\n\n"
+        "  slabcast cast --mesh room.obj --rays rays.npy -o hits.npy\n"
+        "  slabcast rays camera --mesh room.obj |\n"
+        "    slabcast cast --mesh room.obj --rays - --check\n"
+        "  echo 0 0 -5 0 0 1 |\n"
+        "    slabcast cast --builtin spheres:100 --rays - -o - --out csv",
+    .options = option_rows,
+    .option_count = COUNT_OF(option_rows),
+};
+
+/* ---- options --------------------------------------------------------------- */
+
+static int is_binary(int format) { return format == FORMAT_NPY || format == FORMAT_RAW; }
+
+static int check_range(const cast_options *options) {
+  const real_option *least = &options->t_min, *most = &options->t_max;
+  if (!least->given || !most->given || least->value <= most->value) return OPTIONS_RUN;
+  return options_refuse(&command, "--t-max %.9g is below --t-min %.9g", (double)most->value, (double)least->value);
+}
+
+/* Stdin can be the input of only one option. */
+static int check_stdin(const cast_options *options) {
+  const char *scene = scene_source_stdin(options->scene);
+  if (!scene || strcmp(options->rays, "-") != 0) return OPTIONS_RUN;
+  return options_refuse(&command, "%s - and --rays - cannot both come from stdin", scene);
+}
+
+/* Sets the format of the results from the option or the file name. */
+static int choose_format(cast_options *options) {
+  if (options->out_format != FORMAT_AUTO)
+    return options->out ? OPTIONS_RUN : options_refuse(&command, "--out is the format of -o FILE, which is missing");
+  if (!options->out) return OPTIONS_RUN;
+  options->out_format = (int)format_of_output(options->out);
+  return options_check_ending(&command, options->out, OUTPUT_ENDINGS);
+}
+
+/* Checks combinations of options. Returns OPTIONS_RUN or an exit code. */
+static int check_options(cast_options *options) {
+  const slab_query query = (slab_query)options->query;
+  int code = OPTIONS_RUN;
+  if (!options->rays) return options_refuse(&command, "--rays is missing");
+  if (!scene_source_count(options->scene))
+    return options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
+  if (options->points && (query == SLAB_ANY || query == SLAB_COUNT))
+    return options_refuse(&command, "--points does not go with --query any or count, which have no t");
+  if (options->max_hits != 0 && query != SLAB_ALL)
+    return options_refuse(&command, "--max-hits goes with --query all alone");
+  if (code == OPTIONS_RUN) code = check_range(options);
+  if (code == OPTIONS_RUN) code = check_stdin(options);
+  if (code == OPTIONS_RUN) code = choose_format(options);
+  if (code != OPTIONS_RUN) return code;
+  if (options->out && options->json && !strcmp(options->out, "-") && !strcmp(options->json, "-"))
+    return options_refuse(&command, "-o and --json cannot both go to stdout");
+  const int direct = options->out && output_is_direct(options->out);
+  if (direct && query == SLAB_ALL && is_binary(options->out_format))
+    return options_refuse(&command, "--query all writes two files: -o %s works with --out csv or text", options->out);
+  if (options->resume && (!options->out || direct))
+    return options_refuse(&command, "--resume wants -o FILE, which neither stdout nor a pipe is");
+  return OPTIONS_RUN;
+}
+
+int cast_parse(int argc, char **argv, cast_options *options) {
+  const int code = options_parse(&command, argc, argv, options, NULL);
+  return code == OPTIONS_RUN ? check_options(options) : code;
+}
+
+/* ---- casting --------------------------------------------------------------- */
+
+int cast_open_rays(cast_job *job) {
+  const cast_options *options = job->options;
+  const ray_options rays = {
+      .path = options->rays,
+      .format = (file_format)options->in,
+      .segments = options->segments,
+      .t_min = options->t_min,
+      .t_max = options->t_max,
+      .shard = options->shard,
+      .need_count = options->out && options->out_format == FORMAT_NPY && output_is_direct(options->out),
+  };
+  return ray_source_open(&rays, &job->rays) ? EXIT_FAILED : EXIT_DONE;
+}
+
+slab_context_options cast_context(const cast_options *options) {
+  return (slab_context_options){
+      .device = options->device, .layout = (slab_layout)options->layout, .threads = (uint32_t)options->threads};
+}
+
+static int open_scene(cast_job *job) {
+  const slab_context_options context = cast_context(job->options);
+  int code = device_open_with(&context, &job->context);
+  if (code == EXIT_DONE)
+    code = scene_source_load(job->options->scene, job->context, (slab_tree)job->options->tree, &job->scene);
+  if (code != EXIT_DONE) return code;
+  slab_status status = slab_scene_info(job->scene, &job->stats);
+  if (status == SLAB_OK) status = slab_context_device(job->context, &job->device);
+  device_names(job->context, job->device.name, sizeof job->device.name);
+  return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene");
+}
+
+static int open_results(cast_job *job) {
+  const cast_options *options = job->options;
+  if (!options->out) return EXIT_DONE;
+  const result_options results = {
+      .path = options->out,
+      .format = (file_format)options->out_format,
+      .query = (slab_query)options->query,
+      .points = options->points,
+      .resume = options->resume,
+      .rays = ray_source_count(job->rays),
+      .first = ray_source_first(job->rays),
+      .shard = ray_source_shard(job->rays),
+  };
+  return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
+}
+
+void cast_prepare(cast_job *job) {
+  const cast_options *options = job->options;
+  const uint64_t count = ray_source_count(job->rays);
+  const uint64_t resumed = job->results ? result_file_resumed(job->results) : 0;
+  job->cast.scene = job->scene;
+  job->cast.device = job->device.name;
+  job->cast.query = (slab_query)options->query;
+  job->cast.options.mask = options->mask;
+  job->cast.options.cull = (slab_cull)options->cull;
+  job->cast.options.face_forward = options->face_forward;
+  job->cast.options.edges = (slab_edges)options->edges;
+  job->cast.options.max_hits = (uint32_t)options->max_hits;
+  job->cast.check = options->check;
+  job->cast.tally.first_invalid = UINT64_MAX;
+  job->cast.first = ray_source_first(job->rays) + resumed;
+  job->cast.line = progress_begin("casting", "rays", resumed, count == ROWS_UNKNOWN ? 0 : count);
+}
+
+/* ---- messages -------------------------------------------------------------- */
+
+static void warn_of_rounding(const cast_job *job) {
+  double size = 0;
+  for (int i = 0; i < 3; i++) size = fmax(size, (double)job->stats.upper[i] - (double)job->stats.lower[i]);
+  if (size > 0 && job->rounding > 1e-6 * size)
+    complain(
+        "warning: %s: rounding to float32 moved points by up to %.3g, more than 1e-6 of the scene's size (%.3g); "
+        "coordinates nearer to 0 keep more",
+        job->options->rays, job->rounding, size);
+}
+
+/* Prints how many rays are invalid for each reason, and the first one. Only if host and device found equally many. */
+static void warn_of_invalid(const cast_tally *tally) {
+  const uint64_t *f = tally->faults;
+  char rest[160] = " (NaN, infinite, zero direction, origin beyond 2^60)";
+  if (!tally->invalid) return;
+  if (f[FAULT_NAN] + f[FAULT_INFINITE] + f[FAULT_DIRECTION] + f[FAULT_FAR] == tally->invalid)
+    snprintf(rest, sizeof rest,
+             " (NaN: %" PRIu64 ", infinite: %" PRIu64 ", zero direction: %" PRIu64 ", origin beyond 2^60: %" PRIu64
+             "); the first is ray %" PRIu64 ", counted from 0",
+             f[FAULT_NAN], f[FAULT_INFINITE], f[FAULT_DIRECTION], f[FAULT_FAR], tally->first_invalid);
+  complain("warning: %" PRIu64 " of %" PRIu64 " %s %s nothing%s", tally->invalid, tally->rays,
+           plural(tally->rays, "ray", "rays"), plural(tally->invalid, "is invalid and hits", "are invalid and hit"),
+           rest);
+}
+
+/* Rays per second of casting alone. The first answers are excluded because the driver loads or compiles kernels before
+ * them. NaN if all answers came with the first. */
+static double cast_rate(const cast_tally *tally) {
+  const uint64_t rays = tally->rays - tally->prepare_rays;
+  return rays > 0 && tally->cast_seconds > 0 ? (double)rays / tally->cast_seconds : NAN;
+}
+
+static void tell_counts(const cast_job *job) {
+  const cast_tally *tally = &job->cast.tally;
+  const double rate = cast_rate(tally);
+  fprintf(stderr, "%" PRIu64 " %s, %" PRIu64 " hit on %s: ", tally->rays, plural(tally->rays, "ray", "rays"),
+          tally->hits, job->device.name);
+  if (isnan(rate))
+    fprintf(stderr, "answers after %.3g s\n", tally->prepare_seconds + tally->cast_seconds);
+  else
+    fprintf(stderr, "first answers after %.3g s, the others in %.3g s, %.4g Mrays/s\n", tally->prepare_seconds,
+            tally->cast_seconds, 1e-6 * rate);
+}
+
+void cast_tell(const cast_job *job) {
+  const cast_tally *tally = &job->cast.tally;
+  warn_of_rounding(job);
+  warn_of_invalid(tally);
+  if (!job->options->out || isatty(STDERR_FILENO)) tell_counts(job);
+  if (!job->options->check) return;
+  fprintf(stderr, "%" PRIu64 " %s checked, %" PRIu64 " %s", tally->checked, plural(tally->checked, "ray", "rays"),
+          tally->mismatches, plural(tally->mismatches, "mismatch", "mismatches"));
+  fprintf(stderr, " (oracle: %" PRIu64 " judged, %" PRIu64 " wrong, %" PRIu64 " too close to call)\n",
+          tally->oracle_rays, tally->oracle_wrong, tally->oracle_undecided);
+}
+
+json_t *cast_summary(const cast_job *job) {
+  const cast_tally *tally = &job->cast.tally;
+  static const char *const queries[] = {"closest", "distance", "any", "count", "all", "interval", "nearest"};
+  json_t *root =
+      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "device", job->device.name, "query", queries[job->options->query],
+                "rays", (json_int_t)tally->rays, "resumed", (json_int_t)job->cast.line.first, "hits",
+                (json_int_t)tally->hits, "invalid", (json_int_t)tally->invalid);
+  if (!root) return NULL;
+  if (job->cast.query == SLAB_COUNT || job->cast.query == SLAB_ALL)
+    json_object_set_new(root, "crossings", json_integer((json_int_t)tally->crossings));
+  json_object_set_new(root, "seconds", json_real(tally->prepare_seconds + tally->cast_seconds));
+  json_object_set_new(root, "prepare_seconds", json_real(tally->prepare_seconds));
+  json_object_set_new(root, "rays_per_second", json_number_or_null(cast_rate(tally)));
+  json_object_set_new(root, "build_seconds", json_real(job->stats.build_seconds));
+  json_object_set_new(root, "device_bytes", json_integer((json_int_t)job->stats.device_bytes));
+  json_object_set_new(root, "total_seconds", json_real(seconds_now() - job->start));
+  if (job->options->check)
+    json_object_update_missing_new(
+        root, json_pack("{s:I, s:I, s:I, s:I, s:I}", "checked", (json_int_t)tally->checked, "mismatches",
+                        (json_int_t)tally->mismatches, "oracle_rays", (json_int_t)tally->oracle_rays, "oracle_wrong",
+                        (json_int_t)tally->oracle_wrong, "oracle_undecided", (json_int_t)tally->oracle_undecided));
+  return root;
+}
+
+static int finish(cast_job *job) {
+  result_file *results = job->results;
+  job->results = NULL;
+  if (results && result_file_commit(results)) return EXIT_FAILED;
+  job->rounding = ray_source_rounding(job->rays);
+  cast_tell(job);
+  if (job->options->json && json_save(job->options->json, cast_summary(job))) return EXIT_FAILED;
+  return job->cast.tally.mismatches || job->cast.tally.oracle_wrong ? EXIT_MISMATCH : EXIT_DONE;
+}
+
+static int cast_rays(const cast_options *options) {
+  cast_job job = {.options = options, .start = seconds_now()};
+  int code = EXIT_FAILED;
+  if (options->out && output_probe(options->out)) goto done;
+  if (options->json && output_probe(options->json)) goto done;
+  if ((code = cast_open_rays(&job)) != EXIT_DONE) goto done;
+  if ((code = open_scene(&job)) != EXIT_DONE) goto done;
+  if ((code = open_results(&job)) != EXIT_DONE) goto done;
+  cast_prepare(&job);
+  code = ray_source_skip(job.rays, job.cast.line.first) ? EXIT_FAILED : batches_run(job.rays, &job.cast, job.results);
+  if (code == EXIT_DONE) code = finish(&job);
+done:
+  result_file_discard(job.results);
+  ray_source_close(job.rays);
+  slab_scene_destroy(job.scene);
+  slab_context_destroy(job.context);
+  return code;
+}
+
+static int command_main(int argc, char **argv) {
+  cast_options options = {.scene = scene_source_create()};
+  if (!options.scene) {
+    complain("out of memory");
+    return EXIT_FAILED;
+  }
+  int code = cast_parse(argc, argv, &options);
+  if (code == OPTIONS_RUN) code = cast_rays(&options);
+  scene_source_destroy(options.scene);
+  return code;
+}
+
+const program_command command_cast = {"cast", "cast rays from a file or pipe at a scene", command_main, &command};

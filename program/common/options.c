@@ -1,0 +1,299 @@
+#include "program/common/options.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/common/scene.h"
+#include "program/io/errors.h"
+#include "program/io/output.h"
+
+/* ---- values ---------------------------------------------------------------- */
+
+static int parse_mask(const char *text, uint32_t *mask) {
+  char *end = NULL;
+  uint64_t value = 0;
+  const int hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  if (!parse_digits(hexadecimal ? text + 2 : text, hexadecimal ? 16 : 10, &end, &value)) return 0;
+  *mask = (uint32_t)value;
+  return *end == '\0' && value > 0 && value <= UINT32_MAX;
+}
+
+/* Parses numbers with commas between. Returns how many there are, at most `most`; 0 if they are anything else. */
+static int parse_list(const char *text, float *values, int most) {
+  for (int i = 0; i < most; i++) {
+    char *end = NULL;
+    if (isspace((unsigned char)text[0])) return 0;
+    values[i] = strtof(text, &end);
+    if (end == text || (*end != ',' && *end != '\0')) return 0;
+    if (*end == '\0') return i + 1;
+    text = end + 1;
+  }
+  return 0;
+}
+
+static int parse_point(const char *text, point_option *point) {
+  float value[3];
+  if (parse_list(text, value, 3) != 3) return 0;
+  for (int i = 0; i < 3; i++)
+    if (!isfinite(value[i])) return 0;
+  memcpy(point->value, value, sizeof value);
+  return point->given = 1;
+}
+
+static int parse_ray(const char *text, ray_option *given) {
+  float v[8] = {[7] = INFINITY};
+  const int count = parse_list(text, v, 8);
+  if (count != 6 && count != 8) return 0;
+  given->ray = (slab_ray){{v[0], v[1], v[2]}, v[6], {v[3], v[4], v[5]}, v[7]};
+  return given->given = 1;
+}
+
+/* Parses FIRST mark SECOND, both decimal. */
+static int parse_pair(const char *text, char mark, uint64_t *first, uint64_t *second) {
+  char *end = NULL;
+  return parse_digits(text, 10, &end, first) && *end == mark && parse_count(end + 1, second);
+}
+
+static int parse_size(const char *text, size_option *size) {
+  uint64_t width = 0, height = 0;
+  if (!parse_pair(text, 'x', &width, &height)) return 0;
+  if (width < 1 || width > 65536 || height < 1 || height > 65536) return 0;
+  *size = (size_option){(uint32_t)width, (uint32_t)height};
+  return 1;
+}
+
+static int parse_shard(const char *text, shard_option *shard) {
+  return parse_pair(text, '/', &shard->index, &shard->count) && shard->index < shard->count &&
+         shard->count <= UINT32_MAX;
+}
+
+/* The index of `text` in a list of words separated by |, or -1. */
+static int parse_choice(const char *text, const char *words) {
+  const size_t length = strlen(text);
+  for (int i = 0; *words; i++) {
+    const size_t word = strcspn(words, "|");
+    if (word == length && !strncmp(words, text, length)) return i;
+    words += word + (words[word] == '|');
+  }
+  return -1;
+}
+
+static int in_range(const option *row, double value) {
+  return (row->least == 0 && row->most == 0) || (value >= row->least && value <= row->most);
+}
+
+/* ---- one option ------------------------------------------------------------ */
+
+static const char *expectation(option_kind kind) {
+  switch (kind) {
+    case OPTION_TEXT:
+      return "a text";
+    case OPTION_REAL:
+      return "a number";
+    case OPTION_COUNT:
+      return "a whole number";
+    case OPTION_MASK:
+      return "a whole number from 1 to 4294967295, decimal or 0x...";
+    case OPTION_POINT:
+      return "three numbers X,Y,Z";
+    case OPTION_RAY:
+      return "six or eight numbers OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]";
+    case OPTION_SIZE:
+      return "WxH, each from 1 to 65536";
+    case OPTION_SHARD:
+      return "I/N with I from 0 to N-1";
+    default:
+      return "a value";
+  }
+}
+
+static int refuse_value(const command_line *command, const option *row, const char *value) {
+  if (row->kind == OPTION_CHOICE)
+    return options_refuse(command, "option %s: \"%s\" is not one of %s", row->name, value, row->placeholder);
+  if (row->least != 0 || row->most != 0)
+    return options_refuse(command, "option %s: \"%s\" is not %s from %.15g to %.15g", row->name, value,
+                          expectation(row->kind), row->least, row->most);
+  return options_refuse(command, "option %s: \"%s\" is not %s", row->name, value, expectation(row->kind));
+}
+
+static int set_real(const option *row, const char *value, real_option *place) {
+  double number = 0;
+  if (!parse_real(value, &number) || !in_range(row, number)) return 0;
+  *place = (real_option){(float)number, 1};
+  return 1;
+}
+
+static int set_choice(const option *row, const char *value, int *place) {
+  const int index = parse_choice(value, row->placeholder);
+  if (index >= 0) *place = index;
+  return index >= 0;
+}
+
+/* Sets the value of an option. Returns 1, 0 if the value is not valid for the row, -1 if the refusal is already
+ * printed, -2 if out of memory, printed too. */
+static int set_option(const option *row, const char *value, void *values) {
+  char *place = (char *)values + row->place;
+  switch (row->kind) {
+    case OPTION_SWITCH:
+      return *(int *)(void *)place = 1;
+    case OPTION_TEXT:
+      *(const char **)(void *)place = value;
+      return value[0] != '\0';
+    case OPTION_CHOICE:
+      return set_choice(row, value, (int *)(void *)place);
+    case OPTION_REAL:
+      return set_real(row, value, (real_option *)(void *)place);
+    case OPTION_COUNT:
+      return parse_count(value, (uint64_t *)(void *)place) && in_range(row, (double)*(uint64_t *)(void *)place);
+    case OPTION_MASK:
+      return parse_mask(value, (uint32_t *)(void *)place);
+    case OPTION_POINT:
+      return parse_point(value, (point_option *)(void *)place);
+    case OPTION_RAY:
+      return parse_ray(value, (ray_option *)(void *)place);
+    case OPTION_SIZE:
+      return parse_size(value, (size_option *)(void *)place);
+    case OPTION_SHARD:
+      return parse_shard(value, (shard_option *)(void *)place);
+    case OPTION_SCENE:
+      return scene_source_option(*(scene_source **)(void *)place, row->name, value);
+  }
+  return 0;
+}
+
+/* ---- the command line ------------------------------------------------------ */
+
+/* Length of an option's name. A one-letter name may have its value directly after it. */
+static size_t name_length(const char *argument) { return argument[1] == '-' ? strcspn(argument, "=") : 2; }
+
+/* The row that `argument` names. */
+static const option *find_option(const command_line *command, const char *argument) {
+  const size_t length = name_length(argument);
+  for (size_t i = 0; i < command->option_count; i++) {
+    const char *name = command->options[i].name;
+    if (strlen(name) == length && !strncmp(name, argument, length)) return &command->options[i];
+  }
+  return NULL;
+}
+
+static void refuse_unknown(const command_line *command, const char *argument) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
+  const char *near = name_near(name, command->options, command->option_count, sizeof *command->options);
+  if (near)
+    options_refuse(command, "unknown option %s: did you mean %s?", argument, near);
+  else
+    options_refuse(command, "unknown option %s", argument);
+}
+
+/* Parses argv[at] and its value. Returns the number of arguments used; 0 with the refusal printed; -1 with the failure
+ * printed. */
+static int take_option(const command_line *command, int argc, char **argv, int at, void *values) {
+  const option *row = find_option(command, argv[at]);
+  const char *attached = argv[at] + name_length(argv[at]);
+  if (!row) {
+    refuse_unknown(command, argv[at]);
+    return 0;
+  }
+  if (row->kind == OPTION_SWITCH && *attached) {
+    options_refuse(command, "option %s takes no value", row->name);
+    return 0;
+  }
+  if (row->kind != OPTION_SWITCH && !*attached && at + 1 >= argc) {
+    options_refuse(command, "option %s wants %s", row->name, row->placeholder);
+    return 0;
+  }
+  const int takes_next = row->kind != OPTION_SWITCH && !*attached;
+  const char *value = takes_next ? argv[at + 1] : attached + (*attached == '=');
+  const int taken = set_option(row, value, values);
+  if (taken == 0) refuse_value(command, row, value);
+  if (taken < -1) return -1;
+  return taken > 0 ? 1 + takes_next : 0;
+}
+
+static void print_help_text(const char *text, int indent) {
+  for (; *text; text++) {
+    putchar(*text);
+    if (*text == '\n') printf("%*s", indent, "");
+  }
+  putchar('\n');
+}
+
+static void print_help(const command_line *command) {
+  enum { INDENT = 26 };
+  printf("usage: slabcast %s\n\n%s\n\n", command->usage, command->about);
+  for (size_t i = 0; i < command->option_count; i++) {
+    const option *row = &command->options[i];
+    const int width =
+        printf("  %s%s%s", row->name, row->placeholder ? " " : "", row->placeholder ? row->placeholder : "");
+    if (width > INDENT - 2)
+      printf("\n%*s", INDENT, "");
+    else
+      printf("%*s", INDENT - width, "");
+    print_help_text(row->help, INDENT);
+  }
+  printf("  %-*s%s\n", INDENT - 2, "--help", ABOUT_HELP);
+  if (command->closing) printf("\n%s\n", command->closing);
+}
+
+int options_refuse(const command_line *command, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  complain("%s", text);
+  fprintf(stderr, "usage: slabcast %s\n", command->usage);
+  return EXIT_USAGE;
+}
+
+int options_check_ending(const command_line *command, const char *path, const char *endings) {
+  char ending[32];
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  if (!dot || dot == name || strlen(dot + 1) >= sizeof ending || output_is_direct(path)) return OPTIONS_RUN;
+  size_t letters = 0;
+  for (size_t i = 0; i <= strlen(dot + 1); i++) {
+    ending[i] = (char)tolower((unsigned char)dot[1 + i]);
+    letters += isalpha((unsigned char)ending[i]) != 0;
+  }
+  if (letters == 0 || parse_choice(ending, endings) >= 0) return OPTIONS_RUN;
+  return options_refuse(command, "-o %s: the format \"%s\" is not one of %s%s", path, dot + 1, endings,
+                        find_option(command, "--out") ? "; --out FORMAT is for any name" : "");
+}
+
+/* What only the whole command line shows. */
+static int check_scene(const command_line *command, const void *values) {
+  for (size_t i = 0; i < command->option_count; i++)
+    if (command->options[i].kind == OPTION_SCENE) {
+      const char *place = (const char *)values + command->options[i].place;
+      return scene_source_is_whole(*(scene_source *const *)(const void *)place) ? OPTIONS_RUN : EXIT_USAGE;
+    }
+  return OPTIONS_RUN;
+}
+
+int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments) {
+  int kept = 0, only_arguments = 0;
+  for (int at = 1; at < argc;) {
+    const char *argument = argv[at];
+    if (only_arguments || argument[0] != '-' || argument[1] == '\0') {
+      if (kept >= command->arguments) return options_refuse(command, "unexpected argument \"%s\"", argument);
+      argv[++kept] = argv[at++];
+    } else if (!strcmp(argument, "--")) {
+      only_arguments = 1;
+      at++;
+    } else if (!strcmp(argument, "--help") || !strcmp(argument, "-h")) {
+      print_help(command);
+      return EXIT_DONE;
+    } else {
+      const int taken = take_option(command, argc, argv, at, values);
+      if (taken <= 0) return taken < 0 ? EXIT_FAILED : EXIT_USAGE;
+      at += taken;
+    }
+  }
+  if (arguments) *arguments = kept;
+  return check_scene(command, values);
+}

@@ -1,0 +1,196 @@
+/* Command lines: a table of options per command, one parser, strict values.
+ *
+ * Accepted: `--name VALUE`, `--name=VALUE`, `--switch`, `-o VALUE`, `-oVALUE`, `--help`, and `--` before arguments that
+ * begin with a dash. Every refusal names the option, the value and what was expected. */
+#ifndef SLABCAST_PROGRAM_COMMON_OPTIONS_H
+#define SLABCAST_PROGRAM_COMMON_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/io/npy.h"
+#include "program/io/text.h"
+#include "slabcast.h"
+
+/* The type of the member at `place` in the command's struct of values. Members keep their value if the option is
+ * absent. */
+typedef enum option_kind {
+  OPTION_SWITCH, /* int: 1 when given */
+  OPTION_TEXT,   /* const char *, not empty */
+  OPTION_CHOICE, /* int: index of the value in `placeholder`, a list of words separated by | */
+  OPTION_REAL,   /* real_option; inf and -inf allowed, NaN not */
+  OPTION_COUNT,  /* uint64_t */
+  OPTION_MASK,   /* uint32_t, decimal or 0x..., not zero */
+  OPTION_POINT,  /* point_option: X,Y,Z, finite */
+  OPTION_RAY,    /* ray_option: OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]; NaN and infinities allowed */
+  OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
+  OPTION_SHARD,  /* shard_option: I/N with I < N */
+  OPTION_SCENE   /* scene_source *: receives the option */
+} option_kind;
+
+typedef struct point_option {
+  float value[3];
+  int given;
+} point_option;
+
+typedef struct ray_option {
+  slab_ray ray;
+  int given;
+} ray_option;
+
+typedef struct size_option {
+  uint32_t width, height;
+} size_option;
+
+typedef struct option {
+  const char *name;        /* for example "--t-min", "-o" */
+  const char *placeholder; /* name of the value in the help; NULL for switches */
+  option_kind kind;
+  size_t place;       /* offsetof the member that it sets */
+  const char *help;   /* one or two sentences; lines are broken at \n, and a line "word: ..." stays one in manuals */
+  double least, most; /* accepted range of OPTION_REAL and OPTION_COUNT; both 0: any */
+} option;
+
+typedef struct command_line {
+  const char *usage;   /* "cast SCENE... --rays FILE|- [options]"; the first word names the command */
+  const char *about;   /* a paragraph of the help; lines "  word  text" are a list */
+  const char *closing; /* end of the help: notes, and examples as indented lines; may be NULL */
+  const option *options;
+  size_t option_count;
+  int arguments; /* largest number of non-option arguments */
+} command_line;
+
+/* Rows shared by the commands. `type` is the struct of values, `member` its scene_source * or const char *. */
+#define OPTIONS_SCENE(type, member)                                                                                    \
+  {"--mesh", "FILE", OPTION_SCENE, offsetof(type, member), "a mesh file: OBJ, PLY, STL, OFF, glTF, ...; - is stdin",   \
+   0,        0},                                                                                                       \
+      {"--boxes",                                                                                                      \
+       "FILE",                                                                                                         \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "boxes, an array (n,6): lower x y z, upper x y z; (n,4) in 2D",                                                 \
+       0,                                                                                                              \
+       0},                                                                                                             \
+      {"--spheres", "FILE", OPTION_SCENE, offsetof(type, member), "spheres, an array (n,4): centre, radius", 0, 0},    \
+      {"--planes",                                                                                                     \
+       "FILE",                                                                                                         \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "planes, an array (n,4): normal, offset; points with normal . x = offset",                                      \
+       0,                                                                                                              \
+       0},                                                                                                             \
+      {"--obbs",                                                                                                       \
+       "FILE",                                                                                                         \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "oriented boxes, an array (n,15): centre, half size, three axes",                                               \
+       0,                                                                                                              \
+       0},                                                                                                             \
+      {"--builtin",                                                                                                    \
+       "NAME:COUNT",                                                                                                   \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "      \
+       "soup, hair, terrain,\ntorus, knot, lattice, room",                                                             \
+       0,                                                                                                              \
+       0},                                                                                                             \
+      {"--instances",                                                                                                  \
+       "FILE",                                                                                                         \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "the mesh of --of, which comes next, placed n times by affine maps, an\narray (n,3,4) or (n,4,4); "             \
+       "each place has a geometry id",                                                                                 \
+       0,                                                                                                              \
+       0},                                                                                                             \
+  {                                                                                                                    \
+    "--of", "FILE", OPTION_SCENE, offsetof(type, member), "the mesh file that --instances places, as --mesh reads it", \
+        0, 0                                                                                                           \
+  }
+/* `threads` is a uint64_t, for slab_context_options. */
+#define OPTIONS_DEVICE(type, member, threads)                                 \
+  {"--device",                                                                \
+   "SEL",                                                                     \
+   OPTION_TEXT,                                                               \
+   offsetof(type, member),                                                    \
+   "an index of `slabcast devices`, a part of the name, cpu or gpu;\n"        \
+   "several with commas between, or all (default: a GPU, or the first)",      \
+   0,                                                                         \
+   0},                                                                        \
+  {                                                                           \
+    "--threads", "N", OPTION_COUNT, offsetof(type, threads),                  \
+        "at most N threads of the host build trees, sort rays and check\n"    \
+        "answers (default: as many as the process may use); those of a CPU\n" \
+        "device are its driver's to set (PoCL: POCL_MAX_PTHREAD_COUNT)",      \
+        1, 1024                                                               \
+  }
+/* Sets an int, in the order of slab_tree. */
+#define OPTION_TREE(type, member)                                              \
+  {                                                                            \
+    "--tree", "default|flat|fast|high", OPTION_CHOICE, offsetof(type, member), \
+        "how the scene is laid out; never changes an answer", 0, 0             \
+  }
+/* Sets an int, in the order of slab_layout. */
+#define OPTION_LAYOUT(type, member)                                               \
+  {                                                                               \
+    "--layout", "default|wide|compressed", OPTION_CHOICE, offsetof(type, member), \
+        "how primitives and trees lie on the device: wide as CPUs have them,\n"   \
+        "compressed as GPUs have them; never changes an answer (default: the\n"   \
+        "device's)",                                                              \
+        0, 0                                                                      \
+  }
+#define OPTIONS_CAMERA(type, member)                                                     \
+  {"--from",                                                                             \
+   "X,Y,Z",                                                                              \
+   OPTION_POINT,                                                                         \
+   offsetof(type, member) + offsetof(camera_options, from),                              \
+   "where the rays start (default: outside the scene's bounds)",                         \
+   0,                                                                                    \
+   0},                                                                                   \
+      {"--to",                                                                           \
+       "X,Y,Z",                                                                          \
+       OPTION_POINT,                                                                     \
+       offsetof(type, member) + offsetof(camera_options, to),                            \
+       "the point looked at (default: the middle of the scene)",                         \
+       0,                                                                                \
+       0},                                                                               \
+      {"--up",                                                                           \
+       "X,Y,Z",                                                                          \
+       OPTION_POINT,                                                                     \
+       offsetof(type, member) + offsetof(camera_options, up),                            \
+       "the direction that is up in the image (default: 0,1,0)",                         \
+       0,                                                                                \
+       0},                                                                               \
+  {                                                                                      \
+    "--fov", "DEG", OPTION_REAL, offsetof(type, member) + offsetof(camera_options, fov), \
+        "vertical field of view in degrees (default: 40)", 0.01, 179.0                   \
+  }
+
+#define ABOUT_HELP "list these options" /* what --help does */
+
+/* Returned by options_parse if the command shall run. Any other value is the exit code to return. */
+enum { OPTIONS_RUN = -1 };
+
+/* Fills `values`. Moves the non-option arguments to argv[1] onwards and writes their number to *arguments (may be NULL
+ * if the command takes none). Prints the help to stdout, and a refusal to stderr. */
+int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments);
+
+/* Prints a refusal found after parsing: "slabcast: ..." and the command's usage line. Returns EXIT_USAGE. */
+int options_refuse(const command_line *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Call before any work. Checks that the ending of the file name for -o is one of `endings` ("npy|raw"), in any case, or
+ * that there is none. Outputs that are not files may have any name, and an ending without a letter does not count.
+ * Returns OPTIONS_RUN, or the exit code of a refusal. */
+int options_check_ending(const command_line *command, const char *path, const char *endings);
+
+/* A command of the program. */
+typedef struct program_command {
+  const char *name;
+  const char *about;                 /* what it does, in half a line */
+  int (*run)(int argc, char **argv); /* takes its own name as argv[0] and returns an exit code */
+  const command_line *line;
+} program_command;
+
+extern const program_command command_demo, command_cast, command_join, command_rays, command_render, command_verify,
+    command_bench, command_devices, command_info, command_explain;
+
+#endif

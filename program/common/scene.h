@@ -1,0 +1,30 @@
+/* The scene that a command line describes: any mix of meshes, arrays of primitives, generated scenes and instances.
+ * Geometry ids follow the order of the options; --instances takes one for each transform. The mask of what option i
+ * adds has only bit i mod 32 set; --of is none of these. */
+#ifndef SLABCAST_PROGRAM_COMMON_SCENE_H
+#define SLABCAST_PROGRAM_COMMON_SCENE_H
+
+#include <stddef.h>
+
+#include "slabcast.h"
+
+typedef struct scene_source scene_source;
+
+/* NULL if out of memory. Texts passed to scene_source_option must outlive it. */
+scene_source *scene_source_create(void);
+void scene_source_destroy(scene_source *);
+
+/* Returns 1: accepted; 0: not a scene option, or not a valid value; -1: the refusal is printed; -2: out of memory,
+ * printed. */
+int scene_source_option(scene_source *, const char *name, const char *value);
+/* Whether no option lacks another, after the last one; if one does, the refusal is printed. */
+int scene_source_is_whole(const scene_source *);
+/* The option that reads stdin, by the value "-"; only one option may do so. NULL: none. */
+const char *scene_source_stdin(const scene_source *);
+/* Number of scene options accepted, without --of. */
+size_t scene_source_count(const scene_source *);
+
+/* Reads, adds and commits everything. Returns an exit code; on failure the error is printed and *scene is NULL. */
+int scene_source_load(const scene_source *, slab_context *, slab_tree tree, slab_scene **scene);
+
+#endif

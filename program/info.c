@@ -1,0 +1,137 @@
+/* slabcast info: prints a scene's contents and the size and cost of its BVH. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "program/common/device.h"
+#include "program/common/options.h"
+#include "program/common/scene.h"
+#include "program/io/errors.h"
+#include "program/io/output.h"
+#include "shapes.def"
+
+typedef struct info_options {
+  const char *device;
+  uint64_t threads;
+  scene_source *scene;
+  int tree, json;
+} info_options;
+
+static const option option_rows[] = {
+    OPTIONS_SCENE(info_options, scene),
+    OPTION_TREE(info_options, tree),
+    {"--json", NULL, OPTION_SWITCH, offsetof(info_options, json), "as JSON", 0, 0},
+    OPTIONS_DEVICE(info_options, device, threads),
+};
+
+static const command_line command = {
+    .usage = "info SCENE... [--tree ...] [--json] [--device SEL]",
+    .about = "Describes a scene: primitives, bounds, and the size, depth and cost of its tree.",
+    .closing =
+        "The SAH cost is the expected work of a random ray through the bounds; 0 where there is no tree.\n\n"
+        "  slabcast info --mesh room.obj\n"
+        "  slabcast info --builtin city:1000 --tree high --json",
+    .options = option_rows,
+    .option_count = COUNT_OF(option_rows),
+};
+
+static int is_bounded(const slab_scene_stats *stats) { return stats->lower[0] <= stats->upper[0]; }
+
+static void print_count(const char *name, uint64_t count) {
+  if (count) printf("%-12s %15" PRIu64 "\n", name, count);
+}
+
+static void print_bytes(const char *name, uint64_t bytes) {
+  if (bytes >= 10u << 20)
+    printf("%-12s %15.1f MiB\n", name, (double)bytes / (1 << 20));
+  else
+    printf("%-12s %15.1f KiB\n", name, (double)bytes / (1 << 10));
+}
+
+static void print_table(const slab_scene_stats *stats, const slab_device_info *device) {
+  const float *lower = stats->lower, *upper = stats->upper;
+  printf("%-12s %15" PRIu32 "\n", "geometries", stats->geometries);
+#define PRINT_COUNT(shape, name, names, noun, rows, form, place, source) print_count(#names, stats->names);
+  SHAPES(PRINT_COUNT)
+#undef PRINT_COUNT
+  if (is_bounded(stats)) {
+    printf("%-12s %15.7g %15.7g %15.7g\n", "lower", (double)lower[0], (double)lower[1], (double)lower[2]);
+    printf("%-12s %15.7g %15.7g %15.7g\n", "upper", (double)upper[0], (double)upper[1], (double)upper[2]);
+  } else {
+    printf("%-12s %15s\n", "bounds", "none");
+  }
+  print_bytes("host", stats->host_bytes);
+  print_bytes("device", stats->device_bytes);
+  if (stats->tree_depth) {
+    printf("%-12s %15" PRIu32 "\n", "tree depth", stats->tree_depth);
+    printf("%-12s %15.4f\n", "SAH cost", stats->sah_cost);
+    printf("%-12s %13.1f %% of nodes, %.1f %% of blocks\n", "occupancy", 100.0 * stats->node_occupancy,
+           100.0 * stats->block_occupancy);
+  } else {
+    printf("%-12s %15s\n", "tree", "flat");
+  }
+  printf("%-12s %15.3f s\n", "built in", stats->build_seconds);
+  printf("%-12s %s\n", "on", device->name);
+}
+
+static json_t *bound(const slab_scene_stats *stats, const float *corner) {
+  return is_bounded(stats) ? json_pack("[f, f, f]", (double)corner[0], (double)corner[1], (double)corner[2])
+                           : json_null();
+}
+
+static json_t *describe(const slab_scene_stats *stats, const slab_device_info *device) {
+  json_t *all = json_pack("{s:s, s:I}", "device", device->name, "geometries", (json_int_t)stats->geometries);
+#define SET_COUNT(shape, name, names, noun, rows, form, place, source) \
+  (void)json_object_set_new(all, #names, json_integer((json_int_t)stats->names));
+  SHAPES(SET_COUNT)
+#undef SET_COUNT
+  json_t *rest = json_pack("{s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "lower", bound(stats, stats->lower),
+                           "upper", bound(stats, stats->upper), "host_bytes", (json_int_t)stats->host_bytes,
+                           "device_bytes", (json_int_t)stats->device_bytes, "tree_depth", (json_int_t)stats->tree_depth,
+                           "sah_cost", stats->sah_cost, "node_occupancy", stats->node_occupancy, "block_occupancy",
+                           stats->block_occupancy, "build_seconds", stats->build_seconds);
+  const int failed = json_object_update(all, rest);
+  json_decref(rest);
+  if (!failed) return all;
+  json_decref(all);
+  return NULL;
+}
+
+static int show(const info_options *options) {
+  slab_context *context = NULL;
+  slab_scene *scene = NULL;
+  slab_scene_stats stats;
+  slab_device_info device;
+  slab_status status;
+  int code = device_open(options->device, options->threads, &context);
+  if (code != EXIT_DONE) goto done;
+  code = scene_source_load(options->scene, context, (slab_tree)options->tree, &scene);
+  if (code != EXIT_DONE) goto done;
+  status = slab_scene_info(scene, &stats);
+  if (status == SLAB_OK) status = slab_context_device(context, &device);
+  if (status != SLAB_OK)
+    code = complain_status(status, "info");
+  else if (options->json)
+    code = json_save("-", describe(&stats, &device)) ? EXIT_FAILED : EXIT_DONE;
+  else
+    print_table(&stats, &device);
+done:
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  return code;
+}
+
+static int command_main(int argc, char **argv) {
+  info_options options = {.scene = scene_source_create()};
+  if (!options.scene) {
+    complain("out of memory");
+    return EXIT_FAILED;
+  }
+  int code = options_parse(&command, argc, argv, &options, NULL);
+  if (code == OPTIONS_RUN && !scene_source_count(options.scene))
+    code = options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
+  if (code == OPTIONS_RUN) code = show(&options);
+  scene_source_destroy(options.scene);
+  return code;
+}
+
+const program_command command_info = {"info", "describe a scene", command_main, &command};

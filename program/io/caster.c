@@ -1,0 +1,451 @@
+#include "program/io/caster.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "program/io/errors.h"
+#include "program/io/result_row.h"
+#include "sets/answers.h"
+
+/* Hits of SLAB_ALL held at once (64 MiB). A batch with more hits is cast in pieces. */
+enum { HITS_AT_ONCE = 1 << 21 };
+
+int caster_prepare(caster *cast, size_t rays) {
+  const int all = cast->query == SLAB_ALL;
+  cast_buffers *buffers = &cast->buffers;
+  *buffers = (cast_buffers){.capacity = all ? HITS_AT_ONCE : rays};
+  buffers->results = malloc(buffers->capacity * slab_result_size(cast->query));
+  if (all) buffers->offsets = malloc((rays + 1) * sizeof *buffers->offsets);
+  if (all) buffers->piece_offsets = malloc((rays + 1) * sizeof *buffers->piece_offsets);
+  if (buffers->results && (!all || (buffers->offsets && buffers->piece_offsets))) return EXIT_DONE;
+  complain("out of memory for batches of %zu %s", rays, plural(rays, "ray", "rays"));
+  return EXIT_FAILED;
+}
+
+void caster_release(caster *cast) {
+  free(cast->buffers.results);
+  free(cast->buffers.offsets);
+  free(cast->buffers.piece_offsets);
+  cast->buffers = (cast_buffers){0};
+}
+
+/* ---- after the cast -------------------------------------------------------- */
+
+static void count_hits(caster *cast, const uint64_t *offsets, size_t n) {
+  const char *result = cast->buffers.results;
+  const size_t size = slab_result_size(cast->query);
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t crossings = offsets ? offsets[i + 1] - offsets[i] : 0;
+    cast->tally.hits += offsets ? crossings > 0 : (uint64_t)result_is_hit(cast->query, result + i * size);
+    cast->tally.crossings += crossings;
+    if (cast->query == SLAB_COUNT) cast->tally.crossings += ((const uint32_t *)cast->buffers.results)[i];
+  }
+}
+
+static int check(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, uint64_t invalid) {
+  slab_check_report report = {0};
+  slab_cast_options options = cast->options;
+  options.progress = NULL;
+  options.invalid = &invalid;
+  const slab_status status =
+      slab_check(cast->scene, cast->query, rays, n, cast->buffers.results, offsets, &options, &report);
+  if (status != SLAB_OK) return complain_status(status, "--check");
+  const cast_tally *tally = &cast->tally;
+  if ((report.mismatches || report.oracle_wrong) && !tally->mismatches && !tally->oracle_wrong)
+    complain("mismatch at ray %" PRIu64 ": %s", cast->first + tally->rays + report.first, report.text);
+  cast->tally.checked += report.rays;
+  cast->tally.mismatches += report.mismatches;
+  cast->tally.oracle_rays += report.oracle_rays;
+  cast->tally.oracle_wrong += report.oracle_wrong;
+  cast->tally.oracle_undecided += report.oracle_undecided;
+  return EXIT_DONE;
+}
+
+static ray_fault fault_of(const slab_ray *ray) {
+  const float *o = ray->origin, *d = ray->direction;
+  int nan = isnan(ray->t_min) || isnan(ray->t_max), infinite = 0, far = 0;
+  for (int i = 0; i < 3; i++) {
+    nan |= isnan(o[i]) || isnan(d[i]);
+    infinite |= isinf(o[i]) || isinf(d[i]);
+    far |= fabsf(o[i]) > 0x1p60f;
+  }
+  if (nan) return FAULT_NAN;
+  if (infinite) return FAULT_INFINITE;
+  if (d[0] == 0 && d[1] == 0 && d[2] == 0) return FAULT_DIRECTION;
+  return far ? FAULT_FAR : RAY_FAULTS;
+}
+
+/* Counts the reasons of invalid rays in a batch. Called if the device reported any. */
+static void count_faults(cast_tally *tally, uint64_t first, const slab_ray *rays, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const ray_fault fault = fault_of(&rays[i]);
+    if (fault == RAY_FAULTS) continue;
+    tally->faults[fault]++;
+    if (tally->first_invalid == UINT64_MAX) tally->first_invalid = first + i;
+  }
+}
+
+/* Processes a batch whose results are complete: counts, checks, passes it to the receiver. */
+static int hand_on(caster *cast, const slab_ray *rays, const uint64_t *offsets, size_t n, uint64_t invalid) {
+  count_hits(cast, offsets, n);
+  cast->tally.invalid += invalid;
+  if (invalid) count_faults(&cast->tally, cast->first + cast->tally.rays, rays, n);
+  const int code = cast->check ? check(cast, rays, offsets, n, invalid) : EXIT_DONE;
+  if (code != EXIT_DONE) return code;
+  if (cast->receive && cast->receive(cast->user, rays, cast->buffers.results, offsets, n)) return EXIT_FAILED;
+  cast->tally.rays += n;
+  return EXIT_DONE;
+}
+
+/* ---- the cast -------------------------------------------------------------- */
+
+/* Sets the progress line's base and span for a batch. They count rays; slab_all itself counts each ray twice. */
+static void begin_span(caster *cast, size_t n) {
+  cast->line.base = cast->line.first + cast->tally.rays;
+  cast->line.span = n;
+}
+
+static double take_seconds(caster *cast) {
+  const double now = seconds_now(), seconds = now - cast->begun;
+  cast->begun = now;
+  return seconds;
+}
+
+/* Restarts the cast clock at the first answers of all. */
+static int on_progress(void *user, uint64_t done, uint64_t total) {
+  caster *cast = user;
+  if (!cast->answered) {
+    cast->answered = 1;
+    cast->tally.prepare_seconds = take_seconds(cast);
+    cast->tally.prepare_rays = (uint64_t)((double)cast->line.span * (double)done / (double)total);
+  }
+  return progress_of_cast(&cast->line, done, total);
+}
+
+/* One timed cast of all hits. If it returns SLAB_CAPACITY, the offsets are complete. */
+static slab_status cast_all(caster *cast, const slab_ray *rays, size_t n, uint64_t *offsets,
+                            const slab_cast_options *options) {
+  cast->begun = seconds_now();
+  const slab_status status =
+      slab_all(cast->scene, rays, n, offsets, cast->buffers.results, cast->buffers.capacity, NULL, options);
+  cast->tally.cast_seconds += take_seconds(cast);
+  return status;
+}
+
+/* Enlarges the result buffer for a single ray with more hits than it holds. */
+static int hold(caster *cast, uint64_t hits) {
+  if (hits <= cast->buffers.capacity) return EXIT_DONE;
+  void *grown = hits <= SIZE_MAX / sizeof(slab_hit) ? realloc(cast->buffers.results, hits * sizeof(slab_hit)) : NULL;
+  if (!grown) {
+    complain("out of memory for the %" PRIu64 " %s of ray %" PRIu64, hits, plural(hits, "hit", "hits"),
+             cast->first + cast->tally.rays);
+    return EXIT_FAILED;
+  }
+  cast->buffers.results = grown;
+  cast->buffers.capacity = hits;
+  return EXIT_DONE;
+}
+
+/* Casts a batch again in pieces whose hits fit. The offsets of the whole batch must be known. */
+static int run_pieces(caster *cast, const slab_ray *rays, size_t n, const slab_cast_options *options) {
+  for (size_t at = 0; at < n;) {
+    size_t end = at + 1;
+    while (end < n && cast->buffers.offsets[end + 1] - cast->buffers.offsets[at] <= cast->buffers.capacity) end++;
+    int code = hold(cast, cast->buffers.offsets[end] - cast->buffers.offsets[at]);
+    if (code != EXIT_DONE) return code;
+    begin_span(cast, end - at);
+    const slab_status status = cast_all(cast, rays + at, end - at, cast->buffers.piece_offsets, options);
+    if (status != SLAB_OK) return complain_status(status, "the cast failed");
+    code = hand_on(cast, rays + at, cast->buffers.piece_offsets, end - at, *options->invalid);
+    if (code != EXIT_DONE) return code;
+    at = end;
+  }
+  return EXIT_DONE;
+}
+
+int caster_run(caster *cast, const slab_ray *rays, size_t n) {
+  uint64_t invalid = 0;
+  slab_cast_options options = cast->options;
+  slab_status status;
+  options.progress = on_progress;
+  options.user = cast;
+  options.invalid = &invalid;
+  begin_span(cast, n);
+  progress_await(&cast->line, cast->device);
+  if (cast->query == SLAB_ALL) {
+    status = cast_all(cast, rays, n, cast->buffers.offsets, &options);
+    const int counted = status == SLAB_OK || status == SLAB_CAPACITY;
+    if (counted && cast->place && cast->place(cast->user, cast->buffers.offsets[n])) return EXIT_FAILED;
+    if (status == SLAB_CAPACITY) return run_pieces(cast, rays, n, &options);
+  } else {
+    cast->begun = seconds_now();
+    status = cast_query(cast->scene, cast->query, rays, n, cast->buffers.results, &options);
+    cast->tally.cast_seconds += take_seconds(cast);
+  }
+  if (status != SLAB_OK) return complain_status(status, "the cast failed");
+  return hand_on(cast, rays, cast->buffers.offsets, n, invalid);
+}
+
+/* ---- a pipeline: batches pass through stages in order, one thread per stage. While one batch is read, the batch
+ * before it is cast and the one before that is written. ---- */
+
+enum { PIPELINE_STAGES = 3 };
+
+typedef struct pipeline {
+  pthread_mutex_t mutex;
+  pthread_cond_t moved;
+  uint64_t left[PIPELINE_STAGES]; /* batches that have left each stage */
+  uint64_t end;                   /* number of batches; known when the last is known, reduced after a failure */
+  int code;                       /* exit code of the first failure */
+} pipeline;
+
+/* Initialises a pipeline. Returns 0, or an error number. */
+static int pipeline_make(pipeline *r) {
+  memset(r, 0, sizeof *r);
+  r->end = UINT64_MAX;
+  int failure = pthread_mutex_init(&r->mutex, NULL);
+  if (failure) return failure;
+  failure = pthread_cond_init(&r->moved, NULL);
+  if (failure) pthread_mutex_destroy(&r->mutex);
+  return failure;
+}
+
+static void pipeline_free(pipeline *r) {
+  pthread_cond_destroy(&r->moved);
+  pthread_mutex_destroy(&r->mutex);
+}
+
+/* Waits until `batches` batches have left the stage. Returns 0, or -1 if `batch` must not continue. */
+static int pipeline_wait(pipeline *r, uint64_t batch, int stage, uint64_t batches) {
+  pthread_mutex_lock(&r->mutex);
+  while (batch < r->end && r->left[stage] < batches) pthread_cond_wait(&r->moved, &r->mutex);
+  const int goes_on = batch < r->end;
+  pthread_mutex_unlock(&r->mutex);
+  return goes_on ? 0 : -1;
+}
+
+/* Reports that a batch has left the stage. */
+static void pipeline_pass(pipeline *r, int stage) {
+  pthread_mutex_lock(&r->mutex);
+  r->left[stage]++;
+  pthread_cond_broadcast(&r->moved);
+  pthread_mutex_unlock(&r->mutex);
+}
+
+/* Ends the pipeline at `batch`: that batch and later ones do not continue, earlier ones are completed. A code other
+ * than 0 is a failure; the first is kept. */
+static void pipeline_end(pipeline *r, uint64_t batch, int code) {
+  pthread_mutex_lock(&r->mutex);
+  if (batch < r->end) r->end = batch;
+  if (!r->code) r->code = code;
+  pthread_cond_broadcast(&r->moved);
+  pthread_mutex_unlock(&r->mutex);
+}
+
+/* ---- a batch ---- */
+
+/* Fewest rays of a batch that is reduced because of its hits. */
+enum { BATCH_MIN = 1 << 12 };
+/* One batch is read, one is cast, one is written. */
+enum { SLOTS = 3 };
+enum { STAGE_READ, STAGE_CAST, STAGE_WRITE };
+
+typedef struct batches batches;
+
+/* The buffers of a batch. */
+typedef struct slot {
+  batches *all;
+  uint64_t batch;
+  slab_ray *rays;
+  size_t count;
+  cast_buffers buffers;
+  const void *results; /* results that are cast but not yet written; NULL: none */
+  const uint64_t *offsets;
+} slot;
+
+struct batches {
+  pipeline pipeline;
+  ray_source *rays;
+  caster *cast;
+  result_file *results;
+  slot slots[SLOTS]; /* batch b uses slot b % slot_count */
+  uint64_t slot_count;
+  size_t capacity;    /* rays that a buffer holds */
+  atomic_size_t size; /* rays of the next batch */
+  uint64_t done;      /* rays written in this run */
+};
+
+/* ---- the stages ------------------------------------------------------------ */
+
+static int read_batch(slot *s) {
+  batches *all = s->all;
+  if (ray_source_read(all->rays, atomic_load(&all->size), s->rays, &s->count)) return EXIT_FAILED;
+  if (s->count == 0) pipeline_end(&all->pipeline, s->batch, EXIT_DONE);
+  return EXIT_DONE;
+}
+
+static int write_rays(slot *s, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+  batches *all = s->all;
+  if (all->results && result_file_put(all->results, rays, results, offsets, n)) return -1;
+  all->done += n;
+  return 0;
+}
+
+/* Keeps a whole batch for the write stage. A piece of a batch is written at once, because the next piece needs its
+ * buffer. */
+static int receive(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+  slot *s = user;
+  if (n < s->count) {
+    if (pipeline_wait(&s->all->pipeline, s->batch, STAGE_WRITE, s->batch)) return -1;
+    return write_rays(s, rays, results, offsets, n);
+  }
+  s->results = results;
+  s->offsets = offsets;
+  return 0;
+}
+
+/* The next batch's size: its hits fit the buffer if it has as many per ray as this batch. */
+static size_t next_size(const batches *all, uint64_t hits, size_t rays, uint64_t hits_capacity) {
+  const double fit = hits ? 0.9 * (double)hits_capacity * (double)rays / (double)hits : (double)all->capacity;
+  if (fit >= (double)all->capacity) return all->capacity;
+  return fit > BATCH_MIN ? (size_t)fit : all->capacity < BATCH_MIN ? all->capacity : BATCH_MIN;
+}
+
+static int cast_batch(slot *s) {
+  batches *all = s->all;
+  caster *cast = all->cast;
+  const uint64_t crossings = cast->tally.crossings;
+  cast->buffers = s->buffers;
+  cast->user = s;
+  const int code = caster_run(cast, s->rays, s->count);
+  s->buffers = cast->buffers;
+  if (cast->query == SLAB_ALL)
+    atomic_store(&all->size, next_size(all, cast->tally.crossings - crossings, s->count, s->buffers.capacity));
+  progress_at(&cast->line, cast->line.first + cast->tally.rays);
+  return code;
+}
+
+static int write_batch(slot *s) {
+  if (s->results && write_rays(s, s->rays, s->results, s->offsets, s->count)) return EXIT_FAILED;
+  s->results = NULL;
+  return EXIT_DONE;
+}
+
+/* Waits until a batch may enter a stage, which is when it has left the one before. It is read when the batch before it
+ * in its slot is written. */
+static int wait_to_enter(batches *all, int stage, uint64_t batch) {
+  const uint64_t gone = batch < all->slot_count ? 0 : batch + 1 - all->slot_count;
+  if (stage == STAGE_READ) return pipeline_wait(&all->pipeline, batch, STAGE_WRITE, gone);
+  return pipeline_wait(&all->pipeline, batch, stage - 1, batch + 1);
+}
+
+/* Runs a stage for all batches, until none is left or something fails. */
+static void run_stage(batches *all, int stage) {
+  static int (*const stages[PIPELINE_STAGES])(slot *) = {read_batch, cast_batch, write_batch};
+  for (uint64_t batch = 0; wait_to_enter(all, stage, batch) == 0; batch++) {
+    slot *s = &all->slots[batch % all->slot_count];
+    s->batch = batch;
+    const int code = stages[stage](s);
+    if (code != EXIT_DONE) pipeline_end(&all->pipeline, batch, code);
+    pipeline_pass(&all->pipeline, stage);
+  }
+}
+
+/* ---- the threads ----------------------------------------------------------- */
+
+/* Reads batches. The thread can be cancelled where input.c waits for bytes, so that a slow producer does not delay the
+ * end of a failed cast. */
+static void *run_reader(void *user) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+  run_stage(user, STAGE_READ);
+  return NULL;
+}
+
+static void *run_writer(void *user) {
+  run_stage(user, STAGE_WRITE);
+  return NULL;
+}
+
+static int cannot_start(int failure) {
+  complain("cannot start a thread: %s", strerror(failure));
+  return EXIT_FAILED;
+}
+
+/* Casting stays in the thread that created the context, because some OpenCL implementations do not support calls from
+ * other threads. */
+static int run_stages(batches *all) {
+  pthread_t reader, writer;
+  int failure = pthread_create(&reader, NULL, run_reader, all);
+  if (failure) return cannot_start(failure);
+  failure = pthread_create(&writer, NULL, run_writer, all);
+  if (failure)
+    pipeline_end(&all->pipeline, 0, cannot_start(failure));
+  else
+    run_stage(all, STAGE_CAST);
+  pthread_cancel(reader); /* the reader has already ended unless something failed */
+  pthread_join(reader, NULL);
+  if (!failure) pthread_join(writer, NULL);
+  return all->pipeline.code;
+}
+
+/* Makes a slot. rays: memory for the rays of a batch. */
+static int make_slot(batches *all, slot *s, slab_ray *rays) {
+  const int code = caster_prepare(all->cast, all->capacity);
+  *s = (slot){.all = all, .rays = rays, .buffers = all->cast->buffers};
+  return code;
+}
+
+static void free_slot(slot *s) {
+  s->all->cast->buffers = s->buffers;
+  caster_release(s->all->cast);
+}
+
+/* Makes the slots in the memory for their rays, and runs the stages. */
+static int run_slots(batches *all, slab_ray *rays) {
+  const uint64_t count = all->slot_count; /* read once: gcc 14 else takes it for more than SLOTS after a call */
+  uint64_t made = 0;
+  int code = EXIT_DONE;
+  for (; made < count && code == EXIT_DONE; made++)
+    code = make_slot(all, &all->slots[made], rays + made * all->capacity);
+  if (code == EXIT_DONE) code = run_stages(all);
+  while (made > 0) free_slot(&all->slots[--made]);
+  return code;
+}
+
+/* Prints how many rays were done before a failure; their results are kept. */
+static void tell_progress(const batches *all) {
+  const uint64_t done = all->cast->line.first + all->done, total = all->cast->line.total;
+  const char *verb = all->results ? "written" : "done", *were = plural(done, "was", "were");
+  if (done == 0) return;
+  if (total)
+    complain("%" PRIu64 " of %" PRIu64 " %s %s %s before", done, total, plural(total, "ray", "rays"), were, verb);
+  else
+    complain("%" PRIu64 " %s %s %s before", done, plural(done, "ray", "rays"), were, verb);
+}
+
+int batches_run(ray_source *rays, caster *cast, result_file *results) {
+  const uint64_t count = ray_source_count(rays);
+  batches all = {.rays = rays, .cast = cast, .results = results};
+  all.capacity = count < CAST_BATCH ? (size_t)count + (count == 0) : CAST_BATCH;
+  all.slot_count = count <= CAST_BATCH ? 1 : SLOTS; /* a single batch needs no second slot */
+  atomic_init(&all.size, all.capacity);
+  cast->receive = receive;
+  slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
+  if (!memory) complain("out of memory for batches of %zu %s", all.capacity, plural(all.capacity, "ray", "rays"));
+  const int failure = memory ? pipeline_make(&all.pipeline) : 0;
+  int code = EXIT_FAILED;
+  if (failure) cannot_start(failure);
+  if (memory && !failure) {
+    code = run_slots(&all, memory);
+    pipeline_free(&all.pipeline);
+  }
+  if (code != EXIT_DONE) tell_progress(&all);
+  progress_end(&cast->line);
+  free(memory);
+  return code;
+}

@@ -1,0 +1,34 @@
+/* Exit codes and error lines. */
+#ifndef SLABCAST_PROGRAM_IO_ERRORS_H
+#define SLABCAST_PROGRAM_IO_ERRORS_H
+
+#include "slabcast.h"
+
+/* A signal that ends the program is raised again after the clean-up, so that shells see the signal. */
+enum exit_code {
+  EXIT_DONE = 0,
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  EXIT_MISMATCH = 3,
+  EXIT_NO_DEVICE = 4,
+  EXIT_CODE_COUNT
+};
+
+/* What users are told of an exit code. */
+static inline const char *exit_meaning(enum exit_code code) {
+  static const char *const meanings[EXIT_CODE_COUNT] = {"done", "failed", "usage", "a check found a mismatch",
+                                                        "no device"};
+  return meanings[code];
+}
+
+/* Prints one line "slabcast: ..." to stderr. A shown progress line is overwritten. Each program defines it. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints "slabcast: WHAT: message of the library" and returns the exit code for the status. */
+static inline int complain_status(slab_status status, const char *what) {
+  const char *message = slab_message();
+  complain("%s: %s", what, message[0] ? message : slab_status_text(status));
+  return status == SLAB_NO_DEVICE ? EXIT_NO_DEVICE : EXIT_FAILED;
+}
+
+#endif

@@ -1,0 +1,153 @@
+#include "program/io/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double REDRAW_SECONDS = 0.25;
+/* Work that is shorter shows no line. */
+static const double QUIET_SECONDS = 0.5;
+
+const char *terminal_wipe(void) {
+  const char *set = getenv("NO_COLOR");
+  return set && set[0] ? "\r                                                                               \r"
+                       : "\r\033[K";
+}
+
+progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total) {
+  const double now = seconds_now();
+  return (progress){.what = what,
+                    .unit = unit,
+                    .base = first,
+                    .first = first,
+                    .from = first,
+                    .total = total,
+                    .start = now,
+                    .drawn = now + QUIET_SECONDS - REDRAW_SECONDS,
+                    .shown = isatty(STDERR_FILENO)};
+}
+
+/* ---- before the first answers ---- */
+
+/* Shows the message that the first answers are awaited. Only the driver knows whether it compiles kernels or has cached
+ * them, so the text says what a first run does. It fits 80 columns, because only the terminal's last row can be
+ * cleared. */
+static void *tell_of_wait(void *user) {
+  progress *line = user;
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_nsec += (long)(1e9 * QUIET_SECONDS);
+  end.tv_sec += end.tv_nsec / 1000000000;
+  end.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&line->lock);
+  while (line->waits && pthread_cond_timedwait(&line->answered, &line->lock, &end) == 0) {
+  }
+  line->told = line->waits;
+  if (line->told)
+    fprintf(stderr, "%swaiting for \"%.29s\": the first run compiles its kernels", terminal_wipe(), line->device);
+  pthread_mutex_unlock(&line->lock);
+  return NULL;
+}
+
+/* A condition variable whose timeouts use the monotonic clock. */
+static int make_condition(pthread_cond_t *condition) {
+  pthread_condattr_t attributes;
+  int failure = pthread_condattr_init(&attributes);
+  if (failure) return failure;
+  failure = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  if (!failure) failure = pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+  return failure;
+}
+
+/* Without a thread the waiting line is not shown. */
+static int begin_wait(progress *line) {
+  if (pthread_mutex_init(&line->lock, NULL)) return 0;
+  if (!make_condition(&line->answered)) {
+    line->waits = 1;
+    if (!pthread_create(&line->thread, NULL, tell_of_wait, line)) return 1;
+    pthread_cond_destroy(&line->answered);
+  }
+  pthread_mutex_destroy(&line->lock);
+  return 0;
+}
+
+void progress_await(progress *line, const char *device) {
+  if (!line->shown || line->wait != WAIT_NONE) return;
+  line->device = device;
+  line->wait = begin_wait(line) ? WAIT_BEGUN : WAIT_OVER;
+}
+
+void progress_answered(progress *line) {
+  if (line->wait != WAIT_BEGUN) return;
+  pthread_mutex_lock(&line->lock);
+  line->waits = 0;
+  pthread_cond_signal(&line->answered);
+  pthread_mutex_unlock(&line->lock);
+  pthread_join(line->thread, NULL);
+  pthread_cond_destroy(&line->answered);
+  pthread_mutex_destroy(&line->lock);
+  line->wait = WAIT_OVER;
+  if (line->told) fputs(terminal_wipe(), stderr);
+}
+
+/* ---- the line ---- */
+
+/* Formats a number like 12.3 M. */
+static const char *short_number(double value, char text[16]) {
+  static const char *const units[] = {"", " k", " M", " G", " T"};
+  int unit = 0;
+  for (; value >= 1000 && unit < 4; unit++) value /= 1000;
+  snprintf(text, 16, unit ? "%.1f%s" : "%.0f%s", value, units[unit]);
+  return text;
+}
+
+static const char *clock_time(double seconds, char text[24]) {
+  const long whole = seconds < 360000 ? (long)(seconds + 0.5) : 359999;
+  if (whole >= 3600)
+    snprintf(text, 24, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+  else
+    snprintf(text, 24, "%ld:%02ld", whole / 60, whole % 60);
+  return text;
+}
+
+/* Restarts the rate at the first answers, so that it is the rate of the casting alone. */
+static int counts_anew(progress *line, uint64_t done, double now) {
+  if (line->wait == WAIT_NONE || line->answers) return 0;
+  line->answers = 1;
+  line->from = done;
+  line->start = now;
+  return 1;
+}
+
+void progress_at(progress *line, uint64_t done) {
+  if (!line->shown) return;
+  progress_answered(line);
+  const double now = seconds_now();
+  if (counts_anew(line, done, now)) return;
+  if (now - line->drawn < REDRAW_SECONDS) return;
+  line->drawn = now;
+  char number[16], rate_text[16], left[24];
+  const double rate = (double)(done - line->from) / (now - line->start);
+  const int unit = (int)strlen(line->unit) - (done == 1); /* without the plural s */
+  fprintf(stderr, "%s%s: %s %.*s, %s/s", terminal_wipe(), line->what, short_number((double)done, number), unit,
+          line->unit, short_number(rate, rate_text));
+  if (line->total && done <= line->total) fprintf(stderr, ", %.1f %%", 100.0 * (double)done / (double)line->total);
+  if (line->total && rate > 0 && done <= line->total)
+    fprintf(stderr, ", %s left", clock_time((double)(line->total - done) / rate, left));
+  fflush(stderr);
+}
+
+int progress_of_cast(void *user, uint64_t done, uint64_t total) {
+  progress *line = user;
+  const double share = total ? (double)done / (double)total : 0;
+  progress_at(line, line->base + (line->span ? (uint64_t)(share * (double)line->span) : done));
+  return 0;
+}
+
+void progress_end(progress *line) {
+  progress_answered(line);
+  if (line->shown) fputs(terminal_wipe(), stderr);
+}

@@ -1,0 +1,210 @@
+#include "program/io/ray_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "program/io/errors.h"
+
+struct ray_source {
+  ray_options options;
+  row_source *rows;
+  uint64_t first, count, done; /* the shard: index of its first ray, its rays, rays read */
+  uint64_t total;              /* rays of all shards */
+  FILE *spool;                 /* all rays of a pipe that had to be counted first */
+};
+
+static int check_columns(const ray_source *source) {
+  const size_t columns = rows_columns(source->rows);
+  const int segments = source->options.segments;
+  if (columns == 0 || columns == 4 || columns == 6 || (columns == 8 && !segments)) return 0;
+  complain("%s: rows of %zu %s; %s", rows_name(source->rows), columns, plural(columns, "number", "numbers"),
+           segments ? "segments have 6 (two points) or 4 (in 2D)"
+                    : "rays have 8 (ox oy oz t_min dx dy dz t_max), 6 (origin, direction) or 4 (in 2D)");
+  return -1;
+}
+
+/* ---- one row --------------------------------------------------------------- */
+
+static slab_ray ray_of_row(const float *row, size_t columns) {
+  if (columns == 4) return slab_ray_2d(row, row + 2, 0.0f, INFINITY);
+  if (columns == 6) return (slab_ray){{row[0], row[1], row[2]}, 0.0f, {row[3], row[4], row[5]}, INFINITY};
+  return (slab_ray){{row[0], row[1], row[2]}, row[3], {row[4], row[5], row[6]}, row[7]};
+}
+
+static slab_ray segment_of_row(const float *row, size_t columns) {
+  if (columns == 6) return slab_segment(row, row + 3);
+  const float a[3] = {row[0], row[1], 0.0f}, b[3] = {row[2], row[3], 0.0f};
+  return slab_segment(a, b);
+}
+
+static void make_rays(const ray_source *source, const float *row, size_t n, slab_ray *rays) {
+  const size_t columns = rows_columns(source->rows);
+  const ray_options *options = &source->options;
+  for (size_t i = 0; i < n; i++, row += columns) {
+    rays[i] = options->segments ? segment_of_row(row, columns) : ray_of_row(row, columns);
+    if (options->t_min.given) rays[i].t_min = options->t_min.value;
+    if (options->t_max.given) rays[i].t_max = options->t_max.value;
+  }
+}
+
+/* Whether the rows already have the layout of slab_ray. */
+static int is_plain(const ray_source *source) {
+  const ray_options *options = &source->options;
+  return rows_columns(source->rows) == 8 && !options->t_min.given && !options->t_max.given;
+}
+
+enum { BLOCK = 512 };
+
+static int read_rows(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
+  if (is_plain(source)) return rows_read(source->rows, capacity, (float *)(void *)rays, got);
+  float block[BLOCK * ROWS_COLUMNS_MAX];
+  size_t read = 1;
+  for (*got = 0; *got < capacity && read > 0; *got += read) {
+    const size_t wanted = capacity - *got < BLOCK ? capacity - *got : BLOCK;
+    if (rows_read(source->rows, wanted, block, &read)) return -1;
+    make_rays(source, block, read, rays + *got);
+  }
+  return 0;
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+enum { COUNT_BLOCK = 512 };
+
+static int fail_spool(const ray_source *source, const char *verb) {
+  complain("%s: cannot %s the temporary file that its rays are counted in: %s", rows_name(source->rows), verb,
+           errno ? strerror(errno) : "it ends too early");
+  return -1;
+}
+
+/* Writes the rays of a pipe to a temporary file to count them. */
+static int spool_rays(ray_source *source, uint64_t *count) {
+  slab_ray block[COUNT_BLOCK];
+  size_t got = 1;
+  if (!(source->spool = tmpfile())) return fail_spool(source, "make");
+  for (*count = 0; got > 0; *count += got) {
+    if (read_rows(source, COUNT_BLOCK, block, &got)) return -1;
+    if (fwrite(block, sizeof *block, got, source->spool) < got) return fail_spool(source, "write");
+  }
+  return fflush(source->spool) ? fail_spool(source, "write") : 0;
+}
+
+/* Counts the rays of a file, which is then read a second time. */
+static int count_rays(ray_source *source, uint64_t *count) {
+  slab_ray block[COUNT_BLOCK];
+  size_t got = 1;
+  for (*count = 0; got > 0; *count += got)
+    if (read_rows(source, COUNT_BLOCK, block, &got)) return -1;
+  rows_close(source->rows);
+  source->rows = NULL;
+  return rows_open(source->options.path, source->options.format, 8, &source->rows);
+}
+
+/* floor(count * index / shards) without overflow. */
+static uint64_t shard_begin(uint64_t count, uint64_t index, uint64_t shards) {
+  return count / shards * index + count % shards * index / shards;
+}
+
+static int skip(ray_source *source, uint64_t rays) {
+  if (!source->spool) return rows_skip(source->rows, rays);
+  errno = 0;
+  return fseeko(source->spool, (off_t)(rays * sizeof(slab_ray)), SEEK_CUR) ? fail_spool(source, "read") : 0;
+}
+
+static int find_slice(ray_source *source) {
+  const shard_option shard = source->options.shard;
+  uint64_t count = rows_count(source->rows);
+  if (count == ROWS_UNKNOWN && (source->options.need_count || shard.count)) {
+    const int again = rows_is_file(source->rows) && strcmp(source->options.path, "-") != 0;
+    if (again ? count_rays(source, &count) : spool_rays(source, &count)) return -1;
+  }
+  if (source->spool) rewind(source->spool);
+  source->count = source->total = count;
+  if (shard.count == 0) return 0;
+  source->first = shard_begin(count, shard.index, shard.count);
+  source->count = shard_begin(count, shard.index + 1, shard.count) - source->first;
+  return skip(source, source->first);
+}
+
+int ray_source_open(const ray_options *options, ray_source **opened) {
+  ray_source *source = calloc(1, sizeof *source);
+  *opened = NULL;
+  if (!source) {
+    complain("cannot read %s: out of memory", options->path);
+    return -1;
+  }
+  source->options = *options;
+  if (rows_open(options->path, options->format, 8, &source->rows) || check_columns(source) || find_slice(source)) {
+    ray_source_close(source);
+    return -1;
+  }
+  if (rows_columns(source->rows) == 0) complain("warning: %s holds no rays", rows_name(source->rows));
+  *opened = source;
+  return 0;
+}
+
+void ray_source_close(ray_source *source) {
+  if (!source) return;
+  rows_close(source->rows);
+  if (source->spool) fclose(source->spool);
+  free(source);
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+uint64_t ray_source_count(const ray_source *source) { return source->count; }
+uint64_t ray_source_first(const ray_source *source) { return source->first; }
+
+shard_label ray_source_shard(const ray_source *source) {
+  const shard_option shard = source->options.shard;
+  return (shard_label){shard.index, shard.count, source->first, source->count, source->total};
+}
+
+int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {
+  const uint64_t left = source->count - source->done;
+  const size_t wanted = left < capacity ? (size_t)left : capacity;
+  int failed = 0;
+  errno = 0;
+  if (!source->spool)
+    failed = read_rows(source, wanted, rays, got);
+  else if ((*got = fread(rays, sizeof *rays, wanted, source->spool)) < wanted)
+    failed = fail_spool(source, "read");
+  source->done += *got;
+  if (failed || *got == wanted || source->count == ROWS_UNKNOWN) return failed;
+  const uint64_t end = source->first + source->count;
+  complain("%s: truncated: it ends after %" PRIu64 " of %" PRIu64 " %s", rows_name(source->rows),
+           source->first + source->done, end, plural(end, "ray", "rays"));
+  return -1;
+}
+
+int ray_source_skip(ray_source *source, uint64_t rays) {
+  source->done += rays;
+  return skip(source, rays);
+}
+
+uint64_t ray_source_place(const ray_source *source) { return rows_place(source->rows); }
+size_t ray_source_bytes(const ray_source *source) { return rows_bytes(source->rows); }
+
+void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ray *rays) {
+  if (is_plain(source)) {
+    rows_convert(source->rows, bytes, n, (float *)(void *)rays);
+    return;
+  }
+  float block[BLOCK * ROWS_COLUMNS_MAX];
+  const size_t row = rows_bytes(source->rows);
+  for (size_t at = 0; at < n; at += BLOCK) {
+    const size_t piece = n - at < BLOCK ? n - at : BLOCK;
+    rows_convert(source->rows, (const char *)bytes + at * row, piece, block);
+    make_rays(source, block, piece, rays + at);
+  }
+}
+
+double ray_source_rounding(const ray_source *source) {
+  const size_t columns = rows_columns(source->rows);
+  return rows_worst_rounding(source->rows, 0, source->options.segments ? columns : columns == 4 ? 2 : 3);
+}

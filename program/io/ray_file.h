@@ -1,0 +1,46 @@
+/* Reads rays from an array of numbers in a file or pipe. */
+#ifndef SLABCAST_PROGRAM_IO_RAY_FILE_H
+#define SLABCAST_PROGRAM_IO_RAY_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/io/npy.h"
+#include "program/io/rows.h"
+#include "program/io/text.h"
+#include "slabcast.h"
+
+/* Columns: 8 (origin, t_min, direction, t_max), 6 (origin, direction) or 4 (the same in 2D). For segments 6 or 4: two
+ * points. Given t_min and t_max replace those of every ray. */
+typedef struct ray_options {
+  const char *path;
+  file_format format;
+  int segments;
+  real_option t_min, t_max;
+  shard_option shard;
+  int need_count; /* the number of rays is needed: lines of text and pipes are read once to count them */
+} ray_options;
+
+typedef struct ray_source ray_source;
+
+/* Functions of type int return 0, or -1 with the error printed. */
+int ray_source_open(const ray_options *options, ray_source **opened);
+void ray_source_close(ray_source *source);
+/* Number of rays in the shard, or ROWS_UNKNOWN. */
+uint64_t ray_source_count(const ray_source *source);
+/* The index in the file of the shard's first ray. */
+uint64_t ray_source_first(const ray_source *source);
+/* Which slice of the file's rays this is; count 0: all of them. */
+shard_label ray_source_shard(const ray_source *source);
+int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got);
+int ray_source_skip(ray_source *source, uint64_t rays);
+/* For callers that read the rows of a binary file themselves. ray_source_place: byte offset of the next ray's row.
+ * ray_source_bytes: bytes per row (0: text). ray_source_convert: the rays of rows whose bytes are in memory, aligned as
+ * by malloc. */
+uint64_t ray_source_place(const ray_source *source);
+size_t ray_source_bytes(const ray_source *source);
+void ray_source_convert(ray_source *source, const void *bytes, size_t n, slab_ray *rays);
+/* The largest distance that rounding to float32 has moved a point. */
+double ray_source_rounding(const ray_source *source);
+
+#endif

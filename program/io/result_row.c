@@ -1,0 +1,166 @@
+#include "program/io/result_row.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- queries --------------------------------------------------------------- */
+
+static int is_primitive(uint32_t primitive) { return primitive != SLAB_MISS && primitive != SLAB_INVALID; }
+
+int result_is_hit(slab_query query, const void *result) {
+  switch (query) {
+    case SLAB_CLOSEST:
+    case SLAB_ALL:
+      return is_primitive(((const slab_hit *)result)->primitive);
+    case SLAB_DISTANCE:
+      return *(const float *)result < INFINITY;
+    case SLAB_ANY:
+      return *(const uint8_t *)result != 0;
+    case SLAB_COUNT:
+      return *(const uint32_t *)result != 0;
+    case SLAB_INTERVAL:
+      return is_primitive(((const slab_interval *)result)->primitive);
+    case SLAB_NEAREST:
+      return is_primitive(((const slab_short_hit *)result)->primitive);
+  }
+  return 0;
+}
+
+/* ---- fields ---------------------------------------------------------------- */
+
+static size_t kind_size(char kind) { return kind == 'b' ? 1 : kind == 'U' ? 8 : 4; }
+
+static void add_field(result_row *row, const char *name, char kind, unsigned count) {
+  row->fields[row->field_count++] = (result_field){name, kind, count};
+  row->size += kind_size(kind) * count;
+}
+
+static void add_ids(result_row *row) {
+  add_field(row, "primitive", 'u', 1);
+  add_field(row, "geometry", 'u', 1);
+}
+
+static void add_hit(result_row *row) {
+  add_field(row, "t", 'f', 1);
+  add_field(row, "normal", 'f', 3);
+  add_field(row, "u", 'f', 1);
+  add_field(row, "v", 'f', 1);
+  add_ids(row);
+}
+
+static void add_interval(result_row *row) {
+  add_field(row, "enter", 'f', 1);
+  add_field(row, "leave", 'f', 1);
+  add_ids(row);
+}
+
+static void add_point(result_row *row, const char *const names[3]) {
+  for (int i = 0; i < 3; i++) add_field(row, names[i], 'f', 1);
+}
+
+result_row result_row_of(slab_query query, int points, int numbered) {
+  static const char *const hit[] = {"x", "y", "z"};
+  static const char *const enter[] = {"enter_x", "enter_y", "enter_z"};
+  static const char *const leave[] = {"leave_x", "leave_y", "leave_z"};
+  result_row row = {.query = query, .points = points, .numbered = numbered};
+  if (numbered) add_field(&row, "ray", 'U', 1);
+  if (query == SLAB_CLOSEST || query == SLAB_ALL) add_hit(&row);
+  if (query == SLAB_DISTANCE || query == SLAB_NEAREST) add_field(&row, "t", 'f', 1);
+  if (query == SLAB_NEAREST) add_ids(&row);
+  if (query == SLAB_ANY) add_field(&row, "hit", 'b', 1);
+  if (query == SLAB_COUNT) add_field(&row, "count", 'u', 1);
+  if (query == SLAB_INTERVAL) add_interval(&row);
+  if (points && query == SLAB_INTERVAL) add_point(&row, enter);
+  if (points) add_point(&row, query == SLAB_INTERVAL ? leave : hit);
+  return row;
+}
+
+static const char *kind_dtype(char kind) {
+  return kind == 'f' ? "<f4" : kind == 'u' ? "<u4" : kind == 'b' ? "|u1" : "<u8";
+}
+
+void result_descr(const result_row *row, char *text, size_t size) {
+  if (row->field_count == 1) { /* a plain array without field names */
+    snprintf(text, size, "'%s'", kind_dtype(row->fields[0].kind));
+    return;
+  }
+  size_t at = 0;
+  for (int i = 0; i < row->field_count && at < size; i++) {
+    const result_field *field = &row->fields[i];
+    at += (size_t)snprintf(text + at, size - at, "%s('%s', '%s'%s)", i ? ", " : "[", field->name,
+                           kind_dtype(field->kind), field->count == 3 ? ", (3,)" : "");
+  }
+  if (at < size) snprintf(text + at, size - at, "]");
+}
+
+void result_names(const result_row *row, char text[RESULT_TEXT_MAX]) {
+  size_t at = 0;
+  for (int i = 0; i < row->field_count; i++) {
+    const char *name = row->fields[i].name;
+    const char *comma = i ? "," : "";
+    at += (size_t)(row->fields[i].count == 3
+                       ? snprintf(text + at, RESULT_TEXT_MAX - at, "%s%s_x,%s_y,%s_z", comma, name, name, name)
+                       : snprintf(text + at, RESULT_TEXT_MAX - at, "%s%s", comma, name));
+  }
+  snprintf(text + at, RESULT_TEXT_MAX - at, "\n");
+}
+
+/* ---- rows ------------------------------------------------------------------ */
+
+/* Writes the point at t; +inf for a miss. The point at an infinite t is infinite along the axes on which the direction
+ * is not zero. It is never NaN. */
+static void put_point(const slab_ray *ray, float t, int hit, unsigned char *place) {
+  float point[3] = {INFINITY, INFINITY, INFINITY};
+  if (hit && isfinite(t)) slab_point_at(ray, t, point);
+  for (int i = 0; hit && !isfinite(t) && i < 3; i++)
+    point[i] = ray->direction[i] == 0 ? ray->origin[i] : t * ray->direction[i];
+  memcpy(place, point, sizeof point);
+}
+
+void result_pack(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
+                 unsigned char packed[RESULT_ROW_MAX]) {
+  const size_t size = slab_result_size(row->query);
+  if (row->numbered) memcpy(packed, &index, sizeof index);
+  if (row->numbered) packed += sizeof index;
+  memcpy(packed, result, size);
+  packed += size;
+  if (!row->points) return;
+  const int hit = result_is_hit(row->query, result);
+  float t[2]; /* t, or enter and leave, are the first members */
+  const int count = row->query == SLAB_INTERVAL ? 2 : 1;
+  memcpy(t, result, sizeof(float) * (size_t)count);
+  for (int i = 0; i < count; i++) put_point(ray, t[i], hit, packed + 12 * i);
+}
+
+static size_t print_number(char kind, const unsigned char *place, char *text, size_t size) {
+  uint64_t wide = 0;
+  uint32_t whole = 0;
+  float real = 0;
+  switch (kind) {
+    case 'f':
+      memcpy(&real, place, sizeof real);
+      return (size_t)snprintf(text, size, "%.9g", (double)real);
+    case 'u':
+      memcpy(&whole, place, sizeof whole);
+      return (size_t)snprintf(text, size, "%" PRIu32, whole);
+    case 'U':
+      memcpy(&wide, place, sizeof wide);
+      return (size_t)snprintf(text, size, "%" PRIu64, wide);
+    default:
+      return (size_t)snprintf(text, size, "%u", (unsigned)*place);
+  }
+}
+
+size_t result_print(const result_row *row, const unsigned char *packed, char separator, char text[RESULT_TEXT_MAX]) {
+  size_t at = 0;
+  for (int i = 0; i < row->field_count; i++)
+    for (unsigned part = 0; part < row->fields[i].count; part++) {
+      if (at) text[at++] = separator;
+      at += print_number(row->fields[i].kind, packed, text + at, RESULT_TEXT_MAX - at);
+      packed += kind_size(row->fields[i].kind);
+    }
+  text[at++] = '\n';
+  return at;
+}

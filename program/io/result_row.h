@@ -1,0 +1,43 @@
+/* The layout of one result row: the members of the result's struct, then the points of --points. */
+#ifndef SLABCAST_PROGRAM_IO_RESULT_ROW_H
+#define SLABCAST_PROGRAM_IO_RESULT_ROW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "slabcast.h"
+
+typedef struct result_field {
+  const char *name;
+  char kind;      /* f: float, u: uint32_t, b: uint8_t, U: uint64_t */
+  unsigned count; /* 3: a vector with columns name_x, name_y, name_z */
+} result_field;
+
+enum { RESULT_FIELDS_MAX = 16, RESULT_ROW_MAX = 80, RESULT_TEXT_MAX = 512 };
+
+typedef struct result_row {
+  slab_query query;
+  int numbered, points; /* the row begins with the ray's index; it ends with points */
+  result_field fields[RESULT_FIELDS_MAX];
+  int field_count;
+  size_t size; /* bytes per row */
+} result_row;
+
+/* 1 if the result is a hit; for counts, if the count is not 0. */
+int result_is_hit(slab_query query, const void *result);
+
+/* points: 1 for queries with a t. numbered: rows begin with their ray's index. */
+result_row result_row_of(slab_query query, int points, int numbered);
+
+/* Writes the npy dtype as numpy writes it. */
+void result_descr(const result_row *row, char *text, size_t size);
+/* Writes the column names, separated by commas, and a newline. */
+void result_names(const result_row *row, char text[RESULT_TEXT_MAX]);
+
+/* Packs one row. */
+void result_pack(const result_row *row, uint64_t index, const slab_ray *ray, const void *result,
+                 unsigned char packed[RESULT_ROW_MAX]);
+/* Prints a packed row as a line of text; returns its length. */
+size_t result_print(const result_row *row, const unsigned char *packed, char separator, char text[RESULT_TEXT_MAX]);
+
+#endif

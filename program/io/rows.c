@@ -1,0 +1,483 @@
+#include "program/io/rows.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/plural.h"
+#include "program/io/errors.h"
+#include "program/io/input.h"
+#include "program/io/npy.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "files hold little-endian numbers, which are read and written as they are"
+#endif
+
+struct row_source {
+  input in;
+  file_format format;
+  size_t columns;
+  uint64_t count, done; /* total rows; rows read */
+  int wide;             /* npy: values are float64 */
+  int matrices;         /* npy: a row is a matrix of 3 x 4 or 4 x 4 */
+  uint64_t line;        /* text: lines read */
+  int ahead;            /* text: the first row is already in `first` */
+  double first[ROWS_COLUMNS_MAX];
+  double worst[ROWS_COLUMNS_MAX]; /* the largest rounding in each column */
+};
+
+static int ends_with(const char *name, const char *ending) {
+  const size_t length = strlen(name), tail = strlen(ending);
+  return length > tail && !strcasecmp(name + length - tail, ending);
+}
+
+static file_format format_of_name(const char *name) {
+  if (ends_with(name, ".npy")) return FORMAT_NPY;
+  if (ends_with(name, ".raw") || ends_with(name, ".bin")) return FORMAT_RAW;
+  if (ends_with(name, ".csv")) return FORMAT_CSV;
+  if (ends_with(name, ".txt")) return FORMAT_TEXT;
+  return FORMAT_AUTO;
+}
+
+file_format format_of_output(const char *path) {
+  if (!strcmp(path, "-")) return isatty(STDOUT_FILENO) ? FORMAT_TEXT : FORMAT_NPY;
+  const file_format named = format_of_name(path);
+  return named == FORMAT_AUTO ? FORMAT_NPY : named;
+}
+
+/* ---- lines of text ---------------------------------------------------------- */
+
+enum { TEXT_NO_NUMBER = -1, TEXT_TOO_MANY = -2 };
+
+static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\f\v"); }
+
+static int ends(const char *at) { return *at == '\0' || *at == '#'; }
+
+/* Parses the numbers of one NUL-terminated line, separated by blanks or a comma. # begins a comment. Returns their
+ * count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place. */
+static int text_numbers(const char *line, double *values, int capacity, const char **wrong) {
+  int count = 0;
+  for (const char *at = skip_blanks(line); !ends(at);) {
+    char *end = NULL;
+    *wrong = at;
+    if (count == capacity) return TEXT_TOO_MANY;
+    values[count++] = strtod(at, &end);
+    if (end == at || (!ends(end) && !strchr(" \t\r\f\v,", *end))) return TEXT_NO_NUMBER;
+    at = skip_blanks(end);
+    if (*at != ',') continue;
+    *wrong = at;
+    at = skip_blanks(at + 1);
+    if (ends(at)) return TEXT_NO_NUMBER; /* no number after the comma */
+  }
+  return count;
+}
+
+/* Reads a whole line and ends it with NUL. *text = NULL at the end of the data. */
+static int next_line(input *in, uint64_t number, char **text) {
+  size_t looked = 0;
+  *text = NULL;
+  for (;;) {
+    const size_t held = in->end - in->begin;
+    char *start = in->buffer + in->begin, *mark = held > looked ? memchr(start + looked, '\n', held - looked) : NULL;
+    if (mark || (held == looked && held > 0 && held < INPUT_BUFFER)) {
+      const size_t length = mark ? (size_t)(mark - start) : held;
+      start[length] = '\0'; /* the buffer has a spare byte for a last line without a newline */
+      in->begin += length + (mark ? 1 : 0);
+      in->place += length + (mark ? 1 : 0);
+      *text = start;
+      if (strlen(start) == length) return 0;
+      complain("%s: line %" PRIu64 " holds a NUL byte: this is not text (--in npy or --in raw?)", in->name, number);
+      return -1;
+    }
+    if (held == INPUT_BUFFER) {
+      complain("%s: line %" PRIu64 " is longer than %d bytes: this is not text", in->name, number, INPUT_BUFFER);
+      return -1;
+    }
+    looked = held;
+    if (input_fill(in, held + 1)) return -1;
+    if (in->end - in->begin == 0) return 0;
+  }
+}
+
+static int are_names(const char *text) {
+  int commas = 0;
+  for (const char *at = skip_blanks(text);; at = skip_blanks(at + 1)) {
+    const int quoted = *at == '"';
+    if (!isalpha((unsigned char)at[quoted]) && at[quoted] != '_') return 0;
+    at += strcspn(at, ",");
+    if (*at == '\0') return commas > 0;
+    commas++;
+  }
+}
+
+static int read_row(input *in, uint64_t *line, double *values, int capacity, int *count, int names_allowed) {
+  const char *wrong = NULL;
+  char *text = NULL;
+  do {
+    if (next_line(in, *line + 1, &text)) return -1;
+    *count = 0;
+    if (!text) return 0;
+    ++*line;
+    *count = text_numbers(text, values, capacity, &wrong);
+    if (*count != TEXT_NO_NUMBER || !names_allowed || !are_names(text)) continue;
+    names_allowed = 0;
+    *count = 0;
+  } while (*count == 0);
+  if (*count > 0) return 0;
+  if (*count == TEXT_TOO_MANY)
+    complain("%s: line %" PRIu64 " holds more than %d numbers", in->name, *line, capacity);
+  else
+    complain("%s: line %" PRIu64 ": \"%.*s\" is not a number", in->name, *line, (int)strcspn(wrong, " \t\r\f\v#"),
+             wrong);
+  return -1;
+}
+
+/* Reads the next line that contains numbers and advances *line. *count = 0 at the end of the data. Returns 0, or -1
+ * with the error printed. */
+static int text_read(input *in, uint64_t *line, double *values, int capacity, int *count) {
+  return read_row(in, line, values, capacity, count, 0);
+}
+
+/* The same for the first such line. A line of column names may precede it, as in csv: two or more names, separated by
+ * commas, each beginning with a letter. */
+static int text_read_first(input *in, uint64_t *line, double *values, int capacity, int *count) {
+  return read_row(in, line, values, capacity, count, 1);
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+/* Formats a shape as Python prints it. */
+static const char *shape_text(const npy_header *header, char text[256]) {
+  char *at = text;
+  *at++ = '(';
+  for (int i = 0; i < header->dimensions; i++)
+    at += snprintf(at, 32, "%" PRIu64 "%s", header->shape[i], i + 1 < header->dimensions ? ", " : "");
+  strcpy(at, header->dimensions == 1 ? ",)" : ")");
+  return text;
+}
+
+static int check_npy_type(const row_source *source, const npy_header *header) {
+  const char *type = header->descr, *name = source->in.name;
+  if (!strcmp(type, "'<f4'") || !strcmp(type, "'<f8'") || !strcmp(type, "'=f4'") || !strcmp(type, "'=f8'")) return 0;
+  if (type[0] == '\'' && type[1] == '>')
+    complain("%s: dtype %s is big-endian; little-endian '<f4' or '<f8' is wanted", name, type);
+  else
+    complain("%s: dtype %.80s is not float32 or float64 ('<f4' or '<f8')", name, type);
+  return -1;
+}
+
+static int are_matrices(const npy_header *header) {
+  const uint64_t *shape = header->shape;
+  return header->dimensions == 3 && (shape[1] == 3 || shape[1] == 4) && shape[2] == 4;
+}
+
+static int check_npy_shape(const row_source *source, const npy_header *header) {
+  char text[256];
+  const char *name = source->in.name;
+  if (source->matrices && !are_matrices(header)) {
+    complain("%s: shape %s is neither (n, 3, 4) nor (n, 4, 4)", name, shape_text(header, text));
+  } else if (!source->matrices && header->dimensions != 2) {
+    complain("%s: shape %s is not two-dimensional: rows and columns are wanted", name, shape_text(header, text));
+  } else if (header->shape[1] < 1 || header->shape[1] > ROWS_COLUMNS_MAX) {
+    complain("%s: shape %s has %" PRIu64 " columns; 1 to %d can be read", name, shape_text(header, text),
+             header->shape[1], ROWS_COLUMNS_MAX);
+  } else if (header->fortran_order && (source->matrices || (header->shape[0] > 1 && header->shape[1] > 1))) {
+    complain("%s: the array is in Fortran order; C order (numpy.ascontiguousarray) is wanted", name);
+  } else {
+    return 0;
+  }
+  return -1;
+}
+
+static int open_npy(row_source *source) {
+  npy_header header;
+  char text[256];
+  if (npy_read(&source->in, &header) || check_npy_type(source, &header) || check_npy_shape(source, &header)) return -1;
+  source->wide = header.item_size == sizeof(double);
+  source->columns = (size_t)header.shape[1] * (source->matrices ? (size_t)header.shape[2] : 1);
+  source->count = header.shape[0];
+  const uint64_t row = source->columns * header.item_size;
+  const uint64_t held = source->in.size == INPUT_UNKNOWN ? INPUT_UNKNOWN : source->in.size - source->in.place;
+  if (source->count <= held / row) return 0;
+  complain("%s: truncated: shape %s of %s wants %" PRIu64 " %s of %" PRIu64 " bytes, %" PRIu64 " %s there",
+           source->in.name, shape_text(&header, text), header.descr, source->count,
+           plural(source->count, "row", "rows"), row, held, plural(held, "byte is", "bytes are"));
+  return -1;
+}
+
+static int open_raw(row_source *source, size_t columns) {
+  const uint64_t row = columns * sizeof(float);
+  source->columns = columns;
+  if (source->in.size == INPUT_UNKNOWN) return 0;
+  source->count = source->in.size / row;
+  if (source->in.size % row == 0) return 0;
+  complain("%s: truncated: %" PRIu64 " %s not a multiple of a row's %" PRIu64 " (%zu little-endian float32)",
+           source->in.name, source->in.size, plural(source->in.size, "byte is", "bytes are"), row, columns);
+  return -1;
+}
+
+static int open_text(row_source *source) {
+  int count = 0;
+  if (text_read_first(&source->in, &source->line, source->first, ROWS_COLUMNS_MAX, &count)) return -1;
+  source->columns = (size_t)count;
+  source->ahead = count > 0;
+  return 0;
+}
+
+static int open_rows(const char *path, file_format format, size_t raw_columns, int matrices, row_source **opened) {
+  row_source *source = calloc(1, sizeof *source);
+  *opened = NULL;
+  if (!source) {
+    complain("cannot read %s: out of memory", path);
+    return -1;
+  }
+  source->count = ROWS_UNKNOWN;
+  source->matrices = matrices;
+  int failed = input_open(&source->in, path) || input_fill(&source->in, NPY_MAGIC);
+  if (!failed) {
+    const input *in = &source->in;
+    if (format == FORMAT_AUTO) format = format_of_name(path);
+    if (format == FORMAT_AUTO && npy_is(in->buffer + in->begin, in->end - in->begin)) format = FORMAT_NPY;
+    source->format = format;
+    failed = format == FORMAT_NPY   ? open_npy(source)
+             : format == FORMAT_RAW ? open_raw(source, raw_columns)
+                                    : open_text(source);
+  }
+  if (failed)
+    rows_close(source);
+  else
+    *opened = source;
+  return failed ? -1 : 0;
+}
+
+int rows_open(const char *path, file_format format, size_t raw_columns, row_source **opened) {
+  return open_rows(path, format, raw_columns, 0, opened);
+}
+
+void rows_close(row_source *source) {
+  if (!source) return;
+  input_close(&source->in);
+  free(source);
+}
+
+const char *rows_name(const row_source *source) { return source->in.name; }
+size_t rows_columns(const row_source *source) { return source->columns; }
+uint64_t rows_count(const row_source *source) { return source->count; }
+int rows_is_file(const row_source *source) { return source->in.size != INPUT_UNKNOWN; }
+uint64_t rows_place(const row_source *source) { return source->in.place; }
+
+static int is_binary(const row_source *source) { return source->format == FORMAT_NPY || source->format == FORMAT_RAW; }
+
+size_t rows_bytes(const row_source *source) {
+  return is_binary(source) ? source->columns * (source->wide ? sizeof(double) : sizeof(float)) : 0;
+}
+
+double rows_worst_rounding(const row_source *source, size_t first, size_t last) {
+  double worst = 0;
+  for (size_t i = first; i < last; i++) worst = fmax(worst, source->worst[i]);
+  return worst;
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+static void round_row(row_source *source, const double *wide, float *values) {
+  for (size_t i = 0; i < source->columns; i++) {
+    values[i] = (float)wide[i];
+    const double moved = fabs((double)values[i] - wide[i]);
+    if (moved > source->worst[i]) source->worst[i] = moved; /* false for NaN, and for inf - inf */
+  }
+}
+
+void rows_convert(row_source *source, const void *bytes, size_t rows, float *values) {
+  const double *wide = bytes;
+  for (size_t i = 0; source->wide && i < rows; i++)
+    round_row(source, wide + i * source->columns, values + i * source->columns);
+  if (!source->wide) memcpy(values, bytes, rows * source->columns * sizeof *values);
+}
+
+/* Reads whole rows of binary data. It is an error if the data ends within a row or before the count. */
+static int read_binary(row_source *source, size_t rows, size_t item, void *values, size_t *got) {
+  const size_t row = source->columns * item;
+  size_t bytes = 0;
+  if (input_read(&source->in, values, rows * row, &bytes)) return -1;
+  *got = bytes / row;
+  if (bytes == rows * row || (bytes % row == 0 && source->count == ROWS_UNKNOWN)) return 0;
+  complain("%s: truncated: it ends after %zu %s of row %" PRIu64 ", a row has %zu", source->in.name, bytes % row,
+           plural(bytes % row, "byte", "bytes"), source->done + *got, row);
+  return -1;
+}
+
+static int read_wide(row_source *source, size_t rows, float *values, size_t *got) {
+  enum { BLOCK = 256 };
+  double block[BLOCK * ROWS_COLUMNS_MAX];
+  for (*got = 0; *got < rows;) {
+    const size_t wanted = rows - *got < BLOCK ? rows - *got : BLOCK;
+    size_t read = 0;
+    if (read_binary(source, wanted, sizeof(double), block, &read)) return -1;
+    rows_convert(source, block, read, values + *got * source->columns);
+    *got += read;
+    if (read < wanted) break;
+  }
+  return 0;
+}
+
+/* Reads the numbers of the next line; *count = 0 at the end. */
+static int next_text_row(row_source *source, double *wide, int *count) {
+  if (source->ahead) {
+    memcpy(wide, source->first, sizeof source->first);
+    *count = (int)source->columns;
+    source->ahead = 0;
+    return 0;
+  }
+  if (text_read(&source->in, &source->line, wide, ROWS_COLUMNS_MAX, count)) return -1;
+  if (*count == 0 || (size_t)*count == source->columns) return 0;
+  complain("%s: line %" PRIu64 " holds %d %s, the lines before it %zu", source->in.name, source->line, *count,
+           plural((uint64_t)*count, "number", "numbers"), source->columns);
+  return -1;
+}
+
+static int read_text(row_source *source, size_t rows, float *values, size_t *got) {
+  double wide[ROWS_COLUMNS_MAX];
+  int count = 0;
+  for (*got = 0; *got < rows; ++*got) {
+    if (next_text_row(source, wide, &count)) return -1;
+    if (count == 0) break;
+    round_row(source, wide, values + *got * source->columns);
+  }
+  return 0;
+}
+
+int rows_read(row_source *source, size_t capacity, float *values, size_t *got) {
+  const uint64_t left = source->count - source->done;
+  const size_t rows = left < capacity ? (size_t)left : capacity;
+  int failed = 0;
+  *got = 0;
+  if (rows == 0 || source->columns == 0) return 0;
+  if (source->format == FORMAT_NPY && source->wide)
+    failed = read_wide(source, rows, values, got);
+  else if (is_binary(source))
+    failed = read_binary(source, rows, sizeof(float), values, got);
+  else
+    failed = read_text(source, rows, values, got);
+  source->done += *got;
+  return failed;
+}
+
+static int skip_text(row_source *source, uint64_t rows) {
+  double wide[ROWS_COLUMNS_MAX];
+  for (int count = 1; rows && count; rows--)
+    if (next_text_row(source, wide, &count)) return -1;
+  return 0;
+}
+
+int rows_skip(row_source *source, uint64_t rows) {
+  const uint64_t left = source->count - source->done;
+  if (rows > left) rows = left;
+  source->done += rows;
+  return is_binary(source) ? input_skip(&source->in, rows * rows_bytes(source)) : skip_text(source, rows);
+}
+
+/* ---- whole tables ---------------------------------------------------------- */
+
+static int check_columns(const row_source *source, size_t min_cols, size_t max_cols) {
+  const size_t columns = source->columns;
+  const char *numbers = plural(columns, "number", "numbers");
+  if (columns == 0 || (columns >= min_cols && columns <= max_cols)) return 0;
+  if (min_cols == max_cols)
+    complain("%s: rows of %zu %s, %zu are wanted", source->in.name, columns, numbers, min_cols);
+  else
+    complain("%s: rows of %zu %s, %zu to %zu are wanted", source->in.name, columns, numbers, min_cols, max_cols);
+  return -1;
+}
+
+/* Makes room for at least one more row. */
+static int grow(table *out, size_t *capacity, uint64_t count) {
+  size_t wanted = *capacity ? *capacity * 2 : 1024;
+  if (count != ROWS_UNKNOWN) wanted = (size_t)count;
+  if (wanted > SIZE_MAX / sizeof(float) / out->columns) return -1;
+  float *values = realloc(out->values, wanted * out->columns * sizeof(float));
+  if (!values) return -1;
+  out->values = values;
+  *capacity = wanted;
+  return 0;
+}
+
+static int read_all(row_source *source, table *out) {
+  size_t capacity = 0, got = 1;
+  while (got > 0 && out->rows != source->count) {
+    if (out->rows == capacity && grow(out, &capacity, source->count)) {
+      const uint64_t rows = source->count == ROWS_UNKNOWN ? out->rows + 1 : source->count;
+      complain("%s: out of memory for %" PRIu64 " %s", source->in.name, rows, plural(rows, "row", "rows"));
+      return -1;
+    }
+    if (rows_read(source, capacity - out->rows, out->values + out->rows * out->columns, &got)) return -1;
+    out->rows += got;
+  }
+  return 0;
+}
+
+/* columns: of a text without numbers. */
+static int read_whole(row_source *source, size_t columns, table *out) {
+  out->columns = source->columns ? source->columns : columns;
+  return source->columns ? read_all(source, out) : 0;
+}
+
+static int close_whole(row_source *source, int failed, table *out) {
+  rows_close(source);
+  if (failed) table_free(out);
+  return failed ? -1 : 0;
+}
+
+int read_table(const char *path, size_t min_cols, size_t max_cols, table *out) {
+  row_source *source = NULL;
+  *out = (table){0};
+  const int failed = rows_open(path, FORMAT_AUTO, max_cols, &source) || check_columns(source, min_cols, max_cols) ||
+                     read_whole(source, min_cols, out);
+  if (!failed) out->worst_rounding = rows_worst_rounding(source, 0, source->columns);
+  return close_whole(source, failed, out);
+}
+
+enum { TRANSFORM = 12, SQUARE = 16 }; /* numbers of a matrix of 3 x 4, of 4 x 4 */
+
+/* A text has no shape. */
+static int check_transforms(const row_source *source) {
+  const size_t columns = source->columns;
+  if (columns == 0 || columns == TRANSFORM || columns == SQUARE) return 0;
+  complain("%s: rows of %zu %s; transforms have %d or %d", source->in.name, columns,
+           plural(columns, "number", "numbers"), TRANSFORM, SQUARE);
+  return -1;
+}
+
+static int drop_last_rows(const row_source *source, table *out) {
+  for (size_t i = 0; out->columns == SQUARE && i < out->rows; i++) {
+    const float *matrix = out->values + i * SQUARE, *last = matrix + TRANSFORM;
+    if (last[0] != 0 || last[1] != 0 || last[2] != 0 || last[3] != 1) {
+      complain("%s: the last row of transform %zu is %.9g %.9g %.9g %.9g, not 0 0 0 1", source->in.name, i,
+               (double)last[0], (double)last[1], (double)last[2], (double)last[3]);
+      return -1;
+    }
+    memmove(out->values + i * TRANSFORM, matrix, TRANSFORM * sizeof *matrix);
+  }
+  out->columns = TRANSFORM;
+  return 0;
+}
+
+int read_transforms(const char *path, table *out) {
+  row_source *source = NULL;
+  *out = (table){0};
+  const int failed = open_rows(path, FORMAT_AUTO, TRANSFORM, 1, &source) || check_transforms(source) ||
+                     read_whole(source, TRANSFORM, out) || drop_last_rows(source, out);
+  for (size_t k = 3; !failed && k < TRANSFORM; k += 4)
+    out->worst_rounding = fmax(out->worst_rounding, rows_worst_rounding(source, k, k + 1));
+  return close_whole(source, failed, out);
+}
+
+void table_free(table *out) {
+  free(out->values);
+  *out = (table){0};
+}

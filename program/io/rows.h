@@ -1,0 +1,61 @@
+/* Reads rows of numbers from files and pipes: npy, raw little-endian float32, text. */
+#ifndef SLABCAST_PROGRAM_IO_ROWS_H
+#define SLABCAST_PROGRAM_IO_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum file_format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT, FORMAT_CSV } file_format;
+
+/* The output format for a file name: by its ending, in any case: .npy, .raw and .bin, .txt, .csv. Other names: npy.
+ * "-": text if stdout is a terminal, else npy. */
+file_format format_of_output(const char *path);
+/* These endings, for options_check_ending. */
+#define OUTPUT_ENDINGS "npy|raw|bin|txt|csv"
+
+enum { ROWS_COLUMNS_MAX = 16 };
+#define ROWS_UNKNOWN UINT64_MAX
+
+/* Sequential reader of rows of numbers. Text: lines of numbers separated by blanks or commas. # begins a comment. A
+ * first line may name the columns (csv). The first line with numbers fixes their count. npy: versions 1 to 3, two
+ * dimensions, C order, <f4 or <f8. */
+typedef struct row_source row_source;
+
+/* path "-" is stdin. FORMAT_AUTO: npy if the first bytes or .npy say so, raw for .raw or .bin, else text. raw_columns:
+ * columns of raw rows. Returns 0, or -1 with the error printed. */
+int rows_open(const char *path, file_format format, size_t raw_columns, row_source **opened);
+void rows_close(row_source *source);
+const char *rows_name(const row_source *source);
+/* The number of columns; 0 if a text has no line with numbers. */
+size_t rows_columns(const row_source *source);
+/* The number of rows; ROWS_UNKNOWN for text, and for raw data from a pipe. */
+uint64_t rows_count(const row_source *source);
+/* 1 if the source is a file that can be opened and read again. */
+int rows_is_file(const row_source *source);
+/* Reads up to `capacity` rows; *got = 0 at the end. Returns 0, or -1 with the error printed. */
+int rows_read(row_source *source, size_t capacity, float *values, size_t *got);
+/* Skips `rows` rows, or fewer if the data ends before. */
+int rows_skip(row_source *source, uint64_t rows);
+/* For callers that read the rows of a binary file themselves. rows_place: byte offset of the next row. rows_bytes:
+ * bytes per row (0: text). rows_convert: the values of rows whose bytes are in memory, aligned as by malloc. */
+uint64_t rows_place(const row_source *source);
+size_t rows_bytes(const row_source *source);
+void rows_convert(row_source *source, const void *bytes, size_t rows, float *values);
+/* The largest distance that rounding to float32 has moved a number in columns first .. last - 1. */
+double rows_worst_rounding(const row_source *source, size_t first, size_t last);
+
+/* A whole array in memory. */
+typedef struct table {
+  float *values; /* rows * columns, row after row; the caller frees it; NULL if there are none */
+  size_t rows, columns;
+  double worst_rounding; /* the largest distance that rounding from float64 or text moved a number */
+} table;
+
+/* Reads an array of min_cols to max_cols columns. Returns 0, or -1 with the error printed and *out zero. */
+int read_table(const char *path, size_t min_cols, size_t max_cols, table *out);
+/* Reads affine maps to rows of 12, the matrices of 3 x 4: from npy of (n, 3, 4) or (n, 4, 4), raw rows of 12, or lines
+ * of 12 or 16. The last row of 4 x 4 must be 0 0 0 1. worst_rounding is that of the moves. */
+int read_transforms(const char *path, table *out);
+void table_free(table *);
+
+#endif

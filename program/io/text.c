@@ -1,0 +1,97 @@
+#include "program/io/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers ---------------------------------------------------------------- */
+
+int parse_real(const char *text, double *value) {
+  char *end = NULL;
+  if (text[0] == '\0' || isspace((unsigned char)text[0])) return 0;
+  *value = strtod(text, &end);
+  return *end == '\0' && !isnan(*value);
+}
+
+int parse_digits(const char *text, int base, char **end, uint64_t *value) {
+  if (!isxdigit((unsigned char)text[0])) return 0;
+  errno = 0;
+  *value = strtoull(text, end, base);
+  return errno == 0 && *end != text;
+}
+
+int parse_count(const char *text, uint64_t *value) {
+  char *end = NULL;
+  return parse_digits(text, 10, &end, value) && *end == '\0';
+}
+
+/* ---- names ------------------------------------------------------------------ */
+
+/* Reads the next name of a list separated by commas, cut to `size`, and advances *list. Returns 0 at the end. */
+static int list_next(const char **list, char *name, size_t size) {
+  if (!*list) return 0;
+  const size_t length = strcspn(*list, ",");
+  snprintf(name, size, "%.*s", (int)length, *list);
+  *list = (*list)[length] ? *list + length + 1 : NULL;
+  return 1;
+}
+
+int list_has(const char *list, const char *name) {
+  char listed[64];
+  if (!list) return 1;
+  while (list_next(&list, listed, sizeof listed))
+    if (!strcmp(listed, name)) return 1;
+  return 0;
+}
+
+const char *list_unknown(const char *list, const void *things, size_t count, size_t stride, char *name, size_t size) {
+  while (list_next(&list, name, size)) {
+    int known = 0;
+    for (size_t i = 0; i < count; i++) {
+      const char *thing;
+      memcpy(&thing, (const char *)things + i * stride, sizeof thing);
+      known |= !strcmp(thing, name);
+    }
+    if (!known) return name;
+  }
+  return NULL;
+}
+
+/* Longest word for which a similar name is searched. Edits are letters changed, left out, added, or exchanged with
+ * their neighbour. */
+enum { NEAR_LETTERS = 32 };
+
+static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
+
+static size_t edits_between(const char *from, const char *to) {
+  size_t edits[NEAR_LETTERS + 1][NEAR_LETTERS + 1]; /* edits between the first i letters and the first k */
+  const size_t rows = strlen(from), columns = strlen(to);
+  if (rows > NEAR_LETTERS || columns > NEAR_LETTERS) return SIZE_MAX;
+  for (size_t i = 0; i <= rows; i++)
+    for (size_t k = 0; k <= columns; k++) {
+      edits[i][k] = i + k;
+      if (i == 0 || k == 0) continue;
+      edits[i][k] = least_of(edits[i - 1][k], edits[i][k - 1]) + 1;
+      edits[i][k] = least_of(edits[i][k], edits[i - 1][k - 1] + (from[i - 1] != to[k - 1]));
+      if (i > 1 && k > 1 && from[i - 1] == to[k - 2] && from[i - 2] == to[k - 1])
+        edits[i][k] = least_of(edits[i][k], edits[i - 2][k - 2] + 1);
+    }
+  return edits[rows][columns];
+}
+
+const char *name_near(const char *word, const void *things, size_t count, size_t stride) {
+  size_t fewest = (strlen(word) + 1) / 3 + 1; /* with more edits any two words would be similar */
+  const char *near = NULL;
+  for (size_t i = 0; i < count; i++) {
+    const char *thing;
+    memcpy(&thing, (const char *)things + i * stride, sizeof thing);
+    const size_t edits = edits_between(word, thing);
+    if (edits >= fewest) continue;
+    fewest = edits;
+    near = thing;
+  }
+  return near;
+}

@@ -1,0 +1,33 @@
+/* Numbers and names in the words of a command line. */
+#ifndef SLABCAST_PROGRAM_IO_TEXT_H
+#define SLABCAST_PROGRAM_IO_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A number that may be given. */
+typedef struct real_option {
+  float value;
+  int given;
+} real_option;
+
+/* Parses a whole string as a finite or infinite number. Returns 0 if it is not a number, or NaN. */
+int parse_real(const char *text, double *value);
+/* Parses the digits at `text`; *end is where they end. Returns 0 if there are none or the number does not fit. */
+int parse_digits(const char *text, int base, char **end, uint64_t *value);
+/* Parses a whole string as an unsigned decimal number. Returns 0 if it is not one. */
+int parse_count(const char *text, uint64_t *value);
+
+/* The name most similar to `word`, by edits of letters (changed, left out, added, exchanged); NULL: none is similar.
+ * `things` are `count` structs that begin with their names, `stride` bytes apart. */
+const char *name_near(const char *word, const void *things, size_t count, size_t stride);
+
+/* Whether the list contains the name; NULL contains all. */
+int list_has(const char *list, const char *name);
+/* The first word of the list that names none of `count` things, copied to `name`; NULL: all are known. `things` are
+ * structs that begin with their names, `stride` bytes apart. */
+const char *list_unknown(const char *list, const void *things, size_t count, size_t stride, char *name, size_t size);
+
+#endif

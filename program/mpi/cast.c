@@ -1,0 +1,317 @@
+/* slabcast-mpi cast: distributes the batches of a ray file over the ranks.
+ *
+ * Batch b belongs to rank b mod size. All ranks have equally many batches, and all batches but the last have the same
+ * size. Results of fixed size have a place in the file that follows from the ray's index, so no rank waits for another.
+ * The place of SLAB_ALL hits depends on the hits before them. Each round of batches is therefore cast, then placed by
+ * an exclusive scan, then written. */
+#include "program/mpi/cast.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/plural.h"
+#include "program/cast.h"
+#include "program/io/errors.h"
+#include "program/io/output.h"
+#include "program/io/text.h"
+#include "program/mpi/complaints.h"
+#include "program/mpi/results.h"
+#include "program/mpi/scene.h"
+#include "program/mpi/shared_file.h"
+
+typedef struct team_job {
+  team *team;
+  cast_job cast;
+  shared_file file; /* the ray file */
+  team_results *results;
+  uint64_t count, batch, rounds;
+  uint64_t ray, row; /* current batch: index of its first ray; file row of its next result */
+  uint64_t before;   /* SLAB_ALL: rows of the rounds so far */
+  int placed;        /* hits of this round have been placed */
+  int ended;         /* a rank has failed; this round is the last */
+  slab_ray *rays;
+  void *bytes; /* file rows of the batch */
+  double read_seconds, write_seconds, scene_seconds;
+} team_job;
+
+/* ---- options --------------------------------------------------------------- */
+
+/* Rejects options that work only for one process. Returns OPTIONS_RUN, or an exit code. */
+static int check_options(const cast_options *options) {
+  struct stat rays;
+  const char *what = NULL;
+  if (!strcmp(options->rays, "-") || (stat(options->rays, &rays) == 0 && !S_ISREG(rays.st_mode)))
+    what = "--rays wants a file: every rank reads at places of its own";
+  else if (options->out && output_is_direct(options->out))
+    what = "-o wants a file: every rank writes at places of its own";
+  else if (options->out && options->out_format != FORMAT_NPY && options->out_format != FORMAT_RAW)
+    what = "results are npy or raw: lines of text have no places known before";
+  else if (options->resume)
+    what = "--resume is for one process: the ranks leave no beginning to go on from";
+  if (!what) return OPTIONS_RUN;
+  complain("%s", what);
+  return EXIT_USAGE;
+}
+
+/* Rank 0 parses the command line first, so that an error in it is printed once. */
+static int parse(team *t, int argc, char **argv, cast_options *options) {
+  int code = OPTIONS_RUN;
+  if (t->rank == 0) {
+    code = cast_parse(argc, argv, options);
+    if (code == OPTIONS_RUN) code = check_options(options);
+  }
+  MPI_Request request;
+  MPI_Ibcast(&code, 1, MPI_INT, 0, t->comm, &request);
+  team_wait(&request);
+  if (code == OPTIONS_RUN && t->rank > 0) code = cast_parse(argc, argv, options);
+  return code;
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+static int probe(const cast_options *options) {
+  if (options->out && output_probe(options->out)) return EXIT_FAILED;
+  return options->json && output_probe(options->json) ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Reads only the header; rows are read by MPI-IO. */
+static int open_header(team_job *job) {
+  if (cast_open_rays(&job->cast) != EXIT_DONE) return EXIT_FAILED;
+  if (ray_source_bytes(job->cast.rays) > 0) return EXIT_DONE;
+  complain("%s: lines of text have no places known before: make them npy or raw", job->cast.options->rays);
+  return EXIT_FAILED;
+}
+
+/* Sets the size of the batches, which is at most that of one process. */
+static int share_out(team_job *job) {
+  const uint64_t size = (uint64_t)job->team->size;
+  job->count = ray_source_count(job->cast.rays);
+  job->rounds = (job->count + size * CAST_BATCH - 1) / (size * CAST_BATCH);
+  job->batch = job->rounds ? (job->count + size * job->rounds - 1) / (size * job->rounds) : 1;
+  job->rays = malloc((size_t)job->batch * sizeof *job->rays);
+  job->bytes = malloc((size_t)job->batch * ray_source_bytes(job->cast.rays));
+  if (job->rays && job->bytes) return EXIT_DONE;
+  complain("out of memory for batches of %" PRIu64 " %s", job->batch, plural(job->batch, "ray", "rays"));
+  return EXIT_FAILED;
+}
+
+static int open_rays(team_job *job) {
+  team *t = job->team;
+  int code = team_agree(t, t->rank == 0 ? open_header(job) : EXIT_DONE);
+  if (code == EXIT_DONE) code = team_agree(t, t->rank > 0 ? open_header(job) : EXIT_DONE);
+  if (code == EXIT_DONE) code = team_agree(t, share_out(job));
+  if (code != EXIT_DONE) return code;
+  const char *path = job->cast.options->rays;
+  code = team_agree(t, shared_file_open(t, path, path, MPI_MODE_RDONLY, &job->file) ? EXIT_FAILED : EXIT_DONE);
+  if (code != EXIT_DONE) job->file.open = 0; /* closing is collective, but the file is not open on all ranks */
+  return code;
+}
+
+static int open_scene(team_job *job) {
+  cast_job *cast = &job->cast;
+  const cast_options *options = cast->options;
+  int code = team_agree(job->team, team_device(job->team, cast_context(options), &cast->context));
+  if (code != EXIT_DONE) return code;
+  const double start = seconds_now();
+  code = team_scene(job->team, options->scene, cast->context, (slab_tree)options->tree, &cast->scene);
+  if (code != EXIT_DONE) return code;
+  job->scene_seconds = seconds_now() - start;
+  slab_status status = slab_scene_info(cast->scene, &cast->stats);
+  if (status == SLAB_OK) status = slab_context_device(cast->context, &cast->device);
+  return team_agree(job->team, status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene"));
+}
+
+static int open_results(team_job *job) {
+  const cast_options *options = job->cast.options;
+  if (!options->out) return EXIT_DONE;
+  const result_options results = {.path = options->out,
+                                  .format = (file_format)options->out_format,
+                                  .query = (slab_query)options->query,
+                                  .points = options->points,
+                                  .rays = job->count,
+                                  .shard = ray_source_shard(job->cast.rays)};
+  return team_results_open(job->team, &results, &job->results);
+}
+
+/* ---- rounds ---------------------------------------------------------------- */
+
+static int put(void *user, const slab_ray *rays, const void *results, const uint64_t *offsets, size_t n) {
+  team_job *job = user;
+  const double start = seconds_now();
+  const int failed = job->results ? team_results_put(job->results, job->ray, job->row, rays, results, offsets, n) : 0;
+  job->write_seconds += seconds_now() - start;
+  job->ray += n;
+  job->row += offsets ? offsets[n] : n;
+  return failed;
+}
+
+/* Collective, once per round: computes where this rank's hits go, and whether any rank has failed. */
+static void place(team_job *job, uint64_t hits, int failed) {
+  const uint64_t mine[2] = {hits, (uint64_t)failed};
+  uint64_t before[2] = {0, 0}, all[2];
+  MPI_Exscan(mine, before, 2, MPI_UINT64_T, MPI_SUM, job->team->comm);
+  if (job->team->rank == 0) before[0] = before[1] = 0; /* MPI_Exscan leaves them undefined on rank 0 */
+  for (int i = 0; i < 2; i++) all[i] = before[i] + mine[i];
+  MPI_Bcast(all, 2, MPI_UINT64_T, job->team->size - 1, job->team->comm);
+  job->row = job->before + before[0];
+  job->before += all[0];
+  job->placed = 1;
+  job->ended = all[1] > 0;
+}
+
+static int place_hits(void *user, uint64_t hits) {
+  team_job *job = user;
+  place(job, hits, 0);
+  return job->ended;
+}
+
+static int read_batch(team_job *job, uint64_t begin, size_t n) {
+  const double start = seconds_now();
+  const size_t row = ray_source_bytes(job->cast.rays);
+  const int failed = shared_file_read(&job->file, ray_source_place(job->cast.rays) + begin * row, job->bytes, n * row);
+  job->read_seconds += seconds_now() - start;
+  if (!failed) ray_source_convert(job->cast.rays, job->bytes, n, job->rays);
+  return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Runs this rank's batch of a round, if any rays are left for it. */
+static int run_batch(team_job *job, uint64_t round) {
+  caster *cast = &job->cast.cast;
+  const uint64_t index = round * (uint64_t)job->team->size + (uint64_t)job->team->rank;
+  const uint64_t begin = index * job->batch < job->count ? index * job->batch : job->count;
+  const uint64_t left = job->count - begin;
+  const size_t n = (size_t)(left < job->batch ? left : job->batch);
+  if (n == 0) return EXIT_DONE;
+  const int code = read_batch(job, begin, n);
+  if (code != EXIT_DONE) return code;
+  cast->first = ray_source_first(job->cast.rays) + begin - cast->tally.rays;
+  job->ray = job->row = begin;
+  return caster_run(cast, job->rays, n);
+}
+
+/* Runs all rounds; all ranks stop early if one fails. Returns this rank's own code. */
+static int run_rounds(team_job *job) {
+  const int all = job->cast.cast.query == SLAB_ALL;
+  int code = EXIT_DONE;
+  for (uint64_t round = 0; round < job->rounds && !job->ended; round++) {
+    job->placed = 0;
+    if (code == EXIT_DONE) code = run_batch(job, round);
+    if (job->ended) code = EXIT_DONE; /* another rank failed */
+    if (all && !job->placed) place(job, 0, code != EXIT_DONE);
+    if (!all && code != EXIT_DONE) team_tell(job->team);
+    if (!all) job->ended = code != EXIT_DONE || team_was_told(job->team);
+    progress_at(&job->cast.cast.line, job->cast.cast.tally.rays);
+  }
+  progress_end(&job->cast.cast.line);
+  return code;
+}
+
+static int run(team_job *job) {
+  caster *cast = &job->cast.cast;
+  cast_prepare(&job->cast);
+  cast->line.total = job->count / (uint64_t)job->team->size; /* rank 0's share, because rank 0 shows the line */
+  cast->line.shown = cast->line.shown && job->team->rank == 0;
+  cast->receive = put;
+  cast->place = place_hits;
+  cast->user = job;
+  int code = team_agree(job->team, caster_prepare(cast, (size_t)job->batch));
+  if (code == EXIT_DONE) {
+    const int mine = run_rounds(job);
+    code = team_results_close(job->team, job->results, mine, job->before);
+    job->results = NULL;
+  }
+  caster_release(cast);
+  return code;
+}
+
+/* ---- the end --------------------------------------------------------------- */
+
+/* Reduces the tallies to rank 0: counts are summed, of seconds and rounding the largest is taken. */
+static void gather(team_job *job) {
+  cast_tally *t = &job->cast.cast.tally;
+  uint64_t *const sums[] = {&t->rays,
+                            &t->hits,
+                            &t->crossings,
+                            &t->invalid,
+                            &t->checked,
+                            &t->prepare_rays,
+                            &t->faults[FAULT_NAN],
+                            &t->faults[FAULT_INFINITE],
+                            &t->faults[FAULT_DIRECTION],
+                            &t->faults[FAULT_FAR],
+                            &t->mismatches,
+                            &t->oracle_rays,
+                            &t->oracle_wrong,
+                            &t->oracle_undecided};
+  double *const most[] = {&t->prepare_seconds, &t->cast_seconds,    &job->cast.rounding,
+                          &job->read_seconds,  &job->write_seconds, &job->scene_seconds};
+  const MPI_Comm comm = job->team->comm;
+  job->cast.rounding = ray_source_rounding(job->cast.rays);
+  for (size_t i = 0; i < COUNT_OF(sums); i++) {
+    const uint64_t mine = *sums[i];
+    MPI_Reduce(&mine, sums[i], 1, MPI_UINT64_T, MPI_SUM, 0, comm);
+  }
+  for (size_t i = 0; i < COUNT_OF(most); i++) {
+    const double mine = *most[i];
+    MPI_Reduce(&mine, most[i], 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+  }
+  const uint64_t first = t->first_invalid;
+  MPI_Reduce(&first, &t->first_invalid, 1, MPI_UINT64_T, MPI_MIN, 0, comm);
+}
+
+static json_t *summary(const team_job *job) {
+  json_t *root = cast_summary(&job->cast);
+  if (!root) return NULL;
+  json_object_set_new(root, "ranks", json_integer(job->team->size));
+  json_object_set_new(root, "scene_seconds", json_real(job->scene_seconds));
+  json_object_set_new(root, "read_seconds", json_real(job->read_seconds));
+  json_object_set_new(root, "write_seconds", json_real(job->write_seconds));
+  return root;
+}
+
+/* On success rank 0 prints what one process would print; on failure it prints how many rays were done. */
+static int finish(team_job *job, int code) {
+  const cast_tally *tally = &job->cast.cast.tally;
+  const uint64_t wrong = tally->mismatches + tally->oracle_wrong; /* this rank's own, read before the sums */
+  const char *json = job->cast.options->json;
+  gather(job);
+  if (code != EXIT_DONE) {
+    if (job->team->rank == 0 && tally->rays > 0)
+      complain("%" PRIu64 " %s done before", tally->rays, plural(tally->rays, "ray was", "rays were"));
+    if (job->team->rank == 0) complaints_say();
+    return code;
+  }
+  if (job->team->rank == 0) cast_tell(&job->cast);
+  code = job->team->rank == 0 && json && json_save(json, summary(job)) ? EXIT_FAILED : EXIT_DONE;
+  if ((code = team_agree(job->team, code)) != EXIT_DONE) return code;
+  return team_agree(job->team, wrong ? EXIT_MISMATCH : EXIT_DONE);
+}
+
+static int cast_rays(team *t, const cast_options *options) {
+  team_job job = {.team = t, .cast = {.options = options, .start = seconds_now()}};
+  int code = team_agree(t, t->rank == 0 ? probe(options) : EXIT_DONE);
+  if (code == EXIT_DONE) code = open_rays(&job);
+  if (code == EXIT_DONE) code = open_scene(&job);
+  if (code == EXIT_DONE) code = open_results(&job);
+  if (code == EXIT_DONE) code = finish(&job, run(&job));
+  shared_file_close(&job.file);
+  ray_source_close(job.cast.rays);
+  slab_scene_destroy(job.cast.scene);
+  slab_context_destroy(job.cast.context);
+  free(job.rays);
+  free(job.bytes);
+  return code;
+}
+
+int team_cast(team *t, int argc, char **argv) {
+  cast_options options = {.scene = scene_source_create()};
+  int code = options.scene ? EXIT_DONE : EXIT_FAILED;
+  if (!options.scene) complain("out of memory");
+  code = team_agree(t, code);
+  if (code == EXIT_DONE) code = parse(t, argc, argv, &options);
+  if (code == OPTIONS_RUN) code = cast_rays(t, &options);
+  scene_source_destroy(options.scene);
+  return code;
+}

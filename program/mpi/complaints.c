@@ -1,0 +1,44 @@
+#include "program/mpi/complaints.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "program/io/errors.h"
+
+/* Global, because complain() has no argument for it. */
+static struct complaints {
+  int keep, rank, ranks;
+  size_t length;
+  char lines[1 << 14];
+} complaints;
+
+void complain(const char *format, ...) {
+  struct complaints *c = &complaints;
+  if (!c->keep) c->length = 0;
+  const size_t room = sizeof c->lines - c->length;
+  char *line = c->lines + c->length;
+  int size = c->ranks > 1 ? snprintf(line, room, "slabcast: rank %d of %d: ", c->rank, c->ranks)
+                          : snprintf(line, room, "slabcast: ");
+  va_list arguments;
+  va_start(arguments, format);
+  if ((size_t)size < room) size += vsnprintf(line + size, room - (size_t)size, format, arguments);
+  va_end(arguments);
+  if ((size_t)size + 1 >= room) return; /* lines that do not fit are dropped; the first always fits */
+  memcpy(line + size, "\n", 2);
+  c->length += (size_t)size + 1;
+  if (!c->keep) complaints_say();
+}
+
+void complaints_keep(int rank, int ranks) {
+  complaints.keep = 1;
+  complaints.rank = rank;
+  complaints.ranks = ranks;
+}
+
+void complaints_say(void) {
+  fwrite(complaints.lines, 1, complaints.length, stderr);
+  complaints_drop();
+}
+
+void complaints_drop(void) { complaints.length = 0; }

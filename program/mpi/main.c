@@ -1,0 +1,67 @@
+#define _XOPEN_SOURCE 700 /* SIGXFSZ */
+/* The program `slabcast-mpi`: the cast command on every rank of an MPI job. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "program/common/manual.h"
+#include "program/io/errors.h"
+#include "program/io/output.h"
+#include "program/mesh/mesh.h"
+#include "program/mpi/cast.h"
+
+static const program_command *const commands[] = {&command_cast};
+
+static const program slabcast_mpi = {
+    .name = "slabcast-mpi",
+    .summary = "cast rays on every rank of an MPI job",
+    .usage = "mpirun [-n RANKS] slabcast-mpi cast SCENE... --rays FILE -o FILE [options]",
+    .about =
+        "`slabcast cast` on the ranks of an MPI job: one reads the scene and builds its tree, all cast the rays, and "
+        "the\n"
+        "file that comes out is the same. Rays and results are files, npy or raw. Local rank i takes the i-th device "
+        "of\n"
+        "those that --device names: all, a list, cpu, gpu (the default, where there are GPUs).",
+    .closing =
+        "`slabcast-mpi cast --help` tells the options. Exit codes are those of slabcast, the same from every rank.\n\n"
+        "  mpirun -n 4 slabcast-mpi cast --mesh room.obj --rays rays.npy -o hits.npy",
+    .commands = commands,
+    .command_count = COUNT_OF(commands),
+};
+
+static void tell_usage(FILE *stream) {
+  fprintf(stream, "usage: %s\n\n%s\n\n%s\n", slabcast_mpi.usage, slabcast_mpi.about, slabcast_mpi.closing);
+}
+
+/* Handles what needs no other rank; only rank 0 prints. */
+static int run(team *t, int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "cast")) return team_cast(t, argc - 1, argv + 1);
+  const char *word = argc > 1 ? argv[1] : "";
+  const int help = !strcmp(word, "--help") || !strcmp(word, "-h"),
+            version = !strcmp(word, "--version") || !strcmp(word, "-V");
+  if (t->rank == 0 && version)
+    printf("slabcast %s\n", slab_version());
+  else if (t->rank == 0)
+    tell_usage(help ? stdout : stderr);
+  return help || version ? EXIT_DONE : EXIT_USAGE;
+}
+
+int main(int argc, char **argv) {
+  const int child = mesh_child_main(argc, argv);
+  if (child >= 0) return child;
+  if (manual_write(&slabcast_mpi, argc, argv)) return fflush(stdout) ? EXIT_FAILED : EXIT_DONE; /* no job is needed */
+  MPI_Init(&argc, &argv);
+  team t = team_begin();
+  signal(SIGXFSZ, SIG_IGN);          /* a full disk is an error of write() on every rank */
+  if (t.rank == 0) output_prepare(); /* only rank 0 has part files to remove */
+  int code = run(&t, argc, argv);
+  if (fflush(stdout) || ferror(stdout)) {
+    complain("cannot write to standard output: %s", strerror(errno));
+    code = code == EXIT_DONE ? EXIT_FAILED : code;
+  }
+  code = team_agree(&t, code);
+  signal(SIGTERM, SIG_IGN); /* launchers send SIGTERM to the other ranks when the first one exits with a code */
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,82 @@
+#define _GNU_SOURCE
+#include "program/mpi/team.h"
+
+#include <time.h>
+
+#include "program/io/errors.h"
+#include "program/mpi/complaints.h"
+
+enum { TAG_FAILED = 1 };
+/* Largest number of bytes per broadcast, because MPI counts are ints. */
+#define SHARE_BYTES ((size_t)1 << 28)
+
+team team_begin(void) {
+  team t = {.comm = MPI_COMM_WORLD};
+  MPI_Comm machine;
+  MPI_Comm_rank(t.comm, &t.rank);
+  MPI_Comm_size(t.comm, &t.size);
+  MPI_Comm_split_type(t.comm, MPI_COMM_TYPE_SHARED, t.rank, MPI_INFO_NULL, &machine);
+  MPI_Comm_rank(machine, &t.local);
+  MPI_Comm_free(&machine);
+  complaints_keep(t.rank, t.size);
+  return t;
+}
+
+/* Waits by polling with pauses, because MPI may wait by keeping a core busy, and rank 0 builds a BVH on all cores
+ * meanwhile. */
+void team_wait(MPI_Request *request) {
+  int done = 0;
+  for (long pause = 10000; !done; pause = pause < 2000000 ? 2 * pause : pause) {
+    MPI_Test(request, &done, MPI_STATUS_IGNORE);
+    const struct timespec nanoseconds = {.tv_nsec = pause};
+    if (!done) nanosleep(&nanoseconds, NULL);
+  }
+}
+
+/* Receives the messages of team_tell that are still pending: one from each other rank that sent them. */
+static void drain(team *t) {
+  int tellers = 0;
+  MPI_Allreduce(&t->told, &tellers, 1, MPI_INT, MPI_SUM, t->comm);
+  for (int i = t->told; i < tellers; i++)
+    MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_FAILED, t->comm, MPI_STATUS_IGNORE);
+  t->told = 0;
+}
+
+int team_agree(team *t, int code) {
+  const int mine = code == EXIT_DONE ? t->size : t->rank;
+  int lowest = t->size;
+  MPI_Request request;
+  MPI_Iallreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, t->comm, &request);
+  team_wait(&request);
+  if (t->rank == (lowest == t->size ? 0 : lowest)) complaints_say();
+  if (lowest == t->size) return EXIT_DONE;
+  complaints_drop();
+  MPI_Bcast(&code, 1, MPI_INT, lowest, t->comm);
+  drain(t);
+  return code;
+}
+
+void team_tell(team *t) {
+  for (int rank = 0; rank < t->size; rank++) {
+    MPI_Request request;
+    if (rank == t->rank) continue;
+    MPI_Isend(NULL, 0, MPI_BYTE, rank, TAG_FAILED, t->comm, &request);
+    MPI_Request_free(&request);
+  }
+  t->told = 1;
+}
+
+int team_was_told(const team *t) {
+  int told = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, t->comm, &told, MPI_STATUS_IGNORE);
+  return told;
+}
+
+void team_share(const team *t, void *bytes, size_t size) {
+  for (char *next = bytes; size > 0;) {
+    const size_t piece = size < SHARE_BYTES ? size : SHARE_BYTES;
+    MPI_Bcast(next, (int)piece, MPI_BYTE, 0, t->comm);
+    next += piece;
+    size -= piece;
+  }
+}

@@ -1,0 +1,35 @@
+/* The ranks of a job, and how they agree when one of them fails. Every rank takes part in every agreement, even after
+ * an error, and all get the same result. */
+#ifndef SLABCAST_PROGRAM_MPI_TEAM_H
+#define SLABCAST_PROGRAM_MPI_TEAM_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+typedef struct team {
+  MPI_Comm comm;
+  int rank, size;
+  int local; /* rank among the ranks on this machine */
+  int told;  /* this rank has told the others that it failed */
+} team;
+
+/* Gets rank and size. Error lines are kept from here on. */
+team team_begin(void);
+
+/* Collective. Each rank passes its exit code. If a rank failed, returns the code of the lowest such rank; its error
+ * lines are written and all others dropped. Otherwise returns EXIT_DONE; rank 0's warnings are written, the other ranks
+ * keep theirs. */
+int team_agree(team *, int code);
+
+/* Between two agreements: team_tell tells the other ranks that this one failed and goes to the next agreement.
+ * team_was_told tests whether another rank has done so. */
+void team_tell(team *);
+int team_was_told(const team *);
+
+/* Waits for a request without keeping a core busy. */
+void team_wait(MPI_Request *request);
+
+/* Broadcasts `size` bytes from rank 0; any size. */
+void team_share(const team *, void *bytes, size_t size);
+
+#endif

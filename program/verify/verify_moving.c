@@ -1,0 +1,55 @@
+/* Scenes that change, and are refitted or rebuilt, against the same scenes made anew and cast by brute force, bit by
+ * bit; and against the CPU reference and the oracle. */
+#include "base/plural.h"
+#include "program/verify/verify.h"
+#include "sets/moving.h"
+
+enum { EACH = 60, STEPS = 3 };
+
+/* A scene that was committed, and changed and committed again some times. */
+static slab_status make_scene(verify_run *run, random_state *random, verify_way way, size_t n, moving *m) {
+  static const slab_update updates[] = {SLAB_UPDATE_REFIT, SLAB_UPDATE_AUTO, SLAB_UPDATE_REBUILD};
+  const slab_build_options how = {.tree = way == WAY_FLAT ? SLAB_TREE_FLAT : SLAB_TREE_FAST,
+                                  .update = updates[random_below(random, 3)]};
+  const unsigned changes = how.update == SLAB_UPDATE_REFIT ? MOVING_SHIFT | MOVING_SWITCH : MOVING_ANY;
+  slab_status status = moving_begin(m, verify_context(run, way), random_next(random), EACH);
+  if (status == SLAB_OK) status = verify_commit(run, way, SLAB_TREE_FAST, m->scene, n);
+  for (int step = 0; step < STEPS && status == SLAB_OK; step++) {
+    status = moving_step(m, changes);
+    if (status == SLAB_OK) status = slab_scene_commit(m->scene, &how);
+  }
+  return status;
+}
+
+void verify_as_anew(verify_run *run, slab_query query, size_t n) {
+  size_t first = 0;
+  const size_t differing = answers_differ(&run->answers, &run->others, query, &first);
+  if (differing)
+    verify_fail(run, differing, &run->rays[first], "%s: %zu of %zu %s from a scene made anew, the first is %zu",
+                answer_name(query), differing, n, plural(differing, "rays differs", "rays differ"), first);
+  run->tally->cases += n;
+}
+
+int verify_moving(verify_run *run, random_state *random, size_t n) {
+  const verify_way way = (verify_way)(run->batch % WAYS);
+  const slab_query query = (slab_query)(run->batch / WAYS % ANSWER_QUERIES);
+  if (way == WAY_COMPRESSED && run->batch / (WAYS * ANSWER_QUERIES) % 2 == 1 && verify_has_refits(run))
+    return verify_refits(run, random, query, n);
+  slab_scene *anew = NULL;
+  moving m;
+  slab_status status = make_scene(run, random, way, n, &m);
+  for (size_t i = 0; i < n; i++) {
+    run->rays[i] = adversarial_ray(random, &m.points);
+    run->skip[i] = adversarial_skip(random);
+  }
+  const slab_cast_options options = adversarial_options(random, run->skip);
+  if (status == SLAB_OK) status = answers_cast(&run->answers, query, m.scene, run->rays, n, &options);
+  if (status == SLAB_OK) status = moving_anew(&m, verify_context(run, WAY_FLAT), SLAB_TREE_FLAT, &anew);
+  if (status == SLAB_OK) status = answers_cast(&run->others, query, anew, run->rays, n, &options);
+  if (status == SLAB_OK) verify_as_anew(run, query, n);
+  int code = verify_status(run, status);
+  if (code == EXIT_DONE) code = verify_check(run, m.scene, query, &run->answers, n, &options, 1);
+  slab_scene_destroy(anew);
+  moving_end(&m);
+  return code;
+}

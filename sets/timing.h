@@ -1,0 +1,41 @@
+/* A stopwatch, and statistics of its readings. */
+#ifndef SLABCAST_SETS_TIMING_H
+#define SLABCAST_SETS_TIMING_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ROUNDS_MAX = 101 };
+
+/* Wall time, or the processor time of all threads of the process. Processor time can be measured on a busy machine. */
+static inline double timing_now(int processor_time) {
+  struct timespec now;
+  clock_gettime(processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+typedef struct timing {
+  double seconds[ROUNDS_MAX];
+  int rounds;
+} timing;
+
+typedef struct timing_summary {
+  double best, median, spread; /* spread: of the middle half of the readings, as a fraction of the median */
+} timing_summary;
+
+static inline int timing_compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static inline timing_summary timing_summarise(const timing *t) {
+  timing sorted = *t;
+  if (t->rounds == 0) return (timing_summary){0};
+  qsort(sorted.seconds, (size_t)t->rounds, sizeof *sorted.seconds, timing_compare);
+  const double median = sorted.seconds[t->rounds / 2];
+  const double half = sorted.seconds[3 * t->rounds / 4] - sorted.seconds[t->rounds / 4];
+  return (timing_summary){sorted.seconds[0], median, half / median};
+}
+
+#endif
