@@ -13,9 +13,9 @@
 
 #include "sets/trace_rays.h"
 #include "slabcast.h"
-#include "sort.h"
 #include "trace_scene.h"
 #include "warp.h"
+#include "work/ray_order.h"
 
 #define SEED 20260711u
 enum { SORTED = TRACE_SETS, RAYS_KINDS, SCENES_MAX = 16, WIDTHS = 2, GROUPS = 256 };

@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cast.h"
 #include "cuda.h"
 #include "native/native.h"
-#include "scene.h"
+#include "scene/scene.h"
 #include "sets/answers.h"
 #include "sets/timing.h"
 #include "sets/trace_rays.h"
 #include "trace_answers.h"
 #include "trace_scene.h"
+#include "work/uniforms.h"
 
 #define SEED 20260711u
 enum { GROUP = 64, FLAT_BOXES = 1024, SKIPPED = 77, PARAMETERS = 9 };

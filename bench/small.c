@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers of host/tuning.c. */
+/* The numbers of host/device/tuning.c. */
 #define tuning_of tuning_as_built
-#include "../host/tuning.c"
+#include "device/tuning.c"
 #undef tuning_of
 
 #include "csv.h"

@@ -1,4 +1,4 @@
-/* How fast the kernel of a cast is on a device, and what the numbers of host/tuning.c for GPUs are worth there.
+/* How fast the kernel of a cast is on a device, and what the numbers of host/device/tuning.c for GPUs are worth there.
  *
  *   bench_tuning [--device SEL] [--side SIDE] [--primitives N] [--rounds R] [--csv FILE] [--setting NAME]
  *   bench_tuning --about [--device SEL]     prints the commit, the device and its driver, a line each
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers of host/tuning.c. */
+/* The numbers of host/device/tuning.c. */
 #define tuning_of tuning_as_built
-#include "../host/tuning.c"
+#include "device/tuning.c"
 #undef tuning_of
 
 #include "csv.h"
@@ -24,8 +24,8 @@
 #include "sets/answers.h"
 #include "sets/timing.h"
 #include "sets/trace_rays.h"
-#include "sort.h"
 #include "trace_scene.h"
+#include "work/ray_order.h"
 
 #define SEED 20260711u
 enum { VALUES = 6 };

@@ -213,7 +213,7 @@ set(slab_native_objects "")
 set(slab_counting_objects "") # the same, but for those whose steps are counted
 set(slab_ceiling_objects "")
 set(slab_stack 336)            # 7 * BVH_DEPTH_MAX: what the deepest BVH needs
-# No less than SCENE_LEVELS in each other need (host/models.c): 4 * 7 * (BVH_DEPTH_MAX + 4) + 7 * BVH_DEPTH_MAX.
+# No less than SCENE_LEVELS in each other need (host/scene/models.c): 4 * 7 * (BVH_DEPTH_MAX + 4) + 7 * BVH_DEPTH_MAX.
 set(slab_instances_stack 2560)
 set(slab_compressed_instances_stack 240) # SCENE_LEVELS * BVH_DEPTH_MAX
 set(declared "")

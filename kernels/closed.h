@@ -148,7 +148,7 @@ typedef struct closed_line {
 #define CLOSED_BLOCK NATIVE_CLOSED /* closed.cl, of the level's width */
 #else
 #define CLOSED_LANES 1
-#define CLOSED_BLOCK slab_closed_block /* host/closed.c */
+#define CLOSED_BLOCK slab_closed_block /* host/shapes/closed.c */
 #endif
 void CLOSED_BLOCK(const closed_line *line, const float *block, uint stride, uint rules, float *t, uint *hit);
 void slab_closed_met(const closed_line *line, const float *corners, touch *met);

@@ -1,6 +1,6 @@
-/* Refits a compressed BVH of triangles whose vertices are in buffers. The host's refit (host/refit.c, host/bvh/refit.c)
- * writes the same bits. The kernels run one after the other: places, once for each build; triangles, for each geometry
- * that has moved; nodes, for each level, the deepest first.
+/* Refits a compressed BVH of triangles whose vertices are in buffers. The host's refit (host/layout/refit.c,
+ * host/bvh/refit.c) writes the same bits. The kernels run one after the other: places, once for each build; triangles,
+ * for each geometry that has moved; nodes, for each level, the deepest first.
  *
  * What is a struct is written through a pointer: where a function that returned one is inlined, the compiler of
  * Oclgrind 21.10 leaves an intrinsic that its interpreter does not know. */

@@ -16,7 +16,7 @@ typedef struct touch {
 } touch;
 
 #if !defined(__OPENCL_C_VERSION__) || defined(SLAB_NATIVE)
-/* Once for the library: host/closed.c. */
+/* Once for the library: host/shapes/closed.c. */
 void slab_touch(const float origin[3], const float along[3], float corner[3][3], touch *met);
 #define TOUCH_FUNCTION void
 #else

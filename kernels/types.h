@@ -104,7 +104,7 @@ typedef struct compressed_node {
 #define COMPRESSED_TRIANGLE (BLOCK_UNITS(TRIANGLE_ROWS, 1, COMPRESSED_UNIT) * COMPRESSED_UNIT) /* floats of one */
 /* A byte of meta: three bits for the kind, counted from SLAB_SPHERE, and five for the number of primitives. A leaf
  * holds at most 9, so that the COMPRESSED_UNITs of seven leaves, at most 4 each, fit a byte too; the builder's limit
- * for this layout is 3 (host/tuning.c). A count of 0 is no leaf. */
+ * for this layout is 3 (host/device/tuning.c). A count of 0 is no leaf. */
 #define COMPRESSED_LEAF_BITS 31u
 #define COMPRESSED_LEAF_MOST 9u
 #define COMPRESSED_INNER 0x20u

@@ -32,7 +32,7 @@ cut=(-DSLAB_BUFFERS=4 -DSLAB_PART_UNITS=300000000 -DSLAB_PART_NODES=4294967295) 
 common=(-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -O2
   -Wall -Wextra -Wpedantic -Werror -I "$root/kernels" -I "$root/host/include"
   -DSLAB_STACK=64 -DSLAB_IN_FLIGHT=1 -DCHAINS=12)
-gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=128) # host/tuning.c
+gpu=(-DLANES=1 -DSLAB_FMAX -DSLAB_RAYS=4 -DSLAB_TILE=128) # host/device/tuning.c
 cpu=(-DSLAB_RAYS=32 -DSLAB_TILE=0)
 nvidia=(-target nvptx64--nvidiacl -Xclang -mlink-builtin-bitcode -Xclang "$LIBCLC/nvptx64--nvidiacl.bc")
 # libclc knows no later GPU than gfx906; its functions are bitcode, which gfx1100 takes too.
@@ -50,7 +50,7 @@ to_ptx() { "$CLANG" "${common[@]}" "${gpu[@]}" "${nvidia[@]}" "$@"; }
 limited() {
   local limit=''
   if [[ $1 == compressed && $(($2 & ($2 - 1))) == 0 ]]; then
-    limit=$(sed -n 's/^ *\.registers = \([0-9]*\),$/\1/p' "$root/host/tuning.c")
+    limit=$(sed -n 's/^ *\.registers = \([0-9]*\),$/\1/p' "$root/host/device/tuning.c")
   fi
   sed "${limit:+/\.entry/,/^{/s/^{/.maxnreg $limit\n{/}"
 }

@@ -8,11 +8,11 @@
 #include "base/plural.h"
 #include "base/pool.h"
 #include "base/status.h"
-#include "cast.h"
 #include "check/judge.h"
 #include "check/reference.h"
-#include "context.h"
-#include "scene.h"
+#include "device/context.h"
+#include "scene/scene.h"
+#include "work/uniforms.h"
 
 /* Inputs and state of one comparison. */
 typedef struct check {

@@ -7,13 +7,13 @@
 
 #include "base/arithmetic.h"
 #include "base/status.h"
-#include "cast.h"
 #include "check/reference.h"
-#include "context.h"
-#include "geometry.h"
+#include "device/context.h"
 #include "instances.h"
-#include "models.h"
-#include "scene.h"
+#include "scene/models.h"
+#include "scene/scene.h"
+#include "shapes/geometry.h"
+#include "work/uniforms.h"
 
 /* A ray in the scene, or in a model below. */
 typedef struct level {

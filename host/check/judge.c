@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "geometry.h"
-#include "models.h"
 #include "primitive.h"
-#include "snapshot.h"
+#include "record/snapshot.h"
+#include "scene/models.h"
+#include "shapes/geometry.h"
 
 /* The most pairs of ray and primitive that the oracle decides in one check: about one second of work. In larger batches
  * it judges evenly spaced rays. */

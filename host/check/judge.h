@@ -3,7 +3,7 @@
 #define SLABCAST_CHECK_JUDGE_H
 
 #include "check/oracle.h"
-#include "snapshot.h"
+#include "record/snapshot.h"
 
 typedef struct judge {
   const oracle_scene *scene;

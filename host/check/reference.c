@@ -6,8 +6,8 @@
 #include "answer.h"
 #include "base/per_processor.h"
 #include "instances.h"
-#include "models.h"
-#include "snapshot.h"
+#include "record/snapshot.h"
+#include "scene/models.h"
 
 typedef struct reference_state {
   slab_query query;

@@ -5,7 +5,7 @@
 #define SLABCAST_CHECK_REFERENCE_H
 
 #include "ray.h"
-#include "snapshot.h"
+#include "record/snapshot.h"
 #include "types.h"
 
 /* The answer to one ray. The member that belongs to the query is set. */

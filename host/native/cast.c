@@ -6,15 +6,15 @@
 
 #include "base/pool.h"
 #include "base/status.h"
-#include "context.h"
-#include "geometry.h"
+#include "device/context.h"
+#include "device/tuning.h"
 #include "native/learn.h"
 #include "native/native.h"
 #include "native/tiles.h"
 #include "primitive.h"
 #include "scene_memory.h"
-#include "sort.h"
-#include "tuning.h"
+#include "shapes/geometry.h"
+#include "work/ray_order.h"
 
 /* Rays of a piece are a multiple of this: packets and attributes take as many at once, or a half or quarter of it. */
 #define PIECE_UNIT 32u

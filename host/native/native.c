@@ -13,7 +13,7 @@
 #include "base/plural.h"
 #include "base/pool.h"
 #include "base/status.h"
-#include "tuning.h"
+#include "device/tuning.h"
 
 /* ---- the processor ---- */
 

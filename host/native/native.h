@@ -3,7 +3,7 @@
 #ifndef SLABCAST_NATIVE_NATIVE_H
 #define SLABCAST_NATIVE_NATIVE_H
 
-#include "backend.h"
+#include "device/backend.h"
 #include "types.h"
 
 /* The kernels as C functions. work_item is the first parameter of each, see prelude.h. */

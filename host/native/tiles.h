@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sort.h"
+#include "work/ray_order.h"
 
 /* A chunk's rays in bands of as many rows as a tile has. Each band is cut into pieces, whole columns of tiles but for
  * the last. Rays after the last band are in pieces of one row. Rows begin with the chunk. */

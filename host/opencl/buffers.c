@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "layout.h"
+#include "layout/layout.h"
 #include "opencl/opencl.h"
 
 typedef struct scene_array {

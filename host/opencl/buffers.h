@@ -2,8 +2,8 @@
 #ifndef SLABCAST_OPENCL_BUFFERS_H
 #define SLABCAST_OPENCL_BUFFERS_H
 
-#include "device.h"
 #include "opencl/opencl.h"
+#include "record/device.h"
 #include "slabcast.h"
 
 /* For an array that is split: BLOCK_UNITs of blocks and nodes that each buffer has of its own. */

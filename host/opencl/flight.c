@@ -2,18 +2,18 @@
  * device's one queue. Copies run on a queue of each chunk's own, so that one chunk is cast while others are copied. */
 #include <stdlib.h>
 
-#include "backend.h"
 #include "base/pool.h"
-#include "cast.h"
-#include "chunk.h"
-#include "collect.h"
-#include "context.h"
+#include "device/backend.h"
+#include "device/context.h"
 #include "opencl/launch.h"
 #include "opencl/opencl.h"
 #include "opencl/staging.h"
-#include "snapshot.h"
-#include "sort.h"
+#include "record/chunk.h"
+#include "record/snapshot.h"
 #include "types.h"
+#include "work/hit_batch.h"
+#include "work/ray_order.h"
+#include "work/uniforms.h"
 
 enum { CHUNK_EVENTS = 6, FETCHES = 2 };
 

@@ -1,6 +1,6 @@
 /* Launches the kernels of a cast, on buffers of the library or of the caller. */
 #include "opencl/launch.h"
-#include "context.h"
+#include "device/context.h"
 #include "opencl/program.h"
 #include "types.h"
 

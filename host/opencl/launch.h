@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "opencl/opencl.h"
+#include "record/snapshot.h"
 #include "slabcast.h"
-#include "snapshot.h"
 #include "types.h"
 
 typedef struct launch {

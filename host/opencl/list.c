@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "device/backend.h"
 #include "opencl/inquiry.h"
 #include "opencl/opencl.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "context.h"
+#include "device/context.h"
 #include "opencl/inquiry.h"
 #include "opencl/probe.h"
 #include "opencl/program.h"

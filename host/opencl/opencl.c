@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "backend.h"
+#include "device/backend.h"
 
 const backend opencl_backend = {
     .list = opencl_list,

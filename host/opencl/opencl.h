@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-#include "backend.h"
 #include "base/status.h"
-#include "device.h"
+#include "device/backend.h"
 #include "opencl/loader.h"
+#include "record/device.h"
+#include "record/snapshot.h"
 #include "slabcast.h"
-#include "snapshot.h"
 
 typedef struct program program;
 typedef struct staging_buffers staging_buffers;

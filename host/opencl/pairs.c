@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry.h"
 #include "opencl/opencl.h"
 #include "opencl/program.h"
 #include "primitive.h"
+#include "shapes/geometry.h"
 
 #define LAUNCH_PAIRS (1u << 20)
 

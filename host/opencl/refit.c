@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "context.h"
+#include "device/context.h"
 #include "opencl/buffers.h"
 #include "opencl/program.h"
 

@@ -3,8 +3,8 @@
 #define SLABCAST_OPENCL_REFIT_H
 
 #include "opencl/opencl.h"
+#include "shapes/values.h"
 #include "slabcast_cl.h"
-#include "values.h"
 
 /* Whether scenes of this context may be refitted on its device, by what they are. */
 bool refits_there(const slab_context *);

@@ -2,8 +2,8 @@
 #ifndef SLABCAST_OPENCL_STAGING_H
 #define SLABCAST_OPENCL_STAGING_H
 
-#include "chunk.h"
 #include "opencl/opencl.h"
+#include "record/chunk.h"
 
 /* The arrays in host memory that a chunk reads and writes. */
 typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PART_SORTED, PARTS } part;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect.h"
 #include "harness.h"
+#include "work/hit_batch.h"
 
 enum { RAYS = 100, ROOM = 400, MOST = 50 };
 

@@ -3,10 +3,10 @@
  * test looks from within: it has the library's private functions, and calls what the public ones call. */
 #include <fenv.h>
 
-#include "cast.h"
 #include "harness.h"
-#include "scene.h"
-#include "scheduler.h"
+#include "scene/scene.h"
+#include "schedule/scheduler.h"
+#include "work/uniforms.h"
 
 enum { SIDE = 40, RAYS = 2000 };
 

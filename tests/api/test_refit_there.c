@@ -11,9 +11,9 @@
 #include "opencl.h"
 /* cmocka has a macro fail(). */
 #undef fail
-#include "backend.h"
-#include "context.h"
-#include "scene.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "scene/scene.h"
 
 enum { GRID = 24, SOUP = 300, SCATTERED = 250, SPREAD = 195, RAYS = 400, STEPS = 6 };
 

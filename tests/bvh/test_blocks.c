@@ -7,7 +7,7 @@
 #undef fail
 #include "answer.h"
 #include "bvh/bvh.h"
-#include "scene.h"
+#include "scene/scene.h"
 
 enum { SIDE = 15, VERTICES = SIDE * SIDE, TRIANGLES = 2 * (SIDE - 1) * (SIDE - 1) };
 

@@ -12,10 +12,10 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "bvh/memory.h"
-#include "context.h"
-#include "layout.h"
+#include "device/context.h"
+#include "layout/layout.h"
 #include "opencl/opencl.h"
-#include "scene.h"
+#include "scene/scene.h"
 
 enum { ALLOCATION = 24600, SPHERES = 620, RAYS = 700 };
 

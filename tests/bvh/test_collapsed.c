@@ -7,7 +7,7 @@
 #include "ways.h"
 /* cmocka has a macro fail(). */
 #undef fail
-#include "scene.h"
+#include "scene/scene.h"
 
 enum { PROPER = 250, TRIANGLES = 2 * PROPER, RAYS = 500, STEPS = 3 };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "bvh/compressed.h"
+#include "device/tuning.h"
 #include "harness.h"
 #include "primitive.h"
 #include "tile.h"
-#include "tuning.h"
 
 enum { NODES = 20000 };
 

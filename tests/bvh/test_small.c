@@ -9,10 +9,10 @@
 #include "sets/scenes.h"
 /* cmocka has a macro fail(). */
 #undef fail
-#include "backend.h"
 #include "bvh/bvh.h"
-#include "context.h"
-#include "scene.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "scene/scene.h"
 
 enum { KINDS = 5, RAYS = 6000 };
 static const char *const names[KINDS] = {"planes", "spheres", "boxes", "obbs", "soup"};

@@ -1,5 +1,5 @@
 /* Detecting the order of rays and the rows in which they come, and sorting scattered rays. */
-#include "sort.h"
+#include "work/ray_order.h"
 
 #include <math.h>
 #include <stdlib.h>

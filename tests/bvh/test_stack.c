@@ -5,7 +5,7 @@
 /* cmocka has a macro fail(). */
 #undef fail
 #include "bvh/bvh.h"
-#include "scene.h"
+#include "scene/scene.h"
 
 enum { LEVELS = SLAB_LEVELS };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
-#include "traversal_choice.h"
+#include "schedule/traversal_choice.h"
 
 enum { RAYS = 1 << 20, STRETCH = 300000 };
 static const float lower[3] = {0, 0, 0}, upper[3] = {1, 1, 1};

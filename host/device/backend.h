@@ -1,0 +1,81 @@
+/* What casts need of whatever runs the kernels. host/native/ and host/opencl/ implement it. Nothing above it knows
+ * OpenCL, except the functions of slabcast_cl.h, which host/opencl/ has. */
+#ifndef SLABCAST_DEVICE_BACKEND_H
+#define SLABCAST_DEVICE_BACKEND_H
+
+#include "record/chunk.h"
+#include "record/device.h"
+#include "record/snapshot.h"
+#include "registry/device_list.h"
+#include "slabcast.h"
+#include "work/uniforms.h"
+
+/* The arrays of a committed scene in host memory. */
+typedef struct scene_arrays {
+  const geometry_entry *table;
+  uint32_t geometries;
+  const float *blocks;
+  size_t floats;
+  const void *nodes; /* of the context's layout; NULL: no BVH */
+  size_t node_bytes;
+  slab_layout layout;
+} scene_arrays;
+
+/* What became of a refit on a device. */
+typedef struct refit_outcome {
+  bool done; /* else the device cannot, and the host has to */
+  double sah_cost;
+  uint64_t bytes; /* of the device, for later refits: besides the scene's arrays */
+} refit_outcome;
+
+struct backend {
+  bool ready; /* kernels are there from the start: none is built or loaded for a first use */
+  bool tiles; /* casts rays that come in rows tile by tile where cast.rows says so */
+  bool mixes; /* casts the pieces of a chunk by several traversals where chunk.samples says so */
+  /* Appends the backend's devices to the list. A device that cannot be described is left out, with the reason in
+   * list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */
+  slab_status (*list)(device_list *);
+  /* Opens one device of a context; what the options say is in `device` already. The context's devices before it are
+   * open. After a failure close is called too. */
+  slab_status (*open)(slab_context *, device *, const found_device *);
+  void (*close)(device *);
+
+  /* Uploads a scene. *in_place: the arrays are used in place and must outlive the upload. After a failure release is
+   * called too. */
+  slab_status (*upload)(const device *, const scene_arrays *, scene_state *, bool *in_place);
+  void (*release)(const device *, scene_state *);
+  /* Reads a BVH back: node_bytes, and `floats` floats of blocks. */
+  slab_status (*fetch)(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,
+                       void *blocks);
+
+  /* Refits the compressed BVH of `last`, whose buffers stay as they are, for this scene, and uploads the table. All
+   * that has moved are triangles that the BVH has, with copies of their vertices. After a failure release is called
+   * too. NULL: the backend makes no copies. */
+  slab_status (*refit)(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
+  /* Frees a device_copy's memory. */
+  void (*drop)(const device *, void *copy);
+
+  /* Traversals that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always there;
+   * others where the device supports them and their kernels pay by now. */
+  uint32_t (*traversals)(const device_scene *, slab_query);
+  /* Starts a chunk and does not wait. After a failure nothing of the chunk is in flight. */
+  slab_status (*begin)(const cast *, const device_scene *, chunk *);
+  /* Waits for a chunk; its results are then in the caller's array. The next chunk may begin, on success and on failure.
+   */
+  slab_status (*end)(const cast *, const device_scene *, chunk *, chunk_outcome *);
+  /* Instead of end: waits for everything in flight and drops the results. */
+  void (*abandon)(const device_scene *, chunk *);
+  /* After the last chunk of a call: waits until the caller's memory is no longer used, and frees chunk.in_flight. */
+  slab_status (*settle)(const device_scene *, chunk *);
+
+  /* Casts all rays of a call at once, at most FEW_RAYS, on the caller's thread. NULL: the backend has nothing that is
+   * faster for few rays than a chunk. */
+  slab_status (*few)(const cast *, const device_scene *, chunk_outcome *);
+
+  /* Intersects ray i with shape i. The shapes are accepted ones, as the caller gave them. */
+  slab_status (*pairs)(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
+};
+
+extern const backend opencl_backend, native_backend;
+
+#endif

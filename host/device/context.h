@@ -1,0 +1,35 @@
+/* A context: its devices, and who holds it. */
+#ifndef SLABCAST_DEVICE_CONTEXT_H
+#define SLABCAST_DEVICE_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "record/device.h"
+#include "registry/device_list.h"
+#include "slabcast.h"
+
+struct slab_context {
+  atomic_uint references; /* held by its creator and its scenes */
+  slab_layout layout;     /* layout of BVHs, never SLAB_LAYOUT_DEFAULT */
+  uint32_t threads;       /* as pool_run takes it */
+  uint32_t device_count;
+  device devices[]; /* at least one */
+};
+
+/* Making a context, in this order: context_check, context_allocate for n devices, context_add and opening for each,
+ * context_finish. */
+slab_status context_check(const slab_context_options *, slab_context **, const char *function);
+slab_status context_allocate(size_t devices, slab_context **);
+/* Adds a device that is not open yet, with what the options say of it. */
+slab_status context_add(slab_context *, const found_device *, const slab_context_options *);
+/* Returns the context, or releases it on failure. */
+slab_status context_finish(slab_status, const slab_context_options *, slab_context *created, slab_context **);
+
+/* Returns SLAB_INVALID_STATE where the context was opened before this process was forked. */
+slab_status context_check_process(const slab_context *, const char *function);
+
+void context_retain(slab_context *);
+/* Drops one reference; the last one frees. */
+void context_release(slab_context *);
+
+#endif

@@ -1,0 +1,172 @@
+/* The functions of slabcast_cl.h: contexts on the caller's objects, and casts on the caller's queue and buffers. */
+#include "slabcast_cl.h"
+
+#include "base/arithmetic.h"
+#include "base/plural.h"
+#include "base/process.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "interop/spans.h"
+#include "opencl/inquiry.h"
+#include "opencl/launch.h"
+#include "opencl/opencl.h"
+#include "opencl/probe.h"
+#include "scene/scene.h"
+#include "work/uniforms.h"
+
+/* ---- contexts ---- */
+
+/* Uses the caller's context and queue. A queue that runs out of order is replaced by one of our own. */
+static slab_status adopt_device(device *d, cl_context context, cl_command_queue queue) {
+  cl_command_queue_properties properties = 0;
+  opencl_device *o = cl_of(d);
+  cl_int code = clRetainContext(context);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainContext", "slab_context_create_cl");
+  o->context = context;
+  if (queue == NULL) return device_queue(d, &o->queue);
+  code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", "slab_context_create_cl");
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return device_queue(d, &o->queue);
+  code = clRetainCommandQueue(queue);
+  if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "slab_context_create_cl");
+  o->queue = queue;
+  o->queue_is_callers = true;
+  return SLAB_OK;
+}
+
+slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_queue queue,
+                                   const slab_context_options *options, slab_context **context) {
+  static const slab_context_options defaults;
+  if (options == NULL) options = &defaults;
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = context_check(options, context, "slab_context_create_cl");
+  if (status == SLAB_OK) status = process_begin("slab_context_create_cl");
+  if (status == SLAB_OK) status = process_check_drivers("slab_context_create_cl");
+  if (status == SLAB_OK) status = opencl_load();
+  if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
+  if (status != SLAB_OK) return status;
+  cl_platform_id platform = NULL;
+  slab_context *created = NULL;
+  cl_int code = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetDeviceInfo", "slab_context_create_cl");
+  found_device found = {.backend = &opencl_backend, .platform = platform, .id = id};
+  const inquiry q = device_describe(platform, id, &found.info);
+  if (q.code != CL_SUCCESS) return fail_inquiry(&q);
+  status = context_allocate(1, &created);
+  if (status == SLAB_OK) status = context_add(created, &found, options);
+  if (status == SLAB_OK) status = device_prepare(created, &created->devices[0], &found);
+  if (status == SLAB_OK) status = adopt_device(&created->devices[0], cl, queue);
+  if (status == SLAB_OK) status = probe_device(&created->devices[0]);
+  return context_finish(status, options, created, context);
+}
+
+slab_status check_backend(const char *function, const slab_context *context) {
+  const device *d = &context->devices[0];
+  if (d->backend == &opencl_backend) return SLAB_OK;
+  return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not an OpenCL device", function, d->info.name);
+}
+
+slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl_device_id *id) {
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_objects: context is NULL");
+  const slab_status status = check_backend("slab_context_objects", context);
+  if (status != SLAB_OK) return status;
+  const opencl_device *d = cl_of(&context->devices[0]);
+  if (cl != NULL) *cl = d->context;
+  if (id != NULL) *id = d->id;
+  return SLAB_OK;
+}
+
+/* ---- casts ---- */
+
+slab_status place_span(const char *function, cl_context cl, const char *name, const slab_span *span, size_t bytes,
+                       size_t unit, uint32_t *at) {
+  size_t size = 0;
+  cl_context context = NULL;
+  if (span->buffer == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s: buffer is NULL", function, name);
+  if (span->offset % unit != 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s: offset %zu is no multiple of %zu", function, name, span->offset, unit);
+  if (span->offset / unit > UINT32_MAX)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s: offset %zu is too large", function, name, span->offset);
+  cl_int code = clGetMemObjectInfo(span->buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
+  if (code == CL_SUCCESS) code = clGetMemObjectInfo(span->buffer, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
+  if (code != CL_SUCCESS) return fail_cl(code, "clGetMemObjectInfo", name);
+  if (context != cl) return fail(SLAB_INVALID_ARGUMENT, "%s: %s: the buffer is of another context", function, name);
+  if (span->offset > size || size - span->offset < bytes)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %s: %zu byte%s at %zu, more than the buffer's %zu", function, name, bytes,
+                plural(bytes, "", "s"), span->offset, size);
+  *at = (uint32_t)(span->offset / unit);
+  return SLAB_OK;
+}
+
+static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
+  uint32_t *at = l->uniforms.at;
+  const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
+  const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
+  const size_t unit = b->query == SLAB_ANY ? 1 : SPAN_UNIT;
+  slab_status status = place_span("slab_enqueue", cl, "rays", &b->rays, n * sizeof(slab_ray), SPAN_UNIT, &at[AT_RAYS]);
+  if (status == SLAB_OK) status = place_span("slab_enqueue", cl, "results", &b->results, result, unit, &at[AT_RESULTS]);
+  if (status == SLAB_OK && lists)
+    status =
+        place_span("slab_enqueue", cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), SPAN_UNIT, &at[AT_OFFSETS]);
+  if (status == SLAB_OK && b->skip.buffer != NULL)
+    status = place_span("slab_enqueue", cl, "skip", &b->skip, n * sizeof(slab_primitive_id), SPAN_UNIT, &at[AT_SKIPS]);
+  if (status == SLAB_OK && b->invalid.buffer != NULL)
+    status = place_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
+  return status;
+}
+
+static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_command_queue queue) {
+  const char *missing = scene == NULL ? "scene" : b == NULL ? "batch" : queue == NULL ? "queue" : NULL;
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s is NULL", missing);
+  slab_status status = scene_check(scene, "slab_enqueue");
+  if (status == SLAB_OK) status = check_backend("slab_enqueue", scene->context);
+  if (status != SLAB_OK) return status;
+  if ((unsigned)b->query >= SLAB_QUERY_COUNT)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
+  status = check_rules("slab_enqueue", b->cull, b->edges);
+  if (status != SLAB_OK) return status;
+  if (b->count > UINT32_MAX - WORK_GROUP)
+    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);
+  const opencl_device *d = cl_of(&scene->context->devices[0]);
+  return check_queue("slab_enqueue", d->context, d->id, queue);
+}
+
+/* A context on the caller's objects has one device, so the first device is used. */
+static slab_status enqueue(const snapshot *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
+                           const cl_event *wait, cl_event *done) {
+  if (b->count == 0) {
+    cl_int code = clEnqueueMarkerWithWaitList(queue, wait_count, wait, done);
+    return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueMarkerWithWaitList", "an empty batch");
+  }
+  const device_scene on = device_scene_of(scene, 0);
+  const slab_cast_options options = {
+      .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges, .max_hits = b->max_hits};
+  launch l = {0};
+  cast_uniforms_of(scene, b->query, &options, &l.uniforms);
+  slab_status status = place_spans(cl_of(on.device)->context, b, &l);
+  if (status != SLAB_OK) return status;
+  l.rays = b->rays.buffer;
+  l.results = b->results.buffer;
+  l.offsets = b->query == SLAB_ALL ? b->offsets.buffer : NULL;
+  l.skips = b->skip.buffer;
+  l.invalid = b->invalid.buffer;
+  l.uniforms.rays = (uint32_t)b->count;
+  l.uniforms.skip = l.skips != NULL;
+  l.uniforms.invalid = l.invalid != NULL;
+  return launch_enqueue(&on, b->query, &l, queue, wait_count, wait, done);
+}
+
+slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
+                         const cl_event *wait, cl_event *done) {
+  ARITHMETIC callers = arithmetic_begin(); /* a driver may run kernels on this thread */
+  slab_status status = check_batch(scene, b, queue);
+  if (status == SLAB_OK && wait_count > 0 && wait == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: wait is NULL and wait_count %u", wait_count);
+  if (status != SLAB_OK) return status;
+  scene_reading reading;
+  status = scene_enter(scene, "slab_enqueue", &reading);
+  if (status != SLAB_OK) return status;
+  status = enqueue(reading.scene, b, queue, wait_count, wait, done);
+  scene_leave(&reading); /* the launch has the scene's buffers from here on, which are copies */
+  return status;
+}

@@ -1,0 +1,352 @@
+/* Builds the BVH of a scene in the device's layout. */
+#include "layout/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "base/per_processor.h"
+#include "base/pool.h"
+#include "base/status.h"
+#include "bvh/bvh.h"
+#include "bvh/compressed.h"
+#include "bvh/memory.h"
+#include "device/context.h"
+#include "device/tuning.h"
+#include "primitive.h"
+#include "record/snapshot.h"
+#include "shapes/geometry.h"
+#include "shapes/padded.h"
+
+enum { BLOCKS_A_PIECE = 1024, NODES_A_PIECE = 1024 };
+
+/* The primitives of a scene as input of the BVH builder. */
+typedef struct gathered {
+  const snapshot *scene;
+  uint32_t *ids; /* global primitive ids of those in the BVH, ascending; NULL: all are in it */
+  uint32_t count;
+  uint32_t *outside[OUTSIDE_LISTS]; /* global primitive ids of the unbounded ones, outside the BVH */
+  uint32_t outside_count[OUTSIDE_LISTS];
+  atomic_bool *collapsed; /* some triangle is, of a geometry that nobody has looked through */
+} gathered;
+
+const uint8_t outside_kinds[OUTSIDE_LISTS] = {
+#define OUTSIDE_OF_BOUNDED(shape, name)
+#define OUTSIDE_OF_UNBOUNDED(shape, name) [OUTSIDE_##name] = shape,
+#define OUTSIDE_OF_EITHER(shape, name) [OUTSIDE_##name] = shape,
+#define OUTSIDE_OF(shape, name, names, noun, rows, form, place, source) OUTSIDE_OF_##place(shape, name)
+    SHAPES(OUTSIDE_OF)
+#undef OUTSIDE_OF
+        [OUTSIDE_INSTANCES] = SHAPE_INSTANCE,
+};
+
+static uint32_t id_of(const gathered *g, uint32_t i) { return g->ids == NULL ? i : g->ids[i]; }
+
+static void gather_free(gathered *g) {
+  free(g->ids);
+  for (int k = 0; k < OUTSIDE_LISTS; k++) free(g->outside[k]);
+}
+
+static size_t count_of_kind(const snapshot *scene, uint32_t kind) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < scene->geometries; i++)
+    if (scene->table[i].kind == kind) count += scene->table[i].count;
+  return count;
+}
+
+/* Whether all primitives of a geometry are in the BVH. */
+static bool all_bounded(const geometry_values *v) { return v->unhit + v->outside == 0; }
+
+/* Lists a geometry's primitives. */
+static void list_geometry(gathered *g, const geometry_entry *entry, const geometry_values *v) {
+  const uint32_t rows = primitive_rows(entry->kind);
+  const slab_shape kind = (slab_shape)entry->kind;
+  float room[ROWS_MOST];
+  for (uint32_t i = 0; i < entry->count; i++) {
+    const uint32_t id = entry->global_id_base + i;
+    const float *values = all_bounded(v) ? NULL : values_at(v, rows, i, room);
+    if (values != NULL && primitive_is_never_hit(kind, values)) continue;
+    if (values == NULL || !primitive_is_outside(kind, values)) {
+      g->ids[g->count++] = id;
+      continue;
+    }
+    for (int k = 0; k < OUTSIDE_LISTS; k++)
+      if (entry->kind == outside_kinds[k]) g->outside[k][g->outside_count[k]++] = id;
+  }
+}
+
+static slab_status gather(const snapshot *scene, gathered *g) {
+  bool all = true, held = true;
+  for (uint32_t i = 0; i < scene->geometries; i++)
+    all = all && (scene->table[i].count == 0 || (!is_hidden(scene, i) && all_bounded(scene->values[i])));
+  if (all) {
+    g->count = (uint32_t)scene->primitives;
+    return SLAB_OK;
+  }
+  const size_t n = scene->primitives + 1;
+  g->ids = bvh_allocate(n, sizeof *g->ids);
+  for (int k = 0; k < OUTSIDE_LISTS; k++) {
+    g->outside[k] = malloc((count_of_kind(scene, outside_kinds[k]) + 1) * sizeof *g->outside[k]);
+    held = held && g->outside[k] != NULL;
+  }
+  if (g->ids == NULL || !held) return fail_memory(n * sizeof *g->ids, "the tree's primitives");
+  for (uint32_t i = 0; i < scene->geometries; i++)
+    if (!is_hidden(scene, i)) list_geometry(g, &scene->table[i], scene->values[i]);
+  return SLAB_OK;
+}
+
+/* ---- bounds ---- */
+
+/* So many triangles before their turn their indices and vertices are requested: along a curve they are anywhere. */
+enum { VALUES_AHEAD = 12, INDICES_AHEAD = 24 };
+
+/* False for nearly all whose corners differ: in some axis all three do. */
+static inline bool may_be_collapsed(const float4 v[3]) {
+  const int4 a = (int4)v[0], b = (int4)v[1], c = (int4)v[2];
+  return int4_all_xyz((a == b) | (b == c) | (c == a));
+}
+
+/* Fills the references of triangles, by number in their geometry, by three loads of four floats each: so many
+ * geometry_values have room for. As primitive_bounds does, to the bit. Returns whether some triangle is collapsed. */
+PER_PROCESSOR static bool fill_triangles(const geometry_values *v, const uint32_t *numbers, uint32_t count,
+                                         bvh_reference *to) {
+  const int4 xyz = {-1, -1, -1, 0}, kind = {0, 0, 0, SLAB_TRIANGLE};
+  bool collapsed = false;
+  for (uint32_t i = 0; i < count; i++) {
+    float4 corner[3];
+    for (size_t c = 0; c < 3 && i + VALUES_AHEAD < count; c++)
+      __builtin_prefetch(values_corner(v, numbers[i + VALUES_AHEAD], c));
+    if (v->indexed && i + INDICES_AHEAD < count)
+      __builtin_prefetch(v->indices->list + 3 * (size_t)numbers[i + INDICES_AHEAD]);
+    for (size_t c = 0; c < 3; c++) corner[c] = float4_load(values_corner(v, numbers[i], c));
+    const aabb bounds = {float4_min(float4_min(corner[0], corner[1]), corner[2]),
+                         float4_max(float4_max(corner[0], corner[1]), corner[2])};
+    if (may_be_collapsed(corner)) collapsed |= triangle_is_collapsed(corner[0], corner[1], corner[2]);
+    const float4 sides = bounds.upper - bounds.lower;
+    const float side = lanes_max(sides[2], lanes_max(sides[1], sides[0]));
+    const aabb padded = aabb_padded(bounds, side * 0x1p-19f);
+    to[i].side[0] = padded.lower;
+    to[i].side[1] = (float4)(((int4)padded.upper & xyz) | kind);
+  }
+  return collapsed;
+}
+
+/* Fills the references of primitives of one geometry. */
+static void fill_run(slab_shape kind, const geometry_values *v, const uint32_t *numbers, uint32_t count,
+                     bvh_reference *to, atomic_bool *collapsed) {
+  float room[ROWS_MOST];
+  if (kind == SLAB_TRIANGLE) {
+    if (fill_triangles(v, numbers, count, to)) atomic_store(collapsed, true);
+    return;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    primitive_bounds(kind, values_at(v, primitive_rows(kind), numbers[i], room), to[i].lower, to[i].upper);
+    to[i].tag = kind;
+  }
+}
+
+static void fill_references(const void *argument, const uint32_t *primitives, uint32_t count, bvh_reference *to) {
+  const gathered *g = argument;
+  const snapshot *scene = g->scene;
+  uint32_t numbers[BVH_FILL_MOST];
+  for (uint32_t i = 0, end = 0; i < count; i = end) {
+    const uint32_t geometry = geometry_of(scene->table, scene->geometries, id_of(g, primitives[i]));
+    const geometry_entry *entry = &scene->table[geometry];
+    for (; end < count; end++) {
+      numbers[end] = id_of(g, primitives[end]) - entry->global_id_base;
+      if (numbers[end] >= entry->count) break;
+    }
+    fill_run((slab_shape)entry->kind, scene->values[geometry], numbers + i, end - i, to + i, g->collapsed);
+  }
+}
+
+/* ---- blocks ---- */
+
+size_t node_size(slab_layout layout) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? sizeof(compressed_node) : sizeof(bvh_node);
+}
+
+static uint32_t blocks_for(block_form f, uint32_t count) { return (count + f.width - 1) / f.width; }
+
+/* Writes the ids of blocks of one kind that follow each other, zeros behind them, and then all before them. */
+typedef struct block_run {
+  block_writing writing;
+  uint32_t kind, first, next; /* next: where the next block goes */
+} block_run;
+
+static void write_ids(block_run *r, const uint32_t *ids, uint32_t count) {
+  const block_form f = r->writing.form;
+  const uint32_t units = block_units(f, r->kind), used = primitive_rows(r->kind) * f.width;
+  for (uint32_t i = 0; i < count; i += f.width, r->next += units) {
+    uint32_t *to = (uint32_t *)(r->writing.to + (size_t)r->next * f.unit + used);
+    for (uint32_t k = 0; k < units * f.unit - used; k++)
+      to[k] = k >= f.width ? 0 : i + k < count ? ids[i + k] : SLAB_MISS;
+  }
+}
+
+static void end_run(block_run *r) {
+  const block_form f = r->writing.form;
+  r->writing.alike = r->kind == SLAB_TRIANGLE ? (size_t)r->next * f.unit : 0;
+  blocks_write(&r->writing, r->kind, r->first, (r->next - r->first) / block_units(f, r->kind), NULL);
+}
+
+/* Computes the positions of the BVH's blocks, one after the other, in units. Returns their total size. */
+static size_t place_blocks(const bvh *t, block_form f, uint32_t *places) {
+  size_t units = 0;
+  uint32_t each[256];
+  for (uint32_t kind = 0; kind < 256; kind++) each[kind] = block_units(f, kind);
+  for (uint32_t b = 0; b < t->block_count; b++) {
+    places[b] = (uint32_t)units;
+    units += (size_t)each[t->block_kinds[b]] * (f.width == BVH_WIDTH ? 1 : blocks_for(f, bvh_block_count(t, b)));
+  }
+  return units;
+}
+
+/* ---- nodes ---- */
+
+/* The index of each leaf's first block is replaced by its position on the device. */
+typedef struct leaf_placing {
+  bvh_node *nodes;
+  const uint32_t *places;
+} leaf_placing;
+
+static void place_leaves(void *argument, size_t first, size_t end) {
+  const leaf_placing *p = argument;
+  for (size_t n = first; n < end; n++) {
+    bvh_node *node = &p->nodes[n];
+    for (int k = 0; k < BVH_WIDTH; k++)
+      if (node->meta[k] != 0 && !BVH_IS_INNER(node->meta[k])) node->child[k] = p->places[node->child[k]];
+  }
+}
+
+/* Writes the nodes in the device's layout; out->nodes may be t->nodes. */
+static slab_status write_nodes(const snapshot *scene, bvh *t, slab_layout layout, uint32_t *places, bvh_layout *out) {
+  if (layout == SLAB_LAYOUT_WIDE) {
+    leaf_placing placing = {t->nodes, places};
+    pool_loop(scene->context->threads, t->node_count, NODES_A_PIECE, place_leaves, &placing);
+    out->nodes = t->nodes;
+    out->node_bytes = t->node_count * sizeof *t->nodes;
+    t->nodes = NULL;
+    return SLAB_OK;
+  }
+  out->node_bytes = t->node_count * sizeof(compressed_node);
+  out->nodes = bvh_allocate(t->node_count, sizeof(compressed_node));
+  if (out->nodes == NULL || !compressed_emit(t, places, out->nodes, scene->context->threads))
+    return fail_memory(out->node_bytes, "the tree");
+  return SLAB_OK;
+}
+
+typedef struct tree_writing {
+  const gathered *from;
+  const bvh *tree;
+  const uint32_t *places;
+  block_writing blocks;
+} tree_writing;
+
+static void write_some(void *argument, size_t first, size_t end) {
+  const tree_writing *w = argument;
+  const bvh *t = w->tree;
+  for (size_t b = first; b < end;) {
+    block_run run = {w->blocks, t->block_kinds[b], w->places[b], w->places[b]};
+    for (; b < end && t->block_kinds[b] == run.kind && w->places[b] == run.next; b++) {
+      uint32_t ids[BVH_WIDTH];
+      const uint32_t count = bvh_block_count(t, (uint32_t)b);
+      for (uint32_t i = 0; i < count; i++) ids[i] = id_of(w->from, t->blocks[b].primitives[i]);
+      write_ids(&run, ids, count);
+    }
+    end_run(&run);
+  }
+}
+
+static slab_status write_blocks(const snapshot *scene, const gathered *g, bvh *t, block_form f, const uint32_t *places,
+                                size_t units, bvh_layout *out) {
+  for (int k = 0; k < OUTSIDE_LISTS; k++) {
+    out->outside[k] = (bvh_outside){(uint32_t)units, blocks_for(f, g->outside_count[k])};
+    units += (size_t)out->outside[k].blocks * block_units(f, outside_kinds[k]);
+  }
+  out->floats = units * f.unit;
+  if (units <= UINT32_MAX) {
+    out->blocks = bvh_reuse(t->spare, t->spare_bytes, out->floats + 1, sizeof *out->blocks);
+    t->spare = NULL;
+  }
+  if (out->blocks == NULL) return fail_memory(out->floats * sizeof *out->blocks, "the tree's blocks");
+  tree_writing w = {g, t, places, {scene, f, out->blocks, out->blocks, 0}};
+  pool_loop(scene->context->threads, t->block_count, BLOCKS_A_PIECE, write_some, &w);
+  for (int k = 0; k < OUTSIDE_LISTS; k++) {
+    block_run run = {w.blocks, outside_kinds[k], out->outside[k].first, out->outside[k].first};
+    write_ids(&run, g->outside[k], g->outside_count[k]);
+    end_run(&run);
+  }
+  return SLAB_OK;
+}
+
+/* Takes ownership of those arrays of the BVH that it can use. */
+static slab_status write_tree(const snapshot *scene, const gathered *g, slab_layout layout, bvh *t, bvh_layout *out) {
+  const block_form f = block_form_of(layout);
+  uint32_t *places = malloc((t->block_count + 1) * sizeof *places);
+  if (places == NULL) return fail_memory(t->block_count * sizeof *places, "the tree's blocks");
+  const size_t units = place_blocks(t, f, places);
+  slab_status status = write_nodes(scene, t, layout, places, out);
+  if (status == SLAB_OK) status = write_blocks(scene, g, t, f, places, units, out);
+  free(places);
+  return status;
+}
+
+/* Whether something else than indices makes triangles collapse. */
+static bool lacks_some(const snapshot *scene) {
+  bool lacks = false;
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    lacks = lacks || (scene->table[g].kind == SLAB_TRIANGLE && !is_hidden(scene, g) &&
+                      scene->values[g]->unhit > collapsed_by_index(scene->values[g]));
+  return lacks;
+}
+
+/* ---- the whole ---- */
+
+/* Wide: a traversal keeps the unvisited children of one node for each level, up to seven. Compressed: one entry for all
+ * children of a node. */
+uint32_t bvh_stack(slab_layout layout, uint32_t depth) { return layout == SLAB_LAYOUT_COMPRESSED ? depth : 7 * depth; }
+
+static void look_through(const snapshot *scene) {
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    if (!is_hidden(scene, g)) values_look(scene->context, scene->values[g], scene->table[g].count);
+}
+
+/* Builds the BVH of all that is not known to be never hit; where that has collapsed triangles, once more without these.
+ * The builder reads all corners anyway, and few scenes have any. */
+static slab_status build(const snapshot *scene, const bvh_options *options, gathered *g, bvh *t) {
+  atomic_bool collapsed = false;
+  *g = (gathered){.scene = scene, .collapsed = &collapsed};
+  slab_status status = gather(scene, g);
+  const bvh_input input = {g->count, fill_references, g, snapshot_bounds(scene), &collapsed};
+  if (status != SLAB_OK || bvh_build(&input, options, t)) return status;
+  if (!atomic_load(&collapsed)) return fail_memory(g->count * sizeof(bvh_reference), "the tree");
+  gather_free(g);
+  look_through(scene);
+  return build(scene, options, g, t);
+}
+
+slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layout layout, bvh_layout *out) {
+  gathered g;
+  bvh t = {0};
+  *out = (bvh_layout){0};
+  const bvh_options options = {
+      .quality = quality == SLAB_TREE_FAST   ? BVH_FAST
+                 : quality == SLAB_TREE_HIGH ? BVH_HIGH
+                                             : BVH_DEFAULT,
+      .threads = scene->context->threads,
+      .leaves = tuning_of(layout == SLAB_LAYOUT_COMPRESSED ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves};
+  slab_status status = build(scene, &options, &g, &t);
+  if (status == SLAB_OK) status = write_tree(scene, &g, layout, &t, out);
+  if (status == SLAB_OK) {
+    out->lacks_some = lacks_some(scene);
+    out->depth = t.depth;
+    out->stack = bvh_stack(layout, t.depth);
+    out->sah_cost = t.sah_cost;
+    out->node_occupancy = t.occupancy_nodes;
+    out->block_occupancy = layout == SLAB_LAYOUT_COMPRESSED && g.count > 0 ? 1.0 : t.occupancy_blocks;
+  }
+  bvh_free(&t);
+  gather_free(&g);
+  return status;
+}

@@ -1,0 +1,62 @@
+/* Packs geometry for a lane width: blocks of `lanes` primitives, stored by component, so that one load reads a
+ * component of all of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "layout/pack.h"
+#include "primitive.h"
+#include "record/snapshot.h"
+#include "shapes/geometry.h"
+#include "types.h"
+
+/* Nothing of a geometry that is disabled or removed. */
+static size_t blocks_of(const geometry_entry *entry, uint32_t lanes) {
+  if (entry->mask == 0) return 0;
+  return ((size_t)entry->count + lanes - 1) / lanes;
+}
+
+static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
+  size_t floats = blocks_of(entry, lanes) * lanes * primitive_rows(entry->kind);
+  return (floats + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
+}
+
+/* Transposes one geometry. Lanes beyond its end are void primitives. */
+static void pack_geometry(const geometry_entry *entry, const geometry_values *values, uint32_t lanes, float *blocks) {
+  const uint32_t rows = primitive_rows(entry->kind);
+  const size_t padded = blocks_of(entry, lanes) * lanes;
+  float none[ROWS_MOST], room[ROWS_MOST];
+  primitive_void((slab_shape)entry->kind, none);
+  for (size_t i = 0; i < padded; i++) {
+    const float *from = i < entry->count ? values_at(values, rows, (uint32_t)i, room) : none;
+    float *to = blocks + i / lanes * lanes * rows + i % lanes;
+    for (size_t r = 0; r < rows; r++) to[r * lanes] = from[r];
+  }
+}
+
+slab_status pack_scene(const snapshot *scene, uint32_t lanes, geometry_entry **table, float **blocks, size_t *floats) {
+  *floats = 0;
+  for (uint32_t g = 0; g < scene->geometries; g++) *floats += floats_of(&scene->table[g], lanes);
+  if (*floats / BLOCK_UNIT > UINT32_MAX)
+    return fail(SLAB_OUT_OF_MEMORY, "the scene's geometry takes %zu bytes, more than the 256 GiB a scene may hold",
+                *floats * sizeof(float));
+  *table = malloc((scene->geometries + 1) * sizeof **table); /* + 1: an empty scene is no failure */
+  *blocks = calloc(*floats + 1, sizeof **blocks);
+  if (*table == NULL || *blocks == NULL) {
+    free(*table);
+    free(*blocks);
+    return fail_memory(*floats * sizeof **blocks, "the scene's geometry");
+  }
+  size_t at = 0;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_entry *entry = &scene->table[g];
+    (*table)[g] = *entry;
+    (*table)[g].first = (uint32_t)(at / BLOCK_UNIT);
+    if (is_hidden(scene, g))
+      (*table)[g].count = 0;
+    else
+      pack_geometry(entry, scene->values[g], lanes, *blocks + at);
+    at += floats_of(entry, lanes);
+  }
+  return SLAB_OK;
+}

@@ -1,0 +1,146 @@
+/* Refits the BVH of the last commit: writes the blocks anew, at their places, and bounds the nodes by what is in them.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "bvh/memory.h"
+#include "bvh/refit.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "device/tuning.h"
+#include "layout/blocks.h"
+#include "layout/layout.h"
+#include "record/snapshot.h"
+
+typedef struct refitting {
+  block_writing blocks;
+  atomic_bool misplaced; /* some primitive is in the BVH and would stand outside it, or the reverse */
+} refitting;
+
+static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds) {
+  refitting *r = argument;
+  *bounds = aabb_empty();
+  const blocks_held held = blocks_write(&r->blocks, kind, first, count, bounds);
+  if (held.outside > 0) atomic_store(&r->misplaced, true);
+  return held.there;
+}
+
+/* ---- the whole ---- */
+
+/* The primitives that a BVH of this scene has to hold, and those outside. */
+typedef struct wanted {
+  uint64_t in, out;
+} wanted;
+
+static wanted wanted_of(const snapshot *scene) {
+  wanted w = {0, 0};
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    if (is_hidden(scene, g)) continue;
+    const geometry_values *v = scene->values[g];
+    w.out += v->outside;
+    w.in += scene->table[g].count - v->unhit - v->outside;
+  }
+  return w;
+}
+
+/* The arrays of the last commit: the host's, or read from the first device. */
+static slab_status arrays_of(const snapshot *last, bvh_layout *arrays) {
+  const device *d = &last->context->devices[0];
+  *arrays = last->bvh;
+  if (arrays->nodes != NULL) return SLAB_OK;
+  arrays->nodes = bvh_allocate(arrays->node_bytes, 1);
+  arrays->blocks = bvh_allocate(arrays->floats + 1, sizeof *arrays->blocks);
+  if (arrays->nodes == NULL || arrays->blocks == NULL)
+    return fail_memory(arrays->node_bytes + arrays->floats * sizeof *arrays->blocks, "the tree");
+  return d->backend->fetch(d, &last->states[0], last->context->layout, arrays->node_bytes, arrays->floats,
+                           arrays->nodes, arrays->blocks);
+}
+
+static uint64_t refit_outside(refitting *r, const bvh_layout *t) {
+  uint64_t there = 0;
+  for (int k = 0; k < OUTSIDE_LISTS; k++) {
+    const blocks_held held =
+        blocks_write(&r->blocks, outside_kinds[k], t->outside[k].first, t->outside[k].blocks, NULL);
+    if (held.outside < held.there) atomic_store(&r->misplaced, true);
+    there += held.there;
+  }
+  return there;
+}
+
+static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
+  const slab_layout layout = scene->context->layout;
+  const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
+  for (uint32_t g = 0; g < scene->geometries && from->lacks_some; g++)
+    if (!is_hidden(scene, g)) values_look(scene->context, scene->values[g], scene->table[g].count);
+  const wanted w = wanted_of(scene);
+  refitting r = {.blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks}};
+  const bvh_refit_input input = {.compressed = compressed,
+                                 .nodes = from->nodes,
+                                 .refitted = to->nodes,
+                                 .bounds = snapshot_bounds(scene),
+                                 .leaves = tuning_of(compressed ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves,
+                                 .threads = scene->context->threads,
+                                 .leaf = refit_leaf,
+                                 .argument = &r};
+  if (!scene->has_instances && scene->kinds == 1u << SLAB_TRIANGLE) r.blocks.alike = from->floats;
+  bvh_refit_outcome outcome;
+  if (!bvh_refit(&input, &outcome)) return fail_memory(from->node_bytes, "refitting the tree");
+  to->sah_cost = outcome.sah_cost;
+  *holds = refit_outside(&r, from) == w.out && outcome.primitives == w.in && !atomic_load(&r.misplaced);
+  return SLAB_OK;
+}
+
+slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds) {
+  bvh_layout from, again = *out;
+  *out = last->bvh;
+  if (again.node_bytes != out->node_bytes || again.floats != out->floats) layout_free_arrays(&again);
+  out->build = scene->build;
+  out->model_set = again.nodes != NULL && again.blocks != NULL ? again.model_set : 0;
+  out->nodes = again.nodes != NULL ? again.nodes : bvh_allocate(out->node_bytes, 1);
+  out->blocks = again.blocks != NULL ? again.blocks : bvh_allocate(out->floats + 1, sizeof *out->blocks);
+  if (out->nodes == NULL || out->blocks == NULL)
+    return fail_memory(out->node_bytes + out->floats * sizeof *out->blocks, "the tree");
+  if (again.nodes != NULL && again.blocks != NULL && again.build == last->build) return refit(scene, out, out, holds);
+  slab_status status = arrays_of(last, &from);
+  if (status == SLAB_OK) status = refit(scene, &from, out, holds);
+  if (from.nodes != last->bvh.nodes) free(from.nodes);
+  if (from.blocks != last->bvh.blocks) free(from.blocks);
+  return status;
+}
+
+/* ---- on a device ---- */
+
+/* Whether a BVH that lacks none but triangles that have a vertex twice lacks none of these now. */
+static bool has_all(const geometry_values *now, const geometry_values *last) {
+  return now->unhit == collapsed_by_index(now) && (collapsed_by_index(last) == 0 || now->indices == last->indices);
+}
+
+/* Whether all that has moved are triangles that the BVH has, whose vertices are on the device. */
+static bool can_refit_there(const snapshot *scene, const snapshot *last) {
+  bool any = false;
+  if (scene->has_instances || scene->kinds != 1u << SLAB_TRIANGLE || last->bvh.lacks_some) return false;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    if (is_hidden(scene, g) != is_hidden(last, g)) return false;
+    if (!has_moved(scene, last, g)) continue;
+    const geometry_values *now = scene->values[g];
+    if (now->copy.memory == NULL || !has_all(now, last->values[g])) return false;
+    any = true;
+  }
+  return any;
+}
+
+slab_status bvh_layout_refit_there(snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds) {
+  device *d = &scene->context->devices[0];
+  if (!can_refit_there(scene, last)) return SLAB_OK;
+  *out = last->bvh;
+  out->nodes = out->blocks = NULL;
+  out->build = scene->build;
+  out->model_set = 0;
+  refit_outcome outcome = {.done = false};
+  const slab_status status = d->backend->refit(d, scene, last, &scene->states[0], &outcome);
+  out->sah_cost = outcome.sah_cost;
+  scene->stats.device_bytes += outcome.bytes;
+  *holds = outcome.done;
+  return status;
+}

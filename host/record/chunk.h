@@ -1,0 +1,54 @@
+/* Some of a cast's rays on their way through a device. */
+#ifndef SLABCAST_RECORD_CHUNK_H
+#define SLABCAST_RECORD_CHUNK_H
+
+#include "record/device.h"
+#include "slabcast.h"
+#include "work/hit_batch.h"
+
+/* Maximum bytes of a chunk's rays or results where they are copied: large enough for transfers at full speed, and small
+ * enough to keep the memory. */
+#define STAGED_BYTES ((size_t)32 << 20)
+
+/* Where the backend mixes traversals: of each `each` pieces of a chunk one is cast by another traversal than the
+ * chunk's, to learn how the two compare. each 0: none. */
+typedef struct chunk_sample {
+  slab_traversal traversal;
+  uint32_t each;
+  double ratio; /* the time that it takes to that of the chunk's traversal, as far as is known */
+} chunk_sample;
+
+enum { CHUNK_SAMPLES = 2 };
+
+/* What a sample took, and as many pieces beside its own that the chunk's traversal cast. */
+typedef struct sampled_times {
+  uint64_t rays, beside;          /* rays of the pieces */
+  double seconds, beside_seconds; /* of the thread's processor time */
+} sampled_times;
+
+/* A chunk: the rays that go to a device at once. All zero before the first of a call. */
+typedef struct chunk {
+  size_t first;
+  uint32_t count;
+  slab_traversal traversal;
+  bool flat; /* single rays test all primitives, by what the scene has beside its BVH */
+  chunk_sample samples[CHUNK_SAMPLES];
+  hits_known known; /* known number of hits per ray, for collecting */
+  void *in_flight;  /* the backend's own, from the first begin of a call to settle */
+} chunk;
+
+/* What a chunk gives besides its results. */
+typedef struct chunk_outcome {
+  uint32_t invalid;
+  hit_batch *batch; /* NULL: no hits are collected; else owned by the caller */
+  sampled_times sampled[CHUNK_SAMPLES];
+  bool first_use; /* some kernel was used for the first time; a driver may finish compiling it only then */
+} chunk_outcome;
+
+/* Maximum bytes of a chunk's collected hits. */
+static inline size_t chunk_room(const device *d) {
+  const size_t most = d->in_place ? ROOM_BYTES : STAGED_BYTES;
+  return most < d->info.allocation_bytes ? most : d->info.allocation_bytes;
+}
+
+#endif

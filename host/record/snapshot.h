@@ -1,0 +1,120 @@
+/* What a commit makes of a scene: its geometry as it then was, the BVH over it, and what each device holds of both.
+ * Casts read this alone. It does not change, but for what casts learn, and it stays until the last cast has left that
+ * began on it. */
+#ifndef SLABCAST_RECORD_SNAPSHOT_H
+#define SLABCAST_RECORD_SNAPSHOT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "bvh/bvh.h"
+#include "record/device.h"
+#include "schedule/traversal_choice.h"
+#include "shapes/values.h"
+#include "slabcast.h"
+#include "types.h"
+#include "work/hit_batch.h"
+
+/* A scene's BVH in the device's layout: nodes, and blocks with the primitives' values and global primitive ids. */
+typedef struct bvh_layout {
+  void *nodes; /* bvh_nodes or compressed_nodes, the root first */
+  size_t node_bytes;
+  float *blocks;
+  size_t floats;
+  bvh_outside outside[OUTSIDE_LISTS];
+  uint32_t depth, stack;                            /* stack: entries that a traversal can need */
+  double sah_cost, node_occupancy, block_occupancy; /* as in slab_scene_stats */
+  uint64_t build;     /* the snapshot's that has their nodes' children and their blocks' ids */
+  bool lacks_some;    /* its build left out triangles whose vertices may move so that they can be hit */
+  uint64_t model_set; /* the snapshot's whose models lie behind the scene's own nodes and blocks; 0: of none */
+} bvh_layout;
+
+/* A snapshot on one device: what the backend uploaded, and what casts there have learned. */
+typedef struct scene_state {
+  void *uploaded;           /* the backend's own, from upload to release */
+  void *beside;             /* the same for brute force, where a small scene has that beside a BVH; else NULL */
+  void *kept[2];            /* of brute force: host memory that is used in place */
+  traversal_memory learned; /* guarded by the device's lock */
+  hits_known hits;          /* guarded by the same lock */
+} scene_state;
+
+typedef struct snapshot {
+  slab_context *context;    /* the scene's, which retains it */
+  uint32_t kinds;           /* bit k: the scene has slab_shape k */
+  uint64_t primitives;      /* global primitive ids are below this */
+  uint64_t shown;           /* the most that a ray can hit: those of each instance count */
+  geometry_entry *table;    /* one entry per geometry. mask 0: disabled or removed; `first` has no meaning here */
+  geometry_values **values; /* of each geometry; NULL: removed */
+  uint32_t geometries;
+  /* Of scenes with instances (models.h); in others entries is geometries, and models, levels are 1. */
+  uint32_t ids;                                  /* of geometries that were given */
+  uint32_t entries, instance_count, model_count; /* entries: of the table: the geometries', then those of models */
+  uint32_t levels;                               /* of models in each other, with the scene */
+  uint64_t model_set;                            /* a number, the last snapshot's where all models are */
+  size_t own_nodes, own_units;                   /* of the BVH: nodes and units of blocks before the models' */
+  bool has_instances;                            /* or had: ids are not the indices of entries */
+  struct held_model *models;                     /* of each geometry */
+  struct instance_group **groups;                /* of each geometry; NULL: primitives */
+  atomic_uint held;                              /* by snapshots that have this one as a model */
+  scene_state *states;                           /* one per device of the context */
+  bool moves;             /* the host keeps the BVH for the next refit, although no device uses it in place */
+  uint64_t build;         /* a number, the last snapshot's where this one is a refit of it */
+  bool has_bvh;           /* else all primitives are tested */
+  uint64_t beside_work;   /* of brute force where devices have it beside a BVH, by beside_work of tuning.h */
+  slab_tree tree;         /* build quality as committed; SLAB_TREE_FLAT where SLAB_TREE_DEFAULT chose it */
+  bvh_layout bvh;         /* nodes and blocks are NULL where devices have copies and the host has none */
+  double built_cost;      /* sah_cost after the last build, which refits are held against */
+  cast_uniforms uniforms; /* of a cast without options */
+  slab_scene_stats stats;
+  struct snapshot *older; /* of those that were replaced and may still be read */
+  uint32_t crowd;         /* readers without a place of their own (scene.h) */
+} snapshot;
+
+static inline bool is_hidden(const snapshot *scene, uint32_t geometry) { return scene->table[geometry].mask == 0; }
+
+/* Whether it has primitives that were others in the last snapshot. */
+static inline bool has_moved(const snapshot *scene, const snapshot *last, uint32_t geometry) {
+  return !is_hidden(scene, geometry) && scene->table[geometry].count > 0 &&
+         scene->values[geometry] != last->values[geometry];
+}
+
+/* Whether brute force beside a BVH suits rays of which nothing is known. */
+static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= FLAT_MOST / 2; }
+
+/* A snapshot on one device. */
+typedef struct device_scene {
+  const snapshot *scene;
+  device *device;
+  scene_state *state;
+} device_scene;
+
+device_scene device_scene_of(const snapshot *, uint32_t nth);
+/* Whether the scene has a wide BVH, to which slab_traversal applies. */
+bool has_traversals(const device_scene *);
+/* Rays per packet; 0 where this query on this scene has no packets. The processor has packets of SLAB_ALL as well
+ * (native_variant_of). */
+uint32_t packet_rays(const device_scene *, slab_query);
+/* The largest share of a launch's rays that its work-items can have in flight together. */
+double in_flight_share(const device_scene *);
+
+/* ---- making one ---- */
+
+/* An empty one, to be filled in; NULL when memory is short. snapshot_destroy accepts it in any state, and NULL. */
+snapshot *snapshot_create(slab_context *, uint32_t geometries);
+void snapshot_destroy(snapshot *);
+/* The same, but for the arrays of its BVH, which *arrays receives in place of its own. */
+void snapshot_salvage(snapshot *, bvh_layout *arrays);
+void layout_free_arrays(bvh_layout *);
+
+/* Lays the scene out and uploads it to every device. */
+slab_status snapshot_upload(snapshot *, slab_tree);
+/* Uploads a BVH. Takes ownership of the layout's arrays, on success and on failure. */
+slab_status snapshot_upload_tree(snapshot *, const bvh_layout *);
+/* Takes over what casts on the last snapshot have learned. */
+void snapshot_learn(snapshot *, const snapshot *last);
+/* The union of the finite bounds of all that is not hidden; inverted where there are none. */
+bvh_bounds snapshot_bounds(const snapshot *);
+/* Counts and measures the scene, after it was uploaded. begin: seconds_now() at the start of the commit. */
+void snapshot_finish(snapshot *, double begin);
+
+#endif

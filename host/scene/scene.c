@@ -1,0 +1,370 @@
+/* Scenes: what is added, changed and removed, until a commit (commit.c) lets casts see it. */
+#include "scene/scene.h"
+
+#include <stdlib.h>
+
+#include "base/arithmetic.h"
+#include "base/status.h"
+#include "device/context.h"
+#include "types.h"
+
+/* ---- creating and destroying ---- */
+
+slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
+  if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: context is NULL");
+  if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_create: scene is NULL");
+  slab_status status = context_check_process(context, "slab_scene_create");
+  if (status != SLAB_OK) return status;
+  slab_scene *created = calloc(1, sizeof *created);
+  if (created == NULL) return fail_memory(sizeof *created, "a scene");
+  if (pthread_mutex_init(&created->crowd, NULL) != 0) {
+    free(created);
+    return fail_memory(sizeof(pthread_mutex_t), "a scene");
+  }
+  context_retain(context);
+  created->context = context;
+  atomic_init(&created->references, 1);
+  *scene = created;
+  return SLAB_OK;
+}
+
+void scene_retain(slab_scene *scene) { atomic_fetch_add(&scene->references, 1); }
+
+void slab_scene_destroy(slab_scene *scene) {
+  if (scene == NULL || atomic_fetch_sub(&scene->references, 1) != 1) return;
+  for (snapshot *s = scene->replaced, *older; s != NULL; s = older) {
+    older = s->older;
+    snapshot_destroy(s);
+  }
+  snapshot_destroy(atomic_load(&scene->committed));
+  layout_free_arrays(&scene->spare);
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    values_release(scene->added[g].values);
+    instances_release(scene->added[g].group);
+  }
+  free(scene->added);
+  pthread_mutex_destroy(&scene->crowd);
+  context_release(scene->context);
+  free(scene);
+}
+
+slab_status scene_check(const slab_scene *scene, const char *function) {
+  if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", function);
+  return context_check_process(scene->context, function);
+}
+
+slab_status scene_enter_slowly(slab_scene *scene, const char *function, scene_reading *r) {
+  const snapshot *s = atomic_load(&scene->committed);
+  if (s == NULL) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", function);
+  for (int i = 0; i < READER_PLACES; i++)
+    if (scene_take_place(scene, &scene->places[i], atomic_load(&scene->committed), r)) return SLAB_OK;
+  pthread_mutex_lock(&scene->crowd);
+  snapshot *now = atomic_load(&scene->committed);
+  now->crowd++;
+  pthread_mutex_unlock(&scene->crowd);
+  *r = (scene_reading){now, scene, NULL};
+  return SLAB_OK;
+}
+
+void scene_leave_crowd(const scene_reading *r) {
+  pthread_mutex_lock(&r->of->crowd);
+  ((snapshot *)r->scene)->crowd--;
+  pthread_mutex_unlock(&r->of->crowd);
+}
+
+/* ---- adding ---- */
+
+slab_status scene_reserve(slab_scene *scene, uint32_t geometries) {
+  if (geometries <= scene->capacity) return SLAB_OK;
+  const uint32_t doubled = scene->capacity == 0 ? 16 : 2 * scene->capacity;
+  const uint32_t capacity = geometries > doubled ? geometries : doubled;
+  added_geometry *grown = realloc(scene->added, capacity * sizeof *grown);
+  if (grown == NULL) return fail_memory(capacity * sizeof *grown, "the list of geometries");
+  scene->added = grown;
+  scene->capacity = capacity;
+  return SLAB_OK;
+}
+
+void scene_append(slab_scene *scene, const added_geometry *a, uint64_t ids) {
+  added_geometry *to = &scene->added[scene->geometries++];
+  *to = *a;
+  to->id = (uint32_t)scene->ids;
+  scene->ids += ids;
+  scene->primitives += is_removed(a) ? 0 : a->count;
+  scene->changed = scene->grown = true;
+}
+
+static slab_status check_array(const slab_scene *scene, const addition *a) {
+  const slab_status status = scene_check(scene, a->function);
+  if (status == SLAB_OK && a->mesh == NULL && a->values == NULL && a->count > 0)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u is NULL", a->function, a->count);
+  return status;
+}
+
+/* Whether `count` more primitives, which take `ids` geometry ids, can be added. */
+static slab_status check_room(const slab_scene *scene, const char *function, uint32_t count, uint64_t ids) {
+  if (scene->is_model)
+    return fail(SLAB_INVALID_STATE, "%s: the scene is a model of another one, so it gets no more geometries", function);
+  if (scene->ids + ids > SCENE_PRIMITIVES)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %llu more geometry ids are too many: the scene has %llu of at most %u",
+                function, (unsigned long long)ids, (unsigned long long)scene->ids, SCENE_PRIMITIVES);
+  if (scene->primitives + count > SCENE_PRIMITIVES)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u more are too many: the scene has %llu of at most %u primitives",
+                function, count, (unsigned long long)scene->primitives, SCENE_PRIMITIVES);
+  return SLAB_OK;
+}
+
+/* Adds a geometry. The scene does not change before every primitive is accepted. */
+static slab_status add(slab_scene *scene, addition *a, const slab_geometry_options *options, uint32_t *geometry) {
+  static const slab_geometry_options defaults;
+  if (options == NULL) options = &defaults;
+  slab_status status = check_array(scene, a);
+  if (status == SLAB_OK) status = check_room(scene, a->function, a->count, 1);
+  if (status != SLAB_OK) return status;
+  ARITHMETIC callers = arithmetic_begin();
+  added_geometry added = {.kind = (uint32_t)a->kind, .count = a->count, .enabled = true};
+  uint32_t dropped = 0;
+  a->mask = options->mask == 0 ? UINT32_MAX : options->mask;
+  a->drops = options->skip_invalid != 0;
+  if ((status = scene_reserve(scene, scene->geometries + 1)) != SLAB_OK) return status;
+  if ((status = values_take(scene->context, a, &added.values, &dropped)) != SLAB_OK) return status;
+  if (geometry != NULL) *geometry = (uint32_t)scene->ids;
+  if (options->skipped != NULL) *options->skipped = dropped;
+  scene_append(scene, &added, 1);
+  return SLAB_OK;
+}
+
+/* slab_scene_add_planes, slab_scene_add_spheres and so on. Triangles come as meshes: below. */
+#define ADD_OF_MESH(shape, name, names, noun)
+#define ADD_OF_ARRAY(shape, name, names, noun)                                                            \
+  slab_status slab_scene_add_##names(slab_scene *scene, const slab_##name *shapes, uint32_t n,            \
+                                     const slab_geometry_options *options, uint32_t *geometry) {          \
+    addition a = {"slab_scene_add_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, false}; \
+    return add(scene, &a, options, geometry);                                                             \
+  }
+#define ADD_OF(shape, name, names, noun, rows, form, place, source) ADD_OF_##source(shape, name, names, noun)
+SHAPES(ADD_OF)
+#undef ADD_OF
+
+slab_status scene_check_mesh(const char *function, const slab_mesh *mesh) {
+  if (mesh == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: mesh is NULL", function);
+  if (mesh->triangle_count == 0) return SLAB_OK;
+  if (mesh->vertices == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: vertices is NULL", function);
+  if (mesh->vertex_stride != 0 && mesh->vertex_stride < 3 * sizeof(float))
+    return fail(SLAB_INVALID_ARGUMENT, "%s: vertex_stride is %zu, less than the 12 bytes of a vertex", function,
+                mesh->vertex_stride);
+  return SLAB_OK;
+}
+
+slab_status slab_scene_add_mesh(slab_scene *scene, const slab_mesh *mesh, const slab_geometry_options *options,
+                                uint32_t *geometry) {
+  const char *function = "slab_scene_add_mesh";
+  const slab_status status = scene_check_mesh(function, mesh);
+  if (status != SLAB_OK) return status;
+  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, false};
+  return add(scene, &a, options, geometry);
+}
+
+/* ---- changing ---- */
+
+static const char *noun_of(uint32_t kind) {
+#define NOUN_OF(shape, name, names, noun, rows, form, place, source) [shape] = (noun),
+  static const char *const nouns[] = {SHAPES(NOUN_OF)};
+#undef NOUN_OF
+  return kind == SHAPE_INSTANCE ? "instance" : nouns[kind];
+}
+
+/* The last of the list whose id is not above. */
+static added_geometry *added_of(const slab_scene *scene, uint32_t id) {
+  uint32_t first = 0, end = scene->geometries;
+  while (end - first > 1) {
+    const uint32_t middle = first + (end - first) / 2;
+    if (scene->added[middle].id > id)
+      end = middle;
+    else
+      first = middle;
+  }
+  return &scene->added[first];
+}
+
+geometry_values *scene_values(const slab_scene *scene, uint32_t geometry) { return added_of(scene, geometry)->values; }
+
+/* The geometry of this id, which is not removed. */
+static slab_status find(const slab_scene *scene, const char *function, uint32_t geometry, added_geometry **found) {
+  if (geometry >= scene->ids)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u: the scene has %u", function, geometry, (uint32_t)scene->ids);
+  added_geometry *a = added_of(scene, geometry);
+  if (is_removed(a)) return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is removed", function, geometry);
+  if (a->id != geometry)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u is one of an instance; the instances are geometry %u", function,
+                geometry, a->id);
+  *found = a;
+  return SLAB_OK;
+}
+
+static slab_status fail_kind(const char *function, uint32_t geometry, uint32_t kind, const char *wanted) {
+  return fail(SLAB_INVALID_ARGUMENT, "%s: geometry %u has primitives of another kind: %s, not %s", function, geometry,
+              noun_of(kind), wanted);
+}
+
+slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
+  added_geometry *of = NULL;
+  slab_status status = check_array(scene, a);
+  if (status == SLAB_OK) status = find(scene, a->function, geometry, &of);
+  if (status != SLAB_OK) return status;
+  if (of->kind != (uint32_t)a->kind) return fail_kind(a->function, geometry, of->kind, a->noun);
+  if (of->count != a->count)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u primitives for geometry %u, which has %u", a->function, a->count,
+                geometry, of->count);
+  ARITHMETIC callers = arithmetic_begin();
+  geometry_values *made = NULL;
+  uint32_t unused;
+  if (a->mesh != NULL && a->mesh->indices == NULL) a->indices = of->values->indices;
+  if (a->indices != NULL && a->indices->vertex_count != a->mesh->vertex_count)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u vertices for the indices of geometry %u, which are of %u", a->function,
+                a->mesh->vertex_count, geometry, a->indices->vertex_count);
+  a->mask = of->values->mask;
+  a->drops = of->values->drops;
+  if ((status = values_take(scene->context, a, &made, &unused)) != SLAB_OK) return status;
+  values_release(of->values);
+  of->values = made;
+  scene->changed = true;
+  return SLAB_OK;
+}
+
+/* slab_scene_update_planes, slab_scene_update_spheres and so on. */
+#define UPDATE_OF_MESH(shape, name, names, noun)
+#define UPDATE_OF_ARRAY(shape, name, names, noun)                                                                      \
+  slab_status slab_scene_update_##names(slab_scene *scene, uint32_t geometry, const slab_##name *shapes, uint32_t n) { \
+    addition a = {"slab_scene_update_" #names, noun, shape, n, (const float *)shapes, NULL, NULL, 0, false};           \
+    return scene_update(scene, geometry, &a);                                                                          \
+  }
+#define UPDATE_OF(shape, name, names, noun, rows, form, place, source) UPDATE_OF_##source(shape, name, names, noun)
+SHAPES(UPDATE_OF)
+#undef UPDATE_OF
+
+slab_status slab_scene_update_mesh(slab_scene *scene, uint32_t geometry, const slab_mesh *mesh) {
+  const char *function = "slab_scene_update_mesh";
+  const slab_status status = scene_check_mesh(function, mesh);
+  if (status != SLAB_OK) return status;
+  addition a = {function, "triangle", SLAB_TRIANGLE, mesh->triangle_count, NULL, mesh, NULL, 0, false};
+  return scene_update(scene, geometry, &a);
+}
+
+slab_status slab_scene_enable(slab_scene *scene, uint32_t geometry, int enabled) {
+  added_geometry *of = NULL;
+  slab_status status = scene_check(scene, "slab_scene_enable");
+  if (status == SLAB_OK) status = find(scene, "slab_scene_enable", geometry, &of);
+  if (status != SLAB_OK) return status;
+  scene->changed = scene->changed || of->enabled != (enabled != 0);
+  of->enabled = enabled != 0;
+  return SLAB_OK;
+}
+
+slab_status slab_scene_remove(slab_scene *scene, uint32_t geometry) {
+  added_geometry *of = NULL;
+  slab_status status = scene_check(scene, "slab_scene_remove");
+  if (status == SLAB_OK) status = find(scene, "slab_scene_remove", geometry, &of);
+  if (status != SLAB_OK) return status;
+  values_release(of->values);
+  instances_release(of->group);
+  of->values = NULL;
+  of->group = NULL;
+  scene->primitives -= of->count;
+  scene->changed = true;
+  return SLAB_OK;
+}
+
+/* ---- instances ---- */
+
+static bool contains(const slab_scene *scene, const slab_scene *model);
+
+static bool snapshots_contain(const snapshot *s, const slab_scene *model) {
+  for (; s != NULL; s = s->older)
+    for (uint32_t g = 0; g < s->geometries; g++)
+      if (s->models[g].snapshot != NULL && contains(s->models[g].scene, model)) return true;
+  return false;
+}
+
+/* Whether a scene is this one, or has it as a model, or a snapshot of it that is still there has: scenes that retain
+ * each other would live for ever. */
+static bool contains(const slab_scene *scene, const slab_scene *model) {
+  if (scene == model) return true;
+  for (uint32_t g = 0; g < scene->geometries; g++)
+    if (scene->added[g].group != NULL && contains(scene->added[g].group->model, model)) return true;
+  return snapshots_contain(atomic_load(&scene->committed), model) || snapshots_contain(scene->replaced, model);
+}
+
+static slab_status check_transforms(const slab_scene *scene, const char *function, const float *transforms,
+                                    uint32_t n) {
+  const slab_status status = scene_check(scene, function);
+  if (status == SLAB_OK && n > 0 && transforms == NULL)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: the array of %u transforms is NULL", function, n);
+  return status;
+}
+
+static slab_status check_model(const slab_scene *scene, const char *function, const slab_scene *model) {
+  if (model == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: model is NULL", function);
+  if (model->context != scene->context)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model is a scene of another context", function);
+  if (contains(model, scene))
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model is the scene itself, or contains it, now or at its last commit",
+                function);
+  if (atomic_load(&model->committed) == NULL) return fail(SLAB_INVALID_STATE, "%s: model is not committed", function);
+  if (model->grown) return fail(SLAB_INVALID_STATE, "%s: model has geometries that are not committed", function);
+  return SLAB_OK;
+}
+
+slab_status scene_check_levels(const char *function, slab_scene *model) {
+  scene_reading reading;
+  const slab_status status = scene_enter(model, function, &reading);
+  if (status != SLAB_OK) return status;
+  const uint32_t levels = reading.scene->levels;
+  scene_leave(&reading);
+  if (levels >= SCENE_LEVELS)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: model has %u levels of models in each other, of at most %u", function,
+                levels - 1, SCENE_LEVELS - 2);
+  return SLAB_OK;
+}
+
+slab_status slab_scene_add_instances(slab_scene *scene, slab_scene *model, const float *transforms, uint32_t n,
+                                     const slab_geometry_options *options, uint32_t *geometry) {
+  const char *function = "slab_scene_add_instances";
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = check_transforms(scene, function, transforms, n);
+  if (status == SLAB_OK) status = check_model(scene, function, model);
+  if (status == SLAB_OK) status = scene_check_levels(function, model);
+  if (status == SLAB_OK) status = check_room(scene, function, n, n * model->ids);
+  if (status == SLAB_OK) status = scene_reserve(scene, scene->geometries + 1);
+  if (status != SLAB_OK) return status;
+  added_geometry added = {.kind = SHAPE_INSTANCE, .count = n, .enabled = true};
+  const uint32_t visible = options == NULL || options->mask == 0 ? UINT32_MAX : options->mask;
+  status = instances_take(function, model, (uint32_t)model->ids, transforms, n, visible, &added.group);
+  if (status != SLAB_OK) return status;
+  model->is_model = true;
+  if (geometry != NULL) *geometry = (uint32_t)scene->ids;
+  if (options != NULL && options->skipped != NULL) *options->skipped = 0;
+  scene_append(scene, &added, n * model->ids);
+  return SLAB_OK;
+}
+
+slab_status slab_scene_update_instances(slab_scene *scene, uint32_t geometry, const float *transforms, uint32_t n) {
+  const char *function = "slab_scene_update_instances";
+  added_geometry *of = NULL;
+  ARITHMETIC callers = arithmetic_begin();
+  slab_status status = check_transforms(scene, function, transforms, n);
+  if (status == SLAB_OK) status = find(scene, function, geometry, &of);
+  if (status != SLAB_OK) return status;
+  if (of->group == NULL) return fail_kind(function, geometry, of->kind, noun_of(SHAPE_INSTANCE));
+  if (of->count != n)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: %u transforms for geometry %u, which has %u instances", function, n,
+                geometry, of->count);
+  instance_group *made = NULL;
+  const instance_group *last = of->group;
+  status = instances_take(function, last->model, last->geometries, transforms, n, last->mask, &made);
+  if (status != SLAB_OK) return status;
+  instances_release(of->group);
+  of->group = made;
+  scene->changed = true;
+  return SLAB_OK;
+}

@@ -1,0 +1,114 @@
+/* A scene: its geometries as the next commit will see them, and the snapshot that the last one made. */
+#ifndef SLABCAST_SCENE_SCENE_H
+#define SLABCAST_SCENE_SCENE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/cache.h"
+#include "record/snapshot.h"
+#include "scene/models.h"
+
+/* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
+#define SCENE_PRIMITIVES 0xFFFFFFF0u
+
+typedef struct added_geometry {
+  geometry_values *values; /* NULL: removed, or instances */
+  instance_group *group;   /* NULL: removed, or primitives */
+  uint32_t kind, count;    /* kind: a slab_shape or SHAPE_INSTANCE */
+  uint32_t id;             /* of instances that of the first geometry of the first */
+  bool enabled;
+} added_geometry;
+
+/* Where a reader says which snapshot it reads, so that it is not freed. Places are apart, so that threads do not write
+ * the same cache line. NULL: free. */
+enum { READER_PLACES = 16 };
+typedef struct reader_place {
+  _Atomic(const snapshot *) reads;
+  char apart[CACHE_LINE - sizeof(void *)];
+} reader_place;
+
+/* Whoever builds a scene, one thread at a time, has it but for what readers may load. */
+struct slab_scene {
+  atomic_uint references; /* of its creator, and of scenes that have it as a model */
+  slab_context *context;
+  added_geometry *added; /* in the order of their ids */
+  uint32_t geometries, capacity;
+  uint64_t ids;                  /* given so far */
+  bool is_model;                 /* scenes have it as a model: its ids are all given */
+  uint64_t primitives;           /* of geometries that are not removed */
+  bool changed, grown;           /* since the last commit: in any way; by a geometry */
+  _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
+  bvh_layout spare;              /* arrays of a BVH that was refitted and is gone, for the next refit */
+  snapshot *replaced;            /* those before it, the newest first, that may still be read */
+  pthread_mutex_t crowd;         /* guards snapshot.crowd */
+  reader_place places[READER_PLACES];
+};
+
+/* The snapshot of the last commit, until scene_leave. It is what a call reads from its beginning to its end. */
+typedef struct scene_reading {
+  const snapshot *scene;
+  slab_scene *of;
+  reader_place *place; /* NULL: in the crowd */
+} scene_reading;
+
+/* SLAB_INVALID_ARGUMENT where the scene is NULL, SLAB_INVALID_STATE where it is a forked process's parent's. */
+slab_status scene_check(const slab_scene *, const char *function);
+
+/* A reader takes a place, says there what it reads, and then looks whether that is still what was committed. So
+ * whoever replaces a snapshot and then finds it in no place knows that nobody reads it. Readers wait for nobody: where
+ * all places are taken they are counted, under a lock. Inline, since a call of one ray feels it. */
+static inline bool scene_take_place(slab_scene *scene, reader_place *place, const snapshot *s, scene_reading *r) {
+  const snapshot *nobody = NULL;
+  *r = (scene_reading){s, scene, place};
+  if (!atomic_compare_exchange_strong(&place->reads, &nobody, s)) return false;
+  if (atomic_load(&scene->committed) == s) return true;
+  atomic_store_explicit(&place->reads, NULL, memory_order_release);
+  return false;
+}
+
+slab_status scene_enter_slowly(slab_scene *, const char *function, scene_reading *);
+
+/* SLAB_INVALID_STATE before the first commit. Threads are told apart by where their stacks lie. */
+static inline slab_status scene_enter(const slab_scene *read, const char *function, scene_reading *r) {
+  slab_scene *scene = (slab_scene *)read; /* readers who change nothing take places, too */
+  const uint64_t stack = (uint64_t)(uintptr_t)__builtin_frame_address(0) >> 16;
+  reader_place *place = &scene->places[stack * 0x9E3779B97F4A7C15u >> 60];
+  const snapshot *s = atomic_load(&scene->committed);
+  if (s != NULL && scene_take_place(scene, place, s, r)) return SLAB_OK;
+  return scene_enter_slowly(scene, function, r);
+}
+
+void scene_leave_crowd(const scene_reading *);
+
+static inline void scene_leave(const scene_reading *r) {
+  if (r->place != NULL)
+    atomic_store_explicit(&r->place->reads, NULL, memory_order_release);
+  else
+    scene_leave_crowd(r);
+}
+
+static inline bool is_removed(const added_geometry *a) { return a->values == NULL && a->group == NULL; }
+
+/* slab_scene_destroy gives the reference back. */
+void scene_retain(slab_scene *);
+
+/* Adds the next geometry, which takes `ids` geometry ids, to the list, which must have room. Takes the reference of its
+ * values, or of its instances. */
+void scene_append(slab_scene *, const added_geometry *, uint64_t ids);
+slab_status scene_reserve(slab_scene *, uint32_t geometries);
+/* Replaces the primitives of a geometry. The scene does not change before every primitive is accepted. */
+slab_status scene_update(slab_scene *, uint32_t geometry, addition *);
+/* The values of a geometry that is there and has primitives. */
+geometry_values *scene_values(const slab_scene *, uint32_t geometry);
+slab_status scene_check_mesh(const char *function, const slab_mesh *);
+/* SLAB_INVALID_ARGUMENT where a model has as many levels of models in each other, by the last commits, as there may be.
+ */
+slab_status scene_check_levels(const char *function, slab_scene *model);
+
+/* The geometries as they are now. numbered: a snapshot whose global primitive ids are kept; NULL: numbers them anew. */
+slab_status scene_snapshot(const slab_scene *, const snapshot *numbered, snapshot **);
+/* Lets casts that begin from now on read this one. */
+void scene_publish(slab_scene *, snapshot *);
+
+#endif

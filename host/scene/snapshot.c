@@ -1,0 +1,296 @@
+/* Snapshots: laying a scene out, uploading it to the devices, and what casts ask of it. */
+#include "record/snapshot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "bvh/compressed.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "layout/layout.h"
+#include "layout/pack.h"
+#include "scene/models.h"
+
+/* ---- creating and destroying ---- */
+
+snapshot *snapshot_create(slab_context *context, uint32_t geometries) {
+  snapshot *s = calloc(1, sizeof *s);
+  if (s == NULL) return NULL;
+  s->context = context;
+  s->table = malloc((geometries + (size_t)1) * sizeof *s->table); /* + 1: an empty scene is no failure */
+  s->values = calloc(geometries + (size_t)1, sizeof *s->values);
+  s->states = calloc(context->device_count, sizeof *s->states);
+  s->models = calloc(geometries + (size_t)1, sizeof *s->models);
+  s->groups = calloc(geometries + (size_t)1, sizeof *s->groups);
+  if (s->table != NULL && s->values != NULL && s->states != NULL && s->models != NULL && s->groups != NULL) return s;
+  snapshot_destroy(s);
+  return NULL;
+}
+
+static void release_states(snapshot *s) {
+  const uint32_t count = s->states == NULL ? 0 : s->context->device_count;
+  for (uint32_t i = 0; i < count; i++) {
+    const device *d = &s->context->devices[i];
+    d->backend->release(d, &s->states[i]);
+    if (s->states[i].beside == NULL) continue;
+    s->states[i].uploaded = s->states[i].beside;
+    d->backend->release(d, &s->states[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    free(s->states[i].kept[0]);
+    free(s->states[i].kept[1]);
+  }
+  free(s->states);
+}
+
+void layout_free_arrays(bvh_layout *t) {
+  free(t->nodes);
+  free(t->blocks);
+  t->nodes = t->blocks = NULL;
+}
+
+void snapshot_salvage(snapshot *s, bvh_layout *arrays) {
+  const bvh_layout kept = s->bvh;
+  s->bvh.nodes = s->bvh.blocks = NULL;
+  snapshot_destroy(s); /* what used the arrays in place is gone after that */
+  layout_free_arrays(arrays);
+  *arrays = kept;
+}
+
+void snapshot_destroy(snapshot *s) {
+  if (s == NULL) return;
+  release_states(s);
+  layout_free_arrays(&s->bvh);
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    values_release(s->values[g]);
+    instances_release(s->groups[g]);
+    model_drop(&s->models[g]);
+  }
+  free(s->models);
+  free(s->groups);
+  free(s->values);
+  free(s->table);
+  free(s);
+}
+
+/* ---- what casts ask ---- */
+
+device_scene device_scene_of(const snapshot *scene, uint32_t nth) {
+  return (device_scene){scene, &scene->context->devices[nth], &scene->states[nth]};
+}
+
+bool has_traversals(const device_scene *on) {
+  return on->scene->has_bvh && on->scene->context->layout == SLAB_LAYOUT_WIDE;
+}
+
+uint32_t packet_rays(const device_scene *on, slab_query query) {
+  const device *d = on->device;
+  if (!has_traversals(on) || d->info.lane_width == 1) return 0;
+  const bool through_instances = query == SLAB_CLOSEST || query == SLAB_ANY || query == SLAB_COUNT;
+  if (on->scene->has_instances && !through_instances) return 0;
+  return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
+}
+
+double in_flight_share(const device_scene *on) {
+  const tuning *t = on->device->tuning;
+  return has_traversals(on) ? (double)t->in_flight / t->interleaved_rays : 1.0;
+}
+
+/* ---- uploading ---- */
+
+static slab_status upload(snapshot *scene, uint32_t nth, const scene_arrays *a, scene_state *to, bool *in_place) {
+  const device *d = &scene->context->devices[nth];
+  scene->stats.device_bytes += a->geometries * sizeof *a->table + a->floats * sizeof *a->blocks + a->node_bytes;
+  if (to->uploaded != NULL) return SLAB_OK; /* a refit there has written it */
+  return d->backend->upload(d, a, to, in_place);
+}
+
+/* to: the state, or one for brute force beside a BVH. */
+static slab_status upload_flat(snapshot *scene, uint32_t nth, scene_state *to) {
+  geometry_entry *table = NULL;
+  float *blocks = NULL;
+  size_t floats = 0;
+  bool in_place = false;
+  slab_status status = pack_scene(scene, flat_lanes(&scene->context->devices[nth]), &table, &blocks, &floats);
+  if (status != SLAB_OK) return status;
+  const scene_arrays a = {.table = table, .geometries = scene->geometries, .blocks = blocks, .floats = floats};
+  status = upload(scene, nth, &a, to, &in_place);
+  if (in_place) {
+    to->kept[0] = table;
+    to->kept[1] = blocks;
+    return status;
+  }
+  free(table);
+  free(blocks);
+  return status;
+}
+
+/* ---- small scenes ---- */
+
+/* Whether casts on the device can choose between a BVH and brute force beside it. */
+static bool chooses(const snapshot *scene, const device *d) {
+  return d->backend->mixes && d->info.lane_width > 1 && scene->context->layout == SLAB_LAYOUT_WIDE;
+}
+
+/* The work of brute force on a device, as a table of tuning.h counts it. A block that is not full takes as long as a
+ * full one. */
+static uint64_t flat_work(const snapshot *scene, const device *d, const uint32_t each[SLAB_SHAPE_COUNT]) {
+  const uint32_t lanes = flat_lanes(d) < BVH_WIDTH ? flat_lanes(d) : BVH_WIDTH;
+  uint64_t work = 0;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_entry *entry = &scene->table[g];
+    const uint32_t blocks = entry->count / lanes + (entry->count % lanes != 0);
+    if (!is_hidden(scene, g)) work += (uint64_t)blocks * lanes * each[entry->kind];
+  }
+  return work;
+}
+
+/* Whether SLAB_TREE_DEFAULT builds no BVH: each device does without. */
+static bool is_flat_best(const snapshot *scene) {
+  for (uint32_t i = 0; i < scene->context->device_count; i++) {
+    const device *d = &scene->context->devices[i];
+    const uint32_t *each = d->backend->ready ? d->tuning->ready_work : d->tuning->flat_work;
+    if (flat_work(scene, d, each) > (chooses(scene, d) ? 0 : FLAT_MOST)) return false;
+  }
+  return !scene->has_instances;
+}
+
+/* Brute force beside a BVH of SLAB_TREE_DEFAULT, which may be faster for some rays. */
+static slab_status upload_beside(snapshot *scene, uint32_t nth) {
+  const device *d = &scene->context->devices[nth];
+  scene_state *state = &scene->states[nth], beside = {0};
+  if (scene->tree != SLAB_TREE_DEFAULT || scene->has_instances || !chooses(scene, d)) return SLAB_OK;
+  scene->beside_work = flat_work(scene, d, d->tuning->beside_work);
+  if (scene->beside_work > FLAT_MOST) return SLAB_OK;
+  const slab_status status = upload_flat(scene, nth, &beside);
+  state->beside = beside.uploaded;
+  memcpy(state->kept, beside.kept, sizeof state->kept);
+  return status;
+}
+
+void snapshot_learn(snapshot *scene, const snapshot *last) {
+  for (uint32_t i = 0; i < scene->context->device_count; i++) {
+    device *d = &scene->context->devices[i];
+    pthread_mutex_lock(&d->lock);
+    scene->states[i].learned = last->states[i].learned;
+    scene->states[i].hits = last->states[i].hits;
+    pthread_mutex_unlock(&d->lock);
+  }
+}
+
+slab_status snapshot_upload_tree(snapshot *scene, const bvh_layout *t) {
+  const scene_arrays a = {.table = scene->table,
+                          .geometries = scene->entries,
+                          .blocks = t->blocks,
+                          .floats = t->floats,
+                          .nodes = t->nodes,
+                          .node_bytes = t->node_bytes,
+                          .layout = scene->context->layout};
+  slab_status status = SLAB_OK;
+  bool in_place = false;
+  for (uint32_t i = 0; i < scene->context->device_count && status == SLAB_OK; i++) {
+    bool used = false;
+    status = upload(scene, i, &a, &scene->states[i], &used);
+    in_place = in_place || used;
+    if (status == SLAB_OK) status = upload_beside(scene, i);
+  }
+  scene->has_bvh = true;
+  scene->bvh = *t;
+  memcpy(scene->uniforms.outside, t->outside, sizeof scene->uniforms.outside); /* instances: in the array of models */
+  if (scene->context->layout == SLAB_LAYOUT_WIDE) scene->uniforms.units = (uint32_t)(t->floats / BLOCK_UNIT);
+  scene->stats.tree_depth = t->depth;
+  scene->stats.sah_cost = t->sah_cost;
+  scene->stats.node_occupancy = t->node_occupancy;
+  scene->stats.block_occupancy = t->block_occupancy;
+  if (!in_place && !scene->moves && !scene->has_instances) layout_free_arrays(&scene->bvh);
+  return status;
+}
+
+/* Opens the bounds of every child, so that nothing is culled by them. It is what SLAB_TREE_FLAT means for a scene with
+ * instances: a ray is tested against every primitive of each instance whose gate it enters. */
+static void open_bounds(slab_layout layout, bvh_layout *t) {
+  bvh_node *nodes = t->nodes;
+  t->model_set = 0;
+  if (layout == SLAB_LAYOUT_COMPRESSED) {
+    compressed_open(t->nodes, t->node_bytes / sizeof(compressed_node));
+    return;
+  }
+  for (size_t n = 0; n < t->node_bytes / sizeof *nodes; n++)
+    for (int k = 0; k < BVH_WIDTH; k++)
+      for (int axis = 0; axis < 3 && nodes[n].meta[k] != 0; axis++) {
+        nodes[n].bounds[axis][k] = -INFINITY;
+        nodes[n].bounds[axis + 3][k] = INFINITY;
+      }
+}
+
+/* Builds the BVH once, for all devices. */
+static slab_status upload_built(snapshot *scene) {
+  bvh_layout t;
+  slab_status status = bvh_layout_build(scene, scene->tree, scene->context->layout, &t);
+  if (status == SLAB_OK && scene->has_instances) {
+    scene->own_nodes = t.node_bytes / node_size(scene->context->layout);
+    scene->own_units = t.floats / block_form_of(scene->context->layout).unit;
+    status = instances_append(scene, &t);
+  }
+  if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(scene->context->layout, &t);
+  scene->built_cost = t.sah_cost;
+  t.build = scene->build;
+  if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
+  layout_free_arrays(&t);
+  return status;
+}
+
+slab_status snapshot_upload(snapshot *scene, slab_tree tree) {
+  slab_status status = SLAB_OK;
+  scene->tree = tree == SLAB_TREE_DEFAULT && is_flat_best(scene) ? SLAB_TREE_FLAT : tree;
+  if (scene->tree != SLAB_TREE_FLAT || scene->has_instances) return upload_built(scene);
+  for (uint32_t i = 0; status == SLAB_OK && i < scene->context->device_count; i++)
+    status = upload_flat(scene, i, &scene->states[i]);
+  return status;
+}
+
+/* ---- statistics ---- */
+
+static uint64_t *kind_count(slab_scene_stats *stats, uint32_t kind) {
+#define COUNT_OF_KIND(shape, name, names, noun, rows, form, place, source) [shape] = &stats->names,
+  uint64_t *const counts[] = {SHAPES(COUNT_OF_KIND)};
+#undef COUNT_OF_KIND
+  return counts[kind];
+}
+
+bvh_bounds snapshot_bounds(const snapshot *scene) {
+  bvh_bounds all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_values *v = scene->values[g];
+    for (int k = 0; !is_hidden(scene, g) && k < 3; k++) {
+      if (v->lower[k] < all.lower[k]) all.lower[k] = v->lower[k];
+      if (v->upper[k] > all.upper[k]) all.upper[k] = v->upper[k];
+    }
+  }
+  return all;
+}
+
+void snapshot_finish(snapshot *scene, double begin) {
+  slab_scene_stats *stats = &scene->stats;
+  const bvh_bounds bounds = snapshot_bounds(scene);
+  memcpy(stats->lower, bounds.lower, sizeof stats->lower);
+  memcpy(stats->upper, bounds.upper, sizeof stats->upper);
+  stats->geometries = scene->ids;
+  stats->host_bytes = scene->entries * (sizeof *scene->table + sizeof *scene->values) + sizeof *scene;
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    if (scene->values[g] == NULL) continue;
+    if (scene->groups[g] == NULL) *kind_count(stats, scene->table[g].kind) += scene->table[g].count;
+    const geometry_values *v = scene->values[g];
+    stats->host_bytes += v->floats * sizeof *v->values + sizeof *v;
+    if (scene->groups[g] != NULL)
+      stats->host_bytes += scene->groups[g]->count * sizeof(instance_entry) + sizeof *scene->groups[g];
+    if (v->indices != NULL)
+      stats->host_bytes += 3 * (uint64_t)scene->table[g].count * sizeof *v->indices->list + sizeof *v->indices;
+  }
+  stats->build_seconds = seconds_now() - begin;
+  scene->uniforms.geometries = scene->entries;
+  scene->uniforms.mask = UINT32_MAX;
+}

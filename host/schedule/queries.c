@@ -1,0 +1,171 @@
+/* The public calls that cast: argument checks, and counting of hits before they are listed. */
+#include <stdlib.h>
+
+#include "base/arithmetic.h"
+#include "base/status.h"
+#include "device/context.h"
+#include "scene/scene.h"
+#include "schedule/scheduler.h"
+#include "work/hit_batch.h"
+#include "work/uniforms.h"
+
+static slab_status check_cast(const cast *c) {
+  const slab_cast_options *o = c->options;
+  if (c->n > 0 && c->rays == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: rays is NULL", c->function);
+  return o == NULL ? SLAB_OK : check_rules(c->function, o->cull, o->edges);
+}
+
+/* Begins a cast on what the last commit made. After a success its end is scene_leave. */
+static slab_status enter(const slab_scene *scene, cast *c, scene_reading *reading) {
+  slab_status status = scene_check(scene, c->function);
+  if (status == SLAB_OK) status = scene_enter(scene, c->function, reading);
+  if (status != SLAB_OK) return status;
+  c->scene = reading->scene;
+  return SLAB_OK;
+}
+
+/* All queries with one result per ray. */
+static slab_status cast_each(const char *function, slab_query query, slab_scene *scene, const slab_ray *rays, size_t n,
+                             void *results, const slab_cast_options *options) {
+  ARITHMETIC callers = arithmetic_begin();
+  /* every member by itself: for those left out compilers zero all of them first, which a call of one ray feels */
+  cast c = {function, NULL, query,   rays, n, 0, results,  slab_result_size(query),
+            NULL,     NULL, options, 0,    n, 0, &callers, {0, 0, 0}};
+  scene_reading reading;
+  slab_status status = enter(scene, &c, &reading);
+  if (status != SLAB_OK) return status;
+  status = check_cast(&c);
+  if (status == SLAB_OK && n > 0 && results == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "%s: the results array is NULL", function);
+  if (status == SLAB_OK) status = schedule_rays(&c);
+  scene_leave(&reading);
+  if (status == SLAB_OK && options != NULL && options->invalid != NULL) *options->invalid = c.invalid;
+  return status;
+}
+
+slab_status slab_closest(slab_scene *scene, const slab_ray *rays, size_t n, slab_hit *hits,
+                         const slab_cast_options *options) {
+  return cast_each("slab_closest", SLAB_CLOSEST, scene, rays, n, hits, options);
+}
+
+slab_status slab_distance(slab_scene *scene, const slab_ray *rays, size_t n, float *t,
+                          const slab_cast_options *options) {
+  return cast_each("slab_distance", SLAB_DISTANCE, scene, rays, n, t, options);
+}
+
+slab_status slab_nearest(slab_scene *scene, const slab_ray *rays, size_t n, slab_short_hit *hits,
+                         const slab_cast_options *options) {
+  return cast_each("slab_nearest", SLAB_NEAREST, scene, rays, n, hits, options);
+}
+
+slab_status slab_any(slab_scene *scene, const slab_ray *rays, size_t n, uint8_t *occluded,
+                     const slab_cast_options *options) {
+  return cast_each("slab_any", SLAB_ANY, scene, rays, n, occluded, options);
+}
+
+slab_status slab_count(slab_scene *scene, const slab_ray *rays, size_t n, uint32_t *counts,
+                       const slab_cast_options *options) {
+  return cast_each("slab_count", SLAB_COUNT, scene, rays, n, counts, options);
+}
+
+slab_status slab_interval_of(slab_scene *scene, const slab_ray *rays, size_t n, slab_interval *intervals,
+                             const slab_cast_options *options) {
+  return cast_each("slab_interval_of", SLAB_INTERVAL, scene, rays, n, intervals, options);
+}
+
+/* ---- all hits ---- */
+
+/* Casts the n rays from `first` on alone. offsets: for SLAB_ALL, those of these rays. */
+static slab_status cast_some(cast *c, slab_query query, size_t first, size_t n, void *results,
+                             const uint64_t *offsets) {
+  slab_cast_options options = {0};
+  if (c->options != NULL) options = *c->options;
+  if (options.skip != NULL) options.skip += first;
+  cast some = *c;
+  some.query = query;
+  some.rays += first;
+  some.n = n;
+  some.before = first;
+  some.results = results;
+  some.result_size = slab_result_size(query);
+  some.offsets = offsets;
+  some.collected = NULL;
+  some.options = &options;
+  const slab_status status = schedule_rays(&some);
+  c->progress_done = some.progress_done;
+  c->invalid = some.invalid;
+  return status;
+}
+
+/* Counts the hits of the rays from `first` on without keeping hits. */
+static slab_status count_rest(cast *c, size_t first, uint64_t *counts) {
+  const size_t n = c->n - first;
+  uint32_t *counted = malloc(n * sizeof *counted + 1);
+  if (counted == NULL) return fail_memory(n * sizeof *counted, "hit counts");
+  const slab_status status = cast_some(c, SLAB_COUNT, first, n, counted, NULL);
+  const uint32_t most = max_hits(c) != 0 ? max_hits(c) : UINT32_MAX;
+  for (size_t i = 0; status == SLAB_OK && i < n; i++) counts[first + i] = counted[i] < most ? counted[i] : most;
+  free(counted);
+  return status;
+}
+
+/* Counts all hits. With a capacity, also collects the hits of as many rays as the collection holds. */
+static slab_status count_offsets(cast *c, collection *to, uint64_t *offsets) {
+  cast collecting = *c;
+  collecting.collected = to;
+  slab_status status = to->most > 0 ? schedule_rays(&collecting) : SLAB_OK;
+  c->progress_done = collecting.progress_done;
+  c->invalid = collecting.invalid;
+  if (status == SLAB_OK && to->rays < c->n) status = count_rest(c, to->rays, to->counts);
+  if (status != SLAB_OK) return status;
+  uint64_t sum = offsets[0] = 0;
+  for (size_t i = 1; i <= c->n; i++) offsets[i] = sum += offsets[i];
+  return SLAB_OK;
+}
+
+/* Copies collected hits to their places, and casts the rays again whose hits were not collected. */
+static slab_status fill_in(cast *c, const collection *from, const uint64_t *offsets) {
+  slab_status status = SLAB_OK;
+  size_t end = c->n;
+  batches_place(from->batches, offsets, c->results, c->scene->context->threads);
+  for (const hit_batch *b = from->batches; b != NULL && status == SLAB_OK; b = b->next) {
+    if (b->lost) continue;
+    const size_t next = b->first + b->rays;
+    if (next < end) status = cast_some(c, SLAB_ALL, next, end - next, c->results, offsets + next);
+    end = b->first;
+  }
+  return status == SLAB_OK && end > 0 ? cast_some(c, SLAB_ALL, 0, end, c->results, offsets) : status;
+}
+
+/* capacity 0: the offsets alone. */
+static slab_status cast_all(cast *c, uint64_t *offsets, uint64_t capacity, uint64_t *required) {
+  slab_status status = check_cast(c);
+  if (status == SLAB_OK && offsets == NULL) status = fail(SLAB_INVALID_ARGUMENT, "slab_all: offsets is NULL");
+  if (status == SLAB_OK && capacity > 0 && c->results == NULL)
+    status = fail(SLAB_INVALID_ARGUMENT, "slab_all: hits is NULL and capacity %llu", (unsigned long long)capacity);
+  if (status != SLAB_OK) return status;
+  c->progress_total = capacity > 0 ? 2 * (uint64_t)c->n : c->n;
+  collection collected = {.counts = offsets + 1, .most = capacity};
+  status = count_offsets(c, &collected, offsets);
+  if (status == SLAB_OK && required != NULL) *required = offsets[c->n];
+  if (status == SLAB_OK && c->options != NULL && c->options->invalid != NULL) *c->options->invalid = c->invalid;
+  if (status == SLAB_OK && capacity > 0 && capacity < offsets[c->n])
+    status = fail(SLAB_CAPACITY, "slab_all: %llu hits, and capacity is %llu", (unsigned long long)offsets[c->n],
+                  (unsigned long long)capacity);
+  if (status == SLAB_OK && capacity > 0) status = fill_in(c, &collected, offsets);
+  batches_free(collected.batches);
+  return status;
+}
+
+slab_status slab_all(slab_scene *scene, const slab_ray *rays, size_t n, uint64_t *offsets, slab_hit *hits,
+                     uint64_t capacity, uint64_t *required, const slab_cast_options *options) {
+  ARITHMETIC callers = arithmetic_begin();
+  cast c = {"slab_all", NULL, SLAB_ALL, rays, n, 0, hits, slab_result_size(SLAB_ALL), .options = options};
+  c.callers = &callers;
+  scene_reading reading;
+  slab_status status = enter(scene, &c, &reading);
+  if (status != SLAB_OK) return status;
+  status = cast_all(&c, offsets, capacity, required);
+  scene_leave(&reading);
+  return status;
+}

@@ -1,0 +1,504 @@
+/* Gives chunks of rays to whichever device is free. Several chunks per device are in flight at once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arithmetic.h"
+#include "base/clock.h"
+#include "base/plural.h"
+#include "base/status.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "record/chunk.h"
+#include "record/device.h"
+#include "record/snapshot.h"
+#include "schedule/scheduler.h"
+#include "schedule/traversal_choice.h"
+#include "work/hit_batch.h"
+#include "work/uniforms.h"
+
+#define LAUNCH_SECONDS 0.1 /* short enough for display watchdogs and for cancelling */
+#define LAUNCH_MAX (1u << 30)
+/* Limits of the first launch, in rays and in tests. Its time sizes the next launches. Where the backend mixes
+ * traversals it is larger: that is the processor, whose threads sleep between launches. */
+#define FIRST_LAUNCH 65536u
+#define FIRST_MIXED 262144u
+#define FIRST_TESTS 1e9
+#define BVH_TESTS 1e3 /* rough number of tests of a ray in a BVH */
+/* With several devices, chunks become smaller near the end, but not so small that launching takes longer than casting.
+ */
+#define LEAST_SECONDS 0.004
+/* Chunks in flight at once on a device: one is cast and one waits for it to end. Where memory is copied, a third is
+ * being transferred. More chunks would be cast in vain after a cancel. */
+#define CHUNKS_IN_PLACE 2
+#define CHUNKS 3
+/* Maximum bytes of a collection. */
+#define COLLECTED_BYTES ((size_t)512 << 20)
+
+typedef struct cast_job cast_job;
+
+/* Seconds of wall-clock time, and seconds for which a device worked. */
+typedef struct moment {
+  double wall, work;
+} moment;
+
+/* A device worker: one device's share of a cast job. */
+typedef struct device_worker {
+  cast_job *cast_job;
+  device_scene on;
+  pthread_t thread;
+  traversal_choice traversal_choice;
+  hits_known hits;      /* known number of hits per ray, where hits are collected */
+  flat_choice flat;     /* whether single rays test all primitives */
+  uint32_t offered;     /* available traversals, as the backend gives them */
+  uint32_t bound, size; /* rays of a launch: the maximum, and the size of the next */
+  double rate;          /* rays per second; 0: not known yet */
+  moment ended;         /* end of the last chunk */
+  chunk chunks[CHUNKS];
+  moment begun[CHUNKS];
+  bool trial[CHUNKS];
+  uint32_t first, in_flight; /* ring buffer: the oldest chunk, and the number in flight */
+} device_worker;
+
+/* A cast job: one call of a cast, shared by its device workers. The lock guards everything that changes. */
+struct cast_job {
+  cast *cast;
+  uint32_t count;
+  device_worker *workers; /* the first runs on the caller's thread */
+  pthread_mutex_t lock;
+  size_t next; /* the first ray that no device worker has taken */
+  slab_status status;
+  char message[8192]; /* of the first failure */
+  uint64_t reported;  /* rays last reported to the progress callback, by the caller's thread */
+};
+
+/* ---- sizes of launches ---- */
+
+/* Maximum number of rays of a launch: what fits the device's allocations and the kept staging buffers, and at most the
+ * caller's launch_rays. */
+static uint32_t launch_bound(const cast *c, const device_scene *on) {
+  const device *d = on->device;
+  const size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);
+  uint64_t bound = d->info.allocation_bytes / widest;
+  if (!d->in_place && bound > STAGED_BYTES / widest) bound = STAGED_BYTES / widest;
+  if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
+  const uint64_t packets = (uint64_t)d->launch_items * d->info.lane_width;
+  if (packet_rays(on, c->query) != 0 && packets != 0 && packets < bound) bound = packets;
+  return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
+}
+
+/* Reduces `wanted` until the hits of the rays from `first` on fit one buffer. Where hits are copied they must also fit
+ * the kept staging buffers, except the hits of a single ray. */
+static slab_status bound_hits(const cast *c, const device *d, size_t first, uint32_t *wanted) {
+  uint64_t bound = d->info.allocation_bytes / sizeof(slab_hit);
+  if (bound > UINT32_MAX) bound = UINT32_MAX;
+  const uint64_t kept = STAGED_BYTES / sizeof(slab_hit), several = !d->in_place && kept < bound ? kept : bound;
+  while (*wanted > 1 && c->offsets[first + *wanted] - c->offsets[first] > several) *wanted /= 2;
+  uint64_t hits = c->offsets[first + *wanted] - c->offsets[first];
+  if (hits <= bound) return SLAB_OK;
+  return fail(SLAB_OUT_OF_MEMORY, "ray %zu has %llu hits, and \"%s\" holds %llu at once", c->before + first,
+              (unsigned long long)hits, d->info.name, (unsigned long long)bound);
+}
+
+/* Limits `rays` to those whose hits can be collected; no limit where hits are not collected. */
+static uint32_t bound_collected(const device_worker *s, uint32_t rays) {
+  if (s->cast_job->cast->collected == NULL) return rays;
+  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), in_flight_share(&s->on));
+  return rays < most ? rays : most;
+}
+
+static uint32_t first_launch(const device_scene *on, uint32_t bound) {
+  double tests = !on->scene->has_bvh ? (double)on->scene->primitives + 1.0 : BVH_TESTS;
+  const double rays = FIRST_TESTS / tests;
+  const uint32_t most = on->device->backend->mixes ? FIRST_MIXED : FIRST_LAUNCH;
+  const uint32_t size = rays > most ? most : rays < WORK_GROUP ? WORK_GROUP : (uint32_t)rays;
+  return size < bound ? size : bound;
+}
+
+/* Aims the next launch at LAUNCH_SECONDS; its size changes by a factor of 8 at most. */
+static uint32_t next_launch(uint32_t size, double rate, uint32_t bound) {
+  double next = rate * LAUNCH_SECONDS;
+  const double most = 8.0 * size, least = 0.125 * size;
+  next = next > most ? most : next < least ? least : next;
+  return next > (double)bound ? bound : next < WORK_GROUP ? (bound < WORK_GROUP ? bound : WORK_GROUP) : (uint32_t)next;
+}
+
+/* Returns `size`, or all remaining rays where the rest would be a small launch. */
+static uint32_t launch_size(size_t remaining, uint32_t size, uint32_t bound) {
+  if (remaining > bound || size < FIRST_LAUNCH || remaining >= (size_t)size + FIRST_LAUNCH)
+    return remaining < size ? (uint32_t)remaining : size;
+  return (uint32_t)remaining;
+}
+
+/* Reduces `rays` to whole bands of tiles, where there is one. */
+static uint32_t whole_bands(const cast *c, uint32_t rays) {
+  const uint64_t band = (uint64_t)c->rows.row * c->rows.height;
+  return band == 0 || rays < band ? rays : rays - (uint32_t)(rays % band);
+}
+
+/* With several devices, no device may hold rays that another one could have cast meanwhile. Each takes its share of the
+ * remaining rays, in proportion to its speed, divided by the number of its chunks in flight. */
+static uint32_t shared_size(const device_worker *s, size_t remaining) {
+  const cast_job *f = s->cast_job;
+  double all = 0.0;
+  for (uint32_t i = 0; i < f->count; i++) all += f->workers[i].rate;
+  const double share = s->rate > 0.0 ? s->rate / all : 1.0 / f->count;
+  const double rays = share * (double)remaining / CHUNKS, least = s->rate * LEAST_SECONDS;
+  double size = rays < least ? least : rays;
+  if (size < WORK_GROUP) size = WORK_GROUP;
+  if (size > s->size) size = s->size;
+  return size < (double)remaining ? (uint32_t)size : (uint32_t)remaining;
+}
+
+/* ---- failures ---- */
+
+/* The first failure decides the status and message of the call. */
+static void cast_job_fail(cast_job *f, slab_status status) {
+  pthread_mutex_lock(&f->lock);
+  if (f->status == SLAB_OK) {
+    f->status = status;
+    snprintf(f->message, sizeof f->message, "%s", slab_message());
+  }
+  pthread_mutex_unlock(&f->lock);
+}
+
+static void worker_fail(const device_worker *s, slab_status status) {
+  const cast *c = s->cast_job->cast;
+  char why[sizeof s->cast_job->message - 512];
+  snprintf(why, sizeof why, "%s", slab_message());
+  pthread_mutex_lock(&s->cast_job->lock);
+  const uint64_t done = c->progress_done;
+  pthread_mutex_unlock(&s->cast_job->lock);
+  cast_job_fail(s->cast_job, fail(status, "%s: \"%s\" failed after %llu of %llu ray%s: %s", c->function,
+                                  s->on.device->info.name, (unsigned long long)done,
+                                  (unsigned long long)c->progress_total, plural(c->progress_total, "", "s"), why));
+}
+
+/* ---- choosing the traversal ---- */
+
+/* The time now. A CPU device works while this process has a processor, so its work is the process's CPU time divided by
+ * the compute units. Wall-clock time includes waiting for other processes, and can be ten times the real cost of a
+ * traversal. For other devices the work is the wall-clock time. */
+static moment moment_now(const device *d) {
+  moment now = {.wall = seconds_now()};
+  struct timespec spent;
+  now.work = now.wall;
+  if (d->info.type != SLAB_DEVICE_CPU || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent) != 0) return now;
+  now.work = ((double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec) / d->info.compute_units;
+  return now;
+}
+
+/* Whether triangles are cast with closed edges: packets have half open ones alone (kernels/closed.h). */
+static bool casts_closed(const device_worker *s) {
+  const slab_cast_options *options = s->cast_job->cast->options;
+  const snapshot *scene = s->on.scene;
+  const bool triangles = scene->has_instances || (scene->kinds >> SLAB_TRIANGLE & 1) != 0;
+  return triangles && options != NULL && options->edges == SLAB_EDGES_CLOSED;
+}
+
+static uint32_t offered_traversals(const device_worker *s) {
+  const uint32_t all = s->on.device->backend->traversals(&s->on, s->cast_job->cast->query);
+  return all & ~(casts_closed(s) ? 1u << SLAB_TRAVERSAL_PACKETS : 0);
+}
+
+/* What the context asks for, where there are several traversals. */
+static slab_traversal traversal_wanted(const device_worker *s) {
+  const device *d = s->on.device;
+  if (!has_traversals(&s->on) || d->info.lane_width == 1) return SLAB_TRAVERSAL_SINGLE;
+  return d->traversal == SLAB_TRAVERSAL_PACKETS && casts_closed(s) ? SLAB_TRAVERSAL_SINGLE : d->traversal;
+}
+
+/* Nothing is learned where rays are not interleaved, and of lists: of those in progress each traversal has places of
+ * its own in the room, so they are not mixed. */
+static flat_choice flat_choice_of(const device_worker *s) {
+  if (s->on.state->beside == NULL || s->on.device->traversal != SLAB_TRAVERSAL_AUTO) return FLAT_NEVER;
+  const bool interleaves = (s->offered >> SLAB_TRAVERSAL_INTERLEAVED & 1) != 0;
+  if (interleaves && s->cast_job->cast->query != SLAB_ALL) return FLAT_BY_SAMPLES;
+  return is_flat_likely(s->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;
+}
+
+static void traversal_choice_open(device_worker *s) {
+  const cast *c = s->cast_job->cast;
+  const slab_scene_stats *stats = &s->on.scene->stats;
+  s->offered = offered_traversals(s);
+  s->flat = flat_choice_of(s);
+  const traversal_task task = {.query = c->query,
+                               .wanted = traversal_wanted(s),
+                               .traversals = s->offered,
+                               .rays = c->rays,
+                               .n = c->n / s->cast_job->count,
+                               .lower = stats->lower,
+                               .upper = stats->upper,
+                               .compute_units = s->on.device->info.compute_units,
+                               .ready = s->on.device->backend->ready,
+                               .mixes = s->on.device->backend->mixes,
+                               .flat = s->flat};
+  pthread_mutex_lock(&s->on.device->lock);
+  s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+static void traversal_choice_close(device_worker *s) {
+  pthread_mutex_lock(&s->on.device->lock);
+  traversal_choice_end(&s->traversal_choice, s->cast_job->cast->query, &s->on.state->learned);
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+/* Chooses again where more traversals have become available since (program_pays). */
+static void traversal_choice_look_again(device_worker *s) {
+  if (s->traversal_choice.ordered && offered_traversals(s) != s->offered) traversal_choice_open(s);
+}
+
+/* ---- one device ---- */
+
+/* More hits were found than the caller's capacity, or too many bytes to be kept. */
+static bool is_full(const cast *c) {
+  return c->collected != NULL && (c->collected->found > c->collected->most || c->collected->bytes > COLLECTED_BYTES);
+}
+
+/* Takes the next rays. Returns false where none are left or something has failed. */
+static bool take(device_worker *s, chunk *to, bool *trial) {
+  cast_job *f = s->cast_job;
+  const cast *c = f->cast;
+  slab_status status = SLAB_OK;
+  pthread_mutex_lock(&f->lock);
+  const size_t remaining = is_full(c) ? 0 : c->n - f->next;
+  const bool more = f->status == SLAB_OK && remaining > 0;
+  if (more) {
+    traversal_choice_look_again(s);
+    to->first = f->next;
+    to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
+    to->count = bound_collected(s, to->count);
+    const uint32_t all = f->count > 1           ? to->count
+                         : remaining < s->bound ? (uint32_t)remaining
+                                                : s->bound,
+                   most = bound_collected(s, all);
+    to->flat = s->flat != FLAT_NEVER;
+    to->traversal = traversal_choice_next(&s->traversal_choice, most, &to->count, trial);
+    if (to->count < remaining) to->count = whole_bands(c, to->count);
+    traversal_choice_samples(&s->traversal_choice, to->traversal, to->count, to->samples);
+    to->known = s->hits;
+    if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
+    f->next += to->count;
+  }
+  pthread_mutex_unlock(&f->lock);
+  if (status != SLAB_OK) worker_fail(s, status);
+  return more && status == SLAB_OK;
+}
+
+static bool begin_next(device_worker *s) {
+  const uint32_t at = (s->first + s->in_flight) % CHUNKS;
+  if (!take(s, &s->chunks[at], &s->trial[at])) return false;
+  s->begun[at] = moment_now(s->on.device);
+  slab_status status = s->on.device->backend->begin(s->cast_job->cast, &s->on, &s->chunks[at]);
+  if (status == SLAB_OK) s->in_flight++;
+  if (status != SLAB_OK) worker_fail(s, status);
+  return status == SLAB_OK;
+}
+
+/* Records the times that program_pays uses. */
+static void note_kernels(device *d, bool built, double seconds) {
+  pthread_mutex_lock(&d->lock);
+  d->casting = built ? 0.0 : d->casting + seconds;
+  if (built) d->building = seconds;
+  pthread_mutex_unlock(&d->lock);
+}
+
+/* Uses the time of a chunk to size the next. The kernels of a chunk start after those of the previous chunk have ended.
+ */
+static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint32_t count,
+                  const chunk_outcome *outcome) {
+  const bool first_use = outcome->first_use;
+  const moment now = moment_now(s->on.device), begun = s->begun[at], ended = s->ended;
+  const double seconds = now.wall - (ended.wall > begun.wall ? ended.wall : begun.wall);
+  const double work = now.work - (ended.work > begun.work ? ended.work : begun.work);
+  s->ended = now;
+  note_kernels(s->on.device, first_use, seconds);
+  if (first_use || !(seconds > 0.0)) return;
+  traversal_choice_note(&s->traversal_choice, s->trial[at], traversal, count, work);
+  traversal_choice_compare(&s->traversal_choice, s->chunks[at].samples, outcome->sampled);
+  s->size = next_launch(s->size, count / seconds, s->bound);
+  pthread_mutex_lock(&s->cast_job->lock);
+  s->rate = count / seconds;
+  pthread_mutex_unlock(&s->cast_job->lock);
+}
+
+static void report_progress(cast_job *f) {
+  const cast *c = f->cast;
+  if (c->options == NULL || c->options->progress == NULL) return;
+  pthread_mutex_lock(&f->lock);
+  const uint64_t done = c->progress_done;
+  const bool ok = f->status == SLAB_OK;
+  pthread_mutex_unlock(&f->lock);
+  const bool news = ok && done > f->reported;
+  f->reported = done;
+  if (news && call_progress(c->options, c->callers, done, c->progress_total) != 0)
+    cast_job_fail(f,
+                  fail(SLAB_CANCELLED, "%s: cancelled after %llu of %llu ray%s", c->function, (unsigned long long)done,
+                       (unsigned long long)c->progress_total, plural(c->progress_total, "", "s")));
+}
+
+/* Inserts a batch in the collection, in descending order of rays: with several devices chunks end in any order. */
+static void collect(device_worker *s, hit_batch *b) {
+  collection *to = s->cast_job->cast->collected;
+  batch_note(b, &s->hits);
+  pthread_mutex_lock(&s->cast_job->lock);
+  hit_batch **at = &to->batches;
+  while (*at != NULL && (*at)->first > b->first) at = &(*at)->next;
+  b->next = *at;
+  *at = b;
+  to->found += b->found;
+  to->bytes += batch_bytes(b);
+  pthread_mutex_unlock(&s->cast_job->lock);
+}
+
+static void count_done(cast *c, uint64_t rays, uint32_t invalid) {
+  c->progress_done += rays;
+  c->invalid += invalid;
+}
+
+/* Waits for the oldest chunk. */
+static void end_oldest(device_worker *s) {
+  const uint32_t at = s->first, count = s->chunks[at].count;
+  const slab_traversal traversal = s->chunks[at].traversal;
+  cast *c = s->cast_job->cast;
+  chunk_outcome outcome = {0};
+  slab_status status = s->on.device->backend->end(c, &s->on, &s->chunks[at], &outcome);
+  s->first = (s->first + 1) % CHUNKS;
+  s->in_flight--;
+  if (status != SLAB_OK) {
+    worker_fail(s, status);
+    return;
+  }
+  learn(s, at, traversal, count, &outcome);
+  /* counting and listing hits in one pass counts as two */
+  const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
+  if (outcome.batch != NULL) collect(s, outcome.batch);
+  pthread_mutex_lock(&s->cast_job->lock);
+  count_done(c, passes * count, outcome.invalid);
+  pthread_mutex_unlock(&s->cast_job->lock);
+  if (s == s->cast_job->workers) report_progress(s->cast_job);
+}
+
+static bool cast_job_goes_on(cast_job *f) {
+  pthread_mutex_lock(&f->lock);
+  const bool ok = f->status == SLAB_OK;
+  pthread_mutex_unlock(&f->lock);
+  return ok;
+}
+
+/* Chunks in flight at most. A trial needs the device for itself. The first chunk of a collection runs alone too, since
+ * it determines the number of hits per ray, and each where the next goes by what it compares. */
+static uint32_t most_in_flight(const device_worker *s) {
+  const bool asks = s->cast_job->cast->collected != NULL && !hits_are_known(&s->hits);
+  const traversal_choice *choice = &s->traversal_choice;
+  return asks || choice->mixes || traversal_choice_trying(choice) ? 1
+         : s->on.device->in_place                                 ? CHUNKS_IN_PLACE
+                                                                  : CHUNKS;
+}
+
+static void *worker_run(void *argument) {
+  device_worker *s = argument;
+  for (bool more = true; cast_job_goes_on(s->cast_job) && (more || s->in_flight > 0);) {
+    while (more && s->in_flight < most_in_flight(s)) more = begin_next(s);
+    if (s->in_flight > 0) end_oldest(s);
+  }
+  for (; s->in_flight > 0; s->in_flight--) {
+    s->on.device->backend->abandon(&s->on, &s->chunks[s->first]);
+    s->first = (s->first + 1) % CHUNKS;
+  }
+  for (int i = CHUNKS - 1; i >= 0; i--) { /* so that the first chunk of the next call gets what the first of this
+                                             call kept */
+    slab_status status = s->on.device->backend->settle(&s->on, &s->chunks[i]);
+    if (status != SLAB_OK) worker_fail(s, status);
+  }
+  return NULL;
+}
+
+/* ---- all devices ---- */
+
+static void worker_open(cast_job *f, uint32_t i) {
+  device_worker *s = &f->workers[i];
+  const cast *c = f->cast;
+  s->cast_job = f;
+  s->on = device_scene_of(c->scene, i);
+  s->bound = launch_bound(c, &s->on);
+  s->size = first_launch(&s->on, s->bound);
+  traversal_choice_open(s);
+  pthread_mutex_lock(&s->on.device->lock);
+  s->hits = hits_bounded(&s->on.state->hits, max_hits(s->cast_job->cast));
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+/* Stores what was learned in the device scene. */
+static void worker_close(device_worker *s) {
+  traversal_choice_close(s);
+  pthread_mutex_lock(&s->on.device->lock);
+  if (max_hits(s->cast_job->cast) == 0) s->on.state->hits = s->hits;
+  pthread_mutex_unlock(&s->on.device->lock);
+}
+
+/* The caller's thread runs the first device worker, so progress can be reported on that thread. */
+static void run_all(cast_job *f) {
+  uint32_t started = 1;
+  for (; started < f->count; started++) {
+    const int code = pthread_create(&f->workers[started].thread, NULL, worker_run, &f->workers[started]);
+    if (code == 0) continue;
+    cast_job_fail(f, fail(SLAB_OUT_OF_MEMORY, "%s: no thread for \"%s\" (%s)", f->cast->function,
+                          f->workers[started].on.device->info.name, strerror(code)));
+    break;
+  }
+  worker_run(&f->workers[0]);
+  for (uint32_t i = 1; i < started; i++) pthread_join(f->workers[i].thread, NULL);
+  report_progress(f); /* the last chunks of other devices */
+}
+
+/* ---- few rays ---- */
+
+/* Rays that are cast without chunks, where the backend can. */
+#define FEW_RAYS 256u
+
+static bool are_few(const cast *c) {
+  const device *d = &c->scene->context->devices[0];
+  return c->n <= FEW_RAYS && c->scene->context->device_count == 1 && d->backend->few != NULL && d->launch_rays == 0 &&
+         d->traversal == SLAB_TRAVERSAL_AUTO && c->collected == NULL &&
+         (c->options == NULL || c->options->progress == NULL);
+}
+
+static slab_status cast_few(cast *c) {
+  const device_scene on = device_scene_of(c->scene, 0);
+  chunk_outcome outcome;
+  const slab_status status = on.device->backend->few(c, &on, &outcome);
+  if (status != SLAB_OK) return status;
+  count_done(c, c->n, outcome.invalid);
+  return SLAB_OK;
+}
+
+/* Looks for rows of rays where packets of tiles may be cast. */
+static void find_rows(cast_job *f) {
+  cast *c = f->cast;
+  const slab_scene_stats *bounds = &c->scene->stats;
+  bool wanted = false;
+  for (uint32_t i = 0; i < f->count; i++)
+    wanted =
+        wanted || (f->workers[i].on.device->backend->tiles && traversal_choice_packs(&f->workers[i].traversal_choice));
+  wanted = wanted && (c->query != SLAB_ALL || c->collected != NULL);
+  c->rows = wanted ? rays_rows_of(c->rays, c->n, bounds->lower, bounds->upper) : (rays_rows){0};
+}
+
+slab_status schedule_rays(cast *c) {
+  const uint32_t devices = c->scene->context->device_count;
+  if (c->n == 0) return SLAB_OK;
+  if (are_few(c)) return cast_few(c);
+  cast_job f = {.cast = c, .count = devices, .workers = calloc(devices, sizeof *f.workers)};
+  if (f.workers == NULL) return fail_memory(devices * sizeof *f.workers, "a cast");
+  pthread_mutex_init(&f.lock, NULL);
+  for (uint32_t i = 0; i < devices; i++) worker_open(&f, i);
+  find_rows(&f);
+  run_all(&f);
+  for (uint32_t i = 0; i < devices; i++) worker_close(&f.workers[i]);
+  if (c->collected != NULL) c->collected->rays = f.next;
+  pthread_mutex_destroy(&f.lock);
+  free(f.workers);
+  return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);
+}

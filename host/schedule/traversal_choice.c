@@ -1,0 +1,313 @@
+#include "schedule/traversal_choice.h"
+#include "work/ray_order.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How the traversal is chosen by the order of the rays. Speeds are from bench_trace, PoCL 3.1 on Zen 4: terrain, soup,
+ * hair, city, flake, two scanned meshes. On each of these scenes the order decided.
+ *
+ * RAYS_OF_A_POINT: packets. They are 1.6 to 4 times as fast as interleaved rays. No trials: they would cost 2 to 15 %.
+ *
+ * RAYS_SCATTERED: interleaved. It is 1.0 to 2.5 times as fast as packets. No trials, for the same reason.
+ *
+ * RAYS_DIVERGING: interleaved. It is 0.9 to 1.5 times as fast as the others. Another traversal must win by a little
+ * more than the error of a trial.
+ *
+ * RAYS_ALIKE (shadow rays): trials decide. Packets or interleaved may be 2.5 times as fast as the other, and single
+ * rays 1.2 times as fast as either. */
+#define APART_MARGIN 0.95
+/* Numbers of rays from which a traversal pays that may have to load its kernel first. The packet fallback is cast one
+ * by one anyway. For the second, rays of earlier casts count too, where those were at least PACKETS_PAY. Where kernels
+ * are ready, both pay as soon as the order of the rays can be seen: 257 rays take 0.6 to 0.8 of the time of single ones
+ * (kitten.obj). */
+#define READY_PAYS 65u
+#define PACKETS_PAY 4096u
+#define INTERLEAVED_PAYS 262144u
+
+/* Trials use neighbouring rays. The first round casts a few rays by each candidate and drops those that are far behind.
+ * The second round casts more rays by each of the rest, in the reverse order: one in TRIAL_SHARE of all rays, within
+ * bounds. */
+#define PROBE 4096u
+#define TRIAL_MOST 8192u
+#define TRIAL_SHARE 128
+#define FAR_BEHIND 1.5
+#define TRIALS_PAY 131072u /* least number of rays for trials */
+/* A trial of the first candidate that is shorter than TRIAL_SECONDS measured mostly the launch, for example of rays
+ * that hit nothing. It is less reliable. Another candidate must then win by the factor CLEARLY. */
+#define TRIAL_SECONDS 1.5e-4
+#define CLEARLY 0.75
+/* Rays differ from place to place: half of a picture's shadow rays may be faster as packets, the other half
+ * interleaved. The edge where a picture begins is not typical either. So trials start after 1/FIRST_SHARE of the rays
+ * and repeat after every 1/AGAIN_SHARE of them, within bounds. Once AGREED places agree, trials become rarer: up to
+ * SETTLED times the distance, and at once where all other candidates are far behind. One place alone may have been
+ * disturbed. Trials take 3 to 10 % of a cast of 350,000 rays and almost nothing of the casts that follow (Zen 3). */
+#define FIRST_SHARE 20
+#define AGAIN_SHARE 4
+#define AGAIN_LEAST 262144u
+#define AGAIN_MOST 4194304u
+#define AGREED 2
+#define SETTLED 16
+
+/* Where the backend mixes traversals there are no trials. Pieces of a chunk, spread over all of it, are cast by the
+ * other candidates, and each is compared with the piece beside it. Trials of neighbouring rays say too little of the
+ * others: 4,096 shadow rays of soup took 125 to 430 ns each in packets, depending on the place, and in some processes
+ * casts took 1.25 to 1.6 times the time for good (Xeon, 512 x 512 and 1024 x 1024 pixels; now 1.03 at most).
+ *
+ * An unknown candidate gets one in SAMPLE_NEW pieces, one that takes about as long as the best SAMPLE_NEAR, a slower
+ * one SAMPLE_FAR, one that is far behind SAMPLE_BEHIND, and one beyond LOST only in one of LOST_CHUNKS: primes, so that
+ * samples of a picture come from all of its columns. A sample costs more than its rays take longer: its kernel is not
+ * in the caches, and afterwards the other is not. Fewer than SAMPLE_LEAST rays say nothing. What was known before a
+ * chunk counts as much as the chunk's own sample, or as SAMPLE_LEAST rays, since the next rays may be others. Chunks
+ * are short, so that the next goes by what the one before has shown. */
+#define SAMPLE_NEW 17u
+#define SAMPLE_NEAR 31u
+#define SAMPLE_FAR 127u
+#define SAMPLE_BEHIND 509u
+#define ABOUT_AS_LONG 1.15
+#define LOST 2.5
+#define LOST_CHUNKS 8u
+#define SAMPLE_LEAST 1024.0
+#define SAMPLE_WINS 0.97
+#define MIXED_LEAST 4096u
+#define MIXED_MOST 262144u
+
+/* Rays that are sorted at once. Fewer rays gain less; more take longer to cancel.
+ *
+ * Where interleaved rays are the fastest traversal, they wait for memory. Sorting then saves some 15 % of their time.
+ * It costs 40 ns of a compute unit per ray, the scattered memory accesses that follow included. So it pays where a ray
+ * takes longer than SORT_PAYS interleaved. Measured with PoCL 3.1 on Zen 5 with random rays: soup and hair of a million
+ * primitives (0.7 to 1.1 us a ray) become 1.05 to 1.15 times as fast, terrain of two million (0.3 us a ray) 0.9 to 1.0
+ * times. */
+#define SORT_LEAST 131072u
+#define SORT_MOST 1048576u
+#define SORT_PAYS 5e-7
+
+static uint32_t within(size_t x, uint32_t least, uint32_t most) {
+  return x < least ? least : x > most ? most : (uint32_t)x;
+}
+
+static void try_too(traversal_choice *t, slab_traversal traversal) {
+  for (uint32_t k = 0; k < t->candidates; k++)
+    if (t->tried[k] == traversal) return;
+  t->tried[t->candidates++] = traversal;
+}
+
+/* The initial choice for rays in this order, without earlier results. */
+static traversal_choice traversal_choice_anew(rays_order order, slab_traversal together, slab_traversal apart,
+                                              uint32_t first) {
+  traversal_choice t = {.ordered = true, .order = order, .margin = 1.0, .until = first};
+  switch (order) {
+    case RAYS_OF_A_POINT:
+      try_too(&t, together);
+      break;
+    case RAYS_ALIKE:
+      try_too(&t, together);
+      try_too(&t, apart);
+      try_too(&t, SLAB_TRAVERSAL_SINGLE);
+      break;
+    case RAYS_DIVERGING:
+      try_too(&t, apart);
+      try_too(&t, SLAB_TRAVERSAL_SINGLE);
+      try_too(&t, together);
+      t.margin = APART_MARGIN;
+      break;
+    case RAYS_SCATTERED: /* one trial shows whether sorting may pay */
+      try_too(&t, apart);
+      t.sorts = apart == SLAB_TRAVERSAL_INTERLEAVED;
+      t.until = 0;
+      break;
+  }
+  t.best = t.tried[0];
+  return t;
+}
+
+static bool asks_the_same(const traversal_choice *a, const traversal_choice *b) {
+  return a->ordered && a->candidates == b->candidates && memcmp(a->tried, b->tried, sizeof a->tried) == 0;
+}
+
+/* In a small scene single rays test all its primitives: brute force. Of AVX2 on Zen 3, up to 128 boxes: rays of a point
+ * and those that are alike are 1.1 to 2.9 times as fast in packets, others up to 2.4 times as fast by brute force, but
+ * rays that miss the bounds, which end at the root of the BVH. */
+static traversal_choice choice_in_small_scene(const traversal_task *task, rays_order order, slab_traversal together) {
+  traversal_choice t = {.ordered = true, .order = order, .margin = 1.0};
+  if (order <= RAYS_ALIKE) try_too(&t, together);
+  if (task->flat == FLAT_BY_SAMPLES || t.candidates == 0) try_too(&t, SLAB_TRAVERSAL_SINGLE);
+  if (task->flat == FLAT_BY_SAMPLES && order > RAYS_OF_A_POINT) try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
+  t.best = t.tried[0];
+  return t;
+}
+
+/* The wanted traversal where it is available, else SLAB_TRAVERSAL_SINGLE. */
+static slab_traversal or_single(const traversal_task *task, slab_traversal wanted) {
+  return (task->traversals >> wanted & 1) != 0 ? wanted : SLAB_TRAVERSAL_SINGLE;
+}
+
+traversal_choice traversal_choice_begin(const traversal_task *task, const traversal_memory *memory) {
+  const size_t n = task->n;
+  traversal_choice t = {.best = task->wanted};
+  if (task->wanted != SLAB_TRAVERSAL_AUTO) return t;
+  t.best = SLAB_TRAVERSAL_SINGLE;
+  if (n < (task->ready ? READY_PAYS : PACKETS_PAY)) return t;
+  const rays_order order = rays_order_of(task->rays, n, task->lower, task->upper);
+  const traversal_choice *earlier = &memory->of[task->query][order];
+  const uint64_t met = earlier->met + n;
+  const slab_traversal together = or_single(task, SLAB_TRAVERSAL_PACKETS);
+  t = task->flat != FLAT_NEVER
+          ? choice_in_small_scene(task, order, together)
+          : traversal_choice_anew(order, together,
+                                  met >= INTERLEAVED_PAYS || task->ready ? or_single(task, SLAB_TRAVERSAL_INTERLEAVED)
+                                                                         : SLAB_TRAVERSAL_SINGLE,
+                                  within(n / FIRST_SHARE, 0, AGAIN_MOST));
+  if (asks_the_same(earlier, &t)) t = *earlier;
+  t.met = met;
+  t.mixes = task->mixes && t.candidates > 1;
+  t.open = !t.mixes && (t.candidates > 1 || t.sorts) && met >= TRIALS_PAY;
+  t.trial_rays = within(n / TRIAL_SHARE, PROBE, TRIAL_MOST);
+  t.again = within(order == RAYS_ALIKE ? n / AGAIN_SHARE : n, AGAIN_LEAST, AGAIN_MOST);
+  t.sorting_pays = SORT_PAYS / task->compute_units;
+  return t;
+}
+
+void traversal_choice_end(const traversal_choice *t, slab_query query, traversal_memory *memory) {
+  if (t->ordered) memory->of[query][t->order] = *t;
+}
+
+bool traversal_choice_packs(const traversal_choice *t) {
+  return t->best == SLAB_TRAVERSAL_PACKETS || (t->ordered && t->order <= RAYS_ALIKE);
+}
+
+bool traversal_choice_trying(const traversal_choice *t) { return t->open && t->until == 0; }
+
+static bool sorting_may_pay(const traversal_choice *t, uint32_t most) {
+  if (t->best == SLAB_TRAVERSAL_SORTED) return true;
+  return t->sorts && most >= SORT_LEAST && t->pace[SLAB_TRAVERSAL_INTERLEAVED] > t->sorting_pays;
+}
+
+/* The first round tries all candidates, the second those that are left, in reverse order. */
+static slab_traversal traversal_of_step(const traversal_choice *t) {
+  if (t->step < t->candidates) return t->tried[t->step];
+  return t->left[t->lefts - 1 - (t->step - t->candidates)];
+}
+
+slab_traversal traversal_choice_next(traversal_choice *t, uint32_t most, uint32_t *count, bool *trial) {
+  if (t->mixes) {
+    *trial = false;
+    if (*count > MIXED_MOST) *count = MIXED_MOST;
+    return t->best;
+  }
+  const uint32_t probe = t->candidates == 1 ? 2 * TRIAL_MOST : PROBE;
+  const uint32_t rays = t->step < t->candidates ? probe : t->trial_rays;
+  *trial = traversal_choice_trying(t) && most >= rays;
+  if (*trial) {
+    if (*count > rays) *count = rays;
+    return traversal_of_step(t);
+  }
+  const bool sorting = sorting_may_pay(t, most);
+  if (sorting) *count = most < SORT_MOST ? most : SORT_MOST;
+  if (t->until > 0 && t->open) {
+    if (*count > t->until && !sorting) *count = t->until;
+    t->until -= *count < t->until ? *count : t->until;
+  }
+  return sorting ? SLAB_TRAVERSAL_SORTED : t->best;
+}
+
+/* After the first round: keeps the candidates that are not far behind. */
+static void leave_behind(traversal_choice *t) {
+  double least = INFINITY;
+  for (uint32_t k = 0; k < t->candidates; k++) least = fmin(least, t->here[t->tried[k]]);
+  t->lefts = 0;
+  for (uint32_t k = 0; k < t->candidates; k++)
+    if (t->here[t->tried[k]] <= FAR_BEHIND * least) t->left[t->lefts++] = t->tried[k];
+}
+
+/* Chooses the best traversal after the trials at one place. */
+static void decide(traversal_choice *t) {
+  for (uint32_t k = 0; k < t->candidates; k++) {
+    double *pace = &t->pace[t->tried[k]], *here = &t->here[t->tried[k]];
+    *pace = *pace > 0.0 && *pace < *here ? (*pace + *here) / 2 : *here; /* disturbances only lengthen a trial */
+    *here = 0.0;
+  }
+  const slab_traversal usual = t->tried[0];
+  slab_traversal best = usual;
+  double least = (t->pace[usual] * PROBE < TRIAL_SECONDS ? CLEARLY : t->margin) * t->pace[usual];
+  for (uint32_t k = 1; k < t->candidates; k++) {
+    if (t->pace[t->tried[k]] >= least) continue;
+    best = t->tried[k];
+    least = t->pace[best];
+  }
+  t->agreed = best == t->best ? t->agreed + 1 : 1;
+  t->best = best;
+  uint32_t patience = t->candidates > 1 && t->lefts == 1 && t->agreed >= AGREED ? SETTLED : 1;
+  for (uint32_t k = AGREED; k < t->agreed && patience < SETTLED; k++) patience *= 2;
+  t->until = t->again * patience;
+  t->step = 0;
+}
+
+void traversal_choice_note(traversal_choice *t, bool trial, slab_traversal used, uint32_t rays, double seconds) {
+  const double pace = seconds / rays;
+  if (used == SLAB_TRAVERSAL_SORTED && t->sorts && pace > t->pace[SLAB_TRAVERSAL_INTERLEAVED]) t->sorts = false;
+  if (!trial) return;
+  double *here = &t->here[used];
+  *here = *here > 0.0 && *here < pace ? *here : pace;
+  t->step++;
+  if (t->step == t->candidates) leave_behind(t);
+  if (t->step == t->candidates + (t->lefts > 1 ? t->lefts : 0)) decide(t);
+}
+
+/* ---- samples ---- */
+
+static bool is_known(const traversal_choice *t, slab_traversal candidate) {
+  return t->weight[candidate] >= SAMPLE_LEAST;
+}
+
+static double known_ratio(const traversal_choice *t, slab_traversal candidate) {
+  return is_known(t, candidate) ? t->ratio[candidate] : 1.0;
+}
+
+static uint32_t sample_each(const traversal_choice *t, slab_traversal candidate) {
+  const double ratio = t->ratio[candidate];
+  if (!is_known(t, candidate)) return SAMPLE_NEW;
+  if (ratio >= LOST && t->chunks % LOST_CHUNKS != 0) return 0;
+  return ratio < ABOUT_AS_LONG ? SAMPLE_NEAR : ratio < FAR_BEHIND ? SAMPLE_FAR : SAMPLE_BEHIND;
+}
+
+void traversal_choice_samples(traversal_choice *t, slab_traversal traversal, uint32_t count,
+                              chunk_sample samples[CHUNK_SAMPLES]) {
+  uint32_t n = 0;
+  memset(samples, 0, CHUNK_SAMPLES * sizeof *samples);
+  if (!t->mixes || count < MIXED_LEAST) return;
+  for (uint32_t k = 0; k < t->candidates && n < CHUNK_SAMPLES; k++) {
+    const slab_traversal candidate = t->tried[k];
+    const uint32_t each = candidate == traversal ? 0 : sample_each(t, candidate);
+    if (each != 0) samples[n++] = (chunk_sample){candidate, each, known_ratio(t, candidate)};
+  }
+  t->chunks++;
+}
+
+/* The candidate becomes the best: ratios are those to its time from now on. */
+static void becomes_best(traversal_choice *t, slab_traversal candidate) {
+  const double ratio = t->ratio[candidate];
+  t->ratio[t->best] = 1.0;
+  t->weight[t->best] = t->weight[candidate];
+  for (uint32_t k = 0; k < t->candidates; k++) t->ratio[t->tried[k]] /= ratio;
+  t->best = candidate;
+}
+
+void traversal_choice_compare(traversal_choice *t, const chunk_sample samples[CHUNK_SAMPLES],
+                              const sampled_times sampled[CHUNK_SAMPLES]) {
+  slab_traversal least = t->best;
+  for (int i = 0; i < CHUNK_SAMPLES; i++) {
+    const sampled_times *s = &sampled[i];
+    const slab_traversal k = samples[i].traversal;
+    if (s->rays == 0 || s->beside == 0 || !(s->seconds > 0.0 && s->beside_seconds > 0.0)) continue;
+    const double rays = (double)s->rays, ratio = s->seconds / rays / (s->beside_seconds / (double)s->beside);
+    const bool others = t->ratio[k] >= FAR_BEHIND && ratio < SAMPLE_WINS; /* rays, it seems: what was known is not */
+    const double before = others ? 0.0 : fmin(t->weight[k], fmax(rays, SAMPLE_LEAST));
+    t->weight[k] = before + rays;
+    t->ratio[k] = (t->ratio[k] * before + ratio * rays) / t->weight[k];
+    const double best = least == t->best ? SAMPLE_WINS : t->ratio[least];
+    if (is_known(t, k) && t->ratio[k] < best) least = k;
+  }
+  if (least != t->best) becomes_best(t, least);
+}

@@ -1,0 +1,17 @@
+/* Pads bounds in vectors, as padded_lower and padded_upper do. */
+#ifndef SLABCAST_SHAPES_PADDED_H
+#define SLABCAST_SHAPES_PADDED_H
+
+#include "bvh/float4.h"
+#include "padded_bounds.h"
+
+/* To be called from what is PER_PROCESSOR. */
+static inline __attribute__((always_inline)) aabb aabb_padded(aabb bounds, float pad) {
+  for (int i = 0; i < 4; i++) {
+    bounds.lower[i] = padded_lower(bounds.lower[i], pad);
+    bounds.upper[i] = padded_upper(bounds.upper[i], pad);
+  }
+  return bounds;
+}
+
+#endif

@@ -1,0 +1,113 @@
+/* The primitives of a geometry as the library keeps them, accepted and measured. Scene and snapshots share them, so
+ * they do not change once they are made: an update makes others. */
+#ifndef SLABCAST_SHAPES_VALUES_H
+#define SLABCAST_SHAPES_VALUES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shapes/geometry.h"
+#include "slabcast.h"
+#include "types.h"
+
+/* Fewer primitives are handled by one thread. */
+#define PARALLEL_LEAST 4096u
+
+struct device;
+
+/* What a device has of an array, for refits there (backend.h); all NULL: nothing. */
+typedef struct device_copy {
+  const struct device *device;
+  void *memory; /* the backend's own */
+} device_copy;
+
+/* Frees a copy, which is then nothing. */
+void device_copy_drop(device_copy *);
+
+/* The indices of a mesh, as they were given. Updates that move vertices alone share them. */
+typedef struct mesh_indices {
+  uint32_t references; /* of values, which one thread at a time changes */
+  uint32_t vertex_count;
+  bool dense;         /* every index is in range, every vertex is used, and there are no more vertices than corners */
+  uint32_t collapsed; /* triangles that have a vertex twice */
+  device_copy copy;   /* of the list, from the first refit on a device on */
+  uint32_t list[];
+} mesh_indices;
+
+typedef struct geometry_values {
+  uint32_t references;      /* of the scene and its snapshots, which one thread at a time changes */
+  uint32_t mask;            /* the geometry's, also of one that is disabled */
+  bool drops;               /* the geometry was added with skip_invalid, which holds for updates too */
+  bool indexed;             /* values are vertices, for the indices, which are dense. Else they are the public structs,
+                               which are blocks of one lane */
+  uint32_t outside;         /* primitives that stand outside a BVH */
+  atomic_uint unhit;        /* primitives that are known to be never hit */
+  atomic_bool unlooked;     /* of triangles those alone are known that have a vertex twice */
+  float lower[3], upper[3]; /* as in slab_scene_stats */
+  size_t floats;            /* of values: a multiple of BLOCK_UNIT, zero from the last value on */
+  float *values;            /* with room for one float more, which vectors of four read */
+  mesh_indices *indices;    /* NULL: none were given */
+  device_copy copy;         /* of a mesh's vertices, 12 bytes each, from an update by a buffer to its commit */
+} geometry_values;
+
+/* The floats of primitive i. room: where those of a triangle are put together. */
+static inline const float *values_at(const geometry_values *v, uint32_t rows, uint32_t i, float room[ROWS_MOST]) {
+  if (!v->indexed) return v->values + (size_t)i * rows;
+  const uint32_t *corners = v->indices->list + 3 * (size_t)i;
+  for (size_t c = 0; c < 3; c++)
+    for (size_t k = 0; k < 3; k++) room[3 * c + k] = v->values[3 * (size_t)corners[c] + k];
+  return room;
+}
+
+/* Corner c of triangle i, with room for one float more. */
+static inline const float *values_corner(const geometry_values *v, uint32_t i, size_t c) {
+  const size_t own = 3 * (size_t)i + c;
+  return v->values + 3 * (v->indexed ? v->indices->list[own] : own);
+}
+
+/* Triangles that have a vertex twice. */
+static inline uint32_t collapsed_by_index(const geometry_values *v) {
+  return v->indices != NULL ? v->indices->collapsed : 0;
+}
+
+/* Whether a primitive with these floats was dropped, or is an inverted box. A triangle at the origin that is a point
+ * looks like one that was dropped: where none can have been it counts as one that is there. */
+static inline bool values_are_void(const geometry_values *v, slab_shape kind, const float *floats) {
+  return !v->indexed && primitive_is_void(kind, floats);
+}
+
+/* n primitives that are being added, or take the place of others: their source, and the names for messages. */
+typedef struct addition {
+  const char *function, *noun;
+  slab_shape kind;
+  uint32_t count;
+  const float *values; /* floats of the public structs; NULL for a mesh */
+  const slab_mesh *mesh;
+  mesh_indices *indices; /* in place of the mesh's, which are then NULL */
+  uint32_t mask;
+  bool drops; /* void primitives replace refused ones; else the first refused one makes the call fail */
+} addition;
+
+/* Makes values of an addition. SLAB_INVALID_ARGUMENT names the first primitive that is refused. */
+slab_status values_take(const slab_context *, const addition *, geometry_values **values, uint32_t *dropped);
+
+/* Floats of `count` elements of `each` floats, with what fills up the last BLOCK_UNIT. */
+static inline size_t values_floats(uint32_t each, size_t count) {
+  return (count * each + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
+}
+/* Room for values, not filled in but for the zeros at their end. indices: NULL, or what the values refer to (taken over
+ * with a reference of the caller's, on success). NULL: memory is short. */
+geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indices, bool indexed);
+/* Looks for all primitives that are never hit. Threads that build BVHs of a model may do so at once. */
+void values_look(const slab_context *, geometry_values *, uint32_t count);
+/* Classifies and measures values that are filled in. */
+void values_measure(const slab_context *, geometry_values *, slab_shape, uint32_t count);
+/* Drops a reference; the last one frees. NULL is accepted. */
+void values_release(geometry_values *);
+
+/* Copies the indices of n triangles. NULL: memory is short. */
+mesh_indices *indices_create(const slab_context *, const uint32_t *indices, uint32_t n, uint32_t vertex_count);
+void indices_release(mesh_indices *);
+
+#endif

@@ -1,0 +1,84 @@
+/* slab_all in one pass: a device finds the hits of a chunk of rays before their place in the caller's array is known.
+ * They are kept as they were found until all rays are cast. */
+#ifndef SLABCAST_WORK_HIT_BATCH_H
+#define SLABCAST_WORK_HIT_BATCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "slabcast.h"
+#include "types.h"
+
+/* Number of hits per ray of a scene, learned from casts. All zero: nothing is known. */
+typedef struct hits_known {
+  uint64_t rays;
+  double mean, deviation; /* per ray */
+} hits_known;
+
+/* Whether enough rays have been seen to use these numbers. */
+bool hits_are_known(const hits_known *);
+/* The same for a cast that lists at most `most` hits of a ray (0: all). */
+hits_known hits_bounded(const hits_known *, uint32_t most);
+/* Maximum bytes of the hits of a chunk, with what the kernels need to collect them. Where hits are copied the limit is
+ * STAGED_BYTES. Most of this memory is never accessed. */
+#define ROOM_BYTES ((size_t)128 << 20)
+
+/* The largest number of rays, at least 1, whose hits likely fit `bytes`. walks_each: lists in progress per ray. */
+uint32_t room_rays(const hits_known *, size_t bytes, double walks_each);
+/* Divides `bytes` into the room for the hits of `rays` rays. walks: lists that the work-items have in progress at once.
+ */
+hit_room room_of(const hits_known *, size_t bytes, uint32_t rays, uint32_t walks);
+
+/* Offset of the hits in the results of a chunk, and the size of those results: bytes. */
+size_t room_begin(uint32_t rays);
+size_t room_size(uint32_t rays, const hit_room *);
+
+/* Memory of batches that a device keeps from cast to cast, KEPT_BYTES at most. Fresh pages took 15 % of the time of a
+ * million camera rays (terrain:100000, Zen 5). All zero: none yet. */
+enum { KEPT_BATCHES = 16 };
+#define KEPT_BYTES ((size_t)64 << 20)
+
+typedef struct batch_keeper {
+  _Atomic(struct hit_batch *) of[KEPT_BATCHES];
+  atomic_size_t bytes;
+} batch_keeper;
+
+/* Frees what is kept. */
+void batch_keeper_end(batch_keeper *);
+
+/* The hits of a chunk. */
+typedef struct hit_batch hit_batch;
+struct hit_batch {
+  hit_batch *next;
+  size_t first; /* the first ray */
+  uint32_t rays;
+  hit_room room;
+  unsigned char *results; /* written by the kernels; malloc'ed */
+  size_t size;            /* bytes of results that hold data */
+  size_t capacity;        /* bytes of results */
+  size_t accessed;        /* bytes of those that were likely accessed, in this or an earlier cast */
+  batch_keeper *keeper;   /* gets the memory in the end; NULL: nobody */
+  bool lost;              /* some hits are missing */
+  uint64_t found;         /* hits of all rays of the chunk */
+  double squares;         /* sum of the squares of their numbers */
+  uint32_t used;          /* end of the last hit, counted in hits */
+};
+
+/* A batch whose room is still unused. in_place: with room also for the lists in progress. keeper: where its memory
+ * comes from and goes to, or NULL; it outlives the batch. Returns NULL where memory is short. */
+hit_batch *batch_create(batch_keeper *keeper, size_t first, uint32_t rays, const hit_room *, bool in_place);
+void batches_free(hit_batch *);
+const hit_list *batch_lists(const hit_batch *);
+/* Computes found, squares, used and lost, and writes the number of hits of each ray to counts[0 .. rays - 1]; its lists
+ * must be there. Returns false where they are impossible: a ray has more than `most` hits, or a list is outside the
+ * room. */
+bool batch_look(hit_batch *, uint64_t most, uint64_t *counts, uint32_t threads);
+/* Updates the known numbers. */
+void batch_note(const hit_batch *, hits_known *);
+/* Bytes of memory that were likely accessed. */
+size_t batch_bytes(const hit_batch *);
+/* Copies the collected hits to the caller's array. offsets: of all rays of the call. */
+void batches_place(const hit_batch *, const uint64_t *offsets, slab_hit *hits, uint32_t threads);
+
+#endif

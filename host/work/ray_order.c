@@ -1,0 +1,212 @@
+#include "work/ray_order.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/radix.h"
+
+/* The key: the octant, then the cell of the origin along a Morton curve (Morton 1966). More cells, or directions within
+ * an octant, gained nothing on a million rays. */
+#define CELL_BITS 6 /* bits per axis */
+#define KEY_BITS (3 + 3 * CELL_BITS)
+/* Pairs of neighbouring rays that are sampled. Rays are scattered where fewer than SAMPLES_NEAR pairs lie in one cell.
+ */
+#define SAMPLES 64
+#define SAMPLES_NEAR 4
+#define SAMPLE_BITS 3 /* bits per axis of the cells for that test */
+/* Places are spread by the golden ratio: in even steps they would lie in few columns of a picture. */
+#define GOLDEN 0.6180339887498949
+/* Squared tangents of angles between directions: similar directions, up to 20 degrees, and directions two pixels apart.
+ */
+#define ALIKE 0.13f
+#define CLOSE 2e-5f
+
+/* The nth place among n rays, so that `span` rays follow it. span < n. */
+static size_t place_of(size_t n, size_t span, uint32_t nth) {
+  const double at = (nth + 1) * GOLDEN;
+  return (size_t)((at - floor(at)) * (double)(n - span));
+}
+
+/* Maps an origin to a cell. */
+typedef struct grid {
+  float lower[3], scale[3];
+} grid;
+
+static grid grid_of(const float lower[3], const float upper[3]) {
+  grid g;
+  for (int k = 0; k < 3; k++) {
+    const float extent = upper[k] - lower[k];
+    g.lower[k] = lower[k];
+    g.scale[k] = extent > 0.0f ? (float)(1 << CELL_BITS) / extent : 0.0f;
+  }
+  return g;
+}
+
+/* Origins outside the bounds get the nearest cell; NaN gets the first. */
+static uint32_t cell_along(const grid *g, int k, float x) {
+  const float cell = (x - g->lower[k]) * g->scale[k], last = (float)((1 << CELL_BITS) - 1);
+  return cell >= last ? (uint32_t)last : cell > 0.0f ? (uint32_t)cell : 0;
+}
+
+static uint32_t key_of(const grid *g, const slab_ray *ray) {
+  uint32_t octant = 0;
+  curve_cell cell = {0};
+  for (int k = 0; k < 3; k++) {
+    octant |= (uint32_t)(ray->direction[k] < 0.0f) << k;
+    cell[k] = cell_along(g, k, ray->origin[k]);
+  }
+  return octant << 3 * CELL_BITS | curve_position(cell);
+}
+
+/* Squared tangent of the angle between two rays; infinite from a right angle on and where there is no angle. */
+static float tangent_squared(const slab_ray *a, const slab_ray *b) {
+  const float *d = a->direction, *e = b->direction;
+  const float x = d[1] * e[2] - d[2] * e[1], y = d[2] * e[0] - d[0] * e[2], z = d[0] * e[1] - d[1] * e[0];
+  const float along = d[0] * e[0] + d[1] * e[1] + d[2] * e[2];
+  return along > 0.0f ? (x * x + y * y + z * z) / (along * along) : INFINITY;
+}
+
+rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+  const grid g = grid_of(lower, upper);
+  const int shift = 3 * (CELL_BITS - SAMPLE_BITS);
+  int near = 0, alike = 0, close = 0, of_a_point = 0;
+  for (uint32_t i = 0; i < SAMPLES; i++) {
+    const slab_ray *ray = &rays[place_of(n, n > 1, i)], *next = n > 1 ? ray + 1 : ray;
+    const float tangent = tangent_squared(ray, next);
+    near += key_of(&g, ray) >> shift == key_of(&g, next) >> shift;
+    alike += tangent < ALIKE;
+    close += tangent < CLOSE;
+    of_a_point += tangent < ALIKE && memcmp(ray->origin, next->origin, sizeof ray->origin) == 0;
+  }
+  /* along a curve through tiles of a picture one of four neighbours is farther away */
+  if (of_a_point > SAMPLES - SAMPLES_NEAR && close >= SAMPLES / 2) return RAYS_OF_A_POINT;
+  if (near < SAMPLES_NEAR) return RAYS_SCATTERED;
+  return alike < SAMPLES / 2 ? RAYS_DIVERGING : RAYS_ALIKE;
+}
+
+/* ---- rows ---- */
+
+/* Rows of fewer rays are none: they would be narrower than a tile. */
+#define ROW_LEAST 16u
+#define ROW_MOST 16384u
+/* Lengths of rows that are looked at more closely, and the places where. */
+#define ROWS_LIKELY 4
+#define ROW_PLACES 16u
+/* Tiles pay where their rays are so much closer: to be wrong costs more than it gains. */
+#define TILES_PAY 0.7f
+
+/* How far rays are from each other. scale: of origins, beside directions. */
+typedef struct nearness {
+  const slab_ray *rays;
+  size_t n;
+  float scale;
+} nearness;
+
+/* NaN of rays without a direction. */
+static float apart(const nearness *of, size_t a, size_t b) {
+  const slab_ray *r = &of->rays[a], *s = &of->rays[b];
+  float origins = 0.0f, directions = 0.0f, size = 0.0f;
+  for (int k = 0; k < 3; k++) {
+    origins += fabsf(r->origin[k] - s->origin[k]);
+    directions += fabsf(r->direction[k] - s->direction[k]);
+    size += fabsf(r->direction[k]);
+  }
+  return origins * of->scale + directions / size;
+}
+
+/* How far the `gap`th ray after a place is from it, over all places. Some rays may be of no use, such as those of
+ * pixels that see nothing. */
+static float apart_by(const nearness *of, size_t span, size_t gap) {
+  float sum = 0.0f;
+  for (uint32_t i = 0; i < ROW_PLACES; i++) {
+    const size_t at = place_of(of->n, span, i);
+    const float d = apart(of, at, at + gap);
+    sum += d < INFINITY ? d : 0.0f;
+  }
+  return sum;
+}
+
+/* The gaps after which rays are near the one at some place again, the nearest first. Returns their number. */
+static uint32_t likely_rows(const nearness *of, uint32_t most, uint32_t rows[ROWS_LIKELY]) {
+  float least[ROWS_LIKELY];
+  uint32_t count = 0, nth = 0;
+  size_t from;
+  do {
+    from = place_of(of->n, most, nth);
+  } while (!(apart(of, from, from + 1) > 0.0f) && ++nth < ROW_PLACES);
+  for (uint32_t gap = ROW_LEAST; gap <= most; gap++) {
+    const float d = apart(of, from, from + gap);
+    if (!(d < (count < ROWS_LIKELY ? INFINITY : least[ROWS_LIKELY - 1]))) continue;
+    if (count < ROWS_LIKELY) count++;
+    uint32_t at = count - 1;
+    for (; at > 0 && d < least[at - 1]; at--) least[at] = least[at - 1], rows[at] = rows[at - 1];
+    least[at] = d;
+    rows[at] = gap;
+  }
+  return count;
+}
+
+rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]) {
+  float extent = 0.0f;
+  for (int k = 0; k < 3; k++) extent += upper[k] - lower[k];
+  const nearness of = {rays, n, extent > 0.0f ? 1.0f / extent : 0.0f};
+  const uint32_t most = n / RAYS_A_TILE < ROW_MOST ? (uint32_t)(n / RAYS_A_TILE) : ROW_MOST;
+  rays_rows best = {0};
+  if (most < ROW_LEAST) return best;
+  uint32_t likely[ROWS_LIKELY];
+  const uint32_t count = likely_rows(&of, most, likely);
+  float least = TILES_PAY * apart_by(&of, RAYS_A_TILE, RAYS_A_TILE - 1);
+  for (uint32_t i = 0; i < count; i++) {
+    const size_t span = (size_t)RAYS_A_TILE * likely[i] / 2;
+    for (uint32_t height = 2; height < RAYS_A_TILE; height *= 2) {
+      const uint32_t width = RAYS_A_TILE / height;
+      const float tile = apart_by(&of, span, width - 1) + apart_by(&of, span, (size_t)(height - 1) * likely[i]);
+      if (!(tile < least)) continue;
+      least = tile;
+      best = (rays_rows){likely[i], width, height};
+    }
+  }
+  return best;
+}
+
+/* ---- sorting ---- */
+
+enum { RAYS_A_PIECE = 8192 };
+
+typedef struct sorting {
+  const slab_ray *rays;
+  grid grid;
+  keyed *keys;
+  uint32_t *numbers;
+} sorting;
+
+static void fill_keys(void *argument, size_t first, size_t end) {
+  const sorting *s = argument;
+  for (size_t i = first; i < end; i++) s->keys[i] = (keyed){key_of(&s->grid, &s->rays[i]), (uint32_t)i};
+}
+
+static void take_numbers(void *argument, size_t first, size_t end) {
+  const sorting *s = argument;
+  for (size_t i = first; i < end; i++) s->numbers[i] = s->keys[i].number;
+}
+
+uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads) {
+  uint32_t *numbers = malloc(n * sizeof *numbers + 1);
+  keyed *keys = malloc(n * sizeof *keys + 1), *others = malloc(n * sizeof *others + 1);
+  bool sorted = numbers != NULL && keys != NULL && others != NULL;
+  if (sorted) {
+    sorting s = {rays, grid_of(lower, upper), keys, numbers};
+    pool_loop(threads, n, RAYS_A_PIECE, fill_keys, &s);
+    sorted = radix_sort(&keys, &others, n, KEY_BITS, threads);
+    s.keys = keys;
+    if (sorted) pool_loop(threads, n, RAYS_A_PIECE, take_numbers, &s);
+  }
+  free(keys);
+  free(others);
+  if (sorted) return numbers;
+  free(numbers);
+  return NULL;
+}

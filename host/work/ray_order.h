@@ -1,0 +1,35 @@
+/* Classifies the order of rays, and sorts them. Answers do not depend on the order. */
+#ifndef SLABCAST_WORK_RAY_ORDER_H
+#define SLABCAST_WORK_RAY_ORDER_H
+
+#include "slabcast.h"
+
+typedef enum rays_order {
+  RAYS_OF_A_POINT, /* neighbours begin at one point and hardly differ in direction, as camera rays */
+  RAYS_ALIKE,      /* neighbours begin near each other and have similar directions, as shadow rays to a light */
+  RAYS_DIVERGING,  /* neighbours begin near each other and have any direction */
+  RAYS_SCATTERED   /* neighbours begin anywhere */
+} rays_order;
+
+/* The order of n rays, n >= 1, judged by a few samples. lower, upper: bounds of the scene. */
+rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
+
+/* Rays of a tile: those of packets on processors, and a half of them where lanes are few. */
+#define RAYS_A_TILE 32u
+
+/* Rays in rows, as those of a picture or of a spinning LiDAR: `row` rays each. A tile of `width` rays in each of
+ * `height` rows has RAYS_A_TILE rays, which are closer to each other than as many that follow each other. row 0: the
+ * rays are in no rows, or in rows of no use. */
+typedef struct rays_rows {
+  uint32_t row, width, height;
+} rays_rows;
+
+/* The rows of n rays, judged by a few samples. As for rays_order_of. */
+rays_rows rays_rows_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);
+
+/* The indices of n rays, n below 2^32, sorted by the octant of the direction and by the cell of the origin, so that
+ * neighbouring rays read the same parts of a BVH. threads: as pool_run takes it. malloc'ed, or NULL where memory is
+ * short. */
+uint32_t *rays_sorted(const slab_ray *rays, size_t n, const float lower[3], const float upper[3], uint32_t threads);
+
+#endif

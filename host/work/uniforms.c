@@ -1,0 +1,63 @@
+/* What a cast is for a chunk: the uniforms that its options mean, its offsets, its results. */
+#include "work/uniforms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "device/context.h"
+
+void cast_uniforms_of(const snapshot *scene, slab_query query, const slab_cast_options *options, cast_uniforms *u) {
+  *u = scene->uniforms;
+  u->ids = query == SLAB_NEAREST;
+  if (options == NULL) return;
+  if (options->mask != 0) u->mask = options->mask;
+  for (uint32_t g = 0; u->mask != UINT32_MAX && g < scene->geometries; g++)
+    if ((scene->table[g].mask & u->mask) == 0) u->masked = 1;
+  if (u->mask != UINT32_MAX && scene->has_instances) u->masked = 1; /* models have masks too */
+  u->rules = (uint32_t)options->cull | (options->edges == SLAB_EDGES_CLOSED ? RULE_CLOSED : 0);
+  u->face_forward = options->face_forward != 0;
+  u->skip = options->skip != NULL;
+  u->invalid = options->invalid != NULL;
+  if (query == SLAB_ALL) u->most = options->max_hits;
+}
+
+void chunk_uniforms(const cast *c, const chunk *of, cast_uniforms *u) {
+  cast_uniforms_of(c->scene, c->query, c->options, u);
+  u->rays = of->count;
+  if (c->offsets != NULL) u->invalid = 0;
+}
+
+unsigned char *chunk_results(const cast *c, const chunk *of) {
+  const size_t first = c->query == SLAB_ALL ? c->offsets[of->first] : of->first;
+  return (unsigned char *)c->results + first * c->result_size;
+}
+
+slab_status chunk_offsets(const cast *c, const chunk *of, uint32_t **offsets) {
+  const size_t size = ((size_t)of->count + 1) * sizeof **offsets;
+  const uint64_t *from = c->offsets + of->first;
+  *offsets = malloc(size);
+  if (*offsets == NULL) return fail_memory(size, "offsets");
+  for (size_t i = 0; i <= of->count; i++) (*offsets)[i] = (uint32_t)(from[i] - from[0]);
+  return SLAB_OK;
+}
+
+slab_status chunk_look(const cast *c, hit_batch *b) {
+  if (batch_look(b, c->scene->shown, c->collected->counts + b->first, c->scene->context->threads)) return SLAB_OK;
+  return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
+}
+
+int call_progress(const slab_cast_options *options, arithmetic *callers, uint64_t done, uint64_t total) {
+  arithmetic_end(callers);
+  const int stop = options->progress(options->user, done, total);
+  *callers = arithmetic_begin();
+  return stop;
+}
+
+slab_status check_rules(const char *function, slab_cull cull, slab_edges edges) {
+  if ((unsigned)cull > SLAB_CULL_FRONT)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: cull is %d, not a slab_cull", function, (int)cull);
+  if ((unsigned)edges > SLAB_EDGES_CLOSED)
+    return fail(SLAB_INVALID_ARGUMENT, "%s: edges is %d, not a slab_edges", function, (int)edges);
+  return SLAB_OK;
+}

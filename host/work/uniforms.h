@@ -1,0 +1,60 @@
+/* A cast: one call of the public API, and where its hits are collected. */
+#ifndef SLABCAST_WORK_UNIFORMS_H
+#define SLABCAST_WORK_UNIFORMS_H
+
+#include "base/arithmetic.h"
+#include "record/chunk.h"
+#include "record/snapshot.h"
+#include "slabcast.h"
+#include "types.h"
+#include "work/hit_batch.h"
+#include "work/ray_order.h"
+
+/* Hits that are kept until their place in the caller's array is known. Drivers may access their memory until
+ * schedule_rays returns. */
+typedef struct collection {
+  uint64_t *counts;   /* receives the number of hits of each ray */
+  size_t rays;        /* rays that were cast */
+  uint64_t found;     /* hits of those rays in all */
+  hit_batch *batches; /* batches in descending order of rays */
+  size_t bytes;       /* bytes of the batches */
+  uint64_t most;      /* limit of hits: beyond it, or beyond COLLECTED_BYTES, no more rays are cast */
+} collection;
+
+/* One call of the public API. */
+typedef struct cast {
+  const char *function;
+  const snapshot *scene;
+  slab_query query;
+  const slab_ray *rays;
+  size_t n, before; /* before: rays of the same call that precede these and are not among them */
+  void *results;    /* n results of result_size bytes; for SLAB_ALL the hits */
+  size_t result_size;
+  const uint64_t *offsets; /* SLAB_ALL: where each ray's hits are stored; NULL: not known yet */
+  collection *collected;   /* where hits are collected meanwhile; else NULL */
+  const slab_cast_options *options;
+  uint64_t progress_done, progress_total;
+  uint64_t invalid;
+  arithmetic *callers; /* floating-point state of the casting thread outside of the library; progress callbacks run
+                          with it too */
+  rays_rows rows;      /* in which the rays come; not looked for where no backend asks */
+} cast;
+
+/* The hits of a ray that SLAB_ALL lists at most; 0: all. */
+static inline uint32_t max_hits(const cast *c) { return c->options != NULL ? c->options->max_hits : 0; }
+
+/* The uniforms of a cast with these options (NULL: none), without the number of rays. */
+void cast_uniforms_of(const snapshot *, slab_query, const slab_cast_options *, cast_uniforms *);
+/* The same of a chunk. Invalid rays of SLAB_ALL with offsets are not counted: they were when the hits were counted. */
+void chunk_uniforms(const cast *, const chunk *, cast_uniforms *);
+/* Where a chunk's results begin in the caller's array. */
+unsigned char *chunk_results(const cast *, const chunk *);
+/* The offsets of a chunk of SLAB_ALL, relative to its first hit; malloc'ed. */
+slab_status chunk_offsets(const cast *, const chunk *, uint32_t **offsets);
+/* Looks at the collected hits of a chunk, whose lists must be there, and counts them. */
+slab_status chunk_look(const cast *, hit_batch *);
+/* Calls the progress callback, which must be set, with the floating-point state of its caller. */
+int call_progress(const slab_cast_options *, arithmetic *callers, uint64_t done, uint64_t total);
+slab_status check_rules(const char *function, slab_cull, slab_edges);
+
+#endif
