@@ -74,7 +74,7 @@ string(REPLACE "\n\"@BEGIN@" ",\n\n\"" text "${text}")
 string(REPLACE "@BEGIN@" "\"" text "${text}")
 string(REGEX MATCHALL "#line [0-9]+ " pieces "${text}")
 list(LENGTH pieces count)
-file(WRITE "${OUTPUT}" "#include \"opencl/embedded.h\"\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
+file(WRITE "${OUTPUT}" "#include \"base/embedded.h\"\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
                        "const char *const embedded_${NAME}[] = {\n${text}\"};\n"
                        "const unsigned embedded_${NAME}_count = ${count};\n")
 string(REPLACE ";" " " headers "${seen}")

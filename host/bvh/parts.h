@@ -176,6 +176,7 @@ static inline aabb range_keys(const builder *b, const build_range *s) {
 
 /* ---- build.c ---- */
 
+#define COORDINATE_MOST 0x1p125f /* the sum and the difference of two coordinates stay finite */
 /* bounds: of the finite coordinates of all primitives. In a scene without a finite z, the depth in z is the larger side
  * in x and y, and faces across z have no area. */
 measure measure_scene(aabb bounds, const bvh_leaves *);

@@ -9,6 +9,7 @@
 #include "record/snapshot.h"
 #include "scene/models.h"
 #include "shapes/geometry.h"
+#include "shapes/values.h"
 
 /* The most pairs of ray and primitive that the oracle decides in one check: about one second of work. In larger batches
  * it judges evenly spaced rays. */

@@ -208,13 +208,6 @@ static bool deciding_plane(const oracle_item *item, unsigned *which, float *plan
   return true;
 }
 
-size_t oracle_floats(slab_shape kind) {
-#define FLOATS_OF(shape, name, names, noun, rows, form, place, source) [shape] = (rows),
-  static const size_t floats[] = {SHAPES(FLOATS_OF)};
-#undef FLOATS_OF
-  return floats[kind];
-}
-
 static bool same_shape(const oracle_item *a, const oracle_item *b) {
   const float *x = a->shape, *y = b->shape;
   if (a->kind != b->kind) return false;

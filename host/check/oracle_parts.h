@@ -192,7 +192,12 @@ double oracle_normal_outside(const oracle_line *, double n[3], double tolerance)
 /* ---- oracle_detail.c ----------------------------------------------------------- */
 
 /* Floats of a kind's struct. */
-size_t oracle_floats(slab_shape kind);
+static inline size_t oracle_floats(slab_shape kind) {
+#define FLOATS_OF(shape, name, names, noun, rows, form, place, source) [shape] = (rows),
+  static const size_t floats[] = {SHAPES(FLOATS_OF)};
+#undef FLOATS_OF
+  return floats[kind];
+}
 /* Checks normal, u and v of a reported hit. Returns NULL when they are possible, otherwise what is wrong. */
 const char *oracle_detail(const oracle_question *, const oracle_item *, const slab_hit *);
 /* Whether the kernels compute the same bits for t of both items, for every rounding. */

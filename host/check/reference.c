@@ -8,6 +8,7 @@
 #include "instances.h"
 #include "record/snapshot.h"
 #include "scene/models.h"
+#include "shapes/values.h"
 
 typedef struct reference_state {
   slab_query query;

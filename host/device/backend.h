@@ -3,10 +3,11 @@
 #ifndef SLABCAST_DEVICE_BACKEND_H
 #define SLABCAST_DEVICE_BACKEND_H
 
+#include "device/device_scene.h"
+#include "device/found.h"
 #include "record/chunk.h"
 #include "record/device.h"
 #include "record/snapshot.h"
-#include "registry/device_list.h"
 #include "slabcast.h"
 #include "work/uniforms.h"
 
@@ -32,9 +33,9 @@ struct backend {
   bool ready; /* kernels are there from the start: none is built or loaded for a first use */
   bool tiles; /* casts rays that come in rows tile by tile where cast.rows says so */
   bool mixes; /* casts the pieces of a chunk by several traversals where chunk.samples says so */
-  /* Appends the backend's devices to the list. A device that cannot be described is left out, with the reason in
-   * list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */
-  slab_status (*list)(device_list *);
+  /* Appends the devices of the backend, which is given, to the list. A device that cannot be described is left out,
+   * with the reason in list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */
+  slab_status (*list)(const backend *, device_list *);
   /* Opens one device of a context; what the options say is in `device` already. The context's devices before it are
    * open. After a failure close is called too. */
   slab_status (*open)(slab_context *, device *, const found_device *);
@@ -52,8 +53,6 @@ struct backend {
    * that has moved are triangles that the BVH has, with copies of their vertices. After a failure release is called
    * too. NULL: the backend makes no copies. */
   slab_status (*refit)(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
-  /* Frees a device_copy's memory. */
-  void (*drop)(const device *, void *copy);
 
   /* Traversals that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always there;
    * others where the device supports them and their kernels pay by now. */

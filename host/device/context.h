@@ -4,8 +4,8 @@
 
 #include <stdatomic.h>
 
+#include "device/found.h"
 #include "record/device.h"
-#include "registry/device_list.h"
 #include "slabcast.h"
 
 struct slab_context {
@@ -22,6 +22,8 @@ slab_status context_check(const slab_context_options *, slab_context **, const c
 slab_status context_allocate(size_t devices, slab_context **);
 /* Adds a device that is not open yet, with what the options say of it. */
 slab_status context_add(slab_context *, const found_device *, const slab_context_options *);
+/* Closes the device that was added last, and takes it back. */
+void context_drop_last(slab_context *);
 /* Returns the context, or releases it on failure. */
 slab_status context_finish(slab_status, const slab_context_options *, slab_context *created, slab_context **);
 

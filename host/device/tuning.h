@@ -3,6 +3,7 @@
 #define SLABCAST_DEVICE_TUNING_H
 
 #include "bvh/leaves.h"
+#include "record/device.h"
 #include "slabcast.h"
 
 /* A number that has many divisors. */
@@ -10,7 +11,7 @@
 /* The largest group size in tuning.c, in work-items. */
 #define WORK_GROUP 64
 
-typedef struct tuning {
+struct tuning {
   uint32_t lanes_most; /* maximum primitives that one work-item tests at once; else the width of the device's
                           registers */
   uint32_t rays_each;  /* maximum rays per work-item in a flat scene */
@@ -27,8 +28,11 @@ typedef struct tuning {
   bvh_leaves leaves;         /* leaves of the BVHs of its layout */
   uint32_t in_flight;        /* rays that a work-item of SLAB_TRAVERSAL_INTERLEAVED has in flight by OpenCL */
   uint32_t interleaved_rays; /* and the maximum that it casts in all */
-} tuning;
+};
 
 const tuning *tuning_of(slab_device_type);
+
+/* Primitives per block of a scene without a BVH. It is 1 for tiles in local memory. */
+static inline uint32_t flat_lanes(const device *d) { return d->tuning->tile > 0 ? 1 : d->info.lane_width; }
 
 #endif

@@ -9,6 +9,7 @@
 #include "primitive.h"
 #include "shapes/geometry.h"
 #include "shapes/padded.h"
+#include "shapes/values.h"
 
 /* Into write_kind, which is compiled for several processors. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -17,6 +17,7 @@
 #include "record/snapshot.h"
 #include "shapes/geometry.h"
 #include "shapes/padded.h"
+#include "shapes/values.h"
 
 enum { BLOCKS_A_PIECE = 1024, NODES_A_PIECE = 1024 };
 
@@ -97,6 +98,18 @@ static slab_status gather(const snapshot *scene, gathered *g) {
 
 /* ---- bounds ---- */
 
+bvh_bounds layout_bounds(const snapshot *scene) {
+  bvh_bounds all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    const geometry_values *v = scene->values[g];
+    for (int k = 0; !is_hidden(scene, g) && k < 3; k++) {
+      if (v->lower[k] < all.lower[k]) all.lower[k] = v->lower[k];
+      if (v->upper[k] > all.upper[k]) all.upper[k] = v->upper[k];
+    }
+  }
+  return all;
+}
+
 /* So many triangles before their turn their indices and vertices are requested: along a curve they are anywhere. */
 enum { VALUES_AHEAD = 12, INDICES_AHEAD = 24 };
 
@@ -161,6 +174,12 @@ static void fill_references(const void *argument, const uint32_t *primitives, ui
 }
 
 /* ---- blocks ---- */
+
+void layout_free_arrays(bvh_layout *t) {
+  free(t->nodes);
+  free(t->blocks);
+  t->nodes = t->blocks = NULL;
+}
 
 size_t node_size(slab_layout layout) {
   return layout == SLAB_LAYOUT_COMPRESSED ? sizeof(compressed_node) : sizeof(bvh_node);
@@ -309,7 +328,7 @@ uint32_t bvh_stack(slab_layout layout, uint32_t depth) { return layout == SLAB_L
 
 static void look_through(const snapshot *scene) {
   for (uint32_t g = 0; g < scene->geometries; g++)
-    if (!is_hidden(scene, g)) values_look(scene->context, scene->values[g], scene->table[g].count);
+    if (!is_hidden(scene, g)) values_look(scene->context->threads, scene->values[g], scene->table[g].count);
 }
 
 /* Builds the BVH of all that is not known to be never hit; where that has collapsed triangles, once more without these.
@@ -318,7 +337,7 @@ static slab_status build(const snapshot *scene, const bvh_options *options, gath
   atomic_bool collapsed = false;
   *g = (gathered){.scene = scene, .collapsed = &collapsed};
   slab_status status = gather(scene, g);
-  const bvh_input input = {g->count, fill_references, g, snapshot_bounds(scene), &collapsed};
+  const bvh_input input = {g->count, fill_references, g, layout_bounds(scene), &collapsed};
   if (status != SLAB_OK || bvh_build(&input, options, t)) return status;
   if (!atomic_load(&collapsed)) return fail_memory(g->count * sizeof(bvh_reference), "the tree");
   gather_free(g);

@@ -2,9 +2,14 @@
 #ifndef SLABCAST_LAYOUT_LAYOUT_H
 #define SLABCAST_LAYOUT_LAYOUT_H
 
+#include "bvh/bvh.h"
 #include "layout/blocks.h"
 #include "record/snapshot.h"
 #include "types.h"
+
+/* The union of the finite bounds of all that is not hidden; inverted where there are none. */
+bvh_bounds layout_bounds(const snapshot *);
+void layout_free_arrays(bvh_layout *);
 
 /* The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_build(const snapshot *, slab_tree quality, slab_layout, bvh_layout *);

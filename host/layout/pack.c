@@ -8,6 +8,7 @@
 #include "primitive.h"
 #include "record/snapshot.h"
 #include "shapes/geometry.h"
+#include "shapes/values.h"
 #include "types.h"
 
 /* Nothing of a geometry that is disabled or removed. */

@@ -12,6 +12,7 @@
 #include "layout/blocks.h"
 #include "layout/layout.h"
 #include "record/snapshot.h"
+#include "shapes/values.h"
 
 typedef struct refitting {
   block_writing blocks;
@@ -72,13 +73,13 @@ static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layo
   const slab_layout layout = scene->context->layout;
   const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
   for (uint32_t g = 0; g < scene->geometries && from->lacks_some; g++)
-    if (!is_hidden(scene, g)) values_look(scene->context, scene->values[g], scene->table[g].count);
+    if (!is_hidden(scene, g)) values_look(scene->context->threads, scene->values[g], scene->table[g].count);
   const wanted w = wanted_of(scene);
   refitting r = {.blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks}};
   const bvh_refit_input input = {.compressed = compressed,
                                  .nodes = from->nodes,
                                  .refitted = to->nodes,
-                                 .bounds = snapshot_bounds(scene),
+                                 .bounds = layout_bounds(scene),
                                  .leaves = tuning_of(compressed ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves,
                                  .threads = scene->context->threads,
                                  .leaf = refit_leaf,

@@ -32,6 +32,16 @@ _Static_assert(ATTRIBUTES_WAIT(INTERLEAVED_LEAST), "interleaved kernels alone le
 /* Pieces for each thread at least, so that none waits long for the last one. */
 #define PIECES_A_THREAD 8u
 
+const native_variant *native_variant_of(const device_scene *on, native_program program, slab_query asked) {
+  const slab_query query = PROGRAM_QUERY(asked);
+  const native_device *n = on->device->opened;
+  const snapshot *scene = on->scene;
+  const bool instances = scene->has_instances, triangles = scene->kinds == 1u << SLAB_TRIANGLE;
+  const native_variant *v =
+      triangles ? n->of[program][query][instances ? KINDS_instanced_triangles : KINDS_triangles] : NULL;
+  return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
+}
+
 /* One of the ways to cast the pieces of a chunk. */
 typedef struct way {
   const native_variant *flat;   /* of small scenes: all primitives are tested, and the others are not used; or NULL */
@@ -465,7 +475,7 @@ static void tell_sampled(const flight *f, sampled_times sampled[CHUNK_SAMPLES]) 
 }
 
 static slab_status finish(const cast *c, flight *f, chunk_outcome *outcome) {
-  const slab_status status = f->batch != NULL ? chunk_look(c, f->batch) : SLAB_OK;
+  const slab_status status = f->batch != NULL ? chunk_look(c, f->batch, c->scene->context->threads) : SLAB_OK;
   *outcome = (chunk_outcome){.invalid = f->invalid, .batch = status == SLAB_OK ? f->batch : NULL};
   if (f->of->samples[0].each != 0) tell_sampled(f, outcome->sampled);
   if (status == SLAB_OK) f->batch = NULL;

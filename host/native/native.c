@@ -79,12 +79,12 @@ static slab_device_info processor_info(const native_level *level) {
   return info;
 }
 
-static slab_status native_list(device_list *list) {
+static slab_status native_list(const backend *own, device_list *list) {
   const native_level *level = level_with(0);
   if (level == NULL) return fail(SLAB_NO_DEVICE, "the library was built without kernels for this processor");
   const slab_status status = device_list_reserve(list, 1);
   if (status != SLAB_OK) return status;
-  list->devices[list->count++] = (found_device){.backend = &native_backend, .info = processor_info(level)};
+  list->devices[list->count++] = (found_device){.backend = own, .info = processor_info(level)};
   return SLAB_OK;
 }
 
@@ -142,16 +142,6 @@ static slab_status native_fetch(const device *d, const scene_state *state, slab_
   memcpy(nodes, from->nodes, node_bytes);
   memcpy(blocks, from->blocks, floats * sizeof(float));
   return SLAB_OK;
-}
-
-const native_variant *native_variant_of(const device_scene *on, native_program program, slab_query asked) {
-  const slab_query query = PROGRAM_QUERY(asked);
-  const native_device *n = on->device->opened;
-  const snapshot *scene = on->scene;
-  const bool instances = scene->has_instances, triangles = scene->kinds == 1u << SLAB_TRIANGLE;
-  const native_variant *v =
-      triangles ? n->of[program][query][instances ? KINDS_instanced_triangles : KINDS_triangles] : NULL;
-  return v != NULL ? v : n->of[program][query][instances ? KINDS_instances : KINDS_all];
 }
 
 static uint32_t native_traversals(const device_scene *on, slab_query query) {

@@ -276,7 +276,7 @@ static slab_status fetch_all(const cast *c, const device *d, flight *s) {
 static slab_status fetch_hits(const cast *c, const device_scene *on, flight *s) {
   hit_batch *b = s->batch;
   hand_over_results(c, s, &s->fetches[0]);
-  const slab_status status = chunk_look(c, b);
+  const slab_status status = chunk_look(c, b, c->scene->context->threads);
   if (status != SLAB_OK) return status;
   const size_t hits = b->lost || on->device->in_place ? 0 : b->used;
   return fetch_results(c, on->device, s, room_begin(b->rays), hits * sizeof(slab_hit));

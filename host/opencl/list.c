@@ -94,7 +94,7 @@ static slab_status fail_no_device(const char *call, cl_int code) {
 
 static void append_device(device_list *list, cl_platform_id platform, cl_device_id id, inquiry *refused) {
   found_device *next = &list->devices[list->count];
-  *next = (found_device){.backend = &opencl_backend, .platform = platform, .id = id};
+  *next = (found_device){.platform = platform, .id = id};
   const inquiry q = device_describe(platform, id, &next->info);
   if (q.code == CL_SUCCESS) {
     list->count++;
@@ -123,7 +123,7 @@ static slab_status append_devices(cl_platform_id platform, device_list *list, in
 }
 
 /* Lists every device of every platform that can be described. Platforms that fail are skipped. */
-slab_status opencl_list(device_list *list) {
+slab_status opencl_list(const backend *own, device_list *list) {
   const slab_status loaded = opencl_load();
   if (loaded != SLAB_OK) return loaded;
   const size_t before = list->count;
@@ -144,6 +144,7 @@ slab_status opencl_list(device_list *list) {
     code = device_code;
   }
   free(ids);
+  for (size_t i = before; i < list->count; i++) list->devices[i].backend = own;
   if (status == SLAB_OK && list->count == before)
     status = refused.code != CL_SUCCESS ? fail_inquiry(&refused) : fail_no_device(call, code);
   return status;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "bvh/bvh.h"
 #include "device/backend.h"
 #include "opencl/loader.h"
 #include "record/device.h"
@@ -60,7 +61,7 @@ typedef struct opencl_scene {
 static inline const opencl_scene *uploaded(const device_scene *on) { return on->state->uploaded; }
 
 /* The functions of the backend, see backend.h. */
-slab_status opencl_list(device_list *);
+slab_status opencl_list(const backend *, device_list *);
 slab_status opencl_open(slab_context *, device *, const found_device *);
 void opencl_close(device *);
 slab_status opencl_upload(const device *, const scene_arrays *, scene_state *, bool *in_place);
@@ -68,7 +69,6 @@ void opencl_release(const device *, scene_state *);
 slab_status opencl_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats,
                          void *nodes, void *blocks);
 slab_status opencl_refit(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
-void opencl_drop(const device *, void *copy);
 uint32_t opencl_traversals(const device_scene *, slab_query);
 slab_status opencl_begin(const cast *, const device_scene *, chunk *);
 slab_status opencl_end(const cast *, const device_scene *, chunk *, chunk_outcome *);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/embedded.h"
 #include "opencl/buffers.h"
-#include "opencl/embedded.h"
 #include "opencl/opencl.h"
 #include "opencl/program.h"
 

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 
 #include "device/context.h"
+#include "layout/layout.h"
 #include "opencl/buffers.h"
 #include "opencl/program.h"
+#include "shapes/values.h"
 
 /* Bounds that a device makes must hold subnormal numbers, too. */
 bool refits_there(const slab_context *context) {
@@ -16,7 +18,7 @@ bool refits_there(const slab_context *context) {
 
 /* ---- copies ---- */
 
-void opencl_drop(const device *d, void *copy) {
+static void drop_copy(const device *d, void *copy) {
   cl_mem buffer = copy;
   if (!is_inherited(d)) release_buffer(&buffer);
 }
@@ -45,7 +47,7 @@ slab_status vertices_take(const device *d, const slab_span *from, size_t stride,
   }
   if (status == SLAB_OK) status = await(&copied, "vertices");
   if (status == SLAB_OK)
-    *copy = (device_copy){d, buffer};
+    *copy = (device_copy){d, buffer, drop_copy};
   else
     release_buffer(&buffer);
   return status;
@@ -58,7 +60,7 @@ static slab_status indices_take(const device *d, mesh_indices *m, uint32_t trian
   const slab_status status =
       create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, 3 * (size_t)triangles * sizeof *m->list, m->list,
                     "a mesh's indices", &buffer);
-  if (status == SLAB_OK) m->copy = (device_copy){d, buffer};
+  if (status == SLAB_OK) m->copy = (device_copy){d, buffer, drop_copy};
   return status;
 }
 
@@ -221,7 +223,7 @@ static slab_status move_triangles(commands *c, const snapshot *scene, const snap
 
 /* Areas need no more than to stay within the range of float. */
 static float scale_of(const snapshot *scene) {
-  const bvh_bounds b = snapshot_bounds(scene);
+  const bvh_bounds b = layout_bounds(scene);
   const float side = fmaxf(fmaxf(b.upper[0] - b.lower[0], b.upper[1] - b.lower[1]), b.upper[2] - b.lower[2]);
   return side > 0.0f ? ldexpf(1.0f, ilogbf(side) < -126 ? 126 : -ilogbf(side)) : 1.0f;
 }

@@ -3,8 +3,9 @@
 #define SLABCAST_RECORD_CHUNK_H
 
 #include "record/device.h"
+#include "record/hits.h"
+#include "record/traversals.h"
 #include "slabcast.h"
-#include "work/hit_batch.h"
 
 /* Maximum bytes of a chunk's rays or results where they are copied: large enough for transfers at full speed, and small
  * enough to keep the memory. */
@@ -17,8 +18,6 @@ typedef struct chunk_sample {
   uint32_t each;
   double ratio; /* the time that it takes to that of the chunk's traversal, as far as is known */
 } chunk_sample;
-
-enum { CHUNK_SAMPLES = 2 };
 
 /* What a sample took, and as many pieces beside its own that the chunk's traversal cast. */
 typedef struct sampled_times {

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 #include "base/process.h"
-#include "device/tuning.h"
+#include "record/hits.h"
 #include "slabcast.h"
-#include "work/hit_batch.h"
 
 typedef struct backend backend;
+typedef struct tuning tuning;
 
 typedef struct device {
   const backend *backend;
@@ -32,8 +32,5 @@ typedef struct device {
 /* Whether the device was opened before this process was forked. Its driver's objects, locks and threads are then the
  * parent's. */
 static inline bool is_inherited(const device *d) { return d->process != process_number(); }
-
-/* Primitives per block of a scene without a BVH. It is 1 for tiles in local memory. */
-static inline uint32_t flat_lanes(const device *d) { return d->tuning->tile > 0 ? 1 : d->info.lane_width; }
 
 #endif

@@ -7,13 +7,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "bvh/bvh.h"
 #include "record/device.h"
-#include "schedule/traversal_choice.h"
-#include "shapes/values.h"
+#include "record/hits.h"
+#include "record/traversals.h"
 #include "slabcast.h"
 #include "types.h"
-#include "work/hit_batch.h"
+
+typedef struct geometry_values geometry_values;
 
 /* A scene's BVH in the device's layout: nodes, and blocks with the primitives' values and global primitive ids. */
 typedef struct bvh_layout {
@@ -77,44 +77,5 @@ static inline bool has_moved(const snapshot *scene, const snapshot *last, uint32
   return !is_hidden(scene, geometry) && scene->table[geometry].count > 0 &&
          scene->values[geometry] != last->values[geometry];
 }
-
-/* Whether brute force beside a BVH suits rays of which nothing is known. */
-static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= FLAT_MOST / 2; }
-
-/* A snapshot on one device. */
-typedef struct device_scene {
-  const snapshot *scene;
-  device *device;
-  scene_state *state;
-} device_scene;
-
-device_scene device_scene_of(const snapshot *, uint32_t nth);
-/* Whether the scene has a wide BVH, to which slab_traversal applies. */
-bool has_traversals(const device_scene *);
-/* Rays per packet; 0 where this query on this scene has no packets. The processor has packets of SLAB_ALL as well
- * (native_variant_of). */
-uint32_t packet_rays(const device_scene *, slab_query);
-/* The largest share of a launch's rays that its work-items can have in flight together. */
-double in_flight_share(const device_scene *);
-
-/* ---- making one ---- */
-
-/* An empty one, to be filled in; NULL when memory is short. snapshot_destroy accepts it in any state, and NULL. */
-snapshot *snapshot_create(slab_context *, uint32_t geometries);
-void snapshot_destroy(snapshot *);
-/* The same, but for the arrays of its BVH, which *arrays receives in place of its own. */
-void snapshot_salvage(snapshot *, bvh_layout *arrays);
-void layout_free_arrays(bvh_layout *);
-
-/* Lays the scene out and uploads it to every device. */
-slab_status snapshot_upload(snapshot *, slab_tree);
-/* Uploads a BVH. Takes ownership of the layout's arrays, on success and on failure. */
-slab_status snapshot_upload_tree(snapshot *, const bvh_layout *);
-/* Takes over what casts on the last snapshot have learned. */
-void snapshot_learn(snapshot *, const snapshot *last);
-/* The union of the finite bounds of all that is not hidden; inverted where there are none. */
-bvh_bounds snapshot_bounds(const snapshot *);
-/* Counts and measures the scene, after it was uploaded. begin: seconds_now() at the start of the commit. */
-void snapshot_finish(snapshot *, double begin);
 
 #endif

@@ -29,14 +29,6 @@ static bool is_wanted(const char *name) {
   return false;
 }
 
-slab_status device_list_reserve(device_list *list, size_t n) {
-  const size_t size = (list->count + n) * sizeof *list->devices;
-  found_device *grown = realloc(list->devices, size);
-  if (grown == NULL) return fail_memory(size, "the device list");
-  list->devices = grown;
-  return SLAB_OK;
-}
-
 /* Whether a GPU may be here. Linux has a file for each kind of driver, and asking OpenCL instead may take a tenth of a
  * second: it loads every driver. Where a variable tells the loader which drivers to take, OpenCL is asked. */
 static bool may_have_gpu(void) {
@@ -66,7 +58,7 @@ static slab_status find_devices(const char *function, device_list *list, const c
   *list = (device_list){0};
   for (size_t i = 0; i < sizeof backends / sizeof *backends && status != SLAB_OUT_OF_MEMORY; i++) {
     if (!is_wanted(backends[i].name)) continue;
-    status = backends[i].backend->list(list);
+    status = backends[i].backend->list(backends[i].backend, list);
     if (status == SLAB_OK && backends[i].backend == &native_backend && is_processors(selector)) return SLAB_OK;
   }
   if (status == SLAB_OUT_OF_MEMORY || list->count == 0) {

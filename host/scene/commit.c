@@ -8,6 +8,8 @@
 #include "device/context.h"
 #include "layout/layout.h"
 #include "scene/scene.h"
+#include "scene/snapshot.h"
+#include "shapes/values.h"
 
 /* ---- snapshots of a scene ---- */
 

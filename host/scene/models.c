@@ -13,6 +13,7 @@
 #include "layout/layout.h"
 #include "primitive.h"
 #include "scene/scene.h"
+#include "shapes/values.h"
 
 _Static_assert(sizeof(instance_entry) == BLOCK_UNIT * sizeof(float), "an instance takes a BLOCK_UNIT");
 _Static_assert(sizeof(model_entry) == BLOCK_UNIT * sizeof(float), "a model takes a BLOCK_UNIT");
@@ -128,12 +129,6 @@ static slab_status take_transforms(const char *function, const float *transforms
   double value;
   const char *why = transform_refusal(transforms + 12 * (size_t)t.refused, &to->instances[t.refused], &value);
   return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, t.refused, why, value);
-}
-
-void instances_release(instance_group *g) {
-  if (g == NULL || --g->references > 0) return;
-  slab_scene_destroy(g->model);
-  free(g);
 }
 
 /* ---- transforms in each other ---- */
@@ -335,13 +330,6 @@ slab_status model_hold(const char *function, const instance_group *group, const 
   return check_products(function, SLAB_INVALID_STATE, group, held->snapshot, &held->measure.reach);
 }
 
-void model_drop(held_model *held) {
-  if (held->snapshot == NULL) return;
-  atomic_fetch_sub(&held->snapshot->held, 1);
-  slab_scene_destroy(held->scene);
-  *held = (held_model){.snapshot = NULL};
-}
-
 /* ---- gates ---- */
 
 /* Of a model that has no finite bounds. It stands outside the BVH. */
@@ -430,7 +418,7 @@ geometry_values *instances_gates(const slab_context *context, const instance_gro
   v->mask = group->mask;
   gates_writing w = {group, model, v->values};
   pool_loop(context->threads, group->count, INSTANCES_A_PIECE, write_gates, &w);
-  values_measure(context, v, (slab_shape)SHAPE_INSTANCE, group->count);
+  values_measure(context->threads, v, (slab_shape)SHAPE_INSTANCE, group->count);
   return v;
 }
 

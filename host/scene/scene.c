@@ -28,48 +28,9 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   return SLAB_OK;
 }
 
-void scene_retain(slab_scene *scene) { atomic_fetch_add(&scene->references, 1); }
-
-void slab_scene_destroy(slab_scene *scene) {
-  if (scene == NULL || atomic_fetch_sub(&scene->references, 1) != 1) return;
-  for (snapshot *s = scene->replaced, *older; s != NULL; s = older) {
-    older = s->older;
-    snapshot_destroy(s);
-  }
-  snapshot_destroy(atomic_load(&scene->committed));
-  layout_free_arrays(&scene->spare);
-  for (uint32_t g = 0; g < scene->geometries; g++) {
-    values_release(scene->added[g].values);
-    instances_release(scene->added[g].group);
-  }
-  free(scene->added);
-  pthread_mutex_destroy(&scene->crowd);
-  context_release(scene->context);
-  free(scene);
-}
-
 slab_status scene_check(const slab_scene *scene, const char *function) {
   if (scene == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: scene is NULL", function);
   return context_check_process(scene->context, function);
-}
-
-slab_status scene_enter_slowly(slab_scene *scene, const char *function, scene_reading *r) {
-  const snapshot *s = atomic_load(&scene->committed);
-  if (s == NULL) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", function);
-  for (int i = 0; i < READER_PLACES; i++)
-    if (scene_take_place(scene, &scene->places[i], atomic_load(&scene->committed), r)) return SLAB_OK;
-  pthread_mutex_lock(&scene->crowd);
-  snapshot *now = atomic_load(&scene->committed);
-  now->crowd++;
-  pthread_mutex_unlock(&scene->crowd);
-  *r = (scene_reading){now, scene, NULL};
-  return SLAB_OK;
-}
-
-void scene_leave_crowd(const scene_reading *r) {
-  pthread_mutex_lock(&r->of->crowd);
-  ((snapshot *)r->scene)->crowd--;
-  pthread_mutex_unlock(&r->of->crowd);
 }
 
 /* ---- adding ---- */
@@ -127,7 +88,7 @@ static slab_status add(slab_scene *scene, addition *a, const slab_geometry_optio
   a->mask = options->mask == 0 ? UINT32_MAX : options->mask;
   a->drops = options->skip_invalid != 0;
   if ((status = scene_reserve(scene, scene->geometries + 1)) != SLAB_OK) return status;
-  if ((status = values_take(scene->context, a, &added.values, &dropped)) != SLAB_OK) return status;
+  if ((status = values_take(scene->context->threads, a, &added.values, &dropped)) != SLAB_OK) return status;
   if (geometry != NULL) *geometry = (uint32_t)scene->ids;
   if (options->skipped != NULL) *options->skipped = dropped;
   scene_append(scene, &added, 1);
@@ -225,7 +186,7 @@ slab_status scene_update(slab_scene *scene, uint32_t geometry, addition *a) {
                 a->mesh->vertex_count, geometry, a->indices->vertex_count);
   a->mask = of->values->mask;
   a->drops = of->values->drops;
-  if ((status = values_take(scene->context, a, &made, &unused)) != SLAB_OK) return status;
+  if ((status = values_take(scene->context->threads, a, &made, &unused)) != SLAB_OK) return status;
   values_release(of->values);
   of->values = made;
   scene->changed = true;

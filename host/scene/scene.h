@@ -8,6 +8,7 @@
 #include "base/cache.h"
 #include "record/snapshot.h"
 #include "scene/models.h"
+#include "shapes/values.h"
 
 /* Maximum primitives of a scene: global primitive ids must stay below SLAB_INVALID and SLAB_MISS. */
 #define SCENE_PRIMITIVES 0xFFFFFFF0u

@@ -21,7 +21,9 @@
 #include "record/device.h"
 #include "scene/models.h"
 #include "scene/scene.h"
+#include "scene/snapshot.h"
 #include "shapes/geometry.h"
+#include "shapes/values.h"
 #include "types.h"
 
 #define ALIGN 64
@@ -319,7 +321,8 @@ static slab_status take_values(const slab_context *context, const serialized_geo
   mesh_indices *indices = NULL;
   if (size + list > floats - *at || (has_indices && g->kind != SLAB_TRIANGLE)) return refuse_table();
   if (has_indices) {
-    indices = indices_create(context, (const uint32_t *)(const void *)(from + *at + size), g->count, g->vertices);
+    indices =
+        indices_create(context->threads, (const uint32_t *)(const void *)(from + *at + size), g->count, g->vertices);
     if (indices == NULL) return fail_memory(list * sizeof *from, "a mesh's indices");
   }
   if (indexed && (indices == NULL || !indices->dense)) {
@@ -335,7 +338,7 @@ static slab_status take_values(const slab_context *context, const serialized_geo
   *at += size + list;
   v->mask = g->mask;
   v->drops = (g->state & GEOMETRY_DROPS) != 0;
-  values_measure(context, v, (slab_shape)g->kind, g->count);
+  values_measure(context->threads, v, (slab_shape)g->kind, g->count);
   *values = v;
   return SLAB_OK;
 }

@@ -1,4 +1,4 @@
-/* Snapshots: laying a scene out, uploading it to the devices, and what casts ask of it. */
+/* Snapshots: laying a scene out, and uploading it to the devices. */
 #include "record/snapshot.h"
 
 #include <math.h>
@@ -13,8 +13,10 @@
 #include "layout/layout.h"
 #include "layout/pack.h"
 #include "scene/models.h"
+#include "scene/snapshot.h"
+#include "shapes/values.h"
 
-/* ---- creating and destroying ---- */
+/* ---- creating ---- */
 
 snapshot *snapshot_create(slab_context *context, uint32_t geometries) {
   snapshot *s = calloc(1, sizeof *s);
@@ -28,75 +30,6 @@ snapshot *snapshot_create(slab_context *context, uint32_t geometries) {
   if (s->table != NULL && s->values != NULL && s->states != NULL && s->models != NULL && s->groups != NULL) return s;
   snapshot_destroy(s);
   return NULL;
-}
-
-static void release_states(snapshot *s) {
-  const uint32_t count = s->states == NULL ? 0 : s->context->device_count;
-  for (uint32_t i = 0; i < count; i++) {
-    const device *d = &s->context->devices[i];
-    d->backend->release(d, &s->states[i]);
-    if (s->states[i].beside == NULL) continue;
-    s->states[i].uploaded = s->states[i].beside;
-    d->backend->release(d, &s->states[i]);
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    free(s->states[i].kept[0]);
-    free(s->states[i].kept[1]);
-  }
-  free(s->states);
-}
-
-void layout_free_arrays(bvh_layout *t) {
-  free(t->nodes);
-  free(t->blocks);
-  t->nodes = t->blocks = NULL;
-}
-
-void snapshot_salvage(snapshot *s, bvh_layout *arrays) {
-  const bvh_layout kept = s->bvh;
-  s->bvh.nodes = s->bvh.blocks = NULL;
-  snapshot_destroy(s); /* what used the arrays in place is gone after that */
-  layout_free_arrays(arrays);
-  *arrays = kept;
-}
-
-void snapshot_destroy(snapshot *s) {
-  if (s == NULL) return;
-  release_states(s);
-  layout_free_arrays(&s->bvh);
-  for (uint32_t g = 0; g < s->geometries; g++) {
-    values_release(s->values[g]);
-    instances_release(s->groups[g]);
-    model_drop(&s->models[g]);
-  }
-  free(s->models);
-  free(s->groups);
-  free(s->values);
-  free(s->table);
-  free(s);
-}
-
-/* ---- what casts ask ---- */
-
-device_scene device_scene_of(const snapshot *scene, uint32_t nth) {
-  return (device_scene){scene, &scene->context->devices[nth], &scene->states[nth]};
-}
-
-bool has_traversals(const device_scene *on) {
-  return on->scene->has_bvh && on->scene->context->layout == SLAB_LAYOUT_WIDE;
-}
-
-uint32_t packet_rays(const device_scene *on, slab_query query) {
-  const device *d = on->device;
-  if (!has_traversals(on) || d->info.lane_width == 1) return 0;
-  const bool through_instances = query == SLAB_CLOSEST || query == SLAB_ANY || query == SLAB_COUNT;
-  if (on->scene->has_instances && !through_instances) return 0;
-  return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
-}
-
-double in_flight_share(const device_scene *on) {
-  const tuning *t = on->device->tuning;
-  return has_traversals(on) ? (double)t->in_flight / t->interleaved_rays : 1.0;
 }
 
 /* ---- uploading ---- */
@@ -261,21 +194,9 @@ static uint64_t *kind_count(slab_scene_stats *stats, uint32_t kind) {
   return counts[kind];
 }
 
-bvh_bounds snapshot_bounds(const snapshot *scene) {
-  bvh_bounds all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-  for (uint32_t g = 0; g < scene->geometries; g++) {
-    const geometry_values *v = scene->values[g];
-    for (int k = 0; !is_hidden(scene, g) && k < 3; k++) {
-      if (v->lower[k] < all.lower[k]) all.lower[k] = v->lower[k];
-      if (v->upper[k] > all.upper[k]) all.upper[k] = v->upper[k];
-    }
-  }
-  return all;
-}
-
 void snapshot_finish(snapshot *scene, double begin) {
   slab_scene_stats *stats = &scene->stats;
-  const bvh_bounds bounds = snapshot_bounds(scene);
+  const bvh_bounds bounds = layout_bounds(scene);
   memcpy(stats->lower, bounds.lower, sizeof stats->lower);
   memcpy(stats->upper, bounds.upper, sizeof stats->upper);
   stats->geometries = scene->ids;

@@ -9,8 +9,6 @@
 #include "base/status.h"
 #include "bvh/float4.h"
 #include "bvh/memory.h"
-#include "device/backend.h"
-#include "device/context.h"
 #include "primitive.h"
 #include "shapes/geometry.h"
 
@@ -32,7 +30,7 @@ geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indi
 }
 
 void device_copy_drop(device_copy *copy) {
-  if (copy->memory != NULL) copy->device->backend->drop(copy->device, copy->memory);
+  if (copy->memory != NULL) copy->drop(copy->device, copy->memory);
   *copy = (device_copy){0};
 }
 
@@ -87,7 +85,7 @@ static void index_some(void *argument, size_t first, size_t end) {
   x->collapsed[first / x->grain] = collapsed;
 }
 
-mesh_indices *indices_create(const slab_context *context, const uint32_t *indices, uint32_t n, uint32_t vertex_count) {
+mesh_indices *indices_create(uint32_t threads, const uint32_t *indices, uint32_t n, uint32_t vertex_count) {
   mesh_indices *m = malloc(sizeof *m + 3 * (size_t)n * sizeof *m->list);
   if (m == NULL) return NULL;
   *m = (mesh_indices){.references = 1, .vertex_count = vertex_count, .dense = vertex_count <= 3 * (uint64_t)n};
@@ -96,7 +94,7 @@ mesh_indices *indices_create(const slab_context *context, const uint32_t *indice
     free(m);
     return NULL;
   }
-  pool_loop(context->threads, n, x.grain, index_some, &x);
+  pool_loop(threads, n, x.grain, index_some, &x);
   for (int i = 0; i < PARTIALS; i++) {
     m->dense = m->dense && !x.beyond[i];
     m->collapsed += x.collapsed[i];
@@ -232,22 +230,21 @@ static void take_some(void *argument, size_t first, size_t end) {
 }
 
 /* Stores and measures `count` primitives. */
-static void take_all(const slab_context *context, taking *t, uint32_t count) {
+static void take_all(uint32_t threads, taking *t, uint32_t count) {
   t->grain = partial_grain(count);
   partials_begin(t->partial);
-  pool_loop(context->threads, count, t->grain, take_some, t);
+  pool_loop(threads, count, t->grain, take_some, t);
   partials_end(t->partial, t->to);
 }
 
-void values_measure(const slab_context *context, geometry_values *to, slab_shape kind, uint32_t count) {
+void values_measure(uint32_t threads, geometry_values *to, slab_shape kind, uint32_t count) {
   taking t = {.to = to, .kind = kind};
-  take_all(context, &t, count);
+  take_all(threads, &t, count);
 }
 
-static slab_status take_primitives(const slab_context *context, const addition *a, geometry_values *to,
-                                   uint32_t *dropped) {
+static slab_status take_primitives(uint32_t threads, const addition *a, geometry_values *to, uint32_t *dropped) {
   taking t = {.from = a, .to = to, .kind = a->kind};
-  take_all(context, &t, a->count);
+  take_all(threads, &t, a->count);
   *dropped = 0;
   for (int i = 0; i < PARTIALS; i++) {
     if (t.partial[i].refused > 0 && !a->drops) return refuse(a, t.partial[i].first);
@@ -314,11 +311,11 @@ static void take_vertices(void *argument, size_t first, size_t end) {
 }
 
 /* Returns whether all vertices are accepted: then all triangles are, and none is void. */
-static bool take_all_vertices(const slab_context *context, vertex_source from, geometry_values *to) {
+static bool take_all_vertices(uint32_t threads, vertex_source from, geometry_values *to) {
   vertices_taking t = {.from = from, .to = to, .grain = partial_grain(from.count)};
   const size_t pieces = (from.count + t.grain - 1) / t.grain;
   bool accepted = true;
-  pool_loop(context->threads, from.count, t.grain, take_vertices, &t);
+  pool_loop(threads, from.count, t.grain, take_vertices, &t);
   for (int k = 0; k < 3; k++) {
     to->lower[k] = INFINITY;
     to->upper[k] = -INFINITY;
@@ -348,11 +345,11 @@ static void count_some_collapsed(void *argument, size_t first, size_t end) {
   c->found[first / c->grain] = found;
 }
 
-void values_look(const slab_context *context, geometry_values *v, uint32_t count) {
+void values_look(uint32_t threads, geometry_values *v, uint32_t count) {
   if (!v->unlooked) return;
   collapsed_counting c = {.of = v, .grain = partial_grain(count)};
   uint32_t found = 0;
-  pool_loop(context->threads, count, c.grain, count_some_collapsed, &c);
+  pool_loop(threads, count, c.grain, count_some_collapsed, &c);
   for (int i = 0; i < PARTIALS; i++) found += c.found[i];
   v->unhit = found;
   v->unlooked = false;
@@ -362,7 +359,7 @@ void values_look(const slab_context *context, geometry_values *v, uint32_t count
 
 /* vertices: those to take one after the other; count 0: primitive after primitive. Takes over a reference of the
  * indices, on success. */
-static slab_status take(const slab_context *context, const addition *a, mesh_indices *indices, vertex_source vertices,
+static slab_status take(uint32_t threads, const addition *a, mesh_indices *indices, vertex_source vertices,
                         geometry_values **values, uint32_t *dropped, bool *accepted) {
   const bool indexed = vertices.count > 0 && indices != NULL;
   geometry_values *made = values_create((uint32_t)a->kind, a->count, indices, indexed);
@@ -373,9 +370,9 @@ static slab_status take(const slab_context *context, const addition *a, mesh_ind
   *dropped = 0;
   *accepted = true;
   if (vertices.count > 0)
-    *accepted = take_all_vertices(context, vertices, made);
+    *accepted = take_all_vertices(threads, vertices, made);
   else
-    status = take_primitives(context, a, made, dropped);
+    status = take_primitives(threads, a, made, dropped);
   if (vertices.count > 0) made->unhit = collapsed_by_index(made);
   made->unlooked = vertices.count > 0;
   if (status == SLAB_OK && *accepted) {
@@ -387,20 +384,20 @@ static slab_status take(const slab_context *context, const addition *a, mesh_ind
   return status;
 }
 
-slab_status values_take(const slab_context *context, const addition *a, geometry_values **values, uint32_t *dropped) {
+slab_status values_take(uint32_t threads, const addition *a, geometry_values **values, uint32_t *dropped) {
   mesh_indices *indices = a->indices;
   if (indices != NULL) {
     indices->references++;
   } else if (a->mesh != NULL && a->mesh->indices != NULL && a->count > 0) {
-    indices = indices_create(context, a->mesh->indices, a->count, a->mesh->vertex_count);
+    indices = indices_create(threads, a->mesh->indices, a->count, a->mesh->vertex_count);
     if (indices == NULL) return fail_memory(3 * (size_t)a->count * sizeof *indices->list, "a mesh's indices");
   }
   bool accepted = false;
   slab_status status = SLAB_OK;
   const vertex_source vertices = vertices_of(a, indices), none = {0};
-  if (vertices.count > 0) status = take(context, a, indices, vertices, values, dropped, &accepted);
+  if (vertices.count > 0) status = take(threads, a, indices, vertices, values, dropped, &accepted);
   /* also to name the triangle that is refused, or to drop it */
-  if (status == SLAB_OK && !accepted) status = take(context, a, indices, none, values, dropped, &accepted);
+  if (status == SLAB_OK && !accepted) status = take(threads, a, indices, none, values, dropped, &accepted);
   if (status != SLAB_OK) indices_release(indices);
   return status;
 }

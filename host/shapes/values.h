@@ -19,7 +19,8 @@ struct device;
 /* What a device has of an array, for refits there (backend.h); all NULL: nothing. */
 typedef struct device_copy {
   const struct device *device;
-  void *memory; /* the backend's own */
+  void *memory;                                      /* the backend's own */
+  void (*drop)(const struct device *, void *memory); /* the backend's: frees it */
 } device_copy;
 
 /* Frees a copy, which is then nothing. */
@@ -35,7 +36,8 @@ typedef struct mesh_indices {
   uint32_t list[];
 } mesh_indices;
 
-typedef struct geometry_values {
+typedef struct geometry_values geometry_values;
+struct geometry_values {
   uint32_t references;      /* of the scene and its snapshots, which one thread at a time changes */
   uint32_t mask;            /* the geometry's, also of one that is disabled */
   bool drops;               /* the geometry was added with skip_invalid, which holds for updates too */
@@ -49,7 +51,7 @@ typedef struct geometry_values {
   float *values;            /* with room for one float more, which vectors of four read */
   mesh_indices *indices;    /* NULL: none were given */
   device_copy copy;         /* of a mesh's vertices, 12 bytes each, from an update by a buffer to its commit */
-} geometry_values;
+};
 
 /* The floats of primitive i. room: where those of a triangle are put together. */
 static inline const float *values_at(const geometry_values *v, uint32_t rows, uint32_t i, float room[ROWS_MOST]) {
@@ -90,7 +92,7 @@ typedef struct addition {
 } addition;
 
 /* Makes values of an addition. SLAB_INVALID_ARGUMENT names the first primitive that is refused. */
-slab_status values_take(const slab_context *, const addition *, geometry_values **values, uint32_t *dropped);
+slab_status values_take(uint32_t threads, const addition *, geometry_values **values, uint32_t *dropped);
 
 /* Floats of `count` elements of `each` floats, with what fills up the last BLOCK_UNIT. */
 static inline size_t values_floats(uint32_t each, size_t count) {
@@ -100,14 +102,14 @@ static inline size_t values_floats(uint32_t each, size_t count) {
  * with a reference of the caller's, on success). NULL: memory is short. */
 geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indices, bool indexed);
 /* Looks for all primitives that are never hit. Threads that build BVHs of a model may do so at once. */
-void values_look(const slab_context *, geometry_values *, uint32_t count);
+void values_look(uint32_t threads, geometry_values *, uint32_t count);
 /* Classifies and measures values that are filled in. */
-void values_measure(const slab_context *, geometry_values *, slab_shape, uint32_t count);
+void values_measure(uint32_t threads, geometry_values *, slab_shape, uint32_t count);
 /* Drops a reference; the last one frees. NULL is accepted. */
 void values_release(geometry_values *);
 
 /* Copies the indices of n triangles. NULL: memory is short. */
-mesh_indices *indices_create(const slab_context *, const uint32_t *indices, uint32_t n, uint32_t vertex_count);
+mesh_indices *indices_create(uint32_t threads, const uint32_t *indices, uint32_t n, uint32_t vertex_count);
 void indices_release(mesh_indices *);
 
 #endif

@@ -3,27 +3,17 @@
 #ifndef SLABCAST_WORK_HIT_BATCH_H
 #define SLABCAST_WORK_HIT_BATCH_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "record/hits.h"
 #include "slabcast.h"
 #include "types.h"
-
-/* Number of hits per ray of a scene, learned from casts. All zero: nothing is known. */
-typedef struct hits_known {
-  uint64_t rays;
-  double mean, deviation; /* per ray */
-} hits_known;
 
 /* Whether enough rays have been seen to use these numbers. */
 bool hits_are_known(const hits_known *);
 /* The same for a cast that lists at most `most` hits of a ray (0: all). */
 hits_known hits_bounded(const hits_known *, uint32_t most);
-/* Maximum bytes of the hits of a chunk, with what the kernels need to collect them. Where hits are copied the limit is
- * STAGED_BYTES. Most of this memory is never accessed. */
-#define ROOM_BYTES ((size_t)128 << 20)
-
 /* The largest number of rays, at least 1, whose hits likely fit `bytes`. walks_each: lists in progress per ray. */
 uint32_t room_rays(const hits_known *, size_t bytes, double walks_each);
 /* Divides `bytes` into the room for the hits of `rays` rays. walks: lists that the work-items have in progress at once.
@@ -34,21 +24,10 @@ hit_room room_of(const hits_known *, size_t bytes, uint32_t rays, uint32_t walks
 size_t room_begin(uint32_t rays);
 size_t room_size(uint32_t rays, const hit_room *);
 
-/* Memory of batches that a device keeps from cast to cast, KEPT_BYTES at most. Fresh pages took 15 % of the time of a
- * million camera rays (terrain:100000, Zen 5). All zero: none yet. */
-enum { KEPT_BATCHES = 16 };
-#define KEPT_BYTES ((size_t)64 << 20)
-
-typedef struct batch_keeper {
-  _Atomic(struct hit_batch *) of[KEPT_BATCHES];
-  atomic_size_t bytes;
-} batch_keeper;
-
 /* Frees what is kept. */
 void batch_keeper_end(batch_keeper *);
 
 /* The hits of a chunk. */
-typedef struct hit_batch hit_batch;
 struct hit_batch {
   hit_batch *next;
   size_t first; /* the first ray */

@@ -2,14 +2,8 @@
 #ifndef SLABCAST_WORK_RAY_ORDER_H
 #define SLABCAST_WORK_RAY_ORDER_H
 
+#include "record/traversals.h"
 #include "slabcast.h"
-
-typedef enum rays_order {
-  RAYS_OF_A_POINT, /* neighbours begin at one point and hardly differ in direction, as camera rays */
-  RAYS_ALIKE,      /* neighbours begin near each other and have similar directions, as shadow rays to a light */
-  RAYS_DIVERGING,  /* neighbours begin near each other and have any direction */
-  RAYS_SCATTERED   /* neighbours begin anywhere */
-} rays_order;
 
 /* The order of n rays, n >= 1, judged by a few samples. lower, upper: bounds of the scene. */
 rays_order rays_order_of(const slab_ray *rays, size_t n, const float lower[3], const float upper[3]);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "device/context.h"
 
 void cast_uniforms_of(const snapshot *scene, slab_query query, const slab_cast_options *options, cast_uniforms *u) {
   *u = scene->uniforms;
@@ -42,8 +41,8 @@ slab_status chunk_offsets(const cast *c, const chunk *of, uint32_t **offsets) {
   return SLAB_OK;
 }
 
-slab_status chunk_look(const cast *c, hit_batch *b) {
-  if (batch_look(b, c->scene->shown, c->collected->counts + b->first, c->scene->context->threads)) return SLAB_OK;
+slab_status chunk_look(const cast *c, hit_batch *b, uint32_t threads) {
+  if (batch_look(b, c->scene->shown, c->collected->counts + b->first, threads)) return SLAB_OK;
   return fail(SLAB_DEVICE_FAILED, "hits are listed that cannot be, of the %u rays from %zu on", b->rays, b->first);
 }
 

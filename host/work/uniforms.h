@@ -52,7 +52,7 @@ unsigned char *chunk_results(const cast *, const chunk *);
 /* The offsets of a chunk of SLAB_ALL, relative to its first hit; malloc'ed. */
 slab_status chunk_offsets(const cast *, const chunk *, uint32_t **offsets);
 /* Looks at the collected hits of a chunk, whose lists must be there, and counts them. */
-slab_status chunk_look(const cast *, hit_batch *);
+slab_status chunk_look(const cast *, hit_batch *, uint32_t threads);
 /* Calls the progress callback, which must be set, with the floating-point state of its caller. */
 int call_progress(const slab_cast_options *, arithmetic *callers, uint64_t done, uint64_t total);
 slab_status check_rules(const char *function, slab_cull, slab_edges);

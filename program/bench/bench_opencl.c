@@ -1,7 +1,7 @@
 /* OpenCL's devices as `slabcast bench` measures them: the kernels of kernels/ceiling.cl, buffers, a profiling queue. */
 #include <stdio.h>
 
-#include "opencl/embedded.h"
+#include "base/embedded.h"
 #include "program/bench/bench.h"
 
 static const char *const kernel_names[BENCH_KERNELS] = {"add_mul",     "min_max",     "slab_mix",

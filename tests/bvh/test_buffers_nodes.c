@@ -16,6 +16,7 @@
 #include "layout/layout.h"
 #include "opencl/opencl.h"
 #include "scene/scene.h"
+#include "scene/snapshot.h"
 
 enum { ALLOCATION = 24600, SPHERES = 620, RAYS = 700 };
 

@@ -1,8 +1,8 @@
 /* Kernel sources, generated from kernels/ by cmake/embed.cmake: strings that follow each other, as
  * clCreateProgramWithSource takes them. Includes are resolved, so that an installed library needs no files at run
  * time. */
-#ifndef SLABCAST_OPENCL_EMBEDDED_H
-#define SLABCAST_OPENCL_EMBEDDED_H
+#ifndef SLABCAST_BASE_EMBEDDED_H
+#define SLABCAST_BASE_EMBEDDED_H
 
 #define EMBEDDED(name)                        \
   extern const char *const embedded_##name[]; \

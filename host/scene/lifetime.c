@@ -1,0 +1,111 @@
+/* The lifetime of scenes, snapshots and models: who reads and holds them, and what goes with the last one. */
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "device/backend.h"
+#include "device/context.h"
+#include "layout/layout.h"
+#include "scene/models.h"
+#include "scene/scene.h"
+#include "scene/snapshot.h"
+#include "shapes/values.h"
+
+/* ---- snapshots ---- */
+
+static void release_states(snapshot *s) {
+  const uint32_t count = s->states == NULL ? 0 : s->context->device_count;
+  for (uint32_t i = 0; i < count; i++) {
+    const device *d = &s->context->devices[i];
+    d->backend->release(d, &s->states[i]);
+    if (s->states[i].beside == NULL) continue;
+    s->states[i].uploaded = s->states[i].beside;
+    d->backend->release(d, &s->states[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    free(s->states[i].kept[0]);
+    free(s->states[i].kept[1]);
+  }
+  free(s->states);
+}
+
+void snapshot_destroy(snapshot *s) {
+  if (s == NULL) return;
+  release_states(s);
+  layout_free_arrays(&s->bvh);
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    values_release(s->values[g]);
+    instances_release(s->groups[g]);
+    model_drop(&s->models[g]);
+  }
+  free(s->models);
+  free(s->groups);
+  free(s->values);
+  free(s->table);
+  free(s);
+}
+
+void snapshot_salvage(snapshot *s, bvh_layout *arrays) {
+  const bvh_layout kept = s->bvh;
+  s->bvh.nodes = s->bvh.blocks = NULL;
+  snapshot_destroy(s); /* what used the arrays in place is gone after that */
+  layout_free_arrays(arrays);
+  *arrays = kept;
+}
+
+/* ---- models ---- */
+
+void instances_release(instance_group *g) {
+  if (g == NULL || --g->references > 0) return;
+  slab_scene_destroy(g->model);
+  free(g);
+}
+
+void model_drop(held_model *held) {
+  if (held->snapshot == NULL) return;
+  atomic_fetch_sub(&held->snapshot->held, 1);
+  slab_scene_destroy(held->scene);
+  *held = (held_model){.snapshot = NULL};
+}
+
+/* ---- scenes ---- */
+
+void scene_retain(slab_scene *scene) { atomic_fetch_add(&scene->references, 1); }
+
+void slab_scene_destroy(slab_scene *scene) {
+  if (scene == NULL || atomic_fetch_sub(&scene->references, 1) != 1) return;
+  for (snapshot *s = scene->replaced, *older; s != NULL; s = older) {
+    older = s->older;
+    snapshot_destroy(s);
+  }
+  snapshot_destroy(atomic_load(&scene->committed));
+  layout_free_arrays(&scene->spare);
+  for (uint32_t g = 0; g < scene->geometries; g++) {
+    values_release(scene->added[g].values);
+    instances_release(scene->added[g].group);
+  }
+  free(scene->added);
+  pthread_mutex_destroy(&scene->crowd);
+  context_release(scene->context);
+  free(scene);
+}
+
+/* ---- readers ---- */
+
+slab_status scene_enter_slowly(slab_scene *scene, const char *function, scene_reading *r) {
+  const snapshot *s = atomic_load(&scene->committed);
+  if (s == NULL) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", function);
+  for (int i = 0; i < READER_PLACES; i++)
+    if (scene_take_place(scene, &scene->places[i], atomic_load(&scene->committed), r)) return SLAB_OK;
+  pthread_mutex_lock(&scene->crowd);
+  snapshot *now = atomic_load(&scene->committed);
+  now->crowd++;
+  pthread_mutex_unlock(&scene->crowd);
+  *r = (scene_reading){now, scene, NULL};
+  return SLAB_OK;
+}
+
+void scene_leave_crowd(const scene_reading *r) {
+  pthread_mutex_lock(&r->of->crowd);
+  ((snapshot *)r->scene)->crowd--;
+  pthread_mutex_unlock(&r->of->crowd);
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Arrows between rooms run one way: arrows.py [BUILD]
+
+The table of docs/architecture.md says what each room may include. Every #include of a file names its room, but for the
+public headers and those of kernels/, and is one that the table allows. With BUILD, a folder of CMake's, no two objects
+of the library need each other, by their symbols: there is no circle.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CODE = {".c", ".h", ".cl", ".inc", ".def"}
+
+
+def table():
+    """What each room may include: the rooms of its row, theirs, and so on."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    rows = re.findall(r"^\| `(\w+)/?` \|([^|]*)\|", text.split("<!-- arrows -->")[1], re.M)
+    direct = {room: set(re.findall(r"\w+", allowed)) for room, allowed in rows}
+    unknown = set.union(*direct.values()) - set(direct)
+    if unknown:
+        sys.exit(f"arrows: the table has no row of {', '.join(sorted(unknown))}")
+
+    def reach(room, seen):
+        for other in direct[room] - seen:
+            seen |= {other}
+            seen = reach(other, seen)
+        return seen
+
+    return {room: reach(room, set()) for room in direct}
+
+
+def room_of(path):
+    """The room of a file; None: the public headers."""
+    parts = path.relative_to(ROOT).parts
+    return (None if parts[1] == "include" else parts[1]) if parts[0] == "host" else parts[0]
+
+
+def target_of(path, name):
+    """The room of what is included; None where everybody may include it. False: no file of this tree by that name."""
+    for folder in (path.parent, ROOT / "host", ROOT / "host/include", ROOT / "kernels", ROOT):
+        if (folder / name).is_file():
+            return room_of((folder / name).resolve())
+    return False
+
+
+def wrong_includes(allowed):
+    wrong = []
+    for top in ("host", "kernels", "program", "sets"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix not in CODE or "declarations" in path.parts:
+                continue
+            room, text = room_of(path), path.read_text()
+            if room is not None and room not in allowed:
+                wrong.append(f"{path.relative_to(ROOT)}: the table has no row of {room}")
+                continue
+            for name in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
+                target, where = target_of(path, name), f"{path.relative_to(ROOT)} includes {name}"
+                if target is False and "/" not in name and room in (None, "kernels"):
+                    continue  # made by the build
+                if target is False:
+                    wrong.append(f"{where}, which is nowhere")
+                elif target not in (None, room) and target not in allowed.get(room, set()):
+                    wrong.append(f"{where}: {room} may not include {target}")
+                elif target not in (None, "kernels") and not name.startswith(f"{target}/"):
+                    wrong.append(f"{where}, which does not name its room")
+    return wrong
+
+
+def symbols(build):
+    """Of each object of the library: the objects that it calls."""
+    defined, used = {}, {}
+    folder = build / "CMakeFiles/slab_objects.dir/host"
+    for path in sorted(folder.rglob("*.o")):
+        name = str(path.relative_to(folder))[: -len(".c.o")]
+        if not (ROOT / "host" / f"{name}.c").is_file():
+            continue  # of a source that is gone
+        used[name] = set()
+        for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines():
+            words = line.split()
+            if len(words) == 3 and words[1] in "TDBRCVW":
+                defined[words[2]] = name
+            elif len(words) == 2 and words[0] == "U":
+                used[name].add(words[1])
+    if len(used) < 50:
+        sys.exit(f"arrows: {folder} has {len(used)} objects of the library")
+    return {name: {defined[s] for s in needs if s in defined} - {name} for name, needs in used.items()}
+
+
+def circles(calls):
+    """Objects that need each other. What nobody of those left calls, or what calls nobody of them, is in no circle."""
+    left = set(calls)
+    while True:
+        called = set().union(*(calls[name] & left for name in left)) if left else set()
+        inner = {name for name in left if calls[name] & left} & called
+        if inner == left:
+            return left
+        left = inner
+
+
+def main():
+    wrong = wrong_includes(table())
+    if len(sys.argv) > 1:
+        found = circles(symbols(Path(sys.argv[1])))
+        if found:
+            wrong.append(f"objects that need each other: {', '.join(sorted(found))}")
+    for line in wrong:
+        print(f"arrows: {line}", file=sys.stderr)
+    sys.exit(bool(wrong))
+
+
+main()
