@@ -2,8 +2,8 @@
 """Arrows between rooms run one way: arrows.py [BUILD]
 
 The table of docs/architecture.md says what each room may include. Every #include of a file names its room, but for the
-public headers and those of kernels/, and is one that the table allows. With BUILD, a folder of CMake's, no two objects
-of the library need each other, by their symbols: there is no circle.
+public headers and those of kernels/, and is one that the table allows. Headers of the system are for os/ alone. With
+BUILD, a folder of CMake's, no two objects of the library need each other, by their symbols: there is no circle.
 """
 import re
 import subprocess
@@ -12,6 +12,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE = {".c", ".h", ".cl", ".inc", ".def"}
+# Of C11, of the compilers, and of OpenCL.
+ANYWHERE = re.compile(
+    r"(assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|stdalign|stdarg|stdatomic|stdbool"
+    r"|stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|wchar|wctype|[a-z]*mmintrin|cpuid|arm_neon|arm_acle)\.h|CL/.*"
+)
 
 
 def table():
@@ -56,6 +61,9 @@ def wrong_includes(allowed):
             if room is not None and room not in allowed:
                 wrong.append(f"{path.relative_to(ROOT)}: the table has no row of {room}")
                 continue
+            for name in re.findall(r"^\s*#\s*include <([^>]+)>", text, re.M):
+                if top == "host" and room != "os" and not ANYWHERE.fullmatch(name):
+                    wrong.append(f"{path.relative_to(ROOT)} includes <{name}>, which is for os/")
             for name in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
                 target, where = target_of(path, name), f"{path.relative_to(ROOT)} includes {name}"
                 if target is False and "/" not in name and room in (None, "kernels"):

@@ -1,11 +1,10 @@
 #include "base/pool.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/arithmetic.h"
 #include "base/processors.h"
+#include "os/thread.h"
 
 #define THREADS_MOST 1024
 
@@ -15,33 +14,33 @@
 
 /* All but `ending` and `allowed` is guarded by the lock; `posts` is looked at without it. */
 static struct pool {
-  pthread_mutex_t lock;
-  pthread_cond_t posted; /* idle threads wait for jobs */
-  pthread_cond_t left;   /* callers wait for the helpers of their job */
-  pool_job *jobs;        /* those that threads of the pool may help with */
-  pthread_t threads[THREADS_MOST];
+  os_mutex lock;
+  os_condition posted; /* idle threads wait for jobs */
+  os_condition left;   /* callers wait for the helpers of their job */
+  pool_job *jobs;      /* those that threads of the pool may help with */
+  os_thread threads[THREADS_MOST];
   uint32_t started, idle;
   atomic_uint posts;   /* jobs and pieces that were posted, to be looked at */
   atomic_bool ending;  /* no thread is started any more, and those there are end after their piece */
   atomic_uint allowed; /* pool_threads; 0: not known yet */
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = OS_MUTEX, .posted = OS_CONDITION, .left = OS_CONDITION};
 
 /* ---- fork ---- */
 
 /* The child has none of the threads, and the lock may have been held by one of them. */
 static void forget_threads(void) {
-  pthread_mutex_init(&pool.lock, NULL);
-  pthread_cond_init(&pool.posted, NULL);
-  pthread_cond_init(&pool.left, NULL);
+  os_mutex_init(&pool.lock);
+  os_condition_init(&pool.posted);
+  os_condition_init(&pool.left);
   pool.jobs = NULL;
   pool.started = pool.idle = 0;
   atomic_store(&pool.allowed, 0);
 }
 
-static pthread_once_t registering = PTHREAD_ONCE_INIT;
+static os_once registering = OS_ONCE;
 static bool fork_is_watched;
 
-static void watch_forks(void) { fork_is_watched = pthread_atfork(NULL, NULL, forget_threads) == 0; }
+static void watch_forks(void) { fork_is_watched = os_watch_forks(forget_threads); }
 
 /* ---- pieces ---- */
 
@@ -71,9 +70,9 @@ static inline void pause_briefly(void) {
 /* Leaves the lock until something is posted, or for a while. */
 static void look_for_posts(void) {
   const unsigned seen = atomic_load(&pool.posts);
-  pthread_mutex_unlock(&pool.lock);
+  os_mutex_unlock(&pool.lock);
   for (int i = 0; i < LOOKS && atomic_load(&pool.posts) == seen && !atomic_load(&pool.ending); i++) pause_briefly();
-  pthread_mutex_lock(&pool.lock);
+  os_mutex_lock(&pool.lock);
 }
 
 static void look_for_helpers(const pool_job *job) {
@@ -91,16 +90,16 @@ static pool_job *job_to_help(void) {
 /* A job is the caller's memory: it is touched only while its helpers are counted. */
 static void help(pool_job *job) {
   job->helpers++;
-  pthread_mutex_unlock(&pool.lock);
+  os_mutex_unlock(&pool.lock);
   for (size_t piece; !atomic_load(&pool.ending) && take_piece(job, &piece);) job->work(job->argument, piece);
-  pthread_mutex_lock(&pool.lock);
-  if (--job->helpers == 0 && job->waits) pthread_cond_broadcast(&pool.left);
+  os_mutex_lock(&pool.lock);
+  if (--job->helpers == 0 && job->waits) os_condition_broadcast(&pool.left);
 }
 
 static void *thread_run(void *unused) {
   (void)arithmetic_begin(); /* for good: the state is inherited from whichever thread was the first to ask */
   bool looked = false;
-  pthread_mutex_lock(&pool.lock);
+  os_mutex_lock(&pool.lock);
   while (!atomic_load(&pool.ending)) {
     pool_job *job = job_to_help();
     if (job != NULL) {
@@ -111,35 +110,33 @@ static void *thread_run(void *unused) {
       looked = true;
     } else {
       pool.idle++;
-      pthread_cond_wait(&pool.posted, &pool.lock);
+      os_condition_wait(&pool.posted, &pool.lock);
       pool.idle--;
     }
   }
-  pthread_mutex_unlock(&pool.lock);
+  os_mutex_unlock(&pool.lock);
   return unused;
 }
 
 /* Starts threads until there are `wanted`, or as many as can be. The signals of the program are not for them. */
 static void start_threads(uint32_t wanted) {
-  sigset_t all, callers;
+  os_signals callers;
   if (wanted > THREADS_MOST) wanted = THREADS_MOST;
   if (pool.started >= wanted || !fork_is_watched) return;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &callers);
-  while (pool.started < wanted && pthread_create(&pool.threads[pool.started], NULL, thread_run, NULL) == 0)
-    pool.started++;
-  pthread_sigmask(SIG_SETMASK, &callers, NULL);
+  os_signals_block(&callers);
+  while (pool.started < wanted && os_thread_start(&pool.threads[pool.started], thread_run, NULL) == 0) pool.started++;
+  os_signals_restore(&callers);
 }
 
 /* Runs at exit and when the library is unloaded, so that no thread is left in code that is gone. Another thread may be
  * within a job at exit: each helper ends after its piece, and that thread does the rest alone. */
 __attribute__((destructor)) static void end_threads(void) {
-  pthread_mutex_lock(&pool.lock);
+  os_mutex_lock(&pool.lock);
   atomic_store(&pool.ending, true);
-  pthread_cond_broadcast(&pool.posted);
-  pthread_mutex_unlock(&pool.lock);
+  os_condition_broadcast(&pool.posted);
+  os_mutex_unlock(&pool.lock);
   for (uint32_t i = 0; i < pool.started; i++)
-    if (!pthread_equal(pool.threads[i], pthread_self())) pthread_join(pool.threads[i], NULL);
+    if (!os_thread_is_self(pool.threads[i])) os_thread_join(pool.threads[i]);
 }
 
 /* ---- jobs ---- */
@@ -147,14 +144,14 @@ __attribute__((destructor)) static void end_threads(void) {
 uint32_t pool_threads(void) {
   uint32_t allowed = atomic_load_explicit(&pool.allowed, memory_order_relaxed);
   if (allowed != 0) return allowed;
-  pthread_once(&registering, watch_forks);
+  os_once_run(&registering, watch_forks);
   allowed = processors_allowed();
   atomic_store_explicit(&pool.allowed, allowed, memory_order_relaxed);
   return allowed;
 }
 
 static void wake(uint32_t threads) {
-  for (uint32_t i = 0; i < threads; i++) pthread_cond_signal(&pool.posted);
+  for (uint32_t i = 0; i < threads; i++) os_condition_signal(&pool.posted);
 }
 
 static uint32_t lesser(size_t a, uint32_t b) { return a < b ? (uint32_t)a : b; }
@@ -165,8 +162,8 @@ static void post(pool_job *job, uint32_t helpers) {
   job->helpers = 0;
   job->waits = job->listed = false;
   if (helpers == 0) return;
-  pthread_once(&registering, watch_forks);
-  pthread_mutex_lock(&pool.lock);
+  os_once_run(&registering, watch_forks);
+  os_mutex_lock(&pool.lock);
   uint32_t waking = 0;
   if (!atomic_load(&pool.ending)) {
     waking = lesser(atomic_load(&job->pieces), helpers < pool.idle ? helpers : pool.idle);
@@ -176,7 +173,7 @@ static void post(pool_job *job, uint32_t helpers) {
     pool.jobs = job;
     atomic_fetch_add(&pool.posts, 1);
   }
-  pthread_mutex_unlock(&pool.lock);
+  os_mutex_unlock(&pool.lock);
   wake(waking);
 }
 
@@ -196,15 +193,15 @@ void pool_begin(pool_job *job) {
 void pool_add(pool_job *job) {
   atomic_fetch_add_explicit(&job->pieces, 1, memory_order_release);
   if (!job->listed) return;
-  pthread_mutex_lock(&pool.lock);
+  os_mutex_lock(&pool.lock);
   atomic_fetch_add(&pool.posts, 1);
   if (job->waits)
-    pthread_cond_broadcast(&pool.left);
+    os_condition_broadcast(&pool.left);
   else if (job->helpers < job->most && pool.idle > 0)
-    pthread_cond_signal(&pool.posted);
+    os_condition_signal(&pool.posted);
   else if (job->helpers < job->most && !atomic_load(&pool.ending))
     start_threads(lesser(job->most, pool.started + 1));
-  pthread_mutex_unlock(&pool.lock);
+  os_mutex_unlock(&pool.lock);
 }
 
 void pool_end(pool_job *job) {
@@ -212,13 +209,13 @@ void pool_end(pool_job *job) {
     for (size_t piece; take_piece(job, &piece);) job->work(job->argument, piece);
     if (!job->listed) return;
     look_for_helpers(job);
-    pthread_mutex_lock(&pool.lock);
+    os_mutex_lock(&pool.lock);
     job->waits = true;
-    while (job->helpers > 0 && !has_pieces(job)) pthread_cond_wait(&pool.left, &pool.lock);
+    while (job->helpers > 0 && !has_pieces(job)) os_condition_wait(&pool.left, &pool.lock);
     job->waits = false;
     const bool done = job->helpers == 0 && !has_pieces(job);
     if (done) unlist(job);
-    pthread_mutex_unlock(&pool.lock);
+    os_mutex_unlock(&pool.lock);
     if (done) return;
   }
 }

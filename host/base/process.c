@@ -1,10 +1,10 @@
 #include "base/process.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "os/thread.h"
 
 static atomic_uint number;
 static atomic_bool uses_drivers, lacks_drivers;
@@ -15,14 +15,14 @@ static void note_fork(void) {
 }
 
 /* fork handlers cannot be removed, and children inherit them: one is registered at the first use. */
-static pthread_once_t registering = PTHREAD_ONCE_INIT;
-static int registered;
+static os_once registering = OS_ONCE;
+static bool registered;
 
-static void watch_forks(void) { registered = pthread_atfork(NULL, NULL, note_fork); }
+static void watch_forks(void) { registered = os_watch_forks(note_fork); }
 
 slab_status process_begin(const char *function) {
-  pthread_once(&registering, watch_forks);
-  return registered == 0 ? SLAB_OK : fail(SLAB_OUT_OF_MEMORY, "%s: no memory to watch for forks", function);
+  os_once_run(&registering, watch_forks);
+  return registered ? SLAB_OK : fail(SLAB_OUT_OF_MEMORY, "%s: no memory to watch for forks", function);
 }
 
 uint32_t process_number(void) { return atomic_load_explicit(&number, memory_order_relaxed); }

@@ -1,12 +1,11 @@
-#define _GNU_SOURCE /* sched_getaffinity, on Linux */
 #include "base/processors.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "os/process.h"
 
 /* ---- control groups ---- */
 
@@ -85,16 +84,8 @@ double processors_quota(const char *groups, const char *mount) {
 
 /* ---- the whole ---- */
 
-static long processors_of_affinity(void) {
-#ifdef __linux__
-  cpu_set_t sets[64]; /* 65,536 processors: more than Linux has */
-  if (sched_getaffinity(0, sizeof sets, sets) == 0) return CPU_COUNT_S(sizeof sets, sets);
-#endif
-  return sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 uint32_t processors_allowed(void) {
-  const double affinity = (double)processors_of_affinity();
+  const double affinity = (double)os_processors();
   const double allowed = fmin(affinity, ceil(processors_quota("/proc/self/cgroup", "/sys/fs/cgroup")));
   return allowed > 1.0 ? (uint32_t)allowed : 1;
 }

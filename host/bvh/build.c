@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "bvh/parts.h"
+#include "os/clock.h"
+#include "os/thread.h"
 
 /* A subtree that one thread builds: pairs of build nodes that it has reserved from the shared array, and references of
  * a part of the curve. */
@@ -233,10 +234,10 @@ static void grow(builder *b, const build_range *s);
 
 /* Leaves a range to whichever thread is free. */
 static void list_range(builder *b, const build_range *s) {
-  pthread_mutex_lock(&b->lists);
+  os_mutex_lock(&b->lists);
   b->ranges[b->growing.pieces] = *s;
   pool_add(&b->growing);
-  pthread_mutex_unlock(&b->lists);
+  os_mutex_unlock(&b->lists);
 }
 
 /* Whether one of the parts of a range is listed. Those of a range that all threads have divided are, unless all threads
@@ -298,7 +299,7 @@ static bool builder_create(builder *b, bvh_quality quality, const bvh_input *inp
   *b = (builder){.input = input, .next_pair = 1, .bins = bins[quality], .sorts = quality == BVH_FAST};
   b->threads = threads == 0 ? pool_threads() : threads;
   b->growing = (pool_job){.work = grow_listed, .argument = b, .threads = b->threads};
-  b->lists = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  b->lists = (os_mutex)OS_MUTEX;
   b->tip_most = leaves->together < tip_most[quality] ? leaves->together : tip_most[quality];
   b->references[0] = bvh_allocate(count, sizeof *b->references[0]);
   b->references[1] = bvh_allocate(count, REFERENCE_ROOM);
@@ -320,7 +321,7 @@ static void builder_free(builder *b) {
   free(b->slots);
   free(b->ranges);
   free(b->curve);
-  pthread_mutex_destroy(&b->lists);
+  os_mutex_destroy(&b->lists);
 }
 
 static bool build_branches(builder *b, const bvh_leaves *leaves) {

@@ -1,11 +1,9 @@
-#define _DEFAULT_SOURCE /* madvise */
 #include "bvh/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+
+#include "os/memory.h"
 
 #define LARGE_PAGE ((size_t)1 << 21)
 #define LARGE_LEAST (LARGE_PAGE / 2)
@@ -16,11 +14,7 @@ void *bvh_allocate(size_t count, size_t size) {
   if (count > SIZE_MAX / 2 / size) return NULL;
   const size_t bytes = count * size, pages = (bytes + LARGE_PAGE - 1) / LARGE_PAGE;
   if (bytes < LARGE_LEAST) return malloc(bytes > 0 ? bytes : 1);
-  void *memory = aligned_alloc(LARGE_PAGE, pages * LARGE_PAGE);
-#ifdef MADV_HUGEPAGE
-  if (memory) madvise(memory, pages * LARGE_PAGE, MADV_HUGEPAGE); /* only a hint */
-#endif
-  return memory;
+  return os_allocate_pages(LARGE_PAGE, pages);
 }
 
 void *bvh_reuse(void *used, size_t bytes, size_t count, size_t size) {

@@ -3,7 +3,6 @@
 #define SLABCAST_BVH_PARTS_H
 
 #include <math.h>
-#include <pthread.h>
 #include <stddef.h>
 
 #include "base/pool.h"
@@ -11,6 +10,7 @@
 #include "bvh/bvh.h"
 #include "bvh/float4.h"
 #include "bvh/memory.h"
+#include "os/thread.h"
 
 /* A subtree with fewer primitives is built by one thread. */
 #define TASK_MIN 4096u
@@ -129,9 +129,9 @@ typedef struct builder {
   uint32_t threads;
   uint32_t tip_most; /* most primitives of a binary leaf, at most TIP_MOST; all of them have one kind */
   measure measure;
-  pool_job growing;      /* piece i builds the subtree of ranges[i] */
-  build_range *ranges;   /* one for each TASK_MIN references, and one more */
-  pthread_mutex_t lists; /* a range is written and its piece added under this lock */
+  pool_job growing;    /* piece i builds the subtree of ranges[i] */
+  build_range *ranges; /* one for each TASK_MIN references, and one more */
+  os_mutex lists;      /* a range is written and its piece added under this lock */
 } builder;
 
 static inline void build_node_bound(build_node *to, aabb bounds) {

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
-#include "base/clock.h"
 #include "base/plural.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "check/judge.h"
 #include "check/reference.h"
 #include "device/context.h"
+#include "os/clock.h"
+#include "os/thread.h"
 #include "scene/scene.h"
 #include "work/uniforms.h"
 
@@ -216,10 +217,10 @@ typedef struct comparison {
   const check *check;
   _Atomic slab_status status; /* unless it is SLAB_OK nothing more is compared */
   atomic_size_t done;         /* rays */
-  pthread_t caller;           /* the thread that reports progress */
+  os_thread caller;           /* the thread that reports progress */
   double reported_at;         /* seconds, and rays: of the last report */
   size_t reported;
-  pthread_mutex_t merging; /* for those below */
+  os_mutex merging; /* for those below */
   slab_check_report *report;
   uint64_t invalid;
 } comparison;
@@ -235,7 +236,7 @@ static void report_progress(comparison *all) {
 
 static void compare_some(void *argument, size_t begin, size_t end) {
   comparison *all = argument;
-  const bool reports = pthread_equal(all->caller, pthread_self()) != 0;
+  const bool reports = os_thread_is_self(all->caller);
   reference_answer m = {0};
   slab_check_report own = {0};
   uint64_t invalid = 0;
@@ -244,18 +245,18 @@ static void compare_some(void *argument, size_t begin, size_t end) {
     atomic_fetch_add(&all->done, 1);
     if (reports && seconds_now() - all->reported_at >= REPORT_SECONDS) report_progress(all);
   }
-  pthread_mutex_lock(&all->merging);
+  os_mutex_lock(&all->merging);
   merge(all->report, &own);
   all->invalid += invalid;
-  pthread_mutex_unlock(&all->merging);
+  os_mutex_unlock(&all->merging);
   free(m.all);
 }
 
 static slab_status compare_all(const check *c, slab_check_report *report) {
-  comparison all = {.check = c, .report = report, .caller = pthread_self(), .reported_at = seconds_now()};
-  if (pthread_mutex_init(&all.merging, NULL) != 0) return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for a lock");
+  comparison all = {.check = c, .report = report, .caller = os_thread_self(), .reported_at = seconds_now()};
+  if (!os_mutex_init(&all.merging)) return fail(SLAB_OUT_OF_MEMORY, "slab_check: no memory for a lock");
   pool_loop(c->scene->context->threads, c->n, RAYS_A_PIECE, compare_some, &all);
-  pthread_mutex_destroy(&all.merging);
+  os_mutex_destroy(&all.merging);
   if (all.status == SLAB_OK) report_progress(&all);
   if (all.status == SLAB_CANCELLED)
     return fail(SLAB_CANCELLED, "slab_check: cancelled after %zu of %zu ray%s", all.reported, c->n,

@@ -8,6 +8,7 @@
 #include "device/backend.h"
 #include "device/context.h"
 #include "device/tuning.h"
+#include "os/thread.h"
 #include "record/device.h"
 
 /* ---- opening ---- */
@@ -50,14 +51,14 @@ slab_status context_add(slab_context *context, const found_device *found, const 
   d->process = process_number();
   d->backend = found->backend;
   d->info = found->info;
-  pthread_mutex_init(&d->lock, NULL);
+  os_mutex_init(&d->lock);
   return device_configure(d, options);
 }
 
 static void device_close(device *d) {
   d->backend->close(d);
   batch_keeper_end(&d->kept);
-  if (!is_inherited(d)) pthread_mutex_destroy(&d->lock); /* else a thread that is not here may hold it */
+  if (!is_inherited(d)) os_mutex_destroy(&d->lock); /* else a thread that is not here may hold it */
 }
 
 void context_drop_last(slab_context *context) {

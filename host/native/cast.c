@@ -2,7 +2,6 @@
  * the other. All kernels of a piece run on one thread, while its rays and results are in the cache. */
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/pool.h"
 #include "base/status.h"
@@ -11,6 +10,7 @@
 #include "native/learn.h"
 #include "native/native.h"
 #include "native/tiles.h"
+#include "os/clock.h"
 #include "primitive.h"
 #include "scene_memory.h"
 #include "shapes/geometry.h"
@@ -223,11 +223,7 @@ static void run_way(flight *f, const way *w, piece *p) {
     run_attributes_of(f, p, packet);
 }
 
-static uint64_t thread_nanoseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+static uint64_t thread_nanoseconds(void) { return (uint64_t)(1e9 * seconds_of_thread()); }
 
 /* Which sample a piece counts for, as its own or as the one beside it; CHUNK_SAMPLES: none. Each sample has places of
  * its own. */

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -14,6 +12,7 @@
 #include "base/pool.h"
 #include "base/status.h"
 #include "device/tuning.h"
+#include "os/process.h"
 
 /* ---- the processor ---- */
 
@@ -56,10 +55,7 @@ static void tell_processor(slab_device_info *info) {
   for (size_t end = strlen(info->name); end > 0 && info->name[end - 1] == ' ';) info->name[--end] = 0;
 }
 #else
-static void tell_processor(slab_device_info *info) {
-  struct utsname system;
-  if (uname(&system) == 0) snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, system.machine);
-}
+static void tell_processor(slab_device_info *info) { os_machine(info->name, sizeof info->name); }
 #endif
 
 static void tell_level(slab_device_info *info, const native_level *level) {
@@ -69,13 +65,13 @@ static void tell_level(slab_device_info *info, const native_level *level) {
 
 static slab_device_info processor_info(const native_level *level) {
   slab_device_info info = {.type = SLAB_DEVICE_CPU, .denormals = 1, .rounds_to_nearest = 1, .exact_divide = 1};
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  const uint64_t memory = os_memory();
   tell_processor(&info);
   snprintf(info.driver, sizeof info.driver, "%s", slab_version());
   tell_level(&info, level);
   snprintf(info.platform, sizeof info.platform, SLAB_PROCESSOR_PLATFORM);
   info.compute_units = pool_threads();
-  info.memory_bytes = info.allocation_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : SIZE_MAX;
+  info.memory_bytes = info.allocation_bytes = memory > 0 ? memory : SIZE_MAX;
   return info;
 }
 

@@ -2,6 +2,7 @@
 #include "opencl/launch.h"
 #include "device/context.h"
 #include "opencl/program.h"
+#include "os/thread.h"
 #include "types.h"
 
 /* Work-items per group. A work-item with interleaved rays is alone in its group: drivers keep the private memory of all
@@ -70,7 +71,7 @@ static slab_status enqueue(const device_scene *on, const program_key *of, uint32
                program_has_one_edges(d, key.source);
   ready_kernel ready = {0};
   const size_t items = ((size_t)l->uniforms.rays + rays - 1) / rays;
-  pthread_mutex_lock(&d->lock);
+  os_mutex_lock(&d->lock);
   slab_status status = program_find(d, &key, nth, &ready);
   l->first_use = l->first_use || ready.first_use;
   if (status == SLAB_OK) status = set_arguments(ready.kernel, on, l);
@@ -79,7 +80,7 @@ static slab_status enqueue(const device_scene *on, const program_key *of, uint32
     cl_int code = clEnqueueNDRangeKernel(queue, ready.kernel, 1, NULL, &global, &local, wait_count, wait, done);
     if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueNDRangeKernel", "a cast");
   }
-  pthread_mutex_unlock(&d->lock);
+  os_mutex_unlock(&d->lock);
   return status;
 }
 
@@ -129,10 +130,10 @@ uint32_t opencl_traversals(const device_scene *on, slab_query query) {
   if (!has_traversals(on) || d->info.lane_width == 1) return offered;
   const program_key packets = key_of(on, PROGRAM_PACKET, query, false),
                     wide = key_of(on, PROGRAM_WIDE, query, defers_attributes(on, query));
-  pthread_mutex_lock(&d->lock);
+  os_mutex_lock(&d->lock);
   if (packet_rays(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN)) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
   if (program_pays(d, &wide, KERNEL_INTERLEAVED)) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
-  pthread_mutex_unlock(&d->lock);
+  os_mutex_unlock(&d->lock);
   return offered;
 }
 

@@ -1,17 +1,14 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#endif
 #define OPENCL_BY_NAME
 #include "opencl/loader.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/process.h"
 #include "base/status.h"
+#include "os/library.h"
+#include "os/thread.h"
 
 opencl_functions opencl_call;
 
@@ -21,7 +18,7 @@ static const char *const libraries[] = {
 #endif
     "libOpenCL.so.1", "libOpenCL.so"};
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static os_once once = OS_ONCE;
 static bool is_loaded;
 static char reason[256]; /* why it is not */
 
@@ -30,7 +27,7 @@ static bool take_all(void *library) {
   opencl_functions found;
 #define OPENCL_TAKE(name)                                                                                 \
   {                                                                                                       \
-    void *const symbol = dlsym(library, #name);                                                           \
+    void *const symbol = os_library_symbol(library, #name);                                               \
     if (symbol == NULL) return false;                                                                     \
     memcpy(&found.name, &symbol, sizeof symbol); /* POSIX: a function's address fits an object pointer */ \
   }
@@ -42,12 +39,12 @@ static bool take_all(void *library) {
 
 /* The library stays open until the process ends: drivers have threads of their own. */
 static void load(void) {
-  is_loaded = take_all(RTLD_DEFAULT);
+  is_loaded = take_all(os_library_of_program());
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !is_loaded; i++) {
-    void *library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+    void *library = os_library_open(libraries[i]);
     is_loaded = library != NULL && take_all(library);
     if (is_loaded || reason[0] != 0) continue;
-    const char *why = library == NULL ? dlerror() : NULL;
+    const char *why = library == NULL ? os_library_failure() : NULL;
     snprintf(reason, sizeof reason, "%s", why != NULL ? why : "it lacks functions of OpenCL 1.2");
   }
 }
@@ -55,7 +52,7 @@ static void load(void) {
 slab_status opencl_load(void) {
   const slab_status status = process_check_drivers("OpenCL");
   if (status != SLAB_OK) return status;
-  pthread_once(&once, load);
+  os_once_run(&once, load);
   if (is_loaded) {
     process_uses_drivers();
     return SLAB_OK;

@@ -1,7 +1,6 @@
 /* What the files of the backend share: failures, queues and buffers. */
-#include <time.h>
-
 #include "opencl/opencl.h"
+#include "os/clock.h"
 
 /* ---- failures ---- */
 
@@ -69,13 +68,12 @@ slab_status device_queue(const device *d, cl_command_queue *queue) {
  * last command of a queue when clFinish returns. A command holds a reference to its queue, so PoCL has finished when
  * ours is the only one left. */
 void wait_for_driver(const device *d, cl_command_queue queue) {
-  const struct timespec moment = {.tv_nsec = 20000};
   cl_uint holders = 0;
   if (!cl_of(d)->is_part || queue == NULL) return;
   for (int i = 0; i < 500; i++) { /* gives up after 10 ms or more: the caller may hold its own queue for ever */
     if (clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
     if (holders <= 1) return;
-    nanosleep(&moment, NULL);
+    os_sleep(20e-6);
   }
 }
 

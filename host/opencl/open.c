@@ -7,6 +7,7 @@
 #include "opencl/probe.h"
 #include "opencl/program.h"
 #include "opencl/staging.h"
+#include "os/thread.h"
 
 /* PoCL compiles a kernel a second time for launches of at least this many work-items. */
 #define SMALL_GRID 65536u
@@ -68,7 +69,7 @@ slab_status device_prepare(slab_context *context, device *d, const found_device 
   d->opened = o;
   d->launch_items = SMALL_GRID - 1;
   o->builder = d;
-  pthread_cond_init(&o->built, NULL);
+  os_condition_init(&o->built);
   cl_int code = clRetainDevice(found->id);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainDevice", "a context");
   o->id = found->id;
@@ -104,7 +105,7 @@ void opencl_close(device *d) {
     if (o->queue != NULL) clReleaseCommandQueue(o->queue);
     if (o->context != NULL) clReleaseContext(o->context);
     if (o->id != NULL) clReleaseDevice(o->id);
-    pthread_cond_destroy(&o->built);
+    os_condition_destroy(&o->built);
   }
   free(o);
   d->opened = NULL;

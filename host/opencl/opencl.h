@@ -8,6 +8,7 @@
 #include "bvh/bvh.h"
 #include "device/backend.h"
 #include "opencl/loader.h"
+#include "os/thread.h"
 #include "record/device.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
@@ -31,7 +32,7 @@ typedef struct opencl_device {
   size_t group_most;      /* maximum work-items per group, for any kernel */
   device *builder;        /* the first equal GPU of the context, often itself; its compiled programs are shared */
   program *programs;      /* programs built so far, and those being built */
-  pthread_cond_t built;   /* signalled when a build ends */
+  os_condition built;     /* signalled when a build ends */
   staging_buffers *idle_buffers; /* staging buffers that no cast uses */
 } opencl_device;
 

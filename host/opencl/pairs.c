@@ -4,6 +4,7 @@
 
 #include "opencl/opencl.h"
 #include "opencl/program.h"
+#include "os/thread.h"
 #include "primitive.h"
 #include "shapes/geometry.h"
 
@@ -41,10 +42,10 @@ static slab_status run_pairs(device *d, slab_shape kind, const pair_buffers *b, 
   if (code == CL_SUCCESS)
     code = clEnqueueWriteBuffer(cl_of(d)->queue, b->shapes, CL_TRUE, 0, shape_bytes, prepared, 0, NULL, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueWriteBuffer", "pairs");
-  pthread_mutex_lock(&d->lock);
+  os_mutex_lock(&d->lock);
   cl_event launched = NULL;
   slab_status status = enqueue_pairs(d, kind, b, first, count, &launched);
-  pthread_mutex_unlock(&d->lock);
+  os_mutex_unlock(&d->lock);
   if (status != SLAB_OK) return status;
   code = clWaitForEvents(1, &launched); /* a kernel that fails while it runs tells nobody else */
   clReleaseEvent(launched);

@@ -7,6 +7,7 @@
 
 #include "opencl/opencl.h"
 #include "opencl/program.h"
+#include "os/thread.h"
 #include "probed.h"
 
 /* ---- the operands and the correct results ---- */
@@ -339,11 +340,11 @@ enum { REMEMBERED = 64 };
 /* Kept results. A device computes the same in every context. With more than REMEMBERED entries the oldest is replaced,
  * and its device tested again. */
 static struct {
-  pthread_mutex_t lock;
+  os_mutex lock;
   size_t count;
   question questions[REMEMBERED];
   verdict verdicts[REMEMBERED];
-} memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} memory = {.lock = OS_MUTEX};
 
 static bool same_question(const question *a, const question *b) {
   return a->id == b->id && a->lanes == b->lanes && a->exact_divide == b->exact_divide && a->has_double == b->has_double;
@@ -387,19 +388,19 @@ static slab_status heed(device *d, const verdict *v, bool *again) {
 slab_status probe_device(device *d) {
   slab_status status;
   bool again;
-  pthread_mutex_lock(&memory.lock);
+  os_mutex_lock(&memory.lock);
   do {
     verdict v;
     status = ask_or_remember(d, &v);
     again = false;
     if (status == SLAB_OK) status = heed(d, &v, &again);
   } while (status == SLAB_OK && again);
-  pthread_mutex_unlock(&memory.lock);
+  os_mutex_unlock(&memory.lock);
   return status;
 }
 
 void probe_forget(void) {
-  pthread_mutex_lock(&memory.lock);
+  os_mutex_lock(&memory.lock);
   memory.count = 0;
-  pthread_mutex_unlock(&memory.lock);
+  os_mutex_unlock(&memory.lock);
 }

@@ -11,6 +11,7 @@
 #include "opencl/buffers.h"
 #include "opencl/opencl.h"
 #include "opencl/program.h"
+#include "os/thread.h"
 
 #define OPTIONS_SIZE 512
 
@@ -195,9 +196,9 @@ static cl_program build_as_builder(const device *d, const program_key *key, cons
   bool waited;
   build_options(cl_of(d)->builder, key, theirs, sizeof theirs);
   if (strcmp(options, theirs) != 0) return NULL;
-  pthread_mutex_lock(&cl_of(d)->builder->lock);
+  os_mutex_lock(&cl_of(d)->builder->lock);
   const slab_status status = program_get(cl_of(d)->builder, key, &p, &waited);
-  pthread_mutex_unlock(&cl_of(d)->builder->lock);
+  os_mutex_unlock(&cl_of(d)->builder->lock);
   return status == SLAB_OK ? build_binary(d, p->program, options) : NULL;
 }
 
@@ -238,20 +239,20 @@ static program *program_entry(device *d, const program_key *key) {
 static slab_status program_build(device *d, program *p) {
   cl_program built = NULL;
   p->building = true;
-  pthread_mutex_unlock(&d->lock);
+  os_mutex_unlock(&d->lock);
   const slab_status status = build(d, &p->key, &built);
-  pthread_mutex_lock(&d->lock);
+  os_mutex_lock(&d->lock);
   p->building = false;
   p->program = built;
   p->status = status;
   snprintf(p->message, sizeof p->message, "%s", status == SLAB_OK ? "" : slab_message());
-  pthread_cond_broadcast(&cl_of(d)->built);
+  os_condition_broadcast(&cl_of(d)->built);
   return status;
 }
 
 /* Waits for another thread's build. Its failure is the failure of all that waited; a later call tries again. */
 static slab_status program_await(device *d, const program *p) {
-  while (p->building) pthread_cond_wait(&cl_of(d)->built, &d->lock);
+  while (p->building) os_condition_wait(&cl_of(d)->built, &d->lock);
   return p->status == SLAB_OK ? SLAB_OK : fail(p->status, "%s", p->message);
 }
 

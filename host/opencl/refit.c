@@ -9,6 +9,7 @@
 #include "layout/layout.h"
 #include "opencl/buffers.h"
 #include "opencl/program.h"
+#include "os/thread.h"
 #include "shapes/values.h"
 
 /* Bounds that a device makes must hold subnormal numbers, too. */
@@ -113,7 +114,7 @@ static slab_status run(commands *c, uint32_t nth, size_t items, const argument *
   cl_int code = CL_SUCCESS;
   slab_status status = commands_next(c);
   if (status != SLAB_OK) return status;
-  pthread_mutex_lock(&d->lock);
+  os_mutex_lock(&d->lock);
   status = program_find(d, &key, nth, &ready);
   for (cl_uint i = 0; status == SLAB_OK && i < arguments; i++) {
     code = clSetKernelArg(ready.kernel, i, list[i].size, list[i].value);
@@ -128,7 +129,7 @@ static slab_status run(commands *c, uint32_t nth, size_t items, const argument *
     else
       status = fail_cl(code, "clEnqueueNDRangeKernel", "a refit");
   }
-  pthread_mutex_unlock(&d->lock);
+  os_mutex_unlock(&d->lock);
   return status;
 }
 

@@ -1,4 +1,5 @@
 #include "opencl/staging.h"
+#include "os/thread.h"
 
 #include <stdlib.h>
 
@@ -46,10 +47,10 @@ static slab_status staging_buffers_queue(const device *d, staging_buffers *s) {
 }
 
 slab_status staging_buffers_take(device *d, staging_buffers **taken) {
-  pthread_mutex_lock(&d->lock);
+  os_mutex_lock(&d->lock);
   staging_buffers *s = cl_of(d)->idle_buffers;
   if (s != NULL) cl_of(d)->idle_buffers = s->next;
-  pthread_mutex_unlock(&d->lock);
+  os_mutex_unlock(&d->lock);
   slab_status status = SLAB_OK;
   if (s == NULL) {
     s = calloc(1, sizeof *s);
@@ -65,10 +66,10 @@ slab_status staging_buffers_take(device *d, staging_buffers **taken) {
 }
 
 void staging_buffers_give_back(device *d, staging_buffers *s) {
-  pthread_mutex_lock(&d->lock);
+  os_mutex_lock(&d->lock);
   s->next = cl_of(d)->idle_buffers;
   cl_of(d)->idle_buffers = s;
-  pthread_mutex_unlock(&d->lock);
+  os_mutex_unlock(&d->lock);
 }
 
 /* The new size of a staging buffer: twice the old one, so that growing chunks do not reallocate it each time. Only the

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arithmetic.h"
 #include "base/process.h"
 #include "base/status.h"
 #include "device/backend.h"
+#include "os/process.h"
 
 /* ---- listing ---- */
 
@@ -37,7 +37,7 @@ static bool may_have_gpu(void) {
                                       "/dev/dxg", "/dev/mali0",     "/dev/kgsl-3d0", "/dev/galcore", "/dev/pvrsrvkm"};
   static const char *const variables[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-    if (access(files[i], F_OK) == 0) return true;
+    if (os_has_file(files[i])) return true;
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     if (getenv(variables[i]) != NULL) return true;
   return false;

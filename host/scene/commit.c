@@ -3,10 +3,11 @@
 #include <stdio.h>
 
 #include "base/arithmetic.h"
-#include "base/clock.h"
 #include "base/status.h"
 #include "device/context.h"
 #include "layout/layout.h"
+#include "os/clock.h"
+#include "os/thread.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
 #include "shapes/values.h"
@@ -93,9 +94,9 @@ slab_status scene_snapshot(const slab_scene *scene, const snapshot *numbered, sn
 static bool is_read(slab_scene *scene, const snapshot *s) {
   for (int i = 0; i < READER_PLACES; i++)
     if (atomic_load(&scene->places[i].reads) == s) return true;
-  pthread_mutex_lock(&scene->crowd);
+  os_mutex_lock(&scene->crowd);
   const uint32_t crowd = s->crowd;
-  pthread_mutex_unlock(&scene->crowd);
+  os_mutex_unlock(&scene->crowd);
   return crowd > 0 || atomic_load(&s->held) > 0; /* last: who holds it was a reader until then */
 }
 

@@ -5,6 +5,7 @@
 #include "device/backend.h"
 #include "device/context.h"
 #include "layout/layout.h"
+#include "os/thread.h"
 #include "scene/models.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
@@ -84,7 +85,7 @@ void slab_scene_destroy(slab_scene *scene) {
     instances_release(scene->added[g].group);
   }
   free(scene->added);
-  pthread_mutex_destroy(&scene->crowd);
+  os_mutex_destroy(&scene->crowd);
   context_release(scene->context);
   free(scene);
 }
@@ -96,16 +97,16 @@ slab_status scene_enter_slowly(slab_scene *scene, const char *function, scene_re
   if (s == NULL) return fail(SLAB_INVALID_STATE, "%s: the scene is not committed", function);
   for (int i = 0; i < READER_PLACES; i++)
     if (scene_take_place(scene, &scene->places[i], atomic_load(&scene->committed), r)) return SLAB_OK;
-  pthread_mutex_lock(&scene->crowd);
+  os_mutex_lock(&scene->crowd);
   snapshot *now = atomic_load(&scene->committed);
   now->crowd++;
-  pthread_mutex_unlock(&scene->crowd);
+  os_mutex_unlock(&scene->crowd);
   *r = (scene_reading){now, scene, NULL};
   return SLAB_OK;
 }
 
 void scene_leave_crowd(const scene_reading *r) {
-  pthread_mutex_lock(&r->of->crowd);
+  os_mutex_lock(&r->of->crowd);
   ((snapshot *)r->scene)->crowd--;
-  pthread_mutex_unlock(&r->of->crowd);
+  os_mutex_unlock(&r->of->crowd);
 }

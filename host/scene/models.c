@@ -1,7 +1,6 @@
 #include "scene/models.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "bvh/memory.h"
 #include "device/context.h"
 #include "layout/layout.h"
+#include "os/thread.h"
 #include "primitive.h"
 #include "scene/scene.h"
 #include "shapes/values.h"
@@ -238,7 +238,7 @@ static void extent_grow(double extent[DIRECTIONS], const float low[3], const flo
 typedef struct extent_joining {
   const snapshot *model;
   uint32_t geometry;
-  pthread_mutex_t lock;
+  os_mutex lock;
   double *to;
 } extent_joining;
 
@@ -256,21 +256,21 @@ static void join_some(void *argument, size_t first, size_t end) {
     primitive_bounds(kind, values, low, high);
     extent_grow(extent, low, high);
   }
-  pthread_mutex_lock(&e->lock);
+  os_mutex_lock(&e->lock);
   for (int d = 0; d < DIRECTIONS; d++) e->to[d] = greater(extent[d], e->to[d]);
-  pthread_mutex_unlock(&e->lock);
+  os_mutex_unlock(&e->lock);
 }
 
 static model_measure measure_model(const slab_context *context, const snapshot *model) {
   model_measure m = {.bounded = true, .reach = {0.0, 0.0, 0.0}};
-  extent_joining e = {.model = model, .lock = PTHREAD_MUTEX_INITIALIZER, .to = m.extent};
+  extent_joining e = {.model = model, .lock = OS_MUTEX, .to = m.extent};
   for (int d = 0; d < DIRECTIONS; d++) m.extent[d] = -INFINITY;
   for (uint32_t g = 0; g < model->geometries; g++)
     m.bounded = m.bounded && (is_hidden(model, g) || model->values[g]->outside == 0);
   for (e.geometry = 0; m.bounded && e.geometry < model->geometries; e.geometry++)
     if (!is_hidden(model, e.geometry))
       pool_loop(context->threads, model->table[e.geometry].count, PRIMITIVES_A_PIECE, join_some, &e);
-  pthread_mutex_destroy(&e.lock);
+  os_mutex_destroy(&e.lock);
   for (int d = 0; d < DIRECTIONS && !isinf(m.extent[DIRECTION_NONE]); d++)
     m.bounded = m.bounded && isfinite(m.extent[d]);
   if (model->has_instances) m.reach = reach_of(model);

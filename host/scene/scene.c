@@ -6,6 +6,7 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "os/thread.h"
 #include "types.h"
 
 /* ---- creating and destroying ---- */
@@ -17,9 +18,9 @@ slab_status slab_scene_create(slab_context *context, slab_scene **scene) {
   if (status != SLAB_OK) return status;
   slab_scene *created = calloc(1, sizeof *created);
   if (created == NULL) return fail_memory(sizeof *created, "a scene");
-  if (pthread_mutex_init(&created->crowd, NULL) != 0) {
+  if (!os_mutex_init(&created->crowd)) {
     free(created);
-    return fail_memory(sizeof(pthread_mutex_t), "a scene");
+    return fail_memory(sizeof(os_mutex), "a scene");
   }
   context_retain(context);
   created->context = context;

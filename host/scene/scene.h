@@ -2,10 +2,10 @@
 #ifndef SLABCAST_SCENE_SCENE_H
 #define SLABCAST_SCENE_SCENE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/cache.h"
+#include "os/thread.h"
 #include "record/snapshot.h"
 #include "scene/models.h"
 #include "shapes/values.h"
@@ -42,7 +42,7 @@ struct slab_scene {
   _Atomic(snapshot *) committed; /* what casts read; NULL before the first commit */
   bvh_layout spare;              /* arrays of a BVH that was refitted and is gone, for the next refit */
   snapshot *replaced;            /* those before it, the newest first, that may still be read */
-  pthread_mutex_t crowd;         /* guards snapshot.crowd */
+  os_mutex crowd;                /* guards snapshot.crowd */
   reader_place places[READER_PLACES];
 };
 

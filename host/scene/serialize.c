@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
-#include "base/clock.h"
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "device/backend.h"
 #include "device/context.h"
 #include "layout/layout.h"
+#include "os/clock.h"
 #include "primitive.h"
 #include "record/device.h"
 #include "scene/models.h"

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/status.h"
 #include "bvh/compressed.h"
 #include "device/backend.h"
 #include "device/context.h"
 #include "layout/layout.h"
 #include "layout/pack.h"
+#include "os/clock.h"
+#include "os/thread.h"
 #include "scene/models.h"
 #include "scene/snapshot.h"
 #include "shapes/values.h"
@@ -107,10 +108,10 @@ static slab_status upload_beside(snapshot *scene, uint32_t nth) {
 void snapshot_learn(snapshot *scene, const snapshot *last) {
   for (uint32_t i = 0; i < scene->context->device_count; i++) {
     device *d = &scene->context->devices[i];
-    pthread_mutex_lock(&d->lock);
+    os_mutex_lock(&d->lock);
     scene->states[i].learned = last->states[i].learned;
     scene->states[i].hits = last->states[i].hits;
-    pthread_mutex_unlock(&d->lock);
+    os_mutex_unlock(&d->lock);
   }
 }
 

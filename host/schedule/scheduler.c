@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
-#include "base/clock.h"
 #include "base/plural.h"
 #include "base/status.h"
 #include "device/backend.h"
 #include "device/context.h"
+#include "os/clock.h"
+#include "os/thread.h"
 #include "record/chunk.h"
 #include "record/device.h"
 #include "record/snapshot.h"
@@ -46,7 +47,7 @@ typedef struct moment {
 typedef struct device_worker {
   cast_job *cast_job;
   device_scene on;
-  pthread_t thread;
+  os_thread thread;
   traversal_choice traversal_choice;
   hits_known hits;      /* known number of hits per ray, where hits are collected */
   flat_choice flat;     /* whether single rays test all primitives */
@@ -65,7 +66,7 @@ struct cast_job {
   cast *cast;
   uint32_t count;
   device_worker *workers; /* the first runs on the caller's thread */
-  pthread_mutex_t lock;
+  os_mutex lock;
   size_t next; /* the first ray that no device worker has taken */
   slab_status status;
   char message[8192]; /* of the first failure */
@@ -154,21 +155,21 @@ static uint32_t shared_size(const device_worker *s, size_t remaining) {
 
 /* The first failure decides the status and message of the call. */
 static void cast_job_fail(cast_job *f, slab_status status) {
-  pthread_mutex_lock(&f->lock);
+  os_mutex_lock(&f->lock);
   if (f->status == SLAB_OK) {
     f->status = status;
     snprintf(f->message, sizeof f->message, "%s", slab_message());
   }
-  pthread_mutex_unlock(&f->lock);
+  os_mutex_unlock(&f->lock);
 }
 
 static void worker_fail(const device_worker *s, slab_status status) {
   const cast *c = s->cast_job->cast;
   char why[sizeof s->cast_job->message - 512];
   snprintf(why, sizeof why, "%s", slab_message());
-  pthread_mutex_lock(&s->cast_job->lock);
+  os_mutex_lock(&s->cast_job->lock);
   const uint64_t done = c->progress_done;
-  pthread_mutex_unlock(&s->cast_job->lock);
+  os_mutex_unlock(&s->cast_job->lock);
   cast_job_fail(s->cast_job, fail(status, "%s: \"%s\" failed after %llu of %llu ray%s: %s", c->function,
                                   s->on.device->info.name, (unsigned long long)done,
                                   (unsigned long long)c->progress_total, plural(c->progress_total, "", "s"), why));
@@ -181,10 +182,8 @@ static void worker_fail(const device_worker *s, slab_status status) {
  * traversal. For other devices the work is the wall-clock time. */
 static moment moment_now(const device *d) {
   moment now = {.wall = seconds_now()};
-  struct timespec spent;
-  now.work = now.wall;
-  if (d->info.type != SLAB_DEVICE_CPU || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent) != 0) return now;
-  now.work = ((double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec) / d->info.compute_units;
+  const double spent = d->info.type == SLAB_DEVICE_CPU ? seconds_of_process() : 0.0;
+  now.work = spent > 0.0 ? spent / d->info.compute_units : now.wall;
   return now;
 }
 
@@ -233,15 +232,15 @@ static void traversal_choice_open(device_worker *s) {
                                .ready = s->on.device->backend->ready,
                                .mixes = s->on.device->backend->mixes,
                                .flat = s->flat};
-  pthread_mutex_lock(&s->on.device->lock);
+  os_mutex_lock(&s->on.device->lock);
   s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
-  pthread_mutex_unlock(&s->on.device->lock);
+  os_mutex_unlock(&s->on.device->lock);
 }
 
 static void traversal_choice_close(device_worker *s) {
-  pthread_mutex_lock(&s->on.device->lock);
+  os_mutex_lock(&s->on.device->lock);
   traversal_choice_end(&s->traversal_choice, s->cast_job->cast->query, &s->on.state->learned);
-  pthread_mutex_unlock(&s->on.device->lock);
+  os_mutex_unlock(&s->on.device->lock);
 }
 
 /* Chooses again where more traversals have become available since (program_pays). */
@@ -261,7 +260,7 @@ static bool take(device_worker *s, chunk *to, bool *trial) {
   cast_job *f = s->cast_job;
   const cast *c = f->cast;
   slab_status status = SLAB_OK;
-  pthread_mutex_lock(&f->lock);
+  os_mutex_lock(&f->lock);
   const size_t remaining = is_full(c) ? 0 : c->n - f->next;
   const bool more = f->status == SLAB_OK && remaining > 0;
   if (more) {
@@ -281,7 +280,7 @@ static bool take(device_worker *s, chunk *to, bool *trial) {
     if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
     f->next += to->count;
   }
-  pthread_mutex_unlock(&f->lock);
+  os_mutex_unlock(&f->lock);
   if (status != SLAB_OK) worker_fail(s, status);
   return more && status == SLAB_OK;
 }
@@ -298,10 +297,10 @@ static bool begin_next(device_worker *s) {
 
 /* Records the times that program_pays uses. */
 static void note_kernels(device *d, bool built, double seconds) {
-  pthread_mutex_lock(&d->lock);
+  os_mutex_lock(&d->lock);
   d->casting = built ? 0.0 : d->casting + seconds;
   if (built) d->building = seconds;
-  pthread_mutex_unlock(&d->lock);
+  os_mutex_unlock(&d->lock);
 }
 
 /* Uses the time of a chunk to size the next. The kernels of a chunk start after those of the previous chunk have ended.
@@ -318,18 +317,18 @@ static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint3
   traversal_choice_note(&s->traversal_choice, s->trial[at], traversal, count, work);
   traversal_choice_compare(&s->traversal_choice, s->chunks[at].samples, outcome->sampled);
   s->size = next_launch(s->size, count / seconds, s->bound);
-  pthread_mutex_lock(&s->cast_job->lock);
+  os_mutex_lock(&s->cast_job->lock);
   s->rate = count / seconds;
-  pthread_mutex_unlock(&s->cast_job->lock);
+  os_mutex_unlock(&s->cast_job->lock);
 }
 
 static void report_progress(cast_job *f) {
   const cast *c = f->cast;
   if (c->options == NULL || c->options->progress == NULL) return;
-  pthread_mutex_lock(&f->lock);
+  os_mutex_lock(&f->lock);
   const uint64_t done = c->progress_done;
   const bool ok = f->status == SLAB_OK;
-  pthread_mutex_unlock(&f->lock);
+  os_mutex_unlock(&f->lock);
   const bool news = ok && done > f->reported;
   f->reported = done;
   if (news && call_progress(c->options, c->callers, done, c->progress_total) != 0)
@@ -342,14 +341,14 @@ static void report_progress(cast_job *f) {
 static void collect(device_worker *s, hit_batch *b) {
   collection *to = s->cast_job->cast->collected;
   batch_note(b, &s->hits);
-  pthread_mutex_lock(&s->cast_job->lock);
+  os_mutex_lock(&s->cast_job->lock);
   hit_batch **at = &to->batches;
   while (*at != NULL && (*at)->first > b->first) at = &(*at)->next;
   b->next = *at;
   *at = b;
   to->found += b->found;
   to->bytes += batch_bytes(b);
-  pthread_mutex_unlock(&s->cast_job->lock);
+  os_mutex_unlock(&s->cast_job->lock);
 }
 
 static void count_done(cast *c, uint64_t rays, uint32_t invalid) {
@@ -374,16 +373,16 @@ static void end_oldest(device_worker *s) {
   /* counting and listing hits in one pass counts as two */
   const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
   if (outcome.batch != NULL) collect(s, outcome.batch);
-  pthread_mutex_lock(&s->cast_job->lock);
+  os_mutex_lock(&s->cast_job->lock);
   count_done(c, passes * count, outcome.invalid);
-  pthread_mutex_unlock(&s->cast_job->lock);
+  os_mutex_unlock(&s->cast_job->lock);
   if (s == s->cast_job->workers) report_progress(s->cast_job);
 }
 
 static bool cast_job_goes_on(cast_job *f) {
-  pthread_mutex_lock(&f->lock);
+  os_mutex_lock(&f->lock);
   const bool ok = f->status == SLAB_OK;
-  pthread_mutex_unlock(&f->lock);
+  os_mutex_unlock(&f->lock);
   return ok;
 }
 
@@ -425,31 +424,31 @@ static void worker_open(cast_job *f, uint32_t i) {
   s->bound = launch_bound(c, &s->on);
   s->size = first_launch(&s->on, s->bound);
   traversal_choice_open(s);
-  pthread_mutex_lock(&s->on.device->lock);
+  os_mutex_lock(&s->on.device->lock);
   s->hits = hits_bounded(&s->on.state->hits, max_hits(s->cast_job->cast));
-  pthread_mutex_unlock(&s->on.device->lock);
+  os_mutex_unlock(&s->on.device->lock);
 }
 
 /* Stores what was learned in the device scene. */
 static void worker_close(device_worker *s) {
   traversal_choice_close(s);
-  pthread_mutex_lock(&s->on.device->lock);
+  os_mutex_lock(&s->on.device->lock);
   if (max_hits(s->cast_job->cast) == 0) s->on.state->hits = s->hits;
-  pthread_mutex_unlock(&s->on.device->lock);
+  os_mutex_unlock(&s->on.device->lock);
 }
 
 /* The caller's thread runs the first device worker, so progress can be reported on that thread. */
 static void run_all(cast_job *f) {
   uint32_t started = 1;
   for (; started < f->count; started++) {
-    const int code = pthread_create(&f->workers[started].thread, NULL, worker_run, &f->workers[started]);
+    const int code = os_thread_start(&f->workers[started].thread, worker_run, &f->workers[started]);
     if (code == 0) continue;
     cast_job_fail(f, fail(SLAB_OUT_OF_MEMORY, "%s: no thread for \"%s\" (%s)", f->cast->function,
                           f->workers[started].on.device->info.name, strerror(code)));
     break;
   }
   worker_run(&f->workers[0]);
-  for (uint32_t i = 1; i < started; i++) pthread_join(f->workers[i].thread, NULL);
+  for (uint32_t i = 1; i < started; i++) os_thread_join(f->workers[i].thread);
   report_progress(f); /* the last chunks of other devices */
 }
 
@@ -492,13 +491,13 @@ slab_status schedule_rays(cast *c) {
   if (are_few(c)) return cast_few(c);
   cast_job f = {.cast = c, .count = devices, .workers = calloc(devices, sizeof *f.workers)};
   if (f.workers == NULL) return fail_memory(devices * sizeof *f.workers, "a cast");
-  pthread_mutex_init(&f.lock, NULL);
+  os_mutex_init(&f.lock);
   for (uint32_t i = 0; i < devices; i++) worker_open(&f, i);
   find_rows(&f);
   run_all(&f);
   for (uint32_t i = 0; i < devices; i++) worker_close(&f.workers[i]);
   if (c->collected != NULL) c->collected->rays = f.next;
-  pthread_mutex_destroy(&f.lock);
+  os_mutex_destroy(&f.lock);
   free(f.workers);
   return f.status == SLAB_OK ? SLAB_OK : fail(f.status, "%s", f.message);
 }

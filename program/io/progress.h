@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "base/clock.h"
+#include "os/clock.h"
 
 typedef enum progress_wait { WAIT_NONE, WAIT_BEGUN, WAIT_OVER } progress_wait;
 

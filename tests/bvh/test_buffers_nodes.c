@@ -9,12 +9,12 @@
 #include "harness.h"
 /* cmocka has a macro fail(). */
 #undef fail
-#include "base/clock.h"
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "device/context.h"
 #include "layout/layout.h"
 #include "opencl/opencl.h"
+#include "os/clock.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
 
