@@ -5,6 +5,7 @@ The table of docs/architecture.md says what each room may include. Every #includ
 public headers and those of kernels/, and is one that the table allows. Headers of the system are for os/ alone. With
 BUILD, a folder of CMake's, no two objects of the library need each other, by their symbols: there is no circle.
 """
+
 import re
 import subprocess
 import sys

@@ -308,17 +308,21 @@ bool oracle_triangle(const oracle_line *line, const oracle_question *question, c
   double error[3], sum;
   if (!oracle_triangle_view(line, triangle, &view) || !view.has_area) return false;
   if (question->closed) return closed_triangle(line, triangle, &view, item) && surface_item(line, question, item);
-  bool left = false, right = false, open = false;
+  bool left = false, right = false;
+  int open = 0;
   for (int i = 0; i < 3; i++) {
     left = left || view.sign[i] > 0;
     right = right || view.sign[i] < 0;
-    open = open || view.sign[i] == 0;
+    open += view.sign[i] == 0;
   }
   if (left && right) return false;
-  item->verdict = open ? ORACLE_UNDECIDED : ORACLE_HIT;
-  item->joinable = open && !has_small_product(&view); /* else the kernel's signs are not exact */
-  item->facing = oracle_view_area(&view, error, &sum) > 0.0 ? -sign_of(sum) : 0;
-  if (!open) item->facing = left ? -1 : 1;
+  item->verdict = open > 0 ? ORACLE_UNDECIDED : ORACLE_HIT;
+  const double area = oracle_view_area(&view, error, &sum);
+  /* Where products are small the kernel's signs are not exact. That of one edge is still opposite in its two triangles,
+   * if their areas are not small too; around a vertex the signs may fit no position of it. */
+  item->joinable = open > 0 && (!has_small_product(&view) || (open == 1 && oracle_view_has_weights(area, sum)));
+  item->facing = area > 0.0 ? -sign_of(sum) : 0;
+  if (open == 0) item->facing = left ? -1 : 1;
   item->t = clamped_time(line, triangle, mean_time(line, &view));
   return surface_item(line, question, item);
 }
