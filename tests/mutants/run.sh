@@ -23,7 +23,7 @@ kept=$root/build/mutants
 sources=(CMakeLists.txt CMakePresets.json .clang-format CHANGELOG.md LICENSE README.md pyproject.toml dev cmake bench docs host
   kernels program sets examples python tests)
 program_seconds=1800 # of the processor, of a test program; one took more than 300
-test_seconds=240     # of one test; the slowest takes a quarter
+test_seconds=120     # of one test; the slowest takes a half
 still_seconds=3600   # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
 waiting_seconds=600  # of that clock, of one test
 mutant_seconds=3600  # of that clock, of one fault
@@ -237,7 +237,7 @@ try() {
   local worker=$1 name=$2 asked test status began=$SECONDS
   local log=$scratch/$worker/log before=${last[$name]-}
   # shellcheck disable=SC2046,SC2086 # words
-  for asked in "$(natively ${before:+"$before"})" "$before" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
+  for asked in "$before" $(natively ${by[$name]}) ${by[$name]} $(natively "${tests[@]}") "${tests[@]}"; do
     [[ -n $asked ]] || continue
     place=build
     if [[ $asked == *"$before" && -n $before && ${edits[$name]} == kernels/* ]]; then place=quick; fi
