@@ -129,11 +129,7 @@ ALWAYS_INLINE void write_block_of_each(const snapshot *scene, const uint32_t *id
 
 ALWAYS_INLINE bool any_collapsed(const geometry_values *v, triangle_lanes lanes) {
   bool any = false;
-  for (uint32_t k = 0; k < LANES_AT_ONCE; k++) {
-    const uint32_t i = lanes.triangle[k];
-    any |= triangle_is_collapsed(float4_load(values_corner(v, i, 0)), float4_load(values_corner(v, i, 1)),
-                                 float4_load(values_corner(v, i, 2)));
-  }
+  for (uint32_t k = 0; k < LANES_AT_ONCE; k++) any |= values_are_collapsed(v, lanes.triangle[k]);
   return any;
 }
 

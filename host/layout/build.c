@@ -326,7 +326,7 @@ static bool lacks_some(const snapshot *scene) {
  * children of a node. */
 uint32_t bvh_stack(slab_layout layout, uint32_t depth) { return layout == SLAB_LAYOUT_COMPRESSED ? depth : 7 * depth; }
 
-static void look_through(const snapshot *scene) {
+void layout_look_through(const snapshot *scene) {
   for (uint32_t g = 0; g < scene->geometries; g++)
     if (!is_hidden(scene, g)) values_look(scene->context->threads, scene->values[g], scene->table[g].count);
 }
@@ -341,7 +341,7 @@ static slab_status build(const snapshot *scene, const bvh_options *options, gath
   if (status != SLAB_OK || bvh_build(&input, options, t)) return status;
   if (!atomic_load(&collapsed)) return fail_memory(g->count * sizeof(bvh_reference), "the tree");
   gather_free(g);
-  look_through(scene);
+  layout_look_through(scene);
   return build(scene, options, g, t);
 }
 

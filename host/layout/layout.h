@@ -10,6 +10,8 @@
 /* The union of the finite bounds of all that is not hidden; inverted where there are none. */
 bvh_bounds layout_bounds(const snapshot *);
 void layout_free_arrays(bvh_layout *);
+/* Looks for all primitives that are never hit, in what is not hidden. */
+void layout_look_through(const snapshot *);
 
 /* The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_build(const snapshot *, slab_tree quality, slab_layout, bvh_layout *);

@@ -72,8 +72,7 @@ static uint64_t refit_outside(refitting *r, const bvh_layout *t) {
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
   const slab_layout layout = scene->context->layout;
   const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
-  for (uint32_t g = 0; g < scene->geometries && from->lacks_some; g++)
-    if (!is_hidden(scene, g)) values_look(scene->context->threads, scene->values[g], scene->table[g].count);
+  if (from->lacks_some) layout_look_through(scene);
   const wanted w = wanted_of(scene);
   refitting r = {.blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks}};
   const bvh_refit_input input = {.compressed = compressed,

@@ -339,9 +339,7 @@ static void count_some_collapsed(void *argument, size_t first, size_t end) {
   collapsed_counting *c = argument;
   const geometry_values *v = c->of;
   uint32_t found = 0;
-  for (uint32_t i = (uint32_t)first; i < end; i++)
-    found += triangle_is_collapsed(float4_load(values_corner(v, i, 0)), float4_load(values_corner(v, i, 1)),
-                                   float4_load(values_corner(v, i, 2)));
+  for (uint32_t i = (uint32_t)first; i < end; i++) found += values_are_collapsed(v, i);
   c->found[first / c->grain] = found;
 }
 

@@ -68,6 +68,12 @@ static inline const float *values_corner(const geometry_values *v, uint32_t i, s
   return v->values + 3 * (v->indexed ? v->indices->list[own] : own);
 }
 
+/* Whether two corners of triangle i are one. */
+static inline bool values_are_collapsed(const geometry_values *v, uint32_t i) {
+  return triangle_is_collapsed(float4_load(values_corner(v, i, 0)), float4_load(values_corner(v, i, 1)),
+                               float4_load(values_corner(v, i, 2)));
+}
+
 /* Triangles that have a vertex twice. */
 static inline uint32_t collapsed_by_index(const geometry_values *v) {
   return v->indices != NULL ? v->indices->collapsed : 0;
