@@ -20,7 +20,7 @@
 #include "trace_scene.h"
 
 #ifdef BENCH_COUNTS
-#include "native/steps.h"
+#include "lanes/steps.h"
 #define SIDES 2
 #elif __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "native/steps.h"
+#include "lanes/steps.h"
 
 enum { WARP_MOST = 64 };
 

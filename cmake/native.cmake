@@ -63,7 +63,7 @@ macro(slab_level_compiler level)
   # Nothing unwinds through kernels: their tables would take 28 KB.
   list(APPEND compile ${optimize} -fno-lto -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
        -fno-asynchronous-unwind-tables -fno-unwind-tables
-       -include ${PROJECT_SOURCE_DIR}/host/native/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
+       -include ${PROJECT_SOURCE_DIR}/kernels/lanes/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
        -I${PROJECT_SOURCE_DIR}/host -I${PROJECT_SOURCE_DIR}/host/include ${kernel_flags})
 endmacro()
 
@@ -73,7 +73,7 @@ macro(slab_kernels made)
     OUTPUT ${made}
     COMMAND ${compile} ${defines} ${ARGN} "-DNATIVE_NAME(kernel)=slab_${symbol}_##kernel##_${suffix}" -MD -MF ${made}.d
             -DNATIVE_CLOSED=slab_${symbol}_closed -c ${PROJECT_SOURCE_DIR}/kernels/${program}.cl -o ${made}
-    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${program}.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
+    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${program}.cl ${PROJECT_SOURCE_DIR}/kernels/lanes/prelude.h
     DEPFILE ${made}.d
     COMMENT "Compiling ${program}, query ${query}, ${kinds}, for ${level} ${ARGN}" VERBATIM)
 endmacro()
@@ -112,7 +112,7 @@ macro(slab_variant program kernels own query kinds)
   set(deferred 0)
   if(program STREQUAL "wide" AND own EQUAL 8)
     if(kernels MATCHES "interleaved")
-      set(in_flight 24) # at most LISTS_MOST (kernels/types.h)
+      set(in_flight 24) # at most LISTS_MOST (kernels/data/types.h)
       if(kinds MATCHES "^instance")
         set(in_flight 16)
       elseif(lanes EQUAL 16)
@@ -176,7 +176,7 @@ macro(slab_closed)
       OUTPUT ${object}
       COMMAND ${compile} -DLANES=8 -DSLAB_KINDS=16 -DNATIVE_CLOSED=slab_${symbol}_closed -MD -MF ${object}.d
               -c ${PROJECT_SOURCE_DIR}/kernels/closed.cl -o ${object}
-      DEPENDS ${PROJECT_SOURCE_DIR}/kernels/closed.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
+      DEPENDS ${PROJECT_SOURCE_DIR}/kernels/closed.cl ${PROJECT_SOURCE_DIR}/kernels/lanes/prelude.h
       DEPFILE ${object}.d
       COMMENT "Compiling closed edges for ${level}" VERBATIM)
   endif()
@@ -195,7 +195,7 @@ macro(slab_ceilings)
     OUTPUT ${object}
     COMMAND ${compile} -O3 -DLANES=${lanes} -DCHAINS=${chains} "-DNATIVE_NAME(kernel)=slab_${symbol}_##kernel" -MD
             -MF ${object}.d -c ${PROJECT_SOURCE_DIR}/kernels/ceiling.cl -o ${object}
-    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/ceiling.cl ${PROJECT_SOURCE_DIR}/host/native/prelude.h
+    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/ceiling.cl ${PROJECT_SOURCE_DIR}/kernels/lanes/prelude.h
     DEPFILE ${object}.d
     COMMENT "Compiling the ceilings for ${level}" VERBATIM)
   list(APPEND slab_ceiling_objects ${object})

@@ -7,8 +7,8 @@
 #define STRIDE 8
 #define SLAB_PACKET
 #define SLAB_APART
-#include "attributes.h"
-#include "instances.h"
+#include "maths/instances.h"
+#include "walk/attributes.h"
 
 #if SLAB_INSTANCES
 

@@ -5,7 +5,7 @@
  * arithmetic. It must be large enough to cover an operation's latency on every port, and small enough that all values
  * stay in registers. Start values are arguments, so that no compiler computes anything beforehand. No value is ever
  * subnormal. */
-#include "lanes.h"
+#include "lanes/lanes.h"
 
 /* A piece of memory. */
 #if LANES > 1

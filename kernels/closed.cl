@@ -2,7 +2,7 @@
  * for (closed.h). So the other kernels have none of its code. */
 #define STRIDE 8
 #define CLOSED_HERE
-#include "triangle.h"
+#include "maths/triangle.h"
 
 void NATIVE_CLOSED(const closed_line *line, const float *block, uint stride, uint rules, float *t, uint *hit) {
   real at;

@@ -15,10 +15,10 @@
 #define BVH_UNIT COMPRESSED_UNIT
 #define SCENE_NODE compressed_node
 #define SLAB_TREE 1
-#include "nodes.h"
-#include "quantised.h"
+#include "maths/quantised.h"
+#include "walk/nodes.h"
 #if SLAB_INSTANCES
-#include "instance_levels.h"
+#include "walk/instance_levels.h"
 #endif
 
 /* The inner children of one node, which are stored next to each other. */

@@ -5,9 +5,9 @@
  * and SLAB_TILE: the number of boxes that a work-group fetches into local memory together, a multiple of TILE_STEP; 0:
  * none, each work-item reads them itself. SLAB_TILE is above 0 only with LANES 1. */
 #define SLAB_TREE 0
-#include "prepared_rays.h"
+#include "walk/prepared_rays.h"
 #if SLAB_TILE > 0
-#include "tile.h"
+#include "walk/tile.h"
 #endif
 
 /* Blocks of boxes that go through the conservative box reject together: one branch for all of them. */

@@ -17,10 +17,10 @@
  * count, and where it is compiled ahead for all. With instances (SLAB_INSTANCES 1) for any, count, and closest. */
 #define STRIDE 8
 #define SLAB_PACKET
-#include "packet_leaf.h"
-#include "packet_path.h"
+#include "walk/packet_leaf.h"
+#include "walk/packet_path.h"
 #if SLAB_INSTANCES
-#include "packet_instances.h"
+#include "walk/packet_instances.h"
 #else
 
 /* The traversal where hits lower limits. */

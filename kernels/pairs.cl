@@ -1,5 +1,5 @@
 /* Tests ray i against shape i and writes one interval each. It uses no scene. */
-#include "answer.h"
+#include "maths/answer.h"
 
 /* shapes: an array of the public struct of `kind`. */
 kernel void KERNEL_NAME(pairs)(WORK_ITEM const global slab_ray *rays, const global float *shapes,

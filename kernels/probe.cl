@@ -4,8 +4,8 @@
  * Built as the casting kernels are: LANES, SLAB_FMAX, the form of division. Operands come from a buffer, so that no
  * compiler knows them. Each work-item computes one row of LANES + 1 columns. The last column is computed with
  * scalars. */
-#include "lanes.h"
-#include "probed.h"
+#include "data/probed.h"
+#include "lanes/lanes.h"
 
 #define COLUMNS (LANES + 1)
 

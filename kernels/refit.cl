@@ -5,8 +5,8 @@
  * What is a struct is written through a pointer: where a function that returned one is inlined, the compiler of
  * Oclgrind 21.10 leaves an intrinsic that its interpreter does not know. */
 #undef SLAB_FMAX /* of zeros of either sign the host's choice */
-#include "quantise.h"
-#include "triangle.h"
+#include "maths/quantise.h"
+#include "maths/triangle.h"
 
 /* Finds the block of each global primitive id. */
 kernel void KERNEL_NAME(places)(WORK_ITEM const global uint *blocks, global uint *places, const uint count) {

@@ -13,20 +13,20 @@
 #define STRIDE 8
 #define BVH_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
-#include "bvh.h"
-#include "nodes.h"
-#include "occluder.h"
-#include "prepared_rays.h"
+#include "walk/bvh.h"
+#include "walk/nodes.h"
+#include "walk/occluder.h"
+#include "walk/prepared_rays.h"
 #if SLAB_IN_FLIGHT > 1
-#include "interleaved.h"
+#include "walk/interleaved.h"
 #endif
 #if SLAB_RAY_PAIRS > 1
-#include "ray_pair.h"
+#include "maths/ray_pair.h"
 #endif
 #if SLAB_INSTANCES
-#include "instance_visits.h"
+#include "walk/instance_visits.h"
 #if SLAB_IN_FLIGHT > 1
-#include "interleaved_visits.h"
+#include "walk/interleaved_visits.h"
 #endif
 #endif
 

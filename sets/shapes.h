@@ -2,8 +2,8 @@
 #ifndef SLABCAST_SETS_SHAPES_H
 #define SLABCAST_SETS_SHAPES_H
 
+#include "data/types.h"
 #include "slabcast.h"
-#include "types.h"
 
 enum { SHAPE_KINDS = SLAB_SHAPE_COUNT, SHAPE_FLOATS_MOST = ROWS_MOST };
 

@@ -2,8 +2,8 @@
 """Arrows between rooms run one way: arrows.py [BUILD]
 
 The table of docs/architecture.md says what each room may include. Every #include of a file names its room, but for the
-public headers and those of kernels/, and is one that the table allows. Headers of the system are for os/ alone. With
-BUILD, a folder of CMake's, no two objects of the library need each other, by their symbols: there is no circle.
+public headers and tables (.def), and is one that the table allows. Headers of the system are for os/ alone. With BUILD,
+a folder of CMake's, no two objects of the library need each other, by their symbols: there is no circle.
 """
 
 import re
@@ -39,9 +39,11 @@ def table():
 
 
 def room_of(path):
-    """The room of a file; None: the public headers."""
+    """The room of a file; None: public headers, and tables that all may read."""
     parts = path.relative_to(ROOT).parts
-    return (None if parts[1] == "include" else parts[1]) if parts[0] == "host" else parts[0]
+    if path.suffix == ".def" or parts[:2] == ("host", "include"):
+        return None
+    return parts[1] if parts[0] in ("host", "kernels") and len(parts) > 2 else parts[0]
 
 
 def target_of(path, name):
@@ -73,7 +75,7 @@ def wrong_includes(allowed):
                     wrong.append(f"{where}, which is nowhere")
                 elif target not in (None, room) and target not in allowed.get(room, set()):
                     wrong.append(f"{where}: {room} may not include {target}")
-                elif target not in (None, "kernels") and not name.startswith(f"{target}/"):
+                elif target is not None and not name.startswith(f"{target}/"):
                     wrong.append(f"{where}, which does not name its room")
     return wrong
 

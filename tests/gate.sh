@@ -17,7 +17,7 @@ source "$root/tests/toolchain.sh"
 results=$root/bench/results
 table=$results/machine_code.txt
 # count_of NAME: the number that a header gives it.
-count_of() { sed -nE "s/^#define $1 ([0-9]+)$/\1/p" "$root/host/include/slabcast_types.h" "$root/kernels/types.h"; }
+count_of() { sed -nE "s/^#define $1 ([0-9]+)$/\1/p" "$root/host/include/slabcast_types.h" "$root/kernels/data/types.h"; }
 mapfile -t queries < <(seq 0 $(($(count_of PROGRAM_QUERIES) - 1)))
 all=$(((1 << $(count_of SLAB_SHAPE_COUNT)) - 1)) # bit k: the scene holds slab_shape k
 kinds=("$all")                                   # all, and each alone

@@ -9,8 +9,8 @@
 #ifndef FORM_H
 #define FORM_H
 
-#include "box.h"
-#include "triangle.h"
+#include "maths/box.h"
+#include "maths/triangle.h"
 
 typedef struct form_ray {
   float origin[3], direction[3]; /* as the caller gave them */

@@ -23,7 +23,7 @@
   X(center, SLAB_BOX, FORM_CENTER, "centre and extent", "Quilez", 15, 6, 1, 0, 22)                              \
   X(front_faces, SLAB_BOX, FORM_CENTER, "front faces", "Majercik 2018", 21, 0, 19, 0, 40)                       \
   X(separating_axes, SLAB_BOX, FORM_CENTER, "separating axes", "Ericson 2005", 24, 0, 9, 0, 33)                 \
-  X(ours_box, SLAB_BOX, FORM_BOUNDS, "ours", "kernels/box.h", 26, 15, 7, 0, 19)                                 \
+  X(ours_box, SLAB_BOX, FORM_BOUNDS, "ours", "kernels/maths/box.h", 26, 15, 7, 0, 19)                           \
   X(moller_trumbore, SLAB_TRIANGLE, FORM_VERTICES, "eps 1e-6", "Moller-Trumbore 1997", 51, 0, 7, 1, 21)         \
   X(moller_trumbore_exact, SLAB_TRIANGLE, FORM_VERTICES, "no eps", "Moller-Trumbore 1997", 51, 0, 7, 1, 21)     \
   X(moller_trumbore_late, SLAB_TRIANGLE, FORM_VERTICES, "no eps, divides last", "Embree 2014", 48, 0, 9, 1, 50) \
@@ -33,6 +33,6 @@
   X(volumes, SLAB_TRIANGLE, FORM_VERTICES, "Pluecker", "Kensler-Shirley 2006", 58, 0, 8, 1, 57)                 \
   X(volumes_tolerant, SLAB_TRIANGLE, FORM_VERTICES, "Pluecker, tolerant", "Embree robust", 94, 4, 4, 1, 78)     \
   X(watertight, SLAB_TRIANGLE, FORM_VERTICES, "shear, rounded", "Woop-Benthin-Wald 2013", 38, 0, 9, 1, 39)      \
-  X(ours_triangle, SLAB_TRIANGLE, FORM_VERTICES, "ours", "kernels/triangle.h", 99, 51, 41, 1, 30)
+  X(ours_triangle, SLAB_TRIANGLE, FORM_VERTICES, "ours", "kernels/maths/triangle.h", 99, 51, 41, 1, 30)
 
 #endif

@@ -278,8 +278,8 @@ INLINE mask form_separating_axes(const form_ray *ray, GLOBAL const float *block,
 
 /* ---- ours ---- */
 
-/* kernels/box.h: signs, inclusive, the far end widened by 2^-21, which is proved to lose no box that the exact ray
- * touches; before it a reject, 12 operations and 6 min/max, which most boxes do not pass. */
+/* kernels/maths/box.h: signs, inclusive, the far end widened by 2^-21, which is proved to lose no box that the exact
+ * ray touches; before it a reject, 12 operations and 6 min/max, which most boxes do not pass. */
 INLINE mask form_ours_box(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   if (ray->frame.state != RAY_LIVE) return (mask)(0);
   return box_surface(&ray->frame, block, limit, SLAB_CULL_NONE, t);

@@ -239,7 +239,8 @@ INLINE mask form_watertight(const form_ray *ray, GLOBAL const float *block, floa
   return met & form_in_range(ray, limit, *t);
 }
 
-/* kernels/triangle.h: the same shear with exact signs, the tie rule of rasterisers on edges and vertices, and the gate.
+/* kernels/maths/triangle.h: the same shear with exact signs, the tie rule of rasterisers on edges and vertices, and the
+ * gate.
  */
 INLINE mask form_ours_triangle(const form_ray *ray, GLOBAL const float *block, float limit, real *t) {
   if (ray->frame.state != RAY_LIVE) return (mask)(0);

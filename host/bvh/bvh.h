@@ -23,7 +23,7 @@
 
 #include "bvh/float4.h"
 #include "bvh/leaves.h"
-#include "types.h"
+#include "data/types.h"
 
 #define BVH_COST_NODE 1.0f
 #define BVH_COST_BLOCK 1.2f

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
-#include "primitive.h"
-#include "quantise.h"
+#include "maths/primitive.h"
+#include "maths/quantise.h"
 
 uint32_t compressed_primitive_units(uint32_t kind) { return BLOCK_UNITS(primitive_rows(kind), 1, COMPRESSED_UNIT); }
 

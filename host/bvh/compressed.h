@@ -1,4 +1,4 @@
-/* Converts a BVH to compressed nodes of 80 bytes. kernels/types.h defines their contents. */
+/* Converts a BVH to compressed nodes of 80 bytes. kernels/data/types.h defines their contents. */
 #ifndef SLABCAST_BVH_COMPRESSED_H
 #define SLABCAST_BVH_COMPRESSED_H
 

@@ -8,7 +8,7 @@
 #include "base/cache.h"
 #include "bvh/compressed.h"
 #include "bvh/parts.h"
-#include "quantise.h"
+#include "maths/quantise.h"
 
 /* Enough subtrees that none is most of the work. In a BVH that is long and thin fewer are found. */
 enum { SUBTREES = 512, TOP_MOST = 512, LISTED_MOST = 1 + TOP_MOST * BVH_WIDTH };

@@ -3,13 +3,13 @@
  * what follows from the numbers. The answer itself is that of NAME_surface and NAME_solid. */
 #include <stdio.h>
 
-#include "answer.h"
+#include "maths/answer.h"
 
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "check/reference.h"
 #include "device/context.h"
-#include "instances.h"
+#include "maths/instances.h"
 #include "scene/models.h"
 #include "scene/scene.h"
 #include "shapes/geometry.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "primitive.h"
+#include "maths/primitive.h"
 #include "record/snapshot.h"
 #include "scene/models.h"
 #include "shapes/geometry.h"

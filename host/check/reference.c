@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "answer.h"
 #include "base/per_processor.h"
-#include "instances.h"
+#include "maths/answer.h"
+#include "maths/instances.h"
 #include "record/snapshot.h"
 #include "scene/models.h"
 #include "shapes/values.h"

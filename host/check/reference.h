@@ -4,9 +4,9 @@
 #ifndef SLABCAST_CHECK_REFERENCE_H
 #define SLABCAST_CHECK_REFERENCE_H
 
-#include "ray.h"
+#include "data/types.h"
+#include "maths/ray.h"
 #include "record/snapshot.h"
-#include "types.h"
 
 /* The answer to one ray. The member that belongs to the query is set. */
 typedef struct reference_answer {

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "answer.h"
 #include "base/cache.h"
 #include "base/per_processor.h"
-#include "primitive.h"
+#include "maths/answer.h"
+#include "maths/primitive.h"
 #include "shapes/geometry.h"
 #include "shapes/padded.h"
 #include "shapes/values.h"

@@ -3,8 +3,8 @@
 #define SLABCAST_LAYOUT_BLOCKS_H
 
 #include "bvh/float4.h"
+#include "data/types.h"
 #include "record/snapshot.h"
-#include "types.h"
 
 /* Blocks of a layout: primitives in a block, and the unit of block positions in floats. */
 typedef struct block_form {

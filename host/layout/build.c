@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
 #include "base/per_processor.h"
 #include "base/pool.h"
 #include "base/status.h"
@@ -13,7 +12,8 @@
 #include "bvh/memory.h"
 #include "device/context.h"
 #include "device/tuning.h"
-#include "primitive.h"
+#include "maths/answer.h"
+#include "maths/primitive.h"
 #include "record/snapshot.h"
 #include "shapes/geometry.h"
 #include "shapes/padded.h"

@@ -3,9 +3,9 @@
 #define SLABCAST_LAYOUT_LAYOUT_H
 
 #include "bvh/bvh.h"
+#include "data/types.h"
 #include "layout/blocks.h"
 #include "record/snapshot.h"
-#include "types.h"
 
 /* The union of the finite bounds of all that is not hidden; inverted where there are none. */
 bvh_bounds layout_bounds(const snapshot *);

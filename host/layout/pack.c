@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "data/types.h"
 #include "layout/pack.h"
-#include "primitive.h"
+#include "maths/primitive.h"
 #include "record/snapshot.h"
 #include "shapes/geometry.h"
 #include "shapes/values.h"
-#include "types.h"
 
 /* Nothing of a geometry that is disabled or removed. */
 static size_t blocks_of(const geometry_entry *entry, uint32_t lanes) {

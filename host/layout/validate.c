@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
 #include "base/status.h"
 #include "bvh/bvh.h"
 #include "layout/layout.h"
+#include "maths/answer.h"
 #include "record/snapshot.h"
 
 static const bvh_node *nodes_of(const bvh_layout *t) { return t->nodes; }

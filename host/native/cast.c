@@ -5,14 +5,14 @@
 
 #include "base/pool.h"
 #include "base/status.h"
+#include "data/scene_memory.h"
 #include "device/context.h"
 #include "device/tuning.h"
+#include "maths/primitive.h"
 #include "native/learn.h"
 #include "native/native.h"
 #include "native/tiles.h"
 #include "os/clock.h"
-#include "primitive.h"
-#include "scene_memory.h"
 #include "shapes/geometry.h"
 #include "work/ray_order.h"
 

@@ -3,8 +3,8 @@
 #ifndef SLABCAST_NATIVE_NATIVE_H
 #define SLABCAST_NATIVE_NATIVE_H
 
+#include "data/types.h"
 #include "device/backend.h"
-#include "types.h"
 
 /* The kernels as C functions. work_item is the first parameter of each, see prelude.h. */
 typedef void native_flat(size_t work_item, const slab_ray *, void *results, const uint32_t *offsets,

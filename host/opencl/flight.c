@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
+#include "data/types.h"
 #include "device/backend.h"
 #include "device/context.h"
 #include "opencl/launch.h"
@@ -10,7 +11,6 @@
 #include "opencl/staging.h"
 #include "record/chunk.h"
 #include "record/snapshot.h"
-#include "types.h"
 #include "work/hit_batch.h"
 #include "work/ray_order.h"
 #include "work/uniforms.h"

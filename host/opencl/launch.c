@@ -1,9 +1,9 @@
 /* Launches the kernels of a cast, on buffers of the library or of the caller. */
 #include "opencl/launch.h"
+#include "data/types.h"
 #include "device/context.h"
 #include "opencl/program.h"
 #include "os/thread.h"
-#include "types.h"
 
 /* Work-items per group. A work-item with interleaved rays is alone in its group: drivers keep the private memory of all
  * work-items of a group apart, and several such work-items would evict each other's from the cache. */

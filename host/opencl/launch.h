@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
+#include "data/types.h"
 #include "opencl/opencl.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
-#include "types.h"
 
 typedef struct launch {
   cl_mem rays, results, offsets, skips, invalid; /* NULL where the query or the options need none */

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "maths/primitive.h"
 #include "opencl/opencl.h"
 #include "opencl/program.h"
 #include "os/thread.h"
-#include "primitive.h"
 #include "shapes/geometry.h"
 
 #define LAUNCH_PAIRS (1u << 20)

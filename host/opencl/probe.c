@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "data/probed.h"
 #include "opencl/opencl.h"
 #include "opencl/program.h"
 #include "os/thread.h"
-#include "probed.h"
 
 /* ---- the operands and the correct results ---- */
 

@@ -9,7 +9,7 @@
 
 struct device;
 
-/* One operation of kernels/probed.h on three operands, with its correct result. */
+/* One operation of kernels/data/probed.h on three operands, with its correct result. */
 typedef union probe_value {
   float real;
   uint32_t word;

@@ -40,7 +40,7 @@ static uint32_t program_lanes(const device *d, program_source source) {
   return source == PROGRAM_WIDE && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
 }
 
-/* Options for correctly rounded quotients and roots, see lanes_scalar.h. */
+/* Options for correctly rounded quotients and roots, see lanes/scalar.h. */
 static const char *division_of(const device *d) {
   if (d->info.exact_divide) return " -cl-fp32-correctly-rounded-divide-sqrt";
   return cl_of(d)->has_double ? " -DSLAB_DIVIDE_THROUGH_DOUBLE" : " -DSLAB_DIVIDE_BY_INTEGERS";

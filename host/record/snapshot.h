@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "data/types.h"
 #include "record/device.h"
 #include "record/hits.h"
 #include "record/traversals.h"
 #include "slabcast.h"
-#include "types.h"
 
 typedef struct geometry_values geometry_values;
 

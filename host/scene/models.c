@@ -10,8 +10,8 @@
 #include "bvh/memory.h"
 #include "device/context.h"
 #include "layout/layout.h"
+#include "maths/primitive.h"
 #include "os/thread.h"
-#include "primitive.h"
 #include "scene/scene.h"
 #include "shapes/values.h"
 

@@ -2,9 +2,9 @@
 #ifndef SLABCAST_SCENE_MODELS_H
 #define SLABCAST_SCENE_MODELS_H
 
+#include "data/types.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
-#include "types.h"
 
 /* n instances of a model, as they were added or updated. Scene and snapshots share them, so they do not change. */
 typedef struct instance_group {

@@ -5,9 +5,9 @@
 
 #include "base/arithmetic.h"
 #include "base/status.h"
+#include "data/types.h"
 #include "device/context.h"
 #include "os/thread.h"
-#include "types.h"
 
 /* ---- creating and destroying ---- */
 

@@ -13,18 +13,18 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "bvh/memory.h"
+#include "data/types.h"
 #include "device/backend.h"
 #include "device/context.h"
 #include "layout/layout.h"
+#include "maths/primitive.h"
 #include "os/clock.h"
-#include "primitive.h"
 #include "record/device.h"
 #include "scene/models.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
 #include "shapes/geometry.h"
 #include "shapes/values.h"
-#include "types.h"
 
 #define ALIGN 64
 /* Version of this header, serialized_geometry, instance_entry, bvh_node and the blocks. It changes with any of them. */

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "device/backend.h"
 #include "device/context.h"
-#include "primitive.h"
+#include "maths/primitive.h"
 #include "record/device.h"
 #include "shapes/geometry.h"
 

@@ -187,7 +187,7 @@ static moment moment_now(const device *d) {
   return now;
 }
 
-/* Whether triangles are cast with closed edges: packets have half open ones alone (kernels/closed.h). */
+/* Whether triangles are cast with closed edges: packets have half open ones alone (kernels/maths/closed.h). */
 static bool casts_closed(const device_worker *s) {
   const slab_cast_options *options = s->cast_job->cast->options;
   const snapshot *scene = s->on.scene;

@@ -1,7 +1,7 @@
-/* The functions of kernels/touch.h and kernels/closed.h that are compiled once, for one lane: for the kernels that are
- * compiled ahead, and for the CPU reference. */
+/* The functions of kernels/maths/touch.h and kernels/maths/closed.h that are compiled once, for one lane: for the
+ * kernels that are compiled ahead, and for the CPU reference. */
 #define SLAB_TOUCH
-#include "triangle.h"
+#include "maths/triangle.h"
 
 void slab_closed_block(const closed_line *line, const float *block, uint stride, uint rules, float *t, uint *hit);
 void slab_closed_met(const closed_line *line, const float *corners, touch *met);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/per_processor.h"
-#include "primitive.h"
+#include "maths/primitive.h"
 #include "shapes/geometry.h"
 
 /* shapes.def and the public types name the same kinds, with the same structs. */

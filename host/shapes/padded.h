@@ -3,7 +3,7 @@
 #define SLABCAST_SHAPES_PADDED_H
 
 #include "bvh/float4.h"
-#include "padded_bounds.h"
+#include "maths/padded_bounds.h"
 
 /* To be called from what is PER_PROCESSOR. */
 static inline __attribute__((always_inline)) aabb aabb_padded(aabb bounds, float pad) {

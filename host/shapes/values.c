@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "bvh/float4.h"
 #include "bvh/memory.h"
-#include "primitive.h"
+#include "maths/primitive.h"
 #include "shapes/geometry.h"
 
 /* ---- memory ---- */

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "data/types.h"
 #include "shapes/geometry.h"
 #include "slabcast.h"
-#include "types.h"
 
 /* Fewer primitives are handled by one thread. */
 #define PARALLEL_LEAST 4096u

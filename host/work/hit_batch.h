@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "data/types.h"
 #include "record/hits.h"
 #include "slabcast.h"
-#include "types.h"
 
 /* Whether enough rays have been seen to use these numbers. */
 bool hits_are_known(const hits_known *);

@@ -3,10 +3,10 @@
 #define SLABCAST_WORK_UNIFORMS_H
 
 #include "base/arithmetic.h"
+#include "data/types.h"
 #include "record/chunk.h"
 #include "record/snapshot.h"
 #include "slabcast.h"
-#include "types.h"
 #include "work/hit_batch.h"
 #include "work/ray_order.h"
 

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/probed.h"
 #include "faults/layers.h"
-#include "lanes.h"
+#include "lanes/lanes.h"
 #include "mixed_fates.h"
 #include "opencl.h"
 #include "opencl/probe.h"
-#include "probed.h"
 
 enum { N = 2000, SPHERES = 20 };
 

@@ -5,8 +5,8 @@
 #include "harness.h"
 /* cmocka has a macro fail(). */
 #undef fail
-#include "answer.h"
 #include "bvh/bvh.h"
+#include "maths/answer.h"
 #include "scene/scene.h"
 
 enum { SIDE = 15, VERTICES = SIDE * SIDE, TRIANGLES = 2 * (SIDE - 1) * (SIDE - 1) };

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/types.h"
 #include "faults/layers.h"
 #include "filled.h"
 #include "harness.h"
 #include "sets/answers.h"
 #include "sets/bvh_scenes.h"
 #include "sets/coherent_rays.h"
-#include "types.h"
 
 /* ALLOCATION: the limit in bytes. OWN: the bytes of a buffer without the tail that repeats the beginning of the next
  * buffer. All tests use one limit, because programs for several buffers are built for it. It is no multiple of the

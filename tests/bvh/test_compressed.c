@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/types.h"
 #include "filled.h"
 #include "job.h"
 #include "sets/adversarial.h"
 #include "sets/answers.h"
 #include "sets/bvh_scenes.h"
 #include "sets/coherent_rays.h"
-#include "types.h"
 
 enum { SHAPES = 1500, RAYS = 3000, REFERENCED = 60, PAIRS = 40, ADVERSARIAL_RAYS = 300 };
 

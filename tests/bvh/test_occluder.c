@@ -1,5 +1,5 @@
 /* The occluder cache: the last occluder is tested first while that pays, and no longer. */
-#include "occluder.h"
+#include "walk/occluder.h"
 
 #include "harness.h"
 

@@ -1,14 +1,14 @@
 /* Nodes of 80 bytes: the bounds that a kernel decodes contain the exact bounds, for any bounds, and its test of them
  * loses none that the slab test accepts. Nor does its test of a flat scene's boxes in local memory. */
-#include "quantised.h"
+#include "maths/quantised.h"
 
 #include <string.h>
 
 #include "bvh/compressed.h"
 #include "device/tuning.h"
 #include "harness.h"
-#include "primitive.h"
-#include "tile.h"
+#include "maths/primitive.h"
+#include "walk/tile.h"
 
 enum { NODES = 20000 };
 

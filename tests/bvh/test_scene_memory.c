@@ -2,7 +2,7 @@
 #define SLAB_BUFFERS 4
 #define SLAB_PART_UNITS 3
 #define SLAB_PART_NODES 5
-#include "scene_memory.h"
+#include "data/scene_memory.h"
 
 #include "harness.h"
 

@@ -6,7 +6,7 @@
 
 #include "filled.h"
 #include "harness.h"
-#include "ray.h"
+#include "maths/ray.h"
 #include "sets/answers.h"
 #include "sets/bvh_scenes.h"
 #include "sets/coherent_rays.h"

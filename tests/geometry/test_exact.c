@@ -1,9 +1,9 @@
-/* Division and square root by integer arithmetic (kernels/exact.h), compared bit by bit with the processor's own,
+/* Division and square root by integer arithmetic (kernels/lanes/exact.h), compared bit by bit with the processor's own,
  * which IEEE 754 requires to be correctly rounded. */
 #include "harness.h"
-#include "lanes.h"
+#include "lanes/lanes.h"
 /* after lanes.h */
-#include "exact.h"
+#include "lanes/exact.h"
 
 static void assert_divides(uint a, uint b) {
   const float wanted = scalar_float(a) / scalar_float(b), got = exact_divide(scalar_float(a), scalar_float(b));

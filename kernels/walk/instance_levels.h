@@ -1,0 +1,52 @@
+/* A ray of a scene with instances on its way through models: what the layouts of a BVH have in common. */
+#ifndef WALK_INSTANCE_LEVELS_H
+#define WALK_INSTANCE_LEVELS_H
+
+#include "walk/nodes.h"
+
+/* Begins on the level of the scene. */
+INLINE void levels_begin(query_state *q, scene_level *levels, const prepared_ray *ray, const scene_view *scene) {
+  q->levels = levels;
+  q->level = 0;
+  q->scene_limit = q->limit;
+  levels[0].ray = *ray;
+  levels[0].model = scene_model(scene, 0);
+  levels[0].geometry = 0;
+}
+
+/* Index of an instance, from its global primitive id on the ray's level; SLAB_MISS: hidden by the mask, or its gate is
+ * entered too late. enter: the t of that. */
+INLINE uint level_instance(const query_state *q, const scene_view *scene, uint global_id, float enter) {
+  const geometry_entry group = *model_entry_of(scene, q->levels[q->level].model, global_id);
+  if (enter > q->limit || (group.mask & scene->cast->mask) == 0) return SLAB_MISS;
+  return group.first + (global_id - group.global_id_base);
+}
+
+/* Goes into the model of an instance. False where the ray hits nothing there. */
+INLINE bool level_enter(query_state *q, const scene_view *scene, uint instance, float gate) {
+  GLOBAL const instance_entry *of = scene_instance(scene, instance);
+  scene_level *outer = &q->levels[q->level], *inner = outer + 1;
+  instance_ray(&outer->ray, of, &inner->ray);
+  if (inner->ray.state != RAY_LIVE) return false;
+  inner->model = scene_model(scene, of->model);
+  inner->gate = gate;
+  inner->geometry = outer->geometry + of->geometry;
+  q->level++;
+  q->limit = level_limit(q->levels, q->level, q->scene_limit);
+  return true;
+}
+
+/* Tests what stands outside the BVH of the model that the ray is in; ray: the one there. True when the ray is done. */
+INLINE bool level_scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene) {
+  GLOBAL const model_entry *model = q->levels[q->level].model;
+  bvh_outside outside[OUTSIDE_KINDS];
+  UNROLL for (int k = 0; k < OUTSIDE_KINDS; k++) outside[k] = model->outside[k];
+  return scan_outside(q, ray, scene, outside);
+}
+
+INLINE void level_leave(query_state *q) {
+  q->level--;
+  q->limit = level_limit(q->levels, q->level, q->scene_limit);
+}
+
+#endif

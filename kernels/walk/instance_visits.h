@@ -1,0 +1,61 @@
+/* Traversal of instances, for rays that are cast one after the other. Everything still to visit is on one stack: the
+ * gates of a leaf, instances whose gate the ray enters, and below what was put there inside a model an entry that ends
+ * it. So models in models take levels, but no recursion. t on the stack are of the level that the entry belongs to. */
+#ifndef WALK_INSTANCE_VISITS_H
+#define WALK_INSTANCE_VISITS_H
+
+#include "walk/bvh.h"
+#include "walk/instance_levels.h"
+
+/* Tests the first of some blocks of gates. The instances are pushed, the nearest last, above the other blocks. A gate
+ * is tested with the whole range of the ray, since instance_t asks for where it is entered. */
+INLINE bool visit_gates(query_state *q, bvh_path *path, const scene_view *scene, uint first, uint blocks) {
+  const prepared_ray *ray = &q->levels[q->level].ray;
+  const global float *block = block_at(scene->blocks, (size_t)first * BVH_UNIT);
+  const global uint *instances = (const global uint *)(block + BOX_ROWS * STRIDE);
+  if (blocks > 1) visit_push(path, first + BVH_BLOCK_UNITS(BOX_ROWS), VISIT_GATES, path->next.enter, blocks - 1);
+  const uint base = path->top;
+  for (uint part = 0; part < STRIDE; part += LANES) {
+    real enter, leave;
+    const mask hit = box_solid(ray, block + part, ray->t_max, &enter, &leave);
+    for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
+      const uint lane = lowest_lane(bits);
+      const float at = lanes_at(enter, lane);
+      const bvh_visit v = {level_instance(q, scene, instances[part + lane], at), VISIT_INSTANCE, at, 0};
+      if (v.child == SLAB_MISS) continue;
+      memory_fetch((size_t)scene_instance(scene, v.child), sizeof(instance_entry));
+      visit_insert(path, base, v);
+    }
+  }
+  return bvh_pop(path, q->limit);
+}
+
+/* Goes into the model of an instance. False when the ray is done. */
+INLINE bool visit_instance(query_state *q, bvh_path *path, const scene_view *scene) {
+  if (!level_enter(q, scene, path->next.child, path->next.enter)) return bvh_pop(path, q->limit);
+  visit_push(path, 0, VISIT_END, -INFINITY, 0);
+  if (level_scan_outside(q, &q->levels[q->level].ray, scene)) return false;
+  visit_ungated(path, q->levels[q->level].model);
+  path->next.child = q->levels[q->level].model->root;
+  path->next.meta = BVH_INNER;
+  return true;
+}
+
+INLINE bool visit_end(query_state *q, bvh_path *path) {
+  level_leave(q);
+  return bvh_pop(path, q->limit);
+}
+
+/* Whether the next visit is none of a node or of a leaf with primitives. */
+INLINE bool visit_is_of_instances(uint meta) { return !BVH_IS_INNER(meta) && BVH_LEAF_KIND(meta) >= SHAPE_INSTANCE; }
+
+/* One such visit. False when the ray is done. */
+INLINE bool visit_step(query_state *q, bvh_path *path, const scene_view *scene) {
+  const uint meta = path->next.meta;
+  if (meta == VISIT_END) return visit_end(q, path);
+  if (meta == VISIT_INSTANCE) return visit_instance(q, path, scene);
+  return visit_gates(q, path, scene, path->next.child,
+                     meta == VISIT_GATES ? path->next.place : BVH_LEAF_BLOCK_COUNT(meta));
+}
+
+#endif

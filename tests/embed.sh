@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# embed.sh: what cmake/embed.cmake makes of kernels leaves no #include in a text that is compiled where no file is.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+fail() {
+  echo "embed: $*" >&2
+  failed=1
+}
+
+# embed LINE: a text of that line.
+embed() {
+  printf '%s\n' "$1" >"$work/text.cl"
+  cmake -DNAME=text "-DSOURCE=$work/text.cl" "-DOUTPUT=$work/text.c" "-DINCLUDES=$root/kernels,$root/host/include" \
+    -P "$root/cmake/embed.cmake" >"$work/said" 2>&1
+}
+
+embed '#include "maths/slab.h"' || fail "a header of a room is not found: $(<"$work/said")"
+grep -q 'slab_overlaps' "$work/text.c" || fail "a header's text is not there"
+grep -q '#line 1 \\"maths/slab.h\\"' "$work/text.c" || fail "messages would not point at maths/slab.h"
+if grep '# *include "' "$work/text.c" | grep -v '^#include "base/embedded.h"$'; then fail "an #include was left"; fi
+
+while IFS= read -r line; do
+  ! embed "$line" || fail "taken: $line"
+  tr -s '\n ' ' ' <"$work/said" | grep -qE 'would stay|not found' || fail "no word of $line: $(<"$work/said")"
+done <<'END'
+ #include "maths/slab.h"
+# include "maths/slab.h"
+#include <maths/slab.h>
+#include "maths/Slab.h"
+#include "../kernels/maths/slab.h"
+#include "maths/nowhere.h"
+#include SOME_HEADER
+END
+exit "$failed"
