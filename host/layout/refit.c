@@ -1,6 +1,5 @@
 /* Refits the BVH of the last commit: writes the blocks anew, at their places, and bounds the nodes by what is in them.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -14,17 +13,9 @@
 #include "record/snapshot.h"
 #include "shapes/values.h"
 
-typedef struct refitting {
-  block_writing blocks;
-  atomic_bool misplaced; /* some primitive is in the BVH and would stand outside it, or the reverse */
-} refitting;
-
 static uint32_t refit_leaf(void *argument, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds) {
-  refitting *r = argument;
   *bounds = aabb_empty();
-  const blocks_held held = blocks_write(&r->blocks, kind, first, count, bounds);
-  if (held.outside > 0) atomic_store(&r->misplaced, true);
-  return held.there;
+  return blocks_write(argument, kind, first, count, bounds).there;
 }
 
 /* ---- the whole ---- */
@@ -58,15 +49,16 @@ static slab_status arrays_of(const snapshot *last, bvh_layout *arrays) {
                            arrays->nodes, arrays->blocks);
 }
 
-static uint64_t refit_outside(refitting *r, const bvh_layout *t) {
-  uint64_t there = 0;
+/* Whether what stands outside the BVH is what has to. Where the BVH has as many primitives as it has to, nothing of it
+ * then has to stand outside: as many as were there would be missing here. */
+static bool refit_outside(const block_writing *blocks, const bvh_layout *t, uint64_t wanted) {
+  uint64_t there = 0, outside = 0;
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
-    const blocks_held held =
-        blocks_write(&r->blocks, outside_kinds[k], t->outside[k].first, t->outside[k].blocks, NULL);
-    if (held.outside < held.there) atomic_store(&r->misplaced, true);
+    const blocks_held held = blocks_write(blocks, outside_kinds[k], t->outside[k].first, t->outside[k].blocks, NULL);
     there += held.there;
+    outside += held.outside;
   }
-  return there;
+  return there == wanted && outside == wanted;
 }
 
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {
@@ -74,7 +66,7 @@ static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layo
   const bool compressed = layout == SLAB_LAYOUT_COMPRESSED;
   if (from->lacks_some) layout_look_through(scene);
   const wanted w = wanted_of(scene);
-  refitting r = {.blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks}};
+  block_writing blocks = {.scene = scene, .form = block_form_of(layout), .from = from->blocks, .to = to->blocks};
   const bvh_refit_input input = {.compressed = compressed,
                                  .nodes = from->nodes,
                                  .refitted = to->nodes,
@@ -82,12 +74,12 @@ static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layo
                                  .leaves = tuning_of(compressed ? SLAB_DEVICE_GPU : SLAB_DEVICE_CPU)->leaves,
                                  .threads = scene->context->threads,
                                  .leaf = refit_leaf,
-                                 .argument = &r};
-  if (!scene->has_instances && scene->kinds == 1u << SLAB_TRIANGLE) r.blocks.alike = from->floats;
+                                 .argument = &blocks};
+  if (!scene->has_instances && scene->kinds == 1u << SLAB_TRIANGLE) blocks.alike = from->floats;
   bvh_refit_outcome outcome;
   if (!bvh_refit(&input, &outcome)) return fail_memory(from->node_bytes, "refitting the tree");
   to->sah_cost = outcome.sah_cost;
-  *holds = refit_outside(&r, from) == w.out && outcome.primitives == w.in && !atomic_load(&r.misplaced);
+  *holds = refit_outside(&blocks, from, w.out) && outcome.primitives == w.in;
   return SLAB_OK;
 }
 
