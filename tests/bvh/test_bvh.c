@@ -236,6 +236,44 @@ static void unbounded_z_among_bounded(void **state) {
   check_unbounded_z(&random, false);
 }
 
+/* Every primitive is in one block, whose bounds nobody can ask for. */
+static void assert_all_there(const bvh *t, uint32_t count) {
+  uint8_t *seen = calloc(count, 1);
+  assert_non_null(seen);
+  for (uint32_t block = 0; block < t->block_count; block++)
+    for (int i = 0; i < BVH_WIDTH; i++) {
+      const uint32_t id = t->blocks[block].primitives[i];
+      if (id != BVH_NONE) assert_true(id < count && seen[id]++ == 0);
+    }
+  for (uint32_t i = 0; i < count; i++) assert_int_equal(seen[i], 1);
+  free(seen);
+}
+
+/* Values that nobody refused may be NaN: those of scenes that are unpacked, and vertices from buffers. */
+static void bounds_that_are_nan_lose_no_primitive(void **state) {
+  (void)state;
+  harness_random random = harness_seeded(__func__);
+  const uint32_t counts[] = {7, 90, 3000, 40000};
+  for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+    bvh_bounds *b = random_boxes(&random, counts[n], 0.1f);
+    for (uint32_t i = 0; i < counts[n]; i++) {
+      const uint32_t which = harness_below(&random, 64 * 4);
+      for (int k = 0; k < 3 && which < 64; k++) {
+        if ((which >> k & 1) != 0) b[i].lower[k] = NAN;
+        if ((which >> 3 >> k & 1) != 0) b[i].upper[k] = NAN;
+      }
+    }
+    const boxes input = {counts[n], b, NULL};
+    for (int quality = BVH_FAST; quality <= BVH_HIGH; quality++) {
+      const bvh_options options = {.quality = (bvh_quality)quality};
+      bvh t = build(&input, &options);
+      assert_all_there(&t, counts[n]);
+      bvh_free(&t);
+    }
+    free(b);
+  }
+}
+
 /* Both z at the same infinity: the box is nowhere in space, but must be in the BVH. */
 static void boxes_at_infinity_survive(void **state) {
   (void)state;
@@ -361,6 +399,7 @@ int main(void) {
       cmocka_unit_test(slivers_survive),
       cmocka_unit_test(scenes_in_2d_get_a_real_tree),
       cmocka_unit_test(unbounded_z_among_bounded),
+      cmocka_unit_test(bounds_that_are_nan_lose_no_primitive),
       cmocka_unit_test(boxes_at_infinity_survive),
       cmocka_unit_test(blocks_hold_one_kind),
       cmocka_unit_test(kinds_part_equal_boxes),
