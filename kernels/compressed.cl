@@ -17,9 +17,6 @@
 #define SLAB_TREE 1
 #include "maths/quantised.h"
 #include "walk/nodes.h"
-#if SLAB_INSTANCES
-#include "walk/instance_levels.h"
-#endif
 
 /* The inner children of one node, which are stored next to each other. */
 typedef struct siblings {
@@ -133,11 +130,13 @@ INLINE uint next_primitive(node_leaves *l, uint *place) {
 typedef struct descent {
   siblings next;
   node_leaves leaves;
-#if SLAB_INSTANCES
-  uint base;           /* entries of the stack that are those of levels outside */
-  bvh_outside ungated; /* instances without a gate */
-#endif
 } descent;
+
+/* At a root, as child 0 of no node. */
+#define AT_ROOT(root)                   \
+  {                                     \
+    {root, 0x101}, { 0, 0, 0, 0, 0, 0 } \
+  }
 
 /* Visits the next node. */
 INLINE void visit_node(descent *d, siblings *stack, uint *top, bool oblique, const query_state *q,
@@ -162,22 +161,29 @@ INLINE void visit_node(descent *d, siblings *stack, uint *top, bool oblique, con
 }
 
 #if SLAB_INSTANCES
+#include "walk/instance_levels.h"
+
+/* What is left in a model, or in the scene. */
+typedef struct level_descent {
+  descent on;
+  uint base;           /* entries of the stack that are those of levels outside */
+  bvh_outside ungated; /* instances without a gate */
+} level_descent;
 
 /* Begins in the model that the ray is in, or in the scene. top: entries of the stack. */
-INLINE descent descent_of(const query_state *q, uint top) {
+INLINE level_descent level_begins(const query_state *q, uint top) {
   GLOBAL const model_entry *model = q->levels[q->level].model;
-  const descent d = {
-      {model->root, 0x101}, {0, 0, 0, 0, 0, 0}, top, model->outside[OUTSIDE_INSTANCES]}; /* as without instances */
+  const level_descent d = {AT_ROOT(model->root), top, model->outside[OUTSIDE_INSTANCES]};
   return d;
 }
 
 /* Where no node of a level is left. An instance without a gate is like a leaf; after the last one the ray leaves the
  * model. False: it is done. */
-INLINE bool level_ends(query_state *q, descent *d, const descent *outer) {
+INLINE bool level_ends(query_state *q, level_descent *d, const level_descent *outer) {
   if (d->ungated.blocks != 0) {
-    d->leaves.bits = 1;
-    d->leaves.meta = COMPRESSED_LEAF(SHAPE_INSTANCE, 1);
-    d->leaves.place = d->ungated.first;
+    d->on.leaves.bits = 1;
+    d->on.leaves.meta = COMPRESSED_LEAF(SHAPE_INSTANCE, 1);
+    d->on.leaves.place = d->ungated.first;
     d->ungated.first += BLOCK_UNITS(BOX_ROWS, STRIDE, BVH_UNIT);
     d->ungated.blocks--;
     return true;
@@ -200,7 +206,7 @@ INLINE bool enter_gate(query_state *q, const prepared_ray *ray, const scene_view
 
 /* All levels take turns in one loop. So rays of a warp that are in a model do not wait for those outside. */
 INLINE void descend(query_state *q, const scene_view *scene) {
-  descent d, outer[SCENE_LEVELS - 1];
+  level_descent d, outer[SCENE_LEVELS - 1];
   siblings stack[SLAB_STACK];
   prepared_ray ray = q->levels[0].ray; /* that of the level: kept in registers */
   bool enters = true, oblique = false;
@@ -210,24 +216,24 @@ INLINE void descend(query_state *q, const scene_view *scene) {
       level = q->level;
       ray = q->levels[level].ray;
       oblique = quantised_oblique(&ray);
-      if (enters) d = descent_of(q, top);
+      if (enters) d = level_begins(q, top);
       if (enters && level_scan_outside(q, &ray, scene)) return;
       enters = false;
     }
-    if (d.leaves.bits == 0) {
-      if ((d.next.lanes & 0xFF) == 0) {
+    if (d.on.leaves.bits == 0) {
+      if ((d.on.next.lanes & 0xFF) == 0) {
         if (top == d.base) {
           if (!level_ends(q, &d, outer)) return;
           continue;
         }
         COUNT(pop, top);
-        d.next = stack[--top];
+        d.on.next = stack[--top];
       }
-      visit_node(&d, stack, &top, oblique, q, &ray, scene);
+      visit_node(&d.on, stack, &top, oblique, q, &ray, scene);
     }
-    if (d.leaves.bits == 0) continue;
+    if (d.on.leaves.bits == 0) continue;
     uint place;
-    const uint meta = next_primitive(&d.leaves, &place);
+    const uint meta = next_primitive(&d.on.leaves, &place);
     if (COMPRESSED_LEAF_COUNT(meta) == 0) continue;
     if (COMPRESSED_IS_OF_KIND(meta, SHAPE_INSTANCE)) {
       enters = enter_gate(q, &ray, scene, place);
@@ -250,7 +256,7 @@ INLINE bool test_primitive(query_state *q, const prepared_ray *ray, node_leaves 
 INLINE void descend(query_state *q, const prepared_ray *ray, const scene_view *scene) {
   const bool oblique = quantised_oblique(ray);
   siblings stack[SLAB_STACK];
-  descent d = {{0, 0x101}, {0, 0, 0, 0, 0, 0}}; /* the root is child 0 of no node */
+  descent d = AT_ROOT(0);
   uint top = 0;
   for (;;) {
     if (d.leaves.bits == 0) {
@@ -282,9 +288,9 @@ kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, globa
     const slab_ray given = query_ray(&arrays, &cast, i);
     const prepared_ray ray = ray_prepare(&given);
     query_state q = query_begin(&ray, &arrays, &scene, i, get_global_id(0));
-#if SLAB_INSTANCES
-    scene_level levels[SCENE_LEVELS];
-    levels_begin(&q, levels, &ray, &scene);
+#if SLAB_INSTANCES /* in one function with descend it takes more registers on GPUs */
+    ray_levels levels;
+    levels_begin(&q, &levels, &ray, &scene);
     if (ray.state == RAY_LIVE) descend(&q, &scene);
 #else
     if (ray.state == RAY_LIVE && !scan_outside(&q, &ray, &scene, cast.outside)) descend(&q, &ray, &scene);

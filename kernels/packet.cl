@@ -66,17 +66,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
   }
 }
 
-#endif
-
-/* Casts the live rays of a packet, which have one octant. */
-INLINE void packet_group(packet *p, occluder *last, const scene_view *scene) {
-#if SLAB_INSTANCES
-  packet_level at[SCENE_LEVELS];
-  packet_arrive(p, at);
-  packet_outside(p, &at->each, &at->h, scene);
-  packet_traverse(p, at, scene);
-  (void)last;
-#else
+INLINE void packet_run(packet *p, occluder *last, const scene_view *scene) {
   packet_occluder(p, last, scene);
   if (p->live == 0) return;
   packet_interval h = packet_interval_of(p);
@@ -88,8 +78,9 @@ INLINE void packet_group(packet *p, occluder *last, const scene_view *scene) {
   else
     packet_traverse(p, &each, &h, scene);
   packet_remember(p, last);
-#endif
 }
+
+#endif
 
 /* Casts `count` rays from first on, LANES at most. What a packet tells (PACKET_LEFT): its rays are packet fallback,
  * left to wide.cl. */
@@ -97,14 +88,9 @@ INLINE uint packet_cast(const cast_arrays *arrays, const scene_view *scene, size
                         packet_log *log, hit_share *share) {
   const cast_uniforms *cast = scene->cast;
   const ray_given given = rays_load(arrays, cast, first, count);
-#if SLAB_INSTANCES
-  packet levels[SCENE_LEVELS], *p = levels;
-  if (cast->skip != 0) return PACKET_LEFT;
-  packet_begin(p, scene);
-  p->ray = ray_scale(&given);
-#else
-  packet one = {.ray = ray_scale(&given)}, *p = &one;
-#endif
+  if (SLAB_INSTANCES && cast->skip != 0) return PACKET_LEFT;
+  PACKETS(levels, &given, scene);
+  packet *p = levels;
   const uint all = first_lanes(count);
   uint blocked = 0, written = 0, left = lanes_bits(p->ray.state == RAY_LIVE);
   if (left != 0 && !packet_agrees(p, left)) return PACKET_LEFT;
@@ -121,7 +107,7 @@ INLINE uint packet_cast(const cast_arrays *arrays, const scene_view *scene, size
     if (left != 0) {
       packet_turn(p, left, &group);
       p->live = group;
-      packet_group(p, last, scene);
+      packet_run(p, last, scene);
       if (packet_is_full(p)) return PACKET_LEFT;
       blocked |= group & ~p->live;
       left &= ~group;

@@ -17,17 +17,16 @@
 #include "walk/nodes.h"
 #include "walk/occluder.h"
 #include "walk/prepared_rays.h"
+#if SLAB_INSTANCES
+#include "walk/visits_some.h"
+#else
+#include "walk/visits_none.h"
+#endif
 #if SLAB_IN_FLIGHT > 1
 #include "walk/interleaved.h"
 #endif
 #if SLAB_RAY_PAIRS > 1
 #include "maths/ray_pair.h"
-#endif
-#if SLAB_INSTANCES
-#include "walk/instance_visits.h"
-#if SLAB_IN_FLIGHT > 1
-#include "walk/interleaved_visits.h"
-#endif
 #endif
 
 /* The state of a ray in traversal. */
@@ -35,9 +34,6 @@ typedef struct traversal {
   query_state q;
   uint number; /* number of the ray */
   bool more;   /* the ray is not done */
-#if SLAB_INSTANCES
-  scene_level *levels; /* SCENE_LEVELS of them */
-#endif
 } traversal;
 
 /* Tests the blocks of a leaf. False when the ray is done. */
@@ -46,13 +42,11 @@ INLINE bool traversal_leaf(traversal *w, const prepared_ray *ray, const scene_vi
 }
 
 /* nth: the argument walk of query_begin. */
-INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepared_ray *ray, const cast_arrays *arrays,
-                            const scene_view *scene) {
+INLINE void traversal_begin(traversal *w, uint number, size_t nth, const prepared_ray *ray, ray_levels *levels,
+                            const cast_arrays *arrays, const scene_view *scene) {
   w->number = number;
   w->q = query_begin(ray, arrays, scene, number, nth);
-#if SLAB_INSTANCES
-  levels_begin(&w->q, w->levels, ray, scene);
-#endif
+  levels_begin(&w->q, levels, ray, scene);
   w->more = ray->state == RAY_LIVE && !scan_outside(&w->q, ray, scene, scene->cast->outside);
 }
 
@@ -79,10 +73,8 @@ INLINE uint node_children(const prepared_ray *ray, const global bvh_node *node, 
 /* One step: tests a node or a leaf. False when the ray is done. */
 INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray, const scene_view *scene) {
   const uint at = path->next.child, meta = path->next.meta;
-#if SLAB_INSTANCES
-  ray = &w->q.levels[w->q.level].ray;
+  ray = level_ray(&w->q, ray);
   if (visit_is_of_instances(meta)) return visit_step(&w->q, path, scene);
-#endif
   if (BVH_IS_INNER(meta)) {
     float enter[BVH_WIDTH];
     COUNT(nodes, 1);
@@ -94,7 +86,7 @@ INLINE bool traversal_step(traversal *w, bvh_path *path, const prepared_ray *ray
 
 /* For SLAB_ANY, tests the block of the primitive that blocked an earlier ray. */
 INLINE void traversal_occluder(traversal *w, occluder *last, const prepared_ray *ray, const scene_view *scene) {
-  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || !w->more || !occluder_is_tested(last)) return;
+  if (!OCCLUDERS || !w->more || !occluder_is_tested(last)) return;
   w->more = traversal_leaf(w, ray, scene, last->where, BVH_LEAF(last->kind, 1));
   occluder_judge(last, !w->more);
 }
@@ -104,10 +96,7 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
                           bvh_visit *stack) {
   bvh_path path;
   if (!w->more) return;
-  bvh_begin(&path, stack);
-#if SLAB_INSTANCES
-  visit_ungated(&path, w->levels[0].model);
-#endif
+  visit_begin(&w->q, &path, stack);
   while (w->more) w->more = traversal_step(w, &path, prepared_kept(ray), scene);
   if (SLAB_QUERY == SLAB_ANY && w->q.global_id != SLAB_MISS)
     occluder_remember(last, BVH_LEAF_KIND(path.next.meta), w->q.where, w->q.lane);
@@ -131,9 +120,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   bvh_visit stack[SLAB_STACK];
-#if SLAB_INSTANCES
-  scene_level levels[SCENE_LEVELS];
-#endif
+  ray_levels levels;
   occluder last = occluder_none();
   hit_share share = {0, 0};
   prepared_rays prepared;
@@ -141,12 +128,9 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
   (void)sorted;
   for (; next < end; next++) {
     traversal w;
-#if SLAB_INSTANCES
-    w.levels = levels;
-#endif
     if (cast.packet != 0 && (fallback[next / cast.packet] & PACKET_LEFT) == 0) continue;
     const prepared_ray *ray = &prepared_rays_take(&prepared, &arrays, &cast, next, end)->ray;
-    traversal_begin(&w, (uint)ray_number(arrays.sorted, next), walk, ray, &arrays, &scene);
+    traversal_begin(&w, (uint)ray_number(arrays.sorted, next), walk, ray, &levels, &arrays, &scene);
     traversal_occluder(&w, &last, prepared_kept(ray), &scene);
     traversal_run(&w, &last, ray, &scene, stack);
     traversal_end(&w, ray, &arrays, &scene, &share);
@@ -173,14 +157,7 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
 
 /* One of the rays in flight. */
 typedef struct in_flight {
-#if SLAB_INSTANCES
-  scene_level levels[SCENE_LEVELS];
-  const prepared_ray *here; /* the ray on the level where its traversal is */
-  uint instance;            /* that is visited next, as level_instance, */
-  float gate;               /* and where the ray enters its gate */
-#else
-  prepared_words words; /* the ray */
-#endif
+  interleaved_ray ray;
   traversal on;
   interleaved_path path;
   uint near[3], far[3]; /* the rows of the planes that are intersected first and last along each axis */
@@ -188,22 +165,11 @@ typedef struct in_flight {
   bool begun;           /* it holds a ray */
 } in_flight;
 
-/* in_flight_ray: the scene's ray. in_flight_here: the ray on the level where its traversal is. */
-#if SLAB_INSTANCES
-#define in_flight_ray(t) (&(t)->levels[0].ray)
-#define in_flight_here(t) ((t)->here)
-#else
-#define in_flight_ray(t) (&(t)->words.ray)
-#define in_flight_here in_flight_ray
-#endif
-
 /* The level where the traversal is has become another. */
 INLINE void in_flight_turn(in_flight *t) {
-#if SLAB_INSTANCES
-  t->here = &t->levels[t->on.q.level].ray;
-#endif
+  interleaved_turn(&t->ray, &t->on.q);
   /* From one word: dir_is_negative has just been copied in two parts, and as a vector it would wait for both. */
-  const uint octant = in_flight_here(t)->octant;
+  const uint octant = interleaved_here(&t->ray)->octant;
   UNROLL for (uint i = 0; i < 3; i++) {
     t->near[i] = (i + 3 * (octant >> i & 1)) * STRIDE;
     t->far[i] = (2 * i + 3) * STRIDE - t->near[i];
@@ -212,9 +178,7 @@ INLINE void in_flight_turn(in_flight *t) {
 
 INLINE void in_flight_root(in_flight *t, const scene_view *scene) {
   interleaved_begin(&t->path, scene);
-#if SLAB_INSTANCES
-  interleaved_ungated(&t->path, scene, t->levels[0].model);
-#endif
+  interleaved_ungated(&t->path, &t->on.q, scene);
   if (!t->on.more) t->path.meta = 0;
   in_flight_turn(t);
 }
@@ -223,7 +187,7 @@ INLINE void in_flight_root(in_flight *t, const scene_view *scene) {
  * Choosing them here costs 1 to 6 %. Few rays have a t_min below 0. Loaded for them in another way, each load is part
  * of an operation for the rest: compilers move what is alike in front of the branch. */
 INLINE void in_flight_node(in_flight *t, const scene_view *scene) {
-  const prepared_ray *ray = in_flight_here(t);
+  const prepared_ray *ray = interleaved_here(&t->ray);
   const global float *bounds = t->path.at;
   real near[3], far[3], enter;
   mask overlapped;
@@ -238,9 +202,7 @@ INLINE void in_flight_node(in_flight *t, const scene_view *scene) {
     box_planes(ray, bounds, near, far);
     overlapped = bounds_overlap_below(ray, near, far, t->on.q.limit, &enter);
   }
-#if SLAB_INSTANCES
-  interleaved_others(&t->path, scene, t->levels[t->on.q.level].model);
-#endif
+  interleaved_others(&t->path, &t->on.q, scene);
   interleaved_push(&t->path, scene, enter, overlapped);
 }
 
@@ -261,7 +223,8 @@ INLINE void in_flight_fetch_result(const in_flight *t, const cast_arrays *arrays
 
 /* Tests the next leaf, then pops. */
 INLINE void in_flight_leaf(in_flight *t, const scene_view *scene) {
-  if (!traversal_leaf(&t->on, in_flight_here(t), scene, t->path.child, t->path.meta)) interleaved_stop(&t->path);
+  if (!traversal_leaf(&t->on, interleaved_here(&t->ray), scene, t->path.child, t->path.meta))
+    interleaved_stop(&t->path);
   in_flight_pop(t, scene);
 }
 
@@ -271,7 +234,7 @@ INLINE void in_flight_leaf(in_flight *t, const scene_view *scene) {
 INLINE void in_flight_take(in_flight *t, mask hit, real at, const scene_view *scene) {
   interleaved_path *path = &t->path;
   const global uint *global_ids = (const global uint *)(path->at + TRIANGLE_ROWS * STRIDE);
-  const bool done = lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, in_flight_here(t), hit, at, at, 0,
+  const bool done = lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, interleaved_here(&t->ray), hit, at, at, 0,
                                                   global_ids, path->child, scene);
   path->child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, BVH_UNIT);
   path->meta--; /* its lowest bits count blocks */
@@ -284,14 +247,14 @@ INLINE void in_flight_take(in_flight *t, mask hit, real at, const scene_view *sc
 /* Tests one ray against a block of triangles with closed edges. */
 INLINE void in_flight_closed(in_flight *t, uint rules, const scene_view *scene) {
   real at;
-  const mask hit = closed_surface(in_flight_here(t), t->path.at, t->on.q.limit, rules, &at);
+  const mask hit = closed_surface(interleaved_here(&t->ray), t->path.at, t->on.q.limit, rules, &at);
   in_flight_take(t, hit, at, scene);
 }
 #endif
 
 /* Tests two rays, each against a block of triangles. */
 INLINE void in_flight_pair(in_flight *a, in_flight *b, const scene_view *scene) {
-  const prepared_ray *ray_a = in_flight_here(a), *ray_b = in_flight_here(b);
+  const prepared_ray *ray_a = interleaved_here(&a->ray), *ray_b = interleaved_here(&b->ray);
   const uint rules = scene->cast->rules & (SLAB_QUERY == SLAB_INTERVAL ? RULE_CLOSED : ~0u);
 #if HAS_CLOSED
   if (CLOSED_EDGES(rules)) {
@@ -342,8 +305,7 @@ INLINE void in_flight_begin(rays_in_flight *f, interleaved_level *stacks) {
 
 /* Puts a ray on the list of its next step. It has no branch, since the choice is unpredictable. */
 INLINE void in_flight_enlist(rays_in_flight *f, in_flight *t) {
-  const uint meta = t->path.meta, kind = BVH_LEAF_KIND(meta) - SHAPE_INSTANCE;
-  const uint inner = meta >> 31 | (SLAB_INSTANCES & (kind <= 1)); /* BVH_INNER; 1: VISIT_GATES */
+  const uint inner = interleaved_is_inner(t->path.meta);
   f->inner[f->last % RING_PLACES] = f->other[f->others] = t;
   f->last += inner;
   f->others += 1 - inner;
@@ -380,19 +342,16 @@ INLINE void in_flight_nodes(rays_in_flight *f, const scene_view *scene, uint cou
   }
 }
 
-#if SLAB_INSTANCES
-
 /* Goes into the models of the rays at instances. Two loops, so that the second has what the first fetches. */
 INLINE void in_flight_enter(rays_in_flight *f, const scene_view *scene) {
   const uint count = f->instances;
   for (uint n = 0; n < count; n++) {
     in_flight *t = f->instance[n];
-    t->instance = interleaved_instance(&t->on.q, &t->path, scene, &t->gate);
-    memory_fetch((size_t)scene_instance(scene, t->instance), sizeof(instance_entry));
+    interleaved_instance(&t->ray, &t->on.q, &t->path, scene);
   }
   for (uint n = 0; n < count; n++) {
     in_flight *t = f->instance[n];
-    if (interleaved_enter(&t->on.q, &t->path, scene, t->instance, t->gate))
+    if (interleaved_enter(&t->ray, &t->on.q, &t->path, scene))
       in_flight_turn(t);
     else
       in_flight_pop(t, scene);
@@ -412,23 +371,16 @@ INLINE void in_flight_leave(rays_in_flight *f, const scene_view *scene) {
   }
 }
 
-#endif
-
 /* Writes the result of a ray that has ended. The next ray takes its place. False where there is none. */
 INLINE bool in_flight_replace(rays_in_flight *f, in_flight *t, const cast_arrays *arrays, const scene_view *scene,
                               hit_share *share) {
-  if (t->begun) traversal_end(&t->on, in_flight_ray(t), arrays, scene, share);
+  if (t->begun) traversal_end(&t->on, interleaved_scene_ray(&t->ray), arrays, scene, share);
   t->begun = f->next < f->all;
   if (!t->begun) return false;
   const prepared_words *words = prepared_rays_take(f->prepared, arrays, scene->cast, f->next, f->all);
-#if SLAB_INSTANCES
-  const prepared_ray *ray = &words->ray; /* traversal_begin copies it */
-  t->on.levels = t->levels;
-#else
-  const prepared_ray *ray = &t->words.ray;
-  prepared_rays_copy(&t->words, words);
-#endif
-  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + t->number, ray, arrays, scene);
+  const prepared_ray *ray = interleaved_keep(&t->ray, words);
+  traversal_begin(&t->on, (uint)ray_number(arrays->sorted, f->next++), f->walks + t->number, ray,
+                  interleaved_levels(&t->ray), arrays, scene);
   in_flight_root(t, scene);
   if (arrays->sorted != 0) in_flight_fetch_result(t, arrays, scene->cast);
   return true;
@@ -474,10 +426,8 @@ INLINE void in_flight_run(rays_in_flight *f, const cast_arrays *arrays, const sc
     while (f->last - f->first >= NODES_LEAST || (f->first != f->last && f->others < SLAB_RAY_PAIRS))
       in_flight_nodes(f, scene, min(f->last - f->first, NODES_MOST));
     in_flight_sort(f);
-#if SLAB_INSTANCES
-    in_flight_enter(f, scene);
-    in_flight_leave(f, scene);
-#endif
+    if (SLAB_INSTANCES) in_flight_enter(f, scene);
+    if (SLAB_INSTANCES) in_flight_leave(f, scene);
     in_flight_leaves(f, scene);
     in_flight_renew(f, arrays, scene, share);
   }

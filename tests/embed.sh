@@ -11,7 +11,7 @@ fail() {
   failed=1
 }
 
-# embed LINE: a text of that line.
+# embed TEXT
 embed() {
   printf '%s\n' "$1" >"$work/text.cl"
   cmake -DNAME=text "-DSOURCE=$work/text.cl" "-DOUTPUT=$work/text.c" "-DINCLUDES=$root/kernels,$root/host/include" \
@@ -35,4 +35,10 @@ done <<'END'
 #include "maths/nowhere.h"
 #include SOME_HEADER
 END
+
+# A header stands in one place. Without this check the other branch lacked it, on the device alone.
+branches=$'#if SOME\n#include "maths/slab.h"\n#else\n#include "maths/slab.h"\n#endif'
+! embed "$branches" || fail "a header is placed in one of two branches that include it"
+tr -s '\n ' ' ' <"$work/said" | grep -q 'maths/slab.h was placed under "#if SOME" alone' || fail "no word of it: $(<"$work/said")"
+embed $'#include "maths/slab.h"\n'"$branches" || fail "a header that comes before the branches is refused"
 exit "$failed"

@@ -5,7 +5,6 @@
 #define MATHS_INSTANCES_H
 
 #include "data/scene_memory.h"
-#include "maths/answer.h"
 #include "maths/primitive.h"
 
 /* The transform of an instance: its entry, or in packets those of LANES instances, the same or of each ray its own. */
@@ -104,69 +103,5 @@ INLINE void instance_normal(INSTANCE_MAP *of, ray_real normal[3]) {
   unit_vector(turned, unit);
   UNROLL for (int i = 0; i < 3; i++) normal[i] = without_minus_zero(is_unit ? turned[i] : unit[i]);
 }
-
-#if SLAB_INSTANCES
-
-INLINE GLOBAL const model_entry *scene_model(const scene_view *scene, uint index) {
-  return (GLOBAL const model_entry *)block_at(scene->blocks, ((size_t)scene->cast->models + index) * BLOCK_UNIT);
-}
-
-INLINE GLOBAL const instance_entry *scene_instance(const scene_view *scene, uint index) {
-  return (GLOBAL const instance_entry *)block_at(scene->blocks, ((size_t)scene->cast->instances + index) * BLOCK_UNIT);
-}
-
-/* The entry of a model's geometry, given by the global primitive id of a primitive. */
-INLINE GLOBAL const geometry_entry *model_entry_of(const scene_view *scene, GLOBAL const model_entry *m,
-                                                   uint global_id) {
-  GLOBAL const geometry_entry *table = scene->table + m->table;
-  return table + geometry_of(table, m->entries, global_id);
-}
-
-#ifndef SLAB_PACKET
-/* The scene, or a model that a ray is in. */
-typedef struct scene_level {
-  prepared_ray ray;
-  GLOBAL const model_entry *model;
-  float gate;    /* as in instance_t; not set for the scene */
-  uint geometry; /* id of the model's first geometry */
-} scene_level;
-
-/* A crossing on level `nth` as the ray of the scene has it. */
-INLINE float level_t(const scene_level *levels, uint nth, float t) {
-  for (; nth > 0; nth--) t = instance_t(&levels[nth].ray, &levels[nth - 1].ray, levels[nth].gate, t);
-  return t;
-}
-
-/* A limit of the scene's ray as that on level `nth` has it. */
-INLINE float level_limit(const scene_level *levels, uint nth, float limit) {
-  for (uint k = 1; k <= nth; k++) limit = instance_limit(&levels[k].ray, limit);
-  return limit;
-}
-#endif
-
-/* The instances that a geometry's id lies in, the outermost first, and its entry in the model's table. */
-typedef struct instance_path {
-  uint instances[SCENE_LEVELS];
-  uint count;
-  geometry_entry entry; /* count 0: there is no such geometry */
-} instance_path;
-
-INLINE instance_path path_to(const scene_view *scene, uint geometry) {
-  instance_path path = {.count = 0};
-  GLOBAL const model_entry *m = scene_model(scene, 0);
-  while (geometry < m->geometries) {
-    GLOBAL const geometry_entry *table = scene->table + m->table;
-    path.entry = table[entry_of_id(table, m->entries, geometry)];
-    if (path.entry.kind != SHAPE_INSTANCE || path.entry.count == 0 || path.count == SCENE_LEVELS) return path;
-    geometry -= path.entry.id;
-    m = scene_model(scene, scene_instance(scene, path.entry.first)->model);
-    path.instances[path.count++] = path.entry.first + geometry / m->geometries;
-    geometry = geometry % m->geometries;
-  }
-  path.entry.count = 0;
-  return path;
-}
-
-#endif
 
 #endif

@@ -111,8 +111,6 @@ INLINE bool bvh_down(bvh_path *path, const scene_view *scene, uint node, uint bi
 #define VISIT_INSTANCE BVH_LEAF(SHAPE_INSTANCE + 2, 1) /* child: index of an instance */
 #define VISIT_END BVH_LEAF(SHAPE_INSTANCE + 3, 1)      /* the ray leaves the model */
 
-#if SLAB_INSTANCES
-
 INLINE void visit_push(bvh_path *path, uint child, uint meta, float enter, uint place) {
   const bvh_visit v = {child, meta, enter, place};
   path->stack[path->top++] = v;
@@ -131,7 +129,5 @@ INLINE void visit_ungated(bvh_path *path, GLOBAL const model_entry *model) {
   const bvh_outside ungated = model->outside[OUTSIDE_INSTANCES];
   if (ungated.blocks != 0) visit_push(path, ungated.first, VISIT_GATES, -INFINITY, ungated.blocks);
 }
-
-#endif
 
 #endif

@@ -1,18 +1,8 @@
-/* A ray of a scene with instances on its way through models: what the layouts of a BVH have in common. */
+/* A ray goes into models, and leaves them: what the layouts of a BVH have in common. */
 #ifndef WALK_INSTANCE_LEVELS_H
 #define WALK_INSTANCE_LEVELS_H
 
 #include "walk/nodes.h"
-
-/* Begins on the level of the scene. */
-INLINE void levels_begin(query_state *q, scene_level *levels, const prepared_ray *ray, const scene_view *scene) {
-  q->levels = levels;
-  q->level = 0;
-  q->scene_limit = q->limit;
-  levels[0].ray = *ray;
-  levels[0].model = scene_model(scene, 0);
-  levels[0].geometry = 0;
-}
 
 /* Index of an instance, from its global primitive id on the ray's level; SLAB_MISS: hidden by the mask, or its gate is
  * entered too late. enter: the t of that. */

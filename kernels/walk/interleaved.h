@@ -6,70 +6,19 @@
 #define WALK_INTERLEAVED_H
 
 #include "walk/bvh.h"
+#include "walk/prepared_rays.h"
 #include "walk/ranks.h"
-
-#if LANES != BVH_WIDTH
-#error "a node's children are told apart in the lanes of one vector"
-#endif
-
-#define INTERLEAVED_LEVELS (SLAB_STACK / (BVH_WIDTH - 1) + 1) /* most levels of inner nodes, and the end below them */
-/* Ranks of an only child. */
-#define INTERLEAVED_ONE ((ushort8)(0, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE, RANK_NONE))
-
-#define INTERLEAVED_NODE 0xFFFFFFFFu /* interleaved_level.of: the owner is a node */
-
-/* A level of the stack: children of one node that are still to visit. */
-typedef struct interleaved_level {
-  ushort8 left;                 /* rank of each of these; the least is visited first; RANK_NONE: none */
-  const global bvh_node *owner; /* the node */
-  uint bits;                    /* these children */
-  uint of; /* INTERLEAVED_NODE; VISIT_INSTANCE: the owner is a block of gates, and its children are instances. Else the
-              level stands for one visit, which has this meta: gates that are tested later, the end of a model, or of
-              the traversal (0). So nothing has to ask whether the stack is empty. */
 #if SLAB_INSTANCES
-  uint number; /* of the owner */
+#include "walk/interleaved_some.h"
+#else
+#include "walk/interleaved_none.h"
 #endif
-} interleaved_level;
 
 /* Bytes that are prefetched of the next child: a node, or a block of triangles, which is one cache line longer.
  * Without that line random rays take 1.03 to 1.34 times as long (PoCL 3.1, Zen 3). Rays cast one by one are as fast
  * without it. */
 #define INTERLEAVED_FETCHED \
   ((SLAB_KINDS >> SLAB_TRIANGLE & 1) != 0 ? BLOCK_UNIT * BVH_BLOCK_UNITS(TRIANGLE_ROWS) * 4 : (uint)sizeof(bvh_node))
-
-typedef struct interleaved_path {
-  uint child, meta;         /* the next child; meta 0: there is none */
-  const global float *at;   /* its memory, where it is a node or has blocks */
-  interleaved_level *top;   /* the first level that is free */
-  interleaved_level *stack; /* INTERLEAVED_LEVELS of them, the end of the traversal first */
-#if SLAB_INSTANCES
-  const global float *owner; /* of the next child */
-  uint lane;
-#endif
-} interleaved_path;
-
-/* Pushes a level that stands for one visit. */
-INLINE void interleaved_push_visit(interleaved_path *path, const scene_view *scene, uint number, uint meta) {
-  interleaved_level *level = path->top++;
-  level->left = INTERLEAVED_ONE;
-  level->bits = 1;
-  level->owner = node_at(scene->nodes, 0); /* any that can be read */
-  level->of = meta;
-#if SLAB_INSTANCES
-  level->number = number;
-#endif
-  (void)number;
-}
-
-/* Nothing is left to visit but the end. */
-INLINE void interleaved_stop(interleaved_path *path) { path->top = path->stack + 1; }
-
-/* The root becomes the next. */
-INLINE void interleaved_root(interleaved_path *path, const scene_view *scene, uint root) {
-  path->child = root;
-  path->meta = BVH_INNER;
-  path->at = &node_at(scene->nodes, root)->bounds[0][0];
-}
 
 INLINE void interleaved_begin(interleaved_path *path, const scene_view *scene) {
   path->top = path->stack;
@@ -85,10 +34,7 @@ INLINE void interleaved_push(interleaved_path *path, const scene_view *scene, re
   level->bits = lanes_bits(overlapped);
   if (!scene->unordered) level->left = ranks_of(ranks_entered(enter), overlapped);
   level->owner = owner;
-  level->of = INTERLEAVED_NODE;
-#if SLAB_INSTANCES
-  if (!BVH_IS_INNER(path->meta)) level->of = VISIT_INSTANCE;
-#endif
+  level->of = interleaved_children(path->meta);
   path->top = level + (level->bits != 0 ? 1 : 0);
 }
 
@@ -101,17 +47,7 @@ INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, in
   path->top = level + (bits != 0 ? 1 : 0);
   path->child = child;
   path->meta = meta & of;
-#if SLAB_INSTANCES
-  const uint is_node = of == INTERLEAVED_NODE ? INTERLEAVED_NODE : 0;
-  path->meta = (meta & is_node) | (of & ~is_node);
-  path->child = (is_node | (of == VISIT_INSTANCE)) != 0 ? child : level->number;
-  path->owner = &owner->bounds[0][0];
-  path->lane = lane;
-#endif
-  path->at = bvh_at(scene, path->child, path->meta);
-#if SLAB_INSTANCES
-  if (of == VISIT_INSTANCE) path->at = path->owner; /* what the instance needs is not known yet */
-#endif
+  interleaved_find(path, scene, level, lane);
   memory_fetch((size_t)path->at, INTERLEAVED_FETCHED);
 }
 

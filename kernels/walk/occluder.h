@@ -7,6 +7,9 @@
 
 #include "lanes/lanes.h"
 
+/* Not in models, where a primitive has a place for each instance. */
+#define OCCLUDERS (SLAB_QUERY == SLAB_ANY && !SLAB_INSTANCES)
+
 #define OCCLUDER_PAYS 4   /* one success saves as much as this many failures cost */
 #define OCCLUDER_TRUST 16 /* upper limit of trust */
 #define OCCLUDER_AGAIN 16 /* without trust, one ray of this many tests it */

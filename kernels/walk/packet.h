@@ -3,48 +3,14 @@
 #define WALK_PACKET_H
 
 #include "maths/answer.h"
-#include "maths/instances.h"
 #include "walk/columns.h"
-
-typedef struct packet {
-  prepared_ray ray;
-  uint live;     /* rays that are not done, as bits */
-  uint turned;   /* the octant that `ray` is turned for; SLAB_MISS: none yet; not set in a model */
-  uint steps;    /* of the traversal; SLAB_ANY, counted by the packet of the scene */
-  real t, limit; /* these as in query_state */
-  word global_id, where, count, skip;
-  word lane;              /* lane of the best hit in its block */
-  struct packet_log *log; /* SLAB_ALL */
-  /* SLAB_ANY: the primitive that blocked a ray last: its kind, its block or SLAB_MISS, and its lane there. */
-  uint blocker_kind, blocker_where, blocker_lane;
 #if SLAB_INSTANCES
-  /* The packet in a model is the next element of an array. It has no hits: the first packet, of the scene, has. */
-  uint level;
-  GLOBAL const model_entry *model;
-  uint first_geometry; /* id of the model's first geometry */
-  uint bottom;         /* entries of the stack below those of this level */
-  uint entered;        /* rays that were live when the packet went into the model; SLAB_ANY */
-  real gate;           /* as in instance_t; not set for the scene */
-  word geometry;       /* id of the geometry of the best hit */
+#include "walk/packet_some.h"
+#else
+#include "walk/packet_none.h"
 #endif
-} packet;
 
 /* ---- rays ---- */
-
-#if LANES == 32
-#define LANE_NUMBERS                                                                                                \
-  ((word)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, \
-          29, 30, 31))
-#elif LANES == 16
-#define LANE_NUMBERS ((word)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
-#else
-#define LANE_NUMBERS ((word)(0, 1, 2, 3, 4, 5, 6, 7))
-#endif
-
-#define ALL_RAYS (0xFFFFFFFFu >> (32 - LANES))
-
-/* Rays as bits, and as lanes. */
-INLINE mask packet_mask(uint rays) { return ((word)(rays) & (word)(1u) << LANE_NUMBERS) != 0; }
 
 /* Global primitive ids that the rays skip. */
 INLINE word packet_skips(const cast_arrays *arrays, const scene_view *scene, size_t first, uint count) {
@@ -92,18 +58,6 @@ INLINE bool packet_agrees(const packet *p, uint rays) {
 
 #define EIGHT_BITS ((1u << BVH_WIDTH) - 1)
 
-#if SLAB_INSTANCES
-/* The entry of a primitive's geometry, in the model that the packet is in. */
-INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id, const scene_view *scene) {
-  return model_entry_of(scene, p->model, global_id);
-}
-#else
-INLINE GLOBAL const geometry_entry *packet_entry(const packet *p, uint global_id, const scene_view *scene) {
-  (void)p;
-  return scene->table + geometry_of(scene->table, scene->cast->geometries, global_id);
-}
-#endif
-
 INLINE const global uint *packet_global_ids(const uint kind, const global float *block) {
   return (const global uint *)(block + primitive_rows(kind) * BVH_WIDTH);
 }
@@ -119,11 +73,5 @@ INLINE uint packet_shown(const uint kind, const packet *p, const global float *b
       bits &= ~(1u << lane);
   return bits;
 }
-
-#if SLAB_INSTANCES
-INLINE uint packet_geometry(const packet *p, uint global_id, const scene_view *scene) {
-  return SLAB_QUERY == SLAB_CLOSEST ? p->first_geometry + packet_entry(p, global_id, scene)->id : 0;
-}
-#endif
 
 #endif

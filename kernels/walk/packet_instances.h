@@ -14,13 +14,6 @@ typedef struct packet_level {
 /* VISIT_INSTANCE of the gate in a lane. Its place is rays, as bits. */
 #define VISIT_LANE(lane) (VISIT_INSTANCE + (lane))
 
-INLINE void packet_begin(packet *p, const scene_view *scene) {
-  p->level = p->first_geometry = p->bottom = 0;
-  p->model = scene_model(scene, 0);
-  p->geometry = p->where = p->lane = (word)(SLAB_MISS);
-  p->count = (word)(0);
-}
-
 /* The rays of the packet are prepared, and have one octant. */
 INLINE void packet_arrive(const packet *p, packet_level *at) {
   at->h = packet_interval_of(p);
@@ -134,6 +127,14 @@ INLINE void packet_traverse(packet *p, packet_level *at, const scene_view *scene
       more = packet_pop(p, at, &path);
     }
   }
+}
+
+INLINE void packet_run(packet *p, occluder *last, const scene_view *scene) {
+  packet_level at[SCENE_LEVELS];
+  (void)last;
+  packet_arrive(p, at);
+  packet_outside(p, &at->each, &at->h, scene);
+  packet_traverse(p, at, scene);
 }
 
 #endif

@@ -28,9 +28,7 @@ INLINE void packet_block(const uint kind, packet *p, uint rays, uint bits, const
     c.global_id = (word)(global_id);
     c.lane = (word)(lane);
     c.where = where;
-#if SLAB_INSTANCES
-    c.geometry = (word)(packet_geometry(p, global_id, scene));
-#endif
+    crossing_in(&c, p, packet_mask(ALL_RAYS), global_id, scene);
     packet_take(p, hits, &c);
   }
 }
@@ -131,17 +129,11 @@ INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interva
 }
 
 /* The primitives outside the BVH: of the scene, or of the model that the packet is in. */
-#if SLAB_INSTANCES
-#define PACKET_OUTSIDE(p, scene) ((p)->model->outside)
-#else
-#define PACKET_OUTSIDE(p, scene) ((scene)->cast->outside)
-#endif
-
 INLINE void packet_outside(packet *p, const packet_rows *each, const packet_interval *h, const scene_view *scene) {
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                               \
-  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape))                                                      \
-    packet_blocks(shape, p, each, h, p->live, scene, PACKET_OUTSIDE(p, scene)[OUTSIDE_##name].first, \
-                  PACKET_OUTSIDE(p, scene)[OUTSIDE_##name].blocks);
+#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                                  \
+  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape))                                                         \
+    packet_blocks(shape, p, each, h, p->live, scene, packet_outside_of(p, scene)[OUTSIDE_##name].first, \
+                  packet_outside_of(p, scene)[OUTSIDE_##name].blocks);
   SHAPES(SCAN_KIND)
 #undef SCAN_KIND
 }
@@ -150,7 +142,7 @@ INLINE void packet_outside(packet *p, const packet_rows *each, const packet_inte
 
 /* For SLAB_ANY, tests the primitive that blocked an earlier ray. The test pays if it blocks one of these rays. */
 INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) {
-  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || !occluder_is_tested(last)) return;
+  if (!OCCLUDERS || !occluder_is_tested(last)) return;
   const uint before = p->live;
   const global float *block = block_at(scene->blocks, (size_t)last->where * BLOCK_UNIT);
 #define ASK_KIND(shape, name, names, noun, rows, form, place, source) \
@@ -163,7 +155,7 @@ INLINE void packet_occluder(packet *p, occluder *last, const scene_view *scene) 
 
 /* Remembers the primitive that blocked a ray last. */
 INLINE void packet_remember(const packet *p, occluder *last) {
-  if (SLAB_QUERY != SLAB_ANY || SLAB_INSTANCES || p->blocker_where == SLAB_MISS || !occluder_is_next(last)) return;
+  if (!OCCLUDERS || p->blocker_where == SLAB_MISS || !occluder_is_next(last)) return;
   occluder_remember(last, p->blocker_kind, p->blocker_where, p->blocker_lane);
 }
 

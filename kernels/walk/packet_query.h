@@ -7,50 +7,23 @@
 
 /* ---- hits ---- */
 
-/* What some rays cross: of each its own primitive, all in one block. */
-typedef struct packet_crossing {
-  real t;
-  word global_id, lane;
-  uint where;
-#if SLAB_INSTANCES
-  word geometry; /* its id in the scene */
-#endif
-} packet_crossing;
-
-/* Of SLAB_CLOSEST and SLAB_DISTANCE. In a model it is taken as that of the scene's rays has it. Any hit there is one
- * outside too: t is raised to the gate at most, which is in the range. */
+/* Of SLAB_CLOSEST and SLAB_DISTANCE. */
 INLINE void packet_take_nearest(packet *p, mask hit, const packet_crossing *c) {
-#if SLAB_INSTANCES
-  packet *all = p - p->level;
-  real crossing = c->t;
-  for (uint k = p->level; k > 0; k--) crossing = instance_t(&all[k].ray, &all[k - 1].ray, all[k].gate, crossing);
-  const real t = ray_t_written(&all->ray, crossing);
-  const mask less = (c->geometry < all->geometry) | ((c->geometry == all->geometry) & (c->global_id < all->global_id));
-#else
-  packet *all = p;
-  const real t = ray_t_written(&p->ray, c->t);
-  const mask less = c->global_id < all->global_id;
-#endif
-  const mask better = hit & ((t < all->t) | ((t == all->t) & less));
+  packet *all = packet_of_scene(p);
+  const real t = ray_t_written(&all->ray, crossing_t(p, c));
+  const mask is_first = crossing_is_first(all, c), better = hit & ((t < all->t) | ((t == all->t) & is_first));
   all->t = better ? t : all->t;
   all->limit = better ? ray_tie_limit(&all->ray, t) : all->limit;
   all->global_id = better ? c->global_id : all->global_id;
   all->where = better ? (word)(c->where) : all->where;
   all->lane = better ? c->lane : all->lane;
-#if SLAB_INSTANCES
-  all->geometry = better ? c->geometry : all->geometry;
-  for (uint k = 1; k <= p->level; k++)
-    all[k].limit = better ? instance_limit(&all[k].ray, all[k - 1].limit) : all[k].limit;
-#endif
+  crossing_kept(p, c, better);
 }
 
 /* Takes crossings of some rays. Not for SLAB_ANY. */
 INLINE void packet_take(packet *p, uint rays, const packet_crossing *c) {
   if (SLAB_QUERY == SLAB_COUNT) {
-#if SLAB_INSTANCES
-    p -= p->level;
-#endif
-    p->count += packet_mask(rays) ? (word)(1) : (word)(0);
+    packet_of_scene(p)->count += packet_mask(rays) ? (word)(1) : (word)(0);
   } else if (SLAB_QUERY == SLAB_ALL) {
     float t[LANES];
     uint global_ids[LANES], lanes[LANES];
@@ -80,12 +53,7 @@ INLINE void packet_blocked(packet *p, uint rays, uint kind, uint where, uint lan
 INLINE void packet_hits_write(const packet *p, uint rays, const scene_view *scene, global slab_hit *out) {
 #if PACKET_DEFERS
   const mask found = p->global_id != SLAB_MISS;
-  const word reason = reason_of(&p->ray), none = (word)(0);
-#if SLAB_INSTANCES
-  const word geometry = p->geometry;
-#else
-  const word geometry = none;
-#endif
+  const word reason = reason_of(&p->ray), none = (word)(0), geometry = packet_geometry(p);
   real row[8] = {found ? p->t : (real)(INFINITY),
                  (real)(0.0f),
                  (real)(0.0f),

@@ -105,13 +105,10 @@ INLINE void packet_take_found(packet *p, packet_found *found, const global uint 
       c.t = its ? (real)(found->t[ray][lane]) : c.t;
       c.global_id = its ? (word)(global_ids[lane]) : c.global_id;
       c.lane = its ? (word)(lane) : c.lane;
-#if SLAB_INSTANCES
-      c.geometry = its ? (word)(packet_geometry(p, global_ids[lane], scene)) : c.geometry;
-#endif
+      crossing_in(&c, p, its, global_ids[lane], scene);
       found->triangles[ray] &= found->triangles[ray] - 1;
       again |= found->triangles[ray] != 0 ? 1u << ray : 0;
     }
-    (void)scene;
     packet_take(p, rays, &c);
   }
 }

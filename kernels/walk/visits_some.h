@@ -1,8 +1,9 @@
-/* Traversal of instances, for rays that are cast one after the other. Everything still to visit is on one stack: the
- * gates of a leaf, instances whose gate the ray enters, and below what was put there inside a model an entry that ends
- * it. So models in models take levels, but no recursion. t on the stack are of the level that the entry belongs to. */
-#ifndef WALK_INSTANCE_VISITS_H
-#define WALK_INSTANCE_VISITS_H
+/* Traversal of instances, for rays that are cast one after the other; visits_none.h is the same where a scene has none.
+ * Everything still to visit is on one stack: the gates of a leaf, instances whose gate the ray enters, and below what
+ * was put there inside a model an entry that ends it. So models in models take levels, but no recursion. t on the stack
+ * are of the level that the entry belongs to. */
+#ifndef WALK_VISITS_SOME_H
+#define WALK_VISITS_SOME_H
 
 #include "walk/bvh.h"
 #include "walk/instance_levels.h"
@@ -44,6 +45,12 @@ INLINE bool visit_instance(query_state *q, bvh_path *path, const scene_view *sce
 INLINE bool visit_end(query_state *q, bvh_path *path) {
   level_leave(q);
   return bvh_pop(path, q->limit);
+}
+
+/* Begins at the root of the scene, and with its instances without a gate. */
+INLINE void visit_begin(const query_state *q, bvh_path *path, bvh_visit *stack) {
+  bvh_begin(path, stack);
+  visit_ungated(path, q->levels[0].model);
 }
 
 /* Whether the next visit is none of a node or of a leaf with primitives. */

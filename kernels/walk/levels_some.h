@@ -1,0 +1,131 @@
+/* The levels of a ray where a scene has instances: the scene, and models in each other. levels_none.h is the same where
+ * it has none. Both say what a query keeps of levels, and what it asks of a primitive's geometry. */
+#ifndef WALK_LEVELS_SOME_H
+#define WALK_LEVELS_SOME_H
+
+#include "maths/instances.h"
+#include "walk/models.h"
+
+/* The scene, or a model that a ray is in. */
+typedef struct scene_level {
+  prepared_ray ray;
+  GLOBAL const model_entry *model;
+  float gate;    /* as in instance_t; not set for the scene */
+  uint geometry; /* id of the model's first geometry */
+} scene_level;
+
+/* A crossing on level `nth` as the ray of the scene has it. */
+INLINE float level_t(const scene_level *levels, uint nth, float t) {
+  for (; nth > 0; nth--) t = instance_t(&levels[nth].ray, &levels[nth - 1].ray, levels[nth].gate, t);
+  return t;
+}
+
+/* A limit of the scene's ray as that on level `nth` has it. */
+INLINE float level_limit(const scene_level *levels, uint nth, float limit) {
+  for (uint k = 1; k <= nth; k++) limit = instance_limit(&levels[k].ray, limit);
+  return limit;
+}
+
+/* Memory for the levels of a ray. */
+typedef struct ray_levels {
+  scene_level of[SCENE_LEVELS];
+} ray_levels;
+
+/* Members of query_state. */
+#define QUERY_LEVELS                                                                        \
+  scene_level *levels; /* SCENE_LEVELS of them */                                           \
+  uint level;          /* where the traversal is; limit, skip and global_id are as there */ \
+  float scene_limit;   /* the limit of the scene's ray */                                   \
+  uint geometry;       /* id of the geometry of the best crossing */                        \
+  uint skipped;        /* that of the primitive to skip */
+
+/* The geometry of a crossing, or of the best so far. */
+#define QUERY_GEOMETRY(of) ((of)->geometry)
+#define QUERY_KEEP_GEOMETRY(q, c) (q)->geometry = (c)->geometry;
+
+#include "walk/query_state.inc"
+
+/* Begins on the level of the scene. */
+INLINE void levels_begin(query_state *q, ray_levels *levels, const prepared_ray *ray, const scene_view *scene) {
+  q->levels = levels->of;
+  q->level = 0;
+  q->scene_limit = q->limit;
+  q->levels[0].ray = *ray;
+  q->levels[0].model = scene_model(scene, 0);
+  q->levels[0].geometry = 0;
+}
+
+/* The ray on the level where the traversal is. ray: the scene's. */
+INLINE const prepared_ray *level_ray(const query_state *q, const prepared_ray *ray) {
+  (void)ray;
+  return &q->levels[q->level].ray;
+}
+
+/* The id of a primitive's geometry, on the traversal's level. */
+INLINE uint level_geometry(const query_state *q, const scene_view *scene, uint global_id) {
+  const scene_level *at = &q->levels[q->level];
+  return at->geometry + model_entry_of(scene, at->model, global_id)->id;
+}
+
+/* ---- queries ---- */
+
+/* Nothing is found or skipped so far. */
+INLINE void query_clear(query_state *q) { q->geometry = SLAB_MISS; }
+
+INLINE void query_skips(query_state *q, const scene_view *scene, slab_primitive_id skip) {
+  const geometry_entry entry = path_to(scene, skip.geometry).entry;
+  if (skip.primitive >= entry.count || !primitive_is_surface(entry.kind)) return;
+  q->skip = entry.global_id_base + skip.primitive;
+  q->skipped = skip.geometry;
+}
+
+/* Takes a crossing of the ray on the traversal's level. */
+INLINE void query_take(query_state *q, const prepared_ray *ray, query_crossing c, const scene_view *scene) {
+  (void)ray;
+  c.geometry = level_geometry(q, scene, c.global_id);
+  c.t = level_t(q->levels, q->level, c.t);
+  c.leave = level_t(q->levels, q->level, c.leave);
+  query_keep(q, &q->levels[0].ray, &c, &q->scene_limit, scene->cast);
+  q->limit = level_limit(q->levels, q->level, q->scene_limit);
+}
+
+/* Whether this primitive is hidden from the ray: it is skipped, or the cast's mask excludes its geometry. */
+INLINE bool query_hides(const query_state *q, uint kind, uint global_id, const scene_view *scene) {
+  const cast_uniforms *cast = scene->cast;
+  GLOBAL const model_entry *model = q->levels[q->level].model;
+  if (primitive_is_surface(kind) && global_id == q->skip && level_geometry(q, scene, global_id) == q->skipped)
+    return true;
+  return cast->masked != 0 && (model_entry_of(scene, model, global_id)->mask & cast->mask) == 0;
+}
+
+/* The hit of a primitive that may be in a model. geometry: its geometry in the scene, whose ray is given. */
+INLINE slab_hit query_hit(const prepared_ray *ray, const scene_view *scene, float t, uint global_id, uint where,
+                          uint geometry) {
+  const instance_path path = path_to(scene, geometry);
+  prepared_ray inner = *ray;
+  float inside = t;
+  for (uint k = 0; k < path.count; k++) {
+    const prepared_ray outer = inner;
+    instance_ray(&outer, scene_instance(scene, path.instances[k]), &inner);
+    inside = instance_t_inside(&inner, inside);
+  }
+  slab_hit hit = query_hit_of(&inner, scene, &path.entry, geometry, inside, global_id, where);
+  for (uint k = path.count; k-- > 0;) instance_normal(scene_instance(scene, path.instances[k]), hit.normal);
+  hit.t = ray_final_t(ray, t);
+  return hit;
+}
+
+/* The id of the geometry of the best crossing, and its entry. */
+INLINE uint query_found(const query_state *q, const scene_view *scene, geometry_entry *entry) {
+  *entry = path_to(scene, q->geometry).entry;
+  return q->geometry;
+}
+
+INLINE slab_short_hit query_short_hit(const query_state *q, const prepared_ray *ray, const scene_view *scene) {
+  if (q->global_id == SLAB_MISS) return short_hit_of(scene, INFINITY, reason_of(ray));
+  slab_short_hit hit = {ray_final_t(ray, q->t), 0, q->geometry};
+  if (scene->cast->ids != 0) hit.primitive = q->global_id - path_to(scene, q->geometry).entry.global_id_base;
+  return hit;
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* Where a scene has no instances nodes and leaves are visited alone. visits_some.h is the same where it has some. */
+#ifndef WALK_VISITS_NONE_H
+#define WALK_VISITS_NONE_H
+
+#include "walk/bvh.h"
+#include "walk/query.h"
+
+INLINE void visit_begin(const query_state *q, bvh_path *path, bvh_visit *stack) {
+  (void)q;
+  bvh_begin(path, stack);
+}
+
+INLINE bool visit_is_of_instances(uint meta) {
+  (void)meta;
+  return false;
+}
+
+INLINE bool visit_step(query_state *q, bvh_path *path, const scene_view *scene) {
+  (void)q, (void)path, (void)scene;
+  return false;
+}
+
+#endif
