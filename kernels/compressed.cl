@@ -279,8 +279,9 @@ kernel void KERNEL_NAME(compressed)(WORK_ITEM const global slab_ray *rays, globa
                                     const global slab_primitive_id *skips, volatile global uint *invalid,
                                     const cast_uniforms cast, NODES_PARAMETERS) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
-  LISTS_HELD(1)
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(get_global_id(0))};
+  deferred_hit lists[LISTS_HELD(1)];
+  cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
+  lists_given(&arrays, lists, get_global_id(0));
   size_t i = get_global_id(0) * cast.rays_each;
   const size_t end = i + cast.rays_each < cast.rays ? i + cast.rays_each : cast.rays;
   hit_share share = {0, 0};

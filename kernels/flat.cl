@@ -171,8 +171,9 @@ KERNEL_HINT kernel void KERNEL_NAME(flat)(WORK_ITEM const global slab_ray *rays,
                                           volatile global uint *invalid, const cast_uniforms cast) {
   const scene_view scene = {.table = table, .blocks = BLOCKS_GIVEN, .cast = &cast};
   const size_t begin = get_global_id(0) * cast.rays_each;
-  LISTS_HELD(SLAB_RAYS)
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, 0 LISTS_GIVEN(begin)};
+  deferred_hit lists[LISTS_HELD(SLAB_RAYS)];
+  cast_arrays arrays = {rays, results, offsets, skips, invalid, 0};
+  lists_given(&arrays, lists, begin);
 #if SLAB_TILE > 0
   local float2 boxes[SLAB_TILE * TILE_PAIRS];
   local uint largest;

@@ -8,8 +8,8 @@
  * Built with LANES (1 or 8); SLAB_QUERY and SLAB_KINDS as flat.cl; SLAB_STACK: the most entries that a traversal of
  * this BVH can put on the stack, so that it never overflows; SLAB_INSTANCES 1 where the scene has some; SLAB_IN_FLIGHT:
  * rays in flight per work-item, 1 where there is no `interleaved`, as where LANES is 1; SLAB_RAY_PAIRS: how many of
- * these rays are tested against triangles at once, 1 or 2, with instances 1; and SLAB_INTERLEAVED_ALONE where there is
- * no `wide`. */
+ * these rays are tested against triangles at once, 1 or 2, with instances 1; and SLAB_INTERLEAVED_ALONE 1 where there
+ * is no `wide`. */
 #define STRIDE 8
 #define BVH_UNIT BLOCK_UNIT
 #define SLAB_TREE 1
@@ -102,7 +102,7 @@ INLINE void traversal_run(traversal *w, occluder *last, const prepared_ray *ray,
     occluder_remember(last, BVH_LEAF_KIND(path.next.meta), w->q.where, w->q.lane);
 }
 
-#ifndef SLAB_INTERLEAVED_ALONE
+#if !SLAB_INTERLEAVED_ALONE
 
 /* The arguments of `flat`, and more. nodes: the BVH, its root first. fallback: where cast.packet is not 0 it is the
  * number of rays per packet, and a byte per packet says whether its rays are still to be cast. sorted: as in
@@ -113,10 +113,10 @@ KERNEL_HINT kernel void KERNEL_NAME(wide)(WORK_ITEM const global slab_ray *rays,
                                           volatile global uint *invalid, const cast_uniforms cast, NODES_PARAMETERS,
                                           const global uchar *fallback, const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, false};
-  LISTS_HELD(1)
+  deferred_hit lists[LISTS_HELD(1)];
   const size_t walk = FIRST_WALK(1);
-  const cast_arrays arrays = {rays,  results, offsets,
-                              skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0 LISTS_GIVEN(walk)};
+  cast_arrays arrays = {rays, results, offsets, skips, invalid, SLAB_QUERY == SLAB_ALL ? sorted : 0};
+  lists_given(&arrays, lists, walk);
   size_t next = get_global_id(0) * cast.rays_each;
   const size_t end = next + cast.rays_each < cast.rays ? next + cast.rays_each : cast.rays;
   bvh_visit stack[SLAB_STACK];
@@ -441,9 +441,10 @@ KERNEL_HINT kernel void KERNEL_NAME(interleaved)(WORK_ITEM const global slab_ray
                                                  NODES_PARAMETERS, const global uchar *fallback,
                                                  const global uint *sorted) {
   const scene_view scene = {table, BLOCKS_GIVEN, NODES_GIVEN, &cast, (SLAB_QUERY == SLAB_ANY) | BVH_UNORDERED};
-  LISTS_HELD(SLAB_IN_FLIGHT)
+  deferred_hit lists[LISTS_HELD(SLAB_IN_FLIGHT)];
   const size_t walks = FIRST_WALK(SLAB_IN_FLIGHT);
-  const cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted LISTS_GIVEN(walks)};
+  cast_arrays arrays = {rays, results, offsets, skips, invalid, sorted};
+  lists_given(&arrays, lists, walks);
   const size_t first = get_global_id(0) * cast.rays_each;
   const size_t end = first + cast.rays_each < cast.rays ? first + cast.rays_each : cast.rays;
   in_flight in_flight_rays[SLAB_IN_FLIGHT];

@@ -32,12 +32,9 @@ typedef struct gathered {
 } gathered;
 
 const uint8_t outside_kinds[OUTSIDE_LISTS] = {
-#define OUTSIDE_OF_BOUNDED(shape, name)
-#define OUTSIDE_OF_UNBOUNDED(shape, name) [OUTSIDE_##name] = shape,
-#define OUTSIDE_OF_EITHER(shape, name) [OUTSIDE_##name] = shape,
-#define OUTSIDE_OF(shape, name, names, noun, rows, form, place, source) OUTSIDE_OF_##place(shape, name)
-    SHAPES(OUTSIDE_OF)
-#undef OUTSIDE_OF
+#define OUTSIDE_KIND(shape, name) [OUTSIDE_##name] = shape,
+    SHAPES_OUTSIDE(OUTSIDE_KIND)
+#undef OUTSIDE_KIND
         [OUTSIDE_INSTANCES] = SHAPE_INSTANCE,
 };
 

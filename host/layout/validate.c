@@ -32,11 +32,9 @@ static bool blocks_hold(const snapshot *scene, const bvh_layout *t, uint32_t kin
 }
 
 static bool outside_holds(const snapshot *scene, const bvh_layout *t) {
-#define OUTSIDE_HOLDS(shape, name, names, noun, rows, form, place, source)                                \
-  if (SHAPE_OUTSIDE_##place &&                                                                            \
-      !blocks_hold(scene, t, shape, t->outside[OUTSIDE_##name].first, t->outside[OUTSIDE_##name].blocks)) \
-    return false;
-  SHAPES(OUTSIDE_HOLDS)
+#define OUTSIDE_HOLDS(shape, name) \
+  if (!blocks_hold(scene, t, shape, t->outside[OUTSIDE_##name].first, t->outside[OUTSIDE_##name].blocks)) return false;
+  SHAPES_OUTSIDE(OUTSIDE_HOLDS)
 #undef OUTSIDE_HOLDS
   return true;
 }

@@ -166,6 +166,13 @@ bool primitive_is_outside(slab_shape kind, const float *values) {
   return false;
 }
 
+#define PLACED_BOUNDED 0
+#define PLACED_UNBOUNDED 1
+#define PLACED_EITHER 1
+#define PLACED(shape, name, names, noun, rows, form, place, source) +(PLACED_##place << (shape))
+#define LISTED(shape, name) +(1 << (shape))
+_Static_assert((0 SHAPES(PLACED)) == (0 SHAPES_OUTSIDE(LISTED)), "the kinds that may stand outside");
+
 static void grow_bounds(float *lower, float *upper, float from, float to) {
   if (from < *lower && isfinite(from)) *lower = from;
   if (to > *upper && isfinite(to)) *upper = to;

@@ -130,13 +130,11 @@ typedef struct bvh_outside {
   uint32_t blocks;
 } bvh_outside;
 
-/* OUTSIDE_##name is the index of a kind among those that may stand outside. OUTSIDE_KINDS is their number. Kinds that
- * are always in the BVH do not advance the number, so their OUTSIDE_##name has no meaning. */
+/* OUTSIDE_##name is the index of a kind among those that may stand outside. OUTSIDE_KINDS is their number. */
 enum {
-#define OUTSIDE_INDEX(kind, name, names, noun, rows, form, place, source) \
-  OUTSIDE_##name, OUTSIDE_LAST_##name = OUTSIDE_##name + SHAPE_OUTSIDE_##place - 1,
-  SHAPES(OUTSIDE_INDEX) OUTSIDE_KINDS
-#undef OUTSIDE_INDEX
+#define OUTSIDE_NAME(kind, name) OUTSIDE_##name,
+  SHAPES_OUTSIDE(OUTSIDE_NAME) OUTSIDE_KINDS
+#undef OUTSIDE_NAME
   ,
   OUTSIDE_INSTANCES = OUTSIDE_KINDS,
   OUTSIDE_LISTS

@@ -45,9 +45,7 @@ INLINE void interleaved_next(interleaved_path *path, const scene_view *scene, in
   const uint bits = level->bits & ~(1u << lane);
   level->bits = bits;
   path->top = level + (bits != 0 ? 1 : 0);
-  path->child = child;
-  path->meta = meta & of;
-  interleaved_find(path, scene, level, lane);
+  interleaved_take(path, scene, level, lane, child, meta & of);
   memory_fetch((size_t)path->at, INTERLEAVED_FETCHED);
 }
 

@@ -38,9 +38,11 @@ INLINE uint interleaved_children(uint meta) {
 
 INLINE uint interleaved_is_inner(uint meta) { return meta >> 31; /* BVH_INNER */ }
 
-INLINE void interleaved_find(interleaved_path *path, const scene_view *scene, const interleaved_level *level,
-                             uint lane) {
+INLINE void interleaved_take(interleaved_path *path, const scene_view *scene, const interleaved_level *level, uint lane,
+                             uint child, uint meta) {
   (void)level, (void)lane;
+  path->child = child;
+  path->meta = meta;
   path->at = bvh_at(scene, path->child, path->meta);
 }
 

@@ -52,13 +52,12 @@ INLINE uint interleaved_is_inner(uint meta) {
   return meta >> 31 | (kind <= 1); /* BVH_INNER; 1: VISIT_GATES */
 }
 
-/* Finds the memory of the next child, which stands in a lane of a level's owner. Where the level is one visit, or has
- * instances, that is next. No branches. */
-INLINE void interleaved_find(interleaved_path *path, const scene_view *scene, const interleaved_level *level,
-                             uint lane) {
+/* A child of a level's owner becomes the next; where the level is one visit, that. meta: not of such. No branches. */
+INLINE void interleaved_take(interleaved_path *path, const scene_view *scene, const interleaved_level *level, uint lane,
+                             uint child, uint meta) {
   const uint of = level->of, is_node = of == INTERLEAVED_NODE ? INTERLEAVED_NODE : 0;
-  path->meta = (path->meta & is_node) | (of & ~is_node);
-  path->child = (is_node | (of == VISIT_INSTANCE)) != 0 ? path->child : level->number;
+  path->meta = (meta & is_node) | (of & ~is_node);
+  path->child = (is_node | (of == VISIT_INSTANCE)) != 0 ? child : level->number;
   path->owner = &level->owner->bounds[0][0];
   path->lane = lane;
   path->at = bvh_at(scene, path->child, path->meta);
@@ -85,8 +84,9 @@ INLINE void interleaved_others(interleaved_path *path, const query_state *q, con
 /* The next instance, as level_instance; SLAB_MISS also where the ray does not enter its gate. */
 INLINE void interleaved_instance(interleaved_ray *of, const query_state *q, const interleaved_path *path,
                                  const scene_view *scene) {
+  const prepared_ray *ray = &q->levels[q->level].ray;
   real enter = (real)(0.0f), leave;
-  const mask hit = box_solid(of->here, path->owner, of->here->t_max, &enter, &leave);
+  const mask hit = box_solid(ray, path->owner, ray->t_max, &enter, &leave);
   of->gate = lanes_at(enter, path->lane);
   of->instance = (lanes_bits(hit) >> path->lane & 1) != 0 ? level_instance(q, scene, path->child, of->gate) : SLAB_MISS;
   memory_fetch((size_t)scene_instance(scene, of->instance), sizeof(instance_entry));

@@ -12,9 +12,7 @@
 #include "walk/columns.h"
 
 #ifndef SLAB_DEFERRED
-#define SLAB_DEFERRED                                                                            \
-  0 /* 1: another kernel computes the attributes of hits; 2: also where ATTRIBUTES_WAIT is false \
-     */
+#define SLAB_DEFERRED 0 /* 1: another kernel computes the attributes of hits */
 #endif
 
 typedef struct listing {
@@ -26,18 +24,23 @@ typedef struct listing {
 #endif
 } listing;
 
-/* LISTS_HELD: a kernel's memory for lists that are in progress at once. LISTS_GIVEN: the members of cast_arrays that
- * say so. walk: the first of their arguments walk of listing_begin; in a wide BVH FIRST_WALK. */
+/* LISTS_HELD: hits that a kernel holds itself, of as many lists in progress. lists_given: says where, in the arrays of
+ * the cast. first_walk: the first of their arguments walk of listing_begin; in a wide BVH FIRST_WALK. */
 #ifdef SLAB_NATIVE
 #define LIST_HELD 8 /* hits */
-#define LISTS_HELD(lists) deferred_hit lists_held[SLAB_QUERY == SLAB_ALL ? (lists)*LIST_HELD : 1];
-#define LISTS_GIVEN(walk) , lists_held, walk
+#define LISTS_HELD(lists) (SLAB_QUERY == SLAB_ALL ? (lists)*LIST_HELD : 1)
+INLINE void lists_given(cast_arrays *arrays, deferred_hit *held, size_t first_walk) {
+  arrays->held = held;
+  arrays->first_walk = first_walk;
+}
 #define FIRST_WALK(lists) (get_global_id(0) * LISTS_MOST)
 /* Of functions that few rays need: each is there once, not wherever a kind's hits are taken. */
 #define RARE static __attribute__((noinline))
 #else
-#define LISTS_HELD(lists)
-#define LISTS_GIVEN(walk)
+#define LISTS_HELD(lists) 1 /* none: all are in the room */
+INLINE void lists_given(cast_arrays *arrays, deferred_hit *held, size_t first_walk) {
+  (void)arrays, (void)held, (void)first_walk;
+}
 #define FIRST_WALK(lists) (get_global_id(0) * (lists))
 #define RARE INLINE
 #endif

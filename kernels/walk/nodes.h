@@ -50,11 +50,11 @@ INLINE bool scan_leaf(query_state *q, const prepared_ray *ray, const scene_view 
 /* The primitives outside the BVH, of the kinds that may stand there. */
 INLINE bool scan_outside(query_state *q, const prepared_ray *ray, const scene_view *scene,
                          const bvh_outside outside[OUTSIDE_KINDS]) {
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                                  \
-  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape) &&                                                       \
+#define SCAN_KIND(shape, name)                                                                          \
+  if (HAS_KIND(shape) &&                                                                                \
       scan_blocks(shape, q, ray, scene, outside[OUTSIDE_##name].first, outside[OUTSIDE_##name].blocks)) \
     return true;
-  SHAPES(SCAN_KIND)
+  SHAPES_OUTSIDE(SCAN_KIND)
 #undef SCAN_KIND
   return false;
 }

@@ -130,11 +130,11 @@ INLINE void packet_leaf(packet *p, const packet_rows *each, const packet_interva
 
 /* The primitives outside the BVH: of the scene, or of the model that the packet is in. */
 INLINE void packet_outside(packet *p, const packet_rows *each, const packet_interval *h, const scene_view *scene) {
-#define SCAN_KIND(shape, name, names, noun, rows, form, place, source)                                  \
-  if (SHAPE_OUTSIDE_##place && HAS_KIND(shape))                                                         \
+#define SCAN_KIND(shape, name)                                                                          \
+  if (HAS_KIND(shape))                                                                                  \
     packet_blocks(shape, p, each, h, p->live, scene, packet_outside_of(p, scene)[OUTSIDE_##name].first, \
                   packet_outside_of(p, scene)[OUTSIDE_##name].blocks);
-  SHAPES(SCAN_KIND)
+  SHAPES_OUTSIDE(SCAN_KIND)
 #undef SCAN_KIND
 }
 

@@ -11,6 +11,10 @@
 #include "walk/levels_none.h"
 #endif
 
+#ifndef SLAB_INTERLEAVED_ALONE
+#define SLAB_INTERLEAVED_ALONE 0 /* 1: the program casts no few rays: they are left to another */
+#endif
+
 /* The state for ray i. walk: its index among the rays in flight, over all work-items; used by SLAB_ALL. */
 INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *arrays, const scene_view *scene, size_t i,
                                size_t walk) {
@@ -57,7 +61,7 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
                       const scene_view *scene, size_t i, hit_share *share) {
   bool found = q->global_id != SLAB_MISS;
   global void *results = results_begin(arrays, scene->cast);
-  const bool waits = SLAB_DEFERRED == 1 ? ATTRIBUTES_WAIT(scene->cast->rays) : SLAB_DEFERRED == 2;
+  const bool waits = SLAB_DEFERRED && (SLAB_INTERLEAVED_ALONE || ATTRIBUTES_WAIT(scene->cast->rays));
   if (SLAB_QUERY == SLAB_CLOSEST && found && waits) {
     const deferred_hit hit = {
         .t = q->t, .lane = q->lane, .geometry = QUERY_GEOMETRY(q), .global_id = q->global_id, .where = q->where};
