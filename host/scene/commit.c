@@ -8,6 +8,8 @@
 #include "layout/layout.h"
 #include "os/clock.h"
 #include "os/thread.h"
+#include "scene/assembly.h"
+#include "scene/gates.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
 #include "shapes/values.h"
@@ -55,7 +57,7 @@ static slab_status share(const slab_scene *scene, uint32_t g, snapshot *s) {
                 "slab_scene_commit: the model of geometry %u has %u levels of models by now, of at "
                 "most %u",
                 a->id, model->levels - 1, SCENE_LEVELS - 2);
-  s->values[g] = instances_gates(scene->context, a->group, &s->models[g].measure);
+  s->values[g] = gates_of(scene->context, a->group, &s->models[g].measure);
   return s->values[g] != NULL ? SLAB_OK : fail_memory(a->count * BOX_ROWS * sizeof(float), "the gates of instances");
 }
 
@@ -177,7 +179,7 @@ static slab_status refit(slab_scene *scene, slab_update update, snapshot **made)
     status = bvh_layout_refit(s, last, &t, &holds);
   }
   holds = holds && (update == SLAB_UPDATE_REFIT || t.sah_cost <= COST_MOST * s->built_cost);
-  if (status == SLAB_OK && holds && s->has_instances) status = instances_append(s, &t);
+  if (status == SLAB_OK && holds && s->has_instances) status = assembly_append(s, &t);
   if (status == SLAB_OK && holds) {
     status = snapshot_upload_tree(s, &t);
     if (status == SLAB_OK) *made = s;

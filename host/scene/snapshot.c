@@ -13,6 +13,7 @@
 #include "layout/pack.h"
 #include "os/clock.h"
 #include "os/thread.h"
+#include "scene/assembly.h"
 #include "scene/models.h"
 #include "scene/snapshot.h"
 #include "shapes/values.h"
@@ -167,7 +168,7 @@ static slab_status upload_built(snapshot *scene) {
   if (status == SLAB_OK && scene->has_instances) {
     scene->own_nodes = t.node_bytes / node_size(scene->context->layout);
     scene->own_units = t.floats / block_form_of(scene->context->layout).unit;
-    status = instances_append(scene, &t);
+    status = assembly_append(scene, &t);
   }
   if (status == SLAB_OK && scene->tree == SLAB_TREE_FLAT) open_bounds(scene->context->layout, &t);
   scene->built_cost = t.sah_cost;

@@ -1,0 +1,266 @@
+#include "scene/assembly.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "bvh/memory.h"
+#include "device/context.h"
+#include "layout/layout.h"
+#include "scene/models.h"
+
+_Static_assert(sizeof(model_entry) == BLOCK_UNIT * sizeof(float), "a model takes a BLOCK_UNIT");
+
+/* The arrays of a model, as a scene takes them. */
+typedef struct model_arrays {
+  const snapshot *of;
+  bvh_layout tree; /* of the model alone, or with its own models */
+  bool built;      /* for this purpose: the model has no BVH in host memory */
+  uint32_t at;     /* number of its first model among those of the scene */
+} model_arrays;
+
+/* What a scene with instances is put together from. */
+typedef struct assembly {
+  snapshot *scene;
+  bvh_layout *out;
+  model_arrays *models; /* each once */
+  uint32_t count;
+  size_t nodes, units, entries, instances, elements; /* of the whole; elements: of its array of models */
+} assembly;
+
+/* The layout is that of the context, and so that of all models. */
+static slab_layout layout_of(const snapshot *s) { return s->context->layout; }
+
+static size_t floats_a_unit(const snapshot *s) { return block_form_of(layout_of(s)).unit; }
+
+static size_t node_count(const snapshot *s, const bvh_layout *t) { return t->node_bytes / node_size(layout_of(s)); }
+
+/* Units of a BVH's blocks, without the arrays of instances and models that may follow. */
+static size_t own_units(const snapshot *s, const bvh_layout *t) {
+  return (s->has_instances ? (size_t)s->uniforms.instances * BLOCK_UNIT : t->floats) / floats_a_unit(s);
+}
+
+/* Stack entries that a traversal can need, where the models need `models` of them. On each level of a wide BVH: the
+ * children of nodes, eight instances of a block, the rest of its leaf, the instances without a gate and the end of the
+ * model. Interleaved rays have room for seven entries wherever others have one. */
+static uint32_t stack_with(slab_layout layout, uint32_t depth, uint32_t models) {
+  return bvh_stack(layout, layout == SLAB_LAYOUT_COMPRESSED ? depth : depth + 4) + models;
+}
+
+static slab_status take_model(model_arrays *m) {
+  const snapshot *s = m->of;
+  m->built = !s->has_bvh || s->bvh.nodes == NULL;
+  if (!m->built) {
+    m->tree = s->bvh;
+    return SLAB_OK;
+  }
+  return bvh_layout_build(s, s->tree == SLAB_TREE_FLAT ? SLAB_TREE_DEFAULT : s->tree, layout_of(s), &m->tree);
+}
+
+static uint32_t index_of_model(const assembly *a, const snapshot *of) {
+  uint32_t i = 0;
+  while (i < a->count && a->models[i].of != of) i++;
+  return i;
+}
+
+/* Lists the models, and counts what they have. */
+static slab_status list_models(assembly *a) {
+  const snapshot *s = a->scene;
+  slab_status status = SLAB_OK;
+  uint32_t stack = 0;
+  for (uint32_t g = 0; g < s->geometries && status == SLAB_OK; g++) {
+    const snapshot *of = s->models[g].snapshot;
+    if (of == NULL) continue;
+    a->instances += s->groups[g]->count;
+    if (index_of_model(a, of) < a->count) continue;
+    model_arrays *m = &a->models[a->count];
+    *m = (model_arrays){.of = of, .at = (uint32_t)a->elements};
+    status = take_model(m);
+    a->count++;
+    a->nodes += node_count(of, &m->tree);
+    a->units += own_units(of, &m->tree);
+    a->entries += of->entries;
+    a->instances += of->instance_count;
+    a->elements += of->model_count;
+    if (m->tree.stack > stack) stack = m->tree.stack;
+    a->scene->kinds |= of->kinds;
+  }
+  a->out->stack = stack_with(layout_of(s), a->out->depth, stack);
+  return status;
+}
+
+/* The arrays of the whole, and where in each the next model goes. */
+typedef struct whole {
+  geometry_entry *table;
+  void *nodes;
+  float *blocks;
+  instance_entry *instances;
+  model_entry *models;
+  size_t node, unit, entry, instance, model;
+} whole;
+
+static void copy_wide(const bvh_node *from, size_t n, const whole *to) {
+  bvh_node *node = (bvh_node *)to->nodes + to->node;
+  for (size_t i = 0; i < n; i++, node++) {
+    *node = from[i];
+    for (int k = 0; k < BVH_WIDTH; k++)
+      if (node->meta[k] != 0) node->child[k] += (uint32_t)(BVH_IS_INNER(node->meta[k]) ? to->node : to->unit);
+  }
+}
+
+static void copy_compressed(const compressed_node *from, size_t n, const whole *to) {
+  compressed_node *node = (compressed_node *)to->nodes + to->node;
+  for (size_t i = 0; i < n; i++, node++) {
+    *node = from[i];
+    node->child += (uint32_t)to->node;
+    node->leaf += (uint32_t)to->unit;
+  }
+}
+
+/* Models of the whole, from what they were where they come from. */
+static void move_models(const whole *to, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    model_entry *m = &to->models[to->model + i];
+    m->table += (uint32_t)to->entry;
+    m->root += (uint32_t)to->node;
+    for (int k = 0; k < OUTSIDE_LISTS; k++) m->outside[k].first += (uint32_t)to->unit;
+  }
+}
+
+/* Copies the BVH of a model. One with instances brings its own models along, here and below. */
+static void copy_arrays(const model_arrays *m, const whole *to) {
+  const size_t nodes = node_count(m->of, &m->tree), unit = floats_a_unit(m->of);
+  if (layout_of(m->of) == SLAB_LAYOUT_COMPRESSED)
+    copy_compressed(m->tree.nodes, nodes, to);
+  else
+    copy_wide(m->tree.nodes, nodes, to);
+  memcpy(to->blocks + to->unit * unit, m->tree.blocks, own_units(m->of, &m->tree) * unit * sizeof *to->blocks);
+}
+
+/* Copies what tells of a model, and its instances. */
+static void copy_tables(const model_arrays *m, const whole *to) {
+  const snapshot *s = m->of;
+  const float *blocks = m->tree.blocks;
+  for (uint32_t e = 0; e < s->entries; e++) {
+    geometry_entry *entry = &to->table[to->entry + e];
+    *entry = s->table[e];
+    if (entry->kind == SHAPE_INSTANCE) entry->first += (uint32_t)to->instance;
+  }
+  model_entry *models = &to->models[to->model];
+  if (s->has_instances) {
+    instance_entry *instances = &to->instances[to->instance];
+    memcpy(instances, blocks + (size_t)s->uniforms.instances * BLOCK_UNIT, s->instance_count * sizeof *instances);
+    memcpy(models, blocks + (size_t)s->uniforms.models * BLOCK_UNIT, s->model_count * sizeof *models);
+    for (uint32_t i = 0; i < s->instance_count; i++) instances[i].model += (uint32_t)to->model;
+  } else {
+    *models = (model_entry){.entries = s->entries, .geometries = s->ids};
+    memcpy(models->outside, m->tree.outside, sizeof models->outside);
+  }
+  move_models(to, s->model_count);
+}
+
+/* Writes the instances of the scene's own groups. Returns their number. */
+static uint32_t write_instances(const assembly *a, const whole *to) {
+  const snapshot *s = a->scene;
+  uint32_t at = 0;
+  for (uint32_t g = 0; g < s->geometries; g++) {
+    if (s->models[g].snapshot == NULL) continue;
+    const instance_group *group = s->groups[g];
+    const uint32_t model = a->models[index_of_model(a, s->models[g].snapshot)].at;
+    to->table[g].first = at;
+    for (uint32_t i = 0; i < group->count; i++) {
+      to->instances[at] = group->instances[i];
+      to->instances[at].model = model;
+      to->instances[at++].geometry = to->table[g].id + i * group->geometries;
+    }
+  }
+  return at;
+}
+
+/* The scene's own are there already. It is model 0. */
+static void assemble(const assembly *a, bool has_models, whole *to) {
+  const snapshot *s = a->scene;
+  memcpy(to->table, s->table, s->geometries * sizeof *s->table);
+  to->models[0] = (model_entry){.entries = s->geometries, .geometries = s->ids};
+  memcpy(to->models[0].outside, a->out->outside, sizeof a->out->outside);
+  to->node = s->own_nodes;
+  to->unit = s->own_units;
+  to->entry = s->geometries;
+  to->instance = write_instances(a, to);
+  to->model = 1;
+  for (uint32_t i = 0; i < a->count; i++) {
+    const model_arrays *m = &a->models[i];
+    if (!has_models) copy_arrays(m, to);
+    copy_tables(m, to);
+    to->node += node_count(m->of, &m->tree);
+    to->unit += own_units(m->of, &m->tree);
+    to->entry += m->of->entries;
+    to->instance += m->of->instance_count;
+    to->model += m->of->model_count;
+  }
+}
+
+/* Makes room for the whole, unless it is there. */
+static slab_status make_room(const assembly *a, size_t floats, bvh_layout *out) {
+  const snapshot *s = a->scene;
+  const size_t size = node_size(layout_of(s)), node_bytes = a->nodes * size, unit = floats_a_unit(s);
+  if (floats / unit > UINT32_MAX || a->nodes > UINT32_MAX - 1)
+    return fail(SLAB_OUT_OF_MEMORY, "the scene's models take %zu units of %zu bytes, more than 2^32", floats / unit,
+                unit * sizeof(float));
+  if (out->node_bytes == node_bytes && out->floats == floats) return SLAB_OK;
+  bvh_layout made = *out;
+  made.model_set = 0;
+  made.node_bytes = node_bytes;
+  made.floats = floats;
+  made.nodes = bvh_allocate(node_bytes, 1);
+  made.blocks = bvh_allocate(floats + 1, sizeof *made.blocks);
+  if (made.nodes == NULL || made.blocks == NULL) {
+    layout_free_arrays(&made);
+    return fail_memory(node_bytes + floats * sizeof *made.blocks, "the scene's models");
+  }
+  memcpy(made.nodes, out->nodes, s->own_nodes * size);
+  memcpy(made.blocks, out->blocks, s->own_units * unit * sizeof *made.blocks);
+  layout_free_arrays(out);
+  *out = made;
+  return SLAB_OK;
+}
+
+static slab_status put_together(assembly *a) {
+  snapshot *s = a->scene;
+  const size_t form = floats_a_unit(s), begin = (a->units * form + BLOCK_UNIT - 1) / BLOCK_UNIT; /* of the two arrays */
+  whole to = {.table = malloc((a->entries + 1) * sizeof *to.table)};
+  if (to.table == NULL) return fail_memory(a->entries * sizeof *to.table, "the geometry table");
+  const slab_status status = make_room(a, (begin + a->instances + a->elements) * BLOCK_UNIT, a->out);
+  if (status != SLAB_OK) {
+    free(to.table);
+    return status;
+  }
+  to.nodes = a->out->nodes;
+  to.blocks = a->out->blocks;
+  memset(to.blocks + a->units * form, 0, (begin * BLOCK_UNIT - a->units * form) * sizeof *to.blocks);
+  to.instances = (instance_entry *)(to.blocks + begin * BLOCK_UNIT);
+  to.models = (model_entry *)(to.instances + a->instances);
+  assemble(a, a->out->model_set == s->model_set, &to);
+  free(s->table);
+  s->table = to.table;
+  s->entries = (uint32_t)a->entries;
+  s->instance_count = (uint32_t)a->instances;
+  s->model_count = (uint32_t)a->elements;
+  s->uniforms.instances = (uint32_t)begin;
+  s->uniforms.models = (uint32_t)(begin + a->instances);
+  a->out->model_set = s->model_set;
+  return SLAB_OK;
+}
+
+slab_status assembly_append(snapshot *s, bvh_layout *out) {
+  assembly a = {
+      .scene = s, .out = out, .nodes = s->own_nodes, .units = s->own_units, .entries = s->geometries, .elements = 1};
+  a.models = calloc(s->geometries + (size_t)1, sizeof *a.models);
+  slab_status status =
+      a.models == NULL ? fail_memory(s->geometries * sizeof *a.models, "the list of models") : list_models(&a);
+  if (status == SLAB_OK) status = put_together(&a);
+  for (uint32_t i = 0; i < a.count; i++)
+    if (a.models[i].built) layout_free_arrays(&a.models[i].tree);
+  free(a.models);
+  return status;
+}

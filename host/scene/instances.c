@@ -1,0 +1,92 @@
+#include "scene/instances.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/status.h"
+#include "device/context.h"
+#include "scene/models.h"
+#include "scene/scene.h"
+#include "scene/transforms.h"
+
+_Static_assert(sizeof(instance_entry) == BLOCK_UNIT * sizeof(float), "an instance takes a BLOCK_UNIT");
+
+enum { INSTANCES_A_PIECE = 1024 };
+
+/* n instances, not filled in, which retain the model. NULL: memory is short. */
+static instance_group *instances_create(slab_scene *model, uint32_t geometries, uint32_t n, uint32_t visible) {
+  instance_group *made = malloc(sizeof *made + (size_t)n * sizeof *made->instances);
+  if (made == NULL) return NULL;
+  *made = (instance_group){.references = 1, .count = n, .mask = visible, .model = model, .geometries = geometries};
+  scene_retain(model);
+  return made;
+}
+
+static slab_status fail_instances(uint32_t n) {
+  return fail_memory(sizeof(instance_group) + (size_t)n * sizeof(instance_entry), "instances");
+}
+
+typedef struct transforms_taking {
+  const float *from;
+  instance_group *to;
+  atomic_uint refused; /* the first, or the count */
+} transforms_taking;
+
+static void instances_fill_some(void *argument, size_t first, size_t end) {
+  transforms_taking *t = argument;
+  for (size_t i = first; i < end; i++) {
+    double value;
+    t->to->instances[i] = (instance_entry){.model = 0};
+    if (transform_refusal(t->from + 12 * i, &t->to->instances[i], &value) == NULL) continue;
+    for (unsigned refused = atomic_load(&t->refused); i < refused;)
+      if (atomic_compare_exchange_weak(&t->refused, &refused, (unsigned)i)) break;
+    return;
+  }
+}
+
+static slab_status instances_fill(const char *function, const float *transforms, instance_group *to) {
+  transforms_taking t = {.from = transforms, .to = to, .refused = to->count};
+  pool_loop(to->model->context->threads, to->count, INSTANCES_A_PIECE, instances_fill_some, &t);
+  if (t.refused == to->count) return SLAB_OK;
+  double value;
+  const char *why = transform_refusal(transforms + 12 * (size_t)t.refused, &to->instances[t.refused], &value);
+  return fail(SLAB_INVALID_ARGUMENT, "%s: transform %u %s (%g)", function, t.refused, why, value);
+}
+
+static slab_status check_with_model(const char *function, const instance_group *group) {
+  scene_reading reading;
+  slab_status status = scene_enter(group->model, function, &reading);
+  if (status != SLAB_OK) return status;
+  if (reading.scene->has_instances) {
+    const transform_reach reach = model_reach(reading.scene);
+    status = model_allows(function, SLAB_INVALID_ARGUMENT, group, reading.scene, &reach);
+  }
+  scene_leave(&reading);
+  return status;
+}
+
+static slab_status instances_finish(const char *function, slab_status status, instance_group *made,
+                                    instance_group **group) {
+  if (status == SLAB_OK) status = check_with_model(function, made);
+  if (status == SLAB_OK)
+    *group = made;
+  else
+    instances_release(made);
+  return status;
+}
+
+slab_status instances_take(const char *function, slab_scene *model, uint32_t geometries, const float *transforms,
+                           uint32_t n, uint32_t visible, instance_group **group) {
+  instance_group *made = instances_create(model, geometries, n, visible);
+  if (made == NULL) return fail_instances(n);
+  return instances_finish(function, instances_fill(function, transforms, made), made, group);
+}
+
+slab_status instances_restore(const char *function, slab_scene *model, const instance_entry *instances, uint32_t n,
+                              uint32_t visible, instance_group **group) {
+  instance_group *made = instances_create(model, (uint32_t)model->ids, n, visible);
+  if (made == NULL) return fail_instances(n);
+  memcpy(made->instances, instances, n * sizeof *instances);
+  return instances_finish(function, SLAB_OK, made, group);
+}
