@@ -12,7 +12,7 @@
 #include "maths/instances.h"
 #include "scene/models.h"
 #include "scene/scene.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 #include "work/uniforms.h"
 
 /* A ray in the scene, or in a model below. */

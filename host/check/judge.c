@@ -8,7 +8,7 @@
 #include "maths/primitive.h"
 #include "record/snapshot.h"
 #include "scene/models.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 #include "shapes/values.h"
 
 /* The most pairs of ray and primitive that the oracle decides in one check: about one second of work. In larger batches

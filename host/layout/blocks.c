@@ -7,8 +7,8 @@
 #include "base/per_processor.h"
 #include "maths/answer.h"
 #include "maths/primitive.h"
-#include "shapes/geometry.h"
 #include "shapes/padded.h"
+#include "shapes/primitive.h"
 #include "shapes/values.h"
 
 /* Into write_kind, which is compiled for several processors. */

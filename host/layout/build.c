@@ -15,8 +15,8 @@
 #include "maths/answer.h"
 #include "maths/primitive.h"
 #include "record/snapshot.h"
-#include "shapes/geometry.h"
 #include "shapes/padded.h"
+#include "shapes/primitive.h"
 #include "shapes/values.h"
 
 enum { BLOCKS_A_PIECE = 1024, NODES_A_PIECE = 1024 };

@@ -8,7 +8,7 @@
 #include "layout/pack.h"
 #include "maths/primitive.h"
 #include "record/snapshot.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 #include "shapes/values.h"
 
 /* Nothing of a geometry that is disabled or removed. */

@@ -13,7 +13,7 @@
 #include "native/native.h"
 #include "native/tiles.h"
 #include "os/clock.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 #include "work/ray_order.h"
 
 /* Rays of a piece are a multiple of this: packets and attributes take as many at once, or a half or quarter of it. */

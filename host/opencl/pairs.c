@@ -6,7 +6,7 @@
 #include "opencl/opencl.h"
 #include "opencl/program.h"
 #include "os/thread.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 
 #define LAUNCH_PAIRS (1u << 20)
 

@@ -23,7 +23,7 @@
 #include "scene/models.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 #include "shapes/values.h"
 
 #define ALIGN 64

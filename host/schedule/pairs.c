@@ -5,7 +5,7 @@
 #include "device/context.h"
 #include "maths/primitive.h"
 #include "record/device.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 
 /* Refuses, by index, a shape that a scene would refuse, before anything is computed. */
 static slab_status check_shapes(slab_shape kind, const float *shapes, size_t n) {

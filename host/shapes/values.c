@@ -10,7 +10,7 @@
 #include "bvh/float4.h"
 #include "bvh/memory.h"
 #include "maths/primitive.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 
 /* ---- memory ---- */
 

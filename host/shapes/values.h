@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "data/types.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 #include "slabcast.h"
 
 /* Fewer primitives are handled by one thread. */

@@ -1,6 +1,6 @@
 /* Primitives as they are added: what is refused, and their values as kernels want them. */
-#ifndef SLABCAST_SHAPES_GEOMETRY_H
-#define SLABCAST_SHAPES_GEOMETRY_H
+#ifndef SLABCAST_SHAPES_PRIMITIVE_H
+#define SLABCAST_SHAPES_PRIMITIVE_H
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/per_processor.h"
 #include "maths/primitive.h"
-#include "shapes/geometry.h"
+#include "shapes/primitive.h"
 
 /* shapes.def and the public types name the same kinds, with the same structs. */
 #define SAME_AS_PUBLIC(shape, name, names, noun, rows, form, place, source)             \
