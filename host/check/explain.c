@@ -256,9 +256,8 @@ static const char *const obb_names[OBB_ROWS] = {"center x",    "center y", "cent
 static void plane_steps(telling *w, const char *part) {
   const float *n = w->values, offset = n[3];
   const plane_line p = plane_crossing(w->ray, n, offset);
-  const bool is_culled = ((w->rules & SLAB_CULL_BACK) != 0 && !(p.along < 0.0f)) ||
-                         ((w->rules & SLAB_CULL_FRONT) != 0 && !(p.along > 0.0f));
-  const mask hit = (p.along != 0.0f) & (p.t >= w->ray->t_min) & (p.t <= w->ray->t_max);
+  const mask hit = plane_in_range(&p, w->ray, w->ray->t_max);
+  const bool is_culled = !plane_kept(1, p.along, w->rules);
   tell(w, part, "n.d", p.along, "(nx * dx + ny * dy) + nz * dz",
        p.along == 0.0f  ? "parallel to the plane: a miss, in the plane too"
        : p.along < 0.0f ? "against the normal: the front"
@@ -415,19 +414,6 @@ static float tell_triangle_bounds(telling *w, const triangle_rows *rows, float t
   return t;
 }
 
-/* Whether no two edge functions have opposite signs; decided: none is 0. */
-static bool signs_may_agree(const triangle_edge e[3], const float *error, bool *decided) {
-  bool positive = false, negative = false;
-  *decided = true;
-  for (int i = 0; i < 3; i++) {
-    const float sign = error == NULL ? e[i].difference : closed_sign(e[i].difference, error[i]);
-    positive = positive || sign > 0.0f;
-    negative = negative || sign < 0.0f;
-    *decided = *decided && sign != 0.0f;
-  }
-  return !(positive && negative);
-}
-
 static void tell_weights(telling *w, const char *part, const float weight[3], bool by_whole_numbers) {
   static const char *const names[] = {"weight of a", "weight of b", "weight of c"};
   if (by_whole_numbers)
@@ -437,7 +423,7 @@ static void tell_weights(telling *w, const char *part, const float weight[3], bo
 }
 
 static void tell_triangle_crossing(telling *w, const char *part, const triangle_rows *rows, mask front, float t) {
-  const bool is_culled = ((w->rules & SLAB_CULL_BACK) != 0 && !front) || ((w->rules & SLAB_CULL_FRONT) != 0 && front);
+  const bool is_culled = !triangle_kept(1, front, w->rules);
   mask kept;
   t = tell_triangle_bounds(w, rows, t, &kept);
   const mask in_range = kept & (t >= w->ray->t_min) & (t <= w->ray->t_max);
@@ -467,13 +453,13 @@ static void triangle_steps(telling *w, const char *part) {
   const triangle_shear s = triangle_sheared(w->ray, &rows);
   triangle_edge e[3];
   float errors[3];
-  bool decided;
   tell_shear(w, &s);
   triangle_edges(&s, e);
   closed_errors(w->ray, &rows, &s, errors);
-  const float *error = closed ? errors : NULL;
-  tell_edges(w, &s, e, error);
-  const bool candidate = signs_may_agree(e, error, &decided);
+  const closed_range range = closed_range_of(e, errors);
+  const bool by_whole_numbers = closed && !closed_agree(&range);
+  const mask candidate = closed ? closed_may_agree(&range) : triangle_candidates(e);
+  tell_edges(w, &s, e, closed ? errors : NULL);
   ask(w, part, "is a candidate", candidate,
       closed ? "no two signs are opposite" : "no two differences have opposite signs", "");
   const closed_met met = candidate ? meet_triangle(w, &rows, &s, e) : (closed_met){0};
@@ -485,8 +471,8 @@ static void triangle_steps(telling *w, const char *part) {
   }
   ask(w, part, "from the front", met.front, "all signs are positive",
       met.front ? "a, b, c run counter-clockwise as the ray sees them" : "a, b, c run clockwise as the ray sees them");
-  tell_weights(w, part, met.weight, closed && !decided);
-  tell(w, part, "t", met.t, closed && !decided ? "by whole numbers, rounded once" : "the sum of weight * z * inverse",
+  tell_weights(w, part, met.weight, by_whole_numbers);
+  tell(w, part, "t", met.t, by_whole_numbers ? "by whole numbers, rounded once" : "the sum of weight * z * inverse",
        "");
   tell_triangle_crossing(w, part, &rows, met.front, met.t);
 }

@@ -112,23 +112,39 @@ INLINE void closed_meet_exactly(const prepared_ray *ray, const triangle_rows *ro
   met->weight[1] = u.all, met->weight[2] = v.all, met->t = t.all;
 }
 
+/* The least and the greatest of the edge functions: each at the low and at the high end of its error. */
+typedef struct closed_range {
+  real least_low, least_high, most_low, most_high;
+} closed_range;
+
+INLINE closed_range closed_range_of(const triangle_edge e[3], const real error[3]) {
+  closed_range r;
+  real low[3], high[3];
+  UNROLL for (int i = 0; i < 3; i++) {
+    low[i] = e[i].difference - error[i];
+    high[i] = e[i].difference + error[i];
+  }
+  triangle_range(low, &r.least_low, &r.most_low);
+  triangle_range(high, &r.least_high, &r.most_high);
+  return r;
+}
+
+/* Whether the three have one sign, whatever their errors are; and whether they may. */
+INLINE mask closed_agree(const closed_range *r) { return (r->least_low > 0.0f) | (r->most_high < 0.0f); }
+INLINE mask closed_may_agree(const closed_range *r) { return (r->least_high >= 0.0f) | (r->most_low <= 0.0f); }
+
 /* Of the ray it reads shear_origin, shear, shear_inverse, direction and k. */
 INLINE void closed_meet(const prepared_ray *ray, const triangle_rows *rows, closed_met *met) {
   const triangle_shear s = triangle_sheared(ray, rows);
   triangle_edge e[3];
-  real error[3], low[3], high[3], value[3], least_low, least_high, most_low, most_high;
+  real error[3], value[3];
   triangle_edges(&s, e);
   closed_errors(ray, rows, &s, error);
-  UNROLL for (int i = 0; i < 3; i++) {
-    low[i] = e[i].difference - error[i];
-    high[i] = e[i].difference + error[i];
-    value[i] = triangle_value(&e[i], triangle_residual(&s, i, &e[i]));
-  }
-  triangle_range(low, &least_low, &most_low);
-  triangle_range(high, &least_high, &most_high);
-  met->front = least_low > 0.0f;
-  met->hit = met->front | (most_high < 0.0f);
-  const mask near = (!met->hit) & ((least_high >= 0.0f) | (most_low <= 0.0f));
+  UNROLL for (int i = 0; i < 3; i++) value[i] = triangle_value(&e[i], triangle_residual(&s, i, &e[i]));
+  const closed_range range = closed_range_of(e, error);
+  met->front = range.least_low > 0.0f;
+  met->hit = closed_agree(&range);
+  const mask near = (!met->hit) & closed_may_agree(&range);
   triangle_weights(value, met->front, met->weight);
   met->t = triangle_depth(ray, &s, met->weight);
   if (lanes_any(near)) closed_meet_exactly(ray, rows, lanes_bits(near), met);

@@ -38,15 +38,24 @@ INLINE plane_line plane_crossing(const prepared_ray *ray, const real n[3], real 
   return p;
 }
 
+/* Whether the line intersects the plane in the ray's range. */
+INLINE mask plane_in_range(const plane_line *p, const prepared_ray *ray, ray_real limit) {
+  return (p->along != 0.0f) & (p->t >= ray->t_min) & (p->t <= limit);
+}
+
+/* Of hits, those on sides that are not culled. */
+INLINE mask plane_kept(mask hit, real along, uint rules) {
+  if ((rules & SLAB_CULL_BACK) != 0) hit = hit & (along < 0.0f);
+  if ((rules & SLAB_CULL_FRONT) != 0) hit = hit & (along > 0.0f);
+  return hit;
+}
+
 INLINE mask plane_surface(const prepared_ray *ray, GLOBAL const float *block, ray_real limit, uint rules, real *t) {
   real n[3];
   UNROLL for (int i = 0; i < 3; i++) n[i] = lanes_load(block + i * STRIDE);
   const plane_line p = plane_crossing(ray, n, lanes_load(block + 3 * STRIDE));
   *t = p.t;
-  mask hit = (p.along != 0.0f) & (p.t >= ray->t_min) & (p.t <= limit);
-  if ((rules & SLAB_CULL_BACK) != 0) hit = hit & (p.along < 0.0f);
-  if ((rules & SLAB_CULL_FRONT) != 0) hit = hit & (p.along > 0.0f);
-  return hit;
+  return plane_kept(plane_in_range(&p, ray, limit), p.along, rules);
 }
 
 INLINE void plane_attributes(const prepared_ray *ray, const ray_real v[PLANE_ROWS], ray_real t, uint rules,
