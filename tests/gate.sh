@@ -12,8 +12,8 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=tests/toolchain.sh
-source "$root/tests/toolchain.sh"
+# shellcheck source=tools/toolchain.sh
+source "$root/tools/toolchain.sh"
 results=$root/bench/results
 table=$results/machine_code.txt
 # count_of NAME: the number that a header gives it.
@@ -169,16 +169,16 @@ judge() {
   if [[ -n $cuda ]]; then made+=("sm: $compiler, then ptxas $("$cuda/bin/ptxas" --version | sed -n 's/.*, V//p')"); fi
   mapfile -t code < <(find "$work" \( -name '*.sm_*' -o -name '*.gfx*' \) | sort)
   if [[ $mode != --update ]]; then
-    python3 "$root/tests/machine_code.py" --check "$table" --made-by "${made[@]}" -- "${code[@]}"
+    python3 "$root/tools/machine_code.py" --check "$table" --made-by "${made[@]}" -- "${code[@]}"
     return
   fi
-  python3 "$root/tests/machine_code.py" --made-by "${made[@]}" -- "${code[@]}" >"$work/table"
+  python3 "$root/tools/machine_code.py" --made-by "${made[@]}" -- "${code[@]}" >"$work/table"
   cp "$work/table" "$table"
   model >"$work/table"
   cp "$work/table" "$results/gpu_model.txt"
 }
 
-model() { python3 "$root/tests/gpu_model.py" "$table" "$results/divergence.txt"; }
+model() { python3 "$root/tools/gpu_model.py" "$table" "$results/divergence.txt"; }
 
 # check_lanes KERNEL LANES WALKS [ABREAST [LATER]]: with the division and the buffers of the caller.
 check_lanes() {
@@ -229,7 +229,7 @@ compiler=$("$CLANG" --version | head -n 1)
 judged='' cuda=''
 if [[ $mode == --update ]] || grep -qxF "# gfx: $compiler" "$table"; then judged=yes; fi
 if [[ -n $judged ]]; then
-  cuda=$("$root/tests/roots.sh" get cuda) || cuda=''
+  cuda=$("$root/tools/roots.sh" get cuda) || cuda=''
   [[ -n $cuda || $mode != --update ]] || die "the table is of NVIDIA's code too, whose compiler cannot be had here"
   [[ -n $cuda ]] || echo "gate: NVIDIA's machine code is NOT JUDGED: its compiler cannot be had here"
 else

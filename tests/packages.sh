@@ -130,7 +130,7 @@ check() {
   echo "lintian: $lintian"
 }
 
-# The Debian of this machine, in tests/roots.sh; nothing on others.
+# The Debian of this machine, in tools/roots.sh; nothing on others.
 bare_name() {
   local version
   version=$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' /etc/os-release)
@@ -149,8 +149,8 @@ bare_root() {
     echo "README in a bare root: not tried"
     return
   fi
-  cp -a "$("$root/tests/roots.sh" get "$name")" "$work/system"
-  quietly "$root/tests/roots.sh" bare "$work/system" "
+  cp -a "$("$root/tools/roots.sh" get "$name")" "$work/system"
+  quietly "$root/tools/roots.sh" bare "$work/system" "
     test -z \"\$(type -P slabcast gcc python3)\"
     apt-get update -q
     apt-get install -q -y --no-install-recommends $1/{lib,python3-}slabcast*.deb $1/slabcast_*.deb gcc libc6-dev pkg-config

@@ -14,13 +14,13 @@
 #   runtimes.sh --rays N RUNTIME...            the casts alone, with N rays each, for the long proof: a line a runtime
 #
 # A runtime that is not there is a failure. This distribution's own are those that are installed; newer ones run in
-# folders of their own (tests/roots.sh). Older ones are not to be had, since their C library is too old for what is
+# folders of their own (tools/roots.sh). Older ones are not to be had, since their C library is too old for what is
 # built here: so Debian 13 has fewer rows. $SLABCAST is the program.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=tests/toolchain.sh
-source "$root/tests/toolchain.sh"
+# shellcheck source=tools/toolchain.sh
+source "$root/tools/toolchain.sh"
 page=$root/docs/runtimes.md
 # Rays that the share casts on each runtime, at least.
 floor=100000
@@ -83,12 +83,12 @@ choose() {
   [[ -n ${about[$runtime]-} ]] || die "$runtime is none of ${!about[*]}"
   from=$(field 2)
   if [[ $from == intel ]]; then
-    libraries=$("$root/tests/roots.sh" get intel)/lib || die "$runtime cannot be fetched"
+    libraries=$("$root/tools/roots.sh" get intel)/lib || die "$runtime cannot be fetched"
   elif [[ $from == bookworm && $codename != bookworm ]]; then
     die "$runtime is Debian 12's, whose C library is older than the one that this program is built with"
   elif [[ $from != "$codename" ]]; then
-    folder=$("$root/tests/roots.sh" get "$from") || die "$runtime cannot be fetched"
-    inside=("$root/tests/roots.sh" enter "$folder")
+    folder=$("$root/tools/roots.sh" get "$from") || die "$runtime cannot be fetched"
+    inside=("$root/tools/roots.sh" enter "$folder")
     lend_libraries "$folder"
     libraries=$own/lent
   fi
@@ -411,7 +411,7 @@ look_for_shared() {
   chosen=() absent=()
   for runtime in "$@"; do
     from=$(field 2)
-    if [[ $codename == bookworm || $from == "$codename" ]] || "$root/tests/roots.sh" get "$from" >/dev/null; then
+    if [[ $codename == bookworm || $from == "$codename" ]] || "$root/tools/roots.sh" get "$from" >/dev/null; then
       chosen+=("$runtime")
     else
       absent+=("$runtime")
@@ -442,7 +442,7 @@ fetch() {
   local runtime from
   for runtime in "${shared[@]}"; do
     from=$(field 2)
-    [[ $from == "$codename" ]] || "$root/tests/roots.sh" get "$from" &
+    [[ $from == "$codename" ]] || "$root/tools/roots.sh" get "$from" &
   done
   wait
 }

@@ -43,7 +43,7 @@ run() {
   above=("${above[@]/#/$layers/libslab_}")
   above=("${above[@]/%/_layer.so}")
   OPENCL_LAYERS=$(IFS=: && echo "${above[*]}") SLABCAST=$build/bin/slabcast \
-    "$(dirname "$0")/one_driver.sh" 2 "$build/bin/$1"
+    "$(dirname "$0")/../tools/one_driver.sh" 2 "$build/bin/$1"
 }
 
 failed=0

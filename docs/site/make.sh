@@ -33,7 +33,7 @@ tools() {
 copy() {
   rm -rf "$1"
   mkdir -p "$1"
-  cp -r "$root"/{bench,cmake,docs,examples,host,kernels,python,tests} "$root"/*.md "$root"/LICENSE "$1"
+  cp -r "$root"/{bench,cmake,docs,examples,host,kernels,python,tests,tools} "$root"/*.md "$root"/LICENSE "$1"
   mkdir -p "$1/docs/drawings"
 }
 

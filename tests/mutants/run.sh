@@ -21,7 +21,7 @@ table=$root/tests/mutants/mutants.txt
 page=$root/tests/mutants/RESULTS.md
 kept=$root/build/mutants
 sources=(CMakeLists.txt CMakePresets.json .clang-format CHANGELOG.md LICENSE README.md pyproject.toml dev cmake bench docs host
-  kernels program sets examples python tests)
+  kernels program sets examples python tests tools)
 program_seconds=1800 # of the processor, of a test program; one took more than 300
 test_seconds=120     # of one test; the slowest takes a half
 still_seconds=3600   # of the clock on the wall, for one that waits for ever: a busy machine is no fault that is noticed
@@ -35,8 +35,8 @@ case $(uname -m) in
   aarch64) level=armv8-a ;;
   *) level=c11 ;;
 esac
-# shellcheck source=tests/toolchain.sh disable=SC1091
-source "$root/tests/toolchain.sh"
+# shellcheck source=tools/toolchain.sh disable=SC1091
+source "$root/tools/toolchain.sh"
 compiler=$CLANG # its -O0 takes half as long as gcc's
 command -v "$compiler" >/dev/null || compiler=cc
 called=-Dalways_inline=unused # the attribute's name becomes that of one without effect

@@ -4,8 +4,8 @@
 # A share of the proof, which is one of the tests, is built with little optimisation: no answer depends on that.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=tests/toolchain.sh
-source tests/toolchain.sh
+# shellcheck source=tools/toolchain.sh
+source tools/toolchain.sh
 target=aarch64-linux-gnu
 build=${PROVE_BIN%/bin}/aarch64
 optimise=-O1

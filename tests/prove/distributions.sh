@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 debian_begin
 # Intel's driver, fetched by this machine: that Debian may reach no registry but its own.
-drivers=$(tests/roots.sh get intel)
+drivers=$(tools/roots.sh get intel)
 mkdir -p "$system/root/.cache/slabcast/roots"
 cp -a "$drivers" "$system/root/.cache/slabcast/roots/intel"
 

@@ -19,11 +19,11 @@ on_runtime() {
 
 # ---- steps in a Debian of their own ----
 
-# debian_begin [ROOT [FOLDER]]: ROOT of tests/roots.sh, `system` if not given, lies in $system, which is FOLDER of
+# debian_begin [ROOT [FOLDER]]: ROOT of tools/roots.sh, `system` if not given, lies in $system, which is FOLDER of
 # $PROVE_WORK, with a clean clone of what is committed here. Needs root.
 debian_begin() {
   local base
-  base=$(tests/roots.sh get "${1:-system}")
+  base=$(tools/roots.sh get "${1:-system}")
   system=$PROVE_WORK/${2:-system} log=$PROVE_WORK/log
   cp -a "$base" "$system"
   git clone -q . "$system/srv/slabcast"
@@ -33,7 +33,7 @@ debian_begin() {
 # stderr and to $log; sets `seconds`; returns how it ended.
 in_debian() {
   local begin=$SECONDS status=0
-  tests/roots.sh bare "$system" "$1" /srv/slabcast 2>&1 | tee "$log" >&2 || status=$?
+  tools/roots.sh bare "$system" "$1" /srv/slabcast 2>&1 | tee "$log" >&2 || status=$?
   # shellcheck disable=SC2034 # the caller's
   seconds=$((SECONDS - begin))
   return "$status"

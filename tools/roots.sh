@@ -20,7 +20,7 @@
 set -euo pipefail
 
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-self=$checkout/tests/roots.sh
+self=$checkout/tools/roots.sh
 roots=${SLABCAST_ROOTS:-${XDG_CACHE_HOME:-$HOME/.cache}/slabcast/roots}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 

@@ -3,8 +3,8 @@
 # is a test skipped, where the distribution lacks the version whose output that is.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# shellcheck source=tests/toolchain.sh
-source tests/toolchain.sh
+# shellcheck source=tools/toolchain.sh
+source tools/toolchain.sh
 
 if ! command -v "$CLANG_FORMAT" >/dev/null && [[ " $LACKS " == *" $CLANG_FORMAT "* ]]; then
   echo "format: NOT CHECKED: this distribution has no $CLANG_FORMAT, and another version's output differs" >&2
