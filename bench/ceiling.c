@@ -1,7 +1,6 @@
 #include "ceiling.h"
 
-#include <pthread.h>
-
+#include "os/thread.h"
 #include "sets/timing.h"
 #include "threads.h"
 
@@ -10,7 +9,7 @@ enum { BURSTS = 20 };
 
 typedef struct bursts {
   const simd_baseline *simd_baseline;
-  pthread_mutex_t lock;
+  os_mutex lock;
   double tests; /* tests a second, sum of the threads that have finished */
 } bursts;
 
@@ -22,15 +21,15 @@ static void run_bursts(void *argument) {
     b->simd_baseline->arithmetic(BLOCKS);
     t.seconds[i] = timing_now(0) - begin;
   }
-  pthread_mutex_lock(&b->lock);
+  os_mutex_lock(&b->lock);
   b->tests += (double)BLOCKS * b->simd_baseline->lanes / timing_summarise(&t).best;
-  pthread_mutex_unlock(&b->lock);
+  os_mutex_unlock(&b->lock);
 }
 
 double ceiling_tests(const simd_baseline *o, uint32_t threads) {
   bursts b = {.simd_baseline = o};
-  pthread_mutex_init(&b.lock, NULL);
+  os_mutex_init(&b.lock);
   threads_run(threads, run_bursts, &b);
-  pthread_mutex_destroy(&b.lock);
+  os_mutex_destroy(&b.lock);
   return b.tests;
 }

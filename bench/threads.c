@@ -1,6 +1,6 @@
 #include "threads.h"
 
-#include <pthread.h>
+#include "os/thread.h"
 
 typedef struct call {
   void (*function)(void *);
@@ -15,11 +15,10 @@ static void *begin(void *argument) {
 
 int threads_run(uint32_t count, void (*function)(void *), void *argument) {
   call c = {function, argument};
-  pthread_t threads[THREADS_MAX];
+  os_thread threads[THREADS_MAX];
   uint32_t started = 0;
-  while (started + 1 < count && started < THREADS_MAX && pthread_create(&threads[started], NULL, begin, &c) == 0)
-    started++;
+  while (started + 1 < count && started < THREADS_MAX && os_thread_start(&threads[started], begin, &c) == 0) started++;
   begin(&c);
-  for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  for (uint32_t i = 0; i < started; i++) os_thread_join(threads[i]);
   return started + 1 >= count;
 }

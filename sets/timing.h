@@ -4,16 +4,13 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "os/clock.h"
 
 enum { ROUNDS_MAX = 101 };
 
 /* Wall time, or the processor time of all threads of the process. Processor time can be measured on a busy machine. */
-static inline double timing_now(int processor_time) {
-  struct timespec now;
-  clock_gettime(processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+static inline double timing_now(int processor_time) { return processor_time ? seconds_of_process() : seconds_now(); }
 
 typedef struct timing {
   double seconds[ROUNDS_MAX];

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 /* ---- locks ---- */
 
@@ -25,6 +26,23 @@ static inline void os_condition_destroy(os_condition *c) { pthread_cond_destroy(
 static inline void os_condition_wait(os_condition *c, os_mutex *m) { pthread_cond_wait(c, m); }
 static inline void os_condition_signal(os_condition *c) { pthread_cond_signal(c); }
 static inline void os_condition_broadcast(os_condition *c) { pthread_cond_broadcast(c); }
+
+/* A condition whose waits may end by the clock. 0, or the system's number of the failure. */
+static inline int os_condition_init_timed(os_condition *c) {
+  pthread_condattr_t monotonic;
+  int failure = pthread_condattr_init(&monotonic);
+  if (failure != 0) return failure;
+  failure = pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  if (failure == 0) failure = pthread_cond_init(c, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  return failure;
+}
+
+/* Waits on such a condition. False once seconds_now() (os/clock.h) has reached `end`. */
+static inline bool os_condition_wait_until(os_condition *c, os_mutex *m, double end) {
+  const struct timespec at = {(time_t)end, (long)(1e9 * (end - (double)(time_t)end))};
+  return pthread_cond_timedwait(c, m, &at) == 0;
+}
 
 typedef pthread_once_t os_once;
 #define OS_ONCE PTHREAD_ONCE_INIT

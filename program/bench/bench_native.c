@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "os/clock.h"
 #include "program/bench/bench.h"
 
 #define ALIGNMENT ((size_t)64) /* of the largest piece that a kernel reads */
@@ -57,11 +58,7 @@ typedef struct work {
   atomic_uint_fast64_t nanoseconds; /* of processors */
 } work;
 
-static uint64_t thread_nanoseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+static uint64_t thread_nanoseconds(void) { return (uint64_t)(1e9 * seconds_of_thread()); }
 
 /* Each thread reads its own clock: the process's gets what another thread has run up to milliseconds later. */
 static void run_item(void *argument, size_t item) {

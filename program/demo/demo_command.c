@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/plural.h"
+#include "os/clock.h"
+#include "os/thread.h"
 #include "program/common/device.h"
 #include "program/common/options.h"
 #include "program/common/picture.h"
@@ -18,7 +19,7 @@
 typedef struct preparation {
   slab_context *context;
   size_t rays;
-  pthread_t thread;
+  os_thread thread;
   int begun;      /* the thread must be joined */
   int code;       /* an exit code; the failure is already printed */
   double seconds; /* processor seconds of the preparation */
@@ -70,21 +71,15 @@ static slab_status cast_at(slab_scene *scene, size_t n) {
   return status;
 }
 
-static double thread_seconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void *prepare(void *argument) {
   preparation *p = argument;
   slab_scene *scene = NULL;
-  const double begin = thread_seconds();
+  const double begin = seconds_of_thread();
   slab_status status = small_scene(p->context, &scene);
   if (status == SLAB_OK) status = cast_at(scene, p->rays < RAYS_MOST ? p->rays : RAYS_MOST);
   p->code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "demo");
   slab_scene_destroy(scene);
-  p->seconds = thread_seconds() - begin;
+  p->seconds = seconds_of_thread() - begin;
   return NULL;
 }
 
@@ -92,7 +87,7 @@ static void *prepare(void *argument) {
 static void prepare_begin(preparation *p, slab_context *context, size_t rays) {
   p->context = context;
   p->rays = rays;
-  p->begun = pthread_create(&p->thread, NULL, prepare, p) == 0;
+  p->begun = os_thread_start(&p->thread, prepare, p) == 0;
   if (!p->begun) prepare(p); /* without a thread it runs here */
 }
 
@@ -104,7 +99,7 @@ static int prepare_end(preparation *p) {
   device_names(p->context, device, sizeof device);
   progress line = progress_begin("preparing", "kernels", 0, 0);
   progress_await(&line, device);
-  pthread_join(p->thread, NULL);
+  os_thread_join(p->thread);
   progress_end(&line);
   p->begun = 0;
   return p->code;
@@ -229,11 +224,7 @@ static int prove(demo *d) {
 
 /* ---- the picture ----------------------------------------------------------- */
 
-static moment moment_now(void) {
-  struct timespec processor;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &processor);
-  return (moment){seconds_now(), (double)processor.tv_sec + 1e-9 * (double)processor.tv_nsec};
-}
+static moment moment_now(void) { return (moment){seconds_now(), seconds_of_process()}; }
 
 static void end_stage(demo *d, int stage) { d->ends[stage] = moment_now(); }
 

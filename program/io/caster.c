@@ -1,13 +1,16 @@
 #include "program/io/caster.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
+#include <pthread.h> /* cancels a reader */
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/plural.h"
+#include "os/thread.h"
 #include "program/io/errors.h"
 #include "program/io/result_row.h"
 #include "sets/answers.h"
@@ -197,54 +200,52 @@ int caster_run(caster *cast, const slab_ray *rays, size_t n) {
 enum { PIPELINE_STAGES = 3 };
 
 typedef struct pipeline {
-  pthread_mutex_t mutex;
-  pthread_cond_t moved;
+  os_mutex mutex;
+  os_condition moved;
   uint64_t left[PIPELINE_STAGES]; /* batches that have left each stage */
   uint64_t end;                   /* number of batches; known when the last is known, reduced after a failure */
   int code;                       /* exit code of the first failure */
 } pipeline;
 
-/* Initialises a pipeline. Returns 0, or an error number. */
-static int pipeline_make(pipeline *r) {
+/* Initialises a pipeline. False where the system has no memory for one. */
+static bool pipeline_make(pipeline *r) {
   memset(r, 0, sizeof *r);
   r->end = UINT64_MAX;
-  int failure = pthread_mutex_init(&r->mutex, NULL);
-  if (failure) return failure;
-  failure = pthread_cond_init(&r->moved, NULL);
-  if (failure) pthread_mutex_destroy(&r->mutex);
-  return failure;
+  if (!os_mutex_init(&r->mutex)) return false;
+  os_condition_init(&r->moved);
+  return true;
 }
 
 static void pipeline_free(pipeline *r) {
-  pthread_cond_destroy(&r->moved);
-  pthread_mutex_destroy(&r->mutex);
+  os_condition_destroy(&r->moved);
+  os_mutex_destroy(&r->mutex);
 }
 
 /* Waits until `batches` batches have left the stage. Returns 0, or -1 if `batch` must not continue. */
 static int pipeline_wait(pipeline *r, uint64_t batch, int stage, uint64_t batches) {
-  pthread_mutex_lock(&r->mutex);
-  while (batch < r->end && r->left[stage] < batches) pthread_cond_wait(&r->moved, &r->mutex);
+  os_mutex_lock(&r->mutex);
+  while (batch < r->end && r->left[stage] < batches) os_condition_wait(&r->moved, &r->mutex);
   const int goes_on = batch < r->end;
-  pthread_mutex_unlock(&r->mutex);
+  os_mutex_unlock(&r->mutex);
   return goes_on ? 0 : -1;
 }
 
 /* Reports that a batch has left the stage. */
 static void pipeline_pass(pipeline *r, int stage) {
-  pthread_mutex_lock(&r->mutex);
+  os_mutex_lock(&r->mutex);
   r->left[stage]++;
-  pthread_cond_broadcast(&r->moved);
-  pthread_mutex_unlock(&r->mutex);
+  os_condition_broadcast(&r->moved);
+  os_mutex_unlock(&r->mutex);
 }
 
 /* Ends the pipeline at `batch`: that batch and later ones do not continue, earlier ones are completed. A code other
  * than 0 is a failure; the first is kept. */
 static void pipeline_end(pipeline *r, uint64_t batch, int code) {
-  pthread_mutex_lock(&r->mutex);
+  os_mutex_lock(&r->mutex);
   if (batch < r->end) r->end = batch;
   if (!r->code) r->code = code;
-  pthread_cond_broadcast(&r->moved);
-  pthread_mutex_unlock(&r->mutex);
+  os_condition_broadcast(&r->moved);
+  os_mutex_unlock(&r->mutex);
 }
 
 /* ---- a batch ---- */
@@ -379,17 +380,17 @@ static int cannot_start(int failure) {
 /* Casting stays in the thread that created the context, because some OpenCL implementations do not support calls from
  * other threads. */
 static int run_stages(batches *all) {
-  pthread_t reader, writer;
-  int failure = pthread_create(&reader, NULL, run_reader, all);
+  os_thread reader, writer;
+  int failure = os_thread_start(&reader, run_reader, all);
   if (failure) return cannot_start(failure);
-  failure = pthread_create(&writer, NULL, run_writer, all);
+  failure = os_thread_start(&writer, run_writer, all);
   if (failure)
     pipeline_end(&all->pipeline, 0, cannot_start(failure));
   else
     run_stage(all, STAGE_CAST);
   pthread_cancel(reader); /* the reader has already ended unless something failed */
-  pthread_join(reader, NULL);
-  if (!failure) pthread_join(writer, NULL);
+  os_thread_join(reader);
+  if (!failure) os_thread_join(writer);
   return all->pipeline.code;
 }
 
@@ -437,10 +438,10 @@ int batches_run(ray_source *rays, caster *cast, result_file *results) {
   cast->receive = receive;
   slab_ray *memory = malloc(all.slot_count * all.capacity * sizeof *memory);
   if (!memory) complain("out of memory for batches of %zu %s", all.capacity, plural(all.capacity, "ray", "rays"));
-  const int failure = memory ? pipeline_make(&all.pipeline) : 0;
+  const bool made = memory && pipeline_make(&all.pipeline);
   int code = EXIT_FAILED;
-  if (failure) cannot_start(failure);
-  if (memory && !failure) {
+  if (memory && !made) cannot_start(ENOMEM);
+  if (made) {
     code = run_slots(&all, memory);
     pipeline_free(&all.pipeline);
   }

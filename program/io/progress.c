@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double REDRAW_SECONDS = 0.25;
@@ -36,41 +35,26 @@ progress progress_begin(const char *what, const char *unit, uint64_t first, uint
  * cleared. */
 static void *tell_of_wait(void *user) {
   progress *line = user;
-  struct timespec end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_nsec += (long)(1e9 * QUIET_SECONDS);
-  end.tv_sec += end.tv_nsec / 1000000000;
-  end.tv_nsec %= 1000000000;
-  pthread_mutex_lock(&line->lock);
-  while (line->waits && pthread_cond_timedwait(&line->answered, &line->lock, &end) == 0) {
+  const double end = seconds_now() + QUIET_SECONDS;
+  os_mutex_lock(&line->lock);
+  while (line->waits && os_condition_wait_until(&line->answered, &line->lock, end)) {
   }
   line->told = line->waits;
   if (line->told)
     fprintf(stderr, "%swaiting for \"%.29s\": the first run compiles its kernels", terminal_wipe(), line->device);
-  pthread_mutex_unlock(&line->lock);
+  os_mutex_unlock(&line->lock);
   return NULL;
-}
-
-/* A condition variable whose timeouts use the monotonic clock. */
-static int make_condition(pthread_cond_t *condition) {
-  pthread_condattr_t attributes;
-  int failure = pthread_condattr_init(&attributes);
-  if (failure) return failure;
-  failure = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  if (!failure) failure = pthread_cond_init(condition, &attributes);
-  pthread_condattr_destroy(&attributes);
-  return failure;
 }
 
 /* Without a thread the waiting line is not shown. */
 static int begin_wait(progress *line) {
-  if (pthread_mutex_init(&line->lock, NULL)) return 0;
-  if (!make_condition(&line->answered)) {
+  if (!os_mutex_init(&line->lock)) return 0;
+  if (!os_condition_init_timed(&line->answered)) {
     line->waits = 1;
-    if (!pthread_create(&line->thread, NULL, tell_of_wait, line)) return 1;
-    pthread_cond_destroy(&line->answered);
+    if (!os_thread_start(&line->thread, tell_of_wait, line)) return 1;
+    os_condition_destroy(&line->answered);
   }
-  pthread_mutex_destroy(&line->lock);
+  os_mutex_destroy(&line->lock);
   return 0;
 }
 
@@ -82,13 +66,13 @@ void progress_await(progress *line, const char *device) {
 
 void progress_answered(progress *line) {
   if (line->wait != WAIT_BEGUN) return;
-  pthread_mutex_lock(&line->lock);
+  os_mutex_lock(&line->lock);
   line->waits = 0;
-  pthread_cond_signal(&line->answered);
-  pthread_mutex_unlock(&line->lock);
-  pthread_join(line->thread, NULL);
-  pthread_cond_destroy(&line->answered);
-  pthread_mutex_destroy(&line->lock);
+  os_condition_signal(&line->answered);
+  os_mutex_unlock(&line->lock);
+  os_thread_join(line->thread);
+  os_condition_destroy(&line->answered);
+  os_mutex_destroy(&line->lock);
   line->wait = WAIT_OVER;
   if (line->told) fputs(terminal_wipe(), stderr);
 }

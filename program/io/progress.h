@@ -4,10 +4,10 @@
 #ifndef SLABCAST_PROGRAM_IO_PROGRESS_H
 #define SLABCAST_PROGRAM_IO_PROGRESS_H
 
-#include <pthread.h>
 #include <stdint.h>
 
 #include "os/clock.h"
+#include "os/thread.h"
 
 typedef enum progress_wait { WAIT_NONE, WAIT_BEGUN, WAIT_OVER } progress_wait;
 
@@ -23,9 +23,9 @@ typedef struct progress {
   int answers;        /* the first answers were counted */
   int waits, told;    /* the wait is in progress; its line is shown: both guarded by the lock */
   const char *device;
-  pthread_t thread;
-  pthread_mutex_t lock;
-  pthread_cond_t answered;
+  os_thread thread;
+  os_mutex lock;
+  os_condition answered;
 } progress;
 
 /* The text that clears the terminal's last row: an escape sequence, or blanks if NO_COLOR is set and not empty. */
