@@ -51,14 +51,14 @@ static slab_status arrays_of(const snapshot *last, bvh_layout *arrays) {
 
 /* Whether what stands outside the BVH is what has to. Where the BVH has as many primitives as it has to, nothing of it
  * then has to stand outside: as many as were there would be missing here. */
-static bool refit_outside(const block_writing *blocks, const bvh_layout *t, uint64_t wanted) {
+static bool refit_outside(const block_writing *blocks, const bvh_layout *t, uint64_t all) {
   uint64_t there = 0, outside = 0;
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
     const blocks_held held = blocks_write(blocks, outside_kinds[k], t->outside[k].first, t->outside[k].blocks, NULL);
     there += held.there;
     outside += held.outside;
   }
-  return there == wanted && outside == wanted;
+  return there == all && outside == all;
 }
 
 static slab_status refit(const snapshot *scene, const bvh_layout *from, bvh_layout *to, bool *holds) {

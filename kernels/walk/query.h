@@ -61,7 +61,7 @@ INLINE void query_end(const query_state *q, const prepared_ray *ray, const slab_
                       const scene_view *scene, size_t i, hit_share *share) {
   bool found = q->global_id != SLAB_MISS;
   global void *results = results_begin(arrays, scene->cast);
-  const bool waits = SLAB_DEFERRED && (SLAB_INTERLEAVED_ALONE || ATTRIBUTES_WAIT(scene->cast->rays));
+  const bool waits = (SLAB_DEFERRED & (SLAB_INTERLEAVED_ALONE | ATTRIBUTES_WAIT(scene->cast->rays))) != 0;
   if (SLAB_QUERY == SLAB_CLOSEST && found && waits) {
     const deferred_hit hit = {
         .t = q->t, .lane = q->lane, .geometry = QUERY_GEOMETRY(q), .global_id = q->global_id, .where = q->where};
