@@ -30,8 +30,9 @@ from ._library import (
     library,
 )
 from ._options import Options
-from ._results import HIT, INTERVAL, INVALID, MISS, PATH, SHORT_HIT, CheckReport, Hits, SceneInfo
+from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo
 from ._scene import Scene
+from ._structs import HIT, INTERVAL, PATH, SHORT_HIT
 
 __version__: str = library.slab_version().decode()
 

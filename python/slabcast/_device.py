@@ -8,7 +8,7 @@ import weakref
 from ctypes import byref, c_size_t, c_void_p
 from typing import Any, Callable, NamedTuple
 
-from . import _library
+from . import _library, _structs
 from ._library import Handle, InvalidArgument, index_of, library, must, word
 
 
@@ -45,7 +45,7 @@ class Device(NamedTuple):
     """Division and square root are correctly rounded; else they are emulated, with the same answers."""
 
 
-def device_of(info: _library.DeviceInfo) -> Device:
+def device_of(info: _structs.DeviceInfo) -> Device:
     texts = (getattr(info, name).decode(errors="replace") for name in Device._fields[:5])
     numbers = (getattr(info, name) for name in Device._fields[6:11])
     flags = (bool(getattr(info, name)) for name in Device._fields[11:])
@@ -56,7 +56,7 @@ def _listed(call: Callable[[Any, int, Any], int]) -> list[Device]:
     """The devices that a function of the library writes to a list, a capacity and a count."""
     count = c_size_t()
     must(call(None, 0, byref(count)))
-    infos = (_library.DeviceInfo * count.value)()
+    infos = (_structs.DeviceInfo * count.value)()
     must(call(infos, count.value, byref(count)))
     return [device_of(info) for info in infos[: count.value]]
 
@@ -95,7 +95,7 @@ def _shared(made: Handle, options: tuple[object, ...]) -> Handle:
 
 def open_context(device: Any, threads: int, traversal: str, layout: str) -> Handle:
     """A context on a device, as Scene describes the arguments."""
-    native = _library.ContextOptions(
+    native = _structs.ContextOptions(
         traversal=index_of("traversal", traversal, _library.TRAVERSALS),
         layout=index_of("layout", layout, _library.LAYOUTS),
         threads=word("threads", threads),

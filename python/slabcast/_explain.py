@@ -9,9 +9,10 @@ from typing import NamedTuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library
+from . import _library, _structs
 from ._library import library
-from ._results import HIT, INTERVAL, INVALID
+from ._results import INVALID
+from ._structs import HIT, INTERVAL
 
 
 class Step(NamedTuple):
@@ -75,7 +76,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def _step_of(native: _library.Step) -> Step:
+def _step_of(native: _structs.Step) -> Step:
     text = create_string_buffer(library.slab_step_text(byref(native), None, 0) + 1)
     library.slab_step_text(byref(native), text, len(text))
     value = native.value != 0 if native.is_question else native.value
@@ -84,7 +85,7 @@ def _step_of(native: _library.Step) -> Step:
 
 
 def explanation_of(
-    found: _library.Explanation, primitive: int, geometry: int, steps: list[_library.Step]
+    found: _structs.Explanation, primitive: int, geometry: int, steps: list[_structs.Step]
 ) -> Explanation:
     """The library's explanation as objects of Python."""
     hit = np.frombuffer(bytes(found.hit), HIT)[0]

@@ -1,4 +1,4 @@
-"""The C library: its structs and functions, and its statuses as exceptions.
+"""The C library: its functions, and its statuses as exceptions.
 
 slabcast.h is the reference: every declaration here stands there under the same name.
 """
@@ -9,8 +9,23 @@ import ctypes
 import importlib.metadata
 import os
 import sys
-from ctypes import POINTER, c_char, c_char_p, c_double, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, NoReturn
+
+from ._structs import (
+    Batch,
+    BuildOptions,
+    CastOptions,
+    CheckReport,
+    ContextOptions,
+    DeviceInfo,
+    Explanation,
+    GeometryOptions,
+    Mesh,
+    PrimitiveId,
+    SceneStats,
+    Step,
+)
 
 QUERIES = ("closest", "distance", "any", "count", "all", "interval", "nearest")
 CULLS = ("none", "back", "front")
@@ -78,147 +93,9 @@ _EXCEPTIONS = (
 )
 
 
-class DeviceInfo(ctypes.Structure):
-    _fields_ = [
-        ("name", c_char * 128),
-        ("vendor", c_char * 128),
-        ("driver", c_char * 64),
-        ("version", c_char * 128),
-        ("platform", c_char * 128),
-        ("type", c_int),
-        ("compute_units", c_uint32),
-        ("clock_mhz", c_uint32),
-        ("memory_bytes", c_uint64),
-        ("allocation_bytes", c_uint64),
-        ("lane_width", c_uint32),
-        ("denormals", c_int),
-        ("rounds_to_nearest", c_int),
-        ("exact_divide", c_int),
-    ]
-
-
-class ContextOptions(ctypes.Structure):
-    _fields_ = [
-        ("device", c_char_p),
-        ("lane_width", c_uint32),
-        ("launch_rays", c_uint32),
-        ("copy", c_int),
-        ("traversal", c_int),
-        ("layout", c_int),
-        ("threads", c_uint32),
-    ]
-
-
-class Mesh(ctypes.Structure):
-    _fields_ = [
-        ("vertices", c_void_p),
-        ("vertex_stride", c_size_t),
-        ("vertex_count", c_uint32),
-        ("indices", c_void_p),
-        ("triangle_count", c_uint32),
-    ]
-
-
-class GeometryOptions(ctypes.Structure):
-    _fields_ = [("mask", c_uint32), ("skip_invalid", c_int), ("skipped", POINTER(c_uint32))]
-
-
-class BuildOptions(ctypes.Structure):
-    _fields_ = [("tree", c_int), ("update", c_int)]
-
-
-class SceneStats(ctypes.Structure):
-    _fields_ = [
-        ("geometries", c_uint32),
-        ("planes", c_uint64),
-        ("spheres", c_uint64),
-        ("boxes", c_uint64),
-        ("obbs", c_uint64),
-        ("triangles", c_uint64),
-        ("lower", c_float * 3),
-        ("upper", c_float * 3),
-        ("host_bytes", c_uint64),
-        ("device_bytes", c_uint64),
-        ("tree_depth", c_uint32),
-        ("sah_cost", c_double),
-        ("node_occupancy", c_double),
-        ("block_occupancy", c_double),
-        ("build_seconds", c_double),
-    ]
-
-
-Progress = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
-
-
-class CastOptions(ctypes.Structure):
-    _fields_ = [
-        ("mask", c_uint32),
-        ("skip", c_void_p),
-        ("cull", c_int),
-        ("face_forward", c_int),
-        ("progress", Progress),
-        ("user", c_void_p),
-        ("invalid", POINTER(c_uint64)),
-        ("edges", c_int),
-        ("max_hits", c_uint32),
-    ]
-
-
-class CheckReport(ctypes.Structure):
-    _fields_ = [
-        ("rays", c_uint64),
-        ("mismatches", c_uint64),
-        ("oracle_rays", c_uint64),
-        ("oracle_wrong", c_uint64),
-        ("oracle_undecided", c_uint64),
-        ("first", c_uint64),
-        ("text", c_char * 512),
-    ]
-
-
-class PrimitiveId(ctypes.Structure):
-    _fields_ = [("primitive", c_uint32), ("geometry", c_uint32)]
-
-
-class Step(ctypes.Structure):
-    _fields_ = [
-        ("part", c_char_p),
-        ("name", c_char_p),
-        ("formula", c_char_p),
-        ("note", c_char_p),
-        ("value", c_float),
-        ("is_question", c_int),
-    ]
-
-
-class Explanation(ctypes.Structure):
-    _fields_ = [("kind", c_int), ("hit", c_uint32 * 8), ("interval", c_uint32 * 4)]
-
-
-class Span(ctypes.Structure):
-    _fields_ = [("buffer", c_void_p), ("offset", c_size_t)]
-
-
-class Batch(ctypes.Structure):
-    _fields_ = [
-        ("query", c_int),
-        ("count", c_size_t),
-        ("rays", Span),
-        ("results", Span),
-        ("offsets", Span),
-        ("skip", Span),
-        ("invalid", Span),
-        ("mask", c_uint32),
-        ("cull", c_int),
-        ("face_forward", c_int),
-        ("edges", c_int),
-        ("max_hits", c_uint32),
-    ]
-
-
 def _open() -> ctypes.CDLL:
     """The library beside this file, as in wheels; else, as in a distribution's package, the system's. The SONAME, the
-    first two numbers of the version, makes sure of the structs above."""
+    first two numbers of the version, makes sure of the structs."""
     name = {"darwin": "libslabcast.dylib", "win32": "slabcast.dll"}.get(sys.platform, "libslabcast.so")
     beside = os.path.join(os.path.dirname(__file__), name)
     if os.path.exists(beside) or sys.platform != "linux":

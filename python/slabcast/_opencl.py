@@ -9,14 +9,15 @@ import numpy as np
 import pyopencl
 import pyopencl.array
 
-from . import _library
+from . import _library, _structs
 from ._arrays import FLOAT, WORD
 from ._library import Handle, InvalidArgument, index_of, library, must
-from ._results import HIT, Hits
+from ._results import Hits
+from ._structs import HIT
 
 
-def _span(array: Any) -> _library.Span:
-    return _library.Span(array.base_data.int_ptr, array.offset)
+def _span(array: Any) -> _structs.Span:
+    return _structs.Span(array.base_data.int_ptr, array.offset)
 
 
 def _require(name: str, array: Any, dtype: np.dtype[Any], columns: int) -> None:
@@ -37,7 +38,7 @@ def _enqueue(
     """Casts rays after the events of the arrays. The results have the event of the cast."""
     if results.size == 0:
         return
-    batch = _library.Batch(
+    batch = _structs.Batch(
         query=index_of("query", query, _library.QUERIES),
         count=rays.size // 8,
         rays=_span(rays),

@@ -7,10 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-HIT = np.dtype([("t", "f4"), ("normal", "f4", (3,)), ("u", "f4"), ("v", "f4"), ("primitive", "u4"), ("geometry", "u4")])
-SHORT_HIT = np.dtype([("t", "f4"), ("primitive", "u4"), ("geometry", "u4")])
-INTERVAL = np.dtype([("enter", "f4"), ("leave", "f4"), ("primitive", "u4"), ("geometry", "u4")])
-PATH = np.dtype([("geometry", "u4"), ("levels", "u4"), ("instances", "u4", (4,)), ("index", "u4", (4,))])
 MISS = 0xFFFFFFFF
 """primitive and geometry of a ray that hits nothing."""
 INVALID = 0xFFFFFFFE

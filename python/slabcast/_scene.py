@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library
+from . import _library, _structs
 from ._arrays import FLOAT, WORD, float_array, host_array, joined, shaped, word_array
 from ._device import Device, device_of, open_context
 from ._explain import Explanation, explanation_of
 from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
 from ._options import Array, Options, plain_options, skips_of
-from ._results import HIT, INTERVAL, INVALID, PATH, SHORT_HIT, CheckReport, Hits, SceneInfo
+from ._results import INVALID, CheckReport, Hits, SceneInfo
+from ._structs import HIT, INTERVAL, PATH, SHORT_HIT
 from ._watch import Watch
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class Scene:
         counts: Optional[dict[int, int]] = None,
     ) -> int:
         geometry, skipped = c_uint32(), c_uint32()
-        options = _library.GeometryOptions(
+        options = _structs.GeometryOptions(
             word("mask", mask), bool(skip_invalid), cast(byref(skipped), POINTER(c_uint32))
         )
         with self._lock:
@@ -282,7 +283,7 @@ class Scene:
                 time of a build; rays take longer the more the scene has changed in shape. "rebuild" builds it anew.
                 "auto" refits until rays would take a third longer. It changes no answer.
         """
-        options = _library.BuildOptions(self._build, index_of("update", update, _library.UPDATES))
+        options = _structs.BuildOptions(self._build, index_of("update", update, _library.UPDATES))
         with self._lock:
             must(library.slab_scene_commit(self._open().pointer, byref(options)))
             self._is_committed = True
@@ -430,7 +431,7 @@ class Scene:
         scene = self._committed()
         number = index_of("query", query, _library.QUERIES)
         array = _ray_array(rays, directions, t_min, t_max)
-        n, report = array.size // 8, _library.CheckReport()
+        n, report = array.size // 8, _structs.CheckReport()
         if query == "all":
             offsets, hits = results
             _is_result("offsets", offsets, np.dtype("u8"), (n + 1,))
@@ -485,7 +486,7 @@ class Scene:
             if hit["primitive"] >= INVALID:
                 raise InvalidArgument("the ray hits nothing; name the primitive that it is held against, as `hit`")
         place = _primitive_of(hit)
-        found, count = _library.Explanation(), c_size_t()
+        found, count = _structs.Explanation(), c_size_t()
 
         def call(options: Any, steps: Any) -> int:
             pointers = _address(array), place, options, byref(found), steps, count, byref(count)
@@ -493,7 +494,7 @@ class Scene:
 
         plain: Options = {**named, "progress": None}
         must(self._call(plain, array, lambda native: call(native, None)))
-        steps = (_library.Step * count.value)()
+        steps = (_structs.Step * count.value)()
         must(self._call(plain, array, lambda native: call(native, steps)))
         return explanation_of(found, place.primitive, place.geometry, list(steps))
 
@@ -546,7 +547,7 @@ class Scene:
         """The status of a call with the library's form of the options. It can be interrupted from `quick` rays on."""
         if rays.size <= 8 * quick and not options and not max_hits:
             return call(None)
-        native = _library.CastOptions(**plain_options(options), max_hits=word("max_hits", max_hits))
+        native = _structs.CastOptions(**plain_options(options), max_hits=word("max_hits", max_hits))
         skip, progress = options.get("skip"), options.get("progress")
         if skip is not None:
             skip = skips_of(skip, rays.shape[:-1])
@@ -562,7 +563,7 @@ class Scene:
     @property
     def device(self) -> Device:
         """The scene's device; of several the first."""
-        info = _library.DeviceInfo()
+        info = _structs.DeviceInfo()
         must(library.slab_context_device(self._context.pointer, byref(info)))
         return device_of(info)
 
@@ -625,7 +626,7 @@ class Scene:
         self._is_committed = True
 
 
-def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_library.Mesh, tuple[Any, ...]]:
+def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs.Mesh, tuple[Any, ...]]:
     """A mesh, and the arrays that it points to. triangles: of a geometry that keeps its indices."""
     corners = float_array("vertices", vertices, apart=True)
     shaped("vertices", corners, 3)
@@ -640,7 +641,7 @@ def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_library
         if len(corners) % 3:
             raise InvalidArgument(f"vertices has {len(corners)} rows, which make no whole triangles")
         triangles = len(corners) // 3
-    mesh = _library.Mesh(
+    mesh = _structs.Mesh(
         _address(corners),
         corners.strides[0] if len(corners) else 12,
         word("the number of vertices", len(corners)),
@@ -687,20 +688,20 @@ def _rows(array: NDArray[np.float32]) -> int:
     return word("the number of primitives", array.size // array.shape[-1])
 
 
-def _stats(scene: Handle) -> _library.SceneStats:
-    stats = _library.SceneStats()
+def _stats(scene: Handle) -> _structs.SceneStats:
+    stats = _structs.SceneStats()
     must(library.slab_scene_info(scene.pointer, byref(stats)))
     return stats
 
 
-def _primitive_of(hit: Any) -> _library.PrimitiveId:
+def _primitive_of(hit: Any) -> _structs.PrimitiveId:
     """The primitive that a hit, or (primitive, geometry), names."""
     if getattr(hit, "dtype", FLOAT).names is not None:
         hit = hit["primitive"], hit["geometry"]
     words = word_array("hit", hit)
     if words.shape != (2,):
         raise InvalidArgument(f"hit has shape {words.shape}; it is one hit, or (primitive, geometry)")
-    return _library.PrimitiveId(int(words[0]), int(words[1]))
+    return _structs.PrimitiveId(int(words[0]), int(words[1]))
 
 
 def _is_result(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
@@ -713,7 +714,7 @@ def _is_result(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ..
         raise InvalidArgument(f"{name} is not the result of that cast: an array in C order of {shape} and {dtype}")
 
 
-def _ways_out(points: NDArray[np.float32], info: _library.SceneStats) -> NDArray[np.float32]:
+def _ways_out(points: NDArray[np.float32], info: _structs.SceneStats) -> NDArray[np.float32]:
     """A ray from each point (n, 3) to the nearer side of the scene's bounds along their shortest axis: short ways cross
     little. From points beyond the bounds it leads away from them, and ends at the root of the BVH."""
     lower, upper = np.array(info.lower, FLOAT), np.array(info.upper, FLOAT)

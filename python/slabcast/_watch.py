@@ -7,7 +7,7 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any, Callable, Optional
 
-from ._library import Progress
+from ._structs import Progress
 
 # progress(rays_done, rays_total): a true value, or an exception, ends the cast.
 ProgressFunction = Callable[[int, int], Any]

@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 
 import slabcast
-from slabcast import _library
+from slabcast import _library, _structs
 
 HEADERS = Path(__file__).parents[2] / "host" / "include"
 STRUCTS = {
-    "slab_device_info": _library.DeviceInfo,
-    "slab_context_options": _library.ContextOptions,
-    "slab_mesh": _library.Mesh,
-    "slab_geometry_options": _library.GeometryOptions,
-    "slab_build_options": _library.BuildOptions,
-    "slab_scene_stats": _library.SceneStats,
-    "slab_cast_options": _library.CastOptions,
-    "slab_check_report": _library.CheckReport,
-    "slab_primitive_id": _library.PrimitiveId,
-    "slab_step": _library.Step,
-    "slab_explanation": _library.Explanation,
-    "slab_span": _library.Span,
-    "slab_batch": _library.Batch,
+    "slab_device_info": _structs.DeviceInfo,
+    "slab_context_options": _structs.ContextOptions,
+    "slab_mesh": _structs.Mesh,
+    "slab_geometry_options": _structs.GeometryOptions,
+    "slab_build_options": _structs.BuildOptions,
+    "slab_scene_stats": _structs.SceneStats,
+    "slab_cast_options": _structs.CastOptions,
+    "slab_check_report": _structs.CheckReport,
+    "slab_primitive_id": _structs.PrimitiveId,
+    "slab_step": _structs.Step,
+    "slab_explanation": _structs.Explanation,
+    "slab_span": _structs.Span,
+    "slab_batch": _structs.Batch,
 }
 RESULTS = {"slab_hit": slabcast.HIT, "slab_short_hit": slabcast.SHORT_HIT, "slab_interval": slabcast.INTERVAL}
 ENUMS = {

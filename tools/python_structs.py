@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Writes python/slabcast/_structs.py, the public headers' structs for ctypes and NumPy: python_structs.py [--check]
+
+With --check it writes nothing, and fails where the file is not what it would write.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADERS = [ROOT / "host/include" / name for name in ("slabcast_types.h", "slabcast.h", "slabcast_cl.h")]
+FILE = ROOT / "python/slabcast/_structs.py"
+# What the package passes to the library, and the records that it gives to its users as arrays.
+STRUCTS = (
+    "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
+    " step explanation span batch"
+).split()
+RECORDS = "hit short_hit interval path".split()
+TYPES = {
+    "char": "c_char",
+    "double": "c_double",
+    "float": "c_float",
+    "int": "c_int",
+    "size_t": "c_size_t",
+    "uint32_t": "c_uint32",
+    "uint64_t": "c_uint64",
+    "cl_mem": "c_void_p",
+}
+NUMPY = {"float": "f4", "uint32_t": "u4"}
+MEMBER = re.compile(r"(const )?(\w+) (\*?)(\w+)((?:\[\w+\])*);")
+
+text = re.sub(r"/\*.*?\*/", " ", "".join(path.read_text() for path in HEADERS), flags=re.S)
+text = re.sub(r"\s+", " ", text)
+enums = set(re.findall(r"typedef enum (slab_\w+)", text))
+constants = dict(re.findall(r"#define (\w+) (\d+)u?\b", "\n".join(path.read_text() for path in HEADERS)))
+
+
+def members(name: str) -> list[tuple[bool, str, bool, str, list[int]]]:
+    """Of each member: whether it is const, its type, whether it is a pointer, its name, and its counts."""
+    body = re.search(rf"typedef struct slab_{name} \{{(.*?)\}} slab_{name};", text)
+    if body is None:
+        sys.exit(f"python_structs: no struct slab_{name}")
+    found = MEMBER.findall(body[1])
+    if MEMBER.sub("", body[1]).strip():
+        sys.exit(f"python_structs: slab_{name} has a member that is not understood: {MEMBER.sub('', body[1]).strip()}")
+    return [
+        (bool(const), kind, bool(star), member, [int(constants.get(n, n)) for n in re.findall(r"\[(\w+)\]", counts)])
+        for const, kind, star, member, counts in found
+    ]
+
+
+def class_of(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def type_of(const: bool, kind: str, pointer: bool) -> str:
+    name = kind[len("slab_") :]
+    if pointer and kind == "slab_progress":
+        return "Progress"
+    if pointer and kind == "char":
+        return "c_char_p"
+    if pointer:
+        return f"POINTER({TYPES[kind]})" if kind in TYPES and not const else "c_void_p"
+    if kind in enums:
+        return "c_int"
+    if name in RECORDS:
+        return f"c_uint32 * {sum(count_of(counts) for *_, counts in members(name))}"
+    return TYPES.get(kind) or class_of(name)
+
+
+def count_of(counts: list[int]) -> int:
+    total = 1
+    for count in counts:
+        total *= count
+    return total
+
+
+def listed(before: str, items: list[str], after: str) -> str:
+    """As the formatter has it: in one line where it is short enough."""
+    line = f"{before}[{', '.join(items)}]{after}"
+    if len(line) <= 120:
+        return line
+    blank = " " * (len(before) - len(before.lstrip()))
+    return "\n".join([f"{before}[", *(f"{blank}    {item}," for item in items), f"{blank}]{after}"])
+
+
+def struct(name: str) -> str:
+    items = []
+    for const, kind, pointer, member, counts in members(name):
+        many = f" * {count_of(counts)}" if counts else ""
+        items.append(f'("{member}", {type_of(const, kind, pointer)}{many})')
+    return f"class {class_of(name)}(ctypes.Structure):\n{listed('    _fields_ = ', items, '')}"
+
+
+def record(name: str) -> str:
+    items = []
+    for _, kind, _, member, counts in members(name):
+        shape = f", ({', '.join(map(str, counts))},)" if counts else ""
+        items.append(f'("{member}", "{NUMPY[kind]}"{shape})')
+    return listed(f"{name.upper()} = np.dtype(", items, ")")
+
+
+def progress() -> str:
+    found = re.search(r"typedef (\w+) slab_progress\((.*?)\);", text)
+    if found is None:
+        sys.exit("python_structs: no slab_progress")
+    arguments = ["c_void_p" if "*" in each else TYPES[each.split()[0]] for each in found[2].split(", ")]
+    return f"Progress = ctypes.CFUNCTYPE({', '.join([TYPES[found[1]], *arguments])})"
+
+
+def module() -> str:
+    body = "\n\n\n".join([progress(), *map(struct, STRUCTS), "\n".join(map(record, RECORDS))])
+    used = [name for name in ("POINTER", *sorted({*TYPES.values(), "c_char_p"})) if re.search(rf"\b{name}\b", body)]
+    return (
+        '"""Structs of slabcast_types.h, slabcast.h and slabcast_cl.h.\n\n'
+        'Written by tools/python_structs.py: change the headers, not this.\n"""\n\n'
+        "from __future__ import annotations\n\nimport ctypes\n"
+        f"from ctypes import {', '.join(used)}\n\nimport numpy as np\n\n{body}\n"
+    )
+
+
+made = module()
+if sys.argv[1:] == ["--check"]:
+    if not FILE.is_file() or FILE.read_text() != made:
+        sys.exit("python_structs: python/slabcast/_structs.py is not what the headers say: run tools/python_structs.py")
+else:
+    FILE.write_text(made)
