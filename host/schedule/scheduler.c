@@ -57,7 +57,7 @@ typedef struct device_worker {
   moment ended;         /* end of the last chunk */
   chunk chunks[CHUNKS];
   moment begun[CHUNKS];
-  bool trial[CHUNKS];
+  chunk_choice chosen[CHUNKS];
   uint32_t first, in_flight; /* ring buffer: the oldest chunk, and the number in flight */
 } device_worker;
 
@@ -129,12 +129,6 @@ static uint32_t launch_size(size_t remaining, uint32_t size, uint32_t bound) {
   if (remaining > bound || size < FIRST_LAUNCH || remaining >= (size_t)size + FIRST_LAUNCH)
     return remaining < size ? (uint32_t)remaining : size;
   return (uint32_t)remaining;
-}
-
-/* Reduces `rays` to whole bands of tiles, where there is one. */
-static uint32_t whole_bands(const cast *c, uint32_t rays) {
-  const uint64_t band = (uint64_t)c->rows.row * c->rows.height;
-  return band == 0 || rays < band ? rays : rays - (uint32_t)(rays % band);
 }
 
 /* With several devices, no device may hold rays that another one could have cast meanwhile. Each takes its share of the
@@ -255,8 +249,14 @@ static bool is_full(const cast *c) {
   return c->collected != NULL && (c->collected->found > c->collected->most || c->collected->bytes > COLLECTED_BYTES);
 }
 
+/* Rays of the largest chunk possible. size: of the one that is planned, which shares with other devices. */
+static uint32_t most_rays(const device_worker *s, uint32_t size, size_t remaining) {
+  if (s->cast_job->count > 1) return bound_collected(s, size);
+  return remaining < s->bound ? (uint32_t)remaining : s->bound;
+}
+
 /* Takes the next rays. Returns false where none are left or something has failed. */
-static bool take(device_worker *s, chunk *to, bool *trial) {
+static bool take(device_worker *s, chunk *to, chunk_choice *chosen) {
   cast_job *f = s->cast_job;
   const cast *c = f->cast;
   slab_status status = SLAB_OK;
@@ -265,17 +265,17 @@ static bool take(device_worker *s, chunk *to, bool *trial) {
   const bool more = f->status == SLAB_OK && remaining > 0;
   if (more) {
     traversal_choice_look_again(s);
+    const uint32_t size = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
+    const chunk_plan plan = {.count = bound_collected(s, size),
+                             .most = bound_collected(s, most_rays(s, size, remaining)),
+                             .remaining = remaining,
+                             .band = (uint64_t)c->rows.row * c->rows.height};
+    *chosen = traversal_choice_next(&s->traversal_choice, &plan);
     to->first = f->next;
-    to->count = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
-    to->count = bound_collected(s, to->count);
-    const uint32_t all = f->count > 1           ? to->count
-                         : remaining < s->bound ? (uint32_t)remaining
-                                                : s->bound,
-                   most = bound_collected(s, all);
+    to->count = chosen->count;
+    to->traversal = chosen->traversal;
+    memcpy(to->samples, chosen->samples, sizeof to->samples);
     to->flat = s->flat != FLAT_NEVER;
-    to->traversal = traversal_choice_next(&s->traversal_choice, most, &to->count, trial);
-    if (to->count < remaining) to->count = whole_bands(c, to->count);
-    traversal_choice_samples(&s->traversal_choice, to->traversal, to->count, to->samples);
     to->known = s->hits;
     if (c->offsets != NULL) status = bound_hits(c, s->on.device, to->first, &to->count);
     f->next += to->count;
@@ -287,7 +287,7 @@ static bool take(device_worker *s, chunk *to, bool *trial) {
 
 static bool begin_next(device_worker *s) {
   const uint32_t at = (s->first + s->in_flight) % CHUNKS;
-  if (!take(s, &s->chunks[at], &s->trial[at])) return false;
+  if (!take(s, &s->chunks[at], &s->chosen[at])) return false;
   s->begun[at] = moment_now(s->on.device);
   slab_status status = s->on.device->backend->begin(s->cast_job->cast, &s->on, &s->chunks[at]);
   if (status == SLAB_OK) s->in_flight++;
@@ -305,8 +305,7 @@ static void note_kernels(device *d, bool built, double seconds) {
 
 /* Uses the time of a chunk to size the next. The kernels of a chunk start after those of the previous chunk have ended.
  */
-static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint32_t count,
-                  const chunk_outcome *outcome) {
+static void learn(device_worker *s, uint32_t at, uint32_t count, const chunk_outcome *outcome) {
   const bool first_use = outcome->first_use;
   const moment now = moment_now(s->on.device), begun = s->begun[at], ended = s->ended;
   const double seconds = now.wall - (ended.wall > begun.wall ? ended.wall : begun.wall);
@@ -314,8 +313,7 @@ static void learn(device_worker *s, uint32_t at, slab_traversal traversal, uint3
   s->ended = now;
   note_kernels(s->on.device, first_use, seconds);
   if (first_use || !(seconds > 0.0)) return;
-  traversal_choice_note(&s->traversal_choice, s->trial[at], traversal, count, work);
-  traversal_choice_compare(&s->traversal_choice, s->chunks[at].samples, outcome->sampled);
+  traversal_choice_learn(&s->traversal_choice, &s->chosen[at], count, work, outcome->sampled);
   s->size = next_launch(s->size, count / seconds, s->bound);
   os_mutex_lock(&s->cast_job->lock);
   s->rate = count / seconds;
@@ -359,7 +357,6 @@ static void count_done(cast *c, uint64_t rays, uint32_t invalid) {
 /* Waits for the oldest chunk. */
 static void end_oldest(device_worker *s) {
   const uint32_t at = s->first, count = s->chunks[at].count;
-  const slab_traversal traversal = s->chunks[at].traversal;
   cast *c = s->cast_job->cast;
   chunk_outcome outcome = {0};
   slab_status status = s->on.device->backend->end(c, &s->on, &s->chunks[at], &outcome);
@@ -369,7 +366,7 @@ static void end_oldest(device_worker *s) {
     worker_fail(s, status);
     return;
   }
-  learn(s, at, traversal, count, &outcome);
+  learn(s, at, count, &outcome);
   /* counting and listing hits in one pass counts as two */
   const uint64_t passes = outcome.batch != NULL && !outcome.batch->lost ? 2 : 1;
   if (outcome.batch != NULL) collect(s, outcome.batch);
@@ -386,14 +383,11 @@ static bool cast_job_goes_on(cast_job *f) {
   return ok;
 }
 
-/* Chunks in flight at most. A trial needs the device for itself. The first chunk of a collection runs alone too, since
- * it determines the number of hits per ray, and each where the next goes by what it compares. */
+/* Chunks in flight at most. The first chunk of a collection runs alone too, since it determines the number of hits per
+ * ray. */
 static uint32_t most_in_flight(const device_worker *s) {
   const bool asks = s->cast_job->cast->collected != NULL && !hits_are_known(&s->hits);
-  const traversal_choice *choice = &s->traversal_choice;
-  return asks || choice->mixes || traversal_choice_trying(choice) ? 1
-         : s->on.device->in_place                                 ? CHUNKS_IN_PLACE
-                                                                  : CHUNKS;
+  return asks || s->traversal_choice.alone ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
 }
 
 static void *worker_run(void *argument) {

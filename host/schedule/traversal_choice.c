@@ -143,6 +143,9 @@ static slab_traversal or_single(const traversal_task *task, slab_traversal wante
   return (task->traversals >> wanted & 1) != 0 ? wanted : SLAB_TRAVERSAL_SINGLE;
 }
 
+/* Whether the next chunk may be a trial. */
+static bool is_trying(const traversal_choice *t) { return t->open && t->until == 0; }
+
 traversal_choice traversal_choice_begin(const traversal_task *task, const traversal_memory *memory) {
   const size_t n = task->n;
   traversal_choice t = {.best = task->wanted};
@@ -166,6 +169,7 @@ traversal_choice traversal_choice_begin(const traversal_task *task, const traver
   t.trial_rays = within(n / TRIAL_SHARE, PROBE, TRIAL_MOST);
   t.again = within(order == RAYS_ALIKE ? n / AGAIN_SHARE : n, AGAIN_LEAST, AGAIN_MOST);
   t.sorting_pays = SORT_PAYS / task->compute_units;
+  t.alone = t.mixes || is_trying(&t);
   return t;
 }
 
@@ -176,8 +180,6 @@ void traversal_choice_end(const traversal_choice *t, slab_query query, traversal
 bool traversal_choice_packs(const traversal_choice *t) {
   return t->best == SLAB_TRAVERSAL_PACKETS || (t->ordered && t->order <= RAYS_ALIKE);
 }
-
-bool traversal_choice_trying(const traversal_choice *t) { return t->open && t->until == 0; }
 
 static bool sorting_may_pay(const traversal_choice *t, uint32_t most) {
   if (t->best == SLAB_TRAVERSAL_SORTED) return true;
@@ -190,15 +192,15 @@ static slab_traversal traversal_of_step(const traversal_choice *t) {
   return t->left[t->lefts - 1 - (t->step - t->candidates)];
 }
 
-slab_traversal traversal_choice_next(traversal_choice *t, uint32_t most, uint32_t *count, bool *trial) {
+/* The traversal of the next chunk, of how many rays it is, and whether it is a trial. */
+static slab_traversal traversal_of_next(traversal_choice *t, uint32_t most, uint32_t *count, bool *trial) {
   if (t->mixes) {
-    *trial = false;
     if (*count > MIXED_MOST) *count = MIXED_MOST;
     return t->best;
   }
   const uint32_t probe = t->candidates == 1 ? 2 * TRIAL_MOST : PROBE;
   const uint32_t rays = t->step < t->candidates ? probe : t->trial_rays;
-  *trial = traversal_choice_trying(t) && most >= rays;
+  *trial = is_trying(t) && most >= rays;
   if (*trial) {
     if (*count > rays) *count = rays;
     return traversal_of_step(t);
@@ -244,7 +246,7 @@ static void decide(traversal_choice *t) {
   t->step = 0;
 }
 
-void traversal_choice_note(traversal_choice *t, bool trial, slab_traversal used, uint32_t rays, double seconds) {
+static void learn_pace(traversal_choice *t, bool trial, slab_traversal used, uint32_t rays, double seconds) {
   const double pace = seconds / rays;
   if (used == SLAB_TRAVERSAL_SORTED && t->sorts && pace > t->pace[SLAB_TRAVERSAL_INTERLEAVED]) t->sorts = false;
   if (!trial) return;
@@ -272,10 +274,9 @@ static uint32_t sample_each(const traversal_choice *t, slab_traversal candidate)
   return ratio < ABOUT_AS_LONG ? SAMPLE_NEAR : ratio < FAR_BEHIND ? SAMPLE_FAR : SAMPLE_BEHIND;
 }
 
-void traversal_choice_samples(traversal_choice *t, slab_traversal traversal, uint32_t count,
-                              chunk_sample samples[CHUNK_SAMPLES]) {
+static void samples_of_next(traversal_choice *t, slab_traversal traversal, uint32_t count,
+                            chunk_sample samples[CHUNK_SAMPLES]) {
   uint32_t n = 0;
-  memset(samples, 0, CHUNK_SAMPLES * sizeof *samples);
   if (!t->mixes || count < MIXED_LEAST) return;
   for (uint32_t k = 0; k < t->candidates && n < CHUNK_SAMPLES; k++) {
     const slab_traversal candidate = t->tried[k];
@@ -294,8 +295,8 @@ static void becomes_best(traversal_choice *t, slab_traversal candidate) {
   t->best = candidate;
 }
 
-void traversal_choice_compare(traversal_choice *t, const chunk_sample samples[CHUNK_SAMPLES],
-                              const sampled_times sampled[CHUNK_SAMPLES]) {
+static void learn_ratios(traversal_choice *t, const chunk_sample samples[CHUNK_SAMPLES],
+                         const sampled_times sampled[CHUNK_SAMPLES]) {
   slab_traversal least = t->best;
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
     const sampled_times *s = &sampled[i];
@@ -310,4 +311,27 @@ void traversal_choice_compare(traversal_choice *t, const chunk_sample samples[CH
     if (is_known(t, k) && t->ratio[k] < best) least = k;
   }
   if (least != t->best) becomes_best(t, least);
+}
+
+/* ---- a chunk ---- */
+
+static uint32_t whole_bands(const chunk_plan *plan, uint32_t rays) {
+  if (rays >= plan->remaining || plan->band == 0 || rays < plan->band) return rays;
+  return rays - (uint32_t)(rays % plan->band);
+}
+
+chunk_choice traversal_choice_next(traversal_choice *t, const chunk_plan *plan) {
+  chunk_choice c = {.count = plan->count};
+  c.traversal = traversal_of_next(t, plan->most, &c.count, &c.trial);
+  c.count = whole_bands(plan, c.count);
+  samples_of_next(t, c.traversal, c.count, c.samples);
+  t->alone = t->mixes || is_trying(t);
+  return c;
+}
+
+void traversal_choice_learn(traversal_choice *t, const chunk_choice *c, uint32_t rays, double seconds,
+                            const sampled_times sampled[CHUNK_SAMPLES]) {
+  learn_pace(t, c->trial, c->traversal, rays, seconds);
+  learn_ratios(t, c->samples, sampled);
+  t->alone = t->mixes || is_trying(t);
 }

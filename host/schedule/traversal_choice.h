@@ -35,19 +35,28 @@ traversal_choice traversal_choice_begin(const traversal_task *, const traversal_
 void traversal_choice_end(const traversal_choice *, slab_query, traversal_memory *);
 /* Whether packets are forced, or likely to be the best: neighbouring rays are alike. */
 bool traversal_choice_packs(const traversal_choice *);
-/* Whether the next chunk may be a trial. A trial needs the device for itself. */
-bool traversal_choice_trying(const traversal_choice *);
-/* Returns the traversal of the next chunk and whether that chunk is a trial. most: the largest chunk possible. *count:
- * in, the planned number of rays; out, the number to cast: fewer for a trial and before one, as many as possible for
- * sorting. */
-slab_traversal traversal_choice_next(traversal_choice *, uint32_t most, uint32_t *count, bool *trial);
-/* Records the time of a chunk and whether it was a trial. A trial must be recorded before the next chunk is asked for.
- */
-void traversal_choice_note(traversal_choice *, bool trial, slab_traversal, uint32_t rays, double seconds);
-/* The samples of a chunk of `count` rays: none where the choice does not mix. */
-void traversal_choice_samples(traversal_choice *, slab_traversal, uint32_t count, chunk_sample samples[CHUNK_SAMPLES]);
-/* Records what a chunk with these samples gave, before the next chunk is asked for. */
-void traversal_choice_compare(traversal_choice *, const chunk_sample samples[CHUNK_SAMPLES],
-                              const sampled_times sampled[CHUNK_SAMPLES]);
+
+/* What the next chunk may be. */
+typedef struct chunk_plan {
+  uint32_t count;   /* rays that are planned */
+  uint32_t most;    /* in the largest chunk possible */
+  size_t remaining; /* that no chunk has yet */
+  uint64_t band;    /* where a chunk is not the last it has a multiple of so many, or fewer; 0: any number */
+} chunk_plan;
+
+/* What it is. */
+typedef struct chunk_choice {
+  slab_traversal traversal;
+  uint32_t count; /* fewer rays than planned for a trial and before one, as many as possible for sorting */
+  bool trial;
+  chunk_sample samples[CHUNK_SAMPLES]; /* none where the choice does not mix */
+} chunk_choice;
+
+/* Asked once a chunk, before it begins. */
+chunk_choice traversal_choice_next(traversal_choice *, const chunk_plan *);
+/* Told once a chunk, when it has ended: of how many rays, how long it took, and what its samples took. Of a trial and
+ * of a chunk with samples it is told before the next chunk is asked for (traversal_choice.alone). */
+void traversal_choice_learn(traversal_choice *, const chunk_choice *, uint32_t rays, double seconds,
+                            const sampled_times sampled[CHUNK_SAMPLES]);
 
 #endif

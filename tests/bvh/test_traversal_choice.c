@@ -23,6 +23,12 @@ typedef struct wish {
   bool no_packets, ready;
 } wish;
 
+/* The next chunk where so many rays are left. */
+static chunk_choice chunk_at(traversal_choice *t, size_t left) {
+  const chunk_plan plan = {(uint32_t)(left < STRETCH ? left : STRETCH), (uint32_t)left, left, 0};
+  return traversal_choice_next(t, &plan);
+}
+
 static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays, size_t n, pace_of *pace) {
   outcome o = {0};
   const traversal_task task = {w.query,
@@ -39,15 +45,13 @@ static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays
                                FLAT_NEVER};
   traversal_choice t = traversal_choice_begin(&task, memory);
   for (size_t at = 0; at < n;) {
-    uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
-    bool trial;
-    const slab_traversal traversal = traversal_choice_next(&t, (uint32_t)(n - at), &count, &trial);
-    o.trials += trial;
-    assert_in_range(count, 1, n - at);
-    o.rays[traversal] += count;
-    traversal_choice_note(&t, trial, traversal, count,
-                          1e-5 + 1e-9 * count * pace(traversal, at)); /* plus the time of a launch */
-    at += count;
+    const chunk_choice c = chunk_at(&t, n - at);
+    o.trials += c.trial;
+    assert_in_range(c.count, 1, n - at);
+    o.rays[c.traversal] += c.count;
+    traversal_choice_learn(&t, &c, c.count, 1e-5 + 1e-9 * c.count * pace(c.traversal, at), /* 1e-5: of a launch */
+                           (sampled_times[CHUNK_SAMPLES]){0});
+    at += c.count;
   }
   traversal_choice_end(&t, w.query, memory);
   return o;
@@ -61,16 +65,15 @@ static outcome cast_mixed_in(flat_choice flat, traversal_memory *memory, const s
   const traversal_task task = {SLAB_CLOSEST, SLAB_TRAVERSAL_AUTO, 0xFu, rays, n, lower, upper, 2, true, true, flat};
   traversal_choice t = traversal_choice_begin(&task, memory);
   for (size_t at = 0; at < n;) {
-    uint32_t count = (uint32_t)(n - at < STRETCH ? n - at : STRETCH);
-    bool trial;
-    chunk_sample samples[CHUNK_SAMPLES];
     sampled_times sampled[CHUNK_SAMPLES] = {0};
-    const slab_traversal traversal = traversal_choice_next(&t, (uint32_t)(n - at), &count, &trial);
-    traversal_choice_samples(&t, traversal, count, samples);
-    assert_false(trial);
-    o.rays[traversal] += count;
+    const chunk_choice c = chunk_at(&t, n - at);
+    const chunk_sample *samples = c.samples;
+    const slab_traversal traversal = c.traversal;
+    assert_false(c.trial);
+    assert_int_equal(t.alone, t.mixes);
+    o.rays[traversal] += c.count;
     for (int i = 0; i < CHUNK_SAMPLES && samples[i].each != 0; i++)
-      for (size_t piece = 1; (piece + 1) * PIECE < count; piece += samples[i].each) {
+      for (size_t piece = 1; (piece + 1) * PIECE < c.count; piece += samples[i].each) {
         const double own = pace(samples[i].traversal, at + piece * PIECE), beside = pace(traversal, at + piece * PIECE);
         sampled[i].rays += PIECE;
         sampled[i].beside += PIECE;
@@ -79,9 +82,8 @@ static outcome cast_mixed_in(flat_choice flat, traversal_memory *memory, const s
         o.rays[traversal] -= PIECE;
         o.rays[samples[i].traversal] += PIECE;
       }
-    traversal_choice_note(&t, trial, traversal, count, 1e-9 * count * pace(traversal, at));
-    traversal_choice_compare(&t, samples, sampled);
-    at += count;
+    traversal_choice_learn(&t, &c, c.count, 1e-9 * c.count * pace(traversal, at), sampled);
+    at += c.count;
   }
   traversal_choice_end(&t, SLAB_CLOSEST, memory);
   return o;
