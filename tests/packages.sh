@@ -68,11 +68,14 @@ python() {
   done
   if command -v python3 >/dev/null; then
     PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work/packed/$modules LD_LIBRARY_PATH=$(dirname "$library") \
-      python3 - "$1" "$work/packed/$modules/slabcast/_library.py" <<'END' || fail "the modules do not find the library"
-import importlib.metadata, runpy, sys
+      python3 - "$1" "$work/packed/$modules/slabcast" <<'END' || fail "the modules do not find the library"
+import importlib, importlib.metadata, sys, types
 version, path = sys.argv[1:]
 assert importlib.metadata.version("slabcast") == version, importlib.metadata.version("slabcast")
-found = runpy.run_path(path)["library"]  # without NumPy, which may not be here
+package = types.ModuleType("slabcast")  # without its __init__.py, which needs NumPy; that may not be here
+package.__path__ = [path]
+sys.modules["slabcast"] = package
+found = importlib.import_module("slabcast._library").library
 assert found.slab_version().decode() == version and "/" not in found._name, found
 END
   fi

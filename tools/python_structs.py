@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes python/slabcast/_structs.py, the public headers' structs for ctypes and NumPy: python_structs.py [--check]
+"""Writes the public headers' structs for Python, _structs.py for ctypes and _records.py for NumPy: python_structs.py
 
-With --check it writes nothing, and fails where the file is not what it would write.
+With --check it writes nothing, and fails where a file is not what it would write.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = [ROOT / "host/include" / name for name in ("slabcast_types.h", "slabcast.h", "slabcast_cl.h")]
-FILE = ROOT / "python/slabcast/_structs.py"
+FOLDER = ROOT / "python/slabcast"
 # What the package passes to the library, and the records that it gives to its users as arrays.
 STRUCTS = (
     "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
@@ -111,20 +111,24 @@ def progress() -> str:
     return f"Progress = ctypes.CFUNCTYPE({', '.join([TYPES[found[1]], *arguments])})"
 
 
-def module() -> str:
-    body = "\n\n\n".join([progress(), *map(struct, STRUCTS), "\n".join(map(record, RECORDS))])
-    used = [name for name in ("POINTER", *sorted({*TYPES.values(), "c_char_p"})) if re.search(rf"\b{name}\b", body)]
+def module(imports: str, body: str) -> str:
     return (
         '"""Structs of slabcast_types.h, slabcast.h and slabcast_cl.h.\n\n'
         'Written by tools/python_structs.py: change the headers, not this.\n"""\n\n'
-        "from __future__ import annotations\n\nimport ctypes\n"
-        f"from ctypes import {', '.join(used)}\n\nimport numpy as np\n\n{body}\n"
+        f"from __future__ import annotations\n\n{imports}\n\n{body}\n"
     )
 
 
-made = module()
-if sys.argv[1:] == ["--check"]:
-    if not FILE.is_file() or FILE.read_text() != made:
-        sys.exit("python_structs: python/slabcast/_structs.py is not what the headers say: run tools/python_structs.py")
-else:
-    FILE.write_text(made)
+def structs() -> str:
+    body = "\n\n\n".join([progress(), *map(struct, STRUCTS)])
+    used = [name for name in ("POINTER", *sorted({*TYPES.values(), "c_char_p"})) if re.search(rf"\b{name}\b", body)]
+    return module(f"import ctypes\nfrom ctypes import {', '.join(used)}", body)
+
+
+made = {"_structs.py": structs(), "_records.py": module("import numpy as np", "\n".join(map(record, RECORDS)))}
+for name, now in made.items():
+    file = FOLDER / name
+    if sys.argv[1:] != ["--check"]:
+        file.write_text(now)
+    elif not file.is_file() or file.read_text() != now:
+        sys.exit(f"python_structs: {file} is not what the headers say: run tools/python_structs.py")

@@ -30,9 +30,9 @@ from ._library import (
     library,
 )
 from ._options import Options
+from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo
 from ._scene import Scene
-from ._structs import HIT, INTERVAL, PATH, SHORT_HIT
 
 __version__: str = library.slab_version().decode()
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from . import _library, _structs
 from ._library import library
+from ._records import HIT, INTERVAL
 from ._results import INVALID
-from ._structs import HIT, INTERVAL
 
 
 class Step(NamedTuple):

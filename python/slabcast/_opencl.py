@@ -12,8 +12,8 @@ import pyopencl.array
 from . import _library, _structs
 from ._arrays import FLOAT, WORD
 from ._library import Handle, InvalidArgument, index_of, library, must
+from ._records import HIT
 from ._results import Hits
-from ._structs import HIT
 
 
 def _span(array: Any) -> _structs.Span:

@@ -16,8 +16,8 @@ from ._device import Device, device_of, open_context
 from ._explain import Explanation, explanation_of
 from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
 from ._options import Array, Options, plain_options, skips_of
+from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, CheckReport, Hits, SceneInfo
-from ._structs import HIT, INTERVAL, PATH, SHORT_HIT
 from ._watch import Watch
 
 if TYPE_CHECKING:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_char, c_char_p, c_double, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 
-import numpy as np
-
 Progress = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 
 
@@ -146,9 +144,3 @@ class Batch(ctypes.Structure):
         ("edges", c_int),
         ("max_hits", c_uint32),
     ]
-
-
-HIT = np.dtype([("t", "f4"), ("normal", "f4", (3,)), ("u", "f4"), ("v", "f4"), ("primitive", "u4"), ("geometry", "u4")])
-SHORT_HIT = np.dtype([("t", "f4"), ("primitive", "u4"), ("geometry", "u4")])
-INTERVAL = np.dtype([("enter", "f4"), ("leave", "f4"), ("primitive", "u4"), ("geometry", "u4")])
-PATH = np.dtype([("geometry", "u4"), ("levels", "u4"), ("instances", "u4", (4,)), ("index", "u4", (4,))])

@@ -1,0 +1,13 @@
+"""Structs of slabcast_types.h, slabcast.h and slabcast_cl.h.
+
+Written by tools/python_structs.py: change the headers, not this.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+HIT = np.dtype([("t", "f4"), ("normal", "f4", (3,)), ("u", "f4"), ("v", "f4"), ("primitive", "u4"), ("geometry", "u4")])
+SHORT_HIT = np.dtype([("t", "f4"), ("primitive", "u4"), ("geometry", "u4")])
+INTERVAL = np.dtype([("enter", "f4"), ("leave", "f4"), ("primitive", "u4"), ("geometry", "u4")])
+PATH = np.dtype([("geometry", "u4"), ("levels", "u4"), ("instances", "u4", (4,)), ("index", "u4", (4,))])
