@@ -113,6 +113,13 @@ static void so_does_the_parent_later(void **state) {
 
 /* ---- forked after the first use ---- */
 
+/* The world of a process that has used a driver. A test that is asked alone begins it. */
+static world *used(void **state) {
+  world *w = *state;
+  if (w->context == NULL) assert_int_equal(world_begin(w), 0);
+  return w;
+}
+
 /* Refused with a message that names the call. */
 #define REFUSED(call)                                                \
   do {                                                               \
@@ -144,7 +151,7 @@ static int casts_are_refused(world *w) {
   return 0;
 }
 
-static void child_casts_nothing(void **state) { assert_child(casts_are_refused, *state, REFUSED_SECONDS); }
+static void child_casts_nothing(void **state) { assert_child(casts_are_refused, used(state), REFUSED_SECONDS); }
 
 static int enqueuing_is_refused(world *w) {
   const slab_batch batch = {.query = SLAB_CLOSEST, .count = 2};
@@ -156,7 +163,7 @@ static int enqueuing_is_refused(world *w) {
   return 0;
 }
 
-static void child_enqueues_nothing(void **state) { assert_child(enqueuing_is_refused, *state, REFUSED_SECONDS); }
+static void child_enqueues_nothing(void **state) { assert_child(enqueuing_is_refused, used(state), REFUSED_SECONDS); }
 
 /* Whether the BVH of w->scene is in the driver's memory alone: devices that are not CPUs get a copy of it. */
 static bool in_driver_memory(const world *w) {
@@ -185,7 +192,7 @@ static int building_is_refused(world *w) {
   return 0;
 }
 
-static void child_builds_nothing(void **state) { assert_child(building_is_refused, *state, REFUSED_SECONDS); }
+static void child_builds_nothing(void **state) { assert_child(building_is_refused, used(state), REFUSED_SECONDS); }
 
 static int opening_is_refused(world *w) {
   slab_context *context = NULL;
@@ -202,7 +209,7 @@ static int opening_is_refused(world *w) {
   return 0;
 }
 
-static void child_opens_nothing(void **state) { assert_child(opening_is_refused, *state, REFUSED_SECONDS); }
+static void child_opens_nothing(void **state) { assert_child(opening_is_refused, used(state), REFUSED_SECONDS); }
 
 static int reading_goes_on(world *w) {
   const float from[] = {0, 0, 9}, to[] = {0, 0, 0}, up[] = {0, 1, 0};
@@ -220,7 +227,9 @@ static int reading_goes_on(world *w) {
   return 0;
 }
 
-static void child_reads_what_is_in_host_memory(void **state) { assert_child(reading_goes_on, *state, REFUSED_SECONDS); }
+static void child_reads_what_is_in_host_memory(void **state) {
+  assert_child(reading_goes_on, used(state), REFUSED_SECONDS);
+}
 
 static int packing_goes_on(world *w) {
   size_t size = 0, again = 0;
@@ -236,7 +245,7 @@ static int packing_goes_on(world *w) {
 
 /* A scene without a BVH is in host memory only. */
 static void child_packs_a_flat_scene(void **state) {
-  world *w = *state, flat = {.context = w->context};
+  world *w = used(state), flat = {.context = w->context};
   assert_ok(slab_scene_create(w->context, &flat.open));
   assert_ok(slab_scene_add_boxes(flat.open, w->boxes, 10, NULL, NULL));
   assert_ok(slab_scene_commit(flat.open, NULL));
@@ -261,7 +270,7 @@ static int destroying_ends(world *w) {
 }
 
 static void child_destroys_what_it_has_and_leaves_the_drivers_objects(void **state) {
-  assert_child(destroying_ends, *state, REFUSED_SECONDS);
+  assert_child(destroying_ends, used(state), REFUSED_SECONDS);
 }
 
 static int grandchild_is_refused(world *w) {
@@ -273,7 +282,7 @@ static int grandchild_is_refused(world *w) {
 }
 
 static void childs_child_casts_nothing_either(void **state) {
-  assert_child(grandchild_is_refused, *state, 2 * REFUSED_SECONDS);
+  assert_child(grandchild_is_refused, used(state), 2 * REFUSED_SECONDS);
 }
 
 /* ---- forked during a cast, so that its locks stay held in the child ------------- */
@@ -302,9 +311,9 @@ static int refusing_and_destroying(world *w) {
 
 static void child_forked_during_a_cast_does_not_hang(void **state) {
   static caster c; /* static, because the thread continues if this test fails */
-  c.world = *state;
+  c.world = used(state);
   assert_int_equal(pthread_create(&c.thread, NULL, keep_casting, &c), 0);
-  for (int i = 0; i < 20; i++) assert_child(refusing_and_destroying, *state, REFUSED_SECONDS);
+  for (int i = 0; i < 20; i++) assert_child(refusing_and_destroying, used(state), REFUSED_SECONDS);
   atomic_store(&c.stop, true);
   pthread_join(c.thread, NULL);
   assert_int_equal(c.failed, 0);
@@ -321,10 +330,10 @@ static int another_program(world *w) {
 }
 
 static void child_that_calls_exec_works_in_full(void **state) {
-  assert_child(another_program, *state, WORKING_SECONDS);
+  assert_child(another_program, used(state), WORKING_SECONDS);
 }
 
-static void parent_goes_on(void **state) { assert_int_equal(world_answers(*state), 0); }
+static void parent_goes_on(void **state) { assert_int_equal(world_answers(used(state)), 0); }
 
 static int teardown(void **state) {
   world_end(*state);
