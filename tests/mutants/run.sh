@@ -187,8 +187,11 @@ build() { ninja -C "$scratch/$1/$place" "$2" >"$scratch/$1/log" 2>&1; }
 # build_for WORKER PROGRAM: what it needs to run.
 build_for() {
   local target=${2#native:}
-  runs_alone "$target" || target=tests/all
-  build "$1" "$target"
+  if runs_alone "$target"; then
+    build "$1" "$target"
+  else
+    build "$1" tests/all && build "$1" slabcast # which some ask for the devices of a driver
+  fi
 }
 
 # runs_alone PROGRAM: one that does not run at every lane width may need layers or a runtime, which CTest gives it.
