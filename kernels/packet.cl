@@ -66,6 +66,7 @@ INLINE void packet_traverse(packet *p, const packet_rows *each, packet_interval 
   }
 }
 
+/* Casts the live rays of a packet, which have one octant. */
 INLINE void packet_run(packet *p, occluder *last, const scene_view *scene) {
   packet_occluder(p, last, scene);
   if (p->live == 0) return;

@@ -42,11 +42,16 @@ typedef struct traversal_choice {
   bool sorts;                    /* interleaved rays may be sorted as well */
   double sorting_pays;           /* seconds per interleaved ray above which sorting pays */
   bool mixes;                    /* chunks have samples of the other candidates instead of trials */
-  bool alone;                    /* the next chunk needs the device for itself: it may be a trial, or has samples */
   double ratio[TRAVERSALS];      /* a candidate's time to that of the best, by samples */
   double weight[TRAVERSALS];     /* rays that it rests on, the older ones counted less; 0: no sample yet */
   uint32_t chunks;               /* so far, of those that may have samples */
 } traversal_choice;
+
+/* Whether the next chunk may be a trial. */
+static inline bool choice_is_trying(const traversal_choice *t) { return t->open && t->until == 0; }
+
+/* Whether it needs the device for itself: it may be a trial, or has samples. */
+static inline bool choice_is_alone(const traversal_choice *t) { return t->mixes || choice_is_trying(t); }
 
 /* The results for each query and order. All zero: no results yet. */
 typedef struct traversal_memory {

@@ -249,12 +249,6 @@ static bool is_full(const cast *c) {
   return c->collected != NULL && (c->collected->found > c->collected->most || c->collected->bytes > COLLECTED_BYTES);
 }
 
-/* Rays of the largest chunk possible. size: of the one that is planned, which shares with other devices. */
-static uint32_t most_rays(const device_worker *s, uint32_t size, size_t remaining) {
-  if (s->cast_job->count > 1) return bound_collected(s, size);
-  return remaining < s->bound ? (uint32_t)remaining : s->bound;
-}
-
 /* Takes the next rays. Returns false where none are left or something has failed. */
 static bool take(device_worker *s, chunk *to, chunk_choice *chosen) {
   cast_job *f = s->cast_job;
@@ -266,8 +260,9 @@ static bool take(device_worker *s, chunk *to, chunk_choice *chosen) {
   if (more) {
     traversal_choice_look_again(s);
     const uint32_t size = f->count == 1 ? launch_size(remaining, s->size, s->bound) : shared_size(s, remaining);
-    const chunk_plan plan = {.count = bound_collected(s, size),
-                             .most = bound_collected(s, most_rays(s, size, remaining)),
+    const uint32_t all = remaining < s->bound ? (uint32_t)remaining : s->bound, count = bound_collected(s, size);
+    const chunk_plan plan = {.count = count,
+                             .most = f->count > 1 ? count : bound_collected(s, all),
                              .remaining = remaining,
                              .band = (uint64_t)c->rows.row * c->rows.height};
     *chosen = traversal_choice_next(&s->traversal_choice, &plan);
@@ -387,7 +382,7 @@ static bool cast_job_goes_on(cast_job *f) {
  * ray. */
 static uint32_t most_in_flight(const device_worker *s) {
   const bool asks = s->cast_job->cast->collected != NULL && !hits_are_known(&s->hits);
-  return asks || s->traversal_choice.alone ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
+  return asks || choice_is_alone(&s->traversal_choice) ? 1 : s->on.device->in_place ? CHUNKS_IN_PLACE : CHUNKS;
 }
 
 static void *worker_run(void *argument) {

@@ -143,9 +143,6 @@ static slab_traversal or_single(const traversal_task *task, slab_traversal wante
   return (task->traversals >> wanted & 1) != 0 ? wanted : SLAB_TRAVERSAL_SINGLE;
 }
 
-/* Whether the next chunk may be a trial. */
-static bool is_trying(const traversal_choice *t) { return t->open && t->until == 0; }
-
 traversal_choice traversal_choice_begin(const traversal_task *task, const traversal_memory *memory) {
   const size_t n = task->n;
   traversal_choice t = {.best = task->wanted};
@@ -169,7 +166,6 @@ traversal_choice traversal_choice_begin(const traversal_task *task, const traver
   t.trial_rays = within(n / TRIAL_SHARE, PROBE, TRIAL_MOST);
   t.again = within(order == RAYS_ALIKE ? n / AGAIN_SHARE : n, AGAIN_LEAST, AGAIN_MOST);
   t.sorting_pays = SORT_PAYS / task->compute_units;
-  t.alone = t.mixes || is_trying(&t);
   return t;
 }
 
@@ -200,7 +196,7 @@ static slab_traversal traversal_of_next(traversal_choice *t, uint32_t most, uint
   }
   const uint32_t probe = t->candidates == 1 ? 2 * TRIAL_MOST : PROBE;
   const uint32_t rays = t->step < t->candidates ? probe : t->trial_rays;
-  *trial = is_trying(t) && most >= rays;
+  *trial = choice_is_trying(t) && most >= rays;
   if (*trial) {
     if (*count > rays) *count = rays;
     return traversal_of_step(t);
@@ -325,7 +321,6 @@ chunk_choice traversal_choice_next(traversal_choice *t, const chunk_plan *plan) 
   c.traversal = traversal_of_next(t, plan->most, &c.count, &c.trial);
   c.count = whole_bands(plan, c.count);
   samples_of_next(t, c.traversal, c.count, c.samples);
-  t->alone = t->mixes || is_trying(t);
   return c;
 }
 
@@ -333,5 +328,4 @@ void traversal_choice_learn(traversal_choice *t, const chunk_choice *c, uint32_t
                             const sampled_times sampled[CHUNK_SAMPLES]) {
   learn_pace(t, c->trial, c->traversal, rays, seconds);
   learn_ratios(t, c->samples, sampled);
-  t->alone = t->mixes || is_trying(t);
 }

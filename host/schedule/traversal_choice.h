@@ -55,7 +55,7 @@ typedef struct chunk_choice {
 /* Asked once a chunk, before it begins. */
 chunk_choice traversal_choice_next(traversal_choice *, const chunk_plan *);
 /* Told once a chunk, when it has ended: of how many rays, how long it took, and what its samples took. Of a trial and
- * of a chunk with samples it is told before the next chunk is asked for (traversal_choice.alone). */
+ * of a chunk with samples it is told before the next chunk is asked for (choice_is_alone). */
 void traversal_choice_learn(traversal_choice *, const chunk_choice *, uint32_t rays, double seconds,
                             const sampled_times sampled[CHUNK_SAMPLES]);
 

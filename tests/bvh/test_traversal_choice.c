@@ -70,7 +70,7 @@ static outcome cast_mixed_in(flat_choice flat, traversal_memory *memory, const s
     const chunk_sample *samples = c.samples;
     const slab_traversal traversal = c.traversal;
     assert_false(c.trial);
-    assert_int_equal(t.alone, t.mixes);
+    assert_int_equal(choice_is_alone(&t), t.mixes);
     o.rays[traversal] += c.count;
     for (int i = 0; i < CHUNK_SAMPLES && samples[i].each != 0; i++)
       for (size_t piece = 1; (piece + 1) * PIECE < c.count; piece += samples[i].each) {
