@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/plural.h"
 #include "program/cast.h"
 #include "program/common/device.h"
 #include "program/io/caster.h"
 #include "program/io/errors.h"
+#include "program/os/file.h"
 
 #define QUERIES "closest|distance|any|count|all|interval|nearest"
 #define PLACE(member) offsetof(cast_options, member)
@@ -266,7 +266,7 @@ void cast_tell(const cast_job *job) {
   const cast_tally *tally = &job->cast.tally;
   warn_of_rounding(job);
   warn_of_invalid(tally);
-  if (!job->options->out || isatty(STDERR_FILENO)) tell_counts(job);
+  if (!job->options->out || os_is_terminal(OS_STDERR)) tell_counts(job);
   if (!job->options->check) return;
   fprintf(stderr, "%" PRIu64 " %s checked, %" PRIu64 " %s", tally->checked, plural(tally->checked, "ray", "rays"),
           tally->mismatches, plural(tally->mismatches, "mismatch", "mismatches"));

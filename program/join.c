@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/plural.h"
+#include "os/process.h"
 #include "program/common/options.h"
 #include "program/io/errors.h"
 #include "program/io/npy.h"
@@ -182,7 +182,7 @@ static int join_results(const piece *pieces, int count, const npy_header *common
 /* Counts the shards that have offsets. */
 static int count_offsets(const piece *pieces, int count) {
   int found = 0;
-  for (int i = 0; i < count; i++) found += access(pieces[i].offsets, F_OK) == 0;
+  for (int i = 0; i < count; i++) found += os_has_file(pieces[i].offsets);
   return found;
 }
 
@@ -281,7 +281,7 @@ static int open_offsets(join_job *job, const char *path) {
   if (found == 0) return check_rows(job->pieces, job->count);
   if (found < job->count) {
     for (int i = 0; i < job->count; i++)
-      if (access(job->pieces[i].offsets, F_OK)) complain("%s is missing", job->pieces[i].offsets);
+      if (!os_has_file(job->pieces[i].offsets)) complain("%s is missing", job->pieces[i].offsets);
     return -1;
   }
   if (output_is_direct(path)) {

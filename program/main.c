@@ -2,7 +2,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "program/common/manual.h"
 #include "program/common/options.h"
@@ -10,12 +9,13 @@
 #include "program/io/output.h"
 #include "program/io/progress.h"
 #include "program/mesh/mesh.h"
+#include "program/os/file.h"
 
 void complain(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   flockfile(stderr); /* keeps lines of different threads apart */
-  fprintf(stderr, "%sslabcast: ", isatty(STDERR_FILENO) ? terminal_wipe() : "");
+  fprintf(stderr, "%sslabcast: ", os_is_terminal(OS_STDERR) ? terminal_wipe() : "");
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   funlockfile(stderr);

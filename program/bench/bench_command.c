@@ -1,11 +1,11 @@
 /* slabcast bench: measures a device and the share of its ceilings that casts reach. */
 #include "base/plural.h"
+#include "os/process.h"
 #include "program/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "program/common/device.h"
 #include "program/common/options.h"
@@ -165,9 +165,8 @@ static int run_workloads(bench_run *run, const extent *e) {
 
 /* Limits the rays so that two copies of them and three of their distances fit half of the machine's memory. */
 static uint64_t rays_that_fit(uint64_t most) {
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  const uint64_t fit =
-      pages > 0 ? (uint64_t)pages / 2 * (uint64_t)size / (2 * sizeof(slab_ray) + 3 * sizeof(float)) : most;
+  const uint64_t memory = os_memory(),
+                 fit = memory > 0 ? memory / 2 / (2 * sizeof(slab_ray) + 3 * sizeof(float)) : most;
   return fit < most ? fit : most;
 }
 

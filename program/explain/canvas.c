@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "program/io/errors.h"
 #include "program/io/output.h"
+#include "program/os/file.h"
 
 #define PNG_SCALE 2.0
 
@@ -37,13 +37,12 @@ static void complain_cairo(const canvas *c, cairo_status_t status) {
 }
 
 canvas *canvas_open(const char *path, double width, double height) {
-  const char *dot = strrchr(path, '.');
   canvas *c = calloc(1, sizeof *c);
   if (!c) {
     complain("no memory for a drawing");
     return NULL;
   }
-  c->is_png = dot && !strcasecmp(dot, ".png");
+  c->is_png = os_has_ending(path, ".png");
   c->out = output_open(path, OUTPUT_NEW);
   if (!c->out) {
     free(c);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h> /* cancels a reader */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "os/thread.h"
 #include "program/io/errors.h"
 #include "program/io/result_row.h"
+#include "program/os/interrupt.h"
 #include "sets/answers.h"
 
 /* Hits of SLAB_ALL held at once (64 MiB). A batch with more hits is cast in pieces. */
@@ -359,10 +359,10 @@ static void run_stage(batches *all, int stage) {
 
 /* ---- the threads ----------------------------------------------------------- */
 
-/* Reads batches. The thread can be cancelled where input.c waits for bytes, so that a slow producer does not delay the
- * end of a failed cast. */
+/* Reads batches. The thread can be interrupted where it waits for bytes, so that a slow producer does not delay the end
+ * of a failed cast. */
 static void *run_reader(void *user) {
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+  os_reader_begin();
   run_stage(user, STAGE_READ);
   return NULL;
 }
@@ -388,7 +388,7 @@ static int run_stages(batches *all) {
     pipeline_end(&all->pipeline, 0, cannot_start(failure));
   else
     run_stage(all, STAGE_CAST);
-  pthread_cancel(reader); /* the reader has already ended unless something failed */
+  os_reader_interrupt(reader); /* the reader has already ended unless something failed */
   os_thread_join(reader);
   if (!failure) os_thread_join(writer);
   return all->pipeline.code;

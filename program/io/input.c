@@ -1,14 +1,15 @@
 #include "program/io/input.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "os/process.h"
 #include "program/io/errors.h"
+#include "program/os/file.h"
+
+/* Hints are given for this many bytes at a time. */
+#define WINDOW ((size_t)1 << 25)
 
 static int fail(const input *in, int failure) {
   complain("cannot read %s: %s", in->name, strerror(failure));
@@ -16,22 +17,22 @@ static int fail(const input *in, int failure) {
 }
 
 /* The number of bytes from the current position on, if it is known. */
-static uint64_t size_of(int fd, const struct stat *file) {
-  const off_t here = lseek(fd, 0, SEEK_CUR);
-  if (!S_ISREG(file->st_mode) || here < 0) return INPUT_UNKNOWN;
-  return file->st_size > here ? (uint64_t)(file->st_size - here) : 0;
+static uint64_t size_of(int fd, const os_facts *file) {
+  const int64_t here = os_place(fd);
+  if (file->kind != OS_FILE || here < 0) return INPUT_UNKNOWN;
+  return file->size > (uint64_t)here ? file->size - (uint64_t)here : 0;
 }
 
 int input_open(input *in, const char *path) {
-  struct stat file;
+  os_facts file;
   const int from_stdin = !strcmp(path, "-");
   *in = (input){.fd = -1, .name = from_stdin ? "standard input" : path};
-  in->fd = from_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-  if (in->fd < 0 || fstat(in->fd, &file)) {
+  in->fd = from_stdin ? os_stream_file(OS_STDIN) : os_open_to_read(path);
+  if (in->fd < 0 || os_facts_of_file(in->fd, &file)) {
     fail(in, errno);
     goto failed;
   }
-  if (S_ISDIR(file.st_mode)) {
+  if (file.kind == OS_FOLDER) {
     fail(in, EISDIR);
     goto failed;
   }
@@ -45,46 +46,32 @@ failed:
 }
 
 void input_close(input *in) {
-  if (in->fd >= 0) close(in->fd);
+  if (in->fd >= 0) os_close(in->fd);
   free(in->buffer);
   in->fd = -1;
   in->buffer = NULL;
 }
 
-#ifdef __linux__
-/* Hints are given for this many bytes at a time. */
-enum { WINDOW = 1 << 25 };
-
 static int is_large(uint64_t size) {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 && size / (uint64_t)page > (uint64_t)pages / 4;
+  const uint64_t memory = os_memory();
+  return memory > 0 && size > memory / 4;
 }
-#endif
 
-/* A page-cache hint, which changes no byte: call it after `got` bytes were read. Data that was read is dropped from
- * memory if the whole file would take more than a quarter of it. Such a file could not stay for another run, and would
- * evict pages that are needed. */
-static void page_cache_read(input *in, size_t got) {
+/* Data that was read is dropped from memory if the whole file would take more than a quarter of it. Such a file could
+ * not stay for another run, and would evict pages that are needed. */
+static void forget(input *in, size_t got) {
   in->held += got;
-#ifdef __linux__
   if (in->held < WINDOW || !is_large(in->size)) return;
-  const off_t here = lseek(in->fd, 0, SEEK_CUR);
-  if (here >= (off_t)in->held) posix_fadvise(in->fd, here - (off_t)in->held, (off_t)in->held, POSIX_FADV_DONTNEED);
+  os_cache_forget(in->fd, in->held);
   in->held = 0;
-#endif
 }
 
-/* Reads once; returns 0 at the end. Only here may a thread of the program be cancelled while it waits, because the
- * writer of a pipe may take any time. */
-static ssize_t read_some(input *in, void *bytes, size_t size) {
-  ssize_t got;
-  int cancel;
-  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel);
-  do got = read(in->fd, bytes, size);
-  while (got < 0 && errno == EINTR);
-  pthread_setcancelstate(cancel, NULL);
+/* Reads once; returns 0 at the end. The thread may be interrupted here, because the writer of a pipe may take any time.
+ */
+static int64_t read_some(input *in, void *bytes, size_t size) {
+  const int64_t got = os_read(in->fd, bytes, size);
   if (got < 0) fail(in, errno);
-  if (got > 0 && in->size != INPUT_UNKNOWN) page_cache_read(in, (size_t)got);
+  if (got > 0 && in->size != INPUT_UNKNOWN) forget(in, (size_t)got);
   return got;
 }
 
@@ -94,7 +81,7 @@ int input_fill(input *in, size_t wanted) {
   in->end -= in->begin;
   in->begin = 0;
   while (in->end < wanted) {
-    const ssize_t got = read_some(in, in->buffer + in->end, INPUT_BUFFER - in->end);
+    const int64_t got = read_some(in, in->buffer + in->end, INPUT_BUFFER - in->end);
     if (got < 0) return -1;
     if (got == 0) return 0;
     in->end += (size_t)got;
@@ -113,7 +100,7 @@ static size_t take_buffered(input *in, void *bytes, size_t size) {
 int input_read(input *in, void *bytes, size_t size, size_t *got) {
   size_t done = take_buffered(in, bytes, size);
   while (done < size) {
-    const ssize_t more = read_some(in, (char *)bytes + done, size - done);
+    const int64_t more = read_some(in, (char *)bytes + done, size - done);
     if (more < 0) return -1;
     if (more == 0) break;
     done += (size_t)more;
@@ -126,7 +113,7 @@ int input_read(input *in, void *bytes, size_t size, size_t *got) {
 int input_skip(input *in, uint64_t size) {
   size -= take_buffered(in, NULL, size < INPUT_BUFFER ? (size_t)size : INPUT_BUFFER);
   if (size && in->size != INPUT_UNKNOWN && size <= INT64_MAX) {
-    if (lseek(in->fd, (off_t)size, SEEK_CUR) < 0) return fail(in, errno);
+    if (os_skip(in->fd, size)) return fail(in, errno);
     in->place += size;
     return 0;
   }

@@ -1,22 +1,23 @@
-#define _XOPEN_SOURCE 700 /* realpath */
-#define _GNU_SOURCE       /* sync_file_range */
 #include "program/io/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "os/clock.h"
+#include "os/thread.h"
 #include "program/io/errors.h"
+#include "program/os/file.h"
+#include "program/os/interrupt.h"
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
 
 struct output {
   int fd;
@@ -28,74 +29,60 @@ struct output {
   char *part;
 };
 
-/* ---- signals --------------------------------------------------------------- */
+/* ---- interruptions ---------------------------------------------------------- */
 
-/* The part files that a signal handler must remove. A handler has no argument for them, so they are global. */
+/* The part files that an interruption must remove. Its handler has no argument for them, so they are global. */
 enum { PENDING_MAX = 4 };
 static struct pending {
   int used, keep;
   char part[PATH_MAX];
 } pending[PENDING_MAX];
 static atomic_flag pending_lock = ATOMIC_FLAG_INIT;
-static volatile pid_t pending_owner;
-static int pipe_was_ignored; /* SIGPIPE was ignored when the program started */
-
-static void say(const char *text) {
-  if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
-}
 
 static void take_lock(void) {
-  while (atomic_flag_test_and_set_explicit(&pending_lock, memory_order_acquire)) poll(NULL, 0, 1);
+  while (atomic_flag_test_and_set_explicit(&pending_lock, memory_order_acquire)) os_sleep(1e-3);
 }
 
 /* Locks the table of pending part files. The table and the files change together, and no handler may see one change
  * without the other. So the holder of the lock blocks all signals in its thread, and a handler in another thread waits
  * for the lock. Nothing is printed under the lock, because the interrupted thread may be in the middle of a line. */
-static void lock_pending(sigset_t *before) {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, before);
+static void lock_pending(os_signals *before) {
+  os_signals_block(before);
   take_lock();
 }
 
-static void unlock_pending(const sigset_t *before) {
+static void unlock_pending(const os_signals *before) {
   const int failure = errno; /* of the calls made under the lock */
   atomic_flag_clear_explicit(&pending_lock, memory_order_release);
-  pthread_sigmask(SIG_SETMASK, before, NULL);
+  os_signals_restore(before);
   errno = failure;
 }
 
-/* Uses only async-signal-safe calls. The handler keeps the lock until the program ends, so that no other thread changes
- * the pending files. A child process inherits the handler but owns no output. */
-static void on_signal(int number) {
-  if (getpid() == pending_owner) {
-    take_lock();
-    say("\nslabcast: interrupted\n");
-    for (int i = 0; i < PENDING_MAX; i++) {
-      if (!pending[i].used) continue;
-      const int removed = !pending[i].keep && unlink(pending[i].part) == 0;
-      say("slabcast: ");
-      say(pending[i].part);
-      say(removed           ? " removed, nothing was written\n"
-          : pending[i].keep ? " is kept for --resume\n"
-                            : " could not be removed\n");
-    }
+/* Keeps the lock until the program ends, so that no other thread changes the pending files. */
+static void on_interruption(void) {
+  take_lock();
+  os_say("\nslabcast: interrupted\n");
+  for (int i = 0; i < PENDING_MAX; i++) {
+    if (!pending[i].used) continue;
+    const int removed = !pending[i].keep && os_remove(pending[i].part) == 0;
+    os_say("slabcast: ");
+    os_say(pending[i].part);
+    os_say(removed           ? " removed, nothing was written\n"
+           : pending[i].keep ? " is kept for --resume\n"
+                             : " could not be removed\n");
   }
-  signal(number, SIG_DFL);
-  raise(number); /* delivered on return, because the signal is blocked in the handler */
 }
 
-/* If the reader of a pipe has exited, as `head` does, the program ends by SIGPIPE without a message, like programs that
- * do not handle it. If SIGPIPE was ignored at the start, the error is reported instead. */
+/* If the reader of a pipe has exited, as `head` does, the program ends without a message, like programs that do not
+ * look. */
 static void end_if_reader_is_gone(void) {
-  sigset_t before;
-  if (errno != EPIPE || pipe_was_ignored) return;
+  os_signals before;
+  if (!os_lacks_reader()) return;
   lock_pending(&before);
   for (int i = 0; i < PENDING_MAX; i++)
-    if (pending[i].used && !pending[i].keep) unlink(pending[i].part);
-  signal(SIGPIPE, SIG_DFL);
-  raise(SIGPIPE);
-  unlock_pending(&before); /* the pending SIGPIPE then ends the program */
+    if (pending[i].used && !pending[i].keep) os_remove(pending[i].part);
+  os_end_without_reader();
+  unlock_pending(&before); /* here it ends */
 }
 
 int output_flush_stdout(void) {
@@ -106,15 +93,9 @@ int output_flush_stdout(void) {
 }
 
 void output_prepare(void) {
-  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-  pending_owner = getpid();
-  pipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
-  signal(SIGXFSZ, SIG_IGN);
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    struct sigaction old, action = {.sa_handler = on_signal};
-    sigfillset(&action.sa_mask);
-    if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(ends[i], &action, NULL);
-  }
+  os_fail_without_readers();
+  os_fail_beyond_limits();
+  os_on_interruption(on_interruption);
 }
 
 /* ---- names ----------------------------------------------------------------- */
@@ -123,19 +104,16 @@ static int is_stdout(const char *path) { return !strcmp(path, "-") || !strcmp(pa
 
 /* A link such as /dev/fd/3 refers to an open file, which must not be replaced. */
 static int is_process_link(const char *path) {
-  struct stat link;
-  return (!strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6)) && lstat(path, &link) == 0 &&
-         S_ISLNK(link.st_mode);
+  return (!strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6)) && os_is_link(path);
 }
 
 int output_is_direct(const char *path) {
-  struct stat target;
-  if (is_stdout(path) || is_process_link(path)) return 1;
-  return stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode);
+  os_facts target;
+  return is_stdout(path) || is_process_link(path) || (os_facts_of(path, &target) == 0 && target.kind == OS_OTHER);
 }
 
 int output_probe(const char *path) {
-  struct stat target;
+  os_facts target;
   if (output_is_direct(path)) return 0;
   char directory[PATH_MAX] = ".";
   const char *slash = strrchr(path, '/');
@@ -143,12 +121,12 @@ int output_probe(const char *path) {
   int failure = 0;
   if (strlen(path) + sizeof ".part" >= sizeof directory) {
     failure = ENAMETOOLONG;
-  } else if (stat(path, &target) == 0 && S_ISDIR(target.st_mode)) {
+  } else if (os_facts_of(path, &target) == 0 && target.kind == OS_FOLDER) {
     failure = EISDIR;
   } else {
     if (slash) memcpy(directory, path, length);
     if (slash) strcpy(directory + length, "/."); /* fails if a file, not a folder, has this name */
-    if (access(directory, W_OK | X_OK)) failure = errno;
+    if (os_may_write_in(directory)) failure = errno;
   }
   if (failure) complain("cannot write %s: %s", path, strerror(failure));
   return failure ? -1 : 0;
@@ -170,42 +148,31 @@ static int fail(const output *out, const char *verb) {
 }
 
 static int open_direct(output *out, const char *path) {
-  out->fd = is_stdout(path) ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  out->fd = is_stdout(path) ? os_stream_file(OS_STDOUT) : os_open_to_write(path);
   return out->fd >= 0 ? 0 : fail(out, "open");
 }
 
-/* Two jobs that write one output would mix their rows, so the part file is locked. File systems without locks are
- * accepted. */
-static int is_locked(int failure) { return failure == EACCES || failure == EAGAIN; }
-
-static int lock_part(const output *out) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  return fcntl(out->fd, F_SETLK, &lock) && is_locked(errno) ? -1 : 0;
-}
-
-int output_unlock(const output *out) {
-  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-  return fcntl(out->fd, F_SETLK, &lock) == 0 || errno == ENOLCK || errno == EINVAL ? 0 : fail(out, "unlock");
-}
+int output_unlock(const output *out) { return os_unlock(out->fd) ? fail(out, "unlock") : 0; }
 
 /* A symbolic link is kept; its target is replaced. */
 static char *final_name(const char *path) {
-  struct stat link;
-  char *resolved = lstat(path, &link) == 0 && S_ISLNK(link.st_mode) ? realpath(path, NULL) : NULL;
-  return resolved ? resolved : strdup(path);
+  char *target = os_link_target(path);
+  return target ? target : strdup(path);
 }
 
-/* Opens the part file and locks it, then enters it in the table. Returns 0, or -1 with errno. Called under the lock. */
-static int open_pending(output *out, output_mode mode) {
-  struct stat found;
+/* Opens the part file and locks it, since two jobs that write one output would mix their rows. Then enters it in the
+ * table. Returns 0, or -1 with errno. *taken: another process has the lock. Called under the table's lock. */
+static int open_pending(output *out, output_mode mode, bool *taken) {
+  os_facts found;
   int slot = 0;
   while (slot < PENDING_MAX && pending[slot].used) slot++;
   errno = ENAMETOOLONG;
   if (slot == PENDING_MAX || strlen(out->part) >= PATH_MAX) return -1;
-  out->fd = open(out->part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (out->fd < 0 || lock_part(out)) return -1;
-  if ((mode == OUTPUT_NEW && ftruncate(out->fd, 0)) || fstat(out->fd, &found)) return -1;
-  out->size = (uint64_t)found.st_size;
+  out->fd = os_open_to_update(out->part);
+  if (out->fd < 0) return -1;
+  *taken = os_lock(out->fd) != 0;
+  if (*taken || (mode == OUTPUT_NEW && os_empty(out->fd)) || os_facts_of_file(out->fd, &found)) return -1;
+  out->size = found.size;
   out->slot = slot;
   strcpy(pending[slot].part, out->part);
   pending[slot].keep = mode == OUTPUT_RESUME;
@@ -214,17 +181,18 @@ static int open_pending(output *out, output_mode mode) {
 }
 
 static int open_part(output *out, const char *path, output_mode mode) {
-  sigset_t before;
+  os_signals before;
+  bool taken = false;
   out->final = final_name(path);
   out->part = out->final ? malloc(strlen(out->final) + sizeof ".part") : NULL;
   if (!out->part) return fail(out, "open");
   strcpy(out->part, out->final);
   strcat(out->part, ".part");
   lock_pending(&before);
-  const int failed = open_pending(out, mode);
+  const int failed = open_pending(out, mode, &taken);
   unlock_pending(&before);
   if (!failed) return 0;
-  if (out->fd < 0 || !is_locked(errno)) return fail(out, "write");
+  if (!taken) return fail(out, "write");
   complain("cannot write %s: another process is writing %s", out->name, out->part);
   return -1;
 }
@@ -240,7 +208,7 @@ output *output_open(const char *path, output_mode mode) {
   const int direct = output_is_direct(path);
   if (!out->name) complain("cannot write %s: out of memory", path);
   if (out->name && (direct ? open_direct(out, path) : open_part(out, path, mode)) == 0) return out;
-  if (out->fd >= 0) close(out->fd);
+  if (out->fd >= 0) os_close(out->fd);
   free_output(out);
   return NULL;
 }
@@ -253,22 +221,12 @@ uint64_t output_size(const output *out) { return out->size; }
 /* ---- data ------------------------------------------------------------------ */
 
 int output_patch(output *out, uint64_t place, const void *bytes, size_t size) {
-  const char *next = bytes;
-  while (size) {
-    const ssize_t put = pwrite(out->fd, next, size, (off_t)place);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(out, "write");
-    next += put;
-    place += (uint64_t)put;
-    size -= (size_t)put;
-  }
-  return 0;
+  return os_write_at(out->fd, place, bytes, size) ? fail(out, "write") : 0;
 }
 
 static int write_direct(output *out, const char *next, size_t size) {
   while (size) {
-    const ssize_t put = write(out->fd, next, size);
-    if (put < 0 && errno == EINTR) continue;
+    const int64_t put = os_write(out->fd, next, size);
     if (put < 0) end_if_reader_is_gone();
     if (put < 0) return fail(out, "write");
     next += put;
@@ -277,55 +235,21 @@ static int write_direct(output *out, const char *next, size_t size) {
   return 0;
 }
 
-#ifdef __linux__
-/* Bytes sent at a time, and how many such windows are in flight before the first is waited for. */
-enum { WINDOW = 1 << 25, AHEAD = 4 };
-#endif
-
-/* A page-cache hint, which changes no byte: call it as a file grows to `size` bytes; *sent starts at 0. Written data is
- * sent to the disk at once and dropped from memory once it is there. Otherwise dirty pages pile up until the disk
- * blocks the writer, or the fsync at the end. For 1.6 GB this reduced the system's time from 3.2 s to 0.9 s. Files of
- * less than 160 MiB stay in memory. */
-static void page_cache_write(int fd, uint64_t size, uint64_t *sent) {
-#ifdef __linux__
-  const unsigned wait = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-  for (; size >= *sent + WINDOW; *sent += WINDOW) {
-    sync_file_range(fd, (off_t)*sent, WINDOW, SYNC_FILE_RANGE_WRITE);
-    if (*sent < (uint64_t)AHEAD * WINDOW) continue;
-    const off_t behind = (off_t)(*sent - (uint64_t)AHEAD * WINDOW);
-    if (sync_file_range(fd, behind, WINDOW, wait) == 0) posix_fadvise(fd, behind, WINDOW, POSIX_FADV_DONTNEED);
-  }
-#else
-  (void)fd;
-  *sent = size;
-#endif
-}
-
 int output_write(output *out, const void *bytes, size_t size) {
   const int failed = out->slot >= 0 ? output_patch(out, out->size, bytes, size) : write_direct(out, bytes, size);
   if (!failed) out->size += size;
-  if (!failed && out->slot >= 0) page_cache_write(out->fd, out->size, &out->sent);
+  if (!failed && out->slot >= 0) os_cache_written(out->fd, out->size, &out->sent);
   return failed;
 }
 
 int output_read_back(output *out, uint64_t place, void *bytes, size_t size) {
-  char *next = bytes;
-  while (size) {
-    const ssize_t got = pread(out->fd, next, size, (off_t)place);
-    if (got < 0 && errno == EINTR) continue;
-    if (got == 0) errno = EIO;
-    if (got <= 0) return fail(out, "read back");
-    next += got;
-    place += (uint64_t)got;
-    size -= (size_t)got;
-  }
-  return 0;
+  return os_read_at(out->fd, place, bytes, size) ? fail(out, "read back") : 0;
 }
 
 /* ---- the end --------------------------------------------------------------- */
 
 void output_keep(output *out) {
-  sigset_t before;
+  os_signals before;
   if (out->slot < 0) return;
   lock_pending(&before);
   pending[out->slot].keep = 1;
@@ -341,14 +265,14 @@ static int leave_pending(output *out) {
 }
 
 void output_discard(output *out) {
-  sigset_t before;
+  os_signals before;
   int kept = 0;
   if (!out) return;
-  if (out->fd >= 0) close(out->fd);
+  if (out->fd >= 0) os_close(out->fd);
   if (out->slot >= 0) {
     lock_pending(&before);
     kept = leave_pending(out);
-    if (!kept) unlink(out->part);
+    if (!kept) os_remove(out->part);
     unlock_pending(&before);
   }
   if (kept) complain("%s is kept for --resume", out->part);
@@ -356,10 +280,10 @@ void output_discard(output *out) {
 }
 
 /* Flushes to the disk; a full disk may be reported only now. */
-static int sync_part(const output *out) { return out->slot >= 0 && fsync(out->fd) ? fail(out, "write") : 0; }
+static int sync_part(const output *out) { return out->slot >= 0 && os_flush(out->fd) ? fail(out, "write") : 0; }
 
 static int close_part(output *out) {
-  const int failed = close(out->fd);
+  const int failed = os_close(out->fd);
   out->fd = -1;
   return failed ? fail(out, "write") : 0;
 }
@@ -367,7 +291,7 @@ static int close_part(output *out) {
 /* Renames the part file to the final name. Returns 0, or -1 with errno. Called under the lock. */
 static int rename_part(output *out) {
   if (out->slot < 0) return 0;
-  if (rename(out->part, out->final)) return -1;
+  if (os_rename(out->part, out->final)) return -1;
   leave_pending(out);
   return 0;
 }
@@ -376,14 +300,14 @@ static int rename_part(output *out) {
  * Under the lock. */
 static const output *rename_pair(output *first, output *second, const char **verb) {
   *verb = "replace";
-  if (second && unlink(second->final) && errno != ENOENT) return second;
+  if (second && os_remove(second->final) && errno != ENOENT) return second;
   *verb = "rename the finished";
   if (rename_part(first)) return first;
   return second && rename_part(second) ? second : NULL;
 }
 
 static int rename_both(output *first, output *second) {
-  sigset_t before;
+  os_signals before;
   const char *verb;
   lock_pending(&before);
   const output *failed = rename_pair(first, second, &verb);

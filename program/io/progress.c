@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "program/os/file.h"
 
 static const double REDRAW_SECONDS = 0.25;
 /* Work that is shorter shows no line. */
@@ -25,7 +26,7 @@ progress progress_begin(const char *what, const char *unit, uint64_t first, uint
                     .total = total,
                     .start = now,
                     .drawn = now + QUIET_SECONDS - REDRAW_SECONDS,
-                    .shown = isatty(STDERR_FILENO)};
+                    .shown = os_is_terminal(OS_STDERR)};
 }
 
 /* ---- before the first answers ---- */

@@ -9,6 +9,7 @@
 
 #include "base/plural.h"
 #include "program/io/errors.h"
+#include "program/os/file.h"
 
 struct ray_source {
   ray_options options;
@@ -113,7 +114,7 @@ static uint64_t shard_begin(uint64_t count, uint64_t index, uint64_t shards) {
 static int skip(ray_source *source, uint64_t rays) {
   if (!source->spool) return rows_skip(source->rows, rays);
   errno = 0;
-  return fseeko(source->spool, (off_t)(rays * sizeof(slab_ray)), SEEK_CUR) ? fail_spool(source, "read") : 0;
+  return os_stream_skip(source->spool, rays * sizeof(slab_ray)) ? fail_spool(source, "read") : 0;
 }
 
 static int find_slice(ray_source *source) {

@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #include "base/plural.h"
 #include "program/io/errors.h"
 #include "program/io/input.h"
 #include "program/io/npy.h"
+#include "program/os/file.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "files hold little-endian numbers, which are read and written as they are"
@@ -31,21 +30,16 @@ struct row_source {
   double worst[ROWS_COLUMNS_MAX]; /* the largest rounding in each column */
 };
 
-static int ends_with(const char *name, const char *ending) {
-  const size_t length = strlen(name), tail = strlen(ending);
-  return length > tail && !strcasecmp(name + length - tail, ending);
-}
-
 static file_format format_of_name(const char *name) {
-  if (ends_with(name, ".npy")) return FORMAT_NPY;
-  if (ends_with(name, ".raw") || ends_with(name, ".bin")) return FORMAT_RAW;
-  if (ends_with(name, ".csv")) return FORMAT_CSV;
-  if (ends_with(name, ".txt")) return FORMAT_TEXT;
+  if (os_has_ending(name, ".npy")) return FORMAT_NPY;
+  if (os_has_ending(name, ".raw") || os_has_ending(name, ".bin")) return FORMAT_RAW;
+  if (os_has_ending(name, ".csv")) return FORMAT_CSV;
+  if (os_has_ending(name, ".txt")) return FORMAT_TEXT;
   return FORMAT_AUTO;
 }
 
 file_format format_of_output(const char *path) {
-  if (!strcmp(path, "-")) return isatty(STDOUT_FILENO) ? FORMAT_TEXT : FORMAT_NPY;
+  if (!strcmp(path, "-")) return os_is_terminal(OS_STDOUT) ? FORMAT_TEXT : FORMAT_NPY;
   const file_format named = format_of_name(path);
   return named == FORMAT_AUTO ? FORMAT_NPY : named;
 }

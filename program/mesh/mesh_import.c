@@ -6,6 +6,7 @@
  * the import, which keeps all faces in one mesh and in file order. */
 #include "base/plural.h"
 #include "program/mesh/mesh.h"
+#include "program/os/file.h"
 
 #include <stdio.h>
 
@@ -25,7 +26,6 @@ int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size
 #include <assimp/scene.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- vertices shared by position ------------------------------------------ */
 
@@ -331,10 +331,10 @@ static const struct aiScene *import_file(const char *path, char damage[DAMAGE_MA
   const struct aiLogStream log = {note_damage, damage};
   const struct aiScene *scene = NULL;
   const char *ending = choose_ending(path, damage);
-  if (ending && !strcasecmp(ending, "ply")) check_ply(path, damage);
+  if (ending && os_has_ending(ending, "ply")) check_ply(path, damage);
   if (!ending || damage[0] != '\0') return NULL;
   aiAttachLogStream(&log);
-  if (!strcasecmp(ending, "obj"))
+  if (os_has_ending(ending, "obj"))
     scene = import_obj(path, damage);
   else
     scene = ending_of(path) ? aiImportFile(path, 0) : import_bytes(path, ending, damage);

@@ -1,12 +1,11 @@
 /* Transfers a mesh through a pipe from a process that may have crashed or been corrupted. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/plural.h"
 #include "program/mesh/mesh.h"
+#include "program/os/file.h"
 
 static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '1'};
 
@@ -29,8 +28,7 @@ static const uint64_t checksum_start = 0xcbf29ce484222325u;
 static int write_all(int fd, const void *data, size_t size) {
   const char *at = data;
   while (size > 0) {
-    const ssize_t done = write(fd, at, size);
-    if (done < 0 && errno == EINTR) continue;
+    const int64_t done = os_write(fd, at, size);
     if (done <= 0) return -1;
     at += done;
     size -= (size_t)done;
@@ -42,8 +40,7 @@ static int write_all(int fd, const void *data, size_t size) {
 static size_t read_all(int fd, void *data, size_t size) {
   size_t have = 0;
   while (have < size) {
-    const ssize_t got = read(fd, (char *)data + have, size - have);
-    if (got < 0 && errno == EINTR) continue;
+    const int64_t got = os_read(fd, (char *)data + have, size - have);
     if (got <= 0) break;
     have += (size_t)got;
   }

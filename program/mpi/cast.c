@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/plural.h"
 #include "program/cast.h"
@@ -20,6 +19,7 @@
 #include "program/mpi/results.h"
 #include "program/mpi/scene.h"
 #include "program/mpi/shared_file.h"
+#include "program/os/file.h"
 
 typedef struct team_job {
   team *team;
@@ -40,9 +40,9 @@ typedef struct team_job {
 
 /* Rejects options that work only for one process. Returns OPTIONS_RUN, or an exit code. */
 static int check_options(const cast_options *options) {
-  struct stat rays;
+  os_facts rays;
   const char *what = NULL;
-  if (!strcmp(options->rays, "-") || (stat(options->rays, &rays) == 0 && !S_ISREG(rays.st_mode)))
+  if (!strcmp(options->rays, "-") || (os_facts_of(options->rays, &rays) == 0 && rays.kind != OS_FILE))
     what = "--rays wants a file: every rank reads at places of its own";
   else if (options->out && output_is_direct(options->out))
     what = "-o wants a file: every rank writes at places of its own";

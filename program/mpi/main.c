@@ -1,4 +1,3 @@
-#define _XOPEN_SOURCE 700 /* SIGXFSZ */
 /* The program `slabcast-mpi`: the cast command on every rank of an MPI job. */
 #include <errno.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include "program/io/output.h"
 #include "program/mesh/mesh.h"
 #include "program/mpi/cast.h"
+#include "program/os/interrupt.h"
 
 static const program_command *const commands[] = {&command_cast};
 
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
   if (manual_write(&slabcast_mpi, argc, argv)) return fflush(stdout) ? EXIT_FAILED : EXIT_DONE; /* no job is needed */
   MPI_Init(&argc, &argv);
   team t = team_begin();
-  signal(SIGXFSZ, SIG_IGN);          /* a full disk is an error of write() on every rank */
+  os_fail_beyond_limits();           /* on every rank */
   if (t.rank == 0) output_prepare(); /* only rank 0 has part files to remove */
   int code = run(&t, argc, argv);
   if (fflush(stdout) || ferror(stdout)) {

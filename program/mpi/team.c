@@ -1,8 +1,6 @@
-#define _GNU_SOURCE
 #include "program/mpi/team.h"
 
-#include <time.h>
-
+#include "os/clock.h"
 #include "program/io/errors.h"
 #include "program/mpi/complaints.h"
 
@@ -26,10 +24,9 @@ team team_begin(void) {
  * meanwhile. */
 void team_wait(MPI_Request *request) {
   int done = 0;
-  for (long pause = 10000; !done; pause = pause < 2000000 ? 2 * pause : pause) {
+  for (double pause = 1e-5; !done; pause = pause < 2e-3 ? 2 * pause : pause) {
     MPI_Test(request, &done, MPI_STATUS_IGNORE);
-    const struct timespec nanoseconds = {.tv_nsec = pause};
-    if (!done) nanosleep(&nanoseconds, NULL);
+    if (!done) os_sleep(pause);
   }
 }
 
