@@ -67,9 +67,9 @@ struct backend {
   /* After the last chunk of a call: waits until the caller's memory is no longer used, and frees chunk.in_flight. */
   slab_status (*settle)(const device_scene *, chunk *);
 
-  /* Casts all rays of a call at once, at most FEW_RAYS, on the caller's thread. NULL: the backend has nothing that is
-   * faster for few rays than a chunk. */
-  slab_status (*few)(const cast *, const device_scene *, chunk_outcome *);
+  /* Casts all rays of a call at once, at most FEW_RAYS, on the caller's thread; flat: by brute force, which the scene
+   * has beside its BVH. NULL: the backend has nothing that is faster for few rays than a chunk. */
+  slab_status (*few)(const cast *, const device_scene *, bool flat, chunk_outcome *);
 
   /* Intersects ray i with shape i. The shapes are accepted ones, as the caller gave them. */
   slab_status (*pairs)(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);

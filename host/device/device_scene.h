@@ -21,6 +21,6 @@ uint32_t packet_rays(const device_scene *, slab_query);
 double in_flight_share(const device_scene *);
 
 /* Whether brute force beside a BVH suits rays of which nothing is known. */
-static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= FLAT_MOST / 2; }
+static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= FLAT_MOST / 4; }
 
 #endif

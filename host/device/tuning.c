@@ -28,9 +28,9 @@ static const tuning cpu = {
     .flat_work = {[SLAB_SPHERE] = 1, [SLAB_BOX] = 1, [SLAB_OBB] = 1, [SLAB_TRIANGLE] = 1},
     /* The processor with one lane, Zen 3: both are as fast at 8 to 11 boxes, spheres and oriented boxes. */
     .ready_work = {[SLAB_SPHERE] = 48, [SLAB_BOX] = 48, [SLAB_OBB] = 48, [SLAB_TRIANGLE] = 48},
-    /* 192 boxes, 32 spheres, 32 oriented boxes or 64 triangles on the processor, Zen 3, AVX2: the most with which brute
-     * force is as fast for some rays (bench/results/small_scenes.txt). 16 lanes are not measured. */
-    .beside_work = {[SLAB_SPHERE] = 12, [SLAB_BOX] = 2, [SLAB_OBB] = 12, [SLAB_TRIANGLE] = 6},
+    /* 384 boxes, 64 spheres, 64 oriented boxes or 128 triangles on the processor with 8 lanes: the most with which
+     * brute force is as fast for some rays (bench/results/small_scenes.txt). */
+    .beside_work = {[SLAB_SPHERE] = 6, [SLAB_BOX] = 1, [SLAB_OBB] = 6, [SLAB_TRIANGLE] = 3},
 };
 
 /* H200: docs/gpu.md has what else was tried there. */

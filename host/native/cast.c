@@ -232,8 +232,7 @@ static int sample_of(const flight *f, size_t number, bool *own) {
   for (int step = 0; step < 2; step++)
     for (int i = 0; i < CHUNK_SAMPLES; i++) {
       *own = step == 0;
-      if (samples[i].each != 0 && number >= (size_t)step &&
-          (number - (size_t)step) % samples[i].each == samples[i].each / (2u + (uint32_t)i))
+      if (samples[i].each != 0 && number >= (size_t)step && (number - (size_t)step) % samples[i].each == samples[i].at)
         return i;
     }
   return CHUNK_SAMPLES;
@@ -505,8 +504,7 @@ slab_status native_settle(const device_scene *on, chunk *of) {
 }
 
 /* In one piece, but for brute force. */
-slab_status native_few(const cast *c, const device_scene *on, chunk_outcome *outcome) {
-  const bool flat = on->state->beside != NULL && is_flat_likely(on->scene);
+slab_status native_few(const cast *c, const device_scene *on, bool flat, chunk_outcome *outcome) {
   const chunk all = {
       .count = (uint32_t)c->n, .traversal = flat ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
   flight f;

@@ -94,7 +94,7 @@ slab_status native_begin(const cast *, const device_scene *, chunk *);
 slab_status native_end(const cast *, const device_scene *, chunk *, chunk_outcome *);
 void native_abandon(const device_scene *, chunk *);
 slab_status native_settle(const device_scene *, chunk *);
-slab_status native_few(const cast *, const device_scene *, chunk_outcome *);
+slab_status native_few(const cast *, const device_scene *, bool flat, chunk_outcome *);
 slab_status native_cast_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 
 #endif

@@ -11,11 +11,11 @@
  * enough to keep the memory. */
 #define STAGED_BYTES ((size_t)32 << 20)
 
-/* Where the backend mixes traversals: of each `each` pieces of a chunk one is cast by another traversal than the
- * chunk's, to learn how the two compare. each 0: none. */
+/* Where the backend mixes traversals: of each `each` pieces of a chunk the one at `at` is cast by another traversal
+ * than the chunk's, to learn how the two compare. each 0: none. A chunk of fewer pieces may have none at all. */
 typedef struct chunk_sample {
   slab_traversal traversal;
-  uint32_t each;
+  uint32_t each, at;
   double ratio; /* the time that it takes to that of the chunk's traversal, as far as is known */
 } chunk_sample;
 

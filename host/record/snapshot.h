@@ -36,6 +36,7 @@ typedef struct scene_state {
   void *kept[2];            /* of brute force: host memory that is used in place */
   traversal_memory learned; /* guarded by the device's lock */
   hits_known hits;          /* guarded by the same lock */
+  few_memory few;
 } scene_state;
 
 typedef struct snapshot {

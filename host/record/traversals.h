@@ -42,9 +42,11 @@ typedef struct traversal_choice {
   bool sorts;                    /* interleaved rays may be sorted as well */
   double sorting_pays;           /* seconds per interleaved ray above which sorting pays */
   bool mixes;                    /* chunks have samples of the other candidates instead of trials */
+  bool turns;                    /* candidates take turns, a chunk each */
   double ratio[TRAVERSALS];      /* a candidate's time to that of the best, by samples */
-  double weight[TRAVERSALS];     /* rays that it rests on, the older ones counted less; 0: no sample yet */
-  uint32_t chunks;               /* so far, of those that may have samples */
+  double weight[TRAVERSALS];     /* rays that it rests on, the older ones counted less; 0: no sample yet. Of turns the
+                                    chunks that pace rests on */
+  uint32_t chunks;               /* so far, of those that may have samples, or that take turns */
 } traversal_choice;
 
 /* Whether the next chunk may be a trial. */
@@ -52,6 +54,27 @@ static inline bool choice_is_trying(const traversal_choice *t) { return t->open 
 
 /* Whether it needs the device for itself: it may be a trial, or has samples. */
 static inline bool choice_is_alone(const traversal_choice *t) { return t->mixes || choice_is_trying(t); }
+
+/* Rays of a call without chunks at most, and classes of such calls: each has up to twice the rays of the one before. */
+enum { FEW_RAYS = 256, FEW_CLASSES = 9 };
+
+/* Calls of few rays that were timed, and their mean in seconds, of which the later ones count more. Threads that meet
+ * here lose a result at worst. */
+typedef struct few_time {
+  _Atomic float mean;
+  _Atomic uint32_t calls;
+} few_time;
+
+/* In a small scene: by its BVH, and by brute force. streak: calls that are cast both ways in turn, and are left. */
+typedef struct few_choice {
+  few_time tree, flat;
+  _Atomic uint32_t streak;
+} few_choice;
+
+/* The results for each query and class of calls. */
+typedef struct few_memory {
+  few_choice of[SLAB_QUERY_COUNT][FEW_CLASSES];
+} few_memory;
 
 /* The results for each query and order. All zero: no results yet. */
 typedef struct traversal_memory {

@@ -99,11 +99,25 @@ static slab_status upload_beside(snapshot *scene, uint32_t nth) {
   scene_state *state = &scene->states[nth], beside = {0};
   if (scene->tree != SLAB_TREE_DEFAULT || scene->has_instances || !chooses(scene, d)) return SLAB_OK;
   scene->beside_work = flat_work(scene, d, d->tuning->beside_work);
-  if (scene->beside_work > FLAT_MOST) return SLAB_OK;
+  if (scene->beside_work > beside_most(d)) return SLAB_OK;
   const slab_status status = upload_flat(scene, nth, &beside);
   state->beside = beside.uploaded;
   memcpy(state->kept, beside.kept, sizeof state->kept);
   return status;
+}
+
+static void few_time_copy(few_time *to, const few_time *from) {
+  atomic_store_explicit(&to->mean, atomic_load_explicit(&from->mean, memory_order_relaxed), memory_order_relaxed);
+  atomic_store_explicit(&to->calls, atomic_load_explicit(&from->calls, memory_order_relaxed), memory_order_relaxed);
+}
+
+/* Casts on the last snapshot may go on. */
+static void few_memory_copy(few_memory *to, const few_memory *from) {
+  for (int query = 0; query < SLAB_QUERY_COUNT; query++)
+    for (int k = 0; k < FEW_CLASSES; k++) {
+      few_time_copy(&to->of[query][k].tree, &from->of[query][k].tree);
+      few_time_copy(&to->of[query][k].flat, &from->of[query][k].flat);
+    }
 }
 
 void snapshot_learn(snapshot *scene, const snapshot *last) {
@@ -113,6 +127,7 @@ void snapshot_learn(snapshot *scene, const snapshot *last) {
     scene->states[i].learned = last->states[i].learned;
     scene->states[i].hits = last->states[i].hits;
     os_mutex_unlock(&d->lock);
+    few_memory_copy(&scene->states[i].few, &last->states[i].few);
   }
 }
 

@@ -201,12 +201,11 @@ static slab_traversal traversal_wanted(const device_worker *s) {
   return d->traversal == SLAB_TRAVERSAL_PACKETS && casts_closed(s) ? SLAB_TRAVERSAL_SINGLE : d->traversal;
 }
 
-/* Nothing is learned where rays are not interleaved, and of lists: of those in progress each traversal has places of
- * its own in the room, so they are not mixed. */
+/* Nothing is learned where rays are not interleaved. */
 static flat_choice flat_choice_of(const device_worker *s) {
   if (s->on.state->beside == NULL || s->on.device->traversal != SLAB_TRAVERSAL_AUTO) return FLAT_NEVER;
   const bool interleaves = (s->offered >> SLAB_TRAVERSAL_INTERLEAVED & 1) != 0;
-  if (interleaves && s->cast_job->cast->query != SLAB_ALL) return FLAT_BY_SAMPLES;
+  if (interleaves) return FLAT_BY_RESULTS;
   return is_flat_likely(s->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;
 }
 
@@ -225,7 +224,8 @@ static void traversal_choice_open(device_worker *s) {
                                .compute_units = s->on.device->info.compute_units,
                                .ready = s->on.device->backend->ready,
                                .mixes = s->on.device->backend->mixes,
-                               .flat = s->flat};
+                               .flat = s->flat,
+                               .flat_likely = is_flat_likely(s->on.scene)};
   os_mutex_lock(&s->on.device->lock);
   s->traversal_choice = traversal_choice_begin(&task, &s->on.state->learned);
   os_mutex_unlock(&s->on.device->lock);
@@ -443,9 +443,6 @@ static void run_all(cast_job *f) {
 
 /* ---- few rays ---- */
 
-/* Rays that are cast without chunks, where the backend can. */
-#define FEW_RAYS 256u
-
 static bool are_few(const cast *c) {
   const device *d = &c->scene->context->devices[0];
   return c->n <= FEW_RAYS && c->scene->context->device_count == 1 && d->backend->few != NULL && d->launch_rays == 0 &&
@@ -453,10 +450,29 @@ static bool are_few(const cast *c) {
          (c->options == NULL || c->options->progress == NULL);
 }
 
+static uint32_t few_class(size_t rays) {
+  uint32_t class = 0;
+  while (rays >> class > 1) class ++;
+  return class;
+}
+
+/* Small scenes have brute force beside their BVH, which may be faster for few rays. */
+static slab_status cast_few_chosen(const cast *c, const device_scene *on, chunk_outcome *outcome) {
+  const backend *b = on->device->backend;
+  if (on->state->beside == NULL) return b->few(c, on, false, outcome);
+  few_choice *choice = &on->state->few.of[c->query][few_class(c->n)];
+  const few_way way = few_choice_next(choice, is_flat_likely(on->scene));
+  if (!way.timed) return b->few(c, on, way.flat, outcome);
+  const double begun = seconds_now();
+  const slab_status status = b->few(c, on, way.flat, outcome);
+  if (status == SLAB_OK) few_choice_learn(choice, way.flat, seconds_now() - begun);
+  return status;
+}
+
 static slab_status cast_few(cast *c) {
   const device_scene on = device_scene_of(c->scene, 0);
   chunk_outcome outcome;
-  const slab_status status = on.device->backend->few(c, &on, &outcome);
+  const slab_status status = cast_few_chosen(c, &on, &outcome);
   if (status != SLAB_OK) return status;
   count_done(c, c->n, outcome.invalid);
   return SLAB_OK;

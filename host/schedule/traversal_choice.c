@@ -72,6 +72,16 @@
 #define MIXED_LEAST 4096u
 #define MIXED_MOST 262144u
 
+/* Lists in small scenes: by brute force each has other places in the room than by the BVH, so the two are not mixed.
+ * Nor are there trials, since the hits of each chunk of a call but the first need memory that the system has to clear:
+ * 2,048 rays took 20 times as long as in one chunk with others. So whole chunks take turns: once the rays are more than
+ * TURNS_PAY each candidate gets TURNS_NEW, then one chunk in TURNS_NEAR is cast by another than the best, or in
+ * TURNS_FAR by one that is far behind. */
+#define TURNS_PAY 16384u
+#define TURNS_NEW 2.0
+#define TURNS_NEAR 32u
+#define TURNS_FAR 256u
+
 /* Rays that are sorted at once. Fewer rays gain less; more take longer to cancel.
  *
  * Where interleaved rays are the fastest traversal, they wait for memory. Sorting then saves some 15 % of their time.
@@ -132,8 +142,10 @@ static bool asks_the_same(const traversal_choice *a, const traversal_choice *b) 
 static traversal_choice choice_in_small_scene(const traversal_task *task, rays_order order, slab_traversal together) {
   traversal_choice t = {.ordered = true, .order = order, .margin = 1.0};
   if (order <= RAYS_ALIKE) try_too(&t, together);
-  if (task->flat == FLAT_BY_SAMPLES || t.candidates == 0) try_too(&t, SLAB_TRAVERSAL_SINGLE);
-  if (task->flat == FLAT_BY_SAMPLES && order > RAYS_OF_A_POINT) try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
+  if (task->flat == FLAT_BY_RESULTS && !task->flat_likely && order > RAYS_OF_A_POINT)
+    try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
+  if (task->flat == FLAT_BY_RESULTS || t.candidates == 0) try_too(&t, SLAB_TRAVERSAL_SINGLE);
+  if (task->flat == FLAT_BY_RESULTS && order > RAYS_OF_A_POINT) try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
   t.best = t.tried[0];
   return t;
 }
@@ -161,8 +173,9 @@ traversal_choice traversal_choice_begin(const traversal_task *task, const traver
                                   within(n / FIRST_SHARE, 0, AGAIN_MOST));
   if (asks_the_same(earlier, &t)) t = *earlier;
   t.met = met;
-  t.mixes = task->mixes && t.candidates > 1;
-  t.open = !t.mixes && (t.candidates > 1 || t.sorts) && met >= TRIALS_PAY;
+  t.turns = task->flat == FLAT_BY_RESULTS && task->query == SLAB_ALL && t.candidates > 1;
+  t.mixes = task->mixes && t.candidates > 1 && !t.turns;
+  t.open = !t.mixes && !t.turns && (t.candidates > 1 || t.sorts) && met >= TRIALS_PAY;
   t.trial_rays = within(n / TRIAL_SHARE, PROBE, TRIAL_MOST);
   t.again = within(order == RAYS_ALIKE ? n / AGAIN_SHARE : n, AGAIN_LEAST, AGAIN_MOST);
   t.sorting_pays = SORT_PAYS / task->compute_units;
@@ -188,12 +201,26 @@ static slab_traversal traversal_of_step(const traversal_choice *t) {
   return t->left[t->lefts - 1 - (t->step - t->candidates)];
 }
 
+/* Of the next chunk where the traversals take turns. */
+static slab_traversal traversal_in_turn(traversal_choice *t) {
+  const uint32_t nth = t->chunks++;
+  if (t->met < TURNS_PAY) return t->best;
+  for (uint32_t k = 0; k < t->candidates; k++)
+    if (t->weight[t->tried[k]] < TURNS_NEW) return t->tried[k];
+  for (uint32_t k = 0; k < t->candidates; k++) {
+    const uint32_t each = t->pace[t->tried[k]] < FAR_BEHIND * t->pace[t->best] ? TURNS_NEAR : TURNS_FAR;
+    if (nth % each == k) return t->tried[k];
+  }
+  return t->best;
+}
+
 /* The traversal of the next chunk, of how many rays it is, and whether it is a trial. */
 static slab_traversal traversal_of_next(traversal_choice *t, uint32_t most, uint32_t *count, bool *trial) {
   if (t->mixes) {
     if (*count > MIXED_MOST) *count = MIXED_MOST;
     return t->best;
   }
+  if (t->turns) return traversal_in_turn(t);
   const uint32_t probe = t->candidates == 1 ? 2 * TRIAL_MOST : PROBE;
   const uint32_t rays = t->step < t->candidates ? probe : t->trial_rays;
   *trial = choice_is_trying(t) && most >= rays;
@@ -219,12 +246,24 @@ static void leave_behind(traversal_choice *t) {
     if (t->here[t->tried[k]] <= FAR_BEHIND * least) t->left[t->lefts++] = t->tried[k];
 }
 
+/* Disturbances only lengthen what takes so long. */
+static void learn_pace_of(traversal_choice *t, slab_traversal traversal, double here) {
+  double *pace = &t->pace[traversal];
+  *pace = *pace > 0.0 && *pace < here ? (*pace + here) / 2 : here;
+}
+
+static void learn_turn(traversal_choice *t, slab_traversal used, double pace) {
+  learn_pace_of(t, used, pace);
+  t->weight[used]++;
+  for (uint32_t k = 0; k < t->candidates; k++)
+    if (t->weight[t->tried[k]] >= TURNS_NEW && t->pace[t->tried[k]] < t->pace[t->best]) t->best = t->tried[k];
+}
+
 /* Chooses the best traversal after the trials at one place. */
 static void decide(traversal_choice *t) {
   for (uint32_t k = 0; k < t->candidates; k++) {
-    double *pace = &t->pace[t->tried[k]], *here = &t->here[t->tried[k]];
-    *pace = *pace > 0.0 && *pace < *here ? (*pace + *here) / 2 : *here; /* disturbances only lengthen a trial */
-    *here = 0.0;
+    learn_pace_of(t, t->tried[k], t->here[t->tried[k]]);
+    t->here[t->tried[k]] = 0.0;
   }
   const slab_traversal usual = t->tried[0];
   slab_traversal best = usual;
@@ -244,6 +283,7 @@ static void decide(traversal_choice *t) {
 
 static void learn_pace(traversal_choice *t, bool trial, slab_traversal used, uint32_t rays, double seconds) {
   const double pace = seconds / rays;
+  if (t->turns) learn_turn(t, used, pace);
   if (used == SLAB_TRAVERSAL_SORTED && t->sorts && pace > t->pace[SLAB_TRAVERSAL_INTERLEAVED]) t->sorts = false;
   if (!trial) return;
   double *here = &t->here[used];
@@ -270,6 +310,11 @@ static uint32_t sample_each(const traversal_choice *t, slab_traversal candidate)
   return ratio < ABOUT_AS_LONG ? SAMPLE_NEAR : ratio < FAR_BEHIND ? SAMPLE_FAR : SAMPLE_BEHIND;
 }
 
+/* Other pieces in each chunk: of small chunks, which have fewer pieces than a sample's distance, some have one. */
+static uint32_t sample_place(uint32_t nth_chunk, uint32_t nth_sample) {
+  return ((nth_chunk * CHUNK_SAMPLES + nth_sample) * 0x9e3779b9u) >> 16; /* Knuth's multiplicative hash */
+}
+
 static void samples_of_next(traversal_choice *t, slab_traversal traversal, uint32_t count,
                             chunk_sample samples[CHUNK_SAMPLES]) {
   uint32_t n = 0;
@@ -277,7 +322,9 @@ static void samples_of_next(traversal_choice *t, slab_traversal traversal, uint3
   for (uint32_t k = 0; k < t->candidates && n < CHUNK_SAMPLES; k++) {
     const slab_traversal candidate = t->tried[k];
     const uint32_t each = candidate == traversal ? 0 : sample_each(t, candidate);
-    if (each != 0) samples[n++] = (chunk_sample){candidate, each, known_ratio(t, candidate)};
+    if (each == 0) continue;
+    samples[n] = (chunk_sample){candidate, each, sample_place(t->chunks, n) % each, known_ratio(t, candidate)};
+    n++;
   }
   t->chunks++;
 }
@@ -299,7 +346,8 @@ static void learn_ratios(traversal_choice *t, const chunk_sample samples[CHUNK_S
     const slab_traversal k = samples[i].traversal;
     if (s->rays == 0 || s->beside == 0 || !(s->seconds > 0.0 && s->beside_seconds > 0.0)) continue;
     const double rays = (double)s->rays, ratio = s->seconds / rays / (s->beside_seconds / (double)s->beside);
-    const bool others = t->ratio[k] >= FAR_BEHIND && ratio < SAMPLE_WINS; /* rays, it seems: what was known is not */
+    /* other rays, it seems: what was known is not true of them */
+    const bool others = t->ratio[k] >= FAR_BEHIND && ratio < SAMPLE_WINS && rays >= SAMPLE_LEAST / 2;
     const double before = others ? 0.0 : fmin(t->weight[k], fmax(rays, SAMPLE_LEAST));
     t->weight[k] = before + rays;
     t->ratio[k] = (t->ratio[k] * before + ratio * rays) / t->weight[k];
@@ -328,4 +376,55 @@ void traversal_choice_learn(traversal_choice *t, const chunk_choice *c, uint32_t
                             const sampled_times sampled[CHUNK_SAMPLES]) {
   learn_pace(t, c->trial, c->traversal, rays, seconds);
   learn_ratios(t, c->samples, sampled);
+}
+
+/* ---- few rays ---- */
+
+/* Calls of few rays are too short for chunks and samples. Now and then FEW_STREAK calls in a row are cast by the way
+ * that would not be chosen, then as many by the other, and all but the first FEW_WARM of each are timed: a kernel whose
+ * code is not in the caches takes up to twice as long. A streak begins by chance, since calls on several scenes may
+ * come in turns: at one call in FEW_NEW until FEW_KNOWN calls were timed, then in FEW_NEAR, and in FEW_FAR where the
+ * other way is far behind. Other calls write to no place that threads share: they would wait for each other longer than
+ * a ray takes. */
+#define FEW_STREAK 6u
+#define FEW_WARM 2u
+#define FEW_NEW 64u
+#define FEW_NEAR 512u
+#define FEW_FAR 4096u
+#define FEW_KNOWN 64u
+#define FEW_WEIGHT 64u     /* of the mean, against a call's 1 */
+#define FEW_DISTURBED 4.0f /* a call counts as this many times the mean at most */
+
+static float few_mean(const few_time *t) { return atomic_load_explicit(&t->mean, memory_order_relaxed); }
+static uint32_t few_calls(const few_time *t) { return atomic_load_explicit(&t->calls, memory_order_relaxed); }
+
+static uint32_t few_each(const few_choice *f) {
+  if (few_calls(&f->tree) < FEW_KNOWN || few_calls(&f->flat) < FEW_KNOWN) return FEW_NEW;
+  const float tree = few_mean(&f->tree), flat = few_mean(&f->flat), behind = (float)FAR_BEHIND;
+  return flat > behind * tree || tree > behind * flat ? FEW_FAR : FEW_NEAR;
+}
+
+few_way few_choice_next(few_choice *f, bool likely) {
+  static _Thread_local uint32_t random;
+  const float tree = few_mean(&f->tree), flat = few_mean(&f->flat);
+  const bool is_flat = tree == flat ? likely : flat < tree;
+  uint32_t left = atomic_load_explicit(&f->streak, memory_order_relaxed);
+  if (left == 0) {
+    random = random * 1664525u + 1013904223u; /* Numerical Recipes, ranqd1 */
+    const uint32_t chance = random >> 16;
+    if (chance % FEW_NEW != 0 || chance % few_each(f) != 0) return (few_way){is_flat, false};
+    left = 2 * FEW_STREAK;
+  }
+  atomic_store_explicit(&f->streak, left - 1, memory_order_relaxed);
+  const uint32_t at = 2 * FEW_STREAK - left;
+  return (few_way){at < FEW_STREAK ? !is_flat : is_flat, at % FEW_STREAK >= FEW_WARM};
+}
+
+void few_choice_learn(few_choice *f, bool flat, double seconds) {
+  few_time *t = flat ? &f->flat : &f->tree;
+  const float mean = few_mean(t), most = FEW_DISTURBED * mean, now = (float)seconds;
+  const uint32_t calls = few_calls(t), weight = calls < FEW_WEIGHT ? calls : FEW_WEIGHT;
+  const float counted = calls > 0 && now > most ? most : now;
+  atomic_store_explicit(&t->mean, mean + (counted - mean) / (float)(weight + 1), memory_order_relaxed);
+  atomic_store_explicit(&t->calls, calls < FEW_KNOWN ? calls + 1 : calls, memory_order_relaxed);
 }

@@ -13,7 +13,7 @@
 typedef enum flat_choice {
   FLAT_NEVER,
   FLAT_BY_ORDER,  /* where the order of the rays is one for which that is mostly faster */
-  FLAT_BY_SAMPLES /* that is where it begins; samples show more */
+  FLAT_BY_RESULTS /* that is where it begins; samples show more, and of lists turns */
 } flat_choice;
 
 /* The input of a choice. */
@@ -28,6 +28,7 @@ typedef struct traversal_task {
   bool ready;                 /* kernels are there: none is built or loaded for a first use */
   bool mixes;                 /* the backend mixes traversals (chunk_sample) */
   flat_choice flat;           /* not FLAT_NEVER only where it does */
+  bool flat_likely;           /* is_flat_likely */
 } traversal_task;
 
 traversal_choice traversal_choice_begin(const traversal_task *, const traversal_memory *);
@@ -58,5 +59,14 @@ chunk_choice traversal_choice_next(traversal_choice *, const chunk_plan *);
  * of a chunk with samples it is told before the next chunk is asked for (choice_is_alone). */
 void traversal_choice_learn(traversal_choice *, const chunk_choice *, uint32_t rays, double seconds,
                             const sampled_times sampled[CHUNK_SAMPLES]);
+
+/* How the calling thread casts a call of few rays, and whether it is to tell how long that took. */
+typedef struct few_way {
+  bool flat, timed;
+} few_way;
+
+/* likely: whether brute force is the faster as long as there are no results. */
+few_way few_choice_next(few_choice *, bool likely);
+void few_choice_learn(few_choice *, bool flat, double seconds);
 
 #endif

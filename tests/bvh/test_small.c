@@ -29,7 +29,7 @@ static uint32_t most_of(const device *d, const char *name) {
                         : d->backend->ready ? d->tuning->ready_work[one.kind]
                                             : d->tuning->flat_work[one.kind];
   scene_geometry_free(&one);
-  return FLAT_MOST / each;
+  return (uint32_t)((chooses(d) ? beside_most(d) : FLAT_MOST) / each);
 }
 
 static void add(slab_scene *scene, const char *name, uint32_t count, uint32_t *geometry) {
@@ -169,6 +169,41 @@ static void small_scenes_answer_as_brute_force(void **state) {
   slab_context_destroy(context);
 }
 
+/* Calls of few rays are cast both ways in turn, which no answer shows, and what they took is known after a refit. */
+static void few_rays_learn_for_the_next_refit_too(void **state) {
+  (void)state;
+  enum { FEW = 3, CALLS = RAYS / FEW };
+  slab_context *context = harness_context();
+  const device *d = &context->devices[0];
+  slab_scene *scene = harness_scene(context);
+  scene_geometry made;
+  uint32_t geometry;
+  assert_int_equal(scene_build("boxes", 8, 1, &made), 0);
+  assert_ok(scene_geometry_add(scene, &made, NULL, &geometry));
+  assert_ok(slab_scene_commit(scene, NULL));
+  slab_ray *rays = harness_room(RAYS * sizeof *rays);
+  slab_hit *whole = harness_room(RAYS * sizeof *whole), *few = harness_room(RAYS * sizeof *few);
+  rays_fill(rays, false);
+  assert_ok(slab_closest(scene, rays, RAYS, whole, NULL));
+  for (int call = 0; call < CALLS; call++)
+    assert_ok(slab_closest(scene, rays + call * FEW, FEW, few + call * FEW, NULL));
+  assert_memory_equal(whole, few, RAYS * sizeof *few);
+  harness_count(RAYS);
+  const few_choice *learned = &committed(scene)->states[0].few.of[SLAB_CLOSEST][1];
+  const uint32_t flat = learned->flat.calls, tree = learned->tree.calls;
+  assert_true((flat > 0 && tree > 0) == chooses(d));
+  assert_ok(slab_scene_update_boxes(scene, geometry, made.shapes, made.count));
+  assert_ok(slab_scene_commit(scene, NULL));
+  scene_geometry_free(&made);
+  learned = &committed(scene)->states[0].few.of[SLAB_CLOSEST][1];
+  assert_true(learned->flat.calls == flat && learned->tree.calls == tree);
+  free(few);
+  free(whole);
+  free(rays);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(brute_force_ends_where_the_table_says),
@@ -176,6 +211,7 @@ int main(void) {
       cmocka_unit_test(work_counts_blocks_of_what_is_there),
       cmocka_unit_test(no_other_build_has_brute_force_beside_it),
       cmocka_unit_test(small_scenes_answer_as_brute_force),
+      cmocka_unit_test(few_rays_learn_for_the_next_refit_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

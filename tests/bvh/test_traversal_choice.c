@@ -20,7 +20,9 @@ typedef struct outcome {
 typedef struct wish {
   slab_query query;
   slab_traversal traversal;
-  bool no_packets, ready;
+  bool no_packets, ready, mixes;
+  flat_choice flat;
+  bool unlikely; /* brute force, to be the faster */
 } wish;
 
 /* The next chunk where so many rays are left. */
@@ -31,18 +33,19 @@ static chunk_choice chunk_at(traversal_choice *t, size_t left) {
 
 static outcome cast_again(traversal_memory *memory, wish w, const slab_ray *rays, size_t n, pace_of *pace) {
   outcome o = {0};
-  const traversal_task task = {w.query,
-                               w.traversal,
-                               (w.no_packets ? 0u : 1u << SLAB_TRAVERSAL_PACKETS) | 1u << SLAB_TRAVERSAL_INTERLEAVED |
-                                   1u << SLAB_TRAVERSAL_SINGLE,
-                               rays,
-                               n,
-                               lower,
-                               upper,
-                               2,
-                               w.ready,
-                               false,
-                               FLAT_NEVER};
+  const uint32_t packets = w.no_packets ? 0u : 1u << SLAB_TRAVERSAL_PACKETS;
+  const traversal_task task = {.query = w.query,
+                               .wanted = w.traversal,
+                               .traversals = packets | 1u << SLAB_TRAVERSAL_INTERLEAVED | 1u << SLAB_TRAVERSAL_SINGLE,
+                               .rays = rays,
+                               .n = n,
+                               .lower = lower,
+                               .upper = upper,
+                               .compute_units = 2,
+                               .ready = w.ready,
+                               .mixes = w.mixes,
+                               .flat = w.flat,
+                               .flat_likely = !w.unlikely};
   traversal_choice t = traversal_choice_begin(&task, memory);
   for (size_t at = 0; at < n;) {
     const chunk_choice c = chunk_at(&t, n - at);
@@ -62,7 +65,18 @@ static outcome cast_mixed_in(flat_choice flat, traversal_memory *memory, const s
                              pace_of *pace) {
   enum { PIECE = 128 };
   outcome o = {0};
-  const traversal_task task = {SLAB_CLOSEST, SLAB_TRAVERSAL_AUTO, 0xFu, rays, n, lower, upper, 2, true, true, flat};
+  const traversal_task task = {.query = SLAB_CLOSEST,
+                               .wanted = SLAB_TRAVERSAL_AUTO,
+                               .traversals = 0xFu,
+                               .rays = rays,
+                               .n = n,
+                               .lower = lower,
+                               .upper = upper,
+                               .compute_units = 2,
+                               .ready = true,
+                               .mixes = true,
+                               .flat = flat,
+                               .flat_likely = true};
   traversal_choice t = traversal_choice_begin(&task, memory);
   for (size_t at = 0; at < n;) {
     sampled_times sampled[CHUNK_SAMPLES] = {0};
@@ -73,7 +87,7 @@ static outcome cast_mixed_in(flat_choice flat, traversal_memory *memory, const s
     assert_int_equal(choice_is_alone(&t), t.mixes);
     o.rays[traversal] += c.count;
     for (int i = 0; i < CHUNK_SAMPLES && samples[i].each != 0; i++)
-      for (size_t piece = 1; (piece + 1) * PIECE < c.count; piece += samples[i].each) {
+      for (size_t piece = samples[i].at; (piece + 2) * PIECE <= c.count; piece += samples[i].each) {
         const double own = pace(samples[i].traversal, at + piece * PIECE), beside = pace(traversal, at + piece * PIECE);
         sampled[i].rays += PIECE;
         sampled[i].beside += PIECE;
@@ -173,7 +187,7 @@ static void change_on_the_way_is_noticed(void **state) {
 
 /* Packets are fast in one row of four. */
 static double packets_vary(slab_traversal k, size_t at) {
-  return k != SLAB_TRAVERSAL_PACKETS ? packets_lead(k, at) : at / 1024 % 4 == 0 ? 50 : 300;
+  return k == SLAB_TRAVERSAL_SINGLE ? 160 : k == SLAB_TRAVERSAL_INTERLEAVED ? 120 : at / 1024 % 4 == 0 ? 50 : 300;
 }
 
 /* Samples see all of a chunk, so the traversal is right from the second one on, and they cost little. */
@@ -185,7 +199,7 @@ static void samples_choose_what_is_faster_over_all(void **state) {
   assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 11, RAYS); /* three chunks of four */
   o = cast_mixed(&memory, rays, RAYS, packets_vary);
   assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 15, RAYS - RAYS / 256);
-  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 512, RAYS / 128);
+  assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 512, RAYS / 32);
   free(rays);
 }
 
@@ -194,7 +208,7 @@ static void scattered_rays_of_small_scenes_begin_by_brute_force(void **state) {
   (void)state;
   slab_ray *rays = rays_of(ANYWHERE);
   traversal_memory memory = {0};
-  const outcome o = cast_mixed_in(FLAT_BY_SAMPLES, &memory, rays, RAYS, one_by_one_leads);
+  const outcome o = cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, RAYS, one_by_one_leads);
   assert_in_range(o.rays[SLAB_TRAVERSAL_SINGLE], RAYS / 16 * 15, RAYS - RAYS / 256);
   assert_int_equal(o.rays[SLAB_TRAVERSAL_PACKETS], 0);
   const outcome unlearned = cast_mixed_in(FLAT_BY_ORDER, &memory, rays, RAYS, packets_lag);
@@ -207,8 +221,8 @@ static void brute_force_that_lags_is_left(void **state) {
   (void)state;
   slab_ray *rays = rays_of(ANYWHERE);
   traversal_memory memory = {0};
-  cast_mixed_in(FLAT_BY_SAMPLES, &memory, rays, RAYS, packets_lag);
-  const outcome o = cast_mixed_in(FLAT_BY_SAMPLES, &memory, rays, RAYS, packets_lag);
+  cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, RAYS, packets_lag);
+  const outcome o = cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, RAYS, packets_lag);
   assert_in_range(o.rays[SLAB_TRAVERSAL_INTERLEAVED], RAYS / 16 * 15, RAYS);
   free(rays);
 }
@@ -217,7 +231,7 @@ static void cameras_of_small_scenes_begin_in_packets(void **state) {
   (void)state;
   slab_ray *rays = rays_of(CAMERA);
   traversal_memory memory = {0};
-  const outcome o = cast_mixed_in(FLAT_BY_SAMPLES, &memory, rays, RAYS, packets_lead);
+  const outcome o = cast_mixed_in(FLAT_BY_RESULTS, &memory, rays, RAYS, packets_lead);
   assert_in_range(o.rays[SLAB_TRAVERSAL_PACKETS], RAYS / 16 * 15, RAYS - RAYS / 256);
   assert_int_equal(o.rays[SLAB_TRAVERSAL_INTERLEAVED], 0);
   const outcome unlearned = cast_mixed_in(FLAT_BY_ORDER, &memory, rays, RAYS, packets_lag);
@@ -255,6 +269,115 @@ static void samples_of_what_is_lost_are_rare(void **state) {
   assert_in_range(behind, 4 * RAYS / 512, 4 * RAYS / 256);
   assert_in_range(lost, 1, behind / 4);
   free(rays);
+}
+
+/* Calls of 64 pieces: a traversal that takes 1.2 times as long has a sample in every second of them. */
+static void small_calls_notice_other_rays_too(void **state) {
+  (void)state;
+  enum { CALL = 64 * 128 };
+  slab_ray *rays = rays_of(LIGHT);
+  traversal_memory memory = {0};
+  for (int k = 0; k < 20; k++) cast_mixed(&memory, rays, CALL, packets_lead);
+  assert_in_range(cast_mixed(&memory, rays, CALL, packets_lead).rays[SLAB_TRAVERSAL_PACKETS], CALL / 8 * 7, CALL);
+  for (int k = 0; k < 20; k++) cast_mixed(&memory, rays, CALL, packets_lag);
+  assert_in_range(cast_mixed(&memory, rays, CALL, packets_lag).rays[SLAB_TRAVERSAL_INTERLEAVED], CALL / 8 * 7, CALL);
+  free(rays);
+}
+
+/* ---- lists in small scenes ---- */
+
+static outcome cast_lists(bool unlikely, traversal_memory *memory, const slab_ray *rays, size_t n, pace_of *pace) {
+  const wish w = {.query = SLAB_ALL, .ready = true, .mixes = true, .flat = FLAT_BY_RESULTS, .unlikely = unlikely};
+  return cast_again(memory, w, rays, n, pace);
+}
+
+/* Brute force and the BVH are not mixed, and calls are not cut. So whole calls take turns, from the second on. */
+static void lists_of_small_scenes_take_turns(void **state) {
+  (void)state;
+  enum { CALL = 16384, CALLS = 1000 };
+  static const struct {
+    set rays;
+    bool unlikely;
+    slab_traversal first;
+  } cases[] = {{CAMERA, false, SLAB_TRAVERSAL_PACKETS},
+               {ANYWHERE, false, SLAB_TRAVERSAL_SINGLE},
+               {ANYWHERE, true, SLAB_TRAVERSAL_INTERLEAVED}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    slab_ray *rays = rays_of(cases[i].rays);
+    traversal_memory memory = {0};
+    outcome o = cast_lists(cases[i].unlikely, &memory, rays, CALL - 1, one_by_one_leads);
+    assert_int_equal(o.rays[cases[i].first], CALL - 1);
+    for (int k = 0; k < 6; k++) cast_lists(cases[i].unlikely, &memory, rays, CALL, one_by_one_leads);
+    unsigned best = 0;
+    for (int k = 0; k < CALLS; k++) {
+      o = cast_lists(cases[i].unlikely, &memory, rays, CALL, one_by_one_leads);
+      best += o.rays[SLAB_TRAVERSAL_SINGLE] == CALL;
+      assert_int_equal(o.trials, 0);
+    }
+    assert_in_range(best, CALLS / 100 * 92, CALLS - 1);
+    for (int k = 0; k < 600; k++) cast_lists(cases[i].unlikely, &memory, rays, CALL, packets_lag); /* other rays */
+    o = cast_lists(cases[i].unlikely, &memory, rays, CALL, packets_lag);
+    assert_int_equal(o.rays[cases[i].rays == CAMERA ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED], CALL);
+    free(rays);
+  }
+}
+
+/* ---- few rays ---- */
+
+/* Calls of a thread in turns on some small scenes, each of a pace of its own. */
+enum { SCENES_IN_TURN = 64, FEW_CALLS = 20000 };
+
+typedef struct few_outcome {
+  unsigned flat, timed;
+} few_outcome;
+
+static few_outcome cast_few_rays(few_choice *f, bool likely, double flat, double tree) {
+  few_outcome o = {0, 0};
+  for (int call = 0; call < FEW_CALLS; call++) {
+    const few_way way = few_choice_next(f, likely);
+    o.flat += way.flat;
+    o.timed += way.timed;
+    if (way.timed) few_choice_learn(f, way.flat, way.flat ? flat : tree);
+  }
+  return o;
+}
+
+static void few_rays_are_cast_by_what_was_faster(void **state) {
+  (void)state;
+  for (int likely = 0; likely <= 1; likely++) {
+    few_choice f = {.tree.calls = 0};
+    cast_few_rays(&f, likely, 1.0e-7, 1.2e-7);
+    few_outcome o = cast_few_rays(&f, likely, 1.0e-7, 1.2e-7);
+    assert_in_range(o.flat, FEW_CALLS / 100 * 98, FEW_CALLS - 1);
+    assert_in_range(o.timed, 1, FEW_CALLS / 25);
+    cast_few_rays(&f, likely, 3.0e-7, 1.2e-7); /* other rays */
+    o = cast_few_rays(&f, likely, 3.0e-7, 1.2e-7);
+    assert_in_range(o.flat, 1, FEW_CALLS / 200);
+    assert_in_range(o.timed, 1, FEW_CALLS / 200);
+  }
+}
+
+/* A thread that was disturbed for a second says little. */
+static void one_slow_call_of_few_rays_does_not_decide(void **state) {
+  (void)state;
+  few_choice f = {.tree.calls = 0};
+  cast_few_rays(&f, true, 1.0e-7, 1.5e-7);
+  few_choice_learn(&f, true, 1.0);
+  assert_in_range(cast_few_rays(&f, true, 1.0e-7, 1.5e-7).flat, FEW_CALLS / 100 * 98, FEW_CALLS - 1);
+}
+
+/* As many scenes in turns as calls between two streaks: each has results, and none is always cast the other way. */
+static void scenes_in_turn_all_learn(void **state) {
+  (void)state;
+  few_choice f[SCENES_IN_TURN] = {{.tree.calls = 0}};
+  unsigned flat[SCENES_IN_TURN] = {0};
+  for (int call = 0; call < FEW_CALLS; call++)
+    for (int i = 0; i < SCENES_IN_TURN; i++) {
+      const few_way way = few_choice_next(&f[i], false);
+      flat[i] += call >= FEW_CALLS / 2 && way.flat;
+      if (way.timed) few_choice_learn(&f[i], way.flat, way.flat ? 1.0e-7 : 1.4e-7);
+    }
+  for (int i = 0; i < SCENES_IN_TURN; i++) assert_in_range(flat[i], FEW_CALLS / 2 / 100 * 95, FEW_CALLS / 2);
 }
 
 /* Rays whose order decides, and few rays, have no samples. */
@@ -487,6 +610,11 @@ int main(void) {
       cmocka_unit_test(few_rays_go_like_many_where_kernels_are_ready),
       cmocka_unit_test(samples_choose_what_is_faster_over_all),
       cmocka_unit_test(samples_of_other_rays_are_forgotten),
+      cmocka_unit_test(small_calls_notice_other_rays_too),
+      cmocka_unit_test(lists_of_small_scenes_take_turns),
+      cmocka_unit_test(few_rays_are_cast_by_what_was_faster),
+      cmocka_unit_test(one_slow_call_of_few_rays_does_not_decide),
+      cmocka_unit_test(scenes_in_turn_all_learn),
       cmocka_unit_test(samples_of_what_is_lost_are_rare),
       cmocka_unit_test(samples_are_taken_where_trials_would_be),
       cmocka_unit_test(queries_without_packets_have_none),
