@@ -9,11 +9,12 @@
 #define LARGE_LEAST (LARGE_PAGE / 2)
 
 /* Requests huge pages. The memory is written once, so its cost is mostly page faults: with small pages a quarter of the
- * whole build time (measured). */
+ * whole build time (measured). What is smaller begins a cache line, so that no row of a block is in two: of malloc
+ * every second array had rows of 32 bytes that were, which took casts at few primitives 1.15 to 1.2 times as long. */
 void *bvh_allocate(size_t count, size_t size) {
   if (count > SIZE_MAX / 2 / size) return NULL;
   const size_t bytes = count * size, pages = (bytes + LARGE_PAGE - 1) / LARGE_PAGE;
-  if (bytes < LARGE_LEAST) return malloc(bytes > 0 ? bytes : 1);
+  if (bytes < LARGE_LEAST) return os_allocate_lines(bytes > 0 ? bytes : 1);
   return os_allocate_pages(LARGE_PAGE, pages);
 }
 

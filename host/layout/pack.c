@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "bvh/memory.h"
 #include "data/types.h"
 #include "layout/pack.h"
 #include "maths/primitive.h"
@@ -22,12 +23,22 @@ static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
   return (floats + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
 
-/* Transposes one geometry. Lanes beyond its end are void primitives. */
+/* What lanes beyond a geometry's end have: no ray hits it. Of triangles it is an edge of the last one, to and fro, as
+ * in blocks.c, and not a point: that is a candidate of all rays, and raises other floating-point flags than triangles
+ * do. A call that has to restore those waits some 100 ns (base/arithmetic.h), as long as a ray takes. */
+static void lane_void(slab_shape kind, const float *last, float *values) {
+  primitive_void(kind, values);
+  if (kind != SLAB_TRIANGLE) return;
+  memcpy(values, last, 6 * sizeof *values);
+  memcpy(values + 6, last + 3, 3 * sizeof *values);
+}
+
+/* Transposes one geometry. */
 static void pack_geometry(const geometry_entry *entry, const geometry_values *values, uint32_t lanes, float *blocks) {
   const uint32_t rows = primitive_rows(entry->kind);
   const size_t padded = blocks_of(entry, lanes) * lanes;
   float none[ROWS_MOST], room[ROWS_MOST];
-  primitive_void((slab_shape)entry->kind, none);
+  if (padded > 0) lane_void((slab_shape)entry->kind, values_at(values, rows, entry->count - 1, room), none);
   for (size_t i = 0; i < padded; i++) {
     const float *from = i < entry->count ? values_at(values, rows, (uint32_t)i, room) : none;
     float *to = blocks + i / lanes * lanes * rows + i % lanes;
@@ -42,12 +53,13 @@ slab_status pack_scene(const snapshot *scene, uint32_t lanes, geometry_entry **t
     return fail(SLAB_OUT_OF_MEMORY, "the scene's geometry takes %zu bytes, more than the 256 GiB a scene may hold",
                 *floats * sizeof(float));
   *table = malloc((scene->geometries + 1) * sizeof **table); /* + 1: an empty scene is no failure */
-  *blocks = calloc(*floats + 1, sizeof **blocks);
+  *blocks = bvh_allocate(*floats + 1, sizeof **blocks);
   if (*table == NULL || *blocks == NULL) {
     free(*table);
     free(*blocks);
     return fail_memory(*floats * sizeof **blocks, "the scene's geometry");
   }
+  memset(*blocks, 0, *floats * sizeof **blocks);
   size_t at = 0;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];

@@ -24,6 +24,10 @@ void os_sleep(double seconds) {
   nanosleep(&moment, NULL);
 }
 
+void *os_allocate_lines(size_t bytes) {
+  return aligned_alloc(OS_CACHE_LINE, (bytes + OS_CACHE_LINE - 1) / OS_CACHE_LINE * OS_CACHE_LINE);
+}
+
 void *os_allocate_pages(size_t page, size_t count) {
   void *memory = aligned_alloc(page, page * count);
 #ifdef MADV_HUGEPAGE
