@@ -25,7 +25,7 @@ const char *slab_status_text(slab_status status) {
 
 const char *slab_message(void) { return message; }
 
-void record_failure(const char *format, ...) {
+void status_record(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);

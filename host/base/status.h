@@ -4,9 +4,9 @@
 
 #include "slabcast.h"
 
-void record_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void status_record(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Records the message. The value is the status, which is visible to compilers and analysers. */
-#define fail(status, ...) (record_failure(__VA_ARGS__), (slab_status)(status))
+#define fail(status, ...) (status_record(__VA_ARGS__), (slab_status)(status))
 /* fail for host memory. */
 #define fail_memory(bytes, purpose) \
   fail(SLAB_OUT_OF_MEMORY, "no %zu bytes of host memory for %s", (size_t)(bytes), purpose)

@@ -99,7 +99,7 @@ static scene_bounds scene_bounds_all(const builder *b, bool clamps, scene_bounds
   return total;
 }
 
-measure measure_scene(aabb bounds, const bvh_leaves *leaves) {
+measure bvh_measure(aabb bounds, const bvh_leaves *leaves) {
   measure m = {.least = float4_max(bounds.lower, float4_all(-COORDINATE_MOST)),
                .most = float4_min(bounds.upper, float4_all(COORDINATE_MOST)),
                .faces = 1.0f,
@@ -127,7 +127,7 @@ static aabb scene_bounds_input(builder *b, const bvh_leaves *leaves, scene_bound
   b->measure.most = float4_all(INFINITY);
   b->grid = curve_grid_of(float4_xyz(b->input->bounds.lower), float4_xyz(b->input->bounds.upper));
   scene_bounds seen = scene_bounds_all(b, false, chunks);
-  b->measure = measure_scene(seen.bounds, leaves);
+  b->measure = bvh_measure(seen.bounds, leaves);
   b->mixed = ((seen.tags_or ^ seen.tags_and) & BUILD_NODE_KIND) != 0;
   const bool noted = !b->sorts || b->grid.scale[0] > 0.0f;
   if (!noted) b->grid = curve_grid_of(b->measure.least, b->measure.most);
@@ -189,7 +189,7 @@ static void complete(builder *b, uint32_t at) {
   while (at != 0) {
     at = b->footprints[at].nodes;
     if (__atomic_add_fetch(&b->footprints[at].blocks, 1, __ATOMIC_ACQ_REL) < 2) return;
-    build_node_finish(b, at, b->build_nodes[at].link);
+    collapse_finish(b, at, b->build_nodes[at].link);
   }
 }
 
@@ -213,13 +213,13 @@ static void grow_below(builder *b, task *t, const build_range *s) {
     return;
   }
   build_range parts[2];
-  range_divide(b, s, parts);
+  split_range(b, s, parts);
   const uint32_t pair = next_pair(b, t);
   for (uint32_t i = 0; i < 2; i++) {
     parts[i].build_node = 2 * pair + i;
     grow_below(b, t, &parts[i]);
   }
-  build_node_finish(b, s->build_node, pair);
+  collapse_finish(b, s->build_node, pair);
 }
 
 static void grow_small(builder *b, const build_range *s) {
@@ -252,7 +252,7 @@ static bool is_for_others(const builder *b, const build_range *whole, const buil
  * parent's footprint counts its complete children. */
 static void grow_large(builder *b, const build_range *s) {
   build_range parts[2];
-  range_divide(b, s, parts);
+  split_range(b, s, parts);
   const uint32_t pair = take_pairs(b, 1);
   b->build_nodes[s->build_node].link = pair;
   b->footprints[s->build_node].blocks = 0;
@@ -307,7 +307,7 @@ static bool builder_create(builder *b, bvh_quality quality, const bvh_input *inp
   b->build_nodes = bvh_allocate(2 * count, sizeof *b->build_nodes); /* the curve is sorted there before they are */
   if (b->sorts) b->curve = bvh_allocate(count, sizeof *b->curve);
   b->footprints = bvh_allocate(2 * count, sizeof *b->footprints);
-  b->slots = bvh_allocate(bin_slot_count(input->count), bin_slot_size());
+  b->slots = bvh_allocate(split_slot_count(input->count), split_slot_size());
   b->ranges = bvh_allocate(count / TASK_MIN + 1, sizeof *b->ranges);
   return b->references[0] && b->references[1] && b->order && b->build_nodes && b->footprints && b->slots && b->ranges &&
          (b->curve || !b->sorts);
@@ -343,7 +343,7 @@ static bool build_nothing(bvh *out) {
   out->nodes = bvh_allocate(1, sizeof *out->nodes);
   if (out->nodes == NULL) return false;
   out->node_count = out->depth = 1;
-  node_clear(out->nodes);
+  wide_node_clear(out->nodes);
   return true;
 }
 

@@ -9,7 +9,7 @@
 #include "base/extremes.h"
 #include "bvh/parts.h"
 
-double bounds_area(const measure *m, const float lower[3], const float upper[3]) {
+double collapse_area(const measure *m, const float lower[3], const float upper[3]) {
   double extent[3];
   for (int axis = 0; axis < 3; axis++) {
     const double least = (double)m->least[axis], most = (double)m->most[axis];
@@ -112,7 +112,7 @@ int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t child
   return count;
 }
 
-void build_node_finish(const builder *b, uint32_t at, uint32_t pair) {
+void collapse_finish(const builder *b, uint32_t at, uint32_t pair) {
   build_node *whole = &b->build_nodes[at];
   const build_node *parts = &b->build_nodes[2 * (size_t)pair];
   build_node_bound(whole, aabb_join((aabb){float4_xyz(parts[0].lower), float4_xyz(parts[0].upper)},

@@ -179,7 +179,7 @@ static inline aabb range_keys(const builder *b, const build_range *s) {
 #define COORDINATE_MOST 0x1p125f /* the sum and the difference of two coordinates stay finite */
 /* bounds: of the finite coordinates of all primitives. In a scene without a finite z, the depth in z is the larger side
  * in x and y, and faces across z have no area. */
-measure measure_scene(aabb bounds, const bvh_leaves *);
+measure bvh_measure(aabb bounds, const bvh_leaves *);
 /* Fills references of some primitives, at most BVH_FILL_MOST. Bounds that are not finite, or too large, are replaced by
  * the ends of the scene's bounds, as far as these are known. */
 void references_take(const builder *, const uint32_t *primitives, uint32_t count, reference *to);
@@ -189,9 +189,9 @@ void references_take_run(const builder *, uint32_t first, uint32_t count, refere
 /* ---- split.c ---- */
 
 /* Divides the references of `whole`, 2 or more, into two ranges. Neither is empty. */
-void range_divide(const builder *, const build_range *whole, build_range parts[2]);
-size_t bin_slot_count(uint32_t count);
-size_t bin_slot_size(void);
+void split_range(const builder *, const build_range *whole, build_range parts[2]);
+size_t split_slot_count(uint32_t count);
+size_t split_slot_size(void);
 
 /* ---- curve.c ---- */
 
@@ -210,11 +210,11 @@ build_range curve_leave(const builder *, const build_range *whole);
 
 /* ---- collapse.c ---- */
 
-double bounds_area(const measure *, const float lower[3], const float upper[3]);
+double collapse_area(const measure *, const float lower[3], const float upper[3]);
 /* Fills cost and BUILD_NODE_LEAF of a build node whose bounds, count, link, kind and children are known. */
 void collapse_tip(const measure *, build_node *);
 /* Computes bounds, count, kind and costs of an inner build node from its children. */
-void build_node_finish(const builder *, uint32_t at, uint32_t pair);
+void collapse_finish(const builder *, uint32_t at, uint32_t pair);
 /* Lists the children of the wide node that a build node becomes, in the order of their slots. Returns their number. */
 int collapse_children(const build_node *build_nodes, uint32_t at, uint32_t children[BVH_WIDTH]);
 
@@ -227,6 +227,6 @@ bool reinsert(builder *);
 
 /* Writes nodes and blocks from the build nodes. Returns false when memory runs out; *out is then empty. */
 bool wide_emit(builder *, bvh *out);
-void node_clear(bvh_node *);
+void wide_node_clear(bvh_node *);
 
 #endif

@@ -225,7 +225,7 @@ static void refit_top_node(const refit *r, listed *l) {
 
 bool bvh_refit(const bvh_refit_input *input, bvh_refit_outcome *out) {
   const aabb bounds = {float4_xyz(input->bounds.lower), float4_xyz(input->bounds.upper)};
-  refit r = {.input = input, .measure = measure_scene(bounds, &input->leaves)};
+  refit r = {.input = input, .measure = bvh_measure(bounds, &input->leaves)};
   r.list = malloc(LISTED_MOST * sizeof *r.list);
   if (r.list == NULL) return false;
   list_top(&r);

@@ -209,7 +209,7 @@ static void refit(builder *b, uint32_t at, uint32_t least) {
   const uint32_t pair = whole->link;
   refit(b, 2 * pair, least);
   refit(b, 2 * pair + 1, least);
-  build_node_finish(b, at, pair);
+  collapse_finish(b, at, pair);
 }
 
 /* The largest subtrees with fewer than TASK_MIN primitives. */

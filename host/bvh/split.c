@@ -47,8 +47,8 @@ typedef struct cut {
   uint32_t left; /* number of references on the left */
 } cut;
 
-size_t bin_slot_count(uint32_t count) { return count / CHUNK + 1; }
-size_t bin_slot_size(void) { return sizeof(bin_slot); }
+size_t split_slot_count(uint32_t count) { return count / CHUNK + 1; }
+size_t split_slot_size(void) { return sizeof(bin_slot); }
 
 /* ---- bins ---- */
 
@@ -504,7 +504,7 @@ static bool depth_is_short(const builder *b, const build_range *whole) {
   return depth >= DEPTH_LIMIT;
 }
 
-void range_divide(const builder *b, const build_range *whole, build_range parts[2]) {
+void split_range(const builder *b, const build_range *whole, build_range parts[2]) {
   const bool tip = whole->count <= b->tip_most, deep = !tip && depth_is_short(b, whole);
   build_range taken;
   if (whole->side == ON_CURVE) {

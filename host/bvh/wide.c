@@ -20,8 +20,8 @@ static uint32_t build_node_blocks(const build_node *b) { return (b->count - 1) /
 /* The area of a build node; 1 in scenes whose root has no area. */
 static double weight(const builder *b, const build_node *of) {
   const build_node *root = &b->build_nodes[0];
-  if (!(bounds_area(&b->measure, root->lower, root->upper) > 0.0)) return 1.0;
-  return bounds_area(&b->measure, of->lower, of->upper);
+  if (!(collapse_area(&b->measure, root->lower, root->upper) > 0.0)) return 1.0;
+  return collapse_area(&b->measure, of->lower, of->upper);
 }
 
 /* ---- children ---- */
@@ -129,7 +129,7 @@ static subtree_size count_all(small_subtrees *s) {
 
 /* ---- filling ---- */
 
-void node_clear(bvh_node *node) {
+void wide_node_clear(bvh_node *node) {
   for (int slot = 0; slot < BVH_WIDTH; slot++) {
     for (int row = 0; row < 6; row++) node->bounds[row][slot] = row < 3 ? INFINITY : -INFINITY;
     node->child[slot] = node->meta[slot] = 0;
@@ -203,7 +203,7 @@ static void fill_below(const builder *b, uint32_t at, uint32_t index, footprint 
   }
   const int count = chosen_children(b, at, children);
   bvh_node *node = &out->nodes[index];
-  node_clear(node);
+  wide_node_clear(node);
   for (int i = 0; i < count; i++) {
     const build_node *child = &b->build_nodes[children[i]];
     if (!(child->tag & BUILD_NODE_LEAF)) {

@@ -13,12 +13,12 @@ typedef struct device_scene {
 
 device_scene device_scene_of(const snapshot *, uint32_t nth);
 /* Whether the scene has a wide BVH, to which slab_traversal applies. */
-bool has_traversals(const device_scene *);
+bool device_scene_has_traversals(const device_scene *);
 /* Rays per packet; 0 where this query on this scene has no packets. The processor has packets of SLAB_ALL as well
  * (native_variant_of). */
-uint32_t packet_rays(const device_scene *, slab_query);
+uint32_t device_scene_packet(const device_scene *, slab_query);
 /* The largest share of a launch's rays that its work-items can have in flight together. */
-double in_flight_share(const device_scene *);
+double device_scene_in_flight(const device_scene *);
 
 /* Whether brute force beside a BVH suits rays of which nothing is known. */
 static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= FLAT_MOST / 4; }

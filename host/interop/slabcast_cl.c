@@ -23,10 +23,10 @@ static slab_status adopt_device(device *d, cl_context context, cl_command_queue 
   cl_int code = clRetainContext(context);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainContext", "slab_context_create_cl");
   o->context = context;
-  if (queue == NULL) return device_queue(d, &o->queue);
+  if (queue == NULL) return objects_queue(d, &o->queue);
   code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", "slab_context_create_cl");
-  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return device_queue(d, &o->queue);
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return objects_queue(d, &o->queue);
   code = clRetainCommandQueue(queue);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "slab_context_create_cl");
   o->queue = queue;
@@ -43,24 +43,24 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   if (status == SLAB_OK) status = process_begin("slab_context_create_cl");
   if (status == SLAB_OK) status = process_check_drivers("slab_context_create_cl");
   if (status == SLAB_OK) status = opencl_load();
-  if (status == SLAB_OK) status = check_queue("slab_context_create_cl", cl, id, queue);
+  if (status == SLAB_OK) status = objects_check_queue("slab_context_create_cl", cl, id, queue);
   if (status != SLAB_OK) return status;
   cl_platform_id platform = NULL;
   slab_context *created = NULL;
   cl_int code = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetDeviceInfo", "slab_context_create_cl");
   found_device found = {.backend = &opencl_backend, .platform = platform, .id = id};
-  const inquiry q = device_describe(platform, id, &found.info);
-  if (q.code != CL_SUCCESS) return fail_inquiry(&q);
+  const inquiry q = list_describe(platform, id, &found.info);
+  if (q.code != CL_SUCCESS) return list_fail(&q);
   status = context_allocate(1, &created);
   if (status == SLAB_OK) status = context_add(created, &found, options);
-  if (status == SLAB_OK) status = device_prepare(created, &created->devices[0], &found);
+  if (status == SLAB_OK) status = open_prepare(created, &created->devices[0], &found);
   if (status == SLAB_OK) status = adopt_device(&created->devices[0], cl, queue);
   if (status == SLAB_OK) status = probe_device(&created->devices[0]);
   return context_finish(status, options, created, context);
 }
 
-slab_status check_backend(const char *function, const slab_context *context) {
+slab_status slabcast_cl_check(const char *function, const slab_context *context) {
   const device *d = &context->devices[0];
   if (d->backend == &opencl_backend) return SLAB_OK;
   return fail(SLAB_UNSUPPORTED, "%s: \"%s\" is not an OpenCL device", function, d->info.name);
@@ -68,7 +68,7 @@ slab_status check_backend(const char *function, const slab_context *context) {
 
 slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl_device_id *id) {
   if (context == NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_context_objects: context is NULL");
-  const slab_status status = check_backend("slab_context_objects", context);
+  const slab_status status = slabcast_cl_check("slab_context_objects", context);
   if (status != SLAB_OK) return status;
   const opencl_device *d = cl_of(&context->devices[0]);
   if (cl != NULL) *cl = d->context;
@@ -78,8 +78,8 @@ slab_status slab_context_objects(const slab_context *context, cl_context *cl, cl
 
 /* ---- casts ---- */
 
-slab_status place_span(const char *function, cl_context cl, const char *name, const slab_span *span, size_t bytes,
-                       size_t unit, uint32_t *at) {
+slab_status slabcast_cl_span(const char *function, cl_context cl, const char *name, const slab_span *span, size_t bytes,
+                             size_t unit, uint32_t *at) {
   size_t size = 0;
   cl_context context = NULL;
   if (span->buffer == NULL) return fail(SLAB_INVALID_ARGUMENT, "%s: %s: buffer is NULL", function, name);
@@ -103,15 +103,18 @@ static slab_status place_spans(cl_context cl, const slab_batch *b, launch *l) {
   const bool lists = b->query == SLAB_ALL; /* only the offsets say how many hits there are */
   const size_t n = b->count, result = lists ? 0 : n * slab_result_size(b->query);
   const size_t unit = b->query == SLAB_ANY ? 1 : SPAN_UNIT;
-  slab_status status = place_span("slab_enqueue", cl, "rays", &b->rays, n * sizeof(slab_ray), SPAN_UNIT, &at[AT_RAYS]);
-  if (status == SLAB_OK) status = place_span("slab_enqueue", cl, "results", &b->results, result, unit, &at[AT_RESULTS]);
+  slab_status status =
+      slabcast_cl_span("slab_enqueue", cl, "rays", &b->rays, n * sizeof(slab_ray), SPAN_UNIT, &at[AT_RAYS]);
+  if (status == SLAB_OK)
+    status = slabcast_cl_span("slab_enqueue", cl, "results", &b->results, result, unit, &at[AT_RESULTS]);
   if (status == SLAB_OK && lists)
-    status =
-        place_span("slab_enqueue", cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), SPAN_UNIT, &at[AT_OFFSETS]);
+    status = slabcast_cl_span("slab_enqueue", cl, "offsets", &b->offsets, (n + 1) * sizeof(cl_uint), SPAN_UNIT,
+                              &at[AT_OFFSETS]);
   if (status == SLAB_OK && b->skip.buffer != NULL)
-    status = place_span("slab_enqueue", cl, "skip", &b->skip, n * sizeof(slab_primitive_id), SPAN_UNIT, &at[AT_SKIPS]);
+    status =
+        slabcast_cl_span("slab_enqueue", cl, "skip", &b->skip, n * sizeof(slab_primitive_id), SPAN_UNIT, &at[AT_SKIPS]);
   if (status == SLAB_OK && b->invalid.buffer != NULL)
-    status = place_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
+    status = slabcast_cl_span("slab_enqueue", cl, "invalid", &b->invalid, sizeof(cl_uint), SPAN_UNIT, &at[AT_INVALID]);
   return status;
 }
 
@@ -119,7 +122,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   const char *missing = scene == NULL ? "scene" : b == NULL ? "batch" : queue == NULL ? "queue" : NULL;
   if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %s is NULL", missing);
   slab_status status = scene_check(scene, "slab_enqueue");
-  if (status == SLAB_OK) status = check_backend("slab_enqueue", scene->context);
+  if (status == SLAB_OK) status = slabcast_cl_check("slab_enqueue", scene->context);
   if (status != SLAB_OK) return status;
   if ((unsigned)b->query >= SLAB_QUERY_COUNT)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
@@ -128,7 +131,7 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   if (b->count > UINT32_MAX - WORK_GROUP)
     return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);
   const opencl_device *d = cl_of(&scene->context->devices[0]);
-  return check_queue("slab_enqueue", d->context, d->id, queue);
+  return objects_check_queue("slab_enqueue", d->context, d->id, queue);
 }
 
 /* A context on the caller's objects has one device, so the first device is used. */

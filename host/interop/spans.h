@@ -9,9 +9,9 @@
 #define SPAN_UNIT 4
 
 /* SLAB_UNSUPPORTED where the context's first device is not one of OpenCL. */
-slab_status check_backend(const char *function, const slab_context *);
+slab_status slabcast_cl_check(const char *function, const slab_context *);
 /* Checks a span that has `bytes` bytes. name: in messages. *at: its offset in units of `unit` bytes. */
-slab_status place_span(const char *function, cl_context, const char *name, const slab_span *, size_t bytes, size_t unit,
-                       uint32_t *at);
+slab_status slabcast_cl_span(const char *function, cl_context, const char *name, const slab_span *, size_t bytes,
+                             size_t unit, uint32_t *at);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct reading {
 
 static slab_status begin(const slab_scene *scene, reading *r) {
   slab_status status = scene_check(scene, r->function);
-  if (status == SLAB_OK) status = check_backend(r->function, scene->context);
+  if (status == SLAB_OK) status = slabcast_cl_check(r->function, scene->context);
   if (status == SLAB_OK && r->wait_count > 0 && r->wait == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "%s: wait is NULL and wait_count %u", r->function, r->wait_count);
   if (status == SLAB_OK) r->device = &scene->context->devices[0];
@@ -29,7 +29,7 @@ static slab_status begin(const slab_scene *scene, reading *r) {
 /* Reads a span into memory that the caller frees. *bytes stays NULL after a failure. */
 static slab_status read_span(const reading *r, const char *name, const slab_span *span, size_t size, void **bytes) {
   uint32_t unused;
-  slab_status status = place_span(r->function, cl_of(r->device)->context, name, span, size, SPAN_UNIT, &unused);
+  slab_status status = slabcast_cl_span(r->function, cl_of(r->device)->context, name, span, size, SPAN_UNIT, &unused);
   if (status != SLAB_OK || size == 0) return status;
   void *read = malloc(size);
   if (read == NULL) return fail_memory(size, r->function);
@@ -92,8 +92,8 @@ static slab_status read_mesh(const reading *r, const slab_mesh_spans *from, void
  * also one that a copy cannot have: the host refits those. */
 static slab_status copy_vertices(const reading *r, const slab_scene *scene, const slab_mesh_spans *from,
                                  device_copy *copy) {
-  if (!refits_there(scene->context) || from->vertex_count == 0 || stride_of(from) < 3 * sizeof(float)) return SLAB_OK;
-  return vertices_take(r->device, &from->vertices, stride_of(from), from->vertex_count, copy);
+  if (!refit_is_there(scene->context) || from->vertex_count == 0 || stride_of(from) < 3 * sizeof(float)) return SLAB_OK;
+  return refit_take_vertices(r->device, &from->vertices, stride_of(from), from->vertex_count, copy);
 }
 
 slab_status slab_scene_update_mesh_cl(slab_scene *scene, uint32_t geometry, const slab_mesh_spans *from,
@@ -114,7 +114,7 @@ slab_status slab_scene_update_mesh_cl(slab_scene *scene, uint32_t geometry, cons
     if (status == SLAB_OK)
       scene_values(scene, geometry)->copy = copy;
     else
-      device_copy_drop(&copy);
+      values_drop_copy(&copy);
   }
   free(vertices);
   free(indices);

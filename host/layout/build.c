@@ -31,7 +31,7 @@ typedef struct gathered {
   atomic_bool *collapsed; /* some triangle is, of a geometry that nobody has looked through */
 } gathered;
 
-const uint8_t outside_kinds[OUTSIDE_LISTS] = {
+const uint8_t layout_outside_kinds[OUTSIDE_LISTS] = {
 #define OUTSIDE_KIND(shape, name) [OUTSIDE_##name] = shape,
     SHAPES_OUTSIDE(OUTSIDE_KIND)
 #undef OUTSIDE_KIND
@@ -69,7 +69,7 @@ static void list_geometry(gathered *g, const geometry_entry *entry, const geomet
       continue;
     }
     for (int k = 0; k < OUTSIDE_LISTS; k++)
-      if (entry->kind == outside_kinds[k]) g->outside[k][g->outside_count[k]++] = id;
+      if (entry->kind == layout_outside_kinds[k]) g->outside[k][g->outside_count[k]++] = id;
   }
 }
 
@@ -84,7 +84,7 @@ static slab_status gather(const snapshot *scene, gathered *g) {
   const size_t n = scene->primitives + 1;
   g->ids = bvh_allocate(n, sizeof *g->ids);
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
-    g->outside[k] = malloc((count_of_kind(scene, outside_kinds[k]) + 1) * sizeof *g->outside[k]);
+    g->outside[k] = malloc((count_of_kind(scene, layout_outside_kinds[k]) + 1) * sizeof *g->outside[k]);
     held = held && g->outside[k] != NULL;
   }
   if (g->ids == NULL || !held) return fail_memory(n * sizeof *g->ids, "the tree's primitives");
@@ -178,7 +178,7 @@ void layout_free_arrays(bvh_layout *t) {
   t->nodes = t->blocks = NULL;
 }
 
-size_t node_size(slab_layout layout) {
+size_t layout_node_size(slab_layout layout) {
   return layout == SLAB_LAYOUT_COMPRESSED ? sizeof(compressed_node) : sizeof(bvh_node);
 }
 
@@ -278,7 +278,7 @@ static slab_status write_blocks(const snapshot *scene, const gathered *g, bvh *t
                                 size_t units, bvh_layout *out) {
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
     out->outside[k] = (bvh_outside){(uint32_t)units, blocks_for(f, g->outside_count[k])};
-    units += (size_t)out->outside[k].blocks * block_units(f, outside_kinds[k]);
+    units += (size_t)out->outside[k].blocks * block_units(f, layout_outside_kinds[k]);
   }
   out->floats = units * f.unit;
   if (units <= UINT32_MAX) {
@@ -289,7 +289,7 @@ static slab_status write_blocks(const snapshot *scene, const gathered *g, bvh *t
   tree_writing w = {g, t, places, {scene, f, out->blocks, out->blocks, 0}};
   pool_loop(scene->context->threads, t->block_count, BLOCKS_A_PIECE, write_some, &w);
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
-    block_run run = {w.blocks, outside_kinds[k], out->outside[k].first, out->outside[k].first};
+    block_run run = {w.blocks, layout_outside_kinds[k], out->outside[k].first, out->outside[k].first};
     write_ids(&run, g->outside[k], g->outside_count[k]);
     end_run(&run);
   }
@@ -321,7 +321,9 @@ static bool lacks_some(const snapshot *scene) {
 
 /* Wide: a traversal keeps the unvisited children of one node for each level, up to seven. Compressed: one entry for all
  * children of a node. */
-uint32_t bvh_stack(slab_layout layout, uint32_t depth) { return layout == SLAB_LAYOUT_COMPRESSED ? depth : 7 * depth; }
+uint32_t layout_stack(slab_layout layout, uint32_t depth) {
+  return layout == SLAB_LAYOUT_COMPRESSED ? depth : 7 * depth;
+}
 
 void layout_look_through(const snapshot *scene) {
   for (uint32_t g = 0; g < scene->geometries; g++)
@@ -357,7 +359,7 @@ slab_status bvh_layout_build(const snapshot *scene, slab_tree quality, slab_layo
   if (status == SLAB_OK) {
     out->lacks_some = lacks_some(scene);
     out->depth = t.depth;
-    out->stack = bvh_stack(layout, t.depth);
+    out->stack = layout_stack(layout, t.depth);
     out->sah_cost = t.sah_cost;
     out->node_occupancy = t.occupancy_nodes;
     out->block_occupancy = layout == SLAB_LAYOUT_COMPRESSED && g.count > 0 ? 1.0 : t.occupancy_blocks;

@@ -16,9 +16,9 @@ void layout_look_through(const snapshot *);
 /* The caller frees nodes and blocks, whatever the status. */
 slab_status bvh_layout_build(const snapshot *, slab_tree quality, slab_layout, bvh_layout *);
 
-size_t node_size(slab_layout);
+size_t layout_node_size(slab_layout);
 /* The kinds that may stand outside the BVH, and the index of each there. */
-extern const uint8_t outside_kinds[OUTSIDE_LISTS];
+extern const uint8_t layout_outside_kinds[OUTSIDE_LISTS];
 
 /* Brings the BVH of the last snapshot up to date for the primitives of this one, which has its global primitive ids.
  * *holds: whether that BVH can hold them; else *out is not to be used. *out may come with arrays of the same size, to
@@ -30,7 +30,7 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
 slab_status bvh_layout_refit_there(snapshot *scene, const snapshot *last, bvh_layout *out, bool *holds);
 
 /* Stack entries that a traversal of a BVH of this depth can need. */
-uint32_t bvh_stack(slab_layout, uint32_t depth);
+uint32_t layout_stack(slab_layout, uint32_t depth);
 /* Validates a wide layout of this scene that was not built here: no traversal may leave its buffers. Fills in depth and
  * stack. */
 slab_status bvh_layout_trust(const snapshot *, bvh_layout *);

@@ -54,7 +54,8 @@ static slab_status arrays_of(const snapshot *last, bvh_layout *arrays) {
 static bool refit_outside(const block_writing *blocks, const bvh_layout *t, uint64_t all) {
   uint64_t there = 0, outside = 0;
   for (int k = 0; k < OUTSIDE_LISTS; k++) {
-    const blocks_held held = blocks_write(blocks, outside_kinds[k], t->outside[k].first, t->outside[k].blocks, NULL);
+    const blocks_held held =
+        blocks_write(blocks, layout_outside_kinds[k], t->outside[k].first, t->outside[k].blocks, NULL);
     there += held.there;
     outside += held.outside;
   }

@@ -186,13 +186,13 @@ static bool run_packets(flight *f, const native_variant *packet, const piece *p)
   const uint8_t *told = p->fallback + p->first / packet->lanes;
   cast_uniforms uniforms = p->uniforms;
   uint32_t left = 0, steps = 0;
-  if (packet->query == SLAB_ANY) uniforms.farthest = order_farthest(&f->order);
+  if (packet->query == SLAB_ANY) uniforms.farthest = learn_order_farthest(&f->order);
   run_wide(f, packet->kernel.packet, p->number, p, &uniforms);
   for (uint32_t i = 0; i < packets; i++) {
     left |= told[i] & PACKET_LEFT;
     steps += PACKET_STEPS(told[i]);
   }
-  if (packet->query == SLAB_ANY) order_learn(&f->order, uniforms.farthest, steps, packets);
+  if (packet->query == SLAB_ANY) learn_order(&f->order, uniforms.farthest, steps, packets);
   return left != 0;
 }
 
@@ -243,7 +243,7 @@ static void run_ways(flight *f, size_t number, piece *p) {
   bool own;
   const int i = f->of->samples[0].each == 0 ? CHUNK_SAMPLES : sample_of(f, number, &own);
   if (i == CHUNK_SAMPLES) {
-    const uint32_t samples = f->way_count - 1, fastest = recent_fastest(f->recent, samples);
+    const uint32_t samples = f->way_count - 1, fastest = learn_recent_fastest(f->recent, samples);
     run_way(f, &f->ways[fastest == samples ? 0 : 1 + fastest], p);
     return;
   }
@@ -251,7 +251,7 @@ static void run_ways(flight *f, size_t number, piece *p) {
   run_way(f, &f->ways[own ? 1 + i : 0], p);
   const uint64_t taken = thread_nanoseconds() - begun;
   atomic_fetch_add_explicit(&f->sampled[i][own], taken, memory_order_relaxed);
-  recent_learn(&f->recent[i], own, taken, p->end - p->first);
+  learn_recent(&f->recent[i], own, taken, p->end - p->first);
 }
 
 /* A piece's own arrays, where its rays are gathered. */
@@ -344,7 +344,7 @@ static void choose_variants(flight *f, slab_query query) {
   if (all_alone) f->scene = f->beside;
   if (all_alone || !f->on->scene->has_bvh) {
     f->flat = variant(f, NATIVE_FLAT, query);
-  } else if (!has_traversals(f->on)) {
+  } else if (!device_scene_has_traversals(f->on)) {
     f->compressed = variant(f, NATIVE_COMPRESSED, query);
   } else {
     f->interleaved = interleaved_variant(f, query, of->traversal) != NULL;
@@ -361,7 +361,7 @@ static void choose_variants(flight *f, slab_query query) {
 static slab_status make_room(flight *f) {
   cast_uniforms *u = &f->uniforms;
   const uint32_t pieces = pieces_of(f);
-  const uint32_t walks = f->flat != NULL ? u->rays : has_traversals(f->on) ? pieces * LISTS_MOST : pieces;
+  const uint32_t walks = f->flat != NULL ? u->rays : device_scene_has_traversals(f->on) ? pieces * LISTS_MOST : pieces;
   u->room = room_of(&f->of->known, chunk_room(f->on->device), f->of->count, walks);
   u->at[AT_RESULTS] = (uint32_t)(room_begin(f->of->count) / sizeof(uint32_t));
   f->batch = batch_create(&f->on->device->kept, f->of->first, f->of->count, &u->room, true);
@@ -414,7 +414,7 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->batch = NULL;
   f->tiled = false;
   f->invalid = 0;
-  order_begin(&f->order);
+  learn_order_begin(&f->order);
   choose_variants(f, c->query);
 }
 
@@ -429,7 +429,7 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   flight_begin(c, on, of, f);
   for (int i = 0; i < CHUNK_SAMPLES; i++) {
     f->sampled[i][false] = f->sampled[i][true] = 0;
-    recent_begin(&f->recent[i], of->samples[i].ratio);
+    learn_recent_begin(&f->recent[i], of->samples[i].ratio);
   }
   f->uniforms.rays_each = rays_each(f, of->count);
   f->uniforms.packet = rays_of_packet(f);

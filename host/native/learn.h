@@ -15,11 +15,11 @@ typedef struct child_order {
   atomic_uint steps[2]; /* a packet's, in units of learn.c, the farthest first or not; 0: not known yet */
 } child_order;
 
-void order_begin(child_order *);
+void learn_order_begin(child_order *);
 /* 1: the next piece visits the farthest child first. */
-uint32_t order_farthest(child_order *);
+uint32_t learn_order_farthest(child_order *);
 /* steps: of so many packets, one at least. */
-void order_learn(child_order *, uint32_t farthest, uint32_t steps, uint32_t packets);
+void learn_order(child_order *, uint32_t farthest, uint32_t steps, uint32_t packets);
 
 /* How a sample's own pieces compare with those beside them of late. Rays differ from place to place: of shadow rays of
  * a terrain one half may take 0.7 of the time interleaved, the other 1.4. So pieces go the way that is faster here,
@@ -30,10 +30,10 @@ typedef struct recent_ratio {
   atomic_uint alone[2]; /* the time of the last piece beside a sample's, and of its own; 0: compared already */
 } recent_ratio;
 
-void recent_begin(recent_ratio *, double ratio);
+void learn_recent_begin(recent_ratio *, double ratio);
 /* Compares a piece, a sample's own or one beside it, with the last of the other kind, unless that has been compared. */
-void recent_learn(recent_ratio *, bool own, uint64_t nanoseconds, uint32_t rays);
+void learn_recent(recent_ratio *, bool own, uint64_t nanoseconds, uint32_t rays);
 /* Which of some samples goes the way that is the fastest here; count: the chunk's is. */
-uint32_t recent_fastest(const recent_ratio *, uint32_t count);
+uint32_t learn_recent_fastest(const recent_ratio *, uint32_t count);
 
 #endif

@@ -142,7 +142,7 @@ static slab_status native_fetch(const device *d, const scene_state *state, slab_
 
 static uint32_t native_traversals(const device_scene *on, slab_query query) {
   uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
-  if (!has_traversals(on) || on->device->info.lane_width == 1) return offered;
+  if (!device_scene_has_traversals(on) || on->device->info.lane_width == 1) return offered;
   if (native_variant_of(on, NATIVE_PACKET, query) != NULL) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
   if (native_variant_of(on, NATIVE_INTERLEAVED, query) != NULL) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
   return offered;

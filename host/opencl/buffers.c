@@ -19,26 +19,28 @@ static uint32_t part_of(uint64_t bytes, size_t unit) {
   return bytes / unit < UINT32_MAX ? (uint32_t)(bytes / unit) : UINT32_MAX;
 }
 
-uint32_t part_units(const device *d) {
+uint32_t buffers_part_units(const device *d) {
   const size_t tail = BLOCK_TAIL * sizeof(float);
   return d->info.allocation_bytes < tail ? 0 : part_of(d->info.allocation_bytes - tail, BLOCK_UNIT * sizeof(float));
 }
 
-uint32_t part_nodes(const device *d, slab_layout layout) {
-  return part_of(d->info.allocation_bytes, node_size(layout));
+uint32_t buffers_part_nodes(const device *d, slab_layout layout) {
+  return part_of(d->info.allocation_bytes, layout_node_size(layout));
 }
 
 static scene_array array_of_blocks(const device *d, const char *what, const float *blocks, size_t floats) {
   return (scene_array){.what = what,
                        .bytes = blocks,
                        .size = floats * sizeof *blocks,
-                       .own = (size_t)part_units(d) * BLOCK_UNIT * sizeof *blocks,
+                       .own = (size_t)buffers_part_units(d) * BLOCK_UNIT * sizeof *blocks,
                        .tail = BLOCK_TAIL * sizeof *blocks};
 }
 
 static scene_array array_of_nodes(const device *d, slab_layout layout, const void *nodes, size_t size) {
-  return (scene_array){
-      .what = "the tree's nodes", .bytes = nodes, .size = size, .own = part_nodes(d, layout) * node_size(layout)};
+  return (scene_array){.what = "the tree's nodes",
+                       .bytes = nodes,
+                       .size = size,
+                       .own = buffers_part_nodes(d, layout) * layout_node_size(layout)};
 }
 
 static bool array_fits(const device *d, const scene_array *a) { return a->size <= d->info.allocation_bytes; }
@@ -55,7 +57,7 @@ static slab_status upload(const device *d, const void *bytes, size_t size, bool 
     void *out;
   } host = {.in = size == 0 ? nothing : bytes};
   const cl_mem_flags flags = CL_MEM_READ_ONLY | (in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR);
-  return create_buffer(d, flags, size == 0 ? sizeof nothing : size, host.out, what, buffer);
+  return objects_create_buffer(d, flags, size == 0 ? sizeof nothing : size, host.out, what, buffer);
 }
 
 static slab_status upload_whole(const device *d, const scene_array *a, bool in_place, cl_mem *buffer) {
@@ -65,8 +67,8 @@ static slab_status upload_whole(const device *d, const scene_array *a, bool in_p
   return upload(d, a->bytes, a->size, in_place, a->what, buffer);
 }
 
-slab_status upload_table(const device *d, const geometry_entry *table, uint32_t entries, bool in_place,
-                         cl_mem *buffer) {
+slab_status buffers_upload_table(const device *d, const geometry_entry *table, uint32_t entries, bool in_place,
+                                 cl_mem *buffer) {
   const scene_array a = {.what = "the geometry table", .bytes = table, .size = entries * sizeof *table};
   return upload_whole(d, &a, in_place, buffer);
 }
@@ -102,7 +104,7 @@ slab_status opencl_upload(const device *d, const scene_arrays *from, scene_state
   *in_place = cl_of(d)->scene_in_place && !to->cut;
   /* the table of a BVH is the scene's own, which stays */
   slab_status status =
-      upload_table(d, from->table, from->geometries, tree ? cl_of(d)->scene_in_place : *in_place, &to->table);
+      buffers_upload_table(d, from->table, from->geometries, tree ? cl_of(d)->scene_in_place : *in_place, &to->table);
   if (status == SLAB_OK) status = upload_array(d, &blocks, to->cut, to->blocks);
   return status == SLAB_OK && tree ? upload_array(d, &nodes, to->cut, to->nodes) : status;
 }
@@ -110,12 +112,12 @@ slab_status opencl_upload(const device *d, const scene_arrays *from, scene_state
 void opencl_release(const device *d, scene_state *state) {
   opencl_scene *b = state->uploaded;
   if (b != NULL && !is_inherited(d)) {
-    release_buffer(&b->table);
-    release_buffer(&b->plan.order);
-    release_buffer(&b->plan.places);
+    objects_release_buffer(&b->table);
+    objects_release_buffer(&b->plan.order);
+    objects_release_buffer(&b->plan.places);
     for (int k = 0; k < SCENE_BUFFERS; k++) {
-      release_buffer(&b->blocks[k]);
-      release_buffer(&b->nodes[k]);
+      objects_release_buffer(&b->blocks[k]);
+      objects_release_buffer(&b->nodes[k]);
     }
   }
   free(b);

@@ -68,7 +68,7 @@ static slab_status input(const device *d, flight *s, part p, const void *bytes, 
                          cl_mem *buffer) {
   if (d->in_place) {
     slab_status status =
-        create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size, writable(bytes), what, &s->in_place[p]);
+        objects_create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size, writable(bytes), what, &s->in_place[p]);
     *buffer = s->in_place[p];
     return status;
   }
@@ -103,8 +103,8 @@ static slab_status output(const cast *c, const device_scene *on, flight *s) {
   slab_status status = collects(c) ? make_room(on, s) : SLAB_OK;
   if (status != SLAB_OK || s->result_bytes == 0) return status;
   if (d->in_place) {
-    status = create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, s->result_bytes, results_of(c, s), "results",
-                           &s->in_place[PART_RESULTS]);
+    status = objects_create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, s->result_bytes, results_of(c, s),
+                                   "results", &s->in_place[PART_RESULTS]);
     s->launch.results = s->in_place[PART_RESULTS];
   } else {
     status = staging_reserve(d, s->staging_buffers, PART_RESULTS, s->result_bytes, "results");
@@ -126,7 +126,8 @@ static slab_status clear_invalid(const device *d, flight *s) {
   static const cl_uint zero = 0;
   slab_status status = SLAB_OK;
   if (s->staging_buffers->invalid == NULL)
-    status = create_buffer(d, CL_MEM_READ_WRITE, sizeof zero, NULL, "the invalid count", &s->staging_buffers->invalid);
+    status = objects_create_buffer(d, CL_MEM_READ_WRITE, sizeof zero, NULL, "the invalid count",
+                                   &s->staging_buffers->invalid);
   s->launch.invalid = s->staging_buffers->invalid;
   return status == SLAB_OK
              ? write_buffer(s->staging_buffers, s->staging_buffers->invalid, &zero, sizeof zero, "the invalid count")
@@ -137,9 +138,9 @@ static slab_status reserve_fallback(const device *d, flight *s) {
   const size_t size = s->of->count / s->launch.uniforms.packet + 1;
   slab_status status = SLAB_OK;
   if (s->staging_buffers->fallback_size < size) {
-    release_buffer(&s->staging_buffers->fallback);
-    status =
-        create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "the packets that are left", &s->staging_buffers->fallback);
+    objects_release_buffer(&s->staging_buffers->fallback);
+    status = objects_create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "the packets that are left",
+                                   &s->staging_buffers->fallback);
     s->staging_buffers->fallback_size = status == SLAB_OK ? size : 0;
   }
   s->launch.fallback = s->staging_buffers->fallback;
@@ -158,9 +159,9 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
   launch *l = &s->launch;
   chunk_uniforms(c, s->of, &l->uniforms);
-  l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? packet_rays(on, c->query) : 0;
+  l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? device_scene_packet(on, c->query) : 0;
   const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
-  l->deferred = defers_attributes(on, c->query);
+  l->deferred = launch_defers(on, c->query);
   l->interleaved = sorted || s->of->traversal == SLAB_TRAVERSAL_INTERLEAVED;
   slab_status status = input(d, s, PART_RAYS, c->rays + s->of->first, s->of->count * sizeof *c->rays, "rays", &l->rays);
   if (status == SLAB_OK) status = output(c, on, s);
@@ -304,7 +305,7 @@ static slab_status await(flight *s) {
 /* Everything of the chunk has ended, except the unmapping, which holds its own references. */
 static void release(flight *s) {
   forget_events(s);
-  for (int p = 0; p < PARTS; p++) release_buffer(&s->in_place[p]);
+  for (int p = 0; p < PARTS; p++) objects_release_buffer(&s->in_place[p]);
   free(s->local_offsets);
   free(s->sorted);
   batches_free(s->batch);

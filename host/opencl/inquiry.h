@@ -13,10 +13,10 @@ typedef struct inquiry {
   cl_int code;
 } inquiry;
 
-slab_status fail_inquiry(const inquiry *);
-void device_ask(inquiry *, cl_device_info property, size_t size, void *value);
-uint64_t device_number(inquiry *, cl_device_info property, size_t size);
+slab_status list_fail(const inquiry *);
+void list_ask(inquiry *, cl_device_info property, size_t size, void *value);
+uint64_t list_number(inquiry *, cl_device_info property, size_t size);
 /* Describes a device. The inquiry that it returns says whether a query failed. */
-inquiry device_describe(cl_platform_id, cl_device_id, slab_device_info *);
+inquiry list_describe(cl_platform_id, cl_device_id, slab_device_info *);
 
 #endif

@@ -45,7 +45,7 @@ static cl_uint list_arguments(const device_scene *on, const launch *l, argument 
   list[n++] = (argument){sizeof l->uniforms, &l->uniforms};
   if (!on->scene->has_bvh) return n;
   for (int k = 0; k < buffers; k++) list[n++] = buffer_argument(&scene->nodes[k]);
-  if (!has_traversals(on)) return n;
+  if (!device_scene_has_traversals(on)) return n;
   list[n++] = buffer_argument(&l->fallback);
   list[n++] = buffer_argument(&l->sorted);
   return n;
@@ -86,14 +86,14 @@ static slab_status enqueue(const device_scene *on, const program_key *of, uint32
 
 static program_source source_of(const device_scene *on) {
   if (!on->scene->has_bvh) return PROGRAM_FLAT;
-  return has_traversals(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
+  return device_scene_has_traversals(on) ? PROGRAM_WIDE : PROGRAM_COMPRESSED;
 }
 
 /* The stack that a program is compiled with: what the scene needs, rounded up so that most scenes share programs. Of
  * scenes with instances the sum over all levels is: the scene and four levels of models, each with a BVH eight deep,
  * need 392. */
 static uint32_t stack_of(const device_scene *on) {
-  const uint32_t step = !has_traversals(on) ? BVH_DEPTH_MAX : on->scene->has_instances ? 512 : 128;
+  const uint32_t step = !device_scene_has_traversals(on) ? BVH_DEPTH_MAX : on->scene->has_instances ? 512 : 128;
   return (on->scene->bvh.stack + step - 1) / step * step;
 }
 
@@ -127,11 +127,12 @@ slab_status launch_enqueue(const device_scene *on, slab_query query, launch *l, 
 uint32_t opencl_traversals(const device_scene *on, slab_query query) {
   device *d = on->device;
   uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
-  if (!has_traversals(on) || d->info.lane_width == 1) return offered;
+  if (!device_scene_has_traversals(on) || d->info.lane_width == 1) return offered;
   const program_key packets = key_of(on, PROGRAM_PACKET, query, false),
-                    wide = key_of(on, PROGRAM_WIDE, query, defers_attributes(on, query));
+                    wide = key_of(on, PROGRAM_WIDE, query, launch_defers(on, query));
   os_mutex_lock(&d->lock);
-  if (packet_rays(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN)) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
+  if (device_scene_packet(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN))
+    offered |= 1u << SLAB_TRAVERSAL_PACKETS;
   if (program_pays(d, &wide, KERNEL_INTERLEAVED)) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
   os_mutex_unlock(&d->lock);
   return offered;
@@ -146,8 +147,8 @@ slab_status launch_packets(const device_scene *on, slab_query query, launch *l, 
                  done);
 }
 
-bool defers_attributes(const device_scene *on, slab_query query) {
-  return query == SLAB_CLOSEST && packet_rays(on, query) != 0;
+bool launch_defers(const device_scene *on, slab_query query) {
+  return query == SLAB_CLOSEST && device_scene_packet(on, query) != 0;
 }
 
 slab_status launch_attributes(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,

@@ -25,7 +25,7 @@ uint32_t launch_in_flight(const device_scene *, const launch *);
 slab_status launch_enqueue(const device_scene *, slab_query, launch *, cl_command_queue, cl_uint wait_count,
                            const cl_event *wait, cl_event *done);
 /* Whether launches of this query may leave the attributes of hits to launch_attributes. */
-bool defers_attributes(const device_scene *, slab_query);
+bool launch_defers(const device_scene *, slab_query);
 /* Computes the attributes of the closest hits that launch_enqueue found, on the same queue, which must be in order. */
 slab_status launch_attributes(const device_scene *, slab_query, launch *, cl_command_queue, cl_event *done);
 /* Casts the packets whose rays agree, and marks the others in launch.fallback. launch_enqueue then casts those, on the

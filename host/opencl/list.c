@@ -10,13 +10,13 @@
 
 /* ---- what a device is ---- */
 
-slab_status fail_inquiry(const inquiry *q) {
+slab_status list_fail(const inquiry *q) {
   char purpose[64];
   snprintf(purpose, sizeof purpose, "property 0x%x of a device", q->property);
   return fail_cl(q->code, q->call, purpose);
 }
 
-void device_ask(inquiry *q, cl_device_info property, size_t size, void *value) {
+void list_ask(inquiry *q, cl_device_info property, size_t size, void *value) {
   if (q->code != CL_SUCCESS) return;
   q->call = "clGetDeviceInfo";
   q->property = property;
@@ -25,15 +25,15 @@ void device_ask(inquiry *q, cl_device_info property, size_t size, void *value) {
 
 static void device_text(inquiry *q, cl_device_info property, char *text, size_t size) {
   char buffer[1024] = "";
-  device_ask(q, property, sizeof buffer - 1, buffer);
+  list_ask(q, property, sizeof buffer - 1, buffer);
   const char *begin = buffer;
   while (isspace((unsigned char)*begin)) begin++;
   snprintf(text, size, "%.*s", (int)size - 1, begin);
 }
 
-uint64_t device_number(inquiry *q, cl_device_info property, size_t size) {
+uint64_t list_number(inquiry *q, cl_device_info property, size_t size) {
   uint64_t value = 0; /* a 32-bit value fills the low half: hosts are little-endian, as all that OpenCL runs on */
-  device_ask(q, property, size, &value);
+  list_ask(q, property, size, &value);
   return value;
 }
 
@@ -42,7 +42,7 @@ uint64_t device_number(inquiry *q, cl_device_info property, size_t size) {
 static uint32_t native_lanes(inquiry *q, slab_device_type type) {
   const uint32_t most = tuning_of(type)->lanes_most;
   if (most == 1) return 1;
-  const uint64_t width = device_number(q, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint));
+  const uint64_t width = list_number(q, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint));
   const uint32_t lanes = width >= 16 ? 16 : width > 1 ? 8 : 1;
   return lanes < most ? lanes : most;
 }
@@ -54,22 +54,22 @@ static void ask_platform(inquiry *q, cl_platform_id platform, char *name, size_t
   q->code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, size - 1, name, NULL);
 }
 
-inquiry device_describe(cl_platform_id platform, cl_device_id id, slab_device_info *described) {
+inquiry list_describe(cl_platform_id platform, cl_device_id id, slab_device_info *described) {
   slab_device_info info = {0};
   inquiry q = {.id = id};
   device_text(&q, CL_DEVICE_NAME, info.name, sizeof info.name);
   device_text(&q, CL_DEVICE_VENDOR, info.vendor, sizeof info.vendor);
   device_text(&q, CL_DRIVER_VERSION, info.driver, sizeof info.driver);
   device_text(&q, CL_DEVICE_VERSION, info.version, sizeof info.version);
-  uint64_t type = device_number(&q, CL_DEVICE_TYPE, sizeof(cl_device_type));
+  uint64_t type = list_number(&q, CL_DEVICE_TYPE, sizeof(cl_device_type));
   info.type = (type & CL_DEVICE_TYPE_GPU) != 0   ? SLAB_DEVICE_GPU
               : (type & CL_DEVICE_TYPE_CPU) != 0 ? SLAB_DEVICE_CPU
                                                  : SLAB_DEVICE_OTHER;
-  info.compute_units = (uint32_t)device_number(&q, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
-  info.clock_mhz = (uint32_t)device_number(&q, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
-  info.memory_bytes = device_number(&q, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
-  info.allocation_bytes = device_number(&q, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
-  uint64_t floats = device_number(&q, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
+  info.compute_units = (uint32_t)list_number(&q, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+  info.clock_mhz = (uint32_t)list_number(&q, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
+  info.memory_bytes = list_number(&q, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+  info.allocation_bytes = list_number(&q, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+  uint64_t floats = list_number(&q, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
   info.denormals = (floats & CL_FP_DENORM) != 0;
   info.rounds_to_nearest = (floats & CL_FP_ROUND_TO_NEAREST) != 0;
   info.exact_divide = (floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -95,14 +95,14 @@ static slab_status fail_no_device(const char *call, cl_int code) {
 static void append_device(device_list *list, cl_platform_id platform, cl_device_id id, inquiry *refused) {
   found_device *next = &list->devices[list->count];
   *next = (found_device){.platform = platform, .id = id};
-  const inquiry q = device_describe(platform, id, &next->info);
+  const inquiry q = list_describe(platform, id, &next->info);
   if (q.code == CL_SUCCESS) {
     list->count++;
     return;
   }
   *refused = q;
   snprintf(list->refused, sizeof list->refused, "%s failed with %s (%d) for property 0x%x", q.call,
-           cl_code_name(q.code), q.code, q.property);
+           objects_code_name(q.code), q.code, q.property);
 }
 
 static slab_status append_devices(cl_platform_id platform, device_list *list, inquiry *refused, cl_int *code) {
@@ -146,6 +146,6 @@ slab_status opencl_list(const backend *own, device_list *list) {
   free(ids);
   for (size_t i = before; i < list->count; i++) list->devices[i].backend = own;
   if (status == SLAB_OK && list->count == before)
-    status = refused.code != CL_SUCCESS ? fail_inquiry(&refused) : fail_no_device(call, code);
+    status = refused.code != CL_SUCCESS ? list_fail(&refused) : fail_no_device(call, code);
   return status;
 }

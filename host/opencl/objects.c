@@ -4,7 +4,7 @@
 
 /* ---- failures ---- */
 
-const char *cl_code_name(cl_int code) {
+const char *objects_code_name(cl_int code) {
   static const struct {
     cl_int code;
     const char *name;
@@ -51,12 +51,12 @@ slab_status fail_cl(cl_int code, const char *call, const char *purpose) {
   bool memory =
       code == CL_OUT_OF_HOST_MEMORY || code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES;
   return fail(memory ? SLAB_OUT_OF_MEMORY : SLAB_DEVICE_FAILED, "%s failed with %s (%d) for %s", call,
-              cl_code_name(code), code, purpose);
+              objects_code_name(code), code, purpose);
 }
 
 /* ---- queues ---- */
 
-slab_status device_queue(const device *d, cl_command_queue *queue) {
+slab_status objects_queue(const device *d, cl_command_queue *queue) {
   cl_int code;
   *queue = clCreateCommandQueue(cl_of(d)->context, cl_of(d)->id, 0, &code);
   if (code == CL_INVALID_DEVICE) /* the driver decides: a context's list of devices may lack sub-devices */
@@ -67,7 +67,7 @@ slab_status device_queue(const device *d, cl_command_queue *queue) {
 /* PoCL 3.1 frees a sub-device with the last reference to it, even while a queue uses it. It may still be releasing the
  * last command of a queue when clFinish returns. A command holds a reference to its queue, so PoCL has finished when
  * ours is the only one left. */
-void wait_for_driver(const device *d, cl_command_queue queue) {
+void objects_wait(const device *d, cl_command_queue queue) {
   cl_uint holders = 0;
   if (!cl_of(d)->is_part || queue == NULL) return;
   for (int i = 0; i < 500; i++) { /* gives up after 10 ms or more: the caller may hold its own queue for ever */
@@ -77,7 +77,7 @@ void wait_for_driver(const device *d, cl_command_queue queue) {
   }
 }
 
-slab_status check_queue(const char *function, cl_context cl, cl_device_id id, cl_command_queue queue) {
+slab_status objects_check_queue(const char *function, cl_context cl, cl_device_id id, cl_command_queue queue) {
   cl_context queue_context = NULL;
   cl_device_id queue_device = NULL;
   if (cl == NULL || id == NULL)
@@ -95,14 +95,14 @@ slab_status check_queue(const char *function, cl_context cl, cl_device_id id, cl
 
 /* ---- buffers ---- */
 
-slab_status create_buffer(const device *d, cl_mem_flags flags, size_t size, void *host, const char *what,
-                          cl_mem *buffer) {
+slab_status objects_create_buffer(const device *d, cl_mem_flags flags, size_t size, void *host, const char *what,
+                                  cl_mem *buffer) {
   cl_int code;
   *buffer = clCreateBuffer(cl_of(d)->context, flags, size, host, &code);
   return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
 }
 
-void release_buffer(cl_mem *buffer) {
+void objects_release_buffer(cl_mem *buffer) {
   if (*buffer != NULL) clReleaseMemObject(*buffer);
   *buffer = NULL;
 }

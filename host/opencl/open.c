@@ -17,7 +17,7 @@
 /* Queries a property as yes or no. A driver that does not know the property counts as no. */
 static slab_status ask_whether(const device *d, cl_device_info property, size_t size, bool *answer) {
   inquiry q = {.id = cl_of(d)->id};
-  *answer = device_number(&q, property, size) != 0;
+  *answer = list_number(&q, property, size) != 0;
   if (q.code == CL_SUCCESS || q.code == CL_INVALID_VALUE) return SLAB_OK;
   return fail_cl(q.code, "clGetDeviceInfo", d->info.name);
 }
@@ -26,10 +26,10 @@ static slab_status ask_whether(const device *d, cl_device_info property, size_t 
 static slab_status ask_group(device *d) {
   inquiry q = {.id = cl_of(d)->id};
   size_t items[16] = {0}; /* one per dimension; devices have three */
-  const size_t group = (size_t)device_number(&q, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group);
-  device_ask(&q, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items);
+  const size_t group = (size_t)list_number(&q, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group);
+  list_ask(&q, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items);
   cl_of(d)->group_most = items[0] < group ? items[0] : group;
-  return q.code == CL_SUCCESS ? SLAB_OK : fail_inquiry(&q);
+  return q.code == CL_SUCCESS ? SLAB_OK : list_fail(&q);
 }
 
 /* Queries whether a device has an extension. A driver whose list is longer than this has extensions of many makers, and
@@ -37,7 +37,7 @@ static slab_status ask_group(device *d) {
 static slab_status ask_extension(const device *d, const char *name, bool *answer) {
   char list[8192] = "";
   inquiry q = {.id = cl_of(d)->id};
-  device_ask(&q, CL_DEVICE_EXTENSIONS, sizeof list - 1, list);
+  list_ask(&q, CL_DEVICE_EXTENSIONS, sizeof list - 1, list);
   *answer = q.code == CL_SUCCESS && strstr(list, name) != NULL;
   if (q.code == CL_SUCCESS || q.code == CL_INVALID_VALUE) return SLAB_OK;
   return fail_cl(q.code, "clGetDeviceInfo", d->info.name);
@@ -63,7 +63,7 @@ static bool are_equal_gpus(const device *a, const device *b) {
 }
 
 /* Retains the device before it is opened: a sub-device has nothing else that keeps it alive. */
-slab_status device_prepare(slab_context *context, device *d, const found_device *found) {
+slab_status open_prepare(slab_context *context, device *d, const found_device *found) {
   opencl_device *o = calloc(1, sizeof *o);
   if (o == NULL) return fail_memory(sizeof *o, "a device");
   d->opened = o;
@@ -84,11 +84,11 @@ static slab_status create_context(device *d) {
   opencl_device *o = cl_of(d);
   o->scene_in_place = d->in_place;
   o->context = clCreateContext(NULL, 1, &o->id, NULL, NULL, &code);
-  return o->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : device_queue(d, &o->queue);
+  return o->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : objects_queue(d, &o->queue);
 }
 
 slab_status opencl_open(slab_context *context, device *d, const found_device *found) {
-  slab_status status = device_prepare(context, d, found);
+  slab_status status = open_prepare(context, d, found);
   if (status == SLAB_OK) status = create_context(d);
   return status == SLAB_OK ? probe_device(d) : status;
 }
@@ -101,7 +101,7 @@ void opencl_close(device *d) {
   staging_buffers_free_all(d, o->idle_buffers);
   programs_free(o->programs, !is_inherited(d));
   if (!is_inherited(d)) {
-    wait_for_driver(d, o->queue);
+    objects_wait(d, o->queue);
     if (o->queue != NULL) clReleaseCommandQueue(o->queue);
     if (o->context != NULL) clReleaseContext(o->context);
     if (o->id != NULL) clReleaseDevice(o->id);

@@ -79,19 +79,20 @@ slab_status opencl_pairs(device *, slab_shape, const slab_ray *, const float *sh
 
 /* fail for an OpenCL call, with its name, the name of its code, and its purpose. */
 slab_status fail_cl(cl_int code, const char *call, const char *purpose);
-const char *cl_code_name(cl_int code);
+const char *objects_code_name(cl_int code);
 
 /* Creates d->opened and asks the device; open.c. */
-slab_status device_prepare(slab_context *, device *, const found_device *);
+slab_status open_prepare(slab_context *, device *, const found_device *);
 /* Creates an in-order queue of the library's own. */
-slab_status device_queue(const device *, cl_command_queue *queue);
+slab_status objects_queue(const device *, cl_command_queue *queue);
 /* Waits until the driver has finished with a queue whose commands have ended. Called before the queue is released. */
-void wait_for_driver(const device *, cl_command_queue);
+void objects_wait(const device *, cl_command_queue);
 /* Checks that the context and device are not NULL and that the queue (NULL: none) belongs to them. */
-slab_status check_queue(const char *function, cl_context, cl_device_id, cl_command_queue);
+slab_status objects_check_queue(const char *function, cl_context, cl_device_id, cl_command_queue);
 /* Creates a buffer of `size` bytes. host: memory that the flags ask for, else NULL. what: its name in messages. */
-slab_status create_buffer(const device *, cl_mem_flags, size_t size, void *host, const char *what, cl_mem *buffer);
+slab_status objects_create_buffer(const device *, cl_mem_flags, size_t size, void *host, const char *what,
+                                  cl_mem *buffer);
 /* Of NULL nothing. *buffer becomes NULL. */
-void release_buffer(cl_mem *buffer);
+void objects_release_buffer(cl_mem *buffer);
 
 #endif

@@ -63,18 +63,19 @@ slab_status opencl_pairs(device *d, slab_shape kind, const slab_ray *rays, const
   const size_t shape_bytes = most * primitive_rows(kind) * sizeof(float);
   float *prepared = malloc(shape_bytes);
   if (prepared == NULL) status = fail_memory(shape_bytes, "pairs");
-  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_ONLY, most * sizeof *rays, NULL, "pairs", &b.rays);
-  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_ONLY, shape_bytes, NULL, "pairs", &b.shapes);
   if (status == SLAB_OK)
-    status = create_buffer(d, CL_MEM_WRITE_ONLY, most * sizeof *intervals, NULL, "pairs", &b.intervals);
+    status = objects_create_buffer(d, CL_MEM_READ_ONLY, most * sizeof *rays, NULL, "pairs", &b.rays);
+  if (status == SLAB_OK) status = objects_create_buffer(d, CL_MEM_READ_ONLY, shape_bytes, NULL, "pairs", &b.shapes);
+  if (status == SLAB_OK)
+    status = objects_create_buffer(d, CL_MEM_WRITE_ONLY, most * sizeof *intervals, NULL, "pairs", &b.intervals);
   for (size_t first = 0; status == SLAB_OK && first < n; first += most) {
     uint32_t count = n - first < most ? (uint32_t)(n - first) : most;
     primitives_prepare(kind, shapes + first * primitive_rows(kind), count, prepared);
     status = run_pairs(d, kind, &b, rays, prepared, first, count, intervals);
   }
-  release_buffer(&b.rays);
-  release_buffer(&b.shapes);
-  release_buffer(&b.intervals);
+  objects_release_buffer(&b.rays);
+  objects_release_buffer(&b.shapes);
+  objects_release_buffer(&b.intervals);
   free(prepared);
   return status;
 }

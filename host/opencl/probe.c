@@ -266,7 +266,7 @@ static void run_end(run *r, const device *d) {
   if (r->operands != NULL) clReleaseMemObject(r->operands);
   if (r->results != NULL) clReleaseMemObject(r->results);
   if (r->queue != NULL && r->queue != cl_of(d)->queue) {
-    wait_for_driver(d, r->queue);
+    objects_wait(d, r->queue);
     clReleaseCommandQueue(r->queue);
   }
 }
@@ -275,15 +275,16 @@ static void run_end(run *r, const device *d) {
  * only after this call. */
 static slab_status run_begin(run *r, const device *d, float *operands, size_t operand_bytes, size_t result_bytes) {
   cl_int code;
-  slab_status status = cl_of(d)->queue_is_callers ? device_queue(d, &r->queue) : SLAB_OK;
+  slab_status status = cl_of(d)->queue_is_callers ? objects_queue(d, &r->queue) : SLAB_OK;
   if (!cl_of(d)->queue_is_callers) r->queue = cl_of(d)->queue;
   if (status == SLAB_OK) status = program_of_probe(d, &r->program);
   if (status != SLAB_OK) return status;
   r->kernel = clCreateKernel(r->program, "probe", &code);
   if (r->kernel == NULL) return fail_cl(code, "clCreateKernel", "the probe");
-  status =
-      create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, operand_bytes, operands, "the probe", &r->operands);
-  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_WRITE_ONLY, result_bytes, NULL, "the probe", &r->results);
+  status = objects_create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, operand_bytes, operands, "the probe",
+                                 &r->operands);
+  if (status == SLAB_OK)
+    status = objects_create_buffer(d, CL_MEM_WRITE_ONLY, result_bytes, NULL, "the probe", &r->results);
   return status;
 }
 

@@ -90,7 +90,7 @@ static void cut_options(const device *d, const program_key *key, char *text, siz
   const size_t used = strlen(text);
   if (!key->cut) return;
   snprintf(text + used, size - used, " -DSLAB_BUFFERS=%d -DSLAB_PART_UNITS=%u -DSLAB_PART_NODES=%u", SCENE_BUFFERS,
-           part_units(d), part_nodes(d, layout));
+           buffers_part_units(d), buffers_part_nodes(d, layout));
 }
 
 /* More warps fit where a work-item has fewer registers. Programs of several kinds would spill more of theirs. */

@@ -13,7 +13,7 @@
 #include "shapes/values.h"
 
 /* Bounds that a device makes must hold subnormal numbers, too. */
-bool refits_there(const slab_context *context) {
+bool refit_is_there(const slab_context *context) {
   return context->device_count == 1 && context->layout == SLAB_LAYOUT_COMPRESSED && context->devices[0].info.denormals;
 }
 
@@ -21,7 +21,7 @@ bool refits_there(const slab_context *context) {
 
 static void drop_copy(const device *d, void *copy) {
   cl_mem buffer = copy;
-  if (!is_inherited(d)) release_buffer(&buffer);
+  if (!is_inherited(d)) objects_release_buffer(&buffer);
 }
 
 static slab_status await(cl_event *event, const char *what) {
@@ -30,13 +30,14 @@ static slab_status await(cl_event *event, const char *what) {
   return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", what);
 }
 
-slab_status vertices_take(const device *d, const slab_span *from, size_t stride, uint32_t count, device_copy *copy) {
+slab_status refit_take_vertices(const device *d, const slab_span *from, size_t stride, uint32_t count,
+                                device_copy *copy) {
   const size_t each = 3 * sizeof(float), size = count * each;
   const size_t start[3] = {from->offset, 0, 0}, begin[3] = {0, 0, 0}, region[3] = {each, count, 1};
   const cl_command_queue queue = cl_of(d)->queue;
   cl_mem buffer = NULL;
   cl_event copied = NULL;
-  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "vertices", &buffer);
+  slab_status status = objects_create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "vertices", &buffer);
   if (status != SLAB_OK) return status;
   if (stride == each) {
     const cl_int code = clEnqueueCopyBuffer(queue, from->buffer, buffer, start[0], 0, size, 0, NULL, &copied);
@@ -50,7 +51,7 @@ slab_status vertices_take(const device *d, const slab_span *from, size_t stride,
   if (status == SLAB_OK)
     *copy = (device_copy){d, buffer, drop_copy};
   else
-    release_buffer(&buffer);
+    objects_release_buffer(&buffer);
   return status;
 }
 
@@ -59,8 +60,8 @@ static slab_status indices_take(const device *d, mesh_indices *m, uint32_t trian
   cl_mem buffer = NULL;
   if (m->copy.memory != NULL) return SLAB_OK;
   const slab_status status =
-      create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, 3 * (size_t)triangles * sizeof *m->list, m->list,
-                    "a mesh's indices", &buffer);
+      objects_create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, 3 * (size_t)triangles * sizeof *m->list,
+                            m->list, "a mesh's indices", &buffer);
   if (status == SLAB_OK) m->copy = (device_copy){d, buffer, drop_copy};
   return status;
 }
@@ -158,8 +159,8 @@ static slab_status plan_order(const device *d, const snapshot *last, refit_plan 
   if (status == SLAB_OK) status = opencl_fetch(d, &last->states[0], SLAB_LAYOUT_COMPRESSED, size, 0, nodes, NULL);
   if (status == SLAB_OK) {
     list_levels(nodes, plan, order);
-    status =
-        create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, order, "the levels of the tree", &plan->order);
+    status = objects_create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, order, "the levels of the tree",
+                                   &plan->order);
   }
   free(nodes);
   free(order);
@@ -173,7 +174,7 @@ static slab_status create_places(const device *d, uint64_t triangles, cl_mem *pl
   if (none == NULL) return fail_memory(size, "places of triangles");
   for (uint64_t i = 0; i < triangles; i++) none[i] = SLAB_MISS;
   const slab_status status =
-      create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size, none, "places of triangles", places);
+      objects_create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size, none, "places of triangles", places);
   free(none);
   return status;
 }
@@ -258,14 +259,15 @@ static slab_status read_cost(const device *d, const snapshot *last, cl_mem refit
 static slab_status create_buffers(const device *d, const snapshot *scene, const snapshot *last, opencl_scene *to,
                                   cl_mem *refitted) {
   const size_t nodes = last->bvh.node_bytes, count = nodes / sizeof(compressed_node);
-  slab_status status = upload_table(d, scene->table, scene->entries, cl_of(d)->scene_in_place, &to->table);
+  slab_status status = buffers_upload_table(d, scene->table, scene->entries, cl_of(d)->scene_in_place, &to->table);
   if (status == SLAB_OK)
-    status =
-        create_buffer(d, CL_MEM_READ_WRITE, last->bvh.floats * sizeof(float), NULL, "the tree's blocks", to->blocks);
-  if (status == SLAB_OK) status = create_buffer(d, CL_MEM_READ_WRITE, nodes, NULL, "the tree's nodes", to->nodes);
-  return status == SLAB_OK
-             ? create_buffer(d, CL_MEM_READ_WRITE, count * sizeof(refitted_node), NULL, "refitted nodes", refitted)
-             : status;
+    status = objects_create_buffer(d, CL_MEM_READ_WRITE, last->bvh.floats * sizeof(float), NULL, "the tree's blocks",
+                                   to->blocks);
+  if (status == SLAB_OK)
+    status = objects_create_buffer(d, CL_MEM_READ_WRITE, nodes, NULL, "the tree's nodes", to->nodes);
+  return status == SLAB_OK ? objects_create_buffer(d, CL_MEM_READ_WRITE, count * sizeof(refitted_node), NULL,
+                                                   "refitted nodes", refitted)
+                           : status;
 }
 
 /* Of the plan, and of the indices of all meshes. */
@@ -294,7 +296,7 @@ slab_status opencl_refit(device *d, const snapshot *scene, const snapshot *last,
   if (status == SLAB_OK) status = move_nodes(&c, scene, from, to, below);
   status = commands_end(&c, status); /* before buffers go */
   if (status == SLAB_OK) status = read_cost(d, last, below, &out->sah_cost);
-  release_buffer(&below);
+  objects_release_buffer(&below);
   out->bytes = bytes_kept(scene, last);
   out->done = status == SLAB_OK;
   return status;

@@ -7,8 +7,8 @@
 #include "slabcast_cl.h"
 
 /* Whether scenes of this context may be refitted on its device, by what they are. */
-bool refits_there(const slab_context *);
+bool refit_is_there(const slab_context *);
 /* Copies `count` vertices, one or more, within the device, and waits. */
-slab_status vertices_take(const device *, const slab_span *, size_t stride, uint32_t count, device_copy *);
+slab_status refit_take_vertices(const device *, const slab_span *, size_t stride, uint32_t count, device_copy *);
 
 #endif

@@ -7,7 +7,7 @@
 static void unpin(const staging_buffers *s, staging *from) {
   if (from->pinned != NULL) clEnqueueUnmapMemObject(s->queue, from->host, from->pinned, 0, NULL, NULL);
   from->pinned = NULL;
-  release_buffer(&from->host);
+  objects_release_buffer(&from->host);
 }
 
 /* Does not wait for the caller's queue: it may hold work that waits for the caller. */
@@ -18,13 +18,13 @@ static void staging_buffers_free(const device *d, staging_buffers *s) {
   }
   for (int p = 0; p < PARTS; p++) {
     unpin(s, &s->staged[p]);
-    release_buffer(&s->staged[p].buffer);
+    objects_release_buffer(&s->staged[p].buffer);
   }
-  release_buffer(&s->invalid);
-  release_buffer(&s->fallback);
+  objects_release_buffer(&s->invalid);
+  objects_release_buffer(&s->fallback);
   if (s->queue != NULL && s->queue != cl_of(d)->queue) {
     clFinish(s->queue);
-    wait_for_driver(d, s->queue);
+    objects_wait(d, s->queue);
   }
   if (s->queue != NULL) clReleaseCommandQueue(s->queue);
   free(s);
@@ -39,7 +39,7 @@ void staging_buffers_free_all(const device *d, staging_buffers *s) {
 }
 
 static slab_status staging_buffers_queue(const device *d, staging_buffers *s) {
-  if (!d->in_place && !cl_of(d)->queue_is_callers) return device_queue(d, &s->queue);
+  if (!d->in_place && !cl_of(d)->queue_is_callers) return objects_queue(d, &s->queue);
   cl_int code = clRetainCommandQueue(cl_of(d)->queue);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "a cast");
   s->queue = cl_of(d)->queue;
@@ -87,7 +87,7 @@ static void pin(const device *d, const staging_buffers *s, staging *to) {
   if (to->host == NULL) return;
   to->pinned =
       clEnqueueMapBuffer(s->queue, to->host, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, to->size, 0, NULL, NULL, NULL);
-  if (to->pinned == NULL) release_buffer(&to->host);
+  if (to->pinned == NULL) objects_release_buffer(&to->host);
 }
 
 slab_status staging_reserve(const device *d, staging_buffers *s, part p, size_t size, const char *what) {
@@ -95,8 +95,8 @@ slab_status staging_reserve(const device *d, staging_buffers *s, part p, size_t 
   if (size <= to->size) return SLAB_OK;
   const size_t room = staging_room(d, to->size, size);
   unpin(s, to);
-  release_buffer(&to->buffer);
-  slab_status status = create_buffer(d, CL_MEM_READ_WRITE, room, NULL, what, &to->buffer);
+  objects_release_buffer(&to->buffer);
+  slab_status status = objects_create_buffer(d, CL_MEM_READ_WRITE, room, NULL, what, &to->buffer);
   to->size = status == SLAB_OK ? room : 0;
   if (status == SLAB_OK) pin(d, s, to);
   return status;

@@ -165,7 +165,7 @@ static slab_status choose_all(const device_list *found, size_t *chosen, size_t *
   return *n > 0 ? SLAB_OK : fail(SLAB_UNSUPPORTED, "no device rounds to nearest: the list has %zu", found->count);
 }
 
-slab_status choose_devices(const char *selector, found_device **chosen, size_t *n) {
+slab_status device_list_choose(const char *selector, found_device **chosen, size_t *n) {
   device_list found;
   *chosen = NULL;
   *n = 0;

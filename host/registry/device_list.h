@@ -5,6 +5,6 @@
 #include "device/found.h"
 
 /* The devices that a selector names. *chosen is malloc'ed, and NULL on failure. */
-slab_status choose_devices(const char *selector, found_device **chosen, size_t *n);
+slab_status device_list_choose(const char *selector, found_device **chosen, size_t *n);
 
 #endif

@@ -40,7 +40,7 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
   found_device *chosen = NULL;
   size_t count = 0;
   slab_context *created = NULL;
-  status = choose_devices(options->device, &chosen, &count);
+  status = device_list_choose(options->device, &chosen, &count);
   if (status == SLAB_OK) status = context_allocate(count, &created);
   if (status == SLAB_OK) status = context_open(created, chosen, count, options);
   free(chosen);

@@ -33,7 +33,9 @@ static slab_layout layout_of(const snapshot *s) { return s->context->layout; }
 
 static size_t floats_a_unit(const snapshot *s) { return block_form_of(layout_of(s)).unit; }
 
-static size_t node_count(const snapshot *s, const bvh_layout *t) { return t->node_bytes / node_size(layout_of(s)); }
+static size_t node_count(const snapshot *s, const bvh_layout *t) {
+  return t->node_bytes / layout_node_size(layout_of(s));
+}
 
 /* Units of a BVH's blocks, without the arrays of instances and models that may follow. */
 static size_t own_units(const snapshot *s, const bvh_layout *t) {
@@ -44,7 +46,7 @@ static size_t own_units(const snapshot *s, const bvh_layout *t) {
  * children of nodes, eight instances of a block, the rest of its leaf, the instances without a gate and the end of the
  * model. Interleaved rays have room for seven entries wherever others have one. */
 static uint32_t stack_with(slab_layout layout, uint32_t depth, uint32_t models) {
-  return bvh_stack(layout, layout == SLAB_LAYOUT_COMPRESSED ? depth : depth + 4) + models;
+  return layout_stack(layout, layout == SLAB_LAYOUT_COMPRESSED ? depth : depth + 4) + models;
 }
 
 static slab_status take_model(model_arrays *m) {
@@ -203,7 +205,7 @@ static void assemble(const assembly *a, bool has_models, whole *to) {
 /* Makes room for the whole, unless it is there. */
 static slab_status make_room(const assembly *a, size_t floats, bvh_layout *out) {
   const snapshot *s = a->scene;
-  const size_t size = node_size(layout_of(s)), node_bytes = a->nodes * size, unit = floats_a_unit(s);
+  const size_t size = layout_node_size(layout_of(s)), node_bytes = a->nodes * size, unit = floats_a_unit(s);
   if (floats / unit > UINT32_MAX || a->nodes > UINT32_MAX - 1)
     return fail(SLAB_OUT_OF_MEMORY, "the scene's models take %zu units of %zu bytes, more than 2^32", floats / unit,
                 unit * sizeof(float));

@@ -226,7 +226,7 @@ slab_status slab_scene_commit(slab_scene *scene, const slab_build_options *optio
   if (status != SLAB_OK) return status;
   snapshot_finish(next, begin);
   for (uint32_t g = 0; g < next->geometries; g++)
-    if (next->values[g] != NULL) device_copy_drop(&next->values[g]->copy); /* the device has them in its blocks */
+    if (next->values[g] != NULL) values_drop_copy(&next->values[g]->copy); /* the device has them in its blocks */
   scene_publish(scene, next);
   return SLAB_OK;
 }

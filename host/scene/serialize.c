@@ -321,17 +321,17 @@ static slab_status take_values(const slab_context *context, const serialized_geo
   mesh_indices *indices = NULL;
   if (size + list > floats - *at || (has_indices && g->kind != SLAB_TRIANGLE)) return refuse_table();
   if (has_indices) {
-    indices =
-        indices_create(context->threads, (const uint32_t *)(const void *)(from + *at + size), g->count, g->vertices);
+    indices = values_indices_create(context->threads, (const uint32_t *)(const void *)(from + *at + size), g->count,
+                                    g->vertices);
     if (indices == NULL) return fail_memory(list * sizeof *from, "a mesh's indices");
   }
   if (indexed && (indices == NULL || !indices->dense)) {
-    indices_release(indices);
+    values_indices_release(indices);
     return refuse_table();
   }
   geometry_values *v = values_create(g->kind, g->count, indices, indexed);
   if (v == NULL) {
-    indices_release(indices);
+    values_indices_release(indices);
     return fail_memory(size * sizeof *from, "geometry");
   }
   memcpy(v->values, from + *at, size * sizeof *from);

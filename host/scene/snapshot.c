@@ -181,7 +181,7 @@ static slab_status upload_built(snapshot *scene) {
   bvh_layout t;
   slab_status status = bvh_layout_build(scene, scene->tree, scene->context->layout, &t);
   if (status == SLAB_OK && scene->has_instances) {
-    scene->own_nodes = t.node_bytes / node_size(scene->context->layout);
+    scene->own_nodes = t.node_bytes / layout_node_size(scene->context->layout);
     scene->own_units = t.floats / block_form_of(scene->context->layout).unit;
     status = assembly_append(scene, &t);
   }

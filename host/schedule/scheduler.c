@@ -84,7 +84,7 @@ static uint32_t launch_bound(const cast *c, const device_scene *on) {
   if (!d->in_place && bound > STAGED_BYTES / widest) bound = STAGED_BYTES / widest;
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
   const uint64_t packets = (uint64_t)d->launch_items * d->info.lane_width;
-  if (packet_rays(on, c->query) != 0 && packets != 0 && packets < bound) bound = packets;
+  if (device_scene_packet(on, c->query) != 0 && packets != 0 && packets < bound) bound = packets;
   return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
 }
 
@@ -104,7 +104,7 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
 /* Limits `rays` to those whose hits can be collected; no limit where hits are not collected. */
 static uint32_t bound_collected(const device_worker *s, uint32_t rays) {
   if (s->cast_job->cast->collected == NULL) return rays;
-  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), in_flight_share(&s->on));
+  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), device_scene_in_flight(&s->on));
   return rays < most ? rays : most;
 }
 
@@ -197,7 +197,7 @@ static uint32_t offered_traversals(const device_worker *s) {
 /* What the context asks for, where there are several traversals. */
 static slab_traversal traversal_wanted(const device_worker *s) {
   const device *d = s->on.device;
-  if (!has_traversals(&s->on) || d->info.lane_width == 1) return SLAB_TRAVERSAL_SINGLE;
+  if (!device_scene_has_traversals(&s->on) || d->info.lane_width == 1) return SLAB_TRAVERSAL_SINGLE;
   return d->traversal == SLAB_TRAVERSAL_PACKETS && casts_closed(s) ? SLAB_TRAVERSAL_SINGLE : d->traversal;
 }
 

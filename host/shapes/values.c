@@ -29,22 +29,22 @@ geometry_values *values_create(uint32_t kind, uint32_t count, mesh_indices *indi
   return v;
 }
 
-void device_copy_drop(device_copy *copy) {
+void values_drop_copy(device_copy *copy) {
   if (copy->memory != NULL) copy->drop(copy->device, copy->memory);
   *copy = (device_copy){0};
 }
 
 void values_release(geometry_values *v) {
   if (v == NULL || --v->references > 0) return;
-  device_copy_drop(&v->copy);
-  indices_release(v->indices);
+  values_drop_copy(&v->copy);
+  values_indices_release(v->indices);
   free(v->values);
   free(v);
 }
 
-void indices_release(mesh_indices *m) {
+void values_indices_release(mesh_indices *m) {
   if (m == NULL || --m->references > 0) return;
-  device_copy_drop(&m->copy);
+  values_drop_copy(&m->copy);
   free(m);
 }
 
@@ -85,7 +85,7 @@ static void index_some(void *argument, size_t first, size_t end) {
   x->collapsed[first / x->grain] = collapsed;
 }
 
-mesh_indices *indices_create(uint32_t threads, const uint32_t *indices, uint32_t n, uint32_t vertex_count) {
+mesh_indices *values_indices_create(uint32_t threads, const uint32_t *indices, uint32_t n, uint32_t vertex_count) {
   mesh_indices *m = malloc(sizeof *m + 3 * (size_t)n * sizeof *m->list);
   if (m == NULL) return NULL;
   *m = (mesh_indices){.references = 1, .vertex_count = vertex_count, .dense = vertex_count <= 3 * (uint64_t)n};
@@ -387,7 +387,7 @@ slab_status values_take(uint32_t threads, const addition *a, geometry_values **v
   if (indices != NULL) {
     indices->references++;
   } else if (a->mesh != NULL && a->mesh->indices != NULL && a->count > 0) {
-    indices = indices_create(threads, a->mesh->indices, a->count, a->mesh->vertex_count);
+    indices = values_indices_create(threads, a->mesh->indices, a->count, a->mesh->vertex_count);
     if (indices == NULL) return fail_memory(3 * (size_t)a->count * sizeof *indices->list, "a mesh's indices");
   }
   bool accepted = false;
@@ -396,6 +396,6 @@ slab_status values_take(uint32_t threads, const addition *a, geometry_values **v
   if (vertices.count > 0) status = take(threads, a, indices, vertices, values, dropped, &accepted);
   /* also to name the triangle that is refused, or to drop it */
   if (status == SLAB_OK && !accepted) status = take(threads, a, indices, none, values, dropped, &accepted);
-  if (status != SLAB_OK) indices_release(indices);
+  if (status != SLAB_OK) values_indices_release(indices);
   return status;
 }

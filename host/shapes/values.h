@@ -24,7 +24,7 @@ typedef struct device_copy {
 } device_copy;
 
 /* Frees a copy, which is then nothing. */
-void device_copy_drop(device_copy *);
+void values_drop_copy(device_copy *);
 
 /* The indices of a mesh, as they were given. Updates that move vertices alone share them. */
 typedef struct mesh_indices {
@@ -115,7 +115,7 @@ void values_measure(uint32_t threads, geometry_values *, slab_shape, uint32_t co
 void values_release(geometry_values *);
 
 /* Copies the indices of n triangles. NULL: memory is short. */
-mesh_indices *indices_create(uint32_t threads, const uint32_t *indices, uint32_t n, uint32_t vertex_count);
-void indices_release(mesh_indices *);
+mesh_indices *values_indices_create(uint32_t threads, const uint32_t *indices, uint32_t n, uint32_t vertex_count);
+void values_indices_release(mesh_indices *);
 
 #endif

@@ -71,7 +71,7 @@ static void lengthen(bvh_layout *t) {
   t->nodes = nodes;
   t->node_bytes = next * sizeof *nodes;
   t->depth = 2 * t->depth + 1;
-  t->stack = bvh_stack(SLAB_LAYOUT_WIDE, t->depth);
+  t->stack = layout_stack(SLAB_LAYOUT_WIDE, t->depth);
 }
 
 static void commit_lengthened(slab_scene *scene) {

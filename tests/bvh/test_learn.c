@@ -9,11 +9,11 @@ static void shorter_order_is_taken(void **state) {
   for (uint32_t farthest_is_shorter = 0; farthest_is_shorter < 2; farthest_is_shorter++) {
     child_order o;
     uint32_t farthest = 0;
-    order_begin(&o);
+    learn_order_begin(&o);
     for (int piece = 0; piece < 3200; piece++) {
-      const uint32_t first = order_farthest(&o);
+      const uint32_t first = learn_order_farthest(&o);
       farthest += first;
-      order_learn(&o, first, first == farthest_is_shorter ? 100 : 130, 10);
+      learn_order(&o, first, first == farthest_is_shorter ? 100 : 130, 10);
     }
     assert_in_range(farthest_is_shorter ? 3200 - farthest : farthest, 99, 102);
   }
@@ -23,38 +23,38 @@ static void order_is_learned_anew(void **state) {
   (void)state;
   child_order o;
   uint32_t farthest = 0;
-  order_begin(&o);
+  learn_order_begin(&o);
   for (int piece = 0; piece < 6400; piece++) {
-    const uint32_t first = order_farthest(&o), shorter = piece >= 3200;
+    const uint32_t first = learn_order_farthest(&o), shorter = piece >= 3200;
     if (piece >= 4800) farthest += first;
-    order_learn(&o, first, first == shorter ? 100 : 130, 10);
+    learn_order(&o, first, first == shorter ? 100 : 130, 10);
   }
   assert_in_range(farthest, 1500, 1600);
 }
 
 /* A sample's own piece and the one beside it, of 100 rays each. */
 static void pair(recent_ratio *r, uint64_t own, uint64_t beside, bool own_first) {
-  if (own_first) recent_learn(r, true, 100 * own, 100);
-  recent_learn(r, false, 100 * beside, 100);
-  if (!own_first) recent_learn(r, true, 100 * own, 100);
+  if (own_first) learn_recent(r, true, 100 * own, 100);
+  learn_recent(r, false, 100 * beside, 100);
+  if (!own_first) learn_recent(r, true, 100 * own, 100);
 }
 
 static void one_pair_proves_nothing(void **state) {
   (void)state;
   for (int own_first = 0; own_first < 2; own_first++) {
     recent_ratio r[2];
-    recent_begin(&r[0], 1.5);
-    recent_begin(&r[1], 1.2);
-    assert_int_equal(recent_fastest(r, 2), 2); /* the chunk's way */
+    learn_recent_begin(&r[0], 1.5);
+    learn_recent_begin(&r[1], 1.2);
+    assert_int_equal(learn_recent_fastest(r, 2), 2); /* the chunk's way */
     pair(&r[0], 70, 100, own_first);
-    assert_int_equal(recent_fastest(r, 2), 2);
+    assert_int_equal(learn_recent_fastest(r, 2), 2);
     for (int k = 0; k < 8; k++) pair(&r[0], 70, 100, own_first);
-    assert_int_equal(recent_fastest(r, 2), 0);
+    assert_int_equal(learn_recent_fastest(r, 2), 0);
     for (int k = 0; k < 8; k++) pair(&r[1], 50, 100, own_first);
-    assert_int_equal(recent_fastest(r, 2), 1); /* the faster of both */
+    assert_int_equal(learn_recent_fastest(r, 2), 1); /* the faster of both */
     for (int k = 0; k < 8; k++) pair(&r[1], 150, 100, own_first);
-    assert_int_equal(recent_fastest(r, 1), 0);
-    assert_int_equal(recent_fastest(r, 2), 0);
+    assert_int_equal(learn_recent_fastest(r, 1), 0);
+    assert_int_equal(learn_recent_fastest(r, 2), 0);
   }
 }
 
@@ -62,11 +62,11 @@ static void one_pair_proves_nothing(void **state) {
 static void pieces_alone_wait_for_the_other_kind(void **state) {
   (void)state;
   recent_ratio r;
-  recent_begin(&r, 1.0);
-  for (int k = 0; k < 100; k++) recent_learn(&r, true, 1, 100);
-  assert_int_equal(recent_fastest(&r, 1), 1);
+  learn_recent_begin(&r, 1.0);
+  for (int k = 0; k < 100; k++) learn_recent(&r, true, 1, 100);
+  assert_int_equal(learn_recent_fastest(&r, 1), 1);
   for (int k = 0; k < 8; k++) pair(&r, 100, 0, true); /* endless, as far as it is told */
-  assert_int_equal(recent_fastest(&r, 1), 1);
+  assert_int_equal(learn_recent_fastest(&r, 1), 1);
 }
 
 int main(void) {
