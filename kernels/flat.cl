@@ -23,14 +23,14 @@ INLINE bool reject_blocks(const prepared_ray *ray, const global float *block, fl
  * done. */
 INLINE bool scan(const uint kind, query_state *q, const prepared_ray *ray, geometry_blocks blocks,
                  const geometry_entry *entry, uint first, uint end, const scene_view *scene) {
-  const uint step = primitive_rows(kind) * LANES;
+  const uint step = primitive_rows(kind) * LANES, base = entry->global_id_base;
   const global float *block = geometry_block(blocks, (size_t)(first / LANES) * step);
   for (; first < end; first += LANES, block += step) {
     while (kind == SLAB_BOX && end - first > REJECTED * LANES && !reject_blocks(ray, block, q->limit)) {
       first += REJECTED * LANES;
       block += REJECTED * step;
     }
-    if (query_block(q, kind, ray, block, entry->global_id_base + first, 0, 0, scene)) return true;
+    if (query_block(q, kind, ray, block, base + first, base + end, 0, 0, scene)) return true;
   }
   return false;
 }

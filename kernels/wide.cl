@@ -234,7 +234,7 @@ INLINE void in_flight_leaf(in_flight *t, const scene_view *scene) {
 INLINE void in_flight_take(in_flight *t, mask hit, real at, const scene_view *scene) {
   interleaved_path *path = &t->path;
   const global uint *global_ids = (const global uint *)(path->at + TRIANGLE_ROWS * STRIDE);
-  const bool done = lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, interleaved_here(&t->ray), hit, at, at, 0,
+  const bool done = lanes_any(hit) && query_offer(&t->on.q, SLAB_TRIANGLE, interleaved_here(&t->ray), hit, at, at, 0, 0,
                                                   global_ids, path->child, scene);
   path->child += BLOCK_UNITS(TRIANGLE_ROWS, STRIDE, BVH_UNIT);
   path->meta--; /* its lowest bits count blocks */

@@ -23,24 +23,15 @@ static size_t floats_of(const geometry_entry *entry, uint32_t lanes) {
   return (floats + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
 
-/* What lanes beyond a geometry's end have: no ray hits it. Of triangles it is an edge of the last one, to and fro, as
- * in blocks.c, and not a point: that is a candidate of all rays, and raises other floating-point flags than triangles
- * do. A call that has to restore those waits some 100 ns (base/arithmetic.h), as long as a ray takes. */
-static void lane_void(slab_shape kind, const float *last, float *values) {
-  primitive_void(kind, values);
-  if (kind != SLAB_TRIANGLE) return;
-  memcpy(values, last, 6 * sizeof *values);
-  memcpy(values + 6, last + 3, 3 * sizeof *values);
-}
-
-/* Transposes one geometry. */
+/* Transposes one geometry. Lanes beyond its end repeat its last primitive, and kernels leave their hits out (query.h).
+ * What no ray can hit would do without that, but it raises other floating-point flags than primitives do, as NaN does.
+ * A call that has to restore those waits some 100 ns (base/arithmetic.h), as long as a ray takes. */
 static void pack_geometry(const geometry_entry *entry, const geometry_values *values, uint32_t lanes, float *blocks) {
   const uint32_t rows = primitive_rows(entry->kind);
   const size_t padded = blocks_of(entry, lanes) * lanes;
-  float none[ROWS_MOST], room[ROWS_MOST];
-  if (padded > 0) lane_void((slab_shape)entry->kind, values_at(values, rows, entry->count - 1, room), none);
+  float room[ROWS_MOST];
   for (size_t i = 0; i < padded; i++) {
-    const float *from = i < entry->count ? values_at(values, rows, (uint32_t)i, room) : none;
+    const float *from = values_at(values, rows, i < entry->count ? (uint32_t)i : entry->count - 1, room);
     float *to = blocks + i / lanes * lanes * rows + i % lanes;
     for (size_t r = 0; r < rows; r++) to[r * lanes] = from[r];
   }

@@ -33,7 +33,7 @@ INLINE bool scan_blocks(const uint kind, query_state *q, const prepared_ray *ray
     const global uint *global_ids = (const global uint *)(block + rows * STRIDE);
     COUNT(blocks, 1);
     for (uint part = 0; part < STRIDE; part += LANES)
-      if (query_block(q, kind, ray, block + part, 0, global_ids + part, first, scene)) return true;
+      if (query_block(q, kind, ray, block + part, 0, 0, global_ids + part, first, scene)) return true;
   }
   return false;
 }

@@ -30,13 +30,14 @@ INLINE query_state query_begin(const prepared_ray *ray, const cast_arrays *array
   return q;
 }
 
-/* Adds the crossings of the lanes in `hit` of a block. The global primitive id of lane k is global_ids[k], or first + k
- * where global_ids is NULL. True when the ray is done. */
+/* Adds the crossings of the lanes in `hit` of a block. The global primitive id of lane k is global_ids[k]; by brute
+ * force first + k, and from `end` on lanes repeat the last primitive. True when the ray is done. */
 INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask hit, real t, real leave, uint first,
-                        const global uint *global_ids, uint where, const scene_view *scene) {
+                        uint end, const global uint *global_ids, uint where, const scene_view *scene) {
   for (uint bits = lanes_bits(hit); bits != 0; bits &= bits - 1) {
     uint lane = lowest_lane(bits);
     uint global_id = SLAB_TREE ? global_ids[lane] : first + lane;
+    if ((SLAB_TREE ? 1 : LANES) > 1 && global_id >= end) break;
     if (query_hides(q, kind, global_id, scene)) continue;
     const query_crossing c = {
         lanes_at(t, lane), SLAB_QUERY == SLAB_INTERVAL ? lanes_at(leave, lane) : 0.0f, global_id, 0, where, lane};
@@ -48,12 +49,12 @@ INLINE bool query_offer(query_state *q, uint kind, const prepared_ray *ray, mask
 
 /* Tests a block and adds its crossings. True when the ray is done. */
 INLINE bool query_block(query_state *q, const uint kind, const prepared_ray *ray, const global float *block, uint first,
-                        const global uint *global_ids, uint where, const scene_view *scene) {
+                        uint end, const global uint *global_ids, uint where, const scene_view *scene) {
   real t, leave = (real)(0.0f);
   const uint rules = scene->cast->rules;
   mask hit = SLAB_QUERY == SLAB_INTERVAL ? primitive_solid(kind, ray, block, q->limit, rules, &t, &leave)
                                          : primitive_surface(kind, ray, block, q->limit, rules, &t);
-  return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, global_ids, where, scene);
+  return lanes_any(hit) && query_offer(q, kind, ray, hit, t, leave, first, end, global_ids, where, scene);
 }
 
 /* Writes the result of ray i. share: hits that the work-item has reserved, for SLAB_ALL. */
