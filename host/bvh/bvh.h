@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "bvh/float4.h"
-#include "bvh/leaves.h"
 #include "data/types.h"
 
 #define BVH_COST_NODE 1.0f
@@ -31,6 +30,13 @@
 /* Most inner levels for any input. The binary BVH is cut into halves where it would become deeper than
  * BVH_DEPTH_MAX - 8. The last 8 levels separate primitives of different kinds. */
 #define BVH_DEPTH_MAX 48
+
+/* The cost model of leaves, for the traversal that the BVH is built for. */
+typedef struct bvh_leaves {
+  uint32_t together; /* primitives tested at once, as a block; a power of two */
+  uint32_t most;     /* most blocks of a leaf; most * together is at most BVH_LEAF_BLOCKS * BVH_WIDTH */
+  float cost;        /* cost of a block; a node costs BVH_COST_NODE */
+} bvh_leaves;
 
 typedef enum bvh_quality { BVH_FAST, BVH_DEFAULT, BVH_HIGH } bvh_quality;
 

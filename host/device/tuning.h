@@ -2,7 +2,7 @@
 #ifndef SLABCAST_DEVICE_TUNING_H
 #define SLABCAST_DEVICE_TUNING_H
 
-#include "bvh/leaves.h"
+#include "bvh/bvh.h"
 #include "record/device.h"
 #include "slabcast.h"
 

@@ -35,4 +35,8 @@ uint32_t layout_stack(slab_layout, uint32_t depth);
  * stack. */
 slab_status bvh_layout_trust(const snapshot *, bvh_layout *);
 
+/* Lays a scene's geometries out for brute force by so many lanes: *table and *blocks are the caller's to free, *floats
+ * is the length of blocks. */
+slab_status pack_scene(const snapshot *, uint32_t lanes, geometry_entry **table, float **blocks, size_t *floats);
+
 #endif

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "data/types.h"
-#include "layout/pack.h"
+#include "layout/layout.h"
 #include "maths/primitive.h"
 #include "record/snapshot.h"
 #include "shapes/primitive.h"

@@ -1,4 +1,3 @@
-#include "scene/assembly.h"
 
 #include <stdlib.h>
 #include <string.h>

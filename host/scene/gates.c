@@ -1,4 +1,4 @@
-#include "scene/gates.h"
+#include "scene/models.h"
 
 #include <math.h>
 #include <string.h>

@@ -36,4 +36,12 @@ transform_reach model_reach(const snapshot *model);
 slab_status model_allows(const char *function, slab_status status, const instance_group *, const snapshot *model,
                          const transform_reach *reach);
 
+/* The gates of a group's instances, the boxes that rays enter before they are cast in its model: values of
+ * SHAPE_INSTANCE. NULL: memory is short. */
+geometry_values *gates_of(const slab_context *, const instance_group *, const model_measure *);
+
+/* Adds the models of a scene with instances to its table and to its BVH, whose arrays begin with that scene's own. They
+ * may have the size of the whole, and its models already. */
+slab_status assembly_append(snapshot *, bvh_layout *);
+
 #endif
