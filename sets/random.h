@@ -32,6 +32,12 @@ static inline uint32_t random_next(random_state *random) {
   return (shifted >> turn) | (shifted << ((32u - turn) & 31u));
 }
 
+/* Uniform in 0 .. 2^64 - 1. */
+static inline uint64_t random_bits(random_state *random) {
+  const uint64_t high = random_next(random);
+  return high << 32 | random_next(random);
+}
+
 /* Uniform in 0 .. limit - 1; limit > 0. */
 static inline uint32_t random_below(random_state *random, uint32_t limit) {
   return (uint32_t)(((uint64_t)random_next(random) * limit) >> 32);

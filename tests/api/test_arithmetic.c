@@ -40,15 +40,15 @@ static void assert_holds(const mode *m, const char *call) {
 
 /* ---- the inputs ----------------------- */
 
-static void small_point(harness_random *random, float point[3]) {
-  for (int i = 0; i < 3; i++) point[i] = SIZE * harness_uniform(random, -1, 1);
+static void small_point(random_state *random, float point[3]) {
+  for (int i = 0; i < 3; i++) point[i] = SIZE * random_between(random, -1, 1);
 }
 
-static void small_shapes(harness_random *random, world *w) {
+static void small_shapes(random_state *random, world *w) {
   static const slab_obb turned = {.axes = {{0.6f, 0.8f, 0}, {-0.8f, 0.6f, 0}, {0, 0, 1}}};
   for (int i = ADVERSARIAL; i < SPHERES; i++) {
     small_point(random, w->spheres[i].center);
-    w->spheres[i].radius = SIZE * harness_uniform(random, 0, 0.05f);
+    w->spheres[i].radius = SIZE * random_between(random, 0, 0.05f);
   }
   for (int i = ADVERSARIAL; i < ADVERSARIAL + SMALL; i++) {
     slab_box *box = &w->boxes[i];
@@ -59,10 +59,10 @@ static void small_shapes(harness_random *random, world *w) {
     small_point(random, obb->center);
     small_point(random, triangle->a);
     for (int k = 0; k < 3; k++) {
-      box->upper[k] = box->lower[k] + SIZE * harness_uniform(random, 0, 0.1f);
-      obb->half_size[k] = SIZE * harness_uniform(random, 0, 0.05f);
-      triangle->b[k] = triangle->a[k] + SIZE * harness_uniform(random, -0.2f, 0.2f);
-      triangle->c[k] = triangle->a[k] + SIZE * harness_uniform(random, -0.2f, 0.2f);
+      box->upper[k] = box->lower[k] + SIZE * random_between(random, 0, 0.1f);
+      obb->half_size[k] = SIZE * random_between(random, 0, 0.05f);
+      triangle->b[k] = triangle->a[k] + SIZE * random_between(random, -0.2f, 0.2f);
+      triangle->c[k] = triangle->a[k] + SIZE * random_between(random, -0.2f, 0.2f);
     }
   }
 }
@@ -86,7 +86,7 @@ static void adversarial_shapes(world *w, adversarial *with, random_state *random
 }
 
 /* Adversarial rays, and rays at the small shapes that start among and around them. */
-static void fill_rays(world *w, const adversarial *with, random_state *random, harness_random *numbers) {
+static void fill_rays(world *w, const adversarial *with, random_state *random, random_state *numbers) {
   for (int i = 0; i < RAYS; i++) {
     slab_ray *ray = &w->rays[i];
     float from[3], to[3];
@@ -105,8 +105,8 @@ static void fill_rays(world *w, const adversarial *with, random_state *random, h
 /* Opened by a thread in this mode. */
 static world *world_begin(const mode *m) {
   static world w;
-  harness_random numbers = harness_seeded("arithmetic");
-  random_state random = harness_stream("arithmetic, wild");
+  random_state numbers = harness_seeded("arithmetic");
+  random_state random = harness_seeded("arithmetic, wild");
   const slab_context_options wide = {.lane_width = harness_width()},
                              compressed = {.lane_width = harness_width(), .layout = SLAB_LAYOUT_COMPRESSED};
   adversarial with = adversarial_begin(&random, 1);

@@ -17,10 +17,10 @@ static int close_context(void **state) {
   return 0;
 }
 
-static float number(harness_random *random) { return harness_uniform(random, -2.0f, 2.0f); }
+static float number(random_state *random) { return random_between(random, -2.0f, 2.0f); }
 
 /* A shape near the origin: large or small, sometimes degenerate. */
-static any_shape shape_near(harness_random *random, slab_shape kind) {
+static any_shape shape_near(random_state *random, slab_shape kind) {
   any_shape shape = shape_accepted(kind);
   const size_t count = kind == SLAB_OBB ? 6 : shape_floats(kind); /* all but the axes */
   for (size_t i = 0; i < count; i++) {
@@ -28,7 +28,7 @@ static any_shape shape_near(harness_random *random, slab_shape kind) {
     shape.floats[i] = (shape_sizes(kind) >> i & 1) != 0 ? fabsf(value) : kind == SLAB_TRIANGLE ? 3.0f * value : value;
   }
   for (int i = 0; kind == SLAB_BOX && i < 3; i++)
-    shape.box.upper[i] = shape.box.lower[i] + harness_uniform(random, -0.3f, 3.0f); /* some inverted */
+    shape.box.upper[i] = shape.box.lower[i] + random_between(random, -0.3f, 3.0f); /* some inverted */
   if (kind == SLAB_OBB) {
     shape.obb.axes[0][0] = shape.obb.axes[1][1] = 0.6f;
     shape.obb.axes[0][1] = 0.8f;
@@ -37,13 +37,13 @@ static any_shape shape_near(harness_random *random, slab_shape kind) {
   return shape;
 }
 
-static slab_ray ray_near(harness_random *random) {
+static slab_ray ray_near(random_state *random) {
   slab_ray ray = {{0}, 0.0f, {0}, INFINITY};
   for (int i = 0; i < 3; i++) {
     ray.origin[i] = 2.0f * number(random);
     ray.direction[i] = 0.5f * number(random) - ray.origin[i];
   }
-  const uint32_t fate = harness_below(random, 12);
+  const uint32_t fate = random_below(random, 12);
   if (fate == 0) ray.t_min = -INFINITY;
   if (fate == 1) ray.t_max = 1.0f;
   if (fate == 2) ray.direction[1] = 0.0f;
@@ -68,7 +68,7 @@ static slab_interval alone(slab_context *context, slab_shape kind, const any_sha
 
 static void pair_is_a_scene_of_one_shape(void **state) {
   enum { N = 400 };
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   for (slab_shape kind = SLAB_PLANE; kind < SLAB_SHAPE_COUNT; kind++) {
     const size_t size = shape_size(kind);
     unsigned char *shapes = shapes_accepted(kind, N);

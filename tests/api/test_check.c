@@ -137,14 +137,14 @@ static void flip_and_find(const world *w, const answer *a, const slab_cast_optio
 
 /* Flips every bit of a result, each in a different result. */
 static void flip_all(const world *w, slab_query query, const slab_cast_options *options) {
-  harness_random random = harness_seeded("flips");
+  random_state random = harness_seeded("flips");
   answer a = cast_on(w, query, options);
   const size_t size = slab_result_size(query), results = a.bytes / size;
   assert_true(results > 0);
   assert_clean(w, &a, options);
   for (size_t byte = 0; byte < size; byte++)
     for (int bit = 0; bit < 8; bit++)
-      flip_and_find(w, &a, options, harness_below(&random, (uint32_t)results) * size + byte, bit);
+      flip_and_find(w, &a, options, random_below(&random, (uint32_t)results) * size + byte, bit);
   assert_clean(w, &a, options);
   free(a.results);
 }

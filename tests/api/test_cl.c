@@ -521,7 +521,7 @@ static void geometries_are_updated_from_buffers(void **state) {
   const caller *c = *state;
   static float before[SHAPE_KINDS][SHAPES_EACH * SHAPE_FLOATS_MOST],
       after[SHAPE_KINDS][SHAPES_EACH * SHAPE_FLOATS_MOST];
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *slab = opencl_slab(c->context, c->device, NULL);
   fill_shapes(&random, before);
   fill_shapes(&random, after);

@@ -96,7 +96,7 @@ static void every_query_and_option_gives_the_bits_of_the_call(void **state) {
 /* Scenes that stand in each other have kernels of their own. */
 static void instances_give_the_bits_of_the_call(void **state) {
   const fixture *f = *state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = opencl_slab(f->context, f->device, f->beside);
   nested n;
   slab_ray rays[N];

@@ -5,21 +5,21 @@
 
 enum { ROUNDS = 20000 };
 
-static void fill(harness_random *random, float *values, size_t n) {
-  for (size_t i = 0; i < n; i++) values[i] = harness_uniform(random, -10, 10);
+static void fill(random_state *random, float *values, size_t n) {
+  for (size_t i = 0; i < n; i++) values[i] = random_between(random, -10, 10);
 }
 
 static void ray_of_a_pixel_has_one_set_of_bits(void **state) {
   (void)state;
-  harness_random random = harness_seeded("ray_of_a_pixel_has_one_set_of_bits");
+  random_state random = harness_seeded("ray_of_a_pixel_has_one_set_of_bits");
   for (int round = 0; round < ROUNDS; round++) {
     slab_camera c;
     fill(&random, c.origin, 3);
     fill(&random, c.forward, 3);
     fill(&random, c.right, 3);
     fill(&random, c.up, 3);
-    const uint32_t width = 1 + harness_below(&random, 4000), height = 1 + harness_below(&random, 4000);
-    const uint32_t x = harness_below(&random, width), y = harness_below(&random, height);
+    const uint32_t width = 1 + random_below(&random, 4000), height = 1 + random_below(&random, 4000);
+    const uint32_t x = random_below(&random, width), y = random_below(&random, height);
     const float sx = (2.0f * (float)x + 1.0f) / (float)width - 1.0f;
     const float sy = 1.0f - (2.0f * (float)y + 1.0f) / (float)height;
     slab_ray want = {.t_max = INFINITY};
@@ -35,12 +35,12 @@ static void ray_of_a_pixel_has_one_set_of_bits(void **state) {
 
 static void helpers_have_one_set_of_bits(void **state) {
   (void)state;
-  harness_random random = harness_seeded("helpers_have_one_set_of_bits");
+  random_state random = harness_seeded("helpers_have_one_set_of_bits");
   for (int round = 0; round < ROUNDS; round++) {
     float a[3], b[3], point[3], at[3];
     fill(&random, a, 3);
     fill(&random, b, 3);
-    const float t = harness_uniform(&random, -10, 10);
+    const float t = random_between(&random, -10, 10);
     slab_ray segment = {.t_max = 1.0f}, ray = {.t_max = INFINITY};
     slab_plane plane = {.offset = (b[0] * a[0] + b[1] * a[1]) + b[2] * a[2]};
     for (int i = 0; i < 3; i++) {

@@ -81,7 +81,7 @@ static uint32_t assert_answers(nested *w) {
 
 static void instances_answer_as_the_reference(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = context_of_layout();
   uint32_t hits = 0;
   for (int round = 0; round < ROUNDS; round++) {
@@ -106,7 +106,7 @@ static void assert_answers_with(const slab_context_options *options, unsigned ki
 /* Models whose trees are on the device alone are laid out again for the scene that they stand in. */
 static void instances_answer_alike_wherever_their_models_are(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t lanes = harness_width();
   assert_answers_with(&(slab_context_options){.lane_width = lanes, .layout = SLAB_LAYOUT_COMPRESSED, .copy = 1},
                       ADVERSARIAL_ALL_KINDS, &random);
@@ -114,7 +114,7 @@ static void instances_answer_alike_wherever_their_models_are(void **state) {
 }
 
 static void assert_answers_on_all_devices(const char *test, slab_layout of) {
-  random_state random = harness_stream(test);
+  random_state random = harness_seeded(test);
   assert_answers_with(&(slab_context_options){.device = "all", .layout = of, .launch_rays = 64}, ADVERSARIAL_ALL_KINDS,
                       &random);
 }
@@ -133,7 +133,7 @@ static void compressed_instances_answer_on_all_devices(void **state) {
  * there. Rays are interleaved whatever the primitives are. */
 static void instances_answer_alike_in_every_traversal(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context_options options = {.lane_width = harness_width()};
   for (int traversal = SLAB_TRAVERSAL_AUTO; traversal <= SLAB_TRAVERSAL_SORTED; traversal++)
     for (int round = traversal == SLAB_TRAVERSAL_PACKETS ? 0 : ROUNDS - 1; round < ROUNDS; round++) {
@@ -147,7 +147,7 @@ static void instances_answer_alike_in_every_traversal(void **state) {
 /* Transforms are replaced, instances are disabled, enabled and removed, and a model is committed anew. */
 static void instances_change(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = context_of_layout();
   for (int round = 0; round < ROUNDS / 3; round++) {
     nested w = nested_of(context, &random, ADVERSARIAL_ALL_KINDS);
@@ -191,7 +191,7 @@ static void instances_are_refitted_whatever_their_models_become(void **state) {
   const slab_build_options refit = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REFIT},
                            build = {.tree = SLAB_TREE_FAST, .update = SLAB_UPDATE_REBUILD};
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = context_of_layout();
   for (int round = 0; round < ROUNDS / 2; round++) {
     nested w = nested_of(context, &random, round % 2 == 0);
@@ -276,7 +276,7 @@ static void tiles_move_in_a_scene_and_in_its_model(void **state) {
                            refit = {.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REFIT},
                            high = {.tree = SLAB_TREE_HIGH, .update = SLAB_UPDATE_REBUILD};
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = context_of_layout();
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   tiles_at(tiles, 0);
@@ -334,7 +334,7 @@ static void exact_transforms_keep_the_models_bits(void **state) {
                                    {1, 0, 0, 8, 0, 1, 0, 0, 0, 0, 1, 0},
                                    {0x1p40f, 0, 0, 0, 0, 0x1p40f, 0, 0, 0, 0, 0x1p40f, 0}};
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = context_of_layout();
   slab_scene *model = small_model(context);
   for (size_t t = 0; t < sizeof maps / sizeof *maps; t++) {
@@ -388,7 +388,7 @@ static void add_mapped(slab_scene *scene, float corners[3 * TRIANGLES][3], const
  * and where two triangles are about as near. */
 static void instances_look_like_copies(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = context_of_layout();
   slab_scene *model = harness_scene(context), *scene = harness_scene(context), *copies = harness_scene(context);
   float corners[3 * TRIANGLES][3], m[SOME][12];
@@ -435,7 +435,7 @@ static void borders_far_from_a_models_origin_are_hit(void **state) {
   const float m[12] = {1, 0, 0, -far, 0, c, -s, -c * far, 0, s, c, -s * far};
   const slab_box tile = {{far, far, 0}, {far + 1, far + 1, 0.5f}};
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = context_of_layout();
   slab_scene *model = harness_scene(context), *scene = harness_scene(context);
   slab_ray rays[CLOSE_RAYS];

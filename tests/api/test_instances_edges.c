@@ -179,7 +179,7 @@ static void assert_lowest(const answers *a, const answers *whole, int hidden) {
 static void of_instances_in_one_place_the_lowest_id_is_hit(void **state) {
   (void)state;
   slab_ray rays[RAYS];
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   answers whole = {0}, some = {0};
   rays_at_tile(&random, identity, rays);
   cast_all_ways(fill_crowd, identity, rays, NULL, &whole);
@@ -200,7 +200,7 @@ static void of_instances_in_one_place_the_lowest_id_is_hit(void **state) {
 static void of_turned_instances_in_one_place_the_lowest_id_is_hit(void **state) {
   (void)state;
   slab_ray rays[RAYS];
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   uint32_t hits = 0;
   for (int round = 0; round < 3; round++) {
     answers whole = {0}, some = {0};
@@ -257,7 +257,7 @@ static void of_levels_in_one_place_the_lowest_id_is_hit(void **state) {
   static const uint32_t lowest[] = {0, 3, 3 + 2 * 5};
   (void)state;
   slab_ray rays[RAYS];
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   answers whole = {0}, some = {0};
   rays_at_tile(&random, identity, rays);
   for (int hidden = 0; hidden < 3; hidden++) {
@@ -315,7 +315,7 @@ static void models_that_overlap_are_all_counted(void **state) {
   int cells[RAYS][2];
   uint32_t ties = 0;
   answers a = {0};
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   for (int i = 0; i < RAYS; i++) {
     const int bundle = i / BUNDLE;
     rays[i] = (slab_ray){.origin = {(float)(bundle % 7), (float)(bundle % 5), 16}, .t_max = INFINITY};
@@ -390,7 +390,7 @@ static void rays_from_afar_that_miss_a_gate_miss_its_model(void **state) {
   slab_ray rays[RAYS], inside[RAYS];
   float t[RAYS];
   uint32_t hits = 0, kept_out = 0;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_scene *one = tile(contexts[0]);
   for (int round = 0; round < 4; round++) {
     answers a = {0};
@@ -412,7 +412,7 @@ static void rays_from_afar_are_cast_alike(void **state) {
   slab_ray rays[RAYS];
   float m[NESTED_EACH][12];
   uint32_t hits = 0;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   for (int round = 0; round < 4; round++) {
     answers a = {0};
     nested_transforms(&random, m);

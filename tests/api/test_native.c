@@ -86,7 +86,7 @@ typedef struct world {
 } world;
 
 static void world_begin(world *w) {
-  random_state random = harness_stream("native");
+  random_state random = harness_seeded("native");
   slab_sphere balls[BALLS];
   slab_device_info info;
   for (int i = 0; i < BALLS; i++)

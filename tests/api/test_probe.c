@@ -198,10 +198,10 @@ static void device_that_computes_wrongly_is_refused(void **state) {
 static slab_scene *spheres_in(slab_context *context) {
   slab_sphere spheres[SPHERES];
   slab_scene *scene = NULL;
-  harness_random random = {7};
+  random_state random = random_seed(7);
   for (int i = 0; i < SPHERES; i++) {
-    for (int k = 0; k < 3; k++) spheres[i].center[k] = harness_uniform(&random, -8.0f, 8.0f);
-    spheres[i].radius = harness_uniform(&random, 0.5f, 3.0f);
+    for (int k = 0; k < 3; k++) spheres[i].center[k] = random_between(&random, -8.0f, 8.0f);
+    spheres[i].radius = random_between(&random, 0.5f, 3.0f);
   }
   assert_ok(slab_scene_create(context, &scene));
   assert_ok(slab_scene_add_spheres(scene, spheres, SPHERES, NULL, NULL));

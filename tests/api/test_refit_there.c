@@ -66,11 +66,11 @@ static mover grid_mesh(slab_context *context) {
 }
 
 /* Triangles in any order of a mesh with a vertex that none has. */
-static mover scattered_mesh(slab_context *context, harness_random *random) {
+static mover scattered_mesh(slab_context *context, random_state *random) {
   mover m = mover_of(context, 3 * SCATTERED + 1, 20, SCATTERED, true);
   for (uint32_t i = 0; i < 3 * SCATTERED; i++) m.indices[i] = i;
   for (uint32_t i = SCATTERED - 1; i > 0; i--) {
-    const uint32_t k = harness_below(random, i + 1);
+    const uint32_t k = random_below(random, i + 1);
     for (uint32_t c = 0; c < 3; c++) {
       const uint32_t kept = m.indices[3 * i + c];
       m.indices[3 * i + c] = m.indices[3 * k + c];
@@ -81,18 +81,18 @@ static mover scattered_mesh(slab_context *context, harness_random *random) {
 }
 
 /* Writes vertices that are near where they were the last time. */
-static void move(mover *meshes, uint32_t which, harness_random *random) {
+static void move(mover *meshes, uint32_t which, random_state *random) {
   const mover *m = &meshes[which];
   for (uint32_t i = 0; i < m->mesh.vertex_count; i++) {
     float *v = vertex_of(m, i);
     for (int k = 0; k < 3; k++) {
-      const float shift = harness_uniform(random, -0.4f, 0.4f);
+      const float shift = random_between(random, -0.4f, 0.4f);
       const uint32_t triangle = i / 3, corner = i % 3 == (uint32_t)k;
       if (which == GRID_MESH) v[k] = (float)(k == 0 ? i % (GRID + 1) : k == 1 ? i / (GRID + 1) : 0) + shift;
       if (which == SOUP_MESH) v[k] = (float)(triangle % 17 + corner) - 20.0f * (float)(k == 2) + shift;
       if (which == SCATTERED_MESH) v[k] = -(float)(triangle * 7 % 31 + corner) + shift;
       if (which == SPREAD_MESH) v[k] = ldexpf((float)corner + shift + (float)(k == 0), (int)triangle - 140) * 0.5f;
-      if (harness_below(random, 50) == 0) v[k] = harness_below(random, 2) != 0 ? -0.0f : 0.0f;
+      if (random_below(random, 50) == 0) v[k] = random_below(random, 2) != 0 ? -0.0f : 0.0f;
     }
   }
 }
@@ -119,7 +119,7 @@ static slab_context *context_of(slab_context_options options) {
 }
 
 /* Takes over the context. */
-static movers movers_begin(slab_context *context, harness_random *random) {
+static movers movers_begin(slab_context *context, random_state *random) {
   movers m = {.context = context};
   cl_context cl = NULL;
   cl_device_id id = NULL;
@@ -136,7 +136,7 @@ static movers movers_begin(slab_context *context, harness_random *random) {
 }
 
 /* In compressed nodes, of which copies are made or not. */
-static movers compressed_begin(int copy, harness_random *random) {
+static movers compressed_begin(int copy, random_state *random) {
   return movers_begin(context_of((slab_context_options){.layout = SLAB_LAYOUT_COMPRESSED, .copy = copy}), random);
 }
 
@@ -178,7 +178,7 @@ static void update_here(const movers *m, uint32_t which) {
   assert_ok(slab_scene_update_mesh(m->here, which, &mesh));
 }
 
-static void update(movers *m, uint32_t which, harness_random *random) {
+static void update(movers *m, uint32_t which, random_state *random) {
   move(m->list, which, random);
   assert_ok(update_there(m, which));
   update_here(m, which);
@@ -211,14 +211,14 @@ static void assert_same_arrays(const movers *m) {
   free(want);
 }
 
-static void assert_same_answers(const movers *m, harness_random *random) {
+static void assert_same_answers(const movers *m, random_state *random) {
   slab_ray rays[RAYS];
   slab_hit got[RAYS], want[RAYS];
   for (int i = 0; i < RAYS; i++) {
     rays[i] = (slab_ray){.t_max = INFINITY};
     for (int k = 0; k < 3; k++) {
-      rays[i].origin[k] = harness_uniform(random, -30.0f, 30.0f);
-      rays[i].direction[k] = harness_uniform(random, -20.0f, 20.0f) - rays[i].origin[k];
+      rays[i].origin[k] = random_between(random, -30.0f, 30.0f);
+      rays[i].direction[k] = random_between(random, -20.0f, 20.0f) - rays[i].origin[k];
     }
   }
   assert_ok(slab_closest(m->there, rays, RAYS, got, NULL));
@@ -249,12 +249,12 @@ static void assert_same_stats(const movers *m) {
 static void nodes_and_blocks_are_those_of_the_host(void **state) {
   (void)state;
   for (int copy = 0; copy < 2; copy++) {
-    harness_random random = harness_seeded(__func__);
+    random_state random = harness_seeded(__func__);
     movers m = compressed_begin(copy, &random);
     commit(&m, SLAB_UPDATE_REFIT);
     for (uint32_t step = 0; step < STEPS; step++) {
       for (uint32_t i = 0; i < MESHES; i++)
-        if (i == step % MESHES || harness_below(&random, 2) != 0) update(&m, i, &random);
+        if (i == step % MESHES || random_below(&random, 2) != 0) update(&m, i, &random);
       commit(&m, SLAB_UPDATE_REFIT);
       assert_true(was_refitted_there(&m));
       assert_same_arrays(&m);
@@ -268,7 +268,7 @@ static void nodes_and_blocks_are_those_of_the_host(void **state) {
 /* What was copied for a commit is what the last update brought, and no later commit takes it again. */
 static void the_last_update_before_a_commit_counts(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   movers m = compressed_begin(0, &random);
   commit(&m, SLAB_UPDATE_REFIT);
   for (int step = 0; step < 3; step++) {
@@ -288,7 +288,7 @@ static void the_last_update_before_a_commit_counts(void **state) {
 /* A rebuild makes another BVH, for which the next refit has other places. */
 static void refits_follow_each_build(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   movers m = compressed_begin(0, &random);
   commit(&m, SLAB_UPDATE_REFIT);
   for (int step = 0; step < STEPS; step++) {
@@ -304,7 +304,7 @@ static void refits_follow_each_build(void **state) {
 /* Moves the grid as it is, then lifts its vertices apart. */
 static void what_costs_too_much_is_built(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   movers m = compressed_begin(0, &random);
   const mover *grid = &m.list[GRID_MESH];
   assert_ok(slab_scene_remove(m.there, SPREAD_MESH)); /* beside which the others are as good as points */
@@ -312,7 +312,7 @@ static void what_costs_too_much_is_built(void **state) {
   commit(&m, SLAB_UPDATE_AUTO);
   for (int apart = 0; apart < 2; apart++) {
     for (uint32_t i = 0; i < grid->mesh.vertex_count; i++)
-      vertex_of(grid, i)[2] += apart ? harness_uniform(&random, -90.0f, 90.0f) : 1.0f;
+      vertex_of(grid, i)[2] += apart ? random_between(&random, -90.0f, 90.0f) : 1.0f;
     assert_ok(update_there(&m, GRID_MESH));
     update_here(&m, GRID_MESH);
     commit(&m, SLAB_UPDATE_AUTO);
@@ -327,12 +327,12 @@ static void what_costs_too_much_is_built(void **state) {
 static void many_geometries_move(void **state) {
   enum { MANY = 150 };
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   movers m = compressed_begin(0, &random);
   mover one = mover_of(m.context, 3, 0, 1, false);
   for (int step = 0; step < 3; step++) {
     for (uint32_t i = 0; i < MANY; i++) {
-      for (int k = 0; k < 9; k++) one.vertices[k] = harness_uniform(&random, 0.0f, 1.0f) + (float)(k % 3 == 0 ? i : 0);
+      for (int k = 0; k < 9; k++) one.vertices[k] = random_between(&random, 0.0f, 1.0f) + (float)(k % 3 == 0 ? i : 0);
       if (step == 0) {
         assert_ok(slab_scene_add_mesh(m.there, &one.mesh, NULL, NULL));
         assert_ok(slab_scene_add_mesh(m.here, &one.mesh, NULL, NULL));
@@ -354,7 +354,7 @@ static void many_geometries_move(void **state) {
 /* The cast waits until the scene has been refitted three times, so that its buffers would have been written. */
 static void a_cast_in_flight_answers_what_it_began_with(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const slab_context_options compressed = {.layout = SLAB_LAYOUT_COMPRESSED};
   const cl_device_id id = opencl_device();
   const cl_context cl = opencl_context(&id, 1);
@@ -425,7 +425,7 @@ static void *look_on(void *argument) {
 static void no_cast_sees_half_a_refit(void **state) {
   (void)state;
   static onlooker o;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   movers m = compressed_begin(0, &random);
   const mover *grid = &m.list[GRID_MESH];
   float *kept[STATES];
@@ -498,7 +498,7 @@ static void drop(movers *m, uint32_t geometry, bool drops) {
   mover_end(&soup);
 }
 
-static void expect(movers *m, slab_update update, bool there, harness_random *random) {
+static void expect(movers *m, slab_update update, bool there, random_state *random) {
   commit(m, update);
   assert_true(was_refitted_there(m) == there);
   assert_same_arrays(m);
@@ -510,7 +510,7 @@ static void expect(movers *m, slab_update update, bool there, harness_random *ra
 static void the_host_refits_what_a_device_cannot(void **state) {
   (void)state;
   for (int copy = 0; copy < 2; copy++) {
-    harness_random random = harness_seeded(__func__);
+    random_state random = harness_seeded(__func__);
     movers m = compressed_begin(copy, &random);
     drop(&m, MESHES, false);
     update_an_empty_mesh(&m, true);
@@ -569,7 +569,7 @@ static void the_host_refits_what_a_device_cannot(void **state) {
 
 static void wide_trees_are_refitted_by_the_host(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   movers m = movers_begin(context_of((slab_context_options){.layout = SLAB_LAYOUT_WIDE, .copy = 1}), &random);
   expect(&m, SLAB_UPDATE_REFIT, false, &random);
   for (uint32_t i = 0; i < MESHES; i++) update(&m, i, &random);
@@ -580,7 +580,7 @@ static void wide_trees_are_refitted_by_the_host(void **state) {
 /* The blocks are cut, by the layer of small allocations. */
 static void scenes_in_several_buffers_are_refitted_by_the_host(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   under.small(60000);
   movers m = compressed_begin(1, &random);
   expect(&m, SLAB_UPDATE_REFIT, false, &random);
@@ -594,7 +594,7 @@ static void scenes_in_several_buffers_are_refitted_by_the_host(void **state) {
 /* What a device has refitted can be packed and be a model, although the host has none of its nodes. */
 static void what_a_device_has_refitted_is_a_scene_like_others(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   movers m = compressed_begin(1, &random);
   const float turned[12] = {0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 0};
   commit(&m, SLAB_UPDATE_REFIT);

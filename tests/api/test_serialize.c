@@ -64,7 +64,7 @@ static void assert_same_stats(const slab_scene *a, const slab_scene *b) {
 static void unpacked_answers_alike(slab_context *here, slab_context *there, bvh_scene which, slab_tree tree) {
   const slab_build_options build = {.tree = tree};
   slab_scene *scene = NULL, *copy = NULL;
-  random_state random = harness_stream(bvh_scene_name(which));
+  random_state random = harness_seeded(bvh_scene_name(which));
   assert_ok(slab_scene_create(here, &scene));
   assert_ok(bvh_scene_fill(which, SHAPES, random_next(&random), scene));
   assert_ok(bvh_scene_add_nothing(scene));
@@ -143,7 +143,7 @@ static slab_scene *copied(slab_scene *scene, slab_context *there) {
 static void scenes_with_instances_answer_alike(void **state) {
   (void)state;
   slab_context *here = harness_context(), *there = harness_context();
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   for (int round = 0; round < 4; round++) {
     nested n = nested_of(here, &random);
     slab_scene *top = n.scenes[NESTED_TOP];
@@ -172,7 +172,7 @@ static void scenes_with_instances_answer_alike(void **state) {
 static void instances_suit_the_other_layout(void **state) {
   (void)state;
   slab_context *there = NULL, *here = harness_context();
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   nested n = nested_of(here, &random);
   slab_scene *copy = NULL;
   blob b = packed(n.scenes[NESTED_TOP]);
@@ -190,7 +190,7 @@ static void instances_suit_the_other_layout(void **state) {
 static void a_scene_that_had_instances_answers_alike(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   nested n = nested_of(context, &random);
   slab_scene *top = n.scenes[NESTED_TOP];
   for (int i = 0; i < 2; i++) assert_ok(slab_scene_remove(top, n.outer_ids[i]));
@@ -260,7 +260,7 @@ static void suits_another(const slab_context_options *from, const slab_context_o
   slab_scene *scene = NULL, *copy = NULL;
   slab_scene_stats stats;
   slab_ray rays[RAYS];
-  random_state random = harness_stream("suits_another");
+  random_state random = harness_seeded("suits_another");
   assert_ok(slab_context_create(from, &here));
   assert_ok(slab_context_create(to, &there));
   assert_ok(slab_scene_create(here, &scene));
@@ -353,10 +353,10 @@ static void packing_refuses_what_it_cannot_do(void **state) {
 }
 
 static void assert_damage_is_refused(slab_context *context, blob *b) {
-  harness_random random = harness_seeded("damaged_bytes_are_refused");
+  random_state random = harness_seeded("damaged_bytes_are_refused");
   for (int i = 0; i < FLIPS; i++) {
-    const size_t at = i < 8 * HEADER ? (size_t)i / 8 : harness_below(&random, (uint32_t)b->size);
-    const unsigned char bit = (unsigned char)(1u << (i < 8 * HEADER ? i % 8 : (int)harness_below(&random, 8)));
+    const size_t at = i < 8 * HEADER ? (size_t)i / 8 : random_below(&random, (uint32_t)b->size);
+    const unsigned char bit = (unsigned char)(1u << (i < 8 * HEADER ? i % 8 : (int)random_below(&random, 8)));
     b->bytes[at] ^= bit;
     assert_refused(context, b, b->size, "slab_scene_unpack: ");
     b->bytes[at] ^= bit;
@@ -394,7 +394,7 @@ static size_t next_scene(const blob *b, size_t at) {
 static void damaged_models_are_refused(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   nested n = nested_of(context, &random);
   slab_scene *scene = NULL;
   blob b = packed(n.scenes[NESTED_TOP]), model = packed(n.scenes[0]), other = packed(n.scenes[1]);
@@ -431,10 +431,10 @@ static void seal(blob *b) {
   }
 }
 
-static uint32_t forged_word(harness_random *random) {
+static uint32_t forged_word(random_state *random) {
   static const uint32_t words[] = {0, 1, 2, 16, 0x80000000u, 0x80000001u, 0x40001u, 0x4FFFFu, 0xFFFFFFFFu, 0x7F800000u};
-  const uint32_t i = harness_below(random, sizeof words / sizeof *words + 4);
-  return i < sizeof words / sizeof *words ? words[i] : harness_below(random, 4000);
+  const uint32_t i = random_below(random, sizeof words / sizeof *words + 4);
+  return i < sizeof words / sizeof *words ? words[i] : random_below(random, 4000);
 }
 
 /* Returns 1 if the bytes are accepted; then every cast must end. */
@@ -453,23 +453,23 @@ static int try_forgery(slab_context *context, const blob *b, const slab_ray *ray
 }
 
 /* Words are forged in each of the scenes, in their headers or anywhere. */
-static void forge(blob *b, harness_random *random) {
-  const bool header = harness_below(random, 4) == 0;
+static void forge(blob *b, random_state *random) {
+  const bool header = random_below(random, 4) == 0;
   size_t at = 0;
-  for (uint32_t skipped = harness_below(random, 3); skipped > 0 && next_scene(b, at) < b->size; skipped--)
+  for (uint32_t skipped = random_below(random, 3); skipped > 0 && next_scene(b, at) < b->size; skipped--)
     at = next_scene(b, at);
-  for (uint32_t n = 1 + harness_below(random, 3); n > 0; n--) {
+  for (uint32_t n = 1 + random_below(random, 3); n > 0; n--) {
     const uint32_t word = forged_word(random);
     const size_t words = (header ? HEADER : next_scene(b, at) - at) / sizeof word;
-    memcpy(b->bytes + at + sizeof word * harness_below(random, (uint32_t)words), &word, sizeof word);
+    memcpy(b->bytes + at + sizeof word * random_below(random, (uint32_t)words), &word, sizeof word);
   }
 }
 
 static void assert_no_harm(slab_context *context, slab_scene *scene, const char *name) {
   slab_scene_stats stats;
   slab_ray rays[RAYS / 10];
-  random_state stream = harness_stream("forgeries_harm_nobody, rays");
-  harness_random random = harness_seeded(name);
+  random_state stream = harness_seeded("forgeries_harm_nobody, rays");
+  random_state random = harness_seeded(name);
   assert_ok(slab_scene_info(scene, &stats));
   for (int i = 0; i < RAYS / 10; i++) rays[i] = bvh_scene_ray(&stream, &stats);
   blob whole = packed(scene), b = {harness_room(whole.size), whole.size};
@@ -491,7 +491,7 @@ static void assert_no_harm(slab_context *context, slab_scene *scene, const char 
 static void forgeries_harm_nobody(void **state) {
   (void)state;
   slab_context *context = harness_context();
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_scene *scene = small_tree(context);
   nested n = nested_of(context, &random);
   assert_no_harm(context, scene, "a tree");

@@ -69,7 +69,7 @@ static void assert_as_if_anew(const moving *m, slab_context *context, random_sta
 /* Takes over the context. */
 static void moves_as_if_anew(const char *test, slab_context *context, const slab_build_options *build,
                              unsigned changes) {
-  random_state random = harness_stream(test);
+  random_state random = harness_seeded(test);
   moving m;
   assert_ok(moving_begin(&m, context, random_next(&random), EACH));
   assert_ok(slab_scene_commit(m.scene, build));
@@ -154,7 +154,7 @@ static void shuffle(slab_box *boxes, uint32_t n, random_state *random) {
 
 static void refits_until_the_cost_is_too_high(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = harness_context();
   slab_scene *scene = harness_scene(context);
   slab_box boxes[GRID * GRID];
@@ -238,7 +238,7 @@ static void boxes_that_change_sides_are_not_refitted(void **state) {
  * be a BVH for that order, of far higher cost. */
 static void refits_after_another_build_have_its_order(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   const slab_layout layouts[] = {SLAB_LAYOUT_WIDE, SLAB_LAYOUT_COMPRESSED};
   slab_box boxes[GRID * GRID];
   for (int l = 0; l < 2; l++) {
@@ -305,7 +305,7 @@ static void long_walls_are_hit_beyond_their_edges(void **state) {
   static slab_ray rays[MANY];
   static uint32_t got[MANY], want[MANY];
   const uint32_t indices[] = {0, 1, 2, 0, 2, 3};
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   slab_context *context = harness_context();
   slab_scene *moved = harness_scene(context), *anew = harness_scene(context);
   for (uint32_t i = 0; i < WALLS; i++) {
@@ -582,7 +582,7 @@ static void a_refused_update_names_the_primitive_and_changes_nothing(void **stat
 
 /* Whatever was removed and disabled: the copy answers alike, and takes the same changes. */
 static void packed(slab_layout layout, slab_update update) {
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   const slab_build_options build = {.tree = SLAB_TREE_FAST, .update = update};
   slab_context *context = context_of(layout);
   moving m;

@@ -18,12 +18,12 @@ typedef struct hill {
 
 /* A height field, and its triangles with vertices of their own beside it. */
 static void raise(hill *h, float height) {
-  harness_random random = {3};
+  random_state random = random_seed(3);
   uint32_t next = 0;
   for (uint32_t i = 0; i < VERTICES; i++) {
     h->vertices[i][0] = (float)(i % SIDE);
     h->vertices[i][1] = (float)(i / SIDE);
-    h->vertices[i][2] = harness_uniform(&random, 0.0f, height);
+    h->vertices[i][2] = random_between(&random, 0.0f, height);
   }
   for (uint32_t y = 0; y + 1 < SIDE; y++)
     for (uint32_t x = 0; x + 1 < SIDE; x++) {

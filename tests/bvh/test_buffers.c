@@ -108,7 +108,7 @@ static unsigned long long largest_of(slab_context *large, slab_tree tree, const 
 
 /* As many shapes as make the largest array fill this many buffers, the last one about half. */
 static shapes shapes_for(slab_context *large, slab_tree tree, bvh_scene which, unsigned buffers) {
-  random_state random = harness_stream(bvh_scene_name(which));
+  random_state random = harness_seeded(bvh_scene_name(which));
   shapes s = {which, 1000, random_next(&random)};
   for (int again = 0; again < 3; again++) {
     const double bytes = (double)largest_of(large, tree, &s);
@@ -119,7 +119,7 @@ static shapes shapes_for(slab_context *large, slab_tree tree, bvh_scene which, u
 
 static void fill_rays(const char *test, slab_scene *scene, slab_ray *rays) {
   slab_scene_stats stats;
-  random_state random = harness_stream(test);
+  random_state random = harness_seeded(test);
   assert_ok(slab_scene_info(scene, &stats));
   coherent_rays_fill(&random, &stats, RAYS, rays);
   for (int i = 0; i < RAYS; i++)

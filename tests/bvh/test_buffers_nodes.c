@@ -32,12 +32,12 @@ static slab_context *context_of(slab_traversal traversal, unsigned long long all
 }
 
 static slab_scene *scene_of_spheres(slab_context *context) {
-  harness_random random = {1};
+  random_state random = random_seed(1);
   slab_sphere spheres[SPHERES];
   slab_scene *scene = NULL;
   for (int i = 0; i < SPHERES; i++) {
-    for (int k = 0; k < 3; k++) spheres[i].center[k] = harness_uniform(&random, -8.0f, 8.0f);
-    spheres[i].radius = harness_uniform(&random, 0.1f, 1.0f);
+    for (int k = 0; k < 3; k++) spheres[i].center[k] = random_between(&random, -8.0f, 8.0f);
+    spheres[i].radius = random_between(&random, 0.1f, 1.0f);
   }
   assert_ok(slab_scene_create(context, &scene));
   assert_ok(slab_scene_add_spheres(scene, spheres, SPHERES, NULL, NULL));
@@ -89,11 +89,11 @@ static void commit_lengthened(slab_scene *scene) {
 
 /* Groups of 32 camera rays, so that there are packets, alternate with groups of rays of random directions. */
 static void fill_rays(slab_ray *rays) {
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   for (int i = 0; i < RAYS; i++) {
     const float x = (float)(i % 25) / 12.0f - 1.0f, y = (float)(i / 25) / 14.0f - 1.0f;
     rays[i] = (slab_ray){{0.3f, -0.2f, 12.0f}, 0.0f, {x, y, -1.5f}, INFINITY};
-    for (int k = 0; k < 3 && i / 32 % 2 == 1; k++) rays[i].direction[k] = harness_uniform(&random, -1.0f, 1.0f);
+    for (int k = 0; k < 3 && i / 32 % 2 == 1; k++) rays[i].direction[k] = random_between(&random, -1.0f, 1.0f);
   }
 }
 

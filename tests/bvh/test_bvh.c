@@ -61,15 +61,15 @@ static bvh_bounds *new_bounds(uint32_t count) {
 }
 
 /* A box around a point of the cube -1 .. 1. */
-static void random_box(harness_random *random, float size, bvh_bounds *b) {
+static void random_box(random_state *random, float size, bvh_bounds *b) {
   for (int k = 0; k < 3; k++) {
-    const float center = harness_uniform(random, -1.0f, 1.0f), half = size * harness_uniform(random, 0.0f, 1.0f);
+    const float center = random_between(random, -1.0f, 1.0f), half = size * random_between(random, 0.0f, 1.0f);
     b->lower[k] = center - half;
     b->upper[k] = center + half;
   }
 }
 
-static bvh_bounds *random_boxes(harness_random *random, uint32_t count, float size) {
+static bvh_bounds *random_boxes(random_state *random, uint32_t count, float size) {
   bvh_bounds *b = new_bounds(count);
   for (uint32_t i = 0; i < count; i++) random_box(random, size, &b[i]);
   return b;
@@ -86,7 +86,7 @@ static uint32_t check_bounds(bvh_bounds *bounds, uint32_t count) {
 
 static void any_small_count_works(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   for (uint32_t count = 0; count < 140; count++) check_bounds(random_boxes(&random, count, 0.1f), count);
 }
 
@@ -105,17 +105,17 @@ static void no_primitives_give_an_empty_root(void **state) {
 
 static void large_inputs_use_every_path(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   check_bounds(random_boxes(&random, 300000, 0.01f), 300000);
 }
 
 static void equal_centers_are_halved(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t count = 50000;
   bvh_bounds *b = new_bounds(count);
   for (uint32_t i = 0; i < count; i++) {
-    const float half = harness_uniform(&random, 0.0f, 1.0f);
+    const float half = random_between(&random, 0.0f, 1.0f);
     for (int k = 0; k < 3; k++) {
       b[i].lower[k] = -half;
       b[i].upper[k] = half;
@@ -134,11 +134,11 @@ static void equal_boxes_are_halved(void **state) {
 
 static void points_on_a_line_have_no_area(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t count = 20000;
   bvh_bounds *b = new_bounds(count);
   for (uint32_t i = 0; i < count; i++) {
-    const float x = harness_uniform(&random, -5.0f, 5.0f);
+    const float x = random_between(&random, -5.0f, 5.0f);
     b[i] = (bvh_bounds){{x, 1, 2}, {x, 1, 2}};
   }
   assert_true(check_bounds(b, count) <= 16);
@@ -146,11 +146,11 @@ static void points_on_a_line_have_no_area(void **state) {
 
 static void sizes_from_tiny_to_huge_mix(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t count = 30000;
   bvh_bounds *b = new_bounds(count);
   for (uint32_t i = 0; i < count; i++) {
-    const float scale = ldexpf(1.0f, (int)harness_below(&random, 101) - 40);
+    const float scale = ldexpf(1.0f, (int)random_below(&random, 101) - 40);
     random_box(&random, 0.5f, &b[i]);
     for (int k = 0; k < 3; k++) {
       b[i].lower[k] *= scale;
@@ -174,7 +174,7 @@ static void growing_distances_do_not_grow_the_depth(void **state) {
 
 static void extreme_coordinates_survive(void **state) {
   (void)state;
-  random_state random = harness_stream(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t count = 20000;
   bvh_bounds *b = new_bounds(count);
   for (uint32_t i = 0; i < count; i++)
@@ -188,24 +188,24 @@ static void extreme_coordinates_survive(void **state) {
 
 static void the_largest_floats_survive(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t count = 5000;
   bvh_bounds *b = random_boxes(&random, count, 0.5f);
   for (uint32_t i = 0; i < count; i += 3)
     for (int k = 0; k < 3; k++) {
       b[i].lower[k] = -FLT_MAX;
-      b[i].upper[k] = harness_uniform(&random, 0.5f, 1.0f) * FLT_MAX;
+      b[i].upper[k] = random_between(&random, 0.5f, 1.0f) * FLT_MAX;
     }
   check_bounds(b, count);
 }
 
 static void slivers_survive(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t count = 20000;
   bvh_bounds *b = random_boxes(&random, count, 1e-6f);
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t axis = harness_below(&random, 3);
+    const uint32_t axis = random_below(&random, 3);
     b[i].lower[axis] -= 1.0f;
     b[i].upper[axis] += 1.0f;
   }
@@ -213,11 +213,11 @@ static void slivers_survive(void **state) {
 }
 
 /* all: none has a finite z. Otherwise some are unbounded below, above or both. */
-static void check_unbounded_z(harness_random *random, bool all) {
+static void check_unbounded_z(random_state *random, bool all) {
   const uint32_t count = 100000;
   bvh_bounds *b = random_boxes(random, count, 0.01f);
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t which = all ? 3 : harness_below(random, 16);
+    const uint32_t which = all ? 3 : random_below(random, 16);
     if (which == 1 || which == 3) b[i].lower[2] = -INFINITY;
     if (which == 2 || which == 3) b[i].upper[2] = INFINITY;
   }
@@ -226,13 +226,13 @@ static void check_unbounded_z(harness_random *random, bool all) {
 
 static void scenes_in_2d_get_a_real_tree(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   check_unbounded_z(&random, true);
 }
 
 static void unbounded_z_among_bounded(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   check_unbounded_z(&random, false);
 }
 
@@ -252,12 +252,12 @@ static void assert_all_there(const bvh *t, uint32_t count) {
 /* Values that nobody refused may be NaN: those of scenes that are unpacked, and vertices from buffers. */
 static void bounds_that_are_nan_lose_no_primitive(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t counts[] = {7, 90, 3000, 40000};
   for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
     bvh_bounds *b = random_boxes(&random, counts[n], 0.1f);
     for (uint32_t i = 0; i < counts[n]; i++) {
-      const uint32_t which = harness_below(&random, 64 * 4);
+      const uint32_t which = random_below(&random, 64 * 4);
       for (int k = 0; k < 3 && which < 64; k++) {
         if ((which >> k & 1) != 0) b[i].lower[k] = NAN;
         if ((which >> 3 >> k & 1) != 0) b[i].upper[k] = NAN;
@@ -277,7 +277,7 @@ static void bounds_that_are_nan_lose_no_primitive(void **state) {
 /* Both z at the same infinity: the box is nowhere in space, but must be in the BVH. */
 static void boxes_at_infinity_survive(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   for (uint32_t count = 1; count < 400; count = 3 * count / 2 + 1)
     for (uint32_t each = 1; each < 4; each++) {
       bvh_bounds *b = random_boxes(&random, count, 0.5f);
@@ -286,11 +286,11 @@ static void boxes_at_infinity_survive(void **state) {
     }
 }
 
-static void check_kinds(harness_random *random, uint32_t count, uint32_t kinds, float size) {
+static void check_kinds(random_state *random, uint32_t count, uint32_t kinds, float size) {
   bvh_bounds *b = random_boxes(random, count, size);
   uint8_t *kind = malloc(count);
   assert_non_null(kind);
-  for (uint32_t i = 0; i < count; i++) kind[i] = (uint8_t)harness_below(random, kinds);
+  for (uint32_t i = 0; i < count; i++) kind[i] = (uint8_t)random_below(random, kinds);
   const boxes input = {count, b, kind};
   check(&input);
   free(kind);
@@ -299,7 +299,7 @@ static void check_kinds(harness_random *random, uint32_t count, uint32_t kinds, 
 
 static void blocks_hold_one_kind(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   check_kinds(&random, 60000, 5, 0.01f);
   check_kinds(&random, 20000, 256, 0.01f);
   check_kinds(&random, 5000, 7, 0.0f);
@@ -318,7 +318,7 @@ static void kinds_part_equal_boxes(void **state) {
 
 static void the_cost_is_that_of_a_good_tree(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t count = 100000;
   bvh_bounds *b = random_boxes(&random, count, 0.002f);
   const boxes input = {count, b, NULL};
@@ -351,7 +351,7 @@ static double cost_of(const bvh_bounds *b, uint32_t count, bvh_quality quality) 
 /* Large boxes among small ones: a BVH of all costs hardly more than one of the large and one of the small ones. */
 static void large_ones_are_cut_off(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t large = 300, small = 100000;
   bvh_bounds *b = random_boxes(&random, large + small, 0.004f);
   for (uint32_t i = 0; i < large; i++) {
@@ -369,7 +369,7 @@ static void large_ones_are_cut_off(void **state) {
 
 static void ten_million_primitives(void **state) {
   (void)state;
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   const uint32_t count = 10000000;
   if (getenv("SLABCAST_TEST_LONG") == NULL) skip();
   bvh_bounds *b = random_boxes(&random, count, 0.003f);

@@ -41,7 +41,7 @@ static void trees_change_nothing(bvh_scene which) {
   slab_scene *scenes[QUALITIES];
   slab_scene_stats stats;
   const size_t n = ray_count();
-  random_state random = harness_stream(bvh_scene_name(which));
+  random_state random = harness_seeded(bvh_scene_name(which));
   const uint64_t seed = random_next(&random);
   for (int q = 0; q < QUALITIES; q++) {
     const slab_build_options options = {.tree = qualities[q]};

@@ -7,7 +7,7 @@ enum { RAYS = 16000 };
 
 /* The number of rays that test the occluder, if it blocks this share of those that test it. */
 static unsigned asking(unsigned blocked_of_100) {
-  random_state random = harness_stream("asking");
+  random_state random = harness_seeded("asking");
   occluder last = occluder_none();
   unsigned asked = 0;
   occluder_remember(&last, 4, 7, 3);
@@ -63,7 +63,7 @@ static void trust_that_was_long_earned_is_soon_lost(void **state) {
  * late. */
 static void who_is_next_is_foreseen(void **state) {
   (void)state;
-  random_state random = harness_stream("who_is_next_is_foreseen");
+  random_state random = harness_seeded("who_is_next_is_foreseen");
   occluder last = occluder_none();
   occluder_remember(&last, 4, 7, 3);
   for (int i = 0; i < RAYS; i++) {

@@ -53,32 +53,32 @@ static void check(const bvh_node *node) {
 
 /* Numbers of different kinds: any finite bits, small integers, and numbers a few units in the last place from
  * `near`. */
-static float number(harness_random *random, float near) {
-  const uint32_t fate = harness_below(random, 8);
+static float number(random_state *random, float near) {
+  const uint32_t fate = random_below(random, 8);
   float any = near;
-  for (uint32_t i = harness_below(random, 3); fate == 0 && i < 3; i++) any = nextafterf(any, INFINITY);
-  if (fate == 1) any = (float)harness_below(random, 9) - 4.0f;
-  if (fate == 2) any = ldexpf(harness_uniform(random, -2, 2), (int)harness_below(random, 101) - 40);
+  for (uint32_t i = random_below(random, 3); fate == 0 && i < 3; i++) any = nextafterf(any, INFINITY);
+  if (fate == 1) any = (float)random_below(random, 9) - 4.0f;
+  if (fate == 2) any = ldexpf(random_between(random, -2, 2), (int)random_below(random, 101) - 40);
   if (fate == 3) do {
-      const uint32_t bits = (uint32_t)harness_bits(random);
+      const uint32_t bits = (uint32_t)random_bits(random);
       memcpy(&any, &bits, sizeof any);
     } while (!isfinite(any));
-  return fate > 3 ? near + ldexpf(harness_uniform(random, -1, 1), (int)harness_below(random, 60) - 40) : any;
+  return fate > 3 ? near + ldexpf(random_between(random, -1, 1), (int)random_below(random, 60) - 40) : any;
 }
 
 /* Returns the number of its children. */
-static int random_node(harness_random *random, bvh_node *node) {
+static int random_node(random_state *random, bvh_node *node) {
   clear(node);
-  const int children = 1 + (int)harness_below(random, BVH_WIDTH);
-  const uint32_t extremes = harness_below(random, 3); /* 0: none, so that the numbers of a node are of one magnitude */
+  const int children = 1 + (int)random_below(random, BVH_WIDTH);
+  const uint32_t extremes = random_below(random, 3); /* 0: none, so that the numbers of a node are of one magnitude */
   for (int axis = 0; axis < 3; axis++) {
-    const float near = extremes ? number(random, 0) : harness_uniform(random, -100, 100);
-    const bool unbounded = harness_below(random, 20) == 0;
+    const float near = extremes ? number(random, 0) : random_between(random, -100, 100);
+    const bool unbounded = random_below(random, 20) == 0;
     for (int k = 0; k < children; k++) {
-      const float a = extremes ? number(random, near) : near + harness_uniform(random, -1, 1);
-      const float b = extremes ? number(random, a) : a + harness_uniform(random, -0.1f, 0.1f);
-      node->bounds[axis][k] = unbounded && harness_below(random, 2) ? -INFINITY : fminf(a, b);
-      node->bounds[axis + 3][k] = unbounded && harness_below(random, 2) ? INFINITY : fmaxf(a, b);
+      const float a = extremes ? number(random, near) : near + random_between(random, -1, 1);
+      const float b = extremes ? number(random, a) : a + random_between(random, -0.1f, 0.1f);
+      node->bounds[axis][k] = unbounded && random_below(random, 2) ? -INFINITY : fminf(a, b);
+      node->bounds[axis + 3][k] = unbounded && random_below(random, 2) ? INFINITY : fmaxf(a, b);
       node->meta[k] = BVH_LEAF(SLAB_BOX, 1);
     }
   }
@@ -86,12 +86,12 @@ static int random_node(harness_random *random, bvh_node *node) {
 }
 
 /* Children of sizes up to `most`, whose lower bounds are spread over a cube of 2. */
-static void spread_node(harness_random *random, float most, bvh_node *node) {
+static void spread_node(random_state *random, float most, bvh_node *node) {
   clear(node);
   for (int k = 0; k < BVH_WIDTH; k++) {
     for (int axis = 0; axis < 3; axis++) {
-      node->bounds[axis][k] = harness_uniform(random, -1, 1);
-      node->bounds[axis + 3][k] = node->bounds[axis][k] + harness_uniform(random, 0, most);
+      node->bounds[axis][k] = random_between(random, -1, 1);
+      node->bounds[axis + 3][k] = node->bounds[axis][k] + random_between(random, 0, most);
     }
     node->meta[k] = BVH_LEAF(SLAB_BOX, 1);
   }
@@ -99,7 +99,7 @@ static void spread_node(harness_random *random, float most, bvh_node *node) {
 
 static void decoded_bounds_hold_the_exact_ones(void **state) {
   (void)state;
-  harness_random random = harness_seeded("decoded_bounds_hold_the_exact_ones");
+  random_state random = harness_seeded("decoded_bounds_hold_the_exact_ones");
   for (int i = 0; i < NODES; i++) {
     bvh_node node;
     random_node(&random, &node);
@@ -130,21 +130,21 @@ static void bounds_at_the_ends_of_floats_are_held(void **state) {
 /* ---- rays against quantised nodes ---- */
 
 /* A direction whose components may be 0, tiny, or of very different sizes. */
-static float component(harness_random *random) {
-  const uint32_t fate = harness_below(random, 8);
+static float component(random_state *random) {
+  const uint32_t fate = random_below(random, 8);
   if (fate == 0) return 0.0f;
-  if (fate == 1) return ldexpf(harness_uniform(random, -1, 1), -(int)harness_below(random, 150));
-  return harness_uniform(random, -1, 1);
+  if (fate == 1) return ldexpf(random_between(random, -1, 1), -(int)random_below(random, 150));
+  return random_between(random, -1, 1);
 }
 
 /* A ray towards some point in or near the bounds of child k, often in their planes, from at most 2^farthest away. */
-static prepared_ray ray_towards(harness_random *random, const bvh_node *node, int k, int farthest) {
+static prepared_ray ray_towards(random_state *random, const bvh_node *node, int k, int farthest) {
   slab_ray ray = {.t_max = INFINITY};
-  const uint32_t fate = harness_below(random, 4);
-  const float away = ldexpf(1.0f, farthest - (int)harness_below(random, 60));
-  ray.t_min = fate == 0 ? -INFINITY : fate == 1 ? harness_uniform(random, -2, 2) : 0.0f;
+  const uint32_t fate = random_below(random, 4);
+  const float away = ldexpf(1.0f, farthest - (int)random_below(random, 60));
+  ray.t_min = fate == 0 ? -INFINITY : fate == 1 ? random_between(random, -2, 2) : 0.0f;
   for (int axis = 0; axis < 3; axis++) {
-    const float part = harness_uniform(random, -0.25f, 1.25f), lower = node->bounds[axis][k];
+    const float part = random_between(random, -0.25f, 1.25f), lower = node->bounds[axis][k];
     const float upper = node->bounds[axis + 3][k];
     float at = part < 0 ? lower : part > 1 ? upper : (1 - part) * lower + part * upper;
     if (!(fabsf(at) <= COORDINATE_MAX)) at = 0;
@@ -217,13 +217,13 @@ static void judge(const prepared_ray *ray, const bvh_node *node, int k, float li
 }
 
 /* Casts a ray at the children: as a quantised node, or as boxes of a tile. */
-static void cast_at(harness_random *random, const bvh_node *node, int children, int farthest, bool tile,
+static void cast_at(random_state *random, const bvh_node *node, int children, int farthest, bool tile,
                     ray_counts *counts) {
-  const prepared_ray ray = ray_towards(random, node, (int)harness_below(random, (uint32_t)children), farthest);
-  float limit = harness_below(random, 2) ? ray.t_max : ldexpf(1, (int)harness_below(random, 40) - 20), enter;
+  const prepared_ray ray = ray_towards(random, node, (int)random_below(random, (uint32_t)children), farthest);
+  float limit = random_below(random, 2) ? ray.t_max : ldexpf(1, (int)random_below(random, 40) - 20), enter;
   if (ray.state != RAY_LIVE) return;
   /* Often the t where a child is entered: closest hits bring that about. */
-  if (harness_below(random, 3) == 0 && overlaps_exactly(&ray, node, 0, ray.t_max, &enter)) limit = enter;
+  if (random_below(random, 3) == 0 && overlaps_exactly(&ray, node, 0, ray.t_max, &enter)) limit = enter;
   if (tile) {
     const float largest = largest_bound(node, children);
     const bool oblique = tile_ray_is_oblique(&ray, largest);
@@ -246,7 +246,7 @@ static void cast_at(harness_random *random, const bvh_node *node, int children, 
 
 /* No child is lost whose exact bounds the slab test accepts: not of any bounds, nor of any ray. */
 static void find_all(const char *name, bool tile) {
-  harness_random random = harness_seeded(name);
+  random_state random = harness_seeded(name);
   ray_counts counts = {0};
   for (int i = 0; i < 10 * NODES; i++) {
     bvh_node node;
@@ -259,7 +259,7 @@ static void find_all(const char *name, bool tile) {
 /* Of children of sizes like that of their node, which have some hundred steps, hardly any is found that the slab test
  * rejects. */
 static void find_few(const char *name, bool tile) {
-  harness_random random = harness_seeded(name);
+  random_state random = harness_seeded(name);
   ray_counts counts = {0};
   for (int i = 0; i < NODES; i++) {
     bvh_node node;
@@ -292,7 +292,7 @@ static void rays_find_few_of_a_tile_besides(void **state) {
 /* Decoded bounds are within one step of the exact ones. Bounds that hold everything would pass the tests above too. */
 static void decoded_bounds_are_tight(void **state) {
   (void)state;
-  harness_random random = harness_seeded("decoded_bounds_are_tight");
+  random_state random = harness_seeded("decoded_bounds_are_tight");
   for (int i = 0; i < NODES / 10; i++) {
     bvh_node node;
     compressed_node n;

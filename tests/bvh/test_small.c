@@ -114,7 +114,7 @@ static void no_other_build_has_brute_force_beside_it(void **state) {
 
 /* A camera's rays in rows, then rays from anywhere. Each fourth is a segment, each hundredth invalid. */
 static void rays_fill(slab_ray *rays, bool camera) {
-  random_state random = harness_stream("rays_fill");
+  random_state random = harness_seeded("rays_fill");
   for (int i = 0; i < RAYS; i++) {
     rays[i] = (slab_ray){.origin = {0, 0, -3}, .t_max = i % 4 == 0 ? 3.0f : INFINITY};
     for (int k = 0; k < 3; k++) rays[i].direction[k] = random_between(&random, -1.0f, 1.0f);

@@ -15,15 +15,15 @@ static slab_ray ray_at(float x, float y, float z, float dx, float dy, float dz) 
 }
 
 /* From anywhere in the bounds to anywhere. Every 16th ray is outside or has odd numbers. */
-static void scatter(harness_random *random, slab_ray *rays) {
+static void scatter(random_state *random, slab_ray *rays) {
   static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e30f, -1e30f, 0x1p-149f};
   for (size_t i = 0; i < RAYS; i++) {
     float v[6];
     for (int k = 0; k < 3; k++) {
-      v[k] = harness_uniform(random, lower[k], upper[k]);
-      v[3 + k] = harness_uniform(random, -1.0f, 1.0f);
+      v[k] = random_between(random, lower[k], upper[k]);
+      v[3 + k] = random_between(random, -1.0f, 1.0f);
     }
-    if (i % 16 == 0) v[harness_below(random, 6)] = odd[harness_below(random, sizeof odd / sizeof *odd)];
+    if (i % 16 == 0) v[random_below(random, 6)] = odd[random_below(random, sizeof odd / sizeof *odd)];
     rays[i] = ray_at(v[0], v[1], v[2], v[3], v[4], v[5]);
   }
 }
@@ -36,7 +36,7 @@ static unsigned octant_of(const slab_ray *ray) {
 
 static void every_ray_is_there_once(void **state) {
   (void)state;
-  harness_random random = harness_seeded("every_ray_is_there_once");
+  random_state random = harness_seeded("every_ray_is_there_once");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   unsigned char *seen = harness_room(RAYS);
   scatter(&random, rays);
@@ -59,7 +59,7 @@ static void every_ray_is_there_once(void **state) {
  * that before. */
 static void neighbours_go_one_way_and_begin_near(void **state) {
   (void)state;
-  harness_random random = harness_seeded("neighbours_go_one_way_and_begin_near");
+  random_state random = harness_seeded("neighbours_go_one_way_and_begin_near");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   scatter(&random, rays);
   uint32_t *sorted = rays_sorted(rays, RAYS, lower, upper, 4);
@@ -95,7 +95,7 @@ static void rays_alike_keep_their_order(void **state) {
 static void bounds_may_be_none(void **state) {
   (void)state;
   static const float none[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-  harness_random random = harness_seeded("bounds_may_be_none");
+  random_state random = harness_seeded("bounds_may_be_none");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   scatter(&random, rays);
   uint32_t *sorted = rays_sorted(rays, RAYS, none[0], none[1], 4);
@@ -132,7 +132,7 @@ static slab_ray from_floor(size_t i, float dx, float dy, float dz) {
 
 static void order_is_told(void **state) {
   (void)state;
-  harness_random random = harness_seeded("order_is_told");
+  random_state random = harness_seeded("order_is_told");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   scatter(&random, rays);
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_SCATTERED);
@@ -153,7 +153,7 @@ static void order_is_told(void **state) {
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_ALIKE);
   for (size_t i = 0; i < RAYS; i++) { /* rays from hits in random directions */
     float d[3];
-    for (int k = 0; k < 3; k++) d[k] = harness_uniform(&random, -1.0f, 1.0f);
+    for (int k = 0; k < 3; k++) d[k] = random_between(&random, -1.0f, 1.0f);
     rays[i] = from_floor(i, d[0], d[1], d[2]);
   }
   assert_int_equal(rays_order_of(rays, RAYS, lower, upper), RAYS_DIVERGING);
@@ -204,7 +204,7 @@ static uint32_t half_of(uint32_t code) {
 
 static void other_rays_are_in_no_rows(void **state) {
   (void)state;
-  harness_random random = harness_seeded("other_rays_are_in_no_rows");
+  random_state random = harness_seeded("other_rays_are_in_no_rows");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   frame(rays, 40);
   assert_rows(rows_of(rays, 200 * 31), 0, 0, 0); /* too few rows to tell */

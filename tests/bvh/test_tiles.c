@@ -51,11 +51,11 @@ static void check(const rays_rows *rows, uint32_t rays, uint32_t each) {
 
 static void every_ray_is_in_one_piece(void **state) {
   (void)state;
-  harness_random random = harness_seeded("every_ray_is_in_one_piece");
+  random_state random = harness_seeded("every_ray_is_in_one_piece");
   for (int time = 0; time < 3000; time++) {
-    const uint32_t height = 2u << harness_below(&random, 4), row = 16 + harness_below(&random, 600);
+    const uint32_t height = 2u << random_below(&random, 4), row = 16 + random_below(&random, 600);
     const rays_rows rows = {row, RAYS_A_TILE / height, height};
-    check(&rows, 1 + harness_below(&random, 5 * height * row), 32 * (1 + harness_below(&random, 4)));
+    check(&rows, 1 + random_below(&random, 5 * height * row), 32 * (1 + random_below(&random, 4)));
   }
 }
 

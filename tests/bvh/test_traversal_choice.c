@@ -116,9 +116,9 @@ static outcome cast(wish w, const slab_ray *rays, size_t n, pace_of *pace) {
 
 typedef enum set { CAMERA, LIGHT, ANY_WAY, ANYWHERE } set;
 
-/* Released with free. */
+/* Released with free. By another seed ANY_WAY may be taken for scattered: of some one in twelve. */
 static slab_ray *rays_of(set which) {
-  harness_random random = harness_seeded("rays_of");
+  random_state random = harness_seeded("traversal_choice");
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   for (size_t i = 0; i < RAYS; i++) {
     const float x = (float)(i % 1024) / 1024, y = (float)(i / 1024) / 1024; /* NOLINT(bugprone-integer-division) */
@@ -126,8 +126,8 @@ static slab_ray *rays_of(set which) {
     for (int k = 0; k < 3; k++) {
       if (which == CAMERA) o[k] = 0.5f;
       if (which == LIGHT) d[k] = 3 - o[k];
-      if (which == ANYWHERE) o[k] = harness_uniform(&random, 0, 1);
-      if (which >= ANY_WAY) d[k] = harness_uniform(&random, -1, 1);
+      if (which == ANYWHERE) o[k] = random_between(&random, 0, 1);
+      if (which >= ANY_WAY) d[k] = random_between(&random, -1, 1);
     }
     rays[i] = (slab_ray){{o[0], o[1], o[2]}, 0, {d[0], d[1], d[2]}, INFINITY};
   }

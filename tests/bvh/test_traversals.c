@@ -69,7 +69,7 @@ static scenes scenes_made(const contexts *c, slab_tree quality, scene_filler *fi
 
 static slab_status fill_tree_scene(slab_scene *scene, const void *user) {
   const bvh_scene *which = user;
-  random_state random = harness_stream(bvh_scene_name(*which));
+  random_state random = harness_seeded(bvh_scene_name(*which));
   return bvh_scene_fill(*which, shapes_of(*which), random_next(&random), scene);
 }
 
@@ -144,7 +144,7 @@ static void traversals_change_nothing(const contexts *c, bvh_scene which) {
   /* natively far and slivers, which are triangles alone, have kernels of their own */
   scenes s = scenes_made_by(harness_is_native() ? filled_alone : filled_scene, c, qualities[which % 2], fill_tree_scene,
                             &which);
-  random_state random = harness_stream("traversal_choice");
+  random_state random = harness_seeded("traversal_choice");
   const slab_cast_options some = {.mask = 1, .cull = SLAB_CULL_FRONT, .skip = skip, .face_forward = 1};
   const slab_cast_options others = {.mask = 2, .cull = SLAB_CULL_BACK, .skip = skip};
   const slab_cast_options masked = {.mask = 1}, skipping = {.skip = skip};
@@ -194,7 +194,7 @@ static void tied_subnormal_t_goes_to_the_lower_id(void **state) {
   const contexts *c = *state;
   static slab_ray rays[RAYS];
   if (!c->device.denormals) skip();
-  random_state random = harness_stream("tied_subnormal_t_goes_to_the_lower_id");
+  random_state random = harness_seeded("tied_subnormal_t_goes_to_the_lower_id");
   scenes s = scenes_made(c, SLAB_TREE_FAST, fill_layers, NULL);
   for (size_t i = 0; i < RAYS; i++) {
     const float x = random_between(&random, 0, 8), y = random_between(&random, 0, 8);
@@ -257,7 +257,7 @@ static void check_copies(const contexts *c, scene_filler *fill, const char *name
   const size_t copies = packet_rays(c), n = PACKETS * copies;
   slab_ray *rays = malloc(n * sizeof *rays);
   assert_non_null(rays);
-  random_state random = harness_stream(name);
+  random_state random = harness_seeded(name);
   for (size_t i = 0; i < n; i++) {
     rays[i] = i % copies == 0 ? make(&random) : rays[i - 1];
     if (i / copies % 4 == 0) rays[i].t_min = -INFINITY;
@@ -293,7 +293,7 @@ static void invalid_rays_are_no_part_of_a_hull(void **state) {
   static slab_ray rays[RAYS];
   const size_t lanes = packet_rays(*state);
   scenes s = scenes_made(*state, SLAB_TREE_HIGH, fill_tree_scene, &which);
-  random_state random = harness_stream("invalid_rays_are_no_part_of_a_hull");
+  random_state random = harness_seeded("invalid_rays_are_no_part_of_a_hull");
   for (int time = 0; time < TIMES; time++) {
     coherent_rays_fill(&random, &s.stats, RAYS, rays);
     for (size_t i = 0; i < RAYS; i++) {
@@ -368,7 +368,7 @@ static void rows_of_any_length_change_nothing(void **state) {
   static const bvh_scene which[] = {BVH_MIXED, BVH_SLIVERS};
   static slab_ray rays[ROW_RAYS];
   static slab_primitive_id skip[ROW_RAYS];
-  random_state random = harness_stream("rows_of_any_length_change_nothing");
+  random_state random = harness_seeded("rows_of_any_length_change_nothing");
   const slab_cast_options skipping = {.skip = skip};
   for (size_t k = 0; k < sizeof which / sizeof *which; k++) {
     scenes s = scenes_made_by(harness_is_native() ? filled_alone : filled_scene, *state, SLAB_TREE_HIGH,
@@ -429,7 +429,7 @@ static void traversals_equal_flat_through_instances(void **state) {
   static slab_ray rays[RAYS];
   static slab_primitive_id skip[RAYS];
   scenes s = scenes_made_by(scene_of_copies, *state, SLAB_TREE_HIGH, fill_shards, NULL);
-  random_state random = harness_stream("traversals_equal_flat_through_instances");
+  random_state random = harness_seeded("traversals_equal_flat_through_instances");
   const slab_cast_options some = {.mask = 1, .skip = skip, .cull = SLAB_CULL_FRONT},
                           others = {.mask = 2, .max_hits = 3};
   for (int set = 0; set < 2; set++) {
@@ -464,7 +464,7 @@ static slab_ray from_afar(random_state *random, const slab_scene_stats *stats) {
 static void rays_from_afar_hit_no_instance_before_its_gate(void **state) {
   static slab_ray rays[RAYS];
   scenes s = scenes_made_by(scene_of_copies, *state, SLAB_TREE_HIGH, fill_tile, NULL);
-  random_state random = harness_stream("rays_from_afar_hit_no_instance_before_its_gate");
+  random_state random = harness_seeded("rays_from_afar_hit_no_instance_before_its_gate");
   for (size_t i = 0; i < RAYS; i++) rays[i] = from_afar(&random, &s.stats);
   compare(&s, rays, RAYS, NULL);
   release(&s);
@@ -511,7 +511,7 @@ static void nothing_is_written_beyond_the_last_ray(void **state) {
   enum { MOST = 40, GUARD = 16 };
   const bvh_scene which = BVH_MIXED;
   scenes s = scenes_made(*state, SLAB_TREE_HIGH, fill_tree_scene, &which);
-  random_state random = harness_stream("nothing_is_written_beyond_the_last_ray");
+  random_state random = harness_seeded("nothing_is_written_beyond_the_last_ray");
   static slab_ray rays[MOST];
   uint64_t invalid[2];
   const slab_cast_options once = {.invalid = &invalid[0]}, again = {.invalid = &invalid[1]};
@@ -538,7 +538,7 @@ static void scene_of_nothing_is_missed_by_every_tactic(void **state) {
   static slab_hit hits[RAYS];
   const slab_build_options options = {.tree = SLAB_TREE_FAST};
   const slab_scene_stats bounds = {.upper = {1, 1, 1}};
-  random_state random = harness_stream("scene_of_nothing_is_missed_by_every_tactic");
+  random_state random = harness_seeded("scene_of_nothing_is_missed_by_every_tactic");
   coherent_rays_fill(&random, &bounds, RAYS, rays);
   for (int k = 1; k < TRAVERSALS; k++) {
     slab_scene *scene;
@@ -603,7 +603,7 @@ static void trials_change_nothing(void **state) {
   slab_scene *measured = filled_scene(c->of[SLAB_TRAVERSAL_AUTO], SLAB_TREE_HIGH, fill_tree_scene, &which);
   slab_ray *rays = malloc(MANY * sizeof *rays);
   assert_non_null(rays);
-  random_state random = harness_stream("trials_change_nothing");
+  random_state random = harness_seeded("trials_change_nothing");
   fill_alike(&random, &s.stats, MANY, rays);
   answers flat = {0}, tree = {0};
   for (int q = 0; q < SINGLE_RESULTS; q++) {
@@ -638,7 +638,7 @@ static void check_million(const contexts *c, const char *name, uint32_t trials,
   static const slab_traversal traversal_of[2] = {SLAB_TRAVERSAL_AUTO, SLAB_TRAVERSAL_SINGLE};
   slab_scene *scenes_of[2];
   slab_scene_stats stats;
-  random_state random = harness_stream(name);
+  random_state random = harness_seeded(name);
   slab_ray *rays = harness_room(MILLION * sizeof *rays);
   uint8_t *occluded[2];
   steps seen = {0};

@@ -52,10 +52,10 @@ static void clicks_pick_what_is_first(void **state) {
   (void)state;
   char path[] = "picking-XXXXXX", count[8], words[2 * CLICKS][8];
   char *arguments[3 + 2 * CLICKS + 1] = {"picking", empty_file(path), count};
-  harness_random random = harness_seeded(__func__);
+  random_state random = harness_seeded(__func__);
   snprintf(count, sizeof count, "%d", BOXES);
   for (int i = 0; i < 2 * CLICKS; i++) {
-    snprintf(words[i], sizeof words[i], "%u", harness_below(&random, i % 2 ? HEIGHT : WIDTH));
+    snprintf(words[i], sizeof words[i], "%u", random_below(&random, i % 2 ? HEIGHT : WIDTH));
     arguments[3 + i] = words[i];
   }
   FILE *printed = run_example(picking_main, 0, arguments);

@@ -80,9 +80,9 @@ static bool answers_are(const trial *t, const slab_hit *hits, const uint64_t *of
 }
 
 /* Returns 1 if the flip was not detected. */
-static unsigned flip_once(trial *t, unsigned reads, const trial *right, harness_random *random) {
-  const unsigned nth = 1 + harness_below(random, reads);
-  const uint64_t bit = harness_bits(random);
+static unsigned flip_once(trial *t, unsigned reads, const trial *right, random_state *random) {
+  const unsigned nth = 1 + random_below(random, reads);
+  const uint64_t bit = random_bits(random);
   t->f->under.flip(nth, bit);
   const slab_status status = cast(t);
   const flip_report report = t->f->under.flip_end();
@@ -93,7 +93,7 @@ static unsigned flip_once(trial *t, unsigned reads, const trial *right, harness_
   return 1;
 }
 
-static unsigned flip_query(const fixture *f, slab_scene *scene, slab_query query, harness_random *random) {
+static unsigned flip_query(const fixture *f, slab_scene *scene, slab_query query, random_state *random) {
   trial *t = calloc(1, sizeof *t);
   unsigned unseen = 0;
   assert_non_null(t);
@@ -115,7 +115,7 @@ static unsigned flip_query(const fixture *f, slab_scene *scene, slab_query query
 
 static void every_flip_is_seen(void **state) {
   const fixture *f = *state;
-  harness_random random = harness_seeded("every_flip_is_seen");
+  random_state random = harness_seeded("every_flip_is_seen");
   unsigned flips = 0, unseen = 0;
   for (int way = 0; way < 4; way++) {
     const slab_context_options options = {.launch_rays = LAUNCH, .copy = way & 1};

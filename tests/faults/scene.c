@@ -10,13 +10,13 @@ static const slab_plane planes[] = {{{0, 0, 1}, -9}, {{1, 2, 3}, 40}};
 static const slab_obb obbs[] = {{{2, 2, 2}, {1, 1, 1}, {{0.6f, 0.8f, 0}, {-0.8f, 0.6f, 0}, {0, 0, 1}}},
                                 {{-3, 0, 1}, {1, 2, 0.5f}, {{1, 0, 0}, {0, 0.6f, 0.8f}, {0, -0.8f, 0.6f}}}};
 
-static void place(harness_random *random, float point[3]) {
-  for (int i = 0; i < 3; i++) point[i] = harness_uniform(random, -6.0f, 6.0f);
+static void place(random_state *random, float point[3]) {
+  for (int i = 0; i < 3; i++) point[i] = random_between(random, -6.0f, 6.0f);
 }
 
 /* Adds a geometry, or updates one of that kind. */
 static slab_status add_or_update(slab_scene *scene, slab_shape shape, uint32_t count, bool update, uint32_t *geometry) {
-  harness_random random = {1};
+  random_state random = random_seed(1);
   slab_sphere spheres[SPHERES];
   float corners[CORNERS][3];
   uint32_t indices[3 * TRIANGLES];
@@ -34,7 +34,7 @@ static slab_status add_or_update(slab_scene *scene, slab_shape shape, uint32_t c
     case SLAB_TRIANGLE: {
       const slab_mesh mesh = {corners[0], 0, CORNERS, indices, TRIANGLES};
       for (int i = 0; i < CORNERS; i++) place(&random, corners[i]);
-      for (int i = 0; i < 3 * TRIANGLES; i++) indices[i] = harness_below(&random, CORNERS);
+      for (int i = 0; i < 3 * TRIANGLES; i++) indices[i] = random_below(&random, CORNERS);
       return update ? slab_scene_update_mesh(scene, *geometry, &mesh)
                     : slab_scene_add_mesh(scene, &mesh, NULL, geometry);
     }
@@ -46,7 +46,7 @@ static slab_status add_or_update(slab_scene *scene, slab_shape shape, uint32_t c
   count = count > BOXES ? count : BOXES;
   for (uint32_t i = 0; i < count; i++) {
     place(&random, boxes[i].lower);
-    for (int k = 0; k < 3; k++) boxes[i].upper[k] = boxes[i].lower[k] + harness_uniform(&random, 0.0f, 1.0f);
+    for (int k = 0; k < 3; k++) boxes[i].upper[k] = boxes[i].lower[k] + random_between(&random, 0.0f, 1.0f);
   }
   const slab_status status = update ? slab_scene_update_boxes(scene, *geometry, boxes, count)
                                     : slab_scene_add_boxes(scene, boxes, count, NULL, geometry);
@@ -69,11 +69,11 @@ void scene_fill(slab_scene *scene, uint32_t boxes) {
 }
 
 void scene_rays(slab_ray *rays, slab_primitive_id *skips, size_t n) {
-  harness_random random = {2};
+  random_state random = random_seed(2);
   for (size_t i = 0; i < n; i++) {
     float from[3], to[3];
     place(&random, from);
-    for (int k = 0; k < 3; k++) to[k] = harness_uniform(&random, -2.0f, 2.0f);
+    for (int k = 0; k < 3; k++) to[k] = random_between(&random, -2.0f, 2.0f);
     rays[i] = slab_segment(from, to);
     if (i % 4) rays[i].t_max = INFINITY;
     if (i % 16 == 5) rays[i].direction[1] = NAN;
@@ -84,13 +84,13 @@ void scene_rays(slab_ray *rays, slab_primitive_id *skips, size_t n) {
 void scene_shapes(slab_shape shape, size_t n, void *shapes) {
   slab_sphere *spheres = shapes;
   slab_box *boxes = shapes;
-  harness_random random = {3};
+  random_state random = random_seed(3);
   for (size_t i = 0; i < n; i++) {
     if (shape == SLAB_SPHERE) {
       place(&random, spheres[i].center);
       spheres[i].radius = 2.0f;
     } else {
-      for (int k = 0; k < 3; k++) boxes[i].upper[k] = 2.0f + (boxes[i].lower[k] = harness_uniform(&random, -3, 1));
+      for (int k = 0; k < 3; k++) boxes[i].upper[k] = 2.0f + (boxes[i].lower[k] = random_between(&random, -3, 1));
     }
   }
 }

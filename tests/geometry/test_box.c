@@ -291,15 +291,13 @@ static void face_forward_turns_the_normal_but_not_the_face(void **state) {
 
 #define REACH ((1 << 24) - 1) /* integers up to here are exact as floats */
 
-static int integer_below(harness_random *r, int limit) {
-  return (int)harness_below(r, 2 * (uint32_t)limit + 1) - limit;
-}
+static int integer_below(random_state *r, int limit) { return (int)random_below(r, 2 * (uint32_t)limit + 1) - limit; }
 
-static slab_box integer_box(harness_random *r) {
+static slab_box integer_box(random_state *r) {
   slab_box box;
   for (int i = 0; i < 3; i++) {
     const int a = integer_below(r, REACH),
-              b = harness_below(r, 8) ? integer_below(r, REACH) : a; /* some are degenerate */
+              b = random_below(r, 8) ? integer_below(r, REACH) : a; /* some are degenerate */
     box.lower[i] = (float)(a < b ? a : b);
     box.upper[i] = (float)(a < b ? b : a);
   }
@@ -308,8 +306,8 @@ static slab_box integer_box(harness_random *r) {
 
 /* If possible, an origin whose distance from the corner is a little more than 2^24: a number of 25 bits, for which
  * rounding has the largest effect. */
-static int farther_than_a_float_counts(harness_random *r, int corner) {
-  const int more = (int)harness_below(r, 1 << 20), distance = (1 << 24) + more;
+static int farther_than_a_float_counts(random_state *r, int corner) {
+  const int more = (int)random_below(r, 1 << 20), distance = (1 << 24) + more;
   if (abs(corner) <= more) return corner;
   return corner > 0 ? corner - distance : corner + distance;
 }
@@ -317,13 +315,13 @@ static int farther_than_a_float_counts(harness_random *r, int corner) {
 /* A ray of integers that passes exactly through a corner at t = 3, 5 or 7. Corner minus origin is t times the
  * direction and has up to 25 bits. So the slab test rounds it, the reciprocal and the product. Some directions have
  * zero components. */
-static int aim_at_corner(harness_random *r, const slab_box *box, slab_ray *ray) {
-  const int t = 3 + 2 * (int)harness_below(r, 3), worst = (int)harness_below(r, 2);
+static int aim_at_corner(random_state *r, const slab_box *box, slab_ray *ray) {
+  const int t = 3 + 2 * (int)random_below(r, 3), worst = (int)random_below(r, 2);
   *ray = (slab_ray){{0}, 0, {0}, INFINITY};
   do {
     for (int i = 0; i < 3; i++) {
-      const int corner = (int)(harness_bits(r) & 1 ? box->lower[i] : box->upper[i]);
-      int from = harness_below(r, 8) ? integer_below(r, REACH) : corner;
+      const int corner = (int)(random_bits(r) & 1 ? box->lower[i] : box->upper[i]);
+      int from = random_below(r, 8) ? integer_below(r, REACH) : corner;
       if (worst) from = farther_than_a_float_counts(r, corner);
       const int d = (corner - from) / t;
       ray->origin[i] = (float)(corner - t * d);
@@ -339,7 +337,7 @@ static int holds(const slab_interval *v, int t) {
 
 static void no_ray_through_an_exact_corner_misses(void **state) {
   enum { N = 1 << 20, ROUNDS = 3 };
-  harness_random r = harness_seeded("no_ray_through_an_exact_corner_misses");
+  random_state r = harness_seeded("no_ray_through_an_exact_corner_misses");
   slab_ray *rays = malloc(N * sizeof *rays);
   slab_box *boxes = malloc(N * sizeof *boxes);
   slab_interval *intervals = malloc(N * sizeof *intervals);
@@ -363,7 +361,7 @@ static void no_ray_through_an_exact_corner_misses(void **state) {
 /* The same at the width under test: each ray is cast in a scene of the box it is aimed at. */
 static void no_ray_through_an_exact_corner_misses_in_a_scene(void **state) {
   enum { N = 1 << 12, SCENES = 16 };
-  harness_random r = harness_seeded("no_ray_through_an_exact_corner_misses_in_a_scene");
+  random_state r = harness_seeded("no_ray_through_an_exact_corner_misses_in_a_scene");
   slab_ray *rays = malloc(N * sizeof *rays);
   int *at = malloc(N * sizeof *at);
   for (int k = 0; k < SCENES; k++) {

@@ -71,7 +71,7 @@ static slab_ray ray_to(random_state *r, const whole_triangle *w, int64_t limit, 
 
 static void check_touches(void **state, const char *test, int64_t limit) {
   static const slab_cast_options closed = {.edges = SLAB_EDGES_CLOSED};
-  random_state r = harness_stream(test);
+  random_state r = harness_seeded(test);
   slab_ray rays[EACH];
   touched at[EACH];
   const uint32_t triangles = harness_rays(TRIANGLES);

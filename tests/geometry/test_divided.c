@@ -192,7 +192,7 @@ static const division divisions[] = {{"eight", 8, 0.2f, 0.8f, 0, false},
 enum { DIVISIONS = sizeof divisions / sizeof *divisions };
 
 static void ray_down_on_a_divided_square_hits_once(void **state) {
-  random_state random = harness_stream("ray_down_on_a_divided_square_hits_once");
+  random_state random = harness_seeded("ray_down_on_a_divided_square_hits_once");
   square *s = harness_room(sizeof *s);
   aimed *to = harness_room(sizeof *to);
   uint64_t rays = 0, wrong = 0;
@@ -254,7 +254,7 @@ static uint64_t unbalanced(const ways_scenes *scenes, const slab_ray *rays, size
 
 static void ray_through_a_divided_square_goes_down_once_more_than_up(void **state) {
   enum { RAYS = 16384 };
-  random_state random = harness_stream("ray_through_a_divided_square_goes_down_once_more_than_up");
+  random_state random = harness_seeded("ray_through_a_divided_square_goes_down_once_more_than_up");
   square *s = harness_room(sizeof *s);
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   uint64_t asked = 0, wrong = 0;
@@ -332,7 +332,7 @@ static slab_status fill_cover(slab_scene *scene, const void *user) {
 
 /* Theirs asks for one hit or more. How many boxes hold each point is known, faces, edges and corners included. */
 static void ray_down_on_divided_boxes_hits_all_that_hold_it(void **state) {
-  random_state random = harness_stream("ray_down_on_divided_boxes_hits_all_that_hold_it");
+  random_state random = harness_seeded("ray_down_on_divided_boxes_hits_all_that_hold_it");
   cover *c = harness_room(sizeof *c);
   aimed *to = harness_room(sizeof *to);
   uint64_t rays = 0, wrong = 0, shared = 0;

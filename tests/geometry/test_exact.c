@@ -35,9 +35,9 @@ static void ends_of_the_range_divide_exactly(void **state) {
 
 static void any_bits_divide_exactly(void **state) {
   (void)state;
-  harness_random random = harness_seeded("any_bits_divide_exactly");
+  random_state random = harness_seeded("any_bits_divide_exactly");
   for (int i = 0; i < 2000000; i++) {
-    const uint64_t bits = harness_bits(&random);
+    const uint64_t bits = random_bits(&random);
     assert_divides((uint)bits, (uint)(bits >> 32));
     assert_divides((uint)bits, end_of(i % (2 * ENDS)));
     assert_divides(end_of(i % (2 * ENDS)), (uint)bits);
@@ -47,9 +47,9 @@ static void any_bits_divide_exactly(void **state) {
 /* Quotients that are subnormal, many of them halfway between two floats. */
 static void subnormal_quotients_round_once(void **state) {
   (void)state;
-  harness_random random = harness_seeded("subnormal_quotients_round_once");
+  random_state random = harness_seeded("subnormal_quotients_round_once");
   for (int i = 0; i < 1000000; i++) {
-    const uint64_t bits = harness_bits(&random);
+    const uint64_t bits = random_bits(&random);
     const uint shift = (uint)(bits >> 60), odd = (uint)(bits & 0x7fffffu) >> shift << shift;
     assert_divides(0x800000u | odd, 0x3f800000u + ((uint)(bits >> 23 & 31) << 23));
     assert_divides(0x800000u | odd, 0x3f800000u + ((uint)(bits >> 23 & 0xfffffffu) & 0xfffffffu));
@@ -66,8 +66,8 @@ static void every_significand_has_its_root(void **state) {
   (void)state;
   for (uint m = 0; m < 0x1000000u; m++) assert_root(0x3f800000u + m);
   for (int i = 0; i < 2 * ENDS; i++) assert_root(end_of(i));
-  harness_random random = harness_seeded("every_significand_has_its_root");
-  for (int i = 0; i < 1000000; i++) assert_root((uint)harness_bits(&random));
+  random_state random = harness_seeded("every_significand_has_its_root");
+  for (int i = 0; i < 1000000; i++) assert_root((uint)random_bits(&random));
 }
 
 int main(void) {

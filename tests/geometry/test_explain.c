@@ -207,7 +207,7 @@ static size_t check_rays(slab_scene *scene, const slab_ray *rays, size_t n, cons
 
 static void explains_adversarial_scenes(void **state) {
   enum { SCENES = 16, RAYS = 100 };
-  random_state r = harness_stream("explains_adversarial_scenes");
+  random_state r = harness_seeded("explains_adversarial_scenes");
   size_t hits = 0;
   for (int s = 0; s < SCENES; s++) {
     slab_ray rays[RAYS];
@@ -232,7 +232,7 @@ static void explains_adversarial_scenes(void **state) {
 
 static void explains_exact_edges_and_vertices(void **state) {
   enum { RAYS = 400 };
-  random_state r = harness_stream("explains_exact_edges_and_vertices");
+  random_state r = harness_seeded("explains_exact_edges_and_vertices");
   static lattice_mesh mesh;
   static const uint32_t cubes = 0x5a5a5au;
   slab_ray rays[RAYS];
@@ -258,7 +258,7 @@ static void explains_exact_edges_and_vertices(void **state) {
 static void explains_scenes_that_are_hard_for_bvhs(void **state) {
   enum { RAYS = 60, SHAPES_EACH = 300 };
   for (int which = 0; which < BVH_SCENES; which++) {
-    random_state r = harness_stream(bvh_scene_name((bvh_scene)which));
+    random_state r = harness_seeded(bvh_scene_name((bvh_scene)which));
     const slab_build_options tree = {.tree = SLAB_TREE_FAST};
     slab_scene_stats stats;
     slab_ray rays[RAYS];
@@ -299,7 +299,7 @@ static void check_way(const told *t) {
 /* Each hit of the top scene, in primitives of its own and on up to two levels of models; and those that miss a gate. */
 static void explains_instances(void **state) {
   enum { SCENES = 4, RAYS = 40 };
-  random_state r = harness_stream("explains_instances");
+  random_state r = harness_seeded("explains_instances");
   size_t hits = 0, told_ways = 0;
   for (int s = 0; s < SCENES; s++) {
     nested n;
@@ -349,7 +349,7 @@ static void explains_sets_of_the_oracle(void **state) {
       {"needles", .build = build_needles, .ray = ray_at_needle},
   };
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-    harness_random r = harness_seeded(sets[i].name);
+    random_state r = harness_seeded(sets[i].name);
     verdict_world w = verdict_open(*state, &sets[i], &r, 400);
     assert_true(check_rays(w.scene, w.rays, w.n, &w.options) > 0);
     verdict_close(&w);

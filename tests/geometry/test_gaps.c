@@ -57,14 +57,14 @@ enum { CLAMPED = 4096 };
 
 /* A ray from -k d, where k and 8 d are small integers. It hits a shape at 0 at t = k. The slab test computes the
  * maximum over the axes of (k d_i) * fl(1 / d_i), which is k or next to it. */
-static slab_ray ray_to_the_centre(harness_random *r, float *slab_t) {
+static slab_ray ray_to_the_centre(random_state *r, float *slab_t) {
   slab_ray ray = {{0}, 0, {0}, INFINITY};
-  const float k = (float)(1 + harness_below(r, 40));
-  const uint32_t largest = harness_below(r, 3);
+  const float k = (float)(1 + random_below(r, 40));
+  const uint32_t largest = random_below(r, 3);
   *slab_t = 0;
   for (uint32_t i = 0; i < 3; i++) {
     const int d =
-        (int)(i == largest ? 8 + harness_below(r, 8) : 1 + harness_below(r, 15)) * (harness_bits(r) & 1 ? 1 : -1);
+        (int)(i == largest ? 8 + random_below(r, 8) : 1 + random_below(r, 15)) * (random_bits(r) & 1 ? 1 : -1);
     ray.direction[i] = (float)d / 8;
     ray.origin[i] = -k * ray.direction[i];
     const float reciprocal = 1.0f / ray.direction[i], t = (k * ray.direction[i]) * reciprocal;
@@ -77,7 +77,7 @@ static slab_ray ray_to_the_centre(harness_random *r, float *slab_t) {
  * clamped to this t, although the shape's own formula gives k. For some rays this t must differ from k, or the test
  * would prove nothing. */
 static void check_clamped(void **state, slab_shape kind, const void *shape, size_t least, const char *name) {
-  harness_random r = harness_seeded(name);
+  random_state r = harness_seeded(name);
   static slab_ray rays[CLAMPED];
   static float want[CLAMPED];
   for (size_t i = 0; i < CLAMPED; i++) rays[i] = ray_to_the_centre(&r, &want[i]);
@@ -105,7 +105,7 @@ static void sphere_is_met_within_its_bounds(void **state) {
 /* A point has no side. Its normal is opposite to the ray, even where the clamped t is not the root by which the ray
  * enters. */
 static void point_faces_the_ray_although_t_is_clamped(void **state) {
-  harness_random r = harness_seeded("point_faces_the_ray_although_t_is_clamped");
+  random_state r = harness_seeded("point_faces_the_ray_although_t_is_clamped");
   static const slab_sphere point = {{0, 0, 0}, 0};
   static slab_ray rays[CLAMPED];
   size_t moved = 0;
@@ -137,15 +137,15 @@ static void oriented_box_is_met_within_its_bounds(void **state) {
 /* The bounds of a triangle in z = 0 are degenerate. t is that of the slab's single plane, (0 - o_z) * fl(1 / d_z),
  * and not a sum of weighted vertices. */
 static void flat_triangle_is_met_where_its_bounds_are(void **state) {
-  harness_random r = harness_seeded("flat_triangle_is_met_where_its_bounds_are");
+  random_state r = harness_seeded("flat_triangle_is_met_where_its_bounds_are");
   static const slab_triangle t = {{-100, -100, 0}, {300, -100, 0}, {-100, 300, 0}};
   static slab_ray rays[CLAMPED];
   for (size_t i = 0; i < CLAMPED; i++) {
     rays[i] = (slab_ray){{0}, 0, {0}, INFINITY};
-    for (int k = 0; k < 2; k++) rays[i].origin[k] = harness_uniform(&r, -1, 1);
-    for (int k = 0; k < 2; k++) rays[i].direction[k] = harness_uniform(&r, -0.9f, 0.9f);
-    rays[i].origin[2] = harness_uniform(&r, 1, 10);
-    rays[i].direction[2] = -harness_uniform(&r, 1, 2);
+    for (int k = 0; k < 2; k++) rays[i].origin[k] = random_between(&r, -1, 1);
+    for (int k = 0; k < 2; k++) rays[i].direction[k] = random_between(&r, -0.9f, 0.9f);
+    rays[i].origin[2] = random_between(&r, 1, 10);
+    rays[i].direction[2] = -random_between(&r, 1, 2);
   }
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, &t, 1);
   answers a;
@@ -196,12 +196,12 @@ static void roots_do_not_cancel_beside_the_surface(void **state) {
  * normal, because products of 2^40 cancel to 16. */
 static void facing_is_that_of_the_edges_not_of_the_rounded_normal(void **state) {
   enum { N = 2000 };
-  harness_random r = harness_seeded("facing_is_that_of_the_edges_not_of_the_rounded_normal");
+  random_state r = harness_seeded("facing_is_that_of_the_edges_not_of_the_rounded_normal");
   static slab_triangle triangles[N];
   for (size_t i = 0; i < N; i++) {
     float corners[3][3] = {{0, 0, 0}, {4, 0, 0}, {0, 4, 0}};
     for (int k = 1; k < 3; k++) {
-      const float m = 4 * (float)(0x10000 + harness_below(&r, 0x30000));
+      const float m = 4 * (float)(0x10000 + random_below(&r, 0x30000));
       corners[k][0] += m / 2;
       corners[k][1] += m / 4;
       corners[k][2] += m;
@@ -263,14 +263,14 @@ static void triangle_too_small_for_products_has_its_normal(void **state) {
 /* The products of needles cancel to 2^-12 of their size. Products that are only rounded would give a normal accurate
  * to 2^-12. */
 static void needle_has_the_normal_of_its_vertices(void **state) {
-  harness_random r = harness_seeded("needle_has_the_normal_of_its_vertices");
+  random_state r = harness_seeded("needle_has_the_normal_of_its_vertices");
   for (int trial = 0; trial < 100; trial++) {
     slab_triangle t = {{0}, {0}, {0}};
     slab_ray ray = {{0}, 0, {0}, INFINITY};
     double n[3];
     for (int i = 0; i < 3; i++) {
-      t.b[i] = harness_uniform(&r, 1, 2);
-      t.c[i] = t.b[i] * 0.75f + harness_uniform(&r, -0x1p-12f, 0x1p-12f);
+      t.b[i] = random_between(&r, 1, 2);
+      t.c[i] = t.b[i] * 0.75f + random_between(&r, -0x1p-12f, 0x1p-12f);
     }
     exact_normal(t.b, t.c, n);
     for (int i = 0; i < 3; i++) {

@@ -197,10 +197,10 @@ static void bounds_hold_what_inexact_axes_reach(void **state) {
 
 /* ---- random rotations ---- */
 
-static void random_axes(harness_random *r, float axes[3][3]) {
+static void random_axes(random_state *r, float axes[3][3]) {
   double a[3][3], length = 0;
   do {
-    for (int i = 0; i < 6; i++) a[i / 3][i % 3] = (double)harness_uniform(r, -1, 1);
+    for (int i = 0; i < 6; i++) a[i / 3][i % 3] = (double)random_between(r, -1, 1);
     for (int i = 0; i < 3; i++) a[2][i] = a[0][(i + 1) % 3] * a[1][(i + 2) % 3] - a[0][(i + 2) % 3] * a[1][(i + 1) % 3];
     length = sqrt(a[2][0] * a[2][0] + a[2][1] * a[2][1] + a[2][2] * a[2][2]);
   } while (length < 0.1);
@@ -211,11 +211,11 @@ static void random_axes(harness_random *r, float axes[3][3]) {
   }
 }
 
-static slab_obb random_box(harness_random *r) {
+static slab_obb random_box(random_state *r) {
   slab_obb box;
   for (int i = 0; i < 3; i++) {
-    box.center[i] = harness_uniform(r, -10, 10);
-    box.half_size[i] = harness_uniform(r, 0.1f, 10);
+    box.center[i] = random_between(r, -10, 10);
+    box.half_size[i] = random_between(r, 0.1f, 10);
   }
   random_axes(r, box.axes);
   return box;
@@ -252,14 +252,14 @@ static int names_its_face(const slab_obb *box, const slab_ray *ray, const slab_h
 
 static void ray_aimed_inside_hits_the_face_it_names(void **state) {
   enum { BOXES = 40, RAYS = 500 };
-  harness_random r = harness_seeded("ray_aimed_inside_hits_the_face_it_names");
+  random_state r = harness_seeded("ray_aimed_inside_hits_the_face_it_names");
   slab_ray rays[RAYS];
   for (int b = 0; b < BOXES; b++) {
     const slab_obb box = random_box(&r);
     for (int i = 0; i < RAYS; i++) {
       float s[3], point[3], from[3];
-      for (int k = 0; k < 3; k++) s[k] = harness_uniform(&r, -0.99f, 0.99f);
-      for (int k = 0; k < 3; k++) from[k] = harness_uniform(&r, -40, 40);
+      for (int k = 0; k < 3; k++) s[k] = random_between(&r, -0.99f, 0.99f);
+      for (int k = 0; k < 3; k++) from[k] = random_between(&r, -40, 40);
       point_in(&box, s, point);
       rays[i] = slab_segment(from, point);
       rays[i].t_max = INFINITY;
@@ -276,17 +276,17 @@ static void ray_aimed_inside_hits_the_face_it_names(void **state) {
 /* Lines in a plane parallel to a face, at a distance of 1/100 of the size outside it. */
 static void line_beside_a_face_misses(void **state) {
   enum { BOXES = 20, RAYS = 300 };
-  harness_random r = harness_seeded("line_beside_a_face_misses");
+  random_state r = harness_seeded("line_beside_a_face_misses");
   slab_ray rays[RAYS];
   for (int b = 0; b < BOXES; b++) {
     const slab_obb box = random_box(&r);
     for (int i = 0; i < RAYS; i++) {
-      const int k = (int)harness_below(&r, 3);
+      const int k = (int)random_below(&r, 3);
       float s[3], from[3], to[3];
-      for (int j = 0; j < 3; j++) s[j] = harness_uniform(&r, -3, 3);
-      s[k] = harness_below(&r, 2) ? 1.01f : -1.01f;
+      for (int j = 0; j < 3; j++) s[j] = random_between(&r, -3, 3);
+      s[k] = random_below(&r, 2) ? 1.01f : -1.01f;
       point_in(&box, s, from);
-      for (int j = 0; j < 3; j++) s[j] = j == k ? s[j] : harness_uniform(&r, -3, 3);
+      for (int j = 0; j < 3; j++) s[j] = j == k ? s[j] : random_between(&r, -3, 3);
       point_in(&box, s, to);
       rays[i] = slab_segment(from, to);
     }

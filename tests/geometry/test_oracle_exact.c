@@ -13,22 +13,13 @@
 #include <gmp.h>
 
 #include "check/oracle.h"
+#include "sets/random.h"
 
-/* ---- random numbers: a 64-bit linear congruential generator; each failure prints its seed ---- */
+/* ---- random numbers: each failure prints its seed ---- */
 
-typedef struct randomness {
-  uint64_t state;
-} randomness;
-
-static uint32_t next_bits(randomness *r) {
-  r->state = r->state * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(r->state >> 32);
-}
-
-static float next_unit(randomness *r) { return (float)(next_bits(r) >> 8) * 0x1p-24f; }
-static float next_signed(randomness *r) { return 2.0f * next_unit(r) - 1.0f; }
-static float next_integer(randomness *r, int limit) {
-  return (float)((int)(next_bits(r) % (2 * (uint32_t)limit + 1)) - limit);
+static float next_signed(random_state *r) { return 2.0f * random_float(r) - 1.0f; }
+static float next_integer(random_state *r, int limit) {
+  return (float)((int)(random_next(r) % (2 * (uint32_t)limit + 1)) - limit);
 }
 
 /* ---- exact vectors ---------------------------------------------------------------- */
@@ -175,7 +166,7 @@ static void check_pair(const slab_ray *ray, const slab_triangle *triangle, tally
   if (verdict == ORACLE_HIT) assert_true(time_is_in(ray, triangle, t));
 }
 
-static void fill(randomness *r, float *values, float scale, float offset) {
+static void fill(random_state *r, float *values, float scale, float offset) {
   for (int i = 0; i < 3; i++) values[i] = offset + scale * next_signed(r);
 }
 
@@ -188,7 +179,7 @@ static void random_pairs_are_decided_as_exactly(void **state) {
   } sets[] = {{1, 0, 1}, {1, 0, 1e-6f}, {1, 148376, 1}, {0x1p-40f, 0, 1}};
   enum { PAIRS = 25000 };
   for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
-    randomness r = {s + 1};
+    random_state r = random_seed(s + 1);
     tally sum = {0};
     for (uint32_t i = 0; i < PAIRS; i++) {
       slab_triangle t;
@@ -214,7 +205,7 @@ static void random_pairs_are_decided_as_exactly(void **state) {
 static void lattice_pairs_are_all_decided(void **state) {
   (void)state;
   enum { PAIRS = 50000 };
-  randomness r = {77};
+  random_state r = random_seed(77);
   tally sum = {0};
   for (uint32_t i = 0; i < PAIRS; i++) {
     slab_triangle t;
@@ -226,7 +217,7 @@ static void lattice_pairs_are_all_decided(void **state) {
       ray.origin[k] = next_integer(&r, 4);
       ray.direction[k] = next_integer(&r, 3);
     }
-    ray.direction[next_bits(&r) % 3] = next_bits(&r) & 1 << 20 ? 4.0f : -4.0f;
+    ray.direction[random_next(&r) % 3] = random_next(&r) & 1 << 20 ? 4.0f : -4.0f;
     check_pair(&ray, &t, &sum);
   }
   print_message("lattice: %u hits, %u of them on edges, %u misses, %u undecided (seed 77)\n", sum.hits, sum.contacts,
@@ -279,7 +270,7 @@ static void closed_pairs_are_decided_as_exactly(void **state) {
   enum { PAIRS = 5000 };
   const slab_cast_options closed = {.edges = SLAB_EDGES_CLOSED};
   for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
-    randomness r = {s + 31};
+    random_state r = random_seed(s + 31);
     uint32_t hits = 0, touches = 0;
     for (uint32_t i = 0; i < PAIRS; i++) {
       const bool whole = i % 2 == 0;
@@ -289,7 +280,7 @@ static void closed_pairs_are_decided_as_exactly(void **state) {
       for (int v = 0; v < 4; v++)
         for (int k = 0; k < 3; k++)
           vectors[v][k] = scales[s] * (whole ? 2.0f * next_integer(&r, 500) : next_signed(&r));
-      const float *a = corner(&t, (int)(next_bits(&r) % 3)), *b = corner(&t, (int)(next_bits(&r) % 3));
+      const float *a = corner(&t, (int)(random_next(&r) % 3)), *b = corner(&t, (int)(random_next(&r) % 3));
       for (int k = 0; k < 3; k++) ray.direction[k] = 0.5f * a[k] + 0.5f * b[k] - ray.origin[k];
       if (ray.direction[0] == 0.0f && ray.direction[1] == 0.0f && ray.direction[2] == 0.0f) continue;
       const oracle_geometry g = {.kind = SLAB_TRIANGLE, .primitives = &t, .count = 1};
@@ -330,13 +321,13 @@ static void build_room(room *built, const float origin[3], const float size[3]) 
 }
 
 /* From inside the room, near its end z = 0, at a random point of a random edge of the room or of a wall's diagonal. */
-static slab_ray aim(randomness *r, const room *in, const float size[3]) {
-  const slab_triangle *t = &in->triangles[next_bits(r) % 12];
-  const int i = (int)(next_bits(r) % 3);
-  const float *a = corner(t, i), *b = corner(t, (i + 1) % 3), f = next_unit(r);
+static slab_ray aim(random_state *r, const room *in, const float size[3]) {
+  const slab_triangle *t = &in->triangles[random_next(r) % 12];
+  const int i = (int)(random_next(r) % 3);
+  const float *a = corner(t, i), *b = corner(t, (i + 1) % 3), f = random_float(r);
   slab_ray ray = {.t_max = INFINITY};
   for (int k = 0; k < 3; k++) {
-    const float share = k == 2 ? 0.05f + 0.1f * next_unit(r) : 0.25f + 0.5f * next_unit(r);
+    const float share = k == 2 ? 0.05f + 0.1f * random_float(r) : 0.25f + 0.5f * random_float(r);
     ray.origin[k] = in->corner[0][k] + share * size[k];
     ray.direction[k] = (a[k] + f * (b[k] - a[k])) - ray.origin[k];
   }
@@ -358,7 +349,7 @@ static void rays_at_seams_hit_exactly_once(void **state) {
                                      {{0, 0, 0}, {0x1p-40f, 0x1p-40f, 0x1p-38f}}};
   enum { RAYS = 5000 };
   for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
-    randomness r = {s + 11};
+    random_state r = random_seed(s + 11);
     room closed;
     build_room(&closed, sets[s][0], sets[s][1]);
     const oracle_geometry g = {.kind = SLAB_TRIANGLE, .primitives = closed.triangles, .count = 12};

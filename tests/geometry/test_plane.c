@@ -143,9 +143,9 @@ static void plane_through_a_point_passes_it(void **state) {
 enum { FAINT_PLANES = 64, FAINT_RAYS = 512 };
 
 /* Any magnitude from 2^least, which may be subnormal, to 2^most, of either sign, or 0. */
-static float any_magnitude(harness_random *r, int least, int most) {
-  const float size = ldexpf(harness_uniform(r, 1, 2), least + (int)harness_below(r, (uint32_t)(most - least) + 1));
-  return harness_below(r, 8) == 0 ? 0.0f : harness_bits(r) & 1 ? size : -size;
+static float any_magnitude(random_state *r, int least, int most) {
+  const float size = ldexpf(random_between(r, 1, 2), least + (int)random_below(r, (uint32_t)(most - least) + 1));
+  return random_below(r, 8) == 0 ? 0.0f : random_bits(r) & 1 ? size : -size;
 }
 
 /* The formula of the contract, for directions and normals whose largest component is in [1, 2). */
@@ -161,23 +161,23 @@ static float plain_quotient(const slab_plane *p, const slab_ray *ray) {
  * components of the origin are as small, in every combination. Some results must depend on these products, or the
  * test would prove nothing. */
 static void subnormal_components_of_the_origin_count(void **state) {
-  harness_random r = harness_seeded("subnormal_components_of_the_origin_count");
+  random_state r = harness_seeded("subnormal_components_of_the_origin_count");
   slab_ray rays[FAINT_RAYS];
   size_t told = 0;
   for (uint32_t k = 0; k < FAINT_PLANES; k++) {
-    const int least = -10 * (int)harness_below(&r, 15);
+    const int least = -10 * (int)random_below(&r, 15);
     slab_plane plane = {{0}, any_magnitude(&r, least - 9, least)};
     for (int i = 0; i < 3; i++) plane.normal[i] = any_magnitude(&r, least, 0);
-    plane.normal[harness_below(&r, 3)] = harness_uniform(&r, 1, 2);
+    plane.normal[random_below(&r, 3)] = random_between(&r, 1, 2);
     float want[FAINT_RAYS];
     for (size_t i = 0; i < FAINT_RAYS; i++) {
       slab_ray *ray = &rays[i], without;
       *ray = (slab_ray){.t_min = -INFINITY, .t_max = INFINITY};
       for (int c = 0; c < 3; c++) {
-        ray->direction[c] = harness_uniform(&r, 1, 2) * (harness_bits(&r) & 1 ? 1.0f : -1.0f);
+        ray->direction[c] = random_between(&r, 1, 2) * (random_bits(&r) & 1 ? 1.0f : -1.0f);
         ray->origin[c] = any_magnitude(&r, least - 9, least);
       }
-      ray->origin[harness_below(&r, 3)] = any_magnitude(&r, -149, -127);
+      ray->origin[random_below(&r, 3)] = any_magnitude(&r, -149, -127);
       without = *ray;
       for (int c = 0; c < 3; c++)
         if (fabsf(without.origin[c]) < FLT_MIN) without.origin[c] = 0;

@@ -14,7 +14,7 @@ enum { RAYS = 1500 };
 typedef void cast_function(slab_scene *, const slab_ray *, size_t, const slab_cast_options *, answers *);
 
 static void check_scenes(void **state, const char *name, int scenes, int extreme, cast_function *cast) {
-  random_state r = harness_stream(name);
+  random_state r = harness_seeded(name);
   slab_ray *rays = malloc(RAYS * sizeof *rays);
   slab_primitive_id *skip = malloc(RAYS * sizeof *skip);
   size_t hits = 0, invalid = 0;
@@ -71,7 +71,7 @@ static void take_closest(slab_hit *best, const slab_hit *h) {
 /* Cast geometry by geometry, then all at once: counts add up, and the closest hit is the closest of the single ones. */
 static void geometry_alone_answers_as_in_company(void **state) {
   enum { N = 600, SCENES = 6 };
-  random_state r = harness_stream("geometry_alone_answers_as_in_company");
+  random_state r = harness_seeded("geometry_alone_answers_as_in_company");
   for (int s = 0; s < SCENES; s++) {
     adversarial w = adversarial_begin(&r, 1);
     slab_shape kinds[32];
@@ -112,7 +112,7 @@ static void geometry_alone_answers_as_in_company(void **state) {
  * before. */
 static void pairs_equal_intervals(void **state) {
   enum { ROUNDS = 40 };
-  random_state r = harness_stream("pairs_equal_intervals");
+  random_state r = harness_seeded("pairs_equal_intervals");
   for (int kind = 0; kind < SHAPE_KINDS; kind++)
     for (int round = 0; round < ROUNDS; round++) {
       const size_t floats = shape_floats((slab_shape)kind);
@@ -152,7 +152,7 @@ static void pairs_equal_intervals(void **state) {
  * of all hits with t_i >= t, bit by bit. */
 static void range_only_filters_planes_and_triangles(void **state) {
   enum { N = 400, SCENES = 10 };
-  random_state r = harness_stream("range_only_filters_planes_and_triangles");
+  random_state r = harness_seeded("range_only_filters_planes_and_triangles");
   for (int s = 0; s < SCENES; s++) {
     float triangles[ADVERSARIAL_MOST][15], shapes[ADVERSARIAL_MOST * 15] = {0};
     for (int i = 0; i < ADVERSARIAL_MOST; i++)

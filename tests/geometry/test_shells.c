@@ -142,7 +142,7 @@ static uint64_t leaks(const ways_scenes *scenes, const slab_ray *rays, size_t n,
 static void ray_inside_a_sphere_of_triangles_leaves_it(void **state) {
   enum { RAYS = 4096 };
   static const float *const places[] = {origin, far_away};
-  random_state random = harness_stream("ray_inside_a_sphere_of_triangles_leaves_it");
+  random_state random = harness_seeded("ray_inside_a_sphere_of_triangles_leaves_it");
   shell *s = harness_room(sizeof *s);
   slab_ray *rays = harness_room(RAYS * sizeof *rays);
   const size_t n = rays_of(RAYS);
@@ -166,7 +166,7 @@ static void ray_inside_a_sphere_of_triangles_leaves_it(void **state) {
 
 static void ray_at_a_plane_of_triangles_crosses_it_once(void **state) {
   enum { RAYS = 4096 };
-  random_state random = harness_stream("ray_at_a_plane_of_triangles_crosses_it_once");
+  random_state random = harness_seeded("ray_at_a_plane_of_triangles_crosses_it_once");
   static const double along_z[3] = {0, 0, 12}, along_y[3] = {0, 12, 0};
   static const float places[] = {0, 148376};
   shell *s = harness_room(sizeof *s);
@@ -248,7 +248,7 @@ static void check_small(void **state, shell *s, random_state *random, double sca
 
 static void small_triangle_is_hit_from_afar(void **state) {
   static const double scales[] = {1, 1e-6, 1e6}, radii[] = {100, 1e4};
-  random_state random = harness_stream("small_triangle_is_hit_from_afar");
+  random_state random = harness_seeded("small_triangle_is_hit_from_afar");
   shell *s = harness_room(sizeof *s);
   s->mask = 0;
   for (int i = 0; i < 3; i++)
@@ -275,7 +275,7 @@ enum { INACTIVE = 6, SPOILED = 7 };
 /* Streams of 1 to 40 rays, of which half are spoiled: the others leave the sphere, whatever stands beside them. */
 static void rays_that_are_invalid_disturb_none_beside_them(void **state) {
   enum { LONGEST = 40 };
-  random_state random = harness_stream("rays_that_are_invalid_disturb_none_beside_them");
+  random_state random = harness_seeded("rays_that_are_invalid_disturb_none_beside_them");
   shell *s = harness_room(sizeof *s);
   uint64_t asked = 0, wrong = 0;
   s->mask = 0;
@@ -380,7 +380,7 @@ static void mask_shows_an_instance_where_both_have_a_common_bit(void **state) {
 static void culling_hides_a_square_from_one_side(void **state) {
   enum { RAYS = 1000 };
   static const double corner[3] = {0}, x[3] = {1, 0, 0}, y[3] = {0, 1, 0};
-  random_state random = harness_stream("culling_hides_a_square_from_one_side");
+  random_state random = harness_seeded("culling_hides_a_square_from_one_side");
   shell *s = harness_room(sizeof *s);
   static slab_ray rays[RAYS];
   uint64_t wrong = 0;

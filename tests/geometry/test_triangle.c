@@ -171,9 +171,9 @@ static void tiny_and_huge_directions_scale_t(void **state) {
 
 /* ---- values ---- */
 
-static void random_triangle(harness_random *r, slab_triangle *t) {
+static void random_triangle(random_state *r, slab_triangle *t) {
   float *corners[3] = {t->a, t->b, t->c};
-  for (int i = 0; i < 9; i++) corners[i / 3][i % 3] = harness_uniform(r, -10, 10);
+  for (int i = 0; i < 9; i++) corners[i / 3][i % 3] = random_between(r, -10, 10);
 }
 
 static void double_normal(const slab_triangle *t, double n[3]) {
@@ -203,15 +203,15 @@ static double plane_t(const slab_triangle *t, const slab_ray *ray, double *sine)
 }
 
 /* A ray through a point of the triangle, from a distance of up to `distance`. */
-static slab_ray aimed_at(harness_random *r, const slab_triangle *t, float distance) {
-  float u = harness_uniform(r, 0.01f, 0.98f), v = harness_uniform(r, 0.01f, 0.98f), point[3], from[3];
+static slab_ray aimed_at(random_state *r, const slab_triangle *t, float distance) {
+  float u = random_between(r, 0.01f, 0.98f), v = random_between(r, 0.01f, 0.98f), point[3], from[3];
   if (u + v > 0.99f) {
     u = 1 - u;
     v = 1 - v;
   }
   for (int i = 0; i < 3; i++) {
     point[i] = t->a[i] + u * (t->b[i] - t->a[i]) + v * (t->c[i] - t->a[i]);
-    from[i] = point[i] + harness_uniform(r, -distance, distance);
+    from[i] = point[i] + random_between(r, -distance, distance);
   }
   slab_ray ray = slab_segment(from, point);
   ray.t_max = INFINITY;
@@ -220,7 +220,7 @@ static slab_ray aimed_at(harness_random *r, const slab_triangle *t, float distan
 
 static void weights_and_t_name_the_same_point(void **state) {
   enum { TRIANGLES = 60, RAYS = 400 };
-  harness_random r = harness_seeded("weights_and_t_name_the_same_point");
+  random_state r = harness_seeded("weights_and_t_name_the_same_point");
   slab_ray rays[RAYS];
   for (int k = 0; k < TRIANGLES; k++) {
     slab_triangle t;
@@ -283,20 +283,20 @@ static void meshes_of_every_size_pass_their_check(void **state) {
   enum { RAYS = 100, STEP = 3, LEAST = -110 };
   static const uint32_t sides[8][3] = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4},
                                        {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
-  harness_random r = harness_seeded("meshes_of_every_size_pass_their_check");
+  random_state r = harness_seeded("meshes_of_every_size_pass_their_check");
   size_t hits = 0;
   for (int power = 0; power >= LEAST; power -= STEP) {
     float corners[6][3];
     slab_ray rays[RAYS];
     for (int i = 0; i < 18; i++) {
       const float out = i / 3 / 2 == i % 3 ? (i / 3 % 2 == 0 ? 1.0f : -1.0f) : 0.0f;
-      corners[i / 3][i % 3] = ldexpf(out + harness_uniform(&r, -0.3f, 0.3f), power);
+      corners[i / 3][i % 3] = ldexpf(out + random_between(&r, -0.3f, 0.3f), power);
     }
     for (int i = 0; i < RAYS; i++) {
       rays[i] = (slab_ray){.t_max = INFINITY};
       for (int k = 0; k < 3; k++) {
-        const float *at = corners[harness_below(&r, 6)], inside = harness_uniform(&r, -0.3f, 0.3f);
-        rays[i].origin[k] = ldexpf(harness_uniform(&r, -3.0f, 3.0f), power);
+        const float *at = corners[random_below(&r, 6)], inside = random_between(&r, -0.3f, 0.3f);
+        rays[i].origin[k] = ldexpf(random_between(&r, -3.0f, 3.0f), power);
         rays[i].direction[k] =
             ldexpf(i % 4 == 0 ? at[k] : ldexpf(inside, power), -power) - ldexpf(rays[i].origin[k], -power);
       }
@@ -321,7 +321,7 @@ static void meshes_of_every_size_pass_their_check(void **state) {
 /* Aspect ratio 1e-6. With weights from the rounded edge functions, the error of t would reach 0.3. */
 static void t_on_needles_is_right_to_a_few_parts_in_a_million(void **state) {
   enum { NEEDLES = 200, RAYS = 200 };
-  harness_random r = harness_seeded("t_on_needles_is_right_to_a_few_parts_in_a_million");
+  random_state r = harness_seeded("t_on_needles_is_right_to_a_few_parts_in_a_million");
   slab_ray rays[RAYS];
   slab_hit hits[RAYS];
   size_t judged = 0;
@@ -350,7 +350,7 @@ static void t_on_needles_is_right_to_a_few_parts_in_a_million(void **state) {
  * whose t it equals bit by bit, whatever the slope of the ray. */
 static void axis_aligned_triangle_and_flat_box_have_one_t(void **state) {
   enum { RAYS = 20000 };
-  harness_random r = harness_seeded("axis_aligned_triangle_and_flat_box_have_one_t");
+  random_state r = harness_seeded("axis_aligned_triangle_and_flat_box_have_one_t");
   slab_ray *rays = malloc(RAYS * sizeof *rays);
   float *of_triangle = malloc(RAYS * sizeof *of_triangle), *of_box = malloc(RAYS * sizeof *of_box);
   for (int axis = 0; axis < 3; axis++) {
@@ -388,7 +388,7 @@ static void axis_aligned_triangle_and_flat_box_have_one_t(void **state) {
  * two parts. */
 static void facing_splits_the_hits_in_two(void **state) {
   enum { N = 60, RAYS = 3000 };
-  harness_random r = harness_seeded("facing_splits_the_hits_in_two");
+  random_state r = harness_seeded("facing_splits_the_hits_in_two");
   slab_triangle triangles[N], turned[N];
   slab_ray rays[RAYS];
   uint32_t counts[3][RAYS], of_turned[3][RAYS];
@@ -399,11 +399,11 @@ static void facing_splits_the_hits_in_two(void **state) {
     memcpy(turned[i].c, triangles[i].b, sizeof turned[i].c);
   }
   for (int i = 0; i < RAYS; i++) {
-    const slab_triangle *t = &triangles[harness_below(&r, N)];
+    const slab_triangle *t = &triangles[random_below(&r, N)];
     rays[i] = aimed_at(&r, t, 30);
     if (i % 2) continue;
     const float *edge = t->b; /* nearly parallel to the triangle: from beside a vertex to the point aimed at */
-    for (int j = 0; j < 3; j++) rays[i].origin[j] = edge[j] + harness_uniform(&r, -1e-6f, 1e-6f);
+    for (int j = 0; j < 3; j++) rays[i].origin[j] = edge[j] + random_between(&r, -1e-6f, 1e-6f);
   }
   slab_scene *scene = expect_scene(*state, SLAB_TRIANGLE, triangles, N);
   slab_scene *scene_turned = expect_scene(*state, SLAB_TRIANGLE, turned, N);
@@ -425,7 +425,7 @@ static void shared_vertices_and_soup_give_the_same_bits(void **state) {
   enum { RAYS = 500 };
   static const float corners[5][4] = {{0, 0, 0, 9}, {4, 0, 1, 9}, {4, 4, 0, 9}, {0, 4, 1, 9}, {2, 2, 3, 9}};
   static const uint32_t indices[12] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4};
-  harness_random r = harness_seeded("shared_vertices_and_soup_give_the_same_bits");
+  random_state r = harness_seeded("shared_vertices_and_soup_give_the_same_bits");
   const slab_mesh mesh = {corners[0], sizeof corners[0], 5, indices, 4};
   slab_triangle soup[4];
   for (int i = 0; i < 12; i++) memcpy((float *)&soup[i / 3] + 3 * (i % 3), corners[indices[i]], 3 * sizeof(float));

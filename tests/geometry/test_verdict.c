@@ -314,7 +314,7 @@ static void plant_and_find(const verdict_world *w, const plant *p) {
 
 static void plant_all(slab_context *context, const verdict_set *set, const plant *plants, size_t count) {
   enum { RAYS = 3000 };
-  harness_random random = harness_seeded(set->name);
+  random_state random = harness_seeded(set->name);
   verdict_world w = verdict_open(context, set, &random, RAYS);
   for (size_t i = 0; i < count; i++) plant_and_find(&w, &plants[i]);
   verdict_close(&w);

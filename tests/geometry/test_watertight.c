@@ -96,7 +96,7 @@ static void check_queries(slab_scene *scene, const slab_ray *rays, uint32_t insi
 /* Rays from inside; then the same rays as whole lines. */
 static void check_mesh_from_inside(void **state, const char *name, const lattice_mesh *m,
                                    const lattice_origins *inside) {
-  random_state r = harness_stream(name);
+  random_state r = harness_seeded(name);
   for (int p = 0; p < 2; p++) {
     slab_scene *scene = scene_of(*state, m, lattice_places[p]);
     rays_set *set = lattice_rays(&r, m, lattice_places[p], inside);
@@ -130,7 +130,7 @@ static void ray_that_begins_and_ends_outside_crosses_an_even_number_of_times(voi
       {9 * LATTICE_GRID, 9 * LATTICE_GRID, 9 * LATTICE_GRID}, lattice_out_of_cubes, NULL};
   lattice_mesh m = {.vertex_count = 0};
   lattice_cubes(&m, cubes);
-  random_state r = harness_stream("ray_that_begins_and_ends_outside_crosses_an_even_number_of_times");
+  random_state r = harness_seeded("ray_that_begins_and_ends_outside_crosses_an_even_number_of_times");
   for (int p = 0; p < 2; p++) {
     slab_scene *scene = scene_of(*state, &m, lattice_places[p]);
     rays_set *set = lattice_rays(&r, &m, lattice_places[p], &outside);
@@ -160,7 +160,7 @@ static void line_through_a_convex_mesh_enters_once_and_leaves_once(void **state)
       {9 * LATTICE_GRID, 9 * LATTICE_GRID, 9 * LATTICE_GRID}, lattice_out_of_octahedron, &radius};
   lattice_mesh m = {.vertex_count = 0};
   lattice_octahedron(&m, radius);
-  random_state r = harness_stream("line_through_a_convex_mesh_enters_once_and_leaves_once");
+  random_state r = harness_seeded("line_through_a_convex_mesh_enters_once_and_leaves_once");
   slab_scene *scene = scene_of(*state, &m, lattice_places[0]);
   rays_set *set = lattice_rays(&r, &m, lattice_places[0], &outside);
   for (size_t i = 0; i < CASTS; i++) set->rays[i].t_min = -INFINITY;
@@ -223,7 +223,7 @@ static void check_room(void **state, const int size[3]) {
   lattice_mesh m = {.vertex_count = 0};
   lattice_box(&m, size);
   check_mesh_from_inside(state, "room", &m, &inside);
-  random_state r = harness_stream("random rays in the room");
+  random_state r = harness_seeded("random rays in the room");
   slab_ray *rays = malloc(COUNTED * sizeof *rays);
   for (int p = 0; p < 2; p++) {
     slab_scene *scene = scene_of(*state, &m, lattice_places[p]);
