@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-enum { CACHE_LINE = 64 }; /* bytes */
+#include "os/memory.h"
 
 /* Requests memory that will be written. The address may be beyond an array. */
 static inline void cache_request(const void *at, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += CACHE_LINE) __builtin_prefetch((const char *)at + i, 1);
+  for (size_t i = 0; i < bytes; i += OS_CACHE_LINE) __builtin_prefetch((const char *)at + i, 1);
 }
 
 #endif

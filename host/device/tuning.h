@@ -31,7 +31,7 @@ struct tuning {
 };
 
 /* Work of brute force beside a BVH at most: twice as much where twice as many lanes do it. */
-static inline uint64_t beside_most(const device *d) { return FLAT_MOST * (d->info.lane_width > 8 ? 2u : 1u); }
+static inline uint64_t beside_most(const device *d) { return FLAT_MOST * (d->info.lane_width > BVH_WIDTH ? 2u : 1u); }
 
 const tuning *tuning_of(slab_device_type);
 

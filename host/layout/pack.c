@@ -35,6 +35,8 @@ static void pack_geometry(const geometry_entry *entry, const geometry_values *va
     float *to = blocks + i / lanes * lanes * rows + i % lanes;
     for (size_t r = 0; r < rows; r++) to[r * lanes] = from[r];
   }
+  const size_t used = padded * rows;
+  memset(blocks + used, 0, (floats_of(entry, lanes) - used) * sizeof *blocks); /* to the end of the last BLOCK_UNIT */
 }
 
 slab_status pack_scene(const snapshot *scene, uint32_t lanes, geometry_entry **table, float **blocks, size_t *floats) {
@@ -50,7 +52,6 @@ slab_status pack_scene(const snapshot *scene, uint32_t lanes, geometry_entry **t
     free(*blocks);
     return fail_memory(*floats * sizeof **blocks, "the scene's geometry");
   }
-  memset(*blocks, 0, *floats * sizeof **blocks);
   size_t at = 0;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];

@@ -56,7 +56,7 @@ static inline bool choice_is_trying(const traversal_choice *t) { return t->open 
 static inline bool choice_is_alone(const traversal_choice *t) { return t->mixes || choice_is_trying(t); }
 
 /* Rays of a call without chunks at most, and classes of such calls: each has up to twice the rays of the one before. */
-enum { FEW_RAYS = 256, FEW_CLASSES = 9 };
+enum { FEW_CLASSES = 9, FEW_RAYS = 1 << (FEW_CLASSES - 1) };
 
 /* Calls of few rays that were timed, and their mean in seconds, of which the later ones count more. Threads that meet
  * here lose a result at worst. */

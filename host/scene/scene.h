@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "base/cache.h"
+#include "os/memory.h"
 #include "os/thread.h"
 #include "record/snapshot.h"
 #include "scene/models.h"
@@ -26,7 +26,7 @@ typedef struct added_geometry {
 enum { READER_PLACES = 16 };
 typedef struct reader_place {
   _Atomic(const snapshot *) reads;
-  char apart[CACHE_LINE - sizeof(void *)];
+  char apart[OS_CACHE_LINE - sizeof(void *)];
 } reader_place;
 
 /* Whoever builds a scene, one thread at a time, has it but for what readers may load. */

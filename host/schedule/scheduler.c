@@ -451,9 +451,9 @@ static bool are_few(const cast *c) {
 }
 
 static uint32_t few_class(size_t rays) {
-  uint32_t class = 0;
-  while (rays >> class > 1) class ++;
-  return class;
+  uint32_t k = 0;
+  while (rays >> k > 1) k++;
+  return k;
 }
 
 /* Small scenes have brute force beside their BVH, which may be faster for few rays. */

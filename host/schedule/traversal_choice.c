@@ -141,11 +141,11 @@ static bool asks_the_same(const traversal_choice *a, const traversal_choice *b) 
  * rays that miss the bounds, which end at the root of the BVH. */
 static traversal_choice choice_in_small_scene(const traversal_task *task, rays_order order, slab_traversal together) {
   traversal_choice t = {.ordered = true, .order = order, .margin = 1.0};
+  const bool learns = task->flat == FLAT_BY_RESULTS, interleaves = learns && order > RAYS_OF_A_POINT;
   if (order <= RAYS_ALIKE) try_too(&t, together);
-  if (task->flat == FLAT_BY_RESULTS && !task->flat_likely && order > RAYS_OF_A_POINT)
-    try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
-  if (task->flat == FLAT_BY_RESULTS || t.candidates == 0) try_too(&t, SLAB_TRAVERSAL_SINGLE);
-  if (task->flat == FLAT_BY_RESULTS && order > RAYS_OF_A_POINT) try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
+  if (interleaves && !task->flat_likely) try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
+  if (learns || t.candidates == 0) try_too(&t, SLAB_TRAVERSAL_SINGLE);
+  if (interleaves) try_too(&t, SLAB_TRAVERSAL_INTERLEAVED);
   t.best = t.tried[0];
   return t;
 }

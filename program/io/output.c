@@ -15,10 +15,6 @@
 #include "program/os/file.h"
 #include "program/os/interrupt.h"
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
-
 struct output {
   int fd;
   int slot;      /* index in `pending`; -1 if written directly */

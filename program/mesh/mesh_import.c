@@ -331,10 +331,10 @@ static const struct aiScene *import_file(const char *path, char damage[DAMAGE_MA
   const struct aiLogStream log = {note_damage, damage};
   const struct aiScene *scene = NULL;
   const char *ending = choose_ending(path, damage);
-  if (ending && os_has_ending(ending, "ply")) check_ply(path, damage);
+  if (ending && os_same_name(ending, "ply")) check_ply(path, damage);
   if (!ending || damage[0] != '\0') return NULL;
   aiAttachLogStream(&log);
-  if (os_has_ending(ending, "obj"))
+  if (os_same_name(ending, "obj"))
     scene = import_obj(path, damage);
   else
     scene = ending_of(path) ? aiImportFile(path, 0) : import_bytes(path, ending, damage);

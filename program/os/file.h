@@ -27,7 +27,8 @@ int os_facts_of_file(int file, os_facts *);
 bool os_is_link(const char *path);
 /* What a link refers to in the end, in memory of the caller's. NULL: path is no link, or refers to nothing. */
 char *os_link_target(const char *path);
-/* Whether a path ends so, by letters of either case. */
+/* Whether two names are the same, by letters of either case; and whether a path ends so. */
+bool os_same_name(const char *, const char *);
 bool os_has_ending(const char *path, const char *ending);
 int os_may_read(const char *path);
 /* Whether files may be made in a folder, and renamed. */
@@ -81,8 +82,7 @@ void os_cache_forget(int file, size_t size);
 
 /* ---- locks and names ---- */
 
-/* Whether another process has the lock of a file: os_lock has failed by EACCES. File systems without locks are
- * accepted. */
+/* EACCES: another process has the file's lock. File systems without locks are accepted. */
 int os_lock(int file);
 int os_unlock(int file);
 /* Gives a file another name, in place of what has that. */

@@ -52,9 +52,11 @@ bool os_is_link(const char *path) {
 
 char *os_link_target(const char *path) { return os_is_link(path) ? realpath(path, NULL) : NULL; }
 
+bool os_same_name(const char *a, const char *b) { return strcasecmp(a, b) == 0; }
+
 bool os_has_ending(const char *path, const char *ending) {
   const size_t length = strlen(path), tail = strlen(ending);
-  return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+  return length >= tail && os_same_name(path + length - tail, ending);
 }
 
 int os_may_read(const char *path) { return access(path, R_OK); }
