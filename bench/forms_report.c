@@ -145,10 +145,7 @@ static void csv_row(FILE *out, const forms_heading *h, const forms_row *r, const
 }
 
 void forms_csv(FILE *out, const forms_heading *h, const forms_row *rows, size_t count) {
-  char date[32] = "";
-  const time_t now = time(NULL);
-  struct tm parts;
-  if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  const timing_date date = timing_date_now();
   fprintf(out,
           "date,device,driver,compiler,commit,time,lanes,seed,rays,shape,form,name,source,arithmetic,min_max,"
           "compare,divide,first_exit,gtests,median_gtests,spread,scalar_gtests,scalar_median_gtests,"
@@ -156,5 +153,5 @@ void forms_csv(FILE *out, const forms_heading *h, const forms_row *rows, size_t 
   for (int k = 0; k < FORMS_KINDS; k++)
     fprintf(out, ",%s_missed_ppm,%s_hit_ppm", forms_kind_names[k], forms_kind_names[k]);
   fprintf(out, ",leaks_ppm,doubles_ppm\n");
-  for (size_t i = 0; i < count; i++) csv_row(out, h, &rows[i], date);
+  for (size_t i = 0; i < count; i++) csv_row(out, h, &rows[i], date.text);
 }

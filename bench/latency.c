@@ -219,18 +219,16 @@ static const char *scene_label(const bench *b) {
 }
 
 static void save_row(const bench *b, int any, size_t n) {
-  char date[32] = "";
-  const time_t now = time(NULL);
-  struct tm parts;
-  if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  const timing_date date = timing_date_now();
   for (int i = 0; b->csv != NULL && i < b->side_count; i++) {
     const side *s = &b->sides[i];
     const timing_summary t = timing_summarise(&s->times);
     if (takes_part(s, n))
-      fprintf(b->csv, "%s,\"%s\",\"%s\",\"%s\",%s,%s,%s,%u,%s,%s,%zu,%s,%zu,%d,%.4g,%.4g,%.4f\n", date, b->device.name,
-              b->device.driver, COMPILER, BENCH_COMMIT, b->options.processor_time ? "processor" : "wall",
-              scene_label(b), b->primitives, trace_set_names[b->options.set], any ? "any" : "closest", n, s->name,
-              s->calls, s->times.rounds, 1e6 * t.best, 1e6 * t.median, t.spread);
+      fprintf(b->csv, "%s,\"%s\",\"%s\",\"%s\",%s,%s,%s,%u,%s,%s,%zu,%s,%zu,%d,%.4g,%.4g,%.4f\n", date.text,
+              b->device.name, b->device.driver, COMPILER, BENCH_COMMIT,
+              b->options.processor_time ? "processor" : "wall", scene_label(b), b->primitives,
+              trace_set_names[b->options.set], any ? "any" : "closest", n, s->name, s->calls, s->times.rounds,
+              1e6 * t.best, 1e6 * t.median, t.spread);
   }
 }
 

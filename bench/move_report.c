@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include "move.h"
 #include "sets/compiler.h"
 
@@ -14,13 +12,10 @@ bool move_out_of_memory(void) {
 }
 
 static void save(const move_bench *b, const move_row *row) {
-  char date[32] = "";
-  const time_t now = time(NULL);
+  const timing_date date = timing_date_now();
   const timing_summary s = timing_summarise(row->times);
-  struct tm parts;
   if (b->csv == NULL) return;
-  if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  fprintf(b->csv, "%s,\"%s\",\"%s\",\"%s\",%s,%s,%s,%u,%s,%s,%d,%.4g,%.4g,%.4f\n", date, b->device.name,
+  fprintf(b->csv, "%s,\"%s\",\"%s\",\"%s\",%s,%s,%s,%u,%s,%s,%d,%.4g,%.4g,%.4f\n", date.text, b->device.name,
           b->device.driver, COMPILER, BENCH_COMMIT, b->options.processor_time ? "processor" : "wall", row->scene,
           row->triangles, row->what, row->side, row->times->rounds, 1e3 * s.best, 1e3 * s.median, s.spread);
 }

@@ -93,13 +93,10 @@ void report_csv_header(FILE *out) {
 void report_csv(FILE *out, const slab_device_info *device, const char *against, int processor_time,
                 const report_row *r) {
   const figures f = figures_of(r);
-  char date[32] = "";
-  const time_t now = time(NULL);
-  struct tm parts;
-  if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  fprintf(out, "%s,\"%s\",\"%s\",\"%s\",%s,%s,%s,%u,%s,%u,%s,%s,%zu,%.4f", date, device->name, device->driver, COMPILER,
-          BENCH_COMMIT, against, processor_time ? "processor" : "wall", r->threads, r->shape, r->primitives, r->rays,
-          r->query, r->ray_count, r->hit_share);
+  const timing_date date = timing_date_now();
+  fprintf(out, "%s,\"%s\",\"%s\",\"%s\",%s,%s,%s,%u,%s,%u,%s,%s,%zu,%.4f", date.text, device->name, device->driver,
+          COMPILER, BENCH_COMMIT, against, processor_time ? "processor" : "wall", r->threads, r->shape, r->primitives,
+          r->rays, r->query, r->ray_count, r->hit_share);
   fprintf(out, ",%.4f,%.4f,%.4f", 1e-9 * f.our_rate, 1e-9 * over(r->tests, f.ours.median), f.ours.spread);
   fprintf(out, ",%.4f,%.4f,%.4f", 1e-9 * f.simd_baseline_rate, 1e-9 * over(r->tests, f.simd_baseline.median),
           f.simd_baseline.spread);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- the head ---- */
 
@@ -57,13 +56,10 @@ static const char *short_name(const char *scene) {
 }
 
 static void csv_begin(const trace_report *r, const trace_row *row) {
-  char date[32] = "";
-  const time_t now = time(NULL);
-  struct tm parts;
-  if (gmtime_r(&now, &parts) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  fprintf(r->csv, "%s,\"%s\",\"%s\",%s,%s,%u,%s,%u,%s,%s,%zu,%.4f", date, r->devices[0]->name, r->devices[0]->driver,
-          BENCH_COMMIT, r->processor_time ? "processor" : "wall", r->threads, short_name(row->scene), row->primitives,
-          row->set, row->query, row->rays, row->hits);
+  const timing_date date = timing_date_now();
+  fprintf(r->csv, "%s,\"%s\",\"%s\",%s,%s,%u,%s,%u,%s,%s,%zu,%.4f", date.text, r->devices[0]->name,
+          r->devices[0]->driver, BENCH_COMMIT, r->processor_time ? "processor" : "wall", r->threads,
+          short_name(row->scene), row->primitives, row->set, row->query, row->rays, row->hits);
 }
 
 static void csv_pair(const trace_report *r, const trace_pair *p) {

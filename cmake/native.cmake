@@ -4,9 +4,17 @@
 # A level is an instruction set and its lanes. clang compiles the kernels' text as OpenCL C at the width of the registers;
 # the library chooses the level when it runs. `c11` is any C compiler's: the same text at one lane, for every processor.
 # needs.cmake has the options: the levels, and the compiler.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+set(slab_processor ${CMAKE_SYSTEM_PROCESSOR})
+if(APPLE AND CMAKE_OSX_ARCHITECTURES)
+  set(slab_processor ${CMAKE_OSX_ARCHITECTURES})
+  list(LENGTH slab_processor slab_count)
+  if(slab_count GREATER 1)
+    message(FATAL_ERROR "CMAKE_OSX_ARCHITECTURES has ${slab_count} processors. Build for each, and join the libraries by lipo")
+  endif()
+endif()
+if(slab_processor MATCHES "^(x86_64|AMD64)$")
   set(slab_vector_levels x86-64-v3 x86-64-v4)
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+elseif(slab_processor MATCHES "^(aarch64|arm64|ARM64)$")
   set(slab_vector_levels armv8-a)
 else()
   set(slab_vector_levels "")
@@ -38,6 +46,19 @@ endmacro()
 slab_tell_c_compiler(TARGET "${CMAKE_C_COMPILER_TARGET}")
 slab_tell_c_compiler(EXTERNAL_TOOLCHAIN "${CMAKE_C_COMPILER_EXTERNAL_TOOLCHAIN}")
 slab_tell_c_compiler(SYSROOT "${CMAKE_SYSROOT}")
+set(slab_machine "") # the same for the kernels' compiler, of macOS
+if(APPLE AND CMAKE_OSX_ARCHITECTURES)
+  list(APPEND slab_machine -arch ${CMAKE_OSX_ARCHITECTURES})
+endif()
+if(APPLE AND CMAKE_OSX_DEPLOYMENT_TARGET)
+  list(APPEND slab_machine -mmacosx-version-min=${CMAKE_OSX_DEPLOYMENT_TARGET})
+endif()
+if(APPLE AND CMAKE_OSX_SYSROOT)
+  list(APPEND slab_c_machine -isysroot ${CMAKE_OSX_SYSROOT})
+endif()
+list(APPEND slab_c_machine ${slab_machine})
+separate_arguments(slab_c_command UNIX_COMMAND "${CMAKE_C_COMPILER_ARG1}")
+list(PREPEND slab_c_command ${CMAKE_C_COMPILER})
 separate_arguments(kernel_flags UNIX_COMMAND "${SLABCAST_KERNEL_FLAGS}")
 
 # slab_level_compiler(LEVEL): sets lanes, and the command that compiles a program of the level. -mstackrealign: else clang
@@ -47,22 +68,24 @@ macro(slab_level_compiler level)
     set(lanes 1)
     set(optimize -Os) # 0.95 of the speed of -O2, 0.8 of the code
     separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
-    set(compile ${CMAKE_C_COMPILER} ${slab_c_machine} ${flags} -x c -std=c11 -w)
+    set(compile ${slab_c_command} ${slab_c_machine} ${flags} -x c -std=c11 -w)
   else()
     set(lanes 8)
     set(optimize -O2)
     if(level STREQUAL "x86-64-v4")
       set(lanes 16)
     endif()
-    set(compile ${SLABCAST_KERNEL_COMPILER} ${slab_kernel_target} -x cl -cl-std=CL1.2 -cl-no-stdinc -cl-fp32-correctly-rounded-divide-sqrt
+    set(compile ${SLABCAST_KERNEL_COMPILER} ${slab_kernel_target} ${slab_machine} -x cl -cl-std=CL1.2 -cl-no-stdinc -cl-fp32-correctly-rounded-divide-sqrt
         -march=${level} -DSLAB_ASSEMBLY)
     if(level MATCHES "^x86-64")
       list(APPEND compile -mstackrealign)
     endif()
   endif()
-  # Nothing unwinds through kernels: their tables would take 28 KB.
-  list(APPEND compile ${optimize} -fno-lto -ffp-contract=off -fno-math-errno -fPIC -fvisibility=hidden -DSLAB_NATIVE
-       -fno-asynchronous-unwind-tables -fno-unwind-tables
+  # Nothing unwinds through kernels: their tables would take 28 KB. Windows looks through them for whoever handles a fault.
+  if(NOT WIN32)
+    list(APPEND compile -fPIC -fvisibility=hidden -fno-asynchronous-unwind-tables -fno-unwind-tables)
+  endif()
+  list(APPEND compile ${optimize} -fno-lto -ffp-contract=off -fno-math-errno -DSLAB_NATIVE
        -include ${PROJECT_SOURCE_DIR}/kernels/lanes/prelude.h -I${PROJECT_SOURCE_DIR}/kernels
        -I${PROJECT_SOURCE_DIR}/host -I${PROJECT_SOURCE_DIR}/host/include ${kernel_flags})
 endmacro()

@@ -43,7 +43,10 @@ endmacro()
 
 # ---- the library ----
 
-find_package(OpenCL QUIET)
+# Headers of this machine's system are none of Windows'.
+if(NOT WIN32 OR NOT CMAKE_CROSSCOMPILING OR CMAKE_FIND_ROOT_PATH OR CMAKE_SYSROOT)
+  find_package(OpenCL QUIET)
+endif()
 set(slab_opencl_headers ${OpenCL_INCLUDE_DIR}) # as files of the library alone see them
 if(NOT OpenCL_INCLUDE_DIR)
   set(slab_opencl_headers ${PROJECT_SOURCE_DIR}/host/opencl/declarations)
@@ -85,9 +88,20 @@ if(NOT SLABCAST_KERNEL_COMPILER MATCHES "-target")
   endif()
 endif()
 
-find_package(Threads QUIET)
-if(NOT Threads_FOUND)
-  message(FATAL_ERROR "Slabcast needs POSIX threads, which are not here. Debian's package: libc6-dev")
+# The system's own: host/os/.
+set(slab_os posix)
+set(slab_small -Os)
+set(Threads_FOUND ON)
+if(WIN32)
+  set(slab_os windows)
+  if(CMAKE_C_COMPILER_FRONTEND_VARIANT STREQUAL "MSVC")
+    set(slab_small /O1)
+  endif()
+else()
+  find_package(Threads QUIET)
+  if(NOT Threads_FOUND)
+    message(FATAL_ERROR "Slabcast needs POSIX threads, which are not here. Debian's package: libc6-dev")
+  endif()
 endif()
 slab_need("OpenCL headers" OpenCL_INCLUDE_DIR ocl-icd-opencl-dev "its own declarations; no slabcast_cl.h for users")
 slab_need("OpenCL loader" OpenCL_FOUND ocl-icd-opencl-dev "no program, benchmarks and tests; no slabcast::cl")

@@ -1,9 +1,10 @@
-/* A stopwatch, and statistics of its readings. */
+/* A stopwatch, statistics of its readings, and their date. */
 #ifndef SLABCAST_SETS_TIMING_H
 #define SLABCAST_SETS_TIMING_H
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "os/clock.h"
 
@@ -33,6 +34,19 @@ static inline timing_summary timing_summarise(const timing *t) {
   const double median = sorted.seconds[t->rounds / 2];
   const double half = sorted.seconds[3 * t->rounds / 4] - sorted.seconds[t->rounds / 4];
   return (timing_summary){sorted.seconds[0], median, half / median};
+}
+
+typedef struct timing_date {
+  char text[32];
+} timing_date;
+
+/* Now, in UTC, as 2026-11-27T21:30:00Z; empty where the system does not tell. One thread may ask at a time. */
+static inline timing_date timing_date_now(void) {
+  timing_date date = {""};
+  const time_t now = time(NULL);
+  const struct tm *parts = gmtime(&now);
+  if (parts != NULL) strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", parts);
+  return date;
 }
 
 #endif

@@ -20,7 +20,7 @@ ANYWHERE = re.compile(
     r"|stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|wchar|wctype|[a-z]*mmintrin|cpuid|arm_neon|arm_acle)\.h|CL/.*"
 )
 # Of the program's libraries, and of C11 what the library does without.
-OF_PROGRAM = re.compile(r"(jansson|png|zlib|cairo[-a-z]*|mpi|signal)\.h|assimp/.*")
+OF_PROGRAM = re.compile(r"(jansson|png|zlib|cairo[-a-z]*|mpi|signal|time)\.h|assimp/.*")
 
 
 def table():

@@ -96,7 +96,8 @@ static void help(pool_job *job) {
   if (--job->helpers == 0 && job->waits) os_condition_broadcast(&pool.left);
 }
 
-static void *thread_run(void *unused) {
+static void *thread_run(void *own) {
+  os_thread_spread((uint32_t)((os_thread *)own - pool.threads) + 1);
   (void)arithmetic_begin(); /* for good: the state is inherited from whichever thread was the first to ask */
   bool looked = false;
   os_mutex_lock(&pool.lock);
@@ -115,7 +116,7 @@ static void *thread_run(void *unused) {
     }
   }
   os_mutex_unlock(&pool.lock);
-  return unused;
+  return NULL;
 }
 
 /* Starts threads until there are `wanted`, or as many as can be. The signals of the program are not for them. */
@@ -123,14 +124,19 @@ static void start_threads(uint32_t wanted) {
   os_signals callers;
   if (wanted > THREADS_MOST) wanted = THREADS_MOST;
   if (pool.started >= wanted || !fork_is_watched) return;
+  os_library_stays();
   os_signals_block(&callers);
-  while (pool.started < wanted && os_thread_start(&pool.threads[pool.started], thread_run, NULL) == 0) pool.started++;
+  for (os_thread *next = pool.threads + pool.started; pool.started < wanted; next++) {
+    if (os_thread_start(next, thread_run, next) != 0) break;
+    pool.started++;
+  }
   os_signals_restore(&callers);
 }
 
 /* Runs at exit and when the library is unloaded, so that no thread is left in code that is gone. Another thread may be
  * within a job at exit: each helper ends after its piece, and that thread does the rest alone. */
 __attribute__((destructor)) static void end_threads(void) {
+  if (!OS_JOINS_AT_END) return;
   os_mutex_lock(&pool.lock);
   atomic_store(&pool.ending, true);
   os_condition_broadcast(&pool.posted);

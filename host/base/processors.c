@@ -15,7 +15,7 @@ enum { PATH_SIZE = 4096, LINE_SIZE = 2048 };
 static int read_numbers(const char *directory, const char *name, double numbers[2]) {
   char path[PATH_SIZE];
   if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path) return 0;
-  FILE *file = fopen(path, "re");
+  FILE *file = os_open_text(path);
   if (file == NULL) return 0;
   const int count = fscanf(file, "%lf %lf", &numbers[0], &numbers[1]);
   fclose(file);
@@ -72,7 +72,7 @@ static double quota_of_line(const char *line, const char *mount) {
 double processors_quota(const char *groups, const char *mount) {
   char line[LINE_SIZE];
   double least = INFINITY;
-  FILE *file = fopen(groups, "re");
+  FILE *file = os_open_text(groups);
   if (file == NULL) return least;
   while (fgets(line, sizeof line, file) != NULL) {
     line[strcspn(line, "\n")] = '\0';
@@ -86,6 +86,7 @@ double processors_quota(const char *groups, const char *mount) {
 
 uint32_t processors_allowed(void) {
   const double affinity = (double)os_processors();
-  const double allowed = fmin(affinity, ceil(processors_quota("/proc/self/cgroup", "/sys/fs/cgroup")));
+  const double quota = fmin(os_quota(), processors_quota("/proc/self/cgroup", "/sys/fs/cgroup"));
+  const double allowed = fmin(affinity, ceil(quota));
   return allowed > 1.0 ? (uint32_t)allowed : 1;
 }

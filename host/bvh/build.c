@@ -314,13 +314,13 @@ static bool builder_create(builder *b, bvh_quality quality, const bvh_input *inp
 }
 
 static void builder_free(builder *b) {
-  for (int i = 0; i < 2; i++) free(b->references[i]);
-  free(b->order);
-  free(b->build_nodes);
-  free(b->footprints);
-  free(b->slots);
-  free(b->ranges);
-  free(b->curve);
+  for (int i = 0; i < 2; i++) os_free(b->references[i]);
+  os_free(b->order);
+  os_free(b->build_nodes);
+  os_free(b->footprints);
+  os_free(b->slots);
+  os_free(b->ranges);
+  os_free(b->curve);
   os_mutex_destroy(&b->lists);
 }
 
@@ -330,7 +330,7 @@ static bool build_branches(builder *b, const bvh_leaves *leaves) {
   build_range root = {.count = count};
   if (chunks == NULL) return false;
   root.keys = scene_bounds_input(b, leaves, chunks);
-  free(chunks);
+  os_free(chunks);
   if (b->input->ends != NULL && atomic_load(b->input->ends)) return false;
   if (b->sorts && !curve_sort(b)) return false;
   if (b->sorts) root.side = ON_CURVE;

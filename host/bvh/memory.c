@@ -1,7 +1,6 @@
 #include "bvh/memory.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "os/memory.h"
 
@@ -20,10 +19,10 @@ void *bvh_allocate(size_t count, size_t size) {
 
 void *bvh_reuse(void *used, size_t bytes, size_t count, size_t size) {
   if (used == NULL || count > bytes / size) {
-    free(used);
+    os_free(used);
     return bvh_allocate(count, size);
   }
-  void *less = realloc(used, count > 0 ? count * size : 1);
-  if (less == NULL) free(used);
+  void *less = os_shrink(used, count > 0 ? count * size : 1);
+  if (less == NULL) os_free(used);
   return less;
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Uninitialised memory; NULL when it cannot be allocated. The caller calls free(). */
+/* Uninitialised memory; NULL when it cannot be allocated. The caller calls os_free() (os/memory.h). */
 void *bvh_allocate(size_t count, size_t size);
 
 /* The same from `bytes` of memory that are not needed any more, where these are enough: pages that were written need

@@ -10,6 +10,7 @@
 #include "bvh/bvh.h"
 #include "bvh/float4.h"
 #include "bvh/memory.h"
+#include "os/memory.h"
 #include "os/thread.h"
 
 /* A subtree with fewer primitives is built by one thread. */

@@ -285,9 +285,9 @@ bool reinsert(builder *b) {
     o.touched[0] = 0;
     optimize(&o);
   }
-  free(o.parent);
-  free(o.touched);
-  free(o.list);
-  free(o.moves);
+  os_free(o.parent);
+  os_free(o.touched);
+  os_free(o.list);
+  os_free(o.moves);
   return allocated;
 }

@@ -256,7 +256,7 @@ bool wide_emit(builder *b, bvh *out) {
   if (found) all = count_all(&small);
   found = found && allocate(b, &all, out);
   if (found) fill_all(&small);
-  free(small.list);
+  os_free(small.list);
   if (!found) {
     bvh_free(out);
     return false;
@@ -269,9 +269,9 @@ bool wide_emit(builder *b, bvh *out) {
 }
 
 void bvh_free(bvh *t) {
-  free(t->nodes);
-  free(t->blocks);
-  free(t->block_kinds);
-  free(t->spare);
+  os_free(t->nodes);
+  os_free(t->blocks);
+  os_free(t->block_kinds);
+  os_free(t->spare);
   *t = (bvh){0};
 }

@@ -29,9 +29,17 @@ static void add(expansion *sum, double x) {
   sum->count = kept;
 }
 
+/* The upper 26 bits (Veltkamp). */
+static double upper(double x) {
+  const double wide = 0x1.0000002p27 * x;
+  return wide - (wide - x);
+}
+
+/* A product is two doubles (Dekker 1971, "A floating-point technique for extending the available precision"). Not by
+ * fma: the C libraries for Windows round it twice. */
 static void add_product(expansion *sum, double a, double b) {
-  const double p = a * b;
-  add(sum, fma(a, b, -p));
+  const double p = a * b, a1 = upper(a), a2 = a - a1, b1 = upper(b), b2 = b - b1;
+  add(sum, a2 * b2 - (((p - a1 * b1) - a2 * b1) - a1 * b2));
   add(sum, p);
 }
 

@@ -49,8 +49,13 @@ extern "C" {
 /** @defgroup versions Versions and statuses
  * @{ */
 
-/** Marks what the library exports. */
-#if defined(__GNUC__) && !defined(_WIN32)
+/** Marks what the library exports. On Windows, users of a shared library may define SLAB_SHARED, which saves a jump a
+ * call; CMake and pkg-config do. */
+#if defined(_WIN32) && defined(SLAB_BUILDS_SHARED)
+#define SLAB_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(SLAB_SHARED)
+#define SLAB_API __declspec(dllimport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define SLAB_API __attribute__((visibility("default")))
 #else
 #define SLAB_API

@@ -14,6 +14,7 @@
 #include "device/tuning.h"
 #include "maths/answer.h"
 #include "maths/primitive.h"
+#include "os/memory.h"
 #include "record/snapshot.h"
 #include "shapes/padded.h"
 #include "shapes/primitive.h"
@@ -41,7 +42,7 @@ const uint8_t layout_outside_kinds[OUTSIDE_LISTS] = {
 static uint32_t id_of(const gathered *g, uint32_t i) { return g->ids == NULL ? i : g->ids[i]; }
 
 static void gather_free(gathered *g) {
-  free(g->ids);
+  os_free(g->ids);
   for (int k = 0; k < OUTSIDE_LISTS; k++) free(g->outside[k]);
 }
 
@@ -173,8 +174,8 @@ static void fill_references(const void *argument, const uint32_t *primitives, ui
 /* ---- blocks ---- */
 
 void layout_free_arrays(bvh_layout *t) {
-  free(t->nodes);
-  free(t->blocks);
+  os_free(t->nodes);
+  os_free(t->blocks);
   t->nodes = t->blocks = NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "data/types.h"
 #include "layout/layout.h"
 #include "maths/primitive.h"
+#include "os/memory.h"
 #include "record/snapshot.h"
 #include "shapes/primitive.h"
 #include "shapes/values.h"
@@ -49,7 +50,7 @@ slab_status pack_scene(const snapshot *scene, uint32_t lanes, geometry_entry **t
   *blocks = bvh_allocate(*floats + 1, sizeof **blocks);
   if (*table == NULL || *blocks == NULL) {
     free(*table);
-    free(*blocks);
+    os_free(*blocks);
     return fail_memory(*floats * sizeof **blocks, "the scene's geometry");
   }
   size_t at = 0;

@@ -10,6 +10,7 @@
 #include "device/tuning.h"
 #include "layout/blocks.h"
 #include "layout/layout.h"
+#include "os/memory.h"
 #include "record/snapshot.h"
 #include "shapes/values.h"
 
@@ -97,8 +98,8 @@ slab_status bvh_layout_refit(const snapshot *scene, const snapshot *last, bvh_la
   if (again.nodes != NULL && again.blocks != NULL && again.build == last->build) return refit(scene, out, out, holds);
   slab_status status = arrays_of(last, &from);
   if (status == SLAB_OK) status = refit(scene, &from, out, holds);
-  if (from.nodes != last->bvh.nodes) free(from.nodes);
-  if (from.blocks != last->bvh.blocks) free(from.blocks);
+  if (from.nodes != last->bvh.nodes) os_free(from.nodes);
+  if (from.blocks != last->bvh.blocks) os_free(from.blocks);
   return status;
 }
 

@@ -16,7 +16,21 @@ static const char *const libraries[] = {
 #ifdef __APPLE__
     "/System/Library/Frameworks/OpenCL.framework/OpenCL",
 #endif
-    "libOpenCL.so.1", "libOpenCL.so"};
+#ifdef _WIN32
+    "OpenCL.dll"
+#else
+    "libOpenCL.so.1", "libOpenCL.so"
+#endif
+};
+
+/* Who brings it. */
+#if defined(_WIN32)
+#define OPENCL_INSTALL "the device's driver, which brings one"
+#elif defined(__APPLE__)
+#define OPENCL_INSTALL "a driver"
+#else
+#define OPENCL_INSTALL "one, on Debian ocl-icd-libopencl1, and a driver"
+#endif
 
 static os_once once = OS_ONCE;
 static bool is_loaded;
@@ -57,5 +71,5 @@ slab_status opencl_load(void) {
     process_uses_drivers();
     return SLAB_OK;
   }
-  return fail(SLAB_NO_DEVICE, "no OpenCL loader (%s): install one, on Debian ocl-icd-libopencl1, and a driver", reason);
+  return fail(SLAB_NO_DEVICE, "no OpenCL loader (%s): install " OPENCL_INSTALL, reason);
 }

@@ -5,6 +5,7 @@
 #include "device/backend.h"
 #include "device/context.h"
 #include "layout/layout.h"
+#include "os/memory.h"
 #include "os/thread.h"
 #include "scene/models.h"
 #include "scene/scene.h"
@@ -24,7 +25,7 @@ static void release_states(snapshot *s) {
   }
   for (uint32_t i = 0; i < count; i++) {
     free(s->states[i].kept[0]);
-    free(s->states[i].kept[1]);
+    os_free(s->states[i].kept[1]);
   }
   free(s->states);
 }

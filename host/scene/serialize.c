@@ -19,6 +19,7 @@
 #include "layout/layout.h"
 #include "maths/primitive.h"
 #include "os/clock.h"
+#include "os/memory.h"
 #include "record/device.h"
 #include "scene/models.h"
 #include "scene/scene.h"
@@ -423,8 +424,8 @@ static slab_status take_tree(snapshot *scene, const serialized_header *h, const 
     status = bvh_layout_trust(scene, &t);
   }
   if (status == SLAB_OK) return snapshot_upload_tree(scene, &t);
-  free(t.nodes);
-  free(t.blocks);
+  os_free(t.nodes);
+  os_free(t.blocks);
   return status;
 }
 

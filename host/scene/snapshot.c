@@ -11,6 +11,7 @@
 #include "device/context.h"
 #include "layout/layout.h"
 #include "os/clock.h"
+#include "os/memory.h"
 #include "os/thread.h"
 #include "scene/models.h"
 #include "scene/snapshot.h"
@@ -57,7 +58,7 @@ static slab_status upload_flat(snapshot *scene, uint32_t nth, scene_state *to) {
     return status;
   }
   free(table);
-  free(blocks);
+  os_free(blocks);
   return status;
 }
 

@@ -7,11 +7,12 @@
 
 /* To be called from what is PER_PROCESSOR. */
 static inline __attribute__((always_inline)) aabb aabb_padded(aabb bounds, float pad) {
+  float4 lower = bounds.lower, upper = bounds.upper;
   for (int i = 0; i < 4; i++) {
-    bounds.lower[i] = padded_lower(bounds.lower[i], pad);
-    bounds.upper[i] = padded_upper(bounds.upper[i], pad);
+    lower[i] = padded_lower(lower[i], pad);
+    upper[i] = padded_upper(upper[i], pad);
   }
-  return bounds;
+  return (aabb){lower, upper};
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "bvh/float4.h"
 #include "bvh/memory.h"
 #include "maths/primitive.h"
+#include "os/memory.h"
 #include "shapes/primitive.h"
 
 /* ---- memory ---- */
@@ -38,7 +39,7 @@ void values_release(geometry_values *v) {
   if (v == NULL || --v->references > 0) return;
   values_drop_copy(&v->copy);
   values_indices_release(v->indices);
-  free(v->values);
+  os_free(v->values);
   free(v);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/pool.h"
 #include "bvh/memory.h"
+#include "os/memory.h"
 
 /* ---- room: memory for the hits of a chunk ---- */
 
@@ -87,7 +88,7 @@ size_t batch_bytes(const hit_batch *b) {
 }
 
 static void batch_drop(hit_batch *b) {
-  free(b->results);
+  os_free(b->results);
   free(b);
 }
 

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lanes/fused.h"
+
 #define GLOBAL
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL
@@ -51,7 +53,7 @@ static inline float scalar_add_where(float sum, float more, float a, float b) { 
 #define ray_any(m) ((m) != 0)
 #define lanes_first(v) (v)
 #define lanes_kept(m) (m)
-#define lanes_fma(a, b, c) fmaf(a, b, c)
+#define lanes_fma(a, b, c) fused(a, b, c)
 #define lanes_abs(x) fabsf(x)
 #define lanes_divide(a, b) ((a) / (b))
 #define lanes_sqrt(a) sqrtf(a)

@@ -177,6 +177,8 @@ PRELUDE float32 sqrt(float32 x) { return (float32)(sqrt(x.lo), sqrt(x.hi)); }
 #include <stdint.h>
 #include <string.h>
 
+#include "lanes/fused.h"
+
 #define global
 #define local
 #define kernel
@@ -184,7 +186,7 @@ PRELUDE float32 sqrt(float32 x) { return (float32)(sqrt(x.lo), sqrt(x.hi)); }
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
-typedef unsigned long ulong;
+typedef uint64_t ulong;
 typedef struct uint4 {
   uint x, y, z, w;
 } uint4;
@@ -204,7 +206,7 @@ PRELUDE float as_float(uint bits) {
 }
 #define as_uint(x) _Generic((x), float : prelude_bits, default : prelude_same)(x)
 #define as_int(x) ((int)as_uint(x))
-#define fma(a, b, c) fmaf(a, b, c)
+#define fma(a, b, c) fused(a, b, c)
 #define fabs(x) fabsf(x)
 #define sqrt(x) sqrtf(x)
 #define min(a, b) ((a) < (b) ? (a) : (b))

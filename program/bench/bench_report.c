@@ -100,14 +100,6 @@ void bench_print(const bench_run *run) {
 
 static const char *time_kind(const bench_run *run) { return run->processor_time ? "processor" : "wall"; }
 
-static const char *date_now(char text[32]) {
-  const time_t now = time(NULL);
-  struct tm parts;
-  text[0] = '\0';
-  if (gmtime_r(&now, &parts)) strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 /* ---- CSV ---- */
 
 /* A CSV file that is written line by line. A failure is printed once; nothing is written after it. */
@@ -159,10 +151,9 @@ static void add_cell(table *t, const bench_cell *c) {
 }
 
 int bench_save_csv(const char *path, const bench_run *run) {
-  char date[32];
   table t = {.out = output_open(path, OUTPUT_NEW)};
   if (!t.out) return EXIT_FAILED;
-  snprintf(t.origin, sizeof t.origin, "%s,\"%s\",\"%s\",\"%s\",%s,%s", date_now(date), run->device.name,
+  snprintf(t.origin, sizeof t.origin, "%s,\"%s\",\"%s\",\"%s\",%s,%s", timing_date_now().text, run->device.name,
            run->device.driver, COMPILER, SLAB_COMMIT, time_kind(run));
   add_line(&t,
            "date,device,driver,compiler,commit,time,group,layout,shape,primitives,ray_set,query,rays,host,host_median,"
@@ -212,17 +203,16 @@ static json_t *append(json_t *array, json_t *value) {
 }
 
 int bench_save_json(const char *path, const bench_run *run) {
-  char date[32];
   json_t *ceilings = json_array(), *cells = json_array();
   for (int k = 0; k < CEILINGS; k++)
     if (run->ceilings[k].times.rounds) ceilings = append(ceilings, describe_ceiling(run, (ceiling_kind)k));
   for (size_t i = 0; i < run->cell_count; i++) cells = append(cells, describe_cell(&run->cells[i]));
-  json_t *document = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:f, s:s, s:o, s:o}", "device",
-                               run->device.name, "platform", run->device.platform, "driver", run->device.driver,
-                               "version", run->device.version, "compute_units", (json_int_t)run->device.compute_units,
-                               "lanes", (json_int_t)run->device.lane_width, "compiler", COMPILER, "commit", SLAB_COMMIT,
-                               "date", date_now(date), "time", time_kind(run), "clock_hz", run->clock, "verdict",
-                               bench_verdict_names[bench_verdict_of(run)], "ceilings", ceilings, "cells", cells);
+  json_t *document = json_pack(
+      "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:f, s:s, s:o, s:o}", "device", run->device.name, "platform",
+      run->device.platform, "driver", run->device.driver, "version", run->device.version, "compute_units",
+      (json_int_t)run->device.compute_units, "lanes", (json_int_t)run->device.lane_width, "compiler", COMPILER,
+      "commit", SLAB_COMMIT, "date", timing_date_now().text, "time", time_kind(run), "clock_hz", run->clock, "verdict",
+      bench_verdict_names[bench_verdict_of(run)], "ceilings", ceilings, "cells", cells);
   return json_save(path, document) ? EXIT_FAILED : EXIT_DONE;
 }
 
