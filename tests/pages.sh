@@ -102,7 +102,7 @@ links() {
     while read -r link; do
       [[ -f ${page%/*}/${link%%#*} || $link == drawings/* ]] || { echo "$page links to $link, which is no file" >&2 && broken=1; }
     done < <(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//; /^https*:/d; /^#/d')
-  done < <(find ./*.md docs python tests -name '*.md')
+  done < <(find ./*.md docs packaging python tests -name '*.md')
   ((!broken)) || fail "links lead nowhere"
 }
 
