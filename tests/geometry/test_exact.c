@@ -1,5 +1,6 @@
 /* Division and square root by integer arithmetic (kernels/lanes/exact.h), compared bit by bit with the processor's own,
- * which IEEE 754 requires to be correctly rounded. */
+ * which IEEE 754 requires to be correctly rounded. And a product and a sum, rounded once (kernels/lanes/fused.h), by
+ * whole numbers. */
 #include "harness.h"
 #include "lanes/lanes.h"
 /* after lanes.h */
@@ -70,11 +71,80 @@ static void every_significand_has_its_root(void **state) {
   for (int i = 0; i < 1000000; i++) assert_root((uint)random_bits(&random));
 }
 
+/* ---- a b + c ---- */
+
+/* A whole number, times 2^exponent, rounded to a float; down to subnormal ones. */
+static float rounded(int64_t number, int exponent) {
+  uint64_t whole = number < 0 ? (uint64_t)-number : (uint64_t)number;
+  uint64_t sticky = 0;
+  for (; whole >> 26 != 0 || exponent < -151; exponent++) {
+    sticky |= whole & 1;
+    whole >>= 1;
+  }
+  for (; whole != 0 && whole >> 25 == 0 && exponent > -151; exponent--) whole <<= 1;
+  const uint64_t below = (whole & 3) << 1 | sticky, up = below > 4 || (below == 4 && (whole & 4) != 0);
+  const float size = ldexpf((float)(whole / 4 + up), exponent + 2);
+  return number < 0 ? -size : size;
+}
+
+/* a b + c 2^(shift - 14), times 2^exponent, of whole numbers below 2^24. */
+static void assert_fused(int32_t a, int32_t b, int32_t c, int shift, int exponent) {
+  const int64_t sum = (int64_t)a * b * (1 << 14) + c * ((int64_t)1 << shift);
+  const float x = ldexpf((float)a, exponent), y = (float)b, z = ldexpf((float)c, exponent - 14 + shift);
+  const float want = rounded(sum, exponent - 14), got[2] = {fused(x, y, z), fused_by_double(x, y, z)};
+  for (int i = 0; i < 2 && sum != 0; i++)
+    if (scalar_bits(got[i]) != scalar_bits(want))
+      fail_msg("%a * %a + %a gives %a, not %a", (double)x, (double)y, (double)z, (double)got[i], (double)want);
+}
+
+static void products_and_sums_round_once(void **state) {
+  (void)state;
+  random_state random = harness_seeded("products_and_sums_round_once");
+  for (int i = 0; i < 2000000; i++) {
+    const uint64_t bits = random_bits(&random), more = random_bits(&random);
+    const int32_t a = (int32_t)(bits & 0xffffff) - 0x800000, b = (int32_t)(bits >> 24 & 0xffffff) - 0x800000;
+    const int32_t c = (int32_t)(more & 0xffffff) - 0x800000;
+    const int shift = (int)((more >> 24) % 37), exponent = (int)(more >> 40 & 127) - 100;
+    assert_fused(a, b, c, shift, exponent);
+    /* halfway between two floats, but for what is little */
+    assert_fused(0x1001 << (bits >> 48 & 7), 0x1001, c >> (bits >> 52 & 31), shift % 8, exponent);
+    assert_fused(a >> 12, b >> 12, c >> (bits >> 52 & 31), shift % 8, -120 - exponent / 4); /* subnormal */
+  }
+}
+
+/* By the C library for Windows the first is 0x1.002p+0. */
+static void hard_sums_round_once(void **state) {
+  (void)state;
+  static const float of[][4] = {
+      {0x1.001p+0f, 0x1.001p+0f, 0x1p-60f, 0x1.002002p+0f},
+      {0x1.001p+0f, 0x1.001p+0f, -0x1p-60f, 0x1.002p+0f},
+      {0x1p-75f, 0x1p-75f, 0x0p+0f, 0x0p+0f},
+      {0x1.8p-75f, 0x1p-74f, 0x0p+0f, 0x1p-148f},
+      {0x1p-75f, 0x1p-75f, 0x1p-149f, 0x1p-148f},
+      {0x1p-75f, -0x1p-75f, 0x1p-126f, 0x1p-126f},
+      {0x1p-80f, -0x1p-75f, 0x1p-126f, 0x1p-126f},
+      {0x1.fffffep+127f, 0x1p+0f, 0x1p+102f, 0x1.fffffep+127f},
+      {0x1.fffffep+127f, 0x1p+1f, -0x1.fffffep+127f, 0x1.fffffep+127f},
+      {INFINITY, 0x1p+0f, 0x1p+0f, INFINITY},
+      {0x1p+0f, 0x1p+0f, -INFINITY, -INFINITY},
+      {-0.0f, 0x1p+0f, -0.0f, -0.0f},
+      {0x1p+0f, 0x1p+0f, -0x1p+0f, 0.0f},
+  };
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    const float got = fused(of[i][0], of[i][1], of[i][2]), by_double = fused_by_double(of[i][0], of[i][1], of[i][2]);
+    if (scalar_bits(got) != scalar_bits(of[i][3]) || scalar_bits(by_double) != scalar_bits(of[i][3]))
+      fail_msg("row %zu gives %a, by double %a, not %a", i, (double)got, (double)by_double, (double)of[i][3]);
+  }
+  assert_true(isnan(fused(INFINITY, 0.0f, 1.0f)) && isnan(fused_by_double(INFINITY, 0.0f, 1.0f)));
+  assert_true(isnan(fused(1.0f, 1.0f, NAN)) && isnan(fused_by_double(1.0f, 1.0f, NAN)));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ends_of_the_range_divide_exactly), cmocka_unit_test(any_bits_divide_exactly),
       cmocka_unit_test(subnormal_quotients_round_once),   cmocka_unit_test(every_significand_has_its_reciprocal),
-      cmocka_unit_test(every_significand_has_its_root),
+      cmocka_unit_test(every_significand_has_its_root),        cmocka_unit_test(products_and_sums_round_once),
+      cmocka_unit_test(hard_sums_round_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
