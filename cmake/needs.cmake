@@ -1,8 +1,10 @@
 # What the build needs beside a compiler: looks for it, decides which parts are built of it, and tells both.
 # Sets slab_program, slab_bench and slab_tests: whether that part is built. Only what those could use is looked for.
 
+include(${CMAKE_CURRENT_LIST_DIR}/manager.cmake)
+
 # slab_need(NAME FOUND PACKAGE WITHOUT): FOUND names a variable that is true where this is here; else the Debian package
-# that brings it, and what its lack costs.
+# that brings it, and what its lack costs. Told is what this system's package manager calls it.
 set(slab_needs "")
 macro(slab_need name found package without)
   list(APPEND slab_needs "${name}")
@@ -11,7 +13,7 @@ macro(slab_need name found package without)
   else()
     set("slab_has_${name}" FALSE)
   endif()
-  set("slab_package_${name}" "${package}")
+  slab_here_named("slab_package_${name}" "${package}")
   set("slab_without_${name}" "${without}")
 endmacro()
 
@@ -30,7 +32,7 @@ macro(slab_part name option)
   list(JOIN slab_lacks ", " slab_lacks)
   if(slab_packages)
     list(JOIN slab_packages " " slab_packages)
-    string(PREPEND slab_packages ". Debian's packages: ")
+    string(PREPEND slab_packages ". ${slab_manager}'s packages: ")
   endif()
   set(slab_${name} ${${option}})
   if(${option} STREQUAL "AUTO" AND slab_lacks)
@@ -190,7 +192,7 @@ function(slab_tell)
   message(STATUS "")
   slab_pad(title "Slabcast ${PROJECT_VERSION} needs" 22)
   slab_pad(without "without it" 50)
-  message(STATUS "${title}  here  ${without}  Debian's package")
+  message(STATUS "${title}  here  ${without}  ${slab_manager}'s package")
   foreach(need IN LISTS slab_needs)
     slab_pad(name "${need}" 20)
     if(slab_has_${need})

@@ -2,6 +2,7 @@
 # The LLVM of this machine's distribution; the one place that knows it. Sourced by dev and by the scripts that run clang, it
 # exports
 #   LLVM           its version: 15 on Debian 12, 18 on Ubuntu 24.04, 19 on Debian 13; elsewhere the newest that is here.
+#                  Empty where none has its version in its name, as on macOS and under MSYS2.
 #                  Of several the one that the distribution's PoCL and Mesa are built with: their libclc excludes others.
 #   CLANG, CLANG_TIDY, LIBCLC   the compiler, the linter, the folder of libclc's bitcode
 #   CLANG_FORMAT   the one whose output the sources stand in. Another version's differs, so it is not asked at all.
@@ -13,9 +14,8 @@ codename=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME-}")
 newest_clang() {
   local version
   for version in 22 21 20 19 18 17 16 15; do
-    if command -v "clang-$version" >/dev/null; then break; fi
+    if command -v "clang-$version" >/dev/null; then echo "$version" && break; fi
   done
-  echo "$version"
 }
 
 case $codename in
@@ -25,4 +25,4 @@ case $codename in
   *) llvm=$(newest_clang) lacks='clang-format-14 oclgrind' ;;
 esac
 export LLVM=${LLVM:-$llvm} LACKS=${LACKS-$lacks} CLANG_FORMAT=clang-format-14
-export CLANG=${CLANG:-clang-$LLVM} CLANG_TIDY=${CLANG_TIDY:-clang-tidy-$LLVM} LIBCLC=${LIBCLC:-/usr/lib/clc}
+export CLANG=${CLANG:-clang${LLVM:+-$LLVM}} CLANG_TIDY=${CLANG_TIDY:-clang-tidy${LLVM:+-$LLVM}} LIBCLC=${LIBCLC:-/usr/lib/clc}
