@@ -4,7 +4,8 @@
 #   package   an sdist of this tree, a wheel of that, repaired as one puts it up: its name, what is in it, its size; and
 #             the example by a bare Python with nothing but numpy, where no OpenCL is
 #   tests     python/tests on that wheel, beside trimesh and pyopencl
-#   types     mypy --strict on the package and its examples; ruff on all that is Python there, and its format
+#   types     mypy --strict on the package and its examples; ruff on all that is Python there, and its format; hosted CI's
+#             files against the schema of such
 #   pictures  docs/examples.py on a new wheel: draws those of its arguments, else all
 #   bench     bench/python.py on a new wheel, with its options, beside Open3D, and trimesh with embreex
 #
@@ -101,6 +102,7 @@ types() {
   "$here/tools/bin/mypy" --cache-dir "$here/mypy"
   "$here/tools/bin/ruff" check -q --no-cache
   "$here/tools/bin/ruff" format -q --no-cache --check
+  "$here/tools/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
 }
 
 pictures() {
