@@ -45,7 +45,7 @@ for command in demo test verify install; do
   on "${mac[@]}" "brew install ${program[*]}" "$command"
   on "${windows[@]}" "pacman -S --needed --noconfirm$(msys2 "${windows_program[@]}")" "$command"
 done
-on "${mac[@]}" "brew install assimp cmake llvm ninja pkgconf pocl" bench trace
+on "${mac[@]}" "brew install assimp cmake llvm ninja pkgconf" bench trace
 on "${windows[@]}" "pacman -S --needed --noconfirm$(msys2 assimp clang cmake gcc ninja opencl-headers opencl-icd pkgconf)" \
   bench trace
 has brew 0 # then Embree's headers are not there all the same, and there is no CMake

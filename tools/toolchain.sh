@@ -2,8 +2,8 @@
 # The LLVM of this machine's distribution; the one place that knows it. Sourced by dev and by the scripts that run clang, it
 # exports
 #   LLVM           its version: 15 on Debian 12, 18 on Ubuntu 24.04, 19 on Debian 13; elsewhere the newest that is here.
-#                  Empty where none has its version in its name, as on macOS and under MSYS2.
 #                  Of several the one that the distribution's PoCL and Mesa are built with: their libclc excludes others.
+#                  Empty where no name has a version, as on macOS and under MSYS2.
 #   CLANG, CLANG_TIDY, LIBCLC   the compiler, the linter, the folder of libclc's bitcode
 #   CLANG_FORMAT   the one whose output the sources stand in. Another version's differs, so it is not asked at all.
 #   LACKS          packages that are wanted and that this distribution does not have
