@@ -50,8 +50,12 @@ if(NOT WIN32 OR NOT CMAKE_CROSSCOMPILING OR CMAKE_FIND_ROOT_PATH OR CMAKE_SYSROO
   find_package(OpenCL QUIET)
 endif()
 set(slab_opencl_headers ${OpenCL_INCLUDE_DIR}) # as files of the library alone see them
-if(NOT OpenCL_INCLUDE_DIR)
+if(NOT EXISTS "${OpenCL_INCLUDE_DIR}/CL/cl.h") # nor in macOS's framework, which has OpenCL/cl.h
+  set(OpenCL_INCLUDE_DIR "")
   set(slab_opencl_headers ${PROJECT_SOURCE_DIR}/host/opencl/declarations)
+  if(OpenCL_FOUND)
+    set_target_properties(OpenCL::OpenCL PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${slab_opencl_headers})
+  endif()
 endif()
 # Kernels for processors, see native.cmake.
 #   SLABCAST_NATIVE          AUTO: all levels that can be built; OFF: none; or a list, such as "c11;x86-64-v3"

@@ -1,5 +1,5 @@
-/* What the library uses of OpenCL 1.2, for systems without the Khronos headers: the same declarations, and no others.
- * tests/api/opencl_declarations.c holds them against the Khronos headers. */
+/* What library and program use of OpenCL 1.2, for systems without the Khronos headers: the same declarations, and no
+ * others. tests/api/opencl_declarations.c holds them against the Khronos headers. */
 #ifndef SLABCAST_OPENCL_DECLARATIONS_H
 #define SLABCAST_OPENCL_DECLARATIONS_H
 
@@ -15,8 +15,9 @@
 typedef int32_t cl_int;
 typedef uint32_t cl_uint;
 typedef uint64_t cl_ulong;
+typedef float cl_float;
 typedef cl_uint cl_bool, cl_platform_info, cl_device_info, cl_command_queue_info, cl_mem_info, cl_program_info,
-    cl_program_build_info, cl_kernel_work_group_info;
+    cl_program_build_info, cl_kernel_work_group_info, cl_profiling_info;
 typedef cl_ulong cl_bitfield;
 typedef cl_bitfield cl_device_type, cl_device_fp_config, cl_command_queue_properties, cl_mem_flags, cl_map_flags;
 typedef intptr_t cl_context_properties;
@@ -87,6 +88,7 @@ typedef struct _cl_event *cl_event;
 #define CL_FP_ROUND_TO_NEAREST (1 << 2)
 #define CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT (1 << 7)
 #define CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE (1 << 0)
+#define CL_QUEUE_PROFILING_ENABLE (1 << 1)
 #define CL_QUEUE_CONTEXT 0x1090
 #define CL_QUEUE_DEVICE 0x1091
 #define CL_QUEUE_REFERENCE_COUNT 0x1092
@@ -105,6 +107,8 @@ typedef struct _cl_event *cl_event;
 #define CL_PROGRAM_BINARIES 0x1166
 #define CL_PROGRAM_BUILD_LOG 0x1183
 #define CL_KERNEL_WORK_GROUP_SIZE 0x11B0
+#define CL_PROFILING_COMMAND_START 0x1282
+#define CL_PROFILING_COMMAND_END 0x1283
 
 /* platforms and devices */
 cl_int SLAB_CL clGetPlatformIDs(cl_uint capacity, cl_platform_id *, cl_uint *count);
@@ -162,6 +166,7 @@ cl_int SLAB_CL clEnqueueNDRangeKernel(cl_command_queue, cl_kernel, cl_uint, cons
 /* events */
 cl_int SLAB_CL clEnqueueMarkerWithWaitList(cl_command_queue, cl_uint, const cl_event *, cl_event *);
 cl_int SLAB_CL clWaitForEvents(cl_uint, const cl_event *);
+cl_int SLAB_CL clGetEventProfilingInfo(cl_event, cl_profiling_info, size_t, void *, size_t *);
 cl_int SLAB_CL clReleaseEvent(cl_event);
 
 #undef SLAB_CL
