@@ -83,7 +83,8 @@ END_OF_CMAKE
 mapfile -t packages < <(sed -nE 's/^ *slab_need\(("[^"]*"|[^ ]*) [^ ]+ ("?)([a-z0-9-]+).*/\3/p' "$root/cmake/needs.cmake")
 ((${#packages[@]} >= 10)) || fail "needs.cmake tells ${#packages[@]} packages"
 for system in Darwin:CMAKE_HOST_APPLE MINGW64_NT:CMAKE_HOST_WIN32; do
-  cmake "-D${system#*:}=ON" "-DROOT=$root" "-DPACKAGES=$(IFS=';' && echo "${packages[*]}")" -P "$work/names.cmake" 2>"$work/by_cmake"
+  cmake "-D${system#*:}=ON" "-DROOT=$root" "-DPACKAGES=$(IFS=';' && echo "${packages[*]}")" -P "$work/names.cmake" 2>"$work/by_cmake" ||
+    fail "$(<"$work/by_cmake")"
   for package in "${packages[@]}"; do
     echo "$package: $(SYSTEM=${system%:*} MACHINE=arm64 PATH=$work/bin bash -c '. "$0"; here_named' "$root/tools/system.sh" <<<"$package" | xargs)"
   done | diff "$work/by_cmake" - || fail "CMake and dev tell packages of ${system%:*} by different names"
