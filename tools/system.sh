@@ -23,7 +23,7 @@ here_named() {
   if [[ $system == Windows ]]; then prefix=${MINGW_PACKAGE_PREFIX:-mingw-w64-ucrt-x86_64}-; fi
   awk -v manager="$manager" -v prefix="$prefix" '
     FNR == NR && /^# Debian / { for (i = 3; i <= NF; i++) if ($i == manager) column = i - 1 }
-    FNR == NR { names[$1] = $column; next }
+    FNR == NR { if (!/^#/) names[$1] = $column; next }
     { sub(/-[0-9]*$/, "") } # the version of LLVM
     !($0 in names) { print "dev: cmake/needs.txt lacks " $0 > "/dev/stderr"; exit 1 }
     names[$0] != "-" { n = split(names[$0], each, ","); for (i = 1; i <= n; i++) print prefix each[i] }
