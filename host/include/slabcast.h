@@ -17,22 +17,22 @@
  * An object may be destroyed only when no other call uses it. A scene keeps its context alive, so the order of
  * destruction does not matter.
  *
- * Processes: fork() copies no threads. A child that was forked after its parent opened a context opens its own: calls
- * that take the parent's context, or a scene on it, return SLAB_INVALID_STATE at once there. Those that only read host
- * memory still work: slab_context_device(s), slab_context_objects, slab_scene_info, slab_scene_pack where it has no
- * SLAB_LAYOUT_WIDE BVH to read back, the helpers, the texts. Destroy functions free host memory there and leave a
- * driver's objects to the parent. The child's own contexts are on the processor: the threads of OpenCL drivers are
- * missing there. So where the parent had used OpenCL (slab_devices, a context on one of its devices), slab_devices
- * lists the processor alone, and slab_context_create_cl returns SLAB_INVALID_STATE. A child that was forked before
- * works in full, and so does one that calls exec. The library cannot detect the program's own use of OpenCL before it
- * forks.
+ * Processes, where there is fork(), which Windows lacks: it copies no threads. A child that was forked after its parent
+ * opened a context opens its own: calls that take the parent's context, or a scene on it, return SLAB_INVALID_STATE at
+ * once there. Those that only read host memory still work: slab_context_device(s), slab_context_objects,
+ * slab_scene_info, slab_scene_pack where it has no SLAB_LAYOUT_WIDE BVH to read back, the helpers, the texts. Destroy
+ * functions free host memory there and leave a driver's objects to the parent. The child's own contexts are on the
+ * processor: the threads of OpenCL drivers are missing there. So where the parent had used OpenCL (slab_devices, a
+ * context on one of its devices), slab_devices lists the processor alone, and slab_context_create_cl returns
+ * SLAB_INVALID_STATE. A child that was forked before works in full, and so does one that calls exec. The library cannot
+ * detect the program's own use of OpenCL before it forks.
  *
  * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps. The settings
  * of the calling thread do not matter (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked
  * with -ffast-math flushes from its start). On return the thread has its own control bits and exception flags again,
  * and progress callbacks run with them too. This holds on x86-64, and elsewhere where FE_DFL_ENV flushes nothing
- * (glibc). What slab_enqueue enqueues runs later, with the driver's settings. Answers and helpers do not depend on the
- * flags that the caller is compiled with. */
+ * (glibc, musl, macOS). What slab_enqueue enqueues runs later, with the driver's settings. Answers and helpers do not
+ * depend on the flags that the caller is compiled with. */
 #ifndef SLABCAST_H
 #define SLABCAST_H
 

@@ -141,9 +141,12 @@ static void hard_sums_round_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ends_of_the_range_divide_exactly), cmocka_unit_test(any_bits_divide_exactly),
-      cmocka_unit_test(subnormal_quotients_round_once),   cmocka_unit_test(every_significand_has_its_reciprocal),
-      cmocka_unit_test(every_significand_has_its_root),        cmocka_unit_test(products_and_sums_round_once),
+      cmocka_unit_test(ends_of_the_range_divide_exactly),
+      cmocka_unit_test(any_bits_divide_exactly),
+      cmocka_unit_test(subnormal_quotients_round_once),
+      cmocka_unit_test(every_significand_has_its_reciprocal),
+      cmocka_unit_test(every_significand_has_its_root),
+      cmocka_unit_test(products_and_sums_round_once),
       cmocka_unit_test(hard_sums_round_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
