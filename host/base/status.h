@@ -2,9 +2,10 @@
 #ifndef SLABCAST_BASE_STATUS_H
 #define SLABCAST_BASE_STATUS_H
 
+#include "base/formatted.h"
 #include "slabcast.h"
 
-void status_record(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void status_record(const char *format, ...) FORMATTED(1, 2);
 /* Records the message. The value is the status, which is visible to compilers and analysers. */
 #define fail(status, ...) (status_record(__VA_ARGS__), (slab_status)(status))
 /* fail for host memory. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/formatted.h"
 #include "base/plural.h"
 #include "program/bench/bench.h"
 #include "program/io/output.h"
@@ -109,7 +110,7 @@ typedef struct table {
   char origin[512]; /* columns that are equal in every row */
 } table;
 
-static void add_line(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_line(table *t, const char *format, ...) FORMATTED(2, 3);
 static void add_line(table *t, const char *format, ...) {
   char line[1024];
   va_list arguments;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/formatted.h"
 #include "program/io/npy.h"
 #include "program/io/text.h"
 #include "slabcast.h"
@@ -175,7 +176,7 @@ enum { OPTIONS_RUN = -1 };
 int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments);
 
 /* Prints a refusal found after parsing: "slabcast: ..." and the command's usage line. Returns EXIT_USAGE. */
-int options_refuse(const command_line *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int options_refuse(const command_line *command, const char *format, ...) FORMATTED(2, 3);
 
 /* Call before any work. Checks that the ending of the file name for -o is one of `endings` ("npy|raw"), in any case, or
  * that there is none. Outputs that are not files may have any name, and an ending without a letter does not count.

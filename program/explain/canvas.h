@@ -6,6 +6,8 @@
 #include <cairo.h>
 #include <stdint.h>
 
+#include "base/formatted.h"
+
 typedef struct canvas canvas;
 
 /* Opaque colours as 0xRRGGBB. */
@@ -27,8 +29,7 @@ canvas *canvas_open(const char *path, double width, double height);
 /* Writes the page and frees it. Returns 0, or -1 with the error printed. */
 int canvas_close(canvas *);
 
-void canvas_text(canvas *, double x, double y, double size, color, text_align, const char *format, ...)
-    __attribute__((format(printf, 7, 8)));
+void canvas_text(canvas *, double x, double y, double size, color, text_align, const char *format, ...) FORMATTED(7, 8);
 void canvas_title(canvas *, double x, double y, double size, const char *text);
 double canvas_text_width(canvas *, double size, const char *text);
 void canvas_line(canvas *, double x0, double y0, double x1, double y1, color, double width);

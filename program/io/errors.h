@@ -2,6 +2,7 @@
 #ifndef SLABCAST_PROGRAM_IO_ERRORS_H
 #define SLABCAST_PROGRAM_IO_ERRORS_H
 
+#include "base/formatted.h"
 #include "slabcast.h"
 
 /* A signal that ends the program is raised again after the clean-up, so that shells see the signal. */
@@ -22,7 +23,7 @@ static inline const char *exit_meaning(enum exit_code code) {
 }
 
 /* Prints one line "slabcast: ..." to stderr. A shown progress line is overwritten. Each program defines it. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void complain(const char *format, ...) FORMATTED(1, 2);
 
 /* Prints "slabcast: WHAT: message of the library" and returns the exit code for the status. */
 static inline int complain_status(slab_status status, const char *what) {

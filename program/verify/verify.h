@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/formatted.h"
 #include "program/io/errors.h"
 #include "program/io/progress.h"
 #include "sets/answers.h"
@@ -90,11 +91,10 @@ struct verify_run {
 };
 
 /* Appends text, cut to the space left. */
-void verify_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void verify_append(char *text, size_t size, const char *format, ...) FORMATTED(3, 4);
 /* Adds failures. The first of a group is printed to stderr and kept, with its ray (NULL: none) and the command that
  * repeats it. */
-void verify_fail(verify_run *run, uint64_t failures, const slab_ray *ray, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void verify_fail(verify_run *run, uint64_t failures, const slab_ray *ray, const char *format, ...) FORMATTED(4, 5);
 /* Adds to a figure of the group; for FIGURE_RATIO it keeps the maximum. */
 void verify_figure_add(verify_run *run, figure_kind kind, const char *name, double value);
 double verify_figure_of(const verify_tally *tally, const char *name);
