@@ -110,7 +110,7 @@ else()
   endif()
 endif()
 slab_need("OpenCL headers" OpenCL_INCLUDE_DIR ocl-icd-opencl-dev "its own declarations; no slabcast_cl.h for users")
-slab_need("OpenCL loader" OpenCL_FOUND ocl-icd-opencl-dev "no program, benchmarks and tests; no slabcast::cl")
+slab_need("OpenCL loader" OpenCL_FOUND ocl-icd-opencl-dev "no benchmarks and tests; no slabcast::cl")
 slab_need("clang 14 or later" SLABCAST_KERNEL_COMPILER clang "processors are cast on one primitive at a time")
 slab_need(threads Threads_FOUND libc6-dev "nothing is built")
 
@@ -160,7 +160,7 @@ endif()
 # The tests run the program, and look into the shared library.
 set(slab_has_SLABCAST_PROGRAM ${SLABCAST_PROGRAM})
 set(slab_has_BUILD_SHARED_LIBS ${BUILD_SHARED_LIBS})
-slab_part(program SLABCAST_PROGRAM "OpenCL loader" pkg-config libpng jansson)
+slab_part(program SLABCAST_PROGRAM pkg-config libpng jansson)
 slab_part(benchmarks SLABCAST_BENCH "OpenCL loader")
 slab_part(tests SLABCAST_TESTS SLABCAST_PROGRAM BUILD_SHARED_LIBS "OpenCL loader" pkg-config libpng jansson assimp cmocka GMP)
 

@@ -1,5 +1,5 @@
-/* OpenCL's functions, found when they are first needed: the library is not linked to OpenCL, so that it starts where
- * there is none. Below, a call of an OpenCL function goes through the table. */
+/* OpenCL's functions, found when they are first needed: neither the library nor the program is linked to OpenCL, so
+ * that they start where there is none. Below, a call of an OpenCL function goes through the table. */
 #ifndef SLABCAST_OPENCL_LOADER_H
 #define SLABCAST_OPENCL_LOADER_H
 
@@ -8,7 +8,7 @@
 
 #include "slabcast.h"
 
-/* X(name): every function that the backend calls, all of OpenCL 1.2. */
+/* X(name): every function that the backend and the program call, all of OpenCL 1.2. */
 #define OPENCL_FUNCTIONS(X)      \
   X(clBuildProgram)              \
   X(clCreateBuffer)              \
@@ -30,6 +30,7 @@
   X(clGetCommandQueueInfo)       \
   X(clGetDeviceIDs)              \
   X(clGetDeviceInfo)             \
+  X(clGetEventProfilingInfo)     \
   X(clGetKernelWorkGroupInfo)    \
   X(clGetMemObjectInfo)          \
   X(clGetPlatformIDs)            \
@@ -56,11 +57,14 @@ typedef struct opencl_functions {
 #undef OPENCL_FUNCTION
 } opencl_functions;
 
-/* Complete after opencl_load has returned SLAB_OK, and never changed then. */
+/* Complete after opencl_find or opencl_load has succeeded, and never changed then. The program has a table of its own.
+ */
 extern opencl_functions opencl_call;
 
-/* Finds the functions, once per process; any thread may call it. A loader that the process has already is used, since
- * the caller's objects are that one's; else libOpenCL is opened. SLAB_NO_DEVICE where there is none. */
+/* Finds the functions, unless they are found already: one thread calls it. A loader that the process has already is
+ * used, since the caller's objects are that one's; else libOpenCL is opened. NULL, or why there is none. */
+const char *opencl_find(void);
+/* The same once per process, for any thread. SLAB_NO_DEVICE where there is none. */
 slab_status opencl_load(void);
 
 #ifndef OPENCL_BY_NAME
@@ -84,6 +88,7 @@ slab_status opencl_load(void);
 #define clGetCommandQueueInfo opencl_call.clGetCommandQueueInfo
 #define clGetDeviceIDs opencl_call.clGetDeviceIDs
 #define clGetDeviceInfo opencl_call.clGetDeviceInfo
+#define clGetEventProfilingInfo opencl_call.clGetEventProfilingInfo
 #define clGetKernelWorkGroupInfo opencl_call.clGetKernelWorkGroupInfo
 #define clGetMemObjectInfo opencl_call.clGetMemObjectInfo
 #define clGetPlatformIDs opencl_call.clGetPlatformIDs

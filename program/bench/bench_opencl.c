@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/embedded.h"
+#include "opencl/loader.h"
 #include "program/bench/bench.h"
 
 static const char *const kernel_names[BENCH_KERNELS] = {"add_mul",     "min_max",     "slab_mix",
@@ -77,6 +78,11 @@ static bench_width nvidia_width(cl_device_id id) {
 
 static int opencl_open(slab_context *context, const slab_device_info *info, bench_device *d) {
   cl_int code;
+  const char *missing = opencl_find();
+  if (missing) {
+    complain("bench: no OpenCL loader (%s)", missing);
+    return EXIT_FAILED;
+  }
   const slab_status status = slab_context_objects(context, &d->context, &d->id);
   if (status != SLAB_OK) return complain_status(status, "bench");
   d->lanes = info->lane_width;
