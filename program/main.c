@@ -14,11 +14,11 @@
 void complain(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  flockfile(stderr); /* keeps lines of different threads apart */
+  os_hold_stream(stderr); /* keeps lines of different threads apart */
   fprintf(stderr, "%sslabcast: ", os_is_terminal(OS_STDERR) ? terminal_wipe() : "");
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
-  funlockfile(stderr);
+  os_let_go_stream(stderr);
   va_end(arguments);
 }
 
@@ -99,6 +99,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  os_begin_streams();
   const int child = mesh_child_main(argc, argv);
   if (child >= 0) return child;
   output_prepare();

@@ -6,9 +6,8 @@
 
 #include "base/pool.h"
 #include "os/clock.h"
+#include "os/memory.h"
 #include "program/bench/bench.h"
-
-#define ALIGNMENT ((size_t)64) /* of the largest piece that a kernel reads */
 
 static int native_open(slab_context *context, const slab_device_info *info, bench_device *d) {
   (void)context;
@@ -28,14 +27,14 @@ static void native_close(bench_device *d) { (void)d; }
 static int native_allocate(bench_device *d, size_t bytes, bool staging, bench_array *a) {
   (void)d, (void)staging;
   a->bytes = bytes;
-  a->host = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  a->host = os_allocate_lines(bytes); /* a line is the largest piece that a kernel reads */
   if (!a->host) complain("bench: no memory for %zu bytes", bytes);
   return a->host ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int native_release(bench_device *d, bench_array *a) {
   (void)d;
-  free(a->host);
+  os_free(a->host);
   return EXIT_DONE;
 }
 

@@ -10,6 +10,7 @@
 #include "program/common/scene.h"
 #include "program/io/errors.h"
 #include "program/io/output.h"
+#include "program/os/file.h"
 
 /* ---- values ---------------------------------------------------------------- */
 
@@ -253,7 +254,7 @@ int options_refuse(const command_line *command, const char *format, ...) {
 
 int options_check_ending(const command_line *command, const char *path, const char *endings) {
   char ending[32];
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  const char *name = os_name_in(path), *dot = strrchr(name, '.');
   if (!dot || dot == name || strlen(dot + 1) >= sizeof ending || output_is_direct(path)) return OPTIONS_RUN;
   size_t letters = 0;
   for (size_t i = 0; i <= strlen(dot + 1); i++) {

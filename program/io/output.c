@@ -1,7 +1,6 @@
 #include "program/io/output.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,7 +30,7 @@ struct output {
 enum { PENDING_MAX = 4 };
 static struct pending {
   int used, keep;
-  char part[PATH_MAX];
+  char part[OS_PATH_MAX];
 } pending[PENDING_MAX];
 static atomic_flag pending_lock = ATOMIC_FLAG_INIT;
 
@@ -111,17 +110,16 @@ int output_is_direct(const char *path) {
 int output_probe(const char *path) {
   os_facts target;
   if (output_is_direct(path)) return 0;
-  char directory[PATH_MAX] = ".";
-  const char *slash = strrchr(path, '/');
-  const size_t length = slash ? (size_t)(slash - path) : 0;
+  char directory[OS_PATH_MAX];
+  const size_t length = (size_t)(os_name_in(path) - path);
   int failure = 0;
   if (strlen(path) + sizeof ".part" >= sizeof directory) {
     failure = ENAMETOOLONG;
   } else if (os_facts_of(path, &target) == 0 && target.kind == OS_FOLDER) {
     failure = EISDIR;
   } else {
-    if (slash) memcpy(directory, path, length);
-    if (slash) strcpy(directory + length, "/."); /* fails if a file, not a folder, has this name */
+    memcpy(directory, path, length);
+    strcpy(directory + length, "."); /* fails if a file, not a folder, has the name before it */
     if (os_may_write_in(directory)) failure = errno;
   }
   if (failure) complain("cannot write %s: %s", path, strerror(failure));
@@ -163,7 +161,7 @@ static int open_pending(output *out, output_mode mode, bool *taken) {
   int slot = 0;
   while (slot < PENDING_MAX && pending[slot].used) slot++;
   errno = ENAMETOOLONG;
-  if (slot == PENDING_MAX || strlen(out->part) >= PATH_MAX) return -1;
+  if (slot == PENDING_MAX || strlen(out->part) >= OS_PATH_MAX) return -1;
   out->fd = os_open_to_update(out->part);
   if (out->fd < 0) return -1;
   *taken = os_lock(out->fd) != 0;

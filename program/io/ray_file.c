@@ -87,7 +87,7 @@ static int fail_spool(const ray_source *source, const char *verb) {
 static int spool_rays(ray_source *source, uint64_t *count) {
   slab_ray block[COUNT_BLOCK];
   size_t got = 1;
-  if (!(source->spool = tmpfile())) return fail_spool(source, "make");
+  if (!(source->spool = os_open_temporary())) return fail_spool(source, "make");
   for (*count = 0; got > 0; *count += got) {
     if (read_rows(source, COUNT_BLOCK, block, &got)) return -1;
     if (fwrite(block, sizeof *block, got, source->spool) < got) return fail_spool(source, "write");

@@ -64,56 +64,45 @@ int mesh_child_main(int argc, char **argv) {
 
 /* ---- parent --------------------------------------------------------------- */
 
-/* Copies stdin to an unnamed temporary file, because an importer reads the end of some formats first. Returns a file,
- * as os_child_start takes it, or -1 with errno. */
-static int spool_stdin(void) {
+/* Copies stdin to a temporary file, because an importer reads the end of some formats first. NULL and errno: that
+ * failed. */
+static FILE *spool_stdin(uint64_t *size) {
   char block[1 << 16];
-  uint64_t size = 0;
   int64_t got = 0;
-  FILE *file = tmpfile();
+  FILE *file = os_open_temporary();
   int failed = file == NULL;
-  while (!failed && (got = os_read(OS_STDIN, block, sizeof block)) != 0) {
-    size += got > 0 ? (uint64_t)got : 0;
-    if (size > most_bytes) errno = EFBIG;
-    failed = got < 0 || size > most_bytes || fwrite(block, 1, (size_t)got, file) < (size_t)got;
+  for (*size = 0; !failed && (got = os_read(OS_STDIN, block, sizeof block)) != 0;) {
+    *size += got > 0 ? (uint64_t)got : 0;
+    if (*size > most_bytes) errno = EFBIG;
+    failed = got < 0 || *size > most_bytes || fwrite(block, 1, (size_t)got, file) < (size_t)got;
   }
   if (!failed) failed = fflush(file) != 0;
-  const int spool = failed ? -1 : os_child_input(file);
+  if (!failed) return file;
   const int failure = errno;
   if (file) fclose(file);
   errno = failure;
-  return spool;
-}
-
-/* Starts the importer. 0, or an errno value. */
-static int start_importer(const char *path, int input, os_child *child) {
-  char option[sizeof child_option], *own_path = strdup(path);
-  if (own_path == NULL) return ENOMEM;
-  memcpy(option, child_option, sizeof child_option);
-  const int failed = os_child_start(child, option, own_path, input);
-  free(own_path);
-  return failed;
+  return NULL;
 }
 
 static void describe_end(const os_end *end, const os_limits *limits, char *text, size_t size) {
   if (end->how == OS_ENDED_BY_TIME)
-    snprintf(text, size, "the importer was ended after its %u s of processor time (signal %d)",
-             limits->processor_seconds, end->code);
+    snprintf(text, size, "the importer was ended after its %u s of processor time (%s)", limits->processor_seconds,
+             end->by);
   else if (end->how == OS_ENDED_BY_CLOCK)
-    snprintf(text, size, "the importer was ended after %u s (signal %d)", limits->seconds, end->code);
+    snprintf(text, size, "the importer was ended after %u s (%s)", limits->seconds, end->by);
   else if (end->how == OS_ENDED)
     snprintf(text, size, "the importer ended with code %d", end->code);
   else
-    snprintf(text, size, "the importer crashed on it (signal %d, %s)", end->code, end->name);
+    snprintf(text, size, "the importer crashed on it (%s)", end->by);
 }
 
 /* Reads the file at `path`; `name` is for messages; `input` as in os_child_start. */
-static int read_by_child(const char *path, const char *name, int input, uint64_t bytes, mesh_data *out, char *error,
+static int read_by_child(const char *path, const char *name, FILE *input, uint64_t bytes, mesh_data *out, char *error,
                          size_t error_size) {
   os_child child;
   char reason[600];
   const os_limits limits = limits_for(bytes);
-  const int not_started = start_importer(path, input, &child);
+  const int not_started = os_child_start(&child, child_option, path, input);
   if (not_started) {
     snprintf(error, error_size, "%s: the importer could not be started: %s", name, strerror(not_started));
     return -1;
@@ -130,17 +119,19 @@ static int read_by_child(const char *path, const char *name, int input, uint64_t
 
 static int read_stdin(mesh_data *out, char *error, size_t error_size) {
   static const char name[] = "standard input";
-  os_facts found;
-  const int spool = spool_stdin();
-  int failed = spool < 0 || os_facts_of_file(spool, &found) != 0;
-  if (failed)
+  uint64_t size = 0;
+  FILE *spool = spool_stdin(&size);
+  char *path = spool ? os_child_input(spool) : NULL;
+  int failed = -1;
+  if (path == NULL)
     snprintf(error, error_size, "%s: cannot be read into a temporary file: %s", name, strerror(errno));
-  else if (found.size == 0)
+  else if (size == 0)
     snprintf(error, error_size, "%s is empty", name);
-  if (!failed) failed = found.size == 0;
-  if (!failed) failed = read_by_child(os_stdin_path(), name, spool, found.size, out, error, error_size);
-  if (spool >= 0) os_close(spool);
-  return failed ? -1 : 0;
+  else
+    failed = read_by_child(path, name, spool, size, out, error, error_size);
+  free(path);
+  if (spool) fclose(spool);
+  return failed;
 }
 
 int mesh_read(const char *path, mesh_data *out, char *error, size_t error_size) {
@@ -148,5 +139,5 @@ int mesh_read(const char *path, mesh_data *out, char *error, size_t error_size) 
   *out = (mesh_data){0};
   if (!strcmp(path, "-")) return read_stdin(out, error, error_size);
   if (file_size(path, &bytes, error, error_size) != 0) return -1;
-  return read_by_child(path, path, -1, bytes, out, error, error_size);
+  return read_by_child(path, path, NULL, bytes, out, error, error_size);
 }

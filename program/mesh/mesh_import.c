@@ -193,15 +193,12 @@ static const char *add_node(builder *b, const struct aiScene *scene, const struc
 /* ---- files ---------------------------------------------------------------- */
 
 static char *read_whole(const char *path, size_t *size) {
-  char *text = NULL;
-  FILE *file = fopen(path, "rb");
+  os_facts found;
+  FILE *file = os_open_stream(path);
   if (file == NULL) return NULL;
-  if (fseek(file, 0, SEEK_END) == 0) {
-    const long end = ftell(file);
-    if (end >= 0 && fseek(file, 0, SEEK_SET) == 0) text = malloc((size_t)end + 1);
-    *size = text ? fread(text, 1, (size_t)end, file) : 0;
-    if (text) text[*size] = '\0';
-  }
+  char *text = os_facts_of(path, &found) == 0 && found.size < SIZE_MAX ? malloc((size_t)found.size + 1) : NULL;
+  *size = text ? fread(text, 1, (size_t)found.size, file) : 0;
+  if (text) text[*size] = '\0';
   fclose(file);
   return text;
 }
@@ -250,7 +247,7 @@ static int has_header_end(FILE *file) {
 /* Rejects a PLY file without the end of its header at the start of a line: the library would search for it forever, or
  * crash. */
 static void check_ply(const char *path, char damage[DAMAGE_MAX]) {
-  FILE *file = fopen(path, "rb");
+  FILE *file = os_open_stream(path);
   if (file == NULL) return; /* the library reports this */
   if (!has_header_end(file)) snprintf(damage, DAMAGE_MAX, "its header does not end: no line is end_header");
   fclose(file);
@@ -258,7 +255,7 @@ static void check_ply(const char *path, char damage[DAMAGE_MAX]) {
 
 /* The text after the last dot of a file's name; NULL if there is none. */
 static const char *ending_of(const char *path) {
-  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+  const char *dot = strrchr(os_name_in(path), '.');
   return dot ? dot + 1 : NULL;
 }
 

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +19,19 @@ static const char *next_line(const char *line) {
   return *line ? line + 1 : line;
 }
 
-static long count_vertices(const char *text) {
-  long count = 0;
+static int64_t count_vertices(const char *text) {
+  int64_t count = 0;
   for (; *text; text = next_line(text)) count += after_keyword(text, 'v') != NULL;
   return count;
 }
 
 /* A corner of a face is i, i/j, i//k or i/j/k. i counts from 1, or backwards from -1, the last vertex before the
  * face. */
-static int find_in_face(const char *corner, long before, long total, long *index) {
+static int find_in_face(const char *corner, int64_t before, int64_t total, int64_t *index) {
   for (;;) {
     char *end = NULL;
     corner += strspn(corner, blanks);
-    *index = strtol(corner, &end, 10);
+    *index = strtoll(corner, &end, 10);
     if (end == corner || strchr("\n#", *corner)) return 0;
     if (*index == 0 || *index > total || *index < -before) return 1;
     corner = end + strcspn(end, " \t\r\n");
@@ -38,14 +39,14 @@ static int find_in_face(const char *corner, long before, long total, long *index
 }
 
 void obj_find_fault(const char *text, char *fault, size_t size) {
-  const long total = count_vertices(text);
-  long before = 0, index = 0, number = 1;
+  const int64_t total = count_vertices(text);
+  int64_t before = 0, index = 0, number = 1;
   for (; *text; text = next_line(text), number++) {
     const char *corners = after_keyword(text, 'f');
     before += after_keyword(text, 'v') != NULL;
     if (!corners || !find_in_face(corners, before, total, &index)) continue;
-    const long there = index < 0 ? before : total;
-    snprintf(fault, size, "line %ld: a face names vertex %ld, and there %s %ld", number, index,
+    const int64_t there = index < 0 ? before : total;
+    snprintf(fault, size, "line %" PRId64 ": a face names vertex %" PRId64 ", and there %s %" PRId64, number, index,
              plural((uint64_t)there, "is", "are"), there);
     return;
   }

@@ -9,6 +9,7 @@
 #include "program/io/output.h"
 #include "program/mesh/mesh.h"
 #include "program/mpi/cast.h"
+#include "program/os/file.h"
 #include "program/os/interrupt.h"
 
 static const program_command *const commands[] = {&command_cast};
@@ -48,6 +49,7 @@ static int run(team *t, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  os_begin_streams();
   const int child = mesh_child_main(argc, argv);
   if (child >= 0) return child;
   if (manual_write(&slabcast_mpi, argc, argv)) return fflush(stdout) ? EXIT_FAILED : EXIT_DONE; /* no job is needed */

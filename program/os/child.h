@@ -19,13 +19,14 @@ typedef struct os_child {
 /* Where a child writes to its parent. */
 enum { OS_TO_PARENT = 3 };
 
-/* Starts this program again, with two arguments; input: a file that becomes its standard input, above OS_TO_PARENT; -1:
- * none. 0, or an errno value. The child's other streams lead nowhere. */
-int os_child_start(os_child *, char *first, char *second, int input);
-/* A number for the file of a stream of stdio, as os_child_start takes it. -1 and errno: there is none. */
-int os_child_input(FILE *);
-/* In the child: from now on it ends at these limits, writes no file, and leaves no dump. memory: whether that is
- * limited too. */
+/* Starts this program again, with two arguments. input: a file of os_open_temporary that becomes its standard input;
+ * NULL: none. 0, or an errno value. The child's other streams lead nowhere. */
+int os_child_start(os_child *, const char *first, const char *second, FILE *input);
+/* The path by which a child opens its input, without an ending, in memory of the caller's. NULL and errno: it has
+ * none. */
+char *os_child_input(FILE *input);
+/* In the child: from now on it ends at these limits, leaves no dump and, where the system can tell it so, writes no
+ * file. memory: whether that is limited too. */
 void os_child_limit(const os_limits *, bool memory);
 
 typedef enum os_ending {
@@ -38,13 +39,11 @@ typedef enum os_ending {
 
 typedef struct os_end {
   os_ending how;
-  int code;         /* of the system: its own, or the signal's */
-  const char *name; /* of a signal */
+  int code;    /* of OS_ENDED */
+  char by[64]; /* else by what, as the system calls it, such as "signal 11, Segmentation fault" */
 } os_end;
 
 /* Stops reading, so that a child that still writes ends, and waits for its end. */
 os_end os_child_end(os_child *);
-/* The path by which a child opens its standard input. */
-const char *os_stdin_path(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* Files as the program uses them, by the numbers that the system gives them. What fails returns -1, or NULL, and sets
- * errno. Calls that a signal interrupts go on. */
+ * errno. Calls that a signal interrupts go on. Names are UTF-8 where the system has them in an encoding of its own. */
 #ifndef PROGRAM_OS_FILE_H
 #define PROGRAM_OS_FILE_H
 
@@ -21,12 +21,17 @@ typedef struct os_facts {
   uint64_t size; /* bytes of a file */
 } os_facts;
 
+/* Bytes of the longest path that the program makes, with the NUL. */
+enum { OS_PATH_MAX = 4096 };
+
 /* Of what a link refers to. */
 int os_facts_of(const char *path, os_facts *);
 int os_facts_of_file(int file, os_facts *);
 bool os_is_link(const char *path);
 /* What a link refers to in the end, in memory of the caller's. NULL: path is no link, or refers to nothing. */
 char *os_link_target(const char *path);
+/* The file's name in a path, behind all folders. */
+const char *os_name_in(const char *path);
 /* Whether two names are the same, by letters of either case; and whether a path ends so. */
 bool os_same_name(const char *, const char *);
 bool os_has_ending(const char *path, const char *ending);
@@ -38,19 +43,28 @@ int os_may_write_in(const char *folder);
 
 typedef enum os_stream { OS_STDIN, OS_STDOUT, OS_STDERR } os_stream;
 
+/* Call it first. From now on streams carry bytes as they are, and terminals show UTF-8 and obey their escape codes. */
+void os_begin_streams(void);
 bool os_is_terminal(os_stream);
 /* Another number for a stream, which can be closed by itself. */
 int os_stream_file(os_stream);
 /* Writes to the standard error, in the handler of an interruption too. */
 void os_say(const char *text);
+/* Keeps other threads from writing to a stream of stdio. */
+void os_hold_stream(FILE *);
+void os_let_go_stream(FILE *);
 
 /* ---- opening and closing ---- */
 
 int os_open_to_read(const char *path);
+/* The same as a stream of stdio, at the file's begin. */
+FILE *os_open_stream(const char *path);
 /* What is there already, which loses what it has: a pipe, a device. */
 int os_open_to_write(const char *path);
 /* A file to write and to read back, which is made where it is not there and else keeps what it has. */
 int os_open_to_update(const char *path);
+/* An empty file that is gone once it is closed. */
+FILE *os_open_temporary(void);
 int os_close(int file);
 
 /* ---- data ---- */

@@ -1,9 +1,13 @@
-/* What program/os/ has, by POSIX and, where there is more, by Linux. */
+/* What program/os/ has, by POSIX and, where there is more, by Linux and by macOS. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sync_file_range, realpath, SIGXFSZ */
 #endif
+#define _DARWIN_C_SOURCE /* F_FULLFSYNC, RLIMIT_AS */
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -52,6 +56,11 @@ bool os_is_link(const char *path) {
 
 char *os_link_target(const char *path) { return os_is_link(path) ? realpath(path, NULL) : NULL; }
 
+const char *os_name_in(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 bool os_same_name(const char *a, const char *b) { return strcasecmp(a, b) == 0; }
 
 bool os_has_ending(const char *path, const char *ending) {
@@ -64,6 +73,7 @@ int os_may_write_in(const char *folder) { return access(folder, W_OK | X_OK); }
 
 /* ---- the program's streams ---- */
 
+void os_begin_streams(void) {}
 bool os_is_terminal(os_stream stream) { return isatty((int)stream) != 0; }
 int os_stream_file(os_stream stream) { return dup((int)stream); }
 
@@ -71,11 +81,23 @@ void os_say(const char *text) {
   if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
 }
 
+void os_hold_stream(FILE *stream) { flockfile(stream); }
+void os_let_go_stream(FILE *stream) { funlockfile(stream); }
+
 /* ---- opening and closing ---- */
 
 int os_open_to_read(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
+
+/* By macOS's names of open files one gets them where they are, not at their begin. */
+FILE *os_open_stream(const char *path) {
+  FILE *stream = fopen(path, "rb");
+  if (stream) rewind(stream);
+  return stream;
+}
+
 int os_open_to_write(const char *path) { return open(path, O_WRONLY | O_TRUNC | O_CLOEXEC); }
 int os_open_to_update(const char *path) { return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666); }
+FILE *os_open_temporary(void) { return tmpfile(); }
 int os_close(int file) { return close(file); }
 
 /* ---- data ---- */
@@ -126,7 +148,14 @@ int64_t os_place(int file) { return lseek(file, 0, SEEK_CUR); }
 int os_skip(int file, uint64_t size) { return lseek(file, (off_t)size, SEEK_CUR) < 0 ? -1 : 0; }
 int os_stream_skip(FILE *stream, uint64_t size) { return fseeko(stream, (off_t)size, SEEK_CUR); }
 int os_empty(int file) { return ftruncate(file, 0); }
-int os_flush(int file) { return fsync(file); }
+
+int os_flush(int file) {
+#ifdef F_FULLFSYNC
+  if (fcntl(file, F_FULLFSYNC) == 0)
+    return 0; /* else the disk may keep it in its own memory; not all file systems can */
+#endif
+  return fsync(file);
+}
 
 /* ---- hints to the system's cache of files ---- */
 
@@ -225,10 +254,21 @@ static int private_pipe(int ends[2]) {
   return 0;
 }
 
-static int spawn(os_child *child, char *first, char *second, int input, int to_parent) {
-  char *arguments[] = {(char[]){"slabcast"}, first, second, NULL};
+/* The name of this program's own file, as long as it runs. */
+static const char *own_path(char path[OS_PATH_MAX]) {
+#ifdef __APPLE__
+  uint32_t size = OS_PATH_MAX;
+  return _NSGetExecutablePath(path, &size) == 0 ? path : NULL;
+#else
+  return strcpy(path, "/proc/self/exe");
+#endif
+}
+
+static int spawn(os_child *child, char *const arguments[], int input, int to_parent) {
+  char path[OS_PATH_MAX];
   posix_spawn_file_actions_t actions;
   pid_t process = 0;
+  if (!own_path(path)) return ENAMETOOLONG;
   int failed = posix_spawn_file_actions_init(&actions);
   if (failed != 0) return failed;
   /* The pipe is duplicated first, because its own number may be among those that are replaced below. */
@@ -236,23 +276,42 @@ static int spawn(os_child *child, char *first, char *second, int input, int to_p
   for (int fd = 0; fd < OS_TO_PARENT && failed == 0; fd++)
     failed = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
   if (failed == 0 && input >= 0) failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  if (failed == 0) failed = posix_spawn(&process, "/proc/self/exe", &actions, NULL, arguments, environ);
+  if (failed == 0) failed = posix_spawn(&process, path, &actions, NULL, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   child->process = process;
   return failed;
 }
 
-int os_child_start(os_child *child, char *first, char *second, int input) {
-  int ends[2], failed = private_pipe(ends);
+/* Another number for the input, above the one that is replaced first; -1 for none. 0, or an errno value. */
+static int move_input(FILE *input, int *moved) {
+  *moved = input ? fcntl(fileno(input), F_DUPFD_CLOEXEC, OS_TO_PARENT + 1) : -1;
+  return input && *moved < 0 ? errno : 0;
+}
+
+int os_child_start(os_child *child, const char *first, const char *second, FILE *input) {
+  /* posix_spawn writes to none of them. */
+  char *const arguments[] = {(char *)(uintptr_t) "slabcast", (char *)(uintptr_t)first, (char *)(uintptr_t)second, NULL};
+  int ends[2], moved, failed = move_input(input, &moved);
   if (failed != 0) return failed;
-  failed = spawn(child, first, second, input, ends[1]);
-  close(ends[1]);
-  child->from = ends[0];
-  if (failed != 0) close(ends[0]);
+  failed = private_pipe(ends);
+  if (failed == 0) {
+    failed = spawn(child, arguments, moved, ends[1]);
+    close(ends[1]);
+    child->from = ends[0];
+    if (failed != 0) close(ends[0]);
+  }
+  if (moved >= 0) close(moved);
   return failed;
 }
 
-int os_child_input(FILE *stream) { return fcntl(fileno(stream), F_DUPFD_CLOEXEC, OS_TO_PARENT + 1); }
+char *os_child_input(FILE *input) {
+  (void)input;
+#ifdef __linux__
+  return strdup("/proc/self/fd/0");
+#else
+  return strdup("/dev/fd/0");
+#endif
+}
 
 static void limit_resource(int resource, rlim_t value) {
   struct rlimit limit;
@@ -265,7 +324,7 @@ void os_child_limit(const os_limits *limits, bool memory) {
   limit_resource(RLIMIT_CORE, 0);
   limit_resource(RLIMIT_FSIZE, 0); /* pipes are not limited */
   limit_resource(RLIMIT_CPU, limits->processor_seconds);
-  if (memory) limit_resource(RLIMIT_AS, (rlim_t)limits->memory_bytes);
+  if (memory) limit_resource(RLIMIT_AS, (rlim_t)limits->memory_bytes); /* macOS takes note of it, and no more */
   alarm(limits->seconds);
 }
 
@@ -282,13 +341,19 @@ static os_ending ending_of(int signal_number) {
   }
 }
 
+static os_end ended_by(int signal_number) {
+  os_end end = {.how = ending_of(signal_number)};
+  const bool is_limit = end.how == OS_ENDED_BY_TIME || end.how == OS_ENDED_BY_CLOCK;
+  snprintf(end.by, sizeof end.by, "signal %d%s%s", signal_number, is_limit ? "" : ", ",
+           is_limit ? "" : strsignal(signal_number));
+  return end;
+}
+
 os_end os_child_end(os_child *child) {
   int status = 0;
   close(child->from);
   while (waitpid((pid_t)child->process, &status, 0) < 0)
-    if (errno != EINTR) return (os_end){OS_ENDED, -1, NULL};
-  if (WIFSIGNALED(status)) return (os_end){ending_of(WTERMSIG(status)), WTERMSIG(status), strsignal(WTERMSIG(status))};
-  return (os_end){OS_ENDED, WIFEXITED(status) ? WEXITSTATUS(status) : -1, NULL};
+    if (errno != EINTR) return (os_end){.how = OS_ENDED, .code = -1};
+  if (WIFSIGNALED(status)) return ended_by(WTERMSIG(status));
+  return (os_end){.how = OS_ENDED, .code = WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
-
-const char *os_stdin_path(void) { return "/proc/self/fd/0"; }
