@@ -43,6 +43,7 @@ static void *tell_of_wait(void *user) {
   line->told = line->waits;
   if (line->told)
     fprintf(stderr, "%swaiting for \"%.29s\": the first run compiles its kernels", terminal_wipe(), line->device);
+  fflush(stderr);
   os_mutex_unlock(&line->lock);
   return NULL;
 }
@@ -76,6 +77,7 @@ void progress_answered(progress *line) {
   os_mutex_destroy(&line->lock);
   line->wait = WAIT_OVER;
   if (line->told) fputs(terminal_wipe(), stderr);
+  fflush(stderr);
 }
 
 /* ---- the line ---- */
@@ -135,4 +137,5 @@ int progress_of_cast(void *user, uint64_t done, uint64_t total) {
 void progress_end(progress *line) {
   progress_answered(line);
   if (line->shown) fputs(terminal_wipe(), stderr);
+  fflush(stderr);
 }

@@ -50,7 +50,7 @@ bool os_is_terminal(os_stream);
 int os_stream_file(os_stream);
 /* Writes to the standard error, in the handler of an interruption too. */
 void os_say(const char *text);
-/* Keeps other threads from writing to a stream of stdio. */
+/* Keeps other threads from writing to a stream of stdio, until what was written to it is sent. */
 void os_hold_stream(FILE *);
 void os_let_go_stream(FILE *);
 

@@ -21,6 +21,11 @@
 #include "program/os/file.h"
 #include "program/os/interrupt.h"
 
+#ifdef __MINGW32__
+/* Windows' shells leave it to programs to find the files of a pattern, such as *.npy: C's start-up code does. */
+int _dowildcard = -1;
+#endif
+
 /* ---- failures ---- */
 
 static int errno_of(DWORD code) {
@@ -50,6 +55,7 @@ static int errno_of(DWORD code) {
                {ERROR_FILE_TOO_LARGE, EFBIG},
                {ERROR_BROKEN_PIPE, EPIPE},
                {ERROR_NO_DATA, EPIPE},
+               {ERROR_PIPE_NOT_CONNECTED, EPIPE},
                {ERROR_INVALID_HANDLE, EBADF},
                {ERROR_INVALID_PARAMETER, EINVAL}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -195,6 +201,7 @@ void os_begin_streams(void) {
     if (stream != OS_STDIN && GetConsoleMode(handle_of(stream), &mode))
       SetConsoleMode(handle_of(stream), mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
   }
+  setvbuf(stderr, NULL, _IOFBF, BUFSIZ); /* else each letter is a call of the system's; exit() writes it too */
   const UINT before = GetConsoleOutputCP();
   if (before == CP_UTF8 || !SetConsoleOutputCP(CP_UTF8)) return;
   code_page_before = before;
@@ -215,7 +222,11 @@ void os_say(const char *text) {
 }
 
 void os_hold_stream(FILE *stream) { _lock_file(stream); }
-void os_let_go_stream(FILE *stream) { _unlock_file(stream); }
+
+void os_let_go_stream(FILE *stream) {
+  fflush(stream);
+  _unlock_file(stream);
+}
 
 /* ---- opening and closing ---- */
 
@@ -406,8 +417,8 @@ void os_on_interruption(void (*act)(void)) {
 void os_fail_beyond_limits(void) {}
 void os_fail_without_readers(void) {}
 
-/* C's own functions make EINVAL of one of the two codes. */
-bool os_lacks_reader(void) { return errno == EPIPE || (errno == EINVAL && _doserrno == ERROR_NO_DATA); }
+/* C's own functions make EINVAL of some of these codes. */
+bool os_lacks_reader(void) { return errno == EPIPE || (errno == EINVAL && errno_of(_doserrno) == EPIPE); }
 void os_end_without_reader(void) { end_program(ERROR_BROKEN_PIPE); }
 
 /* ---- a child ---- */
