@@ -1,10 +1,10 @@
 /* Arguments, states, statuses and messages. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "counting_scene.h"
 #include "harness.h"
+#include "os/thread.h"
 #include "refused.h"
 
 /* The call is refused with this status, and the message contains `part`. */
@@ -61,11 +61,9 @@ static void message_belongs_to_its_thread(void **state) {
   (void)state;
   assert_refused(slab_scene_create(NULL, NULL), SLAB_INVALID_ARGUMENT, "slab_scene_create");
   fresh_thread seen = {"?", ""};
-  pthread_t thread;
-  void *returned = NULL;
-  assert_int_equal(pthread_create(&thread, NULL, fail_on_thread, &seen), 0);
-  assert_int_equal(pthread_join(thread, &returned), 0);
-  assert_ptr_equal(returned, &seen);
+  os_thread thread;
+  assert_int_equal(os_thread_start(&thread, fail_on_thread, &seen), 0);
+  os_thread_join(thread);
   assert_string_equal(seen.before, "");
   assert_non_null(strstr(seen.after, "5"));
   assert_mentions("slab_scene_create"); /* this thread's message is unchanged */

@@ -1,5 +1,4 @@
 /* slab_check: correct results pass, and every single flipped bit is found and named in the report. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "counting_scene.h"
 #include "harness.h"
 #include "mixed_fates.h"
+#include "os/thread.h"
 
 enum { N = 32 };
 
@@ -296,14 +296,14 @@ static void batch_of_many_tasks_names_its_last_ray(void **state) {
 
 /* Calls of progress: it falls never, comes on the caller's thread, and ends the check at the call `stop_at`. */
 typedef struct journal {
-  pthread_t thread;
+  os_thread thread;
   uint64_t total, calls, last, stop_at;
 } journal;
 
 static int note(void *user, uint64_t done, uint64_t total) {
   journal *j = user;
   assert_true(done > j->last && done <= total && total == j->total);
-  assert_true(pthread_equal(j->thread, pthread_self()));
+  assert_true(os_thread_is_self(j->thread));
   j->last = done;
   return ++j->calls == j->stop_at;
 }
@@ -311,7 +311,7 @@ static int note(void *user, uint64_t done, uint64_t total) {
 static void progress_rises_to_the_rays(void **state) {
   const world *w = *state;
   answer a = cast_on(w, SLAB_CLOSEST, NULL);
-  journal j = {.thread = pthread_self(), .total = N};
+  journal j = {.thread = os_thread_self(), .total = N};
   assert_clean(w, &a, &(slab_cast_options){.progress = note, .user = &j});
   assert_true(j.calls >= 1 && j.last == N);
   free(a.results);
@@ -320,7 +320,7 @@ static void progress_rises_to_the_rays(void **state) {
 static void a_cancelled_check_leaves_its_report(void **state) {
   const world *w = *state;
   answer a = cast_on(w, SLAB_CLOSEST, NULL);
-  journal j = {.thread = pthread_self(), .total = N, .stop_at = 1};
+  journal j = {.thread = os_thread_self(), .total = N, .stop_at = 1};
   slab_check_report report, untouched;
   memset(&report, 0xA5, sizeof report);
   untouched = report;
@@ -339,7 +339,7 @@ static void a_long_check_ends_early(void **state) {
   slab_mesh mesh = {.vertices = (const float[]){0, 0, 0, 1, 0, 0, 0, 1, 0}, .vertex_count = 3, .triangle_count = LONG};
   uint32_t *indices = calloc(3 * LONG, sizeof *indices), *counts = calloc(LONG, sizeof *counts);
   slab_ray *rays = malloc(LONG * sizeof *rays);
-  journal j = {.thread = pthread_self(), .total = LONG, .stop_at = 1};
+  journal j = {.thread = os_thread_self(), .total = LONG, .stop_at = 1};
   slab_scene *scene;
   slab_check_report report;
   assert_true(indices != NULL && counts != NULL && rays != NULL);

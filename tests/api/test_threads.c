@@ -1,12 +1,13 @@
 /* Several threads on one scene and on one context, and destruction in any order. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "barrier.h"
 #include "counting_scene.h"
 #include "harness.h"
 #include "mixed_fates.h"
+#include "os/thread.h"
 #include "sets/answers.h"
 
 /* THREADS threads, each with N rays and ROUNDS rounds of all queries. */
@@ -35,8 +36,8 @@ static void assert_same_answers(const answers *got, const answers *want) {
 /* ---- threads at work ---- */
 
 typedef struct worker {
-  pthread_t thread;
-  pthread_barrier_t *start;
+  os_thread thread;
+  barrier *start;
   slab_context *context;
   slab_scene *scene;
   const slab_ray *rays;
@@ -49,7 +50,7 @@ typedef struct worker {
 
 static void *work(void *argument) {
   worker *w = argument;
-  pthread_barrier_wait(w->start); /* all start together, so that programs are built concurrently */
+  barrier_wait(w->start); /* all start together, so that programs are built concurrently */
   for (int round = 0; w->status == SLAB_OK && round < ROUNDS; round++) {
     w->status = answers_cast_all(&w->got, w->scene, w->rays, N, NULL);
     slab_check_report report = {0};
@@ -63,14 +64,14 @@ static void *work(void *argument) {
 
 /* Runs all workers at once, each on its scene and rays. Results must be those of one thread. */
 static void run_workers(worker workers[THREADS]) {
-  pthread_barrier_t start;
-  assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
+  barrier start;
+  barrier_begin(&start, THREADS);
   for (int i = 0; i < THREADS; i++) {
     workers[i].start = &start;
-    assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    assert_int_equal(os_thread_start(&workers[i].thread, work, &workers[i]), 0);
   }
-  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-  pthread_barrier_destroy(&start);
+  for (int i = 0; i < THREADS; i++) os_thread_join(workers[i].thread);
+  barrier_end(&start);
   for (int i = 0; i < THREADS; i++) {
     if (workers[i].status != SLAB_OK) fail_msg("thread %d: %s", i, workers[i].message);
     assert_true(workers[i].mismatches == 0);
@@ -134,7 +135,7 @@ static void *live_and_die(void *argument) {
   worker *w = argument;
   const slab_box box = {{-1, -1, -1}, {1, 1, 1}};
   const slab_ray ray = {{0, 0, 9}, 0, {0, 0, -1}, INFINITY};
-  pthread_barrier_wait(w->start);
+  barrier_wait(w->start);
   for (int round = 0; w->status == SLAB_OK && round < 20; round++) {
     slab_scene *scene = NULL;
     slab_hit hit = {0};
@@ -154,15 +155,15 @@ static void threads_build_and_destroy_scenes_side_by_side(void **state) {
   (void)state;
   slab_context *context = harness_context();
   worker workers[THREADS] = {0};
-  pthread_barrier_t start;
-  assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
+  barrier start;
+  barrier_begin(&start, THREADS);
   for (int i = 0; i < THREADS; i++) {
     workers[i].start = &start;
     workers[i].context = context;
-    assert_int_equal(pthread_create(&workers[i].thread, NULL, live_and_die, &workers[i]), 0);
+    assert_int_equal(os_thread_start(&workers[i].thread, live_and_die, &workers[i]), 0);
   }
-  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-  pthread_barrier_destroy(&start);
+  for (int i = 0; i < THREADS; i++) os_thread_join(workers[i].thread);
+  barrier_end(&start);
   for (int i = 0; i < THREADS; i++) {
     assert_int_equal(workers[i].status, SLAB_OK);
     assert_true(workers[i].mismatches == 0);
@@ -244,7 +245,7 @@ static void tiles_at(slab_box *tiles, uint32_t frame) {
 }
 
 typedef struct watcher {
-  pthread_t thread;
+  os_thread thread;
   slab_scene *scene;
   atomic_bool *over;
   const char *wrong; /* NULL: nothing */
@@ -294,7 +295,7 @@ static void casts_see_whole_frames_while_another_thread_commits(void **state) {
   for (int i = 0; i < WATCHERS; i++) {
     watchers[i].scene = scene;
     watchers[i].over = &over;
-    assert_int_equal(pthread_create(&watchers[i].thread, NULL, watch, &watchers[i]), 0);
+    assert_int_equal(os_thread_start(&watchers[i].thread, watch, &watchers[i]), 0);
   }
   for (uint32_t frame = 1, added = 0; frame <= FRAMES || !all_have_seen_some(watchers); frame++) {
     const slab_build_options how = {.tree = SLAB_TREE_FAST, .update = (slab_update)(frame % 3)};
@@ -306,7 +307,7 @@ static void casts_see_whole_frames_while_another_thread_commits(void **state) {
   }
   atomic_store(&over, true);
   for (int i = 0; i < WATCHERS; i++) {
-    assert_int_equal(pthread_join(watchers[i].thread, NULL), 0);
+    os_thread_join(watchers[i].thread);
     if (watchers[i].wrong != NULL) fail_msg("thread %d: %s", i, watchers[i].wrong);
   }
   slab_scene_destroy(scene);
@@ -362,9 +363,9 @@ static void casts_see_whole_instances_while_other_threads_commit(void **state) {
   for (int i = 0; i < WATCHERS; i++) {
     watchers[i].scene = scene;
     watchers[i].over = &over;
-    assert_int_equal(pthread_create(&watchers[i].thread, NULL, watch_instances, &watchers[i]), 0);
+    assert_int_equal(os_thread_start(&watchers[i].thread, watch_instances, &watchers[i]), 0);
   }
-  assert_int_equal(pthread_create(&builder.thread, NULL, raise_model, &builder), 0);
+  assert_int_equal(os_thread_start(&builder.thread, raise_model, &builder), 0);
   for (uint32_t frame = 1; frame <= FRAMES || !all_have_seen_some(watchers); frame++) {
     at[11] = (float)(frame % FRAMES);
     assert_ok(slab_scene_update_instances(scene, 0, at, 1));
@@ -372,10 +373,10 @@ static void casts_see_whole_instances_while_other_threads_commit(void **state) {
   }
   atomic_store(&over, true);
   for (int i = 0; i < WATCHERS; i++) {
-    assert_int_equal(pthread_join(watchers[i].thread, NULL), 0);
+    os_thread_join(watchers[i].thread);
     if (watchers[i].wrong != NULL) fail_msg("thread %d: %s", i, watchers[i].wrong);
   }
-  assert_int_equal(pthread_join(builder.thread, NULL), 0);
+  os_thread_join(builder.thread);
   if (builder.wrong != NULL) fail_msg("%s", builder.wrong);
   slab_scene_destroy(scene);
   slab_scene_destroy(model);
@@ -386,9 +387,9 @@ static void casts_see_whole_instances_while_other_threads_commit(void **state) {
 enum { READERS = 20 };
 
 typedef struct reader {
-  pthread_t thread;
+  os_thread thread;
   slab_scene *scene;
-  pthread_barrier_t *barrier;
+  barrier *commits;
   bool waited;
   slab_status status;
   slab_short_hit hits[TILES];
@@ -399,8 +400,8 @@ static int wait_within(void *user, uint64_t done, uint64_t total) {
   (void)done, (void)total;
   if (!r->waited) {
     r->waited = true;
-    pthread_barrier_wait(r->barrier); /* all are within a cast */
-    pthread_barrier_wait(r->barrier); /* the commit has ended */
+    barrier_wait(r->commits); /* all are within a cast */
+    barrier_wait(r->commits); /* the commit has ended */
   }
   return 0;
 }
@@ -422,32 +423,32 @@ static void casts_end_on_the_frame_they_began_with(void **state) {
   slab_context *context = NULL;
   slab_scene *scene = NULL;
   slab_box tiles[TILES];
-  pthread_barrier_t barrier;
+  barrier commits;
   memset(readers, 0, sizeof readers);
   assert_ok(slab_context_create(&options, &context));
-  assert_int_equal(pthread_barrier_init(&barrier, NULL, READERS + 1), 0);
+  barrier_begin(&commits, READERS + 1);
   tiles_at(tiles, 0);
   assert_ok(slab_scene_create(context, &scene));
   assert_ok(slab_scene_add_boxes(scene, tiles, TILES, NULL, NULL));
   assert_ok(slab_scene_commit(scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
   for (int i = 0; i < READERS; i++) {
     readers[i].scene = scene;
-    readers[i].barrier = &barrier;
-    assert_int_equal(pthread_create(&readers[i].thread, NULL, read_within, &readers[i]), 0);
+    readers[i].commits = &commits;
+    assert_int_equal(os_thread_start(&readers[i].thread, read_within, &readers[i]), 0);
   }
-  pthread_barrier_wait(&barrier);
+  barrier_wait(&commits);
   for (uint32_t frame = 1; frame <= 3; frame++) { /* what the first replaces must not be used again by the others */
     tiles_at(tiles, frame);
     assert_ok(slab_scene_update_boxes(scene, 0, tiles, TILES));
     assert_ok(slab_scene_commit(scene, &(slab_build_options){.update = SLAB_UPDATE_REFIT}));
   }
-  pthread_barrier_wait(&barrier);
+  barrier_wait(&commits);
   for (int i = 0; i < READERS; i++) {
-    assert_int_equal(pthread_join(readers[i].thread, NULL), 0);
+    os_thread_join(readers[i].thread);
     assert_true(readers[i].status == SLAB_OK);
     for (uint32_t k = 0; k < TILES; k++) assert_true(readers[i].hits[k].t == (float)HEIGHT);
   }
-  pthread_barrier_destroy(&barrier);
+  barrier_end(&commits);
   slab_scene_destroy(scene);
   slab_context_destroy(context);
 }
