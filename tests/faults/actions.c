@@ -1,26 +1,18 @@
-/* Every call of the public API, as an action that a fault can hit. */
+/* Every call of slabcast.h, as an action that a fault can hit. Those of slabcast_cl.h are in actions_cl.c. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "opencl/probe.h"
+#include "actions.h"
 #include "scene.h"
 #include "shapes.def"
-#include "world.h"
 
-enum {
-  LAUNCH = 64,
-  THREADS = 3,
-  CHECKED = 24,
-  BATCH_BYTES = 1 << 18,
-  RESULTS_AT = 1 << 14,
-  HITS = WORLD_OUTCOME / 32 - 64
-};
+enum { LAUNCH = 64, THREADS = 3, CHECKED = 24, HITS = WORLD_OUTCOME / 32 - 64 };
 
 /* ---- state before the call ---------------------------------------------------- */
 
-static void begin_nothing(world *w) { (void)w; }
+void begin_nothing(world *w) { (void)w; }
 
-static void begin_context(world *w) {
+void begin_context(world *w) {
   const setting *with = &w->action->with;
   const slab_context_options options = {.launch_rays = with->whole ? 0 : LAUNCH,
                                         .threads = THREADS,
@@ -50,13 +42,6 @@ static void begin_committed(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree};
   begin_filled(w);
   assert_ok(slab_scene_commit(w->scene, &options));
-}
-
-static void begin_opencl(world *w) {
-  w->device = opencl_device();
-  w->cl = opencl_context(&w->device, 1);
-  if (w->action->with.queue != WITHOUT_QUEUE)
-    w->queue = opencl_queue(w->cl, w->device, w->action->with.queue == OUT_OF_ORDER_QUEUE ? OUT_OF_ORDER : 0);
 }
 
 /* A committed scene, refitted where the setting says so, with a change that is not committed yet. */
@@ -98,18 +83,6 @@ static void begin_moved_instances(world *w) {
     if (i > 0) assert_ok(slab_scene_commit(w->scene, &refit));
     assert_ok(slab_scene_update_instances(w->scene, 0, placed[0], 2));
   }
-}
-
-/* Uses the caller's OpenCL objects, and one buffer for all spans: the rays, and from RESULTS_AT on the results. */
-static void begin_batch(world *w) {
-  const slab_build_options options = {.tree = w->action->with.tree};
-  begin_opencl(w);
-  w->buffer = opencl_buffer(w->cl, NULL, BATCH_BYTES);
-  assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, 0, sizeof w->rays, w->rays, 0, NULL, NULL));
-  assert_ok(slab_context_create_cl(w->cl, w->device, w->queue, NULL, &w->context));
-  assert_ok(slab_scene_create(w->context, &w->scene));
-  scene_fill(w->scene, 0);
-  assert_ok(slab_scene_commit(w->scene, &options));
 }
 
 static slab_cast_options options_of(world *w, uint64_t *invalid) {
@@ -164,9 +137,7 @@ void world_end(world *w) {
   slab_scene_destroy(w->model);
   slab_context_destroy(w->context);
   free(w->results);
-  if (w->buffer) assert_cl(clReleaseMemObject(w->buffer));
-  if (w->queue) assert_cl(clReleaseCommandQueue(w->queue));
-  if (w->cl) assert_cl(clReleaseContext(w->cl));
+  world_release_opencl(w);
 }
 
 /* ---- devices, contexts, scenes ------------------------------------------------- */
@@ -181,15 +152,7 @@ static slab_status run_devices(world *w) {
   return slab_devices(to->list, 4, &to->count);
 }
 
-/* Part of the outcome for calls that create an object. The object is stored here, and stays untouched if the call
- * fails. */
-typedef struct made {
-  slab_context *context;
-  slab_scene *scene;
-  uint32_t lane_width, geometries;
-} made;
-
-static slab_status told(world *w, slab_status status) {
+slab_status told(world *w, slab_status status) {
   made *to = (void *)w->outcome;
   slab_device_info info;
   if (status != SLAB_OK) return status;
@@ -198,36 +161,12 @@ static slab_status told(world *w, slab_status status) {
   return status;
 }
 
-static slab_status run_context_create(world *w) {
+slab_status run_context_create(world *w) {
   const slab_context_options options = {.device = w->action->with.devices};
   return told(w, slab_context_create(&options, &((made *)(void *)w->outcome)->context));
 }
 
-/* The device has not been probed yet (probe.h). */
-static slab_status run_first_context(world *w) {
-  probe_forget();
-  return run_context_create(w);
-}
-
-static slab_status run_context_create_cl(world *w) {
-  return told(w, slab_context_create_cl(w->cl, w->device, w->queue, NULL, &((made *)(void *)w->outcome)->context));
-}
-
-static slab_status run_first_context_cl(world *w) {
-  probe_forget();
-  return run_context_create_cl(w);
-}
-
 static slab_status run_context_device(world *w) { return slab_context_device(w->context, (void *)w->outcome); }
-
-/* The outcome excludes the pointers, because they differ from call to call. */
-static slab_status run_context_objects(world *w) {
-  cl_context cl = NULL;
-  cl_device_id id = NULL;
-  const slab_status status = slab_context_objects(w->context, &cl, &id);
-  w->outcome[0] = cl != NULL && id != NULL;
-  return status;
-}
 
 static slab_status run_context_devices(world *w) {
   devices_outcome *to = (void *)w->outcome;
@@ -265,8 +204,7 @@ static slab_status run_unpack(world *w) {
   return slab_scene_unpack(w->context, w->results, w->packed, &((made *)(void *)w->outcome)->scene);
 }
 
-/* As above. */
-static void undo_made(world *w) {
+void undo_made(world *w) {
   made *to = (void *)w->outcome;
   if (w->action->run == run_scene_create || w->action->run == run_unpack)
     slab_scene_destroy(to->scene);
@@ -292,7 +230,7 @@ static slab_status run_enable(world *w) { return slab_scene_enable(w->scene, SLA
 
 static slab_status run_remove(world *w) { return slab_scene_remove(w->scene, SLAB_BOX); }
 
-static slab_status run_commit(world *w) {
+slab_status run_commit(world *w) {
   const slab_build_options options = {.tree = w->action->with.tree, .update = w->action->with.update};
   return slab_scene_commit(w->scene, &options);
 }
@@ -365,88 +303,6 @@ static slab_status run_explain(world *w) {
   return slab_explain(w->scene, w->rays, first, NULL, &to->found, to->steps, 256, &to->count);
 }
 
-/* The buffer is full of halves, which make spheres, boxes, planes and vertices; or holds two oriented boxes. */
-static void begin_update_cl(world *w) {
-  static const slab_obb obbs[2] = {{{1, 2, 3}, {1, 1, 1}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
-                                   {{3, 2, 1}, {1, 2, 1}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
-  static const cl_float half = 0.5f;
-  begin_batch(w);
-  assert_cl(clEnqueueFillBuffer(w->queue, w->buffer, &half, sizeof half, 0, BATCH_BYTES, 0, NULL, NULL));
-  if (w->action->with.shape == SLAB_OBB)
-    assert_cl(clEnqueueWriteBuffer(w->queue, w->buffer, CL_TRUE, 64, sizeof obbs, obbs, 0, NULL, NULL));
-  assert_cl(clFinish(w->queue));
-}
-
-static slab_status run_update_cl(world *w) {
-  const slab_span at = {w->buffer, 64};
-  const uint32_t kind = (uint32_t)w->action->with.shape;
-  const slab_mesh_spans mesh = {.vertices = at, .vertex_count = 24, .triangle_count = 16};
-  if (kind == SLAB_PLANE) return slab_scene_update_planes_cl(w->scene, kind, &at, 2, 0, NULL);
-  if (kind == SLAB_SPHERE) return slab_scene_update_spheres_cl(w->scene, kind, &at, 120, 0, NULL);
-  if (kind == SLAB_BOX) return slab_scene_update_boxes_cl(w->scene, kind, &at, 12, 0, NULL);
-  if (kind == SLAB_OBB) return slab_scene_update_obbs_cl(w->scene, kind, &at, 2, 0, NULL);
-  return slab_scene_update_mesh_cl(w->scene, kind, &mesh, 0, NULL);
-}
-
-/* A mesh alone, in a BVH that the device can refit: its vertices become halves. */
-static void begin_mesh_there(world *w) {
-  const slab_context_options options = {.layout = SLAB_LAYOUT_COMPRESSED};
-  static const cl_float half = 0.5f;
-  begin_opencl(w);
-  w->buffer = opencl_buffer(w->cl, NULL, BATCH_BYTES);
-  assert_cl(clEnqueueFillBuffer(w->queue, w->buffer, &half, sizeof half, 0, BATCH_BYTES, 0, NULL, NULL));
-  assert_cl(clFinish(w->queue));
-  assert_ok(slab_context_create_cl(w->cl, w->device, w->queue, &options, &w->context));
-  assert_ok(slab_scene_create(w->context, &w->scene));
-  assert_ok(scene_add(w->scene, SLAB_TRIANGLE, 0, NULL));
-  assert_ok(slab_scene_commit(w->scene, &(slab_build_options){.tree = SLAB_TREE_FAST}));
-}
-
-static slab_status run_update_there(world *w) {
-  const slab_mesh_spans mesh = {.vertices = {w->buffer, 64},
-                                .vertex_stride = w->action->with.again ? 16 : 0,
-                                .vertex_count = 24,
-                                .triangle_count = 16};
-  return slab_scene_update_mesh_cl(w->scene, 0, &mesh, 0, NULL);
-}
-
-/* Refitted there before, where the setting says so. */
-static void begin_moved_there(world *w) {
-  begin_mesh_there(w);
-  for (int i = 0; i <= w->action->with.again; i++) {
-    if (i > 0) assert_ok(slab_scene_commit(w->scene, &(slab_build_options){.update = SLAB_UPDATE_REFIT}));
-    assert_ok(run_update_there(w));
-  }
-}
-
-/* The results are read by the caller's own calls after the event has completed. Those calls are not part of the
- * action. */
-static slab_status run_enqueue(world *w) {
-  const slab_batch batch = {.query = w->action->with.query,
-                            .count = w->action->with.empty ? 0 : WORLD_RAYS,
-                            .rays = {w->buffer, 0},
-                            .results = {w->buffer, RESULTS_AT},
-                            .invalid = {w->buffer, BATCH_BYTES - sizeof(cl_uint)}};
-  return slab_enqueue(w->scene, &batch, w->queue, 0, NULL, (cl_event *)(void *)w->outcome);
-}
-
-static void undo_enqueue(world *w) {
-  cl_event *done = (void *)w->outcome;
-  assert_cl(clWaitForEvents(1, done));
-  assert_cl(clReleaseEvent(*done));
-  *done = NULL;
-  if (w->action->with.empty) return;
-  assert_cl(clEnqueueReadBuffer(w->queue, w->buffer, CL_TRUE, RESULTS_AT, WORLD_RAYS * sizeof(slab_hit),
-                                w->outcome + 64, 0, NULL, NULL));
-}
-
-static bool tells_late(world *w) {
-  cl_event *done = (void *)w->outcome;
-  const cl_int code = clWaitForEvents(1, done);
-  assert_cl(clReleaseEvent(*done));
-  return code != CL_SUCCESS;
-}
-
 /* ---- the table -------------------------------------------------------------------- */
 
 #define ADD(text, kind)                                                                                               \
@@ -459,12 +315,6 @@ static bool tells_late(world *w) {
 #define UPDATE(text, kind)                                                                                     \
   {                                                                                                            \
     .name = "slab_scene_update_" text, .begin = begin_committed, .run = run_update, .with = {.shape = (kind) } \
-  }
-#define UPDATE_CL(text, kind)                                                                          \
-  {                                                                                                    \
-    .name = "slab_scene_update_" text "_cl", .begin = begin_update_cl, .run = run_update_cl, .with = { \
-      .shape = (kind)                                                                                  \
-    }                                                                                                  \
   }
 #define UPDATE_ARRAY(names, kind) UPDATE(#names, kind),
 #define UPDATE_MESH(names, kind) UPDATE("mesh", kind),
@@ -491,32 +341,11 @@ static bool tells_late(world *w) {
   {                                                                                                   \
     .name = "slab_check, " text, .begin = begin_results, .run = run_check, .with = {.query = (kind) } \
   }
-#define IN_A_TREE .tree = SLAB_TREE_HIGH
 
 const action actions[] = {
     {.name = "slab_devices", .begin = begin_nothing, .run = run_devices},
     {.name = "slab_context_create", .begin = begin_nothing, .run = run_context_create, .undo = undo_made},
-    {.name = "slab_context_create, first of its device",
-     .begin = begin_nothing,
-     .run = run_first_context,
-     .undo = undo_made},
-    {.name = "slab_context_create_cl, first of its device",
-     .begin = begin_opencl,
-     .run = run_first_context_cl,
-     .undo = undo_made},
-    {.name = "slab_context_create_cl", .begin = begin_opencl, .run = run_context_create_cl, .undo = undo_made},
-    {.name = "slab_context_create_cl, no queue",
-     .begin = begin_opencl,
-     .run = run_context_create_cl,
-     .undo = undo_made,
-     .with = {.queue = WITHOUT_QUEUE}},
-    {.name = "slab_context_create_cl, queue out of order",
-     .begin = begin_opencl,
-     .run = run_context_create_cl,
-     .undo = undo_made,
-     .with = {.queue = OUT_OF_ORDER_QUEUE}},
     {.name = "slab_context_device", .begin = begin_context, .run = run_context_device},
-    {.name = "slab_context_objects", .begin = begin_context, .run = run_context_objects},
     {.name = "slab_context_devices", .begin = begin_context, .run = run_context_devices},
     {.name = "slab_scene_create", .begin = begin_context, .run = run_scene_create, .undo = undo_made},
     SHAPES(ADD_KIND) COMMIT("flat", .tree = SLAB_TREE_FLAT),
@@ -636,26 +465,6 @@ const action actions[] = {
     CHECK("nearest", SLAB_NEAREST),
     {.name = "slab_explain", .begin = begin_committed, .run = run_explain},
     {.name = "slab_rays_from_doubles", .begin = begin_nothing, .run = run_rays_from_doubles},
-    {.name = "slab_enqueue", .begin = begin_batch, .run = run_enqueue, .undo = undo_enqueue, .tells_late = tells_late},
-    {.name = "slab_enqueue, tree",
-     .begin = begin_batch,
-     .run = run_enqueue,
-     .undo = undo_enqueue,
-     .tells_late = tells_late,
-     .with = {IN_A_TREE}},
-    {.name = "slab_enqueue, no rays",
-     .begin = begin_batch,
-     .run = run_enqueue,
-     .undo = undo_enqueue,
-     .tells_late = tells_late,
-     .with = {.empty = 1}},
-    {.name = "slab_enqueue, first of its kind",
-     .begin = begin_batch,
-     .run = run_enqueue,
-     .undo = undo_enqueue,
-     .tells_late = tells_late,
-     .fresh = 1,
-     .slow = 1},
     {.name = "slab_context_create, all devices",
      .begin = begin_nothing,
      .run = run_context_create,
@@ -666,27 +475,6 @@ const action actions[] = {
      .run = run_commit,
      .fresh = 1,
      .with = {.tree = SLAB_TREE_FAST, .devices = "all"}},
-    UPDATE_CL("planes", SLAB_PLANE),
-    UPDATE_CL("spheres", SLAB_SPHERE),
-    UPDATE_CL("boxes", SLAB_BOX),
-    UPDATE_CL("obbs", SLAB_OBB),
-    UPDATE_CL("mesh", SLAB_TRIANGLE),
-    {.name = "slab_scene_update_mesh_cl, for a refit there", .begin = begin_mesh_there, .run = run_update_there},
-    {.name = "slab_scene_update_mesh_cl, strided, for a refit there",
-     .begin = begin_mesh_there,
-     .run = run_update_there,
-     .with = {.again = 1}},
-    {.name = "slab_scene_commit, refitted there",
-     .begin = begin_moved_there,
-     .run = run_commit,
-     .fresh = 1,
-     .slow = 1,
-     .with = {.update = SLAB_UPDATE_REFIT}},
-    {.name = "slab_scene_commit, refitted there again",
-     .begin = begin_moved_there,
-     .run = run_commit,
-     .fresh = 1,
-     .with = {.update = SLAB_UPDATE_REFIT, .again = 1}},
     {.name = "slab_scene_commit, again, all devices",
      .begin = begin_changed,
      .run = run_commit,
@@ -708,9 +496,3 @@ const action actions[] = {
      .with = {.query = SLAB_ALL, .devices = "all"}},
 };
 const size_t action_count = sizeof actions / sizeof *actions;
-
-bool action_needs_opencl(const action *a) {
-  return a->begin == begin_opencl || a->begin == begin_batch || a->begin == begin_update_cl ||
-         a->begin == begin_mesh_there || a->begin == begin_moved_there || a->run == run_first_context ||
-         a->run == run_context_objects;
-}

@@ -236,7 +236,6 @@ static void sweep_modes(sweep *s, const action *a) {
 }
 
 static bool is_swept(const sweep *s, const action *a) {
-  if (harness_is_native() && action_needs_opencl(a)) return false;
   return s->part == NULL ? a->with.devices == NULL : strstr(a->name, s->part) != NULL;
 }
 
@@ -252,11 +251,16 @@ static void sweep_action(sweep *s, const action *a) {
   print_message("%-45s %6u faults\n", a->name, s->points - before);
 }
 
+static void sweep_actions(sweep *s, const action *first, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (is_swept(s, &first[i])) sweep_action(s, &first[i]);
+}
+
 static void sweep_all(void **state) {
   sweep *s = *state;
   catch_signals(); /* here, because cmocka sets its own handlers for each test */
-  for (size_t i = 0; i < action_count; i++)
-    if (is_swept(s, &actions[i])) sweep_action(s, &actions[i]);
+  sweep_actions(s, actions, action_count);
+  if (!harness_is_native()) sweep_actions(s, actions_cl, action_cl_count);
   assert_true(s->points > 0);
   print_message("%u faults of %s handled\n", s->points, s->source.name);
 }

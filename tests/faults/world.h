@@ -60,10 +60,13 @@ struct action {
 
 extern const action actions[];
 extern const size_t action_count;
-/* Whether the call is one of slabcast_cl.h, or probes an OpenCL device: the processor has neither. */
-bool action_needs_opencl(const action *);
+/* Those of slabcast_cl.h, or that probe an OpenCL device: the processor has neither. */
+extern const action actions_cl[];
+extern const size_t action_cl_count;
 
 void world_begin(world *, const action *);
 void world_end(world *);
+/* Of the caller's own objects. */
+void world_release_opencl(world *);
 
 #endif
