@@ -6,6 +6,7 @@
 #     sid        PoCL of Debian unstable, likewise
 #     intel      Intel's driver for CPUs, and its libraries, from PyPI
 #     embree     Embree 4.4, which benchmarks are held against; FOLDER/usr is a prefix for CMake. x86-64 alone
+#     harness    cmocka and the small GMP as Debian 12's sources, to compile for systems that Debian has no packages of
 #     cuda       ptxas and nvdisasm, NVIDIA's compiler to machine code and back, from PyPI: FOLDER/bin
 #     system     a whole Debian 13, as small as it can be; needs root, which the others do not
 #     system12   likewise Debian 12
@@ -39,21 +40,26 @@ mirror() {
   echo "${DEBIAN_MIRROR:-$own}"
 }
 
-# fetch FOLDER SUITE PACKAGE...: their archives and those of all that they depend on, into FOLDER/cache/archives.
-fetch() {
-  local state=$1 suite=$2 from
-  shift 2
+# know FOLDER KIND SUITE: sets `apt`, a command that knows this suite alone. KIND: deb, or deb-src for the sources.
+know() {
+  local state=$1 from
   command -v apt-get >/dev/null || die "Debian's packages are fetched by apt-get, which is not here"
   [[ -e $keys ]] || die "there is no $keys: the package debian-archive-keyring has it"
   from=$(mirror)
   mkdir -p "$state"/{lists,cache/archives}/partial
   : >"$state/status"
-  echo "deb [signed-by=$keys] $from $suite main" >"$state/sources"
-  local apt=(apt-get -q -o Dir::State="$state" -o Dir::State::status="$state/status" -o Dir::Cache="$state/cache"
+  echo "$2 [signed-by=$keys] $from $3 main" >"$state/sources"
+  apt=(apt-get -q -o Dir::State="$state" -o Dir::State::status="$state/status" -o Dir::Cache="$state/cache"
     -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null
     -o Dir::Etc::preferencesparts=/dev/null -o APT::Sandbox::User=root -o Acquire::Retries=3)
   "${apt[@]}" update
-  "${apt[@]}" install -y --no-install-recommends --download-only "$@"
+}
+
+# fetch FOLDER SUITE PACKAGE...: their archives and those of all that they depend on, into FOLDER/cache/archives.
+fetch() {
+  local apt
+  know "$1" deb "$2"
+  "${apt[@]}" install -y --no-install-recommends --download-only "${@:3}"
 }
 
 # unpack FOLDER SUITE PACKAGE...
@@ -115,6 +121,18 @@ make_embree() {
   rm -r "${1:?}"/{apt,wheel,usr/share}
 }
 
+# FOLDER/cmocka and FOLDER/gmp.
+make_harness() {
+  local apt state=$1.apt
+  rm -rf "$state"
+  know "$state" deb-src bookworm
+  (cd "$state" && "${apt[@]}" source --download-only cmocka gmp)
+  mkdir -p "$1"/{cmocka,gmp}
+  tar -x -f "$state"/cmocka_*.orig.tar.xz -C "$1/cmocka" --strip-components=1 --no-same-owner
+  tar -x -f "$state"/gmp_*.orig.tar.xz -C "$1/gmp" --strip-components=2 --no-same-owner --wildcards '*/mini-gmp/*'
+  rm -rf "$state"
+}
+
 make_cuda() {
   local wheel
   mkdir -p "$1"
@@ -131,7 +149,7 @@ recipe() { cksum <"$self"; }
 # One that another process makes is waited for.
 get() {
   local folder=$roots/$1
-  [[ $1 =~ ^(trixie|sid|intel|embree|cuda|system|system12)$ ]] || die "there is no $1: trixie, sid, intel, embree, cuda, system, system12"
+  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|system|system12)$ ]] || die "there is no $1: trixie, sid, intel, embree, harness, cuda, system, system12"
   mkdir -p "$roots"
   (
     flock 9
