@@ -5,6 +5,7 @@
 #include "counting_scene.h"
 #include "harness.h"
 #include "mixed_fates.h"
+#include "os/memory.h"
 
 #define GUARD 64
 #define GUARD_BYTE 0xA5
@@ -26,8 +27,8 @@ typedef struct guarded {
 
 static guarded guarded_bytes(size_t size, size_t offset) {
   guarded g = {NULL, NULL, size, offset};
-  void *block = NULL;
-  assert_int_equal(posix_memalign(&block, 4096, size + offset + 2 * GUARD), 0);
+  void *block = os_allocate_pages(4096, (size + offset + 2 * GUARD) / 4096 + 1);
+  assert_non_null(block);
   memset(block, GUARD_BYTE, size + offset + 2 * GUARD);
   g.block = block;
   g.bytes = g.block + GUARD + offset;
@@ -53,8 +54,8 @@ static void cast_counting(slab_scene *scene, slab_query query, size_t first, siz
   counting_verify(query, first, n, results.bytes);
   assert_guards(&results);
   assert_guards(&rays);
-  free(rays.block);
-  free(results.block);
+  os_free(rays.block);
+  os_free(results.block);
 }
 
 static void cast_counting_all(slab_scene *scene, size_t first, size_t n, size_t offset) {
@@ -78,8 +79,8 @@ static void cast_counting_all(slab_scene *scene, size_t first, size_t n, size_t 
   assert_true(begins[n] == total);
   assert_guards(&offsets);
   assert_guards(&hits);
-  free(offsets.block);
-  free(hits.block);
+  os_free(offsets.block);
+  os_free(hits.block);
   free(rays);
 }
 

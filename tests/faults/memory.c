@@ -8,15 +8,15 @@
 #include "memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#ifndef _WIN32
+#include <pthread.h>
+#endif
 
 /* Which calls fail, and how many did. */
 typedef struct order {
@@ -51,17 +51,26 @@ static void *handed_out(void *memory) {
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
 void *__real_realloc(void *, size_t);
-void *__real_aligned_alloc(size_t, size_t);
 char *__real_strdup(const char *);
 void __real_free(void *);
-int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *memory);
+#ifdef _WIN32
+void *__real_os_allocate_lines(size_t);
+void *__real_os_allocate_pages(size_t, size_t);
+void __real_os_free(void *);
+void *__wrap_os_allocate_lines(size_t bytes);
+void *__wrap_os_allocate_pages(size_t page, size_t count);
+void __wrap_os_free(void *memory);
+#else
+void *__real_aligned_alloc(size_t, size_t);
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+#endif
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 void *__wrap_malloc(size_t size) { return refuse_memory() ? NULL : handed_out(__real_malloc(size)); }
@@ -76,10 +85,6 @@ void *__wrap_realloc(void *memory, size_t size) {
   return memory ? grown : handed_out(grown);
 }
 
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-  return refuse_memory() ? NULL : handed_out(__real_aligned_alloc(alignment, size));
-}
-
 char *__wrap_strdup(const char *text) { return refuse_memory() ? NULL : handed_out(__real_strdup(text)); }
 
 void __wrap_free(void *memory) {
@@ -87,9 +92,32 @@ void __wrap_free(void *memory) {
   __real_free(memory);
 }
 
+#ifdef _WIN32 /* aligned memory has functions of its own, of a DLL */
+
+void *__wrap_os_allocate_lines(size_t bytes) {
+  return refuse_memory() ? NULL : handed_out(__real_os_allocate_lines(bytes));
+}
+
+void *__wrap_os_allocate_pages(size_t page, size_t count) {
+  return refuse_memory() ? NULL : handed_out(__real_os_allocate_pages(page, count));
+}
+
+void __wrap_os_free(void *memory) {
+  if (memory) atomic_fetch_sub(&live, 1);
+  __real_os_free(memory);
+}
+
+#else
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return refuse_memory() ? NULL : handed_out(__real_aligned_alloc(alignment, size));
+}
+
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
   return refuse(&of_threads) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
+
+#endif
 
 /* ---- control ----------------------------------------------------------------- */
 
@@ -137,10 +165,13 @@ __attribute__((destructor)) static void report_at_exit(void) {
   const char *path = getenv("SLAB_FAIL_MEMORY_FILE");
   char text[128];
   if (!path) return;
+#ifdef SIGXFSZ
   signal(SIGXFSZ, SIG_IGN); /* the mesh importer may not write files, so it has no report */
+#endif
   const int size = snprintf(text, sizeof text, "slabcast failing memory: %u calls, %u failed, %lld live\n",
                             of_memory.calls, of_memory.failed, (long long)live);
-  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
-  if (file >= 0 && write(file, text, (size_t)size) != size) perror("failing memory: report");
-  if (file >= 0) close(file);
+  FILE *file = fopen(path, "a");
+  if (file == NULL) return;
+  const bool kept = fwrite(text, 1, (size_t)size, file) == (size_t)size;
+  if (fclose(file) != 0 || !kept) perror("failing memory: report");
 }

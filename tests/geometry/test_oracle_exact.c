@@ -126,7 +126,9 @@ static bool time_is_in(const slab_ray *ray, const slab_triangle *triangle, const
   exact_init(&e1);
   exact_init(&e2);
   exact_init(&v);
-  mpq_inits(up, run, end, NULL);
+  mpq_init(up);
+  mpq_init(run);
+  mpq_init(end);
   exact_difference(&e1, triangle->b, triangle->a);
   exact_difference(&e2, triangle->c, triangle->a);
   exact_difference(&v, triangle->a, ray->origin);
@@ -138,7 +140,9 @@ static bool time_is_in(const slab_ray *ray, const slab_triangle *triangle, const
   bool in = mpq_cmp(end, up) <= 0;
   mpq_set_d(end, t[1]);
   in = in && mpq_cmp(up, end) <= 0;
-  mpq_clears(up, run, end, NULL);
+  mpq_clear(end);
+  mpq_clear(run);
+  mpq_clear(up);
   exact_clear(&v);
   exact_clear(&e2);
   exact_clear(&e1);
