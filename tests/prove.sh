@@ -25,7 +25,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kept=$root/build/prove
 page=$root/tests/PROOF.md
 steps=(edges rooms suites reference trees verdicts mutants invalid garbage faults plants memory flips fuzz meshes
-  killed oclgrind rusticl pocl7 aarch64 distributions consumers packages)
+  killed oclgrind rusticl pocl7 platforms distributions consumers packages)
 
 say() { echo "prove: $*" >&2; }
 
