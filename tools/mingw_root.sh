@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # mingw_root.sh FOLDER: makes FOLDER a prefix for CMake with what the program needs on Windows (x86-64): zlib, libpng and
 # jansson as archives, and OpenCL's headers. zlib is Debian's own for mingw; the others are built from Debian's sources.
-# Builds with it are told
-#   -DCMAKE_FIND_ROOT_PATH=FOLDER;/usr/x86_64-w64-mingw32 and PKG_CONFIG_LIBDIR=FOLDER/lib/pkgconfig
-# Nothing is installed, so no privilege is needed. A folder that is whole already is left as it is.
+# -DCMAKE_TOOLCHAIN_FILE=FOLDER/toolchain.cmake builds with it. Nothing is installed, so no privilege is needed. A folder
+# that is whole already is left as it is.
 set -euo pipefail
 
 die() {
@@ -44,11 +43,23 @@ cp -r usr/include/CL "$root/include"
 
 # ---- what is built ----
 
+# pkg-config, too, is to find nothing of this machine's own.
+cat >"$root/toolchain.cmake" <<END
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER $target-gcc)
+set(CMAKE_RC_COMPILER $target-windres)
+set(CMAKE_FIND_ROOT_PATH \${CMAKE_CURRENT_LIST_DIR} /usr/$target)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} \${CMAKE_CURRENT_LIST_DIR}/lib/pkgconfig)
+END
+
 # build FOLDER OPTION...
 build() {
   cmake -S "$1" -B "$1/build" -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$root" \
-    -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=x86_64 -DCMAKE_C_COMPILER=$target-gcc \
-    -DCMAKE_FIND_ROOT_PATH="$root" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY "${@:2}"
+    -DCMAKE_TOOLCHAIN_FILE="$root/toolchain.cmake" "${@:2}"
   cmake --build "$1/build" --target install -j 2
 }
 
