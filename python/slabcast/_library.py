@@ -93,18 +93,24 @@ _EXCEPTIONS = (
 )
 
 
+# By sys.platform: the library's file beside this one, and what the system's loader knows it by. The first two numbers of
+# the version are the SONAME's, and make sure of the structs. Windows' loader knows none.
+_FILES = {"darwin": ("libslabcast.dylib", "libslabcast.{}.{}.dylib"), "win32": ("slabcast.dll", "slabcast.dll")}
+
+
 def _open() -> ctypes.CDLL:
-    """The library beside this file, as in wheels; else, as in a distribution's package, the system's. The SONAME, the
-    first two numbers of the version, makes sure of the structs."""
-    name = {"darwin": "libslabcast.dylib", "win32": "slabcast.dll"}.get(sys.platform, "libslabcast.so")
-    beside = os.path.join(os.path.dirname(__file__), name)
-    if os.path.exists(beside) or sys.platform != "linux":
+    """The library beside this file, as in wheels; else, as in a distribution's package, the system's."""
+    file, known = _FILES.get(sys.platform, ("libslabcast.so", "libslabcast.so.{}.{}"))
+    beside = os.path.join(os.path.dirname(__file__), file)
+    if os.path.exists(beside):
         return ctypes.CDLL(beside)
     try:
-        major, minor, _ = importlib.metadata.version("slabcast").split(".")
+        known = known.format(*importlib.metadata.version("slabcast").split("."))
+        return ctypes.CDLL(known)
     except importlib.metadata.PackageNotFoundError:
         raise ImportError(f"there is no {beside}, and slabcast is not installed") from None
-    return ctypes.CDLL(f"{name}.{major}.{minor}")
+    except OSError as error:
+        raise ImportError(f"there is no {beside}, and the system has no {known}: {error}") from None
 
 
 # ctypes releases the GIL while a function of it runs.
