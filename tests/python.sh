@@ -2,7 +2,7 @@
 # python.sh STEP BUILD [OPTION...]: the Python package, with kernels that BUILD has compiled.
 #
 #   package   an sdist of this tree, a wheel of that, repaired as one puts it up: its name, what is in it, its size; and
-#             the example by a bare Python with nothing but numpy, where no OpenCL is
+#             the example by a bare Python with nothing but numpy, where no OpenCL is; the sdist where no clang is
 #   tests     python/tests on that wheel, beside trimesh and pyopencl
 #   types     mypy --strict on the package and its examples; ruff on all that is Python there, and its format; hosted CI's
 #             files against the schema of such
@@ -44,9 +44,9 @@ fill() {
 }
 
 package() {
-  local wheel size
+  local wheel
   mkdir -p "$here"
-  rm -rf "$here"/{sdist,raw,dist,bare,loader}
+  rm -rf "$here"/{sdist,raw,dist,bare,loader,unclanged}
   fill "$here/tools" "$root/python/tests/requirements.txt"
   "$here/tools/bin/python" -m build -q --no-isolation --sdist --outdir "$here/sdist" "$root"
   "$here/tools/bin/pip" wheel -q --no-deps --no-build-isolation -w "$here/raw" "$here"/sdist/*.tar.gz \
@@ -57,16 +57,29 @@ package() {
   wheel=$(echo "$here"/dist/*.whl)
   [[ $wheel =~ -py3-none-manylinux_2_([0-9]+)_ ]] || fail "the wheel is called $wheel"
   ((BASH_REMATCH[1] <= 34)) || fail "the wheel needs glibc 2.${BASH_REMATCH[1]}"
-  size=$(stat -c %s "$wheel")
-  ((size <= 4000000)) || fail "the wheel has $size bytes"
-  "$here/tools/bin/python" -m zipfile -l "$wheel" | awk 'NR > 1 { print $1 }' >"$here/held"
-  grep -q '^slabcast/libslabcast.so$' "$here/held" || fail "the wheel has no library"
-  grep -q '^slabcast/py.typed$' "$here/held" || fail "the wheel has no types"
-  if grep -v '^slabcast\(/\|/[a-z_0-9]*\.\(py\|typed\)\|/libslabcast\.so\|-[0-9.]*\.dist-info/.*\)$' "$here/held"; then
-    fail "the wheel has what it should not"
-  fi
-  echo "$(basename "$wheel"): $size bytes"
+  "$root/tools/wheels.py" content "$wheel" || exit 1
   bare "$wheel"
+  without_clang
+}
+
+# Where PATH has no clang, an sdist asks for the wheel of one; where it does not get that, it makes no library that is
+# slow without a word.
+without_clang() {
+  local place program sdist asked
+  mkdir "$here/unclanged"
+  for place in /usr/local/bin /usr/bin; do
+    for program in "$place"/*; do
+      [[ $program == */*clang* ]] || ln -sf "$program" "$here/unclanged"
+    done
+  done
+  sdist=$(echo "$here"/sdist/*.tar.gz)
+  asked=$(cd "$root" && PATH=$here/unclanged PYTHONPATH=python "$here/tools/bin/python" -c '
+import building
+print(building.get_requires_for_build_wheel(), building.get_requires_for_build_wheel({"cmake.define.SLABCAST_NATIVE": "c11"}))')
+  [[ $asked =~ ^\[.*ziglang==.*\]\ \[[^z]*\]$ ]] || fail "a build without clang asks for $asked"
+  PATH=$here/unclanged "$here/tools/bin/pip" wheel --no-deps --no-build-isolation -w "$here/raw" "$sdist" >"$here/log" 2>&1 &&
+    fail "a wheel was built without a compiler of vector kernels"
+  grep -q 'Neither clang 14 or later' "$here/log" || fail "a build without clang says $(<"$here/log")"
 }
 
 # What someone gets who installs the wheel: no compiler, no paths of this machine, no OpenCL.

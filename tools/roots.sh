@@ -8,6 +8,7 @@
 #     embree     Embree 4.4, which benchmarks are held against; FOLDER/usr is a prefix for CMake. x86-64 alone
 #     harness    cmocka and the small GMP as Debian 12's sources, to compile for systems that Debian has no packages of
 #     cuda       ptxas and nvdisasm, NVIDIA's compiler to machine code and back, from PyPI: FOLDER/bin
+#     arm64      Python 3, pip, musl, and what NumPy needs, of Debian 12 for aarch64: qemu-aarch64 -L FOLDER runs them
 #     system     a whole Debian 13, as small as it can be; needs root, which the others do not
 #     system12   likewise Debian 12
 #   roots.sh enter FOLDER COMMAND...   runs it with this folder as its root, in which the checkout and the folder of
@@ -40,7 +41,8 @@ mirror() {
   echo "${DEBIAN_MIRROR:-$own}"
 }
 
-# know FOLDER KIND SUITE: sets `apt`, a command that knows this suite alone. KIND: deb, or deb-src for the sources.
+# know FOLDER KIND SUITE: sets `apt`, a command that knows this suite alone. KIND: deb, or deb-src for the sources. For
+# $architecture, where that is set.
 know() {
   local state=$1 from
   command -v apt-get >/dev/null || die "Debian's packages are fetched by apt-get, which is not here"
@@ -51,7 +53,8 @@ know() {
   echo "$2 [signed-by=$keys] $from $3 main" >"$state/sources"
   apt=(apt-get -q -o Dir::State="$state" -o Dir::State::status="$state/status" -o Dir::Cache="$state/cache"
     -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferences=/dev/null
-    -o Dir::Etc::preferencesparts=/dev/null -o APT::Sandbox::User=root -o Acquire::Retries=3)
+    -o Dir::Etc::preferencesparts=/dev/null -o APT::Sandbox::User=root -o Acquire::Retries=3
+    ${architecture:+-o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture"})
   "${apt[@]}" update
 }
 
@@ -80,6 +83,7 @@ unpack() {
 
 make_trixie() { unpack "$1" trixie pocl-opencl-icd mesa-opencl-icd; }
 make_sid() { unpack "$1" sid pocl-opencl-icd; }
+make_arm64() { architecture=arm64 unpack "$1" bookworm python3-pip libstdc++6 musl; }
 
 # make_debian FOLDER SUITE
 make_debian() {
@@ -149,7 +153,8 @@ recipe() { cksum <"$self"; }
 # One that another process makes is waited for.
 get() {
   local folder=$roots/$1
-  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|system|system12)$ ]] || die "there is no $1: trixie, sid, intel, embree, harness, cuda, system, system12"
+  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|arm64|system|system12)$ ]] ||
+    die "there is no $1: trixie, sid, intel, embree, harness, cuda, arm64, system, system12"
   mkdir -p "$roots"
   (
     flock 9
