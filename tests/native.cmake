@@ -1,5 +1,5 @@
 # The test programs that need no OpenCL: those of the library on the processor's own kernels, and of its parts. With
-# -DSLABCAST_TESTS=NATIVE they are all the tests; that is how other systems are tested (tests/platforms.sh).
+# -DSLABCAST_TESTS=NATIVE they are all the tests; that is how other systems are tested (tests/platforms/run.sh).
 slab_test(test_api api/test_api.c fixtures/counting_scene.c fixtures/refused.c NATIVE 0)
 slab_test(test_scene api/test_scene.c fixtures/refused.c NATIVE 1 8 16)
 slab_test(test_update api/test_update.c fixtures/refused.c fixtures/expect.c NATIVE 1 8 16)

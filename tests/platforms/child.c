@@ -43,11 +43,12 @@ static int copy_file(const char *path) {
 }
 
 static int be_child(const char *what) {
+  static volatile uintptr_t nowhere = 8;
   const os_limits limits = {memory_limit, 1, strcmp(what, "sleep") == 0 ? 1 : 60};
   os_child_limit(&limits, true);
   if (!strcmp(what, "end")) return say("well") ? 1 : 42;
   if (!strcmp(what, "spin")) return spin();
-  if (!strcmp(what, "crash")) *(volatile int *)(uintptr_t)8 = 1; /* bad on purpose */
+  if (!strcmp(what, "crash")) *(volatile int *)nowhere = 1; /* bad on purpose */
   if (!strcmp(what, "write")) return write_on();
   if (!strcmp(what, "memory")) return ask_for_memory();
   if (!strcmp(what, "sleep")) os_sleep(60);

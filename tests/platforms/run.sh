@@ -2,15 +2,15 @@
 # The library as other systems get it, cross-built and run by an emulator: its tests pass, and each answer has the bits
 # that this processor's kernels give on Linux.
 #
-#   platforms.sh arm|windows share|whole
+#   run.sh arm|windows share|whole
 #
 # arm: 64-bit Linux, by qemu-aarch64, at eight lanes and at one; both ways of docs/use.md, a cross gcc and clang for that
 # target. windows: x86-64, by gcc of mingw and wine, at all widths of this processor.
-# share: the tests that platforms.txt names. It is built with little optimisation: no answer depends on that. whole: every
-# test that needs no OpenCL (native.cmake).
+# share: the tests that share.txt names. It is built with little optimisation: no answer depends on that. whole: every
+# test that needs no OpenCL (native.cmake); and on Windows the program (program.sh, child.c).
 # It is a step of the proof: tests/prove.sh says what is set, and what a row is.
 # shellcheck source=tests/prove/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/prove/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../prove/lib.sh"
 # shellcheck source=tools/toolchain.sh
 source tools/toolchain.sh
 system=$1 extent=$2
@@ -74,8 +74,8 @@ build_needs() {
 run_tests() {
   local names=() targets=(all) only=() told log=$PROVE_WORK/log tally=$build/tests/Testing/tally
   if [[ $extent == share ]]; then
-    mapfile -t names < <(awk -v on="$system" '!/^#/ && NF && ($2 == "" || $2 == on) { print $1 }' tests/platforms.txt)
-    ((${#names[@]} > 10)) || { echo "platforms.txt names hardly any tests of $system" >&2 && exit 1; }
+    mapfile -t names < <(awk -v on="$system" '!/^#/ && NF && ($2 == "" || $2 == on) { print $1 }' tests/platforms/share.txt)
+    ((${#names[@]} > 10)) || { echo "share.txt names hardly any tests of $system" >&2 && exit 1; }
     mapfile -t targets < <(printf '%s\n' digests "${names[@]}" | sed 's/_native.*//; s/^faults_.*/sweep/' | sort -u)
     only=(-R "^($(IFS='|' && echo "${names[*]}"))\$")
   fi
@@ -89,7 +89,7 @@ run_tests() {
     END {
       printf "%d of %d passed, %d skipped for their width; %d answers compared\n", passed, ran, skipped, answers
       exit answers == 0 || (named > 0 && ran != named)
-    }' "$tally" "$log") || { echo "$system: not all tests of platforms.txt are there" >&2 && failed=1; }
+    }' "$tally" "$log") || { echo "$system: not all tests of share.txt are there" >&2 && failed=1; }
   row "tests of $name, emulated" "0 fail" "$told"
 }
 
@@ -112,6 +112,20 @@ compare() {
   cmp -s "$here" "$there" || failed=1
 }
 
+# Builds the program, and holds it against this system's, byte by byte.
+compare_program() {
+  local needs=$build/program_needs options=(-std=c11 -O1 -D_POSIX_C_SOURCE=200809L -D__USE_MINGW_ANSI_STDIO=1 -I. -Ihost -Ihost/include)
+  tools/mingw_root.sh "$needs" >&2
+  cmake -S . -B "$build/program" -G Ninja "-DCMAKE_TOOLCHAIN_FILE=$needs/toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
+    "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$bin" "-DSLABCAST_NATIVE_OBJECTS=$build/tests/native" -DSLABCAST_PROGRAM=ON \
+    -DSLABCAST_BENCH=OFF -DSLABCAST_TESTS=OFF -DSLABCAST_INSTALL=OFF >&2
+  cmake --build "$build/program" -j 2 --target slabcast >&2
+  row "what the program of $name gives, emulated, as Linux's does" "no file differs" \
+    "$(tests/platforms/program.sh "${emulator[@]}" "$bin/slabcast.exe" | tail -n 1)" || failed=1
+  "$cc" "${options[@]}" tests/platforms/child.c program/os/windows.c host/os/windows.c -static-libgcc -o "$bin/child.exe"
+  "${emulator[@]}" "$bin/child.exe" no-memory >&2 || failed=1 # which Wine does not limit
+}
+
 # Makes wine's folders, which take 0.7 GB, for as long as this runs.
 begin_wine() {
   trap '/usr/lib/wine/wineserver64 -k || true; rm -rf "$WINEPREFIX"' EXIT
@@ -125,6 +139,7 @@ PKG_CONFIG_LIBDIR=$build/needs/lib/pkgconfig slabcast tests "-DCMAKE_C_COMPILER=
   -DSLABCAST_TEST_TIMEOUT=3600 "-DCMAKE_CROSSCOMPILING_EMULATOR=$(IFS=';' && echo "${emulator[*]}")"
 run_tests
 for width in "${lanes[@]}"; do compare tests "$width" "$(scaled 50000)"; done
+if [[ $system-$extent == windows-whole ]]; then compare_program; fi
 if [[ $system == arm ]]; then
   slabcast clang "-DCMAKE_C_COMPILER=$CLANG" "-DCMAKE_C_COMPILER_TARGET=$target" -DSLABCAST_TESTS=OFF \
     "-DSLABCAST_NATIVE_OBJECTS=$build/tests/native" # clang's in either
