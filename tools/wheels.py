@@ -40,6 +40,7 @@ class Target(NamedTuple):
     needs: frozenset[str]  # the libraries that the library may ask the system for
 
 
+UCRT = "convert environment heap locale math private runtime stdio string utility"
 GLIBC = "libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
 
 
@@ -65,7 +66,7 @@ TARGETS = (
         "x86_64-windows-gnu",
         "x86_64-w64-windows-gnu",
         "slabcast.dll",
-        frozenset(["KERNEL32.dll", "ntdll.dll"]),
+        frozenset(["KERNEL32.dll", *(f"api-ms-win-crt-{part}-l1-1-0.dll" for part in UCRT.split())]),
     ),
     mac("arm64", "aarch64-macos.11.0"),
     mac("x86_64", "x86_64-macos.11.0"),
@@ -266,7 +267,7 @@ def audited(folder: Path, tools: Path) -> None:
                 fail(f"{wheel.name}: auditwheel says {told}")
         elif target.system == "Windows":
             told = run(tools / "delvewheel", "show", wheel)
-            if "not found" in told or "No external dependencies" not in told:
+            if len(re.findall(r"^    None$", told, re.M)) != 2:
                 fail(f"{wheel.name}: delvewheel says {told}")
     print("auditwheel, delvewheel: nothing to mend")
 
