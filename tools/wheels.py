@@ -202,12 +202,17 @@ def check_library(target: Target, library: Path) -> None:
             fail(f"{target.platform}: the library is called {told[-1]}")
 
 
+def files(archive: zipfile.ZipFile) -> list[str]:
+    """Without the folders, which auditwheel puts there too."""
+    return [name for name in archive.namelist() if not name.endswith("/")]
+
+
 def recorded(archive: zipfile.ZipFile) -> bool:
     """Whether RECORD has each other file, and its hash."""
-    info = [name for name in archive.namelist() if name.endswith(".dist-info/RECORD")]
+    info = [name for name in files(archive) if name.endswith(".dist-info/RECORD")]
     rows = {row[0]: row[1] for row in csv.reader(archive.read(info[0]).decode().splitlines())}
     digest = lambda name: base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest()).rstrip(b"=").decode()
-    return rows == {name: "" if name == info[0] else f"sha256={digest(name)}" for name in archive.namelist()}
+    return rows == {name: "" if name == info[0] else f"sha256={digest(name)}" for name in files(archive)}
 
 
 def content(wheel: Path) -> None:
@@ -219,7 +224,7 @@ def content(wheel: Path) -> None:
     modules = {f"slabcast/{path.name}" for path in (ROOT / "python/slabcast").glob("*.py")} | {"slabcast/py.typed"}
     about = {f"slabcast-{version}.dist-info/{name}" for name in ("METADATA", "WHEEL", "RECORD", "licenses/LICENSE")}
     with zipfile.ZipFile(wheel) as archive:
-        held = archive.namelist()
+        held = files(archive)
         if wrong := set(held) ^ (modules | about | {f"slabcast/{target.library}"}):
             fail(f"{wheel.name}: has, or lacks: {', '.join(sorted(wrong))}")
         tags = re.findall(r"^Tag: (.*)$", archive.read(f"slabcast-{version}.dist-info/WHEEL").decode(), re.M)
