@@ -201,12 +201,12 @@ END
   quietly cmake --build "$made" -j 2
   [[ -e $made/libslabcast.so ]] || fail "no library was built"
 
-  refused "SLABCAST_PROGRAM is ON and needs what is not here: OpenCL loader, pkg-config, libpng, jansson. Debian's \
-packages: ocl-icd-opencl-dev pkg-config libpng-dev libjansson-dev" cmake -DSLABCAST_PROGRAM=ON "$made"
-  refused "OpenCL loader, pkg-config, libpng, jansson, assimp, cmocka, GMP. Debian's packages: \
-ocl-icd-opencl-dev pkg-config libpng-dev libjansson-dev libassimp-dev libcmocka-dev libgmp-dev" \
+  refused "SLABCAST_PROGRAM is ON and needs what is not here: pkg-config, libpng, jansson. Debian's \
+packages: pkg-config libpng-dev libjansson-dev" cmake -DSLABCAST_PROGRAM=ON "$made"
+  refused "pkg-config, cmocka, GMP, OpenCL loader, libpng, jansson, assimp. Debian's packages: pkg-config \
+libcmocka-dev libgmp-dev ocl-icd-opencl-dev libpng-dev libjansson-dev libassimp-dev" \
     cmake -DSLABCAST_PROGRAM=AUTO -DSLABCAST_TESTS=ON "$made"
-  refused "not here: BUILD_SHARED_LIBS" cmake -DBUILD_SHARED_LIBS=OFF "$made"
+  refused "cmocka, GMP, BUILD_SHARED_LIBS, OpenCL loader" cmake -DBUILD_SHARED_LIBS=OFF "$made"
 }
 
 what=${1-}
