@@ -126,9 +126,12 @@ compare_program() {
   "${emulator[@]}" "$bin/child.exe" no-memory >&2 || failed=1 # which Wine does not limit
 }
 
-# Makes wine's folders, which take 0.7 GB, for as long as this runs.
+# Makes wine's folders, which take 0.7 GB, for as long as this runs. So long its server stays, too: else it ends with its
+# last client, and who connects meanwhile fails.
 begin_wine() {
   trap '/usr/lib/wine/wineserver64 -k || true; rm -rf "$WINEPREFIX"' EXIT
+  mkdir -p "$WINEPREFIX"
+  /usr/lib/wine/wineserver64 -p
   "${emulator[@]}" wineboot -i >&2
 }
 
