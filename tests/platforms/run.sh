@@ -6,8 +6,8 @@
 #
 # arm: 64-bit Linux, by qemu-aarch64, at eight lanes and at one; both ways of docs/use.md, a cross gcc and clang for that
 # target. windows: x86-64, by gcc of mingw and wine, at all widths of this processor.
-# share: the tests that share.txt names. It is built with little optimisation: no answer depends on that. whole: every
-# test that needs no OpenCL (native.cmake); and on Windows the program (program.sh, child.c).
+# share: the tests that share.txt names. It is built with little optimisation, of kernels with none: no answer depends
+# on that. whole: every test that needs no OpenCL (native.cmake); and on Windows the program (program.sh, child.c).
 # It is a step of the proof: tests/prove.sh says what is set, and what a row is.
 # shellcheck source=tests/prove/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../prove/lib.sh"
@@ -38,7 +38,7 @@ esac
 for need in "$cc" "$CLANG" "${emulator[0]}" pkg-config; do
   command -v "$need" >/dev/null || { echo "$system: $need is not installed" >&2 && exit 77; } # a test skipped
 done
-optimise=-O1 kernels=-O1
+optimise=-O1 kernels='-O0 -Dalways_inline=unused' # called, not inlined: a fifth of the time
 [[ $extent == share ]] || optimise=-O3 kernels=''
 
 # cross FOLDER SOURCE [CMAKE_OPTION...]: configures SOURCE in $build/FOLDER.
