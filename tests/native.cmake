@@ -69,10 +69,7 @@ slab_test(test_verdict geometry/test_verdict.c fixtures/verdict.c fixtures/verdi
 # What slab_explain tells of single rays, before casts of the same. OpenCL would compile a program for each of its scenes.
 add_executable(test_explain geometry/test_explain.c fixtures/verdict.c fixtures/verdict_sets.c)
 target_link_libraries(test_explain PRIVATE slab_harness)
-foreach(width 1 8 16)
-  slab_register(test_explain_native_w${width} BACKEND native WIDTH ${width} COMMAND test_explain)
-  set_tests_properties(test_explain_native_w${width} PROPERTIES SKIP_RETURN_CODE 77) # a width of other processors
-endforeach()
+slab_native_test(test_explain 1 8 16)
 
 # The contract's geometry, row by row: every query against the others, the CPU reference, the oracle, and hands.
 # OpenCL compiles the tests of boxes, edges and closed meshes at every width, and the others at the device's own.
@@ -129,10 +126,7 @@ endforeach()
 add_executable(test_small bvh/test_small.c fixtures/harness.c)
 target_include_directories(test_small PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
 target_link_libraries(test_small PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
-foreach(width 1 8 16)
-  slab_register(test_small_native_w${width} BACKEND native WIDTH ${width} COMMAND test_small)
-  set_tests_properties(test_small_native_w${width} PROPERTIES SKIP_RETURN_CODE 77)
-endforeach()
+slab_native_test(test_small 1 8 16)
 if(slab_all_tests)
   slab_register(test_small COMMAND test_small)
 endif()
@@ -141,10 +135,7 @@ endif()
 add_executable(test_collapsed bvh/test_collapsed.c fixtures/ways.c fixtures/filled.c fixtures/harness.c)
 target_include_directories(test_collapsed PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
 target_link_libraries(test_collapsed PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
-foreach(width 1 8 16)
-  slab_register(test_collapsed_native_w${width} BACKEND native WIDTH ${width} COMMAND test_collapsed)
-  set_tests_properties(test_collapsed_native_w${width} PROPERTIES SKIP_RETURN_CODE 77)
-endforeach()
+slab_native_test(test_collapsed 1 8 16)
 
 slab_test(test_scene_memory bvh/test_scene_memory.c HOST_ONLY)
 
@@ -160,10 +151,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_executable(test_raised api/test_raised.c fixtures/harness.c)
   target_include_directories(test_raised PRIVATE fixtures)
   target_link_libraries(test_raised PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
-  foreach(width 8 16)
-    slab_register(test_raised_native_w${width} BACKEND native WIDTH ${width} COMMAND test_raised)
-    set_tests_properties(test_raised_native_w${width} PROPERTIES SKIP_RETURN_CODE 77)
-  endforeach()
+  slab_native_test(test_raised 8 16)
 endif()
 
 # Of the long proof: what answers another processor has to give.

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- what there is ---- */
 
@@ -34,7 +35,10 @@ char *os_link_target(const char *path);
 const char *os_name_in(const char *path);
 /* Whether two names are the same, by letters of either case; and whether a path ends so. */
 bool os_same_name(const char *, const char *);
-bool os_has_ending(const char *path, const char *ending);
+static inline bool os_has_ending(const char *path, const char *ending) {
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length >= tail && os_same_name(path + length - tail, ending);
+}
 int os_may_read(const char *path);
 /* Whether files may be made in a folder, and renamed. */
 int os_may_write_in(const char *folder);

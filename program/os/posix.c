@@ -63,11 +63,6 @@ const char *os_name_in(const char *path) {
 
 bool os_same_name(const char *a, const char *b) { return strcasecmp(a, b) == 0; }
 
-bool os_has_ending(const char *path, const char *ending) {
-  const size_t length = strlen(path), tail = strlen(ending);
-  return length >= tail && os_same_name(path + length - tail, ending);
-}
-
 int os_may_read(const char *path) { return access(path, R_OK); }
 int os_may_write_in(const char *folder) { return access(folder, W_OK | X_OK); }
 

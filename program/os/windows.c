@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/clock.h"
 #include "program/os/child.h"
 #include "program/os/file.h"
 #include "program/os/interrupt.h"
@@ -163,11 +164,6 @@ const char *os_name_in(const char *path) {
 }
 
 bool os_same_name(const char *a, const char *b) { return _stricmp(a, b) == 0; }
-
-bool os_has_ending(const char *path, const char *ending) {
-  const size_t length = strlen(path), tail = strlen(ending);
-  return length >= tail && os_same_name(path + length - tail, ending);
-}
 
 static int may(const char *path, DWORD rights) {
   const HANDLE file = open_to_ask(path, rights);
@@ -520,20 +516,13 @@ char *os_child_input(FILE *input) { return path_of(handle_of(_fileno(input))); }
 /* The codes by which a child ends itself at a limit: those that the system has for the two. */
 enum { TIME_IS_UP = ERROR_NOT_ENOUGH_QUOTA, CLOCK_IS_UP = ERROR_TIMEOUT };
 
-static uint64_t processor_ticks(void) {
-  FILETIME begin, end, kernel, user;
-  if (!GetProcessTimes(GetCurrentProcess(), &begin, &end, &kernel, &user)) return 0;
-  return ((uint64_t)kernel.dwHighDateTime << 32 | kernel.dwLowDateTime) +
-         ((uint64_t)user.dwHighDateTime << 32 | user.dwLowDateTime);
-}
-
 static unsigned __stdcall watch_time(void *of) {
   const os_limits limits = *(os_limits *)of;
-  const ULONGLONG end = GetTickCount64() + (ULONGLONG)1000 * limits.seconds;
+  const double end = seconds_now() + limits.seconds;
   free(of);
-  while (GetTickCount64() < end) {
-    if (processor_ticks() >= (uint64_t)10000000 * limits.processor_seconds) end_program(TIME_IS_UP);
-    Sleep(50);
+  while (seconds_now() < end) {
+    if (seconds_of_process() >= limits.processor_seconds) end_program(TIME_IS_UP);
+    os_sleep(0.05);
   }
   end_program(CLOCK_IS_UP);
   return 0;
