@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef SLABCAST_ASSIMP
+#ifdef BENCH_MESHES
 #include "program/mesh/mesh.h"
 #endif
 
@@ -42,11 +42,11 @@ static bool read_generated(const char *name, uint32_t count, uint64_t seed, scen
   return code == 0;
 }
 
-#ifdef SLABCAST_ASSIMP
+#ifdef BENCH_MESHES
 static bool read_file(const char *path, scene_geometry *out) {
   char error[256];
   mesh_data mesh;
-  if (mesh_read(path, &mesh, error, sizeof error) != 0) {
+  if (mesh_read(path, &(mesh_options){.one_geometry = true}, &mesh, error, sizeof error) != 0) {
     fprintf(stderr, "bench: %s\n", error);
     return false;
   }

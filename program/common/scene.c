@@ -90,7 +90,7 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 static int add_mesh(const char *path, slab_scene *scene, uint32_t mask) {
   mesh_data data;
   char error[1024];
-  if (mesh_read(path, &data, error, sizeof error) != 0) {
+  if (mesh_read(path, &(mesh_options){.one_geometry = true}, &data, error, sizeof error) != 0) {
     complain("%s", error);
     return EXIT_FAILED;
   }

@@ -10,13 +10,32 @@
 #include "program/os/child.h"
 #include "program/os/file.h"
 
-static const char child_option[] = "--import-mesh";
+/* The child's first argument: this, and the options as print_options writes them. */
+static const char child_option[] = "--import-mesh=";
+
+enum { ARGUMENT_MAX = 120 };
+
+static void print_options(const mesh_options *options, char argument[ARGUMENT_MAX]) {
+  snprintf(argument, ARGUMENT_MAX, "%s%d,%d,%d,%a,%u", child_option, options->skip_invalid, options->one_geometry,
+           options->up, options->unit, options->seconds);
+}
+
+static int parse_options(const char *argument, mesh_options *options) {
+  int skip = 0, one = 0, up = 0;
+  const size_t length = strlen(child_option);
+  if (strncmp(argument, child_option, length) != 0) return -1;
+  if (sscanf(argument + length, "%d,%d,%d,%la,%u", &skip, &one, &up, &options->unit, &options->seconds) != 5) return -1;
+  options->skip_invalid = skip != 0;
+  options->one_geometry = one != 0;
+  options->up = (char)up;
+  return 0;
+}
 
 /* Limits of the importer for a file size. Text formats need about 30 bytes of memory per byte of file. 10 MB/s is a
  * fifth of the speed of the slowest importer. The clock on the wall gets ten times as long, because a busy machine must
  * not look like a damaged file. */
-static os_limits limits_for(uint64_t file_bytes) {
-  const unsigned seconds = 5 + (unsigned)(file_bytes / 10000000u);
+static os_limits limits_for(uint64_t file_bytes, unsigned wanted) {
+  const unsigned seconds = wanted ? wanted : 5 + (unsigned)(file_bytes / 10000000u);
   return (os_limits){((uint64_t)1 << 29) + 64 * file_bytes, seconds, 10 * seconds};
 }
 
@@ -46,16 +65,17 @@ static int file_size(const char *path, uint64_t *bytes, char *error, size_t erro
 /* ---- child ---------------------------------------------------------------- */
 
 int mesh_child_main(int argc, char **argv) {
-  if (argc != 3 || strcmp(argv[1], child_option) != 0) return -1;
+  mesh_options options = {0};
+  if (argc != 3 || parse_options(argv[1], &options) != 0) return -1;
   const char *path = argv[2];
   mesh_data mesh = {0};
   char error[400] = "";
   uint64_t bytes = 0;
   int failed = file_size(path, &bytes, error, sizeof error);
   if (!failed) {
-    const os_limits limits = limits_for(bytes);
+    const os_limits limits = limits_for(bytes, options.seconds);
     os_child_limit(&limits, !SANITIZED);
-    failed = mesh_import(path, &mesh, error, sizeof error);
+    failed = mesh_import(path, &options, &mesh, error, sizeof error);
   }
   failed = failed ? mesh_send_error(OS_TO_PARENT, error) : mesh_send(OS_TO_PARENT, &mesh);
   mesh_free(&mesh);
@@ -86,8 +106,8 @@ static FILE *spool_stdin(uint64_t *size) {
 
 static void describe_end(const os_end *end, const os_limits *limits, char *text, size_t size) {
   if (end->how == OS_ENDED_BY_TIME)
-    snprintf(text, size, "the importer was ended after its %u s of processor time (%s)", limits->processor_seconds,
-             end->by);
+    snprintf(text, size, "the importer was ended after its %u s of processor time (%s); --import-seconds allows more",
+             limits->processor_seconds, end->by);
   else if (end->how == OS_ENDED_BY_CLOCK)
     snprintf(text, size, "the importer was ended after %u s (%s)", limits->seconds, end->by);
   else if (end->how == OS_ENDED)
@@ -97,12 +117,14 @@ static void describe_end(const os_end *end, const os_limits *limits, char *text,
 }
 
 /* Reads the file at `path`; `name` is for messages; `input` as in os_child_start. */
-static int read_by_child(const char *path, const char *name, FILE *input, uint64_t bytes, mesh_data *out, char *error,
-                         size_t error_size) {
+static int read_by_child(const char *path, const char *name, FILE *input, uint64_t bytes, const mesh_options *options,
+                         mesh_data *out, char *error, size_t error_size) {
   os_child child;
   char reason[600];
-  const os_limits limits = limits_for(bytes);
-  const int not_started = os_child_start(&child, child_option, path, input);
+  char argument[ARGUMENT_MAX];
+  const os_limits limits = limits_for(bytes, options->seconds);
+  print_options(options, argument);
+  const int not_started = os_child_start(&child, argument, path, input);
   if (not_started) {
     snprintf(error, error_size, "%s: the importer could not be started: %s", name, strerror(not_started));
     return -1;
@@ -117,7 +139,7 @@ static int read_by_child(const char *path, const char *name, FILE *input, uint64
   return -1;
 }
 
-static int read_stdin(mesh_data *out, char *error, size_t error_size) {
+static int read_stdin(const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
   static const char name[] = "standard input";
   uint64_t size = 0;
   FILE *spool = spool_stdin(&size);
@@ -128,16 +150,16 @@ static int read_stdin(mesh_data *out, char *error, size_t error_size) {
   else if (size == 0)
     snprintf(error, error_size, "%s is empty", name);
   else
-    failed = read_by_child(path, name, spool, size, out, error, error_size);
+    failed = read_by_child(path, name, spool, size, options, out, error, error_size);
   free(path);
   if (spool) fclose(spool);
   return failed;
 }
 
-int mesh_read(const char *path, mesh_data *out, char *error, size_t error_size) {
+int mesh_read(const char *path, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
   uint64_t bytes = 0;
   *out = (mesh_data){0};
-  if (!strcmp(path, "-")) return read_stdin(out, error, error_size);
+  if (!strcmp(path, "-")) return read_stdin(options, out, error, error_size);
   if (file_size(path, &bytes, error, error_size) != 0) return -1;
-  return read_by_child(path, path, NULL, bytes, out, error, error_size);
+  return read_by_child(path, path, NULL, bytes, options, out, error, error_size);
 }

@@ -6,22 +6,53 @@
 #ifndef SLABCAST_PROGRAM_MESH_MESH_H
 #define SLABCAST_PROGRAM_MESH_MESH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* How a file is read. All zero: as it is. */
+typedef struct mesh_options {
+  bool skip_invalid; /* faces that cannot be read are dropped and counted; else they are an error */
+  bool one_geometry; /* the file is one part, and what stands in several places is repeated */
+  char up;           /* x, y or z: the axis that shall be up, where the file names its own; 0: left alone */
+  double unit;       /* in metres: the unit that coordinates shall have, where the file names its own; 0: left alone */
+  unsigned seconds;  /* of processor time that the importer may take; 0: by the size of the file */
+} mesh_options;
+
+/* A run of triangles: a group, an object or a node of the file. It stands where its vertices are, or, with places,
+ * at each of these. */
+typedef struct mesh_part {
+  uint32_t triangle_count, place_count; /* the next of mesh_data's triangles and places */
+} mesh_part;
+
+/* What a file says of itself, and what was done to it. */
+typedef struct mesh_facts {
+  double unit;           /* of its coordinates, in metres; 0: it says nothing */
+  double worst_rounding; /* the largest distance that rounding to float moved a coordinate */
+  uint32_t dropped;      /* faces that skip_invalid dropped */
+  char first_dropped[120];
+  char up; /* the axis that it calls up: x, y or z; 0: it says nothing */
+} mesh_facts;
+
+enum { MESH_PLACE = 12 }; /* numbers of a place: three rows of a matrix of 3 x 4 */
+
 /* Triangles over shared vertices. Positions with equal values are one vertex, so that neighbours share bit-identical
- * positions. Faces are in file order; polygons are split. */
+ * positions. Faces of a part are in file order; polygons are split. */
 typedef struct mesh_data {
-  float *vertices; /* x, y, z of each vertex */
-  uint32_t vertex_count;
+  float *vertices;   /* x, y, z of each vertex */
   uint32_t *indices; /* three per triangle, all below vertex_count */
-  uint32_t triangle_count;
+  mesh_part *parts;  /* all triangles and places, in the order of their first face */
+  float *places;
+  char
+      *names; /* of each part without places, and of each place, one after the other, each ended by NUL; may be empty */
+  uint32_t vertex_count, triangle_count, part_count, place_count, name_bytes;
+  mesh_facts facts;
 } mesh_data;
 
 /* path "-" is stdin. The format is that of the name's ending. Without an ending it is detected from the bytes: PLY,
  * STL, OFF, binary glTF, OBJ. Returns 0, or -1 with `error` saying what is wrong with the file. Release with
  * mesh_free. */
-int mesh_read(const char *path, mesh_data *out, char *error, size_t error_size);
+int mesh_read(const char *path, const mesh_options *, mesh_data *out, char *error, size_t error_size);
 void mesh_free(mesh_data *mesh);
 
 /* Call first in main. If this process is the importer of mesh_read, it imports, sends the mesh, and returns the exit
@@ -38,25 +69,6 @@ int mesh_send(int fd, const mesh_data *mesh);
 int mesh_send_error(int fd, const char *message);
 
 /* Child: imports the file in this process. */
-int mesh_import(const char *path, mesh_data *out, char *error, size_t error_size);
-
-/* ---- obj_text.c: OBJ texts before and after the import library reads them ---- */
-
-/* Keeps only the lines of vertices and faces, each from its first letter to its end. Lines continued by a backslash are
- * joined. Returns the new size, which is never larger. `text` has `size` bytes and needs no NUL. */
-size_t obj_keep_geometry(char *text, size_t size);
-
-/* Finds the reason of a rejection, because the library rejects a text without naming the place. Searches for the first
- * face with a vertex index that the text does not have, and writes it with its line to `fault`. If there is none,
- * `fault` is unchanged. `text` ends with NUL. */
-void obj_find_fault(const char *text, char *fault, size_t size);
-
-/* ---- polygon.c -------------------------------------------------------------- */
-
-/* Splits the polygon with these corners (three coordinates each, in order) into exactly n - 2 triangles. Triangles have
- * three corner indices each, counted from 0, and the polygon's winding. A convex polygon becomes the fan around corner
- * 0. For any shape, the outer edges of the triangles are the polygon's edges, so that a closed mesh stays closed. n >=
- * 3. Returns 0, or -1 if out of memory. */
-int polygon_split(const float *points, size_t n, uint32_t *triangles);
+int mesh_import(const char *path, const mesh_options *, mesh_data *out, char *error, size_t error_size);
 
 #endif

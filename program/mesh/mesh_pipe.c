@@ -7,11 +7,12 @@
 #include "program/mesh/mesh.h"
 #include "program/os/file.h"
 
-static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '1'};
+static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '2'};
 
 typedef struct pipe_header {
   char magic[8];
-  uint64_t vertex_count, triangle_count;
+  uint64_t vertex_count, triangle_count, part_count, place_count, name_bytes;
+  mesh_facts facts;
   uint64_t message_size; /* not 0: an error message of this many bytes, and no mesh */
   uint64_t checksum;     /* checksum of the data that follows */
 } pipe_header;
@@ -47,15 +48,41 @@ static size_t read_all(int fd, void *data, size_t size) {
   return have;
 }
 
+/* The arrays of a mesh in the order in which they are sent. */
+enum { ARRAYS = 5 };
+
+typedef struct array {
+  void **place; /* the member of mesh_data */
+  size_t bytes;
+} array;
+
+static void arrays_of(const pipe_header *header, mesh_data *mesh, array arrays[ARRAYS]) {
+  arrays[0] = (array){(void **)&mesh->vertices, (size_t)header->vertex_count * 3 * sizeof(float)};
+  arrays[1] = (array){(void **)&mesh->indices, (size_t)header->triangle_count * 3 * sizeof(uint32_t)};
+  arrays[2] = (array){(void **)&mesh->parts, (size_t)header->part_count * sizeof(mesh_part)};
+  arrays[3] = (array){(void **)&mesh->places, (size_t)header->place_count * MESH_PLACE * sizeof(float)};
+  arrays[4] = (array){(void **)&mesh->names, (size_t)header->name_bytes};
+}
+
 int mesh_send(int fd, const mesh_data *mesh) {
-  const size_t vertex_bytes = (size_t)mesh->vertex_count * 3 * sizeof(float);
-  const size_t index_bytes = (size_t)mesh->triangle_count * 3 * sizeof(uint32_t);
-  pipe_header header = {.vertex_count = mesh->vertex_count, .triangle_count = mesh->triangle_count};
+  pipe_header header;
+  mesh_data data = *mesh;
+  array arrays[ARRAYS];
+  memset(&header, 0, sizeof header); /* the checksum covers the padding of facts */
   memcpy(header.magic, magic, sizeof magic);
-  header.checksum = checksum(checksum(checksum_start, mesh->vertices, vertex_bytes), mesh->indices, index_bytes);
+  header.vertex_count = mesh->vertex_count;
+  header.triangle_count = mesh->triangle_count;
+  header.part_count = mesh->part_count;
+  header.place_count = mesh->place_count;
+  header.name_bytes = mesh->name_bytes;
+  memcpy(&header.facts, &mesh->facts, sizeof header.facts);
+  arrays_of(&header, &data, arrays);
+  header.checksum = checksum(checksum_start, &header.facts, sizeof header.facts);
+  for (int i = 0; i < ARRAYS; i++) header.checksum = checksum(header.checksum, *arrays[i].place, arrays[i].bytes);
   if (write_all(fd, &header, sizeof header) != 0) return -1;
-  if (write_all(fd, mesh->vertices, vertex_bytes) != 0) return -1;
-  return write_all(fd, mesh->indices, index_bytes);
+  for (int i = 0; i < ARRAYS; i++)
+    if (write_all(fd, *arrays[i].place, arrays[i].bytes) != 0) return -1;
+  return 0;
 }
 
 int mesh_send_error(int fd, const char *message) {
@@ -103,7 +130,11 @@ static int check_header(const pipe_header *header, uint64_t max_bytes, char *err
     snprintf(error, error_size, "the importer sent something else than a mesh");
   } else if (header->triangle_count > most || header->vertex_count > most) {
     snprintf(error, error_size, "%s are more than the 2^32 - 16 that fit in a geometry", counts);
-  } else if ((header->triangle_count + header->vertex_count) * 12 > max_bytes) {
+  } else if (header->part_count > most || header->place_count > most || header->name_bytes > most) {
+    snprintf(error, error_size, "the importer sent something else than a mesh");
+  } else if ((header->triangle_count + header->vertex_count) * 12 + header->part_count * sizeof(mesh_part) +
+                 header->place_count * MESH_PLACE * sizeof(float) + header->name_bytes >
+             max_bytes) {
     snprintf(error, error_size, "%s are more than the importer had memory for", counts);
   } else {
     return 0;
@@ -111,32 +142,65 @@ static int check_header(const pipe_header *header, uint64_t max_bytes, char *err
   return -1;
 }
 
+/* Reads all arrays and checks them by the checksum. */
 static int receive_arrays(int fd, const pipe_header *header, mesh_data *out, char *error, size_t error_size) {
-  const size_t vertex_bytes = (size_t)header->vertex_count * 3 * sizeof(float);
-  const size_t index_bytes = (size_t)header->triangle_count * 3 * sizeof(uint32_t);
+  array arrays[ARRAYS];
   char beyond, counts[COUNTS_MAX];
-  out->vertices = malloc(vertex_bytes + 1);
-  out->indices = malloc(index_bytes + 1);
-  if (out->vertices == NULL || out->indices == NULL) {
-    describe_counts(header, counts);
-    snprintf(error, error_size, "no memory for %s", counts);
-    return -1;
+  bool whole = true;
+  uint64_t sum = checksum(checksum_start, &header->facts, sizeof header->facts);
+  arrays_of(header, out, arrays);
+  for (int i = 0; i < ARRAYS && whole; i++) {
+    void *data = malloc(arrays[i].bytes + 1);
+    if (data == NULL) {
+      describe_counts(header, counts);
+      snprintf(error, error_size, "no memory for %s", counts);
+      return -1;
+    }
+    *arrays[i].place = data;
+    whole = read_all(fd, data, arrays[i].bytes) == arrays[i].bytes;
+    if (whole) sum = checksum(sum, data, arrays[i].bytes);
   }
-  if (read_all(fd, out->vertices, vertex_bytes) != vertex_bytes ||
-      read_all(fd, out->indices, index_bytes) != index_bytes || read_all(fd, &beyond, 1) != 0 ||
-      checksum(checksum(checksum_start, out->vertices, vertex_bytes), out->indices, index_bytes) != header->checksum) {
-    snprintf(error, error_size, "the mesh that the importer sent is damaged");
-    return -1;
+  if (whole && read_all(fd, &beyond, 1) == 0 && sum == header->checksum) return 0;
+  snprintf(error, error_size, "the mesh that the importer sent is damaged");
+  return -1;
+}
+
+static bool are_indices_sound(const mesh_data *mesh, char *error, size_t error_size) {
+  for (size_t i = 0; i < (size_t)mesh->triangle_count * 3; i++) {
+    if (mesh->indices[i] < mesh->vertex_count) continue;
+    snprintf(error, error_size, "triangle %zu has vertex index %u of %u %s", i / 3, mesh->indices[i],
+             mesh->vertex_count, plural(mesh->vertex_count, "vertex", "vertices"));
+    return false;
   }
+  return true;
+}
+
+/* Whether parts have all triangles, places and names, and nothing more. */
+static bool are_parts_sound(const mesh_data *mesh, char *error, size_t error_size) {
+  uint64_t triangles = 0, places = 0, names = 0, named = 0;
+  for (uint32_t i = 0; i < mesh->part_count; i++) {
+    triangles += mesh->parts[i].triangle_count;
+    places += mesh->parts[i].place_count;
+    named += mesh->parts[i].place_count ? mesh->parts[i].place_count : 1;
+  }
+  for (uint32_t i = 0; i < mesh->name_bytes; i++) names += mesh->names[i] == '\0';
+  const bool ended = mesh->name_bytes == 0 || mesh->names[mesh->name_bytes - 1] == '\0';
+  if (triangles == mesh->triangle_count && places == mesh->place_count && names == named && ended) return true;
+  snprintf(error, error_size, "the parts of the mesh that the importer sent do not fit it");
+  return false;
+}
+
+static int receive_mesh(int fd, const pipe_header *header, mesh_data *out, char *error, size_t error_size) {
   out->vertex_count = (uint32_t)header->vertex_count;
   out->triangle_count = (uint32_t)header->triangle_count;
-  for (size_t i = 0; i < index_bytes / sizeof *out->indices; i++) {
-    if (out->indices[i] < out->vertex_count) continue;
-    snprintf(error, error_size, "triangle %zu has vertex index %u of %u %s", i / 3, out->indices[i], out->vertex_count,
-             plural(out->vertex_count, "vertex", "vertices"));
-    return -1;
-  }
-  return 0;
+  out->part_count = (uint32_t)header->part_count;
+  out->place_count = (uint32_t)header->place_count;
+  out->name_bytes = (uint32_t)header->name_bytes;
+  out->facts = header->facts;
+  out->facts.first_dropped[sizeof out->facts.first_dropped - 1] = '\0';
+  make_printable(out->facts.first_dropped);
+  if (receive_arrays(fd, header, out, error, error_size) != 0) return -1;
+  return are_indices_sound(out, error, error_size) && are_parts_sound(out, error, error_size) ? 0 : -1;
 }
 
 int mesh_receive(int fd, uint64_t max_bytes, mesh_data *out, char *error, size_t error_size) {
@@ -151,7 +215,7 @@ int mesh_receive(int fd, uint64_t max_bytes, mesh_data *out, char *error, size_t
   }
   if (check_header(&header, max_bytes, error, error_size) != 0) return -1;
   if (header.message_size != 0) return receive_message(fd, &header, error, error_size);
-  if (receive_arrays(fd, &header, out, error, error_size) == 0) return 0;
+  if (receive_mesh(fd, &header, out, error, error_size) == 0) return 0;
   mesh_free(out);
   return -1;
 }
@@ -159,5 +223,8 @@ int mesh_receive(int fd, uint64_t max_bytes, mesh_data *out, char *error, size_t
 void mesh_free(mesh_data *mesh) {
   free(mesh->vertices);
   free(mesh->indices);
+  free(mesh->parts);
+  free(mesh->places);
+  free(mesh->names);
   *mesh = (mesh_data){0};
 }

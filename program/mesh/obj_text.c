@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "program/mesh/mesh.h"
+#include "program/mesh/obj_text.h"
 
 static const char blanks[] = " \t\r";
 

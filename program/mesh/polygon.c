@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "program/mesh/mesh.h"
+#include "program/mesh/polygon.h"
 
 typedef struct corner {
   double x, y; /* projected; counter-clockwise */

@@ -44,7 +44,7 @@ triangle 0 "0 1 2" >index.obj
 rejected index.obj "line 5: a face names vertex 0, and there are 3"
 for value in nan inf 1e40 1e30; do
   triangle "$value" "1 2 3" >vertex.obj
-  rejected vertex.obj "triangle 0" "NaN, infinite or beyond 2^60"
+  rejected vertex.obj "face 0: vertex 1 (1, 0, " "NaN, infinite or beyond 2^60"
 done
 printf 'OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 9\n' >index.off
 rejected index.off "rejected: OFF: Vertex index is out of range"

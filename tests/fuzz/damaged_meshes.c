@@ -135,7 +135,7 @@ static void import(source *from, const char *path) {
   char error[512] = "", start[128];
   mesh_data mesh;
   alarm(HANG_SECONDS);
-  const int failed = mesh_read(path, &mesh, error, sizeof error);
+  const int failed = mesh_read(path, &(mesh_options){0}, &mesh, error, sizeof error);
   alarm(0);
   if (!failed) {
     is_sound(&mesh);

@@ -2,6 +2,8 @@
  *  - r: the stream itself;
  *  - m: a mesh that a sound child sends: vertices, triangles, then a position and a mask to flip one byte of the
  *    stream with, the bytes of the coordinates, and one byte per index, all reused cyclically;
+ *  - p: the same with parts: their number, places and bytes of names after the mask, then triangles and places of each,
+ *    and the names;
  *  - e: a message of a child that failed. */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -49,14 +51,44 @@ static size_t stream_of(const mesh_data *mesh, const char *message, uint8_t stre
   return (size_t)size;
 }
 
-static mesh_data make_mesh(uint32_t vertices, uint32_t triangles, reader *r) {
-  mesh_data mesh = {calloc(3 * vertices + 1, sizeof(float)), vertices, calloc(3 * triangles + 1, sizeof(uint32_t)),
-                    triangles};
+/* Parts of a mesh of kind p; of kind m one part has all. */
+static void make_parts(mesh_data *mesh, bool in_parts, reader *r) {
+  mesh->part_count = in_parts ? next_byte(r) : 1;
+  mesh->place_count = in_parts ? next_byte(r) % 16 : 0;
+  mesh->name_bytes = in_parts ? next_byte(r) : 1;
+  mesh->parts = calloc(mesh->part_count + 1, sizeof *mesh->parts);
+  mesh->places = calloc(mesh->place_count + 1, MESH_PLACE * sizeof *mesh->places);
+  mesh->names = calloc(mesh->name_bytes + 1, 1);
+  claim(mesh->parts != NULL && mesh->places != NULL && mesh->names != NULL);
+  if (!in_parts) mesh->parts[0].triangle_count = mesh->triangle_count;
+  for (uint32_t i = 0; in_parts && i < mesh->part_count; i++) mesh->parts[i] = (mesh_part){next_byte(r), next_byte(r)};
+  for (uint32_t i = 0; in_parts && i < mesh->name_bytes; i++) mesh->names[i] = (char)next_byte(r);
+}
+
+static mesh_data make_mesh(uint32_t vertices, uint32_t triangles, bool in_parts, reader *r) {
+  mesh_data mesh = {.vertices = calloc(3 * vertices + 1, sizeof(float)),
+                    .vertex_count = vertices,
+                    .indices = calloc(3 * triangles + 1, sizeof(uint32_t)),
+                    .triangle_count = triangles};
   claim(mesh.vertices != NULL && mesh.indices != NULL);
+  make_parts(&mesh, in_parts, r);
   uint8_t *bytes = (uint8_t *)mesh.vertices;
   for (size_t i = 0; i < vertices * 3 * sizeof(float); i++) bytes[i] = next_byte(r);
   for (size_t i = 0; i < (size_t)triangles * 3; i++) mesh.indices[i] = next_byte(r);
   return mesh;
+}
+
+/* Whether the parts have all triangles and places, and a name ends for each part without places and for each place. */
+static bool parts_fit(const mesh_data *mesh) {
+  long triangles = mesh->triangle_count, places = mesh->place_count, names = 0;
+  for (const mesh_part *part = mesh->parts; part < mesh->parts + mesh->part_count; part++) {
+    triangles -= part->triangle_count;
+    places -= part->place_count;
+    names -= part->place_count > 1 ? part->place_count : 1;
+  }
+  for (uint32_t i = 0; i < mesh->name_bytes; i++) names += mesh->names[i] == '\0';
+  return triangles == 0 && places == 0 && names == 0 &&
+         (mesh->name_bytes == 0 || mesh->names[mesh->name_bytes - 1] == '\0');
 }
 
 static int indices_in_range(const mesh_data *mesh) {
@@ -66,21 +98,24 @@ static int indices_in_range(const mesh_data *mesh) {
 }
 
 /* A sound stream must arrive as it was sent. A stream with a flipped byte must be refused. */
-static long send_mesh(reader r) {
+static long send_mesh(reader r, bool in_parts) {
   uint8_t stream[STREAM_MAX];
   char error[200];
   const uint32_t vertices = next_byte(&r), triangles = next_byte(&r);
   const size_t place = next_byte(&r) + 256u * next_byte(&r);
   const uint8_t mask = next_byte(&r);
-  mesh_data sent = make_mesh(vertices, triangles, &r), got;
+  mesh_data sent = make_mesh(vertices, triangles, in_parts, &r), got;
   const size_t size = stream_of(&sent, NULL, stream);
   stream[place % size] ^= mask;
   const long outcome = receive(stream, size, &got, error);
-  claim(outcome == (mask == 0 && indices_in_range(&sent) ? (long)triangles : FUZZ_REFUSED));
+  claim(outcome == (mask == 0 && indices_in_range(&sent) && parts_fit(&sent) ? (long)triangles : FUZZ_REFUSED));
   if (outcome != FUZZ_REFUSED) {
     claim(got.vertex_count == vertices);
     claim(memcmp(got.vertices, sent.vertices, vertices * 3 * sizeof(float)) == 0);
     claim(memcmp(got.indices, sent.indices, (size_t)triangles * 3 * sizeof(uint32_t)) == 0);
+    claim(got.part_count == sent.part_count && got.place_count == sent.place_count);
+    claim(memcmp(got.parts, sent.parts, sent.part_count * sizeof *sent.parts) == 0);
+    claim(got.name_bytes == sent.name_bytes && memcmp(got.names, sent.names, sent.name_bytes) == 0);
   }
   mesh_free(&got);
   mesh_free(&sent);
@@ -102,7 +137,7 @@ long fuzz_one(const uint8_t *data, size_t size) {
   char error[200];
   mesh_data got;
   if (size == 0 || size > STREAM_MAX) return FUZZ_REFUSED;
-  if (data[0] == 'm') return send_mesh((reader){data + 1, data + size});
+  if (data[0] == 'm' || data[0] == 'p') return send_mesh((reader){data + 1, data + size}, data[0] == 'p');
   if (data[0] == 'e') return send_message(data + 1, size - 1);
   const long outcome = receive(data + 1, size - 1, &got, error);
   mesh_free(&got);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "program/mesh/mesh.h"
+#include "program/mesh/obj_text.h"
 
 static char *copy_of(const uint8_t *data, size_t size) {
   char *copy = malloc(size + !size);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "program/mesh/mesh.h"
+#include "program/mesh/polygon.h"
 
 enum { CORNERS_MAX = 48 };
 

@@ -1,0 +1,104 @@
+/* What to do with a file of the importer: which format it has, and who reads it. */
+#include "program/mesh/readers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/os/file.h"
+
+static char *read_whole(const char *path, size_t *size) {
+  os_facts found;
+  FILE *file = os_open_stream(path);
+  if (file == NULL) return NULL;
+  char *text = os_facts_of(path, &found) == 0 && found.size < SIZE_MAX ? malloc((size_t)found.size + 1) : NULL;
+  *size = text ? fread(text, 1, (size_t)found.size, file) : 0;
+  if (text) text[*size] = '\0';
+  fclose(file);
+  return text;
+}
+
+/* The text after the last dot of a file's name; NULL if there is none. */
+static const char *ending_of(const char *path) {
+  const char *dot = strrchr(os_name_in(path), '.');
+  return dot ? dot + 1 : NULL;
+}
+
+/* ---- files without an ending, and stdin ------------------------------------- */
+
+enum { BINARY_STL_FRONT = 84, BINARY_STL_FACET = 50 };
+
+static int is_binary_stl(const char *bytes, size_t size) {
+  uint32_t facets = 0;
+  if (size < BINARY_STL_FRONT) return 0;
+  memcpy(&facets, bytes + BINARY_STL_FRONT - sizeof facets, sizeof facets);
+  return size == BINARY_STL_FRONT + (uint64_t)facets * BINARY_STL_FACET;
+}
+
+/* Whether a line is an OBJ vertex. `text` ends with NUL. */
+static int has_obj_vertex(const char *text) {
+  for (const char *line = text; *line;) {
+    line += strspn(line, " \t\r\n");
+    if (line[0] == 'v' && (line[1] == ' ' || line[1] == '\t')) return 1;
+    line += strcspn(line, "\n");
+  }
+  return 0;
+}
+
+/* The file name ending for these bytes, which end with NUL; NULL if the format is not recognised. */
+static const char *told_by_bytes(const char *bytes, size_t size) {
+  const char *word = bytes + strspn(bytes, " \t\r\n");
+  const size_t length = strcspn(word, " \t\r\n");
+  if (is_binary_stl(bytes, size)) return "stl";
+  if (length == 3 && !strncmp(word, "ply", 3)) return "ply";
+  if (!strncmp(bytes, "glTF", 4)) return "glb";
+  if (length == 5 && !strncmp(word, "solid", 5)) return "stl";
+  if (length >= 3 && length <= 6 && !strncmp(word + length - 3, "OFF", 3)) return "off";
+  return has_obj_vertex(bytes) ? "obj" : NULL;
+}
+
+/* ---- readers ------------------------------------------------------------------ */
+
+typedef struct format {
+  const char *ending;
+  mesh_reader *read;
+} format;
+
+static const format formats[] = {
+    {"obj", read_assimp},
+};
+
+static mesh_reader *reader_of(const char *ending) {
+  for (const format *f = formats; f < formats + sizeof formats / sizeof *formats; f++)
+    if (os_same_name(ending, f->ending)) return f->read;
+  return read_assimp;
+}
+
+static int read_file(const char *path, mesh_builder *builder) {
+  mesh_file file = {.path = path, .ending = ending_of(path)};
+  file.named = file.ending != NULL;
+  file.bytes = read_whole(path, &file.size);
+  int failed = -1;
+  if (file.bytes == NULL) {
+    mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");
+  } else if (!file.named && (file.ending = told_by_bytes(file.bytes, file.size)) == NULL) {
+    mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or binary glTF");
+  } else {
+    failed = reader_of(file.ending)(&file, builder);
+  }
+  free(file.bytes);
+  return failed;
+}
+
+int mesh_import(const char *path, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
+  mesh_builder *builder = mesh_builder_create(options);
+  *out = (mesh_data){0};
+  if (builder == NULL) {
+    snprintf(error, error_size, "out of memory");
+    return -1;
+  }
+  const int failed = read_file(path, builder) || mesh_builder_end(builder, out);
+  if (failed) snprintf(error, error_size, "%s", mesh_builder_wrong(builder));
+  mesh_builder_destroy(builder);
+  return failed ? -1 : 0;
+}
