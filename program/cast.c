@@ -18,6 +18,7 @@
 
 static const option option_rows[] = {
     OPTIONS_SCENE(cast_options, scene),
+    OPTION_SCENE_UP(cast_options, scene),
     {"--rays", "FILE|-", OPTION_TEXT, PLACE(rays),
      "the rays, - for stdin; 8 columns, ox oy oz t_min dx dy dz t_max,\n"
      "6 (origin, direction; range 0 to inf) or 4 (the same in 2D)",
@@ -42,9 +43,10 @@ static const option option_rows[] = {
      0, 0},
     {"--t-min", "T", OPTION_REAL, PLACE(t_min), "every ray's range begins here, whatever its row says", 0, 0},
     {"--t-max", "T", OPTION_REAL, PLACE(t_max), "every ray's range ends here, whatever its row says", 0, 0},
-    {"--mask", "M", OPTION_MASK, PLACE(mask),
+    {"--mask", "BITS|NAME=BITS", OPTION_SCENE, PLACE(scene),
      "see only what some of the scene's options add: 1 is the first, 2 the\n"
-     "second, 4 the third, their sum several; the 33rd is 1 again (default: all)",
+     "second, 4 the third, their sum several; the 33rd is 1 again (default:\n"
+     "all); NAME=BITS gives geometries of that name in mesh files other bits",
      0, 0},
     {"--cull", "none|back|front", OPTION_CHOICE, PLACE(cull), "drop crossings of back or front faces", 0, 0},
     {"--edges", "half-open|closed", OPTION_CHOICE, PLACE(edges),
@@ -194,6 +196,7 @@ static int open_results(cast_job *job) {
       .rays = ray_source_count(job->rays),
       .first = ray_source_first(job->rays),
       .shard = ray_source_shard(job->rays),
+      .labels = scene_source_labels(options->scene),
   };
   return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;
 }
@@ -205,7 +208,7 @@ void cast_prepare(cast_job *job) {
   job->cast.scene = job->scene;
   job->cast.device = job->device.name;
   job->cast.query = (slab_query)options->query;
-  job->cast.options.mask = options->mask;
+  job->cast.options.mask = scene_source_ray_mask(options->scene);
   job->cast.options.cull = (slab_cull)options->cull;
   job->cast.options.face_forward = options->face_forward;
   job->cast.options.edges = (slab_edges)options->edges;
@@ -290,6 +293,8 @@ json_t *cast_summary(const cast_job *job) {
   json_object_set_new(root, "build_seconds", json_real(job->stats.build_seconds));
   json_object_set_new(root, "device_bytes", json_integer((json_int_t)job->stats.device_bytes));
   json_object_set_new(root, "total_seconds", json_real(seconds_now() - job->start));
+  if (scene_source_labels(job->options->scene))
+    json_object_set_new(root, "names", scene_parts_json(scene_source_parts(job->options->scene)));
   if (job->options->check)
     json_object_update_missing_new(
         root, json_pack("{s:I, s:I, s:I, s:I, s:I}", "checked", (json_int_t)tally->checked, "mismatches",

@@ -19,7 +19,6 @@ typedef struct cast_options {
   int query, tree, layout, cull, edges, in, out_format; /* out_format: file_format */
   int segments, face_forward, points, check, resume;
   real_option t_min, t_max;
-  uint32_t mask;
   shard_option shard;
 } cast_options;
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "program/common/device.h"
 #include "program/common/options.h"
 #include "program/common/scene.h"
@@ -18,6 +19,7 @@ typedef struct info_options {
 
 static const option option_rows[] = {
     OPTIONS_SCENE(info_options, scene),
+    OPTION_SCENE_UP(info_options, scene),
     OPTION_TREE(info_options, tree),
     {"--json", NULL, OPTION_SWITCH, offsetof(info_options, json), "as JSON", 0, 0},
     OPTIONS_DEVICE(info_options, device, threads),
@@ -47,12 +49,24 @@ static void print_bytes(const char *name, uint64_t bytes) {
     printf("%-12s %15.1f KiB\n", name, (double)bytes / (1 << 10));
 }
 
-static void print_table(const slab_scene_stats *stats, const slab_device_info *device) {
+/* Prints the names of the first geometries that have one. */
+static void print_parts(const scene_parts *parts) {
+  enum { MOST = 20 };
+  for (size_t i = 0; i < parts->count && i < MOST; i++) {
+    const scene_part *part = &parts->at[i];
+    printf("geometry %-3" PRIu32 " %15" PRIu32 " %s, mask 0x%" PRIX32 ", \"%s\"\n", part->geometry, part->triangles,
+           plural(part->triangles, "triangle", "triangles"), part->mask, part->name);
+  }
+  if (parts->count > MOST) printf("%-12s %15zu more names, in --json\n", "", parts->count - MOST);
+}
+
+static void print_table(const slab_scene_stats *stats, const slab_device_info *device, const scene_parts *parts) {
   const float *lower = stats->lower, *upper = stats->upper;
   printf("%-12s %15" PRIu32 "\n", "geometries", stats->geometries);
 #define PRINT_COUNT(shape, name, names, noun, rows, form, place, source) print_count(#names, stats->names);
   SHAPES(PRINT_COUNT)
 #undef PRINT_COUNT
+  print_parts(parts);
   if (is_bounded(stats)) {
     printf("%-12s %15.7g %15.7g %15.7g\n", "lower", (double)lower[0], (double)lower[1], (double)lower[2]);
     printf("%-12s %15.7g %15.7g %15.7g\n", "upper", (double)upper[0], (double)upper[1], (double)upper[2]);
@@ -78,12 +92,13 @@ static json_t *bound(const slab_scene_stats *stats, const float *corner) {
                            : json_null();
 }
 
-static json_t *describe(const slab_scene_stats *stats, const slab_device_info *device) {
+static json_t *describe(const slab_scene_stats *stats, const slab_device_info *device, const scene_parts *parts) {
   json_t *all = json_pack("{s:s, s:I}", "device", device->name, "geometries", (json_int_t)stats->geometries);
 #define SET_COUNT(shape, name, names, noun, rows, form, place, source) \
   (void)json_object_set_new(all, #names, json_integer((json_int_t)stats->names));
   SHAPES(SET_COUNT)
 #undef SET_COUNT
+  if (parts->count > 0) (void)json_object_set_new(all, "names", scene_parts_json(parts));
   json_t *rest = json_pack("{s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "lower", bound(stats, stats->lower),
                            "upper", bound(stats, stats->upper), "host_bytes", (json_int_t)stats->host_bytes,
                            "device_bytes", (json_int_t)stats->device_bytes, "tree_depth", (json_int_t)stats->tree_depth,
@@ -111,9 +126,9 @@ static int show(const info_options *options) {
   if (status != SLAB_OK)
     code = complain_status(status, "info");
   else if (options->json)
-    code = json_save("-", describe(&stats, &device)) ? EXIT_FAILED : EXIT_DONE;
+    code = json_save("-", describe(&stats, &device, scene_source_parts(options->scene))) ? EXIT_FAILED : EXIT_DONE;
   else
-    print_table(&stats, &device);
+    print_table(&stats, &device, scene_source_parts(options->scene));
 done:
   slab_scene_destroy(scene);
   slab_context_destroy(context);

@@ -312,6 +312,7 @@ static int command_main(int argc, char **argv) {
     return EXIT_FAILED;
   }
   int code = options_parse(&command, argc, argv, &options, &arguments);
+  scene_source_up(options.scene, options.camera.up.axis);
   if (code == OPTIONS_RUN) code = run(&options, arguments ? argv[1] : NULL);
   scene_source_destroy(options.scene);
   return code;

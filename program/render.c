@@ -200,6 +200,7 @@ static int command_main(int argc, char **argv) {
       code = options_refuse(&command, "the scene is missing: --mesh, --boxes, ...");
     else
       code = camera_check(&command, &options.camera);
+    scene_source_up(options.scene, options.camera.up.axis);
   }
   if (code == OPTIONS_RUN) code = options_check_ending(&command, options.out, "png");
   if (code == OPTIONS_RUN) code = output_probe(options.out) ? EXIT_FAILED : render(&options);

@@ -14,15 +14,6 @@
 
 /* ---- values ---------------------------------------------------------------- */
 
-static int parse_mask(const char *text, uint32_t *mask) {
-  char *end = NULL;
-  uint64_t value = 0;
-  const int hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-  if (!parse_digits(hexadecimal ? text + 2 : text, hexadecimal ? 16 : 10, &end, &value)) return 0;
-  *mask = (uint32_t)value;
-  return *end == '\0' && value > 0 && value <= UINT32_MAX;
-}
-
 /* Parses numbers with commas between. Returns how many there are, at most `most`; 0 if they are anything else. */
 static int parse_list(const char *text, float *values, int most) {
   for (int i = 0; i < most; i++) {
@@ -43,6 +34,13 @@ static int parse_point(const char *text, point_option *point) {
     if (!isfinite(value[i])) return 0;
   memcpy(point->value, value, sizeof value);
   return point->given = 1;
+}
+
+static int parse_up(const char *text, point_option *up) {
+  if (strlen(text) != 1 || !strchr("xyz", text[0])) return parse_point(text, up);
+  *up = (point_option){.given = 1, .axis = text[0]};
+  up->value[text[0] - 'x'] = 1;
+  return 1;
 }
 
 static int parse_ray(const char *text, ray_option *given) {
@@ -97,10 +95,10 @@ static const char *expectation(option_kind kind) {
       return "a number";
     case OPTION_COUNT:
       return "a whole number";
-    case OPTION_MASK:
-      return "a whole number from 1 to 4294967295, decimal or 0x...";
     case OPTION_POINT:
       return "three numbers X,Y,Z";
+    case OPTION_UP:
+      return "x, y, z or three numbers X,Y,Z";
     case OPTION_RAY:
       return "six or eight numbers OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]";
     case OPTION_SIZE:
@@ -150,10 +148,10 @@ static int set_option(const option *row, const char *value, void *values) {
       return set_real(row, value, (real_option *)(void *)place);
     case OPTION_COUNT:
       return parse_count(value, (uint64_t *)(void *)place) && in_range(row, (double)*(uint64_t *)(void *)place);
-    case OPTION_MASK:
-      return parse_mask(value, (uint32_t *)(void *)place);
     case OPTION_POINT:
       return parse_point(value, (point_option *)(void *)place);
+    case OPTION_UP:
+      return parse_up(value, (point_option *)(void *)place);
     case OPTION_RAY:
       return parse_ray(value, (ray_option *)(void *)place);
     case OPTION_SIZE:
@@ -200,15 +198,15 @@ static int take_option(const command_line *command, int argc, char **argv, int a
     refuse_unknown(command, argv[at]);
     return 0;
   }
-  if (row->kind == OPTION_SWITCH && *attached) {
+  if (!row->placeholder && *attached) {
     options_refuse(command, "option %s takes no value", row->name);
     return 0;
   }
-  if (row->kind != OPTION_SWITCH && !*attached && at + 1 >= argc) {
+  if (row->placeholder && !*attached && at + 1 >= argc) {
     options_refuse(command, "option %s wants %s", row->name, row->placeholder);
     return 0;
   }
-  const int takes_next = row->kind != OPTION_SWITCH && !*attached;
+  const int takes_next = row->placeholder && !*attached;
   const char *value = takes_next ? argv[at + 1] : attached + (*attached == '=');
   const int taken = set_option(row, value, values);
   if (taken == 0) refuse_value(command, row, value);

@@ -21,17 +21,18 @@ typedef enum option_kind {
   OPTION_CHOICE, /* int: index of the value in `placeholder`, a list of words separated by | */
   OPTION_REAL,   /* real_option; inf and -inf allowed, NaN not */
   OPTION_COUNT,  /* uint64_t */
-  OPTION_MASK,   /* uint32_t, decimal or 0x..., not zero */
   OPTION_POINT,  /* point_option: X,Y,Z, finite */
+  OPTION_UP,     /* point_option: the same, or one letter for that axis */
   OPTION_RAY,    /* ray_option: OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]; NaN and infinities allowed */
   OPTION_SIZE,   /* size_option: WxH, each 1 to 65536 */
   OPTION_SHARD,  /* shard_option: I/N with I < N */
-  OPTION_SCENE   /* scene_source *: receives the option */
+  OPTION_SCENE   /* scene_source *: receives the option; a switch where placeholder is NULL, value NULL then */
 } option_kind;
 
 typedef struct point_option {
   float value[3];
   int given;
+  char axis; /* of OPTION_UP: x, y or z where that was given; else 0 */
 } point_option;
 
 typedef struct ray_option {
@@ -103,9 +104,43 @@ typedef struct command_line {
        "each place has a geometry id",                                                                                 \
        0,                                                                                                              \
        0},                                                                                                             \
+      {"--of",                                                                                                         \
+       "FILE",                                                                                                         \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "the mesh file that --instances places, as --mesh reads it",                                                    \
+       0,                                                                                                              \
+       0},                                                                                                             \
+      {"--one-geometry",                                                                                               \
+       NULL,                                                                                                           \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "a mesh file is one geometry; else each group, object or node is one,\nwith its name",                          \
+       0,                                                                                                              \
+       0},                                                                                                             \
+      {"--unit",                                                                                                       \
+       "U",                                                                                                            \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "scale meshes whose file names its unit to mm, cm, m, km, in, ft or a\nnumber of metres (default: the file's)", \
+       0,                                                                                                              \
+       0},                                                                                                             \
+      {"--skip-invalid",                                                                                               \
+       NULL,                                                                                                           \
+       OPTION_SCENE,                                                                                                   \
+       offsetof(type, member),                                                                                         \
+       "drop invalid faces of meshes and rows of arrays, and say how many",                                            \
+       0,                                                                                                              \
+       0},                                                                                                             \
   {                                                                                                                    \
-    "--of", "FILE", OPTION_SCENE, offsetof(type, member), "the mesh file that --instances places, as --mesh reads it", \
-        0, 0                                                                                                           \
+    "--import-seconds", "S", OPTION_SCENE, offsetof(type, member),                                                     \
+        "processor time that reading a mesh file may take\n(default: 5, and 1 for each 10 MB)", 0, 0                   \
+  }
+/* Of commands without a camera, which has an --up of its own. */
+#define OPTION_SCENE_UP(type, member)                                                                           \
+  {                                                                                                             \
+    "--up", "x|y|z", OPTION_SCENE, offsetof(type, member),                                                      \
+        "turn meshes whose file names its axis so that this one is up\n(default: the file's coordinates)", 0, 0 \
   }
 /* `threads` is a uint64_t, for slab_context_options. */
 #define OPTIONS_DEVICE(type, member, threads)                                 \
@@ -155,10 +190,11 @@ typedef struct command_line {
        0,                                                                                \
        0},                                                                               \
       {"--up",                                                                           \
-       "X,Y,Z",                                                                          \
-       OPTION_POINT,                                                                     \
+       "X,Y,Z|x|y|z",                                                                    \
+       OPTION_UP,                                                                        \
        offsetof(type, member) + offsetof(camera_options, up),                            \
-       "the direction that is up in the image (default: 0,1,0)",                         \
+       "the direction that is up in the image (default: 0,1,0); one letter:\n"           \
+       "also in meshes whose file names its axis",                                       \
        0,                                                                                \
        0},                                                                               \
   {                                                                                      \

@@ -1,5 +1,6 @@
 #include "program/common/scene.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,6 @@
 #include "program/io/errors.h"
 #include "program/io/rows.h"
 #include "program/io/text.h"
-#include "program/mesh/mesh.h"
 #include "sets/scenes.h"
 #include "sets/shapes.h"
 #include "shapes.def"
@@ -21,17 +21,24 @@ typedef struct scene_item {
   uint32_t mask;     /* the bit of --mask for this geometry */
 } scene_item;
 
+struct scene_source {
+  scene_item *items;
+  size_t count, capacity;
+  mesh_options meshes;
+  scene_mask_list rules;
+  scene_parts parts;
+  const char **names; /* of each geometry up to the last one with a name */
+  result_labels labels;
+  uint32_t ray_mask;
+};
+
 /* Where items go. */
 typedef struct scene_target {
+  scene_source *source;
   slab_context *context;
   slab_scene *scene;
   slab_build_options build;
 } scene_target;
-
-struct scene_source {
-  scene_item *items;
-  size_t count, capacity;
-};
 
 static int is_stdin(const char *value) { return !strcmp(value, "-"); }
 
@@ -48,9 +55,14 @@ struct scene_kind {
 /* ---- arrays ---------------------------------------------------------------- */
 
 /* Adds rows of a file. Rows have the layout of the structs, except boxes of four columns. */
-static slab_status add_rows(slab_scene *scene, const scene_item *item, const void *rows, uint32_t n) {
-  const slab_geometry_options options = {.mask = item->mask};
-  return shape_add(scene, item->kind->shape, rows, n, &options);
+static slab_status add_rows(const scene_target *to, const scene_item *item, const void *rows, uint32_t n) {
+  uint32_t skipped = 0;
+  const slab_geometry_options options = {
+      .mask = item->mask, .skip_invalid = to->source->meshes.skip_invalid, .skipped = &skipped};
+  const slab_status status = shape_add(to->scene, item->kind->shape, rows, n, &options);
+  if (skipped > 0)
+    complain("warning: %s: %u of %u rows %s dropped", name_of(item->value), skipped, n, plural(skipped, "was", "were"));
+  return status;
 }
 
 /* Converts rectangles lx ly ux uy to boxes that are unbounded in z; NULL if out of memory. */
@@ -77,7 +89,7 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
     complain("%s: no memory for %zu %s", name_of(item->value), rows.rows, plural(rows.rows, "box", "boxes"));
   } else {
     const void *shapes = flat ? (const void *)boxes : rows.values;
-    const slab_status status = add_rows(to->scene, item, shapes, (uint32_t)rows.rows);
+    const slab_status status = add_rows(to, item, shapes, (uint32_t)rows.rows);
     code = status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item->value));
   }
   free(boxes);
@@ -87,26 +99,10 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 
 /* ---- meshes and generated scenes ------------------------------------------- */
 
-static int add_mesh(const char *path, slab_scene *scene, uint32_t mask) {
-  mesh_data data;
-  char error[1024];
-  if (mesh_read(path, &(mesh_options){.one_geometry = true}, &data, error, sizeof error) != 0) {
-    complain("%s", error);
-    return EXIT_FAILED;
-  }
-  const slab_mesh mesh = {.vertices = data.vertices,
-                          .vertex_count = data.vertex_count,
-                          .indices = data.indices,
-                          .triangle_count = data.triangle_count};
-  const slab_geometry_options options = {.mask = mask};
-  const slab_status status = slab_scene_add_mesh(scene, &mesh, &options, NULL);
-  mesh_free(&data);
-  return status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(path));
-}
-
 static int load_mesh(const scene_item *item, const scene_target *to, double *worst_rounding) {
-  *worst_rounding = 0;
-  return add_mesh(item->value, to->scene, item->mask);
+  const scene_mesh_target mesh = {to->context, to->scene,          &to->build,
+                                  item->mask,  &to->source->rules, &to->source->parts};
+  return scene_mesh_add(item->value, &to->source->meshes, &mesh, worst_rounding);
 }
 
 enum { BUILTIN_NAME_MAX = 32 };
@@ -163,10 +159,13 @@ static int check_builtin(const char *value) {
 
 /* ---- instances ------------------------------------------------------------- */
 
-static int load_model(const scene_item *item, const scene_target *to, slab_scene **model) {
+static int load_model(const scene_item *item, const scene_target *to, slab_scene **model, double *worst_rounding) {
   slab_status status = slab_scene_create(to->context, model);
   if (status != SLAB_OK) return complain_status(status, name_of(item->of));
-  const int code = add_mesh(item->of, *model, 0);
+  mesh_options options = to->source->meshes;
+  options.one_geometry = true; /* each place has one id */
+  const scene_mesh_target mesh = {to->context, *model, &to->build, 0, NULL, NULL};
+  const int code = scene_mesh_add(item->of, &options, &mesh, worst_rounding);
   if (code == EXIT_DONE) status = slab_scene_commit(*model, &to->build);
   return status == SLAB_OK ? code : complain_status(status, name_of(item->of));
 }
@@ -175,12 +174,12 @@ static int load_instances(const scene_item *item, const scene_target *to, double
   table transforms = {0};
   slab_scene *model = NULL;
   if (read_transforms(item->value, &transforms) != 0) return EXIT_FAILED;
-  *worst_rounding = transforms.worst_rounding;
   int code = EXIT_FAILED;
   if (transforms.rows > UINT32_MAX)
     complain("%s: %zu transforms are more than a geometry can have", name_of(item->value), transforms.rows);
   else
-    code = load_model(item, to, &model);
+    code = load_model(item, to, &model, worst_rounding);
+  *worst_rounding = fmax(*worst_rounding, transforms.worst_rounding);
   if (code == EXIT_DONE) {
     const slab_geometry_options options = {.mask = item->mask};
     const slab_status status =
@@ -208,6 +207,9 @@ scene_source *scene_source_create(void) { return calloc(1, sizeof(scene_source))
 
 void scene_source_destroy(scene_source *source) {
   if (source == NULL) return;
+  scene_parts_free(&source->parts);
+  free(source->names);
+  free(source->rules.at);
   free(source->items);
   free(source);
 }
@@ -264,7 +266,78 @@ static int take_model(const scene_source *source, const char *value) {
   return 1;
 }
 
+/* ---- options of meshes and masks ---------------------------------------------- */
+
+static int set_unit(mesh_options *options, const char *value) {
+  static const struct {
+    const char *name;
+    double metres;
+  } units[] = {{"mm", 0.001}, {"cm", 0.01}, {"m", 1}, {"km", 1000}, {"in", 0.0254}, {"ft", 0.3048}};
+  for (size_t i = 0; i < COUNT_OF(units); i++)
+    if (!strcmp(units[i].name, value)) options->unit = units[i].metres;
+  if (options->unit > 0 || (parse_real(value, &options->unit) && options->unit > 0 && isfinite(options->unit)))
+    return 1;
+  complain("option --unit: \"%s\" is none of mm, cm, m, km, in, ft, and no number of metres", value);
+  return -1;
+}
+
+static int set_up(scene_source *source, const char *value) {
+  if (!strcmp(value, "x") || !strcmp(value, "y") || !strcmp(value, "z")) return source->meshes.up = value[0], 1;
+  complain("option --up: \"%s\" is not x, y or z", value);
+  return -1;
+}
+
+void scene_source_up(scene_source *source, char axis) { source->meshes.up = axis; }
+
+static int set_seconds(mesh_options *options, const char *value) {
+  uint64_t seconds = 0;
+  if (!parse_count(value, &seconds) || seconds < 1 || seconds > 86400) {
+    complain("option --import-seconds: \"%s\" is not a whole number from 1 to 86400", value);
+    return -1;
+  }
+  options->seconds = (unsigned)seconds;
+  return 1;
+}
+
+/* BITS: the mask of rays. NAME=BITS: that of the geometries of this name. */
+static int set_mask(scene_source *source, const char *value) {
+  const char *equals = strrchr(value, '=');
+  scene_mask rule = {.name = value, .length = equals ? (size_t)(equals - value) : 0};
+  if (!parse_mask(equals ? equals + 1 : value, &rule.bits)) {
+    complain("option --mask: \"%s\" is not BITS or NAME=BITS with BITS from 1 to 4294967295, decimal or 0x...", value);
+    return -1;
+  }
+  if (!equals) {
+    source->ray_mask = rule.bits;
+    return 1;
+  }
+  scene_mask *at = realloc(source->rules.at, (source->rules.count + 1) * sizeof *at);
+  if (at == NULL) {
+    complain("no memory for --mask %s", value);
+    return -2;
+  }
+  source->rules.at = at;
+  source->rules.at[source->rules.count++] = rule;
+  return 1;
+}
+
+uint32_t scene_source_ray_mask(const scene_source *source) { return source->ray_mask; }
+const scene_parts *scene_source_parts(const scene_source *source) { return &source->parts; }
+
+/* Sets what holds for all items; 0 if the option is none of these. */
+static int set_for_all(scene_source *source, const char *name, const char *value) {
+  if (!strcmp(name, "--one-geometry")) return source->meshes.one_geometry = true;
+  if (!strcmp(name, "--skip-invalid")) return source->meshes.skip_invalid = true;
+  if (!strcmp(name, "--unit")) return set_unit(&source->meshes, value);
+  if (!strcmp(name, "--up")) return set_up(source, value);
+  if (!strcmp(name, "--import-seconds")) return set_seconds(&source->meshes, value);
+  if (!strcmp(name, "--mask")) return set_mask(source, value);
+  return 0;
+}
+
 int scene_source_option(scene_source *source, const char *name, const char *value) {
+  const int set = set_for_all(source, name, value);
+  if (set != 0) return set;
   if (!strcmp(name, "--of")) return value[0] == '\0' ? 0 : take_model(source, value);
   if (!scene_source_is_whole(source)) return -1;
   for (size_t i = 0; i < COUNT_OF(kinds); i++) {
@@ -293,8 +366,41 @@ static void warn_of_rounding(const scene_source *source, const double *worst, co
                name_of(source->items[i].value), worst[i], size);
 }
 
-int scene_source_load(const scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
-  scene_target to = {context, NULL, {.tree = tree}};
+static int list_names(scene_source *source) {
+  const scene_parts *parts = &source->parts;
+  if (parts->count == 0) return EXIT_DONE;
+  const uint32_t count = parts->at[parts->count - 1].geometry + 1;
+  source->names = calloc(count, sizeof *source->names);
+  if (source->names == NULL) {
+    complain("no memory for the names of %u geometries", count);
+    return EXIT_FAILED;
+  }
+  for (size_t i = 0; i < parts->count; i++) source->names[parts->at[i].geometry] = parts->at[i].name;
+  source->labels = (result_labels){source->names, count};
+  return EXIT_DONE;
+}
+
+const result_labels *scene_source_labels(const scene_source *source) {
+  return source->labels.count ? &source->labels : NULL;
+}
+
+/* A rule of --mask that no geometry has is a mistake. */
+static int check_rules(const scene_source *source) {
+  char known[400] = "";
+  size_t at = 0;
+  for (size_t i = 0; i < source->parts.count && at < sizeof known; i++)
+    at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", source->parts.at[i].name);
+  for (const scene_mask *rule = source->rules.at; rule < source->rules.at + source->rules.count; rule++) {
+    if (rule->used) continue;
+    complain("option --mask: no geometry is named \"%.*s\"; named are: %s%s", (int)rule->length, rule->name,
+             at ? known : "none", at >= sizeof known ? ", ..." : "");
+    return EXIT_FAILED;
+  }
+  return EXIT_DONE;
+}
+
+int scene_source_load(scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
+  scene_target to = {source, context, NULL, {.tree = tree}};
   double *worst = calloc(source->count + 1, sizeof *worst);
   *scene = NULL;
   if (worst == NULL) {
@@ -305,6 +411,8 @@ int scene_source_load(const scene_source *source, slab_context *context, slab_tr
   int code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "scene");
   for (size_t i = 0; i < source->count && code == EXIT_DONE; i++)
     code = source->items[i].kind->load(&source->items[i], &to, &worst[i]);
+  if (code == EXIT_DONE) code = check_rules(source);
+  if (code == EXIT_DONE) code = list_names(source);
   if (code == EXIT_DONE) {
     status = slab_scene_commit(to.scene, &to.build);
     if (status != SLAB_OK) code = complain_status(status, "scene");

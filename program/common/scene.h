@@ -1,11 +1,14 @@
 /* The scene that a command line describes: any mix of meshes, arrays of primitives, generated scenes and instances.
- * Geometry ids follow the order of the options; --instances takes one for each transform. The mask of what option i
- * adds has only bit i mod 32 set; --of is none of these. */
+ * Geometry ids follow the order of the options; --instances takes one for each transform, and a mesh file one for each
+ * of its parts. The mask of what option i adds has only bit i mod 32 set, unless --mask NAME=BITS says otherwise; --of
+ * is none of these. */
 #ifndef SLABCAST_PROGRAM_COMMON_SCENE_H
 #define SLABCAST_PROGRAM_COMMON_SCENE_H
 
 #include <stddef.h>
 
+#include "program/common/scene_mesh.h"
+#include "program/io/result_row.h"
 #include "slabcast.h"
 
 typedef struct scene_source scene_source;
@@ -17,6 +20,10 @@ void scene_source_destroy(scene_source *);
 /* Returns 1: accepted; 0: not a scene option, or not a valid value; -1: the refusal is printed; -2: out of memory,
  * printed. */
 int scene_source_option(scene_source *, const char *name, const char *value);
+/* The axis that shall be up in meshes: x, y or z; 0: no option says. */
+void scene_source_up(scene_source *, char axis);
+/* The mask of rays: --mask BITS; 0: all. */
+uint32_t scene_source_ray_mask(const scene_source *);
 /* Whether no option lacks another, after the last one; if one does, the refusal is printed. */
 int scene_source_is_whole(const scene_source *);
 /* The option that reads stdin, by the value "-"; only one option may do so. NULL: none. */
@@ -25,6 +32,10 @@ const char *scene_source_stdin(const scene_source *);
 size_t scene_source_count(const scene_source *);
 
 /* Reads, adds and commits everything. Returns an exit code; on failure the error is printed and *scene is NULL. */
-int scene_source_load(const scene_source *, slab_context *, slab_tree tree, slab_scene **scene);
+int scene_source_load(scene_source *, slab_context *, slab_tree tree, slab_scene **scene);
+/* The geometries with names, after scene_source_load, in the order of their ids. */
+const scene_parts *scene_source_parts(const scene_source *);
+/* The same for results; NULL: none has a name. */
+const result_labels *scene_source_labels(const scene_source *);
 
 #endif

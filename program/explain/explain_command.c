@@ -26,6 +26,7 @@ typedef struct explain_options {
 
 static const option option_rows[] = {
     OPTIONS_SCENE(explain_options, scene),
+    OPTION_SCENE_UP(explain_options, scene),
     {"--ray", "OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]", OPTION_RAY, PLACE(ray),
      "the ray: origin, direction, range (default: 0,inf); decimal, 0x1.8p+1,\ninf or nan", 0, 0},
     {"--rays", "FILE|-", OPTION_TEXT, PLACE(rays), "or a file of rays, as cast takes it, - for stdin", 0, 0},

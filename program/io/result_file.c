@@ -325,6 +325,7 @@ int result_file_open(const result_options *options, result_file **opened) {
   file->options = *options;
   if (options->shard.count) shard_label_write(&options->shard, file->note);
   file->row = result_row_of(options->query, options->points, hits && !is_binary(options));
+  if (options->format == FORMAT_CSV && file->row.geometry_at > 0) file->row.labels = options->labels;
   file->rows.out = output_open(options->path, mode);
   if (!file->rows.out || write_header(file)) goto failed;
   if (hits && is_binary(options) && open_offsets(file, mode)) goto failed;

@@ -7,6 +7,7 @@
 
 #include "program/io/npy.h"
 #include "program/io/output.h"
+#include "program/io/result_row.h"
 #include "program/io/rows.h"
 #include "slabcast.h"
 
@@ -15,9 +16,10 @@ typedef struct result_options {
   file_format format;
   slab_query query;
   int points, resume;
-  uint64_t rays;     /* ROWS_UNKNOWN: the npy header is completed at the end, so the output must be a file */
-  uint64_t first;    /* index of the first ray, for rows that contain it */
-  shard_label shard; /* count 0: all rays, without a label */
+  uint64_t rays;               /* ROWS_UNKNOWN: the npy header is completed at the end, so the output must be a file */
+  uint64_t first;              /* index of the first ray, for rows that contain it */
+  shard_label shard;           /* count 0: all rays, without a label */
+  const result_labels *labels; /* csv: names of geometries, in a last column; NULL: none */
 } result_options;
 
 typedef struct result_file result_file;

@@ -39,6 +39,7 @@ static void add_field(result_row *row, const char *name, char kind, unsigned cou
 
 static void add_ids(result_row *row) {
   add_field(row, "primitive", 'u', 1);
+  row->geometry_at = row->size;
   add_field(row, "geometry", 'u', 1);
 }
 
@@ -104,7 +105,7 @@ void result_names(const result_row *row, char text[RESULT_TEXT_MAX]) {
                        ? snprintf(text + at, RESULT_TEXT_MAX - at, "%s%s_x,%s_y,%s_z", comma, name, name, name)
                        : snprintf(text + at, RESULT_TEXT_MAX - at, "%s%s", comma, name));
   }
-  snprintf(text + at, RESULT_TEXT_MAX - at, "\n");
+  snprintf(text + at, RESULT_TEXT_MAX - at, row->labels ? ",name\n" : "\n");
 }
 
 /* ---- rows ------------------------------------------------------------------ */
@@ -153,7 +154,26 @@ static size_t print_number(char kind, const unsigned char *place, char *text, si
   }
 }
 
+/* Writes a comma and the name of a row's geometry, quoted as csv needs it. */
+static size_t print_label(const result_row *row, const unsigned char *packed, char *text) {
+  uint32_t geometry = 0;
+  memcpy(&geometry, packed + row->geometry_at, sizeof geometry);
+  const char *name = geometry < row->labels->count ? row->labels->names[geometry] : NULL;
+  size_t at = 0;
+  text[at++] = ',';
+  if (!name) return at;
+  const int quoted = strpbrk(name, ",\"") != NULL;
+  if (quoted) text[at++] = '"';
+  for (; *name; name++) {
+    if (*name == '"') text[at++] = '"';
+    text[at++] = *name;
+  }
+  if (quoted) text[at++] = '"';
+  return at;
+}
+
 size_t result_print(const result_row *row, const unsigned char *packed, char separator, char text[RESULT_TEXT_MAX]) {
+  const unsigned char *start = packed;
   size_t at = 0;
   for (int i = 0; i < row->field_count; i++)
     for (unsigned part = 0; part < row->fields[i].count; part++) {
@@ -161,6 +181,7 @@ size_t result_print(const result_row *row, const unsigned char *packed, char sep
       at += print_number(row->fields[i].kind, packed, text + at, RESULT_TEXT_MAX - at);
       packed += kind_size(row->fields[i].kind);
     }
+  if (row->labels) at += print_label(row, start, text + at);
   text[at++] = '\n';
   return at;
 }

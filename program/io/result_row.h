@@ -15,12 +15,20 @@ typedef struct result_field {
 
 enum { RESULT_FIELDS_MAX = 16, RESULT_ROW_MAX = 80, RESULT_TEXT_MAX = 512 };
 
+/* Names of geometries. */
+typedef struct result_labels {
+  const char *const *names; /* by geometry; NULL: it has none */
+  uint32_t count;
+} result_labels;
+
 typedef struct result_row {
   slab_query query;
   int numbered, points; /* the row begins with the ray's index; it ends with points */
   result_field fields[RESULT_FIELDS_MAX];
   int field_count;
-  size_t size; /* bytes per row */
+  size_t size;                 /* bytes per row */
+  size_t geometry_at;          /* where its geometry begins; 0: it has none */
+  const result_labels *labels; /* lines end with the name of their geometry; NULL: they do not */
 } result_row;
 
 /* 1 if the result is a hit; for counts, if the count is not 0. */

@@ -28,6 +28,15 @@ int parse_count(const char *text, uint64_t *value) {
   return parse_digits(text, 10, &end, value) && *end == '\0';
 }
 
+int parse_mask(const char *text, uint32_t *mask) {
+  char *end = NULL;
+  uint64_t value = 0;
+  const int hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  if (!parse_digits(hexadecimal ? text + 2 : text, hexadecimal ? 16 : 10, &end, &value)) return 0;
+  *mask = (uint32_t)value;
+  return *end == '\0' && value > 0 && value <= UINT32_MAX;
+}
+
 /* ---- names ------------------------------------------------------------------ */
 
 /* Reads the next name of a list separated by commas, cut to `size`, and advances *list. Returns 0 at the end. */

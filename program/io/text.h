@@ -19,6 +19,8 @@ int parse_real(const char *text, double *value);
 int parse_digits(const char *text, int base, char **end, uint64_t *value);
 /* Parses a whole string as an unsigned decimal number. Returns 0 if it is not one. */
 int parse_count(const char *text, uint64_t *value);
+/* Parses a whole string as a mask: 1 to 4294967295, decimal or 0x... */
+int parse_mask(const char *text, uint32_t *mask);
 
 /* The name most similar to `word`, by edits of letters (changed, left out, added, exchanged); NULL: none is similar.
  * `things` are `count` structs that begin with their names, `stride` bytes apart. */

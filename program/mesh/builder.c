@@ -9,7 +9,7 @@
 #include "base/plural.h"
 #include "program/mesh/polygon.h"
 
-enum { WRONG_MAX = 300, DROPPED_MAX = sizeof(((mesh_facts *)0)->first_dropped) - 1 };
+enum { WRONG_MAX = 300, NAME_BYTES = 120, DROPPED_MAX = sizeof(((mesh_facts *)0)->first_dropped) - 1 };
 
 static const uint32_t most_per_geometry = 0xFFFFFFF0u; /* larger ids mean a miss */
 static const char no_memory[] = "more triangles than fit in memory or in a geometry";
@@ -272,12 +272,16 @@ int mesh_builder_face(mesh_builder *b, const uint32_t *corners, size_t n) {
 
 /* ---- parts ------------------------------------------------------------------------- */
 
+/* Adds the first NAME_BYTES of a name. */
 static int append_name(mesh_builder *b, const char *name) {
-  do {
+  size_t length = strlen(name);
+  if (length > NAME_BYTES)
+    for (length = NAME_BYTES; length > 0 && (name[length] & 0xC0) == 0x80;) length--; /* no part of a character */
+  for (size_t i = 0; i <= length; i++) {
     if (b->mesh.name_bytes == most_per_geometry) return mesh_builder_refuse(b, "its names are too long");
     if (grow(b, &b->mesh.names, &b->name_capacity, b->mesh.name_bytes, 1) != 0) return -1;
-    b->mesh.names[b->mesh.name_bytes++] = *name;
-  } while (*name++ != '\0');
+    b->mesh.names[b->mesh.name_bytes++] = i < length ? name[i] : '\0';
+  }
   return 0;
 }
 

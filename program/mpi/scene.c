@@ -95,7 +95,7 @@ static int hand_round(team *t, slab_context *context, slab_scene **scene) {
   return code;
 }
 
-int team_scene(team *t, const scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
+int team_scene(team *t, scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
   *scene = NULL;
   int code = team_agree(t, t->rank == 0 ? scene_source_load(source, context, tree, scene) : EXIT_DONE);
   if (code == EXIT_DONE && t->size > 1) code = hand_round(t, context, scene);

@@ -11,6 +11,6 @@ int team_device(const team *, slab_context_options options, slab_context **conte
 
 /* Collective. Rank 0 loads the scene, all ranks agree, then rank 0 sends it. Returns the agreed code; *scene is NULL on
  * failure. */
-int team_scene(team *, const scene_source *, slab_context *, slab_tree, slab_scene **scene);
+int team_scene(team *, scene_source *, slab_context *, slab_tree, slab_scene **scene);
 
 #endif

@@ -3,14 +3,14 @@
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh" || exit 1
 
-scene="--mesh --builtin --instances --of"
+scene="--mesh --builtin --instances --of --one-geometry --unit --skip-invalid --import-seconds"
 for kind in "${kinds[@]}"; do
   if [[ $kind != triangles ]]; then scene+=" --$kind"; fi
 done
 camera="--from --to --up --fov --size"
 declare -A options=(
   [demo]="-o --size --device --threads"
-  [cast]="$scene --rays -o --query --tree --layout --segments --t-min --t-max --mask --cull --edges --max-hits
+  [cast]="$scene --up --rays -o --query --tree --layout --segments --t-min --t-max --mask --cull --edges --max-hits
           --face-forward --points --in --out --check --resume --shard --json --device --threads"
   [join]="-o"
   [rays]="$scene $camera --count --seed -o --out --device --threads"
@@ -18,8 +18,8 @@ declare -A options=(
   [verify]="--rays --seed --group --lanes --json --device --threads"
   [bench]="--csv --json --compare --group --seconds --quick --full --processor-time --device --threads"
   [devices]="--json"
-  [info]="$scene --tree --json --device --threads"
-  [explain]="$scene --ray --rays --index --in --segments --geometry --primitive --cull --edges --face-forward -o --json
+  [info]="$scene --up --tree --json --device --threads"
+  [explain]="$scene --up --ray --rays --index --in --segments --geometry --primitive --cull --edges --face-forward -o --json
              --device --threads"
 )
 
