@@ -8,6 +8,8 @@
 #     embree     Embree 4.4, which benchmarks are held against; FOLDER/usr is a prefix for CMake. x86-64 alone
 #     harness    cmocka and the small GMP as Debian 12's sources, to compile for systems that Debian has no packages of
 #     cuda       ptxas and nvdisasm, NVIDIA's compiler to machine code and back, from PyPI: FOLDER/bin
+#     mingw      what the program needs on Windows (x86-64): zlib, libpng and jansson as archives, and OpenCL's headers.
+#                -DCMAKE_TOOLCHAIN_FILE=FOLDER/toolchain.cmake builds with it
 #     arm64      Python 3, pip, musl, and what NumPy needs, of Debian 12 for aarch64: qemu-aarch64 -L FOLDER runs them
 #     system     a whole Debian 13, as small as it can be; needs root, which the others do not
 #     system12   likewise Debian 12
@@ -148,13 +150,54 @@ make_cuda() {
   rm -r "$1/wheels"
 }
 
+# zlib is Debian's own for mingw; the others are built from Debian's sources. pkg-config, too, finds nothing of this
+# machine's own there.
+make_mingw() {
+  local apt need target=x86_64-w64-mingw32 state=$1.apt
+  for need in dpkg-source cmake ninja pkg-config "$target-gcc"; do
+    command -v "$need" >/dev/null ||
+      die "$need is not here. Debian's packages: dpkg-dev cmake ninja-build pkg-config gcc-mingw-w64-x86-64"
+  done
+  rm -rf "$state"
+  fetch "$state/archives" bookworm libz-mingw-w64-dev opencl-c-headers
+  find "$state/archives/cache" -name '*.deb' -exec dpkg-deb -x {} "$state/unpacked" \;
+  know "$state/sources" deb-src bookworm
+  (cd "$state/sources" && "${apt[@]}" source jansson libpng1.6)
+  mkdir -p "$1"/{include,lib}
+  cp "$state/unpacked/usr/$target"/include/*.h "$1/include"
+  cp "$state/unpacked/usr/$target/lib/libz.a" "$1/lib"
+  cp -r "$state/unpacked/usr/include/CL" "$1/include"
+  cat >"$1/toolchain.cmake" <<END
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER $target-gcc)
+set(CMAKE_RC_COMPILER $target-windres)
+set(CMAKE_FIND_ROOT_PATH \${CMAKE_CURRENT_LIST_DIR} /usr/$target)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} \${CMAKE_CURRENT_LIST_DIR}/lib/pkgconfig)
+END
+  build_for_mingw "$1" "$state"/sources/jansson-*/ -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
+  build_for_mingw "$1" "$state"/sources/libpng1.6-*/ -DPNG_SHARED=OFF -DPNG_TESTS=OFF
+  sed -i "s|$1|\${pcfiledir}/../..|" "$1"/lib/pkgconfig/*.pc # it moves
+  rm -r "$state" "$1"/{bin,lib/libpng}                       # these name where it was
+}
+
+# build_for_mingw FOLDER SOURCES OPTION...: into FOLDER, as its toolchain.cmake says.
+build_for_mingw() {
+  cmake -S "$2" -B "$2/build" -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$1" \
+    -DCMAKE_TOOLCHAIN_FILE="$1/toolchain.cmake" "${@:3}"
+  cmake --build "$2/build" --target install -j 2
+}
+
 recipe() { cksum <"$self"; }
 
 # One that another process makes is waited for.
 get() {
   local folder=$roots/$1
-  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|arm64|system|system12)$ ]] ||
-    die "there is no $1: trixie, sid, intel, embree, harness, cuda, arm64, system, system12"
+  [[ $1 =~ ^(trixie|sid|intel|embree|harness|cuda|mingw|arm64|system|system12)$ ]] ||
+    die "there is no $1: trixie, sid, intel, embree, harness, cuda, mingw, arm64, system, system12"
   mkdir -p "$roots"
   (
     flock 9

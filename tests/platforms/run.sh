@@ -114,8 +114,8 @@ compare() {
 
 # Builds the program, and holds it against this system's, byte by byte.
 compare_program() {
-  local needs=$build/program_needs options=(-std=c11 -O1 -D_POSIX_C_SOURCE=200809L -D__USE_MINGW_ANSI_STDIO=1 -I. -Ihost -Ihost/include)
-  tools/mingw_root.sh "$needs" >&2
+  local needs options=(-std=c11 -O1 -D_POSIX_C_SOURCE=200809L -D__USE_MINGW_ANSI_STDIO=1 -I. -Ihost -Ihost/include)
+  needs=$(tools/roots.sh get mingw)
   cmake -S . -B "$build/program" -G Ninja "-DCMAKE_TOOLCHAIN_FILE=$needs/toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
     "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$bin" "-DSLABCAST_NATIVE_OBJECTS=$build/tests/native" -DSLABCAST_PROGRAM=ON \
     -DSLABCAST_BENCH=OFF -DSLABCAST_TESTS=OFF -DSLABCAST_INSTALL=OFF >&2
