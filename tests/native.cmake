@@ -60,6 +60,12 @@ slab_test(test_oracle_exact geometry/test_oracle_exact.c HOST_ONLY)
 target_include_directories(test_oracle_exact PRIVATE ${PROJECT_SOURCE_DIR}/host)
 target_link_libraries(test_oracle_exact PRIVATE slab_internal PkgConfig::GMP)
 
+# Decimals of the program's text files.
+if(NOT MINGW) # whose C library does not print all digits
+  slab_test(test_decimal geometry/test_decimal.c ${PROJECT_SOURCE_DIR}/program/io/decimal.c HOST_ONLY)
+  target_include_directories(test_decimal PRIVATE ${PROJECT_SOURCE_DIR})
+endif()
+
 # Division and roots for devices that round neither correctly: whole numbers, so the host can prove them.
 slab_test(test_exact geometry/test_exact.c HOST_ONLY)
 

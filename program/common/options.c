@@ -17,10 +17,10 @@
 /* Parses numbers with commas between. Returns how many there are, at most `most`; 0 if they are anything else. */
 static int parse_list(const char *text, float *values, int most) {
   for (int i = 0; i < most; i++) {
-    char *end = NULL;
-    if (isspace((unsigned char)text[0])) return 0;
-    values[i] = strtof(text, &end);
+    decimal number;
+    const char *end = text + decimal_read(text, &number);
     if (end == text || (*end != ',' && *end != '\0')) return 0;
+    values[i] = number.narrow;
     if (*end == '\0') return i + 1;
     text = end + 1;
   }
@@ -120,9 +120,9 @@ static int refuse_value(const command_line *command, const option *row, const ch
 }
 
 static int set_real(const option *row, const char *value, real_option *place) {
-  double number = 0;
-  if (!parse_real(value, &number) || !in_range(row, number)) return 0;
-  *place = (real_option){(float)number, 1};
+  decimal number;
+  if (!parse_real(value, &number) || !in_range(row, number.wide)) return 0;
+  *place = (real_option){number.narrow, 1};
   return 1;
 }
 

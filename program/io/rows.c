@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "program/io/decimal.h"
 #include "program/io/errors.h"
 #include "program/io/input.h"
 #include "program/io/npy.h"
@@ -26,7 +27,7 @@ struct row_source {
   int matrices;         /* npy: a row is a matrix of 3 x 4 or 4 x 4 */
   uint64_t line;        /* text: lines read */
   int ahead;            /* text: the first row is already in `first` */
-  double first[ROWS_COLUMNS_MAX];
+  decimal first[ROWS_COLUMNS_MAX];
   double worst[ROWS_COLUMNS_MAX]; /* the largest rounding in each column */
 };
 
@@ -54,13 +55,12 @@ static int ends(const char *at) { return *at == '\0' || *at == '#'; }
 
 /* Parses the numbers of one NUL-terminated line, separated by blanks or a comma. # begins a comment. Returns their
  * count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place. */
-static int text_numbers(const char *line, double *values, int capacity, const char **wrong) {
+static int text_numbers(const char *line, decimal *values, int capacity, const char **wrong) {
   int count = 0;
   for (const char *at = skip_blanks(line); !ends(at);) {
-    char *end = NULL;
     *wrong = at;
     if (count == capacity) return TEXT_TOO_MANY;
-    values[count++] = strtod(at, &end);
+    const char *end = at + decimal_read(at, &values[count++]);
     if (end == at || (!ends(end) && !strchr(" \t\r\f\v,", *end))) return TEXT_NO_NUMBER;
     at = skip_blanks(end);
     if (*at != ',') continue;
@@ -109,7 +109,7 @@ static int are_names(const char *text) {
   }
 }
 
-static int read_row(input *in, uint64_t *line, double *values, int capacity, int *count, int names_allowed) {
+static int read_row(input *in, uint64_t *line, decimal *values, int capacity, int *count, int names_allowed) {
   const char *wrong = NULL;
   char *text = NULL;
   do {
@@ -133,13 +133,13 @@ static int read_row(input *in, uint64_t *line, double *values, int capacity, int
 
 /* Reads the next line that contains numbers and advances *line. *count = 0 at the end of the data. Returns 0, or -1
  * with the error printed. */
-static int text_read(input *in, uint64_t *line, double *values, int capacity, int *count) {
+static int text_read(input *in, uint64_t *line, decimal *values, int capacity, int *count) {
   return read_row(in, line, values, capacity, count, 0);
 }
 
 /* The same for the first such line. A line of column names may precede it, as in csv: two or more names, separated by
  * commas, each beginning with a letter. */
-static int text_read_first(input *in, uint64_t *line, double *values, int capacity, int *count) {
+static int text_read_first(input *in, uint64_t *line, decimal *values, int capacity, int *count) {
   return read_row(in, line, values, capacity, count, 1);
 }
 
@@ -279,12 +279,15 @@ double rows_worst_rounding(const row_source *source, size_t first, size_t last) 
 
 /* ---- reading --------------------------------------------------------------- */
 
+/* Takes note of how far rounding has moved the number of a column. */
+static float rounded(row_source *source, size_t column, double wide, float narrow) {
+  const double moved = fabs((double)narrow - wide);
+  if (moved > source->worst[column]) source->worst[column] = moved; /* false for NaN, and for inf - inf */
+  return narrow;
+}
+
 static void round_row(row_source *source, const double *wide, float *values) {
-  for (size_t i = 0; i < source->columns; i++) {
-    values[i] = (float)wide[i];
-    const double moved = fabs((double)values[i] - wide[i]);
-    if (moved > source->worst[i]) source->worst[i] = moved; /* false for NaN, and for inf - inf */
-  }
+  for (size_t i = 0; i < source->columns; i++) values[i] = rounded(source, i, wide[i], (float)wide[i]);
 }
 
 void rows_convert(row_source *source, const void *bytes, size_t rows, float *values) {
@@ -321,14 +324,14 @@ static int read_wide(row_source *source, size_t rows, float *values, size_t *got
 }
 
 /* Reads the numbers of the next line; *count = 0 at the end. */
-static int next_text_row(row_source *source, double *wide, int *count) {
+static int next_text_row(row_source *source, decimal *row, int *count) {
   if (source->ahead) {
-    memcpy(wide, source->first, sizeof source->first);
+    memcpy(row, source->first, sizeof source->first);
     *count = (int)source->columns;
     source->ahead = 0;
     return 0;
   }
-  if (text_read(&source->in, &source->line, wide, ROWS_COLUMNS_MAX, count)) return -1;
+  if (text_read(&source->in, &source->line, row, ROWS_COLUMNS_MAX, count)) return -1;
   if (*count == 0 || (size_t)*count == source->columns) return 0;
   complain("%s: line %" PRIu64 " holds %d %s, the lines before it %zu", source->in.name, source->line, *count,
            plural((uint64_t)*count, "number", "numbers"), source->columns);
@@ -336,12 +339,12 @@ static int next_text_row(row_source *source, double *wide, int *count) {
 }
 
 static int read_text(row_source *source, size_t rows, float *values, size_t *got) {
-  double wide[ROWS_COLUMNS_MAX];
+  decimal row[ROWS_COLUMNS_MAX];
   int count = 0;
   for (*got = 0; *got < rows; ++*got) {
-    if (next_text_row(source, wide, &count)) return -1;
+    if (next_text_row(source, row, &count)) return -1;
     if (count == 0) break;
-    round_row(source, wide, values + *got * source->columns);
+    for (size_t i = 0; i < source->columns; i++) *values++ = rounded(source, i, row[i].wide, row[i].narrow);
   }
   return 0;
 }
@@ -363,9 +366,9 @@ int rows_read(row_source *source, size_t capacity, float *values, size_t *got) {
 }
 
 static int skip_text(row_source *source, uint64_t rows) {
-  double wide[ROWS_COLUMNS_MAX];
+  decimal row[ROWS_COLUMNS_MAX];
   for (int count = 1; rows && count; rows--)
-    if (next_text_row(source, wide, &count)) return -1;
+    if (next_text_row(source, row, &count)) return -1;
   return 0;
 }
 

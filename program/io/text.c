@@ -9,11 +9,9 @@
 
 /* ---- numbers ---------------------------------------------------------------- */
 
-int parse_real(const char *text, double *value) {
-  char *end = NULL;
-  if (text[0] == '\0' || isspace((unsigned char)text[0])) return 0;
-  *value = strtod(text, &end);
-  return *end == '\0' && !isnan(*value);
+int parse_real(const char *text, decimal *value) {
+  const size_t length = decimal_read(text, value);
+  return length > 0 && text[length] == '\0' && !isnan(value->wide);
 }
 
 int parse_digits(const char *text, int base, char **end, uint64_t *value) {

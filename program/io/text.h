@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/io/decimal.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A number that may be given. */
@@ -14,7 +16,7 @@ typedef struct real_option {
 } real_option;
 
 /* Parses a whole string as a finite or infinite number. Returns 0 if it is not a number, or NaN. */
-int parse_real(const char *text, double *value);
+int parse_real(const char *text, decimal *value);
 /* Parses the digits at `text`; *end is where they end. Returns 0 if there are none or the number does not fit. */
 int parse_digits(const char *text, int base, char **end, uint64_t *value);
 /* Parses a whole string as an unsigned decimal number. Returns 0 if it is not one. */

@@ -67,6 +67,14 @@ expect_refusal 1 'word.csv: line 1: "lower" is not a number' slabcast info --box
 awk '{ print $1, $2, $3, $5, $6, $7 }' rays.txt | slabcast cast "${scene[@]}" --rays - -o other.npy
 expect_same hits.npy other.npy
 
+# A number of text becomes the nearest float at once: by way of a double these three boxes would begin elsewhere.
+printf '%s 0 0 9 1 1\n' 1.00000005960464477539062500001 1.0000001788139343261718749999 -8388608.5000000000000000001 >between.txt
+printf '%s 0.5 0.5 1 0 0\n' 0 0 -8388612 >towards.txt
+for ((i = 1; i <= 3; i++)); do
+  slabcast cast --boxes <(sed -n "${i}p" between.txt) --rays <(sed -n "${i}p" towards.txt) --query distance -o - --out csv
+done | grep -v t >distances
+expect_text $'1.00000012\n1.00000012\n3' distances
+
 # ---- results out ----
 for out in - /dev/stdout /dev/fd/1 fifo; do
   if [[ $out == fifo ]]; then cat fifo >other.npy & fi
