@@ -21,7 +21,8 @@ static const option option_rows[] = {
     OPTION_SCENE_UP(cast_options, scene),
     {"--rays", "FILE|-", OPTION_TEXT, PLACE(rays),
      "the rays, - for stdin; 8 columns, ox oy oz t_min dx dy dz t_max,\n"
-     "6 (origin, direction; range 0 to inf) or 4 (the same in 2D)",
+     "6 (origin, direction; range 0 to inf) or 4 (the same in 2D); where the\n"
+     "first line of a text names them, in any order",
      0, 0},
     {"-o", "FILE|-", OPTION_TEXT, PLACE(out), "where results go, - for stdout; without it they are only counted", 0, 0},
     {"--query", QUERIES, OPTION_CHOICE, PLACE(query),

@@ -77,7 +77,9 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
   table rows = {0};
   slab_box *boxes = NULL;
   int code = EXIT_FAILED;
-  if (read_table(item->value, item->kind->least_columns, item->kind->most_columns, &rows) != 0) return code;
+  if (read_table(item->value, columns_of_shape(item->kind->shape), item->kind->least_columns, item->kind->most_columns,
+                 &rows) != 0)
+    return code;
   *worst_rounding = rows.worst_rounding;
   const int flat = item->kind->least_columns != item->kind->most_columns && rows.columns == 4;
   if (flat) boxes = boxes_2d(&rows);

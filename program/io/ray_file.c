@@ -19,6 +19,12 @@ struct ray_source {
   FILE *spool;                 /* all rays of a pipe that had to be counted first */
 };
 
+static int open_rows(ray_source *source) {
+  const ray_options *options = &source->options;
+  return rows_open(options->path, options->format, 8, options->segments ? &columns_of_segments : &columns_of_rays,
+                   &source->rows);
+}
+
 static int check_columns(const ray_source *source) {
   const size_t columns = rows_columns(source->rows);
   const int segments = source->options.segments;
@@ -103,7 +109,7 @@ static int count_rays(ray_source *source, uint64_t *count) {
     if (read_rows(source, COUNT_BLOCK, block, &got)) return -1;
   rows_close(source->rows);
   source->rows = NULL;
-  return rows_open(source->options.path, source->options.format, 8, &source->rows);
+  return open_rows(source);
 }
 
 /* floor(count * index / shards) without overflow. */
@@ -140,7 +146,7 @@ int ray_source_open(const ray_options *options, ray_source **opened) {
     return -1;
   }
   source->options = *options;
-  if (rows_open(options->path, options->format, 8, &source->rows) || check_columns(source) || find_slice(source)) {
+  if (open_rows(source) || check_columns(source) || find_slice(source)) {
     ray_source_close(source);
     return -1;
   }

@@ -11,7 +11,7 @@
 #include "slabcast.h"
 
 /* Columns: 8 (origin, t_min, direction, t_max), 6 (origin, direction) or 4 (the same in 2D). For segments 6 or 4: two
- * points. Given t_min and t_max replace those of every ray. */
+ * points. Where a text names its columns, the names decide. Given t_min and t_max replace those of every ray. */
 typedef struct ray_options {
   const char *path;
   file_format format;

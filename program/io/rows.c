@@ -1,6 +1,5 @@
 #include "program/io/rows.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "program/io/columns.h"
 #include "program/io/decimal.h"
 #include "program/io/errors.h"
 #include "program/io/input.h"
@@ -22,11 +22,13 @@ struct row_source {
   input in;
   file_format format;
   size_t columns;
-  uint64_t count, done; /* total rows; rows read */
-  int wide;             /* npy: values are float64 */
-  int matrices;         /* npy: a row is a matrix of 3 x 4 or 4 x 4 */
-  uint64_t line;        /* text: lines read */
-  int ahead;            /* text: the first row is already in `first` */
+  uint64_t count, done;      /* total rows; rows read */
+  int wide;                  /* npy: values are float64 */
+  int matrices;              /* npy: a row is a matrix of 3 x 4 or 4 x 4 */
+  const column_names *known; /* text: what a line of names may name */
+  column_order order;        /* text: where the columns go; count 0: no line names them */
+  uint64_t line;             /* text: lines read */
+  int ahead;                 /* text: the first row is already in `first` */
   decimal first[ROWS_COLUMNS_MAX];
   double worst[ROWS_COLUMNS_MAX]; /* the largest rounding in each column */
 };
@@ -47,26 +49,32 @@ file_format format_of_output(const char *path) {
 
 /* ---- lines of text ---------------------------------------------------------- */
 
-enum { TEXT_NO_NUMBER = -1, TEXT_TOO_MANY = -2 };
+enum { TEXT_NO_NUMBER = -1, TEXT_TOO_MANY = -2, TEXT_MIXED = -3 };
 
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\f\v"); }
 
 static int ends(const char *at) { return *at == '\0' || *at == '#'; }
 
-/* Parses the numbers of one NUL-terminated line, separated by blanks or a comma. # begins a comment. Returns their
- * count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place. */
+static int is_mark(char c) { return c == ',' || c == ';'; }
+
+/* Parses the numbers of one NUL-terminated line, separated by blanks, commas or semicolons. # begins a comment. Returns
+ * their count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place; or TEXT_MIXED: with
+ * both marks, the commas may be those of decimals. */
 static int text_numbers(const char *line, decimal *values, int capacity, const char **wrong) {
+  char mark = '\0';
   int count = 0;
   for (const char *at = skip_blanks(line); !ends(at);) {
     *wrong = at;
     if (count == capacity) return TEXT_TOO_MANY;
     const char *end = at + decimal_read(at, &values[count++]);
-    if (end == at || (!ends(end) && !strchr(" \t\r\f\v,", *end))) return TEXT_NO_NUMBER;
+    if (end == at || (!ends(end) && !is_mark(*end) && !strchr(" \t\r\f\v", *end))) return TEXT_NO_NUMBER;
     at = skip_blanks(end);
-    if (*at != ',') continue;
+    if (!is_mark(*at)) continue;
+    if (mark && mark != *at) return TEXT_MIXED;
+    mark = *at;
     *wrong = at;
     at = skip_blanks(at + 1);
-    if (ends(at)) return TEXT_NO_NUMBER; /* no number after the comma */
+    if (ends(at)) return TEXT_NO_NUMBER; /* no number after the mark */
   }
   return count;
 }
@@ -98,49 +106,49 @@ static int next_line(input *in, uint64_t number, char **text) {
   }
 }
 
-static int are_names(const char *text) {
-  int commas = 0;
-  for (const char *at = skip_blanks(text);; at = skip_blanks(at + 1)) {
-    const int quoted = *at == '"';
-    if (!isalpha((unsigned char)at[quoted]) && at[quoted] != '_') return 0;
-    at += strcspn(at, ",");
-    if (*at == '\0') return commas > 0;
-    commas++;
-  }
-}
-
-static int read_row(input *in, uint64_t *line, decimal *values, int capacity, int *count, int names_allowed) {
-  const char *wrong = NULL;
-  char *text = NULL;
-  do {
-    if (next_line(in, *line + 1, &text)) return -1;
-    *count = 0;
-    if (!text) return 0;
-    ++*line;
-    *count = text_numbers(text, values, capacity, &wrong);
-    if (*count != TEXT_NO_NUMBER || !names_allowed || !are_names(text)) continue;
-    names_allowed = 0;
-    *count = 0;
-  } while (*count == 0);
-  if (*count > 0) return 0;
-  if (*count == TEXT_TOO_MANY)
-    complain("%s: line %" PRIu64 " holds more than %d numbers", in->name, *line, capacity);
+static int refuse_line(const input *in, uint64_t line, int count, const char *wrong) {
+  if (count == TEXT_TOO_MANY)
+    complain("%s: line %" PRIu64 " holds more than %d numbers", in->name, line, ROWS_COLUMNS_MAX);
+  else if (count == TEXT_MIXED)
+    complain("%s: line %" PRIu64 " has both , and ; between its numbers; a decimal has a point, not a comma", in->name,
+             line);
   else
-    complain("%s: line %" PRIu64 ": \"%.*s\" is not a number", in->name, *line, (int)strcspn(wrong, " \t\r\f\v#"),
+    complain("%s: line %" PRIu64 ": \"%.*s\" is not a number", in->name, line, (int)strcspn(wrong, " \t\r\f\v#"),
              wrong);
   return -1;
 }
 
-/* Reads the next line that contains numbers and advances *line. *count = 0 at the end of the data. Returns 0, or -1
- * with the error printed. */
-static int text_read(input *in, uint64_t *line, decimal *values, int capacity, int *count) {
-  return read_row(in, line, values, capacity, count, 0);
+/* Looks for names in a line without numbers. A comment has some only where they are those of all columns, as some
+ * programs write them. Returns 0, or -1 with the error printed. */
+static int read_names(row_source *source, const char *text) {
+  const char *at = skip_blanks(text);
+  const int comment = *at == '#';
+  char why[400];
+  if (!columns_are_names(comment ? at + 1 : at)) return 0;
+  if (columns_find(source->known, comment ? at + 1 : at, &source->order, why, sizeof why) == 0) return 0;
+  source->order.count = 0;
+  if (comment) return 0;
+  complain("%s: line %" PRIu64 ": %s", source->in.name, source->line, why);
+  return -1;
 }
 
-/* The same for the first such line. A line of column names may precede it, as in csv: two or more names, separated by
- * commas, each beginning with a letter. */
-static int text_read_first(input *in, uint64_t *line, decimal *values, int capacity, int *count) {
-  return read_row(in, line, values, capacity, count, 1);
+/* Reads the next line that contains numbers; *count = 0 at the end of the data. may_name: a line of names may stand
+ * before, as in csv. Returns 0, or -1 with the error printed. */
+static int text_read(row_source *source, decimal *values, int *count, int may_name) {
+  const char *wrong = NULL;
+  char *text = NULL;
+  do {
+    if (next_line(&source->in, source->line + 1, &text)) return -1;
+    *count = 0;
+    if (!text) return 0;
+    source->line++;
+    *count = text_numbers(text, values, ROWS_COLUMNS_MAX, &wrong);
+    const int named = source->order.count > 0;
+    if (*count > 0 || !may_name || named) continue;
+    if (read_names(source, text)) return -1;
+    if (source->order.count > 0) *count = 0;
+  } while (*count == 0);
+  return *count > 0 ? 0 : refuse_line(&source->in, source->line, *count, wrong);
 }
 
 /* ---- opening --------------------------------------------------------------- */
@@ -215,15 +223,37 @@ static int open_raw(row_source *source, size_t columns) {
   return -1;
 }
 
+/* Skips the mark of UTF-8, which spreadsheets put before a text. Other encodings are refused. */
+static int skip_mark(row_source *source) {
+  input *in = &source->in;
+  const char *front = in->buffer + in->begin;
+  const size_t held = in->end - in->begin;
+  if (held >= 3 && !memcmp(front, "\xEF\xBB\xBF", 3)) return input_skip(in, 3);
+  if (held < 2 || (memcmp(front, "\xFF\xFE", 2) && memcmp(front, "\xFE\xFF", 2))) return 0;
+  complain("%s: the text is in UTF-16 or UTF-32, as its first bytes say; UTF-8 is wanted", in->name);
+  return -1;
+}
+
+/* Checks that a row of text has as many numbers as there are names, or numbers in the first row. */
+static int check_count(const row_source *source, size_t count) {
+  const size_t wanted = source->order.count ? source->order.count : source->columns;
+  if (count == 0 || wanted == 0 || count == wanted) return 0;
+  complain("%s: line %" PRIu64 " holds %zu %s, %s %zu", source->in.name, source->line, count,
+           plural(count, "number", "numbers"), source->order.count ? "the names of columns are" : "the lines before it",
+           wanted);
+  return -1;
+}
+
 static int open_text(row_source *source) {
   int count = 0;
-  if (text_read_first(&source->in, &source->line, source->first, ROWS_COLUMNS_MAX, &count)) return -1;
-  source->columns = (size_t)count;
+  if (skip_mark(source) || text_read(source, source->first, &count, 1) || check_count(source, (size_t)count)) return -1;
+  source->columns = count > 0 && source->order.count ? source->known->count : (size_t)count;
   source->ahead = count > 0;
   return 0;
 }
 
-static int open_rows(const char *path, file_format format, size_t raw_columns, int matrices, row_source **opened) {
+static int open_rows(const char *path, file_format format, size_t raw_columns, const column_names *known, int matrices,
+                     row_source **opened) {
   row_source *source = calloc(1, sizeof *source);
   *opened = NULL;
   if (!source) {
@@ -231,6 +261,7 @@ static int open_rows(const char *path, file_format format, size_t raw_columns, i
     return -1;
   }
   source->count = ROWS_UNKNOWN;
+  source->known = known;
   source->matrices = matrices;
   int failed = input_open(&source->in, path) || input_fill(&source->in, NPY_MAGIC);
   if (!failed) {
@@ -249,8 +280,9 @@ static int open_rows(const char *path, file_format format, size_t raw_columns, i
   return failed ? -1 : 0;
 }
 
-int rows_open(const char *path, file_format format, size_t raw_columns, row_source **opened) {
-  return open_rows(path, format, raw_columns, 0, opened);
+int rows_open(const char *path, file_format format, size_t raw_columns, const column_names *known,
+              row_source **opened) {
+  return open_rows(path, format, raw_columns, known, 0, opened);
 }
 
 void rows_close(row_source *source) {
@@ -325,17 +357,21 @@ static int read_wide(row_source *source, size_t rows, float *values, size_t *got
 
 /* Reads the numbers of the next line; *count = 0 at the end. */
 static int next_text_row(row_source *source, decimal *row, int *count) {
-  if (source->ahead) {
-    memcpy(row, source->first, sizeof source->first);
-    *count = (int)source->columns;
-    source->ahead = 0;
-    return 0;
+  if (!source->ahead) return text_read(source, row, count, 0) || check_count(source, (size_t)*count) ? -1 : 0;
+  *count = (int)(source->order.count ? source->order.count : source->columns);
+  memcpy(row, source->first, sizeof source->first);
+  source->ahead = 0;
+  return 0;
+}
+
+/* Puts the numbers of a line where their columns' names say. */
+static void put_row(row_source *source, const decimal *row, float *values) {
+  const column_order *order = &source->order;
+  for (size_t i = 0; order->count && i < source->columns; i++) values[i] = source->known->list[i].otherwise;
+  for (size_t i = 0; i < (order->count ? order->count : source->columns); i++) {
+    const size_t place = order->count ? order->place[i] : i;
+    values[place] = rounded(source, place, row[i].wide, row[i].narrow);
   }
-  if (text_read(&source->in, &source->line, row, ROWS_COLUMNS_MAX, count)) return -1;
-  if (*count == 0 || (size_t)*count == source->columns) return 0;
-  complain("%s: line %" PRIu64 " holds %d %s, the lines before it %zu", source->in.name, source->line, *count,
-           plural((uint64_t)*count, "number", "numbers"), source->columns);
-  return -1;
 }
 
 static int read_text(row_source *source, size_t rows, float *values, size_t *got) {
@@ -344,7 +380,7 @@ static int read_text(row_source *source, size_t rows, float *values, size_t *got
   for (*got = 0; *got < rows; ++*got) {
     if (next_text_row(source, row, &count)) return -1;
     if (count == 0) break;
-    for (size_t i = 0; i < source->columns; i++) *values++ = rounded(source, i, row[i].wide, row[i].narrow);
+    put_row(source, row, values + *got * source->columns);
   }
   return 0;
 }
@@ -430,11 +466,11 @@ static int close_whole(row_source *source, int failed, table *out) {
   return failed ? -1 : 0;
 }
 
-int read_table(const char *path, size_t min_cols, size_t max_cols, table *out) {
+int read_table(const char *path, const column_names *known, size_t min_cols, size_t max_cols, table *out) {
   row_source *source = NULL;
   *out = (table){0};
-  const int failed = rows_open(path, FORMAT_AUTO, max_cols, &source) || check_columns(source, min_cols, max_cols) ||
-                     read_whole(source, min_cols, out);
+  const int failed = rows_open(path, FORMAT_AUTO, max_cols, known, &source) ||
+                     check_columns(source, min_cols, max_cols) || read_whole(source, min_cols, out);
   if (!failed) out->worst_rounding = rows_worst_rounding(source, 0, source->columns);
   return close_whole(source, failed, out);
 }
@@ -467,8 +503,8 @@ static int drop_last_rows(const row_source *source, table *out) {
 int read_transforms(const char *path, table *out) {
   row_source *source = NULL;
   *out = (table){0};
-  const int failed = open_rows(path, FORMAT_AUTO, TRANSFORM, 1, &source) || check_transforms(source) ||
-                     read_whole(source, TRANSFORM, out) || drop_last_rows(source, out);
+  const int failed = open_rows(path, FORMAT_AUTO, TRANSFORM, &columns_of_transforms, 1, &source) ||
+                     check_transforms(source) || read_whole(source, TRANSFORM, out) || drop_last_rows(source, out);
   for (size_t k = 3; !failed && k < TRANSFORM; k += 4)
     out->worst_rounding = fmax(out->worst_rounding, rows_worst_rounding(source, k, k + 1));
   return close_whole(source, failed, out);

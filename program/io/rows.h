@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/io/columns.h"
+
 typedef enum file_format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_TEXT, FORMAT_CSV } file_format;
 
 /* The output format for a file name: by its ending, in any case: .npy, .raw and .bin, .txt, .csv. Other names: npy.
@@ -13,17 +15,17 @@ file_format format_of_output(const char *path);
 /* These endings, for options_check_ending. */
 #define OUTPUT_ENDINGS "npy|raw|bin|txt|csv"
 
-enum { ROWS_COLUMNS_MAX = 16 };
 #define ROWS_UNKNOWN UINT64_MAX
 
-/* Sequential reader of rows of numbers. Text: lines of numbers separated by blanks or commas. # begins a comment. A
- * first line may name the columns (csv). The first line with numbers fixes their count. npy: versions 1 to 3, two
+/* Sequential reader of rows of numbers. Text: lines of numbers separated by blanks, commas or semicolons. # begins a
+ * comment. A first line may name the columns (csv): then the names say where numbers go, and rows have all columns that
+ * are known. Otherwise the first line with numbers fixes their count. npy: versions 1 to 3, two
  * dimensions, C order, <f4 or <f8. */
 typedef struct row_source row_source;
 
 /* path "-" is stdin. FORMAT_AUTO: npy if the first bytes or .npy say so, raw for .raw or .bin, else text. raw_columns:
- * columns of raw rows. Returns 0, or -1 with the error printed. */
-int rows_open(const char *path, file_format format, size_t raw_columns, row_source **opened);
+ * columns of raw rows. known: what a text may name. Returns 0, or -1 with the error printed. */
+int rows_open(const char *path, file_format format, size_t raw_columns, const column_names *known, row_source **opened);
 void rows_close(row_source *source);
 const char *rows_name(const row_source *source);
 /* The number of columns; 0 if a text has no line with numbers. */
@@ -52,7 +54,7 @@ typedef struct table {
 } table;
 
 /* Reads an array of min_cols to max_cols columns. Returns 0, or -1 with the error printed and *out zero. */
-int read_table(const char *path, size_t min_cols, size_t max_cols, table *out);
+int read_table(const char *path, const column_names *known, size_t min_cols, size_t max_cols, table *out);
 /* Reads affine maps to rows of 12, the matrices of 3 x 4: from npy of (n, 3, 4) or (n, 4, 4), raw rows of 12, or lines
  * of 12 or 16. The last row of 4 x 4 must be 0 0 0 1. worst_rounding is that of the moves. */
 int read_transforms(const char *path, table *out);

@@ -59,6 +59,8 @@ printf 'lx,ly,lz,ux,uy,uz\n0,0,0,1,1,1\n' >box.csv
 expect_exit 0 slabcast info --boxes box.csv
 grep -qE '^boxes +1$' out || fail "not one box in box.csv: $(cat out)"
 printf 'x,y\nz,w\n1,2,3,4\n' >twice.csv
+expect_refusal 1 'twice.csv: line 1: boxes have no column "x", they have lx ly lz ux uy uz' slabcast info --boxes twice.csv
+printf 'lx,ly,ux,uy\nz,w\n1,2,3,4\n' >twice.csv
 expect_refusal 1 'twice.csv: line 2: "z,w" is not a number' slabcast info --boxes twice.csv
 printf 'lower\n0,0,0,1,1,1\n' >word.csv
 expect_refusal 1 'word.csv: line 1: "lower" is not a number' slabcast info --boxes word.csv

@@ -57,7 +57,7 @@ static void claim_table(table *rows, int failed, unsigned before, size_t least, 
 static void read_as_table(const char *path) {
   table rows;
   unsigned before = fuzz_complaints();
-  int failed = read_table(path, 4, ROWS_COLUMNS_MAX, &rows);
+  int failed = read_table(path, columns_of_shape(SLAB_OBB), 4, ROWS_COLUMNS_MAX, &rows);
   claim_table(&rows, failed, before, 4, ROWS_COLUMNS_MAX);
   before = fuzz_complaints();
   failed = read_transforms(path, &rows);

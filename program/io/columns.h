@@ -1,0 +1,49 @@
+/* The names of columns, which a text may begin with, and which decide where its numbers go. */
+#ifndef SLABCAST_PROGRAM_IO_COLUMNS_H
+#define SLABCAST_PROGRAM_IO_COLUMNS_H
+
+#include <stddef.h>
+
+#include "slabcast_types.h"
+
+enum { ROWS_COLUMNS_MAX = 16 };
+
+typedef enum column_need {
+  COLUMN_NEEDED,
+  COLUMN_FLAT, /* absent in 2D, with all others of this kind */
+  COLUMN_FREE  /* may be absent */
+} column_need;
+
+typedef struct named_column {
+  const char *names; /* separated by |, ours first */
+  char axis;         /* x, y, z: it stands before or behind each of the names, or its number behind; 0: of no vector */
+  column_need need;
+  float otherwise; /* where it is absent */
+} named_column;
+
+/* What rows have, in the order of their numbers. */
+typedef struct column_names {
+  const char *noun; /* of the rows, plural */
+  const named_column *list;
+  size_t count;
+} column_names;
+
+extern const column_names columns_of_rays, columns_of_segments, columns_of_transforms;
+/* Of a kind that is added as an array. */
+const column_names *columns_of_shape(slab_shape);
+
+/* Where the columns of a text go. */
+typedef struct column_order {
+  size_t count; /* columns of the text */
+  size_t place[ROWS_COLUMNS_MAX];
+} column_order;
+
+/* Whether a line has names alone: two or more words, each of which begins with a letter, with commas, semicolons, tabs
+ * or blanks between them. Quotes may stand around them. */
+int columns_are_names(const char *line);
+
+/* Finds the columns by the names of such a line. Case, blanks, quotes and _ . - : / ( ) [ ] within a name do not
+ * matter. Returns 0, or -1 with `wrong`: a name that is unknown or there twice, or a column that is missing. */
+int columns_find(const column_names *known, const char *line, column_order *order, char *wrong, size_t size);
+
+#endif
