@@ -137,8 +137,9 @@ static int check_options(cast_options *options) {
   if (code == OPTIONS_RUN) code = check_stdin(options);
   if (code == OPTIONS_RUN) code = choose_format(options);
   if (code != OPTIONS_RUN) return code;
-  if (options->out && options->json && !strcmp(options->out, "-") && !strcmp(options->json, "-"))
-    return options_refuse(&command, "-o and --json cannot both go to stdout");
+  if (options->out && options->json && !strcmp(options->out, options->json))
+    return options_refuse(&command, "-o and --json cannot both go to %s",
+                          strcmp(options->out, "-") ? options->out : "stdout");
   const int direct = options->out && output_is_direct(options->out);
   if (direct && query == SLAB_ALL && is_binary(options->out_format))
     return options_refuse(&command, "--query all writes two files: -o %s works with --out csv or text", options->out);
@@ -150,6 +151,22 @@ static int check_options(cast_options *options) {
 int cast_parse(int argc, char **argv, cast_options *options) {
   const int code = options_parse(&command, argc, argv, options, NULL);
   return code == OPTIONS_RUN ? check_options(options) : code;
+}
+
+static int probe(const cast_options *options, const char *path) {
+  return output_probe(path) || output_spares(path, options->rays) || scene_source_spared(options->scene, path);
+}
+
+int cast_probe(const cast_options *options) {
+  int failed = options->out && probe(options, options->out);
+  if (!failed && options->json) failed = probe(options, options->json);
+  if (failed || !options->out || options->query != SLAB_ALL || !is_binary(options->out_format))
+    return failed ? EXIT_FAILED : EXIT_DONE;
+  char *offsets = offsets_name(options->out);
+  if (!offsets) complain("out of memory");
+  failed = !offsets || probe(options, offsets);
+  free(offsets);
+  return failed ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* ---- casting --------------------------------------------------------------- */
@@ -316,9 +333,8 @@ static int finish(cast_job *job) {
 
 static int cast_rays(const cast_options *options) {
   cast_job job = {.options = options, .start = seconds_now()};
-  int code = EXIT_FAILED;
-  if (options->out && output_probe(options->out)) goto done;
-  if (options->json && output_probe(options->json)) goto done;
+  int code = cast_probe(options);
+  if (code != EXIT_DONE) goto done;
   if ((code = cast_open_rays(&job)) != EXIT_DONE) goto done;
   if ((code = open_scene(&job)) != EXIT_DONE) goto done;
   if ((code = open_results(&job)) != EXIT_DONE) goto done;

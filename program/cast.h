@@ -40,6 +40,8 @@ int cast_parse(int argc, char **argv, cast_options *options);
 /* What the options say of the context. */
 slab_context_options cast_context(const cast_options *);
 
+/* Checks before work starts that the outputs can be opened, and are no inputs. Returns an exit code. */
+int cast_probe(const cast_options *);
 /* Opens the rays that job->options name, or the shard of them. Returns an exit code. */
 int cast_open_rays(cast_job *job);
 /* Sets up job->cast. Rays, scene and, if wanted, results must be open. */

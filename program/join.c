@@ -295,9 +295,21 @@ static int open_offsets(join_job *job, const char *path) {
   return job->offsets_out ? 0 : -1;
 }
 
+/* Checks that neither the whole nor its offsets are one of the shards' files. */
+static int check_output(const join_job *job, const char *path) {
+  char *offsets = offsets_name(path);
+  if (!offsets) complain("out of memory");
+  int failed = !offsets || output_probe(path);
+  for (int i = 0; i < job->count && !failed; i++)
+    failed = output_spares(path, job->pieces[i].path) || output_spares(path, job->pieces[i].offsets) ||
+             output_spares(offsets, job->pieces[i].path) || output_spares(offsets, job->pieces[i].offsets);
+  free(offsets);
+  return failed ? -1 : 0;
+}
+
 static int join(join_job *job, const char *path) {
   npy_header common;
-  if (output_probe(path) || survey(job->pieces, job->count, &common) || sort_shards(job->pieces, job->count)) return -1;
+  if (check_output(job, path) || survey(job->pieces, job->count, &common) || sort_shards(job->pieces, job->count)) return -1;
   if (!(job->out = output_open(path, OUTPUT_NEW)) || open_offsets(job, path)) return -1;
   if (join_results(job->pieces, job->count, &common, job->out)) return -1;
   if (job->offsets_out && join_offsets(job->pieces, job->count, job->offsets_out)) return -1;

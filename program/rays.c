@@ -274,7 +274,8 @@ static int make_rays(const rays_options *options, const ray_kind *kind) {
   slab_scene_stats stats;
   float eye[3];
   const int with_scene = scene_source_count(options->scene) > 0;
-  if (options->out && output_probe(options->out)) return EXIT_FAILED;
+  const char *path = options->out ? options->out : "-";
+  if (output_probe(path) || scene_source_spared(options->scene, path)) return EXIT_FAILED;
   if (with_scene) {
     const int code = measure_scene(options, &stats);
     if (code != EXIT_DONE) return code;

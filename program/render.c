@@ -203,7 +203,9 @@ static int command_main(int argc, char **argv) {
     scene_source_up(options.scene, options.camera.up.axis);
   }
   if (code == OPTIONS_RUN) code = options_check_ending(&command, options.out, "png");
-  if (code == OPTIONS_RUN) code = output_probe(options.out) ? EXIT_FAILED : render(&options);
+  if (code == OPTIONS_RUN && (output_probe(options.out) || scene_source_spared(options.scene, options.out)))
+    code = EXIT_FAILED;
+  if (code == OPTIONS_RUN) code = render(&options);
   scene_source_destroy(options.scene);
   return code;
 }

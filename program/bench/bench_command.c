@@ -270,7 +270,9 @@ static int refuse(const bench_options *o) {
     return options_refuse(&command, "--csv and --json cannot both go to stdout");
   if (list_unknown(o->groups, groups, GROUPS, sizeof *groups, name, sizeof name))
     return options_refuse(&command, "option --group: there is no group \"%s\"", name);
-  return OPTIONS_RUN;
+  const int lost =
+      (o->csv && output_spares(o->csv, o->compare)) || (o->json && output_spares(o->json, o->compare));
+  return lost ? EXIT_FAILED : OPTIONS_RUN;
 }
 
 /* A GPU does in a few milliseconds what a CPU does in a second, so its workloads are larger. */

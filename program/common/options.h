@@ -64,8 +64,13 @@ typedef struct command_line {
 
 /* Rows shared by the commands. `type` is the struct of values, `member` its scene_source * or const char *. */
 #define OPTIONS_SCENE(type, member)                                                                                    \
-  {"--mesh", "FILE", OPTION_SCENE, offsetof(type, member), "a mesh file: OBJ, PLY, STL, OFF, glTF, ...; - is stdin",   \
-   0,        0},                                                                                                       \
+  {"--mesh",                                                                                                           \
+   "FILE",                                                                                                             \
+   OPTION_SCENE,                                                                                                       \
+   offsetof(type, member),                                                                                             \
+   "a mesh file or pipe: OBJ, PLY, STL, OFF, glTF, ...; - is stdin",                                                   \
+   0,                                                                                                                  \
+   0},                                                                                                                 \
       {"--boxes",                                                                                                      \
        "FILE",                                                                                                         \
        OPTION_SCENE,                                                                                                   \

@@ -6,6 +6,7 @@
 
 #include "base/plural.h"
 #include "program/io/errors.h"
+#include "program/io/output.h"
 #include "program/io/rows.h"
 #include "program/io/text.h"
 #include "sets/scenes.h"
@@ -240,6 +241,15 @@ const char *scene_source_stdin(const scene_source *source) {
     if (item->of != NULL && is_stdin(item->of)) return "--of";
   }
   return NULL;
+}
+
+int scene_source_spared(const scene_source *source, const char *output) {
+  for (size_t i = 0; i < source->count; i++) {
+    const scene_item *item = &source->items[i];
+    if (item->kind->load != load_builtin && output_spares(output, item->value)) return -1;
+    if (output_spares(output, item->of)) return -1;
+  }
+  return 0;
 }
 
 static int check_stdin(const scene_source *source, const char *name) {

@@ -28,6 +28,8 @@ uint32_t scene_source_ray_mask(const scene_source *);
 int scene_source_is_whole(const scene_source *);
 /* The option that reads stdin, by the value "-"; only one option may do so. NULL: none. */
 const char *scene_source_stdin(const scene_source *);
+/* output_spares for every file that the options name. */
+int scene_source_spared(const scene_source *, const char *output);
 /* Number of scene options accepted, without --of. */
 size_t scene_source_count(const scene_source *);
 

@@ -228,6 +228,20 @@ static int explain(const explain_options *options) {
   return code;
 }
 
+static int probe(const explain_options *options, const char *path) {
+  const int failed =
+      output_probe(path) || output_spares(path, options->rays) || scene_source_spared(options->scene, path);
+  return failed ? EXIT_FAILED : OPTIONS_RUN;
+}
+
+static int check_drawing(const explain_options *options) {
+  if (!explain_can_draw())
+    return options_refuse(&command, "-o: this program was built without cairo, by which it draws");
+  if (!strcmp(options->out, "-")) return options_refuse(&command, "-o wants a name that ends in .svg or .png");
+  const int code = options_check_ending(&command, options->out, "svg|png");
+  return code == OPTIONS_RUN ? probe(options, options->out) : code;
+}
+
 static int check_options(const explain_options *options) {
   const char *scene = scene_source_stdin(options->scene);
   if (!scene_source_count(options->scene))
@@ -238,13 +252,8 @@ static int check_options(const explain_options *options) {
     return options_refuse(&command, "--index, --in and --segments go with --rays FILE");
   if (scene && options->rays && !strcmp(options->rays, "-"))
     return options_refuse(&command, "%s - and --rays - cannot both come from stdin", scene);
-  if (!options->out) return OPTIONS_RUN;
-  if (!explain_can_draw())
-    return options_refuse(&command, "-o: this program was built without cairo, by which it draws");
-  if (!strcmp(options->out, "-")) return options_refuse(&command, "-o wants a name that ends in .svg or .png");
-  const int code = options_check_ending(&command, options->out, "svg|png");
-  if (code != OPTIONS_RUN) return code;
-  return output_probe(options->out) ? EXIT_FAILED : OPTIONS_RUN;
+  const int code = options->out ? check_drawing(options) : OPTIONS_RUN;
+  return code == OPTIONS_RUN && options->json ? probe(options, options->json) : code;
 }
 
 static int command_main(int argc, char **argv) {

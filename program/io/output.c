@@ -126,6 +126,40 @@ int output_probe(const char *path) {
   return failure ? -1 : 0;
 }
 
+int output_is(const char *output, const char *input) {
+  os_facts a, b;
+  if (is_stdout(output) ? os_facts_of_file(OS_STDOUT, &a) : os_facts_of(output, &a)) return 0;
+  if (!strcmp(input, "-") ? os_facts_of_file(OS_STDIN, &b) : os_facts_of(input, &b)) return 0;
+  return a.kind == OS_FILE && b.kind == OS_FILE && a.disk == b.disk && a.number == b.number;
+}
+
+/* A symbolic link is kept; its target is replaced. */
+static char *final_name(const char *path) {
+  char *target = os_link_target(path);
+  return target ? target : strdup(path);
+}
+
+/* The name of a FILE.part; NULL: out of memory. */
+static char *part_name(const char *final) {
+  char *part = malloc(strlen(final) + sizeof ".part");
+  if (part) strcat(strcpy(part, final), ".part");
+  return part;
+}
+
+int output_spares(const char *path, const char *input) {
+  if (!input) return 0;
+  char *final = final_name(path), *part = final ? part_name(final) : NULL;
+  const char *lost = output_is(path, input) ? path : part && !is_stdout(path) && output_is(part, input) ? part : NULL;
+  if (!part) complain("cannot write %s: out of memory", path);
+  if (lost)
+    complain("cannot write %s: %s is the input %s, which would be lost", is_stdout(path) ? "standard output" : path,
+             lost == path ? "it" : lost, strcmp(input, "-") ? input : "from standard input");
+  const int failed = !part || lost;
+  free(final);
+  free(part);
+  return failed ? -1 : 0;
+}
+
 /* ---- opening --------------------------------------------------------------- */
 
 /* Frees an output. Its part file, if any, must already be renamed or removed. */
@@ -147,12 +181,6 @@ static int open_direct(output *out, const char *path) {
 }
 
 int output_unlock(const output *out) { return os_unlock(out->fd) ? fail(out, "unlock") : 0; }
-
-/* A symbolic link is kept; its target is replaced. */
-static char *final_name(const char *path) {
-  char *target = os_link_target(path);
-  return target ? target : strdup(path);
-}
 
 /* Opens the part file and locks it, since two jobs that write one output would mix their rows. Then enters it in the
  * table. Returns 0, or -1 with errno. *taken: another process has the lock. Called under the table's lock. */
@@ -178,10 +206,8 @@ static int open_part(output *out, const char *path, output_mode mode) {
   os_signals before;
   bool taken = false;
   out->final = final_name(path);
-  out->part = out->final ? malloc(strlen(out->final) + sizeof ".part") : NULL;
+  out->part = out->final ? part_name(out->final) : NULL;
   if (!out->part) return fail(out, "open");
-  strcpy(out->part, out->final);
-  strcat(out->part, ".part");
   lock_pending(&before);
   const int failed = open_pending(out, mode, &taken);
   unlock_pending(&before);

@@ -47,7 +47,7 @@ static int file_size(const char *path, uint64_t *bytes, char *error, size_t erro
   if (os_facts_of(path, &found) != 0) {
     snprintf(error, error_size, "%s: %s", path, strerror(errno));
   } else if (found.kind != OS_FILE) {
-    snprintf(error, error_size, "%s: not a regular file, and a mesh is read from one only", path);
+    snprintf(error, error_size, "%s: a folder, and a mesh is read from a file or a pipe", path);
   } else if (found.size > most_bytes) {
     snprintf(error, error_size, "%s: %llu bytes are more than the %llu a mesh file may have", path,
              (unsigned long long)found.size, (unsigned long long)most_bytes);
@@ -84,14 +84,14 @@ int mesh_child_main(int argc, char **argv) {
 
 /* ---- parent --------------------------------------------------------------- */
 
-/* Copies stdin to a temporary file, because an importer reads the end of some formats first. NULL and errno: that
+/* Copies a pipe to a temporary file, because an importer reads the end of some formats first. NULL and errno: that
  * failed. */
-static FILE *spool_stdin(uint64_t *size) {
+static FILE *spool(int pipe, uint64_t *size) {
   char block[1 << 16];
   int64_t got = 0;
   FILE *file = os_open_temporary();
   int failed = file == NULL;
-  for (*size = 0; !failed && (got = os_read(OS_STDIN, block, sizeof block)) != 0;) {
+  for (*size = 0; !failed && (got = os_read(pipe, block, sizeof block)) != 0;) {
     *size += got > 0 ? (uint64_t)got : 0;
     if (*size > most_bytes) errno = EFBIG;
     failed = got < 0 || *size > most_bytes || fwrite(block, 1, (size_t)got, file) < (size_t)got;
@@ -139,27 +139,41 @@ static int read_by_child(const char *path, const char *name, FILE *input, uint64
   return -1;
 }
 
-static int read_stdin(const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
-  static const char name[] = "standard input";
+/* Reads what comes from a pipe; `name` is for messages. */
+static int read_pipe(int pipe, const char *name, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
   uint64_t size = 0;
-  FILE *spool = spool_stdin(&size);
-  char *path = spool ? os_child_input(spool) : NULL;
+  FILE *spooled = spool(pipe, &size);
+  char *path = spooled ? os_child_input(spooled) : NULL;
   int failed = -1;
   if (path == NULL)
     snprintf(error, error_size, "%s: cannot be read into a temporary file: %s", name, strerror(errno));
   else if (size == 0)
     snprintf(error, error_size, "%s is empty", name);
   else
-    failed = read_by_child(path, name, spool, size, options, out, error, error_size);
+    failed = read_by_child(path, name, spooled, size, options, out, error, error_size);
   free(path);
-  if (spool) fclose(spool);
+  if (spooled) fclose(spooled);
+  return failed;
+}
+
+/* A FIFO, or /dev/fd/63 as shells name their pipes. */
+static int read_named_pipe(const char *path, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
+  const int pipe = os_open_to_read(path);
+  if (pipe < 0) {
+    snprintf(error, error_size, "%s: %s", path, strerror(errno));
+    return -1;
+  }
+  const int failed = read_pipe(pipe, path, options, out, error, error_size);
+  os_close(pipe);
   return failed;
 }
 
 int mesh_read(const char *path, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
+  os_facts found;
   uint64_t bytes = 0;
   *out = (mesh_data){0};
-  if (!strcmp(path, "-")) return read_stdin(options, out, error, error_size);
+  if (!strcmp(path, "-")) return read_pipe(OS_STDIN, "standard input", options, out, error, error_size);
+  if (os_facts_of(path, &found) == 0 && found.kind == OS_OTHER) return read_named_pipe(path, options, out, error, error_size);
   if (file_size(path, &bytes, error, error_size) != 0) return -1;
   return read_by_child(path, path, NULL, bytes, options, out, error, error_size);
 }

@@ -43,15 +43,14 @@ typedef struct mesh_data {
   uint32_t *indices; /* three per triangle, all below vertex_count */
   mesh_part *parts;  /* all triangles and places, in the order of their first face */
   float *places;
-  char
-      *names; /* of each part without places, and of each place, one after the other, each ended by NUL; may be empty */
+  char *names; /* of each part without places and of each place, in this order, each ended by NUL; may be empty */
   uint32_t vertex_count, triangle_count, part_count, place_count, name_bytes;
   mesh_facts facts;
 } mesh_data;
 
-/* path "-" is stdin. The format is that of the name's ending. Without an ending it is detected from the bytes: PLY,
- * STL, OFF, binary glTF, OBJ. Returns 0, or -1 with `error` saying what is wrong with the file. Release with
- * mesh_free. */
+/* path "-" is stdin; it may name a pipe. The format is that of the name's ending. Without an ending it is detected from
+ * the bytes: PLY, STL, OFF, binary glTF, OBJ. Returns 0, or -1 with `error` saying what is wrong with the file. Release
+ * with mesh_free. */
 int mesh_read(const char *path, const mesh_options *, mesh_data *out, char *error, size_t error_size);
 void mesh_free(mesh_data *mesh);
 

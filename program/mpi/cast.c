@@ -71,11 +71,6 @@ static int parse(team *t, int argc, char **argv, cast_options *options) {
 
 /* ---- opening --------------------------------------------------------------- */
 
-static int probe(const cast_options *options) {
-  if (options->out && output_probe(options->out)) return EXIT_FAILED;
-  return options->json && output_probe(options->json) ? EXIT_FAILED : EXIT_DONE;
-}
-
 /* Reads only the header; rows are read by MPI-IO. */
 static int open_header(team_job *job) {
   if (cast_open_rays(&job->cast) != EXIT_DONE) return EXIT_FAILED;
@@ -291,7 +286,7 @@ static int finish(team_job *job, int code) {
 
 static int cast_rays(team *t, const cast_options *options) {
   team_job job = {.team = t, .cast = {.options = options, .start = seconds_now()}};
-  int code = team_agree(t, t->rank == 0 ? probe(options) : EXIT_DONE);
+  int code = team_agree(t, t->rank == 0 ? cast_probe(options) : EXIT_DONE);
   if (code == EXIT_DONE) code = open_rays(&job);
   if (code == EXIT_DONE) code = open_scene(&job);
   if (code == EXIT_DONE) code = open_results(&job);

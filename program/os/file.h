@@ -19,7 +19,8 @@ typedef enum os_kind {
 
 typedef struct os_facts {
   os_kind kind;
-  uint64_t size; /* bytes of a file */
+  uint64_t size;         /* bytes of a file */
+  uint64_t disk, number; /* of a file: no other file has both */
 } os_facts;
 
 /* Bytes of the longest path that the program makes, with the NUL. */
@@ -50,6 +51,7 @@ typedef enum os_stream { OS_STDIN, OS_STDOUT, OS_STDERR } os_stream;
 /* Call it first. From now on streams carry bytes as they are, and terminals show UTF-8 and obey their escape codes. */
 void os_begin_streams(void);
 bool os_is_terminal(os_stream);
+bool os_is_pipe(os_stream);
 /* Another number for a stream, which can be closed by itself. */
 int os_stream_file(os_stream);
 /* Writes to the standard error, in the handler of an interruption too. */

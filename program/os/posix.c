@@ -32,7 +32,7 @@ static os_facts facts_of(const struct stat *found) {
   return (os_facts){S_ISREG(found->st_mode)   ? OS_FILE
                     : S_ISDIR(found->st_mode) ? OS_FOLDER
                                               : OS_OTHER,
-                    (uint64_t)found->st_size};
+                    (uint64_t)found->st_size, (uint64_t)found->st_dev, (uint64_t)found->st_ino};
 }
 
 int os_facts_of(const char *path, os_facts *facts) {
@@ -70,6 +70,12 @@ int os_may_write_in(const char *folder) { return access(folder, W_OK | X_OK); }
 
 void os_begin_streams(void) {}
 bool os_is_terminal(os_stream stream) { return isatty((int)stream) != 0; }
+
+bool os_is_pipe(os_stream stream) {
+  struct stat found;
+  return fstat((int)stream, &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
 int os_stream_file(os_stream stream) { return dup((int)stream); }
 
 void os_say(const char *text) {

@@ -108,9 +108,10 @@ static char *path_of(HANDLE handle) {
 static os_facts facts_of(HANDLE handle) {
   BY_HANDLE_FILE_INFORMATION found;
   if (GetFileType(handle) != FILE_TYPE_DISK || !GetFileInformationByHandle(handle, &found))
-    return (os_facts){OS_OTHER, 0};
-  if (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) return (os_facts){OS_FOLDER, 0};
-  return (os_facts){OS_FILE, (uint64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow};
+    return (os_facts){.kind = OS_OTHER};
+  if (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) return (os_facts){.kind = OS_FOLDER};
+  return (os_facts){OS_FILE, (uint64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow, found.dwVolumeSerialNumber,
+                    (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow};
 }
 
 /* Whoever opens a pipe takes it from the one it is for, so these names are not looked up. */
@@ -124,7 +125,7 @@ static HANDLE open_to_ask(const char *path, DWORD rights) {
 }
 
 int os_facts_of(const char *path, os_facts *facts) {
-  *facts = (os_facts){OS_OTHER, 0};
+  *facts = (os_facts){.kind = OS_OTHER};
   if (is_device(path)) return 0;
   const HANDLE file = open_to_ask(path, FILE_READ_ATTRIBUTES);
   if (file == INVALID_HANDLE_VALUE) return fail();
@@ -209,6 +210,8 @@ bool os_is_terminal(os_stream stream) {
   DWORD mode;
   return GetConsoleMode(handle_of((int)stream), &mode) != 0;
 }
+
+bool os_is_pipe(os_stream stream) { return GetFileType(handle_of((int)stream)) == FILE_TYPE_PIPE; }
 
 int os_stream_file(os_stream stream) { return _dup((int)stream); }
 

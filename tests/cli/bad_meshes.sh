@@ -16,9 +16,12 @@ rejected() {
 
 # ---- files that cannot be read ----
 rejected nowhere.obj "No such file or directory"
-rejected . "not a regular file"
+rejected . "a folder, and a mesh is read from a file or a pipe"
 mkfifo fifo.obj
-rejected fifo.obj "not a regular file"
+: >fifo.obj &
+rejected_empty() { expect_refusal 1 "$1 is empty" slabcast cast --mesh "$1" --rays ray.txt -o hits.npy; }
+rejected_empty fifo.obj
+rejected_empty /dev/null
 : >empty.obj
 rejected empty.obj "the file is empty"
 echo hello >words.obj

@@ -80,6 +80,17 @@ for mesh in mesh.obj mesh.off mesh.ply mesh.stl binary.ply binary.stl grouped.ob
   expect_checked --mesh without --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
 done
+# So is one from a pipe with a name, of the shell's or a FIFO.
+mkfifo fifo.ply
+for mesh in mesh.obj mesh.off binary.ply mesh.stl; do
+  expect_checked --mesh <(cat "$mesh") --rays rays.npy --query all -o other.csv
+  expect_same hits.csv other.csv
+  cat "$mesh" >fifo.ply &
+  expect_checked --mesh fifo.ply --rays rays.npy --query all -o other.csv
+  expect_same hits.csv other.csv
+done
+expect_refusal 1 " is empty" slabcast info --mesh <(:)
+expect_refusal 1 ": rejected: its bytes are not those of OBJ" slabcast info --mesh <(echo hello)
 expect_refusal 1 "standard input is empty" slabcast info --mesh - </dev/null
 expect_refusal 1 "standard input: rejected: its bytes are not those of OBJ, PLY, STL, OFF or binary glTF" \
   slabcast info --mesh - <rays.npy
