@@ -309,7 +309,8 @@ static int check_output(const join_job *job, const char *path) {
 
 static int join(join_job *job, const char *path) {
   npy_header common;
-  if (check_output(job, path) || survey(job->pieces, job->count, &common) || sort_shards(job->pieces, job->count)) return -1;
+  if (check_output(job, path) || survey(job->pieces, job->count, &common) || sort_shards(job->pieces, job->count))
+    return -1;
   if (!(job->out = output_open(path, OUTPUT_NEW)) || open_offsets(job, path)) return -1;
   if (join_results(job->pieces, job->count, &common, job->out)) return -1;
   if (job->offsets_out && join_offsets(job->pieces, job->count, job->offsets_out)) return -1;

@@ -270,8 +270,7 @@ static int refuse(const bench_options *o) {
     return options_refuse(&command, "--csv and --json cannot both go to stdout");
   if (list_unknown(o->groups, groups, GROUPS, sizeof *groups, name, sizeof name))
     return options_refuse(&command, "option --group: there is no group \"%s\"", name);
-  const int lost =
-      (o->csv && output_spares(o->csv, o->compare)) || (o->json && output_spares(o->json, o->compare));
+  const int lost = (o->csv && output_spares(o->csv, o->compare)) || (o->json && output_spares(o->json, o->compare));
   return lost ? EXIT_FAILED : OPTIONS_RUN;
 }
 

@@ -243,11 +243,11 @@ const char *scene_source_stdin(const scene_source *source) {
   return NULL;
 }
 
-int scene_source_spared(const scene_source *source, const char *output) {
+int scene_source_spared(const scene_source *source, const char *path) {
   for (size_t i = 0; i < source->count; i++) {
     const scene_item *item = &source->items[i];
-    if (item->kind->load != load_builtin && output_spares(output, item->value)) return -1;
-    if (output_spares(output, item->of)) return -1;
+    if (item->kind->load != load_builtin && output_spares(path, item->value)) return -1;
+    if (output_spares(path, item->of)) return -1;
   }
   return 0;
 }

@@ -29,7 +29,7 @@ int scene_source_is_whole(const scene_source *);
 /* The option that reads stdin, by the value "-"; only one option may do so. NULL: none. */
 const char *scene_source_stdin(const scene_source *);
 /* output_spares for every file that the options name. */
-int scene_source_spared(const scene_source *, const char *output);
+int scene_source_spared(const scene_source *, const char *path);
 /* Number of scene options accepted, without --of. */
 size_t scene_source_count(const scene_source *);
 

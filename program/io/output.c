@@ -126,9 +126,10 @@ int output_probe(const char *path) {
   return failure ? -1 : 0;
 }
 
-int output_is(const char *output, const char *input) {
+/* Whether both are the same file, by whatever names. */
+static int is_input(const char *path, const char *input) {
   os_facts a, b;
-  if (is_stdout(output) ? os_facts_of_file(OS_STDOUT, &a) : os_facts_of(output, &a)) return 0;
+  if (is_stdout(path) ? os_facts_of_file(OS_STDOUT, &a) : os_facts_of(path, &a)) return 0;
   if (!strcmp(input, "-") ? os_facts_of_file(OS_STDIN, &b) : os_facts_of(input, &b)) return 0;
   return a.kind == OS_FILE && b.kind == OS_FILE && a.disk == b.disk && a.number == b.number;
 }
@@ -149,11 +150,11 @@ static char *part_name(const char *final) {
 int output_spares(const char *path, const char *input) {
   if (!input) return 0;
   char *final = final_name(path), *part = final ? part_name(final) : NULL;
-  const char *lost = output_is(path, input) ? path : part && !is_stdout(path) && output_is(part, input) ? part : NULL;
+  const char *lost = is_input(path, input) ? path : part && !is_stdout(path) && is_input(part, input) ? part : NULL;
   if (!part) complain("cannot write %s: out of memory", path);
   if (lost)
     complain("cannot write %s: %s is the input %s, which would be lost", is_stdout(path) ? "standard output" : path,
-             lost == path ? "it" : lost, strcmp(input, "-") ? input : "from standard input");
+             lost == path ? "it" : lost, strcmp(input, "-") ? input : "on standard input");
   const int failed = !part || lost;
   free(final);
   free(part);

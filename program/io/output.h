@@ -27,10 +27,8 @@ int output_flush_stdout(void);
 /* Checks cheaply whether `path` could be opened, before work starts. Returns 0, or -1 with the error printed. */
 int output_probe(const char *path);
 
-/* Whether both are the same file, by whatever names; "-": `output` is stdout, `input` stdin. */
-int output_is(const char *output, const char *input);
-/* Checks that writing `path` would not overwrite the file of an input. NULL: there is no such input. Returns 0, or -1
- * with the error printed. */
+/* Checks that writing `path` would not overwrite the file of an input. "-": stdin; NULL: there is no such input.
+ * Returns 0, or -1 with the error printed. */
 int output_spares(const char *path, const char *input);
 
 /* Returns NULL with the error printed on failure. */

@@ -22,6 +22,59 @@ done
 expect_exit 1 slabcast "${cast[@]}" --check --json nowhere/summary.json
 expect_stderr "cannot write nowhere/summary.json: No such file or directory"
 
+# ---- an output that is an input, by any of its names, also where FILE.part or the offsets would be it ----
+mkdir inputs
+echo 0 0 0 1 1 1 >inputs/box.txt
+cp inputs/box.txt inputs/picture.png
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >inputs/mesh.obj
+cp inputs/mesh.obj inputs/mesh.csv
+echo 1 0 0 0 0 1 0 0 0 0 1 0 >inputs/places.txt
+echo 0 0 9 0 0 -1 >inputs/ray.txt
+cp inputs/ray.txt inputs/next.npy.part
+cp inputs/ray.txt inputs/all.npy.offsets.npy
+for ((i = 0; i < 2; i++)); do slabcast cast "${scene[@]}" --rays inputs/ray.txt --query all --shard $i/2 -o inputs/shard.$i.npy; done
+echo '{}' >inputs/old.json
+ln -s box.txt inputs/soft.txt
+ln inputs/mesh.csv inputs/hard.csv
+ln -s ../inputs inputs/here
+cp -a inputs kept
+
+# spared OUTPUT COMMAND...: OUTPUT is the input that would be lost; nothing changes.
+spared() {
+  expect_refusal 1 "which would be lost" slabcast "${@:2}"
+  expect_stderr "cannot write $1: "
+  diff -r inputs kept >&2 || fail "\"${*:2}\" has changed its inputs"
+}
+of_box=(cast --boxes inputs/box.txt --rays inputs/ray.txt)
+of_mesh=(cast --mesh inputs/mesh.csv --rays inputs/ray.txt)
+for output in inputs/ray.txt inputs/box.txt inputs/soft.txt inputs/here/box.txt ./inputs//ray.txt "$PWD/inputs/ray.txt"; do
+  spared "$output" "${of_box[@]}" -o "$output"
+  spared "$output" "${of_box[@]}" --json "$output"
+done
+for output in inputs/mesh.csv inputs/hard.csv inputs/here/hard.csv; do
+  spared "$output" "${of_mesh[@]}" -o "$output"
+  spared "$output" rays random --mesh inputs/mesh.csv -o "$output"
+  spared "$output" rays random --instances inputs/places.txt --of inputs/mesh.csv -o "$output"
+done
+spared inputs/places.txt cast --instances inputs/places.txt --of inputs/mesh.obj --rays inputs/ray.txt -o inputs/places.txt
+spared inputs/next.npy cast "${scene[@]}" --rays inputs/next.npy.part --in text -o inputs/next.npy
+expect_stderr "inputs/next.npy.part is the input inputs/next.npy.part"
+spared inputs/all.npy.offsets.npy cast "${scene[@]}" --rays inputs/all.npy.offsets.npy --in text --query all -o inputs/all.npy
+spared inputs/picture.png render --boxes inputs/picture.png -o inputs/picture.png
+spared inputs/picture.png explain --boxes inputs/picture.png --ray 0,0,9,0,0,-1 --json inputs/picture.png
+spared inputs/ray.txt explain --boxes inputs/box.txt --rays inputs/ray.txt --json inputs/ray.txt
+spared inputs/shard.1.npy join inputs/shard.0.npy inputs/shard.1.npy -o inputs/shard.1.npy
+spared inputs/shard.1.npy.offsets.npy join inputs/shard.0.npy inputs/shard.1.npy -o inputs/shard.1.npy.offsets.npy
+spared inputs/old.json bench --compare inputs/old.json --json inputs/old.json
+from_file() { slabcast "${of_box[@]:0:3}" --rays - -o inputs/ray.txt <inputs/ray.txt; }
+expect_refusal 1 "cannot write inputs/ray.txt: it is the input on standard input" from_file
+to_file() { slabcast "${of_box[@]}" -o - --out csv >>inputs/box.txt; }
+expect_refusal 1 "cannot write standard output: it is the input inputs/box.txt" to_file
+diff -r inputs kept >&2 || fail "standard streams have changed the inputs"
+expect_refusal 2 "-o and --json cannot both go to both.txt" slabcast "${of_box[@]}" -o both.txt --json both.txt
+# Devices may be both; so may another file of a name that was an input's.
+expect_exit 0 slabcast cast "${scene[@]}" --rays /dev/null -o /dev/null
+
 # ---- full: /dev/full, named and as stdout ----
 if [[ -c /dev/full ]]; then
   for writer in "${cast[*]}" "${cast[*]} --query all --out csv" "rays random" "render ${scene[*]} --size 16x9" "demo --size 16x9" "join hits.npy"; do
