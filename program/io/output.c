@@ -19,6 +19,7 @@ struct output {
   int slot;      /* index in `pending`; -1 if written directly */
   uint64_t size; /* bytes written */
   uint64_t sent; /* of these, bytes already sent to the disk */
+  bool finished; /* it is the file with the final name, and is only read */
   char *name;    /* the name that the user gave */
   char *final;   /* final name; NULL if written directly */
   char *part;
@@ -198,8 +199,23 @@ static int open_pending(output *out, output_mode mode, bool *taken) {
   out->size = found.size;
   out->slot = slot;
   strcpy(pending[slot].part, out->part);
-  pending[slot].keep = mode == OUTPUT_RESUME;
+  pending[slot].keep = mode != OUTPUT_NEW && found.size > 0;
   pending[slot].used = 1;
+  return 0;
+}
+
+/* Whether there is a file with the final name, and no part. */
+static bool is_finished(const output *out) {
+  os_facts found;
+  return os_facts_of(out->part, &found) != 0 && os_facts_of(out->final, &found) == 0 && found.kind == OS_FILE;
+}
+
+static int open_finished(output *out) {
+  os_facts found;
+  out->fd = os_open_to_read(out->final);
+  if (out->fd < 0 || os_facts_of_file(out->fd, &found)) return fail(out, "open");
+  out->size = found.size;
+  out->finished = true;
   return 0;
 }
 
@@ -209,6 +225,7 @@ static int open_part(output *out, const char *path, output_mode mode) {
   out->final = final_name(path);
   out->part = out->final ? part_name(out->final) : NULL;
   if (!out->part) return fail(out, "open");
+  if (mode == OUTPUT_FINISH && is_finished(out)) return open_finished(out);
   lock_pending(&before);
   const int failed = open_pending(out, mode, &taken);
   unlock_pending(&before);
@@ -235,7 +252,8 @@ output *output_open(const char *path, output_mode mode) {
 }
 
 const char *output_name(const output *out) { return out->name; }
-const char *output_part(const output *out) { return out->part; }
+const char *output_part(const output *out) { return out->finished ? out->name : out->part; }
+int output_is_finished(const output *out) { return out->finished; }
 int output_is_file(const output *out) { return out->slot >= 0; }
 uint64_t output_size(const output *out) { return out->size; }
 
@@ -321,7 +339,7 @@ static int rename_part(output *out) {
  * Under the lock. */
 static const output *rename_pair(output *first, output *second, const char **verb) {
   *verb = "replace";
-  if (second && os_remove(second->final) && errno != ENOENT) return second;
+  if (second && second->slot >= 0 && os_remove(second->final) && errno != ENOENT) return second;
   *verb = "rename the finished";
   if (rename_part(first)) return first;
   return second && rename_part(second) ? second : NULL;

@@ -16,6 +16,7 @@ typedef struct output output;
 typedef enum output_mode {
   OUTPUT_NEW,    /* starts empty; an existing FILE.part is overwritten */
   OUTPUT_RESUME, /* keeps the contents of an existing FILE.part */
+  OUTPUT_FINISH, /* the same; where FILE alone exists it is opened to be compared with, and stays as it is */
 } output_mode;
 
 /* Call once before anything is opened. Installs signal handlers, and makes write() report a full disk as an error. */
@@ -38,12 +39,14 @@ const char *output_name(const output *);
 int output_is_file(const output *);
 /* 1 if data written to `path` goes directly to a pipe, a device or stdout. */
 int output_is_direct(const char *path);
-/* The name of FILE.part, for other processes that write to it; NULL if written directly. */
+/* 1 if the output is a FILE that was there (OUTPUT_FINISH): it can be read back, and not written to. */
+int output_is_finished(const output *);
+/* The name of what is written: FILE.part, or a finished FILE; NULL if written directly. */
 const char *output_part(const output *);
 /* Releases the lock on FILE.part. Other processes can then lock parts of it; file systems do so on their behalf.
  * Returns 0, or -1 with the error printed. */
 int output_unlock(const output *);
-/* Bytes in FILE.part, including those found by OUTPUT_RESUME. */
+/* Bytes in it, including those that were there before. */
 uint64_t output_size(const output *);
 
 /* All of these return 0, or -1 with the error printed. */

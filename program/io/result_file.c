@@ -13,9 +13,9 @@
 
 /* ---- going on from an earlier run ------------------------------------------ */
 
-/* An output that continues the FILE.part of an earlier run. New data is first compared with the existing data, then
- * appended. The part file itself shows how far the earlier run came. Its last rays are cast again, so that a part of
- * other rays, another scene or other options is detected.
+/* An output that continues the FILE.part of an earlier run, or is compared with what that has finished. New data is
+ * first compared with the existing data, then appended. The part file itself shows how far the earlier run came. Its
+ * last rays are cast again, so that a part of other rays, another scene or other options is detected.
  *
  * The functions part_resume_... find where to continue; they are called after the header was written. *rays of at most
  * `limit` rays need not be cast again, and `place` is set behind their rows. All functions return 0, or -1 with the
@@ -33,7 +33,7 @@ static const char *const other_header = "by another query, with other fields or 
 static const char *const other_rows = "from other rays, another scene or other options";
 
 static int refuse(const part *p, const char *how) {
-  complain("%s.part holds other results: it was made %s; run without --resume to start anew", output_name(p->out), how);
+  complain("%s holds other results: it was made %s; run without --resume to start anew", output_part(p->out), how);
   return -1;
 }
 
@@ -52,6 +52,7 @@ static int put(part *p, const void *bytes, size_t size, const char *how) {
     next += piece;
     size -= piece;
   }
+  if (size && output_is_finished(p->out)) return refuse(p, other_rows);
   if (size && output_write(p->out, next, size)) return -1;
   p->place += size;
   return 0;
@@ -102,7 +103,7 @@ static uint64_t bytes_there(const part *p) {
 
 static int check_limit(const part *p, uint64_t rows, uint64_t limit) {
   if (rows <= limit) return 0;
-  complain("%s.part holds %" PRIu64 " %s, more than there are rays (%" PRIu64 ")", output_name(p->out), rows,
+  complain("%s holds %" PRIu64 " %s, more than there are rays (%" PRIu64 ")", output_part(p->out), rows,
            plural(rows, "row", "rows"), limit);
   return -1;
 }
@@ -195,7 +196,7 @@ static int part_resume_numbered(part *p, uint64_t first, uint64_t limit, uint64_
     if (find_next_ray(p, p->start + there - back, &place, &number)) return -1;
   if (number == ROWS_UNKNOWN) return 0; /* there are too few bytes, or all belong to one ray */
   if (number < first || number - first >= limit) {
-    complain("%s.part holds hits of ray %" PRIu64 ", which is none of those to be cast", output_name(p->out), number);
+    complain("%s holds hits of ray %" PRIu64 ", which is none of those to be cast", output_part(p->out), number);
     return -1;
   }
   *rays = number - first;
@@ -302,11 +303,17 @@ static int find_resumed(result_file *file) {
   return failed;
 }
 
-static int open_offsets(result_file *file, output_mode mode) {
+/* Finished offsets belong to finished rows alone. */
+static output_mode offsets_mode(const result_file *file) {
+  if (!file->options.resume) return OUTPUT_NEW;
+  return output_is_finished(file->rows.out) ? OUTPUT_FINISH : OUTPUT_RESUME;
+}
+
+static int open_offsets(result_file *file) {
   const uint64_t zero = 0, rays = file->options.rays;
   char *name = offsets_name(file->options.path);
   if (!name) complain("cannot write %s: out of memory", file->options.path);
-  if (name) file->offsets.out = output_open(name, mode);
+  if (name) file->offsets.out = output_open(name, offsets_mode(file));
   free(name);
   if (!file->offsets.out) return -1;
   if (part_put_header(&file->offsets, "'<u8'", rays == ROWS_UNKNOWN ? rays : rays + 1, file->note)) return -1;
@@ -315,7 +322,6 @@ static int open_offsets(result_file *file, output_mode mode) {
 
 int result_file_open(const result_options *options, result_file **opened) {
   const int hits = options->query == SLAB_ALL;
-  const output_mode mode = options->resume ? OUTPUT_RESUME : OUTPUT_NEW;
   result_file *file = calloc(1, sizeof *file);
   *opened = NULL;
   if (!file || !(file->block = malloc(BLOCK_BYTES))) {
@@ -326,9 +332,9 @@ int result_file_open(const result_options *options, result_file **opened) {
   if (options->shard.count) shard_label_write(&options->shard, file->note);
   file->row = result_row_of(options->query, options->points, hits && !is_binary(options));
   if (options->format == FORMAT_CSV && file->row.geometry_at > 0) file->row.labels = options->labels;
-  file->rows.out = output_open(options->path, mode);
+  file->rows.out = output_open(options->path, options->resume ? OUTPUT_FINISH : OUTPUT_NEW);
   if (!file->rows.out || write_header(file)) goto failed;
-  if (hits && is_binary(options) && open_offsets(file, mode)) goto failed;
+  if (hits && is_binary(options) && open_offsets(file)) goto failed;
   if (options->resume && find_resumed(file)) goto failed;
   *opened = file;
   return 0;
@@ -397,10 +403,13 @@ int result_file_put(result_file *file, const slab_ray *rays, const void *results
 
 /* ---- the end --------------------------------------------------------------- */
 
-static int patch_count(const result_file *file, output *out, const char *descr, uint64_t rows) {
+/* Writes the header with the number of rows, which a finished file has already. */
+static int patch_count(const result_file *file, part *p, const char *descr, uint64_t rows) {
   char header[NPY_HEADER_MAX];
   const size_t size = npy_write_noted(header, descr, rows, file->note);
-  return output_patch(out, 0, header, size);
+  if (!output_is_finished(p->out)) return output_patch(p->out, 0, header, size);
+  p->place = 0;
+  return put(p, header, size, other_rows);
 }
 
 /* Completes headers that were written before the rows were counted. */
@@ -409,9 +418,9 @@ static int complete_headers(result_file *file) {
   const int unknown = file->options.rays == ROWS_UNKNOWN;
   result_descr(&file->row, descr, sizeof descr);
   if (file->options.format == FORMAT_NPY && (unknown || file->options.query == SLAB_ALL) &&
-      patch_count(file, file->rows.out, descr, file->put))
+      patch_count(file, &file->rows, descr, file->put))
     return -1;
-  return file->offsets.out && unknown ? patch_count(file, file->offsets.out, "'<u8'", file->rays + 1) : 0;
+  return file->offsets.out && unknown ? patch_count(file, &file->offsets, "'<u8'", file->rays + 1) : 0;
 }
 
 int result_file_commit(result_file *file) {

@@ -26,6 +26,25 @@ resume() {
   resumed=$(sed -n 's/.*"resumed": \([0-9]*\).*/\1/p' summary.json)
 }
 
+# refinish: with the finished out.$format alone the last rays are cast again and it stays; of another scene, rays or
+# options it is refused, and stays too.
+refinish() {
+  local before
+  before=$(stat -c %i:%y out."$format"*)
+  expect_exit 0 slabcast "${cast[@]}" "${options[@]}" -o "out.$format" --resume --json summary.json
+  expect_same "whole.$format" "out.$format"
+  resumed=$(sed -n 's/.*"resumed": \([0-9]*\).*/\1/p' summary.json)
+  ((resumed > 20000)) || fail "$kind: of a finished file $resumed rays were not cast again"
+  for other in "--builtin boxes:301 --rays rays.npy" "--builtin soup:300 --rays rays.npy" "--builtin boxes:300 --rays other.npy" \
+    "--builtin boxes:300 --rays rays.npy --t-max 0.5"; do
+    read -ra alien <<<"$other"
+    expect_refusal 1 "out.$format" slabcast cast "${alien[@]}" "${options[@]}" -o "out.$format" --resume
+    expect_stderr "holds other results: it was made from other rays, another scene or other options; run without --resume"
+  done
+  [[ $(stat -c %i:%y out."$format"*) == "$before" ]] || fail "$kind: a finished file was written again, or has company"
+}
+
+slabcast rays random "${scene[@]}" --count $count --seed 5 -o other.npy
 for kind in "${kinds[@]}"; do
   read -r query format points <<<"$kind"
   options=(--query "$query" ${points:+"$points"})
@@ -35,6 +54,7 @@ for kind in "${kinds[@]}"; do
   ((resumed > 20000 && resumed < 8 * count / 10)) || fail "$kind: $resumed rays were not cast again"
   resume 1 1
   ((resumed == 0)) || fail "$kind: with 1 % there, $resumed rays were not cast again"
+  refinish
 done
 
 # Hits and offsets that do not reach equally far, as after a loss of power; one of them alone.
@@ -52,6 +72,15 @@ for lost in out.npy.part out.npy.offsets.npy.part; do
   expect_exit 0 slabcast "${cast[@]}" --query all -o out.npy --resume
   expect_same whole.npy out.npy
   expect_same whole.npy.offsets.npy out.npy.offsets.npy
+done
+
+# Of a finished pair one was not renamed, or is lost.
+for lost in none out.npy.offsets.npy; do
+  if [[ $lost == none ]]; then mv out.npy.offsets.npy out.npy.offsets.npy.part; else rm "$lost"; fi
+  expect_exit 0 slabcast "${cast[@]}" --query all -o out.npy --resume
+  expect_same whole.npy out.npy
+  expect_same whole.npy.offsets.npy out.npy.offsets.npy
+  if compgen -G 'out.*.part' >&2; then fail "a part is still there"; fi
 done
 
 # Lines of text, whose number is not known before they were read.
@@ -80,6 +109,12 @@ other() {
   expect_stderr "$text" "$out.part is kept for --resume"
   [[ ! -e $out ]] || fail "$out is there"
   expect_same before "$out.part"
+  mv "$out.part" "$out"
+  expect_refusal 1 "${text/.part/}" slabcast "$@" -o "$out" --resume
+  expect_same before "$out"
+  expect_no "$out.offsets.npy"
+  [[ ! -e $out.part ]] || fail "$out.part is there"
+  rm "$out"
 }
 results="holds other results: it was made from other rays, another scene or other options; run without --resume"
 header="holds other results: it was made by another query, with other fields or from another number of rays"
