@@ -2,12 +2,8 @@
  *
  * The library returns one mesh per material, group and object, with a separate vertex for every corner. Its own
  * clean-up steps merge positions that are merely close, move faces and reorder their corners. So this file uses no
- * clean-up step. Groups and materials are removed from OBJ texts before the import, which keeps all faces in one mesh
- * and in file order. */
-#include "base/plural.h"
-#include "program/mesh/obj_text.h"
+ * clean-up step. */
 #include "program/mesh/readers.h"
-#include "program/os/file.h"
 
 #ifndef SLABCAST_ASSIMP
 
@@ -96,30 +92,6 @@ static int add_scene(mesh_builder *b, const struct aiScene *scene) {
  * vertex or face by another one. */
 enum { DAMAGE_MAX = 200 };
 
-/* Keeps what is geometry in the text. */
-static const struct aiScene *import_obj(const mesh_file *file, char damage[DAMAGE_MAX]) {
-  const struct aiScene *scene = NULL;
-  char *text = malloc(file->size + 1);
-  if (text == NULL) return NULL;
-  memcpy(text, file->bytes, file->size);
-  const size_t size = obj_keep_geometry(text, file->size);
-  if (size > 0 && size <= UINT32_MAX) scene = aiImportFileFromMemory(text, (unsigned)size, 0, "obj");
-  free(text);
-  if (scene == NULL) obj_find_fault(file->bytes, damage, DAMAGE_MAX);
-  return scene;
-}
-
-/* Whether a line begins with end_header, after blanks. Lines may end as on any system. */
-static bool has_header_end(const char *text) {
-  static const char mark[] = "end_header";
-  for (const char *line = text; *line;) {
-    line += strspn(line, " \t\r\n");
-    if (!strncmp(line, mark, strlen(mark))) return true;
-    line += strcspn(line, "\r\n");
-  }
-  return false;
-}
-
 static void note_damage(const char *message, char *damage) {
   const int found = !strncmp(message, "Error", 5) || strstr(message, "Unable to parse property") != NULL;
   const char *text = strstr(message, ": ");
@@ -129,7 +101,6 @@ static void note_damage(const char *message, char *damage) {
 }
 
 static const struct aiScene *import_file(const mesh_file *file, char damage[DAMAGE_MAX]) {
-  if (os_same_name(file->ending, "obj")) return import_obj(file, damage);
   if (file->named) return aiImportFile(file->path, 0); /* so that it finds what the file names */
   if (file->size <= UINT32_MAX) return aiImportFileFromMemory(file->bytes, (unsigned)file->size, 0, file->ending);
   snprintf(damage, DAMAGE_MAX, "%zu bytes are more than can be read without a file's name", file->size);
@@ -140,9 +111,6 @@ int read_assimp(const mesh_file *file, mesh_builder *b) {
   char damage[DAMAGE_MAX] = "";
   const struct aiLogStream log = {note_damage, damage};
   int failed = -1;
-  /* The library would search for the end of the header for ever, or crash. */
-  if (os_same_name(file->ending, "ply") && !has_header_end(file->bytes))
-    return mesh_builder_refuse(b, "its header does not end: no line is end_header");
   aiAttachLogStream(&log);
   const struct aiScene *scene = import_file(file, damage);
   aiDetachLogStream(&log);

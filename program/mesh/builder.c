@@ -69,6 +69,15 @@ int mesh_builder_drop(mesh_builder *b, const char *format, ...) {
   return 0;
 }
 
+void mesh_builder_warn(mesh_builder *b, const char *format, ...) {
+  char *warning = b->mesh.facts.warning;
+  va_list arguments;
+  if (warning[0] != '\0') return;
+  va_start(arguments, format);
+  vsnprintf(warning, sizeof b->mesh.facts.warning, format, arguments);
+  va_end(arguments);
+}
+
 const char *mesh_builder_wrong(const mesh_builder *b) { return b->wrong; }
 
 /* ---- room -------------------------------------------------------------------- */
@@ -268,6 +277,19 @@ int mesh_builder_face(mesh_builder *b, const uint32_t *corners, size_t n) {
   for (const uint32_t *t = b->triangles; t < b->triangles + 3 * (n - 2); t += 3)
     if (add_triangle(b, b->shared[t[0]], b->shared[t[1]], b->shared[t[2]]) != 0) return -1;
   return 0;
+}
+
+int corner_append(corner_list *list, uint32_t corner, mesh_builder *b) {
+  if (grow(b, &list->at, &list->capacity, list->count, sizeof *list->at) != 0) return -1;
+  list->at[list->count++] = corner;
+  return 0;
+}
+
+int corner_append_number(corner_list *list, uint64_t face, double corner, mesh_builder *b) {
+  if (corner >= 0 && corner <= (double)UINT32_MAX && corner == (double)(uint32_t)corner)
+    return corner_append(list, (uint32_t)corner, b);
+  return mesh_builder_drop(b, "face %llu names vertex %.10g (counted from 0)", (unsigned long long)face, corner) ? -1
+                                                                                                                 : 1;
 }
 
 /* ---- parts ------------------------------------------------------------------------- */

@@ -47,8 +47,21 @@ int mesh_builder_vertex_float(mesh_builder *, const float point[3]);
 int mesh_builder_face(mesh_builder *, const uint32_t *corners, size_t n);
 /* A face that cannot be read, for this reason: drops it where the options say so, else returns -1. */
 int mesh_builder_drop(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
+/* Says this of the file, in the facts of the mesh; of several warnings the first one. */
+void mesh_builder_warn(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
 /* Returns -1 with this reason. */
 int mesh_builder_refuse(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
+
+/* The corners of a face that is being read. Whoever has the list frees `at`. */
+typedef struct corner_list {
+  uint32_t *at;
+  size_t count, capacity;
+} corner_list;
+
+int corner_append(corner_list *, uint32_t corner, mesh_builder *);
+/* A corner as a number of the file. Returns 1 if it can be no vertex and the face is to be dropped, and -1 if that is
+ * an error. */
+int corner_append_number(corner_list *, uint64_t face, double corner, mesh_builder *);
 
 /* ---- nodes.c: files in which meshes stand in places ----------------------------------------------------------------
  */

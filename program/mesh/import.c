@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/mesh/scan.h"
 #include "program/os/file.h"
 
 static char *read_whole(const char *path, size_t *size) {
@@ -26,35 +27,28 @@ static const char *ending_of(const char *path) {
 
 /* ---- files without an ending, and stdin ------------------------------------- */
 
-enum { BINARY_STL_FRONT = 84, BINARY_STL_FACET = 50 };
-
-static int is_binary_stl(const char *bytes, size_t size) {
-  uint32_t facets = 0;
-  if (size < BINARY_STL_FRONT) return 0;
-  memcpy(&facets, bytes + BINARY_STL_FRONT - sizeof facets, sizeof facets);
-  return size == BINARY_STL_FRONT + (uint64_t)facets * BINARY_STL_FACET;
-}
-
-/* Whether a line is an OBJ vertex. `text` ends with NUL. */
-static int has_obj_vertex(const char *text) {
-  for (const char *line = text; *line;) {
-    line += strspn(line, " \t\r\n");
-    if (line[0] == 'v' && (line[1] == ' ' || line[1] == '\t')) return 1;
-    line += strcspn(line, "\n");
+/* Whether a line is an OBJ vertex. */
+static bool has_obj_vertex(scan text) {
+  for (; !scan_is_end(&text); scan_next_line(&text)) {
+    scan_blanks(&text);
+    if (scan_word(&text, "v") && !scan_is_line_end(&text)) return true;
   }
-  return 0;
+  return false;
 }
 
-/* The file name ending for these bytes, which end with NUL; NULL if the format is not recognised. */
-static const char *told_by_bytes(const char *bytes, size_t size) {
-  const char *word = bytes + strspn(bytes, " \t\r\n");
-  const size_t length = strcspn(word, " \t\r\n");
-  if (is_binary_stl(bytes, size)) return "stl";
-  if (length == 3 && !strncmp(word, "ply", 3)) return "ply";
-  if (!strncmp(bytes, "glTF", 4)) return "glb";
-  if (length == 5 && !strncmp(word, "solid", 5)) return "stl";
-  if (length >= 3 && length <= 6 && !strncmp(word + length - 3, "OFF", 3)) return "off";
-  return has_obj_vertex(bytes) ? "obj" : NULL;
+/* The file name ending for these bytes; NULL if the format is not recognised. */
+static const char *told_by_bytes(const mesh_file *file) {
+  scan text;
+  scan_begin(&text, file, NULL);
+  text.comment = '#';
+  scan_space(&text);
+  const size_t length = scan_word_size(&text);
+  if (stl_is_binary(file->bytes, file->size)) return "stl";
+  if (scan_word(&text, "ply")) return "ply";
+  if (!strncmp(file->bytes, "glTF", 4)) return "glb";
+  if (scan_word(&text, "solid")) return "stl";
+  if (length >= 3 && length <= strlen("STCN4nOFF") && !strncmp(text.at + length - 3, "OFF", 3)) return "off";
+  return has_obj_vertex(text) ? "obj" : NULL;
 }
 
 /* ---- readers ------------------------------------------------------------------ */
@@ -65,7 +59,10 @@ typedef struct format {
 } format;
 
 static const format formats[] = {
-    {"obj", read_assimp},
+    {"obj", read_obj},
+    {"ply", read_ply},
+    {"stl", read_stl},
+    {"off", read_off},
 };
 
 static mesh_reader *reader_of(const char *ending) {
@@ -81,7 +78,7 @@ static int read_file(const char *path, mesh_builder *builder) {
   int failed = -1;
   if (file.bytes == NULL) {
     mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");
-  } else if (!file.named && (file.ending = told_by_bytes(file.bytes, file.size)) == NULL) {
+  } else if (!file.named && (file.ending = told_by_bytes(&file)) == NULL) {
     mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or binary glTF");
   } else {
     failed = reader_of(file.ending)(&file, builder);

@@ -31,7 +31,8 @@ typedef struct mesh_facts {
   double worst_rounding; /* the largest distance that rounding to float moved a coordinate */
   uint32_t dropped;      /* faces that skip_invalid dropped */
   char first_dropped[120];
-  char up; /* the axis that it calls up: x, y or z; 0: it says nothing */
+  char warning[120]; /* what is odd about the file, which was read nevertheless; empty: nothing */
+  char up;           /* the axis that it calls up: x, y or z; 0: it says nothing */
 } mesh_facts;
 
 enum { MESH_PLACE = 12 }; /* numbers of a place: three rows of a matrix of 3 x 4 */

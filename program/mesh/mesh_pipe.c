@@ -222,7 +222,9 @@ static int receive_mesh(int fd, const pipe_header *header, mesh_data *out, char 
   out->name_bytes = (uint32_t)header->name_bytes;
   out->facts = header->facts;
   out->facts.first_dropped[sizeof out->facts.first_dropped - 1] = '\0';
+  out->facts.warning[sizeof out->facts.warning - 1] = '\0';
   make_printable(out->facts.first_dropped);
+  make_printable(out->facts.warning);
   if (receive_arrays(fd, header, out, error, error_size) != 0) return -1;
   if (!are_indices_sound(out, error, error_size) || !are_parts_sound(out, error, error_size)) return -1;
   clean_names(out->names, out->name_bytes);
