@@ -23,23 +23,6 @@ int read_assimp(const mesh_file *file, mesh_builder *builder) {
 
 /* ---- a scene of the library -------------------------------------------------- */
 
-typedef struct use_list {
-  mesh_use *uses;
-  uint32_t count, capacity;
-} use_list;
-
-static int append_use(use_list *list, const mesh_use *use) {
-  if (list->count == list->capacity) {
-    const uint32_t capacity = list->capacity ? 2 * list->capacity : 16;
-    mesh_use *uses = realloc(list->uses, capacity * sizeof *uses);
-    if (uses == NULL) return -1;
-    list->uses = uses;
-    list->capacity = capacity;
-  }
-  list->uses[list->count++] = *use;
-  return 0;
-}
-
 /* place = parent times the node's own, in double. */
 static void place_node(const double parent[MESH_PLACE], const struct aiMatrix4x4 *own, double place[MESH_PLACE]) {
   const double m[MESH_PLACE] = {(double)own->a1, (double)own->a2, (double)own->a3, (double)own->a4,
@@ -49,7 +32,7 @@ static void place_node(const double parent[MESH_PLACE], const struct aiMatrix4x4
 }
 
 static int list_node(mesh_builder *b, const struct aiScene *scene, const struct aiNode *node,
-                     const double parent[MESH_PLACE], use_list *list) {
+                     const double parent[MESH_PLACE], mesh_use_list *list) {
   mesh_use use;
   int failed = 0;
   place_node(parent, &node->mTransformation, use.place);
@@ -57,7 +40,7 @@ static int list_node(mesh_builder *b, const struct aiScene *scene, const struct 
     use.mesh = node->mMeshes[i];
     if (use.mesh >= scene->mNumMeshes) return mesh_builder_refuse(b, "a node names a mesh that the file does not have");
     use.name = node->mName.length ? node->mName.data : scene->mMeshes[use.mesh]->mName.data;
-    if (append_use(list, &use) != 0) failed = mesh_builder_refuse(b, "no memory for its nodes");
+    if (mesh_builder_use(b, list, &use) != 0) failed = -1;
   }
   for (uint32_t i = 0; i < node->mNumChildren && !failed; i++)
     failed = list_node(b, scene, node->mChildren[i], use.place, list);
@@ -79,9 +62,9 @@ static int give_mesh(const void *file, uint32_t index, mesh_builder *b) {
 
 static int add_scene(mesh_builder *b, const struct aiScene *scene) {
   static const double here[MESH_PLACE] = {[0] = 1, [5] = 1, [10] = 1};
-  use_list list = {0};
+  mesh_use_list list = {0};
   const int failed = list_node(b, scene, scene->mRootNode, here, &list) ||
-                     mesh_builder_nodes(b, list.uses, list.count, scene->mNumMeshes, give_mesh, scene);
+                     mesh_builder_nodes(b, &list, scene->mNumMeshes, give_mesh, scene);
   free(list.uses);
   return failed ? -1 : 0;
 }

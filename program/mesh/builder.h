@@ -76,12 +76,19 @@ typedef struct mesh_use {
   double place[MESH_PLACE];
 } mesh_use;
 
+/* All of a file's, in their order; all zero: none yet. The caller frees `uses`. */
+typedef struct mesh_use_list {
+  mesh_use *uses;
+  uint32_t count, capacity;
+} mesh_use_list;
+
+int mesh_builder_use(mesh_builder *, mesh_use_list *, const mesh_use *);
+
 /* Gives the vertices and faces of a mesh to the builder: no list, no part. */
 typedef int mesh_give(const void *file, uint32_t mesh, mesh_builder *);
 
 /* Adds what the nodes show, in their order. A mesh that stands in several places becomes a part with places, at its
  * first node; places that mirror, or that an instance cannot have, become triangles. Meshes are below mesh_count. */
-int mesh_builder_nodes(mesh_builder *, const mesh_use *uses, uint32_t use_count, uint32_t mesh_count, mesh_give *,
-                       const void *file);
+int mesh_builder_nodes(mesh_builder *, const mesh_use_list *, uint32_t mesh_count, mesh_give *, const void *file);
 
 #endif

@@ -1,23 +1,11 @@
 /* What to do with a file of the importer: which format it has, and who reads it. */
-#include "program/mesh/readers.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/mesh/files.h"
 #include "program/mesh/scan.h"
 #include "program/os/file.h"
-
-static char *read_whole(const char *path, size_t *size) {
-  os_facts found;
-  FILE *file = os_open_stream(path);
-  if (file == NULL) return NULL;
-  char *text = os_facts_of(path, &found) == 0 && found.size < SIZE_MAX ? malloc((size_t)found.size + 1) : NULL;
-  *size = text ? fread(text, 1, (size_t)found.size, file) : 0;
-  if (text) text[*size] = '\0';
-  fclose(file);
-  return text;
-}
 
 /* The text after the last dot of a file's name; NULL if there is none. */
 static const char *ending_of(const char *path) {
@@ -46,6 +34,7 @@ static const char *told_by_bytes(const mesh_file *file) {
   if (stl_is_binary(file->bytes, file->size)) return "stl";
   if (scan_word(&text, "ply")) return "ply";
   if (!strncmp(file->bytes, "glTF", 4)) return "glb";
+  if (text.at[0] == '{' && strstr(text.at, "\"asset\"")) return "gltf";
   if (scan_word(&text, "solid")) return "stl";
   if (length >= 3 && length <= strlen("STCN4nOFF") && !strncmp(text.at + length - 3, "OFF", 3)) return "off";
   return has_obj_vertex(text) ? "obj" : NULL;
@@ -63,6 +52,10 @@ static const format formats[] = {
     {"ply", read_ply},
     {"stl", read_stl},
     {"off", read_off},
+#ifdef SLABCAST_JANSSON
+    {"gltf", read_gltf},
+    {"glb", read_gltf},
+#endif
 };
 
 static mesh_reader *reader_of(const char *ending) {
@@ -74,12 +67,12 @@ static mesh_reader *reader_of(const char *ending) {
 static int read_file(const char *path, mesh_builder *builder) {
   mesh_file file = {.path = path, .ending = ending_of(path)};
   file.named = file.ending != NULL;
-  file.bytes = read_whole(path, &file.size);
+  file.bytes = files_read(path, &file.size);
   int failed = -1;
   if (file.bytes == NULL) {
     mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");
   } else if (!file.named && (file.ending = told_by_bytes(&file)) == NULL) {
-    mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or binary glTF");
+    mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or glTF");
   } else {
     failed = reader_of(file.ending)(&file, builder);
   }

@@ -50,7 +50,7 @@ typedef struct mesh_data {
 } mesh_data;
 
 /* path "-" is stdin; it may name a pipe. The format is that of the name's ending. Without an ending it is detected from
- * the bytes: PLY, STL, OFF, binary glTF, OBJ. Returns 0, or -1 with `error` saying what is wrong with the file. Release
+ * the bytes: PLY, STL, OFF, glTF, OBJ. Returns 0, or -1 with `error` saying what is wrong with the file. Release
  * with mesh_free. */
 int mesh_read(const char *path, const mesh_options *, mesh_data *out, char *error, size_t error_size);
 void mesh_free(mesh_data *mesh);

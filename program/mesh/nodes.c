@@ -4,6 +4,18 @@
 
 #include "program/mesh/builder.h"
 
+int mesh_builder_use(mesh_builder *b, mesh_use_list *list, const mesh_use *use) {
+  if (list->count == list->capacity) {
+    const uint32_t capacity = list->capacity ? 2 * list->capacity : 16;
+    mesh_use *uses = list->capacity <= UINT32_MAX / 4 ? realloc(list->uses, capacity * sizeof *uses) : NULL;
+    if (uses == NULL) return mesh_builder_refuse(b, "no memory for its nodes");
+    list->uses = uses;
+    list->capacity = capacity;
+  }
+  list->uses[list->count++] = *use;
+  return 0;
+}
+
 /* Whether an instance can have this place: it turns and scales about equally, and does not mirror, since a mirrored
  * instance would show its back (docs/contract.md, Instances). The limits are far inside the library's own. */
 static bool is_instance(const double m[MESH_PLACE]) {
@@ -46,8 +58,10 @@ static int add_uses(mesh_builder *b, const mesh_use *uses, const uint32_t *next,
   return 0;
 }
 
-int mesh_builder_nodes(mesh_builder *b, const mesh_use *uses, uint32_t use_count, uint32_t mesh_count, mesh_give *give,
+int mesh_builder_nodes(mesh_builder *b, const mesh_use_list *list, uint32_t mesh_count, mesh_give *give,
                        const void *file) {
+  const mesh_use *uses = list->uses;
+  const uint32_t use_count = list->count;
   int failed = 0;
   if (mesh_builder_is_one(b)) {
     for (uint32_t i = 0; i < use_count && !failed; i++) failed = add_alone(b, &uses[i], give, file);

@@ -15,7 +15,7 @@ typedef struct mesh_file {
 /* Gives all faces of a file to the builder. Returns 0, or -1 with the reason in the builder. */
 typedef int mesh_reader(const mesh_file *, mesh_builder *);
 
-mesh_reader read_obj, read_ply, read_stl, read_off;
+mesh_reader read_obj, read_ply, read_stl, read_off, read_gltf;
 /* Every format that the import library knows. */
 mesh_reader read_assimp;
 

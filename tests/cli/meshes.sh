@@ -92,7 +92,7 @@ done
 expect_refusal 1 " is empty" slabcast info --mesh <(:)
 expect_refusal 1 ": rejected: its bytes are not those of OBJ" slabcast info --mesh <(echo hello)
 expect_refusal 1 "standard input is empty" slabcast info --mesh - </dev/null
-expect_refusal 1 "standard input: rejected: its bytes are not those of OBJ, PLY, STL, OFF or binary glTF" \
+expect_refusal 1 "standard input: rejected: its bytes are not those of OBJ, PLY, STL, OFF or glTF" \
   slabcast info --mesh - <rays.npy
 expect_refusal 1 "standard input: rejected" slabcast info --mesh - < <(printf 'v 0 0 0\nf 1 2 3\n')
 

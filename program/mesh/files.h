@@ -1,0 +1,16 @@
+/* Files that the importer opens: the mesh file itself, and what it names. */
+#ifndef SLABCAST_PROGRAM_MESH_FILES_H
+#define SLABCAST_PROGRAM_MESH_FILES_H
+
+#include <stddef.h>
+
+/* A whole file, ended by NUL; NULL: it cannot be read, or there is no memory for it. */
+char *files_read(const char *path, size_t *size);
+
+/* Why a mesh file may not name this file; NULL: it may. What it names stands in its own folder or in folders of that,
+ * so that a file from elsewhere gets no other file of its reader's read. */
+const char *files_fault(const char *name);
+/* The file that the mesh file at `path` names so, without a fault; NULL as above. */
+char *files_read_beside(const char *path, const char *name, size_t *size);
+
+#endif
