@@ -21,34 +21,66 @@ int read_assimp(const mesh_file *file, mesh_builder *builder) {
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/mesh/assimp_files.h"
+#include "program/mesh/assimp_says.h"
+
 /* ---- a scene of the library -------------------------------------------------- */
 
-/* place = parent times the node's own, in double. */
-static void place_node(const double parent[MESH_PLACE], const struct aiMatrix4x4 *own, double place[MESH_PLACE]) {
-  const double m[MESH_PLACE] = {(double)own->a1, (double)own->a2, (double)own->a3, (double)own->a4,
-                                (double)own->b1, (double)own->b2, (double)own->b3, (double)own->b4,
-                                (double)own->c1, (double)own->c2, (double)own->c3, (double)own->c4};
-  mesh_place_multiply(parent, m, place);
+/* A scene, and what the library did to it. */
+typedef struct imported {
+  const struct aiScene *scene;
+  assimp_change change;
+} imported;
+
+static void place_of(const struct aiMatrix4x4 *m, double place[MESH_PLACE]) {
+  const double rows[MESH_PLACE] = {(double)m->a1, (double)m->a2, (double)m->a3, (double)m->a4,
+                                   (double)m->b1, (double)m->b2, (double)m->b3, (double)m->b4,
+                                   (double)m->c1, (double)m->c2, (double)m->c3, (double)m->c4};
+  memcpy(place, rows, sizeof rows);
 }
 
-static int list_node(mesh_builder *b, const struct aiScene *scene, const struct aiNode *node,
-                     const double parent[MESH_PLACE], mesh_use_list *list) {
-  mesh_use use;
+/* Mirrors a place along z, before and behind it. */
+static void mirror(double place[MESH_PLACE]) {
+  for (int i = 0; i < 2; i++) place[4 * i + 2] = -place[4 * i + 2];
+  for (int k = 0; k < 4; k += k == 1 ? 2 : 1) place[8 + k] = -place[8 + k];
+}
+
+static int list_node(mesh_builder *b, const imported *in, const struct aiNode *node, const double parent[MESH_PLACE],
+                     mesh_use_list *list) {
+  const struct aiScene *scene = in->scene;
+  double place[MESH_PLACE], own[MESH_PLACE];
   int failed = 0;
-  place_node(parent, &node->mTransformation, use.place);
+  place_of(&node->mTransformation, own);
+  mesh_place_multiply(parent, own, place);
+  if (in->change == ASSIMP_ROOTS && node == scene->mRootNode) memcpy(place, parent, sizeof place);
   for (uint32_t i = 0; i < node->mNumMeshes && !failed; i++) {
-    use.mesh = node->mMeshes[i];
+    mesh_use use = {.mesh = node->mMeshes[i]};
     if (use.mesh >= scene->mNumMeshes) return mesh_builder_refuse(b, "a node names a mesh that the file does not have");
     use.name = node->mName.length ? node->mName.data : scene->mMeshes[use.mesh]->mName.data;
-    if (mesh_builder_use(b, list, &use) != 0) failed = -1;
+    memcpy(use.place, place, sizeof place);
+    if (in->change == ASSIMP_MIRRORS) mirror(use.place);
+    failed = mesh_builder_use(b, list, &use);
   }
   for (uint32_t i = 0; i < node->mNumChildren && !failed; i++)
-    failed = list_node(b, scene, node->mChildren[i], use.place, list);
+    failed = list_node(b, in, node->mChildren[i], place, list);
   return failed;
 }
 
+/* Mirrors a mesh back along z, and turns its faces back. */
+static void mirror_mesh(const struct aiMesh *mesh) {
+  for (uint32_t i = 0; i < mesh->mNumVertices && mesh->mVertices; i++) mesh->mVertices[i].z = -mesh->mVertices[i].z;
+  for (uint32_t i = 0; i < mesh->mNumFaces; i++) {
+    unsigned *corners = mesh->mFaces[i].mIndices;
+    for (unsigned k = 0, n = mesh->mFaces[i].mNumIndices; k < n / 2; k++) {
+      const unsigned corner = corners[k];
+      corners[k] = corners[n - 1 - k];
+      corners[n - 1 - k] = corner;
+    }
+  }
+}
+
 static int give_mesh(const void *file, uint32_t index, mesh_builder *b) {
-  const struct aiMesh *mesh = ((const struct aiScene *)file)->mMeshes[index];
+  const struct aiMesh *mesh = ((const imported *)file)->scene->mMeshes[index];
   int failed = 0;
   if (mesh->mNumVertices > 0 && mesh->mVertices == NULL) return mesh_builder_refuse(b, "a mesh without vertices");
   for (uint32_t i = 0; i < mesh->mNumVertices && !failed; i++) {
@@ -60,11 +92,18 @@ static int give_mesh(const void *file, uint32_t index, mesh_builder *b) {
   return failed;
 }
 
-static int add_scene(mesh_builder *b, const struct aiScene *scene) {
+static int add_scene(mesh_builder *b, const mesh_file *file, const struct aiScene *scene) {
   static const double here[MESH_PLACE] = {[0] = 1, [5] = 1, [10] = 1};
+  static const double turned_back[MESH_PLACE] = {[0] = 1, [6] = -1, [9] = 1};
+  const imported in = {scene, assimp_change_of(file)};
   mesh_use_list list = {0};
-  const int failed = list_node(b, scene, scene->mRootNode, here, &list) ||
-                     mesh_builder_nodes(b, &list, scene->mNumMeshes, give_mesh, scene);
+  char up;
+  double unit;
+  assimp_facts(file, scene, &up, &unit);
+  mesh_builder_says(b, up, unit);
+  for (uint32_t i = 0; i < scene->mNumMeshes && in.change == ASSIMP_MIRRORS; i++) mirror_mesh(scene->mMeshes[i]);
+  const int failed = list_node(b, &in, scene->mRootNode, in.change == ASSIMP_TURNS ? turned_back : here, &list) ||
+                     mesh_builder_nodes(b, &list, scene->mNumMeshes, give_mesh, &in);
   free(list.uses);
   return failed ? -1 : 0;
 }
@@ -73,38 +112,37 @@ static int add_scene(mesh_builder *b, const struct aiScene *scene) {
 
 /* Text buffer for damage that the library does not report exactly, or that it only logs while it replaces an unreadable
  * vertex or face by another one. */
-enum { DAMAGE_MAX = 200 };
+enum { DAMAGE_MAX = ASSIMP_LOSS_MAX };
 
-static void note_damage(const char *message, char *damage) {
-  const int found = !strncmp(message, "Error", 5) || strstr(message, "Unable to parse property") != NULL;
-  const char *text = strstr(message, ": ");
-  if (!found || damage[0] != '\0') return;
-  snprintf(damage, DAMAGE_MAX, "%s", text ? text + 2 : message);
-  damage[strcspn(damage, "\n")] = '\0';
+static void note_damage(const char *line, char *damage) {
+  if (damage[0] == '\0') assimp_is_loss(line, damage);
 }
 
-static const struct aiScene *import_file(const mesh_file *file, char damage[DAMAGE_MAX]) {
-  if (file->named) return aiImportFile(file->path, 0); /* so that it finds what the file names */
-  if (file->size <= UINT32_MAX) return aiImportFileFromMemory(file->bytes, (unsigned)file->size, 0, file->ending);
-  snprintf(damage, DAMAGE_MAX, "%zu bytes are more than can be read without a file's name", file->size);
-  return NULL;
+static const struct aiScene *import_file(assimp_files *files) {
+  return aiImportFileEx(assimp_files_name(files), 0, &files->calls);
+}
+
+/* Why there is no scene. */
+static int refuse(mesh_builder *b, const assimp_files *files, const char *damage) {
+  const char *told = aiGetErrorString();
+  if (files->denied[0]) return mesh_builder_refuse(b, "%s", files->denied);
+  if (damage[0]) return mesh_builder_refuse(b, "%s", damage);
+  return mesh_builder_refuse(b, "%s", told[0] ? told : "it holds no faces, or more text than the importer takes");
 }
 
 int read_assimp(const mesh_file *file, mesh_builder *b) {
   char damage[DAMAGE_MAX] = "";
   const struct aiLogStream log = {note_damage, damage};
-  int failed = -1;
+  assimp_files files;
+  assimp_files_begin(&files, file);
   aiAttachLogStream(&log);
-  const struct aiScene *scene = import_file(file, damage);
+  const struct aiScene *scene = import_file(&files);
   aiDetachLogStream(&log);
-  if (damage[0])
-    mesh_builder_refuse(b, "%s", damage);
-  else if (scene == NULL || scene->mRootNode == NULL)
-    mesh_builder_refuse(
-        b, "%s",
-        aiGetErrorString()[0] ? aiGetErrorString() : "it holds no faces, or more text than the importer takes");
-  else
-    failed = add_scene(b, scene);
+  int failed = -1;
+  if (scene == NULL || scene->mRootNode == NULL)
+    failed = refuse(b, &files, damage);
+  else if (damage[0] == '\0' || mesh_builder_drop(b, "%s", damage) == 0)
+    failed = add_scene(b, file, scene);
   aiReleaseImport(scene);
   return failed;
 }

@@ -1,0 +1,28 @@
+/* What the import library logs and changes without handing it over: geometry that it lost, turned axes and units. */
+#ifndef SLABCAST_PROGRAM_MESH_ASSIMP_SAYS_H
+#define SLABCAST_PROGRAM_MESH_ASSIMP_SAYS_H
+
+#include <assimp/scene.h>
+
+#include "program/mesh/readers.h"
+
+enum { ASSIMP_LOSS_MAX = 200 };
+
+/* Whether a line of the library's log means that faces or places are lost, or are others than the file's. If so, stores
+ * what is lost. */
+bool assimp_is_loss(const char *line, char loss[ASSIMP_LOSS_MAX]);
+
+/* What the library does to the coordinates of a format by itself, in release 5.2.5. */
+typedef enum assimp_change {
+  ASSIMP_KEEPS,
+  ASSIMP_TURNS,  /* the root's place is of its own making, a turn from z up to y up before the file's */
+  ASSIMP_ROOTS,  /* the root's place is of its own making alone: turn and unit */
+  ASSIMP_MIRRORS /* every mesh and place along z, with its faces, since the format is left-handed */
+} assimp_change;
+
+assimp_change assimp_change_of(const mesh_file *);
+
+/* What the file says of its axis and unit, as mesh_builder_says takes it. */
+void assimp_facts(const mesh_file *, const struct aiScene *, char *up, double *unit);
+
+#endif
