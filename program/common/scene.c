@@ -285,12 +285,15 @@ static int set_unit(mesh_options *options, const char *value) {
     const char *name;
     double metres;
   } units[] = {{"mm", 0.001}, {"cm", 0.01}, {"m", 1}, {"km", 1000}, {"in", 0.0254}, {"ft", 0.3048}};
+  decimal metres = {.wide = 0};
   for (size_t i = 0; i < COUNT_OF(units); i++)
-    if (!strcmp(units[i].name, value)) options->unit = units[i].metres;
-  if (options->unit > 0 || (parse_real(value, &options->unit) && options->unit > 0 && isfinite(options->unit)))
-    return 1;
-  complain("option --unit: \"%s\" is none of mm, cm, m, km, in, ft, and no number of metres", value);
-  return -1;
+    if (!strcmp(units[i].name, value)) metres.wide = units[i].metres;
+  if (metres.wide == 0 && (!parse_real(value, &metres) || !(metres.wide > 0) || isinf(metres.wide))) {
+    complain("option --unit: \"%s\" is none of mm, cm, m, km, in, ft, and no number of metres", value);
+    return -1;
+  }
+  options->unit = metres.wide;
+  return 1;
 }
 
 static int set_up(scene_source *source, const char *value) {

@@ -48,13 +48,9 @@ typedef struct format {
 } format;
 
 static const format formats[] = {
-    {"obj", read_obj},
-    {"ply", read_ply},
-    {"stl", read_stl},
-    {"off", read_off},
+    {"obj", read_obj},   {"ply", read_ply},  {"stl", read_stl}, {"off", read_off},
 #ifdef SLABCAST_JANSSON
-    {"gltf", read_gltf},
-    {"glb", read_gltf},
+    {"gltf", read_gltf}, {"glb", read_gltf},
 #endif
 };
 

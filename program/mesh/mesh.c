@@ -140,7 +140,8 @@ static int read_by_child(const char *path, const char *name, FILE *input, uint64
 }
 
 /* Reads what comes from a pipe; `name` is for messages. */
-static int read_pipe(int pipe, const char *name, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
+static int read_pipe(int pipe, const char *name, const mesh_options *options, mesh_data *out, char *error,
+                     size_t error_size) {
   uint64_t size = 0;
   FILE *spooled = spool(pipe, &size);
   char *path = spooled ? os_child_input(spooled) : NULL;
@@ -157,7 +158,8 @@ static int read_pipe(int pipe, const char *name, const mesh_options *options, me
 }
 
 /* A FIFO, or /dev/fd/63 as shells name their pipes. */
-static int read_named_pipe(const char *path, const mesh_options *options, mesh_data *out, char *error, size_t error_size) {
+static int read_named_pipe(const char *path, const mesh_options *options, mesh_data *out, char *error,
+                           size_t error_size) {
   const int pipe = os_open_to_read(path);
   if (pipe < 0) {
     snprintf(error, error_size, "%s: %s", path, strerror(errno));
@@ -173,7 +175,8 @@ int mesh_read(const char *path, const mesh_options *options, mesh_data *out, cha
   uint64_t bytes = 0;
   *out = (mesh_data){0};
   if (!strcmp(path, "-")) return read_pipe(OS_STDIN, "standard input", options, out, error, error_size);
-  if (os_facts_of(path, &found) == 0 && found.kind == OS_OTHER) return read_named_pipe(path, options, out, error, error_size);
+  if (os_facts_of(path, &found) == 0 && found.kind == OS_OTHER)
+    return read_named_pipe(path, options, out, error, error_size);
   if (file_size(path, &bytes, error, error_size) != 0) return -1;
   return read_by_child(path, path, NULL, bytes, options, out, error, error_size);
 }

@@ -38,7 +38,8 @@ static slab_scene *bumps(slab_context *context, random_state *random) {
   return scene;
 }
 
-/* The flags that a call raises, but for inexact. By MXCSR: on Linux <fenv.h> leaves out that an operand was subnormal. */
+/* The flags that a call raises, but for inexact. By MXCSR: on Linux <fenv.h> leaves out that an operand was subnormal.
+ */
 static unsigned raised(slab_scene *scene, slab_query query, const slab_ray *ray) {
   slab_hit result;
   arithmetic callers;
@@ -53,7 +54,7 @@ static unsigned raised(slab_scene *scene, slab_query query, const slab_ray *ray)
             .callers = &callers};
   _MM_SET_EXCEPTION_STATE(0);
   assert_ok(schedule_rays(&c));
-  return _MM_GET_EXCEPTION_STATE() & ~_MM_EXCEPT_INEXACT;
+  return _MM_GET_EXCEPTION_STATE() & ~(unsigned)_MM_EXCEPT_INEXACT;
 }
 
 /* How many of the rays through these bounds, a quarter of them longer on each side, raise more. */
