@@ -35,9 +35,10 @@ static const char *take_digits(const char *at, written *number, int behind_point
 
 /* A bare e behind digits belongs to no number, as for strtod. */
 static const char *take_power(const char *at, written *number) {
-  const char *digit = at + 1 + (at[1] == '-' || at[1] == '+');
   long power = 0;
-  if ((*at != 'e' && *at != 'E') || !isdigit((unsigned char)*digit)) return at;
+  if (*at != 'e' && *at != 'E') return at; /* the text may end here */
+  const char *digit = at + 1 + (at[1] == '-' || at[1] == '+');
+  if (!isdigit((unsigned char)*digit)) return at;
   for (; isdigit((unsigned char)*digit) && power < 10000; digit++) power = 10 * power + (*digit - '0');
   number->power += at[1] == '-' ? -power : power;
   return digit;
