@@ -66,6 +66,10 @@ if(NOT MINGW) # whose C library does not print all digits
   target_include_directories(test_decimal PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
 
+# The program's splitting of polygons.
+slab_test(test_polygon geometry/test_polygon.c ${PROJECT_SOURCE_DIR}/program/mesh/polygon.c HOST_ONLY)
+target_include_directories(test_polygon PRIVATE ${PROJECT_SOURCE_DIR})
+
 # Division and roots for devices that round neither correctly: whole numbers, so the host can prove them.
 slab_test(test_exact geometry/test_exact.c HOST_ONLY)
 
