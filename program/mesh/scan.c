@@ -71,6 +71,7 @@ size_t scan_word_size(const scan *s) {
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 bool scan_word(scan *s, const char *word) {
+  if (lower(*s->at) != *word) return false; /* most words are others */
   scan after = *s;
   for (; *word; word++, after.at++)
     if (lower(*after.at) != *word) return false;
