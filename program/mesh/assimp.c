@@ -45,6 +45,11 @@ static void mirror(double place[MESH_PLACE]) {
   for (int k = 0; k < 4; k += k == 1 ? 2 : 1) place[8 + k] = -place[8 + k];
 }
 
+/* Collada's reader makes names up. */
+static bool has_name(const struct aiNode *node) {
+  return node->mName.length > 0 && strncmp(node->mName.data, "$ColladaAutoName$", 17) != 0;
+}
+
 static int list_node(mesh_builder *b, const imported *in, const struct aiNode *node, const double parent[MESH_PLACE],
                      mesh_use_list *list) {
   const struct aiScene *scene = in->scene;
@@ -56,7 +61,7 @@ static int list_node(mesh_builder *b, const imported *in, const struct aiNode *n
   for (uint32_t i = 0; i < node->mNumMeshes && !failed; i++) {
     mesh_use use = {.mesh = node->mMeshes[i]};
     if (use.mesh >= scene->mNumMeshes) return mesh_builder_refuse(b, "a node names a mesh that the file does not have");
-    use.name = node->mName.length ? node->mName.data : scene->mMeshes[use.mesh]->mName.data;
+    use.name = has_name(node) ? node->mName.data : scene->mMeshes[use.mesh]->mName.data;
     memcpy(use.place, place, sizeof place);
     if (in->change == ASSIMP_MIRRORS) mirror(use.place);
     failed = mesh_builder_use(b, list, &use);
@@ -122,12 +127,13 @@ static const struct aiScene *import_file(assimp_files *files) {
   return aiImportFileEx(assimp_files_name(files), 0, &files->calls);
 }
 
-/* Why there is no scene. */
-static int refuse(mesh_builder *b, const assimp_files *files, const char *damage) {
-  const char *told = aiGetErrorString();
-  if (files->denied[0]) return mesh_builder_refuse(b, "%s", files->denied);
-  if (damage[0]) return mesh_builder_refuse(b, "%s", damage);
-  return mesh_builder_refuse(b, "%s", told[0] ? told : "it holds no faces, or more text than the importer takes");
+/* Refuses a file without a scene, or drops what its scene lacks. A file that may not be opened is part of the reason.
+ */
+static int note_loss(mesh_builder *b, const assimp_files *files, const char *damage, bool is_scene) {
+  const char *told = damage[0] ? damage : aiGetErrorString(), *also = files->denied[0] ? "; " : "";
+  if (told[0] == '\0') told = "it holds no faces, or more text than the importer takes";
+  return is_scene ? mesh_builder_drop(b, "%.170s%s%s", told, also, files->denied)
+                  : mesh_builder_refuse(b, "%.170s%s%s", told, also, files->denied);
 }
 
 int read_assimp(const mesh_file *file, mesh_builder *b) {
@@ -138,11 +144,10 @@ int read_assimp(const mesh_file *file, mesh_builder *b) {
   aiAttachLogStream(&log);
   const struct aiScene *scene = import_file(&files);
   aiDetachLogStream(&log);
-  int failed = -1;
-  if (scene == NULL || scene->mRootNode == NULL)
-    failed = refuse(b, &files, damage);
-  else if (damage[0] == '\0' || mesh_builder_drop(b, "%s", damage) == 0)
-    failed = add_scene(b, file, scene);
+  const bool is_scene = scene && scene->mRootNode;
+  int failed = 0;
+  if (!is_scene || damage[0]) failed = note_loss(b, &files, damage, is_scene);
+  if (!failed) failed = add_scene(b, file, scene);
   aiReleaseImport(scene);
   return failed;
 }

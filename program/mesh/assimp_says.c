@@ -34,6 +34,7 @@ static const char *const losses[] = {
     "AC3D: Unexpected EOF",                     /* AC3D */
     "AC3D: Unexpected token: not all vertices", /* AC3D */
     "AC3D: Invalid vertex reference",           /* AC3D */
+    "AC3D: material index is out of range",     /* AC3D: its faces are left out then */
     "DXF: Failed to resolve block",             /* DXF */
     "DXF: PolyLine instance",                   /* DXF */
     "DXF: BLOCK rotation",                      /* DXF */
@@ -112,11 +113,11 @@ assimp_change assimp_change_of(const mesh_file *file) {
     const char *ending;
     assimp_change change;
   } changes[] = {
-      {"dae", ASSIMP_ROOTS},   {"zae", ASSIMP_ROOTS},   {"3ds", ASSIMP_TURNS},     {"prj", ASSIMP_TURNS},
-      {"ase", ASSIMP_TURNS},   {"ask", ASSIMP_TURNS},   {"dxf", ASSIMP_TURNS},     {"md2", ASSIMP_TURNS},
-      {"md3", ASSIMP_TURNS},   {"mdc", ASSIMP_TURNS},   {"md5mesh", ASSIMP_TURNS}, {"iqm", ASSIMP_TURNS},
-      {"x", ASSIMP_MIRRORS},   {"lwo", ASSIMP_MIRRORS}, {"lxo", ASSIMP_MIRRORS},   {"lws", ASSIMP_MIRRORS},
-      {"b3d", ASSIMP_MIRRORS},
+      {"dae", ASSIMP_ROOTS},   {"zae", ASSIMP_ROOTS},   {"fbx", ASSIMP_ROOTS},   {"3ds", ASSIMP_TURNS},
+      {"prj", ASSIMP_TURNS},   {"ase", ASSIMP_TURNS},   {"ask", ASSIMP_TURNS},   {"dxf", ASSIMP_TURNS},
+      {"md2", ASSIMP_TURNS},   {"md3", ASSIMP_TURNS},   {"mdc", ASSIMP_TURNS},   {"md5mesh", ASSIMP_TURNS},
+      {"iqm", ASSIMP_TURNS},   {"x", ASSIMP_MIRRORS},   {"lwo", ASSIMP_MIRRORS}, {"lxo", ASSIMP_MIRRORS},
+      {"lws", ASSIMP_MIRRORS}, {"b3d", ASSIMP_MIRRORS},
   };
   for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
     if (os_same_name(file->ending, changes[i].ending)) return changes[i].change;

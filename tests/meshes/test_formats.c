@@ -1,0 +1,323 @@
+/* Formats that the import library reads: coordinates are the file's own, with what the file says of its axis and unit;
+ * what is lost is refused, and what is only about materials and cameras is not. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "program/mesh/mesh.h"
+
+static char folder[] = "/tmp/slabcast-formats-XXXXXX";
+
+/* ---- files ---- */
+
+enum { TEXT_MAX = 8192 };
+
+/* Each has the triangle (0, 0, 5), (4, 0, 5), (0, 4, 5) once, at a node moved by (1, 2, 3) where the format has nodes.
+ * In the text %s stands for what a test puts there. */
+static const char collada[] =
+    "<?xml version=\"1.0\"?>\n<!-- <up_axis>X_UP</up_axis> -->\n"
+    "<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\"><asset>%s</asset>"
+    "<library_geometries><geometry id=\"g\"><mesh><source id=\"p\"><float_array id=\"a\" count=\"9\">0 0 5 4 0 5 0 4 5"
+    "</float_array><technique_common><accessor source=\"#a\" count=\"3\" stride=\"3\"><param name=\"X\" "
+    "type=\"float\"/>"
+    "<param name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/></accessor></technique_common></source>"
+    "<vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices><triangles count=\"1\">"
+    "<input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>0 1 "
+    "2</p></triangles></mesh></geometry></library_geometries>"
+    "<library_visual_scenes><visual_scene id=\"s\">%s</visual_scene></library_visual_scenes>"
+    "<scene><instance_visual_scene url=\"#s\"/></scene></COLLADA>";
+static const char moved_node[] = "<node id=\"n\"><translate>1 2 3</translate>%s<instance_geometry url=\"#g\"/></node>";
+
+static const char directx[] =
+    "xof 0303txt 0032\nFrame Root { FrameTransformMatrix { 1.0,0.0,0.0,0.0, 0.0,1.0,0.0,0.0, 0.0,0.0,1.0,0.0, "
+    "1.0,2.0,3.0,1.0;; } Mesh { 3; 0.0;0.0;5.0;, 4.0;0.0;5.0;, 0.0;4.0;5.0;; 1; 3;0,1,2;; } }\n";
+
+static const char autocad[] =
+    "0\nSECTION\n2\nENTITIES\n%s0\n3DFACE\n8\n0\n10\n1\n20\n2\n30\n8\n11\n5\n21\n2\n31\n8\n12\n1\n22\n6\n32\n8\n13\n1\n"
+    "23\n6\n33\n8\n0\nENDSEC\n0\nEOF\n";
+
+static const char ascii_3ds[] =
+    "*3DSMAX_ASCIIEXPORT 200\n*GEOMOBJECT {\n*NODE_NAME \"a\"\n*NODE_TM {\n*NODE_NAME \"a\"\n*TM_ROW0 1.0 0.0 0.0\n"
+    "*TM_ROW1 0.0 1.0 0.0\n*TM_ROW2 0.0 0.0 1.0\n*TM_ROW3 0.0 0.0 0.0\n}\n*MESH {\n*MESH_NUMVERTEX 3\n*MESH_NUMFACES "
+    "1\n"
+    "*MESH_VERTEX_LIST {\n*MESH_VERTEX 0 1.0 2.0 8.0\n*MESH_VERTEX 1 5.0 2.0 8.0\n*MESH_VERTEX %s 1.0 6.0 8.0\n}\n"
+    "*MESH_FACE_LIST {\n*MESH_FACE 0: A: 0 B: 1 C: 2 AB: 1 BC: 1 CA: 1 *MESH_SMOOTHING 1 *MESH_MTLID 0\n}\n}\n}\n";
+
+static const char amf[] =
+    "<?xml version=\"1.0\"?>\n<amf %s><object id=\"0\"><mesh><vertices>"
+    "<vertex><coordinates><x>1</x><y>2</y><z>8</z></coordinates></vertex>"
+    "<vertex><coordinates><x>5</x><y>2</y><z>8</z></coordinates></vertex>"
+    "<vertex><coordinates><x>1</x><y>6</y><z>8</z></coordinates></vertex></vertices>"
+    "<volume><triangle><v1>0</v1><v2>1</v2><v3>2</v3></triangle></volume></mesh></object></amf>";
+
+static const char fbx[] =
+    "; FBX 7.4.0 project file\nFBXHeaderExtension:  {\nFBXHeaderVersion: 1003\nFBXVersion: 7400\n}\nGlobalSettings:  "
+    "{\n"
+    "Version: 1000\nProperties70:  {\n%s}\n}\nDefinitions:  {\nVersion: 100\nCount: 2\n}\nObjects:  {\n"
+    "Geometry: 100, \"Geometry::g\", \"Mesh\" {\nVertices: *9 {\na: 0,0,5,4,0,5,0,4,5\n}\nPolygonVertexIndex: *3 {\n"
+    "a: 0,1,%s\n}\nGeometryVersion: 124\n}\nModel: 200, \"Model::m\", \"Mesh\" {\nVersion: 232\nProperties70:  {\n"
+    "P: \"Lcl Translation\", \"Lcl Translation\", \"\", \"A\",1,2,3\n}\n}\n}\nConnections:  {\nC: \"OO\",200,0\n"
+    "C: \"OO\",100,200\n}\n";
+
+static const char ac3d[] =
+    "AC3Db\nMATERIAL \"\" rgb 1 1 1  amb 0.2 0.2 0.2  emis 0 0 0  spec 0.5 0.5 0.5  shi 10  trans 0\nOBJECT "
+    "world\nkids 1\n"
+    "OBJECT poly\nname \"t\"\nloc 1 2 3\nnumvert 3\n0 0 5\n4 0 5\n0 4 5\nnumsurf 1\nSURF 0x10\nmat %s\nrefs 3\n0 0 "
+    "0\n1 0 0\n"
+    "%s 0 0\nkids 0\n";
+
+static const char x3d[] =
+    "<?xml version=\"1.0\"?>\n<X3D profile=\"Interchange\" version=\"3.0\"><Scene><Transform translation=\"1 2 "
+    "3\"><Shape>"
+    "<IndexedFaceSet coordIndex=\"0 1 2 -1\"><Coordinate point=\"0 0 5 4 0 5 0 4 "
+    "5\"/></IndexedFaceSet></Shape></Transform>"
+    "</Scene></X3D>";
+
+static int import(const char *name, const mesh_options *options, mesh_data *out, char *error, size_t size,
+                  const char *text) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+  error[0] = '\0';
+  const int failed = mesh_import(path, options, out, error, size);
+  remove(path);
+  return failed;
+}
+
+/* Fills a text in; one of the two may be left over. */
+static const char *with(const char *text, const char *first, const char *second) {
+  static char filled[TEXT_MAX];
+  char *at = filled;
+  const char *next[] = {first, second};
+  for (int i = 0; *text; text++) {
+    if (text[0] == '%' && text[1] == 's') {
+      at += strlen(strcpy(at, next[i++]));
+      text++;
+    } else {
+      *at++ = *text;
+    }
+    assert_true(at < filled + TEXT_MAX - 1000);
+  }
+  *at = '\0';
+  return filled;
+}
+
+static const char *collada_of(const char *asset, const char *in_node) {
+  static char node[TEXT_MAX];
+  strcpy(node, with(moved_node, in_node, ""));
+  return with(collada, asset, node);
+}
+
+/* ---- coordinates ---- */
+
+static void has_corners(const mesh_data *mesh, const double want[9], const char *name) {
+  assert_int_equal(mesh->triangle_count, 1);
+  assert_int_equal(mesh->place_count, 0);
+  for (int i = 0; i < 9; i++) {
+    const double got = (double)mesh->vertices[3 * mesh->indices[i / 3] + (uint32_t)(i % 3)];
+    if (fabs(got - want[i]) > 1e-6 * fabs(want[i])) fail_msg("%s: coordinate %d is %g, not %g", name, i, got, want[i]);
+  }
+}
+
+static const double own[9] = {1, 2, 8, 5, 2, 8, 1, 6, 8};
+
+static void is_own(const char *name, const char *text, char up, double unit) {
+  char error[400];
+  mesh_data mesh;
+  if (import(name, &(mesh_options){0}, &mesh, error, sizeof error, text)) fail_msg("%s: %s", name, error);
+  has_corners(&mesh, own, name);
+  if (mesh.facts.up != up) fail_msg("%s: up is %d", name, mesh.facts.up);
+  if (fabs(mesh.facts.unit - unit) > 1e-7 * unit) fail_msg("%s: the unit is %g, not %g", name, mesh.facts.unit, unit);
+  mesh_free(&mesh);
+}
+
+static void coordinates_are_the_files_own(void **state) {
+  (void)state;
+  is_own("t.x", directx, 0, 0);
+  is_own("t.dxf", with(autocad, "", ""), 0, 0);
+  is_own("t.ase", with(ascii_3ds, "2", ""), 0, 0);
+  is_own("t.ac", with(ac3d, "0", "2"), 0, 0);
+  is_own("t.x3d", x3d, 0, 0);
+  is_own("t.amf", with(amf, "version=\"1.1\" unit=\"inch\"", ""), 0, 0.0254);
+  is_own("t.amf", with(amf, "unit='feet'", ""), 0, 0.3048);
+  is_own("t.amf", with(amf, "unit = \"micron\"", ""), 0, 1e-6);
+  is_own("t.amf", with(amf, "version=\"1.1\"", ""), 0, 1e-3);
+  static const char of_fbx[] =
+      "P: \"UpAxis\", \"int\", \"Integer\", \"\",%s\nP: \"UnitScaleFactor\", \"double\", \"Number\", "
+      "\"\",%s\n";
+  static const char *const factors[] = {"1", "2.54", "100"};
+  for (int axis = 0; axis < 3; axis++) {
+    char number[2] = {(char)('0' + axis), '\0'}, settings[TEXT_MAX];
+    strcpy(settings, with(of_fbx, number, factors[axis]));
+    is_own("t.fbx", with(fbx, settings, "-3"), (char)('x' + axis), strtod(factors[axis], NULL) / 100);
+  }
+}
+
+/* Every axis with every unit, and neither. */
+static void collada_is_not_turned_or_scaled(void **state) {
+  (void)state;
+  static const char *const axes[] = {"", "<up_axis>X_UP</up_axis>", "<up_axis> Y_UP </up_axis>",
+                                     "<up_axis>Z_UP</up_axis>"};
+  static const char *const units[] = {"", "<unit name=\"inch\" meter=\"0.0254\"/>", "<unit meter='0.001' name='mm'/>",
+                                      "<unit name=\"furlong\" meter = \"201.168\" />"};
+  static const double metres[] = {0, 0.0254, 0.001, 201.168};
+  for (int axis = 0; axis < 4; axis++)
+    for (int unit = 0; unit < 4; unit++) {
+      char asset[200];
+      snprintf(asset, sizeof asset, "%s%s", units[unit], axes[axis]);
+      is_own("t.dae", collada_of(asset, ""), axis ? (char)('w' + axis) : 0, metres[unit]);
+    }
+}
+
+/* The options turn and scale from what the file says, and leave alone what says nothing. */
+static void options_turn_and_scale(void **state) {
+  (void)state;
+  static const char said[] = "<unit name=\"inch\" meter=\"0.0254\"/><up_axis>Z_UP</up_axis>";
+  const mesh_options options = {.up = 'y', .unit = 0.001};
+  char error[400];
+  mesh_data mesh;
+  double turned[9];
+  for (int i = 0; i < 9; i++) turned[i] = 25.4 * own[i / 3 * 3 + (i % 3 + 1) % 3];
+  assert_int_equal(import("t.dae", &options, &mesh, error, sizeof error, collada_of(said, "")), 0);
+  has_corners(&mesh, turned, "turned");
+  mesh_free(&mesh);
+  assert_int_equal(import("t.dae", &options, &mesh, error, sizeof error, collada_of("", "")), 0);
+  has_corners(&mesh, own, "left alone");
+  mesh_free(&mesh);
+}
+
+/* ---- nodes ---- */
+
+static void small_moves_are_kept(void **state) {
+  (void)state;
+  static const double moves[] = {1e-3, 4e-3, 1e-5};
+  char node[300], error[400];
+  mesh_data mesh;
+  for (int i = 0; i < 3; i++) {
+    const double m = moves[i], want[9] = {m, 0, 5, 4 + m, 0, 5, m, 4, 5};
+    snprintf(node, sizeof node, "<node id=\"n\"><translate>%g 0 0</translate><instance_geometry url=\"#g\"/></node>",
+             m);
+    assert_int_equal(import("t.dae", &(mesh_options){0}, &mesh, error, sizeof error, with(collada, "", node)), 0);
+    has_corners(&mesh, want, "moved");
+    mesh_free(&mesh);
+  }
+}
+
+/* n nodes of one mesh, the last one mirrored: n - 1 places of one part, and triangles, whose front stays in front. */
+static void repeated_nodes_are_places(void **state) {
+  (void)state;
+  for (int n = 3; n < 40; n += 9) {
+    char nodes[TEXT_MAX / 2] = "", error[400];
+    mesh_data mesh;
+    for (int i = 0; i < n; i++)
+      snprintf(nodes + strlen(nodes), 120,
+               "<node id=\"n%d\"><translate>%d 0 0</translate>%s<instance_geometry url=\"#g\"/></node>", i, i,
+               i + 1 == n ? "<scale>-1 1 1</scale>" : "");
+    assert_int_equal(import("t.dae", &(mesh_options){0}, &mesh, error, sizeof error, with(collada, "", nodes)), 0);
+    assert_int_equal(mesh.part_count, 2);
+    assert_int_equal(mesh.triangle_count, 2);
+    assert_int_equal(mesh.place_count, n - 1);
+    assert_string_equal(mesh.names, "n0");
+    for (int i = 0; i + 1 < n; i++) assert_true(mesh.places[12 * i + 3] == (float)i && mesh.places[12 * i] == 1);
+    const float *a = mesh.vertices + 3 * mesh.indices[3], *b = mesh.vertices + 3 * mesh.indices[4],
+                *c = mesh.vertices + 3 * mesh.indices[5];
+    assert_true((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 0);
+    mesh_free(&mesh);
+    assert_int_equal(
+        import("t.dae", &(mesh_options){.one_geometry = true}, &mesh, error, sizeof error, with(collada, "", nodes)),
+        0);
+    assert_int_equal(mesh.part_count, 1);
+    assert_int_equal(mesh.place_count, 0);
+    assert_int_equal(mesh.triangle_count, n);
+    mesh_free(&mesh);
+  }
+}
+
+/* ---- what is lost ---- */
+
+/* Refused with this reason; with skip_invalid read where something is left, and counted. */
+static void is_lost(const char *name, const char *text, const char *reason, bool is_something_left) {
+  char error[400], copy[TEXT_MAX];
+  mesh_data mesh;
+  strcpy(copy, text);
+  if (import(name, &(mesh_options){0}, &mesh, error, sizeof error, copy) == 0)
+    fail_msg("%s was read: no \"%s\"", name, reason);
+  if (strstr(error, reason) == NULL) fail_msg("%s: \"%s\" says nothing of \"%s\"", name, error, reason);
+  const int failed = import(name, &(mesh_options){.skip_invalid = true}, &mesh, error, sizeof error, copy);
+  assert_int_equal(failed == 0, is_something_left);
+  if (failed) return;
+  assert_int_equal(mesh.facts.dropped, 1);
+  assert_non_null(strstr(mesh.facts.first_dropped, reason));
+  mesh_free(&mesh);
+}
+
+static void lost_geometry_is_refused(void **state) {
+  (void)state;
+  is_lost("t.dae", collada_of("", "<instance_node url=\"#gone\"/>"), "instanced node gone", true);
+  is_lost("t.dae", collada_of("", "<instance_geometry url=\"#gone\"/>"), "geometry for ID \"gone\"", true);
+  is_lost("t.dae", collada_of("", "<instance_geometry url=\"b.dae#g\"/>"), "Unknown reference format", false);
+  is_lost("t.fbx", with(fbx, "", "-9"), "polygon vertex index out of range", false);
+  is_lost("t.ase", with(ascii_3ds, "7", ""), "Invalid vertex index", true);
+  is_lost("t.ac", with(ac3d, "0", "9"), "Invalid vertex reference", true);
+  is_lost("t.ac", with(ac3d, "5", "2"), "material index is out of range", false);
+  is_lost("t.dxf", with(autocad, "0\nINSERT\n2\nnowhere\n10\n0\n", ""), "block reference: nowhere", true);
+  is_lost("t.raw", "0 0 0 1 0 0 0 1 0\n0 0 0 1 0 0\n", "9 or 12 floats", true);
+}
+
+/* What is logged as an error or a warning here is about materials, cameras and lights. */
+static void other_faults_are_not(void **state) {
+  (void)state;
+  is_own("t.fbx", with(fbx, "", "-3"), 'y', 0.01); /* no material assigned to mesh */
+  is_own("t.dae", collada_of("", "<instance_light url=\"#gone\"/>"), 0, 0);
+  is_own("t.dae", collada_of("", "<instance_camera url=\"#gone\"/>"), 0, 0);
+}
+
+/* ---- other files ---- */
+
+/* A scene that names another file: it is read beside the mesh file, or below, and nowhere else. */
+static void other_files_stand_beside(void **state) {
+  (void)state;
+  static const char scene[] = "LWSC\n3\n\nFirstFrame 1\nLastFrame 60\n\nLoadObjectLayer 1 %s\n";
+  static const struct {
+    const char *name, *reason;
+  } others[] = {{"../t.lwo", "\"../t.lwo\": it leaves the folder"},
+                {"a/../../t.lwo", "it leaves the folder"},
+                {"..\\t.lwo", "it leaves the folder"},
+                {"/etc/passwd", "it is no name beside the mesh file"},
+                {"C:\\t.lwo", "is an address, or has a drive"},
+                {"file:///etc/passwd", "is an address, or has a drive"},
+                {"gone.lwo", "Failed to read external file gone.lwo"}};
+  char path[128];
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    is_lost("t.lws", with(scene, others[i].name, ""), others[i].reason, false);
+  snprintf(path, sizeof path, "%s/beside.obj", folder);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  fputs("v 0 0 5\nv 4 0 5\nv 0 4 5\nf 1 2 3\n", file);
+  fclose(file);
+  char error[400];
+  mesh_data mesh;
+  if (import("t.lws", &(mesh_options){0}, &mesh, error, sizeof error, with(scene, "beside.obj", "")))
+    fail_msg("%s", error);
+  assert_int_equal(mesh.triangle_count, 1);
+  mesh_free(&mesh);
+  remove(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(coordinates_are_the_files_own), cmocka_unit_test(collada_is_not_turned_or_scaled),
+      cmocka_unit_test(options_turn_and_scale),        cmocka_unit_test(small_moves_are_kept),
+      cmocka_unit_test(repeated_nodes_are_places),     cmocka_unit_test(lost_geometry_is_refused),
+      cmocka_unit_test(other_faults_are_not),          cmocka_unit_test(other_files_stand_beside),
+  };
+  if (mkdtemp(folder) == NULL) return 1;
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  remove(folder);
+  return failed;
+}

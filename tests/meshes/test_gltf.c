@@ -1,0 +1,79 @@
+/* glTF files of every kind, made at random, against where their triangles stand by other formulas. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "made_gltf.h"
+#include "program/mesh/mesh.h"
+
+static char folder[] = "/tmp/slabcast-gltf-XXXXXX";
+
+/* Corner `c` of a triangle, at a place of its part; NULL: where it is. */
+static void corner_at(const mesh_data *mesh, size_t triangle, int c, const float *place, double p[3]) {
+  const float *v = mesh->vertices + 3 * (size_t)mesh->indices[3 * triangle + (size_t)c];
+  for (int k = 0; k < 3; k++) {
+    const float *row = place + 4 * k;
+    p[k] = place ? (double)row[0] * (double)v[0] + (double)row[1] * (double)v[1] + (double)row[2] * (double)v[2] +
+                       (double)row[3]
+                 : (double)v[k];
+  }
+}
+
+/* Parts and places follow the nodes, so triangles have an order. */
+static void are_as_made(const mesh_data *mesh, const made_gltf *made) {
+  size_t got = 0, triangle = 0, place = 0;
+  const double slack = 1e-6 * made->size;
+  for (uint32_t part = 0; part < mesh->part_count; part++) {
+    const mesh_part *p = &mesh->parts[part];
+    for (uint32_t at = 0; at < p->place_count + (p->place_count == 0); at++) {
+      const float *m = p->place_count ? mesh->places + (place + at) * MESH_PLACE : NULL;
+      for (size_t i = 0; i < p->triangle_count; i++, got++) {
+        assert_true(got < made->triangles);
+        for (int c = 0; c < 3; c++) {
+          double corner[3];
+          corner_at(mesh, triangle + i, c, m, corner);
+          for (int k = 0; k < 3; k++) assert_true(fabs(corner[k] - made->corners[got][3 * c + k]) <= slack);
+        }
+      }
+    }
+    triangle += p->triangle_count;
+    place += p->place_count;
+  }
+  assert_int_equal(got, made->triangles);
+}
+
+/* One file in every container: with places, and as one geometry. */
+static void read_made(random_state *random, made_container container) {
+  char path[256], beside[300], error[400] = "";
+  snprintf(path, sizeof path, "%s/made.%s", folder, made_ending(container));
+  snprintf(beside, sizeof beside, "%s bytes.bin", path);
+  const made_gltf made = make_gltf(random, container, path);
+  for (int one = 0; one < 2; one++) {
+    mesh_data mesh;
+    const int failed = mesh_import(path, &(mesh_options){.one_geometry = one != 0}, &mesh, error, sizeof error);
+    if (failed) fail_msg("%s", error);
+    assert_int_equal(mesh.facts.up, 'y');
+    assert_true(mesh.facts.unit == 1);
+    if (one) assert_int_equal(mesh.part_count, 1);
+    if (!one && made.uses > 1) assert_int_equal(mesh.place_count, made.uses);
+    are_as_made(&mesh, &made);
+    mesh_free(&mesh);
+  }
+  remove(path);
+  remove(beside);
+}
+
+static void triangles_stand_where_nodes_put_them(void **state) {
+  (void)state;
+  random_state random = harness_seeded("gltf");
+  for (int i = 0; i < 400; i++) read_made(&random, (made_container)(i % (MADE_UNCOUNTED + 1)));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(triangles_stand_where_nodes_put_them)};
+  if (mkdtemp(folder) == NULL) return 1;
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  remove(folder);
+  return failed;
+}
