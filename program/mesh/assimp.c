@@ -15,6 +15,7 @@ int read_assimp(const mesh_file *file, mesh_builder *builder) {
 #else
 
 #include <assimp/cimport.h>
+#include <assimp/config.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 #include <stdio.h>
@@ -124,7 +125,11 @@ static void note_damage(const char *line, char *damage) {
 }
 
 static const struct aiScene *import_file(assimp_files *files) {
-  return aiImportFileEx(assimp_files_name(files), 0, &files->calls);
+  struct aiPropertyStore *properties = aiCreatePropertyStore();
+  aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1); /* else it makes some up from nodes */
+  const struct aiScene *scene = aiImportFileExWithProperties(assimp_files_name(files), 0, &files->calls, properties);
+  aiReleasePropertyStore(properties);
+  return scene;
 }
 
 /* Refuses a file without a scene, or drops what its scene lacks. A file that may not be opened is part of the reason.

@@ -269,6 +269,23 @@ static void lost_geometry_is_refused(void **state) {
   is_lost("t.raw", "0 0 0 1 0 0 0 1 0\n0 0 0 1 0 0\n", "9 or 12 floats", true);
 }
 
+/* Nodes alone are no skeleton of faces, and what the library tells at length is not told as its own complaint. */
+static void nothing_is_made_up(void **state) {
+  (void)state;
+  char node[3200], long_name[3001], error[400];
+  mesh_data mesh;
+  memset(long_name, 'x', sizeof long_name - 1);
+  long_name[sizeof long_name - 1] = '\0';
+  static const char *const nodes[] = {"<node id=\"a\"/>",
+                                      "<node id=\"a\"><node id=\"b\"><translate>1 2 3</translate></node></node>"};
+  for (int i = 0; i < 3; i++) {
+    snprintf(node, sizeof node, "<node id=\"a\"><instance_geometry url=\"#%s\"/></node>", long_name);
+    assert_int_not_equal(
+        import("t.dae", &(mesh_options){0}, &mesh, error, sizeof error, with(collada, "", i < 2 ? nodes[i] : node)), 0);
+    assert_string_equal(error, "it holds no triangles");
+  }
+}
+
 /* What is logged as an error or a warning here is about materials, cameras and lights. */
 static void other_faults_are_not(void **state) {
   (void)state;
@@ -314,7 +331,8 @@ int main(void) {
       cmocka_unit_test(coordinates_are_the_files_own), cmocka_unit_test(collada_is_not_turned_or_scaled),
       cmocka_unit_test(options_turn_and_scale),        cmocka_unit_test(small_moves_are_kept),
       cmocka_unit_test(repeated_nodes_are_places),     cmocka_unit_test(lost_geometry_is_refused),
-      cmocka_unit_test(other_faults_are_not),          cmocka_unit_test(other_files_stand_beside),
+      cmocka_unit_test(other_faults_are_not),          cmocka_unit_test(nothing_is_made_up),
+      cmocka_unit_test(other_files_stand_beside),
   };
   if (mkdtemp(folder) == NULL) return 1;
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
