@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef SLABCAST_ZLIB
+#include "program/mesh/zip.h"
+#endif
 #include "program/os/file.h"
 
 /* ---- what is lost ---------------------------------------------------------------- */
@@ -185,6 +188,19 @@ static void amf_facts(const char *text, double *unit) {
   *unit = name ? unit_called(name) : 1e-3;
 }
 
+/* The same of 3MF, which is an archive. Its axis is z always. */
+static void threemf_facts(const mesh_file *file, char *up, double *unit) {
+#ifdef SLABCAST_ZLIB
+  char text[4096];
+  if (zip_begin_of(file->bytes, file->size, "3D/3dmodel.model", text, sizeof text) == 0) return;
+  const char *element = find_element(text, "model"), *name = element ? find_attribute(element, "unit") : NULL;
+  *unit = name ? unit_called(name) : 1e-3;
+#else
+  (void)file, (void)unit;
+#endif
+  *up = 'z';
+}
+
 /* FBX: centimetres, scaled, and an axis by its number. */
 static void fbx_facts(const struct aiScene *scene, char *up, double *unit) {
   const struct aiMetadata *data = scene->mMetaData;
@@ -207,6 +223,7 @@ void assimp_facts(const mesh_file *file, const struct aiScene *scene, char *up, 
   *unit = 0;
   if (os_same_name(file->ending, "dae")) collada_facts(file->bytes, up, unit);
   if (os_same_name(file->ending, "amf")) amf_facts(file->bytes, unit);
+  if (os_same_name(file->ending, "3mf")) threemf_facts(file, up, unit);
   if (os_same_name(file->ending, "fbx")) fbx_facts(scene, up, unit);
   if (!(*unit > 0 && *unit < 1e9)) *unit = 0;
 }

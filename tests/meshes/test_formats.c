@@ -75,18 +75,36 @@ static const char x3d[] =
     "5\"/></IndexedFaceSet></Shape></Transform>"
     "</Scene></X3D>";
 
-static int import(const char *name, const mesh_options *options, mesh_data *out, char *error, size_t size,
-                  const char *text) {
+static const char threemf[] =
+    "<?xml version=\"1.0\"?><model %s xml:lang=\"en-US\" "
+    "xmlns=\"http://schemas.microsoft.com/3dmanufacturing/core/2015/02\">"
+    "<resources><object id=\"1\" type=\"model\"><mesh><vertices><vertex x=\"0\" y=\"0\" z=\"5\"/><vertex x=\"4\" "
+    "y=\"0\" "
+    "z=\"5\"/><vertex x=\"0\" y=\"4\" z=\"5\"/></vertices><triangles><triangle v1=\"0\" v2=\"1\" "
+    "v3=\"2\"/></triangles></mesh>"
+    "</object></resources><build><item objectid=\"1\" transform=\"1 0 0 0 1 0 0 0 1 1 2 3\"/></build></model>";
+static const char relations[] =
+    "<?xml version=\"1.0\"?><Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">"
+    "<Relationship Target=\"/3D/3dmodel.model\" Id=\"rel0\" "
+    "Type=\"http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel\"/></Relationships>";
+
+static int import_bytes(const char *name, const mesh_options *options, mesh_data *out, char *error, size_t size,
+                        const void *bytes, size_t count) {
   char path[128];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
-  fputs(text, file);
+  assert_int_equal(fwrite(bytes, 1, count, file), count);
   assert_int_equal(fclose(file), 0);
   error[0] = '\0';
   const int failed = mesh_import(path, options, out, error, size);
   remove(path);
   return failed;
+}
+
+static int import(const char *name, const mesh_options *options, mesh_data *out, char *error, size_t size,
+                  const char *text) {
+  return import_bytes(name, options, out, error, size, text, strlen(text));
 }
 
 /* Fills a text in; one of the two may be left over. */
@@ -126,14 +144,18 @@ static void has_corners(const mesh_data *mesh, const double want[9], const char 
 
 static const double own[9] = {1, 2, 8, 5, 2, 8, 1, 6, 8};
 
-static void is_own(const char *name, const char *text, char up, double unit) {
+static void are_own(const char *name, const void *bytes, size_t count, char up, double unit) {
   char error[400];
   mesh_data mesh;
-  if (import(name, &(mesh_options){0}, &mesh, error, sizeof error, text)) fail_msg("%s: %s", name, error);
+  if (import_bytes(name, &(mesh_options){0}, &mesh, error, sizeof error, bytes, count)) fail_msg("%s: %s", name, error);
   has_corners(&mesh, own, name);
   if (mesh.facts.up != up) fail_msg("%s: up is %d", name, mesh.facts.up);
   if (fabs(mesh.facts.unit - unit) > 1e-7 * unit) fail_msg("%s: the unit is %g, not %g", name, mesh.facts.unit, unit);
   mesh_free(&mesh);
+}
+
+static void is_own(const char *name, const char *text, char up, double unit) {
+  are_own(name, text, strlen(text), up, unit);
 }
 
 static void coordinates_are_the_files_own(void **state) {
@@ -155,6 +177,81 @@ static void coordinates_are_the_files_own(void **state) {
     char number[2] = {(char)('0' + axis), '\0'}, settings[TEXT_MAX];
     strcpy(settings, with(of_fbx, number, factors[axis]));
     is_own("t.fbx", with(fbx, settings, "-3"), (char)('x' + axis), strtod(factors[axis], NULL) / 100);
+  }
+}
+
+/* An archive that grows, and its directory. */
+typedef struct archive {
+  unsigned char bytes[8192], directory[512];
+  size_t size, directory_size, files;
+} archive;
+
+static void put(unsigned char *to, size_t *size, uint32_t value, int bytes) {
+  for (int k = 0; k < bytes; k++) to[(*size)++] = (unsigned char)(value >> 8 * k);
+}
+
+/* Adds a file as it is, or as deflate has what is not packed: a last block of its bytes. */
+static void add_file(archive *a, const char *name, const char *text, bool packed) {
+  const uint32_t offset = (uint32_t)a->size, length = (uint32_t)strlen(text), kept = length + (packed ? 5 : 0);
+  uint32_t crc = 0xffffffffu;
+  for (const char *c = text; *c; c++) {
+    crc ^= (unsigned char)*c;
+    for (int k = 0; k < 8; k++) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+  }
+  for (int in_directory = 0; in_directory < 2; in_directory++) {
+    unsigned char *to = in_directory ? a->directory : a->bytes;
+    size_t *size = in_directory ? &a->directory_size : &a->size;
+    put(to, size, in_directory ? 0x02014b50 : 0x04034b50, 4);
+    if (in_directory) put(to, size, 20, 2);
+    put(to, size, 20, 4); /* the version, no flags */
+    put(to, size, packed ? 8 : 0, 2);
+    put(to, size, 0x21 << 16, 4); /* the first of January 1980 */
+    put(to, size, ~crc, 4);
+    put(to, size, kept, 4);
+    put(to, size, length, 4);
+    put(to, size, (uint32_t)strlen(name), 4); /* and nothing extra */
+    for (int k = 0; in_directory && k < 5; k++) put(to, size, k == 4 ? offset : 0, k == 3 || k == 4 ? 4 : 2);
+    memcpy(to + *size, name, strlen(name));
+    *size += strlen(name);
+  }
+  if (packed) put(a->bytes, &a->size, 1, 1), put(a->bytes, &a->size, length | ~length << 16, 4);
+  memcpy(a->bytes + a->size, text, length);
+  a->size += length;
+  a->files++;
+}
+
+static void end_archive(archive *a, const char *comment) {
+  const uint32_t at = (uint32_t)a->size;
+  memcpy(a->bytes + a->size, a->directory, a->directory_size);
+  a->size += a->directory_size;
+  put(a->bytes, &a->size, 0x06054b50, 4);
+  put(a->bytes, &a->size, 0, 4);
+  put(a->bytes, &a->size, (uint32_t)(a->files | a->files << 16), 4);
+  put(a->bytes, &a->size, (uint32_t)a->directory_size, 4);
+  put(a->bytes, &a->size, at, 4);
+  put(a->bytes, &a->size, (uint32_t)strlen(comment), 2);
+  memcpy(a->bytes + a->size, comment, strlen(comment));
+  a->size += strlen(comment);
+}
+
+/* The unit stands in an archive, whose file is packed or not. */
+static void archives_tell_their_unit(void **state) {
+  (void)state;
+  static const struct {
+    const char *attribute;
+    double metres;
+  } units[] = {{"", 1e-3},
+               {"unit=\"micron\"", 1e-6},
+               {"unit='inch'", 0.0254},
+               {"xml:space=\"default\" unit=\"centimeter\"", 1e-2},
+               {"unit=\"foot\"", 0.3048},
+               {"unit=\"meter\"", 1}};
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    archive a = {.size = 0};
+    add_file(&a, "_rels/.rels", relations, false);
+    add_file(&a, "3D/3dmodel.model", with(threemf, units[i].attribute, ""), i % 2 == 1);
+    end_archive(&a, i < 3 ? "" : "a comment");
+    are_own("t.3mf", a.bytes, a.size, 'z', units[i].metres);
   }
 }
 
@@ -328,10 +425,15 @@ static void other_files_stand_beside(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(coordinates_are_the_files_own), cmocka_unit_test(collada_is_not_turned_or_scaled),
-      cmocka_unit_test(options_turn_and_scale),        cmocka_unit_test(small_moves_are_kept),
-      cmocka_unit_test(repeated_nodes_are_places),     cmocka_unit_test(lost_geometry_is_refused),
-      cmocka_unit_test(other_faults_are_not),          cmocka_unit_test(nothing_is_made_up),
+      cmocka_unit_test(coordinates_are_the_files_own),
+      cmocka_unit_test(collada_is_not_turned_or_scaled),
+      cmocka_unit_test(archives_tell_their_unit),
+      cmocka_unit_test(options_turn_and_scale),
+      cmocka_unit_test(small_moves_are_kept),
+      cmocka_unit_test(repeated_nodes_are_places),
+      cmocka_unit_test(lost_geometry_is_refused),
+      cmocka_unit_test(other_faults_are_not),
+      cmocka_unit_test(nothing_is_made_up),
       cmocka_unit_test(other_files_stand_beside),
   };
   if (mkdtemp(folder) == NULL) return 1;
