@@ -75,6 +75,15 @@ for name in EXT_meshopt_compression KHR_draco_mesh_compression KHR_node_visibili
   rejected extension.gltf "it requires the extension $name"
 done
 
+# The instances of a node, which the triangle's own corners place: rays meet the triangle once where it stands, and
+# twice nowhere.
+gltf 'extensionsRequired:["EXT_mesh_gpu_instancing"]' 'nodes:[{"mesh": 0, "translation": [10, 0, 0], "scale": [2, 2, 2],
+  "extensions": {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}}]' >instances.gltf
+printf '%s 0.25 9 0 0 -1\n' 10.25 12.25 14.25 >down.txt
+echo 10.25 2.25 9 0 0 -1 >>down.txt
+expect_exit 0 slabcast cast --mesh instances.gltf --rays down.txt --query count -o count.txt
+expect_text $'1\n1\n0\n1' count.txt
+
 # Bytes, and 16-bit fractions: a square of 0 to 255 is one of 0 to 1 where it is normalised.
 square='buffers:[{"byteLength": 28, "uri": "data:;base64,AAAAAP8AAAAA/wAAAAD/AAAAAQACAAAAAgADAA=="}]'
 views='bufferViews:[{"buffer": 0, "byteLength": 16, "byteStride": 4}, {"buffer": 0, "byteOffset": 16, "byteLength": 12}]'
