@@ -132,6 +132,14 @@ foreach(test test_stack test_blocks)
   slab_register(${test} BACKEND native COMMAND ${test})
 endforeach()
 
+# What x86-64 processors with fma run in place of what others do.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  add_executable(test_per_processor bvh/test_per_processor.c fixtures/harness.c)
+  target_include_directories(test_per_processor PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)
+  target_link_libraries(test_per_processor PRIVATE slab_flags slab_sets slab_internal PkgConfig::CMOCKA ${CMAKE_DL_LIBS} m)
+  slab_native_test(test_per_processor 0)
+endif()
+
 # What the default builds of few primitives.
 add_executable(test_small bvh/test_small.c fixtures/harness.c)
 target_include_directories(test_small PRIVATE fixtures ${PROJECT_SOURCE_DIR}/host)

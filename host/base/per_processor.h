@@ -1,14 +1,25 @@
-/* PER_PROCESSOR: before a function, clones it for processors with fma in hardware, which is chosen when the program
- * starts. Same bits, since contraction is off, and several times the speed where fmaf would be a call. */
+/* Functions that are compiled a second time, for processors with fma in hardware: several times the speed where fmaf
+ * would be a call. Same bits, since contraction is off.
+ *
+ *   ALWAYS_INLINE int f(int x) { ... }
+ *   WITH_FMA static int f_fma(int x) { return f(x); }
+ *   int called(int x) { return PER_PROCESSOR(f)(x); }
+ *
+ * Not by target_clones: outside of glibc, and with compilers that bring their own libraries, it never chooses the
+ * clone. On Windows fma is arithmetic of doubles anyway (lanes/fused.h). */
 #ifndef SLABCAST_BASE_PER_PROCESSOR_H
 #define SLABCAST_BASE_PER_PROCESSOR_H
 
-#include "base/sanitized.h"
+#include "base/processors.h"
 
-#if defined(__x86_64__) && defined(__GLIBC__) && !SANITIZED
-#define PER_PROCESSOR __attribute__((target_clones("default", "fma")))
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+#if defined(__x86_64__) && !defined(__FMA__) && !defined(_WIN32)
+#define WITH_FMA __attribute__((target("fma")))
+#define PER_PROCESSOR(f) (x86_has_fma ? f##_fma : f)
 #else
-#define PER_PROCESSOR
+#define WITH_FMA __attribute__((unused))
+#define PER_PROCESSOR(f) f
 #endif
 
 #endif

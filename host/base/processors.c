@@ -1,9 +1,11 @@
 #include "base/processors.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include "os/process.h"
 
@@ -90,3 +92,35 @@ uint32_t processors_allowed(void) {
   const double allowed = fmin(affinity, ceil(quota));
   return allowed > 1.0 ? (uint32_t)allowed : 1;
 }
+
+/* ---- levels of x86-64 ---- */
+
+#ifdef __x86_64__
+
+static bool has(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
+
+/* Not by __builtin_cpu_supports: it lacks some of a level's instructions, and what it calls is not in the libraries of
+ * every compiler. */
+int x86_level(void) {
+  enum { MOVBE_FMA_F16C_AVX_OSXSAVE = 1 << 22 | 1 << 12 | 1 << 29 | 1 << 28 | 1 << 27, LZCNT = 1 << 5 };
+  enum { BMI1_AVX2_BMI2 = 1 << 3 | 1 << 5 | 1 << 8, AVX512_F_DQ_CD_BW = 1 << 16 | 1 << 17 | 1 << 28 | 1 << 30 };
+  enum { YMM = 6, ZMM = 0xE0 };
+  const uint32_t AVX512_VL = 1u << 31;
+  uint32_t a, b, c, d, more, saved, high;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !has(c, MOVBE_FMA_F16C_AVX_OSXSAVE)) return 0;
+  if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !has(c, LZCNT)) return 0;
+  if (!__get_cpuid_count(7, 0, &a, &more, &c, &d) || !has(more, BMI1_AVX2_BMI2)) return 0;
+  __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  if (!has(saved, YMM)) return 0;
+#ifdef __APPLE__
+  saved |= ZMM; /* macOS begins to save them when a process first uses them */
+#endif
+  return has(more, AVX512_F_DQ_CD_BW | AVX512_VL) && has(saved, ZMM) ? 4 : 3;
+}
+
+bool x86_has_fma;
+
+/* When the library is loaded, so that a function per primitive reads it and does no more. */
+__attribute__((constructor)) static void look_for_fma(void) { x86_has_fma = x86_level() >= 3; }
+
+#endif

@@ -1,6 +1,6 @@
 /* SANITIZED: 1 when compiled with the address or the thread sanitizer of gcc or clang. They reserve terabytes of
- * address space, and are not initialised yet when a library's functions are selected by processor. SANITIZED_THREADS: 1
- * with the thread sanitizer alone, which loses count of the threads after a fork. */
+ * address space. SANITIZED_THREADS: 1 with the thread sanitizer alone, which loses count of the threads after a fork.
+ */
 #ifndef SLABCAST_BASE_SANITIZED_H
 #define SLABCAST_BASE_SANITIZED_H
 

@@ -65,8 +65,8 @@ static void take(reference_state *m, const reference_level *level, float crossin
   m->count++;
 }
 
-static inline __attribute__((always_inline)) void scan(uint kind, reference_state *m, const reference_level *level,
-                                                       uint32_t g, const cast_uniforms *cast) {
+ALWAYS_INLINE void scan(uint kind, reference_state *m, const reference_level *level, uint32_t g,
+                        const cast_uniforms *cast) {
   const geometry_entry *entry = &level->scene->table[g];
   const geometry_values *of = level->scene->values[g];
   const prepared_ray *ray = &level->ray;
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void scan(uint kind, reference_stat
 
 static void scan_instances(const reference_level *, uint32_t g, const cast_uniforms *, reference_state *);
 
-PER_PROCESSOR static void scan_scene(const reference_level *level, const cast_uniforms *cast, reference_state *m) {
+ALWAYS_INLINE void scan_geometries(const reference_level *level, const cast_uniforms *cast, reference_state *m) {
   const snapshot *scene = level->scene;
   for (uint32_t g = 0; g < scene->geometries; g++) {
     const geometry_entry *entry = &scene->table[g];
@@ -95,6 +95,14 @@ PER_PROCESSOR static void scan_scene(const reference_level *level, const cast_un
     SHAPES(SCAN_KIND)
 #undef SCAN_KIND
   }
+}
+
+WITH_FMA static void scan_geometries_fma(const reference_level *level, const cast_uniforms *cast, reference_state *m) {
+  scan_geometries(level, cast, m);
+}
+
+static void scan_scene(const reference_level *level, const cast_uniforms *cast, reference_state *m) {
+  PER_PROCESSOR(scan_geometries)(level, cast, m);
 }
 
 static void scan_instances(const reference_level *level, uint32_t g, const cast_uniforms *cast, reference_state *m) {

@@ -12,7 +12,6 @@
 #include "shapes/values.h"
 
 /* Into write_kind, which is compiled for several processors. */
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 block_form block_form_of(slab_layout layout) {
   return layout == SLAB_LAYOUT_COMPRESSED ? (block_form){1, COMPRESSED_UNIT} : (block_form){BVH_WIDTH, BLOCK_UNIT};
@@ -266,8 +265,8 @@ ALWAYS_INLINE blocks_held write_blocks(const block_writing *w, slab_shape kind, 
   return held;
 }
 
-PER_PROCESSOR static blocks_held write_kind(const block_writing *w, uint32_t kind, uint32_t first, uint32_t count,
-                                            aabb *bounds) {
+ALWAYS_INLINE blocks_held write_kind(const block_writing *w, uint32_t kind, uint32_t first, uint32_t count,
+                                     aabb *bounds) {
   const uint32_t width = w->form.width;
 #define WRITE_KIND(shape, name, names, noun, rows, form, place, source) \
   if (kind == (shape)) return write_blocks(w, shape, rows, width, first, count, bounds);
@@ -277,7 +276,11 @@ PER_PROCESSOR static blocks_held write_kind(const block_writing *w, uint32_t kin
   return write_blocks(w, (slab_shape)SHAPE_INSTANCE, BOX_ROWS, width, first, count, bounds);
 }
 
-/* The clones stay in this file: of a global name an archive would show them all. */
-blocks_held blocks_write(const block_writing *w, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds) {
+WITH_FMA static blocks_held write_kind_fma(const block_writing *w, uint32_t kind, uint32_t first, uint32_t count,
+                                           aabb *bounds) {
   return write_kind(w, kind, first, count, bounds);
+}
+
+blocks_held blocks_write(const block_writing *w, uint32_t kind, uint32_t first, uint32_t count, aabb *bounds) {
+  return PER_PROCESSOR(write_kind)(w, kind, first, count, bounds);
 }

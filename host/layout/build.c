@@ -119,8 +119,8 @@ static inline bool may_be_collapsed(const float4 v[3]) {
 
 /* Fills the references of triangles, by number in their geometry, by three loads of four floats each: so many
  * geometry_values have room for. As primitive_bounds does, to the bit. Returns whether some triangle is collapsed. */
-PER_PROCESSOR static bool fill_triangles(const geometry_values *v, const uint32_t *numbers, uint32_t count,
-                                         bvh_reference *to) {
+ALWAYS_INLINE bool fill_triangles(const geometry_values *v, const uint32_t *numbers, uint32_t count,
+                                  bvh_reference *to) {
   const int4 xyz = {-1, -1, -1, 0}, kind = {0, 0, 0, SLAB_TRIANGLE};
   bool collapsed = false;
   for (uint32_t i = 0; i < count; i++) {
@@ -142,12 +142,17 @@ PER_PROCESSOR static bool fill_triangles(const geometry_values *v, const uint32_
   return collapsed;
 }
 
+WITH_FMA static bool fill_triangles_fma(const geometry_values *v, const uint32_t *numbers, uint32_t count,
+                                        bvh_reference *to) {
+  return fill_triangles(v, numbers, count, to);
+}
+
 /* Fills the references of primitives of one geometry. */
 static void fill_run(slab_shape kind, const geometry_values *v, const uint32_t *numbers, uint32_t count,
                      bvh_reference *to, atomic_bool *collapsed) {
   float room[ROWS_MOST];
   if (kind == SLAB_TRIANGLE) {
-    if (fill_triangles(v, numbers, count, to)) atomic_store(collapsed, true);
+    if (PER_PROCESSOR(fill_triangles)(v, numbers, count, to)) atomic_store(collapsed, true);
     return;
   }
   for (uint32_t i = 0; i < count; i++) {

@@ -10,37 +10,12 @@
 
 #include "base/plural.h"
 #include "base/pool.h"
+#include "base/processors.h"
 #include "base/status.h"
 #include "device/tuning.h"
 #include "os/process.h"
 
 /* ---- the processor ---- */
-
-#ifdef __x86_64__
-
-static bool has(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
-
-/* Which of a processor's levels it has (System V ABI, "x86-64 psABI", table of micro-architecture levels), and whether
- * the system saves their registers: 3, 4; 0: neither. Not by __builtin_cpu_supports: it lacks some of a level's
- * instructions, and what it calls is not in the libraries of every compiler. */
-static int x86_level(void) {
-  enum { MOVBE_FMA_F16C_AVX_OSXSAVE = 1 << 22 | 1 << 12 | 1 << 29 | 1 << 28 | 1 << 27, LZCNT = 1 << 5 };
-  enum { BMI1_AVX2_BMI2 = 1 << 3 | 1 << 5 | 1 << 8, AVX512_F_DQ_CD_BW = 1 << 16 | 1 << 17 | 1 << 28 | 1 << 30 };
-  enum { YMM = 6, ZMM = 0xE0 };
-  const uint32_t AVX512_VL = 1u << 31;
-  uint32_t a, b, c, d, more, saved, high;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !has(c, MOVBE_FMA_F16C_AVX_OSXSAVE)) return 0;
-  if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !has(c, LZCNT)) return 0;
-  if (!__get_cpuid_count(7, 0, &a, &more, &c, &d) || !has(more, BMI1_AVX2_BMI2)) return 0;
-  __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-  if (!has(saved, YMM)) return 0;
-#ifdef __APPLE__
-  saved |= ZMM; /* macOS begins to save them when a process first uses them */
-#endif
-  return has(more, AVX512_F_DQ_CD_BW | AVX512_VL) && has(saved, ZMM) ? 4 : 3;
-}
-
-#endif
 
 /* Whether this processor, and the system, have what a level was compiled for. */
 static bool runs(const native_level *level) {

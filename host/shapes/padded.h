@@ -2,11 +2,12 @@
 #ifndef SLABCAST_SHAPES_PADDED_H
 #define SLABCAST_SHAPES_PADDED_H
 
+#include "base/per_processor.h"
 #include "bvh/float4.h"
 #include "maths/padded_bounds.h"
 
-/* To be called from what is PER_PROCESSOR. */
-static inline __attribute__((always_inline)) aabb aabb_padded(aabb bounds, float pad) {
+/* To be called from what is WITH_FMA. */
+ALWAYS_INLINE aabb aabb_padded(aabb bounds, float pad) {
   float4 lower = bounds.lower, upper = bounds.upper;
   for (int i = 0; i < 4; i++) {
     lower[i] = padded_lower(lower[i], pad);

@@ -125,7 +125,7 @@ void primitives_prepare(slab_shape kind, const float *shapes, size_t count, floa
 
 /* ---- bounds ---- */
 
-PER_PROCESSOR static void bounds_of(slab_shape kind, const float *v, float lower[3], float upper[3]) {
+ALWAYS_INLINE void bounds_of(slab_shape kind, const float *v, float lower[3], float upper[3]) {
   if (kind == SLAB_BOX) {
     memcpy(lower, v, 3 * sizeof *v);
     memcpy(upper, v + 3, 3 * sizeof *v);
@@ -144,9 +144,12 @@ PER_PROCESSOR static void bounds_of(slab_shape kind, const float *v, float lower
   }
 }
 
-/* The clones stay in this file: of a global name an archive would show them all. */
+WITH_FMA static void bounds_of_fma(slab_shape kind, const float *v, float lower[3], float upper[3]) {
+  bounds_of(kind, v, lower, upper);
+}
+
 void primitive_bounds(slab_shape kind, const float *v, float lower[3], float upper[3]) {
-  bounds_of(form_of(kind), v, lower, upper);
+  PER_PROCESSOR(bounds_of)(form_of(kind), v, lower, upper);
 }
 
 /* Boxes are their own padded bounds. */
