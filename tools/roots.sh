@@ -181,7 +181,7 @@ END
   build_for_mingw "$1" "$state"/sources/jansson-*/ -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
   build_for_mingw "$1" "$state"/sources/libpng1.6-*/ -DPNG_SHARED=OFF -DPNG_TESTS=OFF
   sed -i "s|$1|\${pcfiledir}/../..|" "$1"/lib/pkgconfig/*.pc # it moves
-  rm -r "$state" "$1"/{bin,lib/libpng}                       # these name where it was
+  rm -r "$state" "${1:?}"/{bin,lib/libpng}                   # these name where it was
 }
 
 # build_for_mingw FOLDER SOURCES OPTION...: into FOLDER, as its toolchain.cmake says.
