@@ -10,6 +10,7 @@
 #include "program/cast.h"
 #include "program/common/device.h"
 #include "program/io/caster.h"
+#include "program/io/digest.h"
 #include "program/io/errors.h"
 #include "program/os/file.h"
 
@@ -160,9 +161,16 @@ static int probe(const cast_options *options, const char *path) {
   return output_probe(path) || output_spares(path, options->rays) || scene_source_spared(options->scene, path);
 }
 
+/* Without -o nothing goes to a pipe, whose reader may wait for results. Then what is wanted may be the check alone. */
+static void tell_of_pipe(const cast_options *options) {
+  if (options->out || options->check || options->json || !os_is_pipe(OS_STDOUT)) return;
+  complain("warning: without -o results are only counted, and nothing goes to the pipe; -o - writes them there");
+}
+
 int cast_probe(const cast_options *options) {
   int failed = options->out && probe(options, options->out);
   if (!failed && options->json) failed = probe(options, options->json);
+  tell_of_pipe(options);
   if (failed || !options->out || options->query != SLAB_ALL || !is_binary(options->out_format))
     return failed ? EXIT_FAILED : EXIT_DONE;
   char *offsets = offsets_name(options->out);
@@ -205,6 +213,24 @@ static int open_scene(cast_job *job) {
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, "the scene");
 }
 
+/* What decides answers beside the scene and the rays, which have segments and ranges. */
+static uint64_t digest_options(const cast_options *options) {
+  const uint64_t values[] = {(uint64_t)options->query, (uint64_t)options->points,       scene_source_ray_mask(options->scene),
+                             (uint64_t)options->cull,  (uint64_t)options->face_forward, (uint64_t)options->edges,
+                             options->max_hits};
+  digest seen = {0};
+  digest_add(&seen, values, sizeof values);
+  return digest_value(&seen);
+}
+
+shard_label cast_label(const cast_job *job) {
+  shard_label label = ray_source_shard(job->rays);
+  if (label.count == 0) return label;
+  label.scene = scene_source_digest(job->options->scene);
+  label.options = digest_options(job->options);
+  return label;
+}
+
 static int open_results(cast_job *job) {
   const cast_options *options = job->options;
   if (!options->out) return EXIT_DONE;
@@ -216,7 +242,7 @@ static int open_results(cast_job *job) {
       .resume = options->resume,
       .rays = ray_source_count(job->rays),
       .first = ray_source_first(job->rays),
-      .shard = ray_source_shard(job->rays),
+      .shard = cast_label(job),
       .labels = scene_source_labels(options->scene),
   };
   return result_file_open(&results, &job->results) ? EXIT_FAILED : EXIT_DONE;

@@ -44,6 +44,8 @@ slab_context_options cast_context(const cast_options *);
 int cast_probe(const cast_options *);
 /* Opens the rays that job->options name, or the shard of them. Returns an exit code. */
 int cast_open_rays(cast_job *job);
+/* The label of a shard's results, once rays and scene are open. */
+shard_label cast_label(const cast_job *job);
 /* Sets up job->cast. Rays, scene and, if wanted, results must be open. */
 void cast_prepare(cast_job *job);
 

@@ -26,8 +26,9 @@ static const command_line command = {
     .about =
         "Puts the npy outputs of `slabcast cast --shard` together; offsets of --query all\n"
         "(SHARD.offsets.npy) are found and joined too. Each shard knows its place: they may be named in any\n"
-        "order, and one that is missing, named twice or of another cast is refused. Arrays that are no shards\n"
-        "are joined in the order given. Slices in raw or text are put together by cat.",
+        "order, and one that is missing, named twice or of another scene, other rays or other options is\n"
+        "refused. Arrays that are no shards are joined in the order given. Slices in raw or text are put\n"
+        "together by cat.",
     .closing = "  slabcast join hits.?.npy hits.??.npy -o hits.npy",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
@@ -100,21 +101,37 @@ static int survey(piece *pieces, int count, npy_header *common) {
   return 0;
 }
 
+/* The shard that most of them agree with, if there is one (Boyer and Moore 1981); of two the first. */
+static const piece *find_usual(const piece *pieces, int count) {
+  const piece *usual = pieces;
+  int votes = 0;
+  for (const piece *other = pieces; other < pieces + count; other++) {
+    if (votes == 0) usual = other;
+    votes += shard_label_differs(&usual->label, &other->label) ? -1 : 1;
+  }
+  return usual;
+}
+
+static int refuse_alien(const piece *alien, const piece *usual, const char *how) {
+  const shard_label *a = &alien->label, *u = &usual->label;
+  if (a->count == 0 || u->count == 0)
+    complain("%s is no shard, %s is shard %" PRIu64 " of %" PRIu64, a->count ? usual->path : alien->path,
+             a->count ? alien->path : usual->path, a->count ? a->index : u->index, a->count ? a->count : u->count);
+  else if (a->count != u->count || a->total != u->total)
+    complain("%s is a shard %s, one of %" PRIu64 " of %" PRIu64 " %s; %s is one of %" PRIu64 " of %" PRIu64 " %s",
+             alien->path, how, a->count, a->total, plural(a->total, "ray", "rays"), usual->path, u->count, u->total,
+             plural(u->total, "ray", "rays"));
+  else
+    complain("%s is a shard %s than %s", alien->path, how, usual->path);
+  return -1;
+}
+
 /* Checks that all are shards of one cast. */
 static int check_family(const piece *pieces, int count) {
-  const piece *first = &pieces[0];
-  for (const piece *other = first + 1; other < first + count; other++) {
-    if (other->label.count == first->label.count && other->label.total == first->label.total) continue;
-    const piece *shard = first->label.count ? first : other, *alien = first->label.count ? other : first;
-    if (alien->label.count == 0)
-      complain("%s is no shard, %s is shard %" PRIu64 " of %" PRIu64, alien->path, shard->path, shard->label.index,
-               shard->label.count);
-    else
-      complain("%s is a shard of another cast, one of %" PRIu64 " of %" PRIu64 " %s; %s is one of %" PRIu64
-               " of %" PRIu64 " %s",
-               alien->path, alien->label.count, alien->label.total, plural(alien->label.total, "ray", "rays"),
-               shard->path, shard->label.count, shard->label.total, plural(shard->label.total, "ray", "rays"));
-    return -1;
+  const piece *usual = find_usual(pieces, count);
+  for (const piece *other = pieces; other < pieces + count; other++) {
+    const char *how = shard_label_differs(&other->label, &usual->label);
+    if (how) return refuse_alien(other, usual, how);
   }
   return 0;
 }

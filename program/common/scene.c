@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "program/io/digest.h"
 #include "program/io/errors.h"
 #include "program/io/output.h"
 #include "program/io/rows.h"
@@ -31,6 +32,7 @@ struct scene_source {
   const char **names; /* of each geometry up to the last one with a name */
   result_labels labels;
   uint32_t ray_mask;
+  digest seen; /* of all that the last load has added */
 };
 
 /* Where items go. */
@@ -58,6 +60,7 @@ struct scene_kind {
 /* Adds rows of a file. Rows have the layout of the structs, except boxes of four columns. */
 static slab_status add_rows(const scene_target *to, const scene_item *item, const void *rows, uint32_t n) {
   uint32_t skipped = 0;
+  digest_add(&to->source->seen, rows, n * item->kind->most_columns * sizeof(float));
   const slab_geometry_options options = {
       .mask = item->mask, .skip_invalid = to->source->meshes.skip_invalid, .skipped = &skipped};
   const slab_status status = shape_add(to->scene, item->kind->shape, rows, n, &options);
@@ -104,7 +107,7 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 
 static int load_mesh(const scene_item *item, const scene_target *to, double *worst_rounding) {
   const scene_mesh_target mesh = {to->context, to->scene,          &to->build,
-                                  item->mask,  &to->source->rules, &to->source->parts};
+                                  item->mask,  &to->source->rules, &to->source->parts, &to->source->seen};
   return scene_mesh_add(item->value, &to->source->meshes, &mesh, worst_rounding);
 }
 
@@ -132,6 +135,7 @@ static int load_builtin(const scene_item *item, const scene_target *to, double *
     return EXIT_FAILED;
   }
   const slab_geometry_options options = {.mask = item->mask};
+  digest_add_text(to->seen, item->value);
   const slab_status status = scene_geometry_add(to->scene, &geometry, &options, NULL);
   scene_geometry_free(&geometry);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item->value));
@@ -167,7 +171,7 @@ static int load_model(const scene_item *item, const scene_target *to, slab_scene
   if (status != SLAB_OK) return complain_status(status, name_of(item->of));
   mesh_options options = to->source->meshes;
   options.one_geometry = true; /* each place has one id */
-  const scene_mesh_target mesh = {to->context, *model, &to->build, 0, NULL, NULL};
+  const scene_mesh_target mesh = {to->context, *model, &to->build, 0, NULL, NULL, &to->source->seen};
   const int code = scene_mesh_add(item->of, &options, &mesh, worst_rounding);
   if (code == EXIT_DONE) status = slab_scene_commit(*model, &to->build);
   return status == SLAB_OK ? code : complain_status(status, name_of(item->of));
@@ -185,6 +189,7 @@ static int load_instances(const scene_item *item, const scene_target *to, double
   *worst_rounding = fmax(*worst_rounding, transforms.worst_rounding);
   if (code == EXIT_DONE) {
     const slab_geometry_options options = {.mask = item->mask};
+    digest_add(&to->source->seen, transforms.values, transforms.rows * transforms.columns * sizeof(float));
     const slab_status status =
         slab_scene_add_instances(to->scene, model, transforms.values, (uint32_t)transforms.rows, &options, NULL);
     if (status != SLAB_OK) code = complain_status(status, name_of(item->value));
@@ -414,18 +419,24 @@ static int check_rules(const scene_source *source) {
   return EXIT_DONE;
 }
 
+uint64_t scene_source_digest(const scene_source *source) { return digest_value(&source->seen); }
+
 int scene_source_load(scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
   scene_target to = {source, context, NULL, {.tree = tree}};
   double *worst = calloc(source->count + 1, sizeof *worst);
   *scene = NULL;
+  source->seen = (digest){0};
+  for (size_t i = 0; i < source->rules.count; i++) digest_add_text(&source->seen, source->rules.at[i].name);
   if (worst == NULL) {
     complain("scene: out of memory");
     return EXIT_FAILED;
   }
   slab_status status = slab_scene_create(context, &to.scene);
   int code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "scene");
-  for (size_t i = 0; i < source->count && code == EXIT_DONE; i++)
+  for (size_t i = 0; i < source->count && code == EXIT_DONE; i++) {
+    digest_add_text(&source->seen, source->items[i].kind->option);
     code = source->items[i].kind->load(&source->items[i], &to, &worst[i]);
+  }
   if (code == EXIT_DONE) code = check_rules(source);
   if (code == EXIT_DONE) code = list_names(source);
   if (code == EXIT_DONE) {

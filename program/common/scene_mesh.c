@@ -161,6 +161,13 @@ static void tell_facts(const char *name, const mesh_facts *facts, const mesh_opt
              plural(facts->dropped, "face was", "faces were"), facts->first_dropped);
 }
 
+static void digest_mesh(digest *seen, const mesh_data *mesh) {
+  digest_add(seen, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof *mesh->vertices);
+  digest_add(seen, mesh->indices, (size_t)mesh->triangle_count * 3 * sizeof *mesh->indices);
+  digest_add(seen, mesh->parts, mesh->part_count * sizeof *mesh->parts);
+  digest_add(seen, mesh->places, (size_t)mesh->place_count * MESH_PLACE * sizeof *mesh->places);
+}
+
 int scene_mesh_add(const char *path, const mesh_options *options, const scene_mesh_target *to, double *worst_rounding) {
   mesh_data mesh;
   char error[1024];
@@ -170,6 +177,7 @@ int scene_mesh_add(const char *path, const mesh_options *options, const scene_me
     return EXIT_FAILED;
   }
   tell_facts(name, &mesh.facts, options);
+  digest_mesh(to->seen, &mesh);
   *worst_rounding = mesh.facts.worst_rounding;
   adding a = {.to = to,
               .mesh = &mesh,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/io/digest.h"
 #include "program/io/output.h"
 #include "program/mesh/mesh.h"
 #include "slabcast.h"
@@ -47,6 +48,7 @@ typedef struct scene_mesh_target {
   uint32_t mask;                   /* of geometries that no rule names */
   scene_mask_list *rules;          /* NULL: none */
   scene_parts *parts;              /* parts with a name are added; NULL: nobody asks */
+  digest *seen;                    /* all that is added goes through it */
 } scene_mesh_target;
 
 /* Reads the file and adds it. Returns an exit code; errors, and what the file says of itself, are printed.

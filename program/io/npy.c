@@ -264,19 +264,36 @@ size_t npy_write_noted(char buffer[NPY_HEADER_MAX], const char *descr, uint64_t 
 /* ---- the note that names a shard -------------------------------------------- */
 
 void shard_label_write(const shard_label *label, char note[NPY_NOTE_MAX]) {
-  snprintf(note, NPY_NOTE_MAX,
-           "slabcast shard %" PRIu64 "/%" PRIu64 ": %" PRIu64 " rays from %" PRIu64 " on, of %" PRIu64, label->index,
-           label->count, label->rays, label->first, label->total);
+  const int length = snprintf(
+      note, NPY_NOTE_MAX, "slabcast shard %" PRIu64 "/%" PRIu64 ": %" PRIu64 " rays from %" PRIu64 " on, of %" PRIu64,
+      label->index, label->count, label->rays, label->first, label->total);
+  if (label->scene || label->sample || label->options)
+    snprintf(note + length, NPY_NOTE_MAX - (size_t)length,
+             "; scene %016" PRIx64 ", rays %016" PRIx64 ", options %016" PRIx64, label->scene, label->sample,
+             label->options);
 }
 
 int shard_label_read(const char *note, shard_label *label) {
   char again[NPY_NOTE_MAX];
   *label = (shard_label){0};
-  if (sscanf(note, "slabcast shard %" SCNu64 "/%" SCNu64 ": %" SCNu64 " rays from %" SCNu64 " on, of %" SCNu64,
-             &label->index, &label->count, &label->rays, &label->first, &label->total) == 5) {
+  const int found = sscanf(note,
+                           "slabcast shard %" SCNu64 "/%" SCNu64 ": %" SCNu64 " rays from %" SCNu64 " on, of %" SCNu64
+                           "; scene %" SCNx64 ", rays %" SCNx64 ", options %" SCNx64,
+                           &label->index, &label->count, &label->rays, &label->first, &label->total, &label->scene,
+                           &label->sample, &label->options);
+  if (found >= 5) {
     shard_label_write(label, again);
     if (strcmp(note, again) == 0 && label->index < label->count) return 1;
   }
   *label = (shard_label){0};
   return 0;
+}
+
+static int differ(uint64_t a, uint64_t b) { return a && b && a != b; }
+
+const char *shard_label_differs(const shard_label *a, const shard_label *b) {
+  if (a->count != b->count || a->total != b->total) return "of another cast";
+  if (differ(a->scene, b->scene)) return "of another scene";
+  if (differ(a->sample, b->sample)) return "of other rays";
+  return differ(a->options, b->options) ? "of a cast with other options" : NULL;
 }

@@ -7,7 +7,7 @@
 
 #include "program/io/input.h"
 
-enum { NPY_DESCR_MAX = 1024, NPY_DIMENSIONS_MAX = 8, NPY_MAGIC = 6, NPY_HEADER_MAX = 2048, NPY_NOTE_MAX = 160 };
+enum { NPY_DESCR_MAX = 1024, NPY_DIMENSIONS_MAX = 8, NPY_MAGIC = 6, NPY_HEADER_MAX = 2048, NPY_NOTE_MAX = 256 };
 
 typedef struct npy_header {
   char descr[NPY_DESCR_MAX]; /* the dtype as numpy writes it: '<f4' with its quotes, or [('t', '<f4'), ...] */
@@ -43,9 +43,13 @@ typedef struct shard_label {
   uint64_t index, count; /* slice `index` of `count`, counted from 0 */
   uint64_t first, rays;  /* `rays` of `total` rays, starting at ray `first` */
   uint64_t total;
+  uint64_t scene, sample, options; /* digests of the scene, of rays from all of the file, of what else decides answers;
+                                      0: unknown */
 } shard_label;
 
 void shard_label_write(const shard_label *label, char note[NPY_NOTE_MAX]);
+/* How the casts of two shards differ, as in "it is of another scene"; NULL: as far as the labels say, in nothing. */
+const char *shard_label_differs(const shard_label *, const shard_label *);
 /* Parses a note. Returns 1 if it is such a label, else 0 with *label zeroed. */
 int shard_label_read(const char *note, shard_label *label);
 

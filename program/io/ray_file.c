@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "program/io/digest.h"
 #include "program/io/errors.h"
 #include "program/os/file.h"
 
@@ -16,6 +17,7 @@ struct ray_source {
   row_source *rows;
   uint64_t first, count, done; /* the shard: index of its first ray, its rays, rays read */
   uint64_t total;              /* rays of all shards */
+  uint64_t sample;             /* of a shard: the digest of some of them; 0: they cannot be read twice */
   FILE *spool;                 /* all rays of a pipe that had to be counted first */
 };
 
@@ -101,6 +103,10 @@ static int spool_rays(ray_source *source, uint64_t *count) {
   return fflush(source->spool) ? fail_spool(source, "write") : 0;
 }
 
+static int is_read_again(const ray_source *source) {
+  return rows_is_file(source->rows) && strcmp(source->options.path, "-") != 0;
+}
+
 /* Counts the rays of a file, which is then read a second time. */
 static int count_rays(ray_source *source, uint64_t *count) {
   slab_ray block[COUNT_BLOCK];
@@ -123,16 +129,58 @@ static int skip(ray_source *source, uint64_t rays) {
   return os_stream_skip(source->spool, rays * sizeof(slab_ray)) ? fail_spool(source, "read") : 0;
 }
 
+/* Rays of which a shard's label has a digest. Shards read no more of the file than their own rays. */
+enum { SAMPLE = 256 };
+
+static int read_one(ray_source *source, slab_ray *ray) {
+  size_t got = 0;
+  errno = 0;
+  if (source->spool) return fread(ray, sizeof *ray, 1, source->spool) < 1 ? fail_spool(source, "read") : 0;
+  return read_rows(source, 1, ray, &got) || got == 0 ? -1 : 0;
+}
+
+/* Adds rays at even distances, the first and the last among them. */
+static int read_sample(ray_source *source, digest *seen) {
+  const uint64_t steps = (source->total < SAMPLE ? source->total : SAMPLE) - 1;
+  uint64_t next = 0;
+  for (uint64_t i = 0; i <= steps; i++) {
+    const uint64_t at = steps ? shard_begin(source->total - 1, i, steps) : 0;
+    slab_ray ray;
+    if (skip(source, at - next) || read_one(source, &ray)) return -1;
+    digest_add(seen, &ray, sizeof ray);
+    next = at + 1;
+  }
+  return 0;
+}
+
+/* Takes the sample from a temporary file, or from the file of the rays, which is opened once more. */
+static int take_sample(ray_source *source) {
+  row_source *rows = source->rows;
+  digest seen = {0};
+  digest_add(&seen, &source->total, sizeof source->total);
+  if (source->total == 0 || (!source->spool && !is_read_again(source))) return 0;
+  if (!source->spool && open_rows(source)) {
+    source->rows = rows;
+    return -1;
+  }
+  const int failed = read_sample(source, &seen);
+  if (source->rows != rows) rows_close(source->rows);
+  source->rows = rows;
+  source->sample = digest_value(&seen);
+  return failed;
+}
+
 static int find_slice(ray_source *source) {
   const shard_option shard = source->options.shard;
   uint64_t count = rows_count(source->rows);
   if (count == ROWS_UNKNOWN && (source->options.need_count || shard.count)) {
-    const int again = rows_is_file(source->rows) && strcmp(source->options.path, "-") != 0;
-    if (again ? count_rays(source, &count) : spool_rays(source, &count)) return -1;
+    if (is_read_again(source) ? count_rays(source, &count) : spool_rays(source, &count)) return -1;
   }
   if (source->spool) rewind(source->spool);
   source->count = source->total = count;
   if (shard.count == 0) return 0;
+  if (take_sample(source)) return -1;
+  if (source->spool) rewind(source->spool);
   source->first = shard_begin(count, shard.index, shard.count);
   source->count = shard_begin(count, shard.index + 1, shard.count) - source->first;
   return skip(source, source->first);
@@ -169,7 +217,12 @@ uint64_t ray_source_first(const ray_source *source) { return source->first; }
 
 shard_label ray_source_shard(const ray_source *source) {
   const shard_option shard = source->options.shard;
-  return (shard_label){shard.index, shard.count, source->first, source->count, source->total};
+  return (shard_label){.index = shard.index,
+                       .count = shard.count,
+                       .first = source->first,
+                       .rays = source->count,
+                       .total = source->total,
+                       .sample = source->sample};
 }
 
 int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got) {

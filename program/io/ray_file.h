@@ -30,7 +30,7 @@ void ray_source_close(ray_source *source);
 uint64_t ray_source_count(const ray_source *source);
 /* The index in the file of the shard's first ray. */
 uint64_t ray_source_first(const ray_source *source);
-/* Which slice of the file's rays this is; count 0: all of them. */
+/* Which slice of the file's rays this is; count 0: all of them. Of the digests it has that of the rays. */
 shard_label ray_source_shard(const ray_source *source);
 int ray_source_read(ray_source *source, size_t capacity, slab_ray *rays, size_t *got);
 int ray_source_skip(ray_source *source, uint64_t rays);

@@ -126,7 +126,7 @@ static int open_results(team_job *job) {
                                   .query = (slab_query)options->query,
                                   .points = options->points,
                                   .rays = job->count,
-                                  .shard = ray_source_shard(job->cast.rays)};
+                                  .shard = cast_label(&job->cast)};
   return team_results_open(job->team, &results, &job->results);
 }
 

@@ -35,13 +35,15 @@ refinish() {
   expect_same "whole.$format" "out.$format"
   resumed=$(sed -n 's/.*"resumed": \([0-9]*\).*/\1/p' summary.json)
   ((resumed > 20000)) || fail "$kind: of a finished file $resumed rays were not cast again"
+  [[ $(stat -c %i:%y out."$format"*) == "$before" ]] || fail "$kind: a finished file was written again, or has company"
+  [[ $SLABCAST_BACKENDS == native ]] || return 0 # answers are the same, and drivers' kernels would be compiled
   for other in "--builtin boxes:301 --rays rays.npy" "--builtin soup:300 --rays rays.npy" "--builtin boxes:300 --rays other.npy" \
     "--builtin boxes:300 --rays rays.npy --t-max 0.5"; do
     read -ra alien <<<"$other"
     expect_refusal 1 "out.$format" slabcast cast "${alien[@]}" "${options[@]}" -o "out.$format" --resume
     expect_stderr "holds other results: it was made from other rays, another scene or other options; run without --resume"
   done
-  [[ $(stat -c %i:%y out."$format"*) == "$before" ]] || fail "$kind: a finished file was written again, or has company"
+  [[ $(stat -c %i:%y out."$format"*) == "$before" ]] || fail "$kind: a refused file was written again, or has company"
 }
 
 slabcast rays random "${scene[@]}" --count $count --seed 5 -o other.npy

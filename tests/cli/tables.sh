@@ -80,6 +80,17 @@ grep -qE '^1 ray, 1 hit on .+: answers after [0-9.e-]+ s$' err || fail "another 
 [[ $(wc -l <err) == 1 ]] || fail "more is told than the summary: $(cat err)"
 expect_exit 0 slabcast cast --boxes box.txt --rays one.txt --check
 grep -qE '^1 ray checked, 0 mismatches \(' err || fail "another line of the check: $(cat err)"
+# Into a pipe nothing goes, which is told, unless something else is asked for.
+for query in closest count all; do
+  slabcast cast --boxes box.txt --rays one.txt --query $query 2>err | cat >out
+  [[ ! -s out ]] || fail "without -o something goes to the pipe: $(head -c 100 out)"
+  expect_stderr "warning: without -o results are only counted, and nothing goes to the pipe; -o - writes them there"
+done
+for options in --check "--json -" "--json summary.json" "-o -" "-o hits.csv"; do
+  # shellcheck disable=SC2086 # several words
+  slabcast cast --boxes box.txt --rays one.txt $options 2>err | cat >out
+  grep -q 'nothing goes to the pipe' err && fail "$options: $(cat err)"
+done
 echo 0 0 0 0 0 0 >none.txt
 expect_exit 0 slabcast cast --boxes box.txt --rays none.txt
 expect_stderr "warning: 1 of 1 ray is invalid and hits nothing (" "); the first is ray 0"

@@ -112,6 +112,12 @@ echo "an earlier result" >older
 
 # ---- killed ----
 
+# go_on OUT: $resume for the next cast. Where there is no part, an older file alone would be taken for what is finished.
+go_on() {
+  resume=()
+  if [[ -e $1.part || -e $1.offsets.npy.part ]]; then resume=(--resume); fi
+}
+
 kills=0 resumed=0 rows_resumed=0
 # Random moments may all be early or late, where a driver takes longer to load than this to cast: some rows of one size
 # have to be gone on with, or who goes on from the wrong one is not seen. Further rounds wait for rows.
@@ -130,10 +136,11 @@ for ((round = 0; round < rounds || (rows_resumed == 0 && round < 5 * rounds); ro
     else
       spans[k]=$((spans[k] * 11 / 10 + 1)) # too early, where the machine has got busier
     fi
-    resume=(--resume)
+    go_on "$out"
   done
   if ! is_whole "$k" "$out"; then
-    cast "$k" "$out" --resume
+    go_on "$out"
+    cast "$k" "$out" "${resume[@]}"
     ended
     [[ $code == 0 ]] || fail "--resume fails: $(cat err)"
   fi
