@@ -161,16 +161,9 @@ static int probe(const cast_options *options, const char *path) {
   return output_probe(path) || output_spares(path, options->rays) || scene_source_spared(options->scene, path);
 }
 
-/* Without -o nothing goes to a pipe, whose reader may wait for results. Then what is wanted may be the check alone. */
-static void tell_of_pipe(const cast_options *options) {
-  if (options->out || options->check || options->json || !os_is_pipe(OS_STDOUT)) return;
-  complain("warning: without -o results are only counted, and nothing goes to the pipe; -o - writes them there");
-}
-
 int cast_probe(const cast_options *options) {
   int failed = options->out && probe(options, options->out);
   if (!failed && options->json) failed = probe(options, options->json);
-  tell_of_pipe(options);
   if (failed || !options->out || options->query != SLAB_ALL || !is_binary(options->out_format))
     return failed ? EXIT_FAILED : EXIT_DONE;
   char *offsets = offsets_name(options->out);
@@ -360,10 +353,17 @@ static int finish(cast_job *job) {
   return job->cast.tally.mismatches || job->cast.tally.oracle_wrong ? EXIT_MISMATCH : EXIT_DONE;
 }
 
+/* Without -o nothing goes to a pipe, whose reader may wait for results. Then what is wanted may be the check alone. */
+static void tell_of_pipe(const cast_options *options) {
+  if (options->out || options->check || options->json || !os_is_pipe(OS_STDOUT)) return;
+  complain("warning: without -o results are only counted, and nothing goes to the pipe; -o - writes them there");
+}
+
 static int cast_rays(const cast_options *options) {
   cast_job job = {.options = options, .start = seconds_now()};
   int code = cast_probe(options);
   if (code != EXIT_DONE) goto done;
+  tell_of_pipe(options);
   if ((code = cast_open_rays(&job)) != EXIT_DONE) goto done;
   if ((code = open_scene(&job)) != EXIT_DONE) goto done;
   if ((code = open_results(&job)) != EXIT_DONE) goto done;

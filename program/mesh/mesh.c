@@ -62,6 +62,11 @@ static int file_size(const char *path, uint64_t *bytes, char *error, size_t erro
   return -1;
 }
 
+/* The import library drops a message of more than 1,024 bytes. Such a one quotes the file: a number in STL or Collada,
+ * a reference or a name in XML. */
+static const char too_long[] =
+    "a text of about 1,000 bytes or more stands in it where a number, a name or a reference is wanted";
+
 /* ---- child ---------------------------------------------------------------- */
 
 int mesh_child_main(int argc, char **argv) {
@@ -77,6 +82,7 @@ int mesh_child_main(int argc, char **argv) {
     os_child_limit(&limits, !SANITIZED);
     failed = mesh_import(path, &options, &mesh, error, sizeof error);
   }
+  if (strstr(error, "<fixme: long message discarded>")) snprintf(error, sizeof error, "%s", too_long);
   failed = failed ? mesh_send_error(OS_TO_PARENT, error) : mesh_send(OS_TO_PARENT, &mesh);
   mesh_free(&mesh);
   return failed ? 1 : 0;
@@ -116,6 +122,12 @@ static void describe_end(const os_end *end, const os_limits *limits, char *text,
     snprintf(text, size, "the importer crashed on it (%s)", end->by);
 }
 
+static void describe_start(int failure, const char *name, char *text, size_t size) {
+  char program[OS_PATH_MAX];
+  snprintf(text, size, "%s: the importer, which is this program once more (%.500s), could not be started: %s", name,
+           os_own_path(program) ? program : "at an unknown path", strerror(failure));
+}
+
 /* Reads the file at `path`; `name` is for messages; `input` as in os_child_start. */
 static int read_by_child(const char *path, const char *name, FILE *input, uint64_t bytes, const mesh_options *options,
                          mesh_data *out, char *error, size_t error_size) {
@@ -126,7 +138,7 @@ static int read_by_child(const char *path, const char *name, FILE *input, uint64
   print_options(options, argument);
   const int not_started = os_child_start(&child, argument, path, input);
   if (not_started) {
-    snprintf(error, error_size, "%s: the importer could not be started: %s", name, strerror(not_started));
+    describe_start(not_started, name, error, error_size);
     return -1;
   }
   const int failed = mesh_receive(child.from, limits.memory_bytes, out, reason, sizeof reason);

@@ -19,6 +19,9 @@ typedef struct os_child {
 /* Where a child writes to its parent. */
 enum { OS_TO_PARENT = 3 };
 
+/* The file of this program, in `path` of OS_PATH_MAX bytes, which os_child_start starts. NULL and errno: the system
+ * does not tell it. */
+const char *os_own_path(char *path);
 /* Starts this program again, with two arguments. input: a file of os_open_temporary that becomes its standard input;
  * NULL: none. 0, or an errno value. The child's other streams lead nowhere. */
 int os_child_start(os_child *, const char *first, const char *second, FILE *input);

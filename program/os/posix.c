@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,6 +28,15 @@
 #include "program/os/interrupt.h"
 
 extern char **environ;
+
+/* The path of a child's input. Where /proc is not mounted it leads nowhere, and stands for the stream itself. */
+#ifdef __linux__
+static const char child_input[] = "/proc/self/fd/0";
+#else
+static const char child_input[] = "/dev/fd/0";
+#endif
+
+static bool is_child_input(const char *path) { return errno == ENOENT && !strcmp(path, child_input); }
 
 /* ---- what there is ---- */
 
@@ -37,7 +49,7 @@ static os_facts facts_of(const struct stat *found) {
 
 int os_facts_of(const char *path, os_facts *facts) {
   struct stat found;
-  if (stat(path, &found) != 0) return -1;
+  if (stat(path, &found) != 0) return is_child_input(path) ? os_facts_of_file(STDIN_FILENO, facts) : -1;
   *facts = facts_of(&found);
   return 0;
 }
@@ -63,7 +75,7 @@ const char *os_name_in(const char *path) {
 
 bool os_same_name(const char *a, const char *b) { return strcasecmp(a, b) == 0; }
 
-int os_may_read(const char *path) { return access(path, R_OK); }
+int os_may_read(const char *path) { return access(path, R_OK) == 0 || is_child_input(path) ? 0 : -1; }
 int os_may_write_in(const char *folder) { return access(folder, W_OK | X_OK); }
 
 /* ---- the program's streams ---- */
@@ -92,6 +104,7 @@ int os_open_to_read(const char *path) { return open(path, O_RDONLY | O_CLOEXEC);
 /* By macOS's names of open files one gets them where they are, not at their begin. */
 FILE *os_open_stream(const char *path) {
   FILE *stream = fopen(path, "rb");
+  if (!stream && is_child_input(path)) stream = fdopen(dup(STDIN_FILENO), "rb");
   if (stream) rewind(stream);
   return stream;
 }
@@ -255,13 +268,19 @@ static int private_pipe(int ends[2]) {
   return 0;
 }
 
-/* The name of this program's own file, as long as it runs. */
-static const char *own_path(char path[OS_PATH_MAX]) {
+/* Where /proc is not mounted, Linux still tells the path that this program was started by. */
+const char *os_own_path(char *path) {
 #ifdef __APPLE__
   uint32_t size = OS_PATH_MAX;
+  errno = ENAMETOOLONG;
   return _NSGetExecutablePath(path, &size) == 0 ? path : NULL;
 #else
-  return strcpy(path, "/proc/self/exe");
+  strcpy(path, "/proc/self/exe");
+#ifdef __linux__
+  const char *started = (const char *)getauxval(AT_EXECFN);
+  if (access(path, X_OK) != 0 && started && strlen(started) < OS_PATH_MAX) strcpy(path, started);
+#endif
+  return path;
 #endif
 }
 
@@ -269,7 +288,7 @@ static int spawn(os_child *child, char *const arguments[], int input, int to_par
   char path[OS_PATH_MAX];
   posix_spawn_file_actions_t actions;
   pid_t process = 0;
-  if (!own_path(path)) return ENAMETOOLONG;
+  if (!os_own_path(path)) return errno;
   int failed = posix_spawn_file_actions_init(&actions);
   if (failed != 0) return failed;
   /* The pipe is duplicated first, because its own number may be among those that are replaced below. */
@@ -307,11 +326,7 @@ int os_child_start(os_child *child, const char *first, const char *second, FILE 
 
 char *os_child_input(FILE *input) {
   (void)input;
-#ifdef __linux__
-  return strdup("/proc/self/fd/0");
-#else
-  return strdup("/dev/fd/0");
-#endif
+  return strdup(child_input);
 }
 
 static void limit_resource(int resource, rlim_t value) {

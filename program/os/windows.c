@@ -437,6 +437,12 @@ static void write_inherited(BYTE bytes[INHERITED_BYTES], HANDLE nowhere, HANDLE 
   }
 }
 
+const char *os_own_path(char *path) {
+  if (GetModuleFileNameA(NULL, path, OS_PATH_MAX) < OS_PATH_MAX) return path;
+  errno = ENAMETOOLONG;
+  return NULL;
+}
+
 /* Starts a process that inherits these two handles and no other. */
 static bool create(os_child *child, char *line, HANDLE nowhere, HANDLE to_parent) {
   BYTE inherited[INHERITED_BYTES];
@@ -458,8 +464,7 @@ static bool create(os_child *child, char *line, HANDLE nowhere, HANDLE to_parent
                           .lpAttributeList = list};
   PROCESS_INFORMATION process;
   write_inherited(inherited, nowhere, to_parent);
-  if (GetModuleFileNameA(NULL, path, sizeof path) >= sizeof path)
-    return SetLastError(ERROR_FILENAME_EXCED_RANGE), false;
+  if (!os_own_path(path)) return SetLastError(ERROR_FILENAME_EXCED_RANGE), false;
   if (!InitializeProcThreadAttributeList(list, 1, 0, &size)) return false;
   bool made =
       UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles, sizeof handles, NULL, NULL);

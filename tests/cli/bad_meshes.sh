@@ -82,3 +82,32 @@ expect_stderr "crash.ply: rejected"
 expect_exit 1 slabcast rays camera --mesh crash.ply -o rays.npy
 expect_stderr "crash.ply: rejected"
 expect_no picture.png rays.npy
+
+# ---- messages of the import library that it drops, since they quote a long text of the file ----
+number=$(head -c 3000 /dev/zero | tr '\0' a)
+# long NAME FORMAT: the format's %s is the text.
+long() {
+  # shellcheck disable=SC2059 # the format is an argument
+  printf "$2" "$number" >"$1"
+  rejected "$1" "rejected: a text of about 1,000 bytes or more stands in it where a number, a name or a reference is wanted"
+}
+long long.stl 'solid a\nfacet normal 0 0 1\nouter loop\nvertex %s 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n'
+long array.dae '<COLLADA version="1.4.1"><library_geometries><geometry id="a"><mesh><source id="s"><float_array count="3" id="f">%s</float_array></source></mesh></geometry></library_geometries></COLLADA>'
+long reference.dae '<?xml version="1.0"?><COLLADA version="1.4.1"><scene><instance_visual_scene url="#%s"/></scene></COLLADA>'
+long name.x3d '<X3D><Scene><%s/></Scene></X3D>'
+
+# ---- without /proc: the program is found by the path that it was started by, and pipes are read all the same ----
+without_proc() { unshare -m bash -c 'mount -t tmpfs none /proc && exec "$@"' bash "$@"; }
+if without_proc true 2>/dev/null; then
+  cp "$(readlink -f "$SLABCAST")" here
+  for program in "$SLABCAST" ./here ../"${work##*/}"/here; do
+    expect_exit 0 without_proc "$program" info --mesh good.obj --mesh good.ply
+    expect_exit 0 without_proc "$program" info --mesh - <good.obj
+    expect_exit 0 without_proc "$program" info --mesh - <good.ply
+    expect_refusal 1 "index.off: rejected: OFF: Vertex index is out of range" without_proc "$program" info --mesh index.off
+  done
+  # Started by its name alone, from a folder of PATH.
+  expect_exit 0 env PATH="$work:$PATH" bash -c 'unshare -m bash -c "mount -t tmpfs none /proc && exec here info --mesh good.obj"'
+else
+  echo "bad_meshes.sh: NOT TRIED: meshes without /proc, which this user may not unmount" >&2
+fi
