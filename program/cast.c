@@ -296,13 +296,14 @@ static double cast_rate(const cast_tally *tally) {
 static void tell_counts(const cast_job *job) {
   const cast_tally *tally = &job->cast.tally;
   const double rate = cast_rate(tally);
+  char first[SECONDS_TEXT], others[SECONDS_TEXT];
   fprintf(stderr, "%" PRIu64 " %s, %" PRIu64 " hit on %s: ", tally->rays, plural(tally->rays, "ray", "rays"),
           tally->hits, job->device.name);
   if (isnan(rate))
-    fprintf(stderr, "answers after %.3g s\n", tally->prepare_seconds + tally->cast_seconds);
+    fprintf(stderr, "answers after %s\n", seconds_text(tally->prepare_seconds + tally->cast_seconds, first));
   else
-    fprintf(stderr, "first answers after %.3g s, the others in %.3g s, %.4g Mrays/s\n", tally->prepare_seconds,
-            tally->cast_seconds, 1e-6 * rate);
+    fprintf(stderr, "first answers after %s, the others in %s, %.4g Mrays/s\n",
+            seconds_text(tally->prepare_seconds, first), seconds_text(tally->cast_seconds, others), 1e-6 * rate);
 }
 
 void cast_tell(const cast_job *job) {

@@ -8,18 +8,20 @@
 #include "program/io/errors.h"
 #include "program/io/output.h"
 #include "program/io/progress.h"
+#include "program/io/text.h"
 #include "program/mesh/mesh.h"
 #include "program/os/file.h"
 
 void complain(const char *format, ...) {
+  char text[COMPLAINT_MAX], shown[COMPLAINT_MAX];
   va_list arguments;
   va_start(arguments, format);
-  os_hold_stream(stderr); /* keeps lines of different threads apart */
-  fprintf(stderr, "%sslabcast: ", os_is_terminal(OS_STDERR) ? terminal_wipe() : "");
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  os_let_go_stream(stderr);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  text_printable(text, shown, sizeof shown);
+  os_hold_stream(stderr); /* keeps lines of different threads apart */
+  fprintf(stderr, "%sslabcast: %s\n", os_is_terminal(OS_STDERR) ? terminal_wipe() : "", shown);
+  os_let_go_stream(stderr);
 }
 
 static const program_command *const commands[] = {&command_demo,   &command_cast,   &command_join,  &command_rays,

@@ -108,11 +108,19 @@ static bool device_matches(const slab_device_info *info, size_t index, const cha
   return contains_ignoring_case(info->name, selector) || contains_ignoring_case(info->platform, selector);
 }
 
+/* The devices by their numbers, as far as there is room. */
+static void name_all(const device_list *found, char *text, size_t size) {
+  size_t at = (size_t)snprintf(text, size, found->count ? "the list has" : "the list is empty");
+  for (size_t i = 0; i < found->count && at < size; i++)
+    at += (size_t)snprintf(text + at, size - at, "%s %zu \"%s\"", i ? "," : "", i, found->devices[i].info.name);
+}
+
 static slab_status fail_no_match(const device_list *found, const char *selector) {
-  if (found->refused[0] == 0)
-    return fail(SLAB_NO_DEVICE, "no device matches \"%s\": the list has %zu", selector, found->count);
-  return fail(SLAB_NO_DEVICE, "no device matches \"%s\": the list has %zu, and lacks one that cannot be described (%s)",
-              selector, found->count, found->refused);
+  char list[1024];
+  name_all(found, list, sizeof list);
+  if (found->refused[0] == 0) return fail(SLAB_NO_DEVICE, "no device matches \"%s\": %s", selector, list);
+  return fail(SLAB_NO_DEVICE, "no device matches \"%s\": %s, and lacks one that cannot be described (%s)", selector,
+              list, found->refused);
 }
 
 /* Chooses the first device that the selector names. Without a selector: a GPU if there is one, else the first device.

@@ -89,8 +89,6 @@ static int in_range(const option *row, double value) {
 
 static const char *expectation(option_kind kind) {
   switch (kind) {
-    case OPTION_TEXT:
-      return "a text";
     case OPTION_REAL:
       return "a number";
     case OPTION_COUNT:
@@ -111,6 +109,8 @@ static const char *expectation(option_kind kind) {
 }
 
 static int refuse_value(const command_line *command, const option *row, const char *value) {
+  if (value[0] == '\0' && (row->kind == OPTION_TEXT || row->kind == OPTION_SCENE))
+    return options_refuse(command, "option %s: its value is empty, %s is wanted", row->name, row->placeholder);
   if (row->kind == OPTION_CHOICE)
     return options_refuse(command, "option %s: \"%s\" is not one of %s", row->name, value, row->placeholder);
   if (row->least != 0 || row->most != 0)
@@ -250,8 +250,20 @@ int options_refuse(const command_line *command, const char *format, ...) {
   return EXIT_USAGE;
 }
 
+/* Writes words separated by | as "npy, raw or txt". */
+static void list_words(const char *words, char *text, size_t size) {
+  size_t at = 0;
+  text[0] = '\0';
+  while (*words && at < size) {
+    const size_t word = strcspn(words, "|");
+    const int is_last = words[word] == '\0';
+    at += (size_t)snprintf(text + at, size - at, "%s%.*s", at == 0 ? "" : is_last ? " or " : ", ", (int)word, words);
+    words += word + !is_last;
+  }
+}
+
 int options_check_ending(const command_line *command, const char *path, const char *endings) {
-  char ending[32];
+  char ending[32], list[64];
   const char *name = os_name_in(path), *dot = strrchr(name, '.');
   if (!dot || dot == name || strlen(dot + 1) >= sizeof ending || output_is_direct(path)) return OPTIONS_RUN;
   size_t letters = 0;
@@ -260,7 +272,8 @@ int options_check_ending(const command_line *command, const char *path, const ch
     letters += isalpha((unsigned char)ending[i]) != 0;
   }
   if (letters == 0 || parse_choice(ending, endings) >= 0) return OPTIONS_RUN;
-  return options_refuse(command, "-o %s: the format \"%s\" is not one of %s%s", path, dot + 1, endings,
+  list_words(endings, list, sizeof list);
+  return options_refuse(command, "-o %s: %s files cannot be written, only %s%s", path, dot + 1, list,
                         find_option(command, "--out") ? "; --out FORMAT is for any name" : "");
 }
 

@@ -2,6 +2,8 @@
 #ifndef SLABCAST_PROGRAM_IO_ERRORS_H
 #define SLABCAST_PROGRAM_IO_ERRORS_H
 
+#include <string.h>
+
 #include "base/formatted.h"
 #include "slabcast.h"
 
@@ -22,13 +24,23 @@ static inline const char *exit_meaning(enum exit_code code) {
   return meanings[code];
 }
 
-/* Prints one line "slabcast: ..." to stderr. A shown progress line is overwritten. Each program defines it. */
+/* Bytes of a line's text; what is longer is cut. A path fits, and a driver's log. */
+enum { COMPLAINT_MAX = 1 << 14 };
+
+/* Prints one line "slabcast: ..." to stderr. Control characters, which names of files may have, are escaped. A shown
+ * progress line is overwritten. Each program defines it. */
 void complain(const char *format, ...) FORMATTED(1, 2);
 
-/* Prints "slabcast: WHAT: message of the library" and returns the exit code for the status. */
+/* Prints "slabcast: WHAT: message of the library", a line for each of its own, and returns the exit code for the
+ * status. */
 static inline int complain_status(slab_status status, const char *what) {
-  const char *message = slab_message();
-  complain("%s: %s", what, message[0] ? message : slab_status_text(status));
+  const char *line = slab_message()[0] ? slab_message() : slab_status_text(status);
+  size_t length = strcspn(line, "\n");
+  complain("%s: %.*s", what, (int)length, line);
+  for (line += length; *line; line += length) {
+    length = strcspn(++line, "\n");
+    if (length > 0) complain("%.*s", (int)length, line);
+  }
   return status == SLAB_NO_DEVICE ? EXIT_NO_DEVICE : EXIT_FAILED;
 }
 

@@ -11,6 +11,7 @@
 #include "os/clock.h"
 #include "os/thread.h"
 #include "program/io/errors.h"
+#include "program/io/text.h"
 #include "program/os/file.h"
 #include "program/os/interrupt.h"
 
@@ -31,7 +32,7 @@ struct output {
 enum { PENDING_MAX = 4 };
 static struct pending {
   int used, keep;
-  char part[OS_PATH_MAX];
+  char part[OS_PATH_MAX], shown[OS_PATH_MAX]; /* shown: as it may be printed */
 } pending[PENDING_MAX];
 static atomic_flag pending_lock = ATOMIC_FLAG_INIT;
 
@@ -62,8 +63,8 @@ static void on_interruption(void) {
     if (!pending[i].used) continue;
     const int removed = !pending[i].keep && os_remove(pending[i].part) == 0;
     os_say("slabcast: ");
-    os_say(pending[i].part);
-    os_say(removed           ? " removed, nothing was written\n"
+    os_say(pending[i].shown);
+    os_say(removed           ? " was removed: nothing is written\n"
            : pending[i].keep ? " is kept for --resume\n"
                              : " could not be removed\n");
   }
@@ -199,6 +200,7 @@ static int open_pending(output *out, output_mode mode, bool *taken) {
   out->size = found.size;
   out->slot = slot;
   strcpy(pending[slot].part, out->part);
+  text_printable(out->part, pending[slot].shown, sizeof pending[slot].shown);
   pending[slot].keep = mode != OUTPUT_NEW && found.size > 0;
   pending[slot].used = 1;
   return 0;

@@ -35,6 +35,51 @@ int parse_mask(const char *text, uint32_t *mask) {
   return *end == '\0' && value > 0 && value <= UINT32_MAX;
 }
 
+const char *seconds_text(double seconds, char text[SECONDS_TEXT]) {
+  if (seconds < 0.9995e-3)
+    snprintf(text, SECONDS_TEXT, "%.3g us", 1e6 * seconds);
+  else if (seconds < 0.9995)
+    snprintf(text, SECONDS_TEXT, "%.3g ms", 1e3 * seconds);
+  else
+    snprintf(text, SECONDS_TEXT, seconds < 999.5 ? "%.3g s" : "%.0f s", seconds);
+  return text;
+}
+
+/* ---- terminals --------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 character at `at` that terminals show; 0: there is none, or it is a control character. */
+static size_t shown_length(const unsigned char *at) {
+  if (at[0] < 0x80) return at[0] >= ' ' && at[0] != 0x7F;
+  const size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
+  if (at[0] < 0xC2 || at[0] > 0xF4) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((at[i] & 0xC0) != 0x80) return 0;
+  const int too_long = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
+  const int no_letter =
+      (at[0] == 0xC2 && at[1] < 0xA0) || (at[0] == 0xED && at[1] >= 0xA0) || (at[0] == 0xF4 && at[1] >= 0x90);
+  return too_long || no_letter ? 0 : length;
+}
+
+/* Writes the escape of a byte, which C has too. */
+static void put_escape(unsigned char byte, char escape[8]) {
+  const char letter = byte == '\n' ? 'n' : byte == '\t' ? 't' : byte == '\r' ? 'r' : '\0';
+  snprintf(escape, 8, letter ? "\\%c" : "\\x%02x", letter ? letter : byte);
+}
+
+void text_printable(const char *text, char *shown, size_t size) {
+  size_t put = 0;
+  while (*text) {
+    char piece[8];
+    size_t length = shown_length((const unsigned char *)text);
+    snprintf(piece, sizeof piece, "%.*s", (int)length, text);
+    if (length == 0) put_escape((unsigned char)*text, piece);
+    text += length ? length : 1;
+    if (put + strlen(piece) >= size) break;
+    put += (size_t)snprintf(shown + put, size - put, "%s", piece);
+  }
+  shown[put] = '\0';
+}
+
 /* ---- names ------------------------------------------------------------------ */
 
 /* Reads the next name of a list separated by commas, cut to `size`, and advances *list. Returns 0 at the end. */

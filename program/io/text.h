@@ -24,6 +24,13 @@ int parse_count(const char *text, uint64_t *value);
 /* Parses a whole string as a mask: 1 to 4294967295, decimal or 0x... */
 int parse_mask(const char *text, uint32_t *mask);
 
+/* Copies a text for a terminal: control characters, bytes that are no UTF-8 and what does not fit are escaped or cut.
+ */
+void text_printable(const char *text, char *shown, size_t size);
+/* A time in s, ms or us, with three digits: "19.7 us". */
+enum { SECONDS_TEXT = 32 };
+const char *seconds_text(double seconds, char text[SECONDS_TEXT]);
+
 /* The name most similar to `word`, by edits of letters (changed, left out, added, exchanged); NULL: none is similar.
  * `things` are `count` structs that begin with their names, `stride` bytes apart. */
 const char *name_near(const char *word, const void *things, size_t count, size_t stride);

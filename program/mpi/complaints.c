@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program/io/errors.h"
+#include "program/io/text.h"
 
 /* Global, because complain() has no argument for it. */
 static struct complaints {
@@ -16,14 +17,19 @@ static struct complaints {
 void complain(const char *format, ...) {
   struct complaints *c = &complaints;
   if (!c->keep) c->length = 0;
+  char text[COMPLAINT_MAX];
   const size_t room = sizeof c->lines - c->length;
   char *line = c->lines + c->length;
   int size = c->ranks > 1 ? snprintf(line, room, "slabcast: rank %d of %d: ", c->rank, c->ranks)
                           : snprintf(line, room, "slabcast: ");
   va_list arguments;
   va_start(arguments, format);
-  if ((size_t)size < room) size += vsnprintf(line + size, room - (size_t)size, format, arguments);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  if ((size_t)size < room) {
+    text_printable(text, line + size, room - (size_t)size);
+    size += (int)strlen(line + size);
+  }
   if ((size_t)size + 1 >= room) return; /* lines that do not fit are dropped; the first always fits */
   memcpy(line + size, "\n", 2);
   c->length += (size_t)size + 1;

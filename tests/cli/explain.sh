@@ -130,7 +130,7 @@ expect_stdout "kept as never hit"
 
 # ---- drawings: names and odd numbers ----
 if ((draws)); then
-  expect_refusal 2 'the format "gif" is not one of svg|png' slabcast explain --boxes box.npy --ray 0,0,0,1,0,0 -o a.gif
+  expect_refusal 2 'gif files cannot be written, only svg or png' slabcast explain --boxes box.npy --ray 0,0,0,1,0,0 -o a.gif
   expect_refusal 2 "ends in .svg or .png" slabcast explain --boxes box.npy --ray 0,0,0,1,0,0 -o -
   expect_refusal 1 "no_folder/a.svg" slabcast explain --boxes box.npy --ray 0,0,0,1,0,0 -o no_folder/a.svg
   printf '%s\n' '-inf -inf 0 inf inf 0' '0 0 0 0 0 0' '-1e30 -1e30 -1e30 1e30 1e30 1e30' '1e-40 1e-40 1e-40 2e-40 2e-40 2e-40' \

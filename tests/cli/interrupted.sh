@@ -79,7 +79,7 @@ for ((kill = 0; kill < 10; kill++)); do
   if grep -qF "race.npy.part is kept for --resume" err; then
     [[ -e race.npy.part ]] || fail "kill $kill: race.npy.part is said to be kept, and is not there"
   else
-    expect_stderr "race.npy.part removed, nothing was written"
+    expect_stderr "race.npy.part was removed: nothing is written"
     [[ ! -e race.npy.part ]] || fail "kill $kill: race.npy.part is said to be removed, and is there"
   fi
 done
@@ -91,7 +91,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   start early.npy closest
   wait_until 30 has_bytes early.npy.part 1
   stop "${signal%:*}" "${signal#*:}"
-  expect_stderr "slabcast: interrupted" "early.npy.part removed, nothing was written"
+  expect_stderr "slabcast: interrupted" "early.npy.part was removed: nothing is written"
   expect_no early.npy
 done
 

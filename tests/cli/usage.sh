@@ -156,14 +156,18 @@ refused '--t-max -inf is below --t-min 0' cast --builtin boxes:3 --rays r.npy --
 # ---- formats that are not offered ----
 for name in o.parquet o.JPG folder.npy/o.h5 o.npy.gz; do
   ending=${name##*.}
-  refused "-o $name: the format \"$ending\" is not one of npy|raw|bin|txt|csv; --out" cast --builtin boxes:3 --rays r.npy -o "$name"
-  refused "-o $name: the format \"$ending\" is not one of npy|raw|bin|txt|csv; --out" rays random -o "$name"
-  refused "-o $name: the format \"$ending\" is not one of npy" join a.npy -o "$name"
+  refused "-o $name: $ending files cannot be written, only npy, raw, bin, txt or csv; --out" cast --builtin boxes:3 --rays r.npy -o "$name"
+  refused "-o $name: $ending files cannot be written, only npy, raw, bin, txt or csv; --out" rays random -o "$name"
+  refused "-o $name: $ending files cannot be written, only npy" join a.npy -o "$name"
 done
 for name in o.jpg o.npy; do
-  refused "-o $name: the format \"${name##*.}\" is not one of png" render --builtin boxes:3 -o "$name"
-  refused "-o $name: the format \"${name##*.}\" is not one of png" demo -o "$name"
+  refused "-o $name: ${name##*.} files cannot be written, only png" render --builtin boxes:3 -o "$name"
+  refused "-o $name: ${name##*.} files cannot be written, only png" demo -o "$name"
 done
+refused '-o: its value is empty, FILE|- is wanted' cast --builtin boxes:3 --rays r.npy -o ""
+refused '--rays: its value is empty, FILE|- is wanted' cast --builtin boxes:3 --rays=
+refused '--mesh: its value is empty, FILE is wanted' info --mesh ""
+refused '--device: its value is empty, SEL is wanted' info --builtin boxes:3 --device=
 refused '--out is the format of -o FILE, which is missing' cast --builtin boxes:3 --rays r.npy --out csv
 # Names of other files, or none, are no formats; --out is.
 expect_exit 0 slabcast rays random --count 2 -o /dev/null
@@ -176,6 +180,28 @@ expect_exit 0 slabcast rays random --count 2 -o o.parquet --out text
 expect_exit 0 slabcast rays random --count 2 -o O.CSV
 [[ $(wc -l <O.CSV) == 3 ]] || fail "O.CSV is not csv"
 rm -r o o.2 a.parquet .hidden o.parquet O.CSV
+
+# ---- names with control characters are told without them, whoever tells ----
+# escaped NAME SHOWN: every message has SHOWN, and no byte that would control a terminal.
+escaped() {
+  local name=$1 shown=$2 command
+  for command in "" "cast --builtin boxes:3 --rays" "info --mesh" "info --boxes" "join -o o.npy" "rays random" "cast --query" \
+    "render --builtin boxes:3 -o nowhere/o.png --shade"; do
+    # shellcheck disable=SC2086 # several words
+    slabcast $command "$name" 2>err && fail "$command takes such a name: $shown"
+    grep -qF -- "$shown" err || fail "$command does not tell $shown: $(cat -v err)"
+    LC_ALL=C tr -d '\n' <err | LC_ALL=C grep -q $'[\x01-\x1f\x7f]\|\xc2[\x80-\x9f]\|\xff' && fail "$command tells it raw: $(cat -v err)"
+    (($(wc -l <err) <= 3)) || fail "$command: the name makes lines: $(cat err)"
+  done
+}
+escaped $'a\x1b[31mb' 'a\x1b[31mb'
+escaped $'a\nslabcast:b' 'a\nslabcast:b'
+escaped $'a\rb\tc' 'a\rb\tc'
+escaped $'\x07\x7f' '\x07\x7f'
+escaped $'a\xc2\x9b31mb' 'a\xc2\x9b31mb'
+escaped $'a\xffb\xc3' 'a\xffb\xc3'
+escaped $'\xe0\x80\x80\xed\xa0\x80' '\xe0\x80\x80\xed\xa0\x80'
+expect_refusal 1 'cannot read größe-数-😀.txt: No such file' slabcast cast --builtin boxes:3 --rays größe-数-😀.txt
 
 # ---- one thing at a time from stdin ----
 refused '--mesh - and --rays - cannot both come from stdin' cast --mesh - --rays -
