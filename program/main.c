@@ -20,7 +20,8 @@ void complain(const char *format, ...) {
   va_end(arguments);
   text_printable(text, shown, sizeof shown);
   os_hold_stream(stderr); /* keeps lines of different threads apart */
-  fprintf(stderr, "%sslabcast: %s\n", os_is_terminal(OS_STDERR) ? terminal_wipe() : "", shown);
+  if (os_is_terminal(OS_STDERR)) terminal_wipe();
+  fprintf(stderr, "slabcast: %s\n", shown);
   os_let_go_stream(stderr);
 }
 

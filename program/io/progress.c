@@ -10,10 +10,26 @@ static const double REDRAW_SECONDS = 0.25;
 /* Work that is shorter shows no line. */
 static const double QUIET_SECONDS = 0.5;
 
-const char *terminal_wipe(void) {
+/* What a line may take: only the terminal's last row can be cleared. The last column stays free, since some terminals
+ * wrap there. */
+enum { LINE_MAX_COLUMNS = 79 };
+static int line_columns(void) {
+  const int columns = os_terminal_columns(OS_STDERR);
+  return columns > 1 && columns <= LINE_MAX_COLUMNS ? columns - 1 : LINE_MAX_COLUMNS;
+}
+
+void terminal_wipe(void) {
   const char *set = getenv("NO_COLOR");
-  return set && set[0] ? "\r                                                                               \r"
-                       : "\r\033[K";
+  if (set && set[0])
+    fprintf(stderr, "\r%*s\r", line_columns(), "");
+  else
+    fputs("\r\033[K", stderr);
+}
+
+static void draw(const char *line) {
+  terminal_wipe();
+  fprintf(stderr, "%.*s", line_columns(), line);
+  fflush(stderr);
 }
 
 progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total) {
@@ -31,9 +47,20 @@ progress progress_begin(const char *what, const char *unit, uint64_t first, uint
 
 /* ---- before the first answers ---- */
 
-/* Shows the message that the first answers are awaited. Only the driver knows whether it compiles kernels or has cached
- * them, so the text says what a first run does. It fits 80 columns, because only the terminal's last row can be
- * cleared. */
+/* Only the driver knows whether it compiles kernels or has cached them, so the text says what a first run does. A long
+ * name is cut, and left out where there is hardly room for it. */
+static void draw_wait(const char *device) {
+  static const char what[] = "the first run compiles its kernels";
+  const int room = line_columns() - (int)(sizeof "waiting for \"\": " + sizeof what - 2);
+  char line[LINE_MAX_COLUMNS + 1];
+  if (room >= 8)
+    snprintf(line, sizeof line, "waiting for \"%.*s\": %s", room, device, what);
+  else
+    snprintf(line, sizeof line, "waiting: %s", what);
+  draw(line);
+}
+
+/* Shows the message that the first answers are awaited. */
 static void *tell_of_wait(void *user) {
   progress *line = user;
   const double end = seconds_now() + QUIET_SECONDS;
@@ -41,9 +68,7 @@ static void *tell_of_wait(void *user) {
   while (line->waits && os_condition_wait_until(&line->answered, &line->lock, end)) {
   }
   line->told = line->waits;
-  if (line->told)
-    fprintf(stderr, "%swaiting for \"%.29s\": the first run compiles its kernels", terminal_wipe(), line->device);
-  fflush(stderr);
+  if (line->told) draw_wait(line->device);
   os_mutex_unlock(&line->lock);
   return NULL;
 }
@@ -76,7 +101,7 @@ void progress_answered(progress *line) {
   os_condition_destroy(&line->answered);
   os_mutex_destroy(&line->lock);
   line->wait = WAIT_OVER;
-  if (line->told) fputs(terminal_wipe(), stderr);
+  if (line->told) terminal_wipe();
   fflush(stderr);
 }
 
@@ -109,22 +134,36 @@ static int counts_anew(progress *line, uint64_t done, double now) {
   return 1;
 }
 
+/* The share done and the time left, each with a comma before; empty where the total is not known. */
+static void tell_share(const progress *line, uint64_t done, double rate, char text[48]) {
+  char left[24];
+  text[0] = '\0';
+  if (!line->total || done > line->total) return;
+  const int at = snprintf(text, 48, ", %.1f %%", 100.0 * (double)done / (double)line->total);
+  if (rate > 0)
+    snprintf(text + at, 48 - (size_t)at, ", %s left", clock_time((double)(line->total - done) / rate, left));
+}
+
+/* Where not all fits, the rate is left out first, and then what is done. */
+static void draw_progress(const progress *line, uint64_t done, double rate) {
+  char text[160], count[64], share[48], number[16], rate_text[16];
+  const int unit = (int)strlen(line->unit) - (done == 1); /* without the plural s */
+  const size_t room = (size_t)line_columns();
+  tell_share(line, done, rate, share);
+  snprintf(count, sizeof count, "%s %.*s", short_number((double)done, number), unit, line->unit);
+  snprintf(text, sizeof text, "%s: %s, %s/s%s", line->what, count, short_number(rate, rate_text), share);
+  if (strlen(text) > room) snprintf(text, sizeof text, "%s: %s%s", line->what, count, share);
+  if (strlen(text) > room && share[0]) snprintf(text, sizeof text, "%s: %s", line->what, share + 2);
+  draw(text);
+}
+
 void progress_at(progress *line, uint64_t done) {
   if (!line->shown) return;
   progress_answered(line);
   const double now = seconds_now();
-  if (counts_anew(line, done, now)) return;
-  if (now - line->drawn < REDRAW_SECONDS) return;
+  if (counts_anew(line, done, now) || now - line->drawn < REDRAW_SECONDS) return;
   line->drawn = now;
-  char number[16], rate_text[16], left[24];
-  const double rate = (double)(done - line->from) / (now - line->start);
-  const int unit = (int)strlen(line->unit) - (done == 1); /* without the plural s */
-  fprintf(stderr, "%s%s: %s %.*s, %s/s", terminal_wipe(), line->what, short_number((double)done, number), unit,
-          line->unit, short_number(rate, rate_text));
-  if (line->total && done <= line->total) fprintf(stderr, ", %.1f %%", 100.0 * (double)done / (double)line->total);
-  if (line->total && rate > 0 && done <= line->total)
-    fprintf(stderr, ", %s left", clock_time((double)(line->total - done) / rate, left));
-  fflush(stderr);
+  draw_progress(line, done, (double)(done - line->from) / (now - line->start));
 }
 
 int progress_of_cast(void *user, uint64_t done, uint64_t total) {
@@ -136,6 +175,6 @@ int progress_of_cast(void *user, uint64_t done, uint64_t total) {
 
 void progress_end(progress *line) {
   progress_answered(line);
-  if (line->shown) fputs(terminal_wipe(), stderr);
+  if (line->shown) terminal_wipe();
   fflush(stderr);
 }

@@ -1,6 +1,6 @@
-/* A progress line on stderr: share done, rate, time left. It is shown only on a terminal, at most four times a second.
- * Until the first answers it says what is awaited, since a driver may compile kernels for seconds; the rate is counted
- * from then on. */
+/* A progress line on stderr: share done, rate, time left, as far as they fit the terminal. It is shown only on a
+ * terminal, at most four times a second. Until the first answers it says what is awaited, since a driver may compile
+ * kernels for seconds; the rate is counted from then on. */
 #ifndef SLABCAST_PROGRAM_IO_PROGRESS_H
 #define SLABCAST_PROGRAM_IO_PROGRESS_H
 
@@ -28,8 +28,8 @@ typedef struct progress {
   os_condition answered;
 } progress;
 
-/* The text that clears the terminal's last row: an escape sequence, or blanks if NO_COLOR is set and not empty. */
-const char *terminal_wipe(void);
+/* Clears the terminal's last row, on stderr: by an escape sequence, or blanks if NO_COLOR is set and not empty. */
+void terminal_wipe(void);
 
 progress progress_begin(const char *what, const char *unit, uint64_t first, uint64_t total);
 /* Call before a cast on this device; `device` must stay valid. If half a second passes before progress_answered,

@@ -52,6 +52,8 @@ typedef enum os_stream { OS_STDIN, OS_STDOUT, OS_STDERR } os_stream;
 void os_begin_streams(void);
 bool os_is_terminal(os_stream);
 bool os_is_pipe(os_stream);
+/* Columns of a terminal; 0: it does not tell. */
+int os_terminal_columns(os_stream);
 /* Another number for a stream, which can be closed by itself. */
 int os_stream_file(os_stream);
 /* Writes to the standard error, in the handler of an interruption too. */

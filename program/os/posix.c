@@ -18,6 +18,7 @@
 #ifdef __linux__
 #include <sys/auxv.h>
 #endif
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -82,6 +83,11 @@ int os_may_write_in(const char *folder) { return access(folder, W_OK | X_OK); }
 
 void os_begin_streams(void) {}
 bool os_is_terminal(os_stream stream) { return isatty((int)stream) != 0; }
+
+int os_terminal_columns(os_stream stream) {
+  struct winsize window;
+  return ioctl((int)stream, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
 
 bool os_is_pipe(os_stream stream) {
   struct stat found;

@@ -211,6 +211,12 @@ bool os_is_terminal(os_stream stream) {
   return GetConsoleMode(handle_of((int)stream), &mode) != 0;
 }
 
+int os_terminal_columns(os_stream stream) {
+  CONSOLE_SCREEN_BUFFER_INFO window;
+  if (!GetConsoleScreenBufferInfo(handle_of((int)stream), &window)) return 0;
+  return window.srWindow.Right - window.srWindow.Left + 1;
+}
+
 bool os_is_pipe(os_stream stream) { return GetFileType(handle_of((int)stream)) == FILE_TYPE_PIPE; }
 
 int os_stream_file(os_stream stream) { return _dup((int)stream); }

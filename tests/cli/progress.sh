@@ -37,6 +37,16 @@ feed
 NO_COLOR='' script -qec "$command" /dev/null </dev/null >shown || fail "the cast failed: $(cat shown)"
 grep -q $'\x1b' shown || fail "an empty NO_COLOR changes something: $(cat -v shown)"
 
+# Narrow terminals: no line wraps, and the share and the time left are what stays; NO_COLOR wipes no more than a row.
+for narrow in "60 " "40 1" "30 "; do
+  read -r columns no_color <<<"$narrow"
+  feed
+  NO_COLOR=$no_color script -qec "stty cols $columns; $command" /dev/null </dev/null >shown || fail "the cast failed: $(cat shown)"
+  tr '\r' '\n' <shown | sed 's/\x1b\[K//' >lines
+  grep -qE '^casting: .*%, [0-9]+:[0-9]{2} left *$' lines || fail "$columns columns: no progress line was shown: $(cat -v shown)"
+  grep -v '^3000000 rays, ' lines | awk -v most="$columns" 'length >= most { exit 1 }' || fail "$columns columns: a line is too long: $(cat -v shown)"
+done
+
 feed
 expect_exit 0 slabcast cast "${scene[@]}" --rays fifo --query all -o out.npy
 [[ ! -s err ]] || fail "without a terminal it says: $(cat err)"
