@@ -89,6 +89,16 @@ static const option option_rows[] = {
     OPTIONS_DEVICE(bench_options, device, threads),
 };
 
+static int run_workloads(bench_run *, const extent *);
+static int run_batches(bench_run *, const extent *);
+static int run_scenes(bench_run *, const extent *);
+
+static const struct group {
+  const char *name;
+  int (*run)(bench_run *, const extent *);
+} groups[] = {{"work", run_workloads}, {"batch", run_batches}, {"scene", run_scenes}};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
 static const command_line command = {
     .usage = "bench [--csv FILE] [--json FILE] [--compare OLD.json] [options]",
     .about =
@@ -105,6 +115,9 @@ static const command_line command = {
         "  slabcast bench --json new.json --compare old.json",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
+    .groups = groups,
+    .group_count = GROUPS,
+    .group_stride = sizeof *groups,
 };
 
 /* ---- rays ---- */
@@ -219,12 +232,6 @@ static int run_scenes(bench_run *run, const extent *e) {
   }
   return code;
 }
-
-static const struct group {
-  const char *name;
-  int (*run)(bench_run *, const extent *);
-} groups[] = {{"work", run_workloads}, {"batch", run_batches}, {"scene", run_scenes}};
-enum { GROUPS = sizeof groups / sizeof *groups };
 
 static int run_groups(bench_run *run, const bench_options *o, const extent *e) {
   run->effort = e->effort;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "program/common/manual.h"
+#include "sets/scenes.h"
 
 /* ---- what an option takes -------------------------------------------------- */
 
@@ -11,8 +12,56 @@ static int takes_file(const option *row) {
   return value && (!strncmp(value, "FILE", 4) || strstr(value, ".json"));
 }
 
-static int takes_words(const option *row) {
-  return row->placeholder && !takes_file(row) && strchr(row->placeholder, '|');
+enum { WORD_MAX = 64 };
+
+/* Copies word `index` of a list with | between. Returns 0 where there are fewer. */
+static int take_word(const char *words, size_t index, char word[WORD_MAX]) {
+  for (; index > 0; index--) {
+    words += strcspn(words, "|");
+    if (*words++ == '\0') return 0;
+  }
+  snprintf(word, WORD_MAX, "%.*s", (int)strcspn(words, "|"), words);
+  return 1;
+}
+
+/* The value `index` that is offered for an option. Returns 0 where there are fewer, or none since any text may stand.
+ */
+static int take_value(const command_line *line, const option *row, size_t index, char word[WORD_MAX]) {
+  const char *name = row->placeholder;
+  if (!name || takes_file(row)) return 0;
+  if (!strcmp(row->name, "--device")) return take_word("cpu|gpu|all", index, word);
+  if (!strcmp(row->name, "--builtin")) {
+    for (size_t i = 0; i <= index; i++)
+      if (!(name = scene_names[i].name)) return 0;
+    return snprintf(word, WORD_MAX, "%s:", name);
+  }
+  if (!strcmp(row->name, "--group")) {
+    if (index >= line->group_count) return 0;
+    memcpy(&name, (const char *)line->groups + index * line->group_stride, sizeof name);
+    return snprintf(word, WORD_MAX, "%s", name);
+  }
+  return strchr(name, '|') && take_word(name, index, word);
+}
+
+static int takes_words(const command_line *line, const option *row) {
+  char word[WORD_MAX];
+  return take_value(line, row, 0, word);
+}
+
+/* Whether more has to be typed behind a value: the COUNT of NAME:COUNT. */
+static int takes_more(const option *row) { return !strcmp(row->name, "--builtin"); }
+
+/* Prints the values with blanks between; `colon` is how the shell has one there. */
+static void put_values(const command_line *line, const option *row, const char *colon) {
+  char word[WORD_MAX];
+  for (size_t i = 0; take_value(line, row, i, word); i++) {
+    if (i > 0) putchar(' ');
+    for (const char *at = word; *at; at++)
+      if (*at == ':')
+        fputs(colon, stdout);
+      else
+        putchar(*at);
+  }
 }
 
 /* The second word of the usage where it is a list such as "camera|lidar"; its length is 0 elsewhere. */
@@ -78,17 +127,25 @@ static void put_origin(const program *p, const char *shell) {
 /* ---- bash ------------------------------------------------------------------ */
 
 /* Prints "a | b) result ;;" for the options for which `holds`; nothing if there is none. */
-static void bash_case(const command_line *line, int (*holds)(const option *), const char *result) {
+static void bash_case(const command_line *line, int (*holds)(const command_line *, const option *),
+                      const char *result) {
   const char *between = "        ";
   for (size_t i = 0; i < line->option_count; i++) {
-    if (!holds(&line->options[i])) continue;
+    if (!holds(line, &line->options[i])) continue;
     printf("%s%s", between, line->options[i].name);
     between = " | ";
   }
   if (between[1] == '|') printf(") %s ;;\n", result);
 }
 
-static int takes_text(const option *row) { return row->placeholder && !takes_file(row) && !takes_words(row); }
+static int takes_any_file(const command_line *line, const option *row) {
+  (void)line;
+  return takes_file(row);
+}
+
+static int takes_text(const command_line *line, const option *row) {
+  return row->placeholder && !takes_file(row) && !takes_words(line, row);
+}
 
 static void bash_command(const program_command *command) {
   const command_line *line = command->line;
@@ -102,12 +159,12 @@ static void bash_command(const program_command *command) {
   puts("      case $before in\n        --help) words=\"\" files=\"\" ;;");
   for (size_t i = 0; i < line->option_count; i++) {
     const option *row = &line->options[i];
-    if (!takes_words(row)) continue;
+    if (!takes_words(line, row)) continue;
     printf("        %s) words=\"", row->name);
-    put_words(row->placeholder, strlen(row->placeholder));
-    puts("\" files=\"\" ;;");
+    put_values(line, row, ":");
+    printf("\" files=\"\"%s ;;\n", takes_more(row) ? " more=yes" : "");
   }
-  bash_case(line, takes_file, "words=\"\" files=yes");
+  bash_case(line, takes_any_file, "words=\"\" files=yes");
   bash_case(line, takes_text, "words=\"\" files=\"\"");
   puts("      esac\n      ;;");
 }
@@ -117,7 +174,8 @@ void bash_completion_write(const program *p) {
   put_function(p);
   puts(
       "() {\n"
-      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=\"\" files=\"\" IFS=$' "
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=\"\" files=\"\" more=\"\" "
+      "IFS=$' "
       "\\t\\n'\n"
       "  # To bash, --name=VALUE is three words.\n"
       "  if [[ $word == \"=\" ]]; then\n"
@@ -137,6 +195,7 @@ void bash_completion_write(const program *p) {
       "      ;;\n"
       "  esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+      "  if [[ -n $more ]]; then compopt -o nospace 2>/dev/null; fi\n"
       "  if [[ -n $files ]]; then\n"
       "    compopt -o filenames 2>/dev/null\n"
       "    IFS=$'\\n'\n"
@@ -150,7 +209,7 @@ void bash_completion_write(const program *p) {
 
 /* ---- zsh ------------------------------------------------------------------- */
 
-static void zsh_option(const option *row) {
+static void zsh_option(const command_line *line, const option *row) {
   /* Options of a scene may be given again; a value may stand behind =, or right behind a letter. */
   const char *attached = !row->placeholder ? "" : row->name[1] == '-' ? "=" : "+";
   printf("          '%s%s%s[", row->kind == OPTION_SCENE ? "*" : "", row->name, attached);
@@ -158,10 +217,10 @@ static void zsh_option(const option *row) {
   putchar(']');
   if (takes_file(row)) {
     fputs(":file:_files", stdout);
-  } else if (takes_words(row)) {
-    fputs(":value:(", stdout);
-    put_words(row->placeholder, strlen(row->placeholder));
-    putchar(')');
+  } else if (takes_words(line, row)) {
+    fputs(takes_more(row) ? ":value:{compadd -S \"\" -- " : ":value:(", stdout);
+    put_values(line, row, "\\:");
+    putchar(takes_more(row) ? '}' : ')');
   } else if (row->placeholder) {
     putchar(':');
     put_clause(row->placeholder, "'\\''", "[]:");
@@ -174,7 +233,7 @@ static void zsh_command(const program_command *command) {
   size_t length = 0;
   const char *words = argument_words(command->line, &length);
   printf("        %s)\n        _arguments \\\n", command->name);
-  for (size_t i = 0; i < command->line->option_count; i++) zsh_option(&command->line->options[i]);
+  for (size_t i = 0; i < command->line->option_count; i++) zsh_option(command->line, &command->line->options[i]);
   if (length > 0) {
     fputs("          '1:what:(", stdout);
     put_words(words, length);
@@ -242,9 +301,9 @@ static void fish_option(const program *p, const program_command *command, const 
   } else if (row->placeholder) {
     fputs(" -x", stdout);
   }
-  if (takes_words(row)) {
+  if (takes_words(command->line, row)) {
     fputs(" -a '", stdout);
-    put_words(row->placeholder, strlen(row->placeholder));
+    put_values(command->line, row, ":");
     putchar('\'');
   }
   fputs(" -d '", stdout);

@@ -60,6 +60,9 @@ typedef struct command_line {
   const option *options;
   size_t option_count;
   int arguments; /* largest number of non-option arguments */
+  /* What --group names, for completions: structs that begin with their names, so many bytes apart. */
+  const void *groups;
+  size_t group_count, group_stride;
 } command_line;
 
 /* Rows shared by the commands. `type` is the struct of values, `member` its scene_source * or const char *. */

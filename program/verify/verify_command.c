@@ -90,6 +90,9 @@ static const command_line command = {
         "  slabcast verify --group trees,edges --rays 100000 --seed 7",
     .options = option_rows,
     .option_count = COUNT_OF(option_rows),
+    .groups = verify_groups,
+    .group_count = GROUPS,
+    .group_stride = sizeof *verify_groups,
 };
 
 /* ---- running ---------------------------------------------------------------- */

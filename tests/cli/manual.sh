@@ -91,6 +91,16 @@ offer() {
   printf '%s\n' "$1" >>lines
 }
 
+# offer_words OPTION WORD...: behind it, and behind its =.
+offer_words() {
+  offer "$1 " "${@:2}"
+  offer "$1=" "${@:2}"
+}
+
+# As --help of the command lists them, in the file help_of.
+builtins() { sed -n '/NAME is one of/,/^  -/p' help_of | sed '1d; $d' | tr -d ',' | xargs printf '%s:\n'; }
+groups() { sed -n 's/.*these casts alone: \([^;]*\);.*/\1/p; /^Groups: /,/\.$/{ s/^Groups: //; p }' help_of | tr ',.' '  '; }
+
 # offer_values LINE VALUE: where the value of an option stands, as --help names it.
 offer_values() {
   local choices
@@ -99,8 +109,17 @@ offer_values() {
     *FILE* | *.json) offer "$1 " "a file.npy" folder/ ;;
     *\|*)
       IFS='|' read -ra choices <<<"$2"
-      offer "$1 " "${choices[@]}"
-      offer "$1=" "${choices[@]}"
+      offer_words "$1" "${choices[@]}"
+      ;;
+    NAME:COUNT)
+      mapfile -t choices < <(builtins)
+      offer_words "$1" "${choices[@]}"
+      ;;
+    SEL) offer_words "$1" cpu gpu all ;;
+    NAME,...)
+      read -rd '' -a choices < <(groups) || true
+      ((${#choices[@]} > 2)) || fail "hardly any groups are listed: $(<help_of)"
+      offer_words "$1" "${choices[@]}"
       ;;
     *) offer "$1 " ;;
   esac
@@ -111,7 +130,8 @@ offer_all() {
   offer "$program " "${commands[@]}" help
   offer "$program help " "${commands[@]}"
   for command in "${commands[@]}"; do
-    slabcast "$command" --help | sed -nE 's/^  (-[-a-z]+)( ([^ ]+))?( .*)?$/\1 \3/p' >rows
+    slabcast "$command" --help >help_of
+    sed -nE 's/^  (-[-a-z]+)( ([^ ]+))?( .*)?$/\1 \3/p' help_of >rows
     mapfile -t names < <(cut -d ' ' -f 1 rows)
     offer "$program $command -" "${names[@]}"
     while read -r option value; do offer_values "$program $command $option" "$value"; done <rows
