@@ -135,7 +135,7 @@ static int load_builtin(const scene_item *item, const scene_target *to, double *
     return EXIT_FAILED;
   }
   const slab_geometry_options options = {.mask = item->mask};
-  digest_add_text(to->seen, item->value);
+  digest_add_text(&to->source->seen, item->value);
   const slab_status status = scene_geometry_add(to->scene, &geometry, &options, NULL);
   scene_geometry_free(&geometry);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item->value));

@@ -156,6 +156,7 @@ static void tell_units(const char *name, const mesh_facts *facts, const mesh_opt
 
 static void tell_facts(const char *name, const mesh_facts *facts, const mesh_options *options) {
   tell_units(name, facts, options);
+  if (facts->warning[0]) complain("warning: %s: %s", name, facts->warning);
   if (facts->dropped > 0)
     complain("warning: %s: %u %s dropped; the first: %s", name, facts->dropped,
              plural(facts->dropped, "face was", "faces were"), facts->first_dropped);

@@ -47,8 +47,8 @@ const char *seconds_text(double seconds, char text[SECONDS_TEXT]) {
 
 /* ---- terminals --------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at `at` that terminals show; 0: there is none, or it is a control character. */
-static size_t shown_length(const unsigned char *at) {
+size_t text_shown(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
   if (at[0] < 0x80) return at[0] >= ' ' && at[0] != 0x7F;
   const size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
   if (at[0] < 0xC2 || at[0] > 0xF4) return 0;
@@ -70,7 +70,7 @@ void text_printable(const char *text, char *shown, size_t size) {
   size_t put = 0;
   while (*text) {
     char piece[8];
-    size_t length = shown_length((const unsigned char *)text);
+    size_t length = text_shown(text);
     snprintf(piece, sizeof piece, "%.*s", (int)length, text);
     if (length == 0) put_escape((unsigned char)*text, piece);
     text += length ? length : 1;

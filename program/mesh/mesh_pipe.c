@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "program/io/text.h"
 #include "program/mesh/mesh.h"
 #include "program/os/file.h"
 
@@ -99,26 +100,11 @@ static void make_printable(char *text) {
     if (*text < ' ' || *text > '~') *text = *text == '\n' ? ' ' : '?';
 }
 
-/* Length of the UTF-8 character at `at`, by its first byte and the bytes that follow; 0: there is none. */
-static size_t character_length(const unsigned char *at) {
-  const size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xC2 && at[0] < 0xE0 ? 2 : at[0] >= 0xE0 && at[0] < 0xF0 ? 3 : 4;
-  if (length == 4 && (at[0] < 0xF0 || at[0] > 0xF4)) return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((at[i] & 0xC0) != 0x80) return 0; /* NUL ends the last name */
-  const unsigned second = length > 2 ? at[1] : 0;
-  if ((at[0] == 0xE0 && second < 0xA0) || (at[0] == 0xED && second >= 0xA0)) return 0; /* too long; half a pair */
-  if ((at[0] == 0xF0 && second < 0x90) || (at[0] == 0xF4 && second >= 0x90)) return 0;
-  return length;
-}
-
 /* Replaces control characters and what is no UTF-8 in names, each of which ends with NUL. */
 static void clean_names(char *names, size_t size) {
   for (size_t i = 0; i < size;) {
-    const unsigned char *at = (const unsigned char *)names + i;
-    const size_t length = character_length(at);
-    const bool control =
-        length == 0 || (at[0] < ' ' && at[0] != '\0') || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);
-    for (size_t k = 0; k < (length ? length : 1) && control; k++) names[i + k] = '?';
+    const size_t length = text_shown(names + i);
+    if (length == 0 && names[i] != '\0') names[i] = '?';
     i += length ? length : 1;
   }
 }

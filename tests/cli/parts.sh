@@ -74,10 +74,10 @@ done
 expect_exit 0 slabcast info --mesh index.obj --skip-invalid
 expect_stderr "1 face was dropped; the first: line 6: a face names vertex 9, and there are 3"
 expect_refusal 1 "no triangle is left" slabcast info --mesh <(sed 1d index.obj) --skip-invalid
-printf '0 0 0 1 1 1\n0 0 0 1 1 nan\n' >boxes.txt
-expect_exit 1 slabcast info --boxes boxes.txt
-expect_exit 0 slabcast info --boxes boxes.txt --skip-invalid
-expect_stderr "warning: boxes.txt: 1 of 2 rows was dropped"
+printf '0 0 0 1\n0 0 0 nan\n' >spheres.txt
+expect_exit 1 slabcast info --spheres spheres.txt
+expect_exit 0 slabcast info --spheres spheres.txt --skip-invalid
+expect_stderr "warning: spheres.txt: 1 of 2 rows was dropped"
 
 # ---- places, units and axes ----
 # scene UP UNIT PLACES...: a triangle, and its place in each of these nodes.
