@@ -333,7 +333,7 @@ static int check_element(ply *p, const element *e) {
     least += least_bytes(p, own->is_list ? own->count_type : own->type);
   }
   if (least > 0 && e->count > (left(p) + 1) / least)
-    return mesh_builder_refuse(p->text.builder, "it says %" PRIu64 " of %.*s, which its %zu bytes cannot hold",
+    return mesh_builder_refuse(p->text.builder, "it says %" PRIu64 " of %.*s, which the %zu bytes left cannot hold",
                                e->count, e->name_size, e->name, left(p));
   for (role own = X; e->kind == VERTICES && own <= Z; own++)
     if (!has_role(p, e, own))

@@ -142,7 +142,7 @@ void scan_name(scan *s, char name[SCAN_NAME_MAX]) {
     const size_t size = character_size((const unsigned char *)s->at), kept = size ? size : 1;
     if (used + kept >= SCAN_NAME_MAX) break;
     memcpy(name + used, s->at, kept);
-    if (size == 0 || (unsigned char)name[used] < ' ') name[used] = '?';
+    if (size == 0 || (unsigned char)name[used] < ' ') name[used] = is_blank(*s->at) ? ' ' : '?';
     used += kept;
     if (!is_blank(*s->at)) length = used; /* blanks at the end are left out */
     s->at += kept;
