@@ -19,7 +19,7 @@ typedef struct off {
 static int read_keyword(off *o, bool *has_dimension) {
   scan *s = &o->text;
   const char *c = s->at;
-  if (*c >= '0' && *c <= '9') return 0;
+  if (*c >= '0' && *c <= '9' && c[1] != 'O' && c[1] != 'n') return 0;
   if (c[0] == 'S' && c[1] == 'T') c += 2;
   c += *c == 'C';
   c += *c == 'N';
