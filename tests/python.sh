@@ -106,7 +106,7 @@ tests() {
   has_package
   install_wheel
   cd "$root"
-  "$here/tools/bin/python" -m pytest -q -p no:cacheprovider -o console_output_style=classic --durations=5
+  SLABCAST_PROGRAM=$build/bin/slabcast "$here/tools/bin/python" -m pytest -q -p no:cacheprovider -o console_output_style=classic --durations=5
 }
 
 types() {

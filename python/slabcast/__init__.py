@@ -13,6 +13,7 @@ It runs on the processor, and on OpenCL devices where there are any. Answers are
 closed mesh each crossing counts exactly once, through edges and vertices too. slabcast.trimesh and slabcast.open3d have
 the interfaces of those packages."""
 
+from . import rays
 from ._arrays import CopyWarning, PrecisionWarning
 from ._device import Device, devices
 from ._explain import Explanation, Step
@@ -64,4 +65,5 @@ __all__ = [
     "Step",
     "Unsupported",
     "devices",
+    "rays",
 ]

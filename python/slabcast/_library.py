@@ -9,12 +9,13 @@ import ctypes
 import importlib.metadata
 import os
 import sys
-from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, NoReturn
 
 from ._structs import (
     Batch,
     BuildOptions,
+    Camera,
     CastOptions,
     CheckReport,
     ContextOptions,
@@ -165,6 +166,8 @@ for _name in ("scene_destroy", "context_destroy"):
     _function = getattr(library, "slab_" + _name)
     _function.argtypes, _function.restype = (c_void_p,), None
 library.slab_step_text.argtypes, library.slab_step_text.restype = (POINTER(Step), c_char_p, c_size_t), c_size_t
+_function = library.slab_camera_look_at
+_function.argtypes, _function.restype = (c_void_p, c_void_p, c_void_p, c_float, c_float), Camera
 library.slab_message.restype = c_char_p
 library.slab_version.restype = c_char_p
 

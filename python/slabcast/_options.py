@@ -21,7 +21,9 @@ class Options(TypedDict, total=False):
 
     Attributes:
         mask: geometries whose mask has no bit in common are not seen; 0: all bits.
-        skip: (..., 2) uint32, or hits: the primitive and geometry, a plane or triangle, that each ray does not see.
+        skip: the plane or triangle that each ray does not see: hits of a former cast, or (..., 2) uint32 of primitive
+            and geometry, which are broadcast to the rays; one for all, or `hits[:, None]` for (n, k) rays. In a scene
+            of one geometry also primitives alone, an id a ray. disable() hides a whole geometry, and so does `mask`.
         cull: crossings that are dropped: those of front or back faces. It does not apply to interval.
         face_forward: turns normals against the ray.
         edges: "half_open": on a closed mesh each crossing counts once. "closed": a ray that touches an edge or a vertex
@@ -51,11 +53,33 @@ def plain_options(options: Options) -> dict[str, int]:
     }
 
 
-def skips_of(skip: Array, shape: tuple[int, ...]) -> NDArray[np.uint32]:
-    """The option `skip` for rays of this shape."""
+def skips_of(skip: Array, shape: tuple[int, ...], only: Optional[int]) -> NDArray[np.uint32]:
+    """The option `skip` for rays of this shape, in a scene whose one geometry is `only`; None: it has several."""
     if getattr(skip, "dtype", FLOAT).names is not None:
-        skip = np.stack([skip["primitive"], skip["geometry"]], axis=-1)
-    array = word_array("skip", skip)
-    if array.shape != (*shape, 2):
-        raise InvalidArgument(f"skip has shape {array.shape}; what is taken for these rays is {(*shape, 2)}")
-    return array
+        array = np.stack([skip["primitive"], skip["geometry"]], axis=-1).astype(np.uint32, copy=False)
+    else:
+        array = word_array("skip", skip)
+        if array.shape == shape != (0, 2):
+            array = _pairs_of(array, only)
+    if array.shape == (*shape, 2):
+        return np.ascontiguousarray(array)
+    try:
+        return np.ascontiguousarray(np.broadcast_to(array, (*shape, 2)))
+    except ValueError:
+        raise InvalidArgument(
+            f"skip has shape {array.shape}; what is taken for these rays is {(*shape, 2)}, or {shape} of primitives"
+        ) from None
+
+
+def _pairs_of(primitives: NDArray[np.uint32], only: Optional[int]) -> NDArray[np.uint32]:
+    """Primitives alone, with their geometry."""
+    if primitives.shape[-1:] == (2,) and set(primitives.shape[:-1]) <= {1, 2}:
+        raise InvalidArgument(
+            f"skip of shape {primitives.shape} may be primitives alone or a primitive and geometry; for these rays, "
+            f"give {(*primitives.shape, 2)}"
+        )
+    if only is None:
+        raise InvalidArgument(
+            "skip has primitives alone, and the scene has not one geometry; give their geometries too"
+        )
+    return np.stack([primitives, np.full_like(primitives, only)], axis=-1)

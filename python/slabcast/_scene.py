@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library, _structs
-from ._arrays import FLOAT, WORD, float_array, host_array, joined, shaped, word_array
+from ._arrays import FLOAT, WORD, float_array, joined, shaped, word_array
 from ._device import Device, device_of, open_context
 from ._explain import Explanation, explanation_of
+from ._geometry import box_rows, mesh_arrays, obb_rows, plane_rows, sphere_rows, transform_rows
 from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
 from ._options import Array, Options, plain_options, skips_of
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
@@ -120,7 +121,7 @@ class Scene:
         """Adds triangles, and returns the id of the geometry.
 
         Args:
-            vertices: (n, 3) float32.
+            vertices: (n, 3) float32. Or, alone, a mesh of trimesh, Open3D or PyVista, all of whose faces are triangles.
             indices: (m, 3) of whole numbers below n; None: vertices 3i .. 3i + 2 make triangle i.
             mask: rays whose mask has a bit in common see the geometry; 0: all bits.
             skip_invalid: drops triangles that would be refused, by which ids do not change.
@@ -134,25 +135,47 @@ class Scene:
         )
 
     def add_boxes(self, lower: Array, upper: Array, *, mask: int = 0) -> int:
-        """Adds axis-aligned boxes with corners (..., 3) and (..., 3), which may be infinite. Inverted and NaN boxes are
-        never hit. Returns the id of the geometry."""
-        return self._add_rows(library.slab_scene_add_boxes, _boxes(lower, upper), mask, False)
+        """Adds axis-aligned boxes with corners (..., 3) and (..., 3), which may be infinite. Corners of (..., 2) and
+        (..., 2) make rectangles, boxes that no z bounds. Inverted and NaN boxes are never hit. Returns the id of the
+        geometry."""
+        return self._add_rows(library.slab_scene_add_boxes, box_rows(lower, upper), mask, False)
 
     def add_spheres(self, centers: Array, radii: Array, *, mask: int = 0, skip_invalid: bool = False) -> int:
         """Adds spheres with centers (..., 3) and radii (...). Returns the id of the geometry."""
-        return self._add_rows(library.slab_scene_add_spheres, _spheres(centers, radii), mask, skip_invalid)
+        return self._add_rows(library.slab_scene_add_spheres, sphere_rows(centers, radii), mask, skip_invalid)
 
     def add_planes(self, normals: Array, offsets: Array, *, mask: int = 0, skip_invalid: bool = False) -> int:
         """Adds planes, the points x with normal . x = offset: normals (..., 3), of any length, and offsets (...).
         Returns the id of the geometry."""
-        return self._add_rows(library.slab_scene_add_planes, _planes(normals, offsets), mask, skip_invalid)
+        return self._add_rows(library.slab_scene_add_planes, plane_rows(normals, offsets), mask, skip_invalid)
 
     def add_obbs(
-        self, centers: Array, half_sizes: Array, axes: Array, *, mask: int = 0, skip_invalid: bool = False
+        self,
+        centers: Array = None,
+        half_sizes: Array = None,
+        axes: Array = None,
+        *,
+        rotation: Array = None,
+        poses: Array = None,
+        mask: int = 0,
+        skip_invalid: bool = False,
     ) -> int:
-        """Adds oriented boxes: centers (..., 3), half sizes (..., 3), and axes (..., 3, 3) whose rows are orthonormal
-        within 1e-5. Returns the id of the geometry."""
-        return self._add_rows(library.slab_scene_add_obbs, _obbs(centers, half_sizes, axes), mask, skip_invalid)
+        """Adds oriented boxes, and returns the id of the geometry.
+
+        Axes are told in one of three ways, and are orthonormal within 1e-5; boxes with others are refused by index.
+
+        Args:
+            centers: (..., 3); none with poses.
+            half_sizes: (..., 3): half the length, width and height.
+            axes: (..., 3, 3) whose rows are the boxes' axes. These are rotation matrices transposed.
+            rotation: (..., 3, 3) matrices from a box's own coordinates to the scene's, such as SciPy's and Open3D's:
+                their columns are the boxes' axes.
+            poses: (..., 4, 4) or (..., 3, 4) rigid matrices, whose last column is the center, such as trimesh's.
+            mask: rays whose mask has a bit in common see the geometry; 0: all bits.
+            skip_invalid: drops boxes that would be refused, by which ids do not change.
+        """
+        rows = obb_rows(centers, half_sizes, axes, rotation, poses)
+        return self._add_rows(library.slab_scene_add_obbs, rows, mask, skip_invalid)
 
     def add_instances(self, model: Scene, transforms: Array, *, mask: int = 0) -> int:
         """Places a model n times, and returns the id of the first geometry of the first instance.
@@ -170,7 +193,7 @@ class Scene:
         """
         if not isinstance(model, Scene):
             raise InvalidArgument(f"model is {model!r}, not a slabcast.Scene")
-        array = _transforms(transforms)
+        array = transform_rows(transforms)
         placed = model._committed()
         n = word("the number of transforms", array.size // 12)
         return self._add(
@@ -217,7 +240,7 @@ class Scene:
 
         Args:
             geometry: the id that add_mesh returned.
-            vertices: (n, 3) float32.
+            vertices: (n, 3) float32; or a mesh, as in add_mesh.
             indices: as in add_mesh; None keeps those that the geometry has, which is the fastest update and needs as
                 many vertices as there were.
         """
@@ -227,28 +250,76 @@ class Scene:
 
     def update_boxes(self, geometry: int, lower: Array, upper: Array) -> None:
         """Replaces the boxes of a geometry by as many others; casts see them after the next commit()."""
-        self._update_rows(library.slab_scene_update_boxes, geometry, _boxes(lower, upper))
+        self._update_rows(library.slab_scene_update_boxes, geometry, box_rows(lower, upper))
 
     def update_spheres(self, geometry: int, centers: Array, radii: Array) -> None:
         """Replaces the spheres of a geometry by as many others; casts see them after the next commit()."""
-        self._update_rows(library.slab_scene_update_spheres, geometry, _spheres(centers, radii))
+        self._update_rows(library.slab_scene_update_spheres, geometry, sphere_rows(centers, radii))
 
     def update_planes(self, geometry: int, normals: Array, offsets: Array) -> None:
         """Replaces the planes of a geometry by as many others; casts see them after the next commit()."""
-        self._update_rows(library.slab_scene_update_planes, geometry, _planes(normals, offsets))
+        self._update_rows(library.slab_scene_update_planes, geometry, plane_rows(normals, offsets))
 
-    def update_obbs(self, geometry: int, centers: Array, half_sizes: Array, axes: Array) -> None:
-        """Replaces the oriented boxes of a geometry by as many others; casts see them after the next commit()."""
-        self._update_rows(library.slab_scene_update_obbs, geometry, _obbs(centers, half_sizes, axes))
+    def update_obbs(
+        self,
+        geometry: int,
+        centers: Array = None,
+        half_sizes: Array = None,
+        axes: Array = None,
+        *,
+        rotation: Array = None,
+        poses: Array = None,
+    ) -> None:
+        """Replaces the oriented boxes of a geometry by as many others, told as in add_obbs; casts see them after the
+        next commit()."""
+        rows = obb_rows(centers, half_sizes, axes, rotation, poses)
+        self._update_rows(library.slab_scene_update_obbs, geometry, rows)
 
-    def update_instances(self, geometry: int, transforms: Array) -> None:
-        """Replaces the transforms of all instances that one add_instances placed, whose id it is; casts see them after
-        the next commit()."""
-        array = _transforms(transforms)
-        n = word("the number of transforms", array.size // 12)
-        self._change(
-            lambda scene: library.slab_scene_update_instances(scene, word("geometry", geometry), _address(array), n)
-        )
+    def update_instances(self, geometry: Array, transforms: Array) -> None:
+        """Moves instances; casts see them after the next commit().
+
+        Args:
+            geometry: the id that one add_instances returned; or several such ids, (k,), each of them once.
+            transforms: as in add_instances, of all instances that these placed, in the order of the ids. Where one is
+                refused, the ids before its own are moved.
+        """
+        array = transform_rows(transforms)
+        ids = word_array("geometry", geometry)
+        if ids.ndim == 0:  # the library refuses a wrong id or number
+            parts = [(int(ids), array.reshape(-1, 12))]
+        else:
+            parts = self._parted(ids, array)
+
+        def update(scene: int) -> int:
+            for one, rows in parts:
+                status = library.slab_scene_update_instances(scene, one, _address(rows), _rows(rows))
+                if status:
+                    return status  # type: ignore[no-any-return]
+            return 0
+
+        self._change(update)
+
+    def _only_geometry(self) -> Optional[int]:
+        """The id of the scene's geometry, where it has but one."""
+        return next(iter(self._counts)) if len(self._counts) == 1 and not self._instances else None
+
+    def _parted(
+        self, ids: NDArray[np.uint32], transforms: NDArray[np.float32]
+    ) -> list[tuple[int, NDArray[np.float32]]]:
+        """The transforms of each id. Nothing is changed where an id or the number of transforms is wrong."""
+        each = ids.reshape(-1).tolist()
+        first: dict[int, int] = {}
+        for at, one in enumerate(each):
+            if one not in self._instances:
+                raise InvalidArgument(f"geometry[{at}] is {one}, which add_instances did not return")
+            if first.setdefault(one, at) != at:
+                raise InvalidArgument(f"geometry[{at}] is {one}, which geometry[{first[one]}] is as well")
+        counts = [self._instances[one] for one in each]
+        rows = transforms.reshape(-1, 12)
+        if len(rows) != sum(counts):
+            raise InvalidArgument(f"transforms are {len(rows)}; these {len(each)} ids have {sum(counts)} instances")
+        ends = np.cumsum(counts)
+        return [(one, rows[end - count : end]) for one, count, end in zip(each, counts, ends)]
 
     def enable(self, geometry: int) -> None:
         """Lets rays see a geometry again that was disabled, after the next commit()."""
@@ -550,7 +621,7 @@ class Scene:
         native = _structs.CastOptions(**plain_options(options), max_hits=word("max_hits", max_hits))
         skip, progress = options.get("skip"), options.get("progress")
         if skip is not None:
-            skip = skips_of(skip, rays.shape[:-1])
+            skip = skips_of(skip, rays.shape[:-1], self._only_geometry())
             native.skip = _address(skip)
         if rays.size <= 8 * quick and progress is None:
             return call(byref(native))
@@ -628,6 +699,8 @@ class Scene:
 
 def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs.Mesh, tuple[Any, ...]]:
     """A mesh, and the arrays that it points to. triangles: of a geometry that keeps its indices."""
+    if indices is None:
+        vertices, indices = mesh_arrays(vertices)
     corners = float_array("vertices", vertices, apart=True)
     shaped("vertices", corners, 3)
     corners = corners if corners.ndim == 2 else corners.reshape(-1, 3)
@@ -649,39 +722,6 @@ def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs
         word("the number of triangles", triangles),
     )
     return mesh, (corners, words)
-
-
-def _boxes(lower: Array, upper: Array) -> NDArray[np.float32]:
-    return joined(("lower", lower, 3), ("upper", upper, 3))
-
-
-def _spheres(centers: Array, radii: Array) -> NDArray[np.float32]:
-    return joined(("centers", centers, 3), ("radii", radii, 0))
-
-
-def _planes(normals: Array, offsets: Array) -> NDArray[np.float32]:
-    return joined(("normals", normals, 3), ("offsets", offsets, 0))
-
-
-def _obbs(centers: Array, half_sizes: Array, axes: Array) -> NDArray[np.float32]:
-    frames = host_array("axes", axes)
-    shaped("axes", frames, 3, 3)
-    flat = frames.reshape(*frames.shape[:-2], 9)
-    return joined(("centers", centers, 3), ("half_sizes", half_sizes, 3), ("axes", flat, 9))
-
-
-def _transforms(transforms: Array) -> NDArray[np.float32]:
-    """Rows of 12: without the last row of (4, 4), which must be 0, 0, 0, 1."""
-    array = host_array("transforms", transforms)
-    if array.ndim >= 2 and array.shape[-2:] == (4, 4):
-        wrong = np.argwhere(np.any(array[..., 3, :] != [0, 0, 0, 1], axis=-1).reshape(-1))
-        if wrong.size:
-            at = int(wrong[0, 0])
-            row = array.reshape(-1, 4, 4)[at, 3].tolist()
-            raise InvalidArgument(f"transforms: the last row of transform {at} is {row}, not [0, 0, 0, 1]")
-        array = array[..., :3, :]
-    shaped("transforms", array, 3, 4)
-    return float_array("transforms", array)
 
 
 def _rows(array: NDArray[np.float32]) -> int:

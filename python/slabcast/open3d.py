@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ._library import InvalidArgument
 from ._results import INVALID, MISS
 from ._scene import Scene
+from .rays import pinhole
 
 try:
     from open3d.core import Tensor as _Tensor
@@ -152,14 +153,7 @@ def _pinhole(intrinsic_matrix: Any, extrinsic_matrix: Any, width_px: int, height
     for name, matrix, shape in (("intrinsic", intrinsic, (3, 3)), ("extrinsic", extrinsic, (4, 4))):
         if matrix.shape != shape:
             raise InvalidArgument(f"{name}_matrix has shape {matrix.shape}; what is taken is {shape}")
-    to_world = np.linalg.inv(extrinsic)
-    pixels = np.ones((height_px, width_px, 3))
-    pixels[..., 0] = np.arange(width_px) + 0.5
-    pixels[..., 1] = (np.arange(height_px) + 0.5)[:, None]
-    rays = np.empty((height_px, width_px, 6), np.float32)
-    rays[..., :3] = to_world[:3, 3]
-    rays[..., 3:] = pixels @ (to_world[:3, :3] @ np.linalg.inv(intrinsic)).T
-    return rays
+    return pinhole(intrinsic, (width_px, height_px), extrinsics=extrinsic)[..., [0, 1, 2, 4, 5, 6]]
 
 
 def _look_at(fov_deg: float, center: Any, eye: Any, up: Any, width_px: int, height_px: int) -> NDArray[np.float32]:

@@ -212,7 +212,7 @@ REFUSED = [
     (lambda s: s.closest(RAYS, mask=1 << 32), "mask is 4294967296"),
     (lambda s: s.closest(RAYS, cull="sideways"), "cull is 'sideways', which is none of: none, back, front"),
     (lambda s: s.closest(RAYS, edges="round"), "edges is 'round'"),
-    (lambda s: s.closest(RAYS, skip=[0, 0]), r"skip has shape \(2,\); what is taken for these rays is \(240, 2\)"),
+    (lambda s: s.closest(RAYS, skip=[0, 0, 0]), r"skip has shape \(3,\); what is taken for these rays is \(240, 2\)"),
     (lambda s: s.all(RAYS, max_hits=-1), "max_hits is -1"),
     (lambda s: s.contains(RAYS), r"points has shape \(240, 8\)"),
     (lambda s: s.check("closest", RAYS, np.zeros(240)), "results is not the result of that cast"),

@@ -23,6 +23,7 @@ STRUCTS = {
     "slab_check_report": _structs.CheckReport,
     "slab_primitive_id": _structs.PrimitiveId,
     "slab_step": _structs.Step,
+    "slab_camera": _structs.Camera,
     "slab_explanation": _structs.Explanation,
     "slab_span": _structs.Span,
     "slab_batch": _structs.Batch,
