@@ -16,7 +16,7 @@ FOLDER = ROOT / "python/slabcast"
 # What the package passes to the library, and the records that it gives to its users as arrays.
 STRUCTS = (
     "device_info context_options mesh geometry_options build_options scene_stats primitive_id cast_options check_report"
-    " step explanation camera span batch"
+    " step explanation camera double_hits span batch"
 ).split()
 RECORDS = "hit short_hit interval path".split()
 TYPES = {

@@ -1,4 +1,4 @@
-/* Rays of doubles, on the threads of the pool. */
+/* Rays of doubles and the points where they hit, on the threads of the pool. */
 #include "base/arithmetic.h"
 #include "base/pool.h"
 #include "base/status.h"
@@ -7,8 +7,11 @@
 /* Squares of the lengths of directions that are rounded as they are. */
 #define SHORTEST 1e-24
 #define LONGEST 1e24
+/* Sines of angles between a ray and a triangle's plane below which their intersection is no better than t. */
+#define EDGE_ON 1e-9
 /* Some 100 us. */
 #define RAYS_A_PIECE 16384
+#define HITS_A_PIECE 4096
 
 typedef struct doubles {
   const double *origins, *directions;
@@ -22,18 +25,24 @@ static void divide_by_largest(const double d[3], float direction[3]) {
   for (int k = 0; k < 3; k++) direction[k] = (float)(largest > 0.0 ? d[k] / largest : d[k]);
 }
 
+/* A direction as rays have it. */
+static void rounded(const double d[3], float direction[3]) {
+  const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+  for (int k = 0; k < 3; k++) direction[k] = (float)d[k];
+  if (!(square > SHORTEST && square < LONGEST)) divide_by_largest(d, direction);
+}
+
 static void rays_from_some(void *argument, size_t begin, size_t end) {
   const doubles *from = argument;
   const double scale = from->scale, x = from->center[0], y = from->center[1], z = from->center[2];
   for (size_t i = begin; i < end; i++) {
     const double *o = from->origins + 3 * i, *d = from->directions + 3 * i;
-    const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     slab_ray *ray = from->rays + i;
     *ray = (slab_ray){{(float)((o[0] - x) * scale), (float)((o[1] - y) * scale), (float)((o[2] - z) * scale)},
                       0.0f,
-                      {(float)d[0], (float)d[1], (float)d[2]},
+                      {0.0f, 0.0f, 0.0f},
                       INFINITY};
-    if (!(square > SHORTEST && square < LONGEST)) divide_by_largest(d, ray->direction);
+    rounded(d, ray->direction);
   }
 }
 
@@ -45,5 +54,75 @@ slab_status slab_rays_from_doubles(const double *origins, const double *directio
   doubles from = {.origins = origins, .directions = directions, .scale = scale, .rays = rays};
   for (int k = 0; center != NULL && k < 3; k++) from.center[k] = center[k];
   pool_loop(0, n, RAYS_A_PIECE, rays_from_some, &from);
+  return SLAB_OK;
+}
+
+/* ---- points ---- */
+
+typedef struct wanted_points {
+  const slab_double_hits *hits;
+  double *points;
+} wanted_points;
+
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* Not a unit vector. Returns the first vertex. */
+static const double *normal_of(const slab_double_hits *hits, uint64_t triangle, double normal[3]) {
+  const double *corner[3];
+  double u[3], v[3];
+  for (int c = 0; c < 3; c++) {
+    const uint64_t at = 3 * triangle + (uint64_t)c;
+    corner[c] = hits->vertices + 3 * (hits->indices != NULL ? hits->indices[at] : at);
+  }
+  for (int k = 0; k < 3; k++) {
+    u[k] = corner[1][k] - corner[0][k];
+    v[k] = corner[2][k] - corner[0][k];
+  }
+  for (int k = 0; k < 3; k++) normal[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+  return corner[0];
+}
+
+static void locate(const slab_double_hits *hits, size_t i, double point[3]) {
+  const double *o = hits->origins + 3 * hits->rays[i], *d = hits->directions + 3 * hits->rays[i];
+  const double largest = fmax(fmax(fabs(d[0]), fabs(d[1])), fabs(d[2]));
+  const double way[3] = {d[0] / largest, d[1] / largest, d[2] / largest};
+  double normal[3];
+  const double *on_plane = normal_of(hits, hits->triangles[i], normal);
+  const double along = dot(way, normal);
+  if (fabs(along) > EDGE_ON * sqrt(dot(normal, normal) * dot(way, way))) {
+    const double off[3] = {on_plane[0] - o[0], on_plane[1] - o[1], on_plane[2] - o[2]};
+    const double t = dot(off, normal) / along;
+    for (int k = 0; k < 3; k++) point[k] = o[k] + t * way[k];
+  } else {
+    float cast[3];
+    const double t = (double)*(const float *)(const void *)((const char *)hits->t + i * hits->t_stride) / hits->scale;
+    rounded(d, cast);
+    for (int k = 0; k < 3; k++) point[k] = o[k] + t * (double)cast[k];
+  }
+}
+
+static void locate_some(void *argument, size_t begin, size_t end) {
+  const wanted_points *wanted = argument;
+  for (size_t i = begin; i < end; i++) locate(wanted->hits, i, wanted->points + 3 * i);
+}
+
+static const char *missing_of(const slab_double_hits *hits, const double *points) {
+  return hits == NULL               ? "hits"
+         : hits->origins == NULL    ? "origins"
+         : hits->directions == NULL ? "directions"
+         : hits->vertices == NULL   ? "vertices"
+         : hits->rays == NULL       ? "rays"
+         : hits->triangles == NULL  ? "triangles"
+         : hits->t == NULL          ? "t"
+         : points == NULL           ? "points"
+                                    : NULL;
+}
+
+slab_status slab_points_from_doubles(const slab_double_hits *hits, size_t n, double *points) {
+  ARITHMETIC callers = arithmetic_begin();
+  const char *missing = n > 0 ? missing_of(hits, points) : NULL;
+  if (missing != NULL) return fail(SLAB_INVALID_ARGUMENT, "slab_points_from_doubles: %s is NULL", missing);
+  wanted_points wanted = {hits, points};
+  pool_loop(0, n, HITS_A_PIECE, locate_some, &wanted);
   return SLAB_OK;
 }

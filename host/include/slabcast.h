@@ -550,6 +550,25 @@ static inline slab_ray slab_ray_2d(const float origin[2], const float direction[
 SLAB_API slab_status slab_rays_from_doubles(const double *origins, const double *directions, size_t n,
                                             const double center[3], double scale, slab_ray *rays);
 
+/** Hits of rays of doubles on the triangles of a mesh of doubles. The arrays are the caller's. */
+typedef struct slab_double_hits {
+  const double *origins;     /**< three a ray, as slab_rays_from_doubles took them */
+  const double *directions;  /**< three a ray, as it took them */
+  double scale;              /**< as it took it */
+  const double *vertices;    /**< three a vertex, in the coordinates of the origins */
+  const uint32_t *indices;   /**< three a triangle; NULL: vertices 3i .. 3i + 2 make triangle i */
+  const uint64_t *rays;      /**< one a hit: its ray */
+  const uint64_t *triangles; /**< one a hit: its triangle */
+  const float *t;            /**< of the first hit */
+  size_t t_stride;           /**< bytes from one t to the next: sizeof(slab_hit) where t is that of slab_all's hits */
+} slab_double_hits;
+
+/** Where n hits lie, in double: points, three doubles each, where the line of the ray as given meets the plane of the
+ * triangle. Where the sine of the angle between the two is below 1e-9, the point is that of t on the ray as it was
+ * cast. Rays and triangles that do not exist are the caller's fault, and are not noticed. It runs on the threads of the
+ * library. SLAB_INVALID_ARGUMENT. */
+SLAB_API slab_status slab_points_from_doubles(const slab_double_hits *hits, size_t n, double *points);
+
 /** A rectangle: a box unbounded in z. */
 static inline slab_box slab_box_2d(const float lower[2], const float upper[2]) {
   slab_box box = {{lower[0], lower[1], -INFINITY}, {upper[0], upper[1], INFINITY}};

@@ -129,6 +129,20 @@ class Camera(ctypes.Structure):
     _fields_ = [("origin", c_float * 3), ("forward", c_float * 3), ("right", c_float * 3), ("up", c_float * 3)]
 
 
+class DoubleHits(ctypes.Structure):
+    _fields_ = [
+        ("origins", c_void_p),
+        ("directions", c_void_p),
+        ("scale", c_double),
+        ("vertices", c_void_p),
+        ("indices", c_void_p),
+        ("rays", c_void_p),
+        ("triangles", c_void_p),
+        ("t", c_void_p),
+        ("t_stride", c_size_t),
+    ]
+
+
 class Span(ctypes.Structure):
     _fields_ = [("buffer", c_void_p), ("offset", c_size_t)]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
+from ctypes import byref
 from typing import Any, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _structs
 from ._library import InvalidArgument, library, must
 from ._results import INVALID
 from ._scene import Scene
@@ -18,8 +21,6 @@ Locations = NDArray[np.float64]
 
 # Points that are moved to a scene's coordinates at once: what the caches hold.
 _BLOCK = 1 << 13
-# Sines of angles between a ray and a triangle's plane below which their intersection is no better than t.
-_EDGE_ON = 1e-9
 # Of no axis or diagonal, for meshes that are not closed.
 _ODD_DIRECTION = np.array([0.4371, 0.6128, 0.6584])
 _ODD_DIRECTIONS = 8
@@ -110,25 +111,42 @@ class RayMeshIntersector:
         if multiple_hits:
             offsets, hits = scene.all(rays, max_hits=max_hits)
             index = np.repeat(np.arange(len(rays)), (offsets[1:] - offsets[:-1]).astype(np.int64))
+            triangles, t = hits["primitive"].astype(np.int64), hits["t"]
         else:
-            hits = scene.nearest(rays, edges="closed")
-            index = np.flatnonzero(hits["geometry"] < INVALID)
-            hits = hits[index]
-        triangles = hits["primitive"].astype(np.int64)
-        if not located:
-            return triangles, index, np.empty((0, 3))
-        # In float64 of the ray as cast; then, where ray and plane are not nearly parallel, of the ray as given.
-        origins = _rows("ray_origins", ray_origins)[index]
-        locations = origins + (hits["t"] / scale)[:, None] * rays[index, 4:7].astype(np.float64)
-        directions = _rows("ray_directions", ray_directions)[index]
-        directions = directions / np.abs(directions).max(axis=1, keepdims=True)
-        corners = np.asarray(self.mesh.vertices)[np.asarray(self.mesh.faces)[triangles]]
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])  # face_normals may be anything
-        along = _dot(directions, normals)
-        clear = np.flatnonzero(np.abs(along) > _EDGE_ON * np.sqrt(_dot(normals, normals)))
-        t = _dot(corners[clear, 0] - origins[clear], normals[clear]) / along[clear]
-        locations[clear] = origins[clear] + t[:, None] * directions[clear]
+            first = scene.nearest(rays, edges="closed")
+            index = np.flatnonzero(first["geometry"] < INVALID)
+            triangles, t = first["primitive"][index].astype(np.int64), first["t"][index]
+        locations = np.empty((len(t) if located else 0, 3))
+        if located:
+            self._locate(ray_origins, ray_directions, scale, index, triangles, t, locations)
         return triangles, index, locations
+
+    def _locate(
+        self,
+        ray_origins: ArrayLike,
+        ray_directions: ArrayLike,
+        scale: float,
+        index: Ids,
+        triangles: Ids,
+        t: NDArray[np.float32],
+        locations: Locations,
+    ) -> None:
+        """Points on the planes of the triangles as the mesh has them, in float64; face_normals may be anything."""
+        origins, directions = _rows("ray_origins", ray_origins), _rows("ray_directions", ray_directions)
+        vertices = np.ascontiguousarray(self.mesh.vertices, np.float64)
+        faces = np.ascontiguousarray(self.mesh.faces, np.uint32)
+        hits = _structs.DoubleHits(
+            origins.ctypes.data,
+            directions.ctypes.data,
+            scale,
+            vertices.ctypes.data,
+            faces.ctypes.data,
+            index.ctypes.data,
+            triangles.ctypes.data,
+            t.ctypes.data,
+            t.strides[0],
+        )
+        must(library.slab_points_from_doubles(byref(hits), len(t), locations.ctypes.data))
 
     def _scene(self) -> tuple[Scene, NDArray[np.float64], float]:
         """The scene of the mesh as it is, its origin and the scale."""
@@ -161,6 +179,10 @@ class RayMeshIntersector:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_cached": None}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Of this class; and of embreex's, whose name is this one's after use()."""
+        self.mesh, self._scale_to_box, self._cached = state["mesh"], state.get("_scale_to_box", True), None
+
     def __copy__(self) -> RayMeshIntersector:
         return RayMeshIntersector(self.mesh, self._scale_to_box)
 
@@ -175,10 +197,6 @@ def _rows(name: str, value: ArrayLike) -> NDArray[np.float64]:
     if array.ndim != 2 or array.shape[1] != 3:
         raise InvalidArgument(f"{name} has shape {array.shape}; what is taken is (n, 3)")
     return array
-
-
-def _dot(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    return np.einsum("ij,ij->i", a, b)  # type: ignore[no-any-return]
 
 
 def _moved(
@@ -203,12 +221,29 @@ def _local(points: NDArray[np.float64], origin: NDArray[np.float64], scale: floa
 
 
 def use() -> None:
-    """Makes this the ray interface of every trimesh that is made from now on, instead of embreex's, which need not be
-    installed. Meshes that ask for use_embree=False keep trimesh's own."""
+    """Makes this the ray interface of every trimesh, of those that exist and of those that are made from now on,
+    instead of embreex's, which need not be installed. Meshes made from now on that ask for use_embree=False keep
+    trimesh's own; so do those that asked for it before, where embreex is installed."""
     import trimesh
 
     if trimesh.ray.has_embree:
+        former = trimesh.ray.ray_pyembree.RayMeshIntersector
         trimesh.ray.ray_pyembree.RayMeshIntersector = RayMeshIntersector
     else:
+        former = trimesh.ray.ray_triangle.RayMeshIntersector
         trimesh.ray.ray_pyembree = sys.modules["trimesh.ray.ray_pyembree"] = sys.modules[__name__]
         trimesh.ray.has_embree = True
+    if former is not RayMeshIntersector:
+        _take_over(former)
+
+
+def _take_over(former: type) -> None:
+    """Makes the intersectors that meshes have by now, and that others may hold as well, intersectors of this class.
+    Only the collector of garbage knows them all."""
+    for each in gc.get_objects():
+        if type(each) is former and hasattr(each, "mesh"):
+            scale_to_box = getattr(each, "_scale_to_box", True)
+            mesh = each.mesh
+            each.__dict__.clear()
+            each.__class__ = RayMeshIntersector
+            RayMeshIntersector.__init__(each, mesh, scale_to_box)

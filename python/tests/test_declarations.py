@@ -24,6 +24,7 @@ STRUCTS = {
     "slab_primitive_id": _structs.PrimitiveId,
     "slab_step": _structs.Step,
     "slab_camera": _structs.Camera,
+    "slab_double_hits": _structs.DoubleHits,
     "slab_explanation": _structs.Explanation,
     "slab_span": _structs.Span,
     "slab_batch": _structs.Batch,

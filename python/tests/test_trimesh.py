@@ -213,6 +213,71 @@ def test_use_makes_it_trimeshs_own(monkeypatch):
     assert not isinstance(trimesh.Trimesh(mesh.vertices, mesh.faces, use_embree=False).ray, RayMeshIntersector)
 
 
+@pytest.fixture
+def put_back(monkeypatch):
+    """Puts back what use() replaces."""
+    monkeypatch.setattr(trimesh.ray, "has_embree", trimesh.ray.has_embree)
+    if trimesh.ray.has_embree:
+        former = trimesh.ray.ray_pyembree.RayMeshIntersector
+        monkeypatch.setattr(trimesh.ray.ray_pyembree, "RayMeshIntersector", former)
+    else:
+        monkeypatch.setattr(trimesh.ray, "ray_pyembree", trimesh.ray.ray_pyembree)
+        monkeypatch.setitem(__import__("sys").modules, "trimesh.ray.ray_pyembree", None)
+
+
+MADE = [
+    trimesh.creation.box,
+    lambda: trimesh.creation.icosphere().subdivide(),
+    trimesh.primitives.Sphere,
+    lambda: trimesh.util.concatenate([trimesh.creation.box(), trimesh.creation.cylinder(1, 2)]),
+]
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_use_takes_meshes_that_exist(put_back, make):
+    mesh, bystander = make(), trimesh.creation.box()
+    held, packed = mesh.ray, pickle.dumps(mesh)
+    assert not isinstance(held, RayMeshIntersector)
+    origins, directions = rays_at(mesh, 200, 8)
+    if trimesh.ray.has_embree:  # else it needs rtree
+        former = held.intersects_first(origins, directions)
+    slabcast.trimesh.use()
+    expected = RayMeshIntersector(mesh).intersects_first(origins, directions)
+    assert (expected >= 0).sum() > 20
+    if trimesh.ray.ray_pyembree is not slabcast.trimesh:
+        assert (expected == former).mean() > 0.98
+    for ray in (mesh.ray, held, mesh.copy().ray, pickle.loads(packed).ray):
+        assert type(ray) is RayMeshIntersector
+        assert (ray.intersects_first(origins, directions) == expected).all()
+    assert held is mesh.ray and bystander.contains([[0, 0, 0], [2, 0, 0]]).tolist() == [True, False]
+    slabcast.trimesh.use()  # once more changes nothing
+    assert type(mesh.ray) is RayMeshIntersector
+
+
+def test_use_leaves_those_that_asked_for_trimeshs_own(put_back):
+    if not trimesh.ray.has_embree:
+        pytest.skip("without embreex nothing tells them from others")
+    mesh = trimesh.creation.box()
+    own = trimesh.Trimesh(mesh.vertices, mesh.faces, use_embree=False)
+    slabcast.trimesh.use()
+    assert not isinstance(own.ray, RayMeshIntersector)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, -3e8])
+@pytest.mark.parametrize("multiple_hits", [False, True])
+def test_locations_are_those_of_planes_and_lines_in_float64(ball, offset, multiple_hits):
+    """Against a solution of each plane and line by itself, far from the origin too."""
+    ball.apply_translation([offset, 0.5 * offset, 7])
+    origins, directions = rays_at(ball, 300, 9)
+    locations, rays, triangles = RayMeshIntersector(ball).intersects_location(origins, directions, multiple_hits)
+    assert len(locations) > 50
+    for location, ray, triangle in list(zip(locations, rays, triangles))[::7]:
+        a, b, c = ball.vertices[ball.faces[triangle]]
+        d = directions[ray] / np.abs(directions[ray]).max()
+        weights = np.linalg.solve(np.stack([b - a, c - a, -d], axis=1), origins[ray] - a)
+        assert np.abs(location - (origins[ray] + weights[2] * d)).max() < 1e-11 * (1 + abs(offset))
+
+
 def test_wrong_normals_of_faces_move_no_location(ball):
     wrong = ball.copy()
     wrong.face_normals = np.roll(ball.face_normals, 7, axis=0)

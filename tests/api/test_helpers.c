@@ -1,4 +1,5 @@
 /* The header's helpers and the camera, compared with values computed by hand. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,127 @@ static void rays_from_doubles_that_are_missing_are_named(void **state) {
   assert_status(slab_rays_from_doubles(three, three, 1, NULL, 1.0, NULL), SLAB_INVALID_ARGUMENT);
   assert_non_null(strstr(slab_message(), "rays is NULL"));
   assert_ok(slab_rays_from_doubles(NULL, NULL, 0, NULL, 1.0, NULL));
+}
+
+/* ---- points of doubles ---- */
+
+enum { POINTS = 9001 }; /* more than one thread's piece */
+
+typedef struct hits_of_doubles {
+  double origins[3 * POINTS], directions[3 * POINTS], vertices[3 * 4], points[3 * POINTS + 1];
+  uint32_t indices[6];
+  uint64_t rays[POINTS], triangles[POINTS];
+  slab_hit hits[POINTS];
+} hits_of_doubles;
+
+static slab_double_hits told(const hits_of_doubles *h) {
+  return (slab_double_hits){.origins = h->origins,
+                            .directions = h->directions,
+                            .scale = 4.0,
+                            .vertices = h->vertices,
+                            .indices = h->indices,
+                            .rays = h->rays,
+                            .triangles = h->triangles,
+                            .t = &h->hits[0].t,
+                            .t_stride = sizeof(slab_hit)};
+}
+
+/* Two triangles, in the planes z = height and y = 0, and rays that meet them. */
+static hits_of_doubles *hits_of(double height, double length) {
+  hits_of_doubles *h = calloc(1, sizeof *h);
+  assert_non_null(h);
+  const double vertices[] = {0, 0, height, 9, 0, height, 0, 9, height, 0, 0, height + 7};
+  const uint32_t indices[] = {0, 1, 2, 0, 1, 3};
+  memcpy(h->vertices, vertices, sizeof vertices);
+  memcpy(h->indices, indices, sizeof indices);
+  for (size_t i = 0; i < POINTS; i++) {
+    const double origin[] = {0.001 * (double)i, -1.0 - (double)(i % 7), height - 2.0};
+    const double way[] = {0.25, 1.0, 0.5};
+    for (int k = 0; k < 3; k++) h->origins[3 * i + (size_t)k] = origin[k];
+    for (int k = 0; k < 3; k++) h->directions[3 * i + (size_t)k] = length * way[k];
+    h->rays[i] = POINTS - 1 - i;
+    h->triangles[i] = i % 2;
+    h->hits[i].t = NAN; /* is not needed where rays and planes meet */
+  }
+  h->points[3 * POINTS] = 123.0;
+  return h;
+}
+
+static void points_from_doubles_lie_on_plane_and_ray(void **state) {
+  (void)state;
+  const double heights[] = {0, 1e9, -1e-3, 5e5}, lengths[] = {1, 1e200, 1e-200, 3};
+  for (int of = 0; of < 4; of++) {
+    hits_of_doubles *h = hits_of(heights[of], lengths[of]);
+    const slab_double_hits hits = told(h);
+    assert_ok(slab_points_from_doubles(&hits, POINTS, h->points));
+    for (size_t i = 0; i < POINTS; i++) {
+      const double *o = h->origins + 3 * h->rays[i], *p = h->points + 3 * i;
+      const double s = i % 2 ? -o[1] : (heights[of] - o[2]) / 0.5; /* lengths of (0.25, 1, 0.5) */
+      const double want[] = {o[0] + 0.25 * s, o[1] + s, o[2] + 0.5 * s};
+      for (int k = 0; k < 3; k++)
+        if (!(fabs(p[k] - want[k]) <= 1e-15 * (fabs(want[k]) + fabs(heights[of]) + 16)))
+          fail_msg("height %g, hit %zu: component %d is %.17g, not %.17g", heights[of], i, k, p[k], want[k]);
+    }
+    assert_true(h->points[3 * POINTS] == 123.0);
+    free(h);
+  }
+}
+
+static void points_from_doubles_on_an_edge_are_those_of_t(void **state) {
+  (void)state;
+  const double tilts[] = {0, 1e-10, -1e-12, 1e-300}; /* against the plane z = 2 */
+  for (int of = 0; of < 4; of++) {
+    hits_of_doubles *h = hits_of(2, 1);
+    h->triangles[0] = 0, h->rays[0] = 0;
+    const double origin[] = {0.5, 0.25, 2}, way[] = {3, 0, tilts[of]};
+    memcpy(h->origins, origin, sizeof origin);
+    memcpy(h->directions, way, sizeof way);
+    h->hits[0].t = 2.5f;
+    const slab_double_hits hits = told(h);
+    assert_ok(slab_points_from_doubles(&hits, 1, h->points));
+    assert_true(h->points[0] == 0.5 + 2.5 / 4 * 3 && h->points[1] == 0.25);
+    assert_true(h->points[2] == 2 + 2.5 / 4 * (double)(float)tilts[of]);
+    free(h);
+  }
+}
+
+static void points_from_doubles_need_no_indices(void **state) {
+  (void)state;
+  hits_of_doubles *h = hits_of(3, 1);
+  slab_double_hits hits = told(h);
+  h->triangles[0] = 0;
+  assert_ok(slab_points_from_doubles(&hits, 1, h->points));
+  hits.indices = NULL;
+  assert_ok(slab_points_from_doubles(&hits, 1, h->points + 3));
+  assert_same_bits(h->points, h->points + 3, 3, sizeof *h->points);
+  free(h);
+}
+
+static void points_from_doubles_that_are_missing_are_named(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    size_t at;
+  } members[] = {
+      {"origins", offsetof(slab_double_hits, origins)},     {"directions", offsetof(slab_double_hits, directions)},
+      {"vertices", offsetof(slab_double_hits, vertices)},   {"rays", offsetof(slab_double_hits, rays)},
+      {"triangles", offsetof(slab_double_hits, triangles)}, {"t", offsetof(slab_double_hits, t)},
+  };
+  hits_of_doubles *h = hits_of(3, 1);
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    slab_double_hits hits = told(h);
+    char want[64];
+    memset((char *)&hits + members[i].at, 0, sizeof(void *));
+    snprintf(want, sizeof want, ": %s is NULL", members[i].name);
+    assert_status(slab_points_from_doubles(&hits, 1, h->points), SLAB_INVALID_ARGUMENT);
+    assert_non_null(strstr(slab_message(), want));
+  }
+  const slab_double_hits hits = told(h);
+  assert_status(slab_points_from_doubles(&hits, 1, NULL), SLAB_INVALID_ARGUMENT);
+  assert_non_null(strstr(slab_message(), "points is NULL"));
+  assert_status(slab_points_from_doubles(NULL, 1, h->points), SLAB_INVALID_ARGUMENT);
+  assert_ok(slab_points_from_doubles(NULL, 0, NULL));
+  free(h);
 }
 
 static void segment_runs_from_a_to_b(void **state) {
@@ -334,6 +456,10 @@ int main(void) {
       cmocka_unit_test(rays_from_doubles_that_are_none_are_invalid),
       cmocka_unit_test(many_rays_from_doubles_are_those_of_each),
       cmocka_unit_test(rays_from_doubles_that_are_missing_are_named),
+      cmocka_unit_test(points_from_doubles_lie_on_plane_and_ray),
+      cmocka_unit_test(points_from_doubles_on_an_edge_are_those_of_t),
+      cmocka_unit_test(points_from_doubles_need_no_indices),
+      cmocka_unit_test(points_from_doubles_that_are_missing_are_named),
       cmocka_unit_test(segment_runs_from_a_to_b),
       cmocka_unit_test(ray_2d_lies_in_the_plane_z_0),
       cmocka_unit_test(box_2d_is_unbounded_in_z),

@@ -291,6 +291,19 @@ static slab_status run_rays_from_doubles(world *w) {
   return status;
 }
 
+static slab_status run_points_from_doubles(world *w) {
+  enum { HITS_OF_ONE = 20000 };
+  static const double origin[3] = {0.1, 0.2, 5}, direction[3] = {0.3, 0.1, -1};
+  static const double corners[9] = {0, 0, 0, 9, 0, 1, 0, 9, 2};
+  static uint64_t rays[HITS_OF_ONE];
+  static double points[3 * HITS_OF_ONE];
+  const float t = 1.0f;
+  const slab_double_hits hits = {origin, direction, 1.0, corners, NULL, rays, rays, &t, 0};
+  const slab_status status = slab_points_from_doubles(&hits, HITS_OF_ONE, points);
+  memcpy(w->outcome, points, sizeof corners);
+  return status;
+}
+
 typedef struct explain_outcome {
   size_t count;
   slab_explanation found;
@@ -465,6 +478,7 @@ const action actions[] = {
     CHECK("nearest", SLAB_NEAREST),
     {.name = "slab_explain", .begin = begin_committed, .run = run_explain},
     {.name = "slab_rays_from_doubles", .begin = begin_nothing, .run = run_rays_from_doubles},
+    {.name = "slab_points_from_doubles", .begin = begin_nothing, .run = run_points_from_doubles},
     {.name = "slab_context_create, all devices",
      .begin = begin_nothing,
      .run = run_context_create,
