@@ -675,6 +675,14 @@ class Scene:
             held += f", {sum(self._instances.values())} instances"
         return f"<slabcast.Scene, {held}, {state}, on {self.device.name}>"
 
+    def _repr_png_(self) -> Optional[bytes]:
+        """The scene as notebooks show it: z is up, each geometry has a colour. Nothing where it is closed or empty."""
+        if self._scene is None or not (self._counts or self._instances):
+            return None
+        from ._picture import picture_of
+
+        return picture_of(self)
+
     # ---- pickle and copy ----
 
     def __getstate__(self) -> dict[str, Any]:

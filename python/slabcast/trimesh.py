@@ -237,9 +237,10 @@ def use() -> None:
         _take_over(former)
 
 
-def _take_over(former: type) -> None:
+def _take_over(former: Any) -> None:
     """Makes the intersectors that meshes have by now, and that others may hold as well, intersectors of this class.
     Only the collector of garbage knows them all."""
+    each: Any
     for each in gc.get_objects():
         if type(each) is former and hasattr(each, "mesh"):
             scale_to_box = getattr(each, "_scale_to_box", True)
