@@ -15,7 +15,7 @@ the interfaces of those packages."""
 
 from . import rays
 from ._arrays import CopyWarning, PrecisionWarning
-from ._device import Device, devices
+from ._device import Device, ScalarWarning, devices, warn_where_scalar
 from ._explain import Explanation, Step
 from ._library import (
     BuildFailed,
@@ -36,6 +36,8 @@ from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo
 from ._scene import Scene
 
 __version__: str = library.slab_version().decode()
+
+warn_where_scalar()
 
 __all__ = [
     "HIT",
@@ -60,6 +62,7 @@ __all__ = [
     "NoDevice",
     "OutOfMemory",
     "PrecisionWarning",
+    "ScalarWarning",
     "Scene",
     "SceneInfo",
     "Step",

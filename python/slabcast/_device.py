@@ -9,7 +9,14 @@ from ctypes import byref, c_size_t, c_void_p
 from typing import Any, Callable, NamedTuple
 
 from . import _library, _structs
+from ._arrays import warn
 from ._library import Handle, InvalidArgument, index_of, library, must, word
+
+_SCALAR = "one primitive at a time: rays take 13 to 38 times as long as with vector kernels"
+
+
+class ScalarWarning(UserWarning):
+    """The processor has no vector kernels here, for it is too old, or the package was built without them."""
 
 
 class Device(NamedTuple):
@@ -44,6 +51,15 @@ class Device(NamedTuple):
     exact_divide: bool
     """Division and square root are correctly rounded; else they are emulated, with the same answers."""
 
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is the processor without vector kernels."""
+        return self.lane_width == 1 and self.platform == "Slabcast processor"
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self))
+        return f"Device({fields})" + f" # {_SCALAR}" * self.is_scalar
+
 
 def device_of(info: _structs.DeviceInfo) -> Device:
     texts = (getattr(info, name).decode(errors="replace") for name in Device._fields[:5])
@@ -64,6 +80,23 @@ def _listed(call: Callable[[Any, int, Any], int]) -> list[Device]:
 def devices() -> list[Device]:
     """The devices, in the order in which Scene(device=index) counts them: the processor first, then OpenCL's."""
     return _listed(library.slab_devices)
+
+
+def warn_where_scalar() -> None:
+    """Warns where the processor tests one primitive at a time. OpenCL is not opened for that."""
+    if "native" not in os.environ.get("SLABCAST_BACKENDS", "native"):
+        return
+    try:
+        context, info = open_context("cpu", 0, "auto", "default"), _structs.DeviceInfo()
+        must(library.slab_context_device(context.pointer, byref(info)))
+    except _library.Error:  # it is told to the one who casts
+        return
+    if device_of(info).is_scalar:
+        warn(
+            ScalarWarning,
+            f"slabcast tests {_SCALAR}. A wheel has them; a build asks for clang 14 or later, or the wheel ziglang; "
+            "x86-64 processors need AVX2",
+        )
 
 
 # Scenes on the same devices, by the same options, stand in one context, so that one can be a model of the other. The
