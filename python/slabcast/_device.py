@@ -12,7 +12,7 @@ from . import _library, _structs
 from ._arrays import warn
 from ._library import Handle, InvalidArgument, index_of, library, must, word
 
-_SCALAR = "one primitive at a time: rays take 13 to 38 times as long as with vector kernels"
+_SCALAR = "one primitive at a time: rays take 8 to 38 times as long as with vector kernels"
 
 
 class ScalarWarning(UserWarning):

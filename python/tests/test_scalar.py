@@ -20,7 +20,7 @@ def processor(**other):
 @pytest.mark.parametrize("lanes", [1, 8, 16, 4])
 def test_a_processor_of_one_lane_warns_and_says_so(monkeypatch, lanes):
     device = processor(lane_width=lanes)
-    assert ("13 to 38 times" in repr(device)) == device.is_scalar == (lanes == 1)
+    assert ("8 to 38 times" in repr(device)) == device.is_scalar == (lanes == 1)
     assert repr(device).startswith(f"Device(name={device.name!r}, ") and f"lane_width={lanes}" in repr(device)
     told = []
     monkeypatch.setattr(_device, "device_of", lambda info: device)
