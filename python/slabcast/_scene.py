@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from ctypes import POINTER, byref, c_size_t, c_uint32, c_uint64, c_void_p, cast
-from types import TracebackType
+from ctypes import POINTER, byref, c_size_t, c_uint32, c_uint64, cast
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import numpy as np
@@ -12,9 +10,10 @@ from numpy.typing import NDArray
 
 from . import _library, _structs
 from ._arrays import FLOAT, WORD, float_array, host_array, joined, shaped, word_array
-from ._device import Device, device_of, open_context
+from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
 from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
+from ._life import Life, placing
 from ._options import Array, Options, plain_options, skips_of
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, CheckReport, Hits, SceneInfo
@@ -58,16 +57,16 @@ def _address(array: NDArray[Any]) -> int:
     return array.ctypes.data
 
 
-class Scene:
+class Scene(Life):
     """Geometry, and casts on it.
 
     The first cast, or commit(), lays the scene out on its device. After that geometries can be added, updated,
-    disabled, enabled and removed, which casts see after the next commit(). Several threads may cast on one scene at
-    once, and while another one changes and commits it: the GIL is free while rays are cast. Answers are the same, bit
-    by bit, on every device, by every build, after every way to a scene and in any order of rays.
+    disabled, enabled and removed: the next cast commits what has changed, as the last commit() did. Several threads may
+    cast on one scene at once, and while another one changes it: the GIL is free while rays are cast. Answers are the
+    same, bit by bit, on every device, by every build, after every way to a scene and in any order of rays.
 
-    A scene can be pickled and copied, which commits it. As a context manager it is closed at the end. A process that
-    was forked makes scenes of its own: casts on its parent's raise InvalidState.
+    A scene can be pickled and copied, which commits it. As a context manager it is closed at the end. A forked child
+    opens its parent's scene anew at its first use there, with all changes, as if it had been pickled.
 
     Args:
         device: None takes a GPU if there is one, else the processor. An index of devices(), "cpu", "gpu", part of the
@@ -78,6 +77,8 @@ class Scene:
         threads: most threads of the host; 0: as many as this process may use.
         traversal: "auto", "packets", "single", "interleaved" or "sorted".
         layout: "default", "wide" or "compressed". Like device, build and traversal it changes no answer.
+        auto_commit: False: casts after the first see changes after the next commit() alone, for several changes that
+            belong together while other threads cast.
 
     Casts take rays of (..., 8) float32: origin, t_min, direction, t_max. Or origins and directions of (..., 3), with
     t_min (default 0) and t_max (default inf), which are broadcast against each other. A ray is origin + t * direction
@@ -89,6 +90,8 @@ class Scene:
     direction of length zero) INVALID instead of MISS.
     """
 
+    _hits_per_ray = 8.0  # that all() makes room for; it grows
+
     def __init__(
         self,
         device: Any = None,
@@ -97,22 +100,10 @@ class Scene:
         threads: int = 0,
         traversal: str = "auto",
         layout: str = "default",
+        auto_commit: bool = True,
     ) -> None:
-        self._setup({"device": device, "build": build, "threads": threads, "traversal": traversal, "layout": layout})
-        scene = c_void_p()
-        must(library.slab_scene_create(self._context.pointer, byref(scene)))
-        self._scene: Optional[Handle] = Handle(scene, library.slab_scene_destroy)
-        self._is_committed = False
-
-    def _setup(self, options: dict[str, Any]) -> None:
-        self._options = options
-        self._build = index_of("build", options["build"], _library.BUILDS)
-        self._context = open_context(*(options[name] for name in ("device", "threads", "traversal", "layout")))
-        self._lock = threading.Lock()  # of those who build
-        self._skipped: list[int] = []
-        self._counts: dict[int, int] = {}  # primitives of each geometry, by id
-        self._instances: dict[int, int] = {}  # of each add_instances, by the id that it returned
-        self._hits_per_ray = 8.0  # that all() makes room for; it grows
+        options = {"device": device, "build": build, "threads": threads, "traversal": traversal, "layout": layout}
+        super().__init__({**options, "auto_commit": auto_commit})
 
     # ---- geometry ----
 
@@ -161,8 +152,9 @@ class Scene:
 
         Args:
             model: another scene on the same device, however that was named, with the same threads, traversal and
-                layout. It is committed now, and gets no more geometries; it can still be updated and committed again,
-                which this scene's next commit sees. It may have instances itself, on at most four levels.
+                layout. It is committed now, and gets no more geometries. It can still be updated, which this scene's
+                next commit sees; a scene that was pickled, copied or forked has models of its own. It may have
+                instances itself, on at most four levels.
             transforms: (..., 3, 4) or (..., 4, 4) affine maps from the model's space to this one's, such as NumPy's and
                 trimesh's: they are multiplied with column vectors. The last row of (4, 4) is 0, 0, 0, 1.
             mask: rays whose mask has a bit in common see the instances; 0: all bits. Masks of the model's geometries
@@ -171,17 +163,23 @@ class Scene:
         if not isinstance(model, Scene):
             raise InvalidArgument(f"model is {model!r}, not a slabcast.Scene")
         array = _transforms(transforms)
-        placed = model._committed()
         n = word("the number of transforms", array.size // 12)
-        return self._add(
-            n,
-            mask,
-            False,
-            lambda scene, options, geometry: library.slab_scene_add_instances(
-                scene, placed.pointer, _address(array), n, options, geometry
-            ),
-            self._instances,
-        )
+        model._commit()  # which may take long
+        with placing:
+            stamp = model._commit_models()
+            with model._lock:
+                placed = model._commit_own(stamp)
+                first = self._add(
+                    n,
+                    mask,
+                    False,
+                    lambda scene, options, geometry: library.slab_scene_add_instances(
+                        scene, placed.pointer, _address(array), n, options, geometry
+                    ),
+                    self._instances,
+                )
+                self._hold(first, model)
+        return first
 
     def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, skip_invalid: bool) -> int:
         n = _rows(array)
@@ -206,6 +204,7 @@ class Scene:
         )
         with self._lock:
             must(call(self._open().pointer, byref(options), byref(geometry)))
+            self._changed("added")
             self._skipped.append(skipped.value)
             (self._counts if counts is None else counts)[geometry.value] = n
         return geometry.value
@@ -213,7 +212,7 @@ class Scene:
     # ---- changes ----
 
     def update_mesh(self, geometry: int, vertices: Array, indices: Array = None) -> None:
-        """Replaces the triangles of a geometry by as many others; casts see them after the next commit().
+        """Replaces the triangles of a geometry by as many others.
 
         Args:
             geometry: the id that add_mesh returned.
@@ -223,94 +222,54 @@ class Scene:
         """
         geometry = word("geometry", geometry)
         mesh, _kept = _mesh(vertices, indices, self._counts.get(geometry, 0))
-        self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)))
+        self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)), "updated")
 
     def update_boxes(self, geometry: int, lower: Array, upper: Array) -> None:
-        """Replaces the boxes of a geometry by as many others; casts see them after the next commit()."""
+        """Replaces the boxes of a geometry by as many others."""
         self._update_rows(library.slab_scene_update_boxes, geometry, _boxes(lower, upper))
 
     def update_spheres(self, geometry: int, centers: Array, radii: Array) -> None:
-        """Replaces the spheres of a geometry by as many others; casts see them after the next commit()."""
+        """Replaces the spheres of a geometry by as many others."""
         self._update_rows(library.slab_scene_update_spheres, geometry, _spheres(centers, radii))
 
     def update_planes(self, geometry: int, normals: Array, offsets: Array) -> None:
-        """Replaces the planes of a geometry by as many others; casts see them after the next commit()."""
+        """Replaces the planes of a geometry by as many others."""
         self._update_rows(library.slab_scene_update_planes, geometry, _planes(normals, offsets))
 
     def update_obbs(self, geometry: int, centers: Array, half_sizes: Array, axes: Array) -> None:
-        """Replaces the oriented boxes of a geometry by as many others; casts see them after the next commit()."""
+        """Replaces the oriented boxes of a geometry by as many others."""
         self._update_rows(library.slab_scene_update_obbs, geometry, _obbs(centers, half_sizes, axes))
 
     def update_instances(self, geometry: int, transforms: Array) -> None:
-        """Replaces the transforms of all instances that one add_instances placed, whose id it is; casts see them after
-        the next commit()."""
+        """Replaces the transforms of all instances that one add_instances placed, whose id it is."""
         array = _transforms(transforms)
         n = word("the number of transforms", array.size // 12)
         self._change(
-            lambda scene: library.slab_scene_update_instances(scene, word("geometry", geometry), _address(array), n)
+            lambda scene: library.slab_scene_update_instances(scene, word("geometry", geometry), _address(array), n),
+            "updated",
         )
 
     def enable(self, geometry: int) -> None:
-        """Lets rays see a geometry again that was disabled, after the next commit()."""
-        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 1))
+        """Lets rays see a geometry again that was disabled."""
+        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 1), "enabled")
 
     def disable(self, geometry: int) -> None:
-        """Hides a geometry from all rays, whatever their masks, after the next commit()."""
-        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 0))
+        """Hides a geometry from all rays, whatever their masks."""
+        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 0), "disabled")
 
     def remove(self, geometry: int) -> None:
-        """Removes a geometry for ever, after the next commit(). Its id is not used again, and others keep theirs."""
-        self._change(lambda scene: library.slab_scene_remove(scene, word("geometry", geometry)))
+        """Removes a geometry for ever. Its id is not used again, and others keep theirs."""
+        self._change(lambda scene: library.slab_scene_remove(scene, word("geometry", geometry)), "removed")
+        self._models.pop(geometry, None)
 
     def _update_rows(self, function: Any, geometry: int, array: NDArray[np.float32]) -> None:
         n = _rows(array)
-        self._change(lambda scene: function(scene, word("geometry", geometry), _address(array), n))
-
-    def _change(self, call: Callable[[int], int]) -> None:
-        with self._lock:
-            must(call(self._open().pointer))
+        self._change(lambda scene: function(scene, word("geometry", geometry), _address(array), n), "updated")
 
     @property
     def skipped(self) -> tuple[int, ...]:
         """For each geometry how many primitives skip_invalid dropped."""
         return tuple(self._skipped)
-
-    def commit(self, update: str = "auto") -> None:
-        """Lays the scene out on its device, as the first cast does, or lets casts see what has changed since.
-
-        Args:
-            update: what becomes of the BVH of the last commit. "refit" gives its nodes new bounds, in a fraction of the
-                time of a build; rays take longer the more the scene has changed in shape. "rebuild" builds it anew.
-                "auto" refits until rays would take a third longer. It changes no answer.
-        """
-        options = _structs.BuildOptions(self._build, index_of("update", update, _library.UPDATES))
-        with self._lock:
-            must(library.slab_scene_commit(self._open().pointer, byref(options)))
-            self._is_committed = True
-
-    def close(self) -> None:
-        """Frees the scene, as soon as no cast runs on it. Calls after that raise InvalidState."""
-        self._scene = None
-
-    def __enter__(self) -> Scene:
-        return self
-
-    def __exit__(
-        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.close()
-
-    def _open(self) -> Handle:
-        scene = self._scene
-        if scene is None:
-            raise InvalidState("the scene is closed")
-        return scene
-
-    def _committed(self) -> Handle:
-        scene = self._open()
-        if not self._is_committed:
-            self.commit()
-        return scene
 
     # ---- casts ----
 
@@ -569,7 +528,7 @@ class Scene:
 
     @property
     def info(self) -> SceneInfo:
-        """What the scene holds and takes; it is committed for that."""
+        """What the scene holds and takes; what waits is committed for that, as for a cast."""
         stats = _stats(self._committed())
         values = {name: getattr(stats, name) for name in SceneInfo._fields}
         return SceneInfo(**{**values, "lower": tuple(stats.lower), "upper": tuple(stats.upper)})
@@ -598,32 +557,10 @@ class Scene:
     def __repr__(self) -> str:
         if self._scene is None:
             return "<slabcast.Scene, closed>"
-        state = "committed" if self._is_committed else "being built"
         held = f"{len(self._skipped) - len(self._instances)} geometries"
         if self._instances:
             held += f", {sum(self._instances.values())} instances"
-        return f"<slabcast.Scene, {held}, {state}, on {self.device.name}>"
-
-    # ---- pickle and copy ----
-
-    def __getstate__(self) -> dict[str, Any]:
-        scene, size = self._committed(), c_size_t()
-        must(library.slab_scene_pack(scene.pointer, None, 0, byref(size)))
-        packed = np.empty(size.value, np.uint8)
-        must(library.slab_scene_pack(scene.pointer, _address(packed), size, byref(size)))
-        kept = {"skipped": self._skipped, "counts": self._counts, "instances": self._instances}
-        return {"options": self._options, "packed": packed, **kept}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._setup(state["options"])
-        self._skipped, self._counts = list(state["skipped"]), dict(state["counts"])
-        self._instances = dict(state["instances"])
-        packed, scene = state["packed"], c_void_p()
-        if _address(packed) % 8:
-            packed = packed.copy()
-        must(library.slab_scene_unpack(self._context.pointer, _address(packed), packed.size, byref(scene)))
-        self._scene = Handle(scene, library.slab_scene_destroy)
-        self._is_committed = True
+        return f"<slabcast.Scene, {held}, {self._what_waits()}, on {self.device.name}>"
 
 
 def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs.Mesh, tuple[Any, ...]]:
