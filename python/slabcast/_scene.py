@@ -16,11 +16,13 @@ from ._library import Handle, InvalidArgument, InvalidState, index_of, library, 
 from ._life import Life, placing
 from ._options import Array, Options, plain_options, skips_of
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
-from ._results import INVALID, CheckReport, Hits, SceneInfo
+from ._results import INVALID, CheckReport, Hits, SceneInfo, records
 from ._watch import Watch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ._results import Records
 
 _RESULTS = {
     "closest": (library.slab_closest, HIT),
@@ -86,8 +88,9 @@ class Scene(Life):
     read where it lies; float64 is rounded, with a PrecisionWarning; arrays of DLPack are read in place on the CPU and
     copied from CUDA. Options lists what every cast takes by name.
 
-    A ray that hits nothing has t = inf and primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a
-    direction of length zero) INVALID instead of MISS.
+    Results that have fields have them as attributes too: hits.t is hits["t"]. A ray that hits nothing has t = inf and
+    primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a direction of length zero) INVALID instead
+    of MISS: is_hit(hits) tells which rays hit something.
     """
 
     _hits_per_ray = 8.0  # that all() makes room for; it grows
@@ -275,14 +278,14 @@ class Scene(Life):
 
     def closest(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
-    ) -> NDArray[np.void]:
+    ) -> Records:
         """The first hit of each ray: (...) of HIT, with t, the unit normal, u and v (of triangles the weights of the
         second and third vertex, of boxes the face in u), primitive and geometry."""
         return self._cast("closest", rays, directions, t_min, t_max, named)
 
     def nearest(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
-    ) -> NDArray[np.void]:
+    ) -> Records:
         """The first hit of each ray in short: (...) of SHORT_HIT, with t, primitive and geometry of closest()."""
         return self._cast("nearest", rays, directions, t_min, t_max, named)
 
@@ -306,7 +309,7 @@ class Scene(Life):
 
     def interval(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
-    ) -> NDArray[np.void]:
+    ) -> Records:
         """The part of each ray inside the first solid: (...) of INTERVAL, with enter and leave, clipped to the ray's
         range, primitive and geometry. A miss has enter = inf and leave = -inf."""
         return self._cast("interval", rays, directions, t_min, t_max, named)
@@ -342,7 +345,7 @@ class Scene(Life):
     ) -> tuple[int, int, Hits]:
         """Lists hits where there is room for them: the status, how many there are, and the offsets and hits."""
         n, required = rays.size // 8, c_uint64()
-        offsets, hits = np.empty(n + 1, np.uint64), np.empty(room, HIT)
+        offsets, hits = np.empty(n + 1, np.uint64), records((room,), HIT)
         pointers = scene.pointer, _address(rays), n, _address(offsets), _address(hits), room, byref(required)
         status = self._call(options, rays, lambda native: library.slab_all(*pointers, native), max_hits)
         return status, required.value, Hits(offsets, hits)
@@ -459,20 +462,20 @@ class Scene(Life):
 
     def _cast(
         self, query: str, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
-    ) -> NDArray[Any]:
+    ) -> Records:
         scene = self._committed()
         if _is_opencl(rays):
             return self._enqueue(query, scene, rays, directions, t_min, t_max, options)  # type: ignore[no-any-return]
         array = _ray_array(rays, directions, t_min, t_max)
         function, dtype = _RESULTS[query]
-        out = np.empty(array.shape[:-1], dtype)
+        out: Any = np.empty(array.shape[:-1], dtype) if dtype.names is None else records(array.shape[:-1], dtype)
         n = out.size
         must(
             self._call(
                 options, array, lambda native: function(scene.pointer, _address(array), n, _address(out), native)
             )
         )
-        return out
+        return out  # type: ignore[no-any-return]
 
     def _enqueue(
         self,
@@ -533,7 +536,7 @@ class Scene(Life):
         values = {name: getattr(stats, name) for name in SceneInfo._fields}
         return SceneInfo(**{**values, "lower": tuple(stats.lower), "upper": tuple(stats.upper)})
 
-    def paths(self, hits: Array) -> NDArray[np.void]:
+    def paths(self, hits: Array) -> Records:
         """Says in which instances hits stand: (...) of PATH for hits of (...), or for the ids of their geometries.
 
         levels is how many instances are in each other there, 0 for the scene's own geometry. For each of them, the
@@ -541,9 +544,9 @@ class Scene(Life):
         geometry is the id in the last model. A ray that hits nothing has geometry MISS or INVALID and no levels."""
         fields = getattr(hits, "dtype", FLOAT).names
         words = word_array("hits", hits) if fields is None else np.array(hits["geometry"], WORD, order="C")
-        out = np.empty(words.shape, PATH)
+        out = records(words.shape, PATH)
         must(library.slab_scene_paths(self._committed().pointer, _address(words), words.size, _address(out)))
-        return out
+        return out  # type: ignore[no-any-return]
 
     def path_ids(self, paths: NDArray[np.void]) -> NDArray[np.uint32]:
         """The reverse of paths(): the ids that geometries have in this scene, (...) uint32 for (...) of PATH."""
@@ -552,7 +555,7 @@ class Scene(Life):
         told = np.ascontiguousarray(paths).reshape(np.shape(paths))
         out = np.empty(told.shape, WORD)
         must(library.slab_scene_path_ids(self._committed().pointer, _address(told), told.size, _address(out)))
-        return out
+        return out  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         if self._scene is None:
