@@ -53,6 +53,7 @@ class Life:
         self._update = 0  # how the last commit treated the BVH
         self._waiting: dict[str, int] = {}  # kinds of changes since the last commit, and how many
         self._is_committed = False
+        self._turns = 0  # of commits: odd while one runs
         self._is_parents = False  # a forked process has not opened it anew yet
         self._skipped: list[int] = []
         self._counts: dict[int, int] = {}  # primitives of each geometry, by id
@@ -125,7 +126,11 @@ class Life:
             if update is None and self._seen == self._stamp:
                 return scene
             options = _structs.BuildOptions(self._build, self._update if update is None else update)
-            must(library.slab_scene_commit(scene.pointer, byref(options)))
+            self._turns += 1
+            try:
+                must(library.slab_scene_commit(scene.pointer, byref(options)))
+            finally:
+                self._turns += 1
             self._seen, self._update, self._is_committed = stamp, options.update, True
             self._waiting.clear()
             if not self._commits_itself:

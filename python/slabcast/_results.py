@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._library import InvalidArgument
+from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 
 if TYPE_CHECKING:
     Records = np.recarray[Any, np.dtype[Any]]
@@ -27,9 +28,12 @@ class Hits(NamedTuple):
     """(offsets[n],) of HIT"""
 
 
+_RECORDS = {dtype: np.dtype((np.record, dtype)) for dtype in (HIT, SHORT_HIT, INTERVAL, PATH)}
+
+
 def records(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Records:
     """Room for results whose fields are attributes as well. Its dtype equals the given one."""
-    return np.ndarray.__new__(np.recarray, shape, np.dtype((np.record, dtype)))
+    return np.ndarray.__new__(np.recarray, shape, _RECORDS[dtype])
 
 
 def is_hit(results: Any) -> Union[NDArray[np.bool_], np.bool_]:

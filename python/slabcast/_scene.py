@@ -15,6 +15,7 @@ from ._explain import Explanation, explanation_of
 from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
 from ._life import Life, placing
 from ._options import Array, Options, plain_options, skips_of
+from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, CheckReport, Hits, SceneInfo, records
 from ._watch import Watch
@@ -37,22 +38,6 @@ _SLAB_CAPACITY = 3
 _QUICK = 4096
 # Hits that all() makes room for at first, at most: memory that is not written takes no room.
 _ROOM = 1 << 25
-
-
-def _ray_array(rays: Array, directions: Array, t_min: Array, t_max: Array) -> NDArray[np.float32]:
-    """Rays of (..., 8), from what a cast is given."""
-    if directions is not None:
-        return joined(
-            ("origins", rays, 3),
-            ("t_min", 0.0 if t_min is None else t_min, 0),
-            ("directions", directions, 3),
-            ("t_max", np.inf if t_max is None else t_max, 0),
-        )
-    if t_min is not None or t_max is not None:
-        raise InvalidArgument("t_min and t_max go with origins and directions; rays of (..., 8) have their own")
-    array = float_array("rays", rays)
-    shaped("rays", array, 8)
-    return array
 
 
 def _address(array: NDArray[Any]) -> int:
@@ -85,8 +70,9 @@ class Scene(Life):
     Casts take rays of (..., 8) float32: origin, t_min, direction, t_max. Or origins and directions of (..., 3), with
     t_min (default 0) and t_max (default inf), which are broadcast against each other. A ray is origin + t * direction
     with t_min <= t <= t_max; t is in lengths of the direction. Results have the leading shape. float32 in C order is
-    read where it lies; float64 is rounded, with a PrecisionWarning; arrays of DLPack are read in place on the CPU and
-    copied from CUDA. Options lists what every cast takes by name.
+    read where it lies. float64 is rounded, with a PrecisionWarning where that shows: far from the origin. Many rays of
+    origins and directions are put together block by block, in constant memory. Arrays of DLPack are read in place on
+    the CPU and copied from CUDA. Masked numbers make invalid rays. Options lists what every cast takes by name.
 
     Results that have fields have them as attributes too: hits.t is hits["t"]. A ray that hits nothing has t = inf and
     primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a direction of length zero) INVALID instead
@@ -328,12 +314,12 @@ class Scene(Life):
         scene = self._committed()
         if _is_opencl(rays):
             return self._enqueue("all", scene, rays, directions, t_min, t_max, named, max_hits)  # type: ignore[no-any-return]
-        array = _ray_array(rays, directions, t_min, t_max)
+        array = Rays(rays, directions, t_min, t_max, lambda: _range(scene)).whole()
         n = array.size // 8
         each = min(self._hits_per_ray, word("max_hits", max_hits) or np.inf)
         room = min(int(n * each) + 64, max(_ROOM, n))
         status, required, listed = self._list(scene, array, room, named, max_hits)
-        if status == _SLAB_CAPACITY:
+        while status == _SLAB_CAPACITY:  # once, unless another thread commits more meanwhile
             self._hits_per_ray = max(self._hits_per_ray, 1.125 * required / n)
             status, required, listed = self._list(scene, array, required, named, max_hits)
         must(status)
@@ -345,7 +331,10 @@ class Scene(Life):
     ) -> tuple[int, int, Hits]:
         """Lists hits where there is room for them: the status, how many there are, and the offsets and hits."""
         n, required = rays.size // 8, c_uint64()
-        offsets, hits = np.empty(n + 1, np.uint64), records((room,), HIT)
+        try:
+            offsets, hits = np.empty(n + 1, np.uint64), records((room,), HIT)
+        except (MemoryError, ValueError):
+            raise no_room(f"{room:,} hits", n) from None
         pointers = scene.pointer, _address(rays), n, _address(offsets), _address(hits), room, byref(required)
         status = self._call(options, rays, lambda native: library.slab_all(*pointers, native), max_hits)
         return status, required.value, Hits(offsets, hits)
@@ -360,7 +349,7 @@ class Scene(Life):
         if self._instances:
             raise InvalidState("contains: the scene has instances; ask their models, with points in the model's space")
         info = _stats(scene)
-        array = float_array("points", points)
+        array = float_array("points", points, places=(_range(scene),), of_rays=True)
         shaped("points", array, 3)
         solids = info.boxes + info.spheres + info.obbs
         if info.planes or (solids and info.triangles):
@@ -392,7 +381,7 @@ class Scene(Life):
         primitive. Ctrl-C and `progress` end it, as they end a cast."""
         scene = self._committed()
         number = index_of("query", query, _library.QUERIES)
-        array = _ray_array(rays, directions, t_min, t_max)
+        array = Rays(rays, directions, t_min, t_max, lambda: _range(scene)).whole()
         n, report = array.size // 8, _structs.CheckReport()
         if query == "all":
             offsets, hits = results
@@ -439,7 +428,7 @@ class Scene(Life):
         ray: (8,), or an origin of (3,) with `directions` of (3,). hit: the primitive, as a result of closest(),
         nearest(), interval() or all(), or as (primitive, geometry); None: what the ray hits first."""
         scene = self._committed()
-        array = _ray_array(ray, directions, t_min, t_max)
+        array = Rays(ray, directions, t_min, t_max, lambda: _range(scene)).whole()
         if array.size != 8:
             raise InvalidArgument(f"explain takes one ray; these are {array.size // 8}")
         array = array.reshape(8)
@@ -466,16 +455,38 @@ class Scene(Life):
         scene = self._committed()
         if _is_opencl(rays):
             return self._enqueue(query, scene, rays, directions, t_min, t_max, options)  # type: ignore[no-any-return]
-        array = _ray_array(rays, directions, t_min, t_max)
+        given = Rays(rays, directions, t_min, t_max, lambda: _range(scene))
         function, dtype = _RESULTS[query]
-        out: Any = np.empty(array.shape[:-1], dtype) if dtype.names is None else records(array.shape[:-1], dtype)
-        n = out.size
-        must(
-            self._call(
-                options, array, lambda native: function(scene.pointer, _address(array), n, _address(out), native)
-            )
-        )
+        make: Any = np.empty if dtype.names is None else records
+        try:
+            out = make(given.shape, dtype)
+        except (MemoryError, ValueError):
+            raise no_room(f"the results of {query}", given.count) from None
+        if given.is_in_blocks and self._cast_blocks(scene, function, given, out, options):
+            return out  # type: ignore[no-any-return]
+        array = given.whole()
+        call = lambda native: function(scene.pointer, _address(array), given.count, _address(out), native)
+        must(self._call(options, array, call))
         return out  # type: ignore[no-any-return]
+
+    def _cast_blocks(self, scene: Handle, function: Any, rays: Rays, out: NDArray[Any], options: Options) -> bool:
+        """Casts rays block by block, each put together in the same memory. False where another thread committed
+        meanwhile: then the blocks may have seen different scenes."""
+        turn, skip, status = self._turns, options.get("skip"), 0
+        native = _structs.CastOptions(**plain_options(options))
+        if skip is not None:
+            skip = skips_of(skip, rays.shape)
+        with Watch(options.get("progress"), rays.count) as watch:
+            native.progress = watch.callback
+            for begin, block in rays.blocks():
+                watch.done_before = begin
+                native.skip = None if skip is None else _address(skip) + 8 * begin
+                at = _address(out) + out.itemsize * begin
+                status = function(scene.pointer, _address(block), len(block), at, byref(native))
+                if status:
+                    break
+        must(status)
+        return turn == self._turns and turn % 2 == 0
 
     def _enqueue(
         self,
@@ -516,8 +527,8 @@ class Scene(Life):
             native.skip = _address(skip)
         if rays.size <= 8 * quick and progress is None:
             return call(byref(native))
-        with Watch(progress) as callback:
-            native.progress = callback
+        with Watch(progress) as watch:
+            native.progress = watch.callback
             return call(byref(native))
 
     # ---- what there is ----
@@ -546,7 +557,7 @@ class Scene(Life):
         words = word_array("hits", hits) if fields is None else np.array(hits["geometry"], WORD, order="C")
         out = records(words.shape, PATH)
         must(library.slab_scene_paths(self._committed().pointer, _address(words), words.size, _address(out)))
-        return out  # type: ignore[no-any-return]
+        return out
 
     def path_ids(self, paths: NDArray[np.void]) -> NDArray[np.uint32]:
         """The reverse of paths(): the ids that geometries have in this scene, (...) uint32 for (...) of PATH."""
@@ -555,7 +566,7 @@ class Scene(Life):
         told = np.ascontiguousarray(paths).reshape(np.shape(paths))
         out = np.empty(told.shape, WORD)
         must(library.slab_scene_path_ids(self._committed().pointer, _address(told), told.size, _address(out)))
-        return out  # type: ignore[no-any-return]
+        return out
 
     def __repr__(self) -> str:
         if self._scene is None:
@@ -568,7 +579,7 @@ class Scene(Life):
 
 def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs.Mesh, tuple[Any, ...]]:
     """A mesh, and the arrays that it points to. triangles: of a geometry that keeps its indices."""
-    corners = float_array("vertices", vertices, apart=True)
+    corners = float_array("vertices", vertices, apart=True, places=())
     shaped("vertices", corners, 3)
     corners = corners if corners.ndim == 2 else corners.reshape(-1, 3)
     words = None
@@ -632,6 +643,12 @@ def _stats(scene: Handle) -> _structs.SceneStats:
     stats = _structs.SceneStats()
     must(library.slab_scene_info(scene.pointer, byref(stats)))
     return stats
+
+
+def _range(scene: Handle) -> NDArray[np.float32]:
+    """The scene's bounds (2, 3)."""
+    stats = _stats(scene)
+    return np.array([stats.lower, stats.upper], FLOAT)
 
 
 def _primitive_of(hit: Any) -> _structs.PrimitiveId:
