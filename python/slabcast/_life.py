@@ -19,7 +19,7 @@ from typing import Any, Callable, Optional, TypeVar
 
 import numpy as np
 
-from . import _library, _structs
+from . import _library, _options, _structs
 from ._device import open_context
 from ._library import Handle, InvalidState, index_of, library, must
 
@@ -96,7 +96,7 @@ class Life:
 
     # ---- commits ----
 
-    def commit(self, update: str = "auto") -> None:
+    def commit(self, update: _options.Update = "auto") -> None:
         """Lays the scene out on its device, as the first cast does, or lets casts see what has changed since.
 
         Args:

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Optional, TypedDict
+from collections.abc import Sequence
+from typing import Any, Literal, Optional, Protocol, TypedDict, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library
 from ._arrays import FLOAT, word_array
-from ._library import InvalidArgument, index_of, word
+from ._library import InvalidArgument, flag, index_of, word
 from ._watch import ProgressFunction
 
+Build = Literal["default", "flat", "fast", "high"]
+Traversal = Literal["auto", "packets", "single", "interleaved", "sorted"]
+Layout = Literal["default", "wide", "compressed"]
+Update = Literal["auto", "refit", "rebuild"]
+Query = Literal["closest", "distance", "any", "count", "all", "interval", "nearest"]
+
+
+class _HasArray(Protocol):
+    def __array__(self, *args: Any, **named: Any) -> Any: ...
+
+
+class _HasDLPack(Protocol):
+    def __dlpack__(self, *args: Any, **named: Any) -> Any: ...
+
+
+# Rows of numbers, such as vertices.
+Rows = Union[NDArray[Any], _HasArray, _HasDLPack, Sequence[float], Sequence[Sequence[float]]]
 # Anything that is an array of numbers, or can be made one: NumPy's and those of DLPack, lists, numbers. None: no array.
 Array = Any
 
@@ -46,7 +64,7 @@ def plain_options(options: Options) -> dict[str, int]:
     return {
         "mask": word("mask", options.get("mask", 0)),
         "cull": index_of("cull", options.get("cull", "none"), _library.CULLS),
-        "face_forward": bool(options.get("face_forward")),
+        "face_forward": flag("face_forward", options.get("face_forward", False)),
         "edges": index_of("edges", options.get("edges", "half_open"), _library.EDGES),
     }
 

@@ -48,6 +48,10 @@ class Rays:
     def _of_one(rays: Any, around: Callable[[], Any]) -> NDArray[np.float32]:
         is_plain = getattr(rays, "dtype", None) == FLOAT
         array = float_array("rays", rays, places=None if is_plain else (around(),), of_rays=True)
+        if array.shape[-1:] == (3,):
+            raise InvalidArgument(
+                f"rays has shape {array.shape}: origins take directions beside them; rays alone are (..., 8)"
+            )
         shaped("rays", array, 8)
         return array
 

@@ -12,9 +12,9 @@ from . import _library, _structs
 from ._arrays import FLOAT, WORD, float_array, host_array, joined, shaped, word_array
 from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
-from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
+from ._library import Handle, InvalidArgument, InvalidState, flag, index_of, library, must, word
 from ._life import Life, placing
-from ._options import Array, Options, plain_options, skips_of
+from ._options import Array, Build, Layout, Options, Query, Rows, Traversal, plain_options, skips_of
 from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
 from ._results import INVALID, CheckReport, Hits, SceneInfo, records
@@ -84,11 +84,11 @@ class Scene(Life):
     def __init__(
         self,
         device: Any = None,
-        build: str = "default",
+        build: Build = "default",
         *,
         threads: int = 0,
-        traversal: str = "auto",
-        layout: str = "default",
+        traversal: Traversal = "auto",
+        layout: Layout = "default",
         auto_commit: bool = True,
     ) -> None:
         options = {"device": device, "build": build, "threads": threads, "traversal": traversal, "layout": layout}
@@ -96,7 +96,9 @@ class Scene(Life):
 
     # ---- geometry ----
 
-    def add_mesh(self, vertices: Array, indices: Array = None, *, mask: int = 0, skip_invalid: bool = False) -> int:
+    def add_mesh(
+        self, vertices: Rows, indices: Optional[Rows] = None, *, mask: int = 0, skip_invalid: bool = False
+    ) -> int:
         """Adds triangles, and returns the id of the geometry.
 
         Args:
@@ -189,7 +191,7 @@ class Scene(Life):
     ) -> int:
         geometry, skipped = c_uint32(), c_uint32()
         options = _structs.GeometryOptions(
-            word("mask", mask), bool(skip_invalid), cast(byref(skipped), POINTER(c_uint32))
+            word("mask", mask), flag("skip_invalid", skip_invalid), cast(byref(skipped), POINTER(c_uint32))
         )
         with self._lock:
             must(call(self._open().pointer, byref(options), byref(geometry)))
@@ -210,6 +212,8 @@ class Scene(Life):
                 many vertices as there were.
         """
         geometry = word("geometry", geometry)
+        if indices is None and geometry not in self._counts:
+            raise InvalidArgument(f"geometry {geometry} is none of the scene's: it has {sorted(self._counts)}")
         mesh, _kept = _mesh(vertices, indices, self._counts.get(geometry, 0))
         self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)), "updated")
 
@@ -366,7 +370,7 @@ class Scene(Life):
 
     def check(
         self,
-        query: str,
+        query: Query,
         rays: Array,
         results: Any,
         directions: Array = None,

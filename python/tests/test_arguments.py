@@ -139,7 +139,7 @@ def far_casts(shift, form):
     yield "points", lambda: scene.contains(given)
     yield "rays", lambda: scene.any(np.concatenate([near, np.zeros((3, 1)), np.ones((3, 4))], axis=1))
     yield "vertices", lambda: scene.add_mesh(given)
-    yield "lower", lambda: scene.add_boxes(given, near + 1.7)
+    yield "lower", lambda: scene.add_boxes(given, (near + 1.7).astype("f4"))
     yield "centers", lambda: scene.add_spheres(given, [1, 1, 1])
 
 
@@ -228,7 +228,7 @@ def test_blocks_answer_as_one_call(monkeypatch, shapes_of, dtype):
     for query in ("closest", "nearest", "distance", "any", "count", "interval"):
         told = []
         cast = getattr(SCENE, query)
-        got = cast(origins, directions, t_max=9, skip=skip, progress=lambda *done: told.append(done))
+        got = cast(origins, directions, t_max=9, skip=skip, progress=lambda *done, told=told: told.append(done))
         assert got.tobytes() == cast(rays, skip=skip).tobytes() and got.shape == shape
         assert told == sorted(told) and told[-1] == (rays.size // 8,) * 2
         with pytest.raises(slabcast.Cancelled):
@@ -359,6 +359,50 @@ REFUSED = [
 ]
 
 
+V, F = shapes.box()
+WRONG = ([1, 2], "one", 1.5, None)
+COLUMNS = np.zeros(4, [(name, "f4") for name in "xyz"])
+# What each message has to name, for values of its kind.
+NAMED = [
+    *((f"mask is {value!r}; what is taken is one whole", lambda s, v=value: s.any(RAYS, mask=v)) for value in WRONG),
+    *((f"max_hits is {value!r}; what", lambda s, v=value: s.all(RAYS, max_hits=v)) for value in WRONG),
+    *((f"threads is {value!r}; what", lambda s, v=value: slabcast.Scene(threads=v)) for value in WRONG),
+    *((f"geometry is {value!r}; what", lambda s, v=value: s.remove(v)) for value in WRONG),
+    *((f"face_forward is {v!r}; what is", lambda s, v=v: s.any(RAYS, face_forward=v)) for v in ("no", None, [], 0.5)),
+    *((f"skip_invalid is {v!r}", lambda s, v=v: s.add_mesh(V, F, skip_invalid=v)) for v in ("no", None, [], 0.5)),
+    *(
+        (f"{shape}: origins take directions", lambda s, v=shape: s.any(np.ones(v)))
+        for shape in ((3,), (5, 3), (2, 2, 3))
+    ),
+    *((f"geometry {k} is none of the scene's: it has [0]", lambda s, v=k: s.update_mesh(v, V)) for k in (1, 9, 77)),
+    ('origins has fields: np.stack([origins["x"], origins["y"]', lambda s: s.any(COLUMNS, [0, 0, 1])),
+    ('vertices has fields: np.stack([vertices["x"]', lambda s: s.add_mesh(COLUMNS[:3])),
+    ('points has fields: np.stack([points["x"]', lambda s: s.contains(COLUMNS)),
+    ("rays has dtype object; what is taken are real numbers. Columns", lambda s: s.any(np.full((2, 8), None))),
+]
+
+
+@pytest.mark.parametrize("message, call", NAMED)
+def test_messages_name_the_argument_and_the_way_out(message, call):
+    with pytest.raises(slabcast.InvalidArgument) as told:
+        call(SCENE)
+    assert message in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["cuda", "tpu", "gpu7", "no such thing"])
+def test_a_device_that_is_not_there_is_answered_by_those_that_are(name):
+    with pytest.raises(slabcast.NoDevice, match=r"The devices are 0: ") as told:
+        slabcast.Scene(name)
+    assert all(device.name in str(told.value) for device in slabcast.devices())
+
+
+def test_numbers_of_sixteen_bits_of_others_are_taken():
+    types = pytest.importorskip("ml_dtypes")
+    for rays in (COARSE, COARSE[:7], COARSE.reshape(24, 10, 8)):
+        short = rays.astype(types.bfloat16)
+        assert SCENE.closest(short).tobytes() == SCENE.closest(short.astype("f4")).tobytes()
+
+
 @pytest.mark.parametrize("call, message", REFUSED)
 def test_casts_refuse(call, message):
     with pytest.raises(slabcast.InvalidArgument, match=message):
@@ -368,9 +412,6 @@ def test_casts_refuse(call, message):
 def test_an_unknown_option_is_a_type_error():
     with pytest.raises(TypeError, match="takes no 'maks'"):
         SCENE.closest(RAYS, maks=1)
-
-
-V, F = shapes.box()
 
 
 def with_nan():
