@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ctypes import POINTER, byref, c_size_t, c_uint32, c_uint64, cast
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
@@ -9,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library, _structs
-from ._arrays import FLOAT, WORD, float_array, host_array, joined, shaped, word_array
+from ._arrays import FLOAT, WORD, at, float_array, host_array, joined, shaped, word_array
 from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
 from ._library import Handle, InvalidArgument, InvalidState, flag, index_of, library, must, word
@@ -107,13 +109,14 @@ class Scene(Life):
             mask: rays whose mask has a bit in common see the geometry; 0: all bits.
             skip_invalid: drops triangles that would be refused, by which ids do not change.
         """
-        mesh, _kept = _mesh(vertices, indices)
-        return self._add(
-            mesh.triangle_count,
-            mask,
-            skip_invalid,
-            lambda scene, options, geometry: library.slab_scene_add_mesh(scene, byref(mesh), options, geometry),
-        )
+        mesh, kept = _mesh(vertices, indices)
+        with _naming_vertices(kept[0]):
+            return self._add(
+                mesh.triangle_count,
+                mask,
+                skip_invalid,
+                lambda scene, options, geometry: library.slab_scene_add_mesh(scene, byref(mesh), options, geometry),
+            )
 
     def add_boxes(self, lower: Array, upper: Array, *, mask: int = 0) -> int:
         """Adds axis-aligned boxes with corners (..., 3) and (..., 3), which may be infinite. Inverted and NaN boxes are
@@ -214,8 +217,9 @@ class Scene(Life):
         geometry = word("geometry", geometry)
         if indices is None and geometry not in self._counts:
             raise InvalidArgument(f"geometry {geometry} is none of the scene's: it has {sorted(self._counts)}")
-        mesh, _kept = _mesh(vertices, indices, self._counts.get(geometry, 0))
-        self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)), "updated")
+        mesh, kept = _mesh(vertices, indices, self._counts.get(geometry, 0))
+        with _naming_vertices(kept[0]):
+            self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)), "updated")
 
     def update_boxes(self, geometry: int, lower: Array, upper: Array) -> None:
         """Replaces the boxes of a geometry by as many others."""
@@ -485,8 +489,8 @@ class Scene(Life):
             for begin, block in rays.blocks():
                 watch.done_before = begin
                 native.skip = None if skip is None else _address(skip) + 8 * begin
-                at = _address(out) + out.itemsize * begin
-                status = function(scene.pointer, _address(block), len(block), at, byref(native))
+                to = _address(out) + out.itemsize * begin
+                status = function(scene.pointer, _address(block), len(block), to, byref(native))
                 if status:
                     break
         must(status)
@@ -579,6 +583,19 @@ class Scene(Life):
         if self._instances:
             held += f", {sum(self._instances.values())} instances"
         return f"<slabcast.Scene, {held}, {self._what_waits()}, on {self.device.name}>"
+
+
+@contextmanager
+def _naming_vertices(corners: NDArray[np.float32]) -> Iterator[None]:
+    """Adds to a refusal, which names the triangle, the first vertex that is none."""
+    try:
+        yield
+    except InvalidArgument as error:
+        wrong = np.argwhere(~(np.abs(corners) <= 2.0**60)) if "vertex is" in str(error) else corners[:0]
+        if not len(wrong):
+            raise
+        first = tuple(wrong[0])
+        raise InvalidArgument(f"{error}: vertices{at(first)} is {corners[first]}") from None
 
 
 def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs.Mesh, tuple[Any, ...]]:

@@ -1,5 +1,6 @@
 """Any array of numbers is taken as what it says, and what cannot be taken is refused by name, index and value."""
 
+import re
 import tracemalloc
 import warnings
 
@@ -447,6 +448,19 @@ def test_geometry_is_refused_and_nothing_is_added(call, message):
     with pytest.raises(slabcast.InvalidArgument, match=message):
         call(scene)
     assert scene.skipped == () and scene.info.geometries == 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e30])
+@pytest.mark.parametrize("place", [(0, 0), (5, 2), (7, 1)])
+def test_a_vertex_that_is_none_is_named(place, value):
+    vertices, told = V.copy(), re.escape(f": vertices[{place[0]}, {place[1]}] is {np.float32(value)}")
+    vertices[place] = value
+    scene = slabcast.Scene("cpu")
+    mesh = scene.add_mesh(V, F)
+    for call in (lambda: scene.add_mesh(vertices, F), lambda: scene.update_mesh(mesh, vertices)):
+        with pytest.raises(slabcast.InvalidArgument, match=rf"triangle \d+.*{told}"):
+            call()
+    assert scene.skipped == (0,)
 
 
 def test_empty_geometry_is_taken():

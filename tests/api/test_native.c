@@ -268,12 +268,9 @@ static void calls_for_opencl_are_unsupported(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(width_is_kept_or_refused),
-      cmocka_unit_test(few_rays_answer_like_many),
-      cmocka_unit_test(child_opens_a_context_of_its_own),
-      cmocka_unit_test(child_packs_what_waits_too),
-      cmocka_unit_test(calls_for_opencl_are_unsupported),
-      cmocka_unit_test(processor_is_taken_once_and_others_by_name),
+      cmocka_unit_test(width_is_kept_or_refused),         cmocka_unit_test(few_rays_answer_like_many),
+      cmocka_unit_test(child_opens_a_context_of_its_own), cmocka_unit_test(child_packs_what_waits_too),
+      cmocka_unit_test(calls_for_opencl_are_unsupported), cmocka_unit_test(processor_is_taken_once_and_others_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
