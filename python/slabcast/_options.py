@@ -42,8 +42,8 @@ class Options(TypedDict, total=False):
         skip: (..., 2) uint32, or hits: the primitive and geometry, a plane or triangle, that each ray does not see.
         cull: "none", "back" or "front": crossings of such faces are dropped. It does not apply to interval.
         face_forward: True turns normals against the ray.
-        edges: "half_open", the default: on a closed mesh each crossing counts once. "closed": a ray that touches an edge or a vertex
-            of a triangle hits it; at a shared one it hits every triangle there.
+        edges: "half_open", the default: on a closed mesh each crossing counts once. "closed": a ray that touches an
+            edge or a vertex of a triangle hits it; at a shared one it hits every triangle there.
         progress: progress(rays_done, rays_total), called while rays are cast. A true value ends the cast with
             Cancelled, and an exception ends it as well.
     """
