@@ -189,6 +189,13 @@ def worst_loss(array: NDArray[Any], kept: NDArray[np.float32]) -> tuple[float, t
     return most, where
 
 
+def may_show(kept: NDArray[np.float32], around: tuple[Any, ...]) -> bool:
+    """Whether loss can show at all, by the scene's range alone: whatever else is looked at makes the extent longer."""
+    if not around or not kept.size:
+        return True
+    return not EPSILON * max(-float(kept.min()), float(kept.max())) <= LOSS * size_of(*around)
+
+
 def tell_loss(name: str, array: NDArray[Any], kept: NDArray[np.float32], *around: Any) -> None:
     """Warns where places were moved, in rounding, by a share of what is looked at that shows. around: its ranges."""
     if array.dtype == FLOAT or array.ndim == 0 or not array.size or is_told(PrecisionWarning, name):
@@ -219,7 +226,7 @@ def float_array(
             return array
     tell_copy(name, 4 * array.size, f"it is not float32 in C order but {array.dtype}, strides {array.strides}")
     kept = rounded(name, array)
-    if places is not None and array.dtype != FLOAT and array.ndim:
+    if places is not None and array.dtype != FLOAT and array.ndim and may_show(kept[..., :3], places):
         tell_loss(name, array[..., :3], kept[..., :3], range_of(kept), *places)
     return kept
 
@@ -285,7 +292,7 @@ def narrow(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any], *around: 
         for (name, _, _), array in zip(parts, arrays)
     ]
     places = [k for k, (name, _, width) in enumerate(parts) if width == 3 and name in PLACES]
-    if any(arrays[k].dtype != FLOAT for k in places):
+    if any(arrays[k].dtype != FLOAT and may_show(kept[k], around) for k in places):
         ranges = [range_of(kept[k]) for k in places]
         for k in places:
             tell_loss(parts[k][0], arrays[k], kept[k], *ranges, *around)
