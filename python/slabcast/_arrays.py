@@ -287,6 +287,8 @@ def common_shape(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any]) -> 
 
 def narrow(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any], *around: Any) -> list[Any]:
     """The arrays of parts as float32, before they are broadcast. around: ranges of what else is looked at."""
+    if all(type(array) is float or array.dtype == FLOAT for array in arrays):
+        return arrays
     kept = [
         array if type(array) is float or array.dtype == FLOAT else rounded(name, array)
         for (name, _, _), array in zip(parts, arrays)

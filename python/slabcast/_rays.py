@@ -23,14 +23,21 @@ def no_room(of: str, n: int) -> OutOfMemory:
 class Rays:
     """Rays of (*shape, 8)."""
 
+    shape: tuple[int, ...]
+
     def __init__(self, rays: Any, directions: Any, t_min: Any, t_max: Any, around: Callable[[], Any]) -> None:
         """Takes the arguments of a cast. around: tells the range of the scene."""
         self._whole: Any = None
+        if directions is None and t_min is t_max is None and type(rays) is np.ndarray and rays.dtype == FLOAT:
+            flags = rays.flags
+            if rays.shape[-1:] == (8,) and flags.c_contiguous and flags.aligned:  # a call of one ray feels the rest
+                self._whole, self.shape, self.count = rays, rays.shape[:-1], rays.size // 8
+                return
         if directions is None:
             if t_min is not None or t_max is not None:
                 raise InvalidArgument("t_min and t_max go with origins and directions; rays of (..., 8) have their own")
             self._whole = self._of_one(rays, around)
-            self.shape: tuple[int, ...] = self._whole.shape[:-1]
+            self.shape = self._whole.shape[:-1]
         else:
             self._parts = (
                 ("origins", rays, 3),
