@@ -84,8 +84,15 @@ def host_array(name: str, value: Any, of_rays: bool = False) -> NDArray[Any]:
     and so the ray is an invalid one; others are refused."""
     if type(value) is not np.ndarray:
         value = _unmasked(name, value, of_rays) if isinstance(value, np.ma.MaskedArray) else _imported(name, value)
+    if value.dtype.kind not in "fiu":
+        return _real(name, value)
+    return value  # type: ignore[no-any-return]
+
+
+def _real(name: str, value: NDArray[Any]) -> NDArray[np.float32]:
+    """An array of bfloat16 as float32. Refuses others that are no real numbers, and says how they become some."""
     if value.dtype.name == "bfloat16":
-        value = value.astype(FLOAT)
+        return value.astype(FLOAT)
     if value.dtype.names is not None:
         fields = ", ".join(f'{name}["{field}"]' for field in value.dtype.names)
         raise InvalidArgument(f"{name} has fields: np.stack([{fields}], axis=-1) makes columns of them")
@@ -94,9 +101,7 @@ def host_array(name: str, value: Any, of_rays: bool = False) -> NDArray[Any]:
             f"{name} has dtype object; what is taken are real numbers. Columns that can be empty become some by "
             f'to_numpy("float32", na_value=np.nan)'
         )
-    if value.dtype.kind not in "fiu":
-        raise InvalidArgument(f"{name} has dtype {value.dtype}; what is taken are real numbers")
-    return value  # type: ignore[no-any-return]
+    raise InvalidArgument(f"{name} has dtype {value.dtype}; what is taken are real numbers")
 
 
 def _unmasked(name: str, value: Any, of_rays: bool) -> NDArray[Any]:
