@@ -114,7 +114,7 @@ def lit(scene: slabcast.Scene, camera: Camera, shade, sun=(-0.45, -0.6, 0.66), r
     for directions in np.array_split(camera.rays(), HEIGHT * FINE // 20):
         flat = directions.reshape(-1, 3)
         hits = scene.closest(eye, flat, face_forward=True)
-        is_hit = hits["geometry"] != slabcast.MISS
+        is_hit = slabcast.is_hit(hits)
         hits, normal = hits[is_hit], hits["normal"][is_hit]
         near = hits["t"][:, None] * (1 - 1e-5)
         points = (eye + near * flat[is_hit] + 1e-4 * near * normal).astype(np.float32)

@@ -30,9 +30,10 @@ typedef struct refit_outcome {
 } refit_outcome;
 
 struct backend {
-  bool ready; /* kernels are there from the start: none is built or loaded for a first use */
-  bool tiles; /* casts rays that come in rows tile by tile where cast.rows says so */
-  bool mixes; /* casts the pieces of a chunk by several traversals where chunk.samples says so */
+  bool ready;   /* kernels are there from the start: none is built or loaded for a first use */
+  bool tiles;   /* casts rays that come in rows tile by tile where cast.rows says so */
+  bool at_hand; /* what is uploaded lies in memory of the host, where forked children can read it, too */
+  bool mixes;   /* casts the pieces of a chunk by several traversals where chunk.samples says so */
   /* Appends the devices of the backend, which is given, to the list. A device that cannot be described is left out,
    * with the reason in list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */
   slab_status (*list)(const backend *, device_list *);

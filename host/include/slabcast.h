@@ -20,12 +20,12 @@
  * Processes, where there is fork(), which Windows lacks: it copies no threads. A child that was forked after its parent
  * opened a context opens its own: calls that take the parent's context, or a scene on it, return SLAB_INVALID_STATE at
  * once there. Those that only read host memory still work: slab_context_device(s), slab_context_objects,
- * slab_scene_info, slab_scene_pack where it has no SLAB_LAYOUT_WIDE BVH to read back, the helpers, the texts. Destroy
- * functions free host memory there and leave a driver's objects to the parent. The child's own contexts are on the
- * processor: the threads of OpenCL drivers are missing there. So where the parent had used OpenCL (slab_devices, a
- * context on one of its devices), slab_devices lists the processor alone, and slab_context_create_cl returns
- * SLAB_INVALID_STATE. A child that was forked before works in full, and so does one that calls exec. The library cannot
- * detect the program's own use of OpenCL before it forks.
+ * slab_scene_info, slab_scene_pack, the helpers, the texts. Destroy functions free host memory there and leave a
+ * driver's objects to the parent. The child's own contexts are on the processor: the threads of OpenCL drivers are
+ * missing there. So where the parent had used OpenCL (slab_devices, a context on one of its devices), slab_devices
+ * lists the processor alone, and slab_context_create_cl returns SLAB_INVALID_STATE. A child that was forked before
+ * works in full, and so does one that calls exec. The library cannot detect the program's own use of OpenCL before it
+ * forks.
  *
  * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps. The settings
  * of the calling thread do not matter (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked
@@ -384,7 +384,8 @@ SLAB_API slab_status slab_scene_info(const slab_scene *, slab_scene_stats *);
  * slab_scene_unpack makes of them give the same bits. capacity 0 (bytes may then be NULL) writes *size alone.
  * SLAB_CAPACITY when capacity is too small: *size is complete, bytes are untouched. bytes must be aligned to 8, as
  * memory of malloc is. Equal scenes give equal bytes. Other versions of the library may refuse them. SLAB_INVALID_STATE
- * before commit. */
+ * before commit. In a forked child, which cannot commit its parent's scenes, it packs the changes that wait for a
+ * commit as well. Then there is no BVH in the bytes, and none either where a driver has it. */
 SLAB_API slab_status slab_scene_pack(const slab_scene *, void *bytes, size_t capacity, size_t *size);
 /** Makes a committed scene on this context, which the caller destroys. The bytes (aligned to 8) are copied, not kept.
  * SLAB_INVALID_ARGUMENT when they are not a packed scene of this version, are incomplete, or fail the checksum. Bytes

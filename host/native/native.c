@@ -148,6 +148,7 @@ const backend native_backend = {
     .ready = true,
     .tiles = true,
     .mixes = true,
+    .at_hand = true,
     .list = native_list,
     .open = native_open,
     .close = native_close,

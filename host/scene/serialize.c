@@ -132,8 +132,13 @@ static slab_status list_scenes(packing *p, const snapshot *scene) {
   return status == SLAB_OK ? list_scene(p, scene) : status;
 }
 
+/* A forked child cannot read what its parent's driver holds. */
+static bool is_at_hand(const snapshot *scene) {
+  return scene->context->devices[0].backend->at_hand || !is_inherited(&scene->context->devices[0]);
+}
+
 static bool packs_tree(const snapshot *scene) {
-  return scene->has_bvh && !scene->has_instances && scene->context->layout == SLAB_LAYOUT_WIDE;
+  return scene->has_bvh && !scene->has_instances && scene->context->layout == SLAB_LAYOUT_WIDE && is_at_hand(scene);
 }
 
 /* Words of n instances, in the part of values. */
@@ -169,8 +174,6 @@ static serialized_header describe(const snapshot *scene) {
 /* Reads the wide BVH from the first device, if there is one. All devices of a scene hold the same BVH. */
 static slab_status fetch_tree(const snapshot *scene, char *nodes, char *blocks) {
   if (!packs_tree(scene)) return SLAB_OK;
-  slab_status status = context_check_process(scene->context, "slab_scene_pack");
-  if (status != SLAB_OK) return status;
   const device *d = &scene->context->devices[0];
   return d->backend->fetch(d, &scene->states[0], SLAB_LAYOUT_WIDE, scene->bvh.node_bytes, scene->bvh.floats, nodes,
                            blocks);
@@ -243,7 +246,7 @@ static slab_status write_scenes(const packing *p, char *bytes, size_t size) {
   return status;
 }
 
-static slab_status pack(const packing *p, void *bytes, size_t capacity, size_t *size) {
+static slab_status pack_listed(const packing *p, void *bytes, size_t capacity, size_t *size) {
   *size = 0;
   for (uint32_t i = 0; i < p->count; i++) {
     const serialized_header h = describe(p->scenes[i]);
@@ -256,18 +259,37 @@ static slab_status pack(const packing *p, void *bytes, size_t capacity, size_t *
   return write_scenes(p, bytes, *size);
 }
 
+static slab_status pack(const snapshot *scene, void *bytes, size_t capacity, size_t *size) {
+  packing p = {0};
+  slab_status status = list_scenes(&p, scene);
+  if (status == SLAB_OK) status = pack_listed(&p, bytes, capacity, size);
+  free(p.scenes);
+  return status;
+}
+
+/* A forked child cannot commit what its parent had not: it packs the geometries as they are now, for a new BVH. */
+static slab_status pack_uncommitted(const slab_scene *scene, void *bytes, size_t capacity, size_t *size) {
+  const snapshot *last = atomic_load(&scene->committed);
+  snapshot *now = NULL;
+  slab_status status = scene_snapshot(scene, NULL, &now);
+  if (status != SLAB_OK) return status;
+  if (last != NULL && last->tree != SLAB_TREE_FLAT) now->tree = last->tree; /* which may have been for few primitives */
+  status = pack(now, bytes, capacity, size);
+  snapshot_destroy(now);
+  return status;
+}
+
 slab_status slab_scene_pack(const slab_scene *scene, void *bytes, size_t capacity, size_t *size) {
   if (scene == NULL || size == NULL)
     return fail(SLAB_INVALID_ARGUMENT, "slab_scene_pack: %s is NULL", scene == NULL ? "scene" : "size");
   if (bytes == NULL && capacity > 0) return fail(SLAB_INVALID_ARGUMENT, "slab_scene_pack: bytes is NULL");
   ARITHMETIC callers = arithmetic_begin();
+  if (is_inherited(&scene->context->devices[0]) && (scene->changed || atomic_load(&scene->committed) == NULL))
+    return pack_uncommitted(scene, bytes, capacity, size);
   scene_reading reading;
   slab_status status = scene_enter(scene, "slab_scene_pack", &reading);
   if (status != SLAB_OK) return status;
-  packing p = {0};
-  status = list_scenes(&p, reading.scene);
-  if (status == SLAB_OK) status = pack(&p, bytes, capacity, size);
-  free(p.scenes);
+  status = pack(reading.scene, bytes, capacity, size);
   scene_leave(&reading);
   return status;
 }

@@ -17,11 +17,11 @@ directions = np.stack([x, y, np.full_like(x, -1)], axis=-1).astype(np.float32)
 
 hits = scene.closest(origin, directions)
 for row in hits:
-    print(" ".join("." if hit["geometry"] == slabcast.MISS else f"{hit['t']:.2f}" for hit in row))
+    print(" ".join(f"{hit.t:.2f}" if slabcast.is_hit(hit) else "." for hit in row))
 
 # A hit's own surface is skipped by t_min, or for triangles by skip=hits.
-points = origin + hits["t"][..., None] * directions
-struck = hits["geometry"] != slabcast.MISS
+points = origin + hits.t[..., None] * directions
+struck = slabcast.is_hit(hits)
 lit = struck & ~scene.any(points, np.array([0, 1, 0], np.float32), t_min=1e-3)
 print(f"{np.count_nonzero(lit)} of {np.count_nonzero(struck)} see the sky")
 

@@ -95,7 +95,7 @@ def sweep(scene: slabcast.Scene, stops: Floats, directions: Floats, reach: float
     t = hits["t"] + np.random.default_rng(1).normal(0, noise, hits.shape)
     with np.errstate(invalid="ignore"):  # of misses, whose t is infinite
         points = stops[:, None, None] + t[..., None] * directions
-    is_hit = hits["geometry"] != slabcast.MISS
+    is_hit = slabcast.is_hit(hits)
     rows = np.empty(np.count_nonzero(is_hit), [("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("label", "u1")])
     for axis, name in enumerate("xyz"):
         rows[name] = points[is_hit, axis]

@@ -7,7 +7,8 @@
     scene = slabcast.Scene()
     scene.add_mesh(vertices, triangles)              # (n, 3) float32 and (m, 3) uint32
     hits = scene.closest(origins, directions)        # of any leading shape
-    points = origins + hits["t"][..., None] * directions
+    points = origins + hits.t[..., None] * directions
+    struck = slabcast.is_hit(hits)                   # neither misses nor invalid rays
 
 It runs on the processor, and on OpenCL devices where there are any. Answers are the same, bit by bit, on each; on a
 closed mesh each crossing counts exactly once, through edges and vertices too. slabcast.trimesh and slabcast.open3d have
@@ -32,7 +33,7 @@ from ._library import (
 )
 from ._options import Options
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
-from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo
+from ._results import INVALID, MISS, CheckReport, Hits, SceneInfo, is_hit
 from ._scene import Scene
 
 __version__: str = library.slab_version().decode()
@@ -68,5 +69,6 @@ __all__ = [
     "Step",
     "Unsupported",
     "devices",
+    "is_hit",
     "rays",
 ]

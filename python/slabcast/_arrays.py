@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,13 @@ FLOAT = np.dtype("f4")
 WORD = np.dtype("u4")
 
 _FLOAT_MAX = float(np.finfo(FLOAT).max)
+# What is a place: rounding moves it. Of the others it changes a direction or a size by a share that nothing shows.
+PLACES = frozenset(["origins", "rays", "points", "vertices", "lower", "upper", "centers"])
+# Loss is told from here on: a share of the extent of what is looked at. Coordinates lose it that are 16 times as far
+# from the origin as that is long, by EPSILON, half of float32's.
+LOSS, EPSILON = 1e-6, 2.0**-24
+# Numbers that are looked at or rounded at a time.
+PIECE = 1 << 16
 # Copies from here on are told: bytes.
 LARGE_COPY = 1 << 28
 # Where a device of DLPack's lets the host read: kDLCPU, kDLCUDAHost, kDLROCMHost.
@@ -22,19 +31,47 @@ _HOST_DEVICES = (1, 3, 11)
 
 
 class PrecisionWarning(UserWarning):
-    """Numbers were rounded to float32."""
+    """Places were rounded to float32 by a share of the scene's extent that shows. It is told once each line of code."""
 
 
 class CopyWarning(UserWarning):
-    """A large array was copied, since the library cannot read it as it lies."""
+    """A large array was copied, since the library cannot read it as it lies. It is told once each line of code."""
 
 
-def warn(kind: type[Warning], text: str) -> None:
-    """Warns at the line of the caller that is outside this package."""
-    level, frame = 1, sys._getframe()
+_told: set[tuple[object, ...]] = set()  # what was told, and where
+
+
+def _outside() -> tuple[int, FrameType]:
+    """The caller that is outside this package, and how many levels up it is."""
+    level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, kind, stacklevel=level)
+    return level - 1, frame
+
+
+def _is_told_once(kind: type[Warning]) -> bool:
+    """Whether the filters of warnings show one of this kind once a line of code. Its text differs from call to call, by
+    which Python would take it for another one."""
+    for action, message, category, module, line in warnings.filters:
+        if message is None and module is None and not line and issubclass(kind, category):
+            return action in ("default", "module", "once", "ignore")
+    return True
+
+
+def is_told(kind: type[Warning], name: str) -> bool:
+    """Whether this line of the caller's was warned of this argument before, and once is enough."""
+    _, frame = _outside()
+    return (kind, name, frame.f_code.co_filename, frame.f_lineno) in _told and _is_told_once(kind)
+
+
+def warn(kind: type[Warning], name: str, text: str) -> None:
+    """Warns of an argument at the line of the caller that is outside this package, once each such line."""
+    level, frame = _outside()
+    place = kind, name, frame.f_code.co_filename, frame.f_lineno
+    if place in _told and _is_told_once(kind):
+        return
+    _told.add(place)
+    warnings.warn(f"{name}: {text}", kind, stacklevel=level + 1)
 
 
 def at(index: tuple[Any, ...]) -> str:
@@ -42,13 +79,40 @@ def at(index: tuple[Any, ...]) -> str:
     return "[" + ", ".join(str(int(i)) for i in index) + "]" if index else ""
 
 
-def host_array(name: str, value: Any) -> NDArray[Any]:
-    """Any array of numbers as a NumPy array: without a copy where the host can read it."""
+def host_array(name: str, value: Any, of_rays: bool = False) -> NDArray[Any]:
+    """Any array of numbers as a NumPy array: without a copy where the host can read it. Masked numbers of rays are NaN,
+    and so the ray is an invalid one; others are refused."""
     if type(value) is not np.ndarray:
-        value = _imported(name, value)
+        value = _unmasked(name, value, of_rays) if isinstance(value, np.ma.MaskedArray) else _imported(name, value)
     if value.dtype.kind not in "fiu":
-        raise InvalidArgument(f"{name} has dtype {value.dtype}; what is taken are real numbers")
+        return _real(name, value)
     return value  # type: ignore[no-any-return]
+
+
+def _real(name: str, value: NDArray[Any]) -> NDArray[np.float32]:
+    """An array of bfloat16 as float32. Refuses others that are no real numbers, and says how they become some."""
+    if value.dtype.name == "bfloat16":
+        return value.astype(FLOAT)
+    if value.dtype.names is not None:
+        fields = ", ".join(f'{name}["{field}"]' for field in value.dtype.names)
+        raise InvalidArgument(f"{name} has fields: np.stack([{fields}], axis=-1) makes columns of them")
+    if value.dtype.kind == "O" and value.ndim:
+        raise InvalidArgument(
+            f"{name} has dtype object; what is taken are real numbers. Columns that can be empty become some by "
+            f'to_numpy("float32", na_value=np.nan)'
+        )
+    raise InvalidArgument(f"{name} has dtype {value.dtype}; what is taken are real numbers")
+
+
+def _unmasked(name: str, value: Any, of_rays: bool) -> NDArray[Any]:
+    mask = np.ma.getmaskarray(value)
+    if not mask.any():
+        return np.asarray(value)
+    if not of_rays:
+        first = tuple(np.argwhere(mask)[0])
+        raise InvalidArgument(f"{name}{at(first)} is masked: leave its row out, or fill it, as {name}.filled() does")
+    wide: NDArray[Any] = value.data if value.dtype.kind == "f" else value.data.astype(np.float64)
+    return np.where(mask, wide.dtype.type(np.nan), wide)
 
 
 def _imported(name: str, value: Any) -> NDArray[Any]:
@@ -68,39 +132,107 @@ def _imported(name: str, value: Any) -> NDArray[Any]:
 
 def tell_copy(name: str, size: int, why: str) -> None:
     if size >= LARGE_COPY:
-        warn(CopyWarning, f"{name}: {size:,} bytes are copied, since {why}")
+        warn(CopyWarning, name, f"{size:,} bytes are copied, since {why}")
 
 
-def tell_loss(name: str, value: Any, array: NDArray[Any], kept: NDArray[Any]) -> None:
-    """Holds `kept`, the float32 made of an argument's array, against it. Refuses what is beyond float32, and warns
-    where an array of another dtype was rounded; Python's own numbers have no precision that anyone chose."""
-    if not hasattr(value, "dtype") and not np.isinf(kept).any():
+def pieces(array: NDArray[Any]) -> Iterator[slice]:
+    """Slices of the first axis, each of a size that caches hold."""
+    step = max(1, PIECE * max(len(array), 1) // max(array.size, 1))
+    return (slice(begin, begin + step) for begin in range(0, len(array), step))
+
+
+def rounded(name: str, array: NDArray[Any]) -> NDArray[np.float32]:
+    """An array as float32 in C order. Refuses what is beyond float32."""
+    with np.errstate(over="ignore"):
+        kept = array.astype(FLOAT, order="C")
+    if array.dtype.kind != "f" or array.dtype.itemsize <= 4:
+        return kept
+    for piece in pieces(array) if array.ndim else [...]:
+        if np.isinf(kept[piece]).any():
+            wrong = np.argwhere(np.isinf(kept) & ~np.isinf(array))
+            if len(wrong):
+                first = tuple(wrong[0])
+                raise InvalidArgument(f"{name}{at(first)} is {array[first]}, which is beyond float32")
+            break
+    return kept
+
+
+def range_of(array: NDArray[Any]) -> NDArray[np.float64]:
+    """The least and the greatest finite coordinates, (2, 3), of (..., 3); inf and -inf where there are none."""
+    found = np.array([[np.inf] * 3, [-np.inf] * 3])
+    rows = array.reshape(-1, array.shape[-1])[:, :3]
+    for piece in pieces(rows):
+        part = rows[piece]
+        ends: Any = [[f(part[:, axis]) for axis in range(part.shape[1])] for f in (np.min, np.max)]
+        if not np.isfinite(ends).all():
+            known = np.isfinite(part)
+            ends = np.min(part, 0, initial=np.inf, where=known), np.max(part, 0, initial=-np.inf, where=known)
+        found[0], found[1] = np.minimum(found[0], ends[0]), np.maximum(found[1], ends[1])
+    return found
+
+
+def size_of(*ranges: Any) -> float:
+    """The longest side of what ranges hold together."""
+    lower, upper = np.min([r[0] for r in ranges], axis=0), np.max([r[1] for r in ranges], axis=0)
+    sides = upper - lower
+    return float(np.max(sides, where=np.isfinite(sides), initial=0.0))
+
+
+def worst_loss(array: NDArray[Any], kept: NDArray[np.float32]) -> tuple[float, tuple[Any, ...]]:
+    """How far rounding has moved a finite number at most, and its index."""
+    most: float = 0.0
+    where: tuple[Any, ...] = (0,) * array.ndim
+    for piece in pieces(array):
+        part, near = array[piece], kept[piece]
+        with np.errstate(all="ignore"):
+            moved = np.abs(np.subtract(near, part, dtype=np.float64))
+        moved[~np.isfinite(moved)] = 0.0
+        worst = int(np.argmax(moved)) if moved.size else 0
+        if moved.size and moved.flat[worst] > most:
+            index = np.unravel_index(worst, moved.shape)
+            most, where = float(moved.flat[worst]), (int(index[0]) + piece.start, *index[1:])
+    return most, where
+
+
+def may_show(kept: NDArray[np.float32], around: tuple[Any, ...]) -> bool:
+    """Whether loss can show at all, by the scene's range alone: whatever else is looked at makes the extent longer."""
+    if not around or not kept.size:
+        return True
+    return not EPSILON * max(-float(kept.min()), float(kept.max())) <= LOSS * size_of(*around)
+
+
+def tell_loss(name: str, array: NDArray[Any], kept: NDArray[np.float32], *around: Any) -> None:
+    """Warns where places were moved, in rounding, by a share of what is looked at that shows. around: its ranges."""
+    if array.dtype == FLOAT or array.ndim == 0 or not array.size or is_told(PrecisionWarning, name):
         return
-    with np.errstate(all="ignore"):
-        lost = (kept != array) & (array == array)
-        if not lost.any():
-            return
-        change = np.where(lost, np.abs(np.subtract(kept, array, dtype=np.float64)), 0.0)
-    worst = np.unravel_index(np.argmax(change), change.shape)
-    told = f"{name}{at(worst)} is {array[worst]}"
-    if np.isinf(kept[worst]):
-        raise InvalidArgument(f"{told}, which is beyond float32")
-    if hasattr(value, "dtype"):
-        warn(PrecisionWarning, f"{name}: {array.dtype} is rounded to float32, by up to {change[worst]:.2g}: {told}")
+    size = size_of(*around)
+    limit = LOSS * size
+    if size <= 0 or EPSILON * max(np.abs(r[np.isfinite(r)]).max(initial=0.0) for r in around) <= limit:
+        return
+    most, where = worst_loss(array, kept)
+    if most > limit:
+        warn(
+            PrecisionWarning,
+            name,
+            f"rounding to float32 moves it by up to {most:.2g}, {most / size:.1g} of the extent of what is looked at "
+            f"({size:.4g}): {name}{at(where)} is {array[where]}. These coordinates are far from the origin: subtract "
+            "one point from all of them, in float64, before they come here (docs/recipes.md, Far from the origin)",
+        )
 
 
-def float_array(name: str, value: Any, apart: bool = False) -> NDArray[np.float32]:
+def float_array(
+    name: str, value: Any, apart: bool = False, places: Optional[tuple[Any, ...]] = None, of_rays: bool = False
+) -> NDArray[np.float32]:
     """A value as float32 in C order. Such an array is not copied; with `apart` not where only its rows of three lie
-    apart either, as vertices may."""
-    array = host_array(name, value)
+    apart either, as vertices may. places: the first three of each row are places, beside others in these ranges."""
+    array = host_array(name, value, of_rays)
     if array.dtype == FLOAT and array.flags.aligned:
         if array.flags.c_contiguous or (apart and array.ndim == 2 and array.strides[1] == 4 and array.strides[0] >= 12):
             return array
     tell_copy(name, 4 * array.size, f"it is not float32 in C order but {array.dtype}, strides {array.strides}")
-    with np.errstate(over="ignore"):
-        kept = array.astype(FLOAT, order="C")
-    if array.dtype != FLOAT:
-        tell_loss(name, value, array, kept)
+    kept = rounded(name, array)
+    if places is not None and array.dtype != FLOAT and array.ndim and may_show(kept[..., :3], places):
+        tell_loss(name, array[..., :3], kept[..., :3], range_of(kept), *places)
     return kept
 
 
@@ -127,41 +259,66 @@ def shaped(name: str, array: NDArray[Any], *tail: int) -> None:
         raise InvalidArgument(f"{name} has shape {array.shape}; what is taken is ({wanted})")
 
 
-def joined(*parts: tuple[str, Any, int]) -> NDArray[np.float32]:
-    """Columns side by side, as float32. A part is a name, values and a width: the length of the values' last axis, or 0
-    where they have none and make one column. The leading shapes are broadcast."""
+def arrays_of(*parts: tuple[str, Any, int], of_rays: bool = False) -> list[Any]:
+    """The arrays of parts, and plain numbers as they are. A part is a name, values and a width: the length of the
+    values' last axis, or 0 where they have none and make one column."""
     arrays: list[Any] = []
-    shapes: list[tuple[int, ...]] = []
     for name, value, width in parts:
         if type(value) is float and not width and not _FLOAT_MAX < abs(value) < np.inf:
             arrays.append(value)
             continue
-        array = host_array(name, value)
+        array = host_array(name, value, of_rays)
         if width:
             shaped(name, array, width)
         arrays.append(array)
-        shapes.append(array.shape[:-1] if width else array.shape)
-    out = np.empty((*_common(parts, shapes), sum(max(width, 1) for _, _, width in parts)), FLOAT)
-    tell_copy(parts[0][0], out.nbytes, "they are joined; one array that has all is not copied")
-    begin = 0
-    for (name, value, width), array in zip(parts, arrays):
-        kept = out[..., begin : begin + width] if width else out[..., begin]
-        begin += width or 1
-        if type(array) is float or array.dtype == FLOAT:
-            kept[...] = array
-            continue
-        with np.errstate(over="ignore"):
-            kept[...] = array
-        tell_loss(name, value, np.broadcast_to(array, kept.shape), kept)
-    return out
+    return arrays
 
 
-def _common(parts: tuple[tuple[str, Any, int], ...], shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
-    """What shapes are broadcast to."""
+def common_shape(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any]) -> tuple[int, ...]:
+    """What the leading shapes of parts are broadcast to."""
+    shapes = [
+        array.shape[:-1] if width else array.shape
+        for (_, _, width), array in zip(parts, arrays)
+        if type(array) is not float
+    ]
     if all(shape == shapes[0] for shape in shapes):
-        return shapes[0]
+        return shapes[0]  # type: ignore[no-any-return]
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         told = ", ".join(f"{name} {np.shape(value)}" for name, value, _ in parts)
         raise InvalidArgument(f"shapes that do not fit each other: {told}") from None
+
+
+def narrow(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any], *around: Any) -> list[Any]:
+    """The arrays of parts as float32, before they are broadcast. around: ranges of what else is looked at."""
+    if all(type(array) is float or array.dtype == FLOAT for array in arrays):
+        return arrays
+    kept = [
+        array if type(array) is float or array.dtype == FLOAT else rounded(name, array)
+        for (name, _, _), array in zip(parts, arrays)
+    ]
+    places = [k for k, (name, _, width) in enumerate(parts) if width == 3 and name in PLACES]
+    if any(arrays[k].dtype != FLOAT and may_show(kept[k], around) for k in places):
+        ranges = [range_of(kept[k]) for k in places]
+        for k in places:
+            tell_loss(parts[k][0], arrays[k], kept[k], *ranges, *around)
+    return kept
+
+
+def columns(parts: tuple[tuple[str, Any, int], ...], arrays: list[Any], out: NDArray[np.float32]) -> None:
+    """Writes parts side by side, broadcast."""
+    begin = 0
+    for (_, _, width), array in zip(parts, arrays):
+        (out[..., begin : begin + width] if width else out[..., begin])[...] = array
+        begin += width or 1
+
+
+def joined(*parts: tuple[str, Any, int]) -> NDArray[np.float32]:
+    """Columns side by side, as float32, of parts as in arrays_of. The leading shapes are broadcast."""
+    arrays = narrow(parts, arrays_of(*parts))
+    out = np.empty((*common_shape(parts, arrays), sum(max(width, 1) for _, _, width in parts)), FLOAT)
+    names = " and ".join(name for name, _, width in parts if width) or parts[0][0]
+    tell_copy(names, out.nbytes, "they are joined; one array that has all is not copied")
+    columns(parts, arrays, out)
+    return out

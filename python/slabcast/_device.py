@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple
 
 from . import _library, _structs
 from ._arrays import warn
-from ._library import Handle, InvalidArgument, index_of, library, must, word
+from ._library import Handle, InvalidArgument, NoDevice, index_of, library, must, word
 
 _SCALAR = "one primitive at a time: rays take 8 to 38 times as long as with vector kernels"
 
@@ -126,6 +126,14 @@ def _shared(made: Handle, options: tuple[object, ...]) -> Handle:
     return known if all(looks.count((device.name, device.platform)) == 1 for device in own) else made
 
 
+def _create(native: _structs.ContextOptions, context: c_void_p) -> None:
+    try:
+        must(library.slab_context_create(byref(native), byref(context)))
+    except NoDevice as error:
+        known = ", ".join(f"{i}: {device.name} ({device.platform})" for i, device in enumerate(devices()))
+        raise NoDevice(f"{error}. The devices are {known}") from None
+
+
 def open_context(device: Any, threads: int, traversal: str, layout: str) -> Handle:
     """A context on a device, as Scene describes the arguments."""
     native = _structs.ContextOptions(
@@ -141,7 +149,7 @@ def open_context(device: Any, threads: int, traversal: str, layout: str) -> Hand
             known = _contexts.get(key)
             if known is None:
                 native.device = None if device is None else str(device).encode()
-                must(library.slab_context_create(byref(native), byref(context)))
+                _create(native, context)
                 known = _contexts[key] = _shared(Handle(context, library.slab_context_destroy), options)
             return known
     elif hasattr(device, "int_ptr") and hasattr(device, "context"):

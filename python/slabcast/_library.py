@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.metadata
+import operator
 import os
 import sys
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_size_t, c_uint32, c_uint64, c_void_p
@@ -196,9 +197,20 @@ def index_of(argument: str, name: Any, names: tuple[str, ...]) -> int:
 
 def word(argument: str, value: int) -> int:
     """A uint32 of the library, which ctypes would cut off."""
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise InvalidArgument(f"{argument} is {value!r}; what is taken is one whole number") from None
     if not 0 <= value <= 0xFFFFFFFF:
         raise InvalidArgument(f"{argument} is {value}, which is not within 0 to 2^32 - 1")
     return value
+
+
+def flag(argument: str, value: Any) -> bool:
+    """A truth value, of which "no" is none."""
+    if isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise InvalidArgument(f"{argument} is {value!r}; what is taken is True or False")
 
 
 class Handle:

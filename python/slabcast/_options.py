@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Optional, TypedDict
+from collections.abc import Sequence
+from typing import Any, Literal, Optional, Protocol, TypedDict, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library
 from ._arrays import FLOAT, word_array
-from ._library import InvalidArgument, index_of, word
+from ._library import InvalidArgument, flag, index_of, word
 from ._watch import ProgressFunction
 
+Build = Literal["default", "flat", "fast", "high"]
+Traversal = Literal["auto", "packets", "single", "interleaved", "sorted"]
+Layout = Literal["default", "wide", "compressed"]
+Update = Literal["auto", "refit", "rebuild"]
+Query = Literal["closest", "distance", "any", "count", "all", "interval", "nearest"]
+
+
+class _HasArray(Protocol):
+    def __array__(self, *args: Any, **named: Any) -> Any: ...
+
+
+class _HasDLPack(Protocol):
+    def __dlpack__(self, *args: Any, **named: Any) -> Any: ...
+
+
+class _HasVertices(Protocol):
+    @property
+    def vertices(self) -> Any: ...
+
+
+class _HasVertex(Protocol):
+    @property
+    def vertex(self) -> Any: ...
+
+
+class _HasPoints(Protocol):
+    @property
+    def points(self) -> Any: ...
+
+
+# Meshes of trimesh and Open3D, of Open3D's tensors, and of PyVista.
+Mesh = Union[_HasVertices, _HasVertex, _HasPoints]
+# Rows of numbers, such as vertices.
+Rows = Union[NDArray[Any], _HasArray, _HasDLPack, Sequence[float], Sequence[Sequence[float]]]
 # Anything that is an array of numbers, or can be made one: NumPy's and those of DLPack, lists, numbers. None: no array.
 Array = Any
 
@@ -24,10 +59,10 @@ class Options(TypedDict, total=False):
         skip: the plane or triangle that each ray does not see: hits of a former cast, or (..., 2) uint32 of primitive
             and geometry, which are broadcast to the rays; one for all, or `hits[:, None]` for (n, k) rays. In a scene
             of one geometry also primitives alone, an id a ray. disable() hides a whole geometry, and so does `mask`.
-        cull: crossings that are dropped: those of front or back faces. It does not apply to interval.
-        face_forward: turns normals against the ray.
-        edges: "half_open": on a closed mesh each crossing counts once. "closed": a ray that touches an edge or a vertex
-            of a triangle hits it; at a shared one it hits every triangle there.
+        cull: "none", "back" or "front": crossings of such faces are dropped. It does not apply to interval.
+        face_forward: True turns normals against the ray.
+        edges: "half_open", the default: on a closed mesh each crossing counts once. "closed": a ray that touches an
+            edge or a vertex of a triangle hits it; at a shared one it hits every triangle there.
         progress: progress(rays_done, rays_total), called while rays are cast. A true value ends the cast with
             Cancelled, and an exception ends it as well.
     """
@@ -48,7 +83,7 @@ def plain_options(options: Options) -> dict[str, int]:
     return {
         "mask": word("mask", options.get("mask", 0)),
         "cull": index_of("cull", options.get("cull", "none"), _library.CULLS),
-        "face_forward": bool(options.get("face_forward")),
+        "face_forward": flag("face_forward", options.get("face_forward", False)),
         "edges": index_of("edges", options.get("edges", "half_open"), _library.EDGES),
     }
 

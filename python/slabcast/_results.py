@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._library import InvalidArgument
+from ._records import HIT, INTERVAL, PATH, SHORT_HIT
+
+if TYPE_CHECKING:
+    Records = np.recarray[Any, np.dtype[Any]]
 
 MISS = 0xFFFFFFFF
 """primitive and geometry of a ray that hits nothing."""
@@ -18,8 +24,43 @@ class Hits(NamedTuple):
 
     offsets: NDArray[np.uint64]
     """(n + 1,)"""
-    hits: NDArray[np.void]
+    hits: Records
     """(offsets[n],) of HIT"""
+
+
+_RECORDS = {dtype: np.dtype((np.record, dtype)) for dtype in (HIT, SHORT_HIT, INTERVAL, PATH)}
+
+
+def records(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Records:
+    """Room for results whose fields are attributes as well. Its dtype equals the given one."""
+    return np.ndarray.__new__(np.recarray, shape, _RECORDS[dtype])
+
+
+def is_hit(results: Any) -> Union[NDArray[np.bool_], np.bool_]:
+    """Which rays hit something, by the results of any cast: neither those that hit nothing nor invalid ones.
+
+    results: what closest(), nearest(), interval(), distance(), any(), count() or all() returned, or a part of it. Of
+    all(), the pair, it tells for each ray. It is True for a distance below inf and for a count above 0."""
+    if isinstance(results, Hits):
+        offsets = _of_host(results.offsets)
+        return offsets[1:] > offsets[:-1]
+    array = _of_host(results)
+    fields = array.dtype.names
+    if fields is not None and "geometry" in fields:
+        return np.asarray(array["geometry"]) < INVALID
+    if array.dtype.kind == "f":
+        return array < np.inf
+    if fields is None and array.dtype.kind in "bui":
+        if array.dtype.kind != "b" and (array >= INVALID).any():
+            raise InvalidArgument("results holds ids of hits, not counts; is_hit takes the hits")
+        return array > 0
+    raise InvalidArgument(f"results has dtype {array.dtype}; is_hit takes what a cast returned")
+
+
+def _of_host(array: Any) -> NDArray[Any]:
+    """An array, from a device of pyopencl where it lies there."""
+    is_host = isinstance(array, (np.ndarray, np.generic)) or not hasattr(array, "get")
+    return np.asarray(array if is_host else array.get())
 
 
 class CheckReport(NamedTuple):

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import threading
-from ctypes import POINTER, byref, c_size_t, c_uint32, c_uint64, c_void_p, cast
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import POINTER, byref, c_size_t, c_uint32, c_uint64, cast
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _library, _structs
-from ._arrays import FLOAT, WORD, float_array, joined, shaped, word_array
-from ._device import Device, device_of, open_context
+from ._arrays import FLOAT, WORD, at, float_array, shaped, word_array
+from ._device import Device, device_of
 from ._explain import Explanation, explanation_of
 from ._geometry import box_rows, mesh_arrays, obb_rows, plane_rows, sphere_rows, transform_rows
-from ._library import Handle, InvalidArgument, InvalidState, index_of, library, must, word
-from ._options import Array, Options, plain_options, skips_of
+from ._library import Handle, InvalidArgument, InvalidState, flag, index_of, library, must, word
+from ._life import Life, placing
+from ._options import Array, Build, Layout, Mesh, Options, Query, Rows, Traversal, plain_options, skips_of
+from ._rays import Rays, no_room
 from ._records import HIT, INTERVAL, PATH, SHORT_HIT
-from ._results import INVALID, CheckReport, Hits, SceneInfo
+from ._results import INVALID, CheckReport, Hits, SceneInfo, records
 from ._watch import Watch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ._results import Records
 
 _RESULTS = {
     "closest": (library.slab_closest, HIT),
@@ -39,36 +43,20 @@ _QUICK = 4096
 _ROOM = 1 << 25
 
 
-def _ray_array(rays: Array, directions: Array, t_min: Array, t_max: Array) -> NDArray[np.float32]:
-    """Rays of (..., 8), from what a cast is given."""
-    if directions is not None:
-        return joined(
-            ("origins", rays, 3),
-            ("t_min", 0.0 if t_min is None else t_min, 0),
-            ("directions", directions, 3),
-            ("t_max", np.inf if t_max is None else t_max, 0),
-        )
-    if t_min is not None or t_max is not None:
-        raise InvalidArgument("t_min and t_max go with origins and directions; rays of (..., 8) have their own")
-    array = float_array("rays", rays)
-    shaped("rays", array, 8)
-    return array
-
-
 def _address(array: NDArray[Any]) -> int:
     return array.ctypes.data
 
 
-class Scene:
+class Scene(Life):
     """Geometry, and casts on it.
 
     The first cast, or commit(), lays the scene out on its device. After that geometries can be added, updated,
-    disabled, enabled and removed, which casts see after the next commit(). Several threads may cast on one scene at
-    once, and while another one changes and commits it: the GIL is free while rays are cast. Answers are the same, bit
-    by bit, on every device, by every build, after every way to a scene and in any order of rays.
+    disabled, enabled and removed: the next cast commits what has changed, as the last commit() did. Several threads may
+    cast on one scene at once, and while another one changes it: the GIL is free while rays are cast. Answers are the
+    same, bit by bit, on every device, by every build, after every way to a scene and in any order of rays.
 
-    A scene can be pickled and copied, which commits it. As a context manager it is closed at the end. A process that
-    was forked makes scenes of its own: casts on its parent's raise InvalidState.
+    A scene can be pickled and copied, which commits it. As a context manager it is closed at the end. A forked child
+    opens its parent's scene anew at its first use there, with all changes, as if it had been pickled.
 
     Args:
         device: None takes a GPU if there is one, else the processor. An index of devices(), "cpu", "gpu", part of the
@@ -79,45 +67,41 @@ class Scene:
         threads: most threads of the host; 0: as many as this process may use.
         traversal: "auto", "packets", "single", "interleaved" or "sorted".
         layout: "default", "wide" or "compressed". Like device, build and traversal it changes no answer.
+        auto_commit: False: casts after the first see changes after the next commit() alone, for several changes that
+            belong together while other threads cast.
 
     Casts take rays of (..., 8) float32: origin, t_min, direction, t_max. Or origins and directions of (..., 3), with
     t_min (default 0) and t_max (default inf), which are broadcast against each other. A ray is origin + t * direction
     with t_min <= t <= t_max; t is in lengths of the direction. Results have the leading shape. float32 in C order is
-    read where it lies; float64 is rounded, with a PrecisionWarning; arrays of DLPack are read in place on the CPU and
-    copied from CUDA. Options lists what every cast takes by name.
+    read where it lies. float64 is rounded, with a PrecisionWarning where that shows: far from the origin. Many rays of
+    origins and directions are put together block by block, in constant memory. Arrays of DLPack are read in place on
+    the CPU and copied from CUDA. Masked numbers make invalid rays. Options lists what every cast takes by name.
 
-    A ray that hits nothing has t = inf and primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a
-    direction of length zero) INVALID instead of MISS.
+    Results that have fields have them as attributes too: hits.t is hits["t"]. A ray that hits nothing has t = inf and
+    primitive = geometry = MISS, an invalid one (a NaN, an infinite origin, a direction of length zero) INVALID instead
+    of MISS: is_hit(hits) tells which rays hit something.
     """
+
+    _hits_per_ray = 8.0  # that all() makes room for; it grows
 
     def __init__(
         self,
         device: Any = None,
-        build: str = "default",
+        build: Build = "default",
         *,
         threads: int = 0,
-        traversal: str = "auto",
-        layout: str = "default",
+        traversal: Traversal = "auto",
+        layout: Layout = "default",
+        auto_commit: bool = True,
     ) -> None:
-        self._setup({"device": device, "build": build, "threads": threads, "traversal": traversal, "layout": layout})
-        scene = c_void_p()
-        must(library.slab_scene_create(self._context.pointer, byref(scene)))
-        self._scene: Optional[Handle] = Handle(scene, library.slab_scene_destroy)
-        self._is_committed = False
-
-    def _setup(self, options: dict[str, Any]) -> None:
-        self._options = options
-        self._build = index_of("build", options["build"], _library.BUILDS)
-        self._context = open_context(*(options[name] for name in ("device", "threads", "traversal", "layout")))
-        self._lock = threading.Lock()  # of those who build
-        self._skipped: list[int] = []
-        self._counts: dict[int, int] = {}  # primitives of each geometry, by id
-        self._instances: dict[int, int] = {}  # of each add_instances, by the id that it returned
-        self._hits_per_ray = 8.0  # that all() makes room for; it grows
+        options = {"device": device, "build": build, "threads": threads, "traversal": traversal, "layout": layout}
+        super().__init__({**options, "auto_commit": auto_commit})
 
     # ---- geometry ----
 
-    def add_mesh(self, vertices: Array, indices: Array = None, *, mask: int = 0, skip_invalid: bool = False) -> int:
+    def add_mesh(
+        self, vertices: Union[Rows, Mesh], indices: Optional[Rows] = None, *, mask: int = 0, skip_invalid: bool = False
+    ) -> int:
         """Adds triangles, and returns the id of the geometry.
 
         Args:
@@ -126,13 +110,14 @@ class Scene:
             mask: rays whose mask has a bit in common see the geometry; 0: all bits.
             skip_invalid: drops triangles that would be refused, by which ids do not change.
         """
-        mesh, _kept = _mesh(vertices, indices)
-        return self._add(
-            mesh.triangle_count,
-            mask,
-            skip_invalid,
-            lambda scene, options, geometry: library.slab_scene_add_mesh(scene, byref(mesh), options, geometry),
-        )
+        mesh, kept = _mesh(vertices, indices)
+        with _naming_vertices(kept[0]):
+            return self._add(
+                mesh.triangle_count,
+                mask,
+                skip_invalid,
+                lambda scene, options, geometry: library.slab_scene_add_mesh(scene, byref(mesh), options, geometry),
+            )
 
     def add_boxes(self, lower: Array, upper: Array, *, mask: int = 0) -> int:
         """Adds axis-aligned boxes with corners (..., 3) and (..., 3), which may be infinite. Corners of (..., 2) and
@@ -184,8 +169,9 @@ class Scene:
 
         Args:
             model: another scene on the same device, however that was named, with the same threads, traversal and
-                layout. It is committed now, and gets no more geometries; it can still be updated and committed again,
-                which this scene's next commit sees. It may have instances itself, on at most four levels.
+                layout. It is committed now, and gets no more geometries. It can still be updated, which this scene's
+                next commit sees; a scene that was pickled, copied or forked has models of its own. It may have
+                instances itself, on at most four levels.
             transforms: (..., 3, 4) or (..., 4, 4) affine maps from the model's space to this one's, such as NumPy's and
                 trimesh's: they are multiplied with column vectors. The last row of (4, 4) is 0, 0, 0, 1.
             mask: rays whose mask has a bit in common see the instances; 0: all bits. Masks of the model's geometries
@@ -194,17 +180,23 @@ class Scene:
         if not isinstance(model, Scene):
             raise InvalidArgument(f"model is {model!r}, not a slabcast.Scene")
         array = transform_rows(transforms)
-        placed = model._committed()
         n = word("the number of transforms", array.size // 12)
-        return self._add(
-            n,
-            mask,
-            False,
-            lambda scene, options, geometry: library.slab_scene_add_instances(
-                scene, placed.pointer, _address(array), n, options, geometry
-            ),
-            self._instances,
-        )
+        model._commit()  # which may take long
+        with placing:
+            stamp = model._commit_models()
+            with model._lock:
+                placed = model._commit_own(stamp)
+                first = self._add(
+                    n,
+                    mask,
+                    False,
+                    lambda scene, options, geometry: library.slab_scene_add_instances(
+                        scene, placed.pointer, _address(array), n, options, geometry
+                    ),
+                    self._instances,
+                )
+                self._hold(first, model)
+        return first
 
     def _add_rows(self, function: Any, array: NDArray[np.float32], mask: int, skip_invalid: bool) -> int:
         n = _rows(array)
@@ -225,10 +217,11 @@ class Scene:
     ) -> int:
         geometry, skipped = c_uint32(), c_uint32()
         options = _structs.GeometryOptions(
-            word("mask", mask), bool(skip_invalid), cast(byref(skipped), POINTER(c_uint32))
+            word("mask", mask), flag("skip_invalid", skip_invalid), cast(byref(skipped), POINTER(c_uint32))
         )
         with self._lock:
             must(call(self._open().pointer, byref(options), byref(geometry)))
+            self._changed("added")
             self._skipped.append(skipped.value)
             (self._counts if counts is None else counts)[geometry.value] = n
         return geometry.value
@@ -236,7 +229,7 @@ class Scene:
     # ---- changes ----
 
     def update_mesh(self, geometry: int, vertices: Array, indices: Array = None) -> None:
-        """Replaces the triangles of a geometry by as many others; casts see them after the next commit().
+        """Replaces the triangles of a geometry by as many others.
 
         Args:
             geometry: the id that add_mesh returned.
@@ -245,19 +238,22 @@ class Scene:
                 many vertices as there were.
         """
         geometry = word("geometry", geometry)
-        mesh, _kept = _mesh(vertices, indices, self._counts.get(geometry, 0))
-        self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)))
+        if indices is None and geometry not in self._counts:
+            raise InvalidArgument(f"geometry {geometry} is none of the scene's: it has {sorted(self._counts)}")
+        mesh, kept = _mesh(vertices, indices, self._counts.get(geometry, 0))
+        with _naming_vertices(kept[0]):
+            self._change(lambda scene: library.slab_scene_update_mesh(scene, geometry, byref(mesh)), "updated")
 
     def update_boxes(self, geometry: int, lower: Array, upper: Array) -> None:
-        """Replaces the boxes of a geometry by as many others; casts see them after the next commit()."""
+        """Replaces the boxes of a geometry by as many others."""
         self._update_rows(library.slab_scene_update_boxes, geometry, box_rows(lower, upper))
 
     def update_spheres(self, geometry: int, centers: Array, radii: Array) -> None:
-        """Replaces the spheres of a geometry by as many others; casts see them after the next commit()."""
+        """Replaces the spheres of a geometry by as many others."""
         self._update_rows(library.slab_scene_update_spheres, geometry, sphere_rows(centers, radii))
 
     def update_planes(self, geometry: int, normals: Array, offsets: Array) -> None:
-        """Replaces the planes of a geometry by as many others; casts see them after the next commit()."""
+        """Replaces the planes of a geometry by as many others."""
         self._update_rows(library.slab_scene_update_planes, geometry, plane_rows(normals, offsets))
 
     def update_obbs(
@@ -270,13 +266,12 @@ class Scene:
         rotation: Array = None,
         poses: Array = None,
     ) -> None:
-        """Replaces the oriented boxes of a geometry by as many others, told as in add_obbs; casts see them after the
-        next commit()."""
+        """Replaces the oriented boxes of a geometry by as many others, told as in add_obbs."""
         rows = obb_rows(centers, half_sizes, axes, rotation, poses)
         self._update_rows(library.slab_scene_update_obbs, geometry, rows)
 
     def update_instances(self, geometry: Array, transforms: Array) -> None:
-        """Moves instances; casts see them after the next commit().
+        """Moves instances.
 
         Args:
             geometry: the id that one add_instances returned; or several such ids, (k,), each of them once.
@@ -297,7 +292,7 @@ class Scene:
                     return status  # type: ignore[no-any-return]
             return 0
 
-        self._change(update)
+        self._change(update, "updated")
 
     def _only_geometry(self) -> Optional[int]:
         """The id of the scene's geometry, where it has but one."""
@@ -309,11 +304,11 @@ class Scene:
         """The transforms of each id. Nothing is changed where an id or the number of transforms is wrong."""
         each = ids.reshape(-1).tolist()
         first: dict[int, int] = {}
-        for at, one in enumerate(each):
+        for index, one in enumerate(each):
             if one not in self._instances:
-                raise InvalidArgument(f"geometry[{at}] is {one}, which add_instances did not return")
-            if first.setdefault(one, at) != at:
-                raise InvalidArgument(f"geometry[{at}] is {one}, which geometry[{first[one]}] is as well")
+                raise InvalidArgument(f"geometry[{index}] is {one}, which add_instances did not return")
+            if first.setdefault(one, index) != index:
+                raise InvalidArgument(f"geometry[{index}] is {one}, which geometry[{first[one]}] is as well")
         counts = [self._instances[one] for one in each]
         rows = transforms.reshape(-1, 12)
         if len(rows) != sum(counts):
@@ -322,79 +317,39 @@ class Scene:
         return [(one, rows[end - count : end]) for one, count, end in zip(each, counts, ends)]
 
     def enable(self, geometry: int) -> None:
-        """Lets rays see a geometry again that was disabled, after the next commit()."""
-        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 1))
+        """Lets rays see a geometry again that was disabled."""
+        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 1), "enabled")
 
     def disable(self, geometry: int) -> None:
-        """Hides a geometry from all rays, whatever their masks, after the next commit()."""
-        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 0))
+        """Hides a geometry from all rays, whatever their masks."""
+        self._change(lambda scene: library.slab_scene_enable(scene, word("geometry", geometry), 0), "disabled")
 
     def remove(self, geometry: int) -> None:
-        """Removes a geometry for ever, after the next commit(). Its id is not used again, and others keep theirs."""
-        self._change(lambda scene: library.slab_scene_remove(scene, word("geometry", geometry)))
+        """Removes a geometry for ever. Its id is not used again, and others keep theirs."""
+        self._change(lambda scene: library.slab_scene_remove(scene, word("geometry", geometry)), "removed")
+        self._models.pop(geometry, None)
 
     def _update_rows(self, function: Any, geometry: int, array: NDArray[np.float32]) -> None:
         n = _rows(array)
-        self._change(lambda scene: function(scene, word("geometry", geometry), _address(array), n))
-
-    def _change(self, call: Callable[[int], int]) -> None:
-        with self._lock:
-            must(call(self._open().pointer))
+        self._change(lambda scene: function(scene, word("geometry", geometry), _address(array), n), "updated")
 
     @property
     def skipped(self) -> tuple[int, ...]:
         """For each geometry how many primitives skip_invalid dropped."""
         return tuple(self._skipped)
 
-    def commit(self, update: str = "auto") -> None:
-        """Lays the scene out on its device, as the first cast does, or lets casts see what has changed since.
-
-        Args:
-            update: what becomes of the BVH of the last commit. "refit" gives its nodes new bounds, in a fraction of the
-                time of a build; rays take longer the more the scene has changed in shape. "rebuild" builds it anew.
-                "auto" refits until rays would take a third longer. It changes no answer.
-        """
-        options = _structs.BuildOptions(self._build, index_of("update", update, _library.UPDATES))
-        with self._lock:
-            must(library.slab_scene_commit(self._open().pointer, byref(options)))
-            self._is_committed = True
-
-    def close(self) -> None:
-        """Frees the scene, as soon as no cast runs on it. Calls after that raise InvalidState."""
-        self._scene = None
-
-    def __enter__(self) -> Scene:
-        return self
-
-    def __exit__(
-        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.close()
-
-    def _open(self) -> Handle:
-        scene = self._scene
-        if scene is None:
-            raise InvalidState("the scene is closed")
-        return scene
-
-    def _committed(self) -> Handle:
-        scene = self._open()
-        if not self._is_committed:
-            self.commit()
-        return scene
-
     # ---- casts ----
 
     def closest(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
-    ) -> NDArray[np.void]:
+    ) -> Records:
         """The first hit of each ray: (...) of HIT, with t, the unit normal, u and v (of triangles the weights of the
         second and third vertex, of boxes the face in u), primitive and geometry."""
         return self._cast("closest", rays, directions, t_min, t_max, named)
 
     def nearest(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
-    ) -> NDArray[np.void]:
+    ) -> Records:
         """The first hit of each ray in short: (...) of SHORT_HIT, with t, primitive and geometry of closest()."""
         return self._cast("nearest", rays, directions, t_min, t_max, named)
 
@@ -418,7 +373,7 @@ class Scene:
 
     def interval(
         self, rays: Array, directions: Array = None, t_min: Array = None, t_max: Array = None, **named: Unpack[Options]
-    ) -> NDArray[np.void]:
+    ) -> Records:
         """The part of each ray inside the first solid: (...) of INTERVAL, with enter and leave, clipped to the ray's
         range, primitive and geometry. A miss has enter = inf and leave = -inf."""
         return self._cast("interval", rays, directions, t_min, t_max, named)
@@ -437,12 +392,12 @@ class Scene:
         scene = self._committed()
         if _is_opencl(rays):
             return self._enqueue("all", scene, rays, directions, t_min, t_max, named, max_hits)  # type: ignore[no-any-return]
-        array = _ray_array(rays, directions, t_min, t_max)
+        array = Rays(rays, directions, t_min, t_max, lambda: _range(scene)).whole()
         n = array.size // 8
         each = min(self._hits_per_ray, word("max_hits", max_hits) or np.inf)
         room = min(int(n * each) + 64, max(_ROOM, n))
         status, required, listed = self._list(scene, array, room, named, max_hits)
-        if status == _SLAB_CAPACITY:
+        while status == _SLAB_CAPACITY:  # once, unless another thread commits more meanwhile
             self._hits_per_ray = max(self._hits_per_ray, 1.125 * required / n)
             status, required, listed = self._list(scene, array, required, named, max_hits)
         must(status)
@@ -454,7 +409,10 @@ class Scene:
     ) -> tuple[int, int, Hits]:
         """Lists hits where there is room for them: the status, how many there are, and the offsets and hits."""
         n, required = rays.size // 8, c_uint64()
-        offsets, hits = np.empty(n + 1, np.uint64), np.empty(room, HIT)
+        try:
+            offsets, hits = np.empty(n + 1, np.uint64), records((room,), HIT)
+        except (MemoryError, ValueError):
+            raise no_room(f"{room:,} hits", n) from None
         pointers = scene.pointer, _address(rays), n, _address(offsets), _address(hits), room, byref(required)
         status = self._call(options, rays, lambda native: library.slab_all(*pointers, native), max_hits)
         return status, required.value, Hits(offsets, hits)
@@ -469,7 +427,7 @@ class Scene:
         if self._instances:
             raise InvalidState("contains: the scene has instances; ask their models, with points in the model's space")
         info = _stats(scene)
-        array = float_array("points", points)
+        array = float_array("points", points, places=(_range(scene),), of_rays=True)
         shaped("points", array, 3)
         solids = info.boxes + info.spheres + info.obbs
         if info.planes or (solids and info.triangles):
@@ -486,7 +444,7 @@ class Scene:
 
     def check(
         self,
-        query: str,
+        query: Query,
         rays: Array,
         results: Any,
         directions: Array = None,
@@ -501,7 +459,7 @@ class Scene:
         primitive. Ctrl-C and `progress` end it, as they end a cast."""
         scene = self._committed()
         number = index_of("query", query, _library.QUERIES)
-        array = _ray_array(rays, directions, t_min, t_max)
+        array = Rays(rays, directions, t_min, t_max, lambda: _range(scene)).whole()
         n, report = array.size // 8, _structs.CheckReport()
         if query == "all":
             offsets, hits = results
@@ -548,7 +506,7 @@ class Scene:
         ray: (8,), or an origin of (3,) with `directions` of (3,). hit: the primitive, as a result of closest(),
         nearest(), interval() or all(), or as (primitive, geometry); None: what the ray hits first."""
         scene = self._committed()
-        array = _ray_array(ray, directions, t_min, t_max)
+        array = Rays(ray, directions, t_min, t_max, lambda: _range(scene)).whole()
         if array.size != 8:
             raise InvalidArgument(f"explain takes one ray; these are {array.size // 8}")
         array = array.reshape(8)
@@ -571,20 +529,42 @@ class Scene:
 
     def _cast(
         self, query: str, rays: Array, directions: Array, t_min: Array, t_max: Array, options: Options
-    ) -> NDArray[Any]:
+    ) -> Records:
         scene = self._committed()
         if _is_opencl(rays):
             return self._enqueue(query, scene, rays, directions, t_min, t_max, options)  # type: ignore[no-any-return]
-        array = _ray_array(rays, directions, t_min, t_max)
+        given = Rays(rays, directions, t_min, t_max, lambda: _range(scene))
         function, dtype = _RESULTS[query]
-        out = np.empty(array.shape[:-1], dtype)
-        n = out.size
-        must(
-            self._call(
-                options, array, lambda native: function(scene.pointer, _address(array), n, _address(out), native)
-            )
-        )
-        return out
+        make: Any = np.empty if dtype.names is None else records
+        try:
+            out = make(given.shape, dtype)
+        except (MemoryError, ValueError):
+            raise no_room(f"the results of {query}", given.count) from None
+        if given.is_in_blocks and self._cast_blocks(scene, function, given, out, options):
+            return out  # type: ignore[no-any-return]
+        array = given.whole()
+        call = lambda native: function(scene.pointer, _address(array), given.count, _address(out), native)
+        must(self._call(options, array, call))
+        return out  # type: ignore[no-any-return]
+
+    def _cast_blocks(self, scene: Handle, function: Any, rays: Rays, out: NDArray[Any], options: Options) -> bool:
+        """Casts rays block by block, each put together in the same memory. False where another thread committed
+        meanwhile: then the blocks may have seen different scenes."""
+        turn, skip, status = self._turns, options.get("skip"), 0
+        native = _structs.CastOptions(**plain_options(options))
+        if skip is not None:
+            skip = skips_of(skip, rays.shape)
+        with Watch(options.get("progress"), rays.count) as watch:
+            native.progress = watch.callback
+            for begin, block in rays.blocks():
+                watch.done_before = begin
+                native.skip = None if skip is None else _address(skip) + 8 * begin
+                to = _address(out) + out.itemsize * begin
+                status = function(scene.pointer, _address(block), len(block), to, byref(native))
+                if status:
+                    break
+        must(status)
+        return turn == self._turns and turn % 2 == 0
 
     def _enqueue(
         self,
@@ -625,8 +605,8 @@ class Scene:
             native.skip = _address(skip)
         if rays.size <= 8 * quick and progress is None:
             return call(byref(native))
-        with Watch(progress) as callback:
-            native.progress = callback
+        with Watch(progress) as watch:
+            native.progress = watch.callback
             return call(byref(native))
 
     # ---- what there is ----
@@ -640,12 +620,12 @@ class Scene:
 
     @property
     def info(self) -> SceneInfo:
-        """What the scene holds and takes; it is committed for that."""
+        """What the scene holds and takes; what waits is committed for that, as for a cast."""
         stats = _stats(self._committed())
         values = {name: getattr(stats, name) for name in SceneInfo._fields}
         return SceneInfo(**{**values, "lower": tuple(stats.lower), "upper": tuple(stats.upper)})
 
-    def paths(self, hits: Array) -> NDArray[np.void]:
+    def paths(self, hits: Array) -> Records:
         """Says in which instances hits stand: (...) of PATH for hits of (...), or for the ids of their geometries.
 
         levels is how many instances are in each other there, 0 for the scene's own geometry. For each of them, the
@@ -653,7 +633,7 @@ class Scene:
         geometry is the id in the last model. A ray that hits nothing has geometry MISS or INVALID and no levels."""
         fields = getattr(hits, "dtype", FLOAT).names
         words = word_array("hits", hits) if fields is None else np.array(hits["geometry"], WORD, order="C")
-        out = np.empty(words.shape, PATH)
+        out = records(words.shape, PATH)
         must(library.slab_scene_paths(self._committed().pointer, _address(words), words.size, _address(out)))
         return out
 
@@ -669,11 +649,10 @@ class Scene:
     def __repr__(self) -> str:
         if self._scene is None:
             return "<slabcast.Scene, closed>"
-        state = "committed" if self._is_committed else "being built"
         held = f"{len(self._skipped) - len(self._instances)} geometries"
         if self._instances:
             held += f", {sum(self._instances.values())} instances"
-        return f"<slabcast.Scene, {held}, {state}, on {self.device.name}>"
+        return f"<slabcast.Scene, {held}, {self._what_waits()}, on {self.device.name}>"
 
     def _repr_png_(self) -> Optional[bytes]:
         """The scene as notebooks show it: z is up, each geometry has a colour. Nothing where it is closed or empty."""
@@ -683,33 +662,25 @@ class Scene:
 
         return picture_of(self)
 
-    # ---- pickle and copy ----
 
-    def __getstate__(self) -> dict[str, Any]:
-        scene, size = self._committed(), c_size_t()
-        must(library.slab_scene_pack(scene.pointer, None, 0, byref(size)))
-        packed = np.empty(size.value, np.uint8)
-        must(library.slab_scene_pack(scene.pointer, _address(packed), size, byref(size)))
-        kept = {"skipped": self._skipped, "counts": self._counts, "instances": self._instances}
-        return {"options": self._options, "packed": packed, **kept}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._setup(state["options"])
-        self._skipped, self._counts = list(state["skipped"]), dict(state["counts"])
-        self._instances = dict(state["instances"])
-        packed, scene = state["packed"], c_void_p()
-        if _address(packed) % 8:
-            packed = packed.copy()
-        must(library.slab_scene_unpack(self._context.pointer, _address(packed), packed.size, byref(scene)))
-        self._scene = Handle(scene, library.slab_scene_destroy)
-        self._is_committed = True
+@contextmanager
+def _naming_vertices(corners: NDArray[np.float32]) -> Iterator[None]:
+    """Adds to a refusal, which names the triangle, the first vertex that is none."""
+    try:
+        yield
+    except InvalidArgument as error:
+        wrong = np.argwhere(~(np.abs(corners) <= 2.0**60)) if "vertex is" in str(error) else corners[:0]
+        if not len(wrong):
+            raise
+        first = tuple(wrong[0])
+        raise InvalidArgument(f"{error}: vertices{at(first)} is {corners[first]}") from None
 
 
 def _mesh(vertices: Array, indices: Array, triangles: int = 0) -> tuple[_structs.Mesh, tuple[Any, ...]]:
     """A mesh, and the arrays that it points to. triangles: of a geometry that keeps its indices."""
     if indices is None:
         vertices, indices = mesh_arrays(vertices)
-    corners = float_array("vertices", vertices, apart=True)
+    corners = float_array("vertices", vertices, apart=True, places=())
     shaped("vertices", corners, 3)
     corners = corners if corners.ndim == 2 else corners.reshape(-1, 3)
     words = None
@@ -740,6 +711,12 @@ def _stats(scene: Handle) -> _structs.SceneStats:
     stats = _structs.SceneStats()
     must(library.slab_scene_info(scene.pointer, byref(stats)))
     return stats
+
+
+def _range(scene: Handle) -> NDArray[np.float32]:
+    """The scene's bounds (2, 3)."""
+    stats = _stats(scene)
+    return np.array([stats.lower, stats.upper], FLOAT)
 
 
 def _primitive_of(hit: Any) -> _structs.PrimitiveId:

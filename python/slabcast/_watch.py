@@ -20,19 +20,22 @@ class Watch:
     be caught yet. So the handler of SIGINT is put off until the callback has begun, and its exception leaves by
     `with`."""
 
-    def __init__(self, progress: Optional[ProgressFunction]) -> None:
-        self._progress = progress
+    def __init__(self, progress: Optional[ProgressFunction], total: int = 0) -> None:
+        """total: rays, where the library casts them by several calls."""
+        self._progress, self._total = progress, total
+        self.done_before = 0  # the calls before this one
+        self.callback = Progress(self._tell)
         self._handler: Any = None
         self._interrupt: Optional[tuple[int, Optional[FrameType]]] = None
         self._error: Optional[BaseException] = None
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Watch:
         if threading.current_thread() is threading.main_thread():
             handler = signal.getsignal(signal.SIGINT)
             if callable(handler):
                 self._handler = handler
                 signal.signal(signal.SIGINT, self._put_off)
-        return Progress(self._tell)
+        return self
 
     def __exit__(
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
@@ -54,7 +57,9 @@ class Watch:
     def _tell(self, user: Optional[int], done: int, total: int) -> int:
         try:
             self._interrupted()
-            return int(bool(self._progress(done, total))) if self._progress is not None else 0
+            if self._progress is None:
+                return 0
+            return int(bool(self._progress(self.done_before + done, self._total or total)))
         except BaseException as error:
             self._error = error
             return 1

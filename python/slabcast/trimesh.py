@@ -108,6 +108,7 @@ class RayMeshIntersector:
         scene, scale, rays = self._rays(ray_origins, ray_directions)
         if max_hits < 1:  # none, as trimesh has it; to the library 0 is all
             rays, max_hits = rays[:0], 0
+        hits: Any
         if multiple_hits:
             offsets, hits = scene.all(rays, max_hits=max_hits)
             index = np.repeat(np.arange(len(rays)), (offsets[1:] - offsets[:-1]).astype(np.int64))

@@ -1,5 +1,7 @@
 """Any array of numbers is taken as what it says, and what cannot be taken is refused by name, index and value."""
 
+import re
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -88,9 +90,9 @@ def test_any_integers_are_indices(dtype, fortran):
 def test_float32_in_c_order_is_not_copied():
     """The library reads what the caller holds: what it does not own, a read-only mapping, is cast all the same."""
     rays = np.frombuffer(RAYS.tobytes(), np.float32).reshape(-1, 8)
-    from slabcast._scene import _ray_array
+    from slabcast._rays import Rays
 
-    assert _ray_array(rays, None, None, None) is rays
+    assert Rays(rays, None, None, None, None).whole() is rays
 
 
 def test_vertices_that_lie_apart_are_read_where_they_lie():
@@ -123,29 +125,158 @@ def test_rays_that_are_not_aligned_are_copied():
     data = np.zeros(RAYS.nbytes + 1, np.uint8)
     data[1:] = np.frombuffer(RAYS.tobytes(), np.uint8)
     rays = data[1:].view(np.float32).reshape(RAYS.shape)
-    from slabcast._scene import _ray_array
+    from slabcast._rays import Rays
 
-    assert not rays.flags.aligned and _ray_array(rays, None, None, None).flags.aligned
+    assert not rays.flags.aligned and Rays(rays, None, None, None, None).whole().flags.aligned
 
 
-def test_loss_of_float64_is_told_with_index_and_value():
-    origins = np.zeros((3, 3))
-    origins[1, 2] = 0.1
-    with pytest.warns(slabcast.PrecisionWarning, match=r"origins: float64 .* 1.5e-09: origins\[1, 2\] is 0.1") as told:
-        SCENE.closest(origins, np.ones((3, 3), np.float32))
-    assert told[0].filename == __file__
-    with pytest.warns(slabcast.PrecisionWarning, match=r"vertices\[0, 0\] is 0.7"):
-        slabcast.Scene("cpu").add_mesh(np.full((3, 3), 0.7))
+def far_casts(shift, form):
+    """Calls with coordinates that are so far from the origin, as arrays or lists: a name, an index, and the call."""
+    near = np.array([[0.1, 0.2, 0.3], [1.1, 0.2, 0.3], [0.7, 1.3, 0.4]]) + shift
+    given = near if form == "array" else near.tolist()
+    scene = slabcast.Scene("cpu")
+    scene.add_boxes([shift] * 3, [shift + 1] * 3)
+    yield "origins", lambda: scene.any(given, [0, 0, 1])
+    yield "points", lambda: scene.contains(given)
+    yield "rays", lambda: scene.any(np.concatenate([near, np.zeros((3, 1)), np.ones((3, 4))], axis=1))
+    yield "vertices", lambda: scene.add_mesh(given)
+    yield "lower", lambda: scene.add_boxes(given, (near + 1.7).astype("f4"))
+    yield "centers", lambda: scene.add_spheres(given, [1, 1, 1])
+
+
+@pytest.mark.parametrize("form", ["array", "list"])
+@pytest.mark.parametrize("shift", [16384, -500000, 4649776])
+def test_loss_far_from_the_origin_is_told_with_index_value_and_a_way_out(shift, form):
+    for name, call in far_casts(shift, form):
+        with pytest.warns(slabcast.PrecisionWarning, match=rf"^{name}: rounding .* {name}\[\d, \d\] is -?\d") as told:
+            call()
+        assert "subtract one point" in str(told[0].message) and told[0].filename == __file__
+
+
+@pytest.mark.parametrize("form", ["array", "list"])
+@pytest.mark.parametrize("shift", [0, 1, -3])
+def test_loss_that_nothing_shows_is_not_told(shift, form):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        SCENE.closest([0.1, 0.2, 0.3], [0.3, 0.2, 0.1])  # Python's own numbers
+        for _, call in far_casts(shift, form):
+            call()
+        SCENE.closest([0.1, 0.2, 0.3], [0.3, 0.2, 0.1])
+
+
+def test_a_warning_is_shown_once_each_line():
+    calls = [call for _, call in far_casts(1 << 20, "array")]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for _ in range(4):
+            for call in (calls[0], calls[1], calls[2]):
+                call()
+    assert len(told) <= 3 and len({str(t.message)[:6] for t in told}) == len(told)
+
+
+def masked(seed):
+    """Rays of float64 with a few masked numbers, and which rays have none."""
+    random = np.random.default_rng(seed)
+    rows = np.tile([0.0, 0, 9, 0, 0, 0, -1, 99], (20, 1))
+    mask = random.random((20, 8)) < 0.05
+    return np.ma.masked_array(rows, mask), ~mask.any(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_masked_rays_are_invalid_and_masked_geometry_is_refused(seed):
+    scene = slabcast.Scene("cpu")
+    scene.add_spheres([0, 0, 0], 1)
+    rays, whole = masked(seed)
+    assert (slabcast.is_hit(scene.closest(rays)) == whole).all() and not whole.all()
+    parts = rays[:, :3], rays[:, 4:7], rays[:, 3], rays[:, 7]
+    hits = scene.closest(*parts)
+    assert (slabcast.is_hit(hits) == whole).all() and (hits.geometry[~whole] == slabcast.INVALID).all()
+    assert (scene.any(*(np.ma.masked_array(p.astype("f4"), p.mask) for p in parts)) == whole).all()
+    assert (scene.contains(np.ma.masked_array(np.zeros((20, 3)), rays.mask[:, :3])) == ~rays.mask[:, :3].any(1)).all()
+    at = tuple(np.argwhere(rays.mask)[0])
+    for name, call in (
+        ("centers", lambda: scene.add_spheres(np.ma.masked_array(np.ones((20, 3)), rays.mask[:, :3] | True), 1)),
+        ("vertices", lambda: scene.add_mesh(np.ma.masked_array(np.ones((3, 3)), np.eye(3)))),
+        ("indices", lambda: scene.add_mesh(np.eye(3), np.ma.masked_array([[0, 1, 2]], [[1, 0, 0]]))),
+        ("transforms", lambda: slabcast.Scene("cpu").add_instances(scene, np.ma.masked_array(np.eye(4), np.eye(4)))),
+    ):
+        with pytest.raises(slabcast.InvalidArgument, match=rf"{name}\[0, 0\] is masked"):
+            call()
+    assert len(at) == 2
+
+
+BROADCASTS = [
+    ((40, 1), (50,)),
+    ((7, 1, 1), (1, 30, 10)),
+    ((2000,), ()),
+    ((), (2000,)),
+    ((1, 2000), (1, 1)),
+    ((3, 1), (900,)),
+]
+
+
+@pytest.mark.parametrize("shapes_of", BROADCASTS)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_blocks_answer_as_one_call(monkeypatch, shapes_of, dtype):
+    monkeypatch.setattr("slabcast._rays.BLOCK", 256)
+    random = np.random.default_rng(len(shapes_of[0]))
+    origins = random.integers(-30, 30, (*shapes_of[0], 3)).astype(dtype) / 8
+    directions = random.integers(-8, 8, (*shapes_of[1], 3)).astype(dtype)
+    shape = np.broadcast_shapes(*shapes_of)
+    rays = np.zeros((*shape, 8), np.float32)
+    rays[..., :3], rays[..., 4:7], rays[..., 7] = origins, directions, 9
+    skip = np.full((*shape, 2), slabcast.MISS, np.uint32)
+    skip[..., 0], skip[..., 1] = random.integers(0, 40, shape), 0
+    for query in ("closest", "nearest", "distance", "any", "count", "interval"):
+        told = []
+        cast = getattr(SCENE, query)
+        got = cast(origins, directions, t_max=9, skip=skip, progress=lambda *done, told=told: told.append(done))
+        assert got.tobytes() == cast(rays, skip=skip).tobytes() and got.shape == shape
+        assert told == sorted(told) and told[-1] == (rays.size // 8,) * 2
+        with pytest.raises(slabcast.Cancelled):
+            cast(origins, directions, progress=lambda done, total: done > 300)
+
+
+def test_blocks_between_which_another_commits_are_cast_again(monkeypatch):
+    monkeypatch.setattr("slabcast._rays.BLOCK", 256)
+    for amid in (256, 700, 1500):
+        scene = slabcast.Scene("cpu")
+        ball = scene.add_spheres([0, 0, 0], 1)
+        changed = []
+
+        def change(done, total, scene=scene, ball=ball, changed=changed, amid=amid):
+            if done >= amid and not changed:
+                changed.append(done)
+                scene.update_spheres(ball, [0, 0, 2], 1)
+                scene.commit()
+
+        t = scene.distance(np.tile(np.array([0, 0, 9], np.float32), (2000, 1)), [0, 0, -1], progress=change)
+        assert changed and len(set(t.tolist())) == 1
+
+
+def test_float64_is_cast_in_memory_of_its_results():
+    """By what NumPy asks for: 40 bytes a ray at most, of which the results have one here."""
+    origins, directions = np.zeros((4000, 1, 3)) + 0.1, np.random.default_rng(3).normal(size=(500, 3))
+    for made in ((origins, directions), (origins.astype("f4"), directions), (origins, directions.astype("f4"))):
+        SCENE.any(*made)
+        tracemalloc.start()
+        SCENE.any(*made)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 40 * 2_000_000 and most < 2_000_000 + 40 * slabcast._rays.BLOCK
+
+
+def test_rays_beyond_all_memory_are_refused_by_number():
+    far = np.broadcast_to(np.zeros(3, np.float32), (1 << 24, 1, 3))
+    for query in ("closest", "nearest", "distance", "interval"):
+        with pytest.raises(slabcast.OutOfMemory, match=r"281,474,976,710,656 rays: cast some"):
+            getattr(SCENE, query)(far, np.broadcast_to(np.ones(3, np.float32), (1 << 24, 3)))
 
 
 def test_a_large_copy_is_told(monkeypatch):
     monkeypatch.setattr("slabcast._arrays.LARGE_COPY", 1000)
     with pytest.warns(slabcast.CopyWarning, match=r"rays: 7,680 bytes are copied, since it is not float32 in C order"):
         SCENE.closest(np.asfortranarray(RAYS))
-    with pytest.warns(slabcast.CopyWarning, match="origins: 7,680 bytes"):
+    with pytest.warns(slabcast.CopyWarning, match="origins and directions: 7,680 bytes"):
         SCENE.closest(RAYS[:, :3], RAYS[:, 4:7])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -229,6 +360,50 @@ REFUSED = [
 ]
 
 
+V, F = shapes.box()
+WRONG = ([1, 2], "one", 1.5, None)
+COLUMNS = np.zeros(4, [(name, "f4") for name in "xyz"])
+# What each message has to name, for values of its kind.
+NAMED = [
+    *((f"mask is {value!r}; what is taken is one whole", lambda s, v=value: s.any(RAYS, mask=v)) for value in WRONG),
+    *((f"max_hits is {value!r}; what", lambda s, v=value: s.all(RAYS, max_hits=v)) for value in WRONG),
+    *((f"threads is {value!r}; what", lambda s, v=value: slabcast.Scene(threads=v)) for value in WRONG),
+    *((f"geometry is {value!r}; what", lambda s, v=value: s.remove(v)) for value in WRONG),
+    *((f"face_forward is {v!r}; what is", lambda s, v=v: s.any(RAYS, face_forward=v)) for v in ("no", None, [], 0.5)),
+    *((f"skip_invalid is {v!r}", lambda s, v=v: s.add_mesh(V, F, skip_invalid=v)) for v in ("no", None, [], 0.5)),
+    *(
+        (f"{shape}: origins take directions", lambda s, v=shape: s.any(np.ones(v)))
+        for shape in ((3,), (5, 3), (2, 2, 3))
+    ),
+    *((f"geometry {k} is none of the scene's: it has [0]", lambda s, v=k: s.update_mesh(v, V)) for k in (1, 9, 77)),
+    ('origins has fields: np.stack([origins["x"], origins["y"]', lambda s: s.any(COLUMNS, [0, 0, 1])),
+    ('vertices has fields: np.stack([vertices["x"]', lambda s: s.add_mesh(COLUMNS[:3])),
+    ('points has fields: np.stack([points["x"]', lambda s: s.contains(COLUMNS)),
+    ("rays has dtype object; what is taken are real numbers. Columns", lambda s: s.any(np.full((2, 8), None))),
+]
+
+
+@pytest.mark.parametrize("message, call", NAMED)
+def test_messages_name_the_argument_and_the_way_out(message, call):
+    with pytest.raises(slabcast.InvalidArgument) as told:
+        call(SCENE)
+    assert message in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["cuda", "tpu", "gpu7", "no such thing"])
+def test_a_device_that_is_not_there_is_answered_by_those_that_are(name):
+    with pytest.raises(slabcast.NoDevice, match=r"The devices are 0: ") as told:
+        slabcast.Scene(name)
+    assert all(device.name in str(told.value) for device in slabcast.devices())
+
+
+def test_numbers_of_sixteen_bits_of_others_are_taken():
+    types = pytest.importorskip("ml_dtypes")
+    for rays in (COARSE, COARSE[:7], COARSE.reshape(24, 10, 8)):
+        short = rays.astype(types.bfloat16)
+        assert SCENE.closest(short).tobytes() == SCENE.closest(short.astype("f4")).tobytes()
+
+
 @pytest.mark.parametrize("call, message", REFUSED)
 def test_casts_refuse(call, message):
     with pytest.raises(slabcast.InvalidArgument, match=message):
@@ -238,9 +413,6 @@ def test_casts_refuse(call, message):
 def test_an_unknown_option_is_a_type_error():
     with pytest.raises(TypeError, match="takes no 'maks'"):
         SCENE.closest(RAYS, maks=1)
-
-
-V, F = shapes.box()
 
 
 def with_nan():
@@ -276,6 +448,19 @@ def test_geometry_is_refused_and_nothing_is_added(call, message):
     with pytest.raises(slabcast.InvalidArgument, match=message):
         call(scene)
     assert scene.skipped == () and scene.info.geometries == 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e30])
+@pytest.mark.parametrize("place", [(0, 0), (5, 2), (7, 1)])
+def test_a_vertex_that_is_none_is_named(place, value):
+    vertices, told = V.copy(), re.escape(f": vertices[{place[0]}, {place[1]}] is {np.float32(value)}")
+    vertices[place] = value
+    scene = slabcast.Scene("cpu")
+    mesh = scene.add_mesh(V, F)
+    for call in (lambda: scene.add_mesh(vertices, F), lambda: scene.update_mesh(mesh, vertices)):
+        with pytest.raises(slabcast.InvalidArgument, match=rf"triangle \d+.*{told}"):
+            call()
+    assert scene.skipped == (0,)
 
 
 def test_empty_geometry_is_taken():

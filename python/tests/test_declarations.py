@@ -4,6 +4,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,38 @@ def test_each_status_has_its_exception():
         assert _library._EXCEPTIONS[status].__name__ == "".join(word.capitalize() for word in name.split("_"))
     _library.library.slab_status_text.restype = ctypes.c_char_p
     assert _library.library.slab_status_text(len(STATUSES)) == b"unknown status"
+
+
+# Lines that a type checker takes, and lines that it has to refuse.
+TAKEN = [
+    'scene = slabcast.Scene("cpu", "high", traversal="single", layout="wide", auto_commit=False)',
+    "scene.add_mesh(np.zeros((3, 3)), [[0, 1, 2]])",
+    "scene.add_mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]])",
+    'scene.commit("refit")',
+    "hits = scene.closest(np.zeros((2, 8), np.float32), cull='back', edges='closed')",
+    'scene.check("closest", np.zeros((2, 8), np.float32), hits)',
+    "print(hits.t, slabcast.is_hit(hits))",
+]
+REFUSED = [
+    'slabcast.Scene(build="quality")',
+    'slabcast.Scene(traversal="fast")',
+    'slabcast.Scene(layout="narrow")',
+    'scene.add_mesh("x", 3)',
+    "scene.add_mesh(7)",
+    "scene.add_mesh(np.zeros((3, 3)), 3)",
+    'scene.commit("often")',
+    'scene.check("first", np.zeros(8), hits)',
+    'scene.any(np.zeros(8), cull="all")',
+    'scene.any(np.zeros(8), edges="round")',
+]
+
+
+def test_a_type_checker_refuses_what_the_package_refuses(tmp_path):
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    lines = ["import numpy as np", "import slabcast", *TAKEN, *REFUSED]
+    program.write_text("\n".join(lines) + "\n")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(program)]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
+    wrong = {int(line.split(":")[1]) for line in told.splitlines() if ": error:" in line}
+    assert wrong == set(range(len(lines) - len(REFUSED) + 1, len(lines) + 1)), told

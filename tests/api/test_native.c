@@ -201,6 +201,56 @@ static void child_opens_a_context_of_its_own(void **state) {
   world_end(&w);
 }
 
+/* Packs the parent's scene in the child, and casts on it there. Returns the line that failed. */
+static int child_casts_on_a_packed_copy(const world *w, const slab_hit *expected) {
+  static slab_hit hits[RAYS];
+  slab_device_info info;
+  slab_scene *copy = NULL;
+  size_t size = 0;
+  slab_context *context = context_on("cpu", &info);
+  if (slab_scene_pack(w->scene, NULL, 0, &size) != SLAB_OK) return __LINE__ % 256;
+  void *bytes = malloc(size);
+  if (bytes == NULL || slab_scene_pack(w->scene, bytes, size, &size) != SLAB_OK) return __LINE__ % 256;
+  if (slab_scene_unpack(context, bytes, size, &copy) != SLAB_OK) return __LINE__ % 256;
+  if (slab_closest(copy, w->rays, RAYS, hits, NULL) != SLAB_OK) return __LINE__ % 256;
+  if (memcmp(hits, expected, sizeof hits) != 0) return __LINE__ % 256;
+  free(bytes);
+  slab_scene_destroy(copy);
+  slab_context_destroy(context);
+  return 0;
+}
+
+/* As the parent committed it, and with changes that the parent commits after the fork. */
+static void child_packs_what_waits_too(void **state) {
+  static world w;
+  static slab_hit hits[RAYS];
+  const slab_sphere large = {{0, 0, 0}, 0.5f};
+  uint32_t added = 0;
+  (void)state;
+  world_begin(&w);
+  for (int waits = 0; waits < 4; waits++) {
+    if (waits == 1) assert_ok(slab_scene_add_spheres(w.scene, &large, 1, NULL, &added));
+    if (waits == 2) assert_ok(slab_scene_update_spheres(w.scene, added, &(slab_sphere){{1, 0, 0}, 0.75f}, 1));
+    if (waits == 3) assert_ok(slab_scene_remove(w.scene, added));
+    int pipes[2], status = 0;
+    assert_int_equal(pipe(pipes), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const bool told = read(pipes[0], hits, sizeof hits) == (ssize_t)sizeof hits;
+      _exit(told ? child_casts_on_a_packed_copy(&w, hits) : 1);
+    }
+    assert_ok(slab_scene_commit(w.scene, NULL));
+    assert_ok(slab_closest(w.scene, w.rays, RAYS, hits, NULL));
+    assert_int_equal(write(pipes[1], hits, sizeof hits), (ssize_t)sizeof hits);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    close(pipes[0]);
+    close(pipes[1]);
+  }
+  world_end(&w);
+}
+
 /* ---- what is OpenCL's ---- */
 
 static void calls_for_opencl_are_unsupported(void **state) {
@@ -218,11 +268,9 @@ static void calls_for_opencl_are_unsupported(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(width_is_kept_or_refused),
-      cmocka_unit_test(few_rays_answer_like_many),
-      cmocka_unit_test(child_opens_a_context_of_its_own),
-      cmocka_unit_test(calls_for_opencl_are_unsupported),
-      cmocka_unit_test(processor_is_taken_once_and_others_by_name),
+      cmocka_unit_test(width_is_kept_or_refused),         cmocka_unit_test(few_rays_answer_like_many),
+      cmocka_unit_test(child_opens_a_context_of_its_own), cmocka_unit_test(child_packs_what_waits_too),
+      cmocka_unit_test(calls_for_opencl_are_unsupported), cmocka_unit_test(processor_is_taken_once_and_others_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,102 @@
+"""Rays of a cast, as they are given: in one array, or in parts that are broadcast against each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arrays import FLOAT, arrays_of, columns, common_shape, float_array, narrow, shaped, tell_copy
+from ._library import InvalidArgument, OutOfMemory
+
+# Parts are put together so many rays at a time: 16 MiB.
+BLOCK = 1 << 19
+
+
+def no_room(of: str, n: int) -> OutOfMemory:
+    return OutOfMemory(f"there is no room for {of} of {n:,} rays: cast some of them at a time")
+
+
+class Rays:
+    """Rays of (*shape, 8)."""
+
+    shape: tuple[int, ...]
+
+    def __init__(self, rays: Any, directions: Any, t_min: Any, t_max: Any, around: Callable[[], Any]) -> None:
+        """Takes the arguments of a cast. around: tells the range of the scene."""
+        self._whole: Any = None
+        if directions is None and t_min is t_max is None and type(rays) is np.ndarray and rays.dtype == FLOAT:
+            flags = rays.flags
+            if rays.shape[-1:] == (8,) and flags.c_contiguous and flags.aligned:  # a call of one ray feels the rest
+                self._whole, self.shape, self.count = rays, rays.shape[:-1], rays.size // 8
+                return
+        if directions is None:
+            if t_min is not None or t_max is not None:
+                raise InvalidArgument("t_min and t_max go with origins and directions; rays of (..., 8) have their own")
+            self._whole = self._of_one(rays, around)
+            self.shape = self._whole.shape[:-1]
+        else:
+            self._parts = (
+                ("origins", rays, 3),
+                ("t_min", 0.0 if t_min is None else t_min, 0),
+                ("directions", directions, 3),
+                ("t_max", np.inf if t_max is None else t_max, 0),
+            )
+            arrays = arrays_of(*self._parts, of_rays=True)
+            self.shape = common_shape(self._parts, arrays)
+            ranges = () if arrays[0].dtype == FLOAT else (around(),)
+            self._arrays = narrow(self._parts, arrays, *ranges)
+        self.count = math.prod(self.shape)
+
+    @staticmethod
+    def _of_one(rays: Any, around: Callable[[], Any]) -> NDArray[np.float32]:
+        is_plain = getattr(rays, "dtype", None) == FLOAT
+        array = float_array("rays", rays, places=None if is_plain else (around(),), of_rays=True)
+        if array.shape[-1:] == (3,):
+            raise InvalidArgument(
+                f"rays has shape {array.shape}: origins take directions beside them; rays alone are (..., 8)"
+            )
+        shaped("rays", array, 8)
+        return array
+
+    def whole(self) -> NDArray[np.float32]:
+        """All of them in one array."""
+        if self._whole is None:
+            try:
+                out = np.empty((*self.shape, 8), FLOAT)
+            except (MemoryError, ValueError):
+                raise no_room("the origins and directions", self.count) from None
+            tell_copy(
+                "origins and directions", out.nbytes, "they are joined to rays; one array of (..., 8) is not copied"
+            )
+            columns(self._parts, self._arrays, out)
+            self._whole = out
+        return self._whole  # type: ignore[no-any-return]
+
+    @property
+    def is_in_blocks(self) -> bool:
+        return self._whole is None and self.count > 2 * BLOCK
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """A few rays at a time, in order, each with the number of the first. They lie in the same memory."""
+        inner = len(self.shape)  # axes from here on fit into a block
+        while inner > 0 and math.prod(self.shape[inner - 1 :]) <= BLOCK:
+            inner -= 1
+        axis, each = inner - 1, math.prod(self.shape[inner:])
+        step = max(1, BLOCK // each)
+        room = np.empty((step, *self.shape[inner:], 8), FLOAT)
+        spread: list[Any] = [
+            array if type(array) is float else np.broadcast_to(array, (*self.shape, width) if width else self.shape)
+            for (_, _, width), array in zip(self._parts, self._arrays)
+        ]
+        done = 0
+        for outer in np.ndindex(self.shape[:axis]):
+            for begin in range(0, self.shape[axis], step):
+                index = (*outer, slice(begin, begin + step))
+                count = min(step, self.shape[axis] - begin)
+                columns(self._parts, [a if type(a) is float else a[index] for a in spread], room[:count])
+                yield done, room[:count].reshape(-1, 8)
+                done += count * each
