@@ -208,9 +208,10 @@ static int open_scene(cast_job *job) {
 
 /* What decides answers beside the scene and the rays, which have segments and ranges. */
 static uint64_t digest_options(const cast_options *options) {
-  const uint64_t values[] = {(uint64_t)options->query, (uint64_t)options->points,       scene_source_ray_mask(options->scene),
-                             (uint64_t)options->cull,  (uint64_t)options->face_forward, (uint64_t)options->edges,
-                             options->max_hits};
+  const uint64_t values[] = {
+      (uint64_t)options->query, (uint64_t)options->points,       scene_source_ray_mask(options->scene),
+      (uint64_t)options->cull,  (uint64_t)options->face_forward, (uint64_t)options->edges,
+      options->max_hits};
   digest seen = {0};
   digest_add(&seen, values, sizeof values);
   return digest_value(&seen);

@@ -106,8 +106,8 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 /* ---- meshes and generated scenes ------------------------------------------- */
 
 static int load_mesh(const scene_item *item, const scene_target *to, double *worst_rounding) {
-  const scene_mesh_target mesh = {to->context, to->scene,          &to->build,
-                                  item->mask,  &to->source->rules, &to->source->parts, &to->source->seen};
+  const scene_mesh_target mesh = {to->context,        to->scene,          &to->build,       item->mask,
+                                  &to->source->rules, &to->source->parts, &to->source->seen};
   return scene_mesh_add(item->value, &to->source->meshes, &mesh, worst_rounding);
 }
 

@@ -159,12 +159,18 @@ static const double at_home[MESH_PLACE] = {[0] = 1, [5] = 1, [10] = 1};
 void mesh_builder_says(mesh_builder *b, char up, double unit) {
   const mesh_options *options = &b->options;
   const double scale = options->unit > 0 && unit > 0 ? unit / options->unit : 1;
-  const int steps = options->up && up ? (options->up - up + 3) % 3 : 0; /* axes go round, so that nothing is mirrored */
+  const bool turned = options->up && up && options->up != up;
   b->mesh.facts.up = up;
   b->mesh.facts.unit = unit;
   memset(b->turn, 0, sizeof b->turn);
-  for (int k = 0; k < 3; k++) b->turn[4 * ((k + steps) % 3) + k] = scale;
-  b->turned = steps != 0 || scale != 1;
+  for (int k = 0; k < 3; k++) b->turn[4 * k + k] = scale;
+  if (turned) { /* a quarter turn about the third axis */
+    const int from = up - 'x', to = options->up - 'x';
+    b->turn[4 * from + from] = b->turn[4 * to + to] = 0;
+    b->turn[4 * to + from] = scale;
+    b->turn[4 * from + to] = -scale;
+  }
+  b->turned = turned || scale != 1;
   mesh_builder_list(b, NULL);
 }
 

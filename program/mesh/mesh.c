@@ -62,11 +62,6 @@ static int file_size(const char *path, uint64_t *bytes, char *error, size_t erro
   return -1;
 }
 
-/* The import library drops a message of more than 1,024 bytes. Such a one quotes the file: a number in STL or Collada,
- * a reference or a name in XML. */
-static const char too_long[] =
-    "a text of about 1,000 bytes or more stands in it where a number, a name or a reference is wanted";
-
 /* ---- child ---------------------------------------------------------------- */
 
 int mesh_child_main(int argc, char **argv) {
@@ -82,7 +77,6 @@ int mesh_child_main(int argc, char **argv) {
     os_child_limit(&limits, !SANITIZED);
     failed = mesh_import(path, &options, &mesh, error, sizeof error);
   }
-  if (strstr(error, "<fixme: long message discarded>")) snprintf(error, sizeof error, "%s", too_long);
   failed = failed ? mesh_send_error(OS_TO_PARENT, error) : mesh_send(OS_TO_PARENT, &mesh);
   mesh_free(&mesh);
   return failed ? 1 : 0;

@@ -168,7 +168,6 @@ static void child_enqueues_nothing(void **state) { assert_child(enqueuing_is_ref
 static int building_is_refused(world *w) {
   slab_scene *scene = NULL;
   uint64_t bytes[64] = {0};
-  size_t size = 0;
   REFUSED(slab_scene_create(w->context, &scene));
   REFUSED(slab_scene_add_boxes(w->open, w->boxes, BOXES, NULL, NULL));
   REFUSED(slab_scene_add_mesh(w->open, &(slab_mesh){0}, NULL, NULL));

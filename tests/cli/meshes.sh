@@ -66,27 +66,27 @@ expect_checked --mesh mesh.obj --rays rays.npy --query all -o hits.csv
 (($(wc -l <hits.csv) > 100)) || fail "hardly anything is hit"
 awk -F , 'NR > 1 && !seen[$8]++ { n++ } END { exit n != 4 }' hits.csv || fail "not all four faces are hit"
 for mesh in mesh.off mesh.ply mesh.stl binary.ply binary.stl grouped.obj; do
-  expect_checked --mesh "$mesh" --rays rays.npy --query all -o other.csv
+  expect_checked --mesh "$mesh" --one-geometry --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
 done
 # From stdin, and without an ending, a mesh is told by its bytes.
 for mesh in mesh.obj mesh.off mesh.ply mesh.stl binary.ply binary.stl grouped.obj; do
-  expect_checked --mesh - --rays rays.npy --query all -o other.csv <"$mesh"
+  expect_checked --mesh - --one-geometry --rays rays.npy --query all -o other.csv <"$mesh"
   expect_same hits.csv other.csv
   # shellcheck disable=SC2002 # a pipe is what is tested
-  cat "$mesh" | slabcast cast --mesh - --rays rays.npy --query all -o other.csv
+  cat "$mesh" | slabcast cast --mesh - --one-geometry --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
   cp "$mesh" without
-  expect_checked --mesh without --rays rays.npy --query all -o other.csv
+  expect_checked --mesh without --one-geometry --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
 done
 # So is one from a pipe with a name, of the shell's or a FIFO.
 mkfifo fifo.ply
 for mesh in mesh.obj mesh.off binary.ply mesh.stl; do
-  expect_checked --mesh <(cat "$mesh") --rays rays.npy --query all -o other.csv
+  expect_checked --mesh <(cat "$mesh") --one-geometry --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
   cat "$mesh" >fifo.ply &
-  expect_checked --mesh fifo.ply --rays rays.npy --query all -o other.csv
+  expect_checked --mesh fifo.ply --one-geometry --rays rays.npy --query all -o other.csv
   expect_same hits.csv other.csv
 done
 expect_refusal 1 " is empty" slabcast info --mesh <(:)

@@ -100,12 +100,12 @@ scene() {
 if [[ ${ASSIMP-yes} == yes ]]; then
   scene Y_UP 1 "1 0 0 0 0 1 0 0 0 0 1 0" "1 0 0 2 0 1 0 0 0 0 1 3" "1 0 0 4 0 1 0 0 0 0 -1 0" "2 0 0 6 0 2 0 0 0 0 2 1" >places.dae
   printf '%s 0.25 9 0 0 -1\n' 0.25 2.25 4.25 6.25 >down.txt
-  # The third is mirrored: it is a triangle of its own, behind the instances.
+  # The third is mirrored: it is a triangle of its own, behind the instances, and its front is below.
   expect_checked --mesh places.dae --rays down.txt --query closest -o hits.csv
   expect_text 't,normal_z,primitive,geometry,name
 9,1,0,0,n0
 6,1,0,1,n1
-9,1,0,3,n2
+9,-1,0,3,n2
 8,1,0,2,n3' <(cut -d , -f 1,4,7- hits.csv)
   expect_checked --mesh places.dae --one-geometry --rays down.txt --query nearest -o one.csv
   expect_text 't,primitive,geometry

@@ -279,7 +279,11 @@ static void options_turn_and_scale(void **state) {
   char error[400];
   mesh_data mesh;
   double turned[9];
-  for (int i = 0; i < 9; i++) turned[i] = 25.4 * own[i / 3 * 3 + (i % 3 + 1) % 3];
+  for (int i = 0; i < 9; i += 3) { /* a quarter turn about x */
+    turned[i] = 25.4 * own[i];
+    turned[i + 1] = 25.4 * own[i + 2];
+    turned[i + 2] = -25.4 * own[i + 1];
+  }
   assert_int_equal(import("t.dae", &options, &mesh, error, sizeof error, collada_of(said, "")), 0);
   has_corners(&mesh, turned, "turned");
   mesh_free(&mesh);
