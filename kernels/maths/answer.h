@@ -85,9 +85,13 @@ INLINE void distance_write(GLOBAL void *results, size_t i, slab_short_hit hit, c
 INLINE slab_hit hit_at(const prepared_ray *ray, const geometry_entry *entry, uint geometry, GLOBAL const float *block,
                        uint lane, const cast_uniforms *cast, float t, uint global_id) {
   slab_hit hit = hit_none(SLAB_MISS);
+#if defined(__OPENCL_C_VERSION__) && !defined(SLAB_NATIVE)
+  float v[ROWS_MOST]; /* no device of OpenCL has flags, and GPUs would store the zeros */
+#else
   /* All of it: compilers subtract corners in vectors of four, and what lies behind the last coordinate may be a
    * subnormal number, of which a sum raises a flag (base/arithmetic.h). */
   float v[ROWS_MOST] = {0};
+#endif
   const uint rows = primitive_rows(entry->kind);
   for (uint r = 0; r < rows; r++) v[r] = block[r * STRIDE + lane];
   hit.geometry = geometry;

@@ -74,11 +74,17 @@ static int parse(gltf *g) {
 /* Whether an extension moves no vertex, or is known here. A name that ends with _ stands for all that begin so. */
 static bool is_known(const char *extension) {
   static const char *const known[] = {
-      "KHR_mesh_quantization", "EXT_mesh_gpu_instancing",
-      "KHR_materials_",        "KHR_texture_",
-      "KHR_lights_punctual",   "KHR_xmp",
-      "KHR_xmp_json_ld",       "KHR_animation_pointer",
-      "EXT_texture_",          "MSFT_texture_",
+      "KHR_mesh_quantization",
+      "EXT_mesh_gpu_instancing",
+      "KHR_materials_",
+      "KHR_texture_",
+      "KHR_lights_punctual",
+      "KHR_technique_webgl",
+      "KHR_xmp",
+      "KHR_xmp_json_ld",
+      "KHR_animation_pointer",
+      "EXT_texture_",
+      "MSFT_texture_",
       "EXT_lights_",
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
