@@ -145,8 +145,8 @@ static bool has_header_end(scan s) {
   return false;
 }
 
-/* Reads up to end_header. A body may follow that line at once: its first byte is none of the line end, unless the
- * lines of the header end by CR and LF. */
+/* Reads up to end_header. Blender 2.47 wrote a comment without that word; such lines are passed over. A body may follow
+ * that line at once: its first byte is none of the line end, unless the lines of the header end by CR and LF. */
 static int read_header(ply *p) {
   scan *s = &p->text;
   scan_blanks(s);
@@ -163,7 +163,7 @@ static int read_header(ply *p) {
     else if (scan_word(s, "property"))
       failed = read_property(p);
     else if (!scan_is_line_end(s) && !scan_word(s, "comment") && !scan_word(s, "obj_info"))
-      failed = scan_refuse_word(s, "is no word of a PLY header");
+      mesh_builder_warn(s->builder, "line %" PRIu64 " of its header is none of PLY's, and passed over", s->line);
     if (failed) return -1;
   }
   scan_blanks(s);

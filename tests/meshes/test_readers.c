@@ -543,6 +543,29 @@ static void stl_sizes_and_counts(void **state) {
   }
 }
 
+/* A comment that lacks its word, as Blender 2.47 wrote it, wherever it stands. */
+static void odd_lines_of_a_header_are_passed_over(void **state) {
+  static const char *const lines[] = {"ply\n",
+                                      "format ascii 1.0\n",
+                                      "element vertex 3\nproperty float x\n",
+                                      "property float y\nproperty float z\n",
+                                      FACES("1"),
+                                      "end_header\n" CORNER "3 0 1 2\n"};
+  (void)state;
+  for (size_t odd = 1; odd < 6; odd++) {
+    char bytes[400] = "", error[400];
+    mesh_data mesh;
+    for (size_t i = 0; i < 6; i++) {
+      if (i == odd) strcat(bytes, "Created by Blender3D 247\n");
+      strcat(bytes, lines[i]);
+    }
+    assert_int_equal(read_bytes(read_ply, bytes, strlen(bytes), false, &mesh, error), 0);
+    assert_int_equal(mesh.triangle_count, 1);
+    assert_non_null(strstr(mesh.facts.warning, " of its header is none of PLY's, and passed over"));
+    mesh_free(&mesh);
+  }
+}
+
 /* The float next to the digits, where the double between lies half-way; and how far rounding went. */
 static void decimals_are_rounded_once(void **state) {
   mesh_data mesh;
@@ -567,6 +590,7 @@ int main(void) {
       cmocka_unit_test(stl_solids_are_parts),
       cmocka_unit_test(reasons_name_line_and_value),
       cmocka_unit_test(stl_sizes_and_counts),
+      cmocka_unit_test(odd_lines_of_a_header_are_passed_over),
       cmocka_unit_test(decimals_are_rounded_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
