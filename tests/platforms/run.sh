@@ -78,6 +78,8 @@ run_tests() {
     ((${#names[@]} > 10)) || { echo "share.txt names hardly any tests of $system" >&2 && exit 1; }
     mapfile -t targets < <(printf '%s\n' digests "${names[@]}" | sed 's/_native.*//; s/^faults_.*/sweep/' | sort -u)
     only=(-R "^($(IFS='|' && echo "${names[*]}"))\$")
+  elif [[ $system == arm ]]; then
+    only=(-E '^test_pool$') # QEMU 7.2 aborts where the forked child of a process with threads starts one
   fi
   cmake --build "$build/tests" -j 2 --target "${targets[@]}" >&2
   rm -f "$tally"
