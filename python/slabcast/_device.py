@@ -94,7 +94,8 @@ def warn_where_scalar() -> None:
     if device_of(info).is_scalar:
         warn(
             ScalarWarning,
-            f"slabcast tests {_SCALAR}. A wheel has them; a build asks for clang 14 or later, or the wheel ziglang; "
+            "slabcast",
+            f"it tests {_SCALAR}. A wheel has them; a build asks for clang 14 or later, or the wheel ziglang; "
             "x86-64 processors need AVX2",
         )
 

@@ -553,7 +553,7 @@ class Scene(Life):
         turn, skip, status = self._turns, options.get("skip"), 0
         native = _structs.CastOptions(**plain_options(options))
         if skip is not None:
-            skip = skips_of(skip, rays.shape)
+            skip = skips_of(skip, rays.shape, self._only_geometry())
         with Watch(options.get("progress"), rays.count) as watch:
             native.progress = watch.callback
             for begin, block in rays.blocks():

@@ -224,7 +224,8 @@ def _local(points: NDArray[np.float64], origin: NDArray[np.float64], scale: floa
 def use() -> None:
     """Makes this the ray interface of every trimesh, of those that exist and of those that are made from now on,
     instead of embreex's, which need not be installed. Meshes made from now on that ask for use_embree=False keep
-    trimesh's own; so do those that asked for it before, where embreex is installed."""
+    trimesh's own; so do those that asked for it before, where embreex is installed. Where it is not, what was pickled
+    before keeps trimesh's own."""
     import trimesh
 
     if trimesh.ray.has_embree:

@@ -24,7 +24,7 @@ def test_a_processor_of_one_lane_warns_and_says_so(monkeypatch, lanes):
     assert repr(device).startswith(f"Device(name={device.name!r}, ") and f"lane_width={lanes}" in repr(device)
     told = []
     monkeypatch.setattr(_device, "device_of", lambda info: device)
-    monkeypatch.setattr(_device, "warn", lambda kind, text: told.append((kind, text)))
+    monkeypatch.setattr(_device, "warn", lambda kind, name, text: told.append((kind, text)))
     _device.warn_where_scalar()
     assert [kind for kind, _ in told] == [slabcast.ScalarWarning] * (lanes == 1)
 

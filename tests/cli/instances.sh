@@ -99,6 +99,6 @@ refused "option --instances a.npy wants --of FILE next" cast --instances a.npy -
 refused "option --instances a.npy wants --of FILE next" info --instances a.npy --mesh tile.obj --of tile.obj
 refused "option --of tile.obj follows no --instances F" render --of tile.obj --instances a.npy
 refused "option --of tile.obj follows no --instances F" info --instances a.npy --of tile.obj --of tile.obj
-refused 'option --of: "" is not a value' info --instances a.npy --of ""
+refused 'option --of: its value is empty, FILE is wanted' info --instances a.npy --of ""
 refused "--instances - and --of - cannot both come from stdin" info --instances - --of -
 refused "--of - and --rays - cannot both come from stdin" cast --instances a.npy --of - --rays -
