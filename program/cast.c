@@ -71,9 +71,8 @@ static const option option_rows[] = {
     {"--check", NULL, OPTION_SWITCH, PLACE(check),
      "compare every result with the CPU reference, bit by bit; exit code 3\nif one differs", 0, 0},
     {"--resume", NULL, OPTION_SWITCH, PLACE(resume),
-     "go on from FILE.part of an interrupted cast of the same rays at the\nsame scene: the same bytes come out; a "
-     "finished "
-     "FILE is compared and stays",
+     "go on from FILE.part of an interrupted cast of the same rays at the\n"
+     "same scene: the same bytes come out; a finished FILE is compared and stays",
      0, 0},
     {"--shard", "I/N", OPTION_SHARD, PLACE(shard), "cast only the I-th of N equal slices of the rays, counted from 0",
      0, 0},

@@ -65,8 +65,23 @@ typedef struct adding {
   uint32_t *indices;
 } adding;
 
-/* The triangles of a part over the vertices that it has. */
+/* What extract needs, where there are several parts. */
+static bool make_room(adding *a) {
+  const size_t vertices = a->mesh->vertex_count, triangles = a->mesh->triangle_count;
+  if (a->mesh->part_count == 1) return true;
+  a->renamed = calloc(vertices + 1, sizeof *a->renamed);
+  a->vertices = malloc((vertices + 1) * 3 * sizeof *a->vertices);
+  a->indices = malloc((triangles + 1) * 3 * sizeof *a->indices);
+  return a->renamed && a->vertices && a->indices;
+}
+
+/* The triangles of a part over the vertices that it has. A file of one part has no others. */
 static slab_mesh extract(const adding *a, const uint32_t *triangles, uint32_t count) {
+  if (a->mesh->part_count == 1)
+    return (slab_mesh){.vertices = a->mesh->vertices,
+                       .vertex_count = a->mesh->vertex_count,
+                       .indices = triangles,
+                       .triangle_count = count};
   slab_mesh part = {.vertices = a->vertices, .indices = a->indices, .triangle_count = count};
   for (size_t i = 0; i < (size_t)count * 3; i++) {
     const uint32_t vertex = triangles[i];
@@ -180,12 +195,8 @@ int scene_mesh_add(const char *path, const mesh_options *options, const scene_me
   tell_facts(name, &mesh.facts, options);
   digest_mesh(to->seen, &mesh);
   *worst_rounding = mesh.facts.worst_rounding;
-  adding a = {.to = to,
-              .mesh = &mesh,
-              .renamed = calloc((size_t)mesh.vertex_count + 1, sizeof *a.renamed),
-              .vertices = malloc(((size_t)mesh.vertex_count + 1) * 3 * sizeof *a.vertices),
-              .indices = malloc(((size_t)mesh.triangle_count + 1) * 3 * sizeof *a.indices)};
-  const slab_status status = a.renamed && a.vertices && a.indices ? add_parts(&a) : SLAB_OUT_OF_MEMORY;
+  adding a = {.to = to, .mesh = &mesh};
+  const slab_status status = make_room(&a) ? add_parts(&a) : SLAB_OUT_OF_MEMORY;
   free(a.renamed);
   free(a.vertices);
   free(a.indices);

@@ -47,17 +47,22 @@ const char *seconds_text(double seconds, char text[SECONDS_TEXT]) {
 
 /* ---- terminals --------------------------------------------------------------- */
 
-size_t text_shown(const char *text) {
+size_t text_character(const char *text) {
   const unsigned char *at = (const unsigned char *)text;
-  if (at[0] < 0x80) return at[0] >= ' ' && at[0] != 0x7F;
+  if (at[0] < 0x80) return 1;
   const size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
   if (at[0] < 0xC2 || at[0] > 0xF4) return 0;
   for (size_t i = 1; i < length; i++)
     if ((at[i] & 0xC0) != 0x80) return 0;
   const int too_long = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
-  const int no_letter =
-      (at[0] == 0xC2 && at[1] < 0xA0) || (at[0] == 0xED && at[1] >= 0xA0) || (at[0] == 0xF4 && at[1] >= 0x90);
-  return too_long || no_letter ? 0 : length;
+  const int beyond = (at[0] == 0xED && at[1] >= 0xA0) || (at[0] == 0xF4 && at[1] >= 0x90); /* half a pair, 0x110000 */
+  return too_long || beyond ? 0 : length;
+}
+
+size_t text_shown(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  const int control = at[0] < ' ' || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);
+  return control ? 0 : text_character(text);
 }
 
 /* Writes the escape of a byte, which C has too. */

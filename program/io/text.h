@@ -24,7 +24,9 @@ int parse_count(const char *text, uint64_t *value);
 /* Parses a whole string as a mask: 1 to 4294967295, decimal or 0x... */
 int parse_mask(const char *text, uint32_t *mask);
 
-/* Bytes of the UTF-8 character at `text` that terminals show; 0: there is none, or it is a control character. */
+/* Bytes of the UTF-8 character at `text`, of NUL 1; 0: there is none. */
+size_t text_character(const char *text);
+/* The same of one that terminals show; 0: there is none, or it is a control character. */
 size_t text_shown(const char *text);
 /* Copies a text for a terminal: control characters, bytes that are no UTF-8 and what does not fit are escaped or cut.
  */

@@ -99,7 +99,6 @@ static int give_mesh(const void *file, uint32_t index, mesh_builder *b) {
 }
 
 static int add_scene(mesh_builder *b, const mesh_file *file, const struct aiScene *scene) {
-  static const double here[MESH_PLACE] = {[0] = 1, [5] = 1, [10] = 1};
   static const double turned_back[MESH_PLACE] = {[0] = 1, [6] = -1, [9] = 1};
   const imported in = {scene, assimp_change_of(file)};
   mesh_use_list list = {0};
@@ -108,8 +107,9 @@ static int add_scene(mesh_builder *b, const mesh_file *file, const struct aiScen
   assimp_facts(file, scene, &up, &unit);
   mesh_builder_says(b, up, unit);
   for (uint32_t i = 0; i < scene->mNumMeshes && in.change == ASSIMP_MIRRORS; i++) mirror_mesh(scene->mMeshes[i]);
-  const int failed = list_node(b, &in, scene->mRootNode, in.change == ASSIMP_TURNS ? turned_back : here, &list) ||
-                     mesh_builder_nodes(b, &list, scene->mNumMeshes, give_mesh, &in);
+  const int failed =
+      list_node(b, &in, scene->mRootNode, in.change == ASSIMP_TURNS ? turned_back : mesh_at_home, &list) ||
+      mesh_builder_nodes(b, &list, scene->mNumMeshes, give_mesh, &in);
   free(list.uses);
   return failed ? -1 : 0;
 }

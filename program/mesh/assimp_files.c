@@ -47,8 +47,7 @@ static char *read_other(assimp_files *files, const char *path, size_t *size) {
   const char *mesh = files->file->path;
   const size_t folder = (size_t)(os_name_in(mesh) - mesh);
   const char *name = folder > 0 && !strncmp(path, mesh, folder) ? path + folder : path;
-  const char *fault =
-      files->name[0] ? "without an ending of its own name, the mesh file is read alone" : files_fault(name);
+  const char *fault = files->name[0] ? files_alone : files_fault(name);
   if (fault == NULL) return files_read_beside(mesh, name, size);
   if (files->denied[0] == '\0')
     snprintf(files->denied, sizeof files->denied, "it names the file \"%.70s\": %s", name, fault);

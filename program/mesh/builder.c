@@ -82,17 +82,20 @@ const char *mesh_builder_wrong(const mesh_builder *b) { return b->wrong; }
 
 /* ---- room -------------------------------------------------------------------- */
 
-/* Makes room for one more element. */
-static int grow(mesh_builder *b, void *array, size_t *capacity, size_t count, size_t element) {
+int mesh_grow(void *array, size_t *capacity, size_t count, size_t element) {
   void *old, *grown;
   if (count < *capacity) return 0;
   const size_t wanted = *capacity ? 2 * *capacity : 256;
   memcpy(&old, array, sizeof old);
   grown = wanted < SIZE_MAX / element ? realloc(old, wanted * element) : NULL;
-  if (grown == NULL) return mesh_builder_refuse(b, "%s", no_memory);
+  if (grown == NULL) return -1;
   memcpy(array, &grown, sizeof grown);
   *capacity = wanted;
   return 0;
+}
+
+static int grow(mesh_builder *b, void *array, size_t *capacity, size_t count, size_t element) {
+  return mesh_grow(array, capacity, count, element) ? mesh_builder_refuse(b, "%s", no_memory) : 0;
 }
 
 static uint64_t mix(uint64_t hash, uint32_t bits) {
@@ -154,7 +157,7 @@ static double determinant(const double m[MESH_PLACE]) {
   return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]);
 }
 
-static const double at_home[MESH_PLACE] = {[0] = 1, [5] = 1, [10] = 1};
+const double mesh_at_home[MESH_PLACE] = {[0] = 1, [5] = 1, [10] = 1};
 
 void mesh_builder_says(mesh_builder *b, char up, double unit) {
   const mesh_options *options = &b->options;
@@ -176,8 +179,8 @@ void mesh_builder_says(mesh_builder *b, char up, double unit) {
 
 void mesh_builder_list(mesh_builder *b, const double *place) {
   b->list_count = 0;
-  mesh_place_multiply(b->turn, place ? place : at_home, b->place);
-  b->moved = b->turned || (place && memcmp(place, at_home, sizeof at_home) != 0);
+  mesh_place_multiply(b->turn, place ? place : mesh_at_home, b->place);
+  b->moved = b->turned || (place && memcmp(place, mesh_at_home, sizeof mesh_at_home) != 0);
   b->mirrored = b->moved && determinant(b->place) < 0;
 }
 

@@ -52,6 +52,10 @@ void mesh_builder_warn(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
 /* Returns -1 with this reason. */
 int mesh_builder_refuse(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
 
+/* Makes room for one more element of `element` bytes in an array, a pointer to its pointer. Returns 0, or -1 if out of
+ * memory. */
+int mesh_grow(void *array, size_t *capacity, size_t count, size_t element);
+
 /* The corners of a face that is being read. Whoever has the list frees `at`. */
 typedef struct corner_list {
   uint32_t *at;
@@ -66,6 +70,8 @@ int corner_append_number(corner_list *, uint64_t face, double corner, mesh_build
 /* ---- nodes.c: files in which meshes stand in places ----------------------------------------------------------------
  */
 
+/* The place of what is not moved. */
+extern const double mesh_at_home[MESH_PLACE];
 /* out = a b, as matrices of 4 x 4 whose last row is 0 0 0 1. */
 void mesh_place_multiply(const double a[MESH_PLACE], const double b[MESH_PLACE], double out[MESH_PLACE]);
 
@@ -79,7 +85,8 @@ typedef struct mesh_use {
 /* All of a file's, in their order; all zero: none yet. The caller frees `uses`. */
 typedef struct mesh_use_list {
   mesh_use *uses;
-  uint32_t count, capacity;
+  uint32_t count;
+  size_t capacity;
 } mesh_use_list;
 
 int mesh_builder_use(mesh_builder *, mesh_use_list *, const mesh_use *);

@@ -17,6 +17,8 @@ char *files_read(const char *path, size_t *size) {
   return text;
 }
 
+const char files_alone[] = "without an ending of its own name, the mesh file is read alone";
+
 const char *files_fault(const char *name) {
   if (name[0] == '\0') return "it is empty";
   if (strchr("/\\", name[0])) return "it is no name beside the mesh file";

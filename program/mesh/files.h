@@ -7,6 +7,8 @@
 /* A whole file, ended by NUL; NULL: it cannot be read, or there is no memory for it. */
 char *files_read(const char *path, size_t *size);
 
+/* Why a mesh file whose own name has no ending, as standard input has none, may name no other file. */
+extern const char files_alone[];
 /* Why a mesh file may not name this file; NULL: it may. What it names stands in its own folder or in folders of that,
  * so that a file from elsewhere gets no other file of its reader's read. */
 const char *files_fault(const char *name);

@@ -198,8 +198,6 @@ static int give_mesh(const void *file, uint32_t mesh, mesh_builder *b) {
 
 /* ---- nodes --------------------------------------------------------------------- */
 
-static const double here[MESH_PLACE] = {[0] = 1, [5] = 1, [10] = 1};
-
 /* move: x, y, z; turn: a quaternion x, y, z, w of any length but 0; scale: along x, y, z. */
 static void make_place(const double move[3], const double turn[4], const double scale[3], double place[MESH_PLACE]) {
   const double x = turn[0], y = turn[1], z = turn[2], w = turn[3], n = x * x + y * y + z * z + w * w;
@@ -345,7 +343,7 @@ static int put_off_roots(const gltf *g, walk *w) {
   }
   for (size_t i = 0; i < w->nodes && !failed; i++)
     if (!children[i]) failed = json_array_append_new(roots, json_real((double)i));
-  if (!failed) failed = put_off(g, roots, here, w);
+  if (!failed) failed = put_off(g, roots, mesh_at_home, w);
   json_decref(roots);
   free(children);
   return failed;
@@ -357,7 +355,7 @@ static int list_meshes(const gltf *g, mesh_use_list *list) {
   int failed = 0;
   for (size_t i = 0; i < json_array_size(meshes) && !failed; i++) {
     mesh_use use = {.name = name_of(json_array_get(meshes, i), NULL), .mesh = (uint32_t)i};
-    memcpy(use.place, here, sizeof here);
+    memcpy(use.place, mesh_at_home, sizeof use.place);
     failed = mesh_builder_use(g->builder, list, &use);
   }
   return failed;
@@ -376,7 +374,7 @@ static int list_uses(const gltf *g, mesh_use_list *list) {
   w.stack = malloc((w.nodes + 1) * sizeof *w.stack);
   w.seen = calloc(w.nodes + 1, 1);
   int failed = w.stack && w.seen ? 0 : mesh_builder_refuse(g->builder, "no memory for its nodes");
-  if (!failed) failed = scene ? put_off(g, json_object_get(scene, "nodes"), here, &w) : put_off_roots(g, &w);
+  if (!failed) failed = scene ? put_off(g, json_object_get(scene, "nodes"), mesh_at_home, &w) : put_off_roots(g, &w);
   if (!failed) failed = walk_nodes(g, &w, list);
   free(w.stack);
   free(w.seen);

@@ -86,7 +86,7 @@ static int open_file(const gltf *g, uint64_t index, const char *uri, gltf_buffer
   strcpy(name, uri);
   decode_percents(name);
   const char *fault = files_fault(name);
-  if (fault == NULL && !g->file->named) fault = "without an ending of its own name, the mesh file is read alone";
+  if (fault == NULL && !g->file->named) fault = files_alone;
   if (fault == NULL) buffer->own = files_read_beside(g->file->path, name, &buffer->size);
   if (fault == NULL && buffer->own == NULL) fault = "it cannot be read, or there is no memory for it";
   if (fault)

@@ -5,13 +5,8 @@
 #include "program/mesh/builder.h"
 
 int mesh_builder_use(mesh_builder *b, mesh_use_list *list, const mesh_use *use) {
-  if (list->count == list->capacity) {
-    const uint32_t capacity = list->capacity ? 2 * list->capacity : 16;
-    mesh_use *uses = list->capacity <= UINT32_MAX / 4 ? realloc(list->uses, capacity * sizeof *uses) : NULL;
-    if (uses == NULL) return mesh_builder_refuse(b, "no memory for its nodes");
-    list->uses = uses;
-    list->capacity = capacity;
-  }
+  if (list->count == UINT32_MAX || mesh_grow(&list->uses, &list->capacity, list->count, sizeof *use) != 0)
+    return mesh_builder_refuse(b, "no memory for its nodes");
   list->uses[list->count++] = *use;
   return 0;
 }

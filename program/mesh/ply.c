@@ -53,15 +53,7 @@ typedef struct ply {
 /* ---- header -------------------------------------------------------------------------- */
 
 static int grow(ply *p, void *array, size_t *capacity, size_t count, size_t size) {
-  void *old, *grown;
-  if (count < *capacity) return 0;
-  const size_t wanted = 2 * count + 16;
-  memcpy(&old, array, sizeof old);
-  grown = realloc(old, wanted * size);
-  if (grown == NULL) return mesh_builder_refuse(p->text.builder, "no memory for its header");
-  memcpy(array, &grown, sizeof grown);
-  *capacity = wanted;
-  return 0;
+  return mesh_grow(array, capacity, count, size) ? mesh_builder_refuse(p->text.builder, "no memory for its header") : 0;
 }
 
 static int read_format(ply *p) {

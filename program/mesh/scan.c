@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "program/io/text.h"
+
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
@@ -125,21 +127,11 @@ int scan_count(scan *s, uint64_t *out) {
 
 /* ---- names ---------------------------------------------------------------------- */
 
-/* The bytes of the character of UTF-8 that begins here; 0: none does. */
-static size_t character_size(const unsigned char *at) {
-  const size_t size = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
-  for (size_t i = 1; i < size; i++)
-    if ((at[i] & 0xC0) != 0x80) return 0;
-  const bool is_long = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
-  const bool is_beyond = (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF4 && at[1] > 0x8F);
-  return is_long || is_beyond ? 0 : size;
-}
-
 void scan_name(scan *s, char name[SCAN_NAME_MAX]) {
   size_t used = 0, length = 0;
   scan_blanks(s);
   while (!scan_is_line_end(s)) {
-    const size_t size = character_size((const unsigned char *)s->at), kept = size ? size : 1;
+    const size_t size = text_character(s->at), kept = size ? size : 1;
     if (used + kept >= SCAN_NAME_MAX) break;
     memcpy(name + used, s->at, kept);
     if (size == 0 || (unsigned char)name[used] < ' ') name[used] = is_blank(*s->at) ? ' ' : '?';

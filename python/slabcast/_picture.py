@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import FLOAT
-from ._results import INVALID
+from ._results import is_hit
 from .rays import overview
 
 Colours = NDArray[np.float32]
@@ -46,7 +46,7 @@ def picture_of(scene: Any) -> bytes:
     colours = np.empty((*hits.shape, 3), FLOAT)
     height = np.linspace(0, 1, len(hits), dtype=FLOAT)[:, None, None]
     colours[...] = _ABOVE + height * (_BELOW - _ABOVE)
-    struck = hits["geometry"] < INVALID
+    struck = is_hit(hits)
     if struck.any():
         turns = np.arange(_SAMPLES * _HEIGHT)[:, None] % _SAMPLES * _SAMPLES + np.arange(_SAMPLES * _WIDTH) % _SAMPLES
         colours[struck] = _lit(scene, rays[struck], hits[struck], turns[struck])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _structs
 from ._library import InvalidArgument, library, must
-from ._results import INVALID
+from ._results import is_hit
 from ._scene import Scene
 
 Ids = NDArray[np.int64]
@@ -115,7 +115,7 @@ class RayMeshIntersector:
             triangles, t = hits["primitive"].astype(np.int64), hits["t"]
         else:
             first = scene.nearest(rays, edges="closed")
-            index = np.flatnonzero(first["geometry"] < INVALID)
+            index = np.flatnonzero(is_hit(first))
             triangles, t = first["primitive"][index].astype(np.int64), first["t"][index]
         locations = np.empty((len(t) if located else 0, 3))
         if located:
