@@ -4,7 +4,7 @@
 The table of docs/architecture.md says what each room may include. Every #include of a file names its room, but for the
 public headers and tables (.def), and is one that the table allows. Headers of the system are for os/ alone, in the
 program for program/os/. With BUILD, a folder of CMake's, no two objects of the library need each other, by their
-symbols: there is no circle.
+symbols: there is no circle. No file of host/ outside opencl/ and interop/ names a type of OpenCL.
 """
 
 import re
@@ -19,6 +19,8 @@ ANYWHERE = re.compile(
     r"(assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|stdalign|stdarg|stdatomic|stdbool"
     r"|stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|wchar|wctype|[a-z]*mmintrin|cpuid|arm_neon|arm_acle)\.h|CL/.*"
 )
+# Types of OpenCL, which the driver and the calls on the caller's objects alone name.
+OF_OPENCL = re.compile(r"\bcl_(mem|event|kernel|program|context|command_queue|device_id|platform_id|u?int)\b|<CL/")
 # Of the program's libraries, and of C11 what the library does without.
 OF_PROGRAM = re.compile(r"(jansson|png|zlib|cairo[-a-z]*|mpi|signal|time)\.h|assimp/.*")
 
@@ -85,6 +87,18 @@ def wrong_includes(allowed):
     return wrong
 
 
+def wrong_types():
+    """Lines of the library that name a type of OpenCL outside its rooms."""
+    wrong = []
+    for path in sorted((ROOT / "host").rglob("*.[ch]")):
+        if room_of(path) in ("opencl", "interop") or path.name == "slabcast_cl.h":
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if OF_OPENCL.search(line):
+                wrong.append(f"{path.relative_to(ROOT)}:{number} names a type of OpenCL")
+    return wrong
+
+
 def symbols(build):
     """Of each object of the library: the objects that it calls."""
     defined, used = {}, {}
@@ -117,7 +131,7 @@ def circles(calls):
 
 
 def main():
-    wrong = wrong_includes(table())
+    wrong = wrong_includes(table()) + wrong_types()
     if len(sys.argv) > 1:
         found = circles(symbols(Path(sys.argv[1])))
         if found:

@@ -1,5 +1,6 @@
-/* What casts need of whatever runs the kernels. host/native/ and host/opencl/ implement it. Nothing above it knows
- * OpenCL, except the functions of slabcast_cl.h, which host/opencl/ has. */
+/* What casts need of whatever runs the kernels. host/native/ implements it for the processor, and host/gpu/ for GPUs,
+ * over a second seam, the driver (gpu/driver.h). Nothing above it knows OpenCL, except the functions of slabcast_cl.h.
+ */
 #ifndef SLABCAST_DEVICE_BACKEND_H
 #define SLABCAST_DEVICE_BACKEND_H
 
@@ -29,9 +30,12 @@ typedef struct refit_outcome {
   uint64_t bytes; /* of the device, for later refits: besides the scene's arrays */
 } refit_outcome;
 
+struct gpu_driver;
+
 struct backend {
-  bool ready;   /* kernels are there from the start: none is built or loaded for a first use */
-  bool tiles;   /* casts rays that come in rows tile by tile where cast.rows says so */
+  const struct gpu_driver *driver; /* of the backends of GPUs (gpu/gpu.h); else NULL */
+  bool ready;                      /* kernels are there from the start: none is built or loaded for a first use */
+  bool tiles;                      /* casts rays that come in rows tile by tile where cast.rows says so */
   bool at_hand; /* what is uploaded lies in memory of the host, where forked children can read it, too */
   bool mixes;   /* casts the pieces of a chunk by several traversals where chunk.samples says so */
   /* Appends the devices of the backend, which is given, to the list. A device that cannot be described is left out,

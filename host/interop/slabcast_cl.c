@@ -6,9 +6,9 @@
 #include "base/process.h"
 #include "device/backend.h"
 #include "device/context.h"
+#include "gpu/launch.h"
 #include "interop/spans.h"
 #include "opencl/inquiry.h"
-#include "opencl/launch.h"
 #include "opencl/opencl.h"
 #include "opencl/probe.h"
 #include "scene/scene.h"
@@ -19,18 +19,18 @@
 /* Uses the caller's context and queue. A queue that runs out of order is replaced by one of our own. */
 static slab_status adopt_device(device *d, cl_context context, cl_command_queue queue) {
   cl_command_queue_properties properties = 0;
-  opencl_device *o = cl_of(d);
+  gpu_device *g = gpu_of(d);
   cl_int code = clRetainContext(context);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainContext", "slab_context_create_cl");
-  o->context = context;
-  if (queue == NULL) return objects_queue(d, &o->queue);
+  cl_of(d)->context = context;
+  if (queue == NULL) return objects_queue(d, &g->queue);
   code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
   if (code != CL_SUCCESS) return fail_cl(code, "clGetCommandQueueInfo", "slab_context_create_cl");
-  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return objects_queue(d, &o->queue);
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return objects_queue(d, &g->queue);
   code = clRetainCommandQueue(queue);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "slab_context_create_cl");
-  o->queue = queue;
-  o->queue_is_callers = true;
+  g->queue = queue_of(queue);
+  g->queue_is_callers = true;
   return SLAB_OK;
 }
 
@@ -54,7 +54,8 @@ slab_status slab_context_create_cl(cl_context cl, cl_device_id id, cl_command_qu
   if (q.code != CL_SUCCESS) return list_fail(&q);
   status = context_allocate(1, &created);
   if (status == SLAB_OK) status = context_add(created, &found, options);
-  if (status == SLAB_OK) status = open_prepare(created, &created->devices[0], &found);
+  if (status == SLAB_OK) status = gpu_prepare(created, &created->devices[0], &found);
+  if (status == SLAB_OK) status = open_prepare(&created->devices[0], &found);
   if (status == SLAB_OK) status = adopt_device(&created->devices[0], cl, queue);
   if (status == SLAB_OK) status = probe_device(&created->devices[0]);
   return context_finish(status, options, created, context);
@@ -148,15 +149,15 @@ static slab_status enqueue(const snapshot *scene, const slab_batch *b, cl_comman
   cast_uniforms_of(scene, b->query, &options, &l.uniforms);
   slab_status status = place_spans(cl_of(on.device)->context, b, &l);
   if (status != SLAB_OK) return status;
-  l.rays = b->rays.buffer;
-  l.results = b->results.buffer;
-  l.offsets = b->query == SLAB_ALL ? b->offsets.buffer : NULL;
-  l.skips = b->skip.buffer;
-  l.invalid = b->invalid.buffer;
+  l.rays = buffer_of(b->rays.buffer);
+  l.results = buffer_of(b->results.buffer);
+  l.offsets = b->query == SLAB_ALL ? buffer_of(b->offsets.buffer) : NULL;
+  l.skips = buffer_of(b->skip.buffer);
+  l.invalid = buffer_of(b->invalid.buffer);
   l.uniforms.rays = (uint32_t)b->count;
   l.uniforms.skip = l.skips != NULL;
   l.uniforms.invalid = l.invalid != NULL;
-  return launch_enqueue(&on, b->query, &l, queue, wait_count, wait, done);
+  return launch_enqueue(&on, b->query, &l, queue_of(queue), order_of(wait_count, wait, done));
 }
 
 slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,

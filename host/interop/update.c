@@ -5,8 +5,8 @@
 #include "base/arithmetic.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "gpu/update.h"
 #include "interop/spans.h"
-#include "opencl/refit.h"
 #include "scene/scene.h"
 
 /* A call, and the events that its reads wait for. */
@@ -33,14 +33,13 @@ static slab_status read_span(const reading *r, const char *name, const slab_span
   if (status != SLAB_OK || size == 0) return status;
   void *read = malloc(size);
   if (read == NULL) return fail_memory(size, r->function);
-  const cl_int code = clEnqueueReadBuffer(cl_of(r->device)->queue, span->buffer, CL_TRUE, span->offset, size, read,
-                                          r->wait_count, r->wait_count > 0 ? r->wait : NULL, NULL);
-  if (code == CL_SUCCESS) {
+  status = update_read(r->device, buffer_of(span->buffer), span->offset, read, size,
+                       order_of(r->wait_count, r->wait_count > 0 ? r->wait : NULL, NULL), name);
+  if (status == SLAB_OK)
     *bytes = read;
-    return SLAB_OK;
-  }
-  free(read);
-  return fail_cl(code, "clEnqueueReadBuffer", name);
+  else
+    free(read);
+  return status;
 }
 
 static slab_status update_array(slab_scene *scene, uint32_t geometry, const slab_span *shapes, size_t rows, reading *r,
@@ -92,8 +91,10 @@ static slab_status read_mesh(const reading *r, const slab_mesh_spans *from, void
  * also one that a copy cannot have: the host refits those. */
 static slab_status copy_vertices(const reading *r, const slab_scene *scene, const slab_mesh_spans *from,
                                  device_copy *copy) {
-  if (!refit_is_there(scene->context) || from->vertex_count == 0 || stride_of(from) < 3 * sizeof(float)) return SLAB_OK;
-  return refit_take_vertices(r->device, &from->vertices, stride_of(from), from->vertex_count, copy);
+  if (!update_stays_there(scene->context) || from->vertex_count == 0 || stride_of(from) < 3 * sizeof(float))
+    return SLAB_OK;
+  const gpu_rows rows = {buffer_of(from->vertices.buffer), from->vertices.offset, stride_of(from)};
+  return update_keep_vertices(r->device, rows, from->vertex_count, copy);
 }
 
 slab_status slab_scene_update_mesh_cl(slab_scene *scene, uint32_t geometry, const slab_mesh_spans *from,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/backend.h"
+#include "device/tuning.h"
 #include "opencl/inquiry.h"
 #include "opencl/opencl.h"
 

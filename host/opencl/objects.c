@@ -1,4 +1,4 @@
-/* What the files of the backend share: failures, queues and buffers. */
+/* What the files of the driver share: failures and queues. */
 #include "opencl/opencl.h"
 #include "os/clock.h"
 
@@ -50,31 +50,38 @@ const char *objects_code_name(cl_int code) {
 slab_status fail_cl(cl_int code, const char *call, const char *purpose) {
   bool memory =
       code == CL_OUT_OF_HOST_MEMORY || code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES;
+  if (purpose == NULL) return memory ? SLAB_OUT_OF_MEMORY : SLAB_DEVICE_FAILED;
   return fail(memory ? SLAB_OUT_OF_MEMORY : SLAB_DEVICE_FAILED, "%s failed with %s (%d) for %s", call,
               objects_code_name(code), code, purpose);
 }
 
 /* ---- queues ---- */
 
-slab_status objects_queue(const device *d, cl_command_queue *queue) {
+slab_status objects_queue(const device *d, gpu_queue **queue) {
   cl_int code;
-  *queue = clCreateCommandQueue(cl_of(d)->context, cl_of(d)->id, 0, &code);
+  const cl_command_queue created = clCreateCommandQueue(cl_of(d)->context, cl_of(d)->id, 0, &code);
   if (code == CL_INVALID_DEVICE) /* the driver decides: a context's list of devices may lack sub-devices */
     return fail(SLAB_INVALID_ARGUMENT, "slab_context_create_cl: the device is not one of the context's");
-  return *queue == NULL ? fail_cl(code, "clCreateCommandQueue", d->info.name) : SLAB_OK;
+  *queue = queue_of(created);
+  return created == NULL ? fail_cl(code, "clCreateCommandQueue", d->info.name) : SLAB_OK;
 }
 
 /* PoCL 3.1 frees a sub-device with the last reference to it, even while a queue uses it. It may still be releasing the
  * last command of a queue when clFinish returns. A command holds a reference to its queue, so PoCL has finished when
  * ours is the only one left. */
-void objects_wait(const device *d, cl_command_queue queue) {
+static void await_last_command(const device *d, cl_command_queue queue) {
   cl_uint holders = 0;
-  if (!cl_of(d)->is_part || queue == NULL) return;
+  if (!cl_of(d)->is_part) return;
   for (int i = 0; i < 500; i++) { /* gives up after 10 ms or more: the caller may hold its own queue for ever */
     if (clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS) return;
     if (holders <= 1) return;
     os_sleep(20e-6);
   }
+}
+
+void opencl_release_queue(const device *d, gpu_queue *queue) {
+  await_last_command(d, clqueue_of(queue));
+  clReleaseCommandQueue(clqueue_of(queue));
 }
 
 slab_status objects_check_queue(const char *function, cl_context cl, cl_device_id id, cl_command_queue queue) {
@@ -91,18 +98,4 @@ slab_status objects_check_queue(const char *function, cl_context cl, cl_device_i
     return fail(SLAB_INVALID_ARGUMENT, "%s: the queue is of another %s", function,
                 queue_context != cl ? "context" : "device");
   return SLAB_OK;
-}
-
-/* ---- buffers ---- */
-
-slab_status objects_create_buffer(const device *d, cl_mem_flags flags, size_t size, void *host, const char *what,
-                                  cl_mem *buffer) {
-  cl_int code;
-  *buffer = clCreateBuffer(cl_of(d)->context, flags, size, host, &code);
-  return *buffer == NULL ? fail_cl(code, "clCreateBuffer", what) : SLAB_OK;
-}
-
-void objects_release_buffer(cl_mem *buffer) {
-  if (*buffer != NULL) clReleaseMemObject(*buffer);
-  *buffer = NULL;
 }

@@ -2,15 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/context.h"
 #include "opencl/inquiry.h"
+#include "opencl/opencl.h"
 #include "opencl/probe.h"
-#include "opencl/program.h"
-#include "opencl/staging.h"
-#include "os/thread.h"
-
-/* PoCL compiles a kernel a second time for launches of at least this many work-items. */
-#define SMALL_GRID 65536u
 
 /* ---- what is asked of a device ---- */
 
@@ -53,60 +47,37 @@ static slab_status ask_device(device *d) {
 
 /* ---- opening ---- */
 
-/* Whether two devices are GPUs of one model and driver, which can run each other's binaries. */
-static bool are_equal_gpus(const device *a, const device *b) {
-  const slab_device_info *x = &a->info, *y = &b->info;
-  if (a->backend != b->backend) return false;
-  return x->type == SLAB_DEVICE_GPU && y->type == SLAB_DEVICE_GPU && cl_of(a)->platform == cl_of(b)->platform &&
-         strcmp(x->name, y->name) == 0 && strcmp(x->vendor, y->vendor) == 0 && strcmp(x->driver, y->driver) == 0 &&
-         strcmp(x->version, y->version) == 0;
-}
-
 /* Retains the device before it is opened: a sub-device has nothing else that keeps it alive. */
-slab_status open_prepare(slab_context *context, device *d, const found_device *found) {
+slab_status open_prepare(device *d, const found_device *found) {
   opencl_device *o = calloc(1, sizeof *o);
   if (o == NULL) return fail_memory(sizeof *o, "a device");
-  d->opened = o;
-  d->launch_items = SMALL_GRID - 1;
-  o->builder = d;
-  os_condition_init(&o->built);
+  gpu_of(d)->own = o;
   cl_int code = clRetainDevice(found->id);
   if (code != CL_SUCCESS) return fail_cl(code, "clRetainDevice", "a context");
   o->id = found->id;
-  o->platform = found->platform;
-  for (uint32_t i = d->nth; i-- > 0;)
-    if (are_equal_gpus(&context->devices[i], d)) o->builder = &context->devices[i];
   return ask_device(d);
 }
 
 static slab_status create_context(device *d) {
   cl_int code;
   opencl_device *o = cl_of(d);
-  o->scene_in_place = d->in_place;
   o->context = clCreateContext(NULL, 1, &o->id, NULL, NULL, &code);
-  return o->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : objects_queue(d, &o->queue);
+  return o->context == NULL ? fail_cl(code, "clCreateContext", d->info.name) : objects_queue(d, &gpu_of(d)->queue);
 }
 
-slab_status opencl_open(slab_context *context, device *d, const found_device *found) {
-  slab_status status = open_prepare(context, d, found);
+slab_status opencl_open(device *d, const found_device *found) {
+  slab_status status = open_prepare(d, found);
   if (status == SLAB_OK) status = create_context(d);
   return status == SLAB_OK ? probe_device(d) : status;
 }
 
-/* In a forked process the driver's objects are not released: that may wait for threads that do not exist in this
- * process. The condition is not destroyed either, since such a thread may wait for it. */
 void opencl_close(device *d) {
   opencl_device *o = cl_of(d);
   if (o == NULL) return;
-  staging_buffers_free_all(d, o->idle_buffers);
-  programs_free(o->programs, !is_inherited(d));
   if (!is_inherited(d)) {
-    objects_wait(d, o->queue);
-    if (o->queue != NULL) clReleaseCommandQueue(o->queue);
+    if (gpu_of(d)->queue != NULL) opencl_release_queue(d, gpu_of(d)->queue);
     if (o->context != NULL) clReleaseContext(o->context);
     if (o->id != NULL) clReleaseDevice(o->id);
-    os_condition_destroy(&o->built);
   }
   free(o);
-  d->opened = NULL;
 }

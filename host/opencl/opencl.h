@@ -1,98 +1,57 @@
-/* The OpenCL backend: what it keeps for a device and for a scene, and its queues, buffers and failures. */
+/* The driver of OpenCL: what it keeps for a device, its handles, queues, buffers and failures. */
 #ifndef SLABCAST_OPENCL_OPENCL_H
 #define SLABCAST_OPENCL_OPENCL_H
 
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "bvh/bvh.h"
-#include "device/backend.h"
+#include "gpu/gpu.h"
 #include "opencl/loader.h"
-#include "os/thread.h"
 #include "record/device.h"
-#include "record/snapshot.h"
 #include "slabcast.h"
 
-typedef struct program program;
-typedef struct staging_buffers staging_buffers;
-
-/* An open device. device.lock guards programs, a kernel from setting its arguments to its launch, and the staging
- * buffers. */
+/* An open device. */
 typedef struct opencl_device {
   cl_context context;
-  cl_platform_id platform;
   cl_device_id id;
-  cl_command_queue queue; /* in-order queue that runs every kernel */
-  bool queue_is_callers;  /* the queue is the caller's; transfers then use it too */
-  bool is_part;           /* a part (sub-device) of another device */
-  bool has_double;        /* has double; kernels may divide through it where info.exact_divide is 0 */
-  bool limits_registers;  /* its compiler takes NVIDIA's option that limits the registers of a work-item */
-  bool scene_in_place;    /* scenes are used in place too; not in a caller's context, where a scene may be destroyed
-                             before its casts end */
-  size_t group_most;      /* maximum work-items per group, for any kernel */
-  device *builder;        /* the first equal GPU of the context, often itself; its compiled programs are shared */
-  program *programs;      /* programs built so far, and those being built */
-  os_condition built;     /* signalled when a build ends */
-  staging_buffers *idle_buffers; /* staging buffers that no cast uses */
+  bool is_part;          /* a part (sub-device) of another device */
+  bool has_double;       /* has double; kernels may divide through it where info.exact_divide is 0 */
+  bool limits_registers; /* its compiler takes NVIDIA's option that limits the registers of a work-item */
+  size_t group_most;     /* maximum work-items per group, for any kernel */
 } opencl_device;
 
-static inline opencl_device *cl_of(const device *d) { return d->opened; }
+static inline opencl_device *cl_of(const device *d) { return gpu_of(d)->own; }
 
-/* Maximum buffers per array of a scene. In OpenCL 1.2 one allocation can have at least a quarter of a device's memory,
- * so four buffers can hold all of it. */
-#define SCENE_BUFFERS 4
+/* The handles of driver.h are OpenCL's own. */
+static inline cl_mem mem_of(gpu_buffer *buffer) { return (cl_mem)buffer; }
+static inline gpu_buffer *buffer_of(cl_mem mem) { return (gpu_buffer *)mem; }
+static inline cl_command_queue clqueue_of(gpu_queue *queue) { return (cl_command_queue)queue; }
+static inline gpu_queue *queue_of(cl_command_queue queue) { return (gpu_queue *)queue; }
+static inline gpu_kernel *kernel_of(cl_kernel kernel) { return (gpu_kernel *)kernel; }
+static inline gpu_order order_of(cl_uint count, const cl_event *after, cl_event *done) {
+  return (gpu_order){.count = count, .after = (gpu_event *const *)after, .done = (gpu_event **)done};
+}
 
-/* For refits on the device: where things are in a BVH. All refits of a build share the buffers. */
-typedef struct refit_plan {
-  cl_mem order;                         /* the nodes' indices, level by level; NULL: there is no plan yet */
-  cl_mem places;                        /* the block of each global primitive id */
-  uint32_t ends[BVH_DEPTH_MAX], levels; /* ends: of levels in `order` */
-} refit_plan;
-
-/* The buffers of a committed scene on one device. */
-typedef struct opencl_scene {
-  cl_mem table;
-  cl_mem blocks[SCENE_BUFFERS];
-  cl_mem nodes[SCENE_BUFFERS]; /* first entry NULL: no BVH */
-  bool cut;                    /* split over several buffers, which are copies; else each array is in its first
-                                  buffer */
-  refit_plan plan;
-} opencl_scene;
-
-static inline const opencl_scene *uploaded(const device_scene *on) { return on->state->uploaded; }
-
-/* The functions of the backend, see backend.h. */
+/* The functions of the table that stand apart, see driver.h. */
 slab_status opencl_list(const backend *, device_list *);
-slab_status opencl_open(slab_context *, device *, const found_device *);
+slab_status opencl_open(device *, const found_device *);
 void opencl_close(device *);
-slab_status opencl_upload(const device *, const scene_arrays *, scene_state *, bool *in_place);
-void opencl_release(const device *, scene_state *);
-slab_status opencl_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats,
-                         void *nodes, void *blocks);
-slab_status opencl_refit(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
-uint32_t opencl_traversals(const device_scene *, slab_query);
-slab_status opencl_begin(const cast *, const device_scene *, chunk *);
-slab_status opencl_end(const cast *, const device_scene *, chunk *, chunk_outcome *);
-void opencl_abandon(const device_scene *, chunk *);
-slab_status opencl_settle(const device_scene *, chunk *);
-slab_status opencl_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
+bool opencl_alike(const device *, const device *other, const program_key *);
+slab_status opencl_build(const device *, const program_key *, gpu_program *like, gpu_program **);
+slab_status opencl_kernel(const device *, gpu_program *, const program_key *, uint32_t nth, gpu_kernel **,
+                          size_t *group);
+void opencl_release_queue(const device *, gpu_queue *);
 
-/* fail for an OpenCL call, with its name, the name of its code, and its purpose. */
+/* fail for an OpenCL call, with its name, the name of its code, and its purpose; where that is NULL without a message.
+ */
 slab_status fail_cl(cl_int code, const char *call, const char *purpose);
 const char *objects_code_name(cl_int code);
 
-/* Creates d->opened and asks the device; open.c. */
-slab_status open_prepare(slab_context *, device *, const found_device *);
+/* Creates the device's opencl_device and asks the device; open.c. */
+slab_status open_prepare(device *, const found_device *);
 /* Creates an in-order queue of the library's own. */
-slab_status objects_queue(const device *, cl_command_queue *queue);
-/* Waits until the driver has finished with a queue whose commands have ended. Called before the queue is released. */
-void objects_wait(const device *, cl_command_queue);
+slab_status objects_queue(const device *, gpu_queue **);
 /* Checks that the context and device are not NULL and that the queue (NULL: none) belongs to them. */
 slab_status objects_check_queue(const char *function, cl_context, cl_device_id, cl_command_queue);
-/* Creates a buffer of `size` bytes. host: memory that the flags ask for, else NULL. what: its name in messages. */
-slab_status objects_create_buffer(const device *, cl_mem_flags, size_t size, void *host, const char *what,
-                                  cl_mem *buffer);
-/* Of NULL nothing. *buffer becomes NULL. */
-void objects_release_buffer(cl_mem *buffer);
 
 #endif

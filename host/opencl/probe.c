@@ -252,55 +252,53 @@ static slab_status refuse_loops(const device *d, uint32_t rounds) {
 
 /* The objects of one run; NULL where not created yet. */
 typedef struct run {
-  cl_command_queue queue;
+  gpu_queue *queue;
   cl_program program;
   cl_kernel kernel;
-  cl_mem operands, results;
-  cl_event done;
+  gpu_buffer *operands, *results;
+  gpu_event *done;
 } run;
 
 static void run_end(run *r, const device *d) {
-  if (r->done != NULL) clReleaseEvent(r->done);
+  if (r->done != NULL) driver_of(d)->release_event(r->done);
   if (r->kernel != NULL) clReleaseKernel(r->kernel);
   if (r->program != NULL) clReleaseProgram(r->program);
-  if (r->operands != NULL) clReleaseMemObject(r->operands);
-  if (r->results != NULL) clReleaseMemObject(r->results);
-  if (r->queue != NULL && r->queue != cl_of(d)->queue) {
-    objects_wait(d, r->queue);
-    clReleaseCommandQueue(r->queue);
-  }
+  gpu_release_buffer(d, &r->operands);
+  gpu_release_buffer(d, &r->results);
+  if (r->queue != NULL && r->queue != gpu_of(d)->queue) opencl_release_queue(d, r->queue);
 }
 
 /* Creates the objects of a run. It does not use the caller's queue, which may wait for something that the caller does
  * only after this call. */
 static slab_status run_begin(run *r, const device *d, float *operands, size_t operand_bytes, size_t result_bytes) {
+  const gpu_driver *driver = driver_of(d);
   cl_int code;
-  slab_status status = cl_of(d)->queue_is_callers ? objects_queue(d, &r->queue) : SLAB_OK;
-  if (!cl_of(d)->queue_is_callers) r->queue = cl_of(d)->queue;
+  slab_status status = gpu_of(d)->queue_is_callers ? objects_queue(d, &r->queue) : SLAB_OK;
+  if (!gpu_of(d)->queue_is_callers) r->queue = gpu_of(d)->queue;
   if (status == SLAB_OK) status = program_of_probe(d, &r->program);
   if (status != SLAB_OK) return status;
   r->kernel = clCreateKernel(r->program, "probe", &code);
   if (r->kernel == NULL) return fail_cl(code, "clCreateKernel", "the probe");
-  status = objects_create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, operand_bytes, operands, "the probe",
-                                 &r->operands);
-  if (status == SLAB_OK)
-    status = objects_create_buffer(d, CL_MEM_WRITE_ONLY, result_bytes, NULL, "the probe", &r->results);
-  return status;
+  status = driver->create(d, GPU_READ, GPU_COPY, operand_bytes, operands, "the probe", &r->operands);
+  return status == SLAB_OK ? driver->create(d, GPU_WRITE, GPU_OWN, result_bytes, NULL, "the probe", &r->results)
+                           : status;
 }
 
-static slab_status run_kernel(run *r, uint32_t *results, size_t result_bytes) {
-  const size_t global = probe_case_count, local = 1;
+static slab_status run_kernel(run *r, const device *d, uint32_t *results, size_t result_bytes) {
+  const gpu_driver *driver = driver_of(d);
   const cl_uint rounds = PROBED_ROUNDS;
-  cl_int code = clSetKernelArg(r->kernel, 0, sizeof(cl_mem), &r->operands);
-  if (code == CL_SUCCESS) code = clSetKernelArg(r->kernel, 1, sizeof(cl_mem), &r->results);
-  if (code == CL_SUCCESS) code = clSetKernelArg(r->kernel, 2, sizeof rounds, &rounds);
-  if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "the probe");
-  code = clEnqueueNDRangeKernel(r->queue, r->kernel, 1, NULL, &global, &local, 0, NULL, &r->done);
-  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueNDRangeKernel", "the probe");
-  code = clWaitForEvents(1, &r->done); /* a kernel that fails while it runs reports it only here */
-  if (code != CL_SUCCESS) return fail_cl(code, "clWaitForEvents", "the probe");
-  code = clEnqueueReadBuffer(r->queue, r->results, CL_TRUE, 0, result_bytes, results, 0, NULL, NULL);
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueReadBuffer", "the probe");
+  const gpu_argument list[] = {{.buffer = r->operands}, {.buffer = r->results}, {NULL, sizeof rounds, &rounds}};
+  gpu_kernel *kernel = kernel_of(r->kernel);
+  slab_status status = SLAB_OK;
+  for (uint32_t i = 0; status == SLAB_OK && i < sizeof list / sizeof *list; i++)
+    status = driver->set(kernel, i, &list[i], "the probe");
+  if (status == SLAB_OK)
+    status = driver->launch(r->queue, kernel, probe_case_count, 1, (gpu_order){.done = &r->done}, "the probe");
+  /* a kernel that fails while it runs reports it only here */
+  if (status == SLAB_OK) status = driver->wait(&r->done, 1, "the probe");
+  return status == SLAB_OK
+             ? driver->read(r->queue, r->results, 0, results, result_bytes, true, (gpu_order){0}, "the probe")
+             : status;
 }
 
 static void fill_operands(float *operands, uint32_t columns) {
@@ -320,7 +318,7 @@ static slab_status ask(const device *d, verdict *v) {
   run r = {0};
   fill_operands(operands, columns);
   slab_status status = run_begin(&r, d, operands, operand_bytes, result_bytes);
-  if (status == SLAB_OK) status = run_kernel(&r, results, result_bytes);
+  if (status == SLAB_OK) status = run_kernel(&r, d, results, result_bytes);
   run_end(&r, d);
   if (status == SLAB_OK) *v = judge(results, columns);
   free(room);

@@ -1,17 +1,13 @@
-/* Builds kernels from their embedded source, once for each specialisation.
- *
- * Building takes seconds, so the device's lock is not held meanwhile. Casts whose kernels are ready continue, and
- * threads that need different programs build them in parallel. A thread that needs a program that is being built waits
- * for that build. */
+/* Builds kernels from their embedded source, specialised by options of the compiler. */
+#include "opencl/program.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/embedded.h"
-#include "opencl/buffers.h"
+#include "gpu/buffers.h"
 #include "opencl/opencl.h"
-#include "opencl/program.h"
-#include "os/thread.h"
 
 #define OPTIONS_SIZE 512
 
@@ -32,13 +28,6 @@ static const struct {
                        &embedded_refit_count,
                        {[KERNEL_PLACES] = "places", [KERNEL_TRIANGLES] = "triangles", [KERNEL_NODES] = "nodes"}},
 };
-
-/* Primitives per block that a program reads. Wide BVHs have 8 at most. */
-static uint32_t program_lanes(const device *d, program_source source) {
-  if (source == PROGRAM_PAIRS || source == PROGRAM_COMPRESSED || source == PROGRAM_REFIT) return 1;
-  if (source == PROGRAM_FLAT) return flat_lanes(d);
-  return source == PROGRAM_WIDE && d->info.lane_width > BVH_WIDTH ? BVH_WIDTH : d->info.lane_width;
-}
 
 /* Options for correctly rounded quotients and roots, see lanes/scalar.h. */
 static const char *division_of(const device *d) {
@@ -77,8 +66,6 @@ static void lane_options(const device *d, char *text, size_t size) {
            bears_assembly(d) ? " -DSLAB_ASSEMBLY" : "");
 }
 
-bool program_has_one_edges(const device *d, program_source source) { return program_lanes(d, source) == 1; }
-
 static void edge_option(const program_key *key, char *text, size_t size) {
   const size_t used = strlen(text);
   if (key->closed) snprintf(text + used, size - used, " -DSLAB_CLOSED");
@@ -112,7 +99,7 @@ static void build_options(const device *d, const program_key *key, char *text, s
            "-DSLAB_IN_FLIGHT=%u -DSLAB_RAY_PAIRS=%u -DSLAB_DEFERRED=%d -DSLAB_INSTANCES=%d -DSLAB_DEVICE=%u",
            program_lanes(d, key->source), (int)key->query, key->kinds, key->stack, d->tuning->rays_each,
            d->tuning->tile, rays_in_flight(d, key), rays_paired(d, key), key->deferred, key->instances,
-           cl_of(d)->builder->nth);
+           gpu_of(d)->builder->nth);
   lane_options(d, text, size);
   edge_option(key, text, size);
   cut_options(d, key, text, size);
@@ -126,17 +113,7 @@ static slab_status fail_build(const device *d, cl_program failed, cl_int code, c
   return fail(SLAB_BUILD_FAILED, "clBuildProgram failed (%d) on \"%s\" with %s:\n%s", code, d->info.name, options, log);
 }
 
-struct program {
-  program_key key;
-  bool building;                         /* a thread is building it, without holding the lock */
-  slab_status status;                    /* status of the last build */
-  char message[2048];                    /* message of a failed build, for threads that waited for it */
-  cl_program program;                    /* NULL: not built yet, or the build failed */
-  ready_kernel kernels[PROGRAM_KERNELS]; /* kernel NULL: not used yet */
-  program *next;
-};
-
-/* ---- building: without the device's lock ---- */
+/* ---- building ---- */
 
 static slab_status build_text(const device *d, const char *const *text, unsigned count, const char *options,
                               cl_program *built) {
@@ -186,138 +163,37 @@ static cl_program build_binary(const device *d, cl_program of, const char *optio
   return NULL;
 }
 
-static slab_status program_get(device *, const program_key *, program **got, bool *waited);
-
-/* Gets the program from the builder of an equal GPU, which builds it first where needed. So it is compiled once,
- * whichever device needs it first. Returns NULL where that fails. */
-static cl_program build_as_builder(const device *d, const program_key *key, const char *options) {
-  char theirs[OPTIONS_SIZE];
-  program *p = NULL;
-  bool waited;
-  build_options(cl_of(d)->builder, key, theirs, sizeof theirs);
-  if (strcmp(options, theirs) != 0) return NULL;
-  os_mutex_lock(&cl_of(d)->builder->lock);
-  const slab_status status = program_get(cl_of(d)->builder, key, &p, &waited);
-  os_mutex_unlock(&cl_of(d)->builder->lock);
-  return status == SLAB_OK ? build_binary(d, p->program, options) : NULL;
+bool opencl_alike(const device *d, const device *other, const program_key *key) {
+  char own[OPTIONS_SIZE], theirs[OPTIONS_SIZE];
+  build_options(d, key, own, sizeof own);
+  build_options(other, key, theirs, sizeof theirs);
+  return strcmp(own, theirs) == 0;
 }
 
-static slab_status build(const device *d, const program_key *key, cl_program *built) {
+slab_status opencl_build(const device *d, const program_key *key, gpu_program *like, gpu_program **built) {
   char options[OPTIONS_SIZE];
   build_options(d, key, options, sizeof options);
-  if (cl_of(d)->builder != d) *built = build_as_builder(d, key, options);
-  if (*built != NULL) return SLAB_OK;
-  return build_text(d, sources[key->source].text, *sources[key->source].count, options, built);
-}
-
-/* ---- the programs of a device: with the device's lock ---- */
-
-static bool same_key(const program_key *a, const program_key *b) {
-  return a->source == b->source && a->query == b->query && a->kinds == b->kinds && a->stack == b->stack &&
-         a->deferred == b->deferred && a->cut == b->cut && a->instances == b->instances && a->closed == b->closed;
-}
-
-/* The entry of a program; NULL: it was not requested yet. */
-static program *program_known(const device *d, const program_key *key) {
-  program *p = cl_of(d)->programs;
-  while (p != NULL && !same_key(&p->key, key)) p = p->next;
-  return p;
-}
-
-/* The entry of a program, created where needed. It stays at its address until the device is closed, whether or not its
- * builds succeed. Returns NULL where memory is short. */
-static program *program_entry(device *d, const program_key *key) {
-  program *p = program_known(d, key);
-  if (p != NULL) return p;
-  p = calloc(1, sizeof *p);
-  if (p == NULL) return NULL;
-  p->key = *key;
-  p->next = cl_of(d)->programs;
-  return cl_of(d)->programs = p;
-}
-
-static slab_status program_build(device *d, program *p) {
-  cl_program built = NULL;
-  p->building = true;
-  os_mutex_unlock(&d->lock);
-  const slab_status status = build(d, &p->key, &built);
-  os_mutex_lock(&d->lock);
-  p->building = false;
-  p->program = built;
-  p->status = status;
-  snprintf(p->message, sizeof p->message, "%s", status == SLAB_OK ? "" : slab_message());
-  os_condition_broadcast(&cl_of(d)->built);
+  cl_program made = like != NULL ? build_binary(d, (cl_program)like, options) : NULL;
+  const slab_status status =
+      made != NULL ? SLAB_OK : build_text(d, sources[key->source].text, *sources[key->source].count, options, &made);
+  *built = (gpu_program *)made;
   return status;
 }
 
-/* Waits for another thread's build. Its failure is the failure of all that waited; a later call tries again. */
-static slab_status program_await(device *d, const program *p) {
-  while (p->building) os_condition_wait(&cl_of(d)->built, &d->lock);
-  return p->status == SLAB_OK ? SLAB_OK : fail(p->status, "%s", p->message);
-}
-
-/* Gets a program, building it or waiting for its build. *waited: it was not ready at once. */
-static slab_status program_get(device *d, const program_key *key, program **got, bool *waited) {
-  program *p = *got = program_entry(d, key);
-  if (p == NULL) return fail_memory(sizeof *p, "a program");
-  *waited = p->program == NULL;
-  if (p->program != NULL) return SLAB_OK;
-  return p->building ? program_await(d, p) : program_build(d, p);
-}
-
-/* Creates a kernel. A large kernel's use of registers may allow only smaller groups than the device's maximum. */
-static slab_status create_kernel(const device *d, const program *p, const char *name, ready_kernel *made) {
+/* A large kernel's use of registers may allow only smaller groups than the device's maximum. */
+slab_status opencl_kernel(const device *d, gpu_program *of, const program_key *key, uint32_t nth, gpu_kernel **made,
+                          size_t *group) {
+  const char *name = sources[key->source].kernels[nth];
   cl_int code;
   size_t most = 0;
-  cl_kernel kernel = clCreateKernel(p->program, name, &code);
+  cl_kernel kernel = clCreateKernel((cl_program)of, name, &code);
   if (kernel == NULL) return fail_cl(code, "clCreateKernel", name);
   code = clGetKernelWorkGroupInfo(kernel, cl_of(d)->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
   if (code != CL_SUCCESS) {
     clReleaseKernel(kernel);
     return fail_cl(code, "clGetKernelWorkGroupInfo", name);
   }
-  *made = (ready_kernel){.kernel = kernel, .group = most < cl_of(d)->group_most ? most : cl_of(d)->group_most};
+  *made = (gpu_kernel *)kernel;
+  *group = most < cl_of(d)->group_most ? most : cl_of(d)->group_most;
   return SLAB_OK;
-}
-
-slab_status program_find(device *d, const program_key *key, uint32_t nth, ready_kernel *found) {
-  program *p;
-  bool waited = false;
-  slab_status status = program_get(d, key, &p, &waited);
-  if (status != SLAB_OK) return status;
-  const bool first_use = waited || p->kernels[nth].kernel == NULL;
-  if (p->kernels[nth].kernel == NULL) status = create_kernel(d, p, sources[key->source].kernels[nth], &p->kernels[nth]);
-  *found = p->kernels[nth];
-  found->first_use = first_use;
-  return status;
-}
-
-/* A build that takes less time only loaded what the driver has cached. PoCL 3.1: loading takes 0.06 s a program, 0.3 s
- * on a busy machine; compiling takes 1.5 to 3 s. */
-#define LOADING_SECONDS 0.5
-
-/* Optional kernels are compiled once casts without them have taken as long as the last compilation. So a process that
- * casts little uses the fewest programs, and one that casts much waits at most twice as long as needed. */
-bool program_pays(const device *d, const program_key *key, uint32_t nth) {
-  const program *p = program_known(d, key);
-  if (p != NULL && p->kernels[nth].kernel != NULL) return true;
-  return d->building > 0.0 && (d->building < LOADING_SECONDS || d->casting >= d->building);
-}
-
-size_t program_group(const ready_kernel *k, size_t wanted) {
-  size_t group = 1;
-  if (k->group >= wanted) return wanted;
-  while (2 * group <= k->group) group *= 2;
-  return group;
-}
-
-void programs_free(program *p, bool ours) {
-  while (p != NULL) {
-    program *next = p->next;
-    for (int k = 0; k < PROGRAM_KERNELS; k++)
-      if (ours && p->kernels[k].kernel != NULL) clReleaseKernel(p->kernels[k].kernel);
-    if (ours && p->program != NULL) clReleaseProgram(p->program);
-    free(p);
-    p = next;
-  }
 }

@@ -12,8 +12,8 @@
 #include "base/status.h"
 #include "bvh/memory.h"
 #include "device/context.h"
+#include "gpu/gpu.h"
 #include "layout/layout.h"
-#include "opencl/opencl.h"
 #include "os/clock.h"
 #include "scene/scene.h"
 #include "scene/snapshot.h"
@@ -112,7 +112,7 @@ static void nodes_are_cut(slab_traversal traversal) {
   slab_scene *cut = scene_of_spheres(small);
   commit_lengthened(cut);
   assert_int_equal(under.small_now().buffers, 1 + 1 + 4); /* table, blocks, nodes */
-  const opencl_scene *buffers = cut->committed->states[0].uploaded;
+  const gpu_scene *buffers = cut->committed->states[0].uploaded;
   assert_true(buffers->blocks[1] == NULL && buffers->nodes[3] != NULL);
   assert_ok(slab_closest(cut, rays, RAYS, got, NULL));
   assert_ok(slab_count(cut, rays, RAYS, counts[1], NULL));

@@ -1,13 +1,13 @@
-#include "opencl/staging.h"
+#include "gpu/staging.h"
 #include "os/thread.h"
 
 #include <stdlib.h>
 
 /* Unmaps and releases pinned memory. Drivers keep the buffer until the unmapping has ended. */
-static void unpin(const staging_buffers *s, staging *from) {
-  if (from->pinned != NULL) clEnqueueUnmapMemObject(s->queue, from->host, from->pinned, 0, NULL, NULL);
+static void unpin(const device *d, const staging_buffers *s, staging *from) {
+  if (from->pinned != NULL) driver_of(d)->unmap(s->queue, from->host, from->pinned, NULL);
   from->pinned = NULL;
-  objects_release_buffer(&from->host);
+  gpu_release_buffer(d, &from->host);
 }
 
 /* Does not wait for the caller's queue: it may hold work that waits for the caller. */
@@ -17,16 +17,15 @@ static void staging_buffers_free(const device *d, staging_buffers *s) {
     return;
   }
   for (int p = 0; p < PARTS; p++) {
-    unpin(s, &s->staged[p]);
-    objects_release_buffer(&s->staged[p].buffer);
+    unpin(d, s, &s->staged[p]);
+    gpu_release_buffer(d, &s->staged[p].buffer);
   }
-  objects_release_buffer(&s->invalid);
-  objects_release_buffer(&s->fallback);
-  if (s->queue != NULL && s->queue != cl_of(d)->queue) {
-    clFinish(s->queue);
-    objects_wait(d, s->queue);
+  gpu_release_buffer(d, &s->invalid);
+  gpu_release_buffer(d, &s->fallback);
+  if (s->queue != NULL && s->queue != gpu_of(d)->queue) {
+    driver_of(d)->finish(s->queue, NULL);
+    driver_of(d)->release_queue(d, s->queue);
   }
-  if (s->queue != NULL) clReleaseCommandQueue(s->queue);
   free(s);
 }
 
@@ -39,17 +38,15 @@ void staging_buffers_free_all(const device *d, staging_buffers *s) {
 }
 
 static slab_status staging_buffers_queue(const device *d, staging_buffers *s) {
-  if (!d->in_place && !cl_of(d)->queue_is_callers) return objects_queue(d, &s->queue);
-  cl_int code = clRetainCommandQueue(cl_of(d)->queue);
-  if (code != CL_SUCCESS) return fail_cl(code, "clRetainCommandQueue", "a cast");
-  s->queue = cl_of(d)->queue;
+  if (!d->in_place && !gpu_of(d)->queue_is_callers) return driver_of(d)->create_queue(d, &s->queue);
+  s->queue = gpu_of(d)->queue; /* which stays longer */
   return SLAB_OK;
 }
 
 slab_status staging_buffers_take(device *d, staging_buffers **taken) {
   os_mutex_lock(&d->lock);
-  staging_buffers *s = cl_of(d)->idle_buffers;
-  if (s != NULL) cl_of(d)->idle_buffers = s->next;
+  staging_buffers *s = gpu_of(d)->idle_buffers;
+  if (s != NULL) gpu_of(d)->idle_buffers = s->next;
   os_mutex_unlock(&d->lock);
   slab_status status = SLAB_OK;
   if (s == NULL) {
@@ -67,8 +64,8 @@ slab_status staging_buffers_take(device *d, staging_buffers **taken) {
 
 void staging_buffers_give_back(device *d, staging_buffers *s) {
   os_mutex_lock(&d->lock);
-  s->next = cl_of(d)->idle_buffers;
-  cl_of(d)->idle_buffers = s;
+  s->next = gpu_of(d)->idle_buffers;
+  gpu_of(d)->idle_buffers = s;
   os_mutex_unlock(&d->lock);
 }
 
@@ -82,21 +79,20 @@ static size_t staging_room(const device *d, size_t had, size_t size) {
 
 /* Pinned memory is optional, since a system may have little: on failure the cast works without it. */
 static void pin(const device *d, const staging_buffers *s, staging *to) {
+  const gpu_driver *driver = driver_of(d);
   if (to->size > STAGED_BYTES) return;
-  to->host = clCreateBuffer(cl_of(d)->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, to->size, NULL, NULL);
-  if (to->host == NULL) return;
-  to->pinned =
-      clEnqueueMapBuffer(s->queue, to->host, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, to->size, 0, NULL, NULL, NULL);
-  if (to->pinned == NULL) objects_release_buffer(&to->host);
+  if (driver->create(d, GPU_READ_WRITE, GPU_PINNED, to->size, NULL, NULL, &to->host) != SLAB_OK) return;
+  if (driver->map(s->queue, to->host, GPU_READ_WRITE, 0, to->size, true, (gpu_order){0}, NULL, &to->pinned) != SLAB_OK)
+    gpu_release_buffer(d, &to->host);
 }
 
 slab_status staging_reserve(const device *d, staging_buffers *s, part p, size_t size, const char *what) {
   staging *to = &s->staged[p];
   if (size <= to->size) return SLAB_OK;
   const size_t room = staging_room(d, to->size, size);
-  unpin(s, to);
-  objects_release_buffer(&to->buffer);
-  slab_status status = objects_create_buffer(d, CL_MEM_READ_WRITE, room, NULL, what, &to->buffer);
+  unpin(d, s, to);
+  gpu_release_buffer(d, &to->buffer);
+  slab_status status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, room, NULL, what, &to->buffer);
   to->size = status == SLAB_OK ? room : 0;
   if (status == SLAB_OK) pin(d, s, to);
   return status;

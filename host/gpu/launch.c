@@ -1,8 +1,8 @@
 /* Launches the kernels of a cast, on buffers of the library or of the caller. */
-#include "opencl/launch.h"
+#include "gpu/launch.h"
 #include "data/types.h"
 #include "device/context.h"
-#include "opencl/program.h"
+#include "gpu/program.h"
 #include "os/thread.h"
 
 /* Work-items per group. A work-item with interleaved rays is alone in its group: drivers keep the private memory of all
@@ -20,68 +20,46 @@ static uint32_t rays_each(const device_scene *on, uint32_t rays, bool interleave
   return fair < most ? fair : most;
 }
 
-typedef struct argument {
-  size_t size;
-  const void *value;
-} argument;
-
-static argument buffer_argument(const cl_mem *buffer) {
-  return (argument){sizeof *buffer, *buffer == NULL ? NULL : buffer};
-}
+enum { ARGUMENTS_MOST = 9 + 2 * SCENE_BUFFERS };
 
 /* Lists the arguments in the order of the kernels' parameters. Kernels of flat scenes have no nodes and nothing after
  * them; kernels of compressed BVHs end with the nodes. Returns the number of arguments. */
-static cl_uint list_arguments(const device_scene *on, const launch *l, argument list[9 + 2 * SCENE_BUFFERS]) {
-  const opencl_scene *scene = uploaded(on);
+static uint32_t list_arguments(const device_scene *on, const launch *l, gpu_argument list[ARGUMENTS_MOST]) {
+  const gpu_scene *scene = uploaded(on);
   const int buffers = scene->cut ? SCENE_BUFFERS : 1;
-  cl_uint n = 0;
-  list[n++] = buffer_argument(&l->rays);
-  list[n++] = buffer_argument(&l->results);
-  list[n++] = buffer_argument(&l->offsets);
-  list[n++] = buffer_argument(&scene->table);
-  for (int k = 0; k < buffers; k++) list[n++] = buffer_argument(&scene->blocks[k]);
-  list[n++] = buffer_argument(&l->skips);
-  list[n++] = buffer_argument(&l->invalid);
-  list[n++] = (argument){sizeof l->uniforms, &l->uniforms};
+  uint32_t n = 0;
+  list[n++] = BUFFER_ARGUMENT(l->rays);
+  list[n++] = BUFFER_ARGUMENT(l->results);
+  list[n++] = BUFFER_ARGUMENT(l->offsets);
+  list[n++] = BUFFER_ARGUMENT(scene->table);
+  for (int k = 0; k < buffers; k++) list[n++] = BUFFER_ARGUMENT(scene->blocks[k]);
+  list[n++] = BUFFER_ARGUMENT(l->skips);
+  list[n++] = BUFFER_ARGUMENT(l->invalid);
+  list[n++] = VALUE_ARGUMENT(l->uniforms);
   if (!on->scene->has_bvh) return n;
-  for (int k = 0; k < buffers; k++) list[n++] = buffer_argument(&scene->nodes[k]);
+  for (int k = 0; k < buffers; k++) list[n++] = BUFFER_ARGUMENT(scene->nodes[k]);
   if (!device_scene_has_traversals(on)) return n;
-  list[n++] = buffer_argument(&l->fallback);
-  list[n++] = buffer_argument(&l->sorted);
+  list[n++] = BUFFER_ARGUMENT(l->fallback);
+  list[n++] = BUFFER_ARGUMENT(l->sorted);
   return n;
 }
 
-static slab_status set_arguments(cl_kernel kernel, const device_scene *on, const launch *l) {
-  argument list[9 + 2 * SCENE_BUFFERS];
-  const cl_uint count = list_arguments(on, l, list);
-  for (cl_uint i = 0; i < count; i++) {
-    cl_int code = clSetKernelArg(kernel, i, list[i].size, list[i].value);
-    if (code != CL_SUCCESS) return fail_cl(code, "clSetKernelArg", "a cast");
-  }
-  return SLAB_OK;
-}
-
 /* Enqueues one work-item per `rays` rays, in groups of `group` work-items where the kernel allows it. */
-static slab_status enqueue(const device_scene *on, const program_key *of, uint32_t nth, launch *l, uint32_t rays,
-                           size_t group, cl_command_queue queue, cl_uint wait_count, const cl_event *wait,
-                           cl_event *done) {
-  device *d = on->device;
-  program_key key = *of;
-  key.closed = (l->uniforms.rules & RULE_CLOSED) != 0 && (key.kinds >> SLAB_TRIANGLE & 1) != 0 &&
-               program_has_one_edges(d, key.source);
-  ready_kernel ready = {0};
-  const size_t items = ((size_t)l->uniforms.rays + rays - 1) / rays;
-  os_mutex_lock(&d->lock);
-  slab_status status = program_find(d, &key, nth, &ready);
-  l->first_use = l->first_use || ready.first_use;
-  if (status == SLAB_OK) status = set_arguments(ready.kernel, on, l);
-  if (status == SLAB_OK) {
-    const size_t local = program_group(&ready, group), global = (items + local - 1) / local * local;
-    cl_int code = clEnqueueNDRangeKernel(queue, ready.kernel, 1, NULL, &global, &local, wait_count, wait, done);
-    if (code != CL_SUCCESS) status = fail_cl(code, "clEnqueueNDRangeKernel", "a cast");
-  }
-  os_mutex_unlock(&d->lock);
-  return status;
+static slab_status enqueue(const device_scene *on, const program_key *key, uint32_t nth, launch *l, uint32_t rays,
+                           size_t group, gpu_queue *queue, gpu_order order) {
+  gpu_argument list[ARGUMENTS_MOST];
+  kernel_run run = {.key = *key,
+                    .nth = nth,
+                    .arguments = list,
+                    .count = list_arguments(on, l, list),
+                    .items = ((size_t)l->uniforms.rays + rays - 1) / rays,
+                    .group = group,
+                    .queue = queue,
+                    .order = order,
+                    .what = "a cast"};
+  run.key.closed = (l->uniforms.rules & RULE_CLOSED) != 0 && (key->kinds >> SLAB_TRIANGLE & 1) != 0 &&
+                   program_has_one_edges(on->device, key->source);
+  return program_run(on->device, &run, &l->first_use);
 }
 
 static program_source source_of(const device_scene *on) {
@@ -116,15 +94,14 @@ uint32_t launch_in_flight(const device_scene *on, const launch *l) {
   return l->interleaved ? items * on->device->tuning->in_flight : items;
 }
 
-slab_status launch_enqueue(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
-                           cl_uint wait_count, const cl_event *wait, cl_event *done) {
+slab_status launch_enqueue(const device_scene *on, slab_query query, launch *l, gpu_queue *queue, gpu_order order) {
   const program_key key = key_of(on, source_of(on), query, l->deferred);
   l->uniforms.rays_each = rays_each(on, l->uniforms.rays, l->interleaved);
   return enqueue(on, &key, l->interleaved ? KERNEL_INTERLEAVED : KERNEL_MAIN, l, l->uniforms.rays_each,
-                 group_of(on, l->interleaved), queue, wait_count, wait, done);
+                 group_of(on, l->interleaved), queue, order);
 }
 
-uint32_t opencl_traversals(const device_scene *on, slab_query query) {
+uint32_t gpu_traversals(const device_scene *on, slab_query query) {
   device *d = on->device;
   uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
   if (!device_scene_has_traversals(on) || d->info.lane_width == 1) return offered;
@@ -138,23 +115,19 @@ uint32_t opencl_traversals(const device_scene *on, slab_query query) {
   return offered;
 }
 
-slab_status launch_packets(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
-                           cl_uint wait_count, const cl_event *wait, cl_event *done) {
+slab_status launch_packets(const device_scene *on, slab_query query, launch *l, gpu_queue *queue, gpu_order order) {
   const program_key key = key_of(on, PROGRAM_PACKET, query, false);
   const uint32_t packet = on->device->info.lane_width;
   l->uniforms.rays_each = (rays_each(on, l->uniforms.rays, false) + packet - 1) / packet * packet;
-  return enqueue(on, &key, KERNEL_MAIN, l, l->uniforms.rays_each, on->device->tuning->group, queue, wait_count, wait,
-                 done);
+  return enqueue(on, &key, KERNEL_MAIN, l, l->uniforms.rays_each, on->device->tuning->group, queue, order);
 }
 
 bool launch_defers(const device_scene *on, slab_query query) {
   return query == SLAB_CLOSEST && device_scene_packet(on, query) != 0;
 }
 
-slab_status launch_attributes(const device_scene *on, slab_query query, launch *l, cl_command_queue queue,
-                              cl_event *done) {
+slab_status launch_attributes(const device_scene *on, slab_query query, launch *l, gpu_queue *queue, gpu_order order) {
   program_key key = key_of(on, PROGRAM_ATTRIBUTES, query, false);
   key.stack = 0; /* it has none */
-  return enqueue(on, &key, KERNEL_MAIN, l, on->device->info.lane_width, on->device->tuning->group, queue, 0, NULL,
-                 done);
+  return enqueue(on, &key, KERNEL_MAIN, l, on->device->info.lane_width, on->device->tuning->group, queue, order);
 }

@@ -1,8 +1,8 @@
 /* Staging buffers: what a device keeps between the chunks that pass through it. */
-#ifndef SLABCAST_OPENCL_STAGING_H
-#define SLABCAST_OPENCL_STAGING_H
+#ifndef SLABCAST_GPU_STAGING_H
+#define SLABCAST_GPU_STAGING_H
 
-#include "opencl/opencl.h"
+#include "gpu/gpu.h"
 #include "record/chunk.h"
 
 /* The arrays in host memory that a chunk reads and writes. */
@@ -11,18 +11,18 @@ typedef enum part { PART_RAYS, PART_RESULTS, PART_OFFSETS, PART_SKIPS, PART_SORT
 /* Device memory for what cannot be used in place, and pinned host memory of the same size that copies go through. From
  * pageable memory a GPU copies at half the bus speed, and the copy blocks the calling thread. */
 typedef struct staging {
-  cl_mem buffer;
+  gpu_buffer *buffer;
   size_t size;
-  cl_mem host;  /* NULL: no pinned memory, copies are direct */
-  void *pinned; /* mapping of `host`, until that is released */
+  gpu_buffer *host; /* NULL: no pinned memory, copies are direct */
+  void *pinned;     /* mapping of `host`, until that is released */
 } staging;
 
 struct staging_buffers {
   staging_buffers *next;
-  cl_command_queue queue; /* in order, for transfers; the device's own queue where nothing is copied */
-  staging staged[PARTS];  /* used where the caller's memory cannot be used in place */
-  cl_mem invalid;         /* counts invalid rays */
-  cl_mem fallback;        /* a byte per packet: whether its rays are still to be cast */
+  gpu_queue *queue;      /* in order, for transfers; the device's own queue where nothing is copied */
+  staging staged[PARTS]; /* used where the caller's memory cannot be used in place */
+  gpu_buffer *invalid;   /* counts invalid rays */
+  gpu_buffer *fallback;  /* a byte per packet: whether its rays are still to be cast */
   size_t fallback_size;
 };
 

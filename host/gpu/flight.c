@@ -6,9 +6,9 @@
 #include "data/types.h"
 #include "device/backend.h"
 #include "device/context.h"
-#include "opencl/launch.h"
-#include "opencl/opencl.h"
-#include "opencl/staging.h"
+#include "gpu/gpu.h"
+#include "gpu/launch.h"
+#include "gpu/staging.h"
 #include "record/chunk.h"
 #include "record/snapshot.h"
 #include "work/hit_batch.h"
@@ -29,15 +29,15 @@ typedef struct flight {
   const chunk *of;
   uint32_t threads; /* that copy, as pool_run takes them */
   launch launch;
-  cl_mem in_place[PARTS]; /* buffers that use the caller's memory */
+  gpu_buffer *in_place[PARTS]; /* buffers that use the caller's memory */
   uint32_t *local_offsets, *sorted;
   hit_batch *batch;       /* the collected hits; the caller may take them at the end */
   size_t result_bytes;    /* bytes of results that are written */
   fetch fetches[FETCHES]; /* parts of the results that are read */
   int fetch_count;
-  cl_event events[CHUNK_EVENTS]; /* of every command that can fail while it runs */
-  cl_uint event_count;
-  cl_uint invalid;
+  gpu_event *events[CHUNK_EVENTS]; /* of every command that can fail while it runs */
+  uint32_t event_count;
+  uint32_t invalid;
 } flight;
 
 /* ---- to the device ---- */
@@ -50,31 +50,29 @@ static void *writable(const void *bytes) {
   return cast_away.out;
 }
 
-static slab_status write_buffer(const staging_buffers *s, cl_mem buffer, const void *bytes, size_t size,
-                                const char *what) {
-  cl_int code = clEnqueueWriteBuffer(s->queue, buffer, CL_FALSE, 0, size, bytes, 0, NULL, NULL);
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueWriteBuffer", what);
+static slab_status write_buffer(const device *d, const staging_buffers *s, gpu_buffer *buffer, const void *bytes,
+                                size_t size, const char *what) {
+  return driver_of(d)->write(s->queue, buffer, 0, bytes, size, false, (gpu_order){0}, what);
 }
 
 /* Copies to the reserved staging buffer. */
-static slab_status copy_in(const flight *s, part p, const void *bytes, size_t size, const char *what) {
+static slab_status copy_in(const device *d, const flight *s, part p, const void *bytes, size_t size, const char *what) {
   const staging *to = &s->staging_buffers->staged[p];
   if (to->pinned != NULL) pool_copy(s->threads, to->pinned, bytes, size);
-  return write_buffer(s->staging_buffers, to->buffer, to->pinned != NULL ? to->pinned : bytes, size, what);
+  return write_buffer(d, s->staging_buffers, to->buffer, to->pinned != NULL ? to->pinned : bytes, size, what);
 }
 
 /* Uses the array in place where the device can, else copies it. */
 static slab_status input(const device *d, flight *s, part p, const void *bytes, size_t size, const char *what,
-                         cl_mem *buffer) {
+                         gpu_buffer **buffer) {
   if (d->in_place) {
-    slab_status status =
-        objects_create_buffer(d, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size, writable(bytes), what, &s->in_place[p]);
+    slab_status status = driver_of(d)->create(d, GPU_READ, GPU_GIVEN, size, writable(bytes), what, &s->in_place[p]);
     *buffer = s->in_place[p];
     return status;
   }
   slab_status status = staging_reserve(d, s->staging_buffers, p, size, what);
   *buffer = s->staging_buffers->staged[p].buffer;
-  return status == SLAB_OK ? copy_in(s, p, bytes, size, what) : status;
+  return status == SLAB_OK ? copy_in(d, s, p, bytes, size, what) : status;
 }
 
 static bool collects(const cast *c) { return c->collected != NULL; }
@@ -103,14 +101,14 @@ static slab_status output(const cast *c, const device_scene *on, flight *s) {
   slab_status status = collects(c) ? make_room(on, s) : SLAB_OK;
   if (status != SLAB_OK || s->result_bytes == 0) return status;
   if (d->in_place) {
-    status = objects_create_buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, s->result_bytes, results_of(c, s),
-                                   "results", &s->in_place[PART_RESULTS]);
+    status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_GIVEN, s->result_bytes, results_of(c, s), "results",
+                                  &s->in_place[PART_RESULTS]);
     s->launch.results = s->in_place[PART_RESULTS];
   } else {
     status = staging_reserve(d, s->staging_buffers, PART_RESULTS, s->result_bytes, "results");
     s->launch.results = s->staging_buffers->staged[PART_RESULTS].buffer;
     if (status == SLAB_OK && collects(c))
-      status = copy_in(s, PART_RESULTS, s->batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
+      status = copy_in(d, s, PART_RESULTS, s->batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
   }
   return status;
 }
@@ -123,27 +121,25 @@ static slab_status input_offsets(const cast *c, const device *d, flight *s) {
 }
 
 static slab_status clear_invalid(const device *d, flight *s) {
-  static const cl_uint zero = 0;
+  static const uint32_t zero = 0;
+  staging_buffers *own = s->staging_buffers;
   slab_status status = SLAB_OK;
-  if (s->staging_buffers->invalid == NULL)
-    status = objects_create_buffer(d, CL_MEM_READ_WRITE, sizeof zero, NULL, "the invalid count",
-                                   &s->staging_buffers->invalid);
-  s->launch.invalid = s->staging_buffers->invalid;
-  return status == SLAB_OK
-             ? write_buffer(s->staging_buffers, s->staging_buffers->invalid, &zero, sizeof zero, "the invalid count")
-             : status;
+  if (own->invalid == NULL)
+    status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, sizeof zero, NULL, "the invalid count", &own->invalid);
+  s->launch.invalid = own->invalid;
+  return status == SLAB_OK ? write_buffer(d, own, own->invalid, &zero, sizeof zero, "the invalid count") : status;
 }
 
 static slab_status reserve_fallback(const device *d, flight *s) {
   const size_t size = s->of->count / s->launch.uniforms.packet + 1;
+  staging_buffers *own = s->staging_buffers;
   slab_status status = SLAB_OK;
-  if (s->staging_buffers->fallback_size < size) {
-    objects_release_buffer(&s->staging_buffers->fallback);
-    status = objects_create_buffer(d, CL_MEM_READ_WRITE, size, NULL, "the packets that are left",
-                                   &s->staging_buffers->fallback);
-    s->staging_buffers->fallback_size = status == SLAB_OK ? size : 0;
+  if (own->fallback_size < size) {
+    gpu_release_buffer(d, &own->fallback);
+    status = driver_of(d)->create(d, GPU_READ_WRITE, GPU_OWN, size, NULL, "the packets that are left", &own->fallback);
+    own->fallback_size = status == SLAB_OK ? size : 0;
   }
-  s->launch.fallback = s->staging_buffers->fallback;
+  s->launch.fallback = own->fallback;
   return status;
 }
 
@@ -177,73 +173,66 @@ static slab_status send(const cast *c, const device_scene *on, flight *s) {
 
 /* ---- the kernels ---- */
 
-static cl_event *next_event(flight *s) { return &s->events[s->event_count]; }
+/* The order of a command whose event the flight keeps, after `count` events of it. */
+static gpu_order order_after(flight *s, uint32_t count) {
+  return (gpu_order){.count = count, .after = count == 0 ? NULL : s->events, .done = &s->events[s->event_count]};
+}
+
+/* Keeps the event of a command that was enqueued. */
+static slab_status kept(flight *s, slab_status enqueued) {
+  if (enqueued == SLAB_OK) s->event_count++;
+  return enqueued;
+}
 
 /* Whether transfers have their own queue; kernels and transfers must then wait for each other. */
-static bool is_apart(const device *d, const flight *s) { return s->staging_buffers->queue != cl_of(d)->queue; }
+static bool is_apart(const device *d, const flight *s) { return s->staging_buffers->queue != gpu_of(d)->queue; }
 
-static slab_status mark_sent(flight *s) {
-  cl_int code = clEnqueueMarkerWithWaitList(s->staging_buffers->queue, 0, NULL, next_event(s));
-  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueMarkerWithWaitList", "a cast");
-  s->event_count++;
-  return SLAB_OK;
+static slab_status mark_sent(const device *d, flight *s) {
+  return kept(s, driver_of(d)->mark(s->staging_buffers->queue, order_after(s, 0), "a cast"));
 }
 
 static slab_status launch_chunk(const cast *c, const device_scene *on, flight *s) {
-  const cl_command_queue queue = cl_of(on->device)->queue;
-  slab_status status = is_apart(on->device, s) ? mark_sent(s) : SLAB_OK;
-  const cl_uint waits = s->event_count;
-  const cl_event *sent = waits == 0 ? NULL : &s->events[0];
-  if (status == SLAB_OK && s->launch.fallback != NULL) {
-    status = launch_packets(on, c->query, &s->launch, queue, waits, sent, next_event(s));
-    if (status == SLAB_OK) s->event_count++;
-  }
-  if (status == SLAB_OK) status = launch_enqueue(on, c->query, &s->launch, queue, waits, sent, next_event(s));
-  if (status == SLAB_OK) s->event_count++;
-  if (status == SLAB_OK && s->launch.deferred && ATTRIBUTES_WAIT(s->of->count)) {
-    status = launch_attributes(on, c->query, &s->launch, queue, next_event(s));
-    if (status == SLAB_OK) s->event_count++;
-  }
+  gpu_queue *queue = gpu_of(on->device)->queue;
+  slab_status status = is_apart(on->device, s) ? mark_sent(on->device, s) : SLAB_OK;
+  const uint32_t sent = s->event_count;
+  if (status == SLAB_OK && s->launch.fallback != NULL)
+    status = kept(s, launch_packets(on, c->query, &s->launch, queue, order_after(s, sent)));
+  if (status == SLAB_OK) status = kept(s, launch_enqueue(on, c->query, &s->launch, queue, order_after(s, sent)));
+  if (status == SLAB_OK && s->launch.deferred && ATTRIBUTES_WAIT(s->of->count))
+    status = kept(s, launch_attributes(on, c->query, &s->launch, queue, order_after(s, 0)));
   return status;
 }
 
 /* ---- from the device ---- */
 
-static slab_status read_buffer(flight *s, cl_mem buffer, size_t at, void *bytes, size_t size, const char *what) {
-  cl_int code =
-      clEnqueueReadBuffer(s->staging_buffers->queue, buffer, CL_FALSE, at, size, bytes, 0, NULL, next_event(s));
-  if (code != CL_SUCCESS) return fail_cl(code, "clEnqueueReadBuffer", what);
-  s->event_count++;
-  return SLAB_OK;
+static slab_status read_buffer(const device *d, flight *s, gpu_buffer *buffer, size_t at, void *bytes, size_t size,
+                               const char *what) {
+  return kept(s,
+              driver_of(d)->read(s->staging_buffers->queue, buffer, at, bytes, size, false, order_after(s, 0), what));
 }
 
 /* After the mapping the results are in the caller's array. */
-static slab_status map_results(flight *s, fetch *f) {
-  cl_int code;
-  f->mapped = clEnqueueMapBuffer(s->staging_buffers->queue, s->launch.results, CL_FALSE, CL_MAP_READ, f->at, f->size, 0,
-                                 NULL, next_event(s), &code);
-  if (f->mapped == NULL) return fail_cl(code, "clEnqueueMapBuffer", "results");
-  s->event_count++;
-  return SLAB_OK;
+static slab_status map_results(const device *d, flight *s, fetch *f) {
+  return kept(s, driver_of(d)->map(s->staging_buffers->queue, s->launch.results, GPU_READ, f->at, f->size, false,
+                                   order_after(s, 0), "results", &f->mapped));
 }
 
 /* Unmaps only after the mappings have ended, although nothing changes the results any more: some drivers refuse an
  * earlier unmap. */
-static cl_int unmap_results(flight *s) {
-  cl_int code = CL_SUCCESS;
+static slab_status unmap_results(const device *d, flight *s, const char *what) {
+  slab_status status = SLAB_OK;
   for (fetch *f = s->fetches; f < s->fetches + s->fetch_count; f++) {
     if (f->mapped == NULL) continue;
-    const cl_int unmapped =
-        clEnqueueUnmapMemObject(s->staging_buffers->queue, s->launch.results, f->mapped, 0, NULL, NULL);
-    if (unmapped != CL_SUCCESS) code = unmapped;
+    const slab_status unmapped = driver_of(d)->unmap(s->staging_buffers->queue, s->launch.results, f->mapped, what);
+    if (unmapped != SLAB_OK) status = unmapped;
     f->mapped = NULL;
   }
-  return code;
+  return status;
 }
 
-static slab_status read_results(const cast *c, flight *s, const fetch *f) {
+static slab_status read_results(const cast *c, const device *d, flight *s, const fetch *f) {
   unsigned char *pinned = s->staging_buffers->staged[PART_RESULTS].pinned;
-  return read_buffer(s, s->launch.results, f->at, (pinned != NULL ? pinned : results_of(c, s)) + f->at, f->size,
+  return read_buffer(d, s, s->launch.results, f->at, (pinned != NULL ? pinned : results_of(c, s)) + f->at, f->size,
                      "results");
 }
 
@@ -251,7 +240,7 @@ static slab_status fetch_results(const cast *c, const device *d, flight *s, size
   if (size == 0) return SLAB_OK;
   fetch *f = &s->fetches[s->fetch_count++];
   *f = (fetch){.at = at, .size = size};
-  return d->in_place ? map_results(s, f) : read_results(c, s, f);
+  return d->in_place ? map_results(d, s, f) : read_results(c, d, s, f);
 }
 
 /* Copies results from pinned memory to their destination, after the transfer has ended. */
@@ -269,7 +258,7 @@ static slab_status fetch_all(const cast *c, const device *d, flight *s) {
                                     : s->of->count * sizeof(hit_list);
   slab_status status = fetch_results(c, d, s, taken, size);
   if (status == SLAB_OK && s->launch.invalid != NULL)
-    status = read_buffer(s, s->launch.invalid, 0, &s->invalid, sizeof s->invalid, "the invalid count");
+    status = read_buffer(d, s, s->launch.invalid, 0, &s->invalid, sizeof s->invalid, "the invalid count");
   return status;
 }
 
@@ -284,41 +273,43 @@ static slab_status fetch_hits(const cast *c, const device_scene *on, flight *s) 
 }
 
 static slab_status flush(const device *d, const flight *s) {
-  cl_int code = clFlush(s->staging_buffers->queue);
-  if (code == CL_SUCCESS && is_apart(d, s)) code = clFlush(cl_of(d)->queue);
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFlush", "a cast");
+  const slab_status status = driver_of(d)->flush(s->staging_buffers->queue, "a cast");
+  return status == SLAB_OK && is_apart(d, s) ? driver_of(d)->flush(gpu_of(d)->queue, "a cast") : status;
 }
 
-static void forget_events(flight *s) {
-  for (cl_uint i = 0; i < s->event_count; i++) clReleaseEvent(s->events[i]);
+static void forget_events(const device *d, flight *s) {
+  for (uint32_t i = 0; i < s->event_count; i++) driver_of(d)->release_event(s->events[i]);
   s->event_count = 0;
 }
 
 /* A kernel that fails while it runs reports it only through its event. */
-static slab_status await(flight *s) {
+static slab_status await(const device *d, flight *s) {
   if (s->event_count == 0) return SLAB_OK;
-  cl_int code = clWaitForEvents(s->event_count, s->events);
-  forget_events(s);
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clWaitForEvents", "a cast");
+  const slab_status status = driver_of(d)->wait(s->events, s->event_count, "a cast");
+  forget_events(d, s);
+  return status;
 }
 
 /* Everything of the chunk has ended, except the unmapping, which holds its own references. */
-static void release(flight *s) {
-  forget_events(s);
-  for (int p = 0; p < PARTS; p++) objects_release_buffer(&s->in_place[p]);
+static void release(const device *d, flight *s) {
+  forget_events(d, s);
+  for (int p = 0; p < PARTS; p++) gpu_release_buffer(d, &s->in_place[p]);
   free(s->local_offsets);
   free(s->sorted);
   batches_free(s->batch);
   *s = (flight){.staging_buffers = s->staging_buffers};
 }
 
-void opencl_abandon(const device_scene *on, chunk *c) {
+/* What fails here does not matter any more. */
+void gpu_abandon(const device_scene *on, chunk *c) {
+  const device *d = on->device;
+  const gpu_driver *driver = driver_of(d);
   flight *s = c->in_flight;
-  clFinish(cl_of(on->device)->queue);
-  clFinish(s->staging_buffers->queue);
-  unmap_results(s);
-  clFinish(s->staging_buffers->queue);
-  release(s);
+  driver->finish(gpu_of(d)->queue, NULL);
+  driver->finish(s->staging_buffers->queue, NULL);
+  unmap_results(d, s, NULL);
+  driver->finish(s->staging_buffers->queue, NULL);
+  release(d, s);
 }
 
 /* Creates the flight of a chunk that is the first of its call in its place. */
@@ -334,7 +325,7 @@ static slab_status take_flight(device *d, chunk *s) {
   return status;
 }
 
-slab_status opencl_begin(const cast *c, const device_scene *on, chunk *of) {
+slab_status gpu_begin(const cast *c, const device_scene *on, chunk *of) {
   slab_status status = take_flight(on->device, of);
   if (status != SLAB_OK) return status;
   flight *s = of->in_flight;
@@ -344,47 +335,46 @@ slab_status opencl_begin(const cast *c, const device_scene *on, chunk *of) {
   if (status == SLAB_OK) status = launch_chunk(c, on, s);
   if (status == SLAB_OK && !is_apart(on->device, s)) status = fetch_all(c, on->device, s);
   if (status == SLAB_OK) status = flush(on->device, s);
-  if (status != SLAB_OK) opencl_abandon(on, of);
+  if (status != SLAB_OK) gpu_abandon(on, of);
   return status;
 }
 
 /* Waits for all commands of the chunk. Where transfers have their own queue, only the host waits for a kernel's event:
  * some drivers do not report a failed kernel to commands that wait for its event. */
 static slab_status await_results(const cast *c, const device_scene *on, flight *s) {
-  slab_status status = await(s);
-  if (status == SLAB_OK && is_apart(on->device, s)) {
-    status = fetch_all(c, on->device, s);
-    if (status == SLAB_OK) status = await(s);
+  const device *d = on->device;
+  slab_status status = await(d, s);
+  if (status == SLAB_OK && is_apart(d, s)) {
+    status = fetch_all(c, d, s);
+    if (status == SLAB_OK) status = await(d, s);
   }
   if (status == SLAB_OK && collects(c)) {
     status = fetch_hits(c, on, s);
-    if (status == SLAB_OK) status = await(s);
+    if (status == SLAB_OK) status = await(d, s);
   }
-  if (status != SLAB_OK) return status;
-  const cl_int code = unmap_results(s);
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueUnmapMemObject", "results");
+  return status == SLAB_OK ? unmap_results(d, s, "results") : status;
 }
 
-slab_status opencl_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
+slab_status gpu_end(const cast *c, const device_scene *on, chunk *of, chunk_outcome *outcome) {
   flight *s = of->in_flight;
   slab_status status = await_results(c, on, s);
   if (status != SLAB_OK) {
-    opencl_abandon(on, of);
+    gpu_abandon(on, of);
     return status;
   }
   for (int i = collects(c) ? 1 : 0; i < s->fetch_count; i++) hand_over_results(c, s, &s->fetches[i]);
   *outcome = (chunk_outcome){.invalid = s->invalid, .batch = s->batch, .first_use = s->launch.first_use};
   s->batch = NULL;
-  release(s);
+  release(on->device, s);
   return SLAB_OK;
 }
 
-slab_status opencl_settle(const device_scene *on, chunk *of) {
+slab_status gpu_settle(const device_scene *on, chunk *of) {
   flight *s = of->in_flight;
   if (s == NULL) return SLAB_OK;
-  cl_int code = clFinish(s->staging_buffers->queue);
+  const slab_status status = driver_of(on->device)->finish(s->staging_buffers->queue, "a cast");
   staging_buffers_give_back(on->device, s->staging_buffers);
   free(s);
   of->in_flight = NULL;
-  return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clFinish", "a cast");
+  return status;
 }

@@ -1,0 +1,94 @@
+/* The backend of GPUs, over any driver: what it keeps for a device and for a scene. */
+#ifndef SLABCAST_GPU_GPU_H
+#define SLABCAST_GPU_GPU_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "bvh/bvh.h"
+#include "device/backend.h"
+#include "gpu/driver.h"
+#include "os/thread.h"
+#include "record/device.h"
+#include "record/snapshot.h"
+#include "slabcast.h"
+
+typedef struct program program;
+typedef struct staging_buffers staging_buffers;
+
+/* An open device. device.lock guards programs, a kernel from setting its arguments to its launch, and the staging
+ * buffers. */
+typedef struct gpu_device {
+  const gpu_driver *driver;
+  void *own;             /* the driver's, from open to close */
+  const void *platform;  /* the driver's handle, as the device was found */
+  gpu_queue *queue;      /* in-order queue that runs every kernel */
+  bool queue_is_callers; /* the queue is the caller's; transfers then use it too */
+  bool scene_in_place;   /* scenes are used in place too; not in a caller's context, where a scene may be destroyed
+                            before its casts end */
+  device *builder;       /* the first equal GPU of the context, often itself; its compiled programs are shared */
+  program *programs;     /* programs built so far, and those being built */
+  os_condition built;    /* signalled when a build ends */
+  staging_buffers *idle_buffers; /* staging buffers that no cast uses */
+} gpu_device;
+
+static inline gpu_device *gpu_of(const device *d) { return d->opened; }
+static inline const gpu_driver *driver_of(const device *d) { return gpu_of(d)->driver; }
+
+/* Of NULL nothing. *buffer becomes NULL. */
+static inline void gpu_release_buffer(const device *d, gpu_buffer **buffer) {
+  if (*buffer != NULL) driver_of(d)->release(*buffer);
+  *buffer = NULL;
+}
+
+/* Maximum buffers per array of a scene. In OpenCL 1.2 one allocation can have at least a quarter of a device's memory,
+ * so four buffers can hold all of it. */
+#define SCENE_BUFFERS 4
+
+/* For refits on the device: where things are in a BVH. All refits of a build share the buffers. */
+typedef struct refit_plan {
+  gpu_buffer *order;                    /* the nodes' indices, level by level; NULL: there is no plan yet */
+  gpu_buffer *places;                   /* the block of each global primitive id */
+  uint32_t ends[BVH_DEPTH_MAX], levels; /* ends: of levels in `order` */
+} refit_plan;
+
+/* The buffers of a committed scene on one device. */
+typedef struct gpu_scene {
+  gpu_buffer *table;
+  gpu_buffer *blocks[SCENE_BUFFERS];
+  gpu_buffer *nodes[SCENE_BUFFERS]; /* first entry NULL: no BVH */
+  bool cut;                         /* split over several buffers, which are copies; else each array is in its first
+                                       buffer */
+  refit_plan plan;
+} gpu_scene;
+
+static inline const gpu_scene *uploaded(const device_scene *on) { return on->state->uploaded; }
+
+/* The functions of the backend, see backend.h. */
+slab_status gpu_list(const backend *, device_list *);
+slab_status gpu_open(slab_context *, device *, const found_device *);
+void gpu_close(device *);
+slab_status gpu_upload(const device *, const scene_arrays *, scene_state *, bool *in_place);
+void gpu_release(const device *, scene_state *);
+slab_status gpu_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,
+                      void *blocks);
+slab_status gpu_refit(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
+uint32_t gpu_traversals(const device_scene *, slab_query);
+slab_status gpu_begin(const cast *, const device_scene *, chunk *);
+slab_status gpu_end(const cast *, const device_scene *, chunk *, chunk_outcome *);
+void gpu_abandon(const device_scene *, chunk *);
+slab_status gpu_settle(const device_scene *, chunk *);
+slab_status gpu_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
+
+/* The backend over a driver. */
+#define GPU_BACKEND(its_driver)                                                                                       \
+  {                                                                                                                   \
+    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .upload = gpu_upload,            \
+    .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, .traversals = gpu_traversals, .begin = gpu_begin, \
+    .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle, .pairs = gpu_pairs                                  \
+  }
+
+/* Creates d->opened, as far as it is any driver's. */
+slab_status gpu_prepare(slab_context *, device *, const found_device *);
+
+#endif

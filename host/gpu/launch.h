@@ -1,0 +1,35 @@
+/* One launch of a cast. */
+#ifndef SLABCAST_GPU_LAUNCH_H
+#define SLABCAST_GPU_LAUNCH_H
+
+#include <stdbool.h>
+
+#include "data/types.h"
+#include "gpu/gpu.h"
+#include "record/snapshot.h"
+#include "slabcast.h"
+
+typedef struct launch {
+  gpu_buffer *rays, *results, *offsets, *skips, *invalid; /* NULL where the query or the options need none */
+  gpu_buffer
+      *fallback;      /* a byte per packet: whether its rays are still to be cast; NULL unless uniforms.packet is set */
+  gpu_buffer *sorted; /* BVHs: indices of the rays in the order in which they are cast; NULL: in their given order */
+  bool interleaved;   /* BVHs: work-items cast interleaved rays */
+  bool deferred;      /* launch_attributes computes the attributes afterwards */
+  bool first_use;     /* output: some kernel was used for the first time; a driver may finish compiling it only then */
+  cast_uniforms uniforms;
+} launch;
+
+/* Rays that the work-items of launch_enqueue have in flight together. */
+uint32_t launch_in_flight(const device_scene *, const launch *);
+/* Launches the main or the interleaved kernel. Sets rays_each, as launch_packets does. */
+slab_status launch_enqueue(const device_scene *, slab_query, launch *, gpu_queue *, gpu_order);
+/* Whether launches of this query may leave the attributes of hits to launch_attributes. */
+bool launch_defers(const device_scene *, slab_query);
+/* Computes the attributes of the closest hits that launch_enqueue found, on the same queue, which must be in order. */
+slab_status launch_attributes(const device_scene *, slab_query, launch *, gpu_queue *, gpu_order);
+/* Casts the packets whose rays agree, and marks the others in launch.fallback. launch_enqueue then casts those, on the
+ * same queue, which must be in order. */
+slab_status launch_packets(const device_scene *, slab_query, launch *, gpu_queue *, gpu_order);
+
+#endif
