@@ -30,6 +30,14 @@ typedef struct refit_outcome {
   uint64_t bytes; /* of the device, for later refits: besides the scene's arrays */
 } refit_outcome;
 
+/* What a backend offers for a query on a scene. */
+typedef struct offer {
+  uint32_t traversals; /* that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always
+                          there; others where the device supports them and their kernels pay by now */
+  uint32_t packet;     /* rays of a packet; 0: the query has no packets here */
+  double in_flight;    /* the largest share of a launch's rays whose hits are being listed at once */
+} offer;
+
 struct gpu_driver;
 
 struct backend {
@@ -59,9 +67,7 @@ struct backend {
    * too. NULL: the backend makes no copies. */
   slab_status (*refit)(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
 
-  /* Traversals that a cast may choose from now: bit t for slab_traversal t. SLAB_TRAVERSAL_SINGLE is always there;
-   * others where the device supports them and their kernels pay by now. */
-  uint32_t (*traversals)(const device_scene *, slab_query);
+  offer (*offers)(const device_scene *, slab_query);
   /* Starts a chunk and does not wait. After a failure nothing of the chunk is in flight. */
   slab_status (*begin)(const cast *, const device_scene *, chunk *);
   /* Waits for a chunk; its results are then in the caller's array. The next chunk may begin, on success and on failure.

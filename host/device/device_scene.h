@@ -1,4 +1,4 @@
-/* A snapshot on one device, and what its backend can do with it. */
+/* A snapshot on one device. What the backend offers for it: backend.h. */
 #ifndef SLABCAST_DEVICE_DEVICE_SCENE_H
 #define SLABCAST_DEVICE_DEVICE_SCENE_H
 
@@ -14,11 +14,6 @@ typedef struct device_scene {
 device_scene device_scene_of(const snapshot *, uint32_t nth);
 /* Whether the scene has a wide BVH, to which slab_traversal applies. */
 bool device_scene_has_traversals(const device_scene *);
-/* Rays per packet; 0 where this query on this scene has no packets. The processor has packets of SLAB_ALL as well
- * (native_variant_of). */
-uint32_t device_scene_packet(const device_scene *, slab_query);
-/* The largest share of a launch's rays that its work-items can have in flight together. */
-double device_scene_in_flight(const device_scene *);
 
 /* Whether brute force beside a BVH suits rays of which nothing is known. */
 static inline bool is_flat_likely(const snapshot *scene) { return scene->beside_work <= FLAT_MOST / 4; }

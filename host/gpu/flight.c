@@ -11,8 +11,7 @@
 #include "gpu/staging.h"
 #include "record/chunk.h"
 #include "record/snapshot.h"
-#include "work/hit_batch.h"
-#include "work/ray_order.h"
+#include "work/chunk_memory.h"
 #include "work/uniforms.h"
 
 enum { CHUNK_EVENTS = 6, FETCHES = 2 };
@@ -30,8 +29,7 @@ typedef struct flight {
   uint32_t threads; /* that copy, as pool_run takes them */
   launch launch;
   gpu_buffer *in_place[PARTS]; /* buffers that use the caller's memory */
-  uint32_t *local_offsets, *sorted;
-  hit_batch *batch;       /* the collected hits; the caller may take them at the end */
+  chunk_memory memory;
   size_t result_bytes;    /* bytes of results that are written */
   fetch fetches[FETCHES]; /* parts of the results that are read */
   int fetch_count;
@@ -78,19 +76,16 @@ static slab_status input(const device *d, flight *s, part p, const void *bytes, 
 static bool collects(const cast *c) { return c->collected != NULL; }
 
 static unsigned char *results_of(const cast *c, const flight *s) {
-  if (collects(c)) return s->batch->results;
+  if (collects(c)) return s->memory.batch->results;
   return chunk_results(c, s->of);
 }
 
 /* Allocates host memory for the hits of a chunk. */
 static slab_status make_room(const device_scene *on, flight *s) {
-  const device *d = on->device;
   cast_uniforms *u = &s->launch.uniforms;
-  u->room = room_of(&s->of->known, chunk_room(d), s->of->count, launch_in_flight(on, &s->launch));
-  u->at[AT_RESULTS] = (uint32_t)(room_begin(s->of->count) / sizeof(uint32_t));
+  const slab_status status = chunk_memory_hits(&s->memory, on->device, s->of, launch_in_flight(on, &s->launch), u);
   s->result_bytes = room_size(s->of->count, &u->room);
-  s->batch = batch_create(&on->device->kept, s->of->first, s->of->count, &u->room, d->in_place);
-  return s->batch == NULL ? fail_memory(s->result_bytes, "hits") : SLAB_OK;
+  return status;
 }
 
 static slab_status output(const cast *c, const device_scene *on, flight *s) {
@@ -108,16 +103,16 @@ static slab_status output(const cast *c, const device_scene *on, flight *s) {
     status = staging_reserve(d, s->staging_buffers, PART_RESULTS, s->result_bytes, "results");
     s->launch.results = s->staging_buffers->staged[PART_RESULTS].buffer;
     if (status == SLAB_OK && collects(c))
-      status = copy_in(d, s, PART_RESULTS, s->batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
+      status = copy_in(d, s, PART_RESULTS, s->memory.batch->results, TAKEN_NUMBERS * sizeof(uint32_t), "results");
   }
   return status;
 }
 
 static slab_status input_offsets(const cast *c, const device *d, flight *s) {
-  const size_t size = ((size_t)s->of->count + 1) * sizeof *s->local_offsets;
-  const slab_status status = chunk_offsets(c, s->of, &s->local_offsets);
+  const size_t size = ((size_t)s->of->count + 1) * sizeof *s->memory.offsets;
+  const slab_status status = chunk_memory_offsets(&s->memory, c, s->of);
   if (status != SLAB_OK) return status;
-  return input(d, s, PART_OFFSETS, s->local_offsets, size, "offsets", &s->launch.offsets);
+  return input(d, s, PART_OFFSETS, s->memory.offsets, size, "offsets", &s->launch.offsets);
 }
 
 static slab_status clear_invalid(const device *d, flight *s) {
@@ -131,7 +126,7 @@ static slab_status clear_invalid(const device *d, flight *s) {
 }
 
 static slab_status reserve_fallback(const device *d, flight *s) {
-  const size_t size = s->of->count / s->launch.uniforms.packet + 1;
+  const size_t size = fallback_size(s->of->count, s->launch.uniforms.packet);
   staging_buffers *own = s->staging_buffers;
   slab_status status = SLAB_OK;
   if (own->fallback_size < size) {
@@ -144,18 +139,17 @@ static slab_status reserve_fallback(const device *d, flight *s) {
 }
 
 static slab_status input_sorted(const cast *c, const device *d, flight *s) {
-  const slab_scene_stats *bounds = &c->scene->stats;
-  s->sorted =
-      rays_sorted(c->rays + s->of->first, s->of->count, bounds->lower, bounds->upper, c->scene->context->threads);
-  if (s->sorted == NULL) return fail_memory(s->of->count * sizeof *s->sorted, "sorting rays");
-  return input(d, s, PART_SORTED, s->sorted, s->of->count * sizeof *s->sorted, "the order of rays", &s->launch.sorted);
+  const slab_status status = chunk_memory_sort(&s->memory, c, s->of, s->threads);
+  if (status != SLAB_OK) return status;
+  return input(d, s, PART_SORTED, s->memory.sorted, s->of->count * sizeof *s->memory.sorted, "the order of rays",
+               &s->launch.sorted);
 }
 
 static slab_status send(const cast *c, const device_scene *on, flight *s) {
   const device *d = on->device;
   launch *l = &s->launch;
   chunk_uniforms(c, s->of, &l->uniforms);
-  l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? device_scene_packet(on, c->query) : 0;
+  l->uniforms.packet = s->of->traversal == SLAB_TRAVERSAL_PACKETS ? launch_packet(on, c->query) : 0;
   const bool sorted = s->of->traversal == SLAB_TRAVERSAL_SORTED;
   l->deferred = launch_defers(on, c->query);
   l->interleaved = sorted || s->of->traversal == SLAB_TRAVERSAL_INTERLEAVED;
@@ -254,7 +248,7 @@ static void hand_over_results(const cast *c, const flight *s, const fetch *f) {
 static slab_status fetch_all(const cast *c, const device *d, flight *s) {
   const size_t taken = collects(c) ? TAKEN_NUMBERS * sizeof(uint32_t) : 0;
   const size_t size = !collects(c)  ? s->result_bytes
-                      : d->in_place ? s->batch->size - taken
+                      : d->in_place ? s->memory.batch->size - taken
                                     : s->of->count * sizeof(hit_list);
   slab_status status = fetch_results(c, d, s, taken, size);
   if (status == SLAB_OK && s->launch.invalid != NULL)
@@ -264,7 +258,7 @@ static slab_status fetch_all(const cast *c, const device *d, flight *s) {
 
 /* Fetches the hits after their lists have arrived. */
 static slab_status fetch_hits(const cast *c, const device_scene *on, flight *s) {
-  hit_batch *b = s->batch;
+  hit_batch *b = s->memory.batch;
   hand_over_results(c, s, &s->fetches[0]);
   const slab_status status = chunk_look(c, b, c->scene->context->threads);
   if (status != SLAB_OK) return status;
@@ -294,9 +288,7 @@ static slab_status await(const device *d, flight *s) {
 static void release(const device *d, flight *s) {
   forget_events(d, s);
   for (int p = 0; p < PARTS; p++) gpu_release_buffer(d, &s->in_place[p]);
-  free(s->local_offsets);
-  free(s->sorted);
-  batches_free(s->batch);
+  chunk_memory_free(&s->memory);
   *s = (flight){.staging_buffers = s->staging_buffers};
 }
 
@@ -363,8 +355,8 @@ slab_status gpu_end(const cast *c, const device_scene *on, chunk *of, chunk_outc
     return status;
   }
   for (int i = collects(c) ? 1 : 0; i < s->fetch_count; i++) hand_over_results(c, s, &s->fetches[i]);
-  *outcome = (chunk_outcome){.invalid = s->invalid, .batch = s->batch, .first_use = s->launch.first_use};
-  s->batch = NULL;
+  *outcome = (chunk_outcome){.invalid = s->invalid, .batch = s->memory.batch, .first_use = s->launch.first_use};
+  s->memory.batch = NULL;
   release(on->device, s);
   return SLAB_OK;
 }

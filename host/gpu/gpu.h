@@ -73,7 +73,7 @@ void gpu_release(const device *, scene_state *);
 slab_status gpu_fetch(const device *, const scene_state *, slab_layout, size_t node_bytes, size_t floats, void *nodes,
                       void *blocks);
 slab_status gpu_refit(device *, const snapshot *scene, const snapshot *last, scene_state *, refit_outcome *);
-uint32_t gpu_traversals(const device_scene *, slab_query);
+offer gpu_offers(const device_scene *, slab_query);
 slab_status gpu_begin(const cast *, const device_scene *, chunk *);
 slab_status gpu_end(const cast *, const device_scene *, chunk *, chunk_outcome *);
 void gpu_abandon(const device_scene *, chunk *);
@@ -81,11 +81,11 @@ slab_status gpu_settle(const device_scene *, chunk *);
 slab_status gpu_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 
 /* The backend over a driver. */
-#define GPU_BACKEND(its_driver)                                                                                       \
-  {                                                                                                                   \
-    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .upload = gpu_upload,            \
-    .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, .traversals = gpu_traversals, .begin = gpu_begin, \
-    .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle, .pairs = gpu_pairs                                  \
+#define GPU_BACKEND(its_driver)                                                                               \
+  {                                                                                                           \
+    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .upload = gpu_upload,    \
+    .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, .offers = gpu_offers, .begin = gpu_begin, \
+    .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle, .pairs = gpu_pairs                          \
   }
 
 /* Creates d->opened, as far as it is any driver's. */

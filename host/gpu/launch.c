@@ -101,18 +101,28 @@ slab_status launch_enqueue(const device_scene *on, slab_query query, launch *l, 
                  group_of(on, l->interleaved), queue, order);
 }
 
-uint32_t gpu_traversals(const device_scene *on, slab_query query) {
+uint32_t launch_packet(const device_scene *on, slab_query query) {
+  const device *d = on->device;
+  if (!device_scene_has_traversals(on) || d->info.lane_width == 1) return 0;
+  const bool through_instances = query == SLAB_CLOSEST || query == SLAB_ANY || query == SLAB_COUNT;
+  if (on->scene->has_instances && !through_instances) return 0;
+  return query == SLAB_ALL || query == SLAB_INTERVAL ? 0 : d->info.lane_width;
+}
+
+offer gpu_offers(const device_scene *on, slab_query query) {
   device *d = on->device;
-  uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
-  if (!device_scene_has_traversals(on) || d->info.lane_width == 1) return offered;
+  offer o = {.traversals = 1u << SLAB_TRAVERSAL_SINGLE, .in_flight = 1.0};
+  if (!device_scene_has_traversals(on)) return o;
+  o.in_flight = (double)d->tuning->in_flight / d->tuning->interleaved_rays;
+  if (d->info.lane_width == 1) return o;
+  o.packet = launch_packet(on, query);
   const program_key packets = key_of(on, PROGRAM_PACKET, query, false),
                     wide = key_of(on, PROGRAM_WIDE, query, launch_defers(on, query));
   os_mutex_lock(&d->lock);
-  if (device_scene_packet(on, query) != 0 && program_pays(d, &packets, KERNEL_MAIN))
-    offered |= 1u << SLAB_TRAVERSAL_PACKETS;
-  if (program_pays(d, &wide, KERNEL_INTERLEAVED)) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
+  if (o.packet != 0 && program_pays(d, &packets, KERNEL_MAIN)) o.traversals |= 1u << SLAB_TRAVERSAL_PACKETS;
+  if (program_pays(d, &wide, KERNEL_INTERLEAVED)) o.traversals |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
   os_mutex_unlock(&d->lock);
-  return offered;
+  return o;
 }
 
 slab_status launch_packets(const device_scene *on, slab_query query, launch *l, gpu_queue *queue, gpu_order order) {
@@ -123,7 +133,7 @@ slab_status launch_packets(const device_scene *on, slab_query query, launch *l, 
 }
 
 bool launch_defers(const device_scene *on, slab_query query) {
-  return query == SLAB_CLOSEST && device_scene_packet(on, query) != 0;
+  return query == SLAB_CLOSEST && launch_packet(on, query) != 0;
 }
 
 slab_status launch_attributes(const device_scene *on, slab_query query, launch *l, gpu_queue *queue, gpu_order order) {

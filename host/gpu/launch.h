@@ -20,6 +20,8 @@ typedef struct launch {
   cast_uniforms uniforms;
 } launch;
 
+/* Rays per packet; 0 where this query on this scene has no packets. */
+uint32_t launch_packet(const device_scene *, slab_query);
 /* Rays that the work-items of launch_enqueue have in flight together. */
 uint32_t launch_in_flight(const device_scene *, const launch *);
 /* Launches the main or the interleaved kernel. Sets rays_each, as launch_packets does. */

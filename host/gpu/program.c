@@ -148,13 +148,19 @@ static size_t program_group(const ready_kernel *k, size_t wanted) {
   return group;
 }
 
+slab_status kernel_set(const gpu_driver *driver, gpu_kernel *kernel, const gpu_argument *list, uint32_t count,
+                       const char *what) {
+  slab_status status = SLAB_OK;
+  for (uint32_t i = 0; status == SLAB_OK && i < count; i++) status = driver->set(kernel, i, &list[i], what);
+  return status;
+}
+
 slab_status program_run(device *d, const kernel_run *run, bool *first_use) {
   const gpu_driver *driver = driver_of(d);
   ready_kernel ready = {0};
   os_mutex_lock(&d->lock);
   slab_status status = program_find(d, run, &ready, first_use);
-  for (uint32_t i = 0; status == SLAB_OK && i < run->count; i++)
-    status = driver->set(ready.kernel, i, &run->arguments[i], run->what);
+  if (status == SLAB_OK) status = kernel_set(driver, ready.kernel, run->arguments, run->count, run->what);
   if (status == SLAB_OK) {
     const size_t group = program_group(&ready, run->group), items = (run->items + group - 1) / group * group;
     status = driver->launch(run->queue, ready.kernel, items, group, run->order, run->what);

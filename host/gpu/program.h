@@ -27,6 +27,8 @@ typedef struct kernel_run {
 #define VALUE_ARGUMENT(variable) \
   (gpu_argument) { .size = sizeof(variable), .value = &(variable) }
 
+/* Sets a kernel's first `count` arguments. The kernel is the caller's alone. */
+slab_status kernel_set(const gpu_driver *, gpu_kernel *, const gpu_argument *, uint32_t count, const char *what);
 /* Finds the kernel, sets its arguments and launches it. Builds the program where needed, and then releases the device's
  * lock, which the caller must not hold. *first_use becomes true where the kernel was not used before, or this call has
  * waited for its build. */

@@ -14,7 +14,7 @@
 #include "native/tiles.h"
 #include "os/clock.h"
 #include "shapes/primitive.h"
-#include "work/ray_order.h"
+#include "work/chunk_memory.h"
 
 /* Rays of a piece are a multiple of this: packets and attributes take as many at once, or a half or quarter of it. */
 #define PIECE_UNIT 32u
@@ -62,18 +62,22 @@ typedef struct flight {
   size_t result_size;
   const slab_primitive_id *skips;
   cast_uniforms uniforms;
-  uint32_t *offsets, *sorted;
+  chunk_memory memory;
   uint8_t *fallback;
   bool interleaved;
   bool lists; /* attributes are those of listed hits */
   bool tiled; /* pieces are those of tiles, else as many rays as uniforms.rays_each that follow each other */
   tiling tiles;
-  hit_batch *batch;
   uint32_t invalid;
   child_order order;
   recent_ratio recent[CHUNK_SAMPLES];
   atomic_uint_fast64_t sampled[CHUNK_SAMPLES][2]; /* nanoseconds: of pieces beside a sample's, and of its own */
 } flight;
+
+double native_in_flight(const device_scene *on) {
+  if (!on->scene->has_bvh || on->state->beside != NULL) return 1.0;
+  return (device_scene_has_traversals(on) ? (double)LISTS_MOST : 1.0) / PIECE_MOST;
+}
 
 /* ---- the kernels ---- */
 
@@ -98,8 +102,8 @@ static piece piece_of(const flight *f, size_t number) {
 
 /* item: of the kernel's launch. */
 static void run_wide(flight *f, native_wide *kernel, size_t item, const piece *p, const cast_uniforms *uniforms) {
-  kernel(item, p->rays, p->results, f->offsets, f->scene->table, f->scene->blocks, p->skips, &f->invalid, *uniforms,
-         f->scene->nodes, p->fallback, f->sorted);
+  kernel(item, p->rays, p->results, f->memory.offsets, f->scene->table, f->scene->blocks, p->skips, &f->invalid,
+         *uniforms, f->scene->nodes, p->fallback, f->memory.sorted);
 }
 
 /* Hits whose attributes are computed at once: the rays, then the places of the hits. */
@@ -162,15 +166,16 @@ static void run_attributes(void *argument, size_t number) {
  * run_attributes_of. */
 static void run_attributes_of_lists(flight *f, const piece *p, uint32_t packet) {
   const uint32_t lanes = f->on->device->info.lane_width;
-  const hit_list *lists = f->batch != NULL ? batch_lists(f->batch) : NULL;
+  const hit_list *lists = f->memory.batch != NULL ? batch_lists(f->memory.batch) : NULL;
   cast_uniforms uniforms = p->uniforms;
   listed hits = {.count = 0};
   uniforms.packet = 0;
   for (uint32_t n = p->first; n < p->end; n++) {
     if (is_finished(p, n, packet)) continue;
-    const uint32_t ray = f->sorted != NULL ? f->sorted[n] : n;
-    const hit_list list =
-        lists != NULL ? lists[ray] : (hit_list){f->offsets[ray], f->offsets[ray + 1] - f->offsets[ray]};
+    const uint32_t ray = f->memory.sorted != NULL ? f->memory.sorted[n] : n;
+    const hit_list list = lists != NULL
+                              ? lists[ray]
+                              : (hit_list){f->memory.offsets[ray], f->memory.offsets[ray + 1] - f->memory.offsets[ray]};
     for (uint32_t k = 0; k < list.count && list.begin != LIST_LOST; k++) {
       hits.of[hits.count] = ray;
       hits.of[lanes + hits.count++] = list.begin + k;
@@ -201,8 +206,8 @@ static void run_flat(flight *f, const native_variant *flat, const piece *p) {
   cast_uniforms uniforms = p->uniforms;
   uniforms.rays_each = PIECE_UNIT;
   for (uint32_t n = p->first; n < p->end; n += PIECE_UNIT)
-    flat->kernel.flat(n / PIECE_UNIT, p->rays, p->results, f->offsets, f->beside->table, f->beside->blocks, p->skips,
-                      &f->invalid, uniforms);
+    flat->kernel.flat(n / PIECE_UNIT, p->rays, p->results, f->memory.offsets, f->beside->table, f->beside->blocks,
+                      p->skips, &f->invalid, uniforms);
 }
 
 static void run_way(flight *f, const way *w, piece *p) {
@@ -219,7 +224,7 @@ static void run_way(flight *f, const way *w, piece *p) {
   /* results of sorted rays are scattered over all pieces, so their attributes wait for the last of these */
   if (f->lists)
     run_attributes_of_lists(f, p, packet);
-  else if (f->sorted == NULL)
+  else if (f->memory.sorted == NULL)
     run_attributes_of(f, p, packet);
 }
 
@@ -281,10 +286,10 @@ static void run_tiled(flight *f, size_t number) {
 static void run_piece(void *argument, size_t number) {
   flight *f = argument;
   if (f->flat != NULL) {
-    f->flat->kernel.flat(number, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks, f->skips,
+    f->flat->kernel.flat(number, f->rays, f->results, f->memory.offsets, f->scene->table, f->scene->blocks, f->skips,
                          &f->invalid, f->uniforms);
   } else if (f->compressed != NULL) {
-    f->compressed->kernel.compressed(number, f->rays, f->results, f->offsets, f->scene->table, f->scene->blocks,
+    f->compressed->kernel.compressed(number, f->rays, f->results, f->memory.offsets, f->scene->table, f->scene->blocks,
                                      f->skips, &f->invalid, f->uniforms, f->scene->nodes);
   } else if (f->tiled) {
     run_tiled(f, number);
@@ -302,7 +307,8 @@ static uint32_t pieces_of(const flight *f) {
 /* threads: at most, the caller's included. */
 static void run(flight *f, uint32_t threads) {
   pool_run(threads, pieces_of(f), run_piece, f);
-  if (f->attributes != NULL && f->sorted != NULL && !f->lists) pool_run(threads, pieces_of(f), run_attributes, f);
+  if (f->attributes != NULL && f->memory.sorted != NULL && !f->lists)
+    pool_run(threads, pieces_of(f), run_attributes, f);
 }
 
 /* ---- before and after them ---- */
@@ -359,43 +365,33 @@ static void choose_variants(flight *f, slab_query query) {
 
 /* Allocates memory for the hits of a chunk, whose number is not known yet. */
 static slab_status make_room(flight *f) {
-  cast_uniforms *u = &f->uniforms;
   const uint32_t pieces = pieces_of(f);
-  const uint32_t walks = f->flat != NULL ? u->rays : device_scene_has_traversals(f->on) ? pieces * LISTS_MOST : pieces;
-  u->room = room_of(&f->of->known, chunk_room(f->on->device), f->of->count, walks);
-  u->at[AT_RESULTS] = (uint32_t)(room_begin(f->of->count) / sizeof(uint32_t));
-  f->batch = batch_create(&f->on->device->kept, f->of->first, f->of->count, &u->room, true);
-  if (f->batch == NULL) return fail_memory(room_size(f->of->count, &u->room), "hits");
-  f->results = f->batch->results;
-  return SLAB_OK;
-}
-
-static slab_status sort_rays(const cast *c, flight *f) {
-  const slab_scene_stats *bounds = &c->scene->stats;
-  f->sorted = rays_sorted(f->rays, f->of->count, bounds->lower, bounds->upper, c->scene->context->threads);
-  return f->sorted == NULL ? fail_memory(f->of->count * sizeof *f->sorted, "sorting rays") : SLAB_OK;
+  const uint32_t walks = f->flat != NULL                      ? f->uniforms.rays
+                         : device_scene_has_traversals(f->on) ? pieces * LISTS_MOST
+                                                              : pieces;
+  const slab_status status = chunk_memory_hits(&f->memory, f->on->device, f->of, walks, &f->uniforms);
+  if (status == SLAB_OK) f->results = f->memory.batch->results;
+  return status;
 }
 
 /* Lists stay where they are made, so their rays are not gathered: the kernels take them in this order. */
 static slab_status order_tiles(flight *f) {
-  const size_t size = f->of->count * sizeof *f->sorted;
-  f->sorted = malloc(size);
-  if (f->sorted == NULL) return fail_memory(size, "the order of rays");
-  tiles_order(&f->tiles, f->sorted);
+  const size_t size = f->of->count * sizeof *f->memory.sorted;
+  f->memory.sorted = malloc(size);
+  if (f->memory.sorted == NULL) return fail_memory(size, "the order of rays");
+  tiles_order(&f->tiles, f->memory.sorted);
   return SLAB_OK;
 }
 
 static slab_status make_fallback(flight *f) {
-  const size_t size = f->of->count / f->uniforms.packet + 1;
+  const size_t size = fallback_size(f->of->count, f->uniforms.packet);
   f->fallback = malloc(size);
   return f->fallback == NULL ? fail_memory(size, "the packets that are left") : SLAB_OK;
 }
 
 static void release(flight *f) {
-  free(f->offsets);
-  free(f->sorted);
+  chunk_memory_free(&f->memory);
   free(f->fallback);
-  batches_free(f->batch);
 }
 
 /* What every flight has. Each member by itself: compilers zero a whole struct slowly, which a call of one ray feels. */
@@ -409,9 +405,8 @@ static void flight_begin(const cast *c, const device_scene *on, const chunk *of,
   f->result_size = c->result_size;
   chunk_uniforms(c, of, &f->uniforms);
   f->skips = f->uniforms.skip ? c->options->skip + of->first : NULL;
-  f->offsets = f->sorted = NULL;
+  f->memory = (chunk_memory){0};
   f->fallback = NULL;
-  f->batch = NULL;
   f->tiled = false;
   f->invalid = 0;
   learn_order_begin(&f->order);
@@ -439,8 +434,9 @@ static slab_status prepare(const cast *c, const device_scene *on, const chunk *o
   f->tiled = tiles && !f->lists;
   slab_status status = f->uniforms.packet != 0 ? make_fallback(f) : SLAB_OK;
   if (status == SLAB_OK && tiles && f->lists && f->uniforms.packet != 0) status = order_tiles(f);
-  if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved) status = sort_rays(c, f);
-  if (status == SLAB_OK && c->offsets != NULL) status = chunk_offsets(c, of, &f->offsets);
+  if (status == SLAB_OK && of->traversal == SLAB_TRAVERSAL_SORTED && f->interleaved)
+    status = chunk_memory_sort(&f->memory, c, of, c->scene->context->threads);
+  if (status == SLAB_OK && c->offsets != NULL) status = chunk_memory_offsets(&f->memory, c, of);
   if (status == SLAB_OK && c->collected != NULL) status = make_room(f);
   if (status != SLAB_OK) release(f);
   return status;
@@ -470,10 +466,11 @@ static void tell_sampled(const flight *f, sampled_times sampled[CHUNK_SAMPLES]) 
 }
 
 static slab_status finish(const cast *c, flight *f, chunk_outcome *outcome) {
-  const slab_status status = f->batch != NULL ? chunk_look(c, f->batch, c->scene->context->threads) : SLAB_OK;
-  *outcome = (chunk_outcome){.invalid = f->invalid, .batch = status == SLAB_OK ? f->batch : NULL};
+  const slab_status status =
+      f->memory.batch != NULL ? chunk_look(c, f->memory.batch, c->scene->context->threads) : SLAB_OK;
+  *outcome = (chunk_outcome){.invalid = f->invalid, .batch = status == SLAB_OK ? f->memory.batch : NULL};
   if (f->of->samples[0].each != 0) tell_sampled(f, outcome->sampled);
-  if (status == SLAB_OK) f->batch = NULL;
+  if (status == SLAB_OK) f->memory.batch = NULL;
   release(f);
   return status;
 }
@@ -509,11 +506,11 @@ slab_status native_few(const cast *c, const device_scene *on, bool flat, chunk_o
       .count = (uint32_t)c->n, .traversal = flat ? SLAB_TRAVERSAL_SINGLE : SLAB_TRAVERSAL_INTERLEAVED, .flat = flat};
   flight f;
   flight_begin(c, on, &all, &f);
-  const slab_status status = c->offsets != NULL ? chunk_offsets(c, &all, &f.offsets) : SLAB_OK;
+  const slab_status status = c->offsets != NULL ? chunk_memory_offsets(&f.memory, c, &all) : SLAB_OK;
   if (status != SLAB_OK) return status;
   f.uniforms.rays_each = f.flat != NULL ? rays_each(&f, all.count) : all.count;
   run(&f, 1);
-  free(f.offsets);
+  if (f.memory.offsets != NULL) chunk_memory_free(&f.memory);
   *outcome = (chunk_outcome){.invalid = f.invalid};
   return SLAB_OK;
 }

@@ -136,12 +136,13 @@ static slab_status native_fetch(const device *d, const scene_state *state, slab_
   return SLAB_OK;
 }
 
-static uint32_t native_traversals(const device_scene *on, slab_query query) {
-  uint32_t offered = 1u << SLAB_TRAVERSAL_SINGLE;
-  if (!device_scene_has_traversals(on) || on->device->info.lane_width == 1) return offered;
-  if (native_variant_of(on, NATIVE_PACKET, query) != NULL) offered |= 1u << SLAB_TRAVERSAL_PACKETS;
-  if (native_variant_of(on, NATIVE_INTERLEAVED, query) != NULL) offered |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
-  return offered;
+static offer native_offers(const device_scene *on, slab_query query) {
+  offer o = {.traversals = 1u << SLAB_TRAVERSAL_SINGLE, .in_flight = native_in_flight(on)};
+  if (!device_scene_has_traversals(on) || on->device->info.lane_width == 1) return o;
+  const native_variant *packet = native_variant_of(on, NATIVE_PACKET, query);
+  if (packet != NULL) o.traversals |= 1u << SLAB_TRAVERSAL_PACKETS, o.packet = packet->lanes;
+  if (native_variant_of(on, NATIVE_INTERLEAVED, query) != NULL) o.traversals |= 1u << SLAB_TRAVERSAL_INTERLEAVED;
+  return o;
 }
 
 const backend native_backend = {
@@ -155,7 +156,7 @@ const backend native_backend = {
     .upload = native_upload,
     .release = native_release,
     .fetch = native_fetch,
-    .traversals = native_traversals,
+    .offers = native_offers,
     .begin = native_begin,
     .end = native_end,
     .abandon = native_abandon,

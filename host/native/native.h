@@ -89,6 +89,8 @@ typedef struct native_scene {
  * rays. */
 const native_variant *native_variant_of(const device_scene *, native_program, slab_query);
 
+/* offer.in_flight, as the largest pieces have it. */
+double native_in_flight(const device_scene *);
 /* The functions of the backend that cast, see backend.h. */
 slab_status native_begin(const cast *, const device_scene *, chunk *);
 slab_status native_end(const cast *, const device_scene *, chunk *, chunk_outcome *);

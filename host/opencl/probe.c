@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "data/probed.h"
+#include "gpu/program.h"
 #include "opencl/opencl.h"
 #include "opencl/program.h"
 #include "os/thread.h"
@@ -289,9 +290,7 @@ static slab_status run_kernel(run *r, const device *d, uint32_t *results, size_t
   const cl_uint rounds = PROBED_ROUNDS;
   const gpu_argument list[] = {{.buffer = r->operands}, {.buffer = r->results}, {NULL, sizeof rounds, &rounds}};
   gpu_kernel *kernel = kernel_of(r->kernel);
-  slab_status status = SLAB_OK;
-  for (uint32_t i = 0; status == SLAB_OK && i < sizeof list / sizeof *list; i++)
-    status = driver->set(kernel, i, &list[i], "the probe");
+  slab_status status = kernel_set(driver, kernel, list, sizeof list / sizeof *list, "the probe");
   if (status == SLAB_OK)
     status = driver->launch(r->queue, kernel, probe_case_count, 1, (gpu_order){.done = &r->done}, "the probe");
   /* a kernel that fails while it runs reports it only here */

@@ -51,7 +51,7 @@ typedef struct device_worker {
   traversal_choice traversal_choice;
   hits_known hits;      /* known number of hits per ray, where hits are collected */
   flat_choice flat;     /* whether single rays test all primitives */
-  uint32_t offered;     /* available traversals, as the backend gives them */
+  offer offered;        /* without what the cast cannot use */
   uint32_t bound, size; /* rays of a launch: the maximum, and the size of the next */
   double rate;          /* rays per second; 0: not known yet */
   moment ended;         /* end of the last chunk */
@@ -77,14 +77,14 @@ struct cast_job {
 
 /* Maximum number of rays of a launch: what fits the device's allocations and the kept staging buffers, and at most the
  * caller's launch_rays. */
-static uint32_t launch_bound(const cast *c, const device_scene *on) {
-  const device *d = on->device;
+static uint32_t launch_bound(const cast *c, const device_worker *s) {
+  const device *d = s->on.device;
   const size_t widest = c->result_size > sizeof(slab_ray) ? c->result_size : sizeof(slab_ray);
   uint64_t bound = d->info.allocation_bytes / widest;
   if (!d->in_place && bound > STAGED_BYTES / widest) bound = STAGED_BYTES / widest;
   if (d->launch_rays != 0 && d->launch_rays < bound) bound = d->launch_rays;
   const uint64_t packets = (uint64_t)d->launch_items * d->info.lane_width;
-  if (device_scene_packet(on, c->query) != 0 && packets != 0 && packets < bound) bound = packets;
+  if (s->offered.packet != 0 && packets != 0 && packets < bound) bound = packets;
   return (uint32_t)(bound < 1 ? 1 : bound > LAUNCH_MAX ? LAUNCH_MAX : bound);
 }
 
@@ -104,7 +104,7 @@ static slab_status bound_hits(const cast *c, const device *d, size_t first, uint
 /* Limits `rays` to those whose hits can be collected; no limit where hits are not collected. */
 static uint32_t bound_collected(const device_worker *s, uint32_t rays) {
   if (s->cast_job->cast->collected == NULL) return rays;
-  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), device_scene_in_flight(&s->on));
+  const uint32_t most = room_rays(&s->hits, chunk_room(s->on.device), s->offered.in_flight);
   return rays < most ? rays : most;
 }
 
@@ -189,9 +189,10 @@ static bool casts_closed(const device_worker *s) {
   return triangles && options != NULL && options->edges == SLAB_EDGES_CLOSED;
 }
 
-static uint32_t offered_traversals(const device_worker *s) {
-  const uint32_t all = s->on.device->backend->traversals(&s->on, s->cast_job->cast->query);
-  return all & ~(casts_closed(s) ? 1u << SLAB_TRAVERSAL_PACKETS : 0);
+static offer offered_now(const device_worker *s) {
+  offer o = s->on.device->backend->offers(&s->on, s->cast_job->cast->query);
+  if (casts_closed(s)) o.traversals &= ~(1u << SLAB_TRAVERSAL_PACKETS);
+  return o;
 }
 
 /* What the context asks for, where there are several traversals. */
@@ -204,7 +205,7 @@ static slab_traversal traversal_wanted(const device_worker *s) {
 /* Nothing is learned where rays are not interleaved. */
 static flat_choice flat_choice_of(const device_worker *s) {
   if (s->on.state->beside == NULL || s->on.device->traversal != SLAB_TRAVERSAL_AUTO) return FLAT_NEVER;
-  const bool interleaves = (s->offered >> SLAB_TRAVERSAL_INTERLEAVED & 1) != 0;
+  const bool interleaves = (s->offered.traversals >> SLAB_TRAVERSAL_INTERLEAVED & 1) != 0;
   if (interleaves) return FLAT_BY_RESULTS;
   return is_flat_likely(s->on.scene) ? FLAT_BY_ORDER : FLAT_NEVER;
 }
@@ -212,11 +213,11 @@ static flat_choice flat_choice_of(const device_worker *s) {
 static void traversal_choice_open(device_worker *s) {
   const cast *c = s->cast_job->cast;
   const slab_scene_stats *stats = &s->on.scene->stats;
-  s->offered = offered_traversals(s);
+  s->offered = offered_now(s);
   s->flat = flat_choice_of(s);
   const traversal_task task = {.query = c->query,
                                .wanted = traversal_wanted(s),
-                               .traversals = s->offered,
+                               .traversals = s->offered.traversals,
                                .rays = c->rays,
                                .n = c->n / s->cast_job->count,
                                .lower = stats->lower,
@@ -239,7 +240,7 @@ static void traversal_choice_close(device_worker *s) {
 
 /* Chooses again where more traversals have become available since (program_pays). */
 static void traversal_choice_look_again(device_worker *s) {
-  if (s->traversal_choice.ordered && offered_traversals(s) != s->offered) traversal_choice_open(s);
+  if (s->traversal_choice.ordered && offered_now(s).traversals != s->offered.traversals) traversal_choice_open(s);
 }
 
 /* ---- one device ---- */
@@ -410,9 +411,9 @@ static void worker_open(cast_job *f, uint32_t i) {
   const cast *c = f->cast;
   s->cast_job = f;
   s->on = device_scene_of(c->scene, i);
-  s->bound = launch_bound(c, &s->on);
-  s->size = first_launch(&s->on, s->bound);
   traversal_choice_open(s);
+  s->bound = launch_bound(c, s);
+  s->size = first_launch(&s->on, s->bound);
   os_mutex_lock(&s->on.device->lock);
   s->hits = hits_bounded(&s->on.state->hits, max_hits(s->cast_job->cast));
   os_mutex_unlock(&s->on.device->lock);

@@ -1,7 +1,6 @@
-/* What a cast is for a chunk: the uniforms that its options mean, its offsets, its results. */
+/* What a cast is for a chunk: the uniforms that its options mean, its results. */
 #include "work/uniforms.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -30,15 +29,6 @@ void chunk_uniforms(const cast *c, const chunk *of, cast_uniforms *u) {
 unsigned char *chunk_results(const cast *c, const chunk *of) {
   const size_t first = c->query == SLAB_ALL ? c->offsets[of->first] : of->first;
   return (unsigned char *)c->results + first * c->result_size;
-}
-
-slab_status chunk_offsets(const cast *c, const chunk *of, uint32_t **offsets) {
-  const size_t size = ((size_t)of->count + 1) * sizeof **offsets;
-  const uint64_t *from = c->offsets + of->first;
-  *offsets = malloc(size);
-  if (*offsets == NULL) return fail_memory(size, "offsets");
-  for (size_t i = 0; i <= of->count; i++) (*offsets)[i] = (uint32_t)(from[i] - from[0]);
-  return SLAB_OK;
 }
 
 slab_status chunk_look(const cast *c, hit_batch *b, uint32_t threads) {

@@ -49,8 +49,6 @@ void cast_uniforms_of(const snapshot *, slab_query, const slab_cast_options *, c
 void chunk_uniforms(const cast *, const chunk *, cast_uniforms *);
 /* Where a chunk's results begin in the caller's array. */
 unsigned char *chunk_results(const cast *, const chunk *);
-/* The offsets of a chunk of SLAB_ALL, relative to its first hit; malloc'ed. */
-slab_status chunk_offsets(const cast *, const chunk *, uint32_t **offsets);
 /* Looks at the collected hits of a chunk, whose lists must be there, and counts them. */
 slab_status chunk_look(const cast *, hit_batch *, uint32_t threads);
 /* Calls the progress callback, which must be set, with the floating-point state of its caller. */
