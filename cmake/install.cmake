@@ -41,6 +41,9 @@ install(
   TARGETS slab_lib EXPORT slabcast
   LIBRARY COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)
+if(TARGET slab_cuda)
+  install(TARGETS slab_cuda LIBRARY COMPONENT library NAMELINK_SKIP RUNTIME COMPONENT library)
+endif()
 install(
   FILES host/include/slabcast.h host/include/slabcast_types.h host/include/slabcast_cl.h
   TYPE INCLUDE COMPONENT development)

@@ -114,6 +114,31 @@ slab_need("OpenCL loader" OpenCL_FOUND ocl-icd-opencl-dev "no benchmarks and tes
 slab_need("clang 14 or later" SLABCAST_KERNEL_COMPILER clang "processors are cast on one primitive at a time")
 slab_need(threads Threads_FOUND libc6-dev "nothing is built")
 
+# Kernels for NVIDIA's cards, a library of their own: ptx.cmake.
+#   SLABCAST_CUDA            AUTO: where they can be made, but not within another project; ON; OFF
+set(SLABCAST_CUDA AUTO CACHE STRING "Kernels for NVIDIA's cards, as slabcast-cuda: AUTO, ON or OFF")
+set_property(CACHE SLABCAST_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(slab_cuda OFF)
+if(SLABCAST_CUDA AND CMAKE_SYSTEM_NAME MATCHES "^(Linux|Windows)$" AND (PROJECT_IS_TOP_LEVEL OR SLABCAST_CUDA STREQUAL "ON"))
+  if(SLABCAST_KERNEL_COMPILER AND NOT DEFINED slab_has_ptx)
+    file(WRITE ${PROJECT_BINARY_DIR}/ptx.cl "kernel void nothing(void) {}\n")
+    execute_process(
+      COMMAND ${SLABCAST_KERNEL_COMPILER} -target nvptx64-nvidia-cuda -x cl -cl-std=CL1.2 -cl-no-stdinc -S -o -
+              ${PROJECT_BINARY_DIR}/ptx.cl
+      RESULT_VARIABLE slab_code OUTPUT_QUIET ERROR_QUIET)
+    if(slab_code EQUAL 0)
+      set(slab_has_ptx ON CACHE INTERNAL "The kernels' compiler makes PTX")
+    endif()
+  endif()
+  find_package(ZLIB QUIET)
+  slab_need("clang for nvptx64" slab_has_ptx clang "NVIDIA's cards are reached by OpenCL alone")
+  slab_need(zlib ZLIB_FOUND zlib1g-dev "slabcast-cuda takes five times as many bytes")
+  set(slab_cuda ${slab_has_ptx})
+endif()
+if(SLABCAST_CUDA STREQUAL "ON" AND NOT slab_cuda)
+  message(FATAL_ERROR "SLABCAST_CUDA is ON, and the kernels' compiler makes no PTX, or the system is neither Linux nor Windows")
+endif()
+
 # A partial link and objcopy make the private functions of an archive local to it. Both can that for ELF alone.
 if(BUILD_SHARED_LIBS OR NOT CMAKE_OBJCOPY OR NOT CMAKE_LINKER OR NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")
   set(slab_localize OFF)

@@ -39,9 +39,9 @@ void process_uses_drivers(void) { atomic_store(&uses_drivers, true); }
 
 slab_status process_check_drivers(const char *function) {
   if (!atomic_load(&lacks_drivers)) return SLAB_OK;
-  return fail(
-      SLAB_INVALID_STATE,
-      "%s: this process was forked from one that had used OpenCL, whose threads it lacks: fork before the first "
-      "call that asks for devices, or call exec after fork",
-      function);
+  return fail(SLAB_INVALID_STATE,
+              "%s: this process was forked from one that had used OpenCL or CUDA, whose threads it lacks: fork before "
+              "the first "
+              "call that asks for devices, or call exec after fork",
+              function);
 }

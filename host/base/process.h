@@ -14,9 +14,9 @@ uint32_t process_number(void);
 /* Returns SLAB_INVALID_STATE where `opened`, the number that a context keeps, is another process's. */
 slab_status process_check(const char *function, uint32_t opened);
 
-/* This process uses OpenCL from now on. */
+/* This process uses OpenCL or CUDA from now on. */
 void process_uses_drivers(void);
-/* Returns SLAB_INVALID_STATE where a process that had used OpenCL forked this one. Called before a driver is. */
+/* Returns SLAB_INVALID_STATE where a process that had used one of them forked this one. Called before a driver is. */
 slab_status process_check_drivers(const char *function);
 
 #endif

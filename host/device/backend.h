@@ -44,8 +44,9 @@ struct backend {
   const struct gpu_driver *driver; /* of the backends of GPUs (gpu/gpu.h); else NULL */
   bool ready;                      /* kernels are there from the start: none is built or loaded for a first use */
   bool tiles;                      /* casts rays that come in rows tile by tile where cast.rows says so */
-  bool at_hand; /* what is uploaded lies in memory of the host, where forked children can read it, too */
-  bool mixes;   /* casts the pieces of a chunk by several traversals where chunk.samples says so */
+  bool at_hand;          /* what is uploaded lies in memory of the host, where forked children can read it, too */
+  bool compressed_alone; /* SLAB_LAYOUT_WIDE is refused, and not the default */
+  bool mixes;            /* casts the pieces of a chunk by several traversals where chunk.samples says so */
   /* Appends the devices of the backend, which is given, to the list. A device that cannot be described is left out,
    * with the reason in list->refused. SLAB_NO_DEVICE, with a hint, where there is none. */
   slab_status (*list)(const backend *, device_list *);
@@ -86,6 +87,6 @@ struct backend {
   slab_status (*pairs)(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 };
 
-extern const backend opencl_backend, native_backend;
+extern const backend native_backend, cuda_backend, opencl_backend;
 
 #endif

@@ -80,12 +80,12 @@ void gpu_abandon(const device_scene *, chunk *);
 slab_status gpu_settle(const device_scene *, chunk *);
 slab_status gpu_pairs(device *, slab_shape, const slab_ray *, const float *shapes, size_t n, slab_interval *);
 
-/* The backend over a driver. */
-#define GPU_BACKEND(its_driver)                                                                               \
-  {                                                                                                           \
-    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .upload = gpu_upload,    \
-    .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, .offers = gpu_offers, .begin = gpu_begin, \
-    .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle, .pairs = gpu_pairs                          \
+/* The backend over a driver. compressed: it has no kernels of the other layout. */
+#define GPU_BACKEND(its_driver, compressed)                                                                            \
+  {                                                                                                                    \
+    .driver = &(its_driver), .list = gpu_list, .open = gpu_open, .close = gpu_close, .upload = gpu_upload,             \
+    .release = gpu_release, .fetch = gpu_fetch, .refit = gpu_refit, .offers = gpu_offers, .begin = gpu_begin,          \
+    .end = gpu_end, .abandon = gpu_abandon, .settle = gpu_settle, .pairs = gpu_pairs, .compressed_alone = (compressed) \
   }
 
 /* Creates d->opened, as far as it is any driver's. */

@@ -27,6 +27,19 @@ struct program {
   program *next;
 };
 
+const char *program_kernel_name(program_source source, uint32_t nth) {
+  static const char *const names[][PROGRAM_KERNELS] = {
+      [PROGRAM_FLAT] = {"flat"},
+      [PROGRAM_WIDE] = {[KERNEL_MAIN] = "wide", [KERNEL_INTERLEAVED] = "interleaved"},
+      [PROGRAM_COMPRESSED] = {"compressed"},
+      [PROGRAM_PACKET] = {"packets"},
+      [PROGRAM_ATTRIBUTES] = {"attributes"},
+      [PROGRAM_PAIRS] = {"pairs"},
+      [PROGRAM_REFIT] = {[KERNEL_PLACES] = "places", [KERNEL_TRIANGLES] = "triangles", [KERNEL_NODES] = "nodes"},
+  };
+  return names[source][nth];
+}
+
 /* Wide BVHs have 8 at most. */
 uint32_t program_lanes(const device *d, program_source source) {
   if (source == PROGRAM_PAIRS || source == PROGRAM_COMPRESSED || source == PROGRAM_REFIT) return 1;

@@ -34,6 +34,8 @@ typedef struct program_key {
 enum { KERNEL_MAIN, KERNEL_INTERLEAVED };
 enum { KERNEL_PLACES, KERNEL_TRIANGLES, KERNEL_NODES, PROGRAM_KERNELS };
 
+/* The nth kernel's name. */
+const char *program_kernel_name(program_source, uint32_t nth);
 /* Primitives per block that a program reads. */
 uint32_t program_lanes(const device *, program_source);
 /* Whether a program is for half open edges or for closed ones: at one lane, as GPUs get it. Others are for both. */

@@ -21,11 +21,11 @@
  * opened a context opens its own: calls that take the parent's context, or a scene on it, return SLAB_INVALID_STATE at
  * once there. Those that only read host memory still work: slab_context_device(s), slab_context_objects,
  * slab_scene_info, slab_scene_pack, the helpers, the texts. Destroy functions free host memory there and leave a
- * driver's objects to the parent. The child's own contexts are on the processor: the threads of OpenCL drivers are
- * missing there. So where the parent had used OpenCL (slab_devices, a context on one of its devices), slab_devices
- * lists the processor alone, and slab_context_create_cl returns SLAB_INVALID_STATE. A child that was forked before
- * works in full, and so does one that calls exec. The library cannot detect the program's own use of OpenCL before it
- * forks.
+ * driver's objects to the parent. The child's own contexts are on the processor: the threads of drivers are
+ * missing there. So where the parent had used OpenCL or CUDA (slab_devices, a context on one of its devices),
+ * slab_devices lists the processor alone, and slab_context_create_cl returns SLAB_INVALID_STATE. A child that was
+ * forked before works in full, and so does one that calls exec. The library cannot detect the program's own use of
+ * OpenCL before it forks.
  *
  * Floating point: every call computes with rounding to nearest, with subnormal numbers and without traps. The settings
  * of the calling thread do not matter (fesetround, flush-to-zero, denormals-are-zero, feenableexcept; a program linked
@@ -132,14 +132,16 @@ typedef struct slab_device_info {
                                 emulate them, with the same answers */
 } slab_device_info;
 
-/** Lists the devices in the order that device selectors count them: the processor first, then the OpenCL devices of all
- * platforms with the properties that they report. Nothing runs on them. The processor's platform is
- * SLAB_PROCESSOR_PLATFORM. It needs no driver: its kernels are in the library, compiled for one or several instruction
- * sets (its version names the one in use), unless the library was built without. An OpenCL driver may list the same
- * processor once more. The environment variable SLABCAST_BACKENDS leaves devices out: "native" has the processor alone,
- * "opencl" the others. Writes at most `capacity` entries (list may be NULL with capacity 0) and the total to *count. A
- * device that cannot be described is left out here and by selectors; SLAB_DEVICE_FAILED where none can be described.
- * SLAB_NO_DEVICE when there is none, or no OpenCL loader; *count is then 0. */
+/** Lists the devices in the order that device selectors count them: the processor first, then NVIDIA's cards by CUDA,
+ * then the OpenCL devices of all platforms, with the properties that they report. A card that both have is listed once,
+ * by CUDA: its platform is "CUDA", its lane width 1, and its one layout SLAB_LAYOUT_COMPRESSED. Nothing runs on them.
+ * The processor's platform is SLAB_PROCESSOR_PLATFORM. It needs no driver: its kernels are in the library, compiled for
+ * one or several instruction sets (its version names the one in use), unless the library was built without. An OpenCL
+ * driver may list the same processor once more. The environment variable SLABCAST_BACKENDS leaves devices out: it names
+ * those that stay, with commas between: "native" (the processor), "cuda", "opencl". Writes at most `capacity` entries
+ * (list may be NULL with capacity 0) and the total to *count. A device that cannot be described is left out here and by
+ * selectors; SLAB_DEVICE_FAILED where none can be described. SLAB_NO_DEVICE when there is none, or no OpenCL loader;
+ * *count is then 0. */
 SLAB_API slab_status slab_devices(slab_device_info *list, size_t capacity, size_t *count);
 
 /** How rays traverse a BVH on a CPU device. It never changes an answer, only the speed. */
@@ -156,8 +158,9 @@ typedef enum slab_traversal {
 
 /** How scenes are stored on the device, and so how they are traversed. It never changes an answer, only the speed. */
 typedef enum slab_layout {
-  SLAB_LAYOUT_DEFAULT, /**< SLAB_LAYOUT_WIDE where one of the context's devices is a CPU, else SLAB_LAYOUT_COMPRESSED */
-  SLAB_LAYOUT_WIDE,    /**< exact bounds, blocks of eight primitives; slab_traversal applies to this layout alone */
+  SLAB_LAYOUT_DEFAULT,   /**< SLAB_LAYOUT_WIDE where one of the context's devices is a CPU and none is a card by CUDA,
+                            else   SLAB_LAYOUT_COMPRESSED */
+  SLAB_LAYOUT_WIDE,      /**< exact bounds, blocks of eight primitives; slab_traversal applies to this layout alone */
   SLAB_LAYOUT_COMPRESSED /**< for GPUs: BVHs with nodes of 80 bytes, primitives tested one by one, one ray per
                             work-item; boxes of flat scenes go through local memory. lane_width has no effect */
 } slab_layout;

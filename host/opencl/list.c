@@ -80,6 +80,15 @@ inquiry list_describe(cl_platform_id platform, cl_device_id id, slab_device_info
   return q;
 }
 
+#define DEVICE_UUID 0x106A /* CL_DEVICE_UUID_KHR, of the extension cl_khr_device_uuid */
+
+/* A driver that does not know it leaves zeros. */
+static void ask_uuid(cl_device_id id, unsigned char uuid[UUID_SIZE]) {
+  inquiry q = {.id = id};
+  list_ask(&q, DEVICE_UUID, UUID_SIZE, uuid);
+  if (q.code != CL_SUCCESS) memset(uuid, 0, UUID_SIZE);
+}
+
 /* ---- listing ---- */
 
 /* Where its kernel cache is not writable, PoCL reports no device, without an error message. */
@@ -98,6 +107,7 @@ static void append_device(device_list *list, cl_platform_id platform, cl_device_
   *next = (found_device){.platform = platform, .id = id};
   const inquiry q = list_describe(platform, id, &next->info);
   if (q.code == CL_SUCCESS) {
+    ask_uuid(id, next->uuid);
     list->count++;
     return;
   }

@@ -142,4 +142,4 @@ static const gpu_driver opencl_driver = {
     .release_event = release_event,
 };
 
-const backend opencl_backend = GPU_BACKEND(opencl_driver);
+const backend opencl_backend = GPU_BACKEND(opencl_driver, false);

@@ -11,22 +11,18 @@
 
 #define OPTIONS_SIZE 512
 
+/* The text of each program, and its number of strings. */
 static const struct {
   const char *const *text;
-  const unsigned *count; /* strings of text */
-  const char *kernels[PROGRAM_KERNELS];
+  const unsigned *count;
 } sources[] = {
-    [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_count, {"flat"}},
-    [PROGRAM_WIDE] = {embedded_wide,
-                      &embedded_wide_count,
-                      {[KERNEL_MAIN] = "wide", [KERNEL_INTERLEAVED] = "interleaved"}},
-    [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_count, {"compressed"}},
-    [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_count, {"packets"}},
-    [PROGRAM_ATTRIBUTES] = {embedded_attributes, &embedded_attributes_count, {"attributes"}},
-    [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_count, {"pairs"}},
-    [PROGRAM_REFIT] = {embedded_refit,
-                       &embedded_refit_count,
-                       {[KERNEL_PLACES] = "places", [KERNEL_TRIANGLES] = "triangles", [KERNEL_NODES] = "nodes"}},
+    [PROGRAM_FLAT] = {embedded_flat, &embedded_flat_count},
+    [PROGRAM_WIDE] = {embedded_wide, &embedded_wide_count},
+    [PROGRAM_COMPRESSED] = {embedded_compressed, &embedded_compressed_count},
+    [PROGRAM_PACKET] = {embedded_packet, &embedded_packet_count},
+    [PROGRAM_ATTRIBUTES] = {embedded_attributes, &embedded_attributes_count},
+    [PROGRAM_PAIRS] = {embedded_pairs, &embedded_pairs_count},
+    [PROGRAM_REFIT] = {embedded_refit, &embedded_refit_count},
 };
 
 /* Options for correctly rounded quotients and roots, see lanes/scalar.h. */
@@ -80,12 +76,13 @@ static void cut_options(const device *d, const program_key *key, char *text, siz
            buffers_part_units(d), buffers_part_nodes(d, layout));
 }
 
-/* More warps fit where a work-item has fewer registers. Programs of several kinds would spill more of theirs. */
+/* More warps fit where a work-item has fewer registers. Programs of several kinds, or of closed edges,
+ * would spill more of theirs. */
 static void register_option(const device *d, const program_key *key, char *text, size_t size) {
   const bool one_kind = (key->kinds & (key->kinds - 1)) == 0;
   const size_t used = strlen(text);
   if (!cl_of(d)->limits_registers || d->tuning->registers == 0) return;
-  if (key->source != PROGRAM_COMPRESSED || !one_kind) return;
+  if (key->source != PROGRAM_COMPRESSED || !one_kind || key->closed) return;
   snprintf(text + used, size - used, " -cl-nv-maxrregcount=%u", d->tuning->registers);
 }
 
@@ -183,7 +180,7 @@ slab_status opencl_build(const device *d, const program_key *key, gpu_program *l
 /* A large kernel's use of registers may allow only smaller groups than the device's maximum. */
 slab_status opencl_kernel(const device *d, gpu_program *of, const program_key *key, uint32_t nth, gpu_kernel **made,
                           size_t *group) {
-  const char *name = sources[key->source].kernels[nth];
+  const char *name = program_kernel_name(key->source, nth);
   cl_int code;
   size_t most = 0;
   cl_kernel kernel = clCreateKernel((cl_program)of, name, &code);

@@ -120,6 +120,16 @@ void os_library_stays(void) {}
 
 void *os_library_of_program(void) { return RTLD_DEFAULT; }
 void *os_library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+void *os_library_beside(const char *name) {
+  static const char place; /* of this library, whose path is asked */
+  Dl_info own;
+  char path[4096];
+  if (dladdr(&place, &own) == 0 || own.dli_fname == NULL) return NULL;
+  const char *end = strrchr(own.dli_fname, '/');
+  const int folder = end != NULL ? (int)(end - own.dli_fname) + 1 : 0;
+  const int length = snprintf(path, sizeof path, "%.*s%s", folder, own.dli_fname, name);
+  return folder > 0 && length > 0 && (size_t)length < sizeof path ? os_library_open(path) : NULL;
+}
 void *os_library_symbol(void *library, const char *name) { return dlsym(library, name); }
 const char *os_library_failure(void) { return dlerror(); }
 

@@ -189,6 +189,20 @@ void *os_library_open(const char *name) {
   return NULL;
 }
 
+void *os_library_beside(const char *name) {
+  static const char place; /* of this library, whose path is asked */
+  const DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+  HMODULE own;
+  wchar_t path[4096];
+  if (!GetModuleHandleExA(flags, &place, &own)) return NULL;
+  const DWORD length = GetModuleFileNameW(own, path, sizeof path / sizeof *path);
+  if (length == 0 || length == sizeof path / sizeof *path) return NULL;
+  wchar_t *end = wcsrchr(path, L'\\');
+  if (end == NULL || (size_t)(end + 1 - path) + strlen(name) >= sizeof path / sizeof *path) return NULL;
+  for (size_t i = 0; i <= strlen(name); i++) end[1 + i] = (wchar_t)(unsigned char)name[i];
+  return LoadLibraryExW(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+}
+
 void *os_library_symbol(void *library, const char *name) {
   const FARPROC found = GetProcAddress(library, name);
   void *address;

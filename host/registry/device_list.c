@@ -17,7 +17,7 @@
 static const struct {
   const char *name; /* in SLABCAST_BACKENDS */
   const backend *backend;
-} backends[] = {{"native", &native_backend}, {"opencl", &opencl_backend}};
+} backends[] = {{"native", &native_backend}, {"cuda", &cuda_backend}, {"opencl", &opencl_backend}};
 
 /* Whether the environment variable SLABCAST_BACKENDS names a backend, or is not set. */
 static bool is_wanted(const char *name) {
@@ -51,6 +51,23 @@ static bool is_processors(const char *selector) {
   return selector == NULL ? !may_have_gpu() : strcmp(selector, "cpu") == 0;
 }
 
+static bool is_known(const found_device *d) {
+  static const unsigned char unknown[UUID_SIZE];
+  return memcmp(d->uuid, unknown, UUID_SIZE) != 0;
+}
+
+/* Leaves a card out that another driver before has listed. */
+static void drop_repeated(device_list *list, size_t before) {
+  size_t kept = before;
+  for (size_t i = before; i < list->count; i++) {
+    bool repeated = false;
+    for (size_t k = 0; k < before && is_known(&list->devices[i]); k++)
+      repeated = repeated || memcmp(list->devices[k].uuid, list->devices[i].uuid, UUID_SIZE) == 0;
+    if (!repeated) list->devices[kept++] = list->devices[i];
+  }
+  list->count = kept;
+}
+
 /* Lists the devices of each backend. One without devices is no failure where another has some. Where `selector` can
  * only choose the processor, no other backend is asked. On failure the list is empty and there is nothing to free. */
 static slab_status find_devices(const char *function, device_list *list, const char *selector) {
@@ -58,14 +75,16 @@ static slab_status find_devices(const char *function, device_list *list, const c
   *list = (device_list){0};
   for (size_t i = 0; i < sizeof backends / sizeof *backends && status != SLAB_OUT_OF_MEMORY; i++) {
     if (!is_wanted(backends[i].name)) continue;
+    const size_t before = list->count;
     status = backends[i].backend->list(backends[i].backend, list);
+    drop_repeated(list, before);
     if (status == SLAB_OK && backends[i].backend == &native_backend && is_processors(selector)) return SLAB_OK;
   }
   if (status == SLAB_OUT_OF_MEMORY || list->count == 0) {
     free(list->devices);
     list->devices = NULL;
-    if (!is_wanted("native") && !is_wanted("opencl"))
-      return fail(SLAB_NO_DEVICE, "SLABCAST_BACKENDS is \"%s\", which names neither native nor opencl",
+    if (!is_wanted("native") && !is_wanted("cuda") && !is_wanted("opencl"))
+      return fail(SLAB_NO_DEVICE, "SLABCAST_BACKENDS is \"%s\", which names none of native, cuda and opencl",
                   getenv("SLABCAST_BACKENDS"));
     return status == SLAB_INVALID_STATE ? process_check_drivers(function) : status;
   }

@@ -4,6 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/process.h"
+#include "base/status.h"
 #include "device/backend.h"
 #include "device/context.h"
 #include "registry/device_list.h"
@@ -30,9 +31,21 @@ static slab_status context_open(slab_context *context, const found_device *chose
   return status;
 }
 
-slab_status slab_context_create(const slab_context_options *options, slab_context **context) {
-  static const slab_context_options defaults;
-  if (options == NULL) options = &defaults;
+/* Where a device has kernels of the compressed layout alone, all have it. */
+static slab_status settle_layout(const found_device *chosen, size_t count, slab_context_options *options) {
+  for (size_t i = 0; i < count; i++) {
+    if (!chosen[i].backend->compressed_alone) continue;
+    if (options->layout == SLAB_LAYOUT_WIDE)
+      return fail(SLAB_UNSUPPORTED, "\"%s\" has no kernels of SLAB_LAYOUT_WIDE by CUDA; by OpenCL it has",
+                  chosen[i].info.name);
+    options->layout = SLAB_LAYOUT_COMPRESSED;
+  }
+  return SLAB_OK;
+}
+
+slab_status slab_context_create(const slab_context_options *asked, slab_context **context) {
+  slab_context_options settled = asked != NULL ? *asked : (slab_context_options){0};
+  slab_context_options *options = &settled;
   slab_status status = context_check(options, context, "slab_context_create");
   if (status == SLAB_OK) status = process_begin("slab_context_create");
   if (status != SLAB_OK) return status;
@@ -41,6 +54,7 @@ slab_status slab_context_create(const slab_context_options *options, slab_contex
   size_t count = 0;
   slab_context *created = NULL;
   status = device_list_choose(options->device, &chosen, &count);
+  if (status == SLAB_OK) status = settle_layout(chosen, count, options);
   if (status == SLAB_OK) status = context_allocate(count, &created);
   if (status == SLAB_OK) status = context_open(created, chosen, count, options);
   free(chosen);

@@ -64,7 +64,7 @@ INLINE uint scalar_bytes(uint top, uint bytes, uint k) {
  * add. */
 INLINE float scalar_add_where(float sum, float more, float a, float b) {
 #if defined(__NVPTX__) || defined(__NV_CL_C_VERSION)
-  __asm__("{.reg .pred p; setp.le.f32 p, %1, %2; @p add.f32 %0, %0, %3;}" : "+f"(sum) : "f"(a), "f"(b), "f"(more));
+  __asm__("{.reg .pred p; setp.le.f32 p, %1, %2; @p add.rn.f32 %0, %0, %3;}" : "+f"(sum) : "f"(a), "f"(b), "f"(more));
   return sum;
 #else
   return a <= b ? sum + more : sum;

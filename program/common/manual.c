@@ -177,8 +177,9 @@ static int tells_of(const command_line *line, const char *words) {
 static void put_environment(const program_command *command) {
   put_section("ENVIRONMENT");
   if (!command || tells_of(command->line, "--device")) {
-    put_option("SLABCAST_BACKENDS", NULL,
-               "native: the processor alone is a device; opencl: OpenCL's devices alone are");
+    put_option(
+        "SLABCAST_BACKENDS", NULL,
+        "the devices that are looked for, with commas between: native (the processor), cuda, opencl; without it all");
     put_option("OCL_ICD_VENDORS", NULL, "tells the OpenCL loader which drivers to take, and the like");
   }
   put_option("NO_COLOR", NULL, "if it is not empty, lines of progress have no escape sequences");

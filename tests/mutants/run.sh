@@ -170,7 +170,7 @@ configure() {
     [[ $place == build ]] || kernels=-O0
     CC=$compiler cmake -S "$scratch/$1/tree" -B "$scratch/$1/$place" -G Ninja "-DSLABCAST_NATIVE=$level" \
       "-DSLABCAST_TEST_TIMEOUT=$still_seconds" -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O0 $called" \
-      "-DSLABCAST_KERNEL_FLAGS=$kernels $called" -DSLABCAST_TESTS=ON -DSLABCAST_BENCH=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
+      "-DSLABCAST_KERNEL_FLAGS=$kernels $called" -DSLABCAST_TESTS=ON -DSLABCAST_BENCH=OFF -DSLABCAST_CUDA=OFF -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$scratch/$1/log" 2>&1 || die "cmake failed: $(tail "$scratch/$1/log")"
     ln -s ../pocl-cache "$scratch/$1/$place/pocl-cache"
   done
 }

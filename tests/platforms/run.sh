@@ -50,7 +50,7 @@ cross() {
 # slabcast FOLDER [CMAKE_OPTION...]: the library. This machine's OpenCL is not that system's.
 slabcast() {
   cross "$1" . -DCMAKE_C_FLAGS=-Werror "-DSLABCAST_KERNEL_FLAGS=$kernels" -DSLABCAST_PROGRAM=OFF -DSLABCAST_BENCH=OFF \
-    -DSLABCAST_INSTALL=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON "${@:2}"
+    -DSLABCAST_INSTALL=OFF -DSLABCAST_CUDA=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON "${@:2}"
 }
 
 # Compiles what the tests are linked to into $build/needs.
@@ -120,7 +120,7 @@ compare_program() {
   needs=$(tools/roots.sh get mingw)
   cmake -S . -B "$build/program" -G Ninja "-DCMAKE_TOOLCHAIN_FILE=$needs/toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
     "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$bin" "-DSLABCAST_NATIVE_OBJECTS=$build/tests/native" -DSLABCAST_PROGRAM=ON \
-    -DSLABCAST_BENCH=OFF -DSLABCAST_TESTS=OFF -DSLABCAST_INSTALL=OFF >&2
+    -DSLABCAST_BENCH=OFF -DSLABCAST_TESTS=OFF -DSLABCAST_INSTALL=OFF -DSLABCAST_CUDA=OFF >&2
   cmake --build "$build/program" -j 2 --target slabcast >&2
   row "what the program of $name gives, emulated, as Linux's does" "no file differs" \
     "$(tests/platforms/program.sh "${emulator[@]}" "$bin/slabcast.exe" | tail -n 1)" || failed=1

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Cards by CUDA as the program lists and opens them: devices.sh PROGRAM FOLDER-OF-THE-STAND-IN FOLDER-OF-SLABCAST-CUDA.
+set -euo pipefail
+
+program=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# expect NAME STATUS PATTERN COMMAND...: what a command says.
+expect() {
+  local name=$1 want=$2 pattern=$3 status=0
+  shift 3
+  "$@" >"$work/out" 2>&1 || status=$?
+  if ((status != want)) || ! grep -qE "$pattern" "$work/out"; then
+    echo "$name: exit code $status, not $want, or no \"$pattern\" in: $(<"$work/out")" >&2
+    failed=1
+  fi
+}
+
+export SLABCAST_BACKENDS=cuda
+expect "no driver" 4 'no card of NVIDIA.*libcuda.so.1' env LD_LIBRARY_PATH="$3" "$program" devices
+export LD_LIBRARY_PATH=$2:$3
+expect "two cards" 0 '^ *1 +no card' env SLAB_CUDA_CARDS=2 "$program" devices
+expect "no cards" 4 'finds no card' env SLAB_CUDA_CARDS=0 "$program" devices
+expect "a card that is too old" 4 'compute capability 5.0, and the kernels need 6.0' env SLAB_CUDA_CAPABILITY=5 "$program" devices
+expect "both kinds" 0 'no card' env SLABCAST_BACKENDS=native,cuda "$program" devices
+expect "neither" 4 'names none of native, cuda and opencl' env SLABCAST_BACKENDS=vulkan "$program" devices
+SLABCAST_BACKENDS=native "$program" rays random --builtin soup:3000 --count 20000 -o "$work/rays.npy"
+cast() { "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --out raw "$@"; }
+SLABCAST_BACKENDS=native cast -o "$work/right"
+# What is asked of the processor and of cards together gives the same bytes: rays go to whichever is free.
+for devices in 0 cuda; do
+  cast --device "$devices" -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
+done
+SLAB_CUDA_CARDS=2 cast --device all -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
+SLABCAST_BACKENDS=native,cuda cast --device all -o "$work/hits" && cmp "$work/right" "$work/hits" || failed=1
+expect "the other layout" 1 'no kernels of SLAB_LAYOUT_WIDE' cast --layout wide -o "$work/hits"
+expect "little memory" 1 'cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY|allocates at most' env SLAB_CUDA_MEMORY=200000 \
+  "$program" cast --builtin soup:3000 --rays "$work/rays.npy" --out raw -o "$work/hits"
+exit "$failed"

@@ -1,0 +1,738 @@
+/* A libcuda.so.1 without a card. Its kernels are those of slabcast-cuda, of the same text and the same dialect
+ * (kernels/lanes/ptx.h), compiled for this processor; a module is known by the first line of its PTX.
+ *
+ * It holds callers to the interface: a context that is not current, a handle that was released, bytes outside of an
+ * allocation, parameters that the PTX does not declare and a group that a kernel does not allow end the process with a
+ * line that says so. What is not released by the end is told, and the exit code is 1.
+ *
+ *   SLAB_CUDA_CARDS=N     cards; default 1
+ *   SLAB_CUDA_MEMORY=B    bytes of a card; default 1 GiB
+ *   SLAB_CUDA_FAIL=N      the Nth call that can fail does, with SLAB_CUDA_CODE (default 2: out of memory)
+ *   SLAB_CUDA_FROM=N      so do all from the Nth on
+ *   SLAB_CUDA_LATE=SEED   commands run when somebody waits, those of several streams in an order drawn by chance */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/api.h"
+#include "data/types.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define DECLARE(name, symbol, parameters) EXPORT CUresult name parameters __asm__(symbol);
+CUDA_FUNCTIONS(DECLARE)
+#undef DECLARE
+
+enum { PARAMETERS = 16, CARDS = 8, DEPTH = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+
+static void die(const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  fputs("libcuda stand-in: ", stderr);
+  vfprintf(stderr, format, list);
+  fputc('\n', stderr);
+  va_end(list);
+  abort();
+}
+
+static unsigned long number(const char *variable, unsigned long otherwise) {
+  const char *text = getenv(variable);
+  return text == NULL || *text == 0 ? otherwise : strtoul(text, NULL, 10);
+}
+
+/* ---- what is there ---- */
+
+struct CUctx_st {
+  CUdevice card;
+  unsigned holders;
+  size_t used;
+};
+
+static struct CUctx_st contexts[CARDS];
+static _Thread_local CUcontext current[DEPTH];
+static _Thread_local int depth;
+
+typedef struct block {
+  char *bytes;
+  size_t size;
+  bool is_pinned;
+  CUcontext context;
+  struct block *next;
+} block;
+
+static block *blocks;
+
+typedef struct command {
+  void (*run)(const struct command *);
+  CUevent wait, record;
+  const struct kernel *kernel;
+  unsigned groups, group;
+  unsigned char parameters[PARAMETERS][sizeof(cast_uniforms)];
+  CUDA_MEMCPY2D rows;
+  void *staged; /* a copy of pageable memory, as a card's driver makes one */
+  struct command *next;
+} command;
+
+struct CUstream_st {
+  CUcontext context;
+  command *first, **last;
+  struct CUstream_st *next;
+};
+
+struct CUevent_st {
+  CUcontext context;
+  unsigned waiting; /* records of it that have not run */
+};
+
+static CUstream streams;
+static unsigned live_events, live_modules;
+static uint64_t chance;
+
+/* ---- failing, and what is left ---- */
+
+static unsigned long calls;
+
+static CUresult begin(void) {
+  static unsigned long nth, from;
+  static CUresult code;
+  pthread_mutex_lock(&lock);
+  if (calls++ == 0) {
+    nth = number("SLAB_CUDA_FAIL", 0);
+    from = number("SLAB_CUDA_FROM", 0);
+    code = (CUresult)number("SLAB_CUDA_CODE", CUDA_ERROR_OUT_OF_MEMORY);
+    chance = number("SLAB_CUDA_LATE", 0);
+  }
+  return (nth != 0 && calls == nth) || (from != 0 && calls >= from) ? code : CUDA_SUCCESS;
+}
+
+static CUresult end(CUresult code) {
+  pthread_mutex_unlock(&lock);
+  return code;
+}
+
+/* Begins a call that can fail; the rest of it runs where it does not. */
+#define BEGIN                       \
+  const CUresult planned = begin(); \
+  if (planned != CUDA_SUCCESS) return end(planned)
+
+static CUcontext here(const char *call) {
+  if (depth == 0) die("%s without a current context", call);
+  return current[depth - 1];
+}
+
+/* A file tells how many calls there were, for sweeps. */
+__attribute__((destructor)) static void tell_left(void) {
+  const char *file = getenv("SLAB_CUDA_CALLS");
+  FILE *out = file != NULL ? fopen(file, "w") : NULL;
+  unsigned left = live_events + live_modules;
+  for (const block *b = blocks; b != NULL; b = b->next) left++;
+  for (CUstream s = streams; s != NULL; s = s->next) left++;
+  for (int i = 0; i < CARDS; i++) left += contexts[i].holders;
+  if (out != NULL) {
+    fprintf(out, "%lu calls, %u left\n", calls, left);
+    fclose(out);
+  }
+  if (left != 0 && number("SLAB_CUDA_FROM", 0) == 0) {
+    fprintf(stderr, "libcuda stand-in: %u handles were not released\n", left);
+    _Exit(1);
+  }
+}
+
+/* ---- cards and contexts ---- */
+
+static int cards(void) {
+  const unsigned long n = number("SLAB_CUDA_CARDS", 1);
+  return n > CARDS ? CARDS : (int)n;
+}
+
+static size_t memory(void) { return number("SLAB_CUDA_MEMORY", 1ul << 30); }
+
+CUresult cuInit(unsigned flags) {
+  BEGIN;
+  return end(flags != 0 ? CUDA_ERROR_INVALID_VALUE : cards() == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS);
+}
+
+CUresult cuDriverGetVersion(int *version) {
+  BEGIN;
+  *version = 12040;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuGetErrorName(CUresult code, const char **name) {
+  *name = code == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_OF_THE_STAND_IN";
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count) {
+  BEGIN;
+  *count = cards();
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGet(CUdevice *card, int ordinal) {
+  BEGIN;
+  *card = ordinal;
+  return end(ordinal < cards() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuDeviceGetName(char *name, int size, CUdevice card) {
+  BEGIN;
+  (void)card;
+  snprintf(name, (size_t)size, "no card");
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice card) {
+  BEGIN;
+  memset(uuid->bytes, 0x5A, sizeof uuid->bytes);
+  uuid->bytes[0] = (unsigned char)card;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice card) {
+  BEGIN;
+  (void)card;
+  switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+      *value = 1000000;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      *value = 2;
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      *value = (int)number("SLAB_CUDA_CAPABILITY", 6);
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      *value = 0;
+      break;
+    default:
+      return end(CUDA_ERROR_INVALID_VALUE);
+  }
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice card) {
+  BEGIN;
+  (void)card;
+  *bytes = memory();
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice card) {
+  BEGIN;
+  *context = &contexts[card];
+  contexts[card].card = card;
+  contexts[card].holders++;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice card) {
+  pthread_mutex_lock(&lock);
+  if (contexts[card].holders == 0) die("the context of card %d is released too often", card);
+  contexts[card].holders--;
+  return end(CUDA_SUCCESS);
+}
+
+/* It fails on a context alone that is gone, and then nothing is left to be released. */
+CUresult cuCtxPushCurrent(CUcontext context) {
+  pthread_mutex_lock(&lock);
+  if (context == NULL || context->holders == 0) die("cuCtxPushCurrent of a context that is not retained");
+  if (depth == DEPTH) die("contexts are pushed and not popped");
+  current[depth++] = context;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuCtxPopCurrent(CUcontext *context) {
+  if (depth == 0) die("cuCtxPopCurrent without a current context");
+  *context = current[--depth];
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice *card) {
+  BEGIN;
+  *card = here("cuCtxGetDevice")->card;
+  return end(CUDA_SUCCESS);
+}
+
+/* ---- modules ---- */
+
+/* A kernel of a program, as this processor has it. */
+typedef struct kernel {
+  const char *program, *name;
+  void (*function)(void);
+  unsigned group; /* work-items of a group at most: barriers are for those of one */
+} kernel;
+
+#define ONE(symbol, kernel_name) extern void slab_cuda_##symbol##_##kernel_name(void);
+#define ROW(program, symbol, kernel_name, group) {program, #kernel_name, slab_cuda_##symbol##_##kernel_name, group},
+#include "kernels.inc" /* declares all, and defines KERNELS */
+static const kernel kernels[] = {KERNELS};
+
+struct CUmod_st {
+  char program[64];
+  const char *text;
+  size_t length;
+  struct CUfunc_st *functions;
+};
+
+struct CUfunc_st {
+  const kernel *kernel;
+  size_t sizes[PARAMETERS]; /* bytes of each parameter */
+  int count;
+  CUcontext context;
+  struct CUfunc_st *next;
+};
+
+/* ".param .u64 NAME", ".param .u32 NAME" or ".param .align 4 .b8 NAME[BYTES]", up to the parenthesis that ends the
+ * list. */
+static void read_parameters(const char *entry, CUfunction f) {
+  const char *stop = strchr(entry, ')');
+  for (const char *at = strstr(entry, ".param"); at != NULL && at < stop; at = strstr(at + 1, ".param")) {
+    size_t bytes = strncmp(at, ".param .u64", 11) == 0 ? 8 : strncmp(at, ".param .u32", 11) == 0 ? 4 : 0;
+    if (bytes == 0 && sscanf(at, ".param .align %*d .b8 %*[^[][%zu]", &bytes) != 1) die("a parameter like %.40s", at);
+    if (f->count == PARAMETERS || bytes > sizeof(cast_uniforms)) die("a parameter of %zu bytes", bytes);
+    f->sizes[f->count++] = bytes;
+  }
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned options, int *names, void **values) {
+  const char *text = image;
+  BEGIN;
+  here("cuModuleLoadDataEx");
+  (void)options, (void)names, (void)values;
+  CUmodule m = *module = calloc(1, sizeof *m);
+  if (m == NULL || sscanf(text, "// %63s", m->program) != 1) die("a module without a name");
+  m->text = strdup(text);
+  live_modules++;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  pthread_mutex_lock(&lock);
+  here("cuModuleUnload");
+  while (module->functions != NULL) {
+    CUfunction next = module->functions->next;
+    free(module->functions);
+    module->functions = next;
+  }
+  free((void *)(uintptr_t)module->text);
+  free(module);
+  live_modules--;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+  char wanted[64];
+  BEGIN;
+  CUfunction f = calloc(1, sizeof *f);
+  f->context = here("cuModuleGetFunction");
+  snprintf(wanted, sizeof wanted, ".entry %s(", name);
+  const char *entry = strstr(module->text, wanted);
+  for (size_t i = 0; entry != NULL && i < sizeof kernels / sizeof *kernels; i++)
+    if (strcmp(kernels[i].program, module->program) == 0 && strcmp(kernels[i].name, name) == 0) f->kernel = &kernels[i];
+  if (f->kernel == NULL) {
+    free(f);
+    return end(CUDA_ERROR_NOT_FOUND);
+  }
+  read_parameters(entry, f);
+  f->next = module->functions;
+  *function = module->functions = f;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
+  BEGIN;
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) return end(CUDA_ERROR_INVALID_VALUE);
+  *value = (int)function->kernel->group;
+  return end(CUDA_SUCCESS);
+}
+
+/* ---- memory ---- */
+
+static CUresult allocate(void **bytes, size_t size, bool is_pinned) {
+  CUcontext context = here("an allocation");
+  if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_pinned && (size > memory() || context->used > memory() - size)) return CUDA_ERROR_OUT_OF_MEMORY;
+  block *b = malloc(sizeof *b);
+  *b = (block){malloc(size), size, is_pinned, context, blocks};
+  memset(b->bytes, 0xA5, size);
+  if (!is_pinned) context->used += size;
+  blocks = b;
+  *bytes = b->bytes;
+  return CUDA_SUCCESS;
+}
+
+static void run_all(void);
+
+static void deallocate(void *bytes, bool is_pinned) {
+  run_all(); /* both wait for what is in flight */
+  for (block **at = &blocks; *at != NULL; at = &(*at)->next) {
+    block *b = *at;
+    if (b->bytes != bytes || b->is_pinned != is_pinned) continue;
+    if (b->context != here("a release of memory")) die("memory is released in another context");
+    if (!is_pinned) b->context->used -= b->size;
+    *at = b->next;
+    free(b->bytes);
+    free(b);
+    return;
+  }
+  die("memory is released that is none");
+}
+
+CUresult cuMemAlloc(CUdeviceptr *at, size_t size) {
+  void *bytes;
+  BEGIN;
+  const CUresult code = allocate(&bytes, size, false);
+  if (code == CUDA_SUCCESS) *at = (CUdeviceptr)(uintptr_t)bytes;
+  return end(code);
+}
+
+CUresult cuMemFree(CUdeviceptr at) {
+  pthread_mutex_lock(&lock);
+  deallocate((void *)(uintptr_t)at, false);
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuMemHostAlloc(void **bytes, size_t size, unsigned flags) {
+  BEGIN;
+  (void)flags;
+  return end(allocate(bytes, size, true));
+}
+
+CUresult cuMemFreeHost(void *bytes) {
+  pthread_mutex_lock(&lock);
+  deallocate(bytes, true);
+  return end(CUDA_SUCCESS);
+}
+
+/* The block that has these bytes, or NULL. */
+static const block *block_of(const void *from, size_t size, bool is_pinned) {
+  const char *at = from;
+  for (const block *b = blocks; b != NULL; b = b->next)
+    if (b->is_pinned == is_pinned && at >= b->bytes && at < b->bytes + b->size)
+      return size <= (size_t)(b->bytes + b->size - at) ? b : NULL;
+  return NULL;
+}
+
+static void check(CUdeviceptr at, size_t size) {
+  if (block_of((void *)(uintptr_t)at, size, false) == NULL) die("%zu bytes that are not all of an allocation", size);
+}
+
+CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr at) {
+  BEGIN;
+  const block *b = block_of((void *)(uintptr_t)at, 1, false);
+  if (b == NULL) return end(CUDA_ERROR_INVALID_VALUE);
+  if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT)
+    *(CUcontext *)value = b->context;
+  else
+    *(unsigned *)value = CU_MEMORYTYPE_DEVICE;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr *first, size_t *size, CUdeviceptr at) {
+  BEGIN;
+  const block *b = block_of((void *)(uintptr_t)at, 1, false);
+  if (b == NULL) return end(CUDA_ERROR_INVALID_VALUE);
+  *first = (CUdeviceptr)(uintptr_t)b->bytes;
+  *size = b->size;
+  return end(CUDA_SUCCESS);
+}
+
+/* ---- commands ---- */
+
+static _Thread_local int item, group_size, group_number, groups;
+int __nvvm_read_ptx_sreg_tid_x(void);
+int __nvvm_read_ptx_sreg_ntid_x(void);
+int __nvvm_read_ptx_sreg_ctaid_x(void);
+int __nvvm_read_ptx_sreg_nctaid_x(void);
+int __nvvm_read_ptx_sreg_tid_x(void) { return item; }
+int __nvvm_read_ptx_sreg_ntid_x(void) { return group_size; }
+int __nvvm_read_ptx_sreg_ctaid_x(void) { return group_number; }
+int __nvvm_read_ptx_sreg_nctaid_x(void) { return groups; }
+
+/* The functions as C sees them. */
+typedef void flat_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms);
+typedef void compressed_kernel(void *, void *, void *, void *, void *, void *, void *, cast_uniforms, void *);
+typedef void pairs_kernel(void *, void *, void *, uint32_t, uint32_t, uint32_t);
+typedef void places_kernel(void *, void *, uint32_t);
+typedef void triangles_kernel(void *, void *, void *, void *, uint32_t, uint32_t);
+typedef void nodes_kernel(void *, void *, void *, void *, void *, uint32_t, uint32_t, refit_costs);
+
+static void *pointer(const command *c, int i) {
+  void *p;
+  memcpy(&p, c->parameters[i], sizeof p);
+  return p;
+}
+static uint32_t word(const command *c, int i) {
+  uint32_t w;
+  memcpy(&w, c->parameters[i], sizeof w);
+  return w;
+}
+static cast_uniforms uniforms(const command *c) {
+  cast_uniforms u;
+  memcpy(&u, c->parameters[7], sizeof u);
+  return u;
+}
+
+#define P(i) pointer(c, i)
+static void run_item(const command *c) {
+  const char *name = c->kernel->name;
+  void (*f)(void) = c->kernel->function;
+  if (strcmp(name, "flat") == 0) {
+    ((flat_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c));
+  } else if (strcmp(name, "compressed") == 0) {
+    ((compressed_kernel *)f)(P(0), P(1), P(2), P(3), P(4), P(5), P(6), uniforms(c), P(8));
+  } else if (strcmp(name, "pairs") == 0) {
+    ((pairs_kernel *)f)(P(0), P(1), P(2), word(c, 3), word(c, 4), word(c, 5));
+  } else if (strcmp(name, "places") == 0) {
+    ((places_kernel *)f)(P(0), P(1), word(c, 2));
+  } else if (strcmp(name, "triangles") == 0) {
+    ((triangles_kernel *)f)(P(0), P(1), P(2), P(3), word(c, 4), word(c, 5));
+  } else {
+    refit_costs costs;
+    memcpy(&costs, c->parameters[7], sizeof costs);
+    ((nodes_kernel *)f)(P(0), P(1), P(2), P(3), P(4), word(c, 5), word(c, 6), costs);
+  }
+}
+
+static void run_kernel(const command *c) {
+  groups = (int)c->groups;
+  group_size = (int)c->group;
+  for (group_number = 0; group_number < groups; group_number++)
+    for (item = 0; item < group_size; item++) run_item(c);
+}
+
+static void run_copy(const command *c) {
+  const CUDA_MEMCPY2D *r = &c->rows;
+  const char *from = r->srcMemoryType == CU_MEMORYTYPE_DEVICE ? (char *)(uintptr_t)r->srcDevice
+                     : c->staged != NULL                      ? c->staged
+                                                              : r->srcHost;
+  char *to = r->dstMemoryType == CU_MEMORYTYPE_DEVICE ? (char *)(uintptr_t)r->dstDevice : r->dstHost;
+  if (r->srcMemoryType == CU_MEMORYTYPE_DEVICE) check(r->srcDevice, (r->Height - 1) * r->srcPitch + r->WidthInBytes);
+  if (r->dstMemoryType == CU_MEMORYTYPE_DEVICE) check(r->dstDevice, (r->Height - 1) * r->dstPitch + r->WidthInBytes);
+  for (size_t i = 0; i < r->Height; i++) memcpy(to + i * r->dstPitch, from + i * r->srcPitch, r->WidthInBytes);
+}
+
+static void run_nothing(const command *c) { (void)c; }
+
+/* Runs the first command of a stream; false where it has none, or that waits. */
+static bool run_first(CUstream s) {
+  command *c = s->first;
+  if (c == NULL || (c->wait != NULL && c->wait->waiting > 0)) return false;
+  s->first = c->next;
+  if (s->first == NULL) s->last = &s->first;
+  c->run(c);
+  if (c->record != NULL) c->record->waiting--;
+  free(c->staged);
+  free(c);
+  return true;
+}
+
+static uint64_t draw(void) {
+  chance ^= chance << 13;
+  chance ^= chance >> 7;
+  return chance ^= chance << 17;
+}
+
+/* Some command of any stream; false where none can run. */
+static bool run_some(void) {
+  unsigned count = 0;
+  for (CUstream s = streams; s != NULL; s = s->next) count++;
+  if (count == 0) return false;
+  unsigned skip = chance != 0 ? (unsigned)(draw() % count) : 0;
+  CUstream at = streams;
+  while (skip-- > 0) at = at->next;
+  for (unsigned tried = 0; tried < count; tried++) {
+    if (run_first(at)) return true;
+    at = at->next != NULL ? at->next : streams;
+  }
+  return false;
+}
+
+static void run_all(void) {
+  while (run_some()) {
+  }
+}
+
+static CUresult enqueue(CUstream s, command *c) {
+  if (s->context != here("a command")) die("a command on a stream of another context");
+  *s->last = c;
+  s->last = &c->next;
+  if (chance == 0) run_all();
+  return CUDA_SUCCESS;
+}
+
+static command *command_of(void (*run)(const command *)) {
+  command *c = calloc(1, sizeof *c);
+  c->run = run;
+  return c;
+}
+
+/* Pageable memory that is read is read now, as a driver stages it; into such memory a copy is made at once. */
+static CUresult copy(CUstream s, const CUDA_MEMCPY2D *rows) {
+  command *c = command_of(run_copy);
+  c->rows = *rows;
+  const size_t from = (rows->Height - 1) * rows->srcPitch + rows->WidthInBytes;
+  if (rows->srcMemoryType != CU_MEMORYTYPE_DEVICE && block_of(rows->srcHost, from, true) == NULL) {
+    c->staged = malloc(from);
+    memcpy(c->staged, rows->srcHost, from);
+  }
+  const bool now = rows->dstMemoryType != CU_MEMORYTYPE_DEVICE && block_of(rows->dstHost, 1, true) == NULL;
+  const CUresult code = enqueue(s, c);
+  while (now && s->first != NULL && run_some()) {
+  }
+  return code;
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream s) {
+  BEGIN;
+  check(to, bytes);
+  return end(copy(s, &(CUDA_MEMCPY2D){.srcHost = from,
+                                      .srcPitch = bytes,
+                                      .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                      .dstDevice = to,
+                                      .dstPitch = bytes,
+                                      .WidthInBytes = bytes,
+                                      .Height = 1}));
+}
+
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream s) {
+  BEGIN;
+  check(from, bytes);
+  return end(copy(s, &(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                      .srcDevice = from,
+                                      .srcPitch = bytes,
+                                      .dstHost = to,
+                                      .dstPitch = bytes,
+                                      .WidthInBytes = bytes,
+                                      .Height = 1}));
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s) {
+  BEGIN;
+  return end(copy(s, &(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                      .srcDevice = from,
+                                      .srcPitch = bytes,
+                                      .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                      .dstDevice = to,
+                                      .dstPitch = bytes,
+                                      .WidthInBytes = bytes,
+                                      .Height = 1}));
+}
+
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *rows, CUstream s) {
+  BEGIN;
+  return end(copy(s, rows));
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream s, void **parameters,
+                        void **extra) {
+  BEGIN;
+  if (grid_y * grid_z * block_y * block_z != 1 || shared_bytes != 0 || extra != NULL || grid_x == 0)
+    die("a launch of another shape");
+  if (block_x > f->kernel->group) die("a group of %u for %s", block_x, f->kernel->name);
+  if (f->context != s->context) die("a kernel of another context");
+  command *c = command_of(run_kernel);
+  c->kernel = f->kernel;
+  c->groups = grid_x;
+  c->group = block_x;
+  for (int i = 0; i < f->count; i++) memcpy(c->parameters[i], parameters[i], f->sizes[i]);
+  return end(enqueue(s, c));
+}
+
+/* ---- streams and events ---- */
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+  BEGIN;
+  if (flags != CU_STREAM_NON_BLOCKING) die("a stream that waits for the one of all");
+  CUstream s = *stream = calloc(1, sizeof *s);
+  s->context = here("cuStreamCreate");
+  s->last = &s->first;
+  s->next = streams;
+  streams = s;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuStreamDestroy(CUstream stream) {
+  pthread_mutex_lock(&lock);
+  run_all();
+  for (CUstream *at = &streams; *at != NULL; at = &(*at)->next) {
+    if (*at != stream) continue;
+    *at = stream->next;
+    free(stream);
+    return end(CUDA_SUCCESS);
+  }
+  die("a stream is destroyed that is none");
+  return end(CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
+  BEGIN;
+  *context = stream->context;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuStreamQuery(CUstream stream) {
+  BEGIN;
+  return end(stream->first == NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+  BEGIN;
+  while (stream->first != NULL && run_some()) {
+  }
+  if (stream->first != NULL) die("a stream waits for ever");
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  BEGIN;
+  (void)flags;
+  command *c = command_of(run_nothing);
+  c->wait = event;
+  return end(enqueue(stream, c));
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  BEGIN;
+  (void)flags;
+  *event = calloc(1, sizeof **event);
+  (*event)->context = here("cuEventCreate");
+  live_events++;
+  return end(CUDA_SUCCESS);
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  BEGIN;
+  command *c = command_of(run_nothing);
+  c->record = event;
+  event->waiting++;
+  return end(enqueue(stream, c));
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  BEGIN;
+  while (event->waiting > 0 && run_some()) {
+  }
+  if (event->waiting > 0) die("an event is awaited for ever");
+  return end(CUDA_SUCCESS);
+}
+
+/* What waits for it goes on all the same: it runs first. */
+CUresult cuEventDestroy(CUevent event) {
+  pthread_mutex_lock(&lock);
+  while (event->waiting > 0 && run_some()) {
+  }
+  for (CUstream s = streams; s != NULL; s = s->next)
+    for (command *c = s->first; c != NULL; c = c->next)
+      if (c->wait == event) c->wait = NULL;
+  live_events--;
+  free(event);
+  return end(CUDA_SUCCESS);
+}
