@@ -185,3 +185,7 @@ target_link_libraries(digests PRIVATE slab_flags slab_sets slabcast_lib m)
 
 # Faults of every kind.
 add_subdirectory(faults)
+
+if("c11" IN_LIST slab_levels AND NOT WIN32)
+  add_subdirectory(pretended)
+endif()

@@ -1,0 +1,196 @@
+#include "kernels.h"
+
+#include <stdint.h>
+
+#include "native/native.h"
+#include "police.h"
+
+/* ---- what is compiled for these tests ---- */
+
+typedef void flat_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets, const geometry_entry *,
+                      const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
+                      volatile uint32_t *invalid, cast_uniforms);
+typedef void wide_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets, const geometry_entry *,
+                      const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
+                      volatile uint32_t *invalid, cast_uniforms, const void *, const void *, const void *, const void *,
+                      const uint8_t *fallback, const uint32_t *sorted);
+typedef void compressed_cut(size_t, const slab_ray *, void *results, const uint32_t *offsets, const geometry_entry *,
+                            const float *, const float *, const float *, const float *, const slab_primitive_id *skips,
+                            volatile uint32_t *invalid, cast_uniforms, const void *, const void *, const void *,
+                            const void *);
+typedef void refit_places(size_t, const uint32_t *blocks, uint32_t *places, uint32_t count);
+typedef void refit_triangles(size_t, const uint32_t *vertices, const uint32_t *indices, const uint32_t *places,
+                             uint32_t *blocks, uint32_t global_id_base, uint32_t count);
+typedef void refit_nodes(size_t, const compressed_node *from, compressed_node *to, const float *blocks,
+                         const uint32_t *order, refitted_node *refitted, uint32_t first, uint32_t end, refit_costs);
+
+uint32_t pretended_part_units, pretended_part_nodes;
+
+/* As tests/pretended/CMakeLists.txt names them. */
+#define QUERIES(X) X(0) X(1) X(2) X(3) X(4) X(5)
+#define DECLARE_CUT(query)                     \
+  extern flat_cut pretended_flat_cut_q##query; \
+  extern wide_cut pretended_wide_cut_q##query; \
+  extern compressed_cut pretended_compressed_cut_q##query;
+QUERIES(DECLARE_CUT)
+extern native_wide pretended_wide_whole_q4, pretended_wide_placed_q4;
+extern refit_places pretended_places_there;
+extern refit_triangles pretended_triangles_there;
+extern refit_nodes pretended_nodes_there;
+
+static flat_cut *const flats_cut[] = {
+#define FLAT_CUT(query) pretended_flat_cut_q##query,
+    QUERIES(FLAT_CUT)};
+static wide_cut *const wides_cut[] = {
+#define WIDE_CUT(query) pretended_wide_cut_q##query,
+    QUERIES(WIDE_CUT)};
+static compressed_cut *const compressed_ones_cut[] = {
+#define COMPRESSED_CUT(query) pretended_compressed_cut_q##query,
+    QUERIES(COMPRESSED_CUT)};
+
+/* ---- what the processor has ---- */
+
+static native_kernel native_of(const program_key *key, native_program program) {
+  const native_level *level = native_levels;
+  while (level->lanes != 1) level++;
+  const native_kinds kinds = key->instances ? KINDS_instances : KINDS_all;
+  for (const native_variant *v = level->variants; v->program != NATIVE_END; v++)
+    if (v->program == program && v->query == key->query && v->kinds == kinds) return v->kernel;
+  police_ends_with("there is no kernel %s", kernels_name(key, 0));
+}
+
+static native_wide *wide_of(const program_key *key) {
+  if (key->query != SLAB_ALL) return native_of(key, NATIVE_WIDE).wide;
+  return key->instances ? pretended_wide_placed_q4 : pretended_wide_whole_q4;
+}
+
+bool kernels_has(const program_key *key, uint32_t nth) {
+  const bool casts = key->source == PROGRAM_FLAT || key->source == PROGRAM_WIDE || key->source == PROGRAM_COMPRESSED;
+  if (key->cut && key->instances) return false;
+  return key->source == PROGRAM_REFIT ? nth <= KERNEL_NODES : nth == 0 && (casts || key->source == PROGRAM_PAIRS);
+}
+
+const char *kernels_name(const program_key *key, uint32_t nth) {
+  static const char *const refits[] = {"places", "triangles", "nodes"};
+  static const char *const names[] = {"flat", "wide", "compressed", "packets", "attributes", "pairs"};
+  return key->source == PROGRAM_REFIT ? refits[nth % 3] : names[key->source];
+}
+
+/* ---- parameters ---- */
+
+static void add(kernel_made *k, parameter_kind kind, size_t size, int times) {
+  while (times-- > 0) k->parameters[k->count++] = (parameter){kind, size};
+}
+
+static void describe_cast(kernel_made *k) {
+  const program_key *key = &k->program.key;
+  const int buffers = key->cut ? 4 : 1;
+  add(k, READS, 0, 1);              /* rays */
+  add(k, WRITES, 0, 1);             /* results */
+  add(k, MAY_READ, 0, 1);           /* offsets */
+  add(k, READS, 0, 1);              /* the table */
+  add(k, READS, 0, 1);              /* blocks */
+  add(k, MAY_READ, 0, buffers - 1); /* and more of them */
+  add(k, MAY_READ, 0, 1);           /* skips */
+  add(k, MAY_WRITE, 0, 1);          /* the count of invalid rays */
+  add(k, VALUE, sizeof(cast_uniforms), 1);
+  if (key->source == PROGRAM_FLAT) return;
+  add(k, READS, 0, 1); /* nodes */
+  add(k, MAY_READ, 0, buffers - 1);
+  if (key->source == PROGRAM_WIDE) add(k, MAY_READ, 0, 2); /* what packets left, and the order */
+}
+
+static void describe_refit(kernel_made *k) {
+  static const char *const texts[] = {"rwv", "rorwvv", "rwrrwvvc"}; /* places, triangles, nodes */
+  for (const char *at = texts[k->nth]; *at != 0; at++)
+    add(k,
+        *at == 'r'   ? READS
+        : *at == 'o' ? MAY_READ
+        : *at == 'w' ? WRITES
+                     : VALUE,
+        *at == 'v'   ? sizeof(uint32_t)
+        : *at == 'c' ? sizeof(refit_costs)
+                     : 0,
+        1);
+}
+
+void kernels_describe(kernel_made *k) {
+  k->count = 0;
+  if (k->program.key.source == PROGRAM_REFIT) {
+    describe_refit(k);
+  } else if (k->program.key.source == PROGRAM_PAIRS) {
+    add(k, READS, 0, 2);
+    add(k, WRITES, 0, 1);
+    add(k, VALUE, sizeof(uint32_t), 3);
+  } else {
+    describe_cast(k);
+  }
+}
+
+/* ---- running ---- */
+
+/* Its nth argument, a buffer; NULL: none. */
+static void *at(const kernel_call *c, uint32_t nth) {
+  return c->buffers[nth] == NULL ? NULL : c->buffers[nth]->pages.bytes;
+}
+static uint32_t number(const kernel_call *c, uint32_t nth) { return *(const uint32_t *)(const void *)c->values[nth]; }
+
+/* The arguments of all casts, in their order: A, and from `more` on those after the first blocks. */
+#define CAST_BEGIN(c) item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4)
+#define CAST_END(c, more) at(c, more), at(c, (more) + 1), *(const cast_uniforms *)(const void *)(c)->values[0]
+#define CUT(c, from) at(c, from), at(c, (from) + 1), at(c, (from) + 2), at(c, (from) + 3)
+
+static void run_whole(const kernel_call *c, size_t item) {
+  const program_key *key = &c->program.key;
+  if (key->source == PROGRAM_FLAT)
+    native_of(key, NATIVE_FLAT).flat(CAST_BEGIN(c), CAST_END(c, 5));
+  else if (key->source == PROGRAM_WIDE)
+    wide_of(key)(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10));
+  else
+    native_of(key, NATIVE_COMPRESSED).compressed(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8));
+}
+
+static void run_cut(const kernel_call *c, size_t item) {
+  const program_key *key = &c->program.key;
+  if (key->source == PROGRAM_FLAT)
+    flats_cut[key->query](CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8));
+  else if (key->source == PROGRAM_WIDE)
+    wides_cut[key->query](CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), CUT(c, 11), at(c, 15),
+                          at(c, 16));
+  else
+    compressed_ones_cut[key->query](CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), CUT(c, 11));
+}
+
+static void run_refit(const kernel_call *c, size_t item) {
+  if (c->nth == KERNEL_PLACES)
+    pretended_places_there(item, at(c, 0), at(c, 1), number(c, 0));
+  else if (c->nth == KERNEL_TRIANGLES)
+    pretended_triangles_there(item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), number(c, 0), number(c, 1));
+  else
+    pretended_nodes_there(item, at(c, 0), at(c, 1), at(c, 2), at(c, 3), at(c, 4), number(c, 0), number(c, 1),
+                          *(const refit_costs *)(const void *)c->values[2]);
+}
+
+static void run_pairs(const kernel_call *c, size_t item) {
+  native_of(&c->program.key, NATIVE_PAIRS)
+      .pairs(item, at(c, 0), at(c, 1), at(c, 2), number(c, 0), number(c, 1), number(c, 2));
+}
+
+void kernels_run(const kernel_call *c) {
+  const program_key *key = &c->program.key;
+  void (*run)(const kernel_call *, size_t) = key->source == PROGRAM_REFIT   ? run_refit
+                                             : key->source == PROGRAM_PAIRS ? run_pairs
+                                             : key->cut                     ? run_cut
+                                                                            : run_whole;
+  for (uint32_t i = 0; i < KERNEL_ARGUMENTS; i++)
+    if (c->buffers[i] != NULL) buffers_for_kernel(c->buffers[i], c->writes[i], c->name);
+  pretended_part_units = c->program.part_units;
+  pretended_part_nodes = c->program.part_nodes;
+  police_kernel_begins(c->name);
+  for (size_t i = 0; i < c->items; i++) run(c, (i * c->step + c->first) % c->items);
+  police_kernel_ends();
+  for (uint32_t i = 0; i < KERNEL_ARGUMENTS; i++)
+    if (c->buffers[i] != NULL) pages_protect(&c->buffers[i]->pages, false);
+}
+
+_Static_assert(sizeof(cast_uniforms) <= KERNEL_VALUE && sizeof(kernel_made) <= 6144, "there is room for arguments");

@@ -1,0 +1,20 @@
+/* Memory after which no byte is readable, and which can be protected. */
+#ifndef PRETENDED_PAGES_H
+#define PRETENDED_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct pages {
+  unsigned char *bytes; /* its first */
+  void *mapped;
+  size_t size; /* of what is mapped, but for the page after it */
+  bool readonly;
+} pages;
+
+/* Takes `size` bytes that end where a page does. False: memory is short. */
+bool pages_take(pages *, size_t size);
+void pages_give_back(pages *);
+void pages_protect(pages *, bool readonly);
+
+#endif

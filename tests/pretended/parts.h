@@ -1,0 +1,18 @@
+/* Included between the prelude and the text of a kernel that is compiled for the driver that pretends. */
+#ifndef PRETENDED_PARTS_H
+#define PRETENDED_PARTS_H
+
+#include <stdint.h>
+
+#include "data/types.h"
+
+/* Lists of hits are in the room, as many as a work-item has rays in flight; native/cast.c makes room for more. */
+#undef LISTS_MOST
+#define LISTS_MOST SLAB_IN_FLIGHT
+
+/* Where a scene is cut, which GPUs get as options of the compiler. */
+extern uint32_t pretended_part_units, pretended_part_nodes;
+#define SLAB_PART_UNITS pretended_part_units
+#define SLAB_PART_NODES pretended_part_nodes
+
+#endif

@@ -1,0 +1,19 @@
+/* Updates from buffers of a driver, as slabcast_cl.h has them of OpenCL's. */
+#ifndef PRETENDED_THERE_H
+#define PRETENDED_THERE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "slabcast.h"
+
+/* Updates a mesh that lies in a buffer, some bytes from its start, which is gone after the call. */
+slab_status there_update_mesh(slab_scene *, uint32_t geometry, const slab_mesh *);
+/* Nodes and blocks of the committed scene, which the caller frees. NULL: memory is short, or the read failed. */
+void *there_arrays(const slab_scene *, size_t *size);
+/* Whether the last commit was a refit on the device. build: as this has it, of the commit before; it becomes that of
+ * the last one. */
+bool there_was_refitted(const slab_scene *, uint64_t *build);
+
+#endif
