@@ -292,13 +292,14 @@ static void release(const device *d, flight *s) {
   *s = (flight){.staging_buffers = s->staging_buffers};
 }
 
-/* What fails here does not matter any more. */
+/* What fails here does not matter any more. The transfers end first: they wait for no kernel, and a kernel may wait for
+ * some that were not flushed. */
 void gpu_abandon(const device_scene *on, chunk *c) {
   const device *d = on->device;
   const gpu_driver *driver = driver_of(d);
   flight *s = c->in_flight;
-  driver->finish(gpu_of(d)->queue, NULL);
   driver->finish(s->staging_buffers->queue, NULL);
+  driver->finish(gpu_of(d)->queue, NULL);
   unmap_results(d, s, NULL);
   driver->finish(s->staging_buffers->queue, NULL);
   release(d, s);
