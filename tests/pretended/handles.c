@@ -45,8 +45,8 @@ bool handles_await_change(void) {
 /* ---- objects ---- */
 
 const char *handle_name(handle_kind kind) {
-  static const char *const names[HANDLE_KINDS] = {"buffer", "queue",   "event",  "program",
-                                                  "kernel", "mapping", "device", "command"};
+  static const char *const names[HANDLE_KINDS] = {"a buffer", "a queue",   "an event", "a program",
+                                                  "a kernel", "a mapping", "a device", "a command"};
   return names[kind];
 }
 
@@ -57,7 +57,7 @@ static slot *slot_of(const void *object) {
 
 void *handle_new(handle_kind kind, const void *owner, void **handle) {
   uint32_t nth = free_ones;
-  POLICE(nth > 0 || begun < HANDLES, "there are %d handles, and a %s more", HANDLES, handle_name(kind));
+  POLICE(nth > 0 || begun < HANDLES, "there are %d handles, and %s more", HANDLES, handle_name(kind));
   if (nth > 0)
     free_ones = slots[nth - 1].next;
   else
@@ -79,12 +79,12 @@ void *handle_new(handle_kind kind, const void *owner, void **handle) {
 
 void *handle_get(handle_kind kind, const void *owner, const void *handle, const char *call) {
   const uintptr_t number = (uintptr_t)handle, nth = number % (HANDLES * 2);
-  POLICE(handle != NULL, "%s: the %s is NULL", call, handle_name(kind));
-  POLICE(nth > 0 && nth <= begun, "%s: %p is no %s", call, handle, handle_name(kind));
+  POLICE(handle != NULL, "%s: %s that is NULL", call, handle_name(kind));
+  POLICE(nth > 0 && nth <= begun, "%s: %p is not %s", call, handle, handle_name(kind));
   slot *s = &slots[nth - 1];
-  POLICE(s->used == number / (HANDLES * 2) && s->known, "%s: a %s is used after its release", call, handle_name(kind));
-  POLICE(s->kind == kind, "%s: a %s is used as a %s", call, handle_name(s->kind), handle_name(kind));
-  POLICE(owner == NULL || s->owner == owner, "%s: the %s is another device's", call, handle_name(kind));
+  POLICE(s->used == number / (HANDLES * 2) && s->known, "%s: %s used after its release", call, handle_name(kind));
+  POLICE(s->kind == kind, "%s: %s used as %s", call, handle_name(s->kind), handle_name(kind));
+  POLICE(owner == NULL || s->owner == owner, "%s: %s of another device", call, handle_name(kind));
   return s->object;
 }
 
@@ -108,6 +108,6 @@ count_live handles_live(void) {
 
 void handles_none_of(handle_kind kind, const void *owner) {
   for (uint32_t i = 0; i < begun; i++)
-    POLICE(!slots[i].taken || slots[i].kind != kind || slots[i].owner != owner, "a device is closed that has a %s",
+    POLICE(!slots[i].taken || slots[i].kind != kind || slots[i].owner != owner, "a device is closed that has %s",
            handle_name(kind));
 }

@@ -59,9 +59,14 @@ static native_kernel native_of(const program_key *key, native_program program) {
   police_ends_with("there is no kernel %s", kernels_name(key, 0));
 }
 
-static native_wide *wide_of(const program_key *key) {
-  if (key->query != SLAB_ALL) return native_of(key, NATIVE_WIDE).wide;
-  return key->instances ? pretended_wide_placed_q4 : pretended_wide_whole_q4;
+/* Of a program that is not cut, and no refit. */
+static native_kernel whole_of(const program_key *key) {
+  if (key->source == PROGRAM_WIDE && key->query == SLAB_ALL)
+    return (native_kernel){.wide = key->instances ? pretended_wide_placed_q4 : pretended_wide_whole_q4};
+  return native_of(key, key->source == PROGRAM_FLAT    ? NATIVE_FLAT
+                        : key->source == PROGRAM_WIDE  ? NATIVE_WIDE
+                        : key->source == PROGRAM_PAIRS ? NATIVE_PAIRS
+                                                       : NATIVE_COMPRESSED);
 }
 
 bool kernels_has(const program_key *key, uint32_t nth) {
@@ -140,17 +145,20 @@ static uint32_t number(const kernel_call *c, uint32_t nth) { return *(const uint
 #define CAST_END(c, more) at(c, more), at(c, (more) + 1), *(const cast_uniforms *)(const void *)(c)->values[0]
 #define CUT(c, from) at(c, from), at(c, (from) + 1), at(c, (from) + 2), at(c, (from) + 3)
 
-static void run_whole(const kernel_call *c, size_t item) {
-  const program_key *key = &c->program.key;
-  if (key->source == PROGRAM_FLAT)
-    native_of(key, NATIVE_FLAT).flat(CAST_BEGIN(c), CAST_END(c, 5));
-  else if (key->source == PROGRAM_WIDE)
-    wide_of(key)(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10));
+static void run_whole(const kernel_call *c, native_kernel own, size_t item) {
+  const program_source source = c->program.key.source;
+  if (source == PROGRAM_FLAT)
+    own.flat(CAST_BEGIN(c), CAST_END(c, 5));
+  else if (source == PROGRAM_WIDE)
+    own.wide(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8), at(c, 9), at(c, 10));
+  else if (source == PROGRAM_COMPRESSED)
+    own.compressed(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8));
   else
-    native_of(key, NATIVE_COMPRESSED).compressed(CAST_BEGIN(c), CAST_END(c, 5), at(c, 8));
+    own.pairs(item, at(c, 0), at(c, 1), at(c, 2), number(c, 0), number(c, 1), number(c, 2));
 }
 
-static void run_cut(const kernel_call *c, size_t item) {
+static void run_cut(const kernel_call *c, native_kernel unused, size_t item) {
+  (void)unused;
   const program_key *key = &c->program.key;
   if (key->source == PROGRAM_FLAT)
     flats_cut[key->query](CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8));
@@ -161,7 +169,8 @@ static void run_cut(const kernel_call *c, size_t item) {
     compressed_ones_cut[key->query](CAST_BEGIN(c), at(c, 5), at(c, 6), at(c, 7), CAST_END(c, 8), CUT(c, 11));
 }
 
-static void run_refit(const kernel_call *c, size_t item) {
+static void run_refit(const kernel_call *c, native_kernel unused, size_t item) {
+  (void)unused;
   if (c->nth == KERNEL_PLACES)
     pretended_places_there(item, at(c, 0), at(c, 1), number(c, 0));
   else if (c->nth == KERNEL_TRIANGLES)
@@ -171,23 +180,17 @@ static void run_refit(const kernel_call *c, size_t item) {
                           *(const refit_costs *)(const void *)c->values[2]);
 }
 
-static void run_pairs(const kernel_call *c, size_t item) {
-  native_of(&c->program.key, NATIVE_PAIRS)
-      .pairs(item, at(c, 0), at(c, 1), at(c, 2), number(c, 0), number(c, 1), number(c, 2));
-}
-
 void kernels_run(const kernel_call *c) {
   const program_key *key = &c->program.key;
-  void (*run)(const kernel_call *, size_t) = key->source == PROGRAM_REFIT   ? run_refit
-                                             : key->source == PROGRAM_PAIRS ? run_pairs
-                                             : key->cut                     ? run_cut
-                                                                            : run_whole;
+  const bool refits = key->source == PROGRAM_REFIT, whole = !refits && !key->cut;
+  void (*const run)(const kernel_call *, native_kernel, size_t) = refits ? run_refit : whole ? run_whole : run_cut;
+  const native_kernel own = whole ? whole_of(key) : (native_kernel){0};
   for (uint32_t i = 0; i < KERNEL_ARGUMENTS; i++)
     if (c->buffers[i] != NULL) buffers_for_kernel(c->buffers[i], c->writes[i], c->name);
   pretended_part_units = c->program.part_units;
   pretended_part_nodes = c->program.part_nodes;
   police_kernel_begins(c->name);
-  for (size_t i = 0; i < c->items; i++) run(c, (i * c->step + c->first) % c->items);
+  for (size_t i = 0; i < c->items; i++) run(c, own, (i * c->step + c->first) % c->items);
   police_kernel_ends();
   for (uint32_t i = 0; i < KERNEL_ARGUMENTS; i++)
     if (c->buffers[i] != NULL) pages_protect(&c->buffers[i]->pages, false);
