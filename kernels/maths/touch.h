@@ -132,12 +132,12 @@ PART int range_bits(const whole_range *r) { return r->most > r->least ? r->most 
 
 /* sum += x / 2^least, or -=. */
 PART void whole_add_float(whole *sum, float x, int least, bool subtracts, int words) {
+  if (float_significand(x) == 0u) return; /* whose place means nothing: it may be further off than a shift goes */
   const int place = float_exponent(x) - 150 - least;
   const uint significand = place < 0 ? float_significand(x) >> -place : float_significand(x);
   const int first = place < 0 ? 0 : place / 32, rest = place < 0 ? 0 : place % 32;
   const whole_pair placed = (whole_pair)significand << rest;
   whole a;
-  if (significand == 0u) return;
   whole_clear(&a, words);
   a.word[first] = (uint)placed;
   if (first + 1 < words) a.word[first + 1] = (uint)(placed >> 32);
