@@ -107,7 +107,8 @@ typedef struct gpu_driver {
   void (*release_queue)(const device *, gpu_queue *);
   /* A command that does nothing. */
   slab_status (*mark)(gpu_queue *, gpu_order, const char *what);
-  /* Begins all commands so far, without waiting for any. */
+  /* Begins all commands so far, without waiting for any. So do finish, wait, and calls with `wait`, on the queues of
+   * what they wait for; what those commands wait for on other queues was flushed before. */
   slab_status (*flush)(gpu_queue *, const char *what);
   slab_status (*finish)(gpu_queue *, const char *what);
   /* Waits until all have ended, also where one has failed; that is the call's failure. */

@@ -8,14 +8,14 @@
 #include "police.h"
 
 /* What memory holds in which nothing was written: as floats NaN, as indices far too large. */
-enum { NOTHING = 0xFF };
+enum { NOTHING = 0xFF, ALIGNED = 4 }; /* ALIGNED: bytes; kernels read words */
 
 bool pages_take(pages *p, size_t size) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   *p = (pages){.size = (size + page - 1) / page * page};
   p->mapped = mmap(NULL, p->size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p->mapped == MAP_FAILED) return false;
-  p->bytes = (unsigned char *)p->mapped + (p->size - size);
+  p->bytes = (unsigned char *)p->mapped + (p->size - (size + ALIGNED - 1) / ALIGNED * ALIGNED);
   POLICE(mprotect((char *)p->mapped + p->size, page, PROT_NONE) == 0, "a page cannot be protected");
   memset(p->mapped, NOTHING, p->size);
   return true;

@@ -12,7 +12,7 @@ typedef struct pages {
   bool readonly;
 } pages;
 
-/* Takes `size` bytes that end where a page does. False: memory is short. */
+/* Takes `size` bytes that end where a page does, or with their last word. False: memory is short. */
 bool pages_take(pages *, size_t size);
 void pages_give_back(pages *);
 void pages_protect(pages *, bool readonly);
