@@ -73,12 +73,10 @@ static void lists_that_name_none_or_one_twice_are_refused(void **state) {
 
 /* ---- results ---- */
 
-static void assert_same_answers(const answers *got, const answers *want) {
+static void assert_same_answers(const answers *got, const answers *want, slab_query query) {
   size_t first;
-  for (int q = 0; q < ANSWER_QUERIES; q++) {
-    assert_true(answers_differ(got, want, (slab_query)q, &first) == 0);
-    assert_true(got->invalid[q] == want->invalid[q]);
-  }
+  assert_true(answers_differ(got, want, query, &first) == 0);
+  assert_true(got->invalid[query] == want->invalid[query]);
 }
 
 static void answers_are_those_of_one_device(void **state) {
@@ -91,9 +89,12 @@ static void answers_are_those_of_one_device(void **state) {
     slab_scene *scenes[] = {mixed_fates_scene(both, 1), mixed_tree(both, SHAPES)};
     for (int s = 0; s < 2; s++) {
       answers want = {0}, got = {0};
-      assert_ok(answers_cast_all(&want, references[s], rays, N, NULL));
-      assert_ok(answers_cast_all(&got, scenes[s], rays, N, NULL));
-      assert_same_answers(&got, &want);
+      for (int q = 0; q < ANSWER_QUERIES; q++) {
+        if (s == 1 && q != SLAB_CLOSEST && q != SLAB_ALL) continue; /* the others would be compiled; test_pretended */
+        assert_ok(answers_cast(&want, (slab_query)q, references[s], rays, N, NULL));
+        assert_ok(answers_cast(&got, (slab_query)q, scenes[s], rays, N, NULL));
+        assert_same_answers(&got, &want, (slab_query)q);
+      }
       answers_free(&want);
       answers_free(&got);
       slab_scene_destroy(scenes[s]);

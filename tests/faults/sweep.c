@@ -1,13 +1,14 @@
-/* sweep opencl|memory|threads [--all | PART]: applies every possible fault to every call of the public API; with PART,
- * only to the calls whose names contain PART. On the processor (SLABCAST_BACKENDS=native) there is no OpenCL to fail,
- * and the calls that are for OpenCL alone are left out.
+/* sweep opencl|memory|threads [--all | --share | PART]: applies every possible fault to every call of the public API;
+ * with PART, only to the calls whose names contain PART. On the processor (SLABCAST_BACKENDS=native) there is no OpenCL
+ * to fail, and the calls that are for OpenCL alone are left out.
  *
  * A fault is the failure of the nth OpenCL call, allocation or start of a thread: alone, from then on for the same
  * function, or with all that follow. If only calls for pinned memory fail, the call succeeds without it; so it does
  * without threads. For any other fault, the call must return the matching status and a message that names the fault. It
  * must not change its outputs, must release every object and all memory, and must succeed with the right result when it
  * is called again. Without --all, each fault has one of its codes, and for calls that build an OpenCL kernel only every
- * fifth fault is tried. */
+ * fifth fault is tried. With --share it is every 7th fault, and of such calls every 25th; of queries
+ * closest alone, since each other one would be compiled and goes the same way. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #include "memory.h"
 #include "world.h"
 
-enum { UNTOUCHED = 0xA5, HANG_SECONDS = 240, SLOW_STEP = 5 };
+enum { UNTOUCHED = 0xA5, HANG_SECONDS = 240, SLOW_STEP = 5, SHARE_STEP = 7 };
 
 /* A source of faults. */
 typedef struct source {
@@ -37,7 +38,7 @@ typedef struct source {
 typedef struct sweep {
   source source;
   count_now *count;
-  bool all;
+  bool all, share;
   const char *part; /* run the calls whose names contain this; NULL: those of one device */
   unsigned points;
   world world;
@@ -242,9 +243,15 @@ static bool try_fault_apart(sweep *s, const action *a, const fault *f) {
 
 /* ---- all faults -------------------------------------------------------------------- */
 
+/* From one fault that is tried to the next. */
+static unsigned step_of(const sweep *s, const action *a) {
+  const unsigned slow = a->slow && !harness_is_native() ? SLOW_STEP : 1;
+  return s->all ? 1 : !s->share ? slow : a->slow ? SLOW_STEP * SLOW_STEP : SHARE_STEP;
+}
+
 static void sweep_modes(sweep *s, const action *a) {
   bool (*try)(sweep *, const action *, const fault *) = try_fault;
-  const unsigned step = a->slow && !s->all && !harness_is_native() ? SLOW_STEP : 1;
+  const unsigned step = step_of(s, a);
 #ifndef _WIN32
   if (s->source.apart) try = try_fault_apart;
 #endif
@@ -257,6 +264,7 @@ static void sweep_modes(sweep *s, const action *a) {
 }
 
 static bool is_swept(const sweep *s, const action *a) {
+  if (s->share && a->with.query != SLAB_CLOSEST) return false;
   return s->part == NULL ? a->with.devices == NULL : strstr(a->name, s->part) != NULL;
 }
 
@@ -316,7 +324,7 @@ static void ask_the_device(const layers *under) {
 int main(int argc, char **argv) {
   static sweep s;
   if (argc < 2) {
-    fprintf(stderr, "usage: sweep opencl|memory|threads [--all | PART]\n");
+    fprintf(stderr, "usage: sweep opencl|memory|threads [--all | --share | PART]\n");
     return 2;
   }
   layers under = {.count = no_objects};
@@ -329,7 +337,8 @@ int main(int argc, char **argv) {
   }
   ask_the_device(&under);
   s.all = argc > 2 && strcmp(argv[2], "--all") == 0;
-  if (argc > 2 && !s.all) s.part = argv[2];
+  s.share = argc > 2 && strcmp(argv[2], "--share") == 0;
+  if (argc > 2 && !s.all && !s.share) s.part = argv[2];
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(sweep_all, &s)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
