@@ -541,4 +541,4 @@ static const gpu_driver pretended_driver = {
 };
 
 /* In place of host/opencl/opencl.c's. */
-const backend opencl_backend = GPU_BACKEND(pretended_driver);
+const backend opencl_backend = GPU_BACKEND(pretended_driver, false);
