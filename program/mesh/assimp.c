@@ -31,6 +31,7 @@ int read_assimp(const mesh_file *file, mesh_builder *builder) {
 typedef struct imported {
   const struct aiScene *scene;
   assimp_change change;
+  const assimp_decimals *decimals;
 } imported;
 
 static void place_of(const struct aiMatrix4x4 *m, double place[MESH_PLACE]) {
@@ -86,25 +87,28 @@ static void mirror_mesh(const struct aiMesh *mesh) {
 }
 
 static int give_mesh(const void *file, uint32_t index, mesh_builder *b) {
-  const struct aiMesh *mesh = ((const imported *)file)->scene->mMeshes[index];
+  const imported *in = file;
+  const struct aiMesh *mesh = in->scene->mMeshes[index];
   int failed = 0;
   if (mesh->mNumVertices > 0 && mesh->mVertices == NULL) return mesh_builder_refuse(b, "a mesh without vertices");
   for (uint32_t i = 0; i < mesh->mNumVertices && !failed; i++) {
     const struct aiVector3D v = mesh->mVertices[i];
-    failed = mesh_builder_vertex_float(b, (const float[3]){v.x, v.y, v.z});
+    mesh_point point = {.narrow = {v.x, v.y, v.z}};
+    for (int k = 0; k < 3; k++) point.wide[k] = assimp_decimals_wide(in->decimals, point.narrow[k]);
+    failed = mesh_builder_vertex(b, &point);
   }
   for (uint32_t i = 0; i < mesh->mNumFaces && !failed; i++)
     failed = mesh_builder_face(b, mesh->mFaces[i].mIndices, mesh->mFaces[i].mNumIndices);
   return failed;
 }
 
-static int add_scene(mesh_builder *b, const mesh_file *file, const struct aiScene *scene) {
+static int add_scene(mesh_builder *b, const assimp_files *files, const struct aiScene *scene) {
   static const double turned_back[MESH_PLACE] = {[0] = 1, [6] = -1, [9] = 1};
-  const imported in = {scene, assimp_change_of(file)};
+  const imported in = {scene, assimp_change_of(files->file), &files->decimals};
   mesh_use_list list = {0};
   char up;
   double unit;
-  assimp_facts(file, scene, &up, &unit);
+  assimp_facts(files->file, scene, &up, &unit);
   mesh_builder_says(b, up, unit);
   for (uint32_t i = 0; i < scene->mNumMeshes && in.change == ASSIMP_MIRRORS; i++) mirror_mesh(scene->mMeshes[i]);
   const int failed =
@@ -141,19 +145,25 @@ static int note_loss(mesh_builder *b, const assimp_files *files, const char *dam
                   : mesh_builder_refuse(b, "%.170s%s%s", told, also, files->denied);
 }
 
-int read_assimp(const mesh_file *file, mesh_builder *b) {
+static int import_scene(assimp_files *files, mesh_builder *b) {
   char damage[DAMAGE_MAX] = "";
   const struct aiLogStream log = {note_damage, damage};
-  assimp_files files;
-  assimp_files_begin(&files, file);
   aiAttachLogStream(&log);
-  const struct aiScene *scene = import_file(&files);
+  const struct aiScene *scene = import_file(files);
   aiDetachLogStream(&log);
   const bool is_scene = scene && scene->mRootNode;
   int failed = 0;
-  if (!is_scene || damage[0]) failed = note_loss(b, &files, damage, is_scene);
-  if (!failed) failed = add_scene(b, file, scene);
+  if (!is_scene || damage[0]) failed = note_loss(b, files, damage, is_scene);
+  if (!failed) failed = add_scene(b, files, scene);
   aiReleaseImport(scene);
+  return failed;
+}
+
+int read_assimp(const mesh_file *file, mesh_builder *b) {
+  assimp_files files;
+  const int no_room = assimp_files_begin(&files, file);
+  const int failed = no_room ? mesh_builder_refuse(b, "no memory for its text") : import_scene(&files, b);
+  assimp_files_end(&files);
   return failed;
 }
 

@@ -54,18 +54,41 @@ static char *read_other(assimp_files *files, const char *path, size_t *size) {
   return NULL;
 }
 
+/* Files of numbers that the library reads as doubles stay as they are. */
+static bool is_respelled(const char *path, const char *bytes, size_t size) {
+  static const char *const doubles[] = {".ifc", ".ifcxml", ".step", ".stp"};
+  const char *ending = strrchr(os_name_in(path), '.');
+  for (size_t i = 0; ending && i < sizeof doubles / sizeof *doubles; i++)
+    if (os_same_name(ending, doubles[i])) return false;
+  return memchr(bytes, '\0', size) == NULL;
+}
+
+/* Spells the decimals of a text that was read. */
+static int respell_other(assimp_files *files, const char *path, opened *o) {
+  char *text = NULL;
+  size_t size = 0;
+  if (!is_respelled(path, o->bytes, o->size)) return 0;
+  if (assimp_decimals_respell(&files->decimals, o->bytes, o->size, &text, &size) != 0) return -1;
+  if (text == NULL) return 0;
+  free(o->own);
+  o->bytes = o->own = text;
+  o->size = size;
+  return 0;
+}
+
 static struct aiFile *open_file(struct aiFileIO *calls, const char *path, const char *mode) {
   assimp_files *files = (assimp_files *)calls;
   opened *o = strchr(mode, 'w') || strchr(mode, 'a') ? NULL : calloc(1, sizeof *o);
   if (o == NULL) return NULL;
   o->calls = (struct aiFile){read_some, write_none, tell, tell_size, seek, flush, NULL};
   if (!strcmp(path, assimp_files_name(files))) {
-    o->bytes = files->file->bytes;
-    o->size = files->file->size;
+    o->bytes = files->respelled ? files->respelled : files->file->bytes;
+    o->size = files->respelled ? files->respelled_size : files->file->size;
   } else {
     o->bytes = o->own = read_other(files, path, &o->size);
   }
-  if (o->bytes) return &o->calls;
+  if (o->bytes && (o->own == NULL || respell_other(files, path, o) == 0)) return &o->calls;
+  free(o->own);
   free(o);
   return NULL;
 }
@@ -77,9 +100,16 @@ static void close_file(struct aiFileIO *calls, struct aiFile *file) {
   free(o);
 }
 
-void assimp_files_begin(assimp_files *files, const mesh_file *file) {
+int assimp_files_begin(assimp_files *files, const mesh_file *file) {
   *files = (assimp_files){.calls = {open_file, close_file, NULL}, .file = file};
   if (!file->named) snprintf(files->name, sizeof files->name, "mesh.%.60s", file->ending);
+  if (!is_respelled(file->path, file->bytes, file->size)) return 0;
+  return assimp_decimals_respell(&files->decimals, file->bytes, file->size, &files->respelled, &files->respelled_size);
+}
+
+void assimp_files_end(assimp_files *files) {
+  free(files->respelled);
+  assimp_decimals_end(&files->decimals);
 }
 
 const char *assimp_files_name(const assimp_files *files) { return files->name[0] ? files->name : files->file->path; }

@@ -1,9 +1,27 @@
-/* What Collada, AMF and 3MF files say of their axis and unit: nothing, or an axis and a length that can be one. */
+/* What Collada, AMF and 3MF files say of their axis and unit: nothing, or an axis and a length that can be one; and how
+ * their decimals are spelled for the import library: so that nothing is left to be spelled anew. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
+#include "program/mesh/assimp_decimals.h"
 #include "program/mesh/assimp_says.h"
+
+static void respell(const char *text, size_t size) {
+  assimp_decimals decimals = {0};
+  char *once = NULL, *twice = NULL;
+  size_t once_size = 0, twice_size = 0;
+  claim(assimp_decimals_respell(&decimals, text, size, &once, &once_size) == 0);
+  if (once) {
+    claim(strlen(once) <= once_size && once[once_size] == '\0');
+    claim(assimp_decimals_respell(&decimals, once, once_size, &twice, &twice_size) == 0 && twice == NULL);
+  }
+  free(once);
+  for (size_t i = 0; i < decimals.capacity; i++)
+    if (decimals.at[i].narrow != 0)
+      claim((float)assimp_decimals_wide(&decimals, -decimals.at[i].narrow) <= -decimals.at[i].narrow / 2);
+  assimp_decimals_end(&decimals);
+}
 
 /* The first byte says which format it is. Returns 1 for an axis, 2 for a unit, 3 for both. */
 long fuzz_one(const uint8_t *data, size_t size) {
@@ -17,6 +35,7 @@ long fuzz_one(const uint8_t *data, size_t size) {
   memcpy(file.bytes, data + 1, file.size);
   file.bytes[file.size] = '\0';
   assimp_facts(&file, NULL, &up, &unit);
+  respell(file.bytes, file.size);
   free(file.bytes);
   claim(up == 0 || (up >= 'x' && up <= 'z'));
   claim(unit == 0 || (unit > 0 && unit < 1e9));

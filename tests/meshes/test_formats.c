@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "program/io/decimal.h"
 #include "program/mesh/mesh.h"
 
 static char folder[] = "/tmp/slabcast-formats-XXXXXX";
@@ -292,6 +293,119 @@ static void options_turn_and_scale(void **state) {
   mesh_free(&mesh);
 }
 
+/* ---- decimals ---- */
+
+enum { POINTS = 300, NUMBERS = 3 * POINTS };
+
+typedef struct number_text {
+  char text[48];
+  decimal right;
+} number_text;
+
+/* A decimal of some kind, and what it is by the C library alone. */
+static number_text make_number(random_state *random, int kind) {
+  number_text n;
+  const double size = (double)random_between(random, -1000, 1000);
+  const int places = 1 + (int)random_below(random, 12);
+  switch (kind) {
+    case 0: /* plain */
+      snprintf(n.text, sizeof n.text, "%.*f", places, size + 1e-9 * (double)random_below(random, 1000000000));
+      break;
+    case 1: /* with an exponent */
+      snprintf(n.text, sizeof n.text, "%.*fe%d", places, size / 100, (int)random_below(random, 41) - 25);
+      break;
+    case 2: /* more digits than the library takes */
+      snprintf(n.text, sizeof n.text, "%.30f", size * 1e-12);
+      break;
+    case 3: /* far away, as of a map */
+      snprintf(n.text, sizeof n.text, "%.*f", 1 + places % 4, 5e6 + size * 1e3);
+      break;
+    default: /* whole numbers that no float has, and fractions */
+      snprintf(n.text, sizeof n.text, places % 2 ? "%u%u" : "0.%u%u", 1 + random_below(random, 99999999), places);
+  }
+  n.right = (decimal){strtod(n.text, NULL), strtof(n.text, NULL)};
+  return n;
+}
+
+/* A text of POINTS points, and of faces of three in their order. */
+typedef struct list_format {
+  const char *name, *before, *point, *between, *face, *after;
+  bool is_named;
+} list_format;
+
+static const list_format list_formats[] = {
+    {"t.dae",
+     "<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\"><library_geometries><geometry "
+     "id=\"g\"><mesh><source id=\"p\"><float_array id=\"a\" count=\"900\">",
+     "%s %s %s ",
+     "</float_array><technique_common><accessor source=\"#a\" count=\"300\" stride=\"3\"><param name=\"X\" "
+     "type=\"float\"/><param name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/></accessor>"
+     "</technique_common></source><vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices><triangles "
+     "count=\"100\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>",
+     "%d %d %d ",
+     "</p></triangles></mesh></geometry></library_geometries><library_visual_scenes><visual_scene id=\"s\"><node "
+     "id=\"plate 1.18\"><instance_geometry url=\"#g\"/></node></visual_scene></library_visual_scenes><scene>"
+     "<instance_visual_scene url=\"#s\"/></scene></COLLADA>",
+     true},
+    {"t.x", "xof 0303txt 0032\nMesh { 300; ", "%s;%s;%s;,", "; 100; ", "3;%d,%d,%d;,", "; }\n", false},
+    {"t.ac",
+     "AC3Db\nMATERIAL \"\" rgb 1 1 1  amb 0.2 0.2 0.2  emis 0 0 0  spec 0.5 0.5 0.5  shi 10  trans 0\nOBJECT "
+     "world\nkids 1\nOBJECT poly\nname \"plate 1.18\"\nnumvert 300\n",
+     "%s %s %s\n", "numsurf 100\n", "SURF 0x10\nmat 0\nrefs 3\n%d 0 0\n%d 0 0\n%d 0 0\n", "kids 0\n", true},
+    {"t.amf", "<?xml version=\"1.0\"?>\n<amf><object id=\"0\"><mesh><vertices>",
+     "<vertex><coordinates><x>%s</x><y>%s</y><z>%s</z></coordinates></vertex>", "</vertices><volume>",
+     "<triangle><v1>%d</v1><v2>%d</v2><v3>%d</v3></triangle>", "</volume></mesh></object></amf>", false},
+};
+
+static const char *list_text(const list_format *format, const number_text *numbers) {
+  static char text[1 << 17];
+  size_t size = (size_t)snprintf(text, sizeof text, "%s", format->before);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  for (int i = 0; i < NUMBERS; i += 3)
+    size += (size_t)snprintf(text + size, sizeof text - size, format->point, numbers[i].text, numbers[i + 1].text,
+                             numbers[i + 2].text);
+  size -= text[size - 1] == ','; /* which stands between two */
+  size += (size_t)snprintf(text + size, sizeof text - size, "%s", format->between);
+  for (int i = 0; i < POINTS; i += 3)
+    size += (size_t)snprintf(text + size, sizeof text - size, format->face, i, i + 1, i + 2);
+#pragma GCC diagnostic pop
+  size -= text[size - 1] == ',';
+  snprintf(text + size, sizeof text - size, "%s", format->after);
+  return text;
+}
+
+/* Whatever the spelling: the nearest float, and the loss that it is. */
+static void decimals_are_the_nearest_floats(void **state) {
+  (void)state;
+  static number_text numbers[NUMBERS];
+  random_state random = harness_seeded("decimals_are_the_nearest_floats");
+  for (size_t f = 0; f < sizeof list_formats / sizeof *list_formats; f++)
+    for (int kind = 0; kind < 5; kind++) {
+      char error[400];
+      mesh_data mesh;
+      double loss = 0;
+      for (int i = 0; i < NUMBERS; i++) {
+        numbers[i] = make_number(&random, kind);
+        loss = fmax(loss, fabs(numbers[i].right.wide - (double)numbers[i].right.narrow));
+      }
+      const list_format *format = &list_formats[f];
+      if (import(format->name, &(mesh_options){0}, &mesh, error, sizeof error, list_text(format, numbers)))
+        fail_msg("%s, kind %d: %s", format->name, kind, error);
+      assert_int_equal(mesh.triangle_count, POINTS / 3);
+      for (int i = 0; i < NUMBERS; i++) {
+        const float got = mesh.vertices[3 * mesh.indices[i / 3] + (uint32_t)(i % 3)];
+        if (got != numbers[i].right.narrow)
+          fail_msg("%s: %s became %.9g, not %.9g", format->name, numbers[i].text, (double)got,
+                   (double)numbers[i].right.narrow);
+      }
+      if (mesh.facts.worst_rounding != loss)
+        fail_msg("%s, kind %d: a loss of %.17g, not %.17g", format->name, kind, mesh.facts.worst_rounding, loss);
+      if (format->is_named) assert_string_equal(mesh.names, "plate 1.18"); /* which is no number to be spelled anew */
+      mesh_free(&mesh);
+    }
+}
+
 /* ---- nodes ---- */
 
 static void small_moves_are_kept(void **state) {
@@ -433,6 +547,7 @@ int main(void) {
       cmocka_unit_test(collada_is_not_turned_or_scaled),
       cmocka_unit_test(archives_tell_their_unit),
       cmocka_unit_test(options_turn_and_scale),
+      cmocka_unit_test(decimals_are_the_nearest_floats),
       cmocka_unit_test(small_moves_are_kept),
       cmocka_unit_test(repeated_nodes_are_places),
       cmocka_unit_test(lost_geometry_is_refused),

@@ -1,0 +1,32 @@
+/* Decimals of a text for the import library: its reader is 1 to 2 units of the last place off in 1 of 800 plain numbers
+ * and 1 of 4 with exponents. Where it would be, the text gets another spelling of the same float, which it reads
+ * rightly. */
+#ifndef SLABCAST_PROGRAM_MESH_ASSIMP_DECIMALS_H
+#define SLABCAST_PROGRAM_MESH_ASSIMP_DECIMALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What float a text's decimal became, and the double that is nearest to it. */
+typedef struct assimp_decimal {
+  float narrow; /* without its sign; 0: this entry is free */
+  double wide;
+} assimp_decimal;
+
+/* The decimals of all texts that were given; all zero: of none. */
+typedef struct assimp_decimals {
+  assimp_decimal *at; /* open addressing, at most half full */
+  size_t count, capacity;
+} assimp_decimals;
+
+/* A copy of the text, ended by NUL, with such spellings; the caller frees it. *out is NULL where nothing is to be
+ * changed. Returns -1 if out of memory. */
+int assimp_decimals_respell(assimp_decimals *, const char *text, size_t size, char **out, size_t *out_size);
+/* The double of a decimal that became this float; of several the first one. Else the float itself. */
+double assimp_decimals_wide(const assimp_decimals *, float narrow);
+void assimp_decimals_end(assimp_decimals *);
+
+/* The float that the library's fast_atoreal_move, of release 5.2.5, reads from this spelling of a decimal. */
+float assimp_decimals_read(const char *spelling);
+
+#endif
