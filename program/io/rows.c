@@ -230,7 +230,8 @@ static int skip_mark(row_source *source) {
   const size_t held = in->end - in->begin;
   if (held >= 3 && !memcmp(front, "\xEF\xBB\xBF", 3)) return input_skip(in, 3);
   if (held < 2 || (memcmp(front, "\xFF\xFE", 2) && memcmp(front, "\xFE\xFF", 2))) return 0;
-  complain("%s: the text is in UTF-16 or UTF-32, as its first bytes say; UTF-8 is wanted", in->name);
+  complain("%s: the text is in UTF-16 or UTF-32, as its first bytes say; UTF-8 is wanted: iconv -f UTF-16 -t UTF-8",
+           in->name);
   return -1;
 }
 

@@ -5,6 +5,7 @@
 
 #include "program/mesh/files.h"
 #include "program/mesh/scan.h"
+#include "program/mesh/utf16.h"
 #include "program/os/file.h"
 
 /* The text after the last dot of a file's name; NULL if there is none. */
@@ -60,10 +61,21 @@ static mesh_reader *reader_of(const char *ending) {
   return read_assimp;
 }
 
+/* A text in UTF-16 becomes one in UTF-8. */
+static void read_bytes(mesh_file *file) {
+  size_t size = 0;
+  file->bytes = files_read(file->path, &file->size);
+  char *text = file->bytes ? utf16_to_utf8(file->bytes, file->size, &size) : NULL;
+  if (text == NULL) return;
+  free(file->bytes);
+  file->bytes = text;
+  file->size = size;
+}
+
 static int read_file(const char *path, mesh_builder *builder) {
   mesh_file file = {.path = path, .ending = ending_of(path)};
   file.named = file.ending != NULL;
-  file.bytes = files_read(path, &file.size);
+  read_bytes(&file);
   int failed = -1;
   if (file.bytes == NULL) {
     mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");

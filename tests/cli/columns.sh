@@ -185,6 +185,7 @@ done
 for encoding in UTF-16LE UTF-16BE UTF-32LE; do
   { printf '\xef\xbb\xbf' && cat plain.csv; } | iconv -f UTF-8 -t $encoding >bad.csv
   expect_refusal 1 "bad.csv: the text is in UTF-16 or UTF-32" slabcast cast "${options[@]}"
+  expect_stderr "iconv -f UTF-16 -t UTF-8"
 done
 iconv -f UTF-8 -t UTF-16LE plain.csv >bad.csv
 expect_refusal 1 "bad.csv: line 1 holds a NUL byte" slabcast cast "${options[@]}"

@@ -1,11 +1,13 @@
-/* What Collada, AMF and 3MF files say of their axis and unit: nothing, or an axis and a length that can be one; and how
- * their decimals are spelled for the import library: so that nothing is left to be spelled anew. */
+/* What Collada, AMF and 3MF files say of their axis and unit: nothing, or an axis and a length that can be one; how
+ * their decimals are spelled for the import library: so that nothing is left to be spelled anew; and texts in UTF-16.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "program/mesh/assimp_decimals.h"
 #include "program/mesh/assimp_says.h"
+#include "program/mesh/utf16.h"
 
 static void respell(const char *text, size_t size) {
   assimp_decimals decimals = {0};
@@ -23,6 +25,13 @@ static void respell(const char *text, size_t size) {
   assimp_decimals_end(&decimals);
 }
 
+static void translate(const char *bytes, size_t size) {
+  size_t text_size = 0;
+  char *text = utf16_to_utf8(bytes, size, &text_size);
+  claim(text == NULL || (strlen(text) == text_size && text_size <= size / 2 * 3));
+  free(text);
+}
+
 /* The first byte says which format it is. Returns 1 for an axis, 2 for a unit, 3 for both. */
 long fuzz_one(const uint8_t *data, size_t size) {
   static const char *const endings[] = {"dae", "amf", "3mf"};
@@ -36,6 +45,7 @@ long fuzz_one(const uint8_t *data, size_t size) {
   file.bytes[file.size] = '\0';
   assimp_facts(&file, NULL, &up, &unit);
   respell(file.bytes, file.size);
+  translate(file.bytes, file.size);
   free(file.bytes);
   claim(up == 0 || (up >= 'x' && up <= 'z'));
   claim(unit == 0 || (unit > 0 && unit < 1e9));

@@ -406,6 +406,64 @@ static void decimals_are_the_nearest_floats(void **state) {
     }
 }
 
+/* ---- UTF-16 ---- */
+
+/* The text with its mark; each @ becomes characters of one, two, three and four bytes in UTF-8. */
+static size_t in_utf16(const char *text, bool is_big, char *bytes) {
+  static const uint16_t wide[] = {'n', 0xE9, 0x4E2D, 0xD83D, 0xDE00};
+  size_t size = 0;
+  for (const char *c = text - 1; c < text || *c; c++) {
+    const uint16_t letter = c < text ? 0xFEFF : (unsigned char)*c, *units = *c == '@' && c >= text ? wide : &letter;
+    for (size_t i = 0; i < (units == wide ? sizeof wide / sizeof *wide : 1); i++) {
+      bytes[size++] = (char)(units[i] >> (is_big ? 8 : 0));
+      bytes[size++] = (char)(units[i] >> (is_big ? 0 : 8));
+    }
+  }
+  return size;
+}
+
+/* Read in both orders of bytes, with the name that stands there; refused where a character is half or NUL. */
+static void texts_in_utf16_are_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *text;
+    bool is_named;
+  } files[] = {
+      {"t.obj", "g @\nv 1 2 8\nv 5 2 8\nv 1 6 8\nf 1 2 3\n", true},
+      {"t.stl",
+       "solid @\nfacet normal 0 0 1\nouter loop\nvertex 1 2 8\nvertex 5 2 8\nvertex 1 6 8\nendloop\nendfacet\n"
+       "endsolid\n",
+       true},
+      {"t.off", "OFF\n3 1 0 # @\n1 2 8\n5 2 8\n1 6 8\n3 0 1 2\n", false},
+      {"t.ply",
+       "ply\nformat ascii 1.0\ncomment @\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+       "element face 1\nproperty list uchar int vertex_indices\nend_header\n1 2 8\n5 2 8\n1 6 8\n3 0 1 2\n",
+       false},
+      {"t.amf", amf, false},
+      {"bare", "# @\nv 1 2 8\nv 5 2 8\nv 1 6 8\nf 1 2 3\n", false},
+  };
+  static char bytes[2 * TEXT_MAX];
+  for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+    for (int is_big = 0; is_big < 2; is_big++) {
+      char error[400];
+      mesh_data mesh;
+      const size_t size = in_utf16(with(files[f].text, "", ""), is_big, bytes);
+      if (import_bytes(files[f].name, &(mesh_options){0}, &mesh, error, sizeof error, bytes, size))
+        fail_msg("%s: %s", files[f].name, error);
+      has_corners(&mesh, own, files[f].name);
+      if (files[f].is_named) assert_string_equal(mesh.names, "n\xC3\xA9\xE4\xB8\xAD\xF0\x9F\x98\x80");
+      mesh_free(&mesh);
+      static const uint16_t broken[] = {0, 0xDE00, 0xD83D};
+      for (int i = 0; i < 4; i++) { /* at the end, where nothing else is wrong; the last is half a unit */
+        memcpy(bytes + size, (const char[]){(char)(broken[i % 3] >> 8), (char)broken[i % 3]}, 2);
+        if (!is_big) bytes[size] = (char)broken[i % 3], bytes[size + 1] = (char)(broken[i % 3] >> 8);
+        const size_t cut = i == 3 ? size - 1 : size + 2;
+        assert_int_not_equal(import_bytes(files[f].name, &(mesh_options){0}, &mesh, error, sizeof error, bytes, cut),
+                             0);
+      }
+    }
+}
+
 /* ---- nodes ---- */
 
 static void small_moves_are_kept(void **state) {
@@ -548,6 +606,7 @@ int main(void) {
       cmocka_unit_test(archives_tell_their_unit),
       cmocka_unit_test(options_turn_and_scale),
       cmocka_unit_test(decimals_are_the_nearest_floats),
+      cmocka_unit_test(texts_in_utf16_are_read),
       cmocka_unit_test(small_moves_are_kept),
       cmocka_unit_test(repeated_nodes_are_places),
       cmocka_unit_test(lost_geometry_is_refused),
