@@ -32,6 +32,7 @@ struct scene_source {
   const char **names; /* of each geometry up to the last one with a name */
   result_labels labels;
   uint32_t ray_mask;
+  scene_outputs outputs;
   digest seen; /* of all that the last load has added */
 };
 
@@ -106,8 +107,8 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 /* ---- meshes and generated scenes ------------------------------------------- */
 
 static int load_mesh(const scene_item *item, const scene_target *to, double *worst_rounding) {
-  const scene_mesh_target mesh = {to->context,        to->scene,          &to->build,       item->mask,
-                                  &to->source->rules, &to->source->parts, &to->source->seen};
+  const scene_mesh_target mesh = {to->context,        to->scene,          &to->build,           item->mask,
+                                  &to->source->rules, &to->source->parts, &to->source->outputs, &to->source->seen};
   return scene_mesh_add(item->value, &to->source->meshes, &mesh, worst_rounding);
 }
 
@@ -171,7 +172,8 @@ static int load_model(const scene_item *item, const scene_target *to, slab_scene
   if (status != SLAB_OK) return complain_status(status, name_of(item->of));
   mesh_options options = to->source->meshes;
   options.one_geometry = true; /* each place has one id */
-  const scene_mesh_target mesh = {to->context, *model, &to->build, 0, NULL, NULL, &to->source->seen};
+  const scene_mesh_target mesh = {to->context, *model, &to->build,           0,
+                                  NULL,        NULL,   &to->source->outputs, &to->source->seen};
   const int code = scene_mesh_add(item->of, &options, &mesh, worst_rounding);
   if (code == EXIT_DONE) status = slab_scene_commit(*model, &to->build);
   return status == SLAB_OK ? code : complain_status(status, name_of(item->of));
@@ -216,6 +218,8 @@ scene_source *scene_source_create(void) { return calloc(1, sizeof(scene_source))
 void scene_source_destroy(scene_source *source) {
   if (source == NULL) return;
   scene_parts_free(&source->parts);
+  for (size_t i = 0; i < source->outputs.count; i++) free(source->outputs.at[i]);
+  free(source->outputs.at);
   free(source->names);
   free(source->rules.at);
   free(source->items);
@@ -248,13 +252,26 @@ const char *scene_source_stdin(const scene_source *source) {
   return NULL;
 }
 
-int scene_source_spared(const scene_source *source, const char *path) {
+/* What a mesh file names is known when it is read. */
+static int remember_output(scene_outputs *outputs, const char *path) {
+  char **grown = realloc(outputs->at, (outputs->count + 1) * sizeof *grown);
+  if (grown) outputs->at = grown;
+  char *copy = grown ? strdup(path) : NULL;
+  if (copy == NULL) {
+    complain("cannot write %s: out of memory", path);
+    return -1;
+  }
+  outputs->at[outputs->count++] = copy;
+  return 0;
+}
+
+int scene_source_spared(scene_source *source, const char *path) {
   for (size_t i = 0; i < source->count; i++) {
     const scene_item *item = &source->items[i];
     if (item->kind->load != load_builtin && output_spares(path, item->value)) return -1;
     if (output_spares(path, item->of)) return -1;
   }
-  return 0;
+  return remember_output(&source->outputs, path);
 }
 
 static int check_stdin(const scene_source *source, const char *name) {

@@ -28,8 +28,8 @@ uint32_t scene_source_ray_mask(const scene_source *);
 int scene_source_is_whole(const scene_source *);
 /* The option that reads stdin, by the value "-"; only one option may do so. NULL: none. */
 const char *scene_source_stdin(const scene_source *);
-/* output_spares for every file that the options name. */
-int scene_source_spared(const scene_source *, const char *path);
+/* output_spares for every file that the options name, and in scene_source_load for those that these name. */
+int scene_source_spared(scene_source *, const char *path);
 /* Number of scene options accepted, without --of. */
 size_t scene_source_count(const scene_source *);
 

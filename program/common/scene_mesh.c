@@ -184,6 +184,15 @@ static void digest_mesh(digest *seen, const mesh_data *mesh) {
   digest_add(seen, mesh->places, (size_t)mesh->place_count * MESH_PLACE * sizeof *mesh->places);
 }
 
+/* A mesh file may name others, as glTF does, that an output would replace. */
+static int spare_files(const mesh_data *mesh, const scene_outputs *outputs) {
+  const char *end = mesh->files + mesh->file_bytes;
+  for (const char *file = mesh->files; file < end; file += strlen(file) + 1)
+    for (size_t i = 0; i < outputs->count; i++)
+      if (output_spares(outputs->at[i], file) != 0) return -1;
+  return 0;
+}
+
 int scene_mesh_add(const char *path, const mesh_options *options, const scene_mesh_target *to, double *worst_rounding) {
   mesh_data mesh;
   char error[1024];
@@ -195,6 +204,10 @@ int scene_mesh_add(const char *path, const mesh_options *options, const scene_me
   tell_facts(name, &mesh.facts, options);
   digest_mesh(to->seen, &mesh);
   *worst_rounding = mesh.facts.worst_rounding;
+  if (spare_files(&mesh, to->outputs) != 0) {
+    mesh_free(&mesh);
+    return EXIT_FAILED;
+  }
   adding a = {.to = to, .mesh = &mesh};
   const slab_status status = make_room(&a) ? add_parts(&a) : SLAB_OUT_OF_MEMORY;
   free(a.renamed);

@@ -40,6 +40,12 @@ typedef struct scene_mask_list {
   size_t count;
 } scene_mask_list;
 
+/* Paths that a command will write. */
+typedef struct scene_outputs {
+  char **at;
+  size_t count;
+} scene_outputs;
+
 /* Where a mesh goes. */
 typedef struct scene_mesh_target {
   slab_context *context;
@@ -48,6 +54,7 @@ typedef struct scene_mesh_target {
   uint32_t mask;                   /* of geometries that no rule names */
   scene_mask_list *rules;          /* NULL: none */
   scene_parts *parts;              /* parts with a name are added; NULL: nobody asks */
+  const scene_outputs *outputs;    /* which no file that the mesh file names may be */
   digest *seen;                    /* all that is added goes through it */
 } scene_mesh_target;
 

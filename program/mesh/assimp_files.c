@@ -48,7 +48,7 @@ static char *read_other(assimp_files *files, const char *path, size_t *size) {
   const size_t folder = (size_t)(os_name_in(mesh) - mesh);
   const char *name = folder > 0 && !strncmp(path, mesh, folder) ? path + folder : path;
   const char *fault = files->name[0] ? files_alone : files_fault(name);
-  if (fault == NULL) return files_read_beside(mesh, name, size);
+  if (fault == NULL) return files_read_beside(mesh, name, size, files->builder);
   if (files->denied[0] == '\0')
     snprintf(files->denied, sizeof files->denied, "it names the file \"%.70s\": %s", name, fault);
   return NULL;
@@ -100,8 +100,8 @@ static void close_file(struct aiFileIO *calls, struct aiFile *file) {
   free(o);
 }
 
-int assimp_files_begin(assimp_files *files, const mesh_file *file) {
-  *files = (assimp_files){.calls = {open_file, close_file, NULL}, .file = file};
+int assimp_files_begin(assimp_files *files, const mesh_file *file, mesh_builder *builder) {
+  *files = (assimp_files){.calls = {open_file, close_file, NULL}, .file = file, .builder = builder};
   if (!file->named) snprintf(files->name, sizeof files->name, "mesh.%.60s", file->ending);
   if (!is_respelled(file->path, file->bytes, file->size)) return 0;
   return assimp_decimals_respell(&files->decimals, file->bytes, file->size, &files->respelled, &files->respelled_size);

@@ -11,6 +11,7 @@
 typedef struct assimp_files {
   struct aiFileIO calls; /* for the library */
   const mesh_file *file;
+  mesh_builder *builder;
   char *respelled; /* the mesh file's text; NULL: its bytes are as they are */
   size_t respelled_size;
   assimp_decimals decimals; /* of every text that was opened */
@@ -19,7 +20,7 @@ typedef struct assimp_files {
 } assimp_files;
 
 /* Returns 0, or -1 if out of memory. In any case call assimp_files_end. */
-int assimp_files_begin(assimp_files *, const mesh_file *);
+int assimp_files_begin(assimp_files *, const mesh_file *, mesh_builder *);
 void assimp_files_end(assimp_files *);
 /* What the library shall call the mesh file. */
 const char *assimp_files_name(const assimp_files *);

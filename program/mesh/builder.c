@@ -30,7 +30,7 @@ struct mesh_builder {
   mesh_options options;
   mesh_data mesh;
   char wrong[WRONG_MAX];
-  size_t vertex_capacity, triangle_capacity, part_capacity, place_capacity, name_capacity;
+  size_t vertex_capacity, triangle_capacity, part_capacity, place_capacity, name_capacity, file_capacity;
   uint32_t *part_of;   /* of each triangle */
   uint32_t *part_name; /* of each part: where its names begin in mesh.names */
   uint32_t part;       /* to which faces go */
@@ -382,6 +382,18 @@ int mesh_builder_group(mesh_builder *b, const char *name) {
     return append_part(b, name);
   }
   b->part = *slot - 1;
+  return 0;
+}
+
+/* ---- other files ---------------------------------------------------------------------- */
+
+int mesh_builder_reads(mesh_builder *b, const char *path) {
+  mesh_data *mesh = &b->mesh;
+  for (size_t i = 0, size = strlen(path) + 1; i < size; i++) {
+    if (mesh->file_bytes == most_per_geometry) return mesh_builder_refuse(b, "the names of its files are too long");
+    if (grow(b, &mesh->files, &b->file_capacity, mesh->file_bytes, 1) != 0) return -1;
+    mesh->files[mesh->file_bytes++] = path[i];
+  }
   return 0;
 }
 

@@ -49,6 +49,8 @@ int mesh_builder_face(mesh_builder *, const uint32_t *corners, size_t n);
 int mesh_builder_drop(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
 /* Says this of the file, in the facts of the mesh; of several warnings the first one. */
 void mesh_builder_warn(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
+/* Another file was read for this mesh. */
+int mesh_builder_reads(mesh_builder *, const char *path);
 /* Returns -1 with this reason. */
 int mesh_builder_refuse(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
 

@@ -32,13 +32,17 @@ const char *files_fault(const char *name) {
   return NULL;
 }
 
-char *files_read_beside(const char *path, const char *name, size_t *size) {
+char *files_read_beside(const char *path, const char *name, size_t *size, mesh_builder *builder) {
   const size_t folder = (size_t)(os_name_in(path) - path), length = strlen(name);
   char *whole = malloc(folder + length + 1);
   if (whole == NULL) return NULL;
   memcpy(whole, path, folder);
   memcpy(whole + folder, name, length + 1);
   char *bytes = files_read(whole, size);
+  if (bytes && mesh_builder_reads(builder, whole) != 0) {
+    free(bytes);
+    bytes = NULL;
+  }
   free(whole);
   return bytes;
 }

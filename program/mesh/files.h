@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "program/mesh/builder.h"
+
 /* A whole file, ended by NUL; NULL: it cannot be read, or there is no memory for it. */
 char *files_read(const char *path, size_t *size);
 
@@ -12,7 +14,7 @@ extern const char files_alone[];
 /* Why a mesh file may not name this file; NULL: it may. What it names stands in its own folder or in folders of that,
  * so that a file from elsewhere gets no other file of its reader's read. */
 const char *files_fault(const char *name);
-/* The file that the mesh file at `path` names so, without a fault; NULL as above. */
-char *files_read_beside(const char *path, const char *name, size_t *size);
+/* The file that the mesh file at `path` names so, without a fault; NULL as above. The builder is told of it. */
+char *files_read_beside(const char *path, const char *name, size_t *size, mesh_builder *);
 
 #endif

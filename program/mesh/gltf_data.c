@@ -87,7 +87,7 @@ static int open_file(const gltf *g, uint64_t index, const char *uri, gltf_buffer
   decode_percents(name);
   const char *fault = files_fault(name);
   if (fault == NULL && !g->file->named) fault = files_alone;
-  if (fault == NULL) buffer->own = files_read_beside(g->file->path, name, &buffer->size);
+  if (fault == NULL) buffer->own = files_read_beside(g->file->path, name, &buffer->size, g->builder);
   if (fault == NULL && buffer->own == NULL) fault = "it cannot be read, or there is no memory for it";
   if (fault)
     mesh_builder_refuse(g->builder, "buffer %llu names the file \"%.80s\": %s", (unsigned long long)index, name, fault);

@@ -45,7 +45,8 @@ typedef struct mesh_data {
   mesh_part *parts;  /* all triangles and places, in the order of their first face */
   float *places;
   char *names; /* of each part without places and of each place, in this order, each ended by NUL; may be empty */
-  uint32_t vertex_count, triangle_count, part_count, place_count, name_bytes;
+  char *files; /* the other files that were read, each ended by NUL */
+  uint32_t vertex_count, triangle_count, part_count, place_count, name_bytes, file_bytes;
   mesh_facts facts;
 } mesh_data;
 

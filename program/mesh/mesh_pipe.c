@@ -8,11 +8,11 @@
 #include "program/mesh/mesh.h"
 #include "program/os/file.h"
 
-static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '2'};
+static const char magic[8] = {'s', 'l', 'a', 'b', 'm', 's', 'h', '3'};
 
 typedef struct pipe_header {
   char magic[8];
-  uint64_t vertex_count, triangle_count, part_count, place_count, name_bytes;
+  uint64_t vertex_count, triangle_count, part_count, place_count, name_bytes, file_bytes;
   mesh_facts facts;
   uint64_t message_size; /* not 0: an error message of this many bytes, and no mesh */
   uint64_t checksum;     /* checksum of the data that follows */
@@ -50,7 +50,7 @@ static size_t read_all(int fd, void *data, size_t size) {
 }
 
 /* The arrays of a mesh in the order in which they are sent. */
-enum { ARRAYS = 5 };
+enum { ARRAYS = 6 };
 
 typedef struct array {
   void **place; /* the member of mesh_data */
@@ -63,6 +63,7 @@ static void arrays_of(const pipe_header *header, mesh_data *mesh, array arrays[A
   arrays[2] = (array){(void **)&mesh->parts, (size_t)header->part_count * sizeof(mesh_part)};
   arrays[3] = (array){(void **)&mesh->places, (size_t)header->place_count * MESH_PLACE * sizeof(float)};
   arrays[4] = (array){(void **)&mesh->names, (size_t)header->name_bytes};
+  arrays[5] = (array){(void **)&mesh->files, (size_t)header->file_bytes};
 }
 
 int mesh_send(int fd, const mesh_data *mesh) {
@@ -76,6 +77,7 @@ int mesh_send(int fd, const mesh_data *mesh) {
   header.part_count = mesh->part_count;
   header.place_count = mesh->place_count;
   header.name_bytes = mesh->name_bytes;
+  header.file_bytes = mesh->file_bytes;
   memcpy(&header.facts, &mesh->facts, sizeof header.facts);
   arrays_of(&header, &data, arrays);
   header.checksum = checksum(checksum_start, &header.facts, sizeof header.facts);
@@ -140,10 +142,11 @@ static int check_header(const pipe_header *header, uint64_t max_bytes, char *err
     snprintf(error, error_size, "the importer sent something else than a mesh");
   } else if (header->triangle_count > most || header->vertex_count > most) {
     snprintf(error, error_size, "%s are more than the 2^32 - 16 that fit in a geometry", counts);
-  } else if (header->part_count > most || header->place_count > most || header->name_bytes > most) {
+  } else if (header->part_count > most || header->place_count > most || header->name_bytes > most ||
+             header->file_bytes > most) {
     snprintf(error, error_size, "the importer sent something else than a mesh");
   } else if ((header->triangle_count + header->vertex_count) * 12 + header->part_count * sizeof(mesh_part) +
-                 header->place_count * MESH_PLACE * sizeof(float) + header->name_bytes >
+                 header->place_count * MESH_PLACE * sizeof(float) + header->name_bytes + header->file_bytes >
              max_bytes) {
     snprintf(error, error_size, "%s are more than the importer had memory for", counts);
   } else {
@@ -185,6 +188,8 @@ static bool are_indices_sound(const mesh_data *mesh, char *error, size_t error_s
   return true;
 }
 
+static bool is_ended(const char *texts, uint32_t bytes) { return bytes == 0 || texts[bytes - 1] == '\0'; }
+
 /* Whether parts have all triangles, places and names, and nothing more. */
 static bool are_parts_sound(const mesh_data *mesh, char *error, size_t error_size) {
   uint64_t triangles = 0, places = 0, names = 0, named = 0;
@@ -194,7 +199,7 @@ static bool are_parts_sound(const mesh_data *mesh, char *error, size_t error_siz
     named += mesh->parts[i].place_count ? mesh->parts[i].place_count : 1;
   }
   for (uint32_t i = 0; i < mesh->name_bytes; i++) names += mesh->names[i] == '\0';
-  const bool ended = mesh->name_bytes == 0 || mesh->names[mesh->name_bytes - 1] == '\0';
+  const bool ended = is_ended(mesh->names, mesh->name_bytes) && is_ended(mesh->files, mesh->file_bytes);
   if (triangles == mesh->triangle_count && places == mesh->place_count && names == named && ended) return true;
   snprintf(error, error_size, "the parts of the mesh that the importer sent do not fit it");
   return false;
@@ -206,6 +211,7 @@ static int receive_mesh(int fd, const pipe_header *header, mesh_data *out, char 
   out->part_count = (uint32_t)header->part_count;
   out->place_count = (uint32_t)header->place_count;
   out->name_bytes = (uint32_t)header->name_bytes;
+  out->file_bytes = (uint32_t)header->file_bytes;
   out->facts = header->facts;
   out->facts.first_dropped[sizeof out->facts.first_dropped - 1] = '\0';
   out->facts.warning[sizeof out->facts.warning - 1] = '\0';
@@ -240,5 +246,6 @@ void mesh_free(mesh_data *mesh) {
   free(mesh->parts);
   free(mesh->places);
   free(mesh->names);
+  free(mesh->files);
   *mesh = (mesh_data){0};
 }

@@ -34,6 +34,19 @@ cp inputs/ray.txt inputs/next.npy.part
 cp inputs/ray.txt inputs/all.npy.offsets.npy
 for ((i = 0; i < 2; i++)); do slabcast cast "${scene[@]}" --rays inputs/ray.txt --query all --shard $i/2 -o inputs/shard.$i.npy; done
 echo '{}' >inputs/old.json
+# Meshes that name other files: a triangle of floats (0, 0, 0), (1, 0, 0), (0, 1, 0), beside the file and in a folder.
+mkdir inputs/parts
+echo AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA | base64 -d >inputs/data.bin
+cp inputs/data.bin "inputs/parts/a b.png"
+gltf() { # gltf URI
+  echo '{"asset": {"version": "2.0"}, "nodes": [{"mesh": 0}], "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+    "buffers": [{"byteLength": 36, "uri": "'"$1"'"}], "bufferViews": [{"buffer": 0, "byteLength": 36}],
+    "accessors": [{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 3}]}'
+}
+gltf data.bin >inputs/beside.gltf
+gltf parts/a%20b.png >inputs/below.gltf
+printf 'LWSC\n3\n\nFirstFrame 1\nLastFrame 60\n\nLoadObjectLayer 1 mesh.obj\n' >inputs/scene.lws
+ln -s data.bin inputs/soft.bin
 ln -s box.txt inputs/soft.txt
 ln inputs/mesh.csv inputs/hard.csv
 ln -s ../inputs inputs/here
@@ -57,6 +70,19 @@ for output in inputs/mesh.csv inputs/hard.csv inputs/here/hard.csv; do
   spared "$output" rays random --instances inputs/places.txt --of inputs/mesh.csv -o "$output"
 done
 spared inputs/places.txt cast --instances inputs/places.txt --of inputs/mesh.obj --rays inputs/ray.txt -o inputs/places.txt
+for output in inputs/data.bin inputs/soft.bin inputs/here/data.bin; do
+  spared "$output" cast --mesh inputs/beside.gltf --rays inputs/ray.txt -o "$output"
+  spared "$output" cast --mesh inputs/beside.gltf --rays inputs/ray.txt -o hits.csv --json "$output"
+  spared "$output" rays random --mesh inputs/beside.gltf -o "$output"
+  spared "$output" cast --instances inputs/places.txt --of inputs/beside.gltf --rays inputs/ray.txt -o "$output"
+done
+spared "inputs/parts/a b.png" render --mesh inputs/below.gltf -o "inputs/parts/a b.png"
+spared "inputs/parts/a b.png" explain --mesh inputs/below.gltf --ray 0,0,9,0,0,-1 --json "inputs/parts/a b.png"
+expect_no hits.csv
+expect_exit 0 slabcast cast --mesh inputs/below.gltf --rays inputs/ray.txt -o hits.raw
+if [[ ${ASSIMP-yes} == yes ]]; then
+  spared inputs/mesh.obj cast --mesh inputs/scene.lws --rays inputs/ray.txt -o hits.csv --json inputs/mesh.obj
+fi
 spared inputs/next.npy cast "${scene[@]}" --rays inputs/next.npy.part --in text -o inputs/next.npy
 expect_stderr "inputs/next.npy.part is the input inputs/next.npy.part"
 spared inputs/all.npy.offsets.npy cast "${scene[@]}" --rays inputs/all.npy.offsets.npy --in text --query all -o inputs/all.npy

@@ -3,7 +3,7 @@
  *  - m: a mesh that a sound child sends: vertices, triangles, then a position and a mask to flip one byte of the
  *    stream with, the bytes of the coordinates, and one byte per index, all reused cyclically;
  *  - p: the same with parts: their number, places and bytes of names after the mask, then triangles and places of each,
- *    and the names;
+ *    and the names; at the end the bytes of the names of files, and these;
  *  - e: a message of a child that failed. */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -75,10 +75,17 @@ static mesh_data make_mesh(uint32_t vertices, uint32_t triangles, bool in_parts,
   uint8_t *bytes = (uint8_t *)mesh.vertices;
   for (size_t i = 0; i < vertices * 3 * sizeof(float); i++) bytes[i] = next_byte(r);
   for (size_t i = 0; i < (size_t)triangles * 3; i++) mesh.indices[i] = next_byte(r);
+  mesh.file_bytes = in_parts ? next_byte(r) : 0;
+  mesh.files = calloc(mesh.file_bytes + 1, 1);
+  claim(mesh.files != NULL);
+  for (uint32_t i = 0; i < mesh.file_bytes; i++) mesh.files[i] = (char)next_byte(r);
   return mesh;
 }
 
-/* Whether the parts have all triangles and places, and a name ends for each part without places and for each place. */
+static bool is_ended(const char *texts, uint32_t bytes) { return bytes == 0 || texts[bytes - 1] == '\0'; }
+
+/* Whether the parts have all triangles and places, and a name ends for each part without places and for each place; and
+ * whether the last name of a file ends. */
 static bool parts_fit(const mesh_data *mesh) {
   long triangles = mesh->triangle_count, places = mesh->place_count, names = 0;
   for (const mesh_part *part = mesh->parts; part < mesh->parts + mesh->part_count; part++) {
@@ -87,8 +94,8 @@ static bool parts_fit(const mesh_data *mesh) {
     names -= part->place_count > 1 ? part->place_count : 1;
   }
   for (uint32_t i = 0; i < mesh->name_bytes; i++) names += mesh->names[i] == '\0';
-  return triangles == 0 && places == 0 && names == 0 &&
-         (mesh->name_bytes == 0 || mesh->names[mesh->name_bytes - 1] == '\0');
+  return triangles == 0 && places == 0 && names == 0 && is_ended(mesh->names, mesh->name_bytes) &&
+         is_ended(mesh->files, mesh->file_bytes);
 }
 
 static int indices_in_range(const mesh_data *mesh) {
@@ -115,7 +122,8 @@ static long send_mesh(reader r, bool in_parts) {
     claim(memcmp(got.indices, sent.indices, (size_t)triangles * 3 * sizeof(uint32_t)) == 0);
     claim(got.part_count == sent.part_count && got.place_count == sent.place_count);
     claim(memcmp(got.parts, sent.parts, sent.part_count * sizeof *sent.parts) == 0);
-    claim(got.name_bytes == sent.name_bytes);
+    claim(got.name_bytes == sent.name_bytes && got.file_bytes == sent.file_bytes);
+    claim(memcmp(got.files, sent.files, sent.file_bytes) == 0);
     for (uint32_t i = 0; i < sent.name_bytes; i++) {
       const unsigned char letter = (unsigned char)sent.names[i];
       claim(got.names[i] == sent.names[i] || (got.names[i] == '?' && (letter < ' ' || letter > '~')));
