@@ -153,6 +153,7 @@ static int check_options(cast_options *options) {
 
 int cast_parse(int argc, char **argv, cast_options *options) {
   const int code = options_parse(&command, argc, argv, options, NULL);
+  if (options->shard.count > 0) scene_source_make_digest(options->scene); /* for its label */
   return code == OPTIONS_RUN ? check_options(options) : code;
 }
 

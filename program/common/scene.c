@@ -33,7 +33,8 @@ struct scene_source {
   result_labels labels;
   uint32_t ray_mask;
   scene_outputs outputs;
-  digest seen; /* of all that the last load has added */
+  digest seen_all; /* by the last load */
+  digest *seen;    /* that one; NULL: nobody asks */
 };
 
 /* Where items go. */
@@ -61,7 +62,7 @@ struct scene_kind {
 /* Adds rows of a file. Rows have the layout of the structs, except boxes of four columns. */
 static slab_status add_rows(const scene_target *to, const scene_item *item, const void *rows, uint32_t n) {
   uint32_t skipped = 0;
-  digest_add(&to->source->seen, rows, n * item->kind->most_columns * sizeof(float));
+  digest_add(to->source->seen, rows, n * item->kind->most_columns * sizeof(float));
   const slab_geometry_options options = {
       .mask = item->mask, .skip_invalid = to->source->meshes.skip_invalid, .skipped = &skipped};
   const slab_status status = shape_add(to->scene, item->kind->shape, rows, n, &options);
@@ -108,7 +109,7 @@ static int load_rows(const scene_item *item, const scene_target *to, double *wor
 
 static int load_mesh(const scene_item *item, const scene_target *to, double *worst_rounding) {
   const scene_mesh_target mesh = {to->context,        to->scene,          &to->build,           item->mask,
-                                  &to->source->rules, &to->source->parts, &to->source->outputs, &to->source->seen};
+                                  &to->source->rules, &to->source->parts, &to->source->outputs, to->source->seen};
   return scene_mesh_add(item->value, &to->source->meshes, &mesh, worst_rounding);
 }
 
@@ -136,7 +137,7 @@ static int load_builtin(const scene_item *item, const scene_target *to, double *
     return EXIT_FAILED;
   }
   const slab_geometry_options options = {.mask = item->mask};
-  digest_add_text(&to->source->seen, item->value);
+  digest_add_text(to->source->seen, item->value);
   const slab_status status = scene_geometry_add(to->scene, &geometry, &options, NULL);
   scene_geometry_free(&geometry);
   return status == SLAB_OK ? EXIT_DONE : complain_status(status, name_of(item->value));
@@ -173,7 +174,7 @@ static int load_model(const scene_item *item, const scene_target *to, slab_scene
   mesh_options options = to->source->meshes;
   options.one_geometry = true; /* each place has one id */
   const scene_mesh_target mesh = {to->context, *model, &to->build,           0,
-                                  NULL,        NULL,   &to->source->outputs, &to->source->seen};
+                                  NULL,        NULL,   &to->source->outputs, to->source->seen};
   const int code = scene_mesh_add(item->of, &options, &mesh, worst_rounding);
   if (code == EXIT_DONE) status = slab_scene_commit(*model, &to->build);
   return status == SLAB_OK ? code : complain_status(status, name_of(item->of));
@@ -191,7 +192,7 @@ static int load_instances(const scene_item *item, const scene_target *to, double
   *worst_rounding = fmax(*worst_rounding, transforms.worst_rounding);
   if (code == EXIT_DONE) {
     const slab_geometry_options options = {.mask = item->mask};
-    digest_add(&to->source->seen, transforms.values, transforms.rows * transforms.columns * sizeof(float));
+    digest_add(to->source->seen, transforms.values, transforms.rows * transforms.columns * sizeof(float));
     const slab_status status =
         slab_scene_add_instances(to->scene, model, transforms.values, (uint32_t)transforms.rows, &options, NULL);
     if (status != SLAB_OK) code = complain_status(status, name_of(item->value));
@@ -436,14 +437,16 @@ static int check_rules(const scene_source *source) {
   return EXIT_DONE;
 }
 
-uint64_t scene_source_digest(const scene_source *source) { return digest_value(&source->seen); }
+void scene_source_make_digest(scene_source *source) { source->seen = &source->seen_all; }
+
+uint64_t scene_source_digest(const scene_source *source) { return digest_value(&source->seen_all); }
 
 int scene_source_load(scene_source *source, slab_context *context, slab_tree tree, slab_scene **scene) {
   scene_target to = {source, context, NULL, {.tree = tree}};
   double *worst = calloc(source->count + 1, sizeof *worst);
   *scene = NULL;
-  source->seen = (digest){0};
-  for (size_t i = 0; i < source->rules.count; i++) digest_add_text(&source->seen, source->rules.at[i].name);
+  source->seen_all = (digest){0};
+  for (size_t i = 0; i < source->rules.count; i++) digest_add_text(source->seen, source->rules.at[i].name);
   if (worst == NULL) {
     complain("scene: out of memory");
     return EXIT_FAILED;
@@ -451,7 +454,7 @@ int scene_source_load(scene_source *source, slab_context *context, slab_tree tre
   slab_status status = slab_scene_create(context, &to.scene);
   int code = status == SLAB_OK ? EXIT_DONE : complain_status(status, "scene");
   for (size_t i = 0; i < source->count && code == EXIT_DONE; i++) {
-    digest_add_text(&source->seen, source->items[i].kind->option);
+    digest_add_text(source->seen, source->items[i].kind->option);
     code = source->items[i].kind->load(&source->items[i], &to, &worst[i]);
   }
   if (code == EXIT_DONE) code = check_rules(source);

@@ -39,7 +39,9 @@ int scene_source_load(scene_source *, slab_context *, slab_tree tree, slab_scene
 const scene_parts *scene_source_parts(const scene_source *);
 /* The same for results; NULL: none has a name. */
 const result_labels *scene_source_labels(const scene_source *);
-/* The digest of all that the last load has added: primitives, their order and their masks. */
+/* The loads to come make a digest of all that they add: primitives, their order and their masks. */
+void scene_source_make_digest(scene_source *);
+/* That of the last load. */
 uint64_t scene_source_digest(const scene_source *);
 
 #endif

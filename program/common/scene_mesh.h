@@ -55,7 +55,7 @@ typedef struct scene_mesh_target {
   scene_mask_list *rules;          /* NULL: none */
   scene_parts *parts;              /* parts with a name are added; NULL: nobody asks */
   const scene_outputs *outputs;    /* which no file that the mesh file names may be */
-  digest *seen;                    /* all that is added goes through it */
+  digest *seen;                    /* all that is added goes through it; NULL: nobody asks */
 } scene_mesh_target;
 
 /* Reads the file and adds it. Returns an exit code; errors, and what the file says of itself, are printed.

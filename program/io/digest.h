@@ -10,7 +10,8 @@ typedef struct digest {
   uint64_t state;
 } digest;
 
-/* The same pieces in the same order have the same digest on every machine. {0} is a digest of nothing. */
+/* The same pieces in the same order have the same digest on every machine. {0} is a digest of nothing. NULL: nobody
+ * asks, and nothing is computed. */
 void digest_add(digest *, const void *bytes, size_t size);
 void digest_add_text(digest *, const char *text);
 /* Never 0, which stands for no digest. */

@@ -56,17 +56,30 @@ int mesh_builder_refuse(mesh_builder *b, const char *format, ...) {
   return -1;
 }
 
-int mesh_builder_drop(mesh_builder *b, const char *format, ...) {
+static int drop(mesh_builder *b, const char *format, va_list arguments) {
   mesh_facts *facts = &b->mesh.facts;
-  va_list arguments;
-  va_start(arguments, format);
   vsnprintf(b->wrong, sizeof b->wrong, format, arguments);
-  va_end(arguments);
   if (!b->options.skip_invalid) return -1;
   if (facts->dropped == 0) snprintf(facts->first_dropped, sizeof facts->first_dropped, "%.*s", DROPPED_MAX, b->wrong);
   facts->dropped += facts->dropped < UINT32_MAX;
   b->wrong[0] = '\0';
   return 0;
+}
+
+int mesh_builder_drop(mesh_builder *b, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int failed = drop(b, format, arguments);
+  va_end(arguments);
+  return failed;
+}
+
+int mesh_builder_drop_face(mesh_builder *b, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int failed = drop(b, format, arguments);
+  va_end(arguments);
+  return failed ? -1 : 1;
 }
 
 void mesh_builder_warn(mesh_builder *b, const char *format, ...) {
@@ -257,17 +270,14 @@ static int gather_corners(mesh_builder *b, const uint32_t *corners, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const uint32_t corner = corners[b->mirrored ? (n - i) % n : i]; /* front faces stay in front */
     if (corner >= b->list_count)
-      return mesh_builder_drop(b, "face %llu names vertex %u, and there %s %zu (counted from 0)", face, corner,
-                               plural(b->list_count, "is", "are"), b->list_count)
-                 ? -1
-                 : 1;
+      return mesh_builder_drop_face(b, "face %llu names vertex %u, and there %s %zu (counted from 0)", face, corner,
+                                    plural(b->list_count, "is", "are"), b->list_count);
     list_vertex *vertex = &b->list[corner];
     const float *p = vertex->point;
     if (!is_valid(p))
-      return mesh_builder_drop(b, "face %llu: vertex %u (%g, %g, %g) is NaN, infinite or beyond 2^60 (counted from 0)",
-                               face, corner, (double)p[0], (double)p[1], (double)p[2])
-                 ? -1
-                 : 1;
+      return mesh_builder_drop_face(
+          b, "face %llu: vertex %u (%g, %g, %g) is NaN, infinite or beyond 2^60 (counted from 0)", face, corner,
+          (double)p[0], (double)p[1], (double)p[2]);
     if (share_vertex(b, vertex) != 0) return -1;
     memcpy(b->corners + 3 * i, p, sizeof vertex->point);
     b->shared[i] = vertex->shared - 1;
@@ -297,8 +307,7 @@ int corner_append(corner_list *list, uint32_t corner, mesh_builder *b) {
 int corner_append_number(corner_list *list, uint64_t face, double corner, mesh_builder *b) {
   if (corner >= 0 && corner <= (double)UINT32_MAX && corner == (double)(uint32_t)corner)
     return corner_append(list, (uint32_t)corner, b);
-  return mesh_builder_drop(b, "face %llu names vertex %.10g (counted from 0)", (unsigned long long)face, corner) ? -1
-                                                                                                                 : 1;
+  return mesh_builder_drop_face(b, "face %llu names vertex %.10g (counted from 0)", (unsigned long long)face, corner);
 }
 
 /* ---- parts ------------------------------------------------------------------------- */

@@ -47,6 +47,8 @@ int mesh_builder_vertex_float(mesh_builder *, const float point[3]);
 int mesh_builder_face(mesh_builder *, const uint32_t *corners, size_t n);
 /* A face that cannot be read, for this reason: drops it where the options say so, else returns -1. */
 int mesh_builder_drop(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
+/* The same in the middle of a face: returns 1 where it is dropped. */
+int mesh_builder_drop_face(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
 /* Says this of the file, in the facts of the mesh; of several warnings the first one. */
 void mesh_builder_warn(mesh_builder *, const char *format, ...) FORMATTED(2, 3);
 /* Another file was read for this mesh. */

@@ -62,10 +62,9 @@ static int read_corner(obj *o) {
   if (index < 0 && index >= -o->before)
     return corner_append(&o->corners, (uint32_t)(o->before + index), o->text.builder);
   const int64_t there = index < 0 ? o->before : o->total;
-  return mesh_builder_drop(o->text.builder, "line %" PRIu64 ": a face names vertex %" PRId64 ", and there %s %" PRId64,
-                           o->text.line, index, plural((uint64_t)there, "is", "are"), there)
-             ? -1
-             : 1;
+  return mesh_builder_drop_face(o->text.builder,
+                                "line %" PRIu64 ": a face names vertex %" PRId64 ", and there %s %" PRId64,
+                                o->text.line, index, plural((uint64_t)there, "is", "are"), there);
 }
 
 /* The part of a face is named by its group, its object, or object/group. */
