@@ -131,6 +131,7 @@ static void note_damage(const char *line, char *damage) {
 static const struct aiScene *import_file(assimp_files *files) {
   struct aiPropertyStore *properties = aiCreatePropertyStore();
   aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1); /* else it makes some up from nodes */
+  aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_AC_EVAL_SUBDIVISION, 0); /* faces are the file's own */
   const struct aiScene *scene = aiImportFileExWithProperties(assimp_files_name(files), 0, &files->calls, properties);
   aiReleasePropertyStore(properties);
   return scene;

@@ -35,6 +35,7 @@ static const char *told_by_bytes(const mesh_file *file) {
   if (stl_is_binary(file->bytes, file->size)) return "stl";
   if (scan_word(&text, "ply")) return "ply";
   if (!strncmp(file->bytes, "glTF", 4)) return "glb";
+  if (lwob_is(file)) return "lwo";
   if (text.at[0] == '{' && strstr(text.at, "\"asset\"")) return "gltf";
   if (scan_word(&text, "solid")) return "stl";
   if (length >= 3 && length <= strlen("STCN4nOFF") && !strncmp(text.at + length - 3, "OFF", 3)) return "off";
@@ -55,9 +56,10 @@ static const format formats[] = {
 #endif
 };
 
-static mesh_reader *reader_of(const char *ending) {
+static mesh_reader *reader_of(const mesh_file *file) {
+  if (lwob_is(file)) return read_lwob;
   for (const format *f = formats; f < formats + sizeof formats / sizeof *formats; f++)
-    if (os_same_name(ending, f->ending)) return f->read;
+    if (os_same_name(file->ending, f->ending)) return f->read;
   return read_assimp;
 }
 
@@ -82,7 +84,7 @@ static int read_file(const char *path, mesh_builder *builder) {
   } else if (!file.named && (file.ending = told_by_bytes(&file)) == NULL) {
     mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or glTF");
   } else {
-    failed = reader_of(file.ending)(&file, builder);
+    failed = reader_of(&file)(&file, builder);
   }
   free(file.bytes);
   return failed;

@@ -15,10 +15,12 @@ typedef struct mesh_file {
 /* Gives all faces of a file to the builder. Returns 0, or -1 with the reason in the builder. */
 typedef int mesh_reader(const mesh_file *, mesh_builder *);
 
-mesh_reader read_obj, read_ply, read_stl, read_off, read_gltf;
+mesh_reader read_obj, read_ply, read_stl, read_off, read_gltf, read_lwob;
 /* Every format that the import library knows. */
 mesh_reader read_assimp;
 
+/* Whether it is what read_lwob reads. */
+bool lwob_is(const mesh_file *);
 /* Whether they are a binary STL of exactly as many bytes as its facets take. */
 bool stl_is_binary(const char *bytes, size_t size);
 

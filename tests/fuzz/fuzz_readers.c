@@ -1,5 +1,5 @@
 /* The program's own readers of mesh files. The input's first byte chooses the reader: o for OBJ, p for PLY, s for STL,
- * f for OFF; the file is what follows. */
+ * f for OFF, l for LWOB; the file is what follows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,8 @@ static mesh_reader *reader_of(uint8_t letter) {
       return read_stl;
     case 'f':
       return read_off;
+    case 'l':
+      return read_lwob;
     default:
       return NULL;
   }

@@ -181,6 +181,172 @@ static void coordinates_are_the_files_own(void **state) {
   }
 }
 
+/* Surfaces to be subdivided are the faces that the file has. */
+static void subdivision_is_left_out(void **state) {
+  (void)state;
+  for (int times = 1; times < 5; times++) {
+    char text[TEXT_MAX];
+    const char *whole = with(ac3d, "0", "2"), *rest = strstr(whole, "numvert");
+    snprintf(text, sizeof text, "%.*ssubdiv %d\n%s", (int)(rest - whole), whole, times, rest);
+    is_own("t.ac", text, 0, 0);
+  }
+}
+
+/* Bytes of a binary file. Chunks of 3DS count their head, and those of the others do not. */
+typedef struct blob {
+  char bytes[1024];
+  size_t size;
+  bool is_big;
+} blob;
+
+static void put_number(blob *b, uint32_t value, int bytes) {
+  for (int k = 0; k < bytes; k++) b->bytes[b->size++] = (char)(value >> 8 * (b->is_big ? bytes - 1 - k : k));
+}
+
+static void put_text(blob *b, const char *text, size_t size) {
+  memset(b->bytes + b->size, 0, size);
+  memcpy(b->bytes + b->size, text, strlen(text));
+  b->size += size;
+}
+
+static void put_floats(blob *b, const double *values, int count) {
+  for (int i = 0; i < count; i++) {
+    const float value = (float)values[i];
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_number(b, bits, 4);
+  }
+}
+
+/* Returns where the chunk's bytes begin, behind the four of their number. */
+static size_t begin_chunk(blob *b, const char *name) {
+  put_text(b, name, strlen(name));
+  put_number(b, 0, 4);
+  return b->size;
+}
+
+static void end_chunk(blob *b, size_t begin, size_t head) {
+  const size_t end = b->size, size = end - begin + head;
+  b->size = begin - 4;
+  put_number(b, (uint32_t)size, 4);
+  b->size = end;
+}
+
+static void write_3ds(blob *b) {
+  const size_t file = begin_chunk(b, "MM"), editor = begin_chunk(b, "=="), object = begin_chunk(b, "\x01@");
+  b->bytes[object - 6] = 0; /* 0x4000 */
+  put_text(b, "t", 2);
+  const size_t mesh = begin_chunk(b,
+                                  "\x01"
+                                  "A"),
+               vertices = begin_chunk(b,
+                                      "\x10"
+                                      "A");
+  b->bytes[mesh - 6] = 0; /* 0x4100 */
+  put_number(b, 3, 2);
+  put_floats(b, own, 9);
+  end_chunk(b, vertices, 6);
+  const size_t faces = begin_chunk(b, " A");
+  put_number(b, 1, 2);
+  for (uint32_t i = 0; i < 4; i++) put_number(b, i % 3, 2);
+  end_chunk(b, faces, 6);
+  end_chunk(b, mesh, 6);
+  end_chunk(b, object, 6);
+  end_chunk(b, editor, 6);
+  end_chunk(b, file, 6);
+}
+
+static void write_lwo2(blob *b) {
+  b->is_big = true;
+  const size_t file = begin_chunk(b, "FORM");
+  put_text(b, "LWO2", 4);
+  const size_t layer = begin_chunk(b, "LAYR");
+  put_text(b, "", 18);
+  end_chunk(b, layer, 0);
+  const size_t points = begin_chunk(b, "PNTS");
+  put_floats(b, own, 9);
+  end_chunk(b, points, 0);
+  const size_t polygons = begin_chunk(b, "POLS");
+  put_text(b, "FACE", 4);
+  put_number(b, 3, 2);
+  for (uint32_t i = 0; i < 3; i++) put_number(b, i, 2);
+  end_chunk(b, polygons, 0);
+  end_chunk(b, file, 0);
+}
+
+static void write_lwob(blob *b) {
+  b->is_big = true;
+  const size_t file = begin_chunk(b, "FORM");
+  put_text(b, "LWOB", 4);
+  const size_t points = begin_chunk(b, "PNTS");
+  put_floats(b, own, 9);
+  end_chunk(b, points, 0);
+  const size_t polygons = begin_chunk(b, "POLS");
+  put_number(b, 3, 2);
+  for (uint32_t i = 0; i < 3; i++) put_number(b, i, 2);
+  put_number(b, 1, 2);
+  end_chunk(b, polygons, 0);
+  end_chunk(b, file, 0);
+}
+
+/* MilkShape's: a group of one triangle. */
+static void write_ms3d(blob *b) {
+  put_text(b, "MS3D000000", 10);
+  put_number(b, 4, 4);
+  put_number(b, 3, 2);
+  for (int i = 0; i < 3; i++) {
+    put_number(b, 0, 1);
+    put_floats(b, own + 3 * i, 3);
+    put_number(b, 0x00FF, 2); /* no bone */
+  }
+  put_number(b, 1, 2);
+  for (uint32_t i = 0; i < 4; i++) put_number(b, i ? i - 1 : 0, 2);
+  put_text(b, "", 15 * 4 + 2);
+  put_number(b, 1, 2);
+  put_text(b, "", 33);
+  put_number(b, 1, 2);
+  put_number(b, 0, 2);
+  put_number(b, 0xFF, 1);         /* no material */
+  put_text(b, "", 2 + 3 * 4 + 2); /* materials, times, joints */
+}
+
+/* Blitz3D's: a node at (1, 2, 3), with a mesh. */
+static void write_b3d(blob *b) {
+  static const double place[] = {1, 2, 3, 1, 1, 1, 1, 0, 0, 0}, corners[] = {0, 0, 5, 4, 0, 5, 0, 4, 5};
+  const size_t file = begin_chunk(b, "BB3D");
+  put_number(b, 1, 4);
+  const size_t node = begin_chunk(b, "NODE");
+  put_text(b, "t", 2);
+  put_floats(b, place, 10);
+  const size_t mesh = begin_chunk(b, "MESH");
+  put_number(b, UINT32_MAX, 4);
+  const size_t vertices = begin_chunk(b, "VRTS");
+  put_text(b, "", 12);
+  put_floats(b, corners, 9);
+  end_chunk(b, vertices, 0);
+  const size_t triangles = begin_chunk(b, "TRIS");
+  put_number(b, UINT32_MAX, 4);
+  for (uint32_t i = 0; i < 3; i++) put_number(b, i, 4);
+  end_chunk(b, triangles, 0);
+  end_chunk(b, mesh, 0);
+  end_chunk(b, node, 0);
+  end_chunk(b, file, 0);
+}
+
+static void binary_coordinates_are_the_files_own(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    void (*write)(blob *);
+  } files[] = {{"t.3ds", write_3ds}, {"t.lwo", write_lwo2},  {"t.lwo", write_lwob},
+               {"bare", write_lwob}, {"t.ms3d", write_ms3d}, {"t.b3d", write_b3d}};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    blob b = {.size = 0};
+    files[i].write(&b);
+    are_own(files[i].name, b.bytes, b.size, 0, 0);
+  }
+}
+
 /* An archive that grows, and its directory. */
 typedef struct archive {
   unsigned char bytes[8192], directory[512];
@@ -602,6 +768,8 @@ static void other_files_stand_beside(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(coordinates_are_the_files_own),
+      cmocka_unit_test(subdivision_is_left_out),
+      cmocka_unit_test(binary_coordinates_are_the_files_own),
       cmocka_unit_test(collada_is_not_turned_or_scaled),
       cmocka_unit_test(archives_tell_their_unit),
       cmocka_unit_test(options_turn_and_scale),

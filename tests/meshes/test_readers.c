@@ -329,6 +329,45 @@ static void write_off(text *t, random_state *random, const model *m) {
   }
 }
 
+/* ---- LWOB ---------------------------------------------------------------------------- */
+
+/* Writes how many bytes came since the place, in the four bytes before it, and fills up to an even number. */
+static void end_chunk(text *t, size_t place) {
+  const size_t size = t->size - place;
+  for (unsigned k = 0; k < 4; k++) t->bytes[place - 1 - k] = (char)(size >> 8 * k);
+  if (size % 2) put_bytes(t, 0, 1, true);
+}
+
+static size_t begin_chunk(text *t, const char *name) {
+  for (int k = 0; k < 4; k++) put_bytes(t, (unsigned char)name[k], 1, true);
+  put_bytes(t, 0, 4, true);
+  return t->size;
+}
+
+/* Chunks in an order of chance, others between them, and polygons with some of detail behind them. */
+static void write_lwob(text *t, random_state *random, const model *m) {
+  const size_t whole = begin_chunk(t, "FORM"), faces_first = random_below(random, 2);
+  for (const char *c = "LWOB"; *c; c++) put_bytes(t, (unsigned char)*c, 1, true);
+  for (size_t pass = 0; pass < 3; pass++) {
+    const size_t chunk = begin_chunk(t, pass == 1 ? "SRFS" : (pass == 0) == faces_first ? "POLS" : "PNTS");
+    for (uint32_t i = 0; pass == 1 && i < random_below(random, 7); i++) put_bytes(t, 'a', 1, true);
+    for (uint32_t i = 0; pass != 1 && (pass == 0) != faces_first && i < 3 * m->vertex_count; i++) {
+      uint32_t bits;
+      memcpy(&bits, &m->vertices[i / 3][i % 3], sizeof bits);
+      put_bytes(t, bits, 4, true);
+    }
+    for (uint32_t i = 0; pass != 1 && (pass == 0) == faces_first && i < m->face_count; i++) {
+      const bool has_details = random_below(random, 3) == 0;
+      put_bytes(t, 3, 2, true);
+      for (int k = 0; k < 3; k++) put_bytes(t, m->faces[i][k], 2, true);
+      put_bytes(t, has_details ? (uint64_t)-1 : 1, 2, true);
+      if (has_details) put_bytes(t, m->face_count - 1 - i, 2, true);
+    }
+    end_chunk(t, chunk);
+  }
+  end_chunk(t, whole);
+}
+
 /* ---- tests: what is written comes back ------------------------------------------------- */
 
 typedef void writer(text *, random_state *, const model *);
@@ -363,6 +402,33 @@ static void stl_comes_back(void **state) {
   (void)state;
   come_back("stl_comes_back", write_stl_text, read_stl);
   come_back("stl_comes_back", write_stl_binary, read_stl);
+}
+
+static void lwob_comes_back(void **state) {
+  (void)state;
+  come_back("lwob_comes_back", write_lwob, read_lwob);
+}
+
+/* Wherever it is cut within a chunk that is read, the chunk is named; a polygon of no vertex is refused by that. */
+static void lwob_that_is_cut_is_refused(void **state) {
+  (void)state;
+  static text t;
+  random_state random = harness_seeded("lwob_that_is_cut_is_refused");
+  const model m = make_model(&random);
+  mesh_data mesh;
+  char error[400];
+  t = (text){.line_end = "\n"};
+  write_lwob(&t, &random, &m);
+  for (size_t size = 12; size < t.size; size++) {
+    if (read_bytes(read_lwob, t.bytes, size, false, &mesh, error) == 0) fail_msg("read when cut to %zu bytes", size);
+    if (!strstr(error, "is cut short") && !strstr(error, "holds no triangles") && !strstr(error, "names vertex"))
+      fail_msg("cut to %zu bytes: %s", size, error);
+  }
+  size_t polygons = 12;
+  while (memcmp(t.bytes + polygons, "POLS", 4) != 0) polygons++;
+  t.bytes[polygons + 11] = (char)0xFF; /* the first corner's low byte */
+  assert_int_not_equal(read_bytes(read_lwob, t.bytes, t.size, false, &mesh, error), 0);
+  assert_non_null(strstr(error, "face 0 names vertex 255"));
 }
 
 /* ---- tests: by hand ----------------------------------------------------------------------- */
@@ -585,6 +651,8 @@ int main(void) {
       cmocka_unit_test(ply_comes_back),
       cmocka_unit_test(off_comes_back),
       cmocka_unit_test(stl_comes_back),
+      cmocka_unit_test(lwob_comes_back),
+      cmocka_unit_test(lwob_that_is_cut_is_refused),
       cmocka_unit_test(strips_alternate_and_restart),
       cmocka_unit_test(groups_and_objects_are_parts),
       cmocka_unit_test(stl_solids_are_parts),
