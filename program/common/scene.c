@@ -8,7 +8,7 @@
 #include "program/io/digest.h"
 #include "program/io/errors.h"
 #include "program/io/output.h"
-#include "program/io/rows.h"
+#include "program/io/table.h"
 #include "program/io/text.h"
 #include "sets/scenes.h"
 #include "sets/shapes.h"

@@ -120,6 +120,18 @@ static void squeeze(const char *name, size_t length, char letters[NAME_MAX_LETTE
   letters[count < NAME_MAX_LETTERS ? count : 0] = '\0';
 }
 
+/* The bracket that begins a unit at the end of a name, as in "ox [mm]"; its length: there is none. */
+static size_t find_unit(const char *name, size_t length) {
+  static const char *const units[] = {"mm", "cm", "m", "km", "in", "ft"};
+  const size_t end = length - (length > 0 && (name[length - 1] == '"' || name[length - 1] == '\''));
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    const size_t size = strlen(units[i]), begin = end - size - 2;
+    if (end < size + 3 || strncmp(name + begin + 1, units[i], size) != 0) continue;
+    if ((name[begin] == '[' && name[end - 1] == ']') || (name[begin] == '(' && name[end - 1] == ')')) return begin;
+  }
+  return length;
+}
+
 static int is_name_with(const char *letters, const char *before, const char *stem, const char *behind) {
   char whole[NAME_MAX_LETTERS + 4];
   snprintf(whole, sizeof whole, "%s%s%s", before, stem, behind);
@@ -183,14 +195,17 @@ static int check_missing(const column_names *known, const int present[ROWS_COLUM
 }
 
 int columns_find(const column_names *known, const char *line, column_order *order, char *wrong, size_t size) {
-  const char *separators = separators_of(line), *name;
+  const char *separators = separators_of(line), *name, *unit = NULL;
   int present[ROWS_COLUMNS_MAX] = {0};
   size_t length = 0;
   order->count = 0;
   for (const char *at = line; (name = next_name(&at, separators, &length));) {
-    const size_t place = find(known, name, length);
+    const size_t bare = find_unit(name, length), place = find(known, name, bare);
     if (place == known->count) return refuse_unknown(known, name, length, wrong, size);
     if (present[place]) return refuse(known, place, "there twice", wrong, size);
+    if (bare < length && unit == NULL) unit = name + bare + 1;
+    if (bare < length && strncmp(name + bare + 1, unit, strcspn(unit, "])") + 1) != 0)
+      return refuse(known, place, "in another unit than those before it", wrong, size);
     present[place] = 1;
     order->place[order->count++] = place;
   }

@@ -43,7 +43,8 @@ typedef struct column_order {
 int columns_are_names(const char *line);
 
 /* Finds the columns by the names of such a line. Case, blanks, quotes and _ . - : / ( ) [ ] within a name do not
- * matter. Returns 0, or -1 with `wrong`: a name that is unknown or there twice, or a column that is missing. */
+ * matter, nor does a unit in brackets at its end, which is the same for all. Returns 0, or -1 with `wrong`: a name that
+ * is unknown or there twice, a column that is missing, or one in another unit. */
 int columns_find(const column_names *known, const char *line, column_order *order, char *wrong, size_t size);
 
 #endif

@@ -49,7 +49,7 @@ file_format format_of_output(const char *path) {
 
 /* ---- lines of text ---------------------------------------------------------- */
 
-enum { TEXT_NO_NUMBER = -1, TEXT_TOO_MANY = -2, TEXT_MIXED = -3 };
+enum { TEXT_NO_NUMBER = -1, TEXT_TOO_MANY = -2, TEXT_MIXED = -3, TEXT_COMMAS = -4 };
 
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\f\v"); }
 
@@ -57,18 +57,41 @@ static int ends(const char *at) { return *at == '\0' || *at == '#'; }
 
 static int is_mark(char c) { return c == ',' || c == ';'; }
 
+/* The number that begins here, which may stand in quotes. Returns its end; `at`: there is none. */
+static const char *read_number(const char *at, decimal *value) {
+  const int quoted = *at == '"';
+  const char *end = at + quoted + decimal_read(at + quoted, value);
+  if (end == at + quoted || (quoted && *end != '"')) return at;
+  end += quoted;
+  return ends(end) || is_mark(*end) || strchr(" \t\r\f\v", *end) ? end : at;
+}
+
+/* Whether commas look like those of decimals: "0,5 0,5 1 0" may be four numbers or six. Each word between blanks has at
+ * most one, and none has a point. */
+static int has_decimal_commas(const char *line) {
+  int words = 0;
+  for (const char *at = skip_blanks(line); !ends(at); words++) {
+    const size_t length = strcspn(at, " \t\r\f\v#"), whole = strcspn(at, ",");
+    if (memchr(at, '.', length) || at[length - 1] == ',' || *at == ',') return 0;
+    if (whole < length && memchr(at + whole + 1, ',', length - whole - 1)) return 0;
+    at = skip_blanks(at + length);
+  }
+  return words > 3;
+}
+
 /* Parses the numbers of one NUL-terminated line, separated by blanks, commas or semicolons. # begins a comment. Returns
- * their count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place; or TEXT_MIXED: with
- * both marks, the commas may be those of decimals. */
+ * their count, at most `capacity`; or TEXT_NO_NUMBER or TEXT_TOO_MANY, with *wrong at the place; or TEXT_MIXED or
+ * TEXT_COMMAS: with both marks, or with blanks too, the commas may be those of decimals. */
 static int text_numbers(const char *line, decimal *values, int capacity, const char **wrong) {
   char mark = '\0';
-  int count = 0;
+  int count = 0, bare = 0;
   for (const char *at = skip_blanks(line); !ends(at);) {
     *wrong = at;
     if (count == capacity) return TEXT_TOO_MANY;
-    const char *end = at + decimal_read(at, &values[count++]);
-    if (end == at || (!ends(end) && !is_mark(*end) && !strchr(" \t\r\f\v", *end))) return TEXT_NO_NUMBER;
+    const char *end = read_number(at, &values[count++]);
+    if (end == at) return TEXT_NO_NUMBER;
     at = skip_blanks(end);
+    bare += !is_mark(*at) && !ends(at);
     if (!is_mark(*at)) continue;
     if (mark && mark != *at) return TEXT_MIXED;
     mark = *at;
@@ -76,7 +99,21 @@ static int text_numbers(const char *line, decimal *values, int capacity, const c
     at = skip_blanks(at + 1);
     if (ends(at)) return TEXT_NO_NUMBER; /* no number after the mark */
   }
-  return count;
+  return mark == ',' && bare && has_decimal_commas(line) ? TEXT_COMMAS : count;
+}
+
+/* A line "sep=;" before all others tells spreadsheets what stands between numbers. */
+static int is_for_spreadsheets(const char *line) {
+  return !strncmp(line, "sep=", 4) && line[4] && *skip_blanks(line + 5) == '\0';
+}
+
+/* Lines of old Macs end with CR alone: then several rows would be one. */
+static int check_line_end(const input *in, uint64_t number, const char *line) {
+  const char *at = strchr(line, '\r');
+  if (at == NULL || *skip_blanks(at) == '\0') return 0;
+  complain("%s: line %" PRIu64 " has a carriage return within; lines end with LF or CR LF: tr '\\r' '\\n'", in->name,
+           number);
+  return -1;
 }
 
 /* Reads a whole line and ends it with NUL. *text = NULL at the end of the data. */
@@ -92,7 +129,7 @@ static int next_line(input *in, uint64_t number, char **text) {
       in->begin += length + (mark ? 1 : 0);
       in->place += length + (mark ? 1 : 0);
       *text = start;
-      if (strlen(start) == length) return 0;
+      if (strlen(start) == length) return check_line_end(in, number, start);
       complain("%s: line %" PRIu64 " holds a NUL byte: this is not text (--in npy or --in raw?)", in->name, number);
       return -1;
     }
@@ -112,6 +149,12 @@ static int refuse_line(const input *in, uint64_t line, int count, const char *wr
   else if (count == TEXT_MIXED)
     complain("%s: line %" PRIu64 " has both , and ; between its numbers; a decimal has a point, not a comma", in->name,
              line);
+  else if (count == TEXT_COMMAS)
+    complain("%s: line %" PRIu64 " has blanks and commas between its numbers; a decimal has a point, not a comma",
+             in->name, line);
+  else if (is_mark(*wrong))
+    complain("%s: line %" PRIu64 ": a number is missing %s a \"%c\"", in->name, line,
+             ends(skip_blanks(wrong + 1)) ? "behind" : "before", *wrong);
   else
     complain("%s: line %" PRIu64 ": \"%.*s\" is not a number", in->name, line, (int)strcspn(wrong, " \t\r\f\v#"),
              wrong);
@@ -142,6 +185,7 @@ static int text_read(row_source *source, decimal *values, int *count, int may_na
     *count = 0;
     if (!text) return 0;
     source->line++;
+    if (source->line == 1 && is_for_spreadsheets(text)) continue;
     *count = text_numbers(text, values, ROWS_COLUMNS_MAX, &wrong);
     const int named = source->order.count > 0;
     if (*count > 0 || !may_name || named) continue;
@@ -286,6 +330,10 @@ int rows_open(const char *path, file_format format, size_t raw_columns, const co
   return open_rows(path, format, raw_columns, known, 0, opened);
 }
 
+int rows_open_matrices(const char *path, size_t raw_columns, const column_names *known, row_source **opened) {
+  return open_rows(path, FORMAT_AUTO, raw_columns, known, 1, opened);
+}
+
 void rows_close(row_source *source) {
   if (!source) return;
   input_close(&source->in);
@@ -414,104 +462,4 @@ int rows_skip(row_source *source, uint64_t rows) {
   if (rows > left) rows = left;
   source->done += rows;
   return is_binary(source) ? input_skip(&source->in, rows * rows_bytes(source)) : skip_text(source, rows);
-}
-
-/* ---- whole tables ---------------------------------------------------------- */
-
-static int check_columns(const row_source *source, size_t min_cols, size_t max_cols) {
-  const size_t columns = source->columns;
-  const char *numbers = plural(columns, "number", "numbers");
-  if (columns == 0 || (columns >= min_cols && columns <= max_cols)) return 0;
-  if (min_cols == max_cols)
-    complain("%s: rows of %zu %s, %zu are wanted", source->in.name, columns, numbers, min_cols);
-  else
-    complain("%s: rows of %zu %s, %zu to %zu are wanted", source->in.name, columns, numbers, min_cols, max_cols);
-  return -1;
-}
-
-/* Makes room for at least one more row. */
-static int grow(table *out, size_t *capacity, uint64_t count) {
-  size_t wanted = *capacity ? *capacity * 2 : 1024;
-  if (count != ROWS_UNKNOWN) wanted = (size_t)count;
-  if (wanted > SIZE_MAX / sizeof(float) / out->columns) return -1;
-  float *values = realloc(out->values, wanted * out->columns * sizeof(float));
-  if (!values) return -1;
-  out->values = values;
-  *capacity = wanted;
-  return 0;
-}
-
-static int read_all(row_source *source, table *out) {
-  size_t capacity = 0, got = 1;
-  while (got > 0 && out->rows != source->count) {
-    if (out->rows == capacity && grow(out, &capacity, source->count)) {
-      const uint64_t rows = source->count == ROWS_UNKNOWN ? out->rows + 1 : source->count;
-      complain("%s: out of memory for %" PRIu64 " %s", source->in.name, rows, plural(rows, "row", "rows"));
-      return -1;
-    }
-    if (rows_read(source, capacity - out->rows, out->values + out->rows * out->columns, &got)) return -1;
-    out->rows += got;
-  }
-  return 0;
-}
-
-/* columns: of a text without numbers. */
-static int read_whole(row_source *source, size_t columns, table *out) {
-  out->columns = source->columns ? source->columns : columns;
-  return source->columns ? read_all(source, out) : 0;
-}
-
-static int close_whole(row_source *source, int failed, table *out) {
-  rows_close(source);
-  if (failed) table_free(out);
-  return failed ? -1 : 0;
-}
-
-int read_table(const char *path, const column_names *known, size_t min_cols, size_t max_cols, table *out) {
-  row_source *source = NULL;
-  *out = (table){0};
-  const int failed = rows_open(path, FORMAT_AUTO, max_cols, known, &source) ||
-                     check_columns(source, min_cols, max_cols) || read_whole(source, min_cols, out);
-  if (!failed) out->worst_rounding = rows_worst_rounding(source, 0, source->columns);
-  return close_whole(source, failed, out);
-}
-
-enum { TRANSFORM = 12, SQUARE = 16 }; /* numbers of a matrix of 3 x 4, of 4 x 4 */
-
-/* A text has no shape. */
-static int check_transforms(const row_source *source) {
-  const size_t columns = source->columns;
-  if (columns == 0 || columns == TRANSFORM || columns == SQUARE) return 0;
-  complain("%s: rows of %zu %s; transforms have %d or %d", source->in.name, columns,
-           plural(columns, "number", "numbers"), TRANSFORM, SQUARE);
-  return -1;
-}
-
-static int drop_last_rows(const row_source *source, table *out) {
-  for (size_t i = 0; out->columns == SQUARE && i < out->rows; i++) {
-    const float *matrix = out->values + i * SQUARE, *last = matrix + TRANSFORM;
-    if (last[0] != 0 || last[1] != 0 || last[2] != 0 || last[3] != 1) {
-      complain("%s: the last row of transform %zu is %.9g %.9g %.9g %.9g, not 0 0 0 1", source->in.name, i,
-               (double)last[0], (double)last[1], (double)last[2], (double)last[3]);
-      return -1;
-    }
-    memmove(out->values + i * TRANSFORM, matrix, TRANSFORM * sizeof *matrix);
-  }
-  out->columns = TRANSFORM;
-  return 0;
-}
-
-int read_transforms(const char *path, table *out) {
-  row_source *source = NULL;
-  *out = (table){0};
-  const int failed = open_rows(path, FORMAT_AUTO, TRANSFORM, &columns_of_transforms, 1, &source) ||
-                     check_transforms(source) || read_whole(source, TRANSFORM, out) || drop_last_rows(source, out);
-  for (size_t k = 3; !failed && k < TRANSFORM; k += 4)
-    out->worst_rounding = fmax(out->worst_rounding, rows_worst_rounding(source, k, k + 1));
-  return close_whole(source, failed, out);
-}
-
-void table_free(table *out) {
-  free(out->values);
-  *out = (table){0};
 }

@@ -26,6 +26,8 @@ typedef struct row_source row_source;
 /* path "-" is stdin. FORMAT_AUTO: npy if the first bytes or .npy say so, raw for .raw or .bin, else text. raw_columns:
  * columns of raw rows. known: what a text may name. Returns 0, or -1 with the error printed. */
 int rows_open(const char *path, file_format format, size_t raw_columns, const column_names *known, row_source **opened);
+/* The same for rows that are matrices, whose npy has three dimensions. */
+int rows_open_matrices(const char *path, size_t raw_columns, const column_names *known, row_source **opened);
 void rows_close(row_source *source);
 const char *rows_name(const row_source *source);
 /* The number of columns; 0 if a text has no line with numbers. */
@@ -45,19 +47,5 @@ size_t rows_bytes(const row_source *source);
 void rows_convert(row_source *source, const void *bytes, size_t rows, float *values);
 /* The largest distance that rounding to float32 has moved a number in columns first .. last - 1. */
 double rows_worst_rounding(const row_source *source, size_t first, size_t last);
-
-/* A whole array in memory. */
-typedef struct table {
-  float *values; /* rows * columns, row after row; the caller frees it; NULL if there are none */
-  size_t rows, columns;
-  double worst_rounding; /* the largest distance that rounding from float64 or text moved a number */
-} table;
-
-/* Reads an array of min_cols to max_cols columns. Returns 0, or -1 with the error printed and *out zero. */
-int read_table(const char *path, const column_names *known, size_t min_cols, size_t max_cols, table *out);
-/* Reads affine maps to rows of 12, the matrices of 3 x 4: from npy of (n, 3, 4) or (n, 4, 4), raw rows of 12, or lines
- * of 12 or 16. The last row of 4 x 4 must be 0 0 0 1. worst_rounding is that of the moves. */
-int read_transforms(const char *path, table *out);
-void table_free(table *);
 
 #endif

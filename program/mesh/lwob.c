@@ -88,6 +88,7 @@ static int find_chunk(const lwob *l, const char *name, chunk *found) {
 int read_lwob(const mesh_file *file, mesh_builder *builder) {
   lwob l = {.file = file, .builder = builder};
   chunk points, polygons;
+  if (!lwob_is(file)) return mesh_builder_refuse(builder, "it does not begin with FORM and LWOB");
   const int failed = find_chunk(&l, "PNTS", &points) || find_chunk(&l, "POLS", &polygons) || give_points(&l, points) ||
                      give_polygons(&l, polygons);
   free(l.corners.at);

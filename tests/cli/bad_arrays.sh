@@ -98,7 +98,7 @@ as_both word.txt 'word.txt: line 4: "zero" is not a number'
 printf '0 0 0 1 0 0\n0 0 0 1 0\n' >ragged.txt
 as_both ragged.txt 'ragged.txt: line 2 holds 5 numbers, the lines before it 6'
 printf '0 0 0 1 0 0,\n' >comma.txt
-as_both comma.txt 'comma.txt: line 1: "," is not a number'
+as_both comma.txt 'comma.txt: line 1: a number is missing behind a ","'
 printf '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n' >long.txt
 as_both long.txt 'long.txt: line 1 holds more than 16 numbers'
 printf '0 0 0\0 1 0 0\n' >nul.txt

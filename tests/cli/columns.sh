@@ -154,6 +154,31 @@ refused $'nx,ny,nz,d\n1,2,3,4' 'line 1: rays have no column "nx"'
 printf 'nx,ny,nz,d\n1,2,3,4\n' >bad.csv # whose sign is not known
 expect_refusal 1 'bad.csv: line 1: planes have no column "d", they have nx ny nz offset' slabcast info --planes bad.csv
 
+refused $'ox [m],oy [mm],oz [m],dx,dy,dz\n1,2,3,4,5,6' 'line 1: the column oy is in another unit'
+refused $'ox [s],oy [s],oz [s],dx,dy,dz\n1,2,3,4,5,6' 'line 1: rays have no column "ox [s]"'
+refused $'ox,oy,oz,dx,dy,dz\n1,2,3,4,,6' 'line 2: a number is missing before a ","'
+refused $'1;2;3;4;5;6;' 'line 1: a number is missing behind a ";"'
+refused $'"1","2","3","4","5",6"' 'line 1: "6"" is not a number'
+refused $'ox,oy,oz,dx,dy,dz\r1,2,3,4,5,6\r' 'line 1 has a carriage return within'
+refused $'1 2 1 0\r1 2 1 0' 'line 1 has a carriage return within' # and not one ray of eight numbers
+# Decimals with commas, in each number or in one, and not rays of other numbers.
+for words in "1,5 2,5 1,0 0,5" "1,5 2 1 0" "1 2 3 4 5 6,5" $'1\t2\t1\t0,5' "-1,5 2 3 4 5 6 # a ray"; do
+  refused "$words" 'line 1 has blanks and commas between its numbers; a decimal has a point'
+done
+
+# ---- what spreadsheets and others write ----
+
+ways=('0 0 9 0.5 0 -1' '0,0,9,0.5,0,-1' '0, 0, 9, 0.5, 0, -1' '0 0 9, 0.5 0 -1' '0,0,9 0.5,0,-1' '"0","0","9","0.5","0","-1"'
+  $'sep=;\n0;0;9;0.5;0;-1' $'sep=,\r\nox [m],oy [m],oz [m],dx,dy,dz\r\n0,0,9,0.5,0,-1\r' $'0 0 9 0.5 0 -1\r\r'
+  $'"Origin X (mm)","Origin Y (mm)","Origin Z (mm)","Dir X","Dir Y","Dir Z"\n"0","0","9",0.5,0,-1'
+  $'dx\tdy\tdz\tox [ft]\toy [ft]\toz [ft]\n0.5\t0\t-1\t0\t0\t9' $'ox (in);oy (in);oz (in);dx;dy;dz;t_max (in)\n0;0;9;0.5;0;-1;inf')
+echo -9 -9 0 9 9 5 >box.txt
+for way in "${ways[@]}"; do
+  printf '%s\n' "$way" >way.csv
+  expect_exit 0 slabcast cast --boxes box.txt --rays way.csv --query distance -o way.txt
+  expect_text 4 way.txt
+done
+
 # Results are no rays, whatever the query.
 for query in closest distance any count all interval nearest; do
   for points in "" --points; do

@@ -6,6 +6,7 @@
 #include "fuzz.h"
 #include "program/io/npy.h"
 #include "program/io/ray_file.h"
+#include "program/io/table.h"
 
 enum { FUZZ_INPUT_MAX = 4096 };
 
