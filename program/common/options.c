@@ -287,12 +287,23 @@ static int check_scene(const command_line *command, const void *values) {
   return OPTIONS_RUN;
 }
 
+/* A file without its option may be a mesh. */
+static int refuse_argument(const command_line *command, const char *argument) {
+  os_facts found;
+  bool takes_mesh = false;
+  for (size_t i = 0; i < command->option_count; i++) takes_mesh |= command->options[i].kind == OPTION_SCENE;
+  if (takes_mesh && os_facts_of(argument, &found) == 0 && found.kind == OS_FILE)
+    return options_refuse(command, "unexpected argument \"%s\"; files stand behind their options: --mesh %s", argument,
+                          argument);
+  return options_refuse(command, "unexpected argument \"%s\"", argument);
+}
+
 int options_parse(const command_line *command, int argc, char **argv, void *values, int *arguments) {
   int kept = 0, only_arguments = 0;
   for (int at = 1; at < argc;) {
     const char *argument = argv[at];
     if (only_arguments || argument[0] != '-' || argument[1] == '\0') {
-      if (kept >= command->arguments) return options_refuse(command, "unexpected argument \"%s\"", argument);
+      if (kept >= command->arguments) return refuse_argument(command, argument);
       argv[++kept] = argv[at++];
     } else if (!strcmp(argument, "--")) {
       only_arguments = 1;

@@ -267,16 +267,27 @@ static int open_raw(row_source *source, size_t columns) {
   return -1;
 }
 
-/* Skips the mark of UTF-8, which spreadsheets put before a text. Other encodings are refused. */
+/* Skips the mark of UTF-8, which spreadsheets put before a text. Other encodings and packed files are refused. */
 static int skip_mark(row_source *source) {
+  static const char encoding[] =
+      "the text is in UTF-16 or UTF-32, as its first bytes say; UTF-8 is wanted: iconv -f UTF-16 -t UTF-8";
+  static const struct {
+    const char *front, *what;
+  } others[] = {{"\xFF\xFE", encoding},
+                {"\xFE\xFF", encoding},
+                {"\x1F\x8B", "it is packed by gzip; a pipe unpacks it: <(zcat FILE)"},
+                {"PK\3\4", "it is an archive, as .zip and .npz are; numpy.save writes an array alone"}};
   input *in = &source->in;
   const char *front = in->buffer + in->begin;
   const size_t held = in->end - in->begin;
   if (held >= 3 && !memcmp(front, "\xEF\xBB\xBF", 3)) return input_skip(in, 3);
-  if (held < 2 || (memcmp(front, "\xFF\xFE", 2) && memcmp(front, "\xFE\xFF", 2))) return 0;
-  complain("%s: the text is in UTF-16 or UTF-32, as its first bytes say; UTF-8 is wanted: iconv -f UTF-16 -t UTF-8",
-           in->name);
-  return -1;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    const size_t size = strlen(others[i].front);
+    if (held < size || memcmp(front, others[i].front, size) != 0) continue;
+    complain("%s: %s", in->name, others[i].what);
+    return -1;
+  }
+  return 0;
 }
 
 /* Checks that a row of text has as many numbers as there are names, or numbers in the first row. */

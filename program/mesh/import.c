@@ -74,6 +74,12 @@ static void read_bytes(mesh_file *file) {
   file->size = size;
 }
 
+/* ZGL is so always, and the import library unpacks it. */
+static bool is_packed(const mesh_file *file) {
+  const bool is_gzip = file->size > 2 && !memcmp(file->bytes, "\x1F\x8B", 2);
+  return is_gzip && !(file->named && os_same_name(file->ending, "zgl"));
+}
+
 static int read_file(const char *path, mesh_builder *builder) {
   mesh_file file = {.path = path, .ending = ending_of(path)};
   file.named = file.ending != NULL;
@@ -81,6 +87,8 @@ static int read_file(const char *path, mesh_builder *builder) {
   int failed = -1;
   if (file.bytes == NULL) {
     mesh_builder_refuse(builder, "it cannot be read, or there is no memory for it");
+  } else if (is_packed(&file)) {
+    mesh_builder_refuse(builder, "it is packed by gzip; a pipe unpacks it: --mesh <(zcat FILE)");
   } else if (!file.named && (file.ending = told_by_bytes(&file)) == NULL) {
     mesh_builder_refuse(builder, "its bytes are not those of OBJ, PLY, STL, OFF or glTF");
   } else {

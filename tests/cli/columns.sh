@@ -212,5 +212,14 @@ for encoding in UTF-16LE UTF-16BE UTF-32LE; do
   expect_refusal 1 "bad.csv: the text is in UTF-16 or UTF-32" slabcast cast "${options[@]}"
   expect_stderr "iconv -f UTF-16 -t UTF-8"
 done
+# Packed files: of text, of arrays, of nothing; archives as numpy.savez writes them.
+slabcast rays random --count 3 -o packed.npy
+for file in plain.csv packed.npy rays.txt /dev/null; do
+  gzip -c <"$file" >bad.csv
+  expect_refusal 1 "bad.csv: it is packed by gzip; a pipe unpacks it" slabcast cast "${options[@]}"
+  expect_refusal 1 "bad.csv: rejected: it is packed by gzip; a pipe unpacks it" slabcast info --mesh bad.csv
+done
+python3 -m zipfile -c bad.npz packed.npy
+expect_refusal 1 "bad.npz: it is an archive, as .zip and .npz are" slabcast cast --boxes boxes.txt --rays bad.npz -o hits.npy
 iconv -f UTF-8 -t UTF-16LE plain.csv >bad.csv
 expect_refusal 1 "bad.csv: line 1 holds a NUL byte" slabcast cast "${options[@]}"

@@ -224,5 +224,12 @@ refused 'the scene is missing' info
 refused 'unexpected argument "more"' devices more
 refused 'unexpected argument "more"' cast more
 refused 'unexpected argument "--json"' devices -- --json
+# A file without its option, in each command that takes one; elsewhere it is no mesh.
+for command in cast info render "rays camera" explain; do
+  read -ra words <<<"$command"
+  refused 'unexpected argument "err"; files stand behind their options: --mesh err' "${words[@]}" err
+done
+refused 'unexpected argument "err"' devices err
+[[ $(<err) != *--mesh* ]] || fail "devices wants a mesh"
 
 [[ -z $(find . -type f ! -name out ! -name err ! -name long) ]] || fail "a refused command left a file"
