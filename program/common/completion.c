@@ -24,6 +24,13 @@ static int take_word(const char *words, size_t index, char word[WORD_MAX]) {
   return 1;
 }
 
+/* The same without words in capitals, which stand for values: "BITS|NAME=BITS" has none. */
+static int take_literal(const char *words, size_t index, char word[WORD_MAX]) {
+  for (size_t i = 0; take_word(words, i, word); i++)
+    if (strcspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(word) && index-- == 0) return 1;
+  return 0;
+}
+
 /* The value `index` that is offered for an option. Returns 0 where there are fewer, or none since any text may stand.
  */
 static int take_value(const command_line *line, const option *row, size_t index, char word[WORD_MAX]) {
@@ -40,7 +47,7 @@ static int take_value(const command_line *line, const option *row, size_t index,
     memcpy(&name, (const char *)line->groups + index * line->group_stride, sizeof name);
     return snprintf(word, WORD_MAX, "%s", name);
   }
-  return strchr(name, '|') && take_word(name, index, word);
+  return strchr(name, '|') && take_literal(name, index, word);
 }
 
 static int takes_words(const command_line *line, const option *row) {

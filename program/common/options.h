@@ -66,83 +66,83 @@ typedef struct command_line {
 } command_line;
 
 /* Rows shared by the commands. `type` is the struct of values, `member` its scene_source * or const char *. */
-#define OPTIONS_SCENE(type, member)                                                                                    \
-  {"--mesh",                                                                                                           \
-   "FILE",                                                                                                             \
-   OPTION_SCENE,                                                                                                       \
-   offsetof(type, member),                                                                                             \
-   "a mesh file or pipe: OBJ, PLY, STL, OFF, glTF, ...; - is stdin",                                                   \
-   0,                                                                                                                  \
-   0},                                                                                                                 \
-      {"--boxes",                                                                                                      \
-       "FILE",                                                                                                         \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "boxes, an array (n,6): lower x y z, upper x y z; (n,4) in 2D",                                                 \
-       0,                                                                                                              \
-       0},                                                                                                             \
-      {"--spheres", "FILE", OPTION_SCENE, offsetof(type, member), "spheres, an array (n,4): centre, radius", 0, 0},    \
-      {"--planes",                                                                                                     \
-       "FILE",                                                                                                         \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "planes, an array (n,4): normal, offset; points with normal . x = offset",                                      \
-       0,                                                                                                              \
-       0},                                                                                                             \
-      {"--obbs",                                                                                                       \
-       "FILE",                                                                                                         \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "oriented boxes, an array (n,15): centre, half size, three axes",                                               \
-       0,                                                                                                              \
-       0},                                                                                                             \
-      {"--builtin",                                                                                                    \
-       "NAME:COUNT",                                                                                                   \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "      \
-       "soup, hair, terrain,\ntorus, knot, lattice, room",                                                             \
-       0,                                                                                                              \
-       0},                                                                                                             \
-      {"--instances",                                                                                                  \
-       "FILE",                                                                                                         \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "the mesh of --of, which comes next, placed n times by affine maps, an\narray (n,3,4) or (n,4,4); "             \
-       "each place has a geometry id",                                                                                 \
-       0,                                                                                                              \
-       0},                                                                                                             \
-      {"--of",                                                                                                         \
-       "FILE",                                                                                                         \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "the mesh file that --instances places, as --mesh reads it",                                                    \
-       0,                                                                                                              \
-       0},                                                                                                             \
-      {"--one-geometry",                                                                                               \
-       NULL,                                                                                                           \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "a mesh file is one geometry; else each group, object or node is one,\nwith its name",                          \
-       0,                                                                                                              \
-       0},                                                                                                             \
-      {"--unit",                                                                                                       \
-       "U",                                                                                                            \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "scale meshes whose file names its unit to mm, cm, m, km, in, ft or a\nnumber of metres (default: the file's)", \
-       0,                                                                                                              \
-       0},                                                                                                             \
-      {"--skip-invalid",                                                                                               \
-       NULL,                                                                                                           \
-       OPTION_SCENE,                                                                                                   \
-       offsetof(type, member),                                                                                         \
-       "drop invalid faces of meshes and rows of arrays, and say how many",                                            \
-       0,                                                                                                              \
-       0},                                                                                                             \
-  {                                                                                                                    \
-    "--import-seconds", "S", OPTION_SCENE, offsetof(type, member),                                                     \
-        "processor time that reading a mesh file may take\n(default: 5, and 1 for each 10 MB)", 0, 0                   \
+#define OPTIONS_SCENE(type, member)                                                                                 \
+  {"--mesh",                                                                                                        \
+   "FILE",                                                                                                          \
+   OPTION_SCENE,                                                                                                    \
+   offsetof(type, member),                                                                                          \
+   "a mesh file or pipe: OBJ, PLY, STL, OFF, glTF, ...; - is stdin",                                                \
+   0,                                                                                                               \
+   0},                                                                                                              \
+      {"--boxes",                                                                                                   \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "boxes, an array (n,6): lower x y z, upper x y z; (n,4) in 2D",                                              \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--spheres", "FILE", OPTION_SCENE, offsetof(type, member), "spheres, an array (n,4): centre, radius", 0, 0}, \
+      {"--planes",                                                                                                  \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "planes, an array (n,4): normal, offset; points with normal . x = offset",                                   \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--obbs",                                                                                                    \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "oriented boxes, an array (n,15): centre, half size, three axes",                                            \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--builtin",                                                                                                 \
+       "NAME:COUNT",                                                                                                \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "a generated scene of about COUNT primitives; NAME is one of\nboxes, city, spheres, flake, obbs, planes, "   \
+       "soup, hair, terrain,\ntorus, knot, lattice, room",                                                          \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--instances",                                                                                               \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "the mesh of --of, which comes next, placed n times by affine maps, an\narray (n,3,4) or (n,4,4); "          \
+       "each place has a geometry id",                                                                              \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--of",                                                                                                      \
+       "FILE",                                                                                                      \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "the mesh file that --instances places, as --mesh reads it",                                                 \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--one-geometry",                                                                                            \
+       NULL,                                                                                                        \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "a mesh file is one geometry; else each group, object or node is one,\nwith its name",                       \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--unit",                                                                                                    \
+       "mm|cm|m|km|in|ft|U",                                                                                        \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "scale meshes whose file names its unit to this one; U: a number of\nmetres (default: the file's)",          \
+       0,                                                                                                           \
+       0},                                                                                                          \
+      {"--skip-invalid",                                                                                            \
+       NULL,                                                                                                        \
+       OPTION_SCENE,                                                                                                \
+       offsetof(type, member),                                                                                      \
+       "drop invalid faces of meshes and rows of arrays, and say how many",                                         \
+       0,                                                                                                           \
+       0},                                                                                                          \
+  {                                                                                                                 \
+    "--import-seconds", "S", OPTION_SCENE, offsetof(type, member),                                                  \
+        "processor time that reading a mesh file may take\n(default: 5, and 1 for each 10 MB)", 0, 0                \
   }
 /* Of commands without a camera, which has an --up of its own. */
 #define OPTION_SCENE_UP(type, member)                                                                           \

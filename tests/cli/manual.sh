@@ -108,8 +108,8 @@ offer_values() {
     "") ;;
     *FILE* | *.json) offer "$1 " "a file.npy" folder/ ;;
     *\|*)
-      IFS='|' read -ra choices <<<"$2"
-      offer_words "$1" "${choices[@]}"
+      IFS='|' read -ra choices < <(tr '|' '\n' <<<"$2" | grep -v '[A-Z]' | paste -sd '|') || true # others stand for values
+      if ((${#choices[@]} == 0)); then offer "$1 "; else offer_words "$1" "${choices[@]}"; fi
       ;;
     NAME:COUNT)
       mapfile -t choices < <(builtins)
