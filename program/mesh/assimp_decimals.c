@@ -57,15 +57,16 @@ static bool is_spelling(const char *text, float value) {
 }
 
 /* The float with 15 digits behind the point, or times some power of ten near its own, or next to that. False: there is
- * no such spelling. */
+ * no such spelling. Products are tried before they are printed, which takes far longer. */
 static bool spell(float value, char text[SPELLING_MAX]) {
   const int middle = value == 0 ? 0 : (int)floor(log10(fabs((double)value)));
   snprintf(text, SPELLING_MAX, "%.15f", (double)value);
-  if (is_spelling(text, value)) return true;
+  if (middle > -9 && is_spelling(text, value)) return true;
   for (int power = middle - POWERS; power <= middle + POWERS; power++) {
-    const float near = value / powf(10, (float)power);
+    const float scale = powf(10, (float)power), near = value / scale;
     const float tries[] = {near, nextafterf(near, HUGE_VALF), nextafterf(near, -HUGE_VALF)};
     for (int i = 0; i < 3; i++) {
+      if (tries[i] * scale != value) continue;
       snprintf(text, SPELLING_MAX, "%.15fe%d", (double)tries[i], power);
       if (is_spelling(text, value)) return true;
     }
