@@ -124,6 +124,14 @@ slab_status cuda_create_queue(const device *d, gpu_queue **queue) {
   return status;
 }
 
+slab_status cuda_adopt_queue(const device *d, CUstream callers, gpu_queue **queue) {
+  gpu_queue *made = malloc(sizeof *made);
+  if (made == NULL) return fail_memory(sizeof *made, "a queue");
+  *made = (gpu_queue){cuda_of(d)->context, callers};
+  *queue = made;
+  return SLAB_OK;
+}
+
 void cuda_release_queue(const device *d, gpu_queue *queue) {
   const bool is_callers = queue == gpu_of(d)->queue && gpu_of(d)->queue_is_callers;
   if (!is_callers && cuda_enter(queue->context, NULL) == SLAB_OK) {

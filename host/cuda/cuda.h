@@ -66,8 +66,9 @@ bool cuda_runs(const slab_device_info *);
 
 /* Creates the device's cuda_device on the caller's context (NULL: the card's primary one), without a queue. */
 slab_status cuda_prepare(device *, CUdevice, CUcontext callers);
-/* Creates the device's own queue, on the caller's stream where is_callers. */
+/* Creates a queue: a stream of the library's own, or the caller's. */
 slab_status cuda_create_queue(const device *, gpu_queue **);
+slab_status cuda_adopt_queue(const device *, CUstream, gpu_queue **);
 
 /* The functions of the table that stand apart, see driver.h. */
 slab_status cuda_list(const backend *, device_list *);

@@ -6,13 +6,11 @@
 #include "base/process.h"
 #include "device/backend.h"
 #include "device/context.h"
-#include "gpu/launch.h"
 #include "interop/spans.h"
 #include "opencl/inquiry.h"
 #include "opencl/opencl.h"
 #include "opencl/probe.h"
 #include "scene/scene.h"
-#include "work/uniforms.h"
 
 /* ---- contexts ---- */
 
@@ -125,52 +123,28 @@ static slab_status check_batch(const slab_scene *scene, const slab_batch *b, cl_
   slab_status status = scene_check(scene, "slab_enqueue");
   if (status == SLAB_OK) status = slabcast_cl_check("slab_enqueue", scene->context);
   if (status != SLAB_OK) return status;
-  if ((unsigned)b->query >= SLAB_QUERY_COUNT)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: query is %d, not a slab_query", (int)b->query);
-  status = check_rules("slab_enqueue", b->cull, b->edges);
+  status = batch_check("slab_enqueue", b->query, b->count, b->cull, b->edges);
   if (status != SLAB_OK) return status;
-  if (b->count > UINT32_MAX - WORK_GROUP)
-    return fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: %zu rays in one launch", b->count);
   const opencl_device *d = cl_of(&scene->context->devices[0]);
   return objects_check_queue("slab_enqueue", d->context, d->id, queue);
-}
-
-/* A context on the caller's objects has one device, so the first device is used. */
-static slab_status enqueue(const snapshot *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
-                           const cl_event *wait, cl_event *done) {
-  if (b->count == 0) {
-    cl_int code = clEnqueueMarkerWithWaitList(queue, wait_count, wait, done);
-    return code == CL_SUCCESS ? SLAB_OK : fail_cl(code, "clEnqueueMarkerWithWaitList", "an empty batch");
-  }
-  const device_scene on = device_scene_of(scene, 0);
-  const slab_cast_options options = {
-      .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges, .max_hits = b->max_hits};
-  launch l = {0};
-  cast_uniforms_of(scene, b->query, &options, &l.uniforms);
-  slab_status status = place_spans(cl_of(on.device)->context, b, &l);
-  if (status != SLAB_OK) return status;
-  l.rays = buffer_of(b->rays.buffer);
-  l.results = buffer_of(b->results.buffer);
-  l.offsets = b->query == SLAB_ALL ? buffer_of(b->offsets.buffer) : NULL;
-  l.skips = buffer_of(b->skip.buffer);
-  l.invalid = buffer_of(b->invalid.buffer);
-  l.uniforms.rays = (uint32_t)b->count;
-  l.uniforms.skip = l.skips != NULL;
-  l.uniforms.invalid = l.invalid != NULL;
-  return launch_enqueue(&on, b->query, &l, queue_of(queue), order_of(wait_count, wait, done));
 }
 
 slab_status slab_enqueue(slab_scene *scene, const slab_batch *b, cl_command_queue queue, cl_uint wait_count,
                          const cl_event *wait, cl_event *done) {
   ARITHMETIC callers = arithmetic_begin(); /* a driver may run kernels on this thread */
+  launch l = {0};
   slab_status status = check_batch(scene, b, queue);
   if (status == SLAB_OK && wait_count > 0 && wait == NULL)
     status = fail(SLAB_INVALID_ARGUMENT, "slab_enqueue: wait is NULL and wait_count %u", wait_count);
+  if (status == SLAB_OK && b->count > 0) status = place_spans(cl_of(&scene->context->devices[0])->context, b, &l);
   if (status != SLAB_OK) return status;
-  scene_reading reading;
-  status = scene_enter(scene, "slab_enqueue", &reading);
-  if (status != SLAB_OK) return status;
-  status = enqueue(reading.scene, b, queue, wait_count, wait, done);
-  scene_leave(&reading); /* the launch has the scene's buffers from here on, which are copies */
-  return status;
+  const slab_cast_options options = {
+      .mask = b->mask, .cull = b->cull, .face_forward = b->face_forward, .edges = b->edges, .max_hits = b->max_hits};
+  l.rays = buffer_of(b->rays.buffer);
+  l.results = buffer_of(b->results.buffer);
+  l.offsets = b->query == SLAB_ALL ? buffer_of(b->offsets.buffer) : NULL;
+  l.skips = buffer_of(b->skip.buffer);
+  l.invalid = buffer_of(b->invalid.buffer);
+  return batch_enqueue(scene, "slab_enqueue", b->query, b->count, &options, &l, queue_of(queue),
+                       order_of(wait_count, wait, done));
 }

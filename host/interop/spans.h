@@ -2,11 +2,9 @@
 #ifndef SLABCAST_INTEROP_SPANS_H
 #define SLABCAST_INTEROP_SPANS_H
 
+#include "interop/batch.h"
 #include "opencl/opencl.h"
 #include "slabcast_cl.h"
-
-/* Spans of the caller's buffers begin at a multiple of so many bytes. */
-#define SPAN_UNIT 4
 
 /* SLAB_UNSUPPORTED where the context's first device is not one of OpenCL. */
 slab_status slabcast_cl_check(const char *function, const slab_context *);

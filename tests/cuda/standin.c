@@ -520,6 +520,17 @@ static void run_copy(const command *c) {
 
 static void run_nothing(const command *c) { (void)c; }
 
+/* NULL: CUDA's default stream, one of each context. */
+static CUstream stream_of(CUstream given) {
+  static struct CUstream_st defaults[CARDS];
+  if (given != NULL) return given;
+  CUcontext context = here("the default stream");
+  CUstream s = &defaults[context - contexts];
+  if (s->last == NULL) s->last = &s->first;
+  s->context = context;
+  return s;
+}
+
 /* Runs the first command of a stream; false where it has none, or that waits. */
 static bool run_first(CUstream s) {
   command *c = s->first;
@@ -560,10 +571,14 @@ static void run_all(void) {
 }
 
 static CUresult enqueue(CUstream s, command *c) {
+  const bool is_default = s == NULL; /* which runs at once */
+  s = stream_of(s);
   if (s->context != here("a command")) die("a command on a stream of another context");
   *s->last = c;
   s->last = &c->next;
   if (chance == 0) run_all();
+  while (is_default && s->first != NULL && (run_first(s) || run_some())) {
+  }
   return CUDA_SUCCESS;
 }
 
@@ -575,6 +590,7 @@ static command *command_of(void (*run)(const command *)) {
 
 /* Pageable memory that is read is read now, as a driver stages it; into such memory a copy is made at once. */
 static CUresult copy(CUstream s, const CUDA_MEMCPY2D *rows) {
+  CUstream into = stream_of(s);
   command *c = command_of(run_copy);
   c->rows = *rows;
   const size_t from = (rows->Height - 1) * rows->srcPitch + rows->WidthInBytes;
@@ -584,7 +600,7 @@ static CUresult copy(CUstream s, const CUDA_MEMCPY2D *rows) {
   }
   const bool now = rows->dstMemoryType != CU_MEMORYTYPE_DEVICE && block_of(rows->dstHost, 1, true) == NULL;
   const CUresult code = enqueue(s, c);
-  while (now && s->first != NULL && run_some()) {
+  while (now && into->first != NULL && run_some()) {
   }
   return code;
 }
@@ -637,7 +653,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned
   if (grid_y * grid_z * block_y * block_z != 1 || shared_bytes != 0 || extra != NULL || grid_x == 0)
     die("a launch of another shape");
   if (block_x > f->kernel->group) die("a group of %u for %s", block_x, f->kernel->name);
-  if (f->context != s->context) die("a kernel of another context");
+  if (f->context != stream_of(s)->context) die("a kernel of another context");
   command *c = command_of(run_kernel);
   c->kernel = f->kernel;
   c->groups = grid_x;
@@ -674,17 +690,19 @@ CUresult cuStreamDestroy(CUstream stream) {
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
   BEGIN;
-  *context = stream->context;
+  *context = stream_of(stream)->context;
   return end(CUDA_SUCCESS);
 }
 
 CUresult cuStreamQuery(CUstream stream) {
   BEGIN;
+  stream = stream_of(stream);
   return end(stream->first == NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
   BEGIN;
+  stream = stream_of(stream);
   while (stream->first != NULL && run_some()) {
   }
   if (stream->first != NULL) die("a stream waits for ever");

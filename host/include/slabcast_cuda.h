@@ -1,0 +1,61 @@
+/** @file
+ * Slabcast on the caller's own CUDA objects: context, stream and device memory.
+ *
+ * This header needs no header of CUDA's. A cudaStream_t is a CUstream, and pointers of the runtime, of PyTorch, CuPy,
+ * JAX or Warp are device pointers of the card's primary context. Everything that slabcast.h states applies. The caller
+ * keeps its objects until the slab_context is destroyed and what was enqueued has ended. */
+#ifndef SLABCAST_CUDA_H
+#define SLABCAST_CUDA_H
+
+#include "slabcast.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @defgroup cuda CUDA objects of your own
+ * @{ */
+
+struct CUctx_st;    /**< what a CUcontext points to */
+struct CUstream_st; /**< what a CUstream points to */
+
+/** Makes a slab_context on the caller's context; NULL: the primary context of the card that is current, else of the
+ * first. stream: on which the calls of slabcast.h run; NULL: one of the library's own. `device` of the options is
+ * ignored. SLAB_INVALID_ARGUMENT: the stream is of another context, or an option is wrong. SLAB_UNSUPPORTED: the card
+ * is too old (compute capability 6.0 is needed), or the options ask for SLAB_LAYOUT_WIDE or several lanes.
+ * SLAB_NO_DEVICE: no driver, no card, or no slabcast-cuda. SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. */
+SLAB_API slab_status slab_context_create_cuda(struct CUctx_st *, struct CUstream_st *stream,
+                                              const slab_context_options *, slab_context **context);
+
+/** One cast over device memory that the scene's context can read. Pointers are multiples of 4 (results of SLAB_ANY:
+ * of 1), and are not read by the host. */
+typedef struct slab_cuda_batch {
+  slab_query query;        /**< what is asked */
+  size_t count;            /**< rays, below 2^32 - 64 */
+  const slab_ray *rays;    /**< count */
+  void *results;           /**< count results of the query's type; for SLAB_ALL the hits of all rays */
+  const uint32_t *offsets; /**< SLAB_ALL only: count + 1, the exclusive sum of the counts that SLAB_COUNT gives, of
+                              which none counts for more than max_hits */
+  const slab_primitive_id *skip; /**< count; NULL: none */
+  uint32_t *invalid;             /**< one, to which the number of invalid rays is added; NULL: not wanted */
+  uint32_t mask;                 /**< 0: all bits */
+  slab_cull cull;                /**< as in slab_cast_options */
+  int face_forward;              /**< as in slab_cast_options */
+  slab_edges edges;              /**< as in slab_cast_options */
+  uint32_t max_hits;             /**< SLAB_ALL only: the first hits of a ray that are listed, at most; 0: all */
+} slab_cuda_batch;
+
+/** Enqueues the cast on a stream of the scene's context, after what is on it; NULL: CUDA's default stream. It waits for
+ * nothing, except to load a kernel that was not used before. It is one launch. The results equal those of the call of
+ * slabcast.h bit for bit. The cast answers the last commit; it must have ended before the scene is committed again or
+ * destroyed. SLAB_INVALID_STATE before commit; SLAB_INVALID_ARGUMENT where a pointer is NULL, not aligned or not memory
+ * that the card reaches, or the stream is of another context; SLAB_UNSUPPORTED where the scene is not on a card by
+ * CUDA; SLAB_BUILD_FAILED, SLAB_OUT_OF_MEMORY, SLAB_DEVICE_FAILED. Several threads may enqueue at once. */
+SLAB_API slab_status slab_enqueue_cuda(slab_scene *, const slab_cuda_batch *, struct CUstream_st *stream);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,204 @@
+/* slabcast_cuda.h on the stand-in: the caller's context, streams and memory give the bits of slabcast.h, nothing is
+ * waited for, and what is wrong is refused by name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/cuda.h"
+#include "mixed_fates.h"
+#include "slabcast_cuda.h"
+
+enum { N = 2000, OTHERS = 3 };
+
+/* What the caller has. */
+typedef struct caller {
+  CUcontext context;
+  CUstream stream;
+  slab_context *slab;
+  slab_scene *scene;
+  slab_ray *rays;
+} caller;
+
+static void assert_cu(CUresult code) { assert_int_equal(code, CUDA_SUCCESS); }
+
+static int setup(void **state) {
+  caller *c = calloc(1, sizeof *c);
+  *state = c;
+  assert_ok(cuda_load());
+  assert_cu(cuda_call.cuDevicePrimaryCtxRetain(&c->context, 0));
+  assert_cu(cuda_call.cuCtxPushCurrent(c->context));
+  assert_cu(cuda_call.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING));
+  assert_ok(slab_context_create_cuda(c->context, c->stream, NULL, &c->slab));
+  c->scene = mixed_tree(c->slab, 300);
+  c->rays = mixed_rays("interop", N);
+  return 0;
+}
+
+static int teardown(void **state) {
+  caller *c = *state;
+  slab_scene_destroy(c->scene);
+  slab_context_destroy(c->slab);
+  assert_cu(cuda_call.cuStreamDestroy(c->stream));
+  CUcontext own;
+  assert_cu(cuda_call.cuCtxPopCurrent(&own)); /* the library has left it current */
+  assert_ptr_equal(own, c->context);
+  assert_cu(cuda_call.cuDevicePrimaryCtxRelease(0));
+  free(c->rays);
+  free(c);
+  return 0;
+}
+
+static CUdeviceptr upload(const caller *c, const void *bytes, size_t size) {
+  CUdeviceptr at;
+  assert_cu(cuda_call.cuMemAlloc(&at, size));
+  if (bytes != NULL) {
+    assert_cu(cuda_call.cuMemcpyHtoDAsync(at, bytes, size, c->stream));
+    assert_cu(cuda_call.cuStreamSynchronize(c->stream));
+  }
+  return at;
+}
+
+static void *pointer(CUdeviceptr at) { return (void *)(uintptr_t)at; }
+
+/* Enqueues a query of one result a ray, and compares with the call of slabcast.h. */
+static void ask(const caller *c, slab_query query, const slab_cast_options *options, CUstream stream) {
+  const size_t size = N * slab_result_size(query);
+  uint64_t invalid = 0;
+  slab_cast_options counted = *options;
+  counted.invalid = &invalid;
+  unsigned char *want = harness_room(size), *got = harness_room(size);
+  const uint32_t none = 0;
+  uint32_t found = 0;
+  switch (query) {
+    case SLAB_CLOSEST:
+      assert_ok(slab_closest(c->scene, c->rays, N, (slab_hit *)(void *)want, &counted));
+      break;
+    case SLAB_DISTANCE:
+      assert_ok(slab_distance(c->scene, c->rays, N, (float *)(void *)want, &counted));
+      break;
+    case SLAB_ANY:
+      assert_ok(slab_any(c->scene, c->rays, N, want, &counted));
+      break;
+    case SLAB_COUNT:
+      assert_ok(slab_count(c->scene, c->rays, N, (uint32_t *)(void *)want, &counted));
+      break;
+    case SLAB_NEAREST:
+      assert_ok(slab_nearest(c->scene, c->rays, N, (slab_short_hit *)(void *)want, &counted));
+      break;
+    default:
+      assert_ok(slab_interval_of(c->scene, c->rays, N, (slab_interval *)(void *)want, &counted));
+      break;
+  }
+  const CUdeviceptr rays = upload(c, c->rays, N * sizeof *c->rays), results = upload(c, NULL, size),
+                    counter = upload(c, &none, sizeof none);
+  const slab_cuda_batch batch = {.query = query,
+                                 .count = N,
+                                 .rays = pointer(rays),
+                                 .results = pointer(results),
+                                 .invalid = pointer(counter),
+                                 .mask = options->mask,
+                                 .cull = options->cull,
+                                 .edges = options->edges,
+                                 .face_forward = options->face_forward};
+  assert_ok(slab_enqueue_cuda(c->scene, &batch, stream));
+  assert_cu(cuda_call.cuMemcpyDtoHAsync(got, results, size, stream));
+  assert_cu(cuda_call.cuMemcpyDtoHAsync(&found, counter, sizeof found, stream));
+  assert_cu(cuda_call.cuStreamSynchronize(stream));
+  assert_same_bits(got, want, N, slab_result_size(query));
+  assert_true(found == invalid);
+  harness_count(N);
+  assert_cu(cuda_call.cuMemFree(rays));
+  assert_cu(cuda_call.cuMemFree(results));
+  assert_cu(cuda_call.cuMemFree(counter));
+  free(want);
+  free(got);
+}
+
+static void batches_give_the_bits_of_arrays(void **state) {
+  static const slab_cast_options options[] = {
+      {0}, {.mask = 5}, {.cull = SLAB_CULL_BACK, .face_forward = 1}, {.edges = SLAB_EDGES_CLOSED}};
+  static const slab_query queries[] = {SLAB_CLOSEST, SLAB_DISTANCE, SLAB_ANY, SLAB_COUNT, SLAB_INTERVAL, SLAB_NEAREST};
+  const caller *c = *state;
+  CUstream other;
+  assert_cu(cuda_call.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  for (size_t q = 0; q < sizeof queries / sizeof *queries; q++)
+    for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+      ask(c, queries[q], &options[o], c->stream);
+      ask(c, queries[q], &options[o], other);
+      ask(c, queries[q], &options[o], NULL); /* CUDA's default stream */
+    }
+  assert_cu(cuda_call.cuStreamDestroy(other));
+}
+
+/* Refused: the batch, by this part of the message. */
+static void refuse(const caller *c, const slab_cuda_batch *batch, const char *part) {
+  assert_status(slab_enqueue_cuda(c->scene, batch, c->stream), SLAB_INVALID_ARGUMENT);
+  assert_mentions(part);
+}
+
+static void what_is_wrong_is_refused_by_name(void **state) {
+  const caller *c = *state;
+  const CUdeviceptr at = upload(c, NULL, N * sizeof(slab_ray));
+  const slab_cuda_batch right = {.count = 10, .rays = pointer(at), .results = pointer(at)};
+  slab_cuda_batch wrong = right;
+  wrong.rays = NULL;
+  refuse(c, &wrong, "rays is NULL");
+  wrong = right, wrong.results = NULL;
+  refuse(c, &wrong, "results is NULL");
+  wrong = right, wrong.rays = pointer(at + 2);
+  refuse(c, &wrong, "rays: 0x");
+  wrong = right, wrong.rays = c->rays; /* of the host */
+  refuse(c, &wrong, "not memory that a card reaches");
+  wrong = right, wrong.query = SLAB_ALL;
+  refuse(c, &wrong, "offsets is NULL");
+  wrong = right, wrong.query = (slab_query)99;
+  refuse(c, &wrong, "not a slab_query");
+  wrong = right, wrong.cull = (slab_cull)9;
+  refuse(c, &wrong, "not a slab_cull");
+  wrong = right, wrong.count = UINT32_MAX;
+  refuse(c, &wrong, "in one launch");
+  assert_status(slab_enqueue_cuda(c->scene, NULL, c->stream), SLAB_INVALID_ARGUMENT);
+  assert_status(slab_enqueue_cuda(NULL, &right, c->stream), SLAB_INVALID_ARGUMENT);
+  slab_scene *empty = harness_scene(c->slab);
+  assert_status(slab_enqueue_cuda(empty, &right, c->stream), SLAB_INVALID_STATE);
+  slab_scene_destroy(empty);
+  slab_context *none = NULL;
+  assert_status(slab_context_create_cuda(c->context, NULL, &(slab_context_options){.layout = SLAB_LAYOUT_WIDE}, &none),
+                SLAB_UNSUPPORTED);
+  assert_status(slab_context_create_cuda(c->context, NULL, &(slab_context_options){.lane_width = 8}, &none),
+                SLAB_UNSUPPORTED);
+  assert_null(none);
+  assert_cu(cuda_call.cuMemFree(at));
+}
+
+/* On the primary context, and a stream of the library's own; several beside each other. */
+static void contexts_are_the_cards_own_where_none_is_given(void **state) {
+  const caller *c = *state;
+  slab_context *others[OTHERS];
+  slab_hit want[100], got[100];
+  assert_ok(slab_closest(c->scene, c->rays, 100, want, NULL));
+  for (int i = 0; i < OTHERS; i++) assert_ok(slab_context_create_cuda(NULL, NULL, NULL, &others[i]));
+  for (int i = 0; i < OTHERS; i++) {
+    slab_scene *scene = mixed_tree(others[i], 300);
+    assert_ok(slab_closest(scene, c->rays, 100, got, NULL));
+    assert_same_bits(got, want, 100, sizeof *want);
+    slab_scene_destroy(scene);
+    slab_context_destroy(others[i]);
+  }
+  harness_count(100 * OTHERS);
+}
+
+static void an_empty_batch_needs_no_memory(void **state) {
+  const caller *c = *state;
+  assert_ok(slab_enqueue_cuda(c->scene, &(slab_cuda_batch){.query = SLAB_ANY}, c->stream));
+  assert_cu(cuda_call.cuStreamSynchronize(c->stream));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(batches_give_the_bits_of_arrays, setup, teardown),
+      cmocka_unit_test_setup_teardown(what_is_wrong_is_refused_by_name, setup, teardown),
+      cmocka_unit_test_setup_teardown(contexts_are_the_cards_own_where_none_is_given, setup, teardown),
+      cmocka_unit_test_setup_teardown(an_empty_batch_needs_no_memory, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
