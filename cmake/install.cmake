@@ -42,7 +42,11 @@ install(
   LIBRARY COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)
 if(TARGET slab_cuda)
-  install(TARGETS slab_cuda LIBRARY COMPONENT library NAMELINK_SKIP RUNTIME COMPONENT library)
+  set(slab_beside ${CMAKE_INSTALL_LIBDIR}) # the folder of the library
+  if(WIN32)
+    set(slab_beside ${CMAKE_INSTALL_BINDIR})
+  endif()
+  install(TARGETS slab_cuda LIBRARY DESTINATION ${slab_beside} COMPONENT library)
 endif()
 install(
   FILES host/include/slabcast.h host/include/slabcast_types.h host/include/slabcast_cl.h host/include/slabcast_cuda.h
