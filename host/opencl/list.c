@@ -82,11 +82,13 @@ inquiry list_describe(cl_platform_id platform, cl_device_id id, slab_device_info
 
 #define DEVICE_UUID 0x106A /* CL_DEVICE_UUID_KHR, of the extension cl_khr_device_uuid */
 
-/* A driver that does not know it leaves zeros. */
-static void ask_uuid(cl_device_id id, unsigned char uuid[UUID_SIZE]) {
-  inquiry q = {.id = id};
-  list_ask(&q, DEVICE_UUID, UUID_SIZE, uuid);
-  if (q.code != CL_SUCCESS) memset(uuid, 0, UUID_SIZE);
+/* A driver that does not know the property leaves zeros. */
+static void ask_uuid(inquiry *q, unsigned char uuid[UUID_SIZE]) {
+  list_ask(q, DEVICE_UUID, UUID_SIZE, uuid);
+  if (q->code == CL_INVALID_VALUE && q->property == DEVICE_UUID) {
+    memset(uuid, 0, UUID_SIZE);
+    q->code = CL_SUCCESS;
+  }
 }
 
 /* ---- listing ---- */
@@ -105,9 +107,9 @@ static slab_status fail_no_device(const char *call, cl_int code) {
 static void append_device(device_list *list, cl_platform_id platform, cl_device_id id, inquiry *refused) {
   found_device *next = &list->devices[list->count];
   *next = (found_device){.platform = platform, .id = id};
-  const inquiry q = list_describe(platform, id, &next->info);
+  inquiry q = list_describe(platform, id, &next->info);
+  ask_uuid(&q, next->uuid);
   if (q.code == CL_SUCCESS) {
-    ask_uuid(id, next->uuid);
     list->count++;
     return;
   }
