@@ -95,19 +95,29 @@ static uint64_t chance;
 
 /* ---- failing, and what is left ---- */
 
-static unsigned long calls;
+static unsigned long calls, fails_at, fails_from;
+static CUresult fails_with;
 
 static CUresult begin(void) {
-  static unsigned long nth, from;
-  static CUresult code;
   pthread_mutex_lock(&lock);
   if (calls++ == 0) {
-    nth = number("SLAB_CUDA_FAIL", 0);
-    from = number("SLAB_CUDA_FROM", 0);
-    code = (CUresult)number("SLAB_CUDA_CODE", CUDA_ERROR_OUT_OF_MEMORY);
+    fails_at = number("SLAB_CUDA_FAIL", 0);
+    fails_from = number("SLAB_CUDA_FROM", 0);
+    fails_with = (CUresult)number("SLAB_CUDA_CODE", CUDA_ERROR_OUT_OF_MEMORY);
     chance = number("SLAB_CUDA_LATE", 0);
   }
-  return (nth != 0 && calls == nth) || (from != 0 && calls >= from) ? code : CUDA_SUCCESS;
+  return (fails_at != 0 && calls == fails_at) || (fails_from != 0 && calls >= fails_from) ? fails_with : CUDA_SUCCESS;
+}
+
+/* For tests: the nth call from now on that can fail does, once; 0: none. Whether the one before has been reached. */
+EXPORT int standin_fail(unsigned long later, CUresult code);
+int standin_fail(unsigned long later, CUresult code) {
+  pthread_mutex_lock(&lock);
+  const int reached = fails_at != 0 && calls >= fails_at;
+  fails_at = later == 0 ? 0 : calls + later;
+  fails_with = code;
+  pthread_mutex_unlock(&lock);
+  return reached;
 }
 
 static CUresult end(CUresult code) {
@@ -255,7 +265,8 @@ CUresult cuCtxPopCurrent(CUcontext *context) {
 
 CUresult cuCtxGetDevice(CUdevice *card) {
   BEGIN;
-  *card = here("cuCtxGetDevice")->card;
+  if (depth == 0) return end(CUDA_ERROR_INVALID_CONTEXT);
+  *card = current[depth - 1]->card;
   return end(CUDA_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cuda/cuda.h"
 #include "mixed_fates.h"
+#include "os/library.h"
 #include "slabcast_cuda.h"
 
 enum { N = 2000, OTHERS = 3 };
@@ -187,6 +188,50 @@ static void contexts_are_the_cards_own_where_none_is_given(void **state) {
   harness_count(100 * OTHERS);
 }
 
+typedef int fail_function(unsigned long later, CUresult code);
+
+/* What a program does that has rays on the card: makes a context and a scene, casts, and takes all down. */
+static slab_status whole_job(const caller *c, const slab_cuda_batch *batch) {
+  static const slab_box box = {.lower = {-1, -1, -1}, .upper = {1, 1, 1}};
+  slab_context *context = NULL;
+  slab_scene *scene = NULL;
+  slab_status status = slab_context_create_cuda(c->context, c->stream, NULL, &context);
+  if (status == SLAB_OK) status = slab_scene_create(context, &scene);
+  if (status == SLAB_OK) status = slab_scene_add_boxes(scene, &box, 1, NULL, NULL);
+  if (status == SLAB_OK) status = slab_scene_commit(scene, NULL);
+  if (status == SLAB_OK) status = slab_enqueue_cuda(scene, batch, c->stream);
+  if (status != SLAB_OK) assert_true(strlen(slab_message()) > 0);
+  cuda_call.cuStreamSynchronize(c->stream);
+  slab_scene_destroy(scene);
+  slab_context_destroy(context);
+  return status;
+}
+
+/* Each call of the interface that slab_context_create_cuda(, slab_enqueue_cuda( and what stands between them make fails
+ * once. The stand-in tells at the end what was not released. */
+static void each_call_that_fails_is_told(void **state) {
+  const caller *c = *state;
+  void *library = os_library_open("libcuda.so.1"), *found = os_library_symbol(library, "standin_fail");
+  fail_function *arm;
+  memcpy(&arm, &found, sizeof arm);
+  const CUdeviceptr rays = upload(c, c->rays, N * sizeof *c->rays), results = upload(c, NULL, N * sizeof(slab_hit));
+  const slab_cuda_batch batch = {.count = N, .rays = pointer(rays), .results = pointer(results)};
+  unsigned told = 0, later = 0;
+  for (bool reached = true; reached;) {
+    later++;
+    arm(later, later % 2 == 0 ? CUDA_ERROR_OUT_OF_MEMORY : 719);
+    const slab_status status = whole_job(c, &batch);
+    reached = arm(0, CUDA_SUCCESS) != 0;
+    told += status != SLAB_OK;
+    if (!reached) assert_ok(status);
+  }
+  print_message("%u calls, %u failures told\n", later - 1, told);
+  assert_true(later > 20);
+  assert_true(told > later / 2);
+  assert_cu(cuda_call.cuMemFree(rays));
+  assert_cu(cuda_call.cuMemFree(results));
+}
+
 static void an_empty_batch_needs_no_memory(void **state) {
   const caller *c = *state;
   assert_ok(slab_enqueue_cuda(c->scene, &(slab_cuda_batch){.query = SLAB_ANY}, c->stream));
@@ -198,6 +243,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(batches_give_the_bits_of_arrays, setup, teardown),
       cmocka_unit_test_setup_teardown(what_is_wrong_is_refused_by_name, setup, teardown),
       cmocka_unit_test_setup_teardown(contexts_are_the_cards_own_where_none_is_given, setup, teardown),
+      cmocka_unit_test_setup_teardown(each_call_that_fails_is_told, setup, teardown),
       cmocka_unit_test_setup_teardown(an_empty_batch_needs_no_memory, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
