@@ -35,27 +35,25 @@ macro(slab_ptx name kernel)
     set(pack COMMAND ${CMAKE_COMMAND} -E chdir ${slab_ptx_folder} ${CMAKE_COMMAND} -E tar czf ${name}.ptx.gz --format=gnutar
         --mtime=1970-01-01 ${name}.ptx)
   endif()
-  set(ready ${SLABCAST_NATIVE_OBJECTS}/../cuda/${name}.ptx)
-  if(ZLIB_FOUND)
-    string(APPEND ready .gz)
-  endif()
+  get_filename_component(ready ${kept} NAME)
+  set(ready ${SLABCAST_NATIVE_OBJECTS}/../cuda/${ready})
   if(SLABCAST_NATIVE_OBJECTS AND EXISTS ${ready})
     set(kept ${ready})
   else()
-  add_custom_command(
-    OUTPUT ${kept}
-    COMMAND ${SLABCAST_KERNEL_COMPILER} -target nvptx64-nvidia-cuda -x cl -cl-no-stdinc
-            -Xclang -target-cpu -Xclang sm_60 -nogpulib --cuda-feature=+ptx60
-            -O2 -ffp-contract=off -cl-fp32-correctly-rounded-divide-sqrt ${slab_ptx_options} ${ARGN}
-            -include ${PROJECT_SOURCE_DIR}/kernels/lanes/ptx.h -I${PROJECT_SOURCE_DIR}/kernels
-            -I${PROJECT_SOURCE_DIR}/host/include -MD -MF ${made}.d -MT ${kept}
-            -S ${PROJECT_SOURCE_DIR}/kernels/${kernel}.cl -o ${made}
-    COMMAND ${CMAKE_COMMAND} -DFILE=${made} -DNAME=${name} -DREGISTERS=${registers} -P ${PROJECT_SOURCE_DIR}/cmake/ptx_text.cmake
-    ${pack}
-    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${kernel}.cl ${PROJECT_SOURCE_DIR}/kernels/lanes/ptx.h
-            ${PROJECT_SOURCE_DIR}/cmake/ptx_text.cmake
-    DEPFILE ${made}.d
-    COMMENT "Compiling ${name} to PTX" VERBATIM)
+    add_custom_command(
+      OUTPUT ${kept}
+      COMMAND ${SLABCAST_KERNEL_COMPILER} -target nvptx64-nvidia-cuda -x cl -cl-no-stdinc
+              -Xclang -target-cpu -Xclang sm_60 -nogpulib --cuda-feature=+ptx60
+              -O2 -ffp-contract=off -cl-fp32-correctly-rounded-divide-sqrt ${slab_ptx_options} ${ARGN}
+              -include ${PROJECT_SOURCE_DIR}/kernels/lanes/ptx.h -I${PROJECT_SOURCE_DIR}/kernels
+              -I${PROJECT_SOURCE_DIR}/host/include -MD -MF ${made}.d -MT ${kept}
+              -S ${PROJECT_SOURCE_DIR}/kernels/${kernel}.cl -o ${made}
+      COMMAND ${CMAKE_COMMAND} -DFILE=${made} -DNAME=${name} -DREGISTERS=${registers} -P ${PROJECT_SOURCE_DIR}/cmake/ptx_text.cmake
+      ${pack}
+      DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${kernel}.cl ${PROJECT_SOURCE_DIR}/kernels/lanes/ptx.h
+              ${PROJECT_SOURCE_DIR}/cmake/ptx_text.cmake
+      DEPFILE ${made}.d
+      COMMENT "Compiling ${name} to PTX" VERBATIM)
   endif()
   list(APPEND slab_ptx_names ${name})
   set(slab_ptx_of_${name} ${kernel} ${ARGN}) # for tests/cuda/

@@ -34,7 +34,6 @@ static slab_status create(const device *d, gpu_access access, gpu_memory memory,
   gpu_buffer *made = calloc(1, sizeof *made);
   if (made == NULL) return what == NULL ? SLAB_OUT_OF_MEMORY : fail_memory(sizeof *made, what);
   made->context = cuda_of(d)->context;
-  made->size = size;
   atomic_init(&made->holders, 1);
   slab_status status = cuda_enter(made->context, what);
   if (status == SLAB_OK) {
@@ -57,7 +56,7 @@ static slab_status retain(gpu_buffer *buffer, const char *what) {
 /* cuMemFree waits for what the context has in flight, and so does cuMemFreeHost. */
 static void release(gpu_buffer *buffer) {
   if (atomic_fetch_sub(&buffer->holders, 1) > 1) return;
-  if (!buffer->is_callers && cuda_enter(buffer->context, NULL) == SLAB_OK) {
+  if (cuda_enter(buffer->context, NULL) == SLAB_OK) {
     if (buffer->host != NULL) cuda_call.cuMemFreeHost(buffer->host);
     if (buffer->at != 0) cuda_call.cuMemFree(buffer->at);
     cuda_leave();

@@ -30,8 +30,6 @@ struct gpu_buffer {
   CUcontext context;
   CUdeviceptr at; /* 0: of the host */
   void *host;     /* pinned memory; else NULL */
-  size_t size;
-  bool is_callers; /* the memory is */
   atomic_uint holders;
 };
 

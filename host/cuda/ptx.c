@@ -42,7 +42,8 @@ static const char *kinds_of(const program_key *key) {
   return key->kinds == 1u << SLAB_TRIANGLE && key->source == PROGRAM_COMPRESSED ? "triangles" : "all";
 }
 
-slab_status ptx_name(const program_key *key, char *name, size_t size) {
+/* The name of a program in the library. SLAB_UNSUPPORTED where cards have none. */
+static slab_status ptx_name(const program_key *key, char *name, size_t size) {
   const char *edges = key->closed ? "-closed" : "";
   const bool compressed = key->source == PROGRAM_COMPRESSED;
   if (key->source == PROGRAM_PAIRS || key->source == PROGRAM_REFIT)

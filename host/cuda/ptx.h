@@ -2,8 +2,6 @@
 #ifndef SLABCAST_CUDA_PTX_H
 #define SLABCAST_CUDA_PTX_H
 
-#include <stddef.h>
-
 #include "gpu/program_key.h"
 #include "slabcast.h"
 
@@ -12,9 +10,7 @@
 
 /* Loads the library. NULL, or why it cannot be used. */
 const char *ptx_find(void);
-/* The name of a program in it. SLAB_UNSUPPORTED where cards have none. */
-slab_status ptx_name(const program_key *, char *name, size_t size);
-/* The text of a program; malloc'ed. */
+/* The text of a program; malloc'ed. SLAB_UNSUPPORTED where cards have none. */
 slab_status ptx_text(const program_key *, char **text);
 
 #endif

@@ -616,40 +616,37 @@ static CUresult copy(CUstream s, const CUDA_MEMCPY2D *rows) {
   return code;
 }
 
+/* A copy of bytes, between the host where an address of it is given and the card. */
+static CUresult copy_bytes(void *host_to, CUdeviceptr to, const void *host_from, CUdeviceptr from, size_t bytes,
+                           CUstream s) {
+  const CUDA_MEMCPY2D row = {.srcMemoryType = host_from == NULL ? CU_MEMORYTYPE_DEVICE : 0,
+                             .srcHost = host_from,
+                             .srcDevice = from,
+                             .srcPitch = bytes,
+                             .dstMemoryType = host_to == NULL ? CU_MEMORYTYPE_DEVICE : 0,
+                             .dstHost = host_to,
+                             .dstDevice = to,
+                             .dstPitch = bytes,
+                             .WidthInBytes = bytes,
+                             .Height = 1};
+  if (host_from == NULL) check(from, bytes);
+  if (host_to == NULL) check(to, bytes);
+  return copy(s, &row);
+}
+
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream s) {
   BEGIN;
-  check(to, bytes);
-  return end(copy(s, &(CUDA_MEMCPY2D){.srcHost = from,
-                                      .srcPitch = bytes,
-                                      .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                                      .dstDevice = to,
-                                      .dstPitch = bytes,
-                                      .WidthInBytes = bytes,
-                                      .Height = 1}));
+  return end(copy_bytes(NULL, to, from, 0, bytes, s));
 }
 
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream s) {
   BEGIN;
-  check(from, bytes);
-  return end(copy(s, &(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                                      .srcDevice = from,
-                                      .srcPitch = bytes,
-                                      .dstHost = to,
-                                      .dstPitch = bytes,
-                                      .WidthInBytes = bytes,
-                                      .Height = 1}));
+  return end(copy_bytes(to, 0, NULL, from, bytes, s));
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s) {
   BEGIN;
-  return end(copy(s, &(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                                      .srcDevice = from,
-                                      .srcPitch = bytes,
-                                      .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                                      .dstDevice = to,
-                                      .dstPitch = bytes,
-                                      .WidthInBytes = bytes,
-                                      .Height = 1}));
+  return end(copy_bytes(NULL, to, NULL, from, bytes, s));
 }
 
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *rows, CUstream s) {
