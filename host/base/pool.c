@@ -4,6 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/processors.h"
+#include "base/stream_copy.h"
 #include "os/thread.h"
 
 #define THREADS_MOST 1024
@@ -264,8 +265,20 @@ static void copy_some(void *argument, size_t first, size_t end) {
   memcpy(c->to + first, c->from + first, end - first);
 }
 
-/* Pieces that take longer than waking a thread, which is about 50 us. */
+static void copy_some_out(void *argument, size_t first, size_t end) {
+  const copying *c = argument;
+  stream_copy(c->to + first, c->from + first, end - first);
+}
+
+/* Takes longer than waking a thread, which is about 50 us. What is smaller may be read from the cache. */
+#define COPIED_AT_ONCE ((size_t)1 << 20)
+
 void pool_copy(uint32_t threads, void *to, const void *from, size_t size) {
   copying c = {to, from};
-  pool_loop(threads, size, (size_t)1 << 20, copy_some, &c);
+  pool_loop(threads, size, COPIED_AT_ONCE, copy_some, &c);
+}
+
+void pool_copy_out(uint32_t threads, void *to, const void *from, size_t size) {
+  copying c = {to, from};
+  pool_loop(threads, size, COPIED_AT_ONCE, size < COPIED_AT_ONCE ? copy_some : copy_some_out, &c);
 }

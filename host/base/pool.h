@@ -28,8 +28,9 @@ void pool_run(uint32_t threads, size_t pieces, pool_work *work, void *argument);
 void pool_loop(uint32_t threads, size_t n, size_t grain, pool_range *work, void *argument);
 
 /* memcpy. What is large is copied by several threads, since one alone reaches but a part of what memory and buses do.
- */
+ * pool_copy_out: past the cache, for what nobody reads soon. */
 void pool_copy(uint32_t threads, void *to, const void *from, size_t size);
+void pool_copy_out(uint32_t threads, void *to, const void *from, size_t size);
 
 /* A job that goes on while its caller does something else. The caller fills in the first four members and keeps the
  * struct until pool_end returns. A child that is forked in between must not use it. */

@@ -119,19 +119,21 @@ static void ranges_cover_everything_once(void **state) {
     }
 }
 
-/* Every byte, and none beside them. */
+/* Every byte, and none beside them; wherever in a line of the cache it begins. */
 static void copies_are_whole(void **state) {
   (void)state;
+  static void (*const copies[])(uint32_t, void *, const void *, size_t) = {pool_copy, pool_copy_out};
   enum { PIECE = 1 << 20, MOST = 3 * PIECE + 5, GUARD = 64 };
   static const size_t sizes[] = {0, 1, PIECE - 1, PIECE, PIECE + 1, MOST};
-  unsigned char *from = malloc(MOST), *to = malloc(MOST + 2 * GUARD);
+  unsigned char *from = malloc(MOST), *to = malloc(MOST + 3 * GUARD);
   assert_true(from != NULL && to != NULL);
   for (size_t i = 0; i < MOST; i++) from[i] = (unsigned char)(1 + (i * 2654435761u >> 24) % 255);
-  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-    memset(to, 0, MOST + 2 * GUARD);
-    pool_copy(THREADS, to + GUARD, from, sizes[k]);
-    assert_memory_equal(to + GUARD, from, sizes[k]);
-    for (size_t i = 0; i < GUARD; i++) assert_true(to[i] == 0 && to[GUARD + sizes[k] + i] == 0);
+  for (size_t k = 0; k < 4 * sizeof sizes / sizeof *sizes; k++) {
+    const size_t size = sizes[k / 4], begin = GUARD + (k % 4 < 2 ? 0 : 13 + k);
+    memset(to, 0, MOST + 3 * GUARD);
+    copies[k % 2](THREADS, to + begin, from, size);
+    assert_memory_equal(to + begin, from, size);
+    for (size_t i = 0; i < GUARD; i++) assert_true(to[begin - 1 - i] == 0 && to[begin + size + i] == 0);
   }
   free(from);
   free(to);
